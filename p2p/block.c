@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one wait loop. Whoever waits also reads and writes for every other operation of its rank, so that a flood in every
+ * direction passes and nobody waits for a rank that is itself waiting inside Pairwise.
+ *
+ * Before it sleeps, a rank shows on the board what it waits for. The order is what makes deadlock detection exact: look
+ * whether what has arrived releases me; only if not, show "blocked" and count what arrived as received.
+ */
+#include <stdio.h>
+
+#include "p2p/internal.h"
+
+#define LOST_GRACE_NS UINT64_C(1000000000)
+#define NOMEM_TRIES 100
+#define NOMEM_PAUSE_NS UINT64_C(2000000)
+
+/* ---- The board ---- */
+
+static void show_received(p2p_engine *engine)
+{
+    _Atomic uint64_t *received = p2p__board_received(engine->board, engine->rank);
+    for (p2p_peer *peer = engine->dirty; peer; peer = peer->next_dirty) {
+        atomic_store_explicit(&received[peer->rank], peer->frames_in, memory_order_relaxed);
+        peer->received_dirty = false;
+    }
+    engine->dirty = NULL;
+}
+
+static void set_state(p2p_engine *engine, int state)
+{
+    atomic_store_explicit(&engine->row->state, state, memory_order_relaxed);
+}
+
+static int shown_state(const p2p_engine *engine)
+{
+    return atomic_load_explicit(&engine->row->state, memory_order_relaxed);
+}
+
+void p2p__show_running(p2p_engine *engine)
+{
+    int state = engine->polled ? BOARD_POLLING : BOARD_RUNNING;
+    if (engine->polled) atomic_fetch_add_explicit(&engine->row->polls, 1, memory_order_relaxed);
+    engine->polled = false;
+    if (!engine->dirty && (shown_state(engine) == state || shown_state(engine) >= BOARD_FINALIZING)) return;
+    p2p__row_open(engine->row);
+    if (shown_state(engine) < BOARD_FINALIZING) set_state(engine, state);
+    show_received(engine);
+    p2p__row_shut(engine->row);
+}
+
+static void show_unexpected(const p2p_engine *engine, board_wait *wait)
+{
+    wait->waiting_count = (int)engine->unexpected_count;
+    int shown = 0;
+    for (int i = 0; i < engine->size && engine->unexpected_count && shown < BOARD_ITEMS; i++)
+        for (p2p_unexpected *at = engine->peers[i].unexpected; at && shown < BOARD_ITEMS; at = at->next)
+            wait->waiting[shown++] = (board_item){.peer = i, .tag = at->header.tag, .bytes = at->header.bytes};
+}
+
+static void add_candidates(p2p_engine *engine, p2p_request request, p2p_rank_set *set)
+{
+    const p2p_comm *comm = request->comm;
+    if (request->kind == REQUEST_LAYER) {
+        const p2p_request *inner;
+        size_t count = request->layer->waits_for(request->layer_state, &inner);
+        for (size_t i = 0; i < count; i++)
+            if (inner[i] && !inner[i]->done) add_candidates(engine, inner[i], set);
+    } else if (request->peer >= 0) {
+        p2p__set_add(set, request->peer);
+    } else {
+        for (int i = 0; i < comm->size; i++)
+            if (comm->world_rank[i] != engine->rank) p2p__set_add(set, comm->world_rank[i]);
+    }
+}
+
+static p2p_rank_set *next_any_set(p2p_engine *engine, board_wait *wait)
+{
+    if (wait->any_count == BOARD_ANY_SETS) return &wait->any[BOARD_ANY_SETS - 1]; /* a weaker condition: no false alarm */
+    p2p_rank_set *set = &wait->any[wait->any_count++];
+    p2p__set_clear(set, engine->size);
+    return set;
+}
+
+static void show_item(board_wait *wait, p2p_request request)
+{
+    if (wait->pending_count++ >= BOARD_ITEMS) return;
+    wait->pending[wait->pending_count - 1] = (board_item){.is_send = request->kind == REQUEST_SEND,
+                                                          .peer = request->kind == REQUEST_LAYER ? -1 : request->peer,
+                                                          .tag = request->tag,
+                                                          .line = request->line,
+                                                          .bytes = request->bytes};
+}
+
+void p2p__describe_requests(p2p_engine *engine, const p2p_request *requests, size_t count, bool all, board_wait *wait)
+{
+    p2p_rank_set *any = all ? NULL : next_any_set(engine, wait);
+    for (size_t i = 0; i < count; i++) {
+        p2p_request request = requests[i];
+        if (!request || request->done) continue;
+        show_item(wait, request);
+        bool one_peer = request->kind != REQUEST_LAYER && request->peer >= 0;
+        if (any)
+            add_candidates(engine, request, any);
+        else if (one_peer)
+            p2p__set_add(&wait->need, request->peer);
+        else
+            add_candidates(engine, request, next_any_set(engine, wait));
+    }
+}
+
+static void show_layers(p2p_engine *engine, board_wait *wait)
+{
+    for (p2p_request at = engine->layers.head; at; at = at->next, wait->layer_count++) {
+        if (!wait->layer_count) p2p__set_clear(&wait->layers, engine->size);
+        add_candidates(engine, at, &wait->layers);
+    }
+}
+
+static void show_blocked(p2p_engine *engine, const p2p_waiting *waiting)
+{
+    board_wait *wait = &engine->row->wait;
+    p2p__row_open(engine->row);
+    p2p__set_clear(&wait->need, engine->size);
+    wait->any_count = wait->layer_count = wait->pending_count = 0;
+    waiting->describe(engine, waiting->arg, wait);
+    show_layers(engine, wait);
+    show_unexpected(engine, wait);
+    set_state(engine, waiting->state);
+    show_received(engine);
+    p2p__row_shut(engine->row);
+}
+
+/* ---- A job that has failed ---- */
+
+bool p2p__job_failed(p2p_engine *engine)
+{
+    if (!engine->failed && !atomic_load_explicit(&engine->board->failed, memory_order_acquire)) return false;
+    if (engine->drained) return true;
+    uint64_t give_up = p2p__now() + LOST_GRACE_NS;
+    while (!engine->failed && !engine->poisoned && p2p__now() < give_up) engine->world->progress(engine, give_up);
+    uint64_t before;
+    do {
+        before = engine->moved;
+        engine->world->progress(engine, 0);
+    } while (engine->moved != before && !engine->poisoned);
+    engine->drained = true;
+    if (!engine->failed) engine->failed = P2P_ERR_PEER_DEAD;
+    return true;
+}
+
+p2p_err p2p__job_error(p2p_comm *comm)
+{
+    const board_failure *failure = &comm->engine->board->failure;
+    p2p__fail(comm, failure->err, "%s", failure->text);
+    return p2p__poison(comm, failure->err);
+}
+
+/* ---- Waiting ---- */
+
+static p2p_err step_layers(p2p_engine *engine)
+{
+    if (engine->stepping) return P2P_OK;
+    engine->stepping = true;
+    for (p2p_request at = engine->layers.head, next; at; at = next) {
+        next = at->next;
+        bool done = false;
+        p2p_err err = at->layer->step(at->comm, at->layer_state, &done);
+        if (!err && !done) continue;
+        p2p__list_remove(&engine->layers, at);
+        p2p__complete(at, err);
+    }
+    engine->stepping = false;
+    return P2P_OK;
+}
+
+p2p_err p2p__poll(p2p_engine *engine)
+{
+    p2p_err err = engine->world->progress(engine, 0);
+    return err ? err : step_layers(engine);
+}
+
+static p2p_err alone(p2p_comm *comm)
+{
+    return p2p__fail(comm, P2P_ERR_DEADLOCK, "a world of one rank waits for a message that nobody can send\n"
+                     "  try: build/launch -n 2 PROGRAM, or post the matching operation to yourself first (p2p_isend, p2p_irecv)");
+}
+
+static p2p_err lost(p2p_engine *engine)
+{
+    return p2p__broken(engine, P2P_ERR_PEER_DEAD, "rank %d has closed its link to this rank, but is still there",
+                       engine->lost_peer);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* No memory for a message that arrives: wait a little, it may come back. */
+static p2p_err after_nomem(p2p_engine *engine, int *tries)
+{
+    if (++*tries > NOMEM_TRIES) {
+        snprintf(engine->poison, sizeof engine->poison, "no memory to keep a message that has arrived");
+        return P2P_ERR_NOMEM;
+    }
+    p2p__pause(NOMEM_PAUSE_NS);
+    return P2P_OK;
+}
+
+static p2p_err sleep_once(p2p_engine *engine, uint64_t deadline, int *tries)
+{
+    uint64_t until = engine->lost_since ? earlier(deadline, engine->lost_since + LOST_GRACE_NS) : deadline;
+    p2p_err err = engine->world->progress(engine, until);
+    if (err == P2P_ERR_NOMEM) return after_nomem(engine, tries);
+    if (err == P2P_ERR_TIMEOUT && until < deadline) return lost(engine);
+    return err ? err : step_layers(engine);
+}
+
+static p2p_err wait_loop(p2p_comm *comm, const p2p_waiting *waiting, uint64_t deadline)
+{
+    p2p_engine *engine = comm->engine;
+    int tries = 0;
+    while (!waiting->ready(engine, waiting->arg)) {
+        if (engine->failed && engine->drained) return p2p__job_error(comm);
+        if (p2p__job_failed(engine)) continue; /* look once more at what has arrived */
+        if (engine->control < 0) return alone(comm);
+        show_blocked(engine, waiting);
+        p2p_err err = sleep_once(engine, deadline, &tries);
+        if (err == P2P_ERR_TIMEOUT) return p2p__timeout_error(comm, &engine->row->wait);
+        if (err) return p2p__fail(comm, err, "%s", engine->poison);
+    }
+    return P2P_OK;
+}
+
+p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting)
+{
+    p2p_engine *engine = comm->engine;
+    if (waiting->hot) {
+        p2p_err err = engine->world->try_peer(engine, waiting->hot);
+        if (err && err != P2P_ERR_NOMEM) return p2p__fail(comm, err, "%s", engine->poison);
+    }
+    step_layers(engine);
+    if (waiting->ready(engine, waiting->arg)) return P2P_OK;
+    uint64_t limit = waiting->patient ? 0 : engine->config.timeout_ns;
+    return wait_loop(comm, waiting, limit ? p2p__now() + limit : UINT64_MAX);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "p2p/board.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "build_id.h"
+
+static size_t rows_bytes(int size)
+{
+    return sizeof(board) + (size_t)size * sizeof(board_row);
+}
+
+size_t p2p__board_bytes(int size)
+{
+    return rows_bytes(size) + 2 * (size_t)size * (size_t)size * sizeof(uint64_t);
+}
+
+static board *map(int fd, size_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+board *p2p__board_create(int size, const p2p_config *config, int *fd)
+{
+    int file = memfd_create("pairwise-board", MFD_CLOEXEC);
+    if (file < 0) return NULL;
+    board *b = ftruncate(file, (off_t)p2p__board_bytes(size)) == 0 ? map(file, p2p__board_bytes(size)) : NULL;
+    if (!b) {
+        int saved = errno;
+        close(file);
+        errno = saved;
+        return NULL;
+    }
+    b->size = size;
+    b->config = *config;
+    b->magic = BOARD_MAGIC;
+    snprintf(b->build_id, sizeof b->build_id, "%s", P2P_BUILD_ID);
+    atomic_store(&b->next_context, 1);
+    *fd = file;
+    return b;
+}
+
+board *p2p__board_attach(int fd, char *why, size_t why_bytes)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0 || (size_t)info.st_size < sizeof(board)) {
+        snprintf(why, why_bytes, "the launcher's shared memory cannot be opened");
+        return NULL;
+    }
+    board *b = map(fd, (size_t)info.st_size);
+    if (!b) {
+        snprintf(why, why_bytes, "the launcher's shared memory cannot be mapped: %s", strerror(errno));
+        return NULL;
+    }
+    bool ours = b->magic == BOARD_MAGIC && memcmp(b->build_id, P2P_BUILD_ID, sizeof P2P_BUILD_ID) == 0;
+    if (ours && (size_t)info.st_size == p2p__board_bytes(b->size)) return b;
+    snprintf(why, why_bytes, "the launcher is Pairwise build %.31s, this program is build %s",
+             b->magic == BOARD_MAGIC ? b->build_id : "(unknown)", P2P_BUILD_ID);
+    munmap(b, (size_t)info.st_size);
+    return NULL;
+}
+
+void p2p__board_close(board *b)
+{
+    munmap(b, p2p__board_bytes(b->size));
+}
+
+static _Atomic uint64_t *counters(board *b)
+{
+    return (_Atomic uint64_t *)(void *)((char *)b + rows_bytes(b->size));
+}
+
+_Atomic uint64_t *p2p__board_sent(board *b, int by)
+{
+    return counters(b) + (size_t)by * (size_t)b->size;
+}
+
+_Atomic uint64_t *p2p__board_received(board *b, int by)
+{
+    return counters(b) + ((size_t)b->size + (size_t)by) * (size_t)b->size;
+}
+
+/* snprintf at the end of what is there already. */
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t bytes, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + used, bytes - used, format, args);
+    va_end(args);
+}
+
+static void append_peer(char *text, size_t bytes, const board_call *call, const char *role)
+{
+    if (call->peer < 0)
+        append(text, bytes, "any %s", role);
+    else if (call->peer == call->world_peer)
+        append(text, bytes, "%s %d", role, call->peer);
+    else
+        append(text, bytes, "%s %d, which is rank %d of the world", role, call->peer, call->world_peer);
+    if (call->tag < 0)
+        append(text, bytes, ", any tag");
+    else
+        append(text, bytes, ", tag %d", call->tag);
+}
+
+void p2p__call_text(const board_call *call, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "%s(", call->name[0] ? call->name : "no call yet");
+    if (call->shape == SHAPE_SEND) {
+        append_peer(text, bytes, call, "dest");
+        append(text, bytes, ", %llu bytes", (unsigned long long)call->bytes);
+    }
+    if (call->shape == SHAPE_RECV) append_peer(text, bytes, call, "source");
+    if (call->shape == SHAPE_WAIT) append(text, bytes, "%llu request%s", (unsigned long long)call->bytes, call->bytes == 1 ? "" : "s");
+    if (call->shape == SHAPE_COLLECTIVE) append(text, bytes, "#%llu%s", (unsigned long long)call->number, call->details);
+    append(text, bytes, ")");
+    if (!call->name[0]) snprintf(text, bytes, "no call yet");
+    if (call->file[0]) append(text, bytes, " at %s:%d", call->file, call->line);
+}

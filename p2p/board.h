@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * board: shared memory in which every rank shows what it is doing, and the supervisor reads it.
+ *
+ * A rank writes only its own row. It changes `activity` before and after every change of what matters for deadlock
+ * detection (state, wait, counters); a reader that sees the same even `activity` before and after has a true picture.
+ * `sent` is published before the bytes can leave; `received` only once the rank has looked whether what it received
+ * releases it. So "blocked, and everything sent to it has been received" is never a moment in passing.
+ */
+#ifndef PAIRWISE_P2P_BOARD_H
+#define PAIRWISE_P2P_BOARD_H
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "p2p/config.h"
+#include "p2p/rank_set.h"
+
+#define BOARD_MAGIC UINT32_C(0x50574231) /* "PWB1" */
+#define BOARD_ITEMS 4
+#define BOARD_ANY_SETS 4
+
+enum board_state {
+    BOARD_ABSENT,      /* has not called p2p_init */
+    BOARD_RUNNING,     /* in the user's code, or in a call that is not waiting */
+    BOARD_BLOCKED,     /* in a call, waiting for what `wait` says */
+    BOARD_POLLING,     /* running, but its last call was a test or iprobe that found nothing */
+    BOARD_FINALIZING,  /* said goodbye in p2p_finalize, waits for the others */
+    BOARD_FINISHED,    /* left p2p_finalize */
+};
+
+/* How a call's arguments are printed. */
+enum board_shape { SHAPE_PLAIN, SHAPE_SEND, SHAPE_RECV, SHAPE_WAIT, SHAPE_COLLECTIVE };
+
+typedef struct {
+    char name[40];           /* as the user wrote it: p2p_recv, coll_all_reduce */
+    char file[120];          /* "" if not known */
+    int line;
+    int shape;
+    int peer, world_peer;    /* rank in the communicator, and in the world; negative: any */
+    int tag;
+    uint64_t bytes;
+    uint64_t number;         /* SHAPE_COLLECTIVE: its number on the communicator, from 1 */
+    char details[64];        /* SHAPE_COLLECTIVE: algorithm, count, dtype, op, root */
+} board_call;
+
+/* A pending request, or a message that waits here for a receive. */
+typedef struct {
+    int is_send;
+    int peer;                /* world rank; negative: any */
+    int tag;                 /* negative: any */
+    int line;                /* where it was posted, 0 if it is the blocking call itself */
+    uint64_t bytes;
+} board_item;
+
+/* What a blocked rank needs: every rank of `need`, and of each `any` set at least one. While it is blocked, its
+ * non-blocking collectives may still send, if one of `layers` does. */
+typedef struct {
+    p2p_rank_set need, any[BOARD_ANY_SETS], layers;
+    int any_count;
+    int layer_count;
+    int pending_count, waiting_count;              /* in all; the first few are below */
+    board_item pending[BOARD_ITEMS];               /* operations this rank waits for */
+    board_item waiting[BOARD_ITEMS];               /* messages here that nobody has asked for */
+} board_wait;
+
+typedef struct {
+    _Alignas(64) _Atomic uint64_t activity;        /* odd while changing */
+    _Atomic int state;                             /* enum board_state */
+    _Atomic int pid;
+    _Atomic uint64_t polls;                        /* tests and iprobes that found nothing */
+    board_call call;                               /* the current or last outermost call */
+    board_wait wait;
+    char error[1024];                              /* the message of a fatal error, "" if none */
+} board_row;
+
+/* Why the job failed: written once, by the supervisor, before `failed` is set. */
+typedef struct {
+    p2p_err err;
+    int rank;                                      /* who failed first, -1 if nobody in particular */
+    char text[2048];
+} board_failure;
+
+typedef struct {
+    uint32_t magic;
+    char build_id[32];
+    int size;
+    bool terminal;                                 /* the real stdout is a terminal */
+    p2p_config config;
+    _Atomic uint32_t failed;
+    board_failure failure;
+    _Atomic uint32_t next_context;                 /* for p2p_split */
+    board_row rows[];                              /* then: sent[size][size], received[size][size] */
+} board;
+
+/* Bytes of a board for this many ranks; nearly all of it is never touched. */
+size_t p2p__board_bytes(int size);
+
+/* A new board in a memory file, which other programs can map through *fd. NULL and errno on failure. */
+board *p2p__board_create(int size, const p2p_config *config, int *fd);
+
+/* Map the board of another process. On failure says why: not a board, or another version of Pairwise. */
+board *p2p__board_attach(int fd, char *why, size_t why_bytes);
+
+void p2p__board_close(board *b);
+
+/* Frames sent (received) by `by`, to (from) every rank: one row of counters, written only by `by`. */
+_Atomic uint64_t *p2p__board_sent(board *b, int by);
+_Atomic uint64_t *p2p__board_received(board *b, int by);
+
+/* "p2p_recv(source 1, tag 0) at ring.c:12" */
+void p2p__call_text(const board_call *call, char *text, size_t bytes);
+
+/* Bracket a change of a row. */
+static inline void p2p__row_open(board_row *row)
+{
+    atomic_store_explicit(&row->activity, atomic_load_explicit(&row->activity, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+}
+
+static inline void p2p__row_shut(board_row *row)
+{
+    atomic_store_explicit(&row->activity, atomic_load_explicit(&row->activity, memory_order_relaxed) + 1,
+                          memory_order_release);
+}
+
+#endif

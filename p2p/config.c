@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "p2p/config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "p2p/world.h"
+
+#define MAX_SECONDS (10.0 * 365 * 24 * 3600)
+
+bool p2p__parse_size(const char *text, size_t *bytes)
+{
+    if (*text < '0' || *text > '9') return false;
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    const char *units = "KMG", *unit = *end ? strchr(units, *end) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (unit) end++;
+    if (errno || *end || value > (SIZE_MAX >> shift)) return false;
+    *bytes = (size_t)value << shift;
+    return true;
+}
+
+bool p2p__parse_duration(const char *text, uint64_t *ns)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}};
+
+    if ((*text < '0' || *text > '9') && *text != '.') return false;
+    char *end;
+    double value = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(end, units[i].name) != 0) continue;
+        if (!(value * units[i].seconds <= MAX_SECONDS)) return false;
+        *ns = (uint64_t)(value * units[i].seconds * 1e9);
+        return true;
+    }
+    return false;
+}
+
+static bool parse_flag(const char *text, void *flag)
+{
+    if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0) return false;
+    *(bool *)flag = *text == '1';
+    return true;
+}
+
+static bool parse_bytes(const char *text, void *bytes)
+{
+    return p2p__parse_size(text, bytes);
+}
+
+static bool parse_eager(const char *text, void *bytes)
+{
+    size_t value;
+    if (!p2p__parse_size(text, &value) || value > (size_t)1 << 30) return false;
+    *(size_t *)bytes = value;
+    return true;
+}
+
+static bool parse_buffer(const char *text, void *bytes)
+{
+    size_t value;
+    if (!p2p__parse_size(text, &value) || value < 1 || value > (size_t)1 << 30) return false;
+    *(int *)bytes = (int)value;
+    return true;
+}
+
+static bool parse_timeout(const char *text, void *ns)
+{
+    uint64_t value;
+    if (!p2p__parse_duration(text, &value) || value < 1000000) return false;
+    *(uint64_t *)ns = value;
+    return true;
+}
+
+static bool parse_world(const char *text, void *name)
+{
+    if (!p2p__world_find(text)) return false;
+    snprintf(name, sizeof((p2p_config *)0)->world, "%s", text);
+    return true;
+}
+
+static const struct {
+    const char *name;
+    bool (*parse)(const char *text, void *field);
+    size_t offset;
+    const char *accepts;
+} variables[] = {
+    {"PAIRWISE_WORLD", parse_world, offsetof(p2p_config, world), "the name of a world: " P2P_WORLD_NAMES},
+    {"PAIRWISE_EAGER", parse_eager, offsetof(p2p_config, eager), "a size from 0 to 1G, such as 64K"},
+    {"PAIRWISE_UNEXP_MAX", parse_bytes, offsetof(p2p_config, unexpected_max), "a size, such as 256M"},
+    {"PAIRWISE_TIMEOUT", parse_timeout, offsetof(p2p_config, timeout_ns),
+     "seconds from 0.001 to 315360000, such as 1, 0.5 or 500ms"},
+    {"PAIRWISE_SNDBUF", parse_buffer, offsetof(p2p_config, sndbuf), "a size from 1 to 1G, such as 4K"},
+    {"PAIRWISE_STRICT", parse_flag, offsetof(p2p_config, strict), "0 or 1"},
+    {"PAIRWISE_DEBUG", parse_flag, offsetof(p2p_config, debug), "0 or 1"},
+    {"PAIRWISE_CRC", parse_flag, offsetof(p2p_config, crc), "0 or 1"},
+};
+
+p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes)
+{
+    *config = (p2p_config){.world = "socket", .eager = (size_t)64 << 10, .unexpected_max = (size_t)256 << 20};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *text = getenv(variables[i].name);
+        if (!text || variables[i].parse(text, (char *)config + variables[i].offset)) continue;
+        snprintf(why, why_bytes, "%s=%s is not valid: it takes %s", variables[i].name, text, variables[i].accepts);
+        return P2P_ERR_ARG;
+    }
+    return P2P_OK;
+}

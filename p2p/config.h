@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Settings of a job: read once from options and PAIRWISE_ variables by whoever launches it, carried to ranks by the board. */
+#ifndef PAIRWISE_P2P_CONFIG_H
+#define PAIRWISE_P2P_CONFIG_H
+
+#include "p2p/p2p.h"
+
+typedef struct {
+    char world[16];        /* PAIRWISE_WORLD */
+    size_t eager;          /* PAIRWISE_EAGER: a longer send waits for its receive; bytes */
+    size_t unexpected_max; /* PAIRWISE_UNEXP_MAX: room for messages nobody has asked for yet, in all; bytes */
+    uint64_t timeout_ns;   /* PAIRWISE_TIMEOUT: bound on one blocking call; 0: none */
+    int sndbuf;            /* PAIRWISE_SNDBUF: send buffer of a link, bytes; 0: the system's */
+    bool strict;           /* PAIRWISE_STRICT: every send waits */
+    bool debug;            /* PAIRWISE_DEBUG: buffers of isend are checked, threads too */
+    bool crc;              /* PAIRWISE_CRC: payloads carry a CRC32C */
+} p2p_config;
+
+/* Read every PAIRWISE_ variable. On a bad value returns P2P_ERR_ARG and says in `why` which variable, its value and
+ * what is accepted. */
+p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes);
+
+/* "16M", "64K", "512": powers of 1024. False, and *bytes unchanged, on anything else. */
+bool p2p__parse_size(const char *text, size_t *bytes);
+
+/* "1", "0.5", "1s", "500ms", "20us" to nanoseconds, up to ten years. False, and *ns unchanged, on anything else. */
+bool p2p__parse_duration(const char *text, uint64_t *ns);
+
+#endif

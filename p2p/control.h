@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* control: short messages between the supervisor and a rank, over one SOCK_SEQPACKET socket; a link's end travels beside. */
+#ifndef PAIRWISE_P2P_CONTROL_H
+#define PAIRWISE_P2P_CONTROL_H
+
+#include "p2p/p2p.h"
+
+enum control_type {
+    /* rank -> supervisor */
+    CONTROL_WANT = 1,   /* open a link to `rank` */
+    CONTROL_GOT,        /* the end of the link to `rank` has arrived */
+    CONTROL_LOST,       /* it arrived, but could not be kept: `value` is the limit on descriptors */
+    CONTROL_GOODBYE,    /* in p2p_finalize */
+    CONTROL_ABORT,      /* p2p_abort with status `value` */
+    CONTROL_FATAL,      /* an error ends this rank; its message is on the board and has been printed */
+    CONTROL_NOEXEC,     /* the program cannot be started: `value` is errno */
+    /* supervisor -> rank */
+    CONTROL_LINK,       /* the end of the link to `rank`, one descriptor */
+    CONTROL_NOLINK,     /* that link cannot be: `rank` had no descriptor left, or the supervisor (`value` < 0) */
+    CONTROL_FAILED,     /* the job has failed: read why on the board */
+    CONTROL_ALL_DONE,   /* every rank has said goodbye */
+};
+
+typedef struct {
+    int32_t type, rank, value;
+} control_message;
+
+/* Send without blocking, with descriptor fd beside it (-1: none). False and errno on failure; EAGAIN: try later. */
+bool p2p__control_send(int socket, control_message message, int fd);
+
+/* Receive without blocking. 1: a message, *fd is a descriptor or -1, *lost says that one came but did not fit into
+ * this process's table; 0: nothing there; -1: the other side is gone. */
+int p2p__control_receive(int socket, control_message *message, int *fd, bool *lost);
+
+#endif

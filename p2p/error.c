@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* Errors: every public call comes in through enter and goes out through leave; what an error says and does is here. */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "p2p/control.h"
+#include "p2p/init.h"
+#include "p2p/internal.h"
+
+const char *p2p_strerror(p2p_err err)
+{
+    switch (err) {
+#define ERROR_TEXT(name, value, text) \
+    case name: return text;
+        P2P_ERROR_LIST(ERROR_TEXT)
+#undef ERROR_TEXT
+    }
+    return "unknown error";
+}
+
+const char *p2p_error_message(const p2p_comm *comm)
+{
+    return comm ? comm->message : "";
+}
+
+p2p_err p2p__fail(p2p_comm *comm, p2p_err err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(comm->cause, sizeof comm->cause, format, args);
+    va_end(args);
+    return err;
+}
+
+p2p_err p2p__poison(p2p_comm *comm, p2p_err err)
+{
+    p2p_engine *engine = comm->engine;
+    if (engine->poisoned) return err;
+    engine->poisoned = err;
+    snprintf(engine->poison, sizeof engine->poison, "%s", comm->cause);
+    return err;
+}
+
+/* The supervisor reports a failure of the job once, for all; a rank that merely hears of it stays silent. */
+static void end_process(p2p_engine *engine, const char *message)
+{
+    fflush(stdout);
+    if (!engine || !engine->failed) fprintf(stderr, "pairwise: %s\n", message);
+    fflush(stderr);
+    if (engine && engine->control >= 0 && !engine->failed) {
+        snprintf(engine->row->error, sizeof engine->row->error, "%s", message);
+        p2p__control_tell(engine, CONTROL_FATAL, engine->rank, 1);
+    }
+    _exit(1);
+}
+
+static p2p_err raise_error(p2p_comm *comm, const board_call *call, p2p_engine *engine, p2p_err err)
+{
+    char where[400];
+    p2p__call_text(call, where, sizeof where);
+    snprintf(comm->message, sizeof comm->message, "rank %d: %s: %s", engine ? engine->rank : comm->rank, where,
+             comm->cause);
+    if (comm->errors == P2P_ERRORS_FATAL) end_process(engine, comm->message);
+    return err;
+}
+
+static void copy_text(char *to, size_t bytes, const char *from)
+{
+    size_t length = from ? strlen(from) : 0;
+    const char *end_part = length < bytes ? from : from + length - (bytes - 1); /* the end of a path says more */
+    if (length >= bytes) length = bytes - 1;
+    if (length) memcpy(to, end_part, length);
+    to[length] = 0;
+}
+
+static void fill_call(board_call *to, const p2p_comm *comm, const p2p_call *call, const char *file, int line)
+{
+    copy_text(to->name, sizeof to->name, call->name);
+    copy_text(to->file, sizeof to->file, file);
+    to->line = line;
+    to->shape = call->shape;
+    to->peer = call->peer;
+    bool known = comm->world_rank && call->peer >= 0 && call->peer < comm->size;
+    to->world_peer = known ? comm->world_rank[call->peer] : call->peer;
+    to->tag = call->tag;
+    to->bytes = call->bytes;
+}
+
+/* The row is the rank's own; strings are copied only when they change, since this is on the path of every message. */
+static void show_call(p2p_engine *engine, const p2p_comm *comm, const p2p_call *call, const char *file, int line)
+{
+    board_call *shown = &engine->row->call;
+    if (file == engine->call_file && call->name == engine->call_name) {
+        shown->line = line;
+        shown->shape = call->shape;
+        shown->peer = call->peer;
+        shown->world_peer = call->peer >= 0 && call->peer < comm->size ? comm->world_rank[call->peer] : call->peer;
+        shown->tag = call->tag;
+        shown->bytes = call->bytes;
+    } else {
+        fill_call(shown, comm, call, file, line);
+    }
+    engine->call_comm = NULL;
+    engine->call_name = call->name;
+    engine->call_file = file;
+    engine->call_line = line;
+}
+
+static p2p_err refuse(p2p_comm *comm, const p2p_call *call, const char *file, int line, const char *cause)
+{
+    board_call shown = {0};
+    fill_call(&shown, comm, call, file, line);
+    p2p__fail(comm, P2P_ERR_STATE, "%s", cause);
+    return raise_error(comm, &shown, NULL, P2P_ERR_STATE);
+}
+
+/* With PAIRWISE_DEBUG: one thread at a time. Threads are told apart by the address of a thread-local. */
+static bool owned_by_another_thread(p2p_engine *engine)
+{
+    int me = gettid(), nobody = 0;
+    return !atomic_compare_exchange_strong(&engine->owner, &nobody, me) && nobody != me;
+}
+
+p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call)
+{
+    const char *file;
+    int line;
+    p2p__take_line(&file, &line);
+    if (!comm) {
+        fprintf(stderr, "pairwise: %s: there is no communicator: call p2p_init first\n", call->name);
+        return P2P_ERR_STATE;
+    }
+    p2p_engine *engine = comm->engine;
+    if (!engine) return refuse(comm, call, file, line, "this communicator has been finalized or freed");
+    if (!*engine->this_process)
+        return refuse(comm, call, file, line, "a process forked by a rank is not a rank and cannot use its communicators");
+    if (engine->config.debug && owned_by_another_thread(engine))
+        return refuse(comm, call, file, line,
+                      "two threads are inside Pairwise calls of one rank at once\n  try: let one thread do all communication");
+    if (engine->depth++ == 0) show_call(engine, comm, call, file, line);
+    if (engine->poisoned) {
+        p2p__fail(comm, engine->poisoned, "%s", engine->poison);
+        return p2p__leave(comm, engine->poisoned);
+    }
+    return P2P_OK;
+}
+
+p2p_err p2p__leave(p2p_comm *comm, p2p_err err)
+{
+    p2p_engine *engine = comm->engine;
+    if (--engine->depth > 0) return err;
+    p2p__show_running(engine);
+    if (engine->config.debug) atomic_store(&engine->owner, 0);
+    return err ? raise_error(comm, &engine->row->call, engine, err) : P2P_OK;
+}
+
+p2p_err p2p__check_peer(p2p_comm *comm, int peer, const char *role)
+{
+    if (peer >= 0 && peer < comm->size) return P2P_OK;
+    return p2p__fail(comm, P2P_ERR_RANK, "%s %d is not a rank: not in [0,%d)\n  try: ranks of this communicator are 0 to %d",
+                     role, peer, comm->size, comm->size - 1);
+}
+
+p2p_err p2p__check_tag(p2p_comm *comm, int tag)
+{
+    if (tag >= 0) return P2P_OK;
+    return p2p__fail(comm, P2P_ERR_ARG, "tag %d is negative\n  try: tags are 0 to %d", tag, INT_MAX);
+}
+
+p2p_err p2p__check_buffer(p2p_comm *comm, const void *buf, size_t bytes)
+{
+    if (!buf && bytes) return p2p__fail(comm, P2P_ERR_ARG, "the buffer is NULL, but its size is %zu bytes", bytes);
+    if (bytes > PTRDIFF_MAX)
+        return p2p__fail(comm, P2P_ERR_ARG, "a size of %zu bytes is impossible\n  try: was a negative count passed?", bytes);
+    return P2P_OK;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * internal: what the files of p2p share. Everything a rank has hangs off its engine; a communicator is a view of it.
+ *
+ *      error.c      enter and leave every public call; messages; ending the job
+ *      engine.c     making and ending an engine; frames that arrive; control messages
+ *      block.c      the one wait loop, and what it shows on the board
+ *      match.c      posted receives and unexpected messages
+ *      send.c recv.c probe.c request.c comm.c split.c init.c layer.c     the public calls
+ */
+#ifndef PAIRWISE_P2P_INTERNAL_H
+#define PAIRWISE_P2P_INTERNAL_H
+
+#ifndef P2P_NO_LINES
+#define P2P_NO_LINES 1
+#endif
+
+#include "p2p/board.h"
+#include "p2p/p2p.h"
+#include "p2p/p2p_layer.h"
+#include "p2p/world.h"
+
+typedef struct p2p_engine p2p_engine;
+typedef struct p2p_peer p2p_peer;
+
+enum request_kind { REQUEST_SEND, REQUEST_RECV, REQUEST_LAYER };
+
+/* One operation. Blocking calls keep theirs on the stack; the others are allocated. */
+struct p2p_request {
+    struct p2p_request *next;     /* in the list that `where` says */
+    enum { LIST_NONE, LIST_POSTED, LIST_AWAITS_CLEAR, LIST_AWAITS_PAYLOAD, LIST_LAYER } where;
+    enum request_kind kind;
+    p2p_comm *comm;
+    struct p2p_request *all_next, **all_link; /* allocated ones: all of the engine */
+    bool done, counted;
+    p2p_err err;
+    p2p_status status;
+
+    void *buf;
+    size_t bytes;
+    uint32_t context;
+    int peer;                     /* world rank; negative: any */
+    int tag;
+    uint64_t id;                  /* on the wire; for receives also the order of posting */
+    p2p_packet packet;            /* EAGER, REQUEST and PAYLOAD of a send; CLEAR of a receive */
+    uint32_t debug_crc;           /* of an isend's buffer, with PAIRWISE_DEBUG */
+    const char *file;             /* where it was posted */
+    int line;
+
+    const p2p_layer_ops *layer;   /* REQUEST_LAYER */
+    void *layer_state;
+    board_call layer_call;
+};
+
+/* A message, or the announcement of one, that no receive has asked for yet. */
+typedef struct p2p_unexpected {
+    struct p2p_unexpected *next;
+    uint64_t order;               /* of arrival, over all peers */
+    wire_header header;
+    bool complete;
+    struct p2p_request *claimed;  /* a receive took it while it was still arriving */
+    struct p2p_request *sender;   /* a send of this rank to itself that waits to be matched */
+    char data[];
+} p2p_unexpected;
+
+typedef struct {
+    p2p_request head, tail;
+} p2p_request_list;
+
+struct p2p_peer {
+    int rank;
+    p2p_request_list posted, awaits_clear, awaits_payload;
+    p2p_unexpected *unexpected, **unexpected_tail;
+    uint64_t credit;              /* bytes that may still be sent eagerly */
+    uint64_t owed;                /* bytes consumed here that the peer does not know of */
+    p2p_packet credit_packet;
+    bool credit_busy;
+
+    /* The message that is arriving. */
+    wire_header in;
+    char *in_dest;                /* NULL: throw the payload away */
+    p2p_request in_request;
+    p2p_unexpected *in_unexpected;
+    uint64_t in_got;              /* payload bytes so far */
+
+    bool unreachable;             /* no link can be had, because lacking_rank's limit on descriptors is reached */
+    int lacking_rank, limit;
+    uint32_t frames_out, frames_in;
+    bool received_dirty;
+    p2p_peer *next_dirty;
+    void *link;                   /* the world's */
+};
+
+struct p2p_engine {
+    int rank, size;
+    int control;                  /* socket to the supervisor, -1 in a world of one */
+    board *board;
+    board_row *row;
+    p2p_config config;
+    const p2p_world *world;
+    void *world_state;
+    p2p_peer *peers;              /* [size] */
+    p2p_request_list posted_any, layers;
+    p2p_peer *dirty;
+    p2p_comm *comms;              /* all that are not freed, the world first */
+    uint64_t next_id, next_order;
+    p2p_request requests;         /* allocated and not yet waited for */
+    size_t unexpected_count;
+    uint64_t moved;               /* bytes and frames that came in, to see whether anything did */
+    bool stepping;                /* inside a layer's step */
+    bool all_done;
+    uint64_t lost_since;          /* a link closed under us and nobody has said why: since when, 0 if not */
+    int lost_peer;
+
+    p2p_err failed;               /* the supervisor has told us: the job has failed */
+    p2p_err poisoned;             /* every later call returns this */
+    char poison[1024];
+
+    int depth;                    /* of public calls */
+    p2p_comm *call_comm;
+    const char *call_name, *call_file;
+    int call_line;
+    bool polled;                  /* the call that ends now was a look that found nothing */
+    bool drained;                 /* after a failure: everything that was sent has been received */
+    size_t packets_out;           /* frames posted that have not left */
+
+    const unsigned char *this_process; /* a page that is zero in a forked child */
+    _Atomic int owner;            /* PAIRWISE_DEBUG: the thread inside, 0 if none */
+};
+
+struct p2p_comm {
+    p2p_comm *next;
+    p2p_engine *engine;           /* NULL after finalize or free */
+    int rank, size;
+    uint32_t context;             /* of users' messages; + 1: of collectives */
+    int *world_rank;              /* [size] */
+    int *comm_rank;               /* [size of world], -1 for strangers */
+    p2p_traffic *traffic;         /* [size] */
+    p2p_errors errors;
+    uint64_t collectives;         /* begun so far */
+    const char *file;             /* where p2p_split made it */
+    int line;
+    char cause[1024], message[1536];
+};
+
+/* ---- error.c ---- */
+
+/* Every public call begins with enter and ends with leave. enter remembers what is called and from where (only at depth
+ * 0), and refuses a communicator that is not usable. `call` needs name, shape, peer, tag and bytes. */
+typedef struct {
+    const char *name;
+    int shape, peer, tag;
+    size_t bytes;
+} p2p_call;
+
+p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call);
+p2p_err p2p__leave(p2p_comm *comm, p2p_err err);
+
+/* Remember the cause of an error: one sentence, and perhaps "\ntry: advice". Returns err. */
+p2p_err p2p__fail(p2p_comm *comm, p2p_err err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* From now on every call on any communicator of this rank fails with err and comm's cause. */
+p2p_err p2p__poison(p2p_comm *comm, p2p_err err);
+
+p2p_err p2p__check_peer(p2p_comm *comm, int peer, const char *role);
+p2p_err p2p__check_tag(p2p_comm *comm, int tag);
+p2p_err p2p__check_buffer(p2p_comm *comm, const void *buf, size_t bytes);
+
+/* ---- engine.c ---- */
+
+uint64_t p2p__now(void);                    /* ns, CLOCK_MONOTONIC */
+void p2p__pause(uint64_t ns);
+p2p_err p2p__engine_create(int rank, int control, board *b, p2p_engine **engine);
+void p2p__engine_destroy(p2p_engine *engine);
+
+/* Give the world a packet; counts the frame on the board first. */
+p2p_err p2p__post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet);
+
+/* For worlds: a header has arrived, checked: decides where its payload goes (peer->in_dest). On P2P_ERR_NOMEM nothing
+ * has happened; ask again later. Then, once all of the payload is there: */
+p2p_err p2p__arrived(p2p_engine *engine, p2p_peer *peer, const wire_header *header);
+p2p_err p2p__delivered(p2p_engine *engine, p2p_peer *peer);
+
+/* For worlds: bytes that are no frame, or a link that broke. Never returns P2P_OK. */
+p2p_err p2p__broken(p2p_engine *engine, p2p_err err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Read what the supervisor says. */
+p2p_err p2p__control_serve(p2p_engine *engine);
+p2p_err p2p__control_tell(p2p_engine *engine, int type, int rank, int value);
+
+/* ---- match.c ---- */
+
+void p2p__list_init(p2p_request_list *list);
+void p2p__list_add(p2p_request_list *list, p2p_request request, int where);
+void p2p__list_remove(p2p_request_list *list, p2p_request request);
+p2p_request p2p__list_find(p2p_request_list *list, uint64_t id);
+
+/* The oldest posted receive that this message matches, taken off its list; NULL if none. */
+p2p_request p2p__match_posted(p2p_engine *engine, const wire_header *header);
+
+/* The oldest unexpected message that matches; NULL if none. source: world rank, or negative for any in comm. */
+p2p_unexpected *p2p__match_unexpected(p2p_engine *engine, uint32_t context, int source, int tag);
+p2p_unexpected *p2p__unexpected_add(p2p_engine *engine, p2p_peer *peer, const wire_header *header, size_t data_bytes);
+void p2p__unexpected_remove(p2p_engine *engine, p2p_unexpected *message);   /* from its list; not freed */
+void p2p__free_unexpected(p2p_unexpected *message);
+
+/* ---- send.c, recv.c: starting operations, and what frames do to them ---- */
+
+void p2p__request_init(p2p_request request, enum request_kind kind, p2p_comm *comm, void *buf, size_t bytes);
+void p2p__complete(p2p_request request, p2p_err err);
+p2p_err p2p__start_send(p2p_request request, int dest, int tag, bool wait_for_match);
+p2p_err p2p__start_recv(p2p_request request, int source, int tag);
+uint64_t p2p__eager_cost(size_t bytes);     /* what a short message takes of its sender's credit */
+
+/* A CLEAR has arrived for this send. */
+p2p_err p2p__got_clear(p2p_engine *engine, p2p_peer *peer, p2p_request request, const wire_header *header);
+
+/* A receive has met a REQUEST: answer it, with CLEAR, or with "forget it" if the buffer is too small. */
+p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *header);
+
+/* A receive and a send of the same rank have met. */
+void p2p__match_self(p2p_engine *engine, p2p_request receive, p2p_request send);
+
+/* A receive has met a message: note who it is from; false, and the error noted, if it does not fit. */
+bool p2p__accept(p2p_request receive, const wire_header *header);
+
+/* A short message has left the room its sender's credit stands for: tell the sender now and then. */
+p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes);
+
+/* No link to this peer can be had: every operation with it ends with P2P_ERR_SYS. */
+void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int limit);
+p2p_err p2p__unreachable_error(p2p_comm *comm, const p2p_peer *peer);
+
+/* ---- request.c ---- */
+
+p2p_err p2p__request_new(p2p_comm *comm, enum request_kind kind, void *buf, size_t bytes, p2p_request *request);
+void p2p__request_free(p2p_request request);
+/* Take back a receive that has not begun (or anything that is done): false if it is too late for that. */
+bool p2p__take_back(p2p_request request);
+/* A request that is done: its error explained, or its status, counted. */
+p2p_err p2p__result(p2p_request request, p2p_status *status);
+/* Wait for requests that live on the caller's stack, and end them in any case. */
+p2p_err p2p__finish_stacked(p2p_comm *comm, p2p_request request, p2p_status *status);
+p2p_err p2p__finish_both(p2p_comm *comm, p2p_request send, p2p_request receive, p2p_status *status);
+/* For calls that return without p2p__enter. */
+void p2p__forget_line(void);
+
+/* ---- leaks.c ---- */
+
+/* P2P_ERR_LEAK, naming what is left, or P2P_OK. */
+p2p_err p2p__report_leaks(p2p_comm *world);
+
+/* ---- block.c ---- */
+
+/* Something to wait for. */
+typedef struct {
+    bool (*ready)(p2p_engine *engine, void *arg);
+    void (*describe)(p2p_engine *engine, void *arg, board_wait *wait);
+    void *arg;
+    p2p_peer *hot;                /* where it will come from, if known; else NULL */
+    int state;                    /* shown on the board: BOARD_BLOCKED or BOARD_FINALIZING */
+    bool patient;                 /* PAIRWISE_TIMEOUT does not apply */
+} p2p_waiting;
+
+p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting);
+/* One look around, without waiting; for test and iprobe. */
+p2p_err p2p__poll(p2p_engine *engine);
+/* Show on the board that this rank is not waiting. */
+void p2p__show_running(p2p_engine *engine);
+/* Has the supervisor declared the job failed? Receives first what has been sent already. */
+bool p2p__job_failed(p2p_engine *engine);
+p2p_err p2p__job_error(p2p_comm *comm);
+/* ---- timeout.c ---- */
+
+/* P2P_ERR_TIMEOUT, naming whom the call waits for, and what they are doing. */
+p2p_err p2p__timeout_error(p2p_comm *comm, const board_wait *wait);
+
+void p2p__describe_requests(p2p_engine *engine, const p2p_request *requests, size_t count, bool all, board_wait *wait);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * launch: what the files of the supervisor share. A job is its ranks, seen from the process that started them.
+ *
+ *      launch.c       p2p_launch; making pipes and forking ranks
+ *      supervisor.c   the loop: control messages, signals, ends of ranks, time; the exit status
+ *      links.c        opening links between ranks
+ *      output.c       forwarding what ranks print
+ *      watch.c        deadlock detection
+ *      report.c       the words for deadlocks, deaths and the board
+ */
+#ifndef PAIRWISE_P2P_LAUNCH_H
+#define PAIRWISE_P2P_LAUNCH_H
+
+#ifndef P2P_NO_LINES
+#define P2P_NO_LINES 1
+#endif
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "p2p/board.h"
+#include "p2p/output.h"
+
+uint64_t p2p__now(void);
+
+/* What to launch. */
+typedef struct {
+    int size;
+    p2p_options options;
+    p2p_config config;
+    /* Runs in the forked rank and returns its exit status. */
+    int (*child)(void *arg, int rank, int control, int board_fd, board *b);
+    void *arg;
+    const char *program;     /* for messages; NULL: p2p_launch */
+    int debug_rank;          /* gets the terminal to itself; -1: none */
+} p2p_plan;
+
+typedef struct {
+    int rank;
+    pid_t pid;
+    int control;
+    p2p_stream out, err;
+    bool ended, goodbye, aborted, fatal;
+    int status;              /* exit code or 128 + signal, once ended */
+    int links_in_flight;     /* ends of links sent and not yet acknowledged */
+    bool untold;             /* FAILED or ALL_DONE could not be sent yet */
+} p2p_rank_process;
+
+typedef struct {
+    int a, b;
+    int fd_for_b;            /* a has its end, b could not be sent its own yet; else -1 */
+} p2p_link_wish;
+
+typedef struct {
+    uint64_t *activity;      /* of each rank at the last look */
+    uint64_t *polls;
+    int *polled_looks;
+    uint64_t quiet_since;
+    bool warned, unchanged;
+} p2p_watch;
+
+typedef struct {
+    const p2p_plan *plan;
+    int size;
+    board *board;
+    int board_fd;
+    p2p_rank_process *ranks;
+    int alive;
+    p2p_sink out, err;
+    int stdin_pipe;          /* to rank 0 when stdin is a terminal; -1: not forwarded */
+    char stdin_text[1024];
+    size_t stdin_from, stdin_to;
+
+    int signals;             /* signalfd */
+    sigset_t old_mask;
+    struct sigaction old_child;
+    uint64_t old_limit;      /* on descriptors */
+    pid_t self;
+
+    p2p_link_wish *wishes;
+    size_t wish_count, wish_room;
+    uint64_t *linked;        /* bit a * size + b */
+    int links_in_flight, links_max, links_max_each;
+
+    p2p_watch watch;
+    uint64_t started, kill_at;
+    bool all_done, interrupted, killed;
+    int exit_status;
+    uint64_t oom_kills;
+} p2p_job;
+
+/* Launch, supervise, clean up. Returns the exit status; P2P_OK in *err unless nothing could be started. */
+int p2p__run_job(const p2p_plan *plan, p2p_err *err);
+
+/* ---- launch.c ---- */
+
+/* Fill plan->config from PAIRWISE_ variables and plan->options, which win; or say what is wrong. */
+p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes);
+
+/* Fork all ranks. False, and an error printed, if that fails: those started must be ended. */
+bool p2p__start_ranks(p2p_job *job);
+
+/* ---- supervisor.c ---- */
+
+int p2p__supervise(p2p_job *job);
+
+/* The job has failed: ranks are told why, and get a second to end. Only the first failure counts. */
+void p2p__job_fail(p2p_job *job, p2p_err err, int rank, int status, const char *text);
+
+/* ---- links.c ---- */
+
+p2p_err p2p__links_init(p2p_job *job);
+void p2p__links_free(p2p_job *job);
+void p2p__link_want(p2p_job *job, int from, int to);
+void p2p__link_got(p2p_job *job, int rank);
+void p2p__link_lost(p2p_job *job, int rank, int peer, int limit);
+/* Open what can be opened now. */
+void p2p__links_open(p2p_job *job);
+
+/* ---- watch.c ---- */
+
+p2p_err p2p__watch_init(p2p_job *job);
+void p2p__watch_free(p2p_job *job);
+
+/* Ranks that can never be released, exactly; false if there are none. `can_act` are those that still can do something. */
+bool p2p__watch_look(p2p_job *job, p2p_rank_set *stuck, p2p_rank_set *can_act);
+
+/* ---- report.c ---- */
+
+void p2p__say(p2p_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void p2p__report_deadlock(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act);
+void p2p__report_death(p2p_job *job, int rank, const char *how);
+void p2p__report_polling(p2p_job *job);
+void p2p__report_board(p2p_job *job);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* The second door (p2p_layer.h): the frame that collectives are written in. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "p2p/internal.h"
+
+static void append_field(char *text, size_t bytes, size_t *used, const char *name, const char *value)
+{
+    if (value && *value && *used < bytes)
+        *used += (size_t)snprintf(text + *used, bytes - *used, ", %s%s", name, value);
+}
+
+/* Shown behind the name: "coll_all_reduce(#3, ring, count 1000, f32, sum)". */
+static void show(p2p_comm *comm, const p2p_fingerprint *what)
+{
+    board_call *call = &comm->engine->row->call;
+    char number[24];
+    size_t used = 0;
+    call->number = comm->collectives;
+    call->details[0] = 0;
+    append_field(call->details, sizeof call->details, &used, "", what->algorithm);
+    if (what->count != SIZE_MAX) {
+        snprintf(number, sizeof number, "%zu", what->count);
+        append_field(call->details, sizeof call->details, &used, "count ", number);
+    }
+    append_field(call->details, sizeof call->details, &used, "", what->dtype);
+    append_field(call->details, sizeof call->details, &used, "", what->op);
+    if (what->root >= 0) {
+        snprintf(number, sizeof number, "%d", what->root);
+        append_field(call->details, sizeof call->details, &used, "root ", number);
+    }
+}
+
+p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what)
+{
+    p2p_err err = p2p__enter(comm, &(p2p_call){what->operation, SHAPE_COLLECTIVE, 0, 0, 0});
+    if (err) return err;
+    if (comm->engine->depth > 1) return P2P_OK;
+    if (p2p__job_failed(comm->engine)) return p2p__leave(comm, p2p__job_error(comm));
+    comm->collectives++;
+    show(comm, what);
+    return P2P_OK;
+}
+
+p2p_err p2p_layer_end(p2p_comm *comm, p2p_err err)
+{
+    return p2p__leave(comm, err);
+}
+
+p2p_err p2p_layer_error(p2p_comm *comm, p2p_err err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(comm->cause, sizeof comm->cause, format, args);
+    va_end(args);
+    return err;
+}
+
+p2p_err p2p_layer_request(p2p_comm *comm, const p2p_layer_ops *ops, void *state, p2p_request *out)
+{
+    if (!ops || !ops->step || !ops->waits_for || !out)
+        return p2p__fail(comm, P2P_ERR_ARG, "a request needs step, waits_for and somewhere to put it");
+    p2p_request request;
+    p2p_err err = p2p__request_new(comm, REQUEST_LAYER, NULL, 0, &request);
+    if (err) return err;
+    request->layer = ops;
+    request->layer_state = state;
+    p2p__list_add(&comm->engine->layers, request, LIST_LAYER);
+    *out = request;
+    return P2P_OK;
+}
+
+p2p_err p2p_layer_done(p2p_request *request, bool *done)
+{
+    if (*request && !(*request)->done) {
+        *done = false;
+        return P2P_OK;
+    }
+    *done = true;
+    if (!*request) return P2P_OK;
+    p2p_err err = p2p__result(*request, NULL);
+    p2p__request_free(*request);
+    *request = P2P_REQUEST_NULL;
+    return err;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * p2p: ranks, messages, requests, launch.
+ *
+ * A rank is a process. Ranks of a world send each other messages; a message has a source, a tag, a communicator
+ * and bytes. Everything here returns p2p_err: 0 (P2P_OK) or a negative code; outputs are set only on success.
+ * By default an error prints one message (rank, call, line, cause, what to try) and ends the job;
+ * see p2p_set_errors. Byte counts are size_t and have no 2 GiB limit. A communicator belongs to one thread.
+ *
+ *      launch            p2p_launch, p2p_init, p2p_finalize, p2p_abort
+ *      who am I          p2p_rank, p2p_size, p2p_time, p2p_is_terminal
+ *      blocking          p2p_send, p2p_ssend, p2p_recv, p2p_sendrecv, p2p_probe
+ *      requests          p2p_isend, p2p_irecv, p2p_wait, p2p_test, p2p_wait_all, p2p_wait_any, p2p_iprobe
+ *      groups            p2p_split, p2p_free
+ *      what happened     p2p_stats, p2p_strerror, p2p_error_message, p2p_set_errors
+ *
+ * Order: messages from one rank to another with the same tag and communicator never overtake each other.
+ * Buffering: a send of up to 64 KiB (PAIRWISE_EAGER) may return before it is received; a larger one waits for
+ * its receive. With PAIRWISE_STRICT=1 every send waits, so that a program that needs buffering is found out.
+ */
+#ifndef PAIRWISE_P2P_H
+#define PAIRWISE_P2P_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Errors: name, value, text. One list makes the enum and p2p_strerror. ---- */
+
+#define P2P_ERROR_LIST(X)                                                            \
+    X(P2P_OK, 0, "success")                                                          \
+    X(P2P_ERR_ARG, -1, "invalid argument")                                           \
+    X(P2P_ERR_RANK, -2, "rank out of range")                                         \
+    X(P2P_ERR_STATE, -3, "called at the wrong time")                                 \
+    X(P2P_ERR_TRUNCATE, -4, "message longer than the receive buffer")                \
+    X(P2P_ERR_MISMATCH, -5, "ranks disagree about a collective")                     \
+    X(P2P_ERR_PEER_DEAD, -6, "a rank has died or left")                              \
+    X(P2P_ERR_TIMEOUT, -7, "timed out")                                              \
+    X(P2P_ERR_NOMEM, -8, "out of memory")                                            \
+    X(P2P_ERR_SYS, -9, "system call failed")                                         \
+    X(P2P_ERR_PROTO, -10, "invalid bytes on a link")                                 \
+    X(P2P_ERR_LEAK, -11, "messages, requests or communicators left at finalize")     \
+    X(P2P_ERR_RANK_FAILED, -12, "a rank of the launched job failed")                 \
+    X(P2P_ERR_TODO, -13, "not written yet")                                          \
+    X(P2P_ERR_DEADLOCK, -14, "deadlock: nothing can ever release this call")
+
+typedef enum {
+#define P2P_ERROR_ENUM(name, value, text) name = (value),
+    P2P_ERROR_LIST(P2P_ERROR_ENUM)
+#undef P2P_ERROR_ENUM
+} p2p_err;
+
+typedef enum { P2P_ERRORS_FATAL = 0, P2P_ERRORS_RETURN = 1 } p2p_errors;
+
+/* ---- Types and constants ---- */
+
+typedef struct p2p_comm p2p_comm;           /* one rank's handle on a group of ranks */
+typedef struct p2p_request *p2p_request;    /* an operation under way; P2P_REQUEST_NULL when done */
+
+typedef struct {
+    int source;      /* rank in the communicator the message was sent in */
+    int tag;
+    size_t bytes;    /* length of the message, which may be less than the buffer */
+} p2p_status;
+
+typedef struct {
+    uint64_t messages_sent, bytes_sent, messages_received, bytes_received;
+} p2p_traffic;
+
+#define P2P_ANY_SOURCE (-1)
+#define P2P_ANY_TAG (-1)
+#define P2P_UNDEFINED (-2)                     /* a colour: this rank joins no group */
+#define P2P_REQUEST_NULL ((p2p_request)0)
+#define P2P_STATUS_IGNORE ((p2p_status *)0)
+#define P2P_STATUSES_IGNORE ((p2p_status *)0)
+#define P2P_MAX_RANKS 1024
+
+/* How to launch. All zero is the default; fields from exit_status on are results. */
+typedef struct {
+    const char *world;     /* "socket"; NULL: PAIRWISE_WORLD, else socket */
+    bool strict;           /* every send waits for its receive (also PAIRWISE_STRICT=1) */
+    bool tag_output;       /* prefix each line of output with "[rank] " */
+    bool ordered_output;   /* keep stdout until the end, then print it rank by rank */
+    double timeout_s;      /* end the whole job after this many seconds; 0: never */
+    int *rank_statuses;    /* NULL, or room for `size` ints, set on return: exit code, or 128 + signal */
+    int exit_status;       /* result: what build/launch would exit with */
+} p2p_options;
+
+/* ---- Launch ---- */
+
+/* Fork `size` ranks (1 to 1024), run rank_main(world, arg) in each, finalize, and wait for all; the caller
+ * supervises meanwhile: it forwards output, finds deadlocks, notices deaths. options may be NULL. Returns
+ * P2P_ERR_RANK_FAILED if any rank failed (statuses in options), P2P_ERR_ARG before anything is forked on bad
+ * arguments or settings, P2P_ERR_STATE inside a rank. No rank is left when it returns. The ranks end with
+ * _exit, after flushing stdout and stderr. Do not call it while other threads run. */
+p2p_err p2p_launch(int size, int (*rank_main)(p2p_comm *world, void *arg), void *arg, p2p_options *options);
+
+/* Join the world that build/launch started; without a launcher, a world of one, with a note on stderr.
+ * *world stays owned by the library. Makes stdout line-buffered. Twice is P2P_ERR_STATE. */
+p2p_err p2p_init(p2p_comm **world);
+
+/* Wait until every rank has called it, then check: messages nobody received, requests nobody waited for and
+ * communicators nobody freed are P2P_ERR_LEAK, each named. All is released in any case; world remains valid
+ * as an argument, and a second finalize is harmless. */
+p2p_err p2p_finalize(p2p_comm *world);
+
+/* End the whole job now; build/launch exits with status (1 if it is 0). Does not return. */
+void p2p_abort(p2p_comm *comm, int status);
+
+/* ---- Who am I ---- */
+
+int p2p_rank(const p2p_comm *comm);    /* -1 on NULL or after finalize */
+int p2p_size(const p2p_comm *comm);    /* 0 on NULL or after finalize */
+
+/* Seconds since some fixed moment, monotonic; only differences mean anything. */
+double p2p_time(const p2p_comm *comm);
+
+/* Is the job's real standard output (not the pipe to the supervisor) a terminal? */
+bool p2p_is_terminal(const p2p_comm *comm);
+
+/* ---- Messages. buf may be NULL when bytes is 0; tags are 0 to INT_MAX; self-messages are allowed. ---- */
+
+/* Returns when buf may be used again. Above 64 KiB (or strict) that is when the receive has matched. */
+p2p_err p2p_send(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag);
+
+/* As p2p_send, but always waits until the receive has matched, whatever the size. */
+p2p_err p2p_ssend(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag);
+
+/* Receive one message from source (or P2P_ANY_SOURCE) with tag (or P2P_ANY_TAG). A shorter message is fine, its
+ * length is in status. A longer one is P2P_ERR_TRUNCATE: it is consumed, and buf is untouched. After
+ * P2P_ERR_PEER_DEAD or P2P_ERR_TIMEOUT the contents of buf are undefined. */
+p2p_err p2p_recv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_status *status);
+
+/* Send and receive at the same time: never deadlocks with its mirror image. The buffers must not overlap. */
+p2p_err p2p_sendrecv(p2p_comm *comm, const void *sendbuf, size_t sendbytes, int dest, int sendtag, void *recvbuf,
+                     size_t recvbytes, int source, int recvtag, p2p_status *status);
+
+/* Wait until a matching message could be received, and leave it there; iprobe only looks. */
+p2p_err p2p_probe(p2p_comm *comm, int source, int tag, p2p_status *status);
+p2p_err p2p_iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_status *status);
+
+/* ---- Requests. The buffer belongs to the library from isend or irecv until wait or test says done; a request
+ *      is set to P2P_REQUEST_NULL then. Requests move on inside any blocking call, p2p_test and p2p_iprobe. ---- */
+
+p2p_err p2p_isend(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, p2p_request *request);
+p2p_err p2p_irecv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_request *request);
+
+/* Wait for one request; P2P_REQUEST_NULL returns at once with an empty status. The error is the operation's. */
+p2p_err p2p_wait(p2p_request *request, p2p_status *status);
+
+/* Look without waiting; *done is true for P2P_REQUEST_NULL. */
+p2p_err p2p_test(p2p_request *request, bool *done, p2p_status *status);
+
+/* Wait for all; statuses may be NULL. Returns the first error (by index); every request has ended. */
+p2p_err p2p_wait_all(size_t count, p2p_request requests[], p2p_status statuses[]);
+
+/* Wait for one of several and say which. If all are P2P_REQUEST_NULL, *index is (size_t)P2P_UNDEFINED. */
+p2p_err p2p_wait_any(size_t count, p2p_request requests[], size_t *index, p2p_status *status);
+
+/* ---- Groups ---- */
+
+/* Collective: ranks with the same colour (>= 0) form a new communicator, in the order of key, then of rank.
+ * *sub is NULL for P2P_UNDEFINED. Free it with p2p_free, which is local and refuses the world and a
+ * communicator with pending requests. */
+p2p_err p2p_split(p2p_comm *comm, int colour, int key, p2p_comm **sub);
+p2p_err p2p_free(p2p_comm *comm);
+
+/* ---- What happened ---- */
+
+/* by_peer has room for p2p_size rows: payload messages of this communicator so far, by peer. A send counts when
+ * it is posted, a receive when it is done; the library's own frames never count. */
+p2p_err p2p_stats(const p2p_comm *comm, p2p_traffic by_peer[]);
+
+/* P2P_ERRORS_FATAL (the default) or P2P_ERRORS_RETURN: nothing is printed, the code is returned. A split
+ * communicator starts with its parent's mode. */
+p2p_err p2p_set_errors(p2p_comm *comm, p2p_errors mode);
+
+const char *p2p_strerror(p2p_err err);
+
+/* The last error on comm: rank, call, peer, tag, sizes, line, what to try. "" if none. Valid until the next error. */
+const char *p2p_error_message(const p2p_comm *comm);
+
+/* ---- Whose line: calls remember the file and line they were made on, for every diagnosis. Each macro stands
+ *      before the real function of the same name; taking a function's address works, without the line. ---- */
+
+void p2p__here(const char *file, int line);
+
+#ifndef P2P_NO_LINES
+#define P2P_HERE p2p__here(__FILE__, __LINE__)
+#define p2p_finalize(...) (P2P_HERE, p2p_finalize(__VA_ARGS__))
+#define p2p_abort(...) (P2P_HERE, p2p_abort(__VA_ARGS__))
+#define p2p_send(...) (P2P_HERE, p2p_send(__VA_ARGS__))
+#define p2p_ssend(...) (P2P_HERE, p2p_ssend(__VA_ARGS__))
+#define p2p_recv(...) (P2P_HERE, p2p_recv(__VA_ARGS__))
+#define p2p_sendrecv(...) (P2P_HERE, p2p_sendrecv(__VA_ARGS__))
+#define p2p_probe(...) (P2P_HERE, p2p_probe(__VA_ARGS__))
+#define p2p_iprobe(...) (P2P_HERE, p2p_iprobe(__VA_ARGS__))
+#define p2p_isend(...) (P2P_HERE, p2p_isend(__VA_ARGS__))
+#define p2p_irecv(...) (P2P_HERE, p2p_irecv(__VA_ARGS__))
+#define p2p_wait(...) (P2P_HERE, p2p_wait(__VA_ARGS__))
+#define p2p_test(...) (P2P_HERE, p2p_test(__VA_ARGS__))
+#define p2p_wait_all(...) (P2P_HERE, p2p_wait_all(__VA_ARGS__))
+#define p2p_wait_any(...) (P2P_HERE, p2p_wait_any(__VA_ARGS__))
+#define p2p_split(...) (P2P_HERE, p2p_split(__VA_ARGS__))
+#define p2p_free(...) (P2P_HERE, p2p_free(__VA_ARGS__))
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif

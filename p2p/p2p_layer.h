@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * p2p_layer: the second door of p2p, for those who write collectives (ours, and a learner's own).
+ *
+ * A collective is written between p2p_layer_begin and p2p_layer_end:
+ *
+ *      p2p_err my_broadcast(p2p_comm *comm, void *buf, size_t bytes, int root)
+ *      {
+ *          p2p_fingerprint what = {.operation = "my_broadcast", .count = bytes, .root = root};
+ *          p2p_err err = p2p_layer_begin(comm, &what);
+ *          if (err) return err;
+ *          ... p2p_layer_send(comm, ...), p2p_layer_recv(comm, ...) ...
+ *          return p2p_layer_end(comm, err);
+ *      }
+ *
+ * Its messages travel in a context of their own: no user tag, P2P_ANY_TAG included, can meet them. They count in
+ * p2p_stats. Inside, every diagnosis names the collective and the line of the program that called it.
+ */
+#ifndef PAIRWISE_P2P_LAYER_H
+#define PAIRWISE_P2P_LAYER_H
+
+#include "p2p/p2p.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a rank believes the collective to be; every rank of the communicator must believe the same. Names are string
+ * literals ("" or NULL where they do not apply); -1 where a number does not apply. */
+typedef struct {
+    const char *operation;   /* as the user wrote it: "coll_all_reduce" */
+    const char *algorithm;   /* "ring" */
+    size_t count;            /* elements */
+    const char *dtype, *op;
+    int root;
+} p2p_fingerprint;
+
+/* Begin: takes the line of the outermost call, numbers the collective on this communicator and shows it to the
+ * supervisor. May be nested: the outermost counts. On error nothing has begun. */
+p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what);
+
+/* End the collective and return err, after dealing with it as the communicator's error mode asks. */
+p2p_err p2p_layer_end(p2p_comm *comm, p2p_err err);
+
+/* As their namesakes in p2p.h, in the communicator's private context. Call them between begin and end, or from the
+ * step function of a request. */
+p2p_err p2p_layer_send(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag);
+p2p_err p2p_layer_recv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_status *status);
+p2p_err p2p_layer_sendrecv(p2p_comm *comm, const void *sendbuf, size_t sendbytes, int dest, int sendtag, void *recvbuf,
+                           size_t recvbytes, int source, int recvtag, p2p_status *status);
+p2p_err p2p_layer_isend(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, p2p_request *request);
+p2p_err p2p_layer_irecv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_request *request);
+
+/* Fail with a message of the layer's own: "cause", a newline, "try: advice". For use before p2p_layer_end. */
+p2p_err p2p_layer_error(p2p_comm *comm, p2p_err err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* A non-blocking collective: a request that moves on by calling step, inside p2p_wait, p2p_test and every other call
+ * that makes progress. step must not block; it looks at its inner requests with p2p_layer_done and posts new ones. */
+typedef struct {
+    /* Move on as far as possible. Set *done when all is finished. An error ends the request with it. */
+    p2p_err (*step)(p2p_comm *comm, void *state, bool *done);
+    /* The inner requests that step is waiting for now; any one of them completing lets it move on. The array stays
+     * the layer's. Needed for exact deadlock detection. */
+    size_t (*waits_for)(void *state, const p2p_request **requests);
+    /* Release state. Called exactly once, after the last step or at finalize. May be NULL. */
+    void (*release)(void *state);
+} p2p_layer_ops;
+
+/* Make such a request; call between begin and end. On error state is not released. */
+p2p_err p2p_layer_request(p2p_comm *comm, const p2p_layer_ops *ops, void *state, p2p_request *request);
+
+/* For step: has this inner request ended? Then it is set to P2P_REQUEST_NULL and its error returned. Never waits,
+ * and never makes progress itself. */
+p2p_err p2p_layer_done(p2p_request *request, bool *done);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wire: what a link carries. A frame is a header of 64 bytes and then its payload.
+ *
+ *      EAGER     the message itself                                   sender   -> receiver
+ *      REQUEST   "I have `bytes` bytes with this tag", no payload     sender   -> receiver
+ *      CLEAR     "send it", or with FLAG_DROP "I have no room, forget it"       <-
+ *      PAYLOAD   the message that was asked for                       sender   -> receiver
+ *      CREDIT    "`bytes` of what you sent eagerly has been consumed"           <-
+ *
+ * Short messages are EAGER while the sender has credit; others wait: REQUEST, CLEAR, PAYLOAD.
+ */
+#ifndef PAIRWISE_P2P_WIRE_H
+#define PAIRWISE_P2P_WIRE_H
+
+#include "p2p/p2p.h"
+
+#define WIRE_MAGIC UINT32_C(0x50574d31) /* "PWM1" */
+#define WIRE_MAX_BYTES (UINT64_C(1) << 56)
+
+enum wire_type { WIRE_EAGER = 1, WIRE_REQUEST, WIRE_CLEAR, WIRE_PAYLOAD, WIRE_CREDIT };
+enum wire_flag { WIRE_FLAG_DROP = 1, WIRE_FLAG_CRC = 2 };
+
+typedef struct {
+    uint32_t magic;
+    uint8_t type, flags;
+    uint16_t reserved;
+    uint32_t context;      /* which communicator, and whether the user's messages or a collective's */
+    int32_t tag;
+    uint64_t bytes;        /* of the message; also in REQUEST, which carries no payload */
+    uint64_t sender_id;    /* the sender's name for the operation: REQUEST, CLEAR, PAYLOAD */
+    uint64_t receiver_id;  /* the receiver's: CLEAR, PAYLOAD */
+    uint64_t clock;        /* the sender's virtual time, ns */
+    uint32_t sequence;     /* frames on this link in this direction so far */
+    uint32_t source;       /* world rank */
+    uint32_t payload_crc;  /* with FLAG_CRC */
+    uint32_t header_crc;   /* over everything before it */
+} wire_header;
+
+_Static_assert(sizeof(wire_header) == 64, "a header is one cache line");
+
+/* Fill in what closes a header: magic and header_crc. */
+void p2p__wire_seal(wire_header *header);
+
+/* Is this a header that `source` may have sent as its frame number `sequence`? Otherwise says why. `eager` is the largest
+ * payload an EAGER frame may have. */
+bool p2p__wire_check(const wire_header *header, int source, uint32_t sequence, size_t eager, char *why, size_t why_bytes);
+
+static inline uint64_t p2p__wire_payload(const wire_header *header)
+{
+    return header->type == WIRE_EAGER || header->type == WIRE_PAYLOAD ? header->bytes : 0;
+}
+
+#endif

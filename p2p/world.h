@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * world: the seam below which bytes move. Matching, requests, limits, counters and diagnosis are above it, and the same
+ * for every world; a world carries packets to peers in order, and hands what arrives to p2p__arrived and p2p__delivered.
+ */
+#ifndef PAIRWISE_P2P_WORLD_H
+#define PAIRWISE_P2P_WORLD_H
+
+#include "p2p/wire.h"
+
+#define P2P_WORLD_NAMES "socket"
+
+struct p2p_engine;
+struct p2p_peer;
+
+/* A frame on its way out. It belongs to whoever posted it, until `sent` is called. */
+typedef struct p2p_packet {
+    struct p2p_packet *next;
+    wire_header header;
+    const void *payload;
+    size_t payload_bytes;
+    size_t done;               /* bytes of header and payload that have left */
+    void (*sent)(struct p2p_engine *engine, struct p2p_packet *packet);
+    void *owner;
+} p2p_packet;
+
+typedef struct {
+    const char *name;
+    p2p_err (*open)(struct p2p_engine *engine);
+    void (*close)(struct p2p_engine *engine);
+
+    /* Take a packet for a peer (never oneself), in order. Opens the link if there is none yet. Never waits. */
+    p2p_err (*post)(struct p2p_engine *engine, struct p2p_peer *peer, p2p_packet *packet);
+
+    /* Try one peer that something is expected from, without looking at the others. */
+    p2p_err (*try_peer)(struct p2p_engine *engine, struct p2p_peer *peer);
+
+    /* Move whatever can move. Sleep until something can, or until `deadline` (ns, p2p__now); 0: do not sleep;
+     * UINT64_MAX: no limit. Also serves the supervisor's messages. */
+    p2p_err (*progress)(struct p2p_engine *engine, uint64_t deadline);
+
+    /* There will be no link to this peer: give back the packets that were waiting for it. */
+    p2p_packet *(*abandon)(struct p2p_engine *engine, struct p2p_peer *peer);
+
+    /* One end of a link that the supervisor has opened. The world owns the descriptor from here on. */
+    p2p_err (*link)(struct p2p_engine *engine, struct p2p_peer *peer, int fd);
+} p2p_world;
+
+extern const p2p_world p2p__world_socket;
+
+/* By name; NULL if there is none such. */
+const p2p_world *p2p__world_find(const char *name);
+
+#endif
