@@ -97,6 +97,7 @@ struct p2p_engine {
     board *board;
     board_row *row;
     p2p_config config;
+    uint64_t spin_ns;             /* how long a wait looks before it sleeps; 0 when ranks share cores */
     const p2p_world *world;
     void *world_state;
     p2p_peer *peers;              /* [size] */
