@@ -6,12 +6,14 @@
  * Before it sleeps, a rank shows on the board what it waits for. The order is what makes deadlock detection exact: look
  * whether what has arrived releases me; only if not, show "blocked" and count what arrived as received.
  */
+#include <sched.h>
 #include <stdio.h>
 
 #include "p2p/internal.h"
 
 #define LOST_GRACE_NS UINT64_C(1000000000)
 #define NOMEM_TRIES 100
+#define YIELDS 50
 #define NOMEM_PAUSE_NS UINT64_C(2000000)
 
 /* ---- The board ---- */
@@ -24,6 +26,7 @@ static void show_received(p2p_engine *engine)
         peer->received_dirty = false;
     }
     engine->dirty = NULL;
+    atomic_store_explicit(&engine->row->nudges_seen, engine->nudges_seen, memory_order_relaxed);
 }
 
 static void set_state(p2p_engine *engine, int state)
@@ -157,6 +160,28 @@ p2p_err p2p__job_error(p2p_comm *comm)
 
 /* ---- Waiting ---- */
 
+static p2p_err step_one(p2p_engine *engine, p2p_request at, bool *done)
+{
+    p2p_clock *before = engine->clock;
+    engine->clock = &at->clock;
+    p2p_err err = at->layer->step(at->comm, at->layer_state, done);
+    engine->clock = before;
+    return err;
+}
+
+/* On a virtual network the non-blocking collectives of a communicator follow one another, or their times would depend on
+ * which of them the machine lets move first. */
+static bool must_wait(p2p_engine *engine, p2p_request request)
+{
+    if (!engine->config.network.on) return false;
+    for (p2p_request at = engine->layers.head; at != request; at = at->next)
+        if (at->comm == request->comm) return true;
+    p2p_clock *clock = &request->clock;
+    uint64_t free_at = request->comm->layers_end;
+    if (clock->now < free_at) clock->now = free_at;
+    return false;
+}
+
 static p2p_err step_layers(p2p_engine *engine)
 {
     if (engine->stepping) return P2P_OK;
@@ -164,8 +189,10 @@ static p2p_err step_layers(p2p_engine *engine)
     for (p2p_request at = engine->layers.head, next; at; at = next) {
         next = at->next;
         bool done = false;
-        p2p_err err = at->layer->step(at->comm, at->layer_state, &done);
+        if (must_wait(engine, at)) continue;
+        p2p_err err = step_one(engine, at, &done);
         if (!err && !done) continue;
+        at->comm->layers_end = at->clock.now;
         p2p__list_remove(&engine->layers, at);
         p2p__complete(at, err);
     }
@@ -225,6 +252,10 @@ static p2p_err wait_loop(p2p_comm *comm, const p2p_waiting *waiting, uint64_t de
         if (p2p__job_failed(engine)) continue; /* look once more at what has arrived */
         if (engine->control < 0) return alone(comm);
         show_blocked(engine, waiting);
+        if (waiting->before_sleep) {
+            waiting->before_sleep(engine, waiting->arg);
+            if (waiting->ready(engine, waiting->arg)) break;
+        }
         p2p_err err = sleep_once(engine, deadline, &tries);
         if (err == P2P_ERR_TIMEOUT) return p2p__timeout_error(comm, &engine->row->wait);
         if (err) return p2p__fail(comm, err, "%s", engine->poison);
@@ -234,6 +265,11 @@ static p2p_err wait_loop(p2p_comm *comm, const p2p_waiting *waiting, uint64_t de
 
 /* An answer is often here within microseconds, while going to sleep and being woken costs ten times that. So look a few
  * more times first, but only while every rank has a core of its own: otherwise the core is better given to another. */
+static void give_way(p2p_engine *engine, const p2p_waiting *waiting)
+{
+    for (int i = 0; i < YIELDS && !waiting->ready(engine, waiting->arg); i++) sched_yield();
+}
+
 static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting)
 {
     uint64_t give_up = engine->spin_ns ? p2p__now() + engine->spin_ns : 0;
@@ -251,6 +287,7 @@ p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting)
     if (waiting->ready(engine, waiting->arg)) return P2P_OK;
     p2p_err err = look_a_while(engine, waiting);
     if (err) return p2p__fail(comm, err, "%s", engine->poison);
+    if (waiting->before_sleep) give_way(engine, waiting);
     if (waiting->ready(engine, waiting->arg)) return P2P_OK;
     uint64_t limit = waiting->patient ? 0 : engine->config.timeout_ns;
     return wait_loop(comm, waiting, limit ? p2p__now() + limit : UINT64_MAX);

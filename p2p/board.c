@@ -16,9 +16,14 @@ static size_t rows_bytes(int size)
     return sizeof(board) + (size_t)size * sizeof(board_row);
 }
 
+static size_t counters_bytes(int size)
+{
+    return (2 * (size_t)size * (size_t)size * sizeof(uint64_t) + 63) / 64 * 64;
+}
+
 size_t p2p__board_bytes(int size)
 {
-    return rows_bytes(size) + 2 * (size_t)size * (size_t)size * sizeof(uint64_t);
+    return rows_bytes(size) + counters_bytes(size) + BOARD_CONTEXTS * BOARD_SLOTS * sizeof(board_slot);
 }
 
 static board *map(int fd, size_t bytes)
@@ -85,6 +90,12 @@ _Atomic uint64_t *p2p__board_sent(board *b, int by)
 _Atomic uint64_t *p2p__board_received(board *b, int by)
 {
     return counters(b) + ((size_t)b->size + (size_t)by) * (size_t)b->size;
+}
+
+board_slot *p2p__board_slot(board *b, uint32_t context, uint64_t number)
+{
+    board_slot *slots = (board_slot *)(void *)((char *)counters(b) + counters_bytes(b->size));
+    return slots + (size_t)(context / 2 % BOARD_CONTEXTS) * BOARD_SLOTS + number % BOARD_SLOTS;
 }
 
 /* snprintf at the end of what is there already. */

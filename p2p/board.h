@@ -69,10 +69,38 @@ typedef struct {
     _Atomic int state;                             /* enum board_state */
     _Atomic int pid;
     _Atomic uint64_t polls;                        /* tests and iprobes that found nothing */
+    _Atomic uint64_t nudges;                       /* sent to this rank, counted by whoever sends one */
+    _Atomic uint64_t nudges_seen;                  /* by this rank, published as `received` is */
     board_call call;                               /* the current or last outermost call */
     board_wait wait;
     char error[1024];                              /* the message of a fatal error, "" if none */
 } board_row;
+
+/* What one rank says a collective is. */
+typedef struct {
+    char operation[40], algorithm[16], dtype[8], op[8];
+    uint64_t count;
+    int root, rank;                                /* rank: of the world, who says so */
+    char file[120];
+    int line;
+} board_fingerprint;
+
+/*
+ * One collective on one communicator, while ranks arrive. `phase` is number * 4 + one of the below. The first to arrive
+ * claims the slot of its number (modulo BOARD_SLOTS; the one before must be agreed by then) and writes what it thinks;
+ * the others compare; the last one says "agreed", and wakes those that sleep.
+ */
+enum { SLOT_FREE, SLOT_CLAIMED, SLOT_OPEN, SLOT_AGREED };
+
+typedef struct {
+    _Alignas(64) _Atomic uint64_t phase;
+    _Atomic uint32_t arrived;
+    _Atomic uint64_t here[RANK_SET_WORDS], asleep[RANK_SET_WORDS]; /* world ranks */
+    board_fingerprint first;
+} board_slot;
+
+#define BOARD_SLOTS 8
+#define BOARD_CONTEXTS 4096                        /* communicators at a time */
 
 /* Why the job failed: written once, by the supervisor, before `failed` is set. */
 typedef struct {
@@ -90,7 +118,7 @@ typedef struct {
     _Atomic uint32_t failed;
     board_failure failure;
     _Atomic uint32_t next_context;                 /* for p2p_split */
-    board_row rows[];                              /* then: sent[size][size], received[size][size] */
+    board_row rows[];                              /* then: sent[size][size], received[size][size], slots */
 } board;
 
 /* Bytes of a board for this many ranks; nearly all of it is never touched. */
@@ -107,6 +135,9 @@ void p2p__board_close(board *b);
 /* Frames sent (received) by `by`, to (from) every rank: one row of counters, written only by `by`. */
 _Atomic uint64_t *p2p__board_sent(board *b, int by);
 _Atomic uint64_t *p2p__board_received(board *b, int by);
+
+/* The slot of collective `number` of a communicator. */
+board_slot *p2p__board_slot(board *b, uint32_t context, uint64_t number);
 
 /* "p2p_recv(source 1, tag 0) at ring.c:12" */
 void p2p__call_text(const board_call *call, char *text, size_t bytes);

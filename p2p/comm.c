@@ -51,7 +51,7 @@ int p2p_size(const p2p_comm *comm)
 
 double p2p_time(const p2p_comm *comm)
 {
-    (void)comm; /* a world with a clock of its own will ask it here */
+    if (comm && comm->engine && comm->engine->config.network.on) return (double)comm->engine->clock->now * 1e-12;
     return (double)p2p__now() * 1e-9;
 }
 

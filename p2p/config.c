@@ -86,6 +86,12 @@ static bool parse_world(const char *text, void *name)
     return true;
 }
 
+static bool parse_network(const char *text, void *network)
+{
+    char why[400];
+    return p2p__network_parse(text, network, why, sizeof why);
+}
+
 static const struct {
     const char *name;
     bool (*parse)(const char *text, void *field);
@@ -101,11 +107,14 @@ static const struct {
     {"PAIRWISE_STRICT", parse_flag, offsetof(p2p_config, strict), "0 or 1"},
     {"PAIRWISE_DEBUG", parse_flag, offsetof(p2p_config, debug), "0 or 1"},
     {"PAIRWISE_CRC", parse_flag, offsetof(p2p_config, crc), "0 or 1"},
+    {"PAIRWISE_NETWORK", parse_network, offsetof(p2p_config, network),
+     "a network: " P2P_NETWORK_NAMES ", or latency=2us,bandwidth=12G,..."},
+    {"PAIRWISE_CHECK", parse_flag, offsetof(p2p_config, check), "0 or 1"},
 };
 
 p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes)
 {
-    *config = (p2p_config){.world = "socket", .eager = (size_t)64 << 10, .unexpected_max = (size_t)256 << 20};
+    *config = (p2p_config){.world = "socket", .eager = (size_t)64 << 10, .unexpected_max = (size_t)256 << 20, .check = true};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         const char *text = getenv(variables[i].name);
         if (!text || variables[i].parse(text, (char *)config + variables[i].offset)) continue;

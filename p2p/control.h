@@ -14,10 +14,13 @@ enum control_type {
     CONTROL_ABORT,      /* p2p_abort with status `value` */
     CONTROL_FATAL,      /* an error ends this rank; its message is on the board and has been printed */
     CONTROL_NOEXEC,     /* the program cannot be started: `value` is errno */
+    CONTROL_MISMATCH,   /* a collective differs between ranks; the message is on the board, in this rank's row */
+    CONTROL_WAKE,       /* nudge `rank`, which sleeps until the ranks of a collective agree */
     /* supervisor -> rank */
     CONTROL_LINK,       /* the end of the link to `rank`, one descriptor */
     CONTROL_NOLINK,     /* that link cannot be: `rank` had no descriptor left, or the supervisor (`value` < 0) */
     CONTROL_FAILED,     /* the job has failed: read why on the board */
+    CONTROL_NUDGE,      /* look again */
     CONTROL_ALL_DONE,   /* every rank has said goodbye */
 };
 

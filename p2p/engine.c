@@ -64,6 +64,7 @@ p2p_err p2p__engine_create(int rank, int control, board *b, p2p_engine **out)
     *engine = (p2p_engine){.rank = rank, .size = b->size, .control = control, .board = b, .config = b->config};
     engine->row = &b->rows[rank];
     engine->next_id = 1;
+    engine->clock = &engine->own_clock;
     engine->spin_ns = b->size > 1 && b->size <= cores() ? SPIN_NS : 0;
     engine->world = p2p__world_find(b->config.world);
     engine->peers = calloc((size_t)b->size, sizeof *engine->peers);
@@ -308,6 +309,7 @@ static p2p_err obey(p2p_engine *engine, const control_message *message, int fd, 
                          message->value < 0 ? -message->value : message->value);
         return P2P_OK;
     case CONTROL_FAILED: engine->failed = engine->board->failure.err; return P2P_OK;
+    case CONTROL_NUDGE: engine->nudges_seen++; return P2P_OK;
     case CONTROL_ALL_DONE: engine->all_done = true; return P2P_OK;
     default: return p2p__broken(engine, P2P_ERR_PROTO, "the launcher sent message %d, which is unknown", message->type);
     }

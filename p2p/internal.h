@@ -43,13 +43,14 @@ struct p2p_request {
     int tag;
     uint64_t id;                  /* on the wire; for receives also the order of posting */
     p2p_packet packet;            /* EAGER, REQUEST and PAYLOAD of a send; CLEAR of a receive */
+    uint64_t began, ends;         /* virtual: when the message began; when a send's port is free again */
     uint32_t debug_crc;           /* of an isend's buffer, with PAIRWISE_DEBUG */
     const char *file;             /* where it was posted */
     int line;
 
     const p2p_layer_ops *layer;   /* REQUEST_LAYER */
     void *layer_state;
-    board_call layer_call;
+    p2p_clock clock;
 };
 
 /* A message, or the announcement of one, that no receive has asked for yet. */
@@ -97,6 +98,8 @@ struct p2p_engine {
     board *board;
     board_row *row;
     p2p_config config;
+    p2p_clock own_clock;          /* virtual, of the rank */
+    p2p_clock *clock;             /* that of the rank, or of the non-blocking collective whose step runs */
     uint64_t spin_ns;             /* how long a wait looks before it sleeps; 0 when ranks share cores */
     const p2p_world *world;
     void *world_state;
@@ -110,6 +113,7 @@ struct p2p_engine {
     uint64_t moved;               /* bytes and frames that came in, to see whether anything did */
     bool stepping;                /* inside a layer's step */
     bool all_done;
+    uint64_t nudges_seen;
     uint64_t lost_since;          /* a link closed under us and nobody has said why: since when, 0 if not */
     int lost_peer;
 
@@ -138,7 +142,9 @@ struct p2p_comm {
     int *comm_rank;               /* [size of world], -1 for strangers */
     p2p_traffic *traffic;         /* [size] */
     p2p_errors errors;
-    uint64_t collectives;         /* begun so far */
+    uint64_t collectives;         /* begun so far: the number of the one that is open */
+    uint64_t layers_end;          /* virtual: when the last non-blocking collective ended */
+    bool agreed;                  /* the open one, or it need not */
     const char *file;             /* where p2p_split made it */
     int line;
     char cause[1024], message[1536];
@@ -246,6 +252,11 @@ p2p_err p2p__finish_both(p2p_comm *comm, p2p_request send, p2p_request receive, 
 /* For calls that return without p2p__enter. */
 void p2p__forget_line(void);
 
+/* ---- agree.c ---- */
+
+/* Show what this rank thinks the collective is. */
+p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what);
+
 /* ---- leaks.c ---- */
 
 /* P2P_ERR_LEAK, naming what is left, or P2P_OK. */
@@ -260,6 +271,7 @@ typedef struct {
     void *arg;
     p2p_peer *hot;                /* where it will come from, if known; else NULL */
     int state;                    /* shown on the board: BOARD_BLOCKED or BOARD_FINALIZING */
+    void (*before_sleep)(p2p_engine *engine, void *arg);   /* ask to be woken; ready is asked once more afterwards */
     bool patient;                 /* PAIRWISE_TIMEOUT does not apply */
 } p2p_waiting;
 

@@ -293,6 +293,8 @@ p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes)
     }
     if (world) snprintf(plan->config.world, sizeof plan->config.world, "%s", world);
     if (plan->options.strict) plan->config.strict = true;
+    const char *network = plan->options.network;
+    if (network && !p2p__network_parse(network, &plan->config.network, why, why_bytes)) return P2P_ERR_ARG;
     return P2P_OK;
 }
 

@@ -44,6 +44,7 @@ typedef struct {
     bool ended, goodbye, aborted, fatal;
     int status;              /* exit code or 128 + signal, once ended */
     int links_in_flight;     /* ends of links sent and not yet acknowledged */
+    int nudges_owed;
     bool untold;             /* FAILED or ALL_DONE could not be sent yet */
 } p2p_rank_process;
 

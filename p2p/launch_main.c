@@ -13,11 +13,12 @@
 #include "p2p/init.h"
 #include "p2p/launch.h"
 
-enum { KEY_WORLD = 256, KEY_STRICT, KEY_TAG, KEY_ORDERED, KEY_TIMEOUT, KEY_DEBUG, KEY_WRAP };
+enum { KEY_WORLD = 256, KEY_NETWORK, KEY_STRICT, KEY_TAG, KEY_ORDERED, KEY_TIMEOUT, KEY_DEBUG, KEY_WRAP };
 
 static const struct argp_option options[] = {
     {"ranks", 'n', "N", 0, "start N ranks (1 to 1024)", 0},
     {"world", KEY_WORLD, "NAME", 0, "how ranks reach each other: " P2P_WORLD_NAMES, 0},
+    {"network", KEY_NETWORK, "NAME", 0, "virtual time on a network: " P2P_NETWORK_NAMES ", or latency=2us,bandwidth=12G,...", 0},
     {"strict", KEY_STRICT, NULL, 0, "every send waits for its receive: finds programs that need buffering", 0},
     {"tag", KEY_TAG, NULL, 0, "prefix each line of output with [rank]", 0},
     {"ordered", KEY_ORDERED, NULL, 0, "print output at the end, rank by rank", 0},
@@ -36,7 +37,7 @@ static const char text[] =
     "Exit status: 0 all ranks did well; that of the first rank that failed, or 128 + its signal; 1 for a communication\n"
     "error or a deadlock; 2 called wrongly; 124 time limit; 127 PROGRAM cannot be started; 130, 143 interrupted.\n\n"
     "Environment: PAIRWISE_STRICT, PAIRWISE_TIMEOUT, PAIRWISE_EAGER, PAIRWISE_UNEXP_MAX, PAIRWISE_SNDBUF, PAIRWISE_DEBUG,\n"
-    "PAIRWISE_CRC, PAIRWISE_WORLD; see the README.";
+    "PAIRWISE_CRC, PAIRWISE_WORLD, PAIRWISE_NETWORK, PAIRWISE_CHECK; see the README.";
 
 typedef struct {
     p2p_plan plan;
@@ -73,6 +74,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'n': c->plan.size = whole_number(state, "-n", arg, 1, P2P_MAX_RANKS); break;
     case KEY_WORLD: o->world = arg; break;
+    case KEY_NETWORK: o->network = arg; break;
     case KEY_STRICT: o->strict = true; break;
     case KEY_TAG: o->tag_output = true; break;
     case KEY_ORDERED: o->ordered_output = true; break;

@@ -39,12 +39,17 @@ p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what)
     if (comm->engine->depth > 1) return P2P_OK;
     if (p2p__job_failed(comm->engine)) return p2p__leave(comm, p2p__job_error(comm));
     comm->collectives++;
+    comm->agreed = comm->size == 1 || !comm->engine->config.check;
     show(comm, what);
-    return P2P_OK;
+    if (comm->agreed) return P2P_OK;
+    err = p2p__agree_post(comm, what);
+    if (!err && !what->late) err = p2p_layer_agree(comm);
+    return err ? p2p__leave(comm, err) : P2P_OK;
 }
 
 p2p_err p2p_layer_end(p2p_comm *comm, p2p_err err)
 {
+    if (!err && comm->engine->depth == 1) err = p2p_layer_agree(comm);
     return p2p__leave(comm, err);
 }
 
@@ -66,7 +71,9 @@ p2p_err p2p_layer_request(p2p_comm *comm, const p2p_layer_ops *ops, void *state,
     if (err) return err;
     request->layer = ops;
     request->layer_state = state;
+    request->clock.now = comm->engine->clock->now;
     p2p__list_add(&comm->engine->layers, request, LIST_LAYER);
+    comm->agreed = true; /* its steps see to that */
     *out = request;
     return P2P_OK;
 }
@@ -83,4 +90,10 @@ p2p_err p2p_layer_done(p2p_request *request, bool *done)
     p2p__request_free(*request);
     *request = P2P_REQUEST_NULL;
     return err;
+}
+
+void p2p_layer_compute(p2p_comm *comm, size_t bytes)
+{
+    p2p_engine *engine = comm->engine;
+    if (engine->config.network.on) engine->clock->now += p2p__network_compute(&engine->config.network, engine->rank, bytes);
 }

@@ -83,6 +83,7 @@ typedef struct {
 /* How to launch. All zero is the default; fields from exit_status on are results. */
 typedef struct {
     const char *world;     /* "socket"; NULL: PAIRWISE_WORLD, else socket */
+    const char *network;   /* a virtual network: "10GbE", "latency=2us,bandwidth=12G"; NULL: PAIRWISE_NETWORK, else none */
     bool strict;           /* every send waits for its receive (also PAIRWISE_STRICT=1) */
     bool tag_output;       /* prefix each line of output with "[rank] " */
     bool ordered_output;   /* keep stdout until the end, then print it rank by rank */
@@ -117,7 +118,7 @@ void p2p_abort(p2p_comm *comm, int status);
 int p2p_rank(const p2p_comm *comm);    /* -1 on NULL or after finalize */
 int p2p_size(const p2p_comm *comm);    /* 0 on NULL or after finalize */
 
-/* Seconds since some fixed moment, monotonic; only differences mean anything. */
+/* Seconds since some fixed moment, monotonic; only differences mean anything. On a virtual network: virtual seconds. */
 double p2p_time(const p2p_comm *comm);
 
 /* Is the job's real standard output (not the pipe to the supervisor) a terminal? */

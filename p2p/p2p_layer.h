@@ -15,6 +15,11 @@
  *
  * Its messages travel in a context of their own: no user tag, P2P_ANY_TAG included, can meet them. They count in
  * p2p_stats. Inside, every diagnosis names the collective and the line of the program that called it.
+ *
+ * Ranks agree on what they are doing before anything is lost: each shows its fingerprint on the shared board, and a
+ * difference is P2P_ERR_MISMATCH on every rank, naming both sides, with every user buffer untouched. By default
+ * p2p_layer_begin waits for that. A collective whose first messages can travel meanwhile sets `late`, and calls
+ * p2p_layer_agree just before it first writes into a user's buffer. No call returns before all agree.
  */
 #ifndef PAIRWISE_P2P_LAYER_H
 #define PAIRWISE_P2P_LAYER_H
@@ -33,11 +38,23 @@ typedef struct {
     size_t count;            /* elements */
     const char *dtype, *op;
     int root;
+    bool late;               /* begin need not wait: p2p_layer_agree will be called before a user buffer is written */
 } p2p_fingerprint;
 
 /* Begin: takes the line of the outermost call, numbers the collective on this communicator and shows it to the
  * supervisor. May be nested: the outermost counts. On error nothing has begun. */
 p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what);
+
+/* Wait until every rank of the communicator is in this collective and means the same by it. Costs next to nothing when
+ * they are there already. After an error nothing may be written; pass it to p2p_layer_end. */
+p2p_err p2p_layer_agree(p2p_comm *comm);
+
+/* The number of the collective just begun on comm (from 1), and the same question without waiting, for a step function. */
+uint64_t p2p_layer_number(const p2p_comm *comm);
+p2p_err p2p_layer_test_agree(p2p_comm *comm, uint64_t number, bool *agreed);
+
+/* Tell the virtual network that this rank has combined `bytes` bytes; costs nothing without one. */
+void p2p_layer_compute(p2p_comm *comm, size_t bytes);
 
 /* End the collective and return err, after dealing with it as the communicator's error mode asks. */
 p2p_err p2p_layer_end(p2p_comm *comm, p2p_err err);

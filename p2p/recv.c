@@ -19,6 +19,7 @@ bool p2p__accept(p2p_request receive, const wire_header *header)
     bool fits = header->bytes <= receive->bytes;
     receive->err = fits ? P2P_OK : P2P_ERR_TRUNCATE;
     receive->peer = (int)header->source;
+    receive->began = header->clock;
     return fits;
 }
 
@@ -73,7 +74,7 @@ p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *
 
 void p2p__match_self(p2p_engine *engine, p2p_request receive, p2p_request send)
 {
-    wire_header header = {.source = (uint32_t)engine->rank, .tag = send->tag, .bytes = send->bytes};
+    wire_header header = {.source = (uint32_t)engine->rank, .tag = send->tag, .bytes = send->bytes, .clock = send->began};
     bool fits = p2p__accept(receive, &header);
     if (fits && send->bytes) memmove(receive->buf, send->buf, send->bytes);
     p2p__complete(send, P2P_OK);

@@ -73,10 +73,25 @@ static p2p_err explain(p2p_comm *comm, p2p_request request)
     }
 }
 
+/* Virtual time passes where the program waits, in its own order. */
+static void pass_time(p2p_engine *engine, p2p_request request)
+{
+    if (!engine->config.network.on || !request->counted) return;
+    p2p_clock *clock = engine->clock;
+    if (request->kind == REQUEST_RECV) {
+        uint64_t cost = p2p__network_message(&engine->config.network, request->peer, engine->rank, request->status.bytes);
+        p2p__clock_receive(clock, request->began, cost);
+    } else {
+        uint64_t ends = request->kind == REQUEST_SEND ? request->ends : request->clock.now;
+        if (ends > clock->now) clock->now = ends;
+    }
+}
+
 p2p_err p2p__result(p2p_request request, p2p_status *status)
 {
     p2p_comm *comm = request->comm;
     if (request->err) return explain(comm, request);
+    pass_time(comm->engine, request);
     if (request->kind == REQUEST_SEND) {
         p2p_err err = check_debug(comm, request);
         if (err) return err;

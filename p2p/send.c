@@ -44,7 +44,8 @@ static void prepare(p2p_request request, enum wire_type type)
                                    .context = request->context,
                                    .tag = request->tag,
                                    .bytes = request->bytes,
-                                   .sender_id = request->id};
+                                   .sender_id = request->id,
+                                   .clock = request->began};
     if (carries && engine->config.crc) {
         packet->header.flags = WIRE_FLAG_CRC;
         packet->header.payload_crc = p2p__crc32c(0, request->buf, request->bytes);
@@ -95,6 +96,10 @@ p2p_err p2p__start_send(p2p_request request, int dest, int tag, bool wait_for_ma
     request->id = engine->next_id++;
     request->status = (p2p_status){.source = dest, .tag = tag, .bytes = request->bytes};
 
+    if (engine->config.network.on && request->counted) {
+        uint64_t cost = p2p__network_message(&engine->config.network, engine->rank, request->peer, request->bytes);
+        request->began = p2p__clock_send(engine->clock, cost, &request->ends);
+    }
     p2p_peer *peer = &engine->peers[request->peer];
     bool buffered = !wait_for_match && !engine->config.strict && request->bytes <= engine->config.eager &&
                     p2p__eager_cost(request->bytes) <= peer->credit;
@@ -136,8 +141,7 @@ static p2p_err send_and_wait(p2p_comm *comm, const void *buf, size_t bytes, int 
     p2p__request_init(&request, REQUEST_SEND, comm, (void *)(uintptr_t)buf, bytes);
     request.context = context;
     err = p2p__start_send(&request, dest, tag, match);
-    if (err || (request.done && !request.err)) return err;
-    return p2p__finish_stacked(comm, &request, NULL);
+    return err ? err : p2p__finish_stacked(comm, &request, NULL);
 }
 
 static p2p_err send_later(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, uint32_t context, p2p_request *out)

@@ -45,10 +45,18 @@ static int by_colour_key_rank(const void *a, const void *b)
 /* What a rank is told: [0] context, 0 for none; [1] size; then the members as ranks of the parent. */
 typedef uint32_t *answer;
 
+/* A context of its own; its slots for agreement may have served a communicator that is gone. */
+static uint32_t new_context(board *b)
+{
+    uint32_t context = 2 * atomic_fetch_add(&b->next_context, 1);
+    for (uint64_t i = 0; i < BOARD_SLOTS; i++) atomic_store(&p2p__board_slot(b, context, i)->phase, 0);
+    return context;
+}
+
 static p2p_err tell_group(p2p_comm *comm, const wish *group, int size, answer text, answer mine)
 {
     bool none = group->colour == P2P_UNDEFINED;
-    text[0] = none ? 0 : 2 * atomic_fetch_add(&comm->engine->board->next_context, 1);
+    text[0] = none ? 0 : new_context(comm->engine->board);
     text[1] = (uint32_t)size;
     for (int i = 0; i < size; i++) text[2 + i] = (uint32_t)group[i].rank;
     size_t bytes = (2 + (size_t)size) * sizeof *text;

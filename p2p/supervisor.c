@@ -37,8 +37,11 @@ static void tell_all(p2p_job *job, int type)
     for (int i = 0; i < job->size; i++) tell(job, &job->ranks[i], type);
 }
 
+static void nudge(p2p_job *job, int rank);
+
 static void tell_again(p2p_job *job)
 {
+    for (int i = 0; i < job->size; i++) nudge(job, i);
     bool failed = atomic_load(&job->board->failed);
     for (int i = 0; i < job->size; i++)
         if (job->ranks[i].untold) tell(job, &job->ranks[i], failed ? CONTROL_FAILED : CONTROL_ALL_DONE);
@@ -106,6 +109,28 @@ static void rank_has_error(p2p_job *job, p2p_rank_process *process)
     p2p__job_fail(job, P2P_ERR_PEER_DEAD, process->rank, 1, text);
 }
 
+static void ranks_differ(p2p_job *job, p2p_rank_process *process)
+{
+    const char *message = job->board->rows[process->rank].error;
+    if (!atomic_load(&job->board->failed)) p2p__say(job, "%s", message);
+    p2p__job_fail(job, P2P_ERR_MISMATCH, process->rank, 1, message);
+}
+
+static void nudge(p2p_job *job, int rank)
+{
+    p2p_rank_process *process = &job->ranks[rank];
+    while (process->nudges_owed > 0 && process->control >= 0 &&
+           p2p__control_send(process->control, (control_message){CONTROL_NUDGE, -1, 0}, -1))
+        process->nudges_owed--;
+}
+
+static void wake(p2p_job *job, int rank)
+{
+    if (rank < 0 || rank >= job->size) return;
+    job->ranks[rank].nudges_owed++;
+    nudge(job, rank);
+}
+
 static void rank_cannot_start(p2p_job *job, int error)
 {
     if (job->exit_status != 127) p2p__say(job, "cannot start %s: %s", job->plan->program, strerror(error));
@@ -125,6 +150,8 @@ static void obey(p2p_job *job, p2p_rank_process *process, const control_message 
         break;
     case CONTROL_ABORT: rank_aborts(job, process, message->value); break;
     case CONTROL_FATAL: rank_has_error(job, process); break;
+    case CONTROL_MISMATCH: ranks_differ(job, process); break;
+    case CONTROL_WAKE: wake(job, message->rank); break;
     case CONTROL_NOEXEC: rank_cannot_start(job, message->value); break;
     default: p2p__say(job, "rank %d sent the unknown message %d", process->rank, message->type);
     }

@@ -66,6 +66,8 @@ static void find_still(p2p_job *job, p2p_rank_set *still)
 static bool something_under_way_to(p2p_job *job, int rank)
 {
     const _Atomic uint64_t *received = p2p__board_received(job->board, rank);
+    const board_row *row = &job->board->rows[rank];
+    if (atomic_load(&row->nudges) != atomic_load(&row->nudges_seen)) return true;
     for (int i = 0; i < job->size; i++) {
         uint64_t got = atomic_load_explicit(&received[i], memory_order_relaxed);
         if (atomic_load_explicit(&p2p__board_sent(job->board, i)[rank], memory_order_relaxed) != got) return true;
