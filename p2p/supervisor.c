@@ -176,7 +176,7 @@ static void judge_end(p2p_job *job, p2p_rank_process *process, const siginfo_t *
 {
     char how[200], call[440], text[800];
     int state = atomic_load(&job->board->rows[process->rank].state);
-    bool over = state == BOARD_FINISHED && process->goodbye;
+    bool over = state == BOARD_FINISHED && job->all_done;
     bool well = end->si_code == CLD_EXITED && end->si_status == 0;
     if (process->aborted || process->fatal || job->killed || job->interrupted || atomic_load(&job->board->failed)) {
         if (!job->exit_status && process->status) job->exit_status = process->status;
