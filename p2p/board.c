@@ -124,7 +124,7 @@ static void append_peer(char *text, size_t bytes, const board_call *call, const 
 
 void p2p__call_text(const board_call *call, char *text, size_t bytes)
 {
-    snprintf(text, bytes, "%s(", call->name[0] ? call->name : "no call yet");
+    snprintf(text, bytes, "%s(", call->name);
     if (call->shape == SHAPE_SEND) {
         append_peer(text, bytes, call, "dest");
         append(text, bytes, ", %llu bytes", (unsigned long long)call->bytes);
@@ -133,6 +133,16 @@ void p2p__call_text(const board_call *call, char *text, size_t bytes)
     if (call->shape == SHAPE_WAIT) append(text, bytes, "%llu request%s", (unsigned long long)call->bytes, call->bytes == 1 ? "" : "s");
     if (call->shape == SHAPE_COLLECTIVE) append(text, bytes, "#%llu%s", (unsigned long long)call->number, call->details);
     append(text, bytes, ")");
-    if (!call->name[0]) snprintf(text, bytes, "no call yet");
     if (call->file[0]) append(text, bytes, " at %s:%d", call->file, call->line);
+}
+
+void p2p__last_call_text(const board_call *call, char *text, size_t bytes)
+{
+    if (!call->name[0]) {
+        snprintf(text, bytes, "it has made no Pairwise call");
+        return;
+    }
+    snprintf(text, bytes, "its last call was ");
+    size_t used = strlen(text);
+    p2p__call_text(call, text + used, bytes - used);
 }

@@ -142,6 +142,9 @@ board_slot *p2p__board_slot(board *b, uint32_t context, uint64_t number);
 /* "p2p_recv(source 1, tag 0) at ring.c:12" */
 void p2p__call_text(const board_call *call, char *text, size_t bytes);
 
+/* "its last call was p2p_recv(...)", or "it has made no call" */
+void p2p__last_call_text(const board_call *call, char *text, size_t bytes);
+
 /* Bracket a change of a row. */
 static inline void p2p__row_open(board_row *row)
 {

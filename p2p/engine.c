@@ -257,11 +257,11 @@ void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int 
     for (p2p_packet *packet = engine->world->abandon(engine, peer), *next; packet; packet = next) {
         next = packet->next;
         engine->packets_out--;
-        peer->frames_out--;
         if (packet->header.type == WIRE_EAGER) p2p__complete(packet->owner, P2P_ERR_SYS);
     }
+    peer->frames_out = 0; /* the other side has never had its end, so nothing has been or will be received */
     p2p__row_open(engine->row);
-    atomic_store_explicit(&p2p__board_sent(engine->board, engine->rank)[peer->rank], peer->frames_out, memory_order_relaxed);
+    atomic_store_explicit(&p2p__board_sent(engine->board, engine->rank)[peer->rank], 0, memory_order_relaxed);
     p2p__row_shut(engine->row);
     p2p_request_list *lists[] = {&peer->awaits_clear, &peer->posted};
     for (int i = 0; i < 2; i++)

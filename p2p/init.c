@@ -156,7 +156,7 @@ static p2p_err say_goodbye(p2p_comm *world)
     if (err || engine->control < 0) return err;
     p2p__control_tell(engine, CONTROL_GOODBYE, engine->rank, 0);
     waiting.state = BOARD_FINALIZING;
-    waiting.patient = true;
+    waiting.patient = !engine->timed_out; /* whoever did not answer in time may never say goodbye */
     waiting.ready = everyone_done;
     err = p2p__block(world, &waiting);
     waiting.ready = everything_received;

@@ -25,10 +25,12 @@ typedef struct p2p_peer p2p_peer;
 
 enum request_kind { REQUEST_SEND, REQUEST_RECV, REQUEST_LAYER };
 
+enum request_list { LIST_NONE, LIST_POSTED, LIST_AWAITS_CLEAR, LIST_AWAITS_PAYLOAD, LIST_LAYER };
+
 /* One operation. Blocking calls keep theirs on the stack; the others are allocated. */
 struct p2p_request {
     struct p2p_request *next;     /* in the list that `where` says */
-    enum { LIST_NONE, LIST_POSTED, LIST_AWAITS_CLEAR, LIST_AWAITS_PAYLOAD, LIST_LAYER } where;
+    enum request_list where;
     enum request_kind kind;
     p2p_comm *comm;
     struct p2p_request *all_next, **all_link; /* allocated ones: all of the engine */
@@ -112,7 +114,7 @@ struct p2p_engine {
     size_t unexpected_count;
     uint64_t moved;               /* bytes and frames that came in, to see whether anything did */
     bool stepping;                /* inside a layer's step */
-    bool all_done;
+    bool all_done, timed_out;     /* everyone has said goodbye; a call of this rank has run into its time limit */
     uint64_t nudges_seen;
     uint64_t lost_since;          /* a link closed under us and nobody has said why: since when, 0 if not */
     int lost_peer;
@@ -198,7 +200,7 @@ p2p_err p2p__control_tell(p2p_engine *engine, int type, int rank, int value);
 /* ---- match.c ---- */
 
 void p2p__list_init(p2p_request_list *list);
-void p2p__list_add(p2p_request_list *list, p2p_request request, int where);
+void p2p__list_add(p2p_request_list *list, p2p_request request, enum request_list where);
 void p2p__list_remove(p2p_request_list *list, p2p_request request);
 p2p_request p2p__list_find(p2p_request_list *list, uint64_t id);
 

@@ -272,14 +272,8 @@ static int run_function(void *arg, int rank, int control, int board_fd, board *b
     }
     int status = function->rank_main(world, function->arg);
     p2p_err err = p2p_finalize(world);
-    if (err && !status) fprintf(stderr, "pairwise: %s\n", p2p_error_message(world));
+    if (err && !status && !atomic_load(&b->failed)) fprintf(stderr, "pairwise: %s\n", p2p_error_message(world));
     return status ? status : err != P2P_OK;
-}
-
-static p2p_err refuse(const char *why)
-{
-    fprintf(stderr, "pairwise: p2p_launch: %s\n", why);
-    return P2P_ERR_ARG;
 }
 
 p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes)
@@ -298,24 +292,35 @@ p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes)
     return P2P_OK;
 }
 
+static p2p_err check_plan(const p2p_plan *plan, bool has_main, char *why, size_t why_bytes)
+{
+    double limit = plan->options.timeout_s;
+    why[0] = 0;
+    if (p2p__inside_job()) {
+        snprintf(why, why_bytes, "this process is a rank already: a launch inside a launch cannot work\n"
+                 "  try: p2p_split, for a group of the ranks there are");
+        return P2P_ERR_STATE;
+    }
+    if (!has_main) snprintf(why, why_bytes, "rank_main is NULL");
+    if (plan->size < 1 || plan->size > P2P_MAX_RANKS)
+        snprintf(why, why_bytes, "%d ranks: between 1 and %d are possible", plan->size, P2P_MAX_RANKS);
+    if (!(limit >= 0 && limit < 1e9)) snprintf(why, why_bytes, "timeout_s is %g: it is a number of seconds, 0 for no limit", limit);
+    return why[0] ? P2P_ERR_ARG : P2P_OK;
+}
+
 p2p_err p2p_launch(int size, int (*rank_main)(p2p_comm *world, void *arg), void *arg, p2p_options *options)
 {
     char why[400];
     rank_function function = {rank_main, arg};
     p2p_plan plan = {.size = size, .child = run_function, .arg = &function, .debug_rank = -1};
     if (options) plan.options = *options;
-    if (p2p__inside_job()) {
-        fprintf(stderr, "pairwise: p2p_launch: this process is a rank already: a launch inside a launch cannot work\n"
-                        "  try: p2p_split, for a group of the ranks there are\n");
-        return P2P_ERR_STATE;
+    p2p_err err = check_plan(&plan, rank_main, why, sizeof why);
+    if (!err) err = p2p__plan_settings(&plan, why, sizeof why);
+    if (err) {
+        fprintf(stderr, "pairwise: p2p_launch: %s\n", why);
+        if (options) options->exit_status = 2;
+        return err;
     }
-    if (!rank_main) return refuse("rank_main is NULL");
-    if (size < 1 || size > P2P_MAX_RANKS) {
-        snprintf(why, sizeof why, "%d ranks: between 1 and %d are possible", size, P2P_MAX_RANKS);
-        return refuse(why);
-    }
-    if (p2p__plan_settings(&plan, why, sizeof why)) return refuse(why);
-    p2p_err err;
     int status = p2p__run_job(&plan, &err);
     if (options) options->exit_status = status;
     return err ? err : status ? P2P_ERR_RANK_FAILED : P2P_OK;

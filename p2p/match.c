@@ -16,7 +16,7 @@ void p2p__list_init(p2p_request_list *list)
     list->head = list->tail = NULL;
 }
 
-void p2p__list_add(p2p_request_list *list, p2p_request request, int where)
+void p2p__list_add(p2p_request_list *list, p2p_request request, enum request_list where)
 {
     request->next = NULL;
     request->where = where;

@@ -357,21 +357,32 @@ void p2p__report_polling(p2p_job *job)
     p2p__say(job, "%s", w.text);
 }
 
-static const char *doing(p2p_job *job, int rank)
+static void say_doing(p2p_job *job, int rank, char *text, size_t bytes)
 {
-    static const char *const names[] = {"has not called p2p_init", "runs; its last call was", "waits in", "polls in", "says goodbye in",
-                                        "has finished; its last call was"};
-    return job->ranks[rank].ended ? "has ended; its last call was" : names[state_of(job, rank)];
+    const board_call *call = &job->board->rows[rank].call;
+    static const char *const waits[] = {[BOARD_BLOCKED] = "waits in ", [BOARD_POLLING] = "polls in ",
+                                        [BOARD_FINALIZING] = "says goodbye in "};
+    int state = state_of(job, rank);
+    if (job->ranks[rank].ended || state == BOARD_RUNNING || state == BOARD_FINISHED) {
+        const char *what = state == BOARD_RUNNING && !job->ranks[rank].ended ? "computes; " : "has ended; ";
+        snprintf(text, bytes, "%s", what);
+        p2p__last_call_text(call, text + strlen(what), bytes - strlen(what));
+    } else if (state == BOARD_ABSENT) {
+        snprintf(text, bytes, "has not called p2p_init");
+    } else {
+        snprintf(text, bytes, "%s", waits[state]);
+        p2p__call_text(call, text + strlen(text), bytes - strlen(text));
+    }
 }
 
 void p2p__report_board(p2p_job *job)
 {
     for (int i = 0; i < job->size; i++) {
-        char call[400], process[64];
+        char doing[440], process[64];
         words w = {.used = 0};
-        p2p__call_text(&job->board->rows[i].call, call, sizeof call);
+        say_doing(job, i, doing, sizeof doing);
         p2p__process_state(job->ranks[i].pid, process, sizeof process);
-        add(&w, "  rank %d, %s, %s %s", i, process, doing(job, i), call);
+        add(&w, "  rank %d, %s, %s", i, process, doing);
         if (state_of(job, i) == BOARD_BLOCKED) add_items(&w, &job->board->rows[i]);
         add(&w, "\n");
         p2p__sink_add(&job->err, w.text, w.used);

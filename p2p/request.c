@@ -2,6 +2,7 @@
 /* Requests: making, waiting for and ending them. */
 #include "p2p/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,10 +157,25 @@ static p2p_err wait_set(p2p_comm *comm, p2p_request *requests, size_t count, boo
     return p2p__block(comm, &waiting);
 }
 
+/* Part of the message has come, and no more will. */
+static void add_how_much(p2p_comm *comm, p2p_request request)
+{
+    const p2p_engine *engine = comm->engine;
+    if (request->kind != REQUEST_RECV || request->done || request->peer < 0) return;
+    const p2p_peer *peer = &engine->peers[request->peer];
+    bool arriving = peer->in_request == request || (peer->in_unexpected && peer->in_unexpected->claimed == request);
+    size_t used = strlen(comm->cause);
+    if (arriving)
+        snprintf(comm->cause + used, sizeof comm->cause - used, " (after %llu of %llu bytes of the message)",
+                 (unsigned long long)peer->in_got, (unsigned long long)peer->in.bytes);
+}
+
 /* A request on the caller's stack must not stay linked anywhere: what cannot be taken back poisons. */
 static p2p_err withdraw(p2p_comm *comm, p2p_request request, p2p_err err)
 {
-    return p2p__take_back(request) ? err : p2p__poison(comm, err);
+    if (p2p__take_back(request)) return err;
+    add_how_much(comm, request);
+    return p2p__poison(comm, err);
 }
 
 p2p_err p2p__finish_stacked(p2p_comm *comm, p2p_request request, p2p_status *status)
@@ -210,8 +226,10 @@ static void abandon(p2p_request requests[], size_t count)
     }
 }
 
-static p2p_err wait_failed(p2p_request requests[], size_t count, p2p_err err)
+static p2p_err wait_failed(p2p_comm *comm, p2p_request requests[], size_t count, p2p_err err)
 {
+    for (size_t i = 0; i < count; i++)
+        if (requests[i]) add_how_much(comm, requests[i]);
     if (err != P2P_ERR_TIMEOUT && err != P2P_ERR_NOMEM) abandon(requests, count);
     return err;
 }
@@ -224,7 +242,7 @@ p2p_err p2p_wait(p2p_request *request, p2p_status *status)
     p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_wait", SHAPE_WAIT, 0, 0, 1});
     if (err) return err;
     err = wait_set(comm, request, 1, true);
-    err = err ? wait_failed(request, 1, err) : finish(request, status);
+    err = err ? wait_failed(comm, request, 1, err) : finish(request, status);
     return p2p__leave(comm, err);
 }
 
@@ -295,7 +313,7 @@ p2p_err p2p_wait_all(size_t count, p2p_request requests[], p2p_status statuses[]
     p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_wait_all", SHAPE_WAIT, 0, 0, count});
     if (err) return err;
     err = wait_set(comm, requests, count, true);
-    err = err ? wait_failed(requests, count, err) : finish_all(comm, count, requests, statuses);
+    err = err ? wait_failed(comm, requests, count, err) : finish_all(comm, count, requests, statuses);
     return p2p__leave(comm, err);
 }
 
@@ -319,6 +337,6 @@ p2p_err p2p_wait_any(size_t count, p2p_request requests[], size_t *index, p2p_st
     if (err) return err;
     request_set set = {requests, count, false};
     if (!any_done(comm->engine, &set)) err = wait_set(comm, requests, count, false);
-    err = err ? wait_failed(requests, count, err) : finish_one(requests, index, status);
+    err = err ? wait_failed(comm, requests, count, err) : finish_one(requests, index, status);
     return p2p__leave(comm, err);
 }

@@ -173,8 +173,12 @@ static void listen_to(p2p_job *job, p2p_rank_process *process)
 
 /* ---- Ends of ranks ---- */
 
-static void say_how(const p2p_job *job, int state, const siginfo_t *end, char *text, size_t bytes)
+static void say_how(const p2p_job *job, int state, bool over, const siginfo_t *end, char *text, size_t bytes)
 {
+    if (end->si_code == CLD_EXITED && state == BOARD_FINISHED && !over) {
+        snprintf(text, bytes, "gave up after an error (exit status %d)", end->si_status);
+        return;
+    }
     if (end->si_code == CLD_EXITED) {
         bool early = state != BOARD_ABSENT && state != BOARD_FINISHED;
         if (early && end->si_status == 0)
@@ -197,27 +201,28 @@ static bool anyone_joined(p2p_job *job)
 
 static void judge_end(p2p_job *job, p2p_rank_process *process, const siginfo_t *end)
 {
-    char how[200], call[400], text[800];
+    char how[200], call[440], text[800];
     int state = atomic_load(&job->board->rows[process->rank].state);
+    bool over = state == BOARD_FINISHED && job->all_done;
     bool well = end->si_code == CLD_EXITED && end->si_status == 0;
     if (process->aborted || process->fatal || job->killed || job->interrupted || atomic_load(&job->board->failed)) {
         if (!job->exit_status && process->status) job->exit_status = process->status;
         return;
     }
-    if (well && (state == BOARD_ABSENT || state == BOARD_FINISHED)) {
+    if (well && (state == BOARD_ABSENT || over)) {
         check_all_done(job);
         return;
     }
     if (job->exit_status == 127) return;
 
-    say_how(job, state, end, how, sizeof how);
-    if (state == BOARD_FINISHED || (state == BOARD_ABSENT && !anyone_joined(job))) {
+    say_how(job, state, over, end, how, sizeof how);
+    if (over || (state == BOARD_ABSENT && !anyone_joined(job))) {
         p2p__say(job, "rank %d %s", process->rank, how);
         if (!job->exit_status) job->exit_status = process->status;
         return;
     }
-    p2p__call_text(&job->board->rows[process->rank].call, call, sizeof call);
-    snprintf(text, sizeof text, "rank %d %s; its last call was %s", process->rank, how, call);
+    p2p__last_call_text(&job->board->rows[process->rank].call, call, sizeof call);
+    snprintf(text, sizeof text, "rank %d %s; %s", process->rank, how, call);
     p2p__report_death(job, process->rank, text);
     p2p__job_fail(job, P2P_ERR_PEER_DEAD, process->rank, process->status ? process->status : 1, text);
 }

@@ -8,25 +8,27 @@
 
 #define SHOWN 3
 
-static const char *doing(const board_row *row)
+static void say_doing(const board_row *row, char *text, size_t bytes)
 {
+    char call[400];
+    p2p__call_text(&row->call, call, sizeof call);
     switch (atomic_load(&row->state)) {
-    case BOARD_ABSENT: return "has not called p2p_init";
-    case BOARD_BLOCKED: return "waits in";
+    case BOARD_ABSENT: snprintf(text, bytes, "it has not called p2p_init"); return;
+    case BOARD_BLOCKED: snprintf(text, bytes, "it waits in %s", call); return;
     case BOARD_FINALIZING:
-    case BOARD_FINISHED: return "has finished, in";
-    default: return "is computing; its last call was";
+    case BOARD_FINISHED: snprintf(text, bytes, "it has finished, in %s", call); return;
+    default: p2p__last_call_text(&row->call, text, bytes);
     }
 }
 
 static size_t describe_rank(p2p_engine *engine, int rank, double waited, char *text, size_t bytes)
 {
     const board_row *row = &engine->board->rows[rank];
-    char call[300], state[64];
-    p2p__call_text(&row->call, call, sizeof call);
+    char doing[440], state[64];
+    say_doing(row, doing, sizeof doing);
     p2p__process_state(atomic_load(&row->pid), state, sizeof state);
-    return (size_t)snprintf(text, bytes, "\n  rank %d is alive, no progress for %.1f s, %s; it %s %s", rank, waited, state,
-                            doing(row), call);
+    return (size_t)snprintf(text, bytes, "\n  rank %d is alive, no progress for %.1f s, %s; %s", rank, waited, state,
+                            doing);
 }
 
 static void awaited(p2p_engine *engine, const board_wait *wait, p2p_rank_set *all)
@@ -38,6 +40,7 @@ static void awaited(p2p_engine *engine, const board_wait *wait, p2p_rank_set *al
 p2p_err p2p__timeout_error(p2p_comm *comm, const board_wait *wait)
 {
     p2p_engine *engine = comm->engine;
+    engine->timed_out = true;
     double waited = (double)engine->config.timeout_ns * 1e-9;
     p2p_rank_set all;
     char text[900] = "";

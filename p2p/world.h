@@ -39,7 +39,7 @@ typedef struct {
      * UINT64_MAX: no limit. Also serves the supervisor's messages. */
     p2p_err (*progress)(struct p2p_engine *engine, uint64_t deadline);
 
-    /* There will be no link to this peer: give back the packets that were waiting for it. */
+    /* There can be no link to this peer: close what there is, give back the packets that were waiting for it. */
     p2p_packet *(*abandon)(struct p2p_engine *engine, struct p2p_peer *peer);
 
     /* One end of a link that the supervisor has opened. The world owns the descriptor from here on. */

@@ -219,9 +219,15 @@ static p2p_err link_opened(p2p_engine *engine, p2p_peer *peer, int fd)
 
 static p2p_packet *abandon(p2p_engine *engine, p2p_peer *peer)
 {
-    (void)engine;
+    socket_world *w = engine->world_state;
     link_end *link = peer->link;
     p2p_packet *queued = link->head;
+    if (link->fd >= 0) {
+        drop_slot(w, link->slot);
+        close(link->fd);
+        link->fd = -1;
+    }
+    link->gone = true;
     link->head = link->tail = NULL;
     return queued;
 }
