@@ -294,9 +294,12 @@ static void add_tail(words *w, p2p_job *job, const p2p_rank_set *stuck, const in
     int ranks[P2P_MAX_RANKS];
     for (int i = 0; i < length; i++) rest.word[core[i] / 64] &= ~(UINT64_C(1) << (core[i] % 64));
     int count = list_of(&rest, job->size, ranks);
-    if (!count) return;
-    add(w, "\n  behind %s: ", length > 1 ? "them" : "it");
-    add_ranks(w, ranks, count);
+    for (int i = 0; i < count && i < WAITERS_SHOWN; i++) {
+        char call[400];
+        p2p__call_text(&job->board->rows[ranks[i]].call, call, sizeof call);
+        add(w, "\n  behind %s: rank %d in %s", length > 1 ? "them" : "it", ranks[i], call);
+    }
+    if (count > WAITERS_SHOWN) add(w, "\n  and %d more", count - WAITERS_SHOWN);
 }
 
 static void add_headline(words *w, const int *core, int length, bool is_cycle)
