@@ -123,7 +123,7 @@ static p2p_err split(p2p_comm *comm, wish own, p2p_comm **sub)
 
 p2p_err p2p_split(p2p_comm *comm, int colour, int key, p2p_comm **sub)
 {
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_split", SHAPE_PLAIN, 0, 0, 0});
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_split", SHAPE_PLAIN, 0, 0, 0, 0, 0});
     if (err) return err;
     if (!sub) return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG, "there is nowhere to put the communicator: sub is NULL"));
     if (colour < 0 && colour != P2P_UNDEFINED)
