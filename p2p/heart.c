@@ -32,7 +32,7 @@ static void find_reach(const graph *g, int rank, p2p_rank_set *reach)
     p2p__set_clear(reach, g->size);
     todo[count++] = rank;
     while (count > 0) {
-        p2p_rank_set next;
+        p2p_rank_set next = {{0}};
         waits_for(g, todo[--count], &next);
         for (int i = 0; i < g->size; i++) {
             if (!p2p__set_has(&next, i) || p2p__set_has(reach, i)) continue;
@@ -50,7 +50,7 @@ static void find_waiting(const graph *g, const p2p_rank_set *set, p2p_rank_set *
     for (bool grown = true; grown;) {
         grown = false;
         for (int i = 0; i < g->size; i++) {
-            p2p_rank_set next;
+            p2p_rank_set next = {{0}};
             if (!p2p__set_has(g->stuck, i) || p2p__set_has(waiting, i)) continue;
             waits_for(g, i, &next);
             if (!p2p__set_meets(&next, &goal, g->size)) continue;
@@ -67,7 +67,7 @@ static int find_member(const graph *g, p2p_rank_set *reach)
     int at = 0;
     while (!p2p__set_has(g->stuck, at)) at++;
     for (;;) {
-        p2p_rank_set self = {{0}}, back;
+        p2p_rank_set self = {{0}}, back = {{0}};
         int next = 0;
         p2p__set_add(&self, at);
         find_reach(g, at, reach);
@@ -83,8 +83,7 @@ static int find_member(const graph *g, p2p_rank_set *reach)
 static void put_in_order(const graph *g, p2p_heart *heart)
 {
     int round[P2P_MAX_RANKS], at = heart->ranks[0], length = 0;
-    p2p_rank_set seen, next;
-    p2p__set_clear(&seen, g->size);
+    p2p_rank_set seen = {{0}}, next = {{0}};
     while (!p2p__set_has(&seen, at)) {
         p2p__set_add(&seen, at);
         round[length++] = at;
