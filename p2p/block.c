@@ -57,7 +57,7 @@ static void show_unexpected(const p2p_engine *engine, board_wait *wait)
     int shown = 0;
     for (int i = 0; i < engine->size && engine->unexpected_count && shown < BOARD_ITEMS; i++)
         for (p2p_unexpected *at = engine->peers[i].unexpected; at && shown < BOARD_ITEMS; at = at->next)
-            wait->waiting[shown++] = (board_item){.peer = i, .tag = at->header.tag, .bytes = at->header.bytes};
+            wait->waiting[shown++] = (board_item){.peer = i, .tag = at->header.tag, .context = at->header.context, .bytes = at->header.bytes};
 }
 
 static void add_candidates(p2p_engine *engine, p2p_request request, p2p_rank_set *set)
@@ -91,6 +91,7 @@ static void show_item(board_wait *wait, p2p_request request)
                                                           .peer = request->kind == REQUEST_LAYER ? -1 : request->peer,
                                                           .tag = request->tag,
                                                           .line = request->line,
+                                                          .context = request->context,
                                                           .bytes = request->bytes};
 }
 
@@ -263,21 +264,22 @@ static p2p_err wait_loop(p2p_comm *comm, const p2p_waiting *waiting, uint64_t de
     return P2P_OK;
 }
 
-/* An answer is often here within microseconds, while going to sleep and being woken costs ten times that. So look a few
- * more times first, but only while every rank has a core of its own: otherwise the core is better given to another. */
+/* Agreement is near when the others only need the core: let them have it a few times before going to sleep for it. */
 static void give_way(p2p_engine *engine, const p2p_waiting *waiting)
 {
     for (int i = 0; i < YIELDS && !waiting->ready(engine, waiting->arg); i++) sched_yield();
 }
 
-static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting)
+/* Look again for a while before going to sleep, as long as spin.c finds it worth it. */
+static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, uint64_t started, int *looks)
 {
-    uint64_t give_up = engine->spin_ns ? p2p__now() + engine->spin_ns : 0;
+    uint64_t give_up = started + p2p__spin_time(&engine->spin);
     p2p_err err;
     do {
+        ++*looks;
         err = waiting->hot ? engine->world->try_peer(engine, waiting->hot) : engine->world->progress(engine, 0);
         if (!err) err = step_layers(engine);
-    } while (!err && !waiting->ready(engine, waiting->arg) && !engine->failed && give_up && p2p__now() < give_up);
+    } while (!err && !waiting->ready(engine, waiting->arg) && !engine->failed && p2p__now() < give_up);
     return err == P2P_ERR_NOMEM ? P2P_OK : err;
 }
 
@@ -285,10 +287,16 @@ p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting)
 {
     p2p_engine *engine = comm->engine;
     if (waiting->ready(engine, waiting->arg)) return P2P_OK;
-    p2p_err err = look_a_while(engine, waiting);
+    uint64_t started = p2p__now(), limit = waiting->patient ? 0 : engine->config.timeout_ns;
+    int looks = 0;
+    p2p_err err = look_a_while(engine, waiting, started, &looks);
     if (err) return p2p__fail(comm, err, "%s", engine->poison);
+    enum p2p_spin_result result = looks > 1 ? SPIN_SPUN : SPIN_FOUND;
     if (waiting->before_sleep) give_way(engine, waiting);
-    if (waiting->ready(engine, waiting->arg)) return P2P_OK;
-    uint64_t limit = waiting->patient ? 0 : engine->config.timeout_ns;
-    return wait_loop(comm, waiting, limit ? p2p__now() + limit : UINT64_MAX);
+    if (!waiting->ready(engine, waiting->arg)) {
+        result = SPIN_SLEPT;
+        err = wait_loop(comm, waiting, limit ? started + limit : UINT64_MAX);
+    }
+    p2p__spin_learn(&engine->spin, result, result == SPIN_SLEPT ? p2p__now() - started : 0);
+    return err;
 }

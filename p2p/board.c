@@ -108,30 +108,41 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t byte
     va_end(args);
 }
 
-static void append_peer(char *text, size_t bytes, const board_call *call, const char *role)
+static void append_peer(char *text, size_t bytes, const char *role, int peer, int world_peer, int tag)
 {
-    if (call->peer < 0)
+    if (peer < 0)
         append(text, bytes, "any %s", role);
-    else if (call->peer == call->world_peer)
-        append(text, bytes, "%s %d", role, call->peer);
+    else if (peer == world_peer)
+        append(text, bytes, "%s %d", role, peer);
     else
-        append(text, bytes, "%s %d, which is rank %d of the world", role, call->peer, call->world_peer);
-    if (call->tag < 0)
+        append(text, bytes, "%s %d, which is rank %d of the world", role, peer, world_peer);
+    if (tag < 0)
         append(text, bytes, ", any tag");
     else
-        append(text, bytes, ", tag %d", call->tag);
+        append(text, bytes, ", tag %d", tag);
+}
+
+static void append_arguments(char *text, size_t bytes, const board_call *call)
+{
+    unsigned long long amount = call->bytes;
+    switch ((enum board_shape)call->shape) {
+    case SHAPE_PLAIN: return;
+    case SHAPE_WAIT: append(text, bytes, "%llu request%s", amount, amount == 1 ? "" : "s"); return;
+    case SHAPE_COLLECTIVE: append(text, bytes, "#%llu%s", (unsigned long long)call->number, call->details); return;
+    case SHAPE_RECV: append_peer(text, bytes, "source", call->peer, call->world_peer, call->tag); return;
+    case SHAPE_SEND:
+    case SHAPE_SENDRECV: append_peer(text, bytes, "dest", call->peer, call->world_peer, call->tag);
+    }
+    append(text, bytes, ", %llu bytes", amount);
+    if (call->shape != SHAPE_SENDRECV) return;
+    append(text, bytes, "; ");
+    append_peer(text, bytes, "source", call->from, call->world_from, call->from_tag);
 }
 
 void p2p__call_text(const board_call *call, char *text, size_t bytes)
 {
     snprintf(text, bytes, "%s(", call->name);
-    if (call->shape == SHAPE_SEND) {
-        append_peer(text, bytes, call, "dest");
-        append(text, bytes, ", %llu bytes", (unsigned long long)call->bytes);
-    }
-    if (call->shape == SHAPE_RECV) append_peer(text, bytes, call, "source");
-    if (call->shape == SHAPE_WAIT) append(text, bytes, "%llu request%s", (unsigned long long)call->bytes, call->bytes == 1 ? "" : "s");
-    if (call->shape == SHAPE_COLLECTIVE) append(text, bytes, "#%llu%s", (unsigned long long)call->number, call->details);
+    append_arguments(text, bytes, call);
     append(text, bytes, ")");
     if (call->file[0]) append(text, bytes, " at %s:%d", call->file, call->line);
 }

@@ -30,15 +30,17 @@ enum board_state {
 };
 
 /* How a call's arguments are printed. */
-enum board_shape { SHAPE_PLAIN, SHAPE_SEND, SHAPE_RECV, SHAPE_WAIT, SHAPE_COLLECTIVE };
+enum board_shape { SHAPE_PLAIN, SHAPE_SEND, SHAPE_RECV, SHAPE_SENDRECV, SHAPE_WAIT, SHAPE_COLLECTIVE };
 
 typedef struct {
     char name[40];           /* as the user wrote it: p2p_recv, coll_all_reduce */
     char file[120];          /* "" if not known */
     int line;
     int shape;
+    uint32_t context;        /* of the communicator */
     int peer, world_peer;    /* rank in the communicator, and in the world; negative: any */
     int tag;
+    int from, world_from, from_tag;   /* SHAPE_SENDRECV: of its receive */
     uint64_t bytes;
     uint64_t number;         /* SHAPE_COLLECTIVE: its number on the communicator, from 1 */
     char details[64];        /* SHAPE_COLLECTIVE: algorithm, count, dtype, op, root */
@@ -50,6 +52,7 @@ typedef struct {
     int peer;                /* world rank; negative: any */
     int tag;                 /* negative: any */
     int line;                /* where it was posted, 0 if it is the blocking call itself */
+    uint32_t context;
     uint64_t bytes;
 } board_item;
 

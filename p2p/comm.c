@@ -96,8 +96,8 @@ p2p_err p2p_free(p2p_comm *comm)
         free(comm);
         return P2P_OK;
     }
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_free", SHAPE_PLAIN, 0, 0, 0});
-    if (err) return err;
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_free", SHAPE_PLAIN, 0, 0, 0, 0, 0});
+    if (err || !comm) return err;
     if (!comm->context)
         return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG, "the world is not freed: p2p_finalize ends it"));
     if (has_requests(comm))

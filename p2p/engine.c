@@ -3,7 +3,6 @@
 #include "p2p/internal.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +14,6 @@
 
 #include "p2p/control.h"
 #include "p2p/crc.h"
-
-#define SPIN_NS UINT64_C(20000)
 
 uint64_t p2p__now(void)
 {
@@ -43,12 +40,6 @@ static unsigned char *process_mark(void)
     return mark;
 }
 
-static int cores(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
 static void init_peer(p2p_engine *engine, int rank)
 {
     p2p_peer *peer = &engine->peers[rank];
@@ -65,7 +56,7 @@ p2p_err p2p__engine_create(int rank, int control, board *b, p2p_engine **out)
     engine->row = &b->rows[rank];
     engine->next_id = 1;
     engine->clock = &engine->own_clock;
-    engine->spin_ns = b->size > 1 && b->size <= cores() ? SPIN_NS : 0;
+    p2p__spin_init(&engine->spin, b->size);
     engine->world = p2p__world_find(b->config.world);
     engine->peers = calloc((size_t)b->size, sizeof *engine->peers);
     engine->this_process = process_mark();

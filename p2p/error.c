@@ -59,7 +59,7 @@ static void end_process(p2p_engine *engine, const char *message)
 
 static p2p_err raise_error(p2p_comm *comm, const board_call *call, p2p_engine *engine, p2p_err err)
 {
-    char where[400];
+    char where[500];
     p2p__call_text(call, where, sizeof where);
     snprintf(comm->message, sizeof comm->message, "rank %d: %s: %s", engine ? engine->rank : comm->rank, where,
              comm->cause);
@@ -76,34 +76,39 @@ static void copy_text(char *to, size_t bytes, const char *from)
     to[length] = 0;
 }
 
+static int in_world(const p2p_comm *comm, int rank)
+{
+    return comm->world_rank && rank >= 0 && rank < comm->size ? comm->world_rank[rank] : rank;
+}
+
+static void fill_numbers(board_call *to, const p2p_comm *comm, const p2p_call *call, int line)
+{
+    to->line = line;
+    to->shape = call->shape;
+    to->context = comm->context;
+    to->peer = call->peer;
+    to->world_peer = in_world(comm, call->peer);
+    to->tag = call->tag;
+    to->from = call->from;
+    to->world_from = in_world(comm, call->from);
+    to->from_tag = call->from_tag;
+    to->bytes = call->bytes;
+}
+
 static void fill_call(board_call *to, const p2p_comm *comm, const p2p_call *call, const char *file, int line)
 {
     copy_text(to->name, sizeof to->name, call->name);
     copy_text(to->file, sizeof to->file, file);
-    to->line = line;
-    to->shape = call->shape;
-    to->peer = call->peer;
-    bool known = comm->world_rank && call->peer >= 0 && call->peer < comm->size;
-    to->world_peer = known ? comm->world_rank[call->peer] : call->peer;
-    to->tag = call->tag;
-    to->bytes = call->bytes;
+    fill_numbers(to, comm, call, line);
 }
 
 /* The row is the rank's own; strings are copied only when they change, since this is on the path of every message. */
 static void show_call(p2p_engine *engine, const p2p_comm *comm, const p2p_call *call, const char *file, int line)
 {
-    board_call *shown = &engine->row->call;
-    if (file == engine->call_file && call->name == engine->call_name) {
-        shown->line = line;
-        shown->shape = call->shape;
-        shown->peer = call->peer;
-        shown->world_peer = call->peer >= 0 && call->peer < comm->size ? comm->world_rank[call->peer] : call->peer;
-        shown->tag = call->tag;
-        shown->bytes = call->bytes;
-    } else {
-        fill_call(shown, comm, call, file, line);
-    }
-    engine->call_comm = NULL;
+    if (file == engine->call_file && call->name == engine->call_name)
+        fill_numbers(&engine->row->call, comm, call, line);
+    else
+        fill_call(&engine->row->call, comm, call, file, line);
     engine->call_name = call->name;
     engine->call_file = file;
     engine->call_line = line;

@@ -179,8 +179,9 @@ p2p_err p2p_finalize(p2p_comm *world)
         p2p__forget_line();
         return P2P_OK;
     }
-    p2p_err err = p2p__enter(world, &(p2p_call){"p2p_finalize", SHAPE_PLAIN, 0, 0, 0});
-    if (err && (!world || !world->engine || !*world->engine->this_process)) return err;
+    p2p_err err = p2p__enter(world, &(p2p_call){"p2p_finalize", SHAPE_PLAIN, 0, 0, 0, 0, 0});
+    if (!world) return P2P_ERR_STATE;
+    if (err && (!world->engine || !*world->engine->this_process)) return err;
     if (!err && world != process_world)
         return p2p__leave(world, p2p__fail(world, P2P_ERR_ARG, "not the world: free a communicator of p2p_split with p2p_free"));
     p2p_engine *engine = world->engine;
@@ -195,7 +196,7 @@ p2p_err p2p_finalize(p2p_comm *world)
 
 void p2p_abort(p2p_comm *comm, int status)
 {
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_abort", SHAPE_PLAIN, 0, 0, 0});
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_abort", SHAPE_PLAIN, 0, 0, 0, 0, 0});
     int code = status & 0xff ? status & 0xff : 1;
     fflush(stdout);
     if (!err && comm->engine->control >= 0) p2p__control_tell(comm->engine, CONTROL_ABORT, comm->engine->rank, code);

@@ -18,6 +18,7 @@
 #include "p2p/board.h"
 #include "p2p/p2p.h"
 #include "p2p/p2p_layer.h"
+#include "p2p/spin.h"
 #include "p2p/world.h"
 
 typedef struct p2p_engine p2p_engine;
@@ -102,7 +103,7 @@ struct p2p_engine {
     p2p_config config;
     p2p_clock own_clock;          /* virtual, of the rank */
     p2p_clock *clock;             /* that of the rank, or of the non-blocking collective whose step runs */
-    uint64_t spin_ns;             /* how long a wait looks before it sleeps; 0 when ranks share cores */
+    p2p_spin spin;
     const p2p_world *world;
     void *world_state;
     p2p_peer *peers;              /* [size] */
@@ -124,7 +125,6 @@ struct p2p_engine {
     char poison[1024];
 
     int depth;                    /* of public calls */
-    p2p_comm *call_comm;
     const char *call_name, *call_file;
     int call_line;
     bool polled;                  /* the call that ends now was a look that found nothing */
@@ -160,6 +160,7 @@ typedef struct {
     const char *name;
     int shape, peer, tag;
     size_t bytes;
+    int from, from_tag;           /* SHAPE_SENDRECV */
 } p2p_call;
 
 p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call);

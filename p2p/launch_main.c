@@ -92,21 +92,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-static char **join(char *const *first, size_t first_count, char *const *then)
+/* The words of a command line, in this order: the debugger's, the wrapper's, the program's. */
+static char **command_line(const command *c, bool debug)
 {
-    size_t then_count = 0;
-    while (then[then_count]) then_count++;
-    char **all = calloc(first_count + then_count + 1, sizeof *all);
-    if (!all) return NULL;
-    for (size_t i = 0; i < first_count; i++) all[i] = first[i];
-    for (size_t i = 0; i < then_count; i++) all[first_count + i] = then[i];
-    return all;
+    static char *const gdb[] = {"gdb", "-q", "--args"};
+    size_t gdb_count = debug ? sizeof gdb / sizeof *gdb : 0, program_count = 0, used = 0;
+    while (c->program[program_count]) program_count++;
+    char **words = calloc(gdb_count + c->wrap.we_wordc + program_count + 1, sizeof *words);
+    for (size_t i = 0; words && i < gdb_count; i++) words[used++] = gdb[i];
+    for (size_t i = 0; words && i < c->wrap.we_wordc; i++) words[used++] = c->wrap.we_wordv[i];
+    for (size_t i = 0; words && i < program_count; i++) words[used++] = c->program[i];
+    return words;
 }
 
 /* Does not return but on failure, which the supervisor is told. */
 static int start_program(void *arg, int rank, int control, int board_fd, board *b)
 {
-    static char *const gdb[] = {"gdb", "-q", "--args"};
     const command *c = arg;
     char job[64];
     (void)b;
@@ -114,10 +115,10 @@ static int start_program(void *arg, int rank, int control, int board_fd, board *
     fcntl(board_fd, F_SETFD, 0);
     snprintf(job, sizeof job, "%d,%d,%d", rank, control, board_fd);
     setenv(P2P_JOB_VARIABLE, job, 1);
-    char **words = join(c->wrap.we_wordv, c->wrap.we_wordc, c->program);
-    if (words && rank == c->plan.debug_rank) words = join(gdb, sizeof gdb / sizeof *gdb, words);
-    if (words) execvp(words[0], words);
+    char **words = command_line(c, rank == c->plan.debug_rank);
+    if (words && words[0]) execvp(words[0], words);
     p2p__control_send(control, (control_message){CONTROL_NOEXEC, rank, errno}, -1);
+    free(words);
     return 127;
 }
 

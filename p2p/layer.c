@@ -34,7 +34,7 @@ static void show(p2p_comm *comm, const p2p_fingerprint *what)
 
 p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what)
 {
-    p2p_err err = p2p__enter(comm, &(p2p_call){what->operation, SHAPE_COLLECTIVE, 0, 0, 0});
+    p2p_err err = p2p__enter(comm, &(p2p_call){what->operation, SHAPE_COLLECTIVE, 0, 0, 0, 0, 0});
     if (err) return err;
     if (comm->engine->depth > 1) return P2P_OK;
     if (p2p__job_failed(comm->engine)) return p2p__leave(comm, p2p__job_error(comm));

@@ -110,7 +110,8 @@ p2p_err p2p_init(p2p_comm **world);
  * as an argument, and a second finalize is harmless. */
 p2p_err p2p_finalize(p2p_comm *world);
 
-/* End the whole job now; build/launch exits with status (1 if it is 0). Does not return. */
+/* End the whole job now; build/launch exits with the low 8 bits of status, as exit does (1 if they are 0). Does not
+ * return. */
 void p2p_abort(p2p_comm *comm, int status);
 
 /* ---- Who am I ---- */

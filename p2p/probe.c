@@ -76,14 +76,14 @@ static p2p_err iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_stat
 
 p2p_err p2p_probe(p2p_comm *comm, int source, int tag, p2p_status *status)
 {
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_probe", SHAPE_RECV, source, tag, 0});
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_probe", SHAPE_RECV, source, tag, 0, 0, 0});
     if (err) return err;
     return p2p__leave(comm, probe(comm, source, tag, status));
 }
 
 p2p_err p2p_iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_status *status)
 {
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_iprobe", SHAPE_RECV, source, tag, 0});
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_iprobe", SHAPE_RECV, source, tag, 0, 0, 0});
     if (err) return err;
     if (!found) return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG, "there is nowhere to put the answer: found is NULL"));
     return p2p__leave(comm, iprobe(comm, source, tag, found, status));

@@ -161,7 +161,7 @@ static p2p_err recv_later(p2p_comm *comm, void *buf, size_t bytes, int source, i
     return err;
 }
 
-#define RECV_CALL(called) (&(p2p_call){called, SHAPE_RECV, source, tag, bytes})
+#define RECV_CALL(called) (&(p2p_call){called, SHAPE_RECV, source, tag, bytes, 0, 0})
 
 p2p_err p2p_recv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_status *status)
 {

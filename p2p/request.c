@@ -239,7 +239,7 @@ p2p_err p2p_wait(p2p_request *request, p2p_status *status)
     if (!request) return P2P_ERR_ARG;
     if (!*request) return no_request(status);
     p2p_comm *comm = (*request)->comm;
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_wait", SHAPE_WAIT, 0, 0, 1});
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_wait", SHAPE_WAIT, 0, 0, 1, 0, 0});
     if (err) return err;
     err = wait_set(comm, request, 1, true);
     err = err ? wait_failed(comm, request, 1, err) : finish(request, status);
@@ -270,7 +270,7 @@ p2p_err p2p_test(p2p_request *request, bool *done, p2p_status *status)
         return no_request(status);
     }
     p2p_comm *comm = (*request)->comm;
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_test", SHAPE_WAIT, 0, 0, 1});
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_test", SHAPE_WAIT, 0, 0, 1, 0, 0});
     if (err) return err;
     return p2p__leave(comm, test(comm, request, done, status));
 }
@@ -310,7 +310,7 @@ p2p_err p2p_wait_all(size_t count, p2p_request requests[], p2p_status statuses[]
         for (size_t i = 0; statuses && i < count; i++) statuses[i] = empty_status;
         return no_request(NULL);
     }
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_wait_all", SHAPE_WAIT, 0, 0, count});
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_wait_all", SHAPE_WAIT, 0, 0, count, 0, 0});
     if (err) return err;
     err = wait_set(comm, requests, count, true);
     err = err ? wait_failed(comm, requests, count, err) : finish_all(comm, count, requests, statuses);
@@ -333,7 +333,7 @@ p2p_err p2p_wait_any(size_t count, p2p_request requests[], size_t *index, p2p_st
         *index = (size_t)P2P_UNDEFINED;
         return no_request(status);
     }
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_wait_any", SHAPE_WAIT, 0, 0, count});
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_wait_any", SHAPE_WAIT, 0, 0, count, 0, 0});
     if (err) return err;
     request_set set = {requests, count, false};
     if (!any_done(comm->engine, &set)) err = wait_set(comm, requests, count, false);

@@ -162,7 +162,7 @@ static p2p_err send_later(p2p_comm *comm, const void *buf, size_t bytes, int des
     return err;
 }
 
-#define SEND_CALL(called) (&(p2p_call){called, SHAPE_SEND, dest, tag, bytes})
+#define SEND_CALL(called) (&(p2p_call){called, SHAPE_SEND, dest, tag, bytes, 0, 0})
 
 p2p_err p2p_send(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag)
 {

@@ -51,7 +51,7 @@ static p2p_err exchange(p2p_comm *comm, const void *sendbuf, size_t sendbytes, i
 p2p_err p2p_sendrecv(p2p_comm *comm, const void *sendbuf, size_t sendbytes, int dest, int sendtag, void *recvbuf,
                      size_t recvbytes, int source, int recvtag, p2p_status *status)
 {
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_sendrecv", SHAPE_WAIT, 0, 0, 2});
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_sendrecv", SHAPE_SENDRECV, dest, sendtag, sendbytes, source, recvtag});
     if (err) return err;
     return p2p__leave(comm, exchange(comm, sendbuf, sendbytes, dest, sendtag, recvbuf, recvbytes, source, recvtag, status,
                                      comm->context));
@@ -60,7 +60,7 @@ p2p_err p2p_sendrecv(p2p_comm *comm, const void *sendbuf, size_t sendbytes, int 
 p2p_err p2p_layer_sendrecv(p2p_comm *comm, const void *sendbuf, size_t sendbytes, int dest, int sendtag, void *recvbuf,
                            size_t recvbytes, int source, int recvtag, p2p_status *status)
 {
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_layer_sendrecv", SHAPE_WAIT, 0, 0, 2});
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_layer_sendrecv", SHAPE_SENDRECV, dest, sendtag, sendbytes, source, recvtag});
     if (err) return err;
     return p2p__leave(comm, exchange(comm, sendbuf, sendbytes, dest, sendtag, recvbuf, recvbytes, source, recvtag, status,
                                      comm->context + 1));

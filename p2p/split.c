@@ -108,21 +108,25 @@ static p2p_err build(p2p_comm *comm, answer mine, p2p_comm **sub)
     return P2P_OK;
 }
 
+static p2p_err ask_rank_0(p2p_comm *comm, wish own, answer mine, size_t bytes)
+{
+    p2p_err err = quiet_send(comm, &own, sizeof own, 0);
+    return err ? err : quiet_recv(comm, mine, bytes, 0);
+}
+
 static p2p_err split(p2p_comm *comm, wish own, p2p_comm **sub)
 {
-    size_t answer_bytes = (2 + (size_t)comm->size) * sizeof(uint32_t);
-    wish *wishes = malloc((size_t)comm->size * sizeof *wishes);
-    answer text = malloc(answer_bytes), mine = malloc(answer_bytes);
-    p2p_err err = P2P_OK;
-    if (!wishes || !text || !mine)
-        err = p2p__fail(comm, P2P_ERR_NOMEM, "no memory to split a communicator of %d ranks", comm->size);
-    else if (comm->rank == 0)
-        err = arrange(comm, own, wishes, text, mine);
-    else {
-        err = quiet_send(comm, &own, sizeof own, 0);
-        if (!err) err = quiet_recv(comm, mine, answer_bytes, 0);
+    size_t words = 2 + (size_t)comm->size;
+    wish *wishes = calloc((size_t)comm->size, sizeof *wishes);
+    answer text = calloc(words, sizeof *text), mine = calloc(words, sizeof *mine);
+    p2p_err err = P2P_ERR_NOMEM;
+    if (!wishes || !text || !mine) {
+        p2p__fail(comm, err, "no memory to split a communicator of %d ranks", comm->size);
+        goto release;
     }
+    err = comm->rank == 0 ? arrange(comm, own, wishes, text, mine) : ask_rank_0(comm, own, mine, words * sizeof *mine);
     if (!err) err = build(comm, mine, sub);
+release:
     free(wishes);
     free(text);
     free(mine);
@@ -131,7 +135,7 @@ static p2p_err split(p2p_comm *comm, wish own, p2p_comm **sub)
 
 p2p_err p2p_split(p2p_comm *comm, int colour, int key, p2p_comm **sub)
 {
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_split", SHAPE_PLAIN, 0, 0, 0});
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_split", SHAPE_PLAIN, 0, 0, 0, 0, 0});
     if (err) return err;
     if (!sub) return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG, "there is nowhere to put the communicator: sub is NULL"));
     if (colour < 0 && colour != P2P_UNDEFINED)

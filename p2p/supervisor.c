@@ -62,7 +62,7 @@ void p2p__job_fail(p2p_job *job, p2p_err err, int rank, int status, const char *
     snprintf(failure->text, sizeof failure->text, "%s", text);
     atomic_store(&job->board->failed, 1);
     if (!job->exit_status) job->exit_status = status;
-    kill_after(job, GRACE_NS);
+    kill_after(job, err == P2P_ERR_DEADLOCK ? GRACE_NS / 2 : GRACE_NS);
     tell_all(job, CONTROL_FAILED);
 }
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/util/options.h"
+
+/* Above every character: no short form. */
+enum { KEY_CSV = 0x1000, KEY_JSON };
+
+static error_t parse_format(int key, char *arg, struct argp_state *state)
+{
+    report_format *format = state->input;
+
+    (void)arg;
+    switch (key) {
+    case KEY_CSV: *format = REPORT_CSV; return 0;
+    case KEY_JSON: *format = REPORT_JSON; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option format_options[] = {
+    {"csv", KEY_CSV, NULL, 0, "Print CSV; the first line has the names", 10},
+    {"json", KEY_JSON, NULL, 0, "Print JSON: an array of objects", 10},
+    {NULL, 0, NULL, 0, NULL, 0},
+};
+
+const struct argp options_format_argp = {.options = format_options, .parser = parse_format};
+
+void options_parse(const struct argp *argp, int argc, char **argv, void *own)
+{
+    argp_err_exit_status = 2;
+    argp_parse(argp, argc, argv, 0, NULL, own);
+}

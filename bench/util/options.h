@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * options: what every bench accepts: --csv, --json, --help; the rest is a bench's own, as a child of its argp.
+ * A wrong argument says what is accepted and exits with 2.
+ */
+#ifndef PAIRWISE_BENCH_OPTIONS_H
+#define PAIRWISE_BENCH_OPTIONS_H
+
+#include <argp.h>
+
+#include "bench/util/report.h"
+
+/* For the `children` of a bench's argp; its input, set in ARGP_KEY_INIT, is a report_format. */
+extern const struct argp options_format_argp;
+
+/* Parse; `own` handles the bench's own options. Sets argp's exit status. */
+void options_parse(const struct argp *argp, int argc, char **argv, void *own);
+
+#endif

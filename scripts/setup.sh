@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# setup.sh PURPOSE: see that the packages for PURPOSE are there, and install what is missing (Debian and its kin).
+#
+#       build      a C compiler                 (make)
+#       test       Criterion                    (make test)
+#       lint       clang-tidy, cppcheck         (make lint, make format)
+#       test-all   valgrind, strace, clang      (make test-all)
+#       test-long  debootstrap                  (make test-long)
+#       check      install nothing, only list what is missing for all of these
+#
+# The Makefile calls it. With all in place it leaves the stamp build/.setup-PURPOSE and is not called again.
+# Without the right to install it prints the one command to paste; only `build` is an error then, for whatever
+# can do without goes on.
+set -u
+
+# What each purpose needs: a thing to find, and the package it comes in. A thing is a command, a file or a library.
+needs() {
+    case $1 in
+    build) echo "cc:gcc ar:binutils /usr/include/stdio.h:libc6-dev" ;;
+    test) echo "/usr/include/criterion/criterion.h:libcriterion-dev" ;;
+    lint) echo "clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck" ;;
+    test-all) echo "clang:clang valgrind:valgrind strace:strace pkg-config:pkg-config ps:procps prlimit:util-linux" ;;
+    test-long) echo "debootstrap:debootstrap" ;;
+    *) echo "setup.sh: no purpose called $1" >&2; exit 2 ;;
+    esac
+}
+
+found() {
+    case $1 in
+    /*) [ -e "$1" ] ;;
+    *) command -v "$1" >/dev/null 2>&1 ;;
+    esac
+}
+
+missing() {
+    for need in $(needs "$1"); do
+        found "${need%%:*}" || printf '%s ' "${need##*:}"
+    done
+}
+
+apt() {
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -qq "$@" >>"$log" 2>&1
+}
+
+# Package lists may be absent (a fresh container) or too old: then update and try once more.
+install_packages() {
+    echo "  installing $* (once; see $log)"
+    apt install -y --no-install-recommends "$@" || { apt update && apt install -y --no-install-recommends "$@"; }
+}
+
+# How to become root: not needed, without a password, or by asking for it where somebody can answer.
+become_root() {
+    as_root=
+    [ "$(id -u)" -eq 0 ] && return 0
+    as_root=sudo
+    command -v sudo >/dev/null 2>&1 || return 1
+    sudo -n true 2>/dev/null || { [ -t 0 ] && [ -t 2 ] && sudo -v; }
+}
+
+explain() {
+    packages=${packages% }
+    echo "  $purpose needs: $packages" >&2
+    if command -v apt-get >/dev/null 2>&1; then
+        echo "  paste this, then run make again:    sudo apt-get install -y $packages" >&2
+    else
+        echo "  (Debian's names; install your system's packages of the same kind, then run make again)" >&2
+    fi
+}
+
+purpose=${1:?usage: setup.sh PURPOSE}
+if [ "$purpose" = check ]; then
+    for purpose in build test lint test-all test-long; do
+        echo "$purpose: $(missing $purpose)"
+    done
+    exit 0
+fi
+
+mkdir -p build
+log=build/setup.log
+packages=$(missing "$purpose")
+if [ -n "$packages" ] && command -v apt-get >/dev/null 2>&1 && become_root; then
+    # shellcheck disable=SC2086  # a list of words
+    install_packages $packages || tail -n 5 "$log" >&2
+    packages=$(missing "$purpose")
+fi
+if [ -z "$packages" ]; then
+    touch "build/.setup-$purpose"
+    exit 0
+fi
+explain
+[ "$purpose" != build ]

@@ -1,0 +1,12 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# sanitize.sh: every suite and every fault again, under the address and undefined behaviour sanitizers.
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+targets=all
+[ -e build/.setup-test ] && targets="all suites"
+# shellcheck disable=SC2086  # a list of targets
+check "build with the sanitizers" make BUILD=build/asan SAN=address,undefined $targets
+export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1 SUITE_SECONDS=600
+check "suites and faults under the sanitizers" env BUILD=build/asan tests/test.sh

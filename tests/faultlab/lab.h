@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * faultlab: one way to hurt a message-passing program, one case, one small function.
+ *
+ *      runner -> case -> supervisor (p2p_launch, or build/launch) -> ranks
+ *
+ * Every arrow is a fork. The runner and the case are child subreapers, so that a process left behind by a job falls
+ * to the case, which fails for it. What ranks saw comes back through `lab_board`, memory that all of them share;
+ * what they printed comes back in `job.text`. Nothing here waits by sleeping: see lab_wait_flag, lab_wait_inside and
+ * lab_wait_gone.
+ *
+ * In a case (runs in the parent of the supervisor): CHECK. In a rank: WANT, NOTE.
+ */
+#ifndef PAIRWISE_TESTS_FAULTLAB_LAB_H
+#define PAIRWISE_TESTS_FAULTLAB_LAB_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "p2p/p2p.h"
+
+enum { LAB_RANKS = 64, LAB_FLAGS = 16, LAB_TEXT = 1 << 16, LAB_LONG = 600, LAB_QUICK = 20 };
+
+/* A bar of 100 ms is tested with ten times as much: the machine may be busy. */
+#define LAB_DEATH_BAR 1.0
+#define LAB_DEADLOCK_BAR 5.0
+
+/* ---- The cases, grouped as in the table of faults. Each table ends with an empty row. ---- */
+
+typedef struct {
+    const char *name;
+    const char *what; /* what must happen, in one line */
+    void (*run)(void);
+    bool slow; /* only with --long */
+} lab_case;
+
+extern const lab_case lab_processes[], lab_resources[], lab_misuse[], lab_matching[], lab_wire[];
+
+/* Programs for build/launch: `faultlab --rank NAME`. */
+typedef struct {
+    const char *name;
+    int (*body)(p2p_comm *world);
+    void (*before)(void); /* p2p_init; may be NULL */
+} lab_program;
+
+extern const lab_program lab_programs[];
+
+void lab_fake_build(void);
+int lab_was_run(p2p_comm *world); /* a body: raises flag 0, to show that ranks were started */
+int lab_idle(p2p_comm *world); /* also a body: raises flag 0; rank 1 computes, rank 2 pauses, others wait for rank 1 */
+
+/* ---- What ranks and the case share ---- */
+
+typedef struct {
+    pid_t pid;
+    p2p_err err;        /* last NOTE */
+    double at;          /* when it was noted */
+    char message[1024]; /* p2p_error_message then, "" on success */
+    char kept[1024];    /* free for the case: a message to keep from the next NOTE */
+    atomic_int line;    /* line of the last NOTE, set before its call */
+    atomic_int inside;  /* 1 while a NOTEd call runs */
+    atomic_long count;  /* free for the case */
+} lab_slot;
+
+typedef struct {
+    atomic_int flag[LAB_FLAGS];
+    double died_at; /* set by lab_die */
+    atomic_int complained;
+    char complaint[1024]; /* the first WANT that failed */
+    int outcome;          /* of the case: see main.c */
+    char reason[2048];
+    lab_slot rank[LAB_RANKS];
+    struct { /* left by the supervisor */
+        p2p_err err;
+        int exit_status, statuses[LAB_RANKS], descriptors_before, descriptors_after, children;
+    } result;
+} lab_board;
+
+extern lab_board *lab;
+
+/* ---- A job: one launch ---- */
+
+typedef struct {
+    int size;
+    int (*body)(p2p_comm *world);
+    void (*setup)(void);   /* run in the supervisor before the launch: limits, timers */
+    bool fatal;            /* leave ranks in the default error mode; otherwise P2P_ERRORS_RETURN */
+    char *argv[24];        /* if not empty: run this program instead of p2p_launch */
+    const char *out, *err; /* send stdout, stderr there instead of to text; "" closes */
+    p2p_options options;
+
+    pid_t pid;      /* the supervisor, while it runs */
+    p2p_err result; /* what p2p_launch returned */
+    int status;     /* exit status of the job: 128 + signal if the supervisor itself was killed */
+    int statuses[LAB_RANKS];
+    double started, seconds;
+    int capture;
+    char text[LAB_TEXT]; /* stdout and stderr of everything in the job */
+} lab_job;
+
+/* Start, and wait. lab_finish asserts what holds for every job: the supervisor ended by itself, no process is left,
+ * its descriptors are back to where they were, no rank complained. */
+void lab_start(lab_job *job);
+void lab_finish(lab_job *job);
+void lab_run(lab_job *job);
+
+/* Wait up to `seconds` for every descendant to end; how many are left, and none is after this. */
+int lab_reap(double seconds);
+
+/* Start or run `build/launch ARGS... faultlab --rank PROGRAM`; args is a list ending in NULL. Skips where build/launch
+ * is not built. */
+void lab_launch_start(lab_job *job, const char *const args[], const char *program);
+void lab_launch(lab_job *job, const char *const args[], const char *program);
+void lab_run_alone(lab_job *job, const char *program); /* without build/launch: a world of one */
+char *lab_build(const char *name);                     /* "launch" -> path of build/launch; NULL -> of faultlab */
+
+#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* ---- In a case ---- */
+
+_Noreturn void lab_fail(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+_Noreturn void lab_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#define CHECK(condition, ...)                                        \
+    do {                                                             \
+        if (!(condition)) lab_fail(__FILE__, __LINE__, __VA_ARGS__); \
+    } while (0)
+
+bool lab_has(const char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int lab_lines_with(const char *text, const char *what);
+
+/* The job failed with this exit status, and its text has each of these facts. */
+void lab_expect_status(const lab_job *job, int status);
+void lab_expect_facts(const char *text, const char *const facts[]);
+
+#define FACTS(text, ...) lab_expect_facts((text), (const char *const[]){__VA_ARGS__, NULL})
+void lab_expect_fine(const lab_job *job); /* success, and nothing was printed */
+
+/* rank ended its last NOTEd call with err. */
+void lab_expect_err(int rank, p2p_err err);
+
+/* rank's call, or the first after it, said in time that `dead` is dead, and of what. */
+void lab_expect_survivor(int rank, int dead, const char *cause);
+
+/* The text names the file:line of rank's last NOTEd call. file is the case's __FILE__. */
+void lab_expect_line(const lab_job *job, const char *file, int rank);
+
+/* ---- In a rank ---- */
+
+extern int lab_rank; /* this process's rank; -1 elsewhere */
+
+int lab_complain(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Leave the rank's function with a complaint, which fails the case. */
+#define WANT(condition, ...)                                                    \
+    do {                                                                        \
+        if (!(condition)) return lab_complain(__FILE__, __LINE__, __VA_ARGS__); \
+    } while (0)
+
+#define WANT_ERR(comm, expected, call)                                                                             \
+    do {                                                                                                           \
+        p2p_err got_ = NOTE(comm, call);                                                                           \
+        WANT(got_ == (expected), "%s gave %d (%s), not %s", #call, (int)got_, p2p_error_message(comm), #expected); \
+    } while (0)
+
+#define WANT_OK(comm, call) WANT_ERR(comm, P2P_OK, call)
+
+/* Make a call, and leave its line, result, message and time on the board. */
+#define NOTE(comm, call) (lab_enter(__LINE__), lab_leave((comm), (call)))
+
+void lab_enter(int line);
+p2p_err lab_leave(p2p_comm *comm, p2p_err err);
+
+_Noreturn void lab_die(int signal); /* note the time, then die of it */
+double lab_now(void);               /* CLOCK_MONOTONIC, the same for all processes */
+void lab_raise_flag(int flag);
+bool lab_wait_flag(int flag, int value); /* until it is at least value; false after 10 s */
+bool lab_wait_inside(int rank);          /* until that rank sleeps inside a NOTEd call */
+bool lab_wait_started(int rank);
+bool lab_wait_gone(int rank);            /* until that rank is dead and buried */
+char lab_state(pid_t pid);               /* 'R', 'S', 'T', ...; 0 if there is no such process */
+int lab_descriptors(void);               /* how many this process has open */
+
+/* A pattern that depends on rank, message and index. */
+unsigned char lab_byte(int rank, size_t message, size_t index);
+void lab_fill(void *buf, size_t bytes, int rank, size_t message);
+bool lab_intact(const void *buf, size_t bytes, int rank, size_t message);
+bool lab_all(const void *buf, size_t bytes, unsigned char value);
+
+/* Exchange one byte with every other rank: the communicator still works. 0, or a complaint. */
+int lab_works(p2p_comm *world);
+
+/* ---- Allocation: the n-th one from now on fails (n = 1: the next); 0 disarms. ---- */
+
+void lab_alloc_fail_at(long n);
+bool lab_alloc_failed(void); /* has it, since it was armed? */
+
+#endif

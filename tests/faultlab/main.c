@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* faultlab: run cases, each in a process of its own with a time limit, and say how each one went. */
+#include "lab.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: faultlab CASE...          run these cases\n"
+    "       faultlab --all [--long]   run all quick cases; with --long also the slow ones\n"
+    "       faultlab --list           every case and what must happen\n"
+    "       faultlab --rank NAME      be a rank of a case, under build/launch\n"
+    "Each case runs in a process of its own and has 20 s (slow ones 10 minutes). One line a case: ok, FAIL or skip.\n"
+    "Exit status: 0 if nothing failed, 1 otherwise, 2 if called wrongly.\n"
+    "PAIRWISE_BUILD: where `launch` is (default: the folder above this program's).\n";
+
+static const lab_case *const groups[] = {lab_processes, lab_resources, lab_misuse, lab_matching, lab_wire};
+enum { GROUPS = sizeof groups / sizeof *groups };
+
+enum outcome { PASSED, FAILED, SKIPPED, OUTCOMES };
+
+lab_board *lab;
+
+/* ---- The board: a memfd, so that programs under build/launch can open it through /proc ---- */
+
+static lab_board *map_board(int fd)
+{
+    void *at = mmap(NULL, sizeof(lab_board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static int make_board(void)
+{
+    char path[64];
+    int fd = memfd_create("faultlab-board", MFD_CLOEXEC);
+    if (fd < 0 || ftruncate(fd, sizeof(lab_board)) < 0 || !(lab = map_board(fd))) {
+        perror("faultlab: shared memory");
+        exit(1);
+    }
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
+    setenv("LAB_BOARD", path, 1);
+    return fd;
+}
+
+static void open_board(void)
+{
+    const char *path = getenv("LAB_BOARD");
+    int fd = path ? open(path, O_RDWR | O_CLOEXEC) : memfd_create("faultlab-board", MFD_CLOEXEC);
+    if (fd < 0 || (!path && ftruncate(fd, sizeof(lab_board)) < 0) || !(lab = map_board(fd))) _exit(125);
+    close(fd);
+}
+
+/* ---- Nothing outlives a case: what it leaves falls to this process, a subreaper. ---- */
+
+static pid_t parent_of(const char *name)
+{
+    char path[288], text[256] = "";
+    snprintf(path, sizeof path, "/proc/%s/stat", name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return -1;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    const char *after_name = got > 0 ? strrchr(text, ')') : NULL;
+    return after_name && strlen(after_name) > 4 ? (pid_t)atoi(after_name + 4) : -1;
+}
+
+static void kill_children(void)
+{
+    DIR *proc = opendir("/proc");
+    if (!proc) return;
+    for (struct dirent *entry; (entry = readdir(proc));)
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && parent_of(entry->d_name) == getpid())
+            kill((pid_t)atoi(entry->d_name), SIGKILL);
+    closedir(proc);
+}
+
+static void kill_descendants(void)
+{
+    do {
+        kill_children();
+    } while (waitpid(-1, NULL, 0) > 0 || errno == EINTR);
+}
+
+/* ---- One case ---- */
+
+/* Settings of the caller that cases set themselves, or could not bear. PAIRWISE_SNDBUF and such stay. */
+static void clean_environment(void)
+{
+    static const char *const names[] = {"PAIRWISE_TIMEOUT", "PAIRWISE_STRICT",    "PAIRWISE_EAGER",
+                                        "PAIRWISE_DEBUG",   "PAIRWISE_UNEXP_MAX", "PAIRWISE_CRC"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
+}
+
+/* Whatever the caller ignores or blocks (a background job: SIGINT), cases send. */
+static void default_signals(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static _Noreturn void be_case(const lab_case *c, pid_t runner)
+{
+    struct rlimit no_core = {0, 0};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != runner) _exit(1);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    setpgid(0, 0);
+    default_signals();
+    alarm(c->slow ? LAB_LONG : LAB_QUICK);
+    setrlimit(RLIMIT_CORE, &no_core);
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (null >= 0) dup2(null, STDIN_FILENO);
+    if (null > STDIN_FILENO) close(null);
+    clean_environment();
+    c->run();
+    _exit(lab_reap(0) == 0 ? 0 : 1);
+}
+
+static enum outcome judge(int raw, const lab_case *c)
+{
+    if (WIFEXITED(raw) && WEXITSTATUS(raw) == 0) return PASSED;
+    if (WIFEXITED(raw) && WEXITSTATUS(raw) == 77) return SKIPPED;
+    if (lab->reason[0]) return FAILED;
+    if (WIFSIGNALED(raw) && WTERMSIG(raw) == SIGALRM)
+        snprintf(lab->reason, sizeof lab->reason, "no end within %d s%s%s", c->slow ? LAB_LONG : LAB_QUICK,
+                 lab->complained ? "; " : "", lab->complaint);
+    else if (WIFSIGNALED(raw))
+        snprintf(lab->reason, sizeof lab->reason, "the case was killed by signal %d", WTERMSIG(raw));
+    else
+        snprintf(lab->reason, sizeof lab->reason, "the case left with status %d", WEXITSTATUS(raw));
+    return FAILED;
+}
+
+static enum outcome run_case(const lab_case *c)
+{
+    static const char *const words[] = {"ok", "FAIL", "skip"};
+    int raw = 0;
+    memset(lab, 0, sizeof *lab);
+    fflush(NULL);
+    pid_t runner = getpid(), pid = fork();
+    if (pid < 0) {
+        perror("faultlab: fork");
+        exit(1);
+    }
+    if (pid == 0) be_case(c, runner);
+    while (waitpid(pid, &raw, 0) < 0 && errno == EINTR) continue;
+    kill(-pid, SIGKILL);
+    kill_descendants();
+    enum outcome outcome = judge(raw, c);
+    printf("%s %s%s%s\n", words[outcome], c->name, outcome == PASSED ? "" : ": ", outcome == PASSED ? "" : lab->reason);
+    return outcome;
+}
+
+/* ---- Which cases ---- */
+
+static const lab_case *find_case(const char *name)
+{
+    for (size_t g = 0; g < GROUPS; g++)
+        for (const lab_case *c = groups[g]; c->name; c++)
+            if (strcmp(c->name, name) == 0) return c;
+    fprintf(stderr, "faultlab: no case \"%s\"; `faultlab --list` shows all\n", name);
+    exit(2);
+}
+
+static int list_cases(void)
+{
+    for (size_t g = 0; g < GROUPS; g++)
+        for (const lab_case *c = groups[g]; c->name; c++)
+            printf("%-15s %s%s\n", c->name, c->slow ? "(long) " : "", c->what);
+    return 0;
+}
+
+static int close_up(const int counts[OUTCOMES])
+{
+    printf("%d passed, %d failed, %d skipped\n", counts[PASSED], counts[FAILED], counts[SKIPPED]);
+    return counts[FAILED] ? 1 : 0;
+}
+
+static int run_all(bool with_slow)
+{
+    int counts[OUTCOMES] = {0};
+    for (size_t g = 0; g < GROUPS; g++)
+        for (const lab_case *c = groups[g]; c->name; c++)
+            if (with_slow || !c->slow) counts[run_case(c)]++;
+    return close_up(counts);
+}
+
+static int run_named(char *names[], size_t count)
+{
+    int counts[OUTCOMES] = {0};
+    for (size_t i = 0; i < count; i++) (void)find_case(names[i]);
+    for (size_t i = 0; i < count; i++) counts[run_case(find_case(names[i]))]++;
+    return count > 1 ? close_up(counts) : counts[FAILED] ? 1 : 0;
+}
+
+/* ---- Being a rank ---- */
+
+static int be_rank(const char *name)
+{
+    p2p_comm *world = NULL;
+    open_board();
+    for (const lab_program *program = lab_programs; program->name; program++) {
+        if (strcmp(program->name, name) != 0) continue;
+        if (program->before) program->before();
+        p2p_err err = p2p_init(&world);
+        if (err) return 1;
+        lab_rank = p2p_rank(world);
+        lab->rank[lab_rank].pid = getpid();
+        int status = program->body(world);
+        err = p2p_finalize(world);
+        return status ? status : err ? 1 : 0;
+    }
+    fprintf(stderr, "faultlab: no rank program \"%s\"\n", name);
+    return 2;
+}
+
+int main(int argc, char *argv[])
+{
+    bool all = false, slow = false;
+    int first = 1;
+    for (; first < argc && argv[first][0] == '-'; first++) {
+        if (strcmp(argv[first], "--help") == 0) return fputs(usage, stdout) < 0;
+        if (strcmp(argv[first], "--list") == 0) return list_cases();
+        if (strcmp(argv[first], "--rank") == 0 && first + 1 < argc) return be_rank(argv[first + 1]);
+        if (strcmp(argv[first], "--all") == 0)
+            all = true;
+        else if (strcmp(argv[first], "--long") == 0)
+            slow = true;
+        else
+            first = argc;
+    }
+    if (first > argc || all == (first < argc) || (slow && !all)) return fputs(usage, stderr), 2;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    make_board();
+    return all ? run_all(slow) : run_named(argv + first, (size_t)(argc - first));
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* What a rank of a case can do: leave notes on the board, die, wait for others without sleeping. */
+#include "lab.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+int lab_rank = -1;
+
+double lab_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+int lab_complain(const char *file, int line, const char *format, ...)
+{
+    va_list args;
+    if (atomic_exchange(&lab->complained, 1)) return 99;
+    int used = snprintf(lab->complaint, sizeof lab->complaint, "rank %d at %s:%d: ", lab_rank, file, line);
+    va_start(args, format);
+    vsnprintf(lab->complaint + used, sizeof lab->complaint - (size_t)used, format, args);
+    va_end(args);
+    return 99;
+}
+
+void lab_enter(int line)
+{
+    lab_slot *slot = &lab->rank[lab_rank];
+    atomic_store(&slot->line, line);
+    atomic_store(&slot->inside, 1);
+}
+
+p2p_err lab_leave(p2p_comm *comm, p2p_err err)
+{
+    lab_slot *slot = &lab->rank[lab_rank];
+    slot->err = err;
+    slot->at = lab_now();
+    snprintf(slot->message, sizeof slot->message, "%s", err && comm ? p2p_error_message(comm) : "");
+    atomic_store(&slot->inside, 0);
+    return err;
+}
+
+_Noreturn void lab_die(int signal_number)
+{
+    lab->died_at = lab_now();
+    signal(signal_number, SIG_DFL);
+    kill(getpid(), signal_number);
+    for (;;) pause();
+}
+
+char lab_state(pid_t pid)
+{
+    char path[32], text[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (!file) return 0;
+    size_t got = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    const char *after_name = got ? strrchr(text, ')') : NULL;
+    return after_name && after_name[1] ? after_name[2] : 0;
+}
+
+/* ---- Waiting: look, give the processor away, look again; never longer than ten seconds. ---- */
+
+static bool give_way(double since)
+{
+    sched_yield();
+    return lab_now() - since < 10.0;
+}
+
+void lab_raise_flag(int flag)
+{
+    atomic_fetch_add(&lab->flag[flag], 1);
+}
+
+bool lab_wait_flag(int flag, int value)
+{
+    double since = lab_now();
+    while (atomic_load(&lab->flag[flag]) < value)
+        if (!give_way(since)) return false;
+    return true;
+}
+
+bool lab_wait_inside(int rank)
+{
+    lab_slot *slot = &lab->rank[rank];
+    double since = lab_now();
+    while (!atomic_load(&slot->inside) || lab_state(slot->pid) != 'S')
+        if (!give_way(since)) return false;
+    return true;
+}
+
+bool lab_wait_started(int rank)
+{
+    double since = lab_now();
+    while (lab->rank[rank].pid == 0)
+        if (!give_way(since)) return false;
+    return true;
+}
+
+bool lab_wait_gone(int rank)
+{
+    double since = lab_now();
+    while (lab->rank[rank].pid == 0 || kill(lab->rank[rank].pid, 0) == 0)
+        if (!give_way(since)) return false;
+    return true;
+}
+
+int lab_descriptors(void)
+{
+    int count = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    if (!dir) return -1;
+    while (readdir(dir)) count++;
+    closedir(dir);
+    return count - 3; /* ".", ".." and the one that reads */
+}
+
+/* ---- Patterns ---- */
+
+unsigned char lab_byte(int rank, size_t message, size_t index)
+{
+    return (unsigned char)((size_t)rank * 101 + message * 31 + index * 7 + (index >> 8) + 1);
+}
+
+void lab_fill(void *buf, size_t bytes, int rank, size_t message)
+{
+    unsigned char *at = buf;
+    for (size_t i = 0; i < bytes; i++) at[i] = lab_byte(rank, message, i);
+}
+
+bool lab_intact(const void *buf, size_t bytes, int rank, size_t message)
+{
+    const unsigned char *at = buf;
+    for (size_t i = 0; i < bytes; i++)
+        if (at[i] != lab_byte(rank, message, i)) return false;
+    return true;
+}
+
+bool lab_all(const void *buf, size_t bytes, unsigned char value)
+{
+    const unsigned char *at = buf;
+    for (size_t i = 0; i < bytes; i++)
+        if (at[i] != value) return false;
+    return true;
+}
+
+int lab_works(p2p_comm *world)
+{
+    int rank = p2p_rank(world), size = p2p_size(world);
+    for (int step = 1; step < size; step++) {
+        int to = (rank + step) % size, from = (rank - step + size) % size;
+        unsigned char out = lab_byte(rank, 99, (size_t)to), in = 0;
+        WANT_OK(world, p2p_sendrecv(world, &out, 1, to, 12345, &in, 1, from, 12345, P2P_STATUS_IGNORE));
+        WANT(in == lab_byte(from, 99, (size_t)rank), "wrong byte from %d", from);
+    }
+    return 0;
+}

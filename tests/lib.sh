@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2034
+#
+# lib.sh: what the shell tests share. A check prints one line, "ok NAME", "FAIL NAME" or "skip NAME (reason)";
+# tests/run.sh counts those lines, so a script needs no totals of its own.
+#
+#       check NAME COMMAND...        ok if the command succeeds; its output is shown only if it does not
+#       status WANT COMMAND...       for check: the command must exit with WANT
+#       says TEXT COMMAND...         for check: the command's output (either stream) must contain TEXT
+#       same COMMAND1 COMMAND2       for check: two command lines, equal output (in any order) and status
+#       skip NAME REASON             cannot be run here
+
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
+B=${BUILD:-build}
+work=$(mktemp -d "${TMPDIR:-/tmp}/pairwise.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+ok() { echo "ok $*"; }
+skip() { echo "skip $1 ($2)"; }
+fail() { echo "FAIL $*"; }
+
+check() {
+    local name=$1
+    shift
+    if "$@" >"$work/check" 2>&1; then
+        ok "$name"
+    else
+        fail "$name (status $?): $*"
+        grep -v -E '^ok |^  (CC|AR|LD) ' "$work/check" | head -n 200 | sed 's/^/    /'
+    fi
+}
+
+status() {
+    local want=$1 got
+    shift
+    "$@"
+    got=$?
+    [ "$got" -eq "$want" ] || { echo "status $got, expected $want"; return 1; }
+}
+
+says() {
+    local text=$1
+    shift
+    "$@" >"$work/says" 2>&1
+    grep -q -- "$text" "$work/says" || { cat "$work/says"; echo "expected to see: $text"; return 1; }
+}
+
+same() {
+    local first second
+    bash -c "$1" 2>"$work/err1" | sort >"$work/out1"
+    first=${PIPESTATUS[0]}
+    bash -c "$2" 2>"$work/err2" | sort >"$work/out2"
+    second=${PIPESTATUS[0]}
+    if [ "$first" -ne "$second" ]; then
+        cat "$work/err1" "$work/err2"
+        echo "status $first, then $second"
+        return 1
+    fi
+    diff "$work/out1" "$work/out2"
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }

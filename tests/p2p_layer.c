@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * p2p_layer: the door for those who write collectives. Two small ones are written here as a layer would, a blocking
+ * all-gather and a non-blocking all-reduce, and used beside user messages that must never meet theirs.
+ */
+#include "p2p/p2p_layer.h"
+
+#include <stdlib.h>
+
+#include "tests/util/suite.h"
+
+enum { TAG = 1 };
+
+static int left_of(p2p_comm *comm)
+{
+    return (p2p_rank(comm) + p2p_size(comm) - 1) % p2p_size(comm);
+}
+
+static int right_of(p2p_comm *comm)
+{
+    return (p2p_rank(comm) + 1) % p2p_size(comm);
+}
+
+/* ---- A blocking collective: everyone learns everyone's number, round the ring ---- */
+
+static p2p_err pass_round(p2p_comm *comm, int values[])
+{
+    int rank = p2p_rank(comm), size = p2p_size(comm);
+
+    for (int step = 0; step < size - 1; step++) {
+        int *mine = &values[(rank - step + size) % size], *next = &values[(rank - step - 1 + size) % size];
+        p2p_err err = p2p_layer_sendrecv(comm, mine, sizeof *mine, right_of(comm), TAG, next, sizeof *next,
+                                         left_of(comm), TAG, P2P_STATUS_IGNORE);
+        if (err) return err;
+    }
+    return P2P_OK;
+}
+
+static p2p_err gather_all(p2p_comm *comm, int value, int values[])
+{
+    p2p_fingerprint what = {.operation = "gather_all", .algorithm = "ring", .count = 1, .root = -1};
+    p2p_err err = p2p_layer_begin(comm, &what);
+
+    if (err) return err;
+    values[p2p_rank(comm)] = value;
+    return p2p_layer_end(comm, pass_round(comm, values));
+}
+
+static int check_gathered(p2p_comm *comm, int round)
+{
+    int values[8] = {0};
+
+    CALL(gather_all(comm, 100 * round + p2p_rank(comm), values));
+    for (int q = 0; q < p2p_size(comm); q++)
+        CHECK(values[q] == 100 * round + q, "round %d: rank %d's number is %d", round, q, values[q]);
+    return 0;
+}
+
+/* User messages with the layer's own tag, and receives of anything, all open while the collectives run. */
+static int beside_user_messages(p2p_comm *world, void *arg)
+{
+    int sent = 7777, got[2] = {0, 0};
+    p2p_request requests[4];
+
+    (void)arg;
+    CALL(p2p_irecv(world, &got[0], sizeof got[0], P2P_ANY_SOURCE, P2P_ANY_TAG, &requests[0]));
+    CALL(p2p_irecv(world, &got[1], sizeof got[1], left_of(world), TAG, &requests[1]));
+    for (int round = 0; round < 20; round++) STEP(check_gathered(world, round));
+    for (int i = 0; i < 2; i++) /* the left one may be further on already, and have sent */
+        CHECK(got[i] == 0 || got[i] == sent, "a user's receive met a collective's message: %d", got[i]);
+    CALL(p2p_isend(world, &sent, sizeof sent, right_of(world), TAG, &requests[2]));
+    CALL(p2p_isend(world, &sent, sizeof sent, right_of(world), TAG, &requests[3]));
+    CALL(p2p_wait_all(4, requests, P2P_STATUSES_IGNORE));
+    CHECK(got[0] == sent && got[1] == sent, "received %d and %d", got[0], got[1]);
+    return 0;
+}
+
+Test(p2p, layer_messages_have_a_context_of_their_own)
+{
+    ASSERT_RIGHT(job_matrix(beside_user_messages, NULL));
+}
+
+static int in_groups(p2p_comm *world, void *arg)
+{
+    p2p_comm *sub;
+
+    (void)arg;
+    CALL(p2p_split(world, p2p_rank(world) % 2, 0, &sub));
+    for (int round = 0; round < 5; round++) {
+        STEP(check_gathered(sub, round));
+        STEP(check_gathered(world, round));
+    }
+    CALL(p2p_free(sub));
+    return 0;
+}
+
+Test(p2p, layer_in_several_communicators)
+{
+    ASSERT_RIGHT(job_matrix(in_groups, NULL));
+}
+
+static int counted(p2p_comm *world, void *arg)
+{
+    int size = p2p_size(world);
+    uint64_t sent = 0, received = 0;
+    p2p_traffic rows[8];
+
+    (void)arg;
+    STEP(check_gathered(world, 1));
+    CALL(p2p_stats(world, rows));
+    for (int q = 0; q < size; q++) {
+        sent += rows[q].messages_sent;
+        received += rows[q].messages_received;
+    }
+    CHECK(sent == (uint64_t)size - 1 && received == sent, "%lu sent and %lu received in %d steps", (unsigned long)sent,
+          (unsigned long)received, size - 1);
+    return 0;
+}
+
+Test(p2p, layer_messages_count_in_stats)
+{
+    ASSERT_RIGHT(job_matrix(counted, NULL));
+}
+
+/* ---- Errors of a layer ---- */
+
+static p2p_err refuse(p2p_comm *comm)
+{
+    p2p_fingerprint what = {.operation = "refuse", .root = -1};
+    p2p_err err = p2p_layer_begin(comm, &what);
+
+    if (err) return err;
+    return p2p_layer_end(comm, p2p_layer_error(comm, P2P_ERR_ARG, "%s is not allowed\ntry: %d instead", "three", 4));
+}
+
+static int own_words(p2p_comm *world, void *arg)
+{
+    (void)arg;
+    CALL(p2p_set_errors(world, P2P_ERRORS_RETURN));
+    RETURNS(P2P_ERR_ARG, refuse(world));
+    const char *message = p2p_error_message(world);
+    CHECK(strstr(message, "three is not allowed") && strstr(message, "try: 4 instead"), "message: %s", message);
+    return check_gathered(world, 3); /* an error does not leave the communicator inside */
+}
+
+Test(p2p, layer_error_has_the_words_of_the_layer)
+{
+    ASSERT_RIGHT(job_matrix(own_words, NULL));
+}
+
+/* ---- A non-blocking collective: the sum of everyone's number, n - 1 steps round the ring ---- */
+
+typedef struct {
+    p2p_comm *comm;
+    int tag, step;
+    int sent, got;
+    p2p_request inner[2];   /* receive, send */
+    p2p_request waiting[2]; /* those of inner that are under way */
+    int *sum, *released;
+} ring_sum;
+
+static p2p_err post_step(ring_sum *s)
+{
+    p2p_err err = p2p_layer_irecv(s->comm, &s->got, sizeof s->got, left_of(s->comm), s->tag, &s->inner[0]);
+
+    if (err) return err;
+    return p2p_layer_isend(s->comm, &s->sent, sizeof s->sent, right_of(s->comm), s->tag, &s->inner[1]);
+}
+
+static p2p_err inner_done(ring_sum *s, bool *done)
+{
+    bool each[2] = {true, true};
+
+    for (int i = 0; i < 2; i++) {
+        if (!s->inner[i]) continue;
+        p2p_err err = p2p_layer_done(&s->inner[i], &each[i]);
+        if (err) return err;
+    }
+    *done = each[0] && each[1];
+    return P2P_OK;
+}
+
+static p2p_err ring_sum_step(p2p_comm *comm, void *state, bool *done)
+{
+    ring_sum *s = state;
+    bool ready = true;
+
+    *done = false;
+    for (;;) {
+        p2p_err err = inner_done(s, &ready);
+        if (err || !ready) return err;
+        if (s->step > 0) *s->sum += s->sent = s->got;
+        if (s->step++ == p2p_size(comm) - 1) break;
+        err = post_step(s);
+        if (err) return err;
+    }
+    *done = true;
+    return P2P_OK;
+}
+
+static size_t ring_sum_waits_for(void *state, const p2p_request **requests)
+{
+    ring_sum *s = state;
+    size_t count = 0;
+
+    for (int i = 0; i < 2; i++)
+        if (s->inner[i]) s->waiting[count++] = s->inner[i];
+    *requests = s->waiting;
+    return count;
+}
+
+static void ring_sum_release(void *state)
+{
+    ring_sum *s = state;
+
+    ++*s->released;
+    free(s);
+}
+
+static p2p_err isum(p2p_comm *comm, int tag, int value, int *sum, int *released, p2p_request *request)
+{
+    static const p2p_layer_ops ops = {ring_sum_step, ring_sum_waits_for, ring_sum_release};
+    p2p_fingerprint what = {.operation = "isum", .count = 1, .op = "sum", .root = -1};
+    p2p_err err = p2p_layer_begin(comm, &what);
+    ring_sum *s = calloc(1, sizeof *s);
+
+    if (err) return err;
+    if (!s) return p2p_layer_end(comm, P2P_ERR_NOMEM);
+    *s = (ring_sum){.comm = comm, .tag = tag, .sent = value, .sum = sum, .released = released};
+    *sum = value;
+    err = p2p_layer_request(comm, &ops, s, request);
+    if (err) free(s);
+    return p2p_layer_end(comm, err);
+}
+
+/* Sum over q < n of 10 q + k. */
+static int expected_sum(int size, int k)
+{
+    return 5 * size * (size - 1) + k * size;
+}
+
+static int sums_in_flight(p2p_comm *world, void *arg)
+{
+    int rank = p2p_rank(world), size = p2p_size(world), sum[4], released = 0;
+    p2p_request requests[4];
+
+    (void)arg;
+    for (int k = 0; k < 4; k++) CALL(isum(world, 10 + k, 10 * rank + k, &sum[k], &released, &requests[k]));
+    STEP(check_gathered(world, 5));
+    CALL(p2p_wait(&requests[2], P2P_STATUS_IGNORE));
+    bool done = false;
+    while (!done) CALL(p2p_test(&requests[1], &done, P2P_STATUS_IGNORE));
+    CALL(p2p_wait_all(4, requests, P2P_STATUSES_IGNORE));
+    for (int k = 0; k < 4; k++)
+        CHECK(sum[k] == expected_sum(size, k) && !requests[k], "sum %d is %d, expected %d", k, sum[k],
+              expected_sum(size, k));
+    CHECK(released == 4, "released %d times", released);
+    return 0;
+}
+
+Test(p2p, layer_requests_are_driven_by_any_waiting_call)
+{
+    ASSERT_RIGHT(job_matrix(sums_in_flight, NULL));
+}
+
+/* The other ranks' steps move on although they wait for something else altogether. */
+static int driven_in_recv(p2p_comm *world, void *arg)
+{
+    int rank = p2p_rank(world), size = p2p_size(world), sum, released = 0;
+    p2p_request request;
+
+    (void)arg;
+    CALL(isum(world, 3, 10 * rank, &sum, &released, &request));
+    if (rank > 0) CALL(p2p_recv(world, NULL, 0, 0, 9, NULL)); /* comes only when rank 0 has the sum */
+    CALL(p2p_wait(&request, P2P_STATUS_IGNORE));
+    CHECK(sum == expected_sum(size, 0) && released == 1, "sum %d, released %d times", sum, released);
+    for (int q = 1; rank == 0 && q < size; q++) CALL(p2p_send(world, NULL, 0, q, 9));
+    return 0;
+}
+
+Test(p2p, layer_requests_move_on_inside_a_receive)
+{
+    ASSERT_RIGHT(job_matrix(driven_in_recv, NULL));
+}
+
+static int with_wait_any(p2p_comm *world, void *arg)
+{
+    int rank = p2p_rank(world), size = p2p_size(world), sum, released = 0, got = 0;
+    p2p_request requests[2], send;
+    size_t index;
+
+    (void)arg;
+    CALL(p2p_irecv(world, &got, sizeof got, left_of(world), 2, &requests[0]));
+    CALL(isum(world, 3, 10 * rank, &sum, &released, &requests[1]));
+    CALL(p2p_wait_any(2, requests, &index, NULL));
+    CHECK(index == 1 && sum == expected_sum(size, 0), "request %zu first, sum %d", index, sum);
+    CALL(p2p_sendrecv(world, NULL, 0, left_of(world), 4, NULL, 0, right_of(world), 4, NULL));
+    CALL(p2p_isend(world, &rank, sizeof rank, right_of(world), 2, &send));
+    CALL(p2p_wait_any(2, requests, &index, NULL));
+    CHECK(index == 0 && got == left_of(world), "request %zu, content %d", index, got);
+    CALL(p2p_wait(&send, NULL));
+    return 0;
+}
+
+Test(p2p, layer_requests_in_wait_any)
+{
+    ASSERT_RIGHT(job_matrix(with_wait_any, NULL));
+}
+
+/* ---- Nesting: a collective made of collectives ---- */
+
+static p2p_err gather_twice(p2p_comm *comm, int value, int values[])
+{
+    p2p_fingerprint what = {.operation = "gather_twice", .count = 1, .root = -1};
+    p2p_err err = p2p_layer_begin(comm, &what);
+
+    if (err) return err;
+    err = gather_all(comm, value - 1, values);
+    if (!err) err = gather_all(comm, value, values);
+    return p2p_layer_end(comm, err);
+}
+
+static int nested(p2p_comm *world, void *arg)
+{
+    int values[8] = {0};
+
+    (void)arg;
+    CALL(gather_twice(world, p2p_rank(world) * 3, values));
+    for (int q = 0; q < p2p_size(world); q++) CHECK(values[q] == q * 3, "rank %d's number is %d", q, values[q]);
+    return 0;
+}
+
+Test(p2p, layer_calls_nest)
+{
+    ASSERT_RIGHT(job_matrix(nested, NULL));
+}

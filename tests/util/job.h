@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * job: run ranks from a test and learn what went wrong in words.
+ *
+ * The ranks never meet the test framework. A rank function returns 0 when all was right; CHECK, CALL and STEP leave
+ * it with a code and a note in shared memory that says which rank found what wrong, which the test then prints.
+ *
+ *      job_run       p2p_launch in a forked child, output caught
+ *      job_matrix    the same function for 1, 2, 3, 4, 5, 7 and 8 ranks, buffered and strict: NULL, or what was wrong
+ */
+#ifndef PAIRWISE_TESTS_JOB_H
+#define PAIRWISE_TESTS_JOB_H
+
+#include "p2p/p2p.h"
+#include "tests/util/process.h"
+
+typedef int (*job_main)(p2p_comm *world, void *arg);
+
+typedef struct {
+    p2p_err err;     /* what p2p_launch returned */
+    int exit_status; /* from its options */
+    int statuses[P2P_MAX_RANKS];
+    char note[1024]; /* of the first rank that failed a check; "" if none did */
+    process_result process;
+} job_result;
+
+/* options may be NULL; rank_statuses is filled in. Free the result with job_free. */
+void job_run(int size, const p2p_options *options, job_main rank_main, void *arg, job_result *result);
+void job_free(job_result *result);
+
+/* Run and expect success of everything: NULL, or a text that says what was wrong (valid until the next call). */
+const char *job_right(int size, bool strict, job_main rank_main, void *arg);
+
+/* job_right for several sizes, in one mode or in both. */
+const char *job_matrix(job_main rank_main, void *arg);
+const char *job_sizes(const int *sizes, size_t count, bool buffered, bool strict, job_main rank_main, void *arg);
+
+/* Was this job started strict? For rank functions. */
+bool job_is_strict(void);
+
+/* Memory that ranks and test share, zeroed; lives as long as the test. */
+void *job_shared(size_t bytes);
+
+/* ---- In a rank ---- */
+
+enum { JOB_WRONG = 99 };
+
+/* Note what is wrong (the first note counts) and return JOB_WRONG. */
+int job_wrong(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#define CHECK(condition, ...)                                                \
+    do {                                                                     \
+        if (!(condition)) return job_wrong(__FILE__, __LINE__, __VA_ARGS__); \
+    } while (0)
+
+/* A call that must succeed. */
+#define CALL(call) RETURNS(P2P_OK, call)
+
+/* A call that must return this code. */
+#define RETURNS(want, call)                                         \
+    do {                                                            \
+        p2p_err got_ = (call);                                      \
+        CHECK(got_ == (want), "%s: %s", #call, p2p_strerror(got_)); \
+    } while (0)
+
+/* A helper that returns 0 or JOB_WRONG. */
+#define STEP(call)               \
+    do {                         \
+        int code_ = (call);      \
+        if (code_) return code_; \
+    } while (0)
+
+/* Is `got` what (source, dest, tag, bytes) makes? For received messages, status included. */
+int job_check_message(const void *buf, const p2p_status *status, int source, int dest, int tag, size_t bytes);
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process: see process.h. The caller becomes a subreaper: whatever a program leaves behind becomes its child, which
+ * is how it is noticed. A child asks to be killed when its parent ends, so that a crashed test leaves nothing either.
+ */
+#include "tests/util/process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LIMIT_S = 60, ORPHANS_MS = 2000 };
+
+static void fail(const char *what)
+{
+    perror(what);
+    abort();
+}
+
+double process_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+const char *process_build_folder(void)
+{
+    static char path[4096];
+    const char *folder = getenv("PAIRWISE_BUILD");
+
+    if (folder) return folder;
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length < 0) fail("/proc/self/exe");
+    path[length] = '\0';
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(path, '/');
+        if (slash) *slash = '\0';
+    }
+    return path;
+}
+
+int process_open_files(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    int count = 0;
+
+    if (!folder) fail("/proc/self/fd");
+    while (readdir(folder)) count++;
+    closedir(folder);
+    return count - 3; /* ".", ".." and the folder itself */
+}
+
+/* Where a child's standard streams come from and go to. */
+typedef struct {
+    int in, out, err;
+} streams;
+
+static int memory_file(const char *content)
+{
+    int fd = memfd_create("stream", MFD_CLOEXEC);
+    size_t bytes = content ? strlen(content) : 0;
+
+    if (fd < 0) fail("memfd_create");
+    if (bytes && write(fd, content, bytes) != (ssize_t)bytes) fail("write to a memory file");
+    lseek(fd, 0, SEEK_SET);
+    return fd;
+}
+
+static _Noreturn void child(const streams *std, pid_t parent, int (*body)(void *), void *arg)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    if (dup2(std->in, 0) < 0 || dup2(std->out, 1) < 0 || dup2(std->err, 2) < 0) _exit(1);
+    signal(SIGPIPE, SIG_DFL);
+    int code = body(arg);
+    fflush(NULL);
+    _exit(code);
+}
+
+/* Stdio's buffers are emptied first, or the child would print them a second time. */
+static pid_t start(const streams *std, int (*body)(void *), void *arg)
+{
+    pid_t parent = getpid();
+
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid < 0) fail("fork");
+    if (pid == 0) child(std, parent, body, arg);
+    return pid;
+}
+
+static int status_of(int wait_status)
+{
+    return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+/* Wait for pid, but not for ever: false if it had to be killed. */
+static bool wait_for(pid_t pid, double limit_s, int *status)
+{
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    int wait_status;
+
+    if (pidfd < 0) fail("pidfd_open");
+    struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+    bool in_time = poll(&ended, 1, (int)(limit_s * 1000)) == 1;
+    if (!in_time) kill(pid, SIGKILL);
+    if (waitpid(pid, &wait_status, 0) != pid) fail("waitpid");
+    *status = status_of(wait_status);
+    close(pidfd);
+    return in_time;
+}
+
+/* The process ids of this thread's children: all of them, for only one thread of a test forks. */
+static size_t children(pid_t *pids, size_t room)
+{
+    FILE *list = fopen("/proc/thread-self/children", "re");
+    size_t count = 0;
+
+    if (!list) return 0;
+    while (count < room && fscanf(list, "%d", &pids[count]) == 1) count++;
+    fclose(list);
+    return count;
+}
+
+/* Reap what is ending; kill and count what is still there after a moment. */
+static int left_behind(void)
+{
+    double until = process_now() + ORPHANS_MS * 1e-3;
+    pid_t pids[64];
+    size_t count;
+
+    while (waitpid(-1, NULL, WNOHANG) >= 0 && process_now() < until) usleep(1000);
+    count = children(pids, sizeof pids / sizeof *pids);
+    for (size_t i = 0; i < count; i++) {
+        kill(pids[i], SIGKILL);
+        waitpid(pids[i], NULL, 0);
+    }
+    return (int)count;
+}
+
+static char *content_of(int fd, size_t *bytes)
+{
+    off_t length = lseek(fd, 0, SEEK_END);
+    char *text = malloc((size_t)length + 1);
+
+    if (!text || pread(fd, text, (size_t)length, 0) != length) fail("read a memory file");
+    text[length] = '\0';
+    *bytes = (size_t)length;
+    close(fd);
+    return text;
+}
+
+static void finish(pid_t pid, double limit_s, process_result *result)
+{
+    result->late = !wait_for(pid, limit_s, &result->status);
+    result->left_behind = left_behind();
+}
+
+void process_run(int (*body)(void *arg), void *arg, const char *input, double limit_s, process_result *result)
+{
+    streams std = {memory_file(input), memory_file(NULL), memory_file(NULL)};
+    double started = process_now();
+    pid_t pid = start(&std, body, arg);
+
+    finish(pid, limit_s, result);
+    result->seconds = process_now() - started;
+    result->out = content_of(std.out, &result->out_bytes);
+    result->err = content_of(std.err, &result->err_bytes);
+    close(std.in);
+}
+
+void process_free(process_result *result)
+{
+    free(result->out);
+    free(result->err);
+    result->out = result->err = NULL;
+}
+
+/* ---- Command lines ---- */
+
+static int shell(void *command)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/launch", process_build_folder());
+    setenv("L", path, 1);
+    snprintf(path, sizeof path, "%s/tests", process_build_folder());
+    setenv("T", path, 1);
+    execl("/bin/sh", "sh", "-c", (char *)command, (char *)NULL);
+    perror("/bin/sh");
+    return 127;
+}
+
+void shell_run(const char *command, const char *input, process_result *result)
+{
+    process_run(shell, (void *)(uintptr_t)command, input, LIMIT_S, result);
+}
+
+/* ---- Programs under way ---- */
+
+void process_start(int (*body)(void *arg), void *arg, process *program)
+{
+    int in[2], out[2], err[2];
+
+    if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC)) fail("pipe2");
+    streams std = {in[0], out[1], err[1]};
+    program->started = process_now();
+    program->pid = start(&std, body, arg);
+    program->in = in[1];
+    program->out = out[0];
+    program->err = err[0];
+    close(in[0]);
+    close(out[1]);
+    close(err[1]);
+}
+
+void shell_start(const char *command, process *program)
+{
+    process_start(shell, (void *)(uintptr_t)command, program);
+}
+
+/* Wait for bytes and read some: 0 at the end, and after too long. */
+static size_t read_some(int fd, char *into, size_t room)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+
+    if (poll(&ready, 1, LIMIT_S * 1000) != 1) return 0;
+    ssize_t got = read(fd, into, room);
+    return got > 0 ? (size_t)got : 0;
+}
+
+/* A byte at a time, so that nothing behind the text is taken. */
+bool process_read_until(int fd, const char *text)
+{
+    size_t want = strlen(text), have = 0;
+    char window[256];
+
+    if (want > sizeof window) fail("process_read_until: text too long");
+    while (have < want || memcmp(window, text, want) != 0) {
+        if (have == want) memmove(window, window + 1, --have);
+        if (read_some(fd, window + have, 1) == 0) return false;
+        have++;
+    }
+    return true;
+}
+
+static char *rest_of(int fd, size_t *bytes)
+{
+    char *text = NULL;
+    size_t room = 0, got = 1;
+
+    for (*bytes = 0; got > 0; *bytes += got) {
+        if (room - *bytes < 4096) text = realloc(text, room = 2 * room + 8192);
+        if (!text) fail("realloc");
+        got = read_some(fd, text + *bytes, room - *bytes - 1);
+    }
+    text[*bytes] = '\0';
+    close(fd);
+    return text;
+}
+
+void process_finish(process *program, process_result *result)
+{
+    close(program->in);
+    result->out = rest_of(program->out, &result->out_bytes);
+    result->err = rest_of(program->err, &result->err_bytes);
+    finish(program->pid, LIMIT_S, result);
+    result->seconds = process_now() - program->started;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* leaves_early_alone: rank 1 returns from main without p2p_finalize; nobody waits for it, until finalize. */
+// ranks: 3
+// expect: rank 1
+// expect: finalize
+// expect: exit
+#include "p2p/p2p.h"
+
+int main(void)
+{
+    p2p_comm *world;
+    p2p_init(&world);
+    if (p2p_rank(world) == 1) return 0;
+    p2p_finalize(world);
+    return 0;
+}
