@@ -7,6 +7,8 @@ help:
 	@echo 'make test       the quick tests: every suite and every fault (under 4 minutes from a clean clone)'
 	@echo 'make demo       hello, the token ring, and what Pairwise says about a deadlock'
 	@echo 'make bench      how long a message takes next to a bare socketpair; how soon a death is known; what waiting costs'
+	@echo 'make plots      all-reduce by naive, tree, doubling and ring, as SVG and PNG (two minutes)'
+	@echo 'make bench-peers  ours next to Open MPI and MPICH, where they are installed (three minutes)'
 	@echo 'make test-all   test, and sanitizers, valgrind, injected system call errors, limits (about 5 minutes)'
 	@echo 'make test-long  everything, on a bare Debian too (longer; needs root)'
 	@echo 'make lint       clang-tidy and cppcheck, both as errors'
@@ -78,7 +80,7 @@ $(OBJ)/%.o: %.c | build/.setup-build $(BUILD)/build_id.h
 	$(Q)$(COMPILE) -c $< -o $@
 
 $(call objects,tests/*.c): | build/.setup-test
-build/.setup-test build/.setup-lint build/.setup-test-all build/.setup-test-long: | build/.setup-build
+build/.setup-test build/.setup-plots build/.setup-lint build/.setup-test-all build/.setup-test-long: | build/.setup-build
 
 $(LIB): $(LIB_OBJ)
 	$(call say,AR,$@)
@@ -123,6 +125,12 @@ bench: all
 	@$(BUILD)/bench/death
 	@$(BUILD)/bench/idle
 
+plots: all build/.setup-plots
+	@bench/plots/plots.sh
+
+bench-peers: all
+	@bench/peers/peers.sh
+
 demo: all
 	@scripts/demo.sh
 
@@ -138,4 +146,4 @@ install: all
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: help all cases suites test test-all test-long bench demo lint format install clean
+.PHONY: help all cases suites test test-all test-long bench plots bench-peers demo lint format install clean

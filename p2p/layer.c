@@ -12,12 +12,12 @@ static void append_field(char *text, size_t bytes, size_t *used, const char *nam
 }
 
 /* Shown behind the name: "coll_all_reduce(#3, ring, count 1000, f32, sum)". */
-static void show(p2p_comm *comm, const p2p_fingerprint *what)
+static void show(p2p_comm *comm, const p2p_fingerprint *what, uint64_t number_of_call)
 {
     board_call *call = &comm->engine->row->call;
     char number[24];
     size_t used = 0;
-    call->number = comm->collectives;
+    call->number = number_of_call;
     call->details[0] = 0;
     append_field(call->details, sizeof call->details, &used, "", what->algorithm);
     if (what->count != SIZE_MAX) {
@@ -40,11 +40,19 @@ p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what)
     if (p2p__job_failed(comm->engine)) return p2p__leave(comm, p2p__job_error(comm));
     comm->collectives++;
     comm->agreed = comm->size == 1 || !comm->engine->config.check;
-    show(comm, what);
+    show(comm, what, comm->collectives);
     if (comm->agreed) return P2P_OK;
     err = p2p__agree_post(comm, what);
     if (!err && !what->late) err = p2p_layer_agree(comm);
     return err ? p2p__leave(comm, err) : P2P_OK;
+}
+
+p2p_err p2p_layer_refuse(p2p_comm *comm, const p2p_fingerprint *what, p2p_err err, const char *cause)
+{
+    p2p_err unusable = p2p__enter(comm, &(p2p_call){what->operation, SHAPE_COLLECTIVE, 0, 0, 0, 0, 0});
+    if (unusable) return unusable;
+    if (comm->engine->depth == 1) show(comm, what, comm->collectives + 1);
+    return p2p__leave(comm, p2p__fail(comm, err, "%s", cause));
 }
 
 p2p_err p2p_layer_end(p2p_comm *comm, p2p_err err)

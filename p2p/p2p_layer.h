@@ -45,6 +45,10 @@ typedef struct {
  * supervisor. May be nested: the outermost counts. On error nothing has begun. */
 p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what);
 
+/* Instead of begin, when this rank alone can see that its arguments are wrong; cause is a sentence, and perhaps a second
+ * line "  try: advice". Nothing has begun, no other rank is told, and the communicator is as before. Returns err. */
+p2p_err p2p_layer_refuse(p2p_comm *comm, const p2p_fingerprint *what, p2p_err err, const char *cause);
+
 /* Wait until every rank of the communicator is in this collective and means the same by it. Costs next to nothing when
  * they are there already. After an error nothing may be written; pass it to p2p_layer_end. */
 p2p_err p2p_layer_agree(p2p_comm *comm);

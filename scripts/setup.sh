@@ -7,6 +7,7 @@
 #       test       Criterion                    (make test)
 #       lint       clang-tidy, cppcheck         (make lint, make format)
 #       test-all   valgrind, strace, clang      (make test-all)
+#       plots      gnuplot                      (make plots)
 #       test-long  debootstrap                  (make test-long)
 #       check      install nothing, only list what is missing for all of these
 #
@@ -22,6 +23,7 @@ needs() {
     test) echo "/usr/include/criterion/criterion.h:libcriterion-dev" ;;
     lint) echo "clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck" ;;
     test-all) echo "clang:clang valgrind:valgrind strace:strace pkg-config:pkg-config ps:procps prlimit:util-linux" ;;
+    plots) echo "gnuplot:gnuplot-nox" ;;
     test-long) echo "debootstrap:debootstrap" ;;
     *) echo "setup.sh: no purpose called $1" >&2; exit 2 ;;
     esac
@@ -71,7 +73,7 @@ explain() {
 
 purpose=${1:?usage: setup.sh PURPOSE}
 if [ "$purpose" = check ]; then
-    for purpose in build test lint test-all test-long; do
+    for purpose in build test lint test-all plots test-long; do
         echo "$purpose: $(missing $purpose)"
     done
     exit 0
