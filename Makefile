@@ -56,7 +56,7 @@ FAULTS     := $(call objects,tests/faultlab/*.c)
 PROGRAMS   := $(BUILD)/launch $(call programs,examples/*.c bench/*.c)
 CASES      := $(call programs,tests/wrong/*.c tests/right/*.c) $(if $(FAULTS),$(BUILD)/tests/faultlab)
 SUITES     := $(call programs,tests/*.c)
-SOURCES     = $(wildcard $(FOLDERS:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
+SOURCES     = $(filter-out bench/peers/%,$(wildcard $(FOLDERS:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 
 all: $(LIB) $(PROGRAMS) $(CASES)
 cases: $(CASES)

@@ -34,36 +34,27 @@ static board_slot *slot_of(const p2p_comm *comm, uint64_t number)
 
 /* ---- Fingerprints ---- */
 
-static void put(char *to, size_t bytes, const char *from)
+/* What this rank shows of itself already (layer.c) is what it thinks. */
+static void fill(const p2p_comm *comm, board_fingerprint *f)
 {
-    snprintf(to, bytes, "%s", from ? from : "");
-}
-
-static void fill(const p2p_comm *comm, const p2p_fingerprint *what, board_fingerprint *f)
-{
-    memset(f, 0, sizeof *f);
-    put(f->operation, sizeof f->operation, what->operation);
-    put(f->algorithm, sizeof f->algorithm, what->algorithm);
-    put(f->dtype, sizeof f->dtype, what->dtype);
-    put(f->op, sizeof f->op, what->op);
-    f->count = what->count;
-    f->root = what->root;
+    const board_call *call = &comm->engine->row->call;
+    p2p__copy_text(f->operation, sizeof f->operation, call->name);
+    p2p__copy_text(f->file, sizeof f->file, call->file);
+    f->line = call->line;
+    f->what = call->what;
     f->rank = comm->engine->rank;
-    put(f->file, sizeof f->file, comm->engine->row->call.file);
-    f->line = comm->engine->row->call.line;
 }
 
-/* Literals mostly: compare without building a fingerprint. */
-static bool same_text(const char *shown, const char *mine)
+static bool same_what(const board_what *a, const board_what *b)
 {
-    return strcmp(shown, mine ? mine : "") == 0;
+    return a->count == b->count && a->root == b->root && strcmp(a->dtype, b->dtype) == 0 && strcmp(a->op, b->op) == 0 &&
+           strcmp(a->algorithm, b->algorithm) == 0;
 }
 
-static bool same(const board_fingerprint *shown, const p2p_fingerprint *mine)
+static bool same(const board_fingerprint *first, const p2p_comm *comm)
 {
-    return shown->count == mine->count && shown->root == mine->root && same_text(shown->dtype, mine->dtype) &&
-           same_text(shown->op, mine->op) && same_text(shown->operation, mine->operation) &&
-           same_text(shown->algorithm, mine->algorithm);
+    const board_call *call = &comm->engine->row->call;
+    return same_what(&first->what, &call->what) && strcmp(first->operation, call->name) == 0;
 }
 
 /* ---- A difference ---- */
@@ -89,13 +80,14 @@ static void add_place(sentence *s, const board_fingerprint *f)
 
 static void add_fields(sentence *s, const board_fingerprint *f, const board_fingerprint *other)
 {
-    add(s, "rank %d has", f->rank);
+    const board_what *a = &f->what, *b = &other->what;
     const char *between = " ";
-    if (f->count != other->count) add(s, "%scount %llu", between, (unsigned long long)f->count), between = ", ";
-    if (strcmp(f->dtype, other->dtype) != 0) add(s, "%sdtype %s", between, f->dtype), between = ", ";
-    if (strcmp(f->op, other->op) != 0) add(s, "%sop %s", between, f->op), between = ", ";
-    if (f->root != other->root) add(s, "%sroot %d", between, f->root), between = ", ";
-    if (strcmp(f->algorithm, other->algorithm) != 0) add(s, "%salgorithm %s", between, f->algorithm);
+    add(s, "rank %d has", f->rank);
+    if (a->count != b->count) add(s, "%scount %llu", between, (unsigned long long)a->count), between = ", ";
+    if (strcmp(a->dtype, b->dtype) != 0) add(s, "%sdtype %s", between, a->dtype), between = ", ";
+    if (strcmp(a->op, b->op) != 0) add(s, "%sop %s", between, a->op), between = ", ";
+    if (a->root != b->root) add(s, "%sroot %d", between, a->root), between = ", ";
+    if (strcmp(a->algorithm, b->algorithm) != 0) add(s, "%salgorithm %s", between, a->algorithm);
     add_place(s, f);
 }
 
@@ -118,12 +110,12 @@ static void describe_difference(const board_fingerprint *a, const board_fingerpr
 }
 
 /* The lower rank first, so that the words do not depend on who came first. */
-static p2p_err differ(p2p_comm *comm, const board_slot *slot, const p2p_fingerprint *mine, uint64_t number)
+static p2p_err differ(p2p_comm *comm, const board_slot *slot, uint64_t number)
 {
     p2p_engine *engine = comm->engine;
     board_fingerprint own, first = slot->first;
     sentence s = {.used = 0};
-    fill(comm, mine, &own);
+    fill(comm, &own);
     bool first_is_lower = first.rank < own.rank;
     add(&s, "mismatch: ");
     describe_difference(first_is_lower ? &first : &own, first_is_lower ? &own : &first, number, &s);
@@ -136,10 +128,10 @@ static p2p_err differ(p2p_comm *comm, const board_slot *slot, const p2p_fingerpr
 
 /* ---- Arriving ---- */
 
-static bool claim(p2p_comm *comm, board_slot *slot, uint64_t seen, const p2p_fingerprint *what, uint64_t number)
+static bool claim(p2p_comm *comm, board_slot *slot, uint64_t seen, uint64_t number)
 {
     if (!atomic_compare_exchange_strong(&slot->phase, &seen, phase_of(number, SLOT_CLAIMED))) return false;
-    fill(comm, what, &slot->first);
+    fill(comm, &slot->first);
     atomic_store_explicit(&slot->arrived, 0, memory_order_relaxed);
     for (int i = 0; i * 64 < comm->engine->size; i++) {
         atomic_store_explicit(&slot->here[i], 0, memory_order_relaxed);
@@ -174,19 +166,19 @@ static void arrive(p2p_comm *comm, board_slot *slot, uint64_t number)
  * collectives can be that far apart. */
 static p2p_err wait_for_slot(p2p_comm *comm, uint64_t number);
 
-p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
+p2p_err p2p__agree_post(p2p_comm *comm)
 {
     uint64_t number = comm->collectives;
     board_slot *slot = slot_of(comm, number);
     p2p_err err = wait_for_slot(comm, number);
     if (err) return err;
     uint64_t seen = atomic_load(&slot->phase);
-    if (seen < phase_of(number, SLOT_FREE)) claim(comm, slot, seen, what, number);
+    if (seen < phase_of(number, SLOT_FREE)) claim(comm, slot, seen, number);
     while (atomic_load(&slot->phase) == phase_of(number, SLOT_CLAIMED)) {
         if (p2p__job_failed(comm->engine)) return p2p__job_error(comm);
         sched_yield();
     }
-    if (!same(&slot->first, what)) return differ(comm, slot, what, number);
+    if (!same(&slot->first, comm)) return differ(comm, slot, number);
     arrive(comm, slot, number);
     return P2P_OK;
 }

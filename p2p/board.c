@@ -108,6 +108,24 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t byte
     va_end(args);
 }
 
+void p2p__copy_text(char *to, size_t bytes, const char *from)
+{
+    size_t length = from ? strlen(from) : 0;
+    const char *end_part = length < bytes ? from : from + length - (bytes - 1); /* the end of a path says more */
+    if (length >= bytes) length = bytes - 1;
+    if (length) memcpy(to, end_part, length);
+    to[length] = 0;
+}
+
+static void append_what(char *text, size_t bytes, const board_what *what)
+{
+    if (what->algorithm[0]) append(text, bytes, ", %s", what->algorithm);
+    if (what->count != UINT64_MAX) append(text, bytes, ", count %llu", (unsigned long long)what->count);
+    if (what->dtype[0]) append(text, bytes, ", %s", what->dtype);
+    if (what->op[0]) append(text, bytes, ", %s", what->op);
+    if (what->root >= 0) append(text, bytes, ", root %d", what->root);
+}
+
 static void append_peer(char *text, size_t bytes, const char *role, int peer, int world_peer, int tag)
 {
     if (peer < 0)
@@ -128,7 +146,10 @@ static void append_arguments(char *text, size_t bytes, const board_call *call)
     switch ((enum board_shape)call->shape) {
     case SHAPE_PLAIN: return;
     case SHAPE_WAIT: append(text, bytes, "%llu request%s", amount, amount == 1 ? "" : "s"); return;
-    case SHAPE_COLLECTIVE: append(text, bytes, "#%llu%s", (unsigned long long)call->number, call->details); return;
+    case SHAPE_COLLECTIVE:
+        append(text, bytes, "#%llu", (unsigned long long)call->number);
+        append_what(text, bytes, &call->what);
+        return;
     case SHAPE_RECV: append_peer(text, bytes, "source", call->peer, call->world_peer, call->tag); return;
     case SHAPE_SEND:
     case SHAPE_SENDRECV: append_peer(text, bytes, "dest", call->peer, call->world_peer, call->tag);

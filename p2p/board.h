@@ -32,6 +32,13 @@ enum board_state {
 /* How a call's arguments are printed. */
 enum board_shape { SHAPE_PLAIN, SHAPE_SEND, SHAPE_RECV, SHAPE_SENDRECV, SHAPE_WAIT, SHAPE_COLLECTIVE };
 
+/* What a collective is, beside its name. "" and -1 (count: UINT64_MAX) where something does not apply. */
+typedef struct {
+    char algorithm[16], dtype[8], op[8];
+    uint64_t count;
+    int root;
+} board_what;
+
 typedef struct {
     char name[40];           /* as the user wrote it: p2p_recv, coll_all_reduce */
     char file[120];          /* "" if not known */
@@ -42,8 +49,8 @@ typedef struct {
     int tag;
     int from, world_from, from_tag;   /* SHAPE_SENDRECV: of its receive */
     uint64_t bytes;
-    uint64_t number;         /* SHAPE_COLLECTIVE: its number on the communicator, from 1 */
-    char details[64];        /* SHAPE_COLLECTIVE: algorithm, count, dtype, op, root */
+    uint64_t number;         /* SHAPE_COLLECTIVE: its number on the communicator, from 1, and what it is */
+    board_what what;
 } board_call;
 
 /* A pending request, or a message that waits here for a receive. */
@@ -81,9 +88,9 @@ typedef struct {
 
 /* What one rank says a collective is. */
 typedef struct {
-    char operation[40], algorithm[16], dtype[8], op[8];
-    uint64_t count;
-    int root, rank;                                /* rank: of the world, who says so */
+    char operation[40];
+    board_what what;
+    int rank;                                      /* of the world, who says so */
     char file[120];
     int line;
 } board_fingerprint;
@@ -144,6 +151,9 @@ board_slot *p2p__board_slot(board *b, uint32_t context, uint64_t number);
 
 /* "p2p_recv(source 1, tag 0) at ring.c:12" */
 void p2p__call_text(const board_call *call, char *text, size_t bytes);
+
+/* As much of a text as there is room for; of a longer one the end, which says more of a path. from may be NULL. */
+void p2p__copy_text(char *to, size_t bytes, const char *from);
 
 /* "its last call was p2p_recv(...)", or "it has made no call" */
 void p2p__last_call_text(const board_call *call, char *text, size_t bytes);

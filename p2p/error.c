@@ -67,15 +67,6 @@ static p2p_err raise_error(p2p_comm *comm, const board_call *call, p2p_engine *e
     return err;
 }
 
-static void copy_text(char *to, size_t bytes, const char *from)
-{
-    size_t length = from ? strlen(from) : 0;
-    const char *end_part = length < bytes ? from : from + length - (bytes - 1); /* the end of a path says more */
-    if (length >= bytes) length = bytes - 1;
-    if (length) memcpy(to, end_part, length);
-    to[length] = 0;
-}
-
 static int in_world(const p2p_comm *comm, int rank)
 {
     return comm->world_rank && rank >= 0 && rank < comm->size ? comm->world_rank[rank] : rank;
@@ -97,8 +88,8 @@ static void fill_numbers(board_call *to, const p2p_comm *comm, const p2p_call *c
 
 static void fill_call(board_call *to, const p2p_comm *comm, const p2p_call *call, const char *file, int line)
 {
-    copy_text(to->name, sizeof to->name, call->name);
-    copy_text(to->file, sizeof to->file, file);
+    p2p__copy_text(to->name, sizeof to->name, call->name);
+    p2p__copy_text(to->file, sizeof to->file, file);
     fill_numbers(to, comm, call, line);
 }
 

@@ -257,8 +257,8 @@ void p2p__forget_line(void);
 
 /* ---- agree.c ---- */
 
-/* Show what this rank thinks the collective is. */
-p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what);
+/* Tell the others what this rank thinks the collective is: what its row shows. */
+p2p_err p2p__agree_post(p2p_comm *comm);
 
 /* ---- leaks.c ---- */
 

@@ -5,31 +5,16 @@
 
 #include "p2p/internal.h"
 
-static void append_field(char *text, size_t bytes, size_t *used, const char *name, const char *value)
-{
-    if (value && *value && *used < bytes)
-        *used += (size_t)snprintf(text + *used, bytes - *used, ", %s%s", name, value);
-}
-
 /* Shown behind the name: "coll_all_reduce(#3, ring, count 1000, f32, sum)". */
-static void show(p2p_comm *comm, const p2p_fingerprint *what, uint64_t number_of_call)
+static void show(p2p_comm *comm, const p2p_fingerprint *what, uint64_t number)
 {
     board_call *call = &comm->engine->row->call;
-    char number[24];
-    size_t used = 0;
-    call->number = number_of_call;
-    call->details[0] = 0;
-    append_field(call->details, sizeof call->details, &used, "", what->algorithm);
-    if (what->count != SIZE_MAX) {
-        snprintf(number, sizeof number, "%zu", what->count);
-        append_field(call->details, sizeof call->details, &used, "count ", number);
-    }
-    append_field(call->details, sizeof call->details, &used, "", what->dtype);
-    append_field(call->details, sizeof call->details, &used, "", what->op);
-    if (what->root >= 0) {
-        snprintf(number, sizeof number, "%d", what->root);
-        append_field(call->details, sizeof call->details, &used, "root ", number);
-    }
+    call->number = number;
+    p2p__copy_text(call->what.algorithm, sizeof call->what.algorithm, what->algorithm);
+    p2p__copy_text(call->what.dtype, sizeof call->what.dtype, what->dtype);
+    p2p__copy_text(call->what.op, sizeof call->what.op, what->op);
+    call->what.count = what->count;
+    call->what.root = what->root;
 }
 
 p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what)
@@ -42,7 +27,7 @@ p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what)
     comm->agreed = comm->size == 1 || !comm->engine->config.check;
     show(comm, what, comm->collectives);
     if (comm->agreed) return P2P_OK;
-    err = p2p__agree_post(comm, what);
+    err = p2p__agree_post(comm);
     if (!err && !what->late) err = p2p_layer_agree(comm);
     return err ? p2p__leave(comm, err) : P2P_OK;
 }
