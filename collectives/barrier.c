@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dissemination barrier. In round k everyone tells the rank 2^k further on that it has come, and hears from the rank
+ * 2^k before. Who has heard from r has heard, through r, from everyone r has heard from. Six ranks, what rank 0 knows:
+ *
+ *      round 0   from rank 5                     0 5
+ *      round 1   from rank 4, who knows 4 3      0 5 4 3
+ *      round 2   from rank 2, who knows 2 1 0 5  0 5 4 3 2 1      all: rank 0 may go on
+ *
+ * ceil(log2 n) rounds of one empty message a rank, n a power of two or not.
+ * Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988.
+ */
+#include "collectives/internal.h"
+
+static p2p_err disseminate(const coll__call *call)
+{
+    int rank = call->rank, size = call->size;
+    for (int distance = 1; distance < size; distance *= 2) {
+        int to = (rank + distance) % size, from = (rank - distance + size) % size;
+        p2p_err err = p2p_layer_sendrecv(call->comm, NULL, 0, to, COLL_TAG, NULL, 0, from, COLL_TAG, P2P_STATUS_IGNORE);
+        if (err) return err;
+    }
+    return P2P_OK;
+}
+
+p2p_err coll_barrier(p2p_comm *comm)
+{
+    coll__call call = {.comm = comm, .operation = "coll_barrier", .dtype = DTYPE_U8};
+    p2p_err err = coll__begin(&call, COLL_NOTHING, COLL_NOTHING);
+    if (err) return err;
+    return coll__end(&call, disseminate(&call), NULL);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the plain names choose: the table below, by the number of ranks and the bytes of the buffer, both of which are
+ * the same on every rank, so that all choose alike.
+ */
+#include <string.h>
+
+#include "collectives/internal.h"
+#include "ring/ring.h"
+
+/* Read from the top: of the rows of an operation, the last whose ranks and bytes are both reached. Measured in the
+ * socket world on two cores, ranks sharing them from three on. */
+static const coll_choice choices[] = {
+    {"broadcast", 1, 0, "tree"},           /* as few messages as naive, and no rank sends them all */
+    {"reduce", 1, 0, "tree"},              /* the same */
+    {"all_reduce", 1, 0, "doubling"},      /* two ranks: one exchange */
+    {"all_reduce", 1, 128 * 1024, "ring"}, /* both combine one half each */
+    {"all_reduce", 3, 0, "tree"},          /* the fewest messages in all, which is what counts on shared cores */
+    {"all_reduce", 3, 256 * 1024, "ring"}, /* the fewest bytes through any one rank */
+};
+
+enum { CHOICES = sizeof choices / sizeof *choices };
+
+const coll_choice *coll_choices(size_t *rows)
+{
+    *rows = CHOICES;
+    return choices;
+}
+
+const char *coll_choose(const char *operation, int ranks, size_t bytes)
+{
+    const char *algorithm = NULL;
+    for (int i = 0; i < CHOICES; i++)
+        if (strcmp(choices[i].operation, operation) == 0 && ranks >= choices[i].ranks && bytes >= choices[i].bytes)
+            algorithm = choices[i].algorithm;
+    return algorithm;
+}
+
+/* ---- The algorithms by name ---- */
+
+typedef p2p_err (*broadcast)(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root);
+typedef p2p_err (*reduce)(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, int root);
+typedef p2p_err (*all_reduce)(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+
+static const struct {
+    const char *name;
+    broadcast broadcast;
+    reduce reduce;
+    all_reduce all_reduce;
+} algorithms[] = {
+    {"naive", coll_naive_broadcast, coll_naive_reduce, coll_naive_all_reduce},
+    {"tree", coll_tree_broadcast, coll_tree_reduce, coll_tree_all_reduce},
+    {"doubling", NULL, NULL, coll_doubling_all_reduce},
+    {"ring", NULL, NULL, ring_all_reduce},
+};
+
+/* The row of the algorithm for this call. Wrong arguments choose anything: it will refuse them. */
+static size_t chosen(const coll__call *call, const char *operation)
+{
+    size_t bytes = 0, row = 0;
+    dtype_bytes(call->count, call->dtype, &bytes);
+    const char *name = coll_choose(operation, p2p_size(call->comm), bytes);
+    while (name && strcmp(algorithms[row].name, name) != 0) row++;
+    return row;
+}
+
+/* ---- The plain names: the agreement includes the algorithm; the named call within adds nothing of its own ---- */
+
+p2p_err coll_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root)
+{
+    coll__call call = {
+        .comm = comm, .operation = "coll_broadcast", .count = count, .dtype = dtype, .has_root = true, .root = root};
+    size_t row = chosen(&call, "broadcast");
+    call.algorithm = algorithms[row].name;
+    p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
+    if (err) return err;
+    return coll__end(&call, algorithms[row].broadcast(comm, buf, count, dtype, root), NULL);
+}
+
+p2p_err coll_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, int root)
+{
+    coll__call call = {.comm = comm,
+                       .operation = "coll_reduce",
+                       .count = count,
+                       .dtype = dtype,
+                       .has_op = true,
+                       .op = op,
+                       .has_root = true,
+                       .root = root};
+    size_t row = chosen(&call, "reduce");
+    call.algorithm = algorithms[row].name;
+    p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
+    if (err) return err;
+    return coll__end(&call, algorithms[row].reduce(comm, buf, count, dtype, op, root), NULL);
+}
+
+p2p_err coll_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
+{
+    coll__call call = {
+        .comm = comm, .operation = "coll_all_reduce", .count = count, .dtype = dtype, .has_op = true, .op = op};
+    size_t row = chosen(&call, "all_reduce");
+    call.algorithm = algorithms[row].name;
+    p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
+    if (err) return err;
+    return coll__end(&call, algorithms[row].all_reduce(comm, buf, count, dtype, op), NULL);
+}

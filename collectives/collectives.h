@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectives: operations that all ranks of a communicator take part in.
+ *
+ * Every rank calls the same function with the same count, type, operator and root, in the same order. Before anything
+ * is written, the ranks agree that it is so: a difference is P2P_ERR_MISMATCH on every rank, with both sides named and
+ * every buffer untouched. Arguments that are wrong by themselves (P2P_ERR_ARG, P2P_ERR_RANK) are found before anything
+ * is sent, and the communicator is as before.
+ *
+ *      wait              coll_barrier
+ *      one to all        coll_broadcast, coll_scatter, coll_scatterv
+ *      all to one        coll_reduce, coll_gather, coll_gatherv
+ *      all to all        coll_all_reduce, coll_all_gather, coll_all_gatherv, coll_reduce_scatter, coll_all_to_all,
+ *                        coll_all_to_allv
+ *      by algorithm      coll_naive_..., coll_tree_..., coll_doubling_...; and the ring in ring/ring.h
+ *      which one         coll_choices, coll_choose
+ *
+ * Counts are elements. Buffers hold elements of `dtype`, aligned for it; they may be NULL when the count is 0, and the
+ * send and the receive buffer of one call must not overlap. Any number of ranks, any root, any count. The results are
+ * the same bits on all ranks and in every run, for a given algorithm, number of ranks and count; what each operation
+ * makes of two elements is defined to the bit in dtype/dtype.h, in which order it meets them in each algorithm's file.
+ * After an error in the middle of a collective its outputs are undefined, but for P2P_ERR_MISMATCH.
+ */
+#ifndef PAIRWISE_COLLECTIVES_H
+#define PAIRWISE_COLLECTIVES_H
+
+#include "dtype/dtype.h"
+#include "p2p/p2p.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Returns on no rank before every rank has called it. Dissemination: ceil(log2 n) rounds of empty messages
+ * (Hensgen, Finkel and Manber 1988). */
+p2p_err coll_barrier(p2p_comm *comm);
+
+/* ---- The plain names pick an algorithm by the number of ranks and bytes: see coll_choices. ---- */
+
+/* What root has in buf comes to everyone's buf. */
+p2p_err coll_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root);
+
+/* buf[i] at root becomes the combination of everyone's buf[i]. The other ranks' buffers are only read. */
+p2p_err coll_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, int root);
+
+/* In place: buf[i] becomes the combination of everyone's buf[i], on every rank, the same bits. */
+p2p_err coll_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+
+/* ---- Blocks: a buffer of n * count elements has a block for each rank, in rank order. ---- */
+
+/* Block q of root's send goes to recv on rank q. send matters at root only. One message to each rank. */
+p2p_err coll_scatter(p2p_comm *comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype, int root);
+
+/* send of rank q goes to block q of root's recv. recv matters at root only. One message from each rank. */
+p2p_err coll_gather(p2p_comm *comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype, int root);
+
+/* send of rank q goes to block q of everyone's recv. Round the ring: n - 1 steps of one block. */
+p2p_err coll_all_gather(p2p_comm *comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype);
+
+/* recv on rank q becomes the combination of everyone's block q of send; send is only read. Round the ring: n - 1 steps
+ * of one block. */
+p2p_err coll_reduce_scatter(p2p_comm *comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype,
+                            enum op op);
+
+/* Block q of rank r's send goes to block r of rank q's recv. Pairwise exchange: n - 1 steps of one block. */
+p2p_err coll_all_to_all(p2p_comm *comm, const void *send, void *recv, size_t count_per_pair, enum dtype dtype);
+
+/* ---- Blocks of any length: block q has counts[q] elements and begins at element offsets[q], both arrays [n]. Elements
+ *      between blocks are left alone; blocks that receive must not overlap. A block whose length is another on the
+ *      sender's side is P2P_ERR_MISMATCH on the rank that receives it; the contents of its blocks are then undefined.
+ *      ---- */
+
+/* send, counts and offsets matter at root only; recv_count is this rank's counts[rank]. */
+p2p_err coll_scatterv(p2p_comm *comm, const void *send, const size_t counts[], const size_t offsets[], void *recv,
+                      size_t recv_count, enum dtype dtype, int root);
+
+/* recv, counts and offsets matter at root only; send_count is this rank's counts[rank]. */
+p2p_err coll_gatherv(p2p_comm *comm, const void *send, size_t send_count, void *recv, const size_t counts[],
+                     const size_t offsets[], enum dtype dtype, int root);
+
+/* Everyone knows all counts; send_count is counts[rank]. Offsets may differ between ranks. */
+p2p_err coll_all_gatherv(p2p_comm *comm, const void *send, size_t send_count, void *recv, const size_t counts[],
+                         const size_t offsets[], enum dtype dtype);
+
+/* send_counts[q] on rank r is recv_counts[r] on rank q. */
+p2p_err coll_all_to_allv(p2p_comm *comm, const void *send, const size_t send_counts[], const size_t send_offsets[],
+                         void *recv, const size_t recv_counts[], const size_t recv_offsets[], enum dtype dtype);
+
+/* ---- By algorithm. Arguments as their plain twins. ---- */
+
+/* The root sends to everyone, or receives from everyone, in rank order: n - 1 messages of the whole buffer. The reduce
+ * combines strictly in rank order, ((x0 + x1) + x2) + ..., whatever the root. The all-reduce reduces to rank 0 and
+ * broadcasts from there. */
+p2p_err coll_naive_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root);
+p2p_err coll_naive_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, int root);
+p2p_err coll_naive_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+
+/* A binomial tree: ceil(log2 n) rounds of the whole buffer; the reduce climbs it, the all-reduce climbs to rank 0 and
+ * comes down again (Thakur, Rabenseifner and Gropp 2005). */
+p2p_err coll_tree_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root);
+p2p_err coll_tree_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, int root);
+p2p_err coll_tree_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+
+/* Everyone exchanges the whole buffer with the rank 1, 2, 4, ... further on: log2 n rounds, and two more if n is not a
+ * power of two (Thakur, Rabenseifner and Gropp 2005). */
+p2p_err coll_doubling_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+
+/* ---- What the plain names choose ---- */
+
+/* From so many ranks and so many bytes of the buffer on (until a later row applies): this algorithm. */
+typedef struct {
+    const char *operation; /* "broadcast", "reduce", "all_reduce" */
+    int ranks;
+    size_t bytes;
+    const char *algorithm; /* "naive", "tree", "doubling", "ring" */
+} coll_choice;
+
+/* The whole table, in the order in which it is read: of the rows of an operation, the last that applies counts. */
+const coll_choice *coll_choices(size_t *rows);
+
+/* The algorithm that coll_<operation> takes; NULL if there is no such operation. */
+const char *coll_choose(const char *operation, int ranks, size_t bytes);
+
+/* ---- Whose line: see the end of p2p/p2p.h. ---- */
+
+#ifndef P2P_NO_LINES
+#define coll_barrier(...) (P2P_HERE, coll_barrier(__VA_ARGS__))
+#define coll_broadcast(...) (P2P_HERE, coll_broadcast(__VA_ARGS__))
+#define coll_reduce(...) (P2P_HERE, coll_reduce(__VA_ARGS__))
+#define coll_all_reduce(...) (P2P_HERE, coll_all_reduce(__VA_ARGS__))
+#define coll_scatter(...) (P2P_HERE, coll_scatter(__VA_ARGS__))
+#define coll_gather(...) (P2P_HERE, coll_gather(__VA_ARGS__))
+#define coll_all_gather(...) (P2P_HERE, coll_all_gather(__VA_ARGS__))
+#define coll_reduce_scatter(...) (P2P_HERE, coll_reduce_scatter(__VA_ARGS__))
+#define coll_all_to_all(...) (P2P_HERE, coll_all_to_all(__VA_ARGS__))
+#define coll_scatterv(...) (P2P_HERE, coll_scatterv(__VA_ARGS__))
+#define coll_gatherv(...) (P2P_HERE, coll_gatherv(__VA_ARGS__))
+#define coll_all_gatherv(...) (P2P_HERE, coll_all_gatherv(__VA_ARGS__))
+#define coll_all_to_allv(...) (P2P_HERE, coll_all_to_allv(__VA_ARGS__))
+#define coll_naive_broadcast(...) (P2P_HERE, coll_naive_broadcast(__VA_ARGS__))
+#define coll_naive_reduce(...) (P2P_HERE, coll_naive_reduce(__VA_ARGS__))
+#define coll_naive_all_reduce(...) (P2P_HERE, coll_naive_all_reduce(__VA_ARGS__))
+#define coll_tree_broadcast(...) (P2P_HERE, coll_tree_broadcast(__VA_ARGS__))
+#define coll_tree_reduce(...) (P2P_HERE, coll_tree_reduce(__VA_ARGS__))
+#define coll_tree_all_reduce(...) (P2P_HERE, coll_tree_all_reduce(__VA_ARGS__))
+#define coll_doubling_all_reduce(...) (P2P_HERE, coll_doubling_all_reduce(__VA_ARGS__))
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Binomial tree broadcast: in each round everyone who has the data passes it on, so that twice as many have it.
+ * Count ranks from the root: relative = (rank - root) mod n. Eight ranks, relative numbers:
+ *
+ *                       0                     round 1    0 -> 4
+ *               .-------+---.---.             round 2    0 -> 2   4 -> 6
+ *               4           2   1             round 3    0 -> 1   4 -> 5   2 -> 3   6 -> 7
+ *           .---+---.       |
+ *           6       5       3                 parent:    take away the lowest 1 bit     6 = 110 -> 100 = 4
+ *           |                                 children:  add one bit below that bit     4 = 100 -> 110, 101
+ *           7
+ *
+ * ceil(log2 n) rounds. Messages: the root sends ceil(log2 n) of all bytes, most for n ranks; n - 1 in all. Time:
+ * ceil(log2 n) (latency + bytes / bandwidth). Thakur, Rabenseifner and Gropp, "Optimization of collective communication
+ * operations in MPICH", 2005; the tree is older than that.
+ */
+#include "collectives/internal.h"
+
+static int actual(const coll__call *call, int relative, int root)
+{
+    return (relative + root) % call->size;
+}
+
+/* The bit below which this rank's children are: its lowest 1, or for the root the first beyond all ranks. */
+static int lowest_bit(int relative, int size)
+{
+    int bit = 1;
+    while (bit < size && !(relative & bit)) bit *= 2;
+    return bit;
+}
+
+static p2p_err pass_on(const coll__call *call, const void *data, int relative, int bit, int root)
+{
+    p2p_err err = P2P_OK;
+    for (bit /= 2; bit > 0 && !err; bit /= 2) /* the child with the most descendants first */
+        if (relative + bit < call->size)
+            err = p2p_layer_send(call->comm, data, call->bytes, actual(call, relative + bit, root), COLL_TAG);
+    return err;
+}
+
+p2p_err coll__tree_broadcast(coll__call *call, void *data, int root)
+{
+    int relative = (call->rank - root + call->size) % call->size;
+    int bit = lowest_bit(relative, call->size);
+    p2p_err err = P2P_OK;
+    if (relative > 0)
+        err = p2p_layer_recv(call->comm, data, call->bytes, actual(call, relative - bit, root), COLL_TAG,
+                             P2P_STATUS_IGNORE);
+    return err ? err : pass_on(call, data, relative, bit, root);
+}
+
+p2p_err coll_tree_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root)
+{
+    coll__call call = {.comm = comm,
+                       .operation = "coll_tree_broadcast",
+                       .count = count,
+                       .dtype = dtype,
+                       .has_root = true,
+                       .root = root,
+                       .only_reads = p2p_rank(comm) == root};
+    p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
+    if (err) return err;
+    err = coll__memory(&call, 0);
+    void *data = call.rank == root ? buf : call.work;
+    if (!err) err = coll__tree_broadcast(&call, data, root);
+    return coll__end(&call, err, data);
+}

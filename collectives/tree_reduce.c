@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Binomial tree reduce: the broadcast's tree, climbed. Count ranks from the root: relative = (rank - root) mod n.
+ * In round k, who has bit k set sends what it has combined so far, and is done; the others combine. Six ranks:
+ *
+ *      relative      0        1        2        3        4        5
+ *      have          a        b        c        d        e        f
+ *      round 0       ab  <--- b        cd  <--- d        ef  <--- f
+ *      round 1       abcd <----------- cd                ef
+ *      round 2       abcdef <---------------------------- ef
+ *
+ * What a rank has is always a run of relative ranks that begins with its own, and what it receives is the run behind
+ * it: so the lower relative rank stands on the left, ((a b)(c d))(e f). Another root gives another order.
+ *
+ * ceil(log2 n) rounds. Messages: everyone but the root sends one of all bytes; the root receives ceil(log2 n). Time:
+ * ceil(log2 n) (latency + bytes / bandwidth + bytes / combining). Thakur, Rabenseifner and Gropp 2005.
+ */
+#include "collectives/internal.h"
+
+static p2p_err combine_with(coll__call *call, int child, const void **so_far, void *work)
+{
+    p2p_err err = p2p_layer_recv(call->comm, call->scratch, call->bytes, child, COLL_TAG, P2P_STATUS_IGNORE);
+    if (err) return err;
+    coll__combine(call, work, *so_far, call->scratch);
+    *so_far = work;
+    return P2P_OK;
+}
+
+p2p_err coll__tree_reduce(coll__call *call, const void *own, void *work, int root, const void **result)
+{
+    int size = call->size, relative = (call->rank - root + size) % size;
+    const void *so_far = own;
+    *result = NULL;
+    for (int bit = 1; bit < size; bit *= 2) {
+        if (relative & bit)
+            return p2p_layer_send(call->comm, so_far, call->bytes, (relative - bit + root) % size, COLL_TAG);
+        if (relative + bit >= size) continue;
+        p2p_err err = combine_with(call, (relative + bit + root) % size, &so_far, work);
+        if (err) return err;
+    }
+    *result = so_far;
+    if (size > 1) coll__finish_mean(call, work);
+    return P2P_OK;
+}
+
+p2p_err coll_tree_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, int root)
+{
+    coll__call call = {.comm = comm,
+                       .operation = "coll_tree_reduce",
+                       .count = count,
+                       .dtype = dtype,
+                       .has_op = true,
+                       .op = op,
+                       .has_root = true,
+                       .root = root,
+                       .only_reads = p2p_rank(comm) != root};
+    const void *result = NULL;
+    p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
+    if (err) return err;
+    err = coll__memory(&call, 2 * call.bytes);
+    if (!err) {
+        void *work = call.rank == root ? call.work : call.scratch + call.bytes; /* others' buffers are only read */
+        err = coll__tree_reduce(&call, buf, work, root, &result);
+    }
+    return coll__end(&call, err, result);
+}

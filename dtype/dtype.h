@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dtype: element types, operators, and the loops that combine two buffers. Knows nothing of ranks.
+ *
+ *      names             dtype_size, dtype_name, op_name, dtype_parse, op_parse
+ *      checks            dtype_bytes, dtype_problem
+ *      combining         dtype_combine, dtype_reduce, dtype_reduce_left, dtype_scale
+ *
+ * The results are defined to the bit, so that every rank, every compiler and every place in a buffer agrees:
+ *
+ *      integers          sum and prod wrap around, as two's complement does (u8: modulo 256)
+ *      floats            each operation rounds once, to nearest; nothing is fused or reordered
+ *      NaN               a result that is not a number is the quiet NaN 0x7fc00000 (f64: 0x7ff8000000000000),
+ *                        whatever NaN went in; min and max of a NaN and a number is NaN
+ *      signed zeros      min and max order -0 before +0
+ *      mean              the sum over all ranks first, then one division by the number of ranks (dtype_scale); floats
+ *                        only. A sum that overflows to infinity has a mean of infinity
+ *
+ * So the order of two operands never shows in the result. The order of three does (rounding): see each algorithm.
+ */
+#ifndef PAIRWISE_DTYPE_H
+#define PAIRWISE_DTYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum dtype { DTYPE_F32, DTYPE_F64, DTYPE_I32, DTYPE_I64, DTYPE_U8 };
+enum op { OP_SUM, OP_MEAN, OP_MIN, OP_MAX, OP_PROD };
+
+enum { DTYPE_COUNT = 5, OP_COUNT = 5 };
+
+/* Bytes of one element; 0 if there is no such type. */
+size_t dtype_size(enum dtype dtype);
+
+/* "f32", "f64", "i32", "i64", "u8"; "sum", "mean", "min", "max", "prod"; "?" if there is no such type or operator. */
+const char *dtype_name(enum dtype dtype);
+const char *op_name(enum op op);
+
+/* The type or operator of that name: false, and nothing set, if there is none. */
+bool dtype_parse(const char *name, enum dtype *dtype);
+bool op_parse(const char *name, enum op *op);
+
+/* Bytes of count elements: false, and nothing set, if there is no such type or no object can be as large. */
+bool dtype_bytes(size_t count, enum dtype dtype, size_t *bytes);
+
+/* What is wrong with this type and operator, as a sentence with a line of advice behind it; NULL if nothing is. */
+const char *dtype_problem(enum dtype dtype, enum op op);
+
+/* out[i] = left[i] OP right[i] for i < count; OP_MEAN adds. out may be left or right itself, and may not overlap them
+ * otherwise; pointers must be aligned for the type. Nothing happens if dtype_problem has something to say. */
+void dtype_combine(void *out, const void *left, const void *right, size_t count, enum dtype dtype, enum op op);
+
+/* into[i] = into[i] OP from[i]: what is in `into` comes from lower ranks. */
+void dtype_reduce(void *into, const void *from, size_t count, enum dtype dtype, enum op op);
+
+/* into[i] = from[i] OP into[i]: what is in `from` comes from lower ranks. */
+void dtype_reduce_left(void *into, const void *from, size_t count, enum dtype dtype, enum op op);
+
+/* The end of a mean: buf[i] = buf[i] / ranks, once, where the sum over all ranks is complete. Floats only. */
+void dtype_scale(void *buf, size_t count, enum dtype dtype, int ranks);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

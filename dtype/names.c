@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Sizes and names of types and operators, and which go together. */
+#include <string.h>
+
+#include "dtype/dtype.h"
+
+static const struct {
+    const char *name;
+    size_t size;
+} types[DTYPE_COUNT] = {
+    [DTYPE_F32] = {"f32", sizeof(float)},   [DTYPE_F64] = {"f64", sizeof(double)},
+    [DTYPE_I32] = {"i32", sizeof(int32_t)}, [DTYPE_I64] = {"i64", sizeof(int64_t)},
+    [DTYPE_U8] = {"u8", sizeof(uint8_t)},
+};
+
+static const char *const ops[OP_COUNT] = {
+    [OP_SUM] = "sum", [OP_MEAN] = "mean", [OP_MIN] = "min", [OP_MAX] = "max", [OP_PROD] = "prod"};
+
+/* An enum's values can be anything once they come from a caller. */
+static bool is_type(enum dtype dtype)
+{
+    return (unsigned)dtype < DTYPE_COUNT;
+}
+
+static bool is_op(enum op op)
+{
+    return (unsigned)op < OP_COUNT;
+}
+
+size_t dtype_size(enum dtype dtype)
+{
+    return is_type(dtype) ? types[dtype].size : 0;
+}
+
+const char *dtype_name(enum dtype dtype)
+{
+    return is_type(dtype) ? types[dtype].name : "?";
+}
+
+const char *op_name(enum op op)
+{
+    return is_op(op) ? ops[op] : "?";
+}
+
+bool dtype_parse(const char *name, enum dtype *dtype)
+{
+    for (int i = 0; i < DTYPE_COUNT; i++) {
+        if (strcmp(types[i].name, name) != 0) continue;
+        *dtype = (enum dtype)i;
+        return true;
+    }
+    return false;
+}
+
+bool op_parse(const char *name, enum op *op)
+{
+    for (int i = 0; i < OP_COUNT; i++) {
+        if (strcmp(ops[i], name) != 0) continue;
+        *op = (enum op)i;
+        return true;
+    }
+    return false;
+}
+
+bool dtype_bytes(size_t count, enum dtype dtype, size_t *bytes)
+{
+    if (!is_type(dtype) || count > PTRDIFF_MAX / types[dtype].size) return false;
+    *bytes = count * types[dtype].size;
+    return true;
+}
+
+const char *dtype_problem(enum dtype dtype, enum op op)
+{
+    if (!is_type(dtype)) return "there is no such element type\n  try: DTYPE_F32, _F64, _I32, _I64 or _U8";
+    if (!is_op(op)) return "there is no such operator\n  try: OP_SUM, _MEAN, _MIN, _MAX or _PROD";
+    if (op == OP_MEAN && dtype != DTYPE_F32 && dtype != DTYPE_F64)
+        return "the mean of integers is not an integer\n  try: OP_SUM and your own division, or DTYPE_F64";
+    return NULL;
+}

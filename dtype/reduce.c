@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The loops that combine two buffers: one loop, written once, for each type with each operator.
+ *
+ *      left     a0  a1  a2  a3 ...
+ *      right    b0  b1  b2  b3 ...
+ *      out      a0 OP b0, a1 OP b1, ...      out may be left or right: each element is read before it is written
+ *
+ * Bits must not depend on the compiler, nor on whether an element falls into the vector body of a loop or its tail.
+ * What differs there (which NaN comes out of two, which zero out of min(-0, +0)) is therefore written out below.
+ */
+#include <string.h>
+
+#include "dtype/dtype.h"
+
+#if defined(__FAST_MATH__)
+#error "dtype/reduce.c must be compiled without -ffast-math: its results are defined to the bit"
+#endif
+
+/* ---- Floats ---- */
+
+#define F32_NAN UINT32_C(0x7fc00000)
+#define F64_NAN UINT64_C(0x7ff8000000000000)
+
+static inline uint32_t bits32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline float float32(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static inline uint64_t bits64(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline double float64(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static inline float quiet32(float x)
+{
+    return x != x ? float32(F32_NAN) : x;
+}
+
+static inline double quiet64(double x)
+{
+    return x != x ? float64(F64_NAN) : x;
+}
+
+/* Equal numbers have equal bits, but for the zeros, which differ in the sign: OR prefers -0, AND prefers +0. */
+static inline float min32(float a, float b)
+{
+    uint32_t x = bits32(a), y = bits32(b);
+    uint32_t low = (a < b ? x : y) | (a == b ? x : 0);
+    return float32(((a != a) | (b != b)) ? F32_NAN : low);
+}
+
+static inline float max32(float a, float b)
+{
+    uint32_t x = bits32(a), y = bits32(b);
+    uint32_t high = (a > b ? x : y) & (a == b ? x : UINT32_MAX);
+    return float32(((a != a) | (b != b)) ? F32_NAN : high);
+}
+
+static inline double min64(double a, double b)
+{
+    uint64_t x = bits64(a), y = bits64(b);
+    uint64_t low = (a < b ? x : y) | (a == b ? x : 0);
+    return float64(((a != a) | (b != b)) ? F64_NAN : low);
+}
+
+static inline double max64(double a, double b)
+{
+    uint64_t x = bits64(a), y = bits64(b);
+    uint64_t high = (a > b ? x : y) & (a == b ? x : UINT64_MAX);
+    return float64(((a != a) | (b != b)) ? F64_NAN : high);
+}
+
+/* ---- The loop ---- */
+
+enum { BLOCK = 16 }; /* elements */
+
+/* A block's results are kept until the block is done: so the compiler need not fear that out, which may be left,
+ * changes what it has still to read, and takes several elements at once. */
+#define LOOP(name, type, value)                                                    \
+    static void name(void *out, const void *left, const void *right, size_t count) \
+    {                                                                              \
+        typedef type element;                                                      \
+        element *to = out;                                                         \
+        element block[BLOCK];                                                      \
+        const element *as = left, *bs = right;                                     \
+        size_t i = 0;                                                              \
+        for (; i + BLOCK <= count; i += BLOCK) {                                   \
+            for (size_t k = 0; k < BLOCK; k++) {                                   \
+                element a = as[i + k], b = bs[i + k];                              \
+                block[k] = value;                                                  \
+            }                                                                      \
+            memcpy(to + i, block, sizeof block);                                   \
+        }                                                                          \
+        for (; i < count; i++) {                                                   \
+            element a = as[i], b = bs[i];                                          \
+            to[i] = value;                                                         \
+        }                                                                          \
+    }
+
+LOOP(sum_f32, float, quiet32(a + b))
+LOOP(prod_f32, float, quiet32(a *b))
+LOOP(min_f32, float, min32(a, b))
+LOOP(max_f32, float, max32(a, b))
+
+LOOP(sum_f64, double, quiet64(a + b))
+LOOP(prod_f64, double, quiet64(a *b))
+LOOP(min_f64, double, min64(a, b))
+LOOP(max_f64, double, max64(a, b))
+
+/* Unsigned arithmetic wraps; signed overflow would be undefined. */
+LOOP(sum_i32, int32_t, (int32_t)((uint32_t)a + (uint32_t)b))
+LOOP(prod_i32, int32_t, (int32_t)((uint32_t)a *(uint32_t)b))
+LOOP(min_i32, int32_t, a < b ? a : b)
+LOOP(max_i32, int32_t, a > b ? a : b)
+
+LOOP(sum_i64, int64_t, (int64_t)((uint64_t)a + (uint64_t)b))
+LOOP(prod_i64, int64_t, (int64_t)((uint64_t)a *(uint64_t)b))
+LOOP(min_i64, int64_t, a < b ? a : b)
+LOOP(max_i64, int64_t, a > b ? a : b)
+
+LOOP(sum_u8, uint8_t, (uint8_t)(a + b))
+LOOP(prod_u8, uint8_t, (uint8_t)(a *b))
+LOOP(min_u8, uint8_t, a < b ? a : b)
+LOOP(max_u8, uint8_t, a > b ? a : b)
+
+typedef void (*loop)(void *out, const void *left, const void *right, size_t count);
+
+/* A mean is a sum until dtype_scale. */
+static const loop loops[DTYPE_COUNT][OP_COUNT] = {
+    /*              OP_SUM   OP_MEAN  OP_MIN   OP_MAX   OP_PROD */
+    [DTYPE_F32] = {sum_f32, sum_f32, min_f32, max_f32, prod_f32},
+    [DTYPE_F64] = {sum_f64, sum_f64, min_f64, max_f64, prod_f64},
+    [DTYPE_I32] = {sum_i32, NULL, min_i32, max_i32, prod_i32},
+    [DTYPE_I64] = {sum_i64, NULL, min_i64, max_i64, prod_i64},
+    [DTYPE_U8] = {sum_u8, NULL, min_u8, max_u8, prod_u8},
+};
+
+/* ---- Public ---- */
+
+void dtype_combine(void *out, const void *left, const void *right, size_t count, enum dtype dtype, enum op op)
+{
+    if (!dtype_problem(dtype, op)) loops[dtype][op](out, left, right, count);
+}
+
+void dtype_reduce(void *into, const void *from, size_t count, enum dtype dtype, enum op op)
+{
+    dtype_combine(into, into, from, count, dtype, op);
+}
+
+void dtype_reduce_left(void *into, const void *from, size_t count, enum dtype dtype, enum op op)
+{
+    dtype_combine(into, from, into, count, dtype, op);
+}
+
+static void scale_f32(float *x, size_t count, float ranks)
+{
+    for (size_t i = 0; i < count; i++) x[i] = quiet32(x[i] / ranks);
+}
+
+static void scale_f64(double *x, size_t count, double ranks)
+{
+    for (size_t i = 0; i < count; i++) x[i] = quiet64(x[i] / ranks);
+}
+
+void dtype_scale(void *buf, size_t count, enum dtype dtype, int ranks)
+{
+    if (dtype == DTYPE_F32) scale_f32(buf, count, (float)ranks);
+    if (dtype == DTYPE_F64) scale_f64(buf, count, (double)ranks);
+}

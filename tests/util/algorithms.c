@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/util/algorithms.h"
+
+#include <string.h>
+
+#include "collectives/collectives.h"
+#include "ring/ring.h"
+
+#define RUNS(name, call)                    \
+    static p2p_err name(const operation *o) \
+    {                                       \
+        return call;                        \
+    }
+
+RUNS(naive_all_reduce, coll_naive_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op))
+RUNS(tree_all_reduce, coll_tree_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op))
+RUNS(doubling_all_reduce, coll_doubling_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op))
+RUNS(plain_all_reduce, coll_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op))
+RUNS(blocking_ring, ring_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op))
+RUNS(naive_reduce, coll_naive_reduce(o->comm, o->buf, o->count, o->dtype, o->op, o->root))
+RUNS(tree_reduce, coll_tree_reduce(o->comm, o->buf, o->count, o->dtype, o->op, o->root))
+RUNS(plain_reduce, coll_reduce(o->comm, o->buf, o->count, o->dtype, o->op, o->root))
+RUNS(naive_broadcast, coll_naive_broadcast(o->comm, o->buf, o->count, o->dtype, o->root))
+RUNS(tree_broadcast, coll_tree_broadcast(o->comm, o->buf, o->count, o->dtype, o->root))
+RUNS(plain_broadcast, coll_broadcast(o->comm, o->buf, o->count, o->dtype, o->root))
+
+static p2p_err waited_for_ring(const operation *o)
+{
+    p2p_request request = P2P_REQUEST_NULL;
+    p2p_err err = ring_iall_reduce(o->comm, o->buf, o->count, o->dtype, o->op, &request);
+
+    return err ? err : p2p_wait(&request, P2P_STATUS_IGNORE);
+}
+
+static p2p_err ring_in_halves(const operation *o)
+{
+    size_t first, length;
+    p2p_err err = ring_reduce_scatter(o->comm, o->buf, o->count, o->dtype, o->op, &first, &length);
+
+    return err ? err : ring_all_gather(o->comm, o->buf, o->count, o->dtype);
+}
+
+const algorithm algorithms[] = {
+    {"coll_naive_all_reduce", ALL_REDUCE, IN_RANK_ORDER, naive_all_reduce},
+    {"coll_tree_all_reduce", ALL_REDUCE, TREE, tree_all_reduce},
+    {"coll_doubling_all_reduce", ALL_REDUCE, DOUBLING, doubling_all_reduce},
+    {"ring_all_reduce", ALL_REDUCE, RING, blocking_ring},
+    {"ring_iall_reduce", ALL_REDUCE, RING, waited_for_ring},
+    {"ring_reduce_scatter, ring_all_gather", ALL_REDUCE, RING, ring_in_halves},
+    {"coll_all_reduce", ALL_REDUCE, RING, plain_all_reduce},
+    {"coll_naive_reduce", REDUCE, IN_RANK_ORDER, naive_reduce},
+    {"coll_tree_reduce", REDUCE, TREE, tree_reduce},
+    {"coll_reduce", REDUCE, TREE, plain_reduce},
+    {"coll_naive_broadcast", BROADCAST, IN_RANK_ORDER, naive_broadcast},
+    {"coll_tree_broadcast", BROADCAST, IN_RANK_ORDER, tree_broadcast},
+    {"coll_broadcast", BROADCAST, IN_RANK_ORDER, plain_broadcast},
+};
+
+const size_t algorithm_count = sizeof algorithms / sizeof *algorithms;
+
+enum shape algorithm_shape(const algorithm *a, int n, size_t bytes)
+{
+    static const struct {
+        const char *name;
+        enum shape shape;
+    } shapes[] = {{"naive", IN_RANK_ORDER}, {"tree", TREE}, {"doubling", DOUBLING}, {"ring", RING}};
+    bool plain = a->run == plain_all_reduce || a->run == plain_reduce;
+
+    if (!plain) return a->shape;
+    const char *chosen = coll_choose(a->kind == REDUCE ? "reduce" : "all_reduce", n, bytes);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        if (strcmp(shapes[i].name, chosen) == 0) return shapes[i].shape;
+    return a->shape;
+}
