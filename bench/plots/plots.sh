@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# plots.sh: measure and draw all-reduce by naive, tree, doubling and ring for 2, 4 and 8 ranks: here, and on a virtual
+# network; points are measured, lines are the model's. Leaves build/plots/all_reduce_*.svg and .png, and the figures as
+# .csv.
+#
+#       bench/plots/plots.sh                          after make; about two minutes
+#       NETWORK=100GbE SECONDS_EACH=30 bench/plots/plots.sh
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+B=${BUILD:-build}
+out=$B/plots network=${NETWORK:-10GbE} each=${SECONDS_EACH:-15}
+
+if ! command -v gnuplot >/dev/null 2>&1; then
+    echo "plots need gnuplot" >&2
+    echo "  paste this, then try again:    sudo apt-get install -y gnuplot-nox" >&2
+    exit 1
+fi
+[ -x "$B/bench/all_reduce" ] || { echo "$B/bench/all_reduce is missing: make builds it" >&2; exit 2; }
+mkdir -p "$out" || exit 1
+
+# measure NAME RANKS OPTION...
+measure() {
+    local name=$1 n=$2
+    shift 2
+    "$B/bench/all_reduce" --ranks "$n" --algorithm naive,tree,doubling,ring --min 16 --max 16M --factor 4 --csv \
+        --model "$out/$name-$n.csv" "$@" >"$out/all.csv" || exit 1
+    rm -f "$out/all.csv"
+}
+
+# draw NAME CAPTION
+draw() {
+    local format term
+    for format in svg png; do
+        case $format in
+        svg) term="svg size 1500,900 background rgb 'white' font 'sans,13'" ;;
+        png) term="pngcairo size 1500,900 font 'sans,11'" ;;
+        esac
+        gnuplot -e "term=\"$term\"; output='$out/all_reduce_$1.$format'; data='$out/$1-'; caption=\"$2\"" \
+            bench/plots/all_reduce.gp || exit 1
+        echo "$out/all_reduce_$1.$format"
+    done
+}
+
+for n in 2 4 8; do
+    measure measured $n --seconds "$each"
+    measure virtual $n --network "$network"
+done
+draw measured "all-reduce here, $(nproc) cores, world ${PAIRWISE_WORLD:-socket}, f32 sum: points measured, lines predicted"
+draw virtual "all-reduce on a virtual network, $network, f32 sum: points virtual time, lines predicted"
