@@ -60,20 +60,36 @@ static void show_unexpected(const p2p_engine *engine, board_wait *wait)
             wait->waiting[shown++] = (board_item){.peer = i, .tag = at->header.tag, .context = at->header.context, .bytes = at->header.bytes};
 }
 
+static void add_members(p2p_engine *engine, const p2p_comm *comm, p2p_rank_set *set)
+{
+    for (int i = 0; i < comm->size; i++)
+        if (comm->world_rank[i] != engine->rank) p2p__set_add(set, comm->world_rank[i]);
+}
+
+static void add_candidates(p2p_engine *engine, p2p_request request, p2p_rank_set *set);
+
+/* A non-blocking collective moves on when one of its inner requests ends. With none under way it waits for the others to
+ * agree, or for the one begun before it: then anybody may be the one. */
+static void add_inner(p2p_engine *engine, p2p_request request, p2p_rank_set *set)
+{
+    const p2p_request *inner;
+    size_t count = request->layer->waits_for(request->layer_state, &inner), pending = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!inner[i] || inner[i]->done) continue;
+        add_candidates(engine, inner[i], set);
+        pending++;
+    }
+    if (!pending) add_members(engine, request->comm, set);
+}
+
 static void add_candidates(p2p_engine *engine, p2p_request request, p2p_rank_set *set)
 {
-    const p2p_comm *comm = request->comm;
-    if (request->kind == REQUEST_LAYER) {
-        const p2p_request *inner;
-        size_t count = request->layer->waits_for(request->layer_state, &inner);
-        for (size_t i = 0; i < count; i++)
-            if (inner[i] && !inner[i]->done) add_candidates(engine, inner[i], set);
-    } else if (request->peer >= 0) {
+    if (request->kind == REQUEST_LAYER)
+        add_inner(engine, request, set);
+    else if (request->peer >= 0)
         p2p__set_add(set, request->peer);
-    } else {
-        for (int i = 0; i < comm->size; i++)
-            if (comm->world_rank[i] != engine->rank) p2p__set_add(set, comm->world_rank[i]);
-    }
+    else
+        add_members(engine, request->comm, set);
 }
 
 static p2p_rank_set *next_any_set(p2p_engine *engine, board_wait *wait)
@@ -86,13 +102,17 @@ static p2p_rank_set *next_any_set(p2p_engine *engine, board_wait *wait)
 
 static void show_item(board_wait *wait, p2p_request request)
 {
+    static const int kinds[] = {[REQUEST_SEND] = ITEM_SEND, [REQUEST_RECV] = ITEM_RECV, [REQUEST_LAYER] = ITEM_COLLECTIVE};
     if (wait->pending_count++ >= BOARD_ITEMS) return;
-    wait->pending[wait->pending_count - 1] = (board_item){.is_send = request->kind == REQUEST_SEND,
-                                                          .peer = request->kind == REQUEST_LAYER ? -1 : request->peer,
-                                                          .tag = request->tag,
-                                                          .line = request->line,
-                                                          .context = request->context,
-                                                          .bytes = request->bytes};
+    board_item *item = &wait->pending[wait->pending_count - 1];
+    *item = (board_item){.kind = kinds[request->kind],
+                         .peer = request->peer,
+                         .tag = request->tag,
+                         .line = request->line,
+                         .context = request->context,
+                         .bytes = request->bytes,
+                         .number = request->layer_number};
+    if (request->kind == REQUEST_LAYER) p2p__copy_text(item->name, sizeof item->name, request->layer_name);
 }
 
 void p2p__describe_requests(p2p_engine *engine, const p2p_request *requests, size_t count, bool all, board_wait *wait)

@@ -110,11 +110,13 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t byte
 
 void p2p__copy_text(char *to, size_t bytes, const char *from)
 {
-    size_t length = from ? strlen(from) : 0;
-    const char *end_part = length < bytes ? from : from + length - (bytes - 1); /* the end of a path says more */
-    if (length >= bytes) length = bytes - 1;
-    if (length) memcpy(to, end_part, length);
-    to[length] = 0;
+    if (!from) from = "";
+    size_t length = strlen(from);
+    if (length >= bytes) {
+        from += length - (bytes - 1);
+        length = bytes - 1;
+    }
+    memcpy(to, from, length + 1);
 }
 
 static void append_what(char *text, size_t bytes, const board_what *what)

@@ -53,14 +53,18 @@ typedef struct {
     board_what what;
 } board_call;
 
+enum board_item_kind { ITEM_RECV, ITEM_SEND, ITEM_COLLECTIVE };
+
 /* A pending request, or a message that waits here for a receive. */
 typedef struct {
-    int is_send;
+    int kind;                /* enum board_item_kind */
     int peer;                /* world rank; negative: any */
     int tag;                 /* negative: any */
     int line;                /* where it was posted, 0 if it is the blocking call itself */
     uint32_t context;
     uint64_t bytes;
+    char name[40];           /* ITEM_COLLECTIVE: what was called, and its number on the communicator */
+    uint64_t number;
 } board_item;
 
 /* What a blocked rank needs: every rank of `need`, and of each `any` set at least one. While it is blocked, its

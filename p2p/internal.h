@@ -53,6 +53,8 @@ struct p2p_request {
 
     const p2p_layer_ops *layer;   /* REQUEST_LAYER */
     void *layer_state;
+    const char *layer_name;
+    uint64_t layer_number;
     p2p_clock clock;
 };
 

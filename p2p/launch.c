@@ -289,6 +289,11 @@ p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes)
     if (plan->options.strict) plan->config.strict = true;
     const char *network = plan->options.network;
     if (network && !p2p__network_parse(network, &plan->config.network, why, why_bytes)) return P2P_ERR_ARG;
+    const p2p_network *n = &plan->config.network;
+    if (n->on && plan->size > 1 && (n->slow_from >= plan->size || n->slow_to >= plan->size || n->straggler >= plan->size)) {
+        snprintf(why, why_bytes, "the network names a rank that is not there: ranks are 0 to %d", plan->size - 1);
+        return P2P_ERR_ARG;
+    }
     return P2P_OK;
 }
 

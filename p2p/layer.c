@@ -43,6 +43,7 @@ p2p_err p2p_layer_refuse(p2p_comm *comm, const p2p_fingerprint *what, p2p_err er
 p2p_err p2p_layer_end(p2p_comm *comm, p2p_err err)
 {
     if (!err && comm->engine->depth == 1) err = p2p_layer_agree(comm);
+    if (err == P2P_ERR_TIMEOUT) p2p__poison(comm, err); /* the others may be anywhere in it: the next one cannot be right */
     return p2p__leave(comm, err);
 }
 
@@ -64,6 +65,8 @@ p2p_err p2p_layer_request(p2p_comm *comm, const p2p_layer_ops *ops, void *state,
     if (err) return err;
     request->layer = ops;
     request->layer_state = state;
+    request->layer_name = comm->engine->call_name;
+    request->layer_number = comm->collectives;
     request->clock.now = comm->engine->clock->now;
     p2p__list_add(&comm->engine->layers, request, LIST_LAYER);
     comm->agreed = true; /* its steps see to that */

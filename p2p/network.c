@@ -57,15 +57,16 @@ static bool parse_factor(const char *text, double *factor)
 static bool parse_slow(const char *text, p2p_network *network)
 {
     int used = 0;
-    return sscanf(text, "%d-%d:%n", &network->slow_from, &network->slow_to, &used) == 2 && used &&
-           parse_factor(text + used, &network->slow_factor);
+    if (sscanf(text, "%d-%d:%n", &network->slow_from, &network->slow_to, &used) != 2 || !used) return false;
+    bool two_ranks = network->slow_from >= 0 && network->slow_to >= 0 && network->slow_from != network->slow_to;
+    return two_ranks && parse_factor(text + used, &network->slow_factor);
 }
 
 static bool parse_straggler(const char *text, p2p_network *network)
 {
     int used = 0;
-    return sscanf(text, "%d:%n", &network->straggler, &used) == 1 && used &&
-           parse_factor(text + used, &network->straggler_factor);
+    if (sscanf(text, "%d:%n", &network->straggler, &used) != 1 || !used || network->straggler < 0) return false;
+    return parse_factor(text + used, &network->straggler_factor);
 }
 
 static bool parse_field(char *field, p2p_network *network)

@@ -65,20 +65,26 @@ bool p2p__is_over(p2p_job *job, int rank)
 
 /* ---- Deadlock ---- */
 
-static void add_items(p2p_words *w, const board_row *row)
+static void add_item(p2p_words *w, const board_item *item)
 {
-    if (!p2p__has_items(row)) return;
-    for (int i = 0; i < row->wait.pending_count && i < BOARD_ITEMS; i++) {
-        const board_item *item = &row->wait.pending[i];
-        p2p__add(w, "\n    %s", item->is_send ? "send to" : "receive from");
+    if (item->kind == ITEM_COLLECTIVE) {
+        p2p__add(w, "\n    %s #%llu", item->name, (unsigned long long)item->number);
+    } else {
+        p2p__add(w, "\n    %s", item->kind == ITEM_SEND ? "send to" : "receive from");
         if (item->peer >= 0)
             p2p__add(w, " %d", item->peer);
         else
             p2p__add(w, " any");
         if (item->tag >= 0) p2p__add(w, ", tag %d", item->tag);
         p2p__add(w, ", %llu bytes", (unsigned long long)item->bytes);
-        if (item->line) p2p__add(w, ", posted on line %d", item->line);
     }
+    if (item->line) p2p__add(w, ", posted on line %d", item->line);
+}
+
+static void add_items(p2p_words *w, const board_row *row)
+{
+    if (!p2p__has_items(row)) return;
+    for (int i = 0; i < row->wait.pending_count && i < BOARD_ITEMS; i++) add_item(w, &row->wait.pending[i]);
     if (row->wait.pending_count > BOARD_ITEMS) p2p__add(w, "\n    and %d more", row->wait.pending_count - BOARD_ITEMS);
 }
 

@@ -13,7 +13,7 @@ bool p2p__has_items(const board_row *row)
 static bool sends(const board_row *row)
 {
     if (row->call.shape == SHAPE_SEND) return true;
-    return p2p__has_items(row) && row->wait.pending_count > 0 && row->wait.pending[0].is_send;
+    return p2p__has_items(row) && row->wait.pending_count > 0 && row->wait.pending[0].kind == ITEM_SEND;
 }
 
 static bool receives(const board_row *row)
@@ -50,7 +50,7 @@ static const board_item *pending_recv(const board_row *row, board_item *own)
         return own;
     }
     for (int i = 0; i < row->wait.pending_count && i < BOARD_ITEMS; i++)
-        if (!row->wait.pending[i].is_send) return &row->wait.pending[i];
+        if (row->wait.pending[i].kind == ITEM_RECV) return &row->wait.pending[i];
     return NULL;
 }
 

@@ -7,7 +7,7 @@
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 runs=${1:-60}
-programs=(ring pairs master_worker wait_any_server groups polling circles late all_to_all)
+programs=(ring pairs master_worker wait_any_server groups polling circles late all_to_all allreduce_check)
 sizes=(2 3 4 5 8)
 declare -A checksums
 

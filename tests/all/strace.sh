@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# strace.sh: faults 15 and 25 on the right programs. The kernel is made to fail every third call with EINTR, then some
-# sends with ENOBUFS and ENOMEM: output and status must be those of a run without.
+# strace.sh: faults 15 and 25 on the right programs, allreduce_check among them. The kernel is made to fail every third
+# call with EINTR, then some sends with ENOBUFS and ENOMEM: output and status must be those of a run without.
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 have strace || { skip strace "strace is not installed"; exit 0; }

@@ -36,7 +36,8 @@ typedef struct {
     bool slow; /* only with --long */
 } lab_case;
 
-extern const lab_case lab_processes[], lab_resources[], lab_misuse[], lab_matching[], lab_wire[];
+extern const lab_case lab_processes[], lab_resources[], lab_misuse[], lab_matching[], lab_collectives[], lab_mismatch[],
+    lab_crash[], lab_wire[];
 
 /* Programs for build/launch: `faultlab --rank NAME`. */
 typedef struct {
@@ -179,9 +180,9 @@ void lab_raise_flag(int flag);
 bool lab_wait_flag(int flag, int value); /* until it is at least value; false after 10 s */
 bool lab_wait_inside(int rank);          /* until that rank sleeps inside a NOTEd call */
 bool lab_wait_started(int rank);
-bool lab_wait_gone(int rank);            /* until that rank is dead and buried */
-char lab_state(pid_t pid);               /* 'R', 'S', 'T', ...; 0 if there is no such process */
-int lab_descriptors(void);               /* how many this process has open */
+bool lab_wait_gone(int rank); /* until that rank is dead and buried */
+char lab_state(pid_t pid);    /* 'R', 'S', 'T', ...; 0 if there is no such process */
+int lab_descriptors(void);    /* how many this process has open */
 
 /* A pattern that depends on rank, message and index. */
 unsigned char lab_byte(int rank, size_t message, size_t index);
