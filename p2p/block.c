@@ -57,7 +57,8 @@ static void show_unexpected(const p2p_engine *engine, board_wait *wait)
     int shown = 0;
     for (int i = 0; i < engine->size && engine->unexpected_count && shown < BOARD_ITEMS; i++)
         for (p2p_unexpected *at = engine->peers[i].unexpected; at && shown < BOARD_ITEMS; at = at->next)
-            wait->waiting[shown++] = (board_item){.peer = i, .tag = at->header.tag, .context = at->header.context, .bytes = at->header.bytes};
+            wait->waiting[shown++] = (board_item){
+                .peer = i, .tag = at->header.tag, .context = at->header.context, .bytes = at->header.bytes};
 }
 
 static void add_members(p2p_engine *engine, const p2p_comm *comm, p2p_rank_set *set)
@@ -94,7 +95,8 @@ static void add_candidates(p2p_engine *engine, p2p_request request, p2p_rank_set
 
 static p2p_rank_set *next_any_set(p2p_engine *engine, board_wait *wait)
 {
-    if (wait->any_count == BOARD_ANY_SETS) return &wait->any[BOARD_ANY_SETS - 1]; /* a weaker condition: no false alarm */
+    if (wait->any_count == BOARD_ANY_SETS)
+        return &wait->any[BOARD_ANY_SETS - 1]; /* a weaker condition: no false alarm */
     p2p_rank_set *set = &wait->any[wait->any_count++];
     p2p__set_clear(set, engine->size);
     return set;
@@ -102,7 +104,8 @@ static p2p_rank_set *next_any_set(p2p_engine *engine, board_wait *wait)
 
 static void show_item(board_wait *wait, p2p_request request)
 {
-    static const int kinds[] = {[REQUEST_SEND] = ITEM_SEND, [REQUEST_RECV] = ITEM_RECV, [REQUEST_LAYER] = ITEM_COLLECTIVE};
+    static const int kinds[] = {
+        [REQUEST_SEND] = ITEM_SEND, [REQUEST_RECV] = ITEM_RECV, [REQUEST_LAYER] = ITEM_COLLECTIVE};
     if (wait->pending_count++ >= BOARD_ITEMS) return;
     board_item *item = &wait->pending[wait->pending_count - 1];
     *item = (board_item){.kind = kinds[request->kind],
@@ -229,8 +232,10 @@ p2p_err p2p__poll(p2p_engine *engine)
 
 static p2p_err alone(p2p_comm *comm)
 {
-    return p2p__fail(comm, P2P_ERR_DEADLOCK, "a world of one rank waits for a message that nobody can send\n"
-                     "  try: build/launch -n 2 PROGRAM, or post the matching operation to yourself first (p2p_isend, p2p_irecv)");
+    return p2p__fail(
+        comm, P2P_ERR_DEADLOCK,
+        "a world of one rank waits for a message that nobody can send\n"
+        "  try: build/launch -n 2 PROGRAM, or post the matching operation to yourself first (p2p_isend, p2p_irecv)");
 }
 
 static p2p_err lost(p2p_engine *engine)

@@ -21,12 +21,12 @@
 #define BOARD_ANY_SETS 4
 
 enum board_state {
-    BOARD_ABSENT,      /* has not called p2p_init */
-    BOARD_RUNNING,     /* in the user's code, or in a call that is not waiting */
-    BOARD_BLOCKED,     /* in a call, waiting for what `wait` says */
-    BOARD_POLLING,     /* running, but its last call was a test or iprobe that found nothing */
-    BOARD_FINALIZING,  /* said goodbye in p2p_finalize, waits for the others */
-    BOARD_FINISHED,    /* left p2p_finalize */
+    BOARD_ABSENT,     /* has not called p2p_init */
+    BOARD_RUNNING,    /* in the user's code, or in a call that is not waiting */
+    BOARD_BLOCKED,    /* in a call, waiting for what `wait` says */
+    BOARD_POLLING,    /* running, but its last call was a test or iprobe that found nothing */
+    BOARD_FINALIZING, /* said goodbye in p2p_finalize, waits for the others */
+    BOARD_FINISHED,   /* left p2p_finalize */
 };
 
 /* How a call's arguments are printed. */
@@ -40,16 +40,16 @@ typedef struct {
 } board_what;
 
 typedef struct {
-    char name[40];           /* as the user wrote it: p2p_recv, coll_all_reduce */
-    char file[120];          /* "" if not known */
+    char name[40];  /* as the user wrote it: p2p_recv, coll_all_reduce */
+    char file[120]; /* "" if not known */
     int line;
     int shape;
-    uint32_t context;        /* of the communicator */
-    int peer, world_peer;    /* rank in the communicator, and in the world; negative: any */
+    uint32_t context;     /* of the communicator */
+    int peer, world_peer; /* rank in the communicator, and in the world; negative: any */
     int tag;
-    int from, world_from, from_tag;   /* SHAPE_SENDRECV: of its receive */
+    int from, world_from, from_tag; /* SHAPE_SENDRECV: of its receive */
     uint64_t bytes;
-    uint64_t number;         /* SHAPE_COLLECTIVE: its number on the communicator, from 1, and what it is */
+    uint64_t number; /* SHAPE_COLLECTIVE: its number on the communicator, from 1, and what it is */
     board_what what;
 } board_call;
 
@@ -57,13 +57,13 @@ enum board_item_kind { ITEM_RECV, ITEM_SEND, ITEM_COLLECTIVE };
 
 /* A pending request, or a message that waits here for a receive. */
 typedef struct {
-    int kind;                /* enum board_item_kind */
-    int peer;                /* world rank; negative: any */
-    int tag;                 /* negative: any */
-    int line;                /* where it was posted, 0 if it is the blocking call itself */
+    int kind; /* enum board_item_kind */
+    int peer; /* world rank; negative: any */
+    int tag;  /* negative: any */
+    int line; /* where it was posted, 0 if it is the blocking call itself */
     uint32_t context;
     uint64_t bytes;
-    char name[40];           /* ITEM_COLLECTIVE: what was called, and its number on the communicator */
+    char name[40]; /* ITEM_COLLECTIVE: what was called, and its number on the communicator */
     uint64_t number;
 } board_item;
 
@@ -73,28 +73,28 @@ typedef struct {
     p2p_rank_set need, any[BOARD_ANY_SETS], layers;
     int any_count;
     int layer_count;
-    int pending_count, waiting_count;              /* in all; the first few are below */
-    board_item pending[BOARD_ITEMS];               /* operations this rank waits for */
-    board_item waiting[BOARD_ITEMS];               /* messages here that nobody has asked for */
+    int pending_count, waiting_count; /* in all; the first few are below */
+    board_item pending[BOARD_ITEMS];  /* operations this rank waits for */
+    board_item waiting[BOARD_ITEMS];  /* messages here that nobody has asked for */
 } board_wait;
 
 typedef struct {
-    _Alignas(64) _Atomic uint64_t activity;        /* odd while changing */
-    _Atomic int state;                             /* enum board_state */
+    _Alignas(64) _Atomic uint64_t activity; /* odd while changing */
+    _Atomic int state;                      /* enum board_state */
     _Atomic int pid;
-    _Atomic uint64_t polls;                        /* tests and iprobes that found nothing */
-    _Atomic uint64_t nudges;                       /* sent to this rank, counted by whoever sends one */
-    _Atomic uint64_t nudges_seen;                  /* by this rank, published as `received` is */
-    board_call call;                               /* the current or last outermost call */
+    _Atomic uint64_t polls;       /* tests and iprobes that found nothing */
+    _Atomic uint64_t nudges;      /* sent to this rank, counted by whoever sends one */
+    _Atomic uint64_t nudges_seen; /* by this rank, published as `received` is */
+    board_call call;              /* the current or last outermost call */
     board_wait wait;
-    char error[1024];                              /* the message of a fatal error, "" if none */
+    char error[1024]; /* the message of a fatal error, "" if none */
 } board_row;
 
 /* What one rank says a collective is. */
 typedef struct {
     char operation[40];
     board_what what;
-    int rank;                                      /* of the world, who says so */
+    int rank; /* of the world, who says so */
     char file[120];
     int line;
 } board_fingerprint;
@@ -114,12 +114,12 @@ typedef struct {
 } board_slot;
 
 #define BOARD_SLOTS 8
-#define BOARD_CONTEXTS 4096                        /* communicators at a time */
+#define BOARD_CONTEXTS 4096 /* communicators at a time */
 
 /* Why the job failed: written once, by the supervisor, before `failed` is set. */
 typedef struct {
     p2p_err err;
-    int rank;                                      /* who failed first, -1 if nobody in particular */
+    int rank; /* who failed first, -1 if nobody in particular */
     char text[2048];
 } board_failure;
 
@@ -127,12 +127,12 @@ typedef struct {
     uint32_t magic;
     char build_id[32];
     int size;
-    bool terminal;                                 /* the real stdout is a terminal */
+    bool terminal; /* the real stdout is a terminal */
     p2p_config config;
     _Atomic uint32_t failed;
     board_failure failure;
-    _Atomic uint32_t next_context;                 /* for p2p_split */
-    board_row rows[];                              /* then: sent[size][size], received[size][size], slots */
+    _Atomic uint32_t next_context; /* for p2p_split */
+    board_row rows[];              /* then: sent[size][size], received[size][size], slots */
 } board;
 
 /* Bytes of a board for this many ranks; nearly all of it is never touched. */

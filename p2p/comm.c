@@ -101,7 +101,8 @@ p2p_err p2p_free(p2p_comm *comm)
     if (!comm->context)
         return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG, "the world is not freed: p2p_finalize ends it"));
     if (has_requests(comm))
-        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_STATE, "requests on this communicator are still pending\n"
+        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_STATE,
+                                          "requests on this communicator are still pending\n"
                                           "  try: p2p_wait for each of them first"));
     err = p2p__leave(comm, P2P_OK);
     unlink_comm(comm);

@@ -114,7 +114,8 @@ static const struct {
 
 p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes)
 {
-    *config = (p2p_config){.world = "socket", .eager = (size_t)64 << 10, .unexpected_max = (size_t)256 << 20, .check = true};
+    *config =
+        (p2p_config){.world = "socket", .eager = (size_t)64 << 10, .unexpected_max = (size_t)256 << 20, .check = true};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         const char *text = getenv(variables[i].name);
         if (!text || variables[i].parse(text, (char *)config + variables[i].offset)) continue;

@@ -14,8 +14,8 @@ typedef struct {
     bool strict;           /* PAIRWISE_STRICT: every send waits */
     bool debug;            /* PAIRWISE_DEBUG: buffers of isend are checked, threads too */
     bool crc;              /* PAIRWISE_CRC: payloads carry a CRC32C */
-    bool check;            /* PAIRWISE_CHECK: collectives agree before they begin (1 unless set to 0, to measure its cost) */
-    p2p_network network;   /* PAIRWISE_NETWORK */
+    bool check; /* PAIRWISE_CHECK: collectives agree before they begin (1 unless set to 0, to measure its cost) */
+    p2p_network network; /* PAIRWISE_NETWORK */
 } p2p_config;
 
 /* Read every PAIRWISE_ variable. On a bad value returns P2P_ERR_ARG and says in `why` which variable, its value and

@@ -156,8 +156,8 @@ static p2p_err payload_arrived(p2p_engine *engine, p2p_peer *peer, const wire_he
 {
     p2p_request receive = p2p__list_find(&peer->awaits_payload, header->receiver_id);
     if (!receive || receive->status.bytes != header->bytes)
-        return p2p__broken(engine, P2P_ERR_PROTO, "rank %d sends a payload of %llu bytes that nobody asked for", peer->rank,
-                           (unsigned long long)header->bytes);
+        return p2p__broken(engine, P2P_ERR_PROTO, "rank %d sends a payload of %llu bytes that nobody asked for",
+                           peer->rank, (unsigned long long)header->bytes);
     p2p__list_remove(&peer->awaits_payload, receive);
     peer->in_request = receive;
     peer->in_dest = receive->buf;
@@ -218,8 +218,10 @@ p2p_err p2p__delivered(p2p_engine *engine, p2p_peer *peer)
         engine->dirty = peer;
     }
     if (!undamaged(peer))
-        return p2p__broken(engine, P2P_ERR_PROTO, "a message of %llu bytes with tag %d from rank %d was damaged on the way: "
-                           "its CRC32C is wrong", (unsigned long long)in->bytes, in->tag, peer->rank);
+        return p2p__broken(engine, P2P_ERR_PROTO,
+                           "a message of %llu bytes with tag %d from rank %d was damaged on the way: "
+                           "its CRC32C is wrong",
+                           (unsigned long long)in->bytes, in->tag, peer->rank);
     bool kept = peer->in_unexpected && !peer->in_unexpected->claimed;
     if (peer->in_unexpected) unexpected_delivered(peer);
     if (peer->in_request) p2p__complete(peer->in_request, peer->in_request->err);
@@ -267,10 +269,11 @@ p2p_err p2p__unreachable_error(p2p_comm *comm, const p2p_peer *peer)
 {
     char who[40] = "the launcher";
     if (peer->lacking_rank >= 0) snprintf(who, sizeof who, "rank %d", peer->lacking_rank);
-    return p2p__fail(comm, P2P_ERR_SYS,
-                     "the link to rank %d cannot be opened: %s needs one more descriptor, and its limit of %d is reached\n"
-                     "  try: close files that are no longer needed, or raise the limit (ulimit -n %d)",
-                     peer->rank, who, peer->limit, 2 * (peer->limit > 0 ? peer->limit : 512));
+    return p2p__fail(
+        comm, P2P_ERR_SYS,
+        "the link to rank %d cannot be opened: %s needs one more descriptor, and its limit of %d is reached\n"
+        "  try: close files that are no longer needed, or raise the limit (ulimit -n %d)",
+        peer->rank, who, peer->limit, 2 * (peer->limit > 0 ? peer->limit : 512));
 }
 
 static int descriptor_limit(void)
@@ -285,7 +288,8 @@ static p2p_err link_arrived(p2p_engine *engine, p2p_peer *peer, int fd, bool fd_
         p2p__control_tell(engine, CONTROL_GOT, peer->rank, 0);
         return engine->world->link(engine, peer, fd);
     }
-    if (!fd_lost) return p2p__broken(engine, P2P_ERR_PROTO, "the launcher announced a link to rank %d and sent none", peer->rank);
+    if (!fd_lost)
+        return p2p__broken(engine, P2P_ERR_PROTO, "the launcher announced a link to rank %d and sent none", peer->rank);
     p2p__control_tell(engine, CONTROL_LOST, peer->rank, descriptor_limit());
     p2p__unreachable(engine, peer, engine->rank, descriptor_limit());
     return P2P_OK;

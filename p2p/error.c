@@ -132,10 +132,12 @@ p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call)
     p2p_engine *engine = comm->engine;
     if (!engine) return refuse(comm, call, file, line, "this communicator has been finalized or freed");
     if (!*engine->this_process)
-        return refuse(comm, call, file, line, "a process forked by a rank is not a rank and cannot use its communicators");
-    if (engine->config.debug && owned_by_another_thread(engine))
         return refuse(comm, call, file, line,
-                      "two threads are inside Pairwise calls of one rank at once\n  try: let one thread do all communication");
+                      "a process forked by a rank is not a rank and cannot use its communicators");
+    if (engine->config.debug && owned_by_another_thread(engine))
+        return refuse(
+            comm, call, file, line,
+            "two threads are inside Pairwise calls of one rank at once\n  try: let one thread do all communication");
     if (engine->depth++ == 0) show_call(engine, comm, call, file, line);
     if (engine->poisoned) {
         p2p__fail(comm, engine->poisoned, "%s", engine->poison);
@@ -156,8 +158,9 @@ p2p_err p2p__leave(p2p_comm *comm, p2p_err err)
 p2p_err p2p__check_peer(p2p_comm *comm, int peer, const char *role)
 {
     if (peer >= 0 && peer < comm->size) return P2P_OK;
-    return p2p__fail(comm, P2P_ERR_RANK, "%s %d is not a rank: not in [0,%d)\n  try: ranks of this communicator are 0 to %d",
-                     role, peer, comm->size, comm->size - 1);
+    return p2p__fail(comm, P2P_ERR_RANK,
+                     "%s %d is not a rank: not in [0,%d)\n  try: ranks of this communicator are 0 to %d", role, peer,
+                     comm->size, comm->size - 1);
 }
 
 p2p_err p2p__check_tag(p2p_comm *comm, int tag)
@@ -170,6 +173,7 @@ p2p_err p2p__check_buffer(p2p_comm *comm, const void *buf, size_t bytes)
 {
     if (!buf && bytes) return p2p__fail(comm, P2P_ERR_ARG, "the buffer is NULL, but its size is %zu bytes", bytes);
     if (bytes > PTRDIFF_MAX)
-        return p2p__fail(comm, P2P_ERR_ARG, "a size of %zu bytes is impossible\n  try: was a negative count passed?", bytes);
+        return p2p__fail(comm, P2P_ERR_ARG, "a size of %zu bytes is impossible\n  try: was a negative count passed?",
+                         bytes);
     return P2P_OK;
 }

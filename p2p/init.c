@@ -94,7 +94,8 @@ static p2p_err start_launched(const char *job, p2p_comm **world)
     int rank, control, board_fd;
     char why[400];
     if (sscanf(job, "%d,%d,%d", &rank, &control, &board_fd) != 3 || fcntl(control, F_SETFD, FD_CLOEXEC) != 0)
-        return init_error(P2P_ERR_STATE, P2P_JOB_VARIABLE " is set, but its launcher cannot be reached from this process");
+        return init_error(P2P_ERR_STATE,
+                          P2P_JOB_VARIABLE " is set, but its launcher cannot be reached from this process");
     board *b = p2p__board_attach(board_fd, why, sizeof why);
     if (!b) {
         size_t used = strlen(why);
@@ -136,7 +137,8 @@ static bool everything_received(p2p_engine *engine, void *arg)
 {
     (void)arg;
     for (int i = 0; i < engine->size; i++)
-        if (engine->peers[i].frames_in != (uint32_t)p2p__board_sent(engine->board, i)[engine->rank] && i != engine->rank)
+        if (engine->peers[i].frames_in != (uint32_t)p2p__board_sent(engine->board, i)[engine->rank] &&
+            i != engine->rank)
             return false;
     return true;
 }
@@ -183,7 +185,8 @@ p2p_err p2p_finalize(p2p_comm *world)
     if (!world) return P2P_ERR_STATE;
     if (err && (!world->engine || !*world->engine->this_process)) return err;
     if (!err && world != process_world)
-        return p2p__leave(world, p2p__fail(world, P2P_ERR_ARG, "not the world: free a communicator of p2p_split with p2p_free"));
+        return p2p__leave(
+            world, p2p__fail(world, P2P_ERR_ARG, "not the world: free a communicator of p2p_split with p2p_free"));
     p2p_engine *engine = world->engine;
     bool entered = !err;
     if (!err) err = say_goodbye(world);

@@ -30,7 +30,7 @@ enum request_list { LIST_NONE, LIST_POSTED, LIST_AWAITS_CLEAR, LIST_AWAITS_PAYLO
 
 /* One operation. Blocking calls keep theirs on the stack; the others are allocated. */
 struct p2p_request {
-    struct p2p_request *next;     /* in the list that `where` says */
+    struct p2p_request *next; /* in the list that `where` says */
     enum request_list where;
     enum request_kind kind;
     p2p_comm *comm;
@@ -42,16 +42,16 @@ struct p2p_request {
     void *buf;
     size_t bytes;
     uint32_t context;
-    int peer;                     /* world rank; negative: any */
+    int peer; /* world rank; negative: any */
     int tag;
-    uint64_t id;                  /* on the wire; for receives also the order of posting */
-    p2p_packet packet;            /* EAGER, REQUEST and PAYLOAD of a send; CLEAR of a receive */
-    uint64_t began, ends;         /* virtual: when the message began; when a send's port is free again */
-    uint32_t debug_crc;           /* of an isend's buffer, with PAIRWISE_DEBUG */
-    const char *file;             /* where it was posted */
+    uint64_t id;          /* on the wire; for receives also the order of posting */
+    p2p_packet packet;    /* EAGER, REQUEST and PAYLOAD of a send; CLEAR of a receive */
+    uint64_t began, ends; /* virtual: when the message began; when a send's port is free again */
+    uint32_t debug_crc;   /* of an isend's buffer, with PAIRWISE_DEBUG */
+    const char *file;     /* where it was posted */
     int line;
 
-    const p2p_layer_ops *layer;   /* REQUEST_LAYER */
+    const p2p_layer_ops *layer; /* REQUEST_LAYER */
     void *layer_state;
     const char *layer_name;
     uint64_t layer_number;
@@ -61,11 +61,11 @@ struct p2p_request {
 /* A message, or the announcement of one, that no receive has asked for yet. */
 typedef struct p2p_unexpected {
     struct p2p_unexpected *next;
-    uint64_t order;               /* of arrival, over all peers */
+    uint64_t order; /* of arrival, over all peers */
     wire_header header;
     bool complete;
-    struct p2p_request *claimed;  /* a receive took it while it was still arriving */
-    struct p2p_request *sender;   /* a send of this rank to itself that waits to be matched */
+    struct p2p_request *claimed; /* a receive took it while it was still arriving */
+    struct p2p_request *sender;  /* a send of this rank to itself that waits to be matched */
     char data[];
 } p2p_unexpected;
 
@@ -77,79 +77,79 @@ struct p2p_peer {
     int rank;
     p2p_request_list posted, awaits_clear, awaits_payload;
     p2p_unexpected *unexpected, **unexpected_tail;
-    uint64_t credit;              /* bytes that may still be sent eagerly */
-    uint64_t owed;                /* bytes consumed here that the peer does not know of */
+    uint64_t credit; /* bytes that may still be sent eagerly */
+    uint64_t owed;   /* bytes consumed here that the peer does not know of */
     p2p_packet credit_packet;
     bool credit_busy;
 
     /* The message that is arriving. */
     wire_header in;
-    char *in_dest;                /* NULL: throw the payload away */
+    char *in_dest; /* NULL: throw the payload away */
     p2p_request in_request;
     p2p_unexpected *in_unexpected;
-    uint64_t in_got;              /* payload bytes so far */
+    uint64_t in_got; /* payload bytes so far */
 
-    bool unreachable;             /* no link can be had, because lacking_rank's limit on descriptors is reached */
+    bool unreachable; /* no link can be had, because lacking_rank's limit on descriptors is reached */
     int lacking_rank, limit;
     uint32_t frames_out, frames_in;
     bool received_dirty;
     p2p_peer *next_dirty;
-    void *link;                   /* the world's */
+    void *link; /* the world's */
 };
 
 struct p2p_engine {
     int rank, size;
-    int control;                  /* socket to the supervisor, -1 in a world of one */
+    int control; /* socket to the supervisor, -1 in a world of one */
     board *board;
     board_row *row;
     p2p_config config;
-    p2p_clock own_clock;          /* virtual, of the rank */
-    p2p_clock *clock;             /* that of the rank, or of the non-blocking collective whose step runs */
+    p2p_clock own_clock; /* virtual, of the rank */
+    p2p_clock *clock;    /* that of the rank, or of the non-blocking collective whose step runs */
     p2p_spin spin;
     const p2p_world *world;
     void *world_state;
-    p2p_peer *peers;              /* [size] */
+    p2p_peer *peers; /* [size] */
     p2p_request_list posted_any, layers;
     p2p_peer *dirty;
-    p2p_comm *comms;              /* all that are not freed, the world first */
+    p2p_comm *comms; /* all that are not freed, the world first */
     uint64_t next_id, next_order;
-    p2p_request requests;         /* allocated and not yet waited for */
+    p2p_request requests; /* allocated and not yet waited for */
     size_t unexpected_count;
-    uint64_t moved;               /* bytes and frames that came in, to see whether anything did */
-    bool stepping;                /* inside a layer's step */
-    bool all_done, timed_out;     /* everyone has said goodbye; a call of this rank has run into its time limit */
+    uint64_t moved;           /* bytes and frames that came in, to see whether anything did */
+    bool stepping;            /* inside a layer's step */
+    bool all_done, timed_out; /* everyone has said goodbye; a call of this rank has run into its time limit */
     uint64_t nudges_seen;
-    uint64_t lost_since;          /* a link closed under us and nobody has said why: since when, 0 if not */
+    uint64_t lost_since; /* a link closed under us and nobody has said why: since when, 0 if not */
     int lost_peer;
 
-    p2p_err failed;               /* the supervisor has told us: the job has failed */
-    p2p_err poisoned;             /* every later call returns this */
+    p2p_err failed;   /* the supervisor has told us: the job has failed */
+    p2p_err poisoned; /* every later call returns this */
     char poison[1024];
 
-    int depth;                    /* of public calls */
+    int depth; /* of public calls */
     const char *call_name, *call_file;
     int call_line;
-    bool polled;                  /* the call that ends now was a look that found nothing */
-    bool drained;                 /* after a failure: everything that was sent has been received */
-    size_t packets_out;           /* frames posted that have not left */
+    bool polled;        /* the call that ends now was a look that found nothing */
+    bool drained;       /* after a failure: everything that was sent has been received */
+    size_t packets_out; /* frames posted that have not left */
 
     const unsigned char *this_process; /* a page that is zero in a forked child */
-    _Atomic int owner;            /* PAIRWISE_DEBUG: the thread inside, 0 if none */
+    _Atomic int owner;                 /* PAIRWISE_DEBUG: the thread inside, 0 if none */
 };
 
 struct p2p_comm {
     p2p_comm *next;
-    p2p_engine *engine;           /* NULL after finalize or free */
+    p2p_engine *engine; /* NULL after finalize or free */
     int rank, size;
-    uint32_t context;             /* of users' messages; + 1: of collectives */
-    int *world_rank;              /* [size] */
-    int *comm_rank;               /* [size of world], -1 for strangers */
-    p2p_traffic *traffic;         /* [size] */
+    uint32_t context;     /* of users' messages; + 1: of collectives */
+    int *world_rank;      /* [size] */
+    int *comm_rank;       /* [size of world], -1 for strangers */
+    p2p_traffic *traffic; /* [size] */
     p2p_errors errors;
-    uint64_t collectives;         /* begun so far: the number of the one that is open */
-    uint64_t layers_end;          /* virtual: when the last non-blocking collective ended */
-    bool agreed;                  /* the open one, or it need not */
-    const char *file;             /* where p2p_split made it */
+    uint64_t collectives; /* begun so far: the number of the one that is open */
+    uint64_t layers_end;  /* virtual: when the last non-blocking collective ended */
+    bool agreed;          /* the open one, or it need not */
+    const char *file;     /* where p2p_split made it */
     int line;
     char cause[1024], message[1536];
 };
@@ -162,7 +162,7 @@ typedef struct {
     const char *name;
     int shape, peer, tag;
     size_t bytes;
-    int from, from_tag;           /* SHAPE_SENDRECV */
+    int from, from_tag; /* SHAPE_SENDRECV */
 } p2p_call;
 
 p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call);
@@ -180,7 +180,7 @@ p2p_err p2p__check_buffer(p2p_comm *comm, const void *buf, size_t bytes);
 
 /* ---- engine.c ---- */
 
-uint64_t p2p__now(void);                    /* ns, CLOCK_MONOTONIC */
+uint64_t p2p__now(void); /* ns, CLOCK_MONOTONIC */
 void p2p__pause(uint64_t ns);
 p2p_err p2p__engine_create(int rank, int control, board *b, p2p_engine **engine);
 void p2p__engine_destroy(p2p_engine *engine);
@@ -213,7 +213,7 @@ p2p_request p2p__match_posted(p2p_engine *engine, const wire_header *header);
 /* The oldest unexpected message that matches; NULL if none. source: world rank, or negative for any in comm. */
 p2p_unexpected *p2p__match_unexpected(p2p_engine *engine, uint32_t context, int source, int tag);
 p2p_unexpected *p2p__unexpected_add(p2p_engine *engine, p2p_peer *peer, const wire_header *header, size_t data_bytes);
-void p2p__unexpected_remove(p2p_engine *engine, p2p_unexpected *message);   /* from its list; not freed */
+void p2p__unexpected_remove(p2p_engine *engine, p2p_unexpected *message); /* from its list; not freed */
 void p2p__free_unexpected(p2p_unexpected *message);
 
 /* ---- send.c, recv.c: starting operations, and what frames do to them ---- */
@@ -222,7 +222,7 @@ void p2p__request_init(p2p_request request, enum request_kind kind, p2p_comm *co
 void p2p__complete(p2p_request request, p2p_err err);
 p2p_err p2p__start_send(p2p_request request, int dest, int tag, bool wait_for_match);
 p2p_err p2p__start_recv(p2p_request request, int source, int tag);
-uint64_t p2p__eager_cost(size_t bytes);     /* what a short message takes of its sender's credit */
+uint64_t p2p__eager_cost(size_t bytes); /* what a short message takes of its sender's credit */
 
 /* A CLEAR has arrived for this send. */
 p2p_err p2p__got_clear(p2p_engine *engine, p2p_peer *peer, p2p_request request, const wire_header *header);
@@ -274,10 +274,10 @@ typedef struct {
     bool (*ready)(p2p_engine *engine, void *arg);
     void (*describe)(p2p_engine *engine, void *arg, board_wait *wait);
     void *arg;
-    p2p_peer *hot;                /* where it will come from, if known; else NULL */
-    int state;                    /* shown on the board: BOARD_BLOCKED or BOARD_FINALIZING */
-    void (*before_sleep)(p2p_engine *engine, void *arg);   /* ask to be woken; ready is asked once more afterwards */
-    bool patient;                 /* PAIRWISE_TIMEOUT does not apply */
+    p2p_peer *hot;                                       /* where it will come from, if known; else NULL */
+    int state;                                           /* shown on the board: BOARD_BLOCKED or BOARD_FINALIZING */
+    void (*before_sleep)(p2p_engine *engine, void *arg); /* ask to be woken; ready is asked once more afterwards */
+    bool patient;                                        /* PAIRWISE_TIMEOUT does not apply */
 } p2p_waiting;
 
 p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting);

@@ -179,7 +179,9 @@ static bool reserve_descriptors(p2p_job *job)
     if (limit.rlim_cur >= needed) return true;
     limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
     if (limit.rlim_cur >= needed && setrlimit(RLIMIT_NOFILE, &limit) == 0) return true;
-    fprintf(stderr, "pairwise: supervising %d ranks needs %lu descriptors, the limit is %lu\n  try: ulimit -n %lu, or fewer ranks\n",
+    fprintf(stderr,
+            "pairwise: supervising %d ranks needs %lu descriptors, the limit is %lu\n  try: ulimit -n %lu, or fewer "
+            "ranks\n",
             job->size, (unsigned long)needed, (unsigned long)limit.rlim_max, (unsigned long)needed);
     return false;
 }
@@ -290,7 +292,8 @@ p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes)
     const char *network = plan->options.network;
     if (network && !p2p__network_parse(network, &plan->config.network, why, why_bytes)) return P2P_ERR_ARG;
     const p2p_network *n = &plan->config.network;
-    if (n->on && plan->size > 1 && (n->slow_from >= plan->size || n->slow_to >= plan->size || n->straggler >= plan->size)) {
+    if (n->on && plan->size > 1 &&
+        (n->slow_from >= plan->size || n->slow_to >= plan->size || n->straggler >= plan->size)) {
         snprintf(why, why_bytes, "the network names a rank that is not there: ranks are 0 to %d", plan->size - 1);
         return P2P_ERR_ARG;
     }
@@ -302,14 +305,16 @@ static p2p_err check_plan(const p2p_plan *plan, bool has_main, char *why, size_t
     double limit = plan->options.timeout_s;
     why[0] = 0;
     if (p2p__inside_job()) {
-        snprintf(why, why_bytes, "this process is a rank already: a launch inside a launch cannot work\n"
+        snprintf(why, why_bytes,
+                 "this process is a rank already: a launch inside a launch cannot work\n"
                  "  try: p2p_split, for a group of the ranks there are");
         return P2P_ERR_STATE;
     }
     if (!has_main) snprintf(why, why_bytes, "rank_main is NULL");
     if (plan->size < 1 || plan->size > P2P_MAX_RANKS)
         snprintf(why, why_bytes, "%d ranks: between 1 and %d are possible", plan->size, P2P_MAX_RANKS);
-    if (!(limit >= 0 && limit < 1e9)) snprintf(why, why_bytes, "timeout_s is %g: it is a number of seconds, 0 for no limit", limit);
+    if (!(limit >= 0 && limit < 1e9))
+        snprintf(why, why_bytes, "timeout_s is %g: it is a number of seconds, 0 for no limit", limit);
     return why[0] ? P2P_ERR_ARG : P2P_OK;
 }
 

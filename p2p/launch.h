@@ -32,8 +32,8 @@ typedef struct {
     /* Runs in the forked rank and returns its exit status. */
     int (*child)(void *arg, int rank, int control, int board_fd, board *b);
     void *arg;
-    const char *program;     /* for messages; NULL: p2p_launch */
-    int debug_rank;          /* gets the terminal to itself; -1: none */
+    const char *program; /* for messages; NULL: p2p_launch */
+    int debug_rank;      /* gets the terminal to itself; -1: none */
 } p2p_plan;
 
 typedef struct {
@@ -42,19 +42,19 @@ typedef struct {
     int control;
     p2p_stream out, err;
     bool ended, goodbye, aborted, fatal;
-    int status;              /* exit code or 128 + signal, once ended */
-    int links_in_flight;     /* ends of links sent and not yet acknowledged */
+    int status;          /* exit code or 128 + signal, once ended */
+    int links_in_flight; /* ends of links sent and not yet acknowledged */
     int nudges_owed;
-    bool untold;             /* FAILED or ALL_DONE could not be sent yet */
+    bool untold; /* FAILED or ALL_DONE could not be sent yet */
 } p2p_rank_process;
 
 typedef struct {
     int a, b;
-    int fd_for_b;            /* a has its end, b could not be sent its own yet; else -1 */
+    int fd_for_b; /* a has its end, b could not be sent its own yet; else -1 */
 } p2p_link_wish;
 
 typedef struct {
-    uint64_t *activity;      /* of each rank at the last look */
+    uint64_t *activity; /* of each rank at the last look */
     uint64_t *polls;
     int *polled_looks;
     uint64_t quiet_since;
@@ -69,19 +69,19 @@ typedef struct {
     p2p_rank_process *ranks;
     int alive;
     p2p_sink out, err;
-    int stdin_pipe;          /* to rank 0 when stdin is a terminal; -1: not forwarded */
+    int stdin_pipe; /* to rank 0 when stdin is a terminal; -1: not forwarded */
     char stdin_text[1024];
     size_t stdin_from, stdin_to;
 
-    int signals;             /* signalfd */
+    int signals; /* signalfd */
     sigset_t old_mask;
     struct sigaction old_child;
-    uint64_t old_limit;      /* on descriptors */
+    uint64_t old_limit; /* on descriptors */
     pid_t self;
 
     p2p_link_wish *wishes;
     size_t wish_count, wish_room;
-    uint64_t *linked;        /* bit a * size + b */
+    uint64_t *linked; /* bit a * size + b */
     int links_in_flight, links_max, links_max_each;
 
     p2p_watch watch;

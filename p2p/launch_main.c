@@ -18,7 +18,8 @@ enum { KEY_WORLD = 256, KEY_NETWORK, KEY_STRICT, KEY_TAG, KEY_ORDERED, KEY_TIMEO
 static const struct argp_option options[] = {
     {"ranks", 'n', "N", 0, "start N ranks (1 to 1024)", 0},
     {"world", KEY_WORLD, "NAME", 0, "how ranks reach each other: " P2P_WORLD_NAMES, 0},
-    {"network", KEY_NETWORK, "NAME", 0, "virtual time on a network: " P2P_NETWORK_NAMES ", or latency=2us,bandwidth=12G,...", 0},
+    {"network", KEY_NETWORK, "NAME", 0,
+     "virtual time on a network: " P2P_NETWORK_NAMES ", or latency=2us,bandwidth=12G,...", 0},
     {"strict", KEY_STRICT, NULL, 0, "every send waits for its receive: finds programs that need buffering", 0},
     {"tag", KEY_TAG, NULL, 0, "prefix each line of output with [rank]", 0},
     {"ordered", KEY_ORDERED, NULL, 0, "print output at the end, rank by rank", 0},
@@ -29,19 +30,22 @@ static const struct argp_option options[] = {
 };
 
 static const char text[] =
-    "Start PROGRAM as N ranks and supervise them: forward their output, name deadlocks and deaths, leave nothing behind."
+    "Start PROGRAM as N ranks and supervise them: forward their output, name deadlocks and deaths, leave nothing "
+    "behind."
     "\vExamples:\n"
     "  launch -n 4 --tag build/examples/hello\n"
     "  launch -n 2 --strict ./exchange\n"
     "  launch -n 2 --wrap \"valgrind -q\" ./exchange\n\n"
-    "Exit status: 0 all ranks did well; that of the first rank that failed, or 128 + its signal; 1 for a communication\n"
+    "Exit status: 0 all ranks did well; that of the first rank that failed, or 128 + its signal; 1 for a "
+    "communication\n"
     "error or a deadlock; 2 called wrongly; 124 time limit; 127 PROGRAM cannot be started; 130, 143 interrupted.\n\n"
-    "Environment: PAIRWISE_STRICT, PAIRWISE_TIMEOUT, PAIRWISE_EAGER, PAIRWISE_UNEXP_MAX, PAIRWISE_SNDBUF, PAIRWISE_DEBUG,\n"
+    "Environment: PAIRWISE_STRICT, PAIRWISE_TIMEOUT, PAIRWISE_EAGER, PAIRWISE_UNEXP_MAX, PAIRWISE_SNDBUF, "
+    "PAIRWISE_DEBUG,\n"
     "PAIRWISE_CRC, PAIRWISE_WORLD, PAIRWISE_NETWORK, PAIRWISE_CHECK; see the README.";
 
 typedef struct {
     p2p_plan plan;
-    char **program;          /* with its arguments */
+    char **program; /* with its arguments */
     wordexp_t wrap;
 } command;
 
@@ -58,13 +62,15 @@ static int whole_number(struct argp_state *state, const char *what, const char *
 static double seconds(struct argp_state *state, const char *arg)
 {
     uint64_t ns;
-    if (!p2p__parse_duration(arg, &ns) || !ns) argp_error(state, "--timeout is a number of seconds, such as 10 or 0.5, not \"%s\"", arg);
+    if (!p2p__parse_duration(arg, &ns) || !ns)
+        argp_error(state, "--timeout is a number of seconds, such as 10 or 0.5, not \"%s\"", arg);
     return (double)ns * 1e-9;
 }
 
 static void split_words(struct argp_state *state, const char *arg, wordexp_t *words)
 {
-    if (wordexp(arg, words, WRDE_NOCMD) != 0 || !words->we_wordc) argp_error(state, "--wrap: \"%s\" is not a command", arg);
+    if (wordexp(arg, words, WRDE_NOCMD) != 0 || !words->we_wordc)
+        argp_error(state, "--wrap: \"%s\" is not a command", arg);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -85,7 +91,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!c->plan.size) argp_error(state, "how many ranks? say -n N");
         if (!c->program) argp_error(state, "which program? launch -n N PROGRAM ARGS...");
-        if (c->plan.debug_rank >= c->plan.size) argp_error(state, "--debug %d: there are only %d ranks", c->plan.debug_rank, c->plan.size);
+        if (c->plan.debug_rank >= c->plan.size)
+            argp_error(state, "--debug %d: there are only %d ranks", c->plan.debug_rank, c->plan.size);
         break;
     default: return ARGP_ERR_UNKNOWN;
     }

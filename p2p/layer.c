@@ -43,7 +43,8 @@ p2p_err p2p_layer_refuse(p2p_comm *comm, const p2p_fingerprint *what, p2p_err er
 p2p_err p2p_layer_end(p2p_comm *comm, p2p_err err)
 {
     if (!err && comm->engine->depth == 1) err = p2p_layer_agree(comm);
-    if (err == P2P_ERR_TIMEOUT) p2p__poison(comm, err); /* the others may be anywhere in it: the next one cannot be right */
+    if (err == P2P_ERR_TIMEOUT)
+        p2p__poison(comm, err); /* the others may be anywhere in it: the next one cannot be right */
     return p2p__leave(comm, err);
 }
 
@@ -91,5 +92,6 @@ p2p_err p2p_layer_done(p2p_request *request, bool *done)
 void p2p_layer_compute(p2p_comm *comm, size_t bytes)
 {
     p2p_engine *engine = comm->engine;
-    if (engine->config.network.on) engine->clock->now += p2p__network_compute(&engine->config.network, engine->rank, bytes);
+    if (engine->config.network.on)
+        engine->clock->now += p2p__network_compute(&engine->config.network, engine->rank, bytes);
 }

@@ -96,8 +96,10 @@ bool p2p__network_parse(const char *text, p2p_network *network, char *why, size_
         while ((field = strsep(&rest, ",")) != NULL) {
             snprintf(shown, sizeof shown, "%s", field);
             if (parse_field(field, &parsed)) continue;
-            snprintf(why, why_bytes, "network \"%s\": \"%s\" is not understood; there are " P2P_NETWORK_NAMES
-                     ", or latency=2us,bandwidth=12G,reduce=8G,slow=0-1:10,straggler=2:5", text, shown);
+            snprintf(why, why_bytes,
+                     "network \"%s\": \"%s\" is not understood; there are " P2P_NETWORK_NAMES
+                     ", or latency=2us,bandwidth=12G,reduce=8G,slow=0-1:10,straggler=2:5",
+                     text, shown);
             return false;
         }
         parsed.on = true;
@@ -110,7 +112,8 @@ bool p2p__network_parse(const char *text, p2p_network *network, char *why, size_
 
 static bool is_slow(const p2p_network *network, int from, int to)
 {
-    return (from == network->slow_from && to == network->slow_to) || (to == network->slow_from && from == network->slow_to);
+    return (from == network->slow_from && to == network->slow_to) ||
+           (to == network->slow_from && from == network->slow_to);
 }
 
 uint64_t p2p__network_message(const p2p_network *network, int from, int to, size_t bytes)

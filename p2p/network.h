@@ -22,10 +22,10 @@
 
 typedef struct {
     bool on;
-    double latency_s, bandwidth, reduce;    /* seconds; bytes a second */
-    int slow_from, slow_to;                 /* one slow link, both ways; -1: none */
-    double slow_factor;                     /* its messages take so many times as long */
-    int straggler;                          /* a rank that computes slowly; -1: none */
+    double latency_s, bandwidth, reduce; /* seconds; bytes a second */
+    int slow_from, slow_to;              /* one slow link, both ways; -1: none */
+    double slow_factor;                  /* its messages take so many times as long */
+    int straggler;                       /* a rank that computes slowly; -1: none */
     double straggler_factor;
 } p2p_network;
 

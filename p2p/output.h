@@ -11,18 +11,18 @@ typedef struct {
     int fd;
     char *bytes;
     size_t from, to, room;
-    size_t chunk;            /* most that one write may try without risk of waiting */
-    int error;               /* errno of the first write that failed; later bytes are dropped */
+    size_t chunk; /* most that one write may try without risk of waiting */
+    int error;    /* errno of the first write that failed; later bytes are dropped */
 } p2p_sink;
 
 /* One pipe from a rank. */
 typedef struct {
-    int fd;                  /* -1: at its end */
+    int fd; /* -1: at its end */
     int rank;
-    bool tag, keep;          /* prefix lines; keep them until p2p__stream_finish */
+    bool tag, keep; /* prefix lines; keep them until p2p__stream_finish */
     bool at_line_start;
     p2p_sink *sink;
-    char *line;              /* what has come and was not forwarded */
+    char *line; /* what has come and was not forwarded */
     size_t length, room;
 } p2p_stream;
 

@@ -32,21 +32,21 @@ extern "C" {
 
 /* ---- Errors: name, value, text. One list makes the enum and p2p_strerror. ---- */
 
-#define P2P_ERROR_LIST(X)                                                            \
-    X(P2P_OK, 0, "success")                                                          \
-    X(P2P_ERR_ARG, -1, "invalid argument")                                           \
-    X(P2P_ERR_RANK, -2, "rank out of range")                                         \
-    X(P2P_ERR_STATE, -3, "called at the wrong time")                                 \
-    X(P2P_ERR_TRUNCATE, -4, "message longer than the receive buffer")                \
-    X(P2P_ERR_MISMATCH, -5, "ranks disagree about a collective")                     \
-    X(P2P_ERR_PEER_DEAD, -6, "a rank has died or left")                              \
-    X(P2P_ERR_TIMEOUT, -7, "timed out")                                              \
-    X(P2P_ERR_NOMEM, -8, "out of memory")                                            \
-    X(P2P_ERR_SYS, -9, "system call failed")                                         \
-    X(P2P_ERR_PROTO, -10, "invalid bytes on a link")                                 \
-    X(P2P_ERR_LEAK, -11, "messages, requests or communicators left at finalize")     \
-    X(P2P_ERR_RANK_FAILED, -12, "a rank of the launched job failed")                 \
-    X(P2P_ERR_TODO, -13, "not written yet")                                          \
+#define P2P_ERROR_LIST(X)                                                        \
+    X(P2P_OK, 0, "success")                                                      \
+    X(P2P_ERR_ARG, -1, "invalid argument")                                       \
+    X(P2P_ERR_RANK, -2, "rank out of range")                                     \
+    X(P2P_ERR_STATE, -3, "called at the wrong time")                             \
+    X(P2P_ERR_TRUNCATE, -4, "message longer than the receive buffer")            \
+    X(P2P_ERR_MISMATCH, -5, "ranks disagree about a collective")                 \
+    X(P2P_ERR_PEER_DEAD, -6, "a rank has died or left")                          \
+    X(P2P_ERR_TIMEOUT, -7, "timed out")                                          \
+    X(P2P_ERR_NOMEM, -8, "out of memory")                                        \
+    X(P2P_ERR_SYS, -9, "system call failed")                                     \
+    X(P2P_ERR_PROTO, -10, "invalid bytes on a link")                             \
+    X(P2P_ERR_LEAK, -11, "messages, requests or communicators left at finalize") \
+    X(P2P_ERR_RANK_FAILED, -12, "a rank of the launched job failed")             \
+    X(P2P_ERR_TODO, -13, "not written yet")                                      \
     X(P2P_ERR_DEADLOCK, -14, "deadlock: nothing can ever release this call")
 
 typedef enum {
@@ -59,13 +59,13 @@ typedef enum { P2P_ERRORS_FATAL = 0, P2P_ERRORS_RETURN = 1 } p2p_errors;
 
 /* ---- Types and constants ---- */
 
-typedef struct p2p_comm p2p_comm;           /* one rank's handle on a group of ranks */
-typedef struct p2p_request *p2p_request;    /* an operation under way; P2P_REQUEST_NULL when done */
+typedef struct p2p_comm p2p_comm;        /* one rank's handle on a group of ranks */
+typedef struct p2p_request *p2p_request; /* an operation under way; P2P_REQUEST_NULL when done */
 
 typedef struct {
-    int source;      /* rank in the communicator the message was sent in */
+    int source; /* rank in the communicator the message was sent in */
     int tag;
-    size_t bytes;    /* length of the message, which may be less than the buffer */
+    size_t bytes; /* length of the message, which may be less than the buffer */
 } p2p_status;
 
 typedef struct {
@@ -74,7 +74,7 @@ typedef struct {
 
 #define P2P_ANY_SOURCE (-1)
 #define P2P_ANY_TAG (-1)
-#define P2P_UNDEFINED (-2)                     /* a colour: this rank joins no group */
+#define P2P_UNDEFINED (-2) /* a colour: this rank joins no group */
 #define P2P_REQUEST_NULL ((p2p_request)0)
 #define P2P_STATUS_IGNORE ((p2p_status *)0)
 #define P2P_STATUSES_IGNORE ((p2p_status *)0)
@@ -82,14 +82,15 @@ typedef struct {
 
 /* How to launch. All zero is the default; fields from exit_status on are results. */
 typedef struct {
-    const char *world;     /* "socket"; NULL: PAIRWISE_WORLD, else socket */
-    const char *network;   /* a virtual network: "10GbE", "latency=2us,bandwidth=12G"; NULL: PAIRWISE_NETWORK, else none */
-    bool strict;           /* every send waits for its receive (also PAIRWISE_STRICT=1) */
-    bool tag_output;       /* prefix each line of output with "[rank] " */
-    bool ordered_output;   /* keep stdout until the end, then print it rank by rank */
-    double timeout_s;      /* end the whole job after this many seconds; 0: never */
-    int *rank_statuses;    /* NULL, or room for `size` ints, set on return: exit code, or 128 + signal */
-    int exit_status;       /* result: what build/launch would exit with */
+    const char *world; /* "socket"; NULL: PAIRWISE_WORLD, else socket */
+    const char
+        *network;    /* a virtual network: "10GbE", "latency=2us,bandwidth=12G"; NULL: PAIRWISE_NETWORK, else none */
+    bool strict;     /* every send waits for its receive (also PAIRWISE_STRICT=1) */
+    bool tag_output; /* prefix each line of output with "[rank] " */
+    bool ordered_output; /* keep stdout until the end, then print it rank by rank */
+    double timeout_s;    /* end the whole job after this many seconds; 0: never */
+    int *rank_statuses;  /* NULL, or room for `size` ints, set on return: exit code, or 128 + signal */
+    int exit_status;     /* result: what build/launch would exit with */
 } p2p_options;
 
 /* ---- Launch ---- */
@@ -116,8 +117,8 @@ void p2p_abort(p2p_comm *comm, int status);
 
 /* ---- Who am I ---- */
 
-int p2p_rank(const p2p_comm *comm);    /* -1 on NULL or after finalize */
-int p2p_size(const p2p_comm *comm);    /* 0 on NULL or after finalize */
+int p2p_rank(const p2p_comm *comm); /* -1 on NULL or after finalize */
+int p2p_size(const p2p_comm *comm); /* 0 on NULL or after finalize */
 
 /* Seconds since some fixed moment, monotonic; only differences mean anything. On a virtual network: virtual seconds. */
 double p2p_time(const p2p_comm *comm);

@@ -33,12 +33,12 @@ extern "C" {
 /* What a rank believes the collective to be; every rank of the communicator must believe the same. Names are string
  * literals ("" or NULL where they do not apply); -1 where a number does not apply. */
 typedef struct {
-    const char *operation;   /* as the user wrote it: "coll_all_reduce" */
-    const char *algorithm;   /* "ring" */
-    size_t count;            /* elements */
+    const char *operation; /* as the user wrote it: "coll_all_reduce" */
+    const char *algorithm; /* "ring" */
+    size_t count;          /* elements */
     const char *dtype, *op;
     int root;
-    bool late;               /* begin need not wait: p2p_layer_agree will be called before a user buffer is written */
+    bool late; /* begin need not wait: p2p_layer_agree will be called before a user buffer is written */
 } p2p_fingerprint;
 
 /* Begin: takes the line of the outermost call, numbers the collective on this communicator and shows it to the

@@ -38,8 +38,7 @@ static p2p_err prepare(p2p_comm *comm, int source, int tag, question *q)
 static void fill(const p2p_comm *comm, const p2p_unexpected *found, p2p_status *status)
 {
     const wire_header *header = &found->header;
-    if (status)
-        *status = (p2p_status){comm->comm_rank[header->source], header->tag, (size_t)header->bytes};
+    if (status) *status = (p2p_status){comm->comm_rank[header->source], header->tag, (size_t)header->bytes};
 }
 
 static p2p_err probe(p2p_comm *comm, int source, int tag, p2p_status *status)
@@ -85,6 +84,7 @@ p2p_err p2p_iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_status 
 {
     p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_iprobe", SHAPE_RECV, source, tag, 0, 0, 0});
     if (err) return err;
-    if (!found) return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG, "there is nowhere to put the answer: found is NULL"));
+    if (!found)
+        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG, "there is nowhere to put the answer: found is NULL"));
     return p2p__leave(comm, iprobe(comm, source, tag, found, status));
 }

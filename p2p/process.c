@@ -23,8 +23,9 @@ void p2p__process_state(int pid, char *text, size_t bytes)
     static const struct {
         char letter;
         const char *name;
-    } names[] = {{'R', "running"}, {'S', "sleeping"}, {'D', "in the kernel"}, {'T', "stopped"}, {'t', "stopped by a debugger"},
-                 {'Z', "ended"}};
+    } names[] = {
+        {'R', "running"}, {'S', "sleeping"}, {'D', "in the kernel"}, {'T', "stopped"}, {'t', "stopped by a debugger"},
+        {'Z', "ended"}};
     char letter = p2p__process_letter(pid);
     const char *name = "unknown";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

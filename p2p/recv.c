@@ -14,8 +14,8 @@ static int source_in(const p2p_comm *comm, const wire_header *header)
 
 bool p2p__accept(p2p_request receive, const wire_header *header)
 {
-    receive->status = (p2p_status){
-        .source = source_in(receive->comm, header), .tag = header->tag, .bytes = (size_t)header->bytes};
+    receive->status =
+        (p2p_status){.source = source_in(receive->comm, header), .tag = header->tag, .bytes = (size_t)header->bytes};
     bool fits = header->bytes <= receive->bytes;
     receive->err = fits ? P2P_OK : P2P_ERR_TRUNCATE;
     receive->peer = (int)header->source;
@@ -44,8 +44,8 @@ p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes)
     peer->owed += bytes;
     if (peer->credit_busy || peer->owed < share(engine) / 4 || !peer->owed) return P2P_OK;
     peer->credit_busy = true;
-    peer->credit_packet = (p2p_packet){
-        .header = {.type = WIRE_CREDIT, .bytes = peer->owed}, .sent = credit_sent, .owner = peer};
+    peer->credit_packet =
+        (p2p_packet){.header = {.type = WIRE_CREDIT, .bytes = peer->owed}, .sent = credit_sent, .owner = peer};
     peer->owed = 0;
     return p2p__post(engine, peer, &peer->credit_packet);
 }
@@ -74,7 +74,8 @@ p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *
 
 void p2p__match_self(p2p_engine *engine, p2p_request receive, p2p_request send)
 {
-    wire_header header = {.source = (uint32_t)engine->rank, .tag = send->tag, .bytes = send->bytes, .clock = send->began};
+    wire_header header = {
+        .source = (uint32_t)engine->rank, .tag = send->tag, .bytes = send->bytes, .clock = send->began};
     bool fits = p2p__accept(receive, &header);
     if (fits && send->bytes) memmove(receive->buf, send->buf, send->bytes);
     p2p__complete(send, P2P_OK);
@@ -133,7 +134,8 @@ static p2p_err check_recv(p2p_comm *comm, const void *buf, size_t bytes, int sou
     return err ? err : p2p__check_buffer(comm, buf, bytes);
 }
 
-static p2p_err recv_and_wait(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_status *status, uint32_t context)
+static p2p_err recv_and_wait(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_status *status,
+                             uint32_t context)
 {
     p2p_err err = check_recv(comm, buf, bytes, source, tag);
     if (err) return err;
@@ -144,7 +146,8 @@ static p2p_err recv_and_wait(p2p_comm *comm, void *buf, size_t bytes, int source
     return err ? err : p2p__finish_stacked(comm, &request, status);
 }
 
-static p2p_err recv_later(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, uint32_t context, p2p_request *out)
+static p2p_err recv_later(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, uint32_t context,
+                          p2p_request *out)
 {
     if (!out) return p2p__fail(comm, P2P_ERR_ARG, "request is NULL: nothing could wait for this receive");
     p2p_err err = check_recv(comm, buf, bytes, source, tag);

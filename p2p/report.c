@@ -125,7 +125,8 @@ static void add_over(p2p_words *w, p2p_job *job, int rank, const p2p_rank_set *c
     }
 }
 
-static void add_others(p2p_words *w, p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act, const p2p_heart *h)
+static void add_others(p2p_words *w, p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act,
+                       const p2p_heart *h)
 {
     int shown = 0, more = 0;
     for (int i = 0; i < job->size; i++) {
@@ -137,7 +138,11 @@ static void add_others(p2p_words *w, p2p_job *job, const p2p_rank_set *stuck, co
         }
         bool behind = p2p__set_has(&h->behind, i);
         p2p__call_text(&job->board->rows[i].call, call, sizeof call);
-        p2p__add(w, "\n  %s: rank %d in %s", !behind ? "stuck as well" : h->length > 1 ? "behind them" : "behind it", i, call);
+        p2p__add(w, "\n  %s: rank %d in %s",
+                 !behind         ? "stuck as well"
+                 : h->length > 1 ? "behind them"
+                                 : "behind it",
+                 i, call);
         add_awaited(w, job, i, can_act);
         shown++;
     }
@@ -179,7 +184,8 @@ void p2p__report_deadlock(p2p_job *job, const p2p_rank_set *stuck, const p2p_ran
     add_others(&w, job, stuck, can_act, &h);
     p2p__add(&w, "\n  mistake: %s\n  try: %s", v.mistake, v.advice);
     p2p__say(job, "%s", w.text);
-    p2p__job_fail(job, waits_for_finished(job, &h, can_act) ? P2P_ERR_PEER_DEAD : P2P_ERR_DEADLOCK, h.ranks[0], 1, w.text);
+    p2p__job_fail(job, waits_for_finished(job, &h, can_act) ? P2P_ERR_PEER_DEAD : P2P_ERR_DEADLOCK, h.ranks[0], 1,
+                  w.text);
 }
 
 void p2p__report_death(p2p_job *job, int rank, const char *how)
@@ -215,8 +221,8 @@ void p2p__report_polling(p2p_job *job)
 static void say_doing(p2p_job *job, int rank, char *text, size_t bytes)
 {
     const board_call *call = &job->board->rows[rank].call;
-    static const char *const waits[] = {[BOARD_BLOCKED] = "waits in ", [BOARD_POLLING] = "polls in ",
-                                        [BOARD_FINALIZING] = "says goodbye in "};
+    static const char *const waits[] = {
+        [BOARD_BLOCKED] = "waits in ", [BOARD_POLLING] = "polls in ", [BOARD_FINALIZING] = "says goodbye in "};
     int state = state_of(job, rank);
     if (job->ranks[rank].ended || state == BOARD_RUNNING || state == BOARD_FINISHED) {
         const char *what = state == BOARD_RUNNING && !job->ranks[rank].ended ? "computes; " : "has ended; ";

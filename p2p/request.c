@@ -55,7 +55,8 @@ bool p2p__take_back(p2p_request request)
 static p2p_err check_debug(p2p_comm *comm, p2p_request request)
 {
     if (!request->debug_crc || request->debug_crc == p2p__crc32c(0, request->buf, request->bytes)) return P2P_OK;
-    return p2p__fail(comm, P2P_ERR_ARG, "the buffer of isend to %d changed before wait (tag %d, %zu bytes, line %d)\n"
+    return p2p__fail(comm, P2P_ERR_ARG,
+                     "the buffer of isend to %d changed before wait (tag %d, %zu bytes, line %d)\n"
                      "  try: leave it alone until p2p_wait or p2p_test says done",
                      request->status.source, request->tag, request->bytes, request->line);
 }
@@ -80,7 +81,8 @@ static void pass_time(p2p_engine *engine, p2p_request request)
     if (!engine->config.network.on || !request->counted) return;
     p2p_clock *clock = engine->clock;
     if (request->kind == REQUEST_RECV) {
-        uint64_t cost = p2p__network_message(&engine->config.network, request->peer, engine->rank, request->status.bytes);
+        uint64_t cost = p2p__network_message(&engine->config.network, request->peer, engine->rank,
+                                             request->status.bytes);
         p2p__clock_receive(clock, request->began, cost);
     } else {
         uint64_t ends = request->kind == REQUEST_SEND ? request->ends : request->clock.now;

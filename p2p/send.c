@@ -64,7 +64,8 @@ static p2p_err send_to_self(p2p_engine *engine, p2p_request request, bool buffer
         return P2P_OK;
     }
     p2p_unexpected *message = p2p__unexpected_add(engine, self, &request->packet.header, buffered ? request->bytes : 0);
-    if (!message) return p2p__fail(request->comm, P2P_ERR_NOMEM, "no memory to keep a message of %zu bytes", request->bytes);
+    if (!message)
+        return p2p__fail(request->comm, P2P_ERR_NOMEM, "no memory to keep a message of %zu bytes", request->bytes);
     if (!buffered) {
         message->sender = request;
         return P2P_OK;
@@ -133,7 +134,8 @@ static p2p_err check_send(p2p_comm *comm, const void *buf, size_t bytes, int des
 }
 
 /* Blocking sends and non-blocking ones, in either context. */
-static p2p_err send_and_wait(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, bool match, uint32_t context)
+static p2p_err send_and_wait(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, bool match,
+                             uint32_t context)
 {
     p2p_err err = check_send(comm, buf, bytes, dest, tag);
     if (err) return err;
@@ -144,7 +146,8 @@ static p2p_err send_and_wait(p2p_comm *comm, const void *buf, size_t bytes, int 
     return err ? err : p2p__finish_stacked(comm, &request, NULL);
 }
 
-static p2p_err send_later(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, uint32_t context, p2p_request *out)
+static p2p_err send_later(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, uint32_t context,
+                          p2p_request *out)
 {
     if (!out) return p2p__fail(comm, P2P_ERR_ARG, "request is NULL: nothing could wait for this send");
     p2p_err err = check_send(comm, buf, bytes, dest, tag);

@@ -17,7 +17,8 @@ static p2p_err check(p2p_comm *comm, const void *sendbuf, size_t sendbytes, int 
     if (!err && recvtag != P2P_ANY_TAG) err = p2p__check_tag(comm, recvtag);
     if (!err) err = p2p__check_buffer(comm, recvbuf, recvbytes);
     if (!err && overlap(sendbuf, sendbytes, recvbuf, recvbytes))
-        err = p2p__fail(comm, P2P_ERR_ARG, "the send buffer and the receive buffer overlap\n  try: a separate buffer to receive into");
+        err = p2p__fail(comm, P2P_ERR_ARG,
+                        "the send buffer and the receive buffer overlap\n  try: a separate buffer to receive into");
     if (!err && p2p__job_failed(comm->engine)) err = p2p__job_error(comm);
     return err;
 }
@@ -51,17 +52,19 @@ static p2p_err exchange(p2p_comm *comm, const void *sendbuf, size_t sendbytes, i
 p2p_err p2p_sendrecv(p2p_comm *comm, const void *sendbuf, size_t sendbytes, int dest, int sendtag, void *recvbuf,
                      size_t recvbytes, int source, int recvtag, p2p_status *status)
 {
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_sendrecv", SHAPE_SENDRECV, dest, sendtag, sendbytes, source, recvtag});
+    p2p_err err = p2p__enter(comm,
+                             &(p2p_call){"p2p_sendrecv", SHAPE_SENDRECV, dest, sendtag, sendbytes, source, recvtag});
     if (err) return err;
-    return p2p__leave(comm, exchange(comm, sendbuf, sendbytes, dest, sendtag, recvbuf, recvbytes, source, recvtag, status,
-                                     comm->context));
+    return p2p__leave(comm, exchange(comm, sendbuf, sendbytes, dest, sendtag, recvbuf, recvbytes, source, recvtag,
+                                     status, comm->context));
 }
 
 p2p_err p2p_layer_sendrecv(p2p_comm *comm, const void *sendbuf, size_t sendbytes, int dest, int sendtag, void *recvbuf,
                            size_t recvbytes, int source, int recvtag, p2p_status *status)
 {
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_layer_sendrecv", SHAPE_SENDRECV, dest, sendtag, sendbytes, source, recvtag});
+    p2p_err err =
+        p2p__enter(comm, &(p2p_call){"p2p_layer_sendrecv", SHAPE_SENDRECV, dest, sendtag, sendbytes, source, recvtag});
     if (err) return err;
-    return p2p__leave(comm, exchange(comm, sendbuf, sendbytes, dest, sendtag, recvbuf, recvbytes, source, recvtag, status,
-                                     comm->context + 1));
+    return p2p__leave(comm, exchange(comm, sendbuf, sendbytes, dest, sendtag, recvbuf, recvbytes, source, recvtag,
+                                     status, comm->context + 1));
 }

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 typedef struct {
-    uint64_t longest, now;   /* ns; longest is 0 when ranks share cores */
-    unsigned skipped;        /* waits since spinning stopped paying */
+    uint64_t longest, now; /* ns; longest is 0 when ranks share cores */
+    unsigned skipped;      /* waits since spinning stopped paying */
 } p2p_spin;
 
 void p2p__spin_init(p2p_spin *spin, int ranks);

@@ -137,8 +137,11 @@ p2p_err p2p_split(p2p_comm *comm, int colour, int key, p2p_comm **sub)
 {
     p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_split", SHAPE_PLAIN, 0, 0, 0, 0, 0});
     if (err) return err;
-    if (!sub) return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG, "there is nowhere to put the communicator: sub is NULL"));
+    if (!sub)
+        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG, "there is nowhere to put the communicator: sub is NULL"));
     if (colour < 0 && colour != P2P_UNDEFINED)
-        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG, "colour %d is negative\n  try: 0 or more, or P2P_UNDEFINED to join no group", colour));
+        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG,
+                                          "colour %d is negative\n  try: 0 or more, or P2P_UNDEFINED to join no group",
+                                          colour));
     return p2p__leave(comm, split(comm, (wish){colour, key, comm->rank}, sub));
 }

@@ -105,7 +105,8 @@ static void rank_has_error(p2p_job *job, p2p_rank_process *process)
     const char *message = job->board->rows[process->rank].error;
     process->fatal = true;
     if (process->goodbye) return; /* nobody is waiting for it any more */
-    snprintf(text, sizeof text, "rank %d ended the job with an error: %.*s", process->rank, (int)strcspn(message, "\n"), message);
+    snprintf(text, sizeof text, "rank %d ended the job with an error: %.*s", process->rank, (int)strcspn(message, "\n"),
+             message);
     p2p__job_fail(job, P2P_ERR_PEER_DEAD, process->rank, 1, text);
 }
 

@@ -66,13 +66,17 @@ static bool near_miss(int rank, const board_item *here, const board_item *wanted
     if (!from_wanted(here, wanted)) return false;
     if (here->context != wanted->context) {
         if (wanted->tag >= 0 && wanted->tag != here->tag) return false;
-        snprintf(text, bytes, "communicator mismatch: rank %d has a message with tag %d from rank %d waiting (%llu bytes), but it was "
-                 "sent in another communicator", rank, here->tag, here->peer, amount);
+        snprintf(
+            text, bytes,
+            "communicator mismatch: rank %d has a message with tag %d from rank %d waiting (%llu bytes), but it was "
+            "sent in another communicator",
+            rank, here->tag, here->peer, amount);
         return true;
     }
     if (wanted->tag < 0 || wanted->tag == here->tag) return false;
-    snprintf(text, bytes, "tag mismatch: rank %d has a message with tag %d from rank %d waiting (%llu bytes), but wants tag %d", rank,
-             here->tag, here->peer, amount, wanted->tag);
+    snprintf(text, bytes,
+             "tag mismatch: rank %d has a message with tag %d from rank %d waiting (%llu bytes), but wants tag %d",
+             rank, here->tag, here->peer, amount, wanted->tag);
     return true;
 }
 
@@ -104,8 +108,8 @@ static void finished_text(p2p_job *job, int rank, const p2p_rank_set *can_act, c
     if (!count)
         snprintf(text, bytes, "nobody is left to send: rank %d waits for any source, and there is no other rank", rank);
     else if (job->board->rows[rank].wait.any_count)
-        snprintf(text, bytes, "nobody is left to send: all that rank %d could hear from, %.300s, %s finished", rank, w.text,
-                 count == 1 ? "has" : "have");
+        snprintf(text, bytes, "nobody is left to send: all that rank %d could hear from, %.300s, %s finished", rank,
+                 w.text, count == 1 ? "has" : "have");
     else
         snprintf(text, bytes, "waiting for a rank that has finished: %.300s sends and receives nothing more", w.text);
 }
@@ -113,9 +117,11 @@ static void finished_text(p2p_job *job, int rank, const p2p_rank_set *can_act, c
 static p2p_verdict judge_self(const board_row *row)
 {
     if (sends(row))
-        return (p2p_verdict){"a send to oneself that needs buffering: it waits for a receive that this rank never reaches",
-                         "post the receive first (p2p_irecv), or use p2p_isend"};
-    return (p2p_verdict){"a rank waits for a message from itself that it has not sent", "send it first, with p2p_isend"};
+        return (p2p_verdict){
+            "a send to oneself that needs buffering: it waits for a receive that this rank never reaches",
+            "post the receive first (p2p_irecv), or use p2p_isend"};
+    return (p2p_verdict){"a rank waits for a message from itself that it has not sent",
+                         "send it first, with p2p_isend"};
 }
 
 static p2p_verdict judge_cycle(p2p_job *job, const p2p_heart *h)
@@ -123,29 +129,35 @@ static p2p_verdict judge_cycle(p2p_job *job, const p2p_heart *h)
     int splits = count_heart(job, h, is_split);
     if (h->length == 1) return judge_self(&job->board->rows[h->ranks[0]]);
     if (splits && splits < h->length)
-        return (p2p_verdict){"not every rank is in p2p_split", "p2p_split is called by every rank of the communicator, with "
-                         "P2P_UNDEFINED by those that join no group"};
+        return (p2p_verdict){"not every rank is in p2p_split",
+                             "p2p_split is called by every rank of the communicator, with "
+                             "P2P_UNDEFINED by those that join no group"};
     if (count_heart(job, h, is_collective) == h->length && different_collectives(job, h))
-        return (p2p_verdict){"the ranks are in different collectives", "every rank must make the same collective calls in the same order"};
+        return (p2p_verdict){"the ranks are in different collectives",
+                             "every rank must make the same collective calls in the same order"};
     if (count_heart(job, h, sends) == h->length)
-        return (p2p_verdict){"sends that need buffering: each waits until its message is received, and nobody is receiving (a cycle)",
-                         "let one side receive first, or p2p_sendrecv, or p2p_isend and then receive; up to 64 KiB a message may "
-                         "be buffered, and that hides this"};
+        return (p2p_verdict){
+            "sends that need buffering: each waits until its message is received, and nobody is receiving (a cycle)",
+            "let one side receive first, or p2p_sendrecv, or p2p_isend and then receive; up to 64 KiB a message may "
+            "be buffered, and that hides this"};
     if (count_heart(job, h, receives) == h->length)
         return (p2p_verdict){"each receives before it sends, so nobody ever sends (a cycle)",
-                         "let one of them send first, or use p2p_sendrecv, or p2p_irecv before the send"};
+                             "let one of them send first, or use p2p_sendrecv, or p2p_irecv before the send"};
     return (p2p_verdict){"each waits for another to act first (a cycle)",
-                     "follow the lines above: which message should come first, and who should be receiving it?"};
+                         "follow the lines above: which message should come first, and who should be receiving it?"};
 }
 
 p2p_verdict p2p__judge(p2p_job *job, const p2p_heart *h, const p2p_rank_set *can_act, char *text, size_t bytes)
 {
     const board_row *first = &job->board->rows[h->ranks[0]];
     if (any_near_miss(job, h, text, bytes))
-        return (p2p_verdict){text, strncmp(text, "tag", 3) == 0 ? "make the tags equal, or receive with P2P_ANY_TAG and look at the status"
-                                                            : "send and receive in the same communicator"};
+        return (p2p_verdict){text, strncmp(text, "tag", 3) == 0
+                                       ? "make the tags equal, or receive with P2P_ANY_TAG and look at the status"
+                                       : "send and receive in the same communicator"};
     if (h->is_cycle) return judge_cycle(job, h);
     finished_text(job, h->ranks[0], can_act, text, bytes);
-    if (is_split(first)) return (p2p_verdict){text, "p2p_split is called by every rank of the communicator: does every rank call it?"};
-    return (p2p_verdict){text, "compare how many messages are sent and received: is a send missing, or a receive too many?"};
+    if (is_split(first))
+        return (p2p_verdict){text, "p2p_split is called by every rank of the communicator: does every rank call it?"};
+    return (p2p_verdict){text,
+                         "compare how many messages are sent and received: is a send missing, or a receive too many?"};
 }

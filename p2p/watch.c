@@ -98,7 +98,8 @@ static void find_can_act(p2p_job *job, const p2p_rank_set *still, p2p_rank_set *
     for (bool grown = true; grown;) {
         grown = false;
         for (int i = 0; i < job->size; i++) {
-            if (!p2p__set_has(still, i) || p2p__set_has(can_act, i) || is_over(job, i) || !may_act(job, i, can_act)) continue;
+            if (!p2p__set_has(still, i) || p2p__set_has(can_act, i) || is_over(job, i) || !may_act(job, i, can_act))
+                continue;
             p2p__set_add(can_act, i);
             grown = true;
         }
@@ -120,7 +121,8 @@ static bool find_stuck(p2p_job *job, const p2p_rank_set *still, const p2p_rank_s
     p2p__set_clear(stuck, job->size);
     for (int i = 0; i < job->size; i++) {
         bool waits = p2p__set_has(still, i) && state_of(job, i) == BOARD_BLOCKED && !is_over(job, i);
-        if (!waits || something_under_way_to(job, i) || is_released(&job->board->rows[i].wait, can_act, job->size)) continue;
+        if (!waits || something_under_way_to(job, i) || is_released(&job->board->rows[i].wait, can_act, job->size))
+            continue;
         p2p__set_add(stuck, i);
         any = true;
     }
@@ -144,7 +146,8 @@ static bool only_polling(p2p_job *job)
 static bool all_polled_enough(p2p_job *job)
 {
     for (int i = 0; i < job->size; i++)
-        if (state_of(job, i) == BOARD_POLLING && !is_over(job, i) && job->watch.polled_looks[i] < POLLING_LOOKS) return false;
+        if (state_of(job, i) == BOARD_POLLING && !is_over(job, i) && job->watch.polled_looks[i] < POLLING_LOOKS)
+            return false;
     return true;
 }
 

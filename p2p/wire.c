@@ -23,7 +23,8 @@ static const char *what_is_wrong(const wire_header *header, int source, uint32_t
     return NULL;
 }
 
-bool p2p__wire_check(const wire_header *header, int source, uint32_t sequence, size_t eager, char *why, size_t why_bytes)
+bool p2p__wire_check(const wire_header *header, int source, uint32_t sequence, size_t eager, char *why,
+                     size_t why_bytes)
 {
     const char *wrong = what_is_wrong(header, source, sequence, eager);
     if (!wrong) return true;

@@ -25,16 +25,16 @@ typedef struct {
     uint32_t magic;
     uint8_t type, flags;
     uint16_t reserved;
-    uint32_t context;      /* which communicator, and whether the user's messages or a collective's */
+    uint32_t context; /* which communicator, and whether the user's messages or a collective's */
     int32_t tag;
-    uint64_t bytes;        /* of the message; also in REQUEST, which carries no payload */
-    uint64_t sender_id;    /* the sender's name for the operation: REQUEST, CLEAR, PAYLOAD */
-    uint64_t receiver_id;  /* the receiver's: CLEAR, PAYLOAD */
-    uint64_t clock;        /* the sender's virtual time, ns */
-    uint32_t sequence;     /* frames on this link in this direction so far */
-    uint32_t source;       /* world rank */
-    uint32_t payload_crc;  /* with FLAG_CRC */
-    uint32_t header_crc;   /* over everything before it */
+    uint64_t bytes;       /* of the message; also in REQUEST, which carries no payload */
+    uint64_t sender_id;   /* the sender's name for the operation: REQUEST, CLEAR, PAYLOAD */
+    uint64_t receiver_id; /* the receiver's: CLEAR, PAYLOAD */
+    uint64_t clock;       /* the sender's virtual time, ns */
+    uint32_t sequence;    /* frames on this link in this direction so far */
+    uint32_t source;      /* world rank */
+    uint32_t payload_crc; /* with FLAG_CRC */
+    uint32_t header_crc;  /* over everything before it */
 } wire_header;
 
 _Static_assert(sizeof(wire_header) == 64, "a header is one cache line");
@@ -44,7 +44,8 @@ void p2p__wire_seal(wire_header *header);
 
 /* Is this a header that `source` may have sent as its frame number `sequence`? Otherwise says why. `eager` is the largest
  * payload an EAGER frame may have. */
-bool p2p__wire_check(const wire_header *header, int source, uint32_t sequence, size_t eager, char *why, size_t why_bytes);
+bool p2p__wire_check(const wire_header *header, int source, uint32_t sequence, size_t eager, char *why,
+                     size_t why_bytes);
 
 static inline uint64_t p2p__wire_payload(const wire_header *header)
 {

@@ -19,7 +19,7 @@ typedef struct p2p_packet {
     wire_header header;
     const void *payload;
     size_t payload_bytes;
-    size_t done;               /* bytes of header and payload that have left */
+    size_t done; /* bytes of header and payload that have left */
     void (*sent)(struct p2p_engine *engine, struct p2p_packet *packet);
     void *owner;
 } p2p_packet;

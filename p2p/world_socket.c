@@ -24,23 +24,23 @@
 #define RETRY_LIMIT_NS UINT64_C(10000000000)
 
 typedef struct {
-    int fd;                        /* -1: not open */
+    int fd; /* -1: not open */
     bool asked, gone;
-    size_t slot;                   /* in the poll set */
-    p2p_packet *head, *tail;       /* on their way out */
-    wire_header partial;           /* of a header that has come in part */
+    size_t slot;             /* in the poll set */
+    p2p_packet *head, *tail; /* on their way out */
+    wire_header partial;     /* of a header that has come in part */
     size_t have;
     bool in_payload;
     uint64_t retry_at, retry_pause, retry_since; /* after ENOBUFS; 0: not waiting */
 } link_end;
 
 typedef struct {
-    link_end *links;               /* [size] */
-    struct pollfd *polled;         /* [0] is the supervisor */
-    int *rank_of;                  /* of a slot */
+    link_end *links;       /* [size] */
+    struct pollfd *polled; /* [0] is the supervisor */
+    int *rank_of;          /* of a slot */
     size_t slots;
     size_t retrying;
-    p2p_peer *stalled;             /* what it sent is in staging, unread, because there was no memory */
+    p2p_peer *stalled; /* what it sent is in staging, unread, because there was no memory */
     size_t stalled_from, stalled_to;
     char staging[STAGING_BYTES];
 } socket_world;
@@ -138,7 +138,8 @@ static ssize_t write_some(link_end *link)
     if (header_done < sizeof packet->header)
         parts[count++] = (struct iovec){(char *)&packet->header + header_done, sizeof packet->header - header_done};
     if (payload_done < packet->payload_bytes)
-        parts[count++] = (struct iovec){(char *)(uintptr_t)packet->payload + payload_done, packet->payload_bytes - payload_done};
+        parts[count++] = (struct iovec){(char *)(uintptr_t)packet->payload + payload_done,
+                                        packet->payload_bytes - payload_done};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)count};
     ssize_t sent;
     do sent = sendmsg(link->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
