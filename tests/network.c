@@ -427,7 +427,8 @@ static int everything(p2p_comm *world, void *arg)
     p2p_request requests[4];
     p2p_comm *half;
 
-    for (size_t a = 0; a < COUNT(algorithms); a++) CALL(algorithms[a].run(world, values, 1000 << a, DTYPE_I32, OP_MAX));
+    for (size_t a = 0; a < COUNT(algorithms); a++)
+        CALL(algorithms[a].run(world, values, (size_t)1000 << a, DTYPE_I32, OP_MAX));
     CALL(ring_iall_reduce(world, values, 5000, DTYPE_I32, OP_MAX, &requests[0]));
     CALL(p2p_irecv(world, other, 70000, left, 1, &requests[1]));
     CALL(p2p_isend(world, other + 70000, 100 * (size_t)rank, right, 1, &requests[2]));

@@ -287,6 +287,7 @@ static int body_late_barrier(p2p_comm *world)
     p2p_err err = NOTE(world, coll_barrier(world));
     if (p2p_rank(world) == 1) return 0;
     lab_raise_flag(0);
+    WANT(lab_wait_flag(0, n - 1), "not everyone's barrier ended"); /* who leaves first must not be the others' error */
     WANT(err == P2P_ERR_TIMEOUT, "the barrier gave %d: %s", (int)err, p2p_error_message(world));
     WANT(strstr(p2p_error_message(world), "rank 1"), "rank 1 is not named: %s", p2p_error_message(world));
     return check_poisoned(world, P2P_ERR_TIMEOUT);

@@ -143,7 +143,7 @@ static bool dies_at(int n)
     snprintf(what, sizeof what, "%s, %d ranks, count %zu, rank %d killed %s frame %ld", algorithm->name, n, count,
              victim, halfway ? "in" : "before", frames + 1);
     lab_run(&job);
-    if (!lab->died_at) {
+    if (!(lab->died_at > 0)) {
         CHECK(job.status == 0, "%s: not killed, and exit status %d", what, job.status);
         return false;
     }
