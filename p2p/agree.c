@@ -9,13 +9,18 @@
  * One counter and one comparison a rank, no messages. A difference ends the job through the supervisor, so that every
  * rank learns of it, whatever it is waiting for.
  */
+#include <linux/futex.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "p2p/control.h"
 #include "p2p/internal.h"
+#define DOZE_NS 1000000
 
 static uint64_t phase_of(uint64_t number, unsigned phase)
 {
@@ -141,6 +146,13 @@ static bool claim(p2p_comm *comm, board_slot *slot, uint64_t seen, uint64_t numb
     return true;
 }
 
+/* Most wait on a futex, which one call wakes. They only doze there, since they cannot look at their links meanwhile. */
+static void ring_bell(board_slot *slot)
+{
+    atomic_fetch_add(&slot->bell, 1);
+    if (atomic_load(&slot->dozing)) syscall(SYS_futex, &slot->bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 static void wake_sleepers(p2p_engine *engine, board_slot *slot)
 {
     for (int i = 0; i * 64 < engine->size; i++) {
@@ -159,6 +171,7 @@ static void arrive(p2p_comm *comm, board_slot *slot, uint64_t number)
     atomic_fetch_or_explicit(&slot->here[engine->rank / 64], UINT64_C(1) << (engine->rank % 64), memory_order_relaxed);
     if (atomic_fetch_add(&slot->arrived, 1) + 1 < (uint32_t)comm->size) return;
     atomic_store(&slot->phase, phase_of(number, SLOT_AGREED));
+    ring_bell(slot);
     wake_sleepers(engine, slot);
 }
 
@@ -208,6 +221,21 @@ static void describe_missing(p2p_engine *engine, void *arg, board_wait *wait)
     }
 }
 
+/* Let the others have the core if that is all they need, then sleep where one call wakes everybody. Not for long: whoever
+ * sleeps here does not serve its links. */
+static void doze(p2p_engine *engine, void *arg)
+{
+    const agreement *a = arg;
+    board_slot *slot = slot_of(a->comm, a->number);
+    const struct timespec limit = {0, DOZE_NS};
+
+    for (int i = 0; i < engine->spin.yields && !is_agreed(engine, arg); i++) sched_yield();
+    uint32_t bell = atomic_load(&slot->bell);
+    atomic_fetch_add(&slot->dozing, 1);
+    if (!is_agreed(engine, arg)) syscall(SYS_futex, &slot->bell, FUTEX_WAIT, bell, &limit, NULL, 0);
+    atomic_fetch_sub(&slot->dozing, 1);
+}
+
 static void ask_to_be_woken(p2p_engine *engine, void *arg)
 {
     const agreement *a = arg;
@@ -220,6 +248,7 @@ static p2p_err wait_agreed(p2p_comm *comm, uint64_t number)
     if (is_agreed(comm->engine, &a)) return P2P_OK;
     p2p_waiting waiting = {.ready = is_agreed,
                            .describe = describe_missing,
+                           .doze = doze,
                            .before_sleep = ask_to_be_woken,
                            .arg = &a,
                            .state = BOARD_BLOCKED};

@@ -6,14 +6,12 @@
  * Before it sleeps, a rank shows on the board what it waits for. The order is what makes deadlock detection exact: look
  * whether what has arrived releases me; only if not, show "blocked" and count what arrived as received.
  */
-#include <sched.h>
 #include <stdio.h>
 
 #include "p2p/internal.h"
 
 #define LOST_GRACE_NS UINT64_C(1000000000)
 #define NOMEM_TRIES 100
-#define YIELDS 50
 #define NOMEM_PAUSE_NS UINT64_C(2000000)
 
 /* ---- The board ---- */
@@ -289,12 +287,6 @@ static p2p_err wait_loop(p2p_comm *comm, const p2p_waiting *waiting, uint64_t de
     return P2P_OK;
 }
 
-/* Agreement is near when the others only need the core: let them have it a few times before going to sleep for it. */
-static void give_way(p2p_engine *engine, const p2p_waiting *waiting)
-{
-    for (int i = 0; i < YIELDS && !waiting->ready(engine, waiting->arg); i++) sched_yield();
-}
-
 /* Look again for a while before going to sleep, as long as spin.c finds it worth it. */
 static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, uint64_t started, int *looks)
 {
@@ -317,7 +309,7 @@ p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting)
     p2p_err err = look_a_while(engine, waiting, started, &looks);
     if (err) return p2p__fail(comm, err, "%s", engine->poison);
     enum p2p_spin_result result = looks > 1 ? SPIN_SPUN : SPIN_FOUND;
-    if (waiting->before_sleep) give_way(engine, waiting);
+    if (waiting->doze && !waiting->ready(engine, waiting->arg)) waiting->doze(engine, waiting->arg);
     if (!waiting->ready(engine, waiting->arg)) {
         result = SPIN_SLEPT;
         err = wait_loop(comm, waiting, limit ? started + limit : UINT64_MAX);

@@ -109,6 +109,7 @@ enum { SLOT_FREE, SLOT_CLAIMED, SLOT_OPEN, SLOT_AGREED };
 typedef struct {
     _Alignas(64) _Atomic uint64_t phase;
     _Atomic uint32_t arrived;
+    _Atomic uint32_t bell, dozing; /* a futex: changes when all agree; and how many wait on it */
     _Atomic uint64_t here[RANK_SET_WORDS], asleep[RANK_SET_WORDS]; /* world ranks */
     board_fingerprint first;
 } board_slot;

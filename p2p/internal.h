@@ -276,6 +276,7 @@ typedef struct {
     void *arg;
     p2p_peer *hot;                                       /* where it will come from, if known; else NULL */
     int state;                                           /* shown on the board: BOARD_BLOCKED or BOARD_FINALIZING */
+    void (*doze)(p2p_engine *engine, void *arg);           /* a short sleep that is cheap to end; nothing moves meanwhile */
     void (*before_sleep)(p2p_engine *engine, void *arg); /* ask to be woken; ready is asked once more afterwards */
     bool patient;                                        /* PAIRWISE_TIMEOUT does not apply */
 } p2p_waiting;

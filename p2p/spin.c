@@ -7,6 +7,7 @@
 #define SHORTEST_NS UINT64_C(1000)
 #define LONG_WAIT_NS UINT64_C(200000)
 #define TRY_AGAIN_AFTER 64
+#define FEW_YIELDS 3
 
 static int cores(void)
 {
@@ -19,6 +20,7 @@ void p2p__spin_init(p2p_spin *spin, int ranks)
     spin->longest = ranks > 1 && ranks <= cores() ? LONGEST_NS : 0;
     spin->now = spin->longest;
     spin->skipped = 0;
+    spin->yields = ranks <= 2 * cores() ? FEW_YIELDS : 0;
 }
 
 uint64_t p2p__spin_time(p2p_spin *spin)

@@ -15,6 +15,7 @@
 typedef struct {
     uint64_t longest, now; /* ns; longest is 0 when ranks share cores */
     unsigned skipped;      /* waits since spinning stopped paying */
+    int yields;            /* how often to let others have the core before sleeping: worth it when few share one */
 } p2p_spin;
 
 void p2p__spin_init(p2p_spin *spin, int ranks);
