@@ -215,6 +215,8 @@ static void describe_missing(p2p_engine *engine, void *arg, board_wait *wait)
     const agreement *a = arg;
     const board_slot *slot = slot_of(a->comm, a->number);
     (void)engine;
+    wait->agree_context = a->comm->context;
+    wait->agree_number = a->number;
     for (int i = 0; i < a->comm->size; i++) {
         int rank = a->comm->world_rank[i];
         if (!(atomic_load(&slot->here[rank / 64]) >> (rank % 64) & 1)) p2p__set_add(&wait->need, rank);
@@ -276,7 +278,7 @@ uint64_t p2p_layer_number(const p2p_comm *comm)
 
 p2p_err p2p_layer_test_agree(p2p_comm *comm, uint64_t number, bool *agreed)
 {
-    *agreed = !comm->engine->config.check || comm->size == 1 || slot_agreed(slot_of(comm, number), number);
+    *agreed = !number || !comm->engine->config.check || comm->size == 1 || slot_agreed(slot_of(comm, number), number);
     if (*agreed || !p2p__job_failed(comm->engine)) return P2P_OK;
     return p2p__job_error(comm);
 }

@@ -133,6 +133,16 @@ void p2p__describe_requests(p2p_engine *engine, const p2p_request *requests, siz
     }
 }
 
+/* Once such a peer has received everything, this rank has news, though nothing is on its way to it. */
+static void show_draining(p2p_engine *engine, board_wait *wait)
+{
+    wait->drains = engine->packets_out > 0;
+    if (!wait->drains) return;
+    p2p__set_clear(&wait->draining, engine->size);
+    for (int i = 0; i < engine->size; i++)
+        if (engine->peers[i].packets_out) p2p__set_add(&wait->draining, i);
+}
+
 static void show_layers(p2p_engine *engine, board_wait *wait)
 {
     for (p2p_request at = engine->layers.head; at; at = at->next, wait->layer_count++) {
@@ -146,9 +156,11 @@ static void show_blocked(p2p_engine *engine, const p2p_waiting *waiting)
     board_wait *wait = &engine->row->wait;
     p2p__row_open(engine->row);
     p2p__set_clear(&wait->need, engine->size);
+    wait->agree_number = 0;
     wait->any_count = wait->layer_count = wait->pending_count = 0;
     waiting->describe(engine, waiting->arg, wait);
     show_layers(engine, wait);
+    show_draining(engine, wait);
     show_unexpected(engine, wait);
     set_state(engine, waiting->state);
     show_received(engine);
@@ -275,11 +287,11 @@ static p2p_err wait_loop(p2p_comm *comm, const p2p_waiting *waiting, uint64_t de
         if (engine->failed && engine->drained) return p2p__job_error(comm);
         if (p2p__job_failed(engine)) continue; /* look once more at what has arrived */
         if (engine->control < 0) return alone(comm);
-        show_blocked(engine, waiting);
         if (waiting->before_sleep) {
             waiting->before_sleep(engine, waiting->arg);
             if (waiting->ready(engine, waiting->arg)) break;
         }
+        show_blocked(engine, waiting);
         p2p_err err = sleep_once(engine, deadline, &tries);
         if (err == P2P_ERR_TIMEOUT) return p2p__timeout_error(comm, &engine->row->wait);
         if (err) return p2p__fail(comm, err, "%s", engine->poison);
@@ -314,6 +326,7 @@ p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting)
         result = SPIN_SLEPT;
         err = wait_loop(comm, waiting, limit ? started + limit : UINT64_MAX);
     }
+    if (shown_state(engine) == BOARD_BLOCKED) p2p__show_running(engine);
     p2p__spin_learn(&engine->spin, result, result == SPIN_SLEPT ? p2p__now() - started : 0);
     return err;
 }

@@ -71,6 +71,11 @@ typedef struct {
  * non-blocking collectives may still send, if one of `layers` does. */
 typedef struct {
     p2p_rank_set need, any[BOARD_ANY_SETS], layers;
+    p2p_rank_set draining; /* peers for whom something had not left yet */
+    bool drains;
+    uint32_t
+        agree_context; /* with agree_number != 0: of `need`, those who have come to that slot are not needed any more */
+    uint64_t agree_number;
     int any_count;
     int layer_count;
     int pending_count, waiting_count; /* in all; the first few are below */
@@ -133,7 +138,9 @@ typedef struct {
     _Atomic uint32_t failed;
     board_failure failure;
     _Atomic uint32_t next_context; /* for p2p_split */
-    board_row rows[];              /* then: sent[size][size], received[size][size], slots */
+    _Atomic uint32_t
+        context_users[BOARD_CONTEXTS]; /* ranks whose communicator has this index; 0: free; the world has 0 */
+    board_row rows[];                  /* then: sent[size][size], received[size][size], slots */
 } board;
 
 /* Bytes of a board for this many ranks; nearly all of it is never touched. */

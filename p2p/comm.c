@@ -24,6 +24,7 @@ p2p_comm *p2p__comm_new(p2p_engine *engine, uint32_t context, int rank, int size
     comm->context = context;
     comm->rank = rank;
     comm->size = size;
+    comm->agreed = true; /* no collective is open */
     comm->next = engine->comms;
     engine->comms = comm;
     return comm;
@@ -104,6 +105,7 @@ p2p_err p2p_free(p2p_comm *comm)
         return p2p__leave(comm, p2p__fail(comm, P2P_ERR_STATE,
                                           "requests on this communicator are still pending\n"
                                           "  try: p2p_wait for each of them first"));
+    atomic_fetch_sub(&comm->engine->board->context_users[comm->context / 2 % BOARD_CONTEXTS], 1);
     err = p2p__leave(comm, P2P_OK);
     unlink_comm(comm);
     p2p__comm_bury(comm);

@@ -104,12 +104,20 @@ p2p_err p2p__post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet)
     packet->header.sequence = peer->frames_out++;
     p2p__wire_seal(&packet->header);
     engine->packets_out++;
+    peer->packets_out++;
 
     _Atomic uint64_t *sent = &p2p__board_sent(engine->board, engine->rank)[peer->rank];
     p2p__row_open(engine->row);
     atomic_store_explicit(sent, peer->frames_out, memory_order_relaxed);
     p2p__row_shut(engine->row);
     return engine->world->post(engine, peer, packet);
+}
+
+void p2p__left(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet)
+{
+    engine->packets_out--;
+    peer->packets_out--;
+    packet->sent(engine, packet);
 }
 
 /* ---- Frames that arrive ---- */
@@ -250,6 +258,7 @@ void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int 
     for (p2p_packet *packet = engine->world->abandon(engine, peer), *next; packet; packet = next) {
         next = packet->next;
         engine->packets_out--;
+        peer->packets_out--;
         if (packet->header.type == WIRE_EAGER) p2p__complete(packet->owner, P2P_ERR_SYS);
     }
     peer->frames_out = 0; /* the other side has never had its end, so nothing has been or will be received */

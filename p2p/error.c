@@ -138,7 +138,10 @@ p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call)
         return refuse(
             comm, call, file, line,
             "two threads are inside Pairwise calls of one rank at once\n  try: let one thread do all communication");
-    if (engine->depth++ == 0) show_call(engine, comm, call, file, line);
+    if (engine->depth++ == 0) {
+        comm->cause[0] = 0;
+        show_call(engine, comm, call, file, line);
+    }
     if (engine->poisoned) {
         p2p__fail(comm, engine->poisoned, "%s", engine->poison);
         return p2p__leave(comm, engine->poisoned);
@@ -152,7 +155,9 @@ p2p_err p2p__leave(p2p_comm *comm, p2p_err err)
     if (--engine->depth > 0) return err;
     p2p__show_running(engine);
     if (engine->config.debug) atomic_store(&engine->owner, 0);
-    return err ? raise_error(comm, &engine->row->call, engine, err) : P2P_OK;
+    if (!err) return P2P_OK;
+    if (!comm->cause[0]) p2p__fail(comm, err, "%s", engine->poison[0] ? engine->poison : p2p_strerror(err));
+    return raise_error(comm, &engine->row->call, engine, err);
 }
 
 p2p_err p2p__check_peer(p2p_comm *comm, int peer, const char *role)

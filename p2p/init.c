@@ -150,13 +150,22 @@ static void describe_everyone(p2p_engine *engine, void *arg, board_wait *wait)
         if (i != engine->rank) p2p__set_add(&wait->need, i);
 }
 
+/* Those who have not yet read what was sent to them. */
+static void describe_readers(p2p_engine *engine, void *arg, board_wait *wait)
+{
+    (void)arg;
+    for (int i = 0; i < engine->size; i++)
+        if (engine->peers[i].packets_out) p2p__set_add(&wait->need, i);
+}
+
 static p2p_err say_goodbye(p2p_comm *world)
 {
     p2p_engine *engine = world->engine;
-    p2p_waiting waiting = {.ready = nothing_left_to_send, .describe = describe_everyone, .state = BOARD_BLOCKED};
+    p2p_waiting waiting = {.ready = nothing_left_to_send, .describe = describe_readers, .state = BOARD_BLOCKED};
     p2p_err err = p2p__block(world, &waiting);
     if (err || engine->control < 0) return err;
     p2p__control_tell(engine, CONTROL_GOODBYE, engine->rank, 0);
+    waiting.describe = describe_everyone;
     waiting.state = BOARD_FINALIZING;
     waiting.patient = !engine->timed_out; /* whoever did not answer in time may never say goodbye */
     waiting.ready = everyone_done;
@@ -165,8 +174,19 @@ static p2p_err say_goodbye(p2p_comm *world)
     return err ? err : p2p__block(world, &waiting);
 }
 
+/* A collective that nobody waited for: its state is released; the request stays, so that waiting for it is an error. */
+static void release_layers(p2p_engine *engine)
+{
+    for (p2p_request at = engine->requests; at; at = at->all_next) {
+        if (at->kind != REQUEST_LAYER || !at->layer_state) continue;
+        if (at->layer->release) at->layer->release(at->layer_state);
+        at->layer_state = NULL;
+    }
+}
+
 static void bury_all(p2p_engine *engine)
 {
+    release_layers(engine);
     atomic_store(&engine->row->state, BOARD_FINISHED);
     for (p2p_comm *comm = engine->comms, *next; comm; comm = next) {
         next = comm->next;

@@ -92,6 +92,7 @@ struct p2p_peer {
     bool unreachable; /* no link can be had, because lacking_rank's limit on descriptors is reached */
     int lacking_rank, limit;
     uint32_t frames_out, frames_in;
+    size_t packets_out; /* frames posted that have not left */
     bool received_dirty;
     p2p_peer *next_dirty;
     void *link; /* the world's */
@@ -188,6 +189,9 @@ void p2p__engine_destroy(p2p_engine *engine);
 /* Give the world a packet; counts the frame on the board first. */
 p2p_err p2p__post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet);
 
+/* For worlds: all of a packet has left. It may be gone afterwards. */
+void p2p__left(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet);
+
 /* For worlds: a header has arrived, checked: decides where its payload goes (peer->in_dest). On P2P_ERR_NOMEM nothing
  * has happened; ask again later. Then, once all of the payload is there: */
 p2p_err p2p__arrived(p2p_engine *engine, p2p_peer *peer, const wire_header *header);
@@ -274,9 +278,9 @@ typedef struct {
     bool (*ready)(p2p_engine *engine, void *arg);
     void (*describe)(p2p_engine *engine, void *arg, board_wait *wait);
     void *arg;
-    p2p_peer *hot;                                       /* where it will come from, if known; else NULL */
-    int state;                                           /* shown on the board: BOARD_BLOCKED or BOARD_FINALIZING */
-    void (*doze)(p2p_engine *engine, void *arg);           /* a short sleep that is cheap to end; nothing moves meanwhile */
+    p2p_peer *hot;                               /* where it will come from, if known; else NULL */
+    int state;                                   /* shown on the board: BOARD_BLOCKED or BOARD_FINALIZING */
+    void (*doze)(p2p_engine *engine, void *arg); /* a short sleep that is cheap to end; nothing moves meanwhile */
     void (*before_sleep)(p2p_engine *engine, void *arg); /* ask to be woken; ready is asked once more afterwards */
     bool patient;                                        /* PAIRWISE_TIMEOUT does not apply */
 } p2p_waiting;

@@ -160,9 +160,6 @@ static bool start_rank(p2p_job *job, int rank)
 
 bool p2p__start_ranks(p2p_job *job)
 {
-    for (int i = 0; i < job->size; i++) {
-        job->ranks[i] = (p2p_rank_process){.rank = i, .control = -1, .ended = true, .out.fd = -1, .err.fd = -1};
-    }
     for (int i = 0; i < job->size; i++)
         if (!start_rank(job, i)) return false;
     return true;
@@ -207,6 +204,8 @@ static bool open_job(p2p_job *job)
 {
     job->board = p2p__board_create(job->size, &job->plan->config, &job->board_fd);
     job->ranks = calloc((size_t)job->size, sizeof *job->ranks);
+    for (int i = 0; job->ranks && i < job->size; i++)
+        job->ranks[i] = (p2p_rank_process){.rank = i, .control = -1, .ended = true, .out.fd = -1, .err.fd = -1};
     if (!job->board || !job->ranks || p2p__links_init(job) || p2p__watch_init(job)) {
         fprintf(stderr, "pairwise: no memory to supervise %d ranks\n", job->size);
         return false;

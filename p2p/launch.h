@@ -127,6 +127,9 @@ void p2p__watch_free(p2p_job *job);
 /* Ranks that can never be released, exactly; false if there are none. `can_act` are those that still can do something. */
 bool p2p__watch_look(p2p_job *job, p2p_rank_set *stuck, p2p_rank_set *can_act);
 
+/* wait->need, without those who came to the collective after this rank had shown for whom it waits there. */
+p2p_rank_set p2p__still_needed(board *b, const board_wait *wait, int size);
+
 /* ---- report.c ---- */
 
 void p2p__say(p2p_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -68,11 +68,11 @@ void p2p__sink_add(p2p_sink *sink, const char *bytes, size_t count)
     sink->to += count;
 }
 
-static bool writable(const p2p_sink *sink, int timeout_ms)
+static bool writable(const p2p_sink *sink)
 {
     struct pollfd polled = {.fd = sink->fd, .events = POLLOUT};
     int ready;
-    do ready = poll(&polled, 1, timeout_ms);
+    do ready = poll(&polled, 1, 0);
     while (ready < 0 && errno == EINTR);
     return ready > 0;
 }
@@ -93,12 +93,7 @@ static void write_chunk(p2p_sink *sink)
 
 void p2p__sink_flush(p2p_sink *sink)
 {
-    while (p2p__sink_waiting(sink) && writable(sink, 0)) write_chunk(sink);
-}
-
-void p2p__sink_drain(p2p_sink *sink, int timeout_ms)
-{
-    while (p2p__sink_waiting(sink) && writable(sink, timeout_ms)) write_chunk(sink);
+    while (p2p__sink_waiting(sink) && writable(sink)) write_chunk(sink);
 }
 
 /* ---- Streams ---- */

@@ -33,8 +33,6 @@ bool p2p__sink_waiting(const p2p_sink *sink);
 bool p2p__sink_full(const p2p_sink *sink);
 /* Write what can be written without waiting. */
 void p2p__sink_flush(p2p_sink *sink);
-/* Write everything, waiting up to timeout_ms for the reader (-1: as long as it takes). */
-void p2p__sink_drain(p2p_sink *sink, int timeout_ms);
 
 void p2p__stream_init(p2p_stream *stream, int fd, int rank, p2p_sink *sink, bool tag, bool keep);
 /* Read what there is and forward complete lines; at the end of file close it. False if there was nothing. */

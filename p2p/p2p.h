@@ -159,16 +159,18 @@ p2p_err p2p_wait(p2p_request *request, p2p_status *status);
 /* Look without waiting; *done is true for P2P_REQUEST_NULL. */
 p2p_err p2p_test(p2p_request *request, bool *done, p2p_status *status);
 
-/* Wait for all; statuses may be NULL. Returns the first error (by index); every request has ended. */
+/* Wait for all; statuses may be NULL. Returns the first error (by index); every request has ended, except after
+ * P2P_ERR_TIMEOUT or P2P_ERR_NOMEM, when those under way can be waited for again. */
 p2p_err p2p_wait_all(size_t count, p2p_request requests[], p2p_status statuses[]);
 
-/* Wait for one of several and say which. If all are P2P_REQUEST_NULL, *index is (size_t)P2P_UNDEFINED. */
+/* Wait for one of several and say which; *index is also set when that operation itself failed. If all are
+ * P2P_REQUEST_NULL, *index is (size_t)P2P_UNDEFINED. */
 p2p_err p2p_wait_any(size_t count, p2p_request requests[], size_t *index, p2p_status *status);
 
 /* ---- Groups ---- */
 
 /* Collective: ranks with the same colour (>= 0) form a new communicator, in the order of key, then of rank.
- * *sub is NULL for P2P_UNDEFINED. Free it with p2p_free, which is local and refuses the world and a
+ * *sub is NULL for P2P_UNDEFINED. At most 4,095 at a time in a job. Free it with p2p_free, which is local and refuses the world and a
  * communicator with pending requests. */
 p2p_err p2p_split(p2p_comm *comm, int colour, int key, p2p_comm **sub);
 p2p_err p2p_free(p2p_comm *comm);

@@ -64,6 +64,7 @@ static p2p_err check_debug(p2p_comm *comm, p2p_request request)
 static p2p_err explain(p2p_comm *comm, p2p_request request)
 {
     const p2p_status *got = &request->status;
+    if (request->kind == REQUEST_LAYER) return request->err; /* its step has said why */
     switch (request->err) {
     case P2P_ERR_TRUNCATE:
         return p2p__fail(comm, P2P_ERR_TRUNCATE,
@@ -202,6 +203,14 @@ p2p_err p2p__finish_both(p2p_comm *comm, p2p_request send, p2p_request receive, 
 
 static const p2p_status empty_status = {P2P_ANY_SOURCE, P2P_ANY_TAG, 0};
 
+/* There is no communicator to ask for its error mode. */
+static p2p_err null_argument(const char *call, const char *what)
+{
+    p2p__forget_line();
+    fprintf(stderr, "pairwise: %s: %s is NULL\n", call, what);
+    return P2P_ERR_ARG;
+}
+
 static p2p_err no_request(p2p_status *status)
 {
     p2p__forget_line();
@@ -238,7 +247,7 @@ static p2p_err wait_failed(p2p_comm *comm, p2p_request requests[], size_t count,
 
 p2p_err p2p_wait(p2p_request *request, p2p_status *status)
 {
-    if (!request) return P2P_ERR_ARG;
+    if (!request) return null_argument("p2p_wait", "request");
     if (!*request) return no_request(status);
     p2p_comm *comm = (*request)->comm;
     p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_wait", SHAPE_WAIT, 0, 0, 1, 0, 0});
@@ -266,7 +275,7 @@ static p2p_err test(p2p_comm *comm, p2p_request *request, bool *done, p2p_status
 
 p2p_err p2p_test(p2p_request *request, bool *done, p2p_status *status)
 {
-    if (!request || !done) return P2P_ERR_ARG;
+    if (!request || !done) return null_argument("p2p_test", request ? "done" : "request");
     if (!*request) {
         *done = true;
         return no_request(status);
@@ -306,7 +315,7 @@ static p2p_err finish_all(p2p_comm *comm, size_t count, p2p_request requests[], 
 
 p2p_err p2p_wait_all(size_t count, p2p_request requests[], p2p_status statuses[])
 {
-    if (count && !requests) return P2P_ERR_ARG;
+    if (count && !requests) return null_argument("p2p_wait_all", "requests");
     p2p_comm *comm = comm_of(count, requests);
     if (!comm) {
         for (size_t i = 0; statuses && i < count; i++) statuses[i] = empty_status;
@@ -329,7 +338,7 @@ static p2p_err finish_one(p2p_request requests[], size_t *index, p2p_status *sta
 
 p2p_err p2p_wait_any(size_t count, p2p_request requests[], size_t *index, p2p_status *status)
 {
-    if ((count && !requests) || !index) return P2P_ERR_ARG;
+    if ((count && !requests) || !index) return null_argument("p2p_wait_any", index ? "requests" : "index");
     p2p_comm *comm = comm_of(count, requests);
     if (!comm) {
         *index = (size_t)P2P_UNDEFINED;

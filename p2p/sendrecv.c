@@ -30,10 +30,7 @@ static p2p_err run_both(p2p_comm *comm, p2p_request send, p2p_request receive, i
     p2p_err err = p2p__start_recv(receive, source, recvtag);
     if (err) return err;
     err = p2p__start_send(send, dest, sendtag, false);
-    if (err) {
-        p2p__take_back(receive);
-        return err;
-    }
+    if (err) return p2p__take_back(receive) ? err : p2p__poison(comm, err);
     return p2p__finish_both(comm, send, receive, status);
 }
 

@@ -42,21 +42,30 @@ static int by_colour_key_rank(const void *a, const void *b)
     return x->rank < y->rank ? -1 : 1;
 }
 
+#define NO_CONTEXT UINT32_MAX
+
 /* What a rank is told: [0] context, 0 for none; [1] size; then the members as ranks of the parent. */
 typedef uint32_t *answer;
 
-/* A context of its own; its slots for agreement may have served a communicator that is gone. */
-static uint32_t new_context(board *b)
+/* A context of its own, with an index that no living communicator has; NO_CONTEXT if there is none. Its slots for agreement
+ * may have served a communicator that is gone. */
+static uint32_t new_context(board *b, int size)
 {
-    uint32_t context = 2 * atomic_fetch_add(&b->next_context, 1);
-    for (uint64_t i = 0; i < BOARD_SLOTS; i++) atomic_store(&p2p__board_slot(b, context, i)->phase, 0);
-    return context;
+    for (int tries = 0; tries < BOARD_CONTEXTS; tries++) {
+        uint32_t number = atomic_fetch_add(&b->next_context, 1), free_index = 0;
+        _Atomic uint32_t *users = &b->context_users[number % BOARD_CONTEXTS];
+        if (number % BOARD_CONTEXTS == 0 || !atomic_compare_exchange_strong(users, &free_index, (uint32_t)size))
+            continue;
+        for (uint64_t i = 0; i < BOARD_SLOTS; i++) atomic_store(&p2p__board_slot(b, 2 * number, i)->phase, 0);
+        return 2 * number;
+    }
+    return NO_CONTEXT;
 }
 
 static p2p_err tell_group(p2p_comm *comm, const wish *group, int size, answer text, answer mine)
 {
     bool none = group->colour == P2P_UNDEFINED;
-    text[0] = none ? 0 : new_context(comm->engine->board);
+    text[0] = none ? 0 : new_context(comm->engine->board, size);
     text[1] = (uint32_t)size;
     for (int i = 0; i < size; i++) text[2 + i] = (uint32_t)group[i].rank;
     size_t bytes = (2 + (size_t)size) * sizeof *text;
@@ -93,6 +102,10 @@ static p2p_err build(p2p_comm *comm, answer mine, p2p_comm **sub)
         *sub = NULL;
         return P2P_OK;
     }
+    if (mine[0] == NO_CONTEXT)
+        return p2p__fail(comm, P2P_ERR_NOMEM,
+                         "there are %d communicators already\n  try: p2p_free those that are no longer needed",
+                         BOARD_CONTEXTS - 1);
     int size = (int)mine[1], rank = 0;
     int *world_rank = (int *)(mine + 2);
     for (int i = 0; i < size; i++) {

@@ -431,27 +431,37 @@ static void loop(p2p_job *job, struct pollfd *polled)
     }
 }
 
-static void finish_stream(p2p_job *job, p2p_stream *stream, int patience_ms)
+/* Write what is left, for as long as it takes: but who is to end, ends. */
+static void drain(p2p_job *job, p2p_sink *sink)
+{
+    while (p2p__sink_waiting(sink)) {
+        struct pollfd polled[] = {{.fd = job->signals, .events = POLLIN}, {.fd = sink->fd, .events = POLLOUT}};
+        bool hurried = job->interrupted || job->exit_status == 124;
+        if (poll(polled, 2, hurried ? LAST_WORDS_MS : -1) == 0) return;
+        if (polled[0].revents) take_signals(job);
+        if (polled[1].revents) p2p__sink_flush(sink);
+    }
+}
+
+static void finish_stream(p2p_job *job, p2p_stream *stream)
 {
     while (p2p__stream_read(stream))
-        if (stream->sink && p2p__sink_full(stream->sink)) p2p__sink_drain(stream->sink, patience_ms);
+        if (p2p__sink_full(stream->sink)) drain(job, stream->sink);
     p2p__stream_finish(stream);
-    if (stream->sink) p2p__sink_drain(stream->sink, patience_ms);
-    (void)job;
+    if (stream->sink) drain(job, stream->sink);
 }
 
 /* All ranks have ended: what they printed last, in order of rank. */
 static void finish_output(p2p_job *job)
 {
-    int patience = job->interrupted || job->exit_status == 124 ? LAST_WORDS_MS : -1;
-    for (int i = 0; i < job->size; i++) finish_stream(job, &job->ranks[i].out, patience);
-    for (int i = 0; i < job->size; i++) finish_stream(job, &job->ranks[i].err, patience);
+    for (int i = 0; i < job->size; i++) finish_stream(job, &job->ranks[i].out);
+    for (int i = 0; i < job->size; i++) finish_stream(job, &job->ranks[i].err);
+    drain(job, &job->out);
     if (job->out.error) {
         p2p__say(job, "the output could not be written: %s", strerror(job->out.error));
         if (!job->exit_status) job->exit_status = 1;
     }
-    p2p__sink_drain(&job->out, patience);
-    p2p__sink_drain(&job->err, patience);
+    drain(job, &job->err);
 }
 
 static void take_terminal_back(const p2p_job *job)

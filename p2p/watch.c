@@ -63,21 +63,48 @@ static void find_still(p2p_job *job, p2p_rank_set *still)
     watch->unchanged = unchanged;
 }
 
+static uint64_t sent_by(p2p_job *job, int from, int to)
+{
+    return atomic_load_explicit(&p2p__board_sent(job->board, from)[to], memory_order_relaxed);
+}
+
+static uint64_t received_by(p2p_job *job, int by, int from)
+{
+    return atomic_load_explicit(&p2p__board_received(job->board, by)[from], memory_order_relaxed);
+}
+
+/* Something that this rank does not know of yet: a frame, a nudge, or that all it had to send to a peer has arrived. */
 static bool something_under_way_to(p2p_job *job, int rank)
 {
-    const _Atomic uint64_t *received = p2p__board_received(job->board, rank);
     const board_row *row = &job->board->rows[rank];
+    bool drains = state_of(job, rank) == BOARD_BLOCKED && row->wait.drains;
     if (atomic_load(&row->nudges) != atomic_load(&row->nudges_seen)) return true;
     for (int i = 0; i < job->size; i++) {
-        uint64_t got = atomic_load_explicit(&received[i], memory_order_relaxed);
-        if (atomic_load_explicit(&p2p__board_sent(job->board, i)[rank], memory_order_relaxed) != got) return true;
+        if (sent_by(job, i, rank) != received_by(job, rank, i)) return true;
+        if (drains && p2p__set_has(&row->wait.draining, i) && sent_by(job, rank, i) == received_by(job, i, rank))
+            return true;
     }
     return false;
 }
 
-static bool is_released(const board_wait *wait, const p2p_rank_set *can_act, int size)
+p2p_rank_set p2p__still_needed(board *b, const board_wait *wait, int size)
 {
-    if (!p2p__set_within(&wait->need, can_act, size)) return false;
+    p2p_rank_set need = wait->need;
+    if (!wait->agree_number) return need;
+    const board_slot *slot = p2p__board_slot(b, wait->agree_context, wait->agree_number);
+    uint64_t phase = atomic_load(&slot->phase), open = wait->agree_number * 4 + SLOT_OPEN;
+    for (int i = 0; i * 64 < size; i++) need.word[i] &= ~atomic_load(&slot->here[i]);
+    if (phase > open || atomic_load(&slot->phase) != phase)
+        p2p__set_clear(&need, size);
+    else if (phase < open)
+        need = wait->need;
+    return need;
+}
+
+static bool is_released(board *b, const board_wait *wait, const p2p_rank_set *can_act, int size)
+{
+    p2p_rank_set need = p2p__still_needed(b, wait, size);
+    if (!p2p__set_within(&need, can_act, size)) return false;
     for (int i = 0; i < wait->any_count && i < BOARD_ANY_SETS; i++)
         if (!p2p__set_meets(&wait->any[i], can_act, size)) return false;
     return true;
@@ -87,7 +114,7 @@ static bool may_act(p2p_job *job, int rank, const p2p_rank_set *can_act)
 {
     const board_wait *wait = &job->board->rows[rank].wait;
     if (wait->layer_count && p2p__set_meets(&wait->layers, can_act, job->size)) return true;
-    return state_of(job, rank) == BOARD_BLOCKED && is_released(wait, can_act, job->size);
+    return state_of(job, rank) == BOARD_BLOCKED && is_released(job->board, wait, can_act, job->size);
 }
 
 static void find_can_act(p2p_job *job, const p2p_rank_set *still, p2p_rank_set *can_act)
@@ -121,7 +148,8 @@ static bool find_stuck(p2p_job *job, const p2p_rank_set *still, const p2p_rank_s
     p2p__set_clear(stuck, job->size);
     for (int i = 0; i < job->size; i++) {
         bool waits = p2p__set_has(still, i) && state_of(job, i) == BOARD_BLOCKED && !is_over(job, i);
-        if (!waits || something_under_way_to(job, i) || is_released(&job->board->rows[i].wait, can_act, job->size))
+        if (!waits || something_under_way_to(job, i) ||
+            is_released(job->board, &job->board->rows[i].wait, can_act, job->size))
             continue;
         p2p__set_add(stuck, i);
         any = true;

@@ -147,13 +147,13 @@ static ssize_t write_some(link_end *link)
     return sent;
 }
 
-static void packet_left(p2p_engine *engine, link_end *link)
+static void packet_left(p2p_engine *engine, p2p_peer *peer)
 {
+    link_end *link = peer->link;
     p2p_packet *packet = link->head;
     link->head = packet->next;
     if (!link->head) link->tail = NULL;
-    engine->packets_out--;
-    packet->sent(engine, packet);
+    p2p__left(engine, peer, packet);
 }
 
 static p2p_err cannot_write(p2p_engine *engine, p2p_peer *peer)
@@ -183,7 +183,7 @@ static p2p_err flush(p2p_engine *engine, p2p_peer *peer)
         if (sent < 0) return cannot_write(engine, peer);
         link->retry_since = link->retry_pause = 0;
         link->head->done += (size_t)sent;
-        if (link->head->done == sizeof link->head->header + link->head->payload_bytes) packet_left(engine, link);
+        if (link->head->done == sizeof link->head->header + link->head->payload_bytes) packet_left(engine, peer);
     }
     if (link->fd >= 0) set_events(w, link);
     return P2P_OK;
