@@ -6,6 +6,7 @@
 #include "p2p/p2p_layer.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "tests/util/suite.h"
 
@@ -333,4 +334,110 @@ static int nested(p2p_comm *world, void *arg)
 Test(p2p, layer_calls_nest)
 {
     ASSERT_RIGHT(job_matrix(nested, NULL));
+}
+
+/* ---- Alarms there must not be: the supervisor looks every 50 ms, so a rank that works for 300 ms is looked at ---- */
+
+static void work(long ms)
+{
+    struct timespec left = {ms / 1000, ms % 1000 * 1000000};
+
+    while (nanosleep(&left, &left) != 0) continue;
+}
+
+/* A long send ends with its last packet leaving; then the sender works, still inside the collective. */
+static int works_after_sending(p2p_comm *world, void *arg)
+{
+    size_t bytes = (size_t)8 << 20;
+    char *buf = calloc(bytes, 1), word = 0;
+    p2p_fingerprint what = {.operation = "send_and_work", .count = 1, .root = -1};
+
+    (void)arg;
+    CHECK(buf, "no memory");
+    CALL(p2p_layer_begin(world, &what));
+    if (p2p_rank(world) == 0) {
+        CALL(p2p_layer_send(world, buf, bytes, 1, TAG));
+        work(300);
+        CALL(p2p_layer_send(world, &word, 1, 1, TAG));
+    } else {
+        CALL(p2p_layer_recv(world, buf, bytes, 0, TAG, P2P_STATUS_IGNORE));
+        CALL(p2p_layer_recv(world, &word, 1, 0, TAG, P2P_STATUS_IGNORE));
+    }
+    free(buf);
+    CALL(p2p_layer_end(world, P2P_OK));
+    return 0;
+}
+
+/* Rank 0 waits for all to agree; rank 1 comes later and waits for rank 0; rank 2 comes last and releases both. */
+static int agrees_late(p2p_comm *world, void *arg)
+{
+    char word = 0;
+    p2p_fingerprint what = {.operation = "late", .count = 1, .root = -1, .late = true};
+
+    (void)arg;
+    work(p2p_rank(world) * 200);
+    CALL(p2p_layer_begin(world, &what));
+    if (p2p_rank(world) == 0) {
+        CALL(p2p_layer_agree(world));
+        CALL(p2p_layer_send(world, &word, 1, 1, TAG));
+    } else if (p2p_rank(world) == 1) {
+        CALL(p2p_layer_recv(world, &word, 1, 0, TAG, P2P_STATUS_IGNORE));
+    }
+    CALL(p2p_layer_end(world, P2P_OK));
+    return 0;
+}
+
+Test(p2p, layer_raises_no_alarm)
+{
+    ASSERT_RIGHT(job_sizes((const int[]){2}, 1, true, true, works_after_sending, NULL));
+    ASSERT_RIGHT(job_sizes((const int[]){3}, 1, true, true, agrees_late, NULL));
+}
+
+/* ---- Communicators: one inside another's collective; and more than there is room for, one after the other ---- */
+
+static int on_a_fresh_communicator(p2p_comm *world, void *arg)
+{
+    int values[8] = {0};
+    p2p_comm *sub;
+    p2p_fingerprint what = {.operation = "outer", .count = 1, .root = -1};
+
+    (void)arg;
+    CALL(p2p_split(world, 0, 0, &sub));
+    CALL(p2p_layer_begin(world, &what));
+    CALL(gather_all(sub, p2p_rank(world), values));
+    CALL(p2p_layer_end(world, P2P_OK));
+    CALL(p2p_free(sub));
+    for (int q = 0; q < p2p_size(world); q++) CHECK(values[q] == q, "rank %d's number is %d", q, values[q]);
+    return 0;
+}
+
+Test(p2p, layer_nests_on_a_fresh_communicator)
+{
+    ASSERT_RIGHT(job_matrix(on_a_fresh_communicator, NULL));
+}
+
+static int splits_for_ever(p2p_comm *world, void *arg)
+{
+    p2p_comm *kept, *sub;
+
+    (void)arg;
+    CALL(p2p_split(world, 0, 0, &kept));
+    for (int i = 0; i < 5000; i++) {
+        CALL(p2p_split(world, 0, 0, &sub));
+        CALL(p2p_free(sub));
+    }
+    CALL(p2p_split(world, 0, 0, &sub));
+    for (int round = 0; round < 10; round++) {
+        STEP(check_gathered(world, round));
+        STEP(check_gathered(kept, round + 100));
+        STEP(check_gathered(sub, round + 200));
+    }
+    CALL(p2p_free(kept));
+    CALL(p2p_free(sub));
+    return 0;
+}
+
+Test(p2p, layer_contexts_do_not_meet_after_many_splits)
+{
+    ASSERT_RIGHT(job_sizes((const int[]){2}, 1, true, false, splits_for_ever, NULL));
 }
