@@ -13,9 +13,9 @@
 static const coll_choice choices[] = {
     {"broadcast", 1, 0, "tree"},           /* as few messages as naive, and no rank sends them all */
     {"reduce", 1, 0, "tree"},              /* the same */
-    {"all_reduce", 1, 0, "doubling"},      /* two ranks: one exchange */
+    {"all_reduce", 1, 0, "doubling"},      /* the fewest steps, for which someone has to be woken */
     {"all_reduce", 1, 128 * 1024, "ring"}, /* both combine one half each */
-    {"all_reduce", 3, 0, "tree"},          /* the fewest messages in all, which is what counts on shared cores */
+    {"all_reduce", 3, 32 * 1024, "tree"},  /* the fewest bytes in all, where copying begins to count */
     {"all_reduce", 3, 256 * 1024, "ring"}, /* the fewest bytes through any one rank */
 };
 
