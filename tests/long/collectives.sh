@@ -1,0 +1,12 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# collectives.sh: the whole sweeps of which `make test` runs samples: 1 to 64 ranks, counts over 2^31, every type and
+# operator, buffered and strict.
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+export PAIRWISE_LONG=1
+for suite in collectives blocks mismatch; do
+    [ -x "$B/tests/$suite" ] || { skip "$suite, whole" "it needs Criterion"; continue; }
+    check "$suite, whole" "$B/tests/$suite"
+done
