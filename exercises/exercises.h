@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exercises: every function you will write, in the order of the course. Each exercise has a page,
+ * exercises/NN_name/README.md, which says more; 00_hello is a whole program and has nothing here.
+ *
+ * All of them are called by every rank of the communicator, with the same arguments unless said. They return P2P_OK, or
+ * the first error a Pairwise call gave them; what is not written yet returns P2P_ERR_TODO. Counts are elements of
+ * the type, bytes are bytes. Any number of ranks, one included, and any count, zero included, unless said.
+ */
+#ifndef PAIRWISE_EXERCISES_H
+#define PAIRWISE_EXERCISES_H
+
+#include "dtype/dtype.h"
+#include "p2p/p2p.h"
+
+/* ---- 01_send_recv ---- */
+
+/* Rank `from`'s count elements arrive in rank `to`'s buf. All other ranks do nothing, and nobody does anything if from
+ * and to are the same rank. */
+p2p_err my_send_recv(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int from, int to);
+
+/* ---- 02_ping_pong ---- */
+
+/* `rounds` times: rank 0 sends its buf to rank 1, and rank 1, which receives it in its own buf, sends it back. On rank 0
+ * *seconds is what one message took, half a round, on average; elsewhere it is left alone. Ranks from 2 on do nothing.
+ * At least two ranks and one round. */
+p2p_err my_ping_pong(p2p_comm *comm, void *buf, size_t bytes, int rounds, double *seconds);
+
+/* The straight line seconds = latency + bytes / bandwidth that has the least sum of squared errors over `count`
+ * measurements: *latency in seconds, *bandwidth in bytes a second. At least two different sizes. Sends nothing. */
+p2p_err my_fit(const size_t bytes[], const double seconds[], size_t count, double *latency, double *bandwidth);
+
+/* ---- 03_deadlock ---- */
+
+/* This rank and `peer`, whose peer is this rank, give each other `bytes` bytes: mine to it, its to theirs. Three ways:
+ * in an order that both keep (two messages one after the other); with p2p_sendrecv; with p2p_isend. */
+p2p_err my_exchange_in_order(p2p_comm *comm, const void *mine, void *theirs, size_t bytes, int peer);
+p2p_err my_exchange_sendrecv(p2p_comm *comm, const void *mine, void *theirs, size_t bytes, int peer);
+p2p_err my_exchange_isend(p2p_comm *comm, const void *mine, void *theirs, size_t bytes, int peer);
+
+/* ---- 04_tags_and_probe: called by the receiving rank alone ---- */
+
+/* Rank `source` sends `count` messages of one int each, in an order of its own; their tags are those in tags[], all
+ * different. Receive them in the order of tags[]: values[i] is the one with tag tags[i]. */
+p2p_err my_pick(p2p_comm *comm, int source, const int tags[], size_t count, int values[]);
+
+/* Receive one message of any length from source (or P2P_ANY_SOURCE) with tag (or P2P_ANY_TAG). *data is memory from
+ * malloc, which the caller frees; *status says from whom it came, its tag and its length. On an error both are left alone. */
+p2p_err my_recv_unknown(p2p_comm *comm, int source, int tag, void **data, p2p_status *status);
+
+/* ---- 05_token_ring ---- */
+
+/* Rank 0's *token goes `laps` times round the ring, 0 to 1 to 2 ... to n-1 and back to 0; each rank adds rank + 1 to it
+ * before it passes it on. *token becomes, on rank 0, what came back last; on others, what they passed on last. With one
+ * rank there is nobody to pass it to. */
+p2p_err my_token_ring(p2p_comm *comm, int64_t *token, int laps);
+
+/* ---- 06_isend_irecv ---- */
+
+/* On a ring: to_left goes to the left-hand neighbour, to_right to the right-hand one; what they send here arrives in
+ * from_left and from_right. Each is `bytes` long. With two ranks both neighbours are the same one, with one rank one's own self. */
+p2p_err my_halo(p2p_comm *comm, const void *to_left, const void *to_right, void *from_left, void *from_right,
+                size_t bytes);
+
+/* ---- 07_barrier ---- */
+
+/* Returns on no rank before every rank has called it: dissemination, ceil(log2 n) rounds. */
+p2p_err my_barrier(p2p_comm *comm);
+
+/* ---- 08_broadcast ---- */
+
+/* The root's count elements arrive in everyone's buf: the root sends to each other rank. */
+p2p_err my_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root);
+
+#endif
