@@ -72,4 +72,70 @@ p2p_err my_barrier(p2p_comm *comm);
 /* The root's count elements arrive in everyone's buf: the root sends to each other rank. */
 p2p_err my_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root);
 
+/* ---- 09_tree_broadcast ---- */
+
+/* As my_broadcast, in ceil(log2 n) rounds: in each round everyone who has the data passes it to one who has not. */
+p2p_err my_tree_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root);
+
+/* ---- 10_reduce ---- */
+
+/* buf[i] at the root becomes the sum, mean, minimum or maximum of everyone's buf[i]. The other ranks' buffers are only
+ * read. op is OP_SUM, OP_MEAN (with f32 and f64), OP_MIN or OP_MAX, here and below. */
+p2p_err my_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, int root);
+
+/* ---- 11_all_reduce ---- */
+
+/* buf[i] becomes the combination of everyone's buf[i], on every rank, the same bits: a reduce and a broadcast. */
+p2p_err my_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+
+/* ---- 12_scatter_gather: rank q's shard has counts[q] elements, the same array on every rank. In the whole the shards lie
+ *      one behind the other, in rank order. The whole matters at the root only, and is elsewhere NULL. ---- */
+
+/* Rank q's shard of the root's whole arrives in shard on rank q. */
+p2p_err my_scatter(p2p_comm *comm, const void *whole, const size_t counts[], void *shard, enum dtype dtype, int root);
+
+/* shard on rank q arrives in its place in the root's whole. */
+p2p_err my_gather(p2p_comm *comm, const void *shard, const size_t counts[], void *whole, enum dtype dtype, int root);
+
+/* ---- 13_recursive_doubling ---- */
+
+/* As my_all_reduce, in log2 n rounds if n is a power of two, else in floor(log2 n) + 2. */
+p2p_err my_doubling_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+
+/* ---- 14_ring_reduce_scatter ---- */
+
+/* Chunk c of n (0 <= c < n): elements [*first, *first + *length) of count. The first count mod n chunks have one element more
+ * than the others. */
+void my_chunk(size_t count, int n, int c, size_t *first, size_t *length);
+
+/* On rank r chunk r of buf becomes the combination of everyone's chunk r; what the rest of buf holds then does not matter.
+ * Each rank sends to its right-hand neighbour only, n - 1 messages of one chunk. */
+p2p_err my_ring_reduce_scatter(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+
+/* ---- 15_ring_all_gather ---- */
+
+/* From chunk r of buf on rank r to the whole buf on every rank; to the right only, n - 1 messages of one chunk. */
+p2p_err my_ring_all_gather(p2p_comm *comm, void *buf, size_t count, enum dtype dtype);
+
+/* ---- 16_ring_all_reduce ---- */
+
+/* As my_all_reduce; to the right only, 2(n - 1) messages of one chunk. */
+p2p_err my_ring_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+
+/* ---- 17_predict: arithmetic, which no rank is needed for ---- */
+
+/* Of one all-reduce: messages and bytes that the rank which sends most sends; seconds until the last rank is done. */
+typedef struct {
+    double messages, bytes, seconds;
+} my_cost;
+
+/* A message of b bytes takes latency + b / bandwidth (seconds; bytes a second). A rank sends one message at a time, and
+ * receives one at a time meanwhile. Combining takes no time. `bytes` is the length of the buffer. */
+my_cost my_naive_cost(int ranks, double bytes, double latency, double bandwidth);
+my_cost my_tree_cost(int ranks, double bytes, double latency, double bandwidth);
+my_cost my_ring_cost(int ranks, double bytes, double latency, double bandwidth);
+
+/* The length in bytes from which on the ring is quicker than the tree. 0 if it always is; at least two ranks. */
+double my_break_even(int ranks, double latency, double bandwidth);
+
 #endif
