@@ -138,4 +138,83 @@ my_cost my_ring_cost(int ranks, double bytes, double latency, double bandwidth);
 /* The length in bytes from which on the ring is quicker than the tree. 0 if it always is; at least two ranks. */
 double my_break_even(int ranks, double latency, double bandwidth);
 
+/* ---- 18_toy_model ---- */
+
+/* One step of training on all ranks together. This rank's example is (x, y), its prediction *w * x, its loss
+ * (*w * x - y)^2. The gradients of all ranks' losses, combined with op (OP_SUM or OP_MEAN), are taken from *w, times `rate`. */
+p2p_err my_toy_step(p2p_comm *comm, double *w, double x, double y, double rate, enum op op);
+
+/* ---- 19_shard_data: arithmetic again, no messages: all ranks come to the same conclusion by themselves ---- */
+
+/* Given: a random number, and the state for the next one. The same state gives the same numbers everywhere. (splitmix64,
+ * Steele, Lea, Flood 2014) */
+static inline uint64_t my_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* order[] becomes the numbers 0 to count - 1, mixed: the same for the same seed and epoch, another one for each epoch. */
+void my_shuffle(size_t order[], size_t count, uint64_t seed, uint64_t epoch);
+
+/* Of `count` examples in an order, rank r of n takes those at r, r + n, r + 2n, ...: how many are they, and which? */
+size_t my_shard_size(size_t count, int ranks, int rank);
+void my_shard(const size_t order[], size_t count, int ranks, int rank, size_t mine[]);
+
+/* ---- 20_data_parallel_step ---- */
+
+/* Given: examples of `features` numbers each, x[i * features] and on, with what is to be predicted for each, y[i]. */
+typedef struct {
+    size_t count, features;
+    const double *x; // (count, features)
+    const double *y; // (count)
+} my_examples;
+
+/* Given: a model of two tensors in one buffer: weight (features numbers), then bias (one). gradient becomes the gradient of
+ * the mean squared error over these examples: the mean, as training libraries have it. Zero if there are no examples. */
+static inline void my_model_gradient(const double *parameters, const my_examples *e, double *gradient)
+{
+    for (size_t f = 0; f <= e->features; f++) gradient[f] = 0;
+    for (size_t i = 0; i < e->count; i++) {
+        const double *x = e->x + i * e->features;
+        double error = parameters[e->features] - e->y[i];
+        for (size_t f = 0; f < e->features; f++) error += parameters[f] * x[f];
+        for (size_t f = 0; f < e->features; f++) gradient[f] += 2 * error * x[f] / (double)e->count;
+        gradient[e->features] += 2 * error / (double)e->count;
+    }
+}
+
+/* Every rank begins with rank 0's parameters. */
+p2p_err my_share_parameters(p2p_comm *comm, double *parameters, size_t count);
+
+/* One step on all ranks' examples together, as one rank that had them all would do it: each example counts the same,
+ * though ranks may have different numbers of them, or none. parameters -= rate * gradient. */
+p2p_err my_data_parallel_step(p2p_comm *comm, double *parameters, const my_examples *mine, double rate);
+
+/* ---- 21_buckets ---- */
+
+/* Every tensor becomes its mean over all ranks (ring_all_reduce, OP_MEAN), in few messages: from the last tensor to the
+ * first they are put into a bucket one behind the other, as long as it stays within `bucket` bytes; then the whole bucket is
+ * reduced, and the next one begun. A tensor that is larger than a bucket goes by itself. bucket 0: each by itself. */
+p2p_err my_sync_buckets(p2p_comm *comm, float *const tensors[], const size_t counts[], size_t tensor_count,
+                        size_t bucket);
+
+/* ---- 22_overlap ---- */
+
+/* Given: a network of `layers` layers. backward(model, l) computes layer l's gradient, counts[l] numbers, into
+ * gradients[l]; it needs that of layer l + 1 to have been computed before, and takes a while. */
+typedef struct my_model {
+    size_t layers;
+    void (*backward)(const struct my_model *model, size_t layer);
+    float *const *gradients;
+    const size_t *counts;
+    void *self; /* for backward's own use */
+} my_model;
+
+/* The backward pass over all layers, from the last to the first; when it returns, every gradient is its mean over all
+ * ranks. Each one's all-reduce (ring_iall_reduce) goes on while the next layers are computed. At most 64 layers. */
+p2p_err my_overlapped_backward(p2p_comm *comm, const my_model *model);
+
 #endif
