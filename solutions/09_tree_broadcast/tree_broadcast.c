@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Exercise 09: broadcast along a binomial tree. The page is README.md in this folder. */
+/*
+ * 09_tree_broadcast: one rank's data, on every rank, in log2(n) rounds: whoever has it passes it on.
+ *
+ *      make test EX=09
+ */
 #include "exercises/exercises.h"
 
 enum { TAG = 9 };

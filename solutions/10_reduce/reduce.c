@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Exercise 10: reduce, naively. The page is README.md in this folder. */
+/*
+ * 10_reduce: everyone's numbers, combined on one rank.
+ *
+ *      make test EX=10
+ */
 #include <stdlib.h>
 
 #include "exercises/exercises.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Exercise 11: all-reduce from two calls you know. The page is README.md in this folder. */
+/*
+ * 11_all_reduce: everyone's numbers, combined on every rank: two calls you know.
+ *
+ *      make test EX=11
+ */
 #include "exercises/exercises.h"
 
 p2p_err my_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Exercise 12: scatter and gather, with shards of any length. The page is README.md in this folder. */
+/*
+ * 12_scatter_gather: hand out shards of any length, and collect them again.
+ *
+ *      make test EX=12
+ */
 #include <string.h>
 
 #include "exercises/exercises.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Exercise 13: all-reduce by recursive doubling, the butterfly. The page is README.md in this folder. */
+/*
+ * 13_recursive_doubling: the butterfly: an all-reduce in log2(n) rounds.
+ *
+ *      make test EX=13
+ */
 #include <stdlib.h>
 
 #include "exercises/exercises.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Exercise 14: the first half of the ring. The page is README.md in this folder. */
+/*
+ * 14_ring_reduce_scatter: the first half of the ring: rank r completes chunk r.
+ *
+ *      make test EX=14
+ */
 #include <stdlib.h>
 
 #include "exercises/exercises.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Exercise 15: the second half of the ring. The page is README.md in this folder. */
+/*
+ * 15_ring_all_gather: the second half of the ring: every chunk comes to every rank.
+ *
+ *      make test EX=15
+ */
 #include "exercises/exercises.h"
 
 enum { TAG = 15 };

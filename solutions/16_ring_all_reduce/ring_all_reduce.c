@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Exercise 16: ring all-reduce. The page is README.md in this folder. */
+/*
+ * 16_ring_all_reduce: the whole ring.
+ *
+ *      make test EX=16
+ */
 #include "exercises/exercises.h"
 
 p2p_err my_ring_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Exercise 17: what an all-reduce will cost, before it is measured. The page is README.md in this folder. */
+/*
+ * 17_predict: what an all-reduce costs, on paper, before it is measured.
+ *
+ *      make test EX=17
+ */
 #include "exercises/exercises.h"
 
 /* ceil(log2 ranks): the rounds of a tree. */

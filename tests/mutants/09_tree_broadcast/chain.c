@@ -1,7 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 // what: each rank passes the data to the next one: n-1 rounds
 // expect: rounds; a tree of
 // expect: that is a chain, in which one rank works and all others wait
-/* SPDX-License-Identifier: MIT */
 #include "exercises/exercises.h"
 
 enum { TAG = 9 };

@@ -1,7 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 // what: the root sends to everyone, as in exercise 08
 // expect: the root, sent all
 // expect: that is the naive broadcast of exercise 08
-/* SPDX-License-Identifier: MIT */
 #include "exercises/exercises.h"
 
 enum { TAG = 9 };
