@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: rank and size have changed places.
-// expect: it said rank 2, of 0
+// expect: it said rank 1, of 0
 // expect: p2p_size how many
 #include <stdio.h>
 

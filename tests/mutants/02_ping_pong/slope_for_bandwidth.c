@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: takes the slope for the bandwidth.
-// expect: bytes a second is 1 / slope
+// expect: That is the slope, seconds a byte
 #include "exercises/exercises.h"
 
 enum { PING = 1, PONG = 2 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: has room for 4,096 bytes, however long the message is.
-// expect: longer
+// expect: does not fit into a buffer of 4096 bytes
 #include <stdlib.h>
 
 #include "exercises/exercises.h"

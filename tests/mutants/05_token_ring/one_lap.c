@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: ends after one lap, however many were asked for.
-// expect: passes the token on 3 times
+// expect: has been round 1 time; 3 laps
 #include "exercises/exercises.h"
 
 enum { TAG = 1 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: partners by exclusive or: right only for powers of two.
-// expect: rank 3 not in
+// expect: dest 3 is not a rank
 #include "exercises/exercises.h"
 
 enum { TAG = 1 };

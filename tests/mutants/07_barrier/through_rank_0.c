@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: everybody reports to rank 0, who then tells everybody: a barrier, but a slow one.
-// expect: Does everybody report to rank 0
+// expect: everybody reports to rank 0
 #include "exercises/exercises.h"
 
 enum { TAG = 1 };
