@@ -56,9 +56,14 @@ FAULTS     := $(call objects,tests/faultlab/*.c)
 PROGRAMS   := $(BUILD)/launch $(call programs,examples/*.c bench/*.c)
 CASES      := $(call programs,tests/wrong/*.c tests/right/*.c) $(if $(FAULTS),$(BUILD)/tests/faultlab)
 SUITES     := $(call programs,tests/*.c)
-SOURCES     = $(filter-out bench/peers/%,$(wildcard $(FOLDERS:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
+SOURCES     = $(filter-out bench/peers/%,$(wildcard $(FOLDERS:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] learn/*.[ch] solutions/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 
-all: $(LIB) $(PROGRAMS) $(CASES)
+COURSE   := $(BUILD)/course
+CHECKS   ?= $(sort $(wildcard tests/exercises/[0-9]*.c))
+LEARN    := $(call objects,learn/*.c tests/exercises/check_plan.c tests/exercises/check_data.c $(CHECKS))
+RANKSIDE := $(patsubst %.c,$(COURSE)/obj/%.o,$(CHECKS) $(wildcard tests/exercises/check_*.c))
+
+all: $(LIB) $(PROGRAMS) $(CASES) $(BUILD)/learn
 cases: $(CASES)
 suites: $(SUITES)
 
@@ -103,8 +108,28 @@ $(SUITES): $(BUILD)/%: $(OBJ)/%.o $(TEST_UTIL) $(LIB)
 $(BUILD)/tests/faultlab: $(FAULTS) $(TEST_UTIL) $(LIB)
 	$(call link,$(WRAP))
 
+# The course: build/learn holds the judges of all exercises; the ranks' side of a test is linked with a learner's code.
+$(BUILD)/course.h: tests/exercises
+	@mkdir -p $(@D)
+	@printf 'EXERCISE(check_%s)\n' $(notdir $(CHECKS:.c=)) >$@
+$(OBJ)/learn/course.o: $(BUILD)/course.h
+$(COURSE)/obj/%.o: SAN := address,undefined
+$(COURSE)/obj/%.o: %.c | build/.setup-build
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(COMPILE) -c $< -o $@
+$(COURSE)/dtype.a: $(patsubst %.c,$(COURSE)/obj/%.o,$(wildcard dtype/*.c))
+$(COURSE)/p2p.a: $(filter $(OBJ)/p2p/%,$(LIB_OBJ))
+$(COURSE)/collectives.a: $(filter $(OBJ)/collectives/%,$(LIB_OBJ))
+$(COURSE)/ring.a: $(filter $(OBJ)/ring/%,$(LIB_OBJ))
+$(COURSE)/%.a:
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
+$(BUILD)/learn: $(LEARN) $(LIB) | $(BUILD)/launch $(RANKSIDE) $(FOLDERS:%=$(COURSE)/%.a)
+	$(call link,-lm)
+
 .SECONDARY:
--include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d)
+-include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d $(COURSE)/obj/*/*.d $(COURSE)/obj/*/*/*.d)
 
 # ---- What to do with it ----
 

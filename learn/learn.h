@@ -109,7 +109,9 @@ typedef struct {
     char *ran;           /* what ran: "my_broadcast on 4 ranks, count 5, i32, root 2, buffered (...)"; "" if nothing did */
     char *shown;         /* lines to be printed as they are: what ranks had, has and should have; what the compiler said */
     char *broke;         /* sentences, in one line: what is wrong, by how much, what that means */
+    char *advice;        /* what to try, if the hints have no words for this key; may be "" */
     char *more;          /* all there is to say, for V=1: reports in full, output */
+    char *warnings;      /* of the compiler, whatever came of it */
     int line;            /* of the learner's file where it went wrong; 0 if not known */
     char file[64];       /* and which file: "broadcast.c" */
     int worlds, cases;   /* how much was right */

@@ -2,8 +2,8 @@
 /*
  * measure: a program round my_ping_pong and my_fit. Nothing to write here. What it prints is of this machine, or, with
  * --network, of a network that does not exist and is the same on every machine.
+ * The page says how to build it.
  *
- *      cc -O2 -I. exercises/02_ping_pong/*.c build/libpairwise.a -o build/my_ping_pong
  *      build/launch -n 2 build/my_ping_pong
  *      build/launch -n 2 --network 10GbE build/my_ping_pong
  */

@@ -30,10 +30,11 @@ int main(int argc, char **argv)
     long bytes = argc == 2 ? atol(argv[1]) : 0;
 
     p2p_init(&world);
-    if (p2p_size(world) == 2 && bytes > 0)
+    bool well = p2p_size(world) == 2 && bytes > 0;
+    if (well)
         exchange(world, (size_t)bytes);
     else if (p2p_rank(world) == 0)
         fprintf(stderr, "usage: build/launch -n 2 build/both_send BYTES\n");
     p2p_finalize(world);
-    return p2p_size(world) == 2 && bytes > 0 ? 0 : 2;
+    return well ? 0 : 2;
 }

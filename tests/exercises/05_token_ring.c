@@ -87,25 +87,42 @@ static bool contract(const check_case *c)
     return true;
 }
 
+/* Rank 0 has what it would have after another number of laps. */
+static bool other_laps(const check_case *c)
+{
+    double extra = check_element(c, 0, "token", 0) - check_value(c, 0, 0);
+    int asked = (int)c->count;
+
+    for (int laps = 0; laps <= asked + 1; laps++) {
+        if (laps == asked || extra != laps * added(c->ranks)) continue;
+        check_fail(c, "laps", "rank 0's token has been round %d time%s; %d lap%s were asked for, and each adds %.0f.",
+                   laps, laps == 1 ? "" : "s", asked, asked == 1 ? "" : "s", added(c->ranks));
+        return true;
+    }
+    return false;
+}
+
 /* A rank that never looked at the token it was given: it sent its own. */
-static void own_token(const check_case *c)
+static bool own_token(const check_case *c)
 {
     for (int rank = 1; rank < c->ranks && c->count == 1; rank++) {
         double left_had = check_value(c, rank - 1, 0), got = check_element(c, rank, "token", 0);
         if (got != left_had + rank && got != left_had + rank + rank + 1) continue;
+        if (rank == 1 && got == want(c, 1, 0)) continue;
         check_fail(c, "own",
                    "rank %d has what rank %d had at the beginning, and a bit: rank %d sent before it had received. "
                    "There is one token, rank 0's; what the others have at first does not count.",
                    rank, rank - 1, rank - 1);
-        return;
+        return true;
     }
+    return false;
 }
 
 static void judge(const check_case *c)
 {
     bool right = check_values(c, "values", "token", "before", one, want);
 
-    if (contract(c) && !right) own_token(c);
+    if (contract(c) && !right && !own_token(c)) other_laps(c);
 }
 
 static const char *const files[] = {"token_ring.c", NULL};

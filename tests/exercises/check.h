@@ -37,6 +37,7 @@ typedef struct {
     enum op op;
     int root;
     int variant;      /* for the test's own use */
+    const char *call; /* what ran, if it is not the exercise's call; else NULL */
     const char *what; /* NULL, or words to show as well: "all ranks late but rank 2" */
     unsigned shows;   /* CHECK_SHOW_... */
 } check_case;

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A world that ended early: what killed it, from what its ranks and the supervisor printed on standard error. The launcher
+ * puts [rank] before every line of a rank, so its own lines cannot be forged.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/autopsy.h"
+
+/* ---- Lines ---- */
+
+static void add_line(learn_remains *r, int rank, const char *text)
+{
+    if (r->count == r->room) {
+        r->room = 2 * r->room + 64;
+        r->lines = realloc(r->lines, r->room * sizeof *r->lines);
+        if (!r->lines) exit(1);
+    }
+    r->lines[r->count++] = (learn_line){rank, text};
+}
+
+static void split_lines(learn_remains *r)
+{
+    char *rest = r->text;
+    while (*rest) {
+        char *line = rest, *end;
+        size_t length = strcspn(line, "\n");
+        rest += length + (rest[length] == '\n');
+        line[length] = '\0';
+        long rank = *line == '[' ? strtol(line + 1, &end, 10) : -1;
+        if (rank >= 0 && rank < CHECK_MAX_RANKS && end > line + 1 && end[0] == ']' && end[1] == ' ')
+            add_line(r, (int)rank, end + 2);
+        else
+            add_line(r, -1, line);
+    }
+}
+
+const char *learn_find_line(const learn_remains *r, int rank, const char *text, size_t *index)
+{
+    for (size_t i = index ? *index : 0; i < r->count; i++) {
+        const char *found = r->lines[i].rank == rank ? strstr(r->lines[i].text, text) : NULL;
+        if (!found) continue;
+        if (index) *index = i;
+        return found;
+    }
+    return NULL;
+}
+
+void learn_note_place(learn_result *result, const learn_exercise *e, const char *text)
+{
+    for (const char *const *file = e->check->files; *file; file++) {
+        const char *at = strstr(text, *file);
+        int line;
+        if (!at || sscanf(at + strlen(*file), ":%d", &line) != 1) continue;
+        result->line = line;
+        snprintf(result->file, sizeof result->file, "%s", *file);
+        return;
+    }
+}
+
+/* ---- Deaths ---- */
+
+/* "pairwise: rank 2 exited with status 3, without p2p_finalize; its last call was ..." */
+static const char *death_of(const learn_remains *r, int *rank)
+{
+    static const char *const how[] = {"exited with", "was killed by", "left without", "gave up"};
+    for (size_t i = 0; i < r->count; i++) {
+        const char *text = r->lines[i].text;
+        int length = 0;
+        if (r->lines[i].rank >= 0 || sscanf(text, "pairwise: rank %d %n", rank, &length) != 1 || !length) continue;
+        for (size_t k = 0; k < sizeof how / sizeof *how; k++)
+            if (strncmp(text + length, how[k], strlen(how[k])) == 0) return text + length;
+    }
+    *rank = -1;
+    return NULL;
+}
+
+static bool say_death(const learn_remains *r, learn_result *result)
+{
+    int rank;
+    const char *death = death_of(r, &rank), *last = death ? strstr(death, "; its last call was ") : NULL;
+    learn_text broke = {0};
+    if (!death) return false;
+    int length = (int)(last ? last - death : (long)strlen(death));
+    learn_add(&broke, "Rank %d %.*s.", rank, length, death);
+    if (last) {
+        learn_note_place(result, r->w->e, last);
+        learn_add(&broke, " Its last call was %s.", last + strlen("; its last call was "));
+    }
+    if (strncmp(death, "was killed", 10) != 0)
+        learn_add(&broke, " Does your code call exit? Whoever leaves early leaves the others waiting.");
+    learn_fail(result, "crash", "", learn_string(&broke));
+    learn_text_free(&broke);
+    return true;
+}
+
+/* ---- Errors that Pairwise told a rank: "pairwise: rank 2: p2p_recv(source 0, tag 1) at broadcast.c:17: too long" ---- */
+
+static bool is_leak(const char *text)
+{
+    return strstr(text, "unreceived message") || strstr(text, "never waited for") || strstr(text, "never freed");
+}
+
+static void set_advice(learn_result *result, const char *advice)
+{
+    free(result->advice);
+    result->advice = learn_copy(advice);
+}
+
+static bool say_error(const learn_remains *r, learn_result *result)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        int rank, length = 0;
+        const char *text = r->lines[i].text;
+        if (r->lines[i].rank < 0 || sscanf(text, "pairwise: rank %d: %n", &rank, &length) != 1 || !length) continue;
+        learn_note_place(result, r->w->e, text);
+        char *broke = learn_format("Rank %d: %s.", rank, text + length);
+        learn_fail(result, is_leak(text) ? "leak" : "error", "", broke);
+        free(broke);
+        size_t next = i;
+        const char *advice = learn_find_line(r, r->lines[i].rank, "  try: ", &next);
+        if (advice && next <= i + 4) set_advice(result, advice + strlen("  try: "));
+        return true;
+    }
+    return false;
+}
+
+char *learn_leaked_request(const learn_world *w, int rank)
+{
+    const char *said = learn_string(&w->job.err), *found = said;
+    char *tag = learn_format("[%d] pairwise:", rank), *where = NULL;
+    while (!where && (found = strstr(found, tag))) {
+        size_t length = strcspn(found, "\n");
+        char *line = learn_format("%.*s", (int)length, found);
+        const char *kind = strstr(line, "never waited for: ");
+        if (kind) {
+            kind += strlen("never waited for: ");
+            where = learn_format("%.*s", (int)strcspn(kind, ";\n"), kind);
+        }
+        free(line);
+        found += length;
+    }
+    free(tag);
+    return where ? where : learn_copy("");
+}
+
+/* ---- The time limit: "pairwise: the time limit of 10 s is over" and what each rank was doing ---- */
+
+static bool say_timeout(const learn_remains *r, learn_result *result)
+{
+    size_t i = 0;
+    learn_text shown = {0};
+    const char *limit = learn_find_line(r, -1, "the time limit of ", &i);
+    if (!limit && !r->w->job.late) return false;
+    for (i++; limit && i < r->count; i++) {
+        int rank, length = 0;
+        const char *text = r->lines[i].text;
+        if (r->lines[i].rank >= 0 || sscanf(text, "  rank %d, %n", &rank, &length) != 1 || !length) continue;
+        const char *doing = strstr(text + length, ", ");
+        learn_add(&shown, "rank %-8d%s\n", rank, doing ? doing + 2 : text + length);
+        if (strstr(text, "computes")) learn_note_place(result, r->w->e, text);
+    }
+    learn_fail(result, "timeout", learn_string(&shown),
+               "It did not come to an end in time. A rank that computes is in a loop that never ends, or in one that looks "
+               "for a message again and again that never comes.");
+    learn_text_free(&shown);
+    return true;
+}
+
+/* ---- What is left when nobody said anything ---- */
+
+static bool say_checker(const learn_remains *r, learn_result *result)
+{
+    for (int rank = 0; rank < r->w->plan->ranks; rank++) {
+        const char *text = learn_find_line(r, rank, "==check== ", NULL);
+        if (!text) continue;
+        char *broke = learn_format("The checker stopped on rank %d: %s.", rank, text + strlen("==check== "));
+        learn_fail(result, "checker", "", broke);
+        free(broke);
+        return true;
+    }
+    return false;
+}
+
+static bool say_flooded(const learn_remains *r, learn_result *result)
+{
+    if (!r->w->job.flooded) return false;
+    learn_fail(result, "output", "", "It printed more than 64 MiB and was stopped: is there a printf in a loop that never ends?");
+    return true;
+}
+
+static void say_anything(const learn_remains *r, learn_result *result)
+{
+    int rank = 0;
+    while (rank < r->w->plan->ranks && r->w->heads[rank].phase == CHECK_ALL_DONE) rank++;
+    if (rank == r->w->plan->ranks) rank = 0;
+    char *broke = learn_format("Rank %d ended before its work was done (the launcher's exit status was %d). Does your code call "
+                               "exit or start another program?", rank, r->w->job.status);
+    learn_fail(result, "crash", "", broke);
+    free(broke);
+}
+
+static bool say_unreadable(const learn_remains *r, learn_result *result)
+{
+    for (int rank = 0; rank < r->w->plan->ranks; rank++) {
+        if (r->w->heads[rank].full) {
+            learn_fail(result, "checker", "", "The test reports more than there is room for.");
+            return true;
+        }
+        if (!r->w->garbled[rank]) continue;
+        char *broke = learn_format("What rank %d reported cannot be read: something wrote over it. Does your code write to memory "
+                                   "or files that are not its own?", rank);
+        learn_fail(result, "crash", "", broke);
+        free(broke);
+        return true;
+    }
+    return false;
+}
+
+void learn_autopsy(const learn_world *w, const check_case *c, learn_result *result)
+{
+    learn_remains r = {.w = w, .c = c, .text = learn_copy(learn_string(&w->job.err))};
+    split_lines(&r);
+    int dead;
+    death_of(&r, &dead);
+    bool said = say_flooded(&r, result) || learn_say_sanitizer(&r, dead, result) || learn_say_deadlock(&r, result) ||
+                say_timeout(&r, result) || say_unreadable(&r, result) || say_checker(&r, result) || say_error(&r, result) ||
+                say_death(&r, result);
+    if (!said) say_anything(&r, result);
+    free(r.lines);
+    free(r.text);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The supervisor's diagnosis of a deadlock, as the learner should see it. Between cases the ranks meet in calls of the
+ * checker; there, "rank 0 waits in p2p_split at check_rank.c" means that the learner's function has returned on rank 0.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/autopsy.h"
+
+typedef struct {
+    const learn_remains *r;
+    bool own;      /* a rank that waits in the learner's code was shown */
+    bool returned[CHECK_MAX_RANKS], any_returned;
+    learn_text shown;
+} diagnosis;
+
+static const char *call_of(const diagnosis *d)
+{
+    const check_case *c = d->r->c;
+    return c && c->call ? c->call : d->r->w->e->check->call;
+}
+
+/* "rank 1 waits in p2p_recv(source 0, tag 1) at broadcast.c:17 for rank 0", after "  " or "  behind them: " */
+static bool add_rank(diagnosis *d, const char *text, learn_result *result)
+{
+    const char *begin = strstr(text, "rank "), *in = begin ? strstr(begin, " in ") : NULL;
+    int rank;
+    if (!in || sscanf(begin, "rank %d", &rank) != 1 || rank < 0 || rank >= CHECK_MAX_RANKS) return false;
+    if (strstr(text, "check_rank.c:")) {
+        d->returned[rank] = d->any_returned = true;
+        return true;
+    }
+    learn_add(&d->shown, "rank %-8dwaits in %s\n", rank, in + strlen(" in "));
+    if (!result->line) learn_note_place(result, d->r->w->e, in);
+    d->own = true;
+    return true;
+}
+
+/* What is pending in a wait: "    receive from 0, tag 1, 20 bytes, posted on line 12" */
+static bool add_line(diagnosis *d, const char *text, learn_result *result)
+{
+    if (strncmp(text, "    ", 4) == 0) {
+        if (d->own) learn_add(&d->shown, "             %s\n", text + 2);
+        return true;
+    }
+    return add_rank(d, text, result);
+}
+
+static void add_returned(diagnosis *d)
+{
+    learn_text ranks = {0};
+    int count = 0, size = d->r->w->plan->ranks;
+    for (int i = 0; i < size; i++) count += d->returned[i];
+    if (!count) return;
+    learn_add_ranks(&ranks, d->returned, size);
+    learn_add(&d->shown, "%s %s returned from %s\n", learn_string(&ranks), count == 1 ? "has" : "have", call_of(d));
+    learn_text_free(&ranks);
+}
+
+/* Our words where the supervisor's are about the checker's own calls. */
+static void say_mistake(const diagnosis *d, const char *mistake, const char *headline, learn_result *result)
+{
+    bool near = mistake && (strstr(mistake, "tag mismatch") || strstr(mistake, "communicator mismatch"));
+    char *broke;
+    if (d->any_returned && !near)
+        broke = learn_format("A deadlock: a rank waits for another that has returned from %s and neither sends nor receives any "
+                             "more. Compare how many messages each rank sends and receives: is a send missing, or a receive "
+                             "too many?", call_of(d));
+    else
+        broke = learn_format("A deadlock: %s. The mistake: %s.", headline, mistake ? mistake : "see above");
+    learn_fail(result, "deadlock", learn_string(&d->shown), broke);
+    free(broke);
+}
+
+bool learn_say_deadlock(const learn_remains *r, learn_result *result)
+{
+    diagnosis d = {.r = r};
+    size_t i = 0;
+    const char *headline = learn_find_line(r, -1, "pairwise: deadlock: ", &i), *mistake = NULL;
+    if (!headline) return false;
+    for (i++; i < r->count; i++) {
+        const char *text = r->lines[i].text;
+        if (r->lines[i].rank >= 0) continue;
+        if (strncmp(text, "  mistake: ", 11) == 0) mistake = text + 11;
+        if (strncmp(text, "  try: ", 7) == 0) {
+            free(result->advice);
+            result->advice = learn_copy(d.any_returned ? "" : text + 7);
+            break;
+        }
+        if (strncmp(text, "  ", 2) != 0) break;
+        if (!mistake) add_line(&d, text, result);
+    }
+    add_returned(&d);
+    say_mistake(&d, mistake, headline + strlen("pairwise: deadlock: "), result);
+    learn_text_free(&d.shown);
+    return true;
+}
