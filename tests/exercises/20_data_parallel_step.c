@@ -65,12 +65,12 @@ static void run(p2p_comm *comm, const check_case *c)
 
     for (size_t i = 0; i < NUMBERS; i++) parameters[i] = first_parameter(c, rank, i);
     check_returned(c, my_share_parameters(comm, parameters, NUMBERS));
-    check_report(c, "parameters at the start", parameters, NUMBERS, DTYPE_F64);
+    check_report(c, "shared parameters", parameters, NUMBERS, DTYPE_F64);
     for (int step = 0; step < STEPS; step++) {
         check_returned(c, my_data_parallel_step(comm, parameters, &mine, rate));
         memcpy(steps + step * NUMBERS, parameters, NUMBERS * sizeof *parameters);
     }
-    check_report(c, "parameters after each step", steps, STEPS * NUMBERS, DTYPE_F64);
+    check_report(c, "parameters", steps, STEPS * NUMBERS, DTYPE_F64);
 }
 
 /* ---- In learn: one rank with all examples, and ways to go wrong ---- */
@@ -135,7 +135,7 @@ static bool close_to(double a, double b)
 static bool went(const check_case *c, int rank, int way)
 {
     for (size_t i = 0; i < NUMBERS; i++)
-        if (!close_to(check_element(c, rank, "parameters after each step", i), after(c, rank, way, 0, i))) return false;
+        if (!close_to(check_element(c, rank, "parameters", i), after(c, rank, way, 0, i))) return false;
     return true;
 }
 
@@ -159,15 +159,15 @@ static void explain(const check_case *c, int rank, size_t index)
         check_fail(c, "sum", "%s The ranks' means were added up, and not divided.", where);
     else
         check_fail(c, "values", "%s It is %.9g; one rank with all examples gets %.9g.", where,
-                   check_element(c, rank, "parameters after each step", index), want(c, rank, index));
+                   check_element(c, rank, "parameters", index), want(c, rank, index));
 }
 
 static bool follows(const check_case *c)
 {
     for (size_t i = 0; i < STEPS * NUMBERS; i++)
         for (int rank = 0; rank < c->ranks; rank++) {
-            if (close_to(check_element(c, rank, "parameters after each step", i), want(c, rank, i))) continue;
-            if (!check_values(c, "values", "parameters after each step", NULL, count_steps, want)) explain(c, rank, i);
+            if (close_to(check_element(c, rank, "parameters", i), want(c, rank, i))) continue;
+            if (!check_values(c, "values", "parameters", NULL, count_steps, want)) explain(c, rank, i);
             return false;
         }
     return true;
@@ -175,13 +175,13 @@ static bool follows(const check_case *c)
 
 static void judge(const check_case *c)
 {
-    if (!check_values(c, "begin", "parameters at the start", NULL, count_numbers, want_at_start)) {
+    if (!check_values(c, "begin", "shared parameters", NULL, count_numbers, want_at_start)) {
         check_fail(c, "begin",
                    "After my_share_parameters every rank must have rank 0's parameters: with different ones to begin with, "
                    "the ranks train different models, and averaging their gradients means nothing.");
         return;
     }
-    if (follows(c)) check_same_bits(c, "bits", "parameters after each step");
+    if (follows(c)) check_same_bits(c, "bits", "parameters");
 }
 
 static const char *const files[] = {"data_parallel_step.c", NULL};

@@ -141,8 +141,7 @@ static void time_of(const check_case *c)
     if (took <= 1.02 * right) return;
     const char *means = "Somewhere it waits though there is something left to compute.";
     if (took >= 0.98 * plain)
-        means = "That is as long as one after the other: it waits for each all-reduce before the next layer is computed, or "
-                "begins them when all layers are done.";
+        means = "That is as long as one after the other: it waits for each all-reduce before the next layer is computed.";
     check_fail(c, "no_overlap",
                "It took %.0f us. Computing %d layers takes %d x %.0f us, and reducing them %d x %.0f us; one after the other "
                "that is %.0f us, at the same time %.0f us. %s",

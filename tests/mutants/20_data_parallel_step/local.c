@@ -20,6 +20,7 @@ p2p_err my_data_parallel_step(p2p_comm *comm, double *parameters, const my_examp
     double *gradient = calloc(count + 1, sizeof *gradient); /* and room for one number more */
     if (!gradient) return P2P_ERR_NOMEM;
     my_model_gradient(parameters, mine, gradient);
+    (void)comm;
     p2p_err err = P2P_OK;
 
     // TODO: gradient is the mean over this rank's examples. Make it the mean over all ranks' examples.
