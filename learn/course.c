@@ -140,7 +140,8 @@ bool learn_go_home(void)
     program[length] = '\0';
     if (!getcwd(called_from, sizeof called_from)) called_from[0] = '\0';
     if (!up(program) || !find_top(program, top) || chdir(top) != 0) {
-        fputs("learn: the course is not here: there is no exercises/exercises.h above the folder of this program\n", stderr);
+        fputs("learn: the course is not here: there is no exercises/exercises.h above the folder of this program\n",
+              stderr);
         return false;
     }
     size_t above = strlen(top);

@@ -17,7 +17,8 @@ enum { COUNT = sizeof commands / sizeof *commands };
 
 static void print_help(FILE *out)
 {
-    fputs("Usage: learn COMMAND [OPTION...]\nWork through the exercises. learn COMMAND --help says more of each.\n\n", out);
+    fputs("Usage: learn COMMAND [OPTION...]\nWork through the exercises. learn COMMAND --help says more of each.\n\n",
+          out);
     for (size_t i = 0; i < COUNT; i++) fprintf(out, "  %-14s %s\n", commands[i].name, commands[i].what);
 }
 
