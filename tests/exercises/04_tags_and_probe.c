@@ -217,7 +217,7 @@ static void judge_pick(const check_case *c)
                    source);
     else if (bystander >= 0 && (are(c, bystander, true) || are(c, bystander, false)))
         check_fail(c, "source",
-                   "these are the messages of rank %d, which has sent some with the same tags; only those of "
+                   "These are the messages of rank %d, which has sent some with the same tags; only those of "
                    "source, rank %d, were asked for.",
                    bystander, source);
 }
@@ -234,7 +234,7 @@ static void judge_letter(const check_case *c)
                    source_of(c), tag_of(0), right);
     else if (length == DECOY && (int)tag != tag_of(0))
         check_fail(c, "other",
-                   "rank %d sent two letters: first one with tag %d, then the one that was asked for, with tag "
+                   "Rank %d sent two letters: first one with tag %d, then the one that was asked for, with tag "
                    "%d. You returned the first. To receive the message that p2p_probe saw, name the source and "
                    "the tag that its status holds.",
                    source_of(c), tag_of(1), tag_of(0));
