@@ -135,6 +135,7 @@ static bool find_top(const char *from, char *top)
 bool learn_go_home(void)
 {
     char program[LEARN_PATH], top[LEARN_PATH];
+    if (built_in[0]) return true; /* home already */
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length < 0) length = 0;
     program[length] = '\0';
