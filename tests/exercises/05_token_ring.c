@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The test of 05_token_ring: what the token holds where, and that it only ever goes to the right. count is the laps. */
+#include <math.h>
+
 #include "exercises/exercises.h"
 #include "tests/exercises/check.h"
 
@@ -66,6 +68,16 @@ static bool to_others(const check_case *c, int rank, int right)
     return true;
 }
 
+/* Rank 0 takes the token back at the end of each lap. */
+static bool came_back(const check_case *c)
+{
+    unsigned long long got = check_sent(c, 0).messages_received;
+
+    if (got == c->count) return true;
+    return check_fail(c, "back", "Rank 0 received %llu message%s; in %zu lap%s the token comes back to it %zu time%s.",
+                      got, got == 1 ? "" : "s", c->count, c->count == 1 ? "" : "s", c->count, c->count == 1 ? "" : "s");
+}
+
 /* Each rank passes the token on once a lap. With one rank it may or may not send it to itself. */
 static bool contract(const check_case *c)
 {
@@ -84,22 +96,24 @@ static bool contract(const check_case *c)
             return check_fail(c, "bytes", "Rank %d sent %llu bytes in %llu messages; an int64_t has %zu each time.",
                               rank, (unsigned long long)sent.bytes_sent, laps, sizeof(int64_t));
     }
-    return true;
+    return c->ranks == 1 || came_back(c);
 }
 
-/* Rank 0 has what it would have after another number of laps. */
-static bool other_laps(const check_case *c)
+/* How much too much or too little was added. */
+static void growth(const check_case *c)
 {
-    double extra = check_element(c, 0, "token", 0) - check_value(c, 0, 0);
-    int asked = (int)c->count;
+    double grew = check_element(c, 0, "token", 0) - check_value(c, 0, 0), lap = added(c->ranks);
+    int laps = (int)c->count, made = grew > 0 && fmod(grew, lap) == 0 ? (int)(grew / lap) : laps;
 
-    for (int laps = 0; laps <= asked + 1; laps++) {
-        if (laps == asked || extra != laps * added(c->ranks)) continue;
+    if (made != laps)
         check_fail(c, "laps", "Rank 0's token has been round %d time%s; %d lap%s were asked for, and each adds %.0f.",
-                   laps, laps == 1 ? "" : "s", asked, asked == 1 ? "" : "s", added(c->ranks));
-        return true;
-    }
-    return false;
+                   made, made == 1 ? "" : "s", laps, laps == 1 ? "" : "s", lap);
+    else if (grew != laps * lap)
+        check_fail(c, "growth",
+                   "Rank 0's token grew by %.0f in %d lap%s. Each rank adds rank + 1, which with %d rank%s makes %.0f "
+                   "a lap: it should "
+                   "have grown by %.0f.",
+                   grew, laps, laps == 1 ? "" : "s", c->ranks, c->ranks == 1 ? "" : "s", lap, laps * lap);
 }
 
 /* Somebody got what its left neighbour had at the beginning: that one did not wait for the token. */
@@ -124,7 +138,7 @@ static void judge(const check_case *c)
 {
     bool right = check_values(c, "values", "token", "before", one, want);
 
-    if (contract(c) && !right && !own_token(c)) other_laps(c);
+    if (contract(c) && !right && !own_token(c)) growth(c);
 }
 
 static const char *const files[] = {"token_ring.c", NULL};
