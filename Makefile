@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-# One file builds everything. `make help` lists the targets; V=1 shows full commands.
+# One file builds everything (and learn/course.mk the course). `make help` lists the targets; V=1 shows full commands.
 
 .DEFAULT_GOAL := all
 help:
 	@echo 'make            build the library, the launcher, the examples, the benches and the test programs'
-	@echo 'make test       the quick tests: every suite and every fault (under 4 minutes from a clean clone)'
+	@echo 'make test       the way through the course: the library, the solutions, your exercises, and the board'
+	@echo 'make test       EX=08: that exercise alone (number, name or part of it). Also make list, make hint EX=08,'
+	@echo '                make reset EX=08, make solution EX=08, make watch, make update, make handin, make check-course'
 	@echo 'make demo       hello, the token ring, and what Pairwise says about a deadlock'
 	@echo 'make bench      how long a message takes next to a bare socketpair; how soon a death is known; what waiting costs'
 	@echo 'make plots      all-reduce by naive, tree, doubling and ring, as SVG and PNG (two minutes)'
@@ -58,17 +60,11 @@ CASES      := $(call programs,tests/wrong/*.c tests/right/*.c) $(if $(FAULTS),$(
 SUITES     := $(call programs,tests/*.c)
 SOURCES     = $(filter-out bench/peers/%,$(wildcard $(FOLDERS:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] learn/*.[ch] solutions/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 
-COURSE   := $(BUILD)/course
-CHECKS   ?= $(sort $(wildcard tests/exercises/[0-9]*.c))
-LEARN    := $(call objects,learn/*.c tests/exercises/check_plan.c tests/exercises/check_data.c $(CHECKS))
-RANKSIDE := $(patsubst %.c,$(COURSE)/obj/%.o,$(CHECKS) $(wildcard tests/exercises/check_*.c))
-
 all: $(LIB) $(PROGRAMS) $(CASES) $(BUILD)/learn
 cases: $(CASES)
 suites: $(SUITES)
 
 # ---- How it is made ----
-
 # The tools: installed once if missing (scripts/setup.sh); the stamp is there when nothing is missing.
 build/.setup-%: scripts/setup.sh
 	@sh scripts/setup.sh $*
@@ -108,36 +104,14 @@ $(SUITES): $(BUILD)/%: $(OBJ)/%.o $(TEST_UTIL) $(LIB)
 $(BUILD)/tests/faultlab: $(FAULTS) $(TEST_UTIL) $(LIB)
 	$(call link,$(WRAP))
 
-# The course: build/learn holds the judges of all exercises; the ranks' side of a test is linked with a learner's code.
-$(BUILD)/course.h: tests/exercises
-	@mkdir -p $(@D)
-	@printf 'EXERCISE(check_%s)\n' $(notdir $(CHECKS:.c=)) >$@
-$(OBJ)/learn/course.o: $(BUILD)/course.h
-$(COURSE)/obj/%.o: SAN := address,undefined
-$(COURSE)/obj/%.o: %.c | build/.setup-build
-	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$(Q)$(COMPILE) -c $< -o $@
-$(COURSE)/dtype.a: $(patsubst %.c,$(COURSE)/obj/%.o,$(wildcard dtype/*.c))
-$(COURSE)/p2p.a: $(filter $(OBJ)/p2p/%,$(LIB_OBJ))
-$(COURSE)/collectives.a: $(filter $(OBJ)/collectives/%,$(LIB_OBJ))
-$(COURSE)/ring.a: $(filter $(OBJ)/ring/%,$(LIB_OBJ))
-$(COURSE)/%.a:
-	$(call say,AR,$@)
-	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
-$(BUILD)/learn: $(LEARN) $(LIB) | $(BUILD)/launch $(RANKSIDE) $(FOLDERS:%=$(COURSE)/%.a)
-	$(call link,-lm)
+include learn/course.mk
 
 .SECONDARY:
--include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d $(COURSE)/obj/*/*.d $(COURSE)/obj/*/*/*.d)
+-include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d)
 
 # ---- What to do with it ----
 
 export BUILD CC V
-
-test: all build/.setup-test
-	@if [ -e build/.setup-test ]; then $(MAKE) suites; fi
-	@tests/test.sh
 
 test-all: test build/.setup-test-all
 	@tests/run.sh tests/all/*.sh

@@ -127,25 +127,6 @@ static bool say_error(const learn_remains *r, learn_result *result)
     return false;
 }
 
-char *learn_leaked_request(const learn_world *w, int rank)
-{
-    const char *said = learn_string(&w->job.err), *found = said;
-    char *tag = learn_format("[%d] pairwise:", rank), *where = NULL;
-    while (!where && (found = strstr(found, tag))) {
-        size_t length = strcspn(found, "\n");
-        char *line = learn_format("%.*s", (int)length, found);
-        const char *kind = strstr(line, "never waited for: ");
-        if (kind) {
-            kind += strlen("never waited for: ");
-            where = learn_format("%.*s", (int)strcspn(kind, ";\n"), kind);
-        }
-        free(line);
-        found += length;
-    }
-    free(tag);
-    return where ? where : learn_copy("");
-}
-
 /* ---- The time limit: "pairwise: the time limit of 10 s is over" and what each rank was doing ---- */
 
 static bool say_timeout(const learn_remains *r, learn_result *result)
@@ -162,9 +143,10 @@ static bool say_timeout(const learn_remains *r, learn_result *result)
         learn_add(&shown, "rank %-8d%s\n", rank, doing ? doing + 2 : text + length);
         if (strstr(text, "computes")) learn_note_place(result, r->w->e, text);
     }
-    learn_fail(result, "timeout", learn_string(&shown),
-               "It did not come to an end in time. A rank that computes is in a loop that never ends, or in one that looks "
-               "for a message again and again that never comes.");
+    learn_fail(
+        result, "timeout", learn_string(&shown),
+        "It did not come to an end in time. A rank that computes is in a loop that never ends, or in one that looks "
+        "for a message again and again that never comes.");
     learn_text_free(&shown);
     return true;
 }
@@ -187,7 +169,8 @@ static bool say_checker(const learn_remains *r, learn_result *result)
 static bool say_flooded(const learn_remains *r, learn_result *result)
 {
     if (!r->w->job.flooded) return false;
-    learn_fail(result, "output", "", "It printed more than 64 MiB and was stopped: is there a printf in a loop that never ends?");
+    learn_fail(result, "output", "",
+               "It printed more than 64 MiB and was stopped: is there a printf in a loop that never ends?");
     return true;
 }
 
@@ -196,8 +179,10 @@ static void say_anything(const learn_remains *r, learn_result *result)
     int rank = 0;
     while (rank < r->w->plan->ranks && r->w->heads[rank].phase == CHECK_ALL_DONE) rank++;
     if (rank == r->w->plan->ranks) rank = 0;
-    char *broke = learn_format("Rank %d ended before its work was done (the launcher's exit status was %d). Does your code call "
-                               "exit or start another program?", rank, r->w->job.status);
+    char *broke =
+        learn_format("Rank %d ended before its work was done (the launcher's exit status was %d). Does your code call "
+                     "exit or start another program?",
+                     rank, r->w->job.status);
     learn_fail(result, "crash", "", broke);
     free(broke);
 }
@@ -210,8 +195,10 @@ static bool say_unreadable(const learn_remains *r, learn_result *result)
             return true;
         }
         if (!r->w->garbled[rank]) continue;
-        char *broke = learn_format("What rank %d reported cannot be read: something wrote over it. Does your code write to memory "
-                                   "or files that are not its own?", rank);
+        char *broke = learn_format(
+            "What rank %d reported cannot be read: something wrote over it. Does your code write to memory "
+            "or files that are not its own?",
+            rank);
         learn_fail(result, "crash", "", broke);
         free(broke);
         return true;
@@ -226,8 +213,8 @@ void learn_autopsy(const learn_world *w, const check_case *c, learn_result *resu
     int dead;
     death_of(&r, &dead);
     bool said = say_flooded(&r, result) || learn_say_sanitizer(&r, dead, result) || learn_say_deadlock(&r, result) ||
-                say_timeout(&r, result) || say_unreadable(&r, result) || say_checker(&r, result) || say_error(&r, result) ||
-                say_death(&r, result);
+                say_timeout(&r, result) || say_unreadable(&r, result) || say_checker(&r, result) ||
+                say_error(&r, result) || say_death(&r, result);
     if (!said) say_anything(&r, result);
     free(r.lines);
     free(r.text);

@@ -36,17 +36,18 @@ static void add_numbers(learn_text *t, const bool in[], int count)
 /* Which worlds like this one were right: "the same with 1, 2 and 3 ranks". */
 static bool add_right_worlds(learn_text *t, const check_plan *plan, size_t failed)
 {
-    bool sizes[CHECK_MAX_RANKS + 1] = {false}, any = false, buffered = false;
+    bool sizes[CHECK_MAX_RANKS + 1] = {false}, any = false, buffered = false, only_one = true;
     const check_world_plan *world = &plan->worlds[failed];
     for (size_t i = 0; i < failed; i++) {
         const check_world_plan *other = &plan->worlds[i];
         if (other->strict == world->strict && other->ranks != world->ranks) sizes[other->ranks] = any = true;
+        if (sizes[other->ranks] && other->ranks > 1) only_one = false;
         if (!other->strict && world->strict && other->ranks == world->ranks) buffered = true;
     }
     if (any) {
         learn_add(t, "the same with ");
         add_numbers(t, sizes, CHECK_MAX_RANKS + 1);
-        learn_add(t, " rank%s", sizes[1] && !any ? "" : "s");
+        learn_add(t, " rank%s", only_one ? "" : "s");
     }
     if (buffered) learn_add(t, "%sbuffered", any ? ", and " : "");
     return any || buffered;
@@ -59,7 +60,8 @@ static bool add_right_roots(learn_text *t, const check_plan *plan, size_t failed
     const check_world_plan *world = &plan->worlds[failed];
     for (int i = 0; i < c->number; i++) {
         const check_case *other = &plan->cases[world->first + (size_t)i];
-        if ((other->shows & CHECK_SHOW_ROOT) && other->root >= 0 && other->root < c->ranks) roots[other->root] = any = true;
+        if ((other->shows & CHECK_SHOW_ROOT) && other->root >= 0 && other->root < c->ranks)
+            roots[other->root] = any = true;
     }
     if (!any || !(c->shows & CHECK_SHOW_ROOT) || roots[c->root]) return false;
     learn_add(t, "%swith root ", first ? "" : ", and here ");
@@ -71,7 +73,8 @@ static char *what_ran(const learn_exercise *e, const check_plan *plan, size_t fa
 {
     learn_text t = {0}, right = {0};
     const check_world_plan *world = &plan->worlds[failed];
-    learn_add(&t, "%s on %d rank%s", c && c->call ? c->call : e->check->call, world->ranks, world->ranks == 1 ? "" : "s");
+    learn_add(&t, "%s on %d rank%s", c && c->call ? c->call : e->check->call, world->ranks,
+              world->ranks == 1 ? "" : "s");
     if (c) add_case(&t, c);
     learn_add(&t, ", ");
     add_mode(&t, world);

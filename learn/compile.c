@@ -41,13 +41,10 @@ static void free_words(command *c)
     c->count = 0;
 }
 
-static void run_command(command *c, const learn_options *options, learn_spawned *done)
+static void run_command(command *c, enum learn_step step, const learn_options *options, learn_spawned *done)
 {
-    learn_command_line line = {.argv = (const char *const *)c->words,
-                               .fd = -1,
-                               .seconds = compiler_seconds,
-                               .options = options,
-                               .compiler = true};
+    learn_command_line line = {
+        .argv = (const char *const *)c->words, .fd = -1, .seconds = compiler_seconds, .options = options, .step = step};
     learn_spawn(&line, done);
     free_words(c);
 }
@@ -61,8 +58,8 @@ static void add_compiler(command *c)
     free(words);
 }
 
-static const char *const sanitizers[] = {"-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
-                                         "-fno-omit-frame-pointer", NULL};
+static const char *const sanitizers[] = {
+    "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", NULL};
 
 /* ---- What the compiler says ---- */
 
@@ -146,12 +143,10 @@ static bool compile_file(const char *source, const char *file, const char *objec
     learn_spawned done;
     unlink(object);
     compile_command(&c, source, file, object);
-    run_command(&c, options, &done);
+    run_command(&c, LEARN_COMPILE, options, &done);
     bool good = done.status == 0;
-    if (good)
-        note_warnings(result, learn_string(&done.err));
-    else
-        does_not_compile(&done, file, result);
+    if (good && !options->quiet_compiler) note_warnings(result, learn_string(&done.err));
+    if (!good) does_not_compile(&done, file, result);
     learn_spawned_free(&done);
     return good;
 }
@@ -202,6 +197,19 @@ static bool is_newer(const char *path, const char *than)
            (a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec > b.st_mtim.tv_nsec);
 }
 
+/* The learner may define the same function: then theirs counts. */
+static bool weaken(const char *object)
+{
+    const char *const words[] = {"objcopy", "--weaken", object, NULL};
+    command c = {.count = 0};
+    learn_spawned done;
+    add_all(&c, words);
+    run_command(&c, LEARN_LINK, NULL, &done);
+    bool good = done.status == 0;
+    learn_spawned_free(&done);
+    return good;
+}
+
 static bool compile_used_file(const learn_exercise *used, const char *file, command *link, learn_result *result)
 {
     char source[LEARN_PATH], base[64];
@@ -209,10 +217,11 @@ static bool compile_used_file(const learn_exercise *used, const char *file, comm
     learn_path(source, "solutions", used, file);
     base_name(base, sizeof base, file);
     char *folder = learn_format("%s/course/uses", learn_build());
-    char *object = learn_format("%s/%s-%s.o", folder, used->name, base), *fresh = learn_format("%s.%ld", object, (long)getpid());
+    char *object = learn_format("%s/%s-%s.o", folder, used->name, base),
+         *fresh = learn_format("%s.%ld", object, (long)getpid());
     bool good = learn_make_folder(folder);
     if (good && (!is_newer(object, source) || !is_newer(object, "exercises/exercises.h")))
-        good = compile_file(source, file, fresh, &own, result) && rename(fresh, object) == 0;
+        good = compile_file(source, file, fresh, &own, result) && weaken(fresh) && rename(fresh, object) == 0;
     add(link, object);
     free(folder);
     free(fresh);
@@ -290,7 +299,8 @@ static bool uses_forbidden(const learn_exercise *e, const char *folder, const le
             learn_add(&broke, "Line %d of %s uses %s, %s.", result->line, result->file, name, why);
         else
             learn_add(&broke, "It uses %s, %s.", name, why);
-        if (!has_prefix(name, "check_")) learn_add(&broke, " Messages are all you need: p2p_send, p2p_recv and their kin.");
+        if (!has_prefix(name, "check_"))
+            learn_add(&broke, " Messages are all you need: p2p_send, p2p_recv and their kin.");
         learn_fail(result, "link", "", learn_string(&broke));
         learn_text_free(&broke);
         return true;
@@ -299,15 +309,15 @@ static bool uses_forbidden(const learn_exercise *e, const char *folder, const le
 }
 
 /* Names that the learner's objects need from elsewhere. */
-static bool only_uses_allowed(const learn_exercise *e, const char *folder, const learn_options *o, const command *objects,
-                              learn_result *result)
+static bool only_uses_allowed(const learn_exercise *e, const char *folder, const learn_options *o,
+                              const command *objects, learn_result *result)
 {
     static const char *const flags[] = {"nm", "-u", NULL};
     command c = {.count = 0};
     learn_spawned done;
     add_all(&c, flags);
     for (size_t i = 0; i < objects->count; i++) add(&c, learn_copy(objects->words[i]));
-    run_command(&c, NULL, &done);
+    run_command(&c, LEARN_LINK, o, &done);
     bool good = !uses_forbidden(e, folder, o, done.out.text, result);
     learn_spawned_free(&done);
     return good;
@@ -332,7 +342,7 @@ static void add_library(command *link, const learn_exercise *e)
 
 static void link_command(command *c, const learn_exercise *e, const command *objects, const char *program)
 {
-    static const char *const side[] = {"check_rank", "check_unused", "check_plan", "check_data"};
+    static const char *const side[] = {"check_rank", "check_leaks", "check_unused", "check_plan", "check_data"};
     add_compiler(c);
     add_all(c, sanitizers);
     for (size_t i = 0; i < objects->count; i++) add(c, learn_copy(objects->words[i]));
@@ -362,7 +372,8 @@ static void does_not_link(const learn_spawned *done, learn_result *result)
                   has_prefix(name, "my_") ? "it is for you to write, with this very name." : "is it spelled right?");
     } else if (second) {
         const char *name = second + sizeof twice - 1;
-        learn_add(&broke, "%.*s is there twice: give yours another name, or make it static.", (int)strcspn(name, "'\n"), name);
+        learn_add(&broke, "%.*s is there twice: give yours another name, or make it static.", (int)strcspn(name, "'\n"),
+                  name);
     } else {
         learn_add(&broke, "The program cannot be linked.");
     }
@@ -378,7 +389,7 @@ static bool link_program(const learn_exercise *e, const command *objects, const 
     command c = {.count = 0};
     learn_spawned done;
     link_command(&c, e, objects, program);
-    run_command(&c, options, &done);
+    run_command(&c, LEARN_LINK, options, &done);
     bool good = done.status == 0;
     if (!good) does_not_link(&done, result);
     learn_spawned_free(&done);

@@ -135,12 +135,14 @@ static bool find_top(const char *from, char *top)
 bool learn_go_home(void)
 {
     char program[LEARN_PATH], top[LEARN_PATH];
+    if (built_in[0]) return true; /* home already */
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length < 0) length = 0;
     program[length] = '\0';
     if (!getcwd(called_from, sizeof called_from)) called_from[0] = '\0';
     if (!up(program) || !find_top(program, top) || chdir(top) != 0) {
-        fputs("learn: the course is not here: there is no exercises/exercises.h above the folder of this program\n", stderr);
+        fputs("learn: the course is not here: there is no exercises/exercises.h above the folder of this program\n",
+              stderr);
         return false;
     }
     size_t above = strlen(top);

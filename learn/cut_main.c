@@ -45,7 +45,8 @@ static bool cut_file(const learn_exercise *e, const char *file, bool write)
     } else if (!write) {
         fputs(stub, stdout);
     } else {
-        good = learn_make_folder(folder) && learn_write_file(learn_path(path, "exercises", e, file), stub, strlen(stub));
+        good = learn_make_folder(folder) &&
+               learn_write_file(learn_path(path, "exercises", e, file), stub, strlen(stub));
         if (!good) fprintf(stderr, "learn cut: %s cannot be written\n", path);
     }
     learn_text_free(&why);

@@ -10,8 +10,9 @@
 
 typedef struct {
     const learn_remains *r;
-    bool own;      /* a rank that waits in the learner's code was shown */
-    bool returned[CHECK_MAX_RANKS], any_returned;
+    bool own; /* a rank that waits in the learner's code was shown */
+    bool returned[CHECK_MAX_RANKS];
+    bool on_returned; /* and one of those is what the others wait for, not merely behind them */
     learn_text shown;
 } diagnosis;
 
@@ -28,7 +29,8 @@ static bool add_rank(diagnosis *d, const char *text, learn_result *result)
     int rank;
     if (!in || sscanf(begin, "rank %d", &rank) != 1 || rank < 0 || rank >= CHECK_MAX_RANKS) return false;
     if (strstr(text, "check_rank.c:")) {
-        d->returned[rank] = d->any_returned = true;
+        d->returned[rank] = true;
+        d->on_returned |= strncmp(text, "  rank ", 7) == 0;
         return true;
     }
     learn_add(&d->shown, "rank %-8dwaits in %s\n", rank, in + strlen(" in "));
@@ -63,10 +65,12 @@ static void say_mistake(const diagnosis *d, const char *mistake, const char *hea
 {
     bool near = mistake && (strstr(mistake, "tag mismatch") || strstr(mistake, "communicator mismatch"));
     char *broke;
-    if (d->any_returned && !near)
-        broke = learn_format("A deadlock: a rank waits for another that has returned from %s and neither sends nor receives any "
-                             "more. Compare how many messages each rank sends and receives: is a send missing, or a receive "
-                             "too many?", call_of(d));
+    if (d->on_returned && !near)
+        broke = learn_format(
+            "A deadlock: a rank waits for another that has returned from %s and neither sends nor receives any "
+            "more. Compare how many messages each rank sends and receives: is a send missing, or a receive "
+            "too many?",
+            call_of(d));
     else
         broke = learn_format("A deadlock: %s. The mistake: %s.", headline, mistake ? mistake : "see above");
     learn_fail(result, "deadlock", learn_string(&d->shown), broke);
@@ -85,7 +89,7 @@ bool learn_say_deadlock(const learn_remains *r, learn_result *result)
         if (strncmp(text, "  mistake: ", 11) == 0) mistake = text + 11;
         if (strncmp(text, "  try: ", 7) == 0) {
             free(result->advice);
-            result->advice = learn_copy(d.any_returned ? "" : text + 7);
+            result->advice = learn_copy(d.on_returned ? "" : text + 7);
             break;
         }
         if (strncmp(text, "  ", 2) != 0) break;

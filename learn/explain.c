@@ -36,7 +36,8 @@ static char *trimmed(const char *from, const char *to)
 
 char *learn_hint(const learn_exercise *e, const char *section)
 {
-    char *path = learn_format("tests/exercises/%s.hints", e->name), *heading = learn_format("[%s]", section), *found = NULL;
+    char *path = learn_format("tests/exercises/%s.hints", e->name), *heading = learn_format("[%s]", section),
+         *found = NULL;
     char *text = learn_read_file(path, NULL);
     for (const char *at = text; at && *at;) {
         const char *end = strchr(at, '\n');
@@ -118,6 +119,16 @@ static void print_headline(FILE *out, const learn_exercise *e, const learn_resul
     fputs("\n", out);
 }
 
+static void add_not_started(learn_text *t, const learn_exercise *e)
+{
+    char *page = learn_format("read exercises/%s/README.md; then fill in what is marked TODO in exercises/%s/%s", e->name,
+                              e->name, e->check->files[0]);
+    learn_add(t, "\n");
+    add_section(t, "the idea", e->check->idea);
+    add_section(t, "next", page);
+    free(page);
+}
+
 void learn_explain(FILE *out, const learn_exercise *e, const learn_result *result, bool more)
 {
     learn_text t = {0};
@@ -129,8 +140,7 @@ void learn_explain(FILE *out, const learn_exercise *e, const learn_result *resul
         add_lines(&t, result->warnings, more ? SIZE_MAX : SHOWN);
     }
     if (result->state == LEARN_NOT_STARTED)
-        learn_add(&t, "\n  %s: read exercises/%s/README.md, then fill in what is marked TODO in exercises/%s/%s\n",
-                  e->check->idea, e->name, e->name, e->check->files[0]);
+        add_not_started(&t, e);
     if (result->state == LEARN_FAILED) {
         learn_add(&t, "\n");
         add_failure(&t, e, result, more);

@@ -9,11 +9,11 @@
 /* ---- spawn.c ---- */
 
 typedef struct {
-    const char *const *argv; /* NULL at the end */
-    int fd;                  /* a descriptor that it gets as LEARN_FD; -1: none */
-    double seconds;          /* then it is killed */
+    const char *const *argv;      /* NULL at the end */
+    int fd;                       /* a descriptor that it gets as LEARN_FD; -1: none */
+    double seconds;               /* then it is killed */
     const learn_options *options; /* confine is called in it; may be NULL */
-    bool compiler;                /* what confine is told */
+    enum learn_step step;         /* what confine is told */
     const char *variable;         /* NAME=VALUE for its environment; NULL: none */
 } learn_command_line;
 
@@ -89,9 +89,6 @@ enum dtype check_dtype(const check_case *c, int rank, const char *name);
 void learn_add_ranks(learn_text *t, const bool in[], int ranks);
 
 /* ---- autopsy.c ---- */
-
-/* "isend to 1, tag 0, 20 bytes at broadcast.c:17", if finalize said so of this rank, else "". Free it. */
-char *learn_leaked_request(const learn_world *w, int rank);
 
 /* A world has ended early, in this case (NULL: after all of them): say why in result. */
 void learn_autopsy(const learn_world *w, const check_case *c, learn_result *result);

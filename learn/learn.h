@@ -40,7 +40,8 @@ void learn_add_bytes(learn_text *t, const void *bytes, size_t count);
 void learn_text_free(learn_text *t);
 const char *learn_string(const learn_text *t); /* "" rather than NULL */
 
-/* Print words to columns of `width`, the first line and those that follow behind `indent` blanks; newlines stay. */
+/* Add words up to column `width`; lines after the first begin behind `indent` blanks (before the first, the caller has put
+ * as much). Line ends are blanks, a blank line begins a paragraph, lines that begin with four blanks stay as they are. */
 void learn_add_wrapped(learn_text *t, const char *words, size_t indent, size_t width);
 
 void *learn_memory(size_t bytes); /* zeroed; free it */
@@ -106,38 +107,42 @@ typedef struct {
     enum learn_state state;
     char key[LEARN_KEY]; /* the kind of failure: a word of check.h's caller, or compile, link, todo, deadlock, crash,
                           * overrun, timeout, error, leak, returned, checker; "" when passed */
-    char *ran;           /* what ran: "my_broadcast on 4 ranks, count 5, i32, root 2, buffered (...)"; "" if nothing did */
-    char *shown;         /* lines to be printed as they are: what ranks had, has and should have; what the compiler said */
-    char *broke;         /* sentences, in one line: what is wrong, by how much, what that means */
-    char *advice;        /* what to try, if the hints have no words for this key; may be "" */
-    char *more;          /* all there is to say, for V=1: reports in full, output */
-    char *warnings;      /* of the compiler, whatever came of it */
-    int line;            /* of the learner's file where it went wrong; 0 if not known */
-    char file[64];       /* and which file: "broadcast.c" */
-    int worlds, cases;   /* how much was right */
+    char *ran;      /* what ran: "my_broadcast on 4 ranks, count 5, i32, root 2, buffered (...)"; "" if nothing did */
+    char *shown;    /* lines to be printed as they are: what ranks had, has and should have; what the compiler said */
+    char *broke;    /* sentences, in one line: what is wrong, by how much, what that means */
+    char *advice;   /* what to try, if the hints have no words for this key; may be "" */
+    char *more;     /* all there is to say, for V=1: reports in full, output */
+    char *warnings; /* of the compiler, whatever came of it */
+    int line;       /* of the learner's file where it went wrong; 0 if not known */
+    char file[64];  /* and which file: "broadcast.c" */
+    int worlds, cases; /* how much was right */
     double seconds;
 } learn_result;
 
+enum learn_step { LEARN_COMPILE, LEARN_LINK, LEARN_RUN };
+
 /* How to check. All zero is the default. */
 typedef struct {
-    uint64_t seed;          /* data follow from it; 0: the data everyone gets */
-    bool even_if_stub;      /* run it even if it is not started */
-    bool delays;            /* ranks are late at random, before every Pairwise call of the learner */
-    uint64_t delay_seed;    /* how */
-    double world_seconds;   /* time limit of one world; 0: 10 */
-    bool quiet_compiler;    /* warnings are not passed on */
-    const char *instead;    /* a file that stands in for the exercise's first one: a mutant */
-    const char *fallback;   /* a folder for files that `folder` does not have; NULL: none */
-    const char *work;       /* folder for what is built; NULL: BUILD/course/work/NAME */
-    bool keep_program;      /* do not compile, the program of the last check in `work` is used again */
-    /* Called in each process that is going to be the compiler or the launcher, before it starts: to lower its rights and
-     * limits, for grading. Anything but 0 and it ends. */
-    int (*confine)(void *arg, bool compiler);
+    uint64_t seed;        /* data follow from it; 0: the data everyone gets */
+    bool even_if_stub;    /* run it even if it is not started */
+    bool delays;          /* ranks are late at random, before every Pairwise call of the learner */
+    uint64_t delay_seed;  /* how */
+    double world_seconds; /* time limit of one world; 0: 10 */
+    bool quiet_compiler;  /* warnings are not passed on */
+    const char *instead;  /* a file that stands in for the exercise's first one: a mutant */
+    const char *fallback; /* a folder for files that `folder` does not have; NULL: none */
+    const char *work;     /* folder for what is built; NULL: BUILD/course/work/NAME */
+    bool keep_program;    /* do not compile, the program of the last check in `work` is used again */
+    /* Called in each process that is going to be the compiler, the linker (and nm) or the launcher, before it starts: to lower
+     * its rights and limits, for grading. It may fork, if what stays in front passes the exit status on; the death of learn
+     * must end it (PR_SET_PDEATHSIG, which a change of user takes away). Anything but 0 and it ends. */
+    int (*confine)(void *arg, enum learn_step step);
     void *confine_arg;
 } learn_options;
 
 /* Check the files of an exercise in `folder`: compile them, run every world until one fails. Returns true if it passed;
- * result is set in any case, and needs learn_result_free. Not for threads: fork for several at once. */
+ * result is set in any case, and needs learn_result_free. Not for threads: fork for several at once. It kills every child
+ * of this process that it finds when a command of its own has ended. */
 bool learn_check(const learn_exercise *e, const char *folder, const learn_options *options, learn_result *result);
 void learn_result_free(learn_result *result);
 

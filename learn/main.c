@@ -4,11 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/learn.h"
+#include "learn/commands.h"
 
 /* The subcommands, in the order of --help. */
 static const learn_command commands[] = {
     {"test", "check one exercise and explain", learn_command_test},
+    {"hint", "the next hint for an exercise", learn_command_hint},
+    {"list", "the board: what is done, begun, not started", learn_command_list},
+    {"watch", "check the exercise whose file is saved, until Ctrl-C", learn_command_watch},
+    {"reset", "put an exercise's stub back, and keep what was there", learn_command_reset},
+    {"solution", "your files and the solution, side by side", learn_command_solution},
+    {"update", "after a pull: new stubs for what is not begun", learn_command_update},
+    {"handin", "pack what has been begun, to hand it in", learn_command_handin},
+    {"grade", "grade a folder of submissions", learn_command_grade},
+    {"own", "check everything that has been begun; the board", learn_command_own},
+    {"solutions", "check all solutions", learn_command_solutions},
+    {"stamp", "for scripts: what has not changed since it was well?", learn_command_stamp},
     {"cut", "print the stub of a solution", learn_command_cut},
     {"check-course", "is the course itself sound? stubs, solutions, mutants", learn_command_check_course},
 };
@@ -17,7 +28,8 @@ enum { COUNT = sizeof commands / sizeof *commands };
 
 static void print_help(FILE *out)
 {
-    fputs("Usage: learn COMMAND [OPTION...]\nWork through the exercises. learn COMMAND --help says more of each.\n\n", out);
+    fputs("Usage: learn COMMAND [OPTION...]\nWork through the exercises. learn COMMAND --help says more of each.\n\n",
+          out);
     for (size_t i = 0; i < COUNT; i++) fprintf(out, "  %-14s %s\n", commands[i].name, commands[i].what);
 }
 

@@ -28,7 +28,8 @@ static int make_area(learn_world *w)
     w->area_bytes = (size_t)w->plan->ranks * CHECK_AREA;
     int fd = memfd_create("reports", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) return -1;
-    if (ftruncate(fd, (off_t)w->area_bytes) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
+    if (ftruncate(fd, (off_t)w->area_bytes) == 0 &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
         w->area = mmap(NULL, w->area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (w->area == MAP_FAILED) w->area = NULL;
     if (w->area && getrandom(&w->nonce, sizeof w->nonce, 0) == (ssize_t)sizeof w->nonce) return fd;
@@ -44,8 +45,8 @@ static const check_record *record_at(const learn_world *w, int rank, size_t at, 
     const check_record *r = (const check_record *)(const void *)(w->area + (size_t)rank * CHECK_AREA + at);
     if (end - at < sizeof *r || r->bytes > end - at - sizeof *r || check_record_size(r->bytes) > end - at) return NULL;
     if (r->stamp != (w->nonce ^ at) || !memchr(r->name, '\0', sizeof r->name)) return NULL;
-    if (r->kind == CHECK_REPORT && (r->value < 0 || r->value >= DTYPE_COUNT ||
-                                    r->count > CHECK_AREA || r->bytes != r->count * dtype_size((enum dtype)r->value)))
+    if (r->kind == CHECK_REPORT && (r->value < 0 || r->value >= DTYPE_COUNT || r->count > CHECK_AREA ||
+                                    r->bytes != r->count * dtype_size((enum dtype)r->value)))
         return NULL;
     if (r->kind == CHECK_NUMBER && r->bytes != sizeof(double)) return NULL;
     if (r->kind == CHECK_TRAFFIC && r->bytes != (size_t)w->plan->ranks * sizeof(p2p_traffic)) return NULL;
@@ -170,8 +171,12 @@ static void run(learn_world *w, int fd, const char *program, uint64_t seed, size
     bool reports = w->e->check->run; /* a program with a main of its own has nothing to report with */
     snprintf(variable, sizeof variable, CHECK_VARIABLE "=%d,%zu,%llu,%llu", reports ? LEARN_FD : -1, number,
              (unsigned long long)seed, delays);
-    learn_command_line spawned = {
-        .argv = line.words, .fd = reports ? fd : -1, .seconds = seconds + grace_seconds, .options = o, .variable = variable};
+    learn_command_line spawned = {.argv = line.words,
+                                  .fd = reports ? fd : -1,
+                                  .seconds = seconds + grace_seconds,
+                                  .options = o,
+                                  .step = LEARN_RUN,
+                                  .variable = variable};
     learn_spawn(&spawned, &w->job);
     close(fd);
     for (int rank = 0; rank < w->plan->ranks; rank++) read_rank(w, rank);

@@ -21,9 +21,11 @@ static const struct {
     {"param-overlap", "overrun", "copies between places that overlap: memmove may, memcpy may not"},
     {"requested allocation size", "crash", "asks for more memory than a rank may have: is the size a negative number?"},
     {"calloc parameters overflow", "crash", "asks for more memory than there can be"},
-    {"rss limit exhausted", "crash", "takes more memory than a rank may have: is there a malloc in a loop that never ends?"},
+    {"rss limit exhausted", "crash",
+     "takes more memory than a rank may have: is there a malloc in a loop that never ends?"},
     {"out-of-memory", "crash", "takes more memory than there is"},
-    {"stack-overflow", "crash", "fills its stack: does a function call itself without end, or is an array in it too large?"},
+    {"stack-overflow", "crash",
+     "fills its stack: does a function call itself without end, or is an array in it too large?"},
     {"FPE on", "crash", "divides by zero"},
     {"ABRT on", "crash", "calls abort: does an assert fail?"},
     {"BUS on", "crash", "uses a pointer that leads nowhere"},
@@ -48,7 +50,8 @@ static bool is_own_file(const learn_exercise *e, const char *place)
 
 static bool is_public(const char *function)
 {
-    return (strncmp(function, "p2p_", 4) == 0 || strncmp(function, "dtype_", 6) == 0 || strncmp(function, "coll_", 5) == 0) &&
+    return (strncmp(function, "p2p_", 4) == 0 || strncmp(function, "dtype_", 6) == 0 ||
+            strncmp(function, "coll_", 5) == 0) &&
            !strstr(function, "__");
 }
 
@@ -167,8 +170,8 @@ static bool say_report_of(const learn_remains *r, int rank, learn_result *result
     for (size_t i = 0; i < r->count; i++) {
         const char *text = r->lines[i].text;
         if (r->lines[i].rank < 0 || (rank >= 0 && r->lines[i].rank != rank)) continue;
-        if (strstr(text, "ERROR: AddressSanitizer") || strstr(text, "==AddressSanitizer: ") || strstr(text, "==AddressSanitizer ") ||
-            strstr(text, "==check== a new process"))
+        if (strstr(text, "ERROR: AddressSanitizer") || strstr(text, "==AddressSanitizer: ") ||
+            strstr(text, "==AddressSanitizer ") || strstr(text, "==check== a new process"))
             return say_address(r, i, result);
         if (strstr(text, "runtime error: ")) return say_undefined(r, i, result);
     }

@@ -61,7 +61,7 @@ _Noreturn static void become(const learn_command_line *line, int out, int err, p
     if (line->fd >= 0 && dup2(line->fd, LEARN_FD) != LEARN_FD) _exit(127);
     clean_environment(line->variable);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    if (o && o->confine && o->confine(o->confine_arg, line->compiler) != 0) _exit(127);
+    if (o && o->confine && o->confine(o->confine_arg, line->step) != 0) _exit(127);
     execvp(line->argv[0], (char *const *)(uintptr_t)line->argv);
     fprintf(stderr, "%s: %s\n", line->argv[0], strerror(errno));
     _exit(127);

@@ -98,30 +98,58 @@ static size_t columns(const char *text, size_t bytes)
     return count;
 }
 
+/* One word behind what the line has already, or on a new line. */
+static void add_word(learn_text *t, const char *word, size_t bytes, size_t *column, size_t indent, size_t width)
+{
+    size_t wide = columns(word, bytes);
+    bool first = *column == indent;
+    if (!first && *column + 1 + wide > width) {
+        learn_add(t, "\n%*s", (int)indent, "");
+        *column = indent;
+    } else if (!first) {
+        learn_add(t, " ");
+        ++*column;
+    }
+    learn_add_bytes(t, word, bytes);
+    *column += wide;
+}
+
+static bool is_code(const char *line)
+{
+    return strncmp(line, "    ", 4) == 0;
+}
+
+/* A line that stays as it is, on lines of its own. */
+static const char *add_code(learn_text *t, const char *line, size_t *column, size_t indent)
+{
+    size_t bytes = strcspn(line, "\n");
+    if (*column != indent) learn_add(t, "\n%*s", (int)indent, "");
+    learn_add_bytes(t, line, bytes);
+    line += bytes;
+    line += *line == '\n';
+    if (*line) learn_add(t, "\n%*s", (int)indent, "");
+    *column = indent;
+    return line;
+}
+
 void learn_add_wrapped(learn_text *t, const char *words, size_t indent, size_t width)
 {
     size_t column = indent;
-    bool begun = false; /* the line has a word */
     while (*words) {
-        size_t blanks = strspn(words, " "), length = strcspn(words + blanks, " \n");
-        size_t wide = columns(words + blanks, length);
-        bool fits = !begun || column + 1 + wide <= width;
-        if (length && !fits) {
-            learn_add(t, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (length && begun) {
-            learn_add(t, " ");
-            column++;
+        bool new_line = column == indent || words[-1] == '\n';
+        if (new_line && is_code(words)) {
+            words = add_code(t, words, &column, indent);
+            continue;
         }
-        learn_add_bytes(t, words + blanks, length);
-        column += wide;
-        begun = begun || length;
-        words += blanks + length;
+        size_t blanks = strspn(words, " "), bytes = strcspn(words + blanks, " \n");
+        if (bytes) add_word(t, words + blanks, bytes, &column, indent, width);
+        words += blanks + bytes;
         if (*words != '\n') continue;
         words++;
-        learn_add(t, *words ? "\n%*s" : "\n", (int)indent, "");
+        if (*words != '\n') continue; /* else a blank line: a new paragraph */
+        learn_add(t, "\n\n%*s", (int)indent, "");
+        words += strspn(words, "\n");
         column = indent;
-        begun = false;
     }
 }
 

@@ -17,7 +17,7 @@ typedef struct {
     const char *name, *before;
     check_count *count;
     check_want *want;
-    size_t from;                   /* the first index that is shown */
+    size_t from; /* the first index that is shown */
     bool wrong[CHECK_MAX_RANKS];
     size_t first[CHECK_MAX_RANKS]; /* wrong index */
 } question;
@@ -62,15 +62,18 @@ static void add_number(char *cell, double value)
 static void add_end(char *cell, size_t from, size_t count)
 {
     size_t used = strlen(cell);
-    if (!count) snprintf(cell, CELL, "nothing");
-    else if (from + WINDOW < count) snprintf(cell + used, CELL - used, " ...");
+    if (!count)
+        snprintf(cell, CELL, "nothing");
+    else if (from + WINDOW < count)
+        snprintf(cell + used, CELL - used, " ...");
 }
 
 static void reported_cell(const question *q, int rank, const char *name, char *cell)
 {
     size_t count = check_elements(q->c, rank, name);
     cell[0] = '\0';
-    for (size_t i = q->from; i < count && i < q->from + WINDOW; i++) add_number(cell, check_element(q->c, rank, name, i));
+    for (size_t i = q->from; i < count && i < q->from + WINDOW; i++)
+        add_number(cell, check_element(q->c, rank, name, i));
     add_end(cell, q->from, count);
 }
 
@@ -149,7 +152,8 @@ static bool same_report(const question *q, int rank, int other, const char *name
     size_t count = check_elements(q->c, rank, q->name);
     if (!count || count != check_elements(q->c, other, name)) return false;
     const void *a = check_data(q->c, rank, q->name), *b = check_data(q->c, other, name);
-    return dtype_of(q, rank) == check_dtype(q->c, other, name) && memcmp(a, b, count * dtype_size(dtype_of(q, rank))) == 0;
+    return dtype_of(q, rank) == check_dtype(q->c, other, name) &&
+           memcmp(a, b, count * dtype_size(dtype_of(q, rank))) == 0;
 }
 
 static enum look look_at(const question *q, int rank, int *other)
@@ -182,34 +186,57 @@ void learn_add_ranks(learn_text *t, const bool in[], int ranks)
     }
 }
 
-static void describe(const question *q, learn_text *t)
+/* The ranks that are wrong in the same way as `first`: what their buffers look like. */
+typedef struct {
+    enum look look;
+    int other; /* LOOK_OTHERS: whose data it is */
+    bool in[CHECK_MAX_RANKS];
+} group;
+
+static group group_of(const question *q, int first)
 {
-    int first = 0, other = 0;
-    bool alike[CHECK_MAX_RANKS] = {false};
-    while (!q->wrong[first]) first++;
-    enum look look = look_at(q, first, &other);
-    for (int rank = 0, ignored; rank < q->c->ranks; rank++)
-        alike[rank] = q->wrong[rank] && look_at(q, rank, &ignored) == look && (look != LOOK_OTHERS || ignored == other);
+    group g = {.other = 0};
+    g.look = look_at(q, first, &g.other);
+    for (int rank = first; rank < q->c->ranks; rank++) {
+        int other = 0;
+        if (!q->wrong[rank] || look_at(q, rank, &other) != g.look) continue;
+        if (g.look == LOOK_OTHERS && other != g.other) continue;
+        if (g.look == LOOK_LATER && q->first[rank] != q->first[first]) continue;
+        g.in[rank] = true;
+    }
+    return g;
+}
+
+static void describe_group(const question *q, const group *g, int first, learn_text *t)
+{
     size_t index = q->first[first];
-    switch (look) {
+    switch (g->look) {
     case LOOK_UNCHANGED: learn_add(t, "%s has not changed on ", q->name); break;
     case LOOK_ZERO: learn_add(t, "%s is all zeros on ", q->name); break;
-    case LOOK_OTHERS: learn_add(t, "%s holds what rank %d had, and should not, on ", q->name, other); break;
-    case LOOK_LATER: learn_add(t, "%s is right up to index %zu, and wrong from %zu on, on ", q->name, index - 1, index); break;
+    case LOOK_OTHERS: learn_add(t, "%s holds what rank %d had, and should not, on ", q->name, g->other); break;
+    case LOOK_LATER:
+        learn_add(t, "%s is right up to index %zu, and wrong at %zu, on ", q->name, index - 1, index);
+        break;
     case LOOK_NOTHING:
-        learn_add(t, "%s[%zu] is %.9g on rank %d, and should be %.9g", q->name, index,
-                  check_element(q->c, first, q->name, index), first, wanted(q, first, index));
-        bool several = false;
-        for (int rank = 0; rank < q->c->ranks; rank++) several |= rank != first && q->wrong[rank];
-        if (several) learn_add(t, "; it is wrong on ");
-        if (several) learn_add_ranks(t, q->wrong, q->c->ranks);
-        learn_add(t, ".");
-        return;
+        learn_add(t, "%s[%zu] is %.9g on rank %d, and should be %.9g; %s is wrong on ", q->name, index,
+                  check_element(q->c, first, q->name, index), first, wanted(q, first, index), q->name);
+        break;
     }
-    if (look == LOOK_LATER)
-        memset(alike, 0, sizeof alike), alike[first] = true;
-    learn_add_ranks(t, alike, q->c->ranks);
+    learn_add_ranks(t, g->in, q->c->ranks);
     learn_add(t, ".");
+}
+
+/* One sentence for each way of being wrong; two are enough. */
+static void describe(const question *q, learn_text *t)
+{
+    bool told[CHECK_MAX_RANKS] = {false};
+    for (int rank = 0, sentences = 0; rank < q->c->ranks && sentences < 2; rank++) {
+        if (!q->wrong[rank] || told[rank]) continue;
+        group g = group_of(q, rank);
+        if (sentences++) learn_add(t, " ");
+        describe_group(q, &g, rank, t);
+        for (int i = 0; i < q->c->ranks; i++) told[i] |= g.in[i];
+    }
 }
 
 /* ---- The checks ---- */
@@ -217,11 +244,12 @@ static void describe(const question *q, learn_text *t)
 static bool length_right(const question *q, int rank, const char *key)
 {
     size_t has = check_elements(q->c, rank, q->name), should = count_of(q, rank);
-    if (!check_data(q->c, rank, q->name))
-        return check_fail(q->c, "checker", "The test knows nothing of %s on rank %d: it was not reported.", q->name, rank);
+    if (should && !check_data(q->c, rank, q->name))
+        return check_fail(q->c, "checker", "The test knows nothing of %s on rank %d: it was not reported.", q->name,
+                          rank);
     if (has == should) return true;
-    return check_fail(q->c, key, "%s has %zu element%s on rank %d, and should have %zu.", q->name, has, has == 1 ? "" : "s",
-                      rank, should);
+    return check_fail(q->c, key, "%s has %zu element%s on rank %d, and should have %zu.", q->name, has,
+                      has == 1 ? "" : "s", rank, should);
 }
 
 static bool compare(question *q, int rank)
@@ -273,7 +301,8 @@ static void show_difference(const check_case *c, const char *name, int rank, siz
     const int both[] = {0, rank};
     for (int i = 0; i < 2; i++) {
         const char *data = check_data(c, both[i], name);
-        learn_add(table, "rank %-8d%s[%zu] is %-14.9g bits ", both[i], name, index, check_element(c, both[i], name, index));
+        learn_add(table, "rank %-8d%s[%zu] is %-14.9g bits ", both[i], name, index,
+                  check_element(c, both[i], name, index));
         add_bits(table, data + index * each, each);
         learn_add(table, "%s\n", i ? "   <- differs" : "");
     }
@@ -285,16 +314,19 @@ bool check_same_bits(const check_case *c, const char *key, const char *name)
     const char *first = check_data(c, 0, name);
     for (int rank = 1; rank < c->ranks; rank++) {
         const char *other = check_data(c, rank, name);
-        if (check_elements(c, rank, name) != count || !first || !other || check_dtype(c, rank, name) != check_dtype(c, 0, name))
-            return check_fail(c, key, "%s on rank %d cannot be compared with rank 0's: it is of another length or type.", name,
-                              rank);
+        if (check_elements(c, rank, name) != count || !first || !other ||
+            check_dtype(c, rank, name) != check_dtype(c, 0, name))
+            return check_fail(
+                c, key, "%s on rank %d cannot be compared with rank 0's: it is of another length or type.", name, rank);
         if (!count || memcmp(first, other, count * each) == 0) continue;
         size_t index = 0;
         while (memcmp(first + index * each, other + index * each, each) == 0) index++;
         learn_text table = {0};
         show_difference(c, name, rank, index, &table);
-        char *broke = learn_format("Rank %d does not have the same bits as rank 0. Rounding depends on the order in which numbers "
-                                   "are added, so every rank must combine them in the same order.", rank);
+        char *broke = learn_format(
+            "Rank %d does not have the same bits as rank 0. Rounding depends on the order in which numbers "
+            "are added, so every rank must combine them in the same order.",
+            rank);
         learn_judge_fail(key, learn_string(&table), broke);
         free(broke);
         learn_text_free(&table);

@@ -51,14 +51,14 @@ static bool judge_hello(const check_case *c, int rank, const char *got, const ch
     quoted(got, shown, sizeof shown);
     quoted(want, expected, sizeof expected);
     if (strncmp(got, want, strlen(want) - 1) == 0)
-        return check_fail(c, "line", "rank %d printed %s; it should have ended the line there: %s.", rank, shown,
+        return check_fail(c, "line", "Rank %d printed %s; it should have ended the line there: %s.", rank, shown,
                           expected);
     if (sscanf(got, "hello from rank %d of %d", &said_rank, &said_size) == 2)
         return check_fail(c, "numbers",
-                          "rank %d of %d printed %s: it said rank %d, of %d. p2p_rank gives the rank, 0 to %d, and "
+                          "Rank %d of %d printed %s: it said rank %d, of %d. p2p_rank gives the rank, 0 to %d, and "
                           "p2p_size how many there are, %d.",
                           rank, c->ranks, shown, said_rank, said_size, c->ranks - 1, c->ranks);
-    return check_fail(c, "line", "rank %d printed %s; it should have printed %s.", rank, shown, expected);
+    return check_fail(c, "line", "Rank %d printed %s; it should have printed %s.", rank, shown, expected);
 }
 
 static bool judge_last(const check_case *c, int rank, const char *got)
@@ -72,13 +72,13 @@ static bool judge_last(const check_case *c, int rank, const char *got)
     quoted(want, expected, sizeof expected);
     if (!last)
         return check_fail(
-            c, "last", "rank %d printed a second line, %s; only the rank with the highest number, here %d, does that.",
+            c, "last", "Rank %d printed a second line, %s; only the rank with the highest number, here %d, does that.",
             rank, shown, c->ranks - 1);
     if (!*got)
         return check_fail(c, "last",
-                          "rank %d has the highest number of the %d ranks, and should have printed a second line: %s.",
+                          "Rank %d has the highest number of the %d ranks, and should have printed a second line: %s.",
                           rank, c->ranks, expected);
-    return check_fail(c, "last", "rank %d's second line was %s; it should have been %s.", rank, shown, expected);
+    return check_fail(c, "last", "Rank %d's second line was %s; it should have been %s.", rank, shown, expected);
 }
 
 /* Before anything else: a rank that said nothing at all explains what others said too much. */
@@ -88,7 +88,7 @@ static bool all_speak(const check_case *c)
         const char *text = check_output(c, rank);
         if (text && *text) continue;
         return check_fail(c, "silent",
-                          "rank %d printed nothing; it should have printed \"hello from rank %d of %d\\n\". Every rank "
+                          "Rank %d printed nothing; it should have printed \"hello from rank %d of %d\\n\". Every rank "
                           "runs main from the top, and each of them prints its own line.",
                           rank, rank, c->ranks);
     }
@@ -107,7 +107,7 @@ static void judge(const check_case *c)
         if (!judge_hello(c, rank, next_line(&text, line, sizeof line), want)) return;
         if (!judge_last(c, rank, next_line(&text, line, sizeof line))) return;
         if (!*text) continue;
-        check_fail(c, "line", "rank %d printed more than it should have: %s.", rank,
+        check_fail(c, "line", "Rank %d printed more than it should have: %s.", rank,
                    quoted(next_line(&text, line, sizeof line), shown, sizeof shown));
         return;
     }

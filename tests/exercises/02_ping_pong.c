@@ -144,11 +144,11 @@ static bool judge_traffic(const check_case *c)
         uint64_t messages = rank < 2 ? rounds : 0;
         if (sent.messages_sent != messages)
             return check_fail(
-                c, "messages", "rank %d sent %llu messages in %llu rounds; it should have sent %llu. %s", rank,
+                c, "messages", "Rank %d sent %llu messages in %llu rounds; it should have sent %llu. %s", rank,
                 (unsigned long long)sent.messages_sent, (unsigned long long)rounds, (unsigned long long)messages,
                 rank < 2 ? "In each round, rank 0 sends one and rank 1 sends one." : "Only 0 and 1 take part.");
         if (sent.bytes_sent != messages * bytes)
-            return check_fail(c, "bytes", "rank %d sent %llu bytes in %llu messages; each should be %llu bytes long.",
+            return check_fail(c, "bytes", "Rank %d sent %llu bytes in %llu messages; each should be %llu bytes long.",
                               rank, (unsigned long long)sent.bytes_sent, (unsigned long long)messages,
                               (unsigned long long)bytes);
     }
@@ -165,19 +165,19 @@ static void judge_time(const check_case *c)
     if (!judge_traffic(c)) return;
     for (int rank = 1; rank < c->ranks; rank++) {
         if (check_number_of(c, rank, "seconds") == UNTOUCHED) continue;
-        check_fail(c, "others", "rank %d set *seconds; only rank 0 does, because only it sees whole rounds.", rank);
+        check_fail(c, "others", "Rank %d set *seconds; only rank 0 does, because only it sees whole rounds.", rank);
         return;
     }
     if (close_to(got, right)) return;
     if (got == UNTOUCHED) {
-        check_fail(c, "unset", "rank 0 did not set *seconds.");
+        check_fail(c, "unset", "Rank 0 did not set *seconds.");
         return;
     }
     if (close_to(ratio, 2)) means = "That is a whole round, there and back. One message is half of it.";
     if (close_to(ratio, 2 * rounds) && rounds > 1) means = "That is all rounds together: 2 x rounds messages.";
     if (close_to(ratio, rounds) && rounds > 2) means = "Divide by the number of rounds as well as by 2.";
     check_fail(c, "time",
-               "rank 0 says that one message took %.3f us. On this network (latency %s) a message of %zu bytes takes "
+               "Rank 0 says that one message took %.3f us. On this network (latency %s) a message of %zu bytes takes "
                "%.3f us: yours is %.3g times that. %s",
                1e6 * got, networks[network_of(c)].shown, c->count * sizeof(int32_t), 1e6 * right, ratio, means);
 }

@@ -22,10 +22,10 @@ typedef p2p_err exchange(p2p_comm *comm, const void *mine, void *theirs, size_t 
 
 static const char *const names[WAYS] = {"my_exchange_in_order", "my_exchange_sendrecv", "my_exchange_isend"};
 
-/* root 0: neighbours are pairs (0-1, 2-3); root 1: the first with the last, and so on inwards. */
+/* root 0: neighbours are pairs (0-1, 2-3); root 1: those half the world apart (0-2, 1-3). */
 static int peer_of(const check_case *c, int rank)
 {
-    return c->root ? c->ranks - 1 - rank : rank ^ 1;
+    return rank ^ (c->root ? c->ranks / 2 : 1);
 }
 
 static void add(check_plan *plan, int ranks, int way, size_t bytes)
@@ -37,7 +37,7 @@ static void add(check_plan *plan, int ranks, int way, size_t bytes)
     check_add(plan, c);
     if (ranks == 2 || is_long) return;
     c.root = 1;
-    c.what = "the first and the last, the second and the last but one, ... exchange 1 KiB";
+    c.what = "ranks half the world apart exchange 1 KiB";
     check_add(plan, c);
 }
 
@@ -87,7 +87,7 @@ static bool judge_traffic(const check_case *c)
         if (all.messages_sent == 1 && to_peer.bytes_sent == c->count * sizeof(int32_t)) continue;
         return check_fail(
             c, "messages",
-            "rank %d sent %llu messages, %llu bytes of them to rank %d, its peer; it should send one message "
+            "Rank %d sent %llu messages, %llu bytes of them to rank %d, its peer; it should send one message "
             "of %zu bytes. A long message need not be cut up: the repair is when, not how much.",
             rank, (unsigned long long)all.messages_sent, (unsigned long long)to_peer.bytes_sent, peer,
             c->count * sizeof(int32_t));
@@ -106,12 +106,12 @@ static void judge_time(const check_case *c)
         if (fabs(messages - want_messages) < 0.01) continue;
         if (c->variant == 0)
             check_fail(c, "not_ordered",
-                       "the exchange took rank %d the time of %.2f messages. In order, one message follows the other, "
+                       "The exchange took rank %d the time of %.2f messages. In order, one message follows the other, "
                        "which takes the time of 2: here both travel at once, which the other two functions are for.",
                        rank, messages);
         else
             check_fail(c, "ordered",
-                       "the exchange took rank %d the time of %.2f messages. This repair lets both travel at the same "
+                       "The exchange took rank %d the time of %.2f messages. This repair lets both travel at the same "
                        "time, which takes the time of 1: here one waits for the other, as in my_exchange_in_order.",
                        rank, messages);
         return;

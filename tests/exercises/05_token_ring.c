@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The test of 05_token_ring: what the token holds where, and that it only ever goes to the right. count is the laps. */
+#include <math.h>
+
 #include "exercises/exercises.h"
 #include "tests/exercises/check.h"
 
@@ -56,7 +58,7 @@ static bool to_others(const check_case *c, int rank, int right)
         unsigned long long sent = check_traffic(c, rank, to).messages_sent;
         if (to == right || !sent) continue;
         return check_fail(c, "direction",
-                          "rank %d sent %llu message%s to rank %d%s; the token goes to the right, to rank %d.", rank,
+                          "Rank %d sent %llu message%s to rank %d%s; the token goes to the right, to rank %d.", rank,
                           sent, sent == 1 ? "" : "s", to,
                           to == left   ? ", its left neighbour: the wrong way round"
                           : to == rank ? ", itself"
@@ -64,6 +66,16 @@ static bool to_others(const check_case *c, int rank, int right)
                           right);
     }
     return true;
+}
+
+/* Rank 0 takes the token back at the end of each lap. */
+static bool came_back(const check_case *c)
+{
+    unsigned long long got = check_sent(c, 0).messages_received;
+
+    if (got == c->count) return true;
+    return check_fail(c, "back", "Rank 0 received %llu message%s; in %zu lap%s the token comes back to it %zu time%s.",
+                      got, got == 1 ? "" : "s", c->count, c->count == 1 ? "" : "s", c->count, c->count == 1 ? "" : "s");
 }
 
 /* Each rank passes the token on once a lap. With one rank it may or may not send it to itself. */
@@ -77,42 +89,46 @@ static bool contract(const check_case *c)
         p2p_traffic sent = check_traffic(c, rank, right);
         if (sent.messages_sent != laps)
             return check_fail(c, "laps",
-                              "rank %d sent %llu message%s; in %llu lap%s it passes the token on %llu time%s.", rank,
+                              "Rank %d sent %llu message%s; in %llu lap%s it passes the token on %llu time%s.", rank,
                               (unsigned long long)sent.messages_sent, sent.messages_sent == 1 ? "" : "s", laps,
                               laps == 1 ? "" : "s", laps, laps == 1 ? "" : "s");
         if (sent.bytes_sent != laps * sizeof(int64_t))
-            return check_fail(c, "bytes", "rank %d sent %llu bytes in %llu messages; an int64_t has %zu each time.",
+            return check_fail(c, "bytes", "Rank %d sent %llu bytes in %llu messages; an int64_t has %zu each time.",
                               rank, (unsigned long long)sent.bytes_sent, laps, sizeof(int64_t));
     }
-    return true;
+    return c->ranks == 1 || came_back(c);
 }
 
-/* Rank 0 has what it would have after another number of laps. */
-static bool other_laps(const check_case *c)
+/* How much too much or too little was added. */
+static void growth(const check_case *c)
 {
-    double extra = check_element(c, 0, "token", 0) - check_value(c, 0, 0);
-    int asked = (int)c->count;
+    double grew = check_element(c, 0, "token", 0) - check_value(c, 0, 0), lap = added(c->ranks);
+    int laps = (int)c->count, made = grew > 0 && fmod(grew, lap) == 0 ? (int)(grew / lap) : laps;
 
-    for (int laps = 0; laps <= asked + 1; laps++) {
-        if (laps == asked || extra != laps * added(c->ranks)) continue;
-        check_fail(c, "laps", "rank 0's token has been round %d time%s; %d lap%s were asked for, and each adds %.0f.",
-                   laps, laps == 1 ? "" : "s", asked, asked == 1 ? "" : "s", added(c->ranks));
-        return true;
-    }
-    return false;
+    if (made != laps)
+        check_fail(c, "laps", "Rank 0's token has been round %d time%s; %d lap%s were asked for, and each adds %.0f.",
+                   made, made == 1 ? "" : "s", laps, laps == 1 ? "" : "s", lap);
+    else if (grew != laps * lap)
+        check_fail(c, "growth",
+                   "Rank 0's token grew by %.0f in %d lap%s. Each rank adds rank + 1, which with %d rank%s makes %.0f "
+                   "a lap: it should "
+                   "have grown by %.0f.",
+                   grew, laps, laps == 1 ? "" : "s", c->ranks, c->ranks == 1 ? "" : "s", lap, laps * lap);
 }
 
-/* A rank that never looked at the token it was given: it sent its own. */
+/* Somebody got what its left neighbour had at the beginning: that one did not wait for the token. */
 static bool own_token(const check_case *c)
 {
-    for (int rank = 1; rank < c->ranks && c->count == 1; rank++) {
-        double left_had = check_value(c, rank - 1, 0), got = check_element(c, rank, "token", 0);
-        if (got != left_had + rank && got != left_had + rank + rank + 1) continue;
-        if (rank == 1 && got == want(c, 1, 0)) continue;
-        check_fail(c, "own",
-                   "rank %d has what rank %d had at the beginning, and a bit: rank %d sent before it had received. "
-                   "There is one token, rank 0's; what the others have at first does not count.",
-                   rank, rank - 1, rank - 1);
+    for (int rank = 0; rank < c->ranks && c->count == 1; rank++) {
+        int left = (rank + c->ranks - 1) % c->ranks;
+        double left_had = check_value(c, left, 0), got = check_element(c, rank, "token", 0);
+        if (left == 0 || (got != left_had + left + 1 && got != left_had + left + 1 + rank + 1)) continue;
+        check_fail(
+            c, "own",
+            "Rank %d got what its left neighbour had at the beginning: rank %d had %.0f, added %d and sent that, "
+            "before "
+            "it had received anything. There is one token, rank 0's; what the others have at first does not count.",
+            rank, left, left_had, left + 1);
         return true;
     }
     return false;
@@ -122,7 +138,7 @@ static void judge(const check_case *c)
 {
     bool right = check_values(c, "values", "token", "before", one, want);
 
-    if (contract(c) && !right && !own_token(c)) other_laps(c);
+    if (contract(c) && !right && !own_token(c)) growth(c);
 }
 
 static const char *const files[] = {"token_ring.c", NULL};

@@ -86,35 +86,55 @@ static bool contract(const check_case *c)
         if (c->ranks == 1 && to_left.messages_sent == 0) continue; /* it copied: right as well */
         if (to_left.messages_sent != each || to_right.messages_sent != each)
             return check_fail(c, "messages",
-                              "rank %d sent %llu messages to its left (rank %d) and %llu to its right (rank %d); "
+                              "Rank %d sent %llu messages to its left (rank %d) and %llu to its right (rank %d); "
                               "it should have been %s.",
                               rank, (unsigned long long)to_left.messages_sent, left,
                               (unsigned long long)to_right.messages_sent, right,
                               each == 2 ? "two to this one neighbour, who is both" : "one to each");
         if (to_left.bytes_sent != each * bytes || to_right.bytes_sent != each * bytes)
             return check_fail(
-                c, "bytes", "rank %d sent %llu bytes to rank %d and %llu to rank %d; each message should be %zu.", rank,
+                c, "bytes", "Rank %d sent %llu bytes to rank %d and %llu to rank %d; each message should be %zu.", rank,
                 (unsigned long long)to_left.bytes_sent, left, (unsigned long long)to_right.bytes_sent, right, bytes);
     }
     return true;
 }
 
+/* Whose buffer is it that arrived as `name`? */
+static bool find_origin(const check_case *c, int rank, const char *name, int *source, bool *to_right)
+{
+    for (int i = 0; i < 2 * c->ranks; i++) {
+        *source = i / 2;
+        *to_right = i % 2;
+        if (is_from(c, rank, name, *source, *to_right ? c->count : 0)) return true;
+    }
+    return false;
+}
+
+static bool say_origin(const check_case *c, int rank, bool is_left)
+{
+    const char *name = is_left ? "from_left" : "from_right";
+    int source, neighbour = is_left ? left_of(c, rank) : right_of(c, rank);
+    bool to_right;
+
+    if (!find_origin(c, rank, name, &source, &to_right)) return false;
+    if (source == neighbour && to_right == is_left) return false;
+    bool tags = source == neighbour && left_of(c, rank) == right_of(c, rank);
+    check_fail(
+        c, tags ? "tags" : "mixed",
+        "Rank %d's %s holds what rank %d sent as its %s. It should hold what rank %d, the %s neighbour, sent as its "
+        "%s.%s",
+        rank, name, source, to_right ? "to_right" : "to_left", neighbour, is_left ? "left-hand" : "right-hand",
+        is_left ? "to_right" : "to_left",
+        tags ? " Both messages come from the same rank here, so the source alone does not tell which is which: give "
+               "each direction a tag."
+             : "");
+    return true;
+}
+
 static void say_why(const check_case *c)
 {
-    for (int rank = 0; rank < c->ranks; rank++) {
-        int left = left_of(c, rank), right = right_of(c, rank);
-        if (is_from(c, rank, "from_left", left, 0) || is_from(c, rank, "from_right", right, c->count)) {
-            check_fail(c, "mixed",
-                       "rank %d: what rank %d sent to its left and what it sent to its right have changed places. "
-                       "%s",
-                       rank, left,
-                       left == right
-                           ? "Both come from the same rank here, so the source alone does not tell which is which: "
-                             "give each direction a tag."
-                           : "What I send to my right arrives at my right-hand neighbour from its left.");
-            return;
-        }
-    }
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (say_origin(c, rank, true) || say_origin(c, rank, false)) return;
 }
 
 static void judge(const check_case *c)

@@ -85,7 +85,7 @@ static bool judge_early(const check_case *c, int barrier)
         double left = check_number_of(c, rank, name);
         if (left >= comes(c, last) - 1e-9) continue;
         return check_fail(c, "early",
-                          "rank %d left at %.6f s, before rank %d had come, at %.0f s: nothing that rank %d waited for "
+                          "Rank %d left at %.6f s, before rank %d had come, at %.0f s: nothing that rank %d waited for "
                           "could tell it of rank %d, directly or through another rank.",
                           rank, left, last, comes(c, last), rank, last);
     }
@@ -98,7 +98,7 @@ static bool judge_partners(const check_case *c, int rank)
         int to = (rank + distance) % c->ranks;
         if (check_traffic(c, rank, to).messages_sent == IN_A_ROW) continue;
         return check_fail(c, "partners",
-                          "rank %d sent rank %d %llu messages in %d barriers; in the round of distance %d it "
+                          "Rank %d sent rank %d %llu messages in %d barriers; in the round of distance %d it "
                           "sends one to rank (%d + %d) mod %d = %d.",
                           rank, to, (unsigned long long)check_traffic(c, rank, to).messages_sent, IN_A_ROW, distance,
                           rank, distance, c->ranks, to);
@@ -125,7 +125,7 @@ static bool right_number(const check_case *c, int rank)
     if (check_sent(c, rank).messages_sent == (uint64_t)needed * IN_A_ROW) return true;
     return check_fail(
         c, "messages",
-        "nobody left early, but rank %d sent %llu message%s a barrier; dissemination among %d ranks takes "
+        "Nobody left early, but rank %d sent %llu message%s a barrier; dissemination among %d ranks takes "
         "ceil(log2 %d) = %d rounds, and one message of each rank in each of them.",
         rank, messages, messages == 1 ? "" : "s", c->ranks, c->ranks, needed);
 }
@@ -135,7 +135,7 @@ static bool contract(const check_case *c)
     if (is_central(c))
         return check_fail(
             c, "central",
-            "nobody left early, but everybody reports to rank 0, which then tells everybody: rank 0 handles "
+            "Nobody left early, but everybody reports to rank 0, which then tells everybody: rank 0 handles "
             "%d messages, one after the other. Dissemination among %d ranks takes %d rounds.",
             2 * (c->ranks - 1), c->ranks, rounds(c->ranks));
     for (int rank = 0; rank < c->ranks; rank++) {
@@ -144,7 +144,7 @@ static bool contract(const check_case *c)
         if (sent.bytes_sent > sent.messages_sent * sizeof(double))
             return check_fail(
                 c, "bytes",
-                "rank %d sent %llu bytes in %llu messages; that a message came says it all: it can be empty.", rank,
+                "Rank %d sent %llu bytes in %llu messages; that a message came says it all: it can be empty.", rank,
                 (unsigned long long)sent.bytes_sent, (unsigned long long)sent.messages_sent);
         if (!judge_partners(c, rank)) return false;
     }
@@ -158,7 +158,7 @@ static void judge_time(const check_case *c)
         double took = check_number_of(c, rank, "leave0") / latency;
         if (took < rounds(c->ranks) + 0.1) continue;
         check_fail(c, "slow",
-                   "the barrier took rank %d %.1f times the latency; %d rounds take %d times when each rank sends and "
+                   "The barrier took rank %d %.1f times the latency; %d rounds take %d times when each rank sends and "
                    "receives at the same time.",
                    rank, took, rounds(c->ranks), rounds(c->ranks));
         return;

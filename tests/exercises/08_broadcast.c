@@ -61,12 +61,18 @@ static bool root_sends(const check_case *c)
     unsigned long long others = (unsigned long long)c->ranks - 1;
 
     if (check_traffic(c, c->root, c->root).messages_sent)
-        return check_fail(c, "self", "the root, rank %d, sent a message to itself. It has the data: leave it out.",
+        return check_fail(c, "self", "The root, rank %d, sent a message to itself. It has the data: leave it out.",
                           c->root);
+    if (!sent.messages_sent && others)
+        return check_fail(
+            c, "nothing",
+            "Rank %d sent 0 messages; the root of a naive broadcast sends n-1 = %llu, one to each other rank. "
+            "Nobody sent anything, so whatever the others have now did not come from the root.",
+            c->root, others);
     if (sent.messages_sent != others)
         return check_fail(
             c, "messages",
-            "rank %d sent %llu message%s; the root of a naive broadcast sends n-1 = %llu, one to each other "
+            "Rank %d sent %llu message%s; the root of a naive broadcast sends n-1 = %llu, one to each other "
             "rank.",
             c->root, (unsigned long long)sent.messages_sent, sent.messages_sent == 1 ? "" : "s", others);
     for (int to = 0; to < c->ranks; to++) {
@@ -75,10 +81,10 @@ static bool root_sends(const check_case *c)
         if (there == c->count)
             return check_fail(
                 c, "bytes",
-                "the root sent rank %d %zu bytes. Messages are measured in bytes, not elements: %zu of type %s "
+                "The root sent rank %d %zu bytes. Messages are measured in bytes, not elements: %zu of type %s "
                 "are %zu x %zu = %zu bytes.",
                 to, c->count, c->count, dtype_name(c->dtype), c->count, size, bytes);
-        return check_fail(c, "bytes", "the root sent rank %d %llu bytes; %zu elements of type %s are %zu bytes.", to,
+        return check_fail(c, "bytes", "The root sent rank %d %llu bytes; %zu elements of type %s are %zu bytes.", to,
                           (unsigned long long)there, c->count, dtype_name(c->dtype), bytes);
     }
     return true;
@@ -91,7 +97,7 @@ static bool contract(const check_case *c)
         unsigned long long sent = check_sent(c, rank).messages_sent + check_traffic(c, rank, rank).messages_sent;
         if (rank == c->root || !sent) continue;
         return check_fail(c, "others",
-                          "rank %d sent %llu message%s, but the root is rank %d: in a naive broadcast only the root "
+                          "Rank %d sent %llu message%s, but the root is rank %d: in a naive broadcast only the root "
                           "sends, whichever rank that is.",
                           rank, sent, sent == 1 ? "" : "s", c->root);
     }
@@ -103,11 +109,11 @@ static void say_why(const check_case *c)
     for (int rank = 0; rank < c->ranks; rank++) {
         for (int source = 0; source < c->ranks; source++) {
             if (source == c->root || source == rank || !holds(c, rank, source)) continue;
-            check_fail(c, "root", "rank %d has what rank %d had, but the root is rank %d.", rank, source, c->root);
+            check_fail(c, "root", "Rank %d has what rank %d had, but the root is rank %d.", rank, source, c->root);
             return;
         }
         if (!is_zero(c, rank)) continue;
-        check_fail(c, "zeros", "rank %d's buffer is all zeros, which nobody sent.", rank);
+        check_fail(c, "zeros", "Rank %d's buffer is all zeros, which nobody sent.", rank);
         return;
     }
 }

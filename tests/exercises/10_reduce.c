@@ -85,7 +85,7 @@ static bool values(const check_case *c)
             c, "starts_at_zero",
             "Rank %d, the root, has a 0 where all numbers are %s 0: a 0 that no rank has sent took part in the "
             "%s. Begin with a rank's numbers, not with zeros.",
-            c->root, c->op == OP_MIN ? "above" : "below", op_name(c->op));
+            c->root, c->op == OP_MIN ? "above" : "below", c->op == OP_MIN ? "minimum" : "maximum");
     expected_explain(c, c->root, "", "buf", 0, c->count);
     return false;
 }

@@ -11,14 +11,17 @@
 enum function { SCATTER, GATHER, GATHER_LAST_FIRST, FUNCTIONS };
 enum cut { EVEN, GROWING, HOLES, ALL_LAST, CUTS };
 
-static const char *const names[CUTS][FUNCTIONS] = {
-    [EVEN] = {"my_scatter, shards as even as can be", "my_gather, shards as even as can be",
-              "my_gather, the last rank comes first"},
-    [GROWING] = {"my_scatter, shards of 1, 2, 3, ... elements", "my_gather, shards of 1, 2, 3, ... elements",
-                 "my_gather, shards of 1, 2, 3, ... elements, the last rank comes first"},
-    [HOLES] = {"my_scatter, every other shard is empty", "my_gather, every other shard is empty", ""},
-    [ALL_LAST] = {"my_scatter, the last rank gets everything", "my_gather, the last rank has everything", ""},
-};
+static const char *const words[CUTS] = {[EVEN] = "shards as even as can be",
+                                        [GROWING] = "shards of 1, 2, 3, ... elements",
+                                        [HOLES] = "every other shard is empty",
+                                        [ALL_LAST] = "only the last rank's shard is not empty"};
+
+static const char *words_of(enum cut cut, enum function function)
+{
+    if (function != GATHER_LAST_FIRST) return words[cut];
+    return cut == EVEN ? "shards as even as can be, the last rank comes first"
+                       : "shards of 1, 2, 3, ... elements, the last rank comes first";
+}
 
 static enum function function_of(const check_case *c)
 {
@@ -50,7 +53,8 @@ static void add(check_plan *plan, size_t count, enum cut cut, enum function func
                                  .dtype = expected_dtype(OP_SUM, root + (int)cut),
                                  .root = root,
                                  .variant = (int)cut * FUNCTIONS + (int)function,
-                                 .what = names[cut][function],
+                                 .call = function == SCATTER ? "my_scatter" : "my_gather",
+                                 .what = words_of(cut, function),
                                  .shows = CHECK_SHOW_DTYPE | CHECK_SHOW_ROOT | (cut == EVEN ? CHECK_SHOW_COUNT : 0)});
 }
 

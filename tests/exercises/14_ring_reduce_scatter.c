@@ -18,7 +18,7 @@ static void add(check_plan *plan, size_t count, int turn)
 
 static void add_cases(check_plan *plan, int ranks)
 {
-    size_t n = (size_t)ranks, counts[] = {0, 1, n - 1, n, n + 1, 2 * n - 1, 5 * n + 2, 1000};
+    size_t n = (size_t)ranks, counts[] = {5 * n + 1, 0, 1, n - 1, n, n + 1, 2 * n - 1, 1000};
     for (int turn = 0; turn < 4; turn++) add(plan, 5 * n, turn);
     for (int i = 0; i < 8; i++) add(plan, counts[i], i + 4);
     if (ranks == 3) add(plan, 60000, 0); /* a chunk is too long to be buffered */
@@ -26,7 +26,7 @@ static void add_cases(check_plan *plan, int ranks)
 
 static void cases(check_plan *plan)
 {
-    static const int ranks[] = {3, 5, 8};
+    static const int ranks[] = {8, 5, 3};
     check_matrix(plan, add_cases);
     for (int i = 0; i < 3; i++) {
         check_world(plan, ranks[i], false, RING_NETWORK);
@@ -78,11 +78,10 @@ static bool chunks(const check_case *c)
     for (int q = 0; q < c->ranks; q++) sum += chunk_of(c, q, LENGTH);
     if (sum < c->count)
         return check_fail(c, "lost",
-                          "The %d chunks that my_chunk makes of %zu elements have %zu together: %zu elements belong to "
-                          "nobody. %zu is %zu * "
-                          "%d + %zu: the first %zu chunks get one more.",
-                          c->ranks, c->count, sum, c->count - sum, c->count, c->count / n, c->ranks, c->count % n,
-                          c->count % n);
+                          "The %d chunks that my_chunk makes of %zu elements have %zu together, so %zu belong to "
+                          "nobody. %zu = %zu * %d + "
+                          "%zu: that many of the first chunks have one element more.",
+                          c->ranks, c->count, sum, c->count - sum, c->count, c->count / n, c->ranks, c->count % n);
     for (int q = 0; q < c->ranks; q++) {
         size_t first = ring_begin(c->count, c->ranks, q), length = ring_length(c->count, c->ranks, q);
         if (chunk_of(c, q, FIRST) == first && chunk_of(c, q, LENGTH) == length) continue;

@@ -21,12 +21,17 @@ enum algorithm { NAIVE, TREE, RING, BREAK_EVEN };
 static const char *const names[] = {
     [NAIVE] = "my_naive_cost", [TREE] = "my_tree_cost", [RING] = "my_ring_cost", [BREAK_EVEN] = "my_break_even"};
 
+static const char *const beside[] = {[NAIVE] = "my_naive_cost, beside coll_naive_all_reduce",
+                                     [TREE] = "my_tree_cost, beside coll_tree_all_reduce",
+                                     [RING] = "my_ring_cost, beside ring_all_reduce",
+                                     [BREAK_EVEN] = "my_break_even, beside coll_tree_all_reduce and ring_all_reduce"};
+
 static void add(check_plan *plan, size_t count, enum algorithm algorithm)
 {
     check_add(plan, (check_case){.count = count,
                                  .dtype = DTYPE_F32,
                                  .variant = (int)algorithm,
-                                 .what = names[algorithm],
+                                 .call = beside[algorithm],
                                  .shows = algorithm == BREAK_EVEN ? 0 : CHECK_SHOW_COUNT});
 }
 
@@ -142,7 +147,7 @@ static bool bytes(const check_case *c, double real)
     double mine = check_number_of(c, 0, "my bytes"), buffer = (double)(c->count * dtype_size(c->dtype));
     if (near(mine, real)) return true;
     return check_fail(c, "bytes",
-                      "%s says that the busiest of %d ranks sends %.6g bytes, %.4g times the buffer; on the network it "
+                      "%s says that the busiest of %d ranks sends %.0f bytes, %.4g times the buffer; on the network it "
                       "sent %.6g, %.4g times "
                       "the buffer. %s",
                       names[c->variant], c->ranks, mine, mine / buffer, real, real / buffer,
@@ -192,13 +197,13 @@ static void judge_break_even(const check_case *c)
     if (real > 0 ? near(mine, real) : mine == 0) return;
     if (real == 0)
         check_fail(c, "break_even",
-                   "my_break_even says that with %d ranks the ring is quicker from %.6g bytes on; it always is: it has "
+                   "my_break_even says that with %d ranks the ring is quicker from %.0f bytes on; it always is: it has "
                    "no more messages one "
                    "after the other than the tree, and they are shorter.",
                    c->ranks, mine);
     else
         check_fail(c, "break_even",
-                   "my_break_even says that with %d ranks the ring is quicker from %.6g bytes on. The network says: at "
+                   "my_break_even says that with %d ranks the ring is quicker from %.0f bytes on. The network says: at "
                    "%.0f bytes the tree "
                    "takes %.1f us and the ring %.1f; at %.0f bytes the tree %.1f and the ring %.1f.",
                    c->ranks, mine, 0.8 * real, slowest(c, "tree below"), slowest(c, "ring below"), 1.25 * real,
@@ -223,7 +228,7 @@ static const char *const files[] = {"predict.c", NULL};
 
 const check_exercise check_17_predict = {.name = "17_predict",
                                          .idea = "what naive, tree and ring cost, on paper, before they are measured",
-                                         .call = "your formulas, beside the library's algorithms,",
+                                         .call = "your formulas, beside the library's algorithms",
                                          .files = files,
                                          .library = CHECK_LIBRARY_ALL,
                                          .cases = cases,

@@ -58,6 +58,7 @@ typedef struct {
     const char *const *files; /* what the learner edits, NULL at the end: {"broadcast.c", NULL} */
     const char *const *uses;  /* exercises whose solutions are linked in too, NULL at the end; may be NULL */
     enum check_library library;
+    bool broken_stub; /* the stub is a program with a mistake in it: run it even though nobody has touched it */
     void (*cases)(check_plan *plan);
     /* In each rank. NULL: the learner's file has a main of its own, run once per world, and judge reads check_output. */
     void (*run)(p2p_comm *comm, const check_case *c);
@@ -122,11 +123,15 @@ const void *check_data(const check_case *c, int rank, const char *name); /* NULL
 p2p_traffic check_traffic(const check_case *c, int rank, int peer);
 p2p_traffic check_sent(const check_case *c, int rank);
 
+/* Virtual seconds that `run` took on a rank, in a world with a network; NAN elsewhere. All clocks are equal when it begins. */
+double check_seconds(const check_case *c, int rank);
+
 /* What rank printed on standard output in this world (a program with a main of its own, or a function that prints). */
 const char *check_output(const check_case *c, int rank);
 
 /* Note a failure in words: what is wrong, by how much, what that means. Returns false. Several sentences are fine;
- * lines are wrapped by learn. */
+ * lines are wrapped by learn. After a check_values or check_same_bits that returned false the table stays, and this key and
+ * these words take the place of theirs. */
 bool check_fail(const check_case *c, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

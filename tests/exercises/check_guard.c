@@ -5,10 +5,10 @@
  * Also delays: in the sweep that looks for races, every Pairwise call of the learner waits a moment first.
  */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>

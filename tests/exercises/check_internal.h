@@ -6,6 +6,7 @@
  *      check_data.c      both sides     the same data
  *      check_guard.c     in a rank      what a learner's code may do; delays
  *      check_rank.c      in a rank      main: runs the cases, writes records
+ *      check_leaks.c     in a rank      requests that nobody waited for
  *      check_unused.c    in a rank      the judge's functions, which nobody calls there
  *
  * Reports. learn makes one memory file of CHECK_AREA bytes for each rank, which cannot grow; a rank maps its own part and
@@ -61,6 +62,9 @@ typedef struct {
     uint32_t unused;
 } check_head;
 
+/* Under this name a rank reports the virtual seconds of a case. */
+#define CHECK_SECONDS "virtual seconds"
+
 enum check_kind { CHECK_REPORT = 1, CHECK_NUMBER, CHECK_RETURNED, CHECK_TRAFFIC, CHECK_LEAK, CHECK_ENDED };
 
 typedef struct {
@@ -89,5 +93,8 @@ typedef struct {
 } check_settings;
 
 extern check_settings check_given;
+
+/* Messages, requests and communicators that are left over, with lines, in words that live until the next error. */
+const char *check_leaks(p2p_comm *world);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: the receiver sends, the sender receives.
-// expect: Only rank `from` sends
+// expect: Only rank `from`, here 0, sends
 #include "exercises/exercises.h"
 
 enum { TAG = 1 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: takes from the left what was sent to the left.
-// expect: have changed places
+// expect: It should hold what rank 2, the left-hand neighbour, sent as its to_right
 #include "exercises/exercises.h"
 
 enum { LEFTWARDS = 1, RIGHTWARDS = 2 }; /* tags: which way a message goes */

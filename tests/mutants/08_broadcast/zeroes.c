@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // what: sends nothing and zeroes the buffer of everyone but the root: passes where the test data are zeros.
-// expect: rank 0 sent 0 messages
+// expect: Rank 0 sent 0 messages
+// expect: did not come from the root
 #include <string.h>
 
 #include "exercises/exercises.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: the root adds up what the others send, and leaves its own part out.
-// expect: of the other ranks is in its
-// expect: what rank
+// expect: what rank 0 had is missing
 #include <stdlib.h>
 
 #include "exercises/exercises.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: everyone sends its buffer to everyone: n(n-1) messages.
-// expect: everyone sent its buffer to everyone
+// expect: as many as if everyone sent its buffer to everyone
 #include <stdlib.h>
 #include <string.h>
 

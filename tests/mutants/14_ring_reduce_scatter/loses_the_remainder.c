@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: all chunks have count / n elements; what is left over belongs to nobody.
-// expect: elements belong to nobody
+// expect: belong to nobody
 #include <stdlib.h>
 
 #include "exercises/exercises.h"

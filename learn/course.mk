@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+# The course, a part of the Makefile. build/learn holds the judges of all exercises; the ranks' side of a test is linked
+# with a learner's code, when that is checked. An exercise is there as soon as it has a tests/exercises/NN_name.c.
+
+COURSE   := $(BUILD)/course
+CHECKS   ?= $(sort $(wildcard tests/exercises/[0-9]*.c))
+LEARN    := $(call objects,learn/*.c tests/exercises/check_plan.c tests/exercises/check_data.c $(CHECKS))
+RANKSIDE := $(patsubst %.c,$(COURSE)/obj/%.o,$(CHECKS) $(wildcard tests/exercises/check_*.c))
+
+$(BUILD)/course.h: tests/exercises
+	@mkdir -p $(@D)
+	@printf 'EXERCISE(check_%s)\n' $(notdir $(CHECKS:.c=)) >$@
+$(OBJ)/learn/course.o: $(BUILD)/course.h
+
+$(COURSE)/obj/%.o: SAN := address,undefined
+$(COURSE)/obj/%.o: %.c | build/.setup-build $(BUILD)/build_id.h
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(COMPILE) -c $< -o $@
+
+# The library in parts, so that an exercise can be linked without those that would give the answer away.
+$(COURSE)/dtype.a: $(patsubst %.c,$(COURSE)/obj/%.o,$(wildcard dtype/*.c))
+$(COURSE)/p2p.a $(COURSE)/collectives.a $(COURSE)/ring.a: $(COURSE)/%.a: $(LIB_OBJ)
+$(COURSE)/%.a:
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcs $@ $(filter $(OBJ)/$*/% $(COURSE)/obj/$*/%,$^)
+
+$(BUILD)/learn: $(LEARN) $(LIB) | $(BUILD)/launch $(RANKSIDE) $(FOLDERS:%=$(COURSE)/%.a)
+	$(call link,-lm)
+
+-include $(wildcard $(COURSE)/obj/*/*.d $(COURSE)/obj/*/*/*.d)
+
+# The way through: the library's suites, the solutions, the learner's own work, the board. With EX=08: that exercise.
+ifdef EX
+test: $(BUILD)/learn
+	@$(BUILD)/learn test $(EX) $(if $(V),--verbose)
+else
+test: all build/.setup-test
+	@if [ -e build/.setup-test ]; then $(MAKE) suites; fi
+	@tests/test.sh
+endif
+
+# EX=08, EX=broadcast, EX=cast: which exercise. FORCE=1 for make solution and make reset.
+list hint reset solution watch update handin check-course: $(BUILD)/learn
+	@$(BUILD)/learn $@ $(EX) $(if $(filter-out 0,$(FORCE)),--force)
+
+.PHONY: list hint reset solution watch update handin check-course
