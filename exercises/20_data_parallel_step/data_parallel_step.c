@@ -22,6 +22,7 @@ p2p_err my_data_parallel_step(p2p_comm *comm, double *parameters, const my_examp
     p2p_err err = P2P_OK;
 
     // TODO: gradient is the mean over this rank's examples. Make it the mean over all ranks' examples.
+    (void)comm;
     err = P2P_ERR_TODO;
     // END TODO
 
