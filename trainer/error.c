@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "trainer/internal.h"
+
+p2p_err train__fail(train_error *error, p2p_err err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (error) vsnprintf(error->text, sizeof error->text, format, args);
+    va_end(args);
+    return err;
+}
