@@ -2,9 +2,9 @@
 /*
  * From a description to tensors and operations. A basic block, with the names of its tensors:
  *
- *          in --> conv1 --> bn1 --> relu --> conv2 --> bn2 --> + --> relu --> out
- *           |                                                  |
- *           '-----> (downsample.0 --> downsample.1) -----------'       the 1x1 projection: only where the shape changes
+ *          in --+--> [conv1, bn1, relu] --> [conv2, bn2, + , relu] --> out
+ *               |                                        ^
+ *               '--> (downsample.0, downsample.1) -------'       the 1x1 projection: only where the shape changes
  *
  * Tensors come in the order in which torchvision's state_dict has them (bn2 before downsample); operations in the
  * order in which they run. The order of the parameters is that of the tensors, so the backward pass completes their
@@ -87,149 +87,106 @@ static int add_tensor(builder *b, enum train_kind kind, const char *layer, const
 
 #define SHAPE(...) ((const int[4]){__VA_ARGS__})
 
-static const train_operation plain = {.in2 = -1, .weight = -1, .bias = -1, .mean = -1, .variance = -1};
+static const train_operation plain = {
+    .residual = -1, .weight = -1, .bias = -1, .gamma = -1, .beta = -1, .mean = -1, .variance = -1};
 
-static int reduced(int side, int kernel, int stride)
+static train_value value_of(const builder *b, int value)
 {
-    return (side + 2 * (kernel / 2) - kernel) / stride + 1;
+    return b->failed ? (train_value){0} : b->model->values[value];
 }
 
-/* Tensors first, operations later: torchvision has downsample's tensors last, but it runs where it is needed. */
-typedef struct {
-    int weight, channels, kernel, stride;
-} convolution;
-
-static convolution conv_tensor(builder *b, const char *name, int in, int out, int kernel, int stride)
+/* The tensors of a convolution and its batch norm. They come in another order than the operations: a projection's are
+ * last in its block, but it runs first. */
+static train_operation conv_norm(builder *b, const char *conv, const char *norm, int in, int out, int size, int stride)
 {
-    int weight = add_tensor(b, TRAIN_PARAMETER, name, "weight", SHAPE(out, in, kernel, kernel));
-    return (convolution){weight, out, kernel, stride};
+    train_operation o = plain;
+    o.kind = TRAIN_CONV_NORM;
+    o.size = size;
+    o.stride = stride;
+    o.padding = size / 2;
+    o.relu = true;
+    o.weight = add_tensor(b, TRAIN_PARAMETER, conv, "weight", SHAPE(out, in, size, size));
+    o.gamma = add_tensor(b, TRAIN_PARAMETER, norm, "weight", SHAPE(out));
+    o.beta = add_tensor(b, TRAIN_PARAMETER, norm, "bias", SHAPE(out));
+    o.mean = add_tensor(b, TRAIN_STATISTIC, norm, "running_mean", SHAPE(out));
+    o.variance = add_tensor(b, TRAIN_STATISTIC, norm, "running_var", SHAPE(out));
+    add_tensor(b, TRAIN_COUNTER, norm, "num_batches_tracked", SHAPE(0));
+    return o;
 }
 
-static int window(builder *b, train_operation o, int channels)
+static int reduced(int side, const train_operation *o)
 {
-    train_value in = b->failed ? (train_value){0} : b->model->values[o.in];
-    o.padding = o.kernel / 2;
-    o.out = add_value(b, channels, reduced(in.height, o.kernel, o.stride), reduced(in.width, o.kernel, o.stride));
+    return (side + 2 * o->padding - o->size) / o->stride + 1;
+}
+
+static int windowed(builder *b, train_operation o, int in, int channels)
+{
+    train_value from = value_of(b, in);
+    o.in = in;
+    o.out = add_value(b, channels, reduced(from.height, &o), reduced(from.width, &o));
     add_operation(b, o);
     return o.out;
 }
 
-static int convolve(builder *b, convolution c, int in)
+static int run_conv_norm(builder *b, train_operation o, int in)
 {
-    train_operation o = plain;
-    o.kind = TRAIN_CONVOLUTION;
-    o.in = in;
-    o.kernel = c.kernel;
-    o.stride = c.stride;
-    o.weight = c.weight;
-    return window(b, o, c.channels);
+    return windowed(b, o, in, b->failed ? 0 : (int)b->model->tensors[o.weight].shape[0]);
 }
 
 static int max_pool(builder *b, int in)
 {
     train_operation o = plain;
     o.kind = TRAIN_MAX_POOL;
-    o.in = in;
-    o.kernel = 3;
+    o.size = 3;
     o.stride = 2;
-    return window(b, o, b->failed ? 0 : b->model->values[in].channels);
-}
-
-/* The five tensors of a batch norm; the first one's index, the others follow. */
-static int norm_tensors(builder *b, const char *name, int channels)
-{
-    int first = add_tensor(b, TRAIN_PARAMETER, name, "weight", SHAPE(channels));
-    add_tensor(b, TRAIN_PARAMETER, name, "bias", SHAPE(channels));
-    add_tensor(b, TRAIN_STATISTIC, name, "running_mean", SHAPE(channels));
-    add_tensor(b, TRAIN_STATISTIC, name, "running_var", SHAPE(channels));
-    add_tensor(b, TRAIN_COUNTER, name, "num_batches_tracked", SHAPE(0));
-    return first;
-}
-
-/* An operation that keeps the shape: batch norm, ReLU, sum. */
-static int same_shape(builder *b, train_operation o)
-{
-    train_value in = b->failed ? (train_value){0} : b->model->values[o.in];
-    o.out = add_value(b, in.channels, in.height, in.width);
-    add_operation(b, o);
-    return o.out;
-}
-
-static int normalise(builder *b, int first, int in)
-{
-    train_operation o = plain;
-    o.kind = TRAIN_BATCH_NORM;
-    o.in = in;
-    o.weight = first;
-    o.bias = first + 1;
-    o.mean = first + 2;
-    o.variance = first + 3;
-    return same_shape(b, o);
-}
-
-static int rectify(builder *b, int in)
-{
-    train_operation o = plain;
-    o.kind = TRAIN_RELU;
-    o.in = in;
-    return same_shape(b, o);
-}
-
-static int add(builder *b, int in, int shortcut)
-{
-    train_operation o = plain;
-    o.kind = TRAIN_ADD;
-    o.in = in;
-    o.in2 = shortcut;
-    return same_shape(b, o);
+    o.padding = 1;
+    return windowed(b, o, in, value_of(b, in).channels);
 }
 
 /* ---- Parts of a ResNet ---- */
 
-static void layer_name(char name[32], int stage, int block, const char *part)
+static int stem(builder *b, int image)
 {
-    snprintf(name, 32, "layer%d.%d.%s", stage + 1, block, part);
+    const train_description *d = &b->model->description;
+    train_operation o = conv_norm(b, "conv1", "bn1", TRAIN_CHANNELS, d->widths[0], d->stem_kernel, d->stem_stride);
+    int value = run_conv_norm(b, o, image);
+    return d->stem_pool ? max_pool(b, value) : value;
+}
+
+typedef struct {
+    char conv[32], norm[32];
+} block_names;
+
+static block_names names_of(int stage, int block, const char *conv, const char *norm)
+{
+    block_names names;
+    snprintf(names.conv, sizeof names.conv, "layer%d.%d.%s", stage + 1, block, conv);
+    snprintf(names.norm, sizeof names.norm, "layer%d.%d.%s", stage + 1, block, norm);
+    return names;
 }
 
 static int basic_block(builder *b, int in, int stage, int block)
 {
-    char name[32];
-    int width = b->model->description.widths[stage], stride = stage > 0 && block == 0 ? 2 : 1;
-    int channels = b->failed ? 0 : b->model->values[in].channels;
-    bool project = stride != 1 || channels != width;
+    int channels = value_of(b, in).channels, width = b->model->description.widths[stage];
+    int stride = stage > 0 && block == 0 ? 2 : 1, shortcut = in;
+    block_names one = names_of(stage, block, "conv1", "bn1"), two = names_of(stage, block, "conv2", "bn2");
+    train_operation conv1 = conv_norm(b, one.conv, one.norm, channels, width, 3, stride);
+    train_operation conv2 = conv_norm(b, two.conv, two.norm, width, width, 3, 1);
 
-    layer_name(name, stage, block, "conv1");
-    convolution conv1 = conv_tensor(b, name, channels, width, 3, stride);
-    layer_name(name, stage, block, "bn1");
-    int bn1 = norm_tensors(b, name, width);
-    layer_name(name, stage, block, "conv2");
-    convolution conv2 = conv_tensor(b, name, width, width, 3, 1);
-    layer_name(name, stage, block, "bn2");
-    int bn2 = norm_tensors(b, name, width), shortcut = in;
-
-    if (project) {
-        layer_name(name, stage, block, "downsample.0");
-        convolution projection = conv_tensor(b, name, channels, width, 1, stride);
-        layer_name(name, stage, block, "downsample.1");
-        shortcut = normalise(b, norm_tensors(b, name, width), convolve(b, projection, in));
+    if (stride != 1 || channels != width) {
+        block_names down = names_of(stage, block, "downsample.0", "downsample.1");
+        train_operation projection = conv_norm(b, down.conv, down.norm, channels, width, 1, stride);
+        projection.relu = false;
+        shortcut = run_conv_norm(b, projection, in);
     }
-    int inner = rectify(b, normalise(b, bn1, convolve(b, conv1, in)));
-    return rectify(b, add(b, normalise(b, bn2, convolve(b, conv2, inner)), shortcut));
-}
-
-static int stem(builder *b, int image)
-{
-    const train_description *d = &b->model->description;
-    convolution conv1 = conv_tensor(b, "conv1", TRAIN_CHANNELS, d->widths[0], d->stem_kernel, d->stem_stride);
-    int bn1 = norm_tensors(b, "bn1", d->widths[0]);
-    int value = rectify(b, normalise(b, bn1, convolve(b, conv1, image)));
-    return d->stem_pool ? max_pool(b, value) : value;
+    conv2.residual = shortcut;
+    return run_conv_norm(b, conv2, run_conv_norm(b, conv1, in));
 }
 
 static void head(builder *b, int in)
 {
     train_operation pool = plain, linear = plain;
-    int channels = b->failed ? 0 : b->model->values[in].channels;
+    int channels = value_of(b, in).channels;
     pool.kind = TRAIN_MEAN_POOL;
     pool.in = in;
     pool.out = add_value(b, channels, 1, 1);

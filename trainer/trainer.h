@@ -63,21 +63,20 @@ typedef struct {
 
 /* Operations, in the order of the forward pass. A value is what one of them leaves; value 0 is the image. */
 enum train_operation_kind {
-    TRAIN_CONVOLUTION,
-    TRAIN_BATCH_NORM,
-    TRAIN_RELU,
-    TRAIN_ADD,
-    TRAIN_MAX_POOL,
-    TRAIN_MEAN_POOL,
+    TRAIN_CONV_NORM, /* convolution, batch norm, then perhaps + residual, then perhaps ReLU */
+    TRAIN_MAX_POOL,  /* 3x3, stride 2, padding 1 */
+    TRAIN_MEAN_POOL, /* over the whole image */
     TRAIN_LINEAR
 };
 
 typedef struct {
     enum train_operation_kind kind;
-    int in, in2, out;            /* values; in2 of TRAIN_ADD, else -1 */
-    int kernel, stride, padding; /* of convolutions and max pools */
-    int weight, bias;            /* tensors; -1 where there is none. Of a batch norm: gamma and beta */
-    int mean, variance;          /* tensors of a batch norm's running statistics; else -1 */
+    int in, out;                     /* values */
+    int residual;                    /* a value, of TRAIN_CONV_NORM; -1: none */
+    bool relu;                       /* of TRAIN_CONV_NORM */
+    int size, stride, padding;       /* of the convolution */
+    int weight, bias;                /* tensors: of the convolution (no bias: -1), of the linear layer */
+    int gamma, beta, mean, variance; /* tensors of the batch norm; else -1 */
 } train_operation;
 
 /* (N, C, H, W) without the N */
