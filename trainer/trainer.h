@@ -3,6 +3,11 @@
  * trainer: a ResNet on CIFAR-10 images, data-parallel.
  *
  *      the model         train_describe, train_build, train_free, train_initialise
+ *      the data          train_data_cifar, train_data_synthetic, train_data_free, train_epoch_order, train_shard,
+ *                        train_see
+ *      the network       train_network_open, train_network_close, train_look, train_changed, train_load,
+ *                        train_forward, train_evaluate, train_backward, train_update, train_loss,
+ *                        train_logits
  *
  * Functions that can fail return p2p_err and, if `error` is not NULL, say in it what was wrong; outputs are set only on
  * success.
@@ -15,6 +20,7 @@
 #include <stdint.h>
 
 #include "dtype/dtype.h"
+#include "kernels/kernels.h"
 #include "p2p/p2p.h"
 
 #ifdef __cplusplus
@@ -101,6 +107,108 @@ void train_free(train_model *model);
  * 2 / (O KH KW) (He et al. 2015, fan out), linear layers uniform within 1 / sqrt(inputs), batch norm 1 and 0; running
  * mean 0 and variance 1. The same numbers everywhere. */
 void train_initialise(const train_model *model, uint64_t seed, float *parameters, float *statistics);
+
+/* ---- The data ---- */
+
+enum { TRAIN_PIXELS = TRAIN_CHANNELS * TRAIN_SIDE * TRAIN_SIDE, TRAIN_RECORD = 1 + TRAIN_PIXELS };
+
+/* Images as CIFAR-10's binary files have them: a record is a label, 0 to 9, and (C, H, W) bytes. */
+typedef struct {
+    size_t count;
+    uint8_t *records; /* count times TRAIN_RECORD bytes */
+} train_images;
+
+typedef struct {
+    train_images train, test;
+} train_data;
+
+/* All data_batch_*.bin of a folder, in the order of their numbers, and its test_batch.bin; at most so many images of
+ * each (0: all). Any number of batches with any whole number of records. A file that is missing or damaged is an error
+ * that names it, the place and the value; P2P_ERR_ARG for those. Free it with train_data_free. */
+p2p_err train_data_cifar(const char *folder, size_t train_limit, size_t test_limit, train_data *data,
+                         train_error *error);
+
+/* A set that needs no files: ten patterns of waves, shifted, mirrored, dimmed, mixed with one another and with noise. The
+ * same images everywhere; limits as above, of TRAIN_SYNTHETIC and TRAIN_SYNTHETIC_TEST images. */
+enum { TRAIN_SYNTHETIC = 8192, TRAIN_SYNTHETIC_TEST = 1024 };
+p2p_err train_data_synthetic(size_t train_limit, size_t test_limit, train_data *data, train_error *error);
+
+void train_data_free(train_data *data);
+
+/* The order in which an epoch (from 1) goes through `count` images: a permutation that depends on seed and epoch only, or
+ * the file's order if not `shuffle`. */
+void train_epoch_order(size_t count, uint64_t seed, uint64_t epoch, bool shuffle, size_t order[]);
+
+/* What one of `size` ranks takes of `count` positions: rank, rank + size, rank + 2 size, ... Nothing is lost, nothing is
+ * taken twice; shares differ by one at most. `mine` has room for count; returns how many they are. */
+size_t train_shard(size_t count, int rank, int size, size_t mine[]);
+
+/* From bytes to what the network sees: (pixel / 255 - mean) / deviation of each channel, and, with `augment`, cut out of
+ * the image with 4 pixels of black around it, and mirrored or not: which cut depends on seed, epoch and image only.
+ * out: (C, H, W). */
+typedef struct {
+    bool augment;
+    uint64_t seed, epoch;
+} train_view;
+
+void train_see(const train_images *images, size_t image, const train_view *view, float out[TRAIN_PIXELS]);
+
+static inline int train_label(const train_images *images, size_t image)
+{
+    return images->records[image * TRAIN_RECORD];
+}
+
+/* ---- The network: a model on a device, one rank's. Calls queue work and return, but where it says that they wait. ---- */
+
+typedef struct train_network train_network;
+
+typedef struct {
+    const char *device; /* for kernel_open: "auto", "cpu", "gpu:1", ... */
+    int cores;          /* that this process may use; 0: all */
+    size_t batch;       /* images of the largest batch */
+    bool frozen;        /* batch norm uses its running statistics in training too, and leaves them */
+} train_network_options;
+
+/* The model must outlive it. All numbers are zero at first: see train_initialise, train_look. */
+p2p_err train_network_open(const train_model *model, const train_network_options *options, train_network **network,
+                           train_error *error);
+void train_network_close(train_network *network);
+
+/* The flat arrays, by what is in them. Gradients lie where the parameters do. */
+enum train_array_kind { TRAIN_PARAMETERS, TRAIN_GRADIENTS, TRAIN_STATISTICS, TRAIN_FIRST_STATE, TRAIN_SECOND_STATE };
+
+/* Wait for all queued work; then the host's copy is what the device has. It stays the network's and may be read and
+ * written until the next call that queues work; after writing, train_changed tells the device. NULL on failure. */
+float *train_look(train_network *network, enum train_array_kind kind, train_error *error);
+p2p_err train_changed(train_network *network, enum train_array_kind kind, train_error *error);
+size_t train_length(const train_network *network, enum train_array_kind kind);
+
+/* Put images[chosen[0..count)] into the next batch, while the device may still be busy with the one before it. */
+p2p_err train_load(train_network *network, const train_images *images, const size_t chosen[], size_t count,
+                   const train_view *view, train_error *error);
+
+/* The loaded batch forward, in training: logits, losses, and the gradient by the logits of the sum of the losses times
+ * `scale`: 1/(images on all ranks) makes it that of the whole step's mean. */
+p2p_err train_forward(train_network *network, float scale, train_error *error);
+
+/* The loaded batch forward, batch norm with its running statistics. Losses are added to those before, unless `first`. */
+p2p_err train_evaluate(train_network *network, bool first, train_error *error);
+
+/* Called when the gradients of this operation's tensors are queued. */
+typedef void (*train_ready)(void *arg, size_t operation);
+
+/* After train_forward: all gradients, summed over this rank's batch. ready may be NULL. */
+p2p_err train_backward(train_network *network, train_ready ready, void *arg, train_error *error);
+
+/* One step of the optimiser, number `step` (from 1). */
+p2p_err train_update(train_network *network, const kernel_optimizer *optimizer, uint64_t step, train_error *error);
+
+/* Wait for the forward passes: sum of the losses, and how many were right: of the last train_forward, or since the
+ * first train_evaluate. */
+p2p_err train_loss(train_network *network, double *loss, size_t *correct, train_error *error);
+
+/* Wait for the last forward pass: its logits, (count, 10). */
+p2p_err train_logits(train_network *network, float *logits, train_error *error);
 
 #ifdef __cplusplus
 }
