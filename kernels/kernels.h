@@ -65,7 +65,8 @@ typedef struct kernel_device kernel_device; /* a device, its queue, its programs
 typedef struct kernel_buffer kernel_buffer; /* memory the device can use */
 typedef struct kernel_event kernel_event;   /* a place in the queue: everything queued before it */
 
-/* A place in a buffer: `first` floats from its start. How long it is follows from what it is used for, and is checked. */
+/* A place in a buffer: `first` floats from its start. How long it is follows from what it is used for, and is checked.
+ * Activations begin at a multiple of 16 floats, as every multiple of kernel_floats does; the others anywhere. */
 typedef struct {
     kernel_buffer *buffer;
     size_t first;
@@ -279,11 +280,11 @@ typedef enum { KERNEL_SGD, KERNEL_ADAM, KERNEL_ADAMW, KERNEL_RMSPROP } kernel_ru
 /* PyTorch's optimisers, to the formula. Zero is a valid value for all but lr; kernel_optimizer_defaults sets PyTorch's. */
 typedef struct {
     kernel_rule rule;
-    float lr, weight_decay;
-    float momentum;     /* SGD, RMSProp */
-    float beta1, beta2; /* Adam, AdamW: 0.9, 0.999 */
-    float alpha;        /* RMSProp: 0.99 */
-    float eps;          /* Adam, AdamW, RMSProp: 1e-8 */
+    double lr, weight_decay;
+    double momentum;     /* SGD, RMSProp */
+    double beta1, beta2; /* Adam, AdamW: 0.9, 0.999 */
+    double alpha;        /* RMSProp: 0.99 */
+    double eps;          /* Adam, AdamW, RMSProp: 1e-8 */
 } kernel_optimizer;
 
 /* PyTorch's defaults for everything but lr, weight_decay and momentum, which are 0 afterwards. */
