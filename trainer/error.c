@@ -12,3 +12,9 @@ p2p_err train__fail(train_error *error, p2p_err err, const char *format, ...)
     va_end(args);
     return err;
 }
+
+p2p_err train__comm(p2p_comm *comm, train_error *error, p2p_err err)
+{
+    const char *said = err ? p2p_error_message(comm) : "";
+    return err ? train__fail(error, err, "%s", said[0] ? said : p2p_strerror(err)) : P2P_OK;
+}

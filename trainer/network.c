@@ -116,10 +116,10 @@ p2p_err train_load(train_network *net, const train_images *images, const size_t 
 
 /* ---- Passes ---- */
 
-static kernel_err mark(train_network *net, enum train_moment moment)
+static kernel_err mark(train_network *net, enum train_mark which)
 {
-    forget(&net->marks.at[moment]);
-    return kernel_record(net->device, &net->marks.at[moment]);
+    forget(&net->marks.at[which]);
+    return kernel_record(net->device, &net->marks.at[which]);
 }
 
 static kernel_err begin_batch(train_network *net, bool first)
@@ -228,10 +228,10 @@ train_marks train__take_marks(train_network *net)
 
 void train__free_marks(train_marks *marks)
 {
-    for (int i = 0; i < TRAIN_MOMENTS; i++) forget(&marks->at[i]);
+    for (int i = 0; i < TRAIN_MARK_COUNT; i++) forget(&marks->at[i]);
 }
 
-double train__between(const train_marks *marks, enum train_moment from, enum train_moment to)
+double train__between(const train_marks *marks, enum train_mark from, enum train_mark to)
 {
     double seconds = 0;
     if (marks->at[from] && marks->at[to]) kernel_event_elapsed(marks->at[from], marks->at[to], &seconds);

@@ -39,17 +39,17 @@ typedef struct {
 } train_slot;
 
 /* Moments of a step in the device's queue. */
-enum train_moment {
+enum train_mark {
     TRAIN_BEGIN,
     TRAIN_FORWARD_DONE,
     TRAIN_BACKWARD_DONE,
     TRAIN_UPDATE,
     TRAIN_UPDATE_DONE,
-    TRAIN_MOMENTS
+    TRAIN_MARK_COUNT
 };
 
 typedef struct {
-    kernel_event *at[TRAIN_MOMENTS];
+    kernel_event *at[TRAIN_MARK_COUNT];
 } train_marks;
 
 struct train_network {
@@ -94,6 +94,6 @@ p2p_err train__device_fail(const train_network *network, kernel_err err, train_e
  * missing. */
 train_marks train__take_marks(train_network *network);
 void train__free_marks(train_marks *marks);
-double train__between(const train_marks *marks, enum train_moment from, enum train_moment to);
+double train__between(const train_marks *marks, enum train_mark from, enum train_mark to);
 
 #endif

@@ -8,6 +8,11 @@
  *      the network       train_network_open, train_network_close, train_look, train_changed, train_load,
  *                        train_forward, train_evaluate, train_backward, train_update, train_loss,
  *                        train_logits
+ *      gradient sync     train_sync_open, train_sync_close, train_sync_ready, train_sync_wait
+ *      replicas          train_same_model, train_same_weights, train_blame
+ *      in one call       train_data_parallel_open, train_data_parallel_backward, train_data_parallel_close
+ *      a whole run       train_defaults, train_prepare, train_run, train_program; the four changes: train_parallel
+ *      checkpoints       train_save_weights, train_start_from, train_resume_from, train_start_free
  *
  * Functions that can fail return p2p_err and, if `error` is not NULL, say in it what was wrong; outputs are set only on
  * success.
@@ -209,6 +214,172 @@ p2p_err train_loss(train_network *network, double *loss, size_t *correct, train_
 
 /* Wait for the last forward pass: its logits, (count, 10). */
 p2p_err train_logits(train_network *network, float *logits, train_error *error);
+
+/* ---- Gradient sync: buckets of the gradients, all-reduced from the last layer back ---- */
+
+/* coll_all_reduce, ring_all_reduce, coll_naive_all_reduce, ..., or your own. It is asked for DTYPE_F32 and OP_SUM: each
+ * rank's gradients are its part of the mean over all images of the step, so that ranks with fewer images count less. */
+typedef p2p_err (*train_all_reduce)(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+
+typedef struct {
+    train_all_reduce all_reduce; /* NULL: none, every rank keeps its own gradients */
+    bool overlap;                /* ring_iall_reduce instead: a bucket is on its way as soon as it is ready */
+    size_t bucket_bytes;         /* a bucket is complete when it has so many bytes; 0: a bucket for each tensor */
+} train_sync_options;
+
+typedef struct train_sync train_sync;
+
+p2p_err train_sync_open(train_network *network, p2p_comm *comm, const train_sync_options *options, train_sync **sync,
+                        train_error *error);
+void train_sync_close(train_sync *sync);
+
+/* For train_backward: train_backward(network, train_sync_ready, sync, error). */
+void train_sync_ready(void *sync, size_t operation);
+
+/* Wait until all buckets are reduced. *finite: no number of the result is infinite or not a number; the same on every
+ * rank. */
+p2p_err train_sync_wait(train_sync *sync, bool *finite, train_error *error);
+
+/* Of the last train_sync_wait: seconds it took after the backward pass had ended; how many buckets there are. */
+double train_sync_waited(const train_sync *sync);
+size_t train_sync_buckets(const train_sync *sync);
+
+/* ---- Replicas: all ranks must have the same. All ranks call these together; P2P_ERR_MISMATCH on all, if not. ---- */
+
+/* The same tensors in the same order: else the first that differs is named, as each side has it. */
+p2p_err train_same_model(p2p_comm *comm, const train_model *model, train_error *error);
+
+/* The same bits in all parameters: else the first tensor that differs is named, and between which ranks. */
+p2p_err train_same_weights(p2p_comm *comm, const train_model *model, const float *parameters, train_error *error);
+
+/* After gradients that are not finite: whose were? Each rank brings its own, not yet reduced. Always an error: it names
+ * rank and tensor. */
+p2p_err train_blame(p2p_comm *comm, const train_model *model, const float *gradients, train_error *error);
+
+/* ---- All of it in one call, as torch.nn.parallel.DistributedDataParallel does ---- */
+
+typedef struct train_data_parallel train_data_parallel;
+
+/* Check that all ranks have the same model, and give all of them the parameters and statistics of rank 0. options may be
+ * NULL: ring, overlapped, buckets of 25 MiB. */
+p2p_err train_data_parallel_open(train_network *network, p2p_comm *comm, const train_sync_options *options,
+                                 train_data_parallel **replica, train_error *error);
+
+/* train_backward, after which the gradients are those of all ranks together. */
+p2p_err train_data_parallel_backward(train_data_parallel *replica, train_error *error);
+void train_data_parallel_close(train_data_parallel *replica);
+
+/* ---- Checkpoints: safetensors with torchvision's names and shapes, every array with its CRC32C ---- */
+
+/* What a run begins with, read from files before any rank starts. Parameters are NULL if it begins from the seed. */
+typedef struct {
+    float *parameters, *statistics;
+    float *state[2];   /* NULL if there is none */
+    uint64_t batches;  /* num_batches_tracked */
+    uint64_t step;     /* steps taken */
+    uint64_t epoch;    /* under way, from 1 */
+    uint64_t position; /* images of it that have been seen, by all ranks together */
+    uint64_t examples; /* seen in all */
+    double loss_sum;   /* of the epoch under way */
+    uint64_t metrics;  /* bytes of metrics.jsonl that belong to it */
+} train_start;
+
+/* Write the weights to a file, durably: at any moment the old file or the new one is there, whole. */
+p2p_err train_save_weights(const char *path, const train_model *model, const float *parameters, const float *statistics,
+                           uint64_t batches, train_error *error);
+
+/* The weights of a file, ours or PyTorch's. All of it is checked before anything is taken. */
+p2p_err train_start_from(const char *path, const train_model *model, train_start *start, train_error *error);
+void train_start_free(train_start *start);
+
+/* ---- A whole run ---- */
+
+/* What the program's options say. Strings are the caller's. */
+typedef struct {
+    int ranks;
+    const char *world;  /* NULL: as p2p_launch */
+    const char *device; /* "auto", or a list by rank: "gpu:0,gpu:1,cpu" */
+    const char *model;
+    const char *data; /* NULL: the built-in set */
+    size_t train_limit, test_limit;
+    uint64_t epochs, steps; /* in all, those of a run that is resumed included; 0: no limit by that number */
+    size_t batch;           /* per rank */
+    const char *optimizer;
+    float lr, weight_decay, momentum;
+    const char *all_reduce; /* "naive", "tree", "doubling", "ring", "auto", "none" */
+    size_t bucket_bytes;
+    bool overlap; /* ring only */
+    bool shuffle, augment;
+    uint64_t seed;
+    const char *init, *save, *resume, *out, *dump_logits; /* files and folders; NULL: none */
+    bool eval_only, timeline, quiet;
+    bool frozen;  /* batch norm as in evaluation; for comparing numbers of ranks */
+    bool wrapper; /* sync by train_data_parallel_* instead of the written-out loop */
+} train_settings;
+
+void train_defaults(train_settings *settings);
+
+/* What evaluation adds up. */
+typedef struct {
+    double loss; /* sum over the images */
+    uint64_t correct, total;
+} train_score;
+
+typedef struct {
+    train_score score; /* of the last evaluation */
+    bool saved;        /* nothing that should have been written is missing; if it is, that has been told */
+} train_result;
+
+/* The four changes that make a training program data-parallel, in the order in which they happen. Put your own in. */
+typedef struct {
+    /* 1. Everyone begins with rank 0's weights: as coll_broadcast. */
+    p2p_err (*broadcast)(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root);
+    /* 2. Everyone takes its share of the images: as train_shard. */
+    size_t (*shard)(size_t count, int rank, int size, size_t mine[]);
+    /* 3. Everyone's gradients are added up: as ring_all_reduce, with OP_SUM. NULL: as the settings say. */
+    train_all_reduce all_reduce;
+    /* 4. Everyone's score becomes the score of all images. */
+    p2p_err (*aggregate)(p2p_comm *comm, train_score *score);
+} train_parallel;
+
+/* The library's own four. */
+extern const train_parallel train_parallel_default;
+
+/* Called on every rank. P2P_OK goes on; anything else ends the run. */
+typedef struct {
+    p2p_comm *comm;
+    train_network *network;
+    train_data *data; /* this rank's */
+    uint64_t epoch, step;
+} train_moment;
+
+typedef struct {
+    p2p_err (*before_shard)(void *arg, const train_moment *now); /* each epoch, before the images are dealt out */
+    p2p_err (*after_sync)(void *arg,
+                          const train_moment *now); /* each step: gradients reduced, weights not yet changed */
+    p2p_err (*after_step)(void *arg, const train_moment *now); /* each step, at its end */
+    void *arg;
+} train_hooks;
+
+/* All a rank needs, made before the ranks are forked; they share it. */
+typedef struct {
+    train_settings settings;
+    train_parallel parallel;
+    train_hooks hooks;
+    train_model *model;
+    train_data data;
+    train_start start;
+} train_job;
+
+/* Check the settings, read the data and what the run begins from. Anything wrong with them is P2P_ERR_ARG, P2P_ERR_PROTO or P2P_ERR_SYS. */
+p2p_err train_prepare(const train_settings *settings, train_job *job, train_error *error);
+void train_job_free(train_job *job);
+
+/* Train, on every rank of comm. */
+p2p_err train_run(p2p_comm *comm, const train_job *job, train_result *result, train_error *error);
+
+/* The program build/train: options, ranks, training; what main returns. parallel may be NULL. */
+int train_program(int argc, char *argv[], const train_parallel *parallel);
 
 #ifdef __cplusplus
 }
