@@ -66,11 +66,15 @@ bool kernel__same(kernel_slice a, kernel_slice b)
     return a.buffer && a.buffer == b.buffer && a.first == b.first;
 }
 
+/* A tile of channels may begin at the last one: there is room to read beyond it (conv_weight.cl). */
+enum { CHANNELS_AT_ONCE = 4 };
+
 size_t kernel_floats(const kernel_device *device, kernel_shape shape)
 {
     kernel__layout layout;
+    size_t channels = (size_t)shape.c, beyond = (CHANNELS_AT_ONCE - channels % CHANNELS_AT_ONCE) % CHANNELS_AT_ONCE;
 
-    if (!device || !shape_is_valid(device, shape)) return 0;
+    if (!device || !shape_is_valid(device, shape) || shape.n == 0) return 0;
     layout = kernel__layout_of(device, shape.n);
-    return kernel__positions(layout, shape.h, shape.w) * (size_t)shape.c * (size_t)layout.block;
+    return (kernel__positions(layout, shape.h, shape.w) * channels + beyond) * (size_t)layout.block;
 }

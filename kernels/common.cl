@@ -34,8 +34,8 @@ typedef JOIN(int, LANES) ivec;
 #define SPAN (LANES * VECTORS) /* floats of a work-item in a block */
 #define BLOCK (SPAN * ITEMS)
 
-/* One rounding where the device is fast at it. */
-#ifdef FP_FAST_FMAF
+/* One rounding where the device is fast at it: as the standard has it, as PoCL has it, or a GPU, which always is. */
+#if defined(FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA) || LANES == 1
 #define MULTIPLY_ADD(a, b, c) fma(a, b, c)
 #else
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))

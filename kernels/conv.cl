@@ -35,8 +35,8 @@ inline void add_tap(vec sum[TILE][VECTORS], __global const float *in, __global c
 __kernel void conv_tile(SLICE(const float, in), SLICE(const float, weight), SLICE(float, out), const shape_conv s)
 {
     const int lane = get_global_id(0) * SPAN;
-    const int channel = (int)get_global_id(s.pixels_first ? 2 : 1) * TILE;
-    const int position = get_global_id(s.pixels_first ? 1 : 2);
+    const int near = get_global_id(1), far = get_global_id(2); /* PoCL 3.1 needs both asked for, whichever is used */
+    const int channel = (s.pixels_first ? far : near) * TILE, position = s.pixels_first ? near : far;
     const int pixels = s.height * s.width, block = position / pixels, pixel = position % pixels;
     const axis rows = find_taps(pixel / s.width, s.in_height, s), columns = find_taps(pixel % s.width, s.in_width, s);
     __global const float *image = OPEN(in) + (size_t)block * s.in_height * s.in_width * s.in_channels * BLOCK + lane;
@@ -45,14 +45,18 @@ __kernel void conv_tile(SLICE(const float, in), SLICE(const float, weight), SLIC
     vec sum[TILE][VECTORS];
 
     UNROLL
-    for (int t = 0; t < TILE; t++) UNROLL
-    for (int v = 0; v < VECTORS; v++) sum[t][v] = s.add ? load(to + t * BLOCK + v * LANES) : (vec)0.0f;
+    for (int t = 0; t < TILE; t++) {
+        UNROLL
+        for (int v = 0; v < VECTORS; v++) sum[t][v] = s.add ? load(to + t * BLOCK + v * LANES) : (vec)0.0f;
+    }
     for (int c = 0; c < s.in_channels; c += PIECE)
         for (int r = rows.first, y = rows.at; r < rows.end; r += rows.step, y += rows.move)
             for (int q = columns.first, x = columns.at; q < columns.end; q += columns.step, x += columns.move)
                 add_tap(sum, image + ((y * s.in_width + x) * s.in_channels + c) * BLOCK,
                         filter + c * s.column + r * s.size + q, min(PIECE, s.in_channels - c), s);
     UNROLL
-    for (int t = 0; t < TILE; t++) UNROLL
-    for (int v = 0; v < VECTORS; v++) store(to + t * BLOCK + v * LANES, sum[t][v]);
+    for (int t = 0; t < TILE; t++) {
+        UNROLL
+        for (int v = 0; v < VECTORS; v++) store(to + t * BLOCK + v * LANES, sum[t][v]);
+    }
 }

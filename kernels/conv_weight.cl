@@ -13,22 +13,23 @@
  * second cache; add_splits puts them together, in order. find_pixels is in conv_weight_plain.cl.
  */
 
-/* A tile's share of the work. Its last channels may not exist: then the last one that does is read in their stead. */
+/* A tile's share of the work. Its last channels may not exist: then what lies there is read (kernel_floats has room for
+ * it), and the sums are not stored. */
 typedef struct {
     __global const float *x, *dy; /* of the tile's first channels */
     int rows, columns;            /* channels that exist, at most ROWS and COLUMNS */
     int first_row, end_row;       /* image rows of all blocks, counted through */
 } piece;
 
-inline void add_pixel(vec sum[ROWS][COLUMNS], __global const float *x, __global const float *dy, const piece p)
+inline void add_pixel(vec sum[ROWS][COLUMNS], __global const float *x, __global const float *dy)
 {
     for (int i = 0; i < BLOCK; i += LANES) {
         vec a[COLUMNS];
         UNROLL
-        for (int c = 0; c < COLUMNS; c++) a[c] = load(x + min(c, p.columns - 1) * BLOCK + i);
+        for (int c = 0; c < COLUMNS; c++) a[c] = load(x + c * BLOCK + i);
         UNROLL
         for (int k = 0; k < ROWS; k++) {
-            const vec b = load(dy + min(k, p.rows - 1) * BLOCK + i);
+            const vec b = load(dy + k * BLOCK + i);
             UNROLL
             for (int c = 0; c < COLUMNS; c++) sum[k][c] = MULTIPLY_ADD(b, a[c], sum[k][c]);
         }
@@ -50,7 +51,7 @@ inline void add_pixels(vec sum[ROWS][COLUMNS], const piece p, int r, int q, cons
                                   ((block * s.in_height + in_row) * s.in_width + in_column) * s.in_channels * BLOCK;
         __global const float *dy = p.dy + (at * s.out_width + columns.first) * s.out_channels * BLOCK;
         for (int column = columns.first; column < columns.end; column++, x += x_step, dy += dy_step)
-            add_pixel(sum, x, dy, p);
+            add_pixel(sum, x, dy);
     }
 }
 
@@ -71,13 +72,12 @@ __kernel void conv_weight_tile(SLICE(const float, x), SLICE(const float, dy), SL
     for (int tap = 0; tap < taps; tap++) {
         vec sum[ROWS][COLUMNS];
         UNROLL
-        for (int i = 0; i < ROWS; i++) UNROLL
-        for (int j = 0; j < COLUMNS; j++) sum[i][j] = 0.0f;
+        for (int i = 0; i < ROWS * COLUMNS; i++) sum[i / COLUMNS][i % COLUMNS] = 0.0f;
         add_pixels(sum, p, tap / s.size, tap % s.size, s);
         UNROLL
-        for (int i = 0; i < ROWS; i++) UNROLL
-        for (int j = 0; j < COLUMNS; j++)
-            if (i < p.rows && j < p.columns) to[i * all + j * taps + tap] = sum_lanes(sum[i][j]);
+        for (int i = 0; i < ROWS * COLUMNS; i++)
+            if (i / COLUMNS < p.rows && i % COLUMNS < p.columns)
+                to[i / COLUMNS * all + i % COLUMNS * taps + tap] = sum_lanes(sum[i / COLUMNS][i % COLUMNS]);
     }
 }
 
