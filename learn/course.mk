@@ -26,7 +26,8 @@ $(COURSE)/%.a:
 	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcs $@ $(filter $(OBJ)/$*/% $(COURSE)/obj/$*/%,$^)
 
 $(BUILD)/learn: $(LEARN) $(LIB) | $(BUILD)/launch $(RANKSIDE) $(FOLDERS:%=$(COURSE)/%.a)
-	$(call link,-lm)
+	$(call say,LD,$@)
+	$(Q)$(LINK) $(filter %.o,$^) $(LIB) -lm -o $@
 
 -include $(wildcard $(COURSE)/obj/*/*.d $(COURSE)/obj/*/*/*.d)
 
@@ -35,13 +36,20 @@ ifdef EX
 test: $(BUILD)/learn
 	@$(BUILD)/learn test $(EX) $(if $(V),--verbose)
 else
-test: all build/.setup-test
+test: all build/.setup-test ## the way through the course: the library, the solutions, your exercises, the board; EX=08: one
 	@if [ -e build/.setup-test ]; then $(MAKE) suites; fi
 	@tests/test.sh
 endif
 
-# EX=08, EX=broadcast, EX=cast: which exercise. FORCE=1 for make solution and make reset.
+list: ## the exercises
+hint: ## EX=08: the next hint for it (number, name or part of it)
+reset: ## EX=08: begin it again; what you wrote is kept
+solution: ## EX=08: yours beside the solution, once it passes (or FORCE=1)
+watch: ## checks an exercise whenever its file is saved
+update: ## new pages and stubs after a pull; your files stay as they are
+handin: ## packs what you wrote into one file
+check-course: ## stubs, solutions and wrong solutions: is the course sound?
 list hint reset solution watch update handin check-course: $(BUILD)/learn
 	@$(BUILD)/learn $@ $(EX) $(if $(filter-out 0,$(FORCE)),--force)
 
-.PHONY: list hint reset solution watch update handin check-course
+.PHONY: test list hint reset solution watch update handin check-course
