@@ -12,6 +12,7 @@
 
 #include "dtype/dtype.h"
 #include "p2p/p2p.h"
+#include "trainer/trainer.h"
 
 /* ---- 01_send_recv ---- */
 
@@ -216,5 +217,22 @@ typedef struct my_model {
 /* The backward pass over all layers, from the last to the first; when it returns, every gradient is its mean over all
  * ranks. Each one's all-reduce (ring_iall_reduce) goes on while the next layers are computed. At most 64 layers. */
 p2p_err my_overlapped_backward(p2p_comm *comm, const my_model *model);
+
+/* ---- 23_resnet_trainer: what the real trainer calls ---- */
+
+/* Everyone's buf becomes the root's. The trainer gives it parameters and statistics, f32. */
+p2p_err my_first_weights(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root);
+
+/* Of positions 0 to count - 1, those that this rank of `size` takes; together the ranks take each exactly once, and shares
+ * differ by one at most. mine has room for count. Returns how many they are. */
+size_t my_share_of_images(size_t count, int rank, int size, size_t mine[]);
+
+/* buf[i] becomes the combination of everyone's buf[i], the same bits on every rank. The trainer asks for OP_SUM: each rank's
+ * gradient is its part of the mean already. */
+p2p_err my_gradient_sum(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+
+/* Each rank's score is that of its share of the test images: sum of the losses, how many were right, how many there were.
+ * It becomes the score of all of them, on every rank. */
+p2p_err my_whole_score(p2p_comm *comm, train_score *score);
 
 #endif
