@@ -57,6 +57,7 @@ all: $(LIB) $(PROGRAMS) $(CASES) $(BUILD)/learn build/.setup-train ## the librar
 cases: $(CASES)
 suites: $(SUITES) $(if $(wildcard build/.setup-train),$(TRAIN_SUITES))
 training: $(TRAIN_LIB) $(TRAIN_PROGRAMS)
+	@:
 
 # ---- How it is made ----
 
@@ -129,6 +130,14 @@ plots: all build/.setup-plots ## all-reduce by naive, tree, doubling and ring, a
 bench-peers: all ## ours next to Open MPI and MPICH, where they are installed (three minutes)
 	@bench/peers/peers.sh
 
+# The learner's four functions in the real trainer (exercise 23).
+$(BUILD)/capstone: $(wildcard exercises/23_resnet_trainer/*.c) $(TRAIN_LIB) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(COMPILE) $(CFLAGS) $(filter %.c,$^) $(TRAIN_LIB) $(LIB) -lOpenCL -lm -o $@
+
+capstone: all ## exercise 23 for real: trains with your four functions
+	@$(MAKE) $(BUILD)/capstone && scripts/capstone.sh
+
 demo: all ## hello, the token ring, and what Pairwise says about a deadlock
 	@scripts/demo.sh
 
@@ -144,4 +153,4 @@ install: all ## headers, library, pairwise-launch, pkg-config file
 clean: ## remove $(BUILD)/
 	rm -rf $(BUILD)
 
-.PHONY: help all cases suites training test-all test-long bench plots bench-peers demo lint format install clean
+.PHONY: help all cases suites training test-all test-long bench plots bench-peers capstone demo lint format install clean

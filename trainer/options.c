@@ -36,6 +36,7 @@ enum {
     EVAL_ONLY,
     DUMP_LOGITS,
     TIMELINE,
+    WRAPPER,
     QUIET
 };
 
@@ -65,6 +66,7 @@ static const struct argp_option options[] = {
      "naive, tree, doubling, ring, auto, or none: replicas drift apart; to measure what sync costs (ring)", 4},
     {"bucket", BUCKET, "SIZE", 0, "gradients go in buckets of this size, such as 25M; 0: each tensor alone (25M)", 4},
     {"overlap", OVERLAP, "0|1", 0, "a bucket goes while the backward pass computes the next; ring only (1)", 4},
+    {"wrapper", WRAPPER, NULL, 0, "sync by the wrapper that does it in one call, instead of the written-out loop", 4},
     {NULL, 0, NULL, 0, "Files:", 5},
     {"init", INIT, "FILE", 0, "begin with these weights (safetensors, ours or PyTorch's)", 5},
     {"save", SAVE, "FILE", 0, "save the weights at the end (safetensors, torchvision's names)", 5},
@@ -178,6 +180,7 @@ static bool parse_name(int key, char *arg, train_settings *s)
     case DUMP_LOGITS: s->dump_logits = arg; break;
     case EVAL_ONLY: s->eval_only = true; break;
     case TIMELINE: s->timeline = true; break;
+    case WRAPPER: s->wrapper = true; break;
     case QUIET: s->quiet = true; break;
     default: return false;
     }
