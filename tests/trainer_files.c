@@ -232,7 +232,7 @@ Test(file, that_cannot_be_read_is_named, .init = make_folder, .fini = remove_tes
 
 static int files_here(void)
 {
-    char command[200];
+    char command[300];
     snprintf(command, sizeof command, "exit $(ls -A %s | wc -l)", test_folder);
     return WEXITSTATUS(system(command));
 }
