@@ -67,19 +67,25 @@ static void choose_folder(char path[KERNEL__PATH])
     char name[64];
 
     snprintf(name, sizeof name, "/pairwise-%ld", (long)geteuid());
-    if (try_folder(path, getenv("PAIRWISE_CACHE"), "") || try_folder(path, getenv("XDG_CACHE_HOME"), "/pairwise") ||
+    if (try_folder(path, getenv("XDG_CACHE_HOME"), "/pairwise") ||
         try_folder(path, getenv("HOME"), "/.cache/pairwise") ||
         try_folder(path, temporary && *temporary ? temporary : "/tmp", name))
         return;
     *path = 0;
 }
 
-void kernel__cache_choose(char path[KERNEL__PATH])
+kernel_err kernel__cache_choose(char path[KERNEL__PATH])
 {
+    const char *asked = getenv("PAIRWISE_CACHE");
     char pocl[KERNEL__PATH];
 
-    choose_folder(path);
+    if (!asked)
+        choose_folder(path);
+    else if (!try_folder(path, asked, ""))
+        return kernel__fail(NULL, KERNEL_ERR_ARG, "PAIRWISE_CACHE: \"%s\" is not a folder of this user's to write into",
+                            asked);
     if (*path && try_folder(pocl, path, "/pocl")) setenv("POCL_CACHE_DIR", pocl, 0);
+    return KERNEL_OK;
 }
 
 /* FOLDER/HASH-OF-KEY.ending, in `path`. */

@@ -72,9 +72,11 @@ enum { CHANNELS_AT_ONCE = 4 };
 size_t kernel_floats(const kernel_device *device, kernel_shape shape)
 {
     kernel__layout layout;
-    size_t channels = (size_t)shape.c, beyond = (CHANNELS_AT_ONCE - channels % CHANNELS_AT_ONCE) % CHANNELS_AT_ONCE;
+    size_t floats, channels = (size_t)shape.c,
+                   beyond = (CHANNELS_AT_ONCE - channels % CHANNELS_AT_ONCE) % CHANNELS_AT_ONCE;
 
     if (!device || !shape_is_valid(device, shape) || shape.n == 0) return 0;
     layout = kernel__layout_of(device, shape.n);
-    return (kernel__positions(layout, shape.h, shape.w) * channels + beyond) * (size_t)layout.block;
+    floats = (kernel__positions(layout, shape.h, shape.w) * channels + beyond) * (size_t)layout.block;
+    return (floats + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }

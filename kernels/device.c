@@ -94,7 +94,11 @@ static kernel_err start(kernel_device *device, const kernel__spec *spec)
     char message[2048] = "";
     kernel_err err = kernel__choose(spec, &device->id, message, sizeof message);
 
-    if (err) return kernel__fail(NULL, err, "%s", message);
+    if (err)
+        return kernel__fail(NULL, err, "%s%s", message,
+                            *device->cache ? ""
+                                           : "\ntry: PAIRWISE_CACHE=FOLDER, for PoCL finds no device without a folder "
+                                             "to write into, and there is no other");
     read_info(device);
     if (!kernel__choose_tiles(device))
         return kernel__fail(NULL, KERNEL_ERR_ARG, "PAIRWISE_KERNEL_LANES: \"%s\" is not 1, 4, 8 or 16",
@@ -119,8 +123,8 @@ kernel_err kernel_open(const char *spec, int cores, kernel_device **device)
     err = read_faults(&made->faults);
     if (err) goto free_device;
     limit_cores(cores);
-    kernel__cache_choose(made->cache);
-    err = start(made, &asked);
+    err = kernel__cache_choose(made->cache);
+    if (!err) err = start(made, &asked);
     if (err) goto free_device;
     *device = made;
     return KERNEL_OK;

@@ -100,9 +100,9 @@ typedef struct {
 /* Open a device. spec is "auto" (the first GPU, else the first CPU), "cpu", "gpu", "cpu:K" or "gpu:K" (the K-th of
  * its kind, from 0); NULL: PAIRWISE_DEVICE, else "auto". `cores` is how many CPU cores this process may use, 0 for all:
  * it counts for the first kernel_open of a process (PoCL reads POCL_MAX_PTHREAD_COUNT once). No kernel is compiled
- * before it is used; programs are then taken from the cache on disk ($PAIRWISE_CACHE, else $XDG_CACHE_HOME/pairwise,
+ * before it is used; programs are then taken from the cache on disk ($PAIRWISE_CACHE, or $XDG_CACHE_HOME/pairwise,
  * else ~/.cache/pairwise, else a temporary folder), where of several processes that start together one builds and the
- * others load. A damaged entry is built again. KERNEL_ERR_ARG: spec is none of these; KERNEL_ERR_DEVICE: there is no
+ * others load. A damaged entry is built again. KERNEL_ERR_ARG: spec is none of these, or a PAIRWISE_ variable is wrong; KERNEL_ERR_DEVICE: there is no
  * such device, and the message (kernel_error_message(NULL)) lists those there are. */
 kernel_err kernel_open(const char *spec, int cores, kernel_device **device);
 

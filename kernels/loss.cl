@@ -11,9 +11,9 @@ __kernel void bias_spread(SLICE(const float, bias), SLICE(float, y), const shape
 {
     const int lane = get_global_id(0) * SPAN, k = get_global_id(1), block = get_global_id(2);
     __global float *out = OPEN(y) + ((size_t)block * s.channels + k) * BLOCK + lane;
+    const float value = OPEN(bias)[k];
 
-    for (int v = 0; v < SPAN; v += LANES)
-        store(out + v, keep_images((vec)OPEN(bias)[k], block * BLOCK + lane + v, s.n));
+    for (int v = 0; v < SPAN; v += LANES) store(out + v, keep_images((vec)value, block * BLOCK + lane + v, s.n));
 }
 
 /* dbias[k] = sum over n of dy[n][k]. x: channel. */

@@ -5,7 +5,7 @@
  *
  * What is saved for a layer, C floats each:
  *      mean, inverse     of the batch (or the running ones): 1 / sqrt(variance + eps)
- *      scale, shift      y = x * scale + shift:  scale = gamma * inverse, shift = beta - mean * scale
+ *      scale, shift      y = (x - mean) * scale + shift:  scale = gamma * inverse, shift = beta
  *      slope, offset     dx = dz * scale + (x - mean) * slope + offset (norm_back_finish says why)
  *      parts             chunks * 2 * C: the partial sums
  */
@@ -31,8 +31,8 @@ inline int chunk_count(int chunk, const shape_norm s)
     return count;
 }
 
-/* First and second moment of a chunk, about its first element, so that a large mean costs no digits.
- * x: tile of channels, y: chunk. Leaves the chunk's mean and its sum of squared distances from it. */
+/* Moments about the channel's first element, so that a large mean costs no digits. x: tile of channels, y: chunk.
+ * Leaves the chunk's mean and its sum of squared distances from it, and in MEAN what both are about. */
 __kernel void norm_sums(SLICE(const float, x), SLICE(float, saved), const shape_norm s)
 {
     const int c = get_global_id(0) * CHANNELS, last = min(CHANNELS, s.channels - c) - 1, chunk = get_global_id(1);
@@ -45,7 +45,7 @@ __kernel void norm_sums(SLICE(const float, x), SLICE(float, saved), const shape_
 
     for (int t = 0; t < CHANNELS; t++) {
         sum[t] = squares[t] = 0.0f;
-        origin[t] = in[min(t, last) * BLOCK];
+        origin[t] = OPEN(x)[(c + min(t, last)) * BLOCK];
     }
     for (int at = first; at < end; at++, in += stride)
         for (int i = 0; i < BLOCK; i += LANES) {
@@ -59,19 +59,18 @@ __kernel void norm_sums(SLICE(const float, x), SLICE(float, saved), const shape_
         }
     for (int t = 0; t <= last; t++) {
         const float total = sum_lanes(sum[t]);
-        parts[t] = origin[t] + total / count;
+        if (chunk == 0) OPEN(saved)[MEAN * s.channels + c + t] = origin[t];
+        parts[t] = total / count;
         parts[s.channels + t] = sum_lanes(squares[t]) - total * total / count;
     }
 }
 
 inline void save_line(__global float *saved, int c, int channels, float mean, float inverse, float gamma, float beta)
 {
-    const float scale = gamma * inverse;
-
     saved[MEAN * channels + c] = mean;
     saved[INVERSE * channels + c] = inverse;
-    saved[SCALE * channels + c] = scale;
-    saved[SHIFT * channels + c] = beta - mean * scale;
+    saved[SCALE * channels + c] = gamma * inverse;
+    saved[SHIFT * channels + c] = beta;
 }
 
 /* Chunks put together as Chan, Golub and LeVeque (1979) do. x: channel. */
@@ -89,6 +88,7 @@ __kernel void norm_finish(SLICE(float, saved), SLICE(const float, gamma), SLICE(
         squares += parts[s.channels] + distance * distance * (count * more / all);
         count = all;
     }
+    mean += mine[MEAN * s.channels + c];
     *mean_so_far = (1.0f - s.momentum) * *mean_so_far + s.momentum * mean;
     *var_so_far = (1.0f - s.momentum) * *var_so_far + s.momentum * (squares / max(count - 1.0f, 1.0f));
     save_line(mine, c, s.channels, mean, 1.0f / sqrt(squares / count + s.eps), OPEN(gamma)[c], OPEN(beta)[c]);
@@ -104,6 +104,18 @@ __kernel void norm_freeze(SLICE(float, saved), SLICE(const float, gamma), SLICE(
               OPEN(gamma)[c], OPEN(beta)[c]);
 }
 
+/* What the norm gives, before residual and ReLU; `line` is the channel's in `saved`. */
+inline vec normalise(vec x, __global const float *line, int channels)
+{
+    return MULTIPLY_ADD(x - line[MEAN * channels], (vec)line[SCALE * channels], (vec)line[SHIFT * channels]);
+}
+
+/* The gradient that came through the ReLU behind the norm: where the norm gave more than 0. */
+inline vec through_relu(vec dy, vec x, __global const float *line, int channels)
+{
+    return select((vec)0.0f, dy, normalise(x, line, channels) > 0.0f);
+}
+
 /* x: lanes, y: position; goes through the channels. */
 __kernel void norm_apply(SLICE(const float, x), SLICE(const float, saved), SLICE(const float, residual),
                          SLICE(float, y), const shape_norm s, const int has_residual)
@@ -111,23 +123,16 @@ __kernel void norm_apply(SLICE(const float, x), SLICE(const float, saved), SLICE
     const int lane = get_global_id(0) * SPAN, position = get_global_id(1);
     const int image = position / s.positions * BLOCK + lane;
     const size_t at = (size_t)position * s.channels * BLOCK + lane;
-    __global const float *in = OPEN(x) + at, *other = OPEN(residual) + at;
-    __global const float *scale = OPEN(saved) + SCALE * s.channels, *shift = OPEN(saved) + SHIFT * s.channels;
+    __global const float *in = OPEN(x) + at, *other = OPEN(residual) + at, *line = OPEN(saved);
     __global float *out = OPEN(y) + at;
 
-    for (int c = 0; c < s.channels; c++)
+    for (int c = 0; c < s.channels; c++, line++)
         for (int v = 0; v < SPAN; v += LANES) {
-            vec value = MULTIPLY_ADD(load(in + c * BLOCK + v), (vec)scale[c], (vec)shift[c]);
+            vec value = normalise(load(in + c * BLOCK + v), line, s.channels);
             if (has_residual) value += load(other + c * BLOCK + v);
             if (s.relu) value = select(value, (vec)0.0f, value < 0.0f);
             store(out + c * BLOCK + v, keep_images(value, image + v, s.n));
         }
-}
-
-/* The gradient that came through the ReLU behind the norm: where the norm gave more than 0. */
-inline vec through_relu(vec dy, vec x, float scale, float shift)
-{
-    return select((vec)0.0f, dy, MULTIPLY_ADD(x, (vec)scale, (vec)shift) > 0.0f);
 }
 
 /* Behind a residual the sign is that of the sum, y. dz goes to the other branch. x: lanes, y: position. */
@@ -161,7 +166,7 @@ __kernel void norm_back_sums(SLICE(const float, dy), SLICE(const float, x), SLIC
         const int u = min(t, last);
         const vec value = load(in + u * BLOCK + i);
         vec dz = load(d + u * BLOCK + i);
-        if (s.relu) dz = through_relu(dz, value, mine[SCALE * s.channels + u], mine[SHIFT * s.channels + u]);
+        if (s.relu) dz = through_relu(dz, value, mine + u, s.channels);
         sum[t] += dz;
         products[t] = MULTIPLY_ADD(dz, value - mine[MEAN * s.channels + u], products[t]);
     }
@@ -208,7 +213,7 @@ __kernel void norm_back_apply(SLICE(const float, dy), SLICE(const float, x), SLI
         for (int v = 0; v < SPAN; v += LANES) {
             const vec value = load(in + c * BLOCK + v);
             vec dz = load(d + c * BLOCK + v);
-            if (s.relu) dz = through_relu(dz, value, mine[SCALE * s.channels], mine[SHIFT * s.channels]);
+            if (s.relu) dz = through_relu(dz, value, mine, s.channels);
             dz = MULTIPLY_ADD(value - mine[MEAN * s.channels], (vec)mine[SLOPE * s.channels],
                               dz * mine[SCALE * s.channels] + mine[OFFSET * s.channels]);
             store(out + c * BLOCK + v, keep_images(dz, image + v, s.n));
