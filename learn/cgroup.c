@@ -103,6 +103,7 @@ static bool make_version_1(learn_sandbox *box)
 bool learn_group_make(learn_sandbox *box)
 {
     box->group[0][0] = box->group[1][0] = '\0';
+    box->refused = box->killed = 0;
     return access(GROUPS "/cgroup.controllers", R_OK) == 0 ? make_version_2(box) : make_version_1(box);
 }
 
@@ -111,6 +112,29 @@ bool learn_group_join(const learn_sandbox *box)
     for (int i = 0; i < 2; i++)
         if (*box->group[i] && !put(box->group[i], "cgroup.procs", "0")) return false;
     return true;
+}
+
+/* "max 12" or "oom_kill 1" in a file of a group. */
+static uint64_t count_of(const char *group, const char *file, const char *event)
+{
+    char *path = learn_format("%s/%s", group, file), *text = *group ? learn_read_file(path, NULL) : NULL;
+    const char *at = text ? strstr(text, event) : NULL;
+    uint64_t count = at ? strtoull(at + strlen(event), NULL, 10) : 0;
+    free(text);
+    free(path);
+    return count;
+}
+
+const char *learn_limit_reached(learn_sandbox *box)
+{
+    const char *pids = *box->group[1] ? box->group[1] : box->group[0];
+    uint64_t refused = count_of(pids, "pids.events", "max "), seen[2] = {box->refused, box->killed};
+    uint64_t killed = count_of(box->group[0], "memory.oom_control", "oom_kill ") +
+                      count_of(box->group[0], "memory.events", "oom_kill ") + *box->watched;
+    box->refused = refused;
+    box->killed = killed;
+    if (refused > seen[0]) return "It made processes until no more were allowed.";
+    return killed > seen[1] ? "It took all the memory that is allowed." : NULL;
 }
 
 /* The last process may still be on its way out. */

@@ -62,10 +62,9 @@ bool learn_enter_namespaces(const learn_means *means)
 
 /* ---- The two that wait ---- */
 
-static void close_all_but(int kept)
+static void close_all(void)
 {
-    for (int fd = 0; fd < LAST_FD; fd++)
-        if (fd != kept) close(fd);
+    for (int fd = 0; fd < LAST_FD; fd++) close(fd);
 }
 
 static int exit_code(int status)
@@ -76,7 +75,7 @@ static int exit_code(int status)
 _Noreturn static void pass_on(pid_t child)
 {
     int status;
-    close_all_but(-1);
+    close_all();
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) _exit(127);
     _exit(exit_code(status));
@@ -112,17 +111,15 @@ _Noreturn static void look_after(const learn_sandbox *box, pid_t child)
 {
     int status;
     bool watch = !box->means.group && box->means.jail;
-    close_all_but(STDERR_FILENO);
+    close_all();
     for (;;) {
         pid_t ended = waitpid(-1, &status, watch ? WNOHANG : 0);
         if (ended == child) _exit(exit_code(status));
         if (ended > 0 || (ended < 0 && errno == EINTR)) continue;
         if (ended < 0) _exit(127);
         if (all_memory() > box->limits.memory) {
-            fprintf(stderr,
-                    "pairwise: out of memory: all processes together took more than %llu MiB, and were killed\n",
-                    (unsigned long long)(box->limits.memory >> 20));
-            _exit(137);
+            ++*box->watched;
+            _exit(128 + SIGKILL);
         }
         poll(NULL, 0, LOOK_MS);
     }
@@ -157,8 +154,7 @@ static bool limit_all(const learn_sandbox *box, enum learn_step step)
 {
     bool run = step == LEARN_RUN;
     bool good = limit(RLIMIT_CPU, run ? (uint64_t)box->limits.world_seconds + 5 : 60) &&
-                limit(RLIMIT_FSIZE, (uint64_t)(run ? 16 : 64) << 20) && limit(RLIMIT_CORE, 0) &&
-                limit(RLIMIT_MSGQUEUE, 0);
+                limit(RLIMIT_FSIZE, LEARN_FILE_BYTES) && limit(RLIMIT_CORE, 0) && limit(RLIMIT_MSGQUEUE, 0);
     return good && (run || limit(RLIMIT_AS, UINT64_C(4) << 30)); /* the sanitizer reserves more than there is */
 }
 
@@ -166,7 +162,8 @@ static bool limit_all(const learn_sandbox *box, enum learn_step step)
 static bool limit_processes(const learn_sandbox *box)
 {
     bool alone = box->means.own_user || box->means.user_namespace;
-    return limit(RLIMIT_NPROC, (uint64_t)(box->limits.processes + (alone ? 0 : box->already)));
+    return limit(RLIMIT_NPROC,
+                 (uint64_t)(box->limits.processes + 8 + (alone ? 0 : box->already))); /* the group comes first */
 }
 
 static bool drop_capabilities(void)

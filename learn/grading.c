@@ -163,6 +163,18 @@ static void check_apart(const learn_class *class, learn_sandbox *box, const lear
     learn_text_free(&t);
 }
 
+/* Which limit was reached comes first: the check saw only what followed from it. */
+static void add_limit(learn_sandbox *box, learn_grade *g)
+{
+    const char *limit = learn_limit_reached(box);
+    if (!limit || g->verdict != LEARN_WRONG) return;
+    char *reason = learn_format("%s %s", limit, g->reason), *details = learn_format("%s\n\n%s", limit, g->details);
+    free((void *)(uintptr_t)g->reason);
+    free((void *)(uintptr_t)g->details);
+    g->reason = reason;
+    g->details = details;
+}
+
 static void not_handed_in(learn_grade *g, const learn_submission *s)
 {
     g->verdict = LEARN_MISSING;
@@ -197,7 +209,7 @@ static bool grade_submission(const learn_class *class, learn_sandbox *box, const
         if (!learn_handed_in(s, &all[i]))
             not_handed_in(g, s);
         else if (room)
-            check_apart(class, box, s, g);
+            check_apart(class, box, s, g), add_limit(box, g);
         else
             could_not(g, "It could not be graded: there is no room for it.");
         g->points = g->verdict == LEARN_RIGHT ? points : 0;

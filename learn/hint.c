@@ -35,20 +35,11 @@ static void write_place(const learn_exercise *e, place p)
 
 static void show(const learn_exercise *e, const char *heading, const char *hint)
 {
-    printf("%s%s: %s%s\n\n", learn_colour(stdout, LEARN_BOLD), e->name, heading, learn_colour(stdout, LEARN_PLAIN));
-    for (const char *line = hint; *line;) { /* code stands in lines that begin with a blank: those stay as they are */
-        size_t length = strcspn(line, "\n");
-        char *one = learn_format("%.*s", (int)length, line);
-        learn_text t = {0};
-        if (*one == ' ')
-            learn_add(&t, "%s", one);
-        else
-            learn_add_wrapped(&t, one, INDENT, WIDTH);
-        printf("%*s%s\n", INDENT, "", learn_string(&t));
-        learn_text_free(&t);
-        free(one);
-        line += length + (line[length] == '\n');
-    }
+    learn_text t = {0};
+    learn_add_wrapped(&t, hint, INDENT, WIDTH);
+    printf("%s%s: %s%s\n\n%*s%s\n", learn_colour(stdout, LEARN_BOLD), e->name, heading, learn_colour(stdout, LEARN_PLAIN),
+           INDENT, "", learn_string(&t));
+    learn_text_free(&t);
 }
 
 /* The hint for the last failure, unless it was the last one shown for a failure. */

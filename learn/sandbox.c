@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -199,7 +200,9 @@ static uid_t free_user(uid_t after)
 
 bool learn_sandbox_open(learn_sandbox *box, const learn_limits *limits)
 {
-    *box = (learn_sandbox){.limits = *limits, .number = -1};
+    void *watched = mmap(NULL, sizeof *box->watched, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    *box = (learn_sandbox){.limits = *limits, .number = -1, .watched = watched};
+    if (watched == MAP_FAILED) return false;
     umask(022);
     box->uid = FIRST_USER + (uid_t)(getpid() % USERS);
     processes_of(geteuid(), 0, &box->already);
@@ -221,6 +224,7 @@ bool learn_sandbox_open(learn_sandbox *box, const learn_limits *limits)
 void learn_sandbox_close(learn_sandbox *box)
 {
     remove_folder(box->scratch);
+    munmap(box->watched, sizeof *box->watched);
 }
 
 bool learn_sandbox_begin(learn_sandbox *box)
@@ -267,8 +271,8 @@ char *learn_sandbox_words(const learn_sandbox *box)
     add_more(&t, m->no_network, "It has no network", "It has the network: no network namespace can be made here");
     add_more(&t, m->own_processes, "No process outlives it",
              "Processes it leaves are looked for and killed: no namespace of processes can be made here");
-    learn_add(&t, " Limits: %g s a world, %d processes, 16 MiB a file, ", box->limits.world_seconds,
-              box->limits.processes);
+    learn_add(&t, " Limits: %g s a world, %d processes, %llu MiB a file, ", box->limits.world_seconds,
+              box->limits.processes, (unsigned long long)(LEARN_FILE_BYTES >> 20));
     if (m->group || (m->own_processes && m->jail))
         learn_add(&t, "%llu MiB of memory.", (unsigned long long)(box->limits.memory >> 20));
     else

@@ -28,6 +28,9 @@ typedef struct {
     bool user_namespace; /* how an ordinary user gets the others */
 } learn_means;
 
+/* No file may be larger; the launcher's board, which ranks share, is one. */
+#define LEARN_FILE_BYTES (UINT64_C(64) << 20)
+
 typedef struct {
     uint64_t memory; /* bytes, all processes of a submission together */
     int processes;
@@ -44,6 +47,9 @@ typedef struct {
     int number;                /* of the submission, from 0 */
     int already;               /* threads that this user ran before */
     char group[2][LEARN_PATH]; /* control groups, "" if there is none: for memory and for processes */
+    uint64_t refused, killed;  /* what the groups had counted when they were asked last */
+    uint64_t *watched;         /* shared: how often whoever looks at memory had to end it, without a group */
+
 } learn_sandbox;
 
 /* ---- sandbox.c ---- */
@@ -96,5 +102,8 @@ bool learn_landlock(const learn_sandbox *box, enum learn_step step);
 bool learn_group_make(learn_sandbox *box);       /* for the next submission */
 bool learn_group_join(const learn_sandbox *box); /* this process, and what it starts */
 void learn_group_remove(learn_sandbox *box);
+
+/* Which limit the submission ran into since this was asked last, in a sentence; NULL if none, or none that is known. */
+const char *learn_limit_reached(learn_sandbox *box);
 
 #endif

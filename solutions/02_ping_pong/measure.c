@@ -53,9 +53,9 @@ int main(void)
     p2p_comm *world;
 
     p2p_init(&world);
-    p2p_err err = P2P_ERR_ARG;
-    if (p2p_size(world) == 2) err = measure(world);
-    if (err && p2p_rank(world) == 0) fprintf(stderr, "measure: %s (two ranks, please)\n", p2p_strerror(err));
+    p2p_err err = p2p_size(world) == 2 ? measure(world) : P2P_ERR_ARG;
+    if (err && p2p_rank(world) == 0)
+        fprintf(stderr, "measure: %s\n", err == P2P_ERR_ARG ? "start it with two ranks: -n 2" : p2p_strerror(err));
     p2p_finalize(world);
     return err ? 1 : 0;
 }

@@ -52,6 +52,15 @@ static double want_with_zero(const check_case *c, int rank, size_t index)
     return c->op == OP_MIN ? fmin(0, reduced) : fmax(0, reduced);
 }
 
+/* The mean, had the sum been divided after each part that came. */
+static double divided_each_time(const check_case *c, int rank, size_t index)
+{
+    double so_far = check_value(c, rank, index);
+    for (int q = 0; q < c->ranks; q++)
+        if (q != rank) so_far = (so_far + check_value(c, q, index)) / c->ranks;
+    return so_far;
+}
+
 static unsigned spoiled_ranks(const check_case *c)
 {
     unsigned set = 0;
@@ -86,6 +95,11 @@ static bool values(const check_case *c)
             "Rank %d, the root, has a 0 where all numbers are %s 0: a 0 that no rank has sent took part in the "
             "%s. Begin with a rank's numbers, not with zeros.",
             c->root, c->op == OP_MIN ? "above" : "below", c->op == OP_MIN ? "minimum" : "maximum");
+    if (c->op == OP_MEAN && expected_holds(c, c->root, "buf", 0, c->count, divided_each_time))
+        return check_fail(c, "divided_twice",
+                          "Rank %d, the root, divided by n = %d after each part that came, %d times. Divide once, when "
+                          "all parts are in.",
+                          c->root, c->ranks, c->ranks - 1);
     expected_explain(c, c->root, "", "buf", 0, c->count);
     return false;
 }

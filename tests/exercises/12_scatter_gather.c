@@ -58,7 +58,7 @@ static void add(check_plan *plan, size_t count, enum cut cut, enum function func
                                  .shows = CHECK_SHOW_DTYPE | CHECK_SHOW_ROOT | (cut == EVEN ? CHECK_SHOW_COUNT : 0)});
 }
 
-static void add_both(check_plan *plan, int ranks, enum function function)
+static void add_all(check_plan *plan, int ranks, enum function function)
 {
     size_t n = (size_t)ranks, counts[] = {0, 1, n - 1, n + 1, 1000};
     for (int root = 0; root < ranks; root++) add(plan, 5 * n, root % 2 ? GROWING : EVEN, function, root);
@@ -69,17 +69,23 @@ static void add_both(check_plan *plan, int ranks, enum function function)
     if (ranks == 3) add(plan, 60000, EVEN, function, 1); /* too long to be buffered */
 }
 
-static void add_cases(check_plan *plan, int ranks)
+static void add_scatters(check_plan *plan, int ranks)
 {
-    add_both(plan, ranks, SCATTER);
-    add_both(plan, ranks, GATHER);
+    add_all(plan, ranks, SCATTER);
+}
+
+static void add_gathers(check_plan *plan, int ranks)
+{
+    add_all(plan, ranks, GATHER);
     add(plan, 5 * (size_t)ranks, EVEN, GATHER_LAST_FIRST, 0);
     add(plan, 0, GROWING, GATHER_LAST_FIRST, ranks / 2);
 }
 
+/* All scatters first: so my_scatter can be tried before my_gather is written. */
 static void cases(check_plan *plan)
 {
-    check_matrix(plan, add_cases);
+    check_matrix(plan, add_scatters);
+    check_matrix(plan, add_gathers);
 }
 
 /* ---- In a rank ---- */
@@ -174,6 +180,25 @@ static double zero(const check_case *c, int rank, size_t index)
     return 0;
 }
 
+/* Did a pointer that counts bytes move on by elements? Then a shard lies so many bytes behind the beginning of the whole. */
+static bool elements_for_bytes(const check_case *c)
+{
+    size_t element = dtype_size(c->dtype), all = begin_of(c, c->ranks) * element;
+    const char *whole = check_data(c, c->root, "whole");
+    for (int q = 1; q < c->ranks && whole; q++) {
+        size_t begin = begin_of(c, q), bytes = length_of(c, q) * element;
+        const void *shard = check_data(c, q, "shard");
+        if (!begin || !bytes || !shard || begin + bytes > all || memcmp(whole + begin, shard, bytes) != 0) continue;
+        return !check_fail(c, "char",
+                           "Rank %d's shard belongs %zu elements of %zu bytes behind the beginning of the whole, which "
+                           "is %zu bytes; you "
+                           "have it %zu bytes behind. A pointer to char counts bytes: one element further on is "
+                           "dtype_size(dtype) further on.",
+                           q, begin, element, begin * element, begin);
+    }
+    return false;
+}
+
 /* Where in the root's whole a wrong shard was taken from, if that can be told: at least 3 elements. */
 static bool found_elsewhere(const check_case *c, int rank, size_t *begin)
 {
@@ -190,6 +215,7 @@ static bool scatter_values(const check_case *c)
 {
     size_t begin;
     if (check_values(c, "values", "shard", NULL, count_shard, want_shard)) return true;
+    if (elements_for_bytes(c)) return false;
     for (int rank = 0; rank < c->ranks; rank++) {
         size_t length = length_of(c, rank);
         if (!length || expected_holds(c, rank, "shard", 0, length, want_shard)) continue;
@@ -223,6 +249,7 @@ static int found_there(const check_case *c, int q)
 static bool gather_values(const check_case *c)
 {
     if (check_values(c, "values", "whole", NULL, count_whole, want_whole)) return true;
+    if (elements_for_bytes(c)) return false;
     for (int q = 0; q < c->ranks; q++) {
         size_t begin = begin_of(c, q), length = length_of(c, q);
         int there = length >= 3 ? found_there(c, q) : q;

@@ -6,6 +6,8 @@
 #pragma weak my_chunk
 #pragma weak my_ring_reduce_scatter
 
+enum { RING = 0 }; /* a variant: the ring; any other: my_chunk alone, for so many ranks */
+
 static const enum op ops[] = {OP_SUM, OP_MIN, OP_MEAN, OP_MAX};
 
 static void add(check_plan *plan, size_t count, int turn)
@@ -24,9 +26,19 @@ static void add_cases(check_plan *plan, int ranks)
     if (ranks == 3) add(plan, 60000, 0); /* a chunk is too long to be buffered */
 }
 
+static void add_chunks(check_plan *plan, size_t count, int n)
+{
+    check_add(plan, (check_case){.count = count, .variant = n, .call = "my_chunk"});
+}
+
+/* my_chunk first: it can be tried before the rest is written. */
 static void cases(check_plan *plan)
 {
     static const int ranks[] = {8, 5, 3};
+    check_world(plan, 1, false, NULL);
+    add_chunks(plan, 10, 4);
+    for (int n = 1; n <= CHECK_MAX_RANKS; n++)
+        for (size_t count = 0; count < 3; count++) add_chunks(plan, count * (size_t)n / 2 + count, n);
     check_matrix(plan, add_cases);
     for (int i = 0; i < 3; i++) {
         check_world(plan, ranks[i], false, RING_NETWORK);
@@ -38,31 +50,38 @@ static void cases(check_plan *plan)
 
 enum { FIRST, LENGTH, BOTH };
 
-static void report_chunks(const check_case *c)
+static void run_chunk(const check_case *c)
 {
     int64_t chunks[BOTH * CHECK_MAX_RANKS];
-    for (int q = 0; q < c->ranks; q++) {
+    for (int q = 0; q < c->variant; q++) {
         size_t first = SIZE_MAX, length = SIZE_MAX;
-        my_chunk(c->count, c->ranks, q, &first, &length);
+        my_chunk(c->count, c->variant, q, &first, &length);
         chunks[BOTH * q + FIRST] = (int64_t)first;
         chunks[BOTH * q + LENGTH] = (int64_t)length;
     }
-    check_report(c, "chunks", chunks, BOTH * (size_t)c->ranks, DTYPE_I64);
+    check_report(c, "chunks", chunks, BOTH * (size_t)c->variant, DTYPE_I64);
 }
 
-static void run(p2p_comm *comm, const check_case *c)
+static void run_ring(p2p_comm *comm, const check_case *c)
 {
     int rank = p2p_rank(comm);
     size_t begin = ring_begin(c->count, c->ranks, rank), length = ring_length(c->count, c->ranks, rank);
     void *buf = check_buffer(c, rank, c->count, c->dtype);
     const char *chunk = (const char *)buf + begin * dtype_size(c->dtype);
-    report_chunks(c);
     check_report(c, "chunk before", chunk, length, c->dtype);
     expected_start(comm, c);
     check_returned(c, my_ring_reduce_scatter(comm, buf, c->count, c->dtype, c->op));
     expected_stop(comm, c);
     check_report(c, "chunk", chunk, length, c->dtype);
     check_report(c, "buf", buf, c->count, c->dtype);
+}
+
+static void run(p2p_comm *comm, const check_case *c)
+{
+    if (c->variant == RING)
+        run_ring(comm, c);
+    else
+        run_chunk(c);
 }
 
 /* ---- In learn ---- */
@@ -72,28 +91,31 @@ static size_t chunk_of(const check_case *c, int q, int what)
     return (size_t)check_element(c, 0, "chunks", BOTH * (size_t)q + (size_t)what);
 }
 
-static bool chunks(const check_case *c)
+static void judge_chunks(const check_case *c)
 {
-    size_t sum = 0, n = (size_t)c->ranks;
-    for (int q = 0; q < c->ranks; q++) sum += chunk_of(c, q, LENGTH);
-    if (sum < c->count)
-        return check_fail(c, "lost",
-                          "The %d chunks that my_chunk makes of %zu elements have %zu together, so %zu belong to "
-                          "nobody. %zu = %zu * %d + "
-                          "%zu: that many of the first chunks have one element more.",
-                          c->ranks, c->count, sum, c->count - sum, c->count, c->count / n, c->ranks, c->count % n);
-    for (int q = 0; q < c->ranks; q++) {
-        size_t first = ring_begin(c->count, c->ranks, q), length = ring_length(c->count, c->ranks, q);
-        if (chunk_of(c, q, FIRST) == first && chunk_of(c, q, LENGTH) == length) continue;
-        return check_fail(
-            c, "chunk",
-            "my_chunk(%zu, %d, %d) says first %zu, length %zu; it is first %zu, length %zu. %zu = %zu * %d + %zu: each "
-            "chunk "
-            "has %zu elements, the first %zu of them one more, and each begins where the one before it ends.",
-            c->count, c->ranks, q, chunk_of(c, q, FIRST), chunk_of(c, q, LENGTH), first, length, c->count, c->count / n,
-            c->ranks, c->count % n, c->count / n, c->count % n);
+    int n = c->variant;
+    size_t sum = 0, each = c->count / (size_t)n, longer = c->count % (size_t)n;
+    for (int q = 0; q < n; q++) sum += chunk_of(c, q, LENGTH);
+    if (sum < c->count) {
+        check_fail(
+            c, "lost",
+            "The %d chunks that my_chunk makes of %zu elements have %zu together, so %zu belong%s to nobody. %zu "
+            "= %zu * %d + %zu: "
+            "that many of the first chunks have one element more.",
+            n, c->count, sum, c->count - sum, c->count - sum == 1 ? "s" : "", c->count, each, n, longer);
+        return;
     }
-    return true;
+    for (int q = 0; q < n; q++) {
+        size_t first = ring_begin(c->count, n, q), length = ring_length(c->count, n, q);
+        if (chunk_of(c, q, FIRST) == first && chunk_of(c, q, LENGTH) == length) continue;
+        check_fail(c, "chunk",
+                   "my_chunk(%zu, %d, %d) says first %zu, length %zu; it is first %zu, length %zu. %zu = %zu * %d + "
+                   "%zu: each chunk has %zu "
+                   "element%s, the first %zu of them one more, and each begins where the one before it ends.",
+                   c->count, n, q, chunk_of(c, q, FIRST), chunk_of(c, q, LENGTH), first, length, c->count, each, n,
+                   longer, each, each == 1 ? "" : "s", longer);
+        return;
+    }
 }
 
 static size_t count_chunk(const check_case *c, int rank)
@@ -142,7 +164,10 @@ static bool values(const check_case *c)
 
 static void judge(const check_case *c)
 {
-    if (chunks(c) && values(c)) ring_contract(c, 1);
+    if (c->variant != RING)
+        judge_chunks(c);
+    else if (values(c))
+        ring_contract(c, 1);
 }
 
 static const char *const files[] = {"ring_reduce_scatter.c", NULL};

@@ -67,9 +67,28 @@ static int version(const check_case *c, int rank, int chunk)
     return -1;
 }
 
+/* Another chunk, of some rank, that lies where this one belongs: false if there is none. */
+static bool misplaced(const check_case *c, int rank, int chunk, int *other)
+{
+    size_t begin = ring_begin(c->count, c->ranks, chunk), length = ring_length(c->count, c->ranks, chunk);
+    for (*other = 0; *other < c->ranks && length >= 3; ++*other) {
+        size_t there = ring_begin(c->count, c->ranks, *other), i = 0;
+        if (*other == chunk || ring_length(c->count, c->ranks, *other) != length) continue;
+        while (i < length && check_element(c, rank, "buf", begin + i) == check_value(c, *other, there + i)) i++;
+        if (i == length) return true;
+    }
+    return false;
+}
+
 static bool explain(const check_case *c, int rank, int chunk)
 {
-    int whose = version(c, rank, chunk), steps = (rank - chunk + c->ranks) % c->ranks;
+    int other, whose = version(c, rank, chunk), steps = (rank - chunk + c->ranks) % c->ranks;
+    if (whose < 0 && misplaced(c, rank, chunk, &other))
+        return check_fail(
+            c, "place",
+            "At the place of chunk %d rank %d has chunk %d. What comes must be written where it belongs: do sender and "
+            "receiver mean the same chunk in each step?",
+            chunk, rank, other);
     if (whose < 0 || whose == chunk) return true;
     if (rank == chunk)
         return check_fail(c, "overwritten",

@@ -58,8 +58,9 @@ static bool explain(const check_case *c)
     check_fail(c, "lost",
                "The end of the buffer is as it was, from element %zu on: %zu = %zu * %d + %zu, so if each of the %d "
                "chunks has %zu elements, "
-               "%zu belong to nobody.",
-               c->count / n * n, c->count, c->count / n, c->ranks, c->count % n, c->ranks, c->count / n, c->count % n);
+               "%zu belong%s to nobody.",
+               c->count / n * n, c->count, c->count / n, c->ranks, c->count % n, c->ranks, c->count / n, c->count % n,
+               c->count % n == 1 ? "s" : "");
     return true;
 }
 

@@ -21,17 +21,18 @@ enum algorithm { NAIVE, TREE, RING, BREAK_EVEN };
 static const char *const names[] = {
     [NAIVE] = "my_naive_cost", [TREE] = "my_tree_cost", [RING] = "my_ring_cost", [BREAK_EVEN] = "my_break_even"};
 
-static const char *const beside[] = {[NAIVE] = "my_naive_cost, beside coll_naive_all_reduce",
-                                     [TREE] = "my_tree_cost, beside coll_tree_all_reduce",
-                                     [RING] = "my_ring_cost, beside ring_all_reduce",
-                                     [BREAK_EVEN] = "my_break_even, beside coll_tree_all_reduce and ring_all_reduce"};
+static const char *const beside[] = {[NAIVE] = "beside coll_naive_all_reduce",
+                                     [TREE] = "beside coll_tree_all_reduce",
+                                     [RING] = "beside ring_all_reduce",
+                                     [BREAK_EVEN] = "beside coll_tree_all_reduce and ring_all_reduce"};
 
 static void add(check_plan *plan, size_t count, enum algorithm algorithm)
 {
     check_add(plan, (check_case){.count = count,
                                  .dtype = DTYPE_F32,
                                  .variant = (int)algorithm,
-                                 .call = beside[algorithm],
+                                 .call = names[algorithm],
+                                 .what = beside[algorithm],
                                  .shows = algorithm == BREAK_EVEN ? 0 : CHECK_SHOW_COUNT});
 }
 

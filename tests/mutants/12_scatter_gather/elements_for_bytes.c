@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: adds elements to a pointer that counts bytes.
-// expect: one element further on is dtype_size bytes further on
+// expect: A pointer to char counts bytes
 #include <string.h>
 
 #include "exercises/exercises.h"
