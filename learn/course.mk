@@ -37,7 +37,7 @@ test: $(BUILD)/learn
 else
 test: all build/.setup-test
 	@if [ -e build/.setup-test ]; then $(MAKE) suites; fi
-	@tests/test.sh
+	@tests/test.sh course
 endif
 
 # EX=08, EX=broadcast, EX=cast: which exercise. FORCE=1 for make solution and make reset.
