@@ -73,10 +73,10 @@ static void cases(check_plan *plan)
     add_world(plan, 2, false, 0);
     add_world(plan, 2, true, 1);
     add_world(plan, 4, false, 1);
-    add_fit(plan, 0);
-    add_fit(plan, 1);
     check_world(plan, 1, false, NULL);
     check_add(plan, (check_case){.call = "my_fit", .variant = FIT, .what = "five points that lie on no line"});
+    add_fit(plan, 0);
+    add_fit(plan, 1);
 }
 
 /* ---- In a rank ---- */
