@@ -38,7 +38,7 @@ test: $(BUILD)/learn
 else
 test: all build/.setup-test ## the way through the course: the library, the solutions, your exercises, the board; EX=08: one
 	@if [ -e build/.setup-test ]; then $(MAKE) suites; fi
-	@tests/test.sh
+	@tests/test.sh course
 endif
 
 list: ## the exercises

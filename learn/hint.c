@@ -37,8 +37,8 @@ static void show(const learn_exercise *e, const char *heading, const char *hint)
 {
     learn_text t = {0};
     learn_add_wrapped(&t, hint, INDENT, WIDTH);
-    printf("%s%s: %s%s\n\n%*s%s\n", learn_colour(stdout, LEARN_BOLD), e->name, heading, learn_colour(stdout, LEARN_PLAIN),
-           INDENT, "", learn_string(&t));
+    printf("%s%s: %s%s\n\n%*s%s\n", learn_colour(stdout, LEARN_BOLD), e->name, heading,
+           learn_colour(stdout, LEARN_PLAIN), INDENT, "", learn_string(&t));
     learn_text_free(&t);
 }
 

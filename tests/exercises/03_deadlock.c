@@ -8,7 +8,6 @@
 
 #include "exercises/exercises.h"
 #include "tests/exercises/check.h"
-#include "tests/exercises/late.h"
 
 #pragma weak my_exchange_in_order
 #pragma weak my_exchange_sendrecv
@@ -67,10 +66,8 @@ static void run(p2p_comm *comm, const check_case *c)
     int rank = p2p_rank(comm);
     void *mine = check_buffer(c, rank, c->count, DTYPE_I32), *theirs = check_buffer(c, -1, c->count, DTYPE_I32);
 
-    if (c->network) late_until(comm, late_moment(c));
     check_report(c, "before", theirs, c->count, DTYPE_I32);
     check_returned(c, ways[c->variant](comm, mine, theirs, c->count * sizeof(int32_t), peer_of(c, rank)));
-    if (c->network) check_number(c, "took", p2p_time(comm) - late_moment(c));
     check_report(c, "theirs", theirs, c->count, DTYPE_I32);
 }
 
@@ -101,8 +98,7 @@ static void judge_time(const check_case *c)
     double one = 10e-6 + (double)(c->count * sizeof(int32_t)) / 1e9, want_messages = c->variant == 0 ? 2 : 1;
 
     for (int rank = 0; rank < c->ranks; rank++) {
-        double messages = check_number_of(c, rank, "took") / one;
-        /* Who receives second sees both messages go by; who sends second ends with its own. */
+        double messages = check_seconds(c, rank) / one;
         if (fabs(messages - want_messages) < 0.01) continue;
         if (c->variant == 0)
             check_fail(c, "not_ordered",
@@ -132,6 +128,7 @@ const check_exercise check_03_deadlock = {
     .call = "my_exchange_in_order",
     .files = files,
     .library = CHECK_LIBRARY_P2P,
+    .broken_stub = true,
     .cases = cases,
     .run = run,
     .judge = judge,

@@ -76,8 +76,8 @@ static void add_scatters(check_plan *plan, int ranks)
 
 static void add_gathers(check_plan *plan, int ranks)
 {
-    add_all(plan, ranks, GATHER);
     add(plan, 5 * (size_t)ranks, EVEN, GATHER_LAST_FIRST, 0);
+    add_all(plan, ranks, GATHER);
     add(plan, 0, GROWING, GATHER_LAST_FIRST, ranks / 2);
 }
 
@@ -233,15 +233,14 @@ static bool scatter_values(const check_case *c)
     return false;
 }
 
-/* Whose shard lies in block q of the root's whole? -1: nobody's. */
+/* Whose shard, or the beginning of it, lies in block q of the root's whole? -1: nobody's. */
 static int found_there(const check_case *c, int q)
 {
     size_t begin = begin_of(c, q), length = length_of(c, q);
     for (int r = 0; r < c->ranks; r++) {
-        size_t same = 0;
-        if (length_of(c, r) < length) continue;
-        while (same < length && check_element(c, c->root, "whole", begin + same) == check_value(c, r, same)) same++;
-        if (same == length) return r;
+        size_t same = 0, shared = length_of(c, r) < length ? length_of(c, r) : length;
+        while (same < shared && check_element(c, c->root, "whole", begin + same) == check_value(c, r, same)) same++;
+        if (same == shared && shared >= 3) return r;
     }
     return -1;
 }
@@ -252,7 +251,7 @@ static bool gather_values(const check_case *c)
     if (elements_for_bytes(c)) return false;
     for (int q = 0; q < c->ranks; q++) {
         size_t begin = begin_of(c, q), length = length_of(c, q);
-        int there = length >= 3 ? found_there(c, q) : q;
+        int there = found_there(c, q);
         if (!length || expected_holds(c, c->root, "whole", begin, length, want_whole)) continue;
         if (expected_holds(c, c->root, "whole", begin, length, zero))
             return check_fail(c, q == c->root ? "own" : "missed", "Rank %d's shard is missing in the whole.%s", q,

@@ -69,9 +69,7 @@ static void run_ring(p2p_comm *comm, const check_case *c)
     void *buf = check_buffer(c, rank, c->count, c->dtype);
     const char *chunk = (const char *)buf + begin * dtype_size(c->dtype);
     check_report(c, "chunk before", chunk, length, c->dtype);
-    expected_start(comm, c);
     check_returned(c, my_ring_reduce_scatter(comm, buf, c->count, c->dtype, c->op));
-    expected_stop(comm, c);
     check_report(c, "chunk", chunk, length, c->dtype);
     check_report(c, "buf", buf, c->count, c->dtype);
 }

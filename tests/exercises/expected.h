@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * expected: what the tests of 09 to 17 share: what must come out, in words what has come out instead, and a stopwatch on
- * the virtual network.
+ * expected: what the tests of 09 to 17 share: what must come out, and in words what has come out instead.
  *
- *      both sides   expected_number, EXPECTED_NETWORK
- *      in a rank    expected_start, expected_stop
+ *      both sides   expected_dtype, expected_log2_up, expected_log2_down, EXPECTED_REDUCE
  *      in learn     expected_reduced, expected_own, expected_from_root; expected_holds, expected_explain; expected_seconds
  */
 #ifndef PAIRWISE_TESTS_EXERCISES_EXPECTED_H
@@ -14,14 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "p2p/p2p_layer.h"
 #include "tests/exercises/check.h"
 
 /* ---- Both sides ---- */
 
 /* A network on which combining costs nothing worth mentioning: "latency=10us,bandwidth=1G" EXPECTED_REDUCE. */
 #define EXPECTED_REDUCE ",reduce=1e15"
-#define EXPECTED_REDUCE_RATE 1e15
 
 /* Of a case with OP_MEAN the type must be a float: another one for the others. */
 static inline enum dtype expected_dtype(enum op op, int turn)
@@ -46,31 +42,13 @@ static inline int expected_log2_down(int n)
     return log;
 }
 
-/* ---- In a rank: a stopwatch that every rank starts at the same virtual moment, whatever went before ---- */
-
-static inline double expected_moment(const check_case *c)
-{
-    return 100.0 * (c->number + 1);
-}
-
-static inline void expected_start(p2p_comm *comm, const check_case *c)
-{
-    double ahead = expected_moment(c) - p2p_time(comm);
-    if (c->network) p2p_layer_compute(comm, (size_t)(ahead * EXPECTED_REDUCE_RATE));
-}
-
-static inline void expected_stop(p2p_comm *comm, const check_case *c)
-{
-    if (c->network) check_number(c, "seconds", p2p_time(comm) - expected_moment(c));
-}
-
 /* ---- In learn ---- */
 
 /* From the start to the end of the last rank, in virtual seconds. */
 static inline double expected_seconds(const check_case *c)
 {
     double last = 0;
-    for (int rank = 0; rank < c->ranks; rank++) last = fmax(last, check_number_of(c, rank, "seconds"));
+    for (int rank = 0; rank < c->ranks; rank++) last = fmax(last, check_seconds(c, rank));
     return last;
 }
 
