@@ -94,7 +94,11 @@ for source in tests/*.c; do
     if [ -x "$program" ]; then
         suite "$program"
     else
-        echo "-- $program: skipped, for it needs Criterion (package libcriterion-dev)"
+        case $source in
+        tests/kernels* | tests/trainer*) also=" and OpenCL (opencl-headers ocl-icd-opencl-dev pocl-opencl-icd)" ;;
+        *) also= ;;
+        esac
+        echo "-- $program: skipped, for it needs Criterion (package libcriterion-dev)$also"
         skipped=$((skipped + 1))
     fi
 done
