@@ -12,7 +12,6 @@
 
 #include "dtype/dtype.h"
 #include "p2p/p2p.h"
-#include "trainer/trainer.h"
 
 /* ---- 01_send_recv ---- */
 
@@ -231,8 +230,13 @@ size_t my_share_of_images(size_t count, int rank, int size, size_t mine[]);
  * gradient is its part of the mean already. */
 p2p_err my_gradient_sum(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
-/* Each rank's score is that of its share of the test images: sum of the losses, how many were right, how many there were.
- * It becomes the score of all of them, on every rank. */
-p2p_err my_whole_score(p2p_comm *comm, train_score *score);
+/* What an evaluation adds up over images. */
+typedef struct {
+    double loss; /* the sum of their losses */
+    int64_t correct, total;
+} my_score;
+
+/* Each rank's score is that of its share of the test images; it becomes the score of all of them, on every rank. */
+p2p_err my_whole_score(p2p_comm *comm, my_score *score);
 
 #endif

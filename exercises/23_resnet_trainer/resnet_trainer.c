@@ -28,9 +28,9 @@ p2p_err my_gradient_sum(p2p_comm *comm, void *buf, size_t count, enum dtype dtyp
     // END TODO
 }
 
-p2p_err my_whole_score(p2p_comm *comm, train_score *score)
+p2p_err my_whole_score(p2p_comm *comm, my_score *score)
 {
-    // TODO: 4. everyone's score becomes the score of all images. Losses are doubles, counts are uint64_t.
+    // TODO: 4. everyone's score becomes the score of all images. The loss is a double, the counts are int64_t.
     (void)comm, (void)score;
     return P2P_ERR_TODO;
     // END TODO

@@ -34,17 +34,17 @@ p2p_err my_gradient_sum(p2p_comm *comm, void *buf, size_t count, enum dtype dtyp
     // END TODO
 }
 
-p2p_err my_whole_score(p2p_comm *comm, train_score *score)
+p2p_err my_whole_score(p2p_comm *comm, my_score *score)
 {
-    // TODO: 4. everyone's score becomes the score of all images. Losses are doubles, counts are uint64_t.
+    // TODO: 4. everyone's score becomes the score of all images. The loss is a double, the counts are int64_t.
     // stub: (void)comm, (void)score;
     // stub: return P2P_ERR_TODO;
-    int64_t counts[2] = {(int64_t)score->correct, (int64_t)score->total};
+    int64_t counts[2] = {score->correct, score->total};
     p2p_err err = coll_all_reduce(comm, counts, 2, DTYPE_I64, OP_SUM);
 
     if (!err) err = coll_all_reduce(comm, &score->loss, 1, DTYPE_F64, OP_SUM);
-    score->correct = (uint64_t)counts[0];
-    score->total = (uint64_t)counts[1];
+    score->correct = counts[0];
+    score->total = counts[1];
     return err;
     // END TODO
 }

@@ -7,12 +7,14 @@
 #include <stdio.h>
 
 #include "exercises/exercises.h"
+#include "p2p/p2p_layer.h"
 #include "tests/exercises/expected.h"
 
 #pragma weak my_overlapped_backward
 
 #define LATENCY_S 10e-6
 #define BANDWIDTH 1e9
+#define REDUCE_RATE 1e15
 #define NETWORK "latency=10us,bandwidth=1G" EXPECTED_REDUCE
 
 enum { LAYERS = 6, STRIDE = 100000, CHUNK = 2500 }; /* floats a rank of each layer */
@@ -48,7 +50,7 @@ static void backward(const my_model *model, size_t layer)
     if (self->calls < 2 * LAYERS) self->order[self->calls++] = (double)layer;
     for (size_t i = 0; layer < LAYERS && i < model->counts[layer]; i++)
         model->gradients[layer][i] = (float)check_value(self->c, p2p_rank(self->comm), layer * STRIDE + i);
-    p2p_layer_compute(self->comm, (size_t)(computing_s[self->c->variant] * EXPECTED_REDUCE_RATE));
+    p2p_layer_compute(self->comm, (size_t)(computing_s[self->c->variant] * REDUCE_RATE));
 }
 
 static void run(p2p_comm *comm, const check_case *c)
@@ -62,9 +64,7 @@ static void run(p2p_comm *comm, const check_case *c)
         gradients[l] = check_buffer(c, -1, counts[l], DTYPE_F32);
     }
     my_model model = {.layers = LAYERS, .backward = backward, .gradients = gradients, .counts = counts, .self = &self};
-    expected_start(comm, c);
     check_returned(c, my_overlapped_backward(comm, &model));
-    expected_stop(comm, c);
     check_report(c, "layers computed", self.order, self.calls, DTYPE_F64);
     for (size_t l = 0; l < LAYERS; l++) {
         snprintf(name, sizeof name, "gradient of layer %zu", l);

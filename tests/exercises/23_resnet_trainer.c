@@ -57,16 +57,16 @@ static void run_share(p2p_comm *comm, const check_case *c)
     check_report(c, "mine", mine, taken < c->count ? taken : c->count, DTYPE_I64);
 }
 
-static train_score score_of(const check_case *c, int rank)
+static my_score score_of(const check_case *c, int rank)
 {
-    return (train_score){.loss = 100 + check_value(c, rank, 0),
-                         .correct = (uint64_t)(200 + check_value(c, rank, 1)),
-                         .total = (uint64_t)(400 + check_value(c, rank, 2))};
+    return (my_score){.loss = 100 + check_value(c, rank, 0),
+                         .correct = (int64_t)(200 + check_value(c, rank, 1)),
+                         .total = (int64_t)(400 + check_value(c, rank, 2))};
 }
 
 static void run_score(p2p_comm *comm, const check_case *c)
 {
-    train_score score = score_of(c, p2p_rank(comm));
+    my_score score = score_of(c, p2p_rank(comm));
     check_returned(c, my_whole_score(comm, &score));
     double numbers[] = {score.loss, (double)score.correct, (double)score.total};
     check_report(c, "score", numbers, 3, DTYPE_F64);
@@ -133,7 +133,7 @@ static double want_score(const check_case *c, int rank, size_t index)
     double sum = 0;
     (void)rank;
     for (int q = 0; q < c->ranks; q++) {
-        train_score part = score_of(c, q);
+        my_score part = score_of(c, q);
         sum += index == 0 ? part.loss : index == 1 ? (double)part.correct : (double)part.total;
     }
     return sum;
