@@ -80,7 +80,8 @@ kernel_err kernel__ready(kernel_device *device, const char *call)
     X(CL_OUT_OF_RESOURCES)                                                                                       \
     X(CL_OUT_OF_HOST_MEMORY)                                                                                     \
     X(CL_PROFILING_INFO_NOT_AVAILABLE)                                                                           \
-    X(CL_MEM_COPY_OVERLAP) X(CL_BUILD_PROGRAM_FAILURE) X(CL_MAP_FAILURE) X(CL_MISALIGNED_SUB_BUFFER_OFFSET)      \
+    X(CL_MEM_COPY_OVERLAP)                                                                                       \
+    X(CL_BUILD_PROGRAM_FAILURE) X(CL_MAP_FAILURE) X(CL_MISALIGNED_SUB_BUFFER_OFFSET)                             \
         X(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) X(CL_COMPILE_PROGRAM_FAILURE) X(CL_LINKER_NOT_AVAILABLE) \
             X(CL_LINK_PROGRAM_FAILURE) X(CL_KERNEL_ARG_INFO_NOT_AVAILABLE) X(CL_INVALID_VALUE)                   \
                 X(CL_INVALID_DEVICE_TYPE) X(CL_INVALID_PLATFORM) X(CL_INVALID_DEVICE) X(CL_INVALID_CONTEXT)      \
