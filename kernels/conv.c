@@ -162,6 +162,22 @@ static int choose_splits(const kernel_conv *conv, kernel__layout layout)
     return splits ? (int)splits : 1;
 }
 
+/* Is there a tap that no output pixel along this axis has inside the image? */
+static bool has_unused_tap(int in, int out, const kernel_conv *conv)
+{
+    bool all_used = true;
+
+    for (int r = 0; r < conv->size; r++) {
+        bool used = false;
+        for (int p = 0; p < out && !used; p++) {
+            int at = p * conv->stride + r - conv->padding;
+            used = at >= 0 && at < in;
+        }
+        all_used = all_used && used;
+    }
+    return !all_used;
+}
+
 static shape_weight describe_weight(const kernel_conv *conv, kernel__layout layout)
 {
     kernel_shape out = kernel_conv_out(conv);
@@ -177,7 +193,9 @@ static shape_weight describe_weight(const kernel_conv *conv, kernel__layout layo
                           .size = conv->size,
                           .stride = conv->stride,
                           .padding = conv->padding,
-                          .splits = choose_splits(conv, layout)};
+                          .splits = choose_splits(conv, layout),
+                          .some_unused = has_unused_tap(conv->in.h, out.h, conv) ||
+                                         has_unused_tap(conv->in.w, out.w, conv)};
 }
 
 static kernel_err add_splits(kernel_device *device, int splits, size_t count, kernel_slice parts, kernel_slice dweight)

@@ -22,13 +22,13 @@ typedef struct {
 
 typedef void (*visitor)(const meeting *at, void *state);
 
-static void visit_taps(const kernel_conv *conv, kernel_shape out, int n, int k, int p, int q, visitor visit,
-                       void *state)
+static void visit_taps(const kernel_conv *conv, const kernel_oracle_part *part, int n, int k, int p, int q,
+                       visitor visit, void *state)
 {
     int top = p * conv->stride - conv->padding, left = q * conv->stride - conv->padding, size = conv->size;
-    kernel_shape in = conv->in;
+    kernel_shape in = conv->in, out = kernel_conv_out(conv);
 
-    for (int c = 0; c < in.c; c++)
+    for (int c = part->first.c; c < part->end.c; c++)
         for (int r = 0; r < size; r++)
             for (int s = 0; s < size; s++) {
                 int h = top + r, w = left + s;
@@ -39,14 +39,16 @@ static void visit_taps(const kernel_conv *conv, kernel_shape out, int n, int k, 
             }
 }
 
-static void visit_all(const kernel_conv *conv, visitor visit, void *state)
+static void visit_all(const kernel_conv *conv, const kernel_oracle_part *part, visitor visit, void *state)
 {
     kernel_shape out = kernel_conv_out(conv);
+    kernel_oracle_part all = {{0, 0, 0}, {out.n, out.c, conv->in.c}};
 
-    for (int n = 0; n < out.n; n++)
-        for (int k = 0; k < out.c; k++)
+    if (!part) part = &all;
+    for (int n = part->first.n; n < part->end.n; n++)
+        for (int k = part->first.k; k < part->end.k; k++)
             for (int p = 0; p < out.h; p++)
-                for (int q = 0; q < out.w; q++) visit_taps(conv, out, n, k, p, q, visit, state);
+                for (int q = 0; q < out.w; q++) visit_taps(conv, part, n, k, p, q, visit, state);
 }
 
 typedef struct {
@@ -78,24 +80,27 @@ static void count(const meeting *at, void *state)
     *(double *)state += 1;
 }
 
-void kernel_oracle_conv_forward(const kernel_conv *conv, const double *x, const double *weight, double *y)
+void kernel_oracle_conv_forward(const kernel_conv *conv, const kernel_oracle_part *part, const double *x,
+                                const double *weight, double *y)
 {
     memset(y, 0, kernel_oracle_elements(kernel_conv_out(conv)) * sizeof *y);
-    visit_all(conv, forward, &(tensors){x, weight, NULL, y});
+    visit_all(conv, part, forward, &(tensors){x, weight, NULL, y});
 }
 
-void kernel_oracle_conv_backward_input(const kernel_conv *conv, const double *dy, const double *weight, double *dx)
+void kernel_oracle_conv_backward_input(const kernel_conv *conv, const kernel_oracle_part *part, const double *dy,
+                                       const double *weight, double *dx)
 {
     memset(dx, 0, kernel_oracle_elements(conv->in) * sizeof *dx);
-    visit_all(conv, backward_input, &(tensors){NULL, weight, dy, dx});
+    visit_all(conv, part, backward_input, &(tensors){NULL, weight, dy, dx});
 }
 
-void kernel_oracle_conv_backward_weight(const kernel_conv *conv, const double *x, const double *dy, double *dweight)
+void kernel_oracle_conv_backward_weight(const kernel_conv *conv, const kernel_oracle_part *part, const double *x,
+                                        const double *dy, double *dweight)
 {
     size_t taps = (size_t)conv->size * (size_t)conv->size;
 
     memset(dweight, 0, (size_t)conv->out_channels * (size_t)conv->in.c * taps * sizeof *dweight);
-    visit_all(conv, backward_weight, &(tensors){x, NULL, dy, dweight});
+    visit_all(conv, part, backward_weight, &(tensors){x, NULL, dy, dweight});
 }
 
 double kernel_oracle_conv_work(const kernel_conv *conv)
@@ -104,6 +109,6 @@ double kernel_oracle_conv_work(const kernel_conv *conv)
     double work = 0;
 
     one.in.n = one.in.c = one.out_channels = 1;
-    visit_all(&one, count, &work);
+    visit_all(&one, NULL, count, &work);
     return work * conv->in.c * conv->out_channels;
 }

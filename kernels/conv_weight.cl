@@ -19,9 +19,10 @@ typedef struct {
     __global const float *x, *dy; /* of the tile's first channels */
     int rows, columns;            /* channels that exist, at most ROWS and COLUMNS */
     int first_row, end_row;       /* image rows of all blocks, counted through */
+    int block, row;               /* of the first */
 } piece;
 
-inline void add_pixel(vec sum[ROWS][COLUMNS], __global const float *x, __global const float *dy)
+inline void add_pixel(vec sum[ROWS * COLUMNS], __global const float *x, __global const float *dy)
 {
     for (int i = 0; i < BLOCK; i += LANES) {
         vec a[COLUMNS];
@@ -31,28 +32,60 @@ inline void add_pixel(vec sum[ROWS][COLUMNS], __global const float *x, __global 
         for (int k = 0; k < ROWS; k++) {
             const vec b = load(dy + k * BLOCK + i);
             UNROLL
-            for (int c = 0; c < COLUMNS; c++) sum[k][c] = MULTIPLY_ADD(b, a[c], sum[k][c]);
+            for (int c = 0; c < COLUMNS; c++) sum[k * COLUMNS + c] = MULTIPLY_ADD(b, a[c], sum[k * COLUMNS + c]);
         }
     }
 }
 
-/* All pixels of this piece for the tap (r, q). */
-inline void add_pixels(vec sum[ROWS][COLUMNS], const piece p, int r, int q, const shape_weight s)
+/* All pixels of this piece for the tap (r, q). False if there are none: the tap always falls outside. */
+inline bool add_pixels(vec sum[ROWS * COLUMNS], const piece p, int r, int q, const shape_weight s)
 {
     const range rows = find_pixels(r, s.in_height, s.out_height, s),
                 columns = find_pixels(q, s.in_width, s.out_width, s);
     const int x_step = s.stride * s.in_channels * BLOCK, dy_step = s.out_channels * BLOCK;
 
-    for (int at = p.first_row; at < p.end_row; at++) {
-        const int block = at / s.out_height, row = at % s.out_height;
-        const int in_row = row * s.stride + r - s.padding, in_column = columns.first * s.stride + q - s.padding;
-        if (row < rows.first || row >= rows.end) continue;
-        __global const float *x = p.x +
-                                  ((block * s.in_height + in_row) * s.in_width + in_column) * s.in_channels * BLOCK;
-        __global const float *dy = p.dy + (at * s.out_width + columns.first) * s.out_channels * BLOCK;
-        for (int column = columns.first; column < columns.end; column++, x += x_step, dy += dy_step)
-            add_pixel(sum, x, dy);
+    if (rows.first >= rows.end || columns.first >= columns.end) return false;
+    for (int at = p.first_row, block = p.block, row = p.row; at < p.end_row; at++) {
+        if (row >= rows.first && row < rows.end) {
+            const int in_row = row * s.stride + r - s.padding, in_column = columns.first * s.stride + q - s.padding;
+            __global const float *x = p.x +
+                                      ((block * s.in_height + in_row) * s.in_width + in_column) * s.in_channels * BLOCK;
+            __global const float *dy = p.dy + (at * s.out_width + columns.first) * s.out_channels * BLOCK;
+            for (int column = columns.first; column < columns.end; column++, x += x_step, dy += dy_step)
+                add_pixel(sum, x, dy);
+        }
+        if (++row == s.out_height) row = 0, block++;
     }
+    return true;
+}
+
+/* LANES sums of a tile for one tap, from number `first` on, into their places. */
+inline void store_sums(__global float *to, vec sums, int first, const piece p, int row, int column)
+{
+    float each[LANES];
+
+    *(vec *)each = sums;
+    for (int i = 0; i < LANES; i++) {
+        const int k = (first + i) / COLUMNS, c = (first + i) % COLUMNS;
+        if (k < p.rows && c < p.columns) to[k * row + c * column] = each[i];
+    }
+}
+
+/* The same where no channel is missing: the places are known beforehand. */
+inline void store_all_sums(__global float *to, vec sums, int first, int row, int column)
+{
+    float each[LANES];
+
+    *(vec *)each = sums;
+    UNROLL
+    for (int i = 0; i < LANES; i++) to[(first + i) / COLUMNS * row + (first + i) % COLUMNS * column] = each[i];
+}
+
+/* Zeros for a tile whose taps are not all used: its rows lie in one piece each. */
+inline void clear_tile(__global float *to, const piece p, int row, int taps)
+{
+    for (int k = 0; k < p.rows; k++)
+        for (int i = 0; i < p.columns * taps; i++) to[k * row + i] = 0.0f;
 }
 
 /* x: tile of input channels, y: of output channels, z: which of the partial sums. */
@@ -61,24 +94,33 @@ __kernel void conv_weight_tile(SLICE(const float, x), SLICE(const float, dy), SL
 {
     const int c = get_global_id(0) * COLUMNS, k = get_global_id(1) * ROWS, split = get_global_id(2);
     const int taps = s.size * s.size, all = s.in_channels * taps, rows = s.blocks * s.out_height;
+    const int first = (int)((long)rows * split / s.splits), end = (int)((long)rows * (split + 1) / s.splits);
     const piece p = {OPEN(x) + c * BLOCK,
                      OPEN(dy) + k * BLOCK,
                      min(ROWS, s.out_channels - k),
                      min(COLUMNS, s.in_channels - c),
-                     (int)((long)rows * split / s.splits),
-                     (int)((long)rows * (split + 1) / s.splits)};
+                     first,
+                     end,
+                     first / s.out_height,
+                     first % s.out_height};
     __global float *to = OPEN(dweight) + ((size_t)split * s.out_channels + k) * all + c * taps;
 
-    for (int tap = 0; tap < taps; tap++) {
-        vec sum[ROWS][COLUMNS];
-        UNROLL
-        for (int i = 0; i < ROWS * COLUMNS; i++) sum[i / COLUMNS][i % COLUMNS] = 0.0f;
-        add_pixels(sum, p, tap / s.size, tap % s.size, s);
-        UNROLL
-        for (int i = 0; i < ROWS * COLUMNS; i++)
-            if (i / COLUMNS < p.rows && i % COLUMNS < p.columns)
-                to[i / COLUMNS * all + i % COLUMNS * taps + tap] = sum_lanes(sum[i / COLUMNS][i % COLUMNS]);
-    }
+    if (s.some_unused) clear_tile(to, p, all, taps);
+    for (int r = 0; r < s.size; r++)
+        for (int q = 0; q < s.size; q++) {
+            vec sum[ROWS * COLUMNS];
+            UNROLL
+            for (int i = 0; i < ROWS * COLUMNS; i++) sum[i] = 0.0f;
+            if (!add_pixels(sum, p, r, q, s)) continue;
+            UNROLL
+            for (int i = 0; i < ROWS * COLUMNS; i += LANES) {
+                const vec sums = sum_lanes_of(sum + i);
+                if (p.rows == ROWS && p.columns == COLUMNS)
+                    store_all_sums(to + r * s.size + q, sums, i, all, taps);
+                else
+                    store_sums(to + r * s.size + q, sums, i, p, all, taps);
+            }
+        }
 }
 
 /* x: number of a weight. */

@@ -15,10 +15,16 @@ typedef struct {
 
 inline range find_pixels(int r, int in_length, int out_length, const shape_weight s)
 {
+    const int before = max(0, s.padding - r), reach = in_length - 1 - r + s.padding;
     range a;
 
-    a.first = (max(0, s.padding - r) + s.stride - 1) / s.stride;
-    a.end = in_length - 1 - r + s.padding < 0 ? 0 : min(out_length, (in_length - 1 - r + s.padding) / s.stride + 1);
+    if (s.stride == 1) { /* a division costs as much as a dozen pixels */
+        a.first = before;
+        a.end = min(out_length, reach + 1);
+    } else {
+        a.first = (before + s.stride - 1) / s.stride;
+        a.end = reach < 0 ? 0 : min(out_length, reach / s.stride + 1);
+    }
     return a;
 }
 

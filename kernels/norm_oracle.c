@@ -20,7 +20,10 @@ static void measure(const kernel_oracle_norm *norm, const double *x, int c)
     for (int n = 0; n < s.n; n++)
         for (int i = 0; i < s.h * s.w; i++) mean += x[place(s, n, c, i)] / count;
     for (int n = 0; n < s.n; n++)
-        for (int i = 0; i < s.h * s.w; i++) variance += pow(x[place(s, n, c, i)] - mean, 2) / count;
+        for (int i = 0; i < s.h * s.w; i++) {
+            double distance = x[place(s, n, c, i)] - mean;
+            variance += distance * distance / count;
+        }
     norm->mean[c] = mean;
     norm->variance[c] = variance;
     norm->running_mean[c] += norm->momentum * (mean - norm->running_mean[c]);

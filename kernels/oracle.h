@@ -14,11 +14,22 @@ extern "C" {
 
 size_t kernel_oracle_elements(kernel_shape shape); /* n * c * h * w */
 
-/* Convolution (conv_oracle.c). x: conv->in, y: kernel_conv_out(conv), weight: (K, C, R, R). Backward adds nothing to
- * what is there: dx and dweight are written. */
-void kernel_oracle_conv_forward(const kernel_conv *conv, const double *x, const double *weight, double *y);
-void kernel_oracle_conv_backward_input(const kernel_conv *conv, const double *dy, const double *weight, double *dx);
-void kernel_oracle_conv_backward_weight(const kernel_conv *conv, const double *x, const double *dy, double *dweight);
+/* A part of the products of a convolution: images, output channels, input channels. */
+typedef struct {
+    struct {
+        int n, k, c;
+    } first, end;
+} kernel_oracle_part;
+
+/* Convolution (conv_oracle.c). x: conv->in, y: kernel_conv_out(conv), weight: (K, C, R, R). All of the result is written,
+ * the sum of the products in `part` (NULL: all of them): for some images and output channels y is right then, for some
+ * images and input channels dx, for some output and input channels dweight, if the rest is all there. */
+void kernel_oracle_conv_forward(const kernel_conv *conv, const kernel_oracle_part *part, const double *x,
+                                const double *weight, double *y);
+void kernel_oracle_conv_backward_input(const kernel_conv *conv, const kernel_oracle_part *part, const double *dy,
+                                       const double *weight, double *dx);
+void kernel_oracle_conv_backward_weight(const kernel_conv *conv, const kernel_oracle_part *part, const double *x,
+                                        const double *dy, double *dweight);
 
 /* Useful multiply-adds of one image: those of taps inside it. */
 double kernel_oracle_conv_work(const kernel_conv *conv);

@@ -26,6 +26,7 @@ typedef struct {
     int out_channels, out_height, out_width;
     int size, stride, padding;
     int splits;
+    int some_unused; /* taps: they never fall inside */
 } shape_weight;
 
 /* `chunks` partial sums over the positions of the image. */

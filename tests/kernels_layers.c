@@ -35,7 +35,7 @@ static const kernel_conv convolutions[] = {
     {{33, 17, 3, 5}, 10, 3, 2, 1}, {{15, 20, 2, 3}, 19, 1, 1, 0}, {{31, 7, 8, 8}, 8, 7, 1, 3},
     {{2, 4, 7, 5}, 24, 5, 3, 2},   {{40, 2, 4, 4}, 3, 2, 2, 0},   {{3, 9, 3, 3}, 5, 3, 1, 2},
     {{70, 8, 2, 2}, 8, 3, 1, 1},   {{16, 36, 3, 3}, 16, 3, 1, 1}, {{32, 64, 4, 4}, 8, 1, 2, 0},
-    {{9, 3, 4, 6}, 16, 7, 2, 3},   {{64, 4, 16, 16}, 8, 3, 1, 1},
+    {{9, 3, 4, 6}, 16, 7, 2, 3},   {{64, 4, 16, 16}, 8, 3, 1, 1}, {{6, 4, 8, 3}, 8, 1, 20, 3},
 };
 
 static void about_conv(const kernel_conv *conv)
@@ -63,7 +63,7 @@ static void check_conv_forward(const kernel_conv *conv)
     double *want = room(elements(out)), *got;
     kernel_slice y = SLICE_OF(out, NULL);
 
-    kernel_oracle_conv_forward(conv, x, weight, want);
+    kernel_oracle_conv_forward(conv, NULL, x, weight, want);
     ASSERT_KERNEL(
         kernel_conv_forward(device(), conv, SLICE_OF(conv->in, x), tensor_vector(weights_of(conv), weight), y));
     got = tensor_activation_read(y, out);
@@ -77,7 +77,7 @@ static void check_conv_backward_input(const kernel_conv *conv, bool add)
     double *want = room(elements(conv->in)), *there = tensor_numbers(elements(conv->in), 4), *got;
     kernel_slice dx = SLICE_OF(conv->in, add ? there : NULL);
 
-    kernel_oracle_conv_backward_input(conv, dy, weight, want);
+    kernel_oracle_conv_backward_input(conv, NULL, dy, weight, want);
     for (size_t i = 0; i < elements(conv->in) && add; i++) want[i] += there[i];
     ASSERT_KERNEL(kernel_conv_backward_input(device(), conv, SLICE_OF(out, dy), tensor_vector(weights_of(conv), weight),
                                              dx, add));
@@ -92,7 +92,7 @@ static void check_conv_backward_weight(const kernel_conv *conv)
     double *want = room(weights_of(conv)), *got;
     kernel_slice dweight = tensor_vector(weights_of(conv), NULL);
 
-    kernel_oracle_conv_backward_weight(conv, x, dy, want);
+    kernel_oracle_conv_backward_weight(conv, NULL, x, dy, want);
     ASSERT_KERNEL(kernel_conv_backward_weight(device(), conv, SLICE_OF(conv->in, x), SLICE_OF(out, dy), dweight));
     got = tensor_read(dweight, weights_of(conv));
     ASSERT_CLOSE(got, want, weights_of(conv), 1e-5);
@@ -174,7 +174,7 @@ static double slope(const kernel_conv *conv, double *x, double *weight, const do
 
     for (int side = -1; side <= 1; side += 2) {
         *element = at + side * 0.5;
-        kernel_oracle_conv_forward(conv, x, weight, y);
+        kernel_oracle_conv_forward(conv, NULL, x, weight, y);
         for (size_t i = 0; i < elements(out); i++) sum += side * y[i] * dy[i];
     }
     *element = at;
@@ -190,8 +190,8 @@ Test(kernels, conv_oracle_against_differences)
 
     for (size_t i = 0; i < x_count; i++) by_x[i] = slope(&conv, x, weight, dy, &x[i]);
     for (size_t i = 0; i < weight_count; i++) by_weight[i] = slope(&conv, x, weight, dy, &weight[i]);
-    kernel_oracle_conv_backward_input(&conv, dy, weight, dx);
-    kernel_oracle_conv_backward_weight(&conv, x, dy, dweight);
+    kernel_oracle_conv_backward_input(&conv, NULL, dy, weight, dx);
+    kernel_oracle_conv_backward_weight(&conv, NULL, x, dy, dweight);
     ASSERT_CLOSE(dx, by_x, x_count, 1e-12);
     ASSERT_CLOSE(dweight, by_weight, weight_count, 1e-12);
 }
@@ -407,7 +407,7 @@ Test(kernels, conv_norm)
         double *x = tensor_numbers(elements(conv->in), 8), *weight = tensor_numbers(weights_of(conv), 9), *got;
         kernel_slice convolved = SLICE_OF(c.shape, NULL);
         about_conv(conv);
-        kernel_oracle_conv_forward(conv, x, weight, l.x);
+        kernel_oracle_conv_forward(conv, NULL, x, weight, l.x);
         kernel_oracle_norm_forward(&l.oracle, l.x, l.residual, l.y);
         ASSERT_KERNEL(kernel_conv_norm_forward(device(), conv, &l.norm, SLICE_OF(conv->in, x),
                                                tensor_vector(weights_of(conv), weight), convolved, l.at_residual,

@@ -41,54 +41,54 @@ static void write_down(notebook *book, const char *key, const char *format, ...)
     book->notes[book->count++] = (train_note){key, value};
 }
 
-static void describe(const train_runner *r, notebook *book)
+static void describe(const train_run_of *run, const train_start *now, notebook *book)
 {
-    const train_settings *s = r->settings;
+    const train_settings *s = run->settings;
     *book = (notebook){.count = 0};
-    write_down(book, "pairwise.model", "%s", r->job->model->description.name);
+    write_down(book, "pairwise.model", "%s", run->model->description.name);
     write_down(book, "pairwise.optimizer", "%s", s->optimizer);
     write_down(book, "pairwise.seed", "%" PRIu64, s->seed);
     write_down(book, "pairwise.shuffle", "%d", s->shuffle);
     write_down(book, "pairwise.augment", "%d", s->augment);
-    write_down(book, "pairwise.images", "%zu", r->data.train.count);
-    write_down(book, "pairwise.step", "%" PRIu64, r->step);
-    write_down(book, "pairwise.epoch", "%" PRIu64, r->epoch);
-    write_down(book, "pairwise.position", "%" PRIu64, r->position);
-    write_down(book, "pairwise.examples", "%" PRIu64, r->examples);
-    write_down(book, "pairwise.loss_sum", "%.17g", r->loss_sum);
-    write_down(book, "pairwise.metrics", "%ld", r->metrics ? ftell(r->metrics) : 0);
+    write_down(book, "pairwise.images", "%zu", run->images);
+    write_down(book, "pairwise.step", "%" PRIu64, now->step);
+    write_down(book, "pairwise.epoch", "%" PRIu64, now->epoch);
+    write_down(book, "pairwise.position", "%" PRIu64, now->position);
+    write_down(book, "pairwise.examples", "%" PRIu64, now->examples);
+    write_down(book, "pairwise.loss_sum", "%.17g", now->loss_sum);
+    write_down(book, "pairwise.metrics", "%" PRIu64, now->metrics);
 }
 
 /* ---- The optimiser's state ---- */
 
-static size_t state_pieces(train_runner *r, train_piece *pieces, char (*names)[100], float *states[])
+typedef char state_name[100];
+
+static size_t state_pieces(const train_run_of *run, const train_start *now, train_piece *pieces, state_name *names)
 {
-    const train_model *m = r->job->model;
-    int count = kernel_optimizer_states(&r->optimizer);
+    const train_model *m = run->model;
     size_t used = 0;
-    for (int k = 0; k < count; k++)
+    for (int k = 0; k < TRAIN_STATES; k++)
         for (size_t i = 0; i < m->tensor_count; i++) {
             const train_tensor *t = &m->tensors[i];
-            if (t->kind != TRAIN_PARAMETER) continue;
-            snprintf(names[used], sizeof names[used], "%s.%s", t->name, train__state_name(r->settings->optimizer, k));
+            if (t->kind != TRAIN_PARAMETER || !now->state[k]) continue;
+            const char *kind = train__state_name(run->settings->optimizer, k);
+            snprintf(names[used], sizeof names[used], "%s.%s", t->name, kind);
             pieces[used] = (train_piece){
-                names[used], "F32", t->dimensions, t->shape, states[k] + t->offset, t->count * sizeof(float)};
+                names[used], "F32", t->dimensions, t->shape, now->state[k] + t->offset, t->count * sizeof(float)};
             used++;
         }
     return used;
 }
 
-static p2p_err save_state(train_runner *r, const char *path, const notebook *book)
+static p2p_err write_state(const char *path, const train_run_of *run, const train_start *now, const notebook *book,
+                           train_error *error)
 {
-    size_t most = TRAIN_STATES * r->job->model->tensor_count;
+    size_t most = TRAIN_STATES * run->model->tensor_count;
     train_piece *pieces = calloc(most, sizeof *pieces);
-    char(*names)[100] = calloc(most, sizeof *names);
-    float *states[TRAIN_STATES] = {train_look(r->network, TRAIN_FIRST_STATE, r->error),
-                                   train_look(r->network, TRAIN_SECOND_STATE, r->error)};
-    p2p_err err = P2P_ERR_NOMEM;
-    if (pieces && names && states[0] && states[1])
-        err = train__file_write(path, pieces, state_pieces(r, pieces, names, states), book->notes, book->count,
-                                r->error);
+    state_name *names = calloc(most, sizeof *names);
+    p2p_err err = pieces && names ? train__file_write(path, pieces, state_pieces(run, now, pieces, names), book->notes,
+                                                      book->count, error)
+                                  : train__fail(error, P2P_ERR_NOMEM, "%s: no memory", path);
     free(pieces);
     free(names);
     return err;
@@ -110,23 +110,44 @@ static void remove_others(const char *folder, const char *keep)
     closedir(dir);
 }
 
-static p2p_err save(train_runner *r, const float *parameters, const float *statistics)
+p2p_err train__write_checkpoint(const char *folder, const train_run_of *run, const train_start *now, train_error *error)
 {
     char path[PATH_MAX], state[TRAIN_NOTE_ROOM];
     notebook book;
-    const char *out = r->settings->out;
-    describe(r, &book);
-    snprintf(state, sizeof state, TRAIN_STATE_FILE, (unsigned long long)r->step);
-    if (snprintf(path, sizeof path, "%s/%s", out, state) >= (int)sizeof path)
-        return train__fail(r->error, P2P_ERR_ARG, "%.100s...: the path is too long", out);
-    p2p_err err = save_state(r, path, &book);
+    describe(run, now, &book);
+    snprintf(state, sizeof state, TRAIN_STATE_FILE, (unsigned long long)now->step);
+    if (snprintf(path, sizeof path, "%s/%s", folder, state) >= (int)sizeof path)
+        return train__fail(error, P2P_ERR_ARG, "%.100s...: the path is too long", folder);
+    p2p_err err = write_state(path, run, now, &book, error);
     write_down(&book, "pairwise.optimizer_file", "%s", state);
-    snprintf(path, sizeof path, "%s/%s", out, TRAIN_MODEL_FILE);
+    snprintf(path, sizeof path, "%s/%s", folder, TRAIN_MODEL_FILE);
     if (!err)
-        err = train__save_weights(path, r->job->model, parameters, statistics, r->network->batches, book.notes,
-                                  book.count, r->error);
-    if (!err) remove_others(out, state);
+        err = train__save_weights(path, run->model, now->parameters, now->statistics, now->batches, book.notes,
+                                  book.count, error);
+    if (!err) remove_others(folder, state);
     return err;
+}
+
+/* ---- When it is made ---- */
+
+/* This rank's arrays are looked at where they are. */
+static p2p_err save(train_runner *r)
+{
+    train_network *net = r->network;
+    train_run_of run = {r->settings, r->job->model, r->data.train.count};
+    train_start now = {.parameters = train_look(net, TRAIN_PARAMETERS, r->error),
+                       .statistics = train_look(net, TRAIN_STATISTICS, r->error),
+                       .batches = net->batches,
+                       .step = r->step,
+                       .epoch = r->epoch,
+                       .position = r->position,
+                       .examples = r->examples,
+                       .loss_sum = r->loss_sum,
+                       .metrics = r->metrics ? (uint64_t)ftell(r->metrics) : 0};
+    int states = kernel_optimizer_states(&r->optimizer);
+    for (int k = 0; k < states; k++)
+        now.state[k] = train_look(net, k ? TRAIN_SECOND_STATE : TRAIN_FIRST_STATE, r->error);
+    return train__write_checkpoint(r->settings->out, &run, &now, r->error);
 }
 
 /* All ranks: the statistics of rank 0, and the same weights. Then rank 0 saves. That it cannot is told, and remembered
@@ -139,11 +160,7 @@ p2p_err train__checkpoint(train_runner *r)
     if (!parameters) return err ? err : P2P_ERR_SYS;
     if (!none) err = train_same_weights(r->comm, r->job->model, parameters, r->error);
     if (err || r->rank != 0 || !r->settings->out) return err;
-    const float *statistics = train_look(r->network, TRAIN_STATISTICS, r->error);
-    p2p_err failed = statistics ? save(r, parameters, statistics) : P2P_ERR_SYS;
-    if (failed) {
-        fprintf(stderr, "train: no checkpoint was written: %s\n", r->error->text);
-        r->save_failed = failed;
-    }
+    r->save_failed = save(r);
+    if (r->save_failed) fprintf(stderr, "train: no checkpoint was written: %s\n", r->error->text);
     return P2P_OK;
 }

@@ -41,12 +41,13 @@ static p2p_err same_words(const source *from, const char *key, const char *optio
                        option, then ? then : "(not recorded)", now);
 }
 
-static p2p_err same_run(const source *from, const train_settings *s, const train_data *data)
+static p2p_err same_run(const source *from, const train_run_of *run)
 {
+    const train_settings *s = run->settings;
     char seed[32], images[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->seed);
-    snprintf(images, sizeof images, "%zu", data->train.count);
-    p2p_err err = same_words(from, "pairwise.model", "--model", s->model);
+    snprintf(images, sizeof images, "%zu", run->images);
+    p2p_err err = same_words(from, "pairwise.model", "--model", run->model->description.name);
     if (!err) err = same_words(from, "pairwise.optimizer", "--optimizer", s->optimizer);
     if (!err) err = same_words(from, "pairwise.seed", "--seed", seed);
     if (!err) err = same_words(from, "pairwise.shuffle", "--shuffle", s->shuffle ? "1" : "0");
@@ -82,9 +83,10 @@ static p2p_err take_state(const source *from, const train_settings *s, const tra
     return P2P_OK;
 }
 
-static p2p_err take_states(const source *from, const train_settings *s, const train_model *m, train_start *start)
+static p2p_err take_states(const source *from, const train_run_of *run, train_start *start)
 {
-    kernel_optimizer optimizer = train__optimizer_of(s);
+    const train_model *m = run->model;
+    kernel_optimizer optimizer = train__optimizer_of(run->settings);
     int count = kernel_optimizer_states(&optimizer);
     uint64_t step;
     p2p_err err = number_of(from, "pairwise.step", &step);
@@ -93,43 +95,47 @@ static p2p_err take_states(const source *from, const train_settings *s, const tr
                           (unsigned long long)step, (unsigned long long)start->step);
     for (int k = 0; k < count && !err; k++) {
         start->state[k] = calloc(m->parameters, sizeof(float));
-        err = start->state[k] ? take_state(from, s, m, k, start->state[k])
+        err = start->state[k] ? take_state(from, run->settings, m, k, start->state[k])
                               : train__fail(from->error, P2P_ERR_NOMEM, "%s: no memory", from->path);
     }
     return err;
 }
 
-static p2p_err resume_state(const train_settings *s, const train_model *m, const char *name, train_start *start,
+static p2p_err resume_state(const char *folder, const train_run_of *run, const char *name, train_start *start,
                             train_error *error)
 {
     char path[PATH_MAX];
     source from = {.path = path, .error = error};
-    if (strchr(name, '/') || snprintf(path, sizeof path, "%s/%s", s->resume, name) >= (int)sizeof path)
-        return train__fail(error, P2P_ERR_ARG, "%s: \"%s\" is no name of an optimiser's state", s->resume, name);
+    if (strchr(name, '/') || snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+        return train__fail(error, P2P_ERR_ARG, "%s: \"%s\" is no name of an optimiser's state", folder, name);
     p2p_err err = train__file_read(path, &from.file, error);
     if (err) return err;
-    err = take_states(&from, s, m, start);
+    err = take_states(&from, run, start);
     train__file_free(&from.file);
     return err;
 }
 
-p2p_err train__resume(const train_settings *s, const train_model *m, const train_data *data, train_start *start,
-                      train_error *error)
+static p2p_err resume_all(const char *folder, const train_run_of *run, const source *from, train_start *start)
+{
+    p2p_err err = take_place(from, start);
+    if (!err) err = same_run(from, run);
+    const char *state = err ? NULL : train__file_note(&from->file, "pairwise.optimizer_file");
+    if (!err) err = resume_state(folder, run, state ? state : "", start, from->error);
+    if (err || start->position <= run->images) return err;
+    return train__fail(from->error, P2P_ERR_ARG, "%s: position %llu of %zu images", from->path,
+                       (unsigned long long)start->position, run->images);
+}
+
+p2p_err train__resume(const char *folder, const train_run_of *run, train_start *start, train_error *error)
 {
     char path[PATH_MAX];
     train_start read = {.epoch = 1};
     source from = {.path = path, .error = error};
-    if (snprintf(path, sizeof path, "%s/" TRAIN_MODEL_FILE, s->resume) >= (int)sizeof path)
-        return train__fail(error, P2P_ERR_ARG, "%.100s...: the path is too long", s->resume);
-    p2p_err err = train_start_from(path, m, &read, error);
+    if (snprintf(path, sizeof path, "%s/" TRAIN_MODEL_FILE, folder) >= (int)sizeof path)
+        return train__fail(error, P2P_ERR_ARG, "%.100s...: the path is too long", folder);
+    p2p_err err = train_start_from(path, run->model, &read, error);
     if (!err) err = train__file_read(path, &from.file, error);
-    if (!err) err = take_place(&from, &read);
-    if (!err) err = same_run(&from, s, data);
-    const char *state = err ? NULL : train__file_note(&from.file, "pairwise.optimizer_file");
-    if (!err) err = resume_state(s, m, state ? state : "", &read, error);
-    if (!err && read.position > data->train.count)
-        err = train__fail(error, P2P_ERR_ARG, "%s: position %llu of %zu images", path,
-                          (unsigned long long)read.position, data->train.count);
+    if (!err) err = resume_all(folder, run, &from, &read);
     train__file_free(&from.file);
     if (err)
         train_start_free(&read);

@@ -97,10 +97,17 @@ p2p_err train__epoch(train_runner *r);
 p2p_err train__score(train_runner *r, train_score *score, float *logits);
 p2p_err train__dump_logits(const char *path, const float *logits, size_t images, train_error *error);
 
-/* checkpoint.c, resume.c */
+/* checkpoint.c, resume.c. What a checkpoint belongs to; what is in it is a train_start. */
+typedef struct {
+    const train_settings *settings;
+    const train_model *model;
+    size_t images; /* to train with */
+} train_run_of;
+
 p2p_err train__checkpoint(train_runner *r);
-p2p_err train__resume(const train_settings *settings, const train_model *model, const train_data *data,
-                      train_start *start, train_error *error);
+p2p_err train__write_checkpoint(const char *folder, const train_run_of *run, const train_start *now,
+                                train_error *error);
+p2p_err train__resume(const char *folder, const train_run_of *run, train_start *start, train_error *error);
 
 /* report.c */
 p2p_err train__report_step(train_runner *r);

@@ -148,7 +148,9 @@ p2p_err train_prepare(const train_settings *settings, train_job *job, train_erro
     if (!err) err = read_data(settings, &made.data, error);
     if (!err) err = train_build(train_describe(settings->model), &made.model, error);
     if (!err && settings->init) err = train_start_from(settings->init, made.model, &made.start, error);
-    if (!err && settings->resume) err = train__resume(settings, made.model, &made.data, &made.start, error);
+    if (!err && settings->resume)
+        err = train__resume(settings->resume, &(train_run_of){settings, made.model, made.data.train.count}, &made.start,
+                            error);
     if (!err) err = check_results(settings, error);
     if (err)
         train_job_free(&made);
