@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "p2p/crc.h"
-#include "p2p/internal.h"
+#include "p2p/trace_rank.h"
 
 uint64_t p2p__eager_cost(size_t bytes)
 {
@@ -109,6 +109,7 @@ p2p_err p2p__start_send(p2p_request request, int dest, int tag, bool wait_for_ma
     if (err || !request->counted) return err;
     comm->traffic[dest].messages_sent++;
     comm->traffic[dest].bytes_sent += request->bytes;
+    TRACE(engine, p2p__trace_sends(request));
     return P2P_OK;
 }
 
