@@ -6,6 +6,7 @@ help:
 	@echo 'make            build the library, the launcher, the examples, the benches and the test programs'
 	@echo 'make test       the quick tests: every suite and every fault (under 4 minutes from a clean clone)'
 	@echo 'make demo       hello, the token ring, and what Pairwise says about a deadlock'
+	@echo 'make demo-ring  or demo-naive, demo-race, demo-deadlock, demo-train: for a class  (SPEED=slow|normal|fast RANKS=n STEP=1)'
 	@echo 'make bench      how long a message takes next to a bare socketpair; how soon a death is known; what waiting costs'
 	@echo 'make plots      all-reduce by naive, tree, doubling and ring, as SVG and PNG (two minutes)'
 	@echo 'make bench-peers  ours next to Open MPI and MPICH, where they are installed (three minutes)'
@@ -53,10 +54,11 @@ LIB_OBJ    := $(filter-out $(OBJ)/p2p/launch_main.o,$(call objects,$(FOLDERS:=/*
 BENCH_UTIL := $(call objects,bench/util/*.c)
 TEST_UTIL  := $(call objects,tests/util/*.c)
 FAULTS     := $(call objects,tests/faultlab/*.c)
-PROGRAMS   := $(BUILD)/launch $(call programs,examples/*.c bench/*.c)
+REPLAY     := $(call objects,replay/*.c)
+PROGRAMS   := $(addprefix $(BUILD)/,launch replay demo) $(call programs,examples/*.c bench/*.c)
 CASES      := $(call programs,tests/wrong/*.c tests/right/*.c) $(if $(FAULTS),$(BUILD)/tests/faultlab)
 SUITES     := $(call programs,tests/*.c)
-SOURCES     = $(filter-out bench/peers/%,$(wildcard $(FOLDERS:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
+SOURCES     = $(filter-out bench/peers/%,$(wildcard $(FOLDERS:=/*.[ch]) replay/*.[ch] demo/*.[ch] examples/*.[ch] bench/*.[ch] bench/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 
 all: $(LIB) $(PROGRAMS) $(CASES)
 cases: $(CASES)
@@ -92,7 +94,11 @@ define link
 	$(Q)$(LINK) $(filter %.o,$^) $(LIB) $(1) -o $@
 endef
 
-$(BUILD)/launch: $(OBJ)/p2p/launch_main.o $(LIB)
+$(OBJ)/replay/page.o: $(wildcard replay/page/*)
+$(BUILD)/launch: $(OBJ)/p2p/launch_main.o
+$(BUILD)/replay: $(REPLAY)
+$(BUILD)/demo: $(call objects,demo/*.c) $(filter-out %/main.o,$(REPLAY))
+$(addprefix $(BUILD)/,launch replay demo): $(LIB)
 	$(call link)
 $(call programs,examples/*.c tests/wrong/*.c tests/right/*.c): $(BUILD)/%: $(OBJ)/%.o $(LIB)
 	$(call link)
@@ -108,7 +114,7 @@ $(BUILD)/tests/faultlab: $(FAULTS) $(TEST_UTIL) $(LIB)
 
 # ---- What to do with it ----
 
-export BUILD CC V
+export BUILD CC V SPEED RANKS STEP
 
 test: all build/.setup-test
 	@if [ -e build/.setup-test ]; then $(MAKE) suites; fi
@@ -116,7 +122,6 @@ test: all build/.setup-test
 
 test-all: test build/.setup-test-all
 	@tests/run.sh tests/all/*.sh
-
 test-long: test-all build/.setup-test-long
 	@tests/run.sh tests/long/*.sh
 
@@ -124,26 +129,21 @@ bench: all
 	@$(BUILD)/bench/ping_pong --world raw,socket
 	@$(BUILD)/bench/death
 	@$(BUILD)/bench/idle
-
 plots: all build/.setup-plots
 	@bench/plots/plots.sh
-
 bench-peers: all
 	@bench/peers/peers.sh
-
 demo: all
 	@scripts/demo.sh
+demo-%: all
+	@$(BUILD)/demo $*
 
 lint: $(BUILD)/build_id.h build/.setup-lint
 	@scripts/lint.sh $(SOURCES)
-
 format: build/.setup-lint
 	clang-format -i $(SOURCES)
-
 install: all
 	@scripts/install.sh "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(HEADERS)
-
 clean:
 	rm -rf $(BUILD)
-
 .PHONY: help all cases suites test test-all test-long bench plots bench-peers demo lint format install clean

@@ -10,13 +10,14 @@
 #include "p2p/init.h"
 #include "p2p/trace_rank.h"
 
-enum { NAMES = 128, LONGEST = 240, LEAST_EVENTS = 64 };
+enum { NAMES = 256, PROBES = 8, LONGEST = 240, LEAST_EVENTS = 64 };
 
 struct p2p_trace {
     trace_rank *shared;
     uint64_t room, reserve; /* the reserve is for what p2p_stats says at the end */
     uint32_t order, number; /* of the outermost collective under way; 0: none */
     uint64_t last;          /* when something was last noted */
+    uint64_t posted;        /* when the send that is being posted began */
     p2p_request step;
     bool has_out, has_in, has_received; /* what the next messages carry, and what the last one did */
     p2p_part out, in, received;
@@ -93,7 +94,8 @@ static uint16_t place_of(p2p_trace *trace, const char *text)
 {
     if (!text || !*text) return 0;
     size_t slot = ((uintptr_t)text >> 2) % NAMES;
-    if (trace->names[slot].text == text) return trace->names[slot].place;
+    for (size_t i = 0; i < PROBES && trace->names[slot].text; i++, slot = (slot + 1) % NAMES)
+        if (trace->names[slot].text == text) return trace->names[slot].place;
     uint16_t place = find_or_add(trace->shared, text);
     trace->names[slot].text = text;
     trace->names[slot].place = place;
@@ -141,6 +143,7 @@ static trace_event make(p2p_engine *engine, enum trace_kind kind)
                          .start = now,
                          .end = now,
                          .order = trace->order++,
+                         .depth = (uint8_t)(open_count(trace) < UINT8_MAX ? open_count(trace) : UINT8_MAX),
                          .number = number_now(trace)};
 }
 
@@ -305,6 +308,12 @@ static void set_part(trace_event *event, bool known, const p2p_part *part)
     event->flags |= (uint8_t)(TRACE_HAS_PART | (part->combined ? TRACE_COMBINED : 0));
 }
 
+/* Once it is posted, it may be received before this rank gets to look at the clock again. */
+void p2p__trace_posts(p2p_engine *engine)
+{
+    engine->trace->posted = p2p__trace_clock(engine);
+}
+
 void p2p__trace_sends(p2p_request request)
 {
     p2p_engine *engine = request->comm->engine;
@@ -316,6 +325,7 @@ void p2p__trace_sends(p2p_request request)
     event.tag = request->tag;
     event.bytes = request->bytes;
     event.id = request->id;
+    event.start = event.end = trace->posted;
     if (engine->config.network.on) event.end = request->ends;
     set_part(&event, known, &trace->out);
     trace->has_out = false;
@@ -367,6 +377,7 @@ void p2p__trace_background(p2p_request request)
     event.start = request->began;
     event.flags = TRACE_IN_STEP;
     event.order = request->order;
+    event.depth = 0;
     if (engine->config.network.on) event.end = request->clock.now;
     event.context = request->comm->context;
     event.number = (uint32_t)request->layer_number;

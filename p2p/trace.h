@@ -50,7 +50,7 @@ typedef struct {
     int32_t peer, tag, from, from_tag; /* world ranks; peer: root of a collective */
     int32_t chunk, line;
     uint16_t name, file, algorithm, dtype, op;
-    uint8_t kind, flags;
+    uint8_t kind, flags, depth; /* depth: calls and phases around it */
 } trace_event;
 
 _Static_assert(sizeof(trace_event) == 96, "an event is a cache line and a half");

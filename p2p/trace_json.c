@@ -123,6 +123,12 @@ static void begin_args(const writer *w, int rank)
     fprintf(w->file, ",\"args\":{\"rank\":%d", rank);
 }
 
+static void begin_event_args(const writer *w, int rank, const trace_event *event)
+{
+    begin_args(w, rank);
+    fprintf(w->file, ",\"depth\":%d", event->depth);
+}
+
 static void put_peer(const writer *w, const char *key, int peer)
 {
     if (peer < 0)
@@ -193,7 +199,7 @@ static void put_slice(writer *w, const trace_event *event, const trace_rank *fro
     begin_event(w, "X", name_at(from, event->name), categories[event->kind], thread_of(w, event, rank));
     put_time(w, "ts", start);
     put_time(w, "dur", end > start ? end - start : 0);
-    begin_args(w, rank);
+    begin_event_args(w, rank, event);
     if (event->kind == TRACE_COLLECTIVE) put_collective(w, event, from);
     if (event->kind == TRACE_CALL) put_call(w, event);
     if (event->kind == TRACE_COMPUTE) put_number(w, "bytes", event->bytes), put_part(w, event);
@@ -219,7 +225,7 @@ static void put_message(writer *w, const trace_event *event, int rank, uint64_t 
     put_message_id(w, sent ? rank : event->peer, event->id);
     put_time(w, "ts", !sent && at > slice_start ? at - 1 : at);
     if (!sent) fputs(",\"bp\":\"e\"", w->file);
-    begin_args(w, rank);
+    begin_event_args(w, rank, event);
     put_peer(w, sent ? "to" : "from", event->peer);
     put_tag(w, "tag", event->tag);
     put_number(w, "bytes", event->bytes);
@@ -242,7 +248,7 @@ static void put_background_slice(writer *w, const trace_event *event, const trac
     begin_event(w, "X", name_at(from, event->name), "background", thread_of(w, event, rank));
     put_time(w, "ts", start);
     put_time(w, "dur", end > start ? end - start : 0);
-    begin_args(w, rank);
+    begin_event_args(w, rank, event);
     put_place(w, event, from);
     end_event(w);
 }
@@ -253,7 +259,7 @@ static void put_background(writer *w, const trace_event *event, const trace_rank
         begin_event(w, i ? "e" : "b", name_at(from, event->name), "background", rank + 1);
         fprintf(w->file, ",\"id\":\"%d.%u.%u\"", rank, event->context, event->number);
         put_time(w, "ts", ns_of(w, i ? event->end : event->start));
-        begin_args(w, rank);
+        begin_event_args(w, rank, event);
         put_place(w, event, from);
         end_event(w);
     }

@@ -16,6 +16,7 @@ void p2p__trace_end(p2p_engine *engine, p2p_err err);
 void p2p__trace_collective(p2p_comm *comm, const p2p_fingerprint *what);
 void p2p__trace_wait(p2p_engine *engine);
 void p2p__trace_wait_end(p2p_engine *engine);
+void p2p__trace_posts(p2p_engine *engine);
 void p2p__trace_sends(p2p_request request);
 void p2p__trace_expects(p2p_request request);
 void p2p__trace_receives(p2p_request request);
