@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := all
 help: ## this list
-	@sed -n 's/^\([a-z][a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z][a-z%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
 	@echo 'Variables: CC=clang  BUILD=build/other  SAN=address,undefined  WERROR=  PREFIX=/usr/local  DESTDIR=  V=1'
 
 # ---- Settings ----
@@ -47,10 +47,11 @@ TRAIN_OBJ  := $(filter-out $(OBJ)/trainer/train_main.o,$(call objects,$(TRAINING
 TRAIN_UTIL := $(call objects,$(TRAINING:%=tests/%/*.c))
 TRAIN_PROGRAMS := $(if $(wildcard trainer/train_main.c),$(BUILD)/train) $(call programs,bench/kernels.c bench/train.c)
 TRAIN_SUITES := $(call programs,$(TRAINING:%=tests/%*.c))
-PROGRAMS   := $(filter-out $(TRAIN_PROGRAMS),$(BUILD)/launch $(call programs,examples/*.c bench/*.c))
+REPLAY     := $(call objects,replay/*.c)
+PROGRAMS   := $(filter-out $(TRAIN_PROGRAMS),$(addprefix $(BUILD)/,launch replay demo) $(call programs,examples/*.c bench/*.c))
 CASES      := $(call programs,tests/wrong/*.c tests/right/*.c) $(if $(FAULTS),$(BUILD)/tests/faultlab)
 SUITES     := $(filter-out $(TRAIN_SUITES),$(call programs,tests/*.c))
-SOURCES     = $(filter-out bench/peers/%,$(wildcard $(FOLDERS:=/*.[ch]) $(TRAINING:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] learn/*.[ch] solutions/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
+SOURCES     = $(filter-out bench/peers/%,$(wildcard $(FOLDERS:=/*.[ch]) $(TRAINING:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] learn/*.[ch] replay/*.[ch] demo/*.[ch] solutions/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 
 all: $(LIB) $(PROGRAMS) $(CASES) $(BUILD)/learn build/.setup-train ## the libraries, the launcher, the examples, the benches and the test programs
 	@if [ -e build/.setup-train ]; then $(MAKE) training; fi
@@ -90,6 +91,9 @@ $(LIB) $(TRAIN_LIB):
 NAMED := $(SUITES) $(TRAIN_SUITES) $(call programs,examples/*.c bench/*.c tests/wrong/*.c tests/right/*.c)
 $(NAMED): $(BUILD)/%: $(OBJ)/%.o
 $(BUILD)/launch: $(OBJ)/p2p/launch_main.o
+$(BUILD)/replay: $(REPLAY)
+$(BUILD)/demo: $(call objects,demo/*.c) $(filter-out %/main.o,$(REPLAY))
+$(OBJ)/replay/page.o: $(wildcard replay/page/*)
 $(BUILD)/train: $(OBJ)/trainer/train_main.o
 $(BUILD)/tests/faultlab: $(FAULTS) $(TEST_UTIL)
 $(call programs,bench/*.c): $(BENCH_UTIL)
@@ -99,7 +103,7 @@ $(TRAIN_PROGRAMS) $(TRAIN_SUITES): $(TRAIN_LIB)
 $(BUILD)/tests/faultlab: LIBS := $(WRAP)
 $(SUITES) $(TRAIN_SUITES): LIBS += -lcriterion
 $(TRAIN_PROGRAMS) $(TRAIN_SUITES): LIBS += -lOpenCL -lm
-$(NAMED) $(BUILD)/launch $(BUILD)/train $(BUILD)/tests/faultlab: $(LIB)
+$(NAMED) $(addprefix $(BUILD)/,launch replay demo train) $(BUILD)/tests/faultlab: $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(LINK) $(filter %.o,$^) $(filter $(TRAIN_LIB),$^) $(LIB) $(LIBS) -o $@
@@ -111,7 +115,7 @@ include learn/course.mk
 
 # ---- What to do with it ----
 
-export BUILD CC V
+export BUILD CC V SPEED RANKS STEP
 
 test-all: test build/.setup-test-all ## test, and sanitizers, valgrind, oclgrind, injected system call errors, limits (about 5 minutes)
 	@tests/run.sh tests/all/*.sh
@@ -130,16 +134,11 @@ plots: all build/.setup-plots ## all-reduce by naive, tree, doubling and ring, a
 bench-peers: all ## ours next to Open MPI and MPICH, where they are installed (three minutes)
 	@bench/peers/peers.sh
 
-# The learner's four functions in the real trainer (exercise 23).
-$(BUILD)/capstone: $(wildcard exercises/23_resnet_trainer/*.c) $(TRAIN_LIB) $(LIB)
-	$(call say,LD,$@)
-	$(Q)$(COMPILE) $(CFLAGS) $(filter %.c,$^) $(TRAIN_LIB) $(LIB) -lOpenCL -lm -o $@
-
-capstone: all ## exercise 23 for real: trains with your four functions
-	@$(MAKE) $(BUILD)/capstone && scripts/capstone.sh
-
 demo: all ## hello, the token ring, and what Pairwise says about a deadlock
 	@scripts/demo.sh
+
+demo-%: all ## demo-ring, demo-naive, demo-race, demo-deadlock, demo-train: for a class (SPEED=slow|normal|fast RANKS=n STEP=1)
+	@$(BUILD)/demo $*
 
 lint: $(BUILD)/build_id.h build/.setup-lint ## clang-tidy and cppcheck, both as errors
 	@scripts/lint.sh $(SOURCES)
@@ -153,4 +152,4 @@ install: all ## headers, library, pairwise-launch, pkg-config file
 clean: ## remove $(BUILD)/
 	rm -rf $(BUILD)
 
-.PHONY: help all cases suites training test-all test-long bench plots bench-peers capstone demo lint format install clean
+.PHONY: help all cases suites training test-all test-long bench plots bench-peers demo lint format install clean

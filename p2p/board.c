@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "build_id.h"
+#include "p2p/trace.h"
 
 static size_t rows_bytes(int size)
 {
@@ -21,9 +22,21 @@ static size_t counters_bytes(int size)
     return (2 * (size_t)size * (size_t)size * sizeof(uint64_t) + 63) / 64 * 64;
 }
 
-size_t p2p__board_bytes(int size)
+/* The trace begins on a page of its own. */
+static size_t trace_at(int size)
 {
-    return rows_bytes(size) + counters_bytes(size) + BOARD_CONTEXTS * BOARD_SLOTS * sizeof(board_slot);
+    size_t end = rows_bytes(size) + counters_bytes(size) + BOARD_CONTEXTS * BOARD_SLOTS * sizeof(board_slot);
+    return (end + 4095) / 4096 * 4096;
+}
+
+size_t p2p__board_bytes(int size, const p2p_config *config)
+{
+    return trace_at(size) + p2p__trace_bytes(size, config);
+}
+
+void *p2p__board_trace(board *b)
+{
+    return (char *)b + trace_at(b->size);
 }
 
 static board *map(int fd, size_t bytes)
@@ -36,7 +49,8 @@ board *p2p__board_create(int size, const p2p_config *config, int *fd)
 {
     int file = memfd_create("pairwise-board", MFD_CLOEXEC);
     if (file < 0) return NULL;
-    board *b = ftruncate(file, (off_t)p2p__board_bytes(size)) == 0 ? map(file, p2p__board_bytes(size)) : NULL;
+    size_t bytes = p2p__board_bytes(size, config);
+    board *b = ftruncate(file, (off_t)bytes) == 0 ? map(file, bytes) : NULL;
     if (!b) {
         int saved = errno;
         close(file);
@@ -65,7 +79,7 @@ board *p2p__board_attach(int fd, char *why, size_t why_bytes)
         return NULL;
     }
     bool ours = b->magic == BOARD_MAGIC && memcmp(b->build_id, P2P_BUILD_ID, sizeof P2P_BUILD_ID) == 0;
-    if (ours && (size_t)info.st_size == p2p__board_bytes(b->size)) return b;
+    if (ours && (size_t)info.st_size == p2p__board_bytes(b->size, &b->config)) return b;
     snprintf(why, why_bytes, "the launcher is Pairwise build %.31s, this program is build %s",
              b->magic == BOARD_MAGIC ? b->build_id : "(unknown)", P2P_BUILD_ID);
     munmap(b, (size_t)info.st_size);
@@ -74,7 +88,7 @@ board *p2p__board_attach(int fd, char *why, size_t why_bytes)
 
 void p2p__board_close(board *b)
 {
-    munmap(b, p2p__board_bytes(b->size));
+    munmap(b, p2p__board_bytes(b->size, &b->config));
 }
 
 static _Atomic uint64_t *counters(board *b)

@@ -140,11 +140,11 @@ typedef struct {
     _Atomic uint32_t next_context; /* for p2p_split */
     _Atomic uint32_t
         context_users[BOARD_CONTEXTS]; /* ranks whose communicator has this index; 0: free; the world has 0 */
-    board_row rows[];                  /* then: sent[size][size], received[size][size], slots */
+    board_row rows[];                  /* then: sent[size][size], received[size][size], slots, the trace */
 } board;
 
 /* Bytes of a board for this many ranks; nearly all of it is never touched. */
-size_t p2p__board_bytes(int size);
+size_t p2p__board_bytes(int size, const p2p_config *config);
 
 /* A new board in a memory file, which other programs can map through *fd. NULL and errno on failure. */
 board *p2p__board_create(int size, const p2p_config *config, int *fd);
@@ -160,6 +160,9 @@ _Atomic uint64_t *p2p__board_received(board *b, int by);
 
 /* The slot of collective `number` of a communicator. */
 board_slot *p2p__board_slot(board *b, uint32_t context, uint64_t number);
+
+/* Where the blocks of the trace begin (trace.h). */
+void *p2p__board_trace(board *b);
 
 /* "p2p_recv(source 1, tag 0) at ring.c:12" */
 void p2p__call_text(const board_call *call, char *text, size_t bytes);

@@ -14,6 +14,7 @@
 
 #include "p2p/control.h"
 #include "p2p/crc.h"
+#include "p2p/trace_rank.h"
 
 uint64_t p2p__now(void)
 {
@@ -65,6 +66,7 @@ p2p_err p2p__engine_create(int rank, int control, board *b, p2p_engine **out)
         return P2P_ERR_NOMEM;
     }
     for (int i = 0; i < b->size; i++) init_peer(engine, i);
+    engine->trace = p2p__trace_create(engine);
     atomic_store(&engine->row->pid, getpid());
     atomic_store(&engine->row->state, BOARD_RUNNING);
     *out = engine;
@@ -90,6 +92,7 @@ void p2p__engine_destroy(p2p_engine *engine)
     free_messages(engine);
     if (engine->control >= 0) close(engine->control);
     if (engine->this_process) munmap((void *)(uintptr_t)engine->this_process, (size_t)sysconf(_SC_PAGESIZE));
+    free(engine->trace);
     free(engine->peers);
     free(engine);
 }

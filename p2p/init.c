@@ -78,6 +78,7 @@ static p2p_err start_alone(p2p_comm **world)
     char why[400];
     p2p_err err = p2p__config_read(&config, why, sizeof why);
     if (err) return init_error(err, why);
+    config.trace_room = 0; /* nobody would write the file */
     int fd;
     board *b = p2p__board_create(1, &config, &fd);
     if (!b) return init_error(P2P_ERR_SYS, "no shared memory");

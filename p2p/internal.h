@@ -14,6 +14,9 @@
 #ifndef P2P_NO_LINES
 #define P2P_NO_LINES 1
 #endif
+#ifndef P2P_NO_LAYER_LINES
+#define P2P_NO_LAYER_LINES 1
+#endif
 
 #include "p2p/board.h"
 #include "p2p/p2p.h"
@@ -23,6 +26,7 @@
 
 typedef struct p2p_engine p2p_engine;
 typedef struct p2p_peer p2p_peer;
+typedef struct p2p_trace p2p_trace;
 
 enum request_kind { REQUEST_SEND, REQUEST_RECV, REQUEST_LAYER };
 
@@ -50,6 +54,11 @@ struct p2p_request {
     uint32_t debug_crc;   /* of an isend's buffer, with PAIRWISE_DEBUG */
     const char *file;     /* where it was posted */
     int line;
+
+    uint64_t message; /* of a receive: the sender's id for what came */
+    bool has_part;    /* for traces */
+    p2p_part part;
+    uint32_t order;
 
     const p2p_layer_ops *layer; /* REQUEST_LAYER */
     void *layer_state;
@@ -104,6 +113,7 @@ struct p2p_engine {
     board *board;
     board_row *row;
     p2p_config config;
+    p2p_trace *trace;    /* NULL: nothing is traced */
     p2p_clock own_clock; /* virtual, of the rank */
     p2p_clock *clock;    /* that of the rank, or of the non-blocking collective whose step runs */
     p2p_spin spin;
