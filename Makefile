@@ -119,7 +119,6 @@ export BUILD CC V SPEED RANKS STEP
 
 test-all: test build/.setup-test-all ## test, and sanitizers, valgrind, oclgrind, injected system call errors, limits (about 5 minutes)
 	@tests/run.sh tests/all/*.sh
-
 test-long: test-all build/.setup-test-long ## everything, on a bare Debian too (longer; needs root)
 	@tests/run.sh tests/long/*.sh
 
@@ -127,28 +126,22 @@ bench: all ## how long a message takes next to a bare socketpair; how soon a dea
 	@$(BUILD)/bench/ping_pong --world raw,socket
 	@$(BUILD)/bench/death
 	@$(BUILD)/bench/idle
-
 plots: all build/.setup-plots ## all-reduce by naive, tree, doubling and ring, as SVG and PNG (two minutes)
 	@bench/plots/plots.sh
-
 bench-peers: all ## ours next to Open MPI and MPICH, where they are installed (three minutes)
 	@bench/peers/peers.sh
 
 demo: all ## hello, the token ring, and what Pairwise says about a deadlock
 	@scripts/demo.sh
-
 demo-%: all ## demo-ring, demo-naive, demo-race, demo-deadlock, demo-train: for a class (SPEED=slow|normal|fast RANKS=n STEP=1)
 	@$(BUILD)/demo $*
 
 lint: $(BUILD)/build_id.h build/.setup-lint ## clang-tidy and cppcheck, both as errors
 	@scripts/lint.sh $(SOURCES)
-
 format: build/.setup-lint ## clang-format, in place
 	clang-format -i $(SOURCES) $(wildcard kernels/*.cl)
-
 install: all ## headers, library, pairwise-launch, pkg-config file
 	@scripts/install.sh "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(HEADERS)
-
 clean: ## remove $(BUILD)/
 	rm -rf $(BUILD)
 
