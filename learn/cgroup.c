@@ -5,8 +5,10 @@
  *      version 2    one group below ours or below the top, if the controllers may be used there
  *      version 1    one group for memory, one for pids
  */
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +17,7 @@
 #include "learn/sandbox.h"
 
 #define GROUPS "/sys/fs/cgroup"
+#define NAME "pairwise-grade-"
 
 static bool put(const char *group, const char *file, const char *text)
 {
@@ -49,11 +52,26 @@ static char *own_group(const char *controller)
     return found;
 }
 
+/* Groups of graders that were killed. Those in which somebody still is cannot be removed. */
+static void sweep(const char *parent)
+{
+    DIR *folder = opendir(parent);
+    for (struct dirent *d; folder && (d = readdir(folder));) {
+        int pid, number;
+        if (sscanf(d->d_name, NAME "%d-%d", &pid, &number) != 2 || kill(pid, 0) == 0) continue;
+        char *path = learn_format("%s/%s", parent, d->d_name);
+        rmdir(path);
+        free(path);
+    }
+    if (folder) closedir(folder);
+}
+
 /* A new group below `parent`; `must` is a file that is there only if the controller is. */
 static bool make(char *group, const char *parent, int number, const char *must)
 {
     char path[LEARN_PATH + 64];
-    int length = snprintf(group, LEARN_PATH, "%s/pairwise-grade-%ld-%d", parent, (long)getpid(), number);
+    int length = snprintf(group, LEARN_PATH, "%s/" NAME "%d-%d", parent, (int)getpid(), number);
+    if (number == 0) sweep(parent);
     if (length >= LEARN_PATH || mkdir(group, 0755) != 0) {
         group[0] = '\0';
         return false;

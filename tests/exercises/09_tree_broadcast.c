@@ -86,11 +86,10 @@ static bool told_once(const check_case *c)
                               "Rank %d, the root, was sent %llu message%s; it has the data from the beginning.", rank,
                               (unsigned long long)all.messages_received, all.messages_received > 1 ? "s" : "");
         if (rank != c->root && all.messages_received > 1)
-            return check_fail(
-                c, "twice",
-                "Rank %d received %llu messages; one is enough: in a tree everyone but the root has one parent, "
-                "which makes n-1 = %d messages in all.",
-                rank, (unsigned long long)all.messages_received, c->ranks - 1);
+            return check_fail(c, "twice",
+                              "Rank %d received %llu messages; one is enough: in a tree everyone but the root has one "
+                              "parent, which makes n-1 = %d messages in all.",
+                              rank, (unsigned long long)all.messages_received, c->ranks - 1);
         if (rank != c->root && all.bytes_received != c->count * dtype_size(c->dtype))
             return check_fail(c, "bytes", "Rank %d received %llu bytes; the buffer has %zu: %zu elements of %zu bytes.",
                               rank, (unsigned long long)all.bytes_received, c->count * dtype_size(c->dtype), c->count,
@@ -107,17 +106,15 @@ static bool shared_work(const check_case *c)
         unsigned long long sent = check_sent(c, rank).messages_sent;
         if (sent <= (unsigned long long)rounds) continue;
         if (rank == c->root && sent == (unsigned long long)c->ranks - 1)
-            return check_fail(
-                c, "naive",
-                "Rank %d, the root, sent all %llu messages itself: that is the naive broadcast of exercise 08, "
-                "which takes n-1 = %llu rounds. In a tree of %d ranks the root sends log2 n = %d, because whoever "
-                "has the data helps to pass it on.",
-                rank, sent, sent, c->ranks, rounds);
-        return check_fail(
-            c, "naive",
-            "Rank %d sent %llu messages; in a tree of %d ranks there are log2 n = %d rounds, and nobody sends "
-            "more than one message a round.",
-            rank, sent, c->ranks, rounds);
+            return check_fail(c, "naive",
+                              "Rank %d, the root, sent all %llu messages itself: that is the naive broadcast of "
+                              "exercise 08, which takes n-1 = %llu rounds. In a tree of %d ranks the root sends log2 n "
+                              "= %d, because whoever has the data helps to pass it on.",
+                              rank, sent, sent, c->ranks, rounds);
+        return check_fail(c, "naive",
+                          "Rank %d sent %llu messages; in a tree of %d ranks there are log2 n = %d rounds, and nobody "
+                          "sends more than one message a round.",
+                          rank, sent, c->ranks, rounds);
     }
     return true;
 }
@@ -134,18 +131,16 @@ static bool rounds(const check_case *c)
     int taken = (int)(expected_seconds(c) / A_ROUND_S + 0.5), needed = expected_log2_up(c->ranks);
     if (taken <= needed) return true;
     if (is_chain(c))
-        return check_fail(
-            c, "rounds",
-            "It took %d rounds; a tree of %d ranks takes log2 n = %d. Each rank passed the data to one other: "
-            "that is a chain, in which one rank works and all others wait. In a tree whoever has the data "
-            "passes it on again in every round, so that twice as many have it.",
-            taken, c->ranks, needed);
-    return check_fail(
-        c, "order",
-        "It took %d rounds; a tree of %d ranks takes log2 n = %d. The messages are as few as they should be, so look "
-        "at their order: in each round everyone who has the data must have somebody to send it to. Whoever "
-        "has most ranks below it must be told first.",
-        taken, c->ranks, needed);
+        return check_fail(c, "rounds",
+                          "It took %d rounds; a tree of %d ranks takes log2 n = %d. Each rank passed the data to one "
+                          "other: that is a chain, in which one rank works and all others wait. In a tree whoever has "
+                          "the data passes it on again in every round, so that twice as many have it.",
+                          taken, c->ranks, needed);
+    return check_fail(c, "order",
+                      "It took %d rounds; a tree of %d ranks takes log2 n = %d. The messages are as few as they should "
+                      "be, so look at their order: in each round everyone who has the data must have somebody to send "
+                      "it to. Whoever has most ranks below it must be told first.",
+                      taken, c->ranks, needed);
 }
 
 static void judge(const check_case *c)

@@ -90,11 +90,10 @@ static bool values(const check_case *c)
     if (check_values(c, "values", "buf", "before", NULL, want)) return true;
     if (spoiled) return explain_spoiled(c, spoiled);
     if ((c->op == OP_MIN || c->op == OP_MAX) && expected_holds(c, c->root, "buf", 0, c->count, want_with_zero))
-        return check_fail(
-            c, "starts_at_zero",
-            "Rank %d, the root, has a 0 where all numbers are %s 0: a 0 that no rank has sent took part in the "
-            "%s. Begin with a rank's numbers, not with zeros.",
-            c->root, c->op == OP_MIN ? "above" : "below", c->op == OP_MIN ? "minimum" : "maximum");
+        return check_fail(c, "starts_at_zero",
+                          "Rank %d, the root, has a 0 where all numbers are %s 0: a 0 that no rank has sent took part "
+                          "in the %s. Begin with a rank's numbers, not with zeros.",
+                          c->root, c->op == OP_MIN ? "above" : "below", c->op == OP_MIN ? "minimum" : "maximum");
     if (c->op == OP_MEAN && expected_holds(c, c->root, "buf", 0, c->count, divided_each_time))
         return check_fail(c, "divided_twice",
                           "Rank %d, the root, divided by n = %d after each part that came, %d times. Divide once, when "

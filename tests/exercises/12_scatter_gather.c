@@ -191,9 +191,8 @@ static bool elements_for_bytes(const check_case *c)
         if (!begin || !bytes || !shard || begin + bytes > all || memcmp(whole + begin, shard, bytes) != 0) continue;
         return !check_fail(c, "char",
                            "Rank %d's shard belongs %zu elements of %zu bytes behind the beginning of the whole, which "
-                           "is %zu bytes; you "
-                           "have it %zu bytes behind. A pointer to char counts bytes: one element further on is "
-                           "dtype_size(dtype) further on.",
+                           "is %zu bytes; you have it %zu bytes behind. A pointer to char counts bytes: one element "
+                           "further on is dtype_size(dtype) further on.",
                            q, begin, element, begin * element, begin);
     }
     return false;
@@ -224,11 +223,10 @@ static bool scatter_values(const check_case *c)
                 c, rank == c->root ? "own" : "missed", "Nothing came into rank %d's shard.%s", rank,
                 rank == c->root ? " It is the root, and has a shard of its own, which only has to be copied." : "");
         if (!found_elsewhere(c, rank, &begin)) continue;
-        return check_fail(
-            c, "offset",
-            "Rank %d has elements %zu to %zu of the whole; its shard begins at element %zu, because the shards "
-            "before it have so many elements together.",
-            rank, begin, begin + length - 1, begin_of(c, rank));
+        return check_fail(c, "offset",
+                          "Rank %d has elements %zu to %zu of the whole; its shard begins at element %zu, because the "
+                          "shards before it have so many elements together.",
+                          rank, begin, begin + length - 1, begin_of(c, rank));
     }
     return false;
 }
@@ -257,11 +255,10 @@ static bool gather_values(const check_case *c)
             return check_fail(c, q == c->root ? "own" : "missed", "Rank %d's shard is missing in the whole.%s", q,
                               q == c->root ? " It is the root's own: it only has to be copied." : "");
         if (there >= 0 && there != q)
-            return check_fail(
-                c, "order",
-                "Where rank %d's shard belongs, from element %zu on, lies rank %d's. The place of a shard follows "
-                "from who sent it, not from when it came.",
-                q, begin, there);
+            return check_fail(c, "order",
+                              "Where rank %d's shard belongs, from element %zu on, lies rank %d's. The place of a "
+                              "shard follows from who sent it, not from when it came.",
+                              q, begin, there);
     }
     return false;
 }

@@ -45,8 +45,7 @@ static bool explain(const check_case *c)
     if (!outsiders_forgotten(c)) return false;
     check_fail(c, "unfold",
                "The ranks below %d have the result; those from %d on, which stand outside the butterfly, have not: "
-               "somebody must send it "
-               "to them at the end.",
+               "somebody must send it to them at the end.",
                1 << expected_log2_down(c->ranks), 1 << expected_log2_down(c->ranks));
     return true;
 }
@@ -60,8 +59,7 @@ static bool messages(const check_case *c)
         if (all.messages_sent > most)
             return check_fail(c, "messages",
                               "Rank %d sent %llu messages. With %d ranks nobody needs more than %llu: one in each of "
-                              "the %llu rounds of "
-                              "the butterfly%s.",
+                              "the %llu rounds of the butterfly%s.",
                               rank, (unsigned long long)all.messages_sent, c->ranks, most, rounds,
                               most > rounds ? ", and one to a rank that stands outside" : "");
         if (all.bytes_sent > most * bytes)
@@ -76,13 +74,12 @@ static bool rounds(const check_case *c)
     int taken = (int)(expected_seconds(c) / A_ROUND_S + 0.5), log = expected_log2_down(c->ranks);
     int needed = log + (is_power_of_two(c->ranks) ? 0 : 2);
     if (taken <= needed) return true;
-    return check_fail(
-        c, "rounds",
-        "It took the time of %d messages one after the other. With %d ranks %d are enough: log2 n = %d round%s of the "
-        "butterfly%s. In each round both partners send and receive at the same time (p2p_sendrecv), and all pairs work "
-        "side "
-        "by side.",
-        taken, c->ranks, needed, log, log > 1 ? "s" : "", needed > log ? ", one before and one after" : "");
+    return check_fail(c, "rounds",
+                      "It took the time of %d messages one after the other. With %d ranks %d are enough: log2 n = %d "
+                      "round%s of the butterfly%s. In each round both partners send and receive at the same time "
+                      "(p2p_sendrecv), and all pairs work side by side.",
+                      taken, c->ranks, needed, log, log > 1 ? "s" : "",
+                      needed > log ? ", one before and one after" : "");
 }
 
 static void judge(const check_case *c)

@@ -95,23 +95,21 @@ static void judge_chunks(const check_case *c)
     size_t sum = 0, each = c->count / (size_t)n, longer = c->count % (size_t)n;
     for (int q = 0; q < n; q++) sum += chunk_of(c, q, LENGTH);
     if (sum < c->count) {
-        check_fail(
-            c, "lost",
-            "The %d chunks that my_chunk makes of %zu elements have %zu together, so %zu belong%s to nobody. %zu "
-            "= %zu * %d + %zu: "
-            "that many of the first chunks have one element more.",
-            n, c->count, sum, c->count - sum, c->count - sum == 1 ? "s" : "", c->count, each, n, longer);
+        check_fail(c, "lost",
+                   "The %d chunks that my_chunk makes of %zu elements have %zu together, so %zu belong%s to nobody. "
+                   "%zu = %zu * %d + %zu: that many of the first chunks have one element more.",
+                   n, c->count, sum, c->count - sum, c->count - sum == 1 ? "s" : "", c->count, each, n, longer);
         return;
     }
     for (int q = 0; q < n; q++) {
         size_t first = ring_begin(c->count, n, q), length = ring_length(c->count, n, q);
         if (chunk_of(c, q, FIRST) == first && chunk_of(c, q, LENGTH) == length) continue;
-        check_fail(c, "chunk",
-                   "my_chunk(%zu, %d, %d) says first %zu, length %zu; it is first %zu, length %zu. %zu = %zu * %d + "
-                   "%zu: each chunk has %zu "
-                   "element%s, the first %zu of them one more, and each begins where the one before it ends.",
-                   c->count, n, q, chunk_of(c, q, FIRST), chunk_of(c, q, LENGTH), first, length, c->count, each, n,
-                   longer, each, each == 1 ? "" : "s", longer);
+        check_fail(
+            c, "chunk",
+            "my_chunk(%zu, %d, %d) says first %zu, length %zu; it is first %zu, length %zu. %zu = %zu * %d + %zu: each "
+            "chunk has %zu element%s, the first %zu of them one more, and each begins where the one before it ends.",
+            c->count, n, q, chunk_of(c, q, FIRST), chunk_of(c, q, LENGTH), first, length, c->count, each, n, longer,
+            each, each == 1 ? "" : "s", longer);
         return;
     }
 }
@@ -148,8 +146,7 @@ static bool values(const check_case *c)
     if (by)
         return check_fail(c, "shifted",
                           "The chunks are complete, but on other ranks: rank 0 has chunk %d, rank 1 has chunk %d. Rank "
-                          "r is to end with "
-                          "chunk r: begin one chunk earlier. In step 0 rank r sends chunk r - 1.",
+                          "r is to end with chunk r: begin one chunk earlier. In step 0 rank r sends chunk r - 1.",
                           by % c->ranks, (1 + by) % c->ranks);
     for (int rank = 0; rank < c->ranks; rank++) {
         char of[40];

@@ -82,28 +82,24 @@ static bool explain(const check_case *c, int rank, int chunk)
 {
     int other, whose = version(c, rank, chunk), steps = (rank - chunk + c->ranks) % c->ranks;
     if (whose < 0 && misplaced(c, rank, chunk, &other))
-        return check_fail(
-            c, "place",
-            "At the place of chunk %d rank %d has chunk %d. What comes must be written where it belongs: do sender and "
-            "receiver mean the same chunk in each step?",
-            chunk, rank, other);
+        return check_fail(c, "place",
+                          "At the place of chunk %d rank %d has chunk %d. What comes must be written where it belongs: "
+                          "do sender and receiver mean the same chunk in each step?",
+                          chunk, rank, other);
     if (whose < 0 || whose == chunk) return true;
     if (rank == chunk)
         return check_fail(c, "overwritten",
                           "Rank %d had chunk %d, the true one, from the beginning; now it has rank %d's, which is "
-                          "something else. Who "
-                          "sends which chunk in the first step? Each rank its own: rank r chunk r.",
+                          "something else. Who sends which chunk in the first step? Each rank its own: rank r chunk r.",
                           rank, chunk, whose);
     if (whose == rank)
-        return check_fail(
-            c, "missed",
-            "Chunk %d never came to rank %d: what is there was there before. It sets out from rank %d, its owner, "
-            "and is at rank %d after %d step%s to the right.",
-            chunk, rank, chunk, rank, steps, steps > 1 ? "s" : "");
+        return check_fail(c, "missed",
+                          "Chunk %d never came to rank %d: what is there was there before. It sets out from rank %d, "
+                          "its owner, and is at rank %d after %d step%s to the right.",
+                          chunk, rank, chunk, rank, steps, steps > 1 ? "s" : "");
     return check_fail(c, "stale",
                       "Rank %d has chunk %d as it is on rank %d; its owner, who has the true one, is rank %d. A chunk "
-                      "was sent on before the "
-                      "true one had come: in step s send what came in step s - 1.",
+                      "was sent on before the true one had come: in step s send what came in step s - 1.",
                       rank, chunk, whose, chunk);
 }
 

@@ -159,8 +159,7 @@ static bool bytes(const check_case *c, double real)
     if (near(mine, real)) return true;
     return check_fail(c, "bytes",
                       "%s says that the busiest of %d ranks sends %.0f bytes, %.4g times the buffer; on the network it "
-                      "sent %.6g, %.4g times "
-                      "the buffer. %s",
+                      "sent %.6g, %.4g times the buffer. %s",
                       names[c->variant], c->ranks, mine, mine / buffer, real, real / buffer,
                       c->variant == RING ? "A step sends one chunk, bytes / n." : "Each message is the whole buffer.");
 }
@@ -207,16 +206,15 @@ static void judge_break_even(const check_case *c)
     if (real == 0)
         check_fail(c, "break_even",
                    "my_break_even says that with %d ranks the ring is quicker from %.0f bytes on; it always is: it has "
-                   "no more messages one "
-                   "after the other than the tree, and they are shorter.",
+                   "no more messages one after the other than the tree, and they are shorter.",
                    c->ranks, mine);
     else
-        check_fail(c, "break_even",
-                   "my_break_even says that with %d ranks the ring is quicker from %.0f bytes on. The network says: at "
-                   "%.0f bytes the tree "
-                   "takes %.1f us and the ring %.1f; at %.0f bytes the tree %.1f and the ring %.1f.",
-                   c->ranks, mine, 0.8 * real, slowest(c, "tree below"), slowest(c, "ring below"), 1.25 * real,
-                   slowest(c, "tree above"), slowest(c, "ring above"));
+        check_fail(
+            c, "break_even",
+            "my_break_even says that with %d ranks the ring is quicker from %.0f bytes on. The network says: at %.0f "
+            "bytes the tree takes %.1f us and the ring %.1f; at %.0f bytes the tree %.1f and the ring %.1f.",
+            c->ranks, mine, 0.8 * real, slowest(c, "tree below"), slowest(c, "ring below"), 1.25 * real,
+            slowest(c, "tree above"), slowest(c, "ring above"));
 }
 
 static void judge(const check_case *c)

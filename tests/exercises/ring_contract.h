@@ -46,11 +46,10 @@ static inline bool ring_to_the_right(const check_case *c)
             unsigned long long sent = check_traffic(c, rank, peer).messages_sent;
             int right = (rank + 1) % c->ranks;
             if (!sent || peer == right) continue;
-            return check_fail(
-                c, "partners",
-                "Rank %d sent %llu message%s to rank %d. In the ring each rank sends to its right-hand neighbour only: "
-                "rank %d to rank %d.",
-                rank, sent, sent > 1 ? "s" : "", peer, rank, right);
+            return check_fail(c, "partners",
+                              "Rank %d sent %llu message%s to rank %d. In the ring each rank sends to its right-hand "
+                              "neighbour only: rank %d to rank %d.",
+                              rank, sent, sent > 1 ? "s" : "", peer, rank, right);
         }
     return true;
 }
@@ -75,8 +74,7 @@ static inline bool ring_bytes(const check_case *c, int laps)
         if (sent + 1 >= (double)steps * buffer)
             return check_fail(c, "whole",
                               "Rank %d sent %.4g times the buffer; a ring of %d sends %s, one chunk a step: are you "
-                              "sending the whole "
-                              "buffer in each step?%s",
+                              "sending the whole buffer in each step?%s",
                               rank, sent / buffer, c->ranks, share, ring_with_eight(c, laps));
         return check_fail(c, "bytes",
                           "Rank %d sent %.4g times the buffer; a ring of %d sends %s: one chunk in each of %zu steps.",
@@ -106,12 +104,11 @@ static inline bool ring_seconds(const check_case *c, int laps)
     int steps = laps * (c->ranks - 1);
     double needed = steps * (RING_LATENCY_S + chunk / RING_BANDWIDTH), taken = expected_seconds(c);
     if (taken <= 1.01 * needed) return true;
-    return check_fail(
-        c, "slow",
-        "It took %.1f us on a network where a message takes 10 us + 1 ns a byte; %d steps of one chunk (%.0f bytes) "
-        "take %.1f us. Yours took %.2g times as long: does a rank wait for its left-hand neighbour before it sends? "
-        "All must send and receive at the same time, in every step.",
-        taken * 1e6, steps, chunk, needed * 1e6, taken / needed);
+    return check_fail(c, "slow",
+                      "It took %.1f us on a network where a message takes 10 us + 1 ns a byte; %d steps of one chunk "
+                      "(%.0f bytes) take %.1f us. Yours took %.2g times as long: does a rank wait for its left-hand "
+                      "neighbour before it sends? All must send and receive at the same time, in every step.",
+                      taken * 1e6, steps, chunk, needed * 1e6, taken / needed);
 }
 
 static inline bool ring_contract(const check_case *c, int laps)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // what: a published one: the whole tensor in each step, 2(n-1) times the buffer; the second phase repeats what is done already; and each rank adds in another order.
 // expect: are you sending the whole buffer in each step?
-// expect: 2(n-1)/n
+// expect: With 8 ranks that makes 14 times where 1.75 are enough
 #include <stdlib.h>
 #include <string.h>
 
