@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * norm: batch norm with what follows it. Sums over the batch are made in two steps: `chunks` work-items for each tile of
- * channels have a range of positions each, then one work-item for each channel puts the chunks together, in order.
+ * norm: batch norm with what follows it. Sums over the batch are made in two steps: `chunks` work-items for each tile
+ * of channels have a range of positions each, then one work-item for each channel puts the chunks together, in order.
  *
  * What is saved for a layer, C floats each:
  *      mean, inverse     of the batch (or the running ones): 1 / sqrt(variance + eps)
