@@ -103,7 +103,6 @@ $(NAMED) $(BUILD)/launch $(BUILD)/train $(BUILD)/tests/faultlab: $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(LINK) $(filter %.o,$^) $(filter $(TRAIN_LIB),$^) $(LIB) $(LIBS) -o $@
-
 .SECONDARY:
 -include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d)
 
