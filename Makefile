@@ -42,7 +42,8 @@ programs = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
 LIB_OBJ    := $(filter-out $(OBJ)/p2p/launch_main.o,$(call objects,$(FOLDERS:=/*.c)))
 BENCH_UTIL := $(call objects,bench/util/*.c)
 TEST_UTIL  := $(call objects,tests/util/*.c)
-FAULTS     := $(call objects,tests/faultlab/*.c)
+HAS_TRAIN  := $(wildcard build/.setup-train)
+FAULTS     := $(filter-out $(if $(HAS_TRAIN),,$(OBJ)/tests/faultlab/trainer%),$(call objects,tests/faultlab/*.c))
 TRAIN_OBJ  := $(filter-out $(OBJ)/trainer/train_main.o,$(call objects,$(TRAINING:=/*.c)))
 TRAIN_UTIL := $(call objects,$(TRAINING:%=tests/%/*.c))
 TRAIN_PROGRAMS := $(if $(wildcard trainer/train_main.c),$(BUILD)/train) $(call programs,bench/kernels.c bench/train.c)
@@ -56,8 +57,8 @@ SOURCES     = $(filter-out bench/peers/%,$(wildcard $(FOLDERS:=/*.[ch]) $(TRAINI
 all: $(LIB) $(PROGRAMS) $(CASES) $(BUILD)/learn build/.setup-train ## the libraries, the launcher, the examples, the benches and the test programs
 	@if [ -e build/.setup-train ]; then $(MAKE) training; fi
 cases: $(CASES)
-suites: $(SUITES) $(if $(wildcard build/.setup-train),$(TRAIN_SUITES))
-training: $(TRAIN_LIB) $(TRAIN_PROGRAMS)
+suites: $(SUITES) $(if $(HAS_TRAIN),$(TRAIN_SUITES))
+training: $(TRAIN_LIB) $(TRAIN_PROGRAMS) $(if $(FAULTS),$(BUILD)/tests/faultlab)
 	@:
 
 # ---- How it is made ----
@@ -95,12 +96,12 @@ $(BUILD)/replay: $(REPLAY)
 $(BUILD)/demo: $(call objects,demo/*.c) $(filter-out %/main.o,$(REPLAY))
 $(OBJ)/replay/page.o: $(wildcard replay/page/*)
 $(BUILD)/train: $(OBJ)/trainer/train_main.o
-$(BUILD)/tests/faultlab: $(FAULTS) $(TEST_UTIL)
+$(BUILD)/tests/faultlab: $(FAULTS) $(TEST_UTIL) $(if $(HAS_TRAIN),$(TRAIN_LIB))
 $(call programs,bench/*.c): $(BENCH_UTIL)
 $(SUITES): $(TEST_UTIL)
 $(TRAIN_SUITES): $(TEST_UTIL) $(TRAIN_UTIL)
 $(TRAIN_PROGRAMS) $(TRAIN_SUITES): $(TRAIN_LIB)
-$(BUILD)/tests/faultlab: LIBS := $(WRAP)
+$(BUILD)/tests/faultlab: LIBS := $(WRAP) $(if $(HAS_TRAIN),-lOpenCL -lm)
 $(SUITES) $(TRAIN_SUITES): LIBS += -lcriterion
 $(TRAIN_PROGRAMS) $(TRAIN_SUITES): LIBS += -lOpenCL -lm
 $(NAMED) $(addprefix $(BUILD)/,launch replay demo train) $(BUILD)/tests/faultlab: $(LIB)

@@ -10,6 +10,7 @@
  * A file is written under another name and renamed, so that it is there as a whole or not at all; one that does not
  * hold what it says is ignored, and written anew. A cache that cannot be used is no error: programs are then compiled.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,13 +19,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kernels/device.h"
 
 static const char *const magic = "pairwise program 1";
 
-enum { LONGEST_KEY = 2048 };
+enum { LONGEST_KEY = 2048, OLD_SECONDS = 600 };
 
 static uint64_t checksum(const void *data, size_t bytes)
 {
@@ -74,6 +76,19 @@ static void choose_folder(char path[KERNEL__PATH])
     *path = 0;
 }
 
+/* PoCL 3.1 leaves an empty file behind for every process: those of processes that began a while ago go. */
+static void tidy(const char *pocl)
+{
+    DIR *list = opendir(pocl);
+    struct stat there;
+
+    for (struct dirent *entry; list && (entry = readdir(list));)
+        if (strncmp(entry->d_name, "tempfile_", 9) == 0 && fstatat(dirfd(list), entry->d_name, &there, 0) == 0 &&
+            there.st_size == 0 && time(NULL) - there.st_mtime > OLD_SECONDS)
+            unlinkat(dirfd(list), entry->d_name, 0);
+    if (list) closedir(list);
+}
+
 kernel_err kernel__cache_choose(char path[KERNEL__PATH])
 {
     const char *asked = getenv("PAIRWISE_CACHE");
@@ -84,7 +99,10 @@ kernel_err kernel__cache_choose(char path[KERNEL__PATH])
     else if (!try_folder(path, asked, ""))
         return kernel__fail(NULL, KERNEL_ERR_ARG, "PAIRWISE_CACHE: \"%s\" is not a folder of this user's to write into",
                             asked);
-    if (*path && try_folder(pocl, path, "/pocl")) setenv("POCL_CACHE_DIR", pocl, 0);
+    if (*path && try_folder(pocl, path, "/pocl")) {
+        setenv("POCL_CACHE_DIR", pocl, 0);
+        tidy(pocl);
+    }
     return KERNEL_OK;
 }
 

@@ -22,7 +22,7 @@ bool kernel__parse_spec(const char *text, kernel__spec *spec)
     char *end;
     long index;
 
-    if ((strncmp(text, "cpu", 3) && strncmp(text, "gpu", 3)) || kind != 3) {
+    if ((strncmp(text, "cpu", 3) != 0 && strncmp(text, "gpu", 3) != 0) || kind != 3) {
         *spec = (kernel__spec){"auto", 0};
         return strcmp(text, "auto") == 0;
     }

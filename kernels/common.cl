@@ -6,7 +6,7 @@
  *      VECTORS   vectors a work-item handles
  *      ITEMS     work-items side by side in a block (1 on CPUs)
  *
- * A block is LANES * VECTORS * ITEMS images; a channel of a pixel is a block of floats. kernels/layout.h has the picture.
+ * A block is LANES * VECTORS * ITEMS images; a channel of a pixel is a block of floats. kernels/layout.h has a picture.
  */
 #pragma OPENCL FP_CONTRACT OFF
 

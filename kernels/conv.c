@@ -146,7 +146,7 @@ kernel_err kernel_conv_backward_input(kernel_device *device, const kernel_conv *
 
 /* ---- Backward by weight ---- */
 
-/* What all tiles of a partial sum read should stay in the second cache; and a partial sum should be worth its writing. */
+/* What all tiles of a partial sum read should stay in the second cache; but a partial sum must be worth its writing. */
 enum { PIECE_FLOATS = 1 << 17, MOST_SPLITS = 64 };
 
 static int choose_splits(const kernel_conv *conv, kernel__layout layout)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conv_oracle: convolution as it is defined. Each loop visits every (n, k, p, q; c, r, s) with the tap inside the image:
+ * conv_oracle: convolution as it is defined: a visit to every (n, k, p, q; c, r, s) with the tap inside the image:
  *
  *      y[n,k,p,q]      += x[n,c,h,w] * weight[k,c,r,s]           h = p * stride + r - padding
  *      dx[n,c,h,w]     += dy[n,k,p,q] * weight[k,c,r,s]          w = q * stride + s - padding

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conv_plain: convolution as it is defined: a work-item has one output channel of one pixel (for its lanes), and adds up
- * input channels and taps. conv.cl does the same work eight channels at a time.
+ * conv_plain: convolution as it is defined: a work-item has one output channel of one pixel, for its lanes, and adds
+ * up input channels and taps. conv.cl does the same work eight channels at a time.
  *
  * Forward, y from x, and backward by input, dx from dy, are one kernel. Call what is written `out`, what is read `in`:
  *

@@ -4,8 +4,8 @@
  * what it was multiplied with (x) and the gradient of what it was added to (dy), over all output pixels and images.
  * conv_weight.cl does the same work sixteen weights at a time.
  *
- *      dweight[k][c][r][q] = sum over n, row, column of  dy[n][k][row][column] *
- *                                                        x[n][c][row * stride + r - padding][column * stride + q - padding]
+ *      dweight[k][c][r][q] = sum over n, row, column of
+ *          dy[n][k][row][column] * x[n][c][row * stride + r - padding][column * stride + q - padding]
  */
 
 /* The output pixels of one axis whose tap r falls inside: first <= out < end. */

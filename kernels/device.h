@@ -144,8 +144,8 @@ const char *kernel__family_name(kernel__family family);
 cl_kernel kernel__find(kernel_device *device, kernel__family family, int vectors, const char *name);
 void kernel__release_programs(kernel_device *device);
 
-/* Where programs are kept ("": nowhere), and PoCL is told to keep its own files there too. Before the first OpenCL call.
- * KERNEL_ERR_ARG if PAIRWISE_CACHE cannot be used. */
+/* Where programs are kept ("": nowhere), and PoCL is told to keep its own files there too. Before the first OpenCL
+ * call. KERNEL_ERR_ARG if PAIRWISE_CACHE cannot be used. */
 kernel_err kernel__cache_choose(char path[KERNEL__PATH]);
 
 /* A program's binary from the cache, to be freed; NULL if there is none that is whole and for this key. */

@@ -99,11 +99,12 @@ typedef struct {
 
 /* Open a device. spec is "auto" (the first GPU, else the first CPU), "cpu", "gpu", "cpu:K" or "gpu:K" (the K-th of
  * its kind, from 0); NULL: PAIRWISE_DEVICE, else "auto". `cores` is how many CPU cores this process may use, 0 for all:
- * it counts for the first kernel_open of a process (PoCL reads POCL_MAX_PTHREAD_COUNT once). No kernel is compiled
- * before it is used; programs are then taken from the cache on disk ($PAIRWISE_CACHE, or $XDG_CACHE_HOME/pairwise,
- * else ~/.cache/pairwise, else a temporary folder), where of several processes that start together one builds and the
- * others load. A damaged entry is built again. KERNEL_ERR_ARG: spec is none of these, or a PAIRWISE_ variable is wrong; KERNEL_ERR_DEVICE: there is no
- * such device, and the message (kernel_error_message(NULL)) lists those there are. */
+ * it counts for the first kernel_open of a process (PoCL reads POCL_MAX_PTHREAD_COUNT once).
+ * No kernel is compiled before it is used; programs are then taken from the cache on disk ($PAIRWISE_CACHE, or
+ * $XDG_CACHE_HOME/pairwise, else ~/.cache/pairwise, else a temporary folder), where of several processes that start
+ * together one builds and the others load. A damaged entry is built again.
+ * KERNEL_ERR_ARG: spec is none of these, or a PAIRWISE_ variable is wrong; KERNEL_ERR_DEVICE: there is no such device,
+ * and the message (kernel_error_message(NULL)) lists those there are. */
 kernel_err kernel_open(const char *spec, int cores, kernel_device **device);
 
 /* Wait for all work and release the device. Buffers and events should be freed before. NULL is fine; under another
@@ -169,8 +170,8 @@ kernel_err kernel_event_elapsed(const kernel_event *from, const kernel_event *to
 kernel_err kernel_stats(const kernel_device *device, kernel_counters *counters);
 
 /* ---- Activations ----
- * How an activation lies in memory is the device's business (kernels/layout.h): room for it is kernel_floats, a batch of
- * fewer images never needs more, and the two functions below turn it from and into the plain (N, C, H, W). */
+ * How an activation lies in memory is the device's business (kernels/layout.h): room for it is kernel_floats, a batch
+ * of fewer images never needs more, and the two functions below turn it from and into the plain (N, C, H, W). */
 
 /* Floats a slice needs to hold an activation of this shape; 0 if the shape is not valid or too large. */
 size_t kernel_floats(const kernel_device *device, kernel_shape shape);
@@ -181,7 +182,7 @@ kernel_err kernel_to_nchw(kernel_device *device, kernel_shape shape, kernel_slic
 
 /* ---- Convolution ----
  * weight is (K, C, R, R) as torchvision stores it: K output channels, C input channels, R x R taps; no bias.
- * Output: (N, K, P, Q), P = (H + 2*padding - R) / stride + 1, Q alike. Taps that fall outside the image cost nothing. */
+ * Output: (N, K, P, Q), P = (H + 2*padding - R) / stride + 1, Q alike. Taps outside the image cost nothing. */
 
 typedef struct {
     kernel_shape in; /* of x */
@@ -277,7 +278,7 @@ kernel_err kernel_sum(kernel_device *device, kernel_slice into, kernel_slice fro
 
 typedef enum { KERNEL_SGD, KERNEL_ADAM, KERNEL_ADAMW, KERNEL_RMSPROP } kernel_rule;
 
-/* PyTorch's optimisers, to the formula. Zero is a valid value for all but lr; kernel_optimizer_defaults sets PyTorch's. */
+/* PyTorch's optimisers, to the formula. kernel_optimizer_defaults sets its default values. */
 typedef struct {
     kernel_rule rule;
     double lr, weight_decay;
@@ -291,12 +292,12 @@ typedef struct {
 void kernel_optimizer_defaults(kernel_optimizer *optimizer, kernel_rule rule);
 
 /* How many state buffers (as long as the parameters, zero before the first step) the rule needs: 0 to 2.
- * SGD with momentum: the velocity. Adam, AdamW: first and second moment. RMSProp: mean square, and the velocity if there
- * is momentum. */
+ * SGD with momentum: the velocity. Adam, AdamW: first and second moment. RMSProp: mean square, and the velocity if
+ * there is momentum. */
 int kernel_optimizer_states(const kernel_optimizer *optimizer);
 
-/* One step, number `step` (from 1), of parameters[i] for i < count; state[0] and state[1] beside them (KERNEL_NONE where
- * not needed). An element's new value depends on that element alone, to the bit: slices may be updated by anyone. */
+/* One step, number `step` (from 1), of parameters[i] for i < count; state[0] and state[1] beside them (KERNEL_NONE
+ * where not needed). An element's new value depends on that element alone, to the bit: anyone may update any slice. */
 kernel_err kernel_update(kernel_device *device, const kernel_optimizer *optimizer, uint64_t step, size_t count,
                          kernel_slice parameters, kernel_slice gradients, const kernel_slice state[2]);
 

@@ -50,8 +50,9 @@ double kernel_oracle_cross_entropy(int n, int k, const double *logits, const int
     *correct = 0;
     for (int i = 0; i < n; i++, logits += k) {
         int best = largest(k, logits);
-        double sum = 0;
-        for (int j = 0; j < k; j++) sum += exp(logits[j] - logits[best]);
+        double sum = 1; /* exp(0), of the largest */
+        for (int j = 0; j < k; j++)
+            if (j != best) sum += exp(logits[j] - logits[best]);
         loss += log(sum) - (logits[labels[i]] - logits[best]);
         *correct += best == labels[i];
         for (int j = 0; j < k && dlogits; j++)

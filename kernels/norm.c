@@ -146,27 +146,18 @@ kernel_err kernel_conv_norm_forward(kernel_device *device, const kernel_conv *co
 
 /* ---- Backward ---- */
 
-static kernel_err split_residual(kernel_device *device, int vectors, const shape_norm *s, kernel_slice dy,
-                                 kernel_slice y, kernel_slice dz)
-{
-    kernel__call call = kernel__begin(device, KERNEL__NORM, vectors, "norm_back_residual");
-
-    kernel__slice(&call, dy);
-    kernel__slice(&call, y);
-    kernel__slice(&call, dz);
-    kernel__value(&call, s, sizeof *s);
-    return kernel__run(&call, (size_t)device->tiles.items, positions(s), 1);
-}
-
 static kernel_err back_sums(kernel_device *device, int vectors, const kernel_norm *norm, const shape_norm *s,
-                            kernel_slice dy, kernel_slice x)
+                            kernel_slice dy, kernel_slice x, kernel_slice y, kernel_slice dz)
 {
     kernel__call call = kernel__begin(device, KERNEL__NORM, vectors, "norm_back_sums");
 
     kernel__slice(&call, dy);
     kernel__slice(&call, x);
+    kernel__slice(&call, y);
+    kernel__slice(&call, dz);
     kernel__slice(&call, norm->saved);
     kernel__value(&call, s, sizeof *s);
+    kernel__int(&call, kernel__given(dz));
     return kernel__run(&call, tiles(s), (size_t)s->chunks, 1);
 }
 
@@ -202,14 +193,12 @@ static kernel_err go_back(kernel_device *device, const kernel_norm *norm, kernel
 {
     int vectors = kernel__layout_of(device, norm->shape.n).vectors;
     shape_norm s = describe(device, norm);
-    kernel_err err = KERNEL_OK;
+    kernel_err err = back_sums(device, vectors, norm, &s, dy, x, y, dresidual);
 
     if (kernel__given(dresidual)) {
-        err = split_residual(device, vectors, &s, dy, y, dresidual);
         dy = dresidual;
         s.relu = 0;
     }
-    if (!err) err = back_sums(device, vectors, norm, &s, dy, x);
     if (!err) err = back_finish(device, vectors, norm, &s, dgamma, dbeta);
     return err ? err : back_apply(device, vectors, norm, &s, dy, x, dx);
 }

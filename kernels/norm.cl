@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * norm: batch norm with what follows it. Sums over the batch are made in two steps: `chunks` work-items for each tile of
- * channels have a range of positions each, then one work-item for each channel puts the chunks together, in order.
+ * norm: batch norm with what follows it. Sums over the batch are made in two steps: `chunks` work-items for each tile
+ * of channels have a range of positions each, then one work-item for each channel puts the chunks together, in order.
  *
  * What is saved for a layer, C floats each:
  *      mean, inverse     of the batch (or the running ones): 1 / sqrt(variance + eps)
@@ -135,41 +135,36 @@ __kernel void norm_apply(SLICE(const float, x), SLICE(const float, saved), SLICE
         }
 }
 
-/* Behind a residual the sign is that of the sum, y. dz goes to the other branch. x: lanes, y: position. */
-__kernel void norm_back_residual(SLICE(const float, dy), SLICE(const float, y), SLICE(float, dz), const shape_norm s)
-{
-    const size_t at = (size_t)get_global_id(1) * s.channels * BLOCK + get_global_id(0) * SPAN;
-    __global const float *in = OPEN(dy) + at, *sum = OPEN(y) + at;
-    __global float *out = OPEN(dz) + at;
-
-    for (int c = 0; c < s.channels; c++)
-        for (int v = 0; v < SPAN; v += LANES) {
-            const vec value = load(in + c * BLOCK + v);
-            store(out + c * BLOCK + v, s.relu ? select((vec)0.0f, value, load(sum + c * BLOCK + v) > 0.0f) : value);
-        }
-}
-
-/* Sums of dz and of dz * (x - mean). x: tile of channels, y: chunk. s.relu: dy still has to come through the ReLU. */
-__kernel void norm_back_sums(SLICE(const float, dy), SLICE(const float, x), SLICE(float, saved), const shape_norm s)
+/* Sums of dz and of dz * (x - mean); dz is dy as it came through the ReLU. Where a residual was added before the ReLU,
+ * the sign is that of the sum, y, and dz is kept, for the other branch and for norm_back_apply.
+ * x: tile of channels, y: chunk. */
+__kernel void norm_back_sums(SLICE(const float, dy), SLICE(const float, x), SLICE(const float, y), SLICE(float, dz),
+                             SLICE(float, saved), const shape_norm s, const int has_residual)
 {
     const int c = get_global_id(0) * CHANNELS, last = min(CHANNELS, s.channels - c) - 1, chunk = get_global_id(1);
     const int first = chunk_start(chunk, s), end = chunk_start(chunk + 1, s), stride = s.channels * BLOCK;
-    __global const float *d = OPEN(dy) + (size_t)first * stride + c * BLOCK;
-    __global const float *in = OPEN(x) + (size_t)first * stride + c * BLOCK;
+    size_t at = (size_t)first * stride + c * BLOCK;
     __global float *mine = OPEN(saved) + c, *parts = mine + (PARTS + chunk * 2) * s.channels;
     vec sum[CHANNELS], products[CHANNELS];
 
     for (int t = 0; t < CHANNELS; t++) sum[t] = products[t] = 0.0f;
-    for (int at = first; at < end; at++, in += stride, d += stride)
-        for (int i = 0; i < BLOCK; i += LANES) UNROLL
-    for (int t = 0; t < CHANNELS; t++) {
-        const int u = min(t, last);
-        const vec value = load(in + u * BLOCK + i);
-        vec dz = load(d + u * BLOCK + i);
-        if (s.relu) dz = through_relu(dz, value, mine + u, s.channels);
-        sum[t] += dz;
-        products[t] = MULTIPLY_ADD(dz, value - mine[MEAN * s.channels + u], products[t]);
-    }
+    for (int position = first; position < end; position++, at += stride)
+        for (int i = 0; i < BLOCK; i += LANES) {
+            UNROLL
+            for (int t = 0; t < CHANNELS; t++) {
+                const int u = min(t, last);
+                const size_t here = at + u * BLOCK + i;
+                const vec value = load(OPEN(x) + here);
+                vec d = load(OPEN(dy) + here);
+                if (has_residual) {
+                    if (s.relu) d = select((vec)0.0f, d, load(OPEN(y) + here) > 0.0f);
+                    if (t <= last) store(OPEN(dz) + here, d);
+                } else if (s.relu)
+                    d = through_relu(d, value, mine + u, s.channels);
+                sum[t] += d;
+                products[t] = MULTIPLY_ADD(d, value - mine[MEAN * s.channels + u], products[t]);
+            }
+        }
     for (int t = 0; t <= last; t++) {
         parts[t] = sum_lanes(sum[t]);
         parts[s.channels + t] = sum_lanes(products[t]);
@@ -199,7 +194,7 @@ __kernel void norm_back_finish(SLICE(float, saved), SLICE(float, dgamma), SLICE(
     mine[OFFSET * s.channels] = s.frozen ? 0.0f : -scale * sum / m;
 }
 
-/* x: lanes, y: position; goes through the channels. s.relu as in norm_back_sums. */
+/* s.relu: dy still has to come through the ReLU. x: lanes, y: position; goes through the channels. */
 __kernel void norm_back_apply(SLICE(const float, dy), SLICE(const float, x), SLICE(const float, saved),
                               SLICE(float, dx), const shape_norm s)
 {

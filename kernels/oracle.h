@@ -21,9 +21,9 @@ typedef struct {
     } first, end;
 } kernel_oracle_part;
 
-/* Convolution (conv_oracle.c). x: conv->in, y: kernel_conv_out(conv), weight: (K, C, R, R). All of the result is written,
- * the sum of the products in `part` (NULL: all of them): for some images and output channels y is right then, for some
- * images and input channels dx, for some output and input channels dweight, if the rest is all there. */
+/* Convolution (conv_oracle.c). x: conv->in, y: kernel_conv_out(conv), weight: (K, C, R, R). All of the result is
+ * written, the sum of the products in `part` (NULL: all of them): for some images and output channels y is right then,
+ * for some images and input channels dx, for some output and input channels dweight, if the rest is all there. */
 void kernel_oracle_conv_forward(const kernel_conv *conv, const kernel_oracle_part *part, const double *x,
                                 const double *weight, double *y);
 void kernel_oracle_conv_backward_input(const kernel_conv *conv, const kernel_oracle_part *part, const double *dy,

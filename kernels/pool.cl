@@ -8,8 +8,8 @@
  */
 enum { SIZE = 3 };
 
-/* One vector of a window whose first tap is (row, column), perhaps outside: the largest, and which tap it was; of equals
- * the first, and a NaN is larger than all. `in`: of the image's first pixel. */
+/* One vector of a window whose first tap is (row, column), perhaps outside: the largest, and which tap it was; of
+ * equals the first, and a NaN is larger than all. `in`: of the image's first pixel. */
 inline vec largest(__global const float *in, int row, int column, const shape_image s, ivec *chosen)
 {
     vec most = -INFINITY;

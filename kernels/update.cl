@@ -2,16 +2,16 @@
 /*
  * update: PyTorch's optimisers, to the formula and in its order of operations (p: parameter, g: gradient):
  *
- *      SGD       g += decay * p;      v = momentum * v + g;                     p -= lr * v    (no momentum: p -= lr * g)
- *      RMSProp   g += decay * p;      s = alpha * s + (1 - alpha) * g * g;      d = sqrt(s) + eps
- *                momentum: v = momentum * v + g / d,  p -= lr * v;              else p -= lr * g / d
- *      Adam      g += decay * p;      m = beta1 * m + (1 - beta1) * g;          v = beta2 * v + (1 - beta2) * g * g
+ *      SGD       g += decay * p;   v = momentum * v + g;               p -= lr * v   (without momentum: p -= lr * g)
+ *      RMSProp   g += decay * p;   s = alpha * s + (1 - alpha) * g * g;      step = g / (sqrt(s) + eps)
+ *                with momentum: v = momentum * v + step;  p -= lr * v        else p -= lr * step
+ *      Adam      g += decay * p;   m = beta1 * m + (1 - beta1) * g;    v = beta2 * v + (1 - beta2) * g * g
  *                p -= step_size * m / (sqrt(v) / correction + eps)
  *                step_size = lr / (1 - beta1^step), correction = sqrt(1 - beta2^step)
  *      AdamW     p *= 1 - lr * decay, then Adam without decay
  *
- * A work-item has STRETCH elements; the last one fewer. Nothing is fused (FP_CONTRACT OFF), so that an element gives the
- * same bits in a vector's body, in its tail and on any rank.
+ * A work-item has STRETCH elements; the last one fewer. Nothing is fused (FP_CONTRACT OFF), so that an element gives
+ * the same bits in a vector's body, in its tail and on any rank.
  */
 #define FOR_STRETCH(i, count) \
     for (ulong i = get_global_id(0) * (ulong)STRETCH, end_ = min((ulong)(count), i + STRETCH); i < end_; i++)

@@ -40,6 +40,7 @@ static void own_cache(void)
     setenv("PAIRWISE_CACHE", folder, 1);
 }
 
+/* cppcheck-suppress unknownMacro */
 TestSuite(kernels, .fini = remove_folder, .timeout = 120);
 
 /* Something that needs a program: the sum of two vectors, right or wrong. */
@@ -154,7 +155,7 @@ Test(kernels, write_and_read_count_bytes)
     kernel_buffer_free(buffer);
 }
 
-enum { WRAPPED = 1 << 16 };
+enum { WRAPPED = 1 << 16, HALF = WRAPPED / 2 };
 
 Test(kernels, wrapped_memory_is_shared)
 {
@@ -171,7 +172,7 @@ Test(kernels, wrapped_memory_is_shared)
     ASSERT_KERNEL(kernel_sum(device(), kernel_at(buffer, 0), kernel_at(buffer, WRAPPED / 2), WRAPPED / 2));
     ASSERT_KERNEL(kernel_fetch(device(), kernel_at(buffer, 0), WRAPPED / 2, &event));
     ASSERT_KERNEL(kernel_event_wait(event));
-    for (int i = 0; i < WRAPPED / 2; i++) cr_assert_eq(host[i], (float)(2 * i + WRAPPED / 2), "element %d", i);
+    for (int i = 0; i < WRAPPED / 2; i++) cr_assert_eq(host[i], (float)(2 * i + HALF), "element %d", i);
     host[7] = 70;
     ASSERT_KERNEL(kernel_push(device(), kernel_at(buffer, 7), 1));
     ASSERT_KERNEL(kernel_read(device(), &other, kernel_at(buffer, 7), 1));

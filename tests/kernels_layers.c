@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kernels_layers: every layer, forward and backward, against its oracle: batches around a block's length, channels
- * around a tile's, images that a tap does not fit into. And the oracles' own backward against differences of their forward.
+ * around a tile's, images that a tap does not fit into. And the oracles' own backward, by differences of their forward.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define SLICE_OF(shape, values) tensor_activation((shape), (values))
 
+/* cppcheck-suppress unknownMacro */
 TestSuite(kernels, .fini = tensor_release, .timeout = 120);
 
 static size_t elements(kernel_shape shape)

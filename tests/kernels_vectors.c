@@ -11,6 +11,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* cppcheck-suppress unknownMacro */
 TestSuite(kernels, .fini = tensor_release, .timeout = 120);
 
 /* ---- Optimisers ---- */
