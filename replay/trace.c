@@ -525,7 +525,7 @@ static char *read_file(const char *path, size_t *bytes, char *why, size_t why_by
     return text;
 }
 
-static bool read_text(reader *r, const char *path, char *why, size_t why_bytes)
+static bool read_and_check(reader *r, const char *path, char *why, size_t why_bytes)
 {
     replay_trace *t = r->trace;
     r->last = calloc(REPLAY_MOST_RANKS, sizeof *r->last);
@@ -547,24 +547,30 @@ static bool read_text(reader *r, const char *path, char *why, size_t why_bytes)
     return true;
 }
 
-bool replay_read(const char *path, replay_trace *trace, char *why, size_t why_bytes)
+bool replay_read_text(const char *text, size_t bytes, const char *name, replay_trace *trace, char *why,
+                      size_t why_bytes)
 {
-    size_t bytes;
     *trace = (replay_trace){.world = REPLAY_UNKNOWN,
                             .program = REPLAY_UNKNOWN,
                             .outcome = REPLAY_UNKNOWN,
                             .end_text = REPLAY_UNKNOWN,
                             .end_time = REPLAY_UNKNOWN};
-    errno = 0;
-    char *text = read_file(path, &bytes, why, why_bytes);
-    if (!text) return false;
     reader r = {.trace = trace};
     json_open(&r.j, text, bytes);
-    bool fine = read_text(&r, path, why, why_bytes);
+    bool fine = read_and_check(&r, name, why, why_bytes);
     free(r.last);
     free(r.ends);
-    free(text);
     if (!fine) replay_free(trace);
+    return fine;
+}
+
+bool replay_read(const char *path, replay_trace *trace, char *why, size_t why_bytes)
+{
+    size_t bytes;
+    errno = 0;
+    char *text = read_file(path, &bytes, why, why_bytes);
+    bool fine = text && replay_read_text(text, bytes, path, trace, why, why_bytes);
+    free(text);
     return fine;
 }
 

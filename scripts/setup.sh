@@ -6,7 +6,7 @@
 #       build      a C compiler                 (make)
 #       test       Criterion                    (make test)
 #       lint       clang-tidy, cppcheck         (make lint, make format)
-#       test-all   valgrind, strace, clang      (make test-all)
+#       test-all   valgrind, strace, clang, chromium   (make test-all)
 #       plots      gnuplot                      (make plots)
 #       test-long  debootstrap                  (make test-long)
 #       check      install nothing, only list what is missing for all of these
@@ -22,7 +22,7 @@ needs() {
     build) echo "cc:gcc ar:binutils /usr/include/stdio.h:libc6-dev" ;;
     test) echo "/usr/include/criterion/criterion.h:libcriterion-dev" ;;
     lint) echo "clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck" ;;
-    test-all) echo "clang:clang valgrind:valgrind strace:strace pkg-config:pkg-config ps:procps prlimit:util-linux" ;;
+    test-all) echo "clang:clang valgrind:valgrind strace:strace pkg-config:pkg-config ps:procps prlimit:util-linux chromium:chromium" ;;
     plots) echo "gnuplot:gnuplot-nox" ;;
     test-long) echo "debootstrap:debootstrap" ;;
     *) echo "setup.sh: no purpose called $1" >&2; exit 2 ;;

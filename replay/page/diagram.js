@@ -63,7 +63,7 @@ function niceStep(span, most) {
 
 function drawGrid(view, at, g) {
   const span = view.to - view.from, steps = view.by === 'step';
-  const each = Math.max(steps ? 1 : 0, niceStep(span, (at.right - at.left) / (at.size * (steps ? 2.6 : 6))));
+  const each = Math.max(steps ? 1 : 0, niceStep(span, (at.right - at.left) / (at.size * (!steps ? 6 : view.to < 1000 ? 2.6 : 4.2))));
   const origin = steps ? 0 : view.part.start;
   g.font = font(at.size * 0.82);
   g.textAlign = 'center';
@@ -277,16 +277,38 @@ function visibleMessages(view) {
   return view.part.messages.filter((m) => begins(view, m) <= view.to && Math.min(arrives(view, m), view.run.endTime) >= view.from);
 }
 
+/* Too many for arrows: lines, those between the same ranks at the same pixel only once, in two strokes. */
+function drawCrowd(view, at, g, shown) {
+  const paths = { past: new Path2D(), future: new Path2D() }, last = new Map();
+  for (const m of shown) {
+    const e = arrowEnds(view, at, m), key = m.from * 4096 + m.to, place = Math.round(e.x0) + Math.round(e.x1) / 65536;
+    if (last.get(key) === place) continue;
+    last.set(key, place);
+    const path = e.t1 <= view.time ? paths.past : paths.future;
+    path.moveTo(e.x0, e.y0);
+    path.lineTo(e.x1, e.y1);
+  }
+  g.strokeStyle = view.knowsParts ? COLOURS.blue : COLOURS.ink;
+  g.lineWidth = 1;
+  g.globalAlpha = 0.45;
+  g.stroke(paths.past);
+  g.globalAlpha = 0.12;
+  g.stroke(paths.future);
+  g.globalAlpha = 1;
+}
+
 function drawMessages(view, at, g) {
-  const shown = visibleMessages(view), many = shown.length > 1500;
+  const shown = visibleMessages(view);
+  if (shown.length > 1500) return drawCrowd(view, at, g, shown);
   g.globalAlpha = 0.13;
-  if (!many) for (const m of shown) if (progressOf(view, m) < 1) drawArrow(view, at, g, m, 1, false);
-  g.globalAlpha = many ? 0.5 : 0.55;
+  for (const m of shown) if (progressOf(view, m) < 1) drawArrow(view, at, g, m, 1, false);
+  g.globalAlpha = 0.55;
   for (const m of shown) if (progressOf(view, m) === 1 && !isFresh(view, m)) drawArrow(view, at, g, m, 1, false);
   g.globalAlpha = 1;
   const fresh = shown.filter((m) => progressOf(view, m) > 0 && isFresh(view, m));
   for (const m of fresh) drawArrow(view, at, g, m, progressOf(view, m), true);
   if (shown.length < 400) for (const m of shown) if (progressOf(view, m) > 0) drawLabel(view, at, g, m, 1);
+  return undefined;
 }
 
 function drawDots(view, at, g) {

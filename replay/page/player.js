@@ -5,6 +5,8 @@ const page = JSON.parse(document.getElementById('data').textContent);
 const $ = (id) => document.getElementById(id);
 const player = { views: [], by: 'step', at: 0, playing: false, speed: 1, dirty: true, ready: 0 };
 
+const LONG = 400; /* steps */
+
 /* ---- Views ---- */
 
 function newView(raw, name) {
@@ -154,6 +156,7 @@ function chooseTime(by) {
   for (const view of player.views) {
     view.by = by;
     fitWindow(view);
+    if (by === 'step' && view.to > LONG) view.to = 60; /* the beginning: nothing could be seen of the whole */
   }
   moveTo(stops()[0]);
 }
@@ -166,11 +169,9 @@ function choosePart(key) {
   $('subtitle').textContent = subtitle(view);
 }
 
-/* The reference shows its part of the same name, the n-th as here. */
 function compareWith(part) {
-  const [view, other] = player.views, same = (p) => p.kind === part.kind && p.name === part.name;
-  const nth = view.parts.filter(same).indexOf(part), twins = other.parts.filter(same);
-  showPart(other, twins[Math.max(0, nth)] || twins[0] || other.parts[0]);
+  const [view, other] = player.views;
+  showPart(other, twinOf(part, view.parts, other.parts));
   const ranks = Math.max(view.run.ranks, other.run.ranks);
   player.difference = findDifference(ranks, view.part, other.part);
   view.differing = player.difference && player.difference.mine;
@@ -305,7 +306,7 @@ function start() {
   const names = page.traces.length > 1 ? ['mine', 'the reference'] : [''];
   player.views = page.traces.map((raw, i) => newView(raw, names[i]));
   const view = main(), two = player.views.length > 1;
-  const part = two ? partsToCompare(view.parts, player.views[1].parts)[0] : usualPart(view.run, view.parts);
+  const part = two ? partToCompare(view.run, view.parts, player.views[1].parts) : usualPart(view.run, view.parts);
   $('title').textContent = page.title || view.run.program || partText(part);
   document.title = `${$('title').textContent} · Pairwise replay`;
   $('by-clock').disabled = two;
