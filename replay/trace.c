@@ -245,8 +245,9 @@ static void add_slice(reader *r, const event *e)
     }
     t->slices = grow(r, t->slices, t->slice_count, &r->slice_room, sizeof *t->slices);
     if (r->no_memory) return;
-    int parent = enclosing(r, e, true);
-    if (r->open_count < DEEPEST) r->open[r->open_count++] = (int)t->slice_count;
+    bool apart = e->ph[0] == 'b'; /* beside the calls, not inside them */
+    int parent = apart ? REPLAY_NOBODY : enclosing(r, e, true);
+    if (!apart && r->open_count < DEEPEST) r->open[r->open_count++] = (int)t->slice_count;
     t->slices[t->slice_count++] = (replay_slice){.parent = parent,
                                                  .depth = e->depth,
                                                  .order = r->order++,
@@ -270,6 +271,13 @@ static void add_slice(reader *r, const event *e)
                                                  .unfinished = e->unfinished,
                                                  .failed = e->failed,
                                                  .looks = e->looks};
+}
+
+/* The end of something in the background stands right behind its beginning. */
+static void end_background(reader *r, const event *e)
+{
+    replay_slice *last = r->trace->slice_count ? &r->trace->slices[r->trace->slice_count - 1] : NULL;
+    if (last && last->kind == SLICE_BACKGROUND && ns(e->ts) >= last->start) last->length = ns(e->ts) - last->start;
 }
 
 static replay_message message_of(reader *r, const event *e, bool sent)
@@ -342,7 +350,8 @@ static void note_end(reader *r, const event *e)
 static void take_event(reader *r, const event *e)
 {
     bool is_end = strcmp(e->cat, "end") == 0;
-    if (e->ph[0] == 'X') add_slice(r, e);
+    if (e->ph[0] == 'X' || e->ph[0] == 'b') add_slice(r, e);
+    if (e->ph[0] == 'e') end_background(r, e);
     if (e->ph[0] == 's' || e->ph[0] == 'f') add_message(r, e);
     if (e->ph[0] == 'i' && is_end && *e->text) note_end(r, e);
     if (e->ph[0] == 'i' && is_end && !*e->text) note_rank_end(r, e);

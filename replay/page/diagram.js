@@ -120,7 +120,7 @@ function hatch(g, colour) {
 
 /* How a slice looks: [colour, height in lanes, hatched]. */
 const LOOKS = {
-  phase: ['purple', 0.84, false], collective: ['faint', 0.72, false], background: ['sky', 0.2, false],
+  phase: ['purple', 0.94, false], collective: ['faint', 0.72, false], background: ['sky', 0.07, false],
   call: ['sky', 0.44, false], wait: ['soft', 0.44, true], compute: ['orange', 0.44, false],
 };
 
@@ -139,9 +139,9 @@ function isBad(run, s) {
 
 function drawSlice(view, at, g, s) {
   const [colour, share, hatched] = LOOKS[s.kind], bad = isBad(view.run, s);
-  const x = Math.max(at.x(s.start), at.left), x2 = Math.min(at.x(s.end), at.width), height = at.lane * share;
+  const x = Math.max(at.x(s.start), at.left), x2 = Math.min(at.x(s.end), at.width), height = at.lane * (s.kind === 'phase' ? Math.max(0.5, share - 0.15 * s.level) : share);
   if (x2 < at.left || x > at.width) return;
-  const y = at.y(s.rank) - height / 2, width = Math.max(x2 - x, 1.2);
+  const y = s.kind === 'background' ? at.y(s.rank) + at.lane * 0.25 : at.y(s.rank) - height / 2, width = Math.max(x2 - x, 1.2);
   if (s.kind === 'wait') {
     g.fillStyle = COLOURS.paper;
     g.fillRect(x, y, width, height);
@@ -155,6 +155,10 @@ function drawSlice(view, at, g, s) {
     g.lineWidth = 2.5;
     g.strokeRect(x, y, width, height);
     g.lineWidth = 1;
+  }
+  if (s.kind === 'phase') {
+    g.fillStyle = COLOURS.purple;
+    g.fillRect(x, y, 1, height);
   }
   if (s.kind === 'phase' && width > at.size * 3) drawName(at, g, s, x, y, width);
 }

@@ -23,6 +23,7 @@ function newView(raw, name) {
 }
 
 function showPart(view, part) {
+  fillPhase(view.run, part);
   view.part = part;
   view.timeline = makeTimeline(view.run, part);
   view.buffers = makeBuffers(view.run, part, view.timeline);
@@ -211,7 +212,8 @@ function subtitle(view) {
 }
 
 function fillPicker() {
-  const list = main().parts, shown = list.length > 400 ? [...list.slice(0, 300), ...list.slice(-100)] : list;
+  const list = main().parts, at = list.indexOf(main().part);
+  const shown = list.filter((_, i) => i < 100 || Math.abs(i - at) < 100 || i >= list.length - 100);
   $('focus').replaceChildren(...shown.map((p) => Object.assign(document.createElement('option'), { value: p.key, textContent: partText(p) })));
   $('focus').value = main().part.key;
 }
@@ -312,7 +314,8 @@ function start() {
   $('by-clock').disabled = two;
   showPart(view, part);
   fillPicker();
-  player.by = view.run.end && !view.run.messages.length ? 'clock' : 'step';
+  const ofItsOwn = part.kind === 'phase' && view.parts.filter((p) => p.kind === 'phase').length > 1;
+  player.by = !two && (ofItsOwn || (view.run.end && !view.run.messages.length)) ? 'clock' : 'step';
   choosePart(part.key);
   showEnding(view);
   if (view.run.end && !two) moveTo(Infinity);
