@@ -106,12 +106,12 @@ $(call programs,bench/*.c): $(BUILD)/%: $(OBJ)/%.o $(BENCH_UTIL) $(LIB)
 	$(call link)
 $(SUITES): $(BUILD)/%: $(OBJ)/%.o $(TEST_UTIL) $(LIB)
 	$(call link,-lcriterion)
+$(addprefix $(BUILD)/tests/,trace trace_format): $(filter-out %/main.o,$(REPLAY))
 $(BUILD)/tests/faultlab: $(FAULTS) $(TEST_UTIL) $(LIB)
 	$(call link,$(WRAP))
 
 .SECONDARY:
 -include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d)
-
 # ---- What to do with it ----
 
 export BUILD CC V SPEED RANKS STEP

@@ -478,6 +478,11 @@ static void join(replay_message *sent, const replay_message *end)
     sent->received_order = end->received_order;
 }
 
+static bool is_same_message(const replay_message *sent, const replay_message *end)
+{
+    return sent->id == end->id && sent->from == end->from && sent->to == end->to && sent->bytes == end->bytes;
+}
+
 static bool put_together(reader *r)
 {
     replay_trace *t = r->trace;
@@ -486,7 +491,7 @@ static bool put_together(reader *r)
     if (r->end_count) qsort(r->ends, r->end_count, sizeof *r->ends, by_id);
     for (size_t e = 0; e < r->end_count; e++) {
         while (s < t->message_count && t->messages[s].id < r->ends[e].id) s++;
-        if (s < t->message_count && t->messages[s].id == r->ends[e].id && t->messages[s].to == r->ends[e].to)
+        if (s < t->message_count && is_same_message(&t->messages[s], &r->ends[e]))
             join(&t->messages[s], &r->ends[e]);
         else
             alone++;

@@ -205,8 +205,11 @@ static void check_arrows(const event *events, size_t count)
     for (size_t i = 0; i < used; i++) {
         bool same = before && before->id == list[i]->id;
         if (list[i]->ph[0] == 's') cr_assert(!same, "the number %.0f is used twice", list[i]->id);
-        if (list[i]->ph[0] == 'f')
+        if (list[i]->ph[0] == 'f') {
             cr_assert(same && before->ph[0] == 's', "message %.0f was received and never sent", list[i]->id);
+            cr_assert(before->ts <= list[i]->ts + rounding * 20, "message %.0f: sent at %.3f, received at %.3f",
+                      list[i]->id, before->ts, list[i]->ts);
+        }
         before = list[i];
     }
     free(list);
