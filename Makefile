@@ -99,6 +99,7 @@ $(BUILD)/train: $(OBJ)/trainer/train_main.o
 $(BUILD)/tests/faultlab: $(FAULTS) $(TEST_UTIL) $(if $(HAS_TRAIN),$(TRAIN_LIB))
 $(call programs,bench/*.c): $(BENCH_UTIL)
 $(SUITES): $(TEST_UTIL)
+$(addprefix $(BUILD)/tests/,trace trace_format): $(filter-out %/main.o,$(REPLAY))
 $(TRAIN_SUITES): $(TEST_UTIL) $(TRAIN_UTIL)
 $(TRAIN_PROGRAMS) $(TRAIN_SUITES): $(TRAIN_LIB)
 $(BUILD)/tests/faultlab: LIBS := $(WRAP) $(if $(HAS_TRAIN),-lOpenCL -lm)
@@ -113,7 +114,6 @@ include learn/course.mk
 
 .SECONDARY:
 -include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d)
-
 # ---- What to do with it ----
 
 export BUILD CC V SPEED RANKS STEP

@@ -245,8 +245,9 @@ static void add_slice(reader *r, const event *e)
     }
     t->slices = grow(r, t->slices, t->slice_count, &r->slice_room, sizeof *t->slices);
     if (r->no_memory) return;
-    int parent = enclosing(r, e, true);
-    if (r->open_count < DEEPEST) r->open[r->open_count++] = (int)t->slice_count;
+    bool apart = e->ph[0] == 'b'; /* beside the calls, not inside them */
+    int parent = apart ? REPLAY_NOBODY : enclosing(r, e, true);
+    if (!apart && r->open_count < DEEPEST) r->open[r->open_count++] = (int)t->slice_count;
     t->slices[t->slice_count++] = (replay_slice){.parent = parent,
                                                  .depth = e->depth,
                                                  .order = r->order++,
@@ -270,6 +271,13 @@ static void add_slice(reader *r, const event *e)
                                                  .unfinished = e->unfinished,
                                                  .failed = e->failed,
                                                  .looks = e->looks};
+}
+
+/* The end of something in the background stands right behind its beginning. */
+static void end_background(reader *r, const event *e)
+{
+    replay_slice *last = r->trace->slice_count ? &r->trace->slices[r->trace->slice_count - 1] : NULL;
+    if (last && last->kind == SLICE_BACKGROUND && ns(e->ts) >= last->start) last->length = ns(e->ts) - last->start;
 }
 
 static replay_message message_of(reader *r, const event *e, bool sent)
@@ -342,7 +350,8 @@ static void note_end(reader *r, const event *e)
 static void take_event(reader *r, const event *e)
 {
     bool is_end = strcmp(e->cat, "end") == 0;
-    if (e->ph[0] == 'X') add_slice(r, e);
+    if (e->ph[0] == 'X' || e->ph[0] == 'b') add_slice(r, e);
+    if (e->ph[0] == 'e') end_background(r, e);
     if (e->ph[0] == 's' || e->ph[0] == 'f') add_message(r, e);
     if (e->ph[0] == 'i' && is_end && *e->text) note_end(r, e);
     if (e->ph[0] == 'i' && is_end && !*e->text) note_rank_end(r, e);
@@ -469,6 +478,11 @@ static void join(replay_message *sent, const replay_message *end)
     sent->received_order = end->received_order;
 }
 
+static bool is_same_message(const replay_message *sent, const replay_message *end)
+{
+    return sent->id == end->id && sent->from == end->from && sent->to == end->to && sent->bytes == end->bytes;
+}
+
 static bool put_together(reader *r)
 {
     replay_trace *t = r->trace;
@@ -477,7 +491,7 @@ static bool put_together(reader *r)
     if (r->end_count) qsort(r->ends, r->end_count, sizeof *r->ends, by_id);
     for (size_t e = 0; e < r->end_count; e++) {
         while (s < t->message_count && t->messages[s].id < r->ends[e].id) s++;
-        if (s < t->message_count && t->messages[s].id == r->ends[e].id && t->messages[s].to == r->ends[e].to)
+        if (s < t->message_count && is_same_message(&t->messages[s], &r->ends[e]))
             join(&t->messages[s], &r->ends[e]);
         else
             alone++;
@@ -525,7 +539,7 @@ static char *read_file(const char *path, size_t *bytes, char *why, size_t why_by
     return text;
 }
 
-static bool read_text(reader *r, const char *path, char *why, size_t why_bytes)
+static bool read_and_check(reader *r, const char *path, char *why, size_t why_bytes)
 {
     replay_trace *t = r->trace;
     r->last = calloc(REPLAY_MOST_RANKS, sizeof *r->last);
@@ -547,24 +561,30 @@ static bool read_text(reader *r, const char *path, char *why, size_t why_bytes)
     return true;
 }
 
-bool replay_read(const char *path, replay_trace *trace, char *why, size_t why_bytes)
+bool replay_read_text(const char *text, size_t bytes, const char *name, replay_trace *trace, char *why,
+                      size_t why_bytes)
 {
-    size_t bytes;
     *trace = (replay_trace){.world = REPLAY_UNKNOWN,
                             .program = REPLAY_UNKNOWN,
                             .outcome = REPLAY_UNKNOWN,
                             .end_text = REPLAY_UNKNOWN,
                             .end_time = REPLAY_UNKNOWN};
-    errno = 0;
-    char *text = read_file(path, &bytes, why, why_bytes);
-    if (!text) return false;
     reader r = {.trace = trace};
     json_open(&r.j, text, bytes);
-    bool fine = read_text(&r, path, why, why_bytes);
+    bool fine = read_and_check(&r, name, why, why_bytes);
     free(r.last);
     free(r.ends);
-    free(text);
     if (!fine) replay_free(trace);
+    return fine;
+}
+
+bool replay_read(const char *path, replay_trace *trace, char *why, size_t why_bytes)
+{
+    size_t bytes;
+    errno = 0;
+    char *text = read_file(path, &bytes, why, why_bytes);
+    bool fine = text && replay_read_text(text, bytes, path, trace, why, why_bytes);
+    free(text);
     return fine;
 }
 

@@ -7,7 +7,7 @@
 #       train      OpenCL: headers, loader and a driver for CPUs    (kernels/, trainer/)
 #       test       Criterion                    (make test)
 #       lint       clang-tidy, cppcheck         (make lint, make format)
-#       test-all   valgrind, strace, clang, oclgrind    (make test-all)
+#       test-all   valgrind, strace, clang, oclgrind, chromium    (make test-all)
 #       plots      gnuplot                      (make plots)
 #       test-long  debootstrap                  (make test-long)
 #       check      install nothing, only list what is missing for all of these
@@ -32,7 +32,7 @@ needs() {
     train) echo "/usr/include/CL/cl.h:opencl-headers $(loader):ocl-icd-opencl-dev /etc/OpenCL/vendors:pocl-opencl-icd" ;;
     test) echo "/usr/include/criterion/criterion.h:libcriterion-dev" ;;
     lint) echo "clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck" ;;
-    test-all) echo "clang:clang valgrind:valgrind strace:strace pkg-config:pkg-config ps:procps prlimit:util-linux oclgrind:oclgrind" ;;
+    test-all) echo "clang:clang valgrind:valgrind strace:strace pkg-config:pkg-config ps:procps prlimit:util-linux oclgrind:oclgrind chromium:chromium" ;;
     plots) echo "gnuplot:gnuplot-nox" ;;
     test-long) echo "debootstrap:debootstrap" ;;
     *) echo "setup.sh: no purpose called $1" >&2; exit 2 ;;

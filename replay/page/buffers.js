@@ -83,6 +83,8 @@ function simulate(run, timeline, buffers) {
 function makeBuffers(run, part, timeline) {
   const operation = operationOf(part);
   const known = part.messages.some((m) => m.offset >= 0) || (part.kind === 'collective' && totalBytes(run, part) > 0);
+  const collectives = new Set(part.messages.map((m) => (m.ofCollective ? `${m.comm}.${m.collective}` : '')));
+  if (collectives.size > 1) return null; /* each has a buffer of its own */
   if (!known || operation.start === 'none' || run.ranks > MOST_BUFFER_RANKS || part.kind === 'all') return null;
   const edges = boundaries(run, part), n = run.ranks;
   if (edges.length < 2 || edges.length > MOST_CELLS) return null;

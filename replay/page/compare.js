@@ -43,12 +43,20 @@ function differenceText(d) {
   return `message ${d.nth} of rank ${d.rank}: mine sends ${whatIsSent(d.mine)}; the reference sends ${whatIsSent(d.reference)}`;
 }
 
-/* The parts to compare: what both have by the same name, a phase before a collective; else all of both. */
-function partsToCompare(mine, reference) {
-  for (const kind of ['phase', 'collective'])
-    for (const p of mine) {
-      const same = p.kind === kind && p.bytes > 0 && reference.find((q) => q.kind === kind && q.name === p.name && q.bytes > 0);
-      if (same) return [p, same];
-    }
-  return [mine[0], reference[0]];
+/* What of the reference belongs beside a part: the n-th of the same name as here; else a collective on as long a buffer,
+ * another algorithm say; else all of it. */
+function twinOf(part, mine, reference) {
+  const same = (p) => p.kind === part.kind && p.name === part.name, size = (p) => (p.first ? p.first.count : -1);
+  const twins = reference.filter(same), nth = mine.filter(same).indexOf(part);
+  if (twins.length) return twins[Math.max(0, nth)] || twins[0];
+  const alike = reference.filter((p) => p.kind === part.kind && p.kind === 'collective' && size(p) === size(part));
+  return alike[alike.length - 1] || reference[0];
+}
+
+/* The part to begin with: a phase that both have, else a collective that has a twin, else all. */
+function partToCompare(run, mine, reference) {
+  const phase = mine.find((p) => p.kind === 'phase' && p.bytes > 0 && reference.some((q) => q.kind === 'phase' && q.name === p.name));
+  if (phase) return phase;
+  const usual = usualPart(run, mine);
+  return usual.kind !== 'all' && twinOf(usual, mine, reference).kind !== 'all' ? usual : mine[0];
 }

@@ -63,7 +63,7 @@ function niceStep(span, most) {
 
 function drawGrid(view, at, g) {
   const span = view.to - view.from, steps = view.by === 'step';
-  const each = Math.max(steps ? 1 : 0, niceStep(span, (at.right - at.left) / (at.size * (steps ? 2.6 : 6))));
+  const each = Math.max(steps ? 1 : 0, niceStep(span, (at.right - at.left) / (at.size * (!steps ? 6 : view.to < 1000 ? 2.6 : 4.2))));
   const origin = steps ? 0 : view.part.start;
   g.font = font(at.size * 0.82);
   g.textAlign = 'center';
@@ -120,7 +120,7 @@ function hatch(g, colour) {
 
 /* How a slice looks: [colour, height in lanes, hatched]. */
 const LOOKS = {
-  phase: ['purple', 0.84, false], collective: ['faint', 0.72, false], background: ['sky', 0.2, false],
+  phase: ['purple', 0.94, false], collective: ['faint', 0.72, false], background: ['sky', 0.07, false],
   call: ['sky', 0.44, false], wait: ['soft', 0.44, true], compute: ['orange', 0.44, false],
 };
 
@@ -139,9 +139,9 @@ function isBad(run, s) {
 
 function drawSlice(view, at, g, s) {
   const [colour, share, hatched] = LOOKS[s.kind], bad = isBad(view.run, s);
-  const x = Math.max(at.x(s.start), at.left), x2 = Math.min(at.x(s.end), at.width), height = at.lane * share;
+  const x = Math.max(at.x(s.start), at.left), x2 = Math.min(at.x(s.end), at.width), height = at.lane * (s.kind === 'phase' ? Math.max(0.5, share - 0.15 * s.level) : share);
   if (x2 < at.left || x > at.width) return;
-  const y = at.y(s.rank) - height / 2, width = Math.max(x2 - x, 1.2);
+  const y = s.kind === 'background' ? at.y(s.rank) + at.lane * 0.25 : at.y(s.rank) - height / 2, width = Math.max(x2 - x, 1.2);
   if (s.kind === 'wait') {
     g.fillStyle = COLOURS.paper;
     g.fillRect(x, y, width, height);
@@ -155,6 +155,10 @@ function drawSlice(view, at, g, s) {
     g.lineWidth = 2.5;
     g.strokeRect(x, y, width, height);
     g.lineWidth = 1;
+  }
+  if (s.kind === 'phase') {
+    g.fillStyle = COLOURS.purple;
+    g.fillRect(x, y, 1, height);
   }
   if (s.kind === 'phase' && width > at.size * 3) drawName(at, g, s, x, y, width);
 }
@@ -277,16 +281,38 @@ function visibleMessages(view) {
   return view.part.messages.filter((m) => begins(view, m) <= view.to && Math.min(arrives(view, m), view.run.endTime) >= view.from);
 }
 
+/* Too many for arrows: lines, those between the same ranks at the same pixel only once, in two strokes. */
+function drawCrowd(view, at, g, shown) {
+  const paths = { past: new Path2D(), future: new Path2D() }, last = new Map();
+  for (const m of shown) {
+    const e = arrowEnds(view, at, m), key = m.from * 4096 + m.to, place = Math.round(e.x0) + Math.round(e.x1) / 65536;
+    if (last.get(key) === place) continue;
+    last.set(key, place);
+    const path = e.t1 <= view.time ? paths.past : paths.future;
+    path.moveTo(e.x0, e.y0);
+    path.lineTo(e.x1, e.y1);
+  }
+  g.strokeStyle = view.knowsParts ? COLOURS.blue : COLOURS.ink;
+  g.lineWidth = 1;
+  g.globalAlpha = 0.45;
+  g.stroke(paths.past);
+  g.globalAlpha = 0.12;
+  g.stroke(paths.future);
+  g.globalAlpha = 1;
+}
+
 function drawMessages(view, at, g) {
-  const shown = visibleMessages(view), many = shown.length > 1500;
+  const shown = visibleMessages(view);
+  if (shown.length > 1500) return drawCrowd(view, at, g, shown);
   g.globalAlpha = 0.13;
-  if (!many) for (const m of shown) if (progressOf(view, m) < 1) drawArrow(view, at, g, m, 1, false);
-  g.globalAlpha = many ? 0.5 : 0.55;
+  for (const m of shown) if (progressOf(view, m) < 1) drawArrow(view, at, g, m, 1, false);
+  g.globalAlpha = 0.55;
   for (const m of shown) if (progressOf(view, m) === 1 && !isFresh(view, m)) drawArrow(view, at, g, m, 1, false);
   g.globalAlpha = 1;
   const fresh = shown.filter((m) => progressOf(view, m) > 0 && isFresh(view, m));
   for (const m of fresh) drawArrow(view, at, g, m, progressOf(view, m), true);
   if (shown.length < 400) for (const m of shown) if (progressOf(view, m) > 0) drawLabel(view, at, g, m, 1);
+  return undefined;
 }
 
 function drawDots(view, at, g) {

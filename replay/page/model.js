@@ -26,9 +26,16 @@ function readMessage(row, index) {
   };
 }
 
+/* How many phases are around a slice. */
+function levelOf(run, slice) {
+  const around = run.slices[slice.parent];
+  return around ? around.level + (around.kind === 'phase' ? 1 : 0) : 0;
+}
+
 function readRun(raw) {
   const run = { ...raw };
   run.slices = raw.slices.map((row) => readSlice(row, raw.texts));
+  for (const s of run.slices) s.level = levelOf(run, s);
   run.messages = raw.messages.map(readMessage);
   run.endTime = run.slices.reduce((t, s) => Math.max(t, s.end), raw.end ? raw.end.time : 0);
   return run;
@@ -65,8 +72,9 @@ function addSlice(run, parts, phases, slice) {
   }
 }
 
-function isIn(part, message, run) {
-  if (part.kind === 'collective') return message.ofCollective;
+const MOST_PHASES = 100;
+
+function isIn(part, message) {
   return part.slices.some((s) => s.rank === message.from && message.sent >= s.start && message.sent <= s.end);
 }
 
@@ -75,8 +83,13 @@ function giveMessages(run, parts) {
   for (const m of run.messages) {
     const collective = m.ofCollective ? parts.get(collectiveKey(m.comm, m.collective)) : null;
     if (collective) collective.messages.push(m);
-    if (phases.length <= 200) phases.filter((p) => isIn(p, m, run)).forEach((p) => p.messages.push(m));
   }
+  if (phases.length <= MOST_PHASES) phases.forEach((p) => fillPhase(run, p));
+}
+
+/* Of many phases each is filled when it is looked at. */
+function fillPhase(run, part) {
+  if (part.kind === 'phase' && !part.messages.length) part.messages = run.messages.filter((m) => isIn(part, m));
 }
 
 /* All parts, the whole run first, then in the order in which they began. */
@@ -94,9 +107,13 @@ function findParts(run) {
   return [whole, ...list];
 }
 
-/* What is worth looking at first: of the collectives on the longest buffer the last one, which has warmed up; else all. */
+/* What is worth looking at first: the program's own phases, one in the middle; of the collectives on the longest buffer
+ * the last one, which has warmed up; else all. */
 function usualPart(run, parts) {
   if (run.end) return parts[0];
+  const phases = parts.filter((p) => p.kind === 'phase' && p.first.level === 0);
+  const named = phases.filter((p) => p.name === phases[0].name);
+  if (named.length) return named[named.length >> 1];
   const size = (p) => (p.first ? p.first.count * (ELEMENT[p.first.dtype] || 1) : 0);
   let best = parts[0];
   for (const p of parts) if (p.kind === 'collective' && p.bytes > 0 && size(p) >= size(best)) best = p;

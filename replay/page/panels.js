@@ -190,14 +190,25 @@ function messageText(run, m) {
   return `${what}${bytesText(m.bytes)}${tag}: from rank ${m.from} to rank ${m.to}${end}`;
 }
 
+/* Where in a sorted list the items behind this time begin. */
+function firstAfter(list, by, time) {
+  let low = 0, high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (list[middle][by] <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /* What lies between the stop before and this one. */
 function itemsNow(view) {
-  const list = view.timeline.sorted[view.by], last = view.lastStop();
-  return list.filter((i) => i[view.by] > last && i[view.by] <= view.time);
+  const list = view.timeline.sorted[view.by];
+  return list.slice(firstAfter(list, view.by, view.lastStop()), firstAfter(list, view.by, view.time));
 }
 
 function stepSentence(view, items) {
-  const arrived = items.filter((i) => i.type === 'receive').map((i) => i.m), n = view.timeline.range.step[1];
+  const arrived = items.filter((i) => i.type === 'receive').map((i) => i.m).sort((a, b) => a.from - b.from), n = view.timeline.range.step[1];
   if (view.time <= 0) return `Nothing has been sent yet. ${plural(view.part.messages.length, 'message')} in <b>${n} steps</b>.`;
   const combined = arrived.filter((m) => m.combined).length, part = (m) => (m.chunk >= 0 ? ` chunk ${m.chunk}` : ` ${bytesText(m.bytes)}`);
   const each = arrived.slice(0, 4).map((m) => `${m.from} → ${m.to}:${part(m)}`).join(', ');

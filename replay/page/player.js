@@ -5,6 +5,8 @@ const page = JSON.parse(document.getElementById('data').textContent);
 const $ = (id) => document.getElementById(id);
 const player = { views: [], by: 'step', at: 0, playing: false, speed: 1, dirty: true, ready: 0 };
 
+const LONG = 400; /* steps */
+
 /* ---- Views ---- */
 
 function newView(raw, name) {
@@ -21,6 +23,7 @@ function newView(raw, name) {
 }
 
 function showPart(view, part) {
+  fillPhase(view.run, part);
   view.part = part;
   view.timeline = makeTimeline(view.run, part);
   view.buffers = makeBuffers(view.run, part, view.timeline);
@@ -154,6 +157,7 @@ function chooseTime(by) {
   for (const view of player.views) {
     view.by = by;
     fitWindow(view);
+    if (by === 'step' && view.to > LONG) view.to = 60; /* the beginning: nothing could be seen of the whole */
   }
   moveTo(stops()[0]);
 }
@@ -166,11 +170,9 @@ function choosePart(key) {
   $('subtitle').textContent = subtitle(view);
 }
 
-/* The reference shows its part of the same name, the n-th as here. */
 function compareWith(part) {
-  const [view, other] = player.views, same = (p) => p.kind === part.kind && p.name === part.name;
-  const nth = view.parts.filter(same).indexOf(part), twins = other.parts.filter(same);
-  showPart(other, twins[Math.max(0, nth)] || twins[0] || other.parts[0]);
+  const [view, other] = player.views;
+  showPart(other, twinOf(part, view.parts, other.parts));
   const ranks = Math.max(view.run.ranks, other.run.ranks);
   player.difference = findDifference(ranks, view.part, other.part);
   view.differing = player.difference && player.difference.mine;
@@ -210,7 +212,8 @@ function subtitle(view) {
 }
 
 function fillPicker() {
-  const list = main().parts, shown = list.length > 400 ? [...list.slice(0, 300), ...list.slice(-100)] : list;
+  const list = main().parts, at = list.indexOf(main().part);
+  const shown = list.filter((_, i) => i < 100 || Math.abs(i - at) < 100 || i >= list.length - 100);
   $('focus').replaceChildren(...shown.map((p) => Object.assign(document.createElement('option'), { value: p.key, textContent: partText(p) })));
   $('focus').value = main().part.key;
 }
@@ -305,13 +308,14 @@ function start() {
   const names = page.traces.length > 1 ? ['mine', 'the reference'] : [''];
   player.views = page.traces.map((raw, i) => newView(raw, names[i]));
   const view = main(), two = player.views.length > 1;
-  const part = two ? partsToCompare(view.parts, player.views[1].parts)[0] : usualPart(view.run, view.parts);
+  const part = two ? partToCompare(view.run, view.parts, player.views[1].parts) : usualPart(view.run, view.parts);
   $('title').textContent = page.title || view.run.program || partText(part);
   document.title = `${$('title').textContent} · Pairwise replay`;
   $('by-clock').disabled = two;
   showPart(view, part);
   fillPicker();
-  player.by = view.run.end && !view.run.messages.length ? 'clock' : 'step';
+  const ofItsOwn = part.kind === 'phase' && view.parts.filter((p) => p.kind === 'phase').length > 1;
+  player.by = !two && (ofItsOwn || (view.run.end && !view.run.messages.length)) ? 'clock' : 'step';
   choosePart(part.key);
   showEnding(view);
   if (view.run.end && !two) moveTo(Infinity);

@@ -84,9 +84,9 @@ function makeTimeline(run, part) {
     takeStep(run, ports, item);
   });
   const last = items.reduce((t, item) => Math.max(t, item.step), 0);
-  const stops = { step: Array.from({ length: last + 1 }, (_, i) => i), clock: clockStops(part, items) };
+  const clock = clockStops(part, items), stops = { step: Array.from({ length: last + 1 }, (_, i) => i), clock };
   const sorted = (by) => [...items].sort((a, b) => a[by] - b[by] || a.index - b.index);
-  return { items, stops, sorted: { step: sorted('step'), clock: sorted('clock') }, range: ranges(part, last) };
+  return { items, stops, sorted: { step: sorted('step'), clock: sorted('clock') }, range: { step: [0, Math.max(1, last)], clock: [clock[0], Math.max(clock[clock.length - 1], clock[0] + 1)] } };
 }
 
 function clockStops(part, items) {
@@ -94,8 +94,4 @@ function clockStops(part, items) {
   for (const item of items) times.add(item.clock);
   times.add(part.end);
   return [...times].sort((a, b) => a - b);
-}
-
-function ranges(part, last) {
-  return { step: [0, Math.max(1, last)], clock: [part.start, Math.max(part.end, part.start + 1)] };
 }
