@@ -84,32 +84,33 @@ static void run(p2p_comm *comm, const check_case *c)
 
 /* ---- In learn ---- */
 
-static size_t chunk_of(const check_case *c, int q, int what)
+static double chunk_of(const check_case *c, int q, int what)
 {
-    return (size_t)check_element(c, 0, "chunks", BOTH * (size_t)q + (size_t)what);
+    return check_element(c, 0, "chunks", BOTH * (size_t)q + (size_t)what);
 }
 
 static void judge_chunks(const check_case *c)
 {
     int n = c->variant;
-    size_t sum = 0, each = c->count / (size_t)n, longer = c->count % (size_t)n;
+    size_t each = c->count / (size_t)n, longer = c->count % (size_t)n;
+    double sum = 0, count = (double)c->count;
     for (int q = 0; q < n; q++) sum += chunk_of(c, q, LENGTH);
-    if (sum < c->count) {
+    if (sum >= 0 && sum < count) {
         check_fail(c, "lost",
-                   "The %d chunks that my_chunk makes of %zu elements have %zu together, so %zu belong%s to nobody. "
+                   "The %d chunks that my_chunk makes of %zu elements have %.0f together, so %.0f belong%s to nobody. "
                    "%zu = %zu * %d + %zu: that many of the first chunks have one element more.",
-                   n, c->count, sum, c->count - sum, c->count - sum == 1 ? "s" : "", c->count, each, n, longer);
+                   n, c->count, sum, count - sum, count - sum == 1 ? "s" : "", c->count, each, n, longer);
         return;
     }
     for (int q = 0; q < n; q++) {
         size_t first = ring_begin(c->count, n, q), length = ring_length(c->count, n, q);
-        if (chunk_of(c, q, FIRST) == first && chunk_of(c, q, LENGTH) == length) continue;
-        check_fail(
-            c, "chunk",
-            "my_chunk(%zu, %d, %d) says first %zu, length %zu; it is first %zu, length %zu. %zu = %zu * %d + %zu: each "
-            "chunk has %zu element%s, the first %zu of them one more, and each begins where the one before it ends.",
-            c->count, n, q, chunk_of(c, q, FIRST), chunk_of(c, q, LENGTH), first, length, c->count, each, n, longer,
-            each, each == 1 ? "" : "s", longer);
+        if (chunk_of(c, q, FIRST) == (double)first && chunk_of(c, q, LENGTH) == (double)length) continue;
+        check_fail(c, "chunk",
+                   "my_chunk(%zu, %d, %d) says first %.0f, length %.0f; it is first %zu, length %zu. %zu = %zu * %d + "
+                   "%zu: each chunk has %zu element%s, the first %zu of them one more, and each begins where the one "
+                   "before it ends.",
+                   c->count, n, q, chunk_of(c, q, FIRST), chunk_of(c, q, LENGTH), first, length, c->count, each, n,
+                   longer, each, each == 1 ? "" : "s", longer);
         return;
     }
 }
