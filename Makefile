@@ -132,10 +132,12 @@ plots: all build/.setup-plots ## all-reduce by naive, tree, doubling and ring, a
 bench-peers: all ## ours next to Open MPI and MPICH, where they are installed (three minutes)
 	@bench/peers/peers.sh
 
-demo: all ## hello, the token ring, and what Pairwise says about a deadlock
+demo: all ## a ResNet learns on two ranks; what it costs to add up its gradients (under a minute)
 	@scripts/demo.sh
 demo-%: all ## demo-ring, demo-naive, demo-race, demo-deadlock, demo-train: for a class (SPEED=slow|normal|fast RANKS=n STEP=1)
 	@$(BUILD)/demo $*
+tour: all ## hello, the token ring, and what Pairwise says about a deadlock
+	@scripts/tour.sh
 
 lint: $(BUILD)/build_id.h build/.setup-lint ## clang-tidy and cppcheck, both as errors
 	@scripts/lint.sh $(SOURCES)
@@ -146,4 +148,4 @@ install: all ## headers, library, pairwise-launch, pkg-config file
 clean: ## remove $(BUILD)/
 	rm -rf $(BUILD)
 
-.PHONY: help all cases suites training test-all test-long bench plots bench-peers demo lint format install clean
+.PHONY: help all cases suites training test-all test-long bench plots bench-peers demo tour lint format install clean

@@ -74,6 +74,7 @@ become_root() {
 explain() {
     packages=${packages% }
     echo "  $purpose needs: $packages" >&2
+    [ "$purpose" = train ] && echo "  without them everything but kernels/ and trainer/ is built and tested" >&2
     if command -v apt-get >/dev/null 2>&1; then
         echo "  paste this, then run make again:    sudo apt-get install -y $packages" >&2
     else

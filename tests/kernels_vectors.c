@@ -76,6 +76,11 @@ Test(kernels, update)
         }
         got = tensor_read(p.parameters, PARAMETERS);
         ASSERT_CLOSE(got, want, PARAMETERS, 1e-6);
+        for (int k = 0; k < kernel_optimizer_states(o); k++) {
+            for (size_t j = 0; j < PARAMETERS; j++) want[j] = state[j][k];
+            got = tensor_read(p.state[k], PARAMETERS);
+            ASSERT_CLOSE(got, want, PARAMETERS, 2e-6);
+        }
     }
 }
 
