@@ -30,6 +30,9 @@ $(BUILD)/learn: $(LEARN) $(LIB) | $(BUILD)/launch $(RANKSIDE) $(FOLDERS:%=$(COUR
 
 -include $(wildcard $(COURSE)/obj/*/*.d $(COURSE)/obj/*/*/*.d)
 
+# Where everything is to be run, what has passed before is no excuse.
+test-all test-long: export ALL := 1
+
 # The way through: the library's suites, the solutions, the learner's own work, the board. With EX=08: that exercise.
 ifdef EX
 test: $(BUILD)/learn
@@ -41,7 +44,11 @@ test: all build/.setup-test
 endif
 
 # EX=08, EX=broadcast, EX=cast: which exercise. FORCE=1 for make solution and make reset.
-list hint reset solution watch update handin check-course: $(BUILD)/learn
+list hint reset solution watch update check-course: $(BUILD)/learn
 	@$(BUILD)/learn $@ $(EX) $(if $(filter-out 0,$(FORCE)),--force)
+
+# WHO=ada: whose work it is, if not that of the user who is logged in.
+handin: $(BUILD)/learn
+	@$(BUILD)/learn handin $(if $(WHO),--name '$(WHO)')
 
 .PHONY: list hint reset solution watch update handin check-course
