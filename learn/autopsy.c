@@ -60,6 +60,11 @@ void learn_note_place(learn_result *result, const learn_exercise *e, const char 
     }
 }
 
+static const char *call_of(const learn_remains *r)
+{
+    return r->c && r->c->call ? r->c->call : r->w->e->check->call;
+}
+
 /* ---- Deaths ---- */
 
 /* "pairwise: rank 2 exited with status 3, without p2p_finalize; its last call was ..." */
@@ -77,6 +82,12 @@ static const char *death_of(const learn_remains *r, int *rank)
     return NULL;
 }
 
+/* Is this call one of the checker's own? */
+static bool is_checkers(const char *call)
+{
+    return strstr(call, "check_rank.c:") != NULL;
+}
+
 static bool say_death(const learn_remains *r, learn_result *result)
 {
     int rank;
@@ -84,8 +95,11 @@ static bool say_death(const learn_remains *r, learn_result *result)
     learn_text broke = {0};
     if (!death) return false;
     int length = (int)(last ? last - death : (long)strlen(death));
-    learn_add(&broke, "Rank %d %.*s.", rank, length, death);
-    if (last) {
+    if (strstr(death, "Bad system call"))
+        learn_add(&broke, "Rank %d starts a process. The ranks are all the processes that an exercise needs.", rank);
+    else
+        learn_add(&broke, "Rank %d %.*s.", rank, length, death);
+    if (last && !is_checkers(last)) {
         learn_note_place(result, r->w->e, last);
         learn_add(&broke, " Its last call was %s.", last + strlen("; its last call was "));
     }
@@ -109,6 +123,21 @@ static void set_advice(learn_result *result, const char *advice)
     result->advice = learn_copy(advice);
 }
 
+/* An error in one of the checker's own calls: the learner's code has done something to the links between the ranks. */
+static bool say_damage(const learn_remains *r, int rank, const char *text, learn_result *result)
+{
+    const char *call = strstr(text, "check_rank.c:"), *cause = call ? strstr(call, ": ") : NULL;
+    if (!cause || is_leak(text)) return false;
+    cause += 2;
+    char *broke =
+        learn_format("After %s has returned, rank %d cannot go on: %.*s. Does your code write to descriptors that "
+                     "it has not opened, or close them?",
+                     call_of(r), rank, (int)strcspn(cause, ":"), cause);
+    learn_fail(result, "crash", "", broke);
+    free(broke);
+    return true;
+}
+
 static bool say_error(const learn_remains *r, learn_result *result)
 {
     for (size_t i = 0; i < r->count; i++) {
@@ -116,6 +145,7 @@ static bool say_error(const learn_remains *r, learn_result *result)
         const char *text = r->lines[i].text;
         if (r->lines[i].rank < 0 || sscanf(text, "pairwise: rank %d: %n", &rank, &length) != 1 || !length) continue;
         learn_note_place(result, r->w->e, text);
+        if (say_damage(r, rank, text, result)) return true;
         char *broke = learn_format("Rank %d: %s.", rank, text + length);
         learn_fail(result, is_leak(text) ? "leak" : "error", "", broke);
         free(broke);
@@ -129,25 +159,55 @@ static bool say_error(const learn_remains *r, learn_result *result)
 
 /* ---- The time limit: "pairwise: the time limit of 10 s is over" and what each rank was doing ---- */
 
+/* Returns true if the learner's code is what it computes in. */
+static bool add_doing(learn_text *shown, const learn_remains *r, int rank, const char *doing, learn_result *result)
+{
+    char place[128];
+    bool over = rank >= 0 && rank < CHECK_MAX_RANKS && r->w->heads[rank].phase == CHECK_ALL_DONE;
+    bool computes = strncmp(doing, "computes", 8) == 0;
+    bool known = computes && !over && learn_place_of(r, rank, "==check== late", place, sizeof place);
+    if (known) {
+        learn_note_place(result, r->w->e, place);
+        learn_add(shown, "rank %-8dcomputes, at %s\n", rank, place);
+    } else if (over || (is_checkers(doing) && !computes))
+        learn_add(shown, "rank %-8dhas returned from %s\n", rank, call_of(r));
+    else if (is_checkers(doing))
+        learn_add(shown, "rank %-8dcomputes, and has made no Pairwise call yet\n", rank);
+    else
+        learn_add(shown, "rank %-8d%s\n", rank, doing);
+    return computes && !over;
+}
+
+static bool all_over(const learn_remains *r)
+{
+    for (int rank = 0; rank < r->w->plan->ranks; rank++)
+        if (r->w->heads[rank].phase != CHECK_ALL_DONE) return false;
+    return true;
+}
+
 static bool say_timeout(const learn_remains *r, learn_result *result)
 {
     size_t i = 0;
-    learn_text shown = {0};
+    learn_text shown = {0}, broke = {0};
+    bool computes = false, polls = false;
     const char *limit = learn_find_line(r, -1, "the time limit of ", &i);
     if (!limit && !r->w->job.late) return false;
     for (i++; limit && i < r->count; i++) {
         int rank, length = 0;
         const char *text = r->lines[i].text;
         if (r->lines[i].rank >= 0 || sscanf(text, "  rank %d, %n", &rank, &length) != 1 || !length) continue;
-        const char *doing = strstr(text + length, ", ");
-        learn_add(&shown, "rank %-8d%s\n", rank, doing ? doing + 2 : text + length);
-        if (strstr(text, "computes")) learn_note_place(result, r->w->e, text);
+        const char *comma = strstr(text + length, ", "), *doing = comma ? comma + 2 : text + length;
+        computes |= add_doing(&shown, r, rank, doing, result);
+        polls |= strncmp(doing, "polls", 5) == 0;
+        if (!result->line && !is_checkers(doing)) learn_note_place(result, r->w->e, text);
     }
-    learn_fail(
-        result, "timeout", learn_string(&shown),
-        "It did not come to an end in time. A rank that computes is in a loop that never ends, or in one that looks "
-        "for a message again and again that never comes.");
+    learn_add(&broke, "It did not come to an end in time.");
+    if (all_over(r)) learn_add(&broke, " All cases are done: does your code close descriptors that it has not opened?");
+    if (computes) learn_add(&broke, " A rank that computes for so long is in a loop that never ends.");
+    if (polls) learn_add(&broke, " A rank that polls looks again and again for a message, which never comes.");
+    learn_fail(result, "timeout", learn_string(&shown), learn_string(&broke));
     learn_text_free(&shown);
+    learn_text_free(&broke);
     return true;
 }
 
@@ -157,6 +217,7 @@ static bool say_checker(const learn_remains *r, learn_result *result)
 {
     for (int rank = 0; rank < r->w->plan->ranks; rank++) {
         const char *text = learn_find_line(r, rank, "==check== ", NULL);
+        if (text && strstr(text, "==check== late")) continue;
         if (!text) continue;
         char *broke = learn_format("The checker stopped on rank %d: %s.", rank, text + strlen("==check== "));
         learn_fail(result, "checker", "", broke);
@@ -180,9 +241,15 @@ static void say_anything(const learn_remains *r, learn_result *result)
     while (rank < r->w->plan->ranks && r->w->heads[rank].phase == CHECK_ALL_DONE) rank++;
     if (rank == r->w->plan->ranks) rank = 0;
     char *broke =
-        learn_format("Rank %d ended before its work was done (the launcher's exit status was %d). Does your code call "
-                     "exit or start another program?",
-                     rank, r->w->job.status);
+        learn_format("Rank %d ended before the test was over, and without a word. Does your code call exit or "
+                     "start another program?",
+                     rank);
+    if (r->w->job.status > 128) {
+        free(broke);
+        broke = learn_format(
+            "The launcher, which watches over the ranks, was killed (signal %d). Does your code call kill?",
+            r->w->job.status - 128);
+    }
     learn_fail(result, "crash", "", broke);
     free(broke);
 }

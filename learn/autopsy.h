@@ -23,11 +23,10 @@ typedef struct {
  * its number. NULL if there is none. */
 const char *learn_find_line(const learn_remains *r, int rank, const char *text, size_t *index);
 
-/* If the text names a line of the learner's, "broadcast.c:17", note it in the result. */
-void learn_note_place(learn_result *result, const learn_exercise *e, const char *text);
-
 /* Each explains one kind of end: false if it was another. dead: the rank that died first, or -1. */
 bool learn_say_sanitizer(const learn_remains *r, int dead, learn_result *result);
+/* The learner's line, "broadcast.c:17", in the stack that a rank printed behind this mark. */
+bool learn_place_of(const learn_remains *r, int rank, const char *mark, char *place, size_t bytes);
 bool learn_say_deadlock(const learn_remains *r, learn_result *result);
 
 #endif

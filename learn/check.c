@@ -33,13 +33,24 @@ static void add_numbers(learn_text *t, const bool in[], int count)
     }
 }
 
+/* Does a world have a case of the same function? */
+static bool has_call(const check_plan *plan, const check_world_plan *world, const char *call)
+{
+    for (size_t i = 0; i < world->count; i++) {
+        const char *other = plan->cases[world->first + i].call;
+        if (other == call || (other && call && strcmp(other, call) == 0)) return true;
+    }
+    return false;
+}
+
 /* Which worlds like this one were right: "the same with 1, 2 and 3 ranks". */
-static bool add_right_worlds(learn_text *t, const check_plan *plan, size_t failed)
+static bool add_right_worlds(learn_text *t, const check_plan *plan, size_t failed, const check_case *c)
 {
     bool sizes[CHECK_MAX_RANKS + 1] = {false}, any = false, buffered = false, only_one = true;
     const check_world_plan *world = &plan->worlds[failed];
     for (size_t i = 0; i < failed; i++) {
         const check_world_plan *other = &plan->worlds[i];
+        if (c && !has_call(plan, other, c->call)) continue;
         if (other->strict == world->strict && other->ranks != world->ranks) sizes[other->ranks] = any = true;
         if (sizes[other->ranks] && other->ranks > 1) only_one = false;
         if (!other->strict && world->strict && other->ranks == world->ranks) buffered = true;
@@ -78,7 +89,7 @@ static char *what_ran(const learn_exercise *e, const check_plan *plan, size_t fa
     if (c) add_case(&t, c);
     learn_add(&t, ", ");
     add_mode(&t, world);
-    bool any = add_right_worlds(&right, plan, failed);
+    bool any = add_right_worlds(&right, plan, failed, c);
     if (c && add_right_roots(&right, plan, failed, c, !any)) any = true;
     if (any) learn_add(&t, " (%s was right)", learn_string(&right));
     learn_text_free(&right);

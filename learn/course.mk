@@ -31,6 +31,9 @@ $(BUILD)/learn: $(LEARN) $(LIB) | $(BUILD)/launch $(RANKSIDE) $(FOLDERS:%=$(COUR
 
 -include $(wildcard $(COURSE)/obj/*/*.d $(COURSE)/obj/*/*/*.d)
 
+# Where everything is to be run, what has passed before is no excuse.
+test-all test-long: export ALL := 1
+
 # The way through: the library's suites, the solutions, the learner's own work, the board. With EX=08: that exercise.
 ifdef EX
 test: $(BUILD)/learn
@@ -47,10 +50,14 @@ reset: ## EX=08: begin it again; what you wrote is kept
 solution: ## EX=08: yours beside the solution, once it passes (or FORCE=1)
 watch: ## checks an exercise whenever its file is saved
 update: ## new pages and stubs after a pull; your files stay as they are
-handin: ## packs what you wrote into one file
+handin: ## WHO=ada: packs what you wrote into one file
 check-course: ## stubs, solutions and wrong solutions: is the course sound?
-list hint reset solution watch update handin check-course: $(BUILD)/learn
+list hint reset solution watch update check-course: $(BUILD)/learn
 	@$(BUILD)/learn $@ $(EX) $(if $(filter-out 0,$(FORCE)),--force)
+
+# WHO=ada: whose work it is, if not that of the user who is logged in.
+handin: $(BUILD)/learn
+	@$(BUILD)/learn handin $(if $(WHO),--name '$(WHO)')
 
 .PHONY: test list hint reset solution watch update handin check-course
 

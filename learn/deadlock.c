@@ -60,12 +60,24 @@ static void add_returned(diagnosis *d)
     learn_text_free(&ranks);
 }
 
+/* A message lies there that would do but for one thing. If it lies at a rank that has returned, the checker's own call is
+ * what it does not do for. */
+static bool is_near_miss(const diagnosis *d, const char *mistake)
+{
+    const char *has = mistake ? strstr(mistake, "mismatch: rank ") : NULL;
+    int rank;
+    if (!has || sscanf(has, "mismatch: rank %d", &rank) != 1 || rank < 0 || rank >= CHECK_MAX_RANKS) return false;
+    return !d->returned[rank];
+}
+
 /* Our words where the supervisor's are about the checker's own calls. */
 static void say_mistake(const diagnosis *d, const char *mistake, const char *headline, learn_result *result)
 {
-    bool near = mistake && (strstr(mistake, "tag mismatch") || strstr(mistake, "communicator mismatch"));
+    bool near = is_near_miss(d, mistake);
     char *broke;
-    if (d->on_returned && !near)
+    if (d->on_returned && near)
+        broke = learn_format("A deadlock, because of a %s.", mistake);
+    else if (d->on_returned)
         broke = learn_format(
             "A deadlock: a rank waits for another that has returned from %s and neither sends nor receives any "
             "more. Compare how many messages each rank sends and receives: is a send missing, or a receive "

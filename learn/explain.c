@@ -29,7 +29,7 @@ static const char *section_end(const char *text)
 
 static char *trimmed(const char *from, const char *to)
 {
-    while (from < to && (*from == '\n' || *from == ' ')) from++;
+    while (from < to && *from == '\n') from++;
     while (to > from && (to[-1] == '\n' || to[-1] == ' ')) to--;
     return learn_format("%.*s", (int)(to - from), from);
 }
@@ -121,8 +121,8 @@ static void print_headline(FILE *out, const learn_exercise *e, const learn_resul
 
 static void add_not_started(learn_text *t, const learn_exercise *e)
 {
-    char *page = learn_format("read exercises/%s/README.md; then fill in what is marked TODO in exercises/%s/%s", e->name,
-                              e->name, e->check->files[0]);
+    char *page = learn_format("read exercises/%s/README.md; then fill in what is marked TODO in exercises/%s/%s",
+                              e->name, e->name, e->check->files[0]);
     learn_add(t, "\n");
     add_section(t, "the idea", e->check->idea);
     add_section(t, "next", page);
@@ -139,8 +139,7 @@ void learn_explain(FILE *out, const learn_exercise *e, const learn_result *resul
         learn_add(&t, "warns:\n");
         add_lines(&t, result->warnings, more ? SIZE_MAX : SHOWN);
     }
-    if (result->state == LEARN_NOT_STARTED)
-        add_not_started(&t, e);
+    if (result->state == LEARN_NOT_STARTED) add_not_started(&t, e);
     if (result->state == LEARN_FAILED) {
         learn_add(&t, "\n");
         add_failure(&t, e, result, more);

@@ -90,6 +90,9 @@ void learn_add_ranks(learn_text *t, const bool in[], int ranks);
 
 /* ---- autopsy.c ---- */
 
+/* If the text names a line of the learner's, "broadcast.c:17", note it in the result. */
+void learn_note_place(learn_result *result, const learn_exercise *e, const char *text);
+
 /* A world has ended early, in this case (NULL: after all of them): say why in result. */
 void learn_autopsy(const learn_world *w, const check_case *c, learn_result *result);
 

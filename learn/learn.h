@@ -8,12 +8,15 @@
  *      cut.c           stubs, cut from the solutions; is a file still its stub?
  *      text.c          strings that grow, lines that are wrapped, files in memory
  *      spawn.c         a command, its output caught and bounded, its time limited, nothing left behind
- *      compile.c       the learner's files to a program, or what the compiler has against them
+ *      compile.c       the learner's files to a program (tools.c); what the compiler has against them (complaints.c),
+ *                      and what we have (allowed.c)
  *      run.c           that program as the ranks of one world, and what they reported
- *      judge.c         the side of check.h that decides whether it is right
+ *      judge.c         the side of check.h that decides whether it is right (values.c, table.c)
+ *      autopsy.c       a world that ended early: crash, error, time limit (sanitizer.c, deadlock.c)
  *      explain.c       what a failure looks like to a person
  *      check.c         learn_check: all of it, for one exercise
- *      check_course.c  is the course itself sound?
+ *      check_course.c  is the course itself sound? (course_files.c, course_runs.c)
+ *      commands.h      and the learner's commands: list, hint, reset, ...
  */
 #ifndef PAIRWISE_LEARN_H
 #define PAIRWISE_LEARN_H

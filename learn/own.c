@@ -73,7 +73,7 @@ static bool own_is_well(const learn_exercise *e, failure *f)
         well = learn_check(e, folder, &options, &f->result);
         learn_state_note(e, &f->result);
         if (well) learn_stamp_keep(stamp, now, "");
-        if (well) printf("%s: right (%d cases, %.1f s)\n", e->name, f->result.cases, f->result.seconds);
+        if (well) learn_explain(stdout, e, &f->result, false);
         if (well) learn_result_free(&f->result);
     }
     free(stamp);

@@ -14,6 +14,7 @@
 #include "learn/inside.h"
 
 static const double default_seconds = 10, grace_seconds = 5;
+static const double late_share = 0.9; /* of the time limit: then ranks say where they are */
 
 /* ---- The memory file ---- */
 
@@ -169,8 +170,8 @@ static void run(learn_world *w, int fd, const char *program, uint64_t seed, size
     unsigned long long delays = o->delays ? o->delay_seed * 1000003u + number * 7919u + 1 : 0;
     make_line(&line, w, program, seconds);
     bool reports = w->e->check->run; /* a program with a main of its own has nothing to report with */
-    snprintf(variable, sizeof variable, CHECK_VARIABLE "=%d,%zu,%llu,%llu", reports ? LEARN_FD : -1, number,
-             (unsigned long long)seed, delays);
+    snprintf(variable, sizeof variable, CHECK_VARIABLE "=%d,%zu,%llu,%llu,%ld", reports ? LEARN_FD : -1, number,
+             (unsigned long long)seed, delays, (long)(seconds * 1000 * late_share));
     learn_command_line spawned = {.argv = line.words,
                                   .fd = reports ? fd : -1,
                                   .seconds = seconds + grace_seconds,

@@ -5,34 +5,51 @@
 
 #include "learn/autopsy.h"
 
-/* What it says, what we say, and which kind of failure that is. */
+/* What it says, which kind of failure that is, what we say (after "Rank 2 "), and what we ask. %s: "writes" or "reads". */
 static const struct {
-    const char *theirs, *key, *ours;
+    const char *theirs, *key, *ours, *ask;
 } kinds[] = {
-    {"-buffer-overflow", "overrun", "%s beyond the end of a buffer"},
-    {"-buffer-underflow", "overrun", "%s before the beginning of a buffer"},
-    {"heap-use-after-free", "overrun", "%s memory that has been freed"},
-    {"stack-use-after-return", "overrun", "%s a variable of a function that has returned"},
-    {"stack-use-after-scope", "overrun", "%s a variable after the end of its block"},
-    {"use-after-poison", "overrun", "%s memory that is not its own"},
-    {"double-free", "crash", "frees the same memory twice"},
-    {"attempting free on address which was not malloc", "crash", "frees memory that is not from malloc"},
-    {"negative-size-param", "overrun", "copies a negative number of bytes"},
-    {"param-overlap", "overrun", "copies between places that overlap: memmove may, memcpy may not"},
-    {"requested allocation size", "crash", "asks for more memory than a rank may have: is the size a negative number?"},
-    {"calloc parameters overflow", "crash", "asks for more memory than there can be"},
-    {"rss limit exhausted", "crash",
-     "takes more memory than a rank may have: is there a malloc in a loop that never ends?"},
-    {"out-of-memory", "crash", "takes more memory than there is"},
-    {"stack-overflow", "crash",
-     "fills its stack: does a function call itself without end, or is an array in it too large?"},
-    {"FPE on", "crash", "divides by zero"},
-    {"ABRT on", "crash", "calls abort: does an assert fail?"},
-    {"BUS on", "crash", "uses a pointer that leads nowhere"},
-    {"SEGV on unknown address 0x00000000", "crash", "uses a NULL pointer"},
-    {"SEGV on", "crash", "uses a pointer that leads nowhere: was it ever set?"},
-    {"a new process was asked for", "crash", "starts a process: the ranks are all the processes an exercise needs"},
+    {"-buffer-overflow", "overrun", "%s beyond the end of a buffer", ""},
+    {"-buffer-underflow", "overrun", "%s before the beginning of a buffer", ""},
+    {"heap-use-after-free", "overrun", "%s memory that has been freed", ""},
+    {"stack-use-after-return", "overrun", "%s a variable of a function that has returned", ""},
+    {"stack-use-after-scope", "overrun", "%s a variable after the end of its block", ""},
+    {"use-after-poison", "overrun", "%s memory that is not its own", ""},
+    {"negative-size-param", "overrun", "copies a negative number of bytes", ""},
+    {"param-overlap", "overrun", "copies between places that overlap", "memmove may do that, memcpy may not."},
+    {"double-free", "crash", "frees the same memory twice", ""},
+    {"attempting free on address which was not malloc", "crash", "frees memory that is not from malloc", ""},
+    {"requested allocation size", "crash", "asks for more memory than a rank may have",
+     "Is the size a negative number?"},
+    {"calloc parameters overflow", "crash", "asks for more memory than there can be", "Is the size a negative number?"},
+    {"rss limit exhausted", "crash", "takes more memory than a rank may have",
+     "Is there a malloc in a loop that never ends?"},
+    {"out-of-memory", "crash", "takes more memory than there is", "Is there a malloc in a loop that never ends?"},
+    {"stack-overflow", "crash", "fills its stack",
+     "Does a function call itself without end, or is an array in it too large?"},
+    {"FPE on", "crash", "divides by zero", ""},
+    {"ABRT on", "crash", "calls abort", "Does an assert fail?"},
+    {"BUS on", "crash", "uses a pointer that leads nowhere", "Was it ever set?"},
+    {"SEGV on unknown address 0x00000000", "crash", "uses a NULL pointer", ""},
+    {"SEGV on", "crash", "uses a pointer that leads nowhere", "Was it ever set?"},
+    {"a new process was asked for", "crash", "starts a process",
+     "The ranks are all the processes that an exercise needs."},
+    /* Undefined behaviour */
+    {"null pointer", "crash", "uses a NULL pointer", ""},
+    {"division by zero", "crash", "divides by zero", ""},
+    {"out of bounds for type", "overrun", "uses an index that its array has not", ""},
+    {"misaligned", "overrun", "uses a pointer that does not lie where its type may lie", ""},
+    {"insufficient space", "overrun", "uses memory beyond the end of an object", ""},
 };
+
+static const int kinds_count = sizeof kinds / sizeof *kinds;
+
+static int kind_of(const char *text)
+{
+    int i = 0;
+    while (i < kinds_count && !strstr(text, kinds[i].theirs)) i++;
+    return i;
+}
 
 /* The frames of one report: "    #2 0x5581 in p2p_recv p2p/recv.c:120". */
 typedef struct {
@@ -40,9 +57,21 @@ typedef struct {
     char inside[64];               /* the Pairwise function it had called, or "" */
 } stack;
 
+/* dtype/reduce.c is not the learner's reduce.c. */
+static bool in_our_folder(const char *place, const char *slash)
+{
+    static const char *const folders[] = {"p2p", "dtype", "collectives", "ring", "exercises"};
+    for (size_t i = 0; slash && i < sizeof folders / sizeof *folders; i++) {
+        size_t length = strlen(folders[i]);
+        if ((size_t)(slash - place) >= length && strncmp(slash - length, folders[i], length) == 0) return true;
+    }
+    return false;
+}
+
 static bool is_own_file(const learn_exercise *e, const char *place)
 {
     const char *slash = strrchr(place, '/'), *base = slash ? slash + 1 : place;
+    if (in_our_folder(place, slash)) return false;
     for (const char *const *file = e->check->files; *file; file++)
         if (strncmp(base, *file, strlen(*file)) == 0 && base[strlen(*file)] == ':') return true;
     return false;
@@ -113,38 +142,41 @@ static void add_region(learn_text *t, const learn_remains *r, size_t from, int r
     if (name) learn_add(t, ", %.*s", (int)(strcspn(name + 1, "'")) + 2, name);
 }
 
-static void add_access(learn_text *t, const char *ours, const learn_remains *r, size_t from, int rank)
+static void add_access(learn_text *t, int kind, const learn_remains *r, size_t from, int rank)
 {
     size_t i = from;
     unsigned long size = 0;
-    const char *access = learn_find_line(r, rank, " of size ", &i);
+    const char *access = learn_find_line(r, rank, " of size ", &i), *ours = kinds[kind].ours;
     bool writes = access && strstr(r->lines[i].text, "WRITE");
-    if (access) sscanf(access, " of size %lu", &size);
     if (!strstr(ours, "%s")) {
         learn_add(t, "%s", ours);
         return;
     }
     learn_add(t, "%s%s", writes ? "writes" : "reads", ours + strlen("%s"));
-    add_region(t, r, from, rank);
-    if (size) learn_add(t, " (%lu byte%s at once)", size, size == 1 ? "" : "s");
+    if (strstr(ours, "buffer")) add_region(t, r, from, rank);
+    if (access && sscanf(access, " of size %lu", &size) == 1)
+        learn_add(t, " (%lu byte%s at once)", size, size == 1 ? "" : "s");
+}
+
+static void add_question(learn_text *t, int kind)
+{
+    if (kind < kinds_count && *kinds[kind].ask) learn_add(t, " %s", kinds[kind].ask);
 }
 
 static bool say_address(const learn_remains *r, size_t line, learn_result *result)
 {
-    int rank = r->lines[line].rank;
-    const char *text = r->lines[line].text, *key = "crash", *ours = NULL;
-    for (size_t i = 0; !ours && i < sizeof kinds / sizeof *kinds; i++)
-        if (strstr(text, kinds[i].theirs)) ours = kinds[i].ours, key = kinds[i].key;
+    int rank = r->lines[line].rank, kind = kind_of(r->lines[line].text);
     stack s = read_stack(r, line);
     learn_text broke = {0};
     add_where(&broke, &s, result, r->w->e, rank);
-    if (ours)
-        add_access(&broke, ours, r, line, rank);
+    if (kind < kinds_count)
+        add_access(&broke, kind, r, line, rank);
     else
-        learn_add(&broke, "breaks a rule of C: %s", text);
+        learn_add(&broke, "breaks a rule of C: %s", r->lines[line].text);
     if (*s.inside) learn_add(&broke, ", in %s", s.inside);
     learn_add(&broke, ".");
-    learn_fail(result, key, "", learn_string(&broke));
+    add_question(&broke, kind);
+    learn_fail(result, kind < kinds_count ? kinds[kind].key : "crash", "", learn_string(&broke));
     learn_text_free(&broke);
     return true;
 }
@@ -155,12 +187,14 @@ static bool say_undefined(const learn_remains *r, size_t line, learn_result *res
     const char *text = r->lines[line].text, *error = strstr(text, "runtime error: ") + strlen("runtime error: ");
     stack s = {.function = ""};
     const char *slash = strrchr(text, '/');
+    int kind = kind_of(error);
     snprintf(s.place, sizeof s.place, "%.*s", (int)(error - text), slash && slash < error ? slash + 1 : text);
     if (!is_own_file(r->w->e, s.place)) s = read_stack(r, line);
     learn_text broke = {0};
     add_where(&broke, &s, result, r->w->e, r->lines[line].rank);
-    learn_add(&broke, "breaks a rule of C: %s.", error);
-    learn_fail(result, "overrun", "", learn_string(&broke));
+    learn_add(&broke, "%s: %s.", kind < kinds_count ? kinds[kind].ours : "breaks a rule of C", error);
+    add_question(&broke, kind);
+    learn_fail(result, kind < kinds_count ? kinds[kind].key : "crash", "", learn_string(&broke));
     learn_text_free(&broke);
     return true;
 }
@@ -181,4 +215,14 @@ static bool say_report_of(const learn_remains *r, int rank, learn_result *result
 bool learn_say_sanitizer(const learn_remains *r, int dead, learn_result *result)
 {
     return (dead >= 0 && say_report_of(r, dead, result)) || say_report_of(r, -1, result);
+}
+
+bool learn_place_of(const learn_remains *r, int rank, const char *mark, char *place, size_t bytes)
+{
+    size_t line = 0;
+    if (!learn_find_line(r, rank, mark, &line)) return false;
+    stack s = read_stack(r, line);
+    s.place[strcspn(s.place, " ")] = '\0';
+    snprintf(place, bytes, "%s", s.place);
+    return *place;
 }

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* learn test EX: check one exercise and explain; with --runs, many times, for the sweep that looks for races. */
 #include <argp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "learn/commands.h"
 
+enum { MOST_WORKERS = 64 };
 enum { KEY_SOLUTION = 256, KEY_RUNS, KEY_DELAYS, KEY_SEED, KEY_IN, KEY_INSTEAD, KEY_LIMIT };
 
 static const struct argp_option options[] = {
@@ -65,24 +71,60 @@ static char *from_there(const char *path)
     return *path == '/' ? learn_copy(path) : learn_format("%s/%s", learn_where(), path);
 }
 
-static int check(const learn_exercise *e, const arguments *a, const char *folder)
+/* One of many runs; the first compiles. */
+static bool check_once(const learn_exercise *e, const arguments *a, const char *folder, int number)
 {
     learn_options o = a->check;
     learn_result result;
+    bool own = !a->folder && !a->solution && !a->instead;
+    o.keep_program = number > 0;
+    o.delay_seed = (uint64_t)number + 1;
+    bool passed = learn_check(e, folder, &o, &result);
+    if (own && number == 0) learn_state_note(e, &result);
+    if (!passed || a->runs == 1) learn_explain(stdout, e, &result, a->verbose);
+    if (!passed && a->runs > 1) printf("  in run %d of %d\n", number + 1, a->runs);
+    fflush(stdout);
+    if (passed && own && a->runs == 1) learn_next(stdout);
+    passed = result.state != LEARN_FAILED;
+    learn_result_free(&result);
+    return passed;
+}
+
+/* Every `step`-th of the runs that remain. */
+static pid_t start_runs(const learn_exercise *e, const arguments *a, const char *folder, int first, int step)
+{
+    pid_t pid = fork();
+    if (pid != 0) return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     bool passed = true;
-    double seconds = 0;
-    for (int i = 0; i < a->runs && passed; i++) {
-        o.keep_program = i > 0;
-        o.delay_seed = (uint64_t)i + 1;
-        passed = learn_check(e, folder, &o, &result);
-        seconds += result.seconds;
-        if (!a->folder && !a->solution && !a->instead) learn_state_note(e, &result);
-        if (!passed || i + 1 == a->runs) learn_explain(stdout, e, &result, a->verbose);
-        if (!passed && a->runs > 1) printf("  in run %d of %d\n", i + 1, a->runs);
-        if (result.state == LEARN_NOT_STARTED) passed = true, i = a->runs;
-        learn_result_free(&result);
+    for (int i = first; i < a->runs && passed; i += step) passed = check_once(e, a, folder, i);
+    _exit(passed ? 0 : 1);
+}
+
+/* As many at once as there are cores; the first that fails ends them all. */
+static bool check_often(const learn_exercise *e, const arguments *a, const char *folder)
+{
+    int workers = (int)sysconf(_SC_NPROCESSORS_ONLN), status;
+    if (workers < 1) workers = 1;
+    if (workers > MOST_WORKERS) workers = MOST_WORKERS;
+    pid_t pids[MOST_WORKERS];
+    bool passed = true;
+    for (int i = 0; i < workers; i++) pids[i] = start_runs(e, a, folder, 1 + i, workers);
+    while (wait(&status) > 0) {
+        if (status == 0) continue;
+        for (int i = 0; passed && i < workers; i++)
+            if (pids[i] > 0) kill(pids[i], SIGTERM);
+        passed = false;
     }
-    if (passed && a->runs > 1) printf("  %d runs, %.1f s\n", a->runs, seconds);
+    return passed;
+}
+
+static int check(const learn_exercise *e, const arguments *a, const char *folder)
+{
+    time_t began = time(NULL);
+    bool passed = check_once(e, a, folder, 0);
+    if (passed && a->runs > 1) passed = check_often(e, a, folder);
+    if (passed && a->runs > 1) printf("%s: passed %d times, %ld s\n", e->name, a->runs, (long)(time(NULL) - began));
     return passed ? 0 : 1;
 }
 

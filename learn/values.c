@@ -7,22 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/inside.h"
+#include "learn/values.h"
 
-enum { WINDOW = 4, ROWS = 8, CELL = 80 };
-
-/* One question: the same for all ranks. */
-typedef struct {
-    const check_case *c;
-    const char *name, *before;
-    check_count *count;
-    check_want *want;
-    size_t from; /* the first index that is shown */
-    bool wrong[CHECK_MAX_RANKS];
-    size_t first[CHECK_MAX_RANKS]; /* wrong index */
-} question;
-
-static size_t count_of(const question *q, int rank)
+size_t learn_count_of(const learn_question *q, int rank)
 {
     return q->count ? q->count(q->c, rank) : q->c->count;
 }
@@ -35,7 +22,7 @@ static double stored(double value, enum dtype dtype)
     return check_get(room, 0, dtype);
 }
 
-static enum dtype dtype_of(const question *q, int rank)
+static enum dtype dtype_of(const learn_question *q, int rank)
 {
     return check_dtype(q->c, rank, q->name);
 }
@@ -45,101 +32,16 @@ static bool equal(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-static double wanted(const question *q, int rank, size_t i)
+double learn_wanted(const learn_question *q, int rank, size_t i)
 {
     return stored(q->want(q->c, rank, i), dtype_of(q, rank));
-}
-
-/* ---- Cells: "5 88 -1 7 ..." ---- */
-
-static void add_number(char *cell, double value)
-{
-    size_t used = strlen(cell);
-    bool whole = floor(value) == value && fabs(value) < 1e15;
-    snprintf(cell + used, CELL - used, whole ? "%s%.0f" : "%s%.9g", used ? " " : "", value);
-}
-
-static void add_end(char *cell, size_t from, size_t count)
-{
-    size_t used = strlen(cell);
-    if (!count)
-        snprintf(cell, CELL, "nothing");
-    else if (from + WINDOW < count)
-        snprintf(cell + used, CELL - used, " ...");
-}
-
-static void reported_cell(const question *q, int rank, const char *name, char *cell)
-{
-    size_t count = check_elements(q->c, rank, name);
-    cell[0] = '\0';
-    for (size_t i = q->from; i < count && i < q->from + WINDOW; i++)
-        add_number(cell, check_element(q->c, rank, name, i));
-    add_end(cell, q->from, count);
-}
-
-static void wanted_cell(const question *q, int rank, char *cell)
-{
-    size_t count = count_of(q, rank);
-    cell[0] = '\0';
-    for (size_t i = q->from; i < count && i < q->from + WINDOW; i++) add_number(cell, wanted(q, rank, i));
-    add_end(cell, q->from, count);
-}
-
-/* ---- The table ---- */
-
-typedef struct {
-    int rank;
-    char had[CELL], has[CELL], should[CELL];
-} row;
-
-static size_t longer(size_t width, const char *cell)
-{
-    return strlen(cell) > width ? strlen(cell) : width;
-}
-
-/* Wrong ranks first if not all can be shown; then in order. */
-static int choose_ranks(const question *q, int *ranks)
-{
-    int count = 0;
-    bool all = q->c->ranks <= ROWS;
-    for (int rank = 0; rank < q->c->ranks && count < ROWS; rank++)
-        if (all || q->wrong[rank]) ranks[count++] = rank;
-    return count;
-}
-
-static void add_row(learn_text *t, const question *q, const row *r, const size_t widths[3])
-{
-    learn_add(t, "rank %-8d", r->rank);
-    if (q->before) learn_add(t, "had %-*s   ", (int)widths[0], r->had);
-    learn_add(t, "has %-*s   should have %-*s%s\n", (int)widths[1], r->has, (int)widths[2], r->should,
-              q->wrong[r->rank] ? "   <- wrong" : "");
-}
-
-static char *make_table(const question *q)
-{
-    row rows[ROWS];
-    int ranks[ROWS], count = choose_ranks(q, ranks);
-    size_t widths[3] = {0};
-    learn_text t = {0};
-    for (int i = 0; i < count; i++) {
-        rows[i] = (row){.rank = ranks[i]};
-        if (q->before) reported_cell(q, ranks[i], q->before, rows[i].had);
-        reported_cell(q, ranks[i], q->name, rows[i].has);
-        wanted_cell(q, ranks[i], rows[i].should);
-        widths[0] = longer(widths[0], rows[i].had);
-        widths[1] = longer(widths[1], rows[i].has);
-        widths[2] = longer(widths[2], rows[i].should);
-    }
-    if (q->from) learn_add(&t, "%s from index %zu on\n", q->name, q->from);
-    for (int i = 0; i < count; i++) add_row(&t, q, &rows[i], widths);
-    return t.text;
 }
 
 /* ---- What can be seen in it ---- */
 
 enum look { LOOK_UNCHANGED, LOOK_ZERO, LOOK_OTHERS, LOOK_LATER, LOOK_NOTHING };
 
-static bool all_zero(const question *q, int rank)
+static bool all_zero(const learn_question *q, int rank)
 {
     size_t count = check_elements(q->c, rank, q->name);
     for (size_t i = 0; i < count; i++)
@@ -147,7 +49,7 @@ static bool all_zero(const question *q, int rank)
     return count > 0;
 }
 
-static bool same_report(const question *q, int rank, int other, const char *name)
+static bool same_report(const learn_question *q, int rank, int other, const char *name)
 {
     size_t count = check_elements(q->c, rank, q->name);
     if (!count || count != check_elements(q->c, other, name)) return false;
@@ -156,13 +58,13 @@ static bool same_report(const question *q, int rank, int other, const char *name
            memcmp(a, b, count * dtype_size(dtype_of(q, rank))) == 0;
 }
 
-static enum look look_at(const question *q, int rank, int *other)
+static enum look look_at(const learn_question *q, int rank, int *other)
 {
     if (q->before && same_report(q, rank, rank, q->before)) return LOOK_UNCHANGED;
     if (all_zero(q, rank)) return LOOK_ZERO;
     for (*other = 0; q->before && *other < q->c->ranks; ++*other)
         if (*other != rank && same_report(q, rank, *other, q->before)) return LOOK_OTHERS;
-    return q->first[rank] >= WINDOW ? LOOK_LATER : LOOK_NOTHING;
+    return q->first[rank] >= LEARN_WINDOW ? LOOK_LATER : LOOK_NOTHING;
 }
 
 void learn_add_ranks(learn_text *t, const bool in[], int ranks)
@@ -193,7 +95,7 @@ typedef struct {
     bool in[CHECK_MAX_RANKS];
 } group;
 
-static group group_of(const question *q, int first)
+static group group_of(const learn_question *q, int first)
 {
     group g = {.other = 0};
     g.look = look_at(q, first, &g.other);
@@ -207,7 +109,7 @@ static group group_of(const question *q, int first)
     return g;
 }
 
-static void describe_group(const question *q, const group *g, int first, learn_text *t)
+static void describe_group(const learn_question *q, const group *g, int first, learn_text *t)
 {
     size_t index = q->first[first];
     switch (g->look) {
@@ -219,7 +121,7 @@ static void describe_group(const question *q, const group *g, int first, learn_t
         break;
     case LOOK_NOTHING:
         learn_add(t, "%s[%zu] is %.9g on rank %d, and should be %.9g; %s is wrong on ", q->name, index,
-                  check_element(q->c, first, q->name, index), first, wanted(q, first, index), q->name);
+                  check_element(q->c, first, q->name, index), first, learn_wanted(q, first, index), q->name);
         break;
     }
     learn_add_ranks(t, g->in, q->c->ranks);
@@ -227,7 +129,7 @@ static void describe_group(const question *q, const group *g, int first, learn_t
 }
 
 /* One sentence for each way of being wrong; two are enough. */
-static void describe(const question *q, learn_text *t)
+static void describe(const learn_question *q, learn_text *t)
 {
     bool told[CHECK_MAX_RANKS] = {false};
     for (int rank = 0, sentences = 0; rank < q->c->ranks && sentences < 2; rank++) {
@@ -241,9 +143,9 @@ static void describe(const question *q, learn_text *t)
 
 /* ---- The checks ---- */
 
-static bool length_right(const question *q, int rank, const char *key)
+static bool length_right(const learn_question *q, int rank, const char *key)
 {
-    size_t has = check_elements(q->c, rank, q->name), should = count_of(q, rank);
+    size_t has = check_elements(q->c, rank, q->name), should = learn_count_of(q, rank);
     if (should && !check_data(q->c, rank, q->name))
         return check_fail(q->c, "checker", "The test knows nothing of %s on rank %d: it was not reported.", q->name,
                           rank);
@@ -252,9 +154,9 @@ static bool length_right(const question *q, int rank, const char *key)
                       has == 1 ? "" : "s", rank, should);
 }
 
-static bool compare(question *q, int rank)
+static bool compare(learn_question *q, int rank)
 {
-    size_t count = count_of(q, rank);
+    size_t count = learn_count_of(q, rank);
     enum dtype dtype = dtype_of(q, rank);
     const void *data = check_data(q->c, rank, q->name);
     for (size_t i = 0; i < count; i++) {
@@ -269,7 +171,7 @@ static bool compare(question *q, int rank)
 bool check_values(const check_case *c, const char *key, const char *name, const char *before, check_count *count,
                   check_want *want)
 {
-    question q = {.c = c, .name = name, .before = before, .count = count, .want = want, .from = SIZE_MAX};
+    learn_question q = {.c = c, .name = name, .before = before, .count = count, .want = want, .from = SIZE_MAX};
     bool good = true;
     for (int rank = 0; rank < c->ranks; rank++)
         if (!length_right(&q, rank, key)) return false;
@@ -278,10 +180,10 @@ bool check_values(const check_case *c, const char *key, const char *name, const 
         if (q.wrong[rank] && q.first[rank] < q.from) q.from = q.first[rank];
     }
     if (good) return true;
-    q.from = q.from < WINDOW ? 0 : q.from;
+    q.from = q.from < LEARN_WINDOW ? 0 : q.from;
     learn_text broke = {0};
     describe(&q, &broke);
-    char *table = make_table(&q);
+    char *table = learn_table(&q);
     learn_judge_fail(key, table, learn_string(&broke));
     learn_text_free(&broke);
     free(table);

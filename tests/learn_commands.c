@@ -218,13 +218,13 @@ Test(learn_commands, of_several_the_one_saved_last_is_explained)
 Test(learn_commands, what_passed_is_not_run_again_until_it_changes)
 {
     process_result result;
-    says(0, SOLVE_08 "$L own", "08_broadcast: right (");
+    says(0, SOLVE_08 "$L own", "08_broadcast: passed");
     learner("touch exercises/08_broadcast/broadcast.c; $L own", &result);
     ASSERT_STATUS(result, 0);
-    ASSERT_LACKS(result.out, "08_broadcast: right (");
+    ASSERT_LACKS(result.out, "08_broadcast: passed");
     ASSERT_CONTAINS(result.out, "  08  broadcast             done");
     process_free(&result);
-    says(0, "ALL=1 $L own", "08_broadcast: right (");
+    says(0, "ALL=1 $L own", "08_broadcast: passed");
     says(1, SPOIL_08 "$L own", "08_broadcast: not yet");
     says(1, "$L own", "08_broadcast: not yet");
 }
@@ -232,9 +232,9 @@ Test(learn_commands, what_passed_is_not_run_again_until_it_changes)
 /* A solution of another exercise that is linked in is an input too. */
 Test(learn_commands, what_it_is_linked_with_counts)
 {
-    says(0, "cp solutions/11_all_reduce/all_reduce.c exercises/11_all_reduce/; $L own", "11_all_reduce: right (");
-    says(0, "echo >>solutions/10_reduce/reduce.c; $L own", "11_all_reduce: right (");
-    says(0, "echo >>exercises/exercises.h; $L own", "11_all_reduce: right (");
+    says(0, "cp solutions/11_all_reduce/all_reduce.c exercises/11_all_reduce/; $L own", "11_all_reduce: passed");
+    says(0, "echo >>solutions/10_reduce/reduce.c; $L own", "11_all_reduce: passed");
+    says(0, "echo >>exercises/exercises.h; $L own", "11_all_reduce: passed");
 }
 
 /* ---- stamp ---- */

@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +24,8 @@
 #include "tests/exercises/check_internal.h"
 
 check_settings check_given = {.fd = -1};
+
+void __sanitizer_print_stack_trace(void) __attribute__((weak));
 
 /* ---- No new processes ---- */
 
@@ -66,27 +69,32 @@ static void forbid_processes(void)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-void __sanitizer_print_stack_trace(void) __attribute__((weak));
-
-/* learn looks for this line, and for the learner's own in the stack. */
-static void on_forbidden(int signal)
-{
-    static const char text[] = "==check== a new process was asked for\n";
-    (void)signal;
-    if (write(STDERR_FILENO, text, sizeof text - 1) > 0 && __sanitizer_print_stack_trace)
-        __sanitizer_print_stack_trace();
-    _exit(1);
-}
 #else
 static void forbid_processes(void)
 {
 }
+#endif
+
+/* ---- Saying where: learn looks for the line, and for the learner's own line in the stack behind it ---- */
+
+static void say_where(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) > 0 && __sanitizer_print_stack_trace) __sanitizer_print_stack_trace();
+}
 
 static void on_forbidden(int signal)
 {
-    _exit(signal);
+    (void)signal;
+    say_where("==check== a new process was asked for\n");
+    _exit(1);
 }
-#endif
+
+/* Shortly before the time limit. */
+static void on_late(int signal)
+{
+    (void)signal;
+    say_where("==check== late\n");
+}
 
 static void set_limits(void)
 {
@@ -102,12 +110,17 @@ __attribute__((constructor)) static void begin(void)
 {
     const char *given = getenv(CHECK_VARIABLE);
     unsigned long long seed, delays;
-    if (!given || sscanf(given, "%d,%zu,%llu,%llu", &check_given.fd, &check_given.world, &seed, &delays) != 4) return;
+    long late;
+    if (!given ||
+        sscanf(given, "%d,%zu,%llu,%llu,%ld", &check_given.fd, &check_given.world, &seed, &delays, &late) != 5)
+        return;
     check_given.seed = seed;
     check_given.delays = delays ? delays + (unsigned)getpid() : 0;
     unsetenv(CHECK_VARIABLE);
     set_limits();
     signal(SIGSYS, on_forbidden);
+    signal(SIGALRM, on_late);
+    setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {late / 1000, late % 1000 * 1000}}, NULL);
     forbid_processes();
 }
 

@@ -48,7 +48,7 @@ void check_plan_free(check_plan *plan);
 enum { CHECK_NAME = 24, CHECK_ALIGN = 16 };
 
 /* learn tells a rank by this variable: descriptor of the memory file, number of the world, seed of the data, seed of the
- * delays or 0: "%d,%zu,%llu,%llu" */
+ * delays or 0, milliseconds after which it should say where it is: "%d,%zu,%llu,%llu,%ld" */
 #define CHECK_VARIABLE "PAIRWISE_COURSE"
 
 enum check_phase { CHECK_ABSENT, CHECK_BETWEEN, CHECK_IN_CASE, CHECK_ALL_DONE };
