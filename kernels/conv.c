@@ -77,11 +77,12 @@ static shape_conv describe(const kernel_conv *conv, kernel__layout layout, bool 
                         .pixels_first = weight_floats(conv) * sizeof(float) > WEIGHTS_THAT_STAY};
 }
 
-/* Channels in whole tiles by conv_tile, the few left by conv_plain. */
+/* Channels in whole tiles by conv_tile, the few left by conv_plain (all, if PAIRWISE_KERNEL_PLAIN asks for it). */
 static kernel_err convolve(kernel_device *device, kernel__layout layout, shape_conv s, kernel_slice in,
                            kernel_slice weight, kernel_slice out)
 {
-    int tile = device->tiles.channels * KERNEL__MOST_VECTORS / layout.vectors, tiles = s.channels / tile;
+    int tile = device->tiles.channels * KERNEL__MOST_VECTORS / layout.vectors;
+    int tiles = device->plain ? 0 : s.channels / tile;
     size_t items = (size_t)device->tiles.items, positions = kernel__positions(layout, s.height, s.width);
     kernel_err err = KERNEL_OK;
 
@@ -234,6 +235,18 @@ static kernel_err weight_tiles(kernel_device *device, kernel__layout layout, sha
     return err || s.splits == 1 ? err : add_splits(device, s.splits, count, to, dweight);
 }
 
+static kernel_err weight_plain(kernel_device *device, kernel__layout layout, shape_weight s, kernel_slice x,
+                               kernel_slice dy, kernel_slice dweight)
+{
+    kernel__call call = kernel__begin(device, KERNEL__CONV_WEIGHT, layout.vectors, "conv_weight_plain");
+
+    kernel__slice(&call, x);
+    kernel__slice(&call, dy);
+    kernel__slice(&call, dweight);
+    kernel__value(&call, &s, sizeof s);
+    return kernel__run(&call, (size_t)s.in_channels * (size_t)s.size * (size_t)s.size, (size_t)s.out_channels, 1);
+}
+
 kernel_err kernel_conv_backward_weight(kernel_device *device, const kernel_conv *conv, kernel_slice x, kernel_slice dy,
                                        kernel_slice dweight)
 {
@@ -252,5 +265,5 @@ kernel_err kernel_conv_backward_weight(kernel_device *device, const kernel_conv 
     if (conv->in.n == 0) return kernel_fill(device, dweight, weight_floats(conv), 0);
     layout = kernel__layout_of(device, conv->in.n);
     s = describe_weight(conv, layout);
-    return weight_tiles(device, layout, s, x, dy, dweight);
+    return (device->plain ? weight_plain : weight_tiles)(device, layout, s, x, dy, dweight);
 }

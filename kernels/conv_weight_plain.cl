@@ -28,11 +28,11 @@ inline range find_pixels(int r, int in_length, int out_length, const shape_weigh
     return a;
 }
 
-/* x: the weight's number among those of an output channel, y: output channel - from. */
+/* x: the weight's number among those of an output channel, y: output channel. */
 __kernel void conv_weight_plain(SLICE(const float, x), SLICE(const float, dy), SLICE(float, dweight),
-                                const shape_weight s, const int from)
+                                const shape_weight s)
 {
-    const int taps = s.size * s.size, weight = get_global_id(0), k = from + get_global_id(1);
+    const int taps = s.size * s.size, weight = get_global_id(0), k = get_global_id(1);
     const int c = weight / taps, r = weight % taps / s.size, q = weight % s.size;
     const range rows = find_pixels(r, s.in_height, s.out_height, s),
                 columns = find_pixels(q, s.in_width, s.out_width, s);

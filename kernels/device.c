@@ -43,6 +43,15 @@ static kernel_err read_faults(kernel__faults *faults)
                         "PAIRWISE_KERNEL_FAIL: \"%s\" is not alloc:N, launch:N (N from 1) or build", text);
 }
 
+static kernel_err read_plain(bool *plain)
+{
+    const char *text = getenv("PAIRWISE_KERNEL_PLAIN");
+
+    *plain = text && strcmp(text, "1") == 0;
+    if (!text || *plain || strcmp(text, "0") == 0) return KERNEL_OK;
+    return kernel__fail(NULL, KERNEL_ERR_ARG, "PAIRWISE_KERNEL_PLAIN: \"%s\" is not 0 or 1", text);
+}
+
 /* PoCL starts its threads with the first call that looks for devices, and reads this then. A user's own value stays. */
 static void limit_cores(int cores)
 {
@@ -121,6 +130,7 @@ kernel_err kernel_open(const char *spec, int cores, kernel_device **device)
     if (!made) return kernel__fail(NULL, KERNEL_ERR_NOMEM, "kernel_open: out of memory");
     made->owner = getpid();
     err = read_faults(&made->faults);
+    if (!err) err = read_plain(&made->plain);
     if (err) goto free_device;
     limit_cores(cores);
     err = kernel__cache_choose(made->cache);

@@ -75,6 +75,7 @@ struct kernel_device {
     kernel__tiles tiles;
     kernel_counters counters;
     kernel__faults faults;
+    bool plain; /* convolutions as they are defined, without tiles */
     kernel__program programs[KERNEL__FAMILIES][KERNEL__MOST_VECTORS];
     kernel_buffer *scratch; /* for what a call needs between its own kernels */
     char platform[256];     /* version, for the cache's key */

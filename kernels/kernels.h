@@ -15,6 +15,10 @@
  *                        kernel_linear_backward, kernel_cross_entropy
  *      vectors           kernel_sum, kernel_update
  *
+ * For tests and for reading: PAIRWISE_KERNEL_PLAIN=1 takes convolutions from kernels/conv_plain.cl and
+ * conv_weight_plain.cl, PAIRWISE_KERNEL_LANES=1|4|8|16 cuts work for another vector width, and
+ * PAIRWISE_KERNEL_FAIL=alloc:N|launch:N|build makes the N-th buffer, the N-th kernel or every compilation fail.
+ *
  * All functions return kernel_err unless said: 0 (KERNEL_OK) or a negative code; outputs are set only on success.
  * Nothing is printed: kernel_error_message says what happened, with the name of the OpenCL error, the kernel, the sizes
  * and, if a kernel does not build, the compiler's log. After KERNEL_ERR_ARG nothing has happened and the device can go

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -97,6 +96,9 @@ Test(kernels, device_settings_that_are_wrong)
     setenv("PAIRWISE_KERNEL_LANES", "3", 1);
     cr_assert_eq(kernel_open(NULL, 0, &d), KERNEL_ERR_ARG);
     ASSERT_CONTAINS(kernel_error_message(NULL), "PAIRWISE_KERNEL_LANES: \"3\"");
+    setenv("PAIRWISE_KERNEL_PLAIN", "yes", 1);
+    cr_assert_eq(kernel_open(NULL, 0, &d), KERNEL_ERR_ARG);
+    ASSERT_CONTAINS(kernel_error_message(NULL), "PAIRWISE_KERNEL_PLAIN: \"yes\"");
     setenv("PAIRWISE_KERNEL_FAIL", "alloc:0", 1);
     cr_assert_eq(kernel_open(NULL, 0, &d), KERNEL_ERR_ARG);
     ASSERT_CONTAINS(kernel_error_message(NULL), "PAIRWISE_KERNEL_FAIL: \"alloc:0\"");
@@ -352,28 +354,33 @@ static void program_file(char path[512])
     cr_assert(*path, "no program in %s", folder);
 }
 
-/* Every kind of damage: cut short at several places, a byte changed at several places, emptied, something else. */
+/* Even: a byte changed; odd: cut short; at the start, a quarter, the middle and the end. Last: something more behind it. */
+static void damage_file(const char *path, int kind)
+{
+    int file = open(path, O_RDWR);
+    off_t size = lseek(file, 0, SEEK_END), places[] = {0, size / 4, size / 2, size - 1, size};
+    off_t place = places[kind / 2];
+    char byte = 0;
+
+    cr_assert(file >= 0 && size > 0);
+    cr_assert(kind == 8 || pread(file, &byte, 1, place) == 1);
+    byte ^= 1;
+    cr_assert(kind % 2 ? ftruncate(file, place) == 0 : pwrite(file, &byte, 1, place) == 1);
+    close(file);
+}
+
 Test(kernels, cache_that_is_damaged_is_rebuilt)
 {
     char path[512];
-    struct stat whole;
 
     own_cache();
     open_and_add();
     program_file(path);
-    for (int damage = 0; damage < 8; damage++) {
-        cr_assert_eq(stat(path, &whole), 0);
-        off_t place = whole.st_size * (damage / 2) / 4 + (damage / 2 == 3 ? whole.st_size / 4 - 1 : 0);
-        int file = open(path, O_RDWR);
-        char byte;
-        cr_assert(file >= 0 && pread(file, &byte, 1, place) == 1);
-        byte ^= 1;
-        cr_assert(damage % 2 ? ftruncate(file, place) == 0 : pwrite(file, &byte, 1, place) == 1);
-        close(file);
+    for (int kind = 0; kind <= 8; kind++) {
+        damage_file(path, kind);
         kernel_counters rebuilt = open_and_add(), loaded = open_and_add();
-        cr_assert(rebuilt.programs_built == 1 && rebuilt.programs_loaded == 0, "damage %d at %ld was not seen", damage,
-                  (long)place);
-        cr_assert(loaded.programs_loaded == 1, "damage %d was not repaired", damage);
+        cr_assert(rebuilt.programs_built == 1 && rebuilt.programs_loaded == 0, "damage %d was not seen", kind);
+        cr_assert(loaded.programs_loaded == 1, "damage %d was not repaired", kind);
     }
 }
 

@@ -127,6 +127,19 @@ Test(kernels, conv_backward_weight)
     }
 }
 
+/* The same by the kernels that are written as convolution is defined. */
+Test(kernels, conv_plain)
+{
+    setenv("PAIRWISE_KERNEL_PLAIN", "1", 1);
+    for (size_t i = 0; i < COUNT(convolutions); i++) {
+        if (is_left_out(&convolutions[i])) continue;
+        about_conv(&convolutions[i]);
+        check_conv_forward(&convolutions[i]);
+        check_conv_backward_input(&convolutions[i], true);
+        check_conv_backward_weight(&convolutions[i]);
+    }
+}
+
 /* An image that is not there takes part in nothing, and the gradient of nothing is zero. */
 Test(kernels, conv_without_images)
 {
