@@ -38,9 +38,9 @@ run() {
     local who=$1 model=$2 count=$3
     # shellcheck disable=SC2086  # no option when there is no data
     case $who in
-    ours) "$B/train" --ranks "$ranks" --model "$model" --batch "$batch" --steps "$count" --epochs 1000 --augment 0 \
+    ours) timeout -k 5 "$limit" "$B/train" --ranks "$ranks" --model "$model" --batch "$batch" --steps "$count" --epochs 1000 --augment 0 \
         --test-limit "$ranks" ${data:+--data "$data"} --out "$work/out" --quiet ;;
-    torch) "$python" bench/peers/train_torch.py --ranks "$ranks" --model "$model" --batch "$batch" --steps "$count" \
+    torch) timeout -k 5 "$limit" "$python" bench/peers/train_torch.py --ranks "$ranks" --model "$model" --batch "$batch" --steps "$count" \
         ${data:+--data "$data"} ;;
     esac
 }
@@ -49,7 +49,7 @@ run() {
 timed() {
     local from to
     from=$(date +%s.%N)
-    timeout -k 5 "$limit" "${@:1}" >"$work/log" 2>&1 || { progress ""; echo "$* failed:"; tail -n 20 "$work/log"; exit 1; } >&2
+    "$@" >"$work/log" 2>&1 || { progress ""; echo "$* failed:"; tail -n 20 "$work/log"; exit 1; } >&2
     to=$(date +%s.%N)
     echo "$from $to" | awk '{ print $2 - $1 }'
 }
