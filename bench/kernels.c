@@ -403,7 +403,7 @@ static void norm_row(bench *b, const layer *l, row *r)
     norm_run run;
 
     norm_open(&run, b, shape);
-    snprintf(what, sizeof what, "norm, add, relu  %d  %d x %d", shape.c, shape.h, shape.w);
+    snprintf(what, sizeof what, "norm + add + relu  %d  %d x %d", shape.c, shape.h, shape.w);
     *r = (row){.model = l->model, .what = what, .times = l->times, .bytes = 4.0 * 4 * (double)run.x.count};
     r->ms[0] = measure(b, norm_forward, &run);
     r->ms[1] = measure(b, norm_backward, &run);
@@ -518,23 +518,23 @@ static void measure_vectors(bench *b)
 {
     vector_run r = {.b = b, .p = make(b, (kernel_shape){0}, RESNET34_PARAMETERS, 1)};
     double bytes = 3.0 * 4 * RESNET34_PARAMETERS;
-    row found = {.model = "resnet34", .what = "sum of gradients, on the device", .times = 1, .bytes = bytes};
+    row found = {.model = "resnet34", .what = "sum of gradients on the device", .times = 1, .bytes = bytes};
 
     r.g = make(b, (kernel_shape){0}, RESNET34_PARAMETERS, 2);
     r.into = random_floats(r.p.count, 1), r.from = random_floats(r.p.count, 2);
     found.ms[0] = measure(b, add_on_device, &r);
     found.error = sum_error(&r, false);
     print(b, &found);
-    found.what = "sum of gradients, dtype_reduce (host)";
+    found.what = "sum of gradients by dtype_reduce";
     found.ms[0] = measure(b, add_on_host, &r);
     found.error = sum_error(&r, true);
     print(b, &found);
     for (unsigned i = 0; i < 2; i++) r.state[i] = make(b, (kernel_shape){0}, RESNET34_PARAMETERS, 3 + i);
     for (int i = 0; i < 2; i++) need(b, kernel_fill(b->device, r.state[i].at, r.p.count, 0.5f));
-    update_row(&r, KERNEL_SGD, "sgd, momentum");
+    update_row(&r, KERNEL_SGD, "sgd with momentum");
     update_row(&r, KERNEL_ADAM, "adam");
     update_row(&r, KERNEL_ADAMW, "adamw");
-    update_row(&r, KERNEL_RMSPROP, "rmsprop, momentum");
+    update_row(&r, KERNEL_RMSPROP, "rmsprop with momentum");
     drop(&r.p), drop(&r.g), drop(&r.state[0]), drop(&r.state[1]);
     free(r.into), free(r.from);
 }

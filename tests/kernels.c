@@ -354,7 +354,7 @@ static void program_file(char path[512])
     cr_assert(*path, "no program in %s", folder);
 }
 
-/* Even: a byte changed; odd: cut short; at the start, a quarter, the middle and the end. Last: something more behind it. */
+/* Even: a byte changed; odd: cut short; at the start, a quarter, the middle and the end. Last: something behind it. */
 static void damage_file(const char *path, int kind)
 {
     int file = open(path, O_RDWR);

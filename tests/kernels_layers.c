@@ -54,7 +54,7 @@ static size_t weights_of(const kernel_conv *conv)
 /* On a simulated device (tests/all/oclgrind.sh) only what is small. */
 static bool is_left_out(const kernel_conv *conv)
 {
-    return getenv("PAIRWISE_KERNEL_SAMPLES") && conv->in.n * kernel_oracle_conv_work(conv) > 2e5;
+    return getenv("PAIRWISE_KERNEL_SAMPLES") && conv->in.n * kernel_oracle_conv_work(conv) > 1e5;
 }
 
 static void check_conv_forward(const kernel_conv *conv)
