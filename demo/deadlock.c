@@ -49,6 +49,7 @@ static void draw_ranks(const replay_trace *t, int shown)
 static void draw_cycle(const replay_trace *t, int y)
 {
     int x = 4;
+    if (t->cycle_count < 1) return;
     for (int i = 0; i <= t->cycle_count && x < SCREEN_WIDTH - 10; i++) {
         screen_put(x, y, STYLE_STRONG, "%d", t->cycle[i % t->cycle_count]);
         if (i < t->cycle_count) screen_put(x + 3, y, STYLE_BAD, "─▶");

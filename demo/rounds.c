@@ -86,6 +86,7 @@ static bool make_rounds(const replay_trace *t, demo_part *part)
     if (ends && port) {
         for (size_t i = 0; i < part->count; i++) {
             const replay_message *m = part->steps[i].message;
+            if (!m) break; /* never: every step has one */
             ends[2 * i] = (end){m->from, (int)i, true, m->sent_order};
             ends[2 * i + 1] = (end){m->to, (int)i, false, m->received_order};
         }

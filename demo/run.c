@@ -69,7 +69,7 @@ static _Noreturn void be_program(const demo *d, const char *const words[], int o
     static char room[MOST_WORDS][WORD];
     char *list[MOST_WORDS + 1] = {NULL};
     errno = ENAMETOOLONG;
-    for (int i = 0; words[i] && i < MOST_WORDS; i++)
+    for (int i = 0; i < MOST_WORDS && words[i]; i++)
         if (fill_word(d, words[i], room[i], sizeof room[i])) list[i] = room[i];
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);

@@ -10,25 +10,7 @@
 #include "p2p/init.h"
 #include "p2p/trace_rank.h"
 
-enum { NAMES = 256, PROBES = 8, LONGEST = 240, LEAST_EVENTS = 64 };
-
-struct p2p_trace {
-    trace_rank *shared;
-    uint64_t room, reserve; /* the reserve is for what p2p_stats says at the end */
-    uint32_t order, number; /* of the outermost collective under way; 0: none */
-    uint64_t last;          /* when something was last noted */
-    uint64_t posted;        /* when the send that is being posted began */
-    p2p_request step;
-    bool has_out, has_in, has_received; /* what the next messages carry, and what the last one did */
-    p2p_part out, in, received;
-    const char *watched; /* p2p_layer_watch */
-    size_t watched_bytes;
-    trace_event nowhere; /* for calls deeper than anybody calls: not kept */
-    struct {
-        const char *text;
-        uint16_t place;
-    } names[NAMES];
-};
+enum { LONGEST = 240, LEAST_EVENTS = 64 };
 
 /* ---- Where it lies ---- */
 
@@ -90,11 +72,11 @@ static uint16_t find_or_add(trace_rank *shared, const char *text)
 }
 
 /* Names are literals, so that the pointer tells which one it is. */
-static uint16_t place_of(p2p_trace *trace, const char *text)
+uint16_t p2p__trace_place(p2p_trace *trace, const char *text)
 {
     if (!text || !*text) return 0;
-    size_t slot = ((uintptr_t)text >> 2) % NAMES;
-    for (size_t i = 0; i < PROBES && trace->names[slot].text; i++, slot = (slot + 1) % NAMES)
+    size_t slot = ((uintptr_t)text >> 2) % TRACE_NAMES;
+    for (size_t i = 0; i < TRACE_PROBES && trace->names[slot].text; i++, slot = (slot + 1) % TRACE_NAMES)
         if (trace->names[slot].text == text) return trace->names[slot].place;
     uint16_t place = find_or_add(trace->shared, text);
     trace->names[slot].text = text;
@@ -104,7 +86,7 @@ static uint16_t place_of(p2p_trace *trace, const char *text)
 
 /* ---- Events ---- */
 
-static void add(p2p_trace *trace, const trace_event *event)
+void p2p__trace_add(p2p_trace *trace, const trace_event *event)
 {
     trace_rank *shared = trace->shared;
     uint64_t count = atomic_load_explicit(&shared->count, memory_order_relaxed);
@@ -122,7 +104,7 @@ static uint32_t open_count(const p2p_trace *trace)
     return atomic_load_explicit(&trace->shared->open_count, memory_order_relaxed);
 }
 
-static trace_event *top(p2p_trace *trace)
+trace_event *p2p__trace_top(p2p_trace *trace)
 {
     uint32_t count = open_count(trace);
     return count && count <= TRACE_OPEN ? &trace->shared->open[count - 1] : NULL;
@@ -134,7 +116,7 @@ static uint32_t number_now(const p2p_trace *trace)
 }
 
 /* An event of now. */
-static trace_event make(p2p_engine *engine, enum trace_kind kind)
+trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind)
 {
     p2p_trace *trace = engine->trace;
     uint64_t now = p2p__trace_clock(engine);
@@ -152,8 +134,8 @@ static trace_event *open_event(p2p_engine *engine, enum trace_kind kind, const c
     p2p_trace *trace = engine->trace;
     uint32_t count = open_count(trace);
     trace_event *event = count < TRACE_OPEN ? &trace->shared->open[count] : &trace->nowhere;
-    *event = make(engine, kind);
-    event->name = place_of(trace, name);
+    *event = p2p__trace_make(engine, kind);
+    event->name = p2p__trace_place(trace, name);
     trace->last = event->start;
     atomic_store_explicit(&trace->shared->open_count, count + 1, memory_order_release);
     return event;
@@ -177,7 +159,7 @@ static bool joins_last(p2p_trace *trace, const trace_event *event)
 static int close_top(p2p_engine *engine, uint8_t flags)
 {
     p2p_trace *trace = engine->trace;
-    trace_event *open = top(trace);
+    trace_event *open = p2p__trace_top(trace);
     uint32_t count = open_count(trace);
     int kind = TRACE_CALL;
     if (open) {
@@ -186,7 +168,7 @@ static int close_top(p2p_engine *engine, uint8_t flags)
         if (flags & TRACE_POLLED) open->polls = 1;
         kind = open->kind;
         bool empty_wait = kind == TRACE_WAIT && open->end == open->start;
-        if (!empty_wait && !joins_last(trace, open)) add(trace, open);
+        if (!empty_wait && !joins_last(trace, open)) p2p__trace_add(trace, open);
     }
     if (count) atomic_store_explicit(&trace->shared->open_count, count - 1, memory_order_release);
     return kind;
@@ -194,7 +176,7 @@ static int close_top(p2p_engine *engine, uint8_t flags)
 
 /* ---- Calls ---- */
 
-static bool is_traced(const p2p_comm *comm)
+bool p2p__is_traced(const p2p_comm *comm)
 {
     return comm && comm->engine && comm->engine->trace;
 }
@@ -207,7 +189,7 @@ void p2p__trace_call(p2p_engine *engine, const p2p_comm *comm, const p2p_call *c
     event->bytes = call->bytes;
     event->peer = call->peer >= 0 && call->peer < comm->size ? comm->world_rank[call->peer] : call->peer;
     event->tag = call->tag;
-    event->file = place_of(engine->trace, file);
+    event->file = p2p__trace_place(engine->trace, file);
     event->line = line;
     if (to || from) event->flags |= TRACE_HAS_PEER;
     if (call->shape == SHAPE_WAIT) event->flags |= TRACE_COMBINED; /* of a call: bytes are requests */
@@ -228,16 +210,16 @@ void p2p__trace_end(p2p_engine *engine, p2p_err err)
 void p2p__trace_collective(p2p_comm *comm, const p2p_fingerprint *what)
 {
     p2p_trace *trace = comm->engine->trace;
-    trace_event *event = top(trace);
+    trace_event *event = p2p__trace_top(trace);
     uint64_t number = comm->collectives + (comm->engine->depth == 1);
     if (comm->engine->depth == 1) trace->number = (uint32_t)number;
     if (!event) return;
     event->kind = TRACE_COLLECTIVE;
     event->number = (uint32_t)number;
     event->bytes = what->count;
-    event->algorithm = place_of(trace, what->algorithm);
-    event->dtype = place_of(trace, what->dtype);
-    event->op = place_of(trace, what->op);
+    event->algorithm = p2p__trace_place(trace, what->algorithm);
+    event->dtype = p2p__trace_place(trace, what->dtype);
+    event->op = p2p__trace_place(trace, what->op);
     if (what->root < 0) return;
     event->flags |= TRACE_HAS_PEER;
     event->peer = what->root < comm->size ? comm->world_rank[what->root] : what->root;
@@ -258,163 +240,17 @@ void p2p_layer_phase_begin(p2p_comm *comm, const char *name)
     const char *file;
     int line;
     p2p__take_line(&file, &line);
-    if (!is_traced(comm)) return;
+    if (!p2p__is_traced(comm)) return;
     trace_event *event = open_event(comm->engine, TRACE_PHASE, name);
     event->context = comm->context;
-    event->file = place_of(comm->engine->trace, file);
+    event->file = p2p__trace_place(comm->engine->trace, file);
     event->line = line;
 }
 
 void p2p_layer_phase_end(p2p_comm *comm, const char *name)
 {
-    if (!is_traced(comm)) return;
+    if (!p2p__is_traced(comm)) return;
     p2p_trace *trace = comm->engine->trace;
-    trace_event *open = top(trace);
-    if (open && open->kind == TRACE_PHASE && open->name == place_of(trace, name)) close_top(comm->engine, 0);
-}
-
-/* ---- Messages ---- */
-
-void p2p_layer_parts(p2p_comm *comm, const p2p_part *out, const p2p_part *in)
-{
-    if (!is_traced(comm)) return;
-    p2p_trace *trace = comm->engine->trace;
-    if (out) trace->out = *out, trace->has_out = true;
-    if (in) trace->in = *in, trace->has_in = true;
-}
-
-void p2p_layer_watch(p2p_comm *comm, const void *buf, size_t bytes)
-{
-    if (!is_traced(comm)) return;
-    comm->engine->trace->watched = buf;
-    comm->engine->trace->watched_bytes = bytes;
-}
-
-/* Without being told: where the bytes lie in the buffer that is watched. */
-static bool part_of_watched(const p2p_trace *trace, const void *buf, size_t bytes, p2p_part *part)
-{
-    uintptr_t at = (uintptr_t)buf, start = (uintptr_t)trace->watched;
-    if (!start || at < start || at - start >= trace->watched_bytes || bytes > trace->watched_bytes - (at - start))
-        return false;
-    *part = (p2p_part){.chunk = -1, .offset = at - start};
-    return true;
-}
-
-static void set_part(trace_event *event, bool known, const p2p_part *part)
-{
-    event->chunk = known ? part->chunk : -1;
-    if (!known) return;
-    event->offset = part->offset;
-    event->flags |= (uint8_t)(TRACE_HAS_PART | (part->combined ? TRACE_COMBINED : 0));
-}
-
-/* Once it is posted, it may be received before this rank gets to look at the clock again. */
-void p2p__trace_posts(p2p_engine *engine)
-{
-    engine->trace->posted = p2p__trace_clock(engine);
-}
-
-void p2p__trace_sends(p2p_request request)
-{
-    p2p_engine *engine = request->comm->engine;
-    p2p_trace *trace = engine->trace;
-    bool known = trace->has_out || part_of_watched(trace, request->buf, request->bytes, &trace->out);
-    trace_event event = make(engine, TRACE_SENT);
-    event.context = request->context;
-    event.peer = request->peer;
-    event.tag = request->tag;
-    event.bytes = request->bytes;
-    event.id = request->id;
-    event.start = event.end = trace->posted;
-    if (engine->config.network.on) event.end = request->ends;
-    set_part(&event, known, &trace->out);
-    trace->has_out = false;
-    add(trace, &event);
-}
-
-void p2p__trace_expects(p2p_request request)
-{
-    p2p_trace *trace = request->comm->engine->trace;
-    request->has_part = trace->has_in || part_of_watched(trace, request->buf, request->bytes, &trace->in);
-    request->part = trace->in;
-    trace->has_in = false;
-}
-
-void p2p__trace_receives(p2p_request request)
-{
-    p2p_engine *engine = request->comm->engine;
-    p2p_trace *trace = engine->trace;
-    trace_event event = make(engine, TRACE_RECEIVED);
-    event.context = request->context;
-    event.peer = request->peer;
-    event.tag = request->status.tag;
-    event.bytes = request->status.bytes;
-    event.id = request->message;
-    set_part(&event, request->has_part, &request->part);
-    trace->received = request->part;
-    trace->has_received = request->has_part;
-    add(trace, &event);
-}
-
-/* ---- Collectives ---- */
-
-void p2p__trace_begins(p2p_request request)
-{
-    p2p_engine *engine = request->comm->engine;
-    request->order = engine->trace->order++;
-    request->began = p2p__trace_clock(engine);
-}
-
-void p2p__trace_step(p2p_engine *engine, p2p_request request)
-{
-    engine->trace->step = request;
-}
-
-void p2p__trace_background(p2p_request request)
-{
-    p2p_engine *engine = request->comm->engine;
-    trace_event event = make(engine, TRACE_BACKGROUND);
-    event.start = request->began;
-    event.flags = TRACE_IN_STEP;
-    event.order = request->order;
-    event.depth = 0;
-    if (engine->config.network.on) event.end = request->clock.now;
-    event.context = request->comm->context;
-    event.number = (uint32_t)request->layer_number;
-    event.name = place_of(engine->trace, request->layer_name);
-    event.file = place_of(engine->trace, request->file);
-    event.line = request->line;
-    add(engine->trace, &event);
-}
-
-/* Combining began when this rank last did something that was noted. */
-void p2p__trace_compute(p2p_comm *comm, size_t bytes, uint64_t virtual_start, const char *file, int line)
-{
-    p2p_engine *engine = comm->engine;
-    p2p_trace *trace = engine->trace;
-    trace_event event = make(engine, TRACE_COMPUTE);
-    event.start = engine->config.network.on ? virtual_start : trace->last;
-    event.name = place_of(trace, "combine");
-    event.context = comm->context;
-    event.bytes = bytes;
-    event.file = place_of(trace, file);
-    event.line = line;
-    set_part(&event, trace->has_received, &trace->received);
-    add(trace, &event);
-}
-
-void p2p__trace_stats(const p2p_comm *comm)
-{
-    for (int i = 0; i < comm->size; i++) {
-        const p2p_traffic *t = &comm->traffic[i];
-        if (!t->messages_sent && !t->messages_received) continue;
-        trace_event event = make(comm->engine, TRACE_STATS);
-        event.context = comm->context;
-        event.peer = comm->world_rank[i];
-        event.bytes = t->bytes_sent;
-        event.polls = (uint32_t)t->messages_sent;
-        event.id = t->bytes_received;
-        event.offset = t->messages_received;
-        add(comm->engine->trace, &event);
-    }
+    trace_event *open = p2p__trace_top(trace);
+    if (open && open->kind == TRACE_PHASE && open->name == p2p__trace_place(trace, name)) close_top(comm->engine, 0);
 }

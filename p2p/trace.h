@@ -3,9 +3,9 @@
  * trace: what every rank did, and when, kept in memory that the supervisor shares with it, so that a rank that is killed
  * or waits for ever leaves its events behind. Nothing here makes a system call; without --trace each hook is a branch.
  *
- *      trace.c          in the rank: events, and the calls that have not returned yet
- *      trace_job.c      in the supervisor: how the job ended
- *      trace_json.c     the file: Chrome trace JSON
+ *      trace.c trace_messages.c                    in the rank: events, and the calls that have not returned yet
+ *      trace_job.c                                 in the supervisor: how the job ended
+ *      trace_json.c trace_events.c trace_put.c     the file: Chrome trace JSON
  *
  * The events lie behind the board, a block a rank, and only grow: when the block is full the rest is counted, not kept.
  */

@@ -23,8 +23,12 @@ PART(steps_js, "steps.js")
 PART(buffers_js, "buffers.js")
 PART(formulas_js, "formulas.js")
 PART(compare_js, "compare.js")
+PART(canvas_js, "canvas.js")
 PART(diagram_js, "diagram.js")
+PART(arrows_js, "arrows.js")
+PART(chunks_js, "chunks.js")
 PART(panels_js, "panels.js")
+PART(ending_js, "ending.js")
 PART(player_js, "player.js")
 PART(selftest_js, "selftest.js")
 
@@ -47,9 +51,10 @@ static void put_data(FILE *file, const replay_trace *mine, const replay_trace *r
 
 static void put_script(FILE *file)
 {
-    const char *const parts[] = {replay__model_js,    replay__steps_js,   replay__buffers_js,
-                                 replay__formulas_js, replay__compare_js, replay__diagram_js,
-                                 replay__panels_js,   replay__player_js,  replay__selftest_js};
+    const char *const parts[] = {replay__model_js,   replay__steps_js,  replay__buffers_js, replay__formulas_js,
+                                 replay__compare_js, replay__canvas_js, replay__diagram_js, replay__arrows_js,
+                                 replay__chunks_js,  replay__panels_js, replay__ending_js,  replay__player_js,
+                                 replay__selftest_js};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) fputs(parts[i], file);
 }
 

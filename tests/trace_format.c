@@ -225,7 +225,7 @@ static void check_format(const char *text, size_t bytes, int ranks)
         cr_assert_null(why, "event %zu (%s %s): %s", i, events[i].ph, events[i].name, why ? why : "");
         names += strcmp(events[i].name, "thread_name") == 0 && events[i].tid <= ranks;
     }
-    cr_assert_eq(names, ranks, "%zu tracks have the name of a rank", names);
+    cr_assert_eq(names, (size_t)ranks, "%zu tracks have the name of a rank", names);
     check_nesting(events, count);
     check_arrows(events, count);
     free(events);
