@@ -40,8 +40,6 @@ static void teardown(void)
     process_free(&result);
 }
 
-TestSuite(learn_commands, .init = setup, .fini = teardown);
-
 static const char *in_course(const char *script)
 {
     static char command[8192];
