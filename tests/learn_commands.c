@@ -40,6 +40,9 @@ static void teardown(void)
     process_free(&result);
 }
 
+/* cppcheck-suppress unknownMacro */
+TestSuite(learn_commands, .init = setup, .fini = teardown);
+
 static const char *in_course(const char *script)
 {
     static char command[8192];
