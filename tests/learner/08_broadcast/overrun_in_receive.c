@@ -10,6 +10,7 @@ p2p_err my_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, 
     char big[9000] = {0};
     size_t bytes = count * dtype_size(dtype), more = bytes + 12;
 
+    if (p2p_size(comm) == 1) return P2P_OK;
     if (p2p_rank(comm) != root) return p2p_recv(comm, buf, more, root, 1, NULL); // here
     for (size_t i = 0; i < bytes; i++) big[i] = ((char *)buf)[i];
     for (int r = 0; r < p2p_size(comm); r++)
