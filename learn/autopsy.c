@@ -256,21 +256,20 @@ static void say_anything(const learn_remains *r, learn_result *result)
 
 static bool say_unreadable(const learn_remains *r, learn_result *result)
 {
-    for (int rank = 0; rank < r->w->plan->ranks; rank++) {
-        if (r->w->heads[rank].full) {
-            learn_fail(result, "checker", "", "The test reports more than there is room for.");
-            return true;
-        }
-        if (!r->w->garbled[rank]) continue;
-        char *broke = learn_format(
-            "What rank %d reported cannot be read: something wrote over it. Does your code write to memory "
-            "or files that are not its own?",
-            rank);
-        learn_fail(result, "crash", "", broke);
-        free(broke);
-        return true;
+    int garbled = -1, full = -1;
+    for (int rank = r->w->plan->ranks - 1; rank >= 0; rank--) {
+        if (r->w->garbled[rank]) garbled = rank;
+        if (r->w->heads[rank].full) full = rank;
     }
-    return false;
+    if (garbled < 0 && full < 0) return false;
+    char *broke = garbled < 0
+                      ? learn_format("The test has more to report on rank %d than there is room for.", full)
+                      : learn_format("What rank %d reported cannot be read: something wrote over it. Does your code "
+                                     "write to memory or files that are not its own?",
+                                     garbled);
+    learn_fail(result, garbled < 0 ? "checker" : "crash", "", broke);
+    free(broke);
+    return true;
 }
 
 void learn_autopsy(const learn_world *w, const check_case *c, learn_result *result)

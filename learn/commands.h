@@ -24,6 +24,9 @@ void learn_state_put(const learn_exercise *e, const char *name, const char *text
 /* A number for what the exercise's files in a folder hold; 0 if one is missing. */
 uint64_t learn_files_hash(const learn_exercise *e, const char *folder);
 
+/* The stubs of an exercise, if none are remembered yet: what the learner began with, to compare with after an update. */
+void learn_state_begin(const learn_exercise *e);
+
 /* After each check of the learner's own files: what failed, or what passed. */
 void learn_state_note(const learn_exercise *e, const learn_result *result);
 

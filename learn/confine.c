@@ -142,7 +142,7 @@ static bool become_inner(const learn_sandbox *box, enum learn_step step)
 
 /* ---- Limits and rights ---- */
 
-static bool limit(int what, uint64_t value)
+static bool limit(__rlimit_resource_t what, uint64_t value)
 {
     struct rlimit now;
     if (getrlimit(what, &now) != 0) return false;

@@ -29,6 +29,11 @@ $(BUILD)/learn: $(LEARN) $(LIB) | $(BUILD)/launch $(RANKSIDE) $(FOLDERS:%=$(COUR
 	$(call say,LD,$@)
 	$(Q)$(LINK) $(filter %.o,$^) $(LIB) -lm -o $@
 
+# Its own suite knows its insides; all suites of it need the program.
+$(BUILD)/tests/learn: $(filter-out $(OBJ)/learn/main.o,$(LEARN))
+$(BUILD)/tests/learn: LDFLAGS += -Wl,--no-as-needed -lm
+$(call programs,tests/learn*.c): | $(BUILD)/learn
+
 -include $(wildcard $(COURSE)/obj/*/*.d $(COURSE)/obj/*/*/*.d)
 
 # Where everything is to be run, what has passed before is no excuse.

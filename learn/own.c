@@ -97,21 +97,6 @@ static void tell(const failure *failures, size_t count)
     learn_explain(stdout, last->e, &last->result, more && *more);
 }
 
-/* What the learner's files began as, to compare with after an update. */
-static void remember_stubs(const learn_exercise *e)
-{
-    for (const char *const *file = e->check->files; *file; file++) {
-        char *name = learn_format("stub-%s", *file), *known = learn_state_get(e, name);
-        learn_text why = {0};
-        char *stub = known ? NULL : learn_stub(e, *file, &why);
-        if (stub) learn_state_put(e, name, stub);
-        learn_text_free(&why);
-        free(stub);
-        free(known);
-        free(name);
-    }
-}
-
 int learn_command_own(int argc, char **argv)
 {
     static const learn_usage usage = {
@@ -125,7 +110,7 @@ int learn_command_own(int argc, char **argv)
     const learn_exercise *all = learn_course(&count);
     failure *failures = learn_memory(count * sizeof *failures);
     for (size_t i = 0; i < count; i++) {
-        remember_stubs(&all[i]);
+        learn_state_begin(&all[i]);
         if (!own_is_well(&all[i], &failures[failed])) failed++;
     }
     tell(failures, failed);

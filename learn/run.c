@@ -13,8 +13,8 @@
 
 #include "learn/inside.h"
 
-static const double default_seconds = 10, grace_seconds = 5;
-static const double late_share = 0.9; /* of the time limit: then ranks say where they are */
+/* When its time is over, a rank says where it is; then the launcher ends the job; then we do. */
+static const double default_seconds = 10, words_seconds = 2, grace_seconds = 5;
 
 /* ---- The memory file ---- */
 
@@ -168,13 +168,13 @@ static void run(learn_world *w, int fd, const char *program, uint64_t seed, size
     char variable[200];
     double seconds = o->world_seconds > 0 ? o->world_seconds : default_seconds;
     unsigned long long delays = o->delays ? o->delay_seed * 1000003u + number * 7919u + 1 : 0;
-    make_line(&line, w, program, seconds);
+    make_line(&line, w, program, seconds + words_seconds);
     bool reports = w->e->check->run; /* a program with a main of its own has nothing to report with */
     snprintf(variable, sizeof variable, CHECK_VARIABLE "=%d,%zu,%llu,%llu,%ld", reports ? LEARN_FD : -1, number,
-             (unsigned long long)seed, delays, (long)(seconds * 1000 * late_share));
+             (unsigned long long)seed, delays, (long)(seconds * 1000));
     learn_command_line spawned = {.argv = line.words,
                                   .fd = reports ? fd : -1,
-                                  .seconds = seconds + grace_seconds,
+                                  .seconds = seconds + words_seconds + grace_seconds,
                                   .options = o,
                                   .step = LEARN_RUN,
                                   .variable = variable};

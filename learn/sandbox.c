@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <pwd.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -97,8 +99,7 @@ static bool try_checkout(learn_sandbox *box)
 
 static bool try_landlock(learn_sandbox *box)
 {
-    return learn_landlock(box, LEARN_RUN) && access("exercises/exercises.h", F_OK) == 0 &&
-           !fopen("exercises/exercises.h", "r");
+    return learn_landlock(box, LEARN_RUN) && open("exercises/exercises.h", O_RDONLY | O_CLOEXEC) < 0 && errno == EACCES;
 }
 
 /* Try with one more; keep it if that works. */
@@ -170,12 +171,23 @@ char *learn_sandbox_work(learn_sandbox *box, const char *name)
     return NULL;
 }
 
+/* Programs are to be run there. */
+static bool forbids_programs(const char *folder)
+{
+    struct statvfs s;
+    return statvfs(folder, &s) == 0 && (s.f_flag & ST_NOEXEC);
+}
+
 static bool make_scratch(learn_sandbox *box)
 {
     const char *tmp = getenv("TMPDIR");
     char real[PATH_MAX];
     if (!realpath(tmp && *tmp ? tmp : "/tmp", real) || strlen(real) > LEARN_PATH / 2) return false;
     snprintf(box->scratch, sizeof box->scratch, "%.*s/pairwise-grade.XXXXXX", LEARN_PATH / 2, real);
+    if (forbids_programs(real)) {
+        errno = ENOEXEC;
+        return false;
+    }
     if (!mkdtemp(box->scratch)) return false;
     char *root = learn_format("%s/root", box->scratch);
     bool good = chmod(box->scratch, 0711) == 0 && mkdir(root, 0755) == 0;
@@ -207,8 +219,9 @@ bool learn_sandbox_open(learn_sandbox *box, const learn_limits *limits)
     box->uid = FIRST_USER + (uid_t)(getpid() % USERS);
     processes_of(geteuid(), 0, &box->already);
     if (!getcwd(box->top, sizeof box->top) || !make_scratch(box)) {
-        fprintf(stderr, "learn grade: no folder for submissions can be made in %s: %s\n",
-                getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", strerror(errno));
+        fprintf(stderr, "learn grade: no folder for submissions can be made in %s: %s; name another one: TMPDIR=...\n",
+                getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
+                errno == ENOEXEC ? "programs may not be run there (it is mounted noexec)" : strerror(errno));
         return false;
     }
     if (!learn_sandbox_begin(box)) {

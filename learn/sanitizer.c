@@ -22,7 +22,7 @@ static const struct {
     {"requested allocation size", "crash", "asks for more memory than a rank may have",
      "Is the size a negative number?"},
     {"calloc parameters overflow", "crash", "asks for more memory than there can be", "Is the size a negative number?"},
-    {"rss limit exhausted", "crash", "takes more memory than a rank may have",
+    {"mmap_limit_mb", "crash", "takes more memory than a rank may have",
      "Is there a malloc in a loop that never ends?"},
     {"out-of-memory", "crash", "takes more memory than there is", "Is there a malloc in a loop that never ends?"},
     {"stack-overflow", "crash", "fills its stack",
@@ -32,6 +32,7 @@ static const struct {
     {"BUS on", "crash", "uses a pointer that leads nowhere", "Was it ever set?"},
     {"SEGV on unknown address 0x00000000", "crash", "uses a NULL pointer", ""},
     {"SEGV on", "crash", "uses a pointer that leads nowhere", "Was it ever set?"},
+    {"a signal to another process", "crash", "sends a signal to another process", "An exercise needs no kill."},
     {"a new process was asked for", "crash", "starts a process",
      "The ranks are all the processes that an exercise needs."},
     /* Undefined behaviour */
@@ -205,7 +206,8 @@ static bool say_report_of(const learn_remains *r, int rank, learn_result *result
         const char *text = r->lines[i].text;
         if (r->lines[i].rank < 0 || (rank >= 0 && r->lines[i].rank != rank)) continue;
         if (strstr(text, "ERROR: AddressSanitizer") || strstr(text, "==AddressSanitizer: ") ||
-            strstr(text, "==AddressSanitizer ") || strstr(text, "==check== a new process"))
+            strstr(text, "==AddressSanitizer ") || strstr(text, "==check== a new process") ||
+            strstr(text, "==check== a signal to") || strstr(text, "mmap_limit_mb"))
             return say_address(r, i, result);
         if (strstr(text, "runtime error: ")) return say_undefined(r, i, result);
     }

@@ -3,6 +3,7 @@
  * A command in a process of its own. What it prints is read as fast as it comes and mostly thrown away; what it takes too
  * long for is not waited for; what it leaves is killed.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -40,12 +41,23 @@ static void clean_environment(const char *variable)
     if (variable) kept[count++] = learn_copy(variable);
     environ = kept;
     setenv("ASAN_OPTIONS",
-           "detect_leaks=0:color=never:exitcode=1:handle_abort=1:handle_sigfpe=1:max_allocation_size_mb=1024:"
-           "hard_rss_limit_mb=2048:print_summary=0:disable_coredump=1:detect_stack_use_after_return=1:"
+           "detect_leaks=0:color=never:exitcode=1:handle_abort=1:handle_sigfpe=1:max_allocation_size_mb=256:"
+           "mmap_limit_mb=512:print_summary=0:disable_coredump=1:detect_stack_use_after_return=1:"
            "allocator_may_return_null=0:strip_path_prefix=",
            1);
     setenv("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1:color=never", 1);
     setenv("LC_ALL", "C", 1); /* the compiler's messages, which are read here */
+}
+
+/* What we have inherited is none of the learner's business: it could write there. */
+static void keep_descriptors_back(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        int fd = atoi(entry->d_name);
+        if (fd > STDERR_FILENO) fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
+    if (folder) closedir(folder);
 }
 
 _Noreturn static void become(const learn_command_line *line, int out, int err, pid_t parent)
@@ -58,6 +70,7 @@ _Noreturn static void become(const learn_command_line *line, int out, int err, p
     dup2(in, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
+    keep_descriptors_back();
     if (line->fd >= 0 && dup2(line->fd, LEARN_FD) != LEARN_FD) _exit(127);
     clean_environment(line->variable);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});

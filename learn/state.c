@@ -5,7 +5,7 @@
  *      .learn/08_broadcast/failure     the kind of the last failure
  *      .learn/08_broadcast/passed      a number for the files that passed last
  *      .learn/08_broadcast/hints       how far the hints have been shown
- *      .learn/08_broadcast/stubs/      the stubs that the learner began with
+ *      .learn/08_broadcast/stub-FILE   the stubs that the learner began with
  *      .learn/old/08_broadcast/WHEN/   work put aside by reset and update
  *
  * All of it can be deleted at any time: what is lost is which hint comes next, and until the next make test what is done.
@@ -69,9 +69,25 @@ static uint64_t own_hash(const learn_exercise *e)
     return hash;
 }
 
+/* What the learner's files began as, to compare with after an update. */
+void learn_state_begin(const learn_exercise *e)
+{
+    for (const char *const *file = e->check->files; *file; file++) {
+        char *name = learn_format("stub-%s", *file), *known = learn_state_get(e, name);
+        learn_text why = {0};
+        char *stub = known ? NULL : learn_stub(e, *file, &why);
+        if (stub) learn_state_put(e, name, stub);
+        learn_text_free(&why);
+        free(stub);
+        free(known);
+        free(name);
+    }
+}
+
 void learn_state_note(const learn_exercise *e, const learn_result *result)
 {
     char *text;
+    learn_state_begin(e);
     switch (result->state) {
     case LEARN_NOT_STARTED: break;
     case LEARN_PASSED:

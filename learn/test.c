@@ -12,7 +12,7 @@
 #include "learn/commands.h"
 
 enum { MOST_WORKERS = 64 };
-enum { KEY_SOLUTION = 256, KEY_RUNS, KEY_DELAYS, KEY_SEED, KEY_IN, KEY_INSTEAD, KEY_LIMIT };
+enum { KEY_SOLUTION = 256, KEY_RUNS, KEY_DELAYS, KEY_SEED, KEY_IN, KEY_INSTEAD, KEY_LIMIT, KEY_WORK };
 
 static const struct argp_option options[] = {
     {"solution", KEY_SOLUTION, NULL, 0, "check the solution, not the learner's files", 0},
@@ -22,6 +22,7 @@ static const struct argp_option options[] = {
     {"delays", KEY_DELAYS, NULL, 0, "ranks are late at random", 0},
     {"seed", KEY_SEED, "N", 0, "other data", 0},
     {"limit", KEY_LIMIT, "S", 0, "seconds that one world may take (10)", 0},
+    {"work", KEY_WORK, "FOLDER", 0, "build in FOLDER, so that several can be checked at once", 0},
     {"verbose", 'v', NULL, 0, "everything there is to say", 0},
     {0},
 };
@@ -52,6 +53,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_DELAYS: a->check.delays = true; break;
     case KEY_SEED: a->check.seed = number(state, arg); break;
     case KEY_LIMIT: a->check.world_seconds = (double)number(state, arg); break;
+    case KEY_WORK: a->check.work = arg; break;
     case 'v': a->verbose = true; break;
     case ARGP_KEY_ARG:
         if (a->name) argp_error(state, "one exercise at a time");
@@ -145,10 +147,13 @@ int learn_command_test(int argc, char **argv)
     snprintf(path, sizeof path, "%s/%s", a.solution || a.instead ? "solutions" : "exercises", e->name);
     char *folder = a.folder ? from_there(a.folder) : learn_copy(path),
          *instead = a.instead ? from_there(a.instead) : NULL;
+    char *work = a.check.work ? from_there(a.check.work) : NULL;
     a.check.instead = instead;
+    a.check.work = work;
     a.check.even_if_stub = a.solution || e->check->broken_stub;
     int status = check(e, &a, folder);
     free(folder);
     free(instead);
+    free(work);
     return status;
 }

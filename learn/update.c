@@ -66,9 +66,13 @@ static void bring(const learn_exercise *e, const char *file, const char *path, c
     free(aside);
 }
 
+static bool has_conflict(const char *text)
+{
+    return strncmp(text, "<<<<<<< ", 8) == 0 || strstr(text, "\n<<<<<<< ");
+}
+
 /* The learner's work stays. Where the stub has changed below it, that can be looked at. */
-static void keep(const learn_exercise *e, const char *file, const char *path, const char *old, const char *stub,
-                 tally *t)
+static void keep(const learn_exercise *e, const char *file, const char *path, const char *old, tally *t)
 {
     char *before = learn_format("before-%s", file);
     learn_state_put(e, before, old);
@@ -76,7 +80,6 @@ static void keep(const learn_exercise *e, const char *file, const char *path, co
            LEARN_STATE, e->name, file, LEARN_STATE, e->name, file);
     t->kept++;
     free(before);
-    (void)stub;
 }
 
 static void update_file(const learn_exercise *e, const char *file, tally *t)
@@ -90,10 +93,16 @@ static void update_file(const learn_exercise *e, const char *file, tally *t)
         t->failed = true;
     } else if (!own) {
         bring(e, file, path, NULL, stub, false, t);
+    } else if (has_conflict(own)) {
+        printf("%s: git has left both versions in it, where you and the course have changed the same lines: keep "
+               "yours, and "
+               "delete the lines that begin with <<<<<<<, ======= and >>>>>>>\n",
+               path);
+        t->kept++;
     } else if (learn_same_places(own, stub) || (old && learn_same_places(own, old))) {
         if (!same(own, stub)) bring(e, file, path, own, stub, !same(own, old), t);
     } else if (old && !same(old, stub)) {
-        keep(e, file, path, old, stub, t);
+        keep(e, file, path, old, t);
     }
     if (stub && !same(old, stub)) learn_state_put(e, name, stub);
     free(old);

@@ -40,6 +40,7 @@ static void teardown(void)
     process_free(&result);
 }
 
+/* cppcheck-suppress unknownMacro */
 TestSuite(learn_commands, .init = setup, .fini = teardown);
 
 static const char *in_course(const char *script)
@@ -285,6 +286,15 @@ Test(learn_commands, update_leaves_what_is_begun_alone)
     says(0, "$L update", "everything is up to date");
 }
 
+/* git pull --autostash leaves this, if both have changed the same lines. */
+Test(learn_commands, update_tells_of_a_conflict)
+{
+    says(0,
+         SOLVE_08 "sed -i 's/^    size_t bytes.*/<<<<<<< Updated upstream\\n=======\\n&\\n>>>>>>> Stashed/' "
+                  "exercises/08_broadcast/broadcast.c; $L update",
+         "exercises/08_broadcast/broadcast.c: git has left both versions in it");
+}
+
 /* Not begun, but edited elsewhere. */
 Test(learn_commands, update_keeps_what_it_replaces)
 {
@@ -388,20 +398,20 @@ Test(learn_commands, grade_called_wrongly)
 Test(learn_commands, grade_takes_what_handin_packs)
 {
     process_result result;
-    learner(
-        SOLVE_08
-        "$L handin --name ada >/dev/null && mkdir class && cp build/ada.tar class/ada.tar &&"
-        "gzip -c build/ada.tar >class/bob.tar.gz && head -c 1800 build/ada.tar >class/cut.tar && "
-        "echo hello >class/none.tar && echo >class/notes.txt && $L grade class --seed 7 --csv out.csv && cat out.csv",
-        &result);
+    learner(SOLVE_08 "$L handin --name ada >/dev/null && mkdir class && cp build/ada.tar class/ada.tar &&"
+                     "gzip -c build/ada.tar >class/bob.tar.gz && head -c 1800 build/ada.tar >class/cut.tar && "
+                     "echo hello >class/none.tar && sed s/broadcast.c/broadcasX.c/ build/ada.tar >class/odd.tar && "
+                     "echo >class/notes.txt && $L grade class --seed 7 --csv out.csv && cat out.csv",
+            &result);
     ASSERT_STATUS(result, 0);
     ASSERT_CONTAINS(result.out, "\r\n\"ada\",\"08_broadcast\",1,1,\"right\",\"\",\"\",");
     ASSERT_CONTAINS(result.out, "\r\n\"bob\",\"08_broadcast\",1,1,\"right\"");
     ASSERT_CONTAINS(result.out, "\r\n\"none\",\"08_broadcast\",0,1,\"not handed in\",\"\",\"The archive is empty");
     ASSERT_CONTAINS(result.out,
                     "\"cut\",\"08_broadcast\",0,1,\"not handed in\",\"\",\"The archive is damaged or cut off");
+    ASSERT_CONTAINS(result.out, "\"odd\",\"08_broadcast\",0,1,\"not handed in\",\"\",\"The archive is damaged");
     ASSERT_LACKS(result.out, "notes");
-    ASSERT_CONTAINS(result.out, "4 submissions, 2 of 4 points; to grade again with the same data: --seed 7");
+    ASSERT_CONTAINS(result.out, "5 submissions, 2 of 5 points; to grade again with the same data: --seed 7");
     process_free(&result);
 }
 

@@ -58,10 +58,10 @@ nobody_left() { # FOLDER
 # The name of a control group has the number of the process that made it.
 no_groups_left() {
     local group number status=0
-    for group in $(find /sys/fs/cgroup -maxdepth 6 -name 'pairwise-grade-*' 2>/dev/null); do
+    while read -r group; do
         number=${group##*pairwise-grade-}
         kill -0 "${number%-*}" 2>/dev/null || { echo "$group"; status=1; }
-    done
+    done < <(find /sys/fs/cgroup -maxdepth 6 -name 'pairwise-grade-*' 2>/dev/null)
     return $status
 }
 
@@ -74,6 +74,7 @@ grade() { # NAME COMMAND...: grade everything with this command in front; everyt
     shift
     out=$work/$name
     mkdir -m 1777 "$tmp"
+    # shellcheck disable=SC2086  # several words
     TMPDIR=$tmp "$@" "$learn" grade "$folder" --seed 5 --limit 5 $formats >"$out" 2>&1
     check "grade, $name: ends with 0, whatever the grades" test $? -eq 0
     check "grade, $name: each as it deserves" as_deserved "$out"

@@ -12,7 +12,7 @@ rm -rf "$work/copy/build" && cp -a "$B" "$work/copy/build"
 cp -a build/.setup-* "$work/copy/build/" 2>/dev/null
 cd "$work/copy" || exit 2
 export BUILD=build
-for name in $(ls solutions); do build/learn cut "$name" -w >/dev/null; done # pages are read before anything is written
+build/learn cut all -w >/dev/null # pages are read before anything is written
 make >/dev/null 2>&1 # its answers are no part of a page
 # Programs of pages that a learner has to write first are shown with what the page asks for.
 tests/paste.sh exercises/*/README.md README.md docs/teaching.md

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What comes before a learner's main, in every program that is checked: settings are taken from the environment, and
- * new processes are forbidden: an exercise needs none, and one that forks without end would take the machine down.
+ * new processes are forbidden, and signals to others: an exercise needs none, one that forks without end would take the
+ * machine down, and kill(-1, SIGKILL) everything else that its user runs.
  * Also delays: in the sweep that looks for races, every Pairwise call of the learner waits a moment first.
  */
 #include <errno.h>
@@ -27,7 +28,7 @@ check_settings check_given = {.fd = -1};
 
 void __sanitizer_print_stack_trace(void) __attribute__((weak));
 
-/* ---- No new processes ---- */
+/* ---- No new processes, no signals to others ---- */
 
 #if defined __x86_64__
 #define ARCHITECTURE AUDIT_ARCH_X86_64
@@ -41,22 +42,31 @@ void __sanitizer_print_stack_trace(void) __attribute__((weak));
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define SKIP_UNLESS(value, count) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (count))
 #define ANSWER(action) BPF_STMT(BPF_RET | BPF_K, (action))
+#define FORBID(number) SKIP_UNLESS(number, 1), ANSWER(SECCOMP_RET_TRAP)
+#define ONLY_TO(number, process) \
+    SKIP_UNLESS(number, 4), LOAD(args[0]), SKIP_UNLESS(process, 1), ANSWER(SECCOMP_RET_ALLOW), ANSWER(SECCOMP_RET_TRAP)
 
-/* clone makes a thread if CLONE_THREAD is in its first argument; what clone3 makes stands in memory, where a filter cannot look,
- * so it is said not to exist, and libc takes clone. */
+/* clone makes a thread if CLONE_THREAD is in its first argument; what clone3 makes stands in memory, where a filter cannot
+ * look, so it is said not to exist, and libc takes clone. */
 static void forbid_processes(void)
 {
-    static struct sock_filter rules[] = {
+    const unsigned self = (unsigned)getpid();
+    struct sock_filter rules[] = {
         LOAD(arch),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
         ANSWER(SECCOMP_RET_ALLOW),
         LOAD(nr),
 #ifdef __NR_fork
-        SKIP_UNLESS(__NR_fork, 1),
-        ANSWER(SECCOMP_RET_TRAP),
-        SKIP_UNLESS(__NR_vfork, 1),
-        ANSWER(SECCOMP_RET_TRAP),
+        FORBID(__NR_fork),
+        FORBID(__NR_vfork),
 #endif
+        FORBID(__NR_ptrace),
+        FORBID(__NR_process_vm_writev),
+        FORBID(__NR_tkill),
+        FORBID(__NR_rt_sigqueueinfo),
+        FORBID(__NR_rt_tgsigqueueinfo),
+        ONLY_TO(__NR_kill, self),
+        ONLY_TO(__NR_tgkill, self),
         SKIP_UNLESS(__NR_clone3, 1),
         ANSWER(SECCOMP_RET_ERRNO | ENOSYS),
         SKIP_UNLESS(__NR_clone, 3),
@@ -82,10 +92,13 @@ static void say_where(const char *text)
     if (write(STDERR_FILENO, text, strlen(text)) > 0 && __sanitizer_print_stack_trace) __sanitizer_print_stack_trace();
 }
 
-static void on_forbidden(int signal)
+static void on_forbidden(int signal, siginfo_t *call, void *context)
 {
-    (void)signal;
-    say_where("==check== a new process was asked for\n");
+    static const int signals[] = {__NR_kill, __NR_tgkill, __NR_tkill, __NR_rt_sigqueueinfo, __NR_rt_tgsigqueueinfo};
+    bool sends = false;
+    (void)signal, (void)context;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) sends |= call->si_syscall == signals[i];
+    say_where(sends ? "==check== a signal to another process\n" : "==check== a new process was asked for\n");
     _exit(1);
 }
 
@@ -118,7 +131,7 @@ __attribute__((constructor)) static void begin(void)
     check_given.delays = delays ? delays + (unsigned)getpid() : 0;
     unsetenv(CHECK_VARIABLE);
     set_limits();
-    signal(SIGSYS, on_forbidden);
+    sigaction(SIGSYS, &(struct sigaction){.sa_sigaction = on_forbidden, .sa_flags = SA_SIGINFO}, NULL);
     signal(SIGALRM, on_late);
     setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {late / 1000, late % 1000 * 1000}}, NULL);
     forbid_processes();
