@@ -38,8 +38,8 @@ kernel_err kernel__check(kernel_device *device, const char *call, const kernel__
 
 static bool shape_is_valid(const kernel_device *device, kernel_shape shape)
 {
-    int sizes[] = {kernel__layout_of(device, shape.n).blocks, kernel__layout_of(device, shape.n).block, shape.c,
-                   shape.h, shape.w};
+    int sizes[] = {kernel__layout_of(device, shape.n).blocks, kernel__layout_of(device, shape.n).block,
+                   (int)kernel__stored_channels(shape.c), shape.h, shape.w};
     size_t floats = 1;
 
     if (shape.n < 0 || shape.n > INT_MAX / 2 || shape.c < 1 || shape.h < 1 || shape.w < 1) return false;
@@ -72,7 +72,7 @@ enum { CHANNELS_AT_ONCE = 4 };
 size_t kernel_floats(const kernel_device *device, kernel_shape shape)
 {
     kernel__layout layout;
-    size_t floats, channels = (size_t)shape.c,
+    size_t floats, channels = kernel__stored_channels(shape.c),
                    beyond = (CHANNELS_AT_ONCE - channels % CHANNELS_AT_ONCE) % CHANNELS_AT_ONCE;
 
     if (!device || !shape_is_valid(device, shape) || shape.n == 0) return 0;

@@ -34,6 +34,9 @@ typedef JOIN(int, LANES) ivec;
 #define SPAN (LANES * VECTORS) /* floats of a work-item in a block */
 #define BLOCK (SPAN * ITEMS)
 
+/* Channels of a pixel with the gap behind them: kernels/layout.h says why. */
+#define STORED(channels) ((channels) + ((channels) % GAP_EVERY == 0))
+
 /* One rounding where the device is fast at it: as the standard has it, as PoCL has it, or a GPU, which always is. */
 #if defined(FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA) || LANES == 1
 #define MULTIPLY_ADD(a, b, c) fma(a, b, c)

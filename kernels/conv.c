@@ -147,17 +147,33 @@ kernel_err kernel_conv_backward_input(kernel_device *device, const kernel_conv *
 
 /* ---- Backward by weight ---- */
 
-/* What all tiles of a partial sum read should stay in the second cache; but a partial sum must be worth its writing. */
+/* What all tiles of a partial sum read should stay in the second cache. */
 enum { PIECE_FLOATS = 1 << 17, MOST_SPLITS = 64 };
 
-static int choose_splits(const kernel_conv *conv, kernel__layout layout)
+/* A partial sum is worth its writing if it is over so many pixels of a block. */
+enum { ENOUGH_POSITIONS = 64, ENOUGH_POSITIONS_BY_ROWS = 256 };
+
+/* Floats that belong to an output pixel: of x and of dy. */
+static size_t floats_a_position(const kernel_conv *conv, kernel__layout layout)
+{
+    return ((size_t)conv->in.c * (size_t)conv->stride + (size_t)conv->out_channels) * (size_t)layout.block;
+}
+
+/* conv_weight_rows.cl: for CPUs, whose caches it is about, where conv_weight.cl would need too many partial sums. */
+static bool by_rows(const kernel_device *device, const kernel_conv *conv, kernel__layout layout)
+{
+    return device->tiles.items == 1 && conv->size <= 3 && kernel_conv_out(conv).w >= 4 &&
+           PIECE_FLOATS / floats_a_position(conv, layout) <= ENOUGH_POSITIONS;
+}
+
+static int choose_splits(const kernel_device *device, const kernel_conv *conv, kernel__layout layout)
 {
     kernel_shape out = kernel_conv_out(conv);
-    size_t rows = (size_t)layout.blocks * (size_t)out.h;
-    size_t row = ((size_t)conv->in.c * (size_t)conv->in.w * (size_t)conv->stride + (size_t)out.c * (size_t)out.w) *
-                 (size_t)layout.block;
-    size_t splits = (rows * row + PIECE_FLOATS - 1) / PIECE_FLOATS;
+    size_t rows = (size_t)layout.blocks * (size_t)out.h, positions = rows * (size_t)out.w;
+    size_t splits = (positions * floats_a_position(conv, layout) + PIECE_FLOATS - 1) / PIECE_FLOATS;
 
+    if (by_rows(device, conv, layout) && splits > positions / ENOUGH_POSITIONS_BY_ROWS)
+        splits = positions / ENOUGH_POSITIONS_BY_ROWS;
     if (splits > rows) splits = rows;
     if (splits > MOST_SPLITS) splits = MOST_SPLITS;
     return splits ? (int)splits : 1;
@@ -179,7 +195,7 @@ static bool has_unused_tap(int in, int out, const kernel_conv *conv)
     return !all_used;
 }
 
-static shape_weight describe_weight(const kernel_conv *conv, kernel__layout layout)
+static shape_weight describe_weight(const kernel_device *device, const kernel_conv *conv, kernel__layout layout)
 {
     kernel_shape out = kernel_conv_out(conv);
 
@@ -194,7 +210,7 @@ static shape_weight describe_weight(const kernel_conv *conv, kernel__layout layo
                           .size = conv->size,
                           .stride = conv->stride,
                           .padding = conv->padding,
-                          .splits = choose_splits(conv, layout),
+                          .splits = choose_splits(device, conv, layout),
                           .some_unused = has_unused_tap(conv->in.h, out.h, conv) ||
                                          has_unused_tap(conv->in.w, out.w, conv)};
 }
@@ -216,8 +232,8 @@ static size_t tiles_of(int channels, int tile)
     return (size_t)(channels / tile + (channels % tile != 0));
 }
 
-static kernel_err weight_tiles(kernel_device *device, kernel__layout layout, shape_weight s, kernel_slice x,
-                               kernel_slice dy, kernel_slice dweight)
+static kernel_err weight_tiles(kernel_device *device, const char *name, kernel__layout layout, shape_weight s,
+                               kernel_slice x, kernel_slice dy, kernel_slice dweight)
 {
     size_t count = (size_t)s.out_channels * (size_t)s.in_channels * (size_t)s.size * (size_t)s.size;
     kernel_slice to = dweight;
@@ -225,7 +241,7 @@ static kernel_err weight_tiles(kernel_device *device, kernel__layout layout, sha
     kernel_err err = s.splits > 1 ? kernel__scratch(device, count * (size_t)s.splits, &to) : KERNEL_OK;
 
     if (err) return err;
-    call = kernel__begin(device, KERNEL__CONV_WEIGHT, layout.vectors, "conv_weight_tile");
+    call = kernel__begin(device, KERNEL__CONV_WEIGHT, layout.vectors, name);
     kernel__slice(&call, x);
     kernel__slice(&call, dy);
     kernel__slice(&call, to);
@@ -264,6 +280,8 @@ kernel_err kernel_conv_backward_weight(kernel_device *device, const kernel_conv 
     if (err) return err;
     if (conv->in.n == 0) return kernel_fill(device, dweight, weight_floats(conv), 0);
     layout = kernel__layout_of(device, conv->in.n);
-    s = describe_weight(conv, layout);
-    return (device->plain ? weight_plain : weight_tiles)(device, layout, s, x, dy, dweight);
+    s = describe_weight(device, conv, layout);
+    if (device->plain) return weight_plain(device, layout, s, x, dy, dweight);
+    return weight_tiles(device, by_rows(device, conv, layout) ? "conv_weight_rows" : "conv_weight_tile", layout, s, x,
+                        dy, dweight);
 }

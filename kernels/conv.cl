@@ -39,9 +39,10 @@ __kernel void conv_tile(SLICE(const float, in), SLICE(const float, weight), SLIC
     const int channel = (s.pixels_first ? far : near) * TILE, position = s.pixels_first ? near : far;
     const int pixels = s.height * s.width, block = position / pixels, pixel = position % pixels;
     const axis rows = find_taps(pixel / s.width, s.in_height, s), columns = find_taps(pixel % s.width, s.in_width, s);
-    __global const float *image = OPEN(in) + (size_t)block * s.in_height * s.in_width * s.in_channels * BLOCK + lane;
+    __global const float *image = OPEN(in) + (size_t)block * s.in_height * s.in_width * STORED(s.in_channels) * BLOCK +
+                                  lane;
     __global const float *filter = OPEN(weight) + (size_t)channel * s.row;
-    __global float *to = OPEN(out) + ((size_t)position * s.channels + channel) * BLOCK + lane;
+    __global float *to = OPEN(out) + ((size_t)position * STORED(s.channels) + channel) * BLOCK + lane;
     vec sum[TILE][VECTORS];
 
     UNROLL
@@ -52,7 +53,7 @@ __kernel void conv_tile(SLICE(const float, in), SLICE(const float, weight), SLIC
     for (int c = 0; c < s.in_channels; c += PIECE)
         for (int r = rows.first, y = rows.at; r < rows.end; r += rows.step, y += rows.move)
             for (int q = columns.first, x = columns.at; q < columns.end; q += columns.step, x += columns.move)
-                add_tap(sum, image + ((y * s.in_width + x) * s.in_channels + c) * BLOCK,
+                add_tap(sum, image + ((y * s.in_width + x) * STORED(s.in_channels) + c) * BLOCK,
                         filter + c * s.column + r * s.size + q, min(PIECE, s.in_channels - c), s);
     UNROLL
     for (int t = 0; t < TILE; t++) {

@@ -46,16 +46,17 @@ __kernel void conv_plain(SLICE(const float, in), SLICE(const float, weight), SLI
     const int lane = get_global_id(0) * SPAN, channel = from + get_global_id(1), position = get_global_id(2);
     const int pixels = s.height * s.width, block = position / pixels, pixel = position % pixels;
     const axis rows = find_taps(pixel / s.width, s.in_height, s), columns = find_taps(pixel % s.width, s.in_width, s);
-    __global const float *image = OPEN(in) + (size_t)block * s.in_height * s.in_width * s.in_channels * BLOCK + lane;
+    __global const float *image = OPEN(in) + (size_t)block * s.in_height * s.in_width * STORED(s.in_channels) * BLOCK +
+                                  lane;
     __global const float *filter = OPEN(weight) + (size_t)channel * s.row;
-    __global float *to = OPEN(out) + ((size_t)position * s.channels + channel) * BLOCK + lane;
+    __global float *to = OPEN(out) + ((size_t)position * STORED(s.channels) + channel) * BLOCK + lane;
 
     for (int v = 0; v < SPAN; v += LANES) {
         vec sum = 0.0f;
         for (int r = rows.first, y = rows.at; r < rows.end; r += rows.step, y += rows.move)
             for (int q = columns.first, x = columns.at; q < columns.end; q += columns.step, x += columns.move)
                 for (int c = 0; c < s.in_channels; c++)
-                    sum = MULTIPLY_ADD(load(image + ((y * s.in_width + x) * s.in_channels + c) * BLOCK + v),
+                    sum = MULTIPLY_ADD(load(image + ((y * s.in_width + x) * STORED(s.in_channels) + c) * BLOCK + v),
                                        (vec)filter[c * s.column + r * s.size + q], sum);
         store(to + v, s.add ? load(to + v) + sum : sum);
     }

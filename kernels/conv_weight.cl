@@ -10,7 +10,8 @@
  *          ...                                             the lanes of a sum are added up once, at the end
  *
  * The pixels are divided among `splits` partial sums, so that the piece of x and dy that all tiles read stays in the
- * second cache; add_splits puts them together, in order. find_pixels is in conv_weight_plain.cl.
+ * second cache; add_splits puts them together, in order. find_pixels is in conv_weight_plain.cl. Where images are
+ * larger, conv_weight_rows.cl does better.
  */
 
 /* A tile's share of the work. Its last channels may not exist: then what lies there is read (kernel_floats has room for
@@ -42,15 +43,15 @@ inline bool add_pixels(vec sum[ROWS * COLUMNS], const piece p, int r, int q, con
 {
     const range rows = find_pixels(r, s.in_height, s.out_height, s),
                 columns = find_pixels(q, s.in_width, s.out_width, s);
-    const int x_step = s.stride * s.in_channels * BLOCK, dy_step = s.out_channels * BLOCK;
+    const int x_step = s.stride * STORED(s.in_channels) * BLOCK, dy_step = STORED(s.out_channels) * BLOCK;
 
     if (rows.first >= rows.end || columns.first >= columns.end) return false;
     for (int at = p.first_row, block = p.block, row = p.row; at < p.end_row; at++) {
         if (row >= rows.first && row < rows.end) {
             const int in_row = row * s.stride + r - s.padding, in_column = columns.first * s.stride + q - s.padding;
-            __global const float *x = p.x +
-                                      ((block * s.in_height + in_row) * s.in_width + in_column) * s.in_channels * BLOCK;
-            __global const float *dy = p.dy + (at * s.out_width + columns.first) * s.out_channels * BLOCK;
+            __global const float *x = p.x + ((block * s.in_height + in_row) * s.in_width + in_column) *
+                                                STORED(s.in_channels) * BLOCK;
+            __global const float *dy = p.dy + (at * s.out_width + columns.first) * STORED(s.out_channels) * BLOCK;
             for (int column = columns.first; column < columns.end; column++, x += x_step, dy += dy_step)
                 add_pixel(sum, x, dy);
         }
@@ -81,6 +82,19 @@ inline void store_all_sums(__global float *to, vec sums, int first, int row, int
     for (int i = 0; i < LANES; i++) to[(first + i) / COLUMNS * row + (first + i) % COLUMNS * column] = each[i];
 }
 
+/* The sums of a tile for one tap; `to` is the place of its first weight. */
+inline void store_tap(__global float *to, const vec sum[ROWS * COLUMNS], const piece p, int row, int column)
+{
+    UNROLL
+    for (int i = 0; i < ROWS * COLUMNS; i += LANES) {
+        const vec sums = sum_lanes_of(sum + i);
+        if (p.rows == ROWS && p.columns == COLUMNS)
+            store_all_sums(to, sums, i, row, column);
+        else
+            store_sums(to, sums, i, p, row, column);
+    }
+}
+
 /* Zeros for a tile whose taps are not all used: its rows lie in one piece each. */
 inline void clear_tile(__global float *to, const piece p, int row, int taps)
 {
@@ -88,21 +102,25 @@ inline void clear_tile(__global float *to, const piece p, int row, int taps)
         for (int i = 0; i < p.columns * taps; i++) to[k * row + i] = 0.0f;
 }
 
+inline piece find_piece(__global const float *x, __global const float *dy, int c, int k, int split,
+                        const shape_weight s)
+{
+    const int rows = s.blocks * s.out_height;
+    const int first = (int)((long)rows * split / s.splits), end = (int)((long)rows * (split + 1) / s.splits);
+    const piece p = {
+        x + c * BLOCK, dy + k * BLOCK,       min(ROWS, s.out_channels - k), min(COLUMNS, s.in_channels - c), first,
+        end,           first / s.out_height, first % s.out_height};
+
+    return p;
+}
+
 /* x: tile of input channels, y: of output channels, z: which of the partial sums. */
 __kernel void conv_weight_tile(SLICE(const float, x), SLICE(const float, dy), SLICE(float, dweight),
                                const shape_weight s)
 {
     const int c = get_global_id(0) * COLUMNS, k = get_global_id(1) * ROWS, split = get_global_id(2);
-    const int taps = s.size * s.size, all = s.in_channels * taps, rows = s.blocks * s.out_height;
-    const int first = (int)((long)rows * split / s.splits), end = (int)((long)rows * (split + 1) / s.splits);
-    const piece p = {OPEN(x) + c * BLOCK,
-                     OPEN(dy) + k * BLOCK,
-                     min(ROWS, s.out_channels - k),
-                     min(COLUMNS, s.in_channels - c),
-                     first,
-                     end,
-                     first / s.out_height,
-                     first % s.out_height};
+    const int taps = s.size * s.size, all = s.in_channels * taps;
+    const piece p = find_piece(OPEN(x), OPEN(dy), c, k, split, s);
     __global float *to = OPEN(dweight) + ((size_t)split * s.out_channels + k) * all + c * taps;
 
     if (s.some_unused) clear_tile(to, p, all, taps);
@@ -111,15 +129,7 @@ __kernel void conv_weight_tile(SLICE(const float, x), SLICE(const float, dy), SL
             vec sum[ROWS * COLUMNS];
             UNROLL
             for (int i = 0; i < ROWS * COLUMNS; i++) sum[i] = 0.0f;
-            if (!add_pixels(sum, p, r, q, s)) continue;
-            UNROLL
-            for (int i = 0; i < ROWS * COLUMNS; i += LANES) {
-                const vec sums = sum_lanes_of(sum + i);
-                if (p.rows == ROWS && p.columns == COLUMNS)
-                    store_all_sums(to + r * s.size + q, sums, i, all, taps);
-                else
-                    store_sums(to + r * s.size + q, sums, i, p, all, taps);
-            }
+            if (add_pixels(sum, p, r, q, s)) store_tap(to + r * s.size + q, sum, p, all, taps);
         }
 }
 

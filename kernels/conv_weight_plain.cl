@@ -43,9 +43,11 @@ __kernel void conv_weight_plain(SLICE(const float, x), SLICE(const float, dy), S
             for (int column = columns.first; column < columns.end; column++) {
                 const int in_row = row * s.stride + r - s.padding, in_column = column * s.stride + q - s.padding;
                 __global const float *a =
-                    OPEN(x) + (((block * s.in_height + in_row) * s.in_width + in_column) * s.in_channels + c) * BLOCK;
+                    OPEN(x) +
+                    (((block * s.in_height + in_row) * s.in_width + in_column) * STORED(s.in_channels) + c) * BLOCK;
                 __global const float *b =
-                    OPEN(dy) + (((block * s.out_height + row) * s.out_width + column) * s.out_channels + k) * BLOCK;
+                    OPEN(dy) +
+                    (((block * s.out_height + row) * s.out_width + column) * STORED(s.out_channels) + k) * BLOCK;
                 for (int i = 0; i < BLOCK; i += LANES) sum = MULTIPLY_ADD(load(a + i), load(b + i), sum);
             }
     OPEN(dweight)[(size_t)k * s.in_channels * taps + weight] = sum_lanes(sum);

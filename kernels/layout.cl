@@ -9,7 +9,7 @@ __kernel void from_nchw(SLICE(const float, nchw), SLICE(float, x), const shape_i
     const int position = get_global_id(1), block = position / pixels, pixel = position % pixels;
     const int lane = get_global_id(0) * SPAN;
     __global const float *from = OPEN(nchw);
-    __global float *to = OPEN(x) + (size_t)position * s.channels * BLOCK + lane;
+    __global float *to = OPEN(x) + (size_t)position * STORED(s.channels) * BLOCK + lane;
 
     for (int c = 0; c < s.channels; c++)
         for (int i = 0; i < SPAN; i++) {
@@ -23,7 +23,7 @@ __kernel void to_nchw(SLICE(float, nchw), SLICE(const float, x), const shape_ima
     const int pixels = s.height * s.width;
     const int position = get_global_id(1), block = position / pixels, pixel = position % pixels;
     const int lane = get_global_id(0) * SPAN;
-    __global const float *from = OPEN(x) + (size_t)position * s.channels * BLOCK + lane;
+    __global const float *from = OPEN(x) + (size_t)position * STORED(s.channels) * BLOCK + lane;
     __global float *to = OPEN(nchw);
 
     for (int c = 0; c < s.channels; c++)

@@ -10,7 +10,7 @@
 __kernel void bias_spread(SLICE(const float, bias), SLICE(float, y), const shape_image s)
 {
     const int lane = get_global_id(0) * SPAN, k = get_global_id(1), block = get_global_id(2);
-    __global float *out = OPEN(y) + ((size_t)block * s.channels + k) * BLOCK + lane;
+    __global float *out = OPEN(y) + ((size_t)block * STORED(s.channels) + k) * BLOCK + lane;
     const float value = OPEN(bias)[k];
 
     for (int v = 0; v < SPAN; v += LANES) store(out + v, keep_images((vec)value, block * BLOCK + lane + v, s.n));
@@ -23,7 +23,8 @@ __kernel void bias_back(SLICE(const float, dy), SLICE(float, dbias), const shape
     vec sum = 0.0f;
 
     for (int block = 0; block < s.blocks; block++)
-        for (int i = 0; i < BLOCK; i += LANES) sum += load(OPEN(dy) + ((size_t)block * s.channels + k) * BLOCK + i);
+        for (int i = 0; i < BLOCK; i += LANES)
+            sum += load(OPEN(dy) + ((size_t)block * STORED(s.channels) + k) * BLOCK + i);
     OPEN(dbias)[k] = sum_lanes(sum);
 }
 
@@ -32,7 +33,7 @@ __kernel void cross_entropy(SLICE(const float, logits), SLICE(const int, labels)
                             SLICE(float, found), const shape_image s, const float scale, const int has_gradient)
 {
     const int n = get_global_id(0), label = n < s.n ? OPEN(labels)[n] : 0;
-    const size_t at = (size_t)(n / BLOCK) * s.channels * BLOCK + n % BLOCK;
+    const size_t at = (size_t)(n / BLOCK) * STORED(s.channels) * BLOCK + n % BLOCK;
     __global const float *in = OPEN(logits) + at;
     const bool known = label >= 0 && label < s.channels;
     float most = in[0], sum = 0.0f;

@@ -36,7 +36,7 @@ inline int chunk_count(int chunk, const shape_norm s)
 __kernel void norm_sums(SLICE(const float, x), SLICE(float, saved), const shape_norm s)
 {
     const int c = get_global_id(0) * CHANNELS, last = min(CHANNELS, s.channels - c) - 1, chunk = get_global_id(1);
-    const int first = chunk_start(chunk, s), end = chunk_start(chunk + 1, s), stride = s.channels * BLOCK;
+    const int first = chunk_start(chunk, s), end = chunk_start(chunk + 1, s), stride = STORED(s.channels) * BLOCK;
     const float count = chunk_count(chunk, s);
     __global const float *in = OPEN(x) + (size_t)first * stride + c * BLOCK;
     __global float *parts = OPEN(saved) + (PARTS + chunk * 2) * s.channels + c;
@@ -122,7 +122,7 @@ __kernel void norm_apply(SLICE(const float, x), SLICE(const float, saved), SLICE
 {
     const int lane = get_global_id(0) * SPAN, position = get_global_id(1);
     const int image = position / s.positions * BLOCK + lane;
-    const size_t at = (size_t)position * s.channels * BLOCK + lane;
+    const size_t at = (size_t)position * STORED(s.channels) * BLOCK + lane;
     __global const float *in = OPEN(x) + at, *other = OPEN(residual) + at, *line = OPEN(saved);
     __global float *out = OPEN(y) + at;
 
@@ -142,7 +142,7 @@ __kernel void norm_back_sums(SLICE(const float, dy), SLICE(const float, x), SLIC
                              SLICE(float, saved), const shape_norm s, const int has_residual)
 {
     const int c = get_global_id(0) * CHANNELS, last = min(CHANNELS, s.channels - c) - 1, chunk = get_global_id(1);
-    const int first = chunk_start(chunk, s), end = chunk_start(chunk + 1, s), stride = s.channels * BLOCK;
+    const int first = chunk_start(chunk, s), end = chunk_start(chunk + 1, s), stride = STORED(s.channels) * BLOCK;
     size_t at = (size_t)first * stride + c * BLOCK;
     __global float *mine = OPEN(saved) + c, *parts = mine + (PARTS + chunk * 2) * s.channels;
     vec sum[CHANNELS], products[CHANNELS];
@@ -200,7 +200,7 @@ __kernel void norm_back_apply(SLICE(const float, dy), SLICE(const float, x), SLI
 {
     const int lane = get_global_id(0) * SPAN, position = get_global_id(1);
     const int image = position / s.positions * BLOCK + lane;
-    const size_t at = (size_t)position * s.channels * BLOCK + lane;
+    const size_t at = (size_t)position * STORED(s.channels) * BLOCK + lane;
     __global const float *d = OPEN(dy) + at, *in = OPEN(x) + at, *mine = OPEN(saved);
     __global float *out = OPEN(dx) + at;
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/device.h"
+#include "kernels/layout.h"
 
 enum { MOST_PARTS = 8, OPTIONS = 256, KEY = 1024 };
 
@@ -39,9 +39,9 @@ static void describe(recipe *r, int vectors)
     if (device->faults.build) r->texts[r->count++] = "\n#error this error was asked for by PAIRWISE_KERNEL_FAIL\n";
     for (cl_uint i = 0; i < r->count; i++) hash = hash_text(hash, r->texts[i]);
     snprintf(r->options, sizeof r->options,
-             "-DLANES=%d -DITEMS=%d -DVECTORS=%d -DTILE=%d -DROWS=%d -DCOLUMNS=%d -DSTRETCH=%d", tiles->lanes,
-             tiles->items, vectors, tiles->channels * KERNEL__MOST_VECTORS / vectors, tiles->weight_rows,
-             tiles->weight_columns, tiles->stretch);
+             "-DLANES=%d -DITEMS=%d -DVECTORS=%d -DTILE=%d -DROWS=%d -DCOLUMNS=%d -DSTRETCH=%d -DGAP_EVERY=%d",
+             tiles->lanes, tiles->items, vectors, tiles->channels * KERNEL__MOST_VECTORS / vectors, tiles->weight_rows,
+             tiles->weight_columns, tiles->stretch, KERNEL__GAP_EVERY);
     snprintf(r->key, sizeof r->key, "%s | %s | %s | %s | %s | %016llx", device->platform, device->info.name,
              device->info.driver, kernel__family_name(r->family), r->options, (unsigned long long)hash);
 }

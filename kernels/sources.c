@@ -16,6 +16,7 @@ EMBED(conv_plain, "conv_plain.cl");
 EMBED(conv, "conv.cl");
 EMBED(conv_weight_plain, "conv_weight_plain.cl");
 EMBED(conv_weight, "conv_weight.cl");
+EMBED(conv_weight_rows, "conv_weight_rows.cl");
 EMBED(norm, "norm.cl");
 EMBED(pool, "pool.cl");
 EMBED(loss, "loss.cl");
@@ -26,14 +27,15 @@ EMBED(update, "update.cl");
 
 typedef struct {
     const char *name;
-    const char *const parts[5];
+    const char *const parts[6];
 } family_text;
 
 static const family_text families[KERNEL__FAMILIES] = {
     [KERNEL__LAYOUT] = {"layout", {TEXT(shapes), TEXT(common), TEXT(layout), NULL}},
     [KERNEL__CONV] = {"conv", {TEXT(shapes), TEXT(common), TEXT(conv_plain), TEXT(conv), NULL}},
     [KERNEL__CONV_WEIGHT] = {"conv_weight",
-                             {TEXT(shapes), TEXT(common), TEXT(conv_weight_plain), TEXT(conv_weight), NULL}},
+                             {TEXT(shapes), TEXT(common), TEXT(conv_weight_plain), TEXT(conv_weight),
+                              TEXT(conv_weight_rows), NULL}},
     [KERNEL__NORM] = {"norm", {TEXT(shapes), TEXT(common), TEXT(norm), NULL}},
     [KERNEL__POOL] = {"pool", {TEXT(shapes), TEXT(common), TEXT(pool), NULL}},
     [KERNEL__LOSS] = {"loss", {TEXT(shapes), TEXT(common), TEXT(loss), NULL}},

@@ -99,11 +99,13 @@ kernel_slice tensor_activation(kernel_shape shape, const double *values)
 static void assert_padding(kernel_slice slice, kernel_shape shape)
 {
     kernel__layout layout = kernel__layout_of(device(), shape.n);
-    size_t row = (size_t)shape.c * (size_t)shape.h * (size_t)shape.w, block = (size_t)layout.block;
+    size_t pixel = kernel__stored_channels(shape.c) * (size_t)layout.block, block = (size_t)layout.block;
+    size_t row = kernel__stored_channels(shape.c) * (size_t)shape.h * (size_t)shape.w;
     double *raw = tensor_read(slice, row * block * (size_t)layout.blocks);
 
     for (size_t i = 0; i < row * block * (size_t)layout.blocks; i++) {
         size_t image = i / (row * block) * block + i % block;
+        if (i % pixel >= (size_t)shape.c * block) continue; /* the gap */
         cr_assert(image < (size_t)shape.n || raw[i] == 0, "padding lane %zu is %g, not 0 (%s)", image, raw[i],
                   tensor_about);
     }
