@@ -14,7 +14,7 @@ help:
 	@echo 'make test-long  everything, on a bare Debian too (longer; needs root)'
 	@echo 'make lint       clang-tidy and cppcheck, both as errors'
 	@echo 'make format     clang-format, in place'
-	@echo 'make install    PREFIX=/usr/local DESTDIR=    headers, library, pairwise-launch, pkg-config file'
+	@echo 'make install    PREFIX=/usr/local DESTDIR=    headers, library, pairwise-launch, pairwise-replay, pkg-config file'
 	@echo 'make clean      remove $(BUILD)/'
 	@echo
 	@echo 'Variables: CC=clang  BUILD=build/other  SAN=address,undefined  WERROR=  V=1'
