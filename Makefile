@@ -143,7 +143,7 @@ lint: $(BUILD)/build_id.h build/.setup-lint ## clang-tidy and cppcheck, both as 
 	@scripts/lint.sh $(SOURCES)
 format: build/.setup-lint ## clang-format, in place
 	clang-format -i $(SOURCES) $(wildcard kernels/*.cl)
-install: all ## headers, library, pairwise-launch, pkg-config file
+install: all ## headers, library, pairwise-launch, pairwise-replay, pkg-config file
 	@scripts/install.sh "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(HEADERS)
 clean: ## remove $(BUILD)/
 	rm -rf $(BUILD)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Running the programs that the demos show. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,8 @@ static _Noreturn void be_program(const demo *d, const char *const words[], int o
     errno = ENAMETOOLONG;
     for (int i = 0; i < MOST_WORDS && words[i]; i++)
         if (fill_word(d, words[i], room[i], sizeof room[i])) list[i] = room[i];
+    int nothing = open("/dev/null", O_RDONLY); /* keys are for the demo */
+    if (nothing >= 0) dup2(nothing, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);
     if (list[0]) execv(list[0], list);

@@ -207,7 +207,8 @@ static pid_t start(const demo *d, const char *program, const char *out, int rank
     pid_t pid = fork();
     if (pid != 0) return pid;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    int nothing = open("/dev/null", O_RDONLY), fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (nothing >= 0) dup2(nothing, STDIN_FILENO);
     if (fd >= 0) dup2(fd, STDOUT_FILENO), dup2(fd, STDERR_FILENO);
     setenv("PAIRWISE_TRACE", trace, 1);
     execl(program, program, "--ranks", number, "--model", "resnet20", "--steps", "60", "--out", out, "--quiet",

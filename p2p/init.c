@@ -87,6 +87,8 @@ static p2p_err start_alone(p2p_comm **world)
     err = p2p__become_rank(0, -1, b, world, why, sizeof why);
     if (err) return init_error(err, why);
     fprintf(stderr, "pairwise: note: no launcher, so this is a world of one rank; for more: launch -n 4 PROGRAM\n");
+    if (getenv("PAIRWISE_TRACE"))
+        fprintf(stderr, "pairwise: note: a trace is written by the launcher, so there is none\n");
     return P2P_OK;
 }
 

@@ -54,14 +54,17 @@ function drawCell(buffers, g, cell, x, y, width, height, size, fresh) {
 }
 
 function bufferHeight(view) {
-  const size = fontSize(), rows = view.run.ranks, most = view.stage.clientHeight * 0.42;
+  const size = fontSize(), rows = view.run.ranks, most = (view.stage.clientHeight / player.views.length) * 0.42;
   return view.buffers ? Math.min(most, rows * size * 1.9 + size * 1.9) : 0;
 }
 
-function drawBuffers(view) {
+function placeBuffers(view) {
   view.bufferCanvas.style.height = `${bufferHeight(view)}px`;
   view.bufferCanvas.style.display = view.buffers ? 'block' : 'none';
-  if (!view.buffers) return;
+}
+
+function drawBuffers(view) {
+  if (!view.buffers || view.bufferCanvas.clientHeight < 3 * fontSize()) return;
   const { g, width, height } = openCanvas(view.bufferCanvas), size = fontSize();
   const left = 4.6 * size, top = 1.5 * size, row = (height - top - size * 0.3) / view.run.ranks;
   const cells = view.buffers.cells, total = cells[cells.length - 1].to, right = width - 1.4 * size;

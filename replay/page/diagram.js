@@ -8,7 +8,7 @@
 
 function layoutOf(view, width, height) {
   const size = fontSize(), left = 4.6 * size, top = 1.9 * size, bottom = 0.5 * size, n = view.run.ranks;
-  const lane = (height - top - bottom) / n;
+  const lane = Math.max(2, (height - top - bottom) / n);
   return {
     size, left, top, lane, width, height, right: width - 1.4 * size,
     y: (rank) => top + (rank + 0.5) * lane,

@@ -78,6 +78,13 @@ function showLegend() {
     g.stroke();
     drawHead(g, w - 2, h / 2, 0, 13);
   };
+  const bar = (kind) => (g, w, h) => {
+    const [colour, , hatched] = LOOKS[kind];
+    g.globalAlpha = hatched ? 0.75 : ALPHA[kind];
+    g.fillStyle = hatched ? hatch(g, COLOURS[colour]) : COLOURS[colour];
+    g.fillRect(2, h * 0.2, w - 4, h * 0.6);
+    g.globalAlpha = 1;
+  };
   const items = [
     legendItem(cell(1n, 'own'), 'what the rank had at the beginning'),
     legendItem(cell(1n, 'received'), 'something has come for it and is not combined yet'),
@@ -85,6 +92,10 @@ function showLegend() {
     legendItem(cell(15n, 'kept'), 'complete'),
     legendItem(arrow(true), 'a message that is combined with what is there'),
     legendItem(arrow(false), 'a message that takes the place of what is there'),
+    legendItem(bar('wait'), 'by the clock: a rank that waits, and moves bytes meanwhile'),
+    legendItem(bar('call'), 'in a call of Pairwise'),
+    legendItem(bar('compute'), 'combining'),
+    legendItem(bar('phase'), 'a phase of the program; under it what goes on in the background'),
   ];
   box.replaceChildren(...items.map(([e]) => e));
   requestAnimationFrame(() => items.forEach(([, draw]) => draw()));

@@ -132,6 +132,7 @@ function drawControls() {
 
 function draw() {
   player.dirty = false;
+  player.views.forEach(placeBuffers);
   for (const view of player.views) {
     drawBuffers(view);
     drawDiagram(view);

@@ -59,6 +59,17 @@ ready_in_time() {
     [ "$ms" -lt 2000 ]
 }
 
+# On a small projector, and in a window that is too small for anything.
+in_small_windows() { # NAME...
+    local name size
+    for name in "$@"; do
+        for size in 1024,600 500,300; do
+            browser --window-size=$size --dump-dom "file://$PWD/$R/$name.html#selftest" >"$work/dom" 2>"$work/console"
+            grep -q '"stops":' "$work/dom" && silent || { echo "$name, $size"; return 1; }
+        done
+    done
+}
+
 # The selftest's numbers against the file: messages are arrows that begin, received ones those that end.
 arrows_equal() { # TRACE
     local sent received
@@ -133,6 +144,7 @@ else
     check "a long run: smooth" smooth
     check "two traces: the first difference" in_both two 'message 1 of rank 0: mine sends chunk 3, 256 KiB to rank 1'
     check "the same trace twice: no difference" in_both same '"difference":"none"'
+    check "small windows" in_small_windows ring16 two deadlock
     check "a page that asks somebody would be found out" asking_is_seen
     check "picture: a ring of 4" picture ring4 '#step=3' ring4
     check "picture: a ring of 4, dark, by the clock" picture ring4 '#dark&clock=0.6' ring4-dark
