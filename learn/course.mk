@@ -42,9 +42,9 @@ test-all test-long: export ALL := 1
 # The way through: the library's suites, the solutions, the learner's own work, the board. With EX=08: that exercise.
 ifdef EX
 test: $(BUILD)/learn
-	@$(BUILD)/learn test $(EX) $(if $(V),--verbose)
+	@$(BUILD)/learn test $(EX) $(if $(V),--verbose) $(if $(TRACE),--trace $(TRACE))
 else
-test: all build/.setup-test ## the way through the course: the library, the solutions, your exercises, the board; EX=08: one
+test: all build/.setup-test ## the way through the course: the library, the solutions, your exercises, the board; EX=08: one (TRACE=FILE: for build/replay)
 	@if [ -e build/.setup-test ]; then $(MAKE) suites; fi
 	@tests/test.sh course
 endif

@@ -114,7 +114,7 @@ static void add(launch_line *l, const char *word)
     l->words[l->count++] = word;
 }
 
-static void make_line(launch_line *l, const learn_world *w, const char *program, double seconds)
+static void make_line(launch_line *l, const learn_world *w, const char *program, double seconds, const char *trace)
 {
     snprintf(l->launcher, sizeof l->launcher, "%s/launch", learn_build());
     snprintf(l->ranks, sizeof l->ranks, "%d", w->plan->ranks);
@@ -131,6 +131,10 @@ static void make_line(launch_line *l, const learn_world *w, const char *program,
     if (w->plan->network) {
         add(l, "--network");
         add(l, w->plan->network);
+    }
+    if (trace) {
+        add(l, "--trace");
+        add(l, trace);
     }
     add(l, program);
 }
@@ -168,7 +172,7 @@ static void run(learn_world *w, int fd, const char *program, uint64_t seed, size
     char variable[200];
     double seconds = o->world_seconds > 0 ? o->world_seconds : default_seconds;
     unsigned long long delays = o->delays ? o->delay_seed * 1000003u + number * 7919u + 1 : 0;
-    make_line(&line, w, program, seconds + words_seconds);
+    make_line(&line, w, program, seconds + words_seconds, o->trace);
     bool reports = w->e->check->run; /* a program with a main of its own has nothing to report with */
     snprintf(variable, sizeof variable, CHECK_VARIABLE "=%d,%zu,%llu,%llu,%ld", reports ? LEARN_FD : -1, number,
              (unsigned long long)seed, delays, (long)(seconds * 1000));

@@ -12,7 +12,7 @@
 #include "learn/commands.h"
 
 enum { MOST_WORKERS = 64 };
-enum { KEY_SOLUTION = 256, KEY_RUNS, KEY_DELAYS, KEY_SEED, KEY_IN, KEY_INSTEAD, KEY_LIMIT, KEY_WORK };
+enum { KEY_SOLUTION = 256, KEY_RUNS, KEY_DELAYS, KEY_SEED, KEY_IN, KEY_INSTEAD, KEY_LIMIT, KEY_WORK, KEY_TRACE };
 
 static const struct argp_option options[] = {
     {"solution", KEY_SOLUTION, NULL, 0, "check the solution, not the learner's files", 0},
@@ -23,6 +23,7 @@ static const struct argp_option options[] = {
     {"seed", KEY_SEED, "N", 0, "other data", 0},
     {"limit", KEY_LIMIT, "S", 0, "seconds that one world may take (10)", 0},
     {"work", KEY_WORK, "FOLDER", 0, "build in FOLDER, so that several can be checked at once", 0},
+    {"trace", KEY_TRACE, "FILE", 0, "write what the ranks of the last world did to FILE (for build/replay)", 0},
     {"verbose", 'v', NULL, 0, "everything there is to say", 0},
     {0},
 };
@@ -54,6 +55,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_SEED: a->check.seed = number(state, arg); break;
     case KEY_LIMIT: a->check.world_seconds = (double)number(state, arg); break;
     case KEY_WORK: a->check.work = arg; break;
+    case KEY_TRACE: a->check.trace = arg; break;
     case 'v': a->verbose = true; break;
     case ARGP_KEY_ARG:
         if (a->name) argp_error(state, "one exercise at a time");

@@ -36,6 +36,7 @@ enum {
     EVAL_ONLY,
     DUMP_LOGITS,
     TIMELINE,
+    TRACE,
     WRAPPER,
     QUIET
 };
@@ -76,6 +77,7 @@ static const struct argp_option options[] = {
     {"dump-logits", DUMP_LOGITS, "FILE", 0, "logits of the last evaluation, a line of ten a test image (CSV)", 5},
     {NULL, 0, NULL, 0, "Output:", 6},
     {"timeline", TIMELINE, NULL, 0, "draw where each step's time went, by rank", 6},
+    {"trace", TRACE, "FILE", 0, "write what every rank did to FILE (Chrome trace JSON, for build/replay)", 6},
     {"quiet", QUIET, NULL, 0, "say nothing but warnings and errors", 6},
     {0},
 };
@@ -181,6 +183,7 @@ static bool parse_name(int key, char *arg, train_settings *s)
     case EVAL_ONLY: s->eval_only = true; break;
     case TIMELINE: s->timeline = true; break;
     case WRAPPER: s->wrapper = true; break;
+    case TRACE: s->trace = arg; break;
     case QUIET: s->quiet = true; break;
     default: return false;
     }

@@ -28,7 +28,7 @@ static int rank_main(p2p_comm *world, void *arg)
 
 static int launch(program *p)
 {
-    p2p_options options = {.world = p->job.settings.world};
+    p2p_options options = {.world = p->job.settings.world, .trace = p->job.settings.trace};
     p2p_err err = p2p_launch(p->job.settings.ranks, rank_main, p, &options);
     return err == P2P_ERR_ARG || err == P2P_ERR_STATE ? 2 : options.exit_status;
 }

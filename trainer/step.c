@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "p2p/p2p_layer.h"
 #include "trainer/run.h"
 
 static train_moment moment_of(train_runner *r)
@@ -132,11 +133,17 @@ static p2p_err step(train_runner *r, size_t s)
     size_t images = images_of_all(r, s);
     float scale = 1.0f / (float)images; /* so that the sum over all ranks is the gradient of the mean of all losses */
     double load_seconds = 0;
+    p2p_layer_phase_begin(r->comm, "forward"); /* for traces: what the host does; the device follows */
     p2p_err err = train_forward(r->network, scale, r->error);
+    p2p_layer_phase_end(r->comm, "forward");
+    p2p_layer_phase_begin(r->comm, "backward and sync");
     if (!err) err = backward_and_sync(r, s, scale, &load_seconds);
+    p2p_layer_phase_end(r->comm, "backward and sync");
+    p2p_layer_phase_begin(r->comm, "optimiser");
     if (!err) err = call_hook(r, r->job->hooks.after_sync);
     if (!err) err = note(r, images, load_seconds);
     if (!err) err = train_update(r->network, &r->optimizer, r->step + 1, r->error);
+    p2p_layer_phase_end(r->comm, "optimiser");
     if (err) return err;
     r->step++;
     r->position += images;

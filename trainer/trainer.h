@@ -312,6 +312,7 @@ typedef struct {
     bool shuffle, augment;
     uint64_t seed;
     const char *init, *save, *resume, *out, *dump_logits; /* files and folders; NULL: none */
+    const char *trace; /* a file for a trace of the run; NULL: PAIRWISE_TRACE, else none */
     bool eval_only, timeline, quiet;
     bool frozen;  /* batch norm as in evaluation; for comparing numbers of ranks */
     bool wrapper; /* sync by train_data_parallel_* instead of the written-out loop */
