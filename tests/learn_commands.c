@@ -156,7 +156,7 @@ Test(learn_commands, reset_keeps_what_was_there)
     ends_with(0, "$L cut 08 >stub && cmp stub exercises/08_broadcast/broadcast.c");
     ends_with(0, "for i in 1 2 3; do echo $i >exercises/08_broadcast/broadcast.c; $L reset 08; done;"
                  "test $(ls .learn/old/08_broadcast | wc -l) = 4");
-    says(0, "cat .learn/old/08_broadcast/*/broadcast.c", "1\n2\n3\n");
+    says(0, "LC_ALL=C sort .learn/old/08_broadcast/*/broadcast.c", "1\n2\n3\n");
 }
 
 Test(learn_commands, reset_changes_nothing_if_it_cannot_keep)
