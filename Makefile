@@ -127,13 +127,10 @@ bench: all ## how long a message takes next to a bare socketpair; how soon a dea
 
 plots: all build/.setup-plots ## all-reduce by naive, tree, doubling and ring, as SVG and PNG (two minutes)
 	@bench/plots/plots.sh
-
 bench-peers: all ## ours next to Open MPI and MPICH, where they are installed (three minutes)
 	@bench/peers/peers.sh
-
 demo: all ## a ResNet learns on two ranks; what it costs to add up its gradients (under a minute)
 	@scripts/demo.sh
-
 tour: all ## hello, the token ring, and what Pairwise says about a deadlock
 	@scripts/tour.sh
 
