@@ -131,7 +131,6 @@ plots: all build/.setup-plots ## all-reduce by naive, tree, doubling and ring, a
 	@bench/plots/plots.sh
 bench-peers: all ## ours next to Open MPI and MPICH, where they are installed (three minutes)
 	@bench/peers/peers.sh
-
 demo: all ## a ResNet learns on two ranks; what it costs to add up its gradients (under a minute)
 	@scripts/demo.sh
 demo-%: all ## demo-ring, demo-naive, demo-race, demo-deadlock, demo-train: for a class (SPEED=slow|normal|fast RANKS=n STEP=1)

@@ -16,7 +16,7 @@
  * Lanes beyond the last image are zero in every activation: each kernel keeps it so.
  *
  * Where channels are a multiple of 16, a pixel has room for one more, which nobody reads or writes: without that gap
- * the same channel of neighbouring pixels lies a power of two apart, which is always the same few places of a cache, and
+ * the same channel of neighbouring pixels lies a power of two apart, always at the same few places of a cache, and
  * half the speed of the gradient by weight is lost.
  */
 #ifndef PAIRWISE_KERNELS_LAYOUT_H
