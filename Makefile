@@ -117,7 +117,6 @@ include learn/course.mk
 # ---- What to do with it ----
 
 export BUILD CC V SPEED RANKS STEP
-
 test-all: test build/.setup-test-all ## test, and sanitizers, valgrind, oclgrind, injected system call errors, limits (about 5 minutes)
 	@tests/run.sh tests/all/*.sh
 test-long: test-all build/.setup-test-long ## everything, on a bare Debian too (longer; needs root)
