@@ -156,8 +156,8 @@ static bool report_all(const course_check *c, const learn_exercise *only)
     learn_sound_tree(&stray);
     fputs(learn_string(&stray), stdout);
     good = good && !stray.used;
-    printf("%zu exercise%s, %zu mutants, %zu killed: %.0f%%\n", exercises, exercises == 1 ? "" : "s", mutants, killed,
-           mutants ? 100.0 * (double)killed / (double)mutants : 0.0);
+    printf("%zu exercise%s, %zu mutant%s, %zu killed: %.0f%%\n", exercises, exercises == 1 ? "" : "s", mutants,
+           mutants == 1 ? "" : "s", killed, mutants ? 100.0 * (double)killed / (double)mutants : 0.0);
     learn_text_free(&stray);
     return good;
 }

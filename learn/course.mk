@@ -36,9 +36,6 @@ $(call programs,tests/learn*.c): | $(BUILD)/learn
 
 -include $(wildcard $(COURSE)/obj/*/*.d $(COURSE)/obj/*/*/*.d)
 
-# Where everything is to be run, what has passed before is no excuse.
-test-all test-long: export ALL := 1
-
 # The way through: the library's suites, the solutions, the learner's own work, the board. With EX=08: that exercise.
 ifdef EX
 test: $(BUILD)/learn

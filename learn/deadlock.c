@@ -14,12 +14,39 @@ typedef struct {
     bool returned[CHECK_MAX_RANKS];
     bool on_returned; /* and one of those is what the others wait for, not merely behind them */
     learn_text shown;
+    int waiting, awaited; /* the first rank that waits for just one other, and that one; else -1 */
+    bool sending;         /* it waits until what it sends is received */
 } diagnosis;
 
 static const char *call_of(const diagnosis *d)
 {
     const check_case *c = d->r->c;
     return c && c->call ? c->call : d->r->w->e->check->call;
+}
+
+/* Where a test itself plays a part, its line says nothing to a learner. */
+static void show_call(diagnosis *d, int rank, const char *call)
+{
+    const char *place = strstr(call, " at tests/exercises/"),
+               *tail = place ? strchr(place + strlen(" at "), ' ') : NULL;
+    if (place)
+        learn_add(&d->shown, "rank %-8dwaits in the test's %.*s%s\n", rank, (int)(place - call), call,
+                  tail ? tail : "");
+    else
+        learn_add(&d->shown, "rank %-8dwaits in %s\n", rank, call);
+}
+
+static void note_awaited(diagnosis *d, int rank, const char *in)
+{
+    const char *who = strstr(in, " for rank ");
+    bool receives = strncmp(in, " in p2p_recv(", 13) == 0;
+    bool sends = strncmp(in, " in p2p_send(", 13) == 0 || strncmp(in, " in p2p_ssend(", 14) == 0;
+    int awaited;
+    if (d->waiting >= 0 || !(receives || sends) || !who || sscanf(who, " for rank %d", &awaited) != 1) return;
+    if (awaited < 0 || awaited >= d->r->w->plan->ranks) return;
+    d->waiting = rank;
+    d->awaited = awaited;
+    d->sending = sends;
 }
 
 /* "rank 1 waits in p2p_recv(source 0, tag 1) at broadcast.c:17 for rank 0", after "  " or "  behind them: " */
@@ -33,8 +60,9 @@ static bool add_rank(diagnosis *d, const char *text, learn_result *result)
         d->on_returned |= strncmp(text, "  rank ", 7) == 0;
         return true;
     }
-    learn_add(&d->shown, "rank %-8dwaits in %s\n", rank, in + strlen(" in "));
+    show_call(d, rank, in + strlen(" in "));
     if (!result->line) learn_note_place(result, d->r->w->e, in);
+    note_awaited(d, rank, in);
     d->own = true;
     return true;
 }
@@ -70,28 +98,55 @@ static bool is_near_miss(const diagnosis *d, const char *mistake)
     return !d->returned[rank];
 }
 
+/* What a rank that has returned sent to whom (or received from whom), by its counters. */
+static void add_counts(const diagnosis *d, learn_text *t)
+{
+    const check_record *r = d->r->c && d->waiting >= 0 && d->returned[d->awaited]
+                                ? learn_record(d->r->w, d->awaited, d->r->c->number, CHECK_TRAFFIC, NULL)
+                                : NULL;
+    if (!r) return;
+    const p2p_traffic *by_peer = (const p2p_traffic *)(const void *)(r + 1);
+    const char *verb = d->sending ? "received" : "sent", *way = d->sending ? "from" : "to";
+    unsigned long long all = 0, with[CHECK_MAX_RANKS] = {0};
+    bool some[CHECK_MAX_RANKS] = {false};
+    for (int i = 0; i < d->r->w->plan->ranks; i++) {
+        with[i] = d->sending ? by_peer[i].messages_received : by_peer[i].messages_sent;
+        some[i] = with[i] > 0;
+        all += with[i];
+    }
+    learn_add(t, " Rank %d %s %llu message%s", d->awaited, verb, all, all == 1 ? "" : "s");
+    if (with[d->waiting]) {
+        learn_add(t, ", %llu of them %s rank %d.", with[d->waiting], way, d->waiting);
+    } else if (all) {
+        learn_add(t, ", %s ", way);
+        learn_add_ranks(t, some, d->r->w->plan->ranks);
+        learn_add(t, ", and none %s rank %d.", way, d->waiting);
+    } else {
+        learn_add(t, ".");
+    }
+}
+
 /* Our words where the supervisor's are about the checker's own calls. */
 static void say_mistake(const diagnosis *d, const char *mistake, const char *headline, learn_result *result)
 {
     bool near = is_near_miss(d, mistake);
-    char *broke;
+    learn_text broke = {0};
     if (d->on_returned && near)
-        broke = learn_format("A deadlock, because of a %s.", mistake);
+        learn_add(&broke, "A deadlock, because of a %s.", mistake);
     else if (d->on_returned)
-        broke = learn_format(
-            "A deadlock: a rank waits for another that has returned from %s and neither sends nor receives any "
-            "more. Compare how many messages each rank sends and receives: is a send missing, or a receive "
-            "too many?",
-            call_of(d));
+        learn_add(&broke, "A deadlock: a rank waits for another that has returned from %s and %s any more.", call_of(d),
+                  d->sending ? "receives nothing" : "sends nothing");
     else
-        broke = learn_format("A deadlock: %s. The mistake: %s.", headline, mistake ? mistake : "see above");
-    learn_fail(result, "deadlock", learn_string(&d->shown), broke);
-    free(broke);
+        learn_add(&broke, "A deadlock: %s. The mistake: %s.", headline, mistake ? mistake : "see above");
+    if (d->on_returned && !near) add_counts(d, &broke);
+    if (d->on_returned && !near) learn_add(&broke, " Is a send missing, or a receive too many?");
+    learn_fail(result, "deadlock", learn_string(&d->shown), learn_string(&broke));
+    learn_text_free(&broke);
 }
 
 bool learn_say_deadlock(const learn_remains *r, learn_result *result)
 {
-    diagnosis d = {.r = r};
+    diagnosis d = {.r = r, .waiting = -1, .awaited = -1};
     size_t i = 0;
     const char *headline = learn_find_line(r, -1, "pairwise: deadlock: ", &i), *mistake = NULL;
     if (!headline) return false;

@@ -135,7 +135,8 @@ static bool ended(pid_t pid, int *status)
     return true;
 }
 
-/* Whatever it started that is still there has become our child, for we are a subreaper. */
+/* Whatever it started that is still there has become our child, for we are a subreaper. Only those that were killed are
+ * waited for: by then a child of theirs may have become ours that would live on for long. */
 static void kill_orphans(void)
 {
     char path[64];
@@ -144,12 +145,13 @@ static void kill_orphans(void)
         char *children = learn_read_file(path, NULL), *at = children;
         bool any = false;
         for (char *end; children && strtol(at, &end, 10) > 0 && end != at; at = end) {
-            kill((pid_t)strtol(at, NULL, 10), SIGKILL);
+            pid_t child = (pid_t)strtol(at, NULL, 10);
+            kill(child, SIGKILL);
+            waitpid(child, NULL, 0);
             any = true;
         }
         free(children);
         if (!any) return;
-        while (waitpid(-1, NULL, 0) > 0) continue;
     }
 }
 
