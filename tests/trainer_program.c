@@ -172,6 +172,20 @@ Test(weights, come_back_with_the_same_logits, .init = make_test_folder, .fini = 
     cr_assert(lines_with(text, ",") == 20);
 }
 
+Test(weights, know_how_many_batches_they_have_seen, .init = make_test_folder, .fini = remove_test_folder)
+{
+    train_file file;
+    int64_t batches;
+    must_work(SMALL "--steps 2 --save $D/two.safetensors --quiet");
+    must_work(SMALL "--steps 1 --init $D/two.safetensors --save $D/three.safetensors --quiet");
+    cr_assert(train__file_read(in_folder("three.safetensors"), &file, NULL) == P2P_OK);
+    const train_array *counter = train__file_find(&file, "layer3.0.downsample.1.num_batches_tracked");
+    cr_assert(counter && counter->end - counter->first == sizeof batches);
+    memcpy(&batches, train__file_data(&file, counter), sizeof batches);
+    cr_assert(batches == 3, "%d batches", (int)batches);
+    train__file_free(&file);
+}
+
 /* ---- Going on ---- */
 
 /* The arrays of two files are the same bits (their metadata need not be: it has times in it). */
