@@ -221,7 +221,8 @@ int main(int argc, char **argv)
 {
     settings s = read_settings(argc, argv);
     board *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    char own[] = "/tmp/pairwise-tracing.XXXXXX";
+    const char *folder = getenv("TMPDIR");
+    char own[400];
     const char *trace = options_trace(true);
     report out;
 
@@ -229,6 +230,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "tracing: no memory to share: %s\n", strerror(errno));
         return 1;
     }
+    snprintf(own, sizeof own, "%.300s/pairwise-tracing.XXXXXX", folder ? folder : "/tmp");
     int fd = trace ? -1 : mkstemp(own);
     if (fd >= 0) close(fd);
     report_begin(&out, s.format, columns, sizeof columns / sizeof *columns);

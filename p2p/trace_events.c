@@ -117,12 +117,11 @@ static void put_message(p2p_writer *w, const trace_event *event, int rank, uint6
     p2p__json_end_event(w);
 }
 
-/* With a track of its own it is a slice there, behind the one before it on its communicator. */
+/* With a track of its own it is a slice there. */
 static void put_background_slice(p2p_writer *w, const trace_event *event, const trace_rank *from, int rank,
-                                 uint64_t after)
+                                 uint64_t start)
 {
-    uint64_t start = p2p__json_ns_of(w, event->start), end = p2p__json_ns_of(w, event->end);
-    if (start < after) start = after;
+    uint64_t end = p2p__json_ns_of(w, event->end);
     p2p__json_begin_event(w, "X", p2p__json_name_at(from, event->name), "background",
                           p2p__json_thread_of(w, event, rank));
     p2p__json_time(w, "ts", start);
@@ -185,10 +184,13 @@ static void put_entry(p2p_writer *w, const trace_rank *from, int rank, const ent
     case TRACE_SENT:
     case TRACE_RECEIVED: put_message(w, e->event, rank, at->slice_start); break;
     case TRACE_BACKGROUND:
-        if (apart)
-            put_background_slice(w, e->event, from, rank, at->background_end);
-        else
+        if (!apart) {
             put_background(w, e->event, from, rank);
+            break;
+        }
+        at->slice_start = p2p__json_ns_of(w, e->event->start); /* but behind the one before it on its communicator */
+        if (at->slice_start < at->background_end) at->slice_start = at->background_end;
+        put_background_slice(w, e->event, from, rank, at->slice_start);
         at->background_end = p2p__json_ns_of(w, e->event->end);
         break;
     case TRACE_CALL:

@@ -284,6 +284,14 @@ Test(format, in_virtual_time)
     for (int n = 1; n <= 6; n++) check_run(n, &(p2p_options){.network = "1GbE"}, all_sorts);
 }
 
+/* Messages that arrive byte by byte end up in other calls. */
+Test(format, with_short_writes)
+{
+    setenv("PAIRWISE_SNDBUF", "1", 1);
+    check_run(3, NULL, all_sorts);
+    check_run(3, &(p2p_options){.network = "1GbE"}, all_sorts);
+}
+
 Test(format, of_a_deadlock)
 {
     check_run(4, NULL, receives_first);
