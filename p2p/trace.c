@@ -49,7 +49,7 @@ static void warm_up(trace_rank *shared, size_t bytes)
     volatile char *at = (volatile char *)shared;
     size_t most = bytes < WARM ? bytes : WARM;
     if (madvise(shared, most, MADV_POPULATE_WRITE) == 0) return;
-    for (size_t i = 0; i < most; i += 4096) at[i] = at[i]; /* a kernel older than 5.14 */
+    for (size_t i = 0; i < most; i += 4096) at[i] |= 0; /* a kernel older than 5.14 */
 }
 
 p2p_trace *p2p__trace_create(p2p_engine *engine)
