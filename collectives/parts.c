@@ -10,12 +10,14 @@ static p2p_part part_of(const coll__call *call, const coll__blocks *blocks, int 
 
 void coll__sends_block(const coll__call *call, const coll__blocks *blocks, int q)
 {
+    if (!p2p_layer_is_traced(call->comm)) return;
     p2p_part part = part_of(call, blocks, q);
     p2p_layer_parts(call->comm, &part, NULL);
 }
 
 void coll__receives_block(const coll__call *call, const coll__blocks *blocks, int q, bool combined)
 {
+    if (!p2p_layer_is_traced(call->comm)) return;
     p2p_part part = part_of(call, blocks, q);
     part.combined = combined;
     p2p_layer_parts(call->comm, NULL, &part);

@@ -62,6 +62,8 @@ void p2p_layer_compute(p2p_comm *comm, size_t bytes);
 
 /* ---- For traces (launch --trace); each costs a branch when nothing is traced ---- */
 
+bool p2p_layer_is_traced(const p2p_comm *comm);
+
 /* Which part of the buffer a message carries, and what becomes of it where it arrives. */
 typedef struct {
     int chunk;     /* its number, from 0; -1: it has none */

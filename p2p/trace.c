@@ -49,7 +49,7 @@ static void warm_up(trace_rank *shared, size_t bytes)
     volatile char *at = (volatile char *)shared;
     size_t most = bytes < WARM ? bytes : WARM;
     if (madvise(shared, most, MADV_POPULATE_WRITE) == 0) return;
-    for (size_t i = 0; i < most; i += 4096) at[i] = at[i]; /* a kernel older than 5.14 */
+    for (size_t i = 0; i < most; i += 4096) at[i] |= 0; /* a kernel older than 5.14 */
 }
 
 p2p_trace *p2p__trace_create(p2p_engine *engine)
@@ -191,7 +191,7 @@ static int close_top(p2p_engine *engine, uint8_t flags)
 
 /* ---- Calls ---- */
 
-bool p2p__is_traced(const p2p_comm *comm)
+bool p2p_layer_is_traced(const p2p_comm *comm)
 {
     return comm && comm->engine && comm->engine->trace;
 }
@@ -255,7 +255,7 @@ void p2p_layer_phase_begin(p2p_comm *comm, const char *name)
     const char *file;
     int line;
     p2p__take_line(&file, &line);
-    if (!p2p__is_traced(comm)) return;
+    if (!p2p_layer_is_traced(comm)) return;
     trace_event *event = open_event(comm->engine, TRACE_PHASE, name);
     event->context = comm->context;
     event->file = p2p__trace_place(comm->engine->trace, file);
@@ -264,7 +264,7 @@ void p2p_layer_phase_begin(p2p_comm *comm, const char *name)
 
 void p2p_layer_phase_end(p2p_comm *comm, const char *name)
 {
-    if (!p2p__is_traced(comm)) return;
+    if (!p2p_layer_is_traced(comm)) return;
     p2p_trace *trace = comm->engine->trace;
     trace_event *open = p2p__trace_top(trace);
     if (open && open->kind == TRACE_PHASE && open->name == p2p__trace_place(trace, name)) close_top(comm->engine, 0);

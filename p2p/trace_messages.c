@@ -6,7 +6,7 @@
 
 void p2p_layer_parts(p2p_comm *comm, const p2p_part *out, const p2p_part *in)
 {
-    if (!p2p__is_traced(comm)) return;
+    if (!p2p_layer_is_traced(comm)) return;
     p2p_trace *trace = comm->engine->trace;
     if (out) trace->out = *out, trace->has_out = true;
     if (in) trace->in = *in, trace->has_in = true;
@@ -14,7 +14,7 @@ void p2p_layer_parts(p2p_comm *comm, const p2p_part *out, const p2p_part *in)
 
 void p2p_layer_watch(p2p_comm *comm, const void *buf, size_t bytes)
 {
-    if (!p2p__is_traced(comm)) return;
+    if (!p2p_layer_is_traced(comm)) return;
     comm->engine->trace->watched = buf;
     comm->engine->trace->watched_bytes = bytes;
 }

@@ -49,7 +49,6 @@ uint64_t p2p__trace_clock(const p2p_engine *engine);
 
 /* ---- Between trace.c and trace_messages.c ---- */
 
-bool p2p__is_traced(const p2p_comm *comm);
 uint16_t p2p__trace_place(p2p_trace *trace, const char *text);         /* in the pool of texts; 0: no room */
 trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind); /* of now */
 void p2p__trace_add(p2p_trace *trace, const trace_event *event);

@@ -22,6 +22,7 @@ void ring__parts(const ring_call *ring, int out, int in, bool combined)
 {
     size_t first, length;
     int n = ring->size;
+    if (!p2p_layer_is_traced(ring->comm)) return;
     p2p_part parts[] = {{.chunk = (out % n + n) % n}, {.chunk = (in % n + n) % n, .combined = combined}};
     for (int i = 0; i < 2; i++) {
         ring_chunk(ring->count, n, parts[i].chunk, &first, &length);
