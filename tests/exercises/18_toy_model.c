@@ -144,11 +144,12 @@ static void explain(const check_case *c)
             check_fail(c, "uphill", "Rank %d went uphill: the gradient is taken from w, not added to it.", rank);
         else if (is(c, rank, w, HALF))
             check_fail(c, "half",
-                       "Rank %d's step is half of what it should be: the derivative of a square has a 2 in front.", rank);
+                       "Rank %d's step is half of what it should be: the derivative of a square has a 2 in front.",
+                       rank);
         else
             check_fail(c, "values",
-                       "Rank %d's gradient is %.4g at the start; combined it should be %.4g, and w %.4g - %g x %.4g.", rank,
-                       gradient_of(c, rank, start), combined(c, start, mean), start, rate_of(c),
+                       "Rank %d's gradient is %.4g at the start; combined it should be %.4g, and w %.4g - %g x %.4g.",
+                       rank, gradient_of(c, rank, start), combined(c, start, mean), start, rate_of(c),
                        combined(c, start, mean));
         return;
     }

@@ -76,10 +76,11 @@ static bool is_permutation(const check_case *c, int rank)
             good = check_fail(c, "range", "order[%zu] is %ld on rank %d; examples are 0 to %zu.", i, example, rank,
                               c->count - 1);
         else if (seen[example]++)
-            good = check_fail(c, "twice",
-                              "Example %ld is in rank %d's order twice, so another one is lost. Mix by letting two places "
-                              "change places; then nothing can get lost.",
-                              example, rank);
+            good =
+                check_fail(c, "twice",
+                           "Example %ld is in rank %d's order twice, so another one is lost. Mix by letting two places "
+                           "change places; then nothing can get lost.",
+                           example, rank);
     }
     free(seen);
     return good;
@@ -113,15 +114,17 @@ static bool same_for_all(const check_case *c)
 {
     for (int rank = 0; rank < c->ranks; rank++) {
         if (differing(c, rank, "order", rank, "order again"))
-            return check_fail(c, "again",
-                              "Called twice with the same seed and epoch, my_shuffle gave rank %d two orders. All it may "
-                              "depend on are its arguments.",
-                              rank);
+            return check_fail(
+                c, "again",
+                "Called twice with the same seed and epoch, my_shuffle gave rank %d two orders. All it may "
+                "depend on are its arguments.",
+                rank);
         if (differing(c, rank, "order", 0, "order"))
-            return check_fail(c, "differs",
-                              "Ranks 0 and %d have different orders for the same seed and epoch. Then some examples are on "
-                              "two ranks and others on none.",
-                              rank);
+            return check_fail(
+                c, "differs",
+                "Ranks 0 and %d have different orders for the same seed and epoch. Then some examples are on "
+                "two ranks and others on none.",
+                rank);
     }
     return true;
 }
@@ -130,10 +133,11 @@ static bool changes(const check_case *c)
 {
     if (c->count < MANY) return true;
     if (!differing(c, 0, "order", 0, "next epoch"))
-        return check_fail(c, "epoch",
-                          "Epochs %d and %d have the same order: each epoch has an order of its own, or every batch has the "
-                          "same examples for ever.",
-                          c->variant, c->variant + 1);
+        return check_fail(
+            c, "epoch",
+            "Epochs %d and %d have the same order: each epoch has an order of its own, or every batch has the "
+            "same examples for ever.",
+            c->variant, c->variant + 1);
     if (!differing(c, 0, "order", 0, "other seed"))
         return check_fail(c, "seed", "Two different seeds gave the same order.");
     return true;
@@ -170,9 +174,10 @@ static size_t count_mine(const check_case *c, int rank)
 static bool shards(const check_case *c)
 {
     if (check_values(c, "shard", "mine", NULL, count_mine, want_mine)) return true;
-    check_fail(c, "shard",
-               "Of the order 1000, 1001, 1002, ... rank r takes those at r, r + n, r + 2n, ...: every n-th, beginning with "
-               "its own number. It takes what order[] holds, not the place.");
+    check_fail(
+        c, "shard",
+        "Of the order 1000, 1001, 1002, ... rank r takes those at r, r + n, r + 2n, ...: every n-th, beginning with "
+        "its own number. It takes what order[] holds, not the place.");
     return false;
 }
 

@@ -149,10 +149,11 @@ static void explain(const check_case *c, int rank, size_t index)
         check_fail(c, "local", "%s It followed the gradient of its own examples only; the other ranks' are not in it.",
                    where);
     else if (went(c, rank, MEAN_OF_MEANS))
-        check_fail(c, "means",
-                   "%s The ranks' means were averaged as if all ranks had the same number of examples. They have not: so "
-                   "an example on a rank with few counts for more. Weight each mean by its number of examples.",
-                   where);
+        check_fail(
+            c, "means",
+            "%s The ranks' means were averaged as if all ranks had the same number of examples. They have not: so "
+            "an example on a rank with few counts for more. Weight each mean by its number of examples.",
+            where);
     else if (went(c, rank, SUM))
         check_fail(c, "sum", "%s The gradients of all examples were added up, and not divided by their number.", where);
     else if (went(c, rank, SUM_OF_MEANS))
@@ -176,9 +177,10 @@ static bool follows(const check_case *c)
 static void judge(const check_case *c)
 {
     if (!check_values(c, "begin", "shared parameters", NULL, count_numbers, want_at_start)) {
-        check_fail(c, "begin",
-                   "After my_share_parameters every rank must have rank 0's parameters: with different ones to begin with, "
-                   "the ranks train different models, and averaging their gradients means nothing.");
+        check_fail(
+            c, "begin",
+            "After my_share_parameters every rank must have rank 0's parameters: with different ones to begin with, "
+            "the ranks train different models, and averaging their gradients means nothing.");
         return;
     }
     if (follows(c)) check_same_bits(c, "bits", "parameters");

@@ -34,8 +34,7 @@ static void run(p2p_comm *comm, const check_case *c)
     char name[40];
     for (size_t t = 0; t < TENSORS; t++) {
         tensors[t] = check_buffer(c, p2p_rank(comm), lengths[t], DTYPE_F32);
-        for (size_t i = 0; i < lengths[t]; i++)
-            tensors[t][i] = (float)check_value(c, p2p_rank(comm), t * STRIDE + i);
+        for (size_t i = 0; i < lengths[t]; i++) tensors[t][i] = (float)check_value(c, p2p_rank(comm), t * STRIDE + i);
     }
     check_returned(c, my_sync_buckets(comm, tensors, lengths, TENSORS, buckets[c->variant]));
     for (size_t t = 0; t < TENSORS; t++) {
@@ -52,8 +51,7 @@ static uint64_t bucket_count(size_t bucket)
     uint64_t count = 0;
     for (size_t end = TENSORS; end > 0; count++) {
         size_t bytes = lengths[--end] * sizeof(float);
-        while (end > 0 && bytes + lengths[end - 1] * sizeof(float) <= bucket)
-            bytes += lengths[--end] * sizeof(float);
+        while (end > 0 && bytes + lengths[end - 1] * sizeof(float) <= bucket) bytes += lengths[--end] * sizeof(float);
     }
     return count;
 }
@@ -83,14 +81,16 @@ static bool say_wrong(const check_case *c, int rank, const char *name, size_t t)
 {
     double got = check_element(c, rank, name, 0);
     if (c->ranks > 1 && is_own(c, rank, name, t))
-        return check_fail(c, "untouched",
-                          "On rank %d, %s (%zu floats; tensors are 0 to %d) is as it was before: it was never reduced, or "
-                          "not copied back.",
-                          rank, name, lengths[t], TENSORS - 1);
-    return check_fail(c, "values",
-                      "On rank %d, %s (%zu floats) is not the mean over all ranks: it begins with %.7g, and should with "
-                      "%.7g. Is every tensor copied back from the place it was copied to?",
-                      rank, name, lengths[t], got, mean(c, t, 0));
+        return check_fail(
+            c, "untouched",
+            "On rank %d, %s (%zu floats; tensors are 0 to %d) is as it was before: it was never reduced, or "
+            "not copied back.",
+            rank, name, lengths[t], TENSORS - 1);
+    return check_fail(
+        c, "values",
+        "On rank %d, %s (%zu floats) is not the mean over all ranks: it begins with %.7g, and should with "
+        "%.7g. Is every tensor copied back from the place it was copied to?",
+        rank, name, lengths[t], got, mean(c, t, 0));
 }
 
 static bool values(const check_case *c)
@@ -120,13 +120,14 @@ static void traffic(const check_case *c)
             return;
         }
         if (sent.messages_sent == right * steps) continue;
-        check_fail(c, used > right ? "many" : "few",
-                   "Rank %d sent %llu messages, as for %llu all-reduces of 2(n-1) = %llu each; these %d tensors fit into "
-                   "%llu buckets, so it should be %llu. %s",
-                   rank, (unsigned long long)sent.messages_sent, (unsigned long long)used, (unsigned long long)steps,
-                   TENSORS, (unsigned long long)right, (unsigned long long)(right * steps),
-                   used > right ? "Is each bucket filled as far as it goes, from the last tensor on?"
-                                : "A bucket may not hold more than it is allowed to; one big tensor goes by itself.");
+        check_fail(
+            c, used > right ? "many" : "few",
+            "Rank %d sent %llu messages, as for %llu all-reduces of 2(n-1) = %llu each; these %d tensors fit into "
+            "%llu buckets, so it should be %llu. %s",
+            rank, (unsigned long long)sent.messages_sent, (unsigned long long)used, (unsigned long long)steps, TENSORS,
+            (unsigned long long)right, (unsigned long long)(right * steps),
+            used > right ? "Is each bucket filled as far as it goes, from the last tensor on?"
+                         : "A bucket may not hold more than it is allowed to; one big tensor goes by itself.");
         return;
     }
 }

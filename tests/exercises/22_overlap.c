@@ -80,10 +80,11 @@ static bool order(const check_case *c)
         size_t calls = check_elements(c, rank, "layers computed");
         for (size_t i = 0; i < LAYERS; i++)
             if (i >= calls || check_element(c, rank, "layers computed", i) != (double)(LAYERS - 1 - i))
-                return check_fail(c, "order",
-                                  "Rank %d computed %zu layers, and not in the order 5, 4, 3, 2, 1, 0: backward begins at "
-                                  "the last layer, and each layer needs the one behind it.",
-                                  rank, calls);
+                return check_fail(
+                    c, "order",
+                    "Rank %d computed %zu layers, and not in the order 5, 4, 3, 2, 1, 0: backward begins at "
+                    "the last layer, and each layer needs the one behind it.",
+                    rank, calls);
         if (calls > LAYERS)
             return check_fail(c, "order", "Rank %d called backward %zu times; there are %d layers.", rank, calls,
                               LAYERS);
@@ -108,11 +109,12 @@ static bool values(const check_case *c)
                 double got = check_element(c, rank, name, i), right = mean(c, l, i);
                 if (fabs(got - right) <= 1e-4) continue;
                 bool own = got == check_value(c, rank, l * STRIDE + i);
-                return check_fail(c, own ? "unreduced" : "values",
-                                  "On rank %d the %s has %.7g at element %zu when the function returns; the mean over all "
-                                  "ranks is %.7g.%s",
-                                  rank, name, got, i, right,
-                                  own ? " That is the rank's own: its all-reduce was not begun, or not waited for." : "");
+                return check_fail(
+                    c, own ? "unreduced" : "values",
+                    "On rank %d the %s has %.7g at element %zu when the function returns; the mean over all "
+                    "ranks is %.7g.%s",
+                    rank, name, got, i, right,
+                    own ? " That is the rank's own: its all-reduce was not begun, or not waited for." : "");
             }
     }
     return true;
@@ -141,12 +143,14 @@ static void time_of(const check_case *c)
     if (took <= 1.02 * right) return;
     const char *means = "Somewhere it waits though there is something left to compute.";
     if (took >= 0.98 * plain)
-        means = "That is as long as one after the other: it waits for each all-reduce before the next layer is computed.";
-    check_fail(c, "no_overlap",
-               "It took %.0f us. Computing %d layers takes %d x %.0f us, and reducing them %d x %.0f us; one after the other "
-               "that is %.0f us, at the same time %.0f us. %s",
-               1e6 * took, LAYERS, LAYERS, 1e6 * computing_s[c->variant], LAYERS, 1e6 * ring_s(c), 1e6 * plain,
-               1e6 * right, means);
+        means =
+            "That is as long as one after the other: it waits for each all-reduce before the next layer is computed.";
+    check_fail(
+        c, "no_overlap",
+        "It took %.0f us. Computing %d layers takes %d x %.0f us, and reducing them %d x %.0f us; one after the other "
+        "that is %.0f us, at the same time %.0f us. %s",
+        1e6 * took, LAYERS, LAYERS, 1e6 * computing_s[c->variant], LAYERS, 1e6 * ring_s(c), 1e6 * plain, 1e6 * right,
+        means);
 }
 
 static void judge(const check_case *c)

@@ -60,8 +60,8 @@ static void run_share(p2p_comm *comm, const check_case *c)
 static my_score score_of(const check_case *c, int rank)
 {
     return (my_score){.loss = 100 + check_value(c, rank, 0),
-                         .correct = (int64_t)(200 + check_value(c, rank, 1)),
-                         .total = (int64_t)(400 + check_value(c, rank, 2))};
+                      .correct = (int64_t)(200 + check_value(c, rank, 1)),
+                      .total = (int64_t)(400 + check_value(c, rank, 2))};
 }
 
 static void run_score(p2p_comm *comm, const check_case *c)
@@ -122,8 +122,8 @@ static void judge_share(const check_case *c)
     for (int rank = 0; rank < c->ranks; rank++) {
         size_t taken = (size_t)check_number_of(c, rank, "taken");
         if (taken >= least && taken <= least + (c->count % (size_t)c->ranks > 0)) continue;
-        check_fail(c, "uneven", "Rank %d takes %zu of %zu images; with %d ranks it should be %zu or one more.", rank, taken,
-                   c->count, c->ranks, least);
+        check_fail(c, "uneven", "Rank %d takes %zu of %zu images; with %d ranks it should be %zu or one more.", rank,
+                   taken, c->count, c->ranks, least);
         return;
     }
 }
@@ -153,10 +153,11 @@ static void judge_score(const check_case *c)
         for (size_t i = 0; i < 3; i++) {
             double got = check_element(c, rank, "score", i), right = want_score(c, rank, i);
             if (got == right) continue;
-            check_fail(c, "score",
-                       "On rank %d, %s is %.10g; over all ranks it is %.10g. All three numbers are sums over images, so "
-                       "all three are added up, on every rank.",
-                       rank, names[i], got, right);
+            check_fail(
+                c, "score",
+                "On rank %d, %s is %.10g; over all ranks it is %.10g. All three numbers are sums over images, so "
+                "all three are added up, on every rank.",
+                rank, names[i], got, right);
             return;
         }
 }
@@ -166,9 +167,10 @@ static void judge_gradients(const check_case *c)
     if (!check_values(c, "gradients", "buf", "before", NULL, expected_reduced)) {
         for (int rank = 0; rank < c->ranks; rank++)
             if (expected_explain(c, rank, "", "buf", 0, c->count)) return;
-        check_fail(c, "gradients",
-                   "The gradients must be added up, with the op that was asked for: each rank's is its part of the mean over "
-                   "all images already, so that a second division would make the step too short.");
+        check_fail(
+            c, "gradients",
+            "The gradients must be added up, with the op that was asked for: each rank's is its part of the mean over "
+            "all images already, so that a second division would make the step too short.");
         return;
     }
     check_same_bits(c, "bits", "buf");
@@ -179,10 +181,11 @@ static void judge(const check_case *c)
     switch (c->variant) {
     case WEIGHTS:
         if (check_values(c, "weights", "buf", "before", NULL, expected_from_root)) return;
-        check_fail(c, "weights",
-                   "Every rank must begin with the weights of rank %d, the root. With weights of their own the ranks would "
-                   "train different models.",
-                   c->root);
+        check_fail(
+            c, "weights",
+            "Every rank must begin with the weights of rank %d, the root. With weights of their own the ranks would "
+            "train different models.",
+            c->root);
         return;
     case SHARE: judge_share(c); return;
     case GRADIENTS: judge_gradients(c); return;
