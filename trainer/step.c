@@ -100,14 +100,18 @@ static p2p_err backward_and_sync(train_runner *r, size_t s, float scale, double 
 {
     bool finite = true;
     p2p_err err = P2P_OK;
+    p2p_layer_phase_begin(r->comm, "backward");
     if (r->replica)
         err = train_data_parallel_backward(r->replica, r->error);
     else
         err = train_backward(r->network, train_sync_ready, r->sync, r->error);
+    p2p_layer_phase_end(r->comm, "backward");
     double since = p2p_time(r->comm);
     if (!err && s + 1 < r->steps_left) err = load(r, s + 1);
     *load_seconds = p2p_time(r->comm) - since;
+    p2p_layer_phase_begin(r->comm, "sync");
     if (!err && !r->replica) err = train_sync_wait(r->sync, &finite, r->error);
+    p2p_layer_phase_end(r->comm, "sync");
     return err || finite ? err : blame(r, scale);
 }
 
@@ -136,9 +140,7 @@ static p2p_err step(train_runner *r, size_t s)
     p2p_layer_phase_begin(r->comm, "forward"); /* for traces: what the host does; the device follows */
     p2p_err err = train_forward(r->network, scale, r->error);
     p2p_layer_phase_end(r->comm, "forward");
-    p2p_layer_phase_begin(r->comm, "backward and sync");
     if (!err) err = backward_and_sync(r, s, scale, &load_seconds);
-    p2p_layer_phase_end(r->comm, "backward and sync");
     p2p_layer_phase_begin(r->comm, "optimiser");
     if (!err) err = call_hook(r, r->job->hooks.after_sync);
     if (!err) err = note(r, images, load_seconds);
