@@ -7,7 +7,7 @@
 
 /* ---- tools.c: a command line that grows; words are owned ---- */
 
-enum { LEARN_WORDS = 96 };
+enum { LEARN_WORDS = 512 };
 
 typedef struct {
     char *words[LEARN_WORDS];
@@ -25,6 +25,10 @@ void learn_tool_free(learn_tool *t);
 void learn_tool_run(learn_tool *t, enum learn_step step, const learn_options *options, learn_spawned *done);
 
 bool learn_has_prefix(const char *word, const char *prefix);
+
+/* ---- symbols.c: the stacks in what ranks of that program printed get functions and lines ---- */
+
+void learn_symbolize(learn_text *text, const char *program, const learn_options *o);
 
 /* ---- complaints.c: what the compiler and the linker said ---- */
 

@@ -86,6 +86,13 @@ void learn_note_warnings(learn_result *result, const char *said)
 
 /* ---- The linker ---- */
 
+/* The sanitizers come in libraries of their own, which may lack. */
+static bool lacks_sanitizers(const char *said)
+{
+    const char *cannot = strstr(said, "cannot find ");
+    return cannot && (strstr(cannot, "asan") || strstr(cannot, "ubsan") || strstr(cannot, "libclang_rt"));
+}
+
 /* ... undefined reference to `my_broadcast' */
 void learn_does_not_link(const learn_spawned *done, learn_result *result)
 {
@@ -103,11 +110,16 @@ void learn_does_not_link(const learn_spawned *done, learn_result *result)
         const char *name = second + sizeof twice - 1;
         learn_add(&broke, "%.*s is there twice: give yours another name, or make it static.", (int)strcspn(name, "'\n"),
                   name);
+    } else if (lacks_sanitizers(said)) {
+        learn_add(&broke,
+                  "The compiler's sanitizers, which find overruns, are not installed. Debian has them in libgcc-12-dev "
+                  "(clang's in libclang-rt-14-dev), Fedora in libasan and libubsan.");
     } else {
         learn_add(&broke, "The program cannot be linked.");
     }
     add_diagnostics(&shown, said, NULL, NULL, SHOWN_LINES);
-    learn_fail(result, "link", at || second ? "" : learn_string(&shown), learn_string(&broke));
+    learn_fail(result, lacks_sanitizers(said) ? "checker" : "link", at || second ? "" : learn_string(&shown),
+               learn_string(&broke));
     learn_text_free(&broke);
     learn_text_free(&shown);
 }

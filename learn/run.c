@@ -11,7 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "learn/inside.h"
+#include "learn/build.h"
 
 /* When its time is over, a rank says where it is; then the launcher ends the job; then we do. */
 static const double default_seconds = 10, words_seconds = 2, grace_seconds = 5;
@@ -183,6 +183,7 @@ static void run(learn_world *w, int fd, const char *program, uint64_t seed, size
                                   .step = LEARN_RUN,
                                   .variable = variable};
     learn_spawn(&spawned, &w->job);
+    learn_symbolize(&w->job.err, program, o);
     close(fd);
     for (int rank = 0; rank < w->plan->ranks; rank++) read_rank(w, rank);
     share_out(w);

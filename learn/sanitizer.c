@@ -24,6 +24,8 @@ static const struct {
     {"calloc parameters overflow", "crash", "asks for more memory than there can be", "Is the size a negative number?"},
     {"mmap_limit_mb", "crash", "takes more memory than a rank may have",
      "Is there a malloc in a loop that never ends?"},
+    {"failed to allocate", "checker", "gets no room for AddressSanitizer, which finds overruns",
+     "Is memory limited here? ulimit -v unlimited."},
     {"out-of-memory", "crash", "takes more memory than there is", "Is there a malloc in a loop that never ends?"},
     {"stack-overflow", "crash", "fills its stack",
      "Does a function call itself without end, or is an array in it too large?"},
@@ -89,7 +91,7 @@ static bool read_frame(const char *text, char *function, char *place)
 {
     int number;
     place[0] = '\0';
-    return sscanf(text, " #%d %*s in %63s %127s", &number, function, place) >= 2;
+    return sscanf(text, " #%d in %63s %127s", &number, function, place) >= 2;
 }
 
 /* The first stack behind line `from`; it ends where frames end. */

@@ -42,10 +42,11 @@ static void clean_environment(const char *variable)
     environ = kept;
     setenv("ASAN_OPTIONS",
            "detect_leaks=0:color=never:exitcode=1:handle_abort=1:handle_sigfpe=1:max_allocation_size_mb=256:"
-           "mmap_limit_mb=512:print_summary=0:disable_coredump=1:detect_stack_use_after_return=1:"
-           "allocator_may_return_null=0:strip_path_prefix=",
+           "mmap_limit_mb=512:print_summary=0:symbolize=0:disable_coredump=1:detect_stack_use_"
+           "after_return=1:"
+           "allocator_may_return_null=0",
            1);
-    setenv("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1:color=never", 1);
+    setenv("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1:color=never:symbolize=0", 1);
     setenv("LC_ALL", "C", 1); /* the compiler's messages, which are read here */
 }
 
