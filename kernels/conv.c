@@ -54,7 +54,7 @@ static kernel_err check_conv(kernel_device *device, const char *call, const kern
 /* Weights up to this size stay in the second cache while pixels pass; longer ones pass while pixels stay. */
 enum { WEIGHTS_THAT_STAY = 1 << 18 };
 
-static shape_conv describe(const kernel_conv *conv, kernel__layout layout, bool transposed, bool add)
+shape_conv kernel__describe_conv(const kernel_conv *conv, kernel__layout layout, bool transposed, bool add)
 {
     kernel_shape x = conv->in, y = kernel_conv_out(conv), out = transposed ? x : y, in = transposed ? y : x;
     int taps = conv->size * conv->size, long_step = x.c * taps;
@@ -82,7 +82,7 @@ static kernel_err convolve(kernel_device *device, kernel__layout layout, shape_c
                            kernel_slice weight, kernel_slice out)
 {
     int tile = device->tiles.channels * KERNEL__MOST_VECTORS / layout.vectors;
-    int tiles = device->plain ? 0 : s.channels / tile;
+    int tiles = device->way == KERNEL__PLAIN ? 0 : s.channels / tile;
     size_t items = (size_t)device->tiles.items, positions = kernel__positions(layout, s.height, s.width);
     kernel_err err = KERNEL_OK;
 
@@ -117,7 +117,7 @@ kernel_err kernel__conv_forward(kernel_device *device, const char *call, const k
     err = kernel__check(device, call, needs, COUNT(needs));
     if (err) return err;
     layout = kernel__layout_of(device, conv->in.n);
-    return convolve(device, layout, describe(conv, layout, false, add), x, weight, y);
+    return convolve(device, layout, kernel__describe_conv(conv, layout, false, add), x, weight, y);
 }
 
 kernel_err kernel_conv_forward(kernel_device *device, const kernel_conv *conv, kernel_slice x, kernel_slice weight,
@@ -142,7 +142,7 @@ kernel_err kernel_conv_backward_input(kernel_device *device, const kernel_conv *
     err = kernel__check(device, __func__, needs, COUNT(needs));
     if (err) return err;
     layout = kernel__layout_of(device, conv->in.n);
-    return convolve(device, layout, describe(conv, layout, true, add), dy, weight, dx);
+    return convolve(device, layout, kernel__describe_conv(conv, layout, true, add), dy, weight, dx);
 }
 
 /* ---- Backward by weight ---- */
@@ -162,8 +162,10 @@ static size_t floats_a_position(const kernel_conv *conv, kernel__layout layout)
 /* conv_weight_rows.cl: for CPUs, whose caches it is about, where conv_weight.cl would need too many partial sums. */
 static bool by_rows(const kernel_device *device, const kernel_conv *conv, kernel__layout layout)
 {
-    return device->tiles.items == 1 && conv->size <= 3 && kernel_conv_out(conv).w >= 4 &&
-           PIECE_FLOATS / floats_a_position(conv, layout) <= ENOUGH_POSITIONS;
+    bool can = device->tiles.items == 1 && conv->size <= 3 && kernel_conv_out(conv).w >= 4;
+
+    if (device->way != KERNEL__FASTEST) return can && device->way == KERNEL__ROWS;
+    return can && PIECE_FLOATS / floats_a_position(conv, layout) <= ENOUGH_POSITIONS;
 }
 
 static int choose_splits(const kernel_device *device, const kernel_conv *conv, kernel__layout layout)
@@ -281,7 +283,7 @@ kernel_err kernel_conv_backward_weight(kernel_device *device, const kernel_conv 
     if (conv->in.n == 0) return kernel_fill(device, dweight, weight_floats(conv), 0);
     layout = kernel__layout_of(device, conv->in.n);
     s = describe_weight(device, conv, layout);
-    if (device->plain) return weight_plain(device, layout, s, x, dy, dweight);
+    if (device->way == KERNEL__PLAIN) return weight_plain(device, layout, s, x, dy, dweight);
     return weight_tiles(device, by_rows(device, conv, layout) ? "conv_weight_rows" : "conv_weight_tile", layout, s, x,
                         dy, dweight);
 }

@@ -23,6 +23,7 @@
 #define PAIRWISE_KERNELS_LAYOUT_H
 
 #include "kernels/device.h"
+#include "kernels/shapes.h"
 
 typedef struct {
     int vectors; /* of a work-item: 1 or 2 */
@@ -45,5 +46,8 @@ static inline size_t kernel__positions(kernel__layout layout, int h, int w)
 {
     return (size_t)layout.blocks * (size_t)h * (size_t)w;
 }
+
+/* conv.c: what the device is told about a convolution. */
+shape_conv kernel__describe_conv(const kernel_conv *conv, kernel__layout layout, bool transposed, bool add);
 
 #endif

@@ -22,12 +22,17 @@ EMBED(pool, "pool.cl");
 EMBED(loss, "loss.cl");
 EMBED(vector, "vector.cl");
 EMBED(update, "update.cl");
+EMBED(ladder_loops, "ladder/1_loops.cl");
+EMBED(ladder_taps, "ladder/2_taps.cl");
+EMBED(ladder_reuse, "ladder/4_reuse.cl");
+EMBED(ladder_registers, "ladder/5_registers.cl");
+EMBED(ladder_peak, "ladder/peak.cl");
 
 #define TEXT(name) kernel__text_##name
 
 typedef struct {
     const char *name;
-    const char *const parts[6];
+    const char *const parts[9];
 } family_text;
 
 static const family_text families[KERNEL__FAMILIES] = {
@@ -41,6 +46,9 @@ static const family_text families[KERNEL__FAMILIES] = {
     [KERNEL__LOSS] = {"loss", {TEXT(shapes), TEXT(common), TEXT(loss), NULL}},
     [KERNEL__VECTOR] = {"vector", {TEXT(shapes), TEXT(common), TEXT(vector), NULL}},
     [KERNEL__UPDATE] = {"update", {TEXT(shapes), TEXT(common), TEXT(update), NULL}},
+    [KERNEL__LADDER] = {"ladder",
+                        {TEXT(shapes), TEXT(common), TEXT(conv_plain), TEXT(ladder_loops), TEXT(ladder_taps),
+                         TEXT(ladder_reuse), TEXT(ladder_registers), TEXT(ladder_peak), NULL}},
 };
 
 const char *const *kernel__sources(kernel__family family)
