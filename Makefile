@@ -129,8 +129,8 @@ bench: all ## how long a message takes next to a bare socketpair; how soon a dea
 	@$(BUILD)/bench/idle
 plots: all build/.setup-plots ## all-reduce by naive, tree, doubling and ring, as SVG and PNG (two minutes)
 	@bench/plots/plots.sh
-bench-peers: all ## ours next to Open MPI and MPICH, where they are installed (three minutes)
-	@bench/peers/peers.sh
+bench-peers: all ## ours next to Open MPI, MPICH and PyTorch, where they are installed (eight minutes)
+	@bench/peers/peers.sh && bench/peers/train.sh
 demo: all ## a ResNet learns on two ranks; what it costs to add up its gradients (under a minute)
 	@scripts/demo.sh
 demo-%: all ## demo-ring, demo-naive, demo-race, demo-deadlock, demo-train: for a class (SPEED=slow|normal|fast RANKS=n STEP=1)

@@ -28,8 +28,9 @@ typedef struct {
 extern const layer layers_of_models[];
 extern const size_t layers_count;
 
-/* Multiply-adds count as two operations, of taps inside the image only: one training step of `batch` images, forward,
- * by weight and, but for the first layer, by input. */
+/* Multiply-adds of the convolutions, counted as two operations, of taps inside the image only, for `batch` images: the
+ * forward pass; a training step: forward, by weight and, but for the first layer, by input. */
+double layers_forward_work(const char *model, long batch);
 double layers_step_work(const char *model, long batch);
 
 /* ---- Measuring ---- */

@@ -26,15 +26,27 @@ const layer layers_of_models[] = {
 
 const size_t layers_count = sizeof layers_of_models / sizeof *layers_of_models;
 
-double layers_step_work(const char *model, long batch)
+/* Every layer takes one pass forward and, as `backward` says, one or two back. */
+static double work_of(const char *model, long batch, bool backward)
 {
     double work = 0;
 
     for (size_t i = 0; i < layers_count; i++) {
         const layer *l = &layers_of_models[i];
         kernel_conv conv = {{(int)batch, l->c, l->side, l->side}, l->k, l->size, l->stride, l->padding};
+        int passes = !backward ? 1 : l->c > 3 ? 3 : 2; /* nobody wants the gradient of an image */
         if (strcmp(l->model, model) != 0) continue;
-        work += 2 * kernel_oracle_conv_work(&conv) * (double)batch * l->times * (l->c > 3 ? 3 : 2);
+        work += 2 * kernel_oracle_conv_work(&conv) * (double)batch * l->times * passes;
     }
     return work;
+}
+
+double layers_forward_work(const char *model, long batch)
+{
+    return work_of(model, batch, false);
+}
+
+double layers_step_work(const char *model, long batch)
+{
+    return work_of(model, batch, true);
 }
