@@ -28,6 +28,7 @@ typedef enum {
     KERNEL__LAYOUT,
     KERNEL__CONV,
     KERNEL__CONV_WEIGHT,
+    KERNEL__WINOGRAD_FAMILY,
     KERNEL__NORM,
     KERNEL__POOL,
     KERNEL__LOSS,
@@ -50,7 +51,7 @@ typedef struct {
 } kernel__program;
 
 /* How convolutions are computed: the fastest way there is for a shape, or one way wherever it can be gone. */
-typedef enum { KERNEL__FASTEST, KERNEL__PLAIN, KERNEL__TILE, KERNEL__ROWS } kernel__way;
+typedef enum { KERNEL__FASTEST, KERNEL__PLAIN, KERNEL__TILE, KERNEL__ROWS, KERNEL__WINOGRAD } kernel__way;
 
 /* What PAIRWISE_KERNEL_FAIL asks to fail, for tests: "alloc:N" the N-th buffer from now, "launch:N" the N-th kernel,
  * "build" every compilation. */

@@ -50,4 +50,9 @@ static inline size_t kernel__positions(kernel__layout layout, int h, int w)
 /* conv.c: what the device is told about a convolution. */
 shape_conv kernel__describe_conv(const kernel_conv *conv, kernel__layout layout, bool transposed, bool add);
 
+/* conv_winograd.c: whether to go Winograd's way with this shape; and then out = (or +=) the convolution. */
+bool kernel__goes_winograd(const kernel_device *device, kernel__layout layout, const shape_conv *s);
+kernel_err kernel__winograd(kernel_device *device, kernel__layout layout, const shape_conv *s, kernel_slice in,
+                            kernel_slice weight, kernel_slice out);
+
 #endif

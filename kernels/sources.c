@@ -14,6 +14,7 @@ EMBED(common, "common.cl");
 EMBED(layout, "layout.cl");
 EMBED(conv_plain, "conv_plain.cl");
 EMBED(conv, "conv.cl");
+EMBED(conv_winograd, "conv_winograd.cl");
 EMBED(conv_weight_plain, "conv_weight_plain.cl");
 EMBED(conv_weight, "conv_weight.cl");
 EMBED(conv_weight_rows, "conv_weight_rows.cl");
@@ -41,6 +42,7 @@ static const family_text families[KERNEL__FAMILIES] = {
     [KERNEL__CONV_WEIGHT] = {"conv_weight",
                              {TEXT(shapes), TEXT(common), TEXT(conv_weight_plain), TEXT(conv_weight),
                               TEXT(conv_weight_rows), NULL}},
+    [KERNEL__WINOGRAD_FAMILY] = {"winograd", {TEXT(shapes), TEXT(common), TEXT(conv_winograd), NULL}},
     [KERNEL__NORM] = {"norm", {TEXT(shapes), TEXT(common), TEXT(norm), NULL}},
     [KERNEL__POOL] = {"pool", {TEXT(shapes), TEXT(common), TEXT(pool), NULL}},
     [KERNEL__LOSS] = {"loss", {TEXT(shapes), TEXT(common), TEXT(loss), NULL}},

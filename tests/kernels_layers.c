@@ -37,6 +37,7 @@ static const kernel_conv convolutions[] = {
     {{2, 4, 7, 5}, 24, 5, 3, 2},   {{40, 2, 4, 4}, 3, 2, 2, 0},   {{3, 9, 3, 3}, 5, 3, 1, 2},
     {{70, 8, 2, 2}, 8, 3, 1, 1},   {{16, 36, 3, 3}, 16, 3, 1, 1}, {{32, 64, 4, 4}, 8, 1, 2, 0},
     {{9, 3, 4, 6}, 16, 7, 2, 3},   {{64, 4, 16, 16}, 8, 3, 1, 1}, {{6, 4, 8, 3}, 8, 1, 20, 3},
+    {{40, 24, 5, 6}, 16, 3, 1, 1}, {{9, 16, 7, 4}, 32, 3, 1, 0}, {{33, 16, 3, 8}, 16, 3, 1, 2},
 };
 
 static void about_conv(const kernel_conv *conv)
@@ -143,7 +144,7 @@ Test(kernels, conv_plain)
 /* An image that is not there takes part in nothing, and the gradient of nothing is zero. */
 Test(kernels, conv_without_images)
 {
-    kernel_conv conv = {{0, 8, 4, 4}, 8, 3, 1, 1};
+    kernel_conv conv = {{0, 16, 4, 4}, 16, 3, 1, 1};
     kernel_slice empty = tensor_vector(0, NULL), dweight = tensor_vector(weights_of(&conv), NULL);
     double *weight = tensor_numbers(weights_of(&conv), 1), *zero = room(weights_of(&conv)), *got;
 
