@@ -285,6 +285,7 @@ kernel_err kernel_conv_backward_weight(kernel_device *device, const kernel_conv 
     layout = kernel__layout_of(device, conv->in.n);
     s = describe_weight(device, conv, layout);
     if (device->way == KERNEL__PLAIN) return weight_plain(device, layout, s, x, dy, dweight);
+    if (kernel__weight_goes_winograd(device, &s)) return kernel__winograd_weight(device, layout, s, x, dy, dweight);
     return weight_tiles(device, by_rows(device, conv, layout) ? "conv_weight_rows" : "conv_weight_tile", layout, s, x,
                         dy, dweight);
 }

@@ -73,3 +73,57 @@ kernel_err kernel__winograd(kernel_device *device, kernel__layout layout, const 
     kernel__int(&call, tiles);
     return kernel__run(&call, workers, 1, 1);
 }
+
+/* ---- The gradient by weight ---- */
+
+/* Of conv_weight_winograd.cl: a work-item has so many output channels at most; a strip's images, a part of the sums. */
+enum { GROUP = 128, MOST_TILES = 8, STRIP_CHANNELS = 512, SHORT = 128, MOST_PARTS = 4, PART_TILES = 32 };
+
+bool kernel__weight_goes_winograd(const kernel_device *device, const shape_weight *s)
+{
+    int lanes = device->tiles.lanes, wide = lanes == 16 ? lanes : 2 * lanes, rows = lanes == 16 ? 16 : 4;
+
+    if (device->way != KERNEL__FASTEST && device->way != KERNEL__WINOGRAD) return false;
+    if (device->tiles.items != 1 || lanes == 1 || s->size != 3 || s->stride != 1) return false;
+    if (s->in_channels % wide || s->out_channels % rows) return false;
+    if (device->way == KERNEL__WINOGRAD) return true;
+    return s->out_height >= LEAST_SIDE && s->out_width >= LEAST_SIDE;
+}
+
+static int clamp(int value, int least, int most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+kernel_err kernel__winograd_weight(kernel_device *device, kernel__layout layout, shape_weight s, kernel_slice x,
+                                   kernel_slice dy, kernel_slice dweight)
+{
+    int all = s.blocks * ((s.out_height + 1) / 2) * ((s.out_width + 1) / 2);
+    int group = s.out_channels < GROUP ? s.out_channels : GROUP, groups = (s.out_channels + group - 1) / group;
+    int tiles = clamp(STRIP_CHANNELS / (s.in_channels + group), 1, all < MOST_TILES ? all : MOST_TILES);
+    size_t sums = PLACES * (size_t)s.out_channels * (size_t)s.in_channels, strip;
+    kernel_slice du, scratch;
+    kernel__call call;
+    kernel_err err;
+
+    s.splits = s.in_channels <= SHORT && s.out_channels <= SHORT ? clamp(all / PART_TILES, 1, MOST_PARTS) : 1;
+    strip = (size_t)tiles * (size_t)layout.block * (size_t)(s.in_channels + group) + 2 * LINE;
+    err = kernel__scratch(device, (sums + PLACES * (size_t)groups * strip) * (size_t)s.splits, &du);
+    if (err) return err;
+    scratch = kernel_at(du.buffer, du.first + sums * (size_t)s.splits);
+    call = kernel__begin(device, KERNEL__WINOGRAD_WEIGHT, layout.vectors, "winograd_gradient");
+    kernel__slice(&call, x);
+    kernel__slice(&call, dy);
+    kernel__slice(&call, du);
+    kernel__slice(&call, scratch);
+    kernel__value(&call, &s, sizeof s);
+    kernel__int(&call, tiles);
+    kernel__int(&call, group);
+    err = kernel__run(&call, 4, (size_t)groups, (size_t)s.splits);
+    if (err) return err;
+    call = kernel__begin(device, KERNEL__WINOGRAD_WEIGHT, layout.vectors, "winograd_finish");
+    kernel__slice(&call, du);
+    kernel__slice(&call, dweight);
+    kernel__value(&call, &s, sizeof s);
+    return kernel__run(&call, (size_t)(s.in_channels / device->tiles.lanes), (size_t)s.out_channels, 1);
+}

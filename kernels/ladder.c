@@ -35,7 +35,10 @@ static const kernel_rung rungs[] = {
                    false},
     [TILE] = {"pieces", "weights by pieces that stay in the cache", {"conv.cl", "conv.cl", "conv_weight.cl"}, false},
     [ROWS] = {"patches", "all taps of a few pixels in turn", {NULL, NULL, "conv_weight_rows.cl"}, false},
-    [WINOGRAD] = {"winograd", "4 products a pixel instead of 9", {"conv_winograd.cl", "conv_winograd.cl", NULL}, false},
+    [WINOGRAD] = {"winograd",
+                  "4 products a pixel instead of 9",
+                  {"conv_winograd.cl", "conv_winograd.cl", "conv_weight_winograd.cl"},
+                  false},
 };
 
 size_t kernel_ladder(const kernel_rung **all)

@@ -54,5 +54,8 @@ shape_conv kernel__describe_conv(const kernel_conv *conv, kernel__layout layout,
 bool kernel__goes_winograd(const kernel_device *device, kernel__layout layout, const shape_conv *s);
 kernel_err kernel__winograd(kernel_device *device, kernel__layout layout, const shape_conv *s, kernel_slice in,
                             kernel_slice weight, kernel_slice out);
+bool kernel__weight_goes_winograd(const kernel_device *device, const shape_weight *s);
+kernel_err kernel__winograd_weight(kernel_device *device, kernel__layout layout, shape_weight s, kernel_slice x,
+                                   kernel_slice dy, kernel_slice dweight);
 
 #endif
