@@ -8,9 +8,7 @@
  *                      du[place][k][c] = sum over tiles and images of w * v: 16 products where there were 36
  *      dg = G^T du G                                   once, at the end
  *
- * Here the sum goes over images, which are a vector's lanes. To add up lanes after every few products would cost as much
- * as the products; so v is turned round on the way, 16 x 16 at a time, until channels are the lanes: then a lane of w is
- * a scalar for a whole vector, as a weight is forward.
+ * v is turned round on the way (turn.cl), so that its lanes are channels:
  *
  *      v[place][channels / WIDE][tile and image][WIDE channels]       w[place][k][tile and image]
  *
@@ -19,16 +17,6 @@
  */
 #define PLACES 16
 #define COLUMNS_OF 4 /* places of a row */
-
-/* The register tile: K output channels times WIDE input channels. */
-#if LANES == 16
-#define K 16
-#define WIDE_VECTORS 1
-#else
-#define K 4
-#define WIDE_VECTORS 2
-#endif
-#define WIDE (WIDE_VECTORS * LANES)
 
 /* A row of B^T is d[a] + sign * d[b]; one of A is upper * dy[0] + lower * dy[1]. */
 typedef struct {
@@ -42,25 +30,6 @@ inline place_row find_row(int i)
     if (i == 1) return (place_row){1, 2, 1.0f, 1.0f, 1.0f};
     if (i == 2) return (place_row){2, 1, -1.0f, 1.0f, -1.0f};
     return (place_row){1, 3, -1.0f, 0.0f, -1.0f};
-}
-
-/* LANES vectors of LANES, turned round: lane i of vector j goes to lane j of vector i. One step puts the first halves of
- * two vectors together like the teeth of a zip, and the second halves; as many steps as LANES has twos do it. */
-inline void turn_round(vec v[LANES])
-{
-    vec other[LANES];
-
-    for (int step = 1; step < LANES; step *= 2) {
-        UNROLL
-        for (int i = 0; i < LANES / 2; i++) {
-            other[2 * i].even = v[i].lo;
-            other[2 * i].odd = v[i + LANES / 2].lo;
-            other[2 * i + 1].even = v[i].hi;
-            other[2 * i + 1].odd = v[i + LANES / 2].hi;
-        }
-        UNROLL
-        for (int i = 0; i < LANES; i++) v[i] = other[i];
-    }
 }
 
 /* A tile: where its first output is. */

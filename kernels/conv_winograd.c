@@ -77,17 +77,26 @@ kernel_err kernel__winograd(kernel_device *device, kernel__layout layout, const 
 /* ---- The gradient by weight ---- */
 
 /* Of conv_weight_winograd.cl: a work-item has so many output channels at most; a strip's images, a part of the sums. */
-enum { GROUP = 128, MOST_TILES = 8, STRIP_CHANNELS = 512, SHORT = 128, MOST_PARTS = 4, PART_TILES = 32 };
+enum {
+    GROUP = 128,
+    MOST_TILES = 8,
+    STRIP_CHANNELS = 512,
+    SHORT = 128,
+    MOST_PARTS = 4,
+    PART_TILES = 32,
+    LEAST_SUMMED = 32
+};
 
 bool kernel__weight_goes_winograd(const kernel_device *device, const shape_weight *s)
 {
-    int lanes = device->tiles.lanes, wide = lanes == 16 ? lanes : 2 * lanes, rows = lanes == 16 ? 16 : 4;
+    kernel__turned tile = kernel__turned_tile(device);
 
     if (device->way != KERNEL__FASTEST && device->way != KERNEL__WINOGRAD) return false;
-    if (device->tiles.items != 1 || lanes == 1 || s->size != 3 || s->stride != 1) return false;
-    if (s->in_channels % wide || s->out_channels % rows) return false;
+    if (!tile.wide || s->size != 3 || s->stride != 1) return false;
+    if (s->in_channels % tile.wide || s->out_channels % tile.rows) return false;
     if (device->way == KERNEL__WINOGRAD) return true;
-    return s->out_height >= LEAST_SIDE && s->out_width >= LEAST_SIDE;
+    return s->in_channels >= LEAST_SUMMED && s->out_channels >= LEAST_SUMMED && s->out_height >= LEAST_SIDE &&
+           s->out_width >= LEAST_SIDE;
 }
 
 static int clamp(int value, int least, int most)

@@ -30,6 +30,7 @@ typedef enum {
     KERNEL__CONV_WEIGHT,
     KERNEL__WINOGRAD_FAMILY,
     KERNEL__WINOGRAD_WEIGHT,
+    KERNEL__TURNED,
     KERNEL__NORM,
     KERNEL__POOL,
     KERNEL__LOSS,
@@ -52,7 +53,7 @@ typedef struct {
 } kernel__program;
 
 /* How convolutions are computed: the fastest way there is for a shape, or one way wherever it can be gone. */
-typedef enum { KERNEL__FASTEST, KERNEL__PLAIN, KERNEL__TILE, KERNEL__ROWS, KERNEL__WINOGRAD } kernel__way;
+typedef enum { KERNEL__FASTEST, KERNEL__PLAIN, KERNEL__TILE, KERNEL__ROWS, KERNEL__TURN, KERNEL__WINOGRAD } kernel__way;
 
 /* What PAIRWISE_KERNEL_FAIL asks to fail, for tests: "alloc:N" the N-th buffer from now, "launch:N" the N-th kernel,
  * "build" every compilation. */

@@ -50,6 +50,19 @@ static inline size_t kernel__positions(kernel__layout layout, int h, int w)
 /* conv.c: what the device is told about a convolution. */
 shape_conv kernel__describe_conv(const kernel_conv *conv, kernel__layout layout, bool transposed, bool add);
 
+/* Of turn.cl: the register tile of gradients by weight, output channels times input channels; wide 0: there is none. */
+typedef struct {
+    int rows, wide;
+} kernel__turned;
+
+static inline kernel__turned kernel__turned_tile(const kernel_device *device)
+{
+    int lanes = device->tiles.lanes;
+
+    if (device->tiles.items != 1 || lanes == 1) return (kernel__turned){0, 0};
+    return lanes == 16 ? (kernel__turned){16, lanes} : (kernel__turned){4, 2 * lanes};
+}
+
 /* conv_winograd.c: whether to go Winograd's way with this shape; and then out = (or +=) the convolution. */
 bool kernel__goes_winograd(const kernel_device *device, kernel__layout layout, const shape_conv *s);
 kernel_err kernel__winograd(kernel_device *device, kernel__layout layout, const shape_conv *s, kernel_slice in,

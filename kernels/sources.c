@@ -15,6 +15,8 @@ EMBED(layout, "layout.cl");
 EMBED(conv_plain, "conv_plain.cl");
 EMBED(conv, "conv.cl");
 EMBED(conv_winograd, "conv_winograd.cl");
+EMBED(turn, "turn.cl");
+EMBED(conv_weight_turned, "conv_weight_turned.cl");
 EMBED(conv_weight_winograd, "conv_weight_winograd.cl");
 EMBED(conv_weight_plain, "conv_weight_plain.cl");
 EMBED(conv_weight, "conv_weight.cl");
@@ -44,7 +46,11 @@ static const family_text families[KERNEL__FAMILIES] = {
                              {TEXT(shapes), TEXT(common), TEXT(conv_weight_plain), TEXT(conv_weight),
                               TEXT(conv_weight_rows), NULL}},
     [KERNEL__WINOGRAD_FAMILY] = {"winograd", {TEXT(shapes), TEXT(common), TEXT(conv_winograd), NULL}},
-    [KERNEL__WINOGRAD_WEIGHT] = {"winograd_weight", {TEXT(shapes), TEXT(common), TEXT(conv_weight_winograd), NULL}},
+    [KERNEL__WINOGRAD_WEIGHT] = {"winograd_weight",
+                                 {TEXT(shapes), TEXT(common), TEXT(turn), TEXT(conv_weight_winograd), NULL}},
+    [KERNEL__TURNED] = {"turned",
+                        {TEXT(shapes), TEXT(common), TEXT(turn), TEXT(conv_weight_plain), TEXT(conv_weight_turned),
+                         NULL}},
     [KERNEL__NORM] = {"norm", {TEXT(shapes), TEXT(common), TEXT(norm), NULL}},
     [KERNEL__POOL] = {"pool", {TEXT(shapes), TEXT(common), TEXT(pool), NULL}},
     [KERNEL__LOSS] = {"loss", {TEXT(shapes), TEXT(common), TEXT(loss), NULL}},
