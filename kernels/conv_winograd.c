@@ -4,8 +4,8 @@
  */
 #include "kernels/layout.h"
 
-/* Of conv_winograd.cl. */
-enum { PLACES = 16, LINE = 16 };
+/* Of conv_winograd.cl and conv_pair.cl. */
+enum { PLACES = 16, PAIR_PLACES = 9, LINE = 16 };
 
 /* Floats of v and m together that a second cache holds beside the weights that pass. */
 enum { STRIP_FLOATS = 1 << 17, LEAST_TILES = 2 };
@@ -18,28 +18,56 @@ static int tile_channels(const kernel_device *device, kernel__layout layout)
     return device->tiles.channels * KERNEL__MOST_VECTORS / layout.vectors;
 }
 
+/* conv_pair.cl */
+static bool is_pair(int height, int width, int padding)
+{
+    return height == 2 && width == 2 && padding == 1;
+}
+
 bool kernel__goes_winograd(const kernel_device *device, kernel__layout layout, const shape_conv *s)
 {
+    bool small = s->height < LEAST_SIDE || s->width < LEAST_SIDE;
+
     if (device->way != KERNEL__FASTEST && device->way != KERNEL__WINOGRAD) return false;
     if (device->tiles.items != 1 || s->blocks == 0 || s->size != 3 || s->stride != 1 || s->padding > 2) return false;
     if (s->channels % tile_channels(device, layout)) return false;
     if (device->way == KERNEL__WINOGRAD) return true;
-    return s->in_channels >= LEAST_CHANNELS && s->height >= LEAST_SIDE && s->width >= LEAST_SIDE;
+    return s->in_channels >= LEAST_CHANNELS && (!small || is_pair(s->height, s->width, s->padding));
 }
 
-/* Tiles of a strip: as many as the cache holds, and with many channels, whose weights are long, at least some. */
-static int choose_tiles(const shape_conv *s, int span, int all)
-{
-    int channels = s->channels + s->in_channels, tiles = STRIP_FLOATS / (PLACES * span * channels);
+/* How the work is cut; none of it changes a result. */
+typedef struct {
+    int pair, places, tiles; /* tiles: of a strip */
+    int group, groups;       /* output channels of a work-item */
+    size_t workers;
+} cut;
 
-    if (tiles < LEAST_TILES) tiles = LEAST_TILES;
-    return tiles < all ? tiles : all;
+/* Strips are as long as the cache allows, but with many channels, whose weights are long, have some tiles at least. With
+ * more cores than strips, work-items share out the output channels. */
+static cut choose_cut(const kernel_device *device, kernel__layout layout, const shape_conv *s)
+{
+    cut c = {.pair = is_pair(s->height, s->width, s->padding)};
+    int all = s->blocks * ((s->height + 1) / 2) * ((s->width + 1) / 2), cores = device->info.cores, strips;
+    int tile = tile_channels(device, layout), tiles;
+
+    c.places = c.pair ? PAIR_PLACES : PLACES;
+    c.tiles = STRIP_FLOATS / (c.places * layout.block * (s->channels + s->in_channels));
+    if (c.tiles < LEAST_TILES) c.tiles = LEAST_TILES;
+    if (c.tiles > all) c.tiles = all;
+    strips = (all + c.tiles - 1) / c.tiles;
+    c.workers = (size_t)(cores < strips ? cores : strips);
+    tiles = s->channels / tile;
+    c.groups = cores / strips > 1 ? cores / strips : 1;
+    c.group = (tiles + c.groups - 1) / c.groups * tile;
+    c.groups = (s->channels + c.group - 1) / c.group;
+    return c;
 }
 
-static kernel_err turn_weights(kernel_device *device, kernel__layout layout, const shape_conv *s, kernel_slice weight,
-                               kernel_slice u)
+static kernel_err turn_weights(kernel_device *device, kernel__layout layout, const shape_conv *s, const cut *c,
+                               kernel_slice weight, kernel_slice u)
 {
-    kernel__call call = kernel__begin(device, KERNEL__WINOGRAD_FAMILY, layout.vectors, "winograd_weights");
+    kernel__call call = kernel__begin(device, KERNEL__WINOGRAD_FAMILY, layout.vectors,
+                                      c->pair ? "pair_weights" : "winograd_weights");
 
     kernel__slice(&call, weight);
     kernel__slice(&call, u);
@@ -50,28 +78,26 @@ static kernel_err turn_weights(kernel_device *device, kernel__layout layout, con
 kernel_err kernel__winograd(kernel_device *device, kernel__layout layout, const shape_conv *s, kernel_slice in,
                             kernel_slice weight, kernel_slice out)
 {
-    int span = layout.block, all = s->blocks * ((s->height + 1) / 2) * ((s->width + 1) / 2);
-    int tiles = choose_tiles(s, span, all), strips = (all + tiles - 1) / tiles;
-    size_t workers = (size_t)(device->info.cores < strips ? device->info.cores : strips);
-    size_t tile = (size_t)tile_channels(device, layout);
-    size_t u_floats = PLACES * ((size_t)s->channels * (size_t)s->in_channels + (size_t)s->channels / tile * LINE);
-    size_t places = (size_t)tiles * (size_t)(s->channels + s->in_channels) * (size_t)span + 2 * LINE;
-    kernel_slice u, strip;
+    cut c = choose_cut(device, layout, s);
+    size_t places = (size_t)c.places, tile = (size_t)tile_channels(device, layout);
+    size_t u_floats = places * ((size_t)s->channels * (size_t)s->in_channels + (size_t)s->channels / tile * LINE);
+    size_t strip = (size_t)c.tiles * (size_t)(c.group + s->in_channels) * (size_t)layout.block + 2 * LINE;
+    kernel_slice u;
     kernel__call call;
-    kernel_err err = kernel__scratch(device, u_floats + workers * PLACES * places, &u);
+    kernel_err err = kernel__scratch(device, u_floats + c.workers * (size_t)c.groups * places * strip, &u);
 
-    if (err) return err;
-    strip = kernel_at(u.buffer, u.first + u_floats);
-    err = turn_weights(device, layout, s, weight, u);
+    if (!err) err = turn_weights(device, layout, s, &c, weight, u);
     if (err) return err;
     call = kernel__begin(device, KERNEL__WINOGRAD_FAMILY, layout.vectors, "winograd");
     kernel__slice(&call, in);
     kernel__slice(&call, u);
-    kernel__slice(&call, strip);
+    kernel__slice(&call, kernel_at(u.buffer, u.first + u_floats));
     kernel__slice(&call, out);
     kernel__value(&call, s, sizeof *s);
-    kernel__int(&call, tiles);
-    return kernel__run(&call, workers, 1, 1);
+    kernel__int(&call, c.tiles);
+    kernel__int(&call, c.group);
+    kernel__int(&call, c.pair);
+    return kernel__run(&call, c.workers, (size_t)c.groups, 1);
 }
 
 /* ---- The gradient by weight ---- */

@@ -23,7 +23,8 @@
  * Whatever falls outside the image is a zero in a tile. Backward by input is the same with the weights turned round.
  */
 #define PLACES 16
-#define LINE 16 /* floats: places lie a line more than a power of two apart, or they would meet in the cache */
+#define PAIR_PLACES 9 /* of conv_pair.cl */
+#define LINE 16       /* floats: places lie a line more than a power of two apart, or they would meet in the cache */
 
 /* Along one axis, of four numbers of a tile. */
 #define TURN_IN(d, a, b, c, e)                                                            \
@@ -57,6 +58,16 @@ inline size_t weight_place(const shape_conv s)
     return s.in_channels * TILE + LINE;
 }
 
+/* The nine weights of TILE filters; transposed, taps run backwards. */
+inline void load_filters(filters g[9], __global const float *from, const shape_conv s)
+{
+    EACH
+    {
+        UNROLL
+        for (int i = 0; i < 9; i++) g[i].at[t] = from[(size_t)t * s.row + (s.transposed ? 8 - i : i)];
+    }
+}
+
 /* x: tile of output channels; u lies as multiply reads it: [tile][place][c][channel of the tile]. */
 __kernel void winograd_weights(SLICE(const float, weight), SLICE(float, u), const shape_conv s)
 {
@@ -66,11 +77,7 @@ __kernel void winograd_weights(SLICE(const float, weight), SLICE(float, u), cons
 
     for (int c = 0; c < s.in_channels; c++, from += s.column, to += TILE) {
         filters g[9], rows[3][4], turned[4];
-        EACH
-        {
-            UNROLL
-            for (int i = 0; i < 9; i++) g[i].at[t] = from[(size_t)t * s.row + (s.transposed ? 8 - i : i)];
-        }
+        load_filters(g, from, s);
         UNROLL
         for (int q = 0; q < 3; q++) turn_three(rows[q], g[q], g[3 + q], g[6 + q]);
         UNROLL
@@ -155,15 +162,16 @@ inline void put(__global float *out, const corner at, int row, int column, int i
     if (y < s.height && x < s.width) store(to, s.add ? load(to) + value : value);
 }
 
-/* Results of one tile, all channels. */
-inline void turn_out(__global float *out, __global const float *m, size_t place, const corner at, const shape_conv s)
+/* Results of one tile, channels k to end; m has those only. */
+inline void turn_out(__global float *out, __global const float *m, size_t place, const corner at, int k, int end,
+                     const shape_conv s)
 {
-    for (int i = 0; i < s.channels * SPAN; i += LANES) {
+    for (int i = k * SPAN; i < end * SPAN; i += LANES, m += LANES) {
         vec upper[4], lower[4];
         UNROLL
         for (int j = 0; j < 4; j++) {
-            const vec a = load(m + j * place + i), b = load(m + (4 + j) * place + i), c = load(m + (8 + j) * place + i),
-                      d = load(m + (12 + j) * place + i);
+            const vec a = load(m + j * place), b = load(m + (4 + j) * place), c = load(m + (8 + j) * place),
+                      d = load(m + (12 + j) * place);
             upper[j] = a + b + c;
             lower[j] = b - c - d;
         }
@@ -171,30 +179,5 @@ inline void turn_out(__global float *out, __global const float *m, size_t place,
         put(out, at, 0, 1, i, upper[1] - upper[2] - upper[3], s);
         put(out, at, 1, 0, i, lower[0] + lower[1] + lower[2], s);
         put(out, at, 1, 1, i, lower[1] - lower[2] - lower[3], s);
-    }
-}
-
-/* x: worker; it has every so manieth strip of `tiles` tiles, and its own part of `scratch` for v and m. */
-__kernel void winograd(SLICE(const float, in), SLICE(const float, u), SLICE(float, scratch), SLICE(float, out),
-                       const shape_conv s, const int tiles)
-{
-    const int all = s.blocks * ((s.height + 1) / 2) * ((s.width + 1) / 2),
-              padding = s.transposed ? 2 - s.padding : s.padding;
-    const size_t v_place = (size_t)tiles * s.in_channels * SPAN + LINE,
-                 m_place = (size_t)tiles * s.channels * SPAN + LINE;
-    __global float *v = OPEN(scratch) + get_global_id(0) * PLACES * (v_place + m_place), *m = v + PLACES * v_place;
-
-    for (int first = get_global_id(0) * tiles; first < all; first += get_global_size(0) * tiles) {
-        const int count = min(tiles, all - first);
-        for (int t = 0; t < count; t++)
-            turn_in(OPEN(in), v + t * s.in_channels * SPAN, v_place, find_tile(first + t, s), padding, s);
-        for (int p = 0; p < PLACES; p++)
-            for (int k = 0; k < s.channels; k += TILE)
-                for (int t = 0; t < count; t++)
-                    multiply(m + p * m_place + (t * s.channels + k) * SPAN,
-                             OPEN(u) + (size_t)(k / TILE * PLACES + p) * weight_place(s),
-                             v + p * v_place + t * s.in_channels * SPAN, s.in_channels);
-        for (int t = 0; t < count; t++)
-            turn_out(OPEN(out), m + t * s.channels * SPAN, m_place, find_tile(first + t, s), s);
     }
 }

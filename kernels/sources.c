@@ -15,6 +15,8 @@ EMBED(layout, "layout.cl");
 EMBED(conv_plain, "conv_plain.cl");
 EMBED(conv, "conv.cl");
 EMBED(conv_winograd, "conv_winograd.cl");
+EMBED(conv_pair, "conv_pair.cl");
+EMBED(conv_strips, "conv_strips.cl");
 EMBED(turn, "turn.cl");
 EMBED(conv_weight_turned, "conv_weight_turned.cl");
 EMBED(conv_weight_winograd, "conv_weight_winograd.cl");
@@ -45,7 +47,7 @@ static const family_text families[KERNEL__FAMILIES] = {
     [KERNEL__CONV_WEIGHT] = {"conv_weight",
                              {TEXT(shapes), TEXT(common), TEXT(conv_weight_plain), TEXT(conv_weight),
                               TEXT(conv_weight_rows), NULL}},
-    [KERNEL__WINOGRAD_FAMILY] = {"winograd", {TEXT(shapes), TEXT(common), TEXT(conv_winograd), NULL}},
+    [KERNEL__WINOGRAD_FAMILY] = {"winograd", {TEXT(shapes), TEXT(common), TEXT(conv_winograd), TEXT(conv_pair), TEXT(conv_strips), NULL}},
     [KERNEL__WINOGRAD_WEIGHT] = {"winograd_weight",
                                  {TEXT(shapes), TEXT(common), TEXT(turn), TEXT(conv_weight_winograd), NULL}},
     [KERNEL__TURNED] = {"turned",
