@@ -144,29 +144,35 @@ inline void multiply_all(__global float *du, __global const float *w, __global c
 /* x: row of places, y: group of output channels, z: which of the partial sums. Strips of `tiles` tiles; `scratch` has
  * room for v and w of all work-items. */
 __kernel void winograd_gradient(SLICE(const float, x), SLICE(const float, dy), SLICE(float, du), SLICE(float, scratch),
-                                const shape_weight s, const int tiles, const int group)
+                                const shape_weight s, const int tiles, const int group, const int pair)
 {
     const int all = s.blocks * ((s.out_height + 1) / 2) * ((s.out_width + 1) / 2), images = tiles * SPAN;
+    const int side = pair ? PAIR_SIDE : COLUMNS_OF, which = get_global_id(0);
     const int k = get_global_id(1) * group, count = min(group, s.out_channels - k), split = get_global_id(2);
     const int begin = (int)((long)all * split / s.splits), end = (int)((long)all * (split + 1) / s.splits);
     const size_t v_step = (size_t)s.in_channels * images + LANES, w_step = (size_t)group * images + LANES;
     const size_t place = (size_t)s.out_channels * s.in_channels;
-    const size_t item = (get_global_id(2) * get_global_size(1) + get_global_id(1)) * COLUMNS_OF + get_global_id(0);
-    const place_row row = find_row(get_global_id(0));
-    __global float *v = OPEN(scratch) + item * COLUMNS_OF * (v_step + w_step), *w = v + COLUMNS_OF * v_step;
-    __global float *to = OPEN(du) + (split * PLACES + get_global_id(0) * COLUMNS_OF) * place +
-                         (size_t)k * s.in_channels;
+    const size_t item = (get_global_id(2) * get_global_size(1) + get_global_id(1)) * side + which;
+    const place_row row = find_row(which);
+    __global float *v = OPEN(scratch) + item * side * (v_step + w_step), *w = v + side * v_step;
+    __global float *to = OPEN(du) + (split * side + which) * side * place + (size_t)k * s.in_channels;
 
-    for (int p = 0; p < COLUMNS_OF; p++)
+    for (int p = 0; p < side; p++)
         for (int i = 0; i < count * s.in_channels; i += LANES) store(to + p * place + i, 0.0f);
     for (int first = begin; first < end; first += tiles) {
         const int strip = min(tiles, end - first);
         for (int t = 0; t < strip; t++) {
             const corner at = find_tile(first + t, s);
-            turn_inputs(OPEN(x), v + t * SPAN * WIDE, v_step, images, at, row, s);
-            turn_gradients(OPEN(dy), w + t * SPAN, w_step, images, at, row, k, k + count, s);
+            __global float *v_here = v + t * SPAN * WIDE, *w_here = w + t * SPAN;
+            if (pair) {
+                pair_inputs(OPEN(x), v_here, v_step, images, at.block, which, s);
+                pair_gradients(OPEN(dy), w_here, w_step, images, at.block, which, k, k + count, s);
+            } else {
+                turn_inputs(OPEN(x), v_here, v_step, images, at, row, s);
+                turn_gradients(OPEN(dy), w_here, w_step, images, at, row, k, k + count, s);
+            }
         }
-        for (int p = 0; p < COLUMNS_OF; p++)
+        for (int p = 0; p < side; p++)
             multiply_all(to + p * place, w + p * w_step, v + p * v_step, count, images, strip * SPAN, s.in_channels);
     }
 }
@@ -181,30 +187,38 @@ inline void turn_back(vec to[3], vec a, vec b, vec c, vec d)
     to[2] = sum + d;
 }
 
-/* dg = G^T du G, of the partial sums together. x: vector of input channels, y: output channel. */
-__kernel void winograd_finish(SLICE(const float, du), SLICE(float, dweight), const shape_weight s)
+/* The nine weights of the sums of sixteen places: dg = G^T du G. */
+inline void finish(vec g[9], const vec *sum)
 {
-    const int c = get_global_id(0) * LANES, k = get_global_id(1);
+    vec rows[4][3];
+
+    UNROLL
+    for (int j = 0; j < 4; j++) turn_back(rows[j], sum[j], sum[4 + j], sum[8 + j], sum[12 + j]);
+    UNROLL
+    for (int r = 0; r < 3; r++) turn_back(g + 3 * r, rows[0][r], rows[1][r], rows[2][r], rows[3][r]);
+}
+
+/* Partial sums together, and into weights. x: vector of input channels, y: output channel. */
+__kernel void winograd_finish(SLICE(const float, du), SLICE(float, dweight), const shape_weight s, const int pair)
+{
+    const int c = get_global_id(0) * LANES, k = get_global_id(1), places = pair ? PAIR_SIDE * PAIR_SIDE : PLACES;
     const size_t place = (size_t)s.out_channels * s.in_channels;
     __global const float *from = OPEN(du) + ((size_t)(k / K) * s.in_channels + c / WIDE * WIDE) * K + k % K * WIDE +
                                  c % WIDE;
     __global float *to = OPEN(dweight) + ((size_t)k * s.in_channels + c) * 9;
-    vec sum[PLACES], rows[4][3], turned[3];
+    vec sum[PLACES], g[9];
     float each[9][LANES];
 
-    UNROLL
-    for (int p = 0; p < PLACES; p++) {
+    for (int p = 0; p < places; p++) {
         sum[p] = load(from + p * place);
-        for (int split = 1; split < s.splits; split++) sum[p] += load(from + (split * PLACES + p) * place);
+        for (int split = 1; split < s.splits; split++) sum[p] += load(from + (split * places + p) * place);
     }
+    if (pair)
+        pair_finish(g, sum);
+    else
+        finish(g, sum);
     UNROLL
-    for (int j = 0; j < 4; j++) turn_back(rows[j], sum[j], sum[4 + j], sum[8 + j], sum[12 + j]);
-    UNROLL
-    for (int r = 0; r < 3; r++) {
-        turn_back(turned, rows[0][r], rows[1][r], rows[2][r], rows[3][r]);
-        UNROLL
-        for (int q = 0; q < 3; q++) *(vec *)each[r * 3 + q] = turned[q];
-    }
+    for (int i = 0; i < 9; i++) *(vec *)each[i] = g[i];
     for (int l = 0; l < LANES; l++) {
         UNROLL
         for (int i = 0; i < 9; i++) to[l * 9 + i] = each[i][l];

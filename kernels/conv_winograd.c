@@ -121,8 +121,9 @@ bool kernel__weight_goes_winograd(const kernel_device *device, const shape_weigh
     if (!tile.wide || s->size != 3 || s->stride != 1) return false;
     if (s->in_channels % tile.wide || s->out_channels % tile.rows) return false;
     if (device->way == KERNEL__WINOGRAD) return true;
-    return s->in_channels >= LEAST_SUMMED && s->out_channels >= LEAST_SUMMED && s->out_height >= LEAST_SIDE &&
-           s->out_width >= LEAST_SIDE;
+    if (s->in_channels < LEAST_SUMMED || s->out_channels < LEAST_SUMMED) return false;
+    return is_pair(s->out_height, s->out_width, s->padding) ||
+           (s->out_height >= LEAST_SIDE && s->out_width >= LEAST_SIDE);
 }
 
 static int clamp(int value, int least, int most)
@@ -136,14 +137,15 @@ kernel_err kernel__winograd_weight(kernel_device *device, kernel__layout layout,
     int all = s.blocks * ((s.out_height + 1) / 2) * ((s.out_width + 1) / 2);
     int group = s.out_channels < GROUP ? s.out_channels : GROUP, groups = (s.out_channels + group - 1) / group;
     int tiles = clamp(STRIP_CHANNELS / (s.in_channels + group), 1, all < MOST_TILES ? all : MOST_TILES);
-    size_t sums = PLACES * (size_t)s.out_channels * (size_t)s.in_channels, strip;
+    int pair = is_pair(s.out_height, s.out_width, s.padding), side = pair ? 3 : 4;
+    size_t places = (size_t)(side * side), sums = places * (size_t)s.out_channels * (size_t)s.in_channels, strip;
     kernel_slice du, scratch;
     kernel__call call;
     kernel_err err;
 
     s.splits = s.in_channels <= SHORT && s.out_channels <= SHORT ? clamp(all / PART_TILES, 1, MOST_PARTS) : 1;
     strip = (size_t)tiles * (size_t)layout.block * (size_t)(s.in_channels + group) + 2 * LINE;
-    err = kernel__scratch(device, (sums + PLACES * (size_t)groups * strip) * (size_t)s.splits, &du);
+    err = kernel__scratch(device, (sums + places * (size_t)groups * strip) * (size_t)s.splits, &du);
     if (err) return err;
     scratch = kernel_at(du.buffer, du.first + sums * (size_t)s.splits);
     call = kernel__begin(device, KERNEL__WINOGRAD_WEIGHT, layout.vectors, "winograd_gradient");
@@ -154,11 +156,13 @@ kernel_err kernel__winograd_weight(kernel_device *device, kernel__layout layout,
     kernel__value(&call, &s, sizeof s);
     kernel__int(&call, tiles);
     kernel__int(&call, group);
-    err = kernel__run(&call, 4, (size_t)groups, (size_t)s.splits);
+    kernel__int(&call, pair);
+    err = kernel__run(&call, (size_t)side, (size_t)groups, (size_t)s.splits);
     if (err) return err;
     call = kernel__begin(device, KERNEL__WINOGRAD_WEIGHT, layout.vectors, "winograd_finish");
     kernel__slice(&call, du);
     kernel__slice(&call, dweight);
     kernel__value(&call, &s, sizeof s);
+    kernel__int(&call, pair);
     return kernel__run(&call, (size_t)(s.in_channels / device->tiles.lanes), (size_t)s.out_channels, 1);
 }

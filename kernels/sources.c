@@ -19,6 +19,7 @@ EMBED(conv_pair, "conv_pair.cl");
 EMBED(conv_strips, "conv_strips.cl");
 EMBED(turn, "turn.cl");
 EMBED(conv_weight_turned, "conv_weight_turned.cl");
+EMBED(conv_weight_pair, "conv_weight_pair.cl");
 EMBED(conv_weight_winograd, "conv_weight_winograd.cl");
 EMBED(conv_weight_plain, "conv_weight_plain.cl");
 EMBED(conv_weight, "conv_weight.cl");
@@ -47,9 +48,12 @@ static const family_text families[KERNEL__FAMILIES] = {
     [KERNEL__CONV_WEIGHT] = {"conv_weight",
                              {TEXT(shapes), TEXT(common), TEXT(conv_weight_plain), TEXT(conv_weight),
                               TEXT(conv_weight_rows), NULL}},
-    [KERNEL__WINOGRAD_FAMILY] = {"winograd", {TEXT(shapes), TEXT(common), TEXT(conv_winograd), TEXT(conv_pair), TEXT(conv_strips), NULL}},
+    [KERNEL__WINOGRAD_FAMILY] = {"winograd",
+                                 {TEXT(shapes), TEXT(common), TEXT(conv_winograd), TEXT(conv_pair), TEXT(conv_strips),
+                                  NULL}},
     [KERNEL__WINOGRAD_WEIGHT] = {"winograd_weight",
-                                 {TEXT(shapes), TEXT(common), TEXT(turn), TEXT(conv_weight_winograd), NULL}},
+                                 {TEXT(shapes), TEXT(common), TEXT(turn), TEXT(conv_weight_pair),
+                                  TEXT(conv_weight_winograd), NULL}},
     [KERNEL__TURNED] = {"turned",
                         {TEXT(shapes), TEXT(common), TEXT(turn), TEXT(conv_weight_plain), TEXT(conv_weight_turned),
                          NULL}},
