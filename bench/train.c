@@ -32,7 +32,7 @@ enum { MOST_STEPS = 10000 };
 
 typedef struct {
     report_format format;
-    const char *model, *data, *device, *world;
+    const char *model, *data, *device, *world, *all_reduce;
     long ranks, batch, rounds, few, many;
 } settings;
 
@@ -156,7 +156,8 @@ static p2p_err go_through(rank *r, int phase, long step)
 static p2p_err open_rank(rank *r)
 {
     bench *b = r->b;
-    const train_sync_options by_ring = {.overlap = true, .bucket_bytes = b->job.settings.bucket_bytes};
+    const train_sync_options options_of_sync = {.all_reduce = train__all_reduce_named(b->s.all_reduce),
+                                                .bucket_bytes = b->job.settings.bucket_bytes};
     const char *devices = b->job.settings.device;
     char device[TRAIN_DEVICE_NAME];
     train_network_options options = {.cores = train__cores_of(devices, (int)b->s.ranks), .batch = (size_t)b->s.batch};
@@ -173,7 +174,7 @@ static p2p_err open_rank(rank *r)
     train_initialise(b->job.model, 0, parameters, statistics);
     err = train_changed(r->network, TRAIN_PARAMETERS, &r->error);
     if (!err) err = train_changed(r->network, TRAIN_STATISTICS, &r->error);
-    return err ? err : train_sync_open(r->network, r->world, &by_ring, &r->sync, &r->error);
+    return err ? err : train_sync_open(r->network, r->world, &options_of_sync, &r->sync, &r->error);
 }
 
 static int phases_main(p2p_comm *world, void *arg)
@@ -282,8 +283,8 @@ static void print_all(bench *b)
 
     images = (double)(b->s.batch * b->s.ranks);
     report_begin(&out, b->s.format, columns, sizeof columns / sizeof *columns);
-    report_note(&out, "%s, %ld ranks x %ld images, adamw; %.2f useful GFLOP a step, %.3f an image", b->s.model,
-                b->s.ranks, b->s.batch, work * 1e-9, work / images * 1e-9);
+    report_note(&out, "%s, %ld ranks x %ld images, adamw, %s all-reduce; %.2f useful GFLOP a step, %.3f an image",
+                b->s.model, b->s.ranks, b->s.batch, b->s.all_reduce, work * 1e-9, work / images * 1e-9);
     print(b, &out, "step", &b->whole[WITH_SYNC], true, work);
     print(b, &out, "step without sync", &b->whole[WITHOUT_SYNC], true, work);
     for (int phase = 0; phase < PHASES; phase++) print(b, &out, names[phase], &b->phase[phase], false, shares[phase]);
@@ -321,6 +322,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'd': s->data = arg; return 0;
     case 'D': s->device = arg; return 0;
     case 'w': s->world = arg; return 0;
+    case 'a':
+        if (!train__all_reduce_named(arg)) argp_error(state, "--all-reduce: there is no '%s'", arg);
+        s->all_reduce = arg;
+        return 0;
     case ARGP_KEY_ARG: argp_error(state, "'%s' is not an option", arg); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -342,6 +347,8 @@ static settings read_settings(int argc, char **argv)
         {"steps", 's', "N", 0, "Steps of the longer run, the shorter has a quarter (default: a few seconds)", 0},
         {"data", 'd', "DIR", 0, "CIFAR-10's binary files (default: the built-in set)", 0},
         {"device", 'D', "NAME", 0, "auto (default), cpu, gpu, cpu:K, gpu:K", 0},
+        {"all-reduce", 'a', "NAME", 0, "ring (default: overlapped with the backward pass), naive, tree, doubling, auto",
+         0},
         {"world", 'w', "NAME", 0, "How ranks reach each other (default: the library's)", 0},
         {NULL, 0, NULL, 0, NULL, 0},
     };
@@ -351,7 +358,7 @@ static settings read_settings(int argc, char **argv)
                                      .children = children,
                                      .doc = "Measure a step of data-parallel training: the whole step with and without "
                                             "sync, and its phases."};
-    settings s = {.model = "resnet34", .ranks = 2, .batch = 64, .rounds = 5};
+    settings s = {.model = "resnet34", .all_reduce = "ring", .ranks = 2, .batch = 64, .rounds = 5};
 
     options_parse(&argp, argc, argv, &s);
     if (!s.many) s.many = usual_steps(s.model);
@@ -373,6 +380,8 @@ static p2p_err prepare(bench *b)
     t.data = b->s.data;
     t.device = b->s.device ? b->s.device : "auto";
     t.world = b->s.world;
+    t.all_reduce = b->s.all_reduce;
+    t.overlap = strcmp(b->s.all_reduce, "ring") == 0;
     t.epochs = 1000000;
     t.steps = 1;
     t.test_limit = (size_t)b->s.ranks;

@@ -7,6 +7,7 @@
 # useful work only: taps inside the image, however either side computes them.
 #
 #       bench/peers/train.sh                        after make; about five minutes
+#       OURS="--all-reduce auto" bench/peers/train.sh    more options for build/train
 #       ROUNDS=5 MODELS="resnet34" RANKS=2 BATCH=64 DATA=cifar-10-batches-bin bench/peers/train.sh
 #
 # Status 1 if a program failed. Skipped, saying so, where PyTorch (Debian: python3-torch python3-torchvision) is not installed.
@@ -40,7 +41,7 @@ run() {
     # shellcheck disable=SC2086  # no option when there is no data
     case $who in
     ours) timeout -k 5 "$limit" "$B/train" --ranks "$ranks" --model "$model" --batch "$batch" --steps "$count" --epochs 1000 --augment 0 \
-        --test-limit "$ranks" ${data:+--data "$data"} --out "$work/out" --quiet ;;
+        --test-limit "$ranks" ${data:+--data "$data"} ${OURS:-} --out "$work/out" --quiet ;;
     torch) timeout -k 5 "$limit" "$python" bench/peers/train_torch.py --ranks "$ranks" --model "$model" --batch "$batch" --steps "$count" \
         ${data:+--data "$data"} ;;
     esac
