@@ -118,7 +118,7 @@ bool kernel__weight_goes_winograd(const kernel_device *device, const shape_weigh
     kernel__turned tile = kernel__turned_tile(device);
 
     if (device->way != KERNEL__FASTEST && device->way != KERNEL__WINOGRAD) return false;
-    if (!tile.wide || s->size != 3 || s->stride != 1) return false;
+    if (!kernel__can_turn(device) || s->size != 3 || s->stride != 1) return false;
     if (s->in_channels % tile.wide || s->out_channels % tile.rows) return false;
     if (device->way == KERNEL__WINOGRAD) return true;
     if (s->in_channels < LEAST_SUMMED || s->out_channels < LEAST_SUMMED) return false;

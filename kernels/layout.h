@@ -50,17 +50,24 @@ static inline size_t kernel__positions(kernel__layout layout, int h, int w)
 /* conv.c: what the device is told about a convolution. */
 shape_conv kernel__describe_conv(const kernel_conv *conv, kernel__layout layout, bool transposed, bool add);
 
-/* Of turn.cl: the register tile of gradients by weight, output channels times input channels; wide 0: there is none. */
+kernel_err kernel__check_conv(kernel_device *device, const char *call, const kernel_conv *conv);
+size_t kernel__weight_floats(const kernel_conv *conv);
+
+/* Of turn.cl: the register tile of gradients by weight, output channels times input channels; and whether this device
+ * has vectors to turn. */
 typedef struct {
     int rows, wide;
 } kernel__turned;
 
 static inline kernel__turned kernel__turned_tile(const kernel_device *device)
 {
-    int lanes = device->tiles.lanes;
+    if (device->tiles.lanes == 16) return (kernel__turned){16, 16};
+    return (kernel__turned){4, device->tiles.lanes == 8 ? 16 : 8};
+}
 
-    if (device->tiles.items != 1 || lanes == 1) return (kernel__turned){0, 0};
-    return lanes == 16 ? (kernel__turned){16, lanes} : (kernel__turned){4, 2 * lanes};
+static inline bool kernel__can_turn(const kernel_device *device)
+{
+    return device->tiles.items == 1 && device->tiles.lanes > 1;
 }
 
 /* conv_winograd.c: whether to go Winograd's way with this shape; and then out = (or +=) the convolution. */

@@ -23,7 +23,7 @@ static volatile float sink;
 
 #define LOOP                                                                \
     {                                                                       \
-        lanes sum[SUMS], factor, more;                                      \
+        lanes sum[SUMS], factor = {0}, more = {0};                          \
         for (int i = 0; i < LANES; i++) factor[i] = 0.999F, more[i] = 0.1F; \
         for (int i = 0; i < SUMS; i++) sum[i] = factor * (float)i;          \
         for (int round = 0; round < ROUNDS; round++)                        \
