@@ -81,7 +81,7 @@ $(OBJ)/%.o: %.c | build/.setup-build $(BUILD)/build_id.h
 $(call objects,tests/*.c): | build/.setup-test
 build/.setup-train build/.setup-test build/.setup-plots build/.setup-lint build/.setup-test-all build/.setup-test-long: | build/.setup-build
 
-$(OBJ)/kernels/sources.o: $(wildcard kernels/*.cl kernels/shapes.h)
+$(OBJ)/kernels/sources.o: $(wildcard kernels/*.cl kernels/*/*.cl kernels/shapes.h)
 $(LIB): $(LIB_OBJ)
 $(TRAIN_LIB): $(TRAIN_OBJ)
 $(LIB) $(TRAIN_LIB):
@@ -98,6 +98,7 @@ $(OBJ)/replay/page.o: $(wildcard replay/page/*)
 $(BUILD)/train: $(OBJ)/trainer/train_main.o
 $(BUILD)/tests/faultlab: $(FAULTS) $(TEST_UTIL) $(if $(HAS_TRAIN),$(TRAIN_LIB))
 $(call programs,bench/*.c): $(BENCH_UTIL)
+$(call programs,bench/kernels.c bench/train.c): $(call objects,bench/layers/*.c)
 $(SUITES): $(TEST_UTIL)
 $(addprefix $(BUILD)/tests/,trace trace_format): $(filter-out %/main.o,$(REPLAY))
 $(TRAIN_SUITES): $(TEST_UTIL) $(TRAIN_UTIL)
@@ -128,8 +129,8 @@ bench: all ## how long a message takes next to a bare socketpair; how soon a dea
 	@$(BUILD)/bench/idle
 plots: all build/.setup-plots ## all-reduce by naive, tree, doubling and ring, as SVG and PNG (two minutes)
 	@bench/plots/plots.sh
-bench-peers: all ## ours next to Open MPI and MPICH, where they are installed (three minutes)
-	@bench/peers/peers.sh
+bench-peers: all ## ours next to Open MPI, MPICH and PyTorch, where they are installed (eight minutes)
+	@bench/peers/peers.sh && bench/peers/train.sh
 demo: all ## a ResNet learns on two ranks; what it costs to add up its gradients (under a minute)
 	@scripts/demo.sh
 demo-%: all ## demo-ring, demo-naive, demo-race, demo-deadlock, demo-train: for a class (SPEED=slow|normal|fast RANKS=n STEP=1)
@@ -140,7 +141,7 @@ tour: all ## hello, the token ring, and what Pairwise says about a deadlock
 lint: $(BUILD)/build_id.h $(BUILD)/course.h build/.setup-lint ## clang-tidy and cppcheck, both as errors
 	@scripts/lint.sh $(SOURCES)
 format: build/.setup-lint ## clang-format, in place
-	clang-format -i $(SOURCES) $(wildcard kernels/*.cl)
+	clang-format -i $(SOURCES) $(wildcard kernels/*.cl kernels/*/*.cl)
 install: all ## headers, library, pairwise-launch, pairwise-replay, pkg-config file
 	@scripts/install.sh "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(HEADERS)
 clean: ## remove $(BUILD)/

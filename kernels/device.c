@@ -43,12 +43,13 @@ static kernel_err read_faults(kernel__faults *faults)
                         "PAIRWISE_KERNEL_FAIL: \"%s\" is not alloc:N, launch:N (N from 1) or build", text);
 }
 
-static kernel_err read_plain(bool *plain)
+static kernel_err read_plain(kernel__way *way)
 {
     const char *text = getenv("PAIRWISE_KERNEL_PLAIN");
+    bool plain = text && strcmp(text, "1") == 0;
 
-    *plain = text && strcmp(text, "1") == 0;
-    if (!text || *plain || strcmp(text, "0") == 0) return KERNEL_OK;
+    *way = plain ? KERNEL__PLAIN : KERNEL__FASTEST;
+    if (!text || plain || strcmp(text, "0") == 0) return KERNEL_OK;
     return kernel__fail(NULL, KERNEL_ERR_ARG, "PAIRWISE_KERNEL_PLAIN: \"%s\" is not 0 or 1", text);
 }
 
@@ -130,7 +131,7 @@ kernel_err kernel_open(const char *spec, int cores, kernel_device **device)
     if (!made) return kernel__fail(NULL, KERNEL_ERR_NOMEM, "kernel_open: out of memory");
     made->owner = getpid();
     err = read_faults(&made->faults);
-    if (!err) err = read_plain(&made->plain);
+    if (!err) err = read_plain(&made->way);
     if (err) goto free_device;
     limit_cores(cores);
     err = kernel__cache_choose(made->cache);

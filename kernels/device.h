@@ -28,15 +28,19 @@ typedef enum {
     KERNEL__LAYOUT,
     KERNEL__CONV,
     KERNEL__CONV_WEIGHT,
+    KERNEL__WINOGRAD_FAMILY,
+    KERNEL__WINOGRAD_WEIGHT,
+    KERNEL__TURNED,
     KERNEL__NORM,
     KERNEL__POOL,
     KERNEL__LOSS,
     KERNEL__VECTOR,
     KERNEL__UPDATE,
+    KERNEL__LADDER,
     KERNEL__FAMILIES
 } kernel__family;
 
-enum { KERNEL__MOST_VECTORS = 2, KERNEL__MOST_KERNELS = 8, KERNEL__MESSAGE = 16384, KERNEL__PATH = 4096 };
+enum { KERNEL__MOST_VECTORS = 2, KERNEL__MOST_KERNELS = 12, KERNEL__MESSAGE = 16384, KERNEL__PATH = 4096 };
 
 typedef struct {
     const char *name; /* a literal */
@@ -47,6 +51,9 @@ typedef struct {
     cl_program program; /* NULL: not used yet */
     kernel__entry kernels[KERNEL__MOST_KERNELS];
 } kernel__program;
+
+/* How convolutions are computed: the fastest way there is for a shape, or one way wherever it can be gone. */
+typedef enum { KERNEL__FASTEST, KERNEL__PLAIN, KERNEL__TILE, KERNEL__ROWS, KERNEL__TURN, KERNEL__WINOGRAD } kernel__way;
 
 /* What PAIRWISE_KERNEL_FAIL asks to fail, for tests: "alloc:N" the N-th buffer from now, "launch:N" the N-th kernel,
  * "build" every compilation. */
@@ -75,7 +82,7 @@ struct kernel_device {
     kernel__tiles tiles;
     kernel_counters counters;
     kernel__faults faults;
-    bool plain; /* convolutions as they are defined, without tiles */
+    kernel__way way;
     kernel__program programs[KERNEL__FAMILIES][KERNEL__MOST_VECTORS];
     kernel_buffer *scratch; /* for what a call needs between its own kernels */
     char platform[256];     /* version, for the cache's key */

@@ -23,6 +23,7 @@
 #define PAIRWISE_KERNELS_LAYOUT_H
 
 #include "kernels/device.h"
+#include "kernels/shapes.h"
 
 typedef struct {
     int vectors; /* of a work-item: 1 or 2 */
@@ -45,5 +46,36 @@ static inline size_t kernel__positions(kernel__layout layout, int h, int w)
 {
     return (size_t)layout.blocks * (size_t)h * (size_t)w;
 }
+
+/* conv.c: what the device is told about a convolution. */
+shape_conv kernel__describe_conv(const kernel_conv *conv, kernel__layout layout, bool transposed, bool add);
+
+kernel_err kernel__check_conv(kernel_device *device, const char *call, const kernel_conv *conv);
+size_t kernel__weight_floats(const kernel_conv *conv);
+
+/* Of turn.cl: the register tile of gradients by weight, output channels times input channels; and whether this device
+ * has vectors to turn. */
+typedef struct {
+    int rows, wide;
+} kernel__turned;
+
+static inline kernel__turned kernel__turned_tile(const kernel_device *device)
+{
+    if (device->tiles.lanes == 16) return (kernel__turned){16, 16};
+    return (kernel__turned){4, device->tiles.lanes == 8 ? 16 : 8};
+}
+
+static inline bool kernel__can_turn(const kernel_device *device)
+{
+    return device->tiles.items == 1 && device->tiles.lanes > 1;
+}
+
+/* conv_winograd.c: whether to go Winograd's way with this shape; and then out = (or +=) the convolution. */
+bool kernel__goes_winograd(const kernel_device *device, kernel__layout layout, const shape_conv *s);
+kernel_err kernel__winograd(kernel_device *device, kernel__layout layout, const shape_conv *s, kernel_slice in,
+                            kernel_slice weight, kernel_slice out);
+bool kernel__weight_goes_winograd(const kernel_device *device, const shape_weight *s);
+kernel_err kernel__winograd_weight(kernel_device *device, kernel__layout layout, shape_weight s, kernel_slice x,
+                                   kernel_slice dy, kernel_slice dweight);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "kernels/layout.h"
 
-enum { MOST_PARTS = 8, OPTIONS = 256, KEY = 1024 };
+enum { MOST_PARTS = 12, OPTIONS = 256, KEY = 1024 };
 
 typedef struct {
     kernel_device *device;

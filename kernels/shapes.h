@@ -3,6 +3,9 @@
  * shapes: arguments that go to the device in one piece. Read by the C files and, in front of every program, by the
  * device's compiler: only int and float.
  */
+#ifndef PAIRWISE_KERNELS_SHAPES_H
+#define PAIRWISE_KERNELS_SHAPES_H
+
 typedef struct {
     int n, blocks, channels, height, width;
 } shape_image;
@@ -42,3 +45,5 @@ typedef struct {
     float lr, weight_decay, momentum, beta1, rest1, beta2, rest2, alpha, rest_alpha, eps;
     float shrink, step_size, correction;
 } shape_update;
+
+#endif

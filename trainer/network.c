@@ -19,6 +19,12 @@ static p2p_err ended(const train_network *net, kernel_err err, train_error *erro
 
 /* ---- Open and close ---- */
 
+static void forget(kernel_event **event)
+{
+    kernel_event_free(*event);
+    *event = NULL;
+}
+
 p2p_err train_network_open(const train_model *model, const train_network_options *options, train_network **network,
                            train_error *error)
 {
@@ -41,6 +47,7 @@ void train_network_close(train_network *net)
 {
     if (!net) return;
     if (net->device) kernel_finish(net->device);
+    forget(&net->counted);
     train__release(net);
     kernel_close(net->device);
     free(net);
@@ -79,12 +86,6 @@ size_t train_length(const train_network *net, enum train_array_kind kind)
 }
 
 /* ---- Batches: the slot that the device is not busy with is filled ---- */
-
-static void forget(kernel_event **event)
-{
-    kernel_event_free(*event);
-    *event = NULL;
-}
 
 /* The device may still be reading what was in the slot before the last batch. */
 static kernel_err await_slot(train_slot *slot)
@@ -150,6 +151,8 @@ static kernel_err forward(train_network *net, bool evaluating, float scale)
                                    kernel_at(net->running->labels.on, 0), scale,
                                    evaluating ? KERNEL_NONE : kernel_at(net->pool[plate], 0),
                                    kernel_at(net->result.on, 0));
+    forget(&net->counted);
+    if (!err) err = kernel_fetch(net->device, kernel_at(net->result.on, 0), TRAIN_RESULT, &net->counted);
     forget(&net->running->busy);
     return err ? err : kernel_record(net->device, &net->running->busy);
 }
@@ -199,7 +202,7 @@ p2p_err train_update(train_network *net, const kernel_optimizer *optimizer, uint
 
 p2p_err train_loss(train_network *net, double *loss, size_t *correct, train_error *error)
 {
-    kernel_err err = kernel_fetch(net->device, kernel_at(net->result.on, 0), TRAIN_RESULT, NULL);
+    kernel_err err = kernel_event_wait(net->counted);
     if (err) return train__device_fail(net, err, error);
     const float *result = net->result.host;
     *loss = (double)result[0];

@@ -64,7 +64,8 @@ struct train_network {
     uint64_t batches;                                 /* num_batches_tracked */
     train_slot slots[TRAIN_SLOTS], *loaded, *running; /* loaded: by train_load; running: in the last forward pass */
     int next_slot;
-    train_marks marks; /* of the last step */
+    train_marks marks;     /* of the last step */
+    kernel_event *counted; /* the host may read `result`: the last forward pass has ended */
 
     kernel_buffer **values;    /* of each value: (N, C, H, W) */
     kernel_buffer **convolved; /* of each operation: between convolution and batch norm */

@@ -133,8 +133,8 @@ static p2p_err step(train_runner *r, size_t s)
     if (!err) err = backward_and_sync(r, s, scale, &load_seconds);
     p2p_layer_phase_begin(r->comm, "optimiser");
     if (!err) err = call_hook(r, r->job->hooks.after_sync);
-    if (!err) err = note(r, images, load_seconds);
     if (!err) err = train_update(r->network, &r->optimizer, r->step + 1, r->error);
+    if (!err) err = note(r, images, load_seconds); /* while the device updates */
     p2p_layer_phase_end(r->comm, "optimiser");
     if (err) return err;
     r->step++;

@@ -3,9 +3,11 @@
 #
 # train.sh: training, ours next to PyTorch's DistributedDataParallel over Gloo, the same models, in turn in one run.
 # Images a second from the difference of two runs of different length, whole commands by the wall clock, both sides
-# alike, so that starting up costs neither. Medians of the rounds; theirs/ours in time: above 1, ours is faster.
+# alike, so that starting up costs neither. Medians of the rounds; ours/theirs: above 1, ours is faster. GFLOP/s count
+# useful work only: taps inside the image, however either side computes them.
 #
 #       bench/peers/train.sh                        after make; about five minutes
+#       OURS="--all-reduce auto" bench/peers/train.sh    more options for build/train
 #       ROUNDS=5 MODELS="resnet34" RANKS=2 BATCH=64 DATA=cifar-10-batches-bin bench/peers/train.sh
 #
 # Status 1 if a program failed. Skipped, saying so, where PyTorch (Debian: python3-torch python3-torchvision) is not installed.
@@ -19,7 +21,7 @@ trap 'rm -rf "$work"' EXIT
 
 progress() { [ -t 2 ] && printf '\r\033[K%s' "$*" >&2; }
 
-[ -x "$B/train" ] || { echo "$B/train is missing: make builds it"; exit 2; }
+[ -x "$B/train" ] || { echo "# training: skipped, $B/train is not built (it needs OpenCL)"; exit 0; }
 if ! "$python" -c 'import torch, torchvision' 2>/dev/null; then
     echo "# PyTorch: skipped, not installed (Debian: apt-get install python3-torch python3-torchvision)"
     exit 0
@@ -39,7 +41,7 @@ run() {
     # shellcheck disable=SC2086  # no option when there is no data
     case $who in
     ours) timeout -k 5 "$limit" "$B/train" --ranks "$ranks" --model "$model" --batch "$batch" --steps "$count" --epochs 1000 --augment 0 \
-        --test-limit "$ranks" ${data:+--data "$data"} --out "$work/out" --quiet ;;
+        --test-limit "$ranks" ${data:+--data "$data"} ${OURS:-} --out "$work/out" --quiet ;;
     torch) timeout -k 5 "$limit" "$python" bench/peers/train_torch.py --ranks "$ranks" --model "$model" --batch "$batch" --steps "$count" \
         ${data:+--data "$data"} ;;
     esac
@@ -64,6 +66,15 @@ images_a_second() {
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
+# Useful operations of an image and step, in 10^9 (build/bench/train says them).
+work_of() {
+    case $1 in
+    resnet20) echo 0.2224 ;;
+    resnet18) echo 2.8882 ;;
+    resnet34) echo 0.2423 ;;
+    esac
+}
+
 run ours resnet20 1 >/dev/null 2>&1 # kernels are built once
 for ((round = 1; round <= rounds; round++)); do
     for model in $models; do
@@ -75,8 +86,10 @@ for ((round = 1; round <= rounds; round++)); do
 done
 progress ""
 echo "# training, $ranks ranks x $batch images a step on $(nproc) cores, AdamW, f32; medians of $rounds rounds in turn"
-printf '# %-10s %18s %18s %12s\n' model 'ours images/s' 'PyTorch images/s' 'ours/theirs'
+printf '# %-10s %14s %16s %14s %16s %12s\n' model 'ours images/s' 'PyTorch images/s' 'ours GFLOP/s' 'PyTorch GFLOP/s' 'ours/theirs'
 for model in $models; do
     ours=$(median <"$work/ours.$model") theirs=$(median <"$work/torch.$model")
-    awk -v m="$model" -v a="$ours" -v b="$theirs" 'BEGIN { printf "  %-10s %18.1f %18.1f %12.2f\n", m, a, b, a / b }'
+    ratio=$(paste "$work/ours.$model" "$work/torch.$model" | awk '{ print $1 / $2 }' | median)
+    awk -v m="$model" -v a="$ours" -v b="$theirs" -v w="$(work_of "$model")" -v r="$ratio" \
+        'BEGIN { printf "  %-10s %14.1f %16.1f %14.1f %16.1f %12.2f\n", m, a, b, a * w, b * w, r }'
 done

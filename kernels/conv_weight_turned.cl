@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * conv_weight_turned: the gradient by weight with inputs turned round (turn.cl), patch by patch as conv_weight_rows.cl,
+ * which says why; here the register tile is K output channels times WIDE input channels, with channels as lanes:
+ *
+ *      for each patch of an image, 8 x 2 or 4 x 4 pixels
+ *          for each tap
+ *              for each of the pixels and images       one vector of x, K scalars of dy, K multiplications
+ *
+ * A weight's sum is in one lane from the beginning to the end. Where images are small there are few products a weight,
+ * and adding up lanes would take longer than they do. find_pixels is in conv_weight_plain.cl.
+ */
+#define MOST_TAPS 9
+#define PATCH_WIDTH 8
+#define PATCH 16 /* pixels */
+
+/* x[position][c][image] to turned[position][c / WIDE][image][WIDE]. x: position. */
+__kernel void turn_images(SLICE(const float, x), SLICE(float, turned), const int channels)
+{
+    __global const float *from = OPEN(x) + (size_t)get_global_id(0) * STORED(channels) * BLOCK;
+    __global float *to = OPEN(turned) + (size_t)get_global_id(0) * channels * BLOCK;
+
+    for (int c = 0; c < channels; c += LANES)
+        for (int i = 0; i < BLOCK; i += LANES) {
+            vec v[LANES];
+            UNROLL
+            for (int l = 0; l < LANES; l++) v[l] = load(from + (c + l) * BLOCK + i);
+            turn_round(v);
+            UNROLL
+            for (int l = 0; l < LANES; l++) store(to + (c / WIDE * BLOCK + i + l) * WIDE + c % WIDE, v[l]);
+        }
+}
+
+typedef struct {
+    vec at[K][WIDE_VECTORS];
+} sums;
+
+/* One pixel: `x` and `dy` are where it has the tile's first channels. */
+inline void add_pixel(sums *sum, __global const float *x, __global const float *dy)
+{
+    for (int n = 0; n < BLOCK; n++, x += WIDE) {
+        vec v[WIDE_VECTORS];
+        UNROLL
+        for (int i = 0; i < WIDE_VECTORS; i++) v[i] = load(x + i * LANES);
+        UNROLL
+        for (int k = 0; k < K; k++) {
+            const vec y = dy[k * BLOCK + n];
+            UNROLL
+            for (int i = 0; i < WIDE_VECTORS; i++) sum->at[k][i] = MULTIPLY_ADD(v[i], y, sum->at[k][i]);
+        }
+    }
+}
+
+/* Output rows of one block, columns first to end. */
+typedef struct {
+    int block, first_row, end_row, first, end;
+} patch;
+
+/* All pixels of a patch for tap (r, q), whose columns inside the image are `inside`. */
+inline void add_patch(sums *to, __global const float *x, __global const float *dy, const patch at, int r, int q,
+                      const range inside, const shape_weight s)
+{
+    const int begin = max(at.first, inside.first), end = min(at.end, inside.end);
+    sums sum = *to;
+
+    for (int row = at.first_row; row < at.end_row; row++) {
+        const int in_row = row * s.stride + r - s.padding;
+        if (in_row < 0 || in_row >= s.in_height) continue;
+        for (int column = begin; column < end; column++) {
+            const int in = (at.block * s.in_height + in_row) * s.in_width + column * s.stride + q - s.padding;
+            const int out = (at.block * s.out_height + row) * s.out_width + column;
+            add_pixel(&sum, x + (size_t)in * s.in_channels * BLOCK, dy + (size_t)out * STORED(s.out_channels) * BLOCK);
+        }
+    }
+    *to = sum;
+}
+
+/* The sums of a tile into their places, taps side by side; `used`: those of taps that fall inside at all. */
+inline void store_taps(__global float *to, const sums all[MOST_TAPS], const bool used[MOST_TAPS], bool some_unused,
+                       int taps, int row)
+{
+    for (int k = 0; k < K; k++, to += row) {
+        if (some_unused)
+            for (int i = 0; i < WIDE * taps; i++) to[i] = 0.0f;
+        for (int tap = 0; tap < taps; tap++) {
+            if (!used[tap]) continue;
+            UNROLL
+            for (int i = 0; i < WIDE_VECTORS; i++) {
+                float each[LANES];
+                *(vec *)each = all[tap].at[k][i];
+                UNROLL
+                for (int l = 0; l < LANES; l++) to[(i * LANES + l) * taps + tap] = each[l];
+            }
+        }
+    }
+}
+
+/* x: tile of input channels, y: of output channels, z: which of the partial sums. `x` has been turned. */
+__kernel void turned_gradient(SLICE(const float, x), SLICE(const float, dy), SLICE(float, dweight),
+                              const shape_weight s)
+{
+    const int c = get_global_id(0) * WIDE, k = get_global_id(1) * K, split = get_global_id(2);
+    const int taps = s.size * s.size, row = s.in_channels * taps, lines = s.blocks * s.out_height;
+    const int first = (int)((long)lines * split / s.splits), end = (int)((long)lines * (split + 1) / s.splits);
+    const int height = max(1, PATCH / min(PATCH_WIDTH, s.out_width));
+    __global const float *in = OPEN(x) + c * BLOCK, *out = OPEN(dy) + k * BLOCK;
+    sums all[MOST_TAPS];
+    range columns[MOST_TAPS];
+    bool used[MOST_TAPS];
+
+    for (int tap = 0; tap < taps; tap++) {
+        const range rows = find_pixels(tap / s.size, s.in_height, s.out_height, s);
+        columns[tap] = find_pixels(tap % s.size, s.in_width, s.out_width, s);
+        used[tap] = rows.first < rows.end && columns[tap].first < columns[tap].end;
+        UNROLL
+        for (int i = 0; i < K * WIDE_VECTORS; i++) all[tap].at[i / WIDE_VECTORS][i % WIDE_VECTORS] = 0.0f;
+    }
+    for (int line = first; line < end;) {
+        const int block = line / s.out_height, at = line % s.out_height,
+                  rows = min(height, min(end - line, s.out_height - at));
+        for (int from = 0; from < s.out_width; from += PATCH_WIDTH) {
+            const patch p = {block, at, at + rows, from, min(s.out_width, from + PATCH_WIDTH)};
+            for (int tap = 0; tap < taps; tap++)
+                if (used[tap]) add_patch(&all[tap], in, out, p, tap / s.size, tap % s.size, columns[tap], s);
+        }
+        line += rows;
+    }
+    store_taps(OPEN(dweight) + ((size_t)split * s.out_channels + k) * row + c * taps, all, used, s.some_unused, taps,
+               row);
+}

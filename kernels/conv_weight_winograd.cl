@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * conv_weight_winograd: the gradient by weight of a 3 x 3 convolution of stride 1, Winograd's way (conv_winograd.cl).
+ * Forward, in matrices: y = A^T [ (G g G^T) * (B^T d B) ] A, the product in the middle place by place. So back:
+ *
+ *      d (4 x 4)   ->  v = B^T d B                     inputs, as forward
+ *      dy (2 x 2)  ->  w = A dy A^T                    16 places again
+ *                      du[place][k][c] = sum over tiles and images of w * v: 16 products where there were 36
+ *      dg = G^T du G                                   once, at the end
+ *
+ * v is turned round on the way (turn.cl), so that its lanes are channels:
+ *
+ *      v[place][channels / WIDE][tile and image][WIDE channels]       w[place][k][tile and image]
+ *
+ * A work-item has four of the places, those of one row; rows of B^T and A have two numbers that are not 0, so that is no
+ * more work than all places at once, but four times less to keep.
+ */
+#define PLACES 16
+#define COLUMNS_OF 4 /* places of a row */
+
+/* A row of B^T is d[a] + sign * d[b]; one of A is upper * dy[0] + lower * dy[1]. */
+typedef struct {
+    int a, b;
+    float sign, upper, lower;
+} place_row;
+
+inline place_row find_row(int i)
+{
+    if (i == 0) return (place_row){0, 2, -1.0f, 1.0f, 0.0f};
+    if (i == 1) return (place_row){1, 2, 1.0f, 1.0f, 1.0f};
+    if (i == 2) return (place_row){2, 1, -1.0f, 1.0f, -1.0f};
+    return (place_row){1, 3, -1.0f, 0.0f, -1.0f};
+}
+
+/* A tile: where its first output is. */
+typedef struct {
+    int block, row, column;
+} corner;
+
+inline corner find_tile(int tile, const shape_weight s)
+{
+    const int across = (s.out_width + 1) / 2, tiles = (s.out_height + 1) / 2 * across;
+
+    return (corner){tile / tiles, tile % tiles / across * 2, tile % across * 2};
+}
+
+inline vec load_inside(__global const float *image, int row, int column, int height, int width, int stored)
+{
+    vec value = 0.0f;
+
+    if (row >= 0 && row < height && column >= 0 && column < width)
+        value = load(image + (row * width + column) * stored);
+    return value;
+}
+
+/* v of one tile, four places, all input channels. `step`: floats from a place to the next. */
+inline void turn_inputs(__global const float *x, __global float *v, size_t step, int images, const corner at,
+                        const place_row row, const shape_weight s)
+{
+    const int stored = STORED(s.in_channels) * BLOCK, top = at.row - s.padding, left = at.column - s.padding;
+    __global const float *image = x + (size_t)at.block * s.in_height * s.in_width * stored;
+
+    for (int c = 0; c < s.in_channels; c += LANES)
+        for (int i = 0; i < SPAN; i += LANES) {
+            vec turned[COLUMNS_OF][LANES];
+            __global float *to = v + (size_t)(c / WIDE * images + i) * WIDE + c % WIDE;
+            for (int l = 0; l < LANES; l++) {
+                __global const float *from = image + (c + l) * BLOCK + i;
+                vec f[4];
+                UNROLL
+                for (int j = 0; j < 4; j++)
+                    f[j] = load_inside(from, top + row.a, left + j, s.in_height, s.in_width, stored) +
+                           row.sign * load_inside(from, top + row.b, left + j, s.in_height, s.in_width, stored);
+                turned[0][l] = f[0] - f[2];
+                turned[1][l] = f[1] + f[2];
+                turned[2][l] = f[2] - f[1];
+                turned[3][l] = f[1] - f[3];
+            }
+            for (int p = 0; p < COLUMNS_OF; p++) {
+                turn_round(turned[p]);
+                for (int l = 0; l < LANES; l++) store(to + p * step + l * WIDE, turned[p][l]);
+            }
+        }
+}
+
+/* w of one tile, four places, output channels k to end. */
+inline void turn_gradients(__global const float *dy, __global float *w, size_t step, int images, const corner at,
+                           const place_row row, int k, int end, const shape_weight s)
+{
+    const int stored = STORED(s.out_channels) * BLOCK;
+    __global const float *from = dy + (size_t)at.block * s.out_height * s.out_width * stored + k * BLOCK;
+
+    for (; k < end; k++, from += BLOCK, w += images)
+        for (int i = 0; i < SPAN; i += LANES) {
+            vec e[2];
+            UNROLL
+            for (int j = 0; j < 2; j++)
+                e[j] = row.upper * load_inside(from + i, at.row, at.column + j, s.out_height, s.out_width, stored) +
+                       row.lower * load_inside(from + i, at.row + 1, at.column + j, s.out_height, s.out_width, stored);
+            store(w + i, e[0]);
+            store(w + step + i, e[0] + e[1]);
+            store(w + 2 * step + i, e[0] - e[1]);
+            store(w + 3 * step + i, -e[1]);
+        }
+}
+
+/* du[k][c] += sum over `images` of w[k] * v[c], K x WIDE of them. */
+inline void multiply(__global float *du, __global const float *w, __global const float *v, int step, int images)
+{
+    vec sum[K][WIDE_VECTORS];
+
+    UNROLL
+    for (int k = 0; k < K; k++) {
+        UNROLL
+        for (int i = 0; i < WIDE_VECTORS; i++) sum[k][i] = load(du + k * WIDE + i * LANES);
+    }
+    for (int n = 0; n < images; n++, v += WIDE) {
+        vec x[WIDE_VECTORS];
+        UNROLL
+        for (int i = 0; i < WIDE_VECTORS; i++) x[i] = load(v + i * LANES);
+        UNROLL
+        for (int k = 0; k < K; k++) {
+            const vec y = w[k * step + n];
+            UNROLL
+            for (int i = 0; i < WIDE_VECTORS; i++) sum[k][i] = MULTIPLY_ADD(x[i], y, sum[k][i]);
+        }
+    }
+    UNROLL
+    for (int k = 0; k < K; k++) {
+        UNROLL
+        for (int i = 0; i < WIDE_VECTORS; i++) store(du + k * WIDE + i * LANES, sum[k][i]);
+    }
+}
+
+/* All sums of one place: `count` output channels, a strip's images. du: [k / K][c / WIDE][K][WIDE]. */
+inline void multiply_all(__global float *du, __global const float *w, __global const float *v, int count, int step,
+                         int images, int channels)
+{
+    for (int c = 0; c < channels; c += WIDE)
+        for (int k = 0; k < count; k += K)
+            multiply(du + (k * channels + c * K), w + k * step, v + c * step, step, images);
+}
+
+/* x: row of places, y: group of output channels, z: which of the partial sums. Strips of `tiles` tiles; `scratch` has
+ * room for v and w of all work-items. */
+__kernel void winograd_gradient(SLICE(const float, x), SLICE(const float, dy), SLICE(float, du), SLICE(float, scratch),
+                                const shape_weight s, const int tiles, const int group, const int pair)
+{
+    const int all = s.blocks * ((s.out_height + 1) / 2) * ((s.out_width + 1) / 2), images = tiles * SPAN;
+    const int side = pair ? PAIR_SIDE : COLUMNS_OF, which = get_global_id(0);
+    const int k = get_global_id(1) * group, count = min(group, s.out_channels - k), split = get_global_id(2);
+    const int begin = (int)((long)all * split / s.splits), end = (int)((long)all * (split + 1) / s.splits);
+    const size_t v_step = (size_t)s.in_channels * images + LANES, w_step = (size_t)group * images + LANES;
+    const size_t place = (size_t)s.out_channels * s.in_channels;
+    const size_t item = (get_global_id(2) * get_global_size(1) + get_global_id(1)) * side + which;
+    const place_row row = find_row(which);
+    __global float *v = OPEN(scratch) + item * side * (v_step + w_step), *w = v + side * v_step;
+    __global float *to = OPEN(du) + (split * side + which) * side * place + (size_t)k * s.in_channels;
+
+    for (int p = 0; p < side; p++)
+        for (int i = 0; i < count * s.in_channels; i += LANES) store(to + p * place + i, 0.0f);
+    for (int first = begin; first < end; first += tiles) {
+        const int strip = min(tiles, end - first);
+        for (int t = 0; t < strip; t++) {
+            const corner at = find_tile(first + t, s);
+            __global float *v_here = v + t * SPAN * WIDE, *w_here = w + t * SPAN;
+            if (pair) {
+                pair_inputs(OPEN(x), v_here, v_step, images, at.block, which, s);
+                pair_gradients(OPEN(dy), w_here, w_step, images, at.block, which, k, k + count, s);
+            } else {
+                turn_inputs(OPEN(x), v_here, v_step, images, at, row, s);
+                turn_gradients(OPEN(dy), w_here, w_step, images, at, row, k, k + count, s);
+            }
+        }
+        for (int p = 0; p < side; p++)
+            multiply_all(to + p * place, w + p * w_step, v + p * v_step, count, images, strip * SPAN, s.in_channels);
+    }
+}
+
+/* Along one axis: four become three. */
+inline void turn_back(vec to[3], vec a, vec b, vec c, vec d)
+{
+    const vec sum = (b + c) * 0.5f;
+
+    to[0] = a + sum;
+    to[1] = (b - c) * 0.5f;
+    to[2] = sum + d;
+}
+
+/* The nine weights of the sums of sixteen places: dg = G^T du G. */
+inline void finish(vec g[9], const vec *sum)
+{
+    vec rows[4][3];
+
+    UNROLL
+    for (int j = 0; j < 4; j++) turn_back(rows[j], sum[j], sum[4 + j], sum[8 + j], sum[12 + j]);
+    UNROLL
+    for (int r = 0; r < 3; r++) turn_back(g + 3 * r, rows[0][r], rows[1][r], rows[2][r], rows[3][r]);
+}
+
+/* Partial sums together, and into weights. x: vector of input channels, y: output channel. */
+__kernel void winograd_finish(SLICE(const float, du), SLICE(float, dweight), const shape_weight s, const int pair)
+{
+    const int c = get_global_id(0) * LANES, k = get_global_id(1), places = pair ? PAIR_SIDE * PAIR_SIDE : PLACES;
+    const size_t place = (size_t)s.out_channels * s.in_channels;
+    __global const float *from = OPEN(du) + ((size_t)(k / K) * s.in_channels + c / WIDE * WIDE) * K + k % K * WIDE +
+                                 c % WIDE;
+    __global float *to = OPEN(dweight) + ((size_t)k * s.in_channels + c) * 9;
+    vec sum[PLACES], g[9];
+    float each[9][LANES];
+
+    for (int p = 0; p < places; p++) {
+        sum[p] = load(from + p * place);
+        for (int split = 1; split < s.splits; split++) sum[p] += load(from + (split * places + p) * place);
+    }
+    if (pair)
+        pair_finish(g, sum);
+    else
+        finish(g, sum);
+    UNROLL
+    for (int i = 0; i < 9; i++) *(vec *)each[i] = g[i];
+    for (int l = 0; l < LANES; l++) {
+        UNROLL
+        for (int i = 0; i < 9; i++) to[l * 9 + i] = each[i][l];
+    }
+}

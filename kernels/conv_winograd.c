@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * conv_winograd: when a convolution goes Winograd's way, and how its work is cut. conv_winograd.cl has the idea.
+ */
+#include "kernels/layout.h"
+
+/* Of conv_winograd.cl and conv_pair.cl. */
+enum { PLACES = 16, PAIR_PLACES = 9, LINE = 16 };
+
+/* Floats of v and m together that a second cache holds beside the weights that pass. */
+enum { STRIP_FLOATS = 1 << 17, LEAST_TILES = 2 };
+
+/* Fewer channels are not worth turning inputs round, smaller images have fewer than four taps inside anyway. */
+enum { LEAST_CHANNELS = 8, LEAST_SIDE = 3 };
+
+static int tile_channels(const kernel_device *device, kernel__layout layout)
+{
+    return device->tiles.channels * KERNEL__MOST_VECTORS / layout.vectors;
+}
+
+/* conv_pair.cl */
+static bool is_pair(int height, int width, int padding)
+{
+    return height == 2 && width == 2 && padding == 1;
+}
+
+bool kernel__goes_winograd(const kernel_device *device, kernel__layout layout, const shape_conv *s)
+{
+    bool small = s->height < LEAST_SIDE || s->width < LEAST_SIDE;
+
+    if (device->way != KERNEL__FASTEST && device->way != KERNEL__WINOGRAD) return false;
+    if (device->tiles.items != 1 || s->blocks == 0 || s->size != 3 || s->stride != 1 || s->padding > 2) return false;
+    if (s->channels % tile_channels(device, layout)) return false;
+    if (device->way == KERNEL__WINOGRAD) return true;
+    return s->in_channels >= LEAST_CHANNELS && (!small || is_pair(s->height, s->width, s->padding));
+}
+
+/* How the work is cut; none of it changes a result. */
+typedef struct {
+    int pair, places, tiles; /* tiles: of a strip */
+    int group, groups;       /* output channels of a work-item */
+    size_t workers;
+} cut;
+
+/* Strips are as long as the cache allows, but with many channels, whose weights are long, have some tiles at least. With
+ * more cores than strips, work-items share out the output channels. */
+static cut choose_cut(const kernel_device *device, kernel__layout layout, const shape_conv *s)
+{
+    cut c = {.pair = is_pair(s->height, s->width, s->padding)};
+    int all = s->blocks * ((s->height + 1) / 2) * ((s->width + 1) / 2), cores = device->info.cores, strips;
+    int tile = tile_channels(device, layout), tiles;
+
+    c.places = c.pair ? PAIR_PLACES : PLACES;
+    c.tiles = STRIP_FLOATS / (c.places * layout.block * (s->channels + s->in_channels));
+    if (c.tiles < LEAST_TILES) c.tiles = LEAST_TILES;
+    if (c.tiles > all) c.tiles = all;
+    strips = (all + c.tiles - 1) / c.tiles;
+    c.workers = (size_t)(cores < strips ? cores : strips);
+    tiles = s->channels / tile;
+    c.groups = cores / strips > 1 ? cores / strips : 1;
+    c.group = (tiles + c.groups - 1) / c.groups * tile;
+    c.groups = (s->channels + c.group - 1) / c.group;
+    return c;
+}
+
+static kernel_err turn_weights(kernel_device *device, kernel__layout layout, const shape_conv *s, const cut *c,
+                               kernel_slice weight, kernel_slice u)
+{
+    kernel__call call = kernel__begin(device, KERNEL__WINOGRAD_FAMILY, layout.vectors,
+                                      c->pair ? "pair_weights" : "winograd_weights");
+
+    kernel__slice(&call, weight);
+    kernel__slice(&call, u);
+    kernel__value(&call, s, sizeof *s);
+    return kernel__run(&call, (size_t)(s->channels / tile_channels(device, layout)), 1, 1);
+}
+
+kernel_err kernel__winograd(kernel_device *device, kernel__layout layout, const shape_conv *s, kernel_slice in,
+                            kernel_slice weight, kernel_slice out)
+{
+    cut c = choose_cut(device, layout, s);
+    size_t places = (size_t)c.places, tile = (size_t)tile_channels(device, layout);
+    size_t u_floats = places * ((size_t)s->channels * (size_t)s->in_channels + (size_t)s->channels / tile * LINE);
+    size_t strip = (size_t)c.tiles * (size_t)(c.group + s->in_channels) * (size_t)layout.block + 2 * LINE;
+    kernel_slice u;
+    kernel__call call;
+    kernel_err err = kernel__scratch(device, u_floats + c.workers * (size_t)c.groups * places * strip, &u);
+
+    if (!err) err = turn_weights(device, layout, s, &c, weight, u);
+    if (err) return err;
+    call = kernel__begin(device, KERNEL__WINOGRAD_FAMILY, layout.vectors, "winograd");
+    kernel__slice(&call, in);
+    kernel__slice(&call, u);
+    kernel__slice(&call, kernel_at(u.buffer, u.first + u_floats));
+    kernel__slice(&call, out);
+    kernel__value(&call, s, sizeof *s);
+    kernel__int(&call, c.tiles);
+    kernel__int(&call, c.group);
+    kernel__int(&call, c.pair);
+    return kernel__run(&call, c.workers, (size_t)c.groups, 1);
+}
+
+/* ---- The gradient by weight ---- */
+
+/* Of conv_weight_winograd.cl: a work-item has so many output channels at most; a strip's images, a part of the sums. */
+enum {
+    GROUP = 128,
+    MOST_TILES = 8,
+    STRIP_CHANNELS = 512,
+    SHORT = 128,
+    MOST_PARTS = 4,
+    PART_TILES = 32,
+    LEAST_SUMMED = 32
+};
+
+bool kernel__weight_goes_winograd(const kernel_device *device, const shape_weight *s)
+{
+    kernel__turned tile = kernel__turned_tile(device);
+
+    if (device->way != KERNEL__FASTEST && device->way != KERNEL__WINOGRAD) return false;
+    if (!kernel__can_turn(device) || s->size != 3 || s->stride != 1) return false;
+    if (s->in_channels % tile.wide || s->out_channels % tile.rows) return false;
+    if (device->way == KERNEL__WINOGRAD) return true;
+    if (s->in_channels < LEAST_SUMMED || s->out_channels < LEAST_SUMMED) return false;
+    return is_pair(s->out_height, s->out_width, s->padding) ||
+           (s->out_height >= LEAST_SIDE && s->out_width >= LEAST_SIDE);
+}
+
+static int clamp(int value, int least, int most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+kernel_err kernel__winograd_weight(kernel_device *device, kernel__layout layout, shape_weight s, kernel_slice x,
+                                   kernel_slice dy, kernel_slice dweight)
+{
+    int all = s.blocks * ((s.out_height + 1) / 2) * ((s.out_width + 1) / 2);
+    int group = s.out_channels < GROUP ? s.out_channels : GROUP, groups = (s.out_channels + group - 1) / group;
+    int tiles = clamp(STRIP_CHANNELS / (s.in_channels + group), 1, all < MOST_TILES ? all : MOST_TILES);
+    int pair = is_pair(s.out_height, s.out_width, s.padding), side = pair ? 3 : 4;
+    size_t places = (size_t)(side * side), sums = places * (size_t)s.out_channels * (size_t)s.in_channels, strip;
+    kernel_slice du, scratch;
+    kernel__call call;
+    kernel_err err;
+
+    s.splits = s.in_channels <= SHORT && s.out_channels <= SHORT ? clamp(all / PART_TILES, 1, MOST_PARTS) : 1;
+    strip = (size_t)tiles * (size_t)layout.block * (size_t)(s.in_channels + group) + 2 * LINE;
+    err = kernel__scratch(device, (sums + places * (size_t)groups * strip) * (size_t)s.splits, &du);
+    if (err) return err;
+    scratch = kernel_at(du.buffer, du.first + sums * (size_t)s.splits);
+    call = kernel__begin(device, KERNEL__WINOGRAD_WEIGHT, layout.vectors, "winograd_gradient");
+    kernel__slice(&call, x);
+    kernel__slice(&call, dy);
+    kernel__slice(&call, du);
+    kernel__slice(&call, scratch);
+    kernel__value(&call, &s, sizeof s);
+    kernel__int(&call, tiles);
+    kernel__int(&call, group);
+    kernel__int(&call, pair);
+    err = kernel__run(&call, (size_t)side, (size_t)groups, (size_t)s.splits);
+    if (err) return err;
+    call = kernel__begin(device, KERNEL__WINOGRAD_WEIGHT, layout.vectors, "winograd_finish");
+    kernel__slice(&call, du);
+    kernel__slice(&call, dweight);
+    kernel__value(&call, &s, sizeof s);
+    kernel__int(&call, pair);
+    return kernel__run(&call, (size_t)(s.in_channels / device->tiles.lanes), (size_t)s.out_channels, 1);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * turn: for gradients by weight. The sum goes over images, which are a vector's lanes, and to add up lanes after every
+ * few products costs as much as the products. So inputs are turned round, a square of LANES channels and LANES images
+ * at a time, until channels are the lanes: then a lane of the output's gradient is a scalar for a whole vector, as a
+ * weight is forward, and no sum ever crosses lanes.
+ */
+/* The register tile: K output channels times WIDE input channels. */
+#if LANES == 16
+#define K 16
+#define WIDE_VECTORS 1
+#else
+#define K 4
+#define WIDE_VECTORS 2
+#endif
+#define WIDE (WIDE_VECTORS * LANES)
+
+/* LANES vectors of LANES, turned round: lane i of vector j goes to lane j of vector i. One step puts the first halves of
+ * two vectors together like the teeth of a zip, and the second halves; as many steps as LANES has twos do it. */
+inline void turn_round(vec v[LANES])
+{
+    vec other[LANES];
+
+    for (int step = 1; step < LANES; step *= 2) {
+        UNROLL
+        for (int i = 0; i < LANES / 2; i++) {
+            other[2 * i].even = v[i].lo;
+            other[2 * i].odd = v[i + LANES / 2].lo;
+            other[2 * i + 1].even = v[i].hi;
+            other[2 * i + 1].odd = v[i + LANES / 2].hi;
+        }
+        UNROLL
+        for (int i = 0; i < LANES; i++) v[i] = other[i];
+    }
+}
