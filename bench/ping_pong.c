@@ -32,7 +32,7 @@ enum { ROUNDS = 5, MOST_WORLDS = 4, MOST_ITERS = 20000, TAG = 1 };
 /* All rounds together take about this long, unless --iters says otherwise. */
 static const double total_us = 8e6;
 
-static const char *const known_worlds[] = {"raw", "socket"};
+static const char *const known_worlds[] = {"raw", "socket", "shm"};
 
 /* ---- One round: two processes, one size, one world ---- */
 

@@ -87,10 +87,13 @@ typedef struct {
     _Alignas(64) _Atomic uint64_t activity; /* odd while changing */
     _Atomic int state;                      /* enum board_state */
     _Atomic int pid;
-    _Atomic uint64_t polls;       /* tests and iprobes that found nothing */
-    _Atomic uint64_t nudges;      /* sent to this rank, counted by whoever sends one */
-    _Atomic uint64_t nudges_seen; /* by this rank, published as `received` is */
-    board_call call;              /* the current or last outermost call */
+    _Atomic uint64_t polls;               /* tests and iprobes that found nothing */
+    _Atomic uint64_t nudges;              /* sent to this rank, counted by whoever sends one */
+    _Atomic uint64_t nudges_seen;         /* by this rank, published as `received` is */
+    _Alignas(64) _Atomic uint32_t asleep; /* shm: whoever writes for this rank wakes it, and takes this back */
+    _Atomic uint32_t told;                /* messages of the supervisor to this rank */
+    _Alignas(64)         /* the lines above are read by others all the time: they must not change with what is below */
+        board_call call; /* the current or last outermost call */
     board_wait wait;
     char error[1024]; /* the message of a fatal error, "" if none */
 } board_row;
@@ -137,6 +140,7 @@ typedef struct {
     p2p_config config;
     _Atomic uint32_t failed;
     board_failure failure;
+    _Atomic uint64_t memory_end;   /* of what has been given out of the file behind the board (memory.h) */
     _Atomic uint32_t next_context; /* for p2p_split */
     _Atomic uint32_t
         context_users[BOARD_CONTEXTS]; /* ranks whose communicator has this index; 0: free; the world has 0 */

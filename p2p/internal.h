@@ -89,8 +89,9 @@ struct p2p_peer {
     p2p_unexpected *in_unexpected;
     uint64_t in_got; /* payload bytes so far */
 
-    bool unreachable; /* no link can be had, because lacking_rank's limit on descriptors is reached */
-    int lacking_rank, limit;
+    bool
+        unreachable; /* no link can be had: lacking_rank's limit on descriptors is reached, or no_memory is why (errno) */
+    int lacking_rank, limit, no_memory;
     uint32_t frames_out, frames_in;
     size_t packets_out; /* frames posted that have not left */
     bool received_dirty;
@@ -100,7 +101,8 @@ struct p2p_peer {
 
 struct p2p_engine {
     int rank, size;
-    int control; /* socket to the supervisor, -1 in a world of one */
+    int control;   /* socket to the supervisor, -1 in a world of one */
+    int memory_fd; /* the job's memory file; -1: this world has no use for it */
     board *board;
     board_row *row;
     p2p_config config;
@@ -108,6 +110,7 @@ struct p2p_engine {
     p2p_clock *clock;    /* that of the rank, or of the non-blocking collective whose step runs */
     p2p_spin spin;
     const p2p_world *world;
+    bool sealed; /* headers carry a checksum */
     void *world_state;
     p2p_peer *peers; /* [size] */
     p2p_request_list posted_any, layers;
@@ -183,7 +186,8 @@ p2p_err p2p__check_buffer(p2p_comm *comm, const void *buf, size_t bytes);
 
 uint64_t p2p__now(void); /* ns, CLOCK_MONOTONIC */
 void p2p__pause(uint64_t ns);
-p2p_err p2p__engine_create(int rank, int control, board *b, p2p_engine **engine);
+p2p_err p2p__engine_create(int rank, int control, int memory_fd, board *b,
+                           p2p_engine **engine); /* memory_fd is its own */
 void p2p__engine_destroy(p2p_engine *engine);
 
 /* Give the world a packet; counts the frame on the board first. */
@@ -199,6 +203,9 @@ p2p_err p2p__delivered(p2p_engine *engine, p2p_peer *peer);
 
 /* For worlds: bytes that are no frame, or a link that broke. Never returns P2P_OK. */
 p2p_err p2p__broken(p2p_engine *engine, p2p_err err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* A message is not what was sent. Never returns P2P_OK. */
+p2p_err p2p__damaged(p2p_engine *engine, const p2p_peer *peer, const wire_header *header);
 
 /* Read what the supervisor says. */
 p2p_err p2p__control_serve(p2p_engine *engine);
@@ -233,6 +240,12 @@ p2p_err p2p__got_clear(p2p_engine *engine, p2p_peer *peer, p2p_request request, 
 
 /* A receive has met a REQUEST: answer it, with CLEAR, or with "forget it" if the buffer is too small. */
 p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *header);
+
+/* Are messages of so many bytes read straight from their sender's memory, where the system allows it? */
+static inline bool p2p__reads_memory(const p2p_engine *engine, size_t bytes)
+{
+    return engine->world->read && engine->config.direct && bytes >= engine->config.direct;
+}
 
 /* A receive and a send of the same rank have met. */
 void p2p__match_self(p2p_engine *engine, p2p_request receive, p2p_request send);

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "p2p/crc.h"
 #include "p2p/internal.h"
 
 static int source_in(const p2p_comm *comm, const wire_header *header)
@@ -54,21 +55,38 @@ static void clear_sent(p2p_engine *engine, p2p_packet *packet)
 {
     (void)engine;
     p2p_request receive = packet->owner;
-    if (receive->err) p2p__complete(receive, receive->err);
+    if (packet->header.flags & WIRE_FLAG_DROP) p2p__complete(receive, receive->err);
+}
+
+/* Read the message from its sender's memory. False if that cannot be: then it is asked for. */
+static bool read_directly(p2p_engine *engine, const p2p_peer *peer, p2p_request receive, const wire_header *header)
+{
+    size_t bytes = (size_t)header->bytes;
+    return (header->flags & WIRE_FLAG_READABLE) && p2p__reads_memory(engine, bytes) &&
+           engine->world->read(engine, peer, receive->buf, header->receiver_id, bytes) &&
+           !atomic_load(&engine->board->failed); /* or it may not have been that rank any more */
+}
+
+static bool damaged(const p2p_request receive, const wire_header *header)
+{
+    return (header->flags & WIRE_FLAG_CRC) &&
+           p2p__crc32c(0, receive->buf, (size_t)header->bytes) != header->payload_crc;
 }
 
 p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *header)
 {
     p2p_peer *peer = &engine->peers[header->source];
     bool fits = p2p__accept(receive, header);
+    bool read = fits && read_directly(engine, peer, receive, header);
+    if (read && damaged(receive, header)) return p2p__damaged(engine, peer, header);
     receive->packet = (p2p_packet){.header = {.type = WIRE_CLEAR,
-                                              .flags = fits ? 0 : WIRE_FLAG_DROP,
+                                              .flags = fits && !read ? 0 : WIRE_FLAG_DROP,
                                               .context = header->context,
                                               .sender_id = header->sender_id,
                                               .receiver_id = receive->id},
                                    .sent = clear_sent,
                                    .owner = receive};
-    if (fits) p2p__list_add(&peer->awaits_payload, receive, LIST_AWAITS_PAYLOAD);
+    if (fits && !read) p2p__list_add(&peer->awaits_payload, receive, LIST_AWAITS_PAYLOAD);
     return p2p__post(engine, peer, &receive->packet);
 }
 

@@ -134,7 +134,7 @@ Test(bench_all_reduce, types_and_operators_for_people_and_as_json)
 {
     process_result result;
 
-    run_bench("--ranks 3 --max 1K --dtype i64 --op max --iters 2 --json", &result);
+    run_bench("--ranks 3 --world socket --max 1K --dtype i64 --op max --iters 2 --json", &result);
     ASSERT_STATUS(result, 0);
     ASSERT_CONTAINS(result.out,
                     "[\n  {\"world\": \"socket\", \"algorithm\": \"naive\", \"ranks\": 3, \"bytes\": 8, \"count\": 1, "
