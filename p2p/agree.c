@@ -231,7 +231,7 @@ static void doze(p2p_engine *engine, void *arg)
     board_slot *slot = slot_of(a->comm, a->number);
     const struct timespec limit = {0, DOZE_NS};
 
-    for (int i = 0; i < engine->spin.yields && !is_agreed(engine, arg); i++) sched_yield();
+    for (int i = 0; i < engine->spin.yields_before_a_doze && !is_agreed(engine, arg); i++) sched_yield();
     uint32_t bell = atomic_load(&slot->bell);
     atomic_fetch_add(&slot->dozing, 1);
     if (!is_agreed(engine, arg)) syscall(SYS_futex, &slot->bell, FUTEX_WAIT, bell, &limit, NULL, 0);

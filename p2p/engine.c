@@ -44,7 +44,7 @@ static void init_peer(p2p_engine *engine, int rank)
 {
     p2p_peer *peer = &engine->peers[rank];
     peer->rank = rank;
-    peer->credit = engine->config.unexpected_max / (uint64_t)engine->size;
+    peer->credit = engine->share;
     peer->unexpected_tail = &peer->unexpected;
 }
 
@@ -59,9 +59,10 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, board *b, p2p_e
     engine->memory_fd = memory_fd;
     engine->row = &b->rows[rank];
     engine->next_id = 1;
+    engine->share = engine->config.unexpected_max / (uint64_t)b->size;
     engine->clock = &engine->own_clock;
-    p2p__spin_init(&engine->spin, b->size);
     engine->world = p2p__world_find(b->config.world);
+    p2p__spin_init(&engine->spin, b->size, engine->world->link_memory);
     engine->sealed = engine->world->sealed || b->config.crc;
     engine->peers = calloc((size_t)b->size, sizeof *engine->peers);
     engine->this_process = process_mark();

@@ -45,7 +45,6 @@ struct p2p_request {
     int peer; /* world rank; negative: any */
     int tag;
     uint64_t id;          /* on the wire; for receives also the order of posting */
-    p2p_packet packet;    /* EAGER, REQUEST and PAYLOAD of a send; CLEAR of a receive */
     uint64_t began, ends; /* virtual: when the message began; when a send's port is free again */
     uint32_t debug_crc;   /* of an isend's buffer, with PAIRWISE_DEBUG */
     const char *file;     /* where it was posted */
@@ -56,6 +55,8 @@ struct p2p_request {
     const char *layer_name;
     uint64_t layer_number;
     p2p_clock clock;
+
+    p2p_packet packet; /* EAGER, REQUEST and PAYLOAD of a send; CLEAR of a receive. Not set before it is used. */
 };
 
 /* A message, or the announcement of one, that no receive has asked for yet. */
@@ -119,6 +120,7 @@ struct p2p_engine {
     uint64_t next_id, next_order;
     p2p_request requests; /* allocated and not yet waited for */
     size_t unexpected_count;
+    uint64_t share;           /* of the room for messages nobody has asked for: a peer's; bytes */
     uint64_t moved;           /* bytes and frames that came in, to see whether anything did */
     bool stepping;            /* inside a layer's step */
     bool all_done, timed_out; /* everyone has said goodbye; a call of this rank has run into its time limit */

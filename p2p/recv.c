@@ -31,11 +31,6 @@ static void credit_sent(p2p_engine *engine, p2p_packet *packet)
     p2p__consumed(engine, peer, 0);
 }
 
-static uint64_t share(const p2p_engine *engine)
-{
-    return engine->config.unexpected_max / (uint64_t)engine->size;
-}
-
 p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes)
 {
     if (bytes && peer->rank == engine->rank) {
@@ -43,7 +38,7 @@ p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes)
         return P2P_OK;
     }
     peer->owed += bytes;
-    if (peer->credit_busy || peer->owed < share(engine) / 4 || !peer->owed) return P2P_OK;
+    if (peer->credit_busy || peer->owed < engine->share / 4 || !peer->owed) return P2P_OK;
     peer->credit_busy = true;
     peer->credit_packet =
         (p2p_packet){.header = {.type = WIRE_CREDIT, .bytes = peer->owed}, .sent = credit_sent, .owner = peer};

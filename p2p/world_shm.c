@@ -171,13 +171,12 @@ static bool write_record(p2p_engine *engine, link_end *link)
     p2p_packet *packet = link->head;
     bool first = packet->done == 0;
     size_t header = first ? header_size(engine, packet) : 0;
-    size_t room = p2p__ring_room(&link->out, first ? header : 1);
+    size_t room = smaller(p2p__ring_room(&link->out, first ? header : 1), PART_BYTES);
     if (!room) return false;
-    unsigned char *place = p2p__ring_place(&link->out);
-    unsigned kind = first ? put_header(&packet->header, header, place) : RING_MORE;
     if (first) packet->done = sizeof packet->header;
-    size_t sent = packet->done - sizeof packet->header, left = packet->payload_bytes - sent;
-    size_t part = smaller(left, smaller(room, PART_BYTES) - header);
+    size_t sent = packet->done - sizeof packet->header, part = smaller(packet->payload_bytes - sent, room - header);
+    unsigned char *place = p2p__ring_place(&link->out, header + part);
+    unsigned kind = first ? put_header(&packet->header, header, place) : RING_MORE;
     if (part) memcpy(place + header, (const char *)packet->payload + sent, part);
     packet->done += part;
     p2p__ring_publish(&link->out, header + part, kind);
@@ -298,12 +297,14 @@ static p2p_packet *abandon(p2p_engine *engine, p2p_peer *peer)
 
 /* ---- Reading ---- */
 
-/* `at`: the content of the record. */
-static p2p_err nonsense(p2p_engine *engine, const p2p_peer *peer, const unsigned char *at, const char *what)
+/* The slot's bytes are shown: a head of 8, then the content if it is short. */
+static p2p_err nonsense(p2p_engine *engine, const p2p_peer *peer, const char *what)
 {
+    const shm_reader *in = &((const link_end *)peer->link)->in;
+    const unsigned char *slot = (const unsigned char *)p2p__ring_slot(in->ring, in->slot_count, in->slot);
     char line[3 * RING_LINE + 1] = "";
     for (size_t i = 0; i < RING_LINE; i++)
-        snprintf(line + strlen(line), sizeof line - strlen(line), "%s%02x", i % 4 ? "" : " ", at[i - RING_HEAD]);
+        snprintf(line + strlen(line), sizeof line - strlen(line), "%s%02x", i % 4 ? "" : " ", slot[i]);
     return p2p__broken(engine, P2P_ERR_PROTO, "the bytes from rank %d are not a valid record: %s:%s", peer->rank, what,
                        line);
 }
@@ -313,7 +314,7 @@ static p2p_err advance(p2p_engine *engine, p2p_peer *peer, const unsigned char *
 {
     link_end *link = peer->link;
     uint64_t payload = p2p__wire_payload(&peer->in);
-    if (bytes > payload - peer->in_got) return nonsense(engine, peer, from, "it is longer than its frame");
+    if (bytes > payload - peer->in_got) return nonsense(engine, peer, "it is longer than its frame");
     if (bytes && peer->in_dest) memcpy(peer->in_dest + peer->in_got, from, bytes);
     peer->in_got += bytes;
     link->in_payload = peer->in_got < payload;
@@ -323,7 +324,7 @@ static p2p_err advance(p2p_engine *engine, p2p_peer *peer, const unsigned char *
 static p2p_err begin_brief(p2p_engine *engine, p2p_peer *peer, const unsigned char *at, size_t bytes)
 {
     brief b;
-    if (bytes < sizeof b) return nonsense(engine, peer, at, "it is too short for a header");
+    if (bytes < sizeof b) return nonsense(engine, peer, "it is too short for a header");
     memcpy(&b, at, sizeof b);
     const wire_header header = {.type = WIRE_EAGER,
                                 .context = b.context,
@@ -338,7 +339,7 @@ static p2p_err begin_brief(p2p_engine *engine, p2p_peer *peer, const unsigned ch
 static p2p_err begin_frame(p2p_engine *engine, p2p_peer *peer, const unsigned char *at, size_t bytes)
 {
     wire_header header;
-    if (bytes < sizeof header) return nonsense(engine, peer, at, "it is too short for a header");
+    if (bytes < sizeof header) return nonsense(engine, peer, "it is too short for a header");
     memcpy(&header, at, sizeof header);
     p2p_err err = p2p__arrived(engine, peer, &header);
     return err ? err : advance(engine, peer, at + sizeof header, bytes - sizeof header);
@@ -347,10 +348,9 @@ static p2p_err begin_frame(p2p_engine *engine, p2p_peer *peer, const unsigned ch
 static p2p_err read_record(p2p_engine *engine, p2p_peer *peer, const unsigned char *at, size_t bytes, unsigned kind)
 {
     const link_end *link = peer->link;
-    if (kind == RING_PAD) return P2P_OK;
     if (bytes == SIZE_MAX || kind < RING_BRIEF || kind > RING_MORE)
-        return nonsense(engine, peer, at, "its length or its kind is impossible");
-    if (link->in_payload != (kind == RING_MORE)) return nonsense(engine, peer, at, "it is out of place");
+        return nonsense(engine, peer, "its length or its kind is impossible");
+    if (link->in_payload != (kind == RING_MORE)) return nonsense(engine, peer, "it is out of place");
     if (kind == RING_BRIEF) return begin_brief(engine, peer, at, bytes);
     return kind == RING_FRAME ? begin_frame(engine, peer, at, bytes) : advance(engine, peer, at, bytes);
 }

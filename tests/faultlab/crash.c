@@ -66,7 +66,7 @@ static void before_record(shm_writer *writer)
 {
     if (!trap.armed) return;
     if (trap.left-- > 0) return;
-    if (trap.halfway) memset(p2p__ring_place(writer), 0x5a, RING_LINE - RING_HEAD);
+    if (trap.halfway) memset(p2p__ring_place(writer, RING_INLINE), 0x5a, RING_INLINE);
     lab_die(SIGKILL);
 }
 
