@@ -30,7 +30,8 @@ static size_t counters_bytes(int size)
 
 size_t p2p__board_bytes(int size)
 {
-    return rows_bytes(size) + counters_bytes(size) + BOARD_CONTEXTS * BOARD_SLOTS * sizeof(board_slot);
+    return rows_bytes(size) + counters_bytes(size) +
+           (size_t)BOARD_CONTEXTS * BOARD_SLOTS * (sizeof(board_gate) + (size_t)size * sizeof(board_line));
 }
 
 static board *map(int fd, size_t bytes)
@@ -54,7 +55,6 @@ board *p2p__board_create(int size, const p2p_config *config, int *fd)
     b->config = *config;
     b->magic = BOARD_MAGIC;
     snprintf(b->build_id, sizeof b->build_id, "%s", P2P_BUILD_ID);
-    atomic_store(&b->next_context, 1);
     atomic_store(&b->memory_end, p2p__memory_begin(size));
     *fd = file;
     return b;
@@ -104,10 +104,21 @@ _Atomic uint64_t *p2p__board_received(board *b, int by)
     return counters(b) + ((size_t)b->size + (size_t)by) * counters_of_a_rank(b->size);
 }
 
-board_slot *p2p__board_slot(board *b, uint32_t context, uint64_t number)
+static size_t slot_of(uint32_t context, uint64_t number)
 {
-    board_slot *slots = (board_slot *)(void *)((char *)counters(b) + counters_bytes(b->size));
-    return slots + (size_t)(context / 2 % BOARD_CONTEXTS) * BOARD_SLOTS + number % BOARD_SLOTS;
+    return (size_t)(context / 2 % BOARD_CONTEXTS) * BOARD_SLOTS + number % BOARD_SLOTS;
+}
+
+board_gate *p2p__board_gate(board *b, uint32_t context, uint64_t number)
+{
+    board_gate *gates = (board_gate *)(void *)((char *)counters(b) + counters_bytes(b->size));
+    return gates + slot_of(context, number);
+}
+
+board_line *p2p__board_lines(board *b, uint32_t context, uint64_t number)
+{
+    board_line *lines = (board_line *)(void *)(p2p__board_gate(b, 0, 0) + (size_t)BOARD_CONTEXTS * BOARD_SLOTS);
+    return lines + slot_of(context, number) * (size_t)b->size;
 }
 
 /* snprintf at the end of what is there already. */

@@ -64,6 +64,7 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, board *b, p2p_e
     engine->world = p2p__world_find(b->config.world);
     p2p__spin_init(&engine->spin, b->size, engine->world->link_memory);
     engine->sealed = engine->world->sealed || b->config.crc;
+    engine->express = engine->world->send_now && !b->config.strict && !b->config.crc && !b->config.network.on;
     engine->peers = calloc((size_t)b->size, sizeof *engine->peers);
     engine->this_process = process_mark();
     if (!engine->peers || !engine->this_process || engine->world->open(engine)) {
@@ -103,20 +104,24 @@ void p2p__engine_destroy(p2p_engine *engine)
 
 /* ---- Frames that leave ---- */
 
+uint32_t p2p__frame_leaves(p2p_engine *engine, p2p_peer *peer)
+{
+    _Atomic uint64_t *sent = &p2p__board_sent(engine->board, engine->rank)[peer->rank];
+    p2p__row_open(engine->row);
+    atomic_store_explicit(sent, peer->frames_out + 1, memory_order_relaxed);
+    p2p__row_shut(engine->row);
+    return peer->frames_out++;
+}
+
 p2p_err p2p__post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet)
 {
     packet->next = NULL;
     packet->done = 0;
     packet->header.source = (uint32_t)engine->rank;
-    packet->header.sequence = peer->frames_out++;
+    packet->header.sequence = p2p__frame_leaves(engine, peer);
     if (engine->sealed) p2p__wire_seal(&packet->header);
     engine->packets_out++;
     peer->packets_out++;
-
-    _Atomic uint64_t *sent = &p2p__board_sent(engine->board, engine->rank)[peer->rank];
-    p2p__row_open(engine->row);
-    atomic_store_explicit(sent, peer->frames_out, memory_order_relaxed);
-    p2p__row_shut(engine->row);
     return engine->world->post(engine, peer, packet);
 }
 
@@ -230,16 +235,20 @@ static void unexpected_delivered(p2p_peer *peer)
     p2p__free_unexpected(message);
 }
 
+void p2p__frame_received(p2p_engine *engine, p2p_peer *peer)
+{
+    engine->moved++;
+    peer->frames_in++;
+    if (peer->received_dirty) return;
+    peer->received_dirty = true;
+    peer->next_dirty = engine->dirty;
+    engine->dirty = peer;
+}
+
 p2p_err p2p__delivered(p2p_engine *engine, p2p_peer *peer)
 {
     const wire_header *in = &peer->in;
-    engine->moved++;
-    peer->frames_in++;
-    if (!peer->received_dirty) {
-        peer->received_dirty = true;
-        peer->next_dirty = engine->dirty;
-        engine->dirty = peer;
-    }
+    p2p__frame_received(engine, peer);
     if (!undamaged(peer)) return p2p__damaged(engine, peer, in);
     bool kept = peer->in_unexpected && !peer->in_unexpected->claimed;
     if (peer->in_unexpected) unexpected_delivered(peer);

@@ -100,6 +100,12 @@ struct p2p_peer {
     void *link; /* the world's */
 };
 
+/* What has been put into words already (fingerprint.c). */
+typedef struct {
+    p2p_fingerprint what;
+    const char *file;
+} p2p_said;
+
 struct p2p_engine {
     int rank, size;
     int control;   /* socket to the supervisor, -1 in a world of one */
@@ -111,7 +117,8 @@ struct p2p_engine {
     p2p_clock *clock;    /* that of the rank, or of the non-blocking collective whose step runs */
     p2p_spin spin;
     const p2p_world *world;
-    bool sealed; /* headers carry a checksum */
+    bool sealed;  /* headers carry a checksum */
+    bool express; /* nothing is asked for that short messages must go the long way for */
     void *world_state;
     p2p_peer *peers; /* [size] */
     p2p_request_list posted_any, layers;
@@ -135,9 +142,12 @@ struct p2p_engine {
     int depth; /* of public calls */
     const char *call_name, *call_file;
     int call_line;
-    bool polled;        /* the call that ends now was a look that found nothing */
-    bool drained;       /* after a failure: everything that was sent has been received */
-    size_t packets_out; /* frames posted that have not left */
+    p2p_fingerprint shown; /* the collective on this rank's row, and its hash */
+    uint64_t shown_hash;
+    p2p_said said[BOARD_WORDS]; /* what the row's words say */
+    bool polled;                /* the call that ends now was a look that found nothing */
+    bool drained;               /* after a failure: everything that was sent has been received */
+    size_t packets_out;         /* frames posted that have not left */
 
     const unsigned char *this_process; /* a page that is zero in a forked child */
     _Atomic int owner;                 /* PAIRWISE_DEBUG: the thread inside, 0 if none */
@@ -153,6 +163,8 @@ struct p2p_comm {
     p2p_traffic *traffic; /* [size] */
     p2p_errors errors;
     uint64_t collectives; /* begun so far: the number of the one that is open */
+    uint64_t posted;      /* of them, those that ranks have shown each other: all, unless PAIRWISE_CHECK=0 */
+    uint64_t all_passed;  /* of these, the first so many are known to have been agreed on */
     uint64_t layers_end;  /* virtual: when the last non-blocking collective ended */
     bool agreed;          /* the open one, or it need not */
     const char *file;     /* where p2p_split made it */
@@ -194,6 +206,13 @@ void p2p__engine_destroy(p2p_engine *engine);
 
 /* Give the world a packet; counts the frame on the board first. */
 p2p_err p2p__post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet);
+
+/* For worlds: a frame to this peer is about to leave that is no packet: counts it on the board, and returns its sequence
+ * number. */
+uint32_t p2p__frame_leaves(p2p_engine *engine, p2p_peer *peer);
+
+/* A frame from this peer has been dealt with. */
+void p2p__frame_received(p2p_engine *engine, p2p_peer *peer);
 
 /* For worlds: all of a packet has left. It may be gone afterwards. */
 void p2p__left(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet);
@@ -262,6 +281,13 @@ p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes);
 void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int limit);
 p2p_err p2p__unreachable_error(p2p_comm *comm, const p2p_peer *peer);
 
+/* ---- express.c: a short message whose way is free. False: nothing has been done, and it must go the long way. The
+ *      arguments have been checked. ---- */
+
+bool p2p__express_send(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, uint32_t context);
+bool p2p__express_recv(p2p_comm *comm, void *buf, size_t room, int source, int tag, uint32_t context,
+                       p2p_status *status);
+
 /* ---- request.c ---- */
 
 p2p_err p2p__request_new(p2p_comm *comm, enum request_kind kind, void *buf, size_t bytes, p2p_request *request);
@@ -278,8 +304,9 @@ void p2p__forget_line(void);
 
 /* ---- agree.c ---- */
 
-/* Tell the others what this rank thinks the collective is: what its row shows. */
-p2p_err p2p__agree_post(p2p_comm *comm);
+/* Tell the others that this rank is in the open collective, and what it thinks it is: what its row shows. Some bytes may
+ * go with it. */
+p2p_err p2p__agree_post(p2p_comm *comm, const void *carried, size_t bytes);
 
 /* ---- leaks.c ---- */
 

@@ -38,7 +38,10 @@ typedef struct {
     size_t count;          /* elements */
     const char *dtype, *op;
     int root;
-    bool late; /* begin need not wait: p2p_layer_agree will be called before a user buffer is written */
+    bool late;           /* begin need not wait: p2p_layer_agree will be called before a user buffer is written */
+    bool meets;          /* p2p_layer_meet will be called, or something is carried */
+    const void *carries; /* goes with it to the other ranks: see p2p_layer_carried */
+    size_t carried_bytes;
 } p2p_fingerprint;
 
 /* Begin: takes the line of the outermost call, numbers the collective on this communicator and shows it to the
@@ -52,6 +55,16 @@ p2p_err p2p_layer_refuse(p2p_comm *comm, const p2p_fingerprint *what, p2p_err er
 /* Wait until every rank of the communicator is in this collective and means the same by it. Costs next to nothing when
  * they are there already. After an error nothing may be written; pass it to p2p_layer_end. */
 p2p_err p2p_layer_agree(p2p_comm *comm);
+
+/* Meet the others once more: wait until every rank of the communicator has come to this step of the collective (1, 2, ...).
+ * What a rank has written into shared memory before it comes, the others can read afterwards. The first meeting is an
+ * agreement as well. For collectives that have said `meets`. */
+p2p_err p2p_layer_meet(p2p_comm *comm, unsigned step);
+
+/* Up to P2P_LAYER_CARRIED bytes travel with the fingerprint, at no cost: what a rank has sent that way. Only after
+ * p2p_layer_agree or a meeting, and until this rank ends the collective. */
+enum { P2P_LAYER_CARRIED = 48 };
+const void *p2p_layer_carried(const p2p_comm *comm, int rank);
 
 /* The number of the collective just begun on comm (from 1), and the same question without waiting, for a step function. */
 uint64_t p2p_layer_number(const p2p_comm *comm);

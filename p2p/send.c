@@ -143,6 +143,7 @@ static p2p_err send_and_wait(p2p_comm *comm, const void *buf, size_t bytes, int 
 {
     p2p_err err = check_send(comm, buf, bytes, dest, tag);
     if (err) return err;
+    if (!match && p2p__express_send(comm, buf, bytes, dest, tag, context)) return P2P_OK;
     struct p2p_request request;
     p2p__request_init(&request, REQUEST_SEND, comm, (void *)(uintptr_t)buf, bytes);
     request.context = context;

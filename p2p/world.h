@@ -25,6 +25,14 @@ typedef struct p2p_packet {
     void *owner;
 } p2p_packet;
 
+/* A short message and where it lies. */
+typedef struct {
+    uint32_t context;
+    int32_t tag;
+    size_t bytes;
+    const void *payload;
+} p2p_brief;
+
 typedef struct {
     const char *name;
     bool sealed; /* a header must say by itself that it is whole: it crosses something that could change it */
@@ -40,6 +48,14 @@ typedef struct {
     /* Move whatever can move. Sleep until something can, or until `deadline` (ns, p2p__now); 0: do not sleep;
      * UINT64_MAX: no limit. Also serves the supervisor's messages. */
     p2p_err (*progress)(struct p2p_engine *engine, uint64_t deadline);
+
+    /* The express lane (express.c); all NULL in a world that has none. send_now: write a short message at once, or return
+     * false if it would have to wait. look: if the next thing from a peer is a short message, all of it, show it, until
+     * take says that it has been copied. is_waiting: is there anything at all? */
+    bool (*send_now)(struct p2p_engine *engine, struct p2p_peer *peer, const p2p_brief *message);
+    bool (*is_waiting)(const struct p2p_engine *engine, const struct p2p_peer *peer);
+    bool (*look)(const struct p2p_engine *engine, const struct p2p_peer *peer, p2p_brief *message);
+    void (*take)(struct p2p_engine *engine, struct p2p_peer *peer);
 
     /* There can be no link to this peer: close what there is, give back the packets that were waiting for it. */
     p2p_packet *(*abandon)(struct p2p_engine *engine, struct p2p_peer *peer);

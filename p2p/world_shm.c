@@ -29,7 +29,6 @@
 #include "p2p/pull.h"
 #include "p2p/shm_ring.h"
 
-#define RING_LARGEST ((size_t)64 << 10)
 #define RINGS_OF_A_RANK ((size_t)1 << 20) /* about what the rings of one rank to all others take in all */
 #define PART_BYTES ((size_t)8 << 10) /* written before the reader may see it: small enough for both to work at once */
 #define RECORDS_A_TURN 64
@@ -40,6 +39,13 @@ typedef struct {
     int32_t tag;
     uint32_t bytes, sequence;
 } brief;
+
+/* A payload that does not fit behind it into one line begins with the next one: copies of whole lines are faster. */
+static size_t brief_size(size_t payload)
+{
+    size_t in_line = RING_LINE - RING_HEAD;
+    return payload <= in_line - sizeof(brief) ? sizeof(brief) : in_line;
+}
 
 typedef struct {
     int fd; /* -1: not open */
@@ -146,13 +152,13 @@ static void wake_after(p2p_engine *engine, p2p_peer *peer)
 static size_t header_size(const p2p_engine *engine, const p2p_packet *packet)
 {
     bool is_brief = packet->header.type == WIRE_EAGER && !engine->sealed && !engine->config.network.on;
-    return is_brief ? sizeof(brief) : sizeof(wire_header);
+    return is_brief ? brief_size(packet->payload_bytes) : sizeof(wire_header);
 }
 
 static unsigned put_header(const wire_header *header, size_t bytes, unsigned char *at)
 {
     if (bytes == sizeof *header) {
-        memcpy(at, header, bytes);
+        memcpy(at, header, sizeof *header);
         return RING_FRAME;
     }
     const brief b = {header->context, header->tag, (uint32_t)header->bytes, header->sequence};
@@ -171,15 +177,15 @@ static bool write_record(p2p_engine *engine, link_end *link)
     p2p_packet *packet = link->head;
     bool first = packet->done == 0;
     size_t header = first ? header_size(engine, packet) : 0;
-    size_t room = smaller(p2p__ring_room(&link->out, first ? header : 1), PART_BYTES);
+    size_t room = smaller(p2p__ring_room(&link->out, first ? header : 1), header + PART_BYTES);
     if (!room) return false;
-    if (first) packet->done = sizeof packet->header;
-    size_t sent = packet->done - sizeof packet->header, part = smaller(packet->payload_bytes - sent, room - header);
-    unsigned char *place = p2p__ring_place(&link->out, header + part);
-    unsigned kind = first ? put_header(&packet->header, header, place) : RING_MORE;
+    size_t sent = first ? 0 : packet->done - sizeof packet->header;
+    size_t part = smaller(packet->payload_bytes - sent, room - header);
+    unsigned char *place = p2p__ring_begin(&link->out, header + part);
     if (part) memcpy(place + header, (const char *)packet->payload + sent, part);
-    packet->done += part;
+    unsigned kind = first ? put_header(&packet->header, header, place) : RING_MORE;
     p2p__ring_publish(&link->out, header + part, kind);
+    packet->done = sizeof packet->header + sent + part;
     return true;
 }
 
@@ -297,14 +303,14 @@ static p2p_packet *abandon(p2p_engine *engine, p2p_peer *peer)
 
 /* ---- Reading ---- */
 
-/* The slot's bytes are shown: a head of 8, then the content if it is short. */
+/* The record's first line is shown: its head of 8 bytes, and what follows. */
 static p2p_err nonsense(p2p_engine *engine, const p2p_peer *peer, const char *what)
 {
     const shm_reader *in = &((const link_end *)peer->link)->in;
-    const unsigned char *slot = (const unsigned char *)p2p__ring_slot(in->ring, in->slot_count, in->slot);
+    const unsigned char *at = (const unsigned char *)p2p__ring_head(in->ring, in->size, in->at);
     char line[3 * RING_LINE + 1] = "";
     for (size_t i = 0; i < RING_LINE; i++)
-        snprintf(line + strlen(line), sizeof line - strlen(line), "%s%02x", i % 4 ? "" : " ", slot[i]);
+        snprintf(line + strlen(line), sizeof line - strlen(line), "%s%02x", i % 4 ? "" : " ", at[i]);
     return p2p__broken(engine, P2P_ERR_PROTO, "the bytes from rank %d are not a valid record: %s:%s", peer->rank, what,
                        line);
 }
@@ -313,11 +319,11 @@ static p2p_err nonsense(p2p_engine *engine, const p2p_peer *peer, const char *wh
 static p2p_err advance(p2p_engine *engine, p2p_peer *peer, const unsigned char *from, size_t bytes)
 {
     link_end *link = peer->link;
-    uint64_t payload = p2p__wire_payload(&peer->in);
-    if (bytes > payload - peer->in_got) return nonsense(engine, peer, "it is longer than its frame");
+    uint64_t left = p2p__wire_payload(&peer->in) - peer->in_got;
+    if (bytes > left) return nonsense(engine, peer, "it is longer than its frame");
     if (bytes && peer->in_dest) memcpy(peer->in_dest + peer->in_got, from, bytes);
     peer->in_got += bytes;
-    link->in_payload = peer->in_got < payload;
+    link->in_payload = bytes < left;
     return link->in_payload ? P2P_OK : p2p__delivered(engine, peer);
 }
 
@@ -326,6 +332,8 @@ static p2p_err begin_brief(p2p_engine *engine, p2p_peer *peer, const unsigned ch
     brief b;
     if (bytes < sizeof b) return nonsense(engine, peer, "it is too short for a header");
     memcpy(&b, at, sizeof b);
+    size_t size = brief_size(b.bytes);
+    if (bytes < size) return nonsense(engine, peer, "it is too short for a header");
     const wire_header header = {.type = WIRE_EAGER,
                                 .context = b.context,
                                 .tag = b.tag,
@@ -333,7 +341,7 @@ static p2p_err begin_brief(p2p_engine *engine, p2p_peer *peer, const unsigned ch
                                 .sequence = b.sequence,
                                 .source = (uint32_t)peer->rank};
     p2p_err err = p2p__arrived(engine, peer, &header);
-    return err ? err : advance(engine, peer, at + sizeof b, bytes - sizeof b);
+    return err ? err : advance(engine, peer, at + size, bytes - size);
 }
 
 static p2p_err begin_frame(p2p_engine *engine, p2p_peer *peer, const unsigned char *at, size_t bytes)
@@ -345,26 +353,26 @@ static p2p_err begin_frame(p2p_engine *engine, p2p_peer *peer, const unsigned ch
     return err ? err : advance(engine, peer, at + sizeof header, bytes - sizeof header);
 }
 
-static p2p_err read_record(p2p_engine *engine, p2p_peer *peer, const unsigned char *at, size_t bytes, unsigned kind)
+static p2p_err read_record(p2p_engine *engine, p2p_peer *peer, size_t *bytes)
 {
     const link_end *link = peer->link;
-    if (bytes == SIZE_MAX || kind < RING_BRIEF || kind > RING_MORE)
+    unsigned kind;
+    const unsigned char *at = p2p__ring_look(&link->in, bytes, &kind);
+    if (!at || kind < RING_PAD || kind > RING_MORE)
         return nonsense(engine, peer, "its length or its kind is impossible");
+    if (kind == RING_PAD) return P2P_OK;
     if (link->in_payload != (kind == RING_MORE)) return nonsense(engine, peer, "it is out of place");
-    if (kind == RING_BRIEF) return begin_brief(engine, peer, at, bytes);
-    return kind == RING_FRAME ? begin_frame(engine, peer, at, bytes) : advance(engine, peer, at, bytes);
+    if (kind == RING_BRIEF) return begin_brief(engine, peer, at, *bytes);
+    return kind == RING_FRAME ? begin_frame(engine, peer, at, *bytes) : advance(engine, peer, at, *bytes);
 }
 
-/* On P2P_ERR_NOMEM the record stays where it is. */
-static p2p_err read_link(p2p_engine *engine, p2p_peer *peer)
+/* Up to so many records. On P2P_ERR_NOMEM the record stays where it is. */
+static p2p_err read_link(p2p_engine *engine, p2p_peer *peer, int most)
 {
     link_end *link = peer->link;
-    for (int i = 0; i < RECORDS_A_TURN; i++) {
+    for (int i = 0; i < most && p2p__ring_waiting(&link->in); i++) {
         size_t bytes;
-        unsigned kind;
-        const unsigned char *at = p2p__ring_look(&link->in, &bytes, &kind);
-        if (!at) return P2P_OK;
-        p2p_err err = read_record(engine, peer, at, bytes, kind);
+        p2p_err err = read_record(engine, peer, &bytes);
         if (err) return err;
         engine->moved++;
         if (p2p__ring_take(&link->in, bytes)) wake(engine, peer);
@@ -374,10 +382,11 @@ static p2p_err read_link(p2p_engine *engine, p2p_peer *peer)
 
 /* ---- Progress ---- */
 
+/* One record only: it may be what is waited for, and a look at the line behind it may take as long as it took. */
 static p2p_err try_peer(p2p_engine *engine, p2p_peer *peer)
 {
     const link_end *link = peer->link;
-    return link->rings ? read_link(engine, peer) : P2P_OK;
+    return link->rings ? read_link(engine, peer, 1) : P2P_OK;
 }
 
 static void flush_all(p2p_engine *engine)
@@ -401,7 +410,7 @@ static p2p_err look_around(p2p_engine *engine)
 {
     const shm_world *w = engine->world_state;
     p2p_err err = hear_supervisor(engine);
-    for (size_t i = 0; !err && i < w->open_count; i++) err = read_link(engine, w->open[i]);
+    for (size_t i = 0; !err && i < w->open_count; i++) err = read_link(engine, w->open[i], RECORDS_A_TURN);
     if (!err && w->queued) flush_all(engine);
     return err;
 }
@@ -459,6 +468,53 @@ static p2p_err progress(p2p_engine *engine, uint64_t deadline)
     return err;
 }
 
+/* ---- The express lane ---- */
+
+static bool send_now(p2p_engine *engine, p2p_peer *peer, const p2p_brief *message)
+{
+    link_end *link = peer->link;
+    size_t size = brief_size(message->bytes), bytes = size + message->bytes;
+    if (!link->rings || link->head || message->bytes > PART_BYTES || !p2p__ring_room(&link->out, bytes)) return false;
+    const brief b = {message->context, message->tag, (uint32_t)message->bytes, p2p__frame_leaves(engine, peer)};
+    unsigned char *place = p2p__ring_begin(&link->out, bytes);
+    if (message->bytes) memcpy(place + size, message->payload, message->bytes);
+    memcpy(place, &b, sizeof b);
+    p2p__ring_publish(&link->out, bytes, RING_BRIEF);
+    wake_after(engine, peer);
+    return true;
+}
+
+static bool is_waiting(const p2p_engine *engine, const p2p_peer *peer)
+{
+    const link_end *link = peer->link;
+    (void)engine;
+    return link->rings && p2p__ring_waiting(&link->in);
+}
+
+static bool look(const p2p_engine *engine, const p2p_peer *peer, p2p_brief *message)
+{
+    const link_end *link = peer->link;
+    size_t bytes;
+    unsigned kind;
+    brief b;
+    (void)engine;
+    const unsigned char *at = p2p__ring_look(&link->in, &bytes, &kind);
+    if (!at || kind != RING_BRIEF || bytes < sizeof b) return false;
+    memcpy(&b, at, sizeof b);
+    size_t size = brief_size(b.bytes);
+    *message = (p2p_brief){b.context, b.tag, b.bytes, at + size};
+    return bytes == size + b.bytes && b.sequence == peer->frames_in;
+}
+
+static void take(p2p_engine *engine, p2p_peer *peer)
+{
+    link_end *link = peer->link;
+    size_t bytes;
+    unsigned kind;
+    p2p__ring_look(&link->in, &bytes, &kind);
+    if (p2p__ring_take(&link->in, bytes)) wake(engine, peer);
+}
+
 /* ---- Reading another rank's memory ---- */
 
 static bool read_memory(p2p_engine *engine, const p2p_peer *peer, void *to, uint64_t from, size_t bytes)
@@ -476,5 +532,9 @@ const p2p_world p2p__world_shm = {
     .link = link_opened,
     .link_memory = link_memory,
     .abandon = abandon,
+    .send_now = send_now,
+    .is_waiting = is_waiting,
+    .look = look,
+    .take = take,
     .read = read_memory,
 };

@@ -200,8 +200,8 @@ bool lab_in_shm(p2p_comm *world);
 /* The writer of the ring into which this process has written last; NULL if it has written into none. */
 struct shm_writer *lab_last_writer(void);
 
-/* Called before each record that this process writes, with the writer; NULL: not. */
-extern void (*lab_before_record)(struct shm_writer *writer);
+/* Called before each record that this process writes, with the place of its content; NULL: not. */
+extern void (*lab_before_record)(unsigned char *place);
 
 /* Called instead of copying from another rank's memory; NULL: not. lab_pull is the copying. */
 extern bool (*lab_instead_of_pull)(pid_t pid, void *to, uint64_t from, size_t bytes);

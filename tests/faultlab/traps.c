@@ -6,13 +6,13 @@
 #include "p2p/internal.h"
 #include "p2p/shm_ring.h"
 
-size_t __real_p2p__ring_room(shm_writer *writer, size_t least);
+unsigned char *__real_p2p__ring_begin(shm_writer *writer, size_t content);
 bool __real_p2p__pull(pid_t pid, void *to, uint64_t from, size_t bytes);
-size_t __wrap_p2p__ring_room(shm_writer *writer, size_t least);
+unsigned char *__wrap_p2p__ring_begin(shm_writer *writer, size_t content);
 bool __wrap_p2p__pull(pid_t pid, void *to, uint64_t from, size_t bytes);
 
 static shm_writer *last;
-void (*lab_before_record)(shm_writer *writer);
+void (*lab_before_record)(unsigned char *place);
 bool (*lab_instead_of_pull)(pid_t pid, void *to, uint64_t from, size_t bytes);
 
 bool lab_in_shm(p2p_comm *world)
@@ -25,12 +25,12 @@ shm_writer *lab_last_writer(void)
     return last;
 }
 
-size_t __wrap_p2p__ring_room(shm_writer *writer, size_t least)
+unsigned char *__wrap_p2p__ring_begin(shm_writer *writer, size_t content)
 {
-    size_t room = __real_p2p__ring_room(writer, least);
-    if (room && lab_before_record) lab_before_record(writer);
+    unsigned char *place = __real_p2p__ring_begin(writer, content);
+    if (lab_before_record) lab_before_record(place);
     last = writer;
-    return room;
+    return place;
 }
 
 bool lab_pull(pid_t pid, void *to, uint64_t from, size_t bytes)

@@ -51,12 +51,11 @@ static int wake_up(int fd)
 static int scribble(int fd, const void *bytes)
 {
     shm_writer *w = lab_last_writer();
-    shm_slot *slot = p2p__ring_slot(w->ring, w->slot_count, w->slot);
     uint64_t head;
     memcpy(&head, bytes, sizeof head);
-    memcpy(slot->content, (const char *)bytes + sizeof head, sizeof slot->content);
-    atomic_store(&slot->head, (head & UINT32_MAX) | (w->slot + 1)
-                                                        << 32); /* or it would only seem not to be there yet */
+    memcpy(p2p__ring_begin(w, 0), (const char *)bytes + sizeof head, RING_LINE - sizeof head);
+    head = (head & UINT32_MAX) | (w->at + 1) << 32; /* or it would only seem not to be there yet */
+    atomic_store(p2p__ring_head(w->ring, w->size, w->at), head);
     return wake_up(fd);
 }
 
@@ -76,8 +75,8 @@ static int inject_frame(int fd, const wire_header *header, const void *payload, 
 {
     shm_writer *w = lab_last_writer();
     if (!in_shm) return inject(fd, header, sizeof *header) || inject(fd, payload, bytes);
-    WANT(p2p__ring_room(w, sizeof *header + bytes) || !bytes, "no room for %zu bytes", bytes);
-    unsigned char *place = p2p__ring_place(w, sizeof *header + bytes);
+    WANT(p2p__ring_room(w, sizeof *header) >= sizeof *header + bytes, "no room for %zu bytes", bytes);
+    unsigned char *place = p2p__ring_begin(w, sizeof *header + bytes);
     memcpy(place, header, sizeof *header);
     if (bytes) memcpy(place + sizeof *header, payload, bytes);
     p2p__ring_publish(w, sizeof *header + bytes, RING_FRAME);
