@@ -29,14 +29,15 @@ enum { ROUNDS = 5, VIRTUAL_ROUNDS = 2, VIRTUAL_ITERS = 2, MOST_ITERS = 4000, ALI
 
 typedef p2p_err (*all_reduce)(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
-#define ALGORITHM_NAMES "naive, tree, doubling, ring, auto"
+#define ALGORITHM_NAMES "naive, tree, doubling, ring, flat, direct, auto"
 
 static const struct {
     const char *name;
     all_reduce function;
 } known[] = {
     {"naive", coll_naive_all_reduce}, {"tree", coll_tree_all_reduce}, {"doubling", coll_doubling_all_reduce},
-    {"ring", ring_all_reduce},        {"auto", coll_all_reduce},
+    {"ring", ring_all_reduce},        {"flat", coll_flat_all_reduce}, {"direct", coll_direct_all_reduce},
+    {"auto", coll_all_reduce},
 };
 
 static all_reduce find_algorithm(const char *name)

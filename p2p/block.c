@@ -304,8 +304,8 @@ static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_
 {
     p2p_err err;
     do {
-        err = waiting->hot && !spell->yields ? engine->world->try_peer(engine, waiting->hot)
-                                             : engine->world->progress(engine, 0);
+        err = waiting->hot && spell->spin_until ? engine->world->try_peer(engine, waiting->hot)
+                                                : engine->world->progress(engine, 0);
         if (!err && engine->layers.head) err = step_layers(engine);
     } while (!err && !waiting->ready(engine, waiting->arg) && !engine->failed &&
              p2p__spell_goes_on(&engine->spin, spell));

@@ -156,6 +156,7 @@ typedef struct {
     _Atomic uint64_t memory_end; /* of what has been given out of the file behind the board (memory.h) */
     /* Of communicators, by index; the world has 0: */
     _Atomic uint32_t context_users[BOARD_CONTEXTS]; /* ranks that have one with this index; 0: free */
+    _Atomic uint64_t stage_place[BOARD_CONTEXTS];   /* of its stages (stage.c), 0: none yet */
     _Atomic uint32_t context_turn[BOARD_CONTEXTS];  /* how often the index has been given out */
     board_row rows[];                               /* then: sent, received, gates, lines */
 } board;

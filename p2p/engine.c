@@ -95,6 +95,7 @@ void p2p__engine_destroy(p2p_engine *engine)
 {
     if (engine->world_state) engine->world->close(engine);
     free_messages(engine);
+    p2p__blocks_free(engine);
     if (engine->control >= 0) close(engine->control);
     if (engine->memory_fd >= 0) close(engine->memory_fd);
     if (engine->this_process) munmap((void *)(uintptr_t)engine->this_process, (size_t)sysconf(_SC_PAGESIZE));

@@ -52,7 +52,7 @@ static bool wait_for_it(p2p_engine *engine, p2p_peer *peer, p2p_brief *b)
     for (unsigned looks = 0;; looks++) {
         if (engine->world->is_waiting(engine, peer)) return engine->world->look(engine, peer, b);
         if (looks % LOOKS_A_TIME) continue;
-        uint64_t now = engine->spin.longest ? p2p__now() : UINT64_MAX;
+        uint64_t now = engine->spin.now ? p2p__now() : UINT64_MAX;
         if (!give_up) give_up = now + LONGEST_NS;
         if (now >= give_up) return false;
     }

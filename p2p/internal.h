@@ -106,6 +106,14 @@ typedef struct {
     const char *file;
 } p2p_said;
 
+/* Shared memory: this rank's own from p2p_alloc, or another's as this one sees it. */
+typedef struct p2p_block {
+    struct p2p_block *next;
+    uint64_t place;
+    size_t bytes;
+    char *at;
+} p2p_block;
+
 struct p2p_engine {
     int rank, size;
     int control;   /* socket to the supervisor, -1 in a world of one */
@@ -123,6 +131,7 @@ struct p2p_engine {
     p2p_peer *peers; /* [size] */
     p2p_request_list posted_any, layers;
     p2p_peer *dirty;
+    p2p_block *blocks, *views;
     p2p_comm *comms; /* all that are not freed, the world first */
     uint64_t next_id, next_order;
     p2p_request requests; /* allocated and not yet waited for */
@@ -162,12 +171,14 @@ struct p2p_comm {
     int *comm_rank;       /* [size of world], -1 for strangers */
     p2p_traffic *traffic; /* [size] */
     p2p_errors errors;
-    uint64_t collectives; /* begun so far: the number of the one that is open */
-    uint64_t posted;      /* of them, those that ranks have shown each other: all, unless PAIRWISE_CHECK=0 */
-    uint64_t all_passed;  /* of these, the first so many are known to have been agreed on */
-    uint64_t layers_end;  /* virtual: when the last non-blocking collective ended */
-    bool agreed;          /* the open one, or it need not */
-    const char *file;     /* where p2p_split made it */
+    uint64_t collectives;  /* begun so far: the number of the one that is open */
+    uint64_t posted;       /* of them, those that ranks have shown each other: all, unless PAIRWISE_CHECK=0 */
+    uint64_t all_passed;   /* of these, the first so many are known to have been agreed on */
+    uint64_t layers_end;   /* virtual: when the last non-blocking collective ended */
+    bool agreed;           /* the open one, or it need not */
+    unsigned char *stages; /* stage.c: mapped; NULL: not asked for yet */
+    uint64_t stages_used;
+    const char *file; /* where p2p_split made it */
     int line;
     char cause[1024], message[1536];
 };
@@ -307,6 +318,12 @@ void p2p__forget_line(void);
 /* Tell the others that this rank is in the open collective, and what it thinks it is: what its row shows. Some bytes may
  * go with it. */
 p2p_err p2p__agree_post(p2p_comm *comm, const void *carried, size_t bytes);
+
+/* ---- stage.c ---- */
+
+void p2p__stages_unmap(p2p_comm *comm);
+void p2p__stages_give_back(p2p_comm *comm);
+void p2p__blocks_free(p2p_engine *engine);
 
 /* ---- leaks.c ---- */
 

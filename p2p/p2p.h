@@ -11,6 +11,7 @@
  *      who am I          p2p_rank, p2p_size, p2p_time, p2p_is_terminal
  *      blocking          p2p_send, p2p_ssend, p2p_recv, p2p_sendrecv, p2p_probe
  *      requests          p2p_isend, p2p_irecv, p2p_wait, p2p_test, p2p_wait_all, p2p_wait_any, p2p_iprobe
+ *      memory            p2p_alloc, p2p_release
  *      groups            p2p_split, p2p_free
  *      what happened     p2p_stats, p2p_strerror, p2p_error_message, p2p_set_errors
  *
@@ -82,7 +83,7 @@ typedef struct {
 
 /* How to launch. All zero is the default; fields from exit_status on are results. */
 typedef struct {
-    const char *world; /* "socket"; NULL: PAIRWISE_WORLD, else socket */
+    const char *world; /* "socket" or "shm"; NULL: PAIRWISE_WORLD, else socket */
     const char
         *network;    /* a virtual network: "10GbE", "latency=2us,bandwidth=12G"; NULL: PAIRWISE_NETWORK, else none */
     bool strict;     /* every send waits for its receive (also PAIRWISE_STRICT=1) */
@@ -167,6 +168,16 @@ p2p_err p2p_wait_all(size_t count, p2p_request requests[], p2p_status statuses[]
  * P2P_REQUEST_NULL, *index is (size_t)P2P_UNDEFINED. */
 p2p_err p2p_wait_any(size_t count, p2p_request requests[], size_t *index, p2p_status *status);
 
+/* ---- Memory that ranks share. In the shm world the other ranks can read such a buffer in place, so a collective on it (from
+ *      every rank) copies less; in others it is memory like any other. ---- */
+
+/* *buf: a zeroed buffer of `bytes` bytes, aligned to a page, this rank's own: it counts as memory in use at once, touched
+ * or not. P2P_ERR_NOMEM if there is no more. Local: other ranks need not call it. */
+p2p_err p2p_alloc(p2p_comm *comm, size_t bytes, void **buf);
+
+/* Give it back; NULL is fine. Not while a request uses it. What is left at p2p_finalize is given back then. */
+p2p_err p2p_release(p2p_comm *comm, void *buf);
+
 /* ---- Groups ---- */
 
 /* Collective: ranks with the same colour (>= 0) form a new communicator, in the order of key, then of rank.
@@ -211,6 +222,8 @@ void p2p__here(const char *file, int line);
 #define p2p_test(...) (P2P_HERE, p2p_test(__VA_ARGS__))
 #define p2p_wait_all(...) (P2P_HERE, p2p_wait_all(__VA_ARGS__))
 #define p2p_wait_any(...) (P2P_HERE, p2p_wait_any(__VA_ARGS__))
+#define p2p_alloc(...) (P2P_HERE, p2p_alloc(__VA_ARGS__))
+#define p2p_release(...) (P2P_HERE, p2p_release(__VA_ARGS__))
 #define p2p_split(...) (P2P_HERE, p2p_split(__VA_ARGS__))
 #define p2p_free(...) (P2P_HERE, p2p_free(__VA_ARGS__))
 #endif

@@ -66,6 +66,34 @@ p2p_err p2p_layer_meet(p2p_comm *comm, unsigned step);
 enum { P2P_LAYER_CARRIED = 48 };
 const void *p2p_layer_carried(const p2p_comm *comm, int rank);
 
+/* ---- Shared memory, where the world has it (shm), without a virtual network. The same answer on every rank. ---- */
+
+bool p2p_layer_shares_memory(const p2p_comm *comm);
+
+/* A piece of memory for each rank of the communicator, in which all of them read and write: that of rank q begins at
+ * first + q * stride and has `bytes` bytes, a multiple of 64. Each call gives the next of three in turn, the same on every
+ * rank, so a rank may write to what it gets at once, if between two calls all ranks meet: then whoever is slowest has
+ * left the piece of three calls ago. */
+typedef struct {
+    unsigned char *first;
+    size_t stride, bytes;
+} p2p_stages;
+
+p2p_err p2p_layer_stages(p2p_comm *comm, p2p_stages *stages);
+
+/* Where a buffer lies, for another rank to look at (carry it); nowhere if it is not from p2p_alloc. And that memory as this
+ * rank sees it, for as long as this collective lasts; NULL if it lies nowhere, or cannot be mapped. */
+typedef struct {
+    uint64_t place;
+    size_t bytes, offset;
+} p2p_exposure;
+
+p2p_exposure p2p_layer_expose(const p2p_comm *comm, const void *buf);
+const void *p2p_layer_view(p2p_comm *comm, const p2p_exposure *exposure);
+
+/* For p2p_stats: so many bytes have gone to a peer and come from it without a message; each counts as one. */
+void p2p_layer_count(p2p_comm *comm, int peer, size_t sent, size_t received);
+
 /* The number of the collective just begun on comm (from 1), and the same question without waiting, for a step function. */
 uint64_t p2p_layer_number(const p2p_comm *comm);
 p2p_err p2p_layer_test_agree(p2p_comm *comm, uint64_t number, bool *agreed);

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "p2p/spin.h"
 
+#include <limits.h>
 #include <sched.h>
 
-/* Where looks are cheap: */
-#define CHEAP_LEAST_NS UINT64_C(50000)
-#define CHEAP_MOST_NS UINT64_C(2000000)
+#define LONGEST_NS UINT64_C(20000)
+#define LONGEST_CHEAP_NS UINT64_C(50000)
+#define SHORTEST_NS UINT64_C(1000)
+#define LONG_WAIT_NS UINT64_C(200000)
+#define TRY_AGAIN_AFTER 64
 #define CHEAP_LOOKS 16 /* between two looks at the clock */
 #define YIELDING_NS UINT64_C(300000)
 #define SLOW_YIELD_NS UINT64_C(400000)
-/* Where they are not: */
-#define LONGEST_NS UINT64_C(20000)
-#define SHORTEST_NS UINT64_C(1000)
-#define LONG_WAIT_NS UINT64_C(200000)
+#define YIELDS_WITH_A_CORE 8
 #define YIELDS_BEFORE_A_DOZE 3
-
-#define TRY_AGAIN_AFTER 64
 
 uint64_t p2p__now(void);
 
@@ -27,11 +25,15 @@ static int cores(void)
 
 void p2p__spin_init(p2p_spin *spin, int ranks, bool cheap_looks)
 {
-    bool own_core = ranks <= cores(), spins = own_core && ranks > 1;
-    *spin = (p2p_spin){.cheap_looks = cheap_looks, .longest = !spins ? 0 : cheap_looks ? CHEAP_MOST_NS : LONGEST_NS};
-    spin->now = cheap_looks && spins ? CHEAP_LEAST_NS : spin->longest;
-    if (cheap_looks && !own_core) spin->yielding = YIELDING_NS;
-    if (!cheap_looks && ranks <= 2 * cores()) spin->yields_before_a_doze = YIELDS_BEFORE_A_DOZE;
+    bool own_core = ranks <= cores();
+    *spin = (p2p_spin){.cheap_looks = cheap_looks};
+    if (own_core && ranks > 1) spin->longest = spin->now = cheap_looks ? LONGEST_CHEAP_NS : LONGEST_NS;
+    if (cheap_looks) {
+        spin->yielding = YIELDING_NS;
+        spin->most_yields = own_core ? YIELDS_WITH_A_CORE : UINT_MAX;
+    } else if (ranks <= 2 * cores()) {
+        spin->yields_before_a_doze = YIELDS_BEFORE_A_DOZE;
+    }
 }
 
 static uint64_t spin_time(p2p_spin *spin)
@@ -47,13 +49,14 @@ void p2p__spell_begin(p2p_spin *spin, p2p_spell *spell)
     spell->started = p2p__now();
     spell->spin_until = spell->started + spin_time(spin);
     spell->looks = 0;
-    spell->yields = spin->yielding && !spin->crowded;
+    spell->yields_left = spin->crowded ? 0 : spin->most_yields;
     if (spin->crowded) spin->crowded--;
 }
 
-static bool yield_once(p2p_spin *spin, const p2p_spell *spell, uint64_t before)
+static bool yield_once(p2p_spin *spin, p2p_spell *spell, uint64_t before)
 {
-    if (!spell->yields) return false;
+    if (!spell->yields_left) return false;
+    spell->yields_left--;
     sched_yield();
     uint64_t after = p2p__now();
     if (after - before <= SLOW_YIELD_NS) return after - spell->started < spin->yielding;
@@ -67,27 +70,12 @@ bool p2p__spell_goes_on(p2p_spin *spin, p2p_spell *spell)
     if (++spell->looks % CHEAP_LOOKS && spins && spin->cheap_looks) return true;
     uint64_t now = p2p__now();
     if (now < spell->spin_until) return true;
+    spell->spin_until = 0;
     return yield_once(spin, spell, now);
-}
-
-/* Only a spin that took a while is worth a look at the clock. */
-static void learn_cheap(p2p_spin *spin, const p2p_spell *spell, bool slept)
-{
-    if (slept) {
-        spin->now = CHEAP_LEAST_NS;
-    } else if (spell->looks && spin->now < spin->longest) {
-        spin->now += spell->looks < CHEAP_LOOKS ? 100 : p2p__now() - spell->started;
-        if (spin->now > spin->longest) spin->now = spin->longest;
-    }
 }
 
 void p2p__spell_end(p2p_spin *spin, const p2p_spell *spell, bool slept)
 {
-    if (!spin->longest) return;
-    if (spin->cheap_looks) {
-        learn_cheap(spin, spell, slept);
-        return;
-    }
-    if (!slept && spell->looks) spin->now = spin->longest;
+    if (!slept && spell->looks && spell->spin_until) spin->now = spin->longest;
     if (slept && p2p__now() - spell->started < LONG_WAIT_NS) spin->now /= 2;
 }

@@ -27,11 +27,11 @@ static void explain_choices(void)
     const coll_choice *choices = coll_choices(&rows);
 
     printf("#\n# auto is what coll_all_reduce takes: of these rows the last whose ranks and bytes are both reached.\n"
-           "#     %-12s %6s %10s  %s\n",
-           "operation", "ranks", "bytes", "algorithm");
+           "#     %-12s %-8s %6s %10s  %s\n",
+           "operation", "world", "ranks", "bytes", "algorithm");
     for (size_t i = 0; i < rows; i++)
-        printf("#     %-12s %6d %10zu  %s\n", choices[i].operation, choices[i].ranks, choices[i].bytes,
-               choices[i].algorithm);
+        printf("#     %-12s %-8s %6d %10zu  %s\n", choices[i].operation, choices[i].shared ? "shm" : "any",
+               choices[i].ranks, choices[i].bytes, choices[i].algorithm);
 }
 
 static double GBps_of(const costs_curve *curve, int size)

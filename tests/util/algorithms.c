@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/util/algorithms.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "collectives/collectives.h"
@@ -63,11 +64,14 @@ enum shape algorithm_shape(const algorithm *a, int n, size_t bytes)
     static const struct {
         const char *name;
         enum shape shape;
-    } shapes[] = {{"naive", IN_RANK_ORDER}, {"tree", TREE}, {"doubling", DOUBLING}, {"ring", RING}};
+    } shapes[] = {{"naive", IN_RANK_ORDER}, {"tree", TREE},          {"doubling", DOUBLING},
+                  {"ring", RING},           {"flat", IN_RANK_ORDER}, {"direct", IN_RANK_ORDER}};
     bool plain = a->run == plain_all_reduce || a->run == plain_reduce;
 
     if (!plain) return a->shape;
-    const char *chosen = coll_choose(a->kind == REDUCE ? "reduce" : "all_reduce", n, bytes);
+    const char *world = getenv("PAIRWISE_WORLD");
+    bool shared = world && strcmp(world, "shm") == 0;
+    const char *chosen = coll_choose(a->kind == REDUCE ? "reduce" : "all_reduce", shared, n, bytes);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         if (strcmp(shapes[i].name, chosen) == 0) return shapes[i].shape;
     return a->shape;
