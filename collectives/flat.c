@@ -70,7 +70,8 @@ p2p_err coll__flat_all_reduce(coll__call *call, void *buf)
     if (fits) call->carries = buf, call->carried_bytes = bytes;
     p2p_err err = coll__begin(call, COLL_NOTHING, (coll__span){buf, call->count});
     if (err) return err;
-    if (call->size > 1 && call->bytes) err = fits ? through_lines(call) : through_stages(call);
+    if (call->size == 1 || !call->bytes) return coll__end(call, P2P_OK, NULL);
+    err = fits ? through_lines(call) : through_stages(call);
     for (int q = 0; q < call->size && !err; q++)
         if (q != call->rank) p2p_layer_count(call->comm, q, call->bytes, call->bytes);
     return coll__end(call, err, NULL);
