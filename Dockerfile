@@ -9,7 +9,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends make git ca-cer
 
 # The same script that make uses, so that there is one list of packages.
 COPY scripts/setup.sh /setup/scripts/setup.sh
-RUN cd /setup && for purpose in build test lint test-all; do sh scripts/setup.sh $purpose || exit 1; done \
+RUN cd /setup && for purpose in build train test lint test-all; do sh scripts/setup.sh $purpose || exit 1; done \
     && apt-get clean
 
 RUN useradd --create-home --shell /bin/bash learner

@@ -1,22 +1,10 @@
 # SPDX-License-Identifier: MIT
-# One file builds everything. `make help` lists the targets; V=1 shows full commands.
+# Builds everything (learn/course.mk the course). `make help` lists the targets; V=1 shows full commands.
 
 .DEFAULT_GOAL := all
-help:
-	@echo 'make            build the library, the launcher, the examples, the benches and the test programs'
-	@echo 'make test       the quick tests: every suite and every fault (under 4 minutes from a clean clone)'
-	@echo 'make demo       hello, the token ring, and what Pairwise says about a deadlock'
-	@echo 'make bench      how long a message takes next to a bare socketpair; how soon a death is known; what waiting costs'
-	@echo 'make plots      all-reduce by naive, tree, doubling and ring, as SVG and PNG (two minutes)'
-	@echo 'make bench-peers  ours next to Open MPI and MPICH, where they are installed (three minutes)'
-	@echo 'make test-all   test, and sanitizers, valgrind, injected system call errors, limits (about 5 minutes)'
-	@echo 'make test-long  everything, on a bare Debian too (longer; needs root)'
-	@echo 'make lint       clang-tidy and cppcheck, both as errors'
-	@echo 'make format     clang-format, in place'
-	@echo 'make install    PREFIX=/usr/local DESTDIR=    headers, library, pairwise-launch, pkg-config file'
-	@echo 'make clean      remove $(BUILD)/'
-	@echo
-	@echo 'Variables: CC=clang  BUILD=build/other  SAN=address,undefined  WERROR=  V=1'
+help: ## this list
+	@sed -n 's/^\([a-z][a-z%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
+	@echo 'Variables: CC=clang  BUILD=build/other  SAN=address,undefined  WERROR=  PREFIX=/usr/local  DESTDIR=  V=1'
 
 # ---- Settings ----
 
@@ -40,11 +28,13 @@ Q   := $(if $(V),,@)
 say  = $(if $(V),,@printf '  %-4s%s\n' $(1) $(2))
 
 # ---- What there is: a folder of the library appears here as soon as it has a source file ----
-
 FOLDERS := p2p dtype collectives ring
+# A library of its own, for it needs OpenCL; the rest needs libc only.
+TRAINING := kernels trainer
 HEADERS := $(wildcard p2p/p2p.h p2p/p2p_layer.h dtype/dtype.h collectives/collectives.h ring/ring.h)
 OBJ     := $(BUILD)/obj
 LIB     := $(BUILD)/libpairwise.a
+TRAIN_LIB := $(BUILD)/libpairwise_train.a
 
 objects  = $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(1)))
 programs = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
@@ -52,15 +42,24 @@ programs = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
 LIB_OBJ    := $(filter-out $(OBJ)/p2p/launch_main.o,$(call objects,$(FOLDERS:=/*.c)))
 BENCH_UTIL := $(call objects,bench/util/*.c)
 TEST_UTIL  := $(call objects,tests/util/*.c)
-FAULTS     := $(call objects,tests/faultlab/*.c)
-PROGRAMS   := $(BUILD)/launch $(call programs,examples/*.c bench/*.c)
+HAS_TRAIN  := $(wildcard build/.setup-train)
+FAULTS     := $(filter-out $(if $(HAS_TRAIN),,$(OBJ)/tests/faultlab/trainer%),$(call objects,tests/faultlab/*.c))
+TRAIN_OBJ  := $(filter-out $(OBJ)/trainer/train_main.o,$(call objects,$(TRAINING:=/*.c)))
+TRAIN_UTIL := $(call objects,$(TRAINING:%=tests/%/*.c))
+TRAIN_PROGRAMS := $(if $(wildcard trainer/train_main.c),$(BUILD)/train) $(call programs,bench/kernels.c bench/train.c)
+TRAIN_SUITES := $(call programs,$(TRAINING:%=tests/%*.c))
+REPLAY     := $(call objects,replay/*.c)
+PROGRAMS   := $(filter-out $(TRAIN_PROGRAMS),$(addprefix $(BUILD)/,launch replay demo) $(call programs,examples/*.c bench/*.c))
 CASES      := $(call programs,tests/wrong/*.c tests/right/*.c) $(if $(FAULTS),$(BUILD)/tests/faultlab)
-SUITES     := $(call programs,tests/*.c)
-SOURCES     = $(filter-out bench/peers/%,$(wildcard $(FOLDERS:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
+SUITES     := $(filter-out $(TRAIN_SUITES),$(call programs,tests/*.c))
+SOURCES     = $(filter-out bench/peers/%,$(wildcard $(FOLDERS:=/*.[ch]) $(TRAINING:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] learn/*.[ch] replay/*.[ch] demo/*.[ch] solutions/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 
-all: $(LIB) $(PROGRAMS) $(CASES)
+all: $(LIB) $(PROGRAMS) $(CASES) $(BUILD)/learn build/.setup-train ## the libraries, the launcher, the examples, the benches and the test programs
+	@if [ -e build/.setup-train ]; then $(MAKE) training; fi
 cases: $(CASES)
-suites: $(SUITES)
+suites: $(SUITES) $(if $(HAS_TRAIN),$(TRAIN_SUITES))
+training: $(TRAIN_LIB) $(TRAIN_PROGRAMS) $(if $(FAULTS),$(BUILD)/tests/faultlab)
+	@:
 
 # ---- How it is made ----
 
@@ -80,70 +79,71 @@ $(OBJ)/%.o: %.c | build/.setup-build $(BUILD)/build_id.h
 	$(Q)$(COMPILE) -c $< -o $@
 
 $(call objects,tests/*.c): | build/.setup-test
-build/.setup-test build/.setup-plots build/.setup-lint build/.setup-test-all build/.setup-test-long: | build/.setup-build
+build/.setup-train build/.setup-test build/.setup-plots build/.setup-lint build/.setup-test-all build/.setup-test-long: | build/.setup-build
 
+$(OBJ)/kernels/sources.o: $(wildcard kernels/*.cl kernels/shapes.h)
 $(LIB): $(LIB_OBJ)
+$(TRAIN_LIB): $(TRAIN_OBJ)
+$(LIB) $(TRAIN_LIB):
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-define link
+# What each program is made of, beside the library.
+NAMED := $(SUITES) $(TRAIN_SUITES) $(call programs,examples/*.c bench/*.c tests/wrong/*.c tests/right/*.c)
+$(NAMED): $(BUILD)/%: $(OBJ)/%.o
+$(BUILD)/launch: $(OBJ)/p2p/launch_main.o
+$(BUILD)/replay: $(REPLAY)
+$(BUILD)/demo: $(call objects,demo/*.c) $(filter-out %/main.o,$(REPLAY))
+$(OBJ)/replay/page.o: $(wildcard replay/page/*)
+$(BUILD)/train: $(OBJ)/trainer/train_main.o
+$(BUILD)/tests/faultlab: $(FAULTS) $(TEST_UTIL) $(if $(HAS_TRAIN),$(TRAIN_LIB))
+$(call programs,bench/*.c): $(BENCH_UTIL)
+$(SUITES): $(TEST_UTIL)
+$(addprefix $(BUILD)/tests/,trace trace_format): $(filter-out %/main.o,$(REPLAY))
+$(TRAIN_SUITES): $(TEST_UTIL) $(TRAIN_UTIL)
+$(TRAIN_PROGRAMS) $(TRAIN_SUITES): $(TRAIN_LIB)
+$(BUILD)/tests/faultlab: LIBS := $(WRAP) $(if $(HAS_TRAIN),-lOpenCL -lm)
+$(SUITES) $(TRAIN_SUITES): LIBS += -lcriterion
+$(TRAIN_PROGRAMS) $(TRAIN_SUITES): LIBS += -lOpenCL -lm
+$(NAMED) $(addprefix $(BUILD)/,launch replay demo train) $(BUILD)/tests/faultlab: $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(LINK) $(filter %.o,$^) $(LIB) $(1) -o $@
-endef
+	$(Q)$(LINK) $(filter %.o,$^) $(filter $(TRAIN_LIB),$^) $(LIB) $(LIBS) -o $@
 
-$(BUILD)/launch: $(OBJ)/p2p/launch_main.o $(LIB)
-	$(call link)
-$(call programs,examples/*.c tests/wrong/*.c tests/right/*.c): $(BUILD)/%: $(OBJ)/%.o $(LIB)
-	$(call link)
-$(call programs,bench/*.c): $(BUILD)/%: $(OBJ)/%.o $(BENCH_UTIL) $(LIB)
-	$(call link)
-$(SUITES): $(BUILD)/%: $(OBJ)/%.o $(TEST_UTIL) $(LIB)
-	$(call link,-lcriterion)
-$(BUILD)/tests/faultlab: $(FAULTS) $(TEST_UTIL) $(LIB)
-	$(call link,$(WRAP))
+include learn/course.mk
 
 .SECONDARY:
 -include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d)
-
 # ---- What to do with it ----
 
-export BUILD CC V
-
-test: all build/.setup-test
-	@if [ -e build/.setup-test ]; then $(MAKE) suites; fi
-	@tests/test.sh
-
-test-all: test build/.setup-test-all
+export BUILD CC V SPEED RANKS STEP
+test-all: test build/.setup-test-all ## test, and sanitizers, valgrind, oclgrind, injected system call errors, limits (about 5 minutes)
 	@tests/run.sh tests/all/*.sh
-
-test-long: test-all build/.setup-test-long
+test-long: test-all build/.setup-test-long ## everything, on a bare Debian too (longer; needs root)
 	@tests/run.sh tests/long/*.sh
 
-bench: all
+bench: all ## how long a message takes next to a bare socketpair; how soon a death is known; what waiting costs
 	@$(BUILD)/bench/ping_pong --world raw,socket
 	@$(BUILD)/bench/death
 	@$(BUILD)/bench/idle
-
-plots: all build/.setup-plots
+plots: all build/.setup-plots ## all-reduce by naive, tree, doubling and ring, as SVG and PNG (two minutes)
 	@bench/plots/plots.sh
-
-bench-peers: all
+bench-peers: all ## ours next to Open MPI and MPICH, where they are installed (three minutes)
 	@bench/peers/peers.sh
-
-demo: all
+demo: all ## a ResNet learns on two ranks; what it costs to add up its gradients (under a minute)
 	@scripts/demo.sh
+demo-%: all ## demo-ring, demo-naive, demo-race, demo-deadlock, demo-train: for a class (SPEED=slow|normal|fast RANKS=n STEP=1)
+	@$(BUILD)/demo $*
+tour: all ## hello, the token ring, and what Pairwise says about a deadlock
+	@scripts/tour.sh
 
-lint: $(BUILD)/build_id.h build/.setup-lint
+lint: $(BUILD)/build_id.h build/.setup-lint ## clang-tidy and cppcheck, both as errors
 	@scripts/lint.sh $(SOURCES)
-
-format: build/.setup-lint
-	clang-format -i $(SOURCES)
-
-install: all
+format: build/.setup-lint ## clang-format, in place
+	clang-format -i $(SOURCES) $(wildcard kernels/*.cl)
+install: all ## headers, library, pairwise-launch, pairwise-replay, pkg-config file
 	@scripts/install.sh "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(HEADERS)
-
-clean:
+clean: ## remove $(BUILD)/
 	rm -rf $(BUILD)
 
-.PHONY: help all cases suites test test-all test-long bench plots bench-peers demo lint format install clean
+.PHONY: help all cases suites training test-all test-long bench plots bench-peers demo tour lint format install clean

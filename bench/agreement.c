@@ -374,10 +374,12 @@ typedef struct {
     double us[MOST_COLLECTIVES][MEASURES];
 } side_times;
 
-static p2p_err run_side(turn *t, int side, side_times *times)
+static p2p_err run_side(turn *t, int side, bool last, side_times *times)
 {
+    p2p_options launch = {.trace = options_trace(last)};
+
     setenv("PAIRWISE_CHECK", side == ON ? "1" : "0", 1);
-    p2p_err err = p2p_launch(t->ranks, rank_main, t, NULL);
+    p2p_err err = p2p_launch(t->ranks, rank_main, t, &launch);
     for (size_t i = 0; i < t->settings->collective_count && !err; i++)
         for (int m = 0; m < MEASURES && has_part(t, i); m++) times->us[i][m] = typical(t, i, m);
     if (err && err != P2P_ERR_ARG) fprintf(stderr, "agreement: a round of %d ranks failed\n", t->ranks);
@@ -397,9 +399,11 @@ static p2p_err take_turn(turn *t, cell cells[])
 {
     side_times times[SIDES];
     int first = t->round % 2 ? ON : OFF;
-    p2p_err err = run_side(t, first, &times[first]);
+    const settings *s = t->settings;
+    bool last = t->round == s->rounds - 1 && t->ranks == s->ranks[s->rank_count - 1] && t->size == s->size_count - 1;
+    p2p_err err = run_side(t, first, false, &times[first]);
 
-    if (!err) err = run_side(t, !first, &times[!first]);
+    if (!err) err = run_side(t, !first, last, &times[!first]);
     for (size_t i = 0; i < t->settings->collective_count && !err; i++)
         if (has_part(t, i)) add_round(&cells[i], times, i);
     return err;

@@ -334,7 +334,8 @@ static void merge(comparison_cell *cell, const turn *t, size_t algorithm)
 
 static p2p_err take_turn(comparison *c, turn *t, size_t size)
 {
-    p2p_options launch = {.world = t->settings->world, .network = t->settings->network};
+    bool last = t->round == round_count(t->settings) - 1 && size == c->size_count - 1;
+    p2p_options launch = {.world = t->settings->world, .network = t->settings->network, .trace = options_trace(last)};
 
     t->bytes = c->bytes[size];
     t->plan = make_plan(t->settings, t->bytes / dtype_size(c->dtype), c->size_count, t->round);

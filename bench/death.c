@@ -82,22 +82,23 @@ static int deadlocked_rank(p2p_comm *world, void *arg)
 }
 
 /* The supervisor explains each of these ends on stderr, as it should; here nobody reads it. */
-static p2p_err launch_silently(int ranks, int (*rank_main)(p2p_comm *, void *))
+static p2p_err launch_silently(int ranks, int (*rank_main)(p2p_comm *, void *), bool last)
 {
+    p2p_options launch = {.trace = options_trace(last)};
     int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
     *shared = (board){.event = 0};
     if (null >= 0) dup2(null, STDERR_FILENO);
-    p2p_err err = p2p_launch(ranks, rank_main, NULL, NULL);
+    p2p_err err = p2p_launch(ranks, rank_main, NULL, &launch);
     if (kept >= 0) dup2(kept, STDERR_FILENO);
     close(null);
     close(kept);
     return err;
 }
 
-static bool measure_killed(int ranks, samples *ms)
+static bool measure_killed(int ranks, samples *ms, bool last)
 {
-    p2p_err err = launch_silently(ranks, killed_rank);
+    p2p_err err = launch_silently(ranks, killed_rank, last);
 
     for (int r = 0; r < ranks - 1; r++) {
         double one = shared->noticed[r] - shared->event;
@@ -111,9 +112,9 @@ static bool measure_killed(int ranks, samples *ms)
     return true;
 }
 
-static bool measure_deadlock(int ranks, samples *ms)
+static bool measure_deadlock(int ranks, samples *ms, bool last)
 {
-    p2p_err err = launch_silently(ranks, deadlocked_rank);
+    p2p_err err = launch_silently(ranks, deadlocked_rank, last);
     double one = now_ms() - shared->event;
 
     if (err != P2P_ERR_RANK_FAILED) {
@@ -167,12 +168,13 @@ static const report_column columns[] = {
     {"ms_median", "(ms)", 10, 2, false},  {"ms_max", "(ms)", 10, 2, false},
 };
 
-static bool print_event(report *out, const settings *s, const char *name, int ranks, bool (*measure)(int, samples *))
+static bool print_event(report *out, const settings *s, const char *name, int ranks,
+                        bool (*measure)(int, samples *, bool))
 {
     samples ms = {NULL, 0, 0};
     bool fine = true;
 
-    for (long i = 0; i < s->repeat && fine; i++) fine = measure(ranks, &ms);
+    for (long i = 0; i < s->repeat && fine; i++) fine = measure(ranks, &ms, i == s->repeat - 1);
     samples_sort(&ms);
     report_cell cells[] = {{name, 0},
                            {NULL, ranks},

@@ -134,9 +134,9 @@ static int comm_rank(p2p_comm *world, void *arg)
     return play(&c, arg);
 }
 
-static bool comm_round(const char *world, round_trip *r)
+static bool comm_round(const char *world, round_trip *r, bool last)
 {
-    p2p_options options = {.world = world};
+    p2p_options options = {.world = world, .trace = options_trace(last)};
 
     return p2p_launch(2, comm_rank, r, &options) == P2P_OK;
 }
@@ -336,10 +336,10 @@ typedef struct {
     double median, first, last;
 } contender;
 
-static bool one_round(contender *c, round_trip *r)
+static bool one_round(contender *c, round_trip *r, bool last)
 {
     r->wrong = 0;
-    if (!(strcmp(c->name, "raw") == 0 ? raw_round(r) : comm_round(c->name, r))) {
+    if (!(strcmp(c->name, "raw") == 0 ? raw_round(r) : comm_round(c->name, r, last))) {
         fprintf(stderr, "ping_pong: a round of %zu bytes in world %s failed\n", r->bytes, c->name);
         return false;
     }
@@ -394,7 +394,7 @@ static bool measure_size(const settings *s, contender *c, size_t bytes, size_t *
     }
     for (int round = 0; round < ROUNDS && fine; round++)
         for (size_t i = 0; i < s->world_count && fine; i++) {
-            fine = one_round(&c[i], r);
+            fine = one_round(&c[i], r, *rounds_done + s->world_count >= total);
             report_progress(++*rounds_done, total);
         }
     munmap(r, room);

@@ -20,6 +20,8 @@ static p2p_err pass_round(coll__call *call, const coll__blocks *blocks)
     p2p_err err = P2P_OK;
     for (int step = 0; step < size - 1 && !err; step++) {
         int out = (rank - step + size) % size, in = (rank - step - 1 + size) % size;
+        coll__sends_block(call, blocks, out);
+        coll__receives_block(call, blocks, in, false);
         err = coll__exchange_blocks(
             call, coll__block(call, blocks, call->work, out), coll__block_bytes(call, blocks, out), right,
             coll__block(call, blocks, call->work, in), coll__block_bytes(call, blocks, in), left);

@@ -30,6 +30,8 @@ static p2p_err pairwise(coll__call *call, const exchange *what)
     keep_own(call, what);
     for (int step = 1; step < call->size && !err; step++) {
         int to = (call->rank + step) % call->size, from = (call->rank - step + call->size) % call->size;
+        coll__sends_block(call, &what->out, to);
+        coll__receives_block(call, &what->in, from, false);
         err = coll__exchange_blocks(
             call, coll__block(call, &what->out, what->send, to), coll__block_bytes(call, &what->out, to), to,
             coll__block(call, &what->in, call->work, from), coll__block_bytes(call, &what->in, from), from);

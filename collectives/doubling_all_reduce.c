@@ -51,6 +51,7 @@ static p2p_err fold(coll__call *call, int extra, const void **so_far)
     int rank = call->rank;
     if (rank >= 2 * extra) return P2P_OK;
     if (rank % 2 == 0) return p2p_layer_send(call->comm, *so_far, call->bytes, rank + 1, COLL_TAG);
+    coll__combines_next(call);
     p2p_err err = p2p_layer_recv(call->comm, call->scratch, call->bytes, rank - 1, COLL_TAG, P2P_STATUS_IGNORE);
     if (err) return err;
     coll__combine(call, call->work, call->scratch, *so_far);
@@ -60,6 +61,7 @@ static p2p_err fold(coll__call *call, int extra, const void **so_far)
 
 static p2p_err exchange(coll__call *call, int partner, const void **so_far)
 {
+    coll__combines_next(call);
     p2p_err err = p2p_layer_sendrecv(call->comm, *so_far, call->bytes, partner, COLL_TAG, call->scratch, call->bytes,
                                      partner, COLL_TAG, P2P_STATUS_IGNORE);
     if (err) return err;

@@ -19,10 +19,12 @@ static p2p_err receive_blocks(coll__call *call, const void *send, const coll__bl
     for (int q = 0; q < call->size && !err; q++) {
         char *block = coll__block(call, blocks, call->work, q);
         size_t bytes = coll__block_bytes(call, blocks, q);
-        if (q != call->rank)
-            err = coll__receive_block(call, block, bytes, q);
-        else
+        if (q == call->rank) {
             coll__copy(block, send, bytes);
+            continue;
+        }
+        coll__receives_block(call, blocks, q, false);
+        err = coll__receive_block(call, block, bytes, q);
     }
     return err;
 }

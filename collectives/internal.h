@@ -111,6 +111,11 @@ p2p_err coll__receive_block(coll__call *call, void *buf, size_t bytes, int sourc
 p2p_err coll__exchange_blocks(coll__call *call, const void *send, size_t send_bytes, int dest, void *recv,
                               size_t recv_bytes, int source);
 
+/* For traces (parts.c): the next message sent is block q; the next one received is, or is combined with the whole. */
+void coll__sends_block(const coll__call *call, const coll__blocks *blocks, int q);
+void coll__receives_block(const coll__call *call, const coll__blocks *blocks, int q, bool combined);
+void coll__combines_next(const coll__call *call);
+
 /* As coll__end, for a result that lies in call->work in blocks: what is between them is left alone. */
 p2p_err coll__end_blocks(coll__call *call, p2p_err err, const coll__blocks *blocks);
 

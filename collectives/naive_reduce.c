@@ -20,6 +20,7 @@ static p2p_err next_part(coll__call *call, int q, const void *own, void *arrivin
 {
     *part = q == call->rank ? own : arriving;
     if (q == call->rank) return P2P_OK;
+    coll__combines_next(call);
     return p2p_layer_recv(call->comm, arriving, call->bytes, q, COLL_TAG, P2P_STATUS_IGNORE);
 }
 

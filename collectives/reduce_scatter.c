@@ -15,10 +15,14 @@
  */
 #include "collectives/internal.h"
 
+static int number_of(const coll__call *call, int step)
+{
+    return ((call->rank - step - 1) % call->size + call->size) % call->size;
+}
+
 static const char *block(const coll__call *call, const void *send, int step)
 {
-    int q = ((call->rank - step - 1) % call->size + call->size) % call->size;
-    return call->bytes ? (const char *)send + (size_t)q * call->bytes : NULL;
+    return call->bytes ? (const char *)send + (size_t)number_of(call, step) * call->bytes : NULL;
 }
 
 /* Two buffers take turns: one travels on while the other one is filled. */
@@ -27,7 +31,10 @@ static p2p_err travel(coll__call *call, const void *send)
     int rank = call->rank, size = call->size, left = (rank - 1 + size) % size, right = (rank + 1) % size;
     char *arriving = call->scratch, *spare = call->scratch + call->bytes;
     const char *travelling = block(call, send, 0);
+    coll__blocks blocks = {.each = call->count};
     for (int step = 0; step < size - 1; step++) {
+        coll__sends_block(call, &blocks, number_of(call, step));
+        coll__receives_block(call, &blocks, number_of(call, step + 1), true);
         p2p_err err = p2p_layer_sendrecv(call->comm, travelling, call->bytes, right, COLL_TAG, arriving, call->bytes,
                                          left, COLL_TAG, P2P_STATUS_IGNORE);
         if (err) return err;

@@ -17,6 +17,7 @@ static p2p_err send_blocks(coll__call *call, const void *send, const coll__block
 {
     for (int q = 0; q < call->size; q++) {
         if (q == call->rank) continue;
+        coll__sends_block(call, blocks, q);
         p2p_err err = p2p_layer_send(call->comm, coll__block(call, blocks, send, q), coll__block_bytes(call, blocks, q),
                                      q, COLL_TAG);
         if (err) return err;

@@ -19,6 +19,7 @@
 
 static p2p_err combine_with(coll__call *call, int child, const void **so_far, void *work)
 {
+    coll__combines_next(call);
     p2p_err err = p2p_layer_recv(call->comm, call->scratch, call->bytes, child, COLL_TAG, P2P_STATUS_IGNORE);
     if (err) return err;
     coll__combine(call, work, *so_far, call->scratch);

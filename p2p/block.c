@@ -8,7 +8,7 @@
  */
 #include <stdio.h>
 
-#include "p2p/internal.h"
+#include "p2p/trace_rank.h"
 
 #define LOST_GRACE_NS UINT64_C(1000000000)
 #define NOMEM_TRIES 100
@@ -187,7 +187,10 @@ bool p2p__job_failed(p2p_engine *engine)
 
 p2p_err p2p__job_error(p2p_comm *comm)
 {
-    const board_failure *failure = &comm->engine->board->failure;
+    p2p_engine *engine = comm->engine;
+    const board_failure *failure = &engine->board->failure;
+    if (engine->poisoned)
+        return p2p__fail(comm, engine->poisoned, "%s", engine->poison); /* what came last was no frame */
     p2p__fail(comm, failure->err, "%s", failure->text);
     return p2p__poison(comm, failure->err);
 }
@@ -197,9 +200,11 @@ p2p_err p2p__job_error(p2p_comm *comm)
 static p2p_err step_one(p2p_engine *engine, p2p_request at, bool *done)
 {
     p2p_clock *before = engine->clock;
+    TRACE(engine, p2p__trace_step(engine, at));
     engine->clock = &at->clock;
     p2p_err err = at->layer->step(at->comm, at->layer_state, done);
     engine->clock = before;
+    TRACE(engine, p2p__trace_step(engine, NULL));
     return err;
 }
 
@@ -229,6 +234,7 @@ static p2p_err step_layers(p2p_engine *engine)
         at->comm->layers_end = at->clock.now;
         p2p__list_remove(&engine->layers, at);
         p2p__complete(at, err);
+        TRACE(engine, p2p__trace_background(at));
     }
     engine->stepping = false;
     return P2P_OK;
@@ -312,10 +318,9 @@ static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_
     return err == P2P_ERR_NOMEM ? P2P_OK : err;
 }
 
-p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting)
+static p2p_err block(p2p_comm *comm, const p2p_waiting *waiting)
 {
     p2p_engine *engine = comm->engine;
-    if (waiting->ready(engine, waiting->arg)) return P2P_OK;
     p2p_spell spell;
     p2p__spell_begin(&engine->spin, &spell);
     p2p_err err = look_a_while(engine, waiting, &spell);
@@ -328,5 +333,14 @@ p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting)
     }
     if (shown_state(engine) == BOARD_BLOCKED) p2p__show_running(engine);
     p2p__spell_end(&engine->spin, &spell, slept);
+    return err;
+}
+
+p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting)
+{
+    if (waiting->ready(comm->engine, waiting->arg)) return P2P_OK;
+    TRACE(comm->engine, p2p__trace_wait(comm->engine));
+    p2p_err err = block(comm, waiting);
+    TRACE(comm->engine, p2p__trace_wait_end(comm->engine));
     return err;
 }

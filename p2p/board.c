@@ -11,6 +11,7 @@
 
 #include "build_id.h"
 #include "p2p/memory.h"
+#include "p2p/trace.h"
 
 static size_t rows_bytes(int size)
 {
@@ -28,10 +29,22 @@ static size_t counters_bytes(int size)
     return 2 * (size_t)size * counters_of_a_rank(size) * sizeof(uint64_t);
 }
 
-size_t p2p__board_bytes(int size)
+/* The trace begins on a page of its own. */
+static size_t trace_at(int size)
 {
-    return rows_bytes(size) + counters_bytes(size) +
-           (size_t)BOARD_CONTEXTS * BOARD_SLOTS * (sizeof(board_gate) + (size_t)size * sizeof(board_line));
+    size_t end = rows_bytes(size) + counters_bytes(size) +
+                 (size_t)BOARD_CONTEXTS * BOARD_SLOTS * (sizeof(board_gate) + (size_t)size * sizeof(board_line));
+    return (end + 4095) / 4096 * 4096;
+}
+
+size_t p2p__board_bytes(int size, const p2p_config *config)
+{
+    return trace_at(size) + p2p__trace_bytes(size, config);
+}
+
+void *p2p__board_trace(board *b)
+{
+    return (char *)b + trace_at(b->size);
 }
 
 static board *map(int fd, size_t bytes)
@@ -44,7 +57,8 @@ board *p2p__board_create(int size, const p2p_config *config, int *fd)
 {
     int file = memfd_create("pairwise-board", MFD_CLOEXEC);
     if (file < 0) return NULL;
-    board *b = ftruncate(file, (off_t)p2p__board_bytes(size)) == 0 ? map(file, p2p__board_bytes(size)) : NULL;
+    size_t bytes = p2p__board_bytes(size, config);
+    board *b = ftruncate(file, (off_t)bytes) == 0 ? map(file, bytes) : NULL;
     if (!b) {
         int saved = errno;
         close(file);
@@ -55,7 +69,7 @@ board *p2p__board_create(int size, const p2p_config *config, int *fd)
     b->config = *config;
     b->magic = BOARD_MAGIC;
     snprintf(b->build_id, sizeof b->build_id, "%s", P2P_BUILD_ID);
-    atomic_store(&b->memory_end, p2p__memory_begin(size));
+    atomic_store(&b->memory_end, p2p__memory_begin(size, config));
     *fd = file;
     return b;
 }
@@ -73,7 +87,7 @@ board *p2p__board_attach(int fd, char *why, size_t why_bytes)
         return NULL;
     }
     bool ours = b->magic == BOARD_MAGIC && memcmp(b->build_id, P2P_BUILD_ID, sizeof P2P_BUILD_ID) == 0;
-    size_t bytes = ours ? p2p__board_bytes(b->size) : 0;
+    size_t bytes = ours ? p2p__board_bytes(b->size, &b->config) : 0;
     if (!ours || (size_t)info.st_size < bytes)
         snprintf(why, why_bytes, "the launcher is Pairwise build %.31s, this program is build %s",
                  b->magic == BOARD_MAGIC ? b->build_id : "(unknown)", P2P_BUILD_ID);
@@ -86,7 +100,7 @@ board *p2p__board_attach(int fd, char *why, size_t why_bytes)
 
 void p2p__board_close(board *b)
 {
-    munmap(b, p2p__board_bytes(b->size));
+    munmap(b, p2p__board_bytes(b->size, &b->config));
 }
 
 static _Atomic uint64_t *counters(board *b)

@@ -158,11 +158,11 @@ typedef struct {
     _Atomic uint32_t context_users[BOARD_CONTEXTS]; /* ranks that have one with this index; 0: free */
     _Atomic uint64_t stage_place[BOARD_CONTEXTS];   /* of its stages (stage.c), 0: none yet */
     _Atomic uint32_t context_turn[BOARD_CONTEXTS];  /* how often the index has been given out */
-    board_row rows[];                               /* then: sent, received, gates, lines */
+    board_row rows[];                               /* then: sent, received, gates, lines, the trace */
 } board;
 
 /* Bytes of a board for this many ranks; nearly all of it is never touched. */
-size_t p2p__board_bytes(int size);
+size_t p2p__board_bytes(int size, const p2p_config *config);
 
 /* A new board in a memory file, which other programs can map through *fd. NULL and errno on failure. */
 board *p2p__board_create(int size, const p2p_config *config, int *fd);
@@ -179,6 +179,9 @@ _Atomic uint64_t *p2p__board_received(board *b, int by);
 /* Collective `number` of a communicator: the lines of all ranks of the world, and the gate of those that wait. */
 board_line *p2p__board_lines(board *b, uint32_t context, uint64_t number);
 board_gate *p2p__board_gate(board *b, uint32_t context, uint64_t number);
+
+/* Where the blocks of the trace begin (trace.h). */
+void *p2p__board_trace(board *b);
 
 /* "p2p_recv(source 1, tag 0) at ring.c:12" */
 void p2p__call_text(const board_call *call, char *text, size_t bytes);

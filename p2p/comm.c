@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "p2p/init.h"
+#include "p2p/trace_rank.h"
 
 p2p_comm *p2p__comm_new(p2p_engine *engine, uint32_t context, int rank, int size, const int *world_rank)
 {
@@ -33,6 +34,7 @@ p2p_comm *p2p__comm_new(p2p_engine *engine, uint32_t context, int rank, int size
 void p2p__comm_bury(p2p_comm *comm)
 {
     p2p__stages_unmap(comm);
+    if (comm->engine) TRACE(comm->engine, p2p__trace_stats(comm));
     free(comm->world_rank);
     free(comm->comm_rank);
     free(comm->traffic);

@@ -71,6 +71,14 @@ static bool parse_buffer(const char *text, void *bytes)
     return true;
 }
 
+static bool parse_room(const char *text, void *bytes)
+{
+    size_t value;
+    if (!p2p__parse_size(text, &value) || value < (size_t)1 << 20 || value > (size_t)64 << 30) return false;
+    *(size_t *)bytes = value;
+    return true;
+}
+
 static bool parse_timeout(const char *text, void *ns)
 {
     uint64_t value;
@@ -111,6 +119,7 @@ static const struct {
     {"PAIRWISE_NETWORK", parse_network, offsetof(p2p_config, network),
      "a network: " P2P_NETWORK_NAMES ", or latency=2us,bandwidth=12G,..."},
     {"PAIRWISE_CHECK", parse_flag, offsetof(p2p_config, check), "0 or 1"},
+    {"PAIRWISE_TRACE_ROOM", parse_room, offsetof(p2p_config, trace_room), "a size from 1M to 64G, such as 64M"},
 };
 
 p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes)
@@ -119,7 +128,8 @@ p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes)
                            .eager = (size_t)64 << 10,
                            .direct = (size_t)16 << 10,
                            .unexpected_max = (size_t)256 << 20,
-                           .check = true};
+                           .check = true,
+                           .trace_room = (size_t)64 << 20};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         const char *text = getenv(variables[i].name);
         if (!text || variables[i].parse(text, (char *)config + variables[i].offset)) continue;

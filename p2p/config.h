@@ -17,6 +17,7 @@ typedef struct {
     bool debug;            /* PAIRWISE_DEBUG: buffers of isend are checked, threads too */
     bool crc;              /* PAIRWISE_CRC: payloads carry a CRC32C */
     bool check; /* PAIRWISE_CHECK: collectives agree before they begin (1 unless set to 0, to measure its cost) */
+    size_t trace_room;   /* PAIRWISE_TRACE_ROOM: for the events of all ranks, bytes; 0 in a job that is not traced */
     p2p_network network; /* PAIRWISE_NETWORK */
 } p2p_config;
 

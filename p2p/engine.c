@@ -14,6 +14,7 @@
 
 #include "p2p/control.h"
 #include "p2p/crc.h"
+#include "p2p/trace_rank.h"
 
 uint64_t p2p__now(void)
 {
@@ -64,7 +65,8 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, board *b, p2p_e
     engine->world = p2p__world_find(b->config.world);
     p2p__spin_init(&engine->spin, b->size, engine->world->link_memory);
     engine->sealed = engine->world->sealed || b->config.crc;
-    engine->express = engine->world->send_now && !b->config.strict && !b->config.crc && !b->config.network.on;
+    engine->brief = !engine->sealed && !b->config.network.on && !b->config.trace_room;
+    engine->express = engine->brief && engine->world->send_now && !b->config.strict;
     engine->peers = calloc((size_t)b->size, sizeof *engine->peers);
     engine->this_process = process_mark();
     if (!engine->peers || !engine->this_process || engine->world->open(engine)) {
@@ -72,6 +74,7 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, board *b, p2p_e
         return P2P_ERR_NOMEM;
     }
     for (int i = 0; i < b->size; i++) init_peer(engine, i);
+    engine->trace = p2p__trace_create(engine);
     atomic_store(&engine->row->pid, getpid());
     atomic_store(&engine->row->state, BOARD_RUNNING);
     *out = engine;
@@ -99,6 +102,7 @@ void p2p__engine_destroy(p2p_engine *engine)
     if (engine->control >= 0) close(engine->control);
     if (engine->memory_fd >= 0) close(engine->memory_fd);
     if (engine->this_process) munmap((void *)(uintptr_t)engine->this_process, (size_t)sysconf(_SC_PAGESIZE));
+    free(engine->trace);
     free(engine->peers);
     free(engine);
 }

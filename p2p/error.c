@@ -8,7 +8,7 @@
 
 #include "p2p/control.h"
 #include "p2p/init.h"
-#include "p2p/internal.h"
+#include "p2p/trace_rank.h"
 
 const char *p2p_strerror(p2p_err err)
 {
@@ -142,6 +142,7 @@ p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call)
         comm->cause[0] = 0;
         show_call(engine, comm, call, file, line);
     }
+    TRACE(engine, p2p__trace_call(engine, comm, call, file, line));
     if (engine->poisoned) {
         p2p__fail(comm, engine->poisoned, "%s", engine->poison);
         return p2p__leave(comm, engine->poisoned);
@@ -152,6 +153,7 @@ p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call)
 p2p_err p2p__leave(p2p_comm *comm, p2p_err err)
 {
     p2p_engine *engine = comm->engine;
+    TRACE(engine, p2p__trace_end(engine, err));
     if (--engine->depth > 0) return err;
     p2p__show_running(engine);
     if (engine->config.debug) atomic_store(&engine->owner, 0);

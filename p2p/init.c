@@ -81,6 +81,7 @@ static p2p_err start_alone(p2p_comm **world)
     char why[400];
     p2p_err err = p2p__config_read(&config, why, sizeof why);
     if (err) return init_error(err, why);
+    config.trace_room = 0; /* nobody would write the file */
     int fd;
     board *b = p2p__board_create(1, &config, &fd);
     if (!b) return init_error(P2P_ERR_SYS, "no shared memory");
@@ -89,6 +90,8 @@ static p2p_err start_alone(p2p_comm **world)
     err = p2p__become_rank(0, -1, -1, b, world, why, sizeof why);
     if (err) return init_error(err, why);
     fprintf(stderr, "pairwise: note: no launcher, so this is a world of one rank; for more: launch -n 4 PROGRAM\n");
+    if (getenv("PAIRWISE_TRACE"))
+        fprintf(stderr, "pairwise: note: a trace is written by the launcher, so there is none\n");
     return P2P_OK;
 }
 

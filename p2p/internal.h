@@ -14,6 +14,9 @@
 #ifndef P2P_NO_LINES
 #define P2P_NO_LINES 1
 #endif
+#ifndef P2P_NO_LAYER_LINES
+#define P2P_NO_LAYER_LINES 1
+#endif
 
 #include "p2p/board.h"
 #include "p2p/p2p.h"
@@ -23,6 +26,7 @@
 
 typedef struct p2p_engine p2p_engine;
 typedef struct p2p_peer p2p_peer;
+typedef struct p2p_trace p2p_trace;
 
 enum request_kind { REQUEST_SEND, REQUEST_RECV, REQUEST_LAYER };
 
@@ -49,6 +53,11 @@ struct p2p_request {
     uint32_t debug_crc;   /* of an isend's buffer, with PAIRWISE_DEBUG */
     const char *file;     /* where it was posted */
     int line;
+
+    uint64_t message; /* of a receive: the sender's id for what came */
+    bool has_part;    /* for traces */
+    p2p_part part;
+    uint32_t order;
 
     const p2p_layer_ops *layer; /* REQUEST_LAYER */
     void *layer_state;
@@ -95,6 +104,7 @@ struct p2p_peer {
     int lacking_rank, limit, no_memory;
     uint32_t frames_out, frames_in;
     size_t packets_out; /* frames posted that have not left */
+    uint32_t moved;     /* for traces: how often something moved between the two without a message */
     bool received_dirty;
     p2p_peer *next_dirty;
     void *link; /* the world's */
@@ -121,12 +131,14 @@ struct p2p_engine {
     board *board;
     board_row *row;
     p2p_config config;
+    p2p_trace *trace;    /* NULL: nothing is traced */
     p2p_clock own_clock; /* virtual, of the rank */
     p2p_clock *clock;    /* that of the rank, or of the non-blocking collective whose step runs */
     p2p_spin spin;
     const p2p_world *world;
     bool sealed;  /* headers carry a checksum */
-    bool express; /* nothing is asked for that short messages must go the long way for */
+    bool brief;   /* nothing is asked for (a seal, virtual time, a trace) that needs all of a short message's header */
+    bool express; /* nor anything else that it must go the long way for */
     void *world_state;
     p2p_peer *peers; /* [size] */
     p2p_request_list posted_any, layers;

@@ -15,6 +15,7 @@
 #include "p2p/control.h"
 #include "p2p/init.h"
 #include "p2p/process.h"
+#include "p2p/trace_job.h"
 
 #define DESCRIPTORS_EACH 3
 #define DESCRIPTORS_BESIDE 20
@@ -243,7 +244,9 @@ int p2p__run_job(const p2p_plan *plan, p2p_err *err)
     } else {
         if (lost_output) job.out.error = EBADF;
         job.oom_kills = p2p__oom_kills();
+        p2p__trace_open(&job);
         status = p2p__supervise(&job);
+        if (!p2p__trace_close(&job) && !status) status = 1;
     }
     for (int i = 0; plan->options.rank_statuses && job.ranks && i < plan->size; i++)
         plan->options.rank_statuses[i] = job.ranks[i].status;
@@ -287,6 +290,9 @@ p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes)
     }
     if (world) snprintf(plan->config.world, sizeof plan->config.world, "%s", world);
     if (plan->options.strict) plan->config.strict = true;
+    plan->trace = plan->options.trace ? plan->options.trace : getenv("PAIRWISE_TRACE");
+    if (!plan->trace) plan->config.trace_room = 0;
+    if (plan->trace && !p2p__trace_check(plan->trace, why, why_bytes)) return P2P_ERR_ARG;
     const char *network = plan->options.network;
     if (network && !p2p__network_parse(network, &plan->config.network, why, why_bytes)) return P2P_ERR_ARG;
     const p2p_network *n = &plan->config.network;

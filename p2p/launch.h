@@ -30,6 +30,7 @@ typedef struct {
     int size;
     p2p_options options;
     p2p_config config;
+    const char *trace; /* file to write, NULL: none */
     /* Runs in the forked rank and returns its exit status. */
     int (*child)(void *arg, int rank, int control, int board_fd, board *b);
     void *arg;
@@ -91,6 +92,7 @@ typedef struct {
     bool all_done, interrupted, killed;
     int exit_status;
     uint64_t oom_kills;
+    struct p2p_trace_job *trace; /* NULL: not traced */
 } p2p_job;
 
 /* Launch, supervise, clean up. Returns the exit status; P2P_OK in *err unless nothing could be started. */

@@ -13,7 +13,7 @@
 #include "p2p/init.h"
 #include "p2p/launch.h"
 
-enum { KEY_WORLD = 256, KEY_NETWORK, KEY_STRICT, KEY_TAG, KEY_ORDERED, KEY_TIMEOUT, KEY_DEBUG, KEY_WRAP };
+enum { KEY_WORLD = 256, KEY_NETWORK, KEY_STRICT, KEY_TAG, KEY_ORDERED, KEY_TIMEOUT, KEY_TRACE, KEY_DEBUG, KEY_WRAP };
 
 static const struct argp_option options[] = {
     {"ranks", 'n', "N", 0, "start N ranks (1 to 1024)", 0},
@@ -24,6 +24,7 @@ static const struct argp_option options[] = {
     {"tag", KEY_TAG, NULL, 0, "prefix each line of output with [rank]", 0},
     {"ordered", KEY_ORDERED, NULL, 0, "print output at the end, rank by rank", 0},
     {"timeout", KEY_TIMEOUT, "S", 0, "end the job after S seconds and show what each rank was doing", 0},
+    {"trace", KEY_TRACE, "FILE", 0, "write what every rank did to FILE (Chrome trace JSON, for build/replay)", 0},
     {"debug", KEY_DEBUG, "RANK", 0, "run this rank in gdb, on this terminal", 0},
     {"wrap", KEY_WRAP, "CMD", 0, "run each rank under CMD, such as \"valgrind -q\"", 0},
     {0},
@@ -41,7 +42,8 @@ static const char text[] =
     "error or a deadlock; 2 called wrongly; 124 time limit; 127 PROGRAM cannot be started; 130, 143 interrupted.\n\n"
     "Environment: PAIRWISE_STRICT, PAIRWISE_TIMEOUT, PAIRWISE_EAGER, PAIRWISE_UNEXP_MAX, PAIRWISE_SNDBUF, "
     "PAIRWISE_DEBUG,\n"
-    "PAIRWISE_CRC, PAIRWISE_WORLD, PAIRWISE_NETWORK, PAIRWISE_CHECK; see the README.";
+    "PAIRWISE_CRC, PAIRWISE_WORLD, PAIRWISE_NETWORK, PAIRWISE_CHECK, PAIRWISE_TRACE, PAIRWISE_TRACE_ROOM; see the "
+    "README.";
 
 typedef struct {
     p2p_plan plan;
@@ -85,6 +87,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_TAG: o->tag_output = true; break;
     case KEY_ORDERED: o->ordered_output = true; break;
     case KEY_TIMEOUT: o->timeout_s = seconds(state, arg); break;
+    case KEY_TRACE: o->trace = arg; break;
     case KEY_DEBUG: c->plan.debug_rank = whole_number(state, "--debug", arg, 0, P2P_MAX_RANKS - 1); break;
     case KEY_WRAP: split_words(state, arg, &c->wrap); break;
     case ARGP_KEY_ARGS: c->program = state->argv + state->next; break;

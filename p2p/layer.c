@@ -4,12 +4,14 @@
 #include <stdio.h>
 
 #include "p2p/fingerprint.h"
-#include "p2p/internal.h"
+#include "p2p/init.h"
+#include "p2p/trace_rank.h"
 
 p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what)
 {
     p2p_err err = p2p__enter(comm, &(p2p_call){what->operation, SHAPE_COLLECTIVE, 0, 0, 0, 0, 0});
     if (err) return err;
+    TRACE(comm->engine, p2p__trace_collective(comm, what));
     if (comm->engine->depth > 1) return P2P_OK;
     if (p2p__job_failed(comm->engine)) return p2p__leave(comm, p2p__job_error(comm));
     comm->collectives++;
@@ -58,6 +60,7 @@ p2p_err p2p_layer_request(p2p_comm *comm, const p2p_layer_ops *ops, void *state,
     request->layer_name = comm->engine->call_name;
     request->layer_number = comm->collectives;
     request->clock.now = comm->engine->clock->now;
+    TRACE(comm->engine, p2p__trace_begins(request));
     p2p__list_add(&comm->engine->layers, request, LIST_LAYER);
     comm->agreed = true; /* its steps see to that */
     *out = request;
@@ -81,6 +84,11 @@ p2p_err p2p_layer_done(p2p_request *request, bool *done)
 void p2p_layer_compute(p2p_comm *comm, size_t bytes)
 {
     p2p_engine *engine = comm->engine;
+    uint64_t before = engine->clock->now;
+    const char *file;
+    int line;
+    p2p__take_line(&file, &line);
     if (engine->config.network.on)
         engine->clock->now += p2p__network_compute(&engine->config.network, engine->rank, bytes);
+    TRACE(engine, p2p__trace_compute(comm, bytes, before, file, line));
 }

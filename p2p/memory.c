@@ -13,9 +13,9 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
-uint64_t p2p__memory_begin(int size)
+uint64_t p2p__memory_begin(int size, const p2p_config *config)
 {
-    return round_up(p2p__board_bytes(size), MEMORY_UNIT);
+    return round_up(p2p__board_bytes(size, config), MEMORY_UNIT);
 }
 
 size_t p2p__memory_round(size_t bytes)

@@ -14,7 +14,7 @@ typedef uint64_t memory_place; /* a multiple of MEMORY_UNIT; 0: none */
 #define MEMORY_UNIT ((size_t)4096)
 
 /* Where the first place of a board's file is. */
-uint64_t p2p__memory_begin(int size);
+uint64_t p2p__memory_begin(int size, const p2p_config *config);
 
 /* Bytes rounded up to what is really taken; 0 if that is impossible. */
 size_t p2p__memory_round(size_t bytes);

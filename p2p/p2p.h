@@ -90,6 +90,7 @@ typedef struct {
     bool tag_output; /* prefix each line of output with "[rank] " */
     bool ordered_output; /* keep stdout until the end, then print it rank by rank */
     double timeout_s;    /* end the whole job after this many seconds; 0: never */
+    const char *trace;   /* write a trace of the job to this file; NULL: PAIRWISE_TRACE, else none */
     int *rank_statuses;  /* NULL, or room for `size` ints, set on return: exit code, or 128 + signal */
     int exit_status;     /* result: what build/launch would exit with */
 } p2p_options;

@@ -101,6 +101,27 @@ p2p_err p2p_layer_test_agree(p2p_comm *comm, uint64_t number, bool *agreed);
 /* Tell the virtual network that this rank has combined `bytes` bytes; costs nothing without one. */
 void p2p_layer_compute(p2p_comm *comm, size_t bytes);
 
+/* ---- For traces (launch --trace); each costs a branch when nothing is traced ---- */
+
+bool p2p_layer_is_traced(const p2p_comm *comm);
+
+/* Which part of the buffer a message carries, and what becomes of it where it arrives. */
+typedef struct {
+    int chunk;     /* its number, from 0; -1: it has none */
+    size_t offset; /* where the part begins, bytes */
+    bool combined; /* with what the receiver has there; false: it takes its place */
+} p2p_part;
+
+/* Of the next message this rank sends, and of the next one it posts a receive for; either may be NULL. */
+void p2p_layer_parts(p2p_comm *comm, const p2p_part *out, const p2p_part *in);
+
+/* The buffer that is being worked on: messages from and to places in it need no p2p_layer_parts. Until the next one. */
+void p2p_layer_watch(p2p_comm *comm, const void *buf, size_t bytes);
+
+/* Something of the program's own that takes time: "forward", "load". name is a literal. Phases nest. */
+void p2p_layer_phase_begin(p2p_comm *comm, const char *name);
+void p2p_layer_phase_end(p2p_comm *comm, const char *name);
+
 /* End the collective and return err, after dealing with it as the communicator's error mode asks. */
 p2p_err p2p_layer_end(p2p_comm *comm, p2p_err err);
 
@@ -134,6 +155,19 @@ p2p_err p2p_layer_request(p2p_comm *comm, const p2p_layer_ops *ops, void *state,
 /* For step: has this inner request ended? Then it is set to P2P_REQUEST_NULL and its error returned. Never waits,
  * and never makes progress itself. */
 p2p_err p2p_layer_done(p2p_request *request, bool *done);
+
+/* ---- Whose line: of a collective's steps, for traces. Diagnoses name the line of the outermost call. ---- */
+
+#ifndef P2P_NO_LAYER_LINES
+#define P2P_LAYER_HERE p2p__here(__FILE__, __LINE__)
+#define p2p_layer_compute(...) (P2P_LAYER_HERE, p2p_layer_compute(__VA_ARGS__))
+#define p2p_layer_send(...) (P2P_LAYER_HERE, p2p_layer_send(__VA_ARGS__))
+#define p2p_layer_recv(...) (P2P_LAYER_HERE, p2p_layer_recv(__VA_ARGS__))
+#define p2p_layer_sendrecv(...) (P2P_LAYER_HERE, p2p_layer_sendrecv(__VA_ARGS__))
+#define p2p_layer_isend(...) (P2P_LAYER_HERE, p2p_layer_isend(__VA_ARGS__))
+#define p2p_layer_irecv(...) (P2P_LAYER_HERE, p2p_layer_irecv(__VA_ARGS__))
+#define p2p_layer_phase_begin(...) (P2P_LAYER_HERE, p2p_layer_phase_begin(__VA_ARGS__))
+#endif
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "p2p/crc.h"
-#include "p2p/internal.h"
+#include "p2p/trace_rank.h"
 
 static int source_in(const p2p_comm *comm, const wire_header *header)
 {
@@ -21,6 +21,7 @@ bool p2p__accept(p2p_request receive, const wire_header *header)
     receive->err = fits ? P2P_OK : P2P_ERR_TRUNCATE;
     receive->peer = (int)header->source;
     receive->began = header->clock;
+    receive->message = header->sender_id;
     return fits;
 }
 
@@ -87,8 +88,11 @@ p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *
 
 void p2p__match_self(p2p_engine *engine, p2p_request receive, p2p_request send)
 {
-    wire_header header = {
-        .source = (uint32_t)engine->rank, .tag = send->tag, .bytes = send->bytes, .clock = send->began};
+    wire_header header = {.source = (uint32_t)engine->rank,
+                          .tag = send->tag,
+                          .bytes = send->bytes,
+                          .sender_id = send->id,
+                          .clock = send->began};
     bool fits = p2p__accept(receive, &header);
     if (fits && send->bytes) memmove(receive->buf, send->buf, send->bytes);
     p2p__complete(send, P2P_OK);
@@ -119,6 +123,7 @@ p2p_err p2p__start_recv(p2p_request receive, int source, int tag)
     receive->peer = source == P2P_ANY_SOURCE ? P2P_ANY_SOURCE : comm->world_rank[source];
     receive->tag = tag;
     receive->id = engine->next_id++;
+    TRACE(engine, p2p__trace_expects(receive));
 
     p2p_unexpected *message = p2p__match_unexpected(engine, receive->context, receive->peer, tag);
     if (!message) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "p2p/process.h"
-#include "p2p/report.h"
+#include "p2p/trace_job.h"
 
 void p2p__add(p2p_words *w, const char *format, ...)
 {
@@ -184,6 +184,7 @@ void p2p__report_deadlock(p2p_job *job, const p2p_rank_set *stuck, const p2p_ran
     add_others(&w, job, stuck, can_act, &h);
     p2p__add(&w, "\n  mistake: %s\n  try: %s", v.mistake, v.advice);
     p2p__say(job, "%s", w.text);
+    p2p__trace_deadlock(job, stuck, can_act, &h);
     p2p__job_fail(job, waits_for_finished(job, &h, can_act) ? P2P_ERR_PEER_DEAD : P2P_ERR_DEADLOCK, h.ranks[0], 1,
                   w.text);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests: making, waiting for and ending them. */
-#include "p2p/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "p2p/crc.h"
+#include "p2p/trace_rank.h"
 
 void p2p__request_init(p2p_request request, enum request_kind kind, p2p_comm *comm, void *buf, size_t bytes)
 {
@@ -107,6 +107,7 @@ p2p_err p2p__result(p2p_request request, p2p_status *status)
     } else if (request->kind == REQUEST_RECV && request->counted) {
         comm->traffic[request->status.source].messages_received++;
         comm->traffic[request->status.source].bytes_received += request->status.bytes;
+        TRACE(comm->engine, p2p__trace_receives(request));
     }
     if (status) *status = request->status;
     return P2P_OK;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "p2p/crc.h"
-#include "p2p/internal.h"
+#include "p2p/trace_rank.h"
 
 uint64_t p2p__eager_cost(size_t bytes)
 {
@@ -108,11 +108,13 @@ p2p_err p2p__start_send(p2p_request request, int dest, int tag, bool wait_for_ma
     p2p_peer *peer = &engine->peers[request->peer];
     bool buffered = !wait_for_match && !engine->config.strict && request->bytes <= engine->config.eager &&
                     p2p__eager_cost(request->bytes) <= peer->credit;
+    TRACE(engine, p2p__trace_posts(engine));
     p2p_err err = request->peer == engine->rank ? send_to_self(engine, request, buffered)
                                                 : send_to_peer(engine, peer, request, buffered);
     if (err || !request->counted) return err;
     comm->traffic[dest].messages_sent++;
     comm->traffic[dest].bytes_sent += request->bytes;
+    TRACE(engine, p2p__trace_sends(request));
     return P2P_OK;
 }
 

@@ -17,6 +17,7 @@
 
 #include "p2p/internal.h"
 #include "p2p/memory.h"
+#include "p2p/trace_rank.h"
 
 #define STAGES_IN_TURN 3
 #define STAGE_MOST ((size_t)128 << 10)
@@ -218,4 +219,5 @@ void p2p_layer_count(p2p_comm *comm, int peer, size_t sent, size_t received)
     traffic->bytes_sent += sent;
     traffic->messages_received++;
     traffic->bytes_received += received;
+    TRACE(comm->engine, p2p__trace_moved(comm, peer, sent, received));
 }

@@ -15,6 +15,7 @@
 #include "p2p/control.h"
 #include "p2p/launch.h"
 #include "p2p/process.h"
+#include "p2p/trace_job.h"
 
 #define TICK_NS UINT64_C(50000000)
 #define GRACE_NS UINT64_C(1000000000)
@@ -66,6 +67,7 @@ void p2p__job_fail(p2p_job *job, p2p_err err, int rank, int status, const char *
     failure->err = err;
     failure->rank = rank;
     snprintf(failure->text, sizeof failure->text, "%s", text);
+    p2p__trace_failed(job, err, rank, text);
     atomic_store(&job->board->failed, 1);
     if (!job->exit_status) job->exit_status = status;
     kill_after(job, err == P2P_ERR_DEADLOCK ? GRACE_NS / 2 : GRACE_NS);

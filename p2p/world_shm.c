@@ -151,7 +151,7 @@ static void wake_after(p2p_engine *engine, p2p_peer *peer)
 
 static size_t header_size(const p2p_engine *engine, const p2p_packet *packet)
 {
-    bool is_brief = packet->header.type == WIRE_EAGER && !engine->sealed && !engine->config.network.on;
+    bool is_brief = packet->header.type == WIRE_EAGER && engine->brief;
     return is_brief ? brief_size(packet->payload_bytes) : sizeof(wire_header);
 }
 

@@ -25,10 +25,16 @@ ring_piece ring__gather_in(const ring_call *ring, int step)
     return ring__chunk(ring, ring->rank - step - 1);
 }
 
+void ring__gather_parts(const ring_call *ring, int step)
+{
+    ring__parts(ring, ring->rank - step, ring->rank - step - 1, false);
+}
+
 p2p_err ring__all_gather(ring_call *ring)
 {
     for (int step = 0; step < ring->size - 1; step++) {
         ring_piece out = ring__gather_out(ring, step), in = ring__gather_in(ring, step);
+        ring__gather_parts(ring, step);
         p2p_err err = p2p_layer_sendrecv(ring->comm, out.at, out.bytes, ring->right, RING_TAG, in.at, in.bytes,
                                          ring->left, RING_TAG, P2P_STATUS_IGNORE);
         if (err) return err;

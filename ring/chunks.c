@@ -18,6 +18,19 @@ void ring_chunk(size_t count, int n, int c, size_t *first, size_t *length)
     *length = each + (chunk < longer ? 1 : 0);
 }
 
+void ring__parts(const ring_call *ring, int out, int in, bool combined)
+{
+    size_t first, length;
+    int n = ring->size;
+    if (!p2p_layer_is_traced(ring->comm)) return;
+    p2p_part parts[] = {{.chunk = (out % n + n) % n}, {.chunk = (in % n + n) % n, .combined = combined}};
+    for (int i = 0; i < 2; i++) {
+        ring_chunk(ring->count, n, parts[i].chunk, &first, &length);
+        parts[i].offset = first * ring->element;
+    }
+    p2p_layer_parts(ring->comm, &parts[0], &parts[1]);
+}
+
 ring_piece ring__chunk(const ring_call *ring, int c)
 {
     size_t first, length;

@@ -42,6 +42,10 @@ static p2p_err post(machine *m)
     int gather_step = m->step - (ring->size - 1);
     ring_piece out = in_first_half(m) ? ring__reduce_out(ring, m->step) : ring__gather_out(ring, gather_step);
     ring_piece in = in_first_half(m) ? ring__reduce_in(ring, m->step) : ring__gather_in(ring, gather_step);
+    if (in_first_half(m))
+        ring__reduce_parts(ring, m->step);
+    else
+        ring__gather_parts(ring, gather_step);
     p2p_err err = p2p_layer_irecv(ring->comm, in.at, in.bytes, ring->left, tag_of(m), &m->under_way[RECEIVE]);
     if (!err) err = p2p_layer_isend(ring->comm, out.at, out.bytes, ring->right, tag_of(m), &m->under_way[SEND]);
     m->posted = true;

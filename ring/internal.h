@@ -64,6 +64,11 @@ void ring__reduce_done(ring_call *ring, int step);
 ring_piece ring__gather_out(const ring_call *ring, int step);
 ring_piece ring__gather_in(const ring_call *ring, int step);
 
+/* For traces: what the two messages of a step carry: by chunks, counted round the ring, or by the step. */
+void ring__parts(const ring_call *ring, int out, int in, bool combined);
+void ring__reduce_parts(const ring_call *ring, int step);
+void ring__gather_parts(const ring_call *ring, int step);
+
 /* The halves, between begin and end. */
 p2p_err ring__reduce_scatter(ring_call *ring);
 p2p_err ring__all_gather(ring_call *ring);

@@ -26,6 +26,11 @@ ring_piece ring__reduce_in(const ring_call *ring, int step)
     return (ring_piece){ring->arriving, ring__chunk(ring, ring->rank - step - 2).bytes};
 }
 
+void ring__reduce_parts(const ring_call *ring, int step)
+{
+    ring__parts(ring, ring->rank - step - 1, ring->rank - step - 2, true);
+}
+
 /* What has arrived comes from further left: it stands on the left. The two buffers change places. */
 void ring__reduce_done(ring_call *ring, int step)
 {
@@ -46,6 +51,7 @@ p2p_err ring__reduce_scatter(ring_call *ring)
 {
     for (int step = 0; step < ring->size - 1; step++) {
         ring_piece out = ring__reduce_out(ring, step), in = ring__reduce_in(ring, step);
+        ring__reduce_parts(ring, step);
         p2p_err err = p2p_layer_sendrecv(ring->comm, out.at, out.bytes, ring->right, RING_TAG, in.at, in.bytes,
                                          ring->left, RING_TAG, P2P_STATUS_IGNORE);
         if (!err && step == ring->size - 2) err = p2p_layer_agree(ring->comm);

@@ -20,6 +20,7 @@ for header in "$@"; do
 done
 put 644 "$B/libpairwise.a" lib/libpairwise.a
 put 755 "$B/launch" bin/pairwise-launch
+put 755 "$B/replay" bin/pairwise-replay
 
 cat >"$B/pairwise.pc" <<END
 prefix=$prefix

@@ -4,9 +4,10 @@
 # setup.sh PURPOSE: see that the packages for PURPOSE are there, and install what is missing (Debian and its kin).
 #
 #       build      a C compiler                 (make)
+#       train      OpenCL: headers, loader and a driver for CPUs    (kernels/, trainer/)
 #       test       Criterion                    (make test)
 #       lint       clang-tidy, cppcheck         (make lint, make format)
-#       test-all   valgrind, strace, clang      (make test-all)
+#       test-all   valgrind, strace, clang, oclgrind, chromium    (make test-all)
 #       plots      gnuplot                      (make plots)
 #       test-long  debootstrap                  (make test-long)
 #       check      install nothing, only list what is missing for all of these
@@ -16,13 +17,22 @@
 # can do without goes on.
 set -u
 
+# The library that programs with OpenCL are linked with, wherever this system keeps it.
+loader() {
+    for file in /usr/lib/libOpenCL.so /usr/lib64/libOpenCL.so /usr/lib/*/libOpenCL.so /usr/local/lib/libOpenCL.so; do
+        [ -e "$file" ] && break
+    done
+    echo "$file"
+}
+
 # What each purpose needs: a thing to find, and the package it comes in. A thing is a command, a file or a library.
 needs() {
     case $1 in
     build) echo "cc:gcc ar:binutils /usr/include/stdio.h:libc6-dev" ;;
+    train) echo "/usr/include/CL/cl.h:opencl-headers $(loader):ocl-icd-opencl-dev /etc/OpenCL/vendors:pocl-opencl-icd" ;;
     test) echo "/usr/include/criterion/criterion.h:libcriterion-dev" ;;
     lint) echo "clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck" ;;
-    test-all) echo "clang:clang valgrind:valgrind strace:strace pkg-config:pkg-config ps:procps prlimit:util-linux" ;;
+    test-all) echo "clang:clang valgrind:valgrind strace:strace pkg-config:pkg-config ps:procps prlimit:util-linux oclgrind:oclgrind chromium:chromium" ;;
     plots) echo "gnuplot:gnuplot-nox" ;;
     test-long) echo "debootstrap:debootstrap" ;;
     *) echo "setup.sh: no purpose called $1" >&2; exit 2 ;;
@@ -64,6 +74,7 @@ become_root() {
 explain() {
     packages=${packages% }
     echo "  $purpose needs: $packages" >&2
+    [ "$purpose" = train ] && echo "  without them everything but kernels/ and trainer/ is built and tested" >&2
     if command -v apt-get >/dev/null 2>&1; then
         echo "  paste this, then run make again:    sudo apt-get install -y $packages" >&2
     else
@@ -73,7 +84,7 @@ explain() {
 
 purpose=${1:?usage: setup.sh PURPOSE}
 if [ "$purpose" = check ]; then
-    for purpose in build test lint test-all plots test-long; do
+    for purpose in build train test lint test-all plots test-long; do
         echo "$purpose: $(missing $purpose)"
     done
     exit 0

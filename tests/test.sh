@@ -1,20 +1,56 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# test.sh: what `make test` runs, once everything is built: each Criterion suite, then every quick fault, in each world.
-# BUILD says which build, WORLDS which worlds; the last line is the total over all of them.
+# test.sh [course]: what `make test` runs, once everything is built: each Criterion suite, then every quick fault, in each
+# world; with `course` also the solutions of the exercises, then what the learner has begun, and last the board.
+# BUILD says which build, WORLDS which worlds; the total over all of them is a line of its own: N passed, N failed, N skipped.
+#
+# What has passed is stamped (build/learn stamp) and not run again as long as it and all it could start stay the same, byte
+# by byte. ALL=1 runs everything. So do settings of Pairwise in the environment, which leave no stamps either.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 B=${BUILD:-build}
 log=$(mktemp "${TMPDIR:-/tmp}/pairwise.XXXXXX")
-trap 'rm -f "$log"' EXIT
-passed=0 failed=0 skipped=0
+trap 'rm -f "$log" "$log.common"' EXIT
+passed=0 failed=0 skipped=0 unchanged=0 programs=0
+worlds=${WORLDS:-${PAIRWISE_WORLD:-socket shm}} first=${worlds%% *}
+
+stamps=
+if [ -x "$B/learn" ] && ! env | grep -q '^PAIRWISE_'; then
+    stamps=yes
+    # Whatever a suite may start or read, but for the suites themselves.
+    find "$B/launch" "$B/learn" "$B/examples" "$B/bench" "$B/tests" tests/wrong tests/right tests/test.sh -type f |
+        grep -v -x -F -f <(printf "$B/%s\n" tests/*.c | sed 's/\.c$//') | LC_ALL=C sort >"$log"
+    # shellcheck disable=SC2046  # names without blanks
+    "$B/learn" stamp sum $(cat "$log") >"$log.common" || stamps=
+fi
+
+# A number for a program and all that it depends on; suites of the course depend on its sources as well.
+inputs() {
+    local more=
+    case $1 in */learn*) more=$(find solutions exercises/exercises.h tests/exercises tests/mutants tests/learner tests/submissions -type f) ;; esac
+    # shellcheck disable=SC2086  # names without blanks
+    "$B/learn" stamp sum "$1" "$log.common" $more
+}
+
+# True if it was stamped with what it is now; the number of its tests is then counted.
+is_unchanged() {
+    local count
+    [ -n "$stamps" ] || return 1
+    sum=$(inputs "$1") && count=$("$B/learn" stamp fresh "${1#"$B"/}@$PAIRWISE_WORLD" "$sum") || return 1
+    unchanged=$((unchanged + count)) programs=$((programs + 1))
+}
+
+keep() {
+    if [ -n "$stamps" ] && [ -n "$sum" ]; then "$B/learn" stamp keep "${1#"$B"/}@$PAIRWISE_WORLD" "$sum" "$2"; fi
+}
 
 # Criterion's closing line: [====] Synthesis: Tested: 5 | Passing: 4 | Failing: 1 | Crashing: 0
 field() { sed -n "s/.*Synthesis:.* $1: *\([0-9]*\).*/\1/p" "$log" | tail -n 1; }
 
 suite() {
-    local status good bad
+    local status good bad sum=
+    is_unchanged "$1" && return
     printf '%s\n' "-- $1 ($PAIRWISE_WORLD)"
     timeout -k 5 "${SUITE_SECONDS:-300}" "$1" 2>&1 | tee "$log"
     status=${PIPESTATUS[0]}
@@ -23,12 +59,14 @@ suite() {
         echo "$1 ended with status $status"
         bad=1
     fi
+    [ "$bad" -eq 0 ] && keep "$1" "${good:-0}"
     passed=$((passed + ${good:-0})) failed=$((failed + bad))
 }
 
 # faultlab's closing line: 40 passed, 0 failed, 2 skipped
 faults() {
-    local status line
+    local status line sum=
+    is_unchanged "$B/tests/faultlab" && return
     printf '%s\n' "-- $B/tests/faultlab --all ($PAIRWISE_WORLD)"
     timeout -k 5 "${SUITE_SECONDS:-300}" "$B/tests/faultlab" --all 2>&1 | tee "$log"
     status=${PIPESTATUS[0]}
@@ -39,24 +77,47 @@ faults() {
         echo "faultlab ended with status $status"
         set -- "$1" 1 "${3:-0}"
     fi
+    [ "$2" -eq 0 ] && keep "$B/tests/faultlab" "$1"
     passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + ${3:-0}))
 }
 
-for PAIRWISE_WORLD in ${WORLDS:-socket shm}; do
+# Its closing line: -- solutions: 18 right, 0 wrong, 0 unchanged since they were right
+solutions() {
+    "$B/learn" solutions | tee "$log"
+    # shellcheck disable=SC2046  # three numbers
+    set -- $(tail -n 1 "$log" | tr -dc '0-9 ')
+    passed=$((passed + ${1:-0})) failed=$((failed + ${2:-1}))
+}
+
+# Those that have nothing to do with worlds, or choose one themselves, run once.
+for PAIRWISE_WORLD in $worlds; do
     export PAIRWISE_WORLD
     for source in tests/*.c; do
         [ -e "$source" ] || continue
-        program=$B/${source%.c}
+        program=$B/${source%.c} also=
+        case $source in
+        tests/kernels* | tests/trainer*) also=" and OpenCL (opencl-headers ocl-icd-opencl-dev pocl-opencl-icd)" ;;
+        esac
+        case $source in
+        tests/kernels* | tests/learn* | tests/dtype* | tests/trace_format*) [ "$PAIRWISE_WORLD" = "$first" ] || continue ;;
+        esac
         if [ -x "$program" ]; then
             suite "$program"
         else
-            echo "-- $program: skipped, for it needs Criterion (package libcriterion-dev)"
+            echo "-- $program: skipped, for it needs Criterion (package libcriterion-dev)$also"
             skipped=$((skipped + 1))
         fi
     done
     [ -x "$B/tests/faultlab" ] && faults
 done
+unset PAIRWISE_WORLD
+[ $programs -gt 0 ] && echo "-- unchanged since they passed, and not run again: $unchanged tests in $programs programs (ALL=1 runs them)"
+[ "${1:-}" = course ] && solutions
 
 echo "-- all of $B/tests"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]
+status=$?
+
+if [ "${1:-}" = course ]; then "$B/learn" own || status=1; fi
+exit $status

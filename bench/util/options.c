@@ -2,16 +2,18 @@
 #include "bench/util/options.h"
 
 /* Above every character: no short form. */
-enum { KEY_CSV = 0x1000, KEY_JSON };
+enum { KEY_CSV = 0x1000, KEY_JSON, KEY_TRACE };
+
+static const char *trace;
 
 static error_t parse_format(int key, char *arg, struct argp_state *state)
 {
     report_format *format = state->input;
 
-    (void)arg;
     switch (key) {
     case KEY_CSV: *format = REPORT_CSV; return 0;
     case KEY_JSON: *format = REPORT_JSON; return 0;
+    case KEY_TRACE: trace = arg; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -19,10 +21,16 @@ static error_t parse_format(int key, char *arg, struct argp_state *state)
 static const struct argp_option format_options[] = {
     {"csv", KEY_CSV, NULL, 0, "Print CSV; the first line has the names", 10},
     {"json", KEY_JSON, NULL, 0, "Print JSON: an array of objects", 10},
+    {"trace", KEY_TRACE, "FILE", 0, "Write a trace of the last job to FILE (Chrome trace JSON, for build/replay)", 11},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
 const struct argp options_format_argp = {.options = format_options, .parser = parse_format};
+
+const char *options_trace(bool last)
+{
+    return last ? trace : NULL;
+}
 
 void options_parse(const struct argp *argp, int argc, char **argv, void *own)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options: what every bench accepts: --csv, --json, --help; the rest is a bench's own, as a child of its argp.
+ * options: what every bench accepts: --csv, --json, --trace, --help; the rest is a bench's own, as a child of its argp.
  * A wrong argument says what is accepted and exits with 2.
  */
 #ifndef PAIRWISE_BENCH_OPTIONS_H
@@ -12,6 +12,9 @@
 
 /* For the `children` of a bench's argp; its input, set in ARGP_KEY_INIT, is a report_format. */
 extern const struct argp options_format_argp;
+
+/* For p2p_options.trace: the file given with --trace; NULL if there was none, or if this is not the last job. */
+const char *options_trace(bool last);
 
 /* Parse; `own` handles the bench's own options. Sets argp's exit status. */
 void options_parse(const struct argp *argp, int argc, char **argv, void *own);

@@ -25,7 +25,7 @@ static const char usage[] =
     "PAIRWISE_BUILD: where `launch` is (default: the folder above this program's).\n";
 
 static const lab_case *const groups[] = {lab_processes, lab_resources, lab_misuse, lab_matching, lab_collectives,
-                                         lab_mismatch,  lab_crash,     lab_wire,   lab_shm};
+                                         lab_mismatch,  lab_crash,     lab_wire,   lab_shm,      lab_trainer};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 enum outcome { PASSED, FAILED, SKIPPED, OUTCOMES };
@@ -170,7 +170,7 @@ static enum outcome run_case(const lab_case *c)
 static const lab_case *find_case(const char *name)
 {
     for (size_t g = 0; g < GROUPS; g++)
-        for (const lab_case *c = groups[g]; c->name; c++)
+        for (const lab_case *c = groups[g]; c && c->name; c++)
             if (strcmp(c->name, name) == 0) return c;
     fprintf(stderr, "faultlab: no case \"%s\"; `faultlab --list` shows all\n", name);
     exit(2);
@@ -179,7 +179,7 @@ static const lab_case *find_case(const char *name)
 static int list_cases(void)
 {
     for (size_t g = 0; g < GROUPS; g++)
-        for (const lab_case *c = groups[g]; c->name; c++)
+        for (const lab_case *c = groups[g]; c && c->name; c++)
             printf("%-15s %s%s\n", c->name, c->slow ? "(long) " : "", c->what);
     return 0;
 }
@@ -194,7 +194,7 @@ static int run_all(bool with_slow)
 {
     int counts[OUTCOMES] = {0};
     for (size_t g = 0; g < GROUPS; g++)
-        for (const lab_case *c = groups[g]; c->name; c++)
+        for (const lab_case *c = groups[g]; c && c->name; c++)
             if (with_slow || !c->slow) counts[run_case(c)]++;
     return close_up(counts);
 }

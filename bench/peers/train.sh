@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# train.sh: training, ours next to PyTorch's DistributedDataParallel over Gloo, the same models, in turn in one run.
+# Images a second from the difference of two runs of different length, whole commands by the wall clock, both sides
+# alike, so that starting up costs neither. Medians of the rounds; theirs/ours in time: above 1, ours is faster.
+#
+#       bench/peers/train.sh                        after make; about five minutes
+#       ROUNDS=5 MODELS="resnet34" RANKS=2 BATCH=64 DATA=cifar-10-batches-bin bench/peers/train.sh
+#
+# Status 1 if a program failed. Skipped, saying so, where PyTorch (Debian: python3-torch python3-torchvision) is not installed.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+B=${BUILD:-build}
+rounds=${ROUNDS:-3} models=${MODELS:-resnet20 resnet18 resnet34} ranks=${RANKS:-2} batch=${BATCH:-64} data=${DATA:-}
+python=${PYTHON:-/usr/bin/python3} limit=${LIMIT:-300}
+work=$(mktemp -d "${TMPDIR:-/tmp}/pairwise.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+progress() { [ -t 2 ] && printf '\r\033[K%s' "$*" >&2; }
+
+[ -x "$B/train" ] || { echo "$B/train is missing: make builds it"; exit 2; }
+if ! "$python" -c 'import torch, torchvision' 2>/dev/null; then
+    echo "# PyTorch: skipped, not installed (Debian: apt-get install python3-torch python3-torchvision)"
+    exit 0
+fi
+
+# How many steps the two runs have: a few seconds between them.
+steps() {
+    case $1 in
+    resnet20) echo 5 45 ;;
+    resnet18) echo 2 6 ;;
+    *) echo 3 18 ;;
+    esac
+}
+
+run() {
+    local who=$1 model=$2 count=$3
+    # shellcheck disable=SC2086  # no option when there is no data
+    case $who in
+    ours) timeout -k 5 "$limit" "$B/train" --ranks "$ranks" --model "$model" --batch "$batch" --steps "$count" --epochs 1000 --augment 0 \
+        --test-limit "$ranks" ${data:+--data "$data"} --out "$work/out" --quiet ;;
+    torch) timeout -k 5 "$limit" "$python" bench/peers/train_torch.py --ranks "$ranks" --model "$model" --batch "$batch" --steps "$count" \
+        ${data:+--data "$data"} ;;
+    esac
+}
+
+# The wall-clock seconds of one run, or the end of everything.
+timed() {
+    local from to
+    from=$(date +%s.%N)
+    "$@" >"$work/log" 2>&1 || { progress ""; echo "$* failed:"; tail -n 20 "$work/log"; exit 1; } >&2
+    to=$(date +%s.%N)
+    echo "$from $to" | awk '{ print $2 - $1 }'
+}
+
+images_a_second() {
+    local who=$1 model=$2 few many short long
+    read -r few many <<<"$(steps "$model")"
+    progress "$model: $who"
+    short=$(timed run "$who" "$model" "$few") && long=$(timed run "$who" "$model" "$many") || return 1
+    awk -v n=$(((many - few) * batch * ranks)) -v t="$short" -v u="$long" 'BEGIN { printf "%.1f\n", n / (u - t) }'
+}
+
+median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+
+run ours resnet20 1 >/dev/null 2>&1 # kernels are built once
+for ((round = 1; round <= rounds; round++)); do
+    for model in $models; do
+        for who in ours torch; do
+            images_a_second $who "$model" >"$work/one" || exit 1
+            cat "$work/one" >>"$work/$who.$model"
+        done
+    done
+done
+progress ""
+echo "# training, $ranks ranks x $batch images a step on $(nproc) cores, AdamW, f32; medians of $rounds rounds in turn"
+printf '# %-10s %18s %18s %12s\n' model 'ours images/s' 'PyTorch images/s' 'ours/theirs'
+for model in $models; do
+    ours=$(median <"$work/ours.$model") theirs=$(median <"$work/torch.$model")
+    awk -v m="$model" -v a="$ours" -v b="$theirs" 'BEGIN { printf "  %-10s %18.1f %18.1f %12.2f\n", m, a, b, a / b }'
+done

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * layout: how an activation lies in memory. Images are the lanes of vectors:
+ *
+ *      [blocks][H][W][C][block]        block = images side by side
+ *
+ *      n = 64, block = 32:   block 0: pixel (0,0): channel 0: images 0..31, channel 1: images 0..31, ...
+ *                                     pixel (0,1): channel 0: images 0..31, ...
+ *                            block 1: the same for images 32..63
+ *
+ * Why: all lanes of a vector do the same work, so a tap outside the image is left out exactly, for each pixel, even on
+ * images of 2 x 2 or 1 x 1; a weight is one scalar for all lanes, so weights are read where they lie, in torchvision's
+ * order, without repacking; and every number of channels fits. The price: a batch is rounded up to a multiple of the
+ * block (n <= lanes: one vector, else two), and the gradient by weight ends in a sum over lanes.
+ *
+ * Lanes beyond the last image are zero in every activation: each kernel keeps it so.
+ *
+ * Where channels are a multiple of 16, a pixel has room for one more, which nobody reads or writes: without that gap
+ * the same channel of neighbouring pixels lies a power of two apart, always at the same few places of a cache, and
+ * half the speed of the gradient by weight is lost.
+ */
+#ifndef PAIRWISE_KERNELS_LAYOUT_H
+#define PAIRWISE_KERNELS_LAYOUT_H
+
+#include "kernels/device.h"
+
+typedef struct {
+    int vectors; /* of a work-item: 1 or 2 */
+    int block;   /* images side by side */
+    int blocks;
+} kernel__layout;
+
+enum { KERNEL__GAP_EVERY = 16 };
+
+/* Channels of a pixel with the gap behind them (STORED in common.cl). */
+static inline size_t kernel__stored_channels(int channels)
+{
+    return (size_t)channels + (channels % KERNEL__GAP_EVERY == 0);
+}
+
+kernel__layout kernel__layout_of(const kernel_device *device, int n);
+
+/* Positions (block, row, column) of an activation: what most kernels have a work-item for. */
+static inline size_t kernel__positions(kernel__layout layout, int h, int w)
+{
+    return (size_t)layout.blocks * (size_t)h * (size_t)w;
+}
+
+#endif

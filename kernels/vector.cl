@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vector: element by element. A work-item has STRETCH elements; the last one fewer. x: number of the stretch.
+ */
+#define FOR_STRETCH(i, count) \
+    for (ulong i = get_global_id(0) * (ulong)STRETCH, end_ = min((ulong)(count), i + STRETCH); i < end_; i++)
+
+__kernel void sum(SLICE(float, into), SLICE(const float, from), const ulong count)
+{
+    __global float *restrict a = OPEN(into);
+    __global const float *restrict b = OPEN(from);
+
+    FOR_STRETCH(i, count) a[i] += b[i];
+}
+
+__kernel void relu(SLICE(const float, x), SLICE(float, y), const ulong count)
+{
+    FOR_STRETCH(i, count)
+    {
+        const float value = OPEN(x)[i];
+        OPEN(y)[i] = value < 0.0f ? 0.0f : value;
+    }
+}
+
+__kernel void relu_back(SLICE(const float, dy), SLICE(const float, y), SLICE(float, dx), const ulong count)
+{
+    FOR_STRETCH(i, count) OPEN(dx)[i] = OPEN(y)[i] > 0.0f ? OPEN(dy)[i] : 0.0f;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* autopsy: what the files that explain the end of a world share. */
+#ifndef PAIRWISE_LEARN_AUTOPSY_H
+#define PAIRWISE_LEARN_AUTOPSY_H
+
+#include "learn/inside.h"
+
+typedef struct {
+    int rank; /* who printed it; -1: the supervisor */
+    const char *text;
+} learn_line;
+
+/* What a world left on standard error. */
+typedef struct {
+    const learn_world *w;
+    const check_case *c; /* in which it ended, or NULL */
+    char *text;
+    learn_line *lines;
+    size_t count, room;
+} learn_remains;
+
+/* The first line of that rank that holds the text, from *index on (NULL: from the first): where in it, and *index becomes
+ * its number. NULL if there is none. */
+const char *learn_find_line(const learn_remains *r, int rank, const char *text, size_t *index);
+
+/* Each explains one kind of end: false if it was another. dead: the rank that died first, or -1. */
+bool learn_say_sanitizer(const learn_remains *r, int dead, learn_result *result);
+/* The learner's line, "broadcast.c:17", in the stack that a rank printed behind this mark. */
+bool learn_place_of(const learn_remains *r, int rank, const char *mark, char *place, size_t bytes);
+bool learn_say_deadlock(const learn_remains *r, learn_result *result);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* build: what the files that make a program of the learner's files share. */
+#ifndef PAIRWISE_LEARN_BUILD_H
+#define PAIRWISE_LEARN_BUILD_H
+
+#include "learn/inside.h"
+
+/* ---- tools.c: a command line that grows; words are owned ---- */
+
+enum { LEARN_WORDS = 512 };
+
+typedef struct {
+    char *words[LEARN_WORDS];
+    size_t count;
+} learn_tool;
+
+extern const double learn_tool_seconds; /* that a tool may take */
+
+void learn_tool_add(learn_tool *t, char *word); /* takes it over */
+void learn_tool_add_all(learn_tool *t, const char *const *words);
+void learn_tool_add_compiler(learn_tool *t); /* $CC, or cc */
+void learn_tool_free(learn_tool *t);
+
+/* Run it; the line is empty afterwards. confine is told `step`. */
+void learn_tool_run(learn_tool *t, enum learn_step step, const learn_options *options, learn_spawned *done);
+
+bool learn_has_prefix(const char *word, const char *prefix);
+
+/* ---- symbols.c: the stacks in what ranks of that program printed get functions and lines ---- */
+
+void learn_symbolize(learn_text *text, const char *program, const learn_options *o);
+
+/* ---- complaints.c: what the compiler and the linker said ---- */
+
+/* This file of the learner's does not compile. */
+void learn_does_not_compile(const learn_spawned *done, const char *file, learn_result *result);
+void learn_does_not_link(const learn_spawned *done, learn_result *result);
+void learn_note_warnings(learn_result *result, const char *said);
+
+/* ---- allowed.c: names ---- */
+
+/* Do the learner's objects use only what the exercise allows? If not, result says what, and where. */
+bool learn_only_uses_allowed(const learn_exercise *e, const learn_options *o, const learn_tool *objects,
+                             learn_result *result);
+
+/* Is every function there that the test calls? It names them weakly, so the linker does not mind. */
+bool learn_nothing_missing(const learn_exercise *e, const char *program, const learn_options *o, learn_result *result);
+
+#endif

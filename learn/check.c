@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* learn_check: compile, then world after world until one is wrong, and in each case after case. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/inside.h"
+
+/* ---- What ran ---- */
+
+static void add_mode(learn_text *t, const check_world_plan *world)
+{
+    learn_add(t, "%s", world->strict ? "strict (every send waits for its receive)" : "buffered");
+    if (world->network) learn_add(t, ", network %s", world->network);
+}
+
+static void add_case(learn_text *t, const check_case *c)
+{
+    if (c->what) learn_add(t, ", %s", c->what);
+    if (c->shows & CHECK_SHOW_COUNT) learn_add(t, ", count %zu", c->count);
+    if (c->shows & CHECK_SHOW_DTYPE) learn_add(t, ", %s", dtype_name(c->dtype));
+    if (c->shows & CHECK_SHOW_OP) learn_add(t, ", %s", op_name(c->op));
+    if (c->shows & CHECK_SHOW_ROOT) learn_add(t, ", root %d", c->root);
+}
+
+static void add_numbers(learn_text *t, const bool in[], int count)
+{
+    int total = 0, shown = 0;
+    for (int i = 0; i < count; i++) total += in[i];
+    for (int i = 0; i < count; i++) {
+        if (!in[i]) continue;
+        learn_add(t, "%s%d", !shown ? "" : shown + 1 == total ? " and " : ", ", i);
+        shown++;
+    }
+}
+
+/* Does a world have a case of the same function? */
+static bool has_call(const check_plan *plan, const check_world_plan *world, const char *call)
+{
+    for (size_t i = 0; i < world->count; i++) {
+        const char *other = plan->cases[world->first + i].call;
+        if (other == call || (other && call && strcmp(other, call) == 0)) return true;
+    }
+    return false;
+}
+
+/* Which worlds like this one were right: "the same with 1, 2 and 3 ranks". */
+static bool add_right_worlds(learn_text *t, const check_plan *plan, size_t failed, const check_case *c)
+{
+    bool sizes[CHECK_MAX_RANKS + 1] = {false}, any = false, buffered = false, only_one = true;
+    const check_world_plan *world = &plan->worlds[failed];
+    for (size_t i = 0; i < failed; i++) {
+        const check_world_plan *other = &plan->worlds[i];
+        if (c && !has_call(plan, other, c->call)) continue;
+        if (other->strict == world->strict && other->ranks != world->ranks) sizes[other->ranks] = any = true;
+        if (sizes[other->ranks] && other->ranks > 1) only_one = false;
+        if (!other->strict && world->strict && other->ranks == world->ranks) buffered = true;
+    }
+    if (any) {
+        learn_add(t, "the same with ");
+        add_numbers(t, sizes, CHECK_MAX_RANKS + 1);
+        learn_add(t, " rank%s", only_one ? "" : "s");
+    }
+    if (buffered) learn_add(t, "%sbuffered", any ? ", and " : "");
+    return any || buffered;
+}
+
+/* Which roots were right in this world, if this one is another. */
+static bool add_right_roots(learn_text *t, const check_plan *plan, size_t failed, const check_case *c, bool first)
+{
+    bool roots[CHECK_MAX_RANKS] = {false}, any = false;
+    const check_world_plan *world = &plan->worlds[failed];
+    for (int i = 0; i < c->number; i++) {
+        const check_case *other = &plan->cases[world->first + (size_t)i];
+        if ((other->shows & CHECK_SHOW_ROOT) && other->root >= 0 && other->root < c->ranks)
+            roots[other->root] = any = true;
+    }
+    if (!any || !(c->shows & CHECK_SHOW_ROOT) || roots[c->root]) return false;
+    learn_add(t, "%swith root ", first ? "" : ", and here ");
+    add_numbers(t, roots, c->ranks);
+    return true;
+}
+
+static char *what_ran(const learn_exercise *e, const check_plan *plan, size_t failed, const check_case *c)
+{
+    learn_text t = {0}, right = {0};
+    const check_world_plan *world = &plan->worlds[failed];
+    learn_add(&t, "%s on %d rank%s", c && c->call ? c->call : e->check->call, world->ranks,
+              world->ranks == 1 ? "" : "s");
+    if (c) add_case(&t, c);
+    learn_add(&t, ", ");
+    add_mode(&t, world);
+    bool any = add_right_worlds(&right, plan, failed, c);
+    if (c && add_right_roots(&right, plan, failed, c, !any)) any = true;
+    if (any) learn_add(&t, " (%s was right)", learn_string(&right));
+    learn_text_free(&right);
+    return t.text;
+}
+
+/* ---- One world ---- */
+
+/* The case that was wrong; NULL if none was, or the end of the world was. */
+static const check_case *judge_world(learn_world *w, learn_result *result)
+{
+    bool whole_program = !w->e->check->run;
+    if (whole_program && w->job.status != 0) {
+        learn_autopsy(w, NULL, result);
+        return &w->cases[0];
+    }
+    for (size_t i = 0; i < w->plan->count; i++) {
+        const check_case *c = &w->cases[i];
+        if (!whole_program && !learn_case_ended(w, c->number))
+            learn_autopsy(w, c, result);
+        else
+            learn_judge(w, c, result);
+        if (result->state == LEARN_FAILED) return c;
+        result->cases++;
+    }
+    if (w->job.status != 0) learn_autopsy(w, NULL, result);
+    return NULL;
+}
+
+static void add_stream(learn_text *t, const char *heading, const learn_text *stream, size_t bytes)
+{
+    if (!bytes) return;
+    learn_add(t, "%s%s:\n%s", t->used ? "\n" : "", heading, learn_string(stream));
+    if (t->text[t->used - 1] != '\n') learn_add(t, "\n");
+}
+
+static void note_output(const learn_world *w, learn_result *result)
+{
+    learn_text t = {0};
+    add_stream(&t, "What the ranks printed", &w->job.out, w->job.out_bytes);
+    add_stream(&t, "What the ranks and the supervisor said", &w->job.err, w->job.err_bytes);
+    free(result->more);
+    result->more = learn_copy(learn_string(&t));
+    learn_text_free(&t);
+}
+
+static void check_world_number(const learn_exercise *e, const check_plan *plan, size_t number, const char *program,
+                               const learn_options *o, learn_result *result)
+{
+    learn_text why = {0};
+    const check_world_plan *world = &plan->worlds[number];
+    learn_world w = {.e = e, .plan = world, .cases = plan->cases + world->first};
+    const check_case *wrong = NULL;
+    if (learn_run_world(&w, program, plan->seed, number, o, &why))
+        wrong = judge_world(&w, result);
+    else
+        learn_fail(result, "checker", "", learn_string(&why));
+    if (result->state == LEARN_FAILED) {
+        free(result->ran);
+        result->ran = what_ran(e, plan, number, wrong);
+        note_output(&w, result);
+    } else {
+        result->worlds++;
+    }
+    learn_text_free(&why);
+    learn_world_free(&w);
+}
+
+/* ---- All ---- */
+
+static void check_worlds(const learn_exercise *e, const char *program, const learn_options *o, learn_result *result)
+{
+    check_plan plan;
+    check_plan_make(&plan, e->check, o->seed);
+    for (size_t i = 0; i < plan.world_count && result->state != LEARN_FAILED; i++)
+        check_world_number(e, &plan, i, program, o, result);
+    if (!plan.world_count) learn_fail(result, "checker", "", "The test has no worlds.");
+    check_plan_free(&plan);
+}
+
+bool learn_check(const learn_exercise *e, const char *folder, const learn_options *options, learn_result *result)
+{
+    static const learn_options none = {.seed = 0};
+    const learn_options *o = options ? options : &none;
+    char program[LEARN_PATH];
+    double began = learn_now();
+    *result = (learn_result){.state = LEARN_PASSED,
+                             .ran = learn_copy(""),
+                             .shown = learn_copy(""),
+                             .broke = learn_copy(""),
+                             .advice = learn_copy(""),
+                             .more = learn_copy(""),
+                             .warnings = learn_copy("")};
+    if (!o->even_if_stub && !o->instead && learn_not_started(e, folder))
+        result->state = LEARN_NOT_STARTED;
+    else if (learn_compile(e, folder, o, program, result))
+        check_worlds(e, program, o, result);
+    result->seconds = learn_now() - began;
+    return result->state == LEARN_PASSED;
+}
+
+void learn_result_free(learn_result *result)
+{
+    free(result->ran);
+    free(result->shown);
+    free(result->broke);
+    free(result->advice);
+    free(result->more);
+    free(result->warnings);
+    *result = (learn_result){.state = LEARN_NOT_STARTED};
+}

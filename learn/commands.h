@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * commands: what the files behind the learner's commands share. Each file is one command, and each idea below one file.
+ *
+ *      state.c         what is remembered of the learner, in .learn/
+ *      stamp.c         what has not changed since it passed is not run again
+ *      board.c         the exercises, done and to be done
+ *      call.c          the arguments of a command: an exercise, and a switch
+ */
+#ifndef PAIRWISE_LEARN_COMMANDS_H
+#define PAIRWISE_LEARN_COMMANDS_H
+
+#include "learn/learn.h"
+
+/* ---- state.c: .learn/ in the top folder, which git ignores. Small texts by exercise and name: "failure", "hints", ... What
+ * cannot be written is not remembered, which is said once. ---- */
+
+#define LEARN_STATE ".learn"
+
+/* The text of that name, or NULL; free it. */
+char *learn_state_get(const learn_exercise *e, const char *name);
+void learn_state_put(const learn_exercise *e, const char *name, const char *text); /* NULL: forget it */
+
+/* A number for what the exercise's files in a folder hold; 0 if one is missing. */
+uint64_t learn_files_hash(const learn_exercise *e, const char *folder);
+
+/* The stubs of an exercise, if none are remembered yet: what the learner began with, to compare with after an update. */
+void learn_state_begin(const learn_exercise *e);
+
+/* After each check of the learner's own files: what failed, or what passed. */
+void learn_state_note(const learn_exercise *e, const learn_result *result);
+
+enum learn_progress { LEARN_TO_DO, LEARN_IN_PROGRESS, LEARN_DONE };
+
+/* Not started; the files are those that passed last; or neither. Nothing is run. */
+enum learn_progress learn_progress(const learn_exercise *e);
+
+/* The key of the last failure, if there has been no pass since; else "". key has LEARN_KEY bytes. */
+const char *learn_last_failure(const learn_exercise *e, char *key);
+
+/* ---- stamp.c: stamps lie in BUILD/course/stamps ---- */
+
+/* Was that thing, with inputs of that number, well when it was stamped? Always false when ALL=1 is set. A note it was
+ * stamped with is added to `note`, unless that is NULL. */
+bool learn_stamp_fresh(const char *name, uint64_t inputs, learn_text *note);
+void learn_stamp_keep(const char *name, uint64_t inputs, const char *note);
+
+/* A number for everything but the learner's files that a check depends on: this program, the launcher, the library. */
+uint64_t learn_tools_hash(void);
+
+/* ---- board.c ---- */
+
+void learn_board(FILE *out);
+
+/* One line: what to do next. */
+void learn_next(FILE *out);
+
+/* ---- call.c ---- */
+
+typedef struct {
+    const char *what;      /* for --help */
+    bool may_lack;         /* may be called without an exercise */
+    const char *flag;      /* a switch it has, "force"; NULL: none */
+    const char *flag_what; /* for --help */
+} learn_usage;
+
+typedef struct {
+    const learn_exercise *e; /* NULL: none was named */
+    bool flag;
+} learn_call;
+
+/* Parse the arguments. False: called wrongly, which has been said; the status is 2. */
+bool learn_called(int argc, char **argv, const learn_usage *usage, learn_call *call);
+
+/* A path as the caller of the program meant it, before it went home. Free it. */
+char *learn_from_where(const char *path);
+
+/* ---- The commands ---- */
+
+int learn_command_list(int argc, char **argv);
+int learn_command_hint(int argc, char **argv);
+int learn_command_reset(int argc, char **argv);
+int learn_command_solution(int argc, char **argv);
+int learn_command_watch(int argc, char **argv);
+int learn_command_update(int argc, char **argv);
+int learn_command_own(int argc, char **argv);
+int learn_command_solutions(int argc, char **argv);
+int learn_command_stamp(int argc, char **argv);
+int learn_command_handin(int argc, char **argv);
+int learn_command_grade(int argc, char **argv);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The exercises there are, and where things lie. The list is made by make from the names in tests/exercises: whoever adds
+ * NN_name.c there has added an exercise.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "learn/learn.h"
+
+/* course.h: EXERCISE(check_00_hello) EXERCISE(check_01_send_recv) ... in order of name. */
+#define EXERCISE(name) extern const check_exercise name;
+#include "course.h"
+#undef EXERCISE
+
+enum {
+#define EXERCISE(name) POSITION_##name,
+#include "course.h"
+#undef EXERCISE
+    COUNT
+};
+
+static learn_exercise course[COUNT + 1] = {
+#define EXERCISE(exercise) {.check = &exercise},
+#include "course.h"
+#undef EXERCISE
+    {.check = NULL},
+};
+
+const learn_exercise *learn_course(size_t *count)
+{
+    for (size_t i = 0; i < COUNT && !course[i].name; i++) {
+        course[i].name = course[i].check->name;
+        course[i].number = (int)strtol(course[i].name, NULL, 10);
+    }
+    *count = COUNT;
+    return course;
+}
+
+/* ---- Finding one ---- */
+
+static bool is_number(const char *text, int *number)
+{
+    char *end;
+    if (!isdigit((unsigned char)*text)) return false;
+    long value = strtol(text, &end, 10);
+    *number = (int)value;
+    return !*end && value < 1000;
+}
+
+static const char *bare_name(const learn_exercise *e)
+{
+    const char *line = strchr(e->name, '_');
+    return line ? line + 1 : e->name;
+}
+
+/* How well the words fit: 2 it is this one, 1 they are a part of its name. */
+static int fits(const learn_exercise *e, const char *text)
+{
+    int number;
+    if (is_number(text, &number)) return number == e->number ? 2 : 0;
+    if (strcmp(text, e->name) == 0 || strcmp(text, bare_name(e)) == 0) return 2;
+    return strstr(e->name, text) ? 1 : 0;
+}
+
+static void list(learn_text *why, const char *text, int least)
+{
+    size_t count;
+    const learn_exercise *all = learn_course(&count);
+    bool first = true;
+    for (size_t i = 0; i < count; i++) {
+        if (fits(&all[i], text) < least) continue;
+        learn_add(why, "%s%s", first ? "" : ", ", all[i].name);
+        first = false;
+    }
+}
+
+const learn_exercise *learn_find(const char *text, learn_text *why)
+{
+    const learn_exercise *found = NULL;
+    size_t count, fit[3] = {0};
+    const learn_exercise *all = learn_course(&count);
+    for (size_t i = 0; i < count; i++) fit[fits(&all[i], text)]++;
+    int best = fit[2] ? 2 : 1;
+    for (size_t i = 0; i < count; i++)
+        if (fits(&all[i], text) == best) found = &all[i];
+    if (fit[best] == 1) return found;
+    if (*text && fit[best] > 1) {
+        learn_add(why, "\"%s\" could be ", text);
+        list(why, text, best);
+    } else {
+        learn_add(why, "there is no exercise \"%s\"; there is ", text);
+        list(why, "_", 0);
+    }
+    return NULL;
+}
+
+/* ---- Places ---- */
+
+static char built_in[LEARN_PATH], called_from[LEARN_PATH];
+
+const char *learn_build(void)
+{
+    return built_in;
+}
+
+const char *learn_where(void)
+{
+    return called_from;
+}
+
+/* The folder above `path`, in place; false at the top. */
+static bool up(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (!slash || slash == path) return false;
+    *slash = '\0';
+    return true;
+}
+
+/* Up from the folder of this program, until there is a course. */
+static bool find_top(const char *from, char *top)
+{
+    snprintf(top, LEARN_PATH, "%s", from);
+    char header[LEARN_PATH + 32];
+    do {
+        snprintf(header, sizeof header, "%s/exercises/exercises.h", top);
+        if (access(header, R_OK) == 0) return true;
+    } while (up(top));
+    return false;
+}
+
+bool learn_go_home(void)
+{
+    char program[LEARN_PATH], top[LEARN_PATH];
+    if (built_in[0]) return true; /* home already */
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length < 0) length = 0;
+    program[length] = '\0';
+    if (!getcwd(called_from, sizeof called_from)) called_from[0] = '\0';
+    if (!up(program) || !find_top(program, top) || chdir(top) != 0) {
+        fputs("learn: the course is not here: there is no exercises/exercises.h above the folder of this program\n",
+              stderr);
+        return false;
+    }
+    size_t above = strlen(top);
+    snprintf(built_in, sizeof built_in, "%s", program[above] == '/' ? program + above + 1 : ".");
+    return true;
+}
+
+const char *learn_path(char *path, const char *tree, const learn_exercise *e, const char *file)
+{
+    snprintf(path, LEARN_PATH, "%s/%s/%s", tree, e->name, file);
+    return path;
+}

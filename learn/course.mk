@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+# The course, a part of the Makefile. build/learn holds the judges of all exercises; the ranks' side of a test is linked
+# with a learner's code, when that is checked. An exercise is there as soon as it has a tests/exercises/NN_name.c.
+
+COURSE   := $(BUILD)/course
+CHECKS   ?= $(sort $(wildcard tests/exercises/[0-9]*.c))
+LEARN    := $(call objects,learn/*.c tests/exercises/check_plan.c tests/exercises/check_data.c $(CHECKS))
+RANKSIDE := $(patsubst %.c,$(COURSE)/obj/%.o,$(CHECKS) $(wildcard tests/exercises/check_*.c))
+
+$(BUILD)/course.h: tests/exercises
+	@mkdir -p $(@D)
+	@printf 'EXERCISE(check_%s)\n' $(notdir $(CHECKS:.c=)) >$@
+$(OBJ)/learn/course.o: $(BUILD)/course.h
+
+$(COURSE)/obj/%.o: SAN := address,undefined
+$(COURSE)/obj/%.o: %.c | build/.setup-build $(BUILD)/build_id.h
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(COMPILE) -c $< -o $@
+
+# The library in parts, so that an exercise can be linked without those that would give the answer away.
+$(COURSE)/dtype.a: $(patsubst %.c,$(COURSE)/obj/%.o,$(wildcard dtype/*.c))
+$(COURSE)/p2p.a $(COURSE)/collectives.a $(COURSE)/ring.a: $(COURSE)/%.a: $(LIB_OBJ)
+$(COURSE)/%.a:
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcs $@ $(filter $(OBJ)/$*/% $(COURSE)/obj/$*/%,$^)
+
+$(BUILD)/learn: $(LEARN) $(LIB) | $(BUILD)/launch $(RANKSIDE) $(FOLDERS:%=$(COURSE)/%.a)
+	$(call say,LD,$@)
+	$(Q)$(LINK) $(filter %.o,$^) $(LIB) -lm -o $@
+
+# Its own suite knows its insides; all suites of it need the program.
+$(BUILD)/tests/learn: $(filter-out $(OBJ)/learn/main.o,$(LEARN))
+$(BUILD)/tests/learn: LDFLAGS += -Wl,--no-as-needed -lm
+$(call programs,tests/learn*.c): | $(BUILD)/learn
+
+-include $(wildcard $(COURSE)/obj/*/*.d $(COURSE)/obj/*/*/*.d)
+
+# The way through: the library's suites, the solutions, the learner's own work, the board. With EX=08: that exercise.
+ifdef EX
+test: $(BUILD)/learn
+	@$(BUILD)/learn test $(EX) $(if $(V),--verbose) $(if $(TRACE),--trace $(TRACE))
+else
+test: all build/.setup-test ## the way through the course: the library, the solutions, your exercises, the board; EX=08: one (TRACE=FILE: for build/replay)
+	@if [ -e build/.setup-test ]; then $(MAKE) suites; fi
+	@tests/test.sh course
+endif
+
+list: ## the exercises
+hint: ## EX=08: the next hint for it (number, name or part of it)
+reset: ## EX=08: begin it again; what you wrote is kept
+solution: ## EX=08: yours beside the solution, once it passes (or FORCE=1)
+watch: ## checks an exercise whenever its file is saved
+update: ## new pages and stubs after a pull; your files stay as they are
+handin: ## WHO=ada: packs what you wrote into one file
+check-course: ## stubs, solutions and wrong solutions: is the course sound?
+list hint reset solution watch update check-course: $(BUILD)/learn
+	@$(BUILD)/learn $@ $(EX) $(if $(filter-out 0,$(FORCE)),--force)
+
+# WHO=ada: whose work it is, if not that of the user who is logged in.
+handin: $(BUILD)/learn
+	@$(BUILD)/learn handin $(if $(WHO),--name '$(WHO)')
+
+.PHONY: test list hint reset solution watch update handin check-course
+
+# The learner's four functions in the real trainer (exercise 23).
+$(BUILD)/capstone: $(wildcard exercises/23_resnet_trainer/*.c) $(TRAIN_LIB) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(COMPILE) $(CFLAGS) $(filter %.c,$^) $(TRAIN_LIB) $(LIB) -lOpenCL -lm -o $@
+
+capstone: all ## exercise 23 for real: trains with your four functions
+	@$(MAKE) $(BUILD)/capstone && scripts/capstone.sh
+.PHONY: capstone

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* inside: what only the files behind learn_check share. */
+#ifndef PAIRWISE_LEARN_INSIDE_H
+#define PAIRWISE_LEARN_INSIDE_H
+
+#include "learn/learn.h"
+#include "tests/exercises/check_internal.h"
+
+/* ---- spawn.c ---- */
+
+typedef struct {
+    const char *const *argv;      /* NULL at the end */
+    int fd;                       /* a descriptor that it gets as LEARN_FD; -1: none */
+    double seconds;               /* then it is killed */
+    const learn_options *options; /* confine is called in it; may be NULL */
+    enum learn_step step;         /* what confine is told */
+    const char *variable;         /* NAME=VALUE for its environment; NULL: none */
+} learn_command_line;
+
+enum { LEARN_FD = 100 };
+
+/* What it left. Of each stream at most LEARN_OUTPUT bytes are kept, half from the beginning and half from the end. */
+#define LEARN_OUTPUT ((size_t)512 << 10)
+#define LEARN_FLOOD ((size_t)64 << 20) /* more than that from both, and it is killed */
+
+typedef struct {
+    int status; /* exit code, or 128 + signal; 127: it could not be started */
+    bool late, flooded;
+    learn_text out, err;
+    size_t out_bytes, err_bytes; /* it wrote, kept or not */
+    double seconds;
+} learn_spawned;
+
+/* Run it, with nothing on its standard input and no PAIRWISE_ variable in its environment but what is given. Whatever it
+ * started and left is killed. Free the result with learn_spawned_free. */
+void learn_spawn(const learn_command_line *line, learn_spawned *result);
+void learn_spawned_free(learn_spawned *result);
+double learn_now(void); /* seconds, monotonic */
+
+/* ---- compile.c ---- */
+
+/* Make the program that runs as the ranks: its path is put in `program` (LEARN_PATH bytes). False if that fails: result
+ * then explains why. Warnings go to `warnings`. */
+bool learn_compile(const learn_exercise *e, const char *folder, const learn_options *options, char *program,
+                   learn_result *result);
+
+/* ---- run.c: one world ---- */
+
+typedef struct {
+    const learn_exercise *e;
+    const check_world_plan *plan;
+    const check_case *cases; /* [plan->count] */
+    char *area;              /* of all ranks */
+    size_t area_bytes;
+    uint64_t nonce;
+    check_head heads[CHECK_MAX_RANKS]; /* as found; `used` is what could be read of it */
+    bool garbled[CHECK_MAX_RANKS];     /* there is something behind it that is no record */
+    learn_spawned job;
+    char *outputs[CHECK_MAX_RANKS]; /* what each printed on standard output */
+} learn_world;
+
+/* Run `program` as the world's ranks. False if it could not even be tried: why says what failed. */
+bool learn_run_world(learn_world *w, const char *program, uint64_t seed, size_t number, const learn_options *options,
+                     learn_text *why);
+void learn_world_free(learn_world *w);
+
+/* The first record of that kind (and name, unless NULL) that a rank made in a case; NULL if there is none. Data lie behind
+ * the record. */
+const check_record *learn_record(const learn_world *w, int rank, int number, enum check_kind kind, const char *name);
+
+/* The next one of that kind in the same case, behind r; NULL if there is none. */
+const check_record *learn_next_record(const learn_world *w, int rank, const check_record *r, enum check_kind kind);
+
+/* Has every rank been through this case? */
+bool learn_case_ended(const learn_world *w, int number);
+
+/* ---- judge.c ---- */
+
+/* Let the test judge a case that all ranks have been through: true, or the failure is noted in result (key, shown,
+ * broke). */
+bool learn_judge(learn_world *w, const check_case *c, learn_result *result);
+
+/* Give a result a failure. The first one counts; texts are copied. */
+void learn_fail(learn_result *result, const char *key, const char *shown, const char *broke);
+
+/* For values.c, while a case is judged: note a failure; the type of a report; "ranks 1 and 3", "every rank but 0". */
+void learn_judge_fail(const char *key, const char *shown, const char *broke);
+enum dtype check_dtype(const check_case *c, int rank, const char *name);
+void learn_add_ranks(learn_text *t, const bool in[], int ranks);
+
+/* ---- autopsy.c ---- */
+
+/* If the text names a line of the learner's, "broadcast.c:17", note it in the result. */
+void learn_note_place(learn_result *result, const learn_exercise *e, const char *text);
+
+/* A world has ended early, in this case (NULL: after all of them): say why in result. */
+void learn_autopsy(const learn_world *w, const check_case *c, learn_result *result);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * learn: what the files of the checker of exercises share. It runs a learner's code in processes of its own, under
+ * build/launch, and judges what they reported; see tests/exercises/check.h for how a test is written.
+ *
+ *      main.c          the table of subcommands
+ *      course.c        the exercises in order; finding one by number or name; where things lie
+ *      cut.c           stubs, cut from the solutions; is a file still its stub?
+ *      text.c          strings that grow, lines that are wrapped, files in memory
+ *      spawn.c         a command, its output caught and bounded, its time limited, nothing left behind
+ *      compile.c       the learner's files to a program (tools.c); what the compiler has against them (complaints.c),
+ *                      and what we have (allowed.c)
+ *      run.c           that program as the ranks of one world, and what they reported (symbols.c: lines for addresses)
+ *      judge.c         the side of check.h that decides whether it is right (values.c, table.c)
+ *      autopsy.c       a world that ended early: crash, error, time limit (sanitizer.c, deadlock.c)
+ *      explain.c       what a failure looks like to a person
+ *      check.c         learn_check: all of it, for one exercise
+ *      check_course.c  is the course itself sound? (course_files.c, course_runs.c)
+ *      commands.h      and the learner's commands: list, hint, reset, ...
+ */
+#ifndef PAIRWISE_LEARN_H
+#define PAIRWISE_LEARN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "tests/exercises/check.h"
+
+enum { LEARN_PATH = 512, LEARN_KEY = 32 };
+
+/* ---- text.c: a text that grows. All zero is an empty one; text is NULL or ends with a NUL. Memory never runs out: the
+ * program ends with a message. ---- */
+
+typedef struct {
+    char *text;
+    size_t used, room;
+} learn_text;
+
+void learn_add(learn_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void learn_add_bytes(learn_text *t, const void *bytes, size_t count);
+void learn_text_free(learn_text *t);
+const char *learn_string(const learn_text *t); /* "" rather than NULL */
+
+/* Add words up to column `width`; lines after the first begin behind `indent` blanks (before the first, the caller has put
+ * as much). Line ends are blanks, a blank line begins a paragraph, lines that begin with four blanks stay as they are. */
+void learn_add_wrapped(learn_text *t, const char *words, size_t indent, size_t width);
+
+void *learn_memory(size_t bytes); /* zeroed; free it */
+char *learn_copy(const char *text);
+char *learn_format(const char *format, ...) __attribute__((format(printf, 1, 2))); /* free it */
+
+/* The whole of a file with a NUL behind it, or NULL (errno says why); free it. A whole file written by way of a temporary
+ * name: false with errno. */
+char *learn_read_file(const char *path, size_t *bytes);
+bool learn_write_file(const char *path, const void *bytes, size_t count);
+bool learn_make_folder(const char *path); /* and those above it */
+
+/* A number for what a file holds (0: it cannot be read), or for bytes; `so_far` chains several (begin with 0). */
+uint64_t learn_hash(uint64_t so_far, const void *bytes, size_t count);
+uint64_t learn_hash_file(uint64_t so_far, const char *path);
+
+/* ---- course.c ---- */
+
+/* An exercise, numbered by the first two characters of its name. */
+typedef struct {
+    const check_exercise *check; /* name, idea, files, ... and the test */
+    const char *name;            /* "08_broadcast" */
+    int number;                  /* 8 */
+} learn_exercise;
+
+/* All of them in order. */
+const learn_exercise *learn_course(size_t *count);
+
+/* By number ("8", "08"), name ("08_broadcast", "broadcast") or a part of it. NULL if there is none or more than one: why
+ * then holds a sentence that says so and names those it could be. */
+const learn_exercise *learn_find(const char *text, learn_text *why);
+
+/* The program works in the top folder of the checkout: learn_go_home changes there (false, with a message printed, if
+ * there is none). learn_build is the folder it was built in ("build"), learn_where the one it was called from. */
+bool learn_go_home(void);
+const char *learn_build(void);
+const char *learn_where(void);
+
+/* exercises/08_broadcast/broadcast.c and its like; each writes to `path` (LEARN_PATH bytes) and returns it. */
+const char *learn_path(char *path, const char *tree, const learn_exercise *e, const char *file);
+
+/* ---- cut.c ---- */
+
+/* The stub of a text with marks: "// TODO" to "// END TODO" is replaced by the text of its "// stub:" lines, both marks
+ * stay. NULL if the marks are wrong: why says in which line and what. Free it. */
+char *learn_cut(const char *solution, learn_text *why);
+
+/* The stub of one of an exercise's files: cut from solutions/NN_name/FILE. NULL with why as above. Free it. */
+char *learn_stub(const learn_exercise *e, const char *file, learn_text *why);
+
+/* Are the marked places of this text those of the stub, white space apart? */
+bool learn_same_places(const char *text, const char *stub);
+
+/* Are all of an exercise's files in that folder as their stubs are? A file that is missing is not. */
+bool learn_not_started(const learn_exercise *e, const char *folder);
+
+/* ---- Checking ---- */
+
+enum learn_state { LEARN_NOT_STARTED, LEARN_PASSED, LEARN_FAILED };
+
+/* What came of it. Texts are never NULL; free them with learn_result_free. */
+typedef struct {
+    enum learn_state state;
+    char key[LEARN_KEY]; /* the kind of failure: a word of check.h's caller, or compile, link, todo, deadlock, crash,
+                          * overrun, timeout, error, leak, returned, checker; "" when passed */
+    char *ran;      /* what ran: "my_broadcast on 4 ranks, count 5, i32, root 2, buffered (...)"; "" if nothing did */
+    char *shown;    /* lines to be printed as they are: what ranks had, has and should have; what the compiler said */
+    char *broke;    /* sentences, in one line: what is wrong, by how much, what that means */
+    char *advice;   /* what to try, if the hints have no words for this key; may be "" */
+    char *more;     /* all there is to say, for V=1: reports in full, output */
+    char *warnings; /* of the compiler, whatever came of it */
+    int line;       /* of the learner's file where it went wrong; 0 if not known */
+    char file[64];  /* and which file: "broadcast.c" */
+    int worlds, cases; /* how much was right */
+    double seconds;
+} learn_result;
+
+enum learn_step { LEARN_COMPILE, LEARN_LINK, LEARN_RUN };
+
+/* How to check. All zero is the default. */
+typedef struct {
+    uint64_t seed;        /* data follow from it; 0: the data everyone gets */
+    bool even_if_stub;    /* run it even if it is not started */
+    bool delays;          /* ranks are late at random, before every Pairwise call of the learner */
+    uint64_t delay_seed;  /* how */
+    double world_seconds; /* time limit of one world; 0: 10 */
+    const char *trace;      /* a file for a trace of the last world that ran; NULL: none */
+    bool quiet_compiler;  /* warnings are not passed on */
+    const char *instead;  /* a file that stands in for the exercise's first one: a mutant */
+    const char *fallback; /* a folder for files that `folder` does not have; NULL: none */
+    const char *work;     /* folder for what is built; NULL: BUILD/course/work/NAME */
+    bool keep_program;    /* do not compile, the program of the last check in `work` is used again */
+    /* Called in each process that is going to be the compiler, the linker (and nm) or the launcher, before it starts: to lower
+     * its rights and limits, for grading. It may fork, if what stays in front passes the exit status on; the death of learn
+     * must end it (PR_SET_PDEATHSIG, which a change of user takes away). Anything but 0 and it ends. */
+    int (*confine)(void *arg, enum learn_step step);
+    void *confine_arg;
+} learn_options;
+
+/* Check the files of an exercise in `folder`: compile them, run every world until one fails. Returns true if it passed;
+ * result is set in any case, and needs learn_result_free. Not for threads: fork for several at once. It kills every child
+ * of this process that it finds when a command of its own has ended. */
+bool learn_check(const learn_exercise *e, const char *folder, const learn_options *options, learn_result *result);
+void learn_result_free(learn_result *result);
+
+/* ---- explain.c ---- */
+
+/* Print it: headline, what ran, what was seen, what broke, what to try (the [when KEY] text of the hints), what is next.
+ * With more, everything. Colours if the stream is a terminal. */
+void learn_explain(FILE *out, const learn_exercise *e, const learn_result *result, bool more);
+
+/* The text of a section of tests/exercises/NN_name.hints, "1", "2", "3" or "when deadlock", without its heading: NULL if
+ * there is none. Free it. */
+char *learn_hint(const learn_exercise *e, const char *section);
+
+enum learn_colour { LEARN_PLAIN, LEARN_BOLD, LEARN_RED, LEARN_GREEN, LEARN_YELLOW, LEARN_DIM };
+
+/* The sequence that begins a colour, or "" if the stream is no terminal (or NO_COLOR is set). */
+const char *learn_colour(FILE *out, enum learn_colour colour);
+
+/* ---- main.c: subcommands. Each parses its own arguments (argv[0] is "learn NAME") and returns the exit status: 0 well,
+ * 1 something is wrong, 2 called wrongly. ---- */
+
+typedef struct {
+    const char *name, *what;
+    int (*run)(int argc, char **argv);
+} learn_command;
+
+int learn_command_test(int argc, char **argv);
+int learn_command_cut(int argc, char **argv);
+int learn_command_check_course(int argc, char **argv);
+
+#endif

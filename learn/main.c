@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* learn: the way through the course. The Makefile's targets call it; each subcommand is a function in a file of its own. */
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/commands.h"
+
+/* The subcommands, in the order of --help. */
+static const learn_command commands[] = {
+    {"test", "check one exercise and explain", learn_command_test},
+    {"hint", "the next hint for an exercise", learn_command_hint},
+    {"list", "the board: what is done, begun, not started", learn_command_list},
+    {"watch", "check the exercise whose file is saved, until Ctrl-C", learn_command_watch},
+    {"reset", "put an exercise's stub back, and keep what was there", learn_command_reset},
+    {"solution", "your files and the solution, side by side", learn_command_solution},
+    {"update", "after a pull: new stubs for what is not begun", learn_command_update},
+    {"handin", "pack what has been begun, to hand it in", learn_command_handin},
+    {"grade", "grade a folder of submissions", learn_command_grade},
+    {"own", "check everything that has been begun; the board", learn_command_own},
+    {"solutions", "check all solutions", learn_command_solutions},
+    {"stamp", "for scripts: what has not changed since it was well?", learn_command_stamp},
+    {"cut", "print the stub of a solution", learn_command_cut},
+    {"check-course", "is the course itself sound? stubs, solutions, mutants", learn_command_check_course},
+};
+
+enum { COUNT = sizeof commands / sizeof *commands };
+
+static void print_help(FILE *out)
+{
+    fputs("Usage: learn COMMAND [OPTION...]\nWork through the exercises. learn COMMAND --help says more of each.\n\n",
+          out);
+    for (size_t i = 0; i < COUNT; i++) fprintf(out, "  %-14s %s\n", commands[i].name, commands[i].what);
+}
+
+static int run(const learn_command *command, int argc, char **argv)
+{
+    char *name = learn_format("learn %s", command->name);
+    argv[1] = name;
+    argp_err_exit_status = 2;
+    int status = learn_go_home() ? command->run(argc - 1, argv + 1) : 1;
+    free(name);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    bool help = strcmp(name, "--help") == 0 || strcmp(name, "-?") == 0 || strcmp(name, "help") == 0;
+    for (size_t i = 0; i < COUNT; i++)
+        if (strcmp(commands[i].name, name) == 0) return run(&commands[i], argc, argv);
+    if (!help && *name) fprintf(stderr, "learn: there is no command \"%s\"\n", name);
+    print_help(help ? stdout : stderr);
+    return help ? 0 : 2;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sandbox: somebody else's code, as far away from everything as this machine allows. Each submission gets
+ *
+ *      a user of its own          if we are root
+ *      processes of its own       a namespace whose end takes everything in it along
+ *      no network
+ *      a file system of its own   with the C compiler's files, its own files and what it is compiled with: neither tests nor
+ *                                 solutions nor other submissions; by mounts in a namespace, else by Landlock
+ *      limits                     on processor time, processes, sizes of files; on memory by a control group, else by
+ *                                 looking
+ *
+ * learn_sandbox_open finds out, by trying, which of these there are, and what it says is what is done.
+ *
+ *      sandbox.c     what there is; places for submissions; who is left
+ *      confine.c     in a process that is going to be compiler or launcher: into the sandbox
+ *      jail.c        the file system
+ *      landlock.c    the same without mounts
+ *      cgroup.c      control groups
+ */
+#ifndef PAIRWISE_LEARN_SANDBOX_H
+#define PAIRWISE_LEARN_SANDBOX_H
+
+#include "learn/learn.h"
+
+typedef struct {
+    bool own_user, own_processes, no_network, jail, landlock, group;
+    bool user_namespace; /* how an ordinary user gets the others */
+} learn_means;
+
+/* No file may be larger; the launcher's board, which ranks share, is one. */
+#define LEARN_FILE_BYTES (UINT64_C(64) << 20)
+
+typedef struct {
+    uint64_t memory; /* bytes, all processes of a submission together */
+    int processes;
+    double world_seconds;
+} learn_limits;
+
+typedef struct {
+    learn_means means;
+    learn_limits limits;
+    char top[LEARN_PATH];      /* the checkout */
+    char scratch[LEARN_PATH];  /* a folder of ours, with one for each submission */
+    char place[LEARN_PATH];    /* of the submission: in it own (its files), work, tmp */
+    uid_t uid;                 /* of the submission */
+    int number;                /* of the submission, from 0 */
+    int already;               /* threads that this user ran before */
+    char group[2][LEARN_PATH]; /* control groups, "" if there is none: for memory and for processes */
+    uint64_t refused, killed;  /* what the groups had counted when they were asked last */
+    uint64_t *watched;         /* shared: how often whoever looks at memory had to end it, without a group */
+
+} learn_sandbox;
+
+/* ---- sandbox.c ---- */
+
+/* Find out what can be done and make the scratch folder. False: not even that; said on stderr. */
+bool learn_sandbox_open(learn_sandbox *box, const learn_limits *limits);
+void learn_sandbox_close(learn_sandbox *box);
+
+/* What is done, and what not and why, in sentences. Free it. */
+char *learn_sandbox_words(const learn_sandbox *box);
+
+/* A place for the next submission. Its files go to place/own/EXERCISE; give learn_check work folders from
+ * learn_sandbox_work and learn_sandbox_confine. False with a message if it cannot be made. */
+bool learn_sandbox_begin(learn_sandbox *box);
+char *learn_sandbox_work(learn_sandbox *box, const char *name); /* free it; NULL if it cannot be made */
+
+/* Kill what is left of it, and remove its place. Returns how many processes had been left. */
+int learn_sandbox_end(learn_sandbox *box);
+
+/* ---- confine.c: for learn_options ---- */
+
+int learn_sandbox_confine(void *box, enum learn_step step);
+
+/* Enter the namespaces there are: in a child. False with errno. */
+bool learn_enter_namespaces(const learn_means *means);
+
+/* Become the submission's user, without rights of any kind. False with errno. */
+bool learn_drop_rights(const learn_sandbox *box);
+
+/* ---- jail.c: in a mount namespace of our own ---- */
+
+/* What of the checkout a step needs, NULL at the end: files and folders, relative to the top. Free it with its words. */
+char **learn_step_needs(enum learn_step step);
+void learn_free_words(char **words);
+
+/* Folders of the system that every step needs, NULL at the end. */
+extern const char *const learn_system_folders[];
+extern const char *const learn_system_files[];
+extern const char *const learn_devices[];
+
+bool learn_jail(const learn_sandbox *box, enum learn_step step);
+
+/* ---- landlock.c ---- */
+
+bool learn_landlock_there(void);
+bool learn_landlock(const learn_sandbox *box, enum learn_step step);
+
+/* ---- cgroup.c ---- */
+
+bool learn_group_make(learn_sandbox *box);       /* for the next submission */
+bool learn_group_join(const learn_sandbox *box); /* this process, and what it starts */
+void learn_group_remove(learn_sandbox *box);
+
+/* Which limit the submission ran into since this was asked last, in a sentence; NULL if none, or none that is known. */
+const char *learn_limit_reached(learn_sandbox *box);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A command in a process of its own. What it prints is read as fast as it comes and mostly thrown away; what it takes too
+ * long for is not waited for; what it leaves is killed.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "learn/inside.h"
+
+enum { LOOK_MS = 50 };
+
+double learn_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* ---- In the child ---- */
+
+/* The learner's shell may have set anything: every run is the same. */
+static void clean_environment(const char *variable)
+{
+    extern char **environ;
+    char **kept = learn_memory((2 + (size_t)1024) * sizeof *kept);
+    size_t count = 0;
+    for (char **at = environ; *at && count < 1024; at++)
+        if (strncmp(*at, "PAIRWISE_", 9) != 0 && strncmp(*at, "LD_", 3) != 0 && strncmp(*at, "MAKE", 4) != 0)
+            kept[count++] = *at;
+    if (variable) kept[count++] = learn_copy(variable);
+    environ = kept;
+    setenv("ASAN_OPTIONS",
+           "detect_leaks=0:color=never:exitcode=1:handle_abort=1:handle_sigfpe=1:max_allocation_size_mb=256:"
+           "mmap_limit_mb=512:print_summary=0:symbolize=0:disable_coredump=1:detect_stack_use_"
+           "after_return=1:"
+           "allocator_may_return_null=0",
+           1);
+    setenv("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1:color=never:symbolize=0", 1);
+    setenv("LC_ALL", "C", 1); /* the compiler's messages, which are read here */
+}
+
+/* What we have inherited is none of the learner's business: it could write there. */
+static void keep_descriptors_back(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        int fd = atoi(entry->d_name);
+        if (fd > STDERR_FILENO) fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
+    if (folder) closedir(folder);
+}
+
+_Noreturn static void become(const learn_command_line *line, int out, int err, pid_t parent)
+{
+    const learn_options *o = line->options;
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);
+    int in = open("/dev/null", O_RDONLY);
+    dup2(in, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    keep_descriptors_back();
+    if (line->fd >= 0 && dup2(line->fd, LEARN_FD) != LEARN_FD) _exit(127);
+    clean_environment(line->variable);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    if (o && o->confine && o->confine(o->confine_arg, line->step) != 0) _exit(127);
+    execvp(line->argv[0], (char *const *)(uintptr_t)line->argv);
+    fprintf(stderr, "%s: %s\n", line->argv[0], strerror(errno));
+    _exit(127);
+}
+
+/* ---- In the parent ---- */
+
+typedef struct {
+    int fd;
+    learn_text *kept;
+    size_t *bytes;
+} stream;
+
+/* Of a long text the beginning and the end. */
+static void keep(learn_text *t, const char *bytes, size_t count)
+{
+    static const char gap[] = "\n... (much left out here) ...\n";
+    learn_add_bytes(t, bytes, count);
+    if (t->used <= 2 * LEARN_OUTPUT) return;
+    size_t half = LEARN_OUTPUT / 2;
+    memmove(t->text + half + sizeof gap - 1, t->text + t->used - half, half + 1);
+    memcpy(t->text + half, gap, sizeof gap - 1);
+    t->used = 2 * half + sizeof gap - 1;
+}
+
+static void take(stream *s)
+{
+    char part[65536];
+    ssize_t got = read(s->fd, part, sizeof part);
+    if (got > 0) {
+        keep(s->kept, part, (size_t)got);
+        *s->bytes += (size_t)got;
+    } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+        close(s->fd);
+        s->fd = -1;
+    }
+}
+
+/* Wait for output, or a moment. False once there can be no more. */
+static bool listen_to(stream streams[2])
+{
+    struct pollfd polled[2];
+    for (int i = 0; i < 2; i++) polled[i] = (struct pollfd){.fd = streams[i].fd, .events = POLLIN};
+    if (streams[0].fd < 0 && streams[1].fd < 0) return false;
+    if (poll(polled, 2, LOOK_MS) <= 0) return true;
+    for (int i = 0; i < 2; i++)
+        if (polled[i].revents) take(&streams[i]);
+    return true;
+}
+
+static bool ended(pid_t pid, int *status)
+{
+    int raw;
+    if (*status >= 0) return true;
+    pid_t got = waitpid(pid, &raw, WNOHANG);
+    if (got == 0 || (got < 0 && errno == EINTR)) return false;
+    *status = got < 0 ? 127 : WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
+    return true;
+}
+
+/* Whatever it started that is still there has become our child, for we are a subreaper. Only those that were killed are
+ * waited for: by then a child of theirs may have become ours that would live on for long. */
+static void kill_orphans(void)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
+    for (int tries = 0; tries < 1000; tries++) {
+        char *children = learn_read_file(path, NULL), *at = children;
+        bool any = false;
+        for (char *end; children && strtol(at, &end, 10) > 0 && end != at; at = end) {
+            pid_t child = (pid_t)strtol(at, NULL, 10);
+            kill(child, SIGKILL);
+            waitpid(child, NULL, 0);
+            any = true;
+        }
+        free(children);
+        if (!any) return;
+    }
+}
+
+static void follow(const learn_command_line *line, pid_t pid, stream streams[2], learn_spawned *r)
+{
+    double until = learn_now() + line->seconds;
+    int status = -1, quiet = 0;
+    while (listen_to(streams)) {
+        r->flooded = r->out_bytes + r->err_bytes > LEARN_FLOOD;
+        r->late = !r->flooded && learn_now() > until;
+        if (r->late || r->flooded || (ended(pid, &status) && ++quiet > 2)) break;
+    }
+    if (r->late || r->flooded) kill(-pid, SIGKILL);
+    while (!ended(pid, &status)) {
+        if (learn_now() > until) kill(-pid, SIGKILL);
+        poll(NULL, 0, 1);
+    }
+    kill(-pid, SIGKILL);
+    kill_orphans();
+    r->status = status;
+}
+
+void learn_spawn(const learn_command_line *line, learn_spawned *r)
+{
+    int out[2] = {-1, -1}, err[2] = {-1, -1};
+    pid_t self = getpid();
+    *r = (learn_spawned){.status = 127};
+    learn_add_bytes(&r->out, "", 0);
+    learn_add_bytes(&r->err, "", 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    fflush(NULL);
+    double began = learn_now();
+    pid_t pid = pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0 ? fork() : -1;
+    if (pid == 0) become(line, out[1], err[1], self);
+    if (pid < 0) learn_add(&r->err, "%s cannot be started: %s\n", line->argv[0], strerror(errno));
+    if (pid > 0) setpgid(pid, pid);
+    if (out[1] >= 0) close(out[1]);
+    if (err[1] >= 0) close(err[1]);
+    stream streams[2] = {{out[0], &r->out, &r->out_bytes}, {err[0], &r->err, &r->err_bytes}};
+    for (int i = 0; i < 2; i++)
+        if (streams[i].fd >= 0) fcntl(streams[i].fd, F_SETFL, O_NONBLOCK);
+    if (pid > 0) follow(line, pid, streams, r);
+    for (int i = 0; i < 2; i++)
+        if (streams[i].fd >= 0) close(streams[i].fd);
+    r->seconds = learn_now() - began;
+}
+
+void learn_spawned_free(learn_spawned *r)
+{
+    learn_text_free(&r->out);
+    learn_text_free(&r->err);
+}

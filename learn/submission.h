@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * submission: the files that somebody hands in, as a folder or as an archive, and nothing else of it.
+ *
+ * Only plain files count whose names say what they are for: ...NN_name/FILE.c or .h, or, without such a folder, the file name
+ * of an exercise (broadcast.c). Links, devices, absolute names and what is too large are left out. An archive is read here,
+ * not unpacked: no name in it is ever a path of this machine.
+ */
+#ifndef PAIRWISE_LEARN_SUBMISSION_H
+#define PAIRWISE_LEARN_SUBMISSION_H
+
+#include "learn/learn.h"
+
+typedef struct {
+    const learn_exercise *e;
+    char name[64]; /* "broadcast.c" */
+    char *text;
+    size_t bytes;
+} learn_handed_file;
+
+typedef struct {
+    char *name; /* of the folder, or of the archive without its ending: who handed it in */
+    char *path;
+    learn_handed_file *files;
+    size_t count, room;
+    learn_text trouble; /* what is wrong with it as a whole; empty if nothing is */
+} learn_submission;
+
+/* Does it look like a submission? A folder with files of exercises in it, or an archive (.tar, .tar.gz, .tgz). */
+bool learn_is_submission(const char *path);
+
+/* Read it. Never fails: what is wrong is in trouble. Free it with learn_submission_free. */
+void learn_submission_read(learn_submission *s, const char *path);
+void learn_submission_free(learn_submission *s);
+
+/* Are there files of this exercise in it? */
+bool learn_handed_in(const learn_submission *s, const learn_exercise *e);
+
+/* Write the files of one exercise to a folder, which is made. False with errno. */
+bool learn_submission_write(const learn_submission *s, const learn_exercise *e, const char *folder);
+
+#endif

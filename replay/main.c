@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * replay: a trace as a page to be looked at in any browser, with nothing installed and no network.
+ *
+ *      build/launch -n 4 --trace build/mine.json PROGRAM
+ *      build/replay build/mine.json -o build/mine.html
+ *      build/replay build/mine.json build/reference.json -o build/both.html
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "replay/page.h"
+
+typedef struct {
+    const char *paths[2];
+    int count;
+    const char *output, *folder, *title;
+    char usual[4096];
+} settings;
+
+/* FILE.json becomes FILE.html. */
+static void name_output(settings *s, struct argp_state *state)
+{
+    size_t length = strlen(s->paths[0]);
+    if (length > 5 && strcmp(s->paths[0] + length - 5, ".json") == 0) length -= 5;
+    if (length + 6 > sizeof s->usual) argp_error(state, "the name of the trace is too long: say -o FILE.html");
+    memcpy(s->usual, s->paths[0], length);
+    memcpy(s->usual + length, ".html", 6);
+    s->output = s->usual;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    settings *s = state->input;
+    switch (key) {
+    case 'o': s->output = arg; return 0;
+    case 's': s->folder = arg; return 0;
+    case 't': s->title = arg; return 0;
+    case ARGP_KEY_ARG:
+        if (s->count == 2) argp_error(state, "one trace, or two to compare; \"%s\" is a third", arg);
+        s->paths[s->count++] = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!s->count) argp_error(state, "which trace? launch --trace FILE writes one");
+        if (!s->output) name_output(s, state);
+        for (int i = 0; i < s->count; i++)
+            if (strcmp(s->output, s->paths[i]) == 0) argp_error(state, "-o %s would overwrite the trace", s->output);
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option options[] = {
+    {"output", 'o', "FILE", 0, "The page (default: the trace's name, with .html)", 0},
+    {"source", 's', "DIR", 0, "Where the source files are that the trace names (default: here)", 0},
+    {"title", 't', "TEXT", 0, "What stands on top of the page", 0},
+    {NULL, 0, NULL, 0, NULL, 0},
+};
+
+static const char text[] =
+    "Make a page that replays TRACE: who sent what to whom, chunk by chunk, step by step.\v"
+    "With a REFERENCE the two are put side by side, up to the first message that differs.\n\n"
+    "Exit status: 0 done; 1 a trace is damaged, or the page cannot be written; 2 called wrongly.";
+
+static bool write_page(const settings *s, const replay_trace traces[])
+{
+    char temporary[sizeof s->usual + 32];
+    snprintf(temporary, sizeof temporary, "%s.%d.tmp", s->output, (int)getpid());
+    FILE *file = fopen(temporary, "we");
+    bool fine = file;
+    if (file) {
+        replay_page(file, &traces[0], s->count == 2 ? &traces[1] : NULL, s->title ? s->title : "", s->folder);
+        fine = !ferror(file);
+        fine = fclose(file) == 0 && fine && rename(temporary, s->output) == 0;
+    }
+    if (fine) return true;
+    fprintf(stderr, "replay: %s cannot be written: %s\n", s->output, strerror(errno));
+    unlink(temporary);
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct argp parser = {options, parse, "TRACE [REFERENCE]", text, NULL, NULL, NULL};
+    static replay_trace traces[2];
+    static settings s;
+    char why[4400];
+    argp_err_exit_status = 2;
+    argp_parse(&parser, argc, argv, 0, NULL, &s);
+    for (int i = 0; i < s.count; i++) {
+        if (replay_read(s.paths[i], &traces[i], why, sizeof why)) continue;
+        fprintf(stderr, "replay: %s\n", why);
+        if (i) replay_free(&traces[0]);
+        return 1;
+    }
+    bool written = write_page(&s, traces);
+    if (written) printf("%s: open it in a browser\n", s.output);
+    for (int i = 0; i < s.count; i++) replay_free(&traces[i]);
+    return written ? 0 : 1;
+}

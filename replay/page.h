@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* page: the HTML page: what is always in it (replay/page/), and the traces as data. */
+#ifndef PAIRWISE_REPLAY_PAGE_H
+#define PAIRWISE_REPLAY_PAGE_H
+
+#include <stdio.h>
+
+#include "replay/trace.h"
+
+/* Write the page for one or two traces; the second may be NULL. folder: where source files are looked for; NULL: here.
+ * Write errors are left to ferror. */
+void replay_page(FILE *file, const replay_trace *mine, const replay_trace *reference, const char *title,
+                 const char *folder);
+
+/* ---- data.c ---- */
+
+/* A trace as one JSON object, short enough to travel in a page. */
+void replay_data(FILE *file, const replay_trace *trace);
+
+/* A text in quotes; nothing in it can end the script it stands in. */
+void replay_put_text(FILE *file, const char *text);
+
+/* ---- source.c ---- */
+
+/* The lines that the traces name, and those around them: {"file": {"12": "text", ...}, ...}. Files that are not found are
+ * left out. */
+void replay_sources(FILE *file, const replay_trace *const traces[], size_t count, const char *folder);
+
+#endif

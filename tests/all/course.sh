@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# course.sh: is the course sound, and would it be noticed if it were not? Then a few solutions, run again and again with
+# ranks that are late at random; tests/long/course.sh does that with all of them.
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+top=$PWD
+
+check "the course is sound: stubs, solutions, mutants" "$B/learn" check-course
+
+# A copy of the course that can be spoilt: what check-course reads is copied, the rest is the checkout's.
+course=$work/course b=08_broadcast
+fresh() {
+    rm -rf "$course"
+    mkdir -p "$course/tests" "$course/build/course"
+    cp -r exercises solutions "$course"
+    cp -r tests/exercises tests/mutants "$course/tests"
+    for folder in p2p dtype collectives ring; do ln -s "$top/$folder" "$course/$folder"; done
+    for part in "$B"/course/*.a "$B/course/obj"; do ln -s "$(realpath "$part")" "$course/build/course"; done
+    ln -s "$(realpath "$B/launch")" "$course/build"
+    cp "$B/learn" "$course/build"
+    find "$course/tests/mutants/$b" -name '*.c' ! -name zeroes.c -delete # one is enough here
+    (cd "$course" && build/learn cut all --write)
+}
+
+# noticed WORDS COMMAND: spoilt by the command, check-course of one exercise fails and says the words.
+noticed() {
+    fresh
+    (cd "$course" && eval "$2") || return 1
+    status 1 "$course/build/learn" check-course 08 >"$work/says"
+    local got=$?
+    [ $got -eq 0 ] && grep -q -F -- "$1" "$work/says" || { cat "$work/says"; echo "expected to see: $1"; return 1; }
+}
+
+noticing() { check "check-course notices $1" noticed "$2" "$3"; }
+fresh
+check "check-course has nothing against a fresh copy" "$course/build/learn" check-course 08
+noticing "a stub that was edited" "is not what is cut from the solution" "sed -i 's/TODO: the/TODO: a/' exercises/$b/broadcast.c"
+noticing "a stub that is the solution" "it has been started" "cp solutions/$b/*.c exercises/$b/"
+noticing "a missing stub" "is missing" "rm exercises/$b/broadcast.c"
+noticing "marks that do not match" "has no \"// END TODO\"" "sed -i '/END TODO/d' solutions/$b/broadcast.c"
+noticing "a solution without marks" "there is no \"// TODO\" in it" \
+    "sed -i '/TODO\|stub:/d' solutions/$b/broadcast.c; cp solutions/$b/*.c exercises/$b/"
+noticing "a stub with a warning" "compiles with warnings" \
+    "sed -i '/stub: (void)/d' solutions/$b/broadcast.c; build/learn cut 08 --write"
+noticing "a solution that is wrong" "does not pass" "sed -i 's/rank == root) continue/rank == 0) continue/' solutions/$b/broadcast.c"
+noticing "a mutant that survives" "survives" \
+    "{ printf '// what: nothing\n// expect: anything\n'; cat solutions/$b/broadcast.c; } >tests/mutants/$b/right.c"
+noticing "a mutant that is killed with other words" "does not say \"out of the blue\"" \
+    "sed -i '1a // expect: out of the blue' tests/mutants/$b/zeroes.c"
+noticing "a mutant that expects nothing" "has no \"// expect:\"" "sed -i '/expect:/d' tests/mutants/$b/zeroes.c"
+noticing "a mutant that does not say what it is" "has no \"// what:\"" "sed -i '/what:/d' tests/mutants/$b/zeroes.c"
+noticing "a mutant that does not compile" "because of the checker or the compiler" \
+    "echo 'int x' >>tests/mutants/$b/zeroes.c; sed -i '1a // expect: compile' tests/mutants/$b/zeroes.c"
+noticing "no mutants" "there is no mutant" "rm tests/mutants/$b/*.c"
+noticing "a missing page" "README.md is missing" "rm exercises/$b/README.md"
+noticing "a missing hint" "has no [2]" "sed -i 's/^\[2\]/[two]/' tests/exercises/$b.hints"
+noticing "a stray file" "exercises/$b/notes.txt belongs to no exercise" "touch exercises/$b/notes.txt"
+noticing "a stray folder" "solutions/99_nothing belongs to no exercise" "mkdir solutions/99_nothing"
+noticing "a stray mutant" "tests/mutants/$b/zeroes.c~ belongs to no exercise" "touch tests/mutants/$b/zeroes.c~"
+noticing "a stray test" "tests/exercises/99_nothing.hints belongs to no exercise" "touch tests/exercises/99_nothing.hints"
+
+for name in 03_deadlock 07_barrier 09_tree_broadcast 13_recursive_doubling 16_ring_all_reduce; do
+    check "10 runs of $name with random delays" "$B/learn" test $name --solution --runs 10 --delays
+done

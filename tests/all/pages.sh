@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# pages.sh: every command that the README, the page for teachers and the pages of the exercises show works when it is pasted:
+# in a copy of this checkout, so that nobody's work and nobody's hints are touched.
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+mkdir "$work/copy"
+git ls-files -co --exclude-standard -z 2>/dev/null | tar --null -T - -c 2>/dev/null | tar -x -C "$work/copy"
+[ -e "$work/copy/Makefile" ] || cp -a . "$work/copy/" # not a git checkout
+rm -rf "$work/copy/build" && cp -a "$B" "$work/copy/build"
+cp -a build/.setup-* "$work/copy/build/" 2>/dev/null
+cd "$work/copy" || exit 2
+export BUILD=build
+build/learn cut all -w >/dev/null # pages are read before anything is written
+make >/dev/null 2>&1 # its answers are no part of a page
+# Programs of pages that a learner has to write first are shown with what the page asks for.
+tests/paste.sh exercises/*/README.md README.md docs/teaching.md

@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# trainer.sh: what takes minutes: PyTorch's numbers by every all-reduce; that a small network learns the built-in set, and
+# that ResNet-20 learns real images (which are not part of the checkout).
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+T=$B/train
+[ -x "$T" ] || { skip trainer "build/train is not built: OpenCL is missing"; exit 0; }
+
+images=../shared/data/cifar-10-batches-bin
+golden=../shared/golden/resnet20/init.safetensors
+
+# The accuracy that the last evaluation of a run wrote, in percent, rounded down.
+accuracy() {
+    grep '"accuracy"' "$1/metrics.jsonl" | tail -n 1 | sed 's/.*"accuracy":\([0-9.e-]*\).*/\1/' | awk '{print int(100 * $1)}'
+}
+
+best_accuracy() {
+    grep '"accuracy"' "$1/metrics.jsonl" | sed 's/.*"accuracy":\([0-9.e-]*\).*/\1/' |
+        awk '100 * $1 > best {best = 100 * $1} END {print int(best)}'
+}
+
+learns() { # AT_LEAST ARGS...
+    local least=$1
+    shift
+    "$T" --ranks 2 --quiet --out "$work/learns" "$@" || return 1
+    echo "best accuracy $(best_accuracy "$work/learns")%, at the end $(accuracy "$work/learns")%; $least% are expected"
+    [ "$(best_accuracy "$work/learns")" -ge "$least" ]
+}
+
+check "ResNet-20 learns the built-in set: 60% after 2,048 images twice" \
+    learns 60 --train-limit 2048 --test-limit 512 --epochs 2 --batch 32
+
+if [ -r "$golden" ] && [ -x "$B/tests/trainer_golden" ]; then
+    for name in naive tree doubling ring auto; do
+        check "PyTorch's losses on two ranks: $name" \
+            env GOLDEN_ALL_REDUCE=$name "$B/tests/trainer_golden" --filter 'golden/adamw_on_two_ranks'
+    done
+else
+    skip "PyTorch's losses" "no golden files beside the checkout, or no Criterion"
+fi
+
+if [ -r "$images/test_batch.bin" ]; then
+    check "ResNet-20 learns real images: 48% within 4 epochs" \
+        learns 48 --data "$images" --epochs 4 --augment 0
+else
+    skip "accuracy on real images" "no images beside the checkout"
+fi

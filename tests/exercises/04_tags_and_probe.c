@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The test of 04_tags_and_probe. Rank `root` receives with the learner's functions; everybody else is the test itself
+ * (letters.h), which sees to it that what is not asked for lies there first.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "exercises/exercises.h"
+#include "tests/exercises/letters.h"
+
+#pragma weak my_pick
+#pragma weak my_recv_unknown
+
+/* ---- Cases ---- */
+
+static void add_pick(check_plan *plan, int root, size_t count)
+{
+    check_add(plan, (check_case){.call = "my_pick",
+                                 .count = count,
+                                 .dtype = DTYPE_I32,
+                                 .root = root,
+                                 .variant = PICK,
+                                 .what = root ? "the last rank receives" : "rank 0 receives",
+                                 .shows = CHECK_SHOW_COUNT});
+}
+
+static void add_letter(check_plan *plan, int root, size_t count, int variant, const char *what)
+{
+    check_add(plan, (check_case){.call = "my_recv_unknown",
+                                 .count = count,
+                                 .dtype = DTYPE_I32,
+                                 .root = root,
+                                 .variant = variant,
+                                 .what = what});
+}
+
+static void add(check_plan *plan, int ranks)
+{
+    if (ranks == 1) return; /* nobody to receive from */
+    add_pick(plan, 0, 1);
+    add_pick(plan, 0, 5);
+    add_pick(plan, ranks - 1, 20);
+    add_pick(plan, 0, 0);
+    add_letter(plan, 0, 3, LETTER, "a letter of 12 bytes for rank 0");
+    add_letter(plan, 0, 0, LETTER, "an empty letter for rank 0");
+    add_letter(plan, ranks - 1, 2500, LETTER, "a letter of 10,000 bytes for the last rank");
+    add_letter(plan, 0, 100000, LETTER, "a letter of 400,000 bytes for rank 0");
+    add_letter(plan, 0, 7, ANYONE, "rank 0 takes letters from P2P_ANY_SOURCE with P2P_ANY_TAG");
+}
+
+static void cases(check_plan *plan)
+{
+    static const int sizes[] = {2, 3, 4, 5, 8};
+
+    for (int strict = 0; strict < 2; strict++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            check_world(plan, sizes[i], strict, NULL);
+            add(plan, sizes[i]);
+        }
+    }
+}
+
+/* ---- In a rank: the one who receives ---- */
+
+static void run_pick(p2p_comm *comm, const check_case *c)
+{
+    int tags[MOST], values[MOST], rest;
+
+    for (size_t i = 0; i < c->count; i++) {
+        tags[i] = tag_of(i);
+        values[i] = 0;
+        if (bystander_of(c) >= 0) p2p_probe(comm, bystander_of(c), tag_of(i), P2P_STATUS_IGNORE);
+    }
+    p2p_send(comm, NULL, 0, source_of(c), GO);
+    check_returned(c, my_pick(comm, source_of(c), tags, c->count, values));
+    for (size_t i = 0; i < c->count && bystander_of(c) >= 0; i++) {
+        bool there = false;
+        p2p_iprobe(comm, bystander_of(c), tag_of(i), &there, P2P_STATUS_IGNORE);
+        if (there) p2p_recv(comm, &rest, sizeof rest, bystander_of(c), tag_of(i), P2P_STATUS_IGNORE);
+    }
+    check_report(c, "values", values, c->count, DTYPE_I32);
+}
+
+static void report_letter(const check_case *c, const void *data, p2p_status got)
+{
+    char *copy = check_buffer(c, -1, got.bytes, DTYPE_U8);
+
+    if (data && got.bytes) memcpy(copy, data, got.bytes);
+    check_number(c, "from", got.source);
+    check_number(c, "tag", got.tag);
+    check_number(c, "length", (double)got.bytes);
+    check_report(c, "letter", copy, got.bytes / sizeof(int32_t), DTYPE_I32);
+}
+
+static void run_letter(p2p_comm *comm, const check_case *c)
+{
+    void *data = NULL;
+    p2p_status got = {-1, -1, 0};
+    char rest[DECOY];
+    bool there = false;
+
+    p2p_send(comm, NULL, 0, source_of(c), GO);
+    p2p_probe(comm, source_of(c), tag_of(1), P2P_STATUS_IGNORE);
+    check_returned(c, my_recv_unknown(comm, source_of(c), tag_of(0), &data, &got));
+    report_letter(c, data, got);
+    free(data);
+    p2p_iprobe(comm, source_of(c), tag_of(1), &there, P2P_STATUS_IGNORE);
+    if (there) p2p_recv(comm, rest, sizeof rest, source_of(c), tag_of(1), P2P_STATUS_IGNORE);
+}
+
+/* One row a sender: what came from it, or nothing. */
+static void run_anyone(p2p_comm *comm, const check_case *c)
+{
+    size_t room = letter_length(c, c->ranks), count = room * (size_t)c->ranks;
+    int32_t *table = check_buffer(c, -1, count, DTYPE_I32);
+    int64_t lengths[CHECK_MAX_RANKS] = {0}, tags[CHECK_MAX_RANKS] = {0};
+
+    for (int i = 1; i < c->ranks; i++) {
+        void *data = NULL;
+        p2p_status got = {-1, -1, 0};
+        p2p_err err = my_recv_unknown(comm, P2P_ANY_SOURCE, P2P_ANY_TAG, &data, &got);
+        check_returned(c, err);
+        if (err) return;
+        bool known = got.source >= 0 && got.source < c->ranks && got.bytes <= room * sizeof *table;
+        if (known) {
+            if (data && got.bytes) memcpy(table + room * (size_t)got.source, data, got.bytes);
+            lengths[got.source] = (int64_t)got.bytes;
+            tags[got.source] = got.tag;
+        }
+        free(data);
+    }
+    check_report(c, "lengths", lengths, (size_t)c->ranks, DTYPE_I64);
+    check_report(c, "tags", tags, (size_t)c->ranks, DTYPE_I64);
+    check_report(c, "letters", table, count, DTYPE_I32);
+}
+
+static void run(p2p_comm *comm, const check_case *c)
+{
+    static void (*const receive[])(p2p_comm *, const check_case *) = {run_pick, run_letter, run_anyone};
+
+    if (p2p_rank(comm) == c->root)
+        receive[c->variant](comm, c);
+    else
+        run_sender(comm, c);
+}
+
+/* ---- In learn ---- */
+
+static size_t at_root(const check_case *c, int rank, size_t count)
+{
+    return rank == c->root ? count : 0;
+}
+
+static size_t count_pick(const check_case *c, int rank)
+{
+    return at_root(c, rank, c->count);
+}
+
+static size_t count_ranks(const check_case *c, int rank)
+{
+    return at_root(c, rank, (size_t)c->ranks);
+}
+
+static size_t count_letters(const check_case *c, int rank)
+{
+    return at_root(c, rank, letter_length(c, c->ranks) * (size_t)c->ranks);
+}
+
+static double want_from_source(const check_case *c, int rank, size_t index)
+{
+    (void)rank;
+    return check_value(c, source_of(c), index);
+}
+
+static double want_length(const check_case *c, int rank, size_t index)
+{
+    (void)rank;
+    return (int)index == c->root ? 0 : (double)(letter_length(c, (int)index) * sizeof(int32_t));
+}
+
+static double want_tag(const check_case *c, int rank, size_t index)
+{
+    (void)rank;
+    return (int)index == c->root ? 0 : tag_of(index);
+}
+
+static double want_letters(const check_case *c, int rank, size_t index)
+{
+    size_t room = letter_length(c, c->ranks), from = index / room, i = index % room;
+    (void)rank;
+    return (int)from == c->root || i >= letter_length(c, (int)from) ? 0 : check_value(c, (int)from, i);
+}
+
+/* Are the values those of that rank, in that order? */
+static bool are(const check_case *c, int rank, bool backwards)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (check_element(c, c->root, "values", i) != check_value(c, rank, backwards ? c->count - 1 - i : i))
+            return false;
+    return c->count > 0;
+}
+
+static void judge_pick(const check_case *c)
+{
+    if (check_values(c, "values", "values", NULL, count_pick, want_from_source)) return;
+    int source = source_of(c), bystander = bystander_of(c);
+    if (are(c, source, true))
+        check_fail(c, "arrival",
+                   "values are in the order in which rank %d sent them, not in the order of tags[]. Name the "
+                   "tag you want: the others wait.",
+                   source);
+    else if (bystander >= 0 && (are(c, bystander, true) || are(c, bystander, false)))
+        check_fail(c, "source",
+                   "These are the messages of rank %d, which has sent some with the same tags; only those of "
+                   "source, rank %d, were asked for.",
+                   bystander, source);
+}
+
+static void judge_letter(const check_case *c)
+{
+    double from = check_number_of(c, c->root, "from"), tag = check_number_of(c, c->root, "tag");
+    double length = check_number_of(c, c->root, "length"), right = (double)(c->count * sizeof(int32_t));
+
+    if (from == -1 && tag == -1)
+        check_fail(c, "status",
+                   "*status was not set: it should say that the letter came from rank %d with tag %d and has "
+                   "%.0f bytes.",
+                   source_of(c), tag_of(0), right);
+    else if (length == DECOY && (int)tag != tag_of(0))
+        check_fail(c, "other",
+                   "Rank %d sent two letters: first one with tag %d, then the one that was asked for, with tag "
+                   "%d. You returned the first. To receive the message that p2p_probe saw, name the source and "
+                   "the tag that its status holds.",
+                   source_of(c), tag_of(1), tag_of(0));
+    else if ((int)from != source_of(c) || (int)tag != tag_of(0) || length != right)
+        check_fail(c, "status",
+                   "*status says: from rank %.0f, tag %.0f, %.0f bytes. The letter came from rank %d with tag "
+                   "%d, and has %.0f bytes.",
+                   from, tag, length, source_of(c), tag_of(0), right);
+    else
+        check_values(c, "letter", "letter", NULL, count_pick, want_from_source);
+}
+
+static void judge_anyone(const check_case *c)
+{
+    if (check_values(c, "lengths", "lengths", NULL, count_ranks, want_length) &&
+        check_values(c, "lengths", "tags", NULL, count_ranks, want_tag))
+        check_values(c, "letter", "letters", NULL, count_letters, want_letters);
+}
+
+static void judge(const check_case *c)
+{
+    static void (*const judges[])(const check_case *) = {judge_pick, judge_letter, judge_anyone};
+
+    judges[c->variant](c);
+}
+
+static const char *const files[] = {"tags_and_probe.c", NULL};
+
+const check_exercise check_04_tags_and_probe = {
+    .name = "04_tags_and_probe",
+    .idea = "which message, and how long is it?",
+    .call = "my_pick",
+    .files = files,
+    .library = CHECK_LIBRARY_P2P,
+    .cases = cases,
+    .run = run,
+    .judge = judge,
+};

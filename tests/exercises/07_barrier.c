@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The test of 07_barrier: nobody leaves before all have come. In real time that can only be tried; in virtual time it can
+ * be seen: a rank that comes a second late can have told nobody anything earlier, so whoever leaves before that second
+ * has not waited for it.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "exercises/exercises.h"
+#include "p2p/p2p_layer.h"
+#include "tests/exercises/check.h"
+
+#pragma weak my_barrier
+
+enum {
+    IN_A_ROW = 3,
+    NOBODY = -1,
+    ALL = 100
+}; /* variant: NOBODY, the rank that is late, or ALL + the one that is not */
+
+static const char network[] = "latency=10us,bandwidth=1G";
+static const double latency = 10e-6;
+
+static const char *const rank_late[] = {"rank 0 late", "rank 1 late", "rank 2 late", "rank 3 late",
+                                        "rank 4 late", "rank 5 late", "rank 6 late", "rank 7 late"};
+
+static void add(check_plan *plan, int ranks)
+{
+    for (int late = 0; late < ranks; late++) check_add(plan, (check_case){.variant = late, .what = rank_late[late]});
+    check_add(plan, (check_case){.variant = ALL + ranks / 2, .what = "all late but one"});
+    check_add(plan, (check_case){.variant = NOBODY, .what = "nobody late"});
+}
+
+static void cases(check_plan *plan)
+{
+    static const int sizes[] = {1, 2, 3, 4, 5, 8};
+
+    for (int strict = 0; strict < 2; strict++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            check_world(plan, sizes[i], strict, network);
+            add(plan, sizes[i]);
+        }
+    }
+}
+
+/* When a rank comes to the barrier, in seconds from the moment the others do. */
+static double comes(const check_case *c, int rank)
+{
+    if (c->variant >= ALL) return rank == c->variant - ALL ? 0 : 1 + rank;
+    return rank == c->variant ? 1 : 0;
+}
+
+/* Compute until that virtual second, at the 10 GB/s that networks have unless they say otherwise: what takes time there
+ * without a message. */
+static void wait_until(p2p_comm *comm, double moment)
+{
+    double wait = moment - p2p_time(comm);
+    if (wait > 0) p2p_layer_compute(comm, (size_t)(wait * 10e9 + 0.5));
+}
+
+/* Three barriers, long after one another: what one leaves behind would spoil the next. */
+static void run(p2p_comm *comm, const check_case *c)
+{
+    double start = p2p_time(comm); /* the same on all ranks */
+
+    for (int i = 0; i < IN_A_ROW; i++) {
+        char name[8];
+        double begin = start + 100 * i;
+        wait_until(comm, begin + comes(c, p2p_rank(comm)));
+        p2p_err err = my_barrier(comm);
+        check_returned(c, err);
+        if (err) return;
+        snprintf(name, sizeof name, "leave%d", i);
+        check_number(c, name, p2p_time(comm) - begin);
+    }
+}
+
+static int rounds(int ranks)
+{
+    int n = 0;
+    for (int distance = 1; distance < ranks; distance *= 2) n++;
+    return n;
+}
+
+static bool judge_early(const check_case *c, int barrier)
+{
+    char name[8];
+    int last = 0;
+
+    snprintf(name, sizeof name, "leave%d", barrier);
+    for (int rank = 1; rank < c->ranks; rank++)
+        if (comes(c, rank) > comes(c, last)) last = rank;
+    for (int rank = 0; rank < c->ranks; rank++) {
+        double left = check_number_of(c, rank, name);
+        if (left >= comes(c, last) - 1e-9) continue;
+        return check_fail(c, "early",
+                          "Rank %d left at %.6f s, before rank %d had come, at %.0f s: nothing that rank %d waited for "
+                          "could tell it of rank %d, directly or through another rank.",
+                          rank, left, last, comes(c, last), rank, last);
+    }
+    return true;
+}
+
+static bool judge_partners(const check_case *c, int rank)
+{
+    for (int distance = 1; distance < c->ranks; distance *= 2) {
+        int to = (rank + distance) % c->ranks;
+        if (check_traffic(c, rank, to).messages_sent == IN_A_ROW) continue;
+        return check_fail(c, "partners",
+                          "Rank %d sent rank %d %llu messages in %d barriers; in the round of distance %d it "
+                          "sends one to rank (%d + %d) mod %d = %d.",
+                          rank, to, (unsigned long long)check_traffic(c, rank, to).messages_sent, IN_A_ROW, distance,
+                          rank, distance, c->ranks, to);
+    }
+    return true;
+}
+
+/* Everybody tells rank 0, and rank 0 tells everybody. */
+static bool is_central(const check_case *c)
+{
+    for (int rank = 1; rank < c->ranks; rank++) {
+        if (check_sent(c, rank).messages_sent != IN_A_ROW) return false;
+        if (check_traffic(c, rank, 0).messages_sent != IN_A_ROW) return false;
+        if (check_traffic(c, 0, rank).messages_sent != IN_A_ROW) return false;
+    }
+    return c->ranks > 2;
+}
+
+static bool right_number(const check_case *c, int rank)
+{
+    unsigned long long messages = check_sent(c, rank).messages_sent / IN_A_ROW;
+    int needed = rounds(c->ranks);
+
+    if (check_sent(c, rank).messages_sent == (uint64_t)needed * IN_A_ROW) return true;
+    return check_fail(
+        c, "messages",
+        "Nobody left early, but rank %d sent %llu message%s a barrier; dissemination among %d ranks takes "
+        "ceil(log2 %d) = %d rounds, and one message of each rank in each of them.",
+        rank, messages, messages == 1 ? "" : "s", c->ranks, c->ranks, needed);
+}
+
+static bool contract(const check_case *c)
+{
+    if (is_central(c))
+        return check_fail(
+            c, "central",
+            "Nobody left early, but everybody reports to rank 0, which then tells everybody: rank 0 handles "
+            "%d messages, one after the other. Dissemination among %d ranks takes %d rounds.",
+            2 * (c->ranks - 1), c->ranks, rounds(c->ranks));
+    for (int rank = 0; rank < c->ranks; rank++) {
+        p2p_traffic sent = check_sent(c, rank);
+        if (!right_number(c, rank)) return false;
+        if (sent.bytes_sent > sent.messages_sent * sizeof(double))
+            return check_fail(
+                c, "bytes",
+                "Rank %d sent %llu bytes in %llu messages; that a message came says it all: it can be empty.", rank,
+                (unsigned long long)sent.bytes_sent, (unsigned long long)sent.messages_sent);
+        if (!judge_partners(c, rank)) return false;
+    }
+    return true;
+}
+
+/* With nobody late: a round takes one latency, because sending and receiving go on at the same time. */
+static void judge_time(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks && c->ranks > 2 && c->variant == NOBODY; rank++) {
+        double took = check_number_of(c, rank, "leave0") / latency;
+        if (took < rounds(c->ranks) + 0.1) continue;
+        check_fail(c, "slow",
+                   "The barrier took rank %d %.1f times the latency; %d rounds take %d times when each rank sends and "
+                   "receives at the same time.",
+                   rank, took, rounds(c->ranks), rounds(c->ranks));
+        return;
+    }
+}
+
+static void judge(const check_case *c)
+{
+    for (int i = 0; i < IN_A_ROW; i++)
+        if (!judge_early(c, i)) return;
+    if (contract(c)) judge_time(c);
+}
+
+static const char *const files[] = {"barrier.c", NULL};
+
+const check_exercise check_07_barrier = {
+    .name = "07_barrier",
+    .idea = "nobody leaves before everybody has come",
+    .call = "my_barrier",
+    .files = files,
+    .library = CHECK_LIBRARY_P2P,
+    .cases = cases,
+    .run = run,
+    .judge = judge,
+};

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* The test of 08_broadcast: every root, awkward counts, and who sent how much to whom. */
+#include "exercises/exercises.h"
+#include "tests/exercises/check.h"
+
+#pragma weak my_broadcast
+
+static void add(check_plan *plan, int ranks)
+{
+    static const size_t counts[] = {5, 1000, 1, 0, 7, 3};
+    static const enum dtype dtypes[] = {DTYPE_I32, DTYPE_F64, DTYPE_F32, DTYPE_I64};
+    unsigned shows = CHECK_SHOW_COUNT | CHECK_SHOW_DTYPE | CHECK_SHOW_ROOT;
+    size_t n = 0;
+
+    for (int root = 0; root < ranks; root++) {
+        for (int i = 0; i < 2; i++, n++)
+            check_add(plan, (check_case){.count = counts[n % 6], .dtype = dtypes[n % 4], .root = root, .shows = shows});
+    }
+    check_add(plan, (check_case){.count = 50000, .dtype = DTYPE_F32, .root = ranks / 2, .shows = shows});
+}
+
+static void cases(check_plan *plan)
+{
+    check_matrix(plan, add);
+}
+
+static void run(p2p_comm *comm, const check_case *c)
+{
+    void *buf = check_buffer(c, p2p_rank(comm), c->count, c->dtype);
+
+    check_report(c, "before", buf, c->count, c->dtype);
+    check_returned(c, my_broadcast(comm, buf, c->count, c->dtype, c->root));
+    check_report(c, "buf", buf, c->count, c->dtype);
+}
+
+static double want(const check_case *c, int rank, size_t index)
+{
+    (void)rank;
+    return check_value(c, c->root, index);
+}
+
+/* Does rank hold that rank's data now? */
+static bool holds(const check_case *c, int rank, int source)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (check_element(c, rank, "buf", i) != check_value(c, source, i)) return false;
+    return c->count > 0;
+}
+
+static bool is_zero(const check_case *c, int rank)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (check_element(c, rank, "buf", i) != 0) return false;
+    return c->count > 0;
+}
+
+static bool root_sends(const check_case *c)
+{
+    size_t size = dtype_size(c->dtype), bytes = c->count * size;
+    p2p_traffic sent = check_sent(c, c->root);
+    unsigned long long others = (unsigned long long)c->ranks - 1;
+
+    if (check_traffic(c, c->root, c->root).messages_sent)
+        return check_fail(c, "self", "The root, rank %d, sent a message to itself. It has the data: leave it out.",
+                          c->root);
+    if (!sent.messages_sent && others)
+        return check_fail(
+            c, "nothing",
+            "Rank %d sent 0 messages; the root of a naive broadcast sends n-1 = %llu, one to each other rank. "
+            "Nobody sent anything, so whatever the others have now did not come from the root.",
+            c->root, others);
+    if (sent.messages_sent != others)
+        return check_fail(
+            c, "messages",
+            "Rank %d sent %llu message%s; the root of a naive broadcast sends n-1 = %llu, one to each other "
+            "rank.",
+            c->root, (unsigned long long)sent.messages_sent, sent.messages_sent == 1 ? "" : "s", others);
+    for (int to = 0; to < c->ranks; to++) {
+        uint64_t there = check_traffic(c, c->root, to).bytes_sent;
+        if (to == c->root || there == bytes) continue;
+        if (there == c->count)
+            return check_fail(
+                c, "bytes",
+                "The root sent rank %d %zu bytes. Messages are measured in bytes, not elements: %zu of type %s "
+                "are %zu x %zu = %zu bytes.",
+                to, c->count, c->count, dtype_name(c->dtype), c->count, size, bytes);
+        return check_fail(c, "bytes", "The root sent rank %d %llu bytes; %zu elements of type %s are %zu bytes.", to,
+                          (unsigned long long)there, c->count, dtype_name(c->dtype), bytes);
+    }
+    return true;
+}
+
+/* The root sends to everyone, and nobody else sends. */
+static bool contract(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        unsigned long long sent = check_sent(c, rank).messages_sent + check_traffic(c, rank, rank).messages_sent;
+        if (rank == c->root || !sent) continue;
+        return check_fail(c, "others",
+                          "Rank %d sent %llu message%s, but the root is rank %d: in a naive broadcast only the root "
+                          "sends, whichever rank that is.",
+                          rank, sent, sent == 1 ? "" : "s", c->root);
+    }
+    return root_sends(c);
+}
+
+static void say_why(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        for (int source = 0; source < c->ranks; source++) {
+            if (source == c->root || source == rank || !holds(c, rank, source)) continue;
+            check_fail(c, "root", "Rank %d has what rank %d had, but the root is rank %d.", rank, source, c->root);
+            return;
+        }
+        if (!is_zero(c, rank)) continue;
+        check_fail(c, "zeros", "Rank %d's buffer is all zeros, which nobody sent.", rank);
+        return;
+    }
+}
+
+static void judge(const check_case *c)
+{
+    bool right = check_values(c, "values", "buf", "before", NULL, want);
+
+    if (contract(c) && !right) say_why(c);
+}
+
+static const char *const files[] = {"broadcast.c", NULL};
+
+const check_exercise check_08_broadcast = {
+    .name = "08_broadcast",
+    .idea = "one rank's data on every rank",
+    .call = "my_broadcast",
+    .files = files,
+    .library = CHECK_LIBRARY_P2P,
+    .cases = cases,
+    .run = run,
+    .judge = judge,
+};

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* The test of exercise 09: values, n - 1 messages, and the rounds, which a virtual clock counts. */
+#include "exercises/exercises.h"
+#include "tests/exercises/expected.h"
+
+#pragma weak my_tree_broadcast
+
+/* A message takes a millisecond, however long it is: so many milliseconds are so many rounds. */
+#define A_ROUND_S 1e-3
+#define ROUNDS_NETWORK "latency=1ms,bandwidth=1e15" EXPECTED_REDUCE
+
+static void add(check_plan *plan, size_t count, int turn, int root)
+{
+    check_add(plan, (check_case){.count = count,
+                                 .dtype = expected_dtype(OP_SUM, turn),
+                                 .root = root,
+                                 .shows = CHECK_SHOW_COUNT | CHECK_SHOW_DTYPE | CHECK_SHOW_ROOT});
+}
+
+static void add_cases(check_plan *plan, int ranks)
+{
+    size_t n = (size_t)ranks, counts[] = {0, 1, n - 1, n + 1, 1000};
+    for (int root = 0; root < ranks; root++) add(plan, 5, root, root);
+    for (int i = 0; i < 5; i++) add(plan, counts[i], i, (i * 3 + 1) % ranks);
+    if (ranks == 5) add(plan, 20000, 0, 3); /* too long to be buffered */
+}
+
+static void cases(check_plan *plan)
+{
+    static const int ranks[] = {8, 5, 4, 3, 2, 13};
+    check_matrix(plan, add_cases);
+    for (int i = 0; i < 6; i++) {
+        check_world(plan, ranks[i], false, ROUNDS_NETWORK);
+        add(plan, 5, 0, 0);
+        add(plan, 5, 0, ranks[i] - 1);
+    }
+}
+
+static void run(p2p_comm *comm, const check_case *c)
+{
+    void *buf = check_buffer(c, p2p_rank(comm), c->count, c->dtype);
+    check_report(c, "before", buf, c->count, c->dtype);
+    check_returned(c, my_tree_broadcast(comm, buf, c->count, c->dtype, c->root));
+    check_report(c, "buf", buf, c->count, c->dtype);
+}
+
+/* ---- In learn ---- */
+
+static double of_rank_0(const check_case *c, int rank, size_t index)
+{
+    (void)rank;
+    return check_value(c, 0, index);
+}
+
+static bool has_nothing_new(const check_case *c, int rank)
+{
+    return rank != c->root && expected_holds(c, rank, "buf", 0, c->count, expected_own);
+}
+
+static bool values(const check_case *c)
+{
+    unsigned without = 0;
+    char text[100];
+    if (check_values(c, "values", "buf", "before", NULL, expected_from_root)) return true;
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (has_nothing_new(c, rank)) without |= 1u << rank;
+    if (c->root != 0 && expected_holds(c, c->root, "buf", 0, c->count, of_rank_0))
+        check_fail(c, "root",
+                   "Rank %d is the root, and has rank 0's data: does your tree begin at rank 0, whoever the root is?",
+                   c->root);
+    else if (!expected_holds(c, c->root, "buf", 0, c->count, expected_own))
+        check_fail(c, "root_changed", "The root's own buffer has changed: rank %d is the root here, it only sends.",
+                   c->root);
+    else if (without)
+        check_fail(c, "missed", "The data never came to %s.", expected_ranks(text, sizeof text, without));
+    return false;
+}
+
+/* Everyone but the root is told once. */
+static bool told_once(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        p2p_traffic all = check_sent(c, rank);
+        if (rank == c->root && all.messages_received > 0)
+            return check_fail(c, "twice",
+                              "Rank %d, the root, was sent %llu message%s; it has the data from the beginning.", rank,
+                              (unsigned long long)all.messages_received, all.messages_received > 1 ? "s" : "");
+        if (rank != c->root && all.messages_received > 1)
+            return check_fail(c, "twice",
+                              "Rank %d received %llu messages; one is enough: in a tree everyone but the root has one "
+                              "parent, which makes n-1 = %d messages in all.",
+                              rank, (unsigned long long)all.messages_received, c->ranks - 1);
+        if (rank != c->root && all.bytes_received != c->count * dtype_size(c->dtype))
+            return check_fail(c, "bytes", "Rank %d received %llu bytes; the buffer has %zu: %zu elements of %zu bytes.",
+                              rank, (unsigned long long)all.bytes_received, c->count * dtype_size(c->dtype), c->count,
+                              dtype_size(c->dtype));
+    }
+    return true;
+}
+
+/* Nobody sends more often than there are rounds. */
+static bool shared_work(const check_case *c)
+{
+    int rounds = expected_log2_up(c->ranks);
+    for (int rank = 0; rank < c->ranks; rank++) {
+        unsigned long long sent = check_sent(c, rank).messages_sent;
+        if (sent <= (unsigned long long)rounds) continue;
+        if (rank == c->root && sent == (unsigned long long)c->ranks - 1)
+            return check_fail(c, "naive",
+                              "Rank %d, the root, sent all %llu messages itself: that is the naive broadcast of "
+                              "exercise 08, which takes n-1 = %llu rounds. In a tree of %d ranks the root sends log2 n "
+                              "= %d, because whoever has the data helps to pass it on.",
+                              rank, sent, sent, c->ranks, rounds);
+        return check_fail(c, "naive",
+                          "Rank %d sent %llu messages; in a tree of %d ranks there are log2 n = %d rounds, and nobody "
+                          "sends more than one message a round.",
+                          rank, sent, c->ranks, rounds);
+    }
+    return true;
+}
+
+static bool is_chain(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (check_sent(c, rank).messages_sent > 1) return false;
+    return true;
+}
+
+static bool rounds(const check_case *c)
+{
+    int taken = (int)(expected_seconds(c) / A_ROUND_S + 0.5), needed = expected_log2_up(c->ranks);
+    if (taken <= needed) return true;
+    if (is_chain(c))
+        return check_fail(c, "rounds",
+                          "It took %d rounds; a tree of %d ranks takes log2 n = %d. Each rank passed the data to one "
+                          "other: that is a chain, in which one rank works and all others wait. In a tree whoever has "
+                          "the data passes it on again in every round, so that twice as many have it.",
+                          taken, c->ranks, needed);
+    return check_fail(c, "order",
+                      "It took %d rounds; a tree of %d ranks takes log2 n = %d. The messages are as few as they should "
+                      "be, so look at their order: in each round everyone who has the data must have somebody to send "
+                      "it to. Whoever has most ranks below it must be told first.",
+                      taken, c->ranks, needed);
+}
+
+static void judge(const check_case *c)
+{
+    if (!values(c)) return;
+    if (c->count == 0) return; /* an empty message may be left out */
+    if (!told_once(c) || !shared_work(c)) return;
+    if (c->network) rounds(c);
+}
+
+static const char *const files[] = {"tree_broadcast.c", NULL};
+
+const check_exercise check_09_tree_broadcast = {.name = "09_tree_broadcast",
+                                                .idea = "broadcast in log2 n rounds: whoever has the data passes it on",
+                                                .call = "my_tree_broadcast",
+                                                .files = files,
+                                                .library = CHECK_LIBRARY_P2P,
+                                                .cases = cases,
+                                                .run = run,
+                                                .judge = judge};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* The test of exercise 11: the same result, to the bit, on every rank, with no more messages than two halves need. */
+#include "exercises/exercises.h"
+#include "tests/exercises/all_reduce.h"
+
+#pragma weak my_all_reduce
+
+static void cases(check_plan *plan)
+{
+    check_matrix(plan, all_reduce_cases);
+}
+
+static void run(p2p_comm *comm, const check_case *c)
+{
+    all_reduce_run(comm, c, my_all_reduce);
+}
+
+static bool contract(const check_case *c)
+{
+    unsigned long long messages = 0, bytes = 0, needed = 2 * ((unsigned long long)c->ranks - 1);
+    unsigned long long ranks = (unsigned long long)c->ranks, length = c->count * dtype_size(c->dtype);
+    for (int rank = 0; rank < c->ranks; rank++) {
+        messages += check_sent(c, rank).messages_sent;
+        bytes += check_sent(c, rank).bytes_sent;
+    }
+    if (messages == ranks * (ranks - 1) && messages > needed)
+        return check_fail(c, "everyone",
+                          "The ranks sent %llu messages in all, n-1 each: as many as if everyone sent its buffer to "
+                          "everyone. A reduce and a broadcast need n-1 = %d each, %llu together.",
+                          messages, c->ranks - 1, needed);
+    if (messages > needed)
+        return check_fail(
+            c, "messages",
+            "The ranks sent %llu messages in all. A reduce and a broadcast need n-1 = %d each, %llu together.",
+            messages, c->ranks - 1, needed);
+    if (bytes > needed * length)
+        return check_fail(c, "bytes", "The ranks sent %llu bytes in all; %llu messages of %llu bytes are %llu.", bytes,
+                          needed, length, needed * length);
+    return true;
+}
+
+static void judge(const check_case *c)
+{
+    if (all_reduce_values(c, NULL)) contract(c);
+}
+
+static const char *const files[] = {"all_reduce.c", NULL};
+static const char *const uses[] = {"08_broadcast", "10_reduce", NULL};
+
+const check_exercise check_11_all_reduce = {.name = "11_all_reduce",
+                                            .idea = "everyone's numbers combined on every rank: reduce, then broadcast",
+                                            .call = "my_all_reduce",
+                                            .files = files,
+                                            .uses = uses,
+                                            .library = CHECK_LIBRARY_P2P,
+                                            .cases = cases,
+                                            .run = run,
+                                            .judge = judge};

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* The test of exercise 12: shards of any length, both ways, from and to any root. */
+#include "exercises/exercises.h"
+#include "tests/exercises/expected.h"
+
+#pragma weak my_scatter
+#pragma weak my_gather
+
+/* ---- Both sides: a case is a way to cut, and a function ---- */
+
+enum function { SCATTER, GATHER, GATHER_LAST_FIRST, FUNCTIONS };
+enum cut { EVEN, GROWING, HOLES, ALL_LAST, CUTS };
+
+static const char *const words[CUTS] = {[EVEN] = "shards as even as can be",
+                                        [GROWING] = "shards of 1, 2, 3, ... elements",
+                                        [HOLES] = "every other shard is empty",
+                                        [ALL_LAST] = "only the last rank's shard is not empty"};
+
+static const char *words_of(enum cut cut, enum function function)
+{
+    if (function != GATHER_LAST_FIRST) return words[cut];
+    return cut == EVEN ? "shards as even as can be, the last rank comes first"
+                       : "shards of 1, 2, 3, ... elements, the last rank comes first";
+}
+
+static enum function function_of(const check_case *c)
+{
+    return (enum function)(c->variant % FUNCTIONS);
+}
+
+/* How many elements rank q's shard has. */
+static size_t length_of(const check_case *c, int q)
+{
+    size_t n = (size_t)c->ranks, place = (size_t)q;
+    switch (c->variant / FUNCTIONS) {
+    case GROWING: return place + 1;
+    case HOLES: return q % 2 ? 0 : 3;
+    case ALL_LAST: return q == c->ranks - 1 ? c->count : 0;
+    default: return c->count / n + (place < c->count % n ? 1 : 0);
+    }
+}
+
+static size_t begin_of(const check_case *c, int q)
+{
+    size_t begin = 0;
+    for (int before = 0; before < q; before++) begin += length_of(c, before);
+    return begin;
+}
+
+static void add(check_plan *plan, size_t count, enum cut cut, enum function function, int root)
+{
+    check_add(plan, (check_case){.count = count,
+                                 .dtype = expected_dtype(OP_SUM, root + (int)cut),
+                                 .root = root,
+                                 .variant = (int)cut * FUNCTIONS + (int)function,
+                                 .call = function == SCATTER ? "my_scatter" : "my_gather",
+                                 .what = words_of(cut, function),
+                                 .shows = CHECK_SHOW_DTYPE | CHECK_SHOW_ROOT | (cut == EVEN ? CHECK_SHOW_COUNT : 0)});
+}
+
+static void add_all(check_plan *plan, int ranks, enum function function)
+{
+    size_t n = (size_t)ranks, counts[] = {0, 1, n - 1, n + 1, 1000};
+    for (int root = 0; root < ranks; root++) add(plan, 5 * n, root % 2 ? GROWING : EVEN, function, root);
+    for (int i = 0; i < 5; i++) add(plan, counts[i], EVEN, function, (i * 3 + 1) % ranks);
+    add(plan, 0, GROWING, function, 0);
+    add(plan, 0, HOLES, function, ranks - 1);
+    add(plan, 5, ALL_LAST, function, ranks / 2);
+    if (ranks == 3) add(plan, 60000, EVEN, function, 1); /* too long to be buffered */
+}
+
+static void add_scatters(check_plan *plan, int ranks)
+{
+    add_all(plan, ranks, SCATTER);
+}
+
+static void add_gathers(check_plan *plan, int ranks)
+{
+    add(plan, 5 * (size_t)ranks, EVEN, GATHER_LAST_FIRST, 0);
+    add_all(plan, ranks, GATHER);
+    add(plan, 0, GROWING, GATHER_LAST_FIRST, ranks / 2);
+}
+
+/* All scatters first: so my_scatter can be tried before my_gather is written. */
+static void cases(check_plan *plan)
+{
+    check_matrix(plan, add_scatters);
+    check_matrix(plan, add_gathers);
+}
+
+/* ---- In a rank ---- */
+
+static const size_t *counts_of(const check_case *c)
+{
+    static size_t counts[CHECK_MAX_RANKS];
+    for (int q = 0; q < c->ranks; q++) counts[q] = length_of(c, q);
+    return counts;
+}
+
+static void run_scatter(p2p_comm *comm, const check_case *c)
+{
+    int rank = p2p_rank(comm);
+    size_t length = length_of(c, rank), all = begin_of(c, c->ranks);
+    void *shard = check_buffer(c, -1, length, c->dtype);
+    void *whole = rank == c->root ? check_buffer(c, rank, all, c->dtype) : NULL;
+    check_returned(c, my_scatter(comm, whole, counts_of(c), shard, c->dtype, c->root));
+    check_report(c, "shard", shard, length, c->dtype);
+    check_report(c, "whole", whole, whole ? all : 0, c->dtype);
+}
+
+/* Let everyone else's message come to the root in this order: last rank first. No rank has an empty shard. */
+static void meet_last_first(p2p_comm *comm, const check_case *c)
+{
+    int rank = p2p_rank(comm);
+    p2p_comm *door;
+    p2p_split(comm, 0, rank, &door);
+    if (rank != c->root) p2p_recv(door, NULL, 0, c->root, 0, P2P_STATUS_IGNORE);
+    for (int q = c->ranks - 1; q >= 0 && rank == c->root; q--) {
+        if (q == rank) continue;
+        p2p_send(door, NULL, 0, q, 0);
+        p2p_probe(comm, q, P2P_ANY_TAG, P2P_STATUS_IGNORE);
+    }
+    p2p_free(door);
+}
+
+static void run_gather(p2p_comm *comm, const check_case *c)
+{
+    int rank = p2p_rank(comm);
+    size_t length = length_of(c, rank), all = begin_of(c, c->ranks);
+    void *shard = check_buffer(c, rank, length, c->dtype);
+    void *whole = rank == c->root ? check_buffer(c, -1, all, c->dtype) : NULL;
+    if (function_of(c) == GATHER_LAST_FIRST) meet_last_first(comm, c);
+    check_returned(c, my_gather(comm, shard, counts_of(c), whole, c->dtype, c->root));
+    check_report(c, "shard", shard, length, c->dtype);
+    check_report(c, "whole", whole, whole ? all : 0, c->dtype);
+}
+
+static void run(p2p_comm *comm, const check_case *c)
+{
+    if (function_of(c) == SCATTER)
+        run_scatter(comm, c);
+    else
+        run_gather(comm, c);
+}
+
+/* ---- In learn ---- */
+
+static size_t count_shard(const check_case *c, int rank)
+{
+    return length_of(c, rank);
+}
+
+static size_t count_whole(const check_case *c, int rank)
+{
+    return rank == c->root ? begin_of(c, c->ranks) : 0;
+}
+
+static double want_shard(const check_case *c, int rank, size_t index)
+{
+    return check_value(c, c->root, begin_of(c, rank) + index);
+}
+
+static int owner_of(const check_case *c, size_t index)
+{
+    int q = 0;
+    while (begin_of(c, q + 1) <= index) q++;
+    return q;
+}
+
+static double want_whole(const check_case *c, int rank, size_t index)
+{
+    int owner = owner_of(c, index);
+    (void)rank;
+    return check_value(c, owner, index - begin_of(c, owner));
+}
+
+static double zero(const check_case *c, int rank, size_t index)
+{
+    (void)c, (void)rank, (void)index;
+    return 0;
+}
+
+/* Did a pointer that counts bytes move on by elements? Then a shard lies so many bytes behind the beginning of the whole. */
+static bool elements_for_bytes(const check_case *c)
+{
+    size_t element = dtype_size(c->dtype), all = begin_of(c, c->ranks) * element;
+    const char *whole = check_data(c, c->root, "whole");
+    for (int q = 1; q < c->ranks && whole; q++) {
+        size_t begin = begin_of(c, q), bytes = length_of(c, q) * element;
+        const void *shard = check_data(c, q, "shard");
+        if (!begin || !bytes || !shard || begin + bytes > all || memcmp(whole + begin, shard, bytes) != 0) continue;
+        return !check_fail(c, "char",
+                           "Rank %d's shard belongs %zu elements of %zu bytes behind the beginning of the whole, which "
+                           "is %zu bytes; you have it %zu bytes behind. A pointer to char counts bytes: one element "
+                           "further on is dtype_size(dtype) further on.",
+                           q, begin, element, begin * element, begin);
+    }
+    return false;
+}
+
+/* Where in the root's whole a wrong shard was taken from, if that can be told: at least 3 elements. */
+static bool found_elsewhere(const check_case *c, int rank, size_t *begin)
+{
+    size_t length = length_of(c, rank), all = begin_of(c, c->ranks);
+    for (*begin = 0; length >= 3 && *begin + length <= all; ++*begin) {
+        size_t same = 0;
+        while (same < length && check_element(c, rank, "shard", same) == check_value(c, c->root, *begin + same)) same++;
+        if (same == length) return true;
+    }
+    return false;
+}
+
+static bool scatter_values(const check_case *c)
+{
+    size_t begin;
+    if (check_values(c, "values", "shard", NULL, count_shard, want_shard)) return true;
+    if (elements_for_bytes(c)) return false;
+    for (int rank = 0; rank < c->ranks; rank++) {
+        size_t length = length_of(c, rank);
+        if (!length || expected_holds(c, rank, "shard", 0, length, want_shard)) continue;
+        if (expected_holds(c, rank, "shard", 0, length, zero))
+            return check_fail(
+                c, rank == c->root ? "own" : "missed", "Nothing came into rank %d's shard.%s", rank,
+                rank == c->root ? " It is the root, and has a shard of its own, which only has to be copied." : "");
+        if (!found_elsewhere(c, rank, &begin)) continue;
+        return check_fail(c, "offset",
+                          "Rank %d has elements %zu to %zu of the whole; its shard begins at element %zu, because the "
+                          "shards before it have so many elements together.",
+                          rank, begin, begin + length - 1, begin_of(c, rank));
+    }
+    return false;
+}
+
+/* Whose shard, or the beginning of it, lies in block q of the root's whole? -1: nobody's. */
+static int found_there(const check_case *c, int q)
+{
+    size_t begin = begin_of(c, q), length = length_of(c, q);
+    for (int r = 0; r < c->ranks; r++) {
+        size_t same = 0, shared = length_of(c, r) < length ? length_of(c, r) : length;
+        while (same < shared && check_element(c, c->root, "whole", begin + same) == check_value(c, r, same)) same++;
+        if (same == shared && shared >= 3) return r;
+    }
+    return -1;
+}
+
+static bool gather_values(const check_case *c)
+{
+    if (check_values(c, "values", "whole", NULL, count_whole, want_whole)) return true;
+    if (elements_for_bytes(c)) return false;
+    for (int q = 0; q < c->ranks; q++) {
+        size_t begin = begin_of(c, q), length = length_of(c, q);
+        int there = found_there(c, q);
+        if (!length || expected_holds(c, c->root, "whole", begin, length, want_whole)) continue;
+        if (expected_holds(c, c->root, "whole", begin, length, zero))
+            return check_fail(c, q == c->root ? "own" : "missed", "Rank %d's shard is missing in the whole.%s", q,
+                              q == c->root ? " It is the root's own: it only has to be copied." : "");
+        if (there >= 0 && there != q)
+            return check_fail(c, "order",
+                              "Where rank %d's shard belongs, from element %zu on, lies rank %d's. The place of a "
+                              "shard follows from who sent it, not from when it came.",
+                              q, begin, there);
+    }
+    return false;
+}
+
+static bool whole_is_untouched(const check_case *c)
+{
+    if (check_values(c, "spoiled", "whole", NULL, count_whole, expected_from_root)) return true;
+    return check_fail(c, "spoiled", "The root's whole has changed: a scatter only reads it.");
+}
+
+/* The root sends each byte once, to whom it belongs; in a gather everyone sends its own. */
+static bool contract(const check_case *c)
+{
+    size_t element = dtype_size(c->dtype), all = begin_of(c, c->ranks) * element;
+    bool scatter = function_of(c) == SCATTER;
+    for (int rank = 0; rank < c->ranks; rank++) {
+        size_t own = length_of(c, rank) * element, most = 0;
+        if (scatter == (rank == c->root)) most = scatter ? all - own : own;
+        unsigned long long sent = check_sent(c, rank).bytes_sent, messages = check_sent(c, rank).messages_sent;
+        if (scatter && rank == c->root && sent > most)
+            return check_fail(
+                c, "bytes",
+                "Rank %d, the root, sent %llu bytes. The shards of the other ranks have %zu bytes together: does it "
+                "send everyone the whole? Each byte need only go to the rank whose shard it is in.",
+                rank, sent, most);
+        if (sent > most)
+            return check_fail(c, "bytes", "Rank %d sent %llu bytes; %zu are enough: %s.", rank, sent, most,
+                              most      ? "its shard"
+                              : scatter ? "in a scatter only the root sends"
+                                        : "the root only receives");
+        if (messages > (unsigned long long)c->ranks - 1)
+            return check_fail(c, "messages", "Rank %d sent %llu messages; one for each shard is enough.", rank,
+                              messages);
+    }
+    return true;
+}
+
+static void judge(const check_case *c)
+{
+    bool right = function_of(c) == SCATTER ? scatter_values(c) && whole_is_untouched(c) : gather_values(c);
+    if (right) contract(c);
+}
+
+static const char *const files[] = {"scatter_gather.c", NULL};
+
+const check_exercise check_12_scatter_gather = {.name = "12_scatter_gather",
+                                                .idea = "hand out shards of any length, and collect them again",
+                                                .call = "my_scatter and my_gather",
+                                                .files = files,
+                                                .library = CHECK_LIBRARY_P2P,
+                                                .cases = cases,
+                                                .run = run,
+                                                .judge = judge};

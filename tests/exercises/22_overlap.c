@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The test of exercise 22, on a virtual network whose times can be worked out: computing and sending at the same time must
+ * take as long as the longer of the two, and not as both together.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "exercises/exercises.h"
+#include "p2p/p2p_layer.h"
+#include "tests/exercises/expected.h"
+
+#pragma weak my_overlapped_backward
+
+#define LATENCY_S 10e-6
+#define BANDWIDTH 1e9
+#define REDUCE_RATE 1e15
+#define NETWORK "latency=10us,bandwidth=1G" EXPECTED_REDUCE
+
+enum { LAYERS = 6, STRIDE = 100000, CHUNK = 2500 }; /* floats a rank of each layer */
+enum { BALANCED, SLOW_COMPUTER, SLOW_NETWORK };     /* variants: what a layer's backward takes */
+
+static const double computing_s[] = {120e-6, 400e-6, 30e-6};
+static const char *const words[] = {"computing and sending take about as long", "computing takes longer",
+                                    "sending takes longer"};
+
+static void cases(check_plan *plan)
+{
+    static const int ranks[] = {2, 4, 3, 5, 8, 1};
+    for (int i = 0; i < 6; i++) {
+        check_world(plan, ranks[i], false, i < 5 ? NETWORK : NULL);
+        for (int k = 0; k < 3; k++) check_add(plan, (check_case){.variant = k, .what = words[k], .dtype = DTYPE_F32});
+    }
+    check_world(plan, 4, true, NULL);
+    check_add(plan, (check_case){.variant = 0, .what = "six layers", .dtype = DTYPE_F32});
+}
+
+/* ---- In a rank ---- */
+
+typedef struct {
+    p2p_comm *comm;
+    const check_case *c;
+    double order[2 * LAYERS]; /* of the calls of backward */
+    size_t calls;
+} network_self;
+
+static void backward(const my_model *model, size_t layer)
+{
+    network_self *self = model->self;
+    if (self->calls < 2 * LAYERS) self->order[self->calls++] = (double)layer;
+    for (size_t i = 0; layer < LAYERS && i < model->counts[layer]; i++)
+        model->gradients[layer][i] = (float)check_value(self->c, p2p_rank(self->comm), layer * STRIDE + i);
+    p2p_layer_compute(self->comm, (size_t)(computing_s[self->c->variant] * REDUCE_RATE));
+}
+
+static void run(p2p_comm *comm, const check_case *c)
+{
+    float *gradients[LAYERS];
+    size_t counts[LAYERS];
+    network_self self = {.comm = comm, .c = c};
+    char name[40];
+    for (size_t l = 0; l < LAYERS; l++) {
+        counts[l] = CHUNK * (size_t)p2p_size(comm);
+        gradients[l] = check_buffer(c, -1, counts[l], DTYPE_F32);
+    }
+    my_model model = {.layers = LAYERS, .backward = backward, .gradients = gradients, .counts = counts, .self = &self};
+    check_returned(c, my_overlapped_backward(comm, &model));
+    check_report(c, "layers computed", self.order, self.calls, DTYPE_F64);
+    for (size_t l = 0; l < LAYERS; l++) {
+        snprintf(name, sizeof name, "gradient of layer %zu", l);
+        check_report(c, name, gradients[l], counts[l], DTYPE_F32);
+    }
+}
+
+/* ---- In learn ---- */
+
+static bool order(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        size_t calls = check_elements(c, rank, "layers computed");
+        for (size_t i = 0; i < LAYERS; i++)
+            if (i >= calls || check_element(c, rank, "layers computed", i) != (double)(LAYERS - 1 - i))
+                return check_fail(
+                    c, "order",
+                    "Rank %d computed %zu layers, and not in the order 5, 4, 3, 2, 1, 0: backward begins at "
+                    "the last layer, and each layer needs the one behind it.",
+                    rank, calls);
+        if (calls > LAYERS)
+            return check_fail(c, "order", "Rank %d called backward %zu times; there are %d layers.", rank, calls,
+                              LAYERS);
+    }
+    return true;
+}
+
+static double mean(const check_case *c, size_t layer, size_t i)
+{
+    double sum = 0;
+    for (int q = 0; q < c->ranks; q++) sum += check_value(c, q, layer * STRIDE + i);
+    return sum / c->ranks;
+}
+
+static bool values(const check_case *c)
+{
+    char name[40];
+    for (size_t l = 0; l < LAYERS; l++) {
+        snprintf(name, sizeof name, "gradient of layer %zu", l);
+        for (int rank = 0; rank < c->ranks; rank++)
+            for (size_t i = 0; i < CHUNK * (size_t)c->ranks; i++) {
+                double got = check_element(c, rank, name, i), right = mean(c, l, i);
+                if (fabs(got - right) <= 1e-4) continue;
+                bool own = got == check_value(c, rank, l * STRIDE + i);
+                return check_fail(
+                    c, own ? "unreduced" : "values",
+                    "On rank %d the %s has %.7g at element %zu when the function returns; the mean over all "
+                    "ranks is %.7g.%s",
+                    rank, name, got, i, right,
+                    own ? " That is the rank's own: its all-reduce was not begun, or not waited for." : "");
+            }
+    }
+    return true;
+}
+
+static double ring_s(const check_case *c)
+{
+    return 2.0 * (c->ranks - 1) * (LATENCY_S + CHUNK * sizeof(float) / BANDWIDTH);
+}
+
+/* All-reduces follow one another: each begins when its gradient is there and the one before has ended. */
+static double overlapped_s(const check_case *c)
+{
+    double computed = 0, reduced = 0;
+    for (int l = 0; l < LAYERS; l++) {
+        computed += computing_s[c->variant];
+        reduced = fmax(reduced, computed) + ring_s(c);
+    }
+    return reduced;
+}
+
+static void time_of(const check_case *c)
+{
+    double took = expected_seconds(c), right = overlapped_s(c);
+    double plain = LAYERS * (computing_s[c->variant] + ring_s(c));
+    if (took <= 1.02 * right) return;
+    const char *means = "Somewhere it waits though there is something left to compute.";
+    if (took >= 0.98 * plain)
+        means =
+            "That is as long as one after the other: it waits for each all-reduce before the next layer is computed.";
+    check_fail(
+        c, "no_overlap",
+        "It took %.0f us. Computing %d layers takes %d x %.0f us, and reducing them %d x %.0f us; one after the other "
+        "that is %.0f us, at the same time %.0f us. %s",
+        1e6 * took, LAYERS, LAYERS, 1e6 * computing_s[c->variant], LAYERS, 1e6 * ring_s(c), 1e6 * plain, 1e6 * right,
+        means);
+}
+
+static void judge(const check_case *c)
+{
+    if (!order(c) || !values(c)) return;
+    if (c->network) time_of(c);
+}
+
+static const char *const files[] = {"overlap.c", NULL};
+
+const check_exercise check_22_overlap = {.name = "22_overlap",
+                                         .idea = "gradients travel while others are still being computed",
+                                         .call = "my_overlapped_backward",
+                                         .files = files,
+                                         .library = CHECK_LIBRARY_ALL,
+                                         .cases = cases,
+                                         .run = run,
+                                         .judge = judge};

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check: what the tests of the exercises are written with.
+ *
+ * A test file, tests/exercises/NN_name.c, is linked twice. With the learner's code it makes the program that runs as the
+ * ranks: check_rank.c is its main, and calls `run` for every case. In build/learn it judges: `judge` sees what the
+ * ranks reported and what they sent. The two sides never share a process, so nothing a learner's code does (exit,
+ * print, crash, overwrite memory) can make a verdict.
+ *
+ * Both sides make the same list of worlds and cases, by calling `cases`; cases of one world run one after the other in
+ * the same processes, each on a communicator of its own, so that p2p_stats counts each case alone.
+ *
+ *      both sides   check_world, check_matrix, check_add; check_value, check_fraction
+ *      in a rank    check_report, check_number, check_returned
+ *      in learn     check_values, check_same_bits, check_number_of, check_traffic, check_sent, check_output, check_fail
+ */
+#ifndef PAIRWISE_TESTS_EXERCISES_CHECK_H
+#define PAIRWISE_TESTS_EXERCISES_CHECK_H
+
+#include "dtype/dtype.h"
+#include "p2p/p2p.h"
+
+enum { CHECK_MAX_RANKS = 16 };
+
+/* What of a case the learner is shown: "4 ranks, count 5, i32, root 2, buffered". */
+enum { CHECK_SHOW_COUNT = 1, CHECK_SHOW_DTYPE = 2, CHECK_SHOW_OP = 4, CHECK_SHOW_ROOT = 8 };
+
+/* One call of the learner's function on every rank of a world. */
+typedef struct {
+    int ranks;           /* of the world: filled in by check_add, as are strict, network, number and seed */
+    bool strict;         /* every send waits for its receive */
+    const char *network; /* a virtual network, or NULL */
+    int number;          /* in its world, from 0 */
+    uint64_t seed;       /* the data follow from it: another seed, other data */
+    size_t count;
+    enum dtype dtype;
+    enum op op;
+    int root;
+    int variant;      /* for the test's own use */
+    const char *call; /* what ran, if it is not the exercise's call; else NULL */
+    const char *what; /* NULL, or words to show as well: "all ranks late but rank 2" */
+    unsigned shows;   /* CHECK_SHOW_... */
+} check_case;
+
+typedef struct check_plan check_plan;
+
+/* Which part of the library a learner's program is linked with; what is left out would give the answer away. */
+enum check_library {
+    CHECK_LIBRARY_P2P,         /* p2p and dtype: no collectives but p2p_split */
+    CHECK_LIBRARY_COLLECTIVES, /* and collectives/ (naive, tree, doubling), no ring */
+    CHECK_LIBRARY_ALL
+};
+
+typedef struct {
+    const char *name;         /* "08_broadcast" */
+    const char *idea;         /* a line for the board: "one rank's data on every rank" */
+    const char *call;         /* what is shown as having run: "my_broadcast" */
+    const char *const *files; /* what the learner edits, NULL at the end: {"broadcast.c", NULL} */
+    const char *const *uses;  /* exercises whose solutions are linked in too, NULL at the end; may be NULL */
+    enum check_library library;
+    bool broken_stub; /* the stub is a program with a mistake in it: run it even though nobody has touched it */
+    void (*cases)(check_plan *plan);
+    /* In each rank. NULL: the learner's file has a main of its own, run once per world, and judge reads check_output. */
+    void (*run)(p2p_comm *comm, const check_case *c);
+    /* In learn, for each case that every rank has been through; not called when a case ended in a crash, an error or a
+     * deadlock, which learn explains by itself. Stop at the first check that returns false. */
+    void (*judge)(const check_case *c);
+} check_exercise;
+
+/* ---- Both sides ---- */
+
+/* The cases that follow run in a new world. network: NULL, or as for --network: "latency=10us,bandwidth=1G". */
+void check_world(check_plan *plan, int ranks, bool strict, const char *network);
+
+/* Call add(plan, ranks) in a world of 1, 2, 3, 4, 5 and 8 ranks, buffered and then strict. */
+void check_matrix(check_plan *plan, void (*add)(check_plan *plan, int ranks));
+
+/* One more case in the world that was begun last. */
+void check_add(check_plan *plan, check_case c);
+
+/* Test data: a whole number from -99 to 99 that depends on seed, case, rank and index, so that sums in f32 are exact;
+ * and an awkward fraction (rounding depends on the order of adding), for bit-identity. Both are exact in f32. */
+double check_value(const check_case *c, int rank, size_t index);
+double check_fraction(const check_case *c, int rank, size_t index);
+
+/* Write element `index` of a buffer of that type, and read it. */
+void check_put(void *buf, size_t index, enum dtype dtype, double value);
+double check_get(const void *buf, size_t index, enum dtype dtype);
+
+/* ---- In a rank ---- */
+
+/* A buffer of count elements filled with check_value (or zero if rank < 0). Lives until the case ends; allocated so
+ * that an access beyond it is caught at once. */
+void *check_buffer(const check_case *c, int rank, size_t count, enum dtype dtype);
+
+/* Send a copy of a buffer to the judge, under a name the learner understands ("buf", "recv"). */
+void check_report(const check_case *c, const char *name, const void *data, size_t count, enum dtype dtype);
+void check_number(const check_case *c, const char *name, double value);
+
+/* What the learner's function returned: anything but P2P_OK fails the case, and P2P_ERR_TODO says "not written yet". */
+void check_returned(const check_case *c, p2p_err err);
+
+/* ---- In learn. Each returns true if all is well; else the failure is noted with its explanation. key names the kind of
+ * failure: the hint file may have words for it. ---- */
+
+/* Every rank's report `name` has `count(c, rank)` elements (NULL: c->count) and holds want(c, rank, i). Shows what each
+ * rank had before (`before`, the name of an earlier report, or NULL), has and should have. */
+typedef double check_want(const check_case *c, int rank, size_t index);
+typedef size_t check_count(const check_case *c, int rank);
+bool check_values(const check_case *c, const char *key, const char *name, const char *before, check_count *count,
+                  check_want *want);
+
+/* Every rank's report `name` has the same bits as rank 0's. */
+bool check_same_bits(const check_case *c, const char *key, const char *name);
+
+/* A number that was reported; NAN if it was not. An element of a report. */
+double check_number_of(const check_case *c, int rank, const char *name);
+double check_element(const check_case *c, int rank, const char *name, size_t index);
+size_t check_elements(const check_case *c, int rank, const char *name);
+const void *check_data(const check_case *c, int rank, const char *name); /* NULL if it was not reported */
+
+/* What a rank sent to and received from peer during `run`, on the case's communicator; to and from all others (not itself). */
+p2p_traffic check_traffic(const check_case *c, int rank, int peer);
+p2p_traffic check_sent(const check_case *c, int rank);
+
+/* Virtual seconds that `run` took on a rank, in a world with a network; NAN elsewhere. All clocks are equal when it begins. */
+double check_seconds(const check_case *c, int rank);
+
+/* What rank printed on standard output in this world (a program with a main of its own, or a function that prints). */
+const char *check_output(const check_case *c, int rank);
+
+/* Note a failure in words: what is wrong, by how much, what that means. Returns false. Several sentences are fine;
+ * lines are wrapped by learn. After a check_values or check_same_bits that returned false the table stays, and this key and
+ * these words take the place of theirs. */
+bool check_fail(const check_case *c, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check_internal: what the two sides of check.h agree on: the plan of worlds and cases, and how a rank reports.
+ *
+ *      check_plan.c      both sides     the same list of worlds and cases
+ *      check_data.c      both sides     the same data
+ *      check_guard.c     in a rank      what a learner's code may do; delays
+ *      check_rank.c      in a rank      main: runs the cases, writes records
+ *      check_leaks.c     in a rank      requests that nobody waited for
+ *      check_unused.c    in a rank      the judge's functions, which nobody calls there
+ *
+ * Reports. learn makes one memory file of CHECK_AREA bytes for each rank, which cannot grow; a rank maps its own part and
+ * closes the file before any code of the learner runs. In it stand a head and then records, one behind the other, each a
+ * check_record and its data, padded to CHECK_ALIGN. Whatever does not read as that is not believed: each record is stamped
+ * with a number that learn drew for this run, and that nobody can read any more by the time the learner's code runs.
+ */
+#ifndef PAIRWISE_TESTS_EXERCISES_CHECK_INTERNAL_H
+#define PAIRWISE_TESTS_EXERCISES_CHECK_INTERNAL_H
+
+#include <stddef.h>
+
+#include "tests/exercises/check.h"
+
+/* ---- The plan ---- */
+
+typedef struct {
+    int ranks;
+    bool strict;
+    const char *network;
+    size_t first, count; /* of its cases in plan->cases */
+} check_world_plan;
+
+struct check_plan {
+    uint64_t seed;
+    check_world_plan *worlds;
+    size_t world_count, world_room;
+    check_case *cases;
+    size_t case_count, case_room;
+};
+
+/* The worlds and cases of an exercise. A program with a main of its own has one case a world. */
+void check_plan_make(check_plan *plan, const check_exercise *exercise, uint64_t seed);
+void check_plan_free(check_plan *plan);
+
+/* ---- Reports ---- */
+
+#define CHECK_AREA ((size_t)64 << 20)
+enum { CHECK_NAME = 24, CHECK_ALIGN = 16 };
+
+/* learn tells a rank by this variable: descriptor of the memory file, number of the world, seed of the data, seed of the
+ * delays or 0, milliseconds after which it should say where it is: "%d,%zu,%llu,%llu,%ld" */
+#define CHECK_VARIABLE "PAIRWISE_COURSE"
+
+enum check_phase { CHECK_ABSENT, CHECK_BETWEEN, CHECK_IN_CASE, CHECK_ALL_DONE };
+
+typedef struct {
+    uint64_t nonce; /* from learn; the rank keeps it and writes 0 */
+    uint64_t used;  /* bytes of whole records behind the head */
+    int32_t phase;
+    int32_t number; /* of the case it is in, or was in last */
+    uint32_t full;  /* a record did not fit */
+    uint32_t unused;
+} check_head;
+
+/* Under this name a rank reports the virtual seconds of a case. */
+#define CHECK_SECONDS "virtual seconds"
+
+enum check_kind { CHECK_REPORT = 1, CHECK_NUMBER, CHECK_RETURNED, CHECK_TRAFFIC, CHECK_LEAK, CHECK_ENDED };
+
+typedef struct {
+    uint64_t stamp; /* nonce ^ where this record begins */
+    uint64_t bytes; /* of data: elements; a double; p2p_traffic of each rank; words */
+    uint32_t kind;
+    int32_t number; /* of the case */
+    int32_t value;  /* CHECK_RETURNED: the p2p_err; CHECK_REPORT: the dtype */
+    uint32_t unused;
+    uint64_t count; /* CHECK_REPORT: elements */
+    char name[CHECK_NAME];
+} check_record;
+
+/* Where the record behind one with so many bytes of data begins, seen from its own beginning. */
+static inline size_t check_record_size(uint64_t bytes)
+{
+    return sizeof(check_record) + (size_t)((bytes + CHECK_ALIGN - 1) / CHECK_ALIGN * CHECK_ALIGN);
+}
+
+/* ---- In a rank: settings, read once before main, and gone from the environment ---- */
+
+typedef struct {
+    int fd; /* of the reports; -1: none */
+    size_t world;
+    uint64_t seed, delays;
+} check_settings;
+
+extern check_settings check_given;
+
+/* Messages, requests and communicators that are left over, with lines, in words that live until the next error. */
+const char *check_leaks(p2p_comm *world);
+
+#endif

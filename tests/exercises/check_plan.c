@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* The plan: which worlds, and which cases in each. Both sides make it, by the same calls, so it need not be sent. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/exercises/check_internal.h"
+
+static void *grown(void *list, size_t count, size_t *room, size_t each)
+{
+    if (count < *room) return list;
+    *room = 2 * *room + 16;
+    list = realloc(list, *room * each);
+    if (list) return list;
+    fputs("check: out of memory\n", stderr);
+    exit(1);
+}
+
+void check_world(check_plan *plan, int ranks, bool strict, const char *network)
+{
+    plan->worlds = grown(plan->worlds, plan->world_count, &plan->world_room, sizeof *plan->worlds);
+    plan->worlds[plan->world_count++] =
+        (check_world_plan){.ranks = ranks, .strict = strict, .network = network, .first = plan->case_count, .count = 0};
+}
+
+/* splitmix64's last step: nearby numbers become unlike ones. */
+static uint64_t scramble(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+void check_add(check_plan *plan, check_case c)
+{
+    if (!plan->world_count) check_world(plan, 1, false, NULL);
+    check_world_plan *world = &plan->worlds[plan->world_count - 1];
+    c.ranks = world->ranks;
+    c.strict = world->strict;
+    c.network = world->network;
+    c.number = (int)world->count;
+    c.seed = scramble(plan->seed ^ scramble((uint64_t)plan->world_count << 32 | world->count));
+    plan->cases = grown(plan->cases, plan->case_count, &plan->case_room, sizeof *plan->cases);
+    plan->cases[plan->case_count++] = c;
+    world->count++;
+}
+
+void check_matrix(check_plan *plan, void (*add)(check_plan *plan, int ranks))
+{
+    static const int sizes[] = {1, 2, 3, 4, 5, 8};
+    for (int strict = 0; strict < 2; strict++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            check_world(plan, sizes[i], strict, NULL);
+            add(plan, sizes[i]);
+        }
+}
+
+/* Worlds were made without cases: a program with a main of its own is run as it is. */
+static void add_missing(check_plan *plan)
+{
+    check_plan made = {.seed = plan->seed};
+    for (size_t w = 0; w < plan->world_count; w++) {
+        const check_world_plan *world = &plan->worlds[w];
+        check_world(&made, world->ranks, world->strict, world->network);
+        for (size_t i = 0; i < world->count; i++) check_add(&made, plan->cases[world->first + i]);
+        if (!world->count) check_add(&made, (check_case){.count = 0});
+    }
+    check_plan_free(plan);
+    *plan = made;
+}
+
+void check_plan_make(check_plan *plan, const check_exercise *exercise, uint64_t seed)
+{
+    *plan = (check_plan){.seed = seed};
+    exercise->cases(plan);
+    if (!exercise->run) add_missing(plan);
+}
+
+void check_plan_free(check_plan *plan)
+{
+    free(plan->worlds);
+    free(plan->cases);
+    *plan = (check_plan){.seed = 0};
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rank's side of a check: main. It runs the cases of one world, one after the other, each on a communicator of its own,
+ * and writes down what happened. It decides nothing.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/exercises/check_internal.h"
+
+/* The exercise; the linker is told which one it is. */
+extern const check_exercise check_the_exercise;
+
+/* Kept by malloc under the sanitizer, whose red zones catch what goes beyond; freed when the case has ended. */
+enum { BUFFERS = 256 };
+
+static struct {
+    char *area; /* of this rank; check_head, then records */
+    uint64_t nonce;
+    int number; /* of the case */
+    void *buffers[BUFFERS];
+    size_t buffer_count;
+} rank_side;
+
+_Noreturn static void give_up(const char *why)
+{
+    fprintf(stderr, "==check== %s\n", why);
+    fflush(NULL);
+    _exit(1);
+}
+
+/* ---- Records ---- */
+
+static check_head *head(void)
+{
+    return (check_head *)rank_side.area;
+}
+
+static void open_area(int rank)
+{
+    off_t at = (off_t)((size_t)rank * CHECK_AREA);
+    rank_side.area = mmap(NULL, CHECK_AREA, PROT_READ | PROT_WRITE, MAP_SHARED, check_given.fd, at);
+    if (rank_side.area == MAP_FAILED) give_up("there is nowhere to report to: start this program by make test");
+    close(check_given.fd);
+    rank_side.nonce = head()->nonce;
+    head()->nonce = 0;
+}
+
+static void set_phase(enum check_phase phase, int number)
+{
+    rank_side.number = number;
+    head()->number = number;
+    head()->phase = (int32_t)phase;
+}
+
+static void record(check_record r, const char *name, const void *data)
+{
+    size_t at = sizeof(check_head) + (size_t)head()->used, size = check_record_size(r.bytes);
+    if (size > CHECK_AREA - at) {
+        head()->full = 1;
+        return;
+    }
+    r.stamp = rank_side.nonce ^ at;
+    r.number = rank_side.number;
+    snprintf(r.name, sizeof r.name, "%s", name);
+    if (r.bytes) memcpy(rank_side.area + at + sizeof r, data, r.bytes);
+    memcpy(rank_side.area + at, &r, sizeof r);
+    head()->used += size;
+}
+
+void check_report(const check_case *c, const char *name, const void *data, size_t count, enum dtype dtype)
+{
+    (void)c;
+    record(
+        (check_record){.kind = CHECK_REPORT, .bytes = count * dtype_size(dtype), .value = (int)dtype, .count = count},
+        name, data);
+}
+
+void check_number(const check_case *c, const char *name, double value)
+{
+    (void)c;
+    record((check_record){.kind = CHECK_NUMBER, .bytes = sizeof value}, name, &value);
+}
+
+void check_returned(const check_case *c, p2p_err err)
+{
+    (void)c;
+    record((check_record){.kind = CHECK_RETURNED, .value = (int)err}, "", NULL);
+}
+
+/* ---- Buffers ---- */
+
+void *check_buffer(const check_case *c, int rank, size_t count, enum dtype dtype)
+{
+    void *buf = calloc(count ? count : 1, dtype_size(dtype));
+    if (!buf) give_up("out of memory");
+    if (rank_side.buffer_count == BUFFERS) give_up("the test asks for too many buffers in one case");
+    rank_side.buffers[rank_side.buffer_count++] = buf;
+    for (size_t i = 0; rank >= 0 && i < count; i++) check_put(buf, i, dtype, check_value(c, rank, i));
+    return buf;
+}
+
+static void free_buffers(void)
+{
+    for (size_t i = 0; i < rank_side.buffer_count; i++) free(rank_side.buffers[i]);
+    rank_side.buffer_count = 0;
+}
+
+/* ---- Cases ---- */
+
+static void note_traffic(p2p_comm *comm)
+{
+    p2p_traffic by_peer[CHECK_MAX_RANKS];
+    if (p2p_stats(comm, by_peer)) return;
+    record((check_record){.kind = CHECK_TRAFFIC, .bytes = (size_t)p2p_size(comm) * sizeof *by_peer}, "", by_peer);
+}
+
+/* A request that nobody waited for keeps the communicator, and what it writes to. What finalize would say of it, with its
+ * line, is said here, where it is known which case it was. */
+static void end_communicator(p2p_comm *world, p2p_comm *comm)
+{
+    p2p_set_errors(comm, P2P_ERRORS_RETURN);
+    if (p2p_free(comm) == P2P_OK) {
+        free_buffers();
+        return;
+    }
+    const char *leaks = check_leaks(world);
+    record((check_record){.kind = CHECK_LEAK, .bytes = strlen(leaks) + 1}, "", leaks);
+}
+
+/* By dissemination (exercise 07), so that virtual clocks are equal afterwards, however they were. */
+static void set_clocks(p2p_comm *world)
+{
+    int rank = p2p_rank(world), size = p2p_size(world);
+    for (int step = 1; step < size; step *= 2)
+        p2p_sendrecv(world, NULL, 0, (rank + step) % size, 0, NULL, 0, (rank - step + size) % size, 0, NULL);
+}
+
+static void run_case(p2p_comm *world, const check_case *c)
+{
+    p2p_comm *comm;
+    p2p_split(world, 0, p2p_rank(world), &comm);
+    if (c->network) set_clocks(world);
+    set_phase(CHECK_IN_CASE, c->number);
+    double began = p2p_time(world);
+    check_the_exercise.run(comm, c);
+    if (c->network) check_number(c, CHECK_SECONDS, p2p_time(world) - began);
+    note_traffic(comm);
+    end_communicator(world, comm);
+    record((check_record){.kind = CHECK_ENDED}, "", NULL);
+    set_phase(CHECK_BETWEEN, c->number);
+}
+
+int main(void)
+{
+    p2p_comm *world;
+    check_plan plan;
+    if (p2p_init(&world)) return 1;
+    open_area(p2p_rank(world));
+    check_plan_make(&plan, &check_the_exercise, check_given.seed);
+    if (check_given.world >= plan.world_count || plan.worlds[check_given.world].ranks != p2p_size(world))
+        give_up("the plan has no such world: run make, and try again");
+    const check_world_plan *mine = &plan.worlds[check_given.world];
+    set_phase(CHECK_BETWEEN, -1);
+    for (size_t i = 0; i < mine->count; i++) run_case(world, &plan.cases[mine->first + i]);
+    set_phase(CHECK_ALL_DONE, rank_side.number);
+    check_plan_free(&plan);
+    return p2p_finalize(world) ? 1 : 0;
+}

@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# course.sh [RUNS]: every solution again and again, with ranks that are late at random before every call: none may ever fail.
+# 200 runs of each unless told.
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+runs=${1:-200}
+
+for folder in solutions/*/; do
+    name=$(basename "$folder")
+    check "$runs runs of $name with random delays" "$B/learn" test "$name" --solution --runs "$runs" --delays
+done

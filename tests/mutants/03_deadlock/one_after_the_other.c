@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+// what: all three functions keep an order; two of them should not have to.
+// expect: one waits for the other
+#include "exercises/exercises.h"
+
+enum { TAG = 1 };
+
+p2p_err my_exchange_in_order(p2p_comm *comm, const void *mine, void *theirs, size_t bytes, int peer)
+{
+    p2p_err err;
+
+    if (p2p_rank(comm) < peer) {
+        err = p2p_send(comm, mine, bytes, peer, TAG);
+        return err ? err : p2p_recv(comm, theirs, bytes, peer, TAG, P2P_STATUS_IGNORE);
+    }
+    err = p2p_recv(comm, theirs, bytes, peer, TAG, P2P_STATUS_IGNORE);
+    return err ? err : p2p_send(comm, mine, bytes, peer, TAG);
+}
+
+p2p_err my_exchange_sendrecv(p2p_comm *comm, const void *mine, void *theirs, size_t bytes, int peer)
+{
+    return my_exchange_in_order(comm, mine, theirs, bytes, peer);
+}
+
+p2p_err my_exchange_isend(p2p_comm *comm, const void *mine, void *theirs, size_t bytes, int peer)
+{
+    p2p_request sending;
+    p2p_err err = p2p_isend(comm, mine, bytes, peer, TAG, &sending);
+
+    if (err) return err;
+    err = p2p_recv(comm, theirs, bytes, peer, TAG, P2P_STATUS_IGNORE);
+    p2p_err sent = p2p_wait(&sending, P2P_STATUS_IGNORE);
+    return err ? err : sent;
+}

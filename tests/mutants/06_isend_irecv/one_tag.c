@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+// what: the same tag in both directions: right only from three ranks on.
+// expect: give each direction a tag
+#include "exercises/exercises.h"
+
+enum { LEFTWARDS = 1, RIGHTWARDS = 1 }; /* tags: which way a message goes */
+
+p2p_err my_halo(p2p_comm *comm, const void *to_left, const void *to_right, void *from_left, void *from_right,
+                size_t bytes)
+{
+    int rank = p2p_rank(comm), size = p2p_size(comm);
+    int left = (rank + size - 1) % size, right = (rank + 1) % size;
+    p2p_request requests[4];
+
+    p2p_err err = p2p_irecv(comm, from_left, bytes, left, RIGHTWARDS, &requests[0]);
+    if (!err) err = p2p_irecv(comm, from_right, bytes, right, LEFTWARDS, &requests[1]);
+    if (!err) err = p2p_isend(comm, to_left, bytes, left, LEFTWARDS, &requests[2]);
+    if (!err) err = p2p_isend(comm, to_right, bytes, right, RIGHTWARDS, &requests[3]);
+    if (err) return err;
+    return p2p_wait_all(4, requests, P2P_STATUSES_IGNORE);
+}

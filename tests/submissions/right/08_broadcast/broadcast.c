@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* A right answer, in other words than the solution's. */
+#include "exercises/exercises.h"
+
+p2p_err my_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root)
+{
+    // TODO
+    int me = p2p_rank(comm), n = p2p_size(comm);
+    const size_t bytes = dtype_size(dtype) * count;
+    if (me == root) {
+        for (int i = 1; i < n; i++) {
+            p2p_err err = p2p_send(comm, buf, bytes, (root + i) % n, 8);
+            if (err != P2P_OK) return err;
+        }
+        return P2P_OK;
+    }
+    return p2p_recv(comm, buf, bytes, root, 8, NULL);
+    // END TODO
+}

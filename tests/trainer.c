@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trainer: what data-parallel training promises. n ranks compute what one computes; all ranks have the same weights, to
+ * the bit, after every step; the same seed gives the same bits again; every image is seen once.
+ */
+#include <math.h>
+
+#include "tests/trainer/training.h"
+#include "tests/util/suite.h"
+
+static training_book *new_book(void)
+{
+    return job_shared(sizeof(training_book));
+}
+
+/* ---- n ranks = 1 rank. Batch norm's statistics are those of a rank's batch, so they must be out of play. ---- */
+
+static void make_frozen(train_job *job, training_book *book, size_t images, size_t batch)
+{
+    training_make(job, book, images, 4);
+    job->settings.frozen = true;
+    job->settings.lr = 0; /* every step from the same weights */
+    job->settings.augment = true;
+    job->settings.epochs = 2;
+    job->settings.batch = batch;
+}
+
+/* So many images, so many in a step on all ranks together. */
+static void check_equivalence(size_t images, size_t together, const int ranks[], int count)
+{
+    static float seen[TRAINING_STEPS][TRAINING_ROOM];
+    training_book *book = new_book();
+    train_job job;
+    make_frozen(&job, book, images, together);
+    ASSERT_RIGHT(training_run(&job, 1));
+    int steps = book->steps[0];
+    cr_assert(steps == 2 * (int)((images + together - 1) / together), "%d steps", steps);
+    for (int s = 0; s < steps; s++) memcpy(seen[s], book->page[0][s].gradients, sizeof seen[s]);
+    train_job_free(&job);
+    for (int i = 0; i < count; i++) {
+        make_frozen(&job, book, images, together / (size_t)ranks[i]);
+        ASSERT_RIGHT(training_run(&job, ranks[i]));
+        cr_assert(book->steps[0] == steps, "%d ranks made %d steps, one made %d", ranks[i], book->steps[0], steps);
+        for (int s = 0; s < steps; s++) {
+            double difference = training_difference(&job, seen[s], book->page[0][s].gradients);
+            cr_assert(difference < 1e-5, "%zu images, %zu a step: step %d on %d ranks differs by %g", images, together,
+                      s + 1, ranks[i], difference);
+        }
+        train_job_free(&job);
+    }
+}
+
+Test(equiv, of_1_to_4_ranks)
+{
+    check_equivalence(48, 12, (const int[]){2, 3, 4}, 3);
+}
+
+/* The last step has fewer images, and not the same number on every rank. */
+Test(equiv, with_a_last_batch_that_is_not_full)
+{
+    check_equivalence(41, 12, (const int[]){2, 3, 4}, 3);
+}
+
+/* Some ranks have none at all in the last step. */
+Test(equiv, with_ranks_that_have_no_image_left)
+{
+    check_equivalence(25, 12, (const int[]){2, 4}, 2);
+}
+
+Test(equiv, with_fewer_images_than_ranks)
+{
+    check_equivalence(3, 8, (const int[]){4, 8}, 2);
+}
+
+/* ---- The same bits on all ranks, for every all-reduce ---- */
+
+static void check_bits(const char *all_reduce, bool overlap, size_t bucket, int ranks)
+{
+    training_book *book = new_book();
+    train_job job;
+    training_make(&job, book, 40, 4);
+    job.settings.batch = 4;
+    job.settings.all_reduce = all_reduce;
+    job.settings.overlap = overlap;
+    job.settings.bucket_bytes = bucket;
+    ASSERT_RIGHT(training_run(&job, ranks));
+    cr_assert(book->steps[0] == (40 + 4 * ranks - 1) / (4 * ranks));
+    for (int s = 0; s < book->steps[0]; s++)
+        for (int r = 1; r < ranks; r++)
+            cr_assert(book->page[r][s].weights == book->page[0][s].weights,
+                      "%s, %zu a bucket, %d ranks: after step %d rank %d has other weights", all_reduce, bucket, ranks,
+                      s + 1, r);
+    train_job_free(&job);
+}
+
+Test(bits, are_the_same_on_all_ranks_for_every_all_reduce)
+{
+    static const char *const names[] = {"naive", "tree", "doubling", "ring", "auto"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) check_bits(names[i], false, 4096, 3);
+    check_bits("ring", true, 4096, 3);
+    check_bits("ring", true, 0, 4);
+    check_bits("naive", false, 0, 2);
+}
+
+/* Without sync they drift: the check above can see that. */
+Test(bits, differ_without_sync)
+{
+    training_book *book = new_book();
+    train_job job;
+    training_make(&job, book, 16, 4);
+    job.settings.batch = 4;
+    job.settings.all_reduce = "none";
+    job_result result;
+    job_run(2, NULL, training_rank, &job, &result);
+    cr_assert(result.err == P2P_OK, "%s", result.process.err);
+    cr_assert(book->page[0][0].weights != book->page[1][0].weights, "two ranks made the same step by themselves");
+    ASSERT_CONTAINS(result.process.err, "drift");
+    job_free(&result);
+    train_job_free(&job);
+}
+
+/* ---- The same bits in every run ---- */
+
+static uint32_t last_weights(const char *all_reduce, bool overlap, uint64_t seed)
+{
+    training_book *book = new_book();
+    train_job job;
+    training_make(&job, book, 32, 4);
+    job.settings.batch = 8;
+    job.settings.all_reduce = all_reduce;
+    job.settings.overlap = overlap;
+    job.settings.seed = seed;
+    ASSERT_RIGHT(training_run(&job, 2));
+    train_job_free(&job);
+    return book->page[0][book->steps[0] - 1].weights;
+}
+
+Test(determinism, the_same_seed_gives_the_same_bits)
+{
+    uint32_t ring = last_weights("ring", true, 1), naive = last_weights("naive", false, 1);
+    cr_assert(last_weights("ring", true, 1) == ring, "another run with the ring gave other weights");
+    cr_assert(last_weights("ring", false, 1) == ring, "without overlap the ring gave other weights");
+    cr_assert(last_weights("naive", false, 1) == naive, "another run with the naive one gave other weights");
+    cr_assert(last_weights("ring", true, 2) != ring, "another seed gave the same weights");
+}
+
+/* ---- Evaluation ---- */
+
+/* 37 images: no number of ranks but 1 divides it. */
+Test(evaluation, counts_every_image_once)
+{
+    training_book *book = new_book();
+    train_score one = {0};
+    for (int ranks = 1; ranks <= 8; ranks++) {
+        train_job job;
+        training_make(&job, book, 4, 37);
+        job.settings.eval_only = true;
+        job.settings.batch = 4;
+        ASSERT_RIGHT(training_run(&job, ranks));
+        if (ranks == 1) one = book->score[0];
+        for (int r = 0; r < ranks; r++) {
+            const train_score *score = &book->score[r];
+            cr_assert(score->total == 37 && score->correct == one.correct, "%d ranks: %d of %d, one rank: %d of 37",
+                      ranks, (int)score->correct, (int)score->total, (int)one.correct);
+            cr_assert(fabs(score->loss - one.loss) < 1e-4 * one.loss, "%d ranks: loss %g, one rank: %g", ranks,
+                      score->loss, one.loss);
+        }
+        train_job_free(&job);
+    }
+}
+
+/* ---- Your own four changes ---- */
+
+static p2p_err forgets(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root)
+{
+    (void)comm, (void)buf, (void)count, (void)dtype, (void)root;
+    return P2P_OK;
+}
+
+Test(changes, a_forgotten_broadcast_is_found)
+{
+    training_book *book = new_book();
+    train_job job;
+    job_result result;
+    training_make(&job, book, 8, 4);
+    job.settings.batch = 4;
+    job.parallel.broadcast = forgets;
+    job_run(2, NULL, training_rank, &job, &result);
+    cr_assert(result.err == P2P_ERR_RANK_FAILED);
+    ASSERT_CONTAINS(result.note, "the ranks have different weights: conv1.weight");
+    job_free(&result);
+    train_job_free(&job);
+}
+
+static size_t greedy(size_t count, int rank, int size, size_t mine[])
+{
+    (void)rank, (void)size;
+    for (size_t i = 0; i < count; i++) mine[i] = i + 1;
+    return count;
+}
+
+Test(changes, a_sampler_that_invents_images_is_found)
+{
+    training_book *book = new_book();
+    train_job job;
+    job_result result;
+    training_make(&job, book, 8, 4);
+    job.parallel.shard = greedy;
+    job_run(2, NULL, training_rank, &job, &result);
+    cr_assert(result.err == P2P_ERR_RANK_FAILED);
+    ASSERT_CONTAINS(result.note, "position");
+    job_free(&result);
+    train_job_free(&job);
+}
+
+/* ---- The wrapper makes the same steps as the written-out loop ---- */
+
+Test(wrapper, gives_the_same_bits)
+{
+    training_book *book = new_book();
+    uint32_t weights[2];
+    for (int wrapper = 0; wrapper < 2; wrapper++) {
+        train_job job;
+        training_make(&job, book, 32, 4);
+        job.settings.batch = 8;
+        job.settings.wrapper = wrapper;
+        ASSERT_RIGHT(training_run(&job, 2));
+        weights[wrapper] = book->page[1][book->steps[1] - 1].weights;
+        train_job_free(&job);
+    }
+    cr_assert(weights[0] == weights[1]);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trainer_files: safetensors: what is written is read again; what is damaged is refused, wherever the damage is; a file is
+ * replaced whole or not at all. Needs no device.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/trainer/folder.h"
+#include "tests/util/suite.h"
+#include "trainer/crc.h"
+#include "trainer/safetensors.h"
+#include "trainer/trainer.h"
+
+static const char *path;
+
+static void make_folder(void)
+{
+    make_test_folder();
+    path = in_folder("file.safetensors");
+}
+
+/* ---- Bytes on disk ---- */
+
+static size_t read_bytes(char *bytes, size_t room)
+{
+    FILE *file = fopen(path, "re");
+    cr_assert(file != NULL);
+    size_t got = fread(bytes, 1, room, file);
+    fclose(file);
+    return got;
+}
+
+static void write_bytes(const char *bytes, size_t count)
+{
+    FILE *file = fopen(path, "we");
+    cr_assert(file != NULL && fwrite(bytes, 1, count, file) == count && fclose(file) == 0);
+}
+
+static const float numbers[6] = {1, -2, 3.5f, 0, 1e-30f, 6};
+static const int64_t counter = 41;
+
+static void write_small(void)
+{
+    static const size_t shape[2] = {2, 3}, none[1] = {0};
+    train_piece pieces[] = {{"a.weight", "F32", 2, shape, numbers, sizeof numbers},
+                            {"a.count", "I64", 0, none, &counter, sizeof counter}};
+    train_note notes[] = {{"step", "12"}, {"said", "a \"quoted\" \\ word"}};
+    train_error error;
+    cr_assert(train__file_write(path, pieces, 2, notes, 2, &error) == P2P_OK, "%s", error.text);
+}
+
+Test(crc, is_castagnolis)
+{
+    char zeros[32] = {0};
+    cr_assert(train__crc(0, "123456789", 9) == 0xe3069283u);
+    cr_assert(train__crc(0, zeros, 32) == 0x8a9136aau);
+    cr_assert(train__crc(train__crc(0, "1234", 4), "56789", 5) == 0xe3069283u);
+}
+
+/* ---- There and back ---- */
+
+Test(file, is_read_as_it_was_written, .init = make_folder, .fini = remove_test_folder)
+{
+    train_file file;
+    train_error error;
+    write_small();
+    cr_assert(train__file_read(path, &file, &error) == P2P_OK, "%s", error.text);
+    const train_array *weight = train__file_find(&file, "a.weight"), *count = train__file_find(&file, "a.count");
+    cr_assert(weight && count && file.array_count == 2);
+    cr_assert(weight->dimensions == 2 && weight->shape[0] == 2 && weight->shape[1] == 3);
+    cr_assert(memcmp(train__file_data(&file, weight), numbers, sizeof numbers) == 0);
+    cr_assert(count->dimensions == 0 && memcmp(train__file_data(&file, count), &counter, 8) == 0);
+    cr_assert_str_eq(train__file_note(&file, "step"), "12");
+    cr_assert_str_eq(train__file_note(&file, "said"), "a \"quoted\" \\ word");
+    cr_assert((8 + file.header) % 8 == 0, "the data is not aligned");
+    train__file_free(&file);
+}
+
+static p2p_err read_error(train_error *error)
+{
+    train_file file;
+    p2p_err err = train__file_read(path, &file, error);
+    if (!err) train__file_free(&file);
+    return err;
+}
+
+Test(file, cut_off_anywhere_is_refused, .init = make_folder, .fini = remove_test_folder)
+{
+    char bytes[4096];
+    train_error error;
+    write_small();
+    size_t length = read_bytes(bytes, sizeof bytes);
+    for (size_t kept = 0; kept < length; kept++) {
+        write_bytes(bytes, kept);
+        cr_assert(read_error(&error) == P2P_ERR_PROTO, "%zu of %zu bytes were read as a file", kept, length);
+        ASSERT_CONTAINS(error.text, "at byte ");
+        ASSERT_CONTAINS(error.text, path);
+    }
+    bytes[length] = 0;
+    write_bytes(bytes, length + 1);
+    cr_assert(read_error(&error) == P2P_ERR_PROTO, "a byte behind the end was not noticed");
+}
+
+Test(file, with_any_bit_flipped_is_refused, .init = make_folder, .fini = remove_test_folder)
+{
+    char bytes[4096];
+    train_error error;
+    write_small();
+    size_t length = read_bytes(bytes, sizeof bytes);
+    for (size_t bit = 0; bit < 8 * length; bit++) {
+        bytes[bit / 8] ^= (char)(1 << bit % 8);
+        write_bytes(bytes, length);
+        p2p_err err = read_error(&error);
+        cr_assert(err == P2P_ERR_PROTO, "bit %zu of byte %zu (\"%c\") was not noticed", bit % 8, bit / 8,
+                  bytes[bit / 8]);
+        ASSERT_CONTAINS(error.text, "at byte ");
+        bytes[bit / 8] ^= (char)(1 << bit % 8);
+    }
+    write_bytes(bytes, length);
+    cr_assert(read_error(&error) == P2P_OK, "%s", error.text);
+}
+
+Test(file, damage_is_named_with_its_place, .init = make_folder, .fini = remove_test_folder)
+{
+    char bytes[4096], place[40];
+    train_error error;
+    write_small();
+    size_t length = read_bytes(bytes, sizeof bytes);
+    bytes[length - 8 - 10] ^= 1; /* in a.weight */
+    write_bytes(bytes, length);
+    cr_assert(read_error(&error) == P2P_ERR_PROTO);
+    ASSERT_CONTAINS(error.text, "a.weight");
+    snprintf(place, sizeof place, "at byte %zu:", length - 8 - sizeof numbers);
+    ASSERT_CONTAINS(error.text, place);
+    ASSERT_CONTAINS(error.text, "nothing was loaded");
+}
+
+Test(file, of_a_newer_version_is_refused, .init = make_folder, .fini = remove_test_folder)
+{
+    static const char crc_key[] = "\"" TRAIN_NOTE_HEADER_CRC "\":\"", version[] = "\"" TRAIN_NOTE_VERSION "\":\"1\"";
+    char bytes[4096], digits[9];
+    train_error error;
+    write_small();
+    size_t length = read_bytes(bytes, sizeof bytes), header;
+    memcpy(&header, bytes, 8);
+    char *at = memmem(bytes, length, version, sizeof version - 1),
+         *crc = memmem(bytes, length, crc_key, sizeof crc_key - 1);
+    cr_assert(at && crc);
+    at[sizeof version - 3] = '2';
+    crc += sizeof crc_key - 1;
+    memset(crc, '0', 8);
+    snprintf(digits, sizeof digits, "%08x", (unsigned)train__crc(0, bytes + 8, header));
+    memcpy(crc, digits, 8);
+    write_bytes(bytes, length);
+    cr_assert(read_error(&error) == P2P_ERR_PROTO);
+    ASSERT_CONTAINS(error.text, "version 2");
+    ASSERT_CONTAINS(error.text, "newer");
+}
+
+/* ---- What others may write ---- */
+
+static p2p_err read_text(const char *header, const char *data, size_t data_bytes, train_error *error)
+{
+    char bytes[4096];
+    uint64_t length = strlen(header);
+    memcpy(bytes, &length, 8);
+    memcpy(bytes + 8, header, length);
+    memcpy(bytes + 8 + length, data, data_bytes);
+    write_bytes(bytes, 8 + length + data_bytes);
+    return read_error(error);
+}
+
+Test(file, from_elsewhere_is_read, .init = make_folder, .fini = remove_test_folder)
+{
+    train_error error;
+    static const char *const fine[] = {
+        "{\"w\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}   ",
+        "{ \"__metadata__\" : { \"format\" : \"pt\" } , \"w\" : { \"shape\" : [ 1 , 1 ] , \"data_offsets\" : [ 0 , 4 ] "
+        ", "
+        "\"dtype\" : \"F32\" } }",
+        "{\"w\":{\"dtype\":\"F16\",\"shape\":[2],\"data_offsets\":[0,4]},\"e\":{\"dtype\":\"F32\",\"shape\":[0],\"data_"
+        "offsets\":[4,4]}}"};
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
+        cr_assert(read_text(fine[i], "abcd", 4, &error) == P2P_OK, "%s\n%s", fine[i], error.text);
+}
+
+Test(file, that_makes_no_sense_is_refused, .init = make_folder, .fini = remove_test_folder)
+{
+    train_error error;
+    static const char *const wrong[] = {
+        "",
+        "{",
+        "[]",
+        "{\"w\"}",
+        "{\"w\":1}",
+        "{\"w\":{}}",
+        "{\"w\":{\"dtype\":\"F32\"}}",
+        "{}x",
+        "{\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,4]}}",                   /* shape too large */
+        "{\"w\":{\"dtype\":\"F99\",\"shape\":[1],\"data_offsets\":[0,4]}}",                   /* no such type */
+        "{\"w\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,0]}}",                   /* backwards */
+        "{\"w\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[-4,0]}}",                  /* no whole number */
+        "{\"w\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[3,4]}}",                    /* a hole before it */
+        "{\"w\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]}}",                    /* a hole behind it */
+        "{\"w\":{\"dtype\":\"U8\",\"shape\":[5],\"data_offsets\":[0,5]}}",                    /* beyond the end */
+        "{\"w\":{\"dtype\":\"F32\",\"shape\":[4611686018427387905],\"data_offsets\":[0,4]}}", /* wraps around */
+        "{\"w\":{\"dtype\":\"F32\",\"shape\":[99999999999999999999],\"data_offsets\":[0,4]}}",
+        "{\"w\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"v\":{\"dtype\":\"U8\",\"shape\":[2],\"data_"
+        "offsets\":[2,4]}}", /* overlap */
+        "{\"w\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},\"w\":{\"dtype\":\"U8\",\"shape\":[2],\"data_"
+        "offsets\":[2,4]}}", /* twice */
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        cr_assert(read_text(wrong[i], "abcd", 4, &error) == P2P_ERR_PROTO, "accepted: %s", wrong[i]);
+}
+
+Test(file, that_cannot_be_read_is_named, .init = make_folder, .fini = remove_test_folder)
+{
+    train_error error;
+    cr_assert(read_error(&error) == P2P_ERR_SYS);
+    ASSERT_CONTAINS(error.text, "No such file");
+    cr_assert(mkdir(path, 0700) == 0);
+    cr_assert(read_error(&error) == P2P_ERR_SYS);
+    ASSERT_CONTAINS(error.text, "Is a directory");
+}
+
+/* ---- Writing ---- */
+
+static int files_here(void)
+{
+    char command[300];
+    snprintf(command, sizeof command, "exit $(ls -A %s | wc -l)", test_folder);
+    return WEXITSTATUS(system(command));
+}
+
+Test(durable, replaces_the_old_file_and_leaves_no_other, .init = make_folder, .fini = remove_test_folder)
+{
+    train_error error;
+    write_bytes("old", 3);
+    write_small();
+    cr_assert(read_error(&error) == P2P_OK, "%s", error.text);
+    cr_assert(files_here() == 1, "%d files are there", files_here());
+}
+
+Test(durable, keeps_the_old_file_when_the_disk_is_full, .init = make_folder, .fini = remove_test_folder)
+{
+    train_piece piece = {"x", "U8", 0, NULL, "y", 1};
+    train_error error;
+    struct stat device;
+    cr_assert(train__file_write("/dev/full", &piece, 1, NULL, 0, &error) == P2P_ERR_SYS);
+    ASSERT_CONTAINS(error.text, "/dev/full");
+    ASSERT_CONTAINS(error.text, "No space left");
+    cr_assert(stat("/dev/full", &device) == 0 && S_ISCHR(device.st_mode), "it was replaced by a file");
+}
+
+Test(durable, names_a_folder_that_is_not_there, .init = make_folder, .fini = remove_test_folder)
+{
+    train_piece piece = {"x", "U8", 0, NULL, "y", 1};
+    train_error error;
+    path = in_folder("nowhere/file");
+    cr_assert(train__file_write(path, &piece, 1, NULL, 0, &error) == P2P_ERR_SYS);
+    ASSERT_CONTAINS(error.text, "nowhere");
+    ASSERT_CONTAINS(error.text, "No such file or directory");
+}
+
+/* ---- Weights ---- */
+
+Test(weights, of_another_model_are_refused_by_name, .init = make_folder, .fini = remove_test_folder)
+{
+    train_model *small, *large;
+    train_start start;
+    train_error error;
+    train_build(train_describe("resnet20"), &small, NULL);
+    train_build(train_describe("resnet18"), &large, NULL);
+    float *parameters = calloc(small->parameters, sizeof(float)),
+          *statistics = calloc(small->statistics, sizeof(float));
+    cr_assert(train_save_weights(path, small, parameters, statistics, 5, &error) == P2P_OK, "%s", error.text);
+    cr_assert(train_start_from(path, large, &start, &error) == P2P_ERR_ARG);
+    ASSERT_CONTAINS(error.text, "conv1.weight is F32 (16, 3, 3, 3), not F32 (64, 3, 3, 3)");
+    cr_assert(train_start_from(path, small, &start, &error) == P2P_OK, "%s", error.text);
+    cr_assert(start.batches == 5);
+    train_start_free(&start);
+    free(parameters);
+    free(statistics);
+    train_free(small);
+    train_free(large);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trainer_program: build/train from outside: what it prints, writes, refuses, and that it goes on where it stopped. $L is
+ * the launcher, and the program is built beside it; $D is the test's own folder.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/trainer/folder.h"
+#include "tests/util/suite.h"
+#include "trainer/safetensors.h"
+#include "trainer/trainer.h"
+
+/* A run that takes a second or two: ResNet-20, 48 built-in images, on the CPU. */
+#define SMALL "${L%/launch}/train --device cpu --train-limit 48 --test-limit 20 --batch 8 "
+
+static void run(const char *command, process_result *result)
+{
+    setenv("D", test_folder, 1);
+    shell_run(command, NULL, result);
+}
+
+static void must_work(const char *command)
+{
+    process_result result;
+    run(command, &result);
+    ASSERT_STATUS(result, 0);
+    process_free(&result);
+}
+
+static char *contents(const char *path)
+{
+    static char text[1 << 16];
+    FILE *file = fopen(path, "re");
+    cr_assert(file != NULL, "%s is missing", path);
+    size_t got = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[got] = '\0';
+    return text;
+}
+
+static int lines_with(const char *text, const char *part)
+{
+    int lines = 0;
+    for (; (text = strstr(text, part)); lines++) text += strcspn(text, "\n");
+    return lines;
+}
+
+/* ---- Called wrongly ---- */
+
+Test(options, that_make_no_sense_end_it_with_2_and_a_reason)
+{
+    static const struct {
+        const char *arguments, *says;
+    } wrong[] = {{"--data nowhere", "nowhere: No such file or directory"},
+                 {"--ranks 0", "--ranks is a whole number from 1"},
+                 {"--ranks x", "not \"x\""},
+                 {"--batch -3", "--batch"},
+                 {"--model resnet19", "there are resnet20, resnet18, resnet34"},
+                 {"--optimizer magic", "adamw, adam, sgd, rmsprop"},
+                 {"--all-reduce some", "naive, tree, doubling, ring, auto, none"},
+                 {"--all-reduce naive --overlap 1", "ring only"},
+                 {"--bucket 25X", "25M"},
+                 {"--overlap 2", "0 or 1"},
+                 {"--lr nan", "--lr"},
+                 {"--lr -1", "--lr"},
+                 {"--device tpu", "\"tpu\" is no device"},
+                 {"--device cpu,cpu,cpu --ranks 2", "3 devices for 2 ranks"},
+                 {"--steps 0", "--steps"},
+                 {"--init /nonexistent/file", "No such file"},
+                 {"--resume /nonexistent", "No such file"},
+                 {"--init a --resume b", "--init and --resume"},
+                 {"--save /nonexistent/file", "no folder /nonexistent/"},
+                 {"--out /proc/nowhere", "--out"},
+                 {"--dump-logits /", "--dump-logits"},
+                 {"--world pigeons --train-limit 2 --test-limit 2", "pigeons"},
+                 {"surplus", "what is this?"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char command[300];
+        process_result result;
+        snprintf(command, sizeof command, "exec ${L%%/launch}/train %s", wrong[i].arguments);
+        run(command, &result);
+        ASSERT_STATUS(result, 2);
+        ASSERT_CONTAINS(result.err, wrong[i].says);
+        process_free(&result);
+    }
+}
+
+Test(options, are_all_in_the_help)
+{
+    static const char *const all[] = {
+        "--ranks",  "--world",   "--model",     "--data",        "--train-limit",  "--test-limit", "--epochs",
+        "--steps",  "--batch",   "--optimizer", "--lr",          "--weight-decay", "--momentum",   "--all-reduce",
+        "--bucket", "--overlap", "--shuffle",   "--augment",     "--seed",         "--init",       "--save",
+        "--resume", "--out",     "--eval-only", "--dump-logits", "--device",       "--timeline",   "--quiet"};
+    process_result result;
+    run("exec ${L%/launch}/train --help", &result);
+    ASSERT_STATUS(result, 0);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) ASSERT_CONTAINS(result.out, all[i]);
+    process_free(&result);
+}
+
+/* ---- What it prints and writes ---- */
+
+Test(output, has_a_line_a_step_and_a_line_an_evaluation, .init = make_test_folder, .fini = remove_test_folder)
+{
+    static const char *const step[] = {
+        "\"step\":",   "\"epoch\":",   "\"examples_seen\":", "\"loss\":",        "\"fwd_ms\":",
+        "\"bwd_ms\":", "\"sync_ms\":", "\"opt_ms\":",        "\"images_per_s\":"};
+    static const char *const epoch[] = {"\"accuracy\":",   "\"correct\":",  "\"total\":20",
+                                        "\"train_loss\":", "\"epoch_ms\":", "\"eval_ms\":"};
+    must_work(SMALL "--epochs 2 --out $D");
+    char *text = contents(in_folder("metrics.jsonl"));
+    for (size_t i = 0; i < sizeof step / sizeof *step; i++)
+        if (strcmp(step[i], "\"epoch\":") != 0)
+            cr_assert(lines_with(text, step[i]) == 6, "%d lines have %s:\n%s", lines_with(text, step[i]), step[i],
+                      text);
+    for (size_t i = 0; i < sizeof epoch / sizeof *epoch; i++)
+        cr_assert(lines_with(text, epoch[i]) == 3, "%d lines have %s:\n%s", lines_with(text, epoch[i]), epoch[i], text);
+    cr_assert(lines_with(text, "\"epoch\":") == 9);
+    ASSERT_CONTAINS(text, "{\"step\":6,\"epoch\":2,\"examples_seen\":96,\"loss\":");
+    ASSERT_CONTAINS(text, "\"train_loss\":null");
+}
+
+Test(output, shows_loss_and_accuracy_but_not_with_quiet)
+{
+    process_result result;
+    run(SMALL "--steps 2", &result);
+    ASSERT_STATUS(result, 0);
+    ASSERT_CONTAINS(result.out, "272474 parameters");
+    ASSERT_CONTAINS(result.out, "before training: accuracy");
+    ASSERT_CONTAINS(result.out, "step 2/2");
+    ASSERT_CONTAINS(result.out, "of 20 test images");
+    ASSERT_LACKS(result.out, "\r");
+    process_free(&result);
+    run(SMALL "--steps 1 --quiet", &result);
+    ASSERT_STATUS(result, 0);
+    cr_assert_str_eq(result.out, "");
+    process_free(&result);
+}
+
+Test(output, draws_a_timeline)
+{
+    process_result result;
+    run(SMALL "--steps 2 --timeline", &result);
+    ASSERT_STATUS(result, 0);
+    ASSERT_CONTAINS(result.out, "step 2, ");
+    ASSERT_CONTAINS(result.out, "  rank 1 |");
+    cr_assert(lines_with(result.out, "optimiser") >= 4);
+    process_free(&result);
+}
+
+Test(output, says_loudly_that_replicas_drift)
+{
+    process_result result;
+    run(SMALL "--steps 1 --all-reduce none --quiet", &result);
+    ASSERT_STATUS(result, 0);
+    ASSERT_CONTAINS(result.err, "WARNING");
+    ASSERT_CONTAINS(result.err, "drift");
+    process_free(&result);
+}
+
+/* ---- Weights that are saved are weights that are loaded ---- */
+
+Test(weights, come_back_with_the_same_logits, .init = make_test_folder, .fini = remove_test_folder)
+{
+    must_work(SMALL "--steps 3 --save $D/w.safetensors --dump-logits $D/one.csv");
+    must_work(SMALL "--ranks 3 --eval-only --init $D/w.safetensors --dump-logits $D/two.csv --quiet");
+    must_work("cmp $D/one.csv $D/two.csv");
+    char *text = contents(in_folder("one.csv"));
+    cr_assert(lines_with(text, ",") == 20);
+}
+
+Test(weights, know_how_many_batches_they_have_seen, .init = make_test_folder, .fini = remove_test_folder)
+{
+    train_file file;
+    int64_t batches;
+    must_work(SMALL "--steps 2 --save $D/two.safetensors --quiet");
+    must_work(SMALL "--steps 1 --init $D/two.safetensors --save $D/three.safetensors --quiet");
+    cr_assert(train__file_read(in_folder("three.safetensors"), &file, NULL) == P2P_OK);
+    const train_array *counter = train__file_find(&file, "layer3.0.downsample.1.num_batches_tracked");
+    cr_assert(counter && counter->end - counter->first == sizeof batches);
+    memcpy(&batches, train__file_data(&file, counter), sizeof batches);
+    cr_assert(batches == 3, "%d batches", (int)batches);
+    train__file_free(&file);
+}
+
+/* ---- Going on ---- */
+
+/* The arrays of two files are the same bits (their metadata need not be: it has times in it). */
+static void same_arrays(const char *one, const char *two)
+{
+    train_file a, b;
+    train_error error;
+    cr_assert(train__file_read(one, &a, &error) == P2P_OK, "%s", error.text);
+    cr_assert(train__file_read(two, &b, &error) == P2P_OK, "%s", error.text);
+    cr_assert(a.array_count == b.array_count && a.array_count > 0);
+    for (size_t i = 0; i < a.array_count; i++) {
+        const train_array *x = &a.arrays[i], *y = train__file_find(&b, x->name);
+        cr_assert(y && x->end - x->first == y->end - y->first, "%s", x->name);
+        cr_assert(memcmp(train__file_data(&a, x), train__file_data(&b, y), x->end - x->first) == 0,
+                  "%s is not the same in %s and %s", x->name, one, two);
+    }
+    train__file_free(&a);
+    train__file_free(&b);
+}
+
+Test(resume, after_an_epoch_gives_the_same_bits, .init = make_test_folder, .fini = remove_test_folder)
+{
+    must_work(SMALL "--epochs 2 --out $D/whole");
+    must_work(SMALL "--epochs 1 --out $D/half");
+    must_work(SMALL "--epochs 2 --resume $D/half --out $D/half");
+    same_arrays(in_folder("whole/model.safetensors"), in_folder("half/model.safetensors"));
+    same_arrays(in_folder("whole/optimizer-6.safetensors"), in_folder("half/optimizer-6.safetensors"));
+    must_work("test ! -e $D/half/optimizer-3.safetensors");
+    cr_assert(lines_with(contents(in_folder("half/metrics.jsonl")), "\"loss\":") == 6);
+}
+
+Test(resume, in_the_middle_of_an_epoch_gives_the_same_bits, .init = make_test_folder, .fini = remove_test_folder)
+{
+    must_work(SMALL "--steps 5 --optimizer rmsprop --out $D/whole");
+    must_work(SMALL "--steps 2 --optimizer rmsprop --out $D/part");
+    must_work(SMALL "--steps 5 --optimizer rmsprop --resume $D/part --out $D/rest");
+    same_arrays(in_folder("whole/model.safetensors"), in_folder("rest/model.safetensors"));
+    same_arrays(in_folder("whole/optimizer-5.safetensors"), in_folder("rest/optimizer-5.safetensors"));
+}
+
+Test(resume, with_other_options_is_refused, .init = make_test_folder, .fini = remove_test_folder)
+{
+    static const char *const others[][2] = {{"--seed 4", "--seed 0, not 4"},
+                                            {"--optimizer sgd", "--optimizer adamw, not sgd"},
+                                            {"--augment 0", "--augment 1, not 0"},
+                                            {"--train-limit 40", "48, not 40"},
+                                            {"--model resnet18", "conv1.weight"}};
+    must_work(SMALL "--steps 1 --out $D --quiet");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char command[300];
+        process_result result;
+        snprintf(command, sizeof command, "%s--resume $D %s", SMALL, others[i][0]);
+        run(command, &result);
+        ASSERT_STATUS(result, 2);
+        ASSERT_CONTAINS(result.err, others[i][1]);
+        process_free(&result);
+    }
+}
+
+/* A file with weights only is no checkpoint. */
+Test(resume, needs_a_checkpoint, .init = make_test_folder, .fini = remove_test_folder)
+{
+    process_result result;
+    must_work(SMALL "--steps 1 --save $D/model.safetensors --quiet");
+    run(SMALL "--resume $D", &result);
+    ASSERT_STATUS(result, 2);
+    ASSERT_CONTAINS(result.err, "no checkpoint of a run");
+    process_free(&result);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A checkpoint is two files in one folder:
+ *
+ *      optimizer-790.safetensors     the optimiser's state after step 790, by parameter: "conv1.weight.exp_avg"
+ *      model.safetensors             the weights, as PyTorch loads them, and in its metadata where the run was and which
+ *                                    of the other files belongs to it
+ *
+ * The optimiser's is written first, under a name of its own; then model.safetensors changes at once from the old
+ * checkpoint to the new (durable.h); then the old optimiser's file goes. So whenever the power fails, model.safetensors
+ * and the file it names belong together. Rank 0 writes, after all ranks have agreed that their weights are the same.
+ */
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trainer/run.h"
+#include "trainer/weights.h"
+
+/* ---- Where the run is ---- */
+
+typedef struct {
+    char values[TRAIN_NOTES][TRAIN_NOTE_ROOM];
+    train_note notes[TRAIN_NOTES];
+    size_t count;
+} notebook;
+
+static void write_down(notebook *book, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void write_down(notebook *book, const char *key, const char *format, ...)
+{
+    va_list args;
+    char *value = book->values[book->count];
+    va_start(args, format);
+    vsnprintf(value, TRAIN_NOTE_ROOM, format, args);
+    va_end(args);
+    book->notes[book->count++] = (train_note){key, value};
+}
+
+static void describe(const train_run_of *run, const train_start *now, notebook *book)
+{
+    const train_settings *s = run->settings;
+    *book = (notebook){.count = 0};
+    write_down(book, "pairwise.model", "%s", run->model->description.name);
+    write_down(book, "pairwise.optimizer", "%s", s->optimizer);
+    write_down(book, "pairwise.seed", "%" PRIu64, s->seed);
+    write_down(book, "pairwise.shuffle", "%d", s->shuffle);
+    write_down(book, "pairwise.augment", "%d", s->augment);
+    write_down(book, "pairwise.images", "%zu", run->images);
+    write_down(book, "pairwise.step", "%" PRIu64, now->step);
+    write_down(book, "pairwise.epoch", "%" PRIu64, now->epoch);
+    write_down(book, "pairwise.position", "%" PRIu64, now->position);
+    write_down(book, "pairwise.examples", "%" PRIu64, now->examples);
+    write_down(book, "pairwise.loss_sum", "%.17g", now->loss_sum);
+    write_down(book, "pairwise.metrics", "%" PRIu64, now->metrics);
+}
+
+/* ---- The optimiser's state ---- */
+
+typedef char state_name[100];
+
+static size_t state_pieces(const train_run_of *run, const train_start *now, train_piece *pieces, state_name *names)
+{
+    const train_model *m = run->model;
+    size_t used = 0;
+    for (int k = 0; k < TRAIN_STATES; k++)
+        for (size_t i = 0; i < m->tensor_count; i++) {
+            const train_tensor *t = &m->tensors[i];
+            if (t->kind != TRAIN_PARAMETER || !now->state[k]) continue;
+            const char *kind = train__state_name(run->settings->optimizer, k);
+            snprintf(names[used], sizeof names[used], "%s.%s", t->name, kind);
+            pieces[used] = (train_piece){
+                names[used], "F32", t->dimensions, t->shape, now->state[k] + t->offset, t->count * sizeof(float)};
+            used++;
+        }
+    return used;
+}
+
+static p2p_err write_state(const char *path, const train_run_of *run, const train_start *now, const notebook *book,
+                           train_error *error)
+{
+    size_t most = TRAIN_STATES * run->model->tensor_count;
+    train_piece *pieces = calloc(most, sizeof *pieces);
+    state_name *names = calloc(most, sizeof *names);
+    p2p_err err = pieces && names ? train__file_write(path, pieces, state_pieces(run, now, pieces, names), book->notes,
+                                                      book->count, error)
+                                  : train__fail(error, P2P_ERR_NOMEM, "%s: no memory", path);
+    free(pieces);
+    free(names);
+    return err;
+}
+
+/* Only the file that model.safetensors names is of use. */
+static void remove_others(const char *folder, const char *keep)
+{
+    char path[PATH_MAX];
+    DIR *dir = opendir(folder);
+    if (!dir) return;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        unsigned long long step;
+        int end = 0;
+        if (sscanf(entry->d_name, TRAIN_STATE_FILE "%n", &step, &end) < 1 || !end || entry->d_name[end]) continue;
+        if (strcmp(entry->d_name, keep) == 0) continue;
+        if (snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path) unlink(path);
+    }
+    closedir(dir);
+}
+
+p2p_err train__write_checkpoint(const char *folder, const train_run_of *run, const train_start *now, train_error *error)
+{
+    char path[PATH_MAX], state[TRAIN_NOTE_ROOM];
+    notebook book;
+    describe(run, now, &book);
+    snprintf(state, sizeof state, TRAIN_STATE_FILE, (unsigned long long)now->step);
+    if (snprintf(path, sizeof path, "%s/%s", folder, state) >= (int)sizeof path)
+        return train__fail(error, P2P_ERR_ARG, "%.100s...: the path is too long", folder);
+    p2p_err err = write_state(path, run, now, &book, error);
+    write_down(&book, "pairwise.optimizer_file", "%s", state);
+    snprintf(path, sizeof path, "%s/%s", folder, TRAIN_MODEL_FILE);
+    if (!err)
+        err = train__save_weights(path, run->model, now->parameters, now->statistics, now->batches, book.notes,
+                                  book.count, error);
+    if (!err) remove_others(folder, state);
+    return err;
+}
+
+/* ---- When it is made ---- */
+
+/* This rank's arrays are looked at where they are. */
+static p2p_err save(train_runner *r)
+{
+    train_network *net = r->network;
+    train_run_of run = {r->settings, r->job->model, r->data.train.count};
+    train_start now = {.parameters = train_look(net, TRAIN_PARAMETERS, r->error),
+                       .statistics = train_look(net, TRAIN_STATISTICS, r->error),
+                       .batches = net->batches,
+                       .step = r->step,
+                       .epoch = r->epoch,
+                       .position = r->position,
+                       .examples = r->examples,
+                       .loss_sum = r->loss_sum,
+                       .metrics = r->metrics ? (uint64_t)ftell(r->metrics) : 0};
+    int states = kernel_optimizer_states(&r->optimizer);
+    for (int k = 0; k < states; k++)
+        now.state[k] = train_look(net, k ? TRAIN_SECOND_STATE : TRAIN_FIRST_STATE, r->error);
+    return train__write_checkpoint(r->settings->out, &run, &now, r->error);
+}
+
+/* All ranks: the statistics of rank 0, and the same weights. Then rank 0 saves. That it cannot is told, and remembered
+ * for the end, but the training goes on: what has been computed is worth more than a file. */
+p2p_err train__checkpoint(train_runner *r)
+{
+    bool none = strcmp(r->settings->all_reduce, "none") == 0;
+    p2p_err err = train__broadcast_statistics(r);
+    const float *parameters = err ? NULL : train_look(r->network, TRAIN_PARAMETERS, r->error);
+    if (!parameters) return err ? err : P2P_ERR_SYS;
+    if (!none) err = train_same_weights(r->comm, r->job->model, parameters, r->error);
+    if (err || r->rank != 0 || !r->settings->out) return err;
+    r->save_failed = save(r);
+    if (r->save_failed) fprintf(stderr, "train: no checkpoint was written: %s\n", r->error->text);
+    return P2P_OK;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* CIFAR-10's binary files: records of a label and 3,072 bytes of pixels, nothing else (Krizhevsky 2009). */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trainer/internal.h"
+
+static const char first_words[] = "data_batch_", last_words[] = ".bin";
+
+/* ---- Which files ---- */
+
+static bool is_batch(const char *name)
+{
+    size_t length = strlen(name), least = strlen(first_words) + strlen(last_words);
+    return length > least && strncmp(name, first_words, strlen(first_words)) == 0 &&
+           strcmp(name + length - strlen(last_words), last_words) == 0;
+}
+
+/* data_batch_10 comes after data_batch_9: the shorter name first. */
+static int by_number(const void *left, const void *right)
+{
+    const char *a = *(char *const *)left, *b = *(char *const *)right;
+    size_t a_length = strlen(a), b_length = strlen(b);
+    if (a_length != b_length) return a_length < b_length ? -1 : 1;
+    return strcmp(a, b);
+}
+
+typedef struct {
+    char **names;
+    size_t count;
+} batches;
+
+static void free_batches(batches *found)
+{
+    for (size_t i = 0; i < found->count; i++) free(found->names[i]);
+    free(found->names);
+    *found = (batches){0};
+}
+
+static bool add_batch(batches *found, const char *name)
+{
+    char **longer = realloc(found->names, (found->count + 1) * sizeof *longer);
+    if (!longer) return false;
+    found->names = longer;
+    found->names[found->count] = strdup(name);
+    return found->names[found->count++] != NULL;
+}
+
+static p2p_err find_batches(const char *folder, batches *found, train_error *error)
+{
+    static const char advice[] = "  try: the folder with CIFAR-10's binary version, or no --data for the built-in set";
+    bool memory = true;
+    DIR *dir = opendir(folder);
+    *found = (batches){0};
+    if (!dir) return train__fail(error, P2P_ERR_ARG, "%s: %s\n%s", folder, strerror(errno), advice);
+    for (struct dirent *entry; memory && (entry = readdir(dir));)
+        if (is_batch(entry->d_name)) memory = add_batch(found, entry->d_name);
+    closedir(dir);
+    if (!memory) {
+        free_batches(found);
+        return train__fail(error, P2P_ERR_NOMEM, "%s: no memory", folder);
+    }
+    if (!found->count) return train__fail(error, P2P_ERR_ARG, "%s has no data_batch_*.bin\n%s", folder, advice);
+    qsort(found->names, found->count, sizeof *found->names, by_number);
+    return P2P_OK;
+}
+
+/* ---- One file ---- */
+
+static p2p_err check_labels(const char *path, const uint8_t *records, size_t count, train_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (records[i * TRAIN_RECORD] >= TRAIN_CLASSES)
+            return train__fail(error, P2P_ERR_ARG, "%s: record %zu (at byte %zu) has label %d; labels are 0 to %d",
+                               path, i, i * TRAIN_RECORD, records[i * TRAIN_RECORD], TRAIN_CLASSES - 1);
+    return P2P_OK;
+}
+
+static p2p_err file_size(const char *path, int fd, size_t *bytes, train_error *error)
+{
+    struct stat there;
+    if (fstat(fd, &there) < 0) return train__fail(error, P2P_ERR_ARG, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(there.st_mode)) return train__fail(error, P2P_ERR_ARG, "%s is not a file", path);
+    *bytes = (size_t)there.st_size;
+    size_t over = *bytes % TRAIN_RECORD;
+    if (!over) return P2P_OK;
+    return train__fail(error, P2P_ERR_ARG,
+                       "%s: %zu bytes are not a whole number of records of %d bytes: record %zu (at byte %zu) breaks "
+                       "off after %zu",
+                       path, *bytes, TRAIN_RECORD, *bytes / TRAIN_RECORD, *bytes - over, over);
+}
+
+static p2p_err read_all(const char *path, int fd, uint8_t *to, size_t bytes, train_error *error)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t got = read(fd, to + done, bytes - done);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return train__fail(error, P2P_ERR_ARG, "%s: %s", path, strerror(errno));
+        if (got == 0)
+            return train__fail(error, P2P_ERR_ARG, "%s: ended at byte %zu of %zu while it was read", path, done, bytes);
+        done += (size_t)got;
+    }
+    return P2P_OK;
+}
+
+/* Append a file's records. All of them are read and checked, whatever the limit will leave of them. */
+static p2p_err append(const char *folder, const char *name, train_images *images, train_error *error)
+{
+    char path[PATH_MAX];
+    size_t bytes = 0, have = images->count * TRAIN_RECORD;
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+        return train__fail(error, P2P_ERR_ARG, "%.100s...: the path is too long", folder);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return train__fail(error, P2P_ERR_ARG, "%s: %s", path, strerror(errno));
+    p2p_err err = file_size(path, fd, &bytes, error);
+    uint8_t *longer = err ? NULL : realloc(images->records, have + bytes + 1);
+    if (longer) images->records = longer;
+    if (!err && !longer) err = train__fail(error, P2P_ERR_NOMEM, "%s: no memory for %zu bytes", path, bytes);
+    if (!err) err = read_all(path, fd, images->records + have, bytes, error);
+    close(fd);
+    if (!err) err = check_labels(path, images->records + have, bytes / TRAIN_RECORD, error);
+    if (!err) images->count += bytes / TRAIN_RECORD;
+    return err;
+}
+
+static void limit_to(train_images *images, size_t limit)
+{
+    if (limit && limit < images->count) images->count = limit;
+}
+
+p2p_err train_data_cifar(const char *folder, size_t train_limit, size_t test_limit, train_data *data,
+                         train_error *error)
+{
+    train_data read = {0};
+    batches found;
+    p2p_err err = find_batches(folder, &found, error);
+    for (size_t i = 0; i < found.count && !err; i++) err = append(folder, found.names[i], &read.train, error);
+    free_batches(&found);
+    if (!err) err = append(folder, "test_batch.bin", &read.test, error);
+    if (!err && (!read.train.count || !read.test.count))
+        err = train__fail(error, P2P_ERR_ARG, "%s: %s: no record in it", folder,
+                          read.train.count ? "test_batch.bin" : "data_batch_*.bin");
+    if (err) {
+        train_data_free(&read);
+        return err;
+    }
+    limit_to(&read.train, train_limit);
+    limit_to(&read.test, test_limit);
+    *data = read;
+    return P2P_OK;
+}
+
+void train_data_free(train_data *data)
+{
+    free(data->train.records);
+    free(data->test.records);
+    *data = (train_data){0};
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * durable: write a file so that at any moment, whatever happens, either the old one or the new one is there, whole.
+ *
+ *      begin     .NAME.new is made beside NAME, and locked, so that two jobs cannot write it at once
+ *      write     as often as needed
+ *      commit    fsync, rename over NAME, fsync of the folder: only now does NAME mean the new contents
+ *      abandon   remove .NAME.new; NAME is as it was
+ *
+ * Something that is there and is no regular file (/dev/full, a pipe) is written to directly: it must not be replaced.
+ */
+#ifndef PAIRWISE_TRAINER_DURABLE_H
+#define PAIRWISE_TRAINER_DURABLE_H
+
+#include <limits.h>
+
+#include "trainer/internal.h"
+
+typedef struct {
+    int fd;
+    bool direct;
+    char path[PATH_MAX], temporary[PATH_MAX];
+} train_durable;
+
+/* On failure nothing is open and nothing is left behind; errors name the path, the call and errno. */
+p2p_err train__durable_begin(train_durable *file, const char *path, train_error *error);
+
+/* On failure of these the file has been abandoned. */
+p2p_err train__durable_write(train_durable *file, const void *data, size_t bytes, train_error *error);
+p2p_err train__durable_commit(train_durable *file, train_error *error);
+
+void train__durable_abandon(train_durable *file);
+
+#endif

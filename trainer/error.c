@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "trainer/internal.h"
+
+p2p_err train__fail(train_error *error, p2p_err err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (error) vsnprintf(error->text, sizeof error->text, format, args);
+    va_end(args);
+    return err;
+}
+
+p2p_err train__comm(p2p_comm *comm, train_error *error, p2p_err err)
+{
+    const char *said = err ? p2p_error_message(comm) : "";
+    return err ? train__fail(error, err, "%s", said[0] ? said : p2p_strerror(err)) : P2P_OK;
+}

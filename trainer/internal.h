@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* internal: what the files of the trainer share. */
+#ifndef PAIRWISE_TRAINER_INTERNAL_H
+#define PAIRWISE_TRAINER_INTERNAL_H
+
+#include "trainer/trainer.h"
+
+/* Say what went wrong, if anybody wants to know, and return err. */
+p2p_err train__fail(train_error *error, p2p_err err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Pass err on; if it is one, *error says what the communicator says. */
+p2p_err train__comm(p2p_comm *comm, train_error *error, p2p_err err);
+
+/* train_blame, where there is nobody to ask. */
+p2p_err train__blame_self(int rank, const train_model *model, const float *gradients, train_error *error);
+
+/* The buckets of a replica. */
+train_sync *train__replica_sync(train_data_parallel *replica);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* A model on a device, whole passes at a time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "trainer/network.h"
+
+p2p_err train__device_fail(const train_network *net, kernel_err err, train_error *error)
+{
+    const char *said = kernel_error_message(net->device);
+    p2p_err code = err == KERNEL_ERR_NOMEM ? P2P_ERR_NOMEM : err == KERNEL_ERR_ARG ? P2P_ERR_ARG : P2P_ERR_SYS;
+    return train__fail(error, code, "%s", said[0] ? said : kernel_strerror(err));
+}
+
+static p2p_err ended(const train_network *net, kernel_err err, train_error *error)
+{
+    return err ? train__device_fail(net, err, error) : P2P_OK;
+}
+
+/* ---- Open and close ---- */
+
+p2p_err train_network_open(const train_model *model, const train_network_options *options, train_network **network,
+                           train_error *error)
+{
+    train_network *net = calloc(1, sizeof *net);
+    if (!net) return train__fail(error, P2P_ERR_NOMEM, "no memory for a network");
+    net->model = model;
+    net->capacity = options->batch;
+    net->frozen = options->frozen;
+    p2p_err err = ended(net, kernel_open(options->device, options->cores, &net->device), error);
+    if (!err) err = ended(net, kernel_info(net->device, &net->info), error);
+    if (!err) err = train__allocate(net, error);
+    if (err)
+        train_network_close(net);
+    else
+        *network = net;
+    return err;
+}
+
+void train_network_close(train_network *net)
+{
+    if (!net) return;
+    if (net->device) kernel_finish(net->device);
+    train__release(net);
+    kernel_close(net->device);
+    free(net);
+}
+
+/* ---- The host's arrays ---- */
+
+static train_shared *array(train_network *net, enum train_array_kind kind)
+{
+    switch (kind) {
+    case TRAIN_PARAMETERS: return &net->parameters;
+    case TRAIN_GRADIENTS: return &net->gradients;
+    case TRAIN_STATISTICS: return &net->statistics;
+    case TRAIN_FIRST_STATE: return &net->state[0];
+    case TRAIN_SECOND_STATE: return &net->state[1];
+    }
+    return NULL;
+}
+
+float *train_look(train_network *net, enum train_array_kind kind, train_error *error)
+{
+    train_shared *s = array(net, kind);
+    p2p_err err = ended(net, kernel_fetch(net->device, kernel_at(s->on, 0), s->floats, NULL), error);
+    return err ? NULL : s->host;
+}
+
+p2p_err train_changed(train_network *net, enum train_array_kind kind, train_error *error)
+{
+    train_shared *s = array(net, kind);
+    return ended(net, kernel_push(net->device, kernel_at(s->on, 0), s->floats), error);
+}
+
+size_t train_length(const train_network *net, enum train_array_kind kind)
+{
+    return kind == TRAIN_STATISTICS ? net->statistics.floats : net->parameters.floats;
+}
+
+/* ---- Batches: the slot that the device is not busy with is filled ---- */
+
+static void forget(kernel_event **event)
+{
+    kernel_event_free(*event);
+    *event = NULL;
+}
+
+/* The device may still be reading what was in the slot before the last batch. */
+static kernel_err await_slot(train_slot *slot)
+{
+    kernel_err err = slot->busy ? kernel_event_wait(slot->busy) : KERNEL_OK;
+    forget(&slot->busy);
+    return err;
+}
+
+p2p_err train_load(train_network *net, const train_images *images, const size_t chosen[], size_t count,
+                   const train_view *view, train_error *error)
+{
+    train_slot *slot = &net->slots[net->next_slot];
+    float *at = slot->images.host;
+    int32_t *labels = slot->labels.host;
+    if (count > net->capacity)
+        return train__fail(error, P2P_ERR_ARG, "%zu images: there is room for %zu", count, net->capacity);
+    kernel_err err = await_slot(slot);
+    if (err) return train__device_fail(net, err, error);
+    for (size_t i = 0; i < count; i++) {
+        train_see(images, chosen[i], view, at + i * TRAIN_PIXELS);
+        labels[i] = train_label(images, chosen[i]);
+    }
+    slot->count = count;
+    net->loaded = slot;
+    net->next_slot = 1 - net->next_slot;
+    return P2P_OK;
+}
+
+/* ---- Passes ---- */
+
+static kernel_err mark(train_network *net, enum train_mark which)
+{
+    forget(&net->marks.at[which]);
+    return kernel_record(net->device, &net->marks.at[which]);
+}
+
+static kernel_err begin_batch(train_network *net, bool first)
+{
+    train_slot *slot = net->running = net->loaded;
+    kernel_err err = first ? kernel_fill(net->device, kernel_at(net->result.on, 0), TRAIN_RESULT, 0.0f) : KERNEL_OK;
+    if (!err) err = kernel_push(net->device, kernel_at(slot->images.on, 0), slot->count * TRAIN_PIXELS);
+    if (!err) err = kernel_push(net->device, kernel_at(slot->labels.on, 0), slot->count);
+    return err ? err
+               : kernel_from_nchw(net->device, train__shape(net, 0, slot->count), kernel_at(slot->images.on, 0),
+                                  kernel_at(net->values[0], 0));
+}
+
+static int logits_of(const train_network *net)
+{
+    return net->model->operations[net->model->operation_count - 1].out;
+}
+
+static kernel_err forward(train_network *net, bool evaluating, float scale)
+{
+    const train_model *m = net->model;
+    size_t n = net->running->count;
+    int logits = logits_of(net), plate = net->plan[m->operation_count - 1].dy;
+    kernel_err err = KERNEL_OK;
+    for (size_t i = 0; i < m->operation_count && !err; i++) err = train__operation_forward(net, i, n, evaluating);
+    if (!err)
+        err = kernel_cross_entropy(net->device, train__shape(net, logits, n), kernel_at(net->values[logits], 0),
+                                   kernel_at(net->running->labels.on, 0), scale,
+                                   evaluating ? KERNEL_NONE : kernel_at(net->pool[plate], 0),
+                                   kernel_at(net->result.on, 0));
+    forget(&net->running->busy);
+    return err ? err : kernel_record(net->device, &net->running->busy);
+}
+
+p2p_err train_forward(train_network *net, float scale, train_error *error)
+{
+    kernel_err err = mark(net, TRAIN_BEGIN);
+    if (!err) err = begin_batch(net, true);
+    if (!err) err = forward(net, false, scale);
+    if (!err) err = mark(net, TRAIN_FORWARD_DONE);
+    if (!net->frozen && net->running->count) net->batches++;
+    return ended(net, err, error);
+}
+
+p2p_err train_evaluate(train_network *net, bool first, train_error *error)
+{
+    kernel_err err = begin_batch(net, first);
+    if (!err) err = forward(net, true, 1.0f);
+    return ended(net, err, error);
+}
+
+p2p_err train_backward(train_network *net, train_ready ready, void *arg, train_error *error)
+{
+    kernel_err err = KERNEL_OK;
+    for (size_t i = net->model->operation_count; i-- > 0 && !err;) {
+        err = train__operation_backward(net, i, net->running->count);
+        if (!err && ready) ready(arg, i);
+    }
+    if (!err) err = mark(net, TRAIN_BACKWARD_DONE);
+    return ended(net, err, error);
+}
+
+p2p_err train_update(train_network *net, const kernel_optimizer *optimizer, uint64_t step, train_error *error)
+{
+    kernel_slice state[TRAIN_STATES];
+    int states = kernel_optimizer_states(optimizer);
+    for (int i = 0; i < TRAIN_STATES; i++) state[i] = i < states ? kernel_at(net->state[i].on, 0) : KERNEL_NONE;
+    kernel_err err = mark(net, TRAIN_UPDATE);
+    if (!err)
+        err = kernel_update(net->device, optimizer, step, net->parameters.floats, kernel_at(net->parameters.on, 0),
+                            kernel_at(net->gradients.on, 0), state);
+    if (!err) err = mark(net, TRAIN_UPDATE_DONE);
+    return ended(net, err, error);
+}
+
+/* ---- Results ---- */
+
+p2p_err train_loss(train_network *net, double *loss, size_t *correct, train_error *error)
+{
+    kernel_err err = kernel_fetch(net->device, kernel_at(net->result.on, 0), TRAIN_RESULT, NULL);
+    if (err) return train__device_fail(net, err, error);
+    const float *result = net->result.host;
+    *loss = (double)result[0];
+    *correct = (size_t)result[1];
+    return P2P_OK;
+}
+
+p2p_err train_logits(train_network *net, float *logits, train_error *error)
+{
+    int value = logits_of(net);
+    size_t n = net->running->count;
+    kernel_err err = kernel_to_nchw(net->device, train__shape(net, value, n), kernel_at(net->values[value], 0),
+                                    kernel_at(net->plain, 0));
+    if (!err) err = kernel_read(net->device, logits, kernel_at(net->plain, 0), n * TRAIN_CLASSES);
+    return ended(net, err, error);
+}
+
+/* ---- Time ---- */
+
+train_marks train__take_marks(train_network *net)
+{
+    train_marks taken = net->marks;
+    net->marks = (train_marks){0};
+    return taken;
+}
+
+void train__free_marks(train_marks *marks)
+{
+    for (int i = 0; i < TRAIN_MARK_COUNT; i++) forget(&marks->at[i]);
+}
+
+double train__between(const train_marks *marks, enum train_mark from, enum train_mark to)
+{
+    double seconds = 0;
+    if (marks->at[from] && marks->at[to]) kernel_event_elapsed(marks->at[from], marks->at[to], &seconds);
+    return seconds;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of build/train. */
+#include "trainer/options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    RANKS = 256,
+    WORLD,
+    DEVICE,
+    MODEL,
+    DATA,
+    TRAIN_LIMIT,
+    TEST_LIMIT,
+    EPOCHS,
+    STEPS,
+    BATCH,
+    OPTIMIZER,
+    LR,
+    WEIGHT_DECAY,
+    MOMENTUM,
+    ALL_REDUCE,
+    BUCKET,
+    OVERLAP,
+    SHUFFLE,
+    AUGMENT,
+    SEED,
+    INIT,
+    SAVE,
+    RESUME,
+    OUT,
+    EVAL_ONLY,
+    DUMP_LOGITS,
+    TIMELINE,
+    TRACE,
+    WRAPPER,
+    QUIET
+};
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "Ranks and devices:", 1},
+    {"ranks", RANKS, "N", 0, "how many processes train together (2)", 1},
+    {"world", WORLD, "NAME", 0, "how they reach each other, as build/launch --help lists", 1},
+    {"device", DEVICE, "LIST", 0, "auto, cpu, gpu, cpu:K, gpu:K, or one for each rank: gpu:0,gpu:1 (auto)", 1},
+    {NULL, 0, NULL, 0, "Model and data:", 2},
+    {"model", MODEL, "NAME", 0, "resnet20, resnet18 or resnet34 (resnet20)", 2},
+    {"data", DATA, "DIR", 0, "CIFAR-10's binary version: data_batch_*.bin, test_batch.bin (a built-in set)", 2},
+    {"train-limit", TRAIN_LIMIT, "N", 0, "train with the first N images only", 2},
+    {"test-limit", TEST_LIMIT, "N", 0, "test with the first N images only", 2},
+    {"shuffle", SHUFFLE, "0|1", 0, "another order in every epoch; 0: the file's (1)", 2},
+    {"augment", AUGMENT, "0|1", 0, "cut and mirror images at random (1)", 2},
+    {"seed", SEED, "N", 0, "what all random numbers depend on (0)", 2},
+    {NULL, 0, NULL, 0, "Training:", 3},
+    {"epochs", EPOCHS, "N", 0, "go through the images N times in all (1)", 3},
+    {"steps", STEPS, "K", 0, "end after K steps in all; without --epochs, however many epochs that takes", 3},
+    {"batch", BATCH, "N", 0, "images a step, per rank (64)", 3},
+    {"optimizer", OPTIMIZER, "NAME", 0, "adamw, adam, sgd or rmsprop (adamw)", 3},
+    {"lr", LR, "X", 0, "learning rate (1e-3)", 3},
+    {"weight-decay", WEIGHT_DECAY, "X", 0, "(1e-2)", 3},
+    {"momentum", MOMENTUM, "X", 0, "of sgd and rmsprop (0.9)", 3},
+    {NULL, 0, NULL, 0, "Gradient sync:", 4},
+    {"all-reduce", ALL_REDUCE, "NAME", 0,
+     "naive, tree, doubling, ring, auto, or none: replicas drift apart; to measure what sync costs (ring)", 4},
+    {"bucket", BUCKET, "SIZE", 0, "gradients go in buckets of this size, such as 25M; 0: each tensor alone (25M)", 4},
+    {"overlap", OVERLAP, "0|1", 0, "a bucket goes while the backward pass computes the next; ring only (1)", 4},
+    {"wrapper", WRAPPER, NULL, 0, "sync by the wrapper that does it in one call, instead of the written-out loop", 4},
+    {NULL, 0, NULL, 0, "Files:", 5},
+    {"init", INIT, "FILE", 0, "begin with these weights (safetensors, ours or PyTorch's)", 5},
+    {"save", SAVE, "FILE", 0, "save the weights at the end (safetensors, torchvision's names)", 5},
+    {"out", OUT, "DIR", 0, "metrics.jsonl, and a checkpoint after each epoch", 5},
+    {"resume", RESUME, "DIR", 0, "go on from the checkpoint in DIR, with any number of ranks", 5},
+    {"eval-only", EVAL_ONLY, NULL, 0, "evaluate and end", 5},
+    {"dump-logits", DUMP_LOGITS, "FILE", 0, "logits of the last evaluation, a line of ten a test image (CSV)", 5},
+    {NULL, 0, NULL, 0, "Output:", 6},
+    {"timeline", TIMELINE, NULL, 0, "draw where each step's time went, by rank", 6},
+    {"trace", TRACE, "FILE", 0, "write what every rank did to FILE (Chrome trace JSON, for build/replay)", 6},
+    {"quiet", QUIET, NULL, 0, "say nothing but warnings and errors", 6},
+    {0},
+};
+
+static const char text[] =
+    "Train a ResNet on CIFAR-10 images with several processes: each has the whole model and a share of the images, and "
+    "they add up their gradients."
+    "\vExamples:\n"
+    "  train --ranks 2                                        ResNet-20 on the built-in set\n"
+    "  train --model resnet34 --data cifar-10-batches-bin --epochs 3 --out run34\n"
+    "  train --data cifar-10-batches-bin --epochs 5 --resume run34 --out run34 --model resnet34\n\n"
+    "Exit status: 0 trained; 1 an error while training, or a result that could not be saved; 2 called wrongly, or data "
+    "or files that cannot be used: nothing was trained; 130, 143 interrupted.\n\n"
+    "Environment: PAIRWISE_DEVICE, PAIRWISE_CACHE, PAIRWISE_TIMEOUT and those of build/launch; see the README.";
+
+/* ---- Values ---- */
+
+static const char *name_of(int key)
+{
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].key == key && options[i].name) return options[i].name;
+    return "?";
+}
+
+static uint64_t whole(struct argp_state *state, int key, const char *arg, uint64_t low, uint64_t high)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(arg, &end, 10);
+    if (errno || *arg < '0' || *arg > '9' || *end || value < low || value > high)
+        argp_error(state, "--%s is a whole number from %llu to %llu, not \"%s\"", name_of(key), (unsigned long long)low,
+                   (unsigned long long)high, arg);
+    return value;
+}
+
+static bool yes_or_no(struct argp_state *state, int key, const char *arg)
+{
+    if (strcmp(arg, "0") != 0 && strcmp(arg, "1") != 0)
+        argp_error(state, "--%s is 0 or 1, not \"%s\"", name_of(key), arg);
+    return *arg == '1';
+}
+
+static float number(struct argp_state *state, int key, const char *arg)
+{
+    char *end;
+    float value = strtof(arg, &end);
+    if (end == arg || *end || !isfinite(value) || value < 0)
+        argp_error(state, "--%s is a number from 0 on, such as 1e-3, not \"%s\"", name_of(key), arg);
+    return value;
+}
+
+/* "25M": units are powers of 1024. */
+static size_t size(struct argp_state *state, int key, const char *arg)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(arg, &end, 10);
+    const char *units = "KMG", *unit = *end ? strchr(units, *end) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (unit) end++;
+    if (errno || *arg < '0' || *arg > '9' || *end || value > (SIZE_MAX >> shift))
+        argp_error(state, "--%s is a size such as 25M, 512K or 0, not \"%s\"", name_of(key), arg);
+    return (size_t)value << shift;
+}
+
+/* ---- Options ---- */
+
+static bool parse_number(int key, char *arg, struct argp_state *state, train_settings *s)
+{
+    switch (key) {
+    case RANKS: s->ranks = (int)whole(state, key, arg, 1, P2P_MAX_RANKS); break;
+    case TRAIN_LIMIT: s->train_limit = whole(state, key, arg, 1, SIZE_MAX); break;
+    case TEST_LIMIT: s->test_limit = whole(state, key, arg, 1, SIZE_MAX); break;
+    case EPOCHS: s->epochs = whole(state, key, arg, 1, 1000000); break;
+    case STEPS: s->steps = whole(state, key, arg, 1, 1000000000); break;
+    case BATCH: s->batch = whole(state, key, arg, 1, 65536); break;
+    case SEED: s->seed = whole(state, key, arg, 0, UINT64_MAX); break;
+    case LR: s->lr = number(state, key, arg); break;
+    case WEIGHT_DECAY: s->weight_decay = number(state, key, arg); break;
+    case MOMENTUM: s->momentum = number(state, key, arg); break;
+    case BUCKET: s->bucket_bytes = size(state, key, arg); break;
+    case SHUFFLE: s->shuffle = yes_or_no(state, key, arg); break;
+    case AUGMENT: s->augment = yes_or_no(state, key, arg); break;
+    default: return false;
+    }
+    return true;
+}
+
+static bool parse_name(int key, char *arg, train_settings *s)
+{
+    switch (key) {
+    case WORLD: s->world = arg; break;
+    case DEVICE: s->device = arg; break;
+    case MODEL: s->model = arg; break;
+    case DATA: s->data = arg; break;
+    case OPTIMIZER: s->optimizer = arg; break;
+    case ALL_REDUCE: s->all_reduce = arg; break;
+    case INIT: s->init = arg; break;
+    case SAVE: s->save = arg; break;
+    case RESUME: s->resume = arg; break;
+    case OUT: s->out = arg; break;
+    case DUMP_LOGITS: s->dump_logits = arg; break;
+    case EVAL_ONLY: s->eval_only = true; break;
+    case TIMELINE: s->timeline = true; break;
+    case WRAPPER: s->wrapper = true; break;
+    case TRACE: s->trace = arg; break;
+    case QUIET: s->quiet = true; break;
+    default: return false;
+    }
+    return true;
+}
+
+typedef struct {
+    train_settings settings;
+    bool wants_overlap;
+} command_line;
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    command_line *line = state->input;
+    train_settings *s = &line->settings;
+    if (key == OVERLAP) {
+        s->overlap = yes_or_no(state, key, arg);
+        line->wants_overlap = s->overlap;
+    } else if (key == ARGP_KEY_ARG)
+        argp_error(state, "\"%s\": what is this?", arg);
+    else if (key == ARGP_KEY_END && line->wants_overlap && strcmp(s->all_reduce, "ring") != 0)
+        argp_error(state, "--overlap 1 is for --all-reduce ring only");
+    else if (!parse_number(key, arg, state, s) && !parse_name(key, arg, s))
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
+train_settings train__options(int argc, char *argv[])
+{
+    static const struct argp parser = {options, parse, NULL, text, NULL, NULL, NULL};
+    command_line line = {.wants_overlap = false};
+    train_defaults(&line.settings);
+    argp_err_exit_status = 2;
+    argp_parse(&parser, argc, argv, 0, NULL, &line);
+    return line.settings;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * random: numbers that depend on what they are for and on nothing else. There is no generator to carry along: number i
+ * of a stream is a function of (seed, stream, key, i), so any rank can ask for any of them, in any order, and a resumed
+ * run needs no state but its seed.
+ */
+#ifndef PAIRWISE_TRAINER_RANDOM_H
+#define PAIRWISE_TRAINER_RANDOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a number is for. The keys: a tensor's place in the model, an epoch, an epoch, a class, an image. */
+enum train_stream { STREAM_INIT, STREAM_SHUFFLE, STREAM_AUGMENT, STREAM_PATTERN, STREAM_IMAGE };
+
+typedef struct {
+    uint64_t key;
+} train_random;
+
+/* The numbers for this purpose. */
+train_random train__random(uint64_t seed, enum train_stream stream, uint64_t key);
+
+/* Number i: 64 bits; below limit (limit > 0); in [0, 1); from the standard normal distribution. */
+uint64_t train__bits(train_random from, uint64_t i);
+size_t train__below(train_random from, uint64_t i, size_t limit);
+double train__uniform(train_random from, uint64_t i);
+double train__normal(train_random from, uint64_t i);
+
+#endif

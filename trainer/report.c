@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Telling of steps, one step late: the device's times are known when it is through with the step, and the others' losses
+ * when they have come. Asking earlier would make the device wait for the host and the host for the other ranks.
+ */
+#include "ring/ring.h"
+#include "trainer/run.h"
+
+/* The step has been queued to its end: note the time, take the marks, and send this rank's sums round. */
+p2p_err train__report_step(train_runner *r)
+{
+    train_pending *p = &r->pending;
+    double now = p2p_time(r->comm);
+    p->seconds = now - r->last_end;
+    r->last_end = now;
+    p->examples = r->examples;
+    p->marks = train__take_marks(r->network);
+    p->waiting = true;
+    return train__comm(r->comm, r->error, ring_iall_reduce(r->comm, p->sums, 2, DTYPE_F64, OP_SUM, &p->under_way));
+}
+
+static train_step_report complete(const train_pending *p)
+{
+    double images = (double)p->images;
+    return (train_step_report){.step = p->step,
+                               .epoch = p->epoch,
+                               .examples = p->examples,
+                               .loss = p->sums[0] / images,
+                               .accuracy = p->sums[1] / images,
+                               .forward = train__between(&p->marks, TRAIN_BEGIN, TRAIN_FORWARD_DONE),
+                               .backward = train__between(&p->marks, TRAIN_FORWARD_DONE, TRAIN_BACKWARD_DONE),
+                               .sync = p->sync,
+                               .optimizer = train__between(&p->marks, TRAIN_UPDATE, TRAIN_UPDATE_DONE),
+                               .load = p->load,
+                               .seconds = p->seconds,
+                               .images_per_s = images / p->seconds,
+                               .copied = p->copied};
+}
+
+p2p_err train__report_settle(train_runner *r)
+{
+    train_pending *p = &r->pending;
+    if (!p->waiting) return P2P_OK;
+    p->waiting = false;
+    p2p_err err = train__comm(r->comm, r->error, p2p_wait(&p->under_way, P2P_STATUS_IGNORE));
+    train_step_report report = complete(p);
+    train__free_marks(&p->marks);
+    if (err) return err;
+    r->loss_sum += p->sums[0];
+    if (r->metrics) train__metrics_step(r->metrics, &report);
+    if (r->rank == 0) train__progress_step(r, &report);
+    return r->settings->timeline ? train__timeline(r, &report) : P2P_OK;
+}
+
+void train__report_epoch(train_runner *r, const train_epoch_report *report)
+{
+    if (r->metrics) train__metrics_epoch(r->metrics, report);
+    if (r->rank == 0) train__progress_epoch(r, report);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Going on from a checkpoint. The state of a run is small: weights, running statistics, the optimiser's state, and where
+ * it was. Random numbers have no state (random.h), and a position counts images of the epoch's order, whoever saw them;
+ * so a run goes on to the bit, and with another number of ranks from the same image.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trainer/run.h"
+#include "trainer/weights.h"
+
+typedef struct {
+    const char *path;
+    train_file file;
+    train_error *error;
+} source;
+
+static p2p_err number_of(const source *from, const char *key, uint64_t *number)
+{
+    const char *text = train__file_note(&from->file, key);
+    char *end = NULL;
+    errno = 0;
+    if (text && *text >= '0' && *text <= '9') *number = strtoull(text, &end, 10);
+    if (end && !*end && !errno) return P2P_OK;
+    return train__fail(from->error, P2P_ERR_ARG,
+                       "%s: no checkpoint of a run: its metadata has no %s\n"
+                       "  try: --init for a file with weights only",
+                       from->path, key);
+}
+
+/* What the run was started with must be what this one is started with, or it would not be the same run. */
+static p2p_err same_words(const source *from, const char *key, const char *option, const char *now)
+{
+    const char *then = train__file_note(&from->file, key);
+    if (then && strcmp(then, now) == 0) return P2P_OK;
+    return train__fail(from->error, P2P_ERR_ARG, "%s was made with %s %s, not %s\n  try: the same options", from->path,
+                       option, then ? then : "(not recorded)", now);
+}
+
+static p2p_err same_run(const source *from, const train_run_of *run)
+{
+    const train_settings *s = run->settings;
+    char seed[32], images[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->seed);
+    snprintf(images, sizeof images, "%zu", run->images);
+    p2p_err err = same_words(from, "pairwise.model", "--model", run->model->description.name);
+    if (!err) err = same_words(from, "pairwise.optimizer", "--optimizer", s->optimizer);
+    if (!err) err = same_words(from, "pairwise.seed", "--seed", seed);
+    if (!err) err = same_words(from, "pairwise.shuffle", "--shuffle", s->shuffle ? "1" : "0");
+    if (!err) err = same_words(from, "pairwise.augment", "--augment", s->augment ? "1" : "0");
+    return err ? err : same_words(from, "pairwise.images", "training images:", images);
+}
+
+static p2p_err take_place(const source *from, train_start *start)
+{
+    const char *loss = train__file_note(&from->file, "pairwise.loss_sum");
+    p2p_err err = number_of(from, "pairwise.step", &start->step);
+    if (!err) err = number_of(from, "pairwise.epoch", &start->epoch);
+    if (!err) err = number_of(from, "pairwise.position", &start->position);
+    if (!err) err = number_of(from, "pairwise.examples", &start->examples);
+    if (!err) err = number_of(from, "pairwise.metrics", &start->metrics);
+    start->loss_sum = loss ? strtod(loss, NULL) : 0;
+    return err;
+}
+
+/* ---- The optimiser's state ---- */
+
+static p2p_err take_state(const source *from, const train_settings *s, const train_model *m, int k, float *state)
+{
+    char name[100];
+    for (size_t i = 0; i < m->tensor_count; i++) {
+        const train_tensor *t = &m->tensors[i];
+        if (t->kind != TRAIN_PARAMETER) continue;
+        snprintf(name, sizeof name, "%s.%s", t->name, train__state_name(s->optimizer, k));
+        const train_array *a = train__array_like(from->path, &from->file, name, "F32", t, from->error);
+        if (!a) return P2P_ERR_ARG;
+        memcpy(state + t->offset, train__file_data(&from->file, a), t->count * sizeof(float));
+    }
+    return P2P_OK;
+}
+
+static p2p_err take_states(const source *from, const train_run_of *run, train_start *start)
+{
+    const train_model *m = run->model;
+    kernel_optimizer optimizer = train__optimizer_of(run->settings);
+    int count = kernel_optimizer_states(&optimizer);
+    uint64_t step;
+    p2p_err err = number_of(from, "pairwise.step", &step);
+    if (!err && step != start->step)
+        err = train__fail(from->error, P2P_ERR_ARG, "%s is of step %llu, the weights are of step %llu", from->path,
+                          (unsigned long long)step, (unsigned long long)start->step);
+    for (int k = 0; k < count && !err; k++) {
+        start->state[k] = calloc(m->parameters, sizeof(float));
+        err = start->state[k] ? take_state(from, run->settings, m, k, start->state[k])
+                              : train__fail(from->error, P2P_ERR_NOMEM, "%s: no memory", from->path);
+    }
+    return err;
+}
+
+static p2p_err resume_state(const char *folder, const train_run_of *run, const char *name, train_start *start,
+                            train_error *error)
+{
+    char path[PATH_MAX];
+    source from = {.path = path, .error = error};
+    if (strchr(name, '/') || snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+        return train__fail(error, P2P_ERR_ARG, "%s: \"%s\" is no name of an optimiser's state", folder, name);
+    p2p_err err = train__file_read(path, &from.file, error);
+    if (err) return err;
+    err = take_states(&from, run, start);
+    train__file_free(&from.file);
+    return err;
+}
+
+static p2p_err resume_all(const char *folder, const train_run_of *run, const source *from, train_start *start)
+{
+    p2p_err err = take_place(from, start);
+    if (!err) err = same_run(from, run);
+    const char *state = err ? NULL : train__file_note(&from->file, "pairwise.optimizer_file");
+    if (!err) err = resume_state(folder, run, state ? state : "", start, from->error);
+    if (err || start->position <= run->images) return err;
+    return train__fail(from->error, P2P_ERR_ARG, "%s: position %llu of %zu images", from->path,
+                       (unsigned long long)start->position, run->images);
+}
+
+p2p_err train__resume(const char *folder, const train_run_of *run, train_start *start, train_error *error)
+{
+    char path[PATH_MAX];
+    train_start read = {.epoch = 1};
+    source from = {.path = path, .error = error};
+    if (snprintf(path, sizeof path, "%s/" TRAIN_MODEL_FILE, folder) >= (int)sizeof path)
+        return train__fail(error, P2P_ERR_ARG, "%.100s...: the path is too long", folder);
+    p2p_err err = train_start_from(path, run->model, &read, error);
+    if (!err) err = train__file_read(path, &from.file, error);
+    if (!err) err = resume_all(folder, run, &from, &read);
+    train__file_free(&from.file);
+    if (err)
+        train_start_free(&read);
+    else
+        *start = read;
+    return err;
+}

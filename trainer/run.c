@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* One rank's training from the beginning to the end. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/collectives.h"
+#include "trainer/run.h"
+
+/* ---- Beginning ---- */
+
+static p2p_err open_network(train_runner *r)
+{
+    const train_settings *s = r->settings;
+    char device[TRAIN_DEVICE_NAME];
+    train__device_of(s->device, r->rank, device);
+    train_network_options options = {.device = strcmp(device, "auto") == 0 ? NULL : device,
+                                     .cores = train__cores_of(s->device, r->size),
+                                     .batch = s->batch,
+                                     .frozen = s->frozen};
+    return train_network_open(r->job->model, &options, &r->network, r->error);
+}
+
+static p2p_err open_sync(train_runner *r)
+{
+    const train_settings *s = r->settings;
+    train_all_reduce own = r->job->parallel.all_reduce;
+    train_sync_options options = {.all_reduce = own ? own : train__all_reduce_named(s->all_reduce),
+                                  .overlap = s->overlap && !own && strcmp(s->all_reduce, "ring") == 0,
+                                  .bucket_bytes = s->bucket_bytes};
+    return s->wrapper ? train_data_parallel_open(r->network, r->comm, &options, &r->replica, r->error)
+                      : train_sync_open(r->network, r->comm, &options, &r->sync, r->error);
+}
+
+static p2p_err open_memory(train_runner *r)
+{
+    size_t images = r->data.train.count;
+    r->order = malloc((images + 1) * sizeof *r->order);
+    r->mine = malloc((images + 1) * sizeof *r->mine);
+    r->shares = malloc((size_t)r->size * sizeof *r->shares);
+    if (r->order && r->mine && r->shares) return P2P_OK;
+    return train__fail(r->error, P2P_ERR_NOMEM, "no memory for the order of %zu images", images);
+}
+
+/* Every rank begins with numbers of its own; only rank 0 has read a file. So without change 1 the replicas differ. */
+static p2p_err first_numbers(train_runner *r)
+{
+    const train_model *m = r->job->model;
+    const train_start *start = &r->job->start;
+    train_network *net = r->network;
+    float *parameters = net->parameters.host, *statistics = net->statistics.host;
+    train_initialise(m, r->settings->seed + (uint64_t)r->rank, parameters, statistics);
+    if (r->rank == 0 && start->parameters) {
+        memcpy(parameters, start->parameters, m->parameters * sizeof(float));
+        memcpy(statistics, start->statistics, m->statistics * sizeof(float));
+    }
+    for (int k = 0; k < TRAIN_STATES; k++)
+        if (r->rank == 0 && start->state[k]) memcpy(net->state[k].host, start->state[k], m->parameters * sizeof(float));
+    net->batches = start->batches;
+    r->step = start->step;
+    r->epoch = start->epoch;
+    r->position = start->position;
+    r->examples = start->examples;
+    r->loss_sum = start->loss_sum;
+    p2p_err err = train_changed(net, TRAIN_PARAMETERS, r->error);
+    if (!err) err = train_changed(net, TRAIN_STATISTICS, r->error);
+    if (!err) err = train_changed(net, TRAIN_FIRST_STATE, r->error);
+    return err ? err : train_changed(net, TRAIN_SECOND_STATE, r->error);
+}
+
+static p2p_err begin(train_runner *r)
+{
+    p2p_err err = open_memory(r);
+    if (!err) err = open_network(r);
+    if (!err) err = train__warn_devices(r);
+    if (!err) err = first_numbers(r);
+    if (!err) err = train__broadcast_all(r); /* change 1 */
+    if (!err) err = open_sync(r);
+    if (!err) err = train__metrics_open(r);
+    if (!err && r->rank == 0) train__progress_begin(r);
+    return err;
+}
+
+static void end(train_runner *r)
+{
+    if (r->metrics) fclose(r->metrics);
+    train__free_marks(&r->pending.marks);
+    train_sync_close(r->sync);
+    train_data_parallel_close(r->replica);
+    train_network_close(r->network);
+    free(r->order);
+    free(r->mine);
+    free(r->shares);
+}
+
+/* ---- Evaluation ---- */
+
+static p2p_err evaluate(train_runner *r, bool last, train_epoch_report *report)
+{
+    const char *path = last ? r->settings->dump_logits : NULL;
+    size_t images = r->data.test.count;
+    float *logits = path ? calloc(images * TRAIN_CLASSES, sizeof *logits) : NULL;
+    double since = p2p_time(r->comm);
+    if (path && !logits) return train__fail(r->error, P2P_ERR_NOMEM, "no memory for the logits");
+    p2p_err err = train__score(r, &report->score, logits);
+    report->evaluate_seconds = p2p_time(r->comm) - since;
+    if (!err && path && r->rank == 0 && train__dump_logits(path, logits, images, r->error)) {
+        fprintf(stderr, "train: no logits were written: %s\n", r->error->text);
+        r->save_failed = P2P_ERR_SYS;
+    }
+    free(logits);
+    return err;
+}
+
+/* ---- Training ---- */
+
+static bool finished(const train_runner *r)
+{
+    const train_settings *s = r->settings;
+    if (s->eval_only || (s->steps && r->step >= s->steps)) return true;
+    uint64_t epochs = s->epochs ? s->epochs : s->steps ? UINT64_MAX : 1;
+    return r->epoch > epochs;
+}
+
+/* One epoch, or what the limit of steps leaves of it; then the score, and a checkpoint. */
+static p2p_err train_and_score(train_runner *r, train_score *score)
+{
+    train_epoch_report report = {.epoch = r->epoch, .trained = true};
+    train__progress_epoch_begin(r);
+    p2p_err err = train__epoch(r);
+    if (err) return err;
+    report.epoch_seconds = p2p_time(r->comm) - r->epoch_began;
+    report.train_loss = r->loss_sum / (double)r->position;
+    if (r->position >= r->data.train.count) {
+        r->epoch++;
+        r->position = 0;
+        r->loss_sum = 0;
+    }
+    err = evaluate(r, finished(r), &report);
+    if (err) return err;
+    train__report_epoch(r, &report);
+    *score = report.score;
+    return train__checkpoint(r);
+}
+
+static p2p_err save_at_end(train_runner *r)
+{
+    const float *parameters = train_look(r->network, TRAIN_PARAMETERS, r->error);
+    const float *statistics = train_look(r->network, TRAIN_STATISTICS, r->error);
+    if (!parameters || !statistics) return P2P_ERR_SYS;
+    if (r->rank != 0 || !r->settings->save) return P2P_OK;
+    p2p_err err = train_save_weights(r->settings->save, r->job->model, parameters, statistics, r->network->batches,
+                                     r->error);
+    if (err) fprintf(stderr, "train: the weights were not saved: %s\n", r->error->text);
+    if (err) r->save_failed = err;
+    return P2P_OK;
+}
+
+static p2p_err run(train_runner *r, train_score *score)
+{
+    train_epoch_report before = {.epoch = 0};
+    p2p_err err = begin(r);
+    if (!err) err = evaluate(r, finished(r), &before);
+    if (err) return err;
+    before.epoch = r->epoch - 1;
+    train__report_epoch(r, &before);
+    *score = before.score;
+    while (!err && !finished(r)) err = train_and_score(r, score);
+    return err ? err : save_at_end(r);
+}
+
+p2p_err train_run(p2p_comm *comm, const train_job *job, train_result *result, train_error *error)
+{
+    train_error unused;
+    train_result last = {.saved = true};
+    train_runner r = {.comm = comm,
+                      .rank = p2p_rank(comm),
+                      .size = p2p_size(comm),
+                      .job = job,
+                      .settings = &job->settings,
+                      .data = job->data,
+                      .optimizer = train__optimizer_of(&job->settings),
+                      .error = error ? error : &unused};
+    p2p_err err = run(&r, &last.score);
+    end(&r);
+    last.saved = !r.save_failed;
+    if (!err && result) *result = last;
+    return err;
+}

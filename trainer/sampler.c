@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who sees which image when. Twelve images, three ranks, two images a rank and step:
+ *
+ *      order of the epoch    7 2 9 0 | 4 11 1 8 | ...          a permutation from (seed, epoch), the same on every rank
+ *      position              0 1 2 3   4  5 6 7
+ *      rank                  0 1 2 0   1  2 0 1                position mod 3
+ *
+ *      step 0 takes positions 0 to 5: rank 0 has 7 and 0, rank 1 has 2 and 4, rank 2 has 9 and 11
+ *
+ * So a step takes the same images whatever the number of ranks, as long as ranks times batch is the same.
+ */
+#include "trainer/internal.h"
+#include "trainer/random.h"
+
+/* Fisher and Yates, in Durstenfeld's form (1964). */
+void train_epoch_order(size_t count, uint64_t seed, uint64_t epoch, bool shuffle, size_t order[])
+{
+    train_random random = train__random(seed, STREAM_SHUFFLE, epoch);
+    for (size_t i = 0; i < count; i++) order[i] = i;
+    for (size_t left = count; shuffle && left > 1; left--) {
+        size_t chosen = train__below(random, left, left), other = order[left - 1];
+        order[left - 1] = order[chosen];
+        order[chosen] = other;
+    }
+}
+
+size_t train_shard(size_t count, int rank, int size, size_t mine[])
+{
+    size_t taken = 0;
+    for (size_t i = (size_t)rank; i < count; i += (size_t)size) mine[taken++] = i;
+    return taken;
+}

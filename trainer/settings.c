@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Settings: the defaults, what is wrong with them, and all that can be found out before a rank is started. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trainer/run.h"
+
+void train_defaults(train_settings *settings)
+{
+    *settings = (train_settings){.ranks = 2,
+                                 .device = "auto",
+                                 .model = "resnet20",
+                                 .epochs = 0,
+                                 .batch = 64,
+                                 .optimizer = "adamw",
+                                 .lr = 1e-3f,
+                                 .weight_decay = 1e-2f,
+                                 .momentum = 0.9f,
+                                 .all_reduce = "ring",
+                                 .bucket_bytes = (size_t)25 << 20,
+                                 .overlap = true,
+                                 .shuffle = true,
+                                 .augment = true};
+}
+
+/* ---- The optimiser ---- */
+
+bool train__optimizer_named(const char *name, kernel_rule *rule)
+{
+    static const struct {
+        const char *name;
+        kernel_rule rule;
+    } all[] = {{"adamw", KERNEL_ADAMW}, {"adam", KERNEL_ADAM}, {"sgd", KERNEL_SGD}, {"rmsprop", KERNEL_RMSPROP}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (strcmp(all[i].name, name) != 0) continue;
+        *rule = all[i].rule;
+        return true;
+    }
+    return false;
+}
+
+kernel_optimizer train__optimizer_of(const train_settings *s)
+{
+    kernel_optimizer optimizer;
+    kernel_rule rule = KERNEL_ADAMW;
+    train__optimizer_named(s->optimizer, &rule);
+    kernel_optimizer_defaults(&optimizer, rule);
+    optimizer.lr = s->lr;
+    optimizer.weight_decay = s->weight_decay;
+    optimizer.momentum = s->momentum;
+    return optimizer;
+}
+
+/* ---- Checks ---- */
+
+static p2p_err check_names(const train_settings *s, train_error *error)
+{
+    kernel_rule rule;
+    if (!train_describe(s->model))
+        return train__fail(error, P2P_ERR_ARG, "--model: there is no \"%s\"; there are %s", s->model,
+                           train_model_names);
+    if (!train__optimizer_named(s->optimizer, &rule))
+        return train__fail(error, P2P_ERR_ARG, "--optimizer: there is no \"%s\"; there are adamw, adam, sgd, rmsprop",
+                           s->optimizer);
+    if (strcmp(s->all_reduce, "none") != 0 && !train__all_reduce_named(s->all_reduce))
+        return train__fail(error, P2P_ERR_ARG,
+                           "--all-reduce: there is no \"%s\"; there are naive, tree, doubling, ring, auto, none",
+                           s->all_reduce);
+    return train__check_devices(s->device, s->ranks, error);
+}
+
+static p2p_err check_numbers(const train_settings *s, train_error *error)
+{
+    const float values[] = {s->lr, s->weight_decay, s->momentum};
+    static const char *const names[] = {"--lr", "--weight-decay", "--momentum"};
+    for (int i = 0; i < 3; i++)
+        if (!isfinite(values[i]) || values[i] < 0)
+            return train__fail(error, P2P_ERR_ARG, "%s is a number from 0 on, not %g", names[i], (double)values[i]);
+    if (s->ranks < 1 || s->ranks > P2P_MAX_RANKS)
+        return train__fail(error, P2P_ERR_ARG, "--ranks is a number from 1 to %d, not %d", P2P_MAX_RANKS, s->ranks);
+    if (s->batch < 1 || s->batch > 1 << 16)
+        return train__fail(error, P2P_ERR_ARG, "--batch is a number from 1 to 65536, not %zu", s->batch);
+    if (s->resume && s->init)
+        return train__fail(error, P2P_ERR_ARG, "--init and --resume: a run begins from one or goes on from the other");
+    return P2P_OK;
+}
+
+/* ---- Where results go: found out now, not after an hour ---- */
+
+static p2p_err make_folder(const char *path, train_error *error)
+{
+    char part[4096];
+    struct stat there;
+    if (strlen(path) >= sizeof part) return train__fail(error, P2P_ERR_ARG, "--out: the path is too long");
+    for (size_t i = 1; path[i - 1]; i++) {
+        if (path[i] && path[i] != '/') continue;
+        snprintf(part, sizeof part, "%.*s", (int)i, path);
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return train__fail(error, P2P_ERR_ARG, "--out: %s: %s", part, strerror(errno));
+    }
+    if (stat(path, &there) == 0 && S_ISDIR(there.st_mode) && access(path, W_OK) == 0) return P2P_OK;
+    return train__fail(error, P2P_ERR_ARG, "--out: %s is no folder that can be written to", path);
+}
+
+static p2p_err check_file(const char *option, const char *path, train_error *error)
+{
+    char folder[4096];
+    struct stat there;
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+    if (!*path || length >= sizeof folder || (slash && !slash[1]))
+        return train__fail(error, P2P_ERR_ARG, "%s: \"%.200s\" is no name of a file", option, path);
+    snprintf(folder, sizeof folder, "%.*s", (int)(length ? length : 1), length ? path : ".");
+    if (stat(folder, &there) != 0 || !S_ISDIR(there.st_mode))
+        return train__fail(error, P2P_ERR_ARG, "%s: there is no folder %s", option, folder);
+    if (stat(path, &there) == 0 && S_ISDIR(there.st_mode))
+        return train__fail(error, P2P_ERR_ARG, "%s: %s is a folder", option, path);
+    if (access(folder, W_OK) != 0)
+        return train__fail(error, P2P_ERR_ARG, "%s: %s: %s", option, folder, strerror(errno));
+    return P2P_OK;
+}
+
+static p2p_err check_results(const train_settings *s, train_error *error)
+{
+    p2p_err err = s->out ? make_folder(s->out, error) : P2P_OK;
+    if (!err && s->save) err = check_file("--save", s->save, error);
+    if (!err && s->dump_logits) err = check_file("--dump-logits", s->dump_logits, error);
+    return err;
+}
+
+/* ---- Everything before the fork ---- */
+
+static p2p_err read_data(const train_settings *s, train_data *data, train_error *error)
+{
+    return s->data ? train_data_cifar(s->data, s->train_limit, s->test_limit, data, error)
+                   : train_data_synthetic(s->train_limit, s->test_limit, data, error);
+}
+
+p2p_err train_prepare(const train_settings *settings, train_job *job, train_error *error)
+{
+    train_job made = {.settings = *settings, .parallel = train_parallel_default, .start = {.epoch = 1}};
+    p2p_err err = check_names(settings, error);
+    if (!err) err = check_numbers(settings, error);
+    if (!err) err = read_data(settings, &made.data, error);
+    if (!err) err = train_build(train_describe(settings->model), &made.model, error);
+    if (!err && settings->init) err = train_start_from(settings->init, made.model, &made.start, error);
+    if (!err && settings->resume)
+        err = train__resume(settings->resume, &(train_run_of){settings, made.model, made.data.train.count}, &made.start,
+                            error);
+    if (!err) err = check_results(settings, error);
+    if (err)
+        train_job_free(&made);
+    else
+        *job = made;
+    return err;
+}
+
+void train_job_free(train_job *job)
+{
+    train_free(job->model);
+    train_data_free(&job->data);
+    train_start_free(&job->start);
+    job->model = NULL;
+}

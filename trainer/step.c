@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* One epoch, one step. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "p2p/p2p_layer.h"
+#include "trainer/run.h"
+
+static train_moment moment_of(train_runner *r)
+{
+    return (train_moment){r->comm, r->network, &r->data, r->epoch, r->step};
+}
+
+static p2p_err call_hook(train_runner *r, p2p_err (*hook)(void *arg, const train_moment *now))
+{
+    train_moment now = moment_of(r);
+    p2p_err err = hook ? hook(r->job->hooks.arg, &now) : P2P_OK;
+    return err ? train__fail(r->error, err, "a hook ended the training: %s", p2p_strerror(err)) : P2P_OK;
+}
+
+/* ---- Who has which images ---- */
+
+/* How many images this rank has in step s of what remains of the epoch. */
+static size_t images_of(const train_runner *r, int rank, size_t s)
+{
+    size_t batch = r->settings->batch, before = s * batch, share = r->shares[rank];
+    if (before >= share) return 0;
+    return share - before < batch ? share - before : batch;
+}
+
+static size_t images_of_all(const train_runner *r, size_t s)
+{
+    size_t images = 0;
+    for (int rank = 0; rank < r->size; rank++) images += images_of(r, rank, s);
+    return images;
+}
+
+static p2p_err check_share(train_runner *r, int rank)
+{
+    size_t share = r->shares[rank];
+    for (size_t i = 0; i < share && i < r->remaining; i++)
+        if (r->mine[i] >= r->remaining)
+            return train__fail(r->error, P2P_ERR_ARG, "the sampler gave rank %d position %zu of %zu", rank, r->mine[i],
+                               r->remaining);
+    if (share <= r->remaining) return P2P_OK;
+    return train__fail(r->error, P2P_ERR_ARG, "the sampler gave rank %d %zu of %zu images", rank, share, r->remaining);
+}
+
+/* Change 2: shard the data. Everyone works out everyone's share, for a step's gradients are weighted by all images in
+ * it; its own last, which stays in `mine`. */
+static p2p_err shard(train_runner *r)
+{
+    const train_settings *s = r->settings;
+    p2p_err err = call_hook(r, r->job->hooks.before_shard);
+    train_epoch_order(r->data.train.count, s->seed, r->epoch, s->shuffle, r->order);
+    r->first = r->position;
+    r->remaining = r->data.train.count - r->position;
+    r->steps_left = 0;
+    for (int i = 1; i <= r->size && !err; i++) {
+        int rank = (r->rank + i) % r->size;
+        r->shares[rank] = r->job->parallel.shard(r->remaining, rank, r->size, r->mine);
+        err = check_share(r, rank);
+        size_t steps = (r->shares[rank] + s->batch - 1) / s->batch;
+        if (steps > r->steps_left) r->steps_left = steps;
+    }
+    return err;
+}
+
+/* Fill the next batch: step s of what remains. */
+static p2p_err load(train_runner *r, size_t s)
+{
+    const train_settings *settings = r->settings;
+    const train_view view = {settings->augment, settings->seed, r->epoch};
+    size_t count = images_of(r, r->rank, s), *chosen = malloc((count + 1) * sizeof *chosen);
+    if (!chosen) return train__fail(r->error, P2P_ERR_NOMEM, "no memory for a batch");
+    for (size_t i = 0; i < count; i++) chosen[i] = r->order[r->first + r->mine[s * settings->batch + i]];
+    p2p_err err = train_load(r->network, &r->data.train, chosen, count, &view, r->error);
+    free(chosen);
+    return err;
+}
+
+/* ---- One step ---- */
+
+/* Compute the batch again, without the others, to see whose gradients they were. No weight has been changed. */
+static p2p_err blame(train_runner *r, float scale)
+{
+    train_network *net = r->network;
+    bool alone = !r->replica && strcmp(r->settings->all_reduce, "none") == 0;
+    net->loaded = net->running;
+    p2p_err err = train_forward(net, scale, r->error);
+    if (!err) err = train_backward(net, NULL, NULL, r->error);
+    const float *gradients = err ? NULL : train_look(net, TRAIN_GRADIENTS, r->error);
+    if (!gradients) return P2P_ERR_SYS;
+    return alone ? train__blame_self(r->rank, r->job->model, gradients, r->error)
+                 : train_blame(r->comm, r->job->model, gradients, r->error);
+}
+
+/* Change 3: all-reduce gradients. The next batch is filled while the device computes. */
+static p2p_err backward_and_sync(train_runner *r, size_t s, float scale, double *load_seconds)
+{
+    bool finite = true;
+    p2p_err err = P2P_OK;
+    p2p_layer_phase_begin(r->comm, "backward");
+    if (r->replica)
+        err = train_data_parallel_backward(r->replica, r->error);
+    else
+        err = train_backward(r->network, train_sync_ready, r->sync, r->error);
+    p2p_layer_phase_end(r->comm, "backward");
+    double since = p2p_time(r->comm);
+    if (!err && s + 1 < r->steps_left) err = load(r, s + 1);
+    *load_seconds = p2p_time(r->comm) - since;
+    p2p_layer_phase_begin(r->comm, "sync");
+    if (!err && !r->replica) err = train_sync_wait(r->sync, &finite, r->error);
+    p2p_layer_phase_end(r->comm, "sync");
+    return err || finite ? err : blame(r, scale);
+}
+
+/* What is known of it now; the rest when the device is through with it. */
+static p2p_err note(train_runner *r, size_t images, double load_seconds)
+{
+    kernel_counters counters;
+    size_t correct;
+    train_pending p = {.step = r->step + 1, .epoch = r->epoch, .images = images, .load = load_seconds};
+    p2p_err err = train_loss(r->network, &p.sums[0], &correct, r->error);
+    p.sums[1] = (double)correct;
+    p.sync = train_sync_waited(r->replica ? train__replica_sync(r->replica) : r->sync);
+    kernel_stats(r->network->device, &counters);
+    p.copied = counters.bytes_to_device + counters.bytes_from_device - r->last_copied;
+    r->last_copied += p.copied;
+    if (!err) err = train__report_settle(r); /* of the step before */
+    if (!err) r->pending = p;
+    return err;
+}
+
+static p2p_err step(train_runner *r, size_t s)
+{
+    size_t images = images_of_all(r, s);
+    float scale = 1.0f / (float)images; /* so that the sum over all ranks is the gradient of the mean of all losses */
+    double load_seconds = 0;
+    p2p_layer_phase_begin(r->comm, "forward"); /* for traces: what the host does; the device follows */
+    p2p_err err = train_forward(r->network, scale, r->error);
+    p2p_layer_phase_end(r->comm, "forward");
+    if (!err) err = backward_and_sync(r, s, scale, &load_seconds);
+    p2p_layer_phase_begin(r->comm, "optimiser");
+    if (!err) err = call_hook(r, r->job->hooks.after_sync);
+    if (!err) err = note(r, images, load_seconds);
+    if (!err) err = train_update(r->network, &r->optimizer, r->step + 1, r->error);
+    p2p_layer_phase_end(r->comm, "optimiser");
+    if (err) return err;
+    r->step++;
+    r->position += images;
+    r->examples += images;
+    err = train__report_step(r);
+    return err ? err : call_hook(r, r->job->hooks.after_step);
+}
+
+p2p_err train__epoch(train_runner *r)
+{
+    const train_settings *settings = r->settings;
+    p2p_err err = shard(r);
+    if (!err && r->steps_left) err = load(r, 0);
+    for (size_t s = 0; s < r->steps_left && !err; s++) {
+        if (settings->steps && r->step == settings->steps) break;
+        err = step(r, s);
+    }
+    kernel_err failed = err ? KERNEL_OK : kernel_finish(r->network->device);
+    if (failed) err = train__device_fail(r->network, failed, r->error);
+    return err ? err : train__report_settle(r);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Gradient sync. The backward pass completes the gradients from the last layer to the first; the flat buffer is cut
+ * into buckets in that order, and a bucket may go as soon as all its tensors are complete:
+ *
+ *      gradients    | conv1  bn1  layer1.0 ... | ...  layer4.1 | layer4.2 ...   fc |
+ *      bucket                   2              |       1       |         0         |
+ *
+ *      device        forward ....... backward: 0 ready     1 ready        2 ready
+ *      --overlap 0                                                        [ 0 ][ 1 ][ 2 ] update
+ *      --overlap 1                             [ . . 0 . . ][ . . 1 . . . ][ 2 ] update
+ *                                                                         '---' still waited for
+ *
+ * Few large buckets cost few latencies; many small ones can begin earlier. With a core for each rank and no more, the
+ * work of sending moves into the backward pass, and little is gained; on a network it is hidden there.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ring/ring.h"
+#include "trainer/network.h"
+
+typedef struct {
+    size_t first, count; /* of the flat buffer */
+    size_t operation;    /* whose backward pass completes it */
+    kernel_event *ready; /* the host may read it; NULL before it is queued */
+    p2p_request on_its_way;
+} bucket;
+
+struct train_sync {
+    train_network *network;
+    p2p_comm *comm;
+    train_sync_options options;
+    size_t count;
+    bucket *buckets;
+    kernel_err failed; /* in train_sync_ready, which cannot say so */
+    double waited;
+};
+
+/* ---- Buckets ---- */
+
+static size_t owner_of(const train_model *m, int tensor)
+{
+    for (size_t i = 0; i < m->operation_count; i++) {
+        const train_operation *o = &m->operations[i];
+        if (o->weight == tensor || o->bias == tensor || o->gamma == tensor || o->beta == tensor) return i;
+    }
+    return 0;
+}
+
+/* From the last tensor to the first: each joins the bucket at hand, or begins the next one. */
+static void cut(train_sync *sync)
+{
+    const train_model *m = sync->network->model;
+    bucket *b = NULL;
+    for (size_t i = m->tensor_count; i-- > 0;) {
+        const train_tensor *t = &m->tensors[i];
+        if (t->kind != TRAIN_PARAMETER) continue;
+        size_t owner = owner_of(m, (int)i);
+        if (!b || b->count * sizeof(float) >= sync->options.bucket_bytes) {
+            b = &sync->buckets[sync->count++];
+            b->operation = owner;
+        }
+        b->first = t->offset;
+        b->count += t->count;
+        if (owner < b->operation) b->operation = owner;
+    }
+}
+
+p2p_err train_sync_open(train_network *network, p2p_comm *comm, const train_sync_options *options, train_sync **sync,
+                        train_error *error)
+{
+    train_sync *s = calloc(1, sizeof *s);
+    if (s) s->buckets = calloc(network->model->tensor_count, sizeof *s->buckets);
+    if (!s || !s->buckets) {
+        free(s);
+        return train__fail(error, P2P_ERR_NOMEM, "no memory for buckets");
+    }
+    s->network = network;
+    s->comm = comm;
+    s->options = *options;
+    cut(s);
+    *sync = s;
+    return P2P_OK;
+}
+
+void train_sync_close(train_sync *sync)
+{
+    if (!sync) return;
+    for (size_t i = 0; i < sync->count; i++) kernel_event_free(sync->buckets[i].ready);
+    free(sync->buckets);
+    free(sync);
+}
+
+static kernel_slice slice_of(const train_sync *sync, const bucket *b)
+{
+    return kernel_at(sync->network->gradients.on, b->first);
+}
+
+static float *host_of(const train_sync *sync, const bucket *b)
+{
+    return (float *)sync->network->gradients.host + b->first;
+}
+
+void train_sync_ready(void *arg, size_t operation)
+{
+    train_sync *sync = arg;
+    for (size_t i = 0; i < sync->count; i++) {
+        bucket *b = &sync->buckets[i];
+        if (b->operation != operation || sync->failed) continue;
+        kernel_event_free(b->ready);
+        b->ready = NULL;
+        sync->failed = kernel_fetch(sync->network->device, slice_of(sync, b), b->count, &b->ready);
+    }
+}
+
+/* ---- Is it all numbers? A NaN or an infinity on one rank is one in the sum, so all ranks find the same. ---- */
+
+static bool finite_block(const float *at, size_t count)
+{
+    uint32_t bad = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &at[i], sizeof bits);
+        bad |= (bits & 0x7f800000u) == 0x7f800000u;
+    }
+    return !bad;
+}
+
+static bool all_finite(const float *at, size_t count)
+{
+    enum { BLOCK = 4096 }; /* a constant, for the compiler to make vectors of */
+    bool fine = true;
+    for (; count >= BLOCK && fine; at += BLOCK, count -= BLOCK) fine = finite_block(at, BLOCK);
+    return fine && finite_block(at, count);
+}
+
+static p2p_err take_result(train_sync *sync, bucket *b, bool *finite, train_error *error)
+{
+    if (!all_finite(host_of(sync, b), b->count)) *finite = false;
+    kernel_err err = kernel_push(sync->network->device, slice_of(sync, b), b->count);
+    return err ? train__device_fail(sync->network, err, error) : P2P_OK;
+}
+
+/* ---- Plainly: wait for the backward pass, then one bucket after the other ---- */
+
+static p2p_err wait_ready(train_sync *sync, bucket *b, train_error *error)
+{
+    kernel_err err = sync->failed ? sync->failed : kernel_event_wait(b->ready);
+    return err ? train__device_fail(sync->network, err, error) : P2P_OK;
+}
+
+static p2p_err reduce_plainly(train_sync *sync, bool *finite, double *since, train_error *error)
+{
+    p2p_err err = P2P_OK;
+    for (size_t i = 0; i < sync->count && !err; i++) err = wait_ready(sync, &sync->buckets[i], error);
+    *since = p2p_time(sync->comm);
+    for (size_t i = 0; i < sync->count && !err; i++) {
+        bucket *b = &sync->buckets[i];
+        if (sync->options.all_reduce)
+            err = train__comm(sync->comm, error,
+                              sync->options.all_reduce(sync->comm, host_of(sync, b), b->count, DTYPE_F32, OP_SUM));
+        if (!err) err = take_result(sync, b, finite, error);
+    }
+    return err;
+}
+
+/* ---- Overlapped: whatever is ready goes, and what goes is helped along until the next is ready ---- */
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){0, 200000}, NULL);
+}
+
+/* Move everything along that is on its way; says whether anything is. */
+static p2p_err help_along(train_sync *sync, size_t begun, bool *any)
+{
+    p2p_err err = P2P_OK;
+    *any = false;
+    for (size_t i = 0; i < begun && !err; i++) {
+        bool done;
+        if (!sync->buckets[i].on_its_way) continue;
+        err = p2p_test(&sync->buckets[i].on_its_way, &done, P2P_STATUS_IGNORE);
+        if (!done) *any = true;
+    }
+    return err;
+}
+
+/* Until the device is done with this bucket. With nothing on its way, sleep; otherwise look now and then. */
+static p2p_err await_bucket(train_sync *sync, size_t next, train_error *error)
+{
+    bucket *b = &sync->buckets[next];
+    bool done = false, any = true;
+    kernel_err failed = sync->failed;
+    while (!failed && !done && any) {
+        failed = kernel_event_done(b->ready, &done);
+        if (failed || done) break;
+        p2p_err err = help_along(sync, next, &any);
+        if (err) return train__comm(sync->comm, error, err);
+        if (any) nap();
+    }
+    if (!failed && !done) failed = kernel_event_wait(b->ready);
+    return failed ? train__device_fail(sync->network, failed, error) : P2P_OK;
+}
+
+static p2p_err reduce_meanwhile(train_sync *sync, bool *finite, double *since, train_error *error)
+{
+    p2p_err err = P2P_OK;
+    for (size_t i = 0; i < sync->count && !err; i++) {
+        bucket *b = &sync->buckets[i];
+        err = await_bucket(sync, i, error);
+        if (!err)
+            err = train__comm(
+                sync->comm, error,
+                ring_iall_reduce(sync->comm, host_of(sync, b), b->count, DTYPE_F32, OP_SUM, &b->on_its_way));
+    }
+    *since = p2p_time(sync->comm);
+    for (size_t i = 0; i < sync->count && !err; i++) {
+        bucket *b = &sync->buckets[i];
+        err = train__comm(sync->comm, error, p2p_wait(&b->on_its_way, P2P_STATUS_IGNORE));
+        if (!err) err = take_result(sync, b, finite, error);
+    }
+    return err;
+}
+
+p2p_err train_sync_wait(train_sync *sync, bool *finite, train_error *error)
+{
+    double since = p2p_time(sync->comm);
+    bool fine = true;
+    p2p_err err = sync->options.overlap ? reduce_meanwhile(sync, &fine, &since, error)
+                                        : reduce_plainly(sync, &fine, &since, error);
+    sync->waited = p2p_time(sync->comm) - since;
+    if (!err) *finite = fine;
+    return err;
+}
+
+double train_sync_waited(const train_sync *sync)
+{
+    return sync->waited;
+}
+
+size_t train_sync_buckets(const train_sync *sync)
+{
+    return sync->count;
+}
