@@ -56,14 +56,16 @@ size_t p2p__ring_room(shm_writer *w, size_t least)
 /* The lines behind the first will begin with content. */
 static void note_dirty(shm_writer *w, uint64_t lines)
 {
-    for (uint64_t line = w->at + 1; line < w->at + lines; line++)
-        w->dirty[(line & (w->size - 1)) / 64] |= UINT64_C(1) << (line % 64);
+    for (uint64_t line = w->at + 1; line < w->at + lines; line++) {
+        uint64_t place = line & (w->size - 1);
+        w->dirty[place / 64] |= UINT64_C(1) << (place % 64);
+    }
 }
 
 /* Where the next record will begin there may be content. */
 static void wipe(shm_writer *w, uint64_t line)
 {
-    uint64_t *word = &w->dirty[(line & (w->size - 1)) / 64], bit = UINT64_C(1) << (line % 64);
+    uint64_t place = line & (w->size - 1), *word = &w->dirty[place / 64], bit = UINT64_C(1) << (place % 64);
     if (!(*word & bit)) return;
     *word &= ~bit;
     atomic_store_explicit(p2p__ring_head(w->ring, w->size, line), 0, memory_order_relaxed);

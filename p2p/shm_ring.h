@@ -60,8 +60,8 @@ size_t p2p__ring_bytes(size_t bytes);
 /* The two ends of a ring whose memory is there and zeroed; either may be NULL. */
 void p2p__ring_open(void *memory, size_t bytes, shm_writer *writer, shm_reader *reader);
 
-/* How many bytes of content the next record can have. If that is less than `least` (up to 64), asks the reader to speak
- * up, and 0 is the answer: come again when woken. */
+/* How many bytes of content the next record can have. If that is less than `least` (up to half of the ring), asks the reader to speak
+ * up, and 0 is the answer: come again when woken. Even so there may be a new record, a pad: whoever reads must be awake. */
 size_t p2p__ring_room(shm_writer *writer, size_t least);
 
 /* Where the content of the next record belongs: so many bytes, no more than there is room for. The reader is looking at the
