@@ -37,6 +37,7 @@ static void *new_memory(p2p_engine *engine, size_t bytes, size_t align, memory_p
     }
     *place = p2p__memory_take(engine->board, engine->memory_fd, bytes, align);
     void *at = *place ? p2p__memory_map(engine->memory_fd, *place, bytes) : NULL;
+    if (*place && !at) p2p__memory_give_back(engine->memory_fd, *place, bytes);
     if (at && align == HUGE_PAGE) madvise(at, bytes, MADV_HUGEPAGE);
     return at;
 }
@@ -51,9 +52,18 @@ static p2p_err allocate(p2p_comm *comm, size_t bytes, void **buf)
     if (!at) {
         int why = room ? errno : ENOMEM;
         free(block);
-        return p2p__fail(comm, P2P_ERR_NOMEM, "no memory that ranks can share for %zu bytes: %s", bytes, strerror(why));
+        return p2p__fail(comm, P2P_ERR_NOMEM,
+                         "no memory that ranks can share for %zu bytes: %s\n"
+                         "  try: a smaller buffer, fewer ranks, or a higher limit (ulimit -f, ulimit -v)",
+                         bytes, strerror(why));
     }
-    *block = (p2p_block){.next = engine->blocks, .place = place, .bytes = room, .at = at};
+    *block = (p2p_block){.next = engine->blocks,
+                         .place = place,
+                         .bytes = room,
+                         .at = at,
+                         .asked = bytes,
+                         .file = engine->call_file,
+                         .line = engine->call_line};
     engine->blocks = block;
     *buf = at;
     return P2P_OK;

@@ -122,6 +122,9 @@ typedef struct p2p_block {
     uint64_t place;
     size_t bytes;
     char *at;
+    size_t asked; /* own: bytes that were asked for, and where */
+    const char *file;
+    int line;
 } p2p_block;
 
 struct p2p_engine {

@@ -5,8 +5,12 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+
+#define LOOK_FROM ((size_t)16 << 20) /* before taking so much, see how much there is */
 
 static uint64_t round_up(uint64_t value, uint64_t unit)
 {
@@ -22,6 +26,36 @@ size_t p2p__memory_round(size_t bytes)
 {
     return bytes > SIZE_MAX / 2 ? 0 : (size_t)round_up(bytes ? bytes : 1, MEMORY_UNIT);
 }
+
+/* ---- What there is ---- */
+
+/* The number behind `name` in a file (at its beginning if name is ""); `otherwise` if it is not there. */
+static uint64_t number_in(const char *path, const char *name, uint64_t otherwise)
+{
+    char line[128];
+    unsigned long long number;
+    bool found = false;
+    FILE *file = fopen(path, "re");
+    if (!file) return otherwise;
+    while (!found && fgets(line, sizeof line, file))
+        found = strncmp(line, name, strlen(name)) == 0 && sscanf(line + strlen(name), "%llu", &number) == 1;
+    fclose(file);
+    return found ? number : otherwise;
+}
+
+/* Pages of a memory file are taken at once, and where there are no more the system looks for somebody to kill. So what is
+ * plainly too much is refused before. */
+static bool is_too_much(size_t bytes)
+{
+    if (bytes < LOOK_FROM) return false;
+    uint64_t kib = number_in("/proc/meminfo", "MemAvailable:", UINT64_MAX >> 11) +
+                   number_in("/proc/meminfo", "SwapFree:", 0);
+    uint64_t limit = number_in("/sys/fs/cgroup/memory.max", "", UINT64_MAX);
+    uint64_t used = number_in("/sys/fs/cgroup/memory.current", "", 0);
+    return bytes / 1024 > kib || (limit > used ? limit - used : 0) < bytes;
+}
+
+/* ---- Taking and giving ---- */
 
 /* A limit on the size of files (ulimit -f) applies, and would come as a signal. */
 static int allocate(int fd, uint64_t place, size_t bytes)
@@ -43,6 +77,10 @@ static int allocate(int fd, uint64_t place, size_t bytes)
 memory_place p2p__memory_take(board *b, int fd, size_t bytes, size_t align)
 {
     uint64_t end = atomic_load(&b->memory_end), place;
+    if (is_too_much(bytes)) {
+        errno = ENOMEM;
+        return 0;
+    }
     do place = round_up(end, align);
     while (!atomic_compare_exchange_weak(&b->memory_end, &end, place + bytes));
     return allocate(fd, place, bytes) == 0 ? place : 0;

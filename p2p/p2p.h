@@ -45,7 +45,7 @@ extern "C" {
     X(P2P_ERR_NOMEM, -8, "out of memory")                                        \
     X(P2P_ERR_SYS, -9, "system call failed")                                     \
     X(P2P_ERR_PROTO, -10, "invalid bytes on a link")                             \
-    X(P2P_ERR_LEAK, -11, "messages, requests or communicators left at finalize") \
+    X(P2P_ERR_LEAK, -11, "messages, requests, communicators or memory left at finalize") \
     X(P2P_ERR_RANK_FAILED, -12, "a rank of the launched job failed")             \
     X(P2P_ERR_TODO, -13, "not written yet")                                      \
     X(P2P_ERR_DEADLOCK, -14, "deadlock: nothing can ever release this call")
@@ -109,7 +109,7 @@ p2p_err p2p_launch(int size, int (*rank_main)(p2p_comm *world, void *arg), void 
 p2p_err p2p_init(p2p_comm **world);
 
 /* Wait until every rank has called it, then check: messages nobody received, requests nobody waited for and
- * communicators nobody freed are P2P_ERR_LEAK, each named. All is released in any case; world remains valid
+ * communicators and buffers nobody freed are P2P_ERR_LEAK, each named. All is released in any case; world remains valid
  * as an argument, and a second finalize is harmless. */
 p2p_err p2p_finalize(p2p_comm *world);
 
@@ -176,7 +176,8 @@ p2p_err p2p_wait_any(size_t count, p2p_request requests[], size_t *index, p2p_st
  * or not. P2P_ERR_NOMEM if there is no more. Local: other ranks need not call it. */
 p2p_err p2p_alloc(p2p_comm *comm, size_t bytes, void **buf);
 
-/* Give it back; NULL is fine. Not while a request uses it. What is left at p2p_finalize is given back then. */
+/* Give it back; NULL is fine. Not while a request uses it. What is left at p2p_finalize is given back then,
+ * and reported (P2P_ERR_LEAK). */
 p2p_err p2p_release(p2p_comm *comm, void *buf);
 
 /* ---- Groups ---- */
