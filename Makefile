@@ -137,7 +137,7 @@ demo-%: all ## demo-ring, demo-naive, demo-race, demo-deadlock, demo-train: for 
 tour: all ## hello, the token ring, and what Pairwise says about a deadlock
 	@scripts/tour.sh
 
-lint: $(BUILD)/build_id.h build/.setup-lint ## clang-tidy and cppcheck, both as errors
+lint: $(BUILD)/build_id.h $(BUILD)/course.h build/.setup-lint ## clang-tidy and cppcheck, both as errors
 	@scripts/lint.sh $(SOURCES)
 format: build/.setup-lint ## clang-format, in place
 	clang-format -i $(SOURCES) $(wildcard kernels/*.cl)

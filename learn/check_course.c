@@ -188,12 +188,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-static bool check_all(course_check *c, const learn_exercise *only)
+static void free_jobs(course_check *c)
 {
-    size_t count;
-    const learn_exercise *all = learn_course(&count);
-    for (size_t i = 0; i < count; i++)
-        if (!only || only == &all[i]) add_jobs(c, &all[i]);
+    for (size_t i = 0; i < c->count; i++) free(c->jobs[i].path);
+    free(c->jobs);
+    c->jobs = NULL;
+}
+
+static bool run_and_report(course_check *c, const learn_exercise *only)
+{
     size_t bytes = c->count * sizeof *c->findings;
     c->findings = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (c->findings == MAP_FAILED) {
@@ -203,8 +206,17 @@ static bool check_all(course_check *c, const learn_exercise *only)
     run_jobs(c);
     bool good = report_all(c, only);
     munmap(c->findings, bytes);
-    for (size_t i = 0; i < c->count; i++) free(c->jobs[i].path);
-    free(c->jobs);
+    return good;
+}
+
+static bool check_all(course_check *c, const learn_exercise *only)
+{
+    size_t count;
+    const learn_exercise *all = learn_course(&count);
+    for (size_t i = 0; i < count; i++)
+        if (!only || only == &all[i]) add_jobs(c, &all[i]);
+    bool good = run_and_report(c, only);
+    free_jobs(c);
     return good;
 }
 
@@ -215,8 +227,7 @@ int learn_command_check_course(int argc, char **argv)
         parse,
         "[EX]",
         "Is the course sound? Each stub is not started and is what is cut from its solution, each solution passes, "
-        "every "
-        "mutant fails with the words that are meant for it, and no file is there that belongs to nothing.",
+        "every mutant fails with the words that are meant for it, and no file is there that belongs to nothing.",
         NULL,
         NULL,
         NULL};

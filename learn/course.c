@@ -23,7 +23,7 @@ enum {
 };
 
 static learn_exercise course[COUNT + 1] = {
-#define EXERCISE(exercise) {.check = &exercise},
+#define EXERCISE(exercise) {.check = &(exercise)},
 #include "course.h"
 #undef EXERCISE
     {.check = NULL},

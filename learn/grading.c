@@ -2,6 +2,7 @@
 /* Submissions to grades. A check runs in a process of its own and tells its result through a pipe. */
 #include "learn/grading.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -184,13 +185,22 @@ static void not_handed_in(learn_grade *g, const learn_submission *s)
     g->details = learn_copy(g->reason);
 }
 
+/* What somebody else has written, on our terminal: the first line of it, and no control characters. */
+static void print_plain(const char *text, int width)
+{
+    int count = 0;
+    for (; *text && *text != '\n'; text++, count++) putchar(iscntrl((unsigned char)*text) ? '?' : *text);
+    for (; count < width; count++) putchar(' ');
+}
+
 static void print_grade(const learn_grade *g)
 {
     static const enum learn_colour colours[] = {LEARN_GREEN, LEARN_RED, LEARN_YELLOW, LEARN_YELLOW};
-    int shown = (int)strcspn(g->reason, "\n");
-    printf("%-16s %-24s %s%-14s%s %.*s\n", g->submission, g->e->name, learn_colour(stdout, colours[g->verdict]),
-           learn_verdict_word(g->verdict), learn_colour(stdout, LEARN_PLAIN), g->verdict == LEARN_WRONG ? shown : 0,
-           g->reason);
+    print_plain(g->submission, 16);
+    printf(" %-24s %s%-14s%s ", g->e->name, learn_colour(stdout, colours[g->verdict]), learn_verdict_word(g->verdict),
+           learn_colour(stdout, LEARN_PLAIN));
+    if (g->verdict == LEARN_WRONG) print_plain(g->reason, 0);
+    putchar('\n');
     fflush(stdout);
 }
 

@@ -59,7 +59,7 @@ static bool show_for_failure(const learn_exercise *e, place *p)
 
 static bool show_level(const learn_exercise *e, place *p)
 {
-    static const char *const about[] = {"", "what to look at", "what is probably wrong", "nearly the code"};
+    static const char *const about[] = {"", "what to look at", "where it goes wrong", "nearly the code"};
     int level = p->level < LEVELS ? p->level + 1 : LEVELS;
     char number[12], *hint, *heading = learn_format("hint %d of %d, %s", level, LEVELS, about[level]);
     snprintf(number, sizeof number, "%d", level);

@@ -32,7 +32,6 @@ double learn_now(void)
 /* The learner's shell may have set anything: every run is the same. */
 static void clean_environment(const char *variable)
 {
-    extern char **environ;
     char **kept = learn_memory((2 + (size_t)1024) * sizeof *kept);
     size_t count = 0;
     for (char **at = environ; *at && count < 1024; at++)

@@ -163,12 +163,13 @@ Test(file, of_a_newer_version_is_refused, .init = make_folder, .fini = remove_te
 
 /* ---- What others may write ---- */
 
+/* A file with this header, its quotes written as ', and these data. */
 static p2p_err read_text(const char *header, const char *data, size_t data_bytes, train_error *error)
 {
     char bytes[4096];
     uint64_t length = strlen(header);
     memcpy(bytes, &length, 8);
-    memcpy(bytes + 8, header, length);
+    for (size_t i = 0; i < length; i++) bytes[8 + i] = (char)(header[i] == '\'' ? '"' : header[i]);
     memcpy(bytes + 8 + length, data, data_bytes);
     write_bytes(bytes, 8 + length + data_bytes);
     return read_error(error);
@@ -178,12 +179,10 @@ Test(file, from_elsewhere_is_read, .init = make_folder, .fini = remove_test_fold
 {
     train_error error;
     static const char *const fine[] = {
-        "{\"w\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}   ",
-        "{ \"__metadata__\" : { \"format\" : \"pt\" } , \"w\" : { \"shape\" : [ 1 , 1 ] , \"data_offsets\" : [ 0 , 4 ] "
-        ", "
-        "\"dtype\" : \"F32\" } }",
-        "{\"w\":{\"dtype\":\"F16\",\"shape\":[2],\"data_offsets\":[0,4]},\"e\":{\"dtype\":\"F32\",\"shape\":[0],\"data_"
-        "offsets\":[4,4]}}"};
+        "{'w':{'dtype':'F32','shape':[1],'data_offsets':[0,4]}}   ",
+        "{ '__metadata__' : { 'format' : 'pt' } , 'w' : { 'shape' : [ 1 , 1 ] , 'data_offsets' : [ 0 , 4 ] "
+        ", 'dtype' : 'F32' } }",
+        "{'w':{'dtype':'F16','shape':[2],'data_offsets':[0,4]},'e':{'dtype':'F32','shape':[0],'data_offsets':[4,4]}}"};
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
         cr_assert(read_text(fine[i], "abcd", 4, &error) == P2P_OK, "%s\n%s", fine[i], error.text);
 }
@@ -195,24 +194,24 @@ Test(file, that_makes_no_sense_is_refused, .init = make_folder, .fini = remove_t
         "",
         "{",
         "[]",
-        "{\"w\"}",
-        "{\"w\":1}",
-        "{\"w\":{}}",
-        "{\"w\":{\"dtype\":\"F32\"}}",
+        "{'w'}",
+        "{'w':1}",
+        "{'w':{}}",
+        "{'w':{'dtype':'F32'}}",
         "{}x",
-        "{\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,4]}}",                   /* shape too large */
-        "{\"w\":{\"dtype\":\"F99\",\"shape\":[1],\"data_offsets\":[0,4]}}",                   /* no such type */
-        "{\"w\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,0]}}",                   /* backwards */
-        "{\"w\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[-4,0]}}",                  /* no whole number */
-        "{\"w\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[3,4]}}",                    /* a hole before it */
-        "{\"w\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]}}",                    /* a hole behind it */
-        "{\"w\":{\"dtype\":\"U8\",\"shape\":[5],\"data_offsets\":[0,5]}}",                    /* beyond the end */
-        "{\"w\":{\"dtype\":\"F32\",\"shape\":[4611686018427387905],\"data_offsets\":[0,4]}}", /* wraps around */
-        "{\"w\":{\"dtype\":\"F32\",\"shape\":[99999999999999999999],\"data_offsets\":[0,4]}}",
-        "{\"w\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"v\":{\"dtype\":\"U8\",\"shape\":[2],\"data_"
-        "offsets\":[2,4]}}", /* overlap */
-        "{\"w\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},\"w\":{\"dtype\":\"U8\",\"shape\":[2],\"data_"
-        "offsets\":[2,4]}}", /* twice */
+        "{'w':{'dtype':'F32','shape':[2],'data_offsets':[0,4]}}",                   /* shape too large */
+        "{'w':{'dtype':'F99','shape':[1],'data_offsets':[0,4]}}",                   /* no such type */
+        "{'w':{'dtype':'F32','shape':[1],'data_offsets':[4,0]}}",                   /* backwards */
+        "{'w':{'dtype':'F32','shape':[1],'data_offsets':[-4,0]}}",                  /* no whole number */
+        "{'w':{'dtype':'U8','shape':[1],'data_offsets':[3,4]}}",                    /* a hole before it */
+        "{'w':{'dtype':'U8','shape':[3],'data_offsets':[0,3]}}",                    /* a hole behind it */
+        "{'w':{'dtype':'U8','shape':[5],'data_offsets':[0,5]}}",                    /* beyond the end */
+        "{'w':{'dtype':'F32','shape':[4611686018427387905],'data_offsets':[0,4]}}", /* wraps around */
+        "{'w':{'dtype':'F32','shape':[99999999999999999999],'data_offsets':[0,4]}}",
+        /* overlap */
+        "{'w':{'dtype':'U8','shape':[4],'data_offsets':[0,4]},'v':{'dtype':'U8','shape':[2],'data_offsets':[2,4]}}",
+        /* twice */
+        "{'w':{'dtype':'U8','shape':[2],'data_offsets':[0,2]},'w':{'dtype':'U8','shape':[2],'data_offsets':[2,4]}}",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         cr_assert(read_text(wrong[i], "abcd", 4, &error) == P2P_ERR_PROTO, "accepted: %s", wrong[i]);

@@ -71,7 +71,7 @@ static int paid_cores(void)
         if (!path) continue;
         line[strcspn(line, "\n")] = '\0';
         *path++ = '\0';
-        if (strncmp(line, "0", 2) == 0 || !names[1])
+        if (!names[1]) /* the second version names no controllers */
             quota = smaller_quota(quota, tightest("/sys/fs/cgroup", path));
         else if (strstr(names, "cpu"))
             quota = smaller_quota(quota, tightest("/sys/fs/cgroup/cpu", path));

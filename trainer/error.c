@@ -4,13 +4,12 @@
 
 #include "trainer/internal.h"
 
-p2p_err train__fail(train_error *error, p2p_err err, const char *format, ...)
+void train__explain(train_error *error, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     if (error) vsnprintf(error->text, sizeof error->text, format, args);
     va_end(args);
-    return err;
 }
 
 p2p_err train__comm(p2p_comm *comm, train_error *error, p2p_err err)

@@ -5,8 +5,11 @@
 
 #include "trainer/trainer.h"
 
-/* Say what went wrong, if anybody wants to know, and return err. */
-p2p_err train__fail(train_error *error, p2p_err err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Say what went wrong, if anybody wants to know. */
+void train__explain(train_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same, and return err: a macro, so that compilers and `make lint` see which error comes back, and that it is one. */
+#define train__fail(error, err, ...) (train__explain((error), __VA_ARGS__), (p2p_err)(err))
 
 /* Pass err on; if it is one, *error says what the communicator says. */
 p2p_err train__comm(p2p_comm *comm, train_error *error, p2p_err err);

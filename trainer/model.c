@@ -92,7 +92,8 @@ static const train_operation plain = {
 
 static train_value value_of(const builder *b, int value)
 {
-    return b->failed ? (train_value){0} : b->model->values[value];
+    static const train_value none;
+    return b->failed ? none : b->model->values[value];
 }
 
 /* The tensors of a convolution and its batch norm. They come in another order than the operations: a projection's are

@@ -173,6 +173,7 @@ p2p_err train_run(p2p_comm *comm, const train_job *job, train_result *result, tr
 {
     train_error unused;
     train_result last = {.saved = true};
+    if (!error) error = &unused;
     train_runner r = {.comm = comm,
                       .rank = p2p_rank(comm),
                       .size = p2p_size(comm),
@@ -180,7 +181,7 @@ p2p_err train_run(p2p_comm *comm, const train_job *job, train_result *result, tr
                       .settings = &job->settings,
                       .data = job->data,
                       .optimizer = train__optimizer_of(&job->settings),
-                      .error = error ? error : &unused};
+                      .error = error};
     p2p_err err = run(&r, &last.score);
     end(&r);
     last.saved = !r.save_failed;

@@ -38,7 +38,7 @@ static void make_pattern(pattern *p, int class)
 
 static uint8_t to_byte(double value)
 {
-    return value < 0 ? 0 : value > 255 ? 255 : (uint8_t)(value + 0.5);
+    return value < 0 ? 0 : value > 255 ? 255 : (uint8_t)lround(value);
 }
 
 /* How an image shows a pattern. */

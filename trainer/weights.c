@@ -66,13 +66,12 @@ const train_array *train__array_like(const char *path, const train_file *file, c
     for (int d = 0; d < tensor->dimensions; d++) shape[d] = tensor->shape[d];
     shape_words(wanted, sizeof wanted, shape, tensor->dimensions);
     if (!a) {
-        train__fail(error, P2P_ERR_ARG, "%s has no %s\n%s", path, name, advice);
+        train__explain(error, "%s has no %s\n%s", path, name, advice);
         return NULL;
     }
     shape_words(there, sizeof there, a->shape, a->dimensions);
     if (strcmp(a->dtype, dtype) == 0 && same_shape(a, tensor)) return a;
-    train__fail(error, P2P_ERR_ARG, "%s: %s is %s %s, not %s %s\n%s", path, name, a->dtype, there, dtype, wanted,
-                advice);
+    train__explain(error, "%s: %s is %s %s, not %s %s\n%s", path, name, a->dtype, there, dtype, wanted, advice);
     return NULL;
 }
 

@@ -171,6 +171,7 @@ PYTHON
         mkdir -p "$work/odd/=1+1<&\"ü/08_broadcast" &&
             printf '#error <b>&amp;]]> "\\n \033[31m \377\n' >"$work/odd/=1+1<&\"ü/08_broadcast/broadcast.c" &&
             "$learn" grade "$work/odd" --csv "$work/odd.csv" --junit "$work/odd.xml" --json "$work/odd.json" --gradescope "$work/odd.gs" --autolab >"$work/odd.out" &&
+            ! grep -q "$(printf '\033')" "$work/odd.out" &&
             python3 - "$work" <<'PYTHON'
 import csv, json, sys, xml.etree.ElementTree as tree
 folder, name = sys.argv[1], '=1+1<&"ü'

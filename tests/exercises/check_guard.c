@@ -87,8 +87,10 @@ static void forbid_processes(void)
 
 /* ---- Saying where: learn looks for the line, and for the learner's own line in the stack behind it ---- */
 
+/* In a signal handler, of a process that ends in any case. */
 static void say_where(const char *text)
 {
+    // NOLINTNEXTLINE(bugprone-signal-handler)
     if (write(STDERR_FILENO, text, strlen(text)) > 0 && __sanitizer_print_stack_trace) __sanitizer_print_stack_trace();
 }
 
