@@ -157,14 +157,14 @@ Test(mismatch, long_buffers)
 /* Several collectives went well before. */
 static int after_some(p2p_comm *world, void *arg)
 {
-    int sum, last = p2p_size(world) - 1;
+    int sum[2], last = p2p_size(world) - 1;
 
     (void)arg;
     CALL(p2p_set_errors(world, P2P_ERRORS_RETURN));
-    for (int i = 0; i < 16; i++) CALL(coll_all_reduce(world, (sum = i, &sum), 1, DTYPE_I32, OP_SUM));
-    sum = 4711;
-    RETURNS(P2P_ERR_MISMATCH, coll_all_reduce(world, &sum, p2p_rank(world) == last ? 2 : 1, DTYPE_I32, OP_SUM));
-    CHECK(sum == 4711, "the buffer has %d", sum);
+    for (int i = 0; i < 16; i++) CALL(coll_all_reduce(world, (sum[0] = i, sum), 1, DTYPE_I32, OP_SUM));
+    sum[0] = sum[1] = 4711;
+    RETURNS(P2P_ERR_MISMATCH, coll_all_reduce(world, sum, p2p_rank(world) == last ? 2 : 1, DTYPE_I32, OP_SUM));
+    CHECK(sum[0] == 4711 && sum[1] == 4711, "the buffer has %d, %d", sum[0], sum[1]);
     const char *message = p2p_error_message(world);
     CHECK(strstr(message, "coll_all_reduce #17") && strstr(message, "count 1") && strstr(message, "count 2"), "%s",
           message);
