@@ -123,7 +123,7 @@ test-long: test-all build/.setup-test-long ## everything, on a bare Debian too (
 	@tests/run.sh tests/long/*.sh
 
 bench: all ## how long a message takes next to a bare socketpair; how soon a death is known; what waiting costs
-	@$(BUILD)/bench/ping_pong --world raw,socket
+	@$(BUILD)/bench/ping_pong --world raw,socket,shm
 	@$(BUILD)/bench/death
 	@$(BUILD)/bench/idle
 plots: all build/.setup-plots ## all-reduce by naive, tree, doubling and ring, as SVG and PNG (two minutes)

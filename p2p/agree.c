@@ -182,7 +182,7 @@ static void need_no_waking(const meeting *m)
 /* With a core for each rank the others are often here in no time. */
 static bool soon_there(p2p_engine *engine, meeting *m)
 {
-    int looks = engine->spin.cheap_looks && engine->spin.longest ? QUICK_LOOKS : 1;
+    int looks = engine->spin.cheap_looks && engine->spin.now ? QUICK_LOOKS : 1;
     while (looks-- > 0)
         if (all_there(m)) return true;
     return false;

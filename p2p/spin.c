@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <sched.h>
 
+#define SWITCH_NS UINT64_C(800)
 #define LONGEST_NS UINT64_C(20000)
 #define LONGEST_CHEAP_NS UINT64_C(50000)
 #define SHORTEST_NS UINT64_C(1000)
@@ -49,6 +50,7 @@ void p2p__spell_begin(p2p_spin *spin, p2p_spell *spell)
     spell->started = p2p__now();
     spell->spin_until = spell->started + spin_time(spin);
     spell->looks = 0;
+    spell->gave_way = false;
     spell->yields_left = spin->crowded ? 0 : spin->most_yields;
     if (spin->crowded) spin->crowded--;
 }
@@ -59,6 +61,7 @@ static bool yield_once(p2p_spin *spin, p2p_spell *spell, uint64_t before)
     spell->yields_left--;
     sched_yield();
     uint64_t after = p2p__now();
+    if (after - before > SWITCH_NS) spell->gave_way = true;
     if (after - before <= SLOW_YIELD_NS) return after - spell->started < spin->yielding;
     spin->crowded = TRY_AGAIN_AFTER;
     return false;
@@ -77,5 +80,6 @@ bool p2p__spell_goes_on(p2p_spin *spin, p2p_spell *spell)
 void p2p__spell_end(p2p_spin *spin, const p2p_spell *spell, bool slept)
 {
     if (!slept && spell->looks && spell->spin_until) spin->now = spin->longest;
+    if (!slept && spell->gave_way) spin->now /= 2;
     if (slept && p2p__now() - spell->started < LONG_WAIT_NS) spin->now /= 2;
 }

@@ -5,8 +5,9 @@
  *      1. spin      while every rank has a core of its own. An answer is often here within a microsecond, while going to
  *                   sleep and being woken on another core costs ten times that. But a core that spins is taken from
  *                   whoever shares it: so only then, and only as long as it pays. A wait that outlasts its spin by little
- *                   has stood in somebody's way, and halves the next one. A wait that lasts long (the other side computes)
- *                   says nothing either way. Now and then the full time is tried again.
+ *                   has stood in somebody's way, and halves the next one; so has one whose answer came when this rank let
+ *                   somebody else have its core, for then the two share it, whatever other programs leave free. A wait that
+ *                   lasts long (the other side computes) says nothing either way. Now and then the full time is tried again.
  *      2. yield     where looking asks nothing of the system (the shm world). Whoever shares this core is often the one
  *                   that is waited for, and to switch costs less than to sleep and to be woken. With a core for every rank
  *                   a few yields do: two ranks that sleep and wake each other on one core stay there for ever, while the
@@ -37,6 +38,7 @@ typedef struct {
 typedef struct {
     uint64_t started, spin_until;
     unsigned looks, yields_left;
+    bool gave_way; /* a yield let somebody else run */
 } p2p_spell;
 
 void p2p__spin_init(p2p_spin *spin, int ranks, bool cheap_looks);

@@ -8,7 +8,7 @@
 
 #include "tests/util/suite.h"
 
-#define HEADER "world,bytes,us_min,us_median,us_p99,GBps\n"
+#define HEADER "world,bytes,us_min,us_median,us_p99,GBps,limit_us,x_limit\n"
 
 static void run_bench(const char *command, process_result *result)
 {
