@@ -31,13 +31,13 @@ const coll_choice *coll_choices(size_t *rows)
 
 static bool applies(const coll_choice *c, const char *operation, bool shared, int ranks, size_t bytes)
 {
-    return strcmp(c->operation, operation) == 0 && (shared || !c->shared) && ranks >= c->ranks && bytes >= c->bytes;
+    return (shared || !c->shared) && ranks >= c->ranks && bytes >= c->bytes && strcmp(c->operation, operation) == 0;
 }
 
 const char *coll_choose(const char *operation, bool shared, int ranks, size_t bytes)
 {
     const char *algorithm = NULL;
-    for (int i = 0; i < CHOICES; i++)
+    for (int i = CHOICES; i-- > 0 && !algorithm;)
         if (applies(&choices[i], operation, shared, ranks, bytes)) algorithm = choices[i].algorithm;
     return algorithm;
 }
@@ -55,12 +55,12 @@ static const struct {
     all_reduce all_reduce;
     p2p_err (*whole)(coll__call *call, void *buf); /* the same, if it can do without a frame around it */
 } algorithms[] = {
+    {"flat", NULL, NULL, NULL, coll__flat_all_reduce},
+    {"direct", NULL, NULL, NULL, coll__direct_all_reduce},
     {"naive", coll_naive_broadcast, coll_naive_reduce, coll_naive_all_reduce, NULL},
     {"tree", coll_tree_broadcast, coll_tree_reduce, coll_tree_all_reduce, NULL},
     {"doubling", NULL, NULL, coll_doubling_all_reduce, NULL},
     {"ring", NULL, NULL, ring_all_reduce, NULL},
-    {"flat", NULL, NULL, NULL, coll__flat_all_reduce},
-    {"direct", NULL, NULL, NULL, coll__direct_all_reduce},
 };
 
 /* The row of the algorithm for this call. Wrong arguments choose anything: it will refuse them. */

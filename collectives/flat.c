@@ -9,7 +9,8 @@
  *      computes      abcd     abcd     abcd     abcd        ((a b) c) d, in rank order, so all get the same bits
  *
  * Up to 48 bytes travel in the very cache line by which the ranks agree on the call (p2p_layer_carried): then a rank
- * writes one cache line and reads n - 1. More goes through its stage (p2p_layer_stages), a piece at a time.
+ * writes one cache line and reads n - 1. Up to 4 KiB lie ready beside it when that line is written. More goes through
+ * stages (p2p_layer_stages), a piece at a time, with a meeting for each.
  *
  * One step. Everyone reads all bytes of everyone: (n - 1) S, counted as one message from each rank to each. Combines
  * (n - 1) S, on every rank: for short buffers only.
@@ -36,7 +37,7 @@ static void combine(const pieces *p, void *out, size_t count)
     if (call->op == OP_MEAN) dtype_scale(out, count, call->dtype, call->size);
 }
 
-static p2p_err through_lines(const coll__call *call)
+static p2p_err with_the_call(const coll__call *call)
 {
     pieces p = {.call = call};
     p2p_err err = p2p_layer_agree(call->comm);
@@ -64,14 +65,14 @@ static p2p_err through_stages(const coll__call *call)
 p2p_err coll__flat_all_reduce(coll__call *call, void *buf)
 {
     size_t bytes = SIZE_MAX;
-    bool fits = dtype_bytes(call->count, call->dtype, &bytes) && bytes <= P2P_LAYER_CARRIED;
+    bool fits = dtype_bytes(call->count, call->dtype, &bytes) && bytes <= P2P_LAYER_CARRIED_MOST;
     coll__needs_shared_memory(call);
     call->meets = true;
     if (fits) call->carries = buf, call->carried_bytes = bytes;
     p2p_err err = coll__begin(call, COLL_NOTHING, (coll__span){buf, call->count});
     if (err) return err;
     if (call->size == 1 || !call->bytes) return coll__end(call, P2P_OK, NULL);
-    err = fits ? through_lines(call) : through_stages(call);
+    err = fits ? with_the_call(call) : through_stages(call);
     for (int q = 0; q < call->size && !err; q++)
         if (q != call->rank) p2p_layer_count(call->comm, q, call->bytes, call->bytes);
     return coll__end(call, err, NULL);

@@ -37,6 +37,7 @@ typedef struct {
     int seen;   /* ranks (of the communicator) below this are there */
     int differ; /* one that means something else; -1: none */
     bool asked; /* to be woken */
+    bool settled;
 } meeting;
 
 static meeting meeting_of(const p2p_comm *comm, uint64_t number, uint64_t steps, uint64_t hash)
@@ -59,14 +60,14 @@ static bool means_the_same(const meeting *m, const board_line *line)
     return what == m->hash || atomic_load_explicit(&line->at, memory_order_relaxed) >> 24 != m->number;
 }
 
-/* Is this rank (of the communicator) there? Notes if it means something else. */
+/* Is this rank (of the communicator) there? Notes if it means something else, as soon as it has said so. */
 static bool is_there(meeting *m, int rank)
 {
     const board_line *line = &m->lines[m->comm->world_rank[rank]];
     uint64_t at = atomic_load_explicit(&line->at, memory_order_acquire);
-    if (at < p2p__line_at(m->number, m->steps)) return false;
-    if (m->hash && at >> 24 == m->number && !means_the_same(m, line)) m->differ = m->comm->world_rank[rank];
-    return true;
+    bool has_said = at >> 24 == m->number && at >= p2p__line_at(m->number, 1);
+    if (m->hash && has_said && !means_the_same(m, line)) m->differ = m->comm->world_rank[rank];
+    return at >= p2p__line_at(m->number, m->steps);
 }
 
 /* Are all there? Also true if there is nothing left to wait for, because one means something else. */
@@ -116,15 +117,15 @@ static void wake_all(const meeting *m)
     }
 }
 
-/* After this rank has come: look once before and once after it can be sure that the others see it. Of two that differ the
- * one that came later sees it at the second look; and of those that come last at the same time at least one finds all
- * there, and wakes whoever sleeps. */
-static void arrive(meeting *m)
+/* Whoever has come must look once after it can be sure that the others see it. Of two that differ the one that came later
+ * sees it then; and of those that come last at the same time at least one finds all there, and wakes whoever sleeps. To be
+ * sure takes a fence, which costs as much as a message, but next to nothing once others have answered: so it is put off
+ * until all are there, or until this rank has to wait in earnest. */
+static void settle(meeting *m)
 {
-    bool complete = all_there(m);
+    m->settled = true;
     atomic_thread_fence(memory_order_seq_cst);
-    if (!complete) complete = all_compared(m);
-    if (complete && m->differ < 0) wake_all(m);
+    if (all_compared(m) && m->differ < 0) wake_all(m);
 }
 
 /* ---- Waiting ---- */
@@ -180,18 +181,18 @@ static void need_no_waking(const meeting *m)
 }
 
 /* With a core for each rank the others are often here in no time. */
-static bool soon_there(p2p_engine *engine, meeting *m)
+static void look_quickly(p2p_engine *engine, meeting *m)
 {
     int looks = engine->spin.cheap_looks && engine->spin.now ? QUICK_LOOKS : 1;
-    while (looks-- > 0)
-        if (all_there(m)) return true;
-    return false;
+    while (!all_there(m) && --looks > 0) continue;
 }
 
 static p2p_err wait_for(p2p_comm *comm, meeting *m)
 {
     p2p_err err = P2P_OK;
-    if (!soon_there(comm->engine, m)) {
+    look_quickly(comm->engine, m);
+    if (!m->settled) settle(m);
+    if (!all_there(m)) {
         p2p_waiting waiting = {.ready = is_complete,
                                .describe = describe_missing,
                                .doze = doze,
@@ -225,6 +226,7 @@ static p2p_err make_room(p2p_comm *comm, uint64_t number)
 {
     while (comm->all_passed + BOARD_SLOTS < number + 1) {
         meeting m = agreement(comm, comm->all_passed + 1);
+        m.settled = true; /* this rank came long ago */
         p2p_err err = wait_for(comm, &m);
         if (err) return err;
     }
@@ -240,17 +242,32 @@ static void write_line(board_line *line, uint64_t number, uint64_t hash, const v
     atomic_store_explicit(&line->at, p2p__line_at(number, 1), memory_order_release);
 }
 
-p2p_err p2p__agree_post(p2p_comm *comm, const void *carried, size_t bytes)
+/* What does not fit into a line travels on this rank's stage. */
+static p2p_err put_on_stage(p2p_comm *comm, const p2p_fingerprint *what)
+{
+    comm->carried = (p2p_stages){NULL, 0, 0};
+    if (what->carried_bytes <= BOARD_CARRIED) return P2P_OK;
+    p2p_err err = p2p_layer_stages(comm, &comm->carried);
+    if (!err)
+        memcpy(comm->carried.first + (size_t)comm->rank * comm->carried.stride, what->carries, what->carried_bytes);
+    return err;
+}
+
+p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
 {
     p2p_engine *engine = comm->engine;
     uint64_t number = comm->posted + 1;
     p2p_err err = make_room(comm, number);
+    if (!err) err = put_on_stage(comm, what);
     if (err) return err;
     comm->posted = number;
     if (engine->config.check) p2p__show_words(engine, comm->context, number);
-    write_line(own_line(comm, number), number, engine->config.check ? engine->shown_hash : 0, carried, bytes);
+    size_t in_line = comm->carried.first ? 0 : what->carried_bytes;
+    write_line(own_line(comm, number), number, engine->config.check ? engine->shown_hash : 0, what->carries, in_line);
+    comm->settled = !what->meets;
+    if (what->meets) return P2P_OK; /* it waits for the others soon, and settles then */
     meeting m = agreement(comm, number);
-    arrive(&m);
+    settle(&m);
     return m.differ < 0 ? P2P_OK : differ(comm, &m);
 }
 
@@ -258,6 +275,7 @@ p2p_err p2p_layer_agree(p2p_comm *comm)
 {
     if (comm->agreed) return P2P_OK;
     meeting m = agreement(comm, comm->posted);
+    m.settled = comm->settled;
     p2p_err err = wait_for(comm, &m);
     if (!err) comm->agreed = true;
     return err;
@@ -271,7 +289,6 @@ p2p_err p2p_layer_meet(p2p_comm *comm, unsigned step)
     m.steps = step + 1;
     if (comm->agreed) m.hash = 0;
     atomic_store_explicit(&line->at, p2p__line_at(comm->posted, step + 1), memory_order_release);
-    arrive(&m);
     p2p_err err = wait_for(comm, &m);
     if (!err) comm->agreed = true;
     return err;
@@ -279,6 +296,7 @@ p2p_err p2p_layer_meet(p2p_comm *comm, unsigned step)
 
 const void *p2p_layer_carried(const p2p_comm *comm, int rank)
 {
+    if (comm->carried.first) return comm->carried.first + (size_t)rank * comm->carried.stride;
     return p2p__board_lines(comm->engine->board, comm->context, comm->posted)[comm->world_rank[rank]].carried;
 }
 

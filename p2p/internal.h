@@ -191,6 +191,8 @@ struct p2p_comm {
     uint64_t all_passed;   /* of these, the first so many are known to have been agreed on */
     uint64_t layers_end;   /* virtual: when the last non-blocking collective ended */
     bool agreed;           /* the open one, or it need not */
+    bool settled;          /* it has looked at the others after they could be sure to see it (agree.c) */
+    p2p_stages carried;    /* what has come with it, if it was too much for lines; first: NULL if not */
     unsigned char *stages; /* stage.c: mapped; NULL: not asked for yet */
     uint64_t stages_used;
     const char *file; /* where p2p_split made it */
@@ -332,7 +334,7 @@ void p2p__forget_line(void);
 
 /* Tell the others that this rank is in the open collective, and what it thinks it is: what its row shows. Some bytes may
  * go with it. */
-p2p_err p2p__agree_post(p2p_comm *comm, const void *carried, size_t bytes);
+p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what);
 
 /* ---- stage.c ---- */
 

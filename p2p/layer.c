@@ -18,7 +18,7 @@ p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what)
     comm->agreed = comm->size == 1 || !(comm->engine->config.check || what->meets);
     p2p__show_collective(comm->engine, what, comm->collectives);
     if (comm->agreed) return P2P_OK;
-    err = p2p__agree_post(comm, what->carries, what->carried_bytes);
+    err = p2p__agree_post(comm, what);
     if (!err && !what->late) err = p2p_layer_agree(comm);
     return err ? p2p__leave(comm, err) : P2P_OK;
 }

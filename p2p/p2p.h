@@ -33,21 +33,21 @@ extern "C" {
 
 /* ---- Errors: name, value, text. One list makes the enum and p2p_strerror. ---- */
 
-#define P2P_ERROR_LIST(X)                                                        \
-    X(P2P_OK, 0, "success")                                                      \
-    X(P2P_ERR_ARG, -1, "invalid argument")                                       \
-    X(P2P_ERR_RANK, -2, "rank out of range")                                     \
-    X(P2P_ERR_STATE, -3, "called at the wrong time")                             \
-    X(P2P_ERR_TRUNCATE, -4, "message longer than the receive buffer")            \
-    X(P2P_ERR_MISMATCH, -5, "ranks disagree about a collective")                 \
-    X(P2P_ERR_PEER_DEAD, -6, "a rank has died or left")                          \
-    X(P2P_ERR_TIMEOUT, -7, "timed out")                                          \
-    X(P2P_ERR_NOMEM, -8, "out of memory")                                        \
-    X(P2P_ERR_SYS, -9, "system call failed")                                     \
-    X(P2P_ERR_PROTO, -10, "invalid bytes on a link")                             \
+#define P2P_ERROR_LIST(X)                                                                \
+    X(P2P_OK, 0, "success")                                                              \
+    X(P2P_ERR_ARG, -1, "invalid argument")                                               \
+    X(P2P_ERR_RANK, -2, "rank out of range")                                             \
+    X(P2P_ERR_STATE, -3, "called at the wrong time")                                     \
+    X(P2P_ERR_TRUNCATE, -4, "message longer than the receive buffer")                    \
+    X(P2P_ERR_MISMATCH, -5, "ranks disagree about a collective")                         \
+    X(P2P_ERR_PEER_DEAD, -6, "a rank has died or left")                                  \
+    X(P2P_ERR_TIMEOUT, -7, "timed out")                                                  \
+    X(P2P_ERR_NOMEM, -8, "out of memory")                                                \
+    X(P2P_ERR_SYS, -9, "system call failed")                                             \
+    X(P2P_ERR_PROTO, -10, "invalid bytes on a link")                                     \
     X(P2P_ERR_LEAK, -11, "messages, requests, communicators or memory left at finalize") \
-    X(P2P_ERR_RANK_FAILED, -12, "a rank of the launched job failed")             \
-    X(P2P_ERR_TODO, -13, "not written yet")                                      \
+    X(P2P_ERR_RANK_FAILED, -12, "a rank of the launched job failed")                     \
+    X(P2P_ERR_TODO, -13, "not written yet")                                              \
     X(P2P_ERR_DEADLOCK, -14, "deadlock: nothing can ever release this call")
 
 typedef enum {

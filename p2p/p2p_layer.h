@@ -61,9 +61,10 @@ p2p_err p2p_layer_agree(p2p_comm *comm);
  * agreement as well. For collectives that have said `meets`. */
 p2p_err p2p_layer_meet(p2p_comm *comm, unsigned step);
 
-/* Up to P2P_LAYER_CARRIED bytes travel with the fingerprint, at no cost: what a rank has sent that way. Only after
- * p2p_layer_agree or a meeting, and until this rank ends the collective. */
-enum { P2P_LAYER_CARRIED = 48 };
+/* Up to P2P_LAYER_CARRIED bytes travel with the fingerprint, at no cost: what a rank has sent that way. Up to
+ * P2P_LAYER_CARRIED_MOST can, where ranks share memory, all of them as many; that takes a piece of shared memory, as
+ * p2p_layer_stages does. Only after p2p_layer_agree or a meeting, and until this rank ends the collective. */
+enum { P2P_LAYER_CARRIED = 48, P2P_LAYER_CARRIED_MOST = 4096 };
 const void *p2p_layer_carried(const p2p_comm *comm, int rank);
 
 /* ---- Shared memory, where the world has it (shm), without a virtual network. The same answer on every rank. ---- */

@@ -24,14 +24,28 @@ static int cores(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-void p2p__spin_init(p2p_spin *spin, int ranks, bool cheap_looks)
+/* The core of this rank's number, of those it may use; only to go there, not to stay. */
+static void go_to_own_core(const p2p_spin *spin)
+{
+    cpu_set_t all, one;
+    size_t core = 0;
+    if (sched_getaffinity(0, sizeof all, &all) != 0 || spin->rank >= CPU_COUNT(&all)) return;
+    for (int before = spin->rank; before > 0 || !CPU_ISSET(core, &all); core++)
+        if (CPU_ISSET(core, &all)) before--;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    if (sched_setaffinity(0, sizeof one, &one) == 0) sched_setaffinity(0, sizeof all, &all);
+}
+
+void p2p__spin_init(p2p_spin *spin, int rank, int ranks, bool cheap_looks)
 {
     bool own_core = ranks <= cores();
-    *spin = (p2p_spin){.cheap_looks = cheap_looks};
+    *spin = (p2p_spin){.rank = rank, .cheap_looks = cheap_looks};
     if (own_core && ranks > 1) spin->longest = spin->now = cheap_looks ? LONGEST_CHEAP_NS : LONGEST_NS;
     if (cheap_looks) {
         spin->yielding = YIELDING_NS;
         spin->most_yields = own_core ? YIELDS_WITH_A_CORE : UINT_MAX;
+        if (spin->longest) go_to_own_core(spin);
     } else if (ranks <= 2 * cores()) {
         spin->yields_before_a_doze = YIELDS_BEFORE_A_DOZE;
     }
@@ -42,6 +56,7 @@ static uint64_t spin_time(p2p_spin *spin)
     if (spin->now >= SHORTEST_NS) return spin->now;
     if (!spin->longest || ++spin->skipped < TRY_AGAIN_AFTER) return 0;
     spin->skipped = 0;
+    if (spin->cheap_looks) go_to_own_core(spin);
     return spin->longest;
 }
 

@@ -8,6 +8,10 @@
  *                   has stood in somebody's way, and halves the next one; so has one whose answer came when this rank let
  *                   somebody else have its core, for then the two share it, whatever other programs leave free. A wait that
  *                   lasts long (the other side computes) says nothing either way. Now and then the full time is tried again.
+ *                   Where two ranks sit on one core though there is one for each, as the system likes to place those that
+ *                   wake each other, such a rank goes to the core of its number, at the start and whenever it tries the full
+ *                   time again. It is not bound to it: threads of the program, other jobs and the system's own balance
+ *                   are free to move it.
  *      2. yield     where looking asks nothing of the system (the shm world). Whoever shares this core is often the one
  *                   that is waited for, and to switch costs less than to sleep and to be woken. With a core for every rank
  *                   a few yields do: two ranks that sleep and wake each other on one core stay there for ever, while the
@@ -25,6 +29,7 @@
 #include <stdint.h>
 
 typedef struct {
+    int rank;
     bool cheap_looks;         /* a look asks nothing of the system */
     uint64_t longest, now;    /* ns to spin; longest is 0 when ranks share cores */
     unsigned skipped;         /* waits since spinning stopped paying */
@@ -41,7 +46,7 @@ typedef struct {
     bool gave_way; /* a yield let somebody else run */
 } p2p_spell;
 
-void p2p__spin_init(p2p_spin *spin, int ranks, bool cheap_looks);
+void p2p__spin_init(p2p_spin *spin, int rank, int ranks, bool cheap_looks);
 
 void p2p__spell_begin(p2p_spin *spin, p2p_spell *spell);
 

@@ -12,7 +12,7 @@
 #include "p2p/trace_rank.h"
 
 #define STAGES_IN_TURN 3
-#define STAGE_MOST ((size_t)128 << 10)
+#define STAGE_MOST ((size_t)512 << 10)
 #define STAGES_MOST ((size_t)24 << 20) /* of one communicator, all ranks and turns */
 
 bool p2p_layer_shares_memory(const p2p_comm *comm)
