@@ -17,7 +17,7 @@ WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(WERROR)
 SANFLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 COMPILE  = $(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -MMD -MP -I. -I$(BUILD)
 LINK     = $(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS)
-WRAP    := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+WRAP    := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=p2p__ring_begin,--wrap=p2p__pull
 
 # As many jobs as cores, unless several goals ask for an order (`make clean test`).
 ifeq ($(MAKELEVEL)$(word 2,$(MAKECMDGOALS)),0)
@@ -124,7 +124,7 @@ test-long: test-all build/.setup-test-long ## everything, on a bare Debian too (
 	@tests/run.sh tests/long/*.sh
 
 bench: all ## how long a message takes next to a bare socketpair; how soon a death is known; what waiting costs
-	@$(BUILD)/bench/ping_pong --world raw,socket
+	@$(BUILD)/bench/ping_pong --world raw,socket,shm
 	@$(BUILD)/bench/death
 	@$(BUILD)/bench/idle
 plots: all build/.setup-plots ## all-reduce by naive, tree, doubling and ring, as SVG and PNG (two minutes)

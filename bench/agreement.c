@@ -376,7 +376,7 @@ typedef struct {
 
 static p2p_err run_side(turn *t, int side, bool last, side_times *times)
 {
-    p2p_options launch = {.trace = options_trace(last)};
+    p2p_options launch = {.world = options_world(), .trace = options_trace(last)};
 
     setenv("PAIRWISE_CHECK", side == ON ? "1" : "0", 1);
     p2p_err err = p2p_launch(t->ranks, rank_main, t, &launch);

@@ -23,20 +23,21 @@
 #include "collectives/collectives.h"
 #include "ring/ring.h"
 
-enum { ROUNDS = 5, VIRTUAL_ROUNDS = 2, VIRTUAL_ITERS = 2, MOST_ITERS = 4000, ALIGNMENT = 64 };
+enum { ROUNDS = 5, VIRTUAL_ROUNDS = 2, VIRTUAL_ITERS = 2, MOST_ITERS = 4000, MOST_WORLDS = 4, ALIGNMENT = 64 };
 
 /* ---- What to compare ---- */
 
 typedef p2p_err (*all_reduce)(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
-#define ALGORITHM_NAMES "naive, tree, doubling, ring, auto"
+#define ALGORITHM_NAMES "naive, tree, doubling, ring, flat, direct, auto"
 
 static const struct {
     const char *name;
     all_reduce function;
 } known[] = {
     {"naive", coll_naive_all_reduce}, {"tree", coll_tree_all_reduce}, {"doubling", coll_doubling_all_reduce},
-    {"ring", ring_all_reduce},        {"auto", coll_all_reduce},
+    {"ring", ring_all_reduce},        {"flat", coll_flat_all_reduce}, {"direct", coll_direct_all_reduce},
+    {"auto", coll_all_reduce},
 };
 
 static all_reduce find_algorithm(const char *name)
@@ -50,7 +51,8 @@ static all_reduce find_algorithm(const char *name)
 
 typedef struct {
     report_format format;
-    const char *world, *network, *model;
+    const char *worlds[MOST_WORLDS], *network, *model;
+    size_t world_count;
     const char *algorithms[COMPARISON_MOST_ALGORITHMS];
     size_t algorithm_count, min, max;
     long ranks, factor, iters, warmup, seconds; /* iters, warmup: LOOP_BY_TIME if not given */
@@ -65,6 +67,13 @@ static void set_algorithms(settings *s, char *text, struct argp_state *state)
     for (size_t i = 0; i < s->algorithm_count; i++)
         if (!find_algorithm(s->algorithms[i]))
             argp_error(state, "--algorithm: '%s' is not one of " ALGORITHM_NAMES, s->algorithms[i]);
+}
+
+/* Names are p2p_launch's business. */
+static void set_worlds(settings *s, char *text, struct argp_state *state)
+{
+    if (!list_parse(text, s->worlds, MOST_WORLDS, &s->world_count))
+        argp_error(state, "--world: up to %d names, separated by commas", MOST_WORLDS);
 }
 
 static void set_size(size_t *bytes, const char *name, const char *text, struct argp_state *state)
@@ -97,7 +106,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &s->format; return 0;
     case 'r': set_count(&s->ranks, "ranks", arg, 1, P2P_MAX_RANKS, state); return 0;
-    case 'w': s->world = arg; return 0;
+    case 'w': set_worlds(s, arg, state); return 0;
     case 'N': s->network = arg; return 0;
     case 'a': set_algorithms(s, arg, state); return 0;
     case 'b': set_size(&s->min, "min", arg, state); return 0;
@@ -121,7 +130,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
     {"ranks", 'r', "N", 0, "Ranks (default 4)", 0},
-    {"world", 'w', "NAME", 0, "How bytes move: socket (default: PAIRWISE_WORLD, or socket)", 0},
+    {"world", 'w', "NAMES", 0, "How bytes move, separated by commas: socket, shm (default: PAIRWISE_WORLD, or shm)", 0},
     {"network", 'N', "NAME", 0, "Virtual time on a network: 10GbE, latency=2us,bandwidth=12G, ... (default: none)", 0},
     {"algorithm", 'a', "NAMES", 0, "Separated by commas: " ALGORITHM_NAMES " (default: all of them)", 0},
     {"min", 'b', "SIZE", 0, "Smallest buffer, in bytes; K, M, G are powers of 1024 (default 8)", 0},
@@ -145,7 +154,8 @@ static settings read_settings(int argc, char **argv)
                                      .parser = parse,
                                      .children = children,
                                      .doc = "Measure all-reduce, algorithm by algorithm, and check every element."};
-    settings s = {.world = getenv("PAIRWISE_WORLD"),
+    settings s = {.worlds = {options_world()},
+                  .world_count = 1,
                   .network = getenv("PAIRWISE_NETWORK"),
                   .min = 8,
                   .max = (size_t)64 << 20,
@@ -157,7 +167,6 @@ static settings read_settings(int argc, char **argv)
 
     list_parse(default_algorithms, s.algorithms, COMPARISON_MOST_ALGORITHMS, &s.algorithm_count);
     options_parse(&argp, argc, argv, &s);
-    if (!s.world) s.world = "socket";
     return s;
 }
 
@@ -296,7 +305,7 @@ static loop_plan make_plan(const settings *s, size_t count, size_t sizes, int ro
     int rounds = round_count(s);
     loop_plan plan = {.count = count, .warmup = s->warmup, .iters = MOST_ITERS};
 
-    plan.seconds = (double)s->seconds / (double)((size_t)rounds * s->algorithm_count * sizes);
+    plan.seconds = (double)s->seconds / (double)((size_t)rounds * s->world_count * s->algorithm_count * sizes);
     if (s->network) plan.iters = VIRTUAL_ITERS;
     if (s->network && s->warmup == LOOP_BY_TIME) plan.warmup = 0;
     if (s->iters == LOOP_BY_TIME) return plan;
@@ -333,11 +342,14 @@ static void merge(comparison_cell *cell, const turn *t, size_t algorithm)
 
 static p2p_err take_turn(comparison *c, turn *t, size_t size)
 {
-    bool last = t->round == round_count(t->settings) - 1 && size == c->size_count - 1;
-    p2p_options launch = {.world = t->settings->world, .network = t->settings->network, .trace = options_trace(last)};
+    const settings *s = t->settings;
+    bool last = t->round == round_count(s) - 1 && size == c->size_count - 1 &&
+                c->world == s->worlds[s->world_count - 1];
+    p2p_options launch = {.world = c->world, .network = t->settings->network, .trace = options_trace(last)};
 
     t->bytes = c->bytes[size];
-    t->plan = make_plan(t->settings, t->bytes / dtype_size(c->dtype), c->size_count, t->round);
+    t->plan = make_plan(s, t->bytes / dtype_size(c->dtype), c->size_count, t->round);
+    if (!s->network && !limits_round(&c->limits[size], c->bytes[size])) return P2P_ERR_NOMEM;
     p2p_err err = p2p_launch(c->ranks, rank_main, t, &launch);
     for (size_t a = 0; a < c->algorithm_count && !err; a++) merge(&c->cells[size][a], t, a);
     if (err && err != P2P_ERR_ARG) fprintf(stderr, "all_reduce: a round of %zu bytes failed\n", t->bytes);
@@ -361,7 +373,23 @@ static bool map_slots(turn *t)
     return true;
 }
 
-static p2p_err measure(comparison *c, const settings *s)
+/* One size in every world, in turn. */
+static p2p_err take_turns(comparison c[], turn *t, size_t size)
+{
+    p2p_err err = P2P_OK;
+
+    for (size_t w = 0; w < t->settings->world_count && !err; w++) err = take_turn(&c[w], t, size);
+    return err;
+}
+
+static p2p_err measure_costs(comparison c[], const settings *s)
+{
+    for (size_t w = 0; w < s->world_count; w++)
+        if (c[w].has_costs && !costs_round(&c[w].costs, c->ranks, c[w].world, s->network)) return P2P_ERR_RANK_FAILED;
+    return P2P_OK;
+}
+
+static p2p_err measure(comparison c[], const settings *s)
 {
     turn t = {.settings = s};
     size_t rounds = (size_t)round_count(s), done = 0;
@@ -370,10 +398,10 @@ static p2p_err measure(comparison *c, const settings *s)
     if (err) return err;
     for (t.round = 0; t.round < (int)rounds && !err; t.round++) {
         for (size_t size = 0; size < c->size_count && !err; size++) {
-            err = take_turn(c, &t, size);
+            err = take_turns(c, &t, size);
             report_progress(++done, rounds * c->size_count);
         }
-        if (!err && c->has_costs && !costs_round(&c->costs, c->ranks, s->world, s->network)) err = P2P_ERR_RANK_FAILED;
+        if (!err) err = measure_costs(c, s);
     }
     munmap(t.slots, t.room);
     return err;
@@ -381,11 +409,11 @@ static p2p_err measure(comparison *c, const settings *s)
 
 /* ---- The whole ---- */
 
-static void prepare(comparison *c, const settings *s)
+static void prepare(comparison *c, const settings *s, const char *world)
 {
     size_t element = dtype_size(s->dtype);
 
-    c->world = s->world;
+    c->world = world;
     c->network = s->network;
     c->ranks = (int)s->ranks;
     c->dtype = s->dtype;
@@ -401,19 +429,20 @@ static void prepare(comparison *c, const settings *s)
 
 int main(int argc, char **argv)
 {
-    static comparison c;
+    static comparison c[MOST_WORLDS];
     settings s = read_settings(argc, argv);
+    uint64_t wrong = 0;
 
-    prepare(&c, &s);
-    p2p_err err = measure(&c, &s);
-    uint64_t wrong = comparison_wrong(&c);
-    bool fine = !err && wrong == 0;
-    if (!err) {
-        comparison_settle(&c);
-        comparison_print(&c, s.format);
-        if (s.model && !comparison_write_model(&c, s.model)) fine = false;
+    for (size_t w = 0; w < s.world_count; w++) prepare(&c[w], &s, s.worlds[w]);
+    p2p_err err = measure(c, &s);
+    for (size_t w = 0; w < s.world_count; w++) {
+        wrong += comparison_wrong(&c[w]);
+        comparison_settle(&c[w]);
     }
+    bool fine = !err && wrong == 0;
+    if (!err) comparison_print(c, s.world_count, s.format);
+    if (!err && s.model && !comparison_write_model(c, s.world_count, s.model)) fine = false;
     if (wrong) fprintf(stderr, "all_reduce: %llu elements are wrong\n", (unsigned long long)wrong);
-    comparison_free(&c);
+    for (size_t w = 0; w < s.world_count; w++) comparison_free(&c[w]);
     return err == P2P_ERR_ARG ? 2 : fine ? 0 : 1;
 }

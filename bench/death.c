@@ -84,7 +84,7 @@ static int deadlocked_rank(p2p_comm *world, void *arg)
 /* The supervisor explains each of these ends on stderr, as it should; here nobody reads it. */
 static p2p_err launch_silently(int ranks, int (*rank_main)(p2p_comm *, void *), bool last)
 {
-    p2p_options launch = {.trace = options_trace(last)};
+    p2p_options launch = {.world = options_world(), .trace = options_trace(last)};
     int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
     *shared = (board){.event = 0};

@@ -167,7 +167,7 @@ int main(int argc, char **argv)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) return 1;
     shared->seconds = (double)s.seconds;
-    p2p_options launch = {.trace = options_trace(true)};
+    p2p_options launch = {.world = options_world(), .trace = options_trace(true)};
     if (p2p_launch((int)s.ranks + 1, rank_main, NULL, &launch) != P2P_OK) return 1;
     print_table(&s);
     return 0;

@@ -2,11 +2,13 @@
 /*
  * ping_pong: how long a message takes. Rank 0 sends, rank 1 sends it back; half of the round trip is one message.
  *
- *      build/bench/ping_pong --world raw,socket
+ *      build/bench/ping_pong --world raw,socket,shm
  *
  * `raw` is a bare loop of blocking read and write on one socketpair between two processes: what the operating system
  * gives, and the floor to compare with. The worlds take turns, size by size and round by round, so that whatever
  * else the machine does hits all of them alike; say what you found as a ratio.
+ *
+ * Each row also says how far it is from what the machine could do at best (bench/util/limits.h).
  *
  * Every round starts two fresh processes, warms up (and checks every byte meanwhile), then measures each exchange.
  */
@@ -22,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/util/limits.h"
 #include "bench/util/options.h"
 #include "bench/util/sizes.h"
 #include "bench/util/stats.h"
@@ -32,7 +35,7 @@ enum { ROUNDS = 5, MOST_WORLDS = 4, MOST_ITERS = 20000, TAG = 1 };
 /* All rounds together take about this long, unless --iters says otherwise. */
 static const double total_us = 8e6;
 
-static const char *const known_worlds[] = {"raw", "socket"};
+static const char *const known_worlds[] = {"raw", "socket", "shm"};
 
 /* ---- One round: two processes, one size, one world ---- */
 
@@ -211,8 +214,6 @@ typedef struct {
     long factor, iters, warmup; /* iters, warmup: -1 for by size */
 } settings;
 
-static char default_worlds[] = "socket";
-
 static bool known(const char *world)
 {
     for (size_t i = 0; i < sizeof known_worlds / sizeof *known_worlds; i++)
@@ -225,7 +226,7 @@ static void set_worlds(settings *s, char *text, struct argp_state *state)
     if (!list_parse(text, s->worlds, MOST_WORLDS, &s->world_count))
         argp_error(state, "--world: up to %d names, separated by commas", MOST_WORLDS);
     for (size_t i = 0; i < s->world_count; i++)
-        if (!known(s->worlds[i])) argp_error(state, "--world: '%s' is not one of raw, socket", s->worlds[i]);
+        if (!known(s->worlds[i])) argp_error(state, "--world: '%s' is not one of raw, socket, shm", s->worlds[i]);
 }
 
 static void set_size(size_t *bytes, const char *name, const char *text, struct argp_state *state)
@@ -263,7 +264,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static settings read_settings(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"world", 'w', "NAMES", 0, "Worlds, separated by commas: socket, raw (default socket)", 0},
+        {"world", 'w', "NAMES", 0, "Worlds, separated by commas: socket, shm, raw (default: PAIRWISE_WORLD, or shm)",
+         0},
         {"min", 'b', "SIZE", 0, "Smallest message, in bytes; K, M, G are powers of 1024 (default 8)", 0},
         {"max", 'e', "SIZE", 0, "Largest message (default 16M)", 0},
         {"factor", 'f', "N", 0, "Each size is N times the one before (default 8)", 0},
@@ -276,7 +278,7 @@ static settings read_settings(int argc, char **argv)
                                      .parser = parse,
                                      .children = children,
                                      .doc = "Measure half a round trip between two ranks."};
-    settings s = {.worlds = {default_worlds},
+    settings s = {.worlds = {options_world()},
                   .world_count = 1,
                   .min = 8,
                   .max = 16 << 20,
@@ -325,7 +327,8 @@ static round_trip *new_round(const settings *s, size_t bytes, size_t *room)
 static const report_column columns[] = {
     {"world", "", 8, REPORT_TEXT, false}, {"bytes", "(B)", 10, 0, false},   {"us_min", "(us)", 11, 3, false},
     {"us_median", "(us)", 11, 3, false},  {"us_p99", "(us)", 11, 3, false}, {"GBps", "(1e9 B/s)", 10, 4, false},
-    {"#wrong", "(B)", 7, 0, true},        {"time/raw", "", 9, 2, true},
+    {"#wrong", "(B)", 7, 0, true},        {"time/raw", "", 9, 2, true},     {"limit_us", "(us)", 11, 3, false},
+    {"x_limit", "", 8, 2, false},
 };
 
 /* Of one world: its samples of the size under way, its medians of the smallest and the largest size. */
@@ -355,9 +358,9 @@ static const contender *find_raw(const contender *c, size_t count)
     return NULL;
 }
 
-static void print_row(report *out, const contender *c, const contender *raw, size_t bytes)
+static void print_row(report *out, const contender *c, const contender *raw, const limits *l, size_t bytes)
 {
-    double ratio = raw && raw->median > 0 ? c->median / raw->median : 0;
+    double ratio = raw && raw->median > 0 ? c->median / raw->median : 0, limit = limits_message_us(l);
     report_cell cells[] = {
         {c->name, 0},
         {NULL, (double)bytes},
@@ -367,22 +370,24 @@ static void print_row(report *out, const contender *c, const contender *raw, siz
         {NULL, (double)bytes / c->median * 1e-3},
         {NULL, (double)c->wrong},
         {raw ? NULL : "-", ratio},
+        {NULL, limit},
+        {NULL, c->median / limit},
     };
 
     report_row(out, cells);
 }
 
-static void print_size(report *out, contender *c, size_t count, size_t bytes, bool first)
+static void print_size(report *out, contender *c, size_t count, const limits *l, size_t bytes, bool first)
 {
     for (size_t i = 0; i < count; i++) {
         samples_sort(&c[i].us);
         c[i].last = c[i].median = samples_percentile(&c[i].us, 50);
         if (first) c[i].first = c[i].median;
     }
-    for (size_t i = 0; i < count; i++) print_row(out, &c[i], find_raw(c, count), bytes);
+    for (size_t i = 0; i < count; i++) print_row(out, &c[i], find_raw(c, count), l, bytes);
 }
 
-static bool measure_size(const settings *s, contender *c, size_t bytes, size_t *rounds_done)
+static bool measure_size(const settings *s, contender *c, limits *l, size_t bytes, size_t *rounds_done)
 {
     size_t room, total = ROUNDS * s->world_count * count_sizes(s);
     round_trip *r = new_round(s, bytes, &room);
@@ -392,19 +397,25 @@ static bool measure_size(const settings *s, contender *c, size_t bytes, size_t *
         samples_free(&c[i].us);
         c[i].wrong = 0;
     }
-    for (int round = 0; round < ROUNDS && fine; round++)
+    for (int round = 0; round < ROUNDS && fine; round++) {
+        fine = limits_round(l, bytes);
         for (size_t i = 0; i < s->world_count && fine; i++) {
             fine = one_round(&c[i], r, *rounds_done + s->world_count >= total);
             report_progress(++*rounds_done, total);
         }
+    }
+    limits_settle(l);
     munmap(r, room);
     return fine;
 }
 
-static void print_summary(const report *out, const settings *s, const contender *c, size_t last_size)
+static void print_summary(const report *out, const settings *s, const contender *c, const limits *last,
+                          size_t last_size)
 {
     const contender *raw = find_raw(c, s->world_count);
 
+    report_note(out, "limit: a cache line to another core (%.3f us) and one memcpy (%.2f GB/s of %zu B), in this run",
+                last->line_us, (double)last_size / last->copy_us * 1e-3, last_size);
     for (size_t i = 0; raw && i < s->world_count; i++) {
         if (&c[i] == raw) continue;
         report_note(out, "%s against raw: %.2f times the time at %zu B, %.2f times the bandwidth at %zu B", c[i].name,
@@ -416,6 +427,7 @@ int main(int argc, char **argv)
 {
     settings s = read_settings(argc, argv);
     contender c[MOST_WORLDS] = {{.name = NULL}};
+    limits l = {.line_us = 0};
     size_t done = 0, bytes = s.min, sizes = count_sizes(&s), wrong = 0;
     bool fine = true;
     report out;
@@ -425,12 +437,15 @@ int main(int argc, char **argv)
         printf("# ping_pong: half a round trip between 2 ranks, %d rounds a size, in turn\n", ROUNDS);
     report_begin(&out, s.format, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < sizes && fine; i++, bytes *= (size_t)s.factor) {
-        fine = measure_size(&s, c, bytes, &done);
-        if (fine) print_size(&out, c, s.world_count, bytes, i == 0);
+        limits_free(&l);
+        l = (limits){.line_us = 0};
+        fine = measure_size(&s, c, &l, bytes, &done);
+        if (fine) print_size(&out, c, s.world_count, &l, bytes, i == 0);
         for (size_t w = 0; w < s.world_count; w++) wrong += c[w].wrong;
     }
-    if (fine) print_summary(&out, &s, c, bytes / (size_t)s.factor);
+    if (fine) print_summary(&out, &s, c, &l, bytes / (size_t)s.factor);
     report_end(&out);
+    limits_free(&l);
     for (size_t w = 0; w < s.world_count; w++) samples_free(&c[w].us);
     if (wrong) fprintf(stderr, "ping_pong: %zu bytes came back wrong\n", wrong);
     return fine && wrong == 0 ? 0 : 1;

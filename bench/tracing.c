@@ -92,7 +92,7 @@ static bool run_side(const settings *s, int ranks, board *shared, const char *tr
 {
     samples all = {NULL, 0, 0};
     player p = {.bytes = s->bytes, .shared = shared};
-    p2p_options launch = {.trace = trace};
+    p2p_options launch = {.world = options_world(), .trace = trace};
 
     if (p2p_launch(ranks, rank_main, &p, &launch)) return false;
     for (size_t i = 0; i < shared->count; i++) {

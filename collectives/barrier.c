@@ -9,6 +9,8 @@
  *
  * ceil(log2 n) rounds of one empty message a rank, n a power of two or not.
  * Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988.
+ *
+ * Where ranks share memory, no message is needed: they have met when they have agreed that this is a barrier.
  */
 #include "collectives/internal.h"
 
@@ -26,7 +28,8 @@ static p2p_err disseminate(const coll__call *call)
 p2p_err coll_barrier(p2p_comm *comm)
 {
     coll__call call = {.comm = comm, .operation = "coll_barrier", .dtype = DTYPE_U8};
+    call.meets = p2p_layer_shares_memory(comm);
     p2p_err err = coll__begin(&call, COLL_NOTHING, COLL_NOTHING);
     if (err) return err;
-    return coll__end(&call, disseminate(&call), NULL);
+    return coll__end(&call, call.meets ? p2p_layer_agree(comm) : disseminate(&call), NULL);
 }

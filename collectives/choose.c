@@ -8,15 +8,17 @@
 #include "collectives/internal.h"
 #include "ring/ring.h"
 
-/* Read from the top: of the rows of an operation, the last whose ranks and bytes are both reached. Measured in the
- * socket world on two cores, ranks sharing them from three on. */
+/* Read from the top: of the rows of an operation, the last that applies. Measured on two cores, ranks sharing them from
+ * three on. */
 static const coll_choice choices[] = {
-    {"broadcast", 1, 0, "tree"},           /* as few messages as naive, and no rank sends them all */
-    {"reduce", 1, 0, "tree"},              /* the same */
-    {"all_reduce", 1, 0, "doubling"},      /* the fewest steps, for which someone has to be woken */
-    {"all_reduce", 1, 128 * 1024, "ring"}, /* both combine one half each */
-    {"all_reduce", 3, 32 * 1024, "tree"},  /* the fewest bytes in all, where copying begins to count */
-    {"all_reduce", 3, 256 * 1024, "ring"}, /* the fewest bytes through any one rank */
+    {"broadcast", false, 1, 0, "tree"},           /* as few messages as naive, and no rank sends them all */
+    {"reduce", false, 1, 0, "tree"},              /* the same */
+    {"all_reduce", false, 1, 0, "doubling"},      /* the fewest steps, for which someone has to be woken */
+    {"all_reduce", false, 1, 128 * 1024, "ring"}, /* both combine one half each */
+    {"all_reduce", false, 3, 32 * 1024, "tree"},  /* the fewest bytes in all, where copying begins to count */
+    {"all_reduce", false, 3, 256 * 1024, "ring"}, /* the fewest bytes through any one rank */
+    {"all_reduce", true, 1, 0, "flat"},           /* one meeting */
+    {"all_reduce", true, 1, 4 * 1024, "direct"},  /* two, but each byte is combined once */
 };
 
 enum { CHOICES = sizeof choices / sizeof *choices };
@@ -27,12 +29,16 @@ const coll_choice *coll_choices(size_t *rows)
     return choices;
 }
 
-const char *coll_choose(const char *operation, int ranks, size_t bytes)
+static bool applies(const coll_choice *c, const char *operation, bool shared, int ranks, size_t bytes)
+{
+    return (shared || !c->shared) && ranks >= c->ranks && bytes >= c->bytes && strcmp(c->operation, operation) == 0;
+}
+
+const char *coll_choose(const char *operation, bool shared, int ranks, size_t bytes)
 {
     const char *algorithm = NULL;
-    for (int i = 0; i < CHOICES; i++)
-        if (strcmp(choices[i].operation, operation) == 0 && ranks >= choices[i].ranks && bytes >= choices[i].bytes)
-            algorithm = choices[i].algorithm;
+    for (int i = CHOICES; i-- > 0 && !algorithm;)
+        if (applies(&choices[i], operation, shared, ranks, bytes)) algorithm = choices[i].algorithm;
     return algorithm;
 }
 
@@ -47,11 +53,14 @@ static const struct {
     broadcast broadcast;
     reduce reduce;
     all_reduce all_reduce;
+    p2p_err (*whole)(coll__call *call, void *buf); /* the same, if it can do without a frame around it */
 } algorithms[] = {
-    {"naive", coll_naive_broadcast, coll_naive_reduce, coll_naive_all_reduce},
-    {"tree", coll_tree_broadcast, coll_tree_reduce, coll_tree_all_reduce},
-    {"doubling", NULL, NULL, coll_doubling_all_reduce},
-    {"ring", NULL, NULL, ring_all_reduce},
+    {"flat", NULL, NULL, NULL, coll__flat_all_reduce},
+    {"direct", NULL, NULL, NULL, coll__direct_all_reduce},
+    {"naive", coll_naive_broadcast, coll_naive_reduce, coll_naive_all_reduce, NULL},
+    {"tree", coll_tree_broadcast, coll_tree_reduce, coll_tree_all_reduce, NULL},
+    {"doubling", NULL, NULL, coll_doubling_all_reduce, NULL},
+    {"ring", NULL, NULL, ring_all_reduce, NULL},
 };
 
 /* The row of the algorithm for this call. Wrong arguments choose anything: it will refuse them. */
@@ -59,7 +68,7 @@ static size_t chosen(const coll__call *call, const char *operation)
 {
     size_t bytes = 0, row = 0;
     dtype_bytes(call->count, call->dtype, &bytes);
-    const char *name = coll_choose(operation, p2p_size(call->comm), bytes);
+    const char *name = coll_choose(operation, p2p_layer_shares_memory(call->comm), p2p_size(call->comm), bytes);
     while (name && strcmp(algorithms[row].name, name) != 0) row++;
     return row;
 }
@@ -100,6 +109,7 @@ p2p_err coll_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtyp
         .comm = comm, .operation = "coll_all_reduce", .count = count, .dtype = dtype, .has_op = true, .op = op};
     size_t row = chosen(&call, "all_reduce");
     call.algorithm = algorithms[row].name;
+    if (algorithms[row].whole) return algorithms[row].whole(&call, buf);
     p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
     if (err) return err;
     return coll__end(&call, algorithms[row].all_reduce(comm, buf, count, dtype, op), NULL);

@@ -12,7 +12,8 @@
  *      all to one        coll_reduce, coll_gather, coll_gatherv
  *      all to all        coll_all_reduce, coll_all_gather, coll_all_gatherv, coll_reduce_scatter, coll_all_to_all,
  *                        coll_all_to_allv
- *      by algorithm      coll_naive_..., coll_tree_..., coll_doubling_...; and the ring in ring/ring.h
+ *      by algorithm      coll_naive_..., coll_tree_..., coll_doubling_..., coll_flat_..., coll_direct_...; and the ring
+ *                        in ring/ring.h
  *      which one         coll_choices, coll_choose
  *
  * Counts are elements. Buffers hold elements of `dtype`, aligned for it; they may be NULL when the count is 0, and the
@@ -32,7 +33,7 @@ extern "C" {
 #endif
 
 /* Returns on no rank before every rank has called it. Dissemination: ceil(log2 n) rounds of empty messages
- * (Hensgen, Finkel and Manber 1988). */
+ * (Hensgen, Finkel and Manber 1988); none where ranks share memory. */
 p2p_err coll_barrier(p2p_comm *comm);
 
 /* ---- The plain names pick an algorithm by the number of ranks and bytes: see coll_choices. ---- */
@@ -105,21 +106,28 @@ p2p_err coll_tree_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype
  * power of two (Thakur, Rabenseifner and Gropp 2005). */
 p2p_err coll_doubling_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
+/* Without messages, where ranks share memory (the shm world, no virtual network); elsewhere P2P_ERR_ARG. Flat: everyone
+ * combines everyone's whole buffer. Direct: everyone combines one slice of everyone's buffer, and takes the others; in place
+ * if the buffers are from p2p_alloc. Both strictly in rank order, as naive. */
+p2p_err coll_flat_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+p2p_err coll_direct_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+
 /* ---- What the plain names choose ---- */
 
-/* From so many ranks and so many bytes of the buffer on (until a later row applies): this algorithm. */
+/* From so many ranks and so many bytes of the buffer on (until a later row that applies): this algorithm. */
 typedef struct {
     const char *operation; /* "broadcast", "reduce", "all_reduce" */
+    bool shared;           /* only where ranks share memory: in the shm world, without a virtual network */
     int ranks;
     size_t bytes;
-    const char *algorithm; /* "naive", "tree", "doubling", "ring" */
+    const char *algorithm; /* "naive", "tree", "doubling", "ring", "flat", "direct" */
 } coll_choice;
 
 /* The whole table, in the order in which it is read: of the rows of an operation, the last that applies counts. */
 const coll_choice *coll_choices(size_t *rows);
 
-/* The algorithm that coll_<operation> takes; NULL if there is no such operation. */
-const char *coll_choose(const char *operation, int ranks, size_t bytes);
+/* The algorithm that coll_<operation> takes; NULL if there is no such operation. shared: do the ranks share memory? */
+const char *coll_choose(const char *operation, bool shared, int ranks, size_t bytes);
 
 /* ---- Whose line: see the end of p2p/p2p.h. ---- */
 
@@ -144,6 +152,8 @@ const char *coll_choose(const char *operation, int ranks, size_t bytes);
 #define coll_tree_reduce(...) (P2P_HERE, coll_tree_reduce(__VA_ARGS__))
 #define coll_tree_all_reduce(...) (P2P_HERE, coll_tree_all_reduce(__VA_ARGS__))
 #define coll_doubling_all_reduce(...) (P2P_HERE, coll_doubling_all_reduce(__VA_ARGS__))
+#define coll_flat_all_reduce(...) (P2P_HERE, coll_flat_all_reduce(__VA_ARGS__))
+#define coll_direct_all_reduce(...) (P2P_HERE, coll_direct_all_reduce(__VA_ARGS__))
 #endif
 
 #ifdef __cplusplus

@@ -39,6 +39,9 @@ typedef struct {
     int root;
     const char *wrong; /* what the caller of coll__begin has found wrong, or NULL */
     bool only_reads;   /* this rank writes nothing to its caller's buffer, or only through coll__end */
+    bool meets;        /* as in p2p_fingerprint; and what is carried */
+    const void *carries;
+    size_t carried_bytes;
 
     /* From coll__begin: */
     int rank, size;
@@ -61,6 +64,9 @@ typedef struct {
 
 /* n * count; SIZE_MAX, which no buffer has, if it overflows. */
 size_t coll__times(size_t count, int n);
+
+/* For algorithms without messages: call->wrong, if the ranks share no memory. Before coll__begin. */
+void coll__needs_shared_memory(coll__call *call);
 
 /* Check everything that can be checked here, and begin. On error nothing has begun. */
 p2p_err coll__begin(coll__call *call, coll__span reads, coll__span writes);
@@ -124,5 +130,9 @@ p2p_err coll__tree_broadcast(coll__call *call, void *data, int root);
 p2p_err coll__naive_reduce(coll__call *call, const void *own, void *work, int root, const void **result);
 size_t coll__naive_reduce_scratch(const coll__call *call);
 p2p_err coll__tree_reduce(coll__call *call, const void *own, void *work, int root, const void **result);
+
+/* The whole operation, for a call that has its name, and has not begun. */
+p2p_err coll__flat_all_reduce(coll__call *call, void *buf);
+p2p_err coll__direct_all_reduce(coll__call *call, void *buf);
 
 #endif

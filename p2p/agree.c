@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Agreement: before a collective can spoil anything, every rank shows on the board what it thinks the collective is.
+ * Agreement: before a collective can spoil anything, every rank shows on the board what it thinks the collective is, and
+ * looks at what the others show.
  *
- *      first to arrive    claims the slot of this number, writes its fingerprint             CLAIMED -> OPEN
- *      the others         compare with it, and count themselves in
- *      last to arrive     says that all agree, and has those woken that went to sleep        OPEN -> AGREED
+ *      rank          0         1         2         3          one cache line each (board_line)
+ *      at            #17       #17       #16       #17        rank 2 is not there yet: wait
+ *      hash          a3f1..    a3f1..    ......    a3f1..     equal so far
  *
- * One counter and one comparison a rank, no messages. A difference ends the job through the supervisor, so that every
- * rank learns of it, whatever it is waiting for.
+ * A rank writes its own line and reads the others', so that two ranks that come at the same time need one cache line each
+ * way, and no rank waits for a lock. A difference ends the job through the supervisor, so that every rank learns of it,
+ * whatever it is waiting for. The lines may carry a few bytes, and a collective may have more steps at which all ranks
+ * meet: whoever sees the last one arrive wakes those that have gone to sleep.
+ *
+ * A line is used again eight collectives later, and not before everyone has left the one that used it.
  */
 #include <linux/futex.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -19,144 +23,92 @@
 #include <unistd.h>
 
 #include "p2p/control.h"
+#include "p2p/fingerprint.h"
 #include "p2p/internal.h"
+
 #define DOZE_NS 1000000
+#define QUICK_LOOKS 100
 
-static uint64_t phase_of(uint64_t number, unsigned phase)
-{
-    return number * 4 + phase;
-}
-
-static bool slot_agreed(const board_slot *slot, uint64_t number)
-{
-    return atomic_load(&slot->phase) >= phase_of(number, SLOT_AGREED); /* a later number: agreed long since */
-}
-
-static board_slot *slot_of(const p2p_comm *comm, uint64_t number)
-{
-    return p2p__board_slot(comm->engine->board, comm->context, number);
-}
-
-/* ---- Fingerprints ---- */
-
-/* What this rank shows of itself already (layer.c) is what it thinks. */
-static void fill(const p2p_comm *comm, board_fingerprint *f)
-{
-    const board_call *call = &comm->engine->row->call;
-    p2p__copy_text(f->operation, sizeof f->operation, call->name);
-    p2p__copy_text(f->file, sizeof f->file, call->file);
-    f->line = call->line;
-    f->what = call->what;
-    f->rank = comm->engine->rank;
-}
-
-static bool same_what(const board_what *a, const board_what *b)
-{
-    return a->count == b->count && a->root == b->root && strcmp(a->dtype, b->dtype) == 0 && strcmp(a->op, b->op) == 0 &&
-           strcmp(a->algorithm, b->algorithm) == 0;
-}
-
-static bool same(const board_fingerprint *first, const p2p_comm *comm)
-{
-    const board_call *call = &comm->engine->row->call;
-    return same_what(&first->what, &call->what) && strcmp(first->operation, call->name) == 0;
-}
-
-/* ---- A difference ---- */
-
+/* A wait for all ranks of a communicator to come to a step of a collective. */
 typedef struct {
-    char text[900];
-    size_t used;
-} sentence;
+    const p2p_comm *comm;
+    uint64_t number, steps, hash;
+    const board_line *lines;
+    int seen;   /* ranks (of the communicator) below this are there */
+    int differ; /* one that means something else; -1: none */
+    bool asked; /* to be woken */
+    bool settled;
+} meeting;
 
-__attribute__((format(printf, 2, 3))) static void add(sentence *s, const char *format, ...)
+static meeting meeting_of(const p2p_comm *comm, uint64_t number, uint64_t steps, uint64_t hash)
 {
-    va_list args;
-    va_start(args, format);
-    int more = vsnprintf(s->text + s->used, sizeof s->text - s->used, format, args);
-    va_end(args);
-    s->used += (size_t)more < sizeof s->text - s->used ? (size_t)more : sizeof s->text - s->used - 1;
+    return (meeting){.comm = comm,
+                     .number = number,
+                     .steps = steps,
+                     .hash = hash,
+                     .lines = p2p__board_lines(comm->engine->board, comm->context, number),
+                     .differ = -1};
 }
 
-static void add_place(sentence *s, const board_fingerprint *f)
+/* ---- Looking ---- */
+
+/* A line that says a later number belongs to a rank that has left this collective: it has agreed long since. */
+static bool means_the_same(const meeting *m, const board_line *line)
 {
-    if (f->file[0]) add(s, " at %s:%d", f->file, f->line);
+    uint64_t what = atomic_load_explicit(&line->what, memory_order_relaxed);
+    atomic_thread_fence(memory_order_acquire);
+    return what == m->hash || atomic_load_explicit(&line->at, memory_order_relaxed) >> 24 != m->number;
 }
 
-static void add_fields(sentence *s, const board_fingerprint *f, const board_fingerprint *other)
+/* Is this rank (of the communicator) there? Notes if it means something else, as soon as it has said so. */
+static bool is_there(meeting *m, int rank)
 {
-    const board_what *a = &f->what, *b = &other->what;
-    const char *between = " ";
-    add(s, "rank %d has", f->rank);
-    if (a->count != b->count) add(s, "%scount %llu", between, (unsigned long long)a->count), between = ", ";
-    if (strcmp(a->dtype, b->dtype) != 0) add(s, "%sdtype %s", between, a->dtype), between = ", ";
-    if (strcmp(a->op, b->op) != 0) add(s, "%sop %s", between, a->op), between = ", ";
-    if (a->root != b->root) add(s, "%sroot %d", between, a->root), between = ", ";
-    if (strcmp(a->algorithm, b->algorithm) != 0) add(s, "%salgorithm %s", between, a->algorithm);
-    add_place(s, f);
+    const board_line *line = &m->lines[m->comm->world_rank[rank]];
+    uint64_t at = atomic_load_explicit(&line->at, memory_order_acquire);
+    bool has_said = at >> 24 == m->number && at >= p2p__line_at(m->number, 1);
+    if (m->hash && has_said && !means_the_same(m, line)) m->differ = m->comm->world_rank[rank];
+    return at >= p2p__line_at(m->number, m->steps);
 }
 
-static void describe_difference(const board_fingerprint *a, const board_fingerprint *b, uint64_t number, sentence *s)
+/* Are all there? Also true if there is nothing left to wait for, because one means something else. */
+static bool all_there(meeting *m)
 {
-    unsigned long long n = number;
-    if (strcmp(a->operation, b->operation) != 0) {
-        add(s, "rank %d is in %s #%llu", a->rank, a->operation, n);
-        add_place(s, a);
-        add(s, ", rank %d in %s #%llu", b->rank, b->operation, n);
-        add_place(s, b);
-        add(s, "\n  try: every rank must make the same collective calls in the same order");
-        return;
-    }
-    add(s, "%s #%llu: ", a->operation, n);
-    add_fields(s, a, b);
-    add(s, ", ");
-    add_fields(s, b, a);
-    add(s, "\n  try: give every rank the same arguments; no buffer has been changed");
+    while (m->differ < 0 && m->seen < m->comm->size && is_there(m, m->seen)) m->seen++;
+    return m->seen == m->comm->size || m->differ >= 0;
 }
 
-/* The lower rank first, so that the words do not depend on who came first. */
-static p2p_err differ(p2p_comm *comm, const board_slot *slot, uint64_t number)
+/* The same, and whoever is there is compared with, whatever others are not. */
+static bool all_compared(meeting *m)
+{
+    for (int i = m->seen; m->hash && i < m->comm->size && m->differ < 0; i++) is_there(m, i);
+    return all_there(m);
+}
+
+static p2p_err differ(p2p_comm *comm, const meeting *m)
 {
     p2p_engine *engine = comm->engine;
-    board_fingerprint own, first = slot->first;
-    sentence s = {.used = 0};
-    fill(comm, &own);
-    bool first_is_lower = first.rank < own.rank;
-    add(&s, "mismatch: ");
-    describe_difference(first_is_lower ? &first : &own, first_is_lower ? &own : &first, number, &s);
-    snprintf(engine->row->error, sizeof engine->row->error, "%s", s.text);
+    p2p__describe_difference(engine, m->differ, comm->context, m->number, engine->row->error,
+                             sizeof engine->row->error);
     p2p__control_tell(engine, CONTROL_MISMATCH, engine->rank, 0);
     while (!atomic_load(&engine->board->failed)) p2p__pause(100000);
     p2p__job_failed(engine);
     return p2p__job_error(comm);
 }
 
-/* ---- Arriving ---- */
-
-static bool claim(p2p_comm *comm, board_slot *slot, uint64_t seen, uint64_t number)
-{
-    if (!atomic_compare_exchange_strong(&slot->phase, &seen, phase_of(number, SLOT_CLAIMED))) return false;
-    fill(comm, &slot->first);
-    atomic_store_explicit(&slot->arrived, 0, memory_order_relaxed);
-    for (int i = 0; i * 64 < comm->engine->size; i++) {
-        atomic_store_explicit(&slot->here[i], 0, memory_order_relaxed);
-        atomic_store_explicit(&slot->asleep[i], 0, memory_order_relaxed);
-    }
-    atomic_store(&slot->phase, phase_of(number, SLOT_OPEN));
-    return true;
-}
+/* ---- Waking ---- */
 
 /* Most wait on a futex, which one call wakes. They only doze there, since they cannot look at their links meanwhile. */
-static void ring_bell(board_slot *slot)
+static void wake_all(const meeting *m)
 {
-    atomic_fetch_add(&slot->bell, 1);
-    if (atomic_load(&slot->dozing)) syscall(SYS_futex, &slot->bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
-static void wake_sleepers(p2p_engine *engine, board_slot *slot)
-{
+    p2p_engine *engine = m->comm->engine;
+    board_gate *gate = p2p__board_gate(engine->board, m->comm->context, m->number);
+    if (atomic_load_explicit(&gate->dozing, memory_order_relaxed)) {
+        atomic_fetch_add(&gate->bell, 1);
+        syscall(SYS_futex, &gate->bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    }
     for (int i = 0; i * 64 < engine->size; i++) {
-        uint64_t asleep = atomic_load(&slot->asleep[i]);
+        uint64_t asleep = atomic_load_explicit(&gate->asleep[i], memory_order_relaxed);
+        if (asleep) asleep = atomic_exchange(&gate->asleep[i], 0);
         for (int bit = 0; asleep; bit++, asleep >>= 1) {
             if (!(asleep & 1)) continue;
             atomic_fetch_add(&engine->board->rows[i * 64 + bit].nudges, 1);
@@ -165,61 +117,36 @@ static void wake_sleepers(p2p_engine *engine, board_slot *slot)
     }
 }
 
-static void arrive(p2p_comm *comm, board_slot *slot, uint64_t number)
+/* Whoever has come must look once after it can be sure that the others see it. Of two that differ the one that came later
+ * sees it then; and of those that come last at the same time at least one finds all there, and wakes whoever sleeps. To be
+ * sure takes a fence, which costs as much as a message, but next to nothing once others have answered: so it is put off
+ * until all are there, or until this rank has to wait in earnest. */
+static void settle(meeting *m)
 {
-    p2p_engine *engine = comm->engine;
-    atomic_fetch_or_explicit(&slot->here[engine->rank / 64], UINT64_C(1) << (engine->rank % 64), memory_order_relaxed);
-    if (atomic_fetch_add(&slot->arrived, 1) + 1 < (uint32_t)comm->size) return;
-    atomic_store(&slot->phase, phase_of(number, SLOT_AGREED));
-    ring_bell(slot);
-    wake_sleepers(engine, slot);
+    m->settled = true;
+    atomic_thread_fence(memory_order_seq_cst);
+    if (all_compared(m) && m->differ < 0) wake_all(m);
 }
 
-/* The slot's last user, BOARD_SLOTS collectives ago, must be agreed before it can be used again: only non-blocking
- * collectives can be that far apart. */
-static p2p_err wait_for_slot(p2p_comm *comm, uint64_t number);
+/* ---- Waiting ---- */
 
-p2p_err p2p__agree_post(p2p_comm *comm)
-{
-    uint64_t number = comm->collectives;
-    board_slot *slot = slot_of(comm, number);
-    p2p_err err = wait_for_slot(comm, number);
-    if (err) return err;
-    uint64_t seen = atomic_load(&slot->phase);
-    if (seen < phase_of(number, SLOT_FREE)) claim(comm, slot, seen, number);
-    while (atomic_load(&slot->phase) == phase_of(number, SLOT_CLAIMED)) {
-        if (p2p__job_failed(comm->engine)) return p2p__job_error(comm);
-        sched_yield();
-    }
-    if (!same(&slot->first, comm)) return differ(comm, slot, number);
-    arrive(comm, slot, number);
-    return P2P_OK;
-}
-
-/* ---- Waiting for the others ---- */
-
-typedef struct {
-    const p2p_comm *comm;
-    uint64_t number;
-} agreement;
-
-static bool is_agreed(p2p_engine *engine, void *arg)
+static bool is_complete(p2p_engine *engine, void *arg)
 {
     (void)engine;
-    const agreement *a = arg;
-    return slot_agreed(slot_of(a->comm, a->number), a->number);
+    return all_there(arg);
 }
 
 static void describe_missing(p2p_engine *engine, void *arg, board_wait *wait)
 {
-    const agreement *a = arg;
-    const board_slot *slot = slot_of(a->comm, a->number);
+    const meeting *m = arg;
+    uint64_t wanted = p2p__line_at(m->number, m->steps);
     (void)engine;
-    wait->agree_context = a->comm->context;
-    wait->agree_number = a->number;
-    for (int i = 0; i < a->comm->size; i++) {
-        int rank = a->comm->world_rank[i];
-        if (!(atomic_load(&slot->here[rank / 64]) >> (rank % 64) & 1)) p2p__set_add(&wait->need, rank);
+    wait->agree_context = m->comm->context;
+    wait->agree_number = m->number;
+    wait->agree_steps = m->steps;
+    for (int i = m->seen; i < m->comm->size; i++) {
+        int rank = m->comm->world_rank[i];
+        if (atomic_load(&m->lines[rank].at) < wanted) p2p__set_add(&wait->need, rank);
     }
 }
 
@@ -227,48 +154,150 @@ static void describe_missing(p2p_engine *engine, void *arg, board_wait *wait)
  * sleeps here does not serve its links. */
 static void doze(p2p_engine *engine, void *arg)
 {
-    const agreement *a = arg;
-    board_slot *slot = slot_of(a->comm, a->number);
+    meeting *m = arg;
+    board_gate *gate = p2p__board_gate(engine->board, m->comm->context, m->number);
     const struct timespec limit = {0, DOZE_NS};
 
-    for (int i = 0; i < engine->spin.yields && !is_agreed(engine, arg); i++) sched_yield();
-    uint32_t bell = atomic_load(&slot->bell);
-    atomic_fetch_add(&slot->dozing, 1);
-    if (!is_agreed(engine, arg)) syscall(SYS_futex, &slot->bell, FUTEX_WAIT, bell, &limit, NULL, 0);
-    atomic_fetch_sub(&slot->dozing, 1);
+    for (int i = 0; i < engine->spin.yields_before_a_doze && !all_there(m); i++) sched_yield();
+    uint32_t bell = atomic_load(&gate->bell);
+    atomic_fetch_add(&gate->dozing, 1);
+    if (!all_there(m)) syscall(SYS_futex, &gate->bell, FUTEX_WAIT, bell, &limit, NULL, 0);
+    atomic_fetch_sub(&gate->dozing, 1);
 }
 
 static void ask_to_be_woken(p2p_engine *engine, void *arg)
 {
-    const agreement *a = arg;
-    atomic_fetch_or(&slot_of(a->comm, a->number)->asleep[engine->rank / 64], UINT64_C(1) << (engine->rank % 64));
+    meeting *m = arg;
+    board_gate *gate = p2p__board_gate(engine->board, m->comm->context, m->number);
+    atomic_fetch_or(&gate->asleep[engine->rank / 64], UINT64_C(1) << (engine->rank % 64));
+    m->asked = true;
 }
 
-static p2p_err wait_agreed(p2p_comm *comm, uint64_t number)
+static void need_no_waking(const meeting *m)
 {
-    agreement a = {comm, number};
-    if (is_agreed(comm->engine, &a)) return P2P_OK;
-    p2p_waiting waiting = {.ready = is_agreed,
-                           .describe = describe_missing,
-                           .doze = doze,
-                           .before_sleep = ask_to_be_woken,
-                           .arg = &a,
-                           .state = BOARD_BLOCKED};
-    p2p_err err = p2p__block(comm, &waiting);
+    p2p_engine *engine = m->comm->engine;
+    board_gate *gate = p2p__board_gate(engine->board, m->comm->context, m->number);
+    atomic_fetch_and(&gate->asleep[engine->rank / 64], ~(UINT64_C(1) << (engine->rank % 64)));
+}
+
+/* With a core for each rank the others are often here in no time. */
+static void look_quickly(p2p_engine *engine, meeting *m)
+{
+    int looks = engine->spin.cheap_looks && engine->spin.now ? QUICK_LOOKS : 1;
+    while (!all_there(m) && --looks > 0) continue;
+}
+
+static p2p_err wait_for(p2p_comm *comm, meeting *m)
+{
+    p2p_err err = P2P_OK;
+    look_quickly(comm->engine, m);
+    if (!m->settled) settle(m);
+    if (!all_there(m)) {
+        p2p_waiting waiting = {.ready = is_complete,
+                               .describe = describe_missing,
+                               .doze = doze,
+                               .before_sleep = ask_to_be_woken,
+                               .arg = m,
+                               .state = BOARD_BLOCKED};
+        err = p2p__block(comm, &waiting);
+        if (m->asked) need_no_waking(m);
+    }
+    if (!err && m->differ >= 0) return differ(comm, m);
+    if (!err && m->number == comm->all_passed + 1) comm->all_passed++;
     return err == P2P_ERR_TIMEOUT ? p2p__poison(comm, err) : err;
 }
 
-static p2p_err wait_for_slot(p2p_comm *comm, uint64_t number)
+/* ---- Coming ---- */
+
+static board_line *own_line(const p2p_comm *comm, uint64_t number)
 {
-    return number > BOARD_SLOTS ? wait_agreed(comm, number - BOARD_SLOTS) : P2P_OK;
+    return &p2p__board_lines(comm->engine->board, comm->context, number)[comm->engine->rank];
+}
+
+/* A wait for the agreement on one that this rank has come to; 0 for a hash means that it does not matter. */
+static meeting agreement(const p2p_comm *comm, uint64_t number)
+{
+    return meeting_of(comm, number, 1, atomic_load(&own_line(comm, number)->what));
+}
+
+/* The line that this rank will write was last used BOARD_SLOTS collectives ago: everyone must have left that one, which
+ * they have if they are in the next. Only non-blocking collectives can be that far apart. */
+static p2p_err make_room(p2p_comm *comm, uint64_t number)
+{
+    while (comm->all_passed + BOARD_SLOTS < number + 1) {
+        meeting m = agreement(comm, comm->all_passed + 1);
+        m.settled = true; /* this rank came long ago */
+        p2p_err err = wait_for(comm, &m);
+        if (err) return err;
+    }
+    return P2P_OK;
+}
+
+static void write_line(board_line *line, uint64_t number, uint64_t hash, const void *carried, size_t bytes)
+{
+    atomic_store_explicit(&line->at, p2p__line_at(number, 0), memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    atomic_store_explicit(&line->what, hash, memory_order_relaxed);
+    if (bytes) memcpy(line->carried, carried, bytes);
+    atomic_store_explicit(&line->at, p2p__line_at(number, 1), memory_order_release);
+}
+
+/* What does not fit into a line travels on this rank's stage. */
+static p2p_err put_on_stage(p2p_comm *comm, const p2p_fingerprint *what)
+{
+    comm->carried = (p2p_stages){NULL, 0, 0};
+    if (what->carried_bytes <= BOARD_CARRIED) return P2P_OK;
+    p2p_err err = p2p_layer_stages(comm, &comm->carried);
+    if (!err)
+        memcpy(comm->carried.first + (size_t)comm->rank * comm->carried.stride, what->carries, what->carried_bytes);
+    return err;
+}
+
+p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
+{
+    p2p_engine *engine = comm->engine;
+    uint64_t number = comm->posted + 1;
+    p2p_err err = make_room(comm, number);
+    if (!err) err = put_on_stage(comm, what);
+    if (err) return err;
+    comm->posted = number;
+    if (engine->config.check) p2p__show_words(engine, comm->context, number);
+    size_t in_line = comm->carried.first ? 0 : what->carried_bytes;
+    write_line(own_line(comm, number), number, engine->config.check ? engine->shown_hash : 0, what->carries, in_line);
+    comm->settled = !what->meets;
+    if (what->meets) return P2P_OK; /* it waits for the others soon, and settles then */
+    meeting m = agreement(comm, number);
+    settle(&m);
+    return m.differ < 0 ? P2P_OK : differ(comm, &m);
 }
 
 p2p_err p2p_layer_agree(p2p_comm *comm)
 {
     if (comm->agreed) return P2P_OK;
-    p2p_err err = wait_agreed(comm, comm->collectives);
+    meeting m = agreement(comm, comm->posted);
+    m.settled = comm->settled;
+    p2p_err err = wait_for(comm, &m);
     if (!err) comm->agreed = true;
     return err;
+}
+
+p2p_err p2p_layer_meet(p2p_comm *comm, unsigned step)
+{
+    if (comm->size == 1) return P2P_OK;
+    board_line *line = own_line(comm, comm->posted);
+    meeting m = agreement(comm, comm->posted);
+    m.steps = step + 1;
+    if (comm->agreed) m.hash = 0;
+    atomic_store_explicit(&line->at, p2p__line_at(comm->posted, step + 1), memory_order_release);
+    p2p_err err = wait_for(comm, &m);
+    if (!err) comm->agreed = true;
+    return err;
+}
+
+const void *p2p_layer_carried(const p2p_comm *comm, int rank)
+{
+    if (comm->carried.first) return comm->carried.first + (size_t)rank * comm->carried.stride;
+    return p2p__board_lines(comm->engine->board, comm->context, comm->posted)[comm->world_rank[rank]].carried;
 }
 
 uint64_t p2p_layer_number(const p2p_comm *comm)
@@ -278,7 +307,12 @@ uint64_t p2p_layer_number(const p2p_comm *comm)
 
 p2p_err p2p_layer_test_agree(p2p_comm *comm, uint64_t number, bool *agreed)
 {
-    *agreed = !number || !comm->engine->config.check || comm->size == 1 || slot_agreed(slot_of(comm, number), number);
+    *agreed = !number || !comm->engine->config.check || comm->size == 1 || number <= comm->all_passed;
+    if (*agreed) return P2P_OK;
+    meeting m = agreement(comm, number);
+    *agreed = all_there(&m);
+    if (m.differ >= 0) return differ(comm, &m);
+    if (*agreed && number == comm->all_passed + 1) comm->all_passed++;
     if (*agreed || !p2p__job_failed(comm->engine)) return P2P_OK;
     return p2p__job_error(comm);
 }

@@ -187,7 +187,10 @@ bool p2p__job_failed(p2p_engine *engine)
 
 p2p_err p2p__job_error(p2p_comm *comm)
 {
-    const board_failure *failure = &comm->engine->board->failure;
+    p2p_engine *engine = comm->engine;
+    const board_failure *failure = &engine->board->failure;
+    if (engine->poisoned)
+        return p2p__fail(comm, engine->poisoned, "%s", engine->poison); /* what came last was no frame */
     p2p__fail(comm, failure->err, "%s", failure->text);
     return p2p__poison(comm, failure->err);
 }
@@ -303,33 +306,33 @@ static p2p_err wait_loop(p2p_comm *comm, const p2p_waiting *waiting, uint64_t de
 }
 
 /* Look again for a while before going to sleep, as long as spin.c finds it worth it. */
-static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, uint64_t started, int *looks)
+static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_spell *spell)
 {
-    uint64_t give_up = started + p2p__spin_time(&engine->spin);
     p2p_err err;
     do {
-        ++*looks;
-        err = waiting->hot ? engine->world->try_peer(engine, waiting->hot) : engine->world->progress(engine, 0);
-        if (!err) err = step_layers(engine);
-    } while (!err && !waiting->ready(engine, waiting->arg) && !engine->failed && p2p__now() < give_up);
+        err = waiting->hot && spell->spin_until ? engine->world->try_peer(engine, waiting->hot)
+                                                : engine->world->progress(engine, 0);
+        if (!err && engine->layers.head) err = step_layers(engine);
+    } while (!err && !waiting->ready(engine, waiting->arg) && !engine->failed &&
+             p2p__spell_goes_on(&engine->spin, spell));
     return err == P2P_ERR_NOMEM ? P2P_OK : err;
 }
 
 static p2p_err block(p2p_comm *comm, const p2p_waiting *waiting)
 {
     p2p_engine *engine = comm->engine;
-    uint64_t started = p2p__now(), limit = waiting->patient ? 0 : engine->config.timeout_ns;
-    int looks = 0;
-    p2p_err err = look_a_while(engine, waiting, started, &looks);
+    p2p_spell spell;
+    p2p__spell_begin(&engine->spin, &spell);
+    p2p_err err = look_a_while(engine, waiting, &spell);
     if (err) return p2p__fail(comm, err, "%s", engine->poison);
-    enum p2p_spin_result result = looks > 1 ? SPIN_SPUN : SPIN_FOUND;
     if (waiting->doze && !waiting->ready(engine, waiting->arg)) waiting->doze(engine, waiting->arg);
-    if (!waiting->ready(engine, waiting->arg)) {
-        result = SPIN_SLEPT;
-        err = wait_loop(comm, waiting, limit ? started + limit : UINT64_MAX);
+    bool slept = !waiting->ready(engine, waiting->arg);
+    if (slept) {
+        uint64_t limit = waiting->patient ? 0 : engine->config.timeout_ns;
+        err = wait_loop(comm, waiting, limit ? spell.started + limit : UINT64_MAX);
     }
     if (shown_state(engine) == BOARD_BLOCKED) p2p__show_running(engine);
-    p2p__spin_learn(&engine->spin, result, result == SPIN_SLEPT ? p2p__now() - started : 0);
+    p2p__spell_end(&engine->spin, &spell, slept);
     return err;
 }
 

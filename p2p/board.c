@@ -10,22 +10,30 @@
 #include <unistd.h>
 
 #include "build_id.h"
+#include "p2p/memory.h"
 #include "p2p/trace.h"
 
 static size_t rows_bytes(int size)
 {
-    return sizeof(board) + (size_t)size * sizeof(board_row);
+    return (sizeof(board) + (size_t)size * sizeof(board_row) + 63) / 64 * 64;
+}
+
+/* Ranks must not write to the same cache line: a row of counters is a whole number of them. */
+static size_t counters_of_a_rank(int size)
+{
+    return ((size_t)size + 7) / 8 * 8;
 }
 
 static size_t counters_bytes(int size)
 {
-    return (2 * (size_t)size * (size_t)size * sizeof(uint64_t) + 63) / 64 * 64;
+    return 2 * (size_t)size * counters_of_a_rank(size) * sizeof(uint64_t);
 }
 
 /* The trace begins on a page of its own. */
 static size_t trace_at(int size)
 {
-    size_t end = rows_bytes(size) + counters_bytes(size) + BOARD_CONTEXTS * BOARD_SLOTS * sizeof(board_slot);
+    size_t end = rows_bytes(size) + counters_bytes(size) +
+                 (size_t)BOARD_CONTEXTS * BOARD_SLOTS * (sizeof(board_gate) + (size_t)size * sizeof(board_line));
     return (end + 4095) / 4096 * 4096;
 }
 
@@ -61,7 +69,7 @@ board *p2p__board_create(int size, const p2p_config *config, int *fd)
     b->config = *config;
     b->magic = BOARD_MAGIC;
     snprintf(b->build_id, sizeof b->build_id, "%s", P2P_BUILD_ID);
-    atomic_store(&b->next_context, 1);
+    atomic_store(&b->memory_end, p2p__memory_begin(size, config));
     *fd = file;
     return b;
 }
@@ -73,17 +81,21 @@ board *p2p__board_attach(int fd, char *why, size_t why_bytes)
         snprintf(why, why_bytes, "the launcher's shared memory cannot be opened");
         return NULL;
     }
-    board *b = map(fd, (size_t)info.st_size);
+    board *b = map(fd, sizeof *b);
     if (!b) {
         snprintf(why, why_bytes, "the launcher's shared memory cannot be mapped: %s", strerror(errno));
         return NULL;
     }
     bool ours = b->magic == BOARD_MAGIC && memcmp(b->build_id, P2P_BUILD_ID, sizeof P2P_BUILD_ID) == 0;
-    if (ours && (size_t)info.st_size == p2p__board_bytes(b->size, &b->config)) return b;
-    snprintf(why, why_bytes, "the launcher is Pairwise build %.31s, this program is build %s",
-             b->magic == BOARD_MAGIC ? b->build_id : "(unknown)", P2P_BUILD_ID);
-    munmap(b, (size_t)info.st_size);
-    return NULL;
+    size_t bytes = ours ? p2p__board_bytes(b->size, &b->config) : 0;
+    if (!ours || (size_t)info.st_size < bytes)
+        snprintf(why, why_bytes, "the launcher is Pairwise build %.31s, this program is build %s",
+                 b->magic == BOARD_MAGIC ? b->build_id : "(unknown)", P2P_BUILD_ID);
+    munmap(b, sizeof *b);
+    if (!ours || (size_t)info.st_size < bytes) return NULL;
+    b = map(fd, bytes);
+    if (!b) snprintf(why, why_bytes, "the launcher's shared memory cannot be mapped: %s", strerror(errno));
+    return b;
 }
 
 void p2p__board_close(board *b)
@@ -98,18 +110,29 @@ static _Atomic uint64_t *counters(board *b)
 
 _Atomic uint64_t *p2p__board_sent(board *b, int by)
 {
-    return counters(b) + (size_t)by * (size_t)b->size;
+    return counters(b) + (size_t)by * counters_of_a_rank(b->size);
 }
 
 _Atomic uint64_t *p2p__board_received(board *b, int by)
 {
-    return counters(b) + ((size_t)b->size + (size_t)by) * (size_t)b->size;
+    return counters(b) + ((size_t)b->size + (size_t)by) * counters_of_a_rank(b->size);
 }
 
-board_slot *p2p__board_slot(board *b, uint32_t context, uint64_t number)
+static size_t slot_of(uint32_t context, uint64_t number)
 {
-    board_slot *slots = (board_slot *)(void *)((char *)counters(b) + counters_bytes(b->size));
-    return slots + (size_t)(context / 2 % BOARD_CONTEXTS) * BOARD_SLOTS + number % BOARD_SLOTS;
+    return (size_t)(context / 2 % BOARD_CONTEXTS) * BOARD_SLOTS + number % BOARD_SLOTS;
+}
+
+board_gate *p2p__board_gate(board *b, uint32_t context, uint64_t number)
+{
+    board_gate *gates = (board_gate *)(void *)((char *)counters(b) + counters_bytes(b->size));
+    return gates + slot_of(context, number);
+}
+
+board_line *p2p__board_lines(board *b, uint32_t context, uint64_t number)
+{
+    board_line *lines = (board_line *)(void *)(p2p__board_gate(b, 0, 0) + (size_t)BOARD_CONTEXTS * BOARD_SLOTS);
+    return lines + slot_of(context, number) * (size_t)b->size;
 }
 
 /* snprintf at the end of what is there already. */

@@ -73,9 +73,8 @@ typedef struct {
     p2p_rank_set need, any[BOARD_ANY_SETS], layers;
     p2p_rank_set draining; /* peers for whom something had not left yet */
     bool drains;
-    uint32_t
-        agree_context; /* with agree_number != 0: of `need`, those who have come to that slot are not needed any more */
-    uint64_t agree_number;
+    uint32_t agree_context; /* with agree_number != 0: of `need`, those who have come so far are not needed any more */
+    uint64_t agree_number, agree_steps;
     int any_count;
     int layer_count;
     int pending_count, waiting_count; /* in all; the first few are below */
@@ -83,43 +82,60 @@ typedef struct {
     board_item waiting[BOARD_ITEMS];  /* messages here that nobody has asked for */
 } board_wait;
 
+/* What a rank thinks a collective is, in words: for those that think otherwise. */
+typedef struct {
+    uint32_t context;
+    uint64_t number;
+    char operation[40];
+    board_what what;
+    char file[120];
+    int line;
+} board_words;
+
+#define BOARD_WORDS 64 /* the last ones, by context and number */
+
 typedef struct {
     _Alignas(64) _Atomic uint64_t activity; /* odd while changing */
     _Atomic int state;                      /* enum board_state */
     _Atomic int pid;
-    _Atomic uint64_t polls;       /* tests and iprobes that found nothing */
-    _Atomic uint64_t nudges;      /* sent to this rank, counted by whoever sends one */
-    _Atomic uint64_t nudges_seen; /* by this rank, published as `received` is */
-    board_call call;              /* the current or last outermost call */
+    _Atomic uint64_t polls;               /* tests and iprobes that found nothing */
+    _Atomic uint64_t nudges;              /* sent to this rank, counted by whoever sends one */
+    _Atomic uint64_t nudges_seen;         /* by this rank, published as `received` is */
+    _Alignas(64) _Atomic uint32_t asleep; /* shm: whoever writes for this rank wakes it, and takes this back */
+    _Atomic uint32_t told;                /* messages of the supervisor to this rank */
+    _Alignas(64)         /* the lines above are read by others all the time: they must not change with what is below */
+        board_call call; /* the current or last outermost call */
     board_wait wait;
     char error[1024]; /* the message of a fatal error, "" if none */
+    board_words words[BOARD_WORDS];
 } board_row;
 
-/* What one rank says a collective is. */
-typedef struct {
-    char operation[40];
-    board_what what;
-    int rank; /* of the world, who says so */
-    char file[120];
-    int line;
-} board_fingerprint;
-
 /*
- * One collective on one communicator, while ranks arrive. `phase` is number * 4 + one of the below. The first to arrive
- * claims the slot of its number (modulo BOARD_SLOTS; the one before must be agreed by then) and writes what it thinks;
- * the others compare; the last one says "agreed", and wakes those that sleep.
+ * Where one rank is in one collective of one communicator, for the others to see: a cache line that only that rank writes.
+ * `at` is its place: the number of the collective (from 1), and the steps it has come to in it (from 1 as soon as it has
+ * said what it thinks the collective is; 0 while it is saying that). A rank writes what the line of a later collective
+ * says only when everyone has left the one before.
  */
-enum { SLOT_FREE, SLOT_CLAIMED, SLOT_OPEN, SLOT_AGREED };
+enum { BOARD_CARRIED = 48 };
 
 typedef struct {
-    _Alignas(64) _Atomic uint64_t phase;
-    _Atomic uint32_t arrived;
-    _Atomic uint32_t bell, dozing; /* a futex: changes when all agree; and how many wait on it */
-    _Atomic uint64_t here[RANK_SET_WORDS], asleep[RANK_SET_WORDS]; /* world ranks */
-    board_fingerprint first;
-} board_slot;
+    _Alignas(64) _Atomic uint64_t at;
+    _Atomic uint64_t what;                /* a hash of what it thinks the collective is */
+    unsigned char carried[BOARD_CARRIED]; /* of the caller's */
+} board_line;
 
-#define BOARD_SLOTS 8
+static inline uint64_t p2p__line_at(uint64_t number, uint64_t steps)
+{
+    return number << 24 | steps;
+}
+
+/* For those that wait for others in a collective. */
+typedef struct {
+    _Alignas(64) _Atomic uint32_t bell, dozing; /* a futex: changes when all are there; and how many wait on it */
+    _Atomic uint64_t asleep[RANK_SET_WORDS];    /* world ranks */
+} board_gate;
+
+#define BOARD_SLOTS 8       /* collectives of a communicator that can be under way at a time */
 #define BOARD_CONTEXTS 4096 /* communicators at a time */
 
 /* Why the job failed: written once, by the supervisor, before `failed` is set. */
@@ -137,10 +153,12 @@ typedef struct {
     p2p_config config;
     _Atomic uint32_t failed;
     board_failure failure;
-    _Atomic uint32_t next_context; /* for p2p_split */
-    _Atomic uint32_t
-        context_users[BOARD_CONTEXTS]; /* ranks whose communicator has this index; 0: free; the world has 0 */
-    board_row rows[];                  /* then: sent[size][size], received[size][size], slots, the trace */
+    _Atomic uint64_t memory_end; /* of what has been given out of the file behind the board (memory.h) */
+    /* Of communicators, by index; the world has 0: */
+    _Atomic uint32_t context_users[BOARD_CONTEXTS]; /* ranks that have one with this index; 0: free */
+    _Atomic uint64_t stage_place[BOARD_CONTEXTS];   /* of its stages (stage.c), 0: none yet */
+    _Atomic uint32_t context_turn[BOARD_CONTEXTS];  /* how often the index has been given out */
+    board_row rows[];                               /* then: sent, received, gates, lines, the trace */
 } board;
 
 /* Bytes of a board for this many ranks; nearly all of it is never touched. */
@@ -158,8 +176,9 @@ void p2p__board_close(board *b);
 _Atomic uint64_t *p2p__board_sent(board *b, int by);
 _Atomic uint64_t *p2p__board_received(board *b, int by);
 
-/* The slot of collective `number` of a communicator. */
-board_slot *p2p__board_slot(board *b, uint32_t context, uint64_t number);
+/* Collective `number` of a communicator: the lines of all ranks of the world, and the gate of those that wait. */
+board_line *p2p__board_lines(board *b, uint32_t context, uint64_t number);
+board_gate *p2p__board_gate(board *b, uint32_t context, uint64_t number);
 
 /* Where the blocks of the trace begin (trace.h). */
 void *p2p__board_trace(board *b);

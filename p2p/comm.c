@@ -33,6 +33,7 @@ p2p_comm *p2p__comm_new(p2p_engine *engine, uint32_t context, int rank, int size
 
 void p2p__comm_bury(p2p_comm *comm)
 {
+    p2p__stages_unmap(comm);
     if (comm->engine) TRACE(comm->engine, p2p__trace_stats(comm));
     free(comm->world_rank);
     free(comm->comm_rank);
@@ -92,6 +93,17 @@ static void unlink_comm(p2p_comm *comm)
     *at = comm->next;
 }
 
+/* The last one gives back what the communicator has, and only then can its index be given out again. */
+static void give_up_context(p2p_comm *comm)
+{
+    _Atomic uint32_t *users = &comm->engine->board->context_users[comm->context / 2 % BOARD_CONTEXTS];
+    uint32_t left = atomic_load(users);
+    while (left > 1 && !atomic_compare_exchange_weak(users, &left, left - 1)) continue;
+    if (left > 1) return;
+    p2p__stages_give_back(comm);
+    atomic_store(users, 0);
+}
+
 p2p_err p2p_free(p2p_comm *comm)
 {
     if (comm && !comm->engine && comm->context) { /* finalize buried it; only the handle is left */
@@ -107,7 +119,7 @@ p2p_err p2p_free(p2p_comm *comm)
         return p2p__leave(comm, p2p__fail(comm, P2P_ERR_STATE,
                                           "requests on this communicator are still pending\n"
                                           "  try: p2p_wait for each of them first"));
-    atomic_fetch_sub(&comm->engine->board->context_users[comm->context / 2 % BOARD_CONTEXTS], 1);
+    give_up_context(comm);
     err = p2p__leave(comm, P2P_OK);
     unlink_comm(comm);
     p2p__comm_bury(comm);

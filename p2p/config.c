@@ -109,6 +109,7 @@ static const struct {
     {"PAIRWISE_WORLD", parse_world, offsetof(p2p_config, world), "the name of a world: " P2P_WORLD_NAMES},
     {"PAIRWISE_EAGER", parse_eager, offsetof(p2p_config, eager), "a size from 0 to 1G, such as 64K"},
     {"PAIRWISE_UNEXP_MAX", parse_bytes, offsetof(p2p_config, unexpected_max), "a size, such as 256M"},
+    {"PAIRWISE_DIRECT", parse_bytes, offsetof(p2p_config, direct), "a size, such as 64K, or 0 for never"},
     {"PAIRWISE_TIMEOUT", parse_timeout, offsetof(p2p_config, timeout_ns),
      "seconds from 0.001 to 315360000, such as 1, 0.5 or 500ms"},
     {"PAIRWISE_SNDBUF", parse_buffer, offsetof(p2p_config, sndbuf), "a size from 1 to 1G, such as 4K"},
@@ -125,6 +126,7 @@ p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes)
 {
     *config = (p2p_config){.world = "socket",
                            .eager = (size_t)64 << 10,
+                           .direct = (size_t)16 << 10,
                            .unexpected_max = (size_t)256 << 20,
                            .check = true,
                            .trace_room = (size_t)64 << 20};

@@ -6,8 +6,10 @@
 #include "p2p/network.h"
 
 typedef struct {
-    char world[16];        /* PAIRWISE_WORLD */
-    size_t eager;          /* PAIRWISE_EAGER: a longer send waits for its receive; bytes */
+    char world[16]; /* PAIRWISE_WORLD */
+    size_t eager;   /* PAIRWISE_EAGER: a longer send waits for its receive; bytes */
+    size_t direct;  /* PAIRWISE_DIRECT: messages that wait for their receive are read from the sender's memory, in
+                            * a world that can, from so many bytes on; 0: never */
     size_t unexpected_max; /* PAIRWISE_UNEXP_MAX: room for messages nobody has asked for yet, in all; bytes */
     uint64_t timeout_ns;   /* PAIRWISE_TIMEOUT: bound on one blocking call; 0: none */
     int sndbuf;            /* PAIRWISE_SNDBUF: send buffer of a link, bytes; 0: the system's */

@@ -17,8 +17,9 @@ enum control_type {
     CONTROL_MISMATCH, /* a collective differs between ranks; the message is on the board, in this rank's row */
     CONTROL_WAKE,     /* nudge `rank`, which sleeps until the ranks of a collective agree */
     /* supervisor -> rank */
-    CONTROL_LINK,     /* the end of the link to `rank`, one descriptor */
+    CONTROL_LINK,     /* the end of the link to `rank`, one descriptor; `value`: its place in the shared memory */
     CONTROL_NOLINK,   /* that link cannot be: `rank` had no descriptor left, or the supervisor (`value` < 0) */
+    CONTROL_NOMEMORY, /* that link cannot be: there is no memory for it, `value` is errno */
     CONTROL_FAILED,   /* the job has failed: read why on the board */
     CONTROL_NUDGE,    /* look again */
     CONTROL_ALL_DONE, /* every rank has said goodbye */

@@ -45,20 +45,28 @@ static void init_peer(p2p_engine *engine, int rank)
 {
     p2p_peer *peer = &engine->peers[rank];
     peer->rank = rank;
-    peer->credit = engine->config.unexpected_max / (uint64_t)engine->size;
+    peer->credit = engine->share;
     peer->unexpected_tail = &peer->unexpected;
 }
 
-p2p_err p2p__engine_create(int rank, int control, board *b, p2p_engine **out)
+p2p_err p2p__engine_create(int rank, int control, int memory_fd, board *b, p2p_engine **out)
 {
     p2p_engine *engine = calloc(1, sizeof *engine);
-    if (!engine) return P2P_ERR_NOMEM;
+    if (!engine) {
+        if (memory_fd >= 0) close(memory_fd);
+        return P2P_ERR_NOMEM;
+    }
     *engine = (p2p_engine){.rank = rank, .size = b->size, .control = control, .board = b, .config = b->config};
+    engine->memory_fd = memory_fd;
     engine->row = &b->rows[rank];
     engine->next_id = 1;
+    engine->share = engine->config.unexpected_max / (uint64_t)b->size;
     engine->clock = &engine->own_clock;
-    p2p__spin_init(&engine->spin, b->size);
     engine->world = p2p__world_find(b->config.world);
+    p2p__spin_init(&engine->spin, rank, b->size, engine->world->link_memory);
+    engine->sealed = engine->world->sealed || b->config.crc;
+    engine->brief = !engine->sealed && !b->config.network.on && !b->config.trace_room;
+    engine->express = engine->brief && engine->world->send_now && !b->config.strict;
     engine->peers = calloc((size_t)b->size, sizeof *engine->peers);
     engine->this_process = process_mark();
     if (!engine->peers || !engine->this_process || engine->world->open(engine)) {
@@ -90,7 +98,9 @@ void p2p__engine_destroy(p2p_engine *engine)
 {
     if (engine->world_state) engine->world->close(engine);
     free_messages(engine);
+    p2p__blocks_free(engine);
     if (engine->control >= 0) close(engine->control);
+    if (engine->memory_fd >= 0) close(engine->memory_fd);
     if (engine->this_process) munmap((void *)(uintptr_t)engine->this_process, (size_t)sysconf(_SC_PAGESIZE));
     free(engine->trace);
     free(engine->peers);
@@ -99,20 +109,24 @@ void p2p__engine_destroy(p2p_engine *engine)
 
 /* ---- Frames that leave ---- */
 
+uint32_t p2p__frame_leaves(p2p_engine *engine, p2p_peer *peer)
+{
+    _Atomic uint64_t *sent = &p2p__board_sent(engine->board, engine->rank)[peer->rank];
+    p2p__row_open(engine->row);
+    atomic_store_explicit(sent, peer->frames_out + 1, memory_order_relaxed);
+    p2p__row_shut(engine->row);
+    return peer->frames_out++;
+}
+
 p2p_err p2p__post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet)
 {
     packet->next = NULL;
     packet->done = 0;
     packet->header.source = (uint32_t)engine->rank;
-    packet->header.sequence = peer->frames_out++;
-    p2p__wire_seal(&packet->header);
+    packet->header.sequence = p2p__frame_leaves(engine, peer);
+    if (engine->sealed) p2p__wire_seal(&packet->header);
     engine->packets_out++;
     peer->packets_out++;
-
-    _Atomic uint64_t *sent = &p2p__board_sent(engine->board, engine->rank)[peer->rank];
-    p2p__row_open(engine->row);
-    atomic_store_explicit(sent, peer->frames_out, memory_order_relaxed);
-    p2p__row_shut(engine->row);
     return engine->world->post(engine, peer, packet);
 }
 
@@ -190,7 +204,7 @@ static p2p_err act_on(p2p_engine *engine, p2p_peer *peer, const wire_header *hea
 p2p_err p2p__arrived(p2p_engine *engine, p2p_peer *peer, const wire_header *header)
 {
     char why[400];
-    if (!p2p__wire_check(header, peer->rank, peer->frames_in, engine->config.eager, why, sizeof why))
+    if (!p2p__wire_check(header, engine->sealed, peer->rank, peer->frames_in, engine->config.eager, why, sizeof why))
         return p2p__broken(engine, P2P_ERR_PROTO, "%s", why);
     peer->in = *header;
     peer->in_dest = NULL;
@@ -198,6 +212,14 @@ p2p_err p2p__arrived(p2p_engine *engine, p2p_peer *peer, const wire_header *head
     peer->in_unexpected = NULL;
     peer->in_got = 0;
     return act_on(engine, peer, &peer->in);
+}
+
+p2p_err p2p__damaged(p2p_engine *engine, const p2p_peer *peer, const wire_header *header)
+{
+    return p2p__broken(engine, P2P_ERR_PROTO,
+                       "a message of %llu bytes with tag %d from rank %d was damaged on the way: "
+                       "its CRC32C is wrong",
+                       (unsigned long long)header->bytes, header->tag, peer->rank);
 }
 
 static bool undamaged(const p2p_peer *peer)
@@ -218,21 +240,21 @@ static void unexpected_delivered(p2p_peer *peer)
     p2p__free_unexpected(message);
 }
 
+void p2p__frame_received(p2p_engine *engine, p2p_peer *peer)
+{
+    engine->moved++;
+    peer->frames_in++;
+    if (peer->received_dirty) return;
+    peer->received_dirty = true;
+    peer->next_dirty = engine->dirty;
+    engine->dirty = peer;
+}
+
 p2p_err p2p__delivered(p2p_engine *engine, p2p_peer *peer)
 {
     const wire_header *in = &peer->in;
-    engine->moved++;
-    peer->frames_in++;
-    if (!peer->received_dirty) {
-        peer->received_dirty = true;
-        peer->next_dirty = engine->dirty;
-        engine->dirty = peer;
-    }
-    if (!undamaged(peer))
-        return p2p__broken(engine, P2P_ERR_PROTO,
-                           "a message of %llu bytes with tag %d from rank %d was damaged on the way: "
-                           "its CRC32C is wrong",
-                           (unsigned long long)in->bytes, in->tag, peer->rank);
+    p2p__frame_received(engine, peer);
+    if (!undamaged(peer)) return p2p__damaged(engine, peer, in);
     bool kept = peer->in_unexpected && !peer->in_unexpected->claimed;
     if (peer->in_unexpected) unexpected_delivered(peer);
     if (peer->in_request) p2p__complete(peer->in_request, peer->in_request->err);
@@ -280,6 +302,11 @@ void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int 
 p2p_err p2p__unreachable_error(p2p_comm *comm, const p2p_peer *peer)
 {
     char who[40] = "the launcher";
+    if (peer->no_memory)
+        return p2p__fail(comm, P2P_ERR_SYS,
+                         "the link to rank %d cannot be opened: there is no shared memory for it: %s\n"
+                         "  try: fewer ranks, a higher limit (ulimit -f), or PAIRWISE_WORLD=socket",
+                         peer->rank, strerror(peer->no_memory));
     if (peer->lacking_rank >= 0) snprintf(who, sizeof who, "rank %d", peer->lacking_rank);
     return p2p__fail(
         comm, P2P_ERR_SYS,
@@ -294,11 +321,11 @@ static int descriptor_limit(void)
     return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (int)limit.rlim_cur : 0;
 }
 
-static p2p_err link_arrived(p2p_engine *engine, p2p_peer *peer, int fd, bool fd_lost)
+static p2p_err link_arrived(p2p_engine *engine, p2p_peer *peer, int fd, bool fd_lost, int place)
 {
     if (fd >= 0) {
         p2p__control_tell(engine, CONTROL_GOT, peer->rank, 0);
-        return engine->world->link(engine, peer, fd);
+        return engine->world->link(engine, peer, fd, place);
     }
     if (!fd_lost)
         return p2p__broken(engine, P2P_ERR_PROTO, "the launcher announced a link to rank %d and sent none", peer->rank);
@@ -310,7 +337,11 @@ static p2p_err link_arrived(p2p_engine *engine, p2p_peer *peer, int fd, bool fd_
 static p2p_err obey(p2p_engine *engine, const control_message *message, int fd, bool fd_lost)
 {
     switch (message->type) {
-    case CONTROL_LINK: return link_arrived(engine, &engine->peers[message->rank], fd, fd_lost);
+    case CONTROL_LINK: return link_arrived(engine, &engine->peers[message->rank], fd, fd_lost, message->value);
+    case CONTROL_NOMEMORY:
+        engine->peers[message->rank].no_memory = message->value;
+        p2p__unreachable(engine, &engine->peers[message->rank], -1, 0);
+        return P2P_OK;
     case CONTROL_NOLINK:
         p2p__unreachable(engine, &engine->peers[message->rank], message->value < 0 ? -1 : message->rank,
                          message->value < 0 ? -message->value : message->value);

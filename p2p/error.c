@@ -96,10 +96,10 @@ static void fill_call(board_call *to, const p2p_comm *comm, const p2p_call *call
 /* The row is the rank's own; strings are copied only when they change, since this is on the path of every message. */
 static void show_call(p2p_engine *engine, const p2p_comm *comm, const p2p_call *call, const char *file, int line)
 {
-    if (file == engine->call_file && call->name == engine->call_name)
-        fill_numbers(&engine->row->call, comm, call, line);
-    else
-        fill_call(&engine->row->call, comm, call, file, line);
+    board_call *to = &engine->row->call;
+    if (call->name != engine->call_name) p2p__copy_text(to->name, sizeof to->name, call->name);
+    if (file != engine->call_file) p2p__copy_text(to->file, sizeof to->file, file);
+    fill_numbers(to, comm, call, line);
     engine->call_name = call->name;
     engine->call_file = file;
     engine->call_line = line;

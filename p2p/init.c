@@ -44,11 +44,14 @@ bool p2p__inside_job(void)
     return process_world || getenv(P2P_JOB_VARIABLE);
 }
 
-p2p_err p2p__become_rank(int rank, int control, board *b, p2p_comm **world, char *why, size_t why_bytes)
+p2p_err p2p__become_rank(int rank, int control, int memory_fd, board *b, p2p_comm **world, char *why, size_t why_bytes)
 {
+    bool shares_memory = p2p__world_find(b->config.world)->link_memory;
+    if (!shares_memory && memory_fd >= 0) close(memory_fd);
+    if (!shares_memory) memory_fd = -1;
     p2p_engine *engine;
     int *everyone = malloc((size_t)b->size * sizeof *everyone);
-    p2p_err err = everyone ? p2p__engine_create(rank, control, b, &engine) : P2P_ERR_NOMEM;
+    p2p_err err = everyone ? p2p__engine_create(rank, control, memory_fd, b, &engine) : P2P_ERR_NOMEM;
     p2p_comm *comm = NULL;
     if (!err) {
         for (int i = 0; i < b->size; i++) everyone[i] = i;
@@ -84,7 +87,7 @@ static p2p_err start_alone(p2p_comm **world)
     if (!b) return init_error(P2P_ERR_SYS, "no shared memory");
     close(fd);
     b->terminal = isatty(STDOUT_FILENO);
-    err = p2p__become_rank(0, -1, b, world, why, sizeof why);
+    err = p2p__become_rank(0, -1, -1, b, world, why, sizeof why);
     if (err) return init_error(err, why);
     fprintf(stderr, "pairwise: note: no launcher, so this is a world of one rank; for more: launch -n 4 PROGRAM\n");
     if (getenv("PAIRWISE_TRACE"))
@@ -106,9 +109,9 @@ static p2p_err start_launched(const char *job, p2p_comm **world)
         return init_error(P2P_ERR_STATE, why);
     }
     if (atomic_load(&b->rows[rank].pid)) return init_error(P2P_ERR_STATE, "another process is this rank already");
-    close(board_fd);
+    fcntl(board_fd, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    p2p_err err = p2p__become_rank(rank, control, b, world, why, sizeof why);
+    p2p_err err = p2p__become_rank(rank, control, board_fd, b, world, why, sizeof why);
     return err ? init_error(err, why) : P2P_OK;
 }
 

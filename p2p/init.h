@@ -14,7 +14,7 @@ void p2p__take_line(const char **file, int *line);
 bool p2p__inside_job(void);
 
 /* Become rank `rank`: the world communicator, ready to use. On failure says why. */
-p2p_err p2p__become_rank(int rank, int control, board *b, p2p_comm **world, char *why, size_t why_bytes);
+p2p_err p2p__become_rank(int rank, int control, int memory_fd, board *b, p2p_comm **world, char *why, size_t why_bytes);
 
 /* ---- comm.c ---- */
 

@@ -49,7 +49,6 @@ struct p2p_request {
     int peer; /* world rank; negative: any */
     int tag;
     uint64_t id;          /* on the wire; for receives also the order of posting */
-    p2p_packet packet;    /* EAGER, REQUEST and PAYLOAD of a send; CLEAR of a receive */
     uint64_t began, ends; /* virtual: when the message began; when a send's port is free again */
     uint32_t debug_crc;   /* of an isend's buffer, with PAIRWISE_DEBUG */
     const char *file;     /* where it was posted */
@@ -65,6 +64,8 @@ struct p2p_request {
     const char *layer_name;
     uint64_t layer_number;
     p2p_clock clock;
+
+    p2p_packet packet; /* EAGER, REQUEST and PAYLOAD of a send; CLEAR of a receive. Not set before it is used. */
 };
 
 /* A message, or the announcement of one, that no receive has asked for yet. */
@@ -98,18 +99,38 @@ struct p2p_peer {
     p2p_unexpected *in_unexpected;
     uint64_t in_got; /* payload bytes so far */
 
-    bool unreachable; /* no link can be had, because lacking_rank's limit on descriptors is reached */
-    int lacking_rank, limit;
+    bool
+        unreachable; /* no link can be had: lacking_rank's limit on descriptors is reached, or no_memory is why (errno) */
+    int lacking_rank, limit, no_memory;
     uint32_t frames_out, frames_in;
     size_t packets_out; /* frames posted that have not left */
+    uint32_t moved;     /* for traces: how often something moved between the two without a message */
     bool received_dirty;
     p2p_peer *next_dirty;
     void *link; /* the world's */
 };
 
+/* What has been put into words already (fingerprint.c). */
+typedef struct {
+    p2p_fingerprint what;
+    const char *file;
+} p2p_said;
+
+/* Shared memory: this rank's own from p2p_alloc, or another's as this one sees it. */
+typedef struct p2p_block {
+    struct p2p_block *next;
+    uint64_t place;
+    size_t bytes;
+    char *at;
+    size_t asked; /* own: bytes that were asked for, and where */
+    const char *file;
+    int line;
+} p2p_block;
+
 struct p2p_engine {
     int rank, size;
-    int control; /* socket to the supervisor, -1 in a world of one */
+    int control;   /* socket to the supervisor, -1 in a world of one */
+    int memory_fd; /* the job's memory file; -1: this world has no use for it */
     board *board;
     board_row *row;
     p2p_config config;
@@ -118,14 +139,19 @@ struct p2p_engine {
     p2p_clock *clock;    /* that of the rank, or of the non-blocking collective whose step runs */
     p2p_spin spin;
     const p2p_world *world;
+    bool sealed;  /* headers carry a checksum */
+    bool brief;   /* nothing is asked for (a seal, virtual time, a trace) that needs all of a short message's header */
+    bool express; /* nor anything else that it must go the long way for */
     void *world_state;
     p2p_peer *peers; /* [size] */
     p2p_request_list posted_any, layers;
     p2p_peer *dirty;
+    p2p_block *blocks, *views;
     p2p_comm *comms; /* all that are not freed, the world first */
     uint64_t next_id, next_order;
     p2p_request requests; /* allocated and not yet waited for */
     size_t unexpected_count;
+    uint64_t share;           /* of the room for messages nobody has asked for: a peer's; bytes */
     uint64_t moved;           /* bytes and frames that came in, to see whether anything did */
     bool stepping;            /* inside a layer's step */
     bool all_done, timed_out; /* everyone has said goodbye; a call of this rank has run into its time limit */
@@ -140,9 +166,12 @@ struct p2p_engine {
     int depth; /* of public calls */
     const char *call_name, *call_file;
     int call_line;
-    bool polled;        /* the call that ends now was a look that found nothing */
-    bool drained;       /* after a failure: everything that was sent has been received */
-    size_t packets_out; /* frames posted that have not left */
+    p2p_fingerprint shown; /* the collective on this rank's row, and its hash */
+    uint64_t shown_hash;
+    p2p_said said[BOARD_WORDS]; /* what the row's words say */
+    bool polled;                /* the call that ends now was a look that found nothing */
+    bool drained;               /* after a failure: everything that was sent has been received */
+    size_t packets_out;         /* frames posted that have not left */
 
     const unsigned char *this_process; /* a page that is zero in a forked child */
     _Atomic int owner;                 /* PAIRWISE_DEBUG: the thread inside, 0 if none */
@@ -157,10 +186,16 @@ struct p2p_comm {
     int *comm_rank;       /* [size of world], -1 for strangers */
     p2p_traffic *traffic; /* [size] */
     p2p_errors errors;
-    uint64_t collectives; /* begun so far: the number of the one that is open */
-    uint64_t layers_end;  /* virtual: when the last non-blocking collective ended */
-    bool agreed;          /* the open one, or it need not */
-    const char *file;     /* where p2p_split made it */
+    uint64_t collectives;  /* begun so far: the number of the one that is open */
+    uint64_t posted;       /* of them, those that ranks have shown each other: all, unless PAIRWISE_CHECK=0 */
+    uint64_t all_passed;   /* of these, the first so many are known to have been agreed on */
+    uint64_t layers_end;   /* virtual: when the last non-blocking collective ended */
+    bool agreed;           /* the open one, or it need not */
+    bool settled;          /* it has looked at the others after they could be sure to see it (agree.c) */
+    p2p_stages carried;    /* what has come with it, if it was too much for lines; first: NULL if not */
+    unsigned char *stages; /* stage.c: mapped; NULL: not asked for yet */
+    uint64_t stages_used;
+    const char *file; /* where p2p_split made it */
     int line;
     char cause[1024], message[1536];
 };
@@ -193,11 +228,19 @@ p2p_err p2p__check_buffer(p2p_comm *comm, const void *buf, size_t bytes);
 
 uint64_t p2p__now(void); /* ns, CLOCK_MONOTONIC */
 void p2p__pause(uint64_t ns);
-p2p_err p2p__engine_create(int rank, int control, board *b, p2p_engine **engine);
+p2p_err p2p__engine_create(int rank, int control, int memory_fd, board *b,
+                           p2p_engine **engine); /* memory_fd is its own */
 void p2p__engine_destroy(p2p_engine *engine);
 
 /* Give the world a packet; counts the frame on the board first. */
 p2p_err p2p__post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet);
+
+/* For worlds: a frame to this peer is about to leave that is no packet: counts it on the board, and returns its sequence
+ * number. */
+uint32_t p2p__frame_leaves(p2p_engine *engine, p2p_peer *peer);
+
+/* A frame from this peer has been dealt with. */
+void p2p__frame_received(p2p_engine *engine, p2p_peer *peer);
 
 /* For worlds: all of a packet has left. It may be gone afterwards. */
 void p2p__left(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet);
@@ -209,6 +252,9 @@ p2p_err p2p__delivered(p2p_engine *engine, p2p_peer *peer);
 
 /* For worlds: bytes that are no frame, or a link that broke. Never returns P2P_OK. */
 p2p_err p2p__broken(p2p_engine *engine, p2p_err err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* A message is not what was sent. Never returns P2P_OK. */
+p2p_err p2p__damaged(p2p_engine *engine, const p2p_peer *peer, const wire_header *header);
 
 /* Read what the supervisor says. */
 p2p_err p2p__control_serve(p2p_engine *engine);
@@ -244,6 +290,12 @@ p2p_err p2p__got_clear(p2p_engine *engine, p2p_peer *peer, p2p_request request, 
 /* A receive has met a REQUEST: answer it, with CLEAR, or with "forget it" if the buffer is too small. */
 p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *header);
 
+/* Are messages of so many bytes read straight from their sender's memory, where the system allows it? */
+static inline bool p2p__reads_memory(const p2p_engine *engine, size_t bytes)
+{
+    return engine->world->read && engine->config.direct && bytes >= engine->config.direct;
+}
+
 /* A receive and a send of the same rank have met. */
 void p2p__match_self(p2p_engine *engine, p2p_request receive, p2p_request send);
 
@@ -256,6 +308,13 @@ p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes);
 /* No link to this peer can be had: every operation with it ends with P2P_ERR_SYS. */
 void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int limit);
 p2p_err p2p__unreachable_error(p2p_comm *comm, const p2p_peer *peer);
+
+/* ---- express.c: a short message whose way is free. False: nothing has been done, and it must go the long way. The
+ *      arguments have been checked. ---- */
+
+bool p2p__express_send(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, uint32_t context);
+bool p2p__express_recv(p2p_comm *comm, void *buf, size_t room, int source, int tag, uint32_t context,
+                       p2p_status *status);
 
 /* ---- request.c ---- */
 
@@ -273,8 +332,15 @@ void p2p__forget_line(void);
 
 /* ---- agree.c ---- */
 
-/* Tell the others what this rank thinks the collective is: what its row shows. */
-p2p_err p2p__agree_post(p2p_comm *comm);
+/* Tell the others that this rank is in the open collective, and what it thinks it is: what its row shows. Some bytes may
+ * go with it. */
+p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what);
+
+/* ---- stage.c ---- */
+
+void p2p__stages_unmap(p2p_comm *comm);
+void p2p__stages_give_back(p2p_comm *comm);
+void p2p__blocks_free(p2p_engine *engine);
 
 /* ---- leaks.c ---- */
 

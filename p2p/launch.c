@@ -267,10 +267,9 @@ static int run_function(void *arg, int rank, int control, int board_fd, board *b
     const rank_function *function = arg;
     char why[400], job[64];
     p2p_comm *world;
-    close(board_fd);
     snprintf(job, sizeof job, "%d,%d,%d", rank, control, -1);
     setenv(P2P_JOB_VARIABLE, job, 1);
-    if (p2p__become_rank(rank, control, b, &world, why, sizeof why)) {
+    if (p2p__become_rank(rank, control, board_fd, b, &world, why, sizeof why)) {
         fprintf(stderr, "pairwise: rank %d: %s\n", rank, why);
         return 1;
     }

@@ -20,6 +20,7 @@
 #include <sys/types.h>
 
 #include "p2p/board.h"
+#include "p2p/control.h"
 #include "p2p/output.h"
 
 uint64_t p2p__now(void);
@@ -52,6 +53,7 @@ typedef struct {
 typedef struct {
     int a, b;
     int fd_for_b; /* a has its end, b could not be sent its own yet; else -1 */
+    int place;    /* of its shared memory, if it needs any */
 } p2p_link_wish;
 
 typedef struct {
@@ -107,6 +109,9 @@ bool p2p__start_ranks(p2p_job *job);
 /* ---- supervisor.c ---- */
 
 int p2p__supervise(p2p_job *job);
+
+/* Send a control message, with descriptor fd beside it (-1: none). False and errno on failure; EAGAIN: try later. */
+bool p2p__tell_rank(p2p_job *job, int rank, control_message message, int fd);
 
 /* The job has failed: ranks are told why, and get a second to end. Only the first failure counts. */
 void p2p__job_fail(p2p_job *job, p2p_err err, int rank, int status, const char *text);

@@ -3,20 +3,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "p2p/fingerprint.h"
 #include "p2p/init.h"
 #include "p2p/trace_rank.h"
-
-/* Shown behind the name: "coll_all_reduce(#3, ring, count 1000, f32, sum)". */
-static void show(p2p_comm *comm, const p2p_fingerprint *what, uint64_t number)
-{
-    board_call *call = &comm->engine->row->call;
-    call->number = number;
-    p2p__copy_text(call->what.algorithm, sizeof call->what.algorithm, what->algorithm);
-    p2p__copy_text(call->what.dtype, sizeof call->what.dtype, what->dtype);
-    p2p__copy_text(call->what.op, sizeof call->what.op, what->op);
-    call->what.count = what->count;
-    call->what.root = what->root;
-}
 
 p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what)
 {
@@ -26,10 +15,10 @@ p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what)
     if (comm->engine->depth > 1) return P2P_OK;
     if (p2p__job_failed(comm->engine)) return p2p__leave(comm, p2p__job_error(comm));
     comm->collectives++;
-    comm->agreed = comm->size == 1 || !comm->engine->config.check;
-    show(comm, what, comm->collectives);
+    comm->agreed = comm->size == 1 || !(comm->engine->config.check || what->meets);
+    p2p__show_collective(comm->engine, what, comm->collectives);
     if (comm->agreed) return P2P_OK;
-    err = p2p__agree_post(comm);
+    err = p2p__agree_post(comm, what);
     if (!err && !what->late) err = p2p_layer_agree(comm);
     return err ? p2p__leave(comm, err) : P2P_OK;
 }
@@ -38,7 +27,7 @@ p2p_err p2p_layer_refuse(p2p_comm *comm, const p2p_fingerprint *what, p2p_err er
 {
     p2p_err unusable = p2p__enter(comm, &(p2p_call){what->operation, SHAPE_COLLECTIVE, 0, 0, 0, 0, 0});
     if (unusable) return unusable;
-    if (comm->engine->depth == 1) show(comm, what, comm->collectives + 1);
+    if (comm->engine->depth == 1) p2p__show_collective(comm->engine, what, comm->collectives + 1);
     return p2p__leave(comm, p2p__fail(comm, err, "%s", cause));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program leaves behind at p2p_finalize: messages, requests, communicators. */
+/* What a program leaves behind at p2p_finalize: messages, requests, communicators, memory. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,6 +78,19 @@ static void unfreed(const p2p_engine *engine, report *r)
     if (last->file) add(r, ": made at %s:%d", last->file, last->line);
 }
 
+static void unreleased(const p2p_engine *engine, report *r)
+{
+    size_t count = 0, shown = 0;
+    for (const p2p_block *at = engine->blocks; at; at = at->next) count++;
+    if (!count) return;
+    begin_kind(r, count, "buffer never released", "buffers never released");
+    for (const p2p_block *at = engine->blocks; at && shown < SHOWN; at = at->next) {
+        add(r, "%s %zu bytes", shown++ ? ";" : ":", at->asked);
+        if (at->file) add(r, " from %s:%d", at->file, at->line);
+    }
+    if (shown < count) add(r, "; ...");
+}
+
 p2p_err p2p__report_leaks(p2p_comm *world)
 {
     const p2p_engine *engine = world->engine;
@@ -85,9 +98,10 @@ p2p_err p2p__report_leaks(p2p_comm *world)
     unreceived(engine, &r);
     unfinished(engine, &r);
     unfreed(engine, &r);
+    unreleased(engine, &r);
     if (!r.kinds) return P2P_OK;
     return p2p__fail(world, P2P_ERR_LEAK,
                      "%s\n  try: receive what is sent (p2p_recv), wait for every request (p2p_wait), free what "
-                     "p2p_split makes (p2p_free)",
+                     "p2p_split makes (p2p_free), release what p2p_alloc gives (p2p_release)",
                      r.text);
 }

@@ -12,6 +12,8 @@
 
 #include "p2p/control.h"
 #include "p2p/launch.h"
+#include "p2p/memory.h"
+#include "p2p/world.h"
 
 #define AT_ONCE_EACH 32
 
@@ -61,7 +63,7 @@ void p2p__link_want(p2p_job *job, int from, int to)
         job->wishes = grown;
         job->wish_room = room;
     }
-    job->wishes[job->wish_count++] = (p2p_link_wish){a, b, -1};
+    job->wishes[job->wish_count++] = (p2p_link_wish){a, b, -1, 0};
     p2p__links_open(job);
 }
 
@@ -80,8 +82,7 @@ void p2p__link_got(p2p_job *job, int rank)
 void p2p__link_lost(p2p_job *job, int rank, int peer, int limit)
 {
     acknowledged(job, rank);
-    if (peer >= 0 && peer < job->size)
-        p2p__control_send(job->ranks[peer].control, (control_message){CONTROL_NOLINK, rank, limit}, -1);
+    if (peer >= 0 && peer < job->size) p2p__tell_rank(job, peer, (control_message){CONTROL_NOLINK, rank, limit}, -1);
     p2p__links_open(job);
 }
 
@@ -91,10 +92,10 @@ static bool has_room(const p2p_job *job, int rank)
 }
 
 /* Send `rank` its end and close ours. False if it must be tried again later. */
-static bool deliver(p2p_job *job, int rank, int peer, int fd)
+static bool deliver(p2p_job *job, int rank, int peer, int fd, int place)
 {
     p2p_rank_process *to = &job->ranks[rank];
-    bool sent = to->control >= 0 && p2p__control_send(to->control, (control_message){CONTROL_LINK, peer, 0}, fd);
+    bool sent = to->control >= 0 && p2p__tell_rank(job, rank, (control_message){CONTROL_LINK, peer, place}, fd);
     bool hopeless = to->control < 0 || (!sent && (errno == EPIPE || errno == ECONNRESET));
     if (!sent && !hopeless) return false;
     close(fd);
@@ -104,28 +105,42 @@ static bool deliver(p2p_job *job, int rank, int peer, int fd)
     return true;
 }
 
-static bool refuse(p2p_job *job, const p2p_link_wish *wish)
+static bool refuse(p2p_job *job, const p2p_link_wish *wish, int type, int value)
 {
-    int limit = descriptor_limit();
-    p2p__control_send(job->ranks[wish->a].control, (control_message){CONTROL_NOLINK, wish->b, -limit}, -1);
-    p2p__control_send(job->ranks[wish->b].control, (control_message){CONTROL_NOLINK, wish->a, -limit}, -1);
+    p2p__tell_rank(job, wish->a, (control_message){type, wish->b, value}, -1);
+    p2p__tell_rank(job, wish->b, (control_message){type, wish->a, value}, -1);
     return true;
+}
+
+/* Where the two share memory, it lies behind the board. False and errno if there is none left. */
+static bool find_place(p2p_job *job, p2p_link_wish *wish)
+{
+    const p2p_config *config = &job->board->config;
+    const p2p_world *world = p2p__world_find(config->world);
+    if (!world->link_memory || wish->place) return true;
+    memory_place place = p2p__memory_take(job->board, job->board_fd, world->link_memory(config, job->size),
+                                          MEMORY_UNIT);
+    wish->place = (int)(place / MEMORY_UNIT);
+    return place && place / MEMORY_UNIT <= INT_MAX;
 }
 
 /* True when this wish has been dealt with. */
 static bool open_link(p2p_job *job, p2p_link_wish *wish)
 {
-    if (wish->fd_for_b >= 0) return has_room(job, wish->b) && deliver(job, wish->b, wish->a, wish->fd_for_b);
+    if (wish->fd_for_b >= 0)
+        return has_room(job, wish->b) && deliver(job, wish->b, wish->a, wish->fd_for_b, wish->place);
     if (!has_room(job, wish->a) || !has_room(job, wish->b)) return false;
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return refuse(job, wish);
-    if (!deliver(job, wish->a, wish->b, ends[0])) {
+    if (!find_place(job, wish)) return refuse(job, wish, CONTROL_NOMEMORY, errno);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return refuse(job, wish, CONTROL_NOLINK, -descriptor_limit());
+    if (!deliver(job, wish->a, wish->b, ends[0], wish->place)) {
         close(ends[0]);
         close(ends[1]);
         return false;
     }
     wish->fd_for_b = ends[1];
-    return deliver(job, wish->b, wish->a, ends[1]);
+    return deliver(job, wish->b, wish->a, ends[1], wish->place);
 }
 
 void p2p__links_open(p2p_job *job)

@@ -11,6 +11,7 @@
  *      who am I          p2p_rank, p2p_size, p2p_time, p2p_is_terminal
  *      blocking          p2p_send, p2p_ssend, p2p_recv, p2p_sendrecv, p2p_probe
  *      requests          p2p_isend, p2p_irecv, p2p_wait, p2p_test, p2p_wait_all, p2p_wait_any, p2p_iprobe
+ *      memory            p2p_alloc, p2p_release
  *      groups            p2p_split, p2p_free
  *      what happened     p2p_stats, p2p_strerror, p2p_error_message, p2p_set_errors
  *
@@ -32,21 +33,21 @@ extern "C" {
 
 /* ---- Errors: name, value, text. One list makes the enum and p2p_strerror. ---- */
 
-#define P2P_ERROR_LIST(X)                                                        \
-    X(P2P_OK, 0, "success")                                                      \
-    X(P2P_ERR_ARG, -1, "invalid argument")                                       \
-    X(P2P_ERR_RANK, -2, "rank out of range")                                     \
-    X(P2P_ERR_STATE, -3, "called at the wrong time")                             \
-    X(P2P_ERR_TRUNCATE, -4, "message longer than the receive buffer")            \
-    X(P2P_ERR_MISMATCH, -5, "ranks disagree about a collective")                 \
-    X(P2P_ERR_PEER_DEAD, -6, "a rank has died or left")                          \
-    X(P2P_ERR_TIMEOUT, -7, "timed out")                                          \
-    X(P2P_ERR_NOMEM, -8, "out of memory")                                        \
-    X(P2P_ERR_SYS, -9, "system call failed")                                     \
-    X(P2P_ERR_PROTO, -10, "invalid bytes on a link")                             \
-    X(P2P_ERR_LEAK, -11, "messages, requests or communicators left at finalize") \
-    X(P2P_ERR_RANK_FAILED, -12, "a rank of the launched job failed")             \
-    X(P2P_ERR_TODO, -13, "not written yet")                                      \
+#define P2P_ERROR_LIST(X)                                                                \
+    X(P2P_OK, 0, "success")                                                              \
+    X(P2P_ERR_ARG, -1, "invalid argument")                                               \
+    X(P2P_ERR_RANK, -2, "rank out of range")                                             \
+    X(P2P_ERR_STATE, -3, "called at the wrong time")                                     \
+    X(P2P_ERR_TRUNCATE, -4, "message longer than the receive buffer")                    \
+    X(P2P_ERR_MISMATCH, -5, "ranks disagree about a collective")                         \
+    X(P2P_ERR_PEER_DEAD, -6, "a rank has died or left")                                  \
+    X(P2P_ERR_TIMEOUT, -7, "timed out")                                                  \
+    X(P2P_ERR_NOMEM, -8, "out of memory")                                                \
+    X(P2P_ERR_SYS, -9, "system call failed")                                             \
+    X(P2P_ERR_PROTO, -10, "invalid bytes on a link")                                     \
+    X(P2P_ERR_LEAK, -11, "messages, requests, communicators or memory left at finalize") \
+    X(P2P_ERR_RANK_FAILED, -12, "a rank of the launched job failed")                     \
+    X(P2P_ERR_TODO, -13, "not written yet")                                              \
     X(P2P_ERR_DEADLOCK, -14, "deadlock: nothing can ever release this call")
 
 typedef enum {
@@ -82,7 +83,7 @@ typedef struct {
 
 /* How to launch. All zero is the default; fields from exit_status on are results. */
 typedef struct {
-    const char *world; /* "socket"; NULL: PAIRWISE_WORLD, else socket */
+    const char *world; /* "socket" or "shm"; NULL: PAIRWISE_WORLD, else socket */
     const char
         *network;    /* a virtual network: "10GbE", "latency=2us,bandwidth=12G"; NULL: PAIRWISE_NETWORK, else none */
     bool strict;     /* every send waits for its receive (also PAIRWISE_STRICT=1) */
@@ -108,7 +109,7 @@ p2p_err p2p_launch(int size, int (*rank_main)(p2p_comm *world, void *arg), void 
 p2p_err p2p_init(p2p_comm **world);
 
 /* Wait until every rank has called it, then check: messages nobody received, requests nobody waited for and
- * communicators nobody freed are P2P_ERR_LEAK, each named. All is released in any case; world remains valid
+ * communicators and buffers nobody freed are P2P_ERR_LEAK, each named. All is released in any case; world remains valid
  * as an argument, and a second finalize is harmless. */
 p2p_err p2p_finalize(p2p_comm *world);
 
@@ -168,6 +169,17 @@ p2p_err p2p_wait_all(size_t count, p2p_request requests[], p2p_status statuses[]
  * P2P_REQUEST_NULL, *index is (size_t)P2P_UNDEFINED. */
 p2p_err p2p_wait_any(size_t count, p2p_request requests[], size_t *index, p2p_status *status);
 
+/* ---- Memory that ranks share. In the shm world the other ranks can read such a buffer in place, so a collective on it (from
+ *      every rank) copies less; in others it is memory like any other. ---- */
+
+/* *buf: a zeroed buffer of `bytes` bytes, aligned to a page, this rank's own: it counts as memory in use at once, touched
+ * or not. P2P_ERR_NOMEM if there is no more. Local: other ranks need not call it. */
+p2p_err p2p_alloc(p2p_comm *comm, size_t bytes, void **buf);
+
+/* Give it back; NULL is fine. Not while a request uses it. What is left at p2p_finalize is given back then,
+ * and reported (P2P_ERR_LEAK). */
+p2p_err p2p_release(p2p_comm *comm, void *buf);
+
 /* ---- Groups ---- */
 
 /* Collective: ranks with the same colour (>= 0) form a new communicator, in the order of key, then of rank.
@@ -212,6 +224,8 @@ void p2p__here(const char *file, int line);
 #define p2p_test(...) (P2P_HERE, p2p_test(__VA_ARGS__))
 #define p2p_wait_all(...) (P2P_HERE, p2p_wait_all(__VA_ARGS__))
 #define p2p_wait_any(...) (P2P_HERE, p2p_wait_any(__VA_ARGS__))
+#define p2p_alloc(...) (P2P_HERE, p2p_alloc(__VA_ARGS__))
+#define p2p_release(...) (P2P_HERE, p2p_release(__VA_ARGS__))
 #define p2p_split(...) (P2P_HERE, p2p_split(__VA_ARGS__))
 #define p2p_free(...) (P2P_HERE, p2p_free(__VA_ARGS__))
 #endif

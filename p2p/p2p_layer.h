@@ -38,7 +38,10 @@ typedef struct {
     size_t count;          /* elements */
     const char *dtype, *op;
     int root;
-    bool late; /* begin need not wait: p2p_layer_agree will be called before a user buffer is written */
+    bool late;           /* begin need not wait: p2p_layer_agree will be called before a user buffer is written */
+    bool meets;          /* p2p_layer_meet will be called, or something is carried */
+    const void *carries; /* goes with it to the other ranks: see p2p_layer_carried */
+    size_t carried_bytes;
 } p2p_fingerprint;
 
 /* Begin: takes the line of the outermost call, numbers the collective on this communicator and shows it to the
@@ -52,6 +55,45 @@ p2p_err p2p_layer_refuse(p2p_comm *comm, const p2p_fingerprint *what, p2p_err er
 /* Wait until every rank of the communicator is in this collective and means the same by it. Costs next to nothing when
  * they are there already. After an error nothing may be written; pass it to p2p_layer_end. */
 p2p_err p2p_layer_agree(p2p_comm *comm);
+
+/* Meet the others once more: wait until every rank of the communicator has come to this step of the collective (1, 2, ...).
+ * What a rank has written into shared memory before it comes, the others can read afterwards. The first meeting is an
+ * agreement as well. For collectives that have said `meets`. */
+p2p_err p2p_layer_meet(p2p_comm *comm, unsigned step);
+
+/* Up to P2P_LAYER_CARRIED bytes travel with the fingerprint, at no cost: what a rank has sent that way. Up to
+ * P2P_LAYER_CARRIED_MOST can, where ranks share memory, all of them as many; that takes a piece of shared memory, as
+ * p2p_layer_stages does. Only after p2p_layer_agree or a meeting, and until this rank ends the collective. */
+enum { P2P_LAYER_CARRIED = 48, P2P_LAYER_CARRIED_MOST = 4096 };
+const void *p2p_layer_carried(const p2p_comm *comm, int rank);
+
+/* ---- Shared memory, where the world has it (shm), without a virtual network. The same answer on every rank. ---- */
+
+bool p2p_layer_shares_memory(const p2p_comm *comm);
+
+/* A piece of memory for each rank of the communicator, in which all of them read and write: that of rank q begins at
+ * first + q * stride and has `bytes` bytes, a multiple of 64. Each call gives the next of three in turn, the same on every
+ * rank, so a rank may write to what it gets at once, if between two calls all ranks meet: then whoever is slowest has
+ * left the piece of three calls ago. */
+typedef struct {
+    unsigned char *first;
+    size_t stride, bytes;
+} p2p_stages;
+
+p2p_err p2p_layer_stages(p2p_comm *comm, p2p_stages *stages);
+
+/* Where a buffer lies, for another rank to look at (carry it); nowhere if it is not from p2p_alloc. And that memory as this
+ * rank sees it, for as long as this collective lasts; NULL if it lies nowhere, or cannot be mapped. */
+typedef struct {
+    uint64_t place;
+    size_t bytes, offset;
+} p2p_exposure;
+
+p2p_exposure p2p_layer_expose(const p2p_comm *comm, const void *buf);
+const void *p2p_layer_view(p2p_comm *comm, const p2p_exposure *exposure);
+
+/* For p2p_stats: so many bytes have gone to a peer and come from it without a message; each counts as one. */
+void p2p_layer_count(p2p_comm *comm, int peer, size_t sent, size_t received);
 
 /* The number of the collective just begun on comm (from 1), and the same question without waiting, for a step function. */
 uint64_t p2p_layer_number(const p2p_comm *comm);

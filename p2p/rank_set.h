@@ -21,6 +21,11 @@ static inline void p2p__set_add(p2p_rank_set *set, int rank)
     set->word[rank / 64] |= UINT64_C(1) << (rank % 64);
 }
 
+static inline void p2p__set_remove(p2p_rank_set *set, int rank)
+{
+    set->word[rank / 64] &= ~(UINT64_C(1) << (rank % 64));
+}
+
 static inline bool p2p__set_has(const p2p_rank_set *set, int rank)
 {
     return (set->word[rank / 64] >> (rank % 64)) & 1;

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "p2p/crc.h"
 #include "p2p/trace_rank.h"
 
 static int source_in(const p2p_comm *comm, const wire_header *header)
@@ -31,11 +32,6 @@ static void credit_sent(p2p_engine *engine, p2p_packet *packet)
     p2p__consumed(engine, peer, 0);
 }
 
-static uint64_t share(const p2p_engine *engine)
-{
-    return engine->config.unexpected_max / (uint64_t)engine->size;
-}
-
 p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes)
 {
     if (bytes && peer->rank == engine->rank) {
@@ -43,7 +39,7 @@ p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes)
         return P2P_OK;
     }
     peer->owed += bytes;
-    if (peer->credit_busy || peer->owed < share(engine) / 4 || !peer->owed) return P2P_OK;
+    if (peer->credit_busy || peer->owed < engine->share / 4 || !peer->owed) return P2P_OK;
     peer->credit_busy = true;
     peer->credit_packet =
         (p2p_packet){.header = {.type = WIRE_CREDIT, .bytes = peer->owed}, .sent = credit_sent, .owner = peer};
@@ -55,21 +51,38 @@ static void clear_sent(p2p_engine *engine, p2p_packet *packet)
 {
     (void)engine;
     p2p_request receive = packet->owner;
-    if (receive->err) p2p__complete(receive, receive->err);
+    if (packet->header.flags & WIRE_FLAG_DROP) p2p__complete(receive, receive->err);
+}
+
+/* Read the message from its sender's memory. False if that cannot be: then it is asked for. */
+static bool read_directly(p2p_engine *engine, const p2p_peer *peer, p2p_request receive, const wire_header *header)
+{
+    size_t bytes = (size_t)header->bytes;
+    return (header->flags & WIRE_FLAG_READABLE) && p2p__reads_memory(engine, bytes) &&
+           engine->world->read(engine, peer, receive->buf, header->receiver_id, bytes) &&
+           !atomic_load(&engine->board->failed); /* or it may not have been that rank any more */
+}
+
+static bool damaged(const p2p_request receive, const wire_header *header)
+{
+    return (header->flags & WIRE_FLAG_CRC) &&
+           p2p__crc32c(0, receive->buf, (size_t)header->bytes) != header->payload_crc;
 }
 
 p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *header)
 {
     p2p_peer *peer = &engine->peers[header->source];
     bool fits = p2p__accept(receive, header);
+    bool read = fits && read_directly(engine, peer, receive, header);
+    if (read && damaged(receive, header)) return p2p__damaged(engine, peer, header);
     receive->packet = (p2p_packet){.header = {.type = WIRE_CLEAR,
-                                              .flags = fits ? 0 : WIRE_FLAG_DROP,
+                                              .flags = fits && !read ? 0 : WIRE_FLAG_DROP,
                                               .context = header->context,
                                               .sender_id = header->sender_id,
                                               .receiver_id = receive->id},
                                    .sent = clear_sent,
                                    .owner = receive};
-    if (fits) p2p__list_add(&peer->awaits_payload, receive, LIST_AWAITS_PAYLOAD);
+    if (fits && !read) p2p__list_add(&peer->awaits_payload, receive, LIST_AWAITS_PAYLOAD);
     return p2p__post(engine, peer, &receive->packet);
 }
 
@@ -144,6 +157,7 @@ static p2p_err recv_and_wait(p2p_comm *comm, void *buf, size_t bytes, int source
 {
     p2p_err err = check_recv(comm, buf, bytes, source, tag);
     if (err) return err;
+    if (p2p__express_recv(comm, buf, bytes, source, tag, context, status)) return P2P_OK;
     struct p2p_request request;
     p2p__request_init(&request, REQUEST_RECV, comm, buf, bytes);
     request.context = context;

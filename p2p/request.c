@@ -10,7 +10,12 @@
 
 void p2p__request_init(p2p_request request, enum request_kind kind, p2p_comm *comm, void *buf, size_t bytes)
 {
-    *request = (struct p2p_request){.kind = kind, .comm = comm, .counted = true, .buf = buf, .bytes = bytes};
+    memset(request, 0, offsetof(struct p2p_request, packet));
+    request->kind = kind;
+    request->comm = comm;
+    request->counted = true;
+    request->buf = buf;
+    request->bytes = bytes;
 }
 
 p2p_err p2p__request_new(p2p_comm *comm, enum request_kind kind, void *buf, size_t bytes, p2p_request *out)

@@ -35,7 +35,7 @@ static void prepare(p2p_request request, enum wire_type type)
 {
     p2p_engine *engine = request->comm->engine;
     p2p_packet *packet = &request->packet;
-    bool carries = type != WIRE_REQUEST;
+    bool carries = type != WIRE_REQUEST, readable = !carries && p2p__reads_memory(engine, request->bytes);
     packet->owner = request;
     packet->payload = carries ? request->buf : NULL;
     packet->payload_bytes = carries ? request->bytes : 0;
@@ -46,8 +46,12 @@ static void prepare(p2p_request request, enum wire_type type)
                                    .bytes = request->bytes,
                                    .sender_id = request->id,
                                    .clock = request->began};
-    if (carries && engine->config.crc) {
-        packet->header.flags = WIRE_FLAG_CRC;
+    if (readable) {
+        packet->header.flags = WIRE_FLAG_READABLE;
+        packet->header.receiver_id = (uintptr_t)request->buf;
+    }
+    if ((carries || readable) && engine->config.crc) {
+        packet->header.flags |= WIRE_FLAG_CRC;
         packet->header.payload_crc = p2p__crc32c(0, request->buf, request->bytes);
     }
 }
@@ -141,6 +145,7 @@ static p2p_err send_and_wait(p2p_comm *comm, const void *buf, size_t bytes, int 
 {
     p2p_err err = check_send(comm, buf, bytes, dest, tag);
     if (err) return err;
+    if (!match && p2p__express_send(comm, buf, bytes, dest, tag, context)) return P2P_OK;
     struct p2p_request request;
     p2p__request_init(&request, REQUEST_SEND, comm, (void *)(uintptr_t)buf, bytes);
     request.context = context;

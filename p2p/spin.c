@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "p2p/spin.h"
 
+#include <limits.h>
 #include <sched.h>
 
+#define SWITCH_NS UINT64_C(800)
 #define LONGEST_NS UINT64_C(20000)
+#define LONGEST_CHEAP_NS UINT64_C(50000)
 #define SHORTEST_NS UINT64_C(1000)
 #define LONG_WAIT_NS UINT64_C(200000)
 #define TRY_AGAIN_AFTER 64
-#define FEW_YIELDS 3
+#define CHEAP_LOOKS 16 /* between two looks at the clock */
+#define YIELDING_NS UINT64_C(300000)
+#define SLOW_YIELD_NS UINT64_C(400000)
+#define YIELDS_WITH_A_CORE 8
+#define YIELDS_BEFORE_A_DOZE 3
+
+uint64_t p2p__now(void);
 
 static int cores(void)
 {
@@ -15,24 +24,77 @@ static int cores(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-void p2p__spin_init(p2p_spin *spin, int ranks)
+/* The core of this rank's number, of those it may use; only to go there, not to stay. */
+static void go_to_own_core(const p2p_spin *spin)
 {
-    spin->longest = ranks > 1 && ranks <= cores() ? LONGEST_NS : 0;
-    spin->now = spin->longest;
-    spin->skipped = 0;
-    spin->yields = ranks <= 2 * cores() ? FEW_YIELDS : 0;
+    cpu_set_t all, one;
+    size_t core = 0;
+    if (sched_getaffinity(0, sizeof all, &all) != 0 || spin->rank >= CPU_COUNT(&all)) return;
+    for (int before = spin->rank; before > 0 || !CPU_ISSET(core, &all); core++)
+        if (CPU_ISSET(core, &all)) before--;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    if (sched_setaffinity(0, sizeof one, &one) == 0) sched_setaffinity(0, sizeof all, &all);
 }
 
-uint64_t p2p__spin_time(p2p_spin *spin)
+void p2p__spin_init(p2p_spin *spin, int rank, int ranks, bool cheap_looks)
+{
+    bool own_core = ranks <= cores();
+    *spin = (p2p_spin){.rank = rank, .cheap_looks = cheap_looks};
+    if (own_core && ranks > 1) spin->longest = spin->now = cheap_looks ? LONGEST_CHEAP_NS : LONGEST_NS;
+    if (cheap_looks) {
+        spin->yielding = YIELDING_NS;
+        spin->most_yields = own_core ? YIELDS_WITH_A_CORE : UINT_MAX;
+        if (spin->longest) go_to_own_core(spin);
+    } else if (ranks <= 2 * cores()) {
+        spin->yields_before_a_doze = YIELDS_BEFORE_A_DOZE;
+    }
+}
+
+static uint64_t spin_time(p2p_spin *spin)
 {
     if (spin->now >= SHORTEST_NS) return spin->now;
     if (!spin->longest || ++spin->skipped < TRY_AGAIN_AFTER) return 0;
     spin->skipped = 0;
+    if (spin->cheap_looks) go_to_own_core(spin);
     return spin->longest;
 }
 
-void p2p__spin_learn(p2p_spin *spin, enum p2p_spin_result result, uint64_t lasted)
+void p2p__spell_begin(p2p_spin *spin, p2p_spell *spell)
 {
-    if (result == SPIN_SPUN) spin->now = spin->longest;
-    if (result == SPIN_SLEPT && lasted < LONG_WAIT_NS) spin->now /= 2;
+    spell->started = p2p__now();
+    spell->spin_until = spell->started + spin_time(spin);
+    spell->looks = 0;
+    spell->gave_way = false;
+    spell->yields_left = spin->crowded ? 0 : spin->most_yields;
+    if (spin->crowded) spin->crowded--;
+}
+
+static bool yield_once(p2p_spin *spin, p2p_spell *spell, uint64_t before)
+{
+    if (!spell->yields_left) return false;
+    spell->yields_left--;
+    sched_yield();
+    uint64_t after = p2p__now();
+    if (after - before > SWITCH_NS) spell->gave_way = true;
+    if (after - before <= SLOW_YIELD_NS) return after - spell->started < spin->yielding;
+    spin->crowded = TRY_AGAIN_AFTER;
+    return false;
+}
+
+bool p2p__spell_goes_on(p2p_spin *spin, p2p_spell *spell)
+{
+    bool spins = spell->spin_until > spell->started;
+    if (++spell->looks % CHEAP_LOOKS && spins && spin->cheap_looks) return true;
+    uint64_t now = p2p__now();
+    if (now < spell->spin_until) return true;
+    spell->spin_until = 0;
+    return yield_once(spin, spell, now);
+}
+
+void p2p__spell_end(p2p_spin *spin, const p2p_spell *spell, bool slept)
+{
+    if (!slept && spell->looks && spell->spin_until) spin->now = spin->longest;
+    if (!slept && spell->gave_way) spin->now /= 2;
+    if (slept && p2p__now() - spell->started < LONG_WAIT_NS) spin->now /= 2;
 }

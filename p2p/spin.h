@@ -1,30 +1,59 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spin: how long a wait looks again and again before it goes to sleep.
+ * spin: what a wait does between two looks: look again at once, let others have the core, or go to sleep.
  *
- * An answer is often here within 2 us, while going to sleep and being woken on another core costs ten times that. But a
- * core that spins is taken from whoever shares it. So: only while every rank has a core of its own, and only as long as
- * it pays: a wait that outlasts its spin by little has stood in somebody's way, and halves the next one. A wait that lasts
- * long (the other side computes) says nothing either way. Now and then the full time is tried again.
+ *      1. spin      while every rank has a core of its own. An answer is often here within a microsecond, while going to
+ *                   sleep and being woken on another core costs ten times that. But a core that spins is taken from
+ *                   whoever shares it: so only then, and only as long as it pays. A wait that outlasts its spin by little
+ *                   has stood in somebody's way, and halves the next one; so has one whose answer came when this rank let
+ *                   somebody else have its core, for then the two share it, whatever other programs leave free. A wait that
+ *                   lasts long (the other side computes) says nothing either way. Now and then the full time is tried again.
+ *                   Where two ranks sit on one core though there is one for each, as the system likes to place those that
+ *                   wake each other, such a rank goes to the core of its number, at the start and whenever it tries the full
+ *                   time again. It is not bound to it: threads of the program, other jobs and the system's own balance
+ *                   are free to move it.
+ *      2. yield     where looking asks nothing of the system (the shm world). Whoever shares this core is often the one
+ *                   that is waited for, and to switch costs less than to sleep and to be woken. With a core for every rank
+ *                   a few yields do: two ranks that sleep and wake each other on one core stay there for ever, while the
+ *                   system moves one of two that are both ready to run. When a yield takes long, a stranger computes
+ *                   here; then the next waits go to sleep instead, for who wakes up comes before who has yielded.
+ *      3. sleep     until woken. A rank that waits for long costs nothing.
+ *
+ * In the shm world a spin is longer than it takes the other side to wake up and answer; with less, two ranks once asleep
+ * would keep on finding each other asleep. bench/idle shows what it costs to wait.
  */
 #ifndef PAIRWISE_P2P_SPIN_H
 #define PAIRWISE_P2P_SPIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct {
-    uint64_t longest, now; /* ns; longest is 0 when ranks share cores */
-    unsigned skipped;      /* waits since spinning stopped paying */
-    int yields;            /* how often to let others have the core before sleeping: worth it when few share one */
+    int rank;
+    bool cheap_looks;         /* a look asks nothing of the system */
+    uint64_t longest, now;    /* ns to spin; longest is 0 when ranks share cores */
+    unsigned skipped;         /* waits since spinning stopped paying */
+    uint64_t yielding;        /* ns of a wait after which it goes to sleep, even if yields go well */
+    unsigned most_yields;     /* of a wait */
+    unsigned crowded;         /* so many more waits will not yield */
+    int yields_before_a_doze; /* without cheap looks: a short sleep may be put off by so many */
 } p2p_spin;
 
-void p2p__spin_init(p2p_spin *spin, int ranks);
+/* One wait. */
+typedef struct {
+    uint64_t started, spin_until;
+    unsigned looks, yields_left;
+    bool gave_way; /* a yield let somebody else run */
+} p2p_spell;
 
-/* For how long to look, ns. */
-uint64_t p2p__spin_time(p2p_spin *spin);
+void p2p__spin_init(p2p_spin *spin, int rank, int ranks, bool cheap_looks);
 
-/* How it went. FOUND: the first look sufficed; SPUN: a later one did; SLEPT: it had to sleep. And how long in all, ns. */
-enum p2p_spin_result { SPIN_FOUND, SPIN_SPUN, SPIN_SLEPT };
-void p2p__spin_learn(p2p_spin *spin, enum p2p_spin_result result, uint64_t lasted);
+void p2p__spell_begin(p2p_spin *spin, p2p_spell *spell);
+
+/* After a look that found nothing: true: look again; false: go to sleep. */
+bool p2p__spell_goes_on(p2p_spin *spin, p2p_spell *spell);
+
+/* How it went: did it have to sleep? */
+void p2p__spell_end(p2p_spin *spin, const p2p_spell *spell, bool slept);
 
 #endif

@@ -47,17 +47,28 @@ static int by_colour_key_rank(const void *a, const void *b)
 /* What a rank is told: [0] context, 0 for none; [1] size; then the members as ranks of the parent. */
 typedef uint32_t *answer;
 
-/* A context of its own, with an index that no living communicator has; NO_CONTEXT if there is none. Its slots for agreement
- * may have served a communicator that is gone. */
+/* The lines of its collectives may have served a communicator that is gone. */
+static void wipe_lines(board *b, uint32_t context)
+{
+    for (uint64_t number = 0; number < BOARD_SLOTS; number++)
+        for (int rank = 0; rank < b->size; rank++) {
+            board_line *line = &p2p__board_lines(b, context, number)[rank];
+            if (atomic_load(&line->at)) atomic_store(&line->at, 0);
+        }
+}
+
+/* A context that no other communicator has or had, with the lowest free index (so that little memory is touched);
+ * NO_CONTEXT if there is none. */
 static uint32_t new_context(board *b, int size)
 {
-    for (int tries = 0; tries < BOARD_CONTEXTS; tries++) {
-        uint32_t number = atomic_fetch_add(&b->next_context, 1), free_index = 0;
-        _Atomic uint32_t *users = &b->context_users[number % BOARD_CONTEXTS];
-        if (number % BOARD_CONTEXTS == 0 || !atomic_compare_exchange_strong(users, &free_index, (uint32_t)size))
+    for (uint32_t index = 1; index < BOARD_CONTEXTS; index++) {
+        uint32_t nobody = 0;
+        if (atomic_load(&b->context_users[index]) ||
+            !atomic_compare_exchange_strong(&b->context_users[index], &nobody, (uint32_t)size))
             continue;
-        for (uint64_t i = 0; i < BOARD_SLOTS; i++) atomic_store(&p2p__board_slot(b, 2 * number, i)->phase, 0);
-        return 2 * number;
+        uint32_t context = 2 * (atomic_fetch_add(&b->context_turn[index], 1) * BOARD_CONTEXTS + index);
+        wipe_lines(b, context);
+        return context;
     }
     return NO_CONTEXT;
 }

@@ -25,12 +25,18 @@ enum slot { SLOT_SIGNALS, SLOT_STDIN, SLOT_STDIN_PIPE, SLOT_OUT, SLOT_ERR, SLOT_
 
 /* ---- Telling ranks ---- */
 
+bool p2p__tell_rank(p2p_job *job, int rank, control_message message, int fd)
+{
+    bool sent = p2p__control_send(job->ranks[rank].control, message, fd);
+    if (sent) atomic_fetch_add(&job->board->rows[rank].told, 1); /* it need not ask the system whether there is one */
+    return sent;
+}
+
 static void tell(p2p_job *job, p2p_rank_process *process, int type)
 {
     if (process->ended || process->control < 0) return;
-    bool sent = p2p__control_send(process->control, (control_message){type, -1, 0}, -1);
+    bool sent = p2p__tell_rank(job, process->rank, (control_message){type, -1, 0}, -1);
     process->untold = !sent && errno != EPIPE && errno != ECONNRESET;
-    (void)job;
 }
 
 static void tell_all(p2p_job *job, int type)
@@ -123,7 +129,7 @@ static void nudge(p2p_job *job, int rank)
 {
     p2p_rank_process *process = &job->ranks[rank];
     while (process->nudges_owed > 0 && process->control >= 0 &&
-           p2p__control_send(process->control, (control_message){CONTROL_NUDGE, -1, 0}, -1))
+           p2p__tell_rank(job, rank, (control_message){CONTROL_NUDGE, -1, 0}, -1))
         process->nudges_owed--;
 }
 

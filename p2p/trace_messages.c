@@ -85,6 +85,33 @@ void p2p__trace_receives(p2p_request request)
     p2p__trace_add(trace, &event);
 }
 
+/* ---- What ranks read from each other's memory ---- */
+
+/* Both sides count what moves between them, in the same order, so both know its number. */
+static uint64_t number_of(int reader, uint32_t moved)
+{
+    return UINT64_C(1) << 31 | (uint64_t)reader << 21 | (moved & ((1u << 21) - 1));
+}
+
+/* It left when the call began, as far as anybody can tell: from then on it may be read. */
+void p2p__trace_moved(p2p_comm *comm, int peer, size_t sent, size_t received)
+{
+    p2p_engine *engine = comm->engine;
+    p2p_trace *trace = engine->trace;
+    const trace_event *call = p2p__trace_top(trace);
+    int rank = comm->world_rank[peer];
+    uint32_t moved = engine->peers[rank].moved++;
+    trace_event out = p2p__trace_make(engine, TRACE_SENT), in = p2p__trace_make(engine, TRACE_RECEIVED);
+    out.context = in.context = comm->context + 1;
+    out.peer = in.peer = rank;
+    out.bytes = sent, in.bytes = received;
+    out.id = number_of(rank, moved), in.id = number_of(engine->rank, moved);
+    out.chunk = in.chunk = -1;
+    if (call) out.start = call->start;
+    p2p__trace_add(trace, &out);
+    p2p__trace_add(trace, &in);
+}
+
 /* ---- Collectives ---- */
 
 void p2p__trace_begins(p2p_request request)

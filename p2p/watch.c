@@ -91,13 +91,10 @@ p2p_rank_set p2p__still_needed(board *b, const board_wait *wait, int size)
 {
     p2p_rank_set need = wait->need;
     if (!wait->agree_number) return need;
-    const board_slot *slot = p2p__board_slot(b, wait->agree_context, wait->agree_number);
-    uint64_t phase = atomic_load(&slot->phase), open = wait->agree_number * 4 + SLOT_OPEN;
-    for (int i = 0; i * 64 < size; i++) need.word[i] &= ~atomic_load(&slot->here[i]);
-    if (phase > open || atomic_load(&slot->phase) != phase)
-        p2p__set_clear(&need, size);
-    else if (phase < open)
-        need = wait->need;
+    const board_line *lines = p2p__board_lines(b, wait->agree_context, wait->agree_number);
+    uint64_t wanted = p2p__line_at(wait->agree_number, wait->agree_steps);
+    for (int i = 0; i < size; i++)
+        if (p2p__set_has(&need, i) && atomic_load(&lines[i].at) >= wanted) p2p__set_remove(&need, i);
     return need;
 }
 

@@ -8,7 +8,9 @@
  *      PAYLOAD   the message that was asked for                       sender   -> receiver
  *      CREDIT    "`bytes` of what you sent eagerly has been consumed"           <-
  *
- * Short messages are EAGER while the sender has credit; others wait: REQUEST, CLEAR, PAYLOAD.
+ * Short messages are EAGER while the sender has credit; others wait: REQUEST, CLEAR, PAYLOAD. Where the receiver can read
+ * the sender's memory, a REQUEST says where the message lies (FLAG_READABLE, receiver_id); then CLEAR with FLAG_DROP is
+ * the answer of a receiver that has read it.
  */
 #ifndef PAIRWISE_P2P_WIRE_H
 #define PAIRWISE_P2P_WIRE_H
@@ -19,7 +21,7 @@
 #define WIRE_MAX_BYTES (UINT64_C(1) << 56)
 
 enum wire_type { WIRE_EAGER = 1, WIRE_REQUEST, WIRE_CLEAR, WIRE_PAYLOAD, WIRE_CREDIT };
-enum wire_flag { WIRE_FLAG_DROP = 1, WIRE_FLAG_CRC = 2 };
+enum wire_flag { WIRE_FLAG_DROP = 1, WIRE_FLAG_CRC = 2, WIRE_FLAG_READABLE = 4 };
 
 typedef struct {
     uint32_t magic;
@@ -29,7 +31,7 @@ typedef struct {
     int32_t tag;
     uint64_t bytes;       /* of the message; also in REQUEST, which carries no payload */
     uint64_t sender_id;   /* the sender's name for the operation: REQUEST, CLEAR, PAYLOAD */
-    uint64_t receiver_id; /* the receiver's: CLEAR, PAYLOAD */
+    uint64_t receiver_id; /* the receiver's: CLEAR, PAYLOAD; the address of a readable message: REQUEST */
     uint64_t clock;       /* the sender's virtual time, ns */
     uint32_t sequence;    /* frames on this link in this direction so far */
     uint32_t source;      /* world rank */
@@ -43,8 +45,8 @@ _Static_assert(sizeof(wire_header) == 64, "a header is one cache line");
 void p2p__wire_seal(wire_header *header);
 
 /* Is this a header that `source` may have sent as its frame number `sequence`? Otherwise says why. `eager` is the largest
- * payload an EAGER frame may have. */
-bool p2p__wire_check(const wire_header *header, int source, uint32_t sequence, size_t eager, char *why,
+ * payload an EAGER frame may have; `sealed` says whether it must be. */
+bool p2p__wire_check(const wire_header *header, bool sealed, int source, uint32_t sequence, size_t eager, char *why,
                      size_t why_bytes);
 
 static inline uint64_t p2p__wire_payload(const wire_header *header)

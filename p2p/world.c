@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const p2p_world *const worlds[] = {&p2p__world_socket};
+static const p2p_world *const worlds[] = {&p2p__world_socket, &p2p__world_shm};
 
 const p2p_world *p2p__world_find(const char *name)
 {

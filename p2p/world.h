@@ -6,9 +6,10 @@
 #ifndef PAIRWISE_P2P_WORLD_H
 #define PAIRWISE_P2P_WORLD_H
 
+#include "p2p/config.h"
 #include "p2p/wire.h"
 
-#define P2P_WORLD_NAMES "socket"
+#define P2P_WORLD_NAMES "socket, shm"
 
 struct p2p_engine;
 struct p2p_peer;
@@ -24,8 +25,17 @@ typedef struct p2p_packet {
     void *owner;
 } p2p_packet;
 
+/* A short message and where it lies. */
+typedef struct {
+    uint32_t context;
+    int32_t tag;
+    size_t bytes;
+    const void *payload;
+} p2p_brief;
+
 typedef struct {
     const char *name;
+    bool sealed; /* a header must say by itself that it is whole: it crosses something that could change it */
     p2p_err (*open)(struct p2p_engine *engine);
     void (*close)(struct p2p_engine *engine);
 
@@ -39,14 +49,29 @@ typedef struct {
      * UINT64_MAX: no limit. Also serves the supervisor's messages. */
     p2p_err (*progress)(struct p2p_engine *engine, uint64_t deadline);
 
+    /* The express lane (express.c); all NULL in a world that has none. send_now: write a short message at once, or return
+     * false if it would have to wait. look: if the next thing from a peer is a short message, all of it, show it, until
+     * take says that it has been copied. is_waiting: is there anything at all? */
+    bool (*send_now)(struct p2p_engine *engine, struct p2p_peer *peer, const p2p_brief *message);
+    bool (*is_waiting)(const struct p2p_engine *engine, const struct p2p_peer *peer);
+    bool (*look)(const struct p2p_engine *engine, const struct p2p_peer *peer, p2p_brief *message);
+    void (*take)(struct p2p_engine *engine, struct p2p_peer *peer);
+
     /* There can be no link to this peer: close what there is, give back the packets that were waiting for it. */
     p2p_packet *(*abandon)(struct p2p_engine *engine, struct p2p_peer *peer);
 
-    /* One end of a link that the supervisor has opened. The world owns the descriptor from here on. */
-    p2p_err (*link)(struct p2p_engine *engine, struct p2p_peer *peer, int fd);
+    /* One end of a link that the supervisor has opened. The world owns the descriptor from here on. `place`: of the
+     * shared memory that both ends have, in units of it (memory.h); 0 if link_memory asks for none. */
+    p2p_err (*link)(struct p2p_engine *engine, struct p2p_peer *peer, int fd, int place);
+
+    /* How many bytes of shared memory a link needs. NULL: no world of shared memory at all. */
+    size_t (*link_memory)(const p2p_config *config, int size);
+
+    /* Copy from the memory of a peer. False if the system does not allow it, or the peer is gone. NULL: cannot be had. */
+    bool (*read)(struct p2p_engine *engine, const struct p2p_peer *peer, void *to, uint64_t from, size_t bytes);
 } p2p_world;
 
-extern const p2p_world p2p__world_socket;
+extern const p2p_world p2p__world_socket, p2p__world_shm;
 
 /* By name; NULL if there is none such. */
 const p2p_world *p2p__world_find(const char *name);

@@ -204,8 +204,9 @@ static p2p_err post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet)
     return p2p__control_tell(engine, CONTROL_WANT, peer->rank, 0);
 }
 
-static p2p_err link_opened(p2p_engine *engine, p2p_peer *peer, int fd)
+static p2p_err link_opened(p2p_engine *engine, p2p_peer *peer, int fd, int place)
 {
+    (void)place;
     socket_world *w = engine->world_state;
     link_end *link = peer->link;
     int bytes = engine->config.sndbuf;
@@ -410,6 +411,7 @@ static p2p_err progress(p2p_engine *engine, uint64_t deadline)
 
 const p2p_world p2p__world_socket = {
     .name = "socket",
+    .sealed = true,
     .open = open_world,
     .close = close_world,
     .post = post,

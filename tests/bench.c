@@ -8,7 +8,7 @@
 
 #include "tests/util/suite.h"
 
-#define HEADER "world,bytes,us_min,us_median,us_p99,GBps\n"
+#define HEADER "world,bytes,us_min,us_median,us_p99,GBps,limit_us,x_limit\n"
 
 static void run_bench(const char *command, process_result *result)
 {
@@ -53,7 +53,7 @@ Test(bench, ping_pong_for_people_and_as_json)
     ASSERT_CONTAINS(result.out, "# ");
     ASSERT_CONTAINS(result.out, "socket against raw");
     process_free(&result);
-    run_bench("ping_pong --max 8 --iters 5 --json", &result);
+    run_bench("ping_pong --world socket --max 8 --iters 5 --json", &result);
     ASSERT_STATUS(result, 0);
     ASSERT_CONTAINS(result.out, "[\n  {\"world\": \"socket\", \"bytes\": 8, ");
     process_free(&result);

@@ -14,6 +14,7 @@
 #define HEADER                                                                                                    \
     "world,algorithm,ranks,bytes,count,dtype,op,us_min,us_median,us_p99,algbw_GBps,busbw_GBps,max_messages_sent," \
     "max_bytes_sent,wrong"
+#define LIMITS ",limit_us,x_limit"
 
 enum {
     ALGORITHM = 1,
@@ -28,7 +29,8 @@ enum {
     MESSAGES,
     SENT,
     WRONG,
-    VIRTUAL
+    VIRTUAL,
+    LIMIT = VIRTUAL
 };
 
 static void run_bench(const char *options, process_result *result)
@@ -84,7 +86,8 @@ Test(bench_all_reduce, csv)
 
     run_bench("--ranks 3 --max 4K --iters 6 --csv", &result);
     ASSERT_STATUS(result, 0);
-    cr_assert_eq(strncmp(result.out, HEADER "\n", strlen(HEADER "\n")), 0, "first line: %.200s", result.out);
+    cr_assert_eq(strncmp(result.out, HEADER LIMITS "\n", strlen(HEADER LIMITS "\n")), 0, "first line: %.200s",
+                 result.out);
     cr_assert_eq(result.err_bytes, 0, "%s", result.err);
     cr_assert_eq(count_lines(result.out), 1 + 4 * 5, "%s", result.out);
     for (int line = 1; line <= 20; line++) {
@@ -94,8 +97,29 @@ Test(bench_all_reduce, csv)
         cr_expect(cell(result.out, line, US_MIN) <= us && us <= cell(result.out, line, US_P99));
         cr_expect(fabs(cell(result.out, line, ALGBW) - bandwidth_GBps((size_t)bytes, us)) <
                   2e-6 + 1e-3 * bytes / us * 1e-3);
+        cr_expect_gt(cell(result.out, line, LIMIT), 0);
+        cr_expect(is_near(cell(result.out, line, LIMIT + 1), us / cell(result.out, line, LIMIT), 0.2),
+                  "distance from the limit:\n%s", result.out);
         cr_expect(fabs(cell(result.out, line, BUSBW) - cell(result.out, line, ALGBW) * 4 / 3) < 2e-6);
     }
+    process_free(&result);
+}
+
+/* Worlds side by side: a table with both, and the plain name says what it took. */
+Test(bench_all_reduce, two_worlds)
+{
+    process_result result;
+
+    run_bench("--ranks 2 --world socket,shm --algorithm auto --max 64 --iters 5 --csv", &result);
+    ASSERT_STATUS(result, 0);
+    cr_assert_eq(count_lines(result.out), 1 + 2 * 2, "%s", result.out);
+    ASSERT_CONTAINS(result.out, "\nsocket,auto,2,8,");
+    ASSERT_CONTAINS(result.out, "\nshm,auto,2,64,");
+    process_free(&result);
+    run_bench("--ranks 2 --world shm --algorithm auto --max 64 --iters 5", &result);
+    ASSERT_STATUS(result, 0);
+    ASSERT_CONTAINS(result.out, "# auto took flat (8 B), flat (64 B)\n");
+    ASSERT_CONTAINS(result.out, "# limit, measured in this run");
     process_free(&result);
 }
 
@@ -134,7 +158,7 @@ Test(bench_all_reduce, types_and_operators_for_people_and_as_json)
 {
     process_result result;
 
-    run_bench("--ranks 3 --max 1K --dtype i64 --op max --iters 2 --json", &result);
+    run_bench("--ranks 3 --world socket --max 1K --dtype i64 --op max --iters 2 --json", &result);
     ASSERT_STATUS(result, 0);
     ASSERT_CONTAINS(result.out,
                     "[\n  {\"world\": \"socket\", \"algorithm\": \"naive\", \"ranks\": 3, \"bytes\": 8, \"count\": 1, "

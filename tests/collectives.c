@@ -406,8 +406,8 @@ Test(order, the_table_of_choices_covers_everything)
     for (size_t o = 0; o < COUNT(operations); o++)
         for (int n = 1; n <= 64; n++)
             for (size_t bytes = 0; bytes < (size_t)1 << 40; bytes = bytes * 3 + 1)
-                cr_assert_not_null(coll_choose(operations[o], n, bytes));
-    cr_assert_null(coll_choose("no_such_thing", 2, 8));
+                cr_assert_not_null(coll_choose(operations[o], false, n, bytes));
+    cr_assert_null(coll_choose("no_such_thing", false, 2, 8));
 }
 
 /* ---- A barrier: nobody leaves before everyone has come ---- */

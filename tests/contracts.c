@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "collectives/collectives.h"
+#include "p2p/p2p_layer.h"
 #include "ring/ring.h"
 #include "tests/util/algorithms.h"
 #include "tests/util/suite.h"
@@ -136,6 +137,28 @@ static traffic empty_to_powers_of_two(const call *c, int r, int q)
     return distance && !(distance & (distance - 1)) ? (traffic){1, 0} : nothing;
 }
 
+/* ---- Where ranks share memory ---- */
+
+static bool shared;
+
+static traffic barrier_messages(const call *c, int r, int q)
+{
+    return shared ? nothing : empty_to_powers_of_two(c, r, q);
+}
+
+/* Else naive. */
+static traffic all_to_everyone(const call *c, int r, int q)
+{
+    if (!shared) return hub(c, r, q);
+    return c->S ? block_to_everyone(c, r, q) : nothing;
+}
+
+static traffic slices_both_ways(const call *c, int r, int q)
+{
+    if (!shared) return hub(c, r, q);
+    return c->S && r != q ? (traffic){2, chunk_bytes(c, r) + chunk_bytes(c, q)} : nothing;
+}
+
 /* ---- The calls ---- */
 
 #define AS_FLOATS(c) (c)->count, DTYPE_F32
@@ -160,6 +183,8 @@ RUNS(all_gather, coll_all_gather(c->comm, out, in, AS_FLOATS(c)))
 RUNS(reduce_scatter, coll_reduce_scatter(c->comm, out, in, AS_FLOATS(c), OP_SUM))
 RUNS(all_to_all, coll_all_to_all(c->comm, out, in, AS_FLOATS(c)))
 RUNS(barrier, coll_barrier(c->comm))
+RUNS(flat, shared ? coll_flat_all_reduce(c->comm, out, AS_FLOATS(c), OP_SUM) : naive_all_reduce(c))
+RUNS(direct, shared ? coll_direct_all_reduce(c->comm, out, AS_FLOATS(c), OP_SUM) : naive_all_reduce(c))
 
 static p2p_err reducing_ring(const call *c)
 {
@@ -184,7 +209,7 @@ typedef struct {
 } contract;
 
 static const contract contracts[] = {
-    {"coll_barrier", barrier, empty_to_powers_of_two, false},
+    {"coll_barrier", barrier, barrier_messages, false},
     {"coll_naive_broadcast", naive_broadcast, from_root, true},
     {"coll_naive_reduce", naive_reduce, to_root, true},
     {"coll_naive_all_reduce", naive_all_reduce, hub, false},
@@ -192,6 +217,8 @@ static const contract contracts[] = {
     {"coll_tree_reduce", tree_reduce, up_the_tree, true},
     {"coll_tree_all_reduce", tree_all_reduce, tree_both_ways, false},
     {"coll_doubling_all_reduce", doubling_all_reduce, doubling, false},
+    {"coll_flat_all_reduce", flat, all_to_everyone, false},
+    {"coll_direct_all_reduce", direct, slices_both_ways, false},
     {"ring_all_reduce", whole_ring, ring, false},
     {"ring_iall_reduce", later_ring, ring, false},
     {"ring_reduce_scatter", reducing_ring, first_half, false},
@@ -218,6 +245,7 @@ static int check_contract(const contract *k, call *c)
 {
     p2p_traffic before[MOST], after[MOST];
     int rank = p2p_rank(c->comm);
+    shared = p2p_layer_shares_memory(c->comm);
 
     CALL(p2p_stats(c->comm, before));
     p2p_err err = k->run(c);

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# test.sh [course]: what `make test` runs, once everything is built: each Criterion suite, then every quick fault; with
-# `course` also the solutions of the exercises, then what the learner has begun, and last the board.
-# BUILD says which build; the total over all of them is a line of its own: N passed, N failed, N skipped.
+# test.sh [course]: what `make test` runs, once everything is built: each Criterion suite, then every quick fault, in each
+# world; with `course` also the solutions of the exercises, then what the learner has begun, and last the board.
+# BUILD says which build, WORLDS which worlds; the total over all of them is a line of its own: N passed, N failed, N skipped.
 #
 # What has passed is stamped (build/learn stamp) and not run again as long as it and all it could start stay the same, byte
 # by byte. ALL=1 runs everything. So do settings of Pairwise in the environment, which leave no stamps either.
@@ -13,6 +13,7 @@ B=${BUILD:-build}
 log=$(mktemp "${TMPDIR:-/tmp}/pairwise.XXXXXX")
 trap 'rm -f "$log" "$log.common"' EXIT
 passed=0 failed=0 skipped=0 unchanged=0 programs=0
+worlds=${WORLDS:-${PAIRWISE_WORLD:-socket shm}} first=${worlds%% *}
 
 stamps=
 if [ -x "$B/learn" ] && ! env | grep -q '^PAIRWISE_'; then
@@ -36,12 +37,12 @@ inputs() {
 is_unchanged() {
     local count
     [ -n "$stamps" ] || return 1
-    sum=$(inputs "$1") && count=$("$B/learn" stamp fresh "${1#"$B"/}" "$sum") || return 1
+    sum=$(inputs "$1") && count=$("$B/learn" stamp fresh "${1#"$B"/}@$PAIRWISE_WORLD" "$sum") || return 1
     unchanged=$((unchanged + count)) programs=$((programs + 1))
 }
 
 keep() {
-    if [ -n "$stamps" ] && [ -n "$sum" ]; then "$B/learn" stamp keep "${1#"$B"/}" "$sum" "$2"; fi
+    if [ -n "$stamps" ] && [ -n "$sum" ]; then "$B/learn" stamp keep "${1#"$B"/}@$PAIRWISE_WORLD" "$sum" "$2"; fi
 }
 
 # Criterion's closing line: [====] Synthesis: Tested: 5 | Passing: 4 | Failing: 1 | Crashing: 0
@@ -50,7 +51,7 @@ field() { sed -n "s/.*Synthesis:.* $1: *\([0-9]*\).*/\1/p" "$log" | tail -n 1; }
 suite() {
     local status good bad sum=
     is_unchanged "$1" && return
-    printf '%s\n' "-- $1"
+    printf '%s\n' "-- $1 ($PAIRWISE_WORLD)"
     timeout -k 5 "${SUITE_SECONDS:-300}" "$1" 2>&1 | tee "$log"
     status=${PIPESTATUS[0]}
     good=$(field Passing) bad=$(($(field Tested) - ${good:-0}))
@@ -66,7 +67,7 @@ suite() {
 faults() {
     local status line sum=
     is_unchanged "$B/tests/faultlab" && return
-    printf '%s\n' "-- $B/tests/faultlab --all"
+    printf '%s\n' "-- $B/tests/faultlab --all ($PAIRWISE_WORLD)"
     timeout -k 5 "${SUITE_SECONDS:-300}" "$B/tests/faultlab" --all 2>&1 | tee "$log"
     status=${PIPESTATUS[0]}
     line=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1 | tr -dc '0-9 ')
@@ -88,21 +89,28 @@ solutions() {
     passed=$((passed + ${1:-0})) failed=$((failed + ${2:-1}))
 }
 
-for source in tests/*.c; do
-    [ -e "$source" ] || continue
-    program=$B/${source%.c}
-    if [ -x "$program" ]; then
-        suite "$program"
-    else
+# Those that have nothing to do with worlds, or choose one themselves, run once.
+for PAIRWISE_WORLD in $worlds; do
+    export PAIRWISE_WORLD
+    for source in tests/*.c; do
+        [ -e "$source" ] || continue
+        program=$B/${source%.c} also=
         case $source in
         tests/kernels* | tests/trainer*) also=" and OpenCL (opencl-headers ocl-icd-opencl-dev pocl-opencl-icd)" ;;
-        *) also= ;;
         esac
-        echo "-- $program: skipped, for it needs Criterion (package libcriterion-dev)$also"
-        skipped=$((skipped + 1))
-    fi
+        case $source in
+        tests/kernels* | tests/learn* | tests/dtype* | tests/trace_format*) [ "$PAIRWISE_WORLD" = "$first" ] || continue ;;
+        esac
+        if [ -x "$program" ]; then
+            suite "$program"
+        else
+            echo "-- $program: skipped, for it needs Criterion (package libcriterion-dev)$also"
+            skipped=$((skipped + 1))
+        fi
+    done
+    [ -x "$B/tests/faultlab" ] && faults
 done
-[ -x "$B/tests/faultlab" ] && faults
+unset PAIRWISE_WORLD
 [ $programs -gt 0 ] && echo "-- unchanged since they passed, and not run again: $unchanged tests in $programs programs (ALL=1 runs them)"
 [ "${1:-}" = course ] && solutions
 

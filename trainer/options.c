@@ -44,7 +44,7 @@ enum {
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Ranks and devices:", 1},
     {"ranks", RANKS, "N", 0, "how many processes train together (2)", 1},
-    {"world", WORLD, "NAME", 0, "how they reach each other, as build/launch --help lists", 1},
+    {"world", WORLD, "NAME", 0, "how they reach each other, as build/launch --help lists (PAIRWISE_WORLD, or shm)", 1},
     {"device", DEVICE, "LIST", 0, "auto, cpu, gpu, cpu:K, gpu:K, or one for each rank: gpu:0,gpu:1 (auto)", 1},
     {NULL, 0, NULL, 0, "Model and data:", 2},
     {"model", MODEL, "NAME", 0, "resnet20, resnet18 or resnet34 (resnet20)", 2},
@@ -218,5 +218,6 @@ train_settings train__options(int argc, char *argv[])
     train_defaults(&line.settings);
     argp_err_exit_status = 2;
     argp_parse(&parser, argc, argv, 0, NULL, &line);
+    if (!line.settings.world && !getenv("PAIRWISE_WORLD")) line.settings.world = "shm";
     return line.settings;
 }

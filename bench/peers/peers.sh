@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.." || exit 2
 B=${BUILD:-build}
 rounds=${ROUNDS:-3} ranks=${RANKS:-2 4 8} min=${MIN:-8} max=${MAX:-16M} factor=${FACTOR:-8} each=${SECONDS_EACH:-3}
 limit=${LIMIT:-120} # seconds, for one program: MPICH with more ranks than cores can take for ever
-cores=$(nproc)
+cores=$(nproc) world=${PAIRWISE_WORLD:-shm}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_base_warn_component_unused=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/pairwise.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -103,7 +103,7 @@ our_ping_pong() {
     local bytes last
     last=$(bytes_of "$max")
     for ((bytes = $(bytes_of "$min"); bytes <= last; bytes *= factor)); do
-        note ping_pong ours 2 "$B/bench/ping_pong" --world "${PAIRWISE_WORLD:-socket}" --min $bytes --max $bytes \
+        note ping_pong ours 2 "$B/bench/ping_pong" --world "$world" --min $bytes --max $bytes \
             --iters $((bytes < 65536 ? 5000 : bytes < 4194304 ? 200 : 20)) --csv
     done
 }
@@ -116,7 +116,7 @@ one_round() {
         note ping_pong "$peer" 2 $(launcher "$peer" 2) "$B/bench/peers/ping_pong_$peer" "$min" "$max" "$factor"
     done
     for n in $ranks; do
-        note all_reduce ours "$n" "$B/bench/all_reduce" --ranks "$n" --algorithm auto --min "$min" --max "$max" \
+        note all_reduce ours "$n" "$B/bench/all_reduce" --ranks "$n" --world "$world" --algorithm auto --min "$min" --max "$max" \
             --factor "$factor" --seconds "$each" --csv
         for peer in $peers; do
             # shellcheck disable=SC2046
@@ -140,7 +140,7 @@ find_peers
 before=$(cut -d' ' -f1 /proc/loadavg)
 for ((round = 1; round <= rounds; round++)); do one_round; done
 progress ""
-say "# microseconds, the median of $rounds rounds in turn; world ${PAIRWISE_WORLD:-socket}"
+say "# microseconds, the median of $rounds rounds in turn; world $world"
 say "# ours/theirs: below 1, ours is faster"
 say "# load average before: $before (other programs; with any at all, run it again when there are none)"
 table ping_pong 2

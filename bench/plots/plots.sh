@@ -47,5 +47,5 @@ for n in 2 4 8; do
     measure measured $n --seconds "$each"
     measure virtual $n --network "$network"
 done
-draw measured "all-reduce here, $(nproc) cores, world ${PAIRWISE_WORLD:-socket}, f32 sum: points measured, lines predicted"
+draw measured "all-reduce here, $(nproc) cores, world ${PAIRWISE_WORLD:-shm}, f32 sum: points measured, lines predicted"
 draw virtual "all-reduce on a virtual network, $network, f32 sum: points virtual time, lines predicted"

@@ -43,10 +43,23 @@ double comparison_factor(const comparison *c, size_t size, size_t algorithm)
     return naive != COMPARISON_NONE && own > 0 ? comparison_time_us(c, size, (size_t)naive) / own : 0;
 }
 
+static double limit_us(const comparison *c, size_t size)
+{
+    return limits_all_reduce_us(&c->limits[size], c->ranks, costs_cores());
+}
+
+double comparison_distance(const comparison *c, size_t size, size_t algorithm)
+{
+    double limit = limit_us(c, size);
+
+    return c->network || limit <= 0 ? 0 : comparison_time_us(c, size, algorithm) / limit;
+}
+
 void comparison_settle(comparison *c)
 {
     if (c->has_costs) costs_settle(&c->costs);
-    for (size_t s = 0; s < c->size_count; s++)
+    for (size_t s = 0; s < c->size_count; s++) {
+        limits_settle(&c->limits[s]);
         for (size_t a = 0; a < c->algorithm_count; a++) {
             comparison_cell *cell = &c->cells[s][a];
             samples_sort(&cell->us);
@@ -54,16 +67,19 @@ void comparison_settle(comparison *c)
             cell->has_model = c->has_costs &&
                               model_all_reduce(&c->costs, c->algorithms[a], c->ranks, c->bytes[s], &cell->model);
         }
+    }
 }
 
 void comparison_free(comparison *c)
 {
     costs_free(&c->costs);
-    for (size_t s = 0; s < c->size_count; s++)
+    for (size_t s = 0; s < c->size_count; s++) {
+        limits_free(&c->limits[s]);
         for (size_t a = 0; a < c->algorithm_count; a++) {
             samples_free(&c->cells[s][a].us);
             samples_free(&c->cells[s][a].virtual_us);
         }
+    }
 }
 
 uint64_t comparison_wrong(const comparison *c)
@@ -93,8 +109,14 @@ static const report_column columns[] = {
     {"max_messages_sent", "", 17, 0, false},
     {"max_bytes_sent", "(B)", 14, 0, false},
     {"wrong", "", 6, 0, false},
-    {"virtual_us", "(us)", 14, 6, false},
+    {"limit_us", "(us)", 11, 3, false},
+    {"x_limit", "", 8, 2, false},
 };
+
+/* Virtual time has no limit but the network's. */
+static const report_column virtual_column = {"virtual_us", "(us)", 14, 6, false};
+
+enum { RECORD_COUNT = sizeof columns / sizeof *columns };
 
 /* Bandwidths are those of us_median, on a virtual network too: a column does not change its meaning. */
 static void print_record(report *out, const comparison *c, size_t size, size_t algorithm)
@@ -117,19 +139,24 @@ static void print_record(report *out, const comparison *c, size_t size, size_t a
         {NULL, (double)cell->messages},
         {NULL, (double)cell->bytes},
         {NULL, (double)cell->wrong},
-        {NULL, median(&cell->virtual_us)},
+        {NULL, c->network ? median(&cell->virtual_us) : limit_us(c, size)},
+        {NULL, comparison_distance(c, size, algorithm)},
     };
 
     report_row(out, cells);
 }
 
-static void print_records(const comparison *c, report_format format)
+static void print_records(const comparison c[], size_t worlds, report_format format)
 {
+    report_column shown[RECORD_COUNT];
     report out;
 
-    report_begin(&out, format, columns, sizeof columns / sizeof *columns - (c->network ? 0 : 1));
+    memcpy(shown, columns, sizeof shown);
+    if (c->network) shown[RECORD_COUNT - 2] = virtual_column;
+    report_begin(&out, format, shown, RECORD_COUNT - (c->network ? 1 : 0));
     for (size_t s = 0; s < c->size_count; s++)
-        for (size_t a = 0; a < c->algorithm_count; a++) print_record(&out, c, s, a);
+        for (size_t w = 0; w < worlds; w++)
+            for (size_t a = 0; a < c->algorithm_count; a++) print_record(&out, &c[w], s, a);
     report_end(&out);
 }
 
@@ -141,7 +168,7 @@ static const report_column people_columns[] = {
     {"time", "(us)", 9, 1, true},     {"p99", "(us)", 9, 1, true},     {"algbw", "(GB/s)", 7, 3, true},
     {"busbw", "(GB/s)", 7, 3, true},  {"#wrong", "", 6, 0, true},      {"msgs", "(sent)", 6, 0, true},
     {"bytes", "(sent)", 9, 0, true},  {"x naive", "", 7, 2, true},     {"model", "(us)", 9, 1, true},
-    {"time/", "model", 6, 2, true},
+    {"time/", "model", 6, 2, true},   {"time/", "limit", 6, 2, true},
 };
 
 static const report_column wall_column = {"wall", "(us)", 9, 1, true};
@@ -152,7 +179,7 @@ static void print_line(report *out, const comparison *c, size_t size, size_t alg
 {
     const comparison_cell *cell = &c->cells[size][algorithm];
     double us = comparison_time_us(c, size, algorithm), algbw = bandwidth_GBps(c->bytes[size], us),
-           better = comparison_factor(c, size, algorithm);
+           better = comparison_factor(c, size, algorithm), distance = comparison_distance(c, size, algorithm);
     bool has_model = cell->has_model && cell->model.us > 0;
     report_cell cells[] = {
         {NULL, (double)c->bytes[size]},
@@ -171,6 +198,7 @@ static void print_line(report *out, const comparison *c, size_t size, size_t alg
         {better > 0 ? NULL : "-", better},
         {has_model ? NULL : "-", has_model ? cell->model.us : 0},
         {has_model ? NULL : "-", has_model ? us / cell->model.us : 0},
+        {distance > 0 ? NULL : "-", distance},
     };
 
     report_row(out, cells);
@@ -215,12 +243,8 @@ static void print_side_by_side(const comparison *c)
 
 /* ---- All of it ---- */
 
-void comparison_print(const comparison *c, report_format format)
+static void print_for_people(const comparison *c)
 {
-    if (format != REPORT_TABLE) {
-        print_records(c, format);
-        return;
-    }
     printf(
         "# all_reduce, in place: %d ranks, world %s%s%s; a time is that of the slowest rank after a barrier, median\n",
         c->ranks, c->world, c->network ? ", network " : "", c->network ? c->network : "");
@@ -233,6 +257,12 @@ void comparison_print(const comparison *c, report_format format)
     printf("# wrong elements: %llu\n", (unsigned long long)comparison_wrong(c));
 }
 
+void comparison_print(const comparison c[], size_t worlds, report_format format)
+{
+    if (format != REPORT_TABLE) print_records(c, worlds, format);
+    for (size_t w = 0; w < worlds && format == REPORT_TABLE; w++) print_for_people(&c[w]);
+}
+
 static void write_line(FILE *file, const comparison *c, size_t size, size_t algorithm)
 {
     const model_time *t = &c->cells[size][algorithm].model;
@@ -243,16 +273,17 @@ static void write_line(FILE *file, const comparison *c, size_t size, size_t algo
             bandwidth_GBps(c->bytes[size], t->us) * busy, t->path_us, t->work_us);
 }
 
-bool comparison_write_model(const comparison *c, const char *path)
+bool comparison_write_model(const comparison c[], size_t worlds, const char *path)
 {
     FILE *file = fopen(path, "w");
 
     if (file)
         fprintf(file, "where,algorithm,ranks,bytes,measured_us,predicted_us,measured_busbw_GBps,predicted_busbw_GBps,"
                       "path_us,work_us\n");
-    for (size_t a = 0; file && a < c->algorithm_count; a++)
-        for (size_t s = 0; s < c->size_count; s++)
-            if (c->cells[s][a].has_model) write_line(file, c, s, a);
+    for (size_t w = 0; w < worlds; w++)
+        for (size_t a = 0; file && a < c->algorithm_count; a++)
+            for (size_t s = 0; s < c->size_count; s++)
+                if (c[w].cells[s][a].has_model) write_line(file, &c[w], s, a);
     if (file && fclose(file) == 0) return true;
     fprintf(stderr, "all_reduce: --model: %s: %s\n", path, strerror(errno));
     return false;

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "bench/util/limits.h"
 #include "bench/util/model.h"
 #include "bench/util/report.h"
 #include "bench/util/stats.h"
@@ -32,6 +33,7 @@ typedef struct {
     size_t bytes[COMPARISON_MOST_SIZES]; /* whole elements */
     const char *algorithms[COMPARISON_MOST_ALGORITHMS];
     comparison_cell cells[COMPARISON_MOST_SIZES][COMPARISON_MOST_ALGORITHMS];
+    limits limits[COMPARISON_MOST_SIZES]; /* of the machine, here; not on a virtual network */
     costs costs;
     bool has_costs;
 } comparison;
@@ -52,13 +54,17 @@ int comparison_find(const comparison *c, const char *algorithm);
 /* Wrong elements in all of it. */
 uint64_t comparison_wrong(const comparison *c);
 
-void comparison_print(const comparison *c, report_format format);
+/* How many times the machine's limit it took; 0 on a virtual network, or for a rank alone. */
+double comparison_distance(const comparison *c, size_t size, size_t algorithm);
+
+/* Of several worlds, one after the other; one table for programs. */
+void comparison_print(const comparison c[], size_t worlds, report_format format);
 
 /* What it means, in words, for people: part of comparison_print (explain.c). */
 void comparison_explain(const comparison *c);
 
 /* The model's lines as CSV, with what was measured beside them (virtual time, where there is one): see the first line.
  * False, and why on stderr, if it cannot be written. */
-bool comparison_write_model(const comparison *c, const char *path);
+bool comparison_write_model(const comparison c[], size_t worlds, const char *path);
 
 #endif

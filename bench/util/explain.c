@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the figures of a comparison mean, in words: comparison_explain. */
 #include <stdio.h>
+#include <string.h>
 
 #include "bench/util/bandwidth.h"
 #include "bench/util/comparison.h"
@@ -21,22 +22,37 @@ static void explain_columns(const comparison *c)
 }
 
 /* The table that the plain names choose from. */
-static void explain_choices(void)
+static void explain_choices(const comparison *c)
 {
+    bool shared = !c->network && strcmp(c->world, "shm") == 0;
     size_t rows;
     const coll_choice *choices = coll_choices(&rows);
 
-    printf("#\n# auto is what coll_all_reduce takes: of these rows the last whose ranks and bytes are both reached.\n"
-           "#     %-12s %6s %10s  %s\n",
-           "operation", "ranks", "bytes", "algorithm");
+    printf("#\n# auto took");
+    for (size_t s = 0; s < c->size_count; s++)
+        printf("%s %s (%zu B)", s ? "," : "", coll_choose("all_reduce", shared, c->ranks, c->bytes[s]), c->bytes[s]);
+    printf("\n# auto is what coll_all_reduce takes: of these rows the last whose ranks and bytes are both reached.\n"
+           "#     %-12s %-8s %6s %10s  %s\n",
+           "operation", "world", "ranks", "bytes", "algorithm");
     for (size_t i = 0; i < rows; i++)
-        printf("#     %-12s %6d %10zu  %s\n", choices[i].operation, choices[i].ranks, choices[i].bytes,
-               choices[i].algorithm);
+        printf("#     %-12s %-8s %6d %10zu  %s\n", choices[i].operation, choices[i].shared ? "shm" : "any",
+               choices[i].ranks, choices[i].bytes, choices[i].algorithm);
 }
 
 static double GBps_of(const costs_curve *curve, int size)
 {
     return bandwidth_GBps(costs_sizes[size], curve->median[size]);
+}
+
+static void explain_limits(const comparison *c, size_t last)
+{
+    const limits *l = &c->limits[last];
+
+    printf(
+        "# limit, measured in this run: a cache line to another core (%.3f us), and each of the n-1 sums and copies of "
+        "the\n#     buffer by a core of its own, if there is one (%zu B: sum %.2f GB/s, memcpy %.2f GB/s).\n",
+        l->line_us, c->bytes[last], bandwidth_GBps(c->bytes[last], l->sum_us),
+        bandwidth_GBps(c->bytes[last], l->copy_us));
 }
 
 static void explain_costs(const comparison *c)
@@ -118,7 +134,8 @@ void comparison_explain(const comparison *c)
     size_t last = c->size_count - 1;
 
     explain_columns(c);
-    if (comparison_find(c, "auto") != COMPARISON_NONE) explain_choices();
+    if (!c->network && c->ranks > 1) explain_limits(c, last);
+    if (comparison_find(c, "auto") != COMPARISON_NONE) explain_choices(c);
     if (!c->has_costs) return;
     explain_costs(c);
     explain_algorithms(c, last);

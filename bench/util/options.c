@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/util/options.h"
 
+#include <stdlib.h>
+
 /* Above every character: no short form. */
 enum { KEY_CSV = 0x1000, KEY_JSON, KEY_TRACE };
 
@@ -30,6 +32,12 @@ const struct argp options_format_argp = {.options = format_options, .parser = pa
 const char *options_trace(bool last)
 {
     return last ? trace : NULL;
+}
+
+const char *options_world(void)
+{
+    const char *name = getenv("PAIRWISE_WORLD");
+    return name ? name : "shm";
 }
 
 void options_parse(const struct argp *argp, int argc, char **argv, void *own)

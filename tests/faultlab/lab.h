@@ -37,7 +37,7 @@ typedef struct {
 } lab_case;
 
 extern const lab_case lab_processes[], lab_resources[], lab_misuse[], lab_matching[], lab_collectives[], lab_mismatch[],
-    lab_crash[], lab_wire[];
+    lab_crash[], lab_wire[], lab_shm[];
 extern const lab_case lab_trainer[] __attribute__((weak)); /* NULL where there is no OpenCL to build the trainer with */
 
 /* Programs for build/launch: `faultlab --rank NAME`. */
@@ -193,6 +193,20 @@ bool lab_all(const void *buf, size_t bytes, unsigned char value);
 
 /* Exchange one byte with every other rank: the communicator still works. 0, or a complaint. */
 int lab_works(p2p_comm *world);
+
+/* ---- The shm world: what passes between its files comes through here (traps.c). ---- */
+
+bool lab_in_shm(p2p_comm *world);
+
+/* The writer of the ring into which this process has written last; NULL if it has written into none. */
+struct shm_writer *lab_last_writer(void);
+
+/* Called before each record that this process writes, with the place of its content; NULL: not. */
+extern void (*lab_before_record)(unsigned char *place);
+
+/* Called instead of copying from another rank's memory; NULL: not. lab_pull is the copying. */
+extern bool (*lab_instead_of_pull)(pid_t pid, void *to, uint64_t from, size_t bytes);
+bool lab_pull(pid_t pid, void *to, uint64_t from, size_t bytes);
 
 /* ---- Allocation: the n-th one from now on fails (n = 1: the next); 0 disarms. ---- */
 

@@ -24,9 +24,8 @@ static const char usage[] =
     "Exit status: 0 if nothing failed, 1 otherwise, 2 if called wrongly.\n"
     "PAIRWISE_BUILD: where `launch` is (default: the folder above this program's).\n";
 
-static const lab_case *const groups[] = {lab_processes,   lab_resources, lab_misuse, lab_matching,
-                                         lab_collectives, lab_mismatch,  lab_crash,  lab_wire,
-                                         lab_trainer};
+static const lab_case *const groups[] = {lab_processes, lab_resources, lab_misuse, lab_matching, lab_collectives,
+                                         lab_mismatch,  lab_crash,     lab_wire,   lab_shm,      lab_trainer};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 enum outcome { PASSED, FAILED, SKIPPED, OUTCOMES };
@@ -98,8 +97,9 @@ static void kill_descendants(void)
 /* Settings of the caller that cases set themselves, or could not bear. PAIRWISE_SNDBUF and such stay. */
 static void clean_environment(void)
 {
-    static const char *const names[] = {"PAIRWISE_TIMEOUT",   "PAIRWISE_STRICT", "PAIRWISE_EAGER", "PAIRWISE_DEBUG",
-                                        "PAIRWISE_UNEXP_MAX", "PAIRWISE_CRC",    "PAIRWISE_CHECK", "PAIRWISE_NETWORK"};
+    static const char *const names[] = {"PAIRWISE_TIMEOUT", "PAIRWISE_STRICT",    "PAIRWISE_EAGER",
+                                        "PAIRWISE_DEBUG",   "PAIRWISE_UNEXP_MAX", "PAIRWISE_CRC",
+                                        "PAIRWISE_CHECK",   "PAIRWISE_NETWORK",   "PAIRWISE_DIRECT"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
 }
 

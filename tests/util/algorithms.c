@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/util/algorithms.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "collectives/collectives.h"
+#include "p2p/p2p_layer.h"
 #include "ring/ring.h"
 
 #define RUNS(name, call)                    \
@@ -23,6 +25,36 @@ RUNS(plain_reduce, coll_reduce(o->comm, o->buf, o->count, o->dtype, o->op, o->ro
 RUNS(naive_broadcast, coll_naive_broadcast(o->comm, o->buf, o->count, o->dtype, o->root))
 RUNS(tree_broadcast, coll_tree_broadcast(o->comm, o->buf, o->count, o->dtype, o->root))
 RUNS(plain_broadcast, coll_broadcast(o->comm, o->buf, o->count, o->dtype, o->root))
+
+/* Where ranks share no memory: another that combines in the same order. */
+static p2p_err flat(const operation *o)
+{
+    if (!p2p_layer_shares_memory(o->comm)) return naive_all_reduce(o);
+    return coll_flat_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op);
+}
+
+static p2p_err direct(const operation *o)
+{
+    if (!p2p_layer_shares_memory(o->comm)) return naive_all_reduce(o);
+    return coll_direct_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op);
+}
+
+/* Every rank's buffer but one's is read where it lies; not from its begin on. */
+static p2p_err direct_in_place(const operation *o)
+{
+    size_t bytes = o->count * dtype_size(o->dtype), ahead = 64;
+    void *block;
+
+    if (!p2p_layer_shares_memory(o->comm) || p2p_rank(o->comm) == 1) return direct(o);
+    p2p_err err = p2p_alloc(o->comm, bytes + ahead, &block);
+    if (err) return err;
+    char *buf = (char *)block + ahead;
+    if (bytes) memcpy(buf, o->buf, bytes);
+    err = coll_direct_all_reduce(o->comm, buf, o->count, o->dtype, o->op);
+    if (!err && bytes) memcpy(o->buf, buf, bytes);
+    p2p_err released = p2p_release(o->comm, block);
+    return err ? err : released;
+}
 
 static p2p_err waited_for_ring(const operation *o)
 {
@@ -47,6 +79,9 @@ const algorithm algorithms[] = {
     {"ring_all_reduce", ALL_REDUCE, RING, blocking_ring},
     {"ring_iall_reduce", ALL_REDUCE, RING, waited_for_ring},
     {"ring_reduce_scatter, ring_all_gather", ALL_REDUCE, RING, ring_in_halves},
+    {"coll_flat_all_reduce", ALL_REDUCE, IN_RANK_ORDER, flat},
+    {"coll_direct_all_reduce", ALL_REDUCE, IN_RANK_ORDER, direct},
+    {"coll_direct_all_reduce, in place", ALL_REDUCE, IN_RANK_ORDER, direct_in_place},
     {"coll_all_reduce", ALL_REDUCE, RING, plain_all_reduce},
     {"coll_naive_reduce", REDUCE, IN_RANK_ORDER, naive_reduce},
     {"coll_tree_reduce", REDUCE, TREE, tree_reduce},
@@ -63,11 +98,14 @@ enum shape algorithm_shape(const algorithm *a, int n, size_t bytes)
     static const struct {
         const char *name;
         enum shape shape;
-    } shapes[] = {{"naive", IN_RANK_ORDER}, {"tree", TREE}, {"doubling", DOUBLING}, {"ring", RING}};
+    } shapes[] = {{"naive", IN_RANK_ORDER}, {"tree", TREE},          {"doubling", DOUBLING},
+                  {"ring", RING},           {"flat", IN_RANK_ORDER}, {"direct", IN_RANK_ORDER}};
     bool plain = a->run == plain_all_reduce || a->run == plain_reduce;
 
     if (!plain) return a->shape;
-    const char *chosen = coll_choose(a->kind == REDUCE ? "reduce" : "all_reduce", n, bytes);
+    const char *world = getenv("PAIRWISE_WORLD");
+    bool shared = world && strcmp(world, "shm") == 0;
+    const char *chosen = coll_choose(a->kind == REDUCE ? "reduce" : "all_reduce", shared, n, bytes);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         if (strcmp(shapes[i].name, chosen) == 0) return shapes[i].shape;
     return a->shape;

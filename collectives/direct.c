@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Direct all-reduce: every rank owns a slice, combines it straight out of everyone's memory, and then takes the other
+ * slices from their owners. No messages; only where ranks share memory. Three ranks, the buffer in slices 0, 1, 2:
+ *
+ *      rank                 0             1             2
+ *      has                  a0 a1 a2      b0 b1 b2      c0 c1 c2
+ *      (all meet)
+ *      combines its own     a0+b0+c0      a1+b1+c1      a2+b2+c2        reading the others' where they lie
+ *      (all meet)
+ *      takes the others     0 1 2         0 1 2         0 1 2
+ *
+ * It does so in rounds, so short that what is read again is still in a cache. A rank whose buffer is not shared memory
+ * (p2p_alloc) copies what others will combine onto its stage (p2p_layer_stages) a round ahead; that copy in a cache costs
+ * less than to have the system copy from another process (process_vm_readv took three to four times as long where this was
+ * written). Results are passed on through the stages too, so nobody has to wait for the last reader of its buffer:
+ *
+ *      round k      combine k;  copy k + 1 onto the stage;  meet;  take k from the owners' stages
+ *
+ * Three stages in turn are enough: when a rank writes to one again, everyone has met once more since taking from it.
+ *
+ * 2 steps, and one meeting a round. Every rank reads 2(n-1)/n S from others, as in reduce-scatter and all-gather: counted
+ * as two messages from each rank to each. Combines (n-1)/n S. In rank order: ((x0 + x1) + x2) + ..., so all get the same
+ * bits, those of the naive algorithm.
+ */
+#include "collectives/internal.h"
+
+enum { BLOCK = 8 * 1024 };       /* bytes combined at a time: the sum so far stays in the nearest cache */
+enum { LINE = 64 };              /* slices on a stage begin with a cache line */
+enum { SLICE_MOST = 128 * 1024 }; /* bytes, in one round */
+
+typedef struct {
+    coll__call *call;
+    bool is_shared;                  /* this rank's buffer */
+    const char *view[P2P_MAX_RANKS]; /* everyone's buffer, where it can be read in place; else NULL */
+    size_t slot, slice;              /* of a slice: bytes on a stage; elements at most in a round */
+} direct;
+
+/* Elements [first, first + count) of the buffer, and where they go. */
+typedef struct {
+    size_t first, count;
+    p2p_stages stages;
+} round;
+
+static void slice_of(const direct *d, const round *r, int q, size_t *first, size_t *count)
+{
+    size_t n = (size_t)d->call->size, each = r->count / n, longer = r->count % n, c = (size_t)q;
+    *first = r->first + c * each + (c < longer ? c : longer);
+    *count = each + (c < longer);
+}
+
+/* Where slice q lies on a rank's stage. */
+static char *on_stage(const direct *d, const round *r, int rank, int q)
+{
+    return (char *)r->stages.first + (size_t)rank * r->stages.stride + (size_t)q * d->slot;
+}
+
+static p2p_err begin_round(direct *d, size_t first, round *r)
+{
+    size_t n = (size_t)d->call->size, left = d->call->count - first;
+    p2p_err err = p2p_layer_stages(d->call->comm, &r->stages);
+    if (err) return err;
+    size_t slot = r->stages.bytes / n / LINE * LINE;
+    d->slot = slot < SLICE_MOST ? slot : SLICE_MOST;
+    d->slice = d->slot / d->call->element;
+    r->first = first;
+    r->count = left < d->slice * n ? left : d->slice * n;
+    return P2P_OK;
+}
+
+/* What the others will combine. */
+static void copy_in(const direct *d, const round *r)
+{
+    const coll__call *call = d->call;
+    for (int i = 1; i < call->size && !d->is_shared; i++) {
+        int q = (call->rank + i) % call->size;
+        size_t first, count;
+        slice_of(d, r, q, &first, &count);
+        coll__copy(on_stage(d, r, call->rank, q), call->user + first * call->element, count * call->element);
+    }
+}
+
+/* Elements [at, at + count) of rank q's part of this rank's slice, which begins at `first`. */
+static const char *part_of(const direct *d, const round *r, int q, size_t first, size_t at)
+{
+    const coll__call *call = d->call;
+    if (q == call->rank) return call->user + (first + at) * call->element;
+    if (d->view[q]) return d->view[q] + (first + at) * call->element;
+    return on_stage(d, r, q, call->rank) + at * call->element;
+}
+
+static void combine(const direct *d, const round *r)
+{
+    const coll__call *call = d->call;
+    size_t first, count, block = BLOCK / call->element;
+    slice_of(d, r, call->rank, &first, &count);
+    for (size_t at = 0, part; at < count; at += part) {
+        part = count - at < block ? count - at : block;
+        char *out = on_stage(d, r, call->rank, call->rank) + at * call->element;
+        dtype_combine(out, part_of(d, r, 0, first, at), part_of(d, r, 1, first, at), part, call->dtype, call->op);
+        for (int q = 2; q < call->size; q++)
+            dtype_combine(out, out, part_of(d, r, q, first, at), part, call->dtype, call->op);
+        if (call->op == OP_MEAN) dtype_scale(out, part, call->dtype, call->size);
+        coll__copy(call->user + (first + at) * call->element, out, part * call->element);
+    }
+}
+
+static void copy_out(const direct *d, const round *r)
+{
+    const coll__call *call = d->call;
+    for (int i = 1; i < call->size; i++) {
+        int q = (call->rank + i) % call->size;
+        size_t first, count;
+        slice_of(d, r, q, &first, &count);
+        coll__copy(call->user + first * call->element, on_stage(d, r, q, q), count * call->element);
+    }
+}
+
+/* ---- The whole ---- */
+
+/* Once all have met: where everyone's buffer can be read. */
+static p2p_err find_views(direct *d)
+{
+    p2p_comm *comm = d->call->comm;
+    for (int q = 0; q < d->call->size; q++) {
+        const p2p_exposure *e = p2p_layer_carried(comm, q);
+        d->view[q] = p2p_layer_view(comm, e);
+        if (e->place && !d->view[q])
+            return p2p_layer_error(comm, P2P_ERR_NOMEM, "no room to map rank %d's buffer (%zu bytes)", q, e->bytes);
+    }
+    return P2P_OK;
+}
+
+static p2p_err run_rounds(direct *d)
+{
+    round now, next;
+    unsigned step = 1;
+    p2p_err err = begin_round(d, 0, &now);
+    if (err) return err;
+    copy_in(d, &now);
+    err = p2p_layer_meet(d->call->comm, step++);
+    if (!err) err = find_views(d);
+    for (bool more = true; !err && more; now = next) {
+        more = now.first + now.count < d->call->count;
+        combine(d, &now);
+        if (more) err = begin_round(d, now.first + now.count, &next);
+        if (more && !err) copy_in(d, &next);
+        if (!err) err = p2p_layer_meet(d->call->comm, step++);
+        if (!err) copy_out(d, &now);
+    }
+    return err;
+}
+
+/* Elements of the buffer that a rank owns, in all rounds. */
+static size_t owned_by(const direct *d, int q)
+{
+    size_t n = (size_t)d->call->size, a_round = d->slice * n, rest = d->call->count % a_round;
+    return d->call->count / a_round * d->slice + rest / n + ((size_t)q < rest % n);
+}
+
+/* What a rank owns has come to it from everyone, and gone back. */
+static void count_traffic(const direct *d)
+{
+    const coll__call *call = d->call;
+    size_t own = owned_by(d, call->rank) * call->element;
+    for (int q = 0; q < call->size; q++) {
+        size_t theirs = owned_by(d, q) * call->element;
+        if (q == call->rank) continue;
+        p2p_layer_count(call->comm, q, theirs, own);
+        p2p_layer_count(call->comm, q, own, theirs);
+    }
+}
+
+p2p_err coll__direct_all_reduce(coll__call *call, void *buf)
+{
+    direct d = {.call = call};
+    p2p_exposure exposure = {0, 0, 0};
+    coll__needs_shared_memory(call);
+    if (p2p_layer_shares_memory(call->comm)) exposure = p2p_layer_expose(call->comm, buf);
+    d.is_shared = exposure.place;
+    call->meets = true;
+    call->carries = &exposure;
+    call->carried_bytes = sizeof exposure;
+    p2p_err err = coll__begin(call, COLL_NOTHING, (coll__span){buf, call->count});
+    if (err) return err;
+    if (call->size == 1 || !call->bytes) return coll__end(call, P2P_OK, NULL);
+    err = run_rounds(&d);
+    if (!err) count_traffic(&d);
+    return coll__end(call, err, NULL);
+}
+
+p2p_err coll_direct_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
+{
+    coll__call call = {
+        .comm = comm, .operation = "coll_direct_all_reduce", .count = count, .dtype = dtype, .has_op = true, .op = op};
+    return coll__direct_all_reduce(&call, buf);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Flat all-reduce: every rank shows what it has, in memory that all share, and everyone combines everything. One meeting,
+ * no messages; only where ranks share memory. Four ranks:
+ *
+ *      rank          0        1        2        3
+ *      shows         a        b        c        d           each in a place of its own
+ *      (all meet)
+ *      computes      abcd     abcd     abcd     abcd        ((a b) c) d, in rank order, so all get the same bits
+ *
+ * Up to 48 bytes travel in the very cache line by which the ranks agree on the call (p2p_layer_carried): then a rank
+ * writes one cache line and reads n - 1. Up to 4 KiB lie ready beside it when that line is written. More goes through
+ * stages (p2p_layer_stages), a piece at a time, with a meeting for each.
+ *
+ * One step. Everyone reads all bytes of everyone: (n - 1) S, counted as one message from each rank to each. Combines
+ * (n - 1) S, on every rank: for short buffers only.
+ */
+#include "collectives/internal.h"
+
+/* The piece of rank q. */
+typedef struct {
+    const coll__call *call;
+    const unsigned char *first; /* stages; NULL: carried */
+    size_t stride;
+} pieces;
+
+static const void *piece_of(const pieces *p, int q)
+{
+    return p->first ? p->first + (size_t)q * p->stride : p2p_layer_carried(p->call->comm, q);
+}
+
+static void combine(const pieces *p, void *out, size_t count)
+{
+    const coll__call *call = p->call;
+    dtype_combine(out, piece_of(p, 0), piece_of(p, 1), count, call->dtype, call->op);
+    for (int q = 2; q < call->size; q++) dtype_combine(out, out, piece_of(p, q), count, call->dtype, call->op);
+    if (call->op == OP_MEAN) dtype_scale(out, count, call->dtype, call->size);
+}
+
+static p2p_err with_the_call(const coll__call *call)
+{
+    pieces p = {.call = call};
+    p2p_err err = p2p_layer_agree(call->comm);
+    if (!err) combine(&p, call->user, call->count);
+    return err;
+}
+
+static p2p_err through_stages(const coll__call *call)
+{
+    p2p_err err = P2P_OK;
+    unsigned step = 1;
+    for (size_t done = 0, part; done < call->bytes && !err; done += part) {
+        p2p_stages stages;
+        err = p2p_layer_stages(call->comm, &stages);
+        if (err) return err;
+        part = call->bytes - done < stages.bytes ? call->bytes - done : stages.bytes;
+        coll__copy(stages.first + (size_t)call->rank * stages.stride, call->user + done, part);
+        err = p2p_layer_meet(call->comm, step++);
+        pieces p = {call, stages.first, stages.stride};
+        if (!err) combine(&p, call->user + done, part / call->element);
+    }
+    return err;
+}
+
+p2p_err coll__flat_all_reduce(coll__call *call, void *buf)
+{
+    size_t bytes = SIZE_MAX;
+    bool fits = dtype_bytes(call->count, call->dtype, &bytes) && bytes <= P2P_LAYER_CARRIED_MOST;
+    coll__needs_shared_memory(call);
+    call->meets = true;
+    if (fits) call->carries = buf, call->carried_bytes = bytes;
+    p2p_err err = coll__begin(call, COLL_NOTHING, (coll__span){buf, call->count});
+    if (err) return err;
+    if (call->size == 1 || !call->bytes) return coll__end(call, P2P_OK, NULL);
+    err = fits ? with_the_call(call) : through_stages(call);
+    for (int q = 0; q < call->size && !err; q++)
+        if (q != call->rank) p2p_layer_count(call->comm, q, call->bytes, call->bytes);
+    return coll__end(call, err, NULL);
+}
+
+p2p_err coll_flat_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
+{
+    coll__call call = {
+        .comm = comm, .operation = "coll_flat_all_reduce", .count = count, .dtype = dtype, .has_op = true, .op = op};
+    return coll__flat_all_reduce(&call, buf);
+}

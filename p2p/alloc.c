@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Buffers of the user's that other ranks can read in place.
+ *
+ *      p2p_alloc            a buffer with a place in the job's memory file (memory.h)
+ *      p2p_layer_expose     says where a buffer lies, in words that another rank understands
+ *      p2p_layer_view       the same memory, as this rank sees it
+ *
+ * Where ranks share no memory, p2p_alloc gives ordinary memory, which nobody else can view.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "p2p/internal.h"
+#include "p2p/memory.h"
+
+#define HUGE_PAGE ((size_t)2 << 20)
+#define MOST_VIEWS 64
+
+/* ---- Buffers ---- */
+
+static p2p_block *block_around(p2p_block *list, const void *buf)
+{
+    for (p2p_block *at = list; at; at = at->next)
+        if ((const char *)buf >= at->at && (const char *)buf < at->at + at->bytes) return at;
+    return NULL;
+}
+
+static void *new_memory(p2p_engine *engine, size_t bytes, size_t align, memory_place *place)
+{
+    *place = 0;
+    if (engine->memory_fd < 0) {
+        void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return at == MAP_FAILED ? NULL : at;
+    }
+    *place = p2p__memory_take(engine->board, engine->memory_fd, bytes, align);
+    void *at = *place ? p2p__memory_map(engine->memory_fd, *place, bytes) : NULL;
+    if (*place && !at) p2p__memory_give_back(engine->memory_fd, *place, bytes);
+    if (at && align == HUGE_PAGE) madvise(at, bytes, MADV_HUGEPAGE);
+    return at;
+}
+
+static p2p_err allocate(p2p_comm *comm, size_t bytes, void **buf)
+{
+    p2p_engine *engine = comm->engine;
+    size_t room = p2p__memory_round(bytes), align = room >= HUGE_PAGE ? HUGE_PAGE : MEMORY_UNIT;
+    p2p_block *block = room ? malloc(sizeof *block) : NULL;
+    memory_place place;
+    char *at = block ? new_memory(engine, room, align, &place) : NULL;
+    if (!at) {
+        int why = room ? errno : ENOMEM;
+        free(block);
+        return p2p__fail(comm, P2P_ERR_NOMEM,
+                         "no memory that ranks can share for %zu bytes: %s\n"
+                         "  try: a smaller buffer, fewer ranks, or a higher limit (ulimit -f, ulimit -v)",
+                         bytes, strerror(why));
+    }
+    *block = (p2p_block){.next = engine->blocks,
+                         .place = place,
+                         .bytes = room,
+                         .at = at,
+                         .asked = bytes,
+                         .file = engine->call_file,
+                         .line = engine->call_line};
+    engine->blocks = block;
+    *buf = at;
+    return P2P_OK;
+}
+
+p2p_err p2p_alloc(p2p_comm *comm, size_t bytes, void **buf)
+{
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_alloc", SHAPE_PLAIN, 0, 0, bytes, 0, 0});
+    if (err) return err;
+    if (!buf) return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG, "there is nowhere to put the address: buf is NULL"));
+    return p2p__leave(comm, allocate(comm, bytes, buf));
+}
+
+static void free_block(p2p_engine *engine, p2p_block **link, bool give_back)
+{
+    p2p_block *block = *link;
+    munmap(block->at, block->bytes);
+    if (give_back && block->place) p2p__memory_give_back(engine->memory_fd, block->place, block->bytes);
+    *link = block->next;
+    free(block);
+}
+
+p2p_err p2p_release(p2p_comm *comm, void *buf)
+{
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_release", SHAPE_PLAIN, 0, 0, 0, 0, 0});
+    if (err) return err;
+    p2p_block **link = &comm->engine->blocks;
+    while (*link && (*link)->at != buf) link = &(*link)->next;
+    if (!*link && buf)
+        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG,
+                                          "this is not the address of a buffer of this rank's from p2p_alloc\n"
+                                          "  try: was it released already, or moved on?"));
+    if (*link) free_block(comm->engine, link, true);
+    return p2p__leave(comm, P2P_OK);
+}
+
+/* ---- Views ---- */
+
+p2p_exposure p2p_layer_expose(const p2p_comm *comm, const void *buf)
+{
+    const p2p_block *block = block_around(comm->engine->blocks, buf);
+    if (!block || !block->place) return (p2p_exposure){0, 0, 0};
+    return (p2p_exposure){block->place, block->bytes, (size_t)((const char *)buf - block->at)};
+}
+
+static p2p_block *find_view(p2p_engine *engine, const p2p_exposure *exposure)
+{
+    for (p2p_block *at = engine->views; at; at = at->next)
+        if (at->place == exposure->place) return at;
+    return NULL;
+}
+
+/* Blocks that are gone are still mapped somewhere: the oldest views go first. */
+static void forget_old_views(p2p_engine *engine)
+{
+    p2p_block **link = &engine->views;
+    for (int i = 0; *link && i < MOST_VIEWS; i++) link = &(*link)->next;
+    while (*link) free_block(engine, link, false);
+}
+
+const void *p2p_layer_view(p2p_comm *comm, const p2p_exposure *exposure)
+{
+    p2p_engine *engine = comm->engine;
+    if (!exposure->place) return NULL;
+    p2p_block *view = find_view(engine, exposure);
+    if (view) return view->at + exposure->offset;
+    view = malloc(sizeof *view);
+    char *at = view ? p2p__memory_map(engine->memory_fd, exposure->place, exposure->bytes) : NULL;
+    if (!at) {
+        free(view);
+        return NULL;
+    }
+    *view = (p2p_block){.next = engine->views, .place = exposure->place, .bytes = exposure->bytes, .at = at};
+    engine->views = view;
+    forget_old_views(engine);
+    return at + exposure->offset;
+}
+
+void p2p__blocks_free(p2p_engine *engine)
+{
+    while (engine->blocks) free_block(engine, &engine->blocks, true);
+    while (engine->views) free_block(engine, &engine->views, false);
+}

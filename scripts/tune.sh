@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# tune.sh: measures which all-reduce is the fastest here, by world, ranks and bytes, and writes the table that the plain
+# name chooses from, collectives/choices.inc. Build again afterwards. About two minutes, best with nothing else running.
+#
+#       scripts/tune.sh
+#       RANKS="2 4" MAX=1M SECONDS_EACH=5 OUT=/dev/stdout scripts/tune.sh
+#
+# A row stays as long as nothing else is faster by more than a tenth: the table is to be short, and the same tomorrow.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+B=${BUILD:-build}
+ranks=${RANKS:-2 4 8} max=${MAX:-16M} each=${SECONDS_EACH:-15} out=${OUT:-collectives/choices.inc}
+work=$(mktemp "${TMPDIR:-/tmp}/pairwise.XXXXXX")
+trap 'rm -f "$work"' EXIT
+[ -x "$B/bench/all_reduce" ] || { echo "$B/bench/all_reduce is missing: make builds it"; exit 2; }
+
+measure() {
+    local world=$1 algorithms=$2 n
+    for n in $ranks; do
+        [ -t 2 ] && printf '\r\033[K%s, %s ranks' "$world" "$n" >&2
+        "$B/bench/all_reduce" --world "$world" --ranks "$n" --algorithm "$algorithms" --max "$max" --factor 4 \
+            --seconds "$each" --csv >>"$work" || exit 1
+    done
+}
+
+measure socket naive,tree,doubling,ring
+measure shm tree,doubling,ring,flat,direct
+[ -t 2 ] && printf '\r\033[K' >&2
+
+# What was measured with 4 ranks holds from 3 on: between two numbers the nearer one counts, the larger of two as near.
+awk -F, -v cores="$(nproc)" '
+    $1 == "world" { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    {
+        cell = $at["world"] " " $at["ranks"] " " $at["bytes"]
+        if (!(cell in names)) cells[++count] = cell
+        names[cell] = names[cell] " " $at["algorithm"]
+        us[cell, $at["algorithm"]] = $at["us_median"]
+    }
+    function row(world, ranks, bytes, name) {
+        printf "{\"all_reduce\", %s, %d, %d, \"%s\"},\n", world == "shm" ? "true" : "false", ranks, bytes, name
+    }
+    END {
+        print "/* SPDX-License-Identifier: MIT */"
+        print "/* Which all-reduce is the fastest: rows of the table in choose.c, measured by `make tune` on " cores " cores. */"
+        for (i = 1; i <= count; i++) {
+            split(cells[i], key, " ")
+            n = split(names[cells[i]], name, " ")
+            best = name[1]
+            for (k = 2; k <= n; k++) if (us[cells[i], name[k]] < us[cells[i], best]) best = name[k]
+            if (key[1] != world || key[2] != ranks) {
+                from = key[1] != world ? 1 : int((ranks + key[2] + 1) / 2)
+                world = key[1]; ranks = key[2]; last = ""; bytes = 0
+            } else bytes = key[3]
+            if (last != "" && us[cells[i], best] * 1.1 > us[cells[i], last]) continue
+            if (best == last) continue
+            row(world, from, bytes, best)
+            last = best
+        }
+    }' "$work" >"$work.table"
+mv "$work.table" "$out" 2>/dev/null || { cat "$work.table" >"$out"; rm -f "$work.table"; }

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of shared memory: a death while another rank copies from the dying one's memory, and memory that cannot grow. The
+ * deaths of ranks that hold a place in a ring are in crash.c. */
+#include "lab.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "p2p/memory.h"
+#include "p2p/world.h"
+
+/* ---- A rank dies while its memory is being read: half of it has been copied ---- */
+
+enum { READ_BYTES = 1 << 20 };
+
+static bool kill_halfway(pid_t pid, void *to, uint64_t from, size_t bytes)
+{
+    size_t half = bytes / 2;
+    if (!lab_pull(pid, to, from, half)) return false;
+    lab->died_at = lab_now();
+    kill(pid, SIGKILL);
+    return lab_wait_gone(1) && lab_pull(pid, (char *)to + half, from + half, bytes - half);
+}
+
+/* Rank 0 reads from rank 1, the others wait for it. */
+static int body_read_death(p2p_comm *world)
+{
+    static unsigned char buf[READ_BYTES];
+    int rank = p2p_rank(world);
+    lab_instead_of_pull = kill_halfway;
+    if (rank == 1)
+        NOTE(world, p2p_send(world, buf, sizeof buf, 0, 0));
+    else
+        NOTE(world, p2p_recv(world, buf, sizeof buf, rank == 0, 0, P2P_STATUS_IGNORE));
+    return 0;
+}
+
+static void read_death(void)
+{
+    static lab_job job = {.size = 3, .body = body_read_death, .options = {.world = "shm"}};
+    setenv("PAIRWISE_DIRECT", "1", 1);
+    lab_run(&job);
+    CHECK(lab->died_at > 0, "nothing was read from another rank's memory");
+    lab_expect_status(&job, 137);
+    lab_expect_survivor(0, 1, "signal 9");
+    lab_expect_survivor(2, 1, "signal 9");
+}
+
+/* ---- The system forbids to read the memory of others: that is tried once, and messages come all the same ---- */
+
+static bool refuse(pid_t pid, void *to, uint64_t from, size_t bytes)
+{
+    (void)pid, (void)to, (void)from, (void)bytes;
+    lab_raise_flag(0);
+    errno = EPERM;
+    return false;
+}
+
+static int body_read_refused(p2p_comm *world)
+{
+    static unsigned char out[READ_BYTES], in[READ_BYTES];
+    int rank = p2p_rank(world), other = 1 - rank;
+    lab_instead_of_pull = refuse;
+    for (size_t i = 0; i < 3; i++) {
+        lab_fill(out, sizeof out, rank, i);
+        WANT_OK(world, p2p_sendrecv(world, out, sizeof out, other, 0, in, sizeof in, other, 0, P2P_STATUS_IGNORE));
+        WANT(lab_intact(in, sizeof in, other, i), "not what was sent");
+    }
+    return 0;
+}
+
+static void read_refused(void)
+{
+    static lab_job job = {.size = 2, .body = body_read_refused, .options = {.world = "shm"}};
+    setenv("PAIRWISE_DIRECT", "1", 1);
+    lab_run(&job);
+    lab_expect_fine(&job);
+    CHECK(lab->flag[0] == 2, "%d tries to read, not one a rank", lab->flag[0]);
+}
+
+/* ---- No more shared memory: no link between 0 and 2; the one between 0 and 1 keeps working ---- */
+
+static void limit_file_size(void)
+{
+    p2p_config config = {.direct = 0};
+    rlim_t limit = (rlim_t)(p2p__memory_begin(3, &config) + 2 * p2p__world_shm.link_memory(&config, 3) - 1);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){limit, limit});
+}
+
+static int ping(p2p_comm *world, int other)
+{
+    int mine = p2p_rank(world), theirs = -1;
+    WANT_OK(world,
+            p2p_sendrecv(world, &mine, sizeof mine, other, 5, &theirs, sizeof theirs, other, 5, P2P_STATUS_IGNORE));
+    WANT(theirs == other, "%d came from %d", theirs, other);
+    return 0;
+}
+
+static int body_no_growth(p2p_comm *world)
+{
+    int rank = p2p_rank(world), other = 2 - rank, word = 0, failed = rank == 2 ? 0 : ping(world, 1 - rank);
+    if (rank == 0) lab_raise_flag(0);
+    if (failed || rank == 1) return failed ? failed : ping(world, 0);
+    WANT(lab_wait_flag(0, 1), "ranks 0 and 1 never met");
+    p2p_err err = NOTE(world, p2p_sendrecv(world, &word, 4, other, 6, &word, 0, other, 6, P2P_STATUS_IGNORE));
+    WANT(err == P2P_ERR_SYS, "a link that cannot be gave %d", (int)err);
+    memcpy(lab->rank[rank].kept, lab->rank[rank].message, sizeof lab->rank[rank].kept);
+    return rank == 0 ? ping(world, 1) : 0;
+}
+
+static void no_growth(void)
+{
+    static lab_job job = {.size = 3, .body = body_no_growth, .setup = limit_file_size, .options = {.world = "shm"}};
+    unsetenv("PAIRWISE_SNDBUF");
+    lab_run(&job);
+    lab_expect_fine(&job);
+    for (int rank = 0; rank <= 2; rank += 2)
+        FACTS(lab->rank[rank].kept, "shared memory", "File too large", "ulimit -f", "PAIRWISE_WORLD");
+}
+
+const lab_case lab_shm[] = {
+    {"read-death", "killed while its memory is being read: PEER_DEAD", read_death, false},
+    {"read-refused", "memory that may not be read: the message comes through the ring", read_refused, false},
+    {"no-growth", "shared memory that cannot grow: that link is an error with advice, others work", no_growth, false},
+    {NULL, NULL, NULL, false},
+};

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Traps in the shm world. The program is linked with --wrap for what its files call in each other, so that a case can
+ * stand in between: just before a record is written, and instead of a copy from another rank's memory. */
+#include "lab.h"
+
+#include "p2p/internal.h"
+#include "p2p/shm_ring.h"
+
+unsigned char *__real_p2p__ring_begin(shm_writer *writer, size_t content);
+bool __real_p2p__pull(pid_t pid, void *to, uint64_t from, size_t bytes);
+unsigned char *__wrap_p2p__ring_begin(shm_writer *writer, size_t content);
+bool __wrap_p2p__pull(pid_t pid, void *to, uint64_t from, size_t bytes);
+
+static shm_writer *last;
+void (*lab_before_record)(unsigned char *place);
+bool (*lab_instead_of_pull)(pid_t pid, void *to, uint64_t from, size_t bytes);
+
+bool lab_in_shm(p2p_comm *world)
+{
+    return world->engine->world->link_memory;
+}
+
+shm_writer *lab_last_writer(void)
+{
+    return last;
+}
+
+unsigned char *__wrap_p2p__ring_begin(shm_writer *writer, size_t content)
+{
+    unsigned char *place = __real_p2p__ring_begin(writer, content);
+    if (lab_before_record) lab_before_record(place);
+    last = writer;
+    return place;
+}
+
+bool lab_pull(pid_t pid, void *to, uint64_t from, size_t bytes)
+{
+    return __real_p2p__pull(pid, to, from, bytes);
+}
+
+bool __wrap_p2p__pull(pid_t pid, void *to, uint64_t from, size_t bytes)
+{
+    return lab_instead_of_pull ? lab_instead_of_pull(pid, to, from, bytes) : lab_pull(pid, to, from, bytes);
+}

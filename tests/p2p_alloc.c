@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * p2p_alloc: memory that other ranks can read in place: what it holds, that it comes back, what misuse says, and
+ * collectives on it. The same must be true where ranks share no memory.
+ */
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collectives/collectives.h"
+#include "ring/ring.h"
+#include "tests/util/suite.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static unsigned char byte_at(int rank, size_t key, size_t i)
+{
+    return (unsigned char)((size_t)rank * 50 + key * 7 + i + (i >> 12));
+}
+
+static void fill(unsigned char *buf, size_t bytes, int rank, size_t key)
+{
+    for (size_t i = 0; i < bytes; i++) buf[i] = byte_at(rank, key, i);
+}
+
+static bool is_intact(const unsigned char *buf, size_t bytes, int rank, size_t key)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (buf[i] != byte_at(rank, key, i)) return false;
+    return true;
+}
+
+/* ---- What it is ---- */
+
+static int zeroed_and_ones_own(p2p_comm *world, void *arg)
+{
+    static const size_t sizes[] = {0, 1, 4095, 4096, 4097, (3 << 20) + 1};
+    int rank = p2p_rank(world);
+    void *buf[COUNT(sizes)];
+
+    (void)arg;
+    for (size_t k = 0; k < COUNT(sizes); k++) {
+        CALL(p2p_alloc(world, sizes[k], &buf[k]));
+        CHECK((uintptr_t)buf[k] % 4096 == 0, "%zu bytes at %p: not aligned to a page", sizes[k], buf[k]);
+        for (size_t i = 0; i < sizes[k]; i++) CHECK(!((char *)buf[k])[i], "byte %zu is not zero", i);
+        fill(buf[k], sizes[k], rank, k);
+    }
+    CALL(coll_barrier(world));
+    for (size_t k = 0; k < COUNT(sizes); k++)
+        CHECK(is_intact(buf[k], sizes[k], rank, k), "somebody else wrote to %zu bytes of rank %d", sizes[k], rank);
+    for (size_t k = 0; k < COUNT(sizes); k++) CALL(p2p_release(world, buf[k]));
+    return 0;
+}
+
+Test(p2p_alloc, zeroed_aligned_and_ones_own)
+{
+    ASSERT_RIGHT(job_matrix(zeroed_and_ones_own, NULL));
+}
+
+static int in_any_order(p2p_comm *world, void *arg)
+{
+    enum { BLOCKS = 7, BYTES = 10000 };
+    int rank = p2p_rank(world);
+    void *buf[BLOCKS];
+
+    (void)arg;
+    for (size_t k = 0; k < BLOCKS; k++) {
+        CALL(p2p_alloc(world, BYTES, &buf[k]));
+        fill(buf[k], BYTES, rank, k);
+    }
+    for (size_t i = 0, k = (size_t)rank % BLOCKS; i < BLOCKS; i++, k = (k + 3) % BLOCKS) {
+        CHECK(is_intact(buf[k], BYTES, rank, k), "buffer %zu changed when another was released", k);
+        CALL(p2p_release(world, buf[k]));
+    }
+    CALL(p2p_release(world, NULL));
+    return 0;
+}
+
+Test(p2p_alloc, released_in_any_order)
+{
+    ASSERT_RIGHT(job_matrix(in_any_order, NULL));
+}
+
+/* Bytes of the job's memory file, which a rank has open where ranks share memory; 0 if there is none. */
+static size_t file_bytes(void)
+{
+    for (int fd = 0; fd < 256; fd++) {
+        char path[40], name[80] = "";
+        struct stat info;
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        if (readlink(path, name, sizeof name - 1) < 0 || !strstr(name, "memfd:pairwise")) continue;
+        if (fstat(fd, &info) == 0) return (size_t)info.st_blocks * 512;
+    }
+    return 0;
+}
+
+/* A buffer that grows, as an array that is appended to; what was before does not stay in memory. */
+static int grow(p2p_comm *world, void *arg)
+{
+    enum { STEPS = 60 };
+    size_t bytes = 0, before = file_bytes();
+    void *buf = NULL, *larger;
+
+    (void)arg;
+    for (size_t step = 1; step <= STEPS; step++) {
+        CALL(p2p_alloc(world, step << 17, &larger));
+        if (bytes) memcpy(larger, buf, bytes);
+        CALL(p2p_release(world, buf));
+        buf = larger;
+        CHECK(is_intact(buf, bytes, p2p_rank(world), 0), "step %zu: not what was there", step);
+        bytes = step << 17;
+        fill(buf, bytes, p2p_rank(world), 0);
+    }
+    CALL(coll_barrier(world));
+    size_t most = before + (size_t)p2p_size(world) * ((STEPS << 17) + (4 << 20));
+    CHECK(file_bytes() <= most, "%zu bytes are in use, expected at most %zu", file_bytes(), most);
+    CALL(coll_barrier(world));
+    CALL(p2p_release(world, buf));
+    CALL(coll_barrier(world));
+    CHECK(file_bytes() <= before + (1 << 20), "%zu bytes are still in use, %zu before", file_bytes(), before);
+    return 0;
+}
+
+Test(p2p_alloc, grows_and_gives_back)
+{
+    static const int sizes[] = {1, 2, 3};
+    ASSERT_RIGHT(job_sizes(sizes, COUNT(sizes), true, false, grow, NULL));
+}
+
+/* ---- Errors ---- */
+
+static int too_much(p2p_comm *world, void *arg)
+{
+    static const size_t sizes[] = {SIZE_MAX, SIZE_MAX / 2 + 1, SIZE_MAX / 2 - 5000, (size_t)1 << 46};
+    void *buf = &buf, *small;
+
+    (void)arg;
+    CALL(p2p_set_errors(world, P2P_ERRORS_RETURN));
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        RETURNS(P2P_ERR_NOMEM, p2p_alloc(world, sizes[i], &buf));
+        CHECK(buf == &buf, "the address was set");
+        CHECK(strstr(p2p_error_message(world), "p2p_alloc"), "the call is not named: %s", p2p_error_message(world));
+    }
+    CALL(p2p_alloc(world, 100, &small));
+    CALL(coll_barrier(world));
+    CALL(p2p_release(world, small));
+    return 0;
+}
+
+Test(p2p_alloc, too_much_is_an_error_and_nothing_else)
+{
+    ASSERT_RIGHT(job_matrix(too_much, NULL));
+}
+
+/* A limit that is reached at some buffer: that one is an error, and what came before is as it was. */
+static int limited(p2p_comm *world, void *arg)
+{
+    enum { MOST = 400, BYTES = 1 << 20 };
+    static void *buf[MOST];
+    size_t count = 0;
+
+    (void)arg;
+    if (!file_bytes()) return 0; /* ranks share no memory, and no file is to be limited */
+    CALL(p2p_set_errors(world, P2P_ERRORS_RETURN));
+    while (count < MOST && p2p_alloc(world, BYTES, &buf[count]) == P2P_OK) fill(buf[count++], BYTES, 0, 0);
+    CHECK(count > 0 && count < MOST, "%zu buffers of a megabyte each within a limit of 256", count);
+    CHECK(strstr(p2p_error_message(world), "ulimit"), "no advice: %s", p2p_error_message(world));
+    for (size_t i = 0; i < count; i++) CHECK(is_intact(buf[i], BYTES, 0, 0), "buffer %zu has changed", i);
+    for (size_t i = 0; i < count; i++) CALL(p2p_release(world, buf[i]));
+    CALL(coll_barrier(world));
+    return 0;
+}
+
+/* Whoever forks the ranks is limited, and they with it. */
+static int limited_job(void *arg)
+{
+    rlim_t room = (rlim_t)256 << 20;
+
+    (void)arg;
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){room, room});
+    return p2p_launch(2, limited, NULL, NULL) == P2P_OK ? 0 : 1;
+}
+
+Test(p2p_alloc, a_limit_is_an_error_with_advice)
+{
+    process_result result;
+
+    process_run(limited_job, NULL, NULL, 60, &result);
+    ASSERT_STATUS(result, 0);
+    process_free(&result);
+}
+
+static int misuse(p2p_comm *world, void *arg)
+{
+    void *buf;
+    char own[100];
+
+    (void)arg;
+    CALL(p2p_set_errors(world, P2P_ERRORS_RETURN));
+    RETURNS(P2P_ERR_ARG, p2p_alloc(world, 10, NULL));
+    CALL(p2p_alloc(world, 10000, &buf));
+    RETURNS(P2P_ERR_ARG, p2p_release(world, own));
+    RETURNS(P2P_ERR_ARG, p2p_release(world, (char *)buf + 1));
+    CALL(p2p_release(world, buf));
+    RETURNS(P2P_ERR_ARG, p2p_release(world, buf));
+    CHECK(strstr(p2p_error_message(world), "released already"), "no advice: %s", p2p_error_message(world));
+    CALL(p2p_finalize(world));
+    RETURNS(P2P_ERR_STATE, p2p_alloc(world, 10, &buf));
+    RETURNS(P2P_ERR_STATE, p2p_release(world, buf));
+    return 0;
+}
+
+Test(p2p_alloc, misuse)
+{
+    ASSERT_RIGHT(job_right(2, false, misuse, NULL));
+}
+
+/* Rank 1 forgets two buffers; the line says where they came from. */
+static int forget(p2p_comm *world, void *arg)
+{
+    int rank = p2p_rank(world);
+    void *buf;
+
+    (void)arg;
+    CALL(p2p_set_errors(world, P2P_ERRORS_RETURN));
+    CALL(p2p_alloc(world, 5000, &buf));
+    if (rank == 0) CALL(p2p_release(world, buf));
+    if (rank == 1) CALL(p2p_alloc(world, 777, &buf));
+    p2p_err err = p2p_finalize(world);
+    if (rank == 0) return err == P2P_OK ? 0 : job_wrong(__FILE__, __LINE__, "rank 0: %s", p2p_strerror(err));
+    RETURNS(P2P_ERR_LEAK, err);
+    const char *message = p2p_error_message(world);
+    CHECK(strstr(message, "2 buffers never released") && strstr(message, "5000 bytes") &&
+              strstr(message, "777 bytes") && strstr(message, "p2p_alloc.c:"),
+          "what was forgotten is not named: %s", message);
+    return 0;
+}
+
+Test(p2p_alloc, finalize_reports_what_is_left)
+{
+    ASSERT_RIGHT(job_right(2, false, forget, NULL));
+}
+
+/* ---- In use ---- */
+
+/* Messages out of such memory and into it, short ones and long ones, to oneself too. */
+static int messages(p2p_comm *world, void *arg)
+{
+    enum { BYTES = 300000 };
+    static const size_t sizes[] = {1, 100, 20000, 65536, 65537, BYTES};
+    int rank = p2p_rank(world), n = p2p_size(world), right = (rank + 1) % n, left = (rank + n - 1) % n;
+    void *out, *in;
+
+    (void)arg;
+    CALL(p2p_alloc(world, BYTES, &out));
+    CALL(p2p_alloc(world, BYTES, &in));
+    for (size_t k = 0; k < COUNT(sizes); k++) {
+        fill(out, sizes[k], rank, k);
+        CALL(p2p_sendrecv(world, out, sizes[k], right, 0, in, sizes[k], left, 0, P2P_STATUS_IGNORE));
+        CHECK(is_intact(in, sizes[k], left, k), "%zu bytes: not what was sent", sizes[k]);
+    }
+    CALL(p2p_release(world, out));
+    CALL(p2p_release(world, in));
+    return 0;
+}
+
+Test(p2p_alloc, messages)
+{
+    ASSERT_RIGHT(job_matrix(messages, NULL));
+}
+
+static int check_sum(p2p_comm *comm, int64_t *buf, size_t count, int round)
+{
+    int rank = p2p_rank(comm), n = p2p_size(comm);
+
+    for (size_t i = 0; i < count; i++) buf[i] = (int64_t)i * (rank + 1) + round;
+    CALL(coll_all_reduce(comm, buf, count, DTYPE_I64, OP_SUM));
+    for (size_t i = 0; i < count; i++) {
+        int64_t want = (int64_t)i * n * (n + 1) / 2 + (int64_t)n * round;
+        CHECK(buf[i] == want, "round %d, element %zu of %zu: %lld, not %lld", round, i, count, (long long)buf[i],
+              (long long)want);
+    }
+    return 0;
+}
+
+/* New buffers every time, more than anybody remembers; some ranks have theirs elsewhere; not from the beginning on. */
+static int reduce_new_ones(p2p_comm *world, void *arg)
+{
+    static int64_t own[30000];
+    void *shared;
+
+    (void)arg;
+    for (int round = 0; round < 100; round++) {
+        size_t count = 1 + (size_t)round * 211, ahead = (size_t)round % 5;
+        CALL(p2p_alloc(world, (count + ahead) * sizeof *own, &shared));
+        bool elsewhere = (round + p2p_rank(world)) % 4 == 3;
+        STEP(check_sum(world, elsewhere ? own : (int64_t *)shared + ahead, count, round));
+        CALL(p2p_release(world, shared));
+    }
+    return 0;
+}
+
+Test(p2p_alloc, all_reduce_of_new_buffers)
+{
+    ASSERT_RIGHT(job_matrix(reduce_new_ones, NULL));
+}
+
+/* One buffer for several communicators, its parts reduced one after the other, as a trainer does. */
+static int reduce_slices(p2p_comm *world, void *arg)
+{
+    enum { ELEMENTS = 200000, SLICES = 7 };
+    p2p_comm *half;
+    void *buf;
+
+    (void)arg;
+    CALL(p2p_alloc(world, ELEMENTS * sizeof(int64_t), &buf));
+    CALL(p2p_split(world, p2p_rank(world) % 2, 0, &half));
+    for (int round = 0; round < 3; round++)
+        for (size_t s = 0, first = 0; s < SLICES; s++) {
+            size_t next = ELEMENTS * (s + 1) / SLICES;
+            STEP(check_sum(s % 2 ? half : world, (int64_t *)buf + first, next - first, round));
+            first = next;
+        }
+    CALL(p2p_free(half));
+    CALL(p2p_release(world, buf));
+    return 0;
+}
+
+Test(p2p_alloc, slices_and_groups)
+{
+    ASSERT_RIGHT(job_matrix(reduce_slices, NULL));
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shm_ring: one direction of a link in shared memory, writer and reader in turn. What records hold looks like the heads
+ * of records that are still to come, so that content taken for a head is noticed. The two at once: tests/threads.
+ */
+#include "p2p/shm_ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/util/suite.h"
+
+enum { MOST_WAITING = RING_LARGEST / RING_LINE };
+
+/* What has been written and not been read. */
+typedef struct {
+    size_t content;
+    unsigned kind;
+    uint64_t key;
+} record;
+
+typedef struct {
+    void *memory;
+    shm_writer writer;
+    shm_reader reader;
+    record waiting[MOST_WAITING];
+    size_t first, count; /* in waiting */
+    uint64_t written;
+    bool asked; /* to be woken */
+    unsigned random;
+} ring;
+
+static void ring_make(ring *r, size_t bytes)
+{
+    memset(r, 0, sizeof *r);
+    r->memory = aligned_alloc(RING_LINE, p2p__ring_bytes(bytes));
+    cr_assert_not_null(r->memory);
+    memset(r->memory, 0, p2p__ring_bytes(bytes));
+    p2p__ring_open(r->memory, bytes, &r->writer, &r->reader);
+}
+
+static unsigned next_random(ring *r)
+{
+    r->random = r->random * 1664525u + 1013904223u;
+    return r->random >> 8;
+}
+
+/* Word i of a record whose first line has the number key a lap later: the head that the line it is in will have then. */
+static uint64_t word_of(uint64_t key, size_t i)
+{
+    return (key + (i + 1) / 8) << 32 | (uint64_t)RING_FRAME << 28 | 8;
+}
+
+static void fill(unsigned char *to, size_t content, uint64_t key)
+{
+    for (size_t at = 0; at < content; at += 8) {
+        uint64_t word = word_of(key, at / 8);
+        memcpy(to + at, &word, content - at < 8 ? content - at : 8);
+    }
+}
+
+static bool is_intact(const unsigned char *from, size_t content, uint64_t key)
+{
+    for (size_t at = 0; at < content; at += 8) {
+        uint64_t word = word_of(key, at / 8);
+        if (memcmp(from + at, &word, content - at < 8 ? content - at : 8) != 0) return false;
+    }
+    return true;
+}
+
+/* False if there is no room. */
+static bool write_one(ring *r, size_t content)
+{
+    uint64_t at = r->writer.at;
+    size_t room = p2p__ring_room(&r->writer, content ? content : 1);
+
+    if (r->writer.at != at) r->waiting[(r->first + r->count++) % MOST_WAITING] = (record){0, RING_PAD, 0};
+    r->asked = r->asked || !room;
+    if (room < content || !room) return false;
+    record made = {content, RING_BRIEF + (unsigned)(r->written % 3), r->writer.at + 1 + r->writer.size};
+    fill(p2p__ring_begin(&r->writer, content), content, made.key);
+    p2p__ring_publish(&r->writer, content, made.kind);
+    r->waiting[(r->first + r->count++) % MOST_WAITING] = made;
+    r->written++;
+    return true;
+}
+
+static void read_one(ring *r)
+{
+    record want = r->waiting[r->first];
+    size_t content;
+    unsigned kind;
+
+    cr_assert(p2p__ring_waiting(&r->reader), "line %zu: the record is not there", (size_t)r->reader.at);
+    const unsigned char *at = p2p__ring_look(&r->reader, &content, &kind);
+    cr_assert_not_null(at);
+    cr_assert(kind == want.kind, "line %zu: kind %u, expected %u", (size_t)r->reader.at, kind, want.kind);
+    if (kind != RING_PAD) {
+        cr_assert_eq(content, want.content);
+        cr_assert(is_intact(at, content, want.key), "line %zu: not what was written", (size_t)r->reader.at);
+    }
+    if (p2p__ring_take(&r->reader, content)) r->asked = false;
+    r->first = (r->first + 1) % MOST_WAITING;
+    r->count--;
+}
+
+static void read_all(ring *r)
+{
+    while (r->count) read_one(r);
+    cr_assert(!p2p__ring_waiting(&r->reader), "line %zu: content was taken for a record", (size_t)r->reader.at);
+}
+
+static const size_t sizes[] = {RING_SMALLEST, 2 * RING_SMALLEST, 4096, 8192, RING_LARGEST};
+
+Test(shm_ring, any_records_in_any_rhythm)
+{
+    static ring r;
+
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        ring_make(&r, sizes[s]);
+        for (int step = 0; step < 60000; step++) {
+            size_t most = next_random(&r) % 4 ? 200 : sizes[s] / 2;
+            if (next_random(&r) % 2)
+                write_one(&r, next_random(&r) % (most + 1));
+            else if (r.count)
+                read_one(&r);
+            if (!r.count) read_all(&r);
+        }
+        read_all(&r);
+        cr_assert_gt(r.written, 10000);
+        free(r.memory);
+    }
+}
+
+/* Wherever in the ring the writer is, a header finds room once everything has been read, and whoever waited is told. */
+Test(shm_ring, a_full_ring_asks_and_is_answered)
+{
+    static ring r;
+
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        ring_make(&r, sizes[s]);
+        for (size_t content = 0; content <= 64; content++)
+            for (int lap = 0; lap < 3; lap++) {
+                while (write_one(&r, content)) continue;
+                cr_assert(r.asked, "no room, and nobody was asked");
+                read_all(&r);
+                cr_assert(!r.asked, "all is read, and nobody was told");
+                cr_assert(write_one(&r, 64), "no room for 64 bytes in an empty ring of %zu", sizes[s]);
+            }
+        free(r.memory);
+    }
+}
+
+/* The numbers of lines go round after 2^32 of them: what stood there before is not taken for new. */
+Test(shm_ring, line_numbers_go_round)
+{
+    static ring r;
+
+    ring_make(&r, RING_SMALLEST);
+    r.writer.at = r.writer.taken_seen = r.reader.at = r.reader.told = (UINT64_C(1) << 32) - 20;
+    atomic_store(&r.reader.ring->taken, r.reader.at);
+    for (int step = 0; step < 1000; step++) {
+        write_one(&r, (size_t)step % 130);
+        if (step % 3 == 2) read_all(&r);
+    }
+    read_all(&r);
+    free(r.memory);
+}
+
+Test(shm_ring, a_length_that_cannot_be)
+{
+    static ring r;
+    size_t content;
+    unsigned kind;
+
+    ring_make(&r, RING_SMALLEST);
+    atomic_store(p2p__ring_head(r.reader.ring, r.reader.size, 0),
+                 UINT64_C(1) << 32 | (uint64_t)RING_BRIEF << 28 | (RING_SMALLEST - RING_HEAD + 1));
+    cr_assert(p2p__ring_waiting(&r.reader));
+    cr_assert_null(p2p__ring_look(&r.reader, &content, &kind));
+    free(r.memory);
+}
