@@ -3,7 +3,7 @@
  * conv_strips: the way of a strip of tiles through conv_winograd.cl or, with `pair`, conv_pair.cl.
  */
 
-/* x: worker; it has every so manieth strip of `tiles` tiles. y: group of output channels. Each has its own part of
+/* x: worker; of W workers, worker w takes strips w, w + W, ... y: group of output channels. Each has its own part of
  * `scratch` for v and m. */
 __kernel void winograd(SLICE(const float, in), SLICE(const float, u), SLICE(float, scratch), SLICE(float, out),
                        const shape_conv s, const int tiles, const int group, const int pair)
