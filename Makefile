@@ -125,10 +125,11 @@ test-long: test-all build/.setup-test-long ## everything, on a bare Debian too (
 
 bench: all ## how long a message takes next to a bare socketpair; how soon a death is known; what waiting costs
 	@$(BUILD)/bench/ping_pong --world raw,socket,shm
-	@$(BUILD)/bench/death
-	@$(BUILD)/bench/idle
+	@$(BUILD)/bench/death && $(BUILD)/bench/idle && $(BUILD)/bench/waiting
 plots: all build/.setup-plots ## all-reduce by naive, tree, doubling and ring, as SVG and PNG (two minutes)
 	@bench/plots/plots.sh
+tune: all ## measures which all-reduce is the fastest here, and writes the table that is compiled in (three minutes)
+	@scripts/tune.sh && $(MAKE) all
 bench-peers: all ## ours next to Open MPI, MPICH and PyTorch, where they are installed (eight minutes)
 	@bench/peers/peers.sh && bench/peers/train.sh
 demo: all ## a ResNet learns on two ranks; what it costs to add up its gradients (under a minute)
@@ -147,4 +148,4 @@ install: all ## headers, libraries, pairwise-launch, pairwise-replay, pairwise-t
 clean: ## remove $(BUILD)/
 	rm -rf $(BUILD)
 
-.PHONY: help all cases suites training test-all test-long bench plots bench-peers demo tour lint format install clean
+.PHONY: help all cases suites training test-all test-long bench plots tune bench-peers demo tour lint format install clean

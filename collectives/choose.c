@@ -8,17 +8,12 @@
 #include "collectives/internal.h"
 #include "ring/ring.h"
 
-/* Read from the top: of the rows of an operation, the last that applies. Measured on two cores, ranks sharing them from
- * three on. */
+/* Of the rows of an operation the last that applies. Those of all-reduce are measured: first any world, then ranks that share
+ * memory; in each by ranks, then by bytes. */
 static const coll_choice choices[] = {
-    {"broadcast", false, 1, 0, "tree"},           /* as few messages as naive, and no rank sends them all */
-    {"reduce", false, 1, 0, "tree"},              /* the same */
-    {"all_reduce", false, 1, 0, "doubling"},      /* the fewest steps, for which someone has to be woken */
-    {"all_reduce", false, 1, 128 * 1024, "ring"}, /* both combine one half each */
-    {"all_reduce", false, 3, 32 * 1024, "tree"},  /* the fewest bytes in all, where copying begins to count */
-    {"all_reduce", false, 3, 256 * 1024, "ring"}, /* the fewest bytes through any one rank */
-    {"all_reduce", true, 1, 0, "flat"},           /* one meeting */
-    {"all_reduce", true, 1, 4 * 1024, "direct"},  /* two, but each byte is combined once */
+    {"broadcast", false, 1, 0, "tree"}, /* as few messages as naive, and no rank sends them all */
+    {"reduce", false, 1, 0, "tree"},    /* the same */
+#include "collectives/choices.inc"
 };
 
 enum { CHOICES = sizeof choices / sizeof *choices };

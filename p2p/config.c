@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "p2p/spin.h"
 #include "p2p/world.h"
 
 #define MAX_SECONDS (10.0 * 365 * 24 * 3600)
@@ -87,6 +88,14 @@ static bool parse_timeout(const char *text, void *ns)
     return true;
 }
 
+static bool parse_wait(const char *text, void *policy)
+{
+    static const char *const names[] = {[WAIT_AUTO] = "auto", "spin", "yield", "sleep"};
+    for (int i = WAIT_AUTO; i <= WAIT_SLEEP; i++)
+        if (strcmp(text, names[i]) == 0) return *(int *)policy = i, true;
+    return false;
+}
+
 static bool parse_world(const char *text, void *name)
 {
     if (!p2p__world_find(text)) return false;
@@ -110,6 +119,7 @@ static const struct {
     {"PAIRWISE_EAGER", parse_eager, offsetof(p2p_config, eager), "a size from 0 to 1G, such as 64K"},
     {"PAIRWISE_UNEXP_MAX", parse_bytes, offsetof(p2p_config, unexpected_max), "a size, such as 256M"},
     {"PAIRWISE_DIRECT", parse_bytes, offsetof(p2p_config, direct), "a size, such as 64K, or 0 for never"},
+    {"PAIRWISE_WAIT", parse_wait, offsetof(p2p_config, wait), "auto, spin, yield or sleep"},
     {"PAIRWISE_TIMEOUT", parse_timeout, offsetof(p2p_config, timeout_ns),
      "seconds from 0.001 to 315360000, such as 1, 0.5 or 500ms"},
     {"PAIRWISE_SNDBUF", parse_buffer, offsetof(p2p_config, sndbuf), "a size from 1 to 1G, such as 4K"},

@@ -11,6 +11,7 @@ typedef struct {
     size_t direct;  /* PAIRWISE_DIRECT: messages that wait for their receive are read from the sender's memory, in
                             * a world that can, from so many bytes on; 0: never */
     size_t unexpected_max; /* PAIRWISE_UNEXP_MAX: room for messages nobody has asked for yet, in all; bytes */
+    int wait;              /* PAIRWISE_WAIT: enum p2p_wait_policy (spin.h) */
     uint64_t timeout_ns;   /* PAIRWISE_TIMEOUT: bound on one blocking call; 0: none */
     int sndbuf;            /* PAIRWISE_SNDBUF: send buffer of a link, bytes; 0: the system's */
     bool strict;           /* PAIRWISE_STRICT: every send waits */

@@ -63,7 +63,7 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, board *b, p2p_e
     engine->share = engine->config.unexpected_max / (uint64_t)b->size;
     engine->clock = &engine->own_clock;
     engine->world = p2p__world_find(b->config.world);
-    p2p__spin_init(&engine->spin, rank, b->size, engine->world->link_memory);
+    p2p__spin_init(&engine->spin, (enum p2p_wait_policy)b->config.wait, rank, b->size, engine->world->link_memory);
     engine->sealed = engine->world->sealed || b->config.crc;
     engine->brief = !engine->sealed && !b->config.network.on && !b->config.trace_room;
     engine->express = engine->brief && engine->world->send_now && !b->config.strict;

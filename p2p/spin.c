@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <sched.h>
 
+#define FOR_EVER_NS UINT64_C(10000000000)
+#define SPIN_ALONE_NS UINT64_C(3000000) /* no longer: who spins on one peer hears nobody else */
 #define SWITCH_NS UINT64_C(800)
 #define LONGEST_NS UINT64_C(20000)
 #define LONGEST_CHEAP_NS UINT64_C(50000)
@@ -37,10 +39,21 @@ static void go_to_own_core(const p2p_spin *spin)
     if (sched_setaffinity(0, sizeof one, &one) == 0) sched_setaffinity(0, sizeof all, &all);
 }
 
-void p2p__spin_init(p2p_spin *spin, int rank, int ranks, bool cheap_looks)
+static void init_alone(p2p_spin *spin, enum p2p_wait_policy policy)
+{
+    if (policy == WAIT_SPIN) spin->longest = spin->now = SPIN_ALONE_NS;
+    if (policy == WAIT_YIELD) spin->most_yields = UINT_MAX, spin->yielding = FOR_EVER_NS;
+}
+
+void p2p__spin_init(p2p_spin *spin, enum p2p_wait_policy policy, int rank, int ranks, bool cheap_looks)
 {
     bool own_core = ranks <= cores();
     *spin = (p2p_spin){.rank = rank, .cheap_looks = cheap_looks};
+    if (policy != WAIT_AUTO) {
+        init_alone(spin, policy);
+        if (own_core) go_to_own_core(spin);
+        return;
+    }
     if (own_core && ranks > 1) spin->longest = spin->now = cheap_looks ? LONGEST_CHEAP_NS : LONGEST_NS;
     if (cheap_looks) {
         spin->yielding = YIELDING_NS;

@@ -20,13 +20,16 @@
  *      3. sleep     until woken. A rank that waits for long costs nothing.
  *
  * In the shm world a spin is longer than it takes the other side to wake up and answer; with less, two ranks once asleep
- * would keep on finding each other asleep. bench/idle shows what it costs to wait.
+ * would keep on finding each other asleep. bench/waiting shows each of the three alone beside it.
  */
 #ifndef PAIRWISE_P2P_SPIN_H
 #define PAIRWISE_P2P_SPIN_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* PAIRWISE_WAIT: one of the three alone, to see what it costs; auto is the policy above. */
+enum p2p_wait_policy { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_SLEEP };
 
 typedef struct {
     int rank;
@@ -46,7 +49,7 @@ typedef struct {
     bool gave_way; /* a yield let somebody else run */
 } p2p_spell;
 
-void p2p__spin_init(p2p_spin *spin, int rank, int ranks, bool cheap_looks);
+void p2p__spin_init(p2p_spin *spin, enum p2p_wait_policy policy, int rank, int ranks, bool cheap_looks);
 
 void p2p__spell_begin(p2p_spin *spin, p2p_spell *spell);
 

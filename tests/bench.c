@@ -44,6 +44,20 @@ Test(bench, ping_pong_csv)
     process_free(&result);
 }
 
+/* Four ways to wait, and the hops that were timed. */
+Test(bench, waiting)
+{
+    process_result result;
+
+    run_bench("waiting --ranks 2 --csv", &result);
+    ASSERT_STATUS(result, 0);
+    ASSERT_CONTAINS(result.out, "world,ranks,wait,us_hop,us_p99,cores,idle\n");
+    ASSERT_CONTAINS(result.out, ",2,auto,");
+    ASSERT_CONTAINS(result.out, ",2,sleep,");
+    for (int line = 1; line <= 4; line++) cr_expect_gt(cell(result.out, line, 3), 0, "%s", result.out);
+    process_free(&result);
+}
+
 Test(bench, ping_pong_for_people_and_as_json)
 {
     process_result result;

@@ -97,9 +97,9 @@ static void kill_descendants(void)
 /* Settings of the caller that cases set themselves, or could not bear. PAIRWISE_SNDBUF and such stay. */
 static void clean_environment(void)
 {
-    static const char *const names[] = {"PAIRWISE_TIMEOUT", "PAIRWISE_STRICT",    "PAIRWISE_EAGER",
-                                        "PAIRWISE_DEBUG",   "PAIRWISE_UNEXP_MAX", "PAIRWISE_CRC",
-                                        "PAIRWISE_CHECK",   "PAIRWISE_NETWORK",   "PAIRWISE_DIRECT"};
+    static const char *const names[] = {"PAIRWISE_TIMEOUT",   "PAIRWISE_STRICT", "PAIRWISE_EAGER", "PAIRWISE_DEBUG",
+                                        "PAIRWISE_UNEXP_MAX", "PAIRWISE_CRC",    "PAIRWISE_CHECK", "PAIRWISE_NETWORK",
+                                        "PAIRWISE_DIRECT",    "PAIRWISE_WAIT"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "p2p/memory.h"
 #include "p2p/world.h"
@@ -81,6 +82,35 @@ static void read_refused(void)
     CHECK(lab->flag[0] == 2, "%d tries to read, not one a rank", lab->flag[0]);
 }
 
+/* ---- A ring that is full wherever its end is, while the other side sleeps ---- */
+
+enum { FULL_TIMES = 300, FULL_MOST = 3000 };
+
+/* In turn one is late, so that the other has gone to sleep in a receive when the ring fills. */
+static int body_full_ring(p2p_comm *world)
+{
+    static unsigned char out[FULL_MOST], in[FULL_MOST];
+    int rank = p2p_rank(world), other = 1 - rank;
+    for (size_t k = 0; k < FULL_TIMES; k++) {
+        size_t bytes = k * 37 % FULL_MOST;
+        bool sends = k % 2 == (size_t)rank;
+        if (sends) nanosleep(&(struct timespec){0, 500000}, NULL);
+        if (sends) lab_fill(out, bytes, rank, k);
+        if (sends) WANT_OK(world, p2p_send(world, out, bytes, other, 0));
+        if (!sends) WANT_OK(world, p2p_recv(world, in, bytes, other, 0, P2P_STATUS_IGNORE));
+        WANT(sends || lab_intact(in, bytes, other, k), "message %zu is not what was sent", k);
+    }
+    return 0;
+}
+
+static void full_ring(void)
+{
+    static lab_job job = {.size = 2, .body = body_full_ring, .options = {.world = "shm"}};
+    setenv("PAIRWISE_SNDBUF", "1", 1);
+    lab_run(&job);
+    lab_expect_fine(&job);
+}
+
 /* ---- No more shared memory: no link between 0 and 2; the one between 0 and 1 keeps working ---- */
 
 static void limit_file_size(void)
@@ -124,6 +154,7 @@ static void no_growth(void)
 const lab_case lab_shm[] = {
     {"read-death", "killed while its memory is being read: PEER_DEAD", read_death, false},
     {"read-refused", "memory that may not be read: the message comes through the ring", read_refused, false},
+    {"full-ring", "a ring that is full while its reader sleeps, wherever its end is: all arrives", full_ring, false},
     {"no-growth", "shared memory that cannot grow: that link is an error with advice, others work", no_growth, false},
     {NULL, NULL, NULL, false},
 };
