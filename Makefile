@@ -124,8 +124,7 @@ test-long: test-all build/.setup-test-long ## everything, on a bare Debian too (
 	@tests/run.sh tests/long/*.sh
 
 bench: all ## how long a message takes next to a bare socketpair; how soon a death is known; what waiting costs
-	@$(BUILD)/bench/ping_pong --world raw,socket,shm
-	@$(BUILD)/bench/death && $(BUILD)/bench/idle && $(BUILD)/bench/waiting
+	@$(BUILD)/bench/ping_pong --world raw,socket,shm && $(BUILD)/bench/death && $(BUILD)/bench/idle && $(BUILD)/bench/waiting
 plots: all build/.setup-plots ## all-reduce by naive, tree, doubling and ring, as SVG and PNG (two minutes)
 	@bench/plots/plots.sh
 tune: all ## measures which all-reduce is the fastest here, and writes the table that is compiled in (three minutes)
