@@ -31,7 +31,7 @@ say  = $(if $(V),,@printf '  %-4s%s\n' $(1) $(2))
 FOLDERS := p2p dtype collectives ring
 # A library of its own, for it needs OpenCL; the rest needs libc only.
 TRAINING := kernels trainer
-HEADERS := $(wildcard p2p/p2p.h p2p/p2p_layer.h dtype/dtype.h collectives/collectives.h ring/ring.h)
+HEADERS := $(wildcard p2p/p2p.h p2p/p2p_layer.h dtype/dtype.h collectives/collectives.h ring/ring.h kernels/kernels.h trainer/trainer.h)
 OBJ     := $(BUILD)/obj
 LIB     := $(BUILD)/libpairwise.a
 TRAIN_LIB := $(BUILD)/libpairwise_train.a
@@ -142,7 +142,7 @@ lint: $(BUILD)/build_id.h $(BUILD)/course.h build/.setup-lint ## clang-tidy and 
 	@scripts/lint.sh $(SOURCES)
 format: build/.setup-lint ## clang-format, in place
 	clang-format -i $(SOURCES) $(wildcard kernels/*.cl)
-install: all ## headers, library, pairwise-launch, pairwise-replay, pkg-config file
+install: all ## headers, libraries, pairwise-launch, pairwise-replay, pairwise-train, pkg-config files
 	@scripts/install.sh "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(HEADERS)
 clean: ## remove $(BUILD)/
 	rm -rf $(BUILD)

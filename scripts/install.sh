@@ -4,6 +4,8 @@
 # install.sh DESTDIR PREFIX VERSION HEADER...: what `make install` does. Afterwards
 #       cc prog.c $(pkg-config --cflags --libs pairwise)        with #include "p2p/p2p.h"
 #       pairwise-launch -n 4 ./a.out
+# and where OpenCL is there, for kernels/kernels.h and trainer/trainer.h:
+#       cc prog.c $(pkg-config --cflags --libs pairwise-train)
 set -eu
 cd "$(dirname "$0")/.."
 B=${BUILD:-build}
@@ -22,13 +24,22 @@ put 644 "$B/libpairwise.a" lib/libpairwise.a
 put 755 "$B/launch" bin/pairwise-launch
 put 755 "$B/replay" bin/pairwise-replay
 
-cat >"$B/pairwise.pc" <<END
+describe() { # NAME DESCRIPTION LIBS
+    cat >"$B/$1.pc" <<END
 prefix=$prefix
 
-Name: pairwise
-Description: Ranks and messages for learning and measuring distributed training
+Name: $1
+Description: $2
 Version: $version
 Cflags: -I\${prefix}/include/pairwise
-Libs: -L\${prefix}/lib -lpairwise
+Libs: -L\${prefix}/lib $3
 END
-put 644 "$B/pairwise.pc" lib/pkgconfig/pairwise.pc
+    put 644 "$B/$1.pc" "lib/pkgconfig/$1.pc"
+}
+
+describe pairwise "Ranks and messages for learning and measuring distributed training" -lpairwise
+if [ -e "$B/libpairwise_train.a" ]; then
+    put 644 "$B/libpairwise_train.a" lib/libpairwise_train.a
+    put 755 "$B/train" bin/pairwise-train
+    describe pairwise-train "OpenCL kernels and data-parallel training" "-lpairwise_train -lpairwise -lOpenCL -lm"
+fi

@@ -180,8 +180,7 @@ Test(file, from_elsewhere_is_read, .init = make_folder, .fini = remove_test_fold
     train_error error;
     static const char *const fine[] = {
         "{'w':{'dtype':'F32','shape':[1],'data_offsets':[0,4]}}   ",
-        "{ '__metadata__' : { 'format' : 'pt' } , 'w' : { 'shape' : [ 1 , 1 ] , 'data_offsets' : [ 0 , 4 ] "
-        ", 'dtype' : 'F32' } }",
+        "{ '__metadata__' : { } , 'w' : { 'shape' : [ 1 , 1 ] , 'data_offsets' : [ 0 , 4 ] , 'dtype' : 'F32' } }",
         "{'w':{'dtype':'F16','shape':[2],'data_offsets':[0,4]},'e':{'dtype':'F32','shape':[0],'data_offsets':[4,4]}}"};
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
         cr_assert(read_text(fine[i], "abcd", 4, &error) == P2P_OK, "%s\n%s", fine[i], error.text);

@@ -5,6 +5,7 @@
 
 #include "collectives/collectives.h"
 #include "trainer/durable.h"
+#include "trainer/internal.h"
 #include "trainer/run.h"
 
 /* One batch of this rank's share, positions [first, first + count) of `mine`. */
@@ -42,7 +43,9 @@ p2p_err train__score(train_runner *r, train_score *score, float *logits)
     train_score share;
     if (!mine) return train__fail(r->error, P2P_ERR_NOMEM, "no memory for %zu numbers", images);
     p2p_err err = train__broadcast_statistics(r);
-    if (!err) err = score_share(r, mine, r->job->parallel.shard(images, r->rank, r->size, mine), &share, logits);
+    size_t count = err ? 0 : r->job->parallel.shard(images, r->rank, r->size, mine);
+    if (!err) err = train__check_share(mine, count, images, r->rank, r->error);
+    if (!err) err = score_share(r, mine, count, &share, logits);
     if (!err) err = train__comm(r->comm, r->error, r->job->parallel.aggregate(r->comm, &share)); /* change 4 */
     if (!err && logits) /* each row is one rank's and zero on all others */
         err = train__comm(r->comm, r->error,

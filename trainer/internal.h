@@ -14,6 +14,9 @@ void train__explain(train_error *error, const char *format, ...) __attribute__((
 /* Pass err on; if it is one, *error says what the communicator says. */
 p2p_err train__comm(p2p_comm *comm, train_error *error, p2p_err err);
 
+/* A sampler may be the user's own: are all `share` positions below count? If not, *error says which rank's is not. */
+p2p_err train__check_share(const size_t mine[], size_t share, size_t count, int rank, train_error *error);
+
 /* train_blame, where there is nobody to ask. */
 p2p_err train__blame_self(int rank, const train_model *model, const float *gradients, train_error *error);
 

@@ -31,3 +31,14 @@ size_t train_shard(size_t count, int rank, int size, size_t mine[])
     for (size_t i = (size_t)rank; i < count; i += (size_t)size) mine[taken++] = i;
     return taken;
 }
+
+p2p_err train__check_share(const size_t mine[], size_t share, size_t count, int rank, train_error *error)
+{
+    if (share > count)
+        return train__fail(error, P2P_ERR_ARG, "the sampler gave rank %d %zu of %zu images", rank, share, count);
+    for (size_t i = 0; i < share; i++)
+        if (mine[i] >= count)
+            return train__fail(error, P2P_ERR_ARG, "the sampler gave rank %d position %zu of %zu", rank, mine[i],
+                               count);
+    return P2P_OK;
+}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "p2p/p2p_layer.h"
+#include "trainer/internal.h"
 #include "trainer/run.h"
 
 static train_moment moment_of(train_runner *r)
@@ -35,17 +36,6 @@ static size_t images_of_all(const train_runner *r, size_t s)
     return images;
 }
 
-static p2p_err check_share(train_runner *r, int rank)
-{
-    size_t share = r->shares[rank];
-    for (size_t i = 0; i < share && i < r->remaining; i++)
-        if (r->mine[i] >= r->remaining)
-            return train__fail(r->error, P2P_ERR_ARG, "the sampler gave rank %d position %zu of %zu", rank, r->mine[i],
-                               r->remaining);
-    if (share <= r->remaining) return P2P_OK;
-    return train__fail(r->error, P2P_ERR_ARG, "the sampler gave rank %d %zu of %zu images", rank, share, r->remaining);
-}
-
 /* Change 2: shard the data. Everyone works out everyone's share, for a step's gradients are weighted by all images in
  * it; its own last, which stays in `mine`. */
 static p2p_err shard(train_runner *r)
@@ -59,7 +49,7 @@ static p2p_err shard(train_runner *r)
     for (int i = 1; i <= r->size && !err; i++) {
         int rank = (r->rank + i) % r->size;
         r->shares[rank] = r->job->parallel.shard(r->remaining, rank, r->size, r->mine);
-        err = check_share(r, rank);
+        err = train__check_share(r->mine, r->shares[rank], r->remaining, rank, r->error);
         size_t steps = (r->shares[rank] + s->batch - 1) / s->batch;
         if (steps > r->steps_left) r->steps_left = steps;
     }

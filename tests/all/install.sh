@@ -15,6 +15,29 @@ compile() {
 check "install into a prefix" make install PREFIX="$prefix"
 check "compile outside with pkg-config" compile
 check "run with the installed launcher" says "at 3 of 3 ranks" "$prefix/bin/pairwise-launch" -n 3 "$work/prog"
+if [ -e "$prefix/lib/libpairwise_train.a" ]; then
+    cat >"$work/net.c" <<'END'
+#include <stdio.h>
+
+#include "kernels/kernels.h"
+#include "trainer/trainer.h"
+
+int main(void)
+{
+    train_error error = {0};
+    train_model *model = NULL;
+    if (train_build(train_describe("resnet20"), &model, &error)) return 1;
+    printf("%zu parameters\n", model->parameters);
+    train_free(model);
+    return 0;
+}
+END
+    # shellcheck disable=SC2046  # words
+    check "compile a program that trains" \
+        cc "$work/net.c" $(pkg-config --cflags --libs pairwise-train) -o "$work/net"
+    check "it finds its model" says "272474 parameters" "$work/net"
+    check "the installed trainer" says "Usage: pairwise-train" "$prefix/bin/pairwise-train" --help
+fi
 check "install with DESTDIR" make install PREFIX=/usr DESTDIR="$work/dest"
 check "DESTDIR has the files, PREFIX the paths" \
     sh -c "test -x '$work/dest/usr/bin/pairwise-launch' && grep -qx prefix=/usr '$work/dest/usr/lib/pkgconfig/pairwise.pc'"
