@@ -13,6 +13,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 B=${BUILD:-build}
+unset MAKEFLAGS MFLAGS MAKELEVEL # a make in a test is a user's, not a part of the one that runs the tests
 work=$(mktemp -d "${TMPDIR:-/tmp}/pairwise.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
