@@ -48,7 +48,7 @@ static p2p_err write_number(int k, train_error *error)
                        .batches = (uint64_t)k,
                        .step = (uint64_t)k,
                        .epoch = 1,
-                       .position = (uint64_t)k};
+                       .position = (uint64_t)k % run.images};
     p2p_err err = train__write_checkpoint(lab_folder, &run, &now, error);
     train_start_free(&now);
     return err;
