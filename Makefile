@@ -55,10 +55,10 @@ SUITES     := $(filter-out $(TRAIN_SUITES),$(call programs,tests/*.c))
 SOURCES     = $(filter-out bench/peers/%,$(wildcard $(FOLDERS:=/*.[ch]) $(TRAINING:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] learn/*.[ch] replay/*.[ch] demo/*.[ch] solutions/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 
 all: $(LIB) $(PROGRAMS) $(CASES) $(BUILD)/learn build/.setup-train ## the libraries, the launcher, the examples, the benches and the test programs
-	@if [ -e build/.setup-train ]; then $(MAKE) training && $(MAKE) -s cases; fi
+	@if [ -e build/.setup-train ]; then $(MAKE) training; fi
 cases: $(CASES)
 suites: $(SUITES) $(if $(HAS_TRAIN),$(TRAIN_SUITES))
-training: $(TRAIN_LIB) $(TRAIN_PROGRAMS) $(FAULTS) $(if $(FAULTS),$(BUILD)/tests/faultlab)
+training: $(TRAIN_LIB) $(TRAIN_PROGRAMS) $(if $(FAULTS),$(BUILD)/tests/faultlab)
 	@:
 
 # ---- How it is made ----
@@ -112,7 +112,6 @@ $(NAMED) $(addprefix $(BUILD)/,launch replay demo train) $(BUILD)/tests/faultlab
 
 include learn/course.mk
 
-.SECONDARY:
 -include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d)
 # ---- What to do with it ----
 
