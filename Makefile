@@ -113,7 +113,6 @@ $(NAMED) $(addprefix $(BUILD)/,launch replay demo train) $(BUILD)/tests/faultlab
 
 include learn/course.mk
 
-.SECONDARY:
 -include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d)
 # ---- What to do with it ----
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "learn/learn.h"
+#include "tests/util/paths.h"
 #include "tests/util/suite.h"
 
 /* ---- Cutting ---- */
@@ -267,22 +268,12 @@ static void run(const learner *l, const char *path, process_result *result)
     collapse(result->out);
 }
 
-struct path {
-    char text[128];
-};
-
 ParameterizedTestParameters(learn, learner)
 {
-    glob_t found;
-    if (glob("tests/learner/*/*.c", 0, NULL, &found) != 0) found.gl_pathc = 0;
-    struct path *paths = cr_calloc(found.gl_pathc + 1, sizeof *paths);
-    for (size_t i = 0; i < found.gl_pathc; i++) snprintf(paths[i].text, sizeof paths[i].text, "%s", found.gl_pathv[i]);
-    size_t count = found.gl_pathc;
-    if (count) globfree(&found);
-    return cr_make_param_array(struct path, paths, count);
+    return test_paths("tests/learner/*/*.c");
 }
 
-ParameterizedTest(struct path *path, learn, learner)
+ParameterizedTest(test_path *path, learn, learner)
 {
     static learner l;
     process_result result;

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/util/paths.h"
 #include "tests/util/suite.h"
 
 enum { LINE = 300, TEXTS = 16, MARKS = 8 };
@@ -131,23 +132,12 @@ static void run(const wrong_program *program, process_result *result)
     without_folder(result->err);
 }
 
-struct path {
-    char text[128];
-};
-
 ParameterizedTestParameters(p2p, wrong)
 {
-    glob_t found;
-
-    if (glob("tests/wrong/*.c", 0, NULL, &found) != 0) found.gl_pathc = 0;
-    struct path *paths = cr_calloc(found.gl_pathc + 1, sizeof *paths);
-    for (size_t i = 0; i < found.gl_pathc; i++) snprintf(paths[i].text, sizeof paths[i].text, "%s", found.gl_pathv[i]);
-    size_t count = found.gl_pathc;
-    if (count) globfree(&found);
-    return cr_make_param_array(struct path, paths, count);
+    return test_paths("tests/wrong/*.c");
 }
 
-ParameterizedTest(struct path *path, p2p, wrong)
+ParameterizedTest(test_path *path, p2p, wrong)
 {
     static wrong_program program;
     process_result result;
