@@ -160,7 +160,8 @@ static p2p_err open_rank(rank *r)
                                                 .bucket_bytes = b->job.settings.bucket_bytes};
     const char *devices = b->job.settings.device;
     char device[TRAIN_DEVICE_NAME];
-    train_network_options options = {.cores = train__cores_of(devices, (int)b->s.ranks), .batch = (size_t)b->s.batch};
+    train_network_options options = {
+        .cores = train__cores_of(devices, (int)b->s.ranks), .batch = (size_t)b->s.batch, .comm = r->world};
     float *parameters, *statistics;
     p2p_err err;
 

@@ -285,6 +285,16 @@ static p2p_err sleep_once(p2p_engine *engine, uint64_t deadline, int *tries)
     return err ? err : step_layers(engine);
 }
 
+static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_spell *spell);
+
+/* A long message comes in many parts: whoever sleeps before each of them makes its sender wait, too. */
+static p2p_err look_for_more(p2p_engine *engine, const p2p_waiting *waiting)
+{
+    p2p_spell spell;
+    p2p__spell_begin(&engine->spin, &spell);
+    return look_a_while(engine, waiting, &spell);
+}
+
 static p2p_err wait_loop(p2p_comm *comm, const p2p_waiting *waiting, uint64_t deadline)
 {
     p2p_engine *engine = comm->engine;
@@ -298,7 +308,9 @@ static p2p_err wait_loop(p2p_comm *comm, const p2p_waiting *waiting, uint64_t de
             if (waiting->ready(engine, waiting->arg)) break;
         }
         show_blocked(engine, waiting);
+        uint64_t before = engine->moved;
         p2p_err err = sleep_once(engine, deadline, &tries);
+        if (!err && engine->spin.now && engine->moved != before) err = look_for_more(engine, waiting);
         if (err == P2P_ERR_TIMEOUT) return p2p__timeout_error(comm, &engine->row->wait);
         if (err) return p2p__fail(comm, err, "%s", engine->poison);
     }
@@ -310,9 +322,11 @@ static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_
 {
     p2p_err err;
     do {
+        uint64_t before = engine->moved;
         err = waiting->hot && spell->spin_until ? engine->world->try_peer(engine, waiting->hot)
                                                 : engine->world->progress(engine, 0);
         if (!err && engine->layers.head) err = step_layers(engine);
+        if (engine->moved != before) p2p__spell_renew(&engine->spin, spell);
     } while (!err && !waiting->ready(engine, waiting->arg) && !engine->failed &&
              p2p__spell_goes_on(&engine->spin, spell));
     return err == P2P_ERR_NOMEM ? P2P_OK : err;

@@ -150,6 +150,7 @@ typedef struct {
     char build_id[32];
     int size;
     bool terminal; /* the real stdout is a terminal */
+    bool may_read; /* ranks may read each other's memory (pull.h) */
     p2p_config config;
     _Atomic uint32_t failed;
     board_failure failure;

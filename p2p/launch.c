@@ -15,6 +15,7 @@
 #include "p2p/control.h"
 #include "p2p/init.h"
 #include "p2p/process.h"
+#include "p2p/pull.h"
 #include "p2p/trace_job.h"
 
 #define DESCRIPTORS_EACH 3
@@ -211,7 +212,9 @@ static bool open_job(p2p_job *job)
         fprintf(stderr, "pairwise: no memory to supervise %d ranks\n", job->size);
         return false;
     }
+    const p2p_config *config = &job->plan->config;
     job->board->terminal = isatty(STDOUT_FILENO);
+    job->board->may_read = job->size > 1 && config->direct && p2p__world_find(config->world)->read && p2p__pull_works();
     p2p__sink_init(&job->out, STDOUT_FILENO);
     p2p__sink_init(&job->err, STDERR_FILENO);
     return true;

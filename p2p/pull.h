@@ -12,6 +12,10 @@
  * Ubuntu), that has to be said; where it need not be, saying it does no harm. */
 void p2p__pull_allow(void);
 
+/* Can one process of this user read another's memory? Tried between this one and a child. False also if that could not be
+ * tried. */
+bool p2p__pull_works(void);
+
 /* Copy so many bytes from `from` in process pid to `to`. False and errno if not all of it could be read. */
 bool p2p__pull(pid_t pid, void *to, uint64_t from, size_t bytes);
 

@@ -83,6 +83,11 @@ void p2p__spell_begin(p2p_spin *spin, p2p_spell *spell)
     if (spin->crowded) spin->crowded--;
 }
 
+void p2p__spell_renew(const p2p_spin *spin, p2p_spell *spell)
+{
+    if (spin->now >= SHORTEST_NS) spell->spin_until = p2p__now() + spin->now;
+}
+
 static bool yield_once(p2p_spin *spin, p2p_spell *spell, uint64_t before)
 {
     if (!spell->yields_left) return false;

@@ -53,6 +53,9 @@ void p2p__spin_init(p2p_spin *spin, enum p2p_wait_policy policy, int rank, int r
 
 void p2p__spell_begin(p2p_spin *spin, p2p_spell *spell);
 
+/* Something has moved, of a long message, say: look for as long again. */
+void p2p__spell_renew(const p2p_spin *spin, p2p_spell *spell);
+
 /* After a look that found nothing: true: look again; false: go to sleep. */
 bool p2p__spell_goes_on(p2p_spin *spin, p2p_spell *spell);
 

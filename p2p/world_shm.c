@@ -13,8 +13,8 @@
  * Each side speaks first and looks afterwards, so a receiver never sleeps over a record. The same holds for a sender that
  * waits for room in a full ring. A frame whose payload is longer than the ring goes in parts, read while it is written.
  * The payload of a message that waits for its receive may also be read straight from the sender's memory (pull.h):
- * the seam's `read`. Where the system forbids that (seccomp, another user), the first try tells, and from then on all
- * goes through the rings.
+ * the seam's `read`. Where the system forbids that (seccomp, Yama), which the launcher has found out, or a first try (of
+ * another user's), all goes through the rings.
  */
 #include "p2p/world_shm.h"
 
@@ -83,6 +83,7 @@ static p2p_err open_world(p2p_engine *engine)
     w->polled[0] = (struct pollfd){.fd = engine->control, .events = POLLIN};
     w->slots = 1;
     w->ring_size = ring_size(&engine->config, engine->size);
+    w->may_not_read = !engine->board->may_read;
     p2p__pull_allow();
     return P2P_OK;
 }
@@ -185,11 +186,14 @@ static p2p_packet *abandon(p2p_engine *engine, p2p_peer *peer)
 
 /* ---- Progress ---- */
 
-/* One record only: it may be what is waited for, and a look at the line behind it may take as long as it took. */
+/* One record only: it may be what is waited for, and a look at the line behind it may take as long as it took. And what
+ * there is room for leaves. */
 static p2p_err try_peer(p2p_engine *engine, p2p_peer *peer)
 {
     const link_end *link = peer->link;
-    return link->rings ? p2p__shm_read(engine, peer, 1) : P2P_OK;
+    if (!link->rings) return P2P_OK;
+    if (link->head) p2p__shm_flush(engine, peer);
+    return p2p__shm_read(engine, peer, 1);
 }
 
 static p2p_err hear_supervisor(p2p_engine *engine)

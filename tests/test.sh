@@ -48,12 +48,17 @@ keep() {
 # Criterion's closing line: [====] Synthesis: Tested: 5 | Passing: 4 | Failing: 1 | Crashing: 0
 field() { sed -n "s/.*Synthesis:.* $1: *\([0-9]*\).*/\1/p" "$log" | tail -n 1; }
 
+# Since this second of the clock; not worth a line if short.
+took() { [ $((SECONDS - $1)) -lt 2 ] || echo "== $((SECONDS - $1)) s"; }
+
 suite() {
-    local status good bad sum=
+    local status good bad start sum=
     is_unchanged "$1" && return
     printf '%s\n' "-- $1 ($PAIRWISE_WORLD)"
+    start=$SECONDS
     timeout -k 5 "${SUITE_SECONDS:-300}" "$1" 2>&1 | tee "$log"
     status=${PIPESTATUS[0]}
+    took $start
     good=$(field Passing) bad=$(($(field Tested) - ${good:-0}))
     if [ "$status" -ne 0 ] && [ "$bad" -le 0 ]; then
         echo "$1 ended with status $status"
@@ -65,11 +70,13 @@ suite() {
 
 # faultlab's closing line: 40 passed, 0 failed, 2 skipped
 faults() {
-    local status line sum=
+    local status line start sum=
     is_unchanged "$B/tests/faultlab" && return
     printf '%s\n' "-- $B/tests/faultlab --all ($PAIRWISE_WORLD)"
+    start=$SECONDS
     timeout -k 5 "${SUITE_SECONDS:-300}" "$B/tests/faultlab" --all 2>&1 | tee "$log"
     status=${PIPESTATUS[0]}
+    took $start
     line=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1 | tr -dc '0-9 ')
     # shellcheck disable=SC2086  # three numbers
     set -- ${line:-0 1 0}

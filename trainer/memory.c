@@ -7,21 +7,47 @@
 
 enum { ALIGNMENT = 64 };
 
+static const char gradients_name[] = "the gradients";
+
+static kernel_err wrap(train_network *net, train_shared *s, const char *name, size_t floats)
+{
+    s->floats = floats;
+    kernel_err err = kernel_buffer_wrap(net->device, name, s->host, floats, &s->on);
+    return err ? err : kernel_push(net->device, kernel_at(s->on, 0), floats);
+}
+
 static kernel_err share(train_network *net, train_shared *s, const char *name, size_t floats)
 {
     size_t bytes = (floats * sizeof(float) / ALIGNMENT + 1) * ALIGNMENT;
-    s->floats = floats;
     s->host = aligned_alloc(ALIGNMENT, bytes);
     if (!s->host) return KERNEL_ERR_NOMEM;
     memset(s->host, 0, bytes);
-    kernel_err err = kernel_buffer_wrap(net->device, name, s->host, floats, &s->on);
-    return err ? err : kernel_push(net->device, kernel_at(s->on, 0), floats);
+    return wrap(net, s, name, floats);
+}
+
+/* Where other ranks can combine them in place, if there are any. */
+static p2p_err share_gradients(train_network *net, train_error *error)
+{
+    train_shared *s = &net->gradients;
+    void *host = NULL;
+    p2p_err err = P2P_OK;
+    if (net->comm)
+        err = train__comm(net->comm, error, p2p_alloc(net->comm, net->model->parameters * sizeof(float), &host));
+    if (err) return err;
+    s->of = net->comm;
+    s->host = host;
+    kernel_err failed = host ? wrap(net, s, gradients_name, net->model->parameters)
+                             : share(net, s, gradients_name, net->model->parameters);
+    return failed ? train__device_fail(net, failed, error) : P2P_OK;
 }
 
 static void unshare(train_shared *s)
 {
     kernel_buffer_free(s->on);
-    free(s->host);
+    if (s->of)
+        p2p_release(s->of, s->host);
+    else
+        free(s->host);
     *s = (train_shared){0};
 }
 
@@ -30,7 +56,6 @@ static kernel_err share_all(train_network *net)
     static const char *const state_names[TRAIN_STATES] = {"the optimiser's first state", "its second state"};
     size_t parameters = net->model->parameters;
     kernel_err err = share(net, &net->parameters, "the parameters", parameters);
-    if (!err) err = share(net, &net->gradients, "the gradients", parameters);
     if (!err) err = share(net, &net->statistics, "the running statistics", net->model->statistics);
     if (!err) err = share(net, &net->result, "the loss", TRAIN_RESULT);
     for (int i = 0; i < TRAIN_STATES && !err; i++) err = share(net, &net->state[i], state_names[i], parameters);
@@ -87,7 +112,7 @@ p2p_err train__allocate(train_network *net, train_error *error)
     kernel_err err = share_all(net);
     if (!err) err = keep(net);
     if (!err) err = make_pool(net, plates, floats);
-    return err ? train__device_fail(net, err, error) : P2P_OK;
+    return err ? train__device_fail(net, err, error) : share_gradients(net, error);
 }
 
 void train__release(train_network *net)

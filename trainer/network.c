@@ -31,6 +31,7 @@ p2p_err train_network_open(const train_model *model, const train_network_options
     train_network *net = calloc(1, sizeof *net);
     if (!net) return train__fail(error, P2P_ERR_NOMEM, "no memory for a network");
     net->model = model;
+    net->comm = options->comm;
     net->capacity = options->batch;
     net->frozen = options->frozen;
     p2p_err err = ended(net, kernel_open(options->device, options->cores, &net->device), error);

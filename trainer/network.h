@@ -29,6 +29,7 @@ typedef struct {
     void *host;
     kernel_buffer *on;
     size_t floats;
+    p2p_comm *of; /* whose p2p_alloc it is from; NULL: our own */
 } train_shared;
 
 /* A batch: images (n, 3, 32, 32) and labels (n). Two, so that one is filled while the device works on the other. */
@@ -54,6 +55,7 @@ typedef struct {
 
 struct train_network {
     const train_model *model;
+    p2p_comm *comm; /* NULL: nobody else reads the gradients */
     kernel_device *device;
     kernel_device_info info;
     size_t capacity; /* images of the largest batch */

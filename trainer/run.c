@@ -17,6 +17,7 @@ static p2p_err open_network(train_runner *r)
     train_network_options options = {.device = strcmp(device, "auto") == 0 ? NULL : device,
                                      .cores = train__cores_of(s->device, r->size),
                                      .batch = s->batch,
+                                     .comm = r->comm,
                                      .frozen = s->frozen};
     return train_network_open(r->job->model, &options, &r->network, r->error);
 }

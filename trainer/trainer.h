@@ -171,7 +171,9 @@ typedef struct {
     const char *device; /* for kernel_open: "auto", "cpu", "gpu:1", ... */
     int cores;          /* that this process may use; 0: all */
     size_t batch;       /* images of the largest batch */
-    bool frozen;        /* batch norm uses its running statistics in training too, and leaves them */
+    p2p_comm
+        *comm;   /* whose ranks may read the gradients in place (p2p_alloc); NULL: nobody. It outlives the network. */
+    bool frozen; /* batch norm uses its running statistics in training too, and leaves them */
 } train_network_options;
 
 /* The model must outlive it. All numbers are zero at first: see train_initialise, train_look. */
