@@ -25,8 +25,8 @@
  */
 #include "collectives/internal.h"
 
-enum { BLOCK = 8 * 1024 };       /* bytes combined at a time: the sum so far stays in the nearest cache */
-enum { LINE = 64 };              /* slices on a stage begin with a cache line */
+enum { BLOCK = 8 * 1024 };        /* bytes combined at a time: the sum so far stays in the nearest cache */
+enum { LINE = 64 };               /* slices on a stage begin with a cache line */
 enum { SLICE_MOST = 128 * 1024 }; /* bytes, in one round */
 
 typedef struct {

@@ -17,15 +17,17 @@
  */
 #include "collectives/internal.h"
 
-/* The piece of rank q. */
+/* The piece of rank q. That of this rank is in the user's buffer, if the first sum is what overwrites it. */
 typedef struct {
     const coll__call *call;
     const unsigned char *first; /* stages; NULL: carried */
     size_t stride;
+    const void *own;
 } pieces;
 
 static const void *piece_of(const pieces *p, int q)
 {
+    if (q == p->call->rank && q < 2) return p->own;
     return p->first ? p->first + (size_t)q * p->stride : p2p_layer_carried(p->call->comm, q);
 }
 
@@ -39,7 +41,7 @@ static void combine(const pieces *p, void *out, size_t count)
 
 static p2p_err with_the_call(const coll__call *call)
 {
-    pieces p = {.call = call};
+    pieces p = {.call = call, .own = call->user};
     p2p_err err = p2p_layer_agree(call->comm);
     if (!err) combine(&p, call->user, call->count);
     return err;
@@ -56,7 +58,7 @@ static p2p_err through_stages(const coll__call *call)
         part = call->bytes - done < stages.bytes ? call->bytes - done : stages.bytes;
         coll__copy(stages.first + (size_t)call->rank * stages.stride, call->user + done, part);
         err = p2p_layer_meet(call->comm, step++);
-        pieces p = {call, stages.first, stages.stride};
+        pieces p = {call, stages.first, stages.stride, call->user + done};
         if (!err) combine(&p, call->user + done, part / call->element);
     }
     return err;

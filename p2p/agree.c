@@ -70,17 +70,18 @@ static bool is_there(meeting *m, int rank)
     return at >= p2p__line_at(m->number, m->steps);
 }
 
-/* Are all there? Also true if there is nothing left to wait for, because one means something else. */
+/* Are all there? This rank is, or it would not look; its own line, on its way to the others, is left alone. Also true if there is nothing left to wait for, because one means something else. */
 static bool all_there(meeting *m)
 {
-    while (m->differ < 0 && m->seen < m->comm->size && is_there(m, m->seen)) m->seen++;
+    while (m->differ < 0 && m->seen < m->comm->size && (m->seen == m->comm->rank || is_there(m, m->seen))) m->seen++;
     return m->seen == m->comm->size || m->differ >= 0;
 }
 
 /* The same, and whoever is there is compared with, whatever others are not. */
 static bool all_compared(meeting *m)
 {
-    for (int i = m->seen; m->hash && i < m->comm->size && m->differ < 0; i++) is_there(m, i);
+    for (int i = m->seen; m->hash && i < m->comm->size && m->differ < 0; i++)
+        if (i != m->comm->rank) is_there(m, i);
     return all_there(m);
 }
 
@@ -217,7 +218,8 @@ static board_line *own_line(const p2p_comm *comm, uint64_t number)
 /* A wait for the agreement on one that this rank has come to; 0 for a hash means that it does not matter. */
 static meeting agreement(const p2p_comm *comm, uint64_t number)
 {
-    return meeting_of(comm, number, 1, atomic_load(&own_line(comm, number)->what));
+    return meeting_of(comm, number, 1,
+                      number == comm->posted ? comm->said : atomic_load(&own_line(comm, number)->what));
 }
 
 /* The line that this rank will write was last used BOARD_SLOTS collectives ago: everyone must have left that one, which
@@ -263,7 +265,8 @@ p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
     comm->posted = number;
     if (engine->config.check) p2p__show_words(engine, comm->context, number);
     size_t in_line = comm->carried.first ? 0 : what->carried_bytes;
-    write_line(own_line(comm, number), number, engine->config.check ? engine->shown_hash : 0, what->carries, in_line);
+    comm->said = engine->config.check ? engine->shown_hash : 0;
+    write_line(own_line(comm, number), number, comm->said, what->carries, in_line);
     comm->settled = !what->meets;
     if (what->meets) return P2P_OK; /* it waits for the others soon, and settles then */
     meeting m = agreement(comm, number);

@@ -136,7 +136,7 @@ p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes)
 {
     *config = (p2p_config){.world = "socket",
                            .eager = (size_t)64 << 10,
-                           .direct = (size_t)16 << 10,
+                           .direct = CONFIG_BY_CORES,
                            .unexpected_max = (size_t)256 << 20,
                            .check = true,
                            .trace_room = (size_t)64 << 20};

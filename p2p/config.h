@@ -5,11 +5,13 @@
 
 #include "p2p/network.h"
 
+#define CONFIG_BY_CORES SIZE_MAX
+
 typedef struct {
     char world[16]; /* PAIRWISE_WORLD */
     size_t eager;   /* PAIRWISE_EAGER: a longer send waits for its receive; bytes */
-    size_t direct;  /* PAIRWISE_DIRECT: messages that wait for their receive are read from the sender's memory, in
-                            * a world that can, from so many bytes on; 0: never */
+    size_t direct;  /* PAIRWISE_DIRECT: messages that wait for their receive are read from the sender's memory, in a
+                     * world that can, from so many bytes on; 0: never; CONFIG_BY_CORES: each rank decides */
     size_t unexpected_max; /* PAIRWISE_UNEXP_MAX: room for messages nobody has asked for yet, in all; bytes */
     int wait;              /* PAIRWISE_WAIT: enum p2p_wait_policy (spin.h) */
     uint64_t timeout_ns;   /* PAIRWISE_TIMEOUT: bound on one blocking call; 0: none */

@@ -16,6 +16,11 @@
 #include "p2p/crc.h"
 #include "p2p/trace_rank.h"
 
+/* From how many bytes on one copy out of another process beats two through a ring, by parts. With a core for every rank the
+ * two go on at the same time, in the nearest cache; ranks that share a core take turns, and each turn costs. */
+#define DIRECT_WITH_CORES ((size_t)1 << 20)
+#define DIRECT_SHARING ((size_t)16 << 10)
+
 uint64_t p2p__now(void)
 {
     struct timespec now;
@@ -64,6 +69,8 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, board *b, p2p_e
     engine->clock = &engine->own_clock;
     engine->world = p2p__world_find(b->config.world);
     p2p__spin_init(&engine->spin, (enum p2p_wait_policy)b->config.wait, rank, b->size, engine->world->link_memory);
+    if (engine->config.direct == CONFIG_BY_CORES)
+        engine->config.direct = engine->spin.longest ? DIRECT_WITH_CORES : DIRECT_SHARING;
     engine->sealed = engine->world->sealed || b->config.crc;
     engine->brief = !engine->sealed && !b->config.network.on && !b->config.trace_room;
     engine->express = engine->brief && engine->world->send_now && !b->config.strict;

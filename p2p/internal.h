@@ -188,6 +188,7 @@ struct p2p_comm {
     p2p_errors errors;
     uint64_t collectives;  /* begun so far: the number of the one that is open */
     uint64_t posted;       /* of them, those that ranks have shown each other: all, unless PAIRWISE_CHECK=0 */
+    uint64_t said;         /* this rank's hash of the last of these */
     uint64_t all_passed;   /* of these, the first so many are known to have been agreed on */
     uint64_t layers_end;   /* virtual: when the last non-blocking collective ended */
     bool agreed;           /* the open one, or it need not */

@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RING_LINE = 64, RING_HEAD = 8, RING_SMALLEST = 8 * RING_LINE, RING_LARGEST = 1024 * RING_LINE };
+enum { RING_LINE = 64, RING_HEAD = 8, RING_SMALLEST = 8 * RING_LINE, RING_LARGEST = 256 * RING_LINE };
 
 /* Kinds of records. To the ring only a pad means something. */
 enum {
