@@ -265,7 +265,7 @@ p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
     comm->posted = number;
     if (engine->config.check) p2p__show_words(engine, comm->context, number);
     size_t in_line = comm->carried.first ? 0 : what->carried_bytes;
-    comm->said = engine->config.check ? engine->shown_hash : 0;
+    comm->said = engine->config.check ? engine->shown->hash : 0;
     write_line(own_line(comm, number), number, comm->said, what->carries, in_line);
     comm->settled = !what->meets;
     if (what->meets) return P2P_OK; /* it waits for the others soon, and settles then */

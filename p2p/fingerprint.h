@@ -5,7 +5,7 @@
 
 #include "p2p/internal.h"
 
-/* Show on this rank's row what the open call is, and keep its hash: engine->shown_hash. */
+/* Show on this rank's row what the open call is, and keep its hash: engine->shown->hash. */
 void p2p__show_collective(p2p_engine *engine, const p2p_fingerprint *what, uint64_t number);
 
 /* Keep what the row shows in words, for others to read once they see a hash that is not theirs. */

@@ -116,6 +116,15 @@ typedef struct {
     const char *file;
 } p2p_said;
 
+#define KNOWN_CALLS 16
+
+/* A collective call as this rank has made it before: its hash, and as the board shows it. */
+typedef struct {
+    p2p_fingerprint what;
+    uint64_t hash;
+    board_what shown;
+} p2p_known;
+
 /* Shared memory: this rank's own from p2p_alloc, or another's as this one sees it. */
 typedef struct p2p_block {
     struct p2p_block *next;
@@ -166,12 +175,12 @@ struct p2p_engine {
     int depth; /* of public calls */
     const char *call_name, *call_file;
     int call_line;
-    p2p_fingerprint shown; /* the collective on this rank's row, and its hash */
-    uint64_t shown_hash;
-    p2p_said said[BOARD_WORDS]; /* what the row's words say */
-    bool polled;                /* the call that ends now was a look that found nothing */
-    bool drained;               /* after a failure: everything that was sent has been received */
-    size_t packets_out;         /* frames posted that have not left */
+    const p2p_known *shown;       /* the collective on this rank's row */
+    p2p_known known[KNOWN_CALLS]; /* the last ones, each at its place (fingerprint.c) */
+    p2p_said said[BOARD_WORDS];   /* what the row's words say */
+    bool polled;                  /* the call that ends now was a look that found nothing */
+    bool drained;                 /* after a failure: everything that was sent has been received */
+    size_t packets_out;           /* frames posted that have not left */
 
     const unsigned char *this_process; /* a page that is zero in a forked child */
     _Atomic int owner;                 /* PAIRWISE_DEBUG: the thread inside, 0 if none */
