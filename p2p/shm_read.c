@@ -88,7 +88,9 @@ bool p2p__shm_is_waiting(const p2p_engine *engine, const p2p_peer *peer)
 {
     const link_end *link = peer->link;
     (void)engine;
-    return link->rings && p2p__ring_waiting(&link->in);
+    if (!link->rings) return false;
+    __builtin_prefetch((const void *)p2p__ring_head(link->in.ring, link->in.size, link->in.at + 1));
+    return p2p__ring_waiting(&link->in);
 }
 
 bool p2p__shm_look(const p2p_engine *engine, const p2p_peer *peer, p2p_brief *message)
