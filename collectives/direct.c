@@ -174,13 +174,12 @@ static void count_traffic(const direct *d)
 p2p_err coll__direct_all_reduce(coll__call *call, void *buf)
 {
     direct d = {.call = call};
-    p2p_exposure exposure = {0, 0, 0};
     coll__needs_shared_memory(call);
-    if (p2p_layer_shares_memory(call->comm)) exposure = p2p_layer_expose(call->comm, buf);
-    d.is_shared = exposure.place;
+    if (p2p_layer_shares_memory(call->comm)) call->exposure = p2p_layer_expose(call->comm, buf);
+    d.is_shared = call->exposure.place;
     call->meets = true;
-    call->carries = &exposure;
-    call->carried_bytes = sizeof exposure;
+    call->carries = &call->exposure;
+    call->carried_bytes = sizeof call->exposure;
     p2p_err err = coll__begin(call, COLL_NOTHING, (coll__span){buf, call->count});
     if (err) return err;
     if (call->size == 1 || !call->bytes) return coll__end(call, P2P_OK, NULL);

@@ -42,6 +42,7 @@ typedef struct {
     bool meets;        /* as in p2p_fingerprint; and what is carried */
     const void *carries;
     size_t carried_bytes;
+    p2p_exposure exposure; /* of the caller's buffer, where that is carried */
 
     /* From coll__begin: */
     int rank, size;

@@ -5,7 +5,8 @@
 #include "p2p/control.h"
 #include "p2p/world_shm.h"
 
-#define PART_BYTES ((size_t)8 << 10) /* written before the reader may see it: small enough for both to work at once */
+#define PART_BYTES ((size_t)2 << 10) /* written before the reader may see it: small enough for both to work at once */
+#define EXPRESS_MOST ((size_t)8 << 10)
 
 static size_t header_size(const p2p_engine *engine, const p2p_packet *packet)
 {
@@ -110,7 +111,7 @@ bool p2p__shm_send_now(p2p_engine *engine, p2p_peer *peer, const p2p_brief *mess
     const shm_world *w = engine->world_state;
     link_end *link = peer->link;
     size_t size = p2p__brief_size(message->bytes), bytes = size + message->bytes;
-    if (!link->rings || link->head || bytes > PART_BYTES || bytes > w->ring_size / 2) return false;
+    if (!link->rings || link->head || bytes > EXPRESS_MOST || bytes > w->ring_size / 2) return false;
     if (!find_room(engine, peer, bytes)) return false;
     const shm_brief b = {message->context, message->tag, (uint32_t)message->bytes, p2p__frame_leaves(engine, peer)};
     unsigned char *place = p2p__ring_begin(&link->out, bytes);

@@ -3,7 +3,7 @@
 #
 # test.sh [course]: what `make test` runs, once everything is built: each Criterion suite, then every quick fault, in each
 # world; with `course` also the solutions of the exercises, then what the learner has begun, and last the board.
-# BUILD says which build, WORLDS which worlds; the total over all of them is a line of its own: N passed, N failed, N skipped.
+# BUILD says which build, WORLDS which worlds, ONLY_WORLDS=1 leaves out suites that have nothing to do with them; the total over all of them is a line of its own: N passed, N failed, N skipped.
 #
 # What has passed is stamped (build/learn stamp) and not run again as long as it and all it could start stay the same, byte
 # by byte. ALL=1 runs everything. So do settings of Pairwise in the environment, which leave no stamps either.
@@ -96,7 +96,14 @@ solutions() {
     passed=$((passed + ${1:-0})) failed=$((failed + ${2:-1}))
 }
 
-# Those that have nothing to do with worlds, or choose one themselves, run once.
+# Those that have nothing to do with worlds, or choose one themselves, run once; with ONLY_WORLDS=1 not at all.
+knows_no_world() {
+    case ${1#tests/} in
+    kernels* | learn* | dtype* | trace_format* | trainer_data* | trainer_files* | trainer_model*) ;;
+    *) return 1 ;;
+    esac
+}
+
 for PAIRWISE_WORLD in $worlds; do
     export PAIRWISE_WORLD
     for source in tests/*.c; do
@@ -105,9 +112,9 @@ for PAIRWISE_WORLD in $worlds; do
         case $source in
         tests/kernels* | tests/trainer*) also=" and OpenCL (opencl-headers ocl-icd-opencl-dev pocl-opencl-icd)" ;;
         esac
-        case $source in
-        tests/kernels* | tests/learn* | tests/dtype* | tests/trace_format*) [ "$PAIRWISE_WORLD" = "$first" ] || continue ;;
-        esac
+        if knows_no_world "$source"; then
+            [ "$PAIRWISE_WORLD" = "$first" ] && [ -z "${ONLY_WORLDS:-}" ] || continue
+        fi
         if [ -x "$program" ]; then
             suite "$program"
         else
