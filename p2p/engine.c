@@ -16,9 +16,10 @@
 #include "p2p/crc.h"
 #include "p2p/trace_rank.h"
 
-/* From how many bytes on one copy out of another process beats two through a ring, by parts. With a core for every rank the
- * two go on at the same time, in the nearest cache; ranks that share a core take turns, and each turn costs. */
-#define DIRECT_WITH_CORES ((size_t)4 << 20)
+/* From how many bytes on one copy out of another process beats two through a ring, by parts: never, where every rank has a
+ * core. There the two copies go on at the same time, and what lies between them stays in the nearest cache. Ranks that
+ * share a core take turns, and each turn costs. */
+#define DIRECT_WITH_CORES 0
 #define DIRECT_SHARING ((size_t)16 << 10)
 
 uint64_t p2p__now(void)

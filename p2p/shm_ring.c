@@ -25,10 +25,15 @@ static size_t content_of(uint64_t lines)
 
 /* ---- Writing ---- */
 
+static uint64_t free_lines(const shm_writer *w)
+{
+    return w->size - (w->at - w->taken_seen);
+}
+
 /* The line behind a record must be free as well: it may have to be wiped. */
 static size_t room_now(shm_writer *w, size_t least)
 {
-    uint64_t free = w->size - (w->at - w->taken_seen), to_end = w->size - (w->at & (w->size - 1));
+    uint64_t free = free_lines(w), to_end = w->size - (w->at & (w->size - 1));
     if (free <= to_end) return content_of(free ? free - 1 : 0);
     if (content_of(to_end) >= least) return content_of(to_end);
     p2p__ring_begin(w, content_of(to_end));
@@ -86,6 +91,17 @@ void p2p__ring_publish(shm_writer *w, size_t content, unsigned kind)
     w->at += lines_of(content);
 }
 
+/* What is skipped keeps its content, and its marks in `dirty`. The first line never has content where a head belongs. */
+void p2p__ring_rewind(shm_writer *w)
+{
+    uint64_t place = w->at & (w->size - 1), to_end = w->size - place;
+    if (place < RING_NEAR) return;
+    if (free_lines(w) <= to_end + RING_TOLD)
+        w->taken_seen = atomic_load_explicit(&w->ring->taken, memory_order_acquire);
+    if (free_lines(w) <= to_end + RING_TOLD) return;
+    p2p__ring_publish(w, content_of(to_end), RING_PAD);
+}
+
 /* ---- Reading ---- */
 
 const unsigned char *p2p__ring_look(const shm_reader *r, size_t *content, unsigned *kind)
@@ -111,5 +127,5 @@ static bool tell(shm_reader *r)
 bool p2p__ring_take(shm_reader *r, size_t content)
 {
     r->at += lines_of(content);
-    return r->at - r->told >= r->size / 4 && tell(r);
+    return r->at - r->told >= (r->size / 4 < RING_TOLD ? r->size / 4 : RING_TOLD) && tell(r);
 }

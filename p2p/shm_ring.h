@@ -13,8 +13,12 @@
  * round the end of the ring: what is not worth beginning there is filled with a record of kind RING_PAD, which says
  * nothing.
  *
+ * A writer whose reader keeps up does not go on to the end of the ring, but fills the rest with a pad and begins again at
+ * the first line (p2p__ring_rewind): the lines it writes are then in the nearest cache of both. The rest of the ring is for
+ * what is sent while nobody reads.
+ *
  * How far the reader has come, the writer needs to know only when there seems to be no room, and the reader says so
- * only now and then (a quarter of the ring at a time). A writer that finds no room leaves a word (`wanted`); the reader
+ * only now and then (RING_TOLD lines, or a quarter of a small ring). A writer that finds no room leaves a word (`wanted`); the reader
  * finds it when it says how far it is, and wakes the writer. Both look again after they have spoken, so neither can
  * miss the other.
  */
@@ -26,7 +30,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RING_LINE = 64, RING_HEAD = 8, RING_SMALLEST = 8 * RING_LINE, RING_LARGEST = 256 * RING_LINE };
+enum {
+    RING_NEAR = 256,
+    RING_TOLD = 64
+}; /* lines: those that stay in the nearest cache; between two words of the reader */
+enum { RING_LINE = 64, RING_HEAD = 8, RING_SMALLEST = 8 * RING_LINE, RING_LARGEST = 1024 * RING_LINE };
 
 /* Kinds of records. To the ring only a pad means something. */
 enum {
@@ -63,6 +71,9 @@ void p2p__ring_open(void *memory, size_t bytes, shm_writer *writer, shm_reader *
 /* How many bytes of content the next record can have. If that is less than `least` (up to half of the ring), asks the reader to speak
  * up, and 0 is the answer: come again when woken. Even so there may be a new record, a pad: whoever reads must be awake. */
 size_t p2p__ring_room(shm_writer *writer, size_t least);
+
+/* Begin again at the first line if RING_NEAR lines have been written and the reader is not far behind. */
+void p2p__ring_rewind(shm_writer *writer);
 
 /* Where the content of the next record belongs: so many bytes, no more than there is room for. The reader is looking at the
  * first line all the time, so it is best written last, and in one go with the head. */

@@ -33,7 +33,9 @@ static size_t smaller(size_t a, size_t b)
 /* As p2p__ring_room. Looking for room may have left a pad there, which the reader has to take away. */
 static size_t find_room(p2p_engine *engine, p2p_peer *peer, size_t least)
 {
-    size_t room = p2p__ring_room(&((link_end *)peer->link)->out, least);
+    shm_writer *out = &((link_end *)peer->link)->out;
+    p2p__ring_rewind(out);
+    size_t room = p2p__ring_room(out, least);
     if (!room) p2p__shm_wake_after(engine, peer);
     return room;
 }

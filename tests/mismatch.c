@@ -154,17 +154,22 @@ Test(mismatch, long_buffers)
     for (int n = 2; n <= 8; n += getenv("PAIRWISE_LONG") ? 1 : 3) expect_all_kinds(n, LONG, n == 5);
 }
 
-/* Several collectives went well before. */
+/* Several collectives went well before. A rank that is still in the last of these may hear there of what others found. */
 static int after_some(p2p_comm *world, void *arg)
 {
     int sum[2], last = p2p_size(world) - 1;
+    p2p_err err = P2P_OK;
 
     (void)arg;
     CALL(p2p_set_errors(world, P2P_ERRORS_RETURN));
-    for (int i = 0; i < 16; i++) CALL(coll_all_reduce(world, (sum[0] = i, sum), 1, DTYPE_I32, OP_SUM));
-    sum[0] = sum[1] = 4711;
-    RETURNS(P2P_ERR_MISMATCH, coll_all_reduce(world, sum, p2p_rank(world) == last ? 2 : 1, DTYPE_I32, OP_SUM));
-    CHECK(sum[0] == 4711 && sum[1] == 4711, "the buffer has %d, %d", sum[0], sum[1]);
+    for (int i = 0; i < 15; i++) CALL(coll_all_reduce(world, (sum[0] = i, sum), 1, DTYPE_I32, OP_SUM));
+    err = coll_all_reduce(world, sum, 1, DTYPE_I32, OP_SUM);
+    if (!err) {
+        sum[0] = sum[1] = 4711;
+        err = coll_all_reduce(world, sum, p2p_rank(world) == last ? 2 : 1, DTYPE_I32, OP_SUM);
+        CHECK(sum[0] == 4711 && sum[1] == 4711, "the buffer has %d, %d", sum[0], sum[1]);
+    }
+    CHECK(err == P2P_ERR_MISMATCH, "it returned %d: %s", (int)err, p2p_error_message(world));
     const char *message = p2p_error_message(world);
     CHECK(strstr(message, "coll_all_reduce #17") && strstr(message, "count 1") && strstr(message, "count 2"), "%s",
           message);

@@ -68,13 +68,22 @@ static bool is_intact(const unsigned char *from, size_t content, uint64_t key)
     return true;
 }
 
+/* If the writer has moved, there is a pad. */
+static void expect_pad(ring *r, uint64_t before)
+{
+    if (r->writer.at != before) r->waiting[(r->first + r->count++) % MOST_WAITING] = (record){0, RING_PAD, 0};
+}
+
 /* False if there is no room. */
 static bool write_one(ring *r, size_t content)
 {
     uint64_t at = r->writer.at;
-    size_t room = p2p__ring_room(&r->writer, content ? content : 1);
 
-    if (r->writer.at != at) r->waiting[(r->first + r->count++) % MOST_WAITING] = (record){0, RING_PAD, 0};
+    p2p__ring_rewind(&r->writer);
+    expect_pad(r, at);
+    at = r->writer.at;
+    size_t room = p2p__ring_room(&r->writer, content ? content : 1);
+    expect_pad(r, at);
     r->asked = r->asked || !room;
     if (room < content || !room) return false;
     record made = {content, RING_BRIEF + (unsigned)(r->written % 3), r->writer.at + 1 + r->writer.size};
@@ -149,6 +158,25 @@ Test(shm_ring, a_full_ring_asks_and_is_answered)
             }
         free(r.memory);
     }
+}
+
+/* As long as everything is read at once, no line behind the first ones is written; and all of the ring if nothing is. */
+Test(shm_ring, near_lines_while_the_reader_keeps_up)
+{
+    static ring r;
+    size_t lines_of_record = 3, records = 0;
+
+    ring_make(&r, RING_LARGEST);
+    for (int step = 0; step < 10000; step++) {
+        p2p__ring_rewind(&r.writer);
+        cr_assert_lt(r.writer.at % r.writer.size, RING_NEAR);
+        expect_pad(&r, r.reader.at);
+        cr_assert(write_one(&r, lines_of_record * RING_LINE - RING_HEAD));
+        read_all(&r);
+    }
+    while (write_one(&r, lines_of_record * RING_LINE - RING_HEAD)) records++;
+    cr_assert_gt(records * lines_of_record, r.writer.size / 2);
+    free(r.memory);
 }
 
 /* The numbers of lines go round after 2^32 of them: what stood there before is not taken for new. */

@@ -3,7 +3,8 @@
 #
 # test.sh [course]: what `make test` runs, once everything is built: each Criterion suite, then every quick fault, in each
 # world; with `course` also the solutions of the exercises, then what the learner has begun, and last the board.
-# BUILD says which build, WORLDS which worlds, ONLY_WORLDS=1 leaves out suites that have nothing to do with them; the total over all of them is a line of its own: N passed, N failed, N skipped.
+# BUILD says which build, WORLDS which worlds; ONLY_WORLDS=1 leaves out suites that have nothing to do with them. The total
+# over all is a line of its own: N passed, N failed, N skipped.
 #
 # What has passed is stamped (build/learn stamp) and not run again as long as it and all it could start stay the same, byte
 # by byte. ALL=1 runs everything. So do settings of Pairwise in the environment, which leave no stamps either.

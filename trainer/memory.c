@@ -53,7 +53,8 @@ static void unshare(train_shared *s)
 
 static kernel_err share_all(train_network *net)
 {
-    static const char *const state_names[TRAIN_STATES] = {"the optimiser's first state", "its second state"};
+    static const char *const state_names[TRAIN_STATES] = {"the optimiser's first state",
+                                                          "the optimiser's second state"};
     size_t parameters = net->model->parameters;
     kernel_err err = share(net, &net->parameters, "the parameters", parameters);
     if (!err) err = share(net, &net->statistics, "the running statistics", net->model->statistics);
