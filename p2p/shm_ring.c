@@ -96,9 +96,9 @@ void p2p__ring_rewind(shm_writer *w)
 {
     uint64_t place = w->at & (w->size - 1), to_end = w->size - place;
     if (place < RING_NEAR) return;
-    if (free_lines(w) <= to_end + RING_TOLD)
+    if (w->at - w->taken_seen > RING_NEAR / 2)
         w->taken_seen = atomic_load_explicit(&w->ring->taken, memory_order_acquire);
-    if (free_lines(w) <= to_end + RING_TOLD) return;
+    if (w->at - w->taken_seen > RING_NEAR / 2) return;
     p2p__ring_publish(w, content_of(to_end), RING_PAD);
 }
 

@@ -72,7 +72,7 @@ void p2p__ring_open(void *memory, size_t bytes, shm_writer *writer, shm_reader *
  * up, and 0 is the answer: come again when woken. Even so there may be a new record, a pad: whoever reads must be awake. */
 size_t p2p__ring_room(shm_writer *writer, size_t least);
 
-/* Begin again at the first line if RING_NEAR lines have been written and the reader is not far behind. */
+/* Begin again at the first line if RING_NEAR lines have been written, and half as many at most are still to be read. */
 void p2p__ring_rewind(shm_writer *writer);
 
 /* Where the content of the next record belongs: so many bytes, no more than there is room for. The reader is looking at the

@@ -91,6 +91,7 @@ enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms, ROUNDS = 2 };
 
 /* Buffered, and waiting for their receives even as the fifth of a buffer. */
 enum { SHORT = 100, LONG = 50000 };
+enum { MANY = 60 };
 
 static const struct algorithm *algorithm;
 static int64_t values[LONG];
@@ -165,12 +166,13 @@ static bool dies_at(int n)
     return true;
 }
 
-/* Frames 1, 1 + stride, ... of one rank, beginning somewhere else in each sweep; how many deaths that makes. */
+/* Frames 1, 1 + stride, ... of one rank, beginning somewhere else in each sweep; how many deaths that makes. In the shm world
+ * the parts of a long message count as well: behind the first MANY they are alike, so each step is longer than the last. */
 static int sweep_rank(int n, long stride)
 {
     static long sweeps;
     int deaths = 0;
-    for (frames = sweeps++ % stride; dies_at(n); frames += stride) deaths++;
+    for (frames = sweeps++ % stride; dies_at(n); frames += frames < MANY ? stride : frames) deaths++;
     return deaths;
 }
 
