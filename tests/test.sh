@@ -114,7 +114,7 @@ for PAIRWISE_WORLD in $worlds; do
         tests/kernels* | tests/trainer*) also=" and OpenCL (opencl-headers ocl-icd-opencl-dev pocl-opencl-icd)" ;;
         esac
         if knows_no_world "$source"; then
-            [ "$PAIRWISE_WORLD" = "$first" ] && [ -z "${ONLY_WORLDS:-}" ] || continue
+            if [ "$PAIRWISE_WORLD" != "$first" ] || [ -n "${ONLY_WORLDS:-}" ]; then continue; fi
         fi
         if [ -x "$program" ]; then
             suite "$program"
