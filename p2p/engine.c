@@ -16,11 +16,18 @@
 #include "p2p/crc.h"
 #include "p2p/trace_rank.h"
 
+#define DIRECT_FROM ((size_t)16 << 10)
+
 /* From how many bytes on one copy out of another process beats two through a ring, by parts: never, where every rank has a
  * core. There the two copies go on at the same time, and what lies between them stays in the nearest cache. Ranks that
- * share a core take turns, and each turn costs. */
-#define DIRECT_WITH_CORES 0
-#define DIRECT_SHARING ((size_t)16 << 10)
+ * share a core take turns, and each turn costs; so it does if the ring has been made small. */
+static size_t read_from(const p2p_engine *engine)
+{
+    const p2p_config *config = &engine->config;
+    bool small_ring = config->sndbuf && (size_t)config->sndbuf < DIRECT_FROM;
+    if (config->direct != CONFIG_BY_CORES) return config->direct;
+    return engine->spin.longest && !small_ring ? 0 : DIRECT_FROM;
+}
 
 uint64_t p2p__now(void)
 {
@@ -70,8 +77,7 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, board *b, p2p_e
     engine->clock = &engine->own_clock;
     engine->world = p2p__world_find(b->config.world);
     p2p__spin_init(&engine->spin, (enum p2p_wait_policy)b->config.wait, rank, b->size, engine->world->link_memory);
-    if (engine->config.direct == CONFIG_BY_CORES)
-        engine->config.direct = engine->spin.longest ? DIRECT_WITH_CORES : DIRECT_SHARING;
+    engine->config.direct = read_from(engine);
     engine->sealed = engine->world->sealed || b->config.crc;
     engine->brief = !engine->sealed && !b->config.network.on && !b->config.trace_room;
     engine->express = engine->brief && engine->world->send_now && !b->config.strict;
