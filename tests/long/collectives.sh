@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 export PAIRWISE_LONG=1
-for suite in collectives blocks mismatch; do
+for suite in collectives blocks mismatch trace; do
     [ -x "$B/tests/$suite" ] || { skip "$suite, whole" "it needs Criterion"; continue; }
     check "$suite, whole" "$B/tests/$suite"
 done
