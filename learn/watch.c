@@ -133,12 +133,21 @@ static void check_apart(const learn_exercise *e)
         if (stopped) kill(pid, SIGKILL);
 }
 
+/* After the first look, so that whatever is saved from then on is noticed. */
+static void announce(int events, const learn_exercise *only)
+{
+    printf("save a file in exercises/%s and it is checked; Ctrl-C ends this%s\n", only ? only->name : "",
+           events < 0 ? " (no file events: looking once a second)" : "");
+    fflush(stdout);
+}
+
 static void watch(int events, const learn_exercise *only)
 {
     size_t count;
     const learn_exercise *all = learn_course(&count);
     look *seen = learn_memory(count * sizeof *seen);
     for (size_t i = 0; i < count; i++) seen[i] = look_at(&all[i]);
+    announce(events, only);
     while (!stopped) {
         wait_for_change(events);
         for (size_t i = 0; i < count && !stopped; i++) {
@@ -161,9 +170,6 @@ int learn_command_watch(int argc, char **argv)
     if (!learn_called(argc, argv, &usage, &call)) return 2;
     catch_stop();
     int events = call.flag ? -1 : open_events();
-    printf("save a file in exercises/%s and it is checked; Ctrl-C ends this%s\n", call.e ? call.e->name : "",
-           events < 0 ? " (no file events: looking once a second)" : "");
-    fflush(stdout);
     watch(events, call.e);
     if (events >= 0) close(events);
     putchar('\n');
