@@ -10,6 +10,7 @@
 #include "tests/trainer/folder.h"
 #include "tests/util/suite.h"
 #include "trainer/trainer.h"
+#include "trainer/twister.h"
 
 /* ---- Sampler ---- */
 
@@ -81,6 +82,29 @@ Test(sampler, prefers_no_order)
     }
     for (int i = 0; i < 256; i++) chi += found[i] ? pow(found[i] - 1000.0, 2) / 1000.0 : 0;
     cr_assert(chi < 60, "chi-squared %.1f", chi);
+}
+
+/* list(DistributedSampler(range(12), num_replicas=1, rank=0, seed=5)) after set_epoch(0) and set_epoch(1). */
+Test(sampler, shuffles_as_pytorch_does)
+{
+    static const size_t expected[2][12] = {{11, 0, 9, 6, 10, 3, 4, 5, 8, 7, 1, 2},
+                                           {2, 9, 5, 0, 6, 3, 11, 8, 7, 1, 4, 10}};
+    size_t order[12];
+    for (uint64_t epoch = 1; epoch <= 2; epoch++) {
+        train_epoch_order(12, 5, epoch, true, order);
+        for (size_t i = 0; i < 12; i++)
+            cr_assert(order[i] == expected[epoch - 1][i], "epoch %d, place %zu: image %zu", (int)epoch, i, order[i]);
+    }
+}
+
+/* The C++ standard gives the 10,000th number of std::mt19937 for its check. */
+Test(sampler, draws_from_the_mersenne_twister)
+{
+    train_twister twister;
+    uint32_t last = 0;
+    train__twister(&twister, 5489);
+    for (int i = 0; i < 10000; i++) last = train__twister_bits(&twister);
+    cr_assert(last == 4123659995u, "%u", last);
 }
 
 Test(sampler, without_shuffling_keeps_the_files_order)

@@ -107,6 +107,26 @@ static bool skipped(void)
     return true;
 }
 
+/* init.safetensors is what torch.manual_seed(20) gave. */
+Test(golden, a_seed_gives_the_weights_that_it_gives_pytorch)
+{
+    if (skipped()) return;
+    train_model *m = NULL;
+    train_start start;
+    train_error error;
+    cr_assert(train_build(train_describe("resnet20"), &m, &error) == P2P_OK);
+    cr_assert(train_start_from(GOLDEN_INIT, m, &start, &error) == P2P_OK, "%s", error.text);
+    float *parameters = malloc(m->parameters * sizeof(float)), *statistics = malloc(m->statistics * sizeof(float));
+    train_initialise(m, 20, parameters, statistics);
+    for (size_t i = 0; i < m->parameters; i++)
+        cr_assert(fabsf(parameters[i] - start.parameters[i]) < 1e-6f, "parameter %zu is %.9g, PyTorch has %.9g", i,
+                  (double)parameters[i], (double)start.parameters[i]);
+    free(parameters);
+    free(statistics);
+    train_start_free(&start);
+    train_free(m);
+}
+
 Test(golden, first_logits, .init = make_test_folder, .fini = remove_test_folder)
 {
     double expected[LOGITS * TRAIN_CLASSES];

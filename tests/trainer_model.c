@@ -175,6 +175,33 @@ Test(initialise, the_rest_is_as_pytorch_has_it)
     train_free(m);
 }
 
+/* After torch.manual_seed(0), the same model built in PyTorch 1.13. */
+Test(initialise, a_seed_means_what_it_means_to_pytorch)
+{
+    static const struct {
+        const char *name;
+        size_t place;
+        float value;
+    } expected[] = {{"conv1.weight", 0, 0.0895624086f},
+                    {"conv1.weight", 8, 0.0750968158f},
+                    {"layer2.0.downsample.0.weight", 511, -0.157994315f},
+                    {"layer3.2.conv2.weight", 36863, 0.0351835936f},
+                    {"fc.weight", 0, 0.0164433122f},
+                    {"fc.weight", 639, 0.0195609331f},
+                    {"fc.bias", 9, 0.0633602291f}};
+    train_model *m = build("resnet20");
+    float *parameters = malloc(m->parameters * sizeof *parameters), *statistics = malloc(m->statistics * sizeof(float));
+    train_initialise(m, 0, parameters, statistics);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        float value = parameters[tensor_of(m, expected[i].name)->offset + expected[i].place];
+        cr_assert(fabsf(value - expected[i].value) < 1e-6f, "%s[%zu] is %.9g, PyTorch has %.9g", expected[i].name,
+                  expected[i].place, (double)value, (double)expected[i].value);
+    }
+    free(parameters);
+    free(statistics);
+    train_free(m);
+}
+
 Test(initialise, depends_on_the_seed_alone)
 {
     train_model *m = build("resnet20");

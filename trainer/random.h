@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a number is for. The keys: a tensor's place in the model, an epoch, an epoch, a class, an image. */
-enum train_stream { STREAM_INIT, STREAM_SHUFFLE, STREAM_AUGMENT, STREAM_PATTERN, STREAM_IMAGE };
+/* What a number is for. The keys: an epoch, a class, an image. The values are part of what the numbers depend on. */
+enum train_stream { STREAM_AUGMENT = 2, STREAM_PATTERN, STREAM_IMAGE };
 
 typedef struct {
     uint64_t key;

@@ -11,16 +11,18 @@
  * So a step takes the same images whatever the number of ranks, as long as ranks times batch is the same.
  */
 #include "trainer/internal.h"
-#include "trainer/random.h"
+#include "trainer/twister.h"
 
-/* Fisher and Yates, in Durstenfeld's form (1964). */
+/* Fisher and Yates, from the front, as torch.randperm after manual_seed(seed + epoch), with DistributedSampler's epochs from
+ * 0: the same order. */
 void train_epoch_order(size_t count, uint64_t seed, uint64_t epoch, bool shuffle, size_t order[])
 {
-    train_random random = train__random(seed, STREAM_SHUFFLE, epoch);
+    train_twister twister;
+    train__twister(&twister, seed + epoch - 1);
     for (size_t i = 0; i < count; i++) order[i] = i;
-    for (size_t left = count; shuffle && left > 1; left--) {
-        size_t chosen = train__below(random, left, left), other = order[left - 1];
-        order[left - 1] = order[chosen];
+    for (size_t i = 0; shuffle && i + 1 < count; i++) {
+        size_t chosen = i + train__twister_bits(&twister) % (count - i), other = order[i];
+        order[i] = order[chosen];
         order[chosen] = other;
     }
 }

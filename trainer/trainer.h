@@ -108,9 +108,9 @@ typedef struct {
 p2p_err train_build(const train_description *description, train_model **model, train_error *error);
 void train_free(train_model *model);
 
-/* PyTorch's initial distributions, as torchvision's ResNet has them, from the seed: convolutions normal with variance
- * 2 / (O KH KW) (He et al. 2015, fan out), linear layers uniform within 1 / sqrt(inputs), batch norm 1 and 0; running
- * mean 0 and variance 1. The same numbers everywhere. */
+/* The weights that PyTorch gives torchvision's ResNet after torch.manual_seed(seed), on a CPU, but for rounding: convolutions
+ * normal with variance 2 / (O KH KW) (He et al. 2015, fan out), linear layers uniform within 1 / sqrt(inputs), batch norm
+ * 1 and 0; running mean 0 and variance 1. Of the seed its low 32 bits count, as there. */
 void train_initialise(const train_model *model, uint64_t seed, float *parameters, float *statistics);
 
 /* ---- The data ---- */
@@ -140,8 +140,8 @@ p2p_err train_data_synthetic(size_t train_limit, size_t test_limit, train_data *
 
 void train_data_free(train_data *data);
 
-/* The order in which an epoch (from 1) goes through `count` images: a permutation that depends on seed and epoch only, or
- * the file's order if not `shuffle`. */
+/* The order in which an epoch (from 1) goes through `count` images: a permutation that depends on seed and epoch only, the one
+ * that PyTorch's DistributedSampler(seed=seed) has after set_epoch(epoch - 1), or the file's order if not `shuffle`. */
 void train_epoch_order(size_t count, uint64_t seed, uint64_t epoch, bool shuffle, size_t order[]);
 
 /* What one of `size` ranks takes of `count` positions: rank, rank + size, rank + 2 size, ... Nothing is lost, nothing is
