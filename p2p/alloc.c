@@ -6,6 +6,8 @@
  *      p2p_layer_expose     says where a buffer lies, in words that another rank understands
  *      p2p_layer_view       the same memory, as this rank sees it
  *
+ * A long message out of such a buffer is read there by its receiver, in one copy (send.c, recv.c).
+ *
  * Where ranks share no memory, p2p_alloc gives ordinary memory, which nobody else can view.
  */
 #include <errno.h>
@@ -142,8 +144,42 @@ const void *p2p_layer_view(p2p_comm *comm, const p2p_exposure *exposure)
     return at + exposure->offset;
 }
 
+/* ---- Messages ---- */
+
+uint64_t p2p__shared_place(const p2p_engine *engine, const void *buf, size_t bytes)
+{
+    const p2p_block *block = block_around(engine->blocks, buf);
+    size_t before = block ? (size_t)((const char *)buf - block->at) : 0;
+    return block && block->place && bytes <= block->bytes - before ? block->place + before : 0;
+}
+
+static void close_window(p2p_engine *engine)
+{
+    if (engine->window) munmap((void *)(uintptr_t)engine->window, engine->window_bytes);
+    engine->window = NULL;
+    engine->window_bytes = 0;
+}
+
+/* All that has been given out so far: the file only grows. */
+static void open_window(p2p_engine *engine)
+{
+    size_t bytes = (size_t)atomic_load(&engine->board->memory_end);
+    close_window(engine);
+    void *at = mmap(NULL, bytes, PROT_READ, MAP_SHARED, engine->memory_fd, 0);
+    if (at == MAP_FAILED) return;
+    engine->window = at;
+    engine->window_bytes = bytes;
+}
+
+const void *p2p__shared_bytes(p2p_engine *engine, uint64_t place, size_t bytes)
+{
+    if (place + bytes > engine->window_bytes) open_window(engine);
+    return place + bytes <= engine->window_bytes ? engine->window + place : NULL;
+}
+
 void p2p__blocks_free(p2p_engine *engine)
 {
+    close_window(engine);
     while (engine->blocks) free_block(engine, &engine->blocks, true);
     while (engine->views) free_block(engine, &engine->views, false);
 }

@@ -156,6 +156,8 @@ struct p2p_engine {
     p2p_request_list posted_any, layers;
     p2p_peer *dirty;
     p2p_block *blocks, *views;
+    const char *window; /* the memory file up to window_bytes, only to be read; NULL before it is needed */
+    size_t window_bytes;
     p2p_comm *comms; /* all that are not freed, the world first */
     uint64_t next_id, next_order;
     p2p_request requests; /* allocated and not yet waited for */
@@ -346,11 +348,18 @@ void p2p__forget_line(void);
  * go with it. */
 p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what);
 
+/* ---- alloc.c ---- */
+
+/* Where in the job's memory file these bytes lie; 0 if not all of them lie in one buffer from p2p_alloc. And bytes of
+ * another rank's at such a place; NULL if they cannot be mapped. */
+uint64_t p2p__shared_place(const p2p_engine *engine, const void *buf, size_t bytes);
+const void *p2p__shared_bytes(p2p_engine *engine, uint64_t place, size_t bytes);
+void p2p__blocks_free(p2p_engine *engine);
+
 /* ---- stage.c ---- */
 
 void p2p__stages_unmap(p2p_comm *comm);
 void p2p__stages_give_back(p2p_comm *comm);
-void p2p__blocks_free(p2p_engine *engine);
 
 /* ---- leaks.c ---- */
 

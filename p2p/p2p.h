@@ -170,7 +170,7 @@ p2p_err p2p_wait_all(size_t count, p2p_request requests[], p2p_status statuses[]
 p2p_err p2p_wait_any(size_t count, p2p_request requests[], size_t *index, p2p_status *status);
 
 /* ---- Memory that ranks share. In the shm world the other ranks can read such a buffer in place, so a collective on it (from
- *      every rank) copies less; in others it is memory like any other. ---- */
+ *      every rank) or a long message out of it is copied less often; in others it is memory like any other. ---- */
 
 /* *buf: a zeroed buffer of `bytes` bytes, aligned to a page, this rank's own: it counts as memory in use at once, touched
  * or not. P2P_ERR_NOMEM if there is no more. Local: other ranks need not call it. */

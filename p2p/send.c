@@ -31,11 +31,21 @@ static void request_sent(p2p_engine *engine, p2p_packet *packet)
     (void)engine, (void)packet; /* the receiver's CLEAR comes next */
 }
 
+/* What a receiver could read by itself. False if it has to be sent. */
+static bool say_where(p2p_engine *engine, const struct p2p_request *request, wire_header *header)
+{
+    uint64_t place = p2p__shared_place(engine, request->buf, request->bytes);
+    if (!place && !p2p__reads_memory(engine, request->bytes)) return false;
+    header->flags = place ? WIRE_FLAG_SHARED : WIRE_FLAG_READABLE;
+    header->receiver_id = place ? place : (uintptr_t)request->buf;
+    return true;
+}
+
 static void prepare(p2p_request request, enum wire_type type)
 {
     p2p_engine *engine = request->comm->engine;
     p2p_packet *packet = &request->packet;
-    bool carries = type != WIRE_REQUEST, readable = !carries && p2p__reads_memory(engine, request->bytes);
+    bool carries = type != WIRE_REQUEST;
     packet->owner = request;
     packet->payload = carries ? request->buf : NULL;
     packet->payload_bytes = carries ? request->bytes : 0;
@@ -46,10 +56,7 @@ static void prepare(p2p_request request, enum wire_type type)
                                    .bytes = request->bytes,
                                    .sender_id = request->id,
                                    .clock = request->began};
-    if (readable) {
-        packet->header.flags = WIRE_FLAG_READABLE;
-        packet->header.receiver_id = (uintptr_t)request->buf;
-    }
+    bool readable = !carries && say_where(engine, request, &packet->header);
     if ((carries || readable) && engine->config.crc) {
         packet->header.flags |= WIRE_FLAG_CRC;
         packet->header.payload_crc = p2p__crc32c(0, request->buf, request->bytes);

@@ -9,8 +9,8 @@
  *      CREDIT    "`bytes` of what you sent eagerly has been consumed"           <-
  *
  * Short messages are EAGER while the sender has credit; others wait: REQUEST, CLEAR, PAYLOAD. Where the receiver can read
- * the sender's memory, a REQUEST says where the message lies (FLAG_READABLE, receiver_id); then CLEAR with FLAG_DROP is
- * the answer of a receiver that has read it.
+ * the sender's memory, a REQUEST says where the message lies (FLAG_READABLE: an address; FLAG_SHARED: a place in the job's
+ * memory file; receiver_id); then CLEAR with FLAG_DROP is the answer of a receiver that has read it.
  */
 #ifndef PAIRWISE_P2P_WIRE_H
 #define PAIRWISE_P2P_WIRE_H
@@ -21,7 +21,7 @@
 #define WIRE_MAX_BYTES (UINT64_C(1) << 56)
 
 enum wire_type { WIRE_EAGER = 1, WIRE_REQUEST, WIRE_CLEAR, WIRE_PAYLOAD, WIRE_CREDIT };
-enum wire_flag { WIRE_FLAG_DROP = 1, WIRE_FLAG_CRC = 2, WIRE_FLAG_READABLE = 4 };
+enum wire_flag { WIRE_FLAG_DROP = 1, WIRE_FLAG_CRC = 2, WIRE_FLAG_READABLE = 4, WIRE_FLAG_SHARED = 8 };
 
 typedef struct {
     uint32_t magic;
@@ -31,7 +31,7 @@ typedef struct {
     int32_t tag;
     uint64_t bytes;       /* of the message; also in REQUEST, which carries no payload */
     uint64_t sender_id;   /* the sender's name for the operation: REQUEST, CLEAR, PAYLOAD */
-    uint64_t receiver_id; /* the receiver's: CLEAR, PAYLOAD; the address of a readable message: REQUEST */
+    uint64_t receiver_id; /* the receiver's: CLEAR, PAYLOAD; where a readable message lies: REQUEST */
     uint64_t clock;       /* the sender's virtual time, ns */
     uint32_t sequence;    /* frames on this link in this direction so far */
     uint32_t source;      /* world rank */

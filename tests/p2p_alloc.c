@@ -131,6 +131,81 @@ Test(p2p_alloc, grows_and_gives_back)
     ASSERT_RIGHT(job_sizes(sizes, COUNT(sizes), true, false, grow, NULL));
 }
 
+/* ---- Messages out of it, longer than those that are buffered ---- */
+
+static const size_t lengths[] = {65536, 65537, 300001, (1 << 20) + 8};
+
+/* One message to the right, out of the middle of a buffer up to its end. */
+static int pass_on(p2p_comm *world, unsigned char *block, size_t room, size_t bytes, size_t key, bool from_shared)
+{
+    int rank = p2p_rank(world), size = p2p_size(world), left = (rank + size - 1) % size;
+    unsigned char *got = malloc(bytes), *own = malloc(bytes), *out = from_shared ? block + room - bytes : own;
+    unsigned char *in = from_shared ? got : block;
+    p2p_status status;
+    p2p_request request;
+
+    fill(out, bytes, rank, key);
+    CALL(p2p_irecv(world, in, bytes, left, (int)key, &request));
+    CALL(p2p_send(world, out, bytes, (rank + 1) % size, (int)key));
+    CALL(p2p_wait(&request, &status));
+    CHECK(status.bytes == bytes && status.source == left, "%zu bytes from %d", status.bytes, status.source);
+    CHECK(is_intact(in, bytes, left, key), "%zu bytes from rank %d are wrong", bytes, left);
+    CHECK(is_intact(out, bytes, rank, key), "%zu bytes of rank %d changed by being sent", bytes, rank);
+    free(got);
+    free(own);
+    return 0;
+}
+
+/* Buffers come and go, so that new ones lie where no other rank has looked yet. */
+static int long_messages(p2p_comm *world, void *arg)
+{
+    void *kept = NULL;
+
+    (void)arg;
+    for (size_t k = 0; k < 2 * COUNT(lengths); k++) {
+        size_t bytes = lengths[k / 2], room = bytes + 5000 * k;
+        void *block;
+        CALL(p2p_alloc(world, room, &block));
+        int wrong = pass_on(world, block, room, bytes, k, k % 2 == 0);
+        if (wrong) return wrong;
+        if (kept) CALL(p2p_release(world, kept));
+        kept = block;
+    }
+    CALL(p2p_release(world, kept));
+    return 0;
+}
+
+Test(p2p_alloc, long_messages_out_of_it_and_into_it)
+{
+    ASSERT_RIGHT(job_matrix(long_messages, NULL));
+}
+
+/* Written again as soon as the send has returned: the receiver must have it all by then. */
+static int used_again(p2p_comm *world, void *arg)
+{
+    enum { BYTES = 200000, TIMES = 20 };
+    int rank = p2p_rank(world);
+    void *block;
+    unsigned char *got = malloc(BYTES);
+
+    (void)arg;
+    CALL(p2p_alloc(world, BYTES, &block));
+    for (size_t k = 0; k < TIMES && rank < 2 && p2p_size(world) > 1; k++) {
+        fill(block, BYTES, 0, k);
+        if (rank == 0) CALL(p2p_send(world, block, BYTES, 1, 0));
+        if (rank == 1) CALL(p2p_recv(world, got, BYTES, 0, 0, P2P_STATUS_IGNORE));
+        CHECK(rank == 0 || is_intact(got, BYTES, 0, k), "message %zu is another one", k);
+    }
+    CALL(p2p_release(world, block));
+    free(got);
+    return 0;
+}
+
+Test(p2p_alloc, is_free_again_when_a_send_returns)
+{
+    ASSERT_RIGHT(job_matrix(used_again, NULL));
+}
+
 /* ---- Errors ---- */
 
 static int too_much(p2p_comm *world, void *arg)
