@@ -13,6 +13,9 @@
  *
  * Few large buckets cost few latencies; many small ones can begin earlier. With a core for each rank and no more, the
  * work of sending moves into the backward pass, and little is gained; on a network it is hidden there.
+ *
+ * Overlapped, a bucket goes in pieces, a few at a time: what arrives, its sum, and the sum that is sent on are then still in
+ * a cache when they are needed next, where a whole bucket would go through main memory each time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +24,21 @@
 #include "ring/ring.h"
 #include "trainer/network.h"
 
+enum { PIECE = 1 << 18, AT_A_TIME = 4 }; /* elements: 1 MiB */
+
 typedef struct {
     size_t first, count; /* of the flat buffer */
     size_t operation;    /* whose backward pass completes it */
     kernel_event *ready; /* the host may read it; NULL before it is queued */
-    p2p_request on_its_way;
+    size_t pieces;       /* how many there are up to the end of this bucket */
 } bucket;
+
+/* Only where they overlap with the backward pass. */
+typedef struct {
+    size_t first, count;
+    size_t bucket;
+    p2p_request on_its_way;
+} piece;
 
 struct train_sync {
     train_network *network;
@@ -34,7 +46,9 @@ struct train_sync {
     train_sync_options options;
     size_t count;
     bucket *buckets;
-    kernel_err failed; /* in train_sync_ready, which cannot say so */
+    piece *pieces;
+    size_t ready, begun, ended; /* pieces of this step: up to where they may begin, have begun, have ended */
+    kernel_err failed;          /* in train_sync_ready, which cannot say so */
     double waited;
 };
 
@@ -68,19 +82,33 @@ static void cut(train_sync *sync)
     }
 }
 
+static bool cut_pieces(train_sync *sync)
+{
+    size_t most = sync->count + sync->network->model->parameters / PIECE, made = 0;
+    sync->pieces = calloc(most, sizeof *sync->pieces);
+    for (size_t i = 0; i < sync->count && sync->pieces; i++) {
+        bucket *b = &sync->buckets[i];
+        for (size_t at = 0; at < b->count; at += PIECE) {
+            size_t left = b->count - at;
+            sync->pieces[made++] = (piece){.first = b->first + at, .count = left < PIECE ? left : PIECE, .bucket = i};
+        }
+        b->pieces = made;
+    }
+    return sync->pieces;
+}
+
 p2p_err train_sync_open(train_network *network, p2p_comm *comm, const train_sync_options *options, train_sync **sync,
                         train_error *error)
 {
     train_sync *s = calloc(1, sizeof *s);
-    if (s) s->buckets = calloc(network->model->tensor_count, sizeof *s->buckets);
-    if (!s || !s->buckets) {
-        free(s);
+    if (!s) return train__fail(error, P2P_ERR_NOMEM, "no memory for gradient sync");
+    *s = (train_sync){.network = network, .comm = comm, .options = *options};
+    s->buckets = calloc(network->model->tensor_count, sizeof *s->buckets);
+    if (s->buckets) cut(s);
+    if (!s->buckets || !cut_pieces(s)) {
+        train_sync_close(s);
         return train__fail(error, P2P_ERR_NOMEM, "no memory for buckets");
     }
-    s->network = network;
-    s->comm = comm;
-    s->options = *options;
-    cut(s);
     *sync = s;
     return P2P_OK;
 }
@@ -90,6 +118,7 @@ void train_sync_close(train_sync *sync)
     if (!sync) return;
     for (size_t i = 0; i < sync->count; i++) kernel_event_free(sync->buckets[i].ready);
     free(sync->buckets);
+    free(sync->pieces);
     free(sync);
 }
 
@@ -98,9 +127,9 @@ static kernel_slice slice_of(const train_sync *sync, const bucket *b)
     return kernel_at(sync->network->gradients.on, b->first);
 }
 
-static float *host_of(const train_sync *sync, const bucket *b)
+static float *host_at(const train_sync *sync, size_t first)
 {
-    return (float *)sync->network->gradients.host + b->first;
+    return (float *)sync->network->gradients.host + first;
 }
 
 void train_sync_ready(void *arg, size_t operation)
@@ -136,9 +165,8 @@ static bool all_finite(const float *at, size_t count)
     return fine && finite_block(at, count);
 }
 
-static p2p_err take_result(train_sync *sync, bucket *b, bool *finite, train_error *error)
+static p2p_err give_back(train_sync *sync, bucket *b, train_error *error)
 {
-    if (!all_finite(host_of(sync, b), b->count)) *finite = false;
     kernel_err err = kernel_push(sync->network->device, slice_of(sync, b), b->count);
     return err ? train__device_fail(sync->network, err, error) : P2P_OK;
 }
@@ -158,10 +186,12 @@ static p2p_err reduce_plainly(train_sync *sync, bool *finite, double *since, tra
     *since = p2p_time(sync->comm);
     for (size_t i = 0; i < sync->count && !err; i++) {
         bucket *b = &sync->buckets[i];
+        float *at = host_at(sync, b->first);
         if (sync->options.all_reduce)
-            err = train__comm(sync->comm, error,
-                              sync->options.all_reduce(sync->comm, host_of(sync, b), b->count, DTYPE_F32, OP_SUM));
-        if (!err) err = take_result(sync, b, finite, error);
+            err = train__comm(sync->comm, error, sync->options.all_reduce(sync->comm, at, b->count, DTYPE_F32, OP_SUM));
+        if (err) break;
+        *finite = *finite && all_finite(at, b->count);
+        err = give_back(sync, b, error);
     }
     return err;
 }
@@ -173,32 +203,47 @@ static void nap(void)
     nanosleep(&(struct timespec){0, 200000}, NULL);
 }
 
-/* Move everything along that is on its way; says whether anything is. */
-static p2p_err help_along(train_sync *sync, size_t begun, bool *any)
+static p2p_err begin(train_sync *sync, piece *p)
+{
+    return ring_iall_reduce(sync->comm, host_at(sync, p->first), p->count, DTYPE_F32, OP_SUM, &p->on_its_way);
+}
+
+static p2p_err finish(train_sync *sync, const piece *p, bool *finite, train_error *error)
+{
+    bucket *b = &sync->buckets[p->bucket];
+    *finite = *finite && all_finite(host_at(sync, p->first), p->count);
+    sync->ended++;
+    return sync->ended == b->pieces ? give_back(sync, b, error) : P2P_OK;
+}
+
+/* Pieces of what is ready begin and end in their order, until all have ended, or, without `wait`, until one has not. */
+static p2p_err move(train_sync *sync, bool wait, bool *finite, train_error *error)
 {
     p2p_err err = P2P_OK;
-    *any = false;
-    for (size_t i = 0; i < begun && !err; i++) {
-        bool done;
-        if (!sync->buckets[i].on_its_way) continue;
-        err = p2p_test(&sync->buckets[i].on_its_way, &done, P2P_STATUS_IGNORE);
-        if (!done) *any = true;
+    bool done = true;
+    while (done && !err && sync->ended < sync->ready) {
+        piece *oldest = &sync->pieces[sync->ended];
+        while (!err && sync->begun < sync->ready && sync->begun < sync->ended + AT_A_TIME)
+            err = begin(sync, &sync->pieces[sync->begun++]);
+        if (!err && wait) err = p2p_wait(&oldest->on_its_way, P2P_STATUS_IGNORE);
+        if (!err && !wait) err = p2p_test(&oldest->on_its_way, &done, P2P_STATUS_IGNORE);
+        err = train__comm(sync->comm, error, err);
+        if (!err && done) err = finish(sync, oldest, finite, error);
     }
     return err;
 }
 
 /* Until the device is done with this bucket. With nothing on its way, sleep; otherwise look now and then. */
-static p2p_err await_bucket(train_sync *sync, size_t next, train_error *error)
+static p2p_err await_bucket(train_sync *sync, bucket *b, bool *finite, train_error *error)
 {
-    bucket *b = &sync->buckets[next];
-    bool done = false, any = true;
+    bool done = false;
     kernel_err failed = sync->failed;
-    while (!failed && !done && any) {
+    while (!failed && !done && sync->ended < sync->ready) {
         failed = kernel_event_done(b->ready, &done);
         if (failed || done) break;
-        p2p_err err = help_along(sync, next, &any);
-        if (err) return train__comm(sync->comm, error, err);
-        if (any) nap();
+        p2p_err err = move(sync, false, finite, error);
+        if (err) return err;
+        if (sync->ended < sync->ready) nap();
     }
     if (!failed && !done) failed = kernel_event_wait(b->ready);
     return failed ? train__device_fail(sync->network, failed, error) : P2P_OK;
@@ -207,21 +252,15 @@ static p2p_err await_bucket(train_sync *sync, size_t next, train_error *error)
 static p2p_err reduce_meanwhile(train_sync *sync, bool *finite, double *since, train_error *error)
 {
     p2p_err err = P2P_OK;
+    sync->ready = sync->begun = sync->ended = 0;
     for (size_t i = 0; i < sync->count && !err; i++) {
         bucket *b = &sync->buckets[i];
-        err = await_bucket(sync, i, error);
-        if (!err)
-            err = train__comm(
-                sync->comm, error,
-                ring_iall_reduce(sync->comm, host_of(sync, b), b->count, DTYPE_F32, OP_SUM, &b->on_its_way));
+        err = await_bucket(sync, b, finite, error);
+        sync->ready = b->pieces;
+        if (!err) err = move(sync, false, finite, error);
     }
     *since = p2p_time(sync->comm);
-    for (size_t i = 0; i < sync->count && !err; i++) {
-        bucket *b = &sync->buckets[i];
-        err = train__comm(sync->comm, error, p2p_wait(&b->on_its_way, P2P_STATUS_IGNORE));
-        if (!err) err = take_result(sync, b, finite, error);
-    }
-    return err;
+    return err ? err : move(sync, true, finite, error);
 }
 
 p2p_err train_sync_wait(train_sync *sync, bool *finite, train_error *error)
