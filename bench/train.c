@@ -284,8 +284,8 @@ static void print_all(bench *b)
 
     images = (double)(b->s.batch * b->s.ranks);
     report_begin(&out, b->s.format, columns, sizeof columns / sizeof *columns);
-    report_note(&out, "%s, %ld ranks x %ld images, adamw, %s all-reduce; %.2f useful GFLOP a step, %.3f an image",
-                b->s.model, b->s.ranks, b->s.batch, b->s.all_reduce, work * 1e-9, work / images * 1e-9);
+    report_note(&out, "%s, %ld ranks x %ld images, adamw, %s all-reduce, %s; %.2f useful GFLOP a step, %.3f an image",
+                b->s.model, b->s.ranks, b->s.batch, b->s.all_reduce, b->s.world, work * 1e-9, work / images * 1e-9);
     print(b, &out, "step", &b->whole[WITH_SYNC], true, work);
     print(b, &out, "step without sync", &b->whole[WITHOUT_SYNC], true, work);
     for (int phase = 0; phase < PHASES; phase++) print(b, &out, names[phase], &b->phase[phase], false, shares[phase]);
@@ -335,7 +335,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* Enough steps for a few seconds. */
 static long usual_steps(const char *model)
 {
-    return strcmp(model, "resnet20") == 0 ? 20 : strcmp(model, "resnet18") == 0 ? 4 : 16;
+    return strcmp(model, "resnet20") == 0 ? 20 : strcmp(model, "resnet18") == 0 ? 4 : 32;
 }
 
 static settings read_settings(int argc, char **argv)
@@ -350,7 +350,7 @@ static settings read_settings(int argc, char **argv)
         {"device", 'D', "NAME", 0, "auto (default), cpu, gpu, cpu:K, gpu:K", 0},
         {"all-reduce", 'a', "NAME", 0, "ring (default: overlapped with the backward pass), naive, tree, doubling, auto",
          0},
-        {"world", 'w', "NAME", 0, "How ranks reach each other (default: the library's)", 0},
+        {"world", 'w', "NAME", 0, "How ranks reach each other: socket, shm (default: PAIRWISE_WORLD, or shm)", 0},
         {NULL, 0, NULL, 0, NULL, 0},
     };
     static const struct argp_child children[] = {{&options_format_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
@@ -359,7 +359,8 @@ static settings read_settings(int argc, char **argv)
                                      .children = children,
                                      .doc = "Measure a step of data-parallel training: the whole step with and without "
                                             "sync, and its phases."};
-    settings s = {.model = "resnet34", .all_reduce = "ring", .ranks = 2, .batch = 64, .rounds = 5};
+    settings s = {
+        .model = "resnet34", .all_reduce = "ring", .ranks = 2, .batch = 64, .rounds = 5, .world = options_world()};
 
     options_parse(&argp, argc, argv, &s);
     if (!s.many) s.many = usual_steps(s.model);
