@@ -116,6 +116,16 @@ bool p2p__tell_rank(p2p_job *job, int rank, control_message message, int fd);
 /* The job has failed: ranks are told why, and get a second to end. Only the first failure counts. */
 void p2p__job_fail(p2p_job *job, p2p_err err, int rank, int status, const char *text);
 
+/* ---- input.c ---- */
+
+/* What to read from now; -1 while something is still to be written to rank 0, or if nothing is forwarded. */
+int p2p__input_fd(const p2p_job *job);
+void p2p__input_read(p2p_job *job);
+void p2p__input_write(p2p_job *job);
+
+/* From the debugger of a rank (launch --debug), which was given the terminal. */
+void p2p__take_terminal_back(const p2p_job *job);
+
 /* ---- links.c ---- */
 
 p2p_err p2p__links_init(p2p_job *job);

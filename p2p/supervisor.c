@@ -312,32 +312,6 @@ static void restore_signals(p2p_job *job)
     sigprocmask(SIG_SETMASK, &job->old_mask, NULL);
 }
 
-/* ---- Standard input, when it is a terminal ---- */
-
-static void close_input(p2p_job *job)
-{
-    close(job->stdin_pipe);
-    job->stdin_pipe = -1;
-}
-
-static void read_input(p2p_job *job)
-{
-    ssize_t got = read(STDIN_FILENO, job->stdin_text, sizeof job->stdin_text);
-    if (got <= 0) {
-        close_input(job);
-        return;
-    }
-    job->stdin_from = 0;
-    job->stdin_to = (size_t)got;
-}
-
-static void write_input(p2p_job *job)
-{
-    ssize_t written = write(job->stdin_pipe, job->stdin_text + job->stdin_from, job->stdin_to - job->stdin_from);
-    if (written > 0) job->stdin_from += (size_t)written;
-    if (written < 0 && errno != EAGAIN) close_input(job);
-}
-
 /* ---- Time ---- */
 
 static void check_limit(p2p_job *job)
@@ -379,11 +353,6 @@ static void check_kill(p2p_job *job)
 
 /* ---- The loop ---- */
 
-static int input_fd(const p2p_job *job)
-{
-    return job->stdin_pipe >= 0 && job->stdin_from == job->stdin_to ? STDIN_FILENO : -1;
-}
-
 static int stream_fd(const p2p_stream *stream)
 {
     return stream->fd >= 0 && !(stream->sink && p2p__sink_full(stream->sink) && !stream->keep) ? stream->fd : -1;
@@ -392,7 +361,7 @@ static int stream_fd(const p2p_stream *stream)
 static nfds_t fill_polled(const p2p_job *job, struct pollfd *polled)
 {
     polled[SLOT_SIGNALS] = (struct pollfd){.fd = job->signals, .events = POLLIN};
-    polled[SLOT_STDIN] = (struct pollfd){.fd = input_fd(job), .events = POLLIN};
+    polled[SLOT_STDIN] = (struct pollfd){.fd = p2p__input_fd(job), .events = POLLIN};
     bool writing = job->stdin_from < job->stdin_to;
     polled[SLOT_STDIN_PIPE] = (struct pollfd){.fd = writing ? job->stdin_pipe : -1, .events = POLLOUT};
     polled[SLOT_OUT] = (struct pollfd){.fd = p2p__sink_waiting(&job->out) ? job->out.fd : -1, .events = POLLOUT};
@@ -415,8 +384,8 @@ static void serve(p2p_job *job, const struct pollfd *polled)
         if (slots[1].revents) p2p__stream_read(&job->ranks[i].out);
         if (slots[2].revents) p2p__stream_read(&job->ranks[i].err);
     }
-    if (polled[SLOT_STDIN].revents) read_input(job);
-    if (polled[SLOT_STDIN_PIPE].revents) write_input(job);
+    if (polled[SLOT_STDIN].revents) p2p__input_read(job);
+    if (polled[SLOT_STDIN_PIPE].revents) p2p__input_write(job);
     p2p__sink_flush(&job->out);
     p2p__sink_flush(&job->err);
     if (polled[SLOT_SIGNALS].revents) take_signals(job);
@@ -472,17 +441,6 @@ static void finish_output(p2p_job *job)
     drain(job, &job->err);
 }
 
-static void take_terminal_back(const p2p_job *job)
-{
-    if (job->plan->debug_rank < 0 || !isatty(STDIN_FILENO)) return;
-    sigset_t set, old;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTTOU);
-    sigprocmask(SIG_BLOCK, &set, &old);
-    tcsetpgrp(STDIN_FILENO, getpgrp());
-    sigprocmask(SIG_SETMASK, &old, NULL);
-}
-
 int p2p__supervise(p2p_job *job)
 {
     struct pollfd *polled = calloc((size_t)(SLOT_RANKS + 3 * job->size), sizeof *polled);
@@ -496,7 +454,7 @@ int p2p__supervise(p2p_job *job)
     }
     loop(job, polled);
     finish_output(job);
-    take_terminal_back(job);
+    p2p__take_terminal_back(job);
     restore_signals(job);
     free(polled);
     return job->exit_status;

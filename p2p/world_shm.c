@@ -13,8 +13,9 @@
  * Each side speaks first and looks afterwards, so a receiver never sleeps over a record. The same holds for a sender that
  * waits for room in a full ring. A frame whose payload is longer than the ring goes in parts, read while it is written.
  * The payload of a message that waits for its receive may also be read straight from the sender's memory (pull.h):
- * the seam's `read`, which pays where ranks share cores. Where the system forbids that (seccomp, Yama), which the launcher has found out, or a first try (of
- * another user's), all goes through the rings.
+ * the seam's `read`, which pays where ranks share cores. Where the system forbids that (seccomp, Yama), which the launcher
+ * has found out, or a first try (of another user's), all goes through the rings. A message out of p2p_alloc memory needs
+ * neither (alloc.c).
  */
 #include "p2p/world_shm.h"
 

@@ -33,13 +33,14 @@ check "ResNet-20 learns the built-in set: 60% after 2,048 images twice" \
     learns 60 --train-limit 2048 --test-limit 512 --epochs 2 --batch 32
 
 # What an epoch ends with swings by five percent and more, in PyTorch as here, for running statistics lag behind weights
-# that move this fast: so the middle one of three starts counts.
+# that move this fast: so the middle one of three starts counts. When two are through, so is the test.
 most_learn() { # AT_LEAST ARGS...
     local seed learnt=0
-    for seed in 0 1 2; do
+    for seed in 2 1 0; do
         learns "$@" --seed $seed && learnt=$((learnt + 1))
+        [ $learnt -lt 2 ] || return 0
     done
-    [ $learnt -ge 2 ]
+    return 1
 }
 
 if [ -r "$golden" ] && [ -x "$B/tests/trainer_golden" ]; then
