@@ -289,6 +289,14 @@ p2p_err p2p__control_tell(p2p_engine *engine, int type, int rank, int value)
     return P2P_OK;
 }
 
+void p2p__peer_lost(p2p_engine *engine, const p2p_peer *peer)
+{
+    int state = atomic_load(&engine->board->rows[peer->rank].state);
+    if (state >= BOARD_FINALIZING || engine->lost_since) return;
+    engine->lost_since = p2p__now();
+    engine->lost_peer = peer->rank;
+}
+
 void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int limit)
 {
     peer->unreachable = true;

@@ -317,6 +317,9 @@ bool p2p__accept(p2p_request receive, const wire_header *header);
 /* A short message has left the room its sender's credit stands for: tell the sender now and then. */
 p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes);
 
+/* A link has ended. That of a rank that has said goodbye was expected to; of another, the supervisor will say why in a moment. */
+void p2p__peer_lost(p2p_engine *engine, const p2p_peer *peer);
+
 /* No link to this peer can be had: every operation with it ends with P2P_ERR_SYS. */
 void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int limit);
 p2p_err p2p__unreachable_error(p2p_comm *comm, const p2p_peer *peer);

@@ -51,13 +51,10 @@ static size_t link_memory(const p2p_config *config, int size)
 static void close_world(p2p_engine *engine)
 {
     shm_world *w = engine->world_state;
-    for (int i = 0; w->links && i < engine->size; i++) {
-        if (w->links[i].fd >= 0) close(w->links[i].fd);
+    p2p__sockets_close_all(&w->sockets);
+    for (int i = 0; w->links && i < engine->size; i++)
         if (w->links[i].rings) munmap(w->links[i].rings, link_memory(&engine->config, engine->size));
-    }
     free(w->links);
-    free(w->polled);
-    free(w->rank_of);
     free(w->open);
     free(w);
     engine->world_state = NULL;
@@ -70,10 +67,8 @@ static p2p_err open_world(p2p_engine *engine)
     size_t size = (size_t)engine->size;
     engine->world_state = w;
     w->links = calloc(size, sizeof *w->links);
-    w->polled = calloc(size + 1, sizeof *w->polled);
-    w->rank_of = calloc(size + 1, sizeof *w->rank_of);
     w->open = calloc(size, sizeof *w->open);
-    if (!w->links || !w->polled || !w->rank_of || !w->open) {
+    if (!w->links || !w->open || !p2p__sockets_init(&w->sockets, engine->size, engine->control)) {
         close_world(engine);
         return P2P_ERR_NOMEM;
     }
@@ -81,8 +76,6 @@ static p2p_err open_world(p2p_engine *engine)
         w->links[i].fd = -1;
         engine->peers[i].link = &w->links[i];
     }
-    w->polled[0] = (struct pollfd){.fd = engine->control, .events = POLLIN};
-    w->slots = 1;
     w->ring_size = ring_size(&engine->config, engine->size);
     w->may_not_read = !engine->board->may_read;
     p2p__pull_allow();
@@ -115,31 +108,20 @@ void p2p__shm_wake_after(p2p_engine *engine, p2p_peer *peer)
 
 /* ---- Links ---- */
 
-static void drop_slot(shm_world *w, size_t slot)
+static void close_link(p2p_engine *engine, const p2p_peer *peer)
 {
-    size_t last = --w->slots;
-    w->polled[slot] = w->polled[last];
-    w->rank_of[slot] = w->rank_of[last];
-    if (slot != last) w->links[w->rank_of[slot]].slot = slot;
-}
-
-static void close_link(p2p_engine *engine, link_end *link)
-{
-    drop_slot(engine->world_state, link->slot);
-    close(link->fd);
+    shm_world *w = engine->world_state;
+    link_end *link = peer->link;
+    p2p__sockets_close(&w->sockets, peer->rank);
     link->fd = -1;
     link->gone = true;
 }
 
-/* End of file. Of a rank that has said goodbye it is expected; of another, the supervisor will say why in a moment. What
- * it wrote before is still in its ring. */
-static void lose(p2p_engine *engine, p2p_peer *peer)
+/* What it wrote before is still in its ring. */
+static void lose(p2p_engine *engine, const p2p_peer *peer)
 {
-    close_link(engine, peer->link);
-    int state = atomic_load(&engine->board->rows[peer->rank].state);
-    if (state >= BOARD_FINALIZING || engine->lost_since) return;
-    engine->lost_since = p2p__now();
-    engine->lost_peer = peer->rank;
+    close_link(engine, peer);
+    p2p__peer_lost(engine, peer);
 }
 
 /* Of the two rings, the first is written by the lower rank. */
@@ -159,9 +141,7 @@ static p2p_err link_opened(p2p_engine *engine, p2p_peer *peer, int fd, int place
     link_end *link = peer->link;
     link->asked = true;
     link->fd = fd;
-    link->slot = w->slots++;
-    w->rank_of[link->slot] = peer->rank;
-    w->polled[link->slot] = (struct pollfd){.fd = fd, .events = POLLIN};
+    p2p__sockets_add(&w->sockets, peer->rank, fd);
     link->rings = p2p__memory_map(engine->memory_fd, (memory_place)place * MEMORY_UNIT,
                                   link_memory(&engine->config, engine->size));
     if (!link->rings)
@@ -179,8 +159,7 @@ static p2p_packet *abandon(p2p_engine *engine, p2p_peer *peer)
     link_end *link = peer->link;
     p2p_packet *queued = link->head;
     if (queued) w->queued--;
-    if (link->fd >= 0) close_link(engine, link);
-    link->gone = true;
+    close_link(engine, peer);
     link->head = link->tail = NULL;
     return queued;
 }
@@ -216,28 +195,14 @@ static p2p_err look_around(p2p_engine *engine)
     return err;
 }
 
-static int poll_until(shm_world *w, uint64_t until)
-{
-    for (;;) {
-        struct timespec left = {0, 0};
-        uint64_t now = until != UINT64_MAX ? p2p__now() : 0;
-        if (until > now) {
-            left.tv_sec = (time_t)((until - now) / UINT64_C(1000000000));
-            left.tv_nsec = (long)((until - now) % UINT64_C(1000000000));
-        }
-        int ready = ppoll(w->polled, (nfds_t)w->slots, until == UINT64_MAX ? NULL : &left, NULL);
-        if (ready >= 0 || (errno != EINTR && errno != ENOMEM)) return ready;
-    }
-}
-
 /* Bytes that woke this rank mean nothing more. */
 static void drain(p2p_engine *engine, size_t slot)
 {
-    shm_world *w = engine->world_state;
-    p2p_peer *peer = &engine->peers[w->rank_of[slot]];
+    const shm_world *w = engine->world_state;
+    const p2p_peer *peer = &engine->peers[w->sockets.rank_of[slot]];
     char bytes[256];
     ssize_t got;
-    do got = recv(w->polled[slot].fd, bytes, sizeof bytes, MSG_DONTWAIT);
+    do got = recv(w->sockets.polled[slot].fd, bytes, sizeof bytes, MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != ENOMEM && errno != ENOBUFS)) lose(engine, peer);
 }
@@ -245,11 +210,11 @@ static void drain(p2p_engine *engine, size_t slot)
 static p2p_err sleep_until(p2p_engine *engine, uint64_t deadline)
 {
     shm_world *w = engine->world_state;
-    int ready = poll_until(w, deadline);
+    int ready = p2p__sockets_sleep(&w->sockets, deadline);
     if (ready < 0) return p2p__broken(engine, P2P_ERR_SYS, "ppoll fails: %s", strerror(errno));
-    p2p_err err = engine->control >= 0 && w->polled[0].revents ? p2p__control_serve(engine) : P2P_OK;
-    for (size_t slot = w->slots; !err && slot-- > 1;)
-        if (slot < w->slots && w->polled[slot].revents) drain(engine, slot);
+    p2p_err err = engine->control >= 0 && w->sockets.polled[0].revents ? p2p__control_serve(engine) : P2P_OK;
+    for (size_t slot = w->sockets.slots; !err && slot-- > 1;)
+        if (slot < w->sockets.slots && w->sockets.polled[slot].revents) drain(engine, slot);
     if (err) return err;
     uint64_t before = engine->moved;
     err = look_around(engine);

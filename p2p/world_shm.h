@@ -3,10 +3,9 @@
 #ifndef PAIRWISE_P2P_WORLD_SHM_H
 #define PAIRWISE_P2P_WORLD_SHM_H
 
-#include <poll.h>
-
 #include "p2p/internal.h"
 #include "p2p/shm_ring.h"
+#include "p2p/sockets.h"
 
 /* What a RING_BRIEF says of its message. */
 typedef struct {
@@ -25,7 +24,6 @@ static inline size_t p2p__brief_size(size_t payload)
 typedef struct {
     int fd; /* -1: not open */
     bool asked, gone;
-    size_t slot;             /* in the poll set */
     p2p_packet *head, *tail; /* on their way out */
     void *rings;             /* mapped; NULL: no link yet */
     shm_writer out;
@@ -34,10 +32,8 @@ typedef struct {
 } link_end;
 
 typedef struct {
-    link_end *links;       /* [size] */
-    struct pollfd *polled; /* [0] is the supervisor */
-    int *rank_of;          /* of a slot */
-    size_t slots;
+    link_end *links; /* [size] */
+    p2p_sockets sockets;
     p2p_peer **open; /* with rings */
     size_t open_count, ring_size;
     size_t queued;     /* links with packets that have not left */

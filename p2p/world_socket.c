@@ -7,7 +7,6 @@
  * longer one goes straight to where it belongs, with what follows it landing in the small buffer again.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,6 +15,7 @@
 
 #include "p2p/control.h"
 #include "p2p/internal.h"
+#include "p2p/sockets.h"
 
 #define STAGING_BYTES 8192
 #define PULLS_A_TURN 16
@@ -26,7 +26,6 @@
 typedef struct {
     int fd; /* -1: not open */
     bool asked, gone;
-    size_t slot;             /* in the poll set */
     p2p_packet *head, *tail; /* on their way out */
     wire_header partial;     /* of a header that has come in part */
     size_t have;
@@ -35,10 +34,8 @@ typedef struct {
 } link_end;
 
 typedef struct {
-    link_end *links;       /* [size] */
-    struct pollfd *polled; /* [0] is the supervisor */
-    int *rank_of;          /* of a slot */
-    size_t slots;
+    link_end *links; /* [size] */
+    p2p_sockets sockets;
     size_t retrying;
     p2p_peer *stalled; /* what it sent is in staging, unread, because there was no memory */
     size_t stalled_from, stalled_to;
@@ -48,11 +45,8 @@ typedef struct {
 static void close_world(p2p_engine *engine)
 {
     socket_world *w = engine->world_state;
-    for (int i = 0; w->links && i < engine->size; i++)
-        if (w->links[i].fd >= 0) close(w->links[i].fd);
+    p2p__sockets_close_all(&w->sockets);
     free(w->links);
-    free(w->polled);
-    free(w->rank_of);
     free(w);
     engine->world_state = NULL;
 }
@@ -64,9 +58,7 @@ static p2p_err open_world(p2p_engine *engine)
     size_t size = (size_t)engine->size;
     engine->world_state = w;
     w->links = calloc(size, sizeof *w->links);
-    w->polled = calloc(size + 1, sizeof *w->polled);
-    w->rank_of = calloc(size + 1, sizeof *w->rank_of);
-    if (!w->links || !w->polled || !w->rank_of) {
+    if (!w->links || !p2p__sockets_init(&w->sockets, engine->size, engine->control)) {
         close_world(engine);
         return P2P_ERR_NOMEM;
     }
@@ -74,40 +66,32 @@ static p2p_err open_world(p2p_engine *engine)
         w->links[i].fd = -1;
         engine->peers[i].link = &w->links[i];
     }
-    w->polled[0] = (struct pollfd){.fd = engine->control, .events = POLLIN};
-    w->slots = 1;
     return P2P_OK;
 }
 
 /* ---- Links ---- */
 
-static void set_events(socket_world *w, link_end *link)
+static void set_events(p2p_engine *engine, const p2p_peer *peer)
 {
+    socket_world *w = engine->world_state;
+    const link_end *link = peer->link;
     bool writing = link->head && !link->retry_at;
-    w->polled[link->slot].events = (short)(POLLIN | (writing ? POLLOUT : 0));
+    p2p__sockets_watch(&w->sockets, peer->rank, (short)(POLLIN | (writing ? POLLOUT : 0)));
 }
 
-static void drop_slot(socket_world *w, size_t slot)
-{
-    size_t last = --w->slots;
-    w->polled[slot] = w->polled[last];
-    w->rank_of[slot] = w->rank_of[last];
-    if (slot != last) w->links[w->rank_of[slot]].slot = slot;
-}
-
-/* End of file. Of a rank that has said goodbye it is expected; of another, the supervisor will say why in a moment. */
-static void lose(p2p_engine *engine, p2p_peer *peer)
+static void close_link(p2p_engine *engine, const p2p_peer *peer)
 {
     socket_world *w = engine->world_state;
     link_end *link = peer->link;
-    drop_slot(w, link->slot);
-    close(link->fd);
+    p2p__sockets_close(&w->sockets, peer->rank);
     link->fd = -1;
     link->gone = true;
-    int state = atomic_load(&engine->board->rows[peer->rank].state);
-    if (state >= BOARD_FINALIZING || engine->lost_since) return;
-    engine->lost_since = p2p__now();
-    engine->lost_peer = peer->rank;
+}
+
+static void lose(p2p_engine *engine, const p2p_peer *peer)
+{
+    close_link(engine, peer);
+    p2p__peer_lost(engine, peer);
 }
 
 /* ---- Writing ---- */
@@ -124,7 +108,7 @@ static p2p_err retry_later(p2p_engine *engine, p2p_peer *peer)
     link->retry_pause = link->retry_pause ? 2 * link->retry_pause : FIRST_RETRY_NS;
     if (link->retry_pause > LAST_RETRY_NS) link->retry_pause = LAST_RETRY_NS;
     link->retry_at = now + link->retry_pause;
-    set_events(w, link);
+    set_events(engine, peer);
     return P2P_OK;
 }
 
@@ -158,11 +142,12 @@ static void packet_left(p2p_engine *engine, p2p_peer *peer)
 
 static p2p_err cannot_write(p2p_engine *engine, p2p_peer *peer)
 {
+    socket_world *w = engine->world_state;
     switch (errno) {
-    case EAGAIN: set_events(engine->world_state, peer->link); return P2P_OK;
+    case EAGAIN: set_events(engine, peer); return P2P_OK;
     case EPIPE:
     case ECONNRESET: /* reading will find the end of file, after what is still to be read */
-        ((socket_world *)engine->world_state)->polled[((link_end *)peer->link)->slot].events = POLLIN;
+        p2p__sockets_watch(&w->sockets, peer->rank, POLLIN);
         return P2P_OK;
     case ENOBUFS:
     case ENOMEM: return retry_later(engine, peer);
@@ -185,7 +170,7 @@ static p2p_err flush(p2p_engine *engine, p2p_peer *peer)
         link->head->done += (size_t)sent;
         if (link->head->done == sizeof link->head->header + link->head->payload_bytes) packet_left(engine, peer);
     }
-    if (link->fd >= 0) set_events(w, link);
+    if (link->fd >= 0) set_events(engine, peer);
     return P2P_OK;
 }
 
@@ -213,23 +198,15 @@ static p2p_err link_opened(p2p_engine *engine, p2p_peer *peer, int fd, int place
     if (bytes) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
     link->asked = true;
     link->fd = fd;
-    link->slot = w->slots++;
-    w->rank_of[link->slot] = peer->rank;
-    w->polled[link->slot] = (struct pollfd){.fd = fd, .events = POLLIN};
+    p2p__sockets_add(&w->sockets, peer->rank, fd);
     return link->head ? flush(engine, peer) : P2P_OK;
 }
 
 static p2p_packet *abandon(p2p_engine *engine, p2p_peer *peer)
 {
-    socket_world *w = engine->world_state;
     link_end *link = peer->link;
     p2p_packet *queued = link->head;
-    if (link->fd >= 0) {
-        drop_slot(w, link->slot);
-        close(link->fd);
-        link->fd = -1;
-    }
-    link->gone = true;
+    close_link(engine, peer);
     link->head = link->tail = NULL;
     return queued;
 }
@@ -349,9 +326,9 @@ static p2p_err try_peer(p2p_engine *engine, p2p_peer *peer)
 static p2p_err serve_slot(p2p_engine *engine, size_t slot)
 {
     socket_world *w = engine->world_state;
-    p2p_peer *peer = &engine->peers[w->rank_of[slot]];
-    short events = w->polled[slot].revents;
-    w->polled[slot].revents = 0;
+    p2p_peer *peer = &engine->peers[w->sockets.rank_of[slot]];
+    short events = w->sockets.polled[slot].revents;
+    w->sockets.polled[slot].revents = 0;
     p2p_err err = P2P_OK;
     if (events & POLLOUT) err = flush(engine, peer);
     if (!err && (events & (POLLIN | POLLHUP | POLLERR))) err = read_link(engine, peer);
@@ -377,35 +354,20 @@ static uint64_t next_retry(const p2p_engine *engine, uint64_t until)
     return until;
 }
 
-/* Number of ready descriptors, 0 when `until` has come. */
-static int poll_until(socket_world *w, uint64_t until)
-{
-    for (;;) {
-        struct timespec left = {0, 0};
-        uint64_t now = until && until != UINT64_MAX ? p2p__now() : 0;
-        if (until > now) {
-            left.tv_sec = (time_t)((until - now) / UINT64_C(1000000000));
-            left.tv_nsec = (long)((until - now) % UINT64_C(1000000000));
-        }
-        int ready = ppoll(w->polled, (nfds_t)w->slots, until == UINT64_MAX ? NULL : &left, NULL);
-        if (ready >= 0 || (errno != EINTR && errno != ENOMEM)) return ready;
-    }
-}
-
 static p2p_err progress(p2p_engine *engine, uint64_t deadline)
 {
     socket_world *w = engine->world_state;
     p2p_err err = unstall(engine);
     if (err) return err;
     uint64_t until = next_retry(engine, deadline);
-    int ready = poll_until(w, until);
+    int ready = p2p__sockets_sleep(&w->sockets, until);
     if (ready < 0) return p2p__broken(engine, P2P_ERR_SYS, "ppoll fails: %s", strerror(errno));
     err = retry_due(engine);
     if (err || !ready) return err ? err : deadline && until == deadline ? P2P_ERR_TIMEOUT : P2P_OK;
 
-    if (engine->control >= 0 && w->polled[0].revents) err = p2p__control_serve(engine);
-    for (size_t slot = w->slots; !err && slot-- > 1;)
-        if (slot < w->slots && w->polled[slot].revents) err = serve_slot(engine, slot);
+    if (engine->control >= 0 && w->sockets.polled[0].revents) err = p2p__control_serve(engine);
+    for (size_t slot = w->sockets.slots; !err && slot-- > 1;)
+        if (slot < w->sockets.slots && w->sockets.polled[slot].revents) err = serve_slot(engine, slot);
     return err;
 }
 
