@@ -29,13 +29,13 @@
 
 #include "bench/util/loop.h"
 #include "bench/util/options.h"
+#include "bench/util/ranks.h"
 #include "bench/util/sizes.h"
 #include "bench/util/stats.h"
 #include "collectives/collectives.h"
 #include "ring/ring.h"
 
 enum { MOST_RANKS = 8, MOST_SIZES = 8, MOST_COLLECTIVES = 16, MOST_OPERATIONS = 4000, KEPT_TIMES = MOST_OPERATIONS };
-enum { ALIGNMENT = 64 };
 
 static const double cell_seconds = 0.017; /* for one collective in one job */
 
@@ -255,9 +255,7 @@ static void player_operate(void *state, void *buf, size_t count)
 static size_t player_agree(void *state, size_t number)
 {
     const player *p = state;
-    int64_t agreed = (int64_t)number;
-    coll_tree_broadcast(p->world, &agreed, 1, DTYPE_I64, 0);
-    return (size_t)agreed;
+    return ranks_agree(p->world, number);
 }
 
 /* The last operations are those that were measured: the warm-up came before. */
@@ -286,18 +284,6 @@ static void play(player *p, const turn *t, size_t collective)
     copy_times(p, seen);
 }
 
-/* Memory as programs have it: mapped before the clock runs. */
-static unsigned char *new_buffer(size_t bytes)
-{
-    unsigned char *buf = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-
-    if (buf)
-        memset(buf, 0, bytes);
-    else
-        fprintf(stderr, "agreement: no memory for a buffer of %zu bytes\n", bytes);
-    return buf;
-}
-
 static int rank_main(p2p_comm *world, void *arg)
 {
     const turn *t = arg;
@@ -305,8 +291,8 @@ static int rank_main(p2p_comm *world, void *arg)
     static player p;
 
     p = (player){.world = world, .bytes = bytes, .block = bytes < n ? 1 : bytes / n};
-    p.in = new_buffer(bytes < n ? n : bytes);
-    p.out = new_buffer(bytes < n ? n : bytes);
+    p.in = ranks_buffer("agreement", bytes < n ? n : bytes);
+    p.out = ranks_buffer("agreement", bytes < n ? n : bytes);
     bool fine = p.in && p.out;
     for (size_t i = 0; i < t->settings->collective_count && fine; i++)
         if (has_part(t, i)) play(&p, t, i);

@@ -19,11 +19,12 @@
 #include "bench/util/comparison.h"
 #include "bench/util/loop.h"
 #include "bench/util/options.h"
+#include "bench/util/ranks.h"
 #include "bench/util/sizes.h"
 #include "collectives/collectives.h"
 #include "ring/ring.h"
 
-enum { ROUNDS = 5, VIRTUAL_ROUNDS = 2, VIRTUAL_ITERS = 2, MOST_ITERS = 4000, MOST_WORLDS = 4, ALIGNMENT = 64 };
+enum { ROUNDS = 5, VIRTUAL_ROUNDS = 2, VIRTUAL_ITERS = 2, MOST_ITERS = 4000, MOST_WORLDS = 4 };
 
 /* ---- What to compare ---- */
 
@@ -217,9 +218,7 @@ static void player_operate(void *state, void *buf, size_t count)
 static size_t player_agree(void *state, size_t number)
 {
     const player *p = state;
-    int64_t agreed = (int64_t)number;
-    coll_tree_broadcast(p->world, &agreed, 1, DTYPE_I64, 0);
-    return (size_t)agreed;
+    return ranks_agree(p->world, number);
 }
 
 static void player_sent(void *state, uint64_t *messages, uint64_t *bytes)
@@ -259,18 +258,6 @@ static void play(player *p, const turn *t, size_t algorithm, const loop_plan *pl
     seen->count = result.count;
 }
 
-/* Memory as programs have it: mapped before the clock runs. */
-static void *new_buffer(size_t bytes)
-{
-    void *buf = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-
-    if (buf)
-        memset(buf, 0, bytes);
-    else
-        fprintf(stderr, "all_reduce: no memory for a buffer of %zu bytes\n", bytes);
-    return buf;
-}
-
 static int rank_main(p2p_comm *world, void *arg)
 {
     static elements what;
@@ -281,7 +268,7 @@ static int rank_main(p2p_comm *world, void *arg)
 
     elements_init(&what, s->dtype, s->op, p2p_rank(world), p2p_size(world));
     plan.elements = &what;
-    plan.buf = new_buffer(t->bytes);
+    plan.buf = ranks_buffer("all_reduce", t->bytes);
     bool fine = plan.buf && p.traffic;
     for (size_t i = 0; i < s->algorithm_count && fine; i++)
         play(&p, t, (i + (size_t)t->round) % s->algorithm_count, &plan);

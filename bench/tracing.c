@@ -20,12 +20,13 @@
 
 #include "bench/util/loop.h"
 #include "bench/util/options.h"
+#include "bench/util/ranks.h"
 #include "bench/util/sizes.h"
 #include "bench/util/stats.h"
 #include "collectives/collectives.h"
 #include "ring/ring.h"
 
-enum { MOST_RANKS = 8, MOST_OPERATIONS = 4000, WARMUP = 100, ALIGNMENT = 64 };
+enum { MOST_RANKS = 8, MOST_OPERATIONS = 4000, WARMUP = 100 };
 
 static const double job_seconds = 0.25;
 
@@ -61,9 +62,7 @@ static void operate(void *state, void *buf, size_t count)
 
 static size_t agree(void *state, size_t number)
 {
-    int64_t agreed = (int64_t)number;
-    coll_tree_broadcast(((player *)state)->world, &agreed, 1, DTYPE_I64, 0);
-    return (size_t)agreed;
+    return ranks_agree(((player *)state)->world, number);
 }
 
 static int rank_main(p2p_comm *world, void *arg)
@@ -72,10 +71,9 @@ static int rank_main(p2p_comm *world, void *arg)
     player p = *(player *)arg;
     loop_calls calls = {.state = &p, .barrier = barrier, .operate = operate, .agree = agree};
     loop_result result = {.us = p.shared->us[p2p_rank(world)]};
-    void *buf = aligned_alloc(ALIGNMENT, (p.bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    void *buf = ranks_buffer("tracing", p.bytes);
 
     if (!buf) return 1;
-    memset(buf, 0, p.bytes);
     p.world = world;
     elements_init(&what, DTYPE_F32, OP_SUM, p2p_rank(world), p2p_size(world));
     loop_plan plan = {&what, buf, p.bytes / sizeof(float), WARMUP, MOST_OPERATIONS, job_seconds};
