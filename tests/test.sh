@@ -3,8 +3,9 @@
 #
 # test.sh [course]: what `make test` runs, once everything is built: each Criterion suite, then every quick fault, in each
 # world; with `course` also the solutions of the exercises, then what the learner has begun, and last the board.
-# BUILD says which build, WORLDS which worlds; ONLY_WORLDS=1 leaves out suites that have nothing to do with them. The total
-# over all is a line of its own: N passed, N failed, N skipped.
+# BUILD says which build, WORLDS which worlds; ONLY_WORLDS=1 leaves out suites that have nothing to do with them,
+# ONLY_MESSAGES=1 also those of what is made of messages (programs, the network, traces, training). The total over all is a
+# line of its own: N passed, N failed, N skipped.
 #
 # What has passed is stamped (build/learn stamp) and not run again as long as it and all it could start stay the same, byte
 # by byte. ALL=1 runs everything. So do settings of Pairwise in the environment, which leave no stamps either.
@@ -105,6 +106,13 @@ knows_no_world() {
     esac
 }
 
+is_made_of_messages() {
+    case ${1#tests/} in
+    bench* | network* | trace* | trainer*) ;;
+    *) return 1 ;;
+    esac
+}
+
 for PAIRWISE_WORLD in $worlds; do
     export PAIRWISE_WORLD
     for source in tests/*.c; do
@@ -114,8 +122,9 @@ for PAIRWISE_WORLD in $worlds; do
         tests/kernels* | tests/trainer*) also=" and OpenCL (opencl-headers ocl-icd-opencl-dev pocl-opencl-icd)" ;;
         esac
         if knows_no_world "$source"; then
-            if [ "$PAIRWISE_WORLD" != "$first" ] || [ -n "${ONLY_WORLDS:-}" ]; then continue; fi
+            if [ "$PAIRWISE_WORLD" != "$first" ] || [ -n "${ONLY_WORLDS:-}${ONLY_MESSAGES:-}" ]; then continue; fi
         fi
+        if [ -n "${ONLY_MESSAGES:-}" ] && is_made_of_messages "$source"; then continue; fi
         if [ -x "$program" ]; then
             suite "$program"
         else
