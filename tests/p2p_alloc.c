@@ -139,7 +139,7 @@ static const size_t lengths[] = {65536, 65537, 300001, (1 << 20) + 8};
 static int pass_on(p2p_comm *world, unsigned char *block, size_t room, size_t bytes, size_t key, bool from_shared)
 {
     int rank = p2p_rank(world), size = p2p_size(world), left = (rank + size - 1) % size;
-    unsigned char *got = malloc(bytes), *own = malloc(bytes), *out = from_shared ? block + room - bytes : own;
+    unsigned char *got = malloc(bytes), *own = calloc(bytes, 1), *out = from_shared ? block + room - bytes : own;
     unsigned char *in = from_shared ? got : block;
     p2p_status status;
     p2p_request request;

@@ -52,7 +52,7 @@ static void make_normal(float at[BLOCK], float deviation)
  * PyTorch has another way; none of the three models has so small a convolution.) */
 static void fill_normal(train_twister *twister, size_t count, float deviation, float *at)
 {
-    float few[BLOCK], *last = count < BLOCK ? few : at + count - BLOCK;
+    float few[BLOCK] = {0}, *last = count < BLOCK ? few : at + count - BLOCK;
     draw(twister, count, at);
     for (size_t i = 0; i + BLOCK <= count; i += BLOCK) make_normal(at + i, deviation);
     if (count % BLOCK == 0) return;
