@@ -2,8 +2,6 @@
 /* Counter-based random numbers: the finaliser of SplitMix64 (Steele, Lea and Flood 2014) over a counter. */
 #include "trainer/random.h"
 
-#include <math.h>
-
 static const uint64_t golden = 0x9e3779b97f4a7c15u;
 
 static uint64_t mix(uint64_t x)
@@ -34,11 +32,4 @@ size_t train__below(train_random from, uint64_t i, size_t limit)
 double train__uniform(train_random from, uint64_t i)
 {
     return (double)(train__bits(from, i) >> 11) * 0x1p-53;
-}
-
-/* Box and Muller 1958; 1 - u is never 0. */
-double train__normal(train_random from, uint64_t i)
-{
-    double radius = sqrt(-2.0 * log(1.0 - train__uniform(from, 2 * i)));
-    return radius * cos(2.0 * 3.14159265358979323846 * train__uniform(from, 2 * i + 1));
 }

@@ -20,10 +20,9 @@ typedef struct {
 /* The numbers for this purpose. */
 train_random train__random(uint64_t seed, enum train_stream stream, uint64_t key);
 
-/* Number i: 64 bits; below limit (limit > 0); in [0, 1); from the standard normal distribution. */
+/* Number i: 64 bits; below limit (limit > 0); in [0, 1). */
 uint64_t train__bits(train_random from, uint64_t i);
 size_t train__below(train_random from, uint64_t i, size_t limit);
 double train__uniform(train_random from, uint64_t i);
-double train__normal(train_random from, uint64_t i);
 
 #endif
