@@ -73,6 +73,7 @@ $(BUILD)/build_id.h: $(wildcard p2p/*.[ch]) | build/.setup-build
 	@printf '#define P2P_BUILD_ID "%s"\n' "$$(cat $^ | cksum | tr ' ' -)" >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
+$(OBJ)/dtype/reduce.o: override CFLAGS += -O3 # loops over many elements: several at once
 $(OBJ)/%.o: %.c | build/.setup-build $(BUILD)/build_id.h
 	@mkdir -p $(@D)
 	$(call say,CC,$<)

@@ -23,11 +23,13 @@
 #include <unistd.h>
 
 #include "p2p/control.h"
+#include "p2p/cores.h"
 #include "p2p/fingerprint.h"
 #include "p2p/internal.h"
 
 #define DOZE_NS 1000000
 #define QUICK_LOOKS 100
+#define LOOKS_ELSEWHERE 4000
 
 /* A wait for all ranks of a communicator to come to a step of a collective. */
 typedef struct {
@@ -131,9 +133,31 @@ static void settle(meeting *m)
 
 /* ---- Waiting ---- */
 
+/* Is nobody missing who may need this core? */
+static bool all_missing_run_elsewhere(p2p_engine *engine, meeting *m)
+{
+    int here = p2p__cores_show(engine);
+    for (int i = m->seen; i < m->comm->size; i++)
+        if (i != m->comm->rank && p2p__cores_has(engine, m->comm->world_rank[i], here) && !is_there(m, i)) return false;
+    return true;
+}
+
+/* The others are often here in no time: with a core for each rank; and between two steps, if all that are still missing run
+ * on other cores. To give way would then help nobody, and take longer than it takes them to come. Not so at the first step:
+ * who is missing there is still in the program, and whoever has the core next may finish the step before this one. */
+static void look_quickly(p2p_engine *engine, meeting *m)
+{
+    const p2p_spin *spin = &engine->spin;
+    int looks = 1;
+    if (all_there(m)) return;
+    if (spin->cheap_looks && spin->now) looks = QUICK_LOOKS;
+    if (spin->shares_cores && m->steps > 1 && all_missing_run_elsewhere(engine, m)) looks = LOOKS_ELSEWHERE;
+    while (!all_there(m) && --looks > 0) continue;
+}
+
 static bool is_complete(p2p_engine *engine, void *arg)
 {
-    (void)engine;
+    if (engine->spin.shares_cores) look_quickly(engine, arg);
     return all_there(arg);
 }
 
@@ -179,13 +203,6 @@ static void need_no_waking(const meeting *m)
     p2p_engine *engine = m->comm->engine;
     board_gate *gate = p2p__board_gate(engine->board, m->comm->context, m->number);
     atomic_fetch_and(&gate->asleep[engine->rank / 64], ~(UINT64_C(1) << (engine->rank % 64)));
-}
-
-/* With a core for each rank the others are often here in no time. */
-static void look_quickly(p2p_engine *engine, meeting *m)
-{
-    int looks = engine->spin.cheap_looks && engine->spin.now ? QUICK_LOOKS : 1;
-    while (!all_there(m) && --looks > 0) continue;
 }
 
 static p2p_err wait_for(p2p_comm *comm, meeting *m)

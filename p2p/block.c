@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 
+#include "p2p/cores.h"
 #include "p2p/trace_rank.h"
 
 #define LOST_GRACE_NS UINT64_C(1000000000)
@@ -332,10 +333,19 @@ static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_
     return err == P2P_ERR_NOMEM ? P2P_OK : err;
 }
 
+/* Ranks that share cores: what comes without this rank's doing is often here once the others had the core. */
+static bool came_meanwhile(p2p_engine *engine, const p2p_waiting *waiting)
+{
+    if (!engine->spin.shares_cores) return false;
+    p2p__cores_spread(engine);
+    return waiting->doze && p2p__spin_give_way(&engine->spin) && waiting->ready(engine, waiting->arg);
+}
+
 static p2p_err block(p2p_comm *comm, const p2p_waiting *waiting)
 {
     p2p_engine *engine = comm->engine;
     p2p_spell spell;
+    if (came_meanwhile(engine, waiting)) return P2P_OK;
     p2p__spell_begin(&engine->spin, &spell);
     p2p_err err = look_a_while(engine, waiting, &spell);
     if (err) return p2p__fail(comm, err, "%s", engine->poison);

@@ -103,6 +103,7 @@ typedef struct {
     _Atomic uint64_t nudges_seen;         /* by this rank, published as `received` is */
     _Alignas(64) _Atomic uint32_t asleep; /* shm: whoever writes for this rank wakes it, and takes this back */
     _Atomic uint32_t told;                /* messages of the supervisor to this rank */
+    _Alignas(64) _Atomic int core;        /* that this rank ran on when it last waited, and 1 (cores.h); 0: not yet */
     _Alignas(64)         /* the lines above are read by others all the time: they must not change with what is below */
         board_call call; /* the current or last outermost call */
     board_wait wait;

@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <sched.h>
 
+#include "p2p/cores.h"
+
 #define FOR_EVER_NS UINT64_C(10000000000)
 #define SPIN_ALONE_NS UINT64_C(3000000) /* no longer: who spins on one peer hears nobody else */
 #define SWITCH_NS UINT64_C(800)
@@ -20,25 +22,6 @@
 
 uint64_t p2p__now(void);
 
-static int cores(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
-/* The core of this rank's number, of those it may use; only to go there, not to stay. */
-static void go_to_own_core(const p2p_spin *spin)
-{
-    cpu_set_t all, one;
-    size_t core = 0;
-    if (sched_getaffinity(0, sizeof all, &all) != 0 || spin->rank >= CPU_COUNT(&all)) return;
-    for (int before = spin->rank; before > 0 || !CPU_ISSET(core, &all); core++)
-        if (CPU_ISSET(core, &all)) before--;
-    CPU_ZERO(&one);
-    CPU_SET(core, &one);
-    if (sched_setaffinity(0, sizeof one, &one) == 0) sched_setaffinity(0, sizeof all, &all);
-}
-
 static void init_alone(p2p_spin *spin, enum p2p_wait_policy policy)
 {
     if (policy == WAIT_SPIN) spin->longest = spin->now = SPIN_ALONE_NS;
@@ -47,19 +30,21 @@ static void init_alone(p2p_spin *spin, enum p2p_wait_policy policy)
 
 void p2p__spin_init(p2p_spin *spin, enum p2p_wait_policy policy, int rank, int ranks, bool cheap_looks)
 {
-    bool own_core = ranks <= cores();
-    *spin = (p2p_spin){.rank = rank, .cheap_looks = cheap_looks};
+    int cores = p2p__cores();
+    bool own_core = ranks <= cores;
+    *spin = (p2p_spin){.rank = rank, .cores = cores, .cheap_looks = cheap_looks};
     if (policy != WAIT_AUTO) {
         init_alone(spin, policy);
-        if (own_core) go_to_own_core(spin);
+        if (own_core) p2p__cores_go_home(rank);
         return;
     }
     if (own_core && ranks > 1) spin->longest = spin->now = cheap_looks ? LONGEST_CHEAP_NS : LONGEST_NS;
     if (cheap_looks) {
         spin->yielding = YIELDING_NS;
         spin->most_yields = own_core ? YIELDS_WITH_A_CORE : UINT_MAX;
-        if (spin->longest) go_to_own_core(spin);
-    } else if (ranks <= 2 * cores()) {
+        spin->shares_cores = !own_core;
+        if (ranks > 1) p2p__cores_go_home(rank);
+    } else if (ranks <= 2 * cores) {
         spin->yields_before_a_doze = YIELDS_BEFORE_A_DOZE;
     }
 }
@@ -69,8 +54,17 @@ static uint64_t spin_time(p2p_spin *spin)
     if (spin->now >= SHORTEST_NS) return spin->now;
     if (!spin->longest || ++spin->skipped < TRY_AGAIN_AFTER) return 0;
     spin->skipped = 0;
-    if (spin->cheap_looks) go_to_own_core(spin);
+    if (spin->cheap_looks) p2p__cores_go_home(spin->rank);
     return spin->longest;
+}
+
+bool p2p__spin_give_way(p2p_spin *spin)
+{
+    if (spin->crowded) return false;
+    uint64_t before = p2p__now();
+    sched_yield();
+    if (p2p__now() - before > SLOW_YIELD_NS) spin->crowded = TRY_AGAIN_AFTER;
+    return true;
 }
 
 void p2p__spell_begin(p2p_spin *spin, p2p_spell *spell)

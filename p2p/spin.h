@@ -32,8 +32,9 @@
 enum p2p_wait_policy { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_SLEEP };
 
 typedef struct {
-    int rank;
+    int rank, cores;
     bool cheap_looks;         /* a look asks nothing of the system */
+    bool shares_cores;        /* there are more ranks than cores, and cheap looks: see cores.h */
     uint64_t longest, now;    /* ns to spin; longest is 0 when ranks share cores */
     unsigned skipped;         /* waits since spinning stopped paying */
     uint64_t yielding;        /* ns of a wait after which it goes to sleep, even if yields go well */
@@ -50,6 +51,9 @@ typedef struct {
 } p2p_spell;
 
 void p2p__spin_init(p2p_spin *spin, enum p2p_wait_policy policy, int rank, int ranks, bool cheap_looks);
+
+/* Let others have the core once; false: not now, strangers compute here. */
+bool p2p__spin_give_way(p2p_spin *spin);
 
 void p2p__spell_begin(p2p_spin *spin, p2p_spell *spell);
 

@@ -13,7 +13,7 @@
 
 #define STAGES_IN_TURN 3
 #define STAGE_MOST ((size_t)512 << 10)
-#define STAGES_MOST ((size_t)96 << 20) /* of one communicator, all ranks and turns: with less, 64 ranks meet too often */
+#define STAGES_MOST ((size_t)96 << 20) /* of a communicator, all ranks and turns: with less, 64 ranks meet too often */
 
 bool p2p_layer_shares_memory(const p2p_comm *comm)
 {

@@ -3,7 +3,7 @@
  * dtype: names, checks and the loops that combine, against one element at a time. Buffers of every length around the
  * loops' blocks, and every alignment of left, right and out to each other.
  */
-#include "dtype/dtype.h"
+#include "dtype/reduce.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -106,6 +106,12 @@ static void three_buffers(unsigned char *out, unsigned char *left, unsigned char
     dtype_combine(out, left, right, count, k.dtype, k.op);
 }
 
+static void narrow(unsigned char *out, unsigned char *left, unsigned char *right, size_t count, kernel k)
+{
+    memcpy(out, left, count * dtype_size(k.dtype));
+    dtype__combine_narrow(out, out, right, count, k.dtype, k.op);
+}
+
 static void into_left(unsigned char *out, unsigned char *left, unsigned char *right, size_t count, kernel k)
 {
     memcpy(out, left, count * dtype_size(k.dtype));
@@ -162,6 +168,11 @@ static void check_all(combine run)
 Test(dtype, combine_into_a_third_buffer)
 {
     check_all(three_buffers);
+}
+
+Test(dtype, without_wide_registers)
+{
+    check_all(narrow);
 }
 
 Test(dtype, reduce_into_the_left)
