@@ -336,15 +336,15 @@ static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_
 /* Ranks that share cores: what comes without this rank's doing is often here once the others had the core. */
 static bool came_meanwhile(p2p_engine *engine, const p2p_waiting *waiting)
 {
-    if (!engine->spin.shares_cores) return false;
-    p2p__cores_spread(engine);
-    return waiting->doze && p2p__spin_give_way(&engine->spin) && waiting->ready(engine, waiting->arg);
+    return engine->spin.shares_cores && waiting->doze && p2p__spin_give_way(&engine->spin) &&
+           waiting->ready(engine, waiting->arg);
 }
 
 static p2p_err block(p2p_comm *comm, const p2p_waiting *waiting)
 {
     p2p_engine *engine = comm->engine;
     p2p_spell spell;
+    if (engine->spin.cheap_looks) p2p__cores_spread(engine);
     if (came_meanwhile(engine, waiting)) return P2P_OK;
     p2p__spell_begin(&engine->spin, &spell);
     p2p_err err = look_a_while(engine, waiting, &spell);

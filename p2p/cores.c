@@ -5,7 +5,7 @@
 
 #include "p2p/internal.h"
 
-#define LOOK_ROUND_AFTER 64 /* waits */
+#define LOOK_ROUND_AFTER 16 /* waits */
 
 int p2p__cores(void)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cores: where ranks run, when they have to share cores.
+ * cores: where ranks run.
  *
- *      rank        0    1    2    3         go home:  the core of the rank's number, modulo cores
+ *      rank        0    1    2    3         home: the core of the rank's number, modulo cores
  *      core        0    1    0    1
  *
- * An operation of all ranks lasts as long as on the core that has the most of them, and the system may leave three of four
- * on one of two cores for as long as a job lasts, if all they do is to let each other have it: 8 bytes then took 6.3 us
- * instead of 4.2. So ranks begin evenly spread and look now and then whether they still are. They are not bound: threads of
- * the program, other jobs and the system's own balance are free to move them.
+ * An operation of all ranks lasts as long as on the core that has the most of them. The system may leave three of four on one
+ * of two cores for as long as a job lasts, if all they do is to let each other have it (8 bytes took 6.3 us instead of 4.2),
+ * and two that sleep and wake each other on one. So ranks begin evenly spread, look now and then whether they still are, and
+ * go home if not. They are not bound: threads of the program, other jobs and the system's own balance are free to move
+ * them.
  *
  * Each rank shows its core on the board when it waits. So a rank can tell whether the one it misses may need this very core
  * (then it gives way at once), or runs on another (then an answer is near, and giving way would only put it off).

@@ -17,16 +17,17 @@
 #include "p2p/trace_rank.h"
 
 #define DIRECT_FROM ((size_t)16 << 10)
+#define DIRECT_FROM_ALONE ((size_t)128 << 10)
 
-/* From how many bytes on one copy out of another process beats two through a ring, by parts: never, where every rank has a
- * core. There the two copies go on at the same time, and what lies between them stays in the nearest cache. Ranks that
- * share a core take turns, and each turn costs; so it does if the ring has been made small. */
+/* From how many bytes on one copy between processes beats two through a ring, by parts. Where every rank has a core, the two
+ * copies of a short one go on at the same time, and what lies between them stays in the nearest cache. Ranks that share a
+ * core take turns, and each turn costs; so it does if the ring has been made small. */
 static size_t read_from(const p2p_engine *engine)
 {
     const p2p_config *config = &engine->config;
     bool small_ring = config->sndbuf && (size_t)config->sndbuf < DIRECT_FROM;
     if (config->direct != CONFIG_BY_CORES) return config->direct;
-    return engine->spin.longest && !small_ring ? 0 : DIRECT_FROM;
+    return engine->spin.longest && !small_ring ? DIRECT_FROM_ALONE : DIRECT_FROM;
 }
 
 uint64_t p2p__now(void)

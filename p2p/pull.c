@@ -15,17 +15,30 @@ void p2p__pull_allow(void)
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 }
 
-bool p2p__pull(pid_t pid, void *to, uint64_t from, size_t bytes)
+typedef ssize_t (*mover)(pid_t pid, const struct iovec *here, unsigned long here_count, const struct iovec *there,
+                         unsigned long there_count, unsigned long flags);
+
+static bool move(mover some, pid_t pid, void *at, uint64_t other, size_t bytes)
 {
     for (size_t done = 0; done < bytes;) {
         size_t part = bytes - done < AT_ONCE ? bytes - done : AT_ONCE;
-        struct iovec here = {(char *)to + done, part}, there = {(void *)(uintptr_t)(from + done), part};
-        ssize_t got = process_vm_readv(pid, &here, 1, &there, 1, 0);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
-        done += (size_t)got;
+        struct iovec here = {(char *)at + done, part}, there = {(void *)(uintptr_t)(other + done), part};
+        ssize_t moved = some(pid, &here, 1, &there, 1, 0);
+        if (moved < 0 && errno == EINTR) continue;
+        if (moved <= 0) return false;
+        done += (size_t)moved;
     }
     return true;
+}
+
+bool p2p__pull(pid_t pid, void *to, uint64_t from, size_t bytes)
+{
+    return move(process_vm_readv, pid, to, from, bytes);
+}
+
+bool p2p__push(pid_t pid, void *from, uint64_t to, size_t bytes)
+{
+    return move(process_vm_writev, pid, from, to, bytes);
 }
 
 /* In the child. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pull: read another rank's memory in one copy, where the system allows it. */
+/* pull: read another rank's memory, or write to it, in one copy, where the system allows it. */
 #ifndef PAIRWISE_P2P_PULL_H
 #define PAIRWISE_P2P_PULL_H
 
@@ -18,5 +18,8 @@ bool p2p__pull_works(void);
 
 /* Copy so many bytes from `from` in process pid to `to`. False and errno if not all of it could be read. */
 bool p2p__pull(pid_t pid, void *to, uint64_t from, size_t bytes);
+
+/* The other way: from `from` to `to` in process pid. */
+bool p2p__push(pid_t pid, void *from, uint64_t to, size_t bytes);
 
 #endif

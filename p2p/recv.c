@@ -54,22 +54,15 @@ static void clear_sent(p2p_engine *engine, p2p_packet *packet)
     if (packet->header.flags & WIRE_FLAG_DROP) p2p__complete(receive, receive->err);
 }
 
-static bool read_shared(p2p_engine *engine, p2p_request receive, const wire_header *header)
+/* Copy the message out of its sender's memory. False if that cannot be: then it is asked for. */
+static bool read_directly(p2p_engine *engine, p2p_peer *peer, p2p_request receive, const wire_header *header)
 {
     size_t bytes = (size_t)header->bytes;
-    const void *at = p2p__shared_bytes(engine, header->receiver_id, bytes);
-    if (at) memcpy(receive->buf, at, bytes);
-    return at;
-}
-
-/* Read the message from its sender's memory. False if that cannot be: then it is asked for. */
-static bool read_directly(p2p_engine *engine, const p2p_peer *peer, p2p_request receive, const wire_header *header)
-{
-    size_t bytes = (size_t)header->bytes;
-    if (header->flags & WIRE_FLAG_SHARED) return read_shared(engine, receive, header);
-    return (header->flags & WIRE_FLAG_READABLE) && p2p__reads_memory(engine, bytes) &&
-           engine->world->read(engine, peer, receive->buf, header->receiver_id, bytes) &&
-           !atomic_load(&engine->board->failed); /* or it may not have been that rank any more */
+    bool shared = header->flags & WIRE_FLAG_SHARED;
+    const void *at = shared ? p2p__shared_bytes(engine, header->receiver_id, bytes) : NULL;
+    bool readable = (header->flags & WIRE_FLAG_READABLE) && p2p__reads_memory(engine, bytes);
+    return (at || readable) && engine->world->read(engine, peer, receive->buf, header, at) &&
+           (at || !atomic_load(&engine->board->failed)); /* or it may not have been that rank any more */
 }
 
 static bool damaged(const p2p_request receive, const wire_header *header)

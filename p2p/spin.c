@@ -32,7 +32,7 @@ void p2p__spin_init(p2p_spin *spin, enum p2p_wait_policy policy, int rank, int r
 {
     int cores = p2p__cores();
     bool own_core = ranks <= cores;
-    *spin = (p2p_spin){.rank = rank, .cores = cores, .cheap_looks = cheap_looks};
+    *spin = (p2p_spin){.cores = cores, .cheap_looks = cheap_looks};
     if (policy != WAIT_AUTO) {
         init_alone(spin, policy);
         if (own_core) p2p__cores_go_home(rank);
@@ -54,7 +54,6 @@ static uint64_t spin_time(p2p_spin *spin)
     if (spin->now >= SHORTEST_NS) return spin->now;
     if (!spin->longest || ++spin->skipped < TRY_AGAIN_AFTER) return 0;
     spin->skipped = 0;
-    if (spin->cheap_looks) p2p__cores_go_home(spin->rank);
     return spin->longest;
 }
 
@@ -106,7 +105,9 @@ bool p2p__spell_goes_on(p2p_spin *spin, p2p_spell *spell)
 
 void p2p__spell_end(p2p_spin *spin, const p2p_spell *spell, bool slept)
 {
-    if (!slept && spell->looks && spell->spin_until) spin->now = spin->longest;
-    if (!slept && spell->gave_way) spin->now /= 2;
+    if (!slept && spell->gave_way)
+        spin->now /= 2;
+    else if (!slept && spell->looks && spell->spin_until)
+        spin->now = spin->longest;
     if (slept && p2p__now() - spell->started < LONG_WAIT_NS) spin->now /= 2;
 }

@@ -9,9 +9,7 @@
  *                   somebody else have its core, for then the two share it, whatever other programs leave free. A wait that
  *                   lasts long (the other side computes) says nothing either way. Now and then the full time is tried again.
  *                   Where two ranks sit on one core though there is one for each, as the system likes to place those that
- *                   wake each other, such a rank goes to the core of its number, at the start and whenever it tries the full
- *                   time again. It is not bound to it: threads of the program, other jobs and the system's own balance
- *                   are free to move it.
+ *                   wake each other, one of them leaves (cores.h).
  *      2. yield     where looking asks nothing of the system (the shm world). Whoever shares this core is often the one
  *                   that is waited for, and to switch costs less than to sleep and to be woken. With a core for every rank
  *                   a few yields do: two ranks that sleep and wake each other on one core stay there for ever, while the
@@ -32,7 +30,7 @@
 enum p2p_wait_policy { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_SLEEP };
 
 typedef struct {
-    int rank, cores;
+    int cores;
     bool cheap_looks;         /* a look asks nothing of the system */
     bool shares_cores;        /* there are more ranks than cores, and cheap looks: see cores.h */
     uint64_t longest, now;    /* ns to spin; longest is 0 when ranks share cores */

@@ -67,8 +67,11 @@ typedef struct {
     /* How many bytes of shared memory a link needs. NULL: no world of shared memory at all. */
     size_t (*link_memory)(const p2p_config *config, int size);
 
-    /* Copy from the memory of a peer. False if the system does not allow it, or the peer is gone. NULL: cannot be had. */
-    bool (*read)(struct p2p_engine *engine, const struct p2p_peer *peer, void *to, uint64_t from, size_t bytes);
+    /* Copy what a REQUEST announces out of the memory of its sender: from `at`, where this rank sees it in place, or, if that
+     * is NULL, from where FLAG_READABLE says. False if the system does not allow it, or the peer is gone. NULL: cannot be
+     * had. */
+    bool (*read)(struct p2p_engine *engine, struct p2p_peer *peer, void *to, const wire_header *request,
+                 const void *at);
 } p2p_world;
 
 extern const p2p_world p2p__world_socket, p2p__world_shm;

@@ -12,10 +12,9 @@
  *
  * Each side speaks first and looks afterwards, so a receiver never sleeps over a record. The same holds for a sender that
  * waits for room in a full ring. A frame whose payload is longer than the ring goes in parts, read while it is written.
- * The payload of a message that waits for its receive may also be read straight from the sender's memory (pull.h):
- * the seam's `read`, which pays where ranks share cores. Where the system forbids that (seccomp, Yama), which the launcher
- * has found out, or a first try (of another user's), all goes through the rings. A message out of p2p_alloc memory needs
- * neither (alloc.c).
+ * The payload of a message that waits for its receive is copied straight from memory to memory (shm_pull.c). Where the
+ * system forbids that (seccomp, Yama), which the launcher has found out, or a first try (of another user's), all goes
+ * through the rings. A message out of p2p_alloc memory needs neither (alloc.c).
  */
 #include "p2p/world_shm.h"
 
@@ -44,7 +43,7 @@ static size_t ring_size(const p2p_config *config, int size)
 
 static size_t link_memory(const p2p_config *config, int size)
 {
-    return p2p__memory_round(2 * p2p__ring_bytes(ring_size(config, size)));
+    return p2p__memory_round(2 * (p2p__ring_bytes(ring_size(config, size)) + sizeof(shm_offer)));
 }
 
 static void close_world(p2p_engine *engine)
@@ -123,7 +122,7 @@ static void lose(p2p_engine *engine, const p2p_peer *peer)
     p2p__peer_lost(engine, peer);
 }
 
-/* Of the two rings, the first is written by the lower rank. */
+/* Of the two rings, and of the two offers, the first is written by the lower rank. */
 static void open_rings(p2p_engine *engine, p2p_peer *peer)
 {
     const shm_world *w = engine->world_state;
@@ -132,6 +131,9 @@ static void open_rings(p2p_engine *engine, p2p_peer *peer)
     char *first = link->rings, *second = first + p2p__ring_bytes(w->ring_size);
     p2p__ring_open(lower ? first : second, w->ring_size, &link->out, NULL);
     p2p__ring_open(lower ? second : first, w->ring_size, NULL, &link->in);
+    shm_offer *offers = (shm_offer *)(void *)(second + p2p__ring_bytes(w->ring_size));
+    link->given = &offers[!lower];
+    link->taken = &offers[lower];
 }
 
 static p2p_err link_opened(p2p_engine *engine, p2p_peer *peer, int fd, int place)
@@ -172,6 +174,7 @@ static p2p_err try_peer(p2p_engine *engine, p2p_peer *peer)
     const link_end *link = peer->link;
     if (!link->rings) return P2P_OK;
     if (link->head) p2p__shm_flush(engine, peer);
+    if (peer->awaits_clear.head) p2p__shm_help(engine, peer);
     return p2p__shm_read(engine, peer, 1);
 }
 
@@ -189,7 +192,10 @@ static p2p_err look_around(p2p_engine *engine)
 {
     const shm_world *w = engine->world_state;
     p2p_err err = hear_supervisor(engine);
-    for (size_t i = 0; !err && i < w->open_count; i++) err = p2p__shm_read(engine, w->open[i], RECORDS_A_TURN);
+    for (size_t i = 0; !err && i < w->open_count; i++) {
+        if (w->open[i]->awaits_clear.head) p2p__shm_help(engine, w->open[i]);
+        err = p2p__shm_read(engine, w->open[i], RECORDS_A_TURN);
+    }
     if (!err && w->queued) p2p__shm_flush_all(engine);
     return err;
 }
@@ -233,17 +239,6 @@ static p2p_err progress(p2p_engine *engine, uint64_t deadline)
     return err;
 }
 
-/* ---- Reading another rank's memory ---- */
-
-static bool read_memory(p2p_engine *engine, const p2p_peer *peer, void *to, uint64_t from, size_t bytes)
-{
-    shm_world *w = engine->world_state;
-    if (w->may_not_read) return false;
-    bool is_read = p2p__pull((pid_t)atomic_load(&engine->board->rows[peer->rank].pid), to, from, bytes);
-    w->may_not_read = !is_read && (errno == EPERM || errno == ENOSYS);
-    return is_read;
-}
-
 const p2p_world p2p__world_shm = {
     .name = "shm",
     .open = open_world,
@@ -258,5 +253,5 @@ const p2p_world p2p__world_shm = {
     .is_waiting = p2p__shm_is_waiting,
     .look = p2p__shm_look,
     .take = p2p__shm_take,
-    .read = read_memory,
+    .read = p2p__shm_pull,
 };

@@ -21,6 +21,14 @@ static inline size_t p2p__brief_size(size_t payload)
     return payload <= in_line - sizeof(shm_brief) ? sizeof(shm_brief) : in_line;
 }
 
+/* What a receiver offers to the sender of a long message: to write a part of it (shm_pull.c). Made by the receiver, while
+ * nothing is left to claim of the one before. */
+typedef struct {
+    _Alignas(64) _Atomic uint64_t claims;
+    _Atomic uint64_t message, to, chunk;            /* the sender's name for it; where it goes; bytes of a chunk */
+    _Alignas(64) _Atomic uint32_t written, refused; /* by the sender: chunks it is done with; it could not write one */
+} shm_offer;
+
 typedef struct {
     int fd; /* -1: not open */
     bool asked, gone;
@@ -29,6 +37,7 @@ typedef struct {
     shm_writer out;
     shm_reader in;
     bool in_payload;
+    shm_offer *given, *taken; /* made by this rank; by the peer */
 } link_end;
 
 typedef struct {
@@ -56,6 +65,14 @@ void p2p__shm_flush(p2p_engine *engine, p2p_peer *peer);
 void p2p__shm_flush_all(p2p_engine *engine);
 
 bool p2p__shm_send_now(p2p_engine *engine, p2p_peer *peer, const p2p_brief *message);
+
+/* ---- shm_pull.c ---- */
+
+/* The seam's `read`. */
+bool p2p__shm_pull(p2p_engine *engine, p2p_peer *peer, void *to, const wire_header *request, const void *at);
+
+/* Write what a peer offers of a message that it is reading. */
+void p2p__shm_help(p2p_engine *engine, p2p_peer *peer);
 
 /* ---- shm_read.c ---- */
 

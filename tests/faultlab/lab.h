@@ -208,6 +208,10 @@ extern void (*lab_before_record)(unsigned char *place);
 extern bool (*lab_instead_of_pull)(pid_t pid, void *to, uint64_t from, size_t bytes);
 bool lab_pull(pid_t pid, void *to, uint64_t from, size_t bytes);
 
+/* The same for copying to another rank's memory. */
+extern bool (*lab_instead_of_push)(pid_t pid, void *from, uint64_t to, size_t bytes);
+bool lab_push(pid_t pid, void *from, uint64_t to, size_t bytes);
+
 /* ---- Allocation: the n-th one from now on fails (n = 1: the next); 0 disarms. ---- */
 
 void lab_alloc_fail_at(long n);

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "p2p/cores.h"
 #include "p2p/memory.h"
 #include "p2p/world.h"
 
@@ -80,6 +81,121 @@ static void read_refused(void)
     lab_run(&job);
     lab_expect_fine(&job);
     CHECK(lab->flag[0] == 2, "%d tries to read, not one a rank", lab->flag[0]);
+}
+
+/* ---- Both ends copy a long message: the receiver begins once the sender has (flag 0), which then fails, or the receiver
+ * does ---- */
+
+static bool refuse_to_write(pid_t pid, void *from, uint64_t to, size_t bytes)
+{
+    (void)pid, (void)from, (void)to, (void)bytes;
+    lab_raise_flag(0);
+    errno = EPERM;
+    return false;
+}
+
+static bool die_halfway(pid_t pid, void *from, uint64_t to, size_t bytes)
+{
+    lab_push(pid, from, to, bytes / 2);
+    lab->died_at = lab_now();
+    lab_raise_flag(0);
+    raise(SIGKILL);
+    return false;
+}
+
+static bool write_and_say_so(pid_t pid, void *from, uint64_t to, size_t bytes)
+{
+    bool done = lab_push(pid, from, to, bytes);
+    lab_raise_flag(0);
+    return done;
+}
+
+/* Everything else has been read (flag 1, for each chunk), and yet the receive must not return (flag 2) before this does. */
+static bool write_late(pid_t pid, void *from, uint64_t to, size_t bytes)
+{
+    int others = READ_BYTES / (int)bytes - 1;
+    lab_raise_flag(0);
+    bool alone = lab_wait_flag(1, others);
+    for (double until = lab_now() + 0.05; lab_now() < until;)
+        if (lab->flag[2] > 0) return false;
+    return lab_push(pid, from, to, bytes) && alone;
+}
+
+static bool read_and_say_so(pid_t pid, void *to, uint64_t from, size_t bytes)
+{
+    bool done = lab_wait_flag(0, 1) && lab_pull(pid, to, from, bytes);
+    lab_raise_flag(1);
+    return done;
+}
+
+static bool read_after_write(pid_t pid, void *to, uint64_t from, size_t bytes)
+{
+    return lab_wait_flag(0, 1) && lab_pull(pid, to, from, bytes);
+}
+
+/* The first chunk can be read, the next one cannot. */
+static bool read_once(pid_t pid, void *to, uint64_t from, size_t bytes)
+{
+    static int reads;
+    errno = EFAULT;
+    return lab_wait_flag(0, 1) && ++reads != 2 && lab_pull(pid, to, from, bytes);
+}
+
+static int body_both_ends(p2p_comm *world)
+{
+    static unsigned char buf[READ_BYTES];
+    int rank = p2p_rank(world);
+    if (rank == 1) {
+        lab_fill(buf, sizeof buf, 1, 0);
+        WANT_OK(world, p2p_send(world, buf, sizeof buf, 0, 0));
+    } else {
+        NOTE(world, p2p_recv(world, buf, sizeof buf, 1, 0, P2P_STATUS_IGNORE));
+        lab_raise_flag(2);
+        WANT(lab->rank[0].err || lab_intact(buf, sizeof buf, 1, 0), "not what was sent");
+    }
+    return 0;
+}
+
+static lab_job *both_ends(void)
+{
+    static lab_job job = {.size = 2, .body = body_both_ends, .options = {.world = "shm"}};
+    if (p2p__cores() < 2) lab_skip("two ranks share the only core");
+    setenv("PAIRWISE_DIRECT", "1", 1);
+    lab_run(&job);
+    CHECK(lab->flag[0] > 0, "the sender has written nothing to the receiver's memory");
+    return &job;
+}
+
+static void write_refused(void)
+{
+    lab_instead_of_push = refuse_to_write;
+    lab_instead_of_pull = read_after_write;
+    const lab_job *job = both_ends();
+    lab_expect_fine(job);
+    CHECK(lab->flag[0] == 1, "%d tries to write, not one", lab->flag[0]);
+}
+
+static void write_waited_for(void)
+{
+    lab_instead_of_push = write_late;
+    lab_instead_of_pull = read_and_say_so;
+    lab_expect_fine(both_ends());
+}
+
+static void write_death(void)
+{
+    lab_instead_of_push = die_halfway;
+    lab_instead_of_pull = read_after_write;
+    const lab_job *job = both_ends();
+    lab_expect_status(job, 137);
+    lab_expect_survivor(0, 1, "signal 9");
+}
+
+static void read_breaks(void)
+{
+    lab_instead_of_push = write_and_say_so;
+    lab_instead_of_pull = read_once;
+    lab_expect_fine(both_ends());
 }
 
 /* ---- A ring that is full wherever its end is, while the other side sleeps ---- */
@@ -154,6 +270,11 @@ static void no_growth(void)
 const lab_case lab_shm[] = {
     {"read-death", "killed while its memory is being read: PEER_DEAD", read_death, false},
     {"read-refused", "memory that may not be read: the message comes through the ring", read_refused, false},
+    {"write-refused", "memory that the sender may not write to: the receiver reads all of it", write_refused, false},
+    {"write-late", "the sender is the last to write its part: the receive waits for it", write_waited_for, false},
+    {"write-death", "killed while it writes to the receiver's memory: PEER_DEAD", write_death, false},
+    {"read-breaks", "reading ends halfway, and the sender has written its part: all comes through the ring",
+     read_breaks, false},
     {"full-ring", "a ring that is full while its reader sleeps, wherever its end is: all arrives", full_ring, false},
     {"no-growth", "shared memory that cannot grow: that link is an error with advice, others work", no_growth, false},
     {NULL, NULL, NULL, false},

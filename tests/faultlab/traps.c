@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Traps in the shm world. The program is linked with --wrap for what its files call in each other, so that a case can
- * stand in between: just before a record is written, and instead of a copy from another rank's memory. */
+ * stand in between: just before a record is written, and instead of a copy from another rank's memory, or to it. */
 #include "lab.h"
 
 #include "p2p/internal.h"
@@ -10,10 +10,13 @@ unsigned char *__real_p2p__ring_begin(shm_writer *writer, size_t content);
 bool __real_p2p__pull(pid_t pid, void *to, uint64_t from, size_t bytes);
 unsigned char *__wrap_p2p__ring_begin(shm_writer *writer, size_t content);
 bool __wrap_p2p__pull(pid_t pid, void *to, uint64_t from, size_t bytes);
+bool __real_p2p__push(pid_t pid, void *from, uint64_t to, size_t bytes);
+bool __wrap_p2p__push(pid_t pid, void *from, uint64_t to, size_t bytes);
 
 static shm_writer *last;
 void (*lab_before_record)(unsigned char *place);
 bool (*lab_instead_of_pull)(pid_t pid, void *to, uint64_t from, size_t bytes);
+bool (*lab_instead_of_push)(pid_t pid, void *from, uint64_t to, size_t bytes);
 
 bool lab_in_shm(p2p_comm *world)
 {
@@ -41,4 +44,14 @@ bool lab_pull(pid_t pid, void *to, uint64_t from, size_t bytes)
 bool __wrap_p2p__pull(pid_t pid, void *to, uint64_t from, size_t bytes)
 {
     return lab_instead_of_pull ? lab_instead_of_pull(pid, to, from, bytes) : lab_pull(pid, to, from, bytes);
+}
+
+bool lab_push(pid_t pid, void *from, uint64_t to, size_t bytes)
+{
+    return __real_p2p__push(pid, from, to, bytes);
+}
+
+bool __wrap_p2p__push(pid_t pid, void *from, uint64_t to, size_t bytes)
+{
+    return lab_instead_of_push ? lab_instead_of_push(pid, from, to, bytes) : lab_push(pid, from, to, bytes);
 }
