@@ -17,7 +17,7 @@
  *
  *      round k      combine k;  copy k + 1 onto the stage;  meet;  take k from the owners' stages
  *
- * Three stages in turn are enough: when a rank writes to one again, everyone has met once more since taking from it.
+ * A stage of three rounds ago may be written to again: everyone has met once more since taking from it.
  *
  * 2 steps, and one meeting a round. Every rank reads 2(n-1)/n S from others, as in reduce-scatter and all-gather: counted
  * as two messages from each rank to each. Combines (n-1)/n S. In rank order: ((x0 + x1) + x2) + ..., so all get the same
@@ -33,7 +33,7 @@ typedef struct {
     coll__call *call;
     bool is_shared;                  /* this rank's buffer */
     const char *view[P2P_MAX_RANKS]; /* everyone's buffer, where it can be read in place; else NULL */
-    size_t slot, slice;              /* of a slice: bytes on a stage; elements at most in a round */
+    size_t slot, slice;              /* of a slice: bytes on a stage (0: no round yet); elements at most in a round */
 } direct;
 
 /* Elements [first, first + count) of the buffer, and where they go. */
@@ -55,13 +55,19 @@ static char *on_stage(const direct *d, const round *r, int rank, int q)
     return (char *)r->stages.first + (size_t)rank * r->stages.stride + (size_t)q * d->slot;
 }
 
+/* A slot for the longest slice there may be, in the first round. */
+static size_t slot_wanted(const direct *d)
+{
+    size_t n = (size_t)d->call->size, bytes = (d->call->count + n - 1) / n * d->call->element;
+    return bytes < SLICE_MOST ? (bytes + LINE - 1) / LINE * LINE : SLICE_MOST;
+}
+
 static p2p_err begin_round(direct *d, size_t first, round *r)
 {
     size_t n = (size_t)d->call->size, left = d->call->count - first;
-    p2p_err err = p2p_layer_stages(d->call->comm, &r->stages);
+    p2p_err err = p2p_layer_stages(d->call->comm, n * (d->slot ? d->slot : slot_wanted(d)), &r->stages);
     if (err) return err;
-    size_t slot = r->stages.bytes / n / LINE * LINE;
-    d->slot = slot < SLICE_MOST ? slot : SLICE_MOST;
+    d->slot = r->stages.bytes / n / LINE * LINE;
     d->slice = d->slot / d->call->element;
     r->first = first;
     r->count = left < d->slice * n ? left : d->slice * n;

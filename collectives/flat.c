@@ -53,7 +53,7 @@ static p2p_err through_stages(const coll__call *call)
     unsigned step = 1;
     for (size_t done = 0, part; done < call->bytes && !err; done += part) {
         p2p_stages stages;
-        err = p2p_layer_stages(call->comm, &stages);
+        err = p2p_layer_stages(call->comm, call->bytes - done, &stages);
         if (err) return err;
         part = call->bytes - done < stages.bytes ? call->bytes - done : stages.bytes;
         coll__copy(stages.first + (size_t)call->rank * stages.stride, call->user + done, part);

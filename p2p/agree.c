@@ -266,7 +266,7 @@ static p2p_err put_on_stage(p2p_comm *comm, const p2p_fingerprint *what)
 {
     comm->carried = (p2p_stages){NULL, 0, 0};
     if (what->carried_bytes <= BOARD_CARRIED) return P2P_OK;
-    p2p_err err = p2p_layer_stages(comm, &comm->carried);
+    p2p_err err = p2p_layer_stages(comm, what->carried_bytes, &comm->carried);
     if (!err)
         memcpy(comm->carried.first + (size_t)comm->rank * comm->carried.stride, what->carries, what->carried_bytes);
     return err;

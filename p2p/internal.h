@@ -189,6 +189,8 @@ struct p2p_engine {
     _Atomic int owner;                 /* PAIRWISE_DEBUG: the thread inside, 0 if none */
 };
 
+#define STAGE_KINDS 16
+
 struct p2p_comm {
     p2p_comm *next;
     p2p_engine *engine; /* NULL after finalize or free */
@@ -207,8 +209,9 @@ struct p2p_comm {
     bool settled;          /* it has looked at the others after they could be sure to see it (agree.c) */
     p2p_stages carried;    /* what has come with it, if it was too much for lines; first: NULL if not */
     unsigned char *stages; /* stage.c: mapped; NULL: not asked for yet */
-    uint64_t stages_used;
-    const char *file; /* where p2p_split made it */
+    size_t stage_usual, stage_largest, stage_bytes; /* of its pieces; of one rank's part: 0 if not yet known */
+    size_t stages_at[STAGE_KINDS];                  /* where the next begins, of each kind of pieces */
+    const char *file;                               /* where p2p_split made it */
     int line;
     char cause[1024], message[1536];
 };

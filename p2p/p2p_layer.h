@@ -72,15 +72,16 @@ const void *p2p_layer_carried(const p2p_comm *comm, int rank);
 bool p2p_layer_shares_memory(const p2p_comm *comm);
 
 /* A piece of memory for each rank of the communicator, in which all of them read and write: that of rank q begins at
- * first + q * stride and has `bytes` bytes, a multiple of 64. Each call gives the next of three in turn, the same on every
- * rank, so a rank may write to what it gets at once, if between two calls all ranks meet: then whoever is slowest has
- * left the piece of three calls ago. */
+ * first + q * stride and has `bytes` bytes, a multiple of 64. */
 typedef struct {
     unsigned char *first;
     size_t stride, bytes;
 } p2p_stages;
 
-p2p_err p2p_layer_stages(p2p_comm *comm, p2p_stages *stages);
+/* The next pieces, of as many of the `wanted` bytes as there is room for; all ranks must want the same. No byte is given again
+ * in the next two calls. So a rank may write to what it gets at once, if between two calls all ranks meet: then whoever is
+ * slowest has left the piece of three calls ago. */
+p2p_err p2p_layer_stages(p2p_comm *comm, size_t wanted, p2p_stages *stages);
 
 /* Where a buffer lies, for another rank to look at (carry it); nowhere if it is not from p2p_alloc. And that memory as this
  * rank sees it, for as long as this collective lasts; NULL if it lies nowhere, or cannot be mapped. */

@@ -2,6 +2,16 @@
 /*
  * Stages: memory of a communicator's own that all its ranks share, for collectives; a piece for each rank, made when it is
  * first asked for.
+ *
+ * A rank's part has an area for each kind of pieces, in which they go round, so that of three in a row none overlaps another:
+ *
+ *      kind        SMALL        USUAL           larger ones                two ranks: usual is 512 KiB, eight: 128 KiB
+ *      pieces      <= 2 KiB     <= usual        2 usual, 4 usual, ... each
+ *      area        4 places     4 usual         3 places
+ *
+ * The usual ones do not come back to the same place sooner than they must: to write where another core has just read takes
+ * twice as long as to write what it has let go of since. For that 4 MiB must have passed through the stages of all ranks; more
+ * would crowd users' buffers out of the caches. Small ones lie ready in the nearest cache all the same.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,9 +21,13 @@
 #include "p2p/memory.h"
 #include "p2p/trace_rank.h"
 
-#define STAGES_IN_TURN 3
-#define STAGE_MOST ((size_t)512 << 10)
-#define STAGES_MOST ((size_t)96 << 20) /* of a communicator, all ranks and turns: with less, 64 ranks meet too often */
+enum { SMALL, USUAL }; /* kinds; then the larger ones */
+
+#define SMALL_PIECE ((size_t)2 << 10)
+#define PASSING ((size_t)4 << 20)
+#define LARGEST ((size_t)512 << 10)
+#define LARGEST_OF_ALL ((size_t)32 << 20) /* the largest, of all ranks: with less, 64 ranks meet too often */
+#define LINE ((size_t)64)
 
 bool p2p_layer_shares_memory(const p2p_comm *comm)
 {
@@ -22,15 +36,38 @@ bool p2p_layer_shares_memory(const p2p_comm *comm)
 
 /* ---- Stages ---- */
 
-static size_t stage_bytes(const p2p_comm *comm)
+/* The largest of 4 KiB, 8 KiB, ..., `most` that is no more than `share`; at least 4 KiB. */
+static size_t power_within(size_t share, size_t most)
 {
-    size_t share = STAGES_MOST / STAGES_IN_TURN / (size_t)comm->size / MEMORY_UNIT * MEMORY_UNIT;
-    return share > STAGE_MOST ? STAGE_MOST : share < MEMORY_UNIT ? MEMORY_UNIT : share;
+    size_t bytes = MEMORY_UNIT;
+    while (bytes * 2 <= share && bytes < most) bytes *= 2;
+    return bytes;
 }
 
-static size_t stages_bytes(const p2p_comm *comm)
+/* Of a kind, by its largest piece. */
+static size_t area_bytes(size_t kind, size_t most)
 {
-    return stage_bytes(comm) * STAGES_IN_TURN * (size_t)comm->size;
+    return (kind > USUAL ? 3 : 4) * most;
+}
+
+static size_t next_kind(const p2p_comm *comm, size_t kind, size_t most)
+{
+    return kind == SMALL ? comm->stage_usual : 2 * most;
+}
+
+static void find_sizes(p2p_comm *comm)
+{
+    size_t ranks = (size_t)comm->size, kind = SMALL;
+    comm->stage_usual = power_within(PASSING / 4 / ranks, LARGEST);
+    comm->stage_largest = power_within(LARGEST_OF_ALL / ranks, LARGEST);
+    for (size_t most = SMALL_PIECE; most <= comm->stage_largest; most = next_kind(comm, kind++, most))
+        comm->stage_bytes += area_bytes(kind, most);
+}
+
+static size_t stages_bytes(p2p_comm *comm)
+{
+    if (!comm->stage_bytes) find_sizes(comm);
+    return comm->stage_bytes * (size_t)comm->size;
 }
 
 static _Atomic uint64_t *place_of(const p2p_comm *comm)
@@ -61,12 +98,24 @@ static p2p_err map_stages(p2p_comm *comm)
                      comm->size, stages_bytes(comm), strerror(errno));
 }
 
-p2p_err p2p_layer_stages(p2p_comm *comm, p2p_stages *stages)
+/* The next piece of so many bytes in its area. */
+static unsigned char *next_piece(p2p_comm *comm, size_t bytes)
+{
+    size_t kind = SMALL, most = SMALL_PIECE, area = 0;
+    for (; most < bytes; most = next_kind(comm, kind++, most)) area += area_bytes(kind, most);
+    size_t *at = &comm->stages_at[kind];
+    if (*at + bytes > area_bytes(kind, most)) *at = 0;
+    unsigned char *piece = comm->stages + area + *at;
+    *at += kind == USUAL ? bytes : most;
+    return piece;
+}
+
+p2p_err p2p_layer_stages(p2p_comm *comm, size_t wanted, p2p_stages *stages)
 {
     p2p_err err = comm->stages ? P2P_OK : map_stages(comm);
     if (err) return err;
-    size_t bytes = stage_bytes(comm), turn = comm->stages_used++ % STAGES_IN_TURN;
-    *stages = (p2p_stages){comm->stages + turn * bytes, STAGES_IN_TURN * bytes, bytes};
+    size_t bytes = wanted < comm->stage_largest ? (wanted + LINE - 1) / LINE * LINE : comm->stage_largest;
+    *stages = (p2p_stages){next_piece(comm, bytes), comm->stage_bytes, bytes};
     return P2P_OK;
 }
 

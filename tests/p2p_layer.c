@@ -5,7 +5,9 @@
  */
 #include "p2p/p2p_layer.h"
 
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "tests/util/suite.h"
@@ -451,4 +453,42 @@ static int splits_for_ever(p2p_comm *world, void *arg)
 Test(p2p, layer_contexts_do_not_meet_after_many_splits)
 {
     ASSERT_RIGHT(job_sizes((const int[]){2}, 1, true, false, splits_for_ever, NULL));
+}
+
+/* ---- Stages: of three in a row none overlaps another, and no rank's runs into the next one's ---- */
+
+static size_t wanted_in_call(size_t k)
+{
+    static const size_t near[] = {1, 2048, 4096, 16 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20};
+    size_t size = near[k * 7 / 3 % 8], off = k * 2654435761u % 5;
+
+    return k % 3 == 2 ? k * 2654435761u % (600 << 10) + 1 : size + 64 * off - (size > 128 ? 128 : 0);
+}
+
+static int stages_in_a_row(p2p_comm *world, void *arg)
+{
+    enum { CALLS = 4000 };
+    uintptr_t last[2][2] = {{0}};
+    size_t ranks = (size_t)p2p_size(world);
+
+    (void)arg;
+    for (size_t k = 0; k < CALLS && p2p_layer_shares_memory(world); k++) {
+        p2p_stages stages;
+        CALL(p2p_layer_stages(world, wanted_in_call(k), &stages));
+        uintptr_t begin = (uintptr_t)stages.first, end = begin + stages.bytes;
+        CHECK(stages.bytes > 0 && stages.bytes % 64 == 0 && begin % 64 == 0, "call %zu: %zu bytes", k, stages.bytes);
+        CHECK(stages.bytes >= wanted_in_call(k) || stages.bytes >= 4096, "call %zu: only %zu bytes", k, stages.bytes);
+        CHECK(ranks == 1 || stages.bytes <= stages.stride, "call %zu: runs into the next rank's", k);
+        for (int i = 0; i < 2; i++)
+            CHECK(end <= last[i][0] || begin >= last[i][1], "call %zu overlaps one of the two before", k);
+        last[k % 2][0] = begin;
+        last[k % 2][1] = end;
+        memset(stages.first + (size_t)p2p_rank(world) * stages.stride, 1, stages.bytes);
+    }
+    return 0;
+}
+
+Test(p2p, layer_stages_in_a_row_do_not_overlap)
+{
+    ASSERT_RIGHT(job_matrix(stages_in_a_row, NULL));
 }
