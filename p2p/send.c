@@ -99,6 +99,18 @@ static p2p_err send_to_peer(p2p_engine *engine, p2p_peer *peer, p2p_request requ
     return p2p__post(engine, peer, &request->packet);
 }
 
+/* Users may count on short messages being kept for the receiver. Collectives need not: what would have to go through a link
+ * by turns, the receiver had better read out of the sender's memory. */
+static bool may_be_buffered(const p2p_engine *engine, const struct p2p_request *request, const p2p_peer *peer)
+{
+    bool collective = request->context != request->comm->context;
+    if (collective && request->bytes > engine->link_room / 2 && p2p__reads_memory(engine, request->bytes) &&
+        engine->board->may_read)
+        return false;
+    return !engine->config.strict && request->bytes <= engine->config.eager &&
+           p2p__eager_cost(request->bytes) <= peer->credit;
+}
+
 p2p_err p2p__start_send(p2p_request request, int dest, int tag, bool wait_for_match)
 {
     p2p_comm *comm = request->comm;
@@ -113,8 +125,7 @@ p2p_err p2p__start_send(p2p_request request, int dest, int tag, bool wait_for_ma
         request->began = p2p__clock_send(engine->clock, cost, &request->ends);
     }
     p2p_peer *peer = &engine->peers[request->peer];
-    bool buffered = !wait_for_match && !engine->config.strict && request->bytes <= engine->config.eager &&
-                    p2p__eager_cost(request->bytes) <= peer->credit;
+    bool buffered = !wait_for_match && may_be_buffered(engine, request, peer);
     TRACE(engine, p2p__trace_posts(engine));
     p2p_err err = request->peer == engine->rank ? send_to_self(engine, request, buffered)
                                                 : send_to_peer(engine, peer, request, buffered);

@@ -74,7 +74,7 @@ static p2p_err open_world(p2p_engine *engine)
         w->links[i].fd = -1;
         engine->peers[i].link = &w->links[i];
     }
-    w->ring_size = ring_size(&engine->config, engine->size);
+    w->ring_size = engine->link_room = ring_size(&engine->config, engine->size);
     w->may_not_read = !engine->board->may_read;
     p2p__pull_allow();
     return P2P_OK;
