@@ -467,7 +467,7 @@ static size_t wanted_in_call(size_t k)
 
 static int stages_in_a_row(p2p_comm *world, void *arg)
 {
-    enum { CALLS = 4000 };
+    enum { CALLS = 500 };
     uintptr_t last[2][2] = {{0}};
     size_t ranks = (size_t)p2p_size(world);
 

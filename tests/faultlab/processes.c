@@ -162,7 +162,7 @@ static int body_straggler(p2p_comm *world)
 {
     int word = 0, rank = p2p_rank(world);
     for (int round = 0; round < 3; round++) {
-        if (rank == 1) work(0.8);
+        if (rank == 1) work(0.4);
         if (rank == 1) WANT_OK(world, p2p_send(world, &word, sizeof word, 0, 0));
         if (rank == 0) WANT_OK(world, p2p_recv(world, &word, sizeof word, 1, 0, P2P_STATUS_IGNORE));
     }
@@ -172,7 +172,7 @@ static int body_straggler(p2p_comm *world)
 static void straggler(void)
 {
     static lab_job job = {.size = 2, .body = body_straggler};
-    setenv("PAIRWISE_TIMEOUT", "1500ms", 1);
+    setenv("PAIRWISE_TIMEOUT", "900ms", 1);
     lab_run(&job);
     lab_expect_fine(&job);
 }
