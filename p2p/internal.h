@@ -154,7 +154,7 @@ struct p2p_engine {
     bool express; /* nor anything else that it must go the long way for */
     void *world_state;
     size_t link_room; /* bytes that a link can hold; set by a world whose peers' memory can be read */
-    p2p_peer *peers; /* [size] */
+    p2p_peer *peers;  /* [size] */
     p2p_request_list posted_any, layers;
     p2p_peer *dirty;
     p2p_block *blocks, *views;

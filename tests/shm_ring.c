@@ -175,7 +175,8 @@ Test(shm_ring, near_lines_while_the_reader_keeps_up)
         read_all(&r);
     }
     while (write_one(&r, lines_of_record * RING_LINE - RING_HEAD)) records++;
-    cr_assert_gt(records * lines_of_record, r.writer.size / 2, "%zu records of %zu lines at %zu", records, lines_of_record, (size_t)r.writer.at % r.writer.size);
+    cr_assert_gt(records * lines_of_record, r.writer.size / 2, "%zu records of %zu lines at %zu", records,
+                 lines_of_record, (size_t)r.writer.at % r.writer.size);
     free(r.memory);
 }
 
