@@ -29,7 +29,7 @@
 
 #define DOZE_NS 1000000
 #define QUICK_LOOKS 100
-#define LOOKS_ELSEWHERE 4000
+#define LOOK_ELSEWHERE_NS UINT64_C(3000)
 
 /* A wait for all ranks of a communicator to come to a step of a collective. */
 typedef struct {
@@ -142,17 +142,23 @@ static bool all_missing_run_elsewhere(p2p_engine *engine, meeting *m)
     return true;
 }
 
+static bool look_often(meeting *m)
+{
+    for (int looks = 0; looks < QUICK_LOOKS; looks++)
+        if (all_there(m)) return true;
+    return false;
+}
+
 /* The others are often here in no time: with a core for each rank; and between two steps, if all that are still missing run
  * on other cores. To give way would then help nobody, and take longer than it takes them to come. Not so at the first step:
  * who is missing there is still in the program, and whoever has the core next may finish the step before this one. */
 static void look_quickly(p2p_engine *engine, meeting *m)
 {
     const p2p_spin *spin = &engine->spin;
-    int looks = 1;
     if (all_there(m)) return;
-    if (spin->cheap_looks && spin->now) looks = QUICK_LOOKS;
-    if (spin->shares_cores && m->steps > 1 && all_missing_run_elsewhere(engine, m)) looks = LOOKS_ELSEWHERE;
-    while (!all_there(m) && --looks > 0) continue;
+    if (spin->cheap_looks && spin->now) look_often(m);
+    if (!spin->shares_cores || m->steps == 1 || !all_missing_run_elsewhere(engine, m)) return;
+    for (uint64_t end = p2p__now() + LOOK_ELSEWHERE_NS; !look_often(m) && p2p__now() < end;) continue;
 }
 
 static bool is_complete(p2p_engine *engine, void *arg)

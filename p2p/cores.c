@@ -5,7 +5,7 @@
 
 #include "p2p/internal.h"
 
-#define LOOK_ROUND_AFTER 16 /* waits */
+#define LOOKS_ROUND_LAST 4096 /* waits */
 
 int p2p__cores(void)
 {
@@ -40,10 +40,14 @@ bool p2p__cores_has(const p2p_engine *engine, int rank, int core)
     return atomic_load_explicit(&engine->board->rows[rank].core, memory_order_relaxed) == core + 1;
 }
 
+/* Where other programs fill the cores the system moves ranks again and again: then they go home more and more seldom. */
 void p2p__cores_spread(p2p_engine *engine)
 {
     int here = p2p__cores_show(engine), ranks = 0, cores = engine->spin.cores;
-    if (++engine->waits % LOOK_ROUND_AFTER) return;
+    if (++engine->waits < engine->looks_round_after) return;
+    engine->waits = 0;
     for (int q = 0; q < engine->size; q++) ranks += p2p__cores_has(engine, q, here);
-    if (ranks > (engine->size + cores - 1) / cores) p2p__cores_go_home(engine->rank);
+    if (ranks <= (engine->size + cores - 1) / cores) return;
+    p2p__cores_go_home(engine->rank);
+    if (engine->looks_round_after < LOOKS_ROUND_LAST) engine->looks_round_after *= 2;
 }

@@ -21,6 +21,8 @@
 
 struct p2p_engine;
 
+#define LOOKS_ROUND_FIRST 16 /* waits; then twice as many each time that it had to go home */
+
 /* Cores that this process may use; 1 if the system does not say. */
 int p2p__cores(void);
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "p2p/control.h"
+#include "p2p/cores.h"
 #include "p2p/crc.h"
 #include "p2p/trace_rank.h"
 
@@ -74,6 +75,7 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, board *b, p2p_e
     engine->memory_fd = memory_fd;
     engine->row = &b->rows[rank];
     engine->next_id = 1;
+    engine->looks_round_after = LOOKS_ROUND_FIRST;
     engine->share = engine->config.unexpected_max / (uint64_t)b->size;
     engine->clock = &engine->own_clock;
     engine->world = p2p__world_find(b->config.world);

@@ -147,7 +147,7 @@ struct p2p_engine {
     p2p_clock own_clock; /* virtual, of the rank */
     p2p_clock *clock;    /* that of the rank, or of the non-blocking collective whose step runs */
     p2p_spin spin;
-    unsigned waits; /* so far, where a look asks nothing of the system */
+    unsigned waits, looks_round_after; /* since this rank looked who shares its core; and when it does again */
     const p2p_world *world;
     bool sealed;  /* headers carry a checksum */
     bool brief;   /* nothing is asked for (a seal, virtual time, a trace) that needs all of a short message's header */
