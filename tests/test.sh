@@ -107,7 +107,8 @@ knows_no_world() {
     esac
 }
 
-# What they compute is the same in each world, and takes long: with `course` in the last one only. test-all runs them in all.
+# What they compute is the same in each world, and takes long: with `course` or ONCE=1 in the last one only. For the others
+# see all/worlds.sh.
 is_long_in_each() {
     case ${1#tests/} in
     network* | trainer_golden* | trainer_program*) ;;
@@ -133,7 +134,7 @@ for PAIRWISE_WORLD in $worlds; do
         if knows_no_world "$source"; then
             if [ "$PAIRWISE_WORLD" != "$first" ] || [ -n "${ONLY_WORLDS:-}${ONLY_MESSAGES:-}" ]; then continue; fi
         fi
-        if [ "$course" ] && [ -z "${ALL:-}" ] && is_long_in_each "$source" && [ "$PAIRWISE_WORLD" != "$last" ]; then continue; fi
+        if [ "$course${ONCE:-}" ] && [ -z "${ALL:-}" ] && is_long_in_each "$source" && [ "$PAIRWISE_WORLD" != "$last" ]; then continue; fi
         if [ -n "${ONLY_MESSAGES:-}" ] && is_made_of_messages "$source"; then continue; fi
         if [ -x "$program" ]; then
             suite "$program"

@@ -4,14 +4,14 @@
 # peers.sh: ours next to Open MPI and MPICH, whichever are installed, in turn in one run: half a round trip, and
 # all-reduce in place (f32, sum), by size. Medians of the rounds' medians, and ours/theirs: below 1, ours is faster.
 #
-#       bench/peers/peers.sh                      after make; about three minutes
-#       ROUNDS=5 RANKS="2 4" MAX=1M SECONDS_EACH=5 PAIRWISE_WORLD=socket bench/peers/peers.sh
+#       bench/peers/peers.sh                      after make; about four minutes
+#       ROUNDS=3 RANKS="2 4" MAX=1M SECONDS_EACH=5 PAIRWISE_WORLD=socket bench/peers/peers.sh
 #
 # Status 1 if any element was wrong or a program failed; what is not installed is skipped, and said so.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 B=${BUILD:-build}
-rounds=${ROUNDS:-3} ranks=${RANKS:-2 4 8} min=${MIN:-8} max=${MAX:-16M} factor=${FACTOR:-8} each=${SECONDS_EACH:-3}
+rounds=${ROUNDS:-5} ranks=${RANKS:-2 4 8} min=${MIN:-8} max=${MAX:-16M} factor=${FACTOR:-8} each=${SECONDS_EACH:-3}
 limit=${LIMIT:-120} # seconds, for one program: MPICH with more ranks than cores can take for ever
 cores=$(nproc) world=${PAIRWISE_WORLD:-shm}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_base_warn_component_unused=0

@@ -10,4 +10,4 @@ targets=all
 check "build with the sanitizers" make BUILD=build/asan SAN=address,undefined $targets
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1 SUITE_SECONDS=600
 export LSAN_OPTIONS=suppressions=$PWD/tests/all/opencl.supp:print_suppressions=0
-check "suites and faults under the sanitizers" env BUILD=build/asan tests/test.sh
+check "suites and faults under the sanitizers" env ONCE=1 BUILD=build/asan tests/test.sh
