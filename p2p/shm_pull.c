@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "p2p/pull.h"
 #include "p2p/world_shm.h"
@@ -37,6 +36,16 @@ typedef struct {
     uint64_t there;
     size_t bytes, chunk;
 } transfer;
+
+static pid_t pid_of(const p2p_engine *engine, const p2p_peer *peer)
+{
+    return (pid_t)atomic_load(&engine->board->rows[peer->rank].pid);
+}
+
+static size_t chunks_of(const transfer *t)
+{
+    return (t->bytes + t->chunk - 1) / t->chunk;
+}
 
 /* ---- Claims: number of the offer (32 bits), chunks [first, end) that nobody has claimed (16, 16) ---- */
 
@@ -94,7 +103,7 @@ static bool write_chunk(p2p_engine *engine, p2p_peer *peer, shm_offer *offer)
     const struct p2p_request *send = p2p__list_find(&peer->awaits_clear,
                                                     atomic_load_explicit(&offer->message, memory_order_relaxed));
     transfer t = {.copy = p2p__push,
-                  .peer = (pid_t)atomic_load(&engine->board->rows[peer->rank].pid),
+                  .peer = pid_of(engine, peer),
                   .there = atomic_load_explicit(&offer->to, memory_order_relaxed),
                   .chunk = atomic_load_explicit(&offer->chunk, memory_order_relaxed)};
     if (!send || !claim_last(offer, seen)) return false;
@@ -128,7 +137,7 @@ static void make_offer(shm_offer *offer, const transfer *t, uint64_t message)
     atomic_store_explicit(&offer->written, 0, memory_order_relaxed);
     atomic_store_explicit(&offer->refused, 0, memory_order_relaxed);
     uint32_t number = number_in(atomic_load(&offer->claims)) + 1;
-    atomic_store(&offer->claims, claims_of(number, 0, (t->bytes + t->chunk - 1) / t->chunk));
+    atomic_store(&offer->claims, claims_of(number, 0, chunks_of(t)));
 }
 
 /* From here on the sender claims nothing. Returns where what it has claimed begins. */
@@ -156,7 +165,7 @@ static bool wait_for_sender(p2p_engine *engine, pid_t sender, const shm_offer *o
 static bool pull_together(p2p_engine *engine, p2p_peer *peer, const transfer *t, uint64_t message)
 {
     shm_offer *offer = ((link_end *)peer->link)->given;
-    size_t chunk, all = (t->bytes + t->chunk - 1) / t->chunk;
+    size_t chunk, all = chunks_of(t);
     bool fine = true;
     make_offer(offer, t, message);
     p2p__shm_wake_after(engine, peer);
@@ -188,7 +197,7 @@ bool p2p__shm_pull(p2p_engine *engine, p2p_peer *peer, void *to, const wire_head
 {
     shm_world *w = engine->world_state;
     transfer t = {.copy = at ? copy_in_place : p2p__pull,
-                  .peer = (pid_t)atomic_load(&engine->board->rows[peer->rank].pid),
+                  .peer = pid_of(engine, peer),
                   .here = to,
                   .there = at ? (uintptr_t)at : request->receiver_id,
                   .bytes = (size_t)request->bytes,

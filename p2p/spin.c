@@ -57,12 +57,19 @@ static uint64_t spin_time(p2p_spin *spin)
     return spin->longest;
 }
 
+/* Returns when it is over. */
+static uint64_t yield_since(p2p_spin *spin, uint64_t before)
+{
+    sched_yield();
+    uint64_t after = p2p__now();
+    if (after - before > SLOW_YIELD_NS) spin->crowded = TRY_AGAIN_AFTER;
+    return after;
+}
+
 bool p2p__spin_give_way(p2p_spin *spin)
 {
     if (spin->crowded) return false;
-    uint64_t before = p2p__now();
-    sched_yield();
-    if (p2p__now() - before > SLOW_YIELD_NS) spin->crowded = TRY_AGAIN_AFTER;
+    yield_since(spin, p2p__now());
     return true;
 }
 
@@ -85,12 +92,9 @@ static bool yield_once(p2p_spin *spin, p2p_spell *spell, uint64_t before)
 {
     if (!spell->yields_left) return false;
     spell->yields_left--;
-    sched_yield();
-    uint64_t after = p2p__now();
+    uint64_t after = yield_since(spin, before);
     if (after - before > SWITCH_NS) spell->gave_way = true;
-    if (after - before <= SLOW_YIELD_NS) return after - spell->started < spin->yielding;
-    spin->crowded = TRY_AGAIN_AFTER;
-    return false;
+    return !spin->crowded && after - spell->started < spin->yielding;
 }
 
 bool p2p__spell_goes_on(p2p_spin *spin, p2p_spell *spell)

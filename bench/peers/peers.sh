@@ -4,7 +4,7 @@
 # peers.sh: ours next to Open MPI and MPICH, whichever are installed, in turn in one run: half a round trip, and
 # all-reduce in place (f32, sum), by size. Medians of the rounds' medians, and ours/theirs: below 1, ours is faster.
 #
-#       bench/peers/peers.sh                      after make; about four minutes
+#       bench/peers/peers.sh                      after make; about seven minutes
 #       ROUNDS=3 RANKS="2 4" MAX=1M SECONDS_EACH=5 PAIRWISE_WORLD=socket bench/peers/peers.sh
 #
 # Status 1 if any element was wrong or a program failed; what is not installed is skipped, and said so.
