@@ -131,7 +131,7 @@ typedef struct {
     bool delays;          /* ranks are late at random, before every Pairwise call of the learner */
     uint64_t delay_seed;  /* how */
     double world_seconds; /* time limit of one world; 0: 10 */
-    const char *trace;      /* a file for a trace of the last world that ran; NULL: none */
+    const char *trace;    /* a file for a trace of the last world that ran; NULL: none */
     bool quiet_compiler;  /* warnings are not passed on */
     const char *instead;  /* a file that stands in for the exercise's first one: a mutant */
     const char *fallback; /* a folder for files that `folder` does not have; NULL: none */
