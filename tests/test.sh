@@ -12,9 +12,17 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 B=${BUILD:-build}
-log=$(mktemp "${TMPDIR:-/tmp}/pairwise.XXXXXX")
-trap 'rm -f "$log" "$log.common"' EXIT
-passed=0 failed=0 skipped=0 unchanged=0 programs=0
+# Whatever a test leaves in the temporary folder goes with it, however the test ended. Graded code, which runs as another
+# user, must be able to enter.
+work=$(mktemp -d "${TMPDIR:-/tmp}/pairwise.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+chmod 755 "$work"
+log=$work/log
+export TMPDIR=$work/tmp
+mkdir -m 1777 "$TMPDIR"
+passed=0 failed=0 skipped=0 unchanged=0 failures=()
 course=$([ "${1:-}" = course ] && echo yes)
 worlds=${WORLDS:-${PAIRWISE_WORLD:-socket shm}} first=${worlds%% *} last=${worlds##* }
 
@@ -41,39 +49,49 @@ is_unchanged() {
     local count
     [ -n "$stamps" ] || return 1
     sum=$(inputs "$1") && count=$("$B/learn" stamp fresh "${1#"$B"/}@$PAIRWISE_WORLD" "$sum") || return 1
-    unchanged=$((unchanged + count)) programs=$((programs + 1))
+    unchanged=$((unchanged + count))
 }
 
 keep() {
     if [ -n "$stamps" ] && [ -n "$sum" ]; then "$B/learn" stamp keep "${1#"$B"/}@$PAIRWISE_WORLD" "$sum" "$2"; fi
 }
 
-# Criterion's closing line: [====] Synthesis: Tested: 5 | Passing: 4 | Failing: 1 | Crashing: 0
-field() { sed -n "s/.*Synthesis:.* $1: *\([0-9]*\).*/\1/p" "$log" | tail -n 1; }
+# Of Criterion's report in the Test Anything Protocol, which is the same in every language:
+#       ok - SUITE::TEST  (0.01s)
+#       not ok - SUITE::TEST timed out (0.10s)
+#       ok - SUITE::TEST  # SKIP REASON
+count() { grep -c -E "$1" "$log.tap"; }
+
+# One more failure, as the command that runs it alone.
+failure() { failures+=("PAIRWISE_WORLD=$PAIRWISE_WORLD $*"); }
 
 # Since this second of the clock; not worth a line if short.
 took() { [ $((SECONDS - $1)) -lt 2 ] || echo "== $((SECONDS - $1)) s"; }
 
 suite() {
-    local status good bad start sum=
+    local status good bad missing start sum= name
     is_unchanged "$1" && return
     printf '%s\n' "-- $1 ($PAIRWISE_WORLD)"
     start=$SECONDS
-    timeout -k 5 "${SUITE_SECONDS:-300}" "$1" 2>&1 | tee "$log"
-    status=${PIPESTATUS[0]}
+    rm -f "$log.tap"
+    timeout -k 5 "${SUITE_SECONDS:-300}" "$1" --tap="$log.tap" 2>&1
+    status=$?
     took $start
-    good=$(field Passing) bad=$(($(field Tested) - ${good:-0}))
-    if [ "$status" -ne 0 ] && [ "$bad" -le 0 ]; then
-        echo "$1 ended with status $status"
+    touch "$log.tap"
+    missing=$(count '^ok .*# SKIP') bad=$(count '^not ok ') good=$(($(count '^ok ') - missing))
+    sed -n 's/^ok .*# SKIP //p' "$log.tap" | sort | uniq -c | sed 's/^ *\([0-9]*\)/-- skipped, \1 of them:/'
+    while read -r _ _ _ name _; do failure "$1 --filter ${name/::/\/}"; done < <(grep '^not ok ' "$log.tap")
+    if [ "$bad" -eq 0 ] && { [ "$status" -ne 0 ] || [ $((good + missing)) -eq 0 ]; }; then
+        failure "$1, which ran $good tests and ended with status $status"
         bad=1
     fi
-    [ "$bad" -eq 0 ] && keep "$1" "${good:-0}"
-    passed=$((passed + ${good:-0})) failed=$((failed + bad))
+    [ "$bad" -eq 0 ] && keep "$1" "$good"
+    passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + missing))
 }
 
 # faultlab's closing line: 40 passed, 0 failed, 2 skipped
 faults() {
-    local status line start sum=
+    local status line start sum= name
     is_unchanged "$B/tests/faultlab" && return
     printf '%s\n' "-- $B/tests/faultlab --all ($PAIRWISE_WORLD)"
     start=$SECONDS
@@ -83,8 +101,10 @@ faults() {
     line=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1 | tr -dc '0-9 ')
     # shellcheck disable=SC2086  # three numbers
     set -- ${line:-0 1 0}
+    while read -r _ name _; do failure "$B/tests/faultlab ${name%:}"; done < <(grep '^FAIL ' "$log")
     if [ "$status" -ne 0 ] && [ "$2" -eq 0 ]; then
         echo "faultlab ended with status $status"
+        failure "$B/tests/faultlab, which ended with status $status"
         set -- "$1" 1 "${3:-0}"
     fi
     [ "$2" -eq 0 ] && keep "$B/tests/faultlab" "$1"
@@ -96,7 +116,8 @@ solutions() {
     "$B/learn" solutions | tee "$log"
     # shellcheck disable=SC2046  # three numbers
     set -- $(tail -n 1 "$log" | tr -dc '0-9 ')
-    passed=$((passed + ${1:-0})) failed=$((failed + ${2:-1}))
+    passed=$((passed + ${1:-0})) failed=$((failed + ${2:-1})) unchanged=$((unchanged + ${3:-0}))
+    while read -r _ name; do failures+=("$name"); done < <(grep '^FAIL ' "$log")
 }
 
 # Those that have nothing to do with worlds, or choose one themselves, run once; with ONLY_WORLDS=1 not at all.
@@ -146,11 +167,18 @@ for PAIRWISE_WORLD in $worlds; do
     [ -x "$B/tests/faultlab" ] && faults
 done
 unset PAIRWISE_WORLD
-[ $programs -gt 0 ] && echo "-- unchanged since they passed, and not run again: $unchanged tests in $programs programs (ALL=1 runs them)"
 [ "$course" ] && solutions
 
+left=$(ls -A "$TMPDIR")
+if [ "$left" ]; then
+    failures+=("left behind in the temporary folder: $(echo "$left" | head -n 5 | tr '\n' ' ')")
+    failed=$((failed + 1))
+fi
+
 echo "-- all of $B/tests"
-echo "$passed passed, $failed failed, $skipped skipped"
+[ $unchanged -gt 0 ] && echo "-- $unchanged of them have not changed since they passed, and were not run again (ALL=1 runs them)"
+[ $failed -eq 0 ] || printf -- '-- failed: %s\n' "${failures[@]}"
+echo "$((passed + unchanged)) passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]
 status=$?
 

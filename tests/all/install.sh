@@ -41,3 +41,8 @@ fi
 check "install with DESTDIR" make install PREFIX=/usr DESTDIR="$work/dest"
 check "DESTDIR has the files, PREFIX the paths" \
     sh -c "test -x '$work/dest/usr/bin/pairwise-launch' && grep -qx prefix=/usr '$work/dest/usr/lib/pkgconfig/pairwise.pc'"
+check "uninstall takes away every file" make uninstall PREFIX="$prefix"
+check "nothing is left" sh -c "[ -z \"\$(find '$prefix' ! -type d)\" ] && [ ! -e '$prefix/include/pairwise' ]"
+check "install into a relative prefix" make install PREFIX=build/here
+check "its pkg-config file has the whole path" grep -qx "prefix=$PWD/build/here" build/here/lib/pkgconfig/pairwise.pc
+rm -rf build/here
