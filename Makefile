@@ -143,8 +143,10 @@ lint: $(BUILD)/build_id.h $(BUILD)/course.h build/.setup-lint ## clang-tidy and 
 format: build/.setup-lint ## clang-format, in place
 	clang-format -i $(SOURCES) $(wildcard kernels/*.cl kernels/*/*.cl)
 install: all ## headers, libraries, pairwise-launch, pairwise-replay, pairwise-train, pkg-config files
-	@scripts/install.sh "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(HEADERS)
+	@scripts/install.sh install "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(HEADERS)
+uninstall: ## takes away what install put there (with the same PREFIX and DESTDIR)
+	@scripts/install.sh uninstall "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(HEADERS)
 clean: ## remove $(BUILD)/
 	rm -rf $(BUILD)
 
-.PHONY: help all cases suites training test-all test-long bench plots tune bench-peers demo tour lint format install clean
+.PHONY: help all cases suites training test-all test-long bench plots tune bench-peers demo tour lint format install uninstall clean

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# install.sh DESTDIR PREFIX VERSION HEADER...: what `make install` does. Afterwards
+# install.sh install|uninstall DESTDIR PREFIX VERSION HEADER...: what `make install` and `make uninstall` do. After the first
 #       cc prog.c $(pkg-config --cflags --libs pairwise)        with #include "p2p/p2p.h"
 #       pairwise-launch -n 4 ./a.out
 # and where OpenCL is there, for kernels/kernels.h and trainer/trainer.h:
@@ -9,12 +9,23 @@
 set -eu
 cd "$(dirname "$0")/.."
 B=${BUILD:-build}
-dest=$1 prefix=$2 version=$3
-shift 3
+action=$1 dest=$2 prefix=$3 version=$4
+shift 4
+case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac # pkg-config files need a whole path
+
+install_file() { # MODE FILE TO
+    install -D -m "$1" "$2" "$3"
+    printf '  INST %s\n' "$3"
+}
+
+uninstall_file() {
+    [ -e "$3" ] || return 0
+    rm -f "$3"
+    printf '  RM   %s\n' "$3"
+}
 
 put() { # MODE FILE TO
-    install -D -m "$1" "$2" "$dest$prefix/$3"
-    printf '  INST %s\n' "$dest$prefix/$3"
+    "${action}_file" "$1" "$2" "$dest$prefix/$3"
 }
 
 for header in "$@"; do
@@ -25,6 +36,7 @@ put 755 "$B/launch" bin/pairwise-launch
 put 755 "$B/replay" bin/pairwise-replay
 
 describe() { # NAME DESCRIPTION LIBS
+    mkdir -p "$B"
     cat >"$B/$1.pc" <<END
 prefix=$prefix
 
@@ -38,8 +50,11 @@ END
 }
 
 describe pairwise "Ranks and messages for learning and measuring distributed training" -lpairwise
-if [ -e "$B/libpairwise_train.a" ]; then
+if [ "$action" = uninstall ] || [ -e "$B/libpairwise_train.a" ]; then
     put 644 "$B/libpairwise_train.a" lib/libpairwise_train.a
     put 755 "$B/train" bin/pairwise-train
     describe pairwise-train "OpenCL kernels and data-parallel training" "-lpairwise_train -lpairwise -lOpenCL -lm"
+fi
+if [ "$action" = uninstall ] && [ -d "$dest$prefix/include/pairwise" ]; then
+    find "$dest$prefix/include/pairwise" -depth -type d -empty -delete
 fi
