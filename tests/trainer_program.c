@@ -101,6 +101,23 @@ Test(options, are_all_in_the_help)
     process_free(&result);
 }
 
+/* A device is written to, a file is replaced: of the one the file must be writable, of the other the folder. */
+Test(options, ask_for_no_more_permission_than_is_needed)
+{
+    train_settings settings;
+    train_job job;
+    train_error error = {""};
+    cr_assert(geteuid() != 0 || setuid(65534) == 0);
+    train_defaults(&settings);
+    settings.train_limit = settings.test_limit = 2;
+    settings.save = settings.dump_logits = "/dev/full";
+    cr_assert(train_prepare(&settings, &job, &error) == P2P_OK, "%s", error.text);
+    train_job_free(&job);
+    settings.save = "/dev/weights";
+    cr_assert(train_prepare(&settings, &job, &error) == P2P_ERR_ARG);
+    ASSERT_CONTAINS(error.text, "--save: /dev/: Permission denied");
+}
+
 /* ---- What it prints and writes ---- */
 
 Test(output, has_a_line_a_step_and_a_line_an_evaluation, .init = make_test_folder, .fini = remove_test_folder)

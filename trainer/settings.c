@@ -117,10 +117,11 @@ static p2p_err check_file(const char *option, const char *path, train_error *err
     snprintf(folder, sizeof folder, "%.*s", (int)(length ? length : 1), length ? path : ".");
     if (stat(folder, &there) != 0 || !S_ISDIR(there.st_mode))
         return train__fail(error, P2P_ERR_ARG, "%s: there is no folder %s", option, folder);
-    if (stat(path, &there) == 0 && S_ISDIR(there.st_mode))
-        return train__fail(error, P2P_ERR_ARG, "%s: %s is a folder", option, path);
-    if (access(folder, W_OK) != 0)
-        return train__fail(error, P2P_ERR_ARG, "%s: %s: %s", option, folder, strerror(errno));
+    bool exists = stat(path, &there) == 0;
+    if (exists && S_ISDIR(there.st_mode)) return train__fail(error, P2P_ERR_ARG, "%s: %s is a folder", option, path);
+    const char *written = exists && !S_ISREG(there.st_mode) ? path : folder; /* as train__durable_begin does */
+    if (access(written, W_OK) != 0)
+        return train__fail(error, P2P_ERR_ARG, "%s: %s: %s", option, written, strerror(errno));
     return P2P_OK;
 }
 
