@@ -140,7 +140,8 @@ size_t kernel_buffer_floats(const kernel_buffer *buffer);
 
 static inline kernel_slice kernel_at(kernel_buffer *buffer, size_t first)
 {
-    return (kernel_slice){buffer, first};
+    kernel_slice slice = {buffer, first};
+    return slice;
 }
 
 /* Copy count floats between the host and any buffer; both wait until it is done (read: and for all work before it). */

@@ -33,12 +33,12 @@ enum request_kind { REQUEST_SEND, REQUEST_RECV, REQUEST_LAYER };
 enum request_list { LIST_NONE, LIST_POSTED, LIST_AWAITS_CLEAR, LIST_AWAITS_PAYLOAD, LIST_LAYER };
 
 /* One operation. Blocking calls keep theirs on the stack; the others are allocated. */
-struct p2p_request {
-    struct p2p_request *next; /* in the list that `where` says */
+struct p2p_operation {
+    struct p2p_operation *next; /* in the list that `where` says */
     enum request_list where;
     enum request_kind kind;
     p2p_comm *comm;
-    struct p2p_request *all_next, **all_link; /* allocated ones: all of the engine */
+    struct p2p_operation *all_next, **all_link; /* allocated ones: all of the engine */
     bool done, counted;
     p2p_err err;
     p2p_status status;
@@ -74,8 +74,8 @@ typedef struct p2p_unexpected {
     uint64_t order; /* of arrival, over all peers */
     wire_header header;
     bool complete;
-    struct p2p_request *claimed; /* a receive took it while it was still arriving */
-    struct p2p_request *sender;  /* a send of this rank to itself that waits to be matched */
+    struct p2p_operation *claimed; /* a receive took it while it was still arriving */
+    struct p2p_operation *sender;  /* a send of this rank to itself that waits to be matched */
     char data[];
 } p2p_unexpected;
 

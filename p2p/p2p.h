@@ -5,7 +5,8 @@
  * A rank is a process. Ranks of a world send each other messages; a message has a source, a tag, a communicator
  * and bytes. Everything here returns p2p_err: 0 (P2P_OK) or a negative code; outputs are set only on success.
  * By default an error prints one message (rank, call, line, cause, what to try) and ends the job;
- * see p2p_set_errors. Byte counts are size_t and have no 2 GiB limit. A communicator belongs to one thread.
+ * see p2p_set_errors. Byte counts are size_t and have no 2 GiB limit. A communicator belongs to one thread. All public
+ * headers are C11 and C++11.
  *
  *      launch            p2p_launch, p2p_init, p2p_finalize, p2p_abort
  *      who am I          p2p_rank, p2p_size, p2p_time, p2p_is_terminal
@@ -60,8 +61,8 @@ typedef enum { P2P_ERRORS_FATAL = 0, P2P_ERRORS_RETURN = 1 } p2p_errors;
 
 /* ---- Types and constants ---- */
 
-typedef struct p2p_comm p2p_comm;        /* one rank's handle on a group of ranks */
-typedef struct p2p_request *p2p_request; /* an operation under way; P2P_REQUEST_NULL when done */
+typedef struct p2p_comm p2p_comm;          /* one rank's handle on a group of ranks */
+typedef struct p2p_operation *p2p_request; /* an operation under way; P2P_REQUEST_NULL when done */
 
 typedef struct {
     int source; /* rank in the communicator the message was sent in */

@@ -3,7 +3,7 @@
 #include "p2p/internal.h"
 
 typedef struct {
-    struct p2p_request like; /* the receive that is asked about; never posted */
+    struct p2p_operation like; /* the receive that is asked about; never posted */
     p2p_unexpected *found;
 } question;
 

@@ -160,7 +160,7 @@ static p2p_err recv_and_wait(p2p_comm *comm, void *buf, size_t bytes, int source
     p2p_err err = check_recv(comm, buf, bytes, source, tag);
     if (err) return err;
     if (p2p__express_recv(comm, buf, bytes, source, tag, context, status)) return P2P_OK;
-    struct p2p_request request;
+    struct p2p_operation request;
     p2p__request_init(&request, REQUEST_RECV, comm, buf, bytes);
     request.context = context;
     err = p2p__start_recv(&request, source, tag);

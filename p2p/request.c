@@ -10,7 +10,7 @@
 
 void p2p__request_init(p2p_request request, enum request_kind kind, p2p_comm *comm, void *buf, size_t bytes)
 {
-    memset(request, 0, offsetof(struct p2p_request, packet));
+    memset(request, 0, offsetof(struct p2p_operation, packet));
     request->kind = kind;
     request->comm = comm;
     request->counted = true;

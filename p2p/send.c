@@ -32,7 +32,7 @@ static void request_sent(p2p_engine *engine, p2p_packet *packet)
 }
 
 /* What a receiver could read by itself. False if it has to be sent. */
-static bool say_where(p2p_engine *engine, const struct p2p_request *request, wire_header *header)
+static bool say_where(p2p_engine *engine, const struct p2p_operation *request, wire_header *header)
 {
     uint64_t place = p2p__shared_place(engine, request->buf, request->bytes);
     if (!place && !p2p__reads_memory(engine, request->bytes)) return false;
@@ -101,7 +101,7 @@ static p2p_err send_to_peer(p2p_engine *engine, p2p_peer *peer, p2p_request requ
 
 /* Users may count on short messages being kept for the receiver. Collectives need not: what would have to go through a link
  * by turns, the receiver had better read out of the sender's memory. */
-static bool may_be_buffered(const p2p_engine *engine, const struct p2p_request *request, const p2p_peer *peer)
+static bool may_be_buffered(const p2p_engine *engine, const struct p2p_operation *request, const p2p_peer *peer)
 {
     bool collective = request->context != request->comm->context;
     if (collective && request->bytes > engine->link_room / 2 && p2p__reads_memory(engine, request->bytes) &&
@@ -164,7 +164,7 @@ static p2p_err send_and_wait(p2p_comm *comm, const void *buf, size_t bytes, int 
     p2p_err err = check_send(comm, buf, bytes, dest, tag);
     if (err) return err;
     if (!match && p2p__express_send(comm, buf, bytes, dest, tag, context)) return P2P_OK;
-    struct p2p_request request;
+    struct p2p_operation request;
     p2p__request_init(&request, REQUEST_SEND, comm, (void *)(uintptr_t)buf, bytes);
     request.context = context;
     err = p2p__start_send(&request, dest, tag, match);

@@ -39,7 +39,7 @@ static p2p_err exchange(p2p_comm *comm, const void *sendbuf, size_t sendbytes, i
 {
     p2p_err err = check(comm, sendbuf, sendbytes, dest, sendtag, recvbuf, recvbytes, source, recvtag);
     if (err) return err;
-    struct p2p_request send, receive;
+    struct p2p_operation send, receive;
     p2p__request_init(&send, REQUEST_SEND, comm, (void *)(uintptr_t)sendbuf, sendbytes);
     p2p__request_init(&receive, REQUEST_RECV, comm, recvbuf, recvbytes);
     send.context = receive.context = context;

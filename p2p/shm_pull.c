@@ -100,8 +100,8 @@ static bool write_chunk(p2p_engine *engine, p2p_peer *peer, shm_offer *offer)
 {
     uint64_t seen = atomic_load_explicit(&offer->claims, memory_order_acquire);
     if (first_in(seen) == end_in(seen)) return false;
-    const struct p2p_request *send = p2p__list_find(&peer->awaits_clear,
-                                                    atomic_load_explicit(&offer->message, memory_order_relaxed));
+    const struct p2p_operation *send = p2p__list_find(&peer->awaits_clear,
+                                                      atomic_load_explicit(&offer->message, memory_order_relaxed));
     transfer t = {.copy = p2p__push,
                   .peer = pid_of(engine, peer),
                   .there = atomic_load_explicit(&offer->to, memory_order_relaxed),

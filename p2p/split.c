@@ -16,7 +16,7 @@ typedef struct {
 
 static p2p_err quiet_send(p2p_comm *comm, const void *buf, size_t bytes, int dest)
 {
-    struct p2p_request request;
+    struct p2p_operation request;
     p2p__request_init(&request, REQUEST_SEND, comm, (void *)(uintptr_t)buf, bytes);
     request.counted = false;
     request.context = comm->context + 1;
@@ -26,7 +26,7 @@ static p2p_err quiet_send(p2p_comm *comm, const void *buf, size_t bytes, int des
 
 static p2p_err quiet_recv(p2p_comm *comm, void *buf, size_t bytes, int source)
 {
-    struct p2p_request request;
+    struct p2p_operation request;
     p2p__request_init(&request, REQUEST_RECV, comm, buf, bytes);
     request.counted = false;
     request.context = comm->context + 1;
