@@ -273,6 +273,8 @@ Test(cifar, names_what_is_wrong_and_where, .init = make_test_folder, .fini = rem
 
     cr_assert(unlink(path) == 0 && mkdir(path, 0700) == 0);
     reading_fails("is not a file");
+    cr_assert(rmdir(path) == 0 && mkfifo(path, 0600) == 0);
+    reading_fails("is not a file");
 }
 
 /* ---- The built-in set ---- */

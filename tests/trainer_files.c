@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/trainer/folder.h"
@@ -175,6 +176,49 @@ static p2p_err read_text(const char *header, const char *data, size_t data_bytes
     return read_error(error);
 }
 
+/* The CRC of a header goes where its digits are, computed with zeros there. */
+static void put_header_crc(char *header, char *digits)
+{
+    char text[9];
+    memset(digits, '0', 8);
+    snprintf(text, sizeof text, "%08x", (unsigned)train__crc(0, header, strlen(header)));
+    memcpy(digits, text, 8);
+}
+
+/* Where the checksum's digits are is known from reading them, not from looking for the key's usual spelling. */
+Test(file, finds_its_checksum_however_the_key_is_spelled, .init = make_folder, .fini = remove_test_folder)
+{
+    train_error error;
+    char header[] = "{\"__metadata__\":{\"crc32c.heade\\u0072\":\"00000000\",\"pairwise.version\":\"1\"}}";
+    put_header_crc(header, strstr(header, "00000000"));
+    cr_assert(read_text(header, "", 0, &error) == P2P_OK, "%s", error.text);
+    cr_assert(read_text("{'__metadata__':{'crc32c.heade\\u0072':'00000000','pairwise.version':'1','crc32c.header':''}}",
+                        "", 0, &error) == P2P_ERR_PROTO);
+    ASSERT_CONTAINS(error.text, "the same key");
+    cr_assert(read_text("{'__metadata__':{'crc32c.header':'\\u0030\\u0030000000','pairwise.version':'1'}}", "", 0,
+                        &error) == P2P_ERR_PROTO);
+    ASSERT_CONTAINS(error.text, "damaged");
+}
+
+/* Processor time, so that a busy machine does not count. */
+Test(file, of_many_arrays_is_read_in_proportionate_time, .init = make_folder, .fini = remove_test_folder)
+{
+    enum { COUNT = 60000 };
+    static char names[COUNT][16];
+    static train_piece pieces[COUNT];
+    static const size_t shape[1] = {1};
+    train_error error;
+    for (size_t i = 0; i < COUNT; i++) {
+        snprintf(names[i], sizeof names[i], "array.%zu", i);
+        pieces[i] = (train_piece){names[i], "U8", 1, shape, &"0123456789"[i % 10], 1};
+    }
+    cr_assert(train__file_write(path, pieces, COUNT, NULL, 0, &error) == P2P_OK, "%s", error.text);
+    clock_t begin = clock();
+    cr_assert(read_error(&error) == P2P_OK, "%s", error.text);
+    double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    cr_assert(seconds < 3, "%d arrays took %.1f s", COUNT, seconds);
+}
+
 Test(file, from_elsewhere_is_read, .init = make_folder, .fini = remove_test_folder)
 {
     train_error error;
@@ -197,6 +241,15 @@ Test(file, that_makes_no_sense_is_refused, .init = make_folder, .fini = remove_t
         "{'w':1}",
         "{'w':{}}",
         "{'w':{'dtype':'F32'}}",
+        "{'w':{'dtype':'U8','dtype':'U8','shape':[4]}}",
+        "{'w':{'dtype':'U8','shape':[2],'shape':[2],'data_offsets':[0,4]}}",
+        "{'__metadata__':{'a':'1','a':'1'},'w':{'dtype':'F32','shape':[1],'data_offsets':[0,4]}}",
+        "{'__metadata__':{'a':'1'},'__metadata__':{'a':'2'},'w':{'dtype':'F32','shape':[1],'data_offsets':[0,4]}}",
+        "{'w\\u0000':{'dtype':'F32','shape':[1],'data_offsets':[0,4]}}",
+        "{'w':{'dtype':'F32','shape':[[[[1]]]],'data_offsets':[0,4]}}",
+        "{'w':{'dtype':'F32','shape':[1,1,1,1,1,1,1,1,1],'data_offsets':[0,4]}}",
+        "{'w':{'dtype':'F32','shape':[1],'data_offsets':[18446744073709551612,18446744073709551616]}}",
+        "{'w':{'dtype':'F32','shape':[1],'data_offsets':[18446744073709551611,18446744073709551615]}}",
         "{}x",
         "{'w':{'dtype':'F32','shape':[2],'data_offsets':[0,4]}}",                   /* shape too large */
         "{'w':{'dtype':'F99','shape':[1],'data_offsets':[0,4]}}",                   /* no such type */
@@ -216,6 +269,14 @@ Test(file, that_makes_no_sense_is_refused, .init = make_folder, .fini = remove_t
         cr_assert(read_text(wrong[i], "abcd", 4, &error) == P2P_ERR_PROTO, "accepted: %s", wrong[i]);
 }
 
+Test(file, cannot_steer_a_terminal_with_its_names, .init = make_folder, .fini = remove_test_folder)
+{
+    train_error error;
+    cr_assert(read_text("{'w\\u001b[2J':{'dtype':'F32','shape':[2],'data_offsets':[0,4]}}", "abcd", 4, &error) ==
+              P2P_ERR_PROTO);
+    ASSERT_CONTAINS(error.text, "w?[2J");
+}
+
 Test(file, that_cannot_be_read_is_named, .init = make_folder, .fini = remove_test_folder)
 {
     train_error error;
@@ -224,6 +285,8 @@ Test(file, that_cannot_be_read_is_named, .init = make_folder, .fini = remove_tes
     cr_assert(mkdir(path, 0700) == 0);
     cr_assert(read_error(&error) == P2P_ERR_SYS);
     ASSERT_CONTAINS(error.text, "Is a directory");
+    cr_assert(rmdir(path) == 0 && mkfifo(path, 0600) == 0);
+    cr_assert(read_error(&error) == P2P_ERR_SYS, "a pipe that nobody writes to was waited for");
 }
 
 /* ---- Writing ---- */

@@ -117,7 +117,7 @@ static p2p_err append(const char *folder, const char *name, train_images *images
     size_t bytes = 0, have = images->count * TRAIN_RECORD;
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
         return train__fail(error, P2P_ERR_ARG, "%.100s...: the path is too long", folder);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe is refused, not waited for */
     if (fd < 0) return train__fail(error, P2P_ERR_ARG, "%s: %s", path, strerror(errno));
     p2p_err err = file_size(path, fd, &bytes, error);
     uint8_t *longer = err ? NULL : realloc(images->records, have + bytes + 1);

@@ -4,11 +4,21 @@
 
 #include "trainer/internal.h"
 
+/* What a file says must not steer a terminal. */
+static void make_printable(char *text)
+{
+    for (; *text; text++)
+        if (((unsigned char)*text < ' ' && *text != '\n') || *text == 0x7f) *text = '?';
+}
+
 void train__explain(train_error *error, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    if (error) vsnprintf(error->text, sizeof error->text, format, args);
+    if (error) {
+        vsnprintf(error->text, sizeof error->text, format, args);
+        make_printable(error->text);
+    }
     va_end(args);
 }
 

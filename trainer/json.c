@@ -25,6 +25,12 @@ bool train__json_next(train_json *json, char c)
     return true;
 }
 
+size_t train__json_place(train_json *json)
+{
+    skip_blanks(json);
+    return json->at;
+}
+
 void train__json_expect(train_json *json, char c)
 {
     if (!train__json_next(json, c)) stop(json);

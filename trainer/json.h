@@ -21,6 +21,9 @@ typedef struct {
 /* Skip blanks; is this the next character? If so, step over it. */
 bool train__json_next(train_json *json, char c);
 
+/* Skip blanks; where the next character stands. */
+size_t train__json_place(train_json *json);
+
 /* It must be: else failed. */
 void train__json_expect(train_json *json, char c);
 

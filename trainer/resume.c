@@ -55,16 +55,25 @@ static p2p_err same_run(const source *from, const train_run_of *run)
     return err ? err : same_words(from, "pairwise.images", "training images:", images);
 }
 
+static p2p_err take_loss(const source *from, double *loss)
+{
+    const char *text = train__file_note(&from->file, "pairwise.loss_sum");
+    char *end;
+    *loss = text ? strtod(text, &end) : 0;
+    if (!text || (end != text && !*end)) return P2P_OK;
+    return train__fail(from->error, P2P_ERR_ARG, "%s: its loss_sum is \"%.40s\", which is no number", from->path, text);
+}
+
 static p2p_err take_place(const source *from, train_start *start)
 {
-    const char *loss = train__file_note(&from->file, "pairwise.loss_sum");
     p2p_err err = number_of(from, "pairwise.step", &start->step);
     if (!err) err = number_of(from, "pairwise.epoch", &start->epoch);
     if (!err) err = number_of(from, "pairwise.position", &start->position);
     if (!err) err = number_of(from, "pairwise.examples", &start->examples);
     if (!err) err = number_of(from, "pairwise.metrics", &start->metrics);
-    start->loss_sum = loss ? strtod(loss, NULL) : 0;
-    return err;
+    if (!err && !start->epoch)
+        err = train__fail(from->error, P2P_ERR_ARG, "%s: epochs begin with 1, not 0", from->path);
+    return err ? err : take_loss(from, &start->loss_sum);
 }
 
 /* ---- The optimiser's state ---- */

@@ -16,7 +16,7 @@
 
 #include "trainer/internal.h"
 
-enum { TRAIN_DIMENSIONS = 8, TRAIN_FILE_VERSION = 1 };
+enum { TRAIN_DIMENSIONS = 8, TRAIN_FILE_VERSION = 1, TRAIN_LENGTH_BYTES = 8 };
 
 #define TRAIN_NOTE_VERSION "pairwise.version"
 #define TRAIN_NOTE_HEADER_CRC "crc32c.header"
@@ -35,17 +35,24 @@ typedef struct {
     const char *key, *value;
 } train_note;
 
-/* A file in memory. Arrays are in the order of their data. */
+/* The same as it stands in a file: `place` is where the value's text begins, in bytes of the header. */
+typedef struct {
+    const char *key, *value;
+    size_t place;
+} train_line;
+
+/* A file in memory. Arrays are in the order of their data, lines in that of their keys. */
 typedef struct {
     char *bytes, *strings;
     size_t length, header; /* of the file, of its header */
     train_array *arrays;
-    train_note *notes;
-    size_t array_count, note_count;
+    const train_array **by_name; /* the same */
+    train_line *lines;
+    size_t array_count, line_count;
 } train_file;
 
-/* Read a file and check all of it. An error names the file, the offset and what is wrong there; then *file is as it was.
- * Free it with train__file_free. */
+/* Read a file and check all of it, in time proportional to its size. An error names the file, the offset and what is wrong
+ * there; then *file is as it was. Free it with train__file_free. */
 p2p_err train__file_read(const char *path, train_file *file, train_error *error);
 void train__file_free(train_file *file);
 
@@ -53,6 +60,13 @@ void train__file_free(train_file *file);
 const train_array *train__file_find(const train_file *file, const char *name);
 const void *train__file_data(const train_file *file, const train_array *array);
 const char *train__file_note(const train_file *file, const char *key);
+const train_line *train__file_line(const train_file *file, const char *key);
+
+/* Used by train__file_read: is what the header says true of the data? Sorts what is looked up by name. */
+p2p_err train__file_check(const char *path, train_file *file, train_error *error);
+
+/* P2P_ERR_PROTO, with what is wrong at this byte of the file. */
+p2p_err train__wrong_at(const char *path, uint64_t offset, const char *what, train_error *error);
 
 /* An array to write. */
 typedef struct {
