@@ -62,36 +62,42 @@ static bool pick(const devices *found, cl_device_type type, int index, cl_device
     return false;
 }
 
-static void append(char *message, size_t bytes, const char *text)
+static void append(kernel_listing *listing, const char *kind, int index, const char *name)
 {
-    size_t length = strlen(message);
+    size_t length = strlen(listing->text);
 
-    snprintf(message + length, bytes - length, "%s", text);
+    snprintf(listing->text + length, sizeof listing->text - length, "%s%s:%d (%s)", length ? ", " : "", kind, index,
+             name);
 }
 
-/* "there are cpu:0 (its name), gpu:0 (its name)" */
-static void list(const devices *found, char *message, size_t bytes)
+static void list(const devices *found, kernel_listing *listing)
 {
-    int cpus = 0, gpus = 0;
-
-    append(message, bytes,
-           found->count ? "there are"
-                        : "no OpenCL device was found\n"
-                          "try: sudo apt-get install -y pocl-opencl-icd");
+    *listing = (kernel_listing){0};
     for (cl_uint i = 0; i < found->count; i++) {
-        char name[128] = "?", line[192];
-        bool is_cpu = (found->type[i] & CL_DEVICE_TYPE_CPU) != 0, is_gpu = (found->type[i] & CL_DEVICE_TYPE_GPU) != 0;
-        if (!is_cpu && !is_gpu) continue;
+        char name[128] = "?";
         clGetDeviceInfo(found->id[i], CL_DEVICE_NAME, sizeof name, name, NULL);
-        snprintf(line, sizeof line, "%s %s:%d (%s)", i ? "," : "", is_cpu ? "cpu" : "gpu", is_cpu ? cpus : gpus, name);
-        cpus += is_cpu, gpus += is_gpu;
-        append(message, bytes, line);
+        if (found->type[i] & CL_DEVICE_TYPE_CPU)
+            append(listing, "cpu", listing->cpus++, name);
+        else if (found->type[i] & CL_DEVICE_TYPE_GPU)
+            append(listing, "gpu", listing->gpus++, name);
     }
+    if (!*listing->text)
+        snprintf(listing->text, sizeof listing->text,
+                 "no OpenCL device was found\ntry: sudo apt-get install -y pocl-opencl-icd");
+}
+
+void kernel__survey(kernel_listing *listing)
+{
+    devices found;
+
+    find_all(&found);
+    list(&found, listing);
 }
 
 kernel_err kernel__choose(const kernel__spec *spec, cl_device_id *id, char *message, size_t bytes)
 {
     bool is_auto = strcmp(spec->kind, "auto") == 0;
+    kernel_listing listing;
     devices found;
 
     find_all(&found);
@@ -99,11 +105,13 @@ kernel_err kernel__choose(const kernel__spec *spec, cl_device_id *id, char *mess
         return KERNEL_OK;
     if (!is_auto && pick(&found, spec->kind[0] == 'c' ? CL_DEVICE_TYPE_CPU : CL_DEVICE_TYPE_GPU, spec->index, id))
         return KERNEL_OK;
+    list(&found, &listing);
+    bool some = listing.cpus || listing.gpus;
     if (is_auto)
-        snprintf(message, bytes, "kernel_open: no OpenCL device: ");
+        snprintf(message, bytes, "kernel_open: no OpenCL device: %s%s", some ? "there are " : "", listing.text);
     else
-        snprintf(message, bytes, "kernel_open: no OpenCL device %s:%d: ", spec->kind, spec->index);
-    list(&found, message, bytes);
+        snprintf(message, bytes, "kernel_open: no OpenCL device %s:%d: %s%s", spec->kind, spec->index,
+                 some ? "there are " : "", listing.text);
     return KERNEL_ERR_DEVICE;
 }
 

@@ -130,7 +130,8 @@ kernel_err kernel_open(const char *spec, int cores, kernel_device **device)
     made = calloc(1, sizeof *made);
     if (!made) return kernel__fail(NULL, KERNEL_ERR_NOMEM, "kernel_open: out of memory");
     made->owner = getpid();
-    err = read_faults(&made->faults);
+    err = kernel__claim(__func__);
+    if (!err) err = read_faults(&made->faults);
     if (!err) err = read_plain(&made->way);
     if (err) goto free_device;
     limit_cores(cores);

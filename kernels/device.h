@@ -115,6 +115,11 @@ const char *kernel__cl_name(cl_int code);
 /* May this call do anything? Not under another process id, not after an error that sticks. */
 kernel_err kernel__ready(kernel_device *device, const char *call);
 
+/* Whose OpenCL it is: a process claims it before its first OpenCL call, and its children may not use it any more. */
+kernel_err kernel__may_use(const char *call);
+kernel_err kernel__claim(const char *call);
+bool kernel__is_ours(void);
+
 /* ---- Arguments (check.c) ---- */
 
 typedef enum {
@@ -201,6 +206,9 @@ typedef struct {
 } kernel__spec;
 
 bool kernel__parse_spec(const char *text, kernel__spec *spec);
+
+/* kernel_list, in this process. */
+void kernel__survey(kernel_listing *listing);
 
 /* The device that spec names; otherwise a list of those there are goes into `message`. */
 kernel_err kernel__choose(const kernel__spec *spec, cl_device_id *id, char *message, size_t bytes);

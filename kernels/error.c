@@ -3,6 +3,7 @@
  * error: one message a device, written by the first function that knows; and OpenCL's names for its numbers.
  */
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,6 +55,35 @@ kernel_err kernel__cl(kernel_device *device, cl_int code, const char *call, cons
     return kernel__fail(device, no_memory ? KERNEL_ERR_NOMEM : KERNEL_ERR_CL, "%s: %s (%d): %s%s", call,
                         kernel__cl_name(code), code, what,
                         no_memory ? "\ntry: a smaller batch or model, or fewer ranks on this device" : "");
+}
+
+/* ---- Whose OpenCL it is ---- */
+
+static atomic_long owner; /* the process that called OpenCL first; a child has its parent's value */
+
+bool kernel__is_ours(void)
+{
+    return atomic_load(&owner) == getpid();
+}
+
+kernel_err kernel__may_use(const char *call)
+{
+    long first = atomic_load(&owner);
+
+    if (!first || first == getpid()) return KERNEL_OK;
+    return kernel__fail(NULL, KERNEL_ERR_STATE,
+                        "%s: process %ld used OpenCL before it forked process %ld: an OpenCL driver does not survive "
+                        "a fork\n"
+                        "try: call kernel_open after the fork only; to count devices before it, kernel_list",
+                        call, first, (long)getpid());
+}
+
+kernel_err kernel__claim(const char *call)
+{
+    long nobody = 0;
+
+    atomic_compare_exchange_strong(&owner, &nobody, getpid());
+    return kernel__may_use(call);
 }
 
 kernel_err kernel__ready(kernel_device *device, const char *call)

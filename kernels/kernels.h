@@ -2,7 +2,7 @@
 /*
  * kernels: what a network computes, on an OpenCL device. Knows OpenCL, and nothing of ranks.
  *
- *      device            kernel_open, kernel_close, kernel_info, kernel_error_message, kernel_strerror
+ *      device            kernel_list, kernel_open, kernel_close, kernel_info, kernel_error_message, kernel_strerror
  *      memory            kernel_buffer_new, kernel_buffer_wrap, kernel_buffer_free, kernel_at, kernel_write,
  *                        kernel_read, kernel_push, kernel_fetch, kernel_fill, kernel_copy
  *      order and time    kernel_finish, kernel_record, kernel_event_wait, kernel_event_done, kernel_event_elapsed,
@@ -30,7 +30,8 @@
  *
  * Processes: open the device after the fork. A driver's threads do not survive a fork, and a child that uses OpenCL
  * after its parent did hangs for ever; so every function refuses, with KERNEL_ERR_STATE, under another process id than
- * that of kernel_open. A device belongs to one thread at a time.
+ * that of the first kernel_open, whether that found a device or not, and also once it is closed. What is needed before
+ * the fork, how many devices there are, kernel_list says. A device belongs to one thread at a time.
  *
  * Results are the same bits from run to run, and for every number of cores: sums have a fixed order, there are no
  * floating point atomics. All numbers are f32. Tensors have fewer than 2^31 elements.
@@ -100,6 +101,16 @@ typedef struct {
 } kernel_counters;
 
 /* ---- Device ---- */
+
+/* The devices there are. text: "cpu:0 (its name), gpu:0 (its name)"; without any, what to try. */
+typedef struct {
+    int cpus, gpus;
+    char text[2000];
+} kernel_listing;
+
+/* Safe before a fork: unless this process uses OpenCL already, a process is started that asks and ends. That there is
+ * no device is no error. */
+kernel_err kernel_list(kernel_listing *listing);
 
 /* Open a device. spec is "auto" (the first GPU, else the first CPU), "cpu", "gpu", "cpu:K" or "gpu:K" (the K-th of
  * its kind, from 0); NULL: PAIRWISE_DEVICE, else "auto". `cores` is how many CPU cores this process may use, 0 for all:

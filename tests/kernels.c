@@ -317,6 +317,91 @@ Test(kernels, refuses_after_a_fork)
     kernel_event_free(event);
 }
 
+/* Waits for a child that ran `body`; what it ended with. */
+static int in_child(int (*body)(void))
+{
+    int status = -1;
+    pid_t child = fork();
+
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(20);
+        _exit(body());
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static int refused(const char *call)
+{
+    const char *said = kernel_error_message(NULL);
+
+    return !strstr(said, call) || !strstr(said, "after the fork") || !strstr(said, "kernel_list");
+}
+
+static int open_after_parent(void)
+{
+    kernel_listing listing;
+    kernel_device *d;
+    int wrong = 0;
+
+    if (kernel_open(NULL, 1, &d) != KERNEL_ERR_STATE || refused("kernel_open: process ")) wrong |= 1;
+    if (kernel_list(&listing) != KERNEL_ERR_STATE || refused("kernel_list: process ")) wrong |= 2;
+    return wrong;
+}
+
+/* The driver's threads are gone in the child, whether the parent has closed its device, or found none at all. */
+Test(kernels, refuses_a_child_of_a_process_that_has_opened_and_closed)
+{
+    kernel_device *d;
+    float sum;
+
+    ASSERT_KERNEL(kernel_open(NULL, 1, &d));
+    kernel_close(d);
+    cr_assert_eq(in_child(open_after_parent), 0);
+    ASSERT_KERNEL(add_up(device(), &sum)); /* the parent itself goes on */
+}
+
+Test(kernels, refuses_a_child_of_a_process_that_has_found_no_device)
+{
+    kernel_device *d;
+
+    cr_assert_eq(kernel_open("cpu:998", 1, &d), KERNEL_ERR_DEVICE);
+    cr_assert_eq(in_child(open_after_parent), 0);
+}
+
+static int open_and_compute(void)
+{
+    kernel_device *d;
+    float sum = 0;
+
+    return kernel_open(NULL, 1, &d) || add_up(d, &sum) || sum != 3.5f;
+}
+
+Test(kernels, can_be_listed_before_a_fork)
+{
+    kernel_listing before, after;
+
+    cr_assert_eq(kernel_list(NULL), KERNEL_ERR_ARG);
+    cr_assert_eq(kernel_list(&before), KERNEL_OK, "%s", kernel_error_message(NULL));
+    cr_assert(before.cpus + before.gpus > 0);
+    ASSERT_CONTAINS(before.text, before.cpus ? "cpu:0 (" : "gpu:0 (");
+    cr_assert_eq(in_child(open_and_compute), 0);
+    device();
+    cr_assert_eq(kernel_list(&after), KERNEL_OK, "%s", kernel_error_message(NULL));
+    cr_assert_str_eq(before.text, after.text);
+}
+
+Test(kernels, can_be_listed_where_there_are_none)
+{
+    kernel_listing listing = {.cpus = 7};
+
+    setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
+    cr_assert_eq(kernel_list(&listing), KERNEL_OK, "%s", kernel_error_message(NULL));
+    cr_assert(listing.cpus == 0 && listing.gpus == 0);
+    ASSERT_CONTAINS(listing.text, "no OpenCL device was found\ntry: ");
+}
+
 /* ---- The cache ---- */
 
 static kernel_counters open_and_add(void)

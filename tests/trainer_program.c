@@ -66,6 +66,8 @@ Test(options, that_make_no_sense_end_it_with_2_and_a_reason)
                  {"--lr nan", "--lr"},
                  {"--lr -1", "--lr"},
                  {"--device tpu", "\"tpu\" is no device"},
+                 {"--device gpu:999", "--device: there is no gpu:999: there are "},
+                 {"--device cpu,cpu:7", "--device: there is no cpu:7: there are "},
                  {"--device cpu,cpu,cpu --ranks 2", "3 devices for 2 ranks"},
                  {"--steps 0", "--steps"},
                  {"--init /nonexistent/file", "No such file"},
@@ -98,6 +100,7 @@ Test(options, are_all_in_the_help)
     run("exec ${L%/launch}/train --help", &result);
     ASSERT_STATUS(result, 0);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) ASSERT_CONTAINS(result.out, all[i]);
+    ASSERT_CONTAINS(result.out, "Devices of this machine: ");
     process_free(&result);
 }
 

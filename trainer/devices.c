@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --device: which device is whose. No OpenCL is called here: this also runs before the ranks are forked. */
+/* --device: which device is whose. Of OpenCL there is kernel_list only: this also runs before the ranks are forked. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +36,19 @@ static bool is_device(const char *entry)
     return !*entry || (*entry == ':' && entry[1] && strspn(entry + 1, "0123456789") == strlen(entry + 1));
 }
 
+/* Is there that device? Asking takes a moment, so it is asked only for what not every machine has. */
+static p2p_err check_there(const char *entry, train_error *error)
+{
+    kernel_listing there;
+    const char *number = strchr(entry, ':');
+    if (strcmp(entry, "auto") == 0 || strcmp(entry, "cpu") == 0) return P2P_OK;
+    if (kernel_list(&there)) return train__fail(error, P2P_ERR_SYS, "--device: %s", kernel_error_message(NULL));
+    int count = *entry == 'c' ? there.cpus : there.gpus;
+    if ((number ? strtol(number + 1, NULL, 10) : 0) < count) return P2P_OK;
+    return train__fail(error, P2P_ERR_ARG, "--device: there is no %s: %s%s", entry,
+                       there.cpus || there.gpus ? "there are " : "", there.text);
+}
+
 p2p_err train__check_devices(const char *list, int ranks, train_error *error)
 {
     char entry[TRAIN_DEVICE_NAME];
@@ -50,7 +63,9 @@ p2p_err train__check_devices(const char *list, int ranks, train_error *error)
     if (count != 1 && count != ranks)
         return train__fail(error, P2P_ERR_ARG, "--device: %d devices for %d ranks; name one for all, or one for each",
                            count, ranks);
-    return P2P_OK;
+    p2p_err err = P2P_OK;
+    for (int i = 0; !err && entry_of(list, i, entry); i++) err = check_there(entry, error);
+    return err;
 }
 
 void train__device_of(const char *list, int rank, char entry[TRAIN_DEVICE_NAME])

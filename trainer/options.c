@@ -5,6 +5,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,9 +212,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
+/* The end of --help: what --device can name on this machine. */
+static char *add_devices(int key, const char *help, void *input)
+{
+    kernel_listing there;
+    char *all = NULL;
+    (void)input;
+    if (key != ARGP_KEY_HELP_EXTRA || kernel_list(&there)) return (char *)help;
+    return asprintf(&all, "Devices of this machine: %s.", there.text) < 0 ? NULL : all;
+}
+
 train_settings train__options(int argc, char *argv[])
 {
-    static const struct argp parser = {options, parse, NULL, text, NULL, NULL, NULL};
+    static const struct argp parser = {options, parse, NULL, text, NULL, add_devices, NULL};
     command_line line = {.wants_overlap = false};
     train_defaults(&line.settings);
     argp_err_exit_status = 2;

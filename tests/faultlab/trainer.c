@@ -293,6 +293,8 @@ const lab_case lab_trainer[] = {
     {"cl-oom", "no memory on one device: OpenCL's name, the buffer, its bytes; the others PEER_DEAD", lab_cl_oom,
      false},
     {"cl-fork", "OpenCL only after the fork: none in the supervisor, refused in a child of a rank", lab_cl_fork, false},
+    {"cl-fork-closed", "OpenCL opened and closed before the fork: every rank refuses; listing devices does no harm",
+     lab_cl_fork_closed, false},
     {"cl-oversub", "more ranks than cores: allowed, one warning", lab_cl_oversub, false},
     {"ckpt-crash", "killed at every system call of a save: a whole checkpoint always loads", lab_ckpt_crash, false},
     {"save-full", "a disk that is full: path and reason, exit 1, the training is not lost", lab_save_full, false},

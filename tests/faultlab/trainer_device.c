@@ -98,6 +98,33 @@ void lab_cl_fork(void)
     if (lab->flag[1] == 2) CHECK(lab->flag[2] == 0, "the supervisor has loaded an OpenCL driver");
 }
 
+/* In the process that starts the ranks: open, or only ask what there is. */
+static void open_and_close(void)
+{
+    kernel_device *device;
+    CHECK(kernel_open("cpu", 1, &device) == KERNEL_OK, "%s", kernel_error_message(NULL));
+    kernel_close(device);
+}
+
+static void only_list(void)
+{
+    kernel_listing there;
+    CHECK(kernel_list(&there) == KERNEL_OK && there.cpus > 0, "%s", there.text);
+}
+
+void lab_cl_fork_closed(void)
+{
+    static lab_job opened = {.size = 2, .body = lab_train, .setup = open_and_close},
+                   listed = {.size = 2, .body = lab_train, .setup = only_list};
+    lab_warm_up();
+    lab_training_make(8, 2);
+    lab_run(&opened);
+    lab_expect_all(2, P2P_ERR_SYS, ARGS("kernel_open: process ", "survive a fork", "kernel_list"));
+    lab_run(&listed);
+    CHECK(listed.status == 0, "exit status %d", listed.status);
+    for (int rank = 0; rank < 2; rank++) CHECK(lab->rank[rank].err == P2P_OK, "%s", lab->rank[rank].kept);
+}
+
 static void one_core(void)
 {
     cpu_set_t set;

@@ -11,6 +11,7 @@ void lab_no_opencl(void);
 void lab_cl_build(void);
 void lab_cl_oom(void);
 void lab_cl_fork(void);
+void lab_cl_fork_closed(void);
 void lab_cl_oversub(void);
 void lab_ckpt_crash(void);
 void lab_save_full(void);
