@@ -17,7 +17,8 @@
  *
  *      round k      combine k;  copy k + 1 onto the stage;  meet;  take k from the owners' stages
  *
- * A stage of three rounds ago may be written to again: everyone has met once more since taking from it.
+ * A stage of three rounds ago may be written to again: everyone has met once more since taking from it. Others' buffers are
+ * read only to combine, the last time before the last meeting, so that nobody's is still read when its owner has left.
  *
  * 2 steps, and one meeting a round. Every rank reads 2(n-1)/n S from others, as in reduce-scatter and all-gather: counted
  * as two messages from each rank to each. Combines (n-1)/n S. In rank order: ((x0 + x1) + x2) + ..., so all get the same
@@ -31,7 +32,7 @@ enum { SLICE_MOST = 128 * 1024 }; /* bytes, in one round */
 
 typedef struct {
     coll__call *call;
-    bool is_shared;                  /* this rank's buffer */
+    bool is_shared;                  /* this rank's buffer, as far as this rank knows */
     const char *view[P2P_MAX_RANKS]; /* everyone's buffer, where it can be read in place; else NULL */
     size_t slot, slice;              /* of a slice: bytes on a stage (0: no round yet); elements at most in a round */
 } direct;
@@ -124,17 +125,49 @@ static void copy_out(const direct *d, const round *r)
 
 /* ---- The whole ---- */
 
-/* Once all have met: where everyone's buffer can be read. */
-static p2p_err find_views(direct *d)
+static p2p_exposure exposure_of(const direct *d, int q)
 {
-    p2p_comm *comm = d->call->comm;
-    for (int q = 0; q < d->call->size; q++) {
-        const p2p_exposure *e = p2p_layer_carried(comm, q);
-        d->view[q] = p2p_layer_view(comm, e);
-        if (e->place && !d->view[q])
-            return p2p_layer_error(comm, P2P_ERR_NOMEM, "no room to map rank %d's buffer (%zu bytes)", q, e->bytes);
+    return *(const p2p_exposure *)p2p_layer_carried(d->call->comm, q);
+}
+
+/* How far every rank sees. */
+static uint64_t common_reach(const direct *d)
+{
+    uint64_t reach = UINT64_MAX;
+    for (int q = 0; q < d->call->size; q++)
+        if (exposure_of(d, q).reach < reach) reach = exposure_of(d, q).reach;
+    return reach;
+}
+
+/* Once all have met: where everyone's buffer can be read. All ranks come to the same conclusion: a buffer that some rank
+ * cannot see is one that its owner has to copy, and has not yet. */
+static p2p_err find_views(direct *d, bool *to_copy)
+{
+    const coll__call *call = d->call;
+    uint64_t reach = common_reach(d);
+    *to_copy = false;
+    for (int q = 0; q < call->size; q++) {
+        p2p_exposure e = exposure_of(d, q);
+        bool is_seen = e.place && e.place <= reach && call->bytes <= reach - e.place;
+        if (is_seen) d->view[q] = p2p_layer_view(call->comm, e, call->bytes);
+        if (is_seen && !d->view[q])
+            return p2p_layer_error(call->comm, P2P_ERR_PROTO, "rank %d has no memory where it says its buffer is", q);
+        if (e.place && !is_seen) *to_copy = true;
+        if (q == call->rank) d->is_shared = is_seen;
     }
     return P2P_OK;
+}
+
+/* Meet for the first time, and once more if somebody had to copy what others cannot see. */
+static p2p_err begin_all(direct *d, const round *first, unsigned *step)
+{
+    bool to_copy;
+    copy_in(d, first);
+    p2p_err err = p2p_layer_meet(d->call->comm, (*step)++);
+    if (!err) err = find_views(d, &to_copy);
+    if (err || !to_copy) return err;
+    copy_in(d, first);
+    return p2p_layer_meet(d->call->comm, (*step)++);
 }
 
 static p2p_err run_rounds(direct *d)
@@ -143,9 +176,7 @@ static p2p_err run_rounds(direct *d)
     unsigned step = 1;
     p2p_err err = begin_round(d, 0, &now);
     if (err) return err;
-    copy_in(d, &now);
-    err = p2p_layer_meet(d->call->comm, step++);
-    if (!err) err = find_views(d);
+    err = begin_all(d, &now, &step);
     for (bool more = true; !err && more; now = next) {
         more = now.first + now.count < d->call->count;
         combine(d, &now);
@@ -181,7 +212,9 @@ p2p_err coll__direct_all_reduce(coll__call *call, void *buf)
 {
     direct d = {.call = call};
     coll__needs_shared_memory(call);
-    if (p2p_layer_shares_memory(call->comm)) call->exposure = p2p_layer_expose(call->comm, buf);
+    size_t bytes;
+    if (p2p_layer_shares_memory(call->comm) && dtype_bytes(call->count, call->dtype, &bytes))
+        call->exposure = p2p_layer_expose(call->comm, buf, bytes);
     d.is_shared = call->exposure.place;
     call->meets = true;
     call->carries = &call->exposure;

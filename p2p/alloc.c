@@ -4,7 +4,7 @@
  *
  *      p2p_alloc            a buffer with a place in the job's memory file (memory.h)
  *      p2p_layer_expose     says where a buffer lies, in words that another rank understands
- *      p2p_layer_view       the same memory, as this rank sees it
+ *      p2p_layer_view       the same memory, as this rank sees it: through one window on the whole file, that never moves
  *
  * A long message out of such a buffer is read there by its receiver, in one copy (send.c, recv.c).
  *
@@ -19,7 +19,6 @@
 #include "p2p/memory.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
-#define MOST_VIEWS 64
 
 /* ---- Buffers ---- */
 
@@ -37,9 +36,9 @@ static void *new_memory(p2p_engine *engine, size_t bytes, size_t align, memory_p
         void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         return at == MAP_FAILED ? NULL : at;
     }
-    *place = p2p__memory_take(engine->board, engine->memory_fd, bytes, align);
+    *place = p2p__memory_take(engine->board, engine->memory_fd, &engine->gaps, bytes, align);
     void *at = *place ? p2p__memory_map(engine->memory_fd, *place, bytes) : NULL;
-    if (*place && !at) p2p__memory_give_back(engine->memory_fd, *place, bytes);
+    if (*place && !at) p2p__memory_give_back(engine->memory_fd, &engine->gaps, *place, bytes);
     if (at && align == HUGE_PAGE) madvise(at, bytes, MADV_HUGEPAGE);
     return at;
 }
@@ -79,11 +78,11 @@ p2p_err p2p_alloc(p2p_comm *comm, size_t bytes, void **buf)
     return p2p__leave(comm, allocate(comm, bytes, buf));
 }
 
-static void free_block(p2p_engine *engine, p2p_block **link, bool give_back)
+static void free_block(p2p_engine *engine, p2p_block **link)
 {
     p2p_block *block = *link;
     munmap(block->at, block->bytes);
-    if (give_back && block->place) p2p__memory_give_back(engine->memory_fd, block->place, block->bytes);
+    if (block->place) p2p__memory_give_back(engine->memory_fd, &engine->gaps, block->place, block->bytes);
     *link = block->next;
     free(block);
 }
@@ -98,53 +97,11 @@ p2p_err p2p_release(p2p_comm *comm, void *buf)
         return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG,
                                           "this is not the address of a buffer of this rank's from p2p_alloc\n"
                                           "  try: was it released already, or moved on?"));
-    if (*link) free_block(comm->engine, link, true);
+    if (*link) free_block(comm->engine, link);
     return p2p__leave(comm, P2P_OK);
 }
 
-/* ---- Views ---- */
-
-p2p_exposure p2p_layer_expose(const p2p_comm *comm, const void *buf)
-{
-    const p2p_block *block = block_around(comm->engine->blocks, buf);
-    if (!block || !block->place) return (p2p_exposure){0, 0, 0};
-    return (p2p_exposure){block->place, block->bytes, (size_t)((const char *)buf - block->at)};
-}
-
-static p2p_block *find_view(p2p_engine *engine, const p2p_exposure *exposure)
-{
-    for (p2p_block *at = engine->views; at; at = at->next)
-        if (at->place == exposure->place) return at;
-    return NULL;
-}
-
-/* Blocks that are gone are still mapped somewhere: the oldest views go first. */
-static void forget_old_views(p2p_engine *engine)
-{
-    p2p_block **link = &engine->views;
-    for (int i = 0; *link && i < MOST_VIEWS; i++) link = &(*link)->next;
-    while (*link) free_block(engine, link, false);
-}
-
-const void *p2p_layer_view(p2p_comm *comm, const p2p_exposure *exposure)
-{
-    p2p_engine *engine = comm->engine;
-    if (!exposure->place) return NULL;
-    p2p_block *view = find_view(engine, exposure);
-    if (view) return view->at + exposure->offset;
-    view = malloc(sizeof *view);
-    char *at = view ? p2p__memory_map(engine->memory_fd, exposure->place, exposure->bytes) : NULL;
-    if (!at) {
-        free(view);
-        return NULL;
-    }
-    *view = (p2p_block){.next = engine->views, .place = exposure->place, .bytes = exposure->bytes, .at = at};
-    engine->views = view;
-    forget_old_views(engine);
-    return at + exposure->offset;
-}
-
-/* ---- Messages ---- */
+/* ---- What others have ---- */
 
 uint64_t p2p__shared_place(const p2p_engine *engine, const void *buf, size_t bytes)
 {
@@ -153,33 +110,33 @@ uint64_t p2p__shared_place(const p2p_engine *engine, const void *buf, size_t byt
     return block && block->place && bytes <= block->bytes - before ? block->place + before : 0;
 }
 
-static void close_window(p2p_engine *engine)
+/* Tried once: a rank that has no room for it must not have it all of a sudden, when others know that it has not. */
+static memory_window *window_of(p2p_engine *engine)
 {
-    if (engine->window) munmap((void *)(uintptr_t)engine->window, engine->window_bytes);
-    engine->window = NULL;
-    engine->window_bytes = 0;
-}
-
-/* All that has been given out so far: the file only grows. */
-static void open_window(p2p_engine *engine)
-{
-    size_t bytes = (size_t)atomic_load(&engine->board->memory_end);
-    close_window(engine);
-    void *at = mmap(NULL, bytes, PROT_READ, MAP_SHARED, engine->memory_fd, 0);
-    if (at == MAP_FAILED) return;
-    engine->window = at;
-    engine->window_bytes = bytes;
+    if (!engine->has_looked) engine->window = p2p__memory_window(engine->memory_fd);
+    engine->has_looked = true;
+    return &engine->window;
 }
 
 const void *p2p__shared_bytes(p2p_engine *engine, uint64_t place, size_t bytes)
 {
-    if (place + bytes > engine->window_bytes) open_window(engine);
-    return place + bytes <= engine->window_bytes ? engine->window + place : NULL;
+    return engine->memory_fd >= 0 ? p2p__memory_seen(window_of(engine), engine->memory_fd, place, bytes) : NULL;
+}
+
+p2p_exposure p2p_layer_expose(const p2p_comm *comm, const void *buf, size_t bytes)
+{
+    if (!p2p_layer_shares_memory(comm)) return (p2p_exposure){0, 0};
+    return (p2p_exposure){p2p__shared_place(comm->engine, buf, bytes), window_of(comm->engine)->reach};
+}
+
+const void *p2p_layer_view(p2p_comm *comm, p2p_exposure exposure, size_t bytes)
+{
+    return exposure.place ? p2p__shared_bytes(comm->engine, exposure.place, bytes) : NULL;
 }
 
 void p2p__blocks_free(p2p_engine *engine)
 {
-    close_window(engine);
-    while (engine->blocks) free_block(engine, &engine->blocks, true);
-    while (engine->views) free_block(engine, &engine->views, false);
+    while (engine->blocks) free_block(engine, &engine->blocks);
+    p2p__memory_shut(&engine->window);
+    p2p__memory_forget(&engine->gaps);
 }

@@ -19,6 +19,7 @@
 #endif
 
 #include "p2p/board.h"
+#include "p2p/memory.h"
 #include "p2p/p2p.h"
 #include "p2p/p2p_layer.h"
 #include "p2p/spin.h"
@@ -125,13 +126,13 @@ typedef struct {
     board_what shown;
 } p2p_known;
 
-/* Shared memory: this rank's own from p2p_alloc, or another's as this one sees it. */
+/* A buffer of this rank's from p2p_alloc. */
 typedef struct p2p_block {
     struct p2p_block *next;
-    uint64_t place;
+    uint64_t place; /* 0: ordinary memory */
     size_t bytes;
     char *at;
-    size_t asked; /* own: bytes that were asked for, and where */
+    size_t asked; /* bytes that were asked for, and where */
     const char *file;
     int line;
 } p2p_block;
@@ -157,10 +158,11 @@ struct p2p_engine {
     p2p_peer *peers;  /* [size] */
     p2p_request_list posted_any, layers;
     p2p_peer *dirty;
-    p2p_block *blocks, *views;
-    const char *window; /* the memory file up to window_bytes, only to be read; NULL before it is needed */
-    size_t window_bytes;
-    p2p_comm *comms; /* all that are not freed, the world first */
+    p2p_block *blocks;
+    memory_gap *gaps;     /* in the memory file: what this rank has given back */
+    memory_window window; /* on all of it, to read what others have */
+    bool has_looked;      /* for room for the window */
+    p2p_comm *comms;      /* all that are not freed, the world first */
     uint64_t next_id, next_order;
     p2p_request requests; /* allocated and not yet waited for */
     size_t unexpected_count;
@@ -359,7 +361,7 @@ p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what);
 /* ---- alloc.c ---- */
 
 /* Where in the job's memory file these bytes lie; 0 if not all of them lie in one buffer from p2p_alloc. And bytes of
- * another rank's at such a place; NULL if they cannot be mapped. */
+ * another rank's at such a place, for as long as the job lasts; NULL if they are not to be seen from here. */
 uint64_t p2p__shared_place(const p2p_engine *engine, const void *buf, size_t bytes);
 const void *p2p__shared_bytes(p2p_engine *engine, uint64_t place, size_t bytes);
 void p2p__blocks_free(p2p_engine *engine);

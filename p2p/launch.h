@@ -21,6 +21,7 @@
 
 #include "p2p/board.h"
 #include "p2p/control.h"
+#include "p2p/memory.h"
 #include "p2p/output.h"
 
 uint64_t p2p__now(void);
@@ -85,6 +86,7 @@ typedef struct {
     p2p_link_wish *wishes;
     size_t wish_count, wish_room;
     uint64_t *linked; /* bit a * size + b */
+    memory_gap *gaps; /* in the memory file: what could not be had for a link */
     int links_in_flight, links_max, links_max_each;
 
     p2p_watch watch;

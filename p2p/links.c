@@ -40,6 +40,7 @@ void p2p__links_free(p2p_job *job)
         if (job->wishes[i].fd_for_b >= 0) close(job->wishes[i].fd_for_b);
     free(job->wishes);
     free(job->linked);
+    p2p__memory_forget(&job->gaps);
 }
 
 /* Marks the pair; true if it was marked already. */
@@ -118,7 +119,7 @@ static bool find_place(p2p_job *job, p2p_link_wish *wish)
     const p2p_config *config = &job->board->config;
     const p2p_world *world = p2p__world_find(config->world);
     if (!world->link_memory || wish->place) return true;
-    memory_place place = p2p__memory_take(job->board, job->board_fd, world->link_memory(config, job->size),
+    memory_place place = p2p__memory_take(job->board, job->board_fd, &job->gaps, world->link_memory(config, job->size),
                                           MEMORY_UNIT);
     wish->place = (int)(place / MEMORY_UNIT);
     return place && place / MEMORY_UNIT <= INT_MAX;

@@ -6,11 +6,16 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #define LOOK_FROM ((size_t)16 << 20) /* before taking so much, see how much there is */
+#define REACH_LEAST (UINT64_C(1) << 30)
 
 static uint64_t round_up(uint64_t value, uint64_t unit)
 {
@@ -55,7 +60,7 @@ static bool is_too_much(size_t bytes)
     return bytes / 1024 > kib || (limit > used ? limit - used : 0) < bytes;
 }
 
-/* ---- Taking and giving ---- */
+/* ---- Taking ---- */
 
 /* A limit on the size of files (ulimit -f) applies, and would come as a signal. */
 static int allocate(int fd, uint64_t place, size_t bytes)
@@ -74,16 +79,86 @@ static int allocate(int fd, uint64_t place, size_t bytes)
     return failed;
 }
 
-memory_place p2p__memory_take(board *b, int fd, size_t bytes, size_t align)
+/* ---- Gaps ---- */
+
+static void join_next(memory_gap *gap)
+{
+    memory_gap *next = gap->next;
+    if (!next || gap->place + gap->bytes != next->place) return;
+    gap->bytes += next->bytes;
+    gap->next = next->next;
+    free(next);
+}
+
+/* Without memory to note it, the place is lost, and the file grows instead. */
+static void add_gap(memory_gap **gaps, memory_place place, size_t bytes)
+{
+    memory_gap *gap = bytes ? malloc(sizeof *gap) : NULL, *before = NULL;
+    if (!gap) return;
+    while (*gaps && (*gaps)->place < place) {
+        before = *gaps;
+        gaps = &before->next;
+    }
+    *gap = (memory_gap){*gaps, place, bytes};
+    *gaps = gap;
+    join_next(gap);
+    if (before) join_next(before);
+}
+
+static bool fits(const memory_gap *gap, size_t bytes, size_t align)
+{
+    uint64_t skipped = round_up(gap->place, align) - gap->place;
+    return skipped <= gap->bytes && bytes <= gap->bytes - skipped;
+}
+
+/* In the smallest gap that is large enough; 0: there is none. */
+static memory_place take_gap(memory_gap **gaps, size_t bytes, size_t align)
+{
+    memory_gap **best = NULL;
+    for (memory_gap **at = gaps; *at; at = &(*at)->next)
+        if (fits(*at, bytes, align) && (!best || (*at)->bytes < (*best)->bytes)) best = at;
+    if (!best) return 0;
+    memory_gap gap = **best;
+    memory_place place = round_up(gap.place, align), end = place + bytes;
+    free(*best);
+    *best = gap.next;
+    add_gap(gaps, gap.place, (size_t)(place - gap.place));
+    add_gap(gaps, end, (size_t)(gap.place + gap.bytes - end));
+    return place;
+}
+
+void p2p__memory_forget(memory_gap **gaps)
+{
+    while (*gaps) {
+        memory_gap *gap = *gaps;
+        *gaps = gap->next;
+        free(gap);
+    }
+}
+
+/* ---- Places ---- */
+
+static memory_place take_new(board *b, size_t bytes, size_t align)
 {
     uint64_t end = atomic_load(&b->memory_end), place;
+    do place = round_up(end, align);
+    while (!atomic_compare_exchange_weak(&b->memory_end, &end, place + bytes));
+    return place;
+}
+
+memory_place p2p__memory_take(board *b, int fd, memory_gap **gaps, size_t bytes, size_t align)
+{
     if (is_too_much(bytes)) {
         errno = ENOMEM;
         return 0;
     }
-    do place = round_up(end, align);
-    while (!atomic_compare_exchange_weak(&b->memory_end, &end, place + bytes));
-    return allocate(fd, place, bytes) == 0 ? place : 0;
+    memory_place place = take_gap(gaps, bytes, align);
+    if (!place) place = take_new(b, bytes, align);
+    if (allocate(fd, place, bytes) == 0) return place;
+    int saved = errno;
+    p2p__memory_give_back(fd, gaps, place, bytes);
+    errno = saved;
+    return 0;
 }
 
 void *p2p__memory_map(int fd, memory_place place, size_t bytes)
@@ -92,7 +167,44 @@ void *p2p__memory_map(int fd, memory_place place, size_t bytes)
     return at == MAP_FAILED ? NULL : at;
 }
 
-void p2p__memory_give_back(int fd, memory_place place, size_t bytes)
+void p2p__memory_give_back(int fd, memory_gap **gaps, memory_place place, size_t bytes)
 {
     fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)place, (off_t)bytes);
+    add_gap(gaps, place, bytes);
+}
+
+/* ---- The window ---- */
+
+/* The file cannot hold more than the machine, but for gaps. Where addresses are limited (ulimit -v) the program needs them more. */
+static size_t wanted_reach(void)
+{
+    struct rlimit limit;
+    uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE), reach = REACH_LEAST;
+    while (reach < machine) reach *= 2;
+    bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    while (limited && reach > limit.rlim_cur / 8) reach /= 2;
+    return (size_t)reach;
+}
+
+memory_window p2p__memory_window(int fd)
+{
+    size_t reach = wanted_reach();
+    void *at = reach ? mmap(NULL, reach, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0) : MAP_FAILED;
+    if (at == MAP_FAILED) return (memory_window){NULL, 0, 0};
+    madvise(at, reach, MADV_DONTDUMP);
+    return (memory_window){at, reach, 0};
+}
+
+const void *p2p__memory_seen(memory_window *window, int fd, uint64_t place, size_t bytes)
+{
+    struct stat info;
+    if (place > window->reach || bytes > window->reach - place) return NULL;
+    if (place + bytes > window->held && fstat(fd, &info) == 0) window->held = (size_t)info.st_size;
+    return place + bytes <= window->held ? window->at + place : NULL;
+}
+
+void p2p__memory_shut(memory_window *window)
+{
+    if (window->at) munmap((void *)(uintptr_t)window->at, window->reach);
+    *window = (memory_window){NULL, 0, 0};
 }

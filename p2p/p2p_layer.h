@@ -83,15 +83,18 @@ typedef struct {
  * slowest has left the piece of three calls ago. */
 p2p_err p2p_layer_stages(p2p_comm *comm, size_t wanted, p2p_stages *stages);
 
-/* Where a buffer lies, for another rank to look at (carry it); nowhere if it is not from p2p_alloc. And that memory as this
- * rank sees it, for as long as this collective lasts; NULL if it lies nowhere, or cannot be mapped. */
+/* For others to read a buffer in place: where it lies (0: nowhere; not all of it is one buffer from p2p_alloc), and how far this
+ * rank sees, which may differ from rank to rank. All carry theirs; then a buffer can be read by everyone if it ends, place +
+ * bytes, within the shortest reach, and all come to the same conclusion. */
 typedef struct {
-    uint64_t place;
-    size_t bytes, offset;
+    uint64_t place, reach;
 } p2p_exposure;
 
-p2p_exposure p2p_layer_expose(const p2p_comm *comm, const void *buf);
-const void *p2p_layer_view(p2p_comm *comm, const p2p_exposure *exposure);
+p2p_exposure p2p_layer_expose(const p2p_comm *comm, const void *buf, size_t bytes);
+
+/* That memory as this rank sees it. It stays where it is until the job ends, but holds what it should only until its owner
+ * leaves the collective. NULL if there is nothing, or it cannot be seen from here. */
+const void *p2p_layer_view(p2p_comm *comm, p2p_exposure exposure, size_t bytes);
 
 /* For p2p_stats: so many bytes have gone to a peer and come from it without a message; each counts as one. */
 void p2p_layer_count(p2p_comm *comm, int peer, size_t sent, size_t received);

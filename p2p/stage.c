@@ -81,9 +81,10 @@ static memory_place find_stages(p2p_comm *comm)
     p2p_engine *engine = comm->engine;
     uint64_t place = atomic_load(place_of(comm));
     if (place) return place;
-    memory_place taken = p2p__memory_take(engine->board, engine->memory_fd, stages_bytes(comm), MEMORY_UNIT);
+    memory_place taken = p2p__memory_take(engine->board, engine->memory_fd, &engine->gaps, stages_bytes(comm),
+                                          MEMORY_UNIT);
     if (!taken || atomic_compare_exchange_strong(place_of(comm), &place, taken)) return taken;
-    p2p__memory_give_back(engine->memory_fd, taken, stages_bytes(comm));
+    p2p__memory_give_back(engine->memory_fd, &engine->gaps, taken, stages_bytes(comm));
     return place;
 }
 
@@ -128,8 +129,9 @@ void p2p__stages_unmap(p2p_comm *comm)
 /* Nobody has the communicator any more. */
 void p2p__stages_give_back(p2p_comm *comm)
 {
+    p2p_engine *engine = comm->engine;
     memory_place place = atomic_exchange(place_of(comm), 0);
-    if (place) p2p__memory_give_back(comm->engine->memory_fd, place, stages_bytes(comm));
+    if (place) p2p__memory_give_back(engine->memory_fd, &engine->gaps, place, stages_bytes(comm));
 }
 
 /* ---- Counting ---- */

@@ -13,6 +13,7 @@
 
 #include "collectives/collectives.h"
 #include "ring/ring.h"
+#include "tests/util/pattern.h"
 #include "tests/util/suite.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -85,17 +86,22 @@ Test(p2p_alloc, released_in_any_order)
     ASSERT_RIGHT(job_matrix(in_any_order, NULL));
 }
 
-/* Bytes of the job's memory file, which a rank has open where ranks share memory; 0 if there is none. */
-static size_t file_bytes(void)
+/* The job's memory file, which a rank has open where ranks share memory; of 0 bytes if there is none. */
+static struct stat memory_file(void)
 {
     for (int fd = 0; fd < 256; fd++) {
         char path[40], name[80] = "";
         struct stat info;
         snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
         if (readlink(path, name, sizeof name - 1) < 0 || !strstr(name, "memfd:pairwise")) continue;
-        if (fstat(fd, &info) == 0) return (size_t)info.st_blocks * 512;
+        if (fstat(fd, &info) == 0) return info;
     }
-    return 0;
+    return (struct stat){.st_size = 0};
+}
+
+static size_t file_bytes(void)
+{
+    return (size_t)memory_file().st_blocks * 512;
 }
 
 /* A buffer that grows, as an array that is appended to; what was before does not stay in memory. */
@@ -204,6 +210,39 @@ static int used_again(p2p_comm *world, void *arg)
 Test(p2p_alloc, is_free_again_when_a_send_returns)
 {
     ASSERT_RIGHT(job_matrix(used_again, NULL));
+}
+
+/* What has been given back is taken again, so places do not run out; what somebody else has is never handed out. */
+static int come_and_go(p2p_comm *world, void *arg)
+{
+    enum { BLOCKS = 8, STEPS = 400 };
+    int rank = p2p_rank(world);
+    void *buf[BLOCKS] = {NULL};
+    size_t bytes[BLOCKS] = {0};
+    uint64_t seed = (uint64_t)rank + 1;
+    off_t end = 0;
+
+    (void)arg;
+    for (size_t step = 0; step < STEPS; step++) {
+        size_t k = pattern_random(&seed) % BLOCKS;
+        CHECK(is_intact(buf[k], bytes[k], rank, k), "step %zu: buffer %zu is not what it was", step, k);
+        CALL(p2p_release(world, buf[k]));
+        bytes[k] = pattern_random(&seed) % 4 ? pattern_random(&seed) % 40000 : (size_t)(2 << 20) + 1;
+        CALL(p2p_alloc(world, bytes[k], &buf[k]));
+        for (size_t i = 0; i < bytes[k]; i += 1000) CHECK(!((char *)buf[k])[i], "step %zu: not zeroed", step);
+        fill(buf[k], bytes[k], rank, k);
+        if (step == STEPS / 2) end = memory_file().st_size;
+    }
+    CHECK(memory_file().st_size <= 2 * end, "the file has grown to %lld bytes; at half time it had %lld",
+          (long long)memory_file().st_size, (long long)end);
+    for (size_t k = 0; k < BLOCKS; k++) CALL(p2p_release(world, buf[k]));
+    return 0;
+}
+
+Test(p2p_alloc, places_are_taken_again)
+{
+    static const int sizes[] = {1, 2, 4};
+    ASSERT_RIGHT(job_sizes(sizes, COUNT(sizes), true, false, come_and_go, NULL));
 }
 
 /* ---- Errors ---- */
@@ -384,6 +423,37 @@ Test(p2p_alloc, all_reduce_of_new_buffers)
     ASSERT_RIGHT(job_matrix(reduce_new_ones, NULL));
 }
 
+/* Rank 0 keeps its buffer, the others have a new one each time: what is read of the one that stays is never given up. */
+static int one_stays(p2p_comm *world, void *arg)
+{
+    enum { ELEMENTS = 2000 };
+    const int *rounds = arg;
+    void *kept, *buf;
+
+    CALL(p2p_alloc(world, ELEMENTS * sizeof(int64_t), &kept));
+    for (int round = 0; round < *rounds; round++) {
+        CALL(p2p_alloc(world, ELEMENTS * sizeof(int64_t), &buf));
+        STEP(check_sum(world, p2p_rank(world) ? buf : kept, ELEMENTS, round));
+        CALL(p2p_release(world, buf));
+    }
+    CALL(p2p_release(world, kept));
+    return 0;
+}
+
+Test(p2p_alloc, one_buffer_stays_while_others_come_and_go)
+{
+    int rounds = 100;
+    ASSERT_RIGHT(job_matrix(one_stays, &rounds));
+}
+
+/* More buffers at a time than anybody remembers. */
+Test(p2p_alloc, all_reduce_of_more_than_64_ranks)
+{
+    static const int sizes[] = {65, 66};
+    int rounds = 3;
+    ASSERT_RIGHT(job_sizes(sizes, COUNT(sizes), true, false, one_stays, &rounds));
+}
+
 /* One buffer for several communicators, its parts reduced one after the other, as a trainer does. */
 static int reduce_slices(p2p_comm *world, void *arg)
 {
@@ -408,4 +478,27 @@ static int reduce_slices(p2p_comm *world, void *arg)
 Test(p2p_alloc, slices_and_groups)
 {
     ASSERT_RIGHT(job_matrix(reduce_slices, NULL));
+}
+
+/* Rank 1 has no room for addresses to read what others have: they copy, all of them or only some, and messages are sent. */
+static int short_sighted(p2p_comm *world, void *arg)
+{
+    int rank = p2p_rank(world);
+    void *buf;
+
+    (void)arg;
+    CALL(p2p_alloc(world, 1000000, &buf));
+    STEP(check_sum(world, buf, 100, 0)); /* and stages are there, which are mapped as well */
+    if (rank == 1) setrlimit(RLIMIT_AS, &(struct rlimit){1 << 20, RLIM_INFINITY});
+    STEP(check_sum(world, buf, 100000, 1));
+    if (rank == 1) setrlimit(RLIMIT_AS, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
+    STEP(check_sum(world, buf, 100001, 2));
+    STEP(pass_on(world, buf, 1000000, 300000, 0, true));
+    CALL(p2p_release(world, buf));
+    return 0;
+}
+
+Test(p2p_alloc, a_rank_without_room_to_read_in_place)
+{
+    ASSERT_RIGHT(job_matrix(short_sighted, NULL));
 }

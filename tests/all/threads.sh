@@ -10,7 +10,7 @@ flags="-O2 -g $(${CC:-cc} -Wno-tsan -Werror -fsyntax-only -x c /dev/null 2>/dev/
 check "build with the thread sanitizer" make BUILD=$T SAN=thread WERROR= CFLAGS="$flags" $T/libpairwise.a
 # shellcheck disable=SC2086  # a list of flags
 check "link the ranks as threads" ${CC:-cc} -std=c11 -D_GNU_SOURCE $flags -Wall -Wextra -fsanitize=thread -I. -I$T \
-    tests/threads/shm.c $T/libpairwise.a -Wl,--wrap=p2p__memory_map,--wrap=munmap -pthread -o "$work/shm"
+    tests/threads/shm.c $T/libpairwise.a -Wl,--wrap=p2p__memory_map,--wrap=p2p__memory_window,--wrap=munmap -pthread -o "$work/shm"
 for ranks in 2 3 5; do
     check "shm, $ranks ranks as threads" env TSAN_OPTIONS=halt_on_error=1 timeout 300 "$work/shm" $ranks
 done

@@ -7,7 +7,7 @@
  *      shm RANKS        says what is wrong and ends with 1, or nothing and 0
  *
  * Every rank has an engine and maps the job's memory for itself. The sanitizer goes by addresses, so that mapping is the
- * same for all here: the program is linked with --wrap for p2p__memory_map and munmap.
+ * same for all here: the program is linked with --wrap for p2p__memory_map, p2p__memory_window and munmap.
  */
 #include <errno.h>
 #include <poll.h>
@@ -44,6 +44,7 @@ enum { MOST = 8, MAP_BYTES = 1 << 30 };
 static char *everything;
 
 void *__wrap_p2p__memory_map(int fd, memory_place place, size_t bytes);
+memory_window __wrap_p2p__memory_window(int fd);
 int __wrap_munmap(void *at, size_t bytes);
 int __real_munmap(void *at, size_t bytes);
 
@@ -52,6 +53,12 @@ void *__wrap_p2p__memory_map(int fd, memory_place place, size_t bytes)
     (void)fd;
     NEED(place + bytes <= MAP_BYTES, "the test needs more memory than it has mapped");
     return everything + place;
+}
+
+memory_window __wrap_p2p__memory_window(int fd)
+{
+    (void)fd;
+    return (memory_window){everything, MAP_BYTES, 0};
 }
 
 int __wrap_munmap(void *at, size_t bytes)
