@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "replay/json.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,7 +198,7 @@ bool json_number(json *j, double *number)
     memcpy(copy, j->at, length);
     copy[length] = 0;
     *number = strtod(copy, &end);
-    if (end == copy || *end) return json_fail(j, "a number is not one");
+    if (end == copy || *end || !isfinite(*number)) return json_fail(j, "a number is not one, or too large");
     j->at += length;
     return j->at < j->end || json_fail(j, "");
 }

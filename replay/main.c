@@ -44,6 +44,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         s->paths[s->count++] = arg;
         return 0;
     case ARGP_KEY_END:
+        if (s->folder && access(s->folder, R_OK | X_OK) != 0)
+            argp_error(state, "--source %s: %s", s->folder, strerror(errno));
         if (!s->count) argp_error(state, "which trace? launch --trace FILE writes one");
         if (!s->output) name_output(s, state);
         for (int i = 0; i < s->count; i++)
@@ -55,7 +57,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "The page (default: the trace's name, with .html)", 0},
-    {"source", 's', "DIR", 0, "Where the source files are that the trace names (default: here)", 0},
+    {"source", 's', "DIR", 0, "Where the sources are that the trace names (default: here); no other file is shown", 0},
     {"title", 't', "TEXT", 0, "What stands on top of the page", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
@@ -65,17 +67,27 @@ static const char text[] =
     "With a REFERENCE the two are put side by side, up to the first message that differs.\n\n"
     "Exit status: 0 done; 1 a trace is damaged, or the page cannot be written; 2 called wrongly.";
 
+static void tell_refused(const settings *s, size_t refused)
+{
+    if (!refused) return;
+    fprintf(stderr, "replay: %zu file%s left out: no source%s below %s\n  try: --source DIR, the folder you build in\n",
+            refused, refused == 1 ? " that the trace names is" : "s that the trace names are", refused == 1 ? "" : "s",
+            s->folder ? s->folder : "the current folder");
+}
+
 static bool write_page(const settings *s, const replay_trace traces[])
 {
     char temporary[sizeof s->usual + 32];
     snprintf(temporary, sizeof temporary, "%s.%d.tmp", s->output, (int)getpid());
-    FILE *file = fopen(temporary, "we");
+    FILE *file = fopen(temporary, "wxe");
     bool fine = file;
+    size_t refused = 0;
     if (file) {
-        replay_page(file, &traces[0], s->count == 2 ? &traces[1] : NULL, s->title ? s->title : "", s->folder);
+        refused = replay_page(file, &traces[0], s->count == 2 ? &traces[1] : NULL, s->title ? s->title : "", s->folder);
         fine = !ferror(file);
         fine = fclose(file) == 0 && fine && rename(temporary, s->output) == 0;
     }
+    if (fine) tell_refused(s, refused);
     if (fine) return true;
     fprintf(stderr, "replay: %s cannot be written: %s\n", s->output, strerror(errno));
     unlink(temporary);

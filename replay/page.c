@@ -32,8 +32,8 @@ PART(ending_js, "ending.js")
 PART(player_js, "player.js")
 PART(selftest_js, "selftest.js")
 
-static void put_data(FILE *file, const replay_trace *mine, const replay_trace *reference, const char *title,
-                     const char *folder)
+static size_t put_data(FILE *file, const replay_trace *mine, const replay_trace *reference, const char *title,
+                       const char *folder)
 {
     const replay_trace *traces[] = {mine, reference};
     size_t count = reference ? 2 : 1;
@@ -45,8 +45,9 @@ static void put_data(FILE *file, const replay_trace *mine, const replay_trace *r
         replay_data(file, traces[i]);
     }
     fputs("],\n\"sources\":", file);
-    replay_sources(file, traces, count, folder);
+    size_t refused = replay_sources(file, traces, count, folder);
     fputs("}\n", file);
+    return refused;
 }
 
 static void put_script(FILE *file)
@@ -58,19 +59,21 @@ static void put_script(FILE *file)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) fputs(parts[i], file);
 }
 
-void replay_page(FILE *file, const replay_trace *mine, const replay_trace *reference, const char *title,
-                 const char *folder)
+size_t replay_page(FILE *file, const replay_trace *mine, const replay_trace *reference, const char *title,
+                   const char *folder)
 {
+    size_t refused = 0;
     for (const char *line = replay__page_html, *next; *line; line = next) {
         size_t length = strcspn(line, "\n");
         next = line + length + (line[length] == '\n');
         if (strncmp(line, "@style@", 7) == 0)
             fputs(replay__style_css, file);
         else if (strncmp(line, "@data@", 6) == 0)
-            put_data(file, mine, reference, title, folder);
+            refused = put_data(file, mine, reference, title, folder);
         else if (strncmp(line, "@script@", 8) == 0)
             put_script(file);
         else
             fwrite(line, 1, (size_t)(next - line), file);
     }
+    return refused;
 }

@@ -8,9 +8,9 @@
 #include "replay/trace.h"
 
 /* Write the page for one or two traces; the second may be NULL. folder: where source files are looked for; NULL: here.
- * Write errors are left to ferror. */
-void replay_page(FILE *file, const replay_trace *mine, const replay_trace *reference, const char *title,
-                 const char *folder);
+ * Returns how many files were left out that are there and must not be shown. Write errors are left to ferror. */
+size_t replay_page(FILE *file, const replay_trace *mine, const replay_trace *reference, const char *title,
+                   const char *folder);
 
 /* ---- data.c ---- */
 
@@ -23,7 +23,8 @@ void replay_put_text(FILE *file, const char *text);
 /* ---- source.c ---- */
 
 /* The lines that the traces name, and those around them: {"file": {"12": "text", ...}, ...}. Files that are not found are
- * left out. */
-void replay_sources(FILE *file, const replay_trace *const traces[], size_t count, const char *folder);
+ * left out, and those that are no sources (.c, .h, .py and the like, regular, up to 4 MiB) or whose name has ".." in it or
+ * leads, links resolved, out of the folder: returns how many of the latter. */
+size_t replay_sources(FILE *file, const replay_trace *const traces[], size_t count, const char *folder);
 
 #endif

@@ -29,6 +29,7 @@ typedef struct {
     json j;
     replay_trace *trace;
     size_t slice_room, message_room, stats_room, text_room;
+    void *numbers;        /* tsearch's tree: a text's number */
     replay_message *ends; /* the receiving halves */
     size_t end_count, end_room;
     replay_last *last;

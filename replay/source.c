@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of code that a trace names, with some around them, where their files can be found. */
+/*
+ * The lines of code that a trace names, with some around them. Whoever made the trace is not believed: a page is given to
+ * others, so only sources below one folder come into it, and nothing else of the machine.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "replay/page.h"
 
-enum { AROUND = 6, MOST_FILES = 200, MOST_LINES = 100000, LINE_TEXT = 300 };
+enum { AROUND = 6, MOST_FILES = 200, MOST_LINES = 100000, LINE_TEXT = 300, MOST_BYTES = 4 << 20 };
 
 /* A file, and which of its lines are wanted. */
 typedef struct {
@@ -18,9 +25,11 @@ typedef struct {
 typedef struct {
     source files[MOST_FILES];
     size_t count;
+    const char *last; /* the name that was looked for last, and what was found */
+    source *found;
 } source_list;
 
-static source *find(source_list *list, const char *name)
+static source *look_for(source_list *list, const char *name)
 {
     for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->files[i].name, name) == 0) return &list->files[i];
@@ -31,6 +40,13 @@ static source *find(source_list *list, const char *name)
     return &list->files[list->count++];
 }
 
+static source *find(source_list *list, const char *name)
+{
+    if (list->last != name) list->found = look_for(list, name);
+    list->last = name;
+    return list->found;
+}
+
 static void want(source_list *list, const char *name, int line)
 {
     source *s = *name && line > 0 && line < MOST_LINES ? find(list, name) : NULL;
@@ -38,15 +54,51 @@ static void want(source_list *list, const char *name, int line)
         if (i > 0 && i < MOST_LINES) s->wanted[i] = true;
 }
 
+/* ---- Which files may be shown ---- */
+
+static bool is_source(const char *path)
+{
+    static const char *const endings[] = {"c",   "h",   "cl", "cc", "cpp", "cxx", "hh",
+                                          "hpp", "inc", "cu", "py", "rs",  "f90", NULL};
+    const char *dot = strrchr(path, '.');
+    for (int i = 0; dot && endings[i]; i++)
+        if (strcmp(dot + 1, endings[i]) == 0) return true;
+    return false;
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    if (length == 1) return true; /* the root */
+    return strncmp(path, folder, length) == 0 && path[length] == '/';
+}
+
+static bool has_dots(const char *path)
+{
+    for (const char *at = path; (at = strstr(at, "..")); at++)
+        if ((at == path || at[-1] == '/') && (!at[2] || at[2] == '/')) return true;
+    return false;
+}
+
+/* NULL with errno: ENOENT if it is not here, EACCES if it must not be shown. `folder` has no links in it. */
 static FILE *open_source(const char *name, const char *folder)
 {
-    char path[4096];
+    char path[2 * PATH_MAX], real[PATH_MAX];
     struct stat info;
-    bool elsewhere = folder && *name != '/';
-    int length = snprintf(path, sizeof path, "%s%s%s", elsewhere ? folder : "", elsewhere ? "/" : "", name);
-    if (length < 0 || (size_t)length >= sizeof path || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return NULL;
-    return fopen(path, "re");
+    bool absolute = *name == '/';
+    snprintf(path, sizeof path, "%s%s%s", absolute ? "" : folder, absolute ? "" : "/", name);
+    if (!realpath(path, real)) return NULL;
+    errno = EACCES;
+    if (has_dots(name) || !is_below(real, folder) || !is_source(real)) return NULL;
+    int fd = open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) return NULL;
+    FILE *file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= MOST_BYTES ? fdopen(fd, "r") : NULL;
+    if (!file) close(fd);
+    if (!file) errno = EACCES;
+    return file;
 }
+
+/* ---- What is shown of them ---- */
 
 /* Without its line break, tabs as spaces, bytes that are no ASCII as they are. */
 static void put_line(FILE *file, int number, const char *text, bool first)
@@ -79,26 +131,36 @@ static void put_source(FILE *file, const source *s, FILE *from)
     }
 }
 
-void replay_sources(FILE *file, const replay_trace *const traces[], size_t count, const char *folder)
+static bool put_file(FILE *file, const source *s, const char *folder, bool first)
+{
+    FILE *from = open_source(s->name, folder);
+    if (!from) return false;
+    fputs(first ? "\n" : ",\n", file);
+    replay_put_text(file, s->name);
+    fputs(":{", file);
+    put_source(file, s, from);
+    putc('}', file);
+    fclose(from);
+    return true;
+}
+
+size_t replay_sources(FILE *file, const replay_trace *const traces[], size_t count, const char *folder)
 {
     source_list list = {.count = 0};
-    bool first = true;
-    for (size_t t = 0; t < count; t++)
+    char real[PATH_MAX];
+    bool first = true, is_folder = realpath(folder ? folder : ".", real);
+    size_t refused = 0;
+    for (size_t t = 0; t < count && is_folder; t++)
         for (size_t i = 0; i < traces[t]->slice_count; i++)
             want(&list, replay_text(traces[t], traces[t]->slices[i].file), traces[t]->slices[i].line);
     putc('{', file);
     for (size_t i = 0; i < list.count; i++) {
-        FILE *from = open_source(list.files[i].name, folder);
-        if (from) {
-            fputs(first ? "\n" : ",\n", file);
-            replay_put_text(file, list.files[i].name);
-            fputs(":{", file);
-            put_source(file, &list.files[i], from);
-            putc('}', file);
-            fclose(from);
+        if (put_file(file, &list.files[i], real, first))
             first = false;
-        }
+        else
+            refused += errno == EACCES;
         free(list.files[i].wanted);
     }
     putc('}', file);
+    return refused;
 }

@@ -3,6 +3,7 @@
 #include "replay/trace.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,33 +12,53 @@
 
 /* ---- Memory ---- */
 
+static int no_memory(replay_reader *r)
+{
+    r->no_memory = true;
+    json_fail(&r->j, "no memory");
+    return REPLAY_UNKNOWN;
+}
+
 void *replay__grow(replay_reader *r, void *list, size_t count, size_t *room, size_t bytes)
 {
     if (count < *room) return list;
     size_t more = *room ? 2 * *room : 256;
     void *grown = realloc(list, more * bytes);
     if (!grown) {
-        r->no_memory = true;
-        json_fail(&r->j, "no memory");
+        no_memory(r);
         return list;
     }
     *room = more;
     return grown;
 }
 
-/* The number of a text; texts are few, so they are looked for one after the other, the latest first. */
+/* A text and its number, as tsearch keeps them. */
+typedef struct {
+    const char *text;
+    int number;
+} numbered;
+
+static int by_text(const void *a, const void *b)
+{
+    const numbered *x = a, *y = b;
+    return strcmp(x->text, y->text);
+}
+
 int replay__number_of(replay_reader *r, const char *text)
 {
     replay_trace *t = r->trace;
+    numbered wanted = {.text = text};
     if (!*text) return REPLAY_UNKNOWN;
-    for (size_t i = t->text_count; i-- > 0;)
-        if (strcmp(t->texts[i], text) == 0) return (int)i;
+    numbered **known = tfind(&wanted, &r->numbers, by_text);
+    if (known) return (*known)->number;
     t->texts = replay__grow(r, t->texts, t->text_count, &r->text_room, sizeof *t->texts);
-    char *copy = r->no_memory ? NULL : strdup(text);
-    if (!copy) {
-        r->no_memory = true;
-        json_fail(&r->j, "no memory");
-        return REPLAY_UNKNOWN;
+    numbered *added = r->no_memory ? NULL : malloc(sizeof *added);
+    char *copy = added ? strdup(text) : NULL;
+    if (added) *added = (numbered){copy, (int)t->text_count};
+    if (!copy || !tsearch(added, &r->numbers, by_text)) {
+        free(copy);
+        free(added);
+        return no_memory(r);
     }
     t->texts[t->text_count] = copy;
     return (int)t->text_count++;
@@ -54,8 +75,7 @@ static void read_events(replay_reader *r)
 {
     replay_event *e = malloc(sizeof *e);
     if (!e) {
-        r->no_memory = true;
-        json_fail(&r->j, "no memory");
+        no_memory(r);
         return;
     }
     if (json_array(&r->j))
@@ -195,6 +215,13 @@ static bool put_together(replay_reader *r)
 
 /* ---- The whole ---- */
 
+static bool are_there(const int *ranks, int count, int size)
+{
+    for (int i = 0; i < count; i++)
+        if (ranks[i] >= size) return false;
+    return true;
+}
+
 static const char *check(const replay_reader *r)
 {
     const replay_trace *t = r->trace;
@@ -204,7 +231,10 @@ static const char *check(const replay_reader *r)
     for (size_t i = 0; i < t->message_count; i++)
         if (t->messages[i].from >= t->ranks || t->messages[i].to >= t->ranks)
             return "it has messages of a rank that is not there";
-    return NULL;
+    bool known = are_there(t->cycle, t->cycle_count, t->ranks);
+    for (int i = 0; i < t->ranks; i++)
+        known = known && are_there(r->last[i].waits_for, r->last[i].waits_count, t->ranks);
+    return known ? NULL : "it waits for a rank that is not there";
 }
 
 static char *read_file(const char *path, size_t *bytes, char *why, size_t why_bytes)
@@ -265,6 +295,7 @@ bool replay_read_text(const char *text, size_t bytes, const char *name, replay_t
     replay_reader r = {.trace = trace};
     json_open(&r.j, text, bytes);
     bool fine = read_and_check(&r, name, why, why_bytes);
+    tdestroy(r.numbers, free);
     free(r.last);
     free(r.ends);
     if (!fine) replay_free(trace);

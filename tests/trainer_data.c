@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/trainer/folder.h"
+#include "tests/util/folder.h"
 #include "tests/util/suite.h"
 #include "trainer/trainer.h"
 #include "trainer/twister.h"

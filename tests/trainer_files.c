@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/trainer/folder.h"
+#include "tests/util/folder.h"
 #include "tests/util/suite.h"
 #include "trainer/crc.h"
 #include "trainer/safetensors.h"

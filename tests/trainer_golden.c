@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tests/trainer/folder.h"
 #include "tests/trainer/golden.h"
+#include "tests/util/folder.h"
 #include "tests/util/suite.h"
 #include "trainer/trainer.h"
 

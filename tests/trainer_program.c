@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tests/trainer/folder.h"
+#include "tests/util/folder.h"
 #include "tests/util/suite.h"
 #include "trainer/safetensors.h"
 #include "trainer/trainer.h"

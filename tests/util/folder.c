@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/trainer/folder.h"
+#include "tests/util/folder.h"
 
 #include <ftw.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* folder: a folder of a test's own. For .init and .fini of a test. */
-#ifndef PAIRWISE_TESTS_TRAINER_FOLDER_H
-#define PAIRWISE_TESTS_TRAINER_FOLDER_H
+#ifndef PAIRWISE_TESTS_UTIL_FOLDER_H
+#define PAIRWISE_TESTS_UTIL_FOLDER_H
 
 extern char test_folder[200];
 

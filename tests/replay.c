@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * replay: a page holds what its trace says and sources below one folder, nothing else of the machine; a large trace takes
+ * time proportional to its size.
+ */
+#include "replay/page.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/util/folder.h"
+#include "tests/util/suite.h"
+
+/* ---- A folder with sources, and things beside it ---- */
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(in_folder(name), "we");
+    cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static void make_files(void)
+{
+    make_test_folder();
+    cr_assert(mkdir(in_folder("in"), 0700) == 0 && mkdir(in_folder("in/deep"), 0700) == 0 && mkdir(in_folder("in-other"), 0700) == 0);
+    write_file("in/plain.c", "SHOWN 1\n");
+    write_file("in/deep/more.cl", "SHOWN 2\n");
+    write_file("in/notes.txt", "SECRET 1\n");
+    write_file("in-other/secret.c", "SECRET 2\n");
+    write_file("secret.c", "SECRET 3\n");
+    cr_assert(symlink("../secret.c", in_folder("in/link.c")) == 0 && symlink("notes.txt", in_folder("in/text.c")) == 0);
+    cr_assert(symlink("plain.c", in_folder("in/same.c")) == 0);
+    cr_assert(mkfifo(in_folder("in/pipe.c"), 0600) == 0 && mkdir(in_folder("in/folder.c"), 0700) == 0);
+    write_file("in/huge.c", "SECRET 4\n");
+    cr_assert(truncate(in_folder("in/huge.c"), 1L << 30) == 0);
+}
+
+/* The page of a trace with a call in line 1 of each of these files. Free it. */
+static char *page_naming(const char *const *names, size_t count, const char *source_folder, size_t *refused)
+{
+    char *text, *page, why[300];
+    size_t bytes, page_bytes;
+    replay_trace trace;
+    FILE *out = open_memstream(&text, &bytes);
+    fputs("{\"traceEvents\":[", out);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out,
+                "%s{\"ph\":\"X\",\"name\":\"p2p_send\",\"cat\":\"call\",\"ts\":%zu,\"dur\":1,\"tid\":0,\"args\":"
+                "{\"rank\":0,\"file\":\"%s\",\"line\":1}}",
+                i ? "," : "", i, names[i]);
+    fputs("],\"pairwise\":{\"ranks\":1}}", out);
+    cr_assert(fclose(out) == 0);
+    cr_assert(replay_read_text(text, bytes, "it", &trace, why, sizeof why), "%s", why);
+    free(text);
+    out = open_memstream(&page, &page_bytes);
+    *refused = replay_page(out, &trace, NULL, "", source_folder);
+    cr_assert(fclose(out) == 0);
+    replay_free(&trace);
+    return page;
+}
+
+Test(page, shows_sources_below_its_folder, .init = make_files, .fini = remove_test_folder)
+{
+    char whole[300], in[300];
+    snprintf(whole, sizeof whole, "%s/in/plain.c", test_folder);
+    snprintf(in, sizeof in, "%s/in", test_folder);
+    const char *const names[] = {whole, "deep/more.cl", "same.c", "deep/missing.c"};
+    size_t refused;
+    char *page = page_naming(names, 4, in, &refused);
+    ASSERT_CONTAINS(page, "SHOWN 1");
+    ASSERT_CONTAINS(page, "SHOWN 2");
+    cr_assert(refused == 0, "%zu refused", refused);
+    free(page);
+}
+
+Test(page, shows_nothing_else_of_the_machine, .init = make_files, .fini = remove_test_folder)
+{
+    char outside[300], beside[300], in[300];
+    snprintf(outside, sizeof outside, "%s/secret.c", test_folder);
+    snprintf(beside, sizeof beside, "%s/in-other/secret.c", test_folder);
+    snprintf(in, sizeof in, "%s/in", test_folder);
+    const char *const names[] = {outside,
+                                 beside,
+                                 "../secret.c",
+                                 "deep/../../secret.c",
+                                 "/etc/passwd",
+                                 "notes.txt",
+                                 "link.c",
+                                 "text.c",
+                                 "pipe.c",
+                                 "folder.c",
+                                 "/dev/zero",
+                                 "huge.c",
+                                 "deep/..",
+                                 "../in/plain.c",
+                                 "/proc/self/environ"};
+    size_t refused, count = sizeof names / sizeof *names;
+    char *page = page_naming(names, count, in, &refused);
+    ASSERT_LACKS(page, "SECRET");
+    ASSERT_LACKS(page, "SHOWN");
+    ASSERT_LACKS(page, "root:");
+    cr_assert(refused == count, "%zu of %zu refused", refused, count);
+    free(page);
+}
+
+/* ---- Time ---- */
+
+/* Processor time, so that a busy machine does not count. */
+Test(trace, with_many_names_is_read_in_proportionate_time)
+{
+    enum { COUNT = 150000 };
+    char *text, why[300];
+    size_t bytes;
+    replay_trace trace;
+    FILE *out = open_memstream(&text, &bytes);
+    fputs("{\"traceEvents\":[", out);
+    for (int i = 0; i < COUNT; i++)
+        fprintf(out,
+                "%s{\"ph\":\"X\",\"name\":\"name %d\",\"cat\":\"call\",\"ts\":%d,\"dur\":1,\"tid\":0,\"args\":"
+                "{\"rank\":0}}",
+                i ? "," : "", i, i);
+    fputs("],\"pairwise\":{\"ranks\":1}}", out);
+    cr_assert(fclose(out) == 0);
+    clock_t begin = clock();
+    cr_assert(replay_read_text(text, bytes, "it", &trace, why, sizeof why), "%s", why);
+    double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    cr_assert(seconds < 5, "%d names took %.1f s", COUNT, seconds);
+    cr_assert(trace.text_count == COUNT && trace.slice_count == COUNT);
+    cr_assert_str_eq(replay_text(&trace, trace.slices[COUNT - 1].name), "name 149999");
+    replay_free(&trace);
+    free(text);
+}
+
+/* ---- What the page could not show ---- */
+
+static bool reads(const char *text)
+{
+    char why[300];
+    replay_trace trace;
+    bool fine = replay_read_text(text, strlen(text), "it", &trace, why, sizeof why);
+    if (fine) replay_free(&trace);
+    return fine;
+}
+
+Test(trace, of_numbers_or_ranks_that_cannot_be_is_refused)
+{
+    cr_assert(!reads("{\"traceEvents\":[],\"pairwise\":{\"ranks\":2,\"dropped\":1e999}}"));
+    cr_assert(!reads("{\"traceEvents\":[{\"ph\":\"i\",\"cat\":\"end\",\"ts\":1,\"name\":\"end\",\"args\":"
+                     "{\"text\":\"deadlock\",\"cycle\":[0,7]}}],\"pairwise\":{\"ranks\":2}}"));
+    cr_assert(!reads("{\"traceEvents\":[{\"ph\":\"i\",\"cat\":\"end\",\"ts\":1,\"name\":\"stuck\",\"args\":"
+                     "{\"rank\":0,\"waits_for\":[1000]}}],\"pairwise\":{\"ranks\":2}}"));
+}
