@@ -58,16 +58,18 @@ size_t p2p__ring_room(shm_writer *w, size_t least)
     return room >= least ? room : 0;
 }
 
-/* The lines behind the first will begin with content. */
-static void note_dirty(shm_writer *w, uint64_t lines)
+/* These lines, up to the end of the ring at most, will have something else than their head of the last lap: content, or a head
+ * from long ago. */
+static void note_dirty(shm_writer *w, uint64_t first, uint64_t end)
 {
-    for (uint64_t line = w->at + 1; line < w->at + lines; line++) {
-        uint64_t place = line & (w->size - 1);
-        w->dirty[place / 64] |= UINT64_C(1) << (place % 64);
+    uint64_t place = first & (w->size - 1), last = place + (end - first);
+    for (uint64_t next; place < last; place = next) {
+        next = (place / 64 + 1) * 64 < last ? (place / 64 + 1) * 64 : last;
+        w->dirty[place / 64] |= UINT64_MAX >> (64 - (next - place)) << (place % 64);
     }
 }
 
-/* Where the next record will begin there may be content. */
+/* Where the next record will begin. */
 static void wipe(shm_writer *w, uint64_t line)
 {
     uint64_t place = line & (w->size - 1), *word = &w->dirty[place / 64], bit = UINT64_C(1) << (place % 64);
@@ -79,19 +81,19 @@ static void wipe(shm_writer *w, uint64_t line)
 unsigned char *p2p__ring_begin(shm_writer *w, size_t content)
 {
     uint64_t lines = lines_of(content);
-    if (lines > 1) note_dirty(w, lines);
+    if (lines > 1) note_dirty(w, w->at + 1, w->at + lines);
     wipe(w, w->at + lines);
     return w->ring->lines + (w->at & (w->size - 1)) * RING_LINE + RING_HEAD;
 }
 
 void p2p__ring_publish(shm_writer *w, size_t content, unsigned kind)
 {
-    atomic_store_explicit(p2p__ring_head(w->ring, w->size, w->at), (w->at + 1) << 32 | (uint64_t)kind << 28 | content,
-                          memory_order_release);
+    atomic_store_explicit(p2p__ring_head(w->ring, w->size, w->at),
+                          p2p__ring_number(w->at) | (uint64_t)kind << 28 | content, memory_order_release);
     w->at += lines_of(content);
 }
 
-/* What is skipped keeps its content, and its marks in `dirty`. The first line never has content where a head belongs. */
+/* What is skipped keeps what it has, for as many laps as it is skipped. The first line begins a record in each lap. */
 void p2p__ring_rewind(shm_writer *w)
 {
     uint64_t place = w->at & (w->size - 1), to_end = w->size - place;
@@ -99,6 +101,7 @@ void p2p__ring_rewind(shm_writer *w)
     if (w->at - w->taken_seen > RING_NEAR / 2)
         w->taken_seen = atomic_load_explicit(&w->ring->taken, memory_order_acquire);
     if (w->at - w->taken_seen > RING_NEAR / 2) return;
+    note_dirty(w, w->at + 1, w->at + to_end);
     p2p__ring_publish(w, content_of(to_end), RING_PAD);
 }
 

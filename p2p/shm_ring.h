@@ -7,11 +7,11 @@
  *                              record of two lines                   of one line    what comes next: nothing yet
  *
  * A record begins with a head of 8 bytes, which the writer writes last: the number of its line (lines are counted for
- * ever), how long the record is, and its kind. The reader looks at one line, sees by the number whether its record is
- * there, and with a short one has it all. What stood in a line before cannot look like the head of a record that is not
- * there: an old head has another number, and where content stood the writer first wipes the place. A record never goes
- * round the end of the ring: what is not worth beginning there is filled with a record of kind RING_PAD, which says
- * nothing.
+ * ever, 31 bits of it are written), how long the record is, and its kind. The reader looks at one line, sees by the number
+ * whether its record is there, and with a short one has it all. What stood in a line before cannot look like the head of a
+ * record that is not there: it is the head of one lap ago, or the writer has wiped it (`dirty`), and no number is that of a
+ * wiped line. A record never goes round the end of the ring: what is not worth beginning there is filled with a record of
+ * kind RING_PAD, which says nothing.
  *
  * A writer whose reader keeps up does not go on to the end of the ring, but fills the rest with a pad and begins again at
  * the first line (p2p__ring_rewind): the lines it writes are then in the nearest cache of both. The rest of the ring is for
@@ -54,7 +54,7 @@ typedef struct {
 typedef struct shm_writer {
     shm_ring *ring;
     uint64_t size, at, taken_seen;                 /* in lines */
-    uint64_t dirty[RING_LARGEST / RING_LINE / 64]; /* lines that begin with content; a bit each */
+    uint64_t dirty[RING_LARGEST / RING_LINE / 64]; /* lines to wipe before a record begins there; a bit each */
 } shm_writer;
 
 typedef struct {
@@ -87,11 +87,17 @@ static inline _Atomic uint64_t *p2p__ring_head(shm_ring *ring, uint64_t size, ui
     return (_Atomic uint64_t *)(void *)(ring->lines + (line & (size - 1)) * RING_LINE);
 }
 
+/* As it stands in the upper half of a head. Odd: a wiped head is 0. */
+static inline uint64_t p2p__ring_number(uint64_t line)
+{
+    return (2 * line + 1) << 32;
+}
+
 /* Is the next record there? */
 static inline bool p2p__ring_waiting(const shm_reader *r)
 {
     uint64_t head = atomic_load_explicit(p2p__ring_head(r->ring, r->size, r->at), memory_order_acquire);
-    return head >> 32 == (uint32_t)(r->at + 1);
+    return head >> 32 == p2p__ring_number(r->at) >> 32;
 }
 
 /* The content of the record that is there, its length and its kind. NULL if its length cannot be: whoever wrote it has

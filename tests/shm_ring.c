@@ -45,10 +45,10 @@ static unsigned next_random(ring *r)
     return r->random >> 8;
 }
 
-/* Word i of a record whose first line has the number key a lap later: the head that the line it is in will have then. */
+/* Word i of a record whose first line is line `key` a lap later: the head that the line it is in will have then. */
 static uint64_t word_of(uint64_t key, size_t i)
 {
-    return (key + (i + 1) / 8) << 32 | (uint64_t)RING_FRAME << 28 | 8;
+    return p2p__ring_number(key + (i + 1) / 8) | (uint64_t)RING_FRAME << 28 | 8;
 }
 
 static void fill(unsigned char *to, size_t content, uint64_t key)
@@ -86,7 +86,7 @@ static bool write_one(ring *r, size_t content)
     expect_pad(r, at);
     r->asked = r->asked || !room;
     if (room < content || !room) return false;
-    record made = {content, RING_BRIEF + (unsigned)(r->written % 3), r->writer.at + 1 + r->writer.size};
+    record made = {content, RING_BRIEF + (unsigned)(r->written % 3), r->writer.at + r->writer.size};
     fill(p2p__ring_begin(&r->writer, content), content, made.key);
     p2p__ring_publish(&r->writer, content, made.kind);
     r->waiting[(r->first + r->count++) % MOST_WAITING] = made;
@@ -180,19 +180,110 @@ Test(shm_ring, near_lines_while_the_reader_keeps_up)
     free(r.memory);
 }
 
-/* The numbers of lines go round after 2^32 of them: what stood there before is not taken for new. */
-Test(shm_ring, line_numbers_go_round)
+/* ---- Line numbers go round after 2^32 or 2^31 of them, and what stood there before is not taken for new ---- */
+
+/* As if so many lines had been written and read, the ring's memory being what it is now. A multiple of its size, if it is not new. */
+static void go_on(ring *r, uint64_t lines)
+{
+    r->writer.at += lines;
+    r->writer.taken_seen += lines;
+    r->reader.at += lines;
+    r->reader.told += lines;
+    atomic_store(&r->reader.ring->taken, r->reader.told);
+}
+
+/* From `before` lines before the number `round`, records of one length, `behind` of them waiting at a time. */
+static void pass(ring *r, size_t size, uint64_t round, uint64_t before, size_t content, size_t behind)
+{
+    memset(r->memory, 0, p2p__ring_bytes(size));
+    p2p__ring_open(r->memory, size, &r->writer, &r->reader);
+    r->first = r->count = 0;
+    go_on(r, round - before);
+    while (r->reader.at < round + r->reader.size) {
+        while (r->count <= behind && write_one(r, content)) continue;
+        if (behind)
+            read_one(r);
+        else
+            read_all(r);
+    }
+    read_all(r);
+}
+
+static void pass_everywhere(ring *r, size_t size, uint64_t round)
+{
+    static const size_t behind[] = {0, 3, MOST_WAITING};
+    uint64_t lines = size / RING_LINE, step = 1 + lines / 16;
+
+    for (uint64_t before = 1; before <= 2 * lines; before += before < 10 ? 1 : step)
+        for (size_t content = 0; content <= size / 2; content += content < 130 ? 13 : content)
+            for (size_t k = 0; k < sizeof behind / sizeof *behind; k++)
+                pass(r, size, round, before, content, behind[k]);
+}
+
+Test(shm_ring, line_numbers_go_round_at_every_offset_and_size)
 {
     static ring r;
 
-    ring_make(&r, RING_SMALLEST);
-    r.writer.at = r.writer.taken_seen = r.reader.at = r.reader.told = (UINT64_C(1) << 32) - 20;
-    atomic_store(&r.reader.ring->taken, r.reader.at);
-    for (int step = 0; step < 1000; step++) {
-        write_one(&r, (size_t)step % 130);
-        if (step % 3 == 2) read_all(&r);
+    for (size_t size = RING_SMALLEST; size <= RING_LARGEST / 4; size *= 2) {
+        ring_make(&r, size);
+        pass_everywhere(&r, size, UINT64_C(1) << 32);
+        pass_everywhere(&r, size, UINT64_C(1) << 31);
+        free(r.memory);
     }
-    read_all(&r);
+}
+
+Test(shm_ring, line_numbers_go_round_in_any_rhythm)
+{
+    static ring r;
+
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        ring_make(&r, sizes[s]);
+        for (int lap = 0; lap < 200; lap++) {
+            memset(r.memory, 0, p2p__ring_bytes(sizes[s]));
+            p2p__ring_open(r.memory, sizes[s], &r.writer, &r.reader);
+            go_on(&r, (UINT64_C(1) << 32) - 1 - next_random(&r) % r.writer.size);
+            while (r.reader.at < (UINT64_C(1) << 32) + r.reader.size) {
+                if (next_random(&r) % 2)
+                    write_one(&r, next_random(&r) % (next_random(&r) % 8 ? 200 : sizes[s] / 2));
+                else if (r.count)
+                    read_one(&r);
+                if (!r.count) read_all(&r);
+            }
+            read_all(&r);
+        }
+        free(r.memory);
+    }
+}
+
+/* Back to the first line, which the writer does when it has written RING_NEAR lines and all is read. */
+static void begin_again(ring *r)
+{
+    do {
+        write_one(r, 8);
+        read_all(r);
+    } while (r->writer.at % r->writer.size != RING_NEAR);
+    p2p__ring_rewind(&r->writer);
+    expect_pad(r, r->reader.at);
+    read_all(r);
+}
+
+/* The writer stays near for a whole round of the numbers; then it goes where it has not been since. */
+Test(shm_ring, lines_that_were_skipped_for_a_whole_round)
+{
+    static const uint64_t rounds[] = {UINT64_C(1) << 32, UINT64_C(1) << 31, UINT64_C(1) << 32};
+    static ring r;
+
+    ring_make(&r, RING_LARGEST);
+    for (size_t k = 0; k < sizeof rounds / sizeof *rounds; k++) {
+        uint64_t lap = r.writer.at;
+        for (int i = 0; i < 600; i++) cr_assert(write_one(&r, 8));
+        read_all(&r);
+        begin_again(&r);
+        go_on(&r, lap + rounds[k] - r.writer.at);
+        for (int i = 0; i < 300; i++) write_one(&r, i % 3 ? 8 : 100);
+        read_all(&r);
+        begin_again(&r);
+    }
     free(r.memory);
 }
 
@@ -204,7 +295,7 @@ Test(shm_ring, a_length_that_cannot_be)
 
     ring_make(&r, RING_SMALLEST);
     atomic_store(p2p__ring_head(r.reader.ring, r.reader.size, 0),
-                 UINT64_C(1) << 32 | (uint64_t)RING_BRIEF << 28 | (RING_SMALLEST - RING_HEAD + 1));
+                 p2p__ring_number(0) | (uint64_t)RING_BRIEF << 28 | (RING_SMALLEST - RING_HEAD + 1));
     cr_assert(p2p__ring_waiting(&r.reader));
     cr_assert_null(p2p__ring_look(&r.reader, &content, &kind));
     free(r.memory);

@@ -54,7 +54,7 @@ static int scribble(int fd, const void *bytes)
     uint64_t head;
     memcpy(&head, bytes, sizeof head);
     memcpy(p2p__ring_begin(w, 0), (const char *)bytes + sizeof head, RING_LINE - sizeof head);
-    head = (head & UINT32_MAX) | (w->at + 1) << 32; /* or it would only seem not to be there yet */
+    head = (head & UINT32_MAX) | p2p__ring_number(w->at); /* or it would only seem not to be there yet */
     atomic_store(p2p__ring_head(w->ring, w->size, w->at), head);
     return wake_up(fd);
 }
