@@ -93,7 +93,7 @@ static p2p_err differ(p2p_comm *comm, const meeting *m)
     p2p__describe_difference(engine, m->differ, comm->context, m->number, engine->row->error,
                              sizeof engine->row->error);
     p2p__control_tell(engine, CONTROL_MISMATCH, engine->rank, 0);
-    while (!atomic_load(&engine->board->failed)) p2p__pause(100000);
+    while (!atomic_load(&engine->board->shared->failed)) p2p__pause(100000);
     p2p__job_failed(engine);
     return p2p__job_error(comm);
 }
@@ -113,7 +113,7 @@ static void wake_all(const meeting *m)
         uint64_t asleep = atomic_load_explicit(&gate->asleep[i], memory_order_relaxed);
         if (asleep) asleep = atomic_exchange(&gate->asleep[i], 0);
         for (int bit = 0; asleep; bit++, asleep >>= 1) {
-            if (!(asleep & 1)) continue;
+            if (!(asleep & 1) || i * 64 + bit >= engine->size) continue;
             atomic_fetch_add(&engine->board->rows[i * 64 + bit].nudges, 1);
             p2p__control_tell(engine, CONTROL_WAKE, i * 64 + bit, 0);
         }

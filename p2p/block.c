@@ -172,7 +172,7 @@ static void show_blocked(p2p_engine *engine, const p2p_waiting *waiting)
 
 bool p2p__job_failed(p2p_engine *engine)
 {
-    if (!engine->failed && !atomic_load_explicit(&engine->board->failed, memory_order_acquire)) return false;
+    if (!engine->failed && !atomic_load_explicit(&engine->board->shared->failed, memory_order_acquire)) return false;
     if (engine->drained) return true;
     uint64_t give_up = p2p__now() + LOST_GRACE_NS;
     while (!engine->failed && !engine->poisoned && p2p__now() < give_up) engine->world->progress(engine, give_up);
@@ -189,11 +189,12 @@ bool p2p__job_failed(p2p_engine *engine)
 p2p_err p2p__job_error(p2p_comm *comm)
 {
     p2p_engine *engine = comm->engine;
-    const board_failure *failure = &engine->board->failure;
+    char text[sizeof engine->poison];
     if (engine->poisoned)
         return p2p__fail(comm, engine->poisoned, "%s", engine->poison); /* what came last was no frame */
-    p2p__fail(comm, failure->err, "%s", failure->text);
-    return p2p__poison(comm, failure->err);
+    p2p_err err = p2p__board_failure(engine->board, text, sizeof text);
+    p2p__fail(comm, err, "%s", text);
+    return p2p__poison(comm, err);
 }
 
 /* ---- Waiting ---- */

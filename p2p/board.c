@@ -2,8 +2,10 @@
 #include "p2p/board.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -13,109 +15,170 @@
 #include "p2p/memory.h"
 #include "p2p/trace.h"
 
-static size_t rows_bytes(int size)
+static size_t round_up(size_t bytes, size_t unit)
 {
-    return (sizeof(board) + (size_t)size * sizeof(board_row) + 63) / 64 * 64;
+    return (bytes + unit - 1) / unit * unit;
 }
 
 /* Ranks must not write to the same cache line: a row of counters is a whole number of them. */
 static size_t counters_of_a_rank(int size)
 {
-    return ((size_t)size + 7) / 8 * 8;
+    return round_up((size_t)size, 8);
 }
 
-static size_t counters_bytes(int size)
-{
-    return 2 * (size_t)size * counters_of_a_rank(size) * sizeof(uint64_t);
-}
+/* Where each part begins, after the one before it. */
+typedef struct {
+    size_t sent, received, gates, lines, trace, end;
+} layout;
 
-/* The trace begins on a page of its own. */
-static size_t trace_at(int size)
+static layout find_layout(int size, const p2p_config *config)
 {
-    size_t end = rows_bytes(size) + counters_bytes(size) +
-                 (size_t)BOARD_CONTEXTS * BOARD_SLOTS * (sizeof(board_gate) + (size_t)size * sizeof(board_line));
-    return (end + 4095) / 4096 * 4096;
+    size_t n = (size_t)size, counters = n * counters_of_a_rank(size) * sizeof(uint64_t),
+           slots = (size_t)BOARD_CONTEXTS * BOARD_SLOTS;
+    layout at = {.sent = round_up(sizeof(board_shared) + n * sizeof(board_row), 64)};
+    at.received = at.sent + counters;
+    at.gates = at.received + counters;
+    at.lines = at.gates + slots * sizeof(board_gate);
+    at.trace = round_up(at.lines + slots * n * sizeof(board_line), 4096); /* on a page of its own */
+    at.end = at.trace + p2p__trace_bytes(size, config);
+    return at;
 }
 
 size_t p2p__board_bytes(int size, const p2p_config *config)
 {
-    return trace_at(size) + p2p__trace_bytes(size, config);
+    return find_layout(size, config).end;
 }
 
-void *p2p__board_trace(board *b)
-{
-    return (char *)b + trace_at(b->size);
-}
-
-static board *map(int fd, size_t bytes)
+static board_shared *map(int fd, size_t bytes)
 {
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     return at == MAP_FAILED ? NULL : at;
 }
 
+/* This process's picture of a board with these settings. */
+static board *see(board_shared *shared, const board_settings *settings)
+{
+    board *b = shared ? malloc(sizeof *b) : NULL;
+    if (!b) return NULL;
+    layout at = find_layout(settings->size, &settings->config);
+    char *base = (char *)shared;
+    *b = (board){.shared = shared,
+                 .rows = shared->rows,
+                 .size = settings->size,
+                 .terminal = settings->terminal,
+                 .may_read = settings->may_read,
+                 .sent = (void *)(base + at.sent),
+                 .received = (void *)(base + at.received),
+                 .gates = (void *)(base + at.gates),
+                 .lines = (void *)(base + at.lines),
+                 .trace = base + at.trace};
+    memcpy(&b->config, &settings->config, sizeof b->config);
+    return b;
+}
+
+static void fill_settings(board_settings *settings, int size, const p2p_config *config)
+{
+    memset(settings, 0, sizeof *settings); /* the gaps too: they are compared */
+    settings->magic = BOARD_MAGIC;
+    snprintf(settings->build_id, sizeof settings->build_id, "%s", P2P_BUILD_ID);
+    settings->size = size;
+    memcpy(&settings->config, config, sizeof *config);
+}
+
+/* A file that somebody makes shorter would take the memory away under everyone. */
+static board_shared *make_file(int fd, size_t bytes)
+{
+    if (p2p__memory_resize(fd, bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0) return NULL;
+    return map(fd, bytes);
+}
+
 board *p2p__board_create(int size, const p2p_config *config, int *fd)
 {
-    int file = memfd_create("pairwise-board", MFD_CLOEXEC);
+    int file = memfd_create("pairwise-board", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file < 0) return NULL;
     size_t bytes = p2p__board_bytes(size, config);
-    board *b = ftruncate(file, (off_t)bytes) == 0 ? map(file, bytes) : NULL;
+    board_shared *shared = make_file(file, bytes);
+    if (shared) fill_settings(&shared->settings, size, config);
+    board *b = shared ? see(shared, &shared->settings) : NULL;
     if (!b) {
         int saved = errno;
+        if (shared) munmap(shared, bytes);
         close(file);
         errno = saved;
         return NULL;
     }
-    b->size = size;
-    b->config = *config;
-    b->magic = BOARD_MAGIC;
-    snprintf(b->build_id, sizeof b->build_id, "%s", P2P_BUILD_ID);
-    atomic_store(&b->memory_end, p2p__memory_begin(size, config));
+    atomic_store(&shared->memory_end, p2p__memory_begin(size, config));
     *fd = file;
     return b;
 }
 
-board *p2p__board_attach(int fd, char *why, size_t why_bytes)
+void p2p__board_set(board *b, bool terminal, bool may_read)
+{
+    b->terminal = b->shared->settings.terminal = terminal;
+    b->may_read = b->shared->settings.may_read = may_read;
+}
+
+bool p2p__board_is_whole(const board *b)
+{
+    board_settings settings;
+    fill_settings(&settings, b->size, &b->config);
+    settings.terminal = b->terminal;
+    settings.may_read = b->may_read;
+    return memcmp(&settings, &b->shared->settings, sizeof settings) == 0;
+}
+
+/* Settings of another process: nothing but what a launcher of this build may have written. */
+static bool are_sound(const board_settings *s, size_t file_bytes)
+{
+    const p2p_config *config = &s->config;
+    return s->size >= 1 && s->size <= P2P_MAX_RANKS && p2p__config_is_sound(config) &&
+           config->trace_room <= file_bytes && p2p__board_bytes(s->size, config) <= file_bytes;
+}
+
+static bool read_settings(int fd, board_settings *settings, char *why, size_t why_bytes)
 {
     struct stat info;
-    if (fstat(fd, &info) != 0 || (size_t)info.st_size < sizeof(board)) {
+    if (fstat(fd, &info) != 0 || (size_t)info.st_size < sizeof(board_shared) ||
+        pread(fd, settings, sizeof *settings, 0) != (ssize_t)sizeof *settings) {
         snprintf(why, why_bytes, "the launcher's shared memory cannot be opened");
-        return NULL;
+        return false;
     }
-    board *b = map(fd, sizeof *b);
-    if (!b) {
-        snprintf(why, why_bytes, "the launcher's shared memory cannot be mapped: %s", strerror(errno));
-        return NULL;
-    }
-    bool ours = b->magic == BOARD_MAGIC && memcmp(b->build_id, P2P_BUILD_ID, sizeof P2P_BUILD_ID) == 0;
-    size_t bytes = ours ? p2p__board_bytes(b->size, &b->config) : 0;
-    if (!ours || (size_t)info.st_size < bytes)
-        snprintf(why, why_bytes, "the launcher is Pairwise build %.31s, this program is build %s",
-                 b->magic == BOARD_MAGIC ? b->build_id : "(unknown)", P2P_BUILD_ID);
-    munmap(b, sizeof *b);
-    if (!ours || (size_t)info.st_size < bytes) return NULL;
-    b = map(fd, bytes);
-    if (!b) snprintf(why, why_bytes, "the launcher's shared memory cannot be mapped: %s", strerror(errno));
-    return b;
+    settings->build_id[sizeof settings->build_id - 1] = 0;
+    if (settings->magic == BOARD_MAGIC && strcmp(settings->build_id, P2P_BUILD_ID) == 0 &&
+        are_sound(settings, (size_t)info.st_size))
+        return true;
+    snprintf(why, why_bytes, "the launcher is Pairwise build %s, this program is build %s",
+             settings->magic == BOARD_MAGIC ? settings->build_id : "(unknown)", P2P_BUILD_ID);
+    return false;
+}
+
+board *p2p__board_attach(int fd, char *why, size_t why_bytes)
+{
+    board_settings settings;
+    if (!read_settings(fd, &settings, why, why_bytes)) return NULL;
+    size_t bytes = p2p__board_bytes(settings.size, &settings.config);
+    board_shared *shared = map(fd, bytes);
+    board *b = see(shared, &settings);
+    if (b) return b;
+    snprintf(why, why_bytes, "the launcher's shared memory cannot be mapped: %s", strerror(errno));
+    if (shared) munmap(shared, bytes);
+    return NULL;
 }
 
 void p2p__board_close(board *b)
 {
-    munmap(b, p2p__board_bytes(b->size, &b->config));
-}
-
-static _Atomic uint64_t *counters(board *b)
-{
-    return (_Atomic uint64_t *)(void *)((char *)b + rows_bytes(b->size));
+    munmap(b->shared, p2p__board_bytes(b->size, &b->config));
+    free(b);
 }
 
 _Atomic uint64_t *p2p__board_sent(board *b, int by)
 {
-    return counters(b) + (size_t)by * counters_of_a_rank(b->size);
+    return b->sent + (size_t)by * counters_of_a_rank(b->size);
 }
 
 _Atomic uint64_t *p2p__board_received(board *b, int by)
 {
-    return counters(b) + ((size_t)b->size + (size_t)by) * counters_of_a_rank(b->size);
+    return b->received + (size_t)by * counters_of_a_rank(b->size);
 }
 
 static size_t slot_of(uint32_t context, uint64_t number)
@@ -125,14 +188,12 @@ static size_t slot_of(uint32_t context, uint64_t number)
 
 board_gate *p2p__board_gate(board *b, uint32_t context, uint64_t number)
 {
-    board_gate *gates = (board_gate *)(void *)((char *)counters(b) + counters_bytes(b->size));
-    return gates + slot_of(context, number);
+    return b->gates + slot_of(context, number);
 }
 
 board_line *p2p__board_lines(board *b, uint32_t context, uint64_t number)
 {
-    board_line *lines = (board_line *)(void *)(p2p__board_gate(b, 0, 0) + (size_t)BOARD_CONTEXTS * BOARD_SLOTS);
-    return lines + slot_of(context, number) * (size_t)b->size;
+    return b->lines + slot_of(context, number) * (size_t)b->size;
 }
 
 /* snprintf at the end of what is there already. */
@@ -191,7 +252,8 @@ static void append_arguments(char *text, size_t bytes, const board_call *call)
         return;
     case SHAPE_RECV: append_peer(text, bytes, "source", call->peer, call->world_peer, call->tag); return;
     case SHAPE_SEND:
-    case SHAPE_SENDRECV: append_peer(text, bytes, "dest", call->peer, call->world_peer, call->tag);
+    case SHAPE_SENDRECV: append_peer(text, bytes, "dest", call->peer, call->world_peer, call->tag); break;
+    default: return;
     }
     append(text, bytes, ", %llu bytes", amount);
     if (call->shape != SHAPE_SENDRECV) return;
@@ -199,12 +261,56 @@ static void append_arguments(char *text, size_t bytes, const board_call *call)
     append_peer(text, bytes, "source", call->from, call->world_from, call->from_tag);
 }
 
-void p2p__call_text(const board_call *call, char *text, size_t bytes)
+#define END(text) ((text)[sizeof(text) - 1] = 0)
+
+board_call p2p__call_copy(const board_call *shown)
 {
-    snprintf(text, bytes, "%s(", call->name);
-    append_arguments(text, bytes, call);
+    board_call call = *shown;
+    END(call.name);
+    END(call.file);
+    END(call.what.algorithm);
+    END(call.what.dtype);
+    END(call.what.op);
+    return call;
+}
+
+board_words p2p__words_copy(const board_words *shown)
+{
+    board_words words = *shown;
+    END(words.operation);
+    END(words.file);
+    END(words.what.algorithm);
+    END(words.what.dtype);
+    END(words.what.op);
+    return words;
+}
+
+board_wait p2p__wait_copy(const board_wait *shown)
+{
+    board_wait wait = *shown;
+    if (wait.any_count < 0 || wait.any_count > BOARD_ANY_SETS) wait.any_count = 0;
+    for (int i = 0; i < BOARD_ITEMS; i++) {
+        END(wait.pending[i].name);
+        END(wait.waiting[i].name);
+    }
+    return wait;
+}
+
+p2p_err p2p__board_failure(const board *b, char *text, size_t bytes)
+{
+    const board_failure *failure = &b->shared->failure;
+    p2p_err err = failure->err;
+    if (bytes) snprintf(text, bytes, "%.*s", (int)sizeof failure->text, failure->text);
+    return err < P2P_OK ? err : P2P_ERR_PEER_DEAD;
+}
+
+void p2p__call_text(const board_call *shown, char *text, size_t bytes)
+{
+    board_call call = p2p__call_copy(shown);
+    snprintf(text, bytes, "%s(", call.name);
+    append_arguments(text, bytes, &call);
     append(text, bytes, ")");
-    if (call->file[0]) append(text, bytes, " at %s:%d", call->file, call->line);
+    if (call.file[0]) append(text, bytes, " at %s:%d", call.file, call.line);
 }
 
 void p2p__last_call_text(const board_call *call, char *text, size_t bytes)

@@ -146,6 +146,7 @@ typedef struct {
     char text[2048];
 } board_failure;
 
+/* What lies at the beginning of the shared memory. */
 typedef struct {
     uint32_t magic;
     char build_id[32];
@@ -153,6 +154,10 @@ typedef struct {
     bool terminal; /* the real stdout is a terminal */
     bool may_read; /* ranks may read each other's memory (pull.h) */
     p2p_config config;
+} board_settings;
+
+typedef struct {
+    board_settings settings; /* for those who come; never read again by those who are there */
     _Atomic uint32_t failed;
     board_failure failure;
     _Atomic uint64_t memory_end; /* of what has been given out of the file behind the board (memory.h) */
@@ -161,13 +166,36 @@ typedef struct {
     _Atomic uint64_t stage_place[BOARD_CONTEXTS];   /* of its stages (stage.c), 0: none yet */
     _Atomic uint32_t context_turn[BOARD_CONTEXTS];  /* how often the index has been given out */
     board_row rows[];                               /* then: sent, received, gates, lines, the trace */
+} board_shared;
+
+/*
+ * A process's own picture of the board: where everything is, and settings, read once and checked. Any rank can write
+ * anywhere in what is shared, by mistake too: so nothing there decides where memory is read or written.
+ */
+typedef struct {
+    board_shared *shared;
+    board_row *rows; /* [size] */
+    int size;
+    bool terminal, may_read;
+    p2p_config config;
+    _Atomic uint64_t *sent, *received;
+    board_gate *gates;
+    board_line *lines;
+    void *trace; /* where its blocks begin (trace.h) */
 } board;
 
 /* Bytes of a board for this many ranks; nearly all of it is never touched. */
 size_t p2p__board_bytes(int size, const p2p_config *config);
 
-/* A new board in a memory file, which other programs can map through *fd. NULL and errno on failure. */
+/* A new board in a memory file, which other programs can map through *fd, and which nobody can make shorter. NULL and
+ * errno on failure. */
 board *p2p__board_create(int size, const p2p_config *config, int *fd);
+
+/* Before others are started: two settings that are found out late. */
+void p2p__board_set(board *b, bool terminal, bool may_read);
+
+/* Is what nobody changes still there? False: somebody has written where nobody may. */
+bool p2p__board_is_whole(const board *b);
 
 /* Map the board of another process. On failure says why: not a board, or another version of Pairwise. */
 board *p2p__board_attach(int fd, char *why, size_t why_bytes);
@@ -182,8 +210,13 @@ _Atomic uint64_t *p2p__board_received(board *b, int by);
 board_line *p2p__board_lines(board *b, uint32_t context, uint64_t number);
 board_gate *p2p__board_gate(board *b, uint32_t context, uint64_t number);
 
-/* Where the blocks of the trace begin (trace.h). */
-void *p2p__board_trace(board *b);
+/* Why the job failed, for a rank that has heard that it did: an error in any case. */
+p2p_err p2p__board_failure(const board *b, char *text, size_t bytes);
+
+/* Copies of what another process shows, which end where they must. */
+board_call p2p__call_copy(const board_call *shown);
+board_words p2p__words_copy(const board_words *shown);
+board_wait p2p__wait_copy(const board_wait *shown);
 
 /* "p2p_recv(source 1, tag 0) at ring.c:12" */
 void p2p__call_text(const board_call *call, char *text, size_t bytes);

@@ -96,7 +96,7 @@ static void unlink_comm(p2p_comm *comm)
 /* The last one gives back what the communicator has, and only then can its index be given out again. */
 static void give_up_context(p2p_comm *comm)
 {
-    _Atomic uint32_t *users = &comm->engine->board->context_users[comm->context / 2 % BOARD_CONTEXTS];
+    _Atomic uint32_t *users = &comm->engine->board->shared->context_users[comm->context / 2 % BOARD_CONTEXTS];
     uint32_t left = atomic_load(users);
     while (left > 1 && !atomic_compare_exchange_weak(users, &left, left - 1)) continue;
     if (left > 1) return;

@@ -148,3 +148,9 @@ p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes)
     }
     return P2P_OK;
 }
+
+bool p2p__config_is_sound(const p2p_config *config)
+{
+    bool named = memchr(config->world, 0, sizeof config->world) && p2p__world_find(config->world);
+    return named && config->wait >= WAIT_AUTO && config->wait <= WAIT_SLEEP && config->sndbuf >= 0;
+}

@@ -28,6 +28,9 @@ typedef struct {
  * what is accepted. */
 p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes);
 
+/* Can these settings, which another process may have written, be what p2p__config_read gives? */
+bool p2p__config_is_sound(const p2p_config *config);
+
 /* "16M", "64K", "512": powers of 1024. False, and *bytes unchanged, on anything else. */
 bool p2p__parse_size(const char *text, size_t *bytes);
 

@@ -35,13 +35,15 @@ int p2p__control_receive(int socket, control_message *message, int *fd, bool *lo
 {
     struct iovec part = {message, sizeof *message};
     ancillary beside;
-    struct msghdr header = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = beside.bytes, .msg_controllen = sizeof beside.bytes};
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+    if (fd) header.msg_control = beside.bytes, header.msg_controllen = CMSG_LEN(sizeof *fd); /* room for one */
     ssize_t got;
     do got = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     while (got < 0 && errno == EINTR);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return 0;
-    if (got != (ssize_t)sizeof *message) return -1;
+    if (got <= 0) return -1;
+    if (got != (ssize_t)sizeof *message || header.msg_flags & MSG_TRUNC) message->type = 0;
+    if (!fd) return 1;
 
     *fd = -1;
     *lost = header.msg_flags & MSG_CTRUNC;

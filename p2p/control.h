@@ -33,7 +33,8 @@ typedef struct {
 bool p2p__control_send(int socket, control_message message, int fd);
 
 /* Receive without blocking. 1: a message, *fd is a descriptor or -1, *lost says that one came but did not fit into
- * this process's table; 0: nothing there; -1: the other side is gone. */
+ * this process's table; 0: nothing there; -1: the other side is gone. With fd NULL no descriptor is taken, whatever was
+ * sent. What is no message at all has type 0. */
 int p2p__control_receive(int socket, control_message *message, int *fd, bool *lost);
 
 #endif

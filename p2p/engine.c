@@ -371,7 +371,7 @@ static p2p_err obey(p2p_engine *engine, const control_message *message, int fd, 
         p2p__unreachable(engine, &engine->peers[message->rank], message->value < 0 ? -1 : message->rank,
                          message->value < 0 ? -message->value : message->value);
         return P2P_OK;
-    case CONTROL_FAILED: engine->failed = engine->board->failure.err; return P2P_OK;
+    case CONTROL_FAILED: engine->failed = p2p__board_failure(engine->board, NULL, 0); return P2P_OK;
     case CONTROL_NUDGE: engine->nudges_seen++; return P2P_OK;
     case CONTROL_ALL_DONE: engine->all_done = true; return P2P_OK;
     default: return p2p__broken(engine, P2P_ERR_PROTO, "the launcher sent message %d, which is unknown", message->type);

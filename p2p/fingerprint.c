@@ -147,7 +147,8 @@ void p2p__describe_difference(p2p_engine *engine, int other, uint32_t context, u
 {
     size_t i = word_of(context, number);
     int low = other < engine->rank ? other : engine->rank, high = other < engine->rank ? engine->rank : other;
-    const board_words first = engine->board->rows[low].words[i], second = engine->board->rows[high].words[i];
+    const board_words first = p2p__words_copy(&engine->board->rows[low].words[i]),
+                      second = p2p__words_copy(&engine->board->rows[high].words[i]);
     sentence s = {.used = 0};
     add(&s, "mismatch: ");
     if (first.context == context && second.context == context && first.number == number && second.number == number)

@@ -6,10 +6,9 @@
 
 void p2p__lacking(p2p_job *job, int rank, const p2p_rank_set *can_act, p2p_rank_set *lack)
 {
-    const board_wait *wait = &job->board->rows[rank].wait;
-    p2p_rank_set need = p2p__still_needed(job->board, wait, job->size);
-    for (int i = 0; i * 64 < job->size; i++) lack->word[i] = need.word[i] & ~can_act->word[i];
-    for (int i = 0; i < wait->any_count && i < BOARD_ANY_SETS; i++)
+    const board_wait *wait = &job->seen[rank].wait;
+    for (int i = 0; i * 64 < job->size; i++) lack->word[i] = wait->need.word[i] & ~can_act->word[i];
+    for (int i = 0; i < wait->any_count; i++)
         if (!p2p__set_meets(&wait->any[i], can_act, job->size)) p2p__set_join(lack, &wait->any[i], job->size);
 }
 

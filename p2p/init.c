@@ -86,7 +86,7 @@ static p2p_err start_alone(p2p_comm **world)
     board *b = p2p__board_create(1, &config, &fd);
     if (!b) return init_error(P2P_ERR_SYS, "no shared memory");
     close(fd);
-    b->terminal = isatty(STDOUT_FILENO);
+    p2p__board_set(b, isatty(STDOUT_FILENO), false);
     err = p2p__become_rank(0, -1, -1, b, world, why, sizeof why);
     if (err) return init_error(err, why);
     fprintf(stderr, "pairwise: note: no launcher, so this is a world of one rank; for more: launch -n 4 PROGRAM\n");
@@ -108,6 +108,7 @@ static p2p_err start_launched(const char *job, p2p_comm **world)
         snprintf(why + used, sizeof why - used, " (rank %d)\n  try: make, and link the program again", rank);
         return init_error(P2P_ERR_STATE, why);
     }
+    if (rank < 0 || rank >= b->size) return init_error(P2P_ERR_STATE, P2P_JOB_VARIABLE " names no rank of this job");
     if (atomic_load(&b->rows[rank].pid)) return init_error(P2P_ERR_STATE, "another process is this rank already");
     fcntl(board_fd, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_PDEATHSIG, SIGKILL);

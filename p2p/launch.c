@@ -41,8 +41,9 @@ static void close_ends(const rank_ends *ends)
 
 /* ---- In the rank ---- */
 
-static void restore_signals(const p2p_job *job)
+static void restore_process(const p2p_job *job)
 {
+    prctl(PR_SET_DUMPABLE, job->old_dumpable);
     sigaction(SIGCHLD, &job->old_child, NULL);
     sigprocmask(SIG_SETMASK, &job->old_mask, NULL);
     struct rlimit limit;
@@ -83,7 +84,7 @@ _Noreturn static void be_rank(p2p_job *job, int rank, const rank_ends *ends)
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != job->self) _exit(1);
-    restore_signals(job);
+    restore_process(job);
     close_supervisors(job, rank);
     if (rank == job->plan->debug_rank) take_terminal();
     place(ends->in, STDIN_FILENO);
@@ -115,12 +116,20 @@ static int open_input(p2p_job *job, int rank)
     return ends[0];
 }
 
-static bool make_output(p2p_job *job, p2p_stream *stream, int rank, p2p_sink *sink, bool keep, int *rank_end)
+/* A pipe that others could open through /proc, and so write lines as this rank; a socket they cannot. */
+static bool make_output_pair(int ends[2])
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
+    shutdown(ends[0], SHUT_WR);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    return true;
+}
+
+static bool make_output(p2p_job *job, p2p_stream *stream, int rank, p2p_sink *sink, p2p_spill *keep, int *rank_end)
 {
     int ends[2];
     if (rank == job->plan->debug_rank) return true;
-    if (!make_pipe(ends)) return false;
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    if (!make_output_pair(ends)) return false;
     p2p__stream_init(stream, ends[0], rank, sink, job->plan->options.tag_output, keep);
     *rank_end = ends[1];
     return true;
@@ -134,8 +143,9 @@ static bool make_ends(p2p_job *job, int rank, rank_ends *ends)
     process->control = control[0];
     ends->control = control[1];
     ends->in = open_input(job, rank);
-    return make_output(job, &process->out, rank, &job->out, job->plan->options.ordered_output, &ends->out) &&
-           make_output(job, &process->err, rank, &job->err, false, &ends->err);
+    p2p_spill *keep = job->plan->options.ordered_output ? &job->spill : NULL;
+    return make_output(job, &process->out, rank, &job->out, keep, &ends->out) &&
+           make_output(job, &process->err, rank, &job->err, NULL, &ends->err);
 }
 
 static bool start_rank(p2p_job *job, int rank)
@@ -202,21 +212,35 @@ static void fill_standard(void)
     close_if(fd);
 }
 
+static bool no_board(const p2p_job *job)
+{
+    size_t bytes = p2p__board_bytes(job->size, &job->plan->config);
+    const char *advice = errno == EFBIG    ? "a higher limit on files (ulimit -f unlimited), or fewer ranks"
+                         : errno == ENOMEM ? "a higher limit on memory (ulimit -v unlimited), or fewer ranks"
+                                           : "fewer ranks";
+    fprintf(stderr, "pairwise: no shared memory for %d ranks (%zu MiB): %s\n  try: %s\n", job->size, (bytes >> 20) + 1,
+            strerror(errno), advice);
+    return false;
+}
+
 static bool open_job(p2p_job *job)
 {
     job->board = p2p__board_create(job->size, &job->plan->config, &job->board_fd);
+    if (!job->board) return no_board(job);
     job->ranks = calloc((size_t)job->size, sizeof *job->ranks);
     for (int i = 0; job->ranks && i < job->size; i++)
         job->ranks[i] = (p2p_rank_process){.rank = i, .control = -1, .ended = true, .out.fd = -1, .err.fd = -1};
-    if (!job->board || !job->ranks || p2p__links_init(job) || p2p__watch_init(job)) {
+    job->seen = calloc((size_t)job->size, sizeof *job->seen);
+    if (!job->ranks || !job->seen || p2p__links_init(job) || p2p__watch_init(job)) {
         fprintf(stderr, "pairwise: no memory to supervise %d ranks\n", job->size);
         return false;
     }
     const p2p_config *config = &job->plan->config;
-    job->board->terminal = isatty(STDOUT_FILENO);
-    job->board->may_read = job->size > 1 && config->direct && p2p__world_find(config->world)->read && p2p__pull_works();
+    bool may_read = job->size > 1 && config->direct && p2p__world_find(config->world)->read && p2p__pull_works();
+    p2p__board_set(job->board, isatty(STDOUT_FILENO), may_read);
     p2p__sink_init(&job->out, STDOUT_FILENO);
     p2p__sink_init(&job->err, STDERR_FILENO);
+    p2p__spill_init(&job->spill, job->size);
     return true;
 }
 
@@ -227,16 +251,31 @@ static void close_job(p2p_job *job)
     p2p__watch_free(job);
     p2p__sink_free(&job->out);
     p2p__sink_free(&job->err);
+    p2p__spill_free(&job->spill);
     free(job->ranks);
+    free(job->seen);
     if (job->board) p2p__board_close(job->board);
     close_if(job->board_fd);
     close_if(job->stdin_pipe);
     close_if(job->signals);
 }
 
+/* What the supervisor has open, and its memory, is not for ranks to open through /proc. (Root may all the same.) */
+static void close_to_others(p2p_job *job)
+{
+    job->old_dumpable = prctl(PR_GET_DUMPABLE);
+    prctl(PR_SET_DUMPABLE, 0);
+}
+
 int p2p__run_job(const p2p_plan *plan, p2p_err *err)
 {
-    p2p_job job = {.plan = plan, .size = plan->size, .board_fd = -1, .stdin_pipe = -1, .signals = -1, .self = getpid()};
+    p2p_job job = {.plan = plan,
+                   .size = plan->size,
+                   .board_fd = -1,
+                   .spill.fd = -1,
+                   .stdin_pipe = -1,
+                   .signals = -1,
+                   .self = getpid()};
     *err = P2P_OK;
     fflush(NULL);
     bool lost_output = fcntl(STDOUT_FILENO, F_GETFD) < 0;
@@ -248,7 +287,9 @@ int p2p__run_job(const p2p_plan *plan, p2p_err *err)
         if (lost_output) job.out.error = EBADF;
         job.oom_kills = p2p__oom_kills();
         p2p__trace_open(&job);
+        close_to_others(&job);
         status = p2p__supervise(&job);
+        prctl(PR_SET_DUMPABLE, job.old_dumpable);
         if (!p2p__trace_close(&job) && !status) status = 1;
     }
     for (int i = 0; plan->options.rank_statuses && job.ranks && i < plan->size; i++)
@@ -278,7 +319,7 @@ static int run_function(void *arg, int rank, int control, int board_fd, board *b
     }
     int status = function->rank_main(world, function->arg);
     p2p_err err = p2p_finalize(world);
-    if (err && !status && !atomic_load(&b->failed)) fprintf(stderr, "pairwise: %s\n", p2p_error_message(world));
+    if (err && !status && !atomic_load(&b->shared->failed)) fprintf(stderr, "pairwise: %s\n", p2p_error_message(world));
     return status ? status : err != P2P_OK;
 }
 

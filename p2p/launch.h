@@ -5,7 +5,8 @@
  *      launch.c       p2p_launch; making pipes and forking ranks
  *      supervisor.c   the loop: control messages, signals, ends of ranks, time; the exit status
  *      links.c        opening links between ranks
- *      output.c       forwarding what ranks print
+ *      output.c       forwarding what ranks print; spill.c keeps it
+ *      sight.c        what is believed of what ranks show
  *      watch.c        deadlock detection
  *      report.c       the words for deadlocks, deaths and the board
  */
@@ -57,6 +58,13 @@ typedef struct {
     int place;    /* of its shared memory, if it needs any */
 } p2p_link_wish;
 
+/* What the supervisor saw in a rank's row: a copy in which numbers are in range and texts end. */
+typedef struct {
+    int state; /* enum board_state */
+    board_call call;
+    board_wait wait;
+} p2p_sight;
+
 typedef struct {
     uint64_t *activity; /* of each rank at the last look */
     uint64_t *polls;
@@ -71,8 +79,10 @@ typedef struct {
     board *board;
     int board_fd;
     p2p_rank_process *ranks;
+    p2p_sight *seen; /* [size]: when it was last looked at, to say something about it */
     int alive;
     p2p_sink out, err;
+    p2p_spill spill;
     int stdin_pipe; /* to rank 0 when stdin is a terminal; -1: not forwarded */
     char stdin_text[1024];
     size_t stdin_from, stdin_to;
@@ -81,6 +91,7 @@ typedef struct {
     sigset_t old_mask;
     struct sigaction old_child;
     uint64_t old_limit; /* on descriptors */
+    int old_dumpable;
     pid_t self;
 
     p2p_link_wish *wishes;
@@ -91,7 +102,8 @@ typedef struct {
 
     p2p_watch watch;
     uint64_t started, kill_at;
-    bool all_done, interrupted, killed;
+    bool all_done, interrupted, killed, failed;
+    bool told_lost; /* that output is dropped */
     int exit_status;
     uint64_t oom_kills;
     struct p2p_trace_job *trace; /* NULL: not traced */
@@ -137,6 +149,17 @@ void p2p__link_got(p2p_job *job, int rank);
 void p2p__link_lost(p2p_job *job, int rank, int peer, int limit);
 /* Open what can be opened now. */
 void p2p__links_open(p2p_job *job);
+
+/* ---- sight.c ---- */
+
+enum { SIGHT_ERROR = sizeof((board_row *)0)->error };
+
+/* Look at all rows: job->seen. */
+void p2p__see(p2p_job *job);
+/* The error that a rank shows. */
+void p2p__see_error(const p2p_job *job, int rank, char text[SIGHT_ERROR]);
+/* False: what is on the board no rank and no supervisor has written there on purpose. */
+bool p2p__board_is_sound(const p2p_job *job);
 
 /* ---- watch.c ---- */
 

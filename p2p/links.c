@@ -68,8 +68,10 @@ void p2p__link_want(p2p_job *job, int from, int to)
     p2p__links_open(job);
 }
 
+/* What a rank has not been sent it cannot acknowledge. */
 static void acknowledged(p2p_job *job, int rank)
 {
+    if (job->ranks[rank].links_in_flight == 0) return;
     job->ranks[rank].links_in_flight--;
     job->links_in_flight--;
 }

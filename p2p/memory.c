@@ -62,21 +62,31 @@ static bool is_too_much(size_t bytes)
 
 /* ---- Taking ---- */
 
+static int take_or_resize(int fd, uint64_t place, size_t bytes, bool resize)
+{
+    int failed;
+    do failed = resize ? ftruncate(fd, (off_t)bytes) : fallocate(fd, 0, (off_t)place, (off_t)bytes);
+    while (failed && errno == EINTR);
+    return failed;
+}
+
 /* A limit on the size of files (ulimit -f) applies, and would come as a signal. */
-static int allocate(int fd, uint64_t place, size_t bytes)
+static int allocate(int fd, uint64_t place, size_t bytes, bool resize)
 {
     sigset_t limit, old;
     sigemptyset(&limit);
     sigaddset(&limit, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &limit, &old);
-    int failed;
-    do failed = fallocate(fd, 0, (off_t)place, (off_t)bytes);
-    while (failed && errno == EINTR);
-    int saved = errno;
+    int failed = take_or_resize(fd, place, bytes, resize), saved = errno;
     if (failed && saved == EFBIG && !sigismember(&old, SIGXFSZ)) sigtimedwait(&limit, NULL, &(struct timespec){0, 0});
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     errno = saved;
     return failed;
+}
+
+int p2p__memory_resize(int fd, size_t bytes)
+{
+    return allocate(fd, 0, bytes, true);
 }
 
 /* ---- Gaps ---- */
@@ -138,31 +148,43 @@ void p2p__memory_forget(memory_gap **gaps)
 
 /* ---- Places ---- */
 
+/* 0 where the end that is shown cannot be: somebody has written there. */
 static memory_place take_new(board *b, size_t bytes, size_t align)
 {
-    uint64_t end = atomic_load(&b->memory_end), place;
-    do place = round_up(end, align);
-    while (!atomic_compare_exchange_weak(&b->memory_end, &end, place + bytes));
+    _Atomic uint64_t *shown = &b->shared->memory_end;
+    uint64_t end = atomic_load(shown), begin = p2p__memory_begin(b->size, &b->config), place;
+    do {
+        if (end < begin || end > INT64_MAX / 2) return 0;
+        place = round_up(end, align);
+    } while (!atomic_compare_exchange_weak(shown, &end, place + bytes));
     return place;
 }
 
 memory_place p2p__memory_take(board *b, int fd, memory_gap **gaps, size_t bytes, size_t align)
 {
-    if (is_too_much(bytes)) {
+    bool possible = !is_too_much(bytes);
+    memory_place place = possible ? take_gap(gaps, bytes, align) : 0;
+    if (!place && possible) place = take_new(b, bytes, align);
+    if (!place) {
         errno = ENOMEM;
         return 0;
     }
-    memory_place place = take_gap(gaps, bytes, align);
-    if (!place) place = take_new(b, bytes, align);
-    if (allocate(fd, place, bytes) == 0) return place;
+    if (allocate(fd, place, bytes, false) == 0) return place;
     int saved = errno;
     p2p__memory_give_back(fd, gaps, place, bytes);
     errno = saved;
     return 0;
 }
 
+/* The place may come from what another rank has written: behind the end of the file a touch would be the end. */
 void *p2p__memory_map(int fd, memory_place place, size_t bytes)
 {
+    struct stat info;
+    if (fstat(fd, &info) != 0) return NULL;
+    if (place > (uint64_t)info.st_size || bytes > (uint64_t)info.st_size - place) {
+        errno = EFAULT;
+        return NULL;
+    }
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)place);
     return at == MAP_FAILED ? NULL : at;
 }

@@ -30,6 +30,9 @@ typedef struct memory_gap {
  * else at the end of the file. 0 and errno if there is no more: nothing is given out that could not be touched later. */
 memory_place p2p__memory_take(board *b, int fd, memory_gap **gaps, size_t bytes, size_t align);
 
+/* Give the file its first size. 0, or -1 and errno. */
+int p2p__memory_resize(int fd, size_t bytes);
+
 /* Map a place, or part of one; NULL and errno on failure. */
 void *p2p__memory_map(int fd, memory_place place, size_t bytes);
 

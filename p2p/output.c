@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -98,7 +99,7 @@ void p2p__sink_flush(p2p_sink *sink)
 
 /* ---- Streams ---- */
 
-void p2p__stream_init(p2p_stream *stream, int fd, int rank, p2p_sink *sink, bool tag, bool keep)
+void p2p__stream_init(p2p_stream *stream, int fd, int rank, p2p_sink *sink, bool tag, p2p_spill *keep)
 {
     *stream = (p2p_stream){.fd = fd, .rank = rank, .sink = sink, .tag = tag, .keep = keep, .at_line_start = true};
 }
@@ -140,6 +141,13 @@ static void close_stream(p2p_stream *stream)
     stream->fd = -1;
 }
 
+/* What cannot be kept is read all the same: the rank must go on. */
+static void keep_lines(p2p_stream *stream)
+{
+    if (!stream->lost) stream->lost = p2p__spill_keep(stream->keep, &stream->kept, stream->line, stream->length);
+    stream->length = 0;
+}
+
 bool p2p__stream_read(p2p_stream *stream)
 {
     if (stream->fd < 0) return false;
@@ -154,8 +162,28 @@ bool p2p__stream_read(p2p_stream *stream)
         return false;
     }
     stream->length += (size_t)got;
-    if (!stream->keep) forward_lines(stream);
+    if (!stream->keep)
+        forward_lines(stream);
+    else if (stream->length >= LONG_LINE || stream->lost)
+        keep_lines(stream);
     return true;
+}
+
+void p2p__stream_end(const p2p_stream *stream)
+{
+    if (stream->fd >= 0) shutdown(stream->fd, SHUT_RD);
+}
+
+bool p2p__stream_replay(p2p_stream *stream)
+{
+    if (!stream->kept.count) return false;
+    if (!stream->replays) keep_lines(stream); /* what has come last */
+    stream->replays = true;
+    if (!make_room(&stream->line, &stream->room, stream->length + READ_AT_ONCE)) return false;
+    size_t got = p2p__spill_take(stream->keep, &stream->kept, stream->line + stream->length, READ_AT_ONCE);
+    stream->length += got;
+    forward_lines(stream);
+    return got > 0;
 }
 
 void p2p__stream_finish(p2p_stream *stream)

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "p2p/spill.h"
+
 /* Where lines go: bytes that could not be written yet wait here. */
 typedef struct {
     int fd;
@@ -15,11 +17,15 @@ typedef struct {
     int error;    /* errno of the first write that failed; later bytes are dropped */
 } p2p_sink;
 
-/* One pipe from a rank. */
+/* What comes from a rank: our end of a socketpair. */
 typedef struct {
     int fd; /* -1: at its end */
     int rank;
-    bool tag, keep; /* prefix lines; keep them until p2p__stream_finish */
+    bool tag;        /* prefix lines */
+    p2p_spill *keep; /* until the job has ended; NULL: forward lines as they come */
+    p2p_kept kept;
+    bool replays;
+    int lost; /* errno: what came later could not be kept, and was dropped */
     bool at_line_start;
     p2p_sink *sink;
     char *line; /* what has come and was not forwarded */
@@ -34,9 +40,13 @@ bool p2p__sink_full(const p2p_sink *sink);
 /* Write what can be written without waiting. */
 void p2p__sink_flush(p2p_sink *sink);
 
-void p2p__stream_init(p2p_stream *stream, int fd, int rank, p2p_sink *sink, bool tag, bool keep);
+void p2p__stream_init(p2p_stream *stream, int fd, int rank, p2p_sink *sink, bool tag, p2p_spill *keep);
 /* Read what there is and forward complete lines; at the end of file close it. False if there was nothing. */
 bool p2p__stream_read(p2p_stream *stream);
+/* The rank has ended: from now on nobody can add anything, whoever still has the other end. */
+void p2p__stream_end(const p2p_stream *stream);
+/* Forward some of what was kept; false when nothing is left of it. */
+bool p2p__stream_replay(p2p_stream *stream);
 /* Forward what is left and release everything. */
 void p2p__stream_finish(p2p_stream *stream);
 

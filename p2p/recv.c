@@ -62,7 +62,7 @@ static bool read_directly(p2p_engine *engine, p2p_peer *peer, p2p_request receiv
     const void *at = shared ? p2p__shared_bytes(engine, header->receiver_id, bytes) : NULL;
     bool readable = (header->flags & WIRE_FLAG_READABLE) && p2p__reads_memory(engine, bytes);
     return (at || readable) && engine->world->read(engine, peer, receive->buf, header, at) &&
-           (at || !atomic_load(&engine->board->failed)); /* or it may not have been that rank any more */
+           (at || !atomic_load(&engine->board->shared->failed)); /* or it may not have been that rank any more */
 }
 
 static bool damaged(const p2p_request receive, const wire_header *header)

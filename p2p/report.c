@@ -53,9 +53,9 @@ int p2p__list_of(const p2p_rank_set *set, int size, int *ranks)
     return count;
 }
 
-static int state_of(p2p_job *job, int rank)
+static int state_of(const p2p_job *job, int rank)
 {
-    return atomic_load(&job->board->rows[rank].state);
+    return job->seen[rank].state;
 }
 
 bool p2p__is_over(p2p_job *job, int rank)
@@ -81,7 +81,7 @@ static void add_item(p2p_words *w, const board_item *item)
     if (item->line) p2p__add(w, ", posted on line %d", item->line);
 }
 
-static void add_items(p2p_words *w, const board_row *row)
+static void add_items(p2p_words *w, const p2p_sight *row)
 {
     if (!p2p__has_items(row)) return;
     for (int i = 0; i < row->wait.pending_count && i < BOARD_ITEMS; i++) add_item(w, &row->wait.pending[i]);
@@ -96,16 +96,16 @@ static void add_awaited(p2p_words *w, p2p_job *job, int rank, const p2p_rank_set
     int count = p2p__list_of(&lack, job->size, ranks);
     if (!count) return;
     p2p__add(w, " for ");
-    p2p__add_ranks(w, ranks, count, job->board->rows[rank].wait.any_count ? "or" : "and");
+    p2p__add_ranks(w, ranks, count, job->seen[rank].wait.any_count ? "or" : "and");
 }
 
 static void add_stuck(p2p_words *w, p2p_job *job, int rank, const p2p_rank_set *can_act)
 {
     char call[500];
-    p2p__call_text(&job->board->rows[rank].call, call, sizeof call);
+    p2p__call_text(&job->seen[rank].call, call, sizeof call);
     p2p__add(w, "\n  rank %d waits in %s", rank, call);
     add_awaited(w, job, rank, can_act);
-    add_items(w, &job->board->rows[rank]);
+    add_items(w, &job->seen[rank]);
 }
 
 /* Those that the heart waits for and that have finished. */
@@ -116,7 +116,7 @@ static void add_over(p2p_words *w, p2p_job *job, int rank, const p2p_rank_set *c
     for (int i = 0, shown = 0; i < job->size && shown < WAITERS_SHOWN; i++) {
         char call[500];
         if (!p2p__set_has(&lack, i) || !p2p__is_over(job, i)) continue;
-        p2p__call_text(&job->board->rows[i].call, call, sizeof call);
+        p2p__call_text(&job->seen[i].call, call, sizeof call);
         if (state_of(job, i) == BOARD_ABSENT)
             p2p__add(w, "\n  rank %d has ended without calling p2p_init", i);
         else
@@ -137,7 +137,7 @@ static void add_others(p2p_words *w, p2p_job *job, const p2p_rank_set *stuck, co
             continue;
         }
         bool behind = p2p__set_has(&h->behind, i);
-        p2p__call_text(&job->board->rows[i].call, call, sizeof call);
+        p2p__call_text(&job->seen[i].call, call, sizeof call);
         p2p__add(w, "\n  %s: rank %d in %s",
                  !behind         ? "stuck as well"
                  : h->length > 1 ? "behind them"
@@ -193,11 +193,12 @@ void p2p__report_death(p2p_job *job, int rank, const char *how)
 {
     p2p_words w = {.used = 0};
     int shown = 0;
+    p2p__see(job);
     p2p__add(&w, "%s", how);
     for (int i = 0; i < job->size && shown < WAITERS_SHOWN; i++) {
         char call[500];
         if (i == rank || state_of(job, i) != BOARD_BLOCKED || job->ranks[i].ended) continue;
-        p2p__call_text(&job->board->rows[i].call, call, sizeof call);
+        p2p__call_text(&job->seen[i].call, call, sizeof call);
         p2p__add(&w, "\n  meanwhile rank %d waited: %s", i, call);
         shown++;
     }
@@ -207,12 +208,13 @@ void p2p__report_death(p2p_job *job, int rank, const char *how)
 void p2p__report_polling(p2p_job *job)
 {
     p2p_words w = {.used = 0};
+    p2p__see(job);
     p2p__add(&w, "note: for a second nothing has happened but polling:");
     for (int i = 0; i < job->size && w.used < sizeof w.text - 600; i++) {
         char call[500];
         int state = state_of(job, i);
         if (p2p__is_over(job, i)) continue;
-        p2p__call_text(&job->board->rows[i].call, call, sizeof call);
+        p2p__call_text(&job->seen[i].call, call, sizeof call);
         p2p__add(&w, "\n  rank %d %s in %s", i, state == BOARD_POLLING ? "polls" : "waits", call);
     }
     p2p__add(&w, "\n  try: is the message they look for ever sent?");
@@ -221,7 +223,7 @@ void p2p__report_polling(p2p_job *job)
 
 static void say_doing(p2p_job *job, int rank, char *text, size_t bytes)
 {
-    const board_call *call = &job->board->rows[rank].call;
+    const board_call *call = &job->seen[rank].call;
     static const char *const waits[] = {
         [BOARD_BLOCKED] = "waits in ", [BOARD_POLLING] = "polls in ", [BOARD_FINALIZING] = "says goodbye in "};
     int state = state_of(job, rank);
@@ -239,13 +241,14 @@ static void say_doing(p2p_job *job, int rank, char *text, size_t bytes)
 
 void p2p__report_board(p2p_job *job)
 {
+    p2p__see(job);
     for (int i = 0; i < job->size; i++) {
         char doing[440], process[64];
         p2p_words w = {.used = 0};
         say_doing(job, i, doing, sizeof doing);
         p2p__process_state(job->ranks[i].pid, process, sizeof process);
         p2p__add(&w, "  rank %d, %s, %s", i, process, doing);
-        if (state_of(job, i) == BOARD_BLOCKED) add_items(&w, &job->board->rows[i]);
+        if (state_of(job, i) == BOARD_BLOCKED) add_items(&w, &job->seen[i]);
         p2p__add(&w, "\n");
         p2p__sink_add(&job->err, w.text, w.used);
     }

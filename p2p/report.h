@@ -24,7 +24,7 @@ int p2p__list_of(const p2p_rank_set *set, int size, int *ranks);
 bool p2p__is_over(p2p_job *job, int rank);
 
 /* Does this call wait for several operations, listed in its row? */
-bool p2p__has_items(const board_row *row);
+bool p2p__has_items(const p2p_sight *row);
 
 /* ---- heart.c ---- */
 

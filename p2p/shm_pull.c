@@ -155,7 +155,7 @@ static bool wait_for_sender(p2p_engine *engine, pid_t sender, const shm_offer *o
     for (unsigned looks = 1; atomic_load_explicit(&offer->written, memory_order_acquire) < chunks; looks++) {
         if (looks % LOOKS_A_TIME) continue;
         p2p__pause(PAUSE_NS);
-        if (!atomic_load(&engine->board->failed)) continue;
+        if (!atomic_load(&engine->board->shared->failed)) continue;
         if (!give_up) give_up = p2p__now() + GIVE_UP_NS;
         if (kill(sender, 0) != 0 || p2p__now() > give_up) return false;
     }

@@ -63,10 +63,10 @@ static uint32_t new_context(board *b, int size)
 {
     for (uint32_t index = 1; index < BOARD_CONTEXTS; index++) {
         uint32_t nobody = 0;
-        if (atomic_load(&b->context_users[index]) ||
-            !atomic_compare_exchange_strong(&b->context_users[index], &nobody, (uint32_t)size))
+        if (atomic_load(&b->shared->context_users[index]) ||
+            !atomic_compare_exchange_strong(&b->shared->context_users[index], &nobody, (uint32_t)size))
             continue;
-        uint32_t context = 2 * (atomic_fetch_add(&b->context_turn[index], 1) * BOARD_CONTEXTS + index);
+        uint32_t context = 2 * (atomic_fetch_add(&b->shared->context_turn[index], 1) * BOARD_CONTEXTS + index);
         wipe_lines(b, context);
         return context;
     }

@@ -72,7 +72,7 @@ static size_t stages_bytes(p2p_comm *comm)
 
 static _Atomic uint64_t *place_of(const p2p_comm *comm)
 {
-    return &comm->engine->board->stage_place[comm->context / 2 % BOARD_CONTEXTS];
+    return &comm->engine->board->shared->stage_place[comm->context / 2 % BOARD_CONTEXTS];
 }
 
 /* Whoever comes first takes the memory for all. 0 and errno if there is none. */

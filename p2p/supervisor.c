@@ -4,6 +4,7 @@
  * for any one rank, link or reader.
  */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,8 @@
 #define TICK_NS UINT64_C(50000000)
 #define GRACE_NS UINT64_C(1000000000)
 #define LAST_WORDS_MS 1000
+#define MESSAGES_A_TURN 64
+#define LAST_MESSAGES 100000 /* more than a socket holds */
 
 enum slot { SLOT_SIGNALS, SLOT_STDIN, SLOT_STDIN_PIPE, SLOT_OUT, SLOT_ERR, SLOT_RANKS };
 
@@ -49,9 +52,8 @@ static void nudge(p2p_job *job, int rank);
 static void tell_again(p2p_job *job)
 {
     for (int i = 0; i < job->size; i++) nudge(job, i);
-    bool failed = atomic_load(&job->board->failed);
     for (int i = 0; i < job->size; i++)
-        if (job->ranks[i].untold) tell(job, &job->ranks[i], failed ? CONTROL_FAILED : CONTROL_ALL_DONE);
+        if (job->ranks[i].untold) tell(job, &job->ranks[i], job->failed ? CONTROL_FAILED : CONTROL_ALL_DONE);
 }
 
 static void kill_after(p2p_job *job, uint64_t ns)
@@ -62,14 +64,15 @@ static void kill_after(p2p_job *job, uint64_t ns)
 
 void p2p__job_fail(p2p_job *job, p2p_err err, int rank, int status, const char *text)
 {
-    board_failure *failure = &job->board->failure;
-    if (atomic_load(&job->board->failed)) return;
+    board_failure *failure = &job->board->shared->failure;
+    if (job->failed) return;
+    job->failed = true;
     failure->err = err;
     failure->rank = rank;
     snprintf(failure->text, sizeof failure->text, "%s", text);
     p2p__trace_failed(job, err, rank, text);
-    atomic_store(&job->board->failed, 1);
-    if (!job->exit_status) job->exit_status = status;
+    atomic_store(&job->board->shared->failed, 1);
+    if (!job->exit_status) job->exit_status = status & 0xff ? status & 0xff : 1;
     kill_after(job, err == P2P_ERR_DEADLOCK ? GRACE_NS / 2 : GRACE_NS);
     tell_all(job, CONTROL_FAILED);
 }
@@ -103,14 +106,14 @@ static void rank_aborts(p2p_job *job, p2p_rank_process *process, int status)
     process->aborted = true;
     p2p__call_text(&job->board->rows[process->rank].call, call, sizeof call);
     snprintf(text, sizeof text, "rank %d ended the job with status %d: %s", process->rank, status, call);
-    if (!atomic_load(&job->board->failed)) p2p__say(job, "%s", text);
+    if (!job->failed) p2p__say(job, "%s", text);
     p2p__job_fail(job, P2P_ERR_PEER_DEAD, process->rank, status, text);
 }
 
 static void rank_has_error(p2p_job *job, p2p_rank_process *process)
 {
-    char text[1200];
-    const char *message = job->board->rows[process->rank].error;
+    char text[1200], message[SIGHT_ERROR];
+    p2p__see_error(job, process->rank, message);
     process->fatal = true;
     if (process->goodbye) return; /* nobody is waiting for it any more */
     snprintf(text, sizeof text, "rank %d ended the job with an error: %.*s", process->rank, (int)strcspn(message, "\n"),
@@ -120,8 +123,9 @@ static void rank_has_error(p2p_job *job, p2p_rank_process *process)
 
 static void ranks_differ(p2p_job *job, p2p_rank_process *process)
 {
-    const char *message = job->board->rows[process->rank].error;
-    if (!atomic_load(&job->board->failed)) p2p__say(job, "%s", message);
+    char message[SIGHT_ERROR];
+    p2p__see_error(job, process->rank, message);
+    if (!job->failed) p2p__say(job, "%s", message);
     p2p__job_fail(job, P2P_ERR_MISMATCH, process->rank, 1, message);
 }
 
@@ -135,7 +139,7 @@ static void nudge(p2p_job *job, int rank)
 
 static void wake(p2p_job *job, int rank)
 {
-    if (rank < 0 || rank >= job->size) return;
+    if (rank < 0 || rank >= job->size || job->ranks[rank].nudges_owed == INT_MAX) return;
     job->ranks[rank].nudges_owed++;
     nudge(job, rank);
 }
@@ -145,6 +149,16 @@ static void rank_cannot_start(p2p_job *job, int error)
     if (job->exit_status != 127) p2p__say(job, "cannot start %s: %s", job->plan->program, strerror(error));
     job->exit_status = 127;
     kill_after(job, 0);
+}
+
+static void rank_babbles(p2p_job *job, p2p_rank_process *process)
+{
+    char text[200];
+    snprintf(text, sizeof text,
+             "rank %d sent its launcher what is no message of Pairwise: it writes to a descriptor that is not its own",
+             process->rank);
+    if (!job->failed) p2p__say(job, "%s", text);
+    p2p__job_fail(job, P2P_ERR_PROTO, process->rank, 1, text);
 }
 
 static void obey(p2p_job *job, p2p_rank_process *process, const control_message *message)
@@ -162,19 +176,19 @@ static void obey(p2p_job *job, p2p_rank_process *process, const control_message 
     case CONTROL_MISMATCH: ranks_differ(job, process); break;
     case CONTROL_WAKE: wake(job, message->rank); break;
     case CONTROL_NOEXEC: rank_cannot_start(job, message->value); break;
-    default: p2p__say(job, "rank %d sent the unknown message %d", process->rank, message->type);
+    default: rank_babbles(job, process);
     }
 }
 
-static void listen_to(p2p_job *job, p2p_rank_process *process)
+/* Others have their turn after so many messages. */
+static void listen_to(p2p_job *job, p2p_rank_process *process, int most)
 {
     control_message message;
-    int fd, got = 0;
+    int got = 0;
     bool lost;
-    while (process->control >= 0 && (got = p2p__control_receive(process->control, &message, &fd, &lost)) == 1) {
-        if (fd >= 0) close(fd); /* ranks have nothing to send us */
+    while (process->control >= 0 && most-- > 0 &&
+           (got = p2p__control_receive(process->control, &message, NULL, &lost)) == 1)
         obey(job, process, &message);
-    }
     if (got >= 0) return;
     close(process->control);
     process->control = -1;
@@ -214,7 +228,7 @@ static void judge_end(p2p_job *job, p2p_rank_process *process, const siginfo_t *
     int state = atomic_load(&job->board->rows[process->rank].state);
     bool over = state == BOARD_FINISHED && job->all_done;
     bool well = end->si_code == CLD_EXITED && end->si_status == 0;
-    if (process->aborted || process->fatal || job->killed || job->interrupted || atomic_load(&job->board->failed)) {
+    if (process->aborted || process->fatal || job->killed || job->interrupted || job->failed) {
         if (!job->exit_status && process->status) job->exit_status = process->status;
         return;
     }
@@ -251,7 +265,7 @@ static void reap(p2p_job *job, p2p_rank_process *process)
     process->ended = true;
     process->status = end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status;
     job->alive--;
-    listen_to(job, process);
+    listen_to(job, process, LAST_MESSAGES);
     judge_end(job, process, &end);
 }
 
@@ -281,7 +295,8 @@ static void take_signals(p2p_job *job)
 {
     struct signalfd_siginfo signal;
     while (read(job->signals, &signal, sizeof signal) == (ssize_t)sizeof signal)
-        if (signal.ssi_signo != SIGCHLD && signal.ssi_signo != SIGPIPE) interrupt(job, (int)signal.ssi_signo);
+        if (signal.ssi_signo != SIGCHLD && signal.ssi_signo != SIGPIPE && signal.ssi_signo != SIGXFSZ)
+            interrupt(job, (int)signal.ssi_signo);
     reap_all(job);
 }
 
@@ -293,6 +308,7 @@ static void block_signals(p2p_job *job)
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGPIPE);
+    sigaddset(&set, SIGXFSZ); /* a limit on files (ulimit -f): the write fails, which is noticed */
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
         struct sigaction old;
         if (sigaction(ours[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaddset(&set, ours[i]);
@@ -304,10 +320,11 @@ static void block_signals(p2p_job *job)
 
 static void restore_signals(p2p_job *job)
 {
-    sigset_t pipe_signal;
-    sigemptyset(&pipe_signal);
-    sigaddset(&pipe_signal, SIGPIPE);
-    sigtimedwait(&pipe_signal, NULL, &(struct timespec){0, 0}); /* from a reader of our output that went away */
+    sigset_t of_writing;
+    sigemptyset(&of_writing);
+    sigaddset(&of_writing, SIGPIPE); /* from a reader of our output that went away */
+    sigaddset(&of_writing, SIGXFSZ);
+    while (sigtimedwait(&of_writing, NULL, &(struct timespec){0, 0}) > 0) continue;
     sigaction(SIGCHLD, &job->old_child, NULL);
     sigprocmask(SIG_SETMASK, &job->old_mask, NULL);
 }
@@ -317,7 +334,7 @@ static void restore_signals(p2p_job *job)
 static void check_limit(p2p_job *job)
 {
     double limit = job->plan->options.timeout_s;
-    if (limit <= 0 || atomic_load(&job->board->failed) || (double)(p2p__now() - job->started) * 1e-9 < limit) return;
+    if (limit <= 0 || job->failed || (double)(p2p__now() - job->started) * 1e-9 < limit) return;
     char text[100];
     snprintf(text, sizeof text, "the time limit of %g s is over", limit);
     p2p__say(job, "%s", text);
@@ -330,8 +347,18 @@ static void check_limit(p2p_job *job)
 static void check_deadlock(p2p_job *job)
 {
     p2p_rank_set stuck, can_act;
-    if (atomic_load(&job->board->failed) || job->interrupted || !p2p__watch_look(job, &stuck, &can_act)) return;
+    if (job->failed || job->interrupted || !p2p__watch_look(job, &stuck, &can_act)) return;
     p2p__report_deadlock(job, &stuck, &can_act);
+}
+
+static void check_board(p2p_job *job)
+{
+    static const char text[] =
+        "the memory that the ranks of this job share has been overwritten: a rank writes where it "
+        "should not\n  try: build the program with -fsanitize=address, or --wrap \"valgrind -q\"";
+    if (job->failed || p2p__board_is_sound(job)) return;
+    p2p__say(job, "%s", text);
+    p2p__job_fail(job, P2P_ERR_PROTO, -1, 1, text);
 }
 
 static void tick(p2p_job *job)
@@ -339,6 +366,7 @@ static void tick(p2p_job *job)
     reap_all(job);
     p2p__links_open(job);
     tell_again(job);
+    check_board(job);
     check_limit(job);
     check_deadlock(job);
 }
@@ -376,12 +404,32 @@ static nfds_t fill_polled(const p2p_job *job, struct pollfd *polled)
     return count;
 }
 
+static bool read_output(p2p_job *job, p2p_rank_process *process)
+{
+    bool any = p2p__stream_read(&process->out);
+    int lost = process->out.lost;
+    if (!lost || job->told_lost) return any;
+    job->told_lost = true;
+    if (!job->exit_status) job->exit_status = 1; /* output that is lost is not called success */
+    if (lost == EDQUOT)
+        p2p__say(job,
+                 "rank %d has printed more than %zu MiB, the most that --ordered keeps of each of %d ranks: what goes "
+                 "beyond is dropped",
+                 process->rank, job->spill.share >> 20, job->size);
+    else
+        p2p__say(job,
+                 "what rank %d prints cannot be kept for --ordered: %s: the rest is dropped\n"
+                 "  try: TMPDIR=DIR, a folder with room",
+                 process->rank, strerror(lost));
+    return any;
+}
+
 static void serve(p2p_job *job, const struct pollfd *polled)
 {
     for (int i = 0; i < job->size; i++) {
         const struct pollfd *slots = &polled[SLOT_RANKS + 3 * i];
-        if (slots[0].revents) listen_to(job, &job->ranks[i]);
-        if (slots[1].revents) p2p__stream_read(&job->ranks[i].out);
+        if (slots[0].revents) listen_to(job, &job->ranks[i], MESSAGES_A_TURN);
+        if (slots[1].revents) read_output(job, &job->ranks[i]);
         if (slots[2].revents) p2p__stream_read(&job->ranks[i].err);
     }
     if (polled[SLOT_STDIN].revents) p2p__input_read(job);
@@ -422,17 +470,33 @@ static void drain(p2p_job *job, p2p_sink *sink)
 
 static void finish_stream(p2p_job *job, p2p_stream *stream)
 {
-    while (p2p__stream_read(stream))
+    while (p2p__stream_replay(stream))
         if (p2p__sink_full(stream->sink)) drain(job, stream->sink);
     p2p__stream_finish(stream);
     if (stream->sink) drain(job, stream->sink);
 }
 
+static void finish_out(p2p_job *job, p2p_rank_process *process)
+{
+    p2p__stream_end(&process->out);
+    while (read_output(job, process))
+        if (p2p__sink_full(&job->out)) drain(job, &job->out);
+    finish_stream(job, &process->out);
+}
+
+static void finish_err(p2p_job *job, p2p_rank_process *process)
+{
+    p2p__stream_end(&process->err);
+    while (p2p__stream_read(&process->err))
+        if (p2p__sink_full(&job->err)) drain(job, &job->err);
+    finish_stream(job, &process->err);
+}
+
 /* All ranks have ended: what they printed last, in order of rank. */
 static void finish_output(p2p_job *job)
 {
-    for (int i = 0; i < job->size; i++) finish_stream(job, &job->ranks[i].out);
-    for (int i = 0; i < job->size; i++) finish_stream(job, &job->ranks[i].err);
+    for (int i = 0; i < job->size; i++) finish_out(job, &job->ranks[i]);
+    for (int i = 0; i < job->size; i++) finish_err(job, &job->ranks[i]);
     drain(job, &job->out);
     if (job->out.error) {
         p2p__say(job, "the output could not be written: %s", strerror(job->out.error));
@@ -453,6 +517,7 @@ int p2p__supervise(p2p_job *job)
         kill_ranks(job, SIGKILL);
     }
     loop(job, polled);
+    check_board(job);
     finish_output(job);
     p2p__take_terminal_back(job);
     restore_signals(job);

@@ -57,7 +57,7 @@ p2p_trace *p2p__trace_create(p2p_engine *engine)
     if (!engine->config.trace_room) return NULL;
     p2p_trace *trace = calloc(1, sizeof *trace);
     if (!trace) return NULL;
-    trace->shared = p2p__trace_of(p2p__board_trace(engine->board), engine->size, &engine->config, engine->rank);
+    trace->shared = p2p__trace_of(engine->board->trace, engine->size, &engine->config, engine->rank);
     trace->room = p2p__trace_room(engine->size, &engine->config);
     trace->reserve = (uint64_t)engine->size;
     trace->shared->pool_used = 1;

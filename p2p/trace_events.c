@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The events of one rank, written in the order in which they began. See trace_json.c for what becomes of each kind. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "p2p/trace_json.h"
 
@@ -18,11 +19,11 @@ static void put_peer(const p2p_writer *w, const char *key, int peer)
         fprintf(w->file, ",\"%s\":%d", key, peer);
 }
 
-static void put_place(const p2p_writer *w, const trace_event *event, const trace_rank *from)
+static void put_place(const p2p_writer *w, const trace_event *event)
 {
     if (event->number) p2p__json_number(w, "collective", event->number);
     if (event->context / 2) p2p__json_number(w, "comm", event->context / 2);
-    if (event->file) p2p__json_field(w->file, "file", p2p__json_name_at(from, event->file));
+    if (event->file) p2p__json_field(w->file, "file", p2p__json_name_at(w, event->file));
     if (event->file) fprintf(w->file, ",\"line\":%d", event->line);
 }
 
@@ -34,12 +35,12 @@ static void put_part(const p2p_writer *w, const trace_event *event)
     if (event->flags & TRACE_COMBINED) fputs(",\"combined\":true", w->file);
 }
 
-static void put_collective(const p2p_writer *w, const trace_event *event, const trace_rank *from)
+static void put_collective(const p2p_writer *w, const trace_event *event)
 {
     if (event->bytes != UINT64_MAX) p2p__json_number(w, "count", event->bytes);
-    p2p__json_field(w->file, "dtype", p2p__json_name_at(from, event->dtype));
-    p2p__json_field(w->file, "op", p2p__json_name_at(from, event->op));
-    p2p__json_field(w->file, "algorithm", p2p__json_name_at(from, event->algorithm));
+    p2p__json_field(w->file, "dtype", p2p__json_name_at(w, event->dtype));
+    p2p__json_field(w->file, "op", p2p__json_name_at(w, event->op));
+    p2p__json_field(w->file, "algorithm", p2p__json_name_at(w, event->algorithm));
     if (event->flags & TRACE_HAS_PEER) put_peer(w, "root", event->peer);
 }
 
@@ -64,7 +65,7 @@ static void put_call(const p2p_writer *w, const trace_event *event)
     put_tag(w, "source_tag", event->from_tag);
 }
 
-static void put_slice(p2p_writer *w, const trace_event *event, const trace_rank *from, int rank, bool unfinished)
+static void put_slice(p2p_writer *w, const trace_event *event, int rank, bool unfinished)
 {
     static const char *const categories[] = {[TRACE_CALL] = "call",
                                              [TRACE_COLLECTIVE] = "collective",
@@ -72,18 +73,18 @@ static void put_slice(p2p_writer *w, const trace_event *event, const trace_rank 
                                              [TRACE_COMPUTE] = "compute",
                                              [TRACE_PHASE] = "phase"};
     uint64_t start = p2p__json_ns_of(w, event->start), end = unfinished ? w->end : p2p__json_ns_of(w, event->end);
-    p2p__json_begin_event(w, "X", p2p__json_name_at(from, event->name), categories[event->kind],
+    p2p__json_begin_event(w, "X", p2p__json_name_at(w, event->name), categories[event->kind],
                           p2p__json_thread_of(w, event, rank));
     p2p__json_time(w, "ts", start);
     p2p__json_time(w, "dur", end > start ? end - start : 0);
     begin_event_args(w, rank, event);
-    if (event->kind == TRACE_COLLECTIVE) put_collective(w, event, from);
+    if (event->kind == TRACE_COLLECTIVE) put_collective(w, event);
     if (event->kind == TRACE_CALL) put_call(w, event);
     if (event->kind == TRACE_COMPUTE) p2p__json_number(w, "bytes", event->bytes), put_part(w, event);
     if (event->flags & TRACE_POLLED) p2p__json_number(w, "looks", event->polls);
     if (event->flags & TRACE_FAILED) fputs(",\"failed\":true", w->file);
     if (unfinished) fputs(",\"unfinished\":true", w->file);
-    put_place(w, event, from);
+    put_place(w, event);
     p2p__json_end_event(w);
 }
 
@@ -113,32 +114,30 @@ static void put_message(p2p_writer *w, const trace_event *event, int rank, uint6
     }
     if (w->is_virtual && !sent) p2p__json_time(w, "arrives", at);
     if (event->context % 2) fputs(",\"of_collective\":true", w->file);
-    put_place(w, event, NULL);
+    put_place(w, event);
     p2p__json_end_event(w);
 }
 
 /* With a track of its own it is a slice there. */
-static void put_background_slice(p2p_writer *w, const trace_event *event, const trace_rank *from, int rank,
-                                 uint64_t start)
+static void put_background_slice(p2p_writer *w, const trace_event *event, int rank, uint64_t start)
 {
     uint64_t end = p2p__json_ns_of(w, event->end);
-    p2p__json_begin_event(w, "X", p2p__json_name_at(from, event->name), "background",
-                          p2p__json_thread_of(w, event, rank));
+    p2p__json_begin_event(w, "X", p2p__json_name_at(w, event->name), "background", p2p__json_thread_of(w, event, rank));
     p2p__json_time(w, "ts", start);
     p2p__json_time(w, "dur", end > start ? end - start : 0);
     begin_event_args(w, rank, event);
-    put_place(w, event, from);
+    put_place(w, event);
     p2p__json_end_event(w);
 }
 
-static void put_background(p2p_writer *w, const trace_event *event, const trace_rank *from, int rank)
+static void put_background(p2p_writer *w, const trace_event *event, int rank)
 {
     for (int i = 0; i < 2; i++) {
-        p2p__json_begin_event(w, i ? "e" : "b", p2p__json_name_at(from, event->name), "background", rank + 1);
+        p2p__json_begin_event(w, i ? "e" : "b", p2p__json_name_at(w, event->name), "background", rank + 1);
         fprintf(w->file, ",\"id\":\"%d.%u.%u\"", rank, event->context, event->number);
         p2p__json_time(w, "ts", p2p__json_ns_of(w, i ? event->end : event->start));
         begin_event_args(w, rank, event);
-        put_place(w, event, from);
+        put_place(w, event);
         p2p__json_end_event(w);
     }
 }
@@ -146,7 +145,8 @@ static void put_background(p2p_writer *w, const trace_event *event, const trace_
 /* ---- A rank ---- */
 
 typedef struct {
-    const trace_event *event;
+    const trace_event *event; /* still in memory that others can write */
+    uint32_t order;
     int thread;
     bool unfinished;
 } entry;
@@ -155,19 +155,12 @@ static int by_beginning(const void *a, const void *b)
 {
     const entry *x = a, *y = b;
     if (x->thread != y->thread) return x->thread < y->thread ? -1 : 1;
-    return x->event->order < y->event->order ? -1 : x->event->order > y->event->order;
+    return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static size_t list_events(const p2p_writer *w, const trace_rank *from, int rank, entry *list)
+static entry entry_of(const p2p_writer *w, const trace_event *event, int rank, bool unfinished)
 {
-    uint64_t count = p2p__json_count_of(w, from), open = p2p__json_open_count_of(from);
-    size_t used = 0;
-    for (uint64_t i = 0; i < count; i++)
-        list[used++] = (entry){&from->events[i], p2p__json_thread_of(w, &from->events[i], rank), false};
-    for (uint64_t i = 0; i < open; i++)
-        list[used++] = (entry){&from->open[i], p2p__json_thread_of(w, &from->open[i], rank), true};
-    qsort(list, used, sizeof *list, by_beginning);
-    return used;
+    return (entry){event, event->order, p2p__json_thread_of(w, event, rank), unfinished};
 }
 
 /* Where we are on a track. */
@@ -176,41 +169,47 @@ typedef struct {
     uint64_t slice_start, background_end;
 } position;
 
-static void put_entry(p2p_writer *w, const trace_rank *from, int rank, const entry *e, position *at)
+static void put_entry(p2p_writer *w, int rank, const entry *e, position *at)
 {
+    const trace_event event = *e->event;
     bool apart = e->thread != rank + 1;
     if (at->thread != e->thread) *at = (position){.thread = e->thread};
-    switch ((enum trace_kind)e->event->kind) {
+    switch ((enum trace_kind)event.kind) {
     case TRACE_SENT:
-    case TRACE_RECEIVED: put_message(w, e->event, rank, at->slice_start); break;
+    case TRACE_RECEIVED: put_message(w, &event, rank, at->slice_start); break;
     case TRACE_BACKGROUND:
         if (!apart) {
-            put_background(w, e->event, from, rank);
+            put_background(w, &event, rank);
             break;
         }
-        at->slice_start = p2p__json_ns_of(w, e->event->start); /* but behind the one before it on its communicator */
+        at->slice_start = p2p__json_ns_of(w, event.start); /* but behind the one before it on its communicator */
         if (at->slice_start < at->background_end) at->slice_start = at->background_end;
-        put_background_slice(w, e->event, from, rank, at->slice_start);
-        at->background_end = p2p__json_ns_of(w, e->event->end);
+        put_background_slice(w, &event, rank, at->slice_start);
+        at->background_end = p2p__json_ns_of(w, event.end);
         break;
     case TRACE_CALL:
     case TRACE_COLLECTIVE:
     case TRACE_COMPUTE:
-    case TRACE_PHASE: at->slice_start = p2p__json_ns_of(w, e->event->start); /* fall through */
-    case TRACE_WAIT: put_slice(w, e->event, from, rank, e->unfinished); break;
+    case TRACE_PHASE: at->slice_start = p2p__json_ns_of(w, event.start); /* fall through */
+    case TRACE_WAIT: put_slice(w, &event, rank, e->unfinished); break;
     case TRACE_STATS: break;
+    default: break; /* nothing that a hook of ours has written */
     }
 }
 
 bool p2p__json_rank(p2p_writer *w, int rank)
 {
-    trace_rank *from = p2p__json_block_of(w, rank);
-    entry *list = malloc((size_t)(p2p__json_count_of(w, from) + TRACE_OPEN) * sizeof *list);
+    const trace_rank *from = p2p__json_block_of(w, rank);
+    size_t count = (size_t)p2p__json_count_of(w, from), open = (size_t)p2p__json_open_count_of(from), used = 0;
+    entry *list = malloc((count + open + 1) * sizeof *list);
     position at = {.thread = 0};
     if (!list) return false;
-    from->pool[TRACE_POOL - 1] = 0;
-    size_t count = list_events(w, from, rank, list);
-    for (size_t i = 0; i < count; i++) put_entry(w, from, rank, &list[i], &at);
+    memcpy(w->names, from->pool, sizeof w->names);
+    w->names[sizeof w->names - 1] = 0;
+    for (size_t i = 0; i < count; i++) list[used++] = entry_of(w, &from->events[i], rank, false);
+    for (size_t i = 0; i < open; i++) list[used++] = entry_of(w, &from->open[i], rank, true);
+    qsort(list, used, sizeof *list, by_beginning);
+    for (size_t i = 0; i < used; i++) put_entry(w, rank, &list[i], &at);
     free(list);
     return true;
 }

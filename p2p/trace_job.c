@@ -4,33 +4,49 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Beside the file, so that it can be renamed. */
-static bool temporary_name(const char *path, char *name, size_t bytes)
+/* A new file beside the one to be written, so that it can be renamed: never one that is there already, nor through a link
+ * that somebody has put there. -1 and errno on failure. */
+static int make_temporary(const char *path, char *name, size_t bytes)
 {
-    return (size_t)snprintf(name, bytes, "%s.%d.tmp", path, (int)getpid()) < bytes;
+    if ((size_t)snprintf(name, bytes, "%s.XXXXXX", path) >= bytes) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    int fd = mkostemp(name, O_CLOEXEC);
+    mode_t mask = umask(0);
+    umask(mask);
+    if (fd >= 0) fchmod(fd, 0666 & ~mask);
+    return fd;
+}
+
+/* A rename would put a file in the place of a device, or of a link. */
+static const char *what_else_it_is(const char *path)
+{
+    struct stat info;
+    if (lstat(path, &info) != 0 || S_ISREG(info.st_mode)) return NULL;
+    if (S_ISLNK(info.st_mode)) return "it is a link, and links are not followed; name the file itself";
+    return S_ISDIR(info.st_mode) ? strerror(EISDIR) : "it is not a regular file";
 }
 
 bool p2p__trace_check(const char *path, char *why, size_t why_bytes)
 {
-    char name[4096];
-    struct stat info;
+    char name[PATH_MAX];
     if (!*path) {
         snprintf(why, why_bytes, "a trace needs the name of a file to be written");
         return false;
     }
-    bool is_folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-    errno = is_folder ? EISDIR : ENAMETOOLONG;
-    int fd = is_folder || !temporary_name(path, name, sizeof name)
-                 ? -1
-                 : open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const char *obstacle = what_else_it_is(path);
+    int fd = obstacle ? -1 : make_temporary(path, name, sizeof name);
     if (fd < 0) {
-        snprintf(why, why_bytes, "the trace cannot be written to \"%.200s\": %s", path, strerror(errno));
+        snprintf(why, why_bytes, "the trace cannot be written to \"%.200s\": %s", path,
+                 obstacle ? obstacle : strerror(errno));
         return false;
     }
     close(fd);
@@ -70,13 +86,12 @@ void p2p__trace_deadlock(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank
 static void note_rank(p2p_job *job, int rank)
 {
     p2p_last_moment *moment = &job->trace->ranks[rank];
-    const board_row *row = &job->board->rows[rank];
-    moment->state = atomic_load(&row->state);
+    const p2p_sight *row = &job->seen[rank];
+    moment->state = row->state;
     if (row->call.name[0]) p2p__call_text(&row->call, moment->call, sizeof moment->call);
     if (moment->stuck || moment->state != BOARD_BLOCKED) return;
-    moment->waits_for = p2p__still_needed(job->board, &row->wait, job->size);
-    for (int i = 0; i < row->wait.any_count && i < BOARD_ANY_SETS; i++)
-        p2p__set_join(&moment->waits_for, &row->wait.any[i], job->size);
+    moment->waits_for = row->wait.need;
+    for (int i = 0; i < row->wait.any_count; i++) p2p__set_join(&moment->waits_for, &row->wait.any[i], job->size);
 }
 
 static const char *name_of(p2p_err err)
@@ -97,6 +112,7 @@ void p2p__trace_failed(p2p_job *job, p2p_err err, int rank, const char *text)
     if (!trace->outcome) trace->outcome = name_of(err);
     trace->first = rank;
     snprintf(trace->text, sizeof trace->text, "%s", text);
+    p2p__see(job);
     for (int i = 0; i < job->size; i++) note_rank(job, i);
 }
 
@@ -106,16 +122,21 @@ static uint64_t count_dropped(p2p_job *job)
 {
     uint64_t dropped = 0;
     for (int i = 0; i < job->size; i++)
-        dropped +=
-            atomic_load(&p2p__trace_of(p2p__board_trace(job->board), job->size, &job->board->config, i)->dropped);
+        dropped += atomic_load(&p2p__trace_of(job->board->trace, job->size, &job->board->config, i)->dropped);
     return dropped;
 }
 
+/* What stands at the path by now is replaced, a link too: a rank may have put it there. */
 static bool write_and_rename(p2p_job *job, const char *path)
 {
-    char name[4096];
-    if (!temporary_name(path, name, sizeof name)) return false;
-    bool written = p2p__trace_write(job, name) && rename(name, path) == 0;
+    char name[PATH_MAX];
+    int fd = make_temporary(path, name, sizeof name);
+    FILE *file = fd >= 0 ? fdopen(fd, "we") : NULL;
+    if (!file) {
+        if (fd >= 0) close(fd), unlink(name);
+        return false;
+    }
+    bool written = p2p__trace_write(job, file) && rename(name, path) == 0;
     int saved = errno;
     if (!written) unlink(name);
     errno = saved;

@@ -6,6 +6,8 @@
 #ifndef PAIRWISE_P2P_TRACE_JOB_H
 #define PAIRWISE_P2P_TRACE_JOB_H
 
+#include <stdio.h>
+
 #include "p2p/report.h"
 #include "p2p/trace.h"
 
@@ -42,7 +44,7 @@ bool p2p__trace_close(p2p_job *job);
 
 /* ---- trace_json.c ---- */
 
-/* Write all of it. False and errno if the file cannot be written. */
-bool p2p__trace_write(p2p_job *job, const char *path);
+/* Write all of it, and close the file. False and errno if it cannot be written. */
+bool p2p__trace_write(p2p_job *job, FILE *file);
 
 #endif

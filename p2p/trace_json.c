@@ -12,6 +12,7 @@
  * Times are microseconds since the job began, of the machine's clock or of the virtual network. What the job was, and
  * what p2p_stats said at its end, is behind the events, under "pairwise".
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,11 +23,11 @@
 static uint64_t last_moment_of(const p2p_writer *w, int rank)
 {
     const trace_rank *from = p2p__json_block_of(w, rank);
-    uint64_t count = p2p__json_count_of(w, from), last = 0;
+    uint64_t count = p2p__json_count_of(w, from), open = p2p__json_open_count_of(from), last = 0;
     for (uint64_t i = 0; i < count; i++)
         if (from->events[i].kind != TRACE_STATS && p2p__json_ns_of(w, from->events[i].end) > last)
             last = p2p__json_ns_of(w, from->events[i].end);
-    for (uint64_t i = 0; i < p2p__json_open_count_of(from); i++)
+    for (uint64_t i = 0; i < open; i++)
         if (p2p__json_ns_of(w, from->open[i].start) > last) last = p2p__json_ns_of(w, from->open[i].start);
     return last;
 }
@@ -52,7 +53,8 @@ static void put_background_names(p2p_writer *w, int rank)
 {
     const trace_rank *from = p2p__json_block_of(w, rank);
     uint32_t named[8], used = 0;
-    for (uint64_t i = 0; i < p2p__json_count_of(w, from); i++) {
+    uint64_t count = p2p__json_count_of(w, from);
+    for (uint64_t i = 0; i < count; i++) {
         const trace_event *event = &from->events[i];
         uint32_t seen = 0;
         if (p2p__json_thread_of(w, event, rank) == rank + 1) continue;
@@ -139,7 +141,8 @@ static void put_stats(const p2p_writer *w)
     fputs(",\"stats\":[", w->file);
     for (int rank = 0; rank < w->job->size; rank++) {
         const trace_rank *from = p2p__json_block_of(w, rank);
-        for (uint64_t i = 0; i < p2p__json_count_of(w, from); i++) {
+        uint64_t count = p2p__json_count_of(w, from);
+        for (uint64_t i = 0; i < count; i++) {
             const trace_event *e = &from->events[i];
             if (e->kind != TRACE_STATS) continue;
             fprintf(w->file, "%s\n[%u,%d,%d,%u,%llu,%llu,%llu]", comma, e->context / 2, rank, e->peer, e->polls,
@@ -176,12 +179,10 @@ static void put_job(const p2p_writer *w)
     fputs("}}\n", w->file);
 }
 
-bool p2p__trace_write(p2p_job *job, const char *path)
+bool p2p__trace_write(p2p_job *job, FILE *file)
 {
     const p2p_config *config = &job->board->config;
-    p2p_writer w = {
-        .file = fopen(path, "we"), .job = job, .config = config, .is_virtual = config->network.on, .comma = ""};
-    if (!w.file) return false;
+    p2p_writer w = {.file = file, .job = job, .config = config, .is_virtual = config->network.on, .comma = ""};
     bool fine = true;
     if (!w.is_virtual) w.end = p2p__json_ns_of(&w, job->trace->failed_at ? job->trace->failed_at : p2p__now());
     for (int i = 0; i < job->size; i++) {
@@ -193,6 +194,9 @@ bool p2p__trace_write(p2p_job *job, const char *path)
     for (int i = 0; i < job->size && fine; i++) fine = p2p__json_rank(&w, i);
     put_end(&w);
     put_job(&w);
-    fine = !ferror(w.file) && fine;
-    return fclose(w.file) == 0 && fine;
+    fine = fflush(w.file) == 0 && !ferror(w.file) && fine;
+    int saved = errno;
+    bool closed = fclose(w.file) == 0;
+    if (closed) errno = saved;
+    return closed && fine;
 }

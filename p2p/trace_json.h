@@ -20,6 +20,7 @@ typedef struct {
     bool is_virtual;
     uint64_t end; /* of calls that never returned */
     const char *comma;
+    char names[TRACE_POOL]; /* of the rank whose events are written */
 } p2p_writer;
 
 void p2p__json_text(FILE *file, const char *text);
@@ -30,11 +31,14 @@ void p2p__json_time(const p2p_writer *w, const char *key, uint64_t ns);
 /* Whole nanoseconds since the job began. */
 uint64_t p2p__json_ns_of(const p2p_writer *w, uint64_t time);
 
-/* What a rank shares: its block, a name in it, how many events are there. */
-trace_rank *p2p__json_block_of(const p2p_writer *w, int rank);
-const char *p2p__json_name_at(const trace_rank *rank, uint16_t place);
+/* What a rank shares: its block, and how many events are there. A process that it has left behind may still write there,
+ * so that events are copied before anything is decided by what they say. */
+const trace_rank *p2p__json_block_of(const p2p_writer *w, int rank);
 uint64_t p2p__json_count_of(const p2p_writer *w, const trace_rank *rank);
 uint64_t p2p__json_open_count_of(const trace_rank *rank);
+
+/* A name in w->names, which are the rank's whose events are written. */
+const char *p2p__json_name_at(const p2p_writer *w, uint16_t place);
 
 /* The track of an event; an event from its beginning to its arguments; their beginning; its end. */
 int p2p__json_thread_of(const p2p_writer *w, const trace_event *event, int rank);

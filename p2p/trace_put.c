@@ -2,6 +2,8 @@
 /* What both halves of the writer of traces write: texts, numbers, times, and the frame of an event. */
 #include "p2p/trace_json.h"
 
+#define MOST_TRACKS (INT_MAX / P2P_MAX_RANKS - 2)
+
 /* ---- Texts ---- */
 
 /* Bytes of the UTF-8 sequence that begins here, 0 if there is none. */
@@ -58,9 +60,9 @@ void p2p__json_time(const p2p_writer *w, const char *key, uint64_t ns)
 
 /* ---- What ranks share ---- */
 
-const char *p2p__json_name_at(const trace_rank *rank, uint16_t place)
+const char *p2p__json_name_at(const p2p_writer *w, uint16_t place)
 {
-    return place < TRACE_POOL ? rank->pool + place : "";
+    return place < TRACE_POOL ? w->names + place : "";
 }
 
 /* A program that writes where it should not may have spoilt what it shares: nothing there is believed. */
@@ -77,9 +79,9 @@ uint64_t p2p__json_open_count_of(const trace_rank *rank)
     return count < TRACE_OPEN ? count : TRACE_OPEN;
 }
 
-trace_rank *p2p__json_block_of(const p2p_writer *w, int rank)
+const trace_rank *p2p__json_block_of(const p2p_writer *w, int rank)
 {
-    return p2p__trace_of(p2p__board_trace(w->job->board), w->job->size, w->config, rank);
+    return p2p__trace_of(w->job->board->trace, w->job->size, w->config, rank);
 }
 
 /* ---- Events ---- */
@@ -87,7 +89,8 @@ trace_rank *p2p__json_block_of(const p2p_writer *w, int rank)
 int p2p__json_thread_of(const p2p_writer *w, const trace_event *event, int rank)
 {
     bool apart = w->is_virtual && event->flags & TRACE_IN_STEP; /* virtual time of its own: a track of its own */
-    return rank + 1 + (apart ? P2P_MAX_RANKS * (1 + (int)(event->context / 2)) : 0);
+    uint32_t index = event->context / 2 % MOST_TRACKS;
+    return rank + 1 + (apart ? P2P_MAX_RANKS * (1 + (int)index) : 0);
 }
 
 void p2p__json_begin_event(p2p_writer *w, const char *phase, const char *name, const char *category, int thread)

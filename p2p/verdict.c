@@ -5,45 +5,45 @@
 
 #include "p2p/report.h"
 
-bool p2p__has_items(const board_row *row)
+bool p2p__has_items(const p2p_sight *row)
 {
     return row->call.shape == SHAPE_WAIT || row->call.shape == SHAPE_SENDRECV;
 }
 
-static bool sends(const board_row *row)
+static bool sends(const p2p_sight *row)
 {
     if (row->call.shape == SHAPE_SEND) return true;
     return p2p__has_items(row) && row->wait.pending_count > 0 && row->wait.pending[0].kind == ITEM_SEND;
 }
 
-static bool receives(const board_row *row)
+static bool receives(const p2p_sight *row)
 {
     return row->call.shape == SHAPE_RECV || (p2p__has_items(row) && !sends(row));
 }
 
-static int count_heart(p2p_job *job, const p2p_heart *h, bool (*is)(const board_row *row))
+static int count_heart(p2p_job *job, const p2p_heart *h, bool (*is)(const p2p_sight *row))
 {
     int count = 0;
-    for (int i = 0; i < h->length; i++) count += is(&job->board->rows[h->ranks[i]]);
+    for (int i = 0; i < h->length; i++) count += is(&job->seen[h->ranks[i]]);
     return count;
 }
 
-static bool is_collective(const board_row *row)
+static bool is_collective(const p2p_sight *row)
 {
     return row->call.shape == SHAPE_COLLECTIVE;
 }
 
 static bool different_collectives(p2p_job *job, const p2p_heart *h)
 {
-    const board_call *first = &job->board->rows[h->ranks[0]].call;
+    const board_call *first = &job->seen[h->ranks[0]].call;
     for (int i = 1; i < h->length; i++) {
-        const board_call *other = &job->board->rows[h->ranks[i]].call;
+        const board_call *other = &job->seen[h->ranks[i]].call;
         if (strcmp(first->name, other->name) != 0 || first->number != other->number) return true;
     }
     return false;
 }
 
-static const board_item *pending_recv(const board_row *row, board_item *own)
+static const board_item *pending_recv(const p2p_sight *row, board_item *own)
 {
     if (row->call.shape == SHAPE_RECV) {
         *own = (board_item){.peer = row->call.world_peer, .tag = row->call.tag, .context = row->call.context};
@@ -83,7 +83,7 @@ static bool near_miss(int rank, const board_item *here, const board_item *wanted
 static bool any_near_miss(p2p_job *job, const p2p_heart *h, char *text, size_t bytes)
 {
     for (int i = 0; i < h->length; i++) {
-        const board_row *row = &job->board->rows[h->ranks[i]];
+        const p2p_sight *row = &job->seen[h->ranks[i]];
         board_item own;
         const board_item *wanted = is_collective(row) ? NULL : pending_recv(row, &own);
         for (int k = 0; wanted && k < row->wait.waiting_count && k < BOARD_ITEMS; k++)
@@ -92,7 +92,7 @@ static bool any_near_miss(p2p_job *job, const p2p_heart *h, char *text, size_t b
     return false;
 }
 
-static bool is_split(const board_row *row)
+static bool is_split(const p2p_sight *row)
 {
     return strcmp(row->call.name, "p2p_split") == 0;
 }
@@ -107,14 +107,14 @@ static void finished_text(p2p_job *job, int rank, const p2p_rank_set *can_act, c
     if (count) p2p__add_ranks(&w, ranks, count, "and");
     if (!count)
         snprintf(text, bytes, "nobody is left to send: rank %d waits for any source, and there is no other rank", rank);
-    else if (job->board->rows[rank].wait.any_count)
+    else if (job->seen[rank].wait.any_count)
         snprintf(text, bytes, "nobody is left to send: all that rank %d could hear from, %.300s, %s finished", rank,
                  w.text, count == 1 ? "has" : "have");
     else
         snprintf(text, bytes, "waiting for a rank that has finished: %.300s sends and receives nothing more", w.text);
 }
 
-static p2p_verdict judge_self(const board_row *row)
+static p2p_verdict judge_self(const p2p_sight *row)
 {
     if (sends(row))
         return (p2p_verdict){
@@ -127,7 +127,7 @@ static p2p_verdict judge_self(const board_row *row)
 static p2p_verdict judge_cycle(p2p_job *job, const p2p_heart *h)
 {
     int splits = count_heart(job, h, is_split);
-    if (h->length == 1) return judge_self(&job->board->rows[h->ranks[0]]);
+    if (h->length == 1) return judge_self(&job->seen[h->ranks[0]]);
     if (splits && splits < h->length)
         return (p2p_verdict){"not every rank is in p2p_split",
                              "p2p_split is called by every rank of the communicator, with "
@@ -149,7 +149,7 @@ static p2p_verdict judge_cycle(p2p_job *job, const p2p_heart *h)
 
 p2p_verdict p2p__judge(p2p_job *job, const p2p_heart *h, const p2p_rank_set *can_act, char *text, size_t bytes)
 {
-    const board_row *first = &job->board->rows[h->ranks[0]];
+    const p2p_sight *first = &job->seen[h->ranks[0]];
     if (any_near_miss(job, h, text, bytes))
         return (p2p_verdict){text, strncmp(text, "tag", 3) == 0
                                        ? "make the tags equal, or receive with P2P_ANY_TAG and look at the status"

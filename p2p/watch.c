@@ -198,5 +198,7 @@ bool p2p__watch_look(p2p_job *job, p2p_rank_set *stuck, p2p_rank_set *can_act)
     find_still(job, &still);
     watch_polling(job);
     find_can_act(job, &still, can_act);
-    return find_stuck(job, &still, can_act, stuck) && picture_is_true(job, &still);
+    if (!find_stuck(job, &still, can_act, stuck)) return false;
+    p2p__see(job);
+    return picture_is_true(job, &still);
 }

@@ -361,7 +361,7 @@ void lab_fake_build(void)
     int rank, control, fd;
     struct stat info;
     if (!job || sscanf(job, "%d,%d,%d", &rank, &control, &fd) != 3 || fstat(fd, &info) != 0) _exit(125);
-    board *b = mmap(NULL, (size_t)info.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    board_settings *b = mmap(NULL, (size_t)info.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (b == MAP_FAILED) _exit(125);
     snprintf(b->build_id, sizeof b->build_id, "another-build");
     munmap(b, (size_t)info.st_size);
