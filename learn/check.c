@@ -99,7 +99,7 @@ static char *what_ran(const learn_exercise *e, const check_plan *plan, size_t fa
 /* ---- One world ---- */
 
 /* The case that was wrong; NULL if none was, or the end of the world was. */
-static const check_case *judge_world(learn_world *w, learn_result *result)
+static const check_case *judge_world(learn_world *w, const learn_place *only, learn_result *result)
 {
     bool whole_program = !w->e->check->run;
     if (whole_program && w->job.status != 0) {
@@ -108,6 +108,7 @@ static const check_case *judge_world(learn_world *w, learn_result *result)
     }
     for (size_t i = 0; i < w->plan->count; i++) {
         const check_case *c = &w->cases[i];
+        if (only && only->number != c->number) continue;
         if (!whole_program && !learn_case_ended(w, c->number))
             learn_autopsy(w, c, result);
         else
@@ -144,12 +145,13 @@ static void check_world_number(const learn_exercise *e, const check_plan *plan, 
     learn_world w = {.e = e, .plan = world, .cases = plan->cases + world->first};
     const check_case *wrong = NULL;
     if (learn_run_world(&w, program, plan->seed, number, o, &why))
-        wrong = judge_world(&w, result);
+        wrong = judge_world(&w, o->only, result);
     else
         learn_fail(result, "checker", "", learn_string(&why));
     if (result->state == LEARN_FAILED) {
         free(result->ran);
         result->ran = what_ran(e, plan, number, wrong);
+        result->place = (learn_place){number, wrong ? wrong->number : 0};
         note_output(&w, result);
     } else {
         result->worlds++;
@@ -165,7 +167,7 @@ static void check_worlds(const learn_exercise *e, const char *program, const lea
     check_plan plan;
     check_plan_make(&plan, e->check, o->seed);
     for (size_t i = 0; i < plan.world_count && result->state != LEARN_FAILED; i++)
-        check_world_number(e, &plan, i, program, o, result);
+        if (!o->only || o->only->world == i) check_world_number(e, &plan, i, program, o, result);
     if (!plan.world_count) learn_fail(result, "checker", "", "The test has no worlds.");
     check_plan_free(&plan);
 }

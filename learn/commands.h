@@ -79,6 +79,8 @@ char *learn_from_where(const char *path);
 
 int learn_command_list(int argc, char **argv);
 int learn_command_hint(int argc, char **argv);
+int learn_command_see(int argc, char **argv);
+int learn_command_debug(int argc, char **argv);
 int learn_command_reset(int argc, char **argv);
 int learn_command_solution(int argc, char **argv);
 int learn_command_watch(int argc, char **argv);

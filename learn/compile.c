@@ -20,13 +20,13 @@ static void base_name(char *base, size_t bytes, const char *file)
 }
 
 /* Diagnoses name a file as the learner knows it, "broadcast.c", wherever it is. */
-static void compile_command(learn_tool *c, const char *source, const char *file, const char *object)
+static void compile_command(learn_tool *c, const char *source, const char *file, const char *object, bool whole_names)
 {
     static const char *const flags[] = {"-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-I.", "-c", NULL};
     learn_tool_add_compiler(c);
     learn_tool_add_all(c, flags);
     learn_tool_add_all(c, sanitizers);
-    learn_tool_add(c, learn_format("-ffile-prefix-map=%s=%s", source, file));
+    if (!whole_names) learn_tool_add(c, learn_format("-ffile-prefix-map=%s=%s", source, file));
     learn_tool_add(c, learn_copy(source));
     learn_tool_add(c, learn_copy("-o"));
     learn_tool_add(c, learn_copy(object));
@@ -38,7 +38,7 @@ static bool compile_file(const char *source, const char *file, const char *objec
     learn_tool c = {.count = 0};
     learn_spawned done;
     unlink(object);
-    compile_command(&c, source, file, object);
+    compile_command(&c, source, file, object, options->whole_names);
     learn_tool_run(&c, LEARN_COMPILE, options, &done);
     bool good = done.status == 0;
     if (good && !options->quiet_compiler) learn_note_warnings(result, learn_string(&done.err));
@@ -159,7 +159,8 @@ static void add_library(learn_tool *link, const learn_exercise *e)
 
 static void link_command(learn_tool *c, const learn_exercise *e, const learn_tool *objects, const char *program)
 {
-    static const char *const side[] = {"check_rank", "check_leaks", "check_unused", "check_plan", "check_data"};
+    static const char *const side[] = {"check_rank",   "check_trace", "check_leaks",
+                                       "check_unused", "check_plan",  "check_data"};
     learn_tool_add_compiler(c);
     learn_tool_add_all(c, sanitizers);
     for (size_t i = 0; i < objects->count; i++) learn_tool_add(c, learn_copy(objects->words[i]));
@@ -167,6 +168,7 @@ static void link_command(learn_tool *c, const learn_exercise *e, const learn_too
     if (e->check->run) {
         add_object(c, e->name);
         for (size_t i = 0; i < sizeof side / sizeof *side; i++) add_object(c, side[i]);
+        learn_tool_add(c, learn_copy("-Wl,--wrap=dtype_combine,--wrap=dtype_reduce,--wrap=dtype_reduce_left"));
         learn_tool_add(c, learn_format("-Wl,--defsym=check_the_exercise=check_%s", e->name));
     }
     learn_tool_add(c, learn_copy("-Wl,--wrap=p2p__here"));

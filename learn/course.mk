@@ -37,9 +37,13 @@ $(call programs,tests/learn*.c): | $(BUILD)/learn
 -include $(wildcard $(COURSE)/obj/*/*.d $(COURSE)/obj/*/*/*.d)
 
 # The way through: the library's suites, the solutions, the learner's own work, the board. With EX=08: that exercise.
+# A learner has been told what is wrong; "make: *** Error 1" adds nothing. On a terminal make ends by a signal that shells
+# do not report; elsewhere with the status, as ever.
+quietly = || { status=$$?; [ -t 2 ] && kill -PIPE $$PPID; exit $$status; }
+
 ifdef EX
 test: $(BUILD)/learn
-	@$(BUILD)/learn test $(EX) $(if $(V),--verbose) $(if $(TRACE),--trace $(TRACE))
+	@$(BUILD)/learn test $(EX) $(if $(V),--verbose) $(if $(TRACE),--trace $(TRACE)) $(quietly)
 else
 test: all build/.setup-test ## the way through the course: the library, the solutions, your exercises, the board; EX=08: one (TRACE=FILE: for build/replay)
 	@if [ -e build/.setup-test ]; then $(MAKE) suites; fi
@@ -48,20 +52,24 @@ endif
 
 list: ## the exercises
 hint: ## EX=08: the next hint for it (number, name or part of it)
+see: ## EX=08: the case that fails as a page for the browser, beside the solution's
+debug: ## EX=08 RANK=1: the case that fails, with that rank in gdb
 reset: ## EX=08: begin it again; what you wrote is kept
 solution: ## EX=08: yours beside the solution, once it passes (or FORCE=1)
 watch: ## checks an exercise whenever its file is saved
 update: ## new pages and stubs after a pull; your files stay as they are
 handin: ## WHO=ada: packs what you wrote into one file
 check-course: ## stubs, solutions and wrong solutions: is the course sound?
-list hint reset solution watch update check-course: $(BUILD)/learn
-	@$(BUILD)/learn $@ $(EX) $(if $(filter-out 0,$(FORCE)),--force)
+list hint see debug reset solution watch update check-course: $(BUILD)/learn
+	@$(BUILD)/learn $@ $(EX) $(if $(filter-out 0,$(FORCE)),--force) $(quietly)
+see: $(BUILD)/replay
+export RANK
 
 # WHO=ada: whose work it is, if not that of the user who is logged in.
 handin: $(BUILD)/learn
 	@$(BUILD)/learn handin $(if $(WHO),--name '$(WHO)')
 
-.PHONY: test list hint reset solution watch update handin check-course
+.PHONY: test list hint see debug reset solution watch update handin check-course
 
 # The learner's four functions in the real trainer (exercise 23).
 $(BUILD)/capstone: $(wildcard exercises/23_resnet_trainer/*.c) $(TRAIN_LIB) $(LIB)

@@ -104,6 +104,7 @@ static void add_next(learn_text *t, const learn_exercise *e, const learn_result 
 {
     add_label(t, "next");
     learn_add(t, "make hint EX=%02d", e->number);
+    if (*result->ran) learn_add(t, "   ·   make see EX=%02d", e->number);
     if (!more && *result->more) learn_add(t, "   ·   make test EX=%02d V=1", e->number);
     learn_add(t, "\n");
 }

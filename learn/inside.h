@@ -62,6 +62,8 @@ typedef struct {
 /* Run `program` as the world's ranks. False if it could not even be tried: why says what failed. */
 bool learn_run_world(learn_world *w, const char *program, uint64_t seed, size_t number, const learn_options *options,
                      learn_text *why);
+/* The world with this case alone becomes this process, one rank of it in gdb. Returns only if that fails: errno. */
+void learn_debug_world(learn_world *w, const char *program, const learn_place *place, int rank);
 void learn_world_free(learn_world *w);
 
 /* The first record of that kind (and name, unless NULL) that a rank made in a case; NULL if there is none. Data lie behind

@@ -105,6 +105,12 @@ bool learn_not_started(const learn_exercise *e, const char *folder);
 
 enum learn_state { LEARN_NOT_STARTED, LEARN_PASSED, LEARN_FAILED };
 
+/* A case of an exercise's plan. */
+typedef struct {
+    size_t world;
+    int number; /* in its world */
+} learn_place;
+
 /* What came of it. Texts are never NULL; free them with learn_result_free. */
 typedef struct {
     enum learn_state state;
@@ -119,6 +125,7 @@ typedef struct {
     int line;       /* of the learner's file where it went wrong; 0 if not known */
     char file[64];  /* and which file: "broadcast.c" */
     int worlds, cases; /* how much was right */
+    learn_place place; /* where it failed */
     double seconds;
 } learn_result;
 
@@ -126,17 +133,19 @@ enum learn_step { LEARN_COMPILE, LEARN_LINK, LEARN_RUN };
 
 /* How to check. All zero is the default. */
 typedef struct {
-    uint64_t seed;        /* data follow from it; 0: the data everyone gets */
-    bool even_if_stub;    /* run it even if it is not started */
-    bool delays;          /* ranks are late at random, before every Pairwise call of the learner */
-    uint64_t delay_seed;  /* how */
-    double world_seconds; /* time limit of one world; 0: 10 */
-    const char *trace;    /* a file for a trace of the last world that ran; NULL: none */
-    bool quiet_compiler;  /* warnings are not passed on */
-    const char *instead;  /* a file that stands in for the exercise's first one: a mutant */
-    const char *fallback; /* a folder for files that `folder` does not have; NULL: none */
-    const char *work;     /* folder for what is built; NULL: BUILD/course/work/NAME */
-    bool keep_program;    /* do not compile, the program of the last check in `work` is used again */
+    uint64_t seed;           /* data follow from it; 0: the data everyone gets */
+    bool even_if_stub;       /* run it even if it is not started */
+    bool delays;             /* ranks are late at random, before every Pairwise call of the learner */
+    uint64_t delay_seed;     /* how */
+    double world_seconds;    /* time limit of one world; 0: 10 */
+    const char *trace;       /* a file for a trace of the last world that ran; NULL: none */
+    const learn_place *only; /* this case alone; NULL: all */
+    bool whole_names;        /* lines are named by their path in the checkout, not by the file's name alone */
+    bool quiet_compiler;     /* warnings are not passed on */
+    const char *instead;     /* a file that stands in for the exercise's first one: a mutant */
+    const char *fallback;    /* a folder for files that `folder` does not have; NULL: none */
+    const char *work;        /* folder for what is built; NULL: BUILD/course/work/NAME */
+    bool keep_program;       /* do not compile, the program of the last check in `work` is used again */
     /* Called in each process that is going to be the compiler, the linker (and nm) or the launcher, before it starts: to lower
      * its rights and limits, for grading. It may fork, if what stays in front passes the exit status on; the death of learn
      * must end it (PR_SET_PDEATHSIG, which a change of user takes away). Anything but 0 and it ends. */

@@ -106,7 +106,7 @@ bool learn_case_ended(const learn_world *w, int number)
 typedef struct {
     const char *words[24];
     size_t count;
-    char launcher[LEARN_PATH], ranks[16], limit[32];
+    char launcher[LEARN_PATH], ranks[16], limit[32], debug[16];
 } launch_line;
 
 static void add(launch_line *l, const char *word)
@@ -114,19 +114,28 @@ static void add(launch_line *l, const char *word)
     l->words[l->count++] = word;
 }
 
-static void make_line(launch_line *l, const learn_world *w, const char *program, double seconds, const char *trace)
+/* seconds, 0: no limit; debug: a rank for gdb, -1: none. */
+static void make_line(launch_line *l, const learn_world *w, const char *program, double seconds, int debug,
+                      const char *trace)
 {
     snprintf(l->launcher, sizeof l->launcher, "%s/launch", learn_build());
     snprintf(l->ranks, sizeof l->ranks, "%d", w->plan->ranks);
     snprintf(l->limit, sizeof l->limit, "%g", seconds);
+    snprintf(l->debug, sizeof l->debug, "%d", debug);
     add(l, l->launcher);
     add(l, "-n");
     add(l, l->ranks);
-    add(l, "--tag");
     add(l, "--world");
     add(l, "socket");
-    add(l, "--timeout");
-    add(l, l->limit);
+    if (seconds > 0) {
+        add(l, "--tag");
+        add(l, "--timeout");
+        add(l, l->limit);
+    }
+    if (debug >= 0) {
+        add(l, "--debug");
+        add(l, l->debug);
+    }
     if (w->plan->strict) add(l, "--strict");
     if (w->plan->network) {
         add(l, "--network");
@@ -172,10 +181,10 @@ static void run(learn_world *w, int fd, const char *program, uint64_t seed, size
     char variable[200];
     double seconds = o->world_seconds > 0 ? o->world_seconds : default_seconds;
     unsigned long long delays = o->delays ? o->delay_seed * 1000003u + number * 7919u + 1 : 0;
-    make_line(&line, w, program, seconds + words_seconds, o->trace);
+    make_line(&line, w, program, seconds + words_seconds, -1, o->trace);
     bool reports = w->e->check->run; /* a program with a main of its own has nothing to report with */
-    snprintf(variable, sizeof variable, CHECK_VARIABLE "=%d,%zu,%llu,%llu,%ld", reports ? LEARN_FD : -1, number,
-             (unsigned long long)seed, delays, (long)(seconds * 1000));
+    snprintf(variable, sizeof variable, CHECK_VARIABLE "=%d,%zu,%llu,%llu,%ld,%d", reports ? LEARN_FD : -1, number,
+             (unsigned long long)seed, delays, (long)(seconds * 1000), o->only ? o->only->number : -1);
     learn_command_line spawned = {.argv = line.words,
                                   .fd = reports ? fd : -1,
                                   .seconds = seconds + words_seconds + grace_seconds,
@@ -187,6 +196,20 @@ static void run(learn_world *w, int fd, const char *program, uint64_t seed, size
     close(fd);
     for (int rank = 0; rank < w->plan->ranks; rank++) read_rank(w, rank);
     share_out(w);
+}
+
+void learn_debug_world(learn_world *w, const char *program, const learn_place *place, int rank)
+{
+    launch_line line = {.count = 0};
+    char value[100];
+    int fd = make_area(w);
+    if (fd < 0 || dup2(fd, LEARN_FD) < 0) return;
+    for (int q = 0; q < w->plan->ranks; q++) head_of(w, q)->nonce = w->nonce;
+    make_line(&line, w, program, 0, rank, NULL);
+    snprintf(value, sizeof value, "%d,%zu,0,0,0,%d", w->e->check->run ? LEARN_FD : -1, place->world, place->number);
+    setenv(CHECK_VARIABLE, value, 1);
+    setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* the leak check cannot run under a debugger */
+    execv(line.words[0], (char *const *)line.words);
 }
 
 bool learn_run_world(learn_world *w, const char *program, uint64_t seed, size_t number, const learn_options *options,

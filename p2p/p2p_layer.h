@@ -123,6 +123,10 @@ void p2p_layer_parts(p2p_comm *comm, const p2p_part *out, const p2p_part *in);
 /* The buffer that is being worked on: messages from and to places in it need no p2p_layer_parts. Until the next one. */
 void p2p_layer_watch(p2p_comm *comm, const void *buf, size_t bytes);
 
+/* Two buffers are combined now, one of them the one that is watched, the other what came with the last message: that message
+ * carried this part of it. For a layer that has not said so before, with p2p_layer_parts. */
+void p2p_layer_combined(p2p_comm *comm, const void *one, const void *other, size_t bytes);
+
 /* Something of the program's own that takes time: "forward", "load". name is a literal. Phases nest. */
 void p2p_layer_phase_begin(p2p_comm *comm, const char *name);
 void p2p_layer_phase_end(p2p_comm *comm, const char *name);

@@ -101,17 +101,18 @@ uint16_t p2p__trace_place(p2p_trace *trace, const char *text)
 
 /* ---- Events ---- */
 
-void p2p__trace_add(p2p_trace *trace, const trace_event *event)
+trace_event *p2p__trace_add(p2p_trace *trace, const trace_event *event)
 {
     trace_rank *shared = trace->shared;
     uint64_t count = atomic_load_explicit(&shared->count, memory_order_relaxed);
     trace->last = event->end;
     if (count >= trace->room + (event->kind == TRACE_STATS ? trace->reserve : 0)) {
         atomic_fetch_add_explicit(&shared->dropped, 1, memory_order_relaxed);
-        return;
+        return NULL;
     }
     shared->events[count] = *event;
     atomic_store_explicit(&shared->count, count + 1, memory_order_release);
+    return &shared->events[count];
 }
 
 static uint32_t open_count(const p2p_trace *trace)

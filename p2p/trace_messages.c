@@ -82,7 +82,29 @@ void p2p__trace_receives(p2p_request request)
     set_part(&event, request->has_part, &request->part);
     trace->received = request->part;
     trace->has_received = request->has_part;
-    p2p__trace_add(trace, &event);
+    trace_event *kept = p2p__trace_add(trace, &event);
+    trace->arrived = request->has_part ? NULL : kept;
+    trace->arrived_at = request->buf;
+    trace->arrived_bytes = request->status.bytes;
+}
+
+/* Does it lie in what came last? */
+static bool has_arrived(const p2p_trace *trace, const void *buf)
+{
+    uintptr_t at = (uintptr_t)buf, start = (uintptr_t)trace->arrived_at;
+    return trace->arrived && at >= start && at - start < trace->arrived_bytes;
+}
+
+void p2p_layer_combined(p2p_comm *comm, const void *one, const void *other, size_t bytes)
+{
+    if (!p2p_layer_is_traced(comm)) return;
+    p2p_trace *trace = comm->engine->trace;
+    const void *watched = has_arrived(trace, other) ? one : has_arrived(trace, one) ? other : NULL;
+    p2p_part part;
+    if (!watched || !part_of_watched(trace, watched, bytes, &part)) return;
+    part.combined = true;
+    set_part(trace->arrived, true, &part);
+    trace->arrived = NULL;
 }
 
 /* ---- What ranks read from each other's memory ---- */

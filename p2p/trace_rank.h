@@ -21,6 +21,9 @@ struct p2p_trace {
     p2p_part out, in, received;
     const char *watched; /* p2p_layer_watch */
     size_t watched_bytes;
+    trace_event *arrived; /* the last message that came without a known part, and where it lies; NULL: none */
+    const char *arrived_at;
+    size_t arrived_bytes;
     trace_event nowhere; /* for calls deeper than anybody calls: not kept */
     struct {
         const char *text;
@@ -50,9 +53,9 @@ uint64_t p2p__trace_clock(const p2p_engine *engine);
 
 /* ---- Between trace.c and trace_messages.c ---- */
 
-uint16_t p2p__trace_place(p2p_trace *trace, const char *text);         /* in the pool of texts; 0: no room */
-trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind); /* of now */
-void p2p__trace_add(p2p_trace *trace, const trace_event *event);
+uint16_t p2p__trace_place(p2p_trace *trace, const char *text);           /* in the pool of texts; 0: no room */
+trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind);   /* of now */
+trace_event *p2p__trace_add(p2p_trace *trace, const trace_event *event); /* where it is kept; NULL: no room */
 trace_event *p2p__trace_top(p2p_trace *trace); /* the innermost call; NULL if there is none, or it is too deep */
 
 #define TRACE(engine, hook)                                     \

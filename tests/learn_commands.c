@@ -18,7 +18,8 @@ static const char making[] =
     "mkdir -p tests build/course; cp -r $top/tests/exercises $top/tests/submissions tests;"
     "for folder in p2p dtype collectives ring; do ln -s $top/$folder $folder; ln -s $build/course/$folder.a "
     "build/course; done;"
-    "ln -s $build/course/obj build/course; ln -s $build/launch build; cp $build/learn build; build/learn cut all -w";
+    "ln -s $build/course/obj build/course; ln -s $build/launch $build/replay build; cp $build/learn build; build/learn "
+    "cut all -w";
 
 static void setup(void)
 {
@@ -85,6 +86,10 @@ static void refuses(int status, const char *script, const char *part)
 #define SOLVE_08 "cp solutions/08_broadcast/broadcast.c exercises/08_broadcast/; "
 #define SPOIL_08 SOLVE_08 "sed -i 's/!= root/!= 0/' exercises/08_broadcast/broadcast.c; "
 
+#define SOLVE_14                                                    \
+    "F=exercises/14_ring_reduce_scatter/ring_reduce_scatter.c; cp " \
+    "solutions/14_ring_reduce_scatter/ring_reduce_scatter.c $F; "
+
 /* ---- list ---- */
 
 Test(learn_commands, a_fresh_board)
@@ -107,6 +112,43 @@ Test(learn_commands, the_board_follows_what_is_begun_and_done)
     says(0, SOLVE_08 "$L test 08; $L list", "  08  broadcast             done");
     says(0, "$L list", "exercises: 1 of ");
     says(0, "echo >>exercises/08_broadcast/broadcast.c; $L list", "  08  broadcast             in progress");
+}
+
+/* ---- see, debug ---- */
+
+/* The page has the case alone: the learner's call as a phase, its lines, the parts of the buffer, and the solution's. */
+Test(learn_commands, the_failing_case_as_a_page)
+{
+    process_result result;
+    learner(SOLVE_14 "sed -i 's/rank - step - 1/rank - step/; s/rank - step - 2/rank - step - 1/' $F; $L see 14 && "
+                     "cat .learn/see/14_ring_reduce_scatter.html",
+            &result);
+    ASSERT_STATUS(result, 0);
+    ASSERT_CONTAINS(result.out, "14_ring_reduce_scatter: my_ring_reduce_scatter on 2 ranks");
+    ASSERT_CONTAINS(result.out, "\"exercises/14_ring_reduce_scatter/ring_reduce_scatter.c\":{");
+    ASSERT_CONTAINS(result.out, "\"solutions/14_ring_reduce_scatter/ring_reduce_scatter.c\":{");
+    process_free(&result);
+    says(0, "cat build/course/see/yours.json", "\"bytes\":20,\"offset\":20,\"combined\":true");
+    says(0, "grep -c '\"name\":\"my_ring_reduce_scatter\"' build/course/see/yours.json", "2");
+}
+
+Test(learn_commands, a_page_of_what_passes_and_none_of_what_does_not_compile)
+{
+    says(0, SOLVE_08 "$L see 08", "08_broadcast passes; this is one of its cases.");
+    says(1, "$L see 09", "09_tree_broadcast: not started");
+    says(1, SOLVE_08 "echo x >>exercises/08_broadcast/broadcast.c; $L see 08", "08_broadcast: not yet");
+}
+
+/* A debugger that only says what it was given. */
+#define GDB                                                                                             \
+    "mkdir -p bin; printf '#!/bin/sh\necho \"gdb $PAIRWISE_COURSE $*\"\n' >bin/gdb; chmod +x bin/gdb; " \
+    "PATH=$PWD/bin:$PATH; "
+
+Test(learn_commands, the_failing_case_in_gdb)
+{
+    says(1, SPOIL_08 GDB "RANK=1 $L debug 08", "build/course/see/08_broadcast/ranks");
+    refuses(2, SPOIL_08 "RANK=9 $L debug 08", "this case has 2 ranks: 0 to 1");
+    refuses(2, "RANK=one $L debug 08", "RANK=one is not a rank");
 }
 
 /* ---- hint ---- */

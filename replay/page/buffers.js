@@ -9,7 +9,7 @@ const MOST_CELLS = 128, MOST_BUFFER_RANKS = 64;
 
 /* What the operation starts from: every rank has all cells (its own part of them), only the root has, or each its block. */
 function operationOf(part) {
-  const name = part.kind === 'collective' ? part.name : '';
+  const name = part.kind === 'all' ? '' : part.name;
   if (/barrier/.test(name)) return { start: 'none' };
   if (/reduce/.test(name)) return { start: 'own', combines: true };
   if (/broadcast|scatter/.test(name)) return { start: 'root', combines: false };
@@ -91,7 +91,8 @@ function makeBuffers(run, part, timeline) {
   const cells = edges.slice(1).map((to, i) => ({ from: edges[i], to }));
   const members = membersOf(part), full = [...members].reduce((set, r) => set | (1n << BigInt(r)), 0n);
   const buffers = { operation, cells, changes: [], full };
-  const root = part.first ? Math.max(0, part.first.root) : 0;
+  const named = /root (\d+)/.exec(part.name); /* of a phase: "my_broadcast, root 2" */
+  const root = named ? Number(named[1]) : part.first ? Math.max(0, part.first.root) : 0;
   buffers.start = Array.from({ length: n }, (_, rank) => cells.map((_c, c) => (members.has(rank) ? startOf(buffers, rank, c, root, n) : 0n)));
   simulate(run, timeline, buffers);
   for (const by of ['step', 'clock'])

@@ -36,7 +36,8 @@ function findDifference(ranks, mine, reference) {
 function whatIsSent(message) {
   if (!message) return 'nothing more';
   const part = message.chunk >= 0 ? `chunk ${message.chunk}, ` : '';
-  return `${part}${bytesText(message.bytes)} to rank ${message.to}`;
+  const place = !part && message.offset >= 0 ? `bytes ${message.offset} to ${message.offset + message.bytes} of its buffer` : bytesText(message.bytes);
+  return `${part}${place} to rank ${message.to}`;
 }
 
 function differenceText(d) {

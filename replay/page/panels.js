@@ -115,7 +115,7 @@ function itemsNow(view) {
 
 function stepSentence(view, items) {
   const arrived = items.filter((i) => i.type === 'receive').map((i) => i.m).sort((a, b) => a.from - b.from), n = view.timeline.range.step[1];
-  if (view.time <= 0) return `Nothing has been sent yet. ${plural(view.part.messages.length, 'message')} in <b>${n} steps</b>.`;
+  if (view.time <= 0) return `Nothing has been sent yet. ${plural(view.part.messages.length, 'message')} in <b>${plural(n, "step")}</b>.`;
   const combined = arrived.filter((m) => m.combined).length, part = (m) => (m.chunk >= 0 ? ` chunk ${m.chunk}` : ` ${bytesText(m.bytes)}`);
   const each = arrived.slice(0, 4).map((m) => `${m.from} → ${m.to}:${part(m)}`).join(', ');
   const more = arrived.length > 4 ? ` and ${arrived.length - 4} more` : '';

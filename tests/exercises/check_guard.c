@@ -24,7 +24,7 @@
 
 #include "tests/exercises/check_internal.h"
 
-check_settings check_given = {.fd = -1};
+check_settings check_given = {.fd = -1, .only = -1};
 
 void __sanitizer_print_stack_trace(void) __attribute__((weak));
 
@@ -126,8 +126,8 @@ __attribute__((constructor)) static void begin(void)
     const char *given = getenv(CHECK_VARIABLE);
     unsigned long long seed, delays;
     long late;
-    if (!given ||
-        sscanf(given, "%d,%zu,%llu,%llu,%ld", &check_given.fd, &check_given.world, &seed, &delays, &late) != 5)
+    if (!given || sscanf(given, "%d,%zu,%llu,%llu,%ld,%d", &check_given.fd, &check_given.world, &seed, &delays, &late,
+                         &check_given.only) != 6)
         return;
     check_given.seed = seed;
     check_given.delays = delays ? delays + (unsigned)getpid() : 0;

@@ -7,6 +7,7 @@
  *      check_guard.c     in a rank      what a learner's code may do; delays
  *      check_rank.c      in a rank      main: runs the cases, writes records
  *      check_leaks.c     in a rank      requests that nobody waited for
+ *      check_trace.c     in a rank      what a trace of a case shows (learn see)
  *      check_unused.c    in a rank      the judge's functions, which nobody calls there
  *
  * Reports. learn makes one memory file of CHECK_AREA bytes for each rank, which cannot grow; a rank maps its own part and
@@ -48,7 +49,8 @@ void check_plan_free(check_plan *plan);
 enum { CHECK_NAME = 24, CHECK_ALIGN = 16 };
 
 /* learn tells a rank by this variable: descriptor of the memory file, number of the world, seed of the data, seed of the
- * delays or 0, milliseconds after which it should say where it is: "%d,%zu,%llu,%llu,%ld" */
+ * delays or 0, milliseconds after which it should say where it is (0: never), the one case to run (-1: all):
+ * "%d,%zu,%llu,%llu,%ld,%d" */
 #define CHECK_VARIABLE "PAIRWISE_COURSE"
 
 enum check_phase { CHECK_ABSENT, CHECK_BETWEEN, CHECK_IN_CASE, CHECK_ALL_DONE };
@@ -90,9 +92,17 @@ typedef struct {
     int fd; /* of the reports; -1: none */
     size_t world;
     uint64_t seed, delays;
+    int only; /* this case alone; -1: all */
 } check_settings;
 
 extern check_settings check_given;
+
+extern const check_exercise check_the_exercise; /* the linker is told which one it is */
+
+/* A case becomes a phase of the trace, if one is written; messages are shown as parts of its first buffer. */
+void check_trace_begin(p2p_comm *comm, const check_case *c);
+void check_trace_buffer(const void *buf, size_t bytes);
+void check_trace_end(void);
 
 /* Messages, requests and communicators that are left over, with lines, in words that live until the next error. */
 const char *check_leaks(p2p_comm *world);

@@ -11,9 +11,6 @@
 
 #include "tests/exercises/check_internal.h"
 
-/* The exercise; the linker is told which one it is. */
-extern const check_exercise check_the_exercise;
-
 /* Kept by malloc under the sanitizer, whose red zones catch what goes beyond; freed when the case has ended. */
 enum { BUFFERS = 256 };
 
@@ -99,6 +96,7 @@ void *check_buffer(const check_case *c, int rank, size_t count, enum dtype dtype
     void *buf = calloc(count ? count : 1, dtype_size(dtype));
     if (!buf) give_up("out of memory");
     if (rank_side.buffer_count == BUFFERS) give_up("the test asks for too many buffers in one case");
+    if (!rank_side.buffer_count) check_trace_buffer(buf, count * dtype_size(dtype));
     rank_side.buffers[rank_side.buffer_count++] = buf;
     for (size_t i = 0; rank >= 0 && i < count; i++) check_put(buf, i, dtype, check_value(c, rank, i));
     return buf;
@@ -147,7 +145,9 @@ static void run_case(p2p_comm *world, const check_case *c)
     if (c->network) set_clocks(world);
     set_phase(CHECK_IN_CASE, c->number);
     double began = p2p_time(world);
+    check_trace_begin(comm, c);
     check_the_exercise.run(comm, c);
+    check_trace_end();
     if (c->network) check_number(c, CHECK_SECONDS, p2p_time(world) - began);
     note_traffic(comm);
     end_communicator(world, comm);
@@ -166,7 +166,8 @@ int main(void)
         give_up("the plan has no such world: run make, and try again");
     const check_world_plan *mine = &plan.worlds[check_given.world];
     set_phase(CHECK_BETWEEN, -1);
-    for (size_t i = 0; i < mine->count; i++) run_case(world, &plan.cases[mine->first + i]);
+    for (size_t i = 0; i < mine->count; i++)
+        if (check_given.only < 0 || (size_t)check_given.only == i) run_case(world, &plan.cases[mine->first + i]);
     set_phase(CHECK_ALL_DONE, rank_side.number);
     check_plan_free(&plan);
     return p2p_finalize(world) ? 1 : 0;
