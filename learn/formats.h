@@ -39,6 +39,9 @@ typedef struct {
 
 const char *learn_verdict_word(enum learn_verdict verdict); /* "right", "wrong", "not started", "not handed in" */
 
+/* On standard output: the class at a glance. Nothing for one submission. */
+void learn_print_matrix(const learn_grades *grades);
+
 char *learn_csv(const learn_grades *grades);
 char *learn_junit(const learn_grades *grades);
 char *learn_exercism(const learn_grades *grades);

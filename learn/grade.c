@@ -226,6 +226,7 @@ static int grade_class(const arguments *a, learn_class *class)
     int status = learn_grade_all(class, &box, a->points, &grades);
     learn_sandbox_close(&box);
     if (status < 128) {
+        learn_print_matrix(&grades);
         print_sum(&grades);
         if (!write_formats(a, &grades)) status = 1;
         if (a->autolab) print_autolab(&grades);

@@ -458,6 +458,26 @@ Test(learn_commands, grade_takes_what_handin_packs)
 }
 
 /* Links lead nowhere, in a folder and in an archive; names that climb out are only names. */
+Test(learn_commands, grade_shows_the_class_at_a_glance)
+{
+    process_result result;
+    learner(
+        "mkdir -p class/ada class/bob class/cy; cp solutions/08_broadcast/broadcast.c class/ada; "
+        "cp solutions/10_reduce/reduce.c class/ada; cp exercises/10_reduce/reduce.c class/cy;"
+        "for who in bob cy; do sed 's/!= root/!= 0/' solutions/08_broadcast/broadcast.c >class/$who/broadcast.c; done;"
+        "$L grade class --seed 7",
+        &result);
+    ASSERT_STATUS(result, 0);
+    ASSERT_CONTAINS(result.out, "                  08  10\n"
+                                "ada                +   +\n"
+                                "bob                -    \n"
+                                "cy                 -   .\n"
+                                "right              1   1   of 3 ");
+    ASSERT_CONTAINS(result.out, "  08  2 of 2  ");
+    ASSERT_LACKS(result.out, "  10  0 of 0");
+    process_free(&result);
+}
+
 Test(learn_commands, grade_follows_no_links)
 {
     process_result result;
