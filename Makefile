@@ -113,6 +113,7 @@ $(NAMED) $(addprefix $(BUILD)/,launch replay demo train) $(BUILD)/tests/faultlab
 	$(Q)$(LINK) $(filter %.o,$^) $(filter $(TRAIN_LIB),$^) $(LIB) $(LIBS) -o $@
 
 include learn/course.mk
+include tests/fuzz/fuzz.mk
 
 -include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d)
 # ---- What to do with it ----

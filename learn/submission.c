@@ -76,8 +76,12 @@ static void add_file(learn_submission *s, const char *path, const char *bytes, s
     const learn_exercise *e = meant_for(path);
     if (!e) return;
     if (count > MOST_BYTES || s->count == MOST_FILES) {
-        learn_add(&s->trouble, "%s is left out: %s. ", path,
+        char *shown = learn_copy(path);
+        for (char *at = shown; *at; at++)
+            if ((unsigned char)*at < ' ' || *at == 0x7f) *at = '?'; /* a name must not steer a terminal */
+        learn_add(&s->trouble, "%s is left out: %s. ", shown,
                   count > MOST_BYTES ? "it is too large" : "there are too many files");
+        free(shown);
         return;
     }
     if (s->count == s->room) {
@@ -170,22 +174,32 @@ static void read_archive(learn_submission *s, const char *bytes, size_t count)
     }
 }
 
+/* -1 for what is no plain file: a pipe might never end. */
+static int open_plain(const char *path)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) return fd;
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
 /* What gzip makes of it, or as it is. */
 static FILE *open_archive(const char *path, pid_t *unpacker)
 {
-    int ends[2] = {-1, -1};
+    int ends[2] = {-1, -1}, in = open_plain(path);
     *unpacker = 0;
-    if (has_ending(path, ".tar")) return fopen(path, "rbe");
-    if (pipe2(ends, O_CLOEXEC) != 0) return NULL;
-    *unpacker = fork();
-    if (*unpacker == 0) {
-        int in = open(path, O_RDONLY | O_CLOEXEC);
-        if (in < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(ends[1], STDOUT_FILENO) < 0) _exit(127);
+    if (in < 0) return NULL;
+    if (has_ending(path, ".tar")) return fdopen(in, "rb");
+    if (pipe2(ends, O_CLOEXEC) == 0) *unpacker = fork();
+    if (*unpacker == 0 && ends[0] >= 0) {
+        if (dup2(in, STDIN_FILENO) < 0 || dup2(ends[1], STDOUT_FILENO) < 0) _exit(127);
         execlp("gzip", "gzip", "-dcq", (char *)NULL);
         _exit(127);
     }
+    close(in);
     close(ends[1]);
-    return fdopen(ends[0], "rb");
+    return ends[0] < 0 ? NULL : fdopen(ends[0], "rb");
 }
 
 static void read_archive_file(learn_submission *s, const char *path)
@@ -247,7 +261,9 @@ static bool has_files(const char *path, int depth)
 
 bool learn_is_submission(const char *path)
 {
-    return is_folder(path) ? has_files(path, 0) : is_archive(path) && access(path, R_OK) == 0;
+    struct stat s;
+    if (is_folder(path)) return has_files(path, 0);
+    return is_archive(path) && stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, R_OK) == 0;
 }
 
 static char *name_of(const char *path)

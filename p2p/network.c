@@ -54,19 +54,27 @@ static bool parse_factor(const char *text, double *factor)
     return true;
 }
 
+/* A rank and the character behind it; where the text goes on, NULL if it is not so. */
+static const char *parse_rank(const char *text, char behind, int *rank)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+    if (*text < '0' || *text > '9' || value >= P2P_MAX_RANKS || *end != behind) return NULL;
+    *rank = (int)value;
+    return end + 1;
+}
+
 static bool parse_slow(const char *text, p2p_network *network)
 {
-    int used = 0;
-    if (sscanf(text, "%d-%d:%n", &network->slow_from, &network->slow_to, &used) != 2 || !used) return false;
-    bool two_ranks = network->slow_from >= 0 && network->slow_to >= 0 && network->slow_from != network->slow_to;
-    return two_ranks && parse_factor(text + used, &network->slow_factor);
+    const char *second = parse_rank(text, '-', &network->slow_from);
+    const char *factor = second ? parse_rank(second, ':', &network->slow_to) : NULL;
+    return factor && network->slow_from != network->slow_to && parse_factor(factor, &network->slow_factor);
 }
 
 static bool parse_straggler(const char *text, p2p_network *network)
 {
-    int used = 0;
-    if (sscanf(text, "%d:%n", &network->straggler, &used) != 1 || !used || network->straggler < 0) return false;
-    return parse_factor(text + used, &network->straggler_factor);
+    const char *factor = parse_rank(text, ':', &network->straggler);
+    return factor && parse_factor(factor, &network->straggler_factor);
 }
 
 static bool parse_field(char *field, p2p_network *network)

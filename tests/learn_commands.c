@@ -432,6 +432,7 @@ Test(learn_commands, grade_called_wrongly)
     refuses(2, "$L grade", "which folder");
     refuses(2, "$L grade nowhere", "nowhere: No such file");
     refuses(2, "mkdir empty; $L grade empty", "there is no submission in empty");
+    refuses(2, "mkfifo ada.tar; timeout 30 $L grade ada.tar", "ada.tar");
     refuses(2, "$L grade tests/submissions --seed x", "--seed is a whole number");
     refuses(2, "$L grade tests/submissions --limit 0", "--limit is a number above 0");
     refuses(2, "$L grade tests/submissions --exercise 99", "there is no exercise \"99\"");

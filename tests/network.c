@@ -530,6 +530,8 @@ static const char *const nonsense[] = {
     "slow=a-b:3",
     "slow=-1-2:3",
     "slow=1-1:3",
+    "slow=0-1024:3",
+    "slow=4294967296-1:3",
     "straggler=",
     "straggler=2",
     "straggler=2:",
@@ -537,6 +539,7 @@ static const char *const nonsense[] = {
     "straggler=2:nan",
     "straggler=x:2",
     "straggler=-1:2",
+    "straggler=4294967296:2",
     "colour=red",
     "latency=2us;bandwidth=12G",
 };
