@@ -290,11 +290,18 @@ static p2p_err sleep_once(p2p_engine *engine, uint64_t deadline, int *tries)
 static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_spell *spell);
 
 /* A long message comes in many parts: whoever sleeps before each of them makes its sender wait, too. */
-static p2p_err look_for_more(p2p_engine *engine, const p2p_waiting *waiting)
+static p2p_err look_for_more(p2p_engine *engine, const p2p_waiting *waiting, uint64_t deadline)
 {
     p2p_spell spell;
     p2p__spell_begin(&engine->spin, &spell);
+    spell.deadline = deadline;
     return look_a_while(engine, waiting, &spell);
+}
+
+/* Also while other messages come all the time: then nothing else would say so. */
+static bool is_too_late(const p2p_waiting *waiting, p2p_engine *engine, uint64_t deadline)
+{
+    return deadline != UINT64_MAX && p2p__now() >= deadline && !waiting->ready(engine, waiting->arg);
 }
 
 static p2p_err wait_loop(p2p_comm *comm, const p2p_waiting *waiting, uint64_t deadline)
@@ -312,14 +319,15 @@ static p2p_err wait_loop(p2p_comm *comm, const p2p_waiting *waiting, uint64_t de
         show_blocked(engine, waiting);
         uint64_t before = engine->moved;
         p2p_err err = sleep_once(engine, deadline, &tries);
-        if (!err && engine->spin.now && engine->moved != before) err = look_for_more(engine, waiting);
+        if (!err && engine->spin.now && engine->moved != before) err = look_for_more(engine, waiting, deadline);
+        if (!err && is_too_late(waiting, engine, deadline)) err = P2P_ERR_TIMEOUT;
         if (err == P2P_ERR_TIMEOUT) return p2p__timeout_error(comm, &engine->row->wait);
         if (err) return p2p__fail(comm, err, "%s", engine->poison);
     }
     return P2P_OK;
 }
 
-/* Look again for a while before going to sleep, as long as spin.c finds it worth it. */
+/* Look again for a while before going to sleep, as long as spin.c finds it worth it; with much traffic that may be long. */
 static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_spell *spell)
 {
     p2p_err err;
@@ -345,17 +353,17 @@ static p2p_err block(p2p_comm *comm, const p2p_waiting *waiting)
 {
     p2p_engine *engine = comm->engine;
     p2p_spell spell;
+    if (engine->poisoned) return p2p__fail(comm, engine->poisoned, "%s", engine->poison);
     if (engine->spin.cheap_looks) p2p__cores_spread(engine);
     if (came_meanwhile(engine, waiting)) return P2P_OK;
     p2p__spell_begin(&engine->spin, &spell);
+    uint64_t limit = waiting->patient ? 0 : engine->config.timeout_ns;
+    if (limit) spell.deadline = spell.started + limit;
     p2p_err err = look_a_while(engine, waiting, &spell);
     if (err) return p2p__fail(comm, err, "%s", engine->poison);
     if (waiting->doze && !waiting->ready(engine, waiting->arg)) waiting->doze(engine, waiting->arg);
     bool slept = !waiting->ready(engine, waiting->arg);
-    if (slept) {
-        uint64_t limit = waiting->patient ? 0 : engine->config.timeout_ns;
-        err = wait_loop(comm, waiting, limit ? spell.started + limit : UINT64_MAX);
-    }
+    if (slept) err = wait_loop(comm, waiting, spell.deadline);
     if (shown_state(engine) == BOARD_BLOCKED) p2p__show_running(engine);
     p2p__spell_end(&engine->spin, &spell, slept);
     return err;

@@ -103,7 +103,8 @@ typedef struct {
     _Atomic uint64_t nudges_seen;         /* by this rank, published as `received` is */
     _Alignas(64) _Atomic uint32_t asleep; /* shm: whoever writes for this rank wakes it, and takes this back */
     _Atomic uint32_t told;                /* messages of the supervisor to this rank */
-    _Alignas(64) _Atomic int core;        /* that this rank ran on when it last waited, and 1 (cores.h); 0: not yet */
+    _Atomic int gave_up; /* the error (enum p2p_err) after which it takes no more part: its buffers are its own again */
+    _Alignas(64) _Atomic int core; /* that this rank ran on when it last waited, and 1 (cores.h); 0: not yet */
     _Alignas(64)         /* the lines above are read by others all the time: they must not change with what is below */
         board_call call; /* the current or last outermost call */
     board_wait wait;
@@ -159,6 +160,7 @@ typedef struct {
 typedef struct {
     board_settings settings; /* for those who come; never read again by those who are there */
     _Atomic uint32_t failed;
+    _Atomic uint32_t any_gave_up; /* some rank has */
     board_failure failure;
     _Atomic uint64_t memory_end; /* of what has been given out of the file behind the board (memory.h) */
     /* Of communicators, by index; the world has 0: */

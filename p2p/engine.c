@@ -163,6 +163,7 @@ p2p_err p2p__broken(p2p_engine *engine, p2p_err err, const char *format, ...)
     vsnprintf(engine->poison, sizeof engine->poison, format, args);
     va_end(args);
     engine->poisoned = err;
+    p2p__give_up(engine, err);
     return err;
 }
 

@@ -35,12 +35,20 @@ p2p_err p2p__fail(p2p_comm *comm, p2p_err err, const char *format, ...)
     return err;
 }
 
+void p2p__give_up(p2p_engine *engine, p2p_err err)
+{
+    if (!atomic_load(&engine->row->gave_up)) atomic_store(&engine->row->gave_up, err);
+    atomic_store(&engine->board->shared->any_gave_up, 1);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
 p2p_err p2p__poison(p2p_comm *comm, p2p_err err)
 {
     p2p_engine *engine = comm->engine;
     if (engine->poisoned) return err;
     engine->poisoned = err;
     snprintf(engine->poison, sizeof engine->poison, "%s", comm->cause);
+    p2p__give_up(engine, err);
     return err;
 }
 

@@ -191,9 +191,10 @@ static void release_layers(p2p_engine *engine)
     }
 }
 
-static void bury_all(p2p_engine *engine)
+static void bury_all(p2p_engine *engine, p2p_err err)
 {
     release_layers(engine);
+    p2p__give_up(engine, err ? err : P2P_ERR_STATE);
     atomic_store(&engine->row->state, BOARD_FINISHED);
     for (p2p_comm *comm = engine->comms, *next; comm; comm = next) {
         next = comm->next;
@@ -220,7 +221,7 @@ p2p_err p2p_finalize(p2p_comm *world)
     if (!err) err = p2p__report_leaks(world);
     if (err && world->errors == P2P_ERRORS_FATAL) atomic_store(&engine->row->state, BOARD_FINISHED);
     if (entered) err = p2p__leave(world, err);
-    bury_all(engine);
+    bury_all(engine, err);
     return err;
 }
 

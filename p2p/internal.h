@@ -239,6 +239,16 @@ p2p_err p2p__fail(p2p_comm *comm, p2p_err err, const char *format, ...) __attrib
 /* From now on every call on any communicator of this rank fails with err and comm's cause. */
 p2p_err p2p__poison(p2p_comm *comm, p2p_err err);
 
+/* Show the others that this rank takes no more part: before its program can use again what it was sending. */
+void p2p__give_up(p2p_engine *engine, p2p_err err);
+
+/* Has that rank done so? Asked after what lies in its memory has been read: if not, it was still what was sent. */
+static inline bool p2p__gave_up(const p2p_engine *engine, int rank)
+{
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&engine->board->rows[rank].gave_up, memory_order_relaxed);
+}
+
 p2p_err p2p__check_peer(p2p_comm *comm, int peer, const char *role);
 p2p_err p2p__check_tag(p2p_comm *comm, int tag);
 p2p_err p2p__check_buffer(p2p_comm *comm, const void *buf, size_t bytes);

@@ -61,8 +61,7 @@ static bool read_directly(p2p_engine *engine, p2p_peer *peer, p2p_request receiv
     bool shared = header->flags & WIRE_FLAG_SHARED;
     const void *at = shared ? p2p__shared_bytes(engine, header->receiver_id, bytes) : NULL;
     bool readable = (header->flags & WIRE_FLAG_READABLE) && p2p__reads_memory(engine, bytes);
-    return (at || readable) && engine->world->read(engine, peer, receive->buf, header, at) &&
-           (at || !atomic_load(&engine->board->shared->failed)); /* or it may not have been that rank any more */
+    return (at || readable) && engine->world->read(engine, peer, receive->buf, header, at);
 }
 
 static bool damaged(const p2p_request receive, const wire_header *header)
@@ -76,6 +75,11 @@ p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *
     p2p_peer *peer = &engine->peers[header->source];
     bool fits = p2p__accept(receive, header);
     bool read = fits && read_directly(engine, peer, receive, header);
+    if (fits && p2p__gave_up(engine, peer->rank) && !atomic_load(&engine->board->shared->failed)) {
+        p2p__complete(receive, P2P_ERR_PEER_DEAD);
+        return P2P_OK;
+    }
+    read = read && !atomic_load(&engine->board->shared->failed); /* or it may not have been that rank any more */
     if (read && damaged(receive, header)) return p2p__damaged(engine, peer, header);
     receive->packet = (p2p_packet){.header = {.type = WIRE_CLEAR,
                                               .flags = fits && !read ? 0 : WIRE_FLAG_DROP,

@@ -77,6 +77,13 @@ static p2p_err explain(p2p_comm *comm, p2p_request request)
                          "it is gone, the buffer is untouched\n  try: a larger buffer, or p2p_probe for the size first",
                          got->bytes, got->source, got->tag, request->bytes);
     case P2P_ERR_SYS: return p2p__unreachable_error(comm, &comm->engine->peers[request->peer]);
+    case P2P_ERR_PEER_DEAD:
+        return p2p__fail(comm, P2P_ERR_PEER_DEAD,
+                         "rank %d gave up the message of %zu bytes with tag %d before it was received: its call had "
+                         "ended with an error (%s), and its buffer may be in use again\n"
+                         "  try: what did rank %d wait for then? it takes no more part in anything",
+                         got->source, got->bytes, got->tag,
+                         p2p_strerror(atomic_load(&comm->engine->board->rows[request->peer].gave_up)), got->source);
     default: return request->err;
     }
 }
@@ -247,7 +254,7 @@ static p2p_err wait_failed(p2p_comm *comm, p2p_request requests[], size_t count,
 {
     for (size_t i = 0; i < count; i++)
         if (requests[i]) add_how_much(comm, requests[i]);
-    if (err != P2P_ERR_TIMEOUT && err != P2P_ERR_NOMEM) abandon(requests, count);
+    if (comm->engine->poisoned) abandon(requests, count);
     return err;
 }
 

@@ -9,7 +9,10 @@
  *
  * The receiver offers (shm_offer, in the link's memory), and each claims one chunk at a time. Nobody waits for a sender that
  * does not come, only for chunks it has claimed, so a receive never returns while somebody may still write to its buffer.
- * Where ranks share cores there is no offer: two that take turns copy no faster than one.
+ * Where ranks share cores there is no offer: two that take turns copy no faster than one. Nor with PAIRWISE_TIMEOUT: a sender
+ * that is stopped after it has claimed a chunk may write it at any time later, and the receive could not end in time.
+ *
+ * Whether the sender's call had ended before all was read, the receiver asks afterwards (p2p__gave_up).
  */
 #include <errno.h>
 #include <signal.h>
@@ -24,7 +27,6 @@
 #define LOOKS_A_TIME 100000    /* far more than a chunk takes */
 #define LOOKS_FOR_ANSWER 20000 /* the receiver is at its last chunk */
 #define PAUSE_NS UINT64_C(50000)
-#define GIVE_UP_NS UINT64_C(1000000000)
 
 typedef bool (*copier)(pid_t pid, void *here, uint64_t there, size_t bytes);
 
@@ -148,16 +150,13 @@ static size_t withdraw(shm_offer *offer)
     return end_in(atomic_load(&offer->claims));
 }
 
-/* False: the job has failed, and the sender is dead or does not come back. */
+/* False: the job has failed, and the sender is dead, as all of them soon are then. */
 static bool wait_for_sender(p2p_engine *engine, pid_t sender, const shm_offer *offer, size_t chunks)
 {
-    uint64_t give_up = 0;
     for (unsigned looks = 1; atomic_load_explicit(&offer->written, memory_order_acquire) < chunks; looks++) {
         if (looks % LOOKS_A_TIME) continue;
         p2p__pause(PAUSE_NS);
-        if (!atomic_load(&engine->board->shared->failed)) continue;
-        if (!give_up) give_up = p2p__now() + GIVE_UP_NS;
-        if (kill(sender, 0) != 0 || p2p__now() > give_up) return false;
+        if (atomic_load(&engine->board->shared->failed) && kill(sender, 0) != 0) return false;
     }
     return true;
 }
@@ -202,7 +201,7 @@ bool p2p__shm_pull(p2p_engine *engine, p2p_peer *peer, void *to, const wire_head
                   .there = at ? (uintptr_t)at : request->receiver_id,
                   .bytes = (size_t)request->bytes,
                   .chunk = chunk_of((size_t)request->bytes)};
-    bool together = t.bytes > t.chunk && engine->spin.longest && !w->may_not_read;
+    bool together = t.bytes > t.chunk && engine->spin.longest && !w->may_not_read && !engine->config.timeout_ns;
     if (w->may_not_read && !at) return false;
     bool is_read = together ? pull_together(engine, peer, &t, request->sender_id)
                             : t.copy(t.peer, to, t.there, t.bytes);

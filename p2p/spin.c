@@ -77,6 +77,7 @@ void p2p__spell_begin(p2p_spin *spin, p2p_spell *spell)
 {
     spell->started = p2p__now();
     spell->spin_until = spell->started + spin_time(spin);
+    spell->deadline = UINT64_MAX;
     spell->looks = 0;
     spell->gave_way = false;
     spell->yields_left = spin->crowded ? 0 : spin->most_yields;
@@ -102,6 +103,7 @@ bool p2p__spell_goes_on(p2p_spin *spin, p2p_spell *spell)
     bool spins = spell->spin_until > spell->started;
     if (++spell->looks % CHEAP_LOOKS && spins && spin->cheap_looks) return true;
     uint64_t now = p2p__now();
+    if (now >= spell->deadline) return false;
     if (now < spell->spin_until) return true;
     spell->spin_until = 0;
     return yield_once(spin, spell, now);

@@ -43,7 +43,7 @@ typedef struct {
 
 /* One wait. */
 typedef struct {
-    uint64_t started, spin_until;
+    uint64_t started, spin_until, deadline; /* the last: UINT64_MAX if there is none */
     unsigned looks, yields_left;
     bool gave_way; /* a yield let somebody else run */
 } p2p_spell;
