@@ -145,22 +145,31 @@ static p2p_err save(train_runner *r)
                        .loss_sum = r->loss_sum,
                        .metrics = r->metrics ? (uint64_t)ftell(r->metrics) : 0};
     int states = kernel_optimizer_states(&r->optimizer);
-    for (int k = 0; k < states; k++)
+    bool all = now.parameters && now.statistics;
+    for (int k = 0; k < states; k++) {
         now.state[k] = train_look(net, k ? TRAIN_SECOND_STATE : TRAIN_FIRST_STATE, r->error);
+        all = all && now.state[k];
+    }
+    if (!all) return P2P_ERR_SYS;
     return train__write_checkpoint(r->settings->out, &run, &now, r->error);
 }
 
-/* All ranks: the statistics of rank 0, and the same weights. Then rank 0 saves. That it cannot is told, and remembered
- * for the end, but the training goes on: what has been computed is worth more than a file. */
+/* That it cannot be saved is told, and remembered for the end, but the training goes on: what has been computed is worth
+ * more than a file. */
+void train__checkpoint_alone(train_runner *r)
+{
+    if (r->rank != 0 || !r->settings->out) return;
+    r->save_failed = save(r);
+    if (r->save_failed) fprintf(stderr, "train: no checkpoint was written: %s\n", r->error->text);
+}
+
+/* All ranks: the statistics of rank 0, and the same weights. Then rank 0 saves. */
 p2p_err train__checkpoint(train_runner *r)
 {
-    bool none = strcmp(r->settings->all_reduce, "none") == 0;
     p2p_err err = train__broadcast_statistics(r);
     const float *parameters = err ? NULL : train_look(r->network, TRAIN_PARAMETERS, r->error);
     if (!parameters) return err ? err : P2P_ERR_SYS;
-    if (!none) err = train_same_weights(r->comm, r->job->model, parameters, r->error);
-    if (err || r->rank != 0 || !r->settings->out) return err;
-    r->save_failed = save(r);
-    if (r->save_failed) fprintf(stderr, "train: no checkpoint was written: %s\n", r->error->text);
-    return P2P_OK;
+    if (!train__no_sync(r->job)) err = train_same_weights(r->comm, r->job->model, parameters, r->error);
+    if (!err) train__checkpoint_alone(r);
+    return err;
 }

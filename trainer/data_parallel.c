@@ -23,7 +23,8 @@ static p2p_err broadcast(p2p_comm *comm, train_network *network, enum train_arra
 p2p_err train_data_parallel_open(train_network *network, p2p_comm *comm, const train_sync_options *options,
                                  train_data_parallel **replica, train_error *error)
 {
-    static const train_sync_options usual = {ring_all_reduce, true, (size_t)25 << 20};
+    static const train_sync_options usual = {
+        .all_reduce = ring_all_reduce, .overlap = true, .bucket_bytes = (size_t)25 << 20};
     train_data_parallel *r = calloc(1, sizeof *r);
     if (!r) return train__fail(error, P2P_ERR_NOMEM, "no memory for a replica");
     r->network = network;

@@ -134,6 +134,7 @@ void train__release(train_network *net)
     }
     for (int i = 0; i < TRAIN_POOL; i++) kernel_buffer_free(net->pool[i]);
     kernel_buffer_free(net->plain);
+    kernel_buffer_free(net->before);
     free(net->values);
     free(net->convolved);
     free(net->kept);

@@ -168,6 +168,22 @@ p2p_err train_forward(train_network *net, float scale, train_error *error)
     return ended(net, err, error);
 }
 
+p2p_err train__keep_statistics(train_network *net, train_error *error)
+{
+    size_t floats = net->statistics.floats;
+    kernel_err err = KERNEL_OK;
+    if (!net->before) err = kernel_buffer_new(net->device, "the statistics of before", floats, &net->before);
+    if (!err) err = kernel_copy(net->device, kernel_at(net->before, 0), kernel_at(net->statistics.on, 0), floats);
+    net->batches_before = net->batches;
+    return ended(net, err, error);
+}
+
+void train__restore_statistics(train_network *net)
+{
+    kernel_copy(net->device, kernel_at(net->statistics.on, 0), kernel_at(net->before, 0), net->statistics.floats);
+    net->batches = net->batches_before;
+}
+
 p2p_err train_evaluate(train_network *net, bool first, train_error *error)
 {
     kernel_err err = begin_batch(net, first);

@@ -73,6 +73,8 @@ struct train_network {
     kernel_buffer **convolved; /* of each operation: between convolution and batch norm */
     kernel_buffer **kept;      /* of each operation: what its backward pass needs besides */
     kernel_buffer *plain;      /* logits as (N, 10) */
+    kernel_buffer *before;     /* train__keep_statistics; NULL: never asked for */
+    uint64_t batches_before;
     train_backward_plan *plan;
     kernel_buffer *pool[TRAIN_POOL];
 };
@@ -92,6 +94,10 @@ kernel_err train__operation_backward(train_network *network, size_t operation, s
 
 /* network.c: say what the device says. */
 p2p_err train__device_fail(const train_network *network, kernel_err err, train_error *error);
+
+/* network.c: keep the running statistics as they are before a forward pass, and put them back after it. */
+p2p_err train__keep_statistics(train_network *network, train_error *error);
+void train__restore_statistics(train_network *network);
 
 /* network.c: the moments of the last step are the caller's now; seconds between two that have passed, 0 where one is
  * missing. */

@@ -46,11 +46,10 @@ static void say_sync(const train_runner *r)
 {
     const train_settings *s = r->settings;
     size_t buckets = train_sync_buckets(r->replica ? train__replica_sync(r->replica) : r->sync);
-    bool overlap = s->overlap && strcmp(s->all_reduce, "ring") == 0 && !r->job->parallel.all_reduce;
-    if (strcmp(s->all_reduce, "none") != 0)
-        train__say(r, "gradients: %s all-reduce in %zu bucket%s%s\n",
-                   r->job->parallel.all_reduce ? "your own" : s->all_reduce, buckets, buckets == 1 ? "" : "s",
-                   overlap ? ", overlapped with the backward pass" : "");
+    bool own = train__own_sync(r->job), overlap = s->overlap && strcmp(s->all_reduce, "ring") == 0 && !own;
+    if (!train__no_sync(r->job))
+        train__say(r, "gradients: %s all-reduce in %zu bucket%s%s\n", own ? "your own" : s->all_reduce, buckets,
+                   buckets == 1 ? "" : "s", overlap ? ", overlapped with the backward pass" : "");
     else
         fprintf(stderr,
                 "train: WARNING: --all-reduce none: gradients are not shared. The replicas drift apart; this is "

@@ -52,6 +52,15 @@ p2p_err train__report_settle(train_runner *r)
     return r->settings->timeline ? train__timeline(r, &report) : P2P_OK;
 }
 
+/* After an error. The sums are still on their way into the runner: every rank has begun to send them. */
+void train__report_drop(train_runner *r)
+{
+    train_pending *p = &r->pending;
+    if (p->waiting) p2p_wait(&p->under_way, P2P_STATUS_IGNORE);
+    p->waiting = false;
+    train__free_marks(&p->marks);
+}
+
 void train__report_epoch(train_runner *r, const train_epoch_report *report)
 {
     if (r->metrics) train__metrics_epoch(r->metrics, report);

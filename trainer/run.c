@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collectives/collectives.h"
+#include "ring/ring.h"
 #include "trainer/run.h"
 
 /* ---- Beginning ---- */
@@ -25,10 +26,13 @@ static p2p_err open_network(train_runner *r)
 static p2p_err open_sync(train_runner *r)
 {
     const train_settings *s = r->settings;
-    train_all_reduce own = r->job->parallel.all_reduce;
-    train_sync_options options = {.all_reduce = own ? own : train__all_reduce_named(s->all_reduce),
+    const train_job *job = r->job;
+    bool own = train__own_sync(job);
+    train_sync_options options = {.all_reduce = own ? job->parallel.all_reduce : train__all_reduce_named(s->all_reduce),
                                   .overlap = s->overlap && !own && strcmp(s->all_reduce, "ring") == 0,
-                                  .bucket_bytes = s->bucket_bytes};
+                                  .bucket_bytes = s->bucket_bytes,
+                                  .reducer = job->reducer};
+    if (options.overlap) options.all_reduce = ring_all_reduce; /* itself: that is what goes in the background */
     return s->wrapper ? train_data_parallel_open(r->network, r->comm, &options, &r->replica, r->error)
                       : train_sync_open(r->network, r->comm, &options, &r->sync, r->error);
 }
@@ -84,8 +88,8 @@ static p2p_err begin(train_runner *r)
 
 static void end(train_runner *r)
 {
+    train__report_drop(r);
     if (r->metrics) fclose(r->metrics);
-    train__free_marks(&r->pending.marks);
     train_sync_close(r->sync);
     train_data_parallel_close(r->replica);
     train_network_close(r->network);
@@ -170,6 +174,17 @@ static p2p_err run(train_runner *r, train_score *score)
     return err ? err : save_at_end(r);
 }
 
+/* Nothing that needs the other ranks: they may not have ended here. */
+static void save_for_hook(train_runner *r)
+{
+    train_error why = *r->error;
+    if (!train__report_settle(r)) {
+        train__checkpoint_alone(r);
+        save_at_end(r);
+    }
+    *r->error = why;
+}
+
 p2p_err train_run(p2p_comm *comm, const train_job *job, train_result *result, train_error *error)
 {
     train_error unused;
@@ -184,6 +199,7 @@ p2p_err train_run(p2p_comm *comm, const train_job *job, train_result *result, tr
                       .optimizer = train__optimizer_of(&job->settings),
                       .error = error};
     p2p_err err = run(&r, &last.score);
+    if (err && r.hook_ended) save_for_hook(&r);
     end(&r);
     last.saved = !r.save_failed;
     if (!err && result) *result = last;

@@ -13,6 +13,7 @@
 #define PAIRWISE_TRAINER_RUN_H
 
 #include <stdio.h>
+#include <string.h>
 
 #include "trainer/network.h"
 
@@ -76,7 +77,19 @@ typedef struct {
     double epoch_began;
     uint64_t epoch_steps, first_step;
     p2p_err save_failed; /* something could not be written; told already */
+    bool hook_ended;     /* a hook ended the training */
 } train_runner;
+
+/* The gradients are added up by a function of the user's; by none at all, so that replicas drift apart. */
+static inline bool train__own_sync(const train_job *job)
+{
+    return job->reducer || job->parallel.all_reduce;
+}
+
+static inline bool train__no_sync(const train_job *job)
+{
+    return !train__own_sync(job) && strcmp(job->settings.all_reduce, "none") == 0;
+}
 
 /* devices.c, cores.c */
 p2p_err train__check_devices(const char *list, int ranks, train_error *error);
@@ -105,6 +118,7 @@ typedef struct {
 } train_run_of;
 
 p2p_err train__checkpoint(train_runner *r);
+void train__checkpoint_alone(train_runner *r); /* rank 0, without asking the others */
 p2p_err train__write_checkpoint(const char *folder, const train_run_of *run, const train_start *now,
                                 train_error *error);
 p2p_err train__resume(const char *folder, const train_run_of *run, train_start *start, train_error *error);
@@ -112,6 +126,7 @@ p2p_err train__resume(const char *folder, const train_run_of *run, train_start *
 /* report.c */
 p2p_err train__report_step(train_runner *r);
 p2p_err train__report_settle(train_runner *r);
+void train__report_drop(train_runner *r);
 void train__report_epoch(train_runner *r, const train_epoch_report *report);
 
 /* metrics.c: rank 0 only */

@@ -16,6 +16,7 @@ static p2p_err call_hook(train_runner *r, p2p_err (*hook)(void *arg, const train
 {
     train_moment now = moment_of(r);
     p2p_err err = hook ? hook(r->job->hooks.arg, &now) : P2P_OK;
+    r->hook_ended = err != P2P_OK;
     return err ? train__fail(r->error, err, "a hook ended the training: %s", p2p_strerror(err)) : P2P_OK;
 }
 
@@ -75,7 +76,7 @@ static p2p_err load(train_runner *r, size_t s)
 static p2p_err blame(train_runner *r, float scale)
 {
     train_network *net = r->network;
-    bool alone = !r->replica && strcmp(r->settings->all_reduce, "none") == 0;
+    bool alone = !r->replica && train__no_sync(r->job);
     net->loaded = net->running;
     p2p_err err = train_forward(net, scale, r->error);
     if (!err) err = train_backward(net, NULL, NULL, r->error);
@@ -122,17 +123,26 @@ static p2p_err note(train_runner *r, size_t images, double load_seconds)
     return err;
 }
 
+/* If this hook ends the training, the step has not been: what the forward pass changed is put back. */
+static p2p_err call_after_sync(train_runner *r)
+{
+    p2p_err err = call_hook(r, r->job->hooks.after_sync);
+    if (err) train__restore_statistics(r->network);
+    return err;
+}
+
 static p2p_err step(train_runner *r, size_t s)
 {
     size_t images = images_of_all(r, s);
     float scale = 1.0f / (float)images; /* so that the sum over all ranks is the gradient of the mean of all losses */
     double load_seconds = 0;
     p2p_layer_phase_begin(r->comm, "forward"); /* for traces: what the host does; the device follows */
-    p2p_err err = train_forward(r->network, scale, r->error);
+    p2p_err err = r->job->hooks.after_sync ? train__keep_statistics(r->network, r->error) : P2P_OK;
+    if (!err) err = train_forward(r->network, scale, r->error);
     p2p_layer_phase_end(r->comm, "forward");
     if (!err) err = backward_and_sync(r, s, scale, &load_seconds);
     p2p_layer_phase_begin(r->comm, "optimiser");
-    if (!err) err = call_hook(r, r->job->hooks.after_sync);
+    if (!err) err = call_after_sync(r);
     if (!err) err = train_update(r->network, &r->optimizer, r->step + 1, r->error);
     if (!err) err = note(r, images, load_seconds); /* while the device updates */
     p2p_layer_phase_end(r->comm, "optimiser");

@@ -14,7 +14,7 @@
  * Few large buckets cost few latencies; many small ones can begin earlier. With a core for each rank and no more, the
  * work of sending moves into the backward pass, and little is gained; on a network it is hidden there.
  *
- * Overlapped, a bucket goes in pieces, a few at a time: what arrives, its sum, and the sum that is sent on are then still in
+ * In the background a bucket goes in pieces, a few at a time: what arrives, its sum, and the sum that is sent on are then still in
  * a cache when they are needed next, where a whole bucket would go through main memory each time.
  */
 #include <stdlib.h>
@@ -33,7 +33,7 @@ typedef struct {
     size_t pieces;       /* how many there are up to the end of this bucket */
 } bucket;
 
-/* Only where they overlap with the backward pass. */
+/* Only in the background. */
 typedef struct {
     size_t first, count;
     size_t bucket;
@@ -44,6 +44,8 @@ struct train_sync {
     train_network *network;
     p2p_comm *comm;
     train_sync_options options;
+    bool background; /* ring_iall_reduce, in pieces */
+    bool opened;     /* the reducer */
     size_t count;
     bucket *buckets;
     piece *pieces;
@@ -97,25 +99,49 @@ static bool cut_pieces(train_sync *sync)
     return sync->pieces;
 }
 
+static p2p_err open_reducer(train_sync *sync, train_error *error)
+{
+    const train_reducer *reducer = sync->options.reducer;
+    p2p_err err = reducer && reducer->open ? reducer->open(reducer->arg, sync->comm) : P2P_OK;
+    sync->opened = reducer && !err;
+    return train__comm(sync->comm, error, err);
+}
+
 p2p_err train_sync_open(train_network *network, p2p_comm *comm, const train_sync_options *options, train_sync **sync,
                         train_error *error)
 {
+    if (options->reducer && options->all_reduce)
+        return train__fail(error, P2P_ERR_ARG, "all_reduce and reducer: gradients are added up by one or the other");
     train_sync *s = calloc(1, sizeof *s);
     if (!s) return train__fail(error, P2P_ERR_NOMEM, "no memory for gradient sync");
-    *s = (train_sync){.network = network, .comm = comm, .options = *options};
+    *s = (train_sync){.network = network,
+                      .comm = comm,
+                      .options = *options,
+                      .background = options->overlap && options->all_reduce == ring_all_reduce};
     s->buckets = calloc(network->model->tensor_count, sizeof *s->buckets);
     if (s->buckets) cut(s);
-    if (!s->buckets || !cut_pieces(s)) {
+    p2p_err err = s->buckets && cut_pieces(s) ? P2P_OK : train__fail(error, P2P_ERR_NOMEM, "no memory for buckets");
+    if (!err) err = open_reducer(s, error);
+    if (err)
         train_sync_close(s);
-        return train__fail(error, P2P_ERR_NOMEM, "no memory for buckets");
-    }
-    *sync = s;
-    return P2P_OK;
+    else
+        *sync = s;
+    return err;
+}
+
+/* After an error pieces may be on their way, and the gradients they arrive in are not to be freed before they have. The
+ * other ranks have begun them too, or will: they have not heard of the error yet. */
+static void settle(train_sync *sync)
+{
+    for (size_t i = sync->ended; i < sync->begun; i++) p2p_wait(&sync->pieces[i].on_its_way, P2P_STATUS_IGNORE);
 }
 
 void train_sync_close(train_sync *sync)
 {
     if (!sync) return;
+    settle(sync);
+    if (sync->opened && sync->options.reducer->close)
+        sync->options.reducer->close(sync->options.reducer->arg, sync->comm);
     for (size_t i = 0; i < sync->count; i++) kernel_event_free(sync->buckets[i].ready);
     free(sync->buckets);
     free(sync->pieces);
@@ -171,7 +197,7 @@ static p2p_err give_back(train_sync *sync, bucket *b, train_error *error)
     return err ? train__device_fail(sync->network, err, error) : P2P_OK;
 }
 
-/* ---- Plainly: wait for the backward pass, then one bucket after the other ---- */
+/* ---- Plainly: one bucket after the other ---- */
 
 static p2p_err wait_ready(train_sync *sync, bucket *b, train_error *error)
 {
@@ -179,24 +205,38 @@ static p2p_err wait_ready(train_sync *sync, bucket *b, train_error *error)
     return err ? train__device_fail(sync->network, err, error) : P2P_OK;
 }
 
+static p2p_err call_all_reduce(const train_sync *sync, float *at, size_t count)
+{
+    const train_sync_options *o = &sync->options;
+    if (o->reducer) return o->reducer->all_reduce(o->reducer->arg, sync->comm, at, count, DTYPE_F32, OP_SUM);
+    return o->all_reduce ? o->all_reduce(sync->comm, at, count, DTYPE_F32, OP_SUM) : P2P_OK;
+}
+
+static p2p_err reduce_bucket(train_sync *sync, bucket *b, bool *finite, train_error *error)
+{
+    float *at = host_at(sync, b->first);
+    p2p_err err = train__comm(sync->comm, error, call_all_reduce(sync, at, b->count));
+    if (err) return err;
+    *finite = *finite && all_finite(at, b->count);
+    return give_back(sync, b, error);
+}
+
+/* With `overlap` a bucket does not wait for those after it. */
 static p2p_err reduce_plainly(train_sync *sync, bool *finite, double *since, train_error *error)
 {
+    bool overlap = sync->options.overlap;
     p2p_err err = P2P_OK;
-    for (size_t i = 0; i < sync->count && !err; i++) err = wait_ready(sync, &sync->buckets[i], error);
+    for (size_t i = 0; i < sync->count && !err && !overlap; i++) err = wait_ready(sync, &sync->buckets[i], error);
     *since = p2p_time(sync->comm);
     for (size_t i = 0; i < sync->count && !err; i++) {
-        bucket *b = &sync->buckets[i];
-        float *at = host_at(sync, b->first);
-        if (sync->options.all_reduce)
-            err = train__comm(sync->comm, error, sync->options.all_reduce(sync->comm, at, b->count, DTYPE_F32, OP_SUM));
-        if (err) break;
-        *finite = *finite && all_finite(at, b->count);
-        err = give_back(sync, b, error);
+        if (overlap) err = wait_ready(sync, &sync->buckets[i], error);
+        if (overlap) *since = p2p_time(sync->comm);
+        if (!err) err = reduce_bucket(sync, &sync->buckets[i], finite, error);
     }
     return err;
 }
 
-/* ---- Overlapped: whatever is ready goes, and what goes is helped along until the next is ready ---- */
+/* ---- In the background: whatever is ready goes, and what goes is helped along until the next is ready ---- */
 
 static void nap(void)
 {
@@ -267,8 +307,8 @@ p2p_err train_sync_wait(train_sync *sync, bool *finite, train_error *error)
 {
     double since = p2p_time(sync->comm);
     bool fine = true;
-    p2p_err err = sync->options.overlap ? reduce_meanwhile(sync, &fine, &since, error)
-                                        : reduce_plainly(sync, &fine, &since, error);
+    p2p_err err = sync->background ? reduce_meanwhile(sync, &fine, &since, error)
+                                   : reduce_plainly(sync, &fine, &since, error);
     sync->waited = p2p_time(sync->comm) - since;
     if (!err) *finite = fine;
     return err;

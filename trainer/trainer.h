@@ -223,16 +223,31 @@ p2p_err train_logits(train_network *network, float *logits, train_error *error);
  * rank's gradients are its part of the mean over all images of the step, so that ranks with fewer images count less. */
 typedef p2p_err (*train_all_reduce)(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
+/* Your own with a state, such as communicators of its own (p2p_split). open comes once, on all ranks, before the first
+ * bucket; close after the last, if open succeeded, also when the training has failed. Either may be NULL. What open
+ * returns ends the run; so does what all_reduce returns. */
+typedef struct {
+    p2p_err (*open)(void *arg, p2p_comm *comm);
+    p2p_err (*all_reduce)(void *arg, p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+    void (*close)(void *arg, p2p_comm *comm);
+    void *arg;
+} train_reducer;
+
 typedef struct {
     train_all_reduce all_reduce; /* NULL: none, every rank keeps its own gradients */
-    bool overlap;                /* ring_iall_reduce instead: a bucket is on its way as soon as it is ready */
-    size_t bucket_bytes;         /* a bucket is complete when it has so many bytes; 0: a bucket for each tensor */
+    /* A bucket goes as soon as it is ready, while the device computes the next. ring_all_reduce then goes on in the
+     * background, as ring_iall_reduce; any other is called, and the next bucket waits for it. */
+    bool overlap;
+    size_t bucket_bytes;          /* a bucket is complete when it has so many bytes; 0: a bucket for each tensor */
+    const train_reducer *reducer; /* instead of all_reduce, which must be NULL; it outlives the sync */
 } train_sync_options;
 
 typedef struct train_sync train_sync;
 
 p2p_err train_sync_open(train_network *network, p2p_comm *comm, const train_sync_options *options, train_sync **sync,
                         train_error *error);
+
+/* Waits for what is still on its way, after an error. Before train_network_close. */
 void train_sync_close(train_sync *sync);
 
 /* For train_backward: train_backward(network, train_sync_ready, sync, error). */
@@ -348,7 +363,8 @@ typedef struct {
 /* The library's own four. */
 extern const train_parallel train_parallel_default;
 
-/* Called on every rank. P2P_OK goes on; anything else ends the run. */
+/* Called on every rank. P2P_OK goes on. Anything else ends the run: train_run returns it, after rank 0, if it is among
+ * those that end here, has saved what the settings ask for (out, save), as it was after the last whole step. */
 typedef struct {
     p2p_comm *comm;
     train_network *network;
@@ -368,6 +384,7 @@ typedef struct {
 typedef struct {
     train_settings settings;
     train_parallel parallel;
+    const train_reducer *reducer; /* NULL: as parallel.all_reduce and the settings say */
     train_hooks hooks;
     train_model *model;
     train_data data;

@@ -296,6 +296,8 @@ const lab_case lab_trainer[] = {
     {"cl-fork-closed", "OpenCL opened and closed before the fork: every rank refuses; listing devices does no harm",
      lab_cl_fork_closed, false},
     {"cl-oversub", "more ranks than cores: allowed, one warning", lab_cl_oversub, false},
+    {"hook-ends", "a hook ends the training: nothing is left under way, what was saved goes on to the bit",
+     lab_hook_ends, false},
     {"ckpt-crash", "killed at every system call of a save: a whole checkpoint always loads", lab_ckpt_crash, false},
     {"save-full", "a disk that is full: path and reason, exit 1, the training is not lost", lab_save_full, false},
     {"ckpt-corrupt", "a checkpoint cut off or changed at any byte is refused with the offset", lab_ckpt_corrupt, false},

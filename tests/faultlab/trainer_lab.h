@@ -13,6 +13,7 @@ void lab_cl_oom(void);
 void lab_cl_fork(void);
 void lab_cl_fork_closed(void);
 void lab_cl_oversub(void);
+void lab_hook_ends(void);
 void lab_ckpt_crash(void);
 void lab_save_full(void);
 void lab_ckpt_corrupt(void);
