@@ -71,6 +71,8 @@ typedef struct {
     int *polled_looks;
     uint64_t quiet_since;
     bool warned, unchanged;
+    bool impossible;      /* at this look: more was received than was sent */
+    int impossible_looks; /* in a row */
 } p2p_watch;
 
 typedef struct {

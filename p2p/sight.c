@@ -7,6 +7,8 @@
 
 #include "p2p/launch.h"
 
+#define IMPOSSIBLE_LOOKS 3
+
 static int sound_state(const board_row *row)
 {
     int state = atomic_load(&row->state);
@@ -43,5 +45,6 @@ static bool states_are_sound(const p2p_job *job)
 bool p2p__board_is_sound(const p2p_job *job)
 {
     const board *b = job->board;
-    return p2p__board_is_whole(b) && (atomic_load(&b->shared->failed) != 0) == job->failed && states_are_sound(job);
+    return p2p__board_is_whole(b) && job->watch.impossible_looks < IMPOSSIBLE_LOOKS &&
+           (atomic_load(&b->shared->failed) != 0) == job->failed && states_are_sound(job);
 }

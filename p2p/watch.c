@@ -70,7 +70,16 @@ static uint64_t sent_by(p2p_job *job, int from, int to)
 
 static uint64_t received_by(p2p_job *job, int by, int from)
 {
-    return atomic_load_explicit(&p2p__board_received(job->board, by)[from], memory_order_relaxed);
+    return atomic_load_explicit(&p2p__board_received(job->board, by)[from], memory_order_acquire);
+}
+
+/* Frames from one rank to another that have not been received. `sent` is counted before and read after: so there are never
+ * less than none, unless somebody has written there. */
+static bool under_way(p2p_job *job, int from, int to)
+{
+    uint64_t received = received_by(job, to, from), sent = sent_by(job, from, to);
+    if ((int32_t)(uint32_t)(sent - received) < 0) job->watch.impossible = true;
+    return sent != received;
 }
 
 /* Something that this rank does not know of yet: a frame, a nudge, or that all it had to send to a peer has arrived. */
@@ -80,9 +89,8 @@ static bool something_under_way_to(p2p_job *job, int rank)
     bool drains = state_of(job, rank) == BOARD_BLOCKED && row->wait.drains;
     if (atomic_load(&row->nudges) != atomic_load(&row->nudges_seen)) return true;
     for (int i = 0; i < job->size; i++) {
-        if (sent_by(job, i, rank) != received_by(job, rank, i)) return true;
-        if (drains && p2p__set_has(&row->wait.draining, i) && sent_by(job, rank, i) == received_by(job, i, rank))
-            return true;
+        if (under_way(job, i, rank)) return true;
+        if (drains && p2p__set_has(&row->wait.draining, i) && !under_way(job, rank, i)) return true;
     }
     return false;
 }
@@ -195,9 +203,11 @@ static void watch_polling(p2p_job *job)
 bool p2p__watch_look(p2p_job *job, p2p_rank_set *stuck, p2p_rank_set *can_act)
 {
     p2p_rank_set still;
+    job->watch.impossible = false;
     find_still(job, &still);
     watch_polling(job);
     find_can_act(job, &still, can_act);
+    job->watch.impossible_looks = job->watch.impossible ? job->watch.impossible_looks + 1 : 0;
     if (!find_stuck(job, &still, can_act, stuck)) return false;
     p2p__see(job);
     return picture_is_true(job, &still);
