@@ -120,7 +120,7 @@ static bool up(char *path)
     return true;
 }
 
-/* Up from the folder of this program, until there is a course. */
+/* Up from a folder, until there is a course. */
 static bool find_top(const char *from, char *top)
 {
     snprintf(top, LEARN_PATH, "%s", from);
@@ -140,13 +140,15 @@ bool learn_go_home(void)
     if (length < 0) length = 0;
     program[length] = '\0';
     if (!getcwd(called_from, sizeof called_from)) called_from[0] = '\0';
-    if (!up(program) || !find_top(program, top) || chdir(top) != 0) {
-        fputs("learn: the course is not here: there is no exercises/exercises.h above the folder of this program\n",
+    if (!up(program) || !(find_top(program, top) || find_top(called_from, top)) || chdir(top) != 0) {
+        fputs("learn: the course is not here: there is no exercises/exercises.h above the folder of this program, nor "
+              "above the current one\n",
               stderr);
         return false;
     }
     size_t above = strlen(top);
-    snprintf(built_in, sizeof built_in, "%s", program[above] == '/' ? program + above + 1 : ".");
+    bool inside = strncmp(program, top, above) == 0 && program[above] == '/';
+    snprintf(built_in, sizeof built_in, "%s", inside ? program + above + 1 : program);
     return true;
 }
 

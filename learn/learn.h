@@ -28,7 +28,7 @@
 
 #include "tests/exercises/check.h"
 
-enum { LEARN_PATH = 512, LEARN_KEY = 32 };
+enum { LEARN_PATH = 4096, LEARN_KEY = 32 }; /* PATH_MAX of Linux */
 
 /* ---- text.c: a text that grows. All zero is an empty one; text is NULL or ends with a NUL. Memory never runs out: the
  * program ends with a message. ---- */

@@ -64,3 +64,10 @@ noticing "a stray test" "tests/exercises/99_nothing.hints belongs to no exercise
 for name in 03_deadlock 07_barrier 09_tree_broadcast 13_recursive_doubling 16_ring_all_reduce; do
     check "10 runs of $name with random delays" "$B/learn" test $name --solution --runs 10 --delays
 done
+
+# A checkout far down, and a build folder outside of it.
+deep=$work/$(printf 'd%.0s' {1..200})/$(printf 'e%.0s' {1..200})/$(printf 'f%.0s' {1..200})/course
+fresh && mkdir -p "$(dirname "$deep")" && cp -r "$course" "$deep"
+check "the course works in a folder with a path of over 600 characters" sh -c "cd '$deep' && build/learn test 08 --solution"
+cp -r "$course/build" "$work/elsewhere" && rm -r "$deep/build"
+check "the course works with its build folder elsewhere" sh -c "cd '$deep' && '$work/elsewhere/learn' test 08 --solution"
