@@ -117,7 +117,7 @@ static bool is_leak(const char *text)
     return strstr(text, "unreceived message") || strstr(text, "never waited for") || strstr(text, "never freed");
 }
 
-static void set_advice(learn_result *result, const char *advice)
+void learn_set_advice(learn_result *result, const char *advice)
 {
     free(result->advice);
     result->advice = learn_copy(advice);
@@ -151,7 +151,7 @@ static bool say_error(const learn_remains *r, learn_result *result)
         free(broke);
         size_t next = i;
         const char *advice = learn_find_line(r, r->lines[i].rank, "  try: ", &next);
-        if (advice && next <= i + 4) set_advice(result, advice + strlen("  try: "));
+        if (advice && next <= i + 4) learn_set_advice(result, advice + strlen("  try: "));
         return true;
     }
     return false;
@@ -217,7 +217,7 @@ static bool say_checker(const learn_remains *r, learn_result *result)
 {
     for (int rank = 0; rank < r->w->plan->ranks; rank++) {
         const char *text = learn_find_line(r, rank, "==check== ", NULL);
-        if (text && strstr(text, "==check== late")) continue;
+        if (text && (strstr(text, "==check== late") || strstr(text, CHECK_MEMORY_LEFT))) continue;
         if (!text) continue;
         char *broke = learn_format("The checker stopped on rank %d: %s.", rank, text + strlen("==check== "));
         learn_fail(result, "checker", "", broke);
@@ -271,6 +271,46 @@ static bool say_unreadable(const learn_remains *r, learn_result *result)
     free(broke);
     return true;
 }
+
+/* ---- A world that ended well, but with memory that nobody freed ---- */
+
+static bool say_memory(const learn_remains *r, int rank, size_t line, learn_result *result)
+{
+    int number;
+    size_t pieces, bytes;
+    char how[16], place[128] = "";
+    const char *left = strstr(r->lines[line].text, CHECK_MEMORY_LEFT);
+    if (!left || sscanf(left + strlen(CHECK_MEMORY_LEFT), "%d: %zu %zu %15s", &number, &pieces, &bytes, how) != 4 ||
+        number != r->c->number)
+        return false;
+    learn_place_at(r, line, place, sizeof place);
+    learn_note_place(result, r->w->e, place);
+    char *broke = learn_format("Rank %d did not give back memory that it took%s%s: %zu byte%s%s were still in use when "
+                               "%s was over. What comes "
+                               "from %s needs a %s, on every way out of the function.",
+                               rank, *place ? " at " : "", place, bytes, bytes == 1 ? "" : "s",
+                               pieces > 1 ? ", in several pieces," : "", call_of(r),
+                               strcmp(how, "free") == 0 ? "malloc" : "p2p_alloc", how);
+    learn_set_advice(result, "What does the function take from malloc, and does each way to a return pass a free?");
+    learn_fail(result, "memory", "", broke);
+    free(broke);
+    return true;
+}
+
+bool learn_all_freed(const learn_world *w, const check_case *c, learn_result *result)
+{
+    if (!strstr(learn_string(&w->job.err), CHECK_MEMORY_LEFT)) return true;
+    learn_remains r = {.w = w, .c = c, .text = learn_copy(learn_string(&w->job.err))};
+    bool said = false;
+    split_lines(&r);
+    for (size_t i = 0; i < r.count && !said; i++)
+        said = r.lines[i].rank >= 0 && say_memory(&r, r.lines[i].rank, i, result);
+    free(r.lines);
+    free(r.text);
+    return !said;
+}
+
+/* ---- */
 
 void learn_autopsy(const learn_world *w, const check_case *c, learn_result *result)
 {

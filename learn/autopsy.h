@@ -27,6 +27,8 @@ const char *learn_find_line(const learn_remains *r, int rank, const char *text, 
 bool learn_say_sanitizer(const learn_remains *r, int dead, learn_result *result);
 /* The learner's line, "broadcast.c:17", in the stack that a rank printed behind this mark. */
 bool learn_place_of(const learn_remains *r, int rank, const char *mark, char *place, size_t bytes);
+/* The same in the stack behind this line. */
+bool learn_place_at(const learn_remains *r, size_t line, char *place, size_t bytes);
 bool learn_say_deadlock(const learn_remains *r, learn_result *result);
 
 #endif

@@ -48,6 +48,7 @@ static bool add_right_worlds(learn_text *t, const check_plan *plan, size_t faile
 {
     bool sizes[CHECK_MAX_RANKS + 1] = {false}, any = false, buffered = false, only_one = true;
     const check_world_plan *world = &plan->worlds[failed];
+    if (c && c->fails) return false; /* tried in this world alone */
     for (size_t i = 0; i < failed; i++) {
         const check_world_plan *other = &plan->worlds[i];
         if (c && !has_call(plan, other, c->call)) continue;

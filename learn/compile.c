@@ -12,6 +12,41 @@ static const char *const sanitizers[] = {
 
 /* ---- Compiling ---- */
 
+/* The calls that check_calls.c stands in for. */
+static void add_renames(learn_tool *c)
+{
+#define RENAME(name) #name "=check_" #name,
+    static const char *const renames[] = {CHECK_MEMORY_CALLS(RENAME) CHECK_P2P_CALLS(RENAME) NULL};
+#undef RENAME
+    for (size_t i = 0; renames[i]; i++) {
+        learn_tool_add(c, learn_copy("--redefine-sym"));
+        learn_tool_add(c, learn_copy(renames[i]));
+    }
+}
+
+/* Put the checker's calls in the place of those in an object. `more`: further words for objcopy. */
+static bool intercept(const char *object, const char *const *more, const learn_options *options)
+{
+    learn_tool c = {.count = 0};
+    learn_spawned done;
+    learn_tool_add(&c, learn_copy("objcopy"));
+    learn_tool_add_all(&c, more);
+    add_renames(&c);
+    learn_tool_add(&c, learn_copy(object));
+    learn_tool_run(&c, LEARN_LINK, options, &done);
+    bool good = done.status == 0;
+    learn_spawned_free(&done);
+    return good;
+}
+
+static bool intercept_all(const learn_tool *objects, const learn_options *options)
+{
+    static const char *const none[] = {NULL};
+    for (size_t i = 0; i < objects->count; i++)
+        if (!intercept(objects->words[i], none, options)) return false;
+    return true;
+}
+
 static void base_name(char *base, size_t bytes, const char *file)
 {
     const char *slash = strrchr(file, '/');
@@ -93,22 +128,10 @@ static bool is_newer(const char *path, const char *than)
            (a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec > b.st_mtim.tv_nsec);
 }
 
-/* The learner may define the same function: then theirs counts. */
-static bool weaken(const char *object)
-{
-    const char *const words[] = {"objcopy", "--wildcard", "--weaken-symbol=my_*", object, NULL};
-    learn_tool c = {.count = 0};
-    learn_spawned done;
-    learn_tool_add_all(&c, words);
-    learn_tool_run(&c, LEARN_LINK, NULL, &done);
-    bool good = done.status == 0;
-    learn_spawned_free(&done);
-    return good;
-}
-
 static bool compile_used_file(const learn_exercise *used, const char *file, learn_tool *link, learn_result *result)
 {
     char source[LEARN_PATH], base[64];
+    static const char *const weak[] = {"--wildcard", "--weaken-symbol=my_*", NULL}; /* a learner's own counts more */
     learn_options own = {.quiet_compiler = true};
     learn_path(source, "solutions", used, file);
     base_name(base, sizeof base, file);
@@ -119,7 +142,8 @@ static bool compile_used_file(const learn_exercise *used, const char *file, lear
     bool old = !is_newer(object, source) || !is_newer(object, "exercises/exercises.h") ||
                !is_newer(object, "/proc/self/exe"); /* this program: it may compile in another way */
     if (good && old)
-        good = compile_file(source, file, fresh, &own, result) && weaken(fresh) && rename(fresh, object) == 0;
+        good = compile_file(source, file, fresh, &own, result) && intercept(fresh, weak, NULL) &&
+               rename(fresh, object) == 0;
     learn_tool_add(link, object);
     free(folder);
     free(fresh);
@@ -165,6 +189,7 @@ static void link_command(learn_tool *c, const learn_exercise *e, const learn_too
     learn_tool_add_all(c, sanitizers);
     for (size_t i = 0; i < objects->count; i++) learn_tool_add(c, learn_copy(objects->words[i]));
     add_object(c, "check_guard");
+    add_object(c, "check_calls");
     if (e->check->run) {
         add_object(c, e->name);
         for (size_t i = 0; i < sizeof side / sizeof *side; i++) add_object(c, side[i]);
@@ -200,8 +225,8 @@ bool learn_compile(const learn_exercise *e, const char *folder, const learn_opti
     if (good && !options->keep_program) {
         unlink(program);
         good = compile_own(e, folder, work, options, &objects, result) &&
-               learn_only_uses_allowed(e, options, &objects, result) && compile_used(e, &objects, result) &&
-               link_program(e, &objects, program, options, result);
+               learn_only_uses_allowed(e, options, &objects, result) && intercept_all(&objects, options) &&
+               compile_used(e, &objects, result) && link_program(e, &objects, program, options, result);
     }
     if (!good) learn_fail(result, "checker", "", "The program cannot be built: the build folder cannot be written to.");
     learn_tool_free(&objects);

@@ -82,8 +82,14 @@ bool learn_case_ended(const learn_world *w, int number);
  * broke). */
 bool learn_judge(learn_world *w, const check_case *c, learn_result *result);
 
+#define LEARN_ANY_SOURCE \
+    "a source came out as -1, which is P2P_ANY_SOURCE: it takes whatever comes first, from any rank and any round."
+
 /* Give a result a failure. The first one counts; texts are copied. */
 void learn_fail(learn_result *result, const char *key, const char *shown, const char *broke);
+
+/* What to try, where the hints have no words for it. */
+void learn_set_advice(learn_result *result, const char *advice);
 
 /* For values.c, while a case is judged: note a failure; the type of a report; "ranks 1 and 3", "every rank but 0". */
 void learn_judge_fail(const char *key, const char *shown, const char *broke);
@@ -94,6 +100,9 @@ void learn_add_ranks(learn_text *t, const bool in[], int ranks);
 
 /* If the text names a line of the learner's, "broadcast.c:17", note it in the result. */
 void learn_note_place(learn_result *result, const learn_exercise *e, const char *text);
+
+/* Is all memory free that the learner's code took in this case? If not, result says where it was taken. */
+bool learn_all_freed(const learn_world *w, const check_case *c, learn_result *result);
 
 /* A world has ended early, in this case (NULL: after all of them): say why in result. */
 void learn_autopsy(const learn_world *w, const check_case *c, learn_result *result);

@@ -225,12 +225,49 @@ static void add_to_failure(learn_result *result, const char *words)
     result->broke = both;
 }
 
+/* In a case that fails on purpose: a rank whose calls failed must return an error too. */
+static bool errors_returned(const learn_world *w, const check_case *c, learn_result *result)
+{
+#define CALL_NAME(name) #name,
+    static const char *const names[] = {CHECK_P2P_CALLS(CALL_NAME)};
+#undef CALL_NAME
+    for (int rank = 0; rank < c->ranks; rank++) {
+        const check_record *r = learn_record(w, rank, c->number, CHECK_RETURNED, NULL);
+        double call = check_number_of(c, rank, CHECK_FAILED);
+        if (!r || r->value || !(call >= 0 && call < CHECK_CALL_NAMES)) continue;
+        char *broke = learn_format("%s failed on rank %d, with %s (%s), and %s returned P2P_OK all the same: whoever "
+                                   "called it goes on with data "
+                                   "that never came.",
+                                   names[(int)call], rank, error_name(CHECK_FAILS_WITH), p2p_strerror(CHECK_FAILS_WITH),
+                                   call_of(w, c));
+        learn_set_advice(result, "Every Pairwise call says whether it went well: p2p_err err = p2p_send(...); if (err) "
+                                 "return err; and what the last call returned may be returned as it is.");
+        learn_fail(result, "swallowed", "", broke);
+        free(broke);
+        return false;
+    }
+    return true;
+}
+
+/* A rank took messages from anybody, in an exercise in which it is known from whom they come. */
+static void note_any_source(const learn_world *w, const check_case *c, learn_result *result)
+{
+    for (int rank = 0; rank < c->ranks && !w->e->check->any_source; rank++) {
+        if (isnan(check_number_of(c, rank, CHECK_ANY_SOURCE))) continue;
+        char *words = learn_format("On rank %d " LEARN_ANY_SOURCE, rank);
+        add_to_failure(result, words);
+        free(words);
+        return;
+    }
+}
+
 bool learn_judge(learn_world *w, const check_case *c, learn_result *result)
 {
     learn_text lost = {0};
     judged.world = w;
     judged.result = result;
     judged.generic = false;
+    if (c->fails) return errors_returned(w, c, result);
     bool good = all_returned_ok(w, c, result) && all_waited_for(w, c, result);
     if (good) {
         w->e->check->judge(c);
@@ -244,5 +281,6 @@ bool learn_judge(learn_world *w, const check_case *c, learn_result *result)
         }
     }
     learn_text_free(&lost);
-    return good;
+    if (!good) note_any_source(w, c, result);
+    return good && learn_all_freed(w, c, result);
 }

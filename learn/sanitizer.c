@@ -224,7 +224,11 @@ bool learn_say_sanitizer(const learn_remains *r, int dead, learn_result *result)
 bool learn_place_of(const learn_remains *r, int rank, const char *mark, char *place, size_t bytes)
 {
     size_t line = 0;
-    if (!learn_find_line(r, rank, mark, &line)) return false;
+    return learn_find_line(r, rank, mark, &line) && learn_place_at(r, line, place, bytes);
+}
+
+bool learn_place_at(const learn_remains *r, size_t line, char *place, size_t bytes)
+{
     stack s = read_stack(r, line);
     s.place[strcspn(s.place, " ")] = '\0';
     snprintf(place, bytes, "%s", s.place);

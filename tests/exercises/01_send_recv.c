@@ -118,6 +118,7 @@ const check_exercise check_01_send_recv = {
     .idea = "one message, from one rank to another",
     .call = "my_send_recv",
     .files = files,
+    .hands_on_errors = true,
     .library = CHECK_LIBRARY_P2P,
     .cases = cases,
     .run = run,

@@ -239,6 +239,7 @@ const check_exercise check_02_ping_pong = {
     .idea = "what a message costs: latency and bandwidth",
     .call = "my_ping_pong",
     .files = files,
+    .hands_on_errors = true,
     .library = CHECK_LIBRARY_P2P,
     .cases = cases,
     .run = run,

@@ -127,6 +127,7 @@ const check_exercise check_03_deadlock = {
     .idea = "two ranks that both send first, and three repairs",
     .call = "my_exchange_in_order",
     .files = files,
+    .hands_on_errors = true,
     .library = CHECK_LIBRARY_P2P,
     .broken_stub = true,
     .cases = cases,

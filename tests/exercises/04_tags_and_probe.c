@@ -135,11 +135,27 @@ static void run_anyone(p2p_comm *comm, const check_case *c)
     check_report(c, "letters", table, count, DTYPE_I32);
 }
 
+/* Nobody sends anything: no call would receive it. */
+static void run_failing(p2p_comm *comm, const check_case *c)
+{
+    int tag = tag_of(0), value = 0;
+    void *data = NULL;
+    p2p_status got = {-1, -1, 0};
+    bool pick = c->variant == PICK;
+    check_returned(c, pick ? my_pick(comm, source_of(c), &tag, 1, &value)
+                           : my_recv_unknown(comm, source_of(c), tag, &data, &got));
+    free(data);
+}
+
 static void run(p2p_comm *comm, const check_case *c)
 {
     static void (*const receive[])(p2p_comm *, const check_case *) = {run_pick, run_letter, run_anyone};
 
-    if (p2p_rank(comm) == c->root)
+    if (c->fails && p2p_rank(comm) == c->root)
+        run_failing(comm, c);
+    else if (c->fails)
+        return;
+    else if (p2p_rank(comm) == c->root)
         receive[c->variant](comm, c);
     else
         run_sender(comm, c);
@@ -263,6 +279,8 @@ const check_exercise check_04_tags_and_probe = {
     .idea = "which message, and how long is it?",
     .call = "my_pick",
     .files = files,
+    .hands_on_errors = true,
+    .any_source = true,
     .library = CHECK_LIBRARY_P2P,
     .cases = cases,
     .run = run,

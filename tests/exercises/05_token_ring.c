@@ -148,6 +148,7 @@ const check_exercise check_05_token_ring = {
     .idea = "a token goes round, and everybody adds to it",
     .call = "my_token_ring",
     .files = files,
+    .hands_on_errors = true,
     .library = CHECK_LIBRARY_P2P,
     .cases = cases,
     .run = run,

@@ -152,6 +152,7 @@ const check_exercise check_06_isend_irecv = {
     .idea = "both neighbours at once, in any order",
     .call = "my_halo",
     .files = files,
+    .hands_on_errors = true,
     .library = CHECK_LIBRARY_P2P,
     .cases = cases,
     .run = run,

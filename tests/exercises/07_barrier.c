@@ -189,6 +189,7 @@ const check_exercise check_07_barrier = {
     .idea = "nobody leaves before everybody has come",
     .call = "my_barrier",
     .files = files,
+    .hands_on_errors = true,
     .library = CHECK_LIBRARY_P2P,
     .cases = cases,
     .run = run,

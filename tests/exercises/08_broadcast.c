@@ -132,6 +132,7 @@ const check_exercise check_08_broadcast = {
     .idea = "one rank's data on every rank",
     .call = "my_broadcast",
     .files = files,
+    .hands_on_errors = true,
     .library = CHECK_LIBRARY_P2P,
     .cases = cases,
     .run = run,

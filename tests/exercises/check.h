@@ -37,6 +37,7 @@ typedef struct {
     enum op op;
     int root;
     int variant;      /* for the test's own use */
+    bool fails;       /* every Pairwise call of the learner's function fails; it is judged by what it returns alone */
     const char *call; /* what ran, if it is not the exercise's call; else NULL */
     const char *what; /* NULL, or words to show as well: "all ranks late but rank 2" */
     unsigned shows;   /* CHECK_SHOW_... */
@@ -58,7 +59,9 @@ typedef struct {
     const char *const *files; /* what the learner edits, NULL at the end: {"broadcast.c", NULL} */
     const char *const *uses;  /* exercises whose solutions are linked in too, NULL at the end; may be NULL */
     enum check_library library;
-    bool broken_stub; /* the stub is a program with a mistake in it: run it even though nobody has touched it */
+    bool hands_on_errors; /* tried once more, in the last world, with Pairwise calls that fail */
+    bool any_source;      /* P2P_ANY_SOURCE belongs to it: elsewhere a failure is told where it was used */
+    bool broken_stub;     /* the stub is a program with a mistake in it: run it even though nobody has touched it */
     void (*cases)(check_plan *plan);
     /* In each rank. NULL: the learner's file has a main of its own, run once per world, and judge reads check_output. */
     void (*run)(p2p_comm *comm, const check_case *c);

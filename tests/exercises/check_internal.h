@@ -6,6 +6,7 @@
  *      check_data.c      both sides     the same data
  *      check_guard.c     in a rank      what a learner's code may do; delays
  *      check_rank.c      in a rank      main: runs the cases, writes records
+ *      check_calls.c     in a rank      memory that is left; calls that fail on purpose
  *      check_leaks.c     in a rank      requests that nobody waited for
  *      check_trace.c     in a rank      what a trace of a case shows (learn see)
  *      check_unused.c    in a rank      the judge's functions, which nobody calls there
@@ -103,6 +104,44 @@ extern const check_exercise check_the_exercise; /* the linker is told which one 
 void check_trace_begin(p2p_comm *comm, const check_case *c);
 void check_trace_buffer(const void *buf, size_t bytes);
 void check_trace_end(void);
+
+/* ---- In a rank: what stands between a learner's code and the calls it makes (check_calls.c) ---- */
+
+/* learn has the tools rename each NAME in a learner's object to check_NAME. */
+#define CHECK_MEMORY_CALLS(X) X(malloc) X(calloc) X(realloc) X(aligned_alloc) X(strdup) X(free)
+#define CHECK_P2P_CALLS(X) \
+    X(p2p_alloc)           \
+    X(p2p_release)         \
+    X(p2p_send)            \
+    X(p2p_ssend)           \
+    X(p2p_recv)            \
+    X(p2p_sendrecv)        \
+    X(p2p_probe)           \
+    X(p2p_iprobe)          \
+    X(p2p_isend)           \
+    X(p2p_irecv)           \
+    X(p2p_wait)            \
+    X(p2p_test)            \
+    X(p2p_wait_all)        \
+    X(p2p_wait_any)
+
+#define CHECK_CALL_NAME(name) check_##name##_,
+enum check_call_name { CHECK_P2P_CALLS(CHECK_CALL_NAME) CHECK_CALL_NAMES };
+#undef CHECK_CALL_NAME
+
+/* What all of a learner's Pairwise calls return in a case that fails on purpose. */
+#define CHECK_FAILS_WITH P2P_ERR_PEER_DEAD
+
+/* Numbers that a rank reports: which call was the first that failed on purpose; receives from P2P_ANY_SOURCE. */
+#define CHECK_FAILED "failed call"
+#define CHECK_ANY_SOURCE "any source"
+
+/* On standard error, when a case ends with memory that is not free: number of the case, pieces, bytes, "free" or "p2p_release";
+ * behind it, as a stack, where the first piece was asked for. */
+#define CHECK_MEMORY_LEFT "==check== memory of case "
+
+void check_calls_begin(const check_case *c);
+void check_calls_end(const check_case *c);
 
 /* Messages, requests and communicators that are left over, with lines, in words that live until the next error. */
 const char *check_leaks(p2p_comm *world);

@@ -2,6 +2,7 @@
 /* The plan: which worlds, and which cases in each. Both sides make it, by the same calls, so it need not be sent. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/exercises/check_internal.h"
 
@@ -69,11 +70,36 @@ static void add_missing(check_plan *plan)
     *plan = made;
 }
 
+/* Is this the case to be tried again with calls that fail: of its function the last in the world that has data? */
+static bool is_tried_again(const check_plan *plan, const check_world_plan *world, size_t i)
+{
+    const check_case *c = &plan->cases[world->first + i];
+    for (size_t k = 0; k < world->count; k++) {
+        const check_case *other = &plan->cases[world->first + k];
+        bool same = c->call == other->call || (c->call && other->call && strcmp(c->call, other->call) == 0);
+        if (same && k != i && (k > i ? other->count || !c->count : other->count && !c->count)) return false;
+    }
+    return true;
+}
+
+static void add_failing(check_plan *plan)
+{
+    check_world_plan last = plan->worlds[plan->world_count - 1];
+    for (size_t i = 0; i < last.count; i++) {
+        check_case c = plan->cases[last.first + i];
+        if (!is_tried_again(plan, &last, i)) continue;
+        c.fails = true;
+        c.what = "every Pairwise call in it fails";
+        check_add(plan, c);
+    }
+}
+
 void check_plan_make(check_plan *plan, const check_exercise *exercise, uint64_t seed)
 {
     *plan = (check_plan){.seed = seed};
     exercise->cases(plan);
     if (!exercise->run) add_missing(plan);
+    if (exercise->hands_on_errors) add_failing(plan);
 }
 
 void check_plan_free(check_plan *plan)

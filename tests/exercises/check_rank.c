@@ -146,7 +146,9 @@ static void run_case(p2p_comm *world, const check_case *c)
     set_phase(CHECK_IN_CASE, c->number);
     double began = p2p_time(world);
     check_trace_begin(comm, c);
+    check_calls_begin(c);
     check_the_exercise.run(comm, c);
+    check_calls_end(c);
     check_trace_end();
     if (c->network) check_number(c, CHECK_SECONDS, p2p_time(world) - began);
     note_traffic(comm);
