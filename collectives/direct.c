@@ -27,7 +27,8 @@
 #include "collectives/internal.h"
 
 enum { BLOCK = 8 * 1024 };        /* bytes combined at a time: the sum so far stays in the nearest cache */
-enum { LINE = 64 };               /* slices on a stage begin with a cache line */
+enum { LINE = 64 };               /* slices on a stage begin with a cache line, where there are not too many of them */
+enum { ELEMENT_MOST = 8 };        /* bytes of an element */
 enum { SLICE_MOST = 128 * 1024 }; /* bytes, in one round */
 
 typedef struct {
@@ -63,12 +64,18 @@ static size_t slot_wanted(const direct *d)
     return bytes < SLICE_MOST ? (bytes + LINE - 1) / LINE * LINE : SLICE_MOST;
 }
 
+size_t coll__direct_slot(size_t stage, int n)
+{
+    size_t bytes = stage / (size_t)n, unit = bytes < LINE ? ELEMENT_MOST : LINE;
+    return bytes / unit * unit;
+}
+
 static p2p_err begin_round(direct *d, size_t first, round *r)
 {
     size_t n = (size_t)d->call->size, left = d->call->count - first;
     p2p_err err = p2p_layer_stages(d->call->comm, n * (d->slot ? d->slot : slot_wanted(d)), &r->stages);
     if (err) return err;
-    d->slot = r->stages.bytes / n / LINE * LINE;
+    d->slot = coll__direct_slot(r->stages.bytes, d->call->size);
     d->slice = d->slot / d->call->element;
     r->first = first;
     r->count = left < d->slice * n ? left : d->slice * n;

@@ -136,4 +136,7 @@ p2p_err coll__tree_reduce(coll__call *call, const void *own, void *work, int roo
 p2p_err coll__flat_all_reduce(coll__call *call, void *buf);
 p2p_err coll__direct_all_reduce(coll__call *call, void *buf);
 
+/* Bytes of a slice on a stage of so many bytes, of n ranks; room for an element at least. */
+size_t coll__direct_slot(size_t stage, int n);
+
 #endif

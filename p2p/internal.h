@@ -378,6 +378,8 @@ void p2p__blocks_free(p2p_engine *engine);
 
 /* ---- stage.c ---- */
 
+/* Bytes of the largest piece that each of so many ranks can have. */
+size_t p2p__stage_largest(int ranks);
 void p2p__stages_unmap(p2p_comm *comm);
 void p2p__stages_give_back(p2p_comm *comm);
 

@@ -71,7 +71,7 @@ static int take_or_resize(int fd, uint64_t place, size_t bytes, bool resize)
 }
 
 /* A limit on the size of files (ulimit -f) applies, and would come as a signal. */
-static int allocate(int fd, uint64_t place, size_t bytes, bool resize)
+static bool allocate(int fd, uint64_t place, size_t bytes, bool resize)
 {
     sigset_t limit, old;
     sigemptyset(&limit);
@@ -81,12 +81,17 @@ static int allocate(int fd, uint64_t place, size_t bytes, bool resize)
     if (failed && saved == EFBIG && !sigismember(&old, SIGXFSZ)) sigtimedwait(&limit, NULL, &(struct timespec){0, 0});
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     errno = saved;
-    return failed;
+    return !failed;
 }
 
 int p2p__memory_resize(int fd, size_t bytes)
 {
-    return allocate(fd, 0, bytes, true);
+    return allocate(fd, 0, bytes, true) ? 0 : -1;
+}
+
+bool p2p__memory_fill(int fd, memory_place place, size_t bytes)
+{
+    return allocate(fd, place, bytes, false);
 }
 
 /* ---- Gaps ---- */
@@ -160,7 +165,7 @@ static memory_place take_new(board *b, size_t bytes, size_t align)
     return place;
 }
 
-memory_place p2p__memory_take(board *b, int fd, memory_gap **gaps, size_t bytes, size_t align)
+memory_place p2p__memory_reserve(board *b, memory_gap **gaps, size_t bytes, size_t align)
 {
     bool possible = !is_too_much(bytes);
     memory_place place = possible ? take_gap(gaps, bytes, align) : 0;
@@ -169,7 +174,13 @@ memory_place p2p__memory_take(board *b, int fd, memory_gap **gaps, size_t bytes,
         errno = ENOMEM;
         return 0;
     }
-    if (allocate(fd, place, bytes, false) == 0) return place;
+    return place;
+}
+
+memory_place p2p__memory_take(board *b, int fd, memory_gap **gaps, size_t bytes, size_t align)
+{
+    memory_place place = p2p__memory_reserve(b, gaps, bytes, align);
+    if (!place || p2p__memory_fill(fd, place, bytes)) return place;
     int saved = errno;
     p2p__memory_give_back(fd, gaps, place, bytes);
     errno = saved;

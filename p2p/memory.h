@@ -30,6 +30,11 @@ typedef struct memory_gap {
  * else at the end of the file. 0 and errno if there is no more: nothing is given out that could not be touched later. */
 memory_place p2p__memory_take(board *b, int fd, memory_gap **gaps, size_t bytes, size_t align);
 
+/* The same in two steps, for memory that several processes take part by part: a place, and the memory of a part of it. 0, false and
+ * errno if there is no more. */
+memory_place p2p__memory_reserve(board *b, memory_gap **gaps, size_t bytes, size_t align);
+bool p2p__memory_fill(int fd, memory_place place, size_t bytes);
+
 /* Give the file its first size. 0, or -1 and errno. */
 int p2p__memory_resize(int fd, size_t bytes);
 

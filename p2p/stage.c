@@ -55,11 +55,16 @@ static size_t next_kind(const p2p_comm *comm, size_t kind, size_t most)
     return kind == SMALL ? comm->stage_usual : 2 * most;
 }
 
+size_t p2p__stage_largest(int ranks)
+{
+    return power_within(LARGEST_OF_ALL / (size_t)ranks, LARGEST);
+}
+
 static void find_sizes(p2p_comm *comm)
 {
-    size_t ranks = (size_t)comm->size, kind = SMALL;
-    comm->stage_usual = power_within(PASSING / 4 / ranks, LARGEST);
-    comm->stage_largest = power_within(LARGEST_OF_ALL / ranks, LARGEST);
+    size_t kind = SMALL;
+    comm->stage_usual = power_within(PASSING / 4 / (size_t)comm->size, LARGEST);
+    comm->stage_largest = p2p__stage_largest(comm->size);
     for (size_t most = SMALL_PIECE; most <= comm->stage_largest; most = next_kind(comm, kind++, most))
         comm->stage_bytes += area_bytes(kind, most);
 }
@@ -75,28 +80,37 @@ static _Atomic uint64_t *place_of(const p2p_comm *comm)
     return &comm->engine->board->shared->stage_place[comm->context / 2 % BOARD_CONTEXTS];
 }
 
-/* Whoever comes first takes the memory for all. 0 and errno if there is none. */
-static memory_place find_stages(p2p_comm *comm)
+/* Whoever comes first finds a place for all. 0 and errno if there is none. */
+static memory_place find_place(p2p_comm *comm)
 {
     p2p_engine *engine = comm->engine;
     uint64_t place = atomic_load(place_of(comm));
     if (place) return place;
-    memory_place taken = p2p__memory_take(engine->board, engine->memory_fd, &engine->gaps, stages_bytes(comm),
-                                          MEMORY_UNIT);
-    if (!taken || atomic_compare_exchange_strong(place_of(comm), &place, taken)) return taken;
-    p2p__memory_give_back(engine->memory_fd, &engine->gaps, taken, stages_bytes(comm));
+    memory_place found = p2p__memory_reserve(engine->board, &engine->gaps, stages_bytes(comm), MEMORY_UNIT);
+    if (!found || atomic_compare_exchange_strong(place_of(comm), &place, found)) return found;
+    p2p__memory_give_back(engine->memory_fd, &engine->gaps, found, stages_bytes(comm));
     return place;
+}
+
+/* Each rank takes the memory of its own part, for if all took all of it there would not be enough for a moment. A part is read by
+ * others only when its rank has come; but the file must reach to the end of all parts. */
+static bool fill_own_part(p2p_comm *comm, memory_place place)
+{
+    int fd = comm->engine->memory_fd;
+    size_t own = (size_t)comm->rank * comm->stage_bytes, last = stages_bytes(comm) - MEMORY_UNIT;
+    return p2p__memory_fill(fd, place + own, comm->stage_bytes) && p2p__memory_fill(fd, place + last, MEMORY_UNIT);
 }
 
 static p2p_err map_stages(p2p_comm *comm)
 {
-    memory_place place = find_stages(comm);
-    if (place) comm->stages = p2p__memory_map(comm->engine->memory_fd, place, stages_bytes(comm));
+    size_t bytes = stages_bytes(comm);
+    memory_place place = find_place(comm);
+    if (place && fill_own_part(comm, place)) comm->stages = p2p__memory_map(comm->engine->memory_fd, place, bytes);
     if (comm->stages) return P2P_OK;
     return p2p__fail(comm, P2P_ERR_NOMEM,
                      "no shared memory for a collective of %d ranks (%zu bytes): %s\n"
                      "  try: a higher limit (ulimit -f), or PAIRWISE_WORLD=socket",
-                     comm->size, stages_bytes(comm), strerror(errno));
+                     comm->size, bytes, strerror(errno));
 }
 
 /* The next piece of so many bytes in its area. */

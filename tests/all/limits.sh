@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # limits.sh: faults 14 and 21. Few descriptors and few processes, as root and as an ordinary user, whose descriptors
-# in flight are limited too.
+# in flight are limited too; and more ranks than a piece of shared memory has lines.
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 have prlimit || { skip limits "prlimit is not installed"; exit 0; }
@@ -27,6 +27,8 @@ limits() { # WHO [PREFIX COMMAND...]
 }
 
 limits "$(id -un)"
+check "600 ranks add up 64 KiB" status 0 timeout 300 "$B/bench/all_reduce" \
+    --ranks 600 --world shm --min 64K --max 64K --iters 1 --warmup 0 --algorithm auto --csv
 if [ "$(id -u)" -ne 0 ] || ! have runuser; then
     skip "limits as an ordinary user" "needs root and runuser"
     exit 0
