@@ -70,7 +70,7 @@ build/.setup-%: scripts/setup.sh
 # Both ends of a link compare this: programs from different builds are told so.
 $(BUILD)/build_id.h: $(wildcard p2p/*.[ch]) | build/.setup-build
 	@mkdir -p $(@D)
-	@printf '#define P2P_BUILD_ID "%s"\n' "$$(cat $^ | cksum | tr ' ' -)" >$@.new
+	@printf '#define P2P_VERSION "%s"\n#define P2P_BUILD_ID "%s"\n' '$(VERSION)' "$$(cat $^ | cksum | tr ' ' -)" >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 $(OBJ)/dtype/reduce.o: override CFLAGS += -O3 # loops over many elements: several at once

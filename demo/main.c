@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "demo/demo.h"
+#include "p2p/cli.h"
 
 static const struct {
     const char *name;
@@ -114,8 +115,7 @@ int main(int argc, char **argv)
         NULL,
         NULL};
     static settings s = {.which = -1, .speed = SPEED_NORMAL};
-    argp_err_exit_status = 2;
-    argp_parse(&parser, argc, argv, 0, NULL, &s);
+    p2p__cli_parse(&parser, argc, argv, 0, &s);
     s.d.name = demos[s.which].name;
     s.d.live = screen_live();
     find_build(&s.d);

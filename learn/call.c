@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "learn/commands.h"
+#include "p2p/cli.h"
 
 enum { KEY_FLAG = 256 };
 
@@ -54,8 +55,7 @@ bool learn_called(int argc, char **argv, const learn_usage *usage, learn_call *c
                                 NULL,
                                 NULL};
     parsed p = {.usage = usage};
-    argp_err_exit_status = 2;
-    argp_parse(&parser, argc, argv, 0, NULL, &p);
+    p2p__cli_parse(&parser, argc, argv, 0, &p);
     *call = (learn_call){.flag = p.flag};
     return find(argv[0], &p, call);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "learn/sound.h"
+#include "p2p/cli.h"
 
 enum kind { STUB, SOLUTION, MUTANT };
 enum { ROOM = 6000 };
@@ -233,7 +234,7 @@ int learn_command_check_course(int argc, char **argv)
         NULL};
     course_check c = {.at_once = (int)sysconf(_SC_NPROCESSORS_ONLN)};
     learn_text why = {0};
-    argp_parse(&parser, argc, argv, 0, NULL, &c);
+    p2p__cli_parse(&parser, argc, argv, 0, &c);
     if (c.at_once < 1) c.at_once = 1;
     const learn_exercise *only = c.name ? learn_find(c.name, &why) : NULL;
     if (c.name && !only) fprintf(stderr, "learn check-course: %s\n", learn_string(&why));

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "learn/learn.h"
+#include "p2p/cli.h"
 
 typedef struct {
     const char *name;
@@ -70,7 +71,7 @@ int learn_command_cut(int argc, char **argv)
     size_t count;
     learn_text why = {0};
     bool good = true;
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    p2p__cli_parse(&parser, argc, argv, 0, &a);
     const learn_exercise *all = learn_course(&count);
     if (strcmp(a.name, "all") == 0) {
         for (size_t i = 0; i < count; i++) good = cut_exercise(&all[i], a.write) && good;

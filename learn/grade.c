@@ -16,6 +16,7 @@
 #include "learn/commands.h"
 #include "learn/formats.h"
 #include "learn/grading.h"
+#include "p2p/cli.h"
 
 enum {
     KEY_SEED = 256,
@@ -239,7 +240,7 @@ int learn_command_grade(int argc, char **argv)
 {
     static const struct argp parser = {options, parse, "FOLDER", about, NULL, NULL, NULL};
     arguments a = {.points = 1, .limits = {.memory = UINT64_C(2) << 30, .processes = 96, .world_seconds = 10}};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    p2p__cli_parse(&parser, argc, argv, 0, &a);
     if (!a.seeded && getrandom(&a.seed, sizeof a.seed, 0) == sizeof a.seed) a.seed >>= 20; /* short enough to type */
     learn_class class = {.seed = a.seed};
     char *folder = learn_from_where(a.folder);

@@ -17,6 +17,7 @@
 
 #include "learn/commands.h"
 #include "learn/inside.h"
+#include "p2p/cli.h"
 
 enum { MOST_BYTES = 1 << 20 };
 
@@ -139,7 +140,7 @@ int learn_command_handin(int argc, char **argv)
                                        NULL,    NULL,  NULL};
     const char *given = NULL;
     size_t packed = 0;
-    argp_parse(&parser, argc, argv, 0, NULL, &given);
+    p2p__cli_parse(&parser, argc, argv, 0, &given);
     char *name = whose(given), *above = learn_format("%s/course/handin", learn_build());
     char *stage = learn_format("%s/%s", above, name), *result = learn_format("%s/%s.tar", learn_build(), name);
     clear(stage);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* learn: the way through the course. The Makefile's targets call it; each subcommand is a function in a file of its own. */
-#include <argp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "learn/commands.h"
+#include "p2p/cli.h"
 
 /* The subcommands, in the order of --help. */
 static const learn_command commands[] = {
@@ -39,7 +40,6 @@ static int run(const learn_command *command, int argc, char **argv)
 {
     char *name = learn_format("learn %s", command->name);
     argv[1] = name;
-    argp_err_exit_status = 2;
     int status = learn_go_home() ? command->run(argc - 1, argv + 1) : 1;
     free(name);
     return status;
@@ -48,7 +48,9 @@ static int run(const learn_command *command, int argc, char **argv)
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
-    bool help = strcmp(name, "--help") == 0 || strcmp(name, "-?") == 0 || strcmp(name, "help") == 0;
+    bool help = strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "-?") == 0 ||
+                strcmp(name, "help") == 0;
+    if (strcmp(name, "--version") == 0) return puts(p2p__cli_version()) < 0;
     for (size_t i = 0; i < COUNT; i++)
         if (strcmp(commands[i].name, name) == 0) return run(&commands[i], argc, argv);
     if (!help && *name) fprintf(stderr, "learn: there is no command \"%s\"\n", name);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "learn/commands.h"
+#include "p2p/cli.h"
 
 static char *stamp_path(const char *name)
 {
@@ -122,8 +123,7 @@ int learn_command_stamp(int argc, char **argv)
                                        NULL,
                                        NULL};
     parsed p = {0};
-    argp_err_exit_status = 2;
-    argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &p);
+    p2p__cli_parse(&parser, argc, argv, ARGP_IN_ORDER, &p);
     const char *verb = p.count ? p.words[0] : "";
     if (strcmp(verb, "sum") == 0 && p.count > 1) return sum(p.words + 1, p.count - 1);
     if (strcmp(verb, "fresh") == 0 && p.count == 3) return fresh(p.words[1], p.words[2]);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "learn/commands.h"
+#include "p2p/cli.h"
 
 enum { MOST_WORKERS = 64 };
 enum { KEY_SOLUTION = 256, KEY_RUNS, KEY_DELAYS, KEY_SEED, KEY_IN, KEY_INSTEAD, KEY_LIMIT, KEY_WORK, KEY_TRACE };
@@ -139,7 +140,7 @@ int learn_command_test(int argc, char **argv)
     arguments a = {.runs = 1};
     char path[LEARN_PATH];
     learn_text why = {0};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    p2p__cli_parse(&parser, argc, argv, 0, &a);
     const learn_exercise *e = learn_find(a.name, &why);
     if (!e) {
         fprintf(stderr, "learn test: %s\n", learn_string(&why));

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <wordexp.h>
 
+#include "p2p/cli.h"
 #include "p2p/control.h"
 #include "p2p/init.h"
 #include "p2p/launch.h"
@@ -144,8 +145,7 @@ int main(int argc, char **argv)
     static const struct argp parser = {options, parse, "PROGRAM [ARGS...]", text, NULL, NULL, NULL};
     command c = {.plan = {.debug_rank = -1, .child = start_program, .arg = &c}};
     char why[400];
-    argp_err_exit_status = 2;
-    argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &c);
+    p2p__cli_parse(&parser, argc, argv, ARGP_IN_ORDER, &c);
     if (p2p__inside_job()) return usage_error("this is a rank already: a launch inside a launch cannot work");
     if (p2p__plan_settings(&c.plan, why, sizeof why)) return usage_error(why);
     c.plan.program = c.program[0];

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "p2p/cli.h"
 #include "replay/page.h"
 
 typedef struct {
@@ -100,8 +101,7 @@ int main(int argc, char **argv)
     static replay_trace traces[2];
     static settings s;
     char why[4400];
-    argp_err_exit_status = 2;
-    argp_parse(&parser, argc, argv, 0, NULL, &s);
+    p2p__cli_parse(&parser, argc, argv, 0, &s);
     for (int i = 0; i < s.count; i++) {
         if (replay_read(s.paths[i], &traces[i], why, sizeof why)) continue;
         fprintf(stderr, "replay: %s\n", why);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The command line of build/train. */
 #include "trainer/options.h"
+#include "p2p/cli.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -227,8 +228,7 @@ train_settings train__options(int argc, char *argv[])
     static const struct argp parser = {options, parse, NULL, text, NULL, add_devices, NULL};
     command_line line = {.wants_overlap = false};
     train_defaults(&line.settings);
-    argp_err_exit_status = 2;
-    argp_parse(&parser, argc, argv, 0, NULL, &line);
+    p2p__cli_parse(&parser, argc, argv, 0, &line);
     if (!line.settings.world && !getenv("PAIRWISE_WORLD")) line.settings.world = "shm";
     return line.settings;
 }

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "p2p/cli.h"
+
 /* Above every character: no short form. */
 enum { KEY_CSV = 0x1000, KEY_JSON, KEY_TRACE };
 
@@ -42,6 +44,5 @@ const char *options_world(void)
 
 void options_parse(const struct argp *argp, int argc, char **argv, void *own)
 {
-    argp_err_exit_status = 2;
-    argp_parse(argp, argc, argv, 0, NULL, own);
+    p2p__cli_parse(argp, argc, argv, 0, own);
 }
