@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "p2p/spelling.h"
 #include "p2p/spin.h"
 #include "p2p/world.h"
 
@@ -132,15 +134,50 @@ static const struct {
     {"PAIRWISE_TRACE_ROOM", parse_room, offsetof(p2p_config, trace_room), "a size from 1M to 64G, such as 64M"},
 };
 
+/* Read elsewhere: by the launcher, the trainer and its kernels, the tests. */
+static const char *const others[] = {
+    "PAIRWISE_JOB",         "PAIRWISE_TRACE",        "PAIRWISE_DEVICE",       "PAIRWISE_CACHE",
+    "PAIRWISE_KERNEL_FAIL", "PAIRWISE_KERNEL_LANES", "PAIRWISE_KERNEL_PLAIN", "PAIRWISE_KERNEL_SAMPLES",
+    "PAIRWISE_BUILD",       "PAIRWISE_LONG",         "PAIRWISE_COURSE",       "PAIRWISE_RANDOM_PROGRAMS",
+};
+
+enum { VARIABLES = sizeof variables / sizeof *variables, OTHERS = sizeof others / sizeof *others };
+
+static bool is_known(const char *name, const char *const known[])
+{
+    while (*known && strcmp(*known, name) != 0) known++;
+    return *known;
+}
+
+/* A setting whose name is mistyped would change nothing, silently. */
+static bool are_known(char *why, size_t why_bytes)
+{
+    const char *known[VARIABLES + OTHERS + 1] = {NULL};
+    for (size_t i = 0; i < VARIABLES; i++) known[i] = variables[i].name;
+    for (size_t i = 0; i < OTHERS; i++) known[VARIABLES + i] = others[i];
+    for (char **at = environ; at && *at; at++) {
+        char name[64];
+        if (strncmp(*at, "PAIRWISE_", 9) != 0) continue;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(*at, "="), *at);
+        if (is_known(name, known)) continue;
+        const char *nearest = p2p__nearest(name, known);
+        snprintf(why, why_bytes, "there is no variable %s%s%s%s\n  try: unset %s; the README lists what there is", name,
+                 nearest ? ": did you mean " : "", nearest ? nearest : "", nearest ? "?" : "", name);
+        return false;
+    }
+    return true;
+}
+
 p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes)
 {
+    if (!are_known(why, why_bytes)) return P2P_ERR_ARG;
     *config = (p2p_config){.world = "socket",
                            .eager = (size_t)64 << 10,
                            .direct = CONFIG_BY_CORES,
                            .unexpected_max = (size_t)256 << 20,
                            .check = true,
                            .trace_room = (size_t)64 << 20};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+    for (size_t i = 0; i < VARIABLES; i++) {
         const char *text = getenv(variables[i].name);
         if (!text || variables[i].parse(text, (char *)config + variables[i].offset)) continue;
         snprintf(why, why_bytes, "%s=%s is not valid: it takes %s", variables[i].name, text, variables[i].accepts);

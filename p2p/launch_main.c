@@ -13,6 +13,7 @@
 #include "p2p/control.h"
 #include "p2p/init.h"
 #include "p2p/launch.h"
+#include "p2p/program.h"
 
 enum { KEY_WORLD = 256, KEY_NETWORK, KEY_STRICT, KEY_TAG, KEY_ORDERED, KEY_TIMEOUT, KEY_TRACE, KEY_DEBUG, KEY_WRAP };
 
@@ -94,7 +95,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_WRAP: split_words(state, arg, &c->wrap); break;
     case ARGP_KEY_ARGS: c->program = state->argv + state->next; break;
     case ARGP_KEY_END:
-        if (!c->plan.size) argp_error(state, "how many ranks? say -n N");
+        if (!c->plan.size)
+            argp_error(state, "how many ranks? say launch -n 4 %s", c->program ? c->program[0] : "PROGRAM");
         if (!c->program) argp_error(state, "which program? launch -n N PROGRAM ARGS...");
         if (c->plan.debug_rank >= c->plan.size)
             argp_error(state, "--debug %d: there are only %d ranks", c->plan.debug_rank, c->plan.size);
@@ -134,6 +136,14 @@ static int start_program(void *arg, int rank, int control, int board_fd, board *
     return 127;
 }
 
+/* What is started first on a rank: the debugger, the wrapper, or else the program. */
+static bool can_start(const command *c, char *why, size_t bytes)
+{
+    bool wrapped = c->wrap.we_wordc > 0;
+    if (c->plan.debug_rank >= 0 && !p2p__program_check("gdb", why, bytes)) return false;
+    return p2p__program_check(wrapped ? c->wrap.we_wordv[0] : c->program[0], why, bytes);
+}
+
 static int usage_error(const char *why)
 {
     fprintf(stderr, "pairwise: %s\n", why);
@@ -144,10 +154,14 @@ int main(int argc, char **argv)
 {
     static const struct argp parser = {options, parse, "PROGRAM [ARGS...]", text, NULL, NULL, NULL};
     command c = {.plan = {.debug_rank = -1, .child = start_program, .arg = &c}};
-    char why[400];
+    char why[2000];
     p2p__cli_parse(&parser, argc, argv, ARGP_IN_ORDER, &c);
     if (p2p__inside_job()) return usage_error("this is a rank already: a launch inside a launch cannot work");
     if (p2p__plan_settings(&c.plan, why, sizeof why)) return usage_error(why);
+    if (!can_start(&c, why, sizeof why)) {
+        usage_error(why);
+        return 127;
+    }
     c.plan.program = c.program[0];
     p2p_err err;
     int status = p2p__run_job(&c.plan, &err);

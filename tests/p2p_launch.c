@@ -249,6 +249,10 @@ Test(p2p, bad_settings_are_named)
         {2, "PAIRWISE_STRICT=perhaps exec $L -n 2 $T/right/actor exit 0 0", "PAIRWISE_STRICT"},
         {2, "PAIRWISE_EAGER=-1 exec $L -n 2 $T/right/actor exit 0 0", "PAIRWISE_EAGER"},
         {2, "PAIRWISE_WORLD=moon exec $L -n 2 $T/right/actor exit 0 0", "moon"},
+        {2, "PAIRWISE_TIMOUT=1 exec $L -n 2 $T/right/actor exit 0 0", "did you mean PAIRWISE_TIMEOUT?"},
+        {2, "PAIRWISE_WORDL=shm exec $L -n 2 $T/right/actor exit 0 0", "did you mean PAIRWISE_WORLD?"},
+        {2, "PAIRWISE_SOMETHING_ELSE=1 exec $L -n 2 $T/right/actor exit 0 0", "PAIRWISE_SOMETHING_ELSE"},
+        {0, "PAIRWISE_DEVICE=cpu PAIRWISE_CACHE=/tmp exec $L -n 2 $T/right/actor exit 0 0", NULL},
     };
 
     expect_outcomes(list, COUNT(list));
@@ -269,7 +273,14 @@ Test(p2p, status_127_for_a_program_that_cannot_start)
     static const outcome list[] = {
         {127, "exec $L -n 3 ./no/such/program", "no/such/program"},
         {127, "exec $L -n 3 no-such-program-on-the-path", "no-such-program-on-the-path"},
-        {127, "exec $L -n 3 tests/p2p_launch.c", "tests/p2p_launch.c"},
+        {127, "exec $L -n 3 tests/p2p_launch.c", "compile it first"},
+        {127, "exec $L -n 3 README.md", "launch -n 4 build/examples/hello"},
+        {127, "exec $L -n 3 examples", "it is a folder"},
+        {127, "cd $T/right && exec $L -n 3 actor exit 0 0", "./actor"},
+        {127, "exec $L -n 3 --wrap 'no-such-wrapper -q' $T/right/actor exit 0 0", "no-such-wrapper"},
+        {127, "f=$(mktemp) && echo text >$f && chmod +x $f; $L -n 2 $f; s=$?; rm $f; exit $s",
+         "neither compiled nor a script"},
+        {127, "exec $L -n 2 /$(printf '%0200d' 1)/$(printf '%0200d' 2)/$(printf '%0200d' 3)", "0003: No such"},
     };
 
     expect_outcomes(list, COUNT(list));
@@ -322,6 +333,22 @@ Test(p2p, status_130_and_143_when_interrupted)
 Test(p2p, a_killed_launcher_leaves_nobody)
 {
     expect_interrupted(SIGKILL);
+}
+
+/* Each program of the project, and those of the trainer where they can be built. */
+Test(p2p, every_program_says_its_version_and_answers_h)
+{
+    static const char command[] = "for p in launch replay demo learn train bench/all_reduce bench/death bench/idle "
+                                  "bench/ping_pong bench/train; do"
+                                  "  p=$(dirname $L)/$p; test -x $p || continue;"
+                                  "  $p --version | grep -q '^Pairwise .*, build ' || { echo $p --version; exit 1; };"
+                                  "  $p -h | grep -q '^Usage:' || { echo $p -h; exit 1; };"
+                                  "done";
+    process_result result;
+
+    shell_run(command, NULL, &result);
+    cr_expect_eq(result.status, 0, "%s%s", result.out, result.err);
+    process_free(&result);
 }
 
 Test(p2p, help_goes_to_stdout)
