@@ -33,10 +33,12 @@ static progress look(void)
 static const char *failure_in_words(const char *key)
 {
     static const char *const words[][2] = {
-        {"compile", "does not compile"},   {"link", "cannot be linked"},    {"todo", "not all of it is written"},
-        {"deadlock", "deadlock"},          {"crash", "a rank crashed"},     {"overrun", "touches memory it may not"},
-        {"timeout", "takes too long"},     {"error", "a call failed"},      {"leak", "something was left over"},
-        {"returned", "returned an error"}, {"checker", "could not be run"},
+        {"compile", "does not compile"},      {"link", "cannot be linked"},
+        {"todo", "not all of it is written"}, {"deadlock", "deadlock"},
+        {"crash", "a rank crashed"},          {"overrun", "touches memory it may not"},
+        {"timeout", "takes too long"},        {"error", "a call failed"},
+        {"leak", "something was left over"},  {"waiting", "a request was not waited for"},
+        {"returned", "returned an error"},    {"checker", "could not be run"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(key, words[i][0]) == 0) return words[i][1];

@@ -58,6 +58,24 @@ bool check_fail(const check_case *c, const char *key, const char *format, ...)
     return false;
 }
 
+static void add_to_failure(learn_result *result, const char *words)
+{
+    char *both = learn_format("%s %s", result->broke, words);
+    free(result->broke);
+    result->broke = both;
+}
+
+void check_also(const check_case *c, const char *format, ...)
+{
+    char text[1000];
+    va_list args;
+    (void)c;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (judged.result->state == LEARN_FAILED) add_to_failure(judged.result, text);
+}
+
 /* ---- What was reported ---- */
 
 static const check_record *report_of(const check_case *c, int rank, const char *name)
@@ -195,7 +213,7 @@ static bool all_waited_for(const learn_world *w, const check_case *c, learn_resu
                          "p2p_irecv needs a p2p_wait before its buffer may be touched, and before %s returns.",
                          rank, *where ? ": " : "", where, call_of(w, c));
         learn_note_place(result, w->e, where);
-        learn_fail(result, "leak", "", text);
+        learn_fail(result, "waiting", "", text);
         free(where);
         free(text);
         return false;
@@ -216,13 +234,6 @@ static bool all_received(const check_case *c, learn_text *words)
             return false;
         }
     return true;
-}
-
-static void add_to_failure(learn_result *result, const char *words)
-{
-    char *both = learn_format("%s %s", result->broke, words);
-    free(result->broke);
-    result->broke = both;
 }
 
 /* In a case that fails on purpose: a rank whose calls failed must return an error too. */

@@ -40,8 +40,11 @@ static const struct {
     /* Undefined behaviour */
     {"null pointer", "crash", "uses a NULL pointer", ""},
     {"division by zero", "crash", "divides by zero", ""},
+    {"signed integer overflow", "overflow", "computes a number that its type cannot hold",
+     "Count elements and bytes in size_t."},
     {"out of bounds for type", "overrun", "uses an index that its array has not", ""},
-    {"misaligned", "overrun", "uses a pointer that does not lie where its type may lie", ""},
+    {"misaligned", "misaligned", "uses a pointer that does not lie where its type may lie",
+     "A pointer to char counts bytes: element i lies i * dtype_size(dtype) bytes further on."},
     {"insufficient space", "overrun", "uses memory beyond the end of an object", ""},
 };
 
@@ -83,7 +86,7 @@ static bool is_own_file(const learn_exercise *e, const char *place)
 static bool is_public(const char *function)
 {
     return (strncmp(function, "p2p_", 4) == 0 || strncmp(function, "dtype_", 6) == 0 ||
-            strncmp(function, "coll_", 5) == 0) &&
+            strncmp(function, "coll_", 5) == 0 || strncmp(function, "ring_", 5) == 0) &&
            !strstr(function, "__");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The test of exercise 10: values at every root, everyone else's buffer as it was, one message from each. */
 #include "exercises/exercises.h"
-#include "tests/exercises/expected.h"
+#include "tests/exercises/made_of.h"
 
 #pragma weak my_reduce
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The test of exercise 12: shards of any length, both ways, from and to any root. */
 #include "exercises/exercises.h"
-#include "tests/exercises/expected.h"
+#include "tests/exercises/made_of.h"
 
 #pragma weak my_scatter
 #pragma weak my_gather
@@ -198,6 +198,22 @@ static bool elements_for_bytes(const check_case *c)
     return false;
 }
 
+/* Is only the beginning of a shard there, and nothing behind it? The shard is elements [first, first + length) of a report. */
+static bool cut_short(const check_case *c, int whose, int rank, const char *name, size_t first, check_want *should)
+{
+    made_of m = {c, rank, "", name, first, length_of(c, whose), c->dtype, OP_SUM, should};
+    size_t right = 0;
+    while (right < m.length && made_of_got(&m, first + right) == should(c, rank, first + right)) right++;
+    if (!right || right == m.length) return false;
+    size_t after = right == m.length / dtype_size(c->dtype) && right + 1 < m.length ? right + 1 : right;
+    for (size_t i = first + after; i < first + m.length; i++)
+        if (made_of_got(&m, i) != 0) return false; /* one element may be half right */
+    return !check_fail(c, "beginning",
+                       "Of rank %d's shard only the first %zu of %zu elements are there; nothing came behind "
+                       "them.%s",
+                       whose, right, m.length, made_of_unit(&m, right));
+}
+
 /* Where in the root's whole a wrong shard was taken from, if that can be told: at least 3 elements. */
 static bool found_elsewhere(const check_case *c, int rank, size_t *begin)
 {
@@ -222,11 +238,24 @@ static bool scatter_values(const check_case *c)
             return check_fail(
                 c, rank == c->root ? "own" : "missed", "Nothing came into rank %d's shard.%s", rank,
                 rank == c->root ? " It is the root, and has a shard of its own, which only has to be copied." : "");
+        if (cut_short(c, rank, rank, "shard", 0, want_shard)) return false;
         if (!found_elsewhere(c, rank, &begin)) continue;
         return check_fail(c, "offset",
                           "Rank %d has elements %zu to %zu of the whole; its shard begins at element %zu, because the "
                           "shards before it have so many elements together.",
                           rank, begin, begin + length - 1, begin_of(c, rank));
+    }
+    return false;
+}
+
+/* Where rank q's shard lies in the root's whole, if not where it belongs: at least 2 elements. */
+static bool lies_elsewhere(const check_case *c, int q, size_t *place)
+{
+    size_t length = length_of(c, q), all = begin_of(c, c->ranks);
+    for (*place = 0; length >= 2 && *place + length <= all; ++*place) {
+        size_t same = 0;
+        while (same < length && check_element(c, c->root, "whole", *place + same) == check_value(c, q, same)) same++;
+        if (same == length && *place != begin_of(c, q)) return true;
     }
     return false;
 }
@@ -243,8 +272,14 @@ static int found_there(const check_case *c, int q)
     return -1;
 }
 
+static const char *is_last(const check_case *c, int q)
+{
+    return q == c->ranks - 1 && c->ranks > 1 ? " It is the last rank's: does the loop come to it?" : "";
+}
+
 static bool gather_values(const check_case *c)
 {
+    size_t place;
     if (check_values(c, "values", "whole", NULL, count_whole, want_whole)) return true;
     if (elements_for_bytes(c)) return false;
     for (int q = 0; q < c->ranks; q++) {
@@ -252,13 +287,19 @@ static bool gather_values(const check_case *c)
         int there = found_there(c, q);
         if (!length || expected_holds(c, c->root, "whole", begin, length, want_whole)) continue;
         if (expected_holds(c, c->root, "whole", begin, length, zero))
-            return check_fail(c, q == c->root ? "own" : "missed", "Rank %d's shard is missing in the whole.%s", q,
-                              q == c->root ? " It is the root's own: it only has to be copied." : "");
+            return check_fail(c, q == c->root ? "own" : "missed", "Rank %d's shard is missing in the whole.%s%s", q,
+                              q == c->root ? " It is the root's own: it only has to be copied." : "", is_last(c, q));
+        if (cut_short(c, q, c->root, "whole", begin, want_whole)) return false;
         if (there >= 0 && there != q)
             return check_fail(c, "order",
                               "Where rank %d's shard belongs, from element %zu on, lies rank %d's. The place of a "
                               "shard follows from who sent it, not from when it came.",
                               q, begin, there);
+        if (lies_elsewhere(c, q, &place))
+            return check_fail(c, "place",
+                              "Rank %d's shard lies from element %zu of the whole on; it belongs from element %zu on, "
+                              "because the shards before it have so many elements together.",
+                              q, place, begin);
     }
     return false;
 }

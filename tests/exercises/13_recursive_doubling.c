@@ -31,22 +31,52 @@ static bool is_power_of_two(int n)
     return (n & (n - 1)) == 0;
 }
 
-/* What the other ranks have been told is right, only those beyond the largest power of two were forgotten. */
-static bool outsiders_forgotten(const check_case *c)
+/* What the other ranks have been told is right, only those beyond the largest power of two have something else. */
+static bool outsiders_wrong(const check_case *c, int power)
 {
-    int power = 1 << expected_log2_down(c->ranks);
     for (int rank = 0; rank < c->ranks; rank++)
         if (expected_holds(c, rank, "buf", 0, c->count, expected_reduced) != (rank < power)) return false;
     return power < c->ranks;
 }
 
+/* They were sent something, but too early. */
+static bool sent_too_early(const check_case *c, int power)
+{
+    if (!check_sent(c, power).messages_received || expected_holds(c, power, "buf", 0, c->count, expected_own))
+        return false;
+    if (!expected_explain(c, power, "", "buf", 0, c->count)) return false;
+    check_also(c, "The ranks below %d have the result: rank %d was sent its own too early, before it was complete%s.",
+               power, power, c->op == OP_MEAN ? " and divided" : "");
+    return true;
+}
+
+/* A part of a rank outside is in everyone's result twice: only that. */
+static bool outsiders_twice(const check_case *c, int power)
+{
+    char some[100];
+    made_of m = {c, 0, "", "buf", 0, c->count, c->dtype, c->op, expected_own};
+    made_of_mix mix;
+    unsigned outside = made_of_all(&m) & ~((1u << power) - 1);
+    double right = c->op == OP_MEAN ? 1.0 / c->ranks : 1;
+    if (!outside || (c->op != OP_SUM && c->op != OP_MEAN) || !made_of_weights(&m, &mix)) return false;
+    if (made_of_set(&m, &mix, 2 * right) != outside || made_of_set(&m, &mix, right) != (made_of_all(&m) & ~outside))
+        return false;
+    return !check_fail(c, "outside_twice",
+                       "Rank 0 has what %s had in its %s twice. That stands outside the butterfly: its buffer must be "
+                       "combined once, by one rank, before the first round.",
+                       expected_ranks(some, sizeof some, outside), op_name(c->op));
+}
+
 static bool explain(const check_case *c)
 {
-    if (!outsiders_forgotten(c)) return false;
+    int power = 1 << expected_log2_down(c->ranks);
+    if (outsiders_twice(c, power)) return true;
+    if (!outsiders_wrong(c, power)) return false;
+    if (sent_too_early(c, power)) return true;
     check_fail(c, "unfold",
                "The ranks below %d have the result; those from %d on, which stand outside the butterfly, have not: "
                "somebody must send it to them at the end.",
-               1 << expected_log2_down(c->ranks), 1 << expected_log2_down(c->ranks));
+               power, power);
     return true;
 }
 

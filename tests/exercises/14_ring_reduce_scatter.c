@@ -8,6 +8,9 @@
 
 enum { RING = 0 }; /* a variant: the ring; any other: my_chunk alone, for so many ranks */
 
+/* More elements than an int can count. */
+#define MANY ((size_t)5 * 1000 * 1000 * 1000 + 3)
+
 static const enum op ops[] = {OP_SUM, OP_MIN, OP_MEAN, OP_MAX};
 
 static void add(check_plan *plan, size_t count, int turn)
@@ -37,6 +40,7 @@ static void cases(check_plan *plan)
     static const int ranks[] = {8, 5, 3};
     check_world(plan, 1, false, NULL);
     add_chunks(plan, 10, 4);
+    add_chunks(plan, MANY, CHECK_MAX_RANKS);
     for (int n = 1; n <= CHECK_MAX_RANKS; n++)
         for (size_t count = 0; count < 3; count++) add_chunks(plan, count * (size_t)n / 2 + count, n);
     check_matrix(plan, add_cases);
@@ -89,6 +93,14 @@ static double chunk_of(const check_case *c, int q, int what)
     return check_element(c, 0, "chunks", BOTH * (size_t)q + (size_t)what);
 }
 
+/* What is said of a count that no int can hold. */
+static const char *overflow(const check_case *c)
+{
+    return c->count > UINT32_MAX
+               ? " That many do not fit into an int: all of it must be counted in size_t, products too."
+               : "";
+}
+
 static void judge_chunks(const check_case *c)
 {
     int n = c->variant;
@@ -98,8 +110,8 @@ static void judge_chunks(const check_case *c)
     if (sum >= 0 && sum < count) {
         check_fail(c, "lost",
                    "The %d chunks that my_chunk makes of %zu elements have %.0f together, so %.0f belong%s to nobody. "
-                   "%zu = %zu * %d + %zu: that many of the first chunks have one element more.",
-                   n, c->count, sum, count - sum, count - sum == 1 ? "s" : "", c->count, each, n, longer);
+                   "%zu = %zu * %d + %zu: that many of the first chunks have one element more.%s",
+                   n, c->count, sum, count - sum, count - sum == 1 ? "s" : "", c->count, each, n, longer, overflow(c));
         return;
     }
     for (int q = 0; q < n; q++) {
@@ -108,9 +120,9 @@ static void judge_chunks(const check_case *c)
         check_fail(c, "chunk",
                    "my_chunk(%zu, %d, %d) says first %.0f, length %.0f; it is first %zu, length %zu. %zu = %zu * %d + "
                    "%zu: each chunk has %zu element%s, the first %zu of them one more, and each begins where the one "
-                   "before it ends.",
+                   "before it ends.%s",
                    c->count, n, q, chunk_of(c, q, FIRST), chunk_of(c, q, LENGTH), first, length, c->count, each, n,
-                   longer, each, each == 1 ? "" : "s", longer);
+                   longer, each, each == 1 ? "" : "s", longer, overflow(c));
         return;
     }
 }
@@ -155,6 +167,7 @@ static bool values(const check_case *c)
         size_t begin = ring_begin(c->count, c->ranks, rank);
         if (expected_explain(c, rank, of, "buf", begin, ring_length(c->count, c->ranks, rank))) break;
     }
+    ring_also_steps(c, 1);
     return false;
 }
 

@@ -78,8 +78,34 @@ static bool misplaced(const check_case *c, int rank, int chunk, int *other)
     return false;
 }
 
+/* Only the elements behind the last whole chunk are as they were. */
+static bool remainder_lost(const check_case *c)
+{
+    size_t n = (size_t)c->ranks, covered = c->count / n * n;
+    if (covered == c->count || !check_sent(c, 0).messages_sent) return false;
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (!expected_holds(c, rank, "buf", covered, c->count - covered, expected_own)) return false;
+    return !check_fail(c, "lost",
+                       "The end of the buffer is as it was, from element %zu on: %zu = %zu * %d + %zu, so if each "
+                       "of the %d chunks has %zu element%s, %zu belong%s to nobody.",
+                       covered, c->count, c->count / n, c->ranks, c->count % n, c->ranks, c->count / n,
+                       c->count / n == 1 ? "" : "s", c->count % n, c->count % n == 1 ? "s" : "");
+}
+
+/* Of what came, only the beginning is there: the length was in another unit. */
+static bool cut_short(const check_case *c, int rank, int chunk)
+{
+    size_t begin = ring_begin(c->count, c->ranks, chunk), length = ring_length(c->count, c->ranks, chunk), right = 0;
+    made_of m = {c, rank, "", "buf", begin, length, c->dtype, OP_SUM, want};
+    while (right < length && check_element(c, rank, "buf", begin + right) == want(c, rank, begin + right)) right++;
+    if (!right || right == length || rank == chunk || !*made_of_unit(&m, right)) return false;
+    return !check_fail(c, "beginning", "Of chunk %d only the first %zu of %zu elements have come to rank %d.%s", chunk,
+                       right, length, rank, made_of_unit(&m, right));
+}
+
 static bool explain(const check_case *c, int rank, int chunk)
 {
+    if (cut_short(c, rank, chunk)) return false;
     int other, whose = version(c, rank, chunk), steps = (rank - chunk + c->ranks) % c->ranks;
     if (whose < 0 && misplaced(c, rank, chunk, &other))
         return check_fail(c, "place",
@@ -103,12 +129,18 @@ static bool explain(const check_case *c, int rank, int chunk)
                       rank, chunk, whose, chunk);
 }
 
+static void explain_first(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        for (int chunk = 0; chunk < c->ranks; chunk++)
+            if (!explain(c, rank, chunk)) return;
+}
+
 static bool values(const check_case *c)
 {
     if (check_values(c, "values", "buf", "before", NULL, want)) return true;
-    for (int rank = 0; rank < c->ranks; rank++)
-        for (int chunk = 0; chunk < c->ranks; chunk++)
-            if (!explain(c, rank, chunk)) return false;
+    if (!remainder_lost(c)) explain_first(c);
+    ring_also_steps(c, 1);
     return false;
 }
 

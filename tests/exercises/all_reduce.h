@@ -5,7 +5,7 @@
 #ifndef PAIRWISE_TESTS_EXERCISES_ALL_REDUCE_H
 #define PAIRWISE_TESTS_EXERCISES_ALL_REDUCE_H
 
-#include "tests/exercises/expected.h"
+#include "tests/exercises/made_of.h"
 
 typedef p2p_err all_reduce_function(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 

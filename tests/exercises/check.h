@@ -12,7 +12,7 @@
  *
  *      both sides   check_world, check_matrix, check_add; check_value, check_fraction
  *      in a rank    check_report, check_number, check_returned
- *      in learn     check_values, check_same_bits, check_number_of, check_traffic, check_sent, check_output, check_fail
+ *      in learn     check_values, check_same_bits, check_number_of, check_traffic, check_sent, check_output, check_fail, check_also
  */
 #ifndef PAIRWISE_TESTS_EXERCISES_CHECK_H
 #define PAIRWISE_TESTS_EXERCISES_CHECK_H
@@ -136,5 +136,8 @@ const char *check_output(const check_case *c, int rank);
  * lines are wrapped by learn. After a check_values or check_same_bits that returned false the table stays, and this key and
  * these words take the place of theirs. */
 bool check_fail(const check_case *c, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Add a sentence to the failure that is noted. */
+void check_also(const check_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -9,7 +9,7 @@
 #ifndef PAIRWISE_TESTS_EXERCISES_RING_CONTRACT_H
 #define PAIRWISE_TESTS_EXERCISES_RING_CONTRACT_H
 
-#include "tests/exercises/expected.h"
+#include "tests/exercises/made_of.h"
 
 /* ---- Both sides ---- */
 
@@ -81,6 +81,27 @@ static inline bool ring_bytes(const check_case *c, int laps)
                           rank, sent / buffer, c->ranks, share, steps);
     }
     return true;
+}
+
+/* Values are wrong. If a rank made another number of steps than there are, say that as well. */
+static inline void ring_also_steps(const check_case *c, int laps)
+{
+    unsigned long long steps = (unsigned long long)laps * ((unsigned long long)c->ranks - 1), made = 0;
+    bool same = true;
+    for (int rank = 0; rank < c->ranks; rank++) {
+        if (rank && check_sent(c, rank).messages_sent != made) same = false;
+        made = check_sent(c, rank).messages_sent;
+    }
+    if (c->ranks == 1 || !same || made == steps) return;
+    if (!made)
+        check_also(c, "No rank has sent anything%s.",
+                   c->count < (size_t)c->ranks
+                       ? ": with fewer elements than ranks there are chunks of one element, and "
+                         "they go round like all others"
+                       : "");
+    else if (made > steps || c->count >= (size_t)c->ranks) /* empty chunks may be left out */
+        check_also(c, "Each rank sent %llu message%s; there are %s(n-1) = %llu steps.", made, made > 1 ? "s" : "",
+                   laps == 2 ? "2" : "", steps);
 }
 
 static inline bool ring_messages(const check_case *c, int laps)
