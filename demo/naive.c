@@ -86,7 +86,10 @@ static void draw(const show *s, double share)
     screen_put(FROM + LANE + 3, hub, STYLE_WHOLE, " rank 0 ");
     screen_put(FROM + LANE + 12, hub, STYLE_PLAIN, "%s", is_inward(s) ? "adds them up" : "has the sum");
     int waiting = count_waiting(s);
-    screen_put(2, under, waiting ? STYLE_BAD : STYLE_PLAIN, "%d of %d ranks can only wait", waiting, s->n);
+    if (waiting)
+        screen_put(2, under, STYLE_BAD, "%d of %d ranks can only wait", waiting, s->n);
+    else
+        screen_put(2, under, STYLE_PLAIN, "no rank has to wait");
     draw_bar(under + 2, "through rank 0", s->hub, total, STYLE_BAD);
     draw_bar(under + 3, "through any other rank", 2 * s->part.bytes, total, STYLE_SENT);
     draw_bar(under + 4, "a ring: through each rank", 4 * s->part.bytes * (s->n - 1) / s->n, total, STYLE_SENT);

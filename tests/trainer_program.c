@@ -171,6 +171,45 @@ Test(output, draws_a_timeline)
     process_free(&result);
 }
 
+/* Sum of what follows `key` in the lines that have all of `parts`. */
+static double sum_in(const char *file, const char *const parts[], const char *key)
+{
+    static char line[1 << 16];
+    double sum = 0;
+    FILE *from = fopen(in_folder(file), "re");
+    cr_assert(from != NULL, "%s is missing", file);
+    while (fgets(line, sizeof line, from)) {
+        bool all = true;
+        for (int i = 0; parts[i]; i++) all = all && strstr(line, parts[i]);
+        const char *at = all ? strstr(line, key) : NULL;
+        if (at) sum += strtod(at + strlen(key), NULL);
+    }
+    fclose(from);
+    return sum;
+}
+
+/* Milliseconds of rank 0: in a phase of the trace; by the device's own clock. */
+static double traced(const char *phase)
+{
+    char name[40];
+    snprintf(name, sizeof name, "\"name\":\"%s\"", phase);
+    return 1e-3 * sum_in("t.json", (const char *const[]){name, "\"cat\":\"phase\"", "\"tid\":1,", NULL}, "\"dur\":");
+}
+
+static double measured(const char *key)
+{
+    return sum_in("metrics.jsonl", (const char *const[]){"\"loss\":", NULL}, key);
+}
+
+Test(output, traces_what_the_device_does, .init = make_test_folder, .fini = remove_test_folder)
+{
+    must_work(SMALL "--quiet --out $D --trace $D/t.json");
+    cr_assert(measured("\"fwd_ms\":") > 0 && traced("forward") >= 0.9 * measured("\"fwd_ms\":"),
+              "forward: %g ms in the trace, the device took %g", traced("forward"), measured("\"fwd_ms\":"));
+    cr_assert(measured("\"bwd_ms\":") > 0 && traced("backward") >= 0.7 * measured("\"bwd_ms\":"),
+              "backward: %g ms in the trace, the device took %g", traced("backward"), measured("\"bwd_ms\":"));
+}
+
 Test(output, says_loudly_that_replicas_drift)
 {
     process_result result;

@@ -86,6 +86,15 @@ static p2p_err blame(train_runner *r, float scale)
                  : train_blame(r->comm, r->job->model, gradients, r->error);
 }
 
+/* Calls queue work and return: a trace of them would show a device that computes nothing and a host that waits for the
+ * others. So where a run is traced, a phase ends when the device is through with it; what is queued stays the same. */
+static p2p_err until_done(train_runner *r, enum train_mark mark)
+{
+    if (!p2p_layer_is_traced(r->comm)) return P2P_OK;
+    kernel_err err = kernel_event_wait(r->network->marks.at[mark]);
+    return err ? train__device_fail(r->network, err, r->error) : P2P_OK;
+}
+
 /* Change 3: all-reduce gradients. The next batch is filled while the device computes. */
 static p2p_err backward_and_sync(train_runner *r, size_t s, float scale, double *load_seconds)
 {
@@ -96,13 +105,11 @@ static p2p_err backward_and_sync(train_runner *r, size_t s, float scale, double 
         err = train_data_parallel_backward(r->replica, r->error);
     else
         err = train_backward(r->network, train_sync_ready, r->sync, r->error);
-    p2p_layer_phase_end(r->comm, "backward");
     double since = p2p_time(r->comm);
     if (!err && s + 1 < r->steps_left) err = load(r, s + 1);
     *load_seconds = p2p_time(r->comm) - since;
-    p2p_layer_phase_begin(r->comm, "sync");
-    if (!err && !r->replica) err = train_sync_wait(r->sync, &finite, r->error);
-    p2p_layer_phase_end(r->comm, "sync");
+    if (!err && !r->replica) err = train_sync_wait(r->sync, &finite, r->error); /* in it "sync" follows "backward" */
+    p2p_layer_phase_end(r->comm, "backward");
     return err || finite ? err : blame(r, scale);
 }
 
@@ -136,16 +143,18 @@ static p2p_err step(train_runner *r, size_t s)
     size_t images = images_of_all(r, s);
     float scale = 1.0f / (float)images; /* so that the sum over all ranks is the gradient of the mean of all losses */
     double load_seconds = 0;
-    p2p_layer_phase_begin(r->comm, "forward"); /* for traces: what the host does; the device follows */
+    p2p_layer_phase_begin(r->comm, "forward");
     p2p_err err = r->job->hooks.after_sync ? train__keep_statistics(r->network, r->error) : P2P_OK;
     if (!err) err = train_forward(r->network, scale, r->error);
+    if (!err) err = until_done(r, TRAIN_FORWARD_DONE);
     p2p_layer_phase_end(r->comm, "forward");
     if (!err) err = backward_and_sync(r, s, scale, &load_seconds);
     p2p_layer_phase_begin(r->comm, "optimiser");
     if (!err) err = call_after_sync(r);
     if (!err) err = train_update(r->network, &r->optimizer, r->step + 1, r->error);
-    if (!err) err = note(r, images, load_seconds); /* while the device updates */
+    if (!err) err = until_done(r, TRAIN_UPDATE_DONE);
     p2p_layer_phase_end(r->comm, "optimiser");
+    if (!err) err = note(r, images, load_seconds); /* while the device updates */
     if (err) return err;
     r->step++;
     r->position += images;

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "p2p/p2p_layer.h"
 #include "ring/ring.h"
 #include "trainer/network.h"
 
@@ -221,16 +222,24 @@ static p2p_err reduce_bucket(train_sync *sync, bucket *b, bool *finite, train_er
     return give_back(sync, b, error);
 }
 
+/* For traces: what follows is not hidden behind the backward pass. train_sync_wait ends the phase. */
+static double backward_ended(const train_sync *sync)
+{
+    p2p_layer_phase_end(sync->comm, "backward");
+    p2p_layer_phase_begin(sync->comm, "sync");
+    return p2p_time(sync->comm);
+}
+
 /* With `overlap` a bucket does not wait for those after it. */
 static p2p_err reduce_plainly(train_sync *sync, bool *finite, double *since, train_error *error)
 {
     bool overlap = sync->options.overlap;
     p2p_err err = P2P_OK;
     for (size_t i = 0; i < sync->count && !err && !overlap; i++) err = wait_ready(sync, &sync->buckets[i], error);
-    *since = p2p_time(sync->comm);
+    if (!overlap) *since = backward_ended(sync);
     for (size_t i = 0; i < sync->count && !err; i++) {
         if (overlap) err = wait_ready(sync, &sync->buckets[i], error);
-        if (overlap) *since = p2p_time(sync->comm);
+        if (overlap && i + 1 == sync->count) *since = backward_ended(sync);
         if (!err) err = reduce_bucket(sync, &sync->buckets[i], finite, error);
     }
     return err;
@@ -299,7 +308,7 @@ static p2p_err reduce_meanwhile(train_sync *sync, bool *finite, double *since, t
         sync->ready = b->pieces;
         if (!err) err = move(sync, false, finite, error);
     }
-    *since = p2p_time(sync->comm);
+    *since = backward_ended(sync);
     return err ? err : move(sync, true, finite, error);
 }
 
@@ -310,6 +319,7 @@ p2p_err train_sync_wait(train_sync *sync, bool *finite, train_error *error)
     p2p_err err = sync->background ? reduce_meanwhile(sync, &fine, &since, error)
                                    : reduce_plainly(sync, &fine, &since, error);
     sync->waited = p2p_time(sync->comm) - since;
+    p2p_layer_phase_end(sync->comm, "sync");
     if (!err) *finite = fine;
     return err;
 }

@@ -175,6 +175,13 @@ function drawStuck(view, at, g) {
   });
 }
 
+/* What a rank did last, as much of it as there is room for. */
+function fittingText(g, last, width) {
+  const [call] = last.call.split(' at '), [name] = call.split('(');
+  const texts = [last.call, call, name].map((part) => `${last.state} in ${part}`);
+  return texts.find((text) => g.measureText(text).width < width) || last.state;
+}
+
 /* What every rank was in when it ended. */
 function drawLastCalls(view, at, g) {
   if (!view.run.end || view.part.kind !== 'all' || view.time < view.run.end.time) return;
@@ -183,7 +190,7 @@ function drawLastCalls(view, at, g) {
   g.textBaseline = 'middle';
   view.run.end.ranks.forEach((last, rank) => {
     if (!last.call || at.lane < at.size * 0.9) return;
-    const text = `${last.state} in ${last.call}`, width = g.measureText(text).width + at.size, x = at.right - at.size * 0.6;
+    const text = fittingText(g, last, at.right - at.left), width = g.measureText(text).width + at.size, x = at.right - at.size * 0.6;
     g.fillStyle = COLOURS.paper;
     g.strokeStyle = last.inCycle ? COLOURS.vermillion : COLOURS.line;
     g.lineWidth = 2;

@@ -107,13 +107,22 @@ function findParts(run) {
   return [whole, ...list];
 }
 
-/* What is worth looking at first: the program's own phases, one in the middle; of the collectives on the longest buffer
- * the last one, which has warmed up; else all. */
+/* Of several phases with messages the one in the middle of those with the name of the first; of many, whose messages are
+ * not looked for in advance, the first in which something is sent. */
+function usualPhase(run, parts) {
+  const phases = parts.filter((p) => p.kind === 'phase' && p.first.level === 0);
+  if (phases.length > MOST_PHASES) return phases.find((p) => run.messages.some((m) => isIn(p, m)));
+  const moving = phases.filter((p) => p.messages.length);
+  const named = moving.filter((p) => p.name === moving[0].name);
+  return named[named.length >> 1];
+}
+
+/* What is worth looking at first: a phase of the program's own; of the collectives on the longest buffer the last one,
+ * which has warmed up; else all. */
 function usualPart(run, parts) {
   if (run.end) return parts[0];
-  const phases = parts.filter((p) => p.kind === 'phase' && p.first.level === 0);
-  const named = phases.filter((p) => p.name === phases[0].name);
-  if (named.length) return named[named.length >> 1];
+  const phase = usualPhase(run, parts);
+  if (phase) return phase;
   const size = (p) => (p.first ? p.first.count * (ELEMENT[p.first.dtype] || 1) : 0);
   let best = parts[0];
   for (const p of parts) if (p.kind === 'collective' && p.bytes > 0 && size(p) >= size(best)) best = p;

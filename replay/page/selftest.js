@@ -60,8 +60,16 @@ function walk(most) {
   return { stops: forth.length - 1, changes, same };
 }
 
+/* Pixels by which something sticks out of the window; the table and code boxes scroll by themselves. */
+function sticksOut() {
+  const boxes = [...document.querySelectorAll('header *, footer *, .view, aside, section')];
+  return Math.ceil(Math.max(0, ...boxes.map((box) => box.getBoundingClientRect().right - innerWidth)));
+}
+
 function selftest() {
   const view = main(), result = { ready: Math.round(player.ready), parts: view.parts.length, ranks: view.run.ranks };
+  result.opens = view.part.messages.length > 0 ? 'moving' : 'blank';
+  result.out = sticksOut();
   const { problems } = matrixProblems(view.run);
   result.messages = view.run.messages.length;
   result.received = view.run.messages.filter((m) => m.received >= 0).length;

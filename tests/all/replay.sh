@@ -70,6 +70,18 @@ in_small_windows() { # NAME...
     done
 }
 
+# 420 pixels wide: the browser's windows are 500 at least, so each is 1.19 of its own.
+narrow() { # NAME...
+    local name
+    for name in "$@"; do
+        browser --window-size=500,900 --force-device-scale-factor=1.19 --dump-dom \
+            "file://$PWD/$R/$name.html#selftest" >"$work/dom" 2>"$work/console"
+        grep -q '"out":0,' "$work/dom" && silent || { echo "$name: $(grep -o '"out":[0-9]*' "$work/dom")"; return 1; }
+    done
+}
+
+opens_moving() { selftest "$R/$1.html" && found '"opens":"moving"'; }
+
 # The selftest's numbers against the file: messages are arrows that begin, received ones those that end.
 arrows_equal() { # TRACE
     local sent received
@@ -126,6 +138,7 @@ check "the page of a ring of 16: under 2 MB" small
 check "the page of naive on a network is made" page naive bench --ranks 4 --algorithm naive --network 10GbE
 check "the page of a deadlock is made" page deadlock "$B/launch" -n 4 --trace "$R/deadlock.json" "$B/examples/deadlock"
 check "the page of a long run is made" page long "$B/bench/ping_pong" --world socket --min 8 --max 8 --iters 50000
+check "the page of a training is made" page training "$B/train" --train-limit 64 --test-limit 8 --batch 8 --quiet
 check "two traces, one page" "$B/replay" "$R/ring4.json" "$R/naive.json" -o "$R/two.html"
 check "the same trace twice" "$B/replay" "$R/ring4.json" "$R/ring4.json" -o "$R/same.html"
 
@@ -144,7 +157,9 @@ else
     check "a long run: smooth" smooth
     check "two traces: the first difference" in_both two 'message 1 of rank 0: mine sends chunk 3, 256 KiB to rank 1'
     check "the same trace twice: no difference" in_both same '"difference":"none"'
-    check "small windows" in_small_windows ring16 two deadlock
+    check "small windows" in_small_windows ring16 two deadlock training
+    check "420 pixels: nothing sticks out" narrow ring16 two deadlock training
+    check "a training opens on something that moves" opens_moving training
     check "a page that asks somebody would be found out" asking_is_seen
     check "picture: a ring of 4" picture ring4 '#step=3' ring4
     check "picture: a ring of 4, dark, by the clock" picture ring4 '#dark&clock=0.6' ring4-dark
