@@ -204,11 +204,31 @@ static void ask_to_be_woken(p2p_engine *engine, void *arg)
     m->asked = true;
 }
 
+static bool is_to_be_woken(const meeting *m)
+{
+    const p2p_engine *engine = m->comm->engine;
+    board_gate *gate = p2p__board_gate(engine->board, m->comm->context, m->number);
+    return atomic_load_explicit(&gate->asleep[engine->rank / 64], memory_order_relaxed) >> (engine->rank % 64) & 1;
+}
+
 static void need_no_waking(const meeting *m)
 {
     p2p_engine *engine = m->comm->engine;
     board_gate *gate = p2p__board_gate(engine->board, m->comm->context, m->number);
     atomic_fetch_and(&gate->asleep[engine->rank / 64], ~(UINT64_C(1) << (engine->rank % 64)));
+}
+
+/* As all_there, for a step function: its rank may go to sleep over something else, and has to be woken when all are. */
+static bool all_there_or_wake(meeting *m)
+{
+    bool asked = is_to_be_woken(m);
+    if (!all_there(m) && !asked) {
+        ask_to_be_woken(m->comm->engine, m);
+        asked = true;
+    }
+    if (!all_there(m)) return false;
+    if (asked) need_no_waking(m);
+    return true;
 }
 
 static p2p_err wait_for(p2p_comm *comm, meeting *m)
@@ -297,6 +317,15 @@ p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
     return m.differ < 0 ? P2P_OK : differ(comm, &m);
 }
 
+p2p_err p2p__agree_settle(p2p_comm *comm)
+{
+    if (comm->agreed || comm->settled) return P2P_OK;
+    meeting m = agreement(comm, comm->posted);
+    settle(&m);
+    comm->settled = true;
+    return m.differ < 0 ? P2P_OK : differ(comm, &m);
+}
+
 p2p_err p2p_layer_agree(p2p_comm *comm)
 {
     if (comm->agreed) return P2P_OK;
@@ -336,7 +365,8 @@ p2p_err p2p_layer_test_agree(p2p_comm *comm, uint64_t number, bool *agreed)
     *agreed = !number || !comm->engine->config.check || comm->size == 1 || number <= comm->all_passed;
     if (*agreed) return P2P_OK;
     meeting m = agreement(comm, number);
-    *agreed = all_there(&m);
+    *agreed = all_there_or_wake(&m);
+    if (comm->engine->in_step) comm->engine->in_step->lacks_agreement = !*agreed;
     if (m.differ >= 0) return differ(comm, &m);
     if (*agreed && number == comm->all_passed + 1) comm->all_passed++;
     if (*agreed || !p2p__job_failed(comm->engine)) return P2P_OK;

@@ -68,8 +68,8 @@ static void add_members(p2p_engine *engine, const p2p_comm *comm, p2p_rank_set *
 
 static void add_candidates(p2p_engine *engine, p2p_request request, p2p_rank_set *set);
 
-/* A non-blocking collective moves on when one of its inner requests ends. With none under way it waits for the others to
- * agree, or for the one begun before it: then anybody may be the one. */
+/* A non-blocking collective moves on when one of its inner requests ends; and when the others have come to it, if it has asked
+ * for that. With none under way it waits for those, or for the one begun before it: then anybody may be the one. */
 static void add_inner(p2p_engine *engine, p2p_request request, p2p_rank_set *set)
 {
     const p2p_request *inner;
@@ -79,7 +79,7 @@ static void add_inner(p2p_engine *engine, p2p_request request, p2p_rank_set *set
         add_candidates(engine, inner[i], set);
         pending++;
     }
-    if (!pending) add_members(engine, request->comm, set);
+    if (!pending || request->lacks_agreement) add_members(engine, request->comm, set);
 }
 
 static void add_candidates(p2p_engine *engine, p2p_request request, p2p_rank_set *set)
@@ -204,7 +204,10 @@ static p2p_err step_one(p2p_engine *engine, p2p_request at, bool *done)
     p2p_clock *before = engine->clock;
     TRACE(engine, p2p__trace_step(engine, at));
     engine->clock = &at->clock;
+    engine->in_step = at;
+    at->lacks_agreement = false;
     p2p_err err = at->layer->step(at->comm, at->layer_state, done);
+    engine->in_step = NULL;
     engine->clock = before;
     TRACE(engine, p2p__trace_step(engine, NULL));
     return err;
@@ -223,10 +226,8 @@ static bool must_wait(p2p_engine *engine, p2p_request request)
     return false;
 }
 
-static p2p_err step_layers(p2p_engine *engine)
+static void step_each(p2p_engine *engine)
 {
-    if (engine->stepping) return P2P_OK;
-    engine->stepping = true;
     for (p2p_request at = engine->layers.head, next; at; at = next) {
         next = at->next;
         bool done = false;
@@ -238,7 +239,17 @@ static p2p_err step_layers(p2p_engine *engine)
         p2p__complete(at, err);
         TRACE(engine, p2p__trace_background(at));
     }
-    engine->stepping = false;
+}
+
+/* Until none can move: a step may end what another one, or itself, waits for, and nothing else would call that again. */
+static p2p_err step_layers(p2p_engine *engine)
+{
+    uint64_t before;
+    if (engine->in_step) return P2P_OK;
+    do {
+        before = engine->completed;
+        step_each(engine);
+    } while (engine->completed != before);
     return P2P_OK;
 }
 

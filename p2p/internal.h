@@ -64,6 +64,7 @@ struct p2p_operation {
     void *layer_state;
     const char *layer_name;
     uint64_t layer_number;
+    bool lacks_agreement; /* its last step asked in vain whether all are there */
     p2p_clock clock;
 
     p2p_packet packet; /* EAGER, REQUEST and PAYLOAD of a send; CLEAR of a receive. Not set before it is used. */
@@ -168,7 +169,8 @@ struct p2p_engine {
     size_t unexpected_count;
     uint64_t share;           /* of the room for messages nobody has asked for: a peer's; bytes */
     uint64_t moved;           /* bytes and frames that came in, to see whether anything did */
-    bool stepping;            /* inside a layer's step */
+    p2p_request in_step;      /* the layer whose step runs */
+    uint64_t completed;       /* requests, to see whether a step has ended what another one waits for */
     bool all_done, timed_out; /* everyone has said goodbye; a call of this rank has run into its time limit */
     uint64_t nudges_seen;
     uint64_t lost_since; /* a link closed under us and nobody has said why: since when, 0 if not */
@@ -367,6 +369,9 @@ void p2p__forget_line(void);
 /* Tell the others that this rank is in the open collective, and what it thinks it is: what its row shows. Some bytes may
  * go with it. */
 p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what);
+
+/* The open collective will not wait here: now whoever else does must learn that this rank has come. */
+p2p_err p2p__agree_settle(p2p_comm *comm);
 
 /* ---- alloc.c ---- */
 

@@ -53,7 +53,9 @@ p2p_err p2p_layer_request(p2p_comm *comm, const p2p_layer_ops *ops, void *state,
     if (!ops || !ops->step || !ops->waits_for || !out)
         return p2p__fail(comm, P2P_ERR_ARG, "a request needs step, waits_for and somewhere to put it");
     p2p_request request;
-    p2p_err err = p2p__request_new(comm, REQUEST_LAYER, NULL, 0, &request);
+    p2p_err err = p2p__agree_settle(comm);
+    if (err) return err;
+    err = p2p__request_new(comm, REQUEST_LAYER, NULL, 0, &request);
     if (err) return err;
     request->layer = ops;
     request->layer_state = state;

@@ -46,6 +46,7 @@ void p2p__complete(p2p_request request, p2p_err err)
 {
     request->err = err;
     request->done = true;
+    request->comm->engine->completed++;
 }
 
 bool p2p__take_back(p2p_request request)

@@ -3,6 +3,7 @@
  * success. And ranks that are stopped in the middle of a copy: PAIRWISE_TIMEOUT holds for the others. */
 #include "lab.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,8 +150,11 @@ static void stale_half(void)
 
 /* ---- A rank is stopped in the middle of a copy, and goes on later ---- */
 
+/* If the sender is to write a part of it, it has time to begin with that: it stops itself then. */
 static bool stop_sender(pid_t pid, void *to, uint64_t from, size_t bytes)
 {
+    for (double until = lab_now() + 0.2; !lab->flag[COPYING] && lab_state(pid) != 'T' && lab_now() < until;)
+        sched_yield();
     if (!lab->flag[COPYING]) kill(pid, SIGSTOP);
     lab_raise_flag(COPYING);
     return lab_pull(pid, to, from, bytes);
