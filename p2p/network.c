@@ -8,6 +8,7 @@
 #include "p2p/config.h"
 
 #define PICO 1e12
+#define MOST_LATENCY (60 * UINT64_C(1000000000)) /* ns; no network takes a minute */
 
 static const struct {
     const char *name;
@@ -84,7 +85,7 @@ static bool parse_field(char *field, p2p_network *network)
     if (!value) return find_profile(field, network);
     *value++ = 0;
     if (strcmp(field, "latency") == 0) {
-        if (!p2p__parse_duration(value, &ns)) return false;
+        if (!p2p__parse_duration(value, &ns) || ns > MOST_LATENCY) return false;
         network->latency_s = (double)ns * 1e-9;
         return true;
     }
@@ -124,19 +125,25 @@ static bool is_slow(const p2p_network *network, int from, int to)
            (to == network->slow_from && from == network->slow_to);
 }
 
+/* Up to eleven days: what would take longer could not be added up. */
+static uint64_t pico_of(double seconds)
+{
+    return (uint64_t)((seconds < 1e6 ? seconds : 1e6) * PICO + 0.5);
+}
+
 uint64_t p2p__network_message(const p2p_network *network, int from, int to, size_t bytes)
 {
     if (from == to) return 0;
     double seconds = network->latency_s + (double)bytes / network->bandwidth;
     if (is_slow(network, from, to)) seconds *= network->slow_factor;
-    return (uint64_t)(seconds * PICO + 0.5);
+    return pico_of(seconds);
 }
 
 uint64_t p2p__network_compute(const p2p_network *network, int rank, size_t bytes)
 {
     double seconds = (double)bytes / network->reduce;
     if (rank == network->straggler) seconds *= network->straggler_factor;
-    return (uint64_t)(seconds * PICO + 0.5);
+    return pico_of(seconds);
 }
 
 static uint64_t later(uint64_t a, uint64_t b)

@@ -10,7 +10,8 @@ FUZZ(trace)
     replay_trace trace;
     if (!replay_read_text((const char *)bytes, count, "it", &trace, why, sizeof why)) return 0;
     FILE *page = fopen("/dev/null", "we");
-    if (page) replay_page(page, &trace, &trace, "fuzzed", NULL);
+    if (page) replay_data(page, &trace);
+    if (page) replay_sources(page, (const replay_trace *const[]){&trace}, 1, NULL);
     if (page) fclose(page);
     replay_free(&trace);
     return 0;
