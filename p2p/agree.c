@@ -336,6 +336,14 @@ p2p_err p2p_layer_agree(p2p_comm *comm)
     return err;
 }
 
+/* This rank goes, with an error, from a meeting that others have not come to: its memory is no longer what they expect to read,
+ * so they must not find it there. */
+static void take_back(board_line *line, uint64_t number, unsigned step)
+{
+    atomic_store(&line->at, p2p__line_at(number, step));
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
 p2p_err p2p_layer_meet(p2p_comm *comm, unsigned step)
 {
     if (comm->size == 1) return P2P_OK;
@@ -345,6 +353,7 @@ p2p_err p2p_layer_meet(p2p_comm *comm, unsigned step)
     if (comm->agreed) m.hash = 0;
     atomic_store_explicit(&line->at, p2p__line_at(comm->posted, step + 1), memory_order_release);
     p2p_err err = wait_for(comm, &m);
+    if (err) take_back(line, comm->posted, step);
     if (!err) comm->agreed = true;
     return err;
 }

@@ -58,7 +58,8 @@ p2p_err p2p_layer_agree(p2p_comm *comm);
 
 /* Meet the others once more: wait until every rank of the communicator has come to this step of the collective (1, 2, ...).
  * What a rank has written into shared memory before it comes, the others can read afterwards. The first meeting is an
- * agreement as well. For collectives that have said `meets`. */
+ * agreement as well. After an error this rank has not come: others that have not yet seen it do not, and get an error in turn. For
+ * collectives that have said `meets`. */
 p2p_err p2p_layer_meet(p2p_comm *comm, unsigned step);
 
 /* Up to P2P_LAYER_CARRIED bytes travel with the fingerprint, at no cost: what a rank has sent that way. Up to

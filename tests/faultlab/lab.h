@@ -212,6 +212,9 @@ bool lab_pull(pid_t pid, void *to, uint64_t from, size_t bytes);
 extern bool (*lab_instead_of_push)(pid_t pid, void *from, uint64_t to, size_t bytes);
 bool lab_push(pid_t pid, void *from, uint64_t to, size_t bytes);
 
+/* Called before two buffers are combined (dtype_combine); NULL: not. */
+extern void (*lab_before_combine)(void);
+
 /* ---- Allocation: the n-th one from now on fails (n = 1: the next); 0 disarms. ---- */
 
 void lab_alloc_fail_at(long n);

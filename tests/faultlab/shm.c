@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "collectives/collectives.h"
 #include "p2p/cores.h"
 #include "p2p/memory.h"
 #include "p2p/world.h"
@@ -267,6 +268,41 @@ static void no_growth(void)
         FACTS(lab->rank[rank].kept, "shared memory", "File too large", "ulimit -f", "PAIRWISE_WORLD");
 }
 
+/* ---- A rank leaves a collective with an error, and uses its buffer again while others still read it there ---- */
+
+enum { MEET_COUNT = 5000 };
+
+static void wait_for_the_other(void)
+{
+    lab_before_combine = NULL;
+    lab_wait_flag(0, 1);
+}
+
+/* Rank 1 has come to the first meeting and is about to read; rank 0 waits for it at the second, and gives up. */
+static int body_meet_withdrawn(p2p_comm *world)
+{
+    int rank = p2p_rank(world);
+    void *memory;
+    WANT_OK(world, p2p_alloc(world, MEET_COUNT * sizeof(int64_t), &memory));
+    int64_t *buf = memory;
+    for (size_t i = 0; i < MEET_COUNT; i++) buf[i] = rank + 1;
+    if (rank == 1) lab_before_combine = wait_for_the_other;
+    p2p_err err = NOTE(world, coll_all_reduce(world, buf, MEET_COUNT, DTYPE_I64, OP_SUM));
+    if (rank == 0) WANT(err == P2P_ERR_TIMEOUT, "rank 0 did not give up: %s", p2p_error_message(world));
+    if (rank == 0) memset(buf, 77, MEET_COUNT * sizeof *buf);
+    if (rank == 0) lab_raise_flag(0);
+    for (size_t i = 0; i < MEET_COUNT && !err; i++) WANT(buf[i] == 3, "element %zu is %lld", i, (long long)buf[i]);
+    return 0;
+}
+
+static void meet_withdrawn(void)
+{
+    static lab_job job = {.size = 2, .body = body_meet_withdrawn, .options = {.world = "shm"}};
+    setenv("PAIRWISE_TIMEOUT", "0.5", 1);
+    lab_run(&job);
+    CHECK(lab->rank[1].err != P2P_OK, "rank 1 has read what rank 0 had written since");
+}
+
 const lab_case lab_shm[] = {
     {"read-death", "killed while its memory is being read: PEER_DEAD", read_death, false},
     {"read-refused", "memory that may not be read: the message comes through the ring", read_refused, false},
@@ -277,5 +313,7 @@ const lab_case lab_shm[] = {
      read_breaks, false},
     {"full-ring", "a ring that is full while its reader sleeps, wherever its end is: all arrives", full_ring, false},
     {"no-growth", "shared memory that cannot grow: that link is an error with advice, others work", no_growth, false},
+    {"meet-withdrawn", "gives up a collective, its buffer is used again: no other rank has a result", meet_withdrawn,
+     false},
     {NULL, NULL, NULL, false},
 };

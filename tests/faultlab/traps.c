@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Traps in the shm world. The program is linked with --wrap for what its files call in each other, so that a case can
- * stand in between: just before a record is written, and instead of a copy from another rank's memory, or to it. */
+ * stand in between: just before a record is written, and instead of a copy from another rank's memory, or to it. And before
+ * buffers are combined. */
 #include "lab.h"
 
+#include "dtype/dtype.h"
 #include "p2p/internal.h"
 #include "p2p/shm_ring.h"
 
@@ -13,7 +15,11 @@ bool __wrap_p2p__pull(pid_t pid, void *to, uint64_t from, size_t bytes);
 bool __real_p2p__push(pid_t pid, void *from, uint64_t to, size_t bytes);
 bool __wrap_p2p__push(pid_t pid, void *from, uint64_t to, size_t bytes);
 
+void __real_dtype_combine(void *out, const void *left, const void *right, size_t count, enum dtype dtype, enum op op);
+void __wrap_dtype_combine(void *out, const void *left, const void *right, size_t count, enum dtype dtype, enum op op);
+
 static shm_writer *last;
+void (*lab_before_combine)(void);
 void (*lab_before_record)(unsigned char *place);
 bool (*lab_instead_of_pull)(pid_t pid, void *to, uint64_t from, size_t bytes);
 bool (*lab_instead_of_push)(pid_t pid, void *from, uint64_t to, size_t bytes);
@@ -54,4 +60,10 @@ bool lab_push(pid_t pid, void *from, uint64_t to, size_t bytes)
 bool __wrap_p2p__push(pid_t pid, void *from, uint64_t to, size_t bytes)
 {
     return lab_instead_of_push ? lab_instead_of_push(pid, from, to, bytes) : lab_push(pid, from, to, bytes);
+}
+
+void __wrap_dtype_combine(void *out, const void *left, const void *right, size_t count, enum dtype dtype, enum op op)
+{
+    if (lab_before_combine) lab_before_combine();
+    __real_dtype_combine(out, left, right, count, dtype, op);
 }
