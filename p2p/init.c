@@ -74,6 +74,24 @@ static p2p_err init_error(p2p_err err, const char *why)
     return err;
 }
 
+/* With a board of one's own, which goes when the rank finalizes, or at once if it cannot become one. */
+static p2p_err become_owner(int rank, int control, int memory_fd, board *b, p2p_comm **world)
+{
+    char why[400];
+    p2p_err err = P2P_OK;
+    if (rank < 0 || rank >= b->size)
+        err = init_error(P2P_ERR_STATE, P2P_JOB_VARIABLE " names no rank of this job");
+    else if (atomic_load(&b->rows[rank].pid))
+        err = init_error(P2P_ERR_STATE, "another process is this rank already");
+    else if ((err = p2p__become_rank(rank, control, memory_fd, b, world, why, sizeof why)) != P2P_OK)
+        init_error(err, why);
+    if (err)
+        p2p__board_close(b);
+    else
+        (*world)->engine->owns_board = true;
+    return err;
+}
+
 /* Nothing to supervise: one rank, which talks to itself. */
 static p2p_err start_alone(p2p_comm **world)
 {
@@ -87,8 +105,8 @@ static p2p_err start_alone(p2p_comm **world)
     if (!b) return init_error(P2P_ERR_SYS, "no shared memory");
     close(fd);
     p2p__board_set(b, isatty(STDOUT_FILENO), false);
-    err = p2p__become_rank(0, -1, -1, b, world, why, sizeof why);
-    if (err) return init_error(err, why);
+    err = become_owner(0, -1, -1, b, world);
+    if (err) return err;
     fprintf(stderr, "pairwise: note: no launcher, so this is a world of one rank; for more: launch -n 4 PROGRAM\n");
     if (getenv("PAIRWISE_TRACE"))
         fprintf(stderr, "pairwise: note: a trace is written by the launcher, so there is none\n");
@@ -108,12 +126,9 @@ static p2p_err start_launched(const char *job, p2p_comm **world)
         snprintf(why + used, sizeof why - used, " (rank %d)\n  try: make, and link the program again", rank);
         return init_error(P2P_ERR_STATE, why);
     }
-    if (rank < 0 || rank >= b->size) return init_error(P2P_ERR_STATE, P2P_JOB_VARIABLE " names no rank of this job");
-    if (atomic_load(&b->rows[rank].pid)) return init_error(P2P_ERR_STATE, "another process is this rank already");
     fcntl(board_fd, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    p2p_err err = p2p__become_rank(rank, control, board_fd, b, world, why, sizeof why);
-    return err ? init_error(err, why) : P2P_OK;
+    return become_owner(rank, control, board_fd, b, world);
 }
 
 p2p_err p2p_init(p2p_comm **world)
@@ -193,6 +208,7 @@ static void release_layers(p2p_engine *engine)
 
 static void bury_all(p2p_engine *engine, p2p_err err)
 {
+    board *own = engine->owns_board ? engine->board : NULL;
     release_layers(engine);
     p2p__give_up(engine, err ? err : P2P_ERR_STATE);
     atomic_store(&engine->row->state, BOARD_FINISHED);
@@ -201,6 +217,7 @@ static void bury_all(p2p_engine *engine, p2p_err err)
         p2p__comm_bury(comm);
     }
     p2p__engine_destroy(engine);
+    if (own) p2p__board_close(own);
 }
 
 p2p_err p2p_finalize(p2p_comm *world)

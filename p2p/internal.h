@@ -143,6 +143,7 @@ struct p2p_engine {
     int control;   /* socket to the supervisor, -1 in a world of one */
     int memory_fd; /* the job's memory file; -1: this world has no use for it */
     board *board;
+    bool owns_board; /* it is not its supervisor's, by a fork */
     board_row *row;
     p2p_config config;
     p2p_trace *trace;    /* NULL: nothing is traced */

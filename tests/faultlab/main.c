@@ -26,7 +26,7 @@ static const char usage[] =
 
 static const lab_case *const groups[] = {lab_processes, lab_resources, lab_misuse, lab_matching, lab_collectives,
                                          lab_mismatch,  lab_crash,     lab_wire,   lab_shm,      lab_giving_up,
-                                         lab_layers,    lab_garbage,   lab_limits, lab_trainer};
+                                         lab_layers,    lab_garbage,   lab_limits, lab_attack,   lab_trainer};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 enum outcome { PASSED, FAILED, SKIPPED, OUTCOMES };
