@@ -93,17 +93,22 @@ static bool say_death(const learn_remains *r, learn_result *result)
     int rank;
     const char *death = death_of(r, &rank), *last = death ? strstr(death, "; its last call was ") : NULL;
     learn_text broke = {0};
+    int status;
     if (!death) return false;
+    bool lost = sscanf(death, "exited with status %d", &status) == 1 && status == CHECK_LOST;
     int length = (int)(last ? last - death : (long)strlen(death));
     if (strstr(death, "Bad system call"))
         learn_add(&broke, "Rank %d starts a process. The ranks are all the processes that an exercise needs.", rank);
+    else if (lost)
+        learn_add(&broke, "Rank %d cannot report any more: does your code close descriptors that it has not opened?",
+                  rank);
     else
         learn_add(&broke, "Rank %d %.*s.", rank, length, death);
     if (last && !is_checkers(last)) {
         learn_note_place(result, r->w->e, last);
         learn_add(&broke, " Its last call was %s.", last + strlen("; its last call was "));
     }
-    if (strncmp(death, "was killed", 10) != 0)
+    if (!lost && strncmp(death, "was killed", 10) != 0)
         learn_add(&broke, " Does your code call exit? Whoever leaves early leaves the others waiting.");
     learn_fail(result, "crash", "", learn_string(&broke));
     learn_text_free(&broke);
@@ -163,7 +168,7 @@ static bool say_error(const learn_remains *r, learn_result *result)
 static bool add_doing(learn_text *shown, const learn_remains *r, int rank, const char *doing, learn_result *result)
 {
     char place[128];
-    bool over = rank >= 0 && rank < CHECK_MAX_RANKS && r->w->heads[rank].phase == CHECK_ALL_DONE;
+    bool over = rank >= 0 && rank < CHECK_MAX_RANKS && r->w->reports[rank].all_done;
     bool computes = strncmp(doing, "computes", 8) == 0;
     bool known = computes && !over && learn_place_of(r, rank, "==check== late", place, sizeof place);
     if (known) {
@@ -181,7 +186,7 @@ static bool add_doing(learn_text *shown, const learn_remains *r, int rank, const
 static bool all_over(const learn_remains *r)
 {
     for (int rank = 0; rank < r->w->plan->ranks; rank++)
-        if (r->w->heads[rank].phase != CHECK_ALL_DONE) return false;
+        if (!r->w->reports[rank].all_done) return false;
     return true;
 }
 
@@ -238,7 +243,7 @@ static bool say_flooded(const learn_remains *r, learn_result *result)
 static void say_anything(const learn_remains *r, learn_result *result)
 {
     int rank = 0;
-    while (rank < r->w->plan->ranks && r->w->heads[rank].phase == CHECK_ALL_DONE) rank++;
+    while (rank < r->w->plan->ranks && r->w->reports[rank].all_done) rank++;
     if (rank == r->w->plan->ranks) rank = 0;
     char *broke =
         learn_format("Rank %d ended before the test was over, and without a word. Does your code call exit or "
@@ -258,8 +263,8 @@ static bool say_unreadable(const learn_remains *r, learn_result *result)
 {
     int garbled = -1, full = -1;
     for (int rank = r->w->plan->ranks - 1; rank >= 0; rank--) {
-        if (r->w->garbled[rank]) garbled = rank;
-        if (r->w->heads[rank].full) full = rank;
+        if (r->w->reports[rank].garbled) garbled = rank;
+        if (r->w->reports[rank].full) full = rank;
     }
     if (garbled < 0 && full < 0) return false;
     char *broke = garbled < 0

@@ -118,6 +118,7 @@ static const check_case *judge_world(learn_world *w, const learn_place *only, le
         result->cases++;
     }
     if (w->job.status != 0) learn_autopsy(w, NULL, result);
+    if (!whole_program && !only && result->state != LEARN_FAILED) learn_check_claims(w, result);
     return NULL;
 }
 
@@ -145,7 +146,7 @@ static void check_world_number(const learn_exercise *e, const check_plan *plan, 
     const check_world_plan *world = &plan->worlds[number];
     learn_world w = {.e = e, .plan = world, .cases = plan->cases + world->first};
     const check_case *wrong = NULL;
-    if (learn_run_world(&w, program, plan->seed, number, o, &why))
+    if (learn_run_world(&w, program, plan, number, o, &why))
         wrong = judge_world(&w, o->only, result);
     else
         learn_fail(result, "checker", "", learn_string(&why));
@@ -166,7 +167,7 @@ static void check_world_number(const learn_exercise *e, const check_plan *plan, 
 static void check_worlds(const learn_exercise *e, const char *program, const learn_options *o, learn_result *result)
 {
     check_plan plan;
-    check_plan_make(&plan, e->check, o->seed);
+    check_plan_make(&plan, e->check, learn_public_seed(o->seed), o->seed);
     for (size_t i = 0; i < plan.world_count && result->state != LEARN_FAILED; i++)
         if (!o->only || o->only->world == i) check_world_number(e, &plan, i, program, o, result);
     if (!plan.world_count) learn_fail(result, "checker", "", "The test has no worlds.");

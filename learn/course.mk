@@ -5,7 +5,7 @@
 COURSE   := $(BUILD)/course
 CHECKS   ?= $(sort $(wildcard tests/exercises/[0-9]*.c))
 LEARN    := $(call objects,learn/*.c tests/exercises/check_plan.c tests/exercises/check_data.c $(CHECKS))
-RANKSIDE := $(patsubst %.c,$(COURSE)/obj/%.o,$(CHECKS) $(wildcard tests/exercises/check_*.c))
+RANKSIDE := $(patsubst %.c,$(COURSE)/obj/%.o,$(CHECKS) $(filter-out %/check_start.c,$(wildcard tests/exercises/check_*.c)))
 
 $(BUILD)/course.h: tests/exercises
 	@mkdir -p $(@D)
@@ -25,7 +25,13 @@ $(COURSE)/%.a:
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcs $@ $(filter $(OBJ)/$*/% $(COURSE)/obj/$*/%,$^)
 
-$(BUILD)/learn: $(LEARN) $(LIB) | $(BUILD)/launch $(RANKSIDE) $(FOLDERS:%=$(COURSE)/%.a)
+# What a rank is before it becomes the learner's program.
+$(COURSE)/obj/guard: $(OBJ)/tests/exercises/check_start.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(LINK) $^ -o $@
+
+$(BUILD)/learn: $(LEARN) $(LIB) | $(BUILD)/launch $(COURSE)/obj/guard $(RANKSIDE) $(FOLDERS:%=$(COURSE)/%.a)
 	$(call say,LD,$@)
 	$(Q)$(LINK) $(filter %.o,$^) $(LIB) -lm -o $@
 

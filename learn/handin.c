@@ -114,7 +114,7 @@ static bool archive(const char *above, const char *name, const char *archive_nam
     char *fresh = learn_format("%s.new", archive_name);
     const char *const words[] = {"tar", "-C",  above, "--sort=name", "--owner=0", "--group=0", "--format=ustar",
                                  "-cf", fresh, name,  NULL};
-    learn_command_line line = {.argv = words, .fd = -1, .seconds = 60};
+    learn_command_line line = {.argv = words, .seconds = 60};
     learn_spawned done;
     learn_spawn(&line, &done);
     bool good = done.status == 0 && rename(fresh, archive_name) == 0;
@@ -128,7 +128,7 @@ static bool archive(const char *above, const char *name, const char *archive_nam
 static void clear(const char *folder)
 {
     const char *const words[] = {"rm", "-rf", folder, NULL};
-    learn_command_line line = {.argv = words, .fd = -1, .seconds = 60};
+    learn_command_line line = {.argv = words, .seconds = 60};
     learn_spawned done;
     learn_spawn(&line, &done);
     learn_spawned_free(&done);

@@ -6,18 +6,30 @@
 #include "learn/learn.h"
 #include "tests/exercises/check_internal.h"
 
+struct pollfd;
+
 /* ---- spawn.c ---- */
 
+/* Descriptors that are served while a command runs: polled says which (at most LEARN_POLLED) and returns how many; serve is
+ * called when something has come on one of them, and when time has passed. */
 typedef struct {
-    const char *const *argv;      /* NULL at the end */
-    int fd;                       /* a descriptor that it gets as LEARN_FD; -1: none */
+    size_t (*polled)(void *arg, struct pollfd *polled);
+    void (*serve)(void *arg);
+    void *arg;
+} learn_beside;
+
+enum { LEARN_POLLED = 1024, LEARN_GIVEN = CHECK_MAX_RANKS + 1 };
+
+typedef struct {
+    const char *const *argv; /* NULL at the end */
+    const int *given;        /* descriptors that it gets as CHECK_FD, CHECK_FD + 1, ... */
+    size_t given_count;
+    const learn_beside *beside;   /* may be NULL */
     double seconds;               /* then it is killed */
     const learn_options *options; /* confine is called in it; may be NULL */
     enum learn_step step;         /* what confine is told */
     const char *variable;         /* NAME=VALUE for its environment; NULL: none */
 } learn_command_line;
-
-enum { LEARN_FD = 100 };
 
 /* What it left. Of each stream at most LEARN_OUTPUT bytes are kept, half from the beginning and half from the end. */
 #define LEARN_OUTPUT ((size_t)512 << 10)
@@ -44,25 +56,56 @@ double learn_now(void); /* seconds, monotonic */
 bool learn_compile(const learn_exercise *e, const char *folder, const learn_options *options, char *program,
                    learn_result *result);
 
+/* ---- keys.c ---- */
+
+uint64_t learn_key(uint64_t secret, uint64_t world, uint64_t rank);
+uint64_t learn_public_seed(uint64_t secret); /* for the plan, which ranks know: 0 from 0 */
+
+/* ---- relay.c: what ranks send each other ---- */
+
+typedef struct {
+    uint64_t messages, bytes;
+} learn_sent;
+
+typedef struct learn_relay learn_relay;
+
+/* The launcher gets the other end. NULL with errno if there is no socket to be had. */
+learn_relay *learn_relay_new(int ranks, int *launchers_end);
+void learn_relay_free(learn_relay *r);
+size_t learn_relay_polled(const learn_relay *r, struct pollfd *polled);
+void learn_relay_serve(learn_relay *r);
+
+/* What went from one rank to another on a communicator. Has anything come that is no message? Was anything sent on a
+ * communicator that is not in the list (empty messages apart, with which the tests themselves meet)? */
+learn_sent learn_relay_sent(const learn_relay *r, uint32_t context, int from, int to);
+bool learn_relay_garbled(const learn_relay *r);
+bool learn_relay_elsewhere(const learn_relay *r, const uint32_t *contexts, size_t count);
+
 /* ---- run.c: one world ---- */
+
+/* What a rank wrote into its socket. */
+typedef struct {
+    int fd;
+    learn_text text; /* whole records, once it has been read */
+    bool garbled;    /* there is something behind them that is no record */
+    bool full, all_done;
+} learn_reports;
 
 typedef struct {
     const learn_exercise *e;
     const check_world_plan *plan;
     const check_case *cases; /* [plan->count] */
-    char *area;              /* of all ranks */
-    size_t area_bytes;
-    uint64_t nonce;
-    check_head heads[CHECK_MAX_RANKS]; /* as found; `used` is what could be read of it */
-    bool garbled[CHECK_MAX_RANKS];     /* there is something behind it that is no record */
+    learn_relay *relay;
+    learn_reports reports[CHECK_MAX_RANKS];
     learn_spawned job;
     char *outputs[CHECK_MAX_RANKS]; /* what each printed on standard output */
 } learn_world;
 
 /* Run `program` as the world's ranks. False if it could not even be tried: why says what failed. */
-bool learn_run_world(learn_world *w, const char *program, uint64_t seed, size_t number, const learn_options *options,
-                     learn_text *why);
-/* The world with this case alone becomes this process, one rank of it in gdb. Returns only if that fails: errno. */
+bool learn_run_world(learn_world *w, const char *program, const check_plan *plan, size_t number,
+                     const learn_options *options, learn_text *why);
+/* The world with this case alone becomes this process, one rank of it in gdb: nobody counts, nothing is reported. Returns only
+ * if that fails: errno. */
 void learn_debug_world(learn_world *w, const char *program, const learn_place *place, int rank);
 void learn_world_free(learn_world *w);
 
@@ -75,6 +118,14 @@ const check_record *learn_next_record(const learn_world *w, int rank, const chec
 
 /* Has every rank been through this case? */
 bool learn_case_ended(const learn_world *w, int number);
+
+/* ---- claims.c ---- */
+
+/* The communicator of a case, of which all ranks must say the same; 0 if they do not. */
+uint32_t learn_context(const learn_world *w, int number);
+
+/* Cases that were right were so by what ranks said: does it fit what passed between them? If not, result says so. */
+void learn_check_claims(const learn_world *w, learn_result *result);
 
 /* ---- judge.c ---- */
 

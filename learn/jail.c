@@ -51,7 +51,7 @@ char **learn_step_needs(enum learn_step step)
                                          "course/collectives.a",
                                          "course/ring.a",
                                          NULL};
-    static const char *const run[] = {"launch", NULL};
+    static const char *const run[] = {"launch", "course/obj/guard", NULL};
     const char *const *from = step == LEARN_COMPILE ? headers : step == LEARN_LINK ? linked : run;
     size_t count = 0;
     while (from[count]) count++;

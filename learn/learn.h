@@ -11,6 +11,8 @@
  *      compile.c       the learner's files to a program (tools.c); what the compiler has against them (complaints.c),
  *                      and what we have (allowed.c)
  *      run.c           that program as the ranks of one world, and what they reported (symbols.c: lines for addresses)
+ *      relay.c         what they sent each other, counted on its way; does it fit what they say? (claims.c)
+ *      keys.c          what a rank's data follow from
  *      judge.c         the side of check.h that decides whether it is right (values.c, table.c)
  *      autopsy.c       a world that ended early: crash, error, time limit (sanitizer.c, deadlock.c)
  *      explain.c       what a failure looks like to a person

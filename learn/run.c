@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One world: the learner's program as its ranks, under build/launch, and what they wrote into the memory file they were
- * given. What is read there is checked like anything that comes from strangers: the learner's code has been near it.
+ * One world: the learner's program as its ranks, under build/launch, and what they wrote into the sockets they were given.
+ * What is read there is checked like anything that comes from strangers: the learner's code may have written it.
  */
 #include <errno.h>
-#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/random.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "learn/build.h"
@@ -16,36 +15,30 @@
 /* When its time is over, a rank says where it is; then the launcher ends the job; then we do. */
 static const double default_seconds = 10, words_seconds = 2, grace_seconds = 5;
 
-/* ---- The memory file ---- */
+/* ---- Reports ---- */
 
-static check_head *head_of(const learn_world *w, int rank)
+static void read_reports(learn_reports *r)
 {
-    return (check_head *)(void *)(w->area + (size_t)rank * CHECK_AREA);
+    char part[65536];
+    ssize_t got;
+    while ((got = recv(r->fd, part, sizeof part, MSG_DONTWAIT)) > 0) {
+        if (r->text.used + (size_t)got > CHECK_AREA) r->full = true;
+        if (!r->full) learn_add_bytes(&r->text, part, (size_t)got);
+    }
+    if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+        close(r->fd);
+        r->fd = -1;
+    }
 }
 
-/* Its size is sealed, so that nobody can make it larger, and nobody make it smaller under our eyes. */
-static int make_area(learn_world *w)
+/* Is there a whole record at this place? */
+static const check_record *record_at(const learn_world *w, int rank, size_t at)
 {
-    w->area_bytes = (size_t)w->plan->ranks * CHECK_AREA;
-    int fd = memfd_create("reports", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0) return -1;
-    if (ftruncate(fd, (off_t)w->area_bytes) == 0 &&
-        fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
-        w->area = mmap(NULL, w->area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (w->area == MAP_FAILED) w->area = NULL;
-    if (w->area && getrandom(&w->nonce, sizeof w->nonce, 0) == (ssize_t)sizeof w->nonce) return fd;
-    int error = errno;
-    close(fd);
-    errno = error;
-    return -1;
-}
-
-/* Is there a whole record at this place of the rank's part? */
-static const check_record *record_at(const learn_world *w, int rank, size_t at, size_t end)
-{
-    const check_record *r = (const check_record *)(const void *)(w->area + (size_t)rank * CHECK_AREA + at);
-    if (end - at < sizeof *r || r->bytes > end - at - sizeof *r || check_record_size(r->bytes) > end - at) return NULL;
-    if (r->stamp != (w->nonce ^ at) || !memchr(r->name, '\0', sizeof r->name)) return NULL;
+    const learn_text *text = &w->reports[rank].text;
+    const check_record *r = (const check_record *)(const void *)(text->text + at);
+    size_t room = text->used - at;
+    if (room < sizeof *r || r->bytes > room - sizeof *r || check_record_size(r->bytes) > room) return NULL;
+    if (!memchr(r->name, '\0', sizeof r->name) || r->number < -1) return NULL;
     if (r->kind == CHECK_REPORT && (r->value < 0 || r->value >= DTYPE_COUNT || r->count > CHECK_AREA ||
                                     r->bytes != r->count * dtype_size((enum dtype)r->value)))
         return NULL;
@@ -55,28 +48,24 @@ static const check_record *record_at(const learn_world *w, int rank, size_t at, 
     return r;
 }
 
-static void read_rank(learn_world *w, int rank)
+static void check_reports(learn_world *w, int rank)
 {
-    check_head *head = &w->heads[rank];
-    *head = *head_of(w, rank);
-    size_t at = sizeof *head, end = head->used < CHECK_AREA - at ? at + (size_t)head->used : CHECK_AREA;
-    w->garbled[rank] = head->used > CHECK_AREA - at || (head->phase != CHECK_ABSENT && head->nonce != 0);
-    while (at < end) {
-        const check_record *r = record_at(w, rank, at, end);
-        if (!r) break;
+    learn_reports *reports = &w->reports[rank];
+    size_t at = 0;
+    for (const check_record *r; at < reports->text.used && (r = record_at(w, rank, at));) {
+        reports->all_done |= r->kind == CHECK_ALL_DONE;
         at += check_record_size(r->bytes);
     }
-    w->garbled[rank] |= at < end;
-    head->used = at - sizeof *head;
+    reports->garbled = at < reports->text.used;
+    reports->text.used = at;
 }
 
 static const check_record *search(const learn_world *w, int rank, size_t at, int number, enum check_kind kind,
                                   const char *name)
 {
-    const char *area = w->area + (size_t)rank * CHECK_AREA;
-    size_t end = sizeof(check_head) + (size_t)w->heads[rank].used;
-    while (at < end) {
-        const check_record *r = (const check_record *)(const void *)(area + at);
+    const learn_text *text = &w->reports[rank].text;
+    while (at < text->used) {
+        const check_record *r = (const check_record *)(const void *)(text->text + at);
         if (r->number == number && r->kind == kind && (!name || strcmp(r->name, name) == 0)) return r;
         at += check_record_size(r->bytes);
     }
@@ -85,12 +74,12 @@ static const check_record *search(const learn_world *w, int rank, size_t at, int
 
 const check_record *learn_record(const learn_world *w, int rank, int number, enum check_kind kind, const char *name)
 {
-    return search(w, rank, sizeof(check_head), number, kind, name);
+    return search(w, rank, 0, number, kind, name);
 }
 
 const check_record *learn_next_record(const learn_world *w, int rank, const check_record *r, enum check_kind kind)
 {
-    size_t at = (size_t)((const char *)r - (w->area + (size_t)rank * CHECK_AREA)) + check_record_size(r->bytes);
+    size_t at = (size_t)((const char *)r - w->reports[rank].text.text) + check_record_size(r->bytes);
     return search(w, rank, at, r->number, kind, NULL);
 }
 
@@ -106,7 +95,7 @@ bool learn_case_ended(const learn_world *w, int number)
 typedef struct {
     const char *words[24];
     size_t count;
-    char launcher[LEARN_PATH], ranks[16], limit[32], debug[16];
+    char launcher[LEARN_PATH], guard[LEARN_PATH], ranks[16], limit[32], relay[16], debug[16];
 } launch_line;
 
 static void add(launch_line *l, const char *word)
@@ -122,6 +111,8 @@ static void make_line(launch_line *l, const learn_world *w, const char *program,
     snprintf(l->ranks, sizeof l->ranks, "%d", w->plan->ranks);
     snprintf(l->limit, sizeof l->limit, "%g", seconds);
     snprintf(l->debug, sizeof l->debug, "%d", debug);
+    snprintf(l->guard, sizeof l->guard, "%s/course/obj/guard", learn_build());
+    snprintf(l->relay, sizeof l->relay, "%d", CHECK_FD + w->plan->ranks);
     add(l, l->launcher);
     add(l, "-n");
     add(l, l->ranks);
@@ -131,6 +122,8 @@ static void make_line(launch_line *l, const learn_world *w, const char *program,
         add(l, "--tag");
         add(l, "--timeout");
         add(l, l->limit);
+        add(l, "--relay");
+        add(l, l->relay);
     }
     if (debug >= 0) {
         add(l, "--debug");
@@ -145,6 +138,7 @@ static void make_line(launch_line *l, const learn_world *w, const char *program,
         add(l, "--trace");
         add(l, trace);
     }
+    if (debug < 0) add(l, l->guard); /* a debugger needs what it forbids */
     add(l, program);
 }
 
@@ -175,26 +169,63 @@ static void share_out(learn_world *w)
     for (int i = 0; i < CHECK_MAX_RANKS; i++) w->outputs[i] = outputs[i].text ? outputs[i].text : learn_copy("");
 }
 
-static void run(learn_world *w, int fd, const char *program, uint64_t seed, size_t number, const learn_options *o)
+/* ---- Beside it: reports and messages ---- */
+
+static size_t polled(void *arg, struct pollfd *polled)
+{
+    const learn_world *w = arg;
+    size_t count = learn_relay_polled(w->relay, polled);
+    for (int rank = 0; rank < w->plan->ranks; rank++)
+        polled[count++] = (struct pollfd){.fd = w->reports[rank].fd, .events = POLLIN};
+    return count;
+}
+
+static void serve(void *arg)
+{
+    learn_world *w = arg;
+    learn_relay_serve(w->relay);
+    for (int rank = 0; rank < w->plan->ranks; rank++)
+        if (w->reports[rank].fd >= 0) read_reports(&w->reports[rank]);
+}
+
+/* Sockets for reports, with each rank's key in it, and the one to the launcher. `given` are the other ends. */
+static bool open_sockets(learn_world *w, const check_plan *plan, size_t number, int given[LEARN_GIVEN])
+{
+    for (int rank = 0; rank < w->plan->ranks; rank++) {
+        int ends[2];
+        uint64_t key = learn_key(plan->secret, number, (uint64_t)rank);
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
+        w->reports[rank].fd = ends[0];
+        given[rank] = ends[1];
+        if (send(ends[0], &key, sizeof key, MSG_NOSIGNAL) != (ssize_t)sizeof key) return false;
+    }
+    w->relay = learn_relay_new(w->plan->ranks, &given[w->plan->ranks]);
+    return w->relay;
+}
+
+static void run(learn_world *w, const int *given, const char *program, const check_plan *plan, size_t number,
+                const learn_options *o)
 {
     launch_line line = {.count = 0};
     char variable[200];
     double seconds = o->world_seconds > 0 ? o->world_seconds : default_seconds;
     unsigned long long delays = o->delays ? o->delay_seed * 1000003u + number * 7919u + 1 : 0;
     make_line(&line, w, program, seconds + words_seconds, -1, o->trace);
-    bool reports = w->e->check->run; /* a program with a main of its own has nothing to report with */
-    snprintf(variable, sizeof variable, CHECK_VARIABLE "=%d,%zu,%llu,%llu,%ld,%d", reports ? LEARN_FD : -1, number,
-             (unsigned long long)seed, delays, (long)(seconds * 1000), o->only ? o->only->number : -1);
+    snprintf(variable, sizeof variable, CHECK_VARIABLE "=%zu,%llu,%llu,%ld,%d", number, (unsigned long long)plan->seed,
+             delays, (long)(seconds * 1000), o->only ? o->only->number : -1);
+    const learn_beside beside = {polled, serve, w};
     learn_command_line spawned = {.argv = line.words,
-                                  .fd = reports ? fd : -1,
+                                  .given = given,
+                                  .given_count = (size_t)w->plan->ranks + 1,
+                                  .beside = &beside,
                                   .seconds = seconds + words_seconds + grace_seconds,
                                   .options = o,
                                   .step = LEARN_RUN,
                                   .variable = variable};
     learn_spawn(&spawned, &w->job);
     learn_symbolize(&w->job.err, program, o);
-    close(fd);
-    for (int rank = 0; rank < w->plan->ranks; rank++) read_rank(w, rank);
+    serve(w); /* what came last: nobody is left who could write more than is there */
+    for (int rank = 0; rank < w->plan->ranks; rank++) check_reports(w, rank);
     share_out(w);
 }
 
@@ -202,37 +233,41 @@ void learn_debug_world(learn_world *w, const char *program, const learn_place *p
 {
     launch_line line = {.count = 0};
     char value[100];
-    int fd = make_area(w);
-    if (fd < 0 || dup2(fd, LEARN_FD) < 0) return;
-    for (int q = 0; q < w->plan->ranks; q++) head_of(w, q)->nonce = w->nonce;
     make_line(&line, w, program, 0, rank, NULL);
-    snprintf(value, sizeof value, "%d,%zu,0,0,0,%d", w->e->check->run ? LEARN_FD : -1, place->world, place->number);
+    snprintf(value, sizeof value, "%zu,0,0,0,%d", place->world, place->number);
     setenv(CHECK_VARIABLE, value, 1);
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* the leak check cannot run under a debugger */
     execv(line.words[0], (char *const *)line.words);
 }
 
-bool learn_run_world(learn_world *w, const char *program, uint64_t seed, size_t number, const learn_options *options,
-                     learn_text *why)
+bool learn_run_world(learn_world *w, const char *program, const check_plan *plan, size_t number,
+                     const learn_options *options, learn_text *why)
 {
+    int given[LEARN_GIVEN];
+    for (int i = 0; i < CHECK_MAX_RANKS; i++) w->reports[i].fd = -1;
+    for (int i = 0; i < LEARN_GIVEN; i++) given[i] = -1;
     if (w->plan->ranks < 1 || w->plan->ranks > CHECK_MAX_RANKS) {
         learn_add(why, "the test asks for %d ranks; at most %d are possible", w->plan->ranks, CHECK_MAX_RANKS);
         return false;
     }
-    int fd = make_area(w);
-    if (fd < 0) {
-        learn_add(why, "no memory for the reports of %d ranks: %s", w->plan->ranks, strerror(errno));
-        return false;
-    }
-    for (int rank = 0; rank < w->plan->ranks; rank++) head_of(w, rank)->nonce = w->nonce;
-    run(w, fd, program, seed, number, options);
-    return true;
+    bool good = open_sockets(w, plan, number, given);
+    if (good)
+        run(w, given, program, plan, number, options);
+    else
+        learn_add(why, "no sockets for the reports of %d ranks: %s", w->plan->ranks, strerror(errno));
+    for (int i = 0; i < LEARN_GIVEN; i++)
+        if (given[i] >= 0) close(given[i]);
+    return good;
 }
 
 void learn_world_free(learn_world *w)
 {
-    if (w->area) munmap(w->area, w->area_bytes);
-    for (int i = 0; i < CHECK_MAX_RANKS; i++) free(w->outputs[i]);
+    for (int i = 0; i < CHECK_MAX_RANKS; i++) {
+        if (w->reports[i].fd >= 0) close(w->reports[i].fd);
+        learn_text_free(&w->reports[i].text);
+        free(w->outputs[i]);
+    }
+    learn_relay_free(w->relay);
     learn_spawned_free(&w->job);
     *w = (learn_world){.e = NULL};
 }

@@ -26,7 +26,7 @@ static char *work_of(const learn_exercise *e)
 static learn_place any_place(const learn_exercise *e)
 {
     check_plan plan;
-    check_plan_make(&plan, e->check, 0);
+    check_plan_make(&plan, e->check, 0, 0);
     learn_place place = {plan.world_count ? plan.world_count - 1 : 0, 0};
     for (size_t i = plan.world_count; i-- > 0;)
         if (plan.worlds[i].ranks == 4 && !plan.worlds[i].strict) place.world = i;
@@ -123,7 +123,7 @@ int learn_command_see(int argc, char **argv)
 static int debug(const learn_exercise *e, const learn_place *place, int rank)
 {
     check_plan plan;
-    check_plan_make(&plan, e->check, 0);
+    check_plan_make(&plan, e->check, 0, 0);
     const check_world_plan *world = &plan.worlds[place->world];
     if (rank < 0 || rank >= world->ranks) {
         fprintf(stderr, "learn debug: RANK=%d, but this case has %d ranks: 0 to %d\n", rank, world->ranks,

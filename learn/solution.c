@@ -112,7 +112,7 @@ static bool print_side_by_side(const char *own, const char *other, const char *s
     int wide = 2 * (longest + 8), half = (width - 3) / 2;
     snprintf(across, sizeof across, "%d", wide);
     const char *const words[] = {"diff", "-y", "-t", "-W", across, own, other, NULL};
-    learn_command_line line = {.argv = words, .fd = -1, .seconds = 20};
+    learn_command_line line = {.argv = words, .seconds = 20};
     learn_spawned done;
     fflush(stdout);
     learn_spawn(&line, &done);

@@ -3,7 +3,6 @@
  * A command in a process of its own. What it prints is read as fast as it comes and mostly thrown away; what it takes too
  * long for is not waited for; what it leaves is killed.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -52,12 +51,18 @@ static void clean_environment(const char *variable)
 /* What we have inherited is none of the learner's business: it could write there. */
 static void keep_descriptors_back(void)
 {
-    DIR *folder = opendir("/proc/self/fd");
-    for (struct dirent *entry; folder && (entry = readdir(folder));) {
-        int fd = atoi(entry->d_name);
-        if (fd > STDERR_FILENO) fcntl(fd, F_SETFD, FD_CLOEXEC);
-    }
-    if (folder) closedir(folder);
+    if (close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC) == 0) return;
+    for (int fd = STDERR_FILENO + 1; fd < getdtablesize(); fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* Theirs may lie where they are to go: so first away from there. */
+static void give_descriptors(const learn_command_line *line)
+{
+    int away[LEARN_GIVEN];
+    for (size_t i = 0; i < line->given_count; i++)
+        away[i] = fcntl(line->given[i], F_DUPFD_CLOEXEC, CHECK_FD + LEARN_GIVEN);
+    for (size_t i = 0; i < line->given_count; i++)
+        if (dup2(away[i], CHECK_FD + (int)i) < 0) _exit(127);
 }
 
 _Noreturn static void become(const learn_command_line *line, int out, int err, pid_t parent)
@@ -71,7 +76,7 @@ _Noreturn static void become(const learn_command_line *line, int out, int err, p
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
     keep_descriptors_back();
-    if (line->fd >= 0 && dup2(line->fd, LEARN_FD) != LEARN_FD) _exit(127);
+    give_descriptors(line);
     clean_environment(line->variable);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     if (o && o->confine && o->confine(o->confine_arg, line->step) != 0) _exit(127);
@@ -114,12 +119,15 @@ static void take(stream *s)
 }
 
 /* Wait for output, or a moment. False once there can be no more. */
-static bool listen_to(stream streams[2])
+static bool listen_to(stream streams[2], const learn_beside *beside)
 {
-    struct pollfd polled[2];
+    struct pollfd polled[2 + LEARN_POLLED];
     for (int i = 0; i < 2; i++) polled[i] = (struct pollfd){.fd = streams[i].fd, .events = POLLIN};
     if (streams[0].fd < 0 && streams[1].fd < 0) return false;
-    if (poll(polled, 2, LOOK_MS) <= 0) return true;
+    size_t count = 2 + (beside ? beside->polled(beside->arg, polled + 2) : 0);
+    int ready = poll(polled, count, LOOK_MS);
+    if (beside) beside->serve(beside->arg);
+    if (ready <= 0) return true;
     for (int i = 0; i < 2; i++)
         if (polled[i].revents) take(&streams[i]);
     return true;
@@ -159,7 +167,7 @@ static void follow(const learn_command_line *line, pid_t pid, stream streams[2],
 {
     double until = learn_now() + line->seconds;
     int status = -1, quiet = 0;
-    while (listen_to(streams)) {
+    while (listen_to(streams, line->beside)) {
         r->flooded = r->out_bytes + r->err_bytes > LEARN_FLOOD;
         r->late = !r->flooded && learn_now() > until;
         if (r->late || r->flooded || (ended(pid, &status) && ++quiet > 2)) break;

@@ -29,11 +29,8 @@ void learn_tool_free(learn_tool *t)
 
 void learn_tool_run(learn_tool *t, enum learn_step step, const learn_options *options, learn_spawned *done)
 {
-    learn_command_line line = {.argv = (const char *const *)t->words,
-                               .fd = -1,
-                               .seconds = learn_tool_seconds,
-                               .options = options,
-                               .step = step};
+    learn_command_line line = {
+        .argv = (const char *const *)t->words, .seconds = learn_tool_seconds, .options = options, .step = step};
     learn_spawn(&line, done);
     learn_tool_free(t);
 }

@@ -63,6 +63,7 @@ static void close_supervisors(const p2p_job *job, int rank)
     }
     close_if(job->signals);
     close_if(job->stdin_pipe);
+    close_if(job->plan->relay);
 }
 
 static void take_terminal(void)
@@ -370,7 +371,7 @@ p2p_err p2p_launch(int size, int (*rank_main)(p2p_comm *world, void *arg), void 
 {
     char why[400];
     rank_function function = {rank_main, arg};
-    p2p_plan plan = {.size = size, .child = run_function, .arg = &function, .debug_rank = -1};
+    p2p_plan plan = {.size = size, .child = run_function, .arg = &function, .debug_rank = -1, .relay = -1};
     if (options) plan.options = *options;
     p2p_err err = check_plan(&plan, rank_main, why, sizeof why);
     if (!err) err = p2p__plan_settings(&plan, why, sizeof why);

@@ -7,6 +7,8 @@
  *      links.c        opening links between ranks
  *      output.c       forwarding what ranks print; spill.c keeps it
  *      sight.c        what is believed of what ranks show
+ *      relay.c        the ends of a link; with somebody in between
+ *      output.c       forwarding what ranks print
  *      watch.c        deadlock detection
  *      report.c       the words for deadlocks, deaths and the board
  */
@@ -38,6 +40,7 @@ typedef struct {
     void *arg;
     const char *program; /* for messages; NULL: p2p_launch */
     int debug_rank;      /* gets the terminal to itself; -1: none */
+    int relay;           /* a socket: who holds its other end carries all messages; -1: nobody, links are direct */
 } p2p_plan;
 
 typedef struct {
@@ -162,6 +165,13 @@ void p2p__see(p2p_job *job);
 void p2p__see_error(const p2p_job *job, int rank, char text[SIGHT_ERROR]);
 /* False: what is on the board no rank and no supervisor has written there on purpose. */
 bool p2p__board_is_sound(const p2p_job *job);
+/* ---- relay.c ---- */
+
+/* The two ends of a new link: for rank a and for rank b. False with errno (EAGAIN, ETOOMANYREFS: later perhaps). */
+bool p2p__link_ends(const p2p_job *job, int a, int b, int ends[2]);
+
+/* Ranks run as the same user as the supervisor: without this they could open what it holds, through /proc. */
+void p2p__relay_protect(void);
 
 /* ---- watch.c ---- */
 

@@ -3,6 +3,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,18 @@
 #include "p2p/launch.h"
 #include "p2p/program.h"
 
-enum { KEY_WORLD = 256, KEY_NETWORK, KEY_STRICT, KEY_TAG, KEY_ORDERED, KEY_TIMEOUT, KEY_TRACE, KEY_DEBUG, KEY_WRAP };
+enum {
+    KEY_WORLD = 256,
+    KEY_NETWORK,
+    KEY_STRICT,
+    KEY_TAG,
+    KEY_ORDERED,
+    KEY_TIMEOUT,
+    KEY_TRACE,
+    KEY_DEBUG,
+    KEY_WRAP,
+    KEY_RELAY
+};
 
 static const struct argp_option options[] = {
     {"ranks", 'n', "N", 0, "start N ranks (1 to 1024)", 0},
@@ -30,6 +42,8 @@ static const struct argp_option options[] = {
     {"trace", KEY_TRACE, "FILE", 0, "write what every rank did to FILE (Chrome trace JSON, for build/replay)", 0},
     {"debug", KEY_DEBUG, "RANK", 0, "run this rank in gdb, on this terminal", 0},
     {"wrap", KEY_WRAP, "CMD", 0, "run each rank under CMD, such as \"valgrind -q\"", 0},
+    {"relay", KEY_RELAY, "FD", 0,
+     "pass both ends of every link over this socket; who holds its other end carries the messages", 0},
     {0},
 };
 
@@ -93,6 +107,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_TRACE: o->trace = arg; break;
     case KEY_DEBUG: c->plan.debug_rank = whole_number(state, "--debug", arg, 0, P2P_MAX_RANKS - 1); break;
     case KEY_WRAP: split_words(state, arg, &c->wrap); break;
+    case KEY_RELAY: c->plan.relay = whole_number(state, "--relay", arg, 3, INT_MAX); break;
     case ARGP_KEY_ARGS: c->program = state->argv + state->next; break;
     case ARGP_KEY_END:
         if (!c->plan.size)
@@ -153,7 +168,7 @@ static int usage_error(const char *why)
 int main(int argc, char **argv)
 {
     static const struct argp parser = {options, parse, "PROGRAM [ARGS...]", text, NULL, NULL, NULL};
-    command c = {.plan = {.debug_rank = -1, .child = start_program, .arg = &c}};
+    command c = {.plan = {.debug_rank = -1, .relay = -1, .child = start_program, .arg = &c}};
     char why[2000];
     p2p__cli_parse(&parser, argc, argv, ARGP_IN_ORDER, &c);
     if (p2p__inside_job()) return usage_error("this is a rank already: a launch inside a launch cannot work");
@@ -162,6 +177,7 @@ int main(int argc, char **argv)
         usage_error(why);
         return 127;
     }
+    if (c.plan.relay >= 0) p2p__relay_protect();
     c.plan.program = c.program[0];
     p2p_err err;
     int status = p2p__run_job(&c.plan, &err);

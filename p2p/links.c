@@ -135,8 +135,9 @@ static bool open_link(p2p_job *job, p2p_link_wish *wish)
     if (!has_room(job, wish->a) || !has_room(job, wish->b)) return false;
     int ends[2];
     if (!find_place(job, wish)) return refuse(job, wish, CONTROL_NOMEMORY, errno);
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return refuse(job, wish, CONTROL_NOLINK, -descriptor_limit());
+    if (!p2p__link_ends(job, wish->a, wish->b, ends))
+        return (errno == EAGAIN || errno == ETOOMANYREFS) ? false
+                                                          : refuse(job, wish, CONTROL_NOLINK, -descriptor_limit());
     if (!deliver(job, wish->a, wish->b, ends[0], wish->place)) {
         close(ends[0]);
         close(ends[1]);

@@ -4,8 +4,23 @@
  *
  * A test file, tests/exercises/NN_name.c, is linked twice. With the learner's code it makes the program that runs as the
  * ranks: check_rank.c is its main, and calls `run` for every case. In build/learn it judges: `judge` sees what the
- * ranks reported and what they sent. The two sides never share a process, so nothing a learner's code does (exit,
- * print, crash, overwrite memory) can make a verdict.
+ * ranks reported and what they sent. The two sides share neither a process nor memory, nor anything that can be opened.
+ *
+ * What is promised, even of code that was written to deceive, and under `learn grade`, whose data nobody can foresee:
+ *
+ *      values    A rank knows its own data only (check_key). A result that depends on other ranks' is not right unless they
+ *                came from them. Expected values exist in learn alone.
+ *      sent      messages_sent and bytes_sent of check_traffic and check_sent were counted on their way, outside of all ranks
+ *                (learn/relay.c), and no bytes went over another communicator (learn/claims.c). Only for a message of a rank
+ *                to itself its own word is taken.
+ *      verdict   It is made in learn, from what each rank wrote to a socket of its own and from the relay. No rank can open,
+ *                read or write what another reports, what the launcher holds, or what learn holds.
+ *      the rest  Whatever a rank does, other exercises, other submissions and the machine go on (learn/sandbox.h).
+ *
+ * What is not, since only the rank itself could tell: what a function returned (check_returned), what check_number reports,
+ * virtual seconds, messages_received, leaks, errors in memory. And not that the bytes which were counted are those the result
+ * was made of: the ranks of one submission share a scoreboard and may share files, so code that passes data there, and sends
+ * as many bytes as the contract asks for besides, keeps the contract.
  *
  * Both sides make the same list of worlds and cases, by calling `cases`; cases of one world run one after the other in
  * the same processes, each on a communicator of its own, so that p2p_stats counts each case alone.
@@ -27,11 +42,13 @@ enum { CHECK_SHOW_COUNT = 1, CHECK_SHOW_DTYPE = 2, CHECK_SHOW_OP = 4, CHECK_SHOW
 
 /* One call of the learner's function on every rank of a world. */
 typedef struct {
-    int ranks;           /* of the world: filled in by check_add, as are strict, network, number and seed */
+    int ranks;           /* of the world: filled in by check_add, as are strict to world */
     bool strict;         /* every send waits for its receive */
     const char *network; /* a virtual network, or NULL */
     int number;          /* in its world, from 0 */
-    uint64_t seed;       /* the data follow from it: another seed, other data */
+    uint64_t seed;       /* of the case: ranks know it */
+    uint64_t secret;     /* in learn, when grading: the data follow from it as well */
+    int world;           /* its number */
     size_t count;
     enum dtype dtype;
     enum op op;
@@ -80,6 +97,10 @@ void check_matrix(check_plan *plan, void (*add)(check_plan *plan, int ranks));
 
 /* One more case in the world that was begun last. */
 void check_add(check_plan *plan, check_case c);
+
+/* What a rank's data follow from beside the seed of the case. When grading, a rank knows its own only: other ranks' data can
+ * be had from them, by messages, or not at all. */
+uint64_t check_key(const check_case *c, int rank);
 
 /* Test data: a whole number from -99 to 99 that depends on seed, case, rank and index, so that sums in f32 are exact;
  * and an awkward fraction (rounding depends on the order of adding), for bit-identity. Both are exact in f32. */

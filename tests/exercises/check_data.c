@@ -7,7 +7,7 @@
 /* A number that has nothing to do with its neighbours': every rank and every index has its own (splitmix64). */
 static uint64_t draw(const check_case *c, int rank, size_t index, uint64_t salt)
 {
-    uint64_t x = c->seed + salt + (uint64_t)index * UINT64_C(0x9e3779b97f4a7c15) +
+    uint64_t x = check_key(c, rank) + c->seed + salt + (uint64_t)index * UINT64_C(0x9e3779b97f4a7c15) +
                  (uint64_t)(rank + 1) * UINT64_C(0xd1b54a32d192ed03);
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);

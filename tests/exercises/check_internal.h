@@ -4,17 +4,17 @@
  *
  *      check_plan.c      both sides     the same list of worlds and cases
  *      check_data.c      both sides     the same data
- *      check_guard.c     in a rank      what a learner's code may do; delays
+ *      check_start.c     before a rank  what a learner's code may do
+ *      check_guard.c     in a rank      settings; where it was stopped; delays
  *      check_rank.c      in a rank      main: runs the cases, writes records
  *      check_calls.c     in a rank      memory that is left; calls that fail on purpose
- *      check_leaks.c     in a rank      requests that nobody waited for
+ *      check_leaks.c     in a rank      what lies inside of a communicator
  *      check_trace.c     in a rank      what a trace of a case shows (learn see)
  *      check_unused.c    in a rank      the judge's functions, which nobody calls there
  *
- * Reports. learn makes one memory file of CHECK_AREA bytes for each rank, which cannot grow; a rank maps its own part and
- * closes the file before any code of the learner runs. In it stand a head and then records, one behind the other, each a
- * check_record and its data, padded to CHECK_ALIGN. Whatever does not read as that is not believed: each record is stamped
- * with a number that learn drew for this run, and that nobody can read any more by the time the learner's code runs.
+ * Reports. Each rank has a socket to learn, its own and no other. From it it reads its key, and into it it writes records,
+ * one behind the other, each a check_record and its data, padded to CHECK_ALIGN. Whatever does not read as that is not
+ * believed; what does is what the rank says, and may be a lie: see check.h for what is known without it.
  */
 #ifndef PAIRWISE_TESTS_EXERCISES_CHECK_INTERNAL_H
 #define PAIRWISE_TESTS_EXERCISES_CHECK_INTERNAL_H
@@ -33,7 +33,8 @@ typedef struct {
 } check_world_plan;
 
 struct check_plan {
-    uint64_t seed;
+    uint64_t seed;   /* cases' seeds follow from it; ranks know it */
+    uint64_t secret; /* data follow from it, in learn; 0: from the seeds alone */
     check_world_plan *worlds;
     size_t world_count, world_room;
     check_case *cases;
@@ -41,41 +42,43 @@ struct check_plan {
 };
 
 /* The worlds and cases of an exercise. A program with a main of its own has one case a world. */
-void check_plan_make(check_plan *plan, const check_exercise *exercise, uint64_t seed);
+void check_plan_make(check_plan *plan, const check_exercise *exercise, uint64_t seed, uint64_t secret);
 void check_plan_free(check_plan *plan);
 
 /* ---- Reports ---- */
 
-#define CHECK_AREA ((size_t)64 << 20)
-enum { CHECK_NAME = 24, CHECK_ALIGN = 16 };
+#define CHECK_AREA ((size_t)64 << 20) /* of reports, from each rank */
+#define CHECK_FILE_BYTES ((rlim_t)1 << 30)
+enum { CHECK_NAME = 24, CHECK_ALIGN = 8 };
 
-/* learn tells a rank by this variable: descriptor of the memory file, number of the world, seed of the data, seed of the
- * delays or 0, milliseconds after which it should say where it is (0: never), the one case to run (-1: all):
- * "%d,%zu,%llu,%llu,%ld,%d" */
+/* Rank 0's socket comes to the launcher under this number, the others' behind it; in every rank it is this one. */
+enum { CHECK_FD = 100 };
+
+/* learn tells a rank by this variable: number of the world, seed of the plan, seed of the delays or 0, milliseconds after
+ * which it should say where it is (0: never), the one case to run (-1: all): "%zu,%llu,%llu,%ld,%d" */
 #define CHECK_VARIABLE "PAIRWISE_COURSE"
 
-enum check_phase { CHECK_ABSENT, CHECK_BETWEEN, CHECK_IN_CASE, CHECK_ALL_DONE };
-
-typedef struct {
-    uint64_t nonce; /* from learn; the rank keeps it and writes 0 */
-    uint64_t used;  /* bytes of whole records behind the head */
-    int32_t phase;
-    int32_t number; /* of the case it is in, or was in last */
-    uint32_t full;  /* a record did not fit */
-    uint32_t unused;
-} check_head;
+/* With this status a rank ends that has lost its socket. */
+enum { CHECK_LOST = 88 };
 
 /* Under this name a rank reports the virtual seconds of a case. */
 #define CHECK_SECONDS "virtual seconds"
 
-enum check_kind { CHECK_REPORT = 1, CHECK_NUMBER, CHECK_RETURNED, CHECK_TRAFFIC, CHECK_LEAK, CHECK_ENDED };
+enum check_kind {
+    CHECK_REPORT = 1,
+    CHECK_NUMBER,
+    CHECK_RETURNED,
+    CHECK_TRAFFIC, /* what the rank counted; what it sent is counted in learn */
+    CHECK_LEAK,
+    CHECK_ENDED,   /* the case */
+    CHECK_ALL_DONE /* all cases */
+};
 
 typedef struct {
-    uint64_t stamp; /* nonce ^ where this record begins */
     uint64_t bytes; /* of data: elements; a double; p2p_traffic of each rank; words */
     uint32_t kind;
     int32_t number; /* of the case */
-    int32_t value;  /* CHECK_RETURNED: the p2p_err; CHECK_REPORT: the dtype */
+    int32_t value;  /* CHECK_RETURNED: the p2p_err; CHECK_REPORT: the dtype; CHECK_TRAFFIC: the context */
     uint32_t unused;
     uint64_t count; /* CHECK_REPORT: elements */
     char name[CHECK_NAME];
@@ -90,7 +93,6 @@ static inline size_t check_record_size(uint64_t bytes)
 /* ---- In a rank: settings, read once before main, and gone from the environment ---- */
 
 typedef struct {
-    int fd; /* of the reports; -1: none */
     size_t world;
     uint64_t seed, delays;
     int only; /* this case alone; -1: all */
@@ -145,5 +147,8 @@ void check_calls_end(const check_case *c);
 
 /* Messages, requests and communicators that are left over, with lines, in words that live until the next error. */
 const char *check_leaks(p2p_comm *world);
+
+/* The number by which a communicator's messages are known on the wire. */
+uint32_t check_context(const p2p_comm *comm);
 
 #endif

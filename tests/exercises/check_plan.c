@@ -39,6 +39,8 @@ void check_add(check_plan *plan, check_case c)
     c.ranks = world->ranks;
     c.strict = world->strict;
     c.network = world->network;
+    c.secret = plan->secret;
+    c.world = (int)plan->world_count - 1;
     c.number = (int)world->count;
     c.seed = scramble(plan->seed ^ scramble((uint64_t)plan->world_count << 32 | world->count));
     plan->cases = grown(plan->cases, plan->case_count, &plan->case_room, sizeof *plan->cases);
@@ -59,7 +61,7 @@ void check_matrix(check_plan *plan, void (*add)(check_plan *plan, int ranks))
 /* Worlds were made without cases: a program with a main of its own is run as it is. */
 static void add_missing(check_plan *plan)
 {
-    check_plan made = {.seed = plan->seed};
+    check_plan made = {.seed = plan->seed, .secret = plan->secret};
     for (size_t w = 0; w < plan->world_count; w++) {
         const check_world_plan *world = &plan->worlds[w];
         check_world(&made, world->ranks, world->strict, world->network);
@@ -94,9 +96,9 @@ static void add_failing(check_plan *plan)
     }
 }
 
-void check_plan_make(check_plan *plan, const check_exercise *exercise, uint64_t seed)
+void check_plan_make(check_plan *plan, const check_exercise *exercise, uint64_t seed, uint64_t secret)
 {
-    *plan = (check_plan){.seed = seed};
+    *plan = (check_plan){.seed = seed, .secret = secret};
     exercise->cases(plan);
     if (!exercise->run) add_missing(plan);
     if (exercise->hands_on_errors) add_failing(plan);

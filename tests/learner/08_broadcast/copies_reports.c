@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-// what: finds the memory it reports to, and says the first thing once more
-// expect: What rank 0 reported cannot be read: something wrote over it.
-#include <stdio.h>
-#include <stdlib.h>
+// what: reports by itself what it had before, as if it had come from the root, and traffic that never was
+// expect: Rank 0 sent 0 messages
 #include <string.h>
+#include <sys/socket.h>
 
 #include "exercises/exercises.h"
 #include "tests/exercises/check_internal.h"
 
-static void say_again(char *area)
-{
-    check_head *head = (check_head *)area;
-    check_record *first = (check_record *)(head + 1);
-    size_t bytes = check_record_size(first->bytes);
+static int calls;
 
-    memcpy((char *)first + head->used, first, bytes);
-    head->used += bytes;
+static void report(check_record r, const char *name, const void *data)
+{
+    r.number = calls;
+    strcpy(r.name, name);
+    send(CHECK_FD, &r, sizeof r, 0);
+    send(CHECK_FD, data, r.bytes, 0);
 }
 
 p2p_err my_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root)
 {
-    (void)comm, (void)buf, (void)count, (void)dtype, (void)root;
-    FILE *maps = fopen("/proc/self/maps", "r");
-    char line[300];
-    unsigned long from, to;
+    p2p_traffic traffic[CHECK_MAX_RANKS];
+    int n = p2p_size(comm);
 
-    while (maps && fgets(line, sizeof line, maps))
-        if (strstr(line, "memfd:reports") && sscanf(line, "%lx-%lx", &from, &to) == 2) say_again((char *)from);
-    exit(0);
+    for (int i = 0; i < n; i++) traffic[i] = (p2p_traffic){1, count * dtype_size(dtype), 1, count * dtype_size(dtype)};
+    if (n > 1) report((check_record){.kind = CHECK_TRAFFIC, .bytes = (size_t)n * sizeof *traffic}, "", traffic);
+    calls++;
+    if (p2p_rank(comm) != root) memset(buf, 0, count * dtype_size(dtype));
+    return P2P_OK;
 }

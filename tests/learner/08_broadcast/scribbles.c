@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-// what: finds the memory it reports to, and writes over it
+// what: finds the descriptor it reports to, and writes something else to it
 // expect: What rank 0 reported cannot be read: something wrote over it.
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "exercises/exercises.h"
 
 p2p_err my_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root)
 {
-    (void)comm, (void)buf, (void)count, (void)dtype, (void)root;
-    FILE *maps = fopen("/proc/self/maps", "r");
-    char line[300];
-    unsigned long from, to;
+    static const char garbage[64] = {-1, -1, -1, -1, -1, -1, -1, -1};
 
-    while (maps && fgets(line, sizeof line, maps))
-        if (strstr(line, "memfd:reports") && sscanf(line, "%lx-%lx", &from, &to) == 2)
-            memset((void *)from, 0xff, to - from);
+    (void)comm, (void)buf, (void)count, (void)dtype, (void)root;
+    for (int fd = 3; fd < 300; fd++)
+        if (write(fd, garbage, sizeof garbage) < 0) continue;
     _exit(0);
 }
