@@ -15,6 +15,9 @@
 
 enum { MANY = 8 }; /* so many examples are surely not in the same order twice */
 
+/* A case of its own: the orders of a few examples in many epochs. Each of the 24 comes up, but for one time in a million. */
+enum { ALL_EPOCHS = 3, FEW = 4, EPOCHS = 400, ORDERS = 24 };
+
 static void add_cases(check_plan *plan, int ranks)
 {
     size_t n = (size_t)ranks, counts[] = {0, 1, n - 1, n, n + 1, 3 * n - 1, 100};
@@ -27,6 +30,12 @@ static void cases(check_plan *plan)
     static const int ranks[] = {1, 2, 3, 4, 5, 8};
     for (int i = 0; i < 6; i++) {
         check_world(plan, ranks[i], false, NULL);
+        if (ranks[i] == 1)
+            check_add(plan, (check_case){.count = FEW,
+                                         .variant = ALL_EPOCHS,
+                                         .call = "my_shuffle",
+                                         .what = "400 epochs",
+                                         .shows = CHECK_SHOW_COUNT});
         add_cases(plan, ranks[i]);
     }
 }
@@ -39,8 +48,20 @@ static void report_order(const check_case *c, const char *name, uint64_t seed, u
     check_report(c, name, numbers, c->count, DTYPE_I64);
 }
 
+static void run_epochs(const check_case *c)
+{
+    int64_t *all = check_buffer(c, -1, EPOCHS * FEW, DTYPE_I64);
+    memset(all, 0xff, EPOCHS * FEW * sizeof *all);
+    for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) my_shuffle((size_t *)all + epoch * FEW, FEW, c->seed, epoch);
+    check_report(c, "epochs", all, EPOCHS * FEW, DTYPE_I64);
+}
+
 static void run(p2p_comm *comm, const check_case *c)
 {
+    if (c->variant == ALL_EPOCHS) {
+        run_epochs(c);
+        return;
+    }
     int rank = p2p_rank(comm), ranks = p2p_size(comm);
     uint64_t epoch = (uint64_t)c->variant;
     size_t *order = check_buffer(c, -1, c->count, DTYPE_I64), size = my_shard_size(c->count, ranks, rank);
@@ -85,6 +106,118 @@ static bool is_permutation(const check_case *c, int rank)
     free(seen);
     return good;
 }
+
+/* ---- Many epochs ---- */
+
+/* An order of a few examples as one number: 0 2 1 3 is 213. */
+static long order_of(const check_case *c, size_t epoch)
+{
+    long order = 0;
+    for (size_t i = 0; i < FEW; i++) order = 10 * order + at(c, 0, "epochs", epoch * FEW + i);
+    return order;
+}
+
+static size_t times_there(const check_case *c, long example, size_t place)
+{
+    size_t times = 0;
+    for (size_t epoch = 0; epoch < EPOCHS; epoch++) times += at(c, 0, "epochs", epoch * FEW + place) == example;
+    return times;
+}
+
+static bool are_permutations(const check_case *c)
+{
+    for (size_t epoch = 0; epoch < EPOCHS; epoch++)
+        for (long example = 0; example < FEW; example++) {
+            size_t times = 0;
+            for (size_t i = 0; i < FEW; i++) times += at(c, 0, "epochs", epoch * FEW + i) == example;
+            if (times == 1) continue;
+            return check_fail(c, times ? "twice" : "missing",
+                              "In epoch %zu the order of examples 0 to %d is %ld %ld %ld %ld: example %ld is there %zu "
+                              "times%s. Mix by "
+                              "letting two places change places; then nothing can get lost.",
+                              epoch, FEW - 1, at(c, 0, "epochs", epoch * FEW), at(c, 0, "epochs", epoch * FEW + 1),
+                              at(c, 0, "epochs", epoch * FEW + 2), at(c, 0, "epochs", epoch * FEW + 3), example, times,
+                              times ? ", so another one is lost" : "");
+        }
+    return true;
+}
+
+/* Do epochs that lie so far apart always have the same order? */
+static bool repeats(const check_case *c, size_t apart)
+{
+    for (size_t epoch = 0; epoch + apart < EPOCHS; epoch++)
+        if (order_of(c, epoch) != order_of(c, epoch + apart)) return false;
+    return true;
+}
+
+static bool each_epoch_differs(const check_case *c)
+{
+    bool mixed = times_there(c, 0, 0) < EPOCHS || times_there(c, 1, 1) < EPOCHS || times_there(c, 2, 2) < EPOCHS;
+    if (!mixed)
+        return check_fail(c, "not_mixed", "In all of %d epochs the order is 0, 1, 2, 3: nothing was mixed.", EPOCHS);
+    if (repeats(c, 1))
+        return check_fail(
+            c, "epoch",
+            "Epochs 0 and 1 have the same order, and so have all %d: each epoch has an order of its own, or "
+            "every batch has the same examples for ever.",
+            EPOCHS);
+    for (size_t apart = 2; apart <= EPOCHS / 2; apart++)
+        if (repeats(c, apart))
+            return check_fail(
+                c, "epoch",
+                "After %zu epochs the orders begin again: epoch 0 and epoch %zu have the same one. All of epoch "
+                "must be part of what the shuffling begins with.",
+                apart, apart);
+    return true;
+}
+
+static bool all_move(const check_case *c)
+{
+    for (long example = 0; example < FEW; example++)
+        for (size_t place = 0; place < FEW; place++)
+            if (times_there(c, example, place) == EPOCHS)
+                return check_fail(
+                    c, "stays",
+                    "In all of %d epochs example %ld was at place %zu: it never moves. Does the loop leave "
+                    "places out, or is a place never drawn?",
+                    EPOCHS, example, place);
+    return true;
+}
+
+static bool come_everywhere(const check_case *c)
+{
+    for (long example = 0; example < FEW; example++)
+        for (size_t place = 0; place < FEW; place++)
+            if (!times_there(c, example, place))
+                return check_fail(
+                    c, "never",
+                    "In %d epochs example %ld never was at place %zu%s. Each place must be able to change "
+                    "places with any that is left, itself too: my_random(&state) %% (so many are left).",
+                    EPOCHS, example, place, (size_t)example == place ? ", where it begins" : "");
+    return true;
+}
+
+static bool has_all_orders(const check_case *c)
+{
+    size_t different = 0;
+    for (size_t epoch = 0; epoch < EPOCHS; epoch++) {
+        size_t before = 0;
+        while (order_of(c, before) != order_of(c, epoch)) before++;
+        different += before == epoch;
+    }
+    return different == ORDERS ||
+           check_fail(c, "orders",
+                      "Of the %d orders that %d examples have only %zu came up in %d epochs. Is it turned or "
+                      "reversed rather than mixed, or is too little of the random number used?",
+                      ORDERS, FEW, different, EPOCHS);
+}
+
+static void judge_epochs(const check_case *c)
+{
+    if (are_permutations(c) && each_epoch_differs(c) && all_move(c) && come_everywhere(c)) has_all_orders(c);
+}
+
+/* ---- One epoch ---- */
 
 static size_t differing(const check_case *c, int a, const char *name_a, int b, const char *name_b)
 {
@@ -150,13 +283,14 @@ static bool sizes(const check_case *c)
     for (int rank = 0; rank < c->ranks; rank++) {
         size_t size = (size_t)check_number_of(c, rank, "size"), right = c->count / n + ((size_t)rank < c->count % n);
         if (size == right) continue;
-        return check_fail(c, sum > c->count ? "padded" : "lost",
-                          "my_shard_size says %zu for rank %d of %d; it should be %zu. All shards together have %zu "
-                          "examples, and there are %zu: %s.",
-                          size, rank, c->ranks, right, sum, c->count,
-                          sum > c->count   ? "some would count twice"
-                          : sum < c->count ? "some would be on no rank"
-                                           : "the first count mod n ranks have one more, the others do not");
+        return check_fail(
+            c, sum > c->count ? "padded" : "lost",
+            "my_shard_size says %zu for rank %d of %d; it should be %zu: %zu = %zu * %d + %zu. All shards together "
+            "have %zu examples, and there are %zu: %s.",
+            size, rank, c->ranks, right, c->count, c->count / n, c->ranks, c->count % n, sum, c->count,
+            sum > c->count   ? "some would count twice"
+            : sum < c->count ? "some would be on no rank"
+                             : "the first count mod n ranks have one more, the others do not");
     }
     return true;
 }
@@ -192,6 +326,10 @@ static bool silent(const check_case *c)
 
 static void judge(const check_case *c)
 {
+    if (c->variant == ALL_EPOCHS) {
+        judge_epochs(c);
+        return;
+    }
     if (!is_permutation(c, 0) || !is_mixed(c) || !same_for_all(c) || !changes(c)) return;
     if (sizes(c) && shards(c)) silent(c);
 }
