@@ -9,23 +9,24 @@
 #include <string.h>
 
 #include "exercises/exercises.h"
-#include "tests/exercises/check.h"
+#include "tests/exercises/made_of.h"
 
 #pragma weak my_share_parameters
 #pragma weak my_data_parallel_step
 
 enum { FEATURES = 3, NUMBERS = FEATURES + 1, STEPS = 4, MOST = 64 };
-enum { EVEN, UNEVEN, ONE_EMPTY }; /* variants: how the examples are spread */
+enum { UNEVEN, EVEN, ONE_EMPTY, NOBODY, SPREADS }; /* variants: how the examples are spread */
 
 static const double rate = 0.02;
-static const char *const spreads[] = {"shards of equal length", "shards of 1, 2, 3, ... examples",
-                                      "the last rank has no example"};
+static const char *const spreads[] = {"shards of 2, 3, 4, ... examples", "shards of equal length",
+                                      "the last rank has no example", "no rank has an example"};
 
 static size_t length_of(const check_case *c, int rank)
 {
     if (c->variant == EVEN) return 3;
+    if (c->variant == NOBODY) return 0;
     if (c->variant == ONE_EMPTY && rank == c->ranks - 1 && c->ranks > 1) return 0;
-    return (size_t)rank + 1;
+    return (size_t)rank + 2;
 }
 
 static void cases(check_plan *plan)
@@ -33,7 +34,7 @@ static void cases(check_plan *plan)
     static const int ranks[] = {1, 2, 3, 4, 5, 8};
     for (int i = 0; i < 6; i++) {
         check_world(plan, ranks[i], i % 2, NULL);
-        for (int variant = EVEN; variant <= ONE_EMPTY; variant++)
+        for (int variant = UNEVEN; variant < SPREADS; variant++)
             check_add(plan, (check_case){.variant = variant, .what = spreads[variant]});
     }
 }
@@ -73,40 +74,83 @@ static void run(p2p_comm *comm, const check_case *c)
     check_report(c, "parameters", steps, STEPS * NUMBERS, DTYPE_F64);
 }
 
-/* ---- In learn: one rank with all examples, and ways to go wrong ---- */
+/* ---- In learn: one rank with all examples, and ways to go wrong: something was added up, and divided by something ---- */
 
-enum { RIGHT, MEAN_OF_MEANS, SUM_OF_MEANS, SUM, LOCAL };
+enum sum { EXAMPLES, MEANS, TWICE_WEIGHTED, OWN_MEAN, OWN_EXAMPLES, NOTHING, SUMS };
+enum divisor { ALL, ONE, RANKS, ALL_TIMES_RANKS, OWN_COUNT, LONGEST, DIVISORS };
+
+static const char *const sums[SUMS] = {
+    [EXAMPLES] = "the gradients of all examples were added up",
+    [MEANS] = "the ranks' means were added up",
+    [TWICE_WEIGHTED] = "the ranks' means were multiplied by their counts twice, and added up",
+    [OWN_EXAMPLES] = "its own examples' gradients were added up, and no other rank's",
+    [OWN_MEAN] = "it followed the gradient of its own examples only",
+    [NOTHING] = "nothing has changed: the gradient is 0"};
+static const char *const divisors[DIVISORS] = {
+    [ALL] = "and divided by the number of all examples",
+    [RANKS] = "and divided by the number of ranks",
+    [ONE] = "and not divided by their number",
+    [ALL_TIMES_RANKS] = "and divided by the number of all examples, and by the number of ranks as well",
+    [OWN_COUNT] = "and divided by the number of this rank's examples",
+    [LONGEST] = "and divided by the largest number of examples that a rank has"};
 
 static void add_weighted(double *sum, const double *part, double weight)
 {
     for (size_t i = 0; i < NUMBERS; i++) sum[i] += weight * part[i];
 }
 
-static void one_step(const check_case *c, int rank, int way, double *parameters)
+static double weight_of(const check_case *c, int rank, int q, enum sum what)
 {
-    double sum[NUMBERS] = {0}, gradient[NUMBERS], x[MOST * FEATURES], y[MOST], examples = 0;
+    double count = (double)length_of(c, q);
+    switch (what) {
+    case EXAMPLES: return count;
+    case MEANS: return 1;
+    case TWICE_WEIGHTED: return count * count;
+    case OWN_EXAMPLES: return q == rank ? count : 0;
+    case OWN_MEAN: return q == rank;
+    default: return 0;
+    }
+}
+
+static double divisor_of(const check_case *c, int rank, enum divisor what)
+{
+    double all = 0, longest = 0;
+    for (int q = 0; q < c->ranks; q++) {
+        all += (double)length_of(c, q);
+        longest = fmax(longest, (double)length_of(c, q));
+    }
+    switch (what) {
+    case ALL: return all;
+    case RANKS: return c->ranks;
+    case ALL_TIMES_RANKS: return all * c->ranks;
+    case OWN_COUNT: return (double)length_of(c, rank);
+    case LONGEST: return longest;
+    default: return 1;
+    }
+}
+
+static void one_step(const check_case *c, int rank, enum sum what, enum divisor by, double *parameters)
+{
+    double sum[NUMBERS] = {0}, gradient[NUMBERS], x[MOST * FEATURES], y[MOST], divisor = divisor_of(c, rank, by);
     for (int q = 0; q < c->ranks; q++) {
         my_examples shard = {.features = FEATURES, .x = x, .y = y, .count = fill(c, q, x, y)};
         my_model_gradient(parameters, &shard, gradient);
-        examples += (double)shard.count;
-        double weight = way == RIGHT || way == SUM ? (double)shard.count : way == LOCAL ? q == rank : 1;
-        add_weighted(sum, gradient, weight);
+        add_weighted(sum, gradient, weight_of(c, rank, q, what));
     }
-    double divisor = way == RIGHT ? examples : way == MEAN_OF_MEANS ? c->ranks : 1;
-    add_weighted(parameters, sum, -rate / divisor);
+    if (divisor > 0) add_weighted(parameters, sum, -rate / divisor);
 }
 
-static double after(const check_case *c, int rank, int way, size_t step, size_t i)
+static double after(const check_case *c, int rank, enum sum what, enum divisor by, size_t step, size_t i)
 {
     double parameters[NUMBERS];
     for (size_t k = 0; k < NUMBERS; k++) parameters[k] = first_parameter(c, 0, k);
-    for (size_t s = 0; s <= step; s++) one_step(c, rank, way, parameters);
+    for (size_t s = 0; s <= step; s++) one_step(c, rank, what, by, parameters);
     return parameters[i];
 }
 
 static double want(const check_case *c, int rank, size_t index)
 {
-    return after(c, rank, RIGHT, index / NUMBERS, index % NUMBERS);
+    return after(c, rank, EXAMPLES, ALL, index / NUMBERS, index % NUMBERS);
 }
 
 static double want_at_start(const check_case *c, int rank, size_t index)
@@ -132,35 +176,99 @@ static bool close_to(double a, double b)
     return fabs(a - b) <= 1e-9 * fmax(1, fabs(b));
 }
 
-static bool went(const check_case *c, int rank, int way)
+/* The first step's numbers [from, end). */
+static bool went(const check_case *c, int rank, enum sum what, enum divisor by, size_t from, size_t end)
 {
-    for (size_t i = 0; i < NUMBERS; i++)
-        if (!close_to(check_element(c, rank, "parameters", i), after(c, rank, way, 0, i))) return false;
+    for (size_t i = from; i < end; i++)
+        if (!close_to(check_element(c, rank, "parameters", i), after(c, rank, what, by, 0, i))) return false;
+    return true;
+}
+
+static void say(const check_case *c, const char *where, enum sum what, enum divisor by, const char *of)
+{
+    if (what == MEANS && by == RANKS)
+        check_fail(
+            c, "means",
+            "%s The ranks' means were averaged as if all ranks had the same number of examples. They have not: so an "
+            "example on a rank with few counts for more. Weight each mean by its number of examples.",
+            where);
+    else if (what == OWN_MEAN && by == ONE)
+        check_fail(c, "local",
+                   "%s%s It followed the gradient of its own examples only; the other ranks' are not in it.", where,
+                   of);
+    else if (what == NOTHING)
+        check_fail(c, "nothing",
+                   "%s%s It has not changed: what was taken from it is 0. Is a count divided by a count in whole "
+                   "numbers? 1 / 3 is 0 in C.",
+                   where, of);
+    else
+        check_fail(c, by == ONE ? "sum" : "divisor", "%s%s There %s, %s.", where, of, sums[what],
+                   what == MEANS && by == ONE ? "and not divided" : divisors[by]);
+}
+
+/* Does that explain the numbers [from, end) of each rank that has wrong ones? */
+static bool all_went(const check_case *c, enum sum what, enum divisor by, size_t from, size_t end)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (!went(c, rank, EXAMPLES, ALL, from, end) && !went(c, rank, what, by, from, end)) return false;
+    return true;
+}
+
+/* What was added up, and what it was divided by. */
+static bool find(const check_case *c, size_t from, size_t end, enum sum *what, enum divisor *by)
+{
+    for (*what = EXAMPLES; *what < SUMS; ++*what)
+        for (*by = ALL; *by < DIVISORS; ++*by)
+            if ((*what != EXAMPLES || *by != ALL) && all_went(c, *what, *by, from, end)) return true;
+    return false;
+}
+
+/* "The whole step is 0.5 times what it should be": NAN if it is not the same for all. */
+static double factor(const check_case *c, int rank)
+{
+    double first = NAN;
+    for (size_t i = 0; i < NUMBERS; i++) {
+        double begin = first_parameter(c, 0, i), right = want(c, rank, i) - begin;
+        double times = (check_element(c, rank, "parameters", i) - begin) / right;
+        if (i == 0) first = times;
+        if (!(fabs(times - first) <= 1e-6 * fmax(1, fabs(first)))) return NAN;
+    }
+    return first;
+}
+
+static bool explain_part(const check_case *c, int rank, const char *where)
+{
+    enum sum what;
+    enum divisor by;
+    bool weight = went(c, rank, EXAMPLES, ALL, 0, FEATURES), bias = went(c, rank, EXAMPLES, ALL, FEATURES, NUMBERS);
+    if (find(c, 0, NUMBERS, &what, &by)) {
+        say(c, where, what, by, "");
+        return true;
+    }
+    if (weight == bias || !find(c, weight ? FEATURES : 0, weight ? NUMBERS : FEATURES, &what, &by)) return false;
+    say(c, where, what, by,
+        weight ? " The weight is right, only the bias is not: it is the last of features + 1 numbers."
+               : " The bias is right, only the weight is not.");
     return true;
 }
 
 static void explain(const check_case *c, int rank, size_t index)
 {
     const char *tensor = index % NUMBERS < FEATURES ? "weight" : "bias";
-    size_t step = index / NUMBERS;
+    double got = check_element(c, rank, "parameters", index), times = factor(c, rank);
     char where[100];
-    snprintf(where, sizeof where, "First different: step %zu, tensor %s, on rank %d.", step + 1, tensor, rank);
-    if (c->ranks > 1 && went(c, rank, LOCAL))
-        check_fail(c, "local", "%s It followed the gradient of its own examples only; the other ranks' are not in it.",
-                   where);
-    else if (went(c, rank, MEAN_OF_MEANS))
-        check_fail(
-            c, "means",
-            "%s The ranks' means were averaged as if all ranks had the same number of examples. They have not: so "
-            "an example on a rank with few counts for more. Weight each mean by its number of examples.",
-            where);
-    else if (went(c, rank, SUM))
-        check_fail(c, "sum", "%s The gradients of all examples were added up, and not divided by their number.", where);
-    else if (went(c, rank, SUM_OF_MEANS))
-        check_fail(c, "sum", "%s The ranks' means were added up, and not divided.", where);
-    else
-        check_fail(c, "values", "%s It is %.9g; one rank with all examples gets %.9g.", where,
-                   check_element(c, rank, "parameters", index), want(c, rank, index));
+    snprintf(where, sizeof where, "First different: step %zu, tensor %s, on rank %d.", index / NUMBERS + 1, tensor,
+             rank);
+    if (isnan(got))
+        check_fail(c, "nan", "%s It is not a number any more: 0 / 0%s.", where,
+                   c->variant == NOBODY ? ", for no rank has an example. Then nothing is to change" : "");
+    else if (index >= NUMBERS || !explain_part(c, rank, where)) {
+        check_fail(c, isnan(times) || index >= NUMBERS ? "values" : "factor",
+                   "%s It is %.9g; one rank with all examples gets %.9g.", where, got, want(c, rank, index));
+        if (!isnan(times) && index < NUMBERS) check_also(c, "The whole step is %.6g times what it should be.", times);
+    }
+    if (rank > 0 && index < NUMBERS && went(c, 0, EXAMPLES, ALL, 0, NUMBERS))
+        check_also(c, "Rank 0 is right: the result must come to every rank.");
 }
 
 static bool follows(const check_case *c)
@@ -174,6 +282,29 @@ static bool follows(const check_case *c)
     return true;
 }
 
+/* What the parameters are that are not rank 0's. */
+static void explain_begin(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        made_of m = {c, rank, "", "shared parameters", 0, NUMBERS, DTYPE_F64, OP_SUM, first_parameter};
+        made_of_mix mix;
+        size_t right = 0;
+        while (right < NUMBERS && made_of_got(&m, right) == first_parameter(c, 0, right)) right++;
+        if (right == NUMBERS) continue;
+        if (right)
+            check_also(c, "On rank %d the first %zu of %d numbers are rank 0's.%s", rank, right, NUMBERS,
+                       right == NUMBERS - 1 ? " The last is the bias." : made_of_unit(&m, right));
+        else if (c->ranks < NUMBERS && made_of_weights(&m, &mix)) {
+            for (int q = 0; q < c->ranks; q++)
+                if (made_of_set(&m, &mix, 1) == 1u << q && made_of_set(&m, &mix, 0) == (made_of_all(&m) & ~(1u << q)))
+                    check_also(c, "Rank %d has rank %d's.", rank, q);
+            if (made_of_set(&m, &mix, 1.0 / c->ranks) == made_of_all(&m))
+                check_also(c, "Rank %d has the mean of all ranks'.", rank);
+        }
+        return;
+    }
+}
+
 static void judge(const check_case *c)
 {
     if (!check_values(c, "begin", "shared parameters", NULL, count_numbers, want_at_start)) {
@@ -181,6 +312,7 @@ static void judge(const check_case *c)
             c, "begin",
             "After my_share_parameters every rank must have rank 0's parameters: with different ones to begin with, "
             "the ranks train different models, and averaging their gradients means nothing.");
+        explain_begin(c);
         return;
     }
     if (follows(c)) check_same_bits(c, "bits", "parameters");
