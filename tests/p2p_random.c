@@ -8,21 +8,25 @@
  * say the same: no complaint when all ranks come to their end, a deadlock otherwise, and every rank that it says
  * waits, waits in the call where the simulation is stuck.
  *
+ * Some programs have collectives as well: the k-th of each rank is that of all, and nobody leaves it before all are in it.
+ * Buffers are ordinary memory or from p2p_alloc, as it comes.
+ *
  * In another kind of program every receive takes anything from anyone, and no send blocks. Then a rank is one queue,
  * only the number of messages counts, and the same holds but for who waits for its sends at the end.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "collectives/collectives.h"
 #include "tests/util/pattern.h"
 #include "tests/util/suite.h"
 
-enum { MOST_RANKS = 6, MOST_OPS = 100, TAGS = 2, SMALL = 8, LARGE = 70000, PROGRAMS = 25 };
+enum { MOST_RANKS = 6, MOST_OPS = 120, TAGS = 2, SMALL = 8, LARGE = 70000, PROGRAMS = 25 };
 
-typedef enum { SEND, SSEND, RECV, ISEND, IRECV, PROBE, WAIT_ALL, WAIT_ANY } kind;
+typedef enum { SEND, SSEND, RECV, ISEND, IRECV, PROBE, WAIT_ALL, WAIT_ANY, REDUCE } kind;
 
-static const char *const calls[] = {"p2p_send", "p2p_ssend", "p2p_recv",     "",
-                                    "",         "p2p_probe", "p2p_wait_all", "p2p_wait_any"};
+static const char *const calls[] = {"p2p_send",     "p2p_ssend",    "p2p_recv",       "", "", "p2p_probe",
+                                    "p2p_wait_all", "p2p_wait_any", "coll_all_reduce"};
 
 typedef struct {
     kind kind;
@@ -64,6 +68,11 @@ static void add_message(program *p, bool forget_send)
     if (below(p, 6) == 0) add(p, dest, (operation){below(p, 2) ? WAIT_ALL : WAIT_ANY, 0, 0, 0});
 }
 
+static void add_collective(program *p)
+{
+    for (int r = 0; r < p->ranks; r++) add(p, r, (operation){REDUCE, 0, 0, 0});
+}
+
 /* A message in a program where receives take anything: sources and tags are there all the same. */
 static void add_any_message(program *p, bool forget_send)
 {
@@ -93,7 +102,11 @@ static void make(program *p, uint64_t seed, bool from_anyone)
     p->ranks = 2 + below(p, MOST_RANKS - 1);
     int messages = 3 + below(p, 15), swaps = below(p, 3) * below(p, 6),
         forgotten = below(p, from_anyone ? 2 : 4) ? -1 : below(p, messages);
-    for (int i = 0; i < messages; i++) (from_anyone ? add_any_message : add_message)(p, i == forgotten);
+    bool collectives = below(p, 3) == 0;
+    for (int i = 0; i < messages; i++) {
+        (from_anyone ? add_any_message : add_message)(p, i == forgotten);
+        if (collectives && below(p, 4) == 0) add_collective(p);
+    }
     disturb(p, swaps);
     for (int r = 0; r < p->ranks; r++) add(p, r, (operation){WAIT_ALL, 0, 0, 0});
 }
@@ -108,6 +121,7 @@ typedef struct {
 typedef struct {
     channel channels[MOST_RANKS][MOST_RANKS][TAGS]; /* [source][dest][tag] */
     channel of_rank[MOST_RANKS];                    /* if receives are from anyone */
+    int collectives[MOST_RANKS];                    /* begun so far */
     int at[MOST_RANKS];                             /* the operation a rank is in */
     bool posted[MOST_RANKS];                        /* that operation's own message is counted */
     int number[MOST_RANKS][MOST_OPS];               /* the place of a message in its channel */
@@ -133,7 +147,8 @@ static void post(state *s, const program *p, int rank, int i)
 {
     const operation *op = &p->ops[rank][i];
 
-    if (is_wait(op->kind)) return;
+    if (op->kind == REDUCE) s->number[rank][i] = s->collectives[rank]++;
+    if (is_wait(op->kind) || op->kind == REDUCE) return;
     channel *c = channel_of(s, p, rank, op);
     if (is_send(op->kind))
         s->number[rank][i] = c->sent++;
@@ -141,11 +156,19 @@ static void post(state *s, const program *p, int rank, int i)
         s->number[rank][i] = op->kind == PROBE ? c->received : c->received++;
 }
 
+static bool all_have_begun(const state *s, const program *p, int collective)
+{
+    for (int r = 0; r < p->ranks; r++)
+        if (s->collectives[r] <= collective) return false;
+    return true;
+}
+
 /* Has this message met its other side, or need not? */
 static bool done(state *s, const program *p, int rank, int i, bool strict)
 {
     const operation *op = &p->ops[rank][i];
 
+    if (op->kind == REDUCE) return all_have_begun(s, p, s->number[rank][i]);
     if (is_wait(op->kind)) return true;
     const channel *c = channel_of(s, p, rank, op);
     if (!is_send(op->kind)) return c->sent > s->number[rank][i];
@@ -200,7 +223,8 @@ typedef struct {
     unsigned char *bufs[MOST_OPS];
     p2p_request requests[MOST_OPS];
     size_t open;
-    int sent[MOST_RANKS][TAGS];
+    bool shared[MOST_OPS]; /* this buffer is from p2p_alloc */
+    int sent[MOST_RANKS][TAGS], reduced;
     uint64_t seed;
 } runner;
 
@@ -218,7 +242,21 @@ static void wait_for_each(runner *r)
     while (index != (size_t)P2P_UNDEFINED) p2p_wait_any(r->open, r->requests, &index, P2P_STATUS_IGNORE);
 }
 
-static void run_operation(runner *r, p2p_comm *world, const operation *op, unsigned char *buf)
+/* Of all sizes, one after the other. What is left for check_received is the first element. */
+static int reduce(runner *r, p2p_comm *world, int64_t *buf)
+{
+    static const size_t counts[] = {1, 50, 600, LARGE / 8};
+    size_t count = counts[r->reduced % 4];
+    int64_t n = p2p_size(world), k = r->reduced++;
+
+    for (size_t i = 0; i < count; i++) buf[i] = (int64_t)i * (p2p_rank(world) + 1) + k;
+    CALL(coll_all_reduce(world, buf, count, DTYPE_I64, OP_SUM));
+    for (size_t i = 0; i < count; i++)
+        CHECK(buf[i] == (int64_t)i * n * (n + 1) / 2 + n * k, "all-reduce %lld: element %zu", (long long)k, i);
+    return 0;
+}
+
+static int run_operation(runner *r, p2p_comm *world, const operation *op, unsigned char *buf)
 {
     int number = 0;
 
@@ -236,8 +274,21 @@ static void run_operation(runner *r, p2p_comm *world, const operation *op, unsig
     case PROBE: p2p_probe(world, op->peer, op->tag, P2P_STATUS_IGNORE); break;
     case WAIT_ALL: p2p_wait_all(r->open, r->requests, P2P_STATUSES_IGNORE); break;
     case WAIT_ANY: wait_for_each(r); break;
+    case REDUCE: STEP(reduce(r, world, (int64_t *)(void *)buf)); break;
     }
     if (is_wait(op->kind)) r->open = 0;
+    return 0;
+}
+
+static int get_buffer(runner *r, p2p_comm *world, int i)
+{
+    void *at = NULL;
+
+    r->shared[i] = pattern_random(&r->seed) % 2;
+    if (r->shared[i]) CALL(p2p_alloc(world, LARGE, &at));
+    r->bufs[i] = r->shared[i] ? at : malloc(LARGE);
+    CHECK(r->bufs[i], "no memory");
+    return 0;
 }
 
 /* The k-th receive of a channel has got the k-th message. */
@@ -263,12 +314,14 @@ static int run_rank(p2p_comm *world, void *arg)
 
     r.seed = p->seed + (uint64_t)rank;
     for (int i = 0; i < p->count[rank]; i++) {
-        r.bufs[i] = malloc(LARGE);
-        CHECK(r.bufs[i], "no memory");
-        run_operation(&r, world, &p->ops[rank][i], r.bufs[i]);
+        STEP(get_buffer(&r, world, i));
+        STEP(run_operation(&r, world, &p->ops[rank][i], r.bufs[i]));
     }
     STEP(check_received(p, rank, &r));
-    for (int i = 0; i < p->count[rank]; i++) free(r.bufs[i]);
+    for (int i = 0; i < p->count[rank]; i++) {
+        if (r.shared[i]) CALL(p2p_release(world, r.bufs[i]));
+        if (!r.shared[i]) free(r.bufs[i]);
+    }
     return 0;
 }
 
