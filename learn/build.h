@@ -37,13 +37,20 @@ void learn_does_not_compile(const learn_spawned *done, const char *file, learn_r
 void learn_does_not_link(const learn_spawned *done, learn_result *result);
 void learn_note_warnings(learn_result *result, const char *said);
 
-/* ---- allowed.c: names ---- */
+/* ---- names.c ---- */
+
+typedef void learn_each_name(void *arg, const char *name);
+
+/* Call each(arg, name) for all names that an object or a program leaves undefined. False if it cannot be read. */
+bool learn_undefined_names(const char *path, learn_each_name *each, void *arg);
+
+/* ---- allowed.c ---- */
 
 /* Do the learner's objects use only what the exercise allows? If not, result says what, and where. */
 bool learn_only_uses_allowed(const learn_exercise *e, const learn_options *o, const learn_tool *objects,
                              learn_result *result);
 
 /* Is every function there that the test calls? It names them weakly, so the linker does not mind. */
-bool learn_nothing_missing(const learn_exercise *e, const char *program, const learn_options *o, learn_result *result);
+bool learn_nothing_missing(const learn_exercise *e, const char *program, learn_result *result);
 
 #endif

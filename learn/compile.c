@@ -212,7 +212,7 @@ static bool link_program(const learn_exercise *e, const learn_tool *objects, con
     bool good = done.status == 0;
     if (!good) learn_does_not_link(&done, result);
     learn_spawned_free(&done);
-    return good && learn_nothing_missing(e, program, options, result);
+    return good && learn_nothing_missing(e, program, result);
 }
 
 bool learn_compile(const learn_exercise *e, const char *folder, const learn_options *options, char *program,

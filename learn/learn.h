@@ -9,7 +9,7 @@
  *      text.c          strings that grow, lines that are wrapped, files in memory
  *      spawn.c         a command, its output caught and bounded, its time limited, nothing left behind
  *      compile.c       the learner's files to a program (tools.c); what the compiler has against them (complaints.c),
- *                      and what we have (allowed.c)
+ *                      and what we have (allowed.c, names.c)
  *      run.c           that program as the ranks of one world, and what they reported (symbols.c: lines for addresses)
  *      relay.c         what they sent each other, counted on its way; does it fit what they say? (claims.c)
  *      keys.c          what a rank's data follow from
