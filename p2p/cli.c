@@ -30,9 +30,13 @@ const char *p2p__cli_version(void)
 
 void p2p__cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)
 {
-    struct argp_child children[MOST_CHILDREN + 2] = {{.argp = &common}};
-    for (int i = 0; argp->children && argp->children[i].argp && i < MOST_CHILDREN; i++)
-        children[i + 1] = argp->children[i];
+    struct argp_child children[MOST_CHILDREN + 2] = {{.argp = NULL}};
+    int count = 0; /* a parser gives its children their inputs by number: ours comes last */
+    while (argp->children && argp->children[count].argp && count < MOST_CHILDREN) {
+        children[count] = argp->children[count];
+        count++;
+    }
+    children[count].argp = &common;
     struct argp whole = *argp;
     whole.children = children;
     argp_program_version = p2p__cli_version();

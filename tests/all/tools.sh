@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# tools.sh: lint refuses what format would change, and a finding, and leaves out what was clean; tune prints its table,
+# compiles it in, and leaves the checkout as it was.
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+
+lint_of() { # TEXT: lint a file with this in it
+    mkdir -p "$B/linted"
+    printf '%s\n' "$1" >"$B/linted/one.c"
+    scripts/lint.sh "$B/linted/one.c"
+}
+
+fine='int one(void);
+
+int one(void)
+{
+    return 1;
+}'
+looks_once() { # the second time there is nothing to look at
+    lint_of "$fine" >/dev/null && ! lint_of "$fine" | grep TIDY
+}
+
+if have clang-tidy && have clang-format && have cppcheck; then
+    rm -rf "$B/linted" "$B"/lint/*linted*
+    check "lint of a file that is fine" says "lint: clean" lint_of "$fine"
+    check "lint looks once" looks_once
+    check "lint refuses what format would change" says "clang-format-violations" status 1 lint_of "${fine/    return/  return}"
+    check "lint refuses a finding" says "error:" status 1 lint_of "${fine/return 1/int *at = 0; return *at}"
+    rm -rf "$B/linted"
+else
+    skip "lint" "needs clang-tidy, clang-format and cppcheck"
+fi
+
+# In a build folder of its own, so that this one keeps its table.
+tuned() {
+    local before after own=$work/own
+    mkdir -p "$own/bench" && ln -s "$(realpath "$B/bench/all_reduce")" "$own/bench" || return 1
+    before=$(git status --porcelain 2>/dev/null)
+    BUILD=$own RANKS=2 MAX=4K SECONDS_EACH=1 scripts/tune.sh >"$work/said" || return 1
+    after=$(git status --porcelain 2>/dev/null)
+    [ "$before" = "$after" ] && grep -q '"all_reduce", true, 1, 0' "$work/said" &&
+        grep -q '"all_reduce", false, 1, 0' "$own/tuned_choices.inc"
+}
+compiled_in() { # a table that nobody would measure
+    printf '{"all_reduce", false, 1, 77, "naive"},\n{"all_reduce", true, 1, 0, "naive"},\n' >"$work/tuned_choices.inc"
+    ${CC:-cc} -std=c11 -D_GNU_SOURCE -I. -I"$B" -I"$work" -E collectives/choose.c | grep -q '1, 77, "naive"'
+}
+check "tune prints its table and changes no file of the checkout" tuned
+check "a table that was tuned is compiled in" compiled_in
