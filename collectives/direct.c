@@ -168,7 +168,7 @@ static p2p_err find_views(direct *d, bool *to_copy)
 /* Meet for the first time, and once more if somebody had to copy what others cannot see. */
 static p2p_err begin_all(direct *d, const round *first, unsigned *step)
 {
-    bool to_copy;
+    bool to_copy = false;
     copy_in(d, first);
     p2p_err err = p2p_layer_meet(d->call->comm, (*step)++);
     if (!err) err = find_views(d, &to_copy);

@@ -107,7 +107,7 @@ uint64_t p2p__shared_place(const p2p_engine *engine, const void *buf, size_t byt
 {
     const p2p_block *block = block_around(engine->blocks, buf);
     size_t before = block ? (size_t)((const char *)buf - block->at) : 0;
-    return block && block->place && bytes <= block->bytes - before ? block->place + before : 0;
+    return block && block->place && bytes && bytes <= block->bytes - before ? block->place + before : 0;
 }
 
 /* Tried once: a rank that has no room for it must not have it all of a sudden, when others know that it has not. */

@@ -376,7 +376,7 @@ p2p_err p2p__agree_settle(p2p_comm *comm);
 
 /* ---- alloc.c ---- */
 
-/* Where in the job's memory file these bytes lie; 0 if not all of them lie in one buffer from p2p_alloc. And bytes of
+/* Where in the job's memory file these bytes lie; 0 if there are none, or not all of them lie in one buffer from p2p_alloc. And bytes of
  * another rank's at such a place, for as long as the job lasts; NULL if they are not to be seen from here. */
 uint64_t p2p__shared_place(const p2p_engine *engine, const void *buf, size_t bytes);
 const void *p2p__shared_bytes(p2p_engine *engine, uint64_t place, size_t bytes);

@@ -361,11 +361,11 @@ Test(p2p_alloc, finalize_reports_what_is_left)
 
 /* ---- In use ---- */
 
-/* Messages out of such memory and into it, short ones and long ones, to oneself too. */
+/* Messages out of such memory and into it, empty, short and long ones, to oneself too. */
 static int messages(p2p_comm *world, void *arg)
 {
     enum { BYTES = 300000 };
-    static const size_t sizes[] = {1, 100, 20000, 65536, 65537, BYTES};
+    static const size_t sizes[] = {0, 1, 100, 20000, 65536, 65537, BYTES};
     int rank = p2p_rank(world), n = p2p_size(world), right = (rank + 1) % n, left = (rank + n - 1) % n;
     void *out, *in;
 
@@ -374,7 +374,7 @@ static int messages(p2p_comm *world, void *arg)
     CALL(p2p_alloc(world, BYTES, &in));
     for (size_t k = 0; k < COUNT(sizes); k++) {
         fill(out, sizes[k], rank, k);
-        CALL(p2p_sendrecv(world, out, sizes[k], right, 0, in, sizes[k], left, 0, P2P_STATUS_IGNORE));
+        CALL(p2p_sendrecv(world, out, sizes[k], right, 0, sizes[k] ? in : NULL, sizes[k], left, 0, P2P_STATUS_IGNORE));
         CHECK(is_intact(in, sizes[k], left, k), "%zu bytes: not what was sent", sizes[k]);
     }
     CALL(p2p_release(world, out));

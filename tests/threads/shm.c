@@ -235,6 +235,8 @@ static void prepare(threads_job *t, int n, int sndbuf)
     snprintf(config.world, sizeof config.world, "shm");
     config.trace_room = 0;
     config.sndbuf = sndbuf;
+    static const p2p_plan plan = {.relay = -1};
+    t->job.plan = &plan;
     t->job.size = n;
     t->job.ranks = t->ranks;
     t->job.board = p2p__board_create(n, &config, &t->job.board_fd);
