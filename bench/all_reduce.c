@@ -332,7 +332,10 @@ static p2p_err take_turn(comparison *c, turn *t, size_t size)
     const settings *s = t->settings;
     bool last = t->round == round_count(s) - 1 && size == c->size_count - 1 &&
                 c->world == s->worlds[s->world_count - 1];
-    p2p_options launch = {.world = c->world, .network = t->settings->network, .trace = options_trace(last)};
+    p2p_options launch = {.world = c->world,
+                          .network = t->settings->network,
+                          .trace = options_trace(last),
+                          .memory_each = 2 * c->bytes[size]}; /* the buffer, and what it is filled from */
 
     t->bytes = c->bytes[size];
     t->plan = make_plan(s, t->bytes / dtype_size(c->dtype), c->size_count, t->round);

@@ -14,12 +14,15 @@
 
 #include "p2p/control.h"
 #include "p2p/init.h"
+#include "p2p/memory.h"
 #include "p2p/process.h"
 #include "p2p/pull.h"
 #include "p2p/trace_job.h"
 
 #define DESCRIPTORS_EACH 3
 #define DESCRIPTORS_BESIDE 20
+#define RANK_LEAST ((uint64_t)256 << 10)
+#define RANK_LEAST_PEER UINT64_C(512)
 
 /* The ends that a rank gets. */
 typedef struct {
@@ -213,6 +216,20 @@ static void fill_standard(void)
     close_if(fd);
 }
 
+/* A rank has its tables of all others too. Where memory lacks, the system would look for somebody to kill. */
+static bool memory_is_there(const p2p_job *job)
+{
+    uint64_t each = RANK_LEAST + (uint64_t)job->size * RANK_LEAST_PEER + job->plan->options.memory_each,
+             needed = (uint64_t)job->size * each, left = p2p__memory_left();
+    if (each < job->plan->options.memory_each || needed / each != (uint64_t)job->size) needed = UINT64_MAX;
+    if (needed <= left) return true;
+    fprintf(stderr,
+            "pairwise: %d ranks need at least %.1f GiB of memory, %.1f MiB each, and there is %.1f GiB\n"
+            "  try: fewer ranks, or smaller sizes\n",
+            job->size, (double)needed / (1 << 30), (double)each / (1 << 20), (double)left / (1 << 30));
+    return false;
+}
+
 static bool no_board(const p2p_job *job)
 {
     size_t bytes = p2p__board_bytes(job->size, &job->plan->config);
@@ -282,7 +299,7 @@ int p2p__run_job(const p2p_plan *plan, p2p_err *err)
     bool lost_output = fcntl(STDOUT_FILENO, F_GETFD) < 0;
     fill_standard();
     int status = 1;
-    if (!reserve_descriptors(&job) || !open_job(&job)) {
+    if (!reserve_descriptors(&job) || !memory_is_there(&job) || !open_job(&job)) {
         *err = P2P_ERR_SYS;
     } else {
         if (lost_output) job.out.error = EBADF;

@@ -48,16 +48,20 @@ static uint64_t number_in(const char *path, const char *name, uint64_t otherwise
     return found ? number : otherwise;
 }
 
+uint64_t p2p__memory_left(void)
+{
+    uint64_t kib = number_in("/proc/meminfo", "MemAvailable:", UINT64_MAX >> 11) +
+                   number_in("/proc/meminfo", "SwapFree:", 0);
+    uint64_t limit = number_in("/sys/fs/cgroup/memory.max", "", UINT64_MAX);
+    uint64_t used = number_in("/sys/fs/cgroup/memory.current", "", 0), left = limit > used ? limit - used : 0;
+    return left < 1024 * kib ? left : 1024 * kib;
+}
+
 /* Pages of a memory file are taken at once, and where there are no more the system looks for somebody to kill. So what is
  * plainly too much is refused before. */
 static bool is_too_much(size_t bytes)
 {
-    if (bytes < LOOK_FROM) return false;
-    uint64_t kib = number_in("/proc/meminfo", "MemAvailable:", UINT64_MAX >> 11) +
-                   number_in("/proc/meminfo", "SwapFree:", 0);
-    uint64_t limit = number_in("/sys/fs/cgroup/memory.max", "", UINT64_MAX);
-    uint64_t used = number_in("/sys/fs/cgroup/memory.current", "", 0);
-    return bytes / 1024 > kib || (limit > used ? limit - used : 0) < bytes;
+    return bytes >= LOOK_FROM && bytes > p2p__memory_left();
 }
 
 /* ---- Taking ---- */

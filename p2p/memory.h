@@ -16,6 +16,9 @@ typedef uint64_t memory_place; /* a multiple of MEMORY_UNIT; 0: none */
 /* Where the first place of a board's file is. */
 uint64_t p2p__memory_begin(int size, const p2p_config *config);
 
+/* What the machine, or the control group of this process, still has, in bytes. */
+uint64_t p2p__memory_left(void);
+
 /* Bytes rounded up to what is really taken; 0 if that is impossible. */
 size_t p2p__memory_round(size_t bytes);
 

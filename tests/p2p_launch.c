@@ -258,6 +258,23 @@ Test(p2p, bad_settings_are_named)
     expect_outcomes(list, COUNT(list));
 }
 
+static int never(p2p_comm *world, void *arg)
+{
+    (void)world, (void)arg;
+    return 1;
+}
+
+Test(p2p, a_job_too_large_for_the_machine_is_refused)
+{
+    p2p_options options = {.memory_each = (size_t)1 << 50};
+    job_result result;
+
+    job_run(1000, &options, never, NULL, &result);
+    cr_expect_eq(result.err, P2P_ERR_SYS);
+    ASSERT_CONTAINS(result.process.err, "1000 ranks need at least 1048576");
+    job_free(&result);
+}
+
 Test(p2p, status_124_for_the_time_limit)
 {
     static const outcome list[] = {

@@ -29,6 +29,7 @@ static int rank_main(p2p_comm *world, void *arg)
 static int launch(program *p)
 {
     p2p_options options = {.world = p->job.settings.world, .trace = p->job.settings.trace};
+    options.memory_each = 2 * sizeof(float) * p->job.model->parameters; /* weights and gradients, at least */
     p2p_err err = p2p_launch(p->job.settings.ranks, rank_main, p, &options);
     return err == P2P_ERR_ARG || err == P2P_ERR_STATE ? 2 : options.exit_status;
 }
