@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "exercises/exercises.h"
-#include "tests/exercises/check.h"
+#include "tests/exercises/ring_contract.h"
 
 #pragma weak my_sync_buckets
 
@@ -12,19 +12,31 @@ enum { TENSORS = 9, STRIDE = 100000 };
 
 /* As in a small network: big weights, tiny biases and norms. */
 static const size_t lengths[TENSORS] = {432, 16, 16, 2304, 16, 0, 5000, 64, 10};
-static const size_t all = 432 + 16 + 16 + 2304 + 16 + 0 + 5000 + 64 + 10;
 
-/* What a bucket holds, in bytes: nothing, little, less than the biggest tensor, everything. */
-static const size_t buckets[] = {0, 300, 10400, 1 << 20};
-static const char *const words[] = {"bucket 0: each tensor by itself", "bucket 300 bytes", "bucket 10,400 bytes",
-                                    "bucket 1 MiB: all together"};
+/* What a bucket holds, in bytes: nothing, two tensors exactly, little, other tensors if it is filled from the first one on, less
+ * than the biggest tensor, everything; and no tensors at all. */
+enum { BUCKETS = 7 };
+
+static const size_t buckets[BUCKETS] = {400, 0, 128, 300, 1800, 10400, 1 << 20};
+static const char *const words[BUCKETS] = {"no tensors",
+                                           "bucket 0: each tensor by itself",
+                                           "bucket 128 bytes, which tensors 1 and 2 fill exactly",
+                                           "bucket 300 bytes",
+                                           "bucket 1,800 bytes",
+                                           "bucket 10,400 bytes",
+                                           "bucket 1 MiB: all together"};
+
+static size_t tensors_of(const check_case *c)
+{
+    return c->variant == 0 ? 0 : TENSORS;
+}
 
 static void cases(check_plan *plan)
 {
     static const int ranks[] = {2, 1, 3, 4, 5, 8};
     for (int i = 0; i < 6; i++) {
         check_world(plan, ranks[i], i % 2, NULL);
-        for (int k = 3; k >= 0; k--) check_add(plan, (check_case){.variant = k, .what = words[k]});
+        for (int k = BUCKETS - 1; k >= 0; k--) check_add(plan, (check_case){.variant = k, .what = words[k]});
     }
 }
 
@@ -36,7 +48,7 @@ static void run(p2p_comm *comm, const check_case *c)
         tensors[t] = check_buffer(c, p2p_rank(comm), lengths[t], DTYPE_F32);
         for (size_t i = 0; i < lengths[t]; i++) tensors[t][i] = (float)check_value(c, p2p_rank(comm), t * STRIDE + i);
     }
-    check_returned(c, my_sync_buckets(comm, tensors, lengths, TENSORS, buckets[c->variant]));
+    check_returned(c, my_sync_buckets(comm, tensors, lengths, tensors_of(c), buckets[c->variant]));
     for (size_t t = 0; t < TENSORS; t++) {
         snprintf(name, sizeof name, "tensor %zu", t);
         check_report(c, name, tensors[t], lengths[t], DTYPE_F32);
@@ -45,15 +57,80 @@ static void run(p2p_comm *comm, const check_case *c)
 
 /* ---- In learn ---- */
 
-/* How many buckets it takes: from the last tensor to the first, as many together as fit. */
-static uint64_t bucket_count(size_t bucket)
+/* ---- Which tensors go together, by the rule and by others ---- */
+
+enum way { RIGHT, FROM_THE_FIRST, NEVER_FULL, FLOATS, OVERFULL, BIG_ONE_JOINED, EACH, TOGETHER, WAYS };
+
+static const char *const ways[WAYS] = {
+    [FROM_THE_FIRST] =
+        "The bytes of each rank are those of buckets that are filled from the first tensor on: backward begins "
+        "with the last one, so the buckets do",
+    [NEVER_FULL] =
+        "That is as if a tensor that fills the bucket exactly did not fit: up to `bucket` bytes fit, not fewer",
+    [FLOATS] = "That is as if `bucket` were a number of floats: it is bytes, and a float has 4",
+    [OVERFULL] = "That is as if a bucket were closed after it is too full, not before",
+    [BIG_ONE_JOINED] = "That is as if the first tensor in a bucket were not counted",
+    [EACH] = "That is each tensor by itself",
+    [TOGETHER] = "That is all of them in one"};
+
+static bool fits(enum way way, size_t bytes, size_t next, size_t bucket)
 {
-    uint64_t count = 0;
-    for (size_t end = TENSORS; end > 0; count++) {
-        size_t bytes = lengths[--end] * sizeof(float);
-        while (end > 0 && bytes + lengths[end - 1] * sizeof(float) <= bucket) bytes += lengths[--end] * sizeof(float);
+    switch (way) {
+    case NEVER_FULL: return bytes + next < bucket;
+    case FLOATS: return (bytes + next) / sizeof(float) <= bucket;
+    case OVERFULL: return bytes < bucket;
+    case EACH: return false;
+    case TOGETHER: return true;
+    default: return bytes + next <= bucket;
+    }
+}
+
+/* The floats in each bucket; how many buckets there are. */
+static size_t fill(enum way way, size_t bucket, size_t totals[TENSORS])
+{
+    size_t count = 0;
+    for (size_t used = 0; used < TENSORS; count++) {
+        size_t bytes = 0;
+        totals[count] = 0;
+        do {
+            size_t length = lengths[way == FROM_THE_FIRST ? used : TENSORS - 1 - used];
+            if (totals[count] || way != BIG_ONE_JOINED) bytes += length * sizeof(float);
+            totals[count] += length;
+            used++;
+        } while (used < TENSORS &&
+                 fits(way, bytes, sizeof(float) * lengths[way == FROM_THE_FIRST ? used : TENSORS - 1 - used], bucket));
     }
     return count;
+}
+
+/* What a rank sends for them: in each half of the ring all chunks but one. */
+static uint64_t bytes_of(const check_case *c, int rank, size_t count, const size_t totals[TENSORS])
+{
+    uint64_t floats = 0;
+    for (size_t i = 0; i < count && c->ranks > 1; i++)
+        floats += 2 * totals[i] - ring_length(totals[i], c->ranks, rank) -
+                  ring_length(totals[i], c->ranks, (rank + 1) % c->ranks);
+    return floats * sizeof(float);
+}
+
+static bool sent_as(const check_case *c, enum way way)
+{
+    size_t totals[TENSORS], count = tensors_of(c) ? fill(way, buckets[c->variant], totals) : 0;
+    for (int rank = 0; rank < c->ranks; rank++) {
+        p2p_traffic sent = check_sent(c, rank);
+        if (sent.messages_sent != count * 2 * (uint64_t)(c->ranks - 1)) return false;
+        if (sent.bytes_sent != bytes_of(c, rank, count, totals)) return false;
+    }
+    return true;
+}
+
+/* ---- Values ---- */
+
+static size_t tensor_judged; /* for part */
+
+static double part(const check_case *c, int rank, size_t index)
+{
+    return check_value(c, rank, tensor_judged * STRIDE + index);
 }
 
 static double mean(const check_case *c, size_t t, size_t i)
@@ -77,26 +154,48 @@ static bool is_own(const check_case *c, int rank, const char *name, size_t t)
     return true;
 }
 
+/* Does it begin with another tensor's mean? */
+static bool is_others(const check_case *c, int rank, const char *name, size_t t, size_t *other)
+{
+    for (*other = 0; *other < TENSORS; ++*other) {
+        size_t shared = lengths[*other] < lengths[t] ? lengths[*other] : lengths[t], i = 0;
+        while (i < shared && fabs(check_element(c, rank, name, i) - mean(c, *other, i)) <= 1e-4) i++;
+        if (*other != t && shared >= 3 && i == shared) return true;
+    }
+    return false;
+}
+
 static bool say_wrong(const check_case *c, int rank, const char *name, size_t t)
 {
-    double got = check_element(c, rank, name, 0);
+    char of[40];
+    size_t first = 0, other;
+    made_of m = {c, rank, of, name, 0, lengths[t], DTYPE_F32, OP_MEAN, part};
+    snprintf(of, sizeof of, "In tensor %zu, ", t);
+    tensor_judged = t;
     if (c->ranks > 1 && is_own(c, rank, name, t))
         return check_fail(
             c, "untouched",
             "On rank %d, %s (%zu floats; tensors are 0 to %d) is as it was before: it was never reduced, or "
             "not copied back.",
             rank, name, lengths[t], TENSORS - 1);
+    if (is_others(c, rank, name, t, &other))
+        return check_fail(c, "values",
+                          "On rank %d, %s has what belongs to tensor %zu: it was not copied back from the place it was "
+                          "copied to.",
+                          rank, name, other);
+    if (made_of_explain(&m)) return false;
+    while (fabs(check_element(c, rank, name, first) - mean(c, t, first)) <= 1e-4) first++;
     return check_fail(
         c, "values",
-        "On rank %d, %s (%zu floats) is not the mean over all ranks: it begins with %.7g, and should with "
+        "On rank %d, %s (%zu floats) is not the mean over all ranks: its element %zu is %.7g, and should be "
         "%.7g. Is every tensor copied back from the place it was copied to?",
-        rank, name, lengths[t], got, mean(c, t, 0));
+        rank, name, lengths[t], first, check_element(c, rank, name, first), mean(c, t, first));
 }
 
 static bool values(const check_case *c)
 {
     char name[40];
-    for (size_t t = 0; t < TENSORS; t++) {
+    for (size_t t = 0; t < tensors_of(c); t++) {
         snprintf(name, sizeof name, "tensor %zu", t);
         for (int rank = 0; rank < c->ranks; rank++)
             if (!is_mean(c, rank, name, t)) return say_wrong(c, rank, name, t);
@@ -105,31 +204,45 @@ static bool values(const check_case *c)
     return true;
 }
 
+/* Too many bytes in as many messages as there should be. */
+static bool too_long(const check_case *c, size_t count, const size_t totals[TENSORS])
+{
+    uint64_t sent = 0, right = 0;
+    for (int rank = 0; rank < c->ranks; rank++) {
+        sent += check_sent(c, rank).bytes_sent;
+        right += bytes_of(c, rank, count, totals);
+    }
+    return sent > right &&
+           !check_fail(c, "bytes",
+                       "All ranks together sent %llu bytes; %llu are enough for these gradients, 2(n-1)/n of "
+                       "them a rank. Is more reduced than was copied in: whole buckets, filled or not?",
+                       (unsigned long long)sent, (unsigned long long)right);
+}
+
 static void traffic(const check_case *c)
 {
-    uint64_t steps = 2 * (uint64_t)(c->ranks - 1), right = bucket_count(buckets[c->variant]);
-    for (int rank = 0; rank < c->ranks && c->ranks > 1; rank++) {
-        p2p_traffic sent = check_sent(c, rank);
-        uint64_t used = sent.messages_sent / steps;
-        double share = (double)sent.bytes_sent / (double)(all * sizeof(float));
-        if (share > 2.05 * (c->ranks - 1) / c->ranks + 0.05) {
-            check_fail(c, "bytes",
-                       "Rank %d sent %.2f times the gradients; a ring of %d sends 2(n-1)/n = %.2f times. Are whole "
-                       "buckets sent, filled or not?",
-                       rank, share, c->ranks, 2.0 * (c->ranks - 1) / c->ranks);
-            return;
-        }
-        if (sent.messages_sent == right * steps) continue;
+    size_t totals[TENSORS], right = tensors_of(c) ? fill(RIGHT, buckets[c->variant], totals) : 0;
+    uint64_t steps = 2 * (uint64_t)(c->ranks - 1), sent = check_sent(c, 0).messages_sent,
+             used = steps ? sent / steps : 0;
+    enum way way = RIGHT;
+    if (sent_as(c, RIGHT) || too_long(c, right, totals)) return;
+    for (way = FROM_THE_FIRST; way < WAYS && !sent_as(c, way); way++) continue;
+    if (used == right && way < WAYS)
+        check_fail(c, "first", "%s.", ways[way]);
+    else if (used != right)
         check_fail(
             c, used > right ? "many" : "few",
-            "Rank %d sent %llu messages, as for %llu all-reduces of 2(n-1) = %llu each; these %d tensors fit into "
-            "%llu buckets, so it should be %llu. %s",
-            rank, (unsigned long long)sent.messages_sent, (unsigned long long)used, (unsigned long long)steps, TENSORS,
-            (unsigned long long)right, (unsigned long long)(right * steps),
+            "Rank 0 sent %llu messages, as for %llu all-reduces of 2(n-1) = %llu each; these %zu tensors fit into %zu "
+            "bucket%s, so it should be %llu. %s",
+            (unsigned long long)sent, (unsigned long long)used, (unsigned long long)steps, tensors_of(c), right,
+            right == 1 ? "" : "s", (unsigned long long)(right * steps),
             used > right ? "Is each bucket filled as far as it goes, from the last tensor on?"
                          : "A bucket may not hold more than it is allowed to; one big tensor goes by itself.");
-        return;
-    }
+    else
+        check_fail(c, "first",
+                   "There are as many buckets as there should be, but not with the same tensors in them: from the last "
+                   "tensor to the first, each bucket takes as many as fit.");
+    if (used != right && way < WAYS) check_also(c, "%s.", ways[way]);
 }
 
 static void judge(const check_case *c)

@@ -8,7 +8,7 @@
 
 #include "exercises/exercises.h"
 #include "p2p/p2p_layer.h"
-#include "tests/exercises/expected.h"
+#include "tests/exercises/made_of.h"
 
 #pragma weak my_overlapped_backward
 
@@ -41,16 +41,22 @@ typedef struct {
     p2p_comm *comm;
     const check_case *c;
     double order[2 * LAYERS]; /* of the calls of backward */
+    double idle[2 * LAYERS];  /* seconds before each of them, since the one before */
+    double ended;             /* the last one */
     size_t calls;
 } network_self;
 
 static void backward(const my_model *model, size_t layer)
 {
     network_self *self = model->self;
-    if (self->calls < 2 * LAYERS) self->order[self->calls++] = (double)layer;
+    if (self->calls < 2 * LAYERS) {
+        self->idle[self->calls] = self->calls ? p2p_time(self->comm) - self->ended : 0;
+        self->order[self->calls++] = (double)layer;
+    }
     for (size_t i = 0; layer < LAYERS && i < model->counts[layer]; i++)
         model->gradients[layer][i] = (float)check_value(self->c, p2p_rank(self->comm), layer * STRIDE + i);
     p2p_layer_compute(self->comm, (size_t)(computing_s[self->c->variant] * REDUCE_RATE));
+    self->ended = p2p_time(self->comm);
 }
 
 static void run(p2p_comm *comm, const check_case *c)
@@ -66,6 +72,7 @@ static void run(p2p_comm *comm, const check_case *c)
     my_model model = {.layers = LAYERS, .backward = backward, .gradients = gradients, .counts = counts, .self = &self};
     check_returned(c, my_overlapped_backward(comm, &model));
     check_report(c, "layers computed", self.order, self.calls, DTYPE_F64);
+    check_report(c, "idle", self.idle, self.calls, DTYPE_F64);
     for (size_t l = 0; l < LAYERS; l++) {
         snprintf(name, sizeof name, "gradient of layer %zu", l);
         check_report(c, name, gradients[l], counts[l], DTYPE_F32);
@@ -99,25 +106,126 @@ static double mean(const check_case *c, size_t layer, size_t i)
     return sum / c->ranks;
 }
 
-static bool values(const check_case *c)
+static size_t layer_judged; /* for part */
+
+static double part(const check_case *c, int rank, size_t index)
+{
+    return check_value(c, rank, layer_judged * STRIDE + index);
+}
+
+static const char *name_of(char name[40], size_t layer)
+{
+    snprintf(name, 40, "gradient of layer %zu", layer);
+    return name;
+}
+
+/* The first element of a layer that is wrong on a rank; its length if none is. */
+static size_t first_wrong(const check_case *c, int rank, size_t layer)
 {
     char name[40];
-    for (size_t l = 0; l < LAYERS; l++) {
-        snprintf(name, sizeof name, "gradient of layer %zu", l);
-        for (int rank = 0; rank < c->ranks; rank++)
-            for (size_t i = 0; i < CHUNK * (size_t)c->ranks; i++) {
-                double got = check_element(c, rank, name, i), right = mean(c, l, i);
-                if (fabs(got - right) <= 1e-4) continue;
-                bool own = got == check_value(c, rank, l * STRIDE + i);
-                return check_fail(
-                    c, own ? "unreduced" : "values",
-                    "On rank %d the %s has %.7g at element %zu when the function returns; the mean over all "
-                    "ranks is %.7g.%s",
-                    rank, name, got, i, right,
-                    own ? " That is the rank's own: its all-reduce was not begun, or not waited for." : "");
-            }
+    size_t i = 0, count = CHUNK * (size_t)c->ranks;
+    name_of(name, layer);
+    while (i < count && fabs(check_element(c, rank, name, i) - mean(c, layer, i)) <= 1e-4) i++;
+    return i;
+}
+
+static bool is_own(const check_case *c, int rank, size_t layer)
+{
+    char name[40];
+    name_of(name, layer);
+    for (size_t i = 0; i < CHUNK * (size_t)c->ranks; i++)
+        if (check_element(c, rank, name, i) != check_value(c, rank, layer * STRIDE + i)) return false;
+    return c->ranks > 1;
+}
+
+/* Combined with another layer of the other ranks? */
+static bool is_mixed_up(const check_case *c, int rank, size_t layer, size_t *other)
+{
+    char name[40];
+    name_of(name, layer);
+    for (*other = 0; *other < LAYERS; ++*other) {
+        size_t i = 0;
+        for (; i < 10; i++) {
+            double sum = 0;
+            for (int q = 0; q < c->ranks; q++) sum += check_value(c, q, (q == rank ? layer : *other) * STRIDE + i);
+            if (fabs(check_element(c, rank, name, i) - sum / c->ranks) > 1e-4) break;
+        }
+        if (*other != layer && i == 10) return true;
     }
-    return true;
+    return false;
+}
+
+/* Is it the sum of some ranks' numbers only, over n? */
+static bool is_of_some(const check_case *c, double got, size_t layer, size_t i)
+{
+    for (unsigned set = 0; set + 1 < 1u << c->ranks; set++) {
+        double sum = 0;
+        for (int q = 0; q < c->ranks; q++)
+            if (set & 1u << q) sum += check_value(c, q, layer * STRIDE + i);
+        if (fabs(got - sum / c->ranks) <= 1e-4) return true;
+    }
+    return false;
+}
+
+/* A part of it was computed too late: what was there before was sent in its place, zeros here. */
+static bool is_too_early(const check_case *c, int rank, size_t layer)
+{
+    char name[40];
+    name_of(name, layer);
+    for (size_t i = 0; i < 10; i++) {
+        double got = check_element(c, rank, name, i), own = check_value(c, rank, layer * STRIDE + i);
+        if (got != own && fabs(got - mean(c, layer, i)) > 1e-4 && !is_of_some(c, got, layer, i)) return false;
+    }
+    return c->ranks > 1;
+}
+
+static void explain(const check_case *c, int rank, size_t layer)
+{
+    char name[40], of[40];
+    size_t other, wrong = first_wrong(c, rank, layer);
+    made_of m = {c, rank, of, name, 0, CHUNK * (size_t)c->ranks, DTYPE_F32, OP_MEAN, part};
+    snprintf(of, sizeof of, "In layer %zu, ", layer);
+    name_of(name, layer);
+    layer_judged = layer;
+    if (is_own(c, rank, layer))
+        check_fail(c, "unreduced",
+                   "On rank %d the %s is the rank's own when the function returns: its all-reduce was not begun, or "
+                   "not waited "
+                   "for.",
+                   rank, name);
+    else if (is_mixed_up(c, rank, layer, &other))
+        check_fail(
+            c, "order",
+            "On rank %d the gradient of layer %zu was combined with that of layer %zu of the others: the ranks have "
+            "begun their all-reduces in different orders.",
+            rank, layer, other);
+    else if (is_too_early(c, rank, layer))
+        check_fail(
+            c, "early",
+            "On rank %d the %s lacks what some ranks have computed: its all-reduce was begun before backward had "
+            "computed it.",
+            rank, name);
+    else if (!made_of_explain(&m))
+        check_fail(
+            c, "values",
+            "On rank %d the %s has %.7g at element %zu when the function returns; the mean over all ranks is %.7g.",
+            rank, name, check_element(c, rank, name, wrong), wrong, mean(c, layer, wrong));
+}
+
+/* The first gradient that is wrong; one that was left out tells more than one that is wrong for it. */
+static bool values(const check_case *c)
+{
+    int wrong_rank = -1;
+    size_t wrong_layer = 0;
+    for (size_t l = 0; l < LAYERS; l++)
+        for (int rank = 0; rank < c->ranks; rank++) {
+            if (first_wrong(c, rank, l) == CHUNK * (size_t)c->ranks) continue;
+            bool own = is_own(c, rank, l);
+            if (wrong_rank < 0 || own) wrong_rank = rank, wrong_layer = l;
+            if (own) l = LAYERS - 1, rank = c->ranks;
+        }
+    if (wrong_rank >= 0) explain(c, wrong_rank, wrong_layer);
+    return wrong_rank < 0;
 }
 
 static double ring_s(const check_case *c)
@@ -141,7 +249,23 @@ static void time_of(const check_case *c)
     double took = expected_seconds(c), right = overlapped_s(c);
     double plain = LAYERS * (computing_s[c->variant] + ring_s(c));
     if (took <= 1.02 * right) return;
-    const char *means = "Somewhere it waits though there is something left to compute.";
+    char text[200] = "Somewhere it waits though there is something left to compute.";
+    const char *means = text;
+    for (size_t i = 1; i < LAYERS; i++) {
+        double idle = check_element(c, 0, "idle", i);
+        if (!(idle > 1e-6)) continue;
+        snprintf(text, sizeof text,
+                 "Somewhere it waits though there is something left to compute: rank 0 first between layer %zu and "
+                 "layer %zu, "
+                 "%.0f us.",
+                 LAYERS - i, LAYERS - i - 1, 1e6 * idle);
+        break;
+    }
+    if (means == text && !strchr(text, ':'))
+        snprintf(text, sizeof text,
+                 "Somewhere it waits though there is something left to compute; between the layers it does not, so "
+                 "nothing was "
+                 "under way while they were computed.");
     if (took >= 0.98 * plain)
         means =
             "That is as long as one after the other: it waits for each all-reduce before the next layer is computed.";
