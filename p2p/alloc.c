@@ -97,6 +97,12 @@ p2p_err p2p_release(p2p_comm *comm, void *buf)
         return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG,
                                           "this is not the address of a buffer of this rank's from p2p_alloc\n"
                                           "  try: was it released already, or moved on?"));
+    const struct p2p_operation *user = *link ? p2p__request_in(comm->engine, (*link)->at, (*link)->bytes) : NULL;
+    if (user)
+        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_STATE,
+                                          "a request that is under way uses this buffer (%zu bytes, line %d)\n"
+                                          "  try: p2p_wait for it first",
+                                          user->bytes, user->line));
     if (*link) free_block(comm->engine, link);
     return p2p__leave(comm, P2P_OK);
 }
@@ -131,6 +137,7 @@ p2p_exposure p2p_layer_expose(const p2p_comm *comm, const void *buf, size_t byte
 
 const void *p2p_layer_view(p2p_comm *comm, p2p_exposure exposure, size_t bytes)
 {
+    comm->views = true;
     return exposure.place ? p2p__shared_bytes(comm->engine, exposure.place, bytes) : NULL;
 }
 

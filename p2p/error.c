@@ -117,6 +117,7 @@ static p2p_err refuse(p2p_comm *comm, const p2p_call *call, const char *file, in
 {
     board_call shown = {0};
     fill_call(&shown, comm, call, file, line);
+    if (shown.shape == SHAPE_COLLECTIVE) shown.shape = SHAPE_PLAIN; /* it has no number */
     p2p__fail(comm, P2P_ERR_STATE, "%s", cause);
     return raise_error(comm, &shown, NULL, P2P_ERR_STATE);
 }
@@ -134,7 +135,8 @@ p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call)
     int line;
     p2p__take_line(&file, &line);
     if (!comm) {
-        fprintf(stderr, "pairwise: %s: there is no communicator: call p2p_init first\n", call->name);
+        if (p2p__prints_errors())
+            fprintf(stderr, "pairwise: %s: there is no communicator: call p2p_init first\n", call->name);
         return P2P_ERR_STATE;
     }
     p2p_engine *engine = comm->engine;

@@ -44,6 +44,11 @@ bool p2p__inside_job(void)
     return process_world || getenv(P2P_JOB_VARIABLE);
 }
 
+bool p2p__prints_errors(void)
+{
+    return !process_world || process_world->errors == P2P_ERRORS_FATAL;
+}
+
 p2p_err p2p__become_rank(int rank, int control, int memory_fd, board *b, p2p_comm **world, char *why, size_t why_bytes)
 {
     bool shares_memory = p2p__world_find(b->config.world)->link_memory;

@@ -212,6 +212,7 @@ struct p2p_comm {
     uint64_t all_passed;   /* of these, the first so many are known to have been agreed on */
     uint64_t layers_end;   /* virtual: when the last non-blocking collective ended */
     bool agreed;           /* the open one, or it need not */
+    bool views;            /* it reads buffers of others in place */
     bool settled;          /* it has looked at the others after they could be sure to see it (agree.c) */
     p2p_stages carried;    /* what has come with it, if it was too much for lines; first: NULL if not */
     unsigned char *stages; /* stage.c: mapped; NULL: not asked for yet */
@@ -355,6 +356,8 @@ bool p2p__express_recv(p2p_comm *comm, void *buf, size_t room, int source, int t
 
 p2p_err p2p__request_new(p2p_comm *comm, enum request_kind kind, void *buf, size_t bytes, p2p_request *request);
 void p2p__request_free(p2p_request request);
+/* One under way whose buffer lies in there; NULL if there is none. */
+const struct p2p_operation *p2p__request_in(const p2p_engine *engine, const char *from, size_t bytes);
 /* Take back a receive that has not begun (or anything that is done): false if it is too late for that. */
 bool p2p__take_back(p2p_request request);
 /* A request that is done: its error explained, or its status, counted. */
@@ -362,8 +365,9 @@ p2p_err p2p__result(p2p_request request, p2p_status *status);
 /* Wait for requests that live on the caller's stack, and end them in any case. */
 p2p_err p2p__finish_stacked(p2p_comm *comm, p2p_request request, p2p_status *status);
 p2p_err p2p__finish_both(p2p_comm *comm, p2p_request send, p2p_request receive, p2p_status *status);
-/* For calls that return without p2p__enter. */
+/* For calls that return without p2p__enter: forget the line; and may what is wrong be printed? As the world's error mode says. */
 void p2p__forget_line(void);
+bool p2p__prints_errors(void);
 
 /* ---- agree.c ---- */
 

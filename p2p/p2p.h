@@ -17,6 +17,20 @@
  *      what happened     p2p_stats, p2p_strerror, p2p_error_message, p2p_set_errors
  *
  * Order: messages from one rank to another with the same tag and communicator never overtake each other.
+ * Errors: with P2P_ERRORS_RETURN a call says by its code what is left. Of this rank:
+ *      as before          P2P_ERR_ARG, _RANK, _STATE: nothing has happened. P2P_ERR_TRUNCATE: the message is gone. P2P_ERR_SYS of
+ *                         a message: there is no link to that rank, there are to others. P2P_ERR_NOMEM, where nothing waits.
+ *                         P2P_ERR_TIMEOUT of p2p_probe, of a receive that nothing had come for (it is taken back), of p2p_wait
+ *                         and its kin (what is under way can be waited for again). P2P_ERR_PEER_DEAD of a receive whose
+ *                         message its sender gave up, as in the next line
+ *      gives up           P2P_ERR_TIMEOUT of a send that waits, of a receive whose message had begun, and of a collective;
+ *                         P2P_ERR_NOMEM and P2P_ERR_SYS in the middle of a collective; P2P_ERR_PROTO. From then on every call
+ *                         of this rank returns this error at once, on every communicator, those of p2p_split as well; only
+ *                         p2p_finalize does its work. Its buffers are its own again: whoever receives from it later gets
+ *                         P2P_ERR_PEER_DEAD, never their contents. Messages that had been sent still arrive
+ *      the job has failed P2P_ERR_MISMATCH of a collective, P2P_ERR_DEADLOCK, and P2P_ERR_PEER_DEAD of any other kind. The same
+ *                         on every rank, whatever its communicators: also in a group that the dead rank was not in. Whoever
+ *                         has not ended a second later is killed
  * Buffering: a send of up to 64 KiB (PAIRWISE_EAGER) may return before it is received; a larger one waits for
  * its receive. With PAIRWISE_STRICT=1 every send waits, so that a program that needs buffering is found out.
  */
@@ -140,7 +154,8 @@ p2p_err p2p_ssend(p2p_comm *comm, const void *buf, size_t bytes, int dest, int t
 
 /* Receive one message from source (or P2P_ANY_SOURCE) with tag (or P2P_ANY_TAG). A shorter message is fine, its
  * length is in status. A longer one is P2P_ERR_TRUNCATE: it is consumed, and buf is untouched. After
- * P2P_ERR_PEER_DEAD or P2P_ERR_TIMEOUT the contents of buf are undefined. */
+ * P2P_ERR_PEER_DEAD or P2P_ERR_TIMEOUT the contents of buf are undefined. A message whose sender's call ended with an error
+ * before all of it was received is P2P_ERR_PEER_DEAD. */
 p2p_err p2p_recv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_status *status);
 
 /* Send and receive at the same time: never deadlocks with its mirror image. The buffers must not overlap. */
@@ -164,7 +179,8 @@ p2p_err p2p_wait(p2p_request *request, p2p_status *status);
 p2p_err p2p_test(p2p_request *request, bool *done, p2p_status *status);
 
 /* Wait for all; statuses may be NULL. Returns the first error (by index); every request has ended, except after
- * P2P_ERR_TIMEOUT or P2P_ERR_NOMEM, when those under way can be waited for again. */
+ * P2P_ERR_TIMEOUT or P2P_ERR_NOMEM, when those under way can be waited for again; and after P2P_ERR_DEADLOCK in a world of
+ * one, where they can as well. */
 p2p_err p2p_wait_all(size_t count, p2p_request requests[], p2p_status statuses[]);
 
 /* Wait for one of several and say which; *index is also set when that operation itself failed. If all are
@@ -178,7 +194,7 @@ p2p_err p2p_wait_any(size_t count, p2p_request requests[], size_t *index, p2p_st
  * or not. P2P_ERR_NOMEM if there is no more. Local: other ranks need not call it. */
 p2p_err p2p_alloc(p2p_comm *comm, size_t bytes, void **buf);
 
-/* Give it back; NULL is fine. Not while a request uses it. What is left at p2p_finalize is given back then,
+/* Give it back; NULL is fine. While a request uses it that is P2P_ERR_STATE, and nothing happens. What is left at p2p_finalize is given back then,
  * and reported (P2P_ERR_LEAK). */
 p2p_err p2p_release(p2p_comm *comm, void *buf);
 
@@ -196,8 +212,9 @@ p2p_err p2p_free(p2p_comm *comm);
  * it is posted, a receive when it is done; the library's own frames never count. */
 p2p_err p2p_stats(const p2p_comm *comm, p2p_traffic by_peer[]);
 
-/* P2P_ERRORS_FATAL (the default) or P2P_ERRORS_RETURN: nothing is printed, the code is returned. A split
- * communicator starts with its parent's mode. */
+/* P2P_ERRORS_FATAL (the default) or P2P_ERRORS_RETURN: the call prints nothing, the code is returned. A split
+ * communicator starts with its parent's mode; a call without one (NULL) has the world's. The launcher says all the same why a
+ * job has failed, and p2p_launch what is wrong when it finalizes. */
 p2p_err p2p_set_errors(p2p_comm *comm, p2p_errors mode);
 
 const char *p2p_strerror(p2p_err err);

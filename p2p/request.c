@@ -42,6 +42,13 @@ void p2p__request_free(p2p_request request)
     free(request);
 }
 
+const struct p2p_operation *p2p__request_in(const p2p_engine *engine, const char *from, size_t bytes)
+{
+    p2p_request at = engine->requests;
+    while (at && (at->done || (const char *)at->buf < from || (const char *)at->buf >= from + bytes)) at = at->all_next;
+    return at;
+}
+
 void p2p__complete(p2p_request request, p2p_err err)
 {
     request->err = err;
@@ -217,11 +224,11 @@ p2p_err p2p__finish_both(p2p_comm *comm, p2p_request send, p2p_request receive, 
 
 static const p2p_status empty_status = {P2P_ANY_SOURCE, P2P_ANY_TAG, 0};
 
-/* There is no communicator to ask for its error mode. */
+/* There is no communicator to ask for its error mode: the world's is meant. */
 static p2p_err null_argument(const char *call, const char *what)
 {
     p2p__forget_line();
-    fprintf(stderr, "pairwise: %s: %s is NULL\n", call, what);
+    if (p2p__prints_errors()) fprintf(stderr, "pairwise: %s: %s is NULL\n", call, what);
     return P2P_ERR_ARG;
 }
 
