@@ -110,6 +110,13 @@ static double time_of(p2p_comm *comm, const check_case *c, double bytes, bool ri
     return p2p_time(comm) - start;
 }
 
+/* A length on which the learner's border and the true one disagree, if they are two: what is said there can be measured. */
+static double length_between(double mine, double real)
+{
+    double low = fmax(mine, real / 4), between = sqrt(fmin(low, 4 * real) * real);
+    return round(between / 64) * 64;
+}
+
 static void compare_at(p2p_comm *comm, const check_case *c, double bytes, const char *tree, const char *ring)
 {
     coll_barrier(comm);
@@ -125,11 +132,15 @@ static void run(p2p_comm *comm, const check_case *c)
         measured(comm, c);
         return;
     }
-    double mine = my_break_even(c->ranks, network_of(c)->latency, network_of(c)->bandwidth), size = true_break_even(c);
+    const struct network *net = network_of(c);
+    double mine = my_break_even(c->ranks, net->latency, net->bandwidth), size = true_break_even(c);
     if (mine < 0) check_returned(c, P2P_ERR_TODO);
     check_number(c, "mine", mine);
-    compare_at(comm, c, 0.8 * size, "tree below", "ring below");
-    compare_at(comm, c, 1.25 * size, "tree above", "ring above");
+    double between = length_between(mine, size);
+    check_number(c, "between", between);
+    check_number(c, "my tree", my_tree_cost(c->ranks, between, net->latency, net->bandwidth).seconds);
+    check_number(c, "my ring", my_ring_cost(c->ranks, between, net->latency, net->bandwidth).seconds);
+    compare_at(comm, c, between, "tree between", "ring between");
 }
 
 /* ---- In learn ---- */
@@ -144,13 +155,32 @@ static const char *const rank_0_sends[] = {
     [TREE] = "Rank 0 sends nothing on the way up, and one message in each round on the way down",
     [RING] = "Each rank sends one message in each step, and there are n-1 steps in each half"};
 
+/* What a wrong number of messages reminds of. */
+static const char *messages_remark(const check_case *c, double mine, double real)
+{
+    static char text[100];
+    if (c->variant == RING && near(mine, 2.0 * c->ranks))
+        return " Yours are 2n steps: the last in each half is not needed.";
+    if (near(mine, 2 * real))
+        return c->variant == RING ? " Yours are twice as many."
+                                  : " Yours are twice as many: those it receives are among them.";
+    if (near(2 * mine, real)) return " Yours are half as many: one of the two halves.";
+    if (c->variant == NAIVE && near(mine, c->ranks)) return " Yours are n: one to itself.";
+    if (c->variant == TREE && !near(mine, real)) {
+        snprintf(text, sizeof text, " ceil(log2 %d) is %d: 1 must be doubled so often.", c->ranks,
+                 expected_log2_up(c->ranks));
+        return text;
+    }
+    return "";
+}
+
 static bool messages(const check_case *c, double real)
 {
     double mine = check_number_of(c, 0, "my messages");
     if (near(mine, real)) return true;
-    return check_fail(c, "messages",
-                      "%s says that the busiest of %d ranks sends %.6g messages; on the network it sent %.6g. %s.",
-                      names[c->variant], c->ranks, mine, real, rank_0_sends[c->variant]);
+    return check_fail(
+        c, "messages", "%s says that the busiest of %d ranks sends %.6g messages; on the network it sent %.6g. %s.%s",
+        names[c->variant], c->ranks, mine, real, rank_0_sends[c->variant], messages_remark(c, mine, real));
 }
 
 static bool bytes(const check_case *c, double real)
@@ -161,7 +191,10 @@ static bool bytes(const check_case *c, double real)
                       "%s says that the busiest of %d ranks sends %.0f bytes, %.4g times the buffer; on the network it "
                       "sent %.6g, %.4g times the buffer. %s",
                       names[c->variant], c->ranks, mine, mine / buffer, real, real / buffer,
-                      c->variant == RING ? "A step sends one chunk, bytes / n." : "Each message is the whole buffer.");
+                      c->variant != RING ? "Each message is the whole buffer."
+                      : near(mine, floor(real / buffer) * buffer)
+                          ? "A step sends one chunk, bytes / n. 2 * (n-1) / n in whole numbers is 1: compute in double."
+                          : "A step sends one chunk, bytes / n.");
 }
 
 /* What a wrong time reminds of. */
@@ -170,6 +203,22 @@ static const char *remark(const check_case *c, double mine, double real)
     const struct network *net = network_of(c);
     double length = (double)(c->count * dtype_size(c->dtype)), ranks = c->ranks;
     double waits = 2 * (c->variant == TREE ? expected_log2_up(c->ranks) : ranks - 1); /* messages one after the other */
+    double chunk = c->variant == RING ? length / ranks : length;                      /* bytes of one message */
+    if (near(mine, net->latency + waits * chunk / net->bandwidth))
+        return "That has the latency once: each message that waits for another one costs it again.";
+    if (near(mine, waits * (net->latency + chunk * net->bandwidth)))
+        return "That is bytes times bandwidth; bytes / bandwidth are seconds.";
+    if (near(mine, waits * chunk / net->bandwidth + net->latency * 2 * (ranks - 1)) && c->variant == TREE)
+        return "That has the latency of as many messages as naive has one after the other.";
+    if (near(mine, real * 1e6) || near(mine, real * 1e3))
+        return near(mine, real * 1e6) ? "The result is to be in seconds, not in microseconds."
+                                      : "The result is to be in seconds, not in milliseconds.";
+    if (c->variant != TREE && near(mine, real * ranks / (ranks - 1)))
+        return "That is one message too many each way: with n ranks there are n - 1 others.";
+    if (c->variant == TREE && near(mine, real * (waits + 2) / waits)) return "That is one round too many each way.";
+    if (c->variant == TREE && near(mine, real * (ranks - 1) * 2 / waits))
+        return "That is naive's: in a tree the ranks that have it send side by side, so there are ceil(log2 n) rounds "
+               "each way.";
     if (near(mine, real / 2)) return "That is half: there and back again is twice the way.";
     if (near(mine, real * 2))
         return "That is twice as much: does a rank send and receive one after the other? It does both at once.";
@@ -199,6 +248,21 @@ static double slowest(const check_case *c, const char *name)
     return most * 1e6;
 }
 
+/* What a wrong length reminds of. */
+static const char *break_even_remark(const check_case *c, double mine, double real)
+{
+    static char text[200];
+    const struct network *net = network_of(c);
+    double tree = 2 * expected_log2_up(c->ranks), ring = 2 * (c->ranks - 1);
+    if (near(mine, real / net->bandwidth)) return "Yours is in seconds: times bandwidth it would be bytes.";
+    if (near(mine, (ring - tree) * net->latency / ((ring - ring / c->ranks) / net->bandwidth)))
+        return "That is where the ring becomes quicker than naive's bytes; the tree has 2 * rounds messages.";
+    if (mine == 0)
+        return "The ring has more messages one after the other than the tree, so for short buffers it is slower.";
+    snprintf(text, sizeof text, "Yours is %.4g times what it should be.", mine / real);
+    return text;
+}
+
 static void judge_break_even(const check_case *c)
 {
     double mine = check_number_of(c, 0, "mine"), real = true_break_even(c);
@@ -209,12 +273,13 @@ static void judge_break_even(const check_case *c)
                    "no more messages one after the other than the tree, and they are shorter.",
                    c->ranks, mine);
     else
-        check_fail(
-            c, "break_even",
-            "my_break_even says that with %d ranks the ring is quicker from %.0f bytes on. The network says: at %.0f "
-            "bytes the tree takes %.1f us and the ring %.1f; at %.0f bytes the tree %.1f and the ring %.1f.",
-            c->ranks, mine, 0.8 * real, slowest(c, "tree below"), slowest(c, "ring below"), 1.25 * real,
-            slowest(c, "tree above"), slowest(c, "ring above"));
+        check_fail(c, "break_even",
+                   "my_break_even says that with %d ranks the ring is quicker from %.0f bytes on%s. At %.0f bytes, "
+                   "says the network, "
+                   "the tree takes %.1f us and the ring %.1f; and so do your own two formulas, %.1f and %.1f. %s",
+                   c->ranks, mine, mine < real ? "" : ", and the tree below", check_number_of(c, 0, "between"),
+                   slowest(c, "tree between"), slowest(c, "ring between"), slowest(c, "my tree"), slowest(c, "my ring"),
+                   break_even_remark(c, mine, real));
 }
 
 static void judge(const check_case *c)

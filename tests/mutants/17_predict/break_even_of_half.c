@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: the ring sends as much as the tree in the formula for the break-even.
-// expect: The network says: at
+// expect: so do your own two formulas
 #include "exercises/exercises.h"
 
 /* ceil(log2 ranks): the rounds of a tree. */
