@@ -12,6 +12,7 @@ typedef struct {
     const learn_remains *r;
     bool own; /* a rank that waits in the learner's code was shown */
     bool returned[CHECK_MAX_RANKS];
+    bool others;      /* calls that do not both send and receive */
     bool on_returned; /* and one of those is what the others wait for, not merely behind them */
     learn_text shown;
     int waiting, awaited; /* the first rank that waits for just one other, and that one; else -1 */
@@ -61,6 +62,7 @@ static bool add_rank(diagnosis *d, const char *text, learn_result *result)
         return true;
     }
     show_call(d, rank, in + strlen(" in "));
+    d->others |= strncmp(in, " in p2p_sendrecv(", 17) != 0;
     if (!result->line) learn_note_place(result, d->r->w->e, in);
     note_awaited(d, rank, in);
     d->own = true;
@@ -129,6 +131,7 @@ static void add_counts(const diagnosis *d, learn_text *t)
 /* Our words where the supervisor's are about the checker's own calls. */
 static void say_mistake(const diagnosis *d, const char *mistake, const char *headline, learn_result *result)
 {
+    static const char receives[] = "each receives before it sends";
     bool near = is_near_miss(d, mistake);
     learn_text broke = {0};
     if (d->on_returned && near)
@@ -137,7 +140,13 @@ static void say_mistake(const diagnosis *d, const char *mistake, const char *hea
         learn_add(&broke, "A deadlock: a rank waits for another that has returned from %s and %s any more.", call_of(d),
                   d->sending ? "receives nothing" : "sends nothing");
     else
-        learn_add(&broke, "A deadlock: %s. The mistake: %s.", headline, mistake ? mistake : "see above");
+        learn_add(&broke, "A deadlock: %s. The mistake: %s.", headline,
+                  !mistake ? "see above"
+                  : !d->others && strncmp(mistake, receives, sizeof receives - 1) == 0
+                      ? "each receives from a rank that sends to another one"
+                      : mistake);
+    if (strstr(learn_string(&d->shown), "any source") && !d->r->w->e->check->any_source)
+        learn_add(&broke, " Here " LEARN_ANY_SOURCE);
     if (d->on_returned && !near) add_counts(d, &broke);
     if (d->on_returned && !near) learn_add(&broke, " Is a send missing, or a receive too many?");
     learn_fail(result, "deadlock", learn_string(&d->shown), learn_string(&broke));

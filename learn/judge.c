@@ -31,6 +31,10 @@ void learn_judge_fail(const char *key, const char *shown, const char *broke)
 {
     judged.generic = judged.result->state != LEARN_FAILED;
     learn_fail(judged.result, key, shown, broke);
+    if (strcmp(key, "unfilled") == 0)
+        learn_set_advice(judged.result,
+                         "What comes from malloc holds anything until it is written to. Is it read before a "
+                         "message has come into it, or before p2p_wait says so? Does a sum begin with it?");
 }
 
 /* The table stays. */

@@ -53,6 +53,12 @@ static bool judge_hello(const check_case *c, int rank, const char *got, const ch
     if (strncmp(got, want, strlen(want) - 1) == 0)
         return check_fail(c, "line", "Rank %d printed %s; it should have ended the line there: %s.", rank, shown,
                           expected);
+    if (strncmp(got, "that was all ", 13) == 0)
+        return check_fail(
+            c, "order",
+            "Rank %d printed %s where its first line should be: every rank prints %s, the last one too, and "
+            "only then the second line.",
+            rank, shown, expected);
     if (sscanf(got, "hello from rank %d of %d", &said_rank, &said_size) == 2)
         return check_fail(c, "numbers",
                           "Rank %d of %d printed %s: it said rank %d, of %d. p2p_rank gives the rank, 0 to %d, and "
@@ -70,6 +76,13 @@ static bool judge_last(const check_case *c, int rank, const char *got)
     if (strcmp(got, want) == 0) return true;
     quoted(got, shown, sizeof shown);
     quoted(want, expected, sizeof expected);
+    int other;
+    bool greeting = sscanf(got, "hello from rank %d", &other) == 1;
+    if (greeting || (*got && strncmp(got, "that was all", 12) != 0))
+        return check_fail(c, "more", "Rank %d printed one line more, %s%s.", rank, shown,
+                          greeting && other != rank
+                              ? ", which is another rank's: each rank runs main and prints its own line, no more"
+                              : ", which is neither its greeting nor the last line");
     if (!last)
         return check_fail(
             c, "last", "Rank %d printed a second line, %s; only the rank with the highest number, here %d, does that.",
@@ -88,7 +101,8 @@ static bool all_speak(const check_case *c)
         const char *text = check_output(c, rank);
         if (text && *text) continue;
         return check_fail(c, "silent",
-                          "Rank %d printed nothing; it should have printed \"hello from rank %d of %d\\n\". Every rank "
+                          "Rank %d printed nothing on standard output; it should have printed \"hello from rank %d of "
+                          "%d\\n\". Every rank "
                           "runs main from the top, and each of them prints its own line.",
                           rank, rank, c->ranks);
     }

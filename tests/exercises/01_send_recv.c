@@ -71,6 +71,13 @@ static bool others_silent(const check_case *c)
                               "Rank %d sent %llu message%s. From and to are the same rank here: nobody has "
                               "anything to do.",
                               rank, messages, messages == 1 ? "" : "s");
+        if (rank == receiver(c) && check_sent(c, c->root).messages_sent)
+            return check_fail(
+                c, "answer",
+                "Rank %d, which receives, sent %llu message%s as well%s. It is not asked for an answer: one "
+                "message goes from %d to %d, and none comes back.",
+                rank, messages, messages == 1 ? "" : "s",
+                check_traffic(c, rank, c->root).messages_sent ? ", to the sender" : "", c->root, rank);
         return check_fail(
             c, "bystander",
             "Rank %d sent %llu message%s. Only rank `from`, here %d, sends; every rank runs this function, and "
@@ -89,6 +96,13 @@ static bool contract(const check_case *c)
 
     if (!others_silent(c)) return false;
     if (from == to) return true;
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (rank != to && check_traffic(c, from, rank).messages_sent)
+            return check_fail(
+                c, "told",
+                "Rank %d sent a message to rank %d%s: `to` is rank %d here, and nobody else is told anything.", from,
+                rank, rank == from ? ", itself" : ", which is neither `from` nor `to`", to);
+    if (!messages && !c->count) return true; /* an empty message may be left out */
     if (!messages) return check_fail(c, "nothing", "Rank %d sent nothing; it should have sent %zu bytes.", from, bytes);
     if (there == c->count && there != bytes)
         return check_fail(
@@ -107,8 +121,13 @@ static bool contract(const check_case *c)
 
 static void judge(const check_case *c)
 {
-    check_values(c, "values", "buf", "before", NULL, want);
-    contract(c); /* also says why values are wrong */
+    bool right = check_values(c, "values", "buf", "before", NULL, want);
+    if (!contract(c) || right || c->root == receiver(c)) return; /* it also says why values are wrong */
+    for (size_t i = 0; i < c->count; i++)
+        if (check_element(c, c->root, "buf", i) != check_value(c, c->root, i)) {
+            check_fail(c, "sender", "Rank %d is the sender, and its buf has changed: sending only reads it.", c->root);
+            return;
+        }
 }
 
 static const char *const files[] = {"send_recv.c", NULL};

@@ -138,18 +138,43 @@ static bool judge_traffic(const check_case *c)
 
     for (int rank = 0; rank < c->ranks; rank++) {
         p2p_traffic sent = check_sent(c, rank);
-        uint64_t messages = rank < 2 ? rounds : 0;
+        uint64_t messages = rank < 2 ? rounds : 0,
+                 to_peer = rank < 2 ? check_traffic(c, rank, 1 - rank).messages_sent : 0;
+        if (rank < 2 && sent.messages_sent + check_traffic(c, rank, rank).messages_sent > to_peer)
+            return check_fail(
+                c, "told",
+                "Rank %d sent messages to somebody else than rank %d: ping and pong go between 0 and 1, and all "
+                "others have no part in it.",
+                rank, 1 - rank);
         if (sent.messages_sent != messages)
             return check_fail(
-                c, "messages", "Rank %d sent %llu messages in %llu rounds; it should have sent %llu. %s", rank,
-                (unsigned long long)sent.messages_sent, (unsigned long long)rounds, (unsigned long long)messages,
+                c, "messages", "Rank %d sent %llu message%s in %llu round%s; it should have sent %llu. %s", rank,
+                (unsigned long long)sent.messages_sent, sent.messages_sent == 1 ? "" : "s", (unsigned long long)rounds,
+                rounds == 1 ? "" : "s", (unsigned long long)messages,
                 rank < 2 ? "In each round, rank 0 sends one and rank 1 sends one." : "Only 0 and 1 take part.");
         if (sent.bytes_sent != messages * bytes)
-            return check_fail(c, "bytes", "Rank %d sent %llu bytes in %llu messages; each should be %llu bytes long.",
+            return check_fail(c, "bytes", "Rank %d sent %llu bytes in %llu message%s; each should be %llu bytes long.",
                               rank, (unsigned long long)sent.bytes_sent, (unsigned long long)messages,
-                              (unsigned long long)bytes);
+                              messages == 1 ? "" : "s", (unsigned long long)bytes);
     }
     return true;
+}
+
+static bool holds(const check_case *c, int rank, int source)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (check_element(c, rank, "buf", i) != check_value(c, source, i)) return false;
+    return c->count > 0;
+}
+
+static void say_values(const check_case *c)
+{
+    if (!judge_traffic(c)) return;
+    if (holds(c, 0, 1))
+        check_fail(c, "own_back",
+                   "Rank 0 got back what rank 1 had at first, not what it had sent: rank 1 sent its own data%s.",
+                   holds(c, 1, 0) ? ", before it had received ping"
+                                  : ", and received ping into another buffer or not at all");
 }
 
 static void judge_time(const check_case *c)
@@ -158,7 +183,10 @@ static void judge_time(const check_case *c)
     double rounds = c->root, ratio = got / right;
     const char *means = "Time all rounds together, and take from that what one message took.";
 
-    if (!check_values(c, "values", "buf", "before", NULL, want)) return;
+    if (!check_values(c, "values", "buf", "before", NULL, want)) {
+        say_values(c);
+        return;
+    }
     if (!judge_traffic(c)) return;
     for (int rank = 1; rank < c->ranks; rank++) {
         if (check_number_of(c, rank, "seconds") == UNTOUCHED) continue;
@@ -170,6 +198,20 @@ static void judge_time(const check_case *c)
         check_fail(c, "unset", "Rank 0 did not set *seconds.");
         return;
     }
+    if (close_to(ratio, 0.5))
+        means = c->root == 1 || close_to(check_number_of(c, 0, "seconds"), right / 2)
+                    ? "A round that takes only one message's time is one in which both travel at once: rank 1 must "
+                      "answer only "
+                      "when ping has come. Or it is divided by 2 twice."
+                    : means;
+    if (ratio == 0) means = "That is nothing: in C, 1 / 2 of whole numbers is 0.";
+    if (close_to(ratio, 4)) means = "That is two rounds, there and back twice: divide by 2, where you multiply.";
+    if (close_to(ratio, 1e6)) means = "That is microseconds; seconds were asked for.";
+    if (close_to(ratio, 1e3)) means = "That is milliseconds; seconds were asked for.";
+    if (rounds > 1 && close_to(ratio, 2 * rounds / (rounds + 1)))
+        means = "That is the time of all divided by rounds + 1: a round has two messages, which makes 2 x rounds.";
+    if (rounds > 1 && close_to(ratio, 2 * rounds / (rounds - 1)))
+        means = "That is the time of all divided by rounds - 1: a round has two messages, which makes 2 x rounds.";
     if (close_to(ratio, 2)) means = "That is a whole round, there and back. One message is half of it.";
     if (close_to(ratio, 2 * rounds) && rounds > 1) means = "That is all rounds together: 2 x rounds messages.";
     if (close_to(ratio, rounds) && rounds > 2) means = "Divide by the number of rounds as well as by 2.";
@@ -197,6 +239,35 @@ static void right_fit(const check_case *c, double *latency, double *bandwidth)
     *bandwidth = xx / xy;
 }
 
+static double y_of(const check_case *c, int i)
+{
+    return line(c, sizes[i]) + (c->variant == FIT ? wobble[i] : 0);
+}
+
+/* What comes out for the bandwidth if x and y are taken for 0, or for the sums of all points. */
+static double fit_about(const check_case *c, double x, double y)
+{
+    double xy = 0, xx = 0;
+    for (int i = 0; i < POINTS; i++) {
+        double dx = (double)sizes[i] - x;
+        xy += dx * (y_of(c, i) - y);
+        xx += dx * dx;
+    }
+    return xx / xy;
+}
+
+static double through_zero(const check_case *c)
+{
+    return fit_about(c, 0, 0);
+}
+
+static double about_sums(const check_case *c)
+{
+    double x = 0, y = 0;
+    for (int i = 0; i < POINTS; i++) x += (double)sizes[i], y += y_of(c, i);
+    return fit_about(c, x, y);
+}
+
 static void judge_fit(const check_case *c)
 {
     double latency, bandwidth, ends = (line(c, sizes[POINTS - 1]) + wobble[POINTS - 1] - line(c, 0) - wobble[0]);
@@ -216,6 +287,18 @@ static void judge_fit(const check_case *c)
     } else if (close_to(rate, 1 / bandwidth)) {
         key = "slope";
         means = " That is the slope, seconds a byte; bytes a second is 1 / slope.";
+    } else if (close_to(got, line(c, 0) + (c->variant == FIT ? wobble[0] : 0))) {
+        key = "intercept";
+        means = " That latency is the first measurement. The line need not go through it: it is at y - slope x where "
+                "bytes are 0.";
+    } else if (close_to(rate, through_zero(c))) {
+        key = "through_zero";
+        means = " That is the slope of a line through 0; the bytes and seconds must be taken relative to their means.";
+    } else if (close_to(rate, about_sums(c))) {
+        key = "means";
+        means = " That comes out if x and y are the sums of all points, and not their means: divide them by count.";
+    } else if (rate < 0) {
+        means = " A bandwidth below 0: bytes[i] - x below 0 does not fit into a size_t.";
     } else if (got == 0) {
         means = " A line through 0 says that an empty message costs nothing. It does cost something: the latency.";
     }

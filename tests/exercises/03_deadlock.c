@@ -60,11 +60,18 @@ static void cases(check_plan *plan)
     add_world(plan, 4, true, network);
 }
 
+/* What stands in theirs before: nobody's mine, and another row on each rank. */
+static double at_first(int rank, size_t index)
+{
+    return 1000 * (rank + 1) + (double)(index % 100);
+}
+
 static void run(p2p_comm *comm, const check_case *c)
 {
     static exchange *const ways[WAYS] = {my_exchange_in_order, my_exchange_sendrecv, my_exchange_isend};
     int rank = p2p_rank(comm);
     void *mine = check_buffer(c, rank, c->count, DTYPE_I32), *theirs = check_buffer(c, -1, c->count, DTYPE_I32);
+    for (size_t i = 0; i < c->count; i++) check_put(theirs, i, DTYPE_I32, at_first(rank, i));
 
     check_report(c, "before", theirs, c->count, DTYPE_I32);
     check_returned(c, ways[c->variant](comm, mine, theirs, c->count * sizeof(int32_t), peer_of(c, rank)));
@@ -82,6 +89,12 @@ static bool judge_traffic(const check_case *c)
         int peer = peer_of(c, rank);
         p2p_traffic all = check_sent(c, rank), to_peer = check_traffic(c, rank, peer);
         if (all.messages_sent == 1 && to_peer.bytes_sent == c->count * sizeof(int32_t)) continue;
+        if (all.messages_sent != to_peer.messages_sent)
+            return check_fail(c, "whose", "Rank %d sent messages to others than rank %d, its peer.", rank, peer);
+        if (all.messages_sent == 1)
+            return check_fail(c, "bytes",
+                              "Rank %d sent %llu bytes to rank %d, its peer; mine has %zu, which `bytes` says.", rank,
+                              (unsigned long long)to_peer.bytes_sent, peer, c->count * sizeof(int32_t));
         return check_fail(
             c, "messages",
             "Rank %d sent %llu messages, %llu bytes of them to rank %d, its peer; it should send one message "
@@ -114,9 +127,44 @@ static void judge_time(const check_case *c)
     }
 }
 
+static bool holds(const check_case *c, int rank, int source)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (check_element(c, rank, "theirs", i) != check_value(c, source, i)) return false;
+    return c->count > 0;
+}
+
+static void say_values(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        int peer = peer_of(c, rank);
+        if (check_element(c, rank, "theirs", 0) == at_first(peer, 0)) {
+            check_fail(c, "theirs", "Rank %d got what stood in rank %d's theirs: it is mine that goes out.", rank,
+                       peer);
+            return;
+        }
+        for (int source = 0; source < c->ranks; source++) {
+            if (source == peer || !holds(c, rank, source)) continue;
+            if (source == rank)
+                check_fail(
+                    c, "back",
+                    "Rank %d's theirs holds its own mine: rank %d has sent back what it received, instead of its own "
+                    "mine.",
+                    rank, peer);
+            else
+                check_fail(c, "whose", "Rank %d's theirs holds what rank %d sent; its peer is rank %d.", rank, source,
+                           peer);
+            return;
+        }
+    }
+}
+
 static void judge(const check_case *c)
 {
-    if (!check_values(c, "values", "theirs", "before", NULL, want)) return;
+    if (!check_values(c, "values", "theirs", "before", NULL, want)) {
+        if (judge_traffic(c)) say_values(c);
+        return;
+    }
     if (judge_traffic(c) && c->network) judge_time(c);
 }
 

@@ -105,6 +105,9 @@ static void run_letter(p2p_comm *comm, const check_case *c)
     check_returned(c, my_recv_unknown(comm, source_of(c), tag_of(0), &data, &got));
     report_letter(c, data, got);
     free(data);
+    p2p_iprobe(comm, source_of(c), tag_of(0), &there, P2P_STATUS_IGNORE);
+    check_number(c, "taken", !there);
+    there = false;
     p2p_iprobe(comm, source_of(c), tag_of(1), &there, P2P_STATUS_IGNORE);
     if (there) p2p_recv(comm, rest, sizeof rest, source_of(c), tag_of(1), P2P_STATUS_IGNORE);
 }
@@ -123,6 +126,7 @@ static void run_anyone(p2p_comm *comm, const check_case *c)
         check_returned(c, err);
         if (err) return;
         bool known = got.source >= 0 && got.source < c->ranks && got.bytes <= room * sizeof *table;
+        check_number(c, "any", got.source == P2P_ANY_SOURCE || got.tag == P2P_ANY_TAG);
         if (known) {
             if (data && got.bytes) memcpy(table + room * (size_t)got.source, data, got.bytes);
             lengths[got.source] = (int64_t)got.bytes;
@@ -208,25 +212,60 @@ static double want_letters(const check_case *c, int rank, size_t index)
     return (int)from == c->root || i >= letter_length(c, (int)from) ? 0 : check_value(c, (int)from, i);
 }
 
+enum order { AS_ASKED, AS_SENT, BACKWARDS, BY_TAG };
+
+/* Which of the letters comes at this place, if they stand in that order? */
+static size_t letter_at(const check_case *c, enum order order, size_t place)
+{
+    size_t i = 0;
+    if (order == AS_SENT) return sent_at(c, place);
+    if (order == BACKWARDS) return c->count - 1 - place;
+    if (order == AS_ASKED) return place;
+    for (; i < c->count; i++) {
+        size_t before = 0;
+        for (size_t k = 0; k < c->count; k++) before += tag_of(k) < tag_of(i);
+        if (before == place) break;
+    }
+    return i;
+}
+
 /* Are the values those of that rank, in that order? */
-static bool are(const check_case *c, int rank, bool backwards)
+static bool are(const check_case *c, int rank, enum order order)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (check_element(c, c->root, "values", i) != check_value(c, rank, backwards ? c->count - 1 - i : i))
-            return false;
+        if (check_element(c, c->root, "values", i) != check_value(c, rank, letter_at(c, order, i))) return false;
     return c->count > 0;
+}
+
+/* All values but the first are as they were: 0. */
+static bool only_first(const check_case *c)
+{
+    for (size_t i = 1; i < c->count; i++)
+        if (check_element(c, c->root, "values", i) != 0) return false;
+    return c->count > 1;
 }
 
 static void judge_pick(const check_case *c)
 {
     if (check_values(c, "values", "values", NULL, count_pick, want_from_source)) return;
     int source = source_of(c), bystander = bystander_of(c);
-    if (are(c, source, true))
+    if (are(c, source, BACKWARDS))
+        check_fail(c, "backwards",
+                   "values stand the wrong way round: the letter with tag tags[0] is in the last place, and that with "
+                   "the last "
+                   "tag in values[0].");
+    else if (are(c, source, BY_TAG))
+        check_fail(c, "sorted",
+                   "values stand in the order of their tags, the lowest first, not in the order of tags[].");
+    else if (only_first(c))
+        check_fail(c, "first", "Only values[0] was written to; there are %zu values, and values[i] is that of tags[i].",
+                   c->count);
+    else if (are(c, source, AS_SENT))
         check_fail(c, "arrival",
                    "values are in the order in which rank %d sent them, not in the order of tags[]. Name the "
                    "tag you want: the others wait.",
                    source);
-    else if (bystander >= 0 && (are(c, bystander, true) || are(c, bystander, false)))
+    else if (bystander >= 0 && (are(c, bystander, AS_SENT) || are(c, bystander, AS_ASKED)))
         check_fail(c, "source",
                    "These are the messages of rank %d, which has sent some with the same tags; only those of "
                    "source, rank %d, were asked for.",
@@ -256,10 +295,23 @@ static void judge_letter(const check_case *c)
                    from, tag, length, source_of(c), tag_of(0), right);
     else
         check_values(c, "letter", "letter", NULL, count_pick, want_from_source);
+    if (!c->count && check_number_of(c, c->root, "taken") == 0)
+        check_fail(
+            c, "empty",
+            "The empty letter was not taken: after my_recv_unknown it still lies there. Empty letters are letters, and "
+            "must be received like others.");
 }
 
 static void judge_anyone(const check_case *c)
 {
+    if (check_number_of(c, c->root, "any") == 1) {
+        check_fail(c, "arguments",
+                   "*status says source %d or tag %d, which are P2P_ANY_SOURCE and P2P_ANY_TAG: that is what was asked "
+                   "for. It "
+                   "should say from whom the letter came, and with which tag.",
+                   P2P_ANY_SOURCE, P2P_ANY_TAG);
+        return;
+    }
     if (check_values(c, "lengths", "lengths", NULL, count_ranks, want_length) &&
         check_values(c, "lengths", "tags", NULL, count_ranks, want_tag))
         check_values(c, "letter", "letters", NULL, count_letters, want_letters);

@@ -93,10 +93,54 @@ static bool contract(const check_case *c)
                               (unsigned long long)sent.messages_sent, sent.messages_sent == 1 ? "" : "s", laps,
                               laps == 1 ? "" : "s", laps, laps == 1 ? "" : "s");
         if (sent.bytes_sent != laps * sizeof(int64_t))
-            return check_fail(c, "bytes", "Rank %d sent %llu bytes in %llu messages; an int64_t has %zu each time.",
-                              rank, (unsigned long long)sent.bytes_sent, laps, sizeof(int64_t));
+            return check_fail(c, "bytes", "Rank %d sent %llu bytes in %llu message%s; an int64_t has %zu each time.",
+                              rank, (unsigned long long)sent.bytes_sent, laps, laps == 1 ? "" : "s", sizeof(int64_t));
     }
     return c->ranks == 1 || came_back(c);
+}
+
+/* Rank 0 has what it should have, and another rank has not: what it passed on? */
+static void on_the_way(const check_case *c)
+{
+    for (int rank = 1; rank < c->ranks; rank++) {
+        double has = check_element(c, rank, "token", 0), right = want(c, rank, 0);
+        if (has == right) continue;
+        if (has == right - 1)
+            check_fail(c, "late",
+                       "What rank %d passed on lacks the 1 of rank 0, though in the end it is there: rank 0 adds "
+                       "before it sends "
+                       "the token, not when it comes back.",
+                       rank);
+        else if (has == right - rank - 1)
+            check_fail(c, "stored",
+                       "Rank %d has in *token what it received, %.0f; it should have what it passed on, %.0f.", rank,
+                       has, right);
+        else if (has == check_value(c, rank, 0))
+            check_fail(c, "stored",
+                       "Rank %d's *token is as it was before; it should be what rank %d passed on last, %.0f.", rank,
+                       rank, right);
+        else if (has == want(c, 0, 0))
+            check_fail(c, "stored",
+                       "Rank %d has what rank 0 has in the end; its *token should be what it passed on last, %.0f.",
+                       rank, right);
+        return;
+    }
+}
+
+/* What each rank seems to have added in a lap, if all laps were alike. */
+static const char *added_as_if(const check_case *c, double lap)
+{
+    int n = c->ranks;
+    if (lap == 0) return "as if nobody had added anything";
+    if (lap == n && n == 2) return "as if each rank had added 1, or rank 0 nothing";
+    if (lap == n - 1 && n == 2) return "as if each rank had added rank and not rank + 1, or the last one nothing";
+    if (lap == n && n > 1) return "as if each rank had added 1";
+    if (lap == n * (n - 1) / 2.0) return "as if each rank had added rank, and not rank + 1";
+    if (lap == added(n) - 1) return "as if all had added but rank 0, which adds 1";
+    if (lap == added(n) + 1) return "as if rank 0 had added twice, when it sent the token and when it came back";
+    if (lap == added(n) - n) return "as if the last rank had not added";
+    if (lap == 2 * added(n)) return "as if each rank had added twice";
+    return "";
 }
 
 /* How much too much or too little was added. */
@@ -104,16 +148,26 @@ static void growth(const check_case *c)
 {
     double grew = check_element(c, 0, "token", 0) - check_value(c, 0, 0), lap = added(c->ranks);
     int laps = (int)c->count, made = grew > 0 && fmod(grew, lap) == 0 ? (int)(grew / lap) : laps;
+    const char *as_if = added_as_if(c, grew / laps);
 
-    if (made != laps)
-        check_fail(c, "laps", "Rank 0's token has been round %d time%s; %d lap%s were asked for, and each adds %.0f.",
-                   made, made == 1 ? "" : "s", laps, laps == 1 ? "" : "s", lap);
+    if (made < laps && c->ranks > 1)
+        check_fail(
+            c, "restart",
+            "Rank 0's token went round %d times, and what was added in %d lap%s is in it: each lap goes on with what "
+            "came back from the one before.",
+            laps, made, made == 1 ? "" : "s");
+    else if (made != laps)
+        check_fail(c, "laps", "Rank 0's token has been round %d time%s; %d lap%s asked for, and each adds %.0f.", made,
+                   made == 1 ? "" : "s", laps, laps == 1 ? " was" : "s were", lap);
     else if (grew != laps * lap)
-        check_fail(c, "growth",
-                   "Rank 0's token grew by %.0f in %d lap%s. Each rank adds rank + 1, which with %d rank%s makes %.0f "
-                   "a lap: it should "
-                   "have grown by %.0f.",
-                   grew, laps, laps == 1 ? "" : "s", c->ranks, c->ranks == 1 ? "" : "s", lap, laps * lap);
+        check_fail(
+            c, "growth",
+            "Rank 0's token grew by %.0f in %d lap%s%s%s. Each rank adds rank + 1, which with %d rank%s makes %.0f a "
+            "lap: it should have grown by %.0f.",
+            grew, laps, laps == 1 ? "" : "s", *as_if ? ", " : "", as_if, c->ranks, c->ranks == 1 ? "" : "s", lap,
+            laps * lap);
+    else
+        on_the_way(c);
 }
 
 /* Somebody got what its left neighbour had at the beginning: that one did not wait for the token. */
@@ -125,9 +179,8 @@ static bool own_token(const check_case *c)
         if (left == 0 || (got != left_had + left + 1 && got != left_had + left + 1 + rank + 1)) continue;
         check_fail(
             c, "own",
-            "Rank %d got what its left neighbour had at the beginning: rank %d had %.0f, added %d and sent that, "
-            "before "
-            "it had received anything. There is one token, rank 0's; what the others have at first does not count.",
+            "Rank %d got what its left neighbour had at the beginning: rank %d had %.0f, added %d and sent that, and "
+            "not what it had received. There is one token, rank 0's; what the others have at first does not count.",
             rank, left, left_had, left + 1);
         return true;
     }

@@ -110,6 +110,15 @@ static bool find_origin(const check_case *c, int rank, const char *name, int *so
     return false;
 }
 
+/* The same buffer of that neighbour has come to both its sides. */
+static bool reused(const check_case *c, int source, int neighbour, bool to_right, bool is_left)
+{
+    int other = is_left ? left_of(c, neighbour) : right_of(c, neighbour);
+    return source == neighbour && other != source && c->ranks > 1 &&
+           is_from(c, other, is_left ? "from_right" : "from_left", source, to_right ? c->count : 0) &&
+           (c->ranks > 2 || !is_from(c, other, is_left ? "from_left" : "from_right", source, to_right ? 0 : c->count));
+}
+
 static bool say_origin(const check_case *c, int rank, bool is_left)
 {
     const char *name = is_left ? "from_left" : "from_right";
@@ -118,6 +127,14 @@ static bool say_origin(const check_case *c, int rank, bool is_left)
 
     if (!find_origin(c, rank, name, &source, &to_right)) return false;
     if (source == neighbour && to_right == is_left) return false;
+    if (reused(c, source, neighbour, to_right, is_left)) {
+        check_fail(
+            c, "reused",
+            "Rank %d's %s holds what rank %d should have sent the other way, its %s: both messages of rank %d have the "
+            "same contents. Was one buffer used for both sends, and written to again before the first was waited for?",
+            rank, name, source, to_right ? "to_right" : "to_left", source);
+        return true;
+    }
     bool tags = source == neighbour && left_of(c, rank) == right_of(c, rank);
     check_fail(
         c, tags ? "tags" : "mixed",
@@ -133,6 +150,14 @@ static bool say_origin(const check_case *c, int rank, bool is_left)
 
 static void say_why(const check_case *c)
 {
+    if (c->ranks == 1 && !check_traffic(c, 0, 0).messages_sent && check_element(c, 0, "from_left", 0) == 0 &&
+        check_element(c, 0, "from_right", 0) == 0) {
+        check_fail(c, "alone",
+                   "With one rank nothing came: both its neighbours are itself, so what it sends to its right arrives "
+                   "from its "
+                   "left, and the other way round.");
+        return;
+    }
     for (int rank = 0; rank < c->ranks; rank++)
         if (say_origin(c, rank, true) || say_origin(c, rank, false)) return;
 }

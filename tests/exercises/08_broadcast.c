@@ -63,12 +63,20 @@ static bool root_sends(const check_case *c)
     if (check_traffic(c, c->root, c->root).messages_sent)
         return check_fail(c, "self", "The root, rank %d, sent a message to itself. It has the data: leave it out.",
                           c->root);
+    if (!sent.messages_sent && !c->count) return true; /* an empty message may be left out */
     if (!sent.messages_sent && others)
         return check_fail(
             c, "nothing",
             "Rank %d sent 0 messages; the root of a naive broadcast sends n-1 = %llu, one to each other rank. "
             "Nobody sent anything, so whatever the others have now did not come from the root.",
             c->root, others);
+    for (int to = 0; to < c->ranks; to++) {
+        unsigned long long pieces = check_traffic(c, c->root, to).messages_sent;
+        if (to == c->root || pieces < 2) continue;
+        return check_fail(c, "pieces",
+                          "The root, rank %d, sent rank %d %llu messages; one is enough, with the whole buffer in it.",
+                          c->root, to, pieces);
+    }
     if (sent.messages_sent != others)
         return check_fail(
             c, "messages",
@@ -96,6 +104,24 @@ static bool contract(const check_case *c)
     for (int rank = 0; rank < c->ranks; rank++) {
         unsigned long long sent = check_sent(c, rank).messages_sent + check_traffic(c, rank, rank).messages_sent;
         if (rank == c->root || !sent) continue;
+        if (c->root == 0 && !check_sent(c, 0).messages_sent)
+            return check_fail(
+                c, "reversed",
+                "Rank %d sent %llu message%s, and the root, rank %d, none: it should be the other way round. The "
+                "root sends to all others, and all others receive.",
+                rank, sent, sent == 1 ? "" : "s", c->root);
+        if (check_traffic(c, rank, c->root).messages_sent == sent && sent == 1 && c->root == 0)
+            return check_fail(
+                c, "answer",
+                "Rank %d sent the root, rank %d, a message. Only the root sends in a naive broadcast; nobody "
+                "answers, since the calls see to it by themselves that messages come.",
+                rank, c->root);
+        if (check_traffic(c, rank, (rank + 1) % c->ranks).messages_sent == sent && c->root == 0)
+            return check_fail(
+                c, "chain",
+                "Rank %d passed the data on to rank %d. That works too, as a chain; but in this exercise only the "
+                "root sends, to every other rank.",
+                rank, (rank + 1) % c->ranks);
         return check_fail(c, "others",
                           "Rank %d sent %llu message%s, but the root is rank %d: in a naive broadcast only the root "
                           "sends, whichever rank that is.",

@@ -57,11 +57,36 @@ static bool has_nothing_new(const check_case *c, int rank)
     return rank != c->root && expected_holds(c, rank, "buf", 0, c->count, expected_own);
 }
 
+/* Somebody has what another rank had at first, and that one has the root's data now. */
+static void passed_on_too_early(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        for (int from = 0; from < c->ranks; from++) {
+            size_t same = 0;
+            if (from == c->root || from == rank || !check_traffic(c, from, rank).messages_sent) continue;
+            while (same < c->count && check_element(c, rank, "buf", same) == check_value(c, from, same)) same++;
+            if (same < c->count || !c->count) continue;
+            check_fail(c, "early",
+                       "Rank %d sent rank %d what it had in buf at first, not the root's data. It must send what it "
+                       "has received.",
+                       from, rank);
+            return;
+        }
+}
+
 static bool values(const check_case *c)
 {
     unsigned without = 0;
     char text[100];
     if (check_values(c, "values", "buf", "before", NULL, expected_from_root)) return true;
+    for (int rank = 0; rank < c->ranks; rank++) {
+        p2p_traffic all = check_sent(c, rank);
+        if (rank != c->root && all.messages_received == 1 && all.bytes_received != c->count * dtype_size(c->dtype))
+            return check_fail(
+                c, "bytes", "Rank %d received a message of %llu bytes; the buffer has %zu: %zu elements of %zu bytes.",
+                rank, (unsigned long long)all.bytes_received, c->count * dtype_size(c->dtype), c->count,
+                dtype_size(c->dtype));
+    }
     for (int rank = 0; rank < c->ranks; rank++)
         if (has_nothing_new(c, rank)) without |= 1u << rank;
     if (c->root != 0 && expected_holds(c, c->root, "buf", 0, c->count, of_rank_0))
@@ -73,6 +98,8 @@ static bool values(const check_case *c)
                    c->root);
     else if (without)
         check_fail(c, "missed", "The data never came to %s.", expected_ranks(text, sizeof text, without));
+    else
+        passed_on_too_early(c);
     return false;
 }
 
@@ -85,6 +112,14 @@ static bool told_once(const check_case *c)
             return check_fail(c, "twice",
                               "Rank %d, the root, was sent %llu message%s; it has the data from the beginning.", rank,
                               (unsigned long long)all.messages_received, all.messages_received > 1 ? "s" : "");
+        for (int from = 0; from < c->ranks; from++) {
+            unsigned long long pieces = check_traffic(c, rank, from).messages_received;
+            if (rank != c->root && pieces > 1 && pieces == all.messages_received)
+                return check_fail(
+                    c, "pieces",
+                    "Rank %d received %llu messages from rank %d; one is enough, with the whole buffer in it.", rank,
+                    pieces, from);
+        }
         if (rank != c->root && all.messages_received > 1)
             return check_fail(c, "twice",
                               "Rank %d received %llu messages; one is enough: in a tree everyone but the root has one "

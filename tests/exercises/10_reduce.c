@@ -75,9 +75,12 @@ static bool explain_spoiled(const check_case *c, unsigned spoiled)
     int first = 0;
     while (!(spoiled & 1u << first)) first++;
     if (expected_holds(c, first, "buf", 0, c->count, expected_reduced))
-        return check_fail(c, "root", "The result is at rank %d; the root of this reduce is rank %d. %s", first, c->root,
-                          first == 0 ? "Does your code mean rank 0 where it should mean root?"
-                                     : "Only the root gets it.");
+        return check_fail(c, expected_holds(c, c->root, "buf", 0, c->count, expected_reduced) ? "told" : "root",
+                          "The result is at rank %d%s; the root of this reduce is rank %d. %s", first,
+                          expected_holds(c, c->root, "buf", 0, c->count, expected_reduced) ? " as well" : "", c->root,
+                          first == 0 && !expected_holds(c, c->root, "buf", 0, c->count, expected_reduced)
+                              ? "Does your code mean rank 0 where it should mean root?"
+                              : "Only the root gets it.");
     return check_fail(c, "spoiled",
                       "The root is rank %d, but the buffer of %s has changed too. A reduce only reads the other ranks' "
                       "buffers: whoever called it still needs what is in them.",
