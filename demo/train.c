@@ -211,8 +211,8 @@ static pid_t start(const demo *d, const char *program, const char *out, int rank
     if (nothing >= 0) dup2(nothing, STDIN_FILENO);
     if (fd >= 0) dup2(fd, STDOUT_FILENO), dup2(fd, STDERR_FILENO);
     setenv("PAIRWISE_TRACE", trace, 1);
-    execl(program, program, "--ranks", number, "--model", "resnet20", "--steps", "60", "--out", out, "--quiet",
-          (char *)NULL);
+    execl(program, program, "--ranks", number, "--model", "resnet20", "--steps", "60", "--out", out, "--overwrite",
+          "--quiet", (char *)NULL);
     _exit(127);
 }
 

@@ -67,6 +67,7 @@ void p2p__sink_add(p2p_sink *sink, const char *bytes, size_t count)
     }
     memcpy(sink->bytes + sink->to, bytes, count);
     sink->to += count;
+    sink->last = bytes[count - 1];
 }
 
 static bool writable(const p2p_sink *sink)

@@ -14,6 +14,7 @@ typedef struct {
     char *bytes;
     size_t from, to, room;
     size_t chunk; /* most that one write may try without risk of waiting */
+    char last;    /* that was added */
     int error;    /* errno of the first write that failed; later bytes are dropped */
 } p2p_sink;
 

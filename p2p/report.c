@@ -2,7 +2,9 @@
 /* The words: what a deadlock, a death and the board look like to a person. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "p2p/process.h"
 #include "p2p/trace_job.h"
@@ -17,6 +19,16 @@ void p2p__add(p2p_words *w, const char *format, ...)
     if (w->used >= sizeof w->text) w->used = sizeof w->text - 1;
 }
 
+/* A rank has drawn a line that it means to draw again: what is said takes its place, or a new line. */
+static void leave_bar(p2p_job *job)
+{
+    const char *terminal = getenv("TERM");
+    bool dumb = !terminal || !*terminal || strcmp(terminal, "dumb") == 0;
+    if (job->out.last != '\r' || !isatty(job->out.fd) || !isatty(job->err.fd)) return;
+    p2p__sink_add(&job->out, dumb ? "\n" : "\r\033[K", dumb ? 1 : 4);
+    p2p__sink_flush(&job->out);
+}
+
 void p2p__say(p2p_job *job, const char *format, ...)
 {
     char text[6200];
@@ -24,6 +36,7 @@ void p2p__say(p2p_job *job, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    leave_bar(job);
     p2p__sink_add(&job->err, "pairwise: ", 10);
     p2p__sink_add(&job->err, text, strlen(text));
     p2p__sink_add(&job->err, "\n", 1);

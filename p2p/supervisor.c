@@ -285,10 +285,14 @@ static void interrupt(p2p_job *job, int signal)
     }
     job->interrupted = true;
     job->exit_status = 128 + signal;
-    p2p__say(job, "%s: ending all ranks", strsignal(signal));
+    double grace = job->plan->options.grace_s;
+    if (grace > 0)
+        p2p__say(job, "%s: the ranks have %g s to end; once more ends them at once", strsignal(signal), grace);
+    else
+        p2p__say(job, "%s: ending all ranks", strsignal(signal));
     kill_ranks(job, signal);
     kill_ranks(job, SIGCONT);
-    kill_after(job, GRACE_NS);
+    kill_after(job, grace > 0 ? (uint64_t)(grace * 1e9) : GRACE_NS);
 }
 
 static void take_signals(p2p_job *job)

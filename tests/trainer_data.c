@@ -245,6 +245,9 @@ Test(cifar, reads_all_batches_in_the_order_of_their_numbers, .init = make_test_f
 Test(cifar, names_what_is_missing, .init = make_test_folder, .fini = remove_test_folder)
 {
     reading_fails("has no data_batch_*.bin");
+    FILE *pickle = fopen(in_folder("data_batch_1"), "we");
+    cr_assert(pickle && fclose(pickle) == 0);
+    reading_fails("https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz");
     write_batch("data_batch_1.bin", 0, 2, 0);
     reading_fails("test_batch.bin: No such file");
     write_batch("test_batch.bin", 0, 0, 0);

@@ -64,7 +64,19 @@ Test(options, that_make_no_sense_end_it_with_2_and_a_reason)
                  {"--bucket 25X", "25M"},
                  {"--overlap 2", "0 or 1"},
                  {"--lr nan", "--lr"},
-                 {"--lr -1", "--lr"},
+                 {"--lr -1", "--lr is a number from 0 to 1000, such as 1e-3, not \"-1\""},
+                 {"--lr 1e99", "--lr is a number from 0 to 1000"},
+                 {"--lr 1e-60", "--lr is a number from 0 to 1000"},
+                 {"--lr inf", "--lr is a number from 0 to 1000"},
+                 {"--weight-decay 1e4", "--weight-decay is a number from 0 to 1000"},
+                 {"--weight-decay ''", "--weight-decay is a number from 0 to 1000"},
+                 {"--momentum 2", "--momentum is a number from 0 to less than 1,"},
+                 {"--momentum 1", "--momentum is a number from 0 to less than 1,"},
+                 {"--momentum 0.99999999999", "--momentum is a number from 0 to less than 1,"},
+                 {"--save-every 0", "--save-every is a number of steps or epochs from 1"},
+                 {"--save-every 3days", "--save-every is a number of steps or epochs from 1"},
+                 {"--steps 99999999999999999999", "--steps is a whole number from 1"},
+                 {"--bucket 99999999999G", "--bucket is a size"},
                  {"--device tpu", "\"tpu\" is no device"},
                  {"--device gpu:999", "--device: there is no gpu:999: there are "},
                  {"--device cpu,cpu:7", "--device: there is no cpu:7: there are "},
@@ -89,13 +101,23 @@ Test(options, that_make_no_sense_end_it_with_2_and_a_reason)
     }
 }
 
+Test(options, that_need_more_memory_than_there_is_are_refused)
+{
+    process_result result;
+    run("exec ${L%/launch}/train --device cpu --ranks 1000 --batch 65536 --train-limit 2 --test-limit 2", &result);
+    cr_assert(result.status != 0);
+    ASSERT_CONTAINS(result.err, "1000 ranks need at least");
+    process_free(&result);
+}
+
 Test(options, are_all_in_the_help)
 {
-    static const char *const all[] = {
-        "--ranks",  "--world",   "--model",     "--data",        "--train-limit",  "--test-limit", "--epochs",
-        "--steps",  "--batch",   "--optimizer", "--lr",          "--weight-decay", "--momentum",   "--all-reduce",
-        "--bucket", "--overlap", "--shuffle",   "--augment",     "--seed",         "--init",       "--save",
-        "--resume", "--out",     "--eval-only", "--dump-logits", "--device",       "--timeline",   "--quiet"};
+    static const char *const all[] = {"--ranks",      "--world",        "--model",    "--data",       "--train-limit",
+                                      "--test-limit", "--epochs",       "--steps",    "--batch",      "--optimizer",
+                                      "--lr",         "--weight-decay", "--momentum", "--all-reduce", "--bucket",
+                                      "--overlap",    "--shuffle",      "--augment",  "--seed",       "--init",
+                                      "--save",       "--resume",       "--out",      "--save-every", "--overwrite",
+                                      "--eval-only",  "--dump-logits",  "--device",   "--timeline",   "--quiet"};
     process_result result;
     run("exec ${L%/launch}/train --help", &result);
     ASSERT_STATUS(result, 0);
@@ -313,4 +335,76 @@ Test(resume, needs_a_checkpoint, .init = make_test_folder, .fini = remove_test_f
     ASSERT_STATUS(result, 2);
     ASSERT_CONTAINS(result.err, "no checkpoint of a run");
     process_free(&result);
+}
+
+/* ---- A folder with a run in it ---- */
+
+static void says(const char *command, int status, const char *words)
+{
+    process_result result;
+    run(command, &result);
+    ASSERT_STATUS(result, status);
+    ASSERT_CONTAINS(result.err, words);
+    process_free(&result);
+}
+
+Test(out, is_not_replaced_without_a_word, .init = make_test_folder, .fini = remove_test_folder)
+{
+    must_work(SMALL "--steps 1 --out $D --quiet");
+    must_work("cp $D/metrics.jsonl $D/before");
+    says(SMALL "--steps 1 --out $D --quiet", 2, "--resume ");
+    says(SMALL "--steps 1 --out $D/ --quiet", 2, "--overwrite");
+    must_work("cmp $D/metrics.jsonl $D/before");
+    must_work(SMALL "--steps 2 --out $D --overwrite --quiet");
+    must_work(SMALL "--steps 3 --resume $D --out $D/. --quiet");
+    cr_assert(lines_with(contents(in_folder("metrics.jsonl")), "\"loss\":") == 3);
+}
+
+Test(resume, of_a_finished_run_says_so_and_changes_nothing, .init = make_test_folder, .fini = remove_test_folder)
+{
+    must_work(SMALL "--steps 2 --out $D --quiet");
+    must_work("cp -p $D/metrics.jsonl $D/before && cp -p $D/model.safetensors $D/weights");
+    says(SMALL "--steps 2 --resume $D --out $D", 0, "is a finished run: step 2");
+    must_work("cmp $D/metrics.jsonl $D/before && cmp $D/model.safetensors $D/weights");
+}
+
+Test(save_every, keeps_a_checkpoint_in_an_epoch_too, .init = make_test_folder, .fini = remove_test_folder)
+{
+    must_work(SMALL "--steps 5 --out $D/whole --quiet");
+    must_work(SMALL "--steps 3 --save-every 2 --out $D/part --quiet");
+    must_work(SMALL "--steps 5 --save-every 2steps --resume $D/part --out $D/part --quiet");
+    same_arrays(in_folder("whole/model.safetensors"), in_folder("part/model.safetensors"));
+    same_arrays(in_folder("whole/optimizer-5.safetensors"), in_folder("part/optimizer-5.safetensors"));
+    must_work(SMALL "--epochs 3 --save-every 2epochs --out $D/epochs --quiet");
+    must_work("test -e $D/epochs/optimizer-9.safetensors");
+}
+
+/* The signal comes when the second step has been told of; a shell has what it starts with & ignore SIGINT. */
+#define SIGNALLED(signal)                                                            \
+    "env --default-signal=INT " SMALL "--epochs 1000 --out $D/part --quiet & p=$!; " \
+    "until grep -qs '\"step\":2,' $D/part/metrics.jsonl; do sleep 0.05; done; kill -" signal " $p; wait $p"
+
+Test(signals, end_it_saved_and_it_goes_on, .init = make_test_folder, .fini = remove_test_folder)
+{
+    static const char *const ways[][2] = {{SIGNALLED("INT"), "130"}, {SIGNALLED("TERM"), "143"}};
+    char command[400];
+    for (int i = 0; i < 2; i++) {
+        train_file file;
+        process_result result;
+        run(ways[i][0], &result);
+        ASSERT_STATUS(result, atoi(ways[i][1]));
+        ASSERT_CONTAINS(result.err, "which is saved in");
+        ASSERT_CONTAINS(result.err, "--resume ");
+        process_free(&result);
+        cr_assert(train__file_read(in_folder("part/model.safetensors"), &file, NULL) == P2P_OK);
+        int step = atoi(train__file_note(&file, "pairwise.step"));
+        train__file_free(&file);
+        cr_assert(step >= 2 && step == lines_with(contents(in_folder("part/metrics.jsonl")), "\"loss\":"));
+        snprintf(command, sizeof command, "%s--steps %d --quiet --resume $D/part --out $D/part", SMALL, step + 1);
+        must_work(command);
+        snprintf(command, sizeof command, "%s--steps %d --quiet --out $D/whole", SMALL, step + 1);
+        must_work(command);
+        same_arrays(in_folder("whole/model.safetensors"), in_folder("part/model.safetensors"));
+        must_work("rm -r $D/part $D/whole");
+    }
 }

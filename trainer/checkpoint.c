@@ -160,6 +160,7 @@ void train__checkpoint_alone(train_runner *r)
 {
     if (r->rank != 0 || !r->settings->out) return;
     r->save_failed = save(r);
+    if (r->save_failed) train__clear_bar(r);
     if (r->save_failed) fprintf(stderr, "train: no checkpoint was written: %s\n", r->error->text);
 }
 

@@ -53,6 +53,13 @@ static bool add_batch(batches *found, const char *name)
     return found->names[found->count++] != NULL;
 }
 
+/* The same images as pickled arrays have the same names without ".bin". */
+static bool has_pickles(const char *folder)
+{
+    char path[PATH_MAX];
+    return snprintf(path, sizeof path, "%s/data_batch_1", folder) < (int)sizeof path && access(path, F_OK) == 0;
+}
+
 static p2p_err find_batches(const char *folder, batches *found, train_error *error)
 {
     static const char advice[] = "  try: the folder with CIFAR-10's binary version, or no --data for the built-in set";
@@ -67,6 +74,11 @@ static p2p_err find_batches(const char *folder, batches *found, train_error *err
         free_batches(found);
         return train__fail(error, P2P_ERR_NOMEM, "%s: no memory", folder);
     }
+    if (!found->count && has_pickles(folder))
+        return train__fail(error, P2P_ERR_ARG,
+                           "%s has CIFAR-10's Python version (data_batch_1 and others, pickled); the binary version is "
+                           "needed\n  try: https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+                           folder);
     if (!found->count) return train__fail(error, P2P_ERR_ARG, "%s has no data_batch_*.bin\n%s", folder, advice);
     qsort(found->names, found->count, sizeof *found->names, by_number);
     return P2P_OK;

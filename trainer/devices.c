@@ -117,8 +117,9 @@ p2p_err train__warn_devices(train_runner *r)
             }
     }
     if (on_cpu > cores)
-        fprintf(stderr, "train: warning: %d ranks share %d core%s and take turns\n", on_cpu, cores,
-                cores == 1 ? "" : "s");
+        fprintf(stderr,
+                "train: warning: %d ranks share %d core%s and take turns; they take at least %.1f GB of memory\n",
+                on_cpu, cores, cores == 1 ? "" : "s", (double)train__least_memory(r->job) * r->size * 1e-9);
     free(all);
     return err;
 }

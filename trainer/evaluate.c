@@ -24,14 +24,24 @@ static p2p_err score_batch(train_runner *r, const size_t mine[], size_t first, s
     return err;
 }
 
+/* Whoever is asked to stop leaves its share where it is; then nobody has a score. */
+static p2p_err agree_to_stop(train_runner *r)
+{
+    int32_t asked = train__asked_to_stop(r->job);
+    if (!r->job->stop) return P2P_OK;
+    p2p_err err = train__comm(r->comm, r->error, coll_all_reduce(r->comm, &asked, 1, DTYPE_I32, OP_MAX));
+    r->stopping = asked;
+    return err;
+}
+
 static p2p_err score_share(train_runner *r, const size_t mine[], size_t count, train_score *score, float *logits)
 {
     p2p_err err = P2P_OK;
     size_t batch = r->settings->batch, correct = 0;
     *score = (train_score){.total = count};
-    for (size_t first = 0; first < count && !err; first += batch)
+    for (size_t first = 0; first < count && !err && !train__asked_to_stop(r->job); first += batch)
         err = score_batch(r, mine, first, count - first < batch ? count - first : batch, logits);
-    if (!err && count) err = train_loss(r->network, &score->loss, &correct, r->error);
+    if (!err && count && !train__asked_to_stop(r->job)) err = train_loss(r->network, &score->loss, &correct, r->error);
     score->correct = correct;
     return err;
 }
@@ -46,7 +56,12 @@ p2p_err train__score(train_runner *r, train_score *score, float *logits)
     size_t count = err ? 0 : r->job->parallel.shard(images, r->rank, r->size, mine);
     if (!err) err = train__check_share(mine, count, images, r->rank, r->error);
     if (!err) err = score_share(r, mine, count, &share, logits);
-    if (!err) err = train__comm(r->comm, r->error, r->job->parallel.aggregate(r->comm, &share)); /* change 4 */
+    if (!err) err = agree_to_stop(r);
+    if (err || r->stopping) {
+        free(mine);
+        return err;
+    }
+    err = train__comm(r->comm, r->error, r->job->parallel.aggregate(r->comm, &share)); /* change 4 */
     if (!err && logits) /* each row is one rank's and zero on all others */
         err = train__comm(r->comm, r->error,
                           coll_reduce(r->comm, logits, images * TRAIN_CLASSES, DTYPE_F32, OP_SUM, 0));

@@ -14,7 +14,7 @@ p2p_err train__metrics_open(train_runner *r)
     const train_settings *s = r->settings;
     char path[PATH_MAX];
     if (!s->out || r->rank != 0) return P2P_OK;
-    bool goes_on = s->resume && strcmp(s->resume, s->out) == 0;
+    bool goes_on = train__same_folder(s->resume, s->out);
     if (snprintf(path, sizeof path, "%s/metrics.jsonl", s->out) >= (int)sizeof path) return P2P_ERR_ARG;
     r->metrics = fopen(path, goes_on ? "ae" : "we");
     if (!r->metrics) return train__fail(r->error, P2P_ERR_SYS, "%s: %s", path, strerror(errno));

@@ -35,6 +35,8 @@ enum {
     SAVE,
     RESUME,
     OUT,
+    OVERWRITE,
+    SAVE_EVERY,
     EVAL_ONLY,
     DUMP_LOGITS,
     TIMELINE,
@@ -73,7 +75,9 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Files:", 5},
     {"init", INIT, "FILE", 0, "begin with these weights (safetensors, ours or PyTorch's)", 5},
     {"save", SAVE, "FILE", 0, "save the weights at the end (safetensors, torchvision's names)", 5},
-    {"out", OUT, "DIR", 0, "metrics.jsonl, and a checkpoint after each epoch", 5},
+    {"out", OUT, "DIR", 0, "metrics.jsonl, and a checkpoint after each epoch, at the end, and on Ctrl-C", 5},
+    {"save-every", SAVE_EVERY, "N", 0, "a checkpoint every N steps (500), or every N epochs (2epochs) (1epochs)", 5},
+    {"overwrite", OVERWRITE, NULL, 0, "replace the run that is in --out already", 5},
     {"resume", RESUME, "DIR", 0, "go on from the checkpoint in DIR, with any number of ranks", 5},
     {"eval-only", EVAL_ONLY, NULL, 0, "evaluate and end", 5},
     {"dump-logits", DUMP_LOGITS, "FILE", 0, "logits of the last evaluation, a line of ten a test image (CSV)", 5},
@@ -92,7 +96,8 @@ static const char text[] =
     "  train --model resnet34 --data cifar-10-batches-bin --epochs 3 --out run34\n"
     "  train --data cifar-10-batches-bin --epochs 5 --resume run34 --out run34 --model resnet34\n\n"
     "Exit status: 0 trained; 1 an error while training, or a result that could not be saved; 2 called wrongly, or data "
-    "or files that cannot be used: nothing was trained; 130, 143 interrupted.\n\n"
+    "or files that cannot be used: nothing was trained; 130, 143 interrupted: the step under way is finished, and what "
+    "--out and --save ask for is saved (a second Ctrl-C ends at once).\n\n"
     "Environment: PAIRWISE_DEVICE, PAIRWISE_CACHE, PAIRWISE_TIMEOUT and those of build/launch; see the README.";
 
 /* ---- Values ---- */
@@ -122,13 +127,33 @@ static bool yes_or_no(struct argp_state *state, int key, const char *arg)
     return *arg == '1';
 }
 
-static float number(struct argp_state *state, int key, const char *arg)
+/* From 0 to `high`, or to less than it; a number so small that it would become 0 is none. */
+static float number(struct argp_state *state, int key, const char *arg, double high, bool below)
 {
     char *end;
-    float value = strtof(arg, &end);
-    if (end == arg || *end || !isfinite(value) || value < 0)
-        argp_error(state, "--%s is a number from 0 on, such as 1e-3, not \"%s\"", name_of(key), arg);
-    return value;
+    double value = strtod(arg, &end);
+    bool fits = value >= 0 && (below ? value < high : value <= high);
+    float rounded = fits ? (float)value : 0;
+    if (end == arg || *end || !fits || (value > 0 && !isnormal(rounded)) || (below && (double)rounded >= high))
+        argp_error(state, "--%s is a number from 0 to %s%g, such as 1e-3, not \"%s\"", name_of(key),
+                   below ? "less than " : "", high, arg);
+    return rounded;
+}
+
+/* "500", "500steps", "2epochs" */
+static void save_every(struct argp_state *state, const char *arg, train_settings *s)
+{
+    char *unit;
+    errno = 0;
+    unsigned long long count = strtoull(arg, &unit, 10);
+    bool epochs = strcmp(unit, "epochs") == 0, steps = !*unit || strcmp(unit, "steps") == 0;
+    if (errno || *arg < '0' || *arg > '9' || (!epochs && !steps) || count < 1 || count > 1000000000)
+        argp_error(state,
+                   "--save-every is a number of steps or epochs from 1 to 1000000000, such as 500 or 2epochs, "
+                   "not \"%s\"",
+                   arg);
+    s->save_epochs = epochs ? count : 0;
+    s->save_steps = epochs ? 0 : count;
 }
 
 /* "25M": units are powers of 1024. */
@@ -157,9 +182,10 @@ static bool parse_number(int key, char *arg, struct argp_state *state, train_set
     case STEPS: s->steps = whole(state, key, arg, 1, 1000000000); break;
     case BATCH: s->batch = whole(state, key, arg, 1, 65536); break;
     case SEED: s->seed = whole(state, key, arg, 0, UINT64_MAX); break;
-    case LR: s->lr = number(state, key, arg); break;
-    case WEIGHT_DECAY: s->weight_decay = number(state, key, arg); break;
-    case MOMENTUM: s->momentum = number(state, key, arg); break;
+    case LR: s->lr = number(state, key, arg, 1000, false); break;
+    case WEIGHT_DECAY: s->weight_decay = number(state, key, arg, 1000, false); break;
+    case MOMENTUM: s->momentum = number(state, key, arg, 1, true); break;
+    case SAVE_EVERY: save_every(state, arg, s); break;
     case BUCKET: s->bucket_bytes = size(state, key, arg); break;
     case SHUFFLE: s->shuffle = yes_or_no(state, key, arg); break;
     case AUGMENT: s->augment = yes_or_no(state, key, arg); break;
@@ -181,6 +207,7 @@ static bool parse_name(int key, char *arg, train_settings *s)
     case SAVE: s->save = arg; break;
     case RESUME: s->resume = arg; break;
     case OUT: s->out = arg; break;
+    case OVERWRITE: s->overwrite = true; break;
     case DUMP_LOGITS: s->dump_logits = arg; break;
     case EVAL_ONLY: s->eval_only = true; break;
     case TIMELINE: s->timeline = true; break;

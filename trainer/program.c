@@ -1,17 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /* The program: everything that can be wrong is found before a rank is started; then the ranks train. */
+#include <limits.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "trainer/options.h"
 #include "trainer/run.h"
+#include "trainer/weights.h"
+
+/* What the ranks and the process that started them share. */
+typedef struct {
+    atomic_int told;    /* one of the ranks says what went wrong, for it may be wrong on all */
+    atomic_int stopped; /* as they were asked to, with everything saved */
+    atomic_ullong step; /* the last one */
+} outcome;
 
 typedef struct {
     train_job job;
-    atomic_int *told; /* shared by the ranks: one of them says what went wrong, for it may be wrong on all */
+    outcome *outcome;
 } program;
+
+/* ---- In a rank ---- */
+
+static volatile sig_atomic_t asked_to_stop;
+
+static void ask_to_stop(int signal)
+{
+    (void)signal;
+    asked_to_stop = 1;
+}
 
 /* An error that a rank finds ends the job; one that the communicator has found has been told already. */
 static int rank_main(p2p_comm *world, void *arg)
@@ -19,19 +40,111 @@ static int rank_main(p2p_comm *world, void *arg)
     program *p = arg;
     train_error error = {""};
     train_result result;
+    sigaction(SIGINT, &(struct sigaction){.sa_handler = ask_to_stop, .sa_flags = SA_RESTART}, NULL);
+    sigaction(SIGTERM, &(struct sigaction){.sa_handler = ask_to_stop, .sa_flags = SA_RESTART}, NULL);
     p2p_err err = train_run(world, &p->job, &result, &error);
+    if (!err && p2p_rank(world) == 0) {
+        atomic_store(&p->outcome->step, result.step);
+        atomic_store(&p->outcome->stopped, result.stopped && result.saved);
+    }
     if (!err) return result.saved ? 0 : 1;
-    if (atomic_exchange(p->told, 1) == 0) fprintf(stderr, "train: rank %d: %s\n", p2p_rank(world), error.text);
+    if (atomic_exchange(&p->outcome->told, 1) == 0)
+        fprintf(stderr, "train: rank %d: %s\n", p2p_rank(world), error.text);
     p2p_abort(world, 1);
     return 1;
 }
 
+/* ---- In the process that starts them ---- */
+
+enum { GRACE = 60 }; /* seconds for the step under way and a checkpoint; a second signal ends it at once */
+
 static int launch(program *p)
 {
-    p2p_options options = {.world = p->job.settings.world, .trace = p->job.settings.trace};
-    options.memory_each = 2 * sizeof(float) * p->job.model->parameters; /* weights and gradients, at least */
+    p2p_options options = {.world = p->job.settings.world,
+                           .trace = p->job.settings.trace,
+                           .grace_s = GRACE,
+                           .memory_each = train__least_memory(&p->job)};
     p2p_err err = p2p_launch(p->job.settings.ranks, rank_main, p, &options);
     return err == P2P_ERR_ARG || err == P2P_ERR_STATE ? 2 : options.exit_status;
+}
+
+/* A word of a command line, so that a shell reads it as it is. */
+static void print_word(const char *word)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=./,:+@%";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        fprintf(stderr, " %s", word);
+        return;
+    }
+    fputs(" '", stderr);
+    for (; *word; word++) fputs(*word == '\'' ? "'\\''" : (char[]){*word, 0}, stderr);
+    fputc('\'', stderr);
+}
+
+/* The same command, but that it goes on from the checkpoint. */
+static void print_resume(int argc, char *argv[], const char *out)
+{
+    fputs("  go on with:", stderr);
+    for (int i = 0; i < argc; i++) {
+        size_t length = strcspn(argv[i], "=");
+        if (strcmp(argv[i], "--overwrite") == 0) continue;
+        if ((length == 8 && strncmp(argv[i], "--resume", 8) == 0) ||
+            (length == 6 && strncmp(argv[i], "--init", 6) == 0))
+            i += argv[i][length] ? 0 : 1;
+        else
+            print_word(argv[i]);
+    }
+    print_word("--resume");
+    print_word(out);
+    fputc('\n', stderr);
+}
+
+/* What is left of it, and how to go on. */
+static void say_interrupted(const program *p, int argc, char *argv[])
+{
+    const train_settings *s = &p->job.settings;
+    unsigned long long step = atomic_load(&p->outcome->step);
+    char path[PATH_MAX];
+    bool stopped = atomic_load(&p->outcome->stopped);
+    bool there = s->out && snprintf(path, sizeof path, "%s/" TRAIN_MODEL_FILE, s->out) < (int)sizeof path &&
+                 access(path, F_OK) == 0;
+    if (stopped && there)
+        fprintf(stderr, "train: interrupted after step %llu, which is saved in %s\n", step, s->out);
+    else if (there)
+        fprintf(stderr, "train: interrupted; the last checkpoint in %s is whole\n", s->out);
+    else
+        fprintf(stderr, "train: interrupted%s; no checkpoint was written%s\n",
+                s->save && stopped ? ", weights saved" : "", s->out ? "" : ": --out DIR keeps one");
+    if (there) print_resume(argc, argv, s->out);
+}
+
+/* Resumed where it ended, and nothing is asked for that could be done all the same. */
+static bool nothing_to_do(const train_job *job)
+{
+    const train_settings *s = &job->settings;
+    if (!s->resume || s->eval_only || s->save || s->dump_logits) return false;
+    if (!train__finished(s, job->start.step, job->start.epoch)) return false;
+    fprintf(stderr,
+            "train: %s is a finished run: step %llu, epoch %llu; nothing was done, no file was changed\n"
+            "  try: more --epochs or --steps (they count the whole run), or --eval-only\n",
+            s->resume, (unsigned long long)job->start.step,
+            (unsigned long long)job->start.epoch - (job->start.position ? 0 : 1));
+    return true;
+}
+
+static int run(program *p, int argc, char *argv[])
+{
+    if (nothing_to_do(&p->job)) return 0;
+    p->outcome = mmap(NULL, sizeof *p->outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (p->outcome == MAP_FAILED) {
+        perror("train: mmap");
+        return 1;
+    }
+    p->job.stop = &asked_to_stop;
+    int status = launch(p);
+    if (status == 128 + SIGINT || status == 128 + SIGTERM) say_interrupted(p, argc, argv);
+    munmap(p->outcome, sizeof *p->outcome);
+    return status;
 }
 
 int train_program(int argc, char *argv[], const train_parallel *parallel)
@@ -44,13 +157,7 @@ int train_program(int argc, char *argv[], const train_parallel *parallel)
         return 2;
     }
     if (parallel) p.job.parallel = *parallel;
-    p.told = mmap(NULL, sizeof *p.told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (p.told == MAP_FAILED) {
-        perror("train: mmap");
-        return 1;
-    }
-    int status = launch(&p);
-    munmap(p.told, sizeof *p.told);
+    int status = run(&p, argc, argv);
     train_job_free(&p.job);
     return status;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What rank 0 shows: on a terminal a bar that is drawn again and again, elsewhere a few plain lines an epoch.
- *
- *      epoch 1/4 [##########----------] 40/79  loss 1.9231  accuracy 27.5%  305 images/s  17 s left
+ * What rank 0 shows: on a terminal a bar (bar.c), elsewhere a few plain lines an epoch.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,13 +8,7 @@
 
 #include "trainer/run.h"
 
-enum { BAR = 20, LINES = 5 };
-
-static void clear_bar(train_runner *r)
-{
-    if (r->drawn) printf("\r\033[K");
-    r->drawn = false;
-}
+enum { LINES = 5 };
 
 void train__say(const train_runner *r, const char *format, ...)
 {
@@ -28,15 +20,10 @@ void train__say(const train_runner *r, const char *format, ...)
     fflush(stdout);
 }
 
-static double share_of(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part / (double)whole : 0;
-}
-
 static void say_score(const train_runner *r, const train_score *score, double seconds)
 {
     train__say(r, "accuracy %.2f%% (%" PRIu64 " of %" PRIu64 " test images, loss %.4f, %.1f s)\n",
-               100 * share_of(score->correct, score->total), score->correct, score->total,
+               100 * train__share_of(score->correct, score->total), score->correct, score->total,
                score->total ? score->loss / (double)score->total : 0, seconds);
 }
 
@@ -59,7 +46,7 @@ static void say_sync(const train_runner *r)
 void train__progress_begin(train_runner *r)
 {
     const train_settings *s = r->settings;
-    r->terminal = p2p_is_terminal(r->comm);
+    r->terminal = train__can_draw(r);
     train__say(r, "%s, %zu parameters; %d rank%s x %zu images, %s, learning rate %g, weight decay %g\n", s->model,
                r->job->model->parameters, r->size, r->size == 1 ? "" : "s", s->batch, s->optimizer, (double)s->lr,
                (double)s->weight_decay);
@@ -85,27 +72,39 @@ void train__progress_epoch_begin(train_runner *r)
     if (s->steps && r->epoch_steps > s->steps - r->step) r->epoch_steps = s->steps - r->step;
 }
 
-static double seconds_left(const train_runner *r, const train_step_report *s)
+/* Steps that an epoch has from its beginning to its end. */
+static uint64_t steps_of_epoch(const train_runner *r)
 {
-    double since = p2p_time(r->comm) - r->epoch_began;
-    uint64_t done = s->step - r->first_step;
-    return done ? since / (double)done * (double)(r->epoch_steps - done) : 0;
+    size_t step = r->settings->batch * (size_t)r->size;
+    return (r->data.train.count + step - 1) / step;
 }
 
-static void draw_bar(train_runner *r, const train_step_report *s)
+/* Until the end of the run: steps as long as those so far, evaluations as long as the last. */
+static double seconds_left(const train_runner *r, const train_step_report *s)
 {
-    uint64_t done = s->step - r->first_step;
-    int filled = (int)(BAR * share_of(done, r->epoch_steps));
-    char bar[BAR + 1];
-    memset(bar, '-', BAR);
-    memset(bar, '#', (size_t)filled);
-    bar[BAR] = '\0';
-    printf("\r\033[Kepoch %" PRIu64 " [%s] %" PRIu64 "/%" PRIu64
-           "  loss %.4f  accuracy %.1f%%  %.0f images/s  %.0f s left",
-           s->epoch, bar, done, r->epoch_steps, s->loss, 100 * s->accuracy, s->images_per_s, seconds_left(r, s));
-    r->drawn = true;
-    fflush(stdout);
+    const train_settings *settings = r->settings;
+    uint64_t done = s->step - r->first_step, all = r->trained_steps + done, left = r->epoch_steps - done;
+    uint64_t epochs = settings->epochs > s->epoch ? settings->epochs - s->epoch : 0;
+    double since = r->trained_seconds + p2p_time(r->comm) - r->epoch_began;
+    left += epochs * steps_of_epoch(r);
+    if (settings->steps && (!settings->epochs || left > settings->steps - s->step)) left = settings->steps - s->step;
+    if (settings->steps && !settings->epochs) epochs = left / steps_of_epoch(r);
+    return all ? since / (double)all * (double)left + r->evaluate_seconds * (double)(epochs + 1) : 0;
 }
+
+const char *train__time_text(double seconds, char text[24])
+{
+    double minutes = seconds / 60, hours = minutes / 60;
+    if (seconds < 100)
+        snprintf(text, 24, "%.0f s", seconds);
+    else if (minutes < 100)
+        snprintf(text, 24, "%.0f min", minutes);
+    else
+        snprintf(text, 24, "%.1f h", hours < 1e6 ? hours : 1e6);
+    return text;
+}
+
+/* ---- Lines ---- */
 
 /* The first, the last, and some between. */
 static bool worth_a_line(const train_runner *r, uint64_t done)
@@ -116,20 +115,23 @@ static bool worth_a_line(const train_runner *r, uint64_t done)
 
 static void say_step(const train_runner *r, const train_step_report *s)
 {
-    train__say(r,
-               "epoch %" PRIu64 "  step %" PRIu64 "/%" PRIu64
-               "  loss %.4f  accuracy %.1f%%  %.0f images/s  (ms: forward %.0f, backward %.0f, sync waited for %.0f, "
-               "optimiser %.1f; copied %.1f KB)\n",
-               s->epoch, s->step - r->first_step, r->epoch_steps, s->loss, 100 * s->accuracy, s->images_per_s,
-               s->forward * 1e3, s->backward * 1e3, s->sync * 1e3, s->optimizer * 1e3, (double)s->copied / 1e3);
+    char left[24];
+    train__say(
+        r,
+        "epoch %" PRIu64 "  step %" PRIu64 "/%" PRIu64
+        "  loss %.4f  accuracy %.1f%%  %.0f images/s  %s left  (ms: forward %.0f, backward %.0f, sync waited for %.0f, "
+        "optimiser %.1f; copied %.1f KB)\n",
+        s->epoch, s->step - r->first_step, r->epoch_steps, s->loss, 100 * s->accuracy, s->images_per_s,
+        train__time_text(seconds_left(r, s), left), s->forward * 1e3, s->backward * 1e3, s->sync * 1e3,
+        s->optimizer * 1e3, (double)s->copied / 1e3);
 }
 
 void train__progress_step(train_runner *r, const train_step_report *s)
 {
     if (r->settings->quiet) return;
-    if (r->terminal && !r->settings->timeline)
-        draw_bar(r, s);
-    else if (worth_a_line(r, s->step - r->first_step))
+    if (r->terminal && !r->settings->timeline) {
+        if (!train__asked_to_stop(r->job)) train__draw_bar(r, s, seconds_left(r, s));
+    } else if (worth_a_line(r, s->step - r->first_step))
         say_step(r, s);
 }
 
@@ -137,7 +139,7 @@ void train__progress_step(train_runner *r, const train_step_report *s)
 
 void train__progress_epoch(train_runner *r, const train_epoch_report *e)
 {
-    clear_bar(r);
+    train__clear_bar(r);
     if (e->trained)
         train__say(r, "epoch %" PRIu64 ": training loss %.4f, %.1f s; ", e->epoch, e->train_loss, e->epoch_seconds);
     else

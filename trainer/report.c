@@ -16,7 +16,7 @@ p2p_err train__report_step(train_runner *r)
     p->examples = r->examples;
     p->marks = train__take_marks(r->network);
     p->waiting = true;
-    return train__comm(r->comm, r->error, ring_iall_reduce(r->comm, p->sums, 2, DTYPE_F64, OP_SUM, &p->under_way));
+    return train__comm(r->comm, r->error, ring_iall_reduce(r->comm, p->sums, 3, DTYPE_F64, OP_SUM, &p->under_way));
 }
 
 static train_step_report complete(const train_pending *p)
@@ -47,6 +47,7 @@ p2p_err train__report_settle(train_runner *r)
     train__free_marks(&p->marks);
     if (err) return err;
     r->loss_sum += p->sums[0];
+    r->stopping = r->stopping || p->sums[2] > 0;
     if (r->metrics) train__metrics_step(r->metrics, &report);
     if (r->rank == 0) train__progress_step(r, &report);
     return r->settings->timeline ? train__timeline(r, &report) : P2P_OK;

@@ -108,8 +108,8 @@ static p2p_err evaluate(train_runner *r, bool last, train_epoch_report *report)
     double since = p2p_time(r->comm);
     if (path && !logits) return train__fail(r->error, P2P_ERR_NOMEM, "no memory for the logits");
     p2p_err err = train__score(r, &report->score, logits);
-    report->evaluate_seconds = p2p_time(r->comm) - since;
-    if (!err && path && r->rank == 0 && train__dump_logits(path, logits, images, r->error)) {
+    report->evaluate_seconds = r->evaluate_seconds = p2p_time(r->comm) - since;
+    if (!err && !r->stopping && path && r->rank == 0 && train__dump_logits(path, logits, images, r->error)) {
         fprintf(stderr, "train: no logits were written: %s\n", r->error->text);
         r->save_failed = P2P_ERR_SYS;
     }
@@ -119,12 +119,25 @@ static p2p_err evaluate(train_runner *r, bool last, train_epoch_report *report)
 
 /* ---- Training ---- */
 
+bool train__finished(const train_settings *s, uint64_t step, uint64_t epoch)
+{
+    if (s->eval_only || (s->steps && step >= s->steps)) return true;
+    uint64_t epochs = s->epochs ? s->epochs : s->steps ? UINT64_MAX : 1;
+    return epoch > epochs;
+}
+
 static bool finished(const train_runner *r)
 {
+    return train__finished(r->settings, r->step, r->epoch);
+}
+
+/* After the epoch before r->epoch, or what there was of r->epoch. */
+static bool checkpoint_is_due(const train_runner *r)
+{
     const train_settings *s = r->settings;
-    if (s->eval_only || (s->steps && r->step >= s->steps)) return true;
-    uint64_t epochs = s->epochs ? s->epochs : s->steps ? UINT64_MAX : 1;
-    return r->epoch > epochs;
+    if (finished(r) || r->stopping) return true;
+    if (s->save_steps) return r->step % s->save_steps == 0;
+    return (r->epoch - 1) % (s->save_epochs ? s->save_epochs : 1) == 0;
 }
 
 /* One epoch, or what the limit of steps leaves of it; then the score, and a checkpoint. */
@@ -135,17 +148,21 @@ static p2p_err train_and_score(train_runner *r, train_score *score)
     p2p_err err = train__epoch(r);
     if (err) return err;
     report.epoch_seconds = p2p_time(r->comm) - r->epoch_began;
+    r->trained_seconds += report.epoch_seconds;
+    r->trained_steps += r->step - r->first_step;
     report.train_loss = r->loss_sum / (double)r->position;
     if (r->position >= r->data.train.count) {
         r->epoch++;
         r->position = 0;
         r->loss_sum = 0;
     }
-    err = evaluate(r, finished(r), &report);
+    if (!r->stopping) err = evaluate(r, finished(r), &report);
     if (err) return err;
-    train__report_epoch(r, &report);
-    *score = report.score;
-    return train__checkpoint(r);
+    if (!r->stopping) {
+        train__report_epoch(r, &report);
+        *score = report.score;
+    }
+    return checkpoint_is_due(r) ? train__checkpoint(r) : P2P_OK;
 }
 
 static p2p_err save_at_end(train_runner *r)
@@ -166,11 +183,11 @@ static p2p_err run(train_runner *r, train_score *score)
     train_epoch_report before = {.epoch = 0};
     p2p_err err = begin(r);
     if (!err) err = evaluate(r, finished(r), &before);
-    if (err) return err;
+    if (err || r->stopping) return err;
     before.epoch = r->epoch - 1;
     train__report_epoch(r, &before);
     *score = before.score;
-    while (!err && !finished(r)) err = train_and_score(r, score);
+    while (!err && !finished(r) && !r->stopping) err = train_and_score(r, score);
     return err ? err : save_at_end(r);
 }
 
@@ -202,6 +219,8 @@ p2p_err train_run(p2p_comm *comm, const train_job *job, train_result *result, tr
     if (err && r.hook_ended) save_for_hook(&r);
     end(&r);
     last.saved = !r.save_failed;
+    last.stopped = r.stopping;
+    last.step = r.step;
     if (!err && result) *result = last;
     return err;
 }

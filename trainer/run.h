@@ -24,7 +24,7 @@ typedef struct {
     bool waiting;
     uint64_t step, epoch, examples;
     size_t images;  /* of all ranks */
-    double sums[2]; /* losses and correct answers: this rank's, then everyone's */
+    double sums[3]; /* losses, correct answers, ranks that are asked to stop: this rank's, then everyone's */
     p2p_request under_way;
     train_marks marks;
     double seconds, sync, load; /* the whole step; waiting for the sync; filling the next batch */
@@ -76,8 +76,11 @@ typedef struct {
     bool terminal, drawn; /* a bar; there is one on the screen */
     double epoch_began;
     uint64_t epoch_steps, first_step;
+    double trained_seconds, evaluate_seconds; /* in the epochs so far; of the last evaluation */
+    uint64_t trained_steps;
     p2p_err save_failed; /* something could not be written; told already */
     bool hook_ended;     /* a hook ended the training */
+    bool stopping;       /* a rank has been asked to stop, and all know */
 } train_runner;
 
 /* The gradients are added up by a function of the user's; by none at all, so that replicas drift apart. */
@@ -91,6 +94,12 @@ static inline bool train__no_sync(const train_job *job)
     return !train__own_sync(job) && strcmp(job->settings.all_reduce, "none") == 0;
 }
 
+/* This rank is asked to stop. */
+static inline bool train__asked_to_stop(const train_job *job)
+{
+    return job->stop && *job->stop;
+}
+
 /* devices.c, cores.c */
 p2p_err train__check_devices(const char *list, int ranks, train_error *error);
 void train__device_of(const char *list, int rank, char entry[TRAIN_DEVICE_NAME]);
@@ -102,6 +111,16 @@ p2p_err train__warn_devices(train_runner *r);
 train_all_reduce train__all_reduce_named(const char *name);
 p2p_err train__broadcast_all(train_runner *r);
 p2p_err train__broadcast_statistics(train_runner *r);
+
+/* folders.c */
+p2p_err train__check_results(const train_settings *settings, train_error *error);
+bool train__same_folder(const char *one, const char *other); /* also where they are written differently, or NULL */
+
+/* settings.c: bytes of memory that a rank cannot do without */
+size_t train__least_memory(const train_job *job);
+
+/* run.c: is there nothing left to do after so many steps, in this epoch? */
+bool train__finished(const train_settings *settings, uint64_t step, uint64_t epoch);
 
 /* step.c */
 p2p_err train__epoch(train_runner *r);
@@ -136,10 +155,21 @@ void train__metrics_epoch(FILE *metrics, const train_epoch_report *report);
 
 /* progress.c: rank 0 only */
 void train__progress_begin(train_runner *r);
+const char *train__time_text(double seconds, char text[24]); /* "17 s", "12 min", "3.4 h" */
 void train__progress_epoch_begin(train_runner *r);
 void train__progress_step(train_runner *r, const train_step_report *report);
 void train__progress_epoch(train_runner *r, const train_epoch_report *report);
 void train__say(const train_runner *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static inline double train__share_of(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole : 0;
+}
+
+/* bar.c: rank 0 only, and only where it can be drawn */
+bool train__can_draw(const train_runner *r);
+void train__draw_bar(train_runner *r, const train_step_report *report, double seconds_left);
+void train__clear_bar(train_runner *r); /* before anything else is said */
 
 /* timeline.c: all ranks */
 p2p_err train__timeline(train_runner *r, const train_step_report *report);

@@ -73,13 +73,20 @@ static p2p_err check_names(const train_settings *s, train_error *error)
     return train__check_devices(s->device, s->ranks, error);
 }
 
+/* Beyond these a training is none, or no number any more. */
+static p2p_err check_number(const char *option, double value, double high, bool below, train_error *error)
+{
+    if (isfinite(value) && value >= 0 && (below ? value < high : value <= high)) return P2P_OK;
+    return train__fail(error, P2P_ERR_ARG, "%s is a number from 0 to %s%g, not %g", option, below ? "less than " : "",
+                       high, value);
+}
+
 static p2p_err check_numbers(const train_settings *s, train_error *error)
 {
-    const float values[] = {s->lr, s->weight_decay, s->momentum};
-    static const char *const names[] = {"--lr", "--weight-decay", "--momentum"};
-    for (int i = 0; i < 3; i++)
-        if (!isfinite(values[i]) || values[i] < 0)
-            return train__fail(error, P2P_ERR_ARG, "%s is a number from 0 on, not %g", names[i], (double)values[i]);
+    p2p_err err = check_number("--lr", (double)s->lr, 1000, false, error);
+    if (!err) err = check_number("--weight-decay", (double)s->weight_decay, 1000, false, error);
+    if (!err) err = check_number("--momentum", (double)s->momentum, 1, true, error);
+    if (err) return err;
     if (s->ranks < 1 || s->ranks > P2P_MAX_RANKS)
         return train__fail(error, P2P_ERR_ARG, "--ranks is a number from 1 to %d, not %d", P2P_MAX_RANKS, s->ranks);
     if (s->batch < 1 || s->batch > 1 << 16)
@@ -89,48 +96,17 @@ static p2p_err check_numbers(const train_settings *s, train_error *error)
     return P2P_OK;
 }
 
-/* ---- Where results go: found out now, not after an hour ---- */
+/* ---- Memory ---- */
 
-static p2p_err make_folder(const char *path, train_error *error)
+/* Parameters, gradients and two states; two batches of images; what each operation leaves for the backward pass. */
+size_t train__least_memory(const train_job *job)
 {
-    char part[4096];
-    struct stat there;
-    if (strlen(path) >= sizeof part) return train__fail(error, P2P_ERR_ARG, "--out: the path is too long");
-    for (size_t i = 1; path[i - 1]; i++) {
-        if (path[i] && path[i] != '/') continue;
-        snprintf(part, sizeof part, "%.*s", (int)i, path);
-        if (mkdir(part, 0777) != 0 && errno != EEXIST)
-            return train__fail(error, P2P_ERR_ARG, "--out: %s: %s", part, strerror(errno));
-    }
-    if (stat(path, &there) == 0 && S_ISDIR(there.st_mode) && access(path, W_OK) == 0) return P2P_OK;
-    return train__fail(error, P2P_ERR_ARG, "--out: %s is no folder that can be written to", path);
-}
-
-static p2p_err check_file(const char *option, const char *path, train_error *error)
-{
-    char folder[4096];
-    struct stat there;
-    const char *slash = strrchr(path, '/');
-    size_t length = slash ? (size_t)(slash - path) + 1 : 0;
-    if (!*path || length >= sizeof folder || (slash && !slash[1]))
-        return train__fail(error, P2P_ERR_ARG, "%s: \"%.200s\" is no name of a file", option, path);
-    snprintf(folder, sizeof folder, "%.*s", (int)(length ? length : 1), length ? path : ".");
-    if (stat(folder, &there) != 0 || !S_ISDIR(there.st_mode))
-        return train__fail(error, P2P_ERR_ARG, "%s: there is no folder %s", option, folder);
-    bool exists = stat(path, &there) == 0;
-    if (exists && S_ISDIR(there.st_mode)) return train__fail(error, P2P_ERR_ARG, "%s: %s is a folder", option, path);
-    const char *written = exists && !S_ISREG(there.st_mode) ? path : folder; /* as train__durable_begin does */
-    if (access(written, W_OK) != 0)
-        return train__fail(error, P2P_ERR_ARG, "%s: %s: %s", option, written, strerror(errno));
-    return P2P_OK;
-}
-
-static p2p_err check_results(const train_settings *s, train_error *error)
-{
-    p2p_err err = s->out ? make_folder(s->out, error) : P2P_OK;
-    if (!err && s->save) err = check_file("--save", s->save, error);
-    if (!err && s->dump_logits) err = check_file("--dump-logits", s->dump_logits, error);
-    return err;
+    const train_model *m = job->model;
+    size_t an_image = 2 * TRAIN_PIXELS;
+    if (strstr(job->settings.device, "gpu")) return 2 * sizeof(float) * m->parameters; /* the rest is not the host's */
+    for (size_t v = 0; v < m->value_count; v++)
+        an_image += 2 * (size_t)(m->values[v].channels * m->values[v].height * m->values[v].width);
+    return (4 * m->parameters + an_image * job->settings.batch) * sizeof(float);
 }
 
 /* ---- Everything before the fork ---- */
@@ -152,7 +128,7 @@ p2p_err train_prepare(const train_settings *settings, train_job *job, train_erro
     if (!err && settings->resume)
         err = train__resume(settings->resume, &(train_run_of){settings, made.model, made.data.train.count}, &made.start,
                             error);
-    if (!err) err = check_results(settings, error);
+    if (!err) err = train__check_results(settings, error);
     if (err)
         train_job_free(&made);
     else

@@ -121,6 +121,7 @@ static p2p_err note(train_runner *r, size_t images, double load_seconds)
     train_pending p = {.step = r->step + 1, .epoch = r->epoch, .images = images, .load = load_seconds};
     p2p_err err = train_loss(r->network, &p.sums[0], &correct, r->error);
     p.sums[1] = (double)correct;
+    p.sums[2] = train__asked_to_stop(r->job);
     p.sync = train_sync_waited(r->replica ? train__replica_sync(r->replica) : r->sync);
     kernel_stats(r->network->device, &counters);
     p.copied = counters.bytes_to_device + counters.bytes_from_device - r->last_copied;
@@ -163,16 +164,31 @@ static p2p_err step(train_runner *r, size_t s)
     return err ? err : call_hook(r, r->job->hooks.after_step);
 }
 
+static p2p_err settle(train_runner *r)
+{
+    kernel_err failed = kernel_finish(r->network->device);
+    return failed ? train__device_fail(r->network, failed, r->error) : train__report_settle(r);
+}
+
+/* A checkpoint in an epoch; its time is no step's. */
+static p2p_err save_between(train_runner *r)
+{
+    p2p_err err = settle(r);
+    if (!err) err = train__checkpoint(r);
+    r->last_end = p2p_time(r->comm);
+    return err;
+}
+
 p2p_err train__epoch(train_runner *r)
 {
     const train_settings *settings = r->settings;
     p2p_err err = shard(r);
     if (!err && r->steps_left) err = load(r, 0);
-    for (size_t s = 0; s < r->steps_left && !err; s++) {
+    for (size_t s = 0; s < r->steps_left && !err && !r->stopping; s++) {
         if (settings->steps && r->step == settings->steps) break;
         err = step(r, s);
+        bool last = s + 1 == r->steps_left || r->step == settings->steps;
+        if (!err && !last && settings->save_steps && r->step % settings->save_steps == 0) err = save_between(r);
     }
-    kernel_err failed = err ? KERNEL_OK : kernel_finish(r->network->device);
-    if (failed) err = train__device_fail(r->network, failed, r->error);
-    return err ? err : train__report_settle(r);
+    return err ? err : settle(r);
 }

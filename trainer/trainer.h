@@ -20,6 +20,7 @@
 #ifndef PAIRWISE_TRAINER_H
 #define PAIRWISE_TRAINER_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -329,7 +330,9 @@ typedef struct {
     bool shuffle, augment;
     uint64_t seed;
     const char *init, *save, *resume, *out, *dump_logits; /* files and folders; NULL: none */
-    const char *trace; /* a file for a trace of the run; NULL: PAIRWISE_TRACE, else none */
+    bool overwrite;                                       /* out: a run that is there already is replaced */
+    uint64_t save_steps, save_epochs; /* a checkpoint after so many steps, or epochs; 0 and 0: after every epoch */
+    const char *trace;                /* a file for a trace of the run; NULL: PAIRWISE_TRACE, else none */
     bool eval_only, timeline, quiet;
     bool frozen;  /* batch norm as in evaluation; for comparing numbers of ranks */
     bool wrapper; /* sync by train_data_parallel_* instead of the written-out loop */
@@ -346,6 +349,8 @@ typedef struct {
 typedef struct {
     train_score score; /* of the last evaluation */
     bool saved;        /* nothing that should have been written is missing; if it is, that has been told */
+    bool stopped;      /* by `stop`, before the end */
+    uint64_t step;     /* the last one that was taken */
 } train_result;
 
 /* The four changes that make a training program data-parallel, in the order in which they happen. Put your own in. */
@@ -386,6 +391,9 @@ typedef struct {
     train_parallel parallel;
     const train_reducer *reducer; /* NULL: as parallel.all_reduce and the settings say */
     train_hooks hooks;
+    /* NULL, or what a signal handler sets, in any rank: then all ranks end after the same step, the next one at the latest,
+     * and what the settings ask for is saved. */
+    const volatile sig_atomic_t *stop;
     train_model *model;
     train_data data;
     train_start start;

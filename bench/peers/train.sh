@@ -41,7 +41,7 @@ run() {
     # shellcheck disable=SC2086  # no option when there is no data
     case $who in
     ours) timeout -k 5 "$limit" "$B/train" --ranks "$ranks" --model "$model" --batch "$batch" --steps "$count" --epochs 1000 --augment 0 \
-        --test-limit "$ranks" ${data:+--data "$data"} ${OURS:-} --out "$work/out" --quiet ;;
+        --test-limit "$ranks" ${data:+--data "$data"} ${OURS:-} --out "$work/out" --overwrite --quiet ;;
     torch) timeout -k 5 "$limit" "$python" bench/peers/train_torch.py --ranks "$ranks" --model "$model" --batch "$batch" --steps "$count" \
         ${data:+--data "$data"} ;;
     esac

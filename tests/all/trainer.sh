@@ -24,7 +24,7 @@ best_accuracy() {
 learns() { # AT_LEAST ARGS...
     local least=$1
     shift
-    "$T" --ranks 2 --quiet --out "$work/learns" "$@" || return 1
+    "$T" --ranks 2 --quiet --out "$work/learns" --overwrite "$@" || return 1
     echo "best accuracy $(best_accuracy "$work/learns")%, at the end $(accuracy "$work/learns")%; $least% are expected"
     [ "$(best_accuracy "$work/learns")" -ge "$least" ]
 }

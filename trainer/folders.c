@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Where results go: found out before a rank is started, not after an hour. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trainer/run.h"
+#include "trainer/weights.h"
+
+bool train__same_folder(const char *one, const char *other)
+{
+    struct stat a, b;
+    return one && other && stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static p2p_err make_folder(const char *path, train_error *error)
+{
+    char part[PATH_MAX];
+    struct stat there;
+    if (strlen(path) >= sizeof part) return train__fail(error, P2P_ERR_ARG, "--out: the path is too long");
+    for (size_t i = 1; path[i - 1]; i++) {
+        if (path[i] && path[i] != '/') continue;
+        snprintf(part, sizeof part, "%.*s", (int)i, path);
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return train__fail(error, P2P_ERR_ARG, "--out: %s: %s", part, strerror(errno));
+    }
+    if (stat(path, &there) == 0 && S_ISDIR(there.st_mode) && access(path, W_OK) == 0) return P2P_OK;
+    return train__fail(error, P2P_ERR_ARG, "--out: %s is no folder that can be written to", path);
+}
+
+/* A run that is there is gone on with, or replaced, only where that is asked for. */
+static p2p_err check_free(const train_settings *s, train_error *error)
+{
+    static const char *const names[] = {TRAIN_MODEL_FILE, "metrics.jsonl"};
+    char path[PATH_MAX];
+    if (s->overwrite || train__same_folder(s->resume, s->out)) return P2P_OK;
+    for (int i = 0; i < 2; i++) {
+        if (snprintf(path, sizeof path, "%s/%s", s->out, names[i]) >= (int)sizeof path || access(path, F_OK) != 0)
+            continue;
+        return train__fail(error, P2P_ERR_ARG,
+                           "--out: there is a run in %s already (%s)\n"
+                           "  try: --resume %s to go on with it, --overwrite to replace it, or another folder",
+                           s->out, names[i], s->out);
+    }
+    return P2P_OK;
+}
+
+static p2p_err check_file(const char *option, const char *path, train_error *error)
+{
+    char folder[PATH_MAX];
+    struct stat there;
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+    if (!*path || length >= sizeof folder || (slash && !slash[1]))
+        return train__fail(error, P2P_ERR_ARG, "%s: \"%.200s\" is no name of a file", option, path);
+    snprintf(folder, sizeof folder, "%.*s", (int)(length ? length : 1), length ? path : ".");
+    if (stat(folder, &there) != 0 || !S_ISDIR(there.st_mode))
+        return train__fail(error, P2P_ERR_ARG, "%s: there is no folder %s", option, folder);
+    bool exists = stat(path, &there) == 0;
+    if (exists && S_ISDIR(there.st_mode)) return train__fail(error, P2P_ERR_ARG, "%s: %s is a folder", option, path);
+    const char *written = exists && !S_ISREG(there.st_mode) ? path : folder; /* as train__durable_begin does */
+    if (access(written, W_OK) != 0)
+        return train__fail(error, P2P_ERR_ARG, "%s: %s: %s", option, written, strerror(errno));
+    return P2P_OK;
+}
+
+p2p_err train__check_results(const train_settings *s, train_error *error)
+{
+    p2p_err err = s->out ? check_free(s, error) : P2P_OK;
+    if (!err && s->out) err = make_folder(s->out, error);
+    if (!err && s->save) err = check_file("--save", s->save, error);
+    if (!err && s->dump_logits) err = check_file("--dump-logits", s->dump_logits, error);
+    return err;
+}
