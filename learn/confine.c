@@ -3,17 +3,13 @@
  * Into the sandbox: what a process does between fork and exec that is going to be the compiler, the linker or the launcher.
  *
  *      learn ── waits, passes the status on ── first process of a namespace of processes ── compiler, linker or launcher
- *               (is killed by learn             (cleans up after orphans, looks at memory     (user, file system, limits)
- *                if time is up)                  if no control group does; its end is
- *                                                the end of everything in there)
+ *               (is killed by learn             (cleans up after orphans; its end is          (user, file system, limits)
+ *                if time is up)                  the end of everything in there)
  */
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -27,7 +23,7 @@
 
 #include "learn/sandbox.h"
 
-enum { LOOK_MS = 50, LAST_FD = 1024 };
+enum { LAST_FD = 1024 };
 
 /* ---- Namespaces ---- */
 
@@ -42,6 +38,7 @@ static bool write_whole(const char *path, const char *text)
 /* In there we are who we were; what we gain are rights over the other namespaces. */
 static bool map_ourselves(uid_t uid, gid_t gid)
 {
+    prctl(PR_SET_DUMPABLE, 1); /* else these files would not be ours */
     char *users = learn_format("%u %u 1", uid, uid), *groups = learn_format("%u %u 1", gid, gid);
     write_whole("/proc/self/setgroups", "deny");
     bool good = write_whole("/proc/self/uid_map", users) && write_whole("/proc/self/gid_map", groups);
@@ -72,56 +69,31 @@ static int exit_code(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* They are copies of learn, with all that it knows, and may be of the same user as the submission. */
+static void become_unreadable(void)
+{
+    prctl(PR_SET_DUMPABLE, 0);
+    close_all();
+}
+
 _Noreturn static void pass_on(pid_t child)
 {
     int status;
-    close_all();
+    become_unreadable();
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) _exit(127);
     _exit(exit_code(status));
 }
 
-/* Memory of a process that is its own: not shared with a file. */
-static uint64_t process_memory(const char *pid)
-{
-    char *path = learn_format("/proc/%s/status", pid), *text = learn_read_file(path, NULL);
-    uint64_t kilobytes = 0;
-    static const char *const fields[] = {"\nRssAnon:", "\nRssShmem:"};
-    for (size_t i = 0; text && i < 2; i++) {
-        const char *at = strstr(text, fields[i]);
-        if (at) kilobytes += strtoull(at + strlen(fields[i]), NULL, 10);
-    }
-    free(text);
-    free(path);
-    return kilobytes << 10;
-}
-
-static uint64_t all_memory(void)
-{
-    uint64_t sum = 0;
-    DIR *proc = opendir("/proc");
-    for (struct dirent *d; proc && (d = readdir(proc));)
-        if (isdigit((unsigned char)*d->d_name)) sum += process_memory(d->d_name);
-    if (proc) closedir(proc);
-    return sum;
-}
-
 /* The first process of the namespace: everything that loses its parent becomes its child. */
-_Noreturn static void look_after(const learn_sandbox *box, pid_t child)
+_Noreturn static void look_after(pid_t child)
 {
     int status;
-    bool watch = !box->means.group && box->means.jail;
-    close_all();
+    become_unreadable();
     for (;;) {
-        pid_t ended = waitpid(-1, &status, watch ? WNOHANG : 0);
+        pid_t ended = waitpid(-1, &status, 0);
         if (ended == child) _exit(exit_code(status));
-        if (ended > 0 || (ended < 0 && errno == EINTR)) continue;
-        if (ended < 0) _exit(127);
-        if (all_memory() > box->limits.memory) {
-            ++*box->watched;
-            _exit(128 + SIGKILL);
-        }
-        poll(NULL, 0, LOOK_MS);
+        if (ended < 0 && errno != EINTR) _exit(127);
     }
 }
 
@@ -136,8 +108,45 @@ static bool become_inner(const learn_sandbox *box, enum learn_step step)
     if (box->means.jail && !learn_jail(box, step)) return false;
     pid_t second = fork();
     if (second < 0) return false;
-    if (second > 0) look_after(box, second);
+    if (second > 0) look_after(second);
     return true;
+}
+
+/* ---- Memory, where there is no control group: looked at from outside ---- */
+
+/* Of a process: its own, not shared with a file. */
+static uint64_t process_memory(long pid)
+{
+    char *path = learn_format("/proc/%ld/status", pid), *text = learn_read_file(path, NULL);
+    uint64_t kilobytes = 0;
+    static const char *const fields[] = {"\nRssAnon:", "\nRssShmem:"};
+    for (size_t i = 0; text && i < 2; i++) {
+        const char *at = strstr(text, fields[i]);
+        if (at) kilobytes += strtoull(at + strlen(fields[i]), NULL, 10);
+    }
+    free(text);
+    free(path);
+    return kilobytes << 10;
+}
+
+/* And of all that it started. */
+static uint64_t family_memory(long pid)
+{
+    uint64_t sum = process_memory(pid);
+    char *path = learn_format("/proc/%ld/task/%ld/children", pid, pid), *children = learn_read_file(path, NULL);
+    char *at = children;
+    for (long child; at && (child = strtol(at, &at, 10)) > 0;) sum += family_memory(child);
+    free(children);
+    free(path);
+    return sum;
+}
+
+bool learn_sandbox_watch(void *arg, pid_t child)
+{
+    const learn_sandbox *box = arg;
+    if (box->means.group || family_memory(child) <= box->limits.memory) return true;
+    ++*box->watched;
+    return false;
 }
 
 /* ---- Limits and rights ---- */

@@ -89,6 +89,7 @@ _Noreturn static void check(const learn_class *class, learn_sandbox *box, const 
                        .world_seconds = box->limits.world_seconds,
                        .work = work,
                        .confine = learn_sandbox_confine,
+                       .watch = learn_sandbox_watch,
                        .confine_arg = box};
     learn_result result;
     learn_check(e, own, &o, &result);

@@ -107,13 +107,32 @@ static unsigned long kept_flags(const char *path)
     return flags;
 }
 
+/* With everything that is mounted below it (Linux 5.12). */
+static bool make_read_only(const char *target)
+{
+#if defined SYS_mount_setattr && defined AT_RECURSIVE && defined MOUNT_ATTR_RDONLY
+    struct mount_attr set = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID};
+    return syscall(SYS_mount_setattr, AT_FDCWD, target, AT_RECURSIVE, &set, sizeof set) == 0;
+#else
+    errno = ENOSYS;
+    return false;
+#endif
+}
+
+/* Where that is not known, what is mounted below is left out; a namespace of users may not leave it out. */
+static bool bind_alone(const char *path, const char *target)
+{
+    unsigned long flags = MS_BIND | MS_REMOUNT | MS_NOSUID | MS_RDONLY | kept_flags(path);
+    return umount2(target, MNT_DETACH) == 0 && mount(path, target, NULL, MS_BIND, NULL) == 0 &&
+           mount(NULL, target, NULL, flags, NULL) == 0;
+}
+
 static bool bind(const char *root, const char *path, bool read_only)
 {
     if (access(path, F_OK) != 0) return true; /* what is not there is not missed */
     char *target = learn_format("%s%s", root, path);
     bool good = make_target(target, is_folder(path)) && mount(path, target, NULL, MS_BIND | MS_REC, NULL) == 0;
-    unsigned long flags = MS_BIND | MS_REMOUNT | MS_NOSUID | kept_flags(path);
-    if (good && read_only) good = mount(NULL, target, NULL, flags | MS_RDONLY, NULL) == 0;
+    if (good && read_only && !make_read_only(target)) good = errno == ENOSYS && bind_alone(path, target);
     free(target);
     return good;
 }

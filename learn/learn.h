@@ -152,6 +152,7 @@ typedef struct {
      * its rights and limits, for grading. It may fork, if what stays in front passes the exit status on; the death of learn
      * must end it (PR_SET_PDEATHSIG, which a change of user takes away). Anything but 0 and it ends. */
     int (*confine)(void *arg, enum learn_step step);
+    bool (*watch)(void *arg, pid_t child); /* called again and again while it runs: false ends it; may be NULL */
     void *confine_arg;
 } learn_options;
 

@@ -102,6 +102,15 @@ static bool try_landlock(learn_sandbox *box)
     return learn_landlock(box, LEARN_RUN) && open("exercises/exercises.h", O_RDONLY | O_CLOEXEC) < 0 && errno == EACCES;
 }
 
+/* What becomes a rank refuses system calls, if it can. */
+static bool try_filter(learn_sandbox *box)
+{
+    (void)box;
+    char *guard = learn_format("%s/course/obj/guard", learn_build());
+    execl(guard, guard, "--can", (char *)NULL);
+    return false;
+}
+
 /* Try with one more; keep it if that works. */
 static void keep_if(learn_sandbox *box, bool *means, bool (*attempt)(learn_sandbox *box))
 {
@@ -121,6 +130,7 @@ static void find_means(learn_sandbox *box)
     }
     if (root) keep_if(box, &m->own_user, m->jail ? try_user : try_checkout);
     if (!m->jail && learn_landlock_there()) keep_if(box, &m->landlock, try_landlock);
+    keep_if(box, &m->filter, try_filter);
     m->group = learn_group_make(box);
     learn_group_remove(box);
 }
@@ -271,24 +281,40 @@ static bool others_can_read(const char *path)
     return stat(path, &s) == 0 && (s.st_mode & S_IROTH);
 }
 
+/* What a machine may lack, for the first line; then what is done. */
+static void add_missing(learn_text *t, const learn_sandbox *box)
+{
+    const learn_means *m = &box->means;
+    const struct {
+        bool there;
+        const char *what;
+    } means[] = {{m->own_user, "a user for each submission"},
+                 {m->own_processes, "namespaces of processes"},
+                 {m->no_network, "namespaces of networks"},
+                 {m->jail || m->landlock, "namespaces of mounts and Landlock (it can fill the disk)"},
+                 {m->filter, "a filter of system calls (it can make processes and signal them)"},
+                 {m->group, "control groups (memory is looked at 20 times a second)"}};
+    for (size_t i = 0; i < sizeof means / sizeof *means; i++)
+        if (!means[i].there) learn_add(t, "%s%s", t->used ? ", " : "Missing here: ", means[i].what);
+    if (t->used) learn_add(t, ".");
+}
+
 char *learn_sandbox_words(const learn_sandbox *box)
 {
     const learn_means *m = &box->means;
     learn_text t = {0};
+    add_missing(&t, box);
     add_more(&t, m->own_user, "Each submission runs as a user of its own",
              geteuid() ? "Submissions run as you: only root can give each a user of its own"
                        : "Submissions run as root: no other user can be become here, or none can read this checkout");
     bool open = !m->own_user || others_can_read("solutions") || others_can_read("tests/exercises");
     add_more(&t, m->jail || m->landlock || !open, "It sees neither tests nor solutions nor other submissions",
              "It can see tests and solutions: this machine allows neither mount namespaces nor Landlock");
-    add_more(&t, m->no_network, "It has no network", "It has the network: no network namespace can be made here");
+    add_more(&t, m->no_network || m->filter, "It has no network", "It has the network");
     add_more(&t, m->own_processes, "No process outlives it",
              "Processes it leaves are looked for and killed: no namespace of processes can be made here");
-    learn_add(&t, " Limits: %g s a world, %d processes, %llu MiB a file, ", box->limits.world_seconds,
-              box->limits.processes, (unsigned long long)(LEARN_FILE_BYTES >> 20));
-    if (m->group || (m->own_processes && m->jail))
-        learn_add(&t, "%llu MiB of memory.", (unsigned long long)(box->limits.memory >> 20));
-    else
-        learn_add(&t, "2 GiB of memory a process (there is no control group here).");
+    learn_add(&t, " Limits: %g s a world, %d processes, %llu MiB a file, %llu MiB of memory.",
+              box->limits.world_seconds, box->limits.processes, (unsigned long long)(LEARN_FILE_BYTES >> 20),
+              (unsigned long long)(box->limits.memory >> 20));
     return t.text;
 }

@@ -25,6 +25,7 @@
 
 typedef struct {
     bool own_user, own_processes, no_network, jail, landlock, group;
+    bool filter;         /* of system calls: tests/exercises/check_start.c */
     bool user_namespace; /* how an ordinary user gets the others */
 } learn_means;
 
@@ -72,6 +73,7 @@ int learn_sandbox_end(learn_sandbox *box);
 /* ---- confine.c: for learn_options ---- */
 
 int learn_sandbox_confine(void *box, enum learn_step step);
+bool learn_sandbox_watch(void *box, pid_t child); /* false: it has taken too much memory */
 
 /* Enter the namespaces there are: in a child. False with errno. */
 bool learn_enter_namespaces(const learn_means *means);

@@ -167,12 +167,15 @@ static void follow(const learn_command_line *line, pid_t pid, stream streams[2],
 {
     double until = learn_now() + line->seconds;
     int status = -1, quiet = 0;
+    const learn_options *o = line->options;
+    bool good = true;
     while (listen_to(streams, line->beside)) {
         r->flooded = r->out_bytes + r->err_bytes > LEARN_FLOOD;
         r->late = !r->flooded && learn_now() > until;
-        if (r->late || r->flooded || (ended(pid, &status) && ++quiet > 2)) break;
+        good = !o || !o->watch || o->watch(o->confine_arg, pid);
+        if (r->late || r->flooded || !good || (ended(pid, &status) && ++quiet > 2)) break;
     }
-    if (r->late || r->flooded) kill(-pid, SIGKILL);
+    if (r->late || r->flooded || !good) kill(-pid, SIGKILL);
     while (!ended(pid, &status)) {
         if (learn_now() > until) kill(-pid, SIGKILL);
         poll(NULL, 0, 1);

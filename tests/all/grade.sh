@@ -17,18 +17,25 @@ learn=$PWD/$B/learn
 expected="
 crashing 08_broadcast wrong
 flooding 08_broadcast wrong
+foreign_sockets 08_broadcast wrong
+foreign_table 08_broadcast wrong
 forging 08_broadcast wrong
 forking 08_broadcast wrong
 hanging 08_broadcast wrong
 hanging 10_reduce wrong
 hoarding 08_broadcast wrong
-lingering 08_broadcast right
+killing 08_broadcast wrong
+lingering 08_broadcast wrong
+memfd 08_broadcast wrong
 not_compiling 08_broadcast wrong
 not_started 08_broadcast not started
 peeking 08_broadcast wrong
 peeking 10_reduce wrong
+reading 08_broadcast wrong
 right 08_broadcast right
 right 10_reduce right
+stealing 08_broadcast wrong
+writing 08_broadcast wrong
 wrong 08_broadcast wrong"
 
 # Lines such as "wrong 08_broadcast wrong reason ...": each expected one must begin one of those that were printed.
@@ -88,6 +95,7 @@ the_wild() { # NAME: what those who go wild are told
     check "grade, $1: the crash names its line" reason "$work/$1" crashing "line 10 of broadcast.c"
     check "grade, $1: the exit is seen" reason "$work/$1" forging "exit"
     check "grade, $1: the flood is seen" reason "$work/$1" flooding "64 MiB"
+    check "grade, $1: too much memory is the reason given" reason "$work/$1" hoarding "all the memory that is allowed"
 }
 
 open=$(mktemp -d /tmp/pairwise.XXXXXX)
@@ -101,11 +109,18 @@ formats="--csv $work/out.csv --junit $work/out.xml --json $work/out.json --grade
 grade as_we_are env
 the_wild as_we_are
 formats=
-if grep -q "memory\.$" "$work/as_we_are"; then
-    check "grade: too much memory is the reason given" reason "$work/as_we_are" hoarding "all the memory that is allowed"
-fi
-if [ "$(id -u)" -eq 0 ] && grep -q "user of its own" "$work/as_we_are" && [ -n "$(find /sys/fs/cgroup -maxdepth 2 -name pids.max -o -maxdepth 2 -name pids 2>/dev/null)" ]; then
-    check "grade: too many processes are the reason given" reason "$work/as_we_are" forking "processes"
+check "grade: a process is the reason given" reason "$work/as_we_are" forking "starts a process"
+
+# What is mounted below a folder is as it is: not to be written to.
+if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs tmpfs /opt 2>/dev/null; then
+    # shellcheck disable=SC2016
+    below() {
+        unshare -m sh -c 'mount -t tmpfs tmpfs /opt && mkdir /opt/pairwise-below && mount -t tmpfs -o mode=1777 tmpfs /opt/pairwise-below &&
+            "$@"' sh "$learn" grade tests/submissions/writing --seed 5 | tr -s ' ' | grep -q "^writing 08_broadcast wrong"
+    }
+    check "grade: nothing is written to a mount below a folder that is read only" below
+else
+    skip "grade: a mount below a folder that is read only" "needs root and mounts"
 fi
 
 # ---- The formats ----
@@ -117,13 +132,13 @@ import csv, json, sys, xml.etree.ElementTree as tree
 folder = sys.argv[1]
 rows = list(csv.DictReader(open(folder + "/out.csv", newline="")))
 right = {(r["submission"], r["exercise"]) for r in rows if r["verdict"] == "right"}
-assert right == {("lingering", "08_broadcast"), ("right", "08_broadcast"), ("right", "10_reduce")}, right
-assert len(rows) == 24 and all(r["seed"] == "5" for r in rows), len(rows)
+assert right == {("right", "08_broadcast"), ("right", "10_reduce")}, right
+assert len(rows) == 38 and all(r["seed"] == "5" for r in rows), len(rows)
 assert all((r["points"] == "1") == (r["verdict"] == "right") for r in rows)
 assert all(r["reason"] for r in rows if r["verdict"] == "wrong")
 
 suites = tree.parse(folder + "/out.xml").getroot()
-assert suites.tag == "testsuites" and len(suites) == 12, len(suites)
+assert suites.tag == "testsuites" and len(suites) == 19, len(suites)
 for suite in suites:
     cases = suite.findall("testcase")
     count = lambda kind: str(sum(len(c.findall(kind)) for c in cases))
@@ -138,7 +153,7 @@ for suite in suites:
 
 exercism = json.load(open(folder + "/out.json"))
 assert exercism["version"] == 3 and exercism["status"] == "fail" and exercism["message"] is None
-assert len(exercism["tests"]) == 24
+assert len(exercism["tests"]) == 38
 for test in exercism["tests"]:
     assert test["status"] in ("pass", "fail", "error") and test["name"] and test["test_code"]
     assert (test["message"] is None) == (test["status"] == "pass") and len(test["message"] or "") < 65536
@@ -146,12 +161,12 @@ for test in exercism["tests"]:
 
 scope = json.load(open(folder + "/gs.json"))
 assert "score" not in scope and scope["stdout_visibility"] == "hidden" and scope["execution_time"] > 0
-assert sum(t["score"] for t in scope["tests"]) == 3 and sum(t["max_score"] for t in scope["tests"]) == 24
+assert sum(t["score"] for t in scope["tests"]) == 2 and sum(t["max_score"] for t in scope["tests"]) == 38
 assert {t["status"] for t in scope["tests"]} == {"passed", "failed"}
 
 last = open(folder + "/as_we_are").read().splitlines()[-1]
 scores = json.loads(last)["scores"]
-assert len(scores) == 24 and sum(scores.values()) == 3 and scores["right/08_broadcast"] == 1, last
+assert len(scores) == 38 and sum(scores.values()) == 2 and scores["right/08_broadcast"] == 1, last
 PYTHON
     check "grade: CSV, JUnit, exercism, Gradescope, Autolab as those expect" python3 "$work/formats.py" "$work"
     # One submission alone is what exercism, Gradescope and Autolab know.
@@ -236,16 +251,12 @@ if [ "$(id -u)" -eq 0 ] && have setpriv; then
 
     grade root_in_a_container setpriv --bounding-set=-sys_admin,-sys_resource --inh-caps=-sys_admin,-sys_resource
     the_wild root_in_a_container
-    check "grade, root_in_a_container: it says what is lacking" grep -q "no network namespace" "$work/root_in_a_container"
+    check "grade, root_in_a_container: it says first what is lacking" sh -c "head -n 1 '$work/root_in_a_container' | grep -q 'Missing here: .*namespaces of'"
 
-    # Without a limit on processes that holds for this user: only those that make none.
-    expected=$(grep -E '^(peeking|right|wrong|not_)' <<<"$expected")
-    folder=$open/few
-    mkdir "$folder" && cp -r tests/submissions/{peeking,right,wrong,not_compiling,not_started} "$folder"
     # shellcheck disable=SC2016
     grade nobody_in_a_container setpriv --reuid nobody --regid nogroup --clear-groups unshare --user --map-root-user sh -c \
         'echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all "$@"' sh
-    check "grade, nobody_in_a_container: it says what is lacking" grep -q "no namespace of processes" "$work/nobody_in_a_container"
+    check "grade, nobody_in_a_container: it says first what is lacking" sh -c "head -n 1 '$work/nobody_in_a_container' | grep -q 'Missing here: .*namespaces of'"
 else
     skip "grade: with fewer rights" "needs root and setpriv"
 fi

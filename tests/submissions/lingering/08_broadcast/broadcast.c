@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Right, but leaves a process behind that would stay for ten minutes. */
+/* Right, but would leave a process behind that stays for ten minutes. */
 #include <unistd.h>
 
 #include "exercises/exercises.h"
