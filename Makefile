@@ -53,6 +53,7 @@ PROGRAMS   := $(filter-out $(TRAIN_PROGRAMS),$(addprefix $(BUILD)/,launch replay
 CASES      := $(call programs,tests/wrong/*.c tests/right/*.c) $(if $(FAULTS),$(BUILD)/tests/faultlab)
 SUITES     := $(filter-out $(TRAIN_SUITES),$(call programs,tests/*.c))
 SOURCES     = $(filter-out bench/peers/%,$(wildcard $(FOLDERS:=/*.[ch]) $(TRAINING:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] learn/*.[ch] replay/*.[ch] demo/*.[ch] solutions/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
+FORMATTED   = $(SOURCES) $(wildcard kernels/*.cl kernels/*/*.cl)
 
 all: $(LIB) $(PROGRAMS) $(CASES) $(BUILD)/learn build/.setup-train ## the libraries, the launcher, the examples, the benches and the test programs
 	@if [ -e build/.setup-train ]; then $(MAKE) training; fi
@@ -82,6 +83,7 @@ $(OBJ)/%.o: %.c | build/.setup-build $(BUILD)/build_id.h
 $(call objects,tests/*.c): | build/.setup-test
 build/.setup-train build/.setup-test build/.setup-plots build/.setup-lint build/.setup-test-all build/.setup-test-long: | build/.setup-build
 
+$(OBJ)/collectives/choose.o: $(wildcard $(BUILD)/tuned_choices.inc)
 $(OBJ)/kernels/sources.o: $(wildcard kernels/*.cl kernels/*/*.cl kernels/shapes.h)
 $(LIB): $(LIB_OBJ)
 $(TRAIN_LIB): $(TRAIN_OBJ)
@@ -128,8 +130,8 @@ bench: all ## how long a message takes next to a bare socketpair; how soon a dea
 	@$(BUILD)/bench/ping_pong --world raw,socket,shm && $(BUILD)/bench/death && $(BUILD)/bench/idle && $(BUILD)/bench/waiting
 plots: all build/.setup-plots ## all-reduce by naive, tree, doubling and ring, as SVG and PNG (two minutes)
 	@bench/plots/plots.sh
-tune: all ## measures which all-reduce is the fastest here, and writes the table that is compiled in (three minutes)
-	@scripts/tune.sh && $(MAKE) all
+tune: all ## measures which all-reduce is the fastest here, and takes it from then on (three minutes)
+	@WRITE=$(or $(WRITE),0) scripts/tune.sh && $(MAKE) all
 bench-peers: all ## ours next to Open MPI, MPICH and PyTorch, where they are installed (eight minutes)
 	@bench/peers/peers.sh && bench/peers/train.sh
 demo: all ## a ResNet learns on two ranks; what it costs to add up its gradients (under a minute)
@@ -139,10 +141,10 @@ demo-%: all ## demo-ring, demo-naive, demo-race, demo-deadlock, demo-train: for 
 tour: all ## hello, the token ring, and what Pairwise says about a deadlock
 	@scripts/tour.sh
 
-lint: $(BUILD)/build_id.h $(BUILD)/course.h build/.setup-lint ## clang-tidy and cppcheck, both as errors
-	@scripts/lint.sh $(SOURCES)
+lint: $(BUILD)/build_id.h $(BUILD)/course.h build/.setup-lint ## clang-format, clang-tidy, cppcheck; what is as it was when it was clean is left out
+	@scripts/lint.sh $(FORMATTED)
 format: build/.setup-lint ## clang-format, in place
-	clang-format -i $(SOURCES) $(wildcard kernels/*.cl kernels/*/*.cl)
+	clang-format -i $(FORMATTED)
 install: all ## headers, libraries, pairwise-launch, pairwise-replay, pairwise-train, pkg-config files
 	@scripts/install.sh install "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(HEADERS)
 uninstall: ## takes away what install put there (with the same PREFIX and DESTDIR)

@@ -11,7 +11,12 @@
 
 typedef uint64_t memory_place; /* a multiple of MEMORY_UNIT; 0: none */
 
+/* A multiple of the page that memory is mapped by: 4 KiB on x86, 4, 16 or 64 KiB on others, as the kernel was built. */
+#if defined __x86_64__
 #define MEMORY_UNIT ((size_t)4096)
+#else
+#define MEMORY_UNIT ((size_t)65536)
+#endif
 
 /* Where the first place of a board's file is. */
 uint64_t p2p__memory_begin(int size, const p2p_config *config);

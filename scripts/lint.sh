@@ -1,36 +1,58 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# lint.sh FILE...: clang-tidy (settings in .clang-tidy) and cppcheck over the C files; a finding of either is an error.
+# lint.sh FILE...: is it as clang-format has it, and do clang-tidy (settings in .clang-tidy) and cppcheck find nothing in
+# its C files? What is clean is stamped, with all that it includes, and not looked at again; ALL=1 looks at everything.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 export B=${BUILD:-build}
+export stamps=$B/lint
 jobs=$(nproc)
 status=0
-sources=()
+sources=() formatted=()
 for file in "$@"; do
     case $file in *.c) sources+=("$file") ;; esac
+    case $file in *.[ch] | *.cl) formatted+=("$file") ;; esac
 done
-for tool in clang-tidy cppcheck; do
+for tool in clang-format clang-tidy cppcheck; do
     command -v $tool >/dev/null || { echo "lint needs $tool"; exit 1; }
 done
+mkdir -p "$stamps/cppcheck"
 
-# shellcheck disable=SC2317  # called by xargs
-tidy() {
-    clang-tidy --quiet --warnings-as-errors='*' "$@" -- -std=c11 -D_GNU_SOURCE -Wall -Wextra -I. -I"$B" 2>>"$B/clang-tidy.err"
+# A number for a file, what it includes, and how it is looked at.
+number_of() {
+    local includes
+    includes=$(cc -MM -MG -std=c11 -D_GNU_SOURCE -I. -I"$B" "$1" 2>/dev/null | sed 's/^[^:]*://; s/\\$//')
+    # shellcheck disable=SC2086  # a list of files
+    cat .clang-tidy scripts/lint.sh $includes 2>/dev/null | cksum
 }
-export -f tidy
 
-echo "== clang-tidy, ${#sources[@]} files"
-: >"$B/clang-tidy.err"
-printf '%s\0' "${sources[@]}" | xargs -0 -n 3 -P "$jobs" bash -c 'tidy "$@"' tidy || status=1
-# Errors of the compiler kind (a missing header) go to the other stream, among lines that only count warnings.
-grep -E 'error:|Error ' "$B/clang-tidy.err"
+tidy() {
+    local stamp=$stamps/${1//\//-} number said
+    number=$(number_of "$1")
+    [ -z "${ALL:-}" ] && [ -e "$stamp" ] && [ "$(cat "$stamp")" = "$number" ] && return 0
+    echo "  TIDY $1"
+    said=$(clang-tidy --quiet --warnings-as-errors='*' "$1" -- -std=c11 -D_GNU_SOURCE -Wall -Wextra -I. -I"$B" 2>&1) &&
+        ! grep -q -E 'error:|Error ' <<<"$said" && echo "$number" >"$stamp" && return 0
+    printf '%s\n' "$said"
+    return 1
+}
+export -f number_of tidy
 
-echo "== cppcheck"
-cppcheck --quiet --error-exitcode=1 --std=c11 -j "$jobs" --inline-suppr --suppressions-list=.cppcheck \
-    --enable=warning,performance,portability -D_GNU_SOURCE -D__linux__ \
-    -D'Test(suite,name,...)=static void suite##_##name(void)' -I. -I"$B" "${sources[@]}" || status=1
+echo "== clang-format, ${#formatted[@]} files"
+printf '%s\0' "${formatted[@]}" | xargs -0 -n 20 -P "$jobs" clang-format --dry-run -Werror || { status=1; echo "try: make format"; }
+
+echo "== clang-tidy, ${#sources[@]} files; those that have changed since they were clean:"
+printf '%s\0' "${sources[@]}" | xargs -0 -n 1 -P "$jobs" bash -c 'tidy "$@"' tidy || status=1
+
+# Its own folder remembers what it found in which file.
+echo "== cppcheck, ${#sources[@]} files"
+[ -z "${ALL:-}" ] || rm -f "$stamps"/cppcheck/*
+cppcheck --error-exitcode=1 --std=c11 -j "$jobs" --cppcheck-build-dir="$stamps/cppcheck" --inline-suppr \
+    --suppressions-list=.cppcheck --enable=warning,performance,portability -D_GNU_SOURCE -D__linux__ \
+    -D'Test(suite,name,...)=static void suite##_##name(void)' -I. -I"$B" "${sources[@]}" |
+    awk '/files checked/ && $4 + 0 >= shown + 10 { shown = $4 + 0; print "  " $0; fflush() }'
+[ "${PIPESTATUS[0]}" -eq 0 ] || status=1
 
 [ $status -eq 0 ] && echo "lint: clean"
 exit $status

@@ -9,7 +9,7 @@
 #       lint       clang-tidy, cppcheck         (make lint, make format)
 #       test-all   valgrind, strace, clang, oclgrind, chromium    (make test-all)
 #       plots      gnuplot                      (make plots)
-#       test-long  debootstrap                  (make test-long)
+#       test-long  debootstrap, a compiler for aarch64 and qemu    (make test-long)
 #       check      install nothing, only list what is missing for all of these
 #
 # The Makefile calls it. With all in place it leaves the stamp build/.setup-PURPOSE and is not called again.
@@ -25,6 +25,20 @@ loader() {
     echo "$file"
 }
 
+# The runtime that programs of `make fuzz` are linked with, likewise.
+fuzzer() {
+    for file in /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a; do
+        [ -e "$file" ] && break
+    done
+    echo "$file"
+}
+
+# On an aarch64 machine nothing is needed to run its programs.
+cross() {
+    [ "$(uname -m)" = aarch64 ] || echo "qemu-aarch64:qemu-user aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu" \
+        "/usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross"
+}
+
 # What each purpose needs: a thing to find, and the package it comes in. A thing is a command, a file or a library.
 needs() {
     case $1 in
@@ -32,9 +46,9 @@ needs() {
     train) echo "/usr/include/CL/cl.h:opencl-headers $(loader):ocl-icd-opencl-dev /etc/OpenCL/vendors:pocl-opencl-icd" ;;
     test) echo "/usr/include/criterion/criterion.h:libcriterion-dev" ;;
     lint) echo "clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck" ;;
-    test-all) echo "clang:clang valgrind:valgrind strace:strace pkg-config:pkg-config ps:procps prlimit:util-linux oclgrind:oclgrind chromium:chromium" ;;
+    test-all) echo "clang:clang valgrind:valgrind strace:strace pkg-config:pkg-config ps:procps prlimit:util-linux oclgrind:oclgrind chromium:chromium $(fuzzer):libclang-rt-dev" ;;
     plots) echo "gnuplot:gnuplot-nox" ;;
-    test-long) echo "debootstrap:debootstrap" ;;
+    test-long) echo "debootstrap:debootstrap $(cross)" ;;
     *) echo "setup.sh: no purpose called $1" >&2; exit 2 ;;
     esac
 }

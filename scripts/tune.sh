@@ -1,19 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# tune.sh: measures which all-reduce is the fastest here, by world, ranks and bytes, and writes the table that the plain
-# name chooses from, collectives/choices.inc. Build again afterwards. About two minutes, best with nothing else running.
+# tune.sh: measures which all-reduce is the fastest here, by world, ranks and bytes, prints the table that the plain name
+# chooses from, and writes it to $BUILD/tuned_choices.inc, which is compiled in instead of collectives/choices.inc. Build
+# again afterwards. About three minutes, best with nothing else running.
 #
 #       scripts/tune.sh
-#       RANKS="2 4" MAX=1M SECONDS_EACH=5 OUT=/dev/stdout scripts/tune.sh
+#       WRITE=1 scripts/tune.sh         writes collectives/choices.inc, the table of all who have none of their own
+#       RANKS="2 4" MAX=1M SECONDS_EACH=5 OUT=/dev/null scripts/tune.sh
 #
 # A row stays as long as nothing else is faster by more than a tenth: the table is to be short, and the same tomorrow.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 B=${BUILD:-build}
-ranks=${RANKS:-2 4 8} max=${MAX:-16M} each=${SECONDS_EACH:-15} out=${OUT:-collectives/choices.inc}
+ranks=${RANKS:-2 4 8} max=${MAX:-16M} each=${SECONDS_EACH:-15}
+out=${OUT:-$B/tuned_choices.inc}
+[ "${WRITE:-0}" = 0 ] || out=collectives/choices.inc
 work=$(mktemp "${TMPDIR:-/tmp}/pairwise.XXXXXX")
-trap 'rm -f "$work"' EXIT
+trap 'rm -f "$work" "$work.table"' EXIT
 [ -x "$B/bench/all_reduce" ] || { echo "$B/bench/all_reduce is missing: make builds it"; exit 2; }
 
 measure() {
@@ -43,7 +47,7 @@ awk -F, -v cores="$(nproc)" '
     }
     END {
         print "/* SPDX-License-Identifier: MIT */"
-        print "/* Which all-reduce is the fastest: rows of the table in choose.c, measured by `make tune` on " cores " cores. */"
+        print "/* Which all-reduce is the fastest: rows of the table in choose.c, measured by scripts/tune.sh on " cores " cores. */"
         for (i = 1; i <= count; i++) {
             split(cells[i], key, " ")
             n = split(names[cells[i]], name, " ")
@@ -59,4 +63,8 @@ awk -F, -v cores="$(nproc)" '
             last = best
         }
     }' "$work" >"$work.table"
-mv "$work.table" "$out" 2>/dev/null || { cat "$work.table" >"$out"; rm -f "$work.table"; }
+cat "$work.table"
+cat "$work.table" >"$out" || exit 1
+rm -f "$work.table"
+[ "${WRITE:-0}" = 0 ] || rm -f "$B/tuned_choices.inc" # or the old table would still be taken
+echo "written to $out, which make compiles in"

@@ -24,7 +24,8 @@ static void write_file(const char *name, const char *text)
 static void make_files(void)
 {
     make_test_folder();
-    cr_assert(mkdir(in_folder("in"), 0700) == 0 && mkdir(in_folder("in/deep"), 0700) == 0 && mkdir(in_folder("in-other"), 0700) == 0);
+    cr_assert(mkdir(in_folder("in"), 0700) == 0 && mkdir(in_folder("in/deep"), 0700) == 0 &&
+              mkdir(in_folder("in-other"), 0700) == 0);
     write_file("in/plain.c", "SHOWN 1\n");
     write_file("in/deep/more.cl", "SHOWN 2\n");
     write_file("in/notes.txt", "SECRET 1\n");

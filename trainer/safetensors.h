@@ -65,8 +65,8 @@ const train_line *train__file_line(const train_file *file, const char *key);
 /* Used by train__file_read: is what the header says true of the data? Sorts what is looked up by name. */
 p2p_err train__file_check(const char *path, train_file *file, train_error *error);
 
-/* P2P_ERR_PROTO, with what is wrong at this byte of the file. */
-p2p_err train__wrong_at(const char *path, uint64_t offset, const char *what, train_error *error);
+/* Says what is wrong at this byte of the file, which is P2P_ERR_PROTO. */
+void train__wrong_at(const char *path, uint64_t offset, const char *what, train_error *error);
 
 /* An array to write. */
 typedef struct {

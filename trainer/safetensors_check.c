@@ -11,11 +11,10 @@
 #include "trainer/crc.h"
 #include "trainer/safetensors.h"
 
-p2p_err train__wrong_at(const char *path, uint64_t offset, const char *what, train_error *error)
+void train__wrong_at(const char *path, uint64_t offset, const char *what, train_error *error)
 {
-    return train__fail(error, P2P_ERR_PROTO,
-                       "%s: at byte %" PRIu64 ": %s\n  try: another copy; nothing was loaded from this one", path,
-                       offset, what);
+    train__explain(error, "%s: at byte %" PRIu64 ": %s\n  try: another copy; nothing was loaded from this one", path,
+                   offset, what);
 }
 
 /* One file being checked. */
@@ -27,7 +26,8 @@ typedef struct {
 
 static p2p_err wrong_at(const checker *c, uint64_t offset, const char *what)
 {
-    return train__wrong_at(c->path, offset, what, c->error);
+    train__wrong_at(c->path, offset, what, c->error);
+    return P2P_ERR_PROTO;
 }
 
 /* ---- Names ---- */
@@ -188,7 +188,8 @@ static p2p_err check_places(const checker *c)
 /* NULL if none is recorded. `key` has room for the prefix and any name of the file. */
 static const char *recorded_crc(const train_file *f, const train_array *a, char *key)
 {
-    strcpy(stpcpy(key, TRAIN_NOTE_CRC), a->name);
+    memcpy(key, TRAIN_NOTE_CRC, sizeof TRAIN_NOTE_CRC);
+    memcpy(key + sizeof TRAIN_NOTE_CRC - 1, a->name, strlen(a->name) + 1);
     return train__file_note(f, key);
 }
 

@@ -22,7 +22,8 @@ typedef struct {
 
 static p2p_err wrong_at(const reader *r, uint64_t offset, const char *what)
 {
-    return train__wrong_at(r->path, offset, what, r->error);
+    train__wrong_at(r->path, offset, what, r->error);
+    return P2P_ERR_PROTO;
 }
 
 /* ---- The bytes ---- */

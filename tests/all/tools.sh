@@ -35,7 +35,8 @@ fi
 
 # In a build folder of its own, so that this one keeps its table.
 tuned() {
-    local before after own=$work/own
+    local before after own
+    own=$work/own
     mkdir -p "$own/bench" && ln -s "$(realpath "$B/bench/all_reduce")" "$own/bench" || return 1
     before=$(git status --porcelain 2>/dev/null)
     BUILD=$own RANKS=2 MAX=4K SECONDS_EACH=1 scripts/tune.sh >"$work/said" || return 1
