@@ -62,7 +62,7 @@ static bool add_rank(diagnosis *d, const char *text, learn_result *result)
         return true;
     }
     show_call(d, rank, in + strlen(" in "));
-    d->others |= strncmp(in, " in p2p_sendrecv(", 17) != 0;
+    d->others |= strncmp(in, " in p2p_sendrecv(", 17) != 0 && strncmp(in, " in p2p_wait", 12) != 0;
     if (!result->line) learn_note_place(result, d->r->w->e, in);
     note_awaited(d, rank, in);
     d->own = true;
@@ -143,7 +143,8 @@ static void say_mistake(const diagnosis *d, const char *mistake, const char *hea
         learn_add(&broke, "A deadlock: %s. The mistake: %s.", headline,
                   !mistake ? "see above"
                   : !d->others && strncmp(mistake, receives, sizeof receives - 1) == 0
-                      ? "each receives from a rank that sends to another one"
+                      ? "each waits for a message that nobody has sent to it: a send is missing, comes too late, or "
+                        "goes to another rank"
                       : mistake);
     if (strstr(learn_string(&d->shown), "any source") && !d->r->w->e->check->any_source)
         learn_add(&broke, " Here " LEARN_ANY_SOURCE);

@@ -104,6 +104,9 @@ static bool contract(const check_case *c)
                 rank, rank == from ? ", itself" : ", which is neither `from` nor `to`", to);
     if (!messages && !c->count) return true; /* an empty message may be left out */
     if (!messages) return check_fail(c, "nothing", "Rank %d sent nothing; it should have sent %zu bytes.", from, bytes);
+    if (messages != 1)
+        return check_fail(c, "messages", "Rank %d sent %llu messages; one is enough for a buffer of any length.", from,
+                          messages);
     if (there == c->count && there != bytes)
         return check_fail(
             c, "bytes",
@@ -113,9 +116,6 @@ static bool contract(const check_case *c)
     if (there != bytes)
         return check_fail(c, "bytes", "Rank %d sent %llu bytes to rank %d; %zu of type %s are %zu bytes.", from, there,
                           to, c->count, dtype_name(c->dtype), bytes);
-    if (messages != 1)
-        return check_fail(c, "messages", "Rank %d sent %llu messages; one is enough for a buffer of any length.", from,
-                          messages);
     return true;
 }
 

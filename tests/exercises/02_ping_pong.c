@@ -256,6 +256,13 @@ static double fit_about(const check_case *c, double x, double y)
     return xx / xy;
 }
 
+static double mean_y(const check_case *c)
+{
+    double y = 0;
+    for (int i = 0; i < POINTS; i++) y += y_of(c, i) / POINTS;
+    return y;
+}
+
 static double through_zero(const check_case *c)
 {
     return fit_about(c, 0, 0);
@@ -291,6 +298,9 @@ static void judge_fit(const check_case *c)
         key = "intercept";
         means = " That latency is the first measurement. The line need not go through it: it is at y - slope x where "
                 "bytes are 0.";
+    } else if (close_to(rate, bandwidth) && close_to(got + latency, 2 * mean_y(c))) {
+        key = "intercept";
+        means = " That latency is y + slope x; where bytes are 0 the line is at y - slope x.";
     } else if (close_to(rate, through_zero(c))) {
         key = "through_zero";
         means = " That is the slope of a line through 0; the bytes and seconds must be taken relative to their means.";

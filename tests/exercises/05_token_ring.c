@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The test of 05_token_ring: what the token holds where, and that it only ever goes to the right. count is the laps. */
 #include <math.h>
+#include <stdio.h>
 
 #include "exercises/exercises.h"
 #include "tests/exercises/check.h"
@@ -18,7 +19,12 @@ static void add(check_plan *plan, int ranks)
 
 static void cases(check_plan *plan)
 {
-    check_matrix(plan, add);
+    static const int sizes[] = {1, 3, 2, 4, 5, 8}; /* with two ranks one mistake looks like another: not first */
+    for (int strict = 0; strict < 2; strict++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            check_world(plan, sizes[i], strict, NULL);
+            add(plan, sizes[i]);
+        }
 }
 
 static void run(p2p_comm *comm, const check_case *c)
@@ -131,15 +137,20 @@ static void on_the_way(const check_case *c)
 static const char *added_as_if(const check_case *c, double lap)
 {
     int n = c->ranks;
+    static char words[60];
     if (lap == 0) return "as if nobody had added anything";
+    if (lap == 1 && n > 1) return "as if only rank 0 had added, or all others had sent the token on before they added";
     if (lap == n && n == 2) return "as if each rank had added 1, or rank 0 nothing";
-    if (lap == n - 1 && n == 2) return "as if each rank had added rank and not rank + 1, or the last one nothing";
     if (lap == n && n > 1) return "as if each rank had added 1";
     if (lap == n * (n - 1) / 2.0) return "as if each rank had added rank, and not rank + 1";
     if (lap == added(n) - 1) return "as if all had added but rank 0, which adds 1";
     if (lap == added(n) + 1) return "as if rank 0 had added twice, when it sent the token and when it came back";
     if (lap == added(n) - n) return "as if the last rank had not added";
     if (lap == 2 * added(n)) return "as if each rank had added twice";
+    if (n > 1 && fmod(lap, n) == 0 && lap > 0) {
+        snprintf(words, sizeof words, "as if each rank had added %.0f", lap / n);
+        return words;
+    }
     return "";
 }
 

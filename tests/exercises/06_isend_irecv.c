@@ -131,7 +131,7 @@ static bool say_origin(const check_case *c, int rank, bool is_left)
         check_fail(
             c, "reused",
             "Rank %d's %s holds what rank %d should have sent the other way, its %s: both messages of rank %d have the "
-            "same contents. Was one buffer used for both sends, and written to again before the first was waited for?",
+            "same contents. Is one buffer sent both ways, or written to again before its send was waited for?",
             rank, name, source, to_right ? "to_right" : "to_left", source);
         return true;
     }

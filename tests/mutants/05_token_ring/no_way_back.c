@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: right of the last rank is not rank 0.
-// expect: dest 2 is not a rank
+// expect: dest 3 is not a rank
 #include "exercises/exercises.h"
 
 enum { TAG = 1 };
