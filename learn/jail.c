@@ -199,6 +199,18 @@ static bool bind_place(const char *root, const learn_sandbox *box, enum learn_st
     return empty(root, box->scratch, "size=1m,mode=755") && bind(root, box->place, step == LEARN_RUN);
 }
 
+/* What was made to hold the mounts. */
+static bool seal(const char *root, const learn_sandbox *box)
+{
+    const unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV;
+    char *top = learn_format("%s%s", root, box->top), *scratch = learn_format("%s%s", root, box->scratch);
+    bool good = mount(NULL, top, NULL, flags, NULL) == 0 && mount(NULL, scratch, NULL, flags, NULL) == 0 &&
+                mount(NULL, root, NULL, flags, NULL) == 0;
+    free(top);
+    free(scratch);
+    return good;
+}
+
 static bool enter(const char *root, const char *top)
 {
     /* The old root comes to lie on the new one, and is taken away. */
@@ -214,7 +226,7 @@ bool learn_jail(const learn_sandbox *box, enum learn_step step)
                 bind_all(root, learn_system_folders, true) && bind_all(root, learn_system_files, true) &&
                 bind_all(root, learn_devices, false) && bind_proc(root, &box->means) &&
                 empty(root, "/tmp", "size=256m,nr_inodes=4096,mode=1777") && bind_checkout(root, box, step) &&
-                bind_place(root, box, step) && enter(root, box->top);
+                bind_place(root, box, step) && seal(root, box) && enter(root, box->top);
     free(root);
     return good;
 }

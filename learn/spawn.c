@@ -168,11 +168,15 @@ static void follow(const learn_command_line *line, pid_t pid, stream streams[2],
     double until = learn_now() + line->seconds;
     int status = -1, quiet = 0;
     const learn_options *o = line->options;
+    double look_at = 0;
     bool good = true;
     while (listen_to(streams, line->beside)) {
         r->flooded = r->out_bytes + r->err_bytes > LEARN_FLOOD;
         r->late = !r->flooded && learn_now() > until;
-        good = !o || !o->watch || o->watch(o->confine_arg, pid);
+        if (o && o->watch && learn_now() > look_at) {
+            good = o->watch(o->confine_arg, pid);
+            look_at = learn_now() + LOOK_MS * 1e-3;
+        }
         if (r->late || r->flooded || !good || (ended(pid, &status) && ++quiet > 2)) break;
     }
     if (r->late || r->flooded || !good) kill(-pid, SIGKILL);
