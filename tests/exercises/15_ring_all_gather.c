@@ -103,6 +103,14 @@ static bool cut_short(const check_case *c, int rank, int chunk)
                        right, length, rank, made_of_unit(&m, right));
 }
 
+static bool was_added(const check_case *c, int rank, int chunk)
+{
+    size_t begin = ring_begin(c->count, c->ranks, chunk), length = ring_length(c->count, c->ranks, chunk);
+    for (size_t i = begin; i < begin + length; i++)
+        if (check_element(c, rank, "buf", i) != check_value(c, rank, i) + want(c, rank, i)) return false;
+    return length > 0 && rank != chunk;
+}
+
 static bool explain(const check_case *c, int rank, int chunk)
 {
     if (cut_short(c, rank, chunk)) return false;
@@ -112,6 +120,11 @@ static bool explain(const check_case *c, int rank, int chunk)
                           "At the place of chunk %d rank %d has chunk %d. What comes must be written where it belongs: "
                           "do sender and receiver mean the same chunk in each step?",
                           chunk, rank, other);
+    if (whose < 0 && was_added(c, rank, chunk))
+        return check_fail(c, "added",
+                          "Chunk %d on rank %d is the true one added to what was there before: in this half nothing is "
+                          "added, what comes takes the place of what is there.",
+                          chunk, rank);
     if (whose < 0 || whose == chunk) return true;
     if (rank == chunk)
         return check_fail(c, "overwritten",

@@ -161,16 +161,16 @@ static const char *messages_remark(const check_case *c, double mine, double real
     static char text[100];
     if (c->variant == RING && near(mine, 2.0 * c->ranks))
         return " Yours are 2n steps: the last in each half is not needed.";
+    if (c->variant == TREE && !near(mine, 2 * real)) {
+        snprintf(text, sizeof text, " ceil(log2 %d) is %d: 1 must be doubled so often.", c->ranks,
+                 expected_log2_up(c->ranks));
+        return text;
+    }
     if (near(mine, 2 * real))
         return c->variant == RING ? " Yours are twice as many."
                                   : " Yours are twice as many: those it receives are among them.";
     if (near(2 * mine, real)) return " Yours are half as many: one of the two halves.";
     if (c->variant == NAIVE && near(mine, c->ranks)) return " Yours are n: one to itself.";
-    if (c->variant == TREE && !near(mine, real)) {
-        snprintf(text, sizeof text, " ceil(log2 %d) is %d: 1 must be doubled so often.", c->ranks,
-                 expected_log2_up(c->ranks));
-        return text;
-    }
     return "";
 }
 
@@ -191,7 +191,9 @@ static bool bytes(const check_case *c, double real)
                       "%s says that the busiest of %d ranks sends %.0f bytes, %.4g times the buffer; on the network it "
                       "sent %.6g, %.4g times the buffer. %s",
                       names[c->variant], c->ranks, mine, mine / buffer, real, real / buffer,
-                      c->variant != RING ? "Each message is the whole buffer."
+                      c->variant != RING && near(mine, buffer)
+                          ? "That is one message, the whole buffer; there are more."
+                      : c->variant != RING ? "Each message is the whole buffer."
                       : near(mine, floor(real / buffer) * buffer)
                           ? "A step sends one chunk, bytes / n. 2 * (n-1) / n in whole numbers is 1: compute in double."
                           : "A step sends one chunk, bytes / n.");
@@ -210,6 +212,9 @@ static const char *remark(const check_case *c, double mine, double real)
         return "That is bytes times bandwidth; bytes / bandwidth are seconds.";
     if (near(mine, waits * chunk / net->bandwidth + net->latency * 2 * (ranks - 1)) && c->variant == TREE)
         return "That has the latency of as many messages as naive has one after the other.";
+    if (c->variant == RING && near(mine, waits * net->latency + length / net->bandwidth))
+        return "That has the bytes of one buffer; a rank sends 2(n-1) chunks one after the other, 2(n-1)/n of a "
+               "buffer.";
     if (near(mine, real * 1e6) || near(mine, real * 1e3))
         return near(mine, real * 1e6) ? "The result is to be in seconds, not in microseconds."
                                       : "The result is to be in seconds, not in milliseconds.";
@@ -259,6 +264,8 @@ static const char *break_even_remark(const check_case *c, double mine, double re
         return "That is where the ring becomes quicker than naive's bytes; the tree has 2 * rounds messages.";
     if (mine == 0)
         return "The ring has more messages one after the other than the tree, so for short buffers it is slower.";
+    if (mine < 1e-3 * real || mine > 1e3 * real)
+        return "Yours is in no way a length: which seconds, divided by which seconds a byte?";
     snprintf(text, sizeof text, "Yours is %.4g times what it should be.", mine / real);
     return text;
 }

@@ -125,8 +125,19 @@ static bool close_enough(const check_case *c)
 
 /* ---- In learn: what a wrong step is made of. Three things can be wrong: what is combined, how, and what becomes of it. ---- */
 
-enum what { GRADIENT, NO_TWO, NO_X, NEITHER, LOSS, Y_ALONE, WHATS };
-enum how { AS_ASKED, ALWAYS_SUM, ALWAYS_MEAN, DIVIDED_TWICE, DIVIDED_ONCE_MORE, OWN, OWN_BUT_RANK_0, OF_RANK_0, HOWS };
+enum what { GRADIENT, NO_TWO, NO_X, NEITHER, LOSS, Y_ALONE, BY_X, WHATS };
+enum how {
+    AS_ASKED,
+    ALWAYS_SUM,
+    ALWAYS_MEAN,
+    DIVIDED_TWICE,
+    DIVIDED_ONCE_MORE,
+    OWN,
+    OWN_BUT_RANK_0,
+    OF_RANK_0,
+    AGAIN,
+    HOWS
+};
 enum then { SUBTRACTED, ADDED, WITHOUT_RATE, OF_W, THENS };
 
 static const char *const whats[WHATS] = {
@@ -135,6 +146,7 @@ static const char *const whats[WHATS] = {
     [NO_X] = "the factor x is missing in the gradient",
     [NEITHER] = "the factor 2 x is missing in the gradient",
     [LOSS] = "the losses were combined, (w x - y)^2, not the gradients",
+    [BY_X] = "that is the derivative by x, 2 w (w x - y); by w it is 2 x (w x - y)",
     [Y_ALONE] = "y is not multiplied by x: the gradient is 2 x (w x - y), and this is 2 x w x - y"};
 static const char *const hows[HOWS] = {
     [AS_ASKED] = "",
@@ -145,6 +157,7 @@ static const char *const hows[HOWS] = {
         "the step is 1/%d of what it should be, with OP_SUM and with OP_MEAN: only OP_MEAN divides, and "
         "does so already",
     [OWN] = "followed its own gradient, %.4g; those of the other ranks are not in it. Combined with %s it is %.4g",
+    [AGAIN] = "the gradients were combined twice: what is the sum already was added up again",
     [OWN_BUT_RANK_0] =
         "followed its own gradient, %.4g; those of the other ranks are not in it, only rank 0 has them. Combined "
         "with %s it is %.4g",
@@ -166,6 +179,7 @@ static double part_of(const check_case *c, int rank, enum what what)
     case NO_X: return 2 * error;
     case NEITHER: return error;
     case LOSS: return error * error;
+    case BY_X: return 2 * start * error;
     case Y_ALONE: return 2 * x * start * x - y;
     default: return 2 * x * error;
     }
@@ -184,6 +198,7 @@ static double whole_of(const check_case *c, int rank, enum op op, enum what what
     case OWN: return part_of(c, rank, what);
     case OWN_BUT_RANK_0: return rank ? part_of(c, rank, what) : asked;
     case OF_RANK_0: return part_of(c, 0, what);
+    case AGAIN: return op == OP_MEAN ? asked : asked * n;
     default: return asked;
     }
 }
@@ -220,7 +235,8 @@ static int first_wrong(const check_case *c)
 
 static const char *key_of(enum what what, enum how how, enum then then)
 {
-    static const char *const keys[HOWS] = {"", "op", "op", "divided_twice", "divided_twice", "local", "local", "local"};
+    static const char *const keys[HOWS] = {"",      "op",    "op",    "divided_twice", "divided_twice",
+                                           "local", "local", "local", "again"};
     if (then == OF_W) return "weights";
     if (then) return then == ADDED ? "uphill" : "rate";
     if (how) return keys[how];
@@ -245,8 +261,10 @@ static void say(const check_case *c, enum what what, enum how how, enum then the
         snprintf(combination, sizeof combination, "%s", hows[how]);
     snprintf(text, sizeof text, "%s%s%s%s%s", whats[what], *whats[what] && how ? "; " : "", combination,
              (what || how) && then ? "; " : "", thens[then]);
-    bool doing = (!what && (how == ALWAYS_SUM || how == ALWAYS_MEAN || how >= OWN)) || (!what && !how && then == ADDED);
-    check_fail(c, key_of(what, how, then), "Rank %d%s %s.", rank, doing ? "" : ":", text);
+    const char * or = what == NO_TWO && !how && c->ranks == 2 ? ", or the step was divided by the 2 ranks" : "";
+    bool doing = (!what && (how == ALWAYS_SUM || how == ALWAYS_MEAN || (how >= OWN && how <= OF_RANK_0))) ||
+                 (!what && !how && then == ADDED);
+    check_fail(c, key_of(what, how, then), "Rank %d%s %s%s.", rank, doing ? "" : ":", text, or);
 }
 
 /* The explanation with the fewest mistakes that fits all that the probes have found. */

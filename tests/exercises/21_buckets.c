@@ -172,12 +172,14 @@ static bool say_wrong(const check_case *c, int rank, const char *name, size_t t)
     made_of m = {c, rank, of, name, 0, lengths[t], DTYPE_F32, OP_MEAN, part};
     snprintf(of, sizeof of, "In tensor %zu, ", t);
     tensor_judged = t;
+    size_t bytes = lengths[t] * sizeof(float), bucket = buckets[c->variant];
     if (c->ranks > 1 && is_own(c, rank, name, t))
         return check_fail(
             c, "untouched",
             "On rank %d, %s (%zu floats; tensors are 0 to %d) is as it was before: it was never reduced, or "
-            "not copied back.",
-            rank, name, lengths[t], TENSORS - 1);
+            "not copied back.%s",
+            rank, name, lengths[t], TENSORS - 1,
+            bucket && bytes > bucket ? " It is larger than a bucket: it goes by itself." : "");
     if (is_others(c, rank, name, t, &other))
         return check_fail(c, "values",
                           "On rank %d, %s has what belongs to tensor %zu: it was not copied back from the place it was "

@@ -73,7 +73,7 @@ static void run_share(p2p_comm *comm, const check_case *c)
 static my_score score_of(const check_case *c, int rank)
 {
     double many = (double)c->count, more = many > 1 ? rank + 1 : 0;
-    return (my_score){.loss = many * (100 + check_value(c, rank, 0)) + more,
+    return (my_score){.loss = many * (100 + check_value(c, rank, 0)) + more / 4,
                       .correct = (int64_t)(many * (200 + check_value(c, rank, 1)) + more),
                       .total = (int64_t)(many * (400 + check_value(c, rank, 2)) + more)};
 }
@@ -173,12 +173,20 @@ static size_t count_score(const check_case *c, int rank)
 static void explain_score(const check_case *c, int rank, size_t i)
 {
     double got = check_element(c, rank, "score", i), right = want_score(c, rank, i), own = score_number(c, rank, i);
-    if (got == own && c->ranks > 1)
+    double largest = own;
+    for (int q = 0; q < c->ranks; q++) largest = fmax(largest, score_number(c, q, i));
+    if (got == largest && c->ranks > 1 && check_element(c, c->ranks - 1, "score", i) == check_element(c, 0, "score", i))
+        check_also(c, "It is the largest of the ranks' numbers, not their sum.");
+    else if (got == own && c->ranks > 1)
         check_also(c, "It is rank %d's own.", rank);
     else if (fabs(got - right / c->ranks) <= 1e-9 * fabs(right))
         check_also(c, "It was divided by the number of ranks: OP_MEAN, or a division.");
     else if (fabs(got - right / want_score(c, rank, 2)) <= 1e-9)
         check_also(c, "It was divided by the number of images: that is for the caller to do.");
+    else if (i == 0 && got == floor(got) && fabs(got - right) < c->ranks)
+        check_also(c, "It is a whole number: the loss is a double, all the way.");
+    else if (right != 0 && got / right == floor(got / right))
+        check_also(c, "It is %.0f times what it should be: added up again.", got / right);
     else if (fabs(got - right) <= 1e-6 * fabs(right))
         check_also(c, "The first seven digits are right: a float has no more. Counts travel as DTYPE_I64, the loss as "
                       "DTYPE_F64.");

@@ -311,6 +311,7 @@ static inline bool made_of_all_left(const made_of *m, size_t from, double add)
 static inline const char *made_of_unit(const made_of *m, size_t right)
 {
     size_t element = dtype_size(m->dtype);
+    if (m->length < MADE_OF_LEAST) return ""; /* too short to tell */
     if (element > 1 && right == m->length / element)
         return " That is one byte for each element: lengths of messages, and memcpy's, are in bytes, count * "
                "dtype_size(dtype).";

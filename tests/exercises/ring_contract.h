@@ -92,8 +92,17 @@ static inline void ring_also_steps(const check_case *c, int laps)
         if (rank && check_sent(c, rank).messages_sent != made) same = false;
         made = check_sent(c, rank).messages_sent;
     }
-    if (c->ranks == 1 || !same || made == steps) return;
-    if (!made)
+    size_t element = dtype_size(c->dtype);
+    if (c->ranks == 1 || !same) return;
+    if (check_traffic(c, 0, 0).messages_sent)
+        check_also(c, "Rank 0 sent to itself: its right-hand neighbour is (rank + 1) %% size.");
+    else if (made == steps && element > 1 && check_sent(c, 0).bytes_sent && c->count % (size_t)c->ranks == 0 &&
+             check_sent(c, 0).bytes_sent == (size_t)steps * (c->count / (size_t)c->ranks))
+        check_also(c, "Each rank sent one byte for each element: lengths are in bytes, and an element has %zu.",
+                   element);
+    else if (made == steps)
+        return;
+    else if (!made)
         check_also(c, "No rank has sent anything%s.",
                    c->count < (size_t)c->ranks
                        ? ": with fewer elements than ranks there are chunks of one element, and "
