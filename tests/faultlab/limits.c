@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void limit(int what, rlim_t most)
+static void limit(unsigned what, rlim_t most)
 {
     if (setrlimit(what, &(struct rlimit){most, most}) != 0) _exit(125);
 }
