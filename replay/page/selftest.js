@@ -60,10 +60,10 @@ function walk(most) {
   return { stops: forth.length - 1, changes, same };
 }
 
-/* Pixels by which something sticks out of the window; the table and code boxes scroll by themselves. */
+/* Whole pixels by which something sticks out of the window; the table and code boxes scroll by themselves. */
 function sticksOut() {
   const boxes = [...document.querySelectorAll('header *, footer *, .view, aside, section')];
-  return Math.ceil(Math.max(0, ...boxes.map((box) => box.getBoundingClientRect().right - innerWidth)));
+  return Math.round(Math.max(0, ...boxes.map((box) => box.getBoundingClientRect().right - innerWidth)));
 }
 
 function selftest() {
