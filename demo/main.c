@@ -24,7 +24,8 @@ static const struct {
 typedef struct {
     demo d;
     int which;
-    enum speed speed;
+    const char *ranks, *speed; /* as they were given, or NULL */
+    enum speed pace;
     bool by_key;
 } settings;
 
@@ -46,22 +47,28 @@ static int read_ranks(const char *text, struct argp_state *state)
     return (int)ranks;
 }
 
-/* What make was told; options win. */
-static void read_environment(settings *s, struct argp_state *state)
+/* What make was told, or NULL. */
+static const char *variable(const char *name)
 {
-    const char *speed = getenv("SPEED"), *ranks = getenv("RANKS"), *step = getenv("STEP");
-    if (speed && *speed) s->speed = read_speed(speed, state);
-    if (ranks && *ranks) s->d.ranks = read_ranks(ranks, state);
-    s->by_key = step && *step && strcmp(step, "0") != 0;
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static void read_environment(settings *s)
+{
+    const char *step = variable("STEP");
+    s->ranks = variable("RANKS");
+    s->speed = variable("SPEED");
+    s->by_key = step && strcmp(step, "0") != 0;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     settings *s = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: read_environment(s, state); return 0;
-    case 'n': s->d.ranks = read_ranks(arg, state); return 0;
-    case 's': s->speed = read_speed(arg, state); return 0;
+    case ARGP_KEY_INIT: read_environment(s); return 0; /* options win */
+    case 'n': s->ranks = arg; return 0;
+    case 's': s->speed = arg; return 0;
     case 'k': s->by_key = true; return 0;
     case ARGP_KEY_ARG:
         for (int i = 0; i < (int)(sizeof demos / sizeof *demos); i++)
@@ -70,6 +77,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (s->which < 0) argp_error(state, "which demo? ring, naive, race, deadlock or train");
+        if (s->ranks) s->d.ranks = read_ranks(s->ranks, state);
+        if (s->speed) s->pace = read_speed(s->speed, state);
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -114,12 +123,12 @@ int main(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    static settings s = {.which = -1, .speed = SPEED_NORMAL};
+    static settings s = {.which = -1, .pace = SPEED_NORMAL};
     p2p__cli_parse(&parser, argc, argv, 0, &s);
     s.d.name = demos[s.which].name;
     s.d.live = screen_live();
     find_build(&s.d);
-    screen_open(s.speed, s.by_key);
+    screen_open(s.pace, s.by_key);
     int status = demos[s.which].run(&s.d);
     screen_close();
     return status;

@@ -26,6 +26,7 @@ enum {
     TOP = 3,
     MOST_RANKS = 8,
     KINDS = 4,
+    STEPS = 60,
     LOOK_MS = 150
 };
 
@@ -151,7 +152,8 @@ static void draw_key(int y)
 static void draw(const metrics *m, int ranks)
 {
     screen_clear();
-    screen_put(2, 0, STYLE_STRONG, "training on %d ranks: step %d, %.0f images/s", ranks, m->steps, m->images_per_s);
+    screen_put(2, 0, STYLE_STRONG, "training on %d %s: step %d, %.0f images/s", ranks, ranks == 1 ? "rank" : "ranks",
+               m->steps, m->images_per_s);
     draw_loss(m);
     draw_accuracy(m);
     screen_put(2, 16, STYLE_STRONG, "the last step");
@@ -199,8 +201,9 @@ static void show_ranks(const demo *d, const replay_trace *t)
 
 static pid_t start(const demo *d, const char *program, const char *out, int ranks)
 {
-    char number[12], log[3300], trace[3300];
+    char number[12], steps[12], log[3300], trace[3300];
     snprintf(number, sizeof number, "%d", ranks);
+    snprintf(steps, sizeof steps, "%d", STEPS);
     snprintf(log, sizeof log, "%s/train.log", d->folder);
     snprintf(trace, sizeof trace, "%s/train.json", d->folder);
     fflush(stdout);
@@ -211,7 +214,7 @@ static pid_t start(const demo *d, const char *program, const char *out, int rank
     if (nothing >= 0) dup2(nothing, STDIN_FILENO);
     if (fd >= 0) dup2(fd, STDOUT_FILENO), dup2(fd, STDERR_FILENO);
     setenv("PAIRWISE_TRACE", trace, 1);
-    execl(program, program, "--ranks", number, "--model", "resnet20", "--steps", "60", "--out", out, "--overwrite",
+    execl(program, program, "--ranks", number, "--model", "resnet20", "--steps", steps, "--out", out, "--overwrite",
           "--quiet", (char *)NULL);
     _exit(127);
 }
@@ -263,6 +266,7 @@ int demo_train(demo *d)
     snprintf(path, sizeof path, "%s/metrics.jsonl", out);
     mkdir(d->folder, 0777);
     unlink(path);
+    if (!d->live) printf("resnet20 trains %d steps on %d %s\n", STEPS, ranks, ranks == 1 ? "rank" : "ranks");
     pid_t pid = start(d, program, out, ranks);
     int status = pid > 0 ? watch(d, pid, path, ranks, &m) : 1;
     if (status) {
@@ -272,7 +276,8 @@ int demo_train(demo *d)
         return 1;
     }
     if (!d->live && m.steps) printf("loss %.3f, after %d steps %.3f\n", m.loss[0], m.steps, m.loss[m.steps - 1]);
-    for (int i = 0; !d->live && i < m.epochs; i++) printf("accuracy %.1f%%\n", 100 * m.accuracy[i]);
+    for (int i = 0; !d->live && i < m.epochs; i++)
+        printf("accuracy %s training: %.1f%%\n", i ? "after" : "before", 100 * m.accuracy[i]);
     show_trace(d);
     return 0;
 }

@@ -91,8 +91,11 @@ const learn_exercise *learn_find(const char *text, learn_text *why)
         learn_add(why, "\"%s\" could be ", text);
         list(why, text, best);
     } else {
-        learn_add(why, "there is no exercise \"%s\"; there is ", text);
-        list(why, "_", 0);
+        learn_text all_names = {0};
+        learn_add(&all_names, "there is no exercise \"%s\"; there is ", text);
+        list(&all_names, "_", 0);
+        learn_add_wrapped(why, learn_string(&all_names), 2, 80);
+        learn_text_free(&all_names);
     }
     return NULL;
 }

@@ -23,6 +23,17 @@ static char *folder_for_old(const learn_exercise *e)
     return folder;
 }
 
+static bool is_stub(const learn_exercise *e, const char *file, const char *text, size_t bytes)
+{
+    learn_text why = {0};
+    char *stub = learn_stub(e, file, &why);
+    bool same = stub && strlen(stub) == bytes && memcmp(text, stub, bytes) == 0;
+    free(stub);
+    learn_text_free(&why);
+    return same;
+}
+
+/* A file that is missing or the stub already is no work. */
 static bool keep(const learn_exercise *e, const char *file, const char *folder)
 {
     char from[LEARN_PATH];
@@ -30,7 +41,7 @@ static bool keep(const learn_exercise *e, const char *file, const char *folder)
     char *to = learn_format("%s/%s", folder, file),
          *text = learn_read_file(learn_path(from, "exercises", e, file), &bytes);
     bool good = text || errno == ENOENT;
-    if (text) good = learn_make_folder(folder) && learn_write_file(to, text, bytes);
+    if (text && !is_stub(e, file, text, bytes)) good = learn_make_folder(folder) && learn_write_file(to, text, bytes);
     if (!good)
         fprintf(stderr, "learn reset: %s cannot be kept as %s: %s; nothing is changed\n", from, to, strerror(errno));
     free(text);
@@ -74,7 +85,10 @@ int learn_command_reset(int argc, char **argv)
     if (!learn_called(argc, argv, &usage, &call)) return 2;
     char *folder = folder_for_old(call.e);
     bool good = reset(call.e, folder);
-    if (good) printf("%s: the stub is back; your work is in %s\n", call.e->name, folder);
+    if (good && access(folder, F_OK) == 0)
+        printf("%s: the stub is back; your work is in %s\n", call.e->name, folder);
+    else if (good)
+        printf("%s: the stub is back; there was nothing of yours to keep\n", call.e->name);
     free(folder);
     return good ? 0 : 1;
 }

@@ -126,8 +126,8 @@ static int debug(const learn_exercise *e, const learn_place *place, int rank)
     check_plan_make(&plan, e->check, 0, 0);
     const check_world_plan *world = &plan.worlds[place->world];
     if (rank < 0 || rank >= world->ranks) {
-        fprintf(stderr, "learn debug: RANK=%d, but this case has %d ranks: 0 to %d\n", rank, world->ranks,
-                world->ranks - 1);
+        fprintf(stderr, "learn debug: RANK=%d, but this case has %d %s: 0 to %d\n", rank, world->ranks,
+                world->ranks == 1 ? "rank" : "ranks", world->ranks - 1);
         return 2;
     }
     char *work = work_of(e), *program = learn_format("%s/ranks", work);

@@ -55,11 +55,11 @@ static const char text[] =
     "  launch -n 2 --strict ./exchange\n"
     "  launch -n 2 --wrap \"valgrind -q\" ./exchange\n\n"
     "Exit status: 0 all ranks did well; that of the first rank that failed, or 128 + its signal; 1 for a "
-    "communication\n"
-    "error or a deadlock; 2 called wrongly; 124 time limit; 127 PROGRAM cannot be started; 130, 143 interrupted.\n\n"
+    "communication error or a deadlock; 2 called wrongly; 124 time limit; 127 PROGRAM cannot be started; 130, 143 "
+    "interrupted.\n\n"
     "Environment: PAIRWISE_STRICT, PAIRWISE_TIMEOUT, PAIRWISE_EAGER, PAIRWISE_UNEXP_MAX, PAIRWISE_SNDBUF, "
-    "PAIRWISE_DEBUG,\n"
-    "PAIRWISE_CRC, PAIRWISE_WORLD, PAIRWISE_NETWORK, PAIRWISE_CHECK, PAIRWISE_TRACE, PAIRWISE_TRACE_ROOM; see the "
+    "PAIRWISE_DEBUG, PAIRWISE_CRC, PAIRWISE_WORLD, PAIRWISE_NETWORK, PAIRWISE_CHECK, PAIRWISE_TRACE, "
+    "PAIRWISE_TRACE_ROOM; see the "
     "README.";
 
 typedef struct {

@@ -96,14 +96,17 @@ explain() {
     fi
 }
 
-purpose=${1:?usage: setup.sh PURPOSE}
+purpose=${1:-}
+[ -n "$purpose" ] || { echo "setup.sh: which purpose? build, train, test, lint, test-all, plots, test-long or check" >&2; exit 2; }
 if [ "$purpose" = check ]; then
     for purpose in build train test lint test-all plots test-long; do
-        echo "$purpose: $(missing $purpose)"
+        packages=$(missing $purpose)
+        echo "$purpose: ${packages:-nothing is missing}"
     done
     exit 0
 fi
 
+needs "$purpose" >/dev/null || exit 2
 mkdir -p build
 log=build/setup.log
 packages=$(missing "$purpose")

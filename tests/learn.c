@@ -146,7 +146,7 @@ Test(learn, exercises_are_found_by_number_name_or_part)
     finds("hello", "00_hello");
     finds_none("ring",
                "\"ring\" could be 05_token_ring, 14_ring_reduce_scatter, 15_ring_all_gather, 16_ring_all_reduce");
-    finds_none("99", "there is no exercise \"99\"; there is 00_hello, ");
+    finds_none("99", "there is no exercise \"99\"; there is 00_hello, 01_send_recv, 02_ping_pong,\n  03_deadlock, ");
     finds_none("", "there is no exercise \"\"");
     finds_none("../08_broadcast", "there is no exercise");
 }

@@ -201,6 +201,13 @@ Test(learn_commands, reset_keeps_what_was_there)
     says(0, "LC_ALL=C sort .learn/old/08_broadcast/*/broadcast.c", "1\n2\n3\n");
 }
 
+Test(learn_commands, reset_says_that_there_was_no_work_to_keep)
+{
+    says(0, "$L reset 08", "nothing of yours");
+    says(0, "rm exercises/08_broadcast/broadcast.c; $L reset 08", "nothing of yours");
+    ends_with(0, "test ! -e .learn/old");
+}
+
 Test(learn_commands, reset_changes_nothing_if_it_cannot_keep)
 {
     refuses(1, SOLVE_08 "mkdir .learn; echo >.learn/old; $L reset 08", "nothing is changed");

@@ -39,6 +39,7 @@ check "demo-deadlock in plain text" plain deadlock "deadlock: ranks 0, 3, 2 and 
 check "RANKS, SPEED and STEP from the environment" env RANKS=5 SPEED=fast STEP=1 timeout 60 "$D" ring
 check "too many ranks: status 2" status 2 "$D" ring --ranks 99
 check "called wrongly: status 2" status 2 "$D" nonsense
+check "a speed that there is not is named" says "demo: the speed is slow, normal or fast" env SPEED=x "$D" ring
 if have script; then
     for name in ring naive race deadlock; do
         check "demo-$name on a terminal, under a minute" under_a_minute "$name"
