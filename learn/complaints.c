@@ -104,8 +104,10 @@ void learn_does_not_link(const learn_spawned *done, learn_result *result)
         int length = (int)strcspn(name, "'\n");
         learn_add(&broke, "There is no function %.*s: ", length, name);
         learn_add(&broke, "%s",
-                  learn_has_prefix(name, "my_") ? "it is for you to write, with this very name."
-                                                : "is it spelled right?");
+                  learn_has_prefix(name, "my_")
+                      ? "your code calls it, and neither your file nor what is linked with it "
+                        "in this exercise has it. Is it of another exercise?"
+                      : "is it spelled right?");
     } else if (second) {
         const char *name = second + sizeof twice - 1;
         learn_add(&broke, "%.*s is there twice: give yours another name, or make it static.", (int)strcspn(name, "'\n"),

@@ -123,6 +123,7 @@ const check_exercise check_13_recursive_doubling = {.name = "13_recursive_doubli
                                                     .idea = "the butterfly: an all-reduce in log2 n rounds, any n",
                                                     .call = "my_doubling_all_reduce",
                                                     .files = files,
+                                                    .hands_on_errors = true,
                                                     .library = CHECK_LIBRARY_P2P,
                                                     .cases = cases,
                                                     .run = run,

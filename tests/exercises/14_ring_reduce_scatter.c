@@ -186,6 +186,7 @@ const check_exercise check_14_ring_reduce_scatter = {
     .idea = "the first half of the ring: each rank completes one chunk",
     .call = "my_ring_reduce_scatter",
     .files = files,
+    .hands_on_errors = true,
     .library = CHECK_LIBRARY_P2P,
     .cases = cases,
     .run = run,

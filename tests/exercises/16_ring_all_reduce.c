@@ -80,6 +80,7 @@ const check_exercise check_16_ring_all_reduce = {
     .idea = "the ring: each rank sends less than twice the buffer, however many ranks",
     .call = "my_ring_all_reduce",
     .files = files,
+    .hands_on_errors = true,
     .uses = uses,
     .library = CHECK_LIBRARY_P2P,
     .cases = cases,

@@ -17,12 +17,28 @@
 #define REDUCE_RATE 1e15
 #define NETWORK "latency=10us,bandwidth=1G" EXPECTED_REDUCE
 
-enum { LAYERS = 6, STRIDE = 100000, CHUNK = 2500 }; /* floats a rank of each layer */
-enum { BALANCED, SLOW_COMPUTER, SLOW_NETWORK };     /* variants: what a layer's backward takes */
+enum { MOST = 64, STRIDE = 100000 }; /* layers; a layer's test data */
+enum {
+    BALANCED,
+    SLOW_COMPUTER,
+    SLOW_NETWORK,
+    DEEP
+}; /* variants: what a layer's backward takes; as many layers as may be */
 
-static const double computing_s[] = {120e-6, 400e-6, 30e-6};
+static const double computing_s[] = {120e-6, 400e-6, 30e-6, 120e-6};
 static const char *const words[] = {"computing and sending take about as long", "computing takes longer",
-                                    "sending takes longer"};
+                                    "sending takes longer", "64 layers"};
+
+static size_t layers_of(const check_case *c)
+{
+    return c->variant == DEEP ? MOST : 6;
+}
+
+/* Floats a rank of each layer. */
+static size_t chunk_of(const check_case *c)
+{
+    return c->variant == DEEP ? 10 : 2500;
+}
 
 static void cases(check_plan *plan)
 {
@@ -31,6 +47,8 @@ static void cases(check_plan *plan)
         check_world(plan, ranks[i], false, i < 5 ? NETWORK : NULL);
         for (int k = 0; k < 3; k++) check_add(plan, (check_case){.variant = k, .what = words[k], .dtype = DTYPE_F32});
     }
+    check_world(plan, 2, false, NULL);
+    check_add(plan, (check_case){.variant = DEEP, .what = words[DEEP], .dtype = DTYPE_F32});
     check_world(plan, 4, true, NULL);
     check_add(plan, (check_case){.variant = 0, .what = "six layers", .dtype = DTYPE_F32});
 }
@@ -40,20 +58,20 @@ static void cases(check_plan *plan)
 typedef struct {
     p2p_comm *comm;
     const check_case *c;
-    double order[2 * LAYERS]; /* of the calls of backward */
-    double idle[2 * LAYERS];  /* seconds before each of them, since the one before */
-    double ended;             /* the last one */
+    double order[2 * MOST]; /* of the calls of backward */
+    double idle[2 * MOST];  /* seconds before each of them, since the one before */
+    double ended;           /* the last one */
     size_t calls;
 } network_self;
 
 static void backward(const my_model *model, size_t layer)
 {
     network_self *self = model->self;
-    if (self->calls < 2 * LAYERS) {
+    if (self->calls < 2 * MOST) {
         self->idle[self->calls] = self->calls ? p2p_time(self->comm) - self->ended : 0;
         self->order[self->calls++] = (double)layer;
     }
-    for (size_t i = 0; layer < LAYERS && i < model->counts[layer]; i++)
+    for (size_t i = 0; layer < layers_of(self->c) && i < model->counts[layer]; i++)
         model->gradients[layer][i] = (float)check_value(self->c, p2p_rank(self->comm), layer * STRIDE + i);
     p2p_layer_compute(self->comm, (size_t)(computing_s[self->c->variant] * REDUCE_RATE));
     self->ended = p2p_time(self->comm);
@@ -61,19 +79,20 @@ static void backward(const my_model *model, size_t layer)
 
 static void run(p2p_comm *comm, const check_case *c)
 {
-    float *gradients[LAYERS];
-    size_t counts[LAYERS];
+    float *gradients[MOST];
+    size_t counts[MOST];
     network_self self = {.comm = comm, .c = c};
     char name[40];
-    for (size_t l = 0; l < LAYERS; l++) {
-        counts[l] = CHUNK * (size_t)p2p_size(comm);
+    for (size_t l = 0; l < layers_of(c); l++) {
+        counts[l] = chunk_of(c) * (size_t)p2p_size(comm);
         gradients[l] = check_buffer(c, -1, counts[l], DTYPE_F32);
     }
-    my_model model = {.layers = LAYERS, .backward = backward, .gradients = gradients, .counts = counts, .self = &self};
+    my_model model = {
+        .layers = layers_of(c), .backward = backward, .gradients = gradients, .counts = counts, .self = &self};
     check_returned(c, my_overlapped_backward(comm, &model));
     check_report(c, "layers computed", self.order, self.calls, DTYPE_F64);
     check_report(c, "idle", self.idle, self.calls, DTYPE_F64);
-    for (size_t l = 0; l < LAYERS; l++) {
+    for (size_t l = 0; l < layers_of(c); l++) {
         snprintf(name, sizeof name, "gradient of layer %zu", l);
         check_report(c, name, gradients[l], counts[l], DTYPE_F32);
     }
@@ -85,16 +104,16 @@ static bool order(const check_case *c)
 {
     for (int rank = 0; rank < c->ranks; rank++) {
         size_t calls = check_elements(c, rank, "layers computed");
-        for (size_t i = 0; i < LAYERS; i++)
-            if (i >= calls || check_element(c, rank, "layers computed", i) != (double)(LAYERS - 1 - i))
+        for (size_t i = 0; i < layers_of(c); i++)
+            if (i >= calls || check_element(c, rank, "layers computed", i) != (double)(layers_of(c) - 1 - i))
                 return check_fail(
                     c, "order",
-                    "Rank %d computed %zu layers, and not in the order 5, 4, 3, 2, 1, 0: backward begins at "
+                    "Rank %d computed %zu layers, and not in the order %zu, %zu, ..., 0: backward begins at "
                     "the last layer, and each layer needs the one behind it.",
-                    rank, calls);
-        if (calls > LAYERS)
-            return check_fail(c, "order", "Rank %d called backward %zu times; there are %d layers.", rank, calls,
-                              LAYERS);
+                    rank, calls, layers_of(c) - 1, layers_of(c) - 2);
+        if (calls > layers_of(c))
+            return check_fail(c, "order", "Rank %d called backward %zu times; there are %zu layers.", rank, calls,
+                              layers_of(c));
     }
     return true;
 }
@@ -123,7 +142,7 @@ static const char *name_of(char name[40], size_t layer)
 static size_t first_wrong(const check_case *c, int rank, size_t layer)
 {
     char name[40];
-    size_t i = 0, count = CHUNK * (size_t)c->ranks;
+    size_t i = 0, count = chunk_of(c) * (size_t)c->ranks;
     name_of(name, layer);
     while (i < count && fabs(check_element(c, rank, name, i) - mean(c, layer, i)) <= 1e-4) i++;
     return i;
@@ -133,7 +152,7 @@ static bool is_own(const check_case *c, int rank, size_t layer)
 {
     char name[40];
     name_of(name, layer);
-    for (size_t i = 0; i < CHUNK * (size_t)c->ranks; i++)
+    for (size_t i = 0; i < chunk_of(c) * (size_t)c->ranks; i++)
         if (check_element(c, rank, name, i) != check_value(c, rank, layer * STRIDE + i)) return false;
     return c->ranks > 1;
 }
@@ -143,7 +162,7 @@ static bool is_mixed_up(const check_case *c, int rank, size_t layer, size_t *oth
 {
     char name[40];
     name_of(name, layer);
-    for (*other = 0; *other < LAYERS; ++*other) {
+    for (*other = 0; *other < layers_of(c); ++*other) {
         size_t i = 0;
         for (; i < 10; i++) {
             double sum = 0;
@@ -183,7 +202,7 @@ static void explain(const check_case *c, int rank, size_t layer)
 {
     char name[40], of[40];
     size_t other, wrong = first_wrong(c, rank, layer);
-    made_of m = {c, rank, of, name, 0, CHUNK * (size_t)c->ranks, DTYPE_F32, OP_MEAN, part};
+    made_of m = {c, rank, of, name, 0, chunk_of(c) * (size_t)c->ranks, DTYPE_F32, OP_MEAN, part};
     snprintf(of, sizeof of, "In layer %zu, ", layer);
     name_of(name, layer);
     layer_judged = layer;
@@ -217,12 +236,12 @@ static bool values(const check_case *c)
 {
     int wrong_rank = -1;
     size_t wrong_layer = 0;
-    for (size_t l = 0; l < LAYERS; l++)
+    for (size_t l = 0; l < layers_of(c); l++)
         for (int rank = 0; rank < c->ranks; rank++) {
-            if (first_wrong(c, rank, l) == CHUNK * (size_t)c->ranks) continue;
+            if (first_wrong(c, rank, l) == chunk_of(c) * (size_t)c->ranks) continue;
             bool own = is_own(c, rank, l);
             if (wrong_rank < 0 || own) wrong_rank = rank, wrong_layer = l;
-            if (own) l = LAYERS - 1, rank = c->ranks;
+            if (own) l = layers_of(c) - 1, rank = c->ranks;
         }
     if (wrong_rank >= 0) explain(c, wrong_rank, wrong_layer);
     return wrong_rank < 0;
@@ -230,14 +249,14 @@ static bool values(const check_case *c)
 
 static double ring_s(const check_case *c)
 {
-    return 2.0 * (c->ranks - 1) * (LATENCY_S + CHUNK * sizeof(float) / BANDWIDTH);
+    return 2.0 * (c->ranks - 1) * (LATENCY_S + (double)(chunk_of(c) * sizeof(float)) / BANDWIDTH);
 }
 
 /* All-reduces follow one another: each begins when its gradient is there and the one before has ended. */
 static double overlapped_s(const check_case *c)
 {
     double computed = 0, reduced = 0;
-    for (int l = 0; l < LAYERS; l++) {
+    for (size_t l = 0; l < layers_of(c); l++) {
         computed += computing_s[c->variant];
         reduced = fmax(reduced, computed) + ring_s(c);
     }
@@ -247,18 +266,18 @@ static double overlapped_s(const check_case *c)
 static void time_of(const check_case *c)
 {
     double took = expected_seconds(c), right = overlapped_s(c);
-    double plain = LAYERS * (computing_s[c->variant] + ring_s(c));
+    double plain = (double)layers_of(c) * (computing_s[c->variant] + ring_s(c));
     if (took <= 1.02 * right) return;
     char text[200] = "Somewhere it waits though there is something left to compute.";
     const char *means = text;
-    for (size_t i = 1; i < LAYERS; i++) {
+    for (size_t i = 1; i < layers_of(c); i++) {
         double idle = check_element(c, 0, "idle", i);
         if (!(idle > 1e-6)) continue;
         snprintf(text, sizeof text,
                  "Somewhere it waits though there is something left to compute: rank 0 first between layer %zu and "
                  "layer %zu, "
                  "%.0f us.",
-                 LAYERS - i, LAYERS - i - 1, 1e6 * idle);
+                 layers_of(c) - i, layers_of(c) - i - 1, 1e6 * idle);
         break;
     }
     if (means == text && !strchr(text, ':'))
@@ -269,12 +288,12 @@ static void time_of(const check_case *c)
     if (took >= 0.98 * plain)
         means =
             "That is as long as one after the other: it waits for each all-reduce before the next layer is computed.";
-    check_fail(
-        c, "no_overlap",
-        "It took %.0f us. Computing %d layers takes %d x %.0f us, and reducing them %d x %.0f us; one after the other "
-        "that is %.0f us, at the same time %.0f us. %s",
-        1e6 * took, LAYERS, LAYERS, 1e6 * computing_s[c->variant], LAYERS, 1e6 * ring_s(c), 1e6 * plain, 1e6 * right,
-        means);
+    check_fail(c, "no_overlap",
+               "It took %.0f us. Computing %zu layers takes %zu x %.0f us, and reducing them %zu x %.0f us; one after "
+               "the other "
+               "that is %.0f us, at the same time %.0f us. %s",
+               1e6 * took, layers_of(c), layers_of(c), 1e6 * computing_s[c->variant], layers_of(c), 1e6 * ring_s(c),
+               1e6 * plain, 1e6 * right, means);
 }
 
 static void judge(const check_case *c)

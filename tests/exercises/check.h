@@ -35,7 +35,7 @@
 #include "dtype/dtype.h"
 #include "p2p/p2p.h"
 
-enum { CHECK_MAX_RANKS = 16 };
+enum { CHECK_MAX_RANKS = 16, CHECK_EVERY_CALL = -1 };
 
 /* What of a case the learner is shown: "4 ranks, count 5, i32, root 2, buffered". */
 enum { CHECK_SHOW_COUNT = 1, CHECK_SHOW_DTYPE = 2, CHECK_SHOW_OP = 4, CHECK_SHOW_ROOT = 8 };
@@ -54,7 +54,8 @@ typedef struct {
     enum op op;
     int root;
     int variant;      /* for the test's own use */
-    bool fails;       /* every Pairwise call of the learner's function fails; it is judged by what it returns alone */
+    int fails;        /* if not 0, no Pairwise call of the learner's function does anything, and this one of them fails:
+                       * it is judged by what it returns alone */
     const char *call; /* what ran, if it is not the exercise's call; else NULL */
     const char *what; /* NULL, or words to show as well: "all ranks late but rank 2" */
     unsigned shows;   /* CHECK_SHOW_... */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: computes the layers from the first to the last, as in the forward pass
-// expect: not in the order 5, 4, 3, 2, 1, 0
+// expect: not in the order 5, 4, ..., 0
 #include "exercises/exercises.h"
 #include "ring/ring.h"
 
