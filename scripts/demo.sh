@@ -19,13 +19,13 @@ column() { # NAME ARGS...
     local name=$1
     shift
     "$B/bench/all_reduce" --ranks 4 --algorithm naive,ring --min $bytes --max $bytes --seconds 4 --csv "$@" 2>/dev/null |
-        awk -F, -v name="$name" 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i}
+        LC_ALL=C awk -F, -v name="$name" 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i}
                                  NR > 1 {us[$at["algorithm"]] = $at[name]}
                                  END {print us["naive"], us["ring"]}'
 }
 
 row() { # WHERE NAIVE RING
-    awk -v where="$1" -v naive="${2:-0}" -v ring="${3:-0}" 'BEGIN {
+    LC_ALL=C awk -v where="$1" -v naive="${2:-0}" -v ring="${3:-0}" 'BEGIN {
         if (naive <= 0 || ring <= 0) exit 1
         printf "    %-36s %6.0f us %6.0f us   the ring is %.1f times as fast\n", where, naive, ring, naive / ring}'
 }
