@@ -192,8 +192,8 @@ static void put_entry(p2p_writer *w, int rank, const entry *e, position *at)
     case TRACE_COMPUTE:
     case TRACE_PHASE: at->slice_start = p2p__json_ns_of(w, event.start); /* fall through */
     case TRACE_WAIT: put_slice(w, &event, rank, e->unfinished); break;
-    case TRACE_STATS: break;
-    default: break; /* nothing that a hook of ours has written */
+    case TRACE_STATS:
+    default: break; /* nothing to draw; or nothing that a hook of ours has written */
     }
 }
 
