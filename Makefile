@@ -89,7 +89,7 @@ $(LIB): $(LIB_OBJ)
 $(TRAIN_LIB): $(TRAIN_OBJ)
 $(LIB) $(TRAIN_LIB):
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@.new && ar rcs $@.new $^ && mv $@.new $@
 
 # What each program is made of, beside the library.
 NAMED := $(SUITES) $(TRAIN_SUITES) $(call programs,examples/*.c bench/*.c tests/wrong/*.c tests/right/*.c)

@@ -23,7 +23,7 @@ $(COURSE)/dtype.a: $(patsubst %.c,$(COURSE)/obj/%.o,$(wildcard dtype/*.c))
 $(COURSE)/p2p.a $(COURSE)/collectives.a $(COURSE)/ring.a: $(COURSE)/%.a: $(LIB_OBJ)
 $(COURSE)/%.a:
 	$(call say,AR,$@)
-	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcs $@ $(filter $(OBJ)/$*/% $(COURSE)/obj/$*/%,$^)
+	$(Q)mkdir -p $(@D) && rm -f $@.new && ar rcs $@.new $(filter $(OBJ)/$*/% $(COURSE)/obj/$*/%,$^) && mv $@.new $@
 
 # What a rank is before it becomes the learner's program.
 $(COURSE)/obj/guard: $(OBJ)/tests/exercises/check_start.o

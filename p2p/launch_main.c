@@ -42,7 +42,7 @@ static const struct argp_option options[] = {
     {"trace", KEY_TRACE, "FILE", 0, "write what every rank did to FILE (Chrome trace JSON, for build/replay)", 0},
     {"debug", KEY_DEBUG, "RANK", 0, "run this rank in gdb, on this terminal", 0},
     {"wrap", KEY_WRAP, "CMD", 0, "run each rank under CMD, such as \"valgrind -q\"", 0},
-    {"relay", KEY_RELAY, "FD", 0,
+    {"relay", KEY_RELAY, "FD", OPTION_HIDDEN,
      "pass both ends of every link over this socket; who holds its other end carries the messages", 0},
     {0},
 };
