@@ -68,6 +68,7 @@ for world in socket shm; do
         --world $world --min 4 --max 1M --factor 16 --iters 3 --warmup 1
     check "$name: all-reduce of allreduce_check, $world" launch -n 3 --world $world "$A/tests/right/allreduce_check"
     for suite in "${suites[@]}"; do
-        check "$name: $(basename "$suite"), $world" env PAIRWISE_WORLD=$world timeout 1800 qemu-aarch64 "$suite"
+        check "$name: $(basename "$suite"), $world" env PAIRWISE_WORLD=$world TEST_PATIENCE=10 timeout 3600 \
+            qemu-aarch64 "$suite"
     done
 done
