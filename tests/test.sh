@@ -100,6 +100,7 @@ begin_faults() {
         echo $! >"$log.$PAIRWISE_WORLD.pid"
         wait $!
         echo $? >"$log.$PAIRWISE_WORLD.status"
+        rm -f "$log.$PAIRWISE_WORLD.pid"
     } | tee "$log.$PAIRWISE_WORLD" | sed -u "s/^/$PAIRWISE_WORLD: /" &
 }
 
