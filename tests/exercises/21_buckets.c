@@ -63,8 +63,8 @@ enum way { RIGHT, FROM_THE_FIRST, NEVER_FULL, FLOATS, OVERFULL, BIG_ONE_JOINED, 
 
 static const char *const ways[WAYS] = {
     [FROM_THE_FIRST] =
-        "The bytes of each rank are those of buckets that are filled from the first tensor on: backward begins "
-        "with the last one, so the buckets do",
+        ("The bytes of each rank are those of buckets that are filled from the first tensor on: backward begins "
+         "with the last one, so the buckets do"),
     [NEVER_FULL] =
         "That is as if a tensor that fills the bucket exactly did not fit: up to `bucket` bytes fit, not fewer",
     [FLOATS] = "That is as if `bucket` were a number of floats: it is bytes, and a float has 4",

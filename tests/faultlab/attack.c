@@ -100,8 +100,10 @@ static void send_noise(int control)
     if (count) {
         header.msg_control = beside;
         header.msg_controllen = CMSG_SPACE((size_t)count * sizeof *fds);
-        *CMSG_FIRSTHDR(&header) = (struct cmsghdr){CMSG_LEN((size_t)count * sizeof *fds), SOL_SOCKET, SCM_RIGHTS};
-        memcpy(CMSG_DATA(CMSG_FIRSTHDR(&header)), fds, (size_t)count * sizeof *fds);
+        struct cmsghdr *c = CMSG_FIRSTHDR(&header);
+        if (!c) return;
+        *c = (struct cmsghdr){CMSG_LEN((size_t)count * sizeof *fds), SOL_SOCKET, SCM_RIGHTS};
+        memcpy(CMSG_DATA(c), fds, (size_t)count * sizeof *fds);
     }
     sendmsg(control, &header, MSG_NOSIGNAL | MSG_DONTWAIT);
 }

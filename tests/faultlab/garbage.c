@@ -337,6 +337,7 @@ static void output_forged(void)
 static int body_plant(p2p_comm *world)
 {
     const char *path = getenv("LAB_TRACE");
+    WANT(path, "LAB_TRACE is not set");
     if (p2p_rank(world) == 1) {
         char name[200], target[200];
         snprintf(target, sizeof target, "%s.target", path);
