@@ -168,8 +168,8 @@ static const char *const thens[THENS] = {
     [ADDED] = "went uphill: the gradient is taken from w, not added to it",
     [WITHOUT_RATE] = "the gradient was not multiplied by rate",
     [OF_W] =
-        "w itself was combined, after a step of each rank's own: with sum that is about n times w. The gradients are "
-        "to be combined"};
+        ("w itself was combined, after a step of each rank's own: with sum that is about n times w. The gradients are "
+         "to be combined")};
 
 static double part_of(const check_case *c, int rank, enum what what)
 {
