@@ -52,13 +52,14 @@ static void add_time(check_plan *plan, size_t bytes, int rounds, const char *wha
                                  .what = what});
 }
 
+/* Many rounds first: with one, rounds + 1 is 2. An odd number: buffers that are exchanged twice are as they were. */
 static void add_world(check_plan *plan, int ranks, bool strict, int network)
 {
     check_world(plan, ranks, strict, networks[network].text);
-    add_time(plan, 0, 1, "1 round of 0 bytes");
+    add_time(plan, 1024, 7, "7 rounds of 1,024 bytes");
     add_time(plan, 1024, 1, "1 round of 1,024 bytes");
-    add_time(plan, 1024, 10, "10 rounds of 1,024 bytes");
-    add_time(plan, 1048576, 3, "3 rounds of 1 MiB");
+    add_time(plan, 0, 1, "1 round of 0 bytes");
+    add_time(plan, 1048576, 5, "5 rounds of 1 MiB");
 }
 
 static void add_fit(check_plan *plan, int network)
@@ -199,15 +200,17 @@ static void judge_time(const check_case *c)
         return;
     }
     if (close_to(ratio, 0.5))
-        means = c->root == 1 || close_to(check_number_of(c, 0, "seconds"), right / 2)
-                    ? "A round that takes only one message's time is one in which both travel at once: rank 1 must "
-                      "answer only "
-                      "when ping has come. Or it is divided by 2 twice."
-                    : means;
+        means = c->count ? "That is half of one message: is it divided by 2 twice?"
+                         : "That is half of one message: is it divided by 2 twice, or do both messages of a round "
+                           "travel at once? Rank 1 must answer only when ping has come.";
     if (ratio == 0) means = "That is nothing: in C, 1 / 2 of whole numbers is 0.";
     if (close_to(ratio, 4)) means = "That is two rounds, there and back twice: divide by 2, where you multiply.";
     if (close_to(ratio, 1e6)) means = "That is microseconds; seconds were asked for.";
     if (close_to(ratio, 1e3)) means = "That is milliseconds; seconds were asked for.";
+    if (rounds > 1 && close_to(ratio, rounds / (rounds + 1)))
+        means = "That is the time of all divided by 2 x (rounds + 1): the number of rounds is one too high.";
+    if (rounds > 1 && close_to(ratio, rounds / (rounds - 1)))
+        means = "That is the time of all divided by 2 x (rounds - 1): the number of rounds is one too low.";
     if (rounds > 1 && close_to(ratio, 2 * rounds / (rounds + 1)))
         means = "That is the time of all divided by rounds + 1: a round has two messages, which makes 2 x rounds.";
     if (rounds > 1 && close_to(ratio, 2 * rounds / (rounds - 1)))

@@ -112,6 +112,16 @@ static void run_letter(p2p_comm *comm, const check_case *c)
     if (there) p2p_recv(comm, rest, sizeof rest, source_of(c), tag_of(1), P2P_STATUS_IGNORE);
 }
 
+/* All letters lie there, the last rank's in front. */
+static void call_letters(p2p_comm *comm, const check_case *c)
+{
+    for (int rank = c->ranks - 1; rank >= 0; rank--) {
+        if (rank == c->root) continue;
+        p2p_send(comm, NULL, 0, rank, GO);
+        p2p_probe(comm, rank, tag_of((size_t)rank), P2P_STATUS_IGNORE);
+    }
+}
+
 /* One row a sender: what came from it, or nothing. */
 static void run_anyone(p2p_comm *comm, const check_case *c)
 {
@@ -119,6 +129,7 @@ static void run_anyone(p2p_comm *comm, const check_case *c)
     int32_t *table = check_buffer(c, -1, count, DTYPE_I32);
     int64_t lengths[CHECK_MAX_RANKS] = {0}, tags[CHECK_MAX_RANKS] = {0};
 
+    call_letters(comm, c);
     for (int i = 1; i < c->ranks; i++) {
         void *data = NULL;
         p2p_status got = {-1, -1, 0};

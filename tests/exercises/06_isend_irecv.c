@@ -135,7 +135,8 @@ static bool say_origin(const check_case *c, int rank, bool is_left)
             rank, name, source, to_right ? "to_right" : "to_left", source);
         return true;
     }
-    bool tags = source == neighbour && left_of(c, rank) == right_of(c, rank);
+    bool tags = source == neighbour && left_of(c, rank) == right_of(c, rank) &&
+                check_traffic(c, rank, neighbour).messages_sent > 0;
     check_fail(
         c, tags ? "tags" : "mixed",
         "Rank %d's %s holds what rank %d sent as its %s. It should hold what rank %d, the %s neighbour, sent as its "

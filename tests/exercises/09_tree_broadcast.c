@@ -74,10 +74,23 @@ static void passed_on_too_early(const check_case *c)
         }
 }
 
+/* These ranks have in buf what they had before: did no message come, or was it written to another place? */
+static void say_missed(const check_case *c, unsigned without)
+{
+    unsigned received = 0;
+    char text[100];
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (check_sent(c, rank).messages_received) received |= 1u << rank;
+    if (without & ~received)
+        check_fail(c, "missed", "The data never came to %s.", expected_ranks(text, sizeof text, without & ~received));
+    else
+        check_fail(c, "unwritten", "A message came to %s, but nothing was written to buf there.",
+                   expected_ranks(text, sizeof text, without));
+}
+
 static bool values(const check_case *c)
 {
     unsigned without = 0;
-    char text[100];
     if (check_values(c, "values", "buf", "before", NULL, expected_from_root)) return true;
     for (int rank = 0; rank < c->ranks; rank++) {
         p2p_traffic all = check_sent(c, rank);
@@ -97,7 +110,7 @@ static bool values(const check_case *c)
         check_fail(c, "root_changed", "The root's own buffer has changed: rank %d is the root here, it only sends.",
                    c->root);
     else if (without)
-        check_fail(c, "missed", "The data never came to %s.", expected_ranks(text, sizeof text, without));
+        say_missed(c, without);
     else
         passed_on_too_early(c);
     return false;

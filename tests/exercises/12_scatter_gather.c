@@ -12,7 +12,7 @@ enum function { SCATTER, GATHER, GATHER_LAST_FIRST, FUNCTIONS };
 enum cut { EVEN, GROWING, HOLES, ALL_LAST, CUTS };
 
 static const char *const words[CUTS] = {[EVEN] = "shards as even as can be",
-                                        [GROWING] = "shards of 1, 2, 3, ... elements",
+                                        [GROWING] = "shards of 8, 9, 10, ... elements",
                                         [HOLES] = "every other shard is empty",
                                         [ALL_LAST] = "only the last rank's shard is not empty"};
 
@@ -20,7 +20,7 @@ static const char *words_of(enum cut cut, enum function function)
 {
     if (function != GATHER_LAST_FIRST) return words[cut];
     return cut == EVEN ? "shards as even as can be, the last rank comes first"
-                       : "shards of 1, 2, 3, ... elements, the last rank comes first";
+                       : "shards of 8, 9, 10, ... elements, the last rank comes first";
 }
 
 static enum function function_of(const check_case *c)
@@ -33,7 +33,7 @@ static size_t length_of(const check_case *c, int q)
 {
     size_t n = (size_t)c->ranks, place = (size_t)q;
     switch (c->variant / FUNCTIONS) {
-    case GROWING: return place + 1;
+    case GROWING: return place + 8; /* no length is half, a quarter or an eighth of another */
     case HOLES: return q % 2 ? 0 : 3;
     case ALL_LAST: return q == c->ranks - 1 ? c->count : 0;
     default: return c->count / n + (place < c->count % n ? 1 : 0);
@@ -198,6 +198,18 @@ static bool elements_for_bytes(const check_case *c)
     return false;
 }
 
+/* " Rank 0's shard has so many ...": whose, if it is one other rank's. */
+static const char *length_of_another(const check_case *c, int whose, size_t length)
+{
+    static char text[100];
+    int other = -1, found = 0;
+    for (int q = 0; q < c->ranks; q++)
+        if (q != whose && length_of(c, q) == length) other = q, found++;
+    if (found != 1) return "";
+    snprintf(text, sizeof text, " So many has rank %d's shard: this one's length is counts[%d].", other, whose);
+    return text;
+}
+
 /* Is only the beginning of a shard there, and nothing behind it? The shard is elements [first, first + length) of a report. */
 static bool cut_short(const check_case *c, int whose, int rank, const char *name, size_t first, check_want *should)
 {
@@ -208,10 +220,10 @@ static bool cut_short(const check_case *c, int whose, int rank, const char *name
     size_t after = right == m.length / dtype_size(c->dtype) && right + 1 < m.length ? right + 1 : right;
     for (size_t i = first + after; i < first + m.length; i++)
         if (made_of_got(&m, i) != 0) return false; /* one element may be half right */
-    return !check_fail(c, "beginning",
-                       "Of rank %d's shard only the first %zu of %zu elements are there; nothing came behind "
-                       "them.%s",
-                       whose, right, m.length, made_of_unit(&m, right));
+    const char *another = length_of_another(c, whose, right);
+    return !check_fail(c, *another ? "count" : "beginning",
+                       "Of rank %d's shard only the first %zu of %zu elements are there; nothing came behind them.%s%s",
+                       whose, right, m.length, *another ? "" : made_of_unit(&m, right), another);
 }
 
 /* Where in the root's whole a wrong shard was taken from, if that can be told: at least 3 elements. */
@@ -236,8 +248,10 @@ static bool scatter_values(const check_case *c)
         if (!length || expected_holds(c, rank, "shard", 0, length, want_shard)) continue;
         if (expected_holds(c, rank, "shard", 0, length, zero))
             return check_fail(
-                c, rank == c->root ? "own" : "missed", "Nothing came into rank %d's shard.%s", rank,
-                rank == c->root ? " It is the root, and has a shard of its own, which only has to be copied." : "");
+                c, rank == c->root ? "own" : "missed", "Nothing was written to rank %d's shard.%s", rank,
+                rank == c->root ? " It is the root, and has a shard of its own, which only has to be copied."
+                : check_sent(c, rank).messages_received ? " A message has come to it: was it received into shard?"
+                                                        : " No message has come to it.");
         if (cut_short(c, rank, rank, "shard", 0, want_shard)) return false;
         if (!found_elsewhere(c, rank, &begin)) continue;
         return check_fail(c, "offset",
@@ -290,6 +304,11 @@ static bool gather_values(const check_case *c)
             return check_fail(c, q == c->root ? "own" : "missed", "Rank %d's shard is missing in the whole.%s%s", q,
                               q == c->root ? " It is the root's own: it only has to be copied." : "", is_last(c, q));
         if (cut_short(c, q, c->root, "whole", begin, want_whole)) return false;
+        if (there == c->root && there != q)
+            return check_fail(c, "place",
+                              "Where rank %d's shard belongs, from element %zu on, lies rank %d's, the root's own. It "
+                              "has its place among the others, behind the shards of all ranks below it.",
+                              q, begin, there);
         if (there >= 0 && there != q)
             return check_fail(c, "order",
                               "Where rank %d's shard belongs, from element %zu on, lies rank %d's. The place of a "

@@ -133,9 +133,9 @@ static bool explain(const check_case *c, int rank, int chunk)
                           rank, chunk, whose);
     if (whose == rank)
         return check_fail(c, "missed",
-                          "Chunk %d never came to rank %d: what is there was there before. It sets out from rank %d, "
+                          "What rank %d has in chunk %d was there before. The true one sets out from rank %d, "
                           "its owner, and is at rank %d after %d step%s to the right.",
-                          chunk, rank, chunk, rank, steps, steps > 1 ? "s" : "");
+                          rank, chunk, chunk, rank, steps, steps > 1 ? "s" : "");
     return check_fail(c, "stale",
                       "Rank %d has chunk %d as it is on rank %d; its owner, who has the true one, is rank %d. A chunk "
                       "was sent on before the true one had come: in step s send what came in step s - 1.",

@@ -188,17 +188,32 @@ p2p_err check_p2p_sendrecv(p2p_comm *comm, const void *sendbuf, size_t sendbytes
     return (p2p_sendrecv)(comm, sendbuf, sendbytes, dest, sendtag, recvbuf, recvbytes, source, recvtag, status);
 }
 
+/* Which one of several senders' messages a probe finds is not promised: here it is that of the lowest rank, so a receive from
+ * P2P_ANY_SOURCE behind it may take another one, which came first. */
+static void look_lowest(p2p_comm *comm, int source, int tag, p2p_status *status)
+{
+    bool found = false, failed = false;
+    for (int rank = 0; source == P2P_ANY_SOURCE && rank < p2p_size(comm) && !found && !failed; rank++)
+        failed = (p2p_iprobe)(comm, rank, tag, &found, status) != P2P_OK;
+}
+
 p2p_err check_p2p_probe(p2p_comm *comm, int source, int tag, p2p_status *status)
 {
     note_source(source);
     if (calls.fail) return pretend_message(check_p2p_probe_, source, tag, status);
-    return (p2p_probe)(comm, source, tag, status);
+    p2p_err err = (p2p_probe)(comm, source, tag, status);
+    if (!err) look_lowest(comm, source, tag, status);
+    return err;
 }
 
 p2p_err check_p2p_iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_status *status)
 {
     note_source(source);
-    if (!calls.fail) return (p2p_iprobe)(comm, source, tag, found, status);
+    if (!calls.fail) {
+        p2p_err err = (p2p_iprobe)(comm, source, tag, found, status);
+        if (!err && *found) look_lowest(comm, source, tag, status);
+        return err;
+    }
     *found = true;
     return pretend_message(check_p2p_iprobe_, source, tag, status);
 }

@@ -4,7 +4,7 @@
  *
  *      pick       a bystander's messages lie there already, with the same tags; the source sends its own in another order
  *      letter     before the letter that is asked for, one with another tag; letters of many lengths
- *      anyone     one letter from each other rank, taken as they come
+ *      anyone     one letter from each other rank, the last rank's first, which is the longest; all lie there
  */
 #ifndef PAIRWISE_TESTS_EXERCISES_LETTERS_H
 #define PAIRWISE_TESTS_EXERCISES_LETTERS_H
@@ -73,6 +73,7 @@ static inline void run_sender(p2p_comm *comm, const check_case *c)
     p2p_request decoy;
 
     if (c->variant == ANYONE) {
+        p2p_recv(comm, NULL, 0, c->root, GO, P2P_STATUS_IGNORE);
         send_letter(comm, c, tag_of((size_t)rank));
         return;
     }

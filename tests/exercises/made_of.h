@@ -210,11 +210,12 @@ static inline bool made_of_tell_missing(const made_of *m, unsigned none)
                    made_of_who(m), m->rank, word,
                    check_sent(c, m->rank).messages_received ? "" : " No message has come to it.");
     else
-        check_fail(
-            c, "missing", "%s%s %d has the part%s of %s in its %s; what %s had is missing.%s", m->of, made_of_who(m),
-            m->rank, there & (there - 1) ? "s" : "", expected_ranks(some, sizeof some, there), word,
-            expected_ranks(others, sizeof others, none),
-            there & (there - 1) || !(none & 1u << m->rank) ? "" : " What came was written over its own, not combined.");
+        check_fail(c, "missing", "%s%s %d has the part%s of %s in its %s; what %s had is missing.%s", m->of,
+                   made_of_who(m), m->rank, there & (there - 1) ? "s" : "", expected_ranks(some, sizeof some, there),
+                   word, expected_ranks(others, sizeof others, none),
+                   there & (there - 1) || !(none & 1u << m->rank)
+                       ? ""
+                       : " Was what came written over its own, in place of being combined with it?");
     return true;
 }
 

@@ -121,8 +121,8 @@ static inline bool ring_messages(const check_case *c, int laps)
         if (sent <= steps) continue;
         return check_fail(
             c, "messages",
-            "Rank %d sent %llu messages; there are %s(n-1) = %llu steps, with one message of one chunk each.", rank,
-            sent, laps == 2 ? "2" : "", steps);
+            "Rank %d sent %llu messages; there %s %s(n-1) = %llu step%s, with one message of one chunk each.", rank,
+            sent, steps == 1 ? "is" : "are", laps == 2 ? "2" : "", steps, steps == 1 ? "" : "s");
     }
     return true;
 }
@@ -143,7 +143,7 @@ static inline bool ring_seconds(const check_case *c, int laps)
 
 static inline bool ring_contract(const check_case *c, int laps)
 {
-    if (!ring_bytes(c, laps) || !ring_to_the_right(c) || !ring_messages(c, laps)) return false;
+    if (!ring_messages(c, laps) || !ring_bytes(c, laps) || !ring_to_the_right(c)) return false;
     return !c->network || ring_seconds(c, laps);
 }
 

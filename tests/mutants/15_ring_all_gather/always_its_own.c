@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: sends its own chunk to the right in every step, and never what came from the left.
-// expect: never came to rank
+// expect: was there before
 #include "exercises/exercises.h"
 
 enum { TAG = 15 };
