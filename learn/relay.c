@@ -171,7 +171,7 @@ static void add_link(learn_relay *r, int from, int to, int end)
 
 static void take_ends(learn_relay *r)
 {
-    control_message m = {0};
+    control_message m;
     int fd;
     bool lost;
     while (r->fd >= 0 && p2p__control_receive(r->fd, &m, &fd, &lost) == 1) {

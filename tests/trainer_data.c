@@ -100,7 +100,7 @@ Test(sampler, shuffles_as_pytorch_does)
 /* The C++ standard gives the 10,000th number of std::mt19937 for its check. */
 Test(sampler, draws_from_the_mersenne_twister)
 {
-    train_twister twister = {0};
+    train_twister twister;
     uint32_t last = 0;
     train__twister(&twister, 5489);
     for (int i = 0; i < 10000; i++) last = train__twister_bits(&twister);
