@@ -128,6 +128,7 @@ static int debug(const learn_exercise *e, const learn_place *place, int rank)
     if (rank < 0 || rank >= world->ranks) {
         fprintf(stderr, "learn debug: RANK=%d, but this case has %d %s: 0 to %d\n", rank, world->ranks,
                 world->ranks == 1 ? "rank" : "ranks", world->ranks - 1);
+        check_plan_free(&plan);
         return 2;
     }
     char *work = work_of(e), *program = learn_format("%s/ranks", work);

@@ -173,14 +173,15 @@ int main(int argc, char **argv)
     p2p__cli_parse(&parser, argc, argv, ARGP_IN_ORDER, &c);
     if (p2p__inside_job()) return usage_error("this is a rank already: a launch inside a launch cannot work");
     if (p2p__plan_settings(&c.plan, why, sizeof why)) return usage_error(why);
-    if (!can_start(&c, why, sizeof why)) {
+    int status = 127;
+    if (can_start(&c, why, sizeof why)) {
+        p2p_err err;
+        if (c.plan.relay >= 0) p2p__relay_protect();
+        c.plan.program = c.program[0];
+        status = p2p__run_job(&c.plan, &err);
+    } else {
         usage_error(why);
-        return 127;
     }
-    if (c.plan.relay >= 0) p2p__relay_protect();
-    c.plan.program = c.program[0];
-    p2p_err err;
-    int status = p2p__run_job(&c.plan, &err);
     wordfree(&c.wrap);
     return status;
 }
