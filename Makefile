@@ -107,7 +107,7 @@ $(addprefix $(BUILD)/tests/,replay trace trace_format): $(filter-out %/main.o,$(
 $(TRAIN_SUITES): $(TEST_UTIL) $(TRAIN_UTIL)
 $(TRAIN_PROGRAMS) $(TRAIN_SUITES): $(TRAIN_LIB)
 $(BUILD)/tests/faultlab: LIBS := $(WRAP) $(if $(HAS_TRAIN),-lOpenCL -lm)
-$(SUITES) $(TRAIN_SUITES): LIBS += -lcriterion
+$(SUITES) $(TRAIN_SUITES): private LIBS += -lcriterion
 $(TRAIN_PROGRAMS) $(TRAIN_SUITES): LIBS += -lOpenCL -lm
 $(NAMED) $(addprefix $(BUILD)/,launch replay demo train) $(BUILD)/tests/faultlab: $(LIB)
 	@mkdir -p $(@D)

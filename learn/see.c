@@ -152,6 +152,7 @@ int learn_command_debug(int argc, char **argv)
     long number = rank && *rank ? strtol(rank, &end, 10) : 0;
     if (end && *end) {
         fprintf(stderr, "learn debug: RANK=%s is not a rank\n", rank);
+        free(own);
         return 2;
     }
     int status = find_place(call.e, own, &place) ? debug(call.e, &place, (int)number) : 1;
