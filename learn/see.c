@@ -68,6 +68,7 @@ static void trace_case(const learn_exercise *e, const char *folder, const learn_
     learn_result result;
     char *work = work_of(e);
     options.work = work;
+    unlink(trace); /* that of another case is none of this one */
     learn_check(e, folder, &options, &result);
     learn_result_free(&result);
     free(work);
@@ -75,6 +76,7 @@ static void trace_case(const learn_exercise *e, const char *folder, const learn_
 
 static bool make_page(const char *const *words)
 {
+    fflush(NULL);
     pid_t pid = fork();
     int status = -1;
     if (pid == 0) {

@@ -264,14 +264,19 @@ static void append_arguments(char *text, size_t bytes, const board_call *call)
 
 #define END(text) ((text)[sizeof(text) - 1] = 0)
 
+static void end_texts(board_what *what)
+{
+    END(what->algorithm);
+    END(what->dtype);
+    END(what->op);
+}
+
 board_call p2p__call_copy(const board_call *shown)
 {
     board_call call = *shown;
     END(call.name);
     END(call.file);
-    END(call.what.algorithm);
-    END(call.what.dtype);
-    END(call.what.op);
+    end_texts(&call.what);
     return call;
 }
 
@@ -280,9 +285,7 @@ board_words p2p__words_copy(const board_words *shown)
     board_words words = *shown;
     END(words.operation);
     END(words.file);
-    END(words.what.algorithm);
-    END(words.what.dtype);
-    END(words.what.op);
+    end_texts(&words.what);
     return words;
 }
 
