@@ -104,6 +104,7 @@ typedef struct {
     uint64_t *linked; /* bit a * size + b */
     memory_gap *gaps; /* in the memory file: what could not be had for a link */
     int links_in_flight, links_max, links_max_each;
+    int ends_kept; /* second ends that could not be sent yet */
 
     p2p_watch watch;
     uint64_t started, kill_at;

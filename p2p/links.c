@@ -127,24 +127,37 @@ static bool find_place(p2p_job *job, p2p_link_wish *wish)
     return place && place / MEMORY_UNIT <= INT_MAX;
 }
 
+/* The second end, which the supervisor keeps until the rank can take it. */
+static bool deliver_kept(p2p_job *job, const p2p_link_wish *wish)
+{
+    if (!has_room(job, wish->b) || !deliver(job, wish->b, wish->a, wish->fd_for_b, wish->place)) return false;
+    job->ends_kept--;
+    return true;
+}
+
+/* No descriptor now, but later: ends of other links are kept here or under way. */
+static bool ends_will_go(const p2p_job *job)
+{
+    return errno == EAGAIN || errno == ETOOMANYREFS || (errno == EMFILE && job->ends_kept > 0);
+}
+
 /* True when this wish has been dealt with. */
 static bool open_link(p2p_job *job, p2p_link_wish *wish)
 {
-    if (wish->fd_for_b >= 0)
-        return has_room(job, wish->b) && deliver(job, wish->b, wish->a, wish->fd_for_b, wish->place);
+    if (wish->fd_for_b >= 0) return deliver_kept(job, wish);
     if (!has_room(job, wish->a) || !has_room(job, wish->b)) return false;
     int ends[2];
     if (!find_place(job, wish)) return refuse(job, wish, CONTROL_NOMEMORY, errno);
     if (!p2p__link_ends(job, wish->a, wish->b, ends))
-        return (errno == EAGAIN || errno == ETOOMANYREFS) ? false
-                                                          : refuse(job, wish, CONTROL_NOLINK, -descriptor_limit());
+        return ends_will_go(job) ? false : refuse(job, wish, CONTROL_NOLINK, -descriptor_limit());
     if (!deliver(job, wish->a, wish->b, ends[0], wish->place)) {
         close(ends[0]);
         close(ends[1]);
         return false;
     }
     wish->fd_for_b = ends[1];
-    return deliver(job, wish->b, wish->a, ends[1], wish->place);
+    job->ends_kept++;
+    return deliver_kept(job, wish);
 }
 
 void p2p__links_open(p2p_job *job)

@@ -3,11 +3,14 @@
  * p2p_scale: many ranks with little to spend. Links are opened when first used and passed by the supervisor, so that
  * 64 ranks do not need 4,032 descriptors each; an ordinary user may have few descriptors on the way at once.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "tests/util/suite.h"
@@ -98,6 +101,52 @@ Test(p2p, all_to_all_of_64_ranks_as_an_ordinary_user)
 Test(p2p, all_to_all_of_64_ranks_with_256_descriptors)
 {
     expect_big((big_job){64, false, 256, all_to_all});
+}
+
+/* Descriptors of this user under way: from this process to itself, never taken. */
+static int fill_flight(int count)
+{
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(100 * sizeof(int))];
+    } control;
+    int ends[2], some[100];
+
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends)) return 103;
+    for (int i = 0; i < 100; i++) some[i] = ends[0];
+    for (int now; count > 0; count -= now) {
+        now = count < 100 ? count : 100;
+        struct iovec part = {"", 1};
+        struct msghdr message = {.msg_iov = &part,
+                                 .msg_iovlen = 1,
+                                 .msg_control = control.room,
+                                 .msg_controllen = CMSG_SPACE((size_t)now * sizeof(int))};
+        control.header = (struct cmsghdr){CMSG_LEN((size_t)now * sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+        memcpy(CMSG_DATA(&control.header), some, (size_t)now * sizeof(int));
+        if (sendmsg(ends[0], &message, 0) != 1) return errno == ETOOMANYREFS ? 0 : 104;
+    }
+    return 0;
+}
+
+/* The system takes the first end of a link, not the second: the supervisor keeps that one, and has 96 descriptors. */
+static int launch_with_full_flight(void *arg)
+{
+    p2p_options options = {.timeout_s = LIMIT_S - 10};
+    int code = become_ordinary(96);
+
+    (void)arg;
+    if (!code) code = fill_flight(96);
+    if (code) return code;
+    return p2p_launch(24, all_to_all, NULL, &options) ? 1 : 0;
+}
+
+Test(p2p, all_to_all_where_few_descriptors_may_be_under_way)
+{
+    process_result result;
+
+    process_run(launch_with_full_flight, NULL, NULL, LIMIT_S, &result);
+    ASSERT_STATUS(result, 0);
+    process_free(&result);
 }
 
 /* ---- Rings ---- */
