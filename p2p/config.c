@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include "p2p/spelling.h"
-#include "p2p/spin.h"
-#include "p2p/world.h"
 
 #define MAX_SECONDS (10.0 * 365 * 24 * 3600)
 
@@ -98,9 +96,17 @@ static bool parse_wait(const char *text, void *policy)
     return false;
 }
 
+static bool is_world(const char *text)
+{
+    static const char *const names[] = {"socket", "shm"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i]) == 0) return true;
+    return false;
+}
+
 static bool parse_world(const char *text, void *name)
 {
-    if (!p2p__world_find(text)) return false;
+    if (!is_world(text)) return false;
     snprintf(name, sizeof((p2p_config *)0)->world, "%s", text);
     return true;
 }
@@ -188,6 +194,6 @@ p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes)
 
 bool p2p__config_is_sound(const p2p_config *config)
 {
-    bool named = memchr(config->world, 0, sizeof config->world) && p2p__world_find(config->world);
+    bool named = memchr(config->world, 0, sizeof config->world) && is_world(config->world);
     return named && config->wait >= WAIT_AUTO && config->wait <= WAIT_SLEEP && config->sndbuf >= 0;
 }

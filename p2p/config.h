@@ -7,13 +7,19 @@
 
 #define CONFIG_BY_CORES SIZE_MAX
 
+/* PAIRWISE_WORLD. Each has a world of this name (world.c). */
+#define P2P_WORLD_NAMES "socket, shm"
+
+/* PAIRWISE_WAIT: one way to wait alone, to see what it costs; auto is the policy of spin.h. */
+enum p2p_wait_policy { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_SLEEP };
+
 typedef struct {
     char world[16]; /* PAIRWISE_WORLD */
     size_t eager;   /* PAIRWISE_EAGER: a longer send waits for its receive; bytes */
     size_t direct;  /* PAIRWISE_DIRECT: messages that wait for their receive are read from the sender's memory, in a
                      * world that can, from so many bytes on; 0: never; CONFIG_BY_CORES: each rank decides */
     size_t unexpected_max; /* PAIRWISE_UNEXP_MAX: room for messages nobody has asked for yet, in all; bytes */
-    int wait;              /* PAIRWISE_WAIT: enum p2p_wait_policy (spin.h) */
+    int wait;              /* PAIRWISE_WAIT: enum p2p_wait_policy */
     uint64_t timeout_ns;   /* PAIRWISE_TIMEOUT: bound on one blocking call; 0: none */
     int sndbuf;            /* PAIRWISE_SNDBUF: send buffer of a link, bytes; 0: the system's */
     bool strict;           /* PAIRWISE_STRICT: every send waits */

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "p2p/control.h"
@@ -29,18 +28,6 @@ static size_t read_from(const p2p_engine *engine)
     bool small_ring = config->sndbuf && (size_t)config->sndbuf < DIRECT_FROM;
     if (config->direct != CONFIG_BY_CORES) return config->direct;
     return engine->spin.longest && !small_ring ? DIRECT_FROM_ALONE : DIRECT_FROM;
-}
-
-uint64_t p2p__now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
-void p2p__pause(uint64_t ns)
-{
-    nanosleep(&(struct timespec){.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)}, NULL);
 }
 
 /* ---- Making and ending ---- */

@@ -19,6 +19,7 @@
 #endif
 
 #include "p2p/board.h"
+#include "p2p/clock.h"
 #include "p2p/memory.h"
 #include "p2p/p2p.h"
 #include "p2p/p2p_layer.h"
@@ -259,8 +260,6 @@ p2p_err p2p__check_buffer(p2p_comm *comm, const void *buf, size_t bytes);
 
 /* ---- engine.c ---- */
 
-uint64_t p2p__now(void); /* ns, CLOCK_MONOTONIC */
-void p2p__pause(uint64_t ns);
 p2p_err p2p__engine_create(int rank, int control, int memory_fd, board *b,
                            p2p_engine **engine); /* memory_fd is its own */
 void p2p__engine_destroy(p2p_engine *engine);

@@ -23,11 +23,10 @@
 #include <sys/types.h>
 
 #include "p2p/board.h"
+#include "p2p/clock.h"
 #include "p2p/control.h"
 #include "p2p/memory.h"
 #include "p2p/output.h"
-
-uint64_t p2p__now(void);
 
 /* What to launch. */
 typedef struct {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-uint64_t p2p__now(void);
+#include "p2p/clock.h"
 
 bool p2p__sockets_init(p2p_sockets *s, int ranks, int control)
 {

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <sched.h>
 
+#include "p2p/clock.h"
 #include "p2p/cores.h"
 
 #define FOR_EVER_NS UINT64_C(10000000000)
@@ -19,8 +20,6 @@
 #define SLOW_YIELD_NS UINT64_C(400000)
 #define YIELDS_WITH_A_CORE 8
 #define YIELDS_BEFORE_A_DOZE 3
-
-uint64_t p2p__now(void);
 
 static void init_alone(p2p_spin *spin, enum p2p_wait_policy policy)
 {

@@ -23,11 +23,7 @@
 #ifndef PAIRWISE_P2P_SPIN_H
 #define PAIRWISE_P2P_SPIN_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-/* PAIRWISE_WAIT: one of the three alone, to see what it costs; auto is the policy above. */
-enum p2p_wait_policy { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_SLEEP };
+#include "p2p/config.h"
 
 typedef struct {
     int cores;

@@ -9,8 +9,6 @@
 #include "p2p/config.h"
 #include "p2p/wire.h"
 
-#define P2P_WORLD_NAMES "socket, shm"
-
 struct p2p_engine;
 struct p2p_peer;
 
