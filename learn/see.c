@@ -14,6 +14,8 @@
 #include "learn/commands.h"
 #include "learn/inside.h"
 
+enum { WIDTH = 100 };
+
 /* Where its program is built: with whole names, so not where learn test builds it. */
 static char *work_of(const learn_exercise *e)
 {
@@ -34,6 +36,16 @@ static learn_place any_place(const learn_exercise *e)
     return place;
 }
 
+static void print_title(const learn_exercise *e, const char *ran)
+{
+    char *words = learn_format("%s: %s", e->name, ran);
+    learn_text title = {0};
+    learn_add_wrapped(&title, words, 0, WIDTH);
+    puts(learn_string(&title));
+    learn_text_free(&title);
+    free(words);
+}
+
 /* Checks the learner's files. False if there is no case to be run alone, which has been explained. */
 static bool find_place(const learn_exercise *e, const char *folder, learn_place *place)
 {
@@ -52,7 +64,7 @@ static bool find_place(const learn_exercise *e, const char *folder, learn_place 
         learn_explain(stdout, e, &result, false);
         found = false;
     } else {
-        printf("%s: %s\n", e->name, result.ran);
+        print_title(e, result.ran);
     }
     learn_result_free(&result);
     return found;

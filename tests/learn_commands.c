@@ -139,6 +139,11 @@ Test(learn_commands, a_page_of_what_passes_and_none_of_what_does_not_compile)
     says(1, SOLVE_08 "echo x >>exercises/08_broadcast/broadcast.c; $L see 08", "08_broadcast: not yet");
 }
 
+Test(learn_commands, the_title_of_a_case_fits_a_terminal)
+{
+    says(0, SPOIL_08 "$L see 08 >said; grep -q 'root 1' said && awk 'length > 100' said | wc -l", "0\n");
+}
+
 /* A debugger that only says what it was given. */
 #define GDB                                                                                             \
     "mkdir -p bin; printf '#!/bin/sh\necho \"gdb $PAIRWISE_COURSE $*\"\n' >bin/gdb; chmod +x bin/gdb; " \

@@ -83,7 +83,9 @@ Test(options, that_make_no_sense_end_it_with_2_and_a_reason)
                  {"--device cpu,cpu,cpu --ranks 2", "3 devices for 2 ranks"},
                  {"--steps 0", "--steps"},
                  {"--init /nonexistent/file", "No such file"},
+                 {"--init /nonexistent/file", "try: a file that --save"},
                  {"--resume /nonexistent", "No such file"},
+                 {"--resume /nonexistent", "try: the folder that --out named"},
                  {"--init a --resume b", "--init and --resume"},
                  {"--save /nonexistent/file", "no folder /nonexistent/"},
                  {"--out /proc/nowhere", "--out"},
@@ -182,6 +184,14 @@ Test(output, shows_loss_and_accuracy_but_not_with_quiet)
     process_free(&result);
 }
 
+/* Lines of more than 100 bytes; every line of the trainer's is ASCII. */
+static int long_lines(const char *text)
+{
+    int lines = 0;
+    for (; *text; text += strcspn(text, "\n"), text += *text == '\n') lines += strcspn(text, "\n") > 100;
+    return lines;
+}
+
 Test(output, draws_a_timeline)
 {
     process_result result;
@@ -190,6 +200,7 @@ Test(output, draws_a_timeline)
     ASSERT_CONTAINS(result.out, "step 2, ");
     ASSERT_CONTAINS(result.out, "  rank 1 |");
     cr_assert(lines_with(result.out, "optimiser") >= 4);
+    cr_assert(long_lines(result.out) == 0, "lines of more than 100 columns:\n%s", result.out);
     process_free(&result);
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "trainer/run.h"
 #include "trainer/weights.h"
@@ -142,6 +143,10 @@ p2p_err train__resume(const char *folder, const train_run_of *run, train_start *
     source from = {.path = path, .error = error};
     if (snprintf(path, sizeof path, "%s/" TRAIN_MODEL_FILE, folder) >= (int)sizeof path)
         return train__fail(error, P2P_ERR_ARG, "%.100s...: the path is too long", folder);
+    if (access(path, R_OK) != 0)
+        return train__fail(error, P2P_ERR_SYS,
+                           "--resume: %s: %s\n  try: the folder that --out named in the run to go on with", path,
+                           strerror(errno));
     p2p_err err = train_start_from(path, run->model, &read, error);
     if (!err) err = train__file_read(path, &from.file, error);
     if (!err) err = resume_all(folder, run, &from, &read);

@@ -117,6 +117,13 @@ static p2p_err read_data(const train_settings *s, train_data *data, train_error 
                    : train_data_synthetic(s->train_limit, s->test_limit, data, error);
 }
 
+static p2p_err read_weights(const char *path, const train_model *model, train_start *start, train_error *error)
+{
+    if (access(path, R_OK) == 0) return train_start_from(path, model, start, error);
+    return train__fail(error, P2P_ERR_SYS, "--init: %s: %s\n  try: a file that --save or --out has written", path,
+                       strerror(errno));
+}
+
 p2p_err train_prepare(const train_settings *settings, train_job *job, train_error *error)
 {
     train_job made = {.settings = *settings, .parallel = train_parallel_default, .start = {.epoch = 1}};
@@ -124,7 +131,7 @@ p2p_err train_prepare(const train_settings *settings, train_job *job, train_erro
     if (!err) err = check_numbers(settings, error);
     if (!err) err = read_data(settings, &made.data, error);
     if (!err) err = train_build(train_describe(settings->model), &made.model, error);
-    if (!err && settings->init) err = train_start_from(settings->init, made.model, &made.start, error);
+    if (!err && settings->init) err = read_weights(settings->init, made.model, &made.start, error);
     if (!err && settings->resume)
         err = train__resume(settings->resume, &(train_run_of){settings, made.model, made.data.train.count}, &made.start,
                             error);

@@ -3,8 +3,10 @@
  * --timeline: where a step's time went, by rank, to scale:
  *
  *      step 3, 412 ms
- *        rank 0 |fffffffffffbbbbbbbbbbbbbbbbbbbbbbbsssoo.....|  forward 110  backward 230  sync 31  optimiser 18 ms
- *        rank 1 |ffffffffffffbbbbbbbbbbbbbbbbbbbbbbbssoo.....|  forward 121  backward 234  sync 17  optimiser 18 ms
+ *        rank 0 |fffffffffffbbbbbbbbbbbbbbbbbbbbbbbsssoo.....|
+ *                forward 110  backward 230  sync 31  optimiser 18 ms
+ *        rank 1 |ffffffffffffbbbbbbbbbbbbbbbbbbbbbbbssoo.....|
+ *                forward 121  backward 234  sync 17  optimiser 18 ms
  *
  * sync is what was still waited for once the backward pass had ended; a point is anything else.
  */
@@ -43,8 +45,8 @@ static void print_all(const train_runner *r, uint64_t step, const double *all)
     for (int rank = 0; rank < r->size; rank++) {
         const double *n = all + rank * NUMBERS;
         draw(line, n, longest);
-        printf("  rank %d |%s|  forward %.1f  backward %.1f  sync %.1f  optimiser %.1f ms; copied %.1f KB\n", rank,
-               line, n[0] * 1e3, n[1] * 1e3, n[2] * 1e3, n[3] * 1e3, n[PHASES + 1] / 1e3);
+        printf("  rank %d |%s|\n          forward %.1f  backward %.1f  sync %.1f  optimiser %.1f ms; copied %.1f KB\n",
+               rank, line, n[0] * 1e3, n[1] * 1e3, n[2] * 1e3, n[3] * 1e3, n[PHASES + 1] / 1e3);
     }
     fflush(stdout);
 }
