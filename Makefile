@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := all
 help: ## this list
 	@sed -n 's/^\([a-z][a-z%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
-	@echo 'Variables: CC=clang  BUILD=build/other  SAN=address,undefined  WERROR=  PREFIX=/usr/local  DESTDIR=  V=1'
+	@echo 'Variables: CC=clang BUILD=build/other SAN=address,undefined WERROR= PREFIX=/usr/local DESTDIR= V=1'
 
 # ---- Settings ----
 
@@ -55,7 +55,7 @@ SUITES     := $(filter-out $(TRAIN_SUITES),$(call programs,tests/*.c))
 SOURCES     = $(filter-out bench/peers/%,$(wildcard $(FOLDERS:=/*.[ch]) $(TRAINING:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] learn/*.[ch] replay/*.[ch] demo/*.[ch] solutions/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 FORMATTED   = $(SOURCES) $(wildcard kernels/*.cl kernels/*/*.cl)
 
-all: $(LIB) $(PROGRAMS) $(CASES) $(BUILD)/learn build/.setup-train ## the libraries, the launcher, the examples, the benches and the test programs
+all: $(LIB) $(PROGRAMS) $(CASES) $(BUILD)/learn build/.setup-train ## the libraries, the launcher, the examples, the benches, the test programs
 	@if [ -e build/.setup-train ]; then $(MAKE) training; fi
 cases: $(CASES)
 suites: $(SUITES) $(if $(HAS_TRAIN),$(TRAIN_SUITES))
@@ -121,34 +121,37 @@ include tests/fuzz/fuzz.mk
 # ---- What to do with it ----
 
 export BUILD CC V SPEED RANKS STEP
-test-all: test build/.setup-test-all ## test, and sanitizers, valgrind, oclgrind, injected system call errors, limits (about 5 minutes)
+test-all: test build/.setup-test-all ## test, and sanitizers, valgrind, failing system calls, limits (about 5 minutes)
 	@tests/run.sh tests/all/*.sh
 test-long: test-all build/.setup-test-long ## everything, on a bare Debian too (longer; needs root)
 	@tests/run.sh tests/long/*.sh
 
-bench: all ## how long a message takes next to a bare socketpair; how soon a death is known; what waiting costs
+bench: all ## a message beside a bare socketpair; how soon a death is known; what waiting costs
 	@$(BUILD)/bench/ping_pong --world raw,socket,shm && $(BUILD)/bench/death && $(BUILD)/bench/idle && $(BUILD)/bench/waiting
-plots: all build/.setup-plots ## all-reduce by naive, tree, doubling and ring, as SVG and PNG (two minutes)
+plots: all build/.setup-plots ## all-reduce by each algorithm, as SVG and PNG (two minutes)
 	@bench/plots/plots.sh
-tune: all ## measures which all-reduce is the fastest here, and takes it from then on (three minutes)
+tune: all ## measures which all-reduce is the fastest here, and keeps it (three minutes)
 	@WRITE=$(or $(WRITE),0) scripts/tune.sh && $(MAKE) all
-bench-peers: all ## ours next to Open MPI, MPICH and PyTorch, where they are installed (eight minutes)
+bench-peers: all ## beside Open MPI, MPICH and PyTorch, where they are installed (eight minutes)
 	@bench/peers/peers.sh && bench/peers/train.sh
-demo: all ## a ResNet learns on two ranks; what it costs to add up its gradients (under a minute)
+demo: all ## a ResNet learns on two ranks; what its all-reduce costs (under a minute)
 	@scripts/demo.sh
-demo-%: all ## demo-ring, demo-naive, demo-race, demo-deadlock, demo-train: for a class (SPEED=slow|normal|fast RANKS=n STEP=1)
+demo-%: all ## for a class: ring, naive, race, deadlock, train (SPEED=slow RANKS=n STEP=1)
 	@$(BUILD)/demo $*
 tour: all ## hello, the token ring, and what Pairwise says about a deadlock
 	@scripts/tour.sh
 
-lint: $(BUILD)/build_id.h $(BUILD)/course.h build/.setup-lint ## clang-format, clang-tidy, cppcheck; what is as it was when it was clean is left out
+lint: $(BUILD)/build_id.h $(BUILD)/course.h build/.setup-lint ## clang-format, clang-tidy, cppcheck, for what has changed since it was clean
 	@scripts/lint.sh $(FORMATTED)
 format: build/.setup-lint ## clang-format, in place
 	clang-format -i $(FORMATTED)
-install: all ## headers, libraries, pairwise-launch, pairwise-replay, pairwise-train, pkg-config files
-	@scripts/install.sh install "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(HEADERS)
+INSTALL = scripts/install.sh $(1) "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(HEADERS)
+install: ## headers, libraries, programs (pairwise-launch, -replay, -train), pkg-config files
+	@$(call INSTALL,check)
+	@$(MAKE) all
+	@$(call INSTALL,install)
 uninstall: ## takes away what install put there (with the same PREFIX and DESTDIR)
-	@scripts/install.sh uninstall "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(HEADERS)
+	@$(call INSTALL,uninstall)
 clean: ## remove $(BUILD)/
 	rm -rf $(BUILD)
 

@@ -47,13 +47,17 @@ $(call programs,tests/learn*.c): | $(BUILD)/learn
 # do not report; elsewhere with the status, as ever.
 quietly = || { status=$$?; [ -t 2 ] && kill -PIPE $$PPID; exit $$status; }
 
-ifdef EX
-test: $(BUILD)/learn
-	@$(BUILD)/learn test $(EX) $(if $(V),--verbose) $(if $(TRACE),--trace $(TRACE)) $(quietly)
-else
-test: all build/.setup-test ## the way through the course: the library, the solutions, your exercises, the board; EX=08: one (TRACE=FILE: for build/replay)
+ifeq ($(origin EX),undefined)
+test: all build/.setup-test ## the library, the solutions, your exercises, the board; EX=08: one exercise
 	@if [ -e build/.setup-test ]; then $(MAKE) suites; fi
 	@tests/test.sh course
+else ifeq ($(strip $(EX)),)
+test: $(BUILD)/learn
+	@$(BUILD)/learn list
+	@echo 'make test: EX= is empty; which exercise? make test EX=08, or make test for everything' >&2; exit 2
+else
+test: $(BUILD)/learn
+	@$(BUILD)/learn test $(EX) $(if $(V),--verbose) $(if $(TRACE),--trace $(TRACE)) $(quietly)
 endif
 
 list: ## the exercises

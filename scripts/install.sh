@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# install.sh install|uninstall DESTDIR PREFIX VERSION HEADER...: what `make install` and `make uninstall` do. After the first
+# install.sh check|install|uninstall DESTDIR PREFIX VERSION HEADER...: what `make install` and `make uninstall` do; `check`:
+# may this user write there? After an install
 #       cc prog.c $(pkg-config --cflags --libs pairwise)        with #include "p2p/p2p.h"
 #       pairwise-launch -n 4 ./a.out
 # and where OpenCL is there, for kernels/kernels.h and trainer/trainer.h:
@@ -12,6 +13,22 @@ B=${BUILD:-build}
 action=$1 dest=$2 prefix=$3 version=$4
 shift 4
 case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac # pkg-config files need a whole path
+
+# The first folder on the way up from this one that exists.
+existing() {
+    at=$1
+    while [ ! -e "$at" ]; do at=$(dirname "$at"); done
+    echo "$at"
+}
+
+for folder in bin include lib/pkgconfig share/man/man1; do
+    place=$(existing "$dest$prefix/$folder")
+    [ -w "$place" ] && continue
+    echo "make install: you may not write to $place" >&2
+    echo "  try: make install PREFIX=\$HOME/.local" >&2
+    exit 1
+done
+[ "$action" = check ] && exit 0
 
 install_file() { # MODE FILE TO
     install -D -m "$1" "$2" "$3"

@@ -13,8 +13,8 @@
 #       check      install nothing, only list what is missing for all of these
 #
 # The Makefile calls it. With all in place it leaves the stamp build/.setup-PURPOSE and is not called again.
-# Without the right to install it prints the one command to paste; only `build` is an error then, for whatever
-# can do without goes on.
+# It installs as root, or by a sudo that needs no password. Otherwise it prints the one command to paste, and never asks
+# for a password; only `build` is an error then: the rest is built without.
 set -u
 
 # The library that programs with OpenCL are linked with, wherever this system keeps it.
@@ -76,19 +76,22 @@ install_packages() {
     apt install -y --no-install-recommends "$@" || { apt update && apt install -y --no-install-recommends "$@"; }
 }
 
-# How to become root: not needed, without a password, or by asking for it where somebody can answer.
+# How to become root: not needed, or by a sudo that asks for no password. A build never asks for one.
 become_root() {
     as_root=
     [ "$(id -u)" -eq 0 ] && return 0
-    as_root=sudo
-    command -v sudo >/dev/null 2>&1 || return 1
-    sudo -n true 2>/dev/null || { [ -t 0 ] && [ -t 2 ] && sudo -v; }
+    as_root="sudo -n"
+    command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null
 }
 
+# What to paste has all that `make test` needs, so that it is pasted once.
 explain() {
+    echo "  $purpose needs: ${packages% }" >&2
+    case $purpose in
+    train) echo "  without them everything but kernels/ and trainer/ is built and tested" >&2 ;;
+    build) packages="$packages$(missing train)$(missing test)" ;;
+    esac
     packages=${packages% }
-    echo "  $purpose needs: $packages" >&2
-    [ "$purpose" = train ] && echo "  without them everything but kernels/ and trainer/ is built and tested" >&2
     if command -v apt-get >/dev/null 2>&1; then
         echo "  paste this, then run make again:    sudo apt-get install -y $packages" >&2
     else
