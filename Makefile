@@ -28,7 +28,8 @@ Q   := $(if $(V),,@)
 say  = $(if $(V),,@printf '  %-4s%s\n' $(1) $(2))
 
 # ---- What there is: a folder of the library appears here as soon as it has a source file ----
-FOLDERS := p2p dtype collectives ring
+ROOMS   := shared trace world message group deadlock job
+FOLDERS := $(ROOMS:%=p2p/%) dtype collectives ring
 # A library of its own, for it needs OpenCL; the rest needs libc only.
 TRAINING := kernels trainer
 HEADERS := $(wildcard p2p/p2p.h p2p/p2p_layer.h dtype/dtype.h collectives/collectives.h ring/ring.h kernels/kernels.h trainer/trainer.h)
@@ -39,7 +40,7 @@ TRAIN_LIB := $(BUILD)/libpairwise_train.a
 objects  = $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(1)))
 programs = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
 
-LIB_OBJ    := $(filter-out $(OBJ)/p2p/launch_main.o,$(call objects,$(FOLDERS:=/*.c)))
+LIB_OBJ    := $(filter-out $(OBJ)/p2p/job/launch_main.o,$(call objects,$(FOLDERS:=/*.c)))
 BENCH_UTIL := $(call objects,bench/util/*.c)
 TEST_UTIL  := $(call objects,tests/util/*.c)
 HAS_TRAIN  := $(wildcard build/.setup-train)
@@ -52,7 +53,7 @@ REPLAY     := $(call objects,replay/*.c)
 PROGRAMS   := $(filter-out $(TRAIN_PROGRAMS),$(addprefix $(BUILD)/,launch replay demo) $(call programs,examples/*.c bench/*.c))
 CASES      := $(call programs,tests/wrong/*.c tests/right/*.c) $(if $(FAULTS),$(BUILD)/tests/faultlab)
 SUITES     := $(filter-out $(TRAIN_SUITES),$(call programs,tests/*.c))
-SOURCES     = $(filter-out bench/peers/%,$(wildcard $(FOLDERS:=/*.[ch]) $(TRAINING:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] learn/*.[ch] replay/*.[ch] demo/*.[ch] solutions/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
+SOURCES     = $(filter-out bench/peers/%,$(wildcard p2p/*.h $(FOLDERS:=/*.[ch]) $(TRAINING:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] learn/*.[ch] replay/*.[ch] demo/*.[ch] solutions/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 FORMATTED   = $(SOURCES) $(wildcard kernels/*.cl kernels/*/*.cl)
 
 all: $(LIB) $(PROGRAMS) $(CASES) $(BUILD)/learn build/.setup-train ## the libraries, the launcher, the examples, the benches, the test programs
@@ -69,7 +70,7 @@ build/.setup-%: scripts/setup.sh
 	@sh scripts/setup.sh $*
 
 # Both ends of a link compare this: programs from different builds are told so.
-$(BUILD)/build_id.h: $(wildcard p2p/*.[ch]) | build/.setup-build
+$(BUILD)/build_id.h: $(wildcard p2p/*.h p2p/*/*.[ch]) | build/.setup-build
 	@mkdir -p $(@D)
 	@printf '#define P2P_VERSION "%s"\n#define P2P_BUILD_ID "%s"\n' '$(VERSION)' "$$(cat $^ | cksum | tr ' ' -)" >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
@@ -94,7 +95,7 @@ $(LIB) $(TRAIN_LIB):
 # What each program is made of, beside the library.
 NAMED := $(SUITES) $(TRAIN_SUITES) $(call programs,examples/*.c bench/*.c tests/wrong/*.c tests/right/*.c)
 $(NAMED): $(BUILD)/%: $(OBJ)/%.o
-$(BUILD)/launch: $(OBJ)/p2p/launch_main.o
+$(BUILD)/launch: $(OBJ)/p2p/job/launch_main.o
 $(BUILD)/replay: $(REPLAY)
 $(BUILD)/demo: $(call objects,demo/*.c) $(filter-out %/main.o,$(REPLAY))
 $(OBJ)/replay/page.o: $(wildcard replay/page/*)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waiting: why ranks wait as they do (p2p/spin.h). A token goes round: one rank works, all others wait. Spinning, yielding
+ * waiting: why ranks wait as they do (p2p/message/spin.h). A token goes round: one rank works, all others wait. Spinning, yielding
  * and sleeping, each alone (PAIRWISE_WAIT), beside what ranks do if they are left alone (auto).
  *
  *      build/bench/waiting --world shm

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "demo/demo.h"
-#include "p2p/cli.h"
+#include "p2p/shared/cli.h"
 
 static const struct {
     const char *name;

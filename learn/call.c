@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "learn/commands.h"
-#include "p2p/cli.h"
+#include "p2p/shared/cli.h"
 
 enum { KEY_FLAG = 256 };
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "learn/sound.h"
-#include "p2p/cli.h"
+#include "p2p/shared/cli.h"
 
 enum kind { STUB, SOLUTION, MUTANT };
 enum { ROOM = 6000 };

@@ -19,6 +19,7 @@ $(COURSE)/obj/%.o: %.c | build/.setup-build $(BUILD)/build_id.h
 	$(Q)$(COMPILE) -c $< -o $@
 
 # The library in parts, so that an exercise can be linked without those that would give the answer away.
+PARTS := p2p dtype collectives ring
 $(COURSE)/dtype.a: $(patsubst %.c,$(COURSE)/obj/%.o,$(wildcard dtype/*.c))
 $(COURSE)/p2p.a $(COURSE)/collectives.a $(COURSE)/ring.a: $(COURSE)/%.a: $(LIB_OBJ)
 $(COURSE)/%.a:
@@ -31,7 +32,7 @@ $(COURSE)/obj/guard: $(OBJ)/tests/exercises/check_start.o
 	$(call say,LD,$@)
 	$(Q)$(LINK) $^ -o $@
 
-$(BUILD)/learn: $(LEARN) $(LIB) | $(BUILD)/launch $(COURSE)/obj/guard $(RANKSIDE) $(FOLDERS:%=$(COURSE)/%.a)
+$(BUILD)/learn: $(LEARN) $(LIB) | $(BUILD)/launch $(COURSE)/obj/guard $(RANKSIDE) $(PARTS:%=$(COURSE)/%.a)
 	$(call say,LD,$@)
 	$(Q)$(LINK) $(filter %.o,$^) $(LIB) -lm -o $@
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "learn/learn.h"
-#include "p2p/cli.h"
+#include "p2p/shared/cli.h"
 
 typedef struct {
     const char *name;

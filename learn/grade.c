@@ -17,7 +17,7 @@
 #include "learn/commands.h"
 #include "learn/formats.h"
 #include "learn/grading.h"
-#include "p2p/cli.h"
+#include "p2p/shared/cli.h"
 
 enum {
     KEY_SEED = 256,

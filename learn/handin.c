@@ -17,7 +17,7 @@
 
 #include "learn/commands.h"
 #include "learn/inside.h"
-#include "p2p/cli.h"
+#include "p2p/shared/cli.h"
 
 enum { MOST_BYTES = 1 << 20 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "learn/commands.h"
-#include "p2p/cli.h"
+#include "p2p/shared/cli.h"
 
 /* The subcommands, in the order of --help. */
 static const learn_command commands[] = {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The relay: what ranks send each other passes through here, in a process that the learner's code cannot reach, and is
- * counted: not what a rank says it has sent, but what has come. The launcher sends both ends of each new link (p2p/relay.c).
+ * counted: not what a rank says it has sent, but what has come. The launcher sends both ends of each new link (p2p/job/relay.c).
  *
  *      rank a ───▶ fd[0] ▷ way[0]: bytes from a, on their way to b ▷ fd[1] ───▶ rank b
  *      rank a ◀─── fd[0] ◁ way[1]: bytes from b, on their way to a ◁ fd[1] ◀─── rank b
  *
- * Of the frames (p2p/wire.h) only headers are looked at; what reads as none is passed on, and noted.
+ * Of the frames (p2p/shared/wire.h) only headers are looked at; what reads as none is passed on, and noted.
  */
 #include <errno.h>
 #include <poll.h>
@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "learn/inside.h"
-#include "p2p/control.h"
-#include "p2p/wire.h"
+#include "p2p/shared/control.h"
+#include "p2p/shared/wire.h"
 
 enum { ROOM = 1 << 16, MOST_LINKS = LEARN_POLLED / 2 - CHECK_MAX_RANKS, MOST_CONTEXTS = 4096 };
 

@@ -56,7 +56,7 @@ static int kind_of(const char *text)
     return i;
 }
 
-/* The frames of one report: "    #2 0x5581 in p2p_recv p2p/recv.c:120". */
+/* The frames of one report: "    #2 0x5581 in p2p_recv p2p/message/recv.c:120". */
 typedef struct {
     char function[64], place[128]; /* of the learner's innermost frame */
     char inside[64];               /* the Pairwise function it had called, or "" */

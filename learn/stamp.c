@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "learn/commands.h"
-#include "p2p/cli.h"
+#include "p2p/shared/cli.h"
 
 static char *stamp_path(const char *name)
 {

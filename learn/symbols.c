@@ -36,7 +36,7 @@ static void add_addresses(learn_tool *t, const char *text)
     }
 }
 
-/* What addr2line said of one address: "0x91d3: take at p2p/recv.c:94", then " (inlined by) ..." lines. Each becomes a
+/* What addr2line said of one address: "0x91d3: take at p2p/message/recv.c:94", then " (inlined by) ..." lines. Each becomes a
  * frame of its own. Returns what comes after it. */
 static const char *add_frames(learn_text *t, const char *before, int before_bytes, const char *said)
 {

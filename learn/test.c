@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "learn/commands.h"
-#include "p2p/cli.h"
+#include "p2p/shared/cli.h"
 
 enum { MOST_WORKERS = 64 };
 enum { KEY_SOLUTION = 256, KEY_RUNS, KEY_DELAYS, KEY_SEED, KEY_IN, KEY_INSTEAD, KEY_LIMIT, KEY_WORK, KEY_TRACE };

@@ -21,7 +21,7 @@ static int whole(double number)
     return number >= 0 && number <= INT_MAX ? (int)number : REPLAY_UNKNOWN;
 }
 
-/* Of the tracks beside a rank's own: see p2p/trace_json.c. */
+/* Of the tracks beside a rank's own: see p2p/trace/trace_json.c. */
 static int track_of(const replay_event *e)
 {
     return e->tid > 0 && e->tid < 1e9 ? ((int)e->tid - 1) / TRACKS_EACH : 0;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "p2p/cli.h"
+#include "p2p/shared/cli.h"
 #include "replay/page.h"
 
 typedef struct {

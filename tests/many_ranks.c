@@ -10,10 +10,10 @@
 
 #include "collectives/collectives.h"
 #include "collectives/internal.h"
-#include "p2p/internal.h"
-#include "p2p/memory.h"
-#include "p2p/shm_ring.h"
-#include "p2p/trace.h"
+#include "p2p/message/internal.h"
+#include "p2p/shared/memory.h"
+#include "p2p/trace/trace.h"
+#include "p2p/world/shm_ring.h"
 #include "ring/ring.h"
 #include "tests/util/suite.h"
 

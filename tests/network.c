@@ -2,7 +2,7 @@
 /*
  * network: virtual time is the same in every run, follows the formulas, and is what the network was said to be.
  *
- * The formulas, from the model in p2p/network.h. S bytes on n ranks; c = latency + S / bandwidth is a message of all
+ * The formulas, from the model in p2p/shared/network.h. S bytes on n ranks; c = latency + S / bandwidth is a message of all
  * bytes, C = latency + S/n / bandwidth one of a chunk; g = S / reduce combines all bytes, G = S/n / reduce a chunk.
  *
  *      naive      Everyone sends to rank 0 at time 0; its port takes the messages one behind the other, until c, 2c,
@@ -316,7 +316,7 @@ Test(formulas, ring_against_naive)
 
 /* ---- A slow link and a straggler ---- */
 
-/* p2p/network.h: their messages take so many times as long, both ways; combining on that rank does. */
+/* p2p/shared/network.h: their messages take so many times as long, both ways; combining on that rank does. */
 Test(faults, slow_link)
 {
     static const char slow[] = "10GbE,slow=0-1:10";

@@ -5,8 +5,8 @@
 #include <sched.h>
 
 #include "collectives/collectives.h"
-#include "p2p/cores.h"
-#include "p2p/internal.h"
+#include "p2p/message/cores.h"
+#include "p2p/message/internal.h"
 #include "tests/util/suite.h"
 
 /* The core of a rank's number, of those in the set. */

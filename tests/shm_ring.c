@@ -3,7 +3,7 @@
  * shm_ring: one direction of a link in shared memory, writer and reader in turn. What records hold looks like the heads
  * of records that are still to come, so that content taken for a head is noticed. The two at once: tests/threads.
  */
-#include "p2p/shm_ring.h"
+#include "p2p/world/shm_ring.h"
 
 #include <stdlib.h>
 #include <string.h>

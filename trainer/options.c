@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The command line of build/train. */
 #include "trainer/options.h"
-#include "p2p/cli.h"
+#include "p2p/shared/cli.h"
 
 #include <argp.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "p2p/cli.h"
+#include "p2p/shared/cli.h"
 
 /* Above every character: no short form. */
 enum { KEY_CSV = 0x1000, KEY_JSON, KEY_TRACE };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Time in steps: how the messages of a part would follow each other if every message took one step, and a rank sent and
- * received one at a time. The rules are those of the virtual network (p2p/network.h) with a cost of one:
+ * received one at a time. The rules are those of the virtual network (p2p/shared/network.h) with a cost of one:
  *
  *      a send begins when the rank has come so far and its outgoing port is free; a blocking one takes a step
  *      what is sent arrives a step later, or when the incoming port is free

@@ -18,7 +18,7 @@ lead_somewhere() {
 
 all_named() {
     local source missing=0
-    for source in p2p/*.c; do
+    for source in p2p/*/*.c; do
         grep -q "($(printf '../%s' "$source"))" docs/tour.md || { echo "docs/tour.md says nothing of $source"; missing=1; }
     done
     return $missing

@@ -34,7 +34,7 @@ demo_as_told() {
 files_named() {
     local file status=0
     for file in $(grep -oE '\]\([^)#]+\)' README.md | tr -d ']()' | grep -v '^http'); do
-        [ -e "$file" ] || [ -e "p2p/$file" ] || { echo "no $file"; status=1; }
+        [ -e "$file" ] || { echo "no $file"; status=1; }
     done
     return $status
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside of communicators. What p2p_finalize would say of requests that nobody waited for, asked before it: for the line in which each was made. */
-#include "p2p/internal.h"
+#include "p2p/message/internal.h"
 
 #include "tests/exercises/check_internal.h"
 

@@ -26,7 +26,7 @@
 #include <linux/seccomp.h>
 #include <linux/sockios.h>
 
-#include "p2p/init.h"
+#include "p2p/message/init.h"
 #include "tests/exercises/check_internal.h"
 
 /* ---- The filter ---- */

@@ -16,8 +16,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "p2p/control.h"
-#include "p2p/internal.h"
+#include "p2p/message/internal.h"
+#include "p2p/shared/control.h"
 
 enum { ATTACK_RANKS = 4, ATTACKER = 2, ATTACK_STEPS = 40, ATTACKS = 24, ATTACKS_LONG = 1500 };
 

@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 #include "collectives/collectives.h"
-#include "p2p/shm_ring.h"
-#include "p2p/wire.h"
+#include "p2p/shared/wire.h"
+#include "p2p/world/shm_ring.h"
 #include "ring/ring.h"
 
 /* ---- The trap ---- */

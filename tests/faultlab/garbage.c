@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "p2p/control.h"
-#include "p2p/internal.h"
-#include "p2p/trace.h"
+#include "p2p/message/internal.h"
+#include "p2p/shared/control.h"
+#include "p2p/trace/trace.h"
 
 /* ---- On the board: rank 2 writes, while the others wait ---- */
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "p2p/cores.h"
+#include "p2p/message/cores.h"
 
 enum { BYTES = 1 << 20 };
 

@@ -11,9 +11,9 @@
 #include <time.h>
 
 #include "collectives/collectives.h"
-#include "p2p/cores.h"
-#include "p2p/memory.h"
-#include "p2p/world.h"
+#include "p2p/message/cores.h"
+#include "p2p/shared/memory.h"
+#include "p2p/world/world.h"
 
 /* ---- A rank dies while its memory is being read: half of it has been copied ---- */
 

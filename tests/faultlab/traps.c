@@ -5,8 +5,8 @@
 #include "lab.h"
 
 #include "dtype/dtype.h"
-#include "p2p/internal.h"
-#include "p2p/shm_ring.h"
+#include "p2p/message/internal.h"
+#include "p2p/world/shm_ring.h"
 
 unsigned char *__real_p2p__ring_begin(shm_writer *writer, size_t content);
 bool __real_p2p__pull(pid_t pid, void *to, uint64_t from, size_t bytes);

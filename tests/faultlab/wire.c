@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "p2p/crc.h"
-#include "p2p/internal.h"
-#include "p2p/shm_ring.h"
+#include "p2p/message/internal.h"
+#include "p2p/shared/crc.h"
+#include "p2p/world/shm_ring.h"
 
 /* ---- Finding the link, and writing to it ---- */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bench/util/sizes.h"
-#include "p2p/config.h"
+#include "p2p/shared/config.h"
 #include "tests/fuzz/fuzz.h"
 
 static const char *const names[] = {"PAIRWISE_WORLD",      "PAIRWISE_EAGER",  "PAIRWISE_UNEXP_MAX", "PAIRWISE_DIRECT",

@@ -21,10 +21,10 @@
 #include <unistd.h>
 
 #include "collectives/collectives.h"
-#include "p2p/control.h"
-#include "p2p/init.h"
-#include "p2p/launch.h"
-#include "p2p/memory.h"
+#include "p2p/job/launch.h"
+#include "p2p/message/init.h"
+#include "p2p/shared/control.h"
+#include "p2p/shared/memory.h"
 #include "ring/ring.h"
 
 enum { MOST = 8, MAP_BYTES = 1 << 30 };

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fingerprints: what a rank thinks a collective is, as a number to compare (a hash) and in words for the case that they
+ * differ. Making either costs more than a short collective may, so both are kept for the calls made last.
+ */
+#include "p2p/group/fingerprint.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "p2p/message/internal.h"
+
+/* ---- As a number ---- */
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t mix_text(uint64_t hash, const char *text)
+{
+    for (; text && *text; text++) hash = mix(hash, (unsigned char)*text);
+    return mix(hash, 0x100);
+}
+
+static uint64_t hash_of(const p2p_fingerprint *what)
+{
+    uint64_t hash = mix_text(1, what->operation);
+    hash = mix_text(hash, what->algorithm);
+    hash = mix_text(hash, what->dtype);
+    hash = mix_text(hash, what->op);
+    return mix(mix(hash, what->count), (uint64_t)what->root);
+}
+
+static bool same_call(const p2p_fingerprint *a, const p2p_fingerprint *b)
+{
+    return a->operation == b->operation && a->algorithm == b->algorithm && a->count == b->count &&
+           a->dtype == b->dtype && a->op == b->op && a->root == b->root;
+}
+
+static board_what words_of(const p2p_fingerprint *what)
+{
+    board_what words = {.count = what->count, .root = what->root};
+    p2p__copy_text(words.algorithm, sizeof words.algorithm, what->algorithm);
+    p2p__copy_text(words.dtype, sizeof words.dtype, what->dtype);
+    p2p__copy_text(words.op, sizeof words.op, what->op);
+    return words;
+}
+
+/* Programs make a few calls in turn, again and again. */
+static const p2p_known *known_call(p2p_engine *engine, const p2p_fingerprint *what)
+{
+    uint64_t place = mix(mix(1, (uintptr_t)what->operation), what->count);
+    p2p_known *known = &engine->known[place % KNOWN_CALLS];
+    if (!known->hash || !same_call(what, &known->what)) *known = (p2p_known){*what, hash_of(what), words_of(what)};
+    return known;
+}
+
+void p2p__show_collective(p2p_engine *engine, const p2p_fingerprint *what, uint64_t number)
+{
+    board_call *call = &engine->row->call;
+    call->number = number;
+    engine->shown = known_call(engine, what);
+    call->what = engine->shown->shown;
+}
+
+/* ---- In words ---- */
+
+static size_t word_of(uint32_t context, uint64_t number)
+{
+    return (context / 2 * BOARD_SLOTS + number % BOARD_SLOTS) % BOARD_WORDS;
+}
+
+/* What the row shows already is what this rank thinks. */
+void p2p__show_words(p2p_engine *engine, uint32_t context, uint64_t number)
+{
+    size_t i = word_of(context, number);
+    board_words *words = &engine->row->words[i];
+    p2p_said *said = &engine->said[i];
+    words->context = context;
+    words->number = number;
+    words->line = engine->call_line;
+    if (same_call(&said->what, &engine->shown->what) && said->file == engine->call_file) return;
+    p2p__copy_text(words->operation, sizeof words->operation, engine->shown->what.operation);
+    p2p__copy_text(words->file, sizeof words->file, engine->call_file);
+    words->what = engine->row->call.what;
+    *said = (p2p_said){engine->shown->what, engine->call_file};
+}
+
+/* ---- A difference ---- */
+
+typedef struct {
+    char text[900];
+    size_t used;
+} sentence;
+
+__attribute__((format(printf, 2, 3))) static void add(sentence *s, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int more = vsnprintf(s->text + s->used, sizeof s->text - s->used, format, args);
+    va_end(args);
+    s->used += (size_t)more < sizeof s->text - s->used ? (size_t)more : sizeof s->text - s->used - 1;
+}
+
+static void add_place(sentence *s, const board_words *w)
+{
+    if (w->file[0]) add(s, " at %s:%d", w->file, w->line);
+}
+
+static void add_fields(sentence *s, int rank, const board_words *w, const board_words *other)
+{
+    const board_what *a = &w->what, *b = &other->what;
+    const char *between = " ";
+    add(s, "rank %d has", rank);
+    if (a->count != b->count) add(s, "%scount %llu", between, (unsigned long long)a->count), between = ", ";
+    if (strcmp(a->dtype, b->dtype) != 0) add(s, "%sdtype %s", between, a->dtype), between = ", ";
+    if (strcmp(a->op, b->op) != 0) add(s, "%sop %s", between, a->op), between = ", ";
+    if (a->root != b->root) add(s, "%sroot %d", between, a->root), between = ", ";
+    if (strcmp(a->algorithm, b->algorithm) != 0) add(s, "%salgorithm %s", between, a->algorithm);
+    add_place(s, w);
+}
+
+static void describe(sentence *s, int a, const board_words *first, int b, const board_words *second, uint64_t number)
+{
+    unsigned long long n = number;
+    if (strcmp(first->operation, second->operation) != 0) {
+        add(s, "rank %d is in %s #%llu", a, first->operation, n);
+        add_place(s, first);
+        add(s, ", rank %d in %s #%llu", b, second->operation, n);
+        add_place(s, second);
+        add(s, "\n  try: every rank must make the same collective calls in the same order");
+        return;
+    }
+    add(s, "%s #%llu: ", first->operation, n);
+    add_fields(s, a, first, second);
+    add(s, ", ");
+    add_fields(s, b, second, first);
+    add(s, "\n  try: give every rank the same arguments; no buffer has been changed");
+}
+
+/* The lower rank first, so that the words do not depend on who noticed. */
+void p2p__describe_difference(p2p_engine *engine, int other, uint32_t context, uint64_t number, char *text,
+                              size_t bytes)
+{
+    size_t i = word_of(context, number);
+    int low = other < engine->rank ? other : engine->rank, high = other < engine->rank ? engine->rank : other;
+    const board_words first = p2p__words_copy(&engine->board->rows[low].words[i]),
+                      second = p2p__words_copy(&engine->board->rows[high].words[i]);
+    sentence s = {.used = 0};
+    add(&s, "mismatch: ");
+    if (first.context == context && second.context == context && first.number == number && second.number == number)
+        describe(&s, low, &first, high, &second, number);
+    else
+        add(&s, "ranks %d and %d mean different things by collective #%llu", low, high, (unsigned long long)number);
+    snprintf(text, bytes, "%s", s.text);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* The second door (p2p_layer.h): the frame that collectives are written in. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "p2p/group/fingerprint.h"
+#include "p2p/message/init.h"
+#include "p2p/trace/trace_rank.h"
+
+/* What fails at once must name this collective as well, not the one before. */
+static p2p_err enter(p2p_comm *comm, const p2p_fingerprint *what)
+{
+    p2p_engine *engine = comm ? comm->engine : NULL;
+    bool fails = engine && *engine->this_process && engine->poisoned && engine->depth == 0;
+    if (fails) p2p__show_collective(engine, what, comm->collectives + 1);
+    return p2p__enter(comm, &(p2p_call){what->operation, SHAPE_COLLECTIVE, 0, 0, 0, 0, 0});
+}
+
+p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what)
+{
+    p2p_err err = enter(comm, what);
+    if (err) return err;
+    TRACE(comm->engine, p2p__trace_collective(comm, what));
+    if (comm->engine->depth > 1) return P2P_OK;
+    p2p__show_collective(comm->engine, what, comm->collectives + 1);
+    if (p2p__job_failed(comm->engine)) return p2p__leave(comm, p2p__job_error(comm));
+    comm->collectives++;
+    comm->agreed = comm->size == 1 || !(comm->engine->config.check || what->meets);
+    comm->views = false;
+    if (comm->agreed) return P2P_OK;
+    err = p2p__agree_post(comm, what);
+    if (err) comm->collectives--; /* nothing has begun */
+    if (!err && !what->late) err = p2p_layer_agree(comm);
+    return err ? p2p__leave(comm, err) : P2P_OK;
+}
+
+p2p_err p2p_layer_refuse(p2p_comm *comm, const p2p_fingerprint *what, p2p_err err, const char *cause)
+{
+    p2p_err unusable = enter(comm, what);
+    if (unusable) return unusable;
+    if (comm->engine->depth == 1) p2p__show_collective(comm->engine, what, comm->collectives + 1);
+    return p2p__leave(comm, p2p__fail(comm, err, "%s", cause));
+}
+
+/* What has been read in place was what its rank meant, unless that has ended the collective with an error meanwhile. */
+static p2p_err check_views(p2p_comm *comm)
+{
+    const p2p_engine *engine = comm->engine;
+    if (!atomic_load(&engine->board->shared->any_gave_up)) return P2P_OK;
+    if (p2p__job_failed(comm->engine)) return p2p__job_error(comm);
+    for (int i = 0; i < comm->size; i++)
+        if (p2p__gave_up(engine, comm->world_rank[i]))
+            return p2p__fail(comm, P2P_ERR_PEER_DEAD,
+                             "rank %d gave up (its call ended with an error) while others read its buffer, which may "
+                             "be in use again",
+                             i);
+    return P2P_OK;
+}
+
+/* The others may be anywhere in it: the next one could take its messages for this one's. */
+static bool leaves_others_behind(p2p_err err)
+{
+    return err == P2P_ERR_TIMEOUT || err == P2P_ERR_NOMEM || err == P2P_ERR_SYS || err == P2P_ERR_PEER_DEAD;
+}
+
+p2p_err p2p_layer_end(p2p_comm *comm, p2p_err err)
+{
+    bool outermost = comm->engine->depth == 1;
+    if (!err && outermost) err = p2p_layer_agree(comm);
+    if (!err && outermost && comm->views) err = check_views(comm);
+    if (outermost && comm->size > 1 && leaves_others_behind(err)) p2p__poison(comm, err);
+    return p2p__leave(comm, err);
+}
+
+p2p_err p2p_layer_error(p2p_comm *comm, p2p_err err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(comm->cause, sizeof comm->cause, format, args);
+    va_end(args);
+    return err;
+}
+
+p2p_err p2p_layer_request(p2p_comm *comm, const p2p_layer_ops *ops, void *state, p2p_request *out)
+{
+    if (!ops || !ops->step || !ops->waits_for || !out)
+        return p2p__fail(comm, P2P_ERR_ARG, "a request needs step, waits_for and somewhere to put it");
+    p2p_request request;
+    p2p_err err = p2p__agree_settle(comm);
+    if (err) return err;
+    err = p2p__request_new(comm, REQUEST_LAYER, NULL, 0, &request);
+    if (err) return err;
+    request->layer = ops;
+    request->layer_state = state;
+    request->layer_name = comm->engine->call_name;
+    request->layer_number = comm->collectives;
+    request->clock.now = comm->engine->clock->now;
+    TRACE(comm->engine, p2p__trace_begins(request));
+    p2p__list_add(&comm->engine->layers, request, LIST_LAYER);
+    comm->agreed = true; /* its steps see to that */
+    *out = request;
+    return P2P_OK;
+}
+
+p2p_err p2p_layer_done(p2p_request *request, bool *done)
+{
+    if (*request && !(*request)->done) {
+        *done = false;
+        return P2P_OK;
+    }
+    *done = true;
+    if (!*request) return P2P_OK;
+    p2p_err err = p2p__result(*request, NULL);
+    p2p__request_free(*request);
+    *request = P2P_REQUEST_NULL;
+    return err;
+}
+
+void p2p_layer_compute(p2p_comm *comm, size_t bytes)
+{
+    p2p_engine *engine = comm->engine;
+    uint64_t before = engine->clock->now;
+    const char *file;
+    int line;
+    p2p__take_line(&file, &line);
+    if (engine->config.network.on)
+        engine->clock->now += p2p__network_compute(&engine->config.network, engine->rank, bytes);
+    TRACE(engine, p2p__trace_compute(comm, bytes, before, file, line));
+}

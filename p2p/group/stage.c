@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stages: memory of a communicator's own that all its ranks share, for collectives; a piece for each rank, made when it is
+ * first asked for.
+ *
+ * A rank's part has an area for each kind of pieces, in which they go round, so that of three in a row none overlaps another:
+ *
+ *      kind        SMALL        USUAL           larger ones                two ranks: usual is 512 KiB, eight: 128 KiB
+ *      pieces      <= 2 KiB     <= usual        2 usual, 4 usual, ... each
+ *      area        4 places     4 usual         3 places
+ *
+ * The usual ones do not come back to the same place sooner than they must: to write where another core has just read takes
+ * twice as long as to write what it has let go of since. For that 4 MiB must have passed through the stages of all ranks; more
+ * would crowd users' buffers out of the caches. Small ones lie ready in the nearest cache all the same.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "p2p/message/internal.h"
+#include "p2p/shared/memory.h"
+#include "p2p/trace/trace_rank.h"
+
+enum { SMALL, USUAL }; /* kinds; then the larger ones */
+
+#define SMALL_PIECE ((size_t)2 << 10)
+#define PASSING ((size_t)4 << 20)
+#define LARGEST ((size_t)512 << 10)
+#define LARGEST_OF_ALL ((size_t)32 << 20) /* the largest, of all ranks: with less, 64 ranks meet too often */
+#define LINE ((size_t)64)
+
+bool p2p_layer_shares_memory(const p2p_comm *comm)
+{
+    return comm && comm->engine && comm->engine->memory_fd >= 0 && !comm->engine->config.network.on;
+}
+
+/* ---- Stages ---- */
+
+/* The largest of 4 KiB, 8 KiB, ..., `most` that is no more than `share`; at least 4 KiB. */
+static size_t power_within(size_t share, size_t most)
+{
+    size_t bytes = MEMORY_UNIT;
+    while (bytes * 2 <= share && bytes < most) bytes *= 2;
+    return bytes;
+}
+
+/* Of a kind, by its largest piece. */
+static size_t area_bytes(size_t kind, size_t most)
+{
+    return (kind > USUAL ? 3 : 4) * most;
+}
+
+static size_t next_kind(const p2p_comm *comm, size_t kind, size_t most)
+{
+    return kind == SMALL ? comm->stage_usual : 2 * most;
+}
+
+size_t p2p__stage_largest(int ranks)
+{
+    return power_within(LARGEST_OF_ALL / (size_t)ranks, LARGEST);
+}
+
+static void find_sizes(p2p_comm *comm)
+{
+    size_t kind = SMALL;
+    comm->stage_usual = power_within(PASSING / 4 / (size_t)comm->size, LARGEST);
+    comm->stage_largest = p2p__stage_largest(comm->size);
+    for (size_t most = SMALL_PIECE; most <= comm->stage_largest; most = next_kind(comm, kind++, most))
+        comm->stage_bytes += area_bytes(kind, most);
+}
+
+static size_t stages_bytes(p2p_comm *comm)
+{
+    if (!comm->stage_bytes) find_sizes(comm);
+    return comm->stage_bytes * (size_t)comm->size;
+}
+
+static _Atomic uint64_t *place_of(const p2p_comm *comm)
+{
+    return &comm->engine->board->shared->stage_place[comm->context / 2 % BOARD_CONTEXTS];
+}
+
+/* Whoever comes first finds a place for all. 0 and errno if there is none. */
+static memory_place find_place(p2p_comm *comm)
+{
+    p2p_engine *engine = comm->engine;
+    uint64_t place = atomic_load(place_of(comm));
+    if (place) return place;
+    memory_place found = p2p__memory_reserve(engine->board, &engine->gaps, stages_bytes(comm), MEMORY_UNIT);
+    if (!found || atomic_compare_exchange_strong(place_of(comm), &place, found)) return found;
+    p2p__memory_give_back(engine->memory_fd, &engine->gaps, found, stages_bytes(comm));
+    return place;
+}
+
+/* Each rank takes the memory of its own part, for if all took all of it there would not be enough for a moment. A part is read by
+ * others only when its rank has come; but the file must reach to the end of all parts. */
+static bool fill_own_part(p2p_comm *comm, memory_place place)
+{
+    int fd = comm->engine->memory_fd;
+    size_t own = (size_t)comm->rank * comm->stage_bytes, last = stages_bytes(comm) - MEMORY_UNIT;
+    return p2p__memory_fill(fd, place + own, comm->stage_bytes) && p2p__memory_fill(fd, place + last, MEMORY_UNIT);
+}
+
+static p2p_err map_stages(p2p_comm *comm)
+{
+    size_t bytes = stages_bytes(comm);
+    memory_place place = find_place(comm);
+    if (place && fill_own_part(comm, place)) comm->stages = p2p__memory_map(comm->engine->memory_fd, place, bytes);
+    if (comm->stages) return P2P_OK;
+    return p2p__fail(comm, P2P_ERR_NOMEM,
+                     "no shared memory for a collective of %d ranks (%zu bytes): %s\n"
+                     "  try: a higher limit (ulimit -f), or PAIRWISE_WORLD=socket",
+                     comm->size, bytes, strerror(errno));
+}
+
+/* The next piece of so many bytes in its area. */
+static unsigned char *next_piece(p2p_comm *comm, size_t bytes)
+{
+    size_t kind = SMALL, most = SMALL_PIECE, area = 0;
+    for (; most < bytes; most = next_kind(comm, kind++, most)) area += area_bytes(kind, most);
+    size_t *at = &comm->stages_at[kind];
+    if (*at + bytes > area_bytes(kind, most)) *at = 0;
+    unsigned char *piece = comm->stages + area + *at;
+    *at += kind == USUAL ? bytes : most;
+    return piece;
+}
+
+p2p_err p2p_layer_stages(p2p_comm *comm, size_t wanted, p2p_stages *stages)
+{
+    p2p_err err = comm->stages ? P2P_OK : map_stages(comm);
+    if (err) return err;
+    size_t bytes = wanted < comm->stage_largest ? (wanted + LINE - 1) / LINE * LINE : comm->stage_largest;
+    *stages = (p2p_stages){next_piece(comm, bytes), comm->stage_bytes, bytes};
+    return P2P_OK;
+}
+
+void p2p__stages_unmap(p2p_comm *comm)
+{
+    if (comm->stages) munmap(comm->stages, stages_bytes(comm));
+    comm->stages = NULL;
+}
+
+/* Nobody has the communicator any more. */
+void p2p__stages_give_back(p2p_comm *comm)
+{
+    p2p_engine *engine = comm->engine;
+    memory_place place = atomic_exchange(place_of(comm), 0);
+    if (place) p2p__memory_give_back(engine->memory_fd, &engine->gaps, place, stages_bytes(comm));
+}
+
+/* ---- Counting ---- */
+
+void p2p_layer_count(p2p_comm *comm, int peer, size_t sent, size_t received)
+{
+    p2p_traffic *traffic = &comm->traffic[peer];
+    traffic->messages_sent++;
+    traffic->bytes_sent += sent;
+    traffic->messages_received++;
+    traffic->bytes_received += received;
+    TRACE(comm->engine, p2p__trace_moved(comm, peer, sent, received));
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/* Launching: pipes, control sockets and the board are made, ranks are forked, and then supervised (supervisor.c). */
+#include "p2p/job/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "p2p/message/init.h"
+#include "p2p/shared/control.h"
+#include "p2p/shared/memory.h"
+#include "p2p/shared/process.h"
+#include "p2p/trace/trace_job.h"
+#include "p2p/world/pull.h"
+
+#define DESCRIPTORS_EACH 3
+#define DESCRIPTORS_BESIDE 20
+#define RANK_LEAST ((uint64_t)256 << 10)
+#define RANK_LEAST_PEER UINT64_C(512)
+
+/* The ends that a rank gets. */
+typedef struct {
+    int control, in, out, err;
+} rank_ends;
+
+static void close_if(int fd)
+{
+    if (fd >= 0) close(fd);
+}
+
+static void close_ends(const rank_ends *ends)
+{
+    close_if(ends->control);
+    close_if(ends->in);
+    close_if(ends->out);
+    close_if(ends->err);
+}
+
+/* ---- In the rank ---- */
+
+static void restore_process(const p2p_job *job)
+{
+    prctl(PR_SET_DUMPABLE, job->old_dumpable);
+    sigaction(SIGCHLD, &job->old_child, NULL);
+    sigprocmask(SIG_SETMASK, &job->old_mask, NULL);
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = (rlim_t)job->old_limit;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/* A copy of another rank's socket left open here would hide that rank's death. */
+static void close_supervisors(const p2p_job *job, int rank)
+{
+    for (int i = 0; i <= rank; i++) {
+        close_if(job->ranks[i].control);
+        close_if(job->ranks[i].out.fd);
+        close_if(job->ranks[i].err.fd);
+    }
+    close_if(job->signals);
+    close_if(job->stdin_pipe);
+    close_if(job->plan->relay);
+}
+
+static void take_terminal(void)
+{
+    signal(SIGTTOU, SIG_IGN);
+    tcsetpgrp(STDIN_FILENO, getpgrp());
+    signal(SIGTTOU, SIG_DFL);
+}
+
+static void place(int fd, int as)
+{
+    if (fd < 0) return;
+    dup2(fd, as);
+    if (fd > STDERR_FILENO) close(fd);
+}
+
+_Noreturn static void be_rank(p2p_job *job, int rank, const rank_ends *ends)
+{
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != job->self) _exit(1);
+    restore_process(job);
+    close_supervisors(job, rank);
+    if (rank == job->plan->debug_rank) take_terminal();
+    place(ends->in, STDIN_FILENO);
+    place(ends->out, STDOUT_FILENO);
+    place(ends->err, STDERR_FILENO);
+    int status = job->plan->child(job->plan->arg, rank, ends->control, job->board_fd, job->board);
+    fflush(stdout);
+    fflush(stderr);
+    _exit(status & 0xff ? status & 0xff : status != 0);
+}
+
+/* ---- In the supervisor ---- */
+
+static bool make_pipe(int ends[2])
+{
+    return pipe2(ends, O_CLOEXEC) == 0;
+}
+
+static int open_input(p2p_job *job, int rank)
+{
+    if (rank == job->plan->debug_rank) return -1;
+    if (rank != 0) return open("/dev/null", O_RDONLY | O_CLOEXEC);
+    bool foreground = isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
+    if (!isatty(STDIN_FILENO)) return -1; /* rank 0 reads it itself */
+    int ends[2];
+    if (!foreground || job->plan->debug_rank >= 0 || !make_pipe(ends)) return open("/dev/null", O_RDONLY | O_CLOEXEC);
+    job->stdin_pipe = ends[1];
+    fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    return ends[0];
+}
+
+/* A pipe that others could open through /proc, and so write lines as this rank; a socket they cannot. */
+static bool make_output_pair(int ends[2])
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
+    shutdown(ends[0], SHUT_WR);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    return true;
+}
+
+static bool make_output(p2p_job *job, p2p_stream *stream, int rank, p2p_sink *sink, p2p_spill *keep, int *rank_end)
+{
+    int ends[2];
+    if (rank == job->plan->debug_rank) return true;
+    if (!make_output_pair(ends)) return false;
+    p2p__stream_init(stream, ends[0], rank, sink, job->plan->options.tag_output, keep);
+    *rank_end = ends[1];
+    return true;
+}
+
+static bool make_ends(p2p_job *job, int rank, rank_ends *ends)
+{
+    p2p_rank_process *process = &job->ranks[rank];
+    int control[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0) return false;
+    process->control = control[0];
+    ends->control = control[1];
+    ends->in = open_input(job, rank);
+    p2p_spill *keep = job->plan->options.ordered_output ? &job->spill : NULL;
+    return make_output(job, &process->out, rank, &job->out, keep, &ends->out) &&
+           make_output(job, &process->err, rank, &job->err, NULL, &ends->err);
+}
+
+static bool start_rank(p2p_job *job, int rank)
+{
+    p2p_rank_process *process = &job->ranks[rank];
+    rank_ends ends = {-1, -1, -1, -1};
+    bool made = make_ends(job, rank, &ends);
+    pid_t pid = made ? fork() : -1;
+    if (pid == 0) be_rank(job, rank, &ends);
+    int saved = errno;
+    close_ends(&ends);
+    if (pid < 0) {
+        fprintf(stderr, "pairwise: %s of rank %d failed: %s\n  try: fewer ranks, or a higher limit (ulimit -%s)\n",
+                made ? "fork" : "making the pipes", rank, strerror(saved), made ? "u" : "n");
+        process->ended = true;
+        return false;
+    }
+    setpgid(pid, pid);
+    process->pid = pid;
+    process->ended = false;
+    job->alive++;
+    return true;
+}
+
+bool p2p__start_ranks(p2p_job *job)
+{
+    for (int i = 0; i < job->size; i++)
+        if (!start_rank(job, i)) return false;
+    return true;
+}
+
+/* ---- Descriptors and signals ---- */
+
+static bool reserve_descriptors(p2p_job *job)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return true;
+    job->old_limit = limit.rlim_cur;
+    rlim_t needed = (rlim_t)(DESCRIPTORS_EACH * job->size + DESCRIPTORS_BESIDE);
+    if (limit.rlim_cur >= needed) return true;
+    limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
+    if (limit.rlim_cur >= needed && setrlimit(RLIMIT_NOFILE, &limit) == 0) return true;
+    fprintf(stderr,
+            "pairwise: supervising %d ranks needs %lu descriptors, the limit is %lu\n  try: ulimit -n %lu, or fewer "
+            "ranks\n",
+            job->size, (unsigned long)needed, (unsigned long)limit.rlim_max, (unsigned long)needed);
+    return false;
+}
+
+static void restore_descriptors(const p2p_job *job)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == job->old_limit) return;
+    limit.rlim_cur = (rlim_t)job->old_limit;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Descriptors 0 to 2 must be taken, or a pipe would land there. */
+static void fill_standard(void)
+{
+    int fd;
+    do fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    close_if(fd);
+}
+
+/* A rank has its tables of all others too. Where memory lacks, the system would look for somebody to kill. */
+static bool memory_is_there(const p2p_job *job)
+{
+    uint64_t each = RANK_LEAST + (uint64_t)job->size * RANK_LEAST_PEER + job->plan->options.memory_each,
+             needed = (uint64_t)job->size * each, left = p2p__memory_left();
+    if (each < job->plan->options.memory_each || needed / each != (uint64_t)job->size) needed = UINT64_MAX;
+    if (needed <= left) return true;
+    fprintf(stderr,
+            "pairwise: %d ranks need at least %.1f GiB of memory, %.1f MiB each, and there is %.1f GiB\n"
+            "  try: fewer ranks, or smaller sizes\n",
+            job->size, (double)needed / (1 << 30), (double)each / (1 << 20), (double)left / (1 << 30));
+    return false;
+}
+
+static bool no_board(const p2p_job *job)
+{
+    size_t bytes = p2p__board_bytes(job->size, &job->plan->config);
+    const char *advice = errno == EFBIG    ? "a higher limit on files (ulimit -f unlimited), or fewer ranks"
+                         : errno == ENOMEM ? "a higher limit on memory (ulimit -v unlimited), or fewer ranks"
+                                           : "fewer ranks";
+    fprintf(stderr, "pairwise: no shared memory for %d ranks (%zu MiB): %s\n  try: %s\n", job->size, (bytes >> 20) + 1,
+            strerror(errno), advice);
+    return false;
+}
+
+static bool open_job(p2p_job *job)
+{
+    job->board = p2p__board_create(job->size, &job->plan->config, &job->board_fd);
+    if (!job->board) return no_board(job);
+    job->ranks = calloc((size_t)job->size, sizeof *job->ranks);
+    for (int i = 0; job->ranks && i < job->size; i++)
+        job->ranks[i] = (p2p_rank_process){.rank = i, .control = -1, .ended = true, .out.fd = -1, .err.fd = -1};
+    job->seen = calloc((size_t)job->size, sizeof *job->seen);
+    if (!job->ranks || !job->seen || p2p__links_init(job) || p2p__watch_init(job)) {
+        fprintf(stderr, "pairwise: no memory to supervise %d ranks\n", job->size);
+        return false;
+    }
+    const p2p_config *config = &job->plan->config;
+    bool may_read = job->size > 1 && config->direct && p2p__world_find(config->world)->read && p2p__pull_works();
+    p2p__board_set(job->board, isatty(STDOUT_FILENO), may_read);
+    p2p__sink_init(&job->out, STDOUT_FILENO);
+    p2p__sink_init(&job->err, STDERR_FILENO);
+    p2p__spill_init(&job->spill, job->size);
+    return true;
+}
+
+static void close_job(p2p_job *job)
+{
+    for (int i = 0; job->ranks && i < job->size; i++) close_if(job->ranks[i].control);
+    p2p__links_free(job);
+    p2p__watch_free(job);
+    p2p__sink_free(&job->out);
+    p2p__sink_free(&job->err);
+    p2p__spill_free(&job->spill);
+    free(job->ranks);
+    free(job->seen);
+    if (job->board) p2p__board_close(job->board);
+    close_if(job->board_fd);
+    close_if(job->stdin_pipe);
+    close_if(job->signals);
+}
+
+/* What the supervisor has open, and its memory, is not for ranks to open through /proc. (Root may all the same.) */
+static void close_to_others(p2p_job *job)
+{
+    job->old_dumpable = prctl(PR_GET_DUMPABLE);
+    prctl(PR_SET_DUMPABLE, 0);
+}
+
+int p2p__run_job(const p2p_plan *plan, p2p_err *err)
+{
+    p2p_job job = {.plan = plan,
+                   .size = plan->size,
+                   .board_fd = -1,
+                   .spill.fd = -1,
+                   .stdin_pipe = -1,
+                   .signals = -1,
+                   .self = getpid()};
+    *err = P2P_OK;
+    fflush(NULL);
+    bool lost_output = fcntl(STDOUT_FILENO, F_GETFD) < 0;
+    fill_standard();
+    int status = 1;
+    if (!reserve_descriptors(&job) || !memory_is_there(&job) || !open_job(&job)) {
+        *err = P2P_ERR_SYS;
+    } else {
+        if (lost_output) job.out.error = EBADF;
+        job.oom_kills = p2p__oom_kills();
+        p2p__trace_open(&job);
+        close_to_others(&job);
+        status = p2p__supervise(&job);
+        prctl(PR_SET_DUMPABLE, job.old_dumpable);
+        if (!p2p__trace_close(&job) && !status) status = 1;
+    }
+    for (int i = 0; plan->options.rank_statuses && job.ranks && i < plan->size; i++)
+        plan->options.rank_statuses[i] = job.ranks[i].status;
+    close_job(&job);
+    restore_descriptors(&job);
+    return status;
+}
+
+/* ---- p2p_launch ---- */
+
+typedef struct {
+    int (*rank_main)(p2p_comm *world, void *arg);
+    void *arg;
+} rank_function;
+
+static int run_function(void *arg, int rank, int control, int board_fd, board *b)
+{
+    const rank_function *function = arg;
+    char why[400], job[64];
+    p2p_comm *world;
+    snprintf(job, sizeof job, "%d,%d,%d", rank, control, -1);
+    setenv(P2P_JOB_VARIABLE, job, 1);
+    if (p2p__become_rank(rank, control, board_fd, b, &world, why, sizeof why)) {
+        fprintf(stderr, "pairwise: rank %d: %s\n", rank, why);
+        return 1;
+    }
+    int status = function->rank_main(world, function->arg);
+    p2p_err err = p2p_finalize(world);
+    if (err && !status && !atomic_load(&b->shared->failed)) fprintf(stderr, "pairwise: %s\n", p2p_error_message(world));
+    return status ? status : err != P2P_OK;
+}
+
+p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes)
+{
+    p2p_err err = p2p__config_read(&plan->config, why, why_bytes);
+    if (err) return err;
+    const char *world = plan->options.world;
+    if (world && !p2p__world_find(world)) {
+        snprintf(why, why_bytes, "there is no world \"%s\"; there is: " P2P_WORLD_NAMES, world);
+        return P2P_ERR_ARG;
+    }
+    if (world) snprintf(plan->config.world, sizeof plan->config.world, "%s", world);
+    if (plan->options.strict) plan->config.strict = true;
+    plan->trace = plan->options.trace ? plan->options.trace : getenv("PAIRWISE_TRACE");
+    if (!plan->trace) plan->config.trace_room = 0;
+    if (plan->trace && !p2p__trace_check(plan->trace, why, why_bytes)) return P2P_ERR_ARG;
+    const char *network = plan->options.network;
+    if (network && !p2p__network_parse(network, &plan->config.network, why, why_bytes)) return P2P_ERR_ARG;
+    const p2p_network *n = &plan->config.network;
+    if (n->on && plan->size > 1 &&
+        (n->slow_from >= plan->size || n->slow_to >= plan->size || n->straggler >= plan->size)) {
+        snprintf(why, why_bytes, "the network names a rank that is not there: ranks are 0 to %d", plan->size - 1);
+        return P2P_ERR_ARG;
+    }
+    return P2P_OK;
+}
+
+static p2p_err check_plan(const p2p_plan *plan, bool has_main, char *why, size_t why_bytes)
+{
+    double limit = plan->options.timeout_s;
+    why[0] = 0;
+    if (p2p__inside_job()) {
+        snprintf(why, why_bytes,
+                 "this process is a rank already: a launch inside a launch cannot work\n"
+                 "  try: p2p_split, for a group of the ranks there are");
+        return P2P_ERR_STATE;
+    }
+    if (!has_main) snprintf(why, why_bytes, "rank_main is NULL");
+    if (plan->size < 1 || plan->size > P2P_MAX_RANKS)
+        snprintf(why, why_bytes, "%d ranks: between 1 and %d are possible", plan->size, P2P_MAX_RANKS);
+    if (!(limit >= 0 && limit < 1e9))
+        snprintf(why, why_bytes, "timeout_s is %g: it is a number of seconds, 0 for no limit", limit);
+    return why[0] ? P2P_ERR_ARG : P2P_OK;
+}
+
+p2p_err p2p_launch(int size, int (*rank_main)(p2p_comm *world, void *arg), void *arg, p2p_options *options)
+{
+    char why[400];
+    rank_function function = {rank_main, arg};
+    p2p_plan plan = {.size = size, .child = run_function, .arg = &function, .debug_rank = -1, .relay = -1};
+    if (options) plan.options = *options;
+    p2p_err err = check_plan(&plan, rank_main, why, sizeof why);
+    if (!err) err = p2p__plan_settings(&plan, why, sizeof why);
+    if (err) {
+        fprintf(stderr, "pairwise: p2p_launch: %s\n", why);
+        if (options) options->exit_status = 2;
+        return err;
+    }
+    int status = p2p__run_job(&plan, &err);
+    if (options) options->exit_status = status;
+    return err ? err : status ? P2P_ERR_RANK_FAILED : P2P_OK;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * launch: what the files of the supervisor share. A job is its ranks, seen from the process that started them.
+ *
+ *      launch.c       p2p_launch; making pipes and forking ranks
+ *      supervisor.c   the loop: control messages, signals, ends of ranks, time; the exit status
+ *      links.c        opening links between ranks
+ *      output.c       forwarding what ranks print; spill.c keeps it
+ *      sight.c        what is believed of what ranks show
+ *      relay.c        the ends of a link; with somebody in between
+ *      output.c       forwarding what ranks print
+ *      watch.c        deadlock detection
+ *      report.c       the words for deadlocks, deaths and the board
+ */
+#ifndef PAIRWISE_P2P_LAUNCH_H
+#define PAIRWISE_P2P_LAUNCH_H
+
+#ifndef P2P_NO_LINES
+#define P2P_NO_LINES 1
+#endif
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "p2p/job/output.h"
+#include "p2p/shared/board.h"
+#include "p2p/shared/clock.h"
+#include "p2p/shared/control.h"
+#include "p2p/shared/memory.h"
+
+/* What to launch. */
+typedef struct {
+    int size;
+    p2p_options options;
+    p2p_config config;
+    const char *trace; /* file to write, NULL: none */
+    /* Runs in the forked rank and returns its exit status. */
+    int (*child)(void *arg, int rank, int control, int board_fd, board *b);
+    void *arg;
+    const char *program; /* for messages; NULL: p2p_launch */
+    int debug_rank;      /* gets the terminal to itself; -1: none */
+    int relay;           /* a socket: who holds its other end carries all messages; -1: nobody, links are direct */
+} p2p_plan;
+
+typedef struct {
+    int rank;
+    pid_t pid;
+    int control;
+    p2p_stream out, err;
+    bool ended, goodbye, aborted, fatal;
+    int status;          /* exit code or 128 + signal, once ended */
+    int links_in_flight; /* ends of links sent and not yet acknowledged */
+    int nudges_owed;
+    bool untold; /* FAILED or ALL_DONE could not be sent yet */
+} p2p_rank_process;
+
+typedef struct {
+    int a, b;
+    int fd_for_b; /* a has its end, b could not be sent its own yet; else -1 */
+    int place;    /* of its shared memory, if it needs any */
+} p2p_link_wish;
+
+/* What the supervisor saw in a rank's row: a copy in which numbers are in range and texts end. */
+typedef struct {
+    int state; /* enum board_state */
+    board_call call;
+    board_wait wait;
+} p2p_sight;
+
+typedef struct {
+    uint64_t *activity; /* of each rank at the last look */
+    uint64_t *polls;
+    int *polled_looks;
+    uint64_t quiet_since;
+    bool warned, unchanged;
+    bool impossible;      /* at this look: more was received than was sent */
+    int impossible_looks; /* in a row */
+} p2p_watch;
+
+typedef struct {
+    const p2p_plan *plan;
+    int size;
+    board *board;
+    int board_fd;
+    p2p_rank_process *ranks;
+    p2p_sight *seen; /* [size]: when it was last looked at, to say something about it */
+    int alive;
+    p2p_sink out, err;
+    p2p_spill spill;
+    int stdin_pipe; /* to rank 0 when stdin is a terminal; -1: not forwarded */
+    char stdin_text[1024];
+    size_t stdin_from, stdin_to;
+
+    int signals; /* signalfd */
+    sigset_t old_mask;
+    struct sigaction old_child;
+    uint64_t old_limit; /* on descriptors */
+    int old_dumpable;
+    pid_t self;
+
+    p2p_link_wish *wishes;
+    size_t wish_count, wish_room;
+    uint64_t *linked; /* bit a * size + b */
+    memory_gap *gaps; /* in the memory file: what could not be had for a link */
+    int links_in_flight, links_max, links_max_each;
+    int ends_kept; /* second ends that could not be sent yet */
+
+    p2p_watch watch;
+    uint64_t started, kill_at;
+    bool all_done, interrupted, killed, failed;
+    bool told_lost; /* that output is dropped */
+    int exit_status;
+    uint64_t oom_kills;
+    struct p2p_trace_job *trace; /* NULL: not traced */
+} p2p_job;
+
+/* Launch, supervise, clean up. Returns the exit status; P2P_OK in *err unless nothing could be started. */
+int p2p__run_job(const p2p_plan *plan, p2p_err *err);
+
+/* ---- launch.c ---- */
+
+/* Fill plan->config from PAIRWISE_ variables and plan->options, which win; or say what is wrong. */
+p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes);
+
+/* Fork all ranks. False, and an error printed, if that fails: those started must be ended. */
+bool p2p__start_ranks(p2p_job *job);
+
+/* ---- supervisor.c ---- */
+
+int p2p__supervise(p2p_job *job);
+
+/* Send a control message, with descriptor fd beside it (-1: none). False and errno on failure; EAGAIN: try later. */
+bool p2p__tell_rank(p2p_job *job, int rank, control_message message, int fd);
+
+/* The job has failed: ranks are told why, and get a second to end. Only the first failure counts. */
+void p2p__job_fail(p2p_job *job, p2p_err err, int rank, int status, const char *text);
+
+/* ---- input.c ---- */
+
+/* What to read from now; -1 while something is still to be written to rank 0, or if nothing is forwarded. */
+int p2p__input_fd(const p2p_job *job);
+void p2p__input_read(p2p_job *job);
+void p2p__input_write(p2p_job *job);
+
+/* From the debugger of a rank (launch --debug), which was given the terminal. */
+void p2p__take_terminal_back(const p2p_job *job);
+
+/* ---- links.c ---- */
+
+p2p_err p2p__links_init(p2p_job *job);
+void p2p__links_free(p2p_job *job);
+void p2p__link_want(p2p_job *job, int from, int to);
+void p2p__link_got(p2p_job *job, int rank);
+void p2p__link_lost(p2p_job *job, int rank, int peer, int limit);
+/* Open what can be opened now. */
+void p2p__links_open(p2p_job *job);
+
+/* ---- sight.c ---- */
+
+enum { SIGHT_ERROR = sizeof((board_row *)0)->error };
+
+/* Look at all rows: job->seen. */
+void p2p__see(p2p_job *job);
+/* The error that a rank shows. */
+void p2p__see_error(const p2p_job *job, int rank, char text[SIGHT_ERROR]);
+/* False: what is on the board no rank and no supervisor has written there on purpose. */
+bool p2p__board_is_sound(const p2p_job *job);
+/* ---- relay.c ---- */
+
+/* The two ends of a new link: for rank a and for rank b. False with errno (EAGAIN, ETOOMANYREFS: later perhaps). */
+bool p2p__link_ends(const p2p_job *job, int a, int b, int ends[2]);
+
+/* Ranks run as the same user as the supervisor: without this they could open what it holds, through /proc. */
+void p2p__relay_protect(void);
+
+/* ---- watch.c ---- */
+
+p2p_err p2p__watch_init(p2p_job *job);
+void p2p__watch_free(p2p_job *job);
+
+/* Ranks that can never be released, exactly; false if there are none. `can_act` are those that still can do something. */
+bool p2p__watch_look(p2p_job *job, p2p_rank_set *stuck, p2p_rank_set *can_act);
+
+/* wait->need, without those who came to the collective after this rank had shown for whom it waits there. */
+p2p_rank_set p2p__still_needed(board *b, const board_wait *wait, int size);
+
+/* ---- report.c ---- */
+
+void p2p__say(p2p_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void p2p__report_deadlock(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act);
+void p2p__report_death(p2p_job *job, int rank, const char *how);
+void p2p__report_polling(p2p_job *job);
+void p2p__report_board(p2p_job *job);
+
+#endif

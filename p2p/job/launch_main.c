@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* launch: start a program as N ranks and supervise them. */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wordexp.h>
+
+#include "p2p/job/launch.h"
+#include "p2p/job/program.h"
+#include "p2p/message/init.h"
+#include "p2p/shared/cli.h"
+#include "p2p/shared/control.h"
+
+enum {
+    KEY_WORLD = 256,
+    KEY_NETWORK,
+    KEY_STRICT,
+    KEY_TAG,
+    KEY_ORDERED,
+    KEY_TIMEOUT,
+    KEY_TRACE,
+    KEY_DEBUG,
+    KEY_WRAP,
+    KEY_RELAY
+};
+
+static const struct argp_option options[] = {
+    {"ranks", 'n', "N", 0, "start N ranks (1 to 1024)", 0},
+    {"world", KEY_WORLD, "NAME", 0, "how ranks reach each other: " P2P_WORLD_NAMES, 0},
+    {"network", KEY_NETWORK, "NAME", 0,
+     "virtual time on a network: " P2P_NETWORK_NAMES ", or latency=2us,bandwidth=12G,...", 0},
+    {"strict", KEY_STRICT, NULL, 0, "every send waits for its receive: finds programs that need buffering", 0},
+    {"tag", KEY_TAG, NULL, 0, "prefix each line of output with [rank]", 0},
+    {"ordered", KEY_ORDERED, NULL, 0, "print output at the end, rank by rank (up to 1 GiB in all; the rest is dropped)",
+     0},
+    {"timeout", KEY_TIMEOUT, "S", 0, "end the job after S seconds and show what each rank was doing", 0},
+    {"trace", KEY_TRACE, "FILE", 0, "write what every rank did to FILE (Chrome trace JSON, for build/replay)", 0},
+    {"debug", KEY_DEBUG, "RANK", 0, "run this rank in gdb, on this terminal", 0},
+    {"wrap", KEY_WRAP, "CMD", 0, "run each rank under CMD, such as \"valgrind -q\"", 0},
+    {"relay", KEY_RELAY, "FD", OPTION_HIDDEN,
+     "pass both ends of every link over this socket; who holds its other end carries the messages", 0},
+    {0},
+};
+
+static const char text[] =
+    "Start PROGRAM as N ranks and supervise them: forward their output, name deadlocks and deaths, leave nothing "
+    "behind."
+    "\vExamples:\n"
+    "  launch -n 4 --tag build/examples/hello\n"
+    "  launch -n 2 --strict ./exchange\n"
+    "  launch -n 2 --wrap \"valgrind -q\" ./exchange\n\n"
+    "Exit status: 0 all ranks did well; that of the first rank that failed, or 128 + its signal; 1 for a "
+    "communication error or a deadlock; 2 called wrongly; 124 time limit; 127 PROGRAM cannot be started; 130, 143 "
+    "interrupted.\n\n"
+    "Environment: PAIRWISE_STRICT, PAIRWISE_TIMEOUT, PAIRWISE_EAGER, PAIRWISE_UNEXP_MAX, PAIRWISE_SNDBUF, "
+    "PAIRWISE_DEBUG, PAIRWISE_CRC, PAIRWISE_WORLD, PAIRWISE_NETWORK, PAIRWISE_CHECK, PAIRWISE_TRACE, "
+    "PAIRWISE_TRACE_ROOM; see the "
+    "README.";
+
+typedef struct {
+    p2p_plan plan;
+    char **program; /* with its arguments */
+    wordexp_t wrap;
+} command;
+
+static int whole_number(struct argp_state *state, const char *what, const char *arg, int low, int high)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(arg, &end, 10);
+    if (errno || end == arg || *end || value < low || value > high)
+        argp_error(state, "%s is a whole number from %d to %d, not \"%s\"", what, low, high, arg);
+    return (int)value;
+}
+
+static double seconds(struct argp_state *state, const char *arg)
+{
+    uint64_t ns;
+    if (!p2p__parse_duration(arg, &ns) || !ns)
+        argp_error(state, "--timeout is a number of seconds, such as 10 or 0.5, not \"%s\"", arg);
+    return (double)ns * 1e-9;
+}
+
+static void split_words(struct argp_state *state, const char *arg, wordexp_t *words)
+{
+    if (wordexp(arg, words, WRDE_NOCMD) != 0 || !words->we_wordc)
+        argp_error(state, "--wrap: \"%s\" is not a command", arg);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    command *c = state->input;
+    p2p_options *o = &c->plan.options;
+    switch (key) {
+    case 'n': c->plan.size = whole_number(state, "-n", arg, 1, P2P_MAX_RANKS); break;
+    case KEY_WORLD: o->world = arg; break;
+    case KEY_NETWORK: o->network = arg; break;
+    case KEY_STRICT: o->strict = true; break;
+    case KEY_TAG: o->tag_output = true; break;
+    case KEY_ORDERED: o->ordered_output = true; break;
+    case KEY_TIMEOUT: o->timeout_s = seconds(state, arg); break;
+    case KEY_TRACE: o->trace = arg; break;
+    case KEY_DEBUG: c->plan.debug_rank = whole_number(state, "--debug", arg, 0, P2P_MAX_RANKS - 1); break;
+    case KEY_WRAP: split_words(state, arg, &c->wrap); break;
+    case KEY_RELAY: c->plan.relay = whole_number(state, "--relay", arg, 3, INT_MAX); break;
+    case ARGP_KEY_ARGS: c->program = state->argv + state->next; break;
+    case ARGP_KEY_END:
+        if (!c->plan.size)
+            argp_error(state, "how many ranks? say launch -n 4 %s", c->program ? c->program[0] : "PROGRAM");
+        if (!c->program) argp_error(state, "which program? launch -n N PROGRAM ARGS...");
+        if (c->plan.debug_rank >= c->plan.size)
+            argp_error(state, "--debug %d: there are only %d ranks", c->plan.debug_rank, c->plan.size);
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+/* The words of a command line, in this order: the debugger's, the wrapper's, the program's. */
+static char **command_line(const command *c, bool debug)
+{
+    static char *const gdb[] = {"gdb", "-q", "--args"};
+    size_t gdb_count = debug ? sizeof gdb / sizeof *gdb : 0, program_count = 0, used = 0;
+    while (c->program[program_count]) program_count++;
+    char **words = calloc(gdb_count + c->wrap.we_wordc + program_count + 1, sizeof *words);
+    for (size_t i = 0; words && i < gdb_count; i++) words[used++] = gdb[i];
+    for (size_t i = 0; words && i < c->wrap.we_wordc; i++) words[used++] = c->wrap.we_wordv[i];
+    for (size_t i = 0; words && i < program_count; i++) words[used++] = c->program[i];
+    return words;
+}
+
+/* Does not return but on failure, which the supervisor is told. */
+static int start_program(void *arg, int rank, int control, int board_fd, board *b)
+{
+    const command *c = arg;
+    char job[64];
+    (void)b;
+    fcntl(control, F_SETFD, 0);
+    fcntl(board_fd, F_SETFD, 0);
+    snprintf(job, sizeof job, "%d,%d,%d", rank, control, board_fd);
+    setenv(P2P_JOB_VARIABLE, job, 1);
+    char **words = command_line(c, rank == c->plan.debug_rank);
+    if (words && words[0]) execvp(words[0], words);
+    p2p__control_send(control, (control_message){CONTROL_NOEXEC, rank, errno}, -1);
+    free(words);
+    return 127;
+}
+
+/* What is started first on a rank: the debugger, the wrapper, or else the program. */
+static bool can_start(const command *c, char *why, size_t bytes)
+{
+    bool wrapped = c->wrap.we_wordc > 0;
+    if (c->plan.debug_rank >= 0 && !p2p__program_check("gdb", why, bytes)) return false;
+    return p2p__program_check(wrapped ? c->wrap.we_wordv[0] : c->program[0], why, bytes);
+}
+
+static int usage_error(const char *why)
+{
+    fprintf(stderr, "pairwise: %s\n", why);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct argp parser = {options, parse, "PROGRAM [ARGS...]", text, NULL, NULL, NULL};
+    command c = {.plan = {.debug_rank = -1, .relay = -1, .child = start_program, .arg = &c}};
+    char why[2000];
+    p2p__cli_parse(&parser, argc, argv, ARGP_IN_ORDER, &c);
+    if (p2p__inside_job()) return usage_error("this is a rank already: a launch inside a launch cannot work");
+    if (p2p__plan_settings(&c.plan, why, sizeof why)) return usage_error(why);
+    int status = 127;
+    if (can_start(&c, why, sizeof why)) {
+        p2p_err err;
+        if (c.plan.relay >= 0) p2p__relay_protect();
+        c.plan.program = c.program[0];
+        status = p2p__run_job(&c.plan, &err);
+    } else {
+        usage_error(why);
+    }
+    wordfree(&c.wrap);
+    return status;
+}

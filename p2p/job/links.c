@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Links between ranks are opened when first used. A rank asks; the supervisor makes a socketpair and sends each side its
+ * end. Few ends may be under way at once: an ordinary user may have only about RLIMIT_NOFILE descriptors in flight, and a
+ * rank that computes takes what was sent to it only at its next call. So each end is acknowledged, and the rest waits.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "p2p/job/launch.h"
+#include "p2p/shared/control.h"
+#include "p2p/shared/memory.h"
+#include "p2p/world/world.h"
+
+#define AT_ONCE_EACH 32
+
+static int descriptor_limit(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1 << 20 ? (int)limit.rlim_cur : 1 << 20;
+}
+
+p2p_err p2p__links_init(p2p_job *job)
+{
+    size_t bits = (size_t)job->size * (size_t)job->size;
+    job->linked = calloc(bits / 64 + 1, sizeof *job->linked);
+    job->links_max = descriptor_limit() / 2;
+    if (job->links_max < 2 * job->size) job->links_max = 2 * job->size; /* one each must always be possible */
+    job->links_max_each = job->links_max / job->size;
+    if (job->links_max_each > AT_ONCE_EACH) job->links_max_each = AT_ONCE_EACH;
+    return job->linked ? P2P_OK : P2P_ERR_NOMEM;
+}
+
+void p2p__links_free(p2p_job *job)
+{
+    for (size_t i = 0; i < job->wish_count; i++)
+        if (job->wishes[i].fd_for_b >= 0) close(job->wishes[i].fd_for_b);
+    free(job->wishes);
+    free(job->linked);
+    p2p__memory_forget(&job->gaps);
+}
+
+/* Marks the pair; true if it was marked already. */
+static bool mark(p2p_job *job, int a, int b)
+{
+    size_t bit = (size_t)a * (size_t)job->size + (size_t)b;
+    uint64_t mask = UINT64_C(1) << (bit % 64);
+    bool was = job->linked[bit / 64] & mask;
+    job->linked[bit / 64] |= mask;
+    return was;
+}
+
+void p2p__link_want(p2p_job *job, int from, int to)
+{
+    int a = from < to ? from : to, b = from < to ? to : from;
+    if (a < 0 || b >= job->size || a == b || mark(job, a, b)) return;
+    if (job->wish_count == job->wish_room) {
+        size_t room = job->wish_room ? 2 * job->wish_room : 64;
+        p2p_link_wish *grown = realloc(job->wishes, room * sizeof *grown);
+        if (!grown) return;
+        job->wishes = grown;
+        job->wish_room = room;
+    }
+    job->wishes[job->wish_count++] = (p2p_link_wish){a, b, -1, 0};
+    p2p__links_open(job);
+}
+
+/* What a rank has not been sent it cannot acknowledge. */
+static void acknowledged(p2p_job *job, int rank)
+{
+    if (job->ranks[rank].links_in_flight == 0) return;
+    job->ranks[rank].links_in_flight--;
+    job->links_in_flight--;
+}
+
+void p2p__link_got(p2p_job *job, int rank)
+{
+    acknowledged(job, rank);
+    p2p__links_open(job);
+}
+
+void p2p__link_lost(p2p_job *job, int rank, int peer, int limit)
+{
+    acknowledged(job, rank);
+    if (peer >= 0 && peer < job->size) p2p__tell_rank(job, peer, (control_message){CONTROL_NOLINK, rank, limit}, -1);
+    p2p__links_open(job);
+}
+
+static bool has_room(const p2p_job *job, int rank)
+{
+    return job->links_in_flight < job->links_max && job->ranks[rank].links_in_flight < job->links_max_each;
+}
+
+/* Send `rank` its end and close ours. False if it must be tried again later. */
+static bool deliver(p2p_job *job, int rank, int peer, int fd, int place)
+{
+    p2p_rank_process *to = &job->ranks[rank];
+    bool sent = to->control >= 0 && p2p__tell_rank(job, rank, (control_message){CONTROL_LINK, peer, place}, fd);
+    bool hopeless = to->control < 0 || (!sent && (errno == EPIPE || errno == ECONNRESET));
+    if (!sent && !hopeless) return false;
+    close(fd);
+    if (!sent) return true;
+    to->links_in_flight++;
+    job->links_in_flight++;
+    return true;
+}
+
+static bool refuse(p2p_job *job, const p2p_link_wish *wish, int type, int value)
+{
+    p2p__tell_rank(job, wish->a, (control_message){type, wish->b, value}, -1);
+    p2p__tell_rank(job, wish->b, (control_message){type, wish->a, value}, -1);
+    return true;
+}
+
+/* Where the two share memory, it lies behind the board. False and errno if there is none left. */
+static bool find_place(p2p_job *job, p2p_link_wish *wish)
+{
+    const p2p_config *config = &job->board->config;
+    const p2p_world *world = p2p__world_find(config->world);
+    if (!world->link_memory || wish->place) return true;
+    memory_place place = p2p__memory_take(job->board, job->board_fd, &job->gaps, world->link_memory(config, job->size),
+                                          MEMORY_UNIT);
+    wish->place = (int)(place / MEMORY_UNIT);
+    return place && place / MEMORY_UNIT <= INT_MAX;
+}
+
+/* The second end, which the supervisor keeps until the rank can take it. */
+static bool deliver_kept(p2p_job *job, const p2p_link_wish *wish)
+{
+    if (!has_room(job, wish->b) || !deliver(job, wish->b, wish->a, wish->fd_for_b, wish->place)) return false;
+    job->ends_kept--;
+    return true;
+}
+
+/* No descriptor now, but later: ends of other links are kept here or under way. */
+static bool ends_will_go(const p2p_job *job)
+{
+    return errno == EAGAIN || errno == ETOOMANYREFS || (errno == EMFILE && job->ends_kept > 0);
+}
+
+/* True when this wish has been dealt with. */
+static bool open_link(p2p_job *job, p2p_link_wish *wish)
+{
+    if (wish->fd_for_b >= 0) return deliver_kept(job, wish);
+    if (!has_room(job, wish->a) || !has_room(job, wish->b)) return false;
+    int ends[2];
+    if (!find_place(job, wish)) return refuse(job, wish, CONTROL_NOMEMORY, errno);
+    if (!p2p__link_ends(job, wish->a, wish->b, ends))
+        return ends_will_go(job) ? false : refuse(job, wish, CONTROL_NOLINK, -descriptor_limit());
+    if (!deliver(job, wish->a, wish->b, ends[0], wish->place)) {
+        close(ends[0]);
+        close(ends[1]);
+        return false;
+    }
+    wish->fd_for_b = ends[1];
+    job->ends_kept++;
+    return deliver_kept(job, wish);
+}
+
+void p2p__links_open(p2p_job *job)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < job->wish_count; i++)
+        if (!open_link(job, &job->wishes[i])) job->wishes[kept++] = job->wishes[i];
+    job->wish_count = kept;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Before ranks are started: is the program one that can be? If not, what was probably meant. */
+#include "p2p/job/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/* Along PATH, as execvp does it. */
+static bool find_in_path(const char *name, char path[PATH_MAX])
+{
+    const char *at = getenv("PATH");
+    if (!at) at = "/bin:/usr/bin";
+    for (;;) {
+        size_t length = strcspn(at, ":");
+        int used = snprintf(path, PATH_MAX, "%.*s%s%s", (int)length, at, length ? "/" : "", name);
+        if (used < PATH_MAX && is_file(path) && access(path, X_OK) == 0) return true;
+        if (!at[length]) return false;
+        at += length + 1;
+    }
+}
+
+/* The system runs what begins with one of these; anything else a shell would read as its own language. */
+static bool is_program(const char *path)
+{
+    unsigned char start[4] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return true; /* one may run what one may not read */
+    ssize_t got = read(fd, start, sizeof start);
+    close(fd);
+    return got >= 2 && (memcmp(start, "#!", 2) == 0 || (got == 4 && memcmp(start, "\177ELF", 4) == 0));
+}
+
+static const char *ending(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    return dot ? dot : "";
+}
+
+static void advise(const char *path, char *text, size_t bytes)
+{
+    const char *end = ending(path);
+    if (strcmp(end, ".c") == 0)
+        snprintf(text, bytes, "compile it first, cc -I. FILE.c build/libpairwise.a -o first, and launch -n N ./first");
+    else if (strcmp(end, ".py") == 0)
+        snprintf(text, bytes, "launch -n N python3 FILE.py");
+    else if (strcmp(end, ".sh") == 0)
+        snprintf(text, bytes, "launch -n N sh FILE.sh");
+    else
+        snprintf(text, bytes, "launch -n N PROGRAM, where PROGRAM is compiled: launch -n 4 build/examples/hello");
+}
+
+#define SHOWN 600
+
+static bool refuse(const char *name, const char *cause, const char *advice, char *why, size_t bytes)
+{
+    size_t length = strlen(name);
+    snprintf(why, bytes, "cannot start %s%s: %s\n  try: %s", length > SHOWN ? "..." : "",
+             length > SHOWN ? name + length - SHOWN : name, cause, advice);
+    return false;
+}
+
+static bool check_file(const char *path, char *why, size_t bytes)
+{
+    char advice[200];
+    struct stat info;
+    advise(path, advice, sizeof advice);
+    if (stat(path, &info) != 0)
+        return refuse(path, strerror(errno), errno == ENOENT ? "is it built or installed, and spelled right?" : advice,
+                      why, bytes);
+    if (S_ISDIR(info.st_mode)) return refuse(path, "it is a folder", "name a program in it", why, bytes);
+    if (access(path, X_OK) != 0) return refuse(path, "it is not a program: it may not be executed", advice, why, bytes);
+    if (!is_program(path))
+        return refuse(path, "it is not a program: neither compiled nor a script with #!", advice, why, bytes);
+    return true;
+}
+
+bool p2p__program_check(const char *name, char *why, size_t bytes)
+{
+    char path[PATH_MAX], advice[PATH_MAX];
+    if (strchr(name, '/')) return check_file(name, why, bytes);
+    if (find_in_path(name, path)) return check_file(path, why, bytes);
+    struct stat info;
+    if (stat(name, &info) == 0 && S_ISDIR(info.st_mode)) return check_file(name, why, bytes);
+    if (!is_file(name))
+        return refuse(name, "there is no such program", "is it built or installed, and spelled right?", why, bytes);
+    snprintf(advice, sizeof advice, "launch -n N ./%.300s", name);
+    if (access(name, X_OK) != 0) return check_file(name, why, bytes);
+    return refuse(name, "it is in this folder, which is not searched", advice, why, bytes);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Buffers of the user's that other ranks can read in place.
+ *
+ *      p2p_alloc            a buffer with a place in the job's memory file (memory.h)
+ *      p2p_layer_expose     says where a buffer lies, in words that another rank understands
+ *      p2p_layer_view       the same memory, as this rank sees it: through one window on the whole file, that never moves
+ *
+ * A long message out of such a buffer is read there by its receiver, in one copy (send.c, recv.c).
+ *
+ * Where ranks share no memory, p2p_alloc gives ordinary memory, which nobody else can view.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "p2p/message/internal.h"
+#include "p2p/shared/memory.h"
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* ---- Buffers ---- */
+
+static p2p_block *block_around(p2p_block *list, const void *buf)
+{
+    for (p2p_block *at = list; at; at = at->next)
+        if ((const char *)buf >= at->at && (const char *)buf < at->at + at->bytes) return at;
+    return NULL;
+}
+
+static void *new_memory(p2p_engine *engine, size_t bytes, size_t align, memory_place *place)
+{
+    *place = 0;
+    if (engine->memory_fd < 0) {
+        void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return at == MAP_FAILED ? NULL : at;
+    }
+    *place = p2p__memory_take(engine->board, engine->memory_fd, &engine->gaps, bytes, align);
+    void *at = *place ? p2p__memory_map(engine->memory_fd, *place, bytes) : NULL;
+    if (*place && !at) p2p__memory_give_back(engine->memory_fd, &engine->gaps, *place, bytes);
+    if (at && align == HUGE_PAGE) madvise(at, bytes, MADV_HUGEPAGE);
+    return at;
+}
+
+static p2p_err allocate(p2p_comm *comm, size_t bytes, void **buf)
+{
+    p2p_engine *engine = comm->engine;
+    size_t room = p2p__memory_round(bytes), align = room >= HUGE_PAGE ? HUGE_PAGE : MEMORY_UNIT;
+    p2p_block *block = room ? malloc(sizeof *block) : NULL;
+    memory_place place;
+    char *at = block ? new_memory(engine, room, align, &place) : NULL;
+    if (!at) {
+        int why = room ? errno : ENOMEM;
+        free(block);
+        return p2p__fail(comm, P2P_ERR_NOMEM,
+                         "no memory that ranks can share for %zu bytes: %s\n"
+                         "  try: a smaller buffer, fewer ranks, or a higher limit (ulimit -f, ulimit -v)",
+                         bytes, strerror(why));
+    }
+    *block = (p2p_block){.next = engine->blocks,
+                         .place = place,
+                         .bytes = room,
+                         .at = at,
+                         .asked = bytes,
+                         .file = engine->call_file,
+                         .line = engine->call_line};
+    engine->blocks = block;
+    *buf = at;
+    return P2P_OK;
+}
+
+p2p_err p2p_alloc(p2p_comm *comm, size_t bytes, void **buf)
+{
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_alloc", SHAPE_PLAIN, 0, 0, bytes, 0, 0});
+    if (err) return err;
+    if (!buf) return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG, "there is nowhere to put the address: buf is NULL"));
+    return p2p__leave(comm, allocate(comm, bytes, buf));
+}
+
+static void free_block(p2p_engine *engine, p2p_block **link)
+{
+    p2p_block *block = *link;
+    munmap(block->at, block->bytes);
+    if (block->place) p2p__memory_give_back(engine->memory_fd, &engine->gaps, block->place, block->bytes);
+    *link = block->next;
+    free(block);
+}
+
+p2p_err p2p_release(p2p_comm *comm, void *buf)
+{
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_release", SHAPE_PLAIN, 0, 0, 0, 0, 0});
+    if (err) return err;
+    p2p_block **link = &comm->engine->blocks;
+    while (*link && (*link)->at != buf) link = &(*link)->next;
+    if (!*link && buf)
+        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG,
+                                          "this is not the address of a buffer of this rank's from p2p_alloc\n"
+                                          "  try: was it released already, or moved on?"));
+    const struct p2p_operation *user = *link ? p2p__request_in(comm->engine, (*link)->at, (*link)->bytes) : NULL;
+    if (user)
+        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_STATE,
+                                          "a request that is under way uses this buffer (%zu bytes, line %d)\n"
+                                          "  try: p2p_wait for it first",
+                                          user->bytes, user->line));
+    if (*link) free_block(comm->engine, link);
+    return p2p__leave(comm, P2P_OK);
+}
+
+/* ---- What others have ---- */
+
+uint64_t p2p__shared_place(const p2p_engine *engine, const void *buf, size_t bytes)
+{
+    const p2p_block *block = block_around(engine->blocks, buf);
+    size_t before = block ? (size_t)((const char *)buf - block->at) : 0;
+    return block && block->place && bytes && bytes <= block->bytes - before ? block->place + before : 0;
+}
+
+/* Tried once: a rank that has no room for it must not have it all of a sudden, when others know that it has not. */
+static memory_window *window_of(p2p_engine *engine)
+{
+    if (!engine->has_looked) engine->window = p2p__memory_window(engine->memory_fd);
+    engine->has_looked = true;
+    return &engine->window;
+}
+
+const void *p2p__shared_bytes(p2p_engine *engine, uint64_t place, size_t bytes)
+{
+    return engine->memory_fd >= 0 ? p2p__memory_seen(window_of(engine), engine->memory_fd, place, bytes) : NULL;
+}
+
+p2p_exposure p2p_layer_expose(const p2p_comm *comm, const void *buf, size_t bytes)
+{
+    if (!p2p_layer_shares_memory(comm)) return (p2p_exposure){0, 0};
+    return (p2p_exposure){p2p__shared_place(comm->engine, buf, bytes), window_of(comm->engine)->reach};
+}
+
+const void *p2p_layer_view(p2p_comm *comm, p2p_exposure exposure, size_t bytes)
+{
+    comm->views = true;
+    return exposure.place ? p2p__shared_bytes(comm->engine, exposure.place, bytes) : NULL;
+}
+
+void p2p__blocks_free(p2p_engine *engine)
+{
+    while (engine->blocks) free_block(engine, &engine->blocks);
+    p2p__memory_shut(&engine->window);
+    p2p__memory_forget(&engine->gaps);
+}

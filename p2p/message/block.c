@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one wait loop. Whoever waits also reads and writes for every other operation of its rank, so that a flood in every
+ * direction passes and nobody waits for a rank that is itself waiting inside Pairwise.
+ *
+ * Before it sleeps, a rank shows on the board what it waits for. The order is what makes deadlock detection exact: look
+ * whether what has arrived releases me; only if not, show "blocked" and count what arrived as received.
+ */
+#include <stdio.h>
+
+#include "p2p/message/cores.h"
+#include "p2p/trace/trace_rank.h"
+
+#define LOST_GRACE_NS UINT64_C(1000000000)
+#define NOMEM_TRIES 100
+#define NOMEM_PAUSE_NS UINT64_C(2000000)
+
+/* ---- The board ---- */
+
+static void show_received(p2p_engine *engine)
+{
+    _Atomic uint64_t *received = p2p__board_received(engine->board, engine->rank);
+    for (p2p_peer *peer = engine->dirty; peer; peer = peer->next_dirty) {
+        atomic_store_explicit(&received[peer->rank], peer->frames_in, memory_order_relaxed);
+        peer->received_dirty = false;
+    }
+    engine->dirty = NULL;
+    atomic_store_explicit(&engine->row->nudges_seen, engine->nudges_seen, memory_order_relaxed);
+}
+
+static void set_state(p2p_engine *engine, int state)
+{
+    atomic_store_explicit(&engine->row->state, state, memory_order_relaxed);
+}
+
+static int shown_state(const p2p_engine *engine)
+{
+    return atomic_load_explicit(&engine->row->state, memory_order_relaxed);
+}
+
+void p2p__show_running(p2p_engine *engine)
+{
+    int state = engine->polled ? BOARD_POLLING : BOARD_RUNNING;
+    if (engine->polled) atomic_fetch_add_explicit(&engine->row->polls, 1, memory_order_relaxed);
+    engine->polled = false;
+    if (!engine->dirty && (shown_state(engine) == state || shown_state(engine) >= BOARD_FINALIZING)) return;
+    p2p__row_open(engine->row);
+    if (shown_state(engine) < BOARD_FINALIZING) set_state(engine, state);
+    show_received(engine);
+    p2p__row_shut(engine->row);
+}
+
+static void show_unexpected(const p2p_engine *engine, board_wait *wait)
+{
+    wait->waiting_count = (int)engine->unexpected_count;
+    int shown = 0;
+    for (int i = 0; i < engine->size && engine->unexpected_count && shown < BOARD_ITEMS; i++)
+        for (p2p_unexpected *at = engine->peers[i].unexpected; at && shown < BOARD_ITEMS; at = at->next)
+            wait->waiting[shown++] = (board_item){
+                .peer = i, .tag = at->header.tag, .context = at->header.context, .bytes = at->header.bytes};
+}
+
+static void add_members(p2p_engine *engine, const p2p_comm *comm, p2p_rank_set *set)
+{
+    for (int i = 0; i < comm->size; i++)
+        if (comm->world_rank[i] != engine->rank) p2p__set_add(set, comm->world_rank[i]);
+}
+
+static void add_candidates(p2p_engine *engine, p2p_request request, p2p_rank_set *set);
+
+/* A non-blocking collective moves on when one of its inner requests ends; and when the others have come to it, if it has asked
+ * for that. With none under way it waits for those, or for the one begun before it: then anybody may be the one. */
+static void add_inner(p2p_engine *engine, p2p_request request, p2p_rank_set *set)
+{
+    const p2p_request *inner;
+    size_t count = request->layer->waits_for(request->layer_state, &inner), pending = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!inner[i] || inner[i]->done) continue;
+        add_candidates(engine, inner[i], set);
+        pending++;
+    }
+    if (!pending || request->lacks_agreement) add_members(engine, request->comm, set);
+}
+
+static void add_candidates(p2p_engine *engine, p2p_request request, p2p_rank_set *set)
+{
+    if (request->kind == REQUEST_LAYER)
+        add_inner(engine, request, set);
+    else if (request->peer >= 0)
+        p2p__set_add(set, request->peer);
+    else
+        add_members(engine, request->comm, set);
+}
+
+static p2p_rank_set *next_any_set(p2p_engine *engine, board_wait *wait)
+{
+    if (wait->any_count == BOARD_ANY_SETS)
+        return &wait->any[BOARD_ANY_SETS - 1]; /* a weaker condition: no false alarm */
+    p2p_rank_set *set = &wait->any[wait->any_count++];
+    p2p__set_clear(set, engine->size);
+    return set;
+}
+
+static void show_item(board_wait *wait, p2p_request request)
+{
+    static const int kinds[] = {
+        [REQUEST_SEND] = ITEM_SEND, [REQUEST_RECV] = ITEM_RECV, [REQUEST_LAYER] = ITEM_COLLECTIVE};
+    if (wait->pending_count++ >= BOARD_ITEMS) return;
+    board_item *item = &wait->pending[wait->pending_count - 1];
+    *item = (board_item){.kind = kinds[request->kind],
+                         .peer = request->peer,
+                         .tag = request->tag,
+                         .line = request->line,
+                         .context = request->context,
+                         .bytes = request->bytes,
+                         .number = request->layer_number};
+    if (request->kind == REQUEST_LAYER) p2p__copy_text(item->name, sizeof item->name, request->layer_name);
+}
+
+void p2p__describe_requests(p2p_engine *engine, const p2p_request *requests, size_t count, bool all, board_wait *wait)
+{
+    p2p_rank_set *any = all ? NULL : next_any_set(engine, wait);
+    for (size_t i = 0; i < count; i++) {
+        p2p_request request = requests[i];
+        if (!request || request->done) continue;
+        show_item(wait, request);
+        bool one_peer = request->kind != REQUEST_LAYER && request->peer >= 0;
+        if (any)
+            add_candidates(engine, request, any);
+        else if (one_peer)
+            p2p__set_add(&wait->need, request->peer);
+        else
+            add_candidates(engine, request, next_any_set(engine, wait));
+    }
+}
+
+/* Once such a peer has received everything, this rank has news, though nothing is on its way to it. */
+static void show_draining(p2p_engine *engine, board_wait *wait)
+{
+    wait->drains = engine->packets_out > 0;
+    if (!wait->drains) return;
+    p2p__set_clear(&wait->draining, engine->size);
+    for (int i = 0; i < engine->size; i++)
+        if (engine->peers[i].packets_out) p2p__set_add(&wait->draining, i);
+}
+
+static void show_layers(p2p_engine *engine, board_wait *wait)
+{
+    for (p2p_request at = engine->layers.head; at; at = at->next, wait->layer_count++) {
+        if (!wait->layer_count) p2p__set_clear(&wait->layers, engine->size);
+        add_candidates(engine, at, &wait->layers);
+    }
+}
+
+static void show_blocked(p2p_engine *engine, const p2p_waiting *waiting)
+{
+    board_wait *wait = &engine->row->wait;
+    p2p__row_open(engine->row);
+    p2p__set_clear(&wait->need, engine->size);
+    wait->agree_number = 0;
+    wait->any_count = wait->layer_count = wait->pending_count = 0;
+    waiting->describe(engine, waiting->arg, wait);
+    show_layers(engine, wait);
+    show_draining(engine, wait);
+    show_unexpected(engine, wait);
+    set_state(engine, waiting->state);
+    show_received(engine);
+    p2p__row_shut(engine->row);
+}
+
+/* ---- A job that has failed ---- */
+
+bool p2p__job_failed(p2p_engine *engine)
+{
+    if (!engine->failed && !atomic_load_explicit(&engine->board->shared->failed, memory_order_acquire)) return false;
+    if (engine->drained) return true;
+    uint64_t give_up = p2p__now() + LOST_GRACE_NS;
+    while (!engine->failed && !engine->poisoned && p2p__now() < give_up) engine->world->progress(engine, give_up);
+    uint64_t before;
+    do {
+        before = engine->moved;
+        engine->world->progress(engine, 0);
+    } while (engine->moved != before && !engine->poisoned);
+    engine->drained = true;
+    if (!engine->failed) engine->failed = P2P_ERR_PEER_DEAD;
+    return true;
+}
+
+p2p_err p2p__job_error(p2p_comm *comm)
+{
+    p2p_engine *engine = comm->engine;
+    char text[sizeof engine->poison];
+    if (engine->poisoned)
+        return p2p__fail(comm, engine->poisoned, "%s", engine->poison); /* what came last was no frame */
+    p2p_err err = p2p__board_failure(engine->board, text, sizeof text);
+    p2p__fail(comm, err, "%s", text);
+    return p2p__poison(comm, err);
+}
+
+/* ---- Waiting ---- */
+
+static p2p_err step_one(p2p_engine *engine, p2p_request at, bool *done)
+{
+    p2p_clock *before = engine->clock;
+    TRACE(engine, p2p__trace_step(engine, at));
+    engine->clock = &at->clock;
+    engine->in_step = at;
+    at->lacks_agreement = false;
+    p2p_err err = at->layer->step(at->comm, at->layer_state, done);
+    engine->in_step = NULL;
+    engine->clock = before;
+    TRACE(engine, p2p__trace_step(engine, NULL));
+    return err;
+}
+
+/* On a virtual network the non-blocking collectives of a communicator follow one another, or their times would depend on
+ * which of them the machine lets move first. */
+static bool must_wait(p2p_engine *engine, p2p_request request)
+{
+    if (!engine->config.network.on) return false;
+    for (p2p_request at = engine->layers.head; at != request; at = at->next)
+        if (at->comm == request->comm) return true;
+    p2p_clock *clock = &request->clock;
+    uint64_t free_at = request->comm->layers_end;
+    if (clock->now < free_at) clock->now = free_at;
+    return false;
+}
+
+static void step_each(p2p_engine *engine)
+{
+    for (p2p_request at = engine->layers.head, next; at; at = next) {
+        next = at->next;
+        bool done = false;
+        if (must_wait(engine, at)) continue;
+        p2p_err err = step_one(engine, at, &done);
+        if (!err && !done) continue;
+        at->comm->layers_end = at->clock.now;
+        p2p__list_remove(&engine->layers, at);
+        p2p__complete(at, err);
+        TRACE(engine, p2p__trace_background(at));
+    }
+}
+
+/* Until none can move: a step may end what another one, or itself, waits for, and nothing else would call that again. */
+static p2p_err step_layers(p2p_engine *engine)
+{
+    uint64_t before;
+    if (engine->in_step) return P2P_OK;
+    do {
+        before = engine->completed;
+        step_each(engine);
+    } while (engine->completed != before);
+    return P2P_OK;
+}
+
+p2p_err p2p__poll(p2p_engine *engine)
+{
+    p2p_err err = engine->world->progress(engine, 0);
+    return err ? err : step_layers(engine);
+}
+
+static p2p_err alone(p2p_comm *comm)
+{
+    return p2p__fail(
+        comm, P2P_ERR_DEADLOCK,
+        "a world of one rank waits for a message that nobody can send\n"
+        "  try: build/launch -n 2 PROGRAM, or post the matching operation to yourself first (p2p_isend, p2p_irecv)");
+}
+
+static p2p_err lost(p2p_engine *engine)
+{
+    return p2p__broken(engine, P2P_ERR_PEER_DEAD, "rank %d has closed its link to this rank, but is still there",
+                       engine->lost_peer);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* No memory for a message that arrives: wait a little, it may come back. */
+static p2p_err after_nomem(p2p_engine *engine, int *tries)
+{
+    if (++*tries > NOMEM_TRIES) {
+        snprintf(engine->poison, sizeof engine->poison, "no memory to keep a message that has arrived");
+        return P2P_ERR_NOMEM;
+    }
+    p2p__pause(NOMEM_PAUSE_NS);
+    return P2P_OK;
+}
+
+static p2p_err sleep_once(p2p_engine *engine, uint64_t deadline, int *tries)
+{
+    uint64_t until = engine->lost_since ? earlier(deadline, engine->lost_since + LOST_GRACE_NS) : deadline;
+    p2p_err err = engine->world->progress(engine, until);
+    if (err == P2P_ERR_NOMEM) return after_nomem(engine, tries);
+    if (err == P2P_ERR_TIMEOUT && until < deadline) return lost(engine);
+    return err ? err : step_layers(engine);
+}
+
+static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_spell *spell);
+
+/* A long message comes in many parts: whoever sleeps before each of them makes its sender wait, too. */
+static p2p_err look_for_more(p2p_engine *engine, const p2p_waiting *waiting, uint64_t deadline)
+{
+    p2p_spell spell;
+    p2p__spell_begin(&engine->spin, &spell);
+    spell.deadline = deadline;
+    return look_a_while(engine, waiting, &spell);
+}
+
+/* Also while other messages come all the time: then nothing else would say so. */
+static bool is_too_late(const p2p_waiting *waiting, p2p_engine *engine, uint64_t deadline)
+{
+    return deadline != UINT64_MAX && p2p__now() >= deadline && !waiting->ready(engine, waiting->arg);
+}
+
+static p2p_err wait_loop(p2p_comm *comm, const p2p_waiting *waiting, uint64_t deadline)
+{
+    p2p_engine *engine = comm->engine;
+    int tries = 0;
+    while (!waiting->ready(engine, waiting->arg)) {
+        if (engine->failed && engine->drained) return p2p__job_error(comm);
+        if (p2p__job_failed(engine)) continue; /* look once more at what has arrived */
+        if (engine->control < 0) return alone(comm);
+        if (waiting->before_sleep) {
+            waiting->before_sleep(engine, waiting->arg);
+            if (waiting->ready(engine, waiting->arg)) break;
+        }
+        show_blocked(engine, waiting);
+        uint64_t before = engine->moved;
+        p2p_err err = sleep_once(engine, deadline, &tries);
+        if (!err && engine->spin.now && engine->moved != before) err = look_for_more(engine, waiting, deadline);
+        if (!err && is_too_late(waiting, engine, deadline)) err = P2P_ERR_TIMEOUT;
+        if (err == P2P_ERR_TIMEOUT) return p2p__timeout_error(comm, &engine->row->wait);
+        if (err) return p2p__fail(comm, err, "%s", engine->poison);
+    }
+    return P2P_OK;
+}
+
+/* Look again for a while before going to sleep, as long as spin.c finds it worth it; with much traffic that may be long. */
+static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_spell *spell)
+{
+    p2p_err err;
+    do {
+        uint64_t before = engine->moved;
+        err = waiting->hot && spell->spin_until ? engine->world->try_peer(engine, waiting->hot)
+                                                : engine->world->progress(engine, 0);
+        if (!err && engine->layers.head) err = step_layers(engine);
+        if (engine->moved != before) p2p__spell_renew(&engine->spin, spell);
+    } while (!err && !waiting->ready(engine, waiting->arg) && !engine->failed &&
+             p2p__spell_goes_on(&engine->spin, spell));
+    return err == P2P_ERR_NOMEM ? P2P_OK : err;
+}
+
+/* Ranks that share cores: what comes without this rank's doing is often here once the others had the core. */
+static bool came_meanwhile(p2p_engine *engine, const p2p_waiting *waiting)
+{
+    return engine->spin.shares_cores && waiting->doze && p2p__spin_give_way(&engine->spin) &&
+           waiting->ready(engine, waiting->arg);
+}
+
+static p2p_err block(p2p_comm *comm, const p2p_waiting *waiting)
+{
+    p2p_engine *engine = comm->engine;
+    p2p_spell spell;
+    if (engine->poisoned) return p2p__fail(comm, engine->poisoned, "%s", engine->poison);
+    if (engine->spin.cheap_looks) p2p__cores_spread(engine);
+    if (came_meanwhile(engine, waiting)) return P2P_OK;
+    p2p__spell_begin(&engine->spin, &spell);
+    uint64_t limit = waiting->patient ? 0 : engine->config.timeout_ns;
+    if (limit) spell.deadline = spell.started + limit;
+    p2p_err err = look_a_while(engine, waiting, &spell);
+    if (err) return p2p__fail(comm, err, "%s", engine->poison);
+    if (waiting->doze && !waiting->ready(engine, waiting->arg)) waiting->doze(engine, waiting->arg);
+    bool slept = !waiting->ready(engine, waiting->arg);
+    if (slept) err = wait_loop(comm, waiting, spell.deadline);
+    if (shown_state(engine) == BOARD_BLOCKED) p2p__show_running(engine);
+    p2p__spell_end(&engine->spin, &spell, slept);
+    return err;
+}
+
+p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting)
+{
+    if (waiting->ready(comm->engine, waiting->arg)) return P2P_OK;
+    TRACE(comm->engine, p2p__trace_wait(comm->engine));
+    p2p_err err = block(comm, waiting);
+    TRACE(comm->engine, p2p__trace_wait_end(comm->engine));
+    return err;
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine of a rank: what it owns, what frames that arrive do, and what the supervisor tells it. */
+#include "p2p/message/internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "p2p/message/cores.h"
+#include "p2p/shared/control.h"
+#include "p2p/shared/crc.h"
+#include "p2p/trace/trace_rank.h"
+
+#define DIRECT_FROM ((size_t)16 << 10)
+#define DIRECT_FROM_ALONE ((size_t)128 << 10)
+
+/* From how many bytes on one copy between processes beats two through a ring, by parts. Where every rank has a core, the two
+ * copies of a short one go on at the same time, and what lies between them stays in the nearest cache. Ranks that share a
+ * core take turns, and each turn costs; so it does if the ring has been made small. */
+static size_t read_from(const p2p_engine *engine)
+{
+    const p2p_config *config = &engine->config;
+    bool small_ring = config->sndbuf && (size_t)config->sndbuf < DIRECT_FROM;
+    if (config->direct != CONFIG_BY_CORES) return config->direct;
+    return engine->spin.longest && !small_ring ? DIRECT_FROM_ALONE : DIRECT_FROM;
+}
+
+/* ---- Making and ending ---- */
+
+/* A page that the kernel wipes in a forked child: the cheapest way to know that this is still the process that began. */
+static unsigned char *process_mark(void)
+{
+    long page = sysconf(_SC_PAGESIZE);
+    unsigned char *mark = mmap(NULL, (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mark == MAP_FAILED) return NULL;
+    madvise(mark, (size_t)page, MADV_WIPEONFORK);
+    *mark = 1;
+    return mark;
+}
+
+static void init_peer(p2p_engine *engine, int rank)
+{
+    p2p_peer *peer = &engine->peers[rank];
+    peer->rank = rank;
+    peer->credit = engine->share;
+    peer->unexpected_tail = &peer->unexpected;
+}
+
+p2p_err p2p__engine_create(int rank, int control, int memory_fd, board *b, p2p_engine **out)
+{
+    p2p_engine *engine = calloc(1, sizeof *engine);
+    if (!engine) {
+        if (memory_fd >= 0) close(memory_fd);
+        return P2P_ERR_NOMEM;
+    }
+    *engine = (p2p_engine){.rank = rank, .size = b->size, .control = control, .board = b, .config = b->config};
+    engine->memory_fd = memory_fd;
+    engine->row = &b->rows[rank];
+    engine->next_id = 1;
+    engine->looks_round_after = LOOKS_ROUND_FIRST;
+    engine->share = engine->config.unexpected_max / (uint64_t)b->size;
+    engine->clock = &engine->own_clock;
+    engine->world = p2p__world_find(b->config.world);
+    p2p__spin_init(&engine->spin, (enum p2p_wait_policy)b->config.wait, rank, b->size, engine->world->link_memory);
+    engine->config.direct = read_from(engine);
+    engine->sealed = engine->world->sealed || b->config.crc;
+    engine->brief = !engine->sealed && !b->config.network.on && !b->config.trace_room;
+    engine->express = engine->brief && engine->world->send_now && !b->config.strict;
+    engine->peers = calloc((size_t)b->size, sizeof *engine->peers);
+    engine->this_process = process_mark();
+    if (!engine->peers || !engine->this_process || engine->world->open(engine)) {
+        p2p__engine_destroy(engine);
+        return P2P_ERR_NOMEM;
+    }
+    for (int i = 0; i < b->size; i++) init_peer(engine, i);
+    engine->trace = p2p__trace_create(engine);
+    atomic_store(&engine->row->pid, getpid());
+    atomic_store(&engine->row->state, BOARD_RUNNING);
+    *out = engine;
+    return P2P_OK;
+}
+
+static void free_messages(p2p_engine *engine)
+{
+    for (int i = 0; engine->peers && i < engine->size; i++) {
+        p2p_peer *peer = &engine->peers[i];
+        if (peer->in_unexpected && peer->in_unexpected->claimed) p2p__free_unexpected(peer->in_unexpected);
+        while (peer->unexpected) {
+            p2p_unexpected *message = peer->unexpected;
+            peer->unexpected = message->next;
+            p2p__free_unexpected(message);
+        }
+    }
+}
+
+void p2p__engine_destroy(p2p_engine *engine)
+{
+    if (engine->world_state) engine->world->close(engine);
+    free_messages(engine);
+    p2p__blocks_free(engine);
+    if (engine->control >= 0) close(engine->control);
+    if (engine->memory_fd >= 0) close(engine->memory_fd);
+    if (engine->this_process) munmap((void *)(uintptr_t)engine->this_process, (size_t)sysconf(_SC_PAGESIZE));
+    free(engine->trace);
+    free(engine->peers);
+    free(engine);
+}
+
+/* ---- Frames that leave ---- */
+
+uint32_t p2p__frame_leaves(p2p_engine *engine, p2p_peer *peer)
+{
+    _Atomic uint64_t *sent = &p2p__board_sent(engine->board, engine->rank)[peer->rank];
+    p2p__row_open(engine->row);
+    atomic_store_explicit(sent, peer->frames_out + 1, memory_order_relaxed);
+    p2p__row_shut(engine->row);
+    return peer->frames_out++;
+}
+
+p2p_err p2p__post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet)
+{
+    packet->next = NULL;
+    packet->done = 0;
+    packet->header.source = (uint32_t)engine->rank;
+    packet->header.sequence = p2p__frame_leaves(engine, peer);
+    if (engine->sealed) p2p__wire_seal(&packet->header);
+    engine->packets_out++;
+    peer->packets_out++;
+    return engine->world->post(engine, peer, packet);
+}
+
+void p2p__left(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet)
+{
+    engine->packets_out--;
+    peer->packets_out--;
+    packet->sent(engine, packet);
+}
+
+/* ---- Frames that arrive ---- */
+
+p2p_err p2p__broken(p2p_engine *engine, p2p_err err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(engine->poison, sizeof engine->poison, format, args);
+    va_end(args);
+    engine->poisoned = err;
+    p2p__give_up(engine, err);
+    return err;
+}
+
+static p2p_err eager_arrived(p2p_engine *engine, p2p_peer *peer, const wire_header *header)
+{
+    p2p_request receive = p2p__match_posted(engine, header);
+    if (receive) {
+        peer->in_request = receive;
+        peer->in_dest = p2p__accept(receive, header) ? receive->buf : NULL;
+        return P2P_OK;
+    }
+    peer->in_unexpected = p2p__unexpected_add(engine, peer, header, (size_t)header->bytes);
+    if (!peer->in_unexpected) return P2P_ERR_NOMEM;
+    peer->in_dest = peer->in_unexpected->data;
+    return P2P_OK;
+}
+
+static p2p_err request_arrived(p2p_engine *engine, p2p_peer *peer, const wire_header *header)
+{
+    p2p_request receive = p2p__match_posted(engine, header);
+    if (receive) return p2p__answer(engine, receive, header);
+    return p2p__unexpected_add(engine, peer, header, 0) ? P2P_OK : P2P_ERR_NOMEM;
+}
+
+static p2p_err clear_arrived(p2p_engine *engine, p2p_peer *peer, const wire_header *header)
+{
+    p2p_request send = p2p__list_find(&peer->awaits_clear, header->sender_id);
+    if (send) return p2p__got_clear(engine, peer, send, header);
+    return p2p__broken(engine, P2P_ERR_PROTO, "rank %d answers a send that was never announced to it", peer->rank);
+}
+
+static p2p_err payload_arrived(p2p_engine *engine, p2p_peer *peer, const wire_header *header)
+{
+    p2p_request receive = p2p__list_find(&peer->awaits_payload, header->receiver_id);
+    if (!receive || receive->status.bytes != header->bytes)
+        return p2p__broken(engine, P2P_ERR_PROTO, "rank %d sends a payload of %llu bytes that nobody asked for",
+                           peer->rank, (unsigned long long)header->bytes);
+    p2p__list_remove(&peer->awaits_payload, receive);
+    peer->in_request = receive;
+    peer->in_dest = receive->buf;
+    return P2P_OK;
+}
+
+static p2p_err act_on(p2p_engine *engine, p2p_peer *peer, const wire_header *header)
+{
+    switch ((enum wire_type)header->type) {
+    case WIRE_EAGER: return eager_arrived(engine, peer, header);
+    case WIRE_REQUEST: return request_arrived(engine, peer, header);
+    case WIRE_CLEAR: return clear_arrived(engine, peer, header);
+    case WIRE_PAYLOAD: return payload_arrived(engine, peer, header);
+    case WIRE_CREDIT: peer->credit += header->bytes; return P2P_OK;
+    }
+    return P2P_ERR_PROTO;
+}
+
+p2p_err p2p__arrived(p2p_engine *engine, p2p_peer *peer, const wire_header *header)
+{
+    char why[400];
+    if (!p2p__wire_check(header, engine->sealed, peer->rank, peer->frames_in, engine->config.eager, why, sizeof why))
+        return p2p__broken(engine, P2P_ERR_PROTO, "%s", why);
+    peer->in = *header;
+    peer->in_dest = NULL;
+    peer->in_request = NULL;
+    peer->in_unexpected = NULL;
+    peer->in_got = 0;
+    return act_on(engine, peer, &peer->in);
+}
+
+p2p_err p2p__damaged(p2p_engine *engine, const p2p_peer *peer, const wire_header *header)
+{
+    return p2p__broken(engine, P2P_ERR_PROTO,
+                       "a message of %llu bytes with tag %d from rank %d was damaged on the way: "
+                       "its CRC32C is wrong",
+                       (unsigned long long)header->bytes, header->tag, peer->rank);
+}
+
+static bool undamaged(const p2p_peer *peer)
+{
+    const wire_header *in = &peer->in;
+    return !(in->flags & WIRE_FLAG_CRC) || !peer->in_dest ||
+           p2p__crc32c(0, peer->in_dest, (size_t)in->bytes) == in->payload_crc;
+}
+
+static void unexpected_delivered(p2p_peer *peer)
+{
+    p2p_unexpected *message = peer->in_unexpected;
+    p2p_request receive = message->claimed;
+    message->complete = true;
+    if (!receive) return;
+    if (!receive->err) memcpy(receive->buf, message->data, (size_t)message->header.bytes);
+    p2p__complete(receive, receive->err);
+    p2p__free_unexpected(message);
+}
+
+void p2p__frame_received(p2p_engine *engine, p2p_peer *peer)
+{
+    engine->moved++;
+    peer->frames_in++;
+    if (peer->received_dirty) return;
+    peer->received_dirty = true;
+    peer->next_dirty = engine->dirty;
+    engine->dirty = peer;
+}
+
+p2p_err p2p__delivered(p2p_engine *engine, p2p_peer *peer)
+{
+    const wire_header *in = &peer->in;
+    p2p__frame_received(engine, peer);
+    if (!undamaged(peer)) return p2p__damaged(engine, peer, in);
+    bool kept = peer->in_unexpected && !peer->in_unexpected->claimed;
+    if (peer->in_unexpected) unexpected_delivered(peer);
+    if (peer->in_request) p2p__complete(peer->in_request, peer->in_request->err);
+    peer->in_request = NULL;
+    peer->in_unexpected = NULL;
+    if (in->type != WIRE_EAGER || kept) return P2P_OK;
+    return p2p__consumed(engine, peer, (size_t)p2p__eager_cost((size_t)in->bytes));
+}
+
+/* ---- The supervisor ---- */
+
+p2p_err p2p__control_tell(p2p_engine *engine, int type, int rank, int value)
+{
+    while (!p2p__control_send(engine->control, (control_message){type, rank, value}, -1)) {
+        if (errno == EPIPE || errno == ECONNRESET) return P2P_OK; /* the supervisor is gone: serving control ends us */
+        p2p__pause(1000000);
+    }
+    return P2P_OK;
+}
+
+void p2p__peer_lost(p2p_engine *engine, const p2p_peer *peer)
+{
+    int state = atomic_load(&engine->board->rows[peer->rank].state);
+    if (state >= BOARD_FINALIZING || engine->lost_since) return;
+    engine->lost_since = p2p__now();
+    engine->lost_peer = peer->rank;
+}
+
+void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int limit)
+{
+    peer->unreachable = true;
+    peer->lacking_rank = lacking_rank;
+    peer->limit = limit;
+    for (p2p_packet *packet = engine->world->abandon(engine, peer), *next; packet; packet = next) {
+        next = packet->next;
+        engine->packets_out--;
+        peer->packets_out--;
+        if (packet->header.type == WIRE_EAGER) p2p__complete(packet->owner, P2P_ERR_SYS);
+    }
+    peer->frames_out = 0; /* the other side has never had its end, so nothing has been or will be received */
+    p2p__row_open(engine->row);
+    atomic_store_explicit(&p2p__board_sent(engine->board, engine->rank)[peer->rank], 0, memory_order_relaxed);
+    p2p__row_shut(engine->row);
+    p2p_request_list *lists[] = {&peer->awaits_clear, &peer->posted};
+    for (int i = 0; i < 2; i++)
+        while (lists[i]->head) {
+            p2p_request request = lists[i]->head;
+            p2p__list_remove(lists[i], request);
+            p2p__complete(request, P2P_ERR_SYS);
+        }
+}
+
+p2p_err p2p__unreachable_error(p2p_comm *comm, const p2p_peer *peer)
+{
+    char who[40] = "the launcher";
+    if (peer->no_memory)
+        return p2p__fail(comm, P2P_ERR_SYS,
+                         "the link to rank %d cannot be opened: there is no shared memory for it: %s\n"
+                         "  try: fewer ranks, a higher limit (ulimit -f), or PAIRWISE_WORLD=socket",
+                         peer->rank, strerror(peer->no_memory));
+    if (peer->lacking_rank >= 0) snprintf(who, sizeof who, "rank %d", peer->lacking_rank);
+    return p2p__fail(
+        comm, P2P_ERR_SYS,
+        "the link to rank %d cannot be opened: %s needs one more descriptor, and its limit of %d is reached\n"
+        "  try: close files that are no longer needed, or raise the limit (ulimit -n %d)",
+        peer->rank, who, peer->limit, 2 * (peer->limit > 0 ? peer->limit : 512));
+}
+
+static int descriptor_limit(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (int)limit.rlim_cur : 0;
+}
+
+static p2p_err link_arrived(p2p_engine *engine, p2p_peer *peer, int fd, bool fd_lost, int place)
+{
+    if (fd >= 0) {
+        p2p__control_tell(engine, CONTROL_GOT, peer->rank, 0);
+        return engine->world->link(engine, peer, fd, place);
+    }
+    if (!fd_lost)
+        return p2p__broken(engine, P2P_ERR_PROTO, "the launcher announced a link to rank %d and sent none", peer->rank);
+    p2p__control_tell(engine, CONTROL_LOST, peer->rank, descriptor_limit());
+    p2p__unreachable(engine, peer, engine->rank, descriptor_limit());
+    return P2P_OK;
+}
+
+static p2p_err obey(p2p_engine *engine, const control_message *message, int fd, bool fd_lost)
+{
+    switch (message->type) {
+    case CONTROL_LINK: return link_arrived(engine, &engine->peers[message->rank], fd, fd_lost, message->value);
+    case CONTROL_NOMEMORY:
+        engine->peers[message->rank].no_memory = message->value;
+        p2p__unreachable(engine, &engine->peers[message->rank], -1, 0);
+        return P2P_OK;
+    case CONTROL_NOLINK:
+        p2p__unreachable(engine, &engine->peers[message->rank], message->value < 0 ? -1 : message->rank,
+                         message->value < 0 ? -message->value : message->value);
+        return P2P_OK;
+    case CONTROL_FAILED: engine->failed = p2p__board_failure(engine->board, NULL, 0); return P2P_OK;
+    case CONTROL_NUDGE: engine->nudges_seen++; return P2P_OK;
+    case CONTROL_ALL_DONE: engine->all_done = true; return P2P_OK;
+    default: return p2p__broken(engine, P2P_ERR_PROTO, "the launcher sent message %d, which is unknown", message->type);
+    }
+}
+
+p2p_err p2p__control_serve(p2p_engine *engine)
+{
+    control_message message;
+    int fd, got;
+    bool fd_lost;
+    while ((got = p2p__control_receive(engine->control, &message, &fd, &fd_lost)) == 1) {
+        engine->moved++;
+        p2p_err err = obey(engine, &message, fd, fd_lost);
+        if (err) return err;
+    }
+    if (got < 0) _exit(1); /* the supervisor is gone: nobody is left to work for */
+    return P2P_OK;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Errors: every public call comes in through enter and goes out through leave; what an error says and does is here. */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "p2p/message/init.h"
+#include "p2p/shared/control.h"
+#include "p2p/trace/trace_rank.h"
+
+const char *p2p_strerror(p2p_err err)
+{
+    switch (err) {
+#define ERROR_TEXT(name, value, text) \
+    case name: return text;
+        P2P_ERROR_LIST(ERROR_TEXT)
+#undef ERROR_TEXT
+    }
+    return "unknown error";
+}
+
+const char *p2p_error_message(const p2p_comm *comm)
+{
+    return comm ? comm->message : "";
+}
+
+p2p_err p2p__fail(p2p_comm *comm, p2p_err err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(comm->cause, sizeof comm->cause, format, args);
+    va_end(args);
+    return err;
+}
+
+void p2p__give_up(p2p_engine *engine, p2p_err err)
+{
+    if (!atomic_load(&engine->row->gave_up)) atomic_store(&engine->row->gave_up, err);
+    atomic_store(&engine->board->shared->any_gave_up, 1);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+p2p_err p2p__poison(p2p_comm *comm, p2p_err err)
+{
+    p2p_engine *engine = comm->engine;
+    if (engine->poisoned) return err;
+    engine->poisoned = err;
+    snprintf(engine->poison, sizeof engine->poison, "%s", comm->cause);
+    p2p__give_up(engine, err);
+    return err;
+}
+
+/* The supervisor reports a failure of the job once, for all; a rank that merely hears of it stays silent. */
+static void end_process(p2p_engine *engine, const char *message)
+{
+    fflush(stdout);
+    if (!engine || !engine->failed) fprintf(stderr, "pairwise: %s\n", message);
+    fflush(stderr);
+    if (engine && engine->control >= 0 && !engine->failed) {
+        snprintf(engine->row->error, sizeof engine->row->error, "%s", message);
+        p2p__control_tell(engine, CONTROL_FATAL, engine->rank, 1);
+    }
+    _exit(1);
+}
+
+static p2p_err raise_error(p2p_comm *comm, const board_call *call, p2p_engine *engine, p2p_err err)
+{
+    char where[500];
+    p2p__call_text(call, where, sizeof where);
+    snprintf(comm->message, sizeof comm->message, "rank %d: %s: %s", engine ? engine->rank : comm->rank, where,
+             comm->cause);
+    if (comm->errors == P2P_ERRORS_FATAL) end_process(engine, comm->message);
+    return err;
+}
+
+static int in_world(const p2p_comm *comm, int rank)
+{
+    return comm->world_rank && rank >= 0 && rank < comm->size ? comm->world_rank[rank] : rank;
+}
+
+static void fill_numbers(board_call *to, const p2p_comm *comm, const p2p_call *call, int line)
+{
+    to->line = line;
+    to->shape = call->shape;
+    to->context = comm->context;
+    to->peer = call->peer;
+    to->world_peer = in_world(comm, call->peer);
+    to->tag = call->tag;
+    to->from = call->from;
+    to->world_from = in_world(comm, call->from);
+    to->from_tag = call->from_tag;
+    to->bytes = call->bytes;
+}
+
+static void fill_call(board_call *to, const p2p_comm *comm, const p2p_call *call, const char *file, int line)
+{
+    p2p__copy_text(to->name, sizeof to->name, call->name);
+    p2p__copy_text(to->file, sizeof to->file, file);
+    fill_numbers(to, comm, call, line);
+}
+
+/* The row is the rank's own; strings are copied only when they change, since this is on the path of every message. */
+static void show_call(p2p_engine *engine, const p2p_comm *comm, const p2p_call *call, const char *file, int line)
+{
+    board_call *to = &engine->row->call;
+    if (call->name != engine->call_name) p2p__copy_text(to->name, sizeof to->name, call->name);
+    if (file != engine->call_file) p2p__copy_text(to->file, sizeof to->file, file);
+    fill_numbers(to, comm, call, line);
+    engine->call_name = call->name;
+    engine->call_file = file;
+    engine->call_line = line;
+}
+
+static p2p_err refuse(p2p_comm *comm, const p2p_call *call, const char *file, int line, const char *cause)
+{
+    board_call shown = {0};
+    fill_call(&shown, comm, call, file, line);
+    if (shown.shape == SHAPE_COLLECTIVE) shown.shape = SHAPE_PLAIN; /* it has no number */
+    p2p__fail(comm, P2P_ERR_STATE, "%s", cause);
+    return raise_error(comm, &shown, NULL, P2P_ERR_STATE);
+}
+
+/* With PAIRWISE_DEBUG: one thread at a time. Threads are told apart by the address of a thread-local. */
+static bool owned_by_another_thread(p2p_engine *engine)
+{
+    int me = gettid(), nobody = 0;
+    return !atomic_compare_exchange_strong(&engine->owner, &nobody, me) && nobody != me;
+}
+
+p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call)
+{
+    const char *file;
+    int line;
+    p2p__take_line(&file, &line);
+    if (!comm) {
+        if (p2p__prints_errors())
+            fprintf(stderr, "pairwise: %s: there is no communicator: call p2p_init first\n", call->name);
+        return P2P_ERR_STATE;
+    }
+    p2p_engine *engine = comm->engine;
+    if (!engine) return refuse(comm, call, file, line, "this communicator has been finalized or freed");
+    if (!*engine->this_process)
+        return refuse(comm, call, file, line,
+                      "a process forked by a rank is not a rank and cannot use its communicators");
+    if (engine->config.debug && owned_by_another_thread(engine))
+        return refuse(
+            comm, call, file, line,
+            "two threads are inside Pairwise calls of one rank at once\n  try: let one thread do all communication");
+    if (engine->depth++ == 0) {
+        comm->cause[0] = 0;
+        show_call(engine, comm, call, file, line);
+    }
+    TRACE(engine, p2p__trace_call(engine, comm, call, file, line));
+    if (engine->poisoned) {
+        p2p__fail(comm, engine->poisoned, "%s", engine->poison);
+        return p2p__leave(comm, engine->poisoned);
+    }
+    return P2P_OK;
+}
+
+p2p_err p2p__leave(p2p_comm *comm, p2p_err err)
+{
+    p2p_engine *engine = comm->engine;
+    TRACE(engine, p2p__trace_end(engine, err));
+    if (--engine->depth > 0) return err;
+    p2p__show_running(engine);
+    if (engine->config.debug) atomic_store(&engine->owner, 0);
+    if (!err) return P2P_OK;
+    if (!comm->cause[0]) p2p__fail(comm, err, "%s", engine->poison[0] ? engine->poison : p2p_strerror(err));
+    return raise_error(comm, &engine->row->call, engine, err);
+}
+
+p2p_err p2p__check_peer(p2p_comm *comm, int peer, const char *role)
+{
+    if (peer >= 0 && peer < comm->size) return P2P_OK;
+    return p2p__fail(comm, P2P_ERR_RANK,
+                     "%s %d is not a rank: not in [0,%d)\n  try: ranks of this communicator are 0 to %d", role, peer,
+                     comm->size, comm->size - 1);
+}
+
+p2p_err p2p__check_tag(p2p_comm *comm, int tag)
+{
+    if (tag >= 0) return P2P_OK;
+    return p2p__fail(comm, P2P_ERR_ARG, "tag %d is negative\n  try: tags are 0 to %d", tag, INT_MAX);
+}
+
+p2p_err p2p__check_buffer(p2p_comm *comm, const void *buf, size_t bytes)
+{
+    if (!buf && bytes) return p2p__fail(comm, P2P_ERR_ARG, "the buffer is NULL, but its size is %zu bytes", bytes);
+    if (bytes > PTRDIFF_MAX)
+        return p2p__fail(comm, P2P_ERR_ARG, "a size of %zu bytes is impossible\n  try: was a negative count passed?",
+                         bytes);
+    return P2P_OK;
+}

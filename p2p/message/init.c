@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* Joining the world, and the one piece of state that does not hang off a communicator. */
+#include "p2p/message/init.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "build_id.h"
+#include "p2p/shared/control.h"
+
+/* Per thread only because a line belongs to the call that follows on the same thread. */
+static _Thread_local struct {
+    const char *file;
+    int line;
+} here;
+static p2p_comm *process_world; /* its tombstone after finalize */
+
+void p2p__here(const char *file, int line)
+{
+    here.file = file;
+    here.line = line;
+}
+
+void p2p__take_line(const char **file, int *line)
+{
+    *file = here.file;
+    *line = here.line;
+    here.file = NULL;
+    here.line = 0;
+}
+
+void p2p__forget_line(void)
+{
+    here.file = NULL;
+}
+
+bool p2p__inside_job(void)
+{
+    return process_world || getenv(P2P_JOB_VARIABLE);
+}
+
+bool p2p__prints_errors(void)
+{
+    return !process_world || process_world->errors == P2P_ERRORS_FATAL;
+}
+
+p2p_err p2p__become_rank(int rank, int control, int memory_fd, board *b, p2p_comm **world, char *why, size_t why_bytes)
+{
+    bool shares_memory = p2p__world_find(b->config.world)->link_memory;
+    if (!shares_memory && memory_fd >= 0) close(memory_fd);
+    if (!shares_memory) memory_fd = -1;
+    p2p_engine *engine;
+    int *everyone = malloc((size_t)b->size * sizeof *everyone);
+    p2p_err err = everyone ? p2p__engine_create(rank, control, memory_fd, b, &engine) : P2P_ERR_NOMEM;
+    p2p_comm *comm = NULL;
+    if (!err) {
+        for (int i = 0; i < b->size; i++) everyone[i] = i;
+        comm = p2p__comm_new(engine, 0, rank, b->size, everyone);
+        if (!comm) p2p__engine_destroy(engine);
+    }
+    free(everyone);
+    if (!comm) {
+        snprintf(why, why_bytes, "no memory for a world of %d ranks", b->size);
+        return P2P_ERR_NOMEM;
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    process_world = *world = comm;
+    return P2P_OK;
+}
+
+static p2p_err init_error(p2p_err err, const char *why)
+{
+    fprintf(stderr, "pairwise: p2p_init: %s\n", why);
+    return err;
+}
+
+/* With a board of one's own, which goes when the rank finalizes, or at once if it cannot become one. */
+static p2p_err become_owner(int rank, int control, int memory_fd, board *b, p2p_comm **world)
+{
+    char why[400];
+    p2p_err err = P2P_OK;
+    if (rank < 0 || rank >= b->size)
+        err = init_error(P2P_ERR_STATE, P2P_JOB_VARIABLE " names no rank of this job");
+    else if (atomic_load(&b->rows[rank].pid))
+        err = init_error(P2P_ERR_STATE, "another process is this rank already");
+    else if ((err = p2p__become_rank(rank, control, memory_fd, b, world, why, sizeof why)) != P2P_OK)
+        init_error(err, why);
+    if (err)
+        p2p__board_close(b);
+    else
+        (*world)->engine->owns_board = true;
+    return err;
+}
+
+/* Nothing to supervise: one rank, which talks to itself. */
+static p2p_err start_alone(p2p_comm **world)
+{
+    p2p_config config;
+    char why[400];
+    p2p_err err = p2p__config_read(&config, why, sizeof why);
+    if (err) return init_error(err, why);
+    config.trace_room = 0; /* nobody would write the file */
+    int fd;
+    board *b = p2p__board_create(1, &config, &fd);
+    if (!b) return init_error(P2P_ERR_SYS, "no shared memory");
+    close(fd);
+    p2p__board_set(b, isatty(STDOUT_FILENO), false);
+    err = become_owner(0, -1, -1, b, world);
+    if (err) return err;
+    fprintf(stderr, "pairwise: note: no launcher, so this is a world of one rank; for more: launch -n 4 PROGRAM\n");
+    if (getenv("PAIRWISE_TRACE"))
+        fprintf(stderr, "pairwise: note: a trace is written by the launcher, so there is none\n");
+    return P2P_OK;
+}
+
+static p2p_err start_launched(const char *job, p2p_comm **world)
+{
+    int rank, control, board_fd;
+    char why[400];
+    if (sscanf(job, "%d,%d,%d", &rank, &control, &board_fd) != 3 || fcntl(control, F_SETFD, FD_CLOEXEC) != 0)
+        return init_error(P2P_ERR_STATE,
+                          P2P_JOB_VARIABLE " is set, but its launcher cannot be reached from this process");
+    board *b = p2p__board_attach(board_fd, why, sizeof why);
+    if (!b) {
+        size_t used = strlen(why);
+        snprintf(why + used, sizeof why - used, " (rank %d)\n  try: make, and link the program again", rank);
+        return init_error(P2P_ERR_STATE, why);
+    }
+    fcntl(board_fd, F_SETFD, FD_CLOEXEC);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return become_owner(rank, control, board_fd, b, world);
+}
+
+p2p_err p2p_init(p2p_comm **world)
+{
+    if (!world) return P2P_ERR_ARG;
+    if (process_world)
+        return init_error(P2P_ERR_STATE, process_world->engine ? "called twice" : "called after p2p_finalize");
+    const char *job = getenv(P2P_JOB_VARIABLE);
+    return job ? start_launched(job, world) : start_alone(world);
+}
+
+/* ---- Finalize ---- */
+
+static bool nothing_left_to_send(p2p_engine *engine, void *arg)
+{
+    (void)arg;
+    return engine->packets_out == 0;
+}
+
+static bool everyone_done(p2p_engine *engine, void *arg)
+{
+    (void)arg;
+    return engine->all_done;
+}
+
+/* After everyone's goodbye no new message can come: what was sent and not received is in the links. */
+static bool everything_received(p2p_engine *engine, void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < engine->size; i++)
+        if (engine->peers[i].frames_in != (uint32_t)p2p__board_sent(engine->board, i)[engine->rank] &&
+            i != engine->rank)
+            return false;
+    return true;
+}
+
+static void describe_everyone(p2p_engine *engine, void *arg, board_wait *wait)
+{
+    (void)arg;
+    for (int i = 0; i < engine->size; i++)
+        if (i != engine->rank) p2p__set_add(&wait->need, i);
+}
+
+/* Those who have not yet read what was sent to them. */
+static void describe_readers(p2p_engine *engine, void *arg, board_wait *wait)
+{
+    (void)arg;
+    for (int i = 0; i < engine->size; i++)
+        if (engine->peers[i].packets_out) p2p__set_add(&wait->need, i);
+}
+
+static p2p_err say_goodbye(p2p_comm *world)
+{
+    p2p_engine *engine = world->engine;
+    p2p_waiting waiting = {.ready = nothing_left_to_send, .describe = describe_readers, .state = BOARD_BLOCKED};
+    p2p_err err = p2p__block(world, &waiting);
+    if (err || engine->control < 0) return err;
+    p2p__control_tell(engine, CONTROL_GOODBYE, engine->rank, 0);
+    waiting.describe = describe_everyone;
+    waiting.state = BOARD_FINALIZING;
+    waiting.patient = !engine->timed_out; /* whoever did not answer in time may never say goodbye */
+    waiting.ready = everyone_done;
+    err = p2p__block(world, &waiting);
+    waiting.ready = everything_received;
+    return err ? err : p2p__block(world, &waiting);
+}
+
+/* A collective that nobody waited for: its state is released; the request stays, so that waiting for it is an error. */
+static void release_layers(p2p_engine *engine)
+{
+    for (p2p_request at = engine->requests; at; at = at->all_next) {
+        if (at->kind != REQUEST_LAYER || !at->layer_state) continue;
+        if (at->layer->release) at->layer->release(at->layer_state);
+        at->layer_state = NULL;
+    }
+}
+
+static void bury_all(p2p_engine *engine, p2p_err err)
+{
+    board *own = engine->owns_board ? engine->board : NULL;
+    release_layers(engine);
+    p2p__give_up(engine, err ? err : P2P_ERR_STATE);
+    atomic_store(&engine->row->state, BOARD_FINISHED);
+    for (p2p_comm *comm = engine->comms, *next; comm; comm = next) {
+        next = comm->next;
+        p2p__comm_bury(comm);
+    }
+    p2p__engine_destroy(engine);
+    if (own) p2p__board_close(own);
+}
+
+p2p_err p2p_finalize(p2p_comm *world)
+{
+    if (world && world == process_world && !world->engine) {
+        p2p__forget_line();
+        return P2P_OK;
+    }
+    p2p_err err = p2p__enter(world, &(p2p_call){"p2p_finalize", SHAPE_PLAIN, 0, 0, 0, 0, 0});
+    if (!world) return P2P_ERR_STATE;
+    if (err && (!world->engine || !*world->engine->this_process)) return err;
+    if (!err && world != process_world)
+        return p2p__leave(
+            world, p2p__fail(world, P2P_ERR_ARG, "not the world: free a communicator of p2p_split with p2p_free"));
+    p2p_engine *engine = world->engine;
+    bool entered = !err;
+    if (!err) err = say_goodbye(world);
+    if (!err) err = p2p__report_leaks(world);
+    if (err && world->errors == P2P_ERRORS_FATAL) atomic_store(&engine->row->state, BOARD_FINISHED);
+    if (entered) err = p2p__leave(world, err);
+    bury_all(engine, err);
+    return err;
+}
+
+void p2p_abort(p2p_comm *comm, int status)
+{
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_abort", SHAPE_PLAIN, 0, 0, 0, 0, 0});
+    int code = status & 0xff ? status & 0xff : 1;
+    fflush(stdout);
+    if (!err && comm->engine->control >= 0) p2p__control_tell(comm->engine, CONTROL_ABORT, comm->engine->rank, code);
+    _exit(code);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Probing: has a message come, and how long is it? The message stays where it is. */
+#include "p2p/message/internal.h"
+
+typedef struct {
+    struct p2p_operation like; /* the receive that is asked about; never posted */
+    p2p_unexpected *found;
+} question;
+
+static bool answered(p2p_engine *engine, void *arg)
+{
+    question *q = arg;
+    q->found = p2p__match_unexpected(engine, q->like.context, q->like.peer, q->like.tag);
+    return q->found;
+}
+
+static void describe(p2p_engine *engine, void *arg, board_wait *wait)
+{
+    p2p_request like = &((question *)arg)->like;
+    p2p__describe_requests(engine, &like, 1, true, wait);
+}
+
+static p2p_err prepare(p2p_comm *comm, int source, int tag, question *q)
+{
+    p2p_err err = source == P2P_ANY_SOURCE ? P2P_OK : p2p__check_peer(comm, source, "source");
+    if (!err && tag != P2P_ANY_TAG) err = p2p__check_tag(comm, tag);
+    if (err) return err;
+    p2p__request_init(&q->like, REQUEST_RECV, comm, NULL, 0);
+    q->like.context = comm->context;
+    q->like.peer = source == P2P_ANY_SOURCE ? P2P_ANY_SOURCE : comm->world_rank[source];
+    q->like.tag = tag;
+    q->found = NULL;
+    if (q->like.peer >= 0 && comm->engine->peers[q->like.peer].unreachable)
+        return p2p__unreachable_error(comm, &comm->engine->peers[q->like.peer]);
+    return P2P_OK;
+}
+
+static void fill(const p2p_comm *comm, const p2p_unexpected *found, p2p_status *status)
+{
+    const wire_header *header = &found->header;
+    if (status) *status = (p2p_status){comm->comm_rank[header->source], header->tag, (size_t)header->bytes};
+}
+
+static p2p_err probe(p2p_comm *comm, int source, int tag, p2p_status *status)
+{
+    question q;
+    p2p_err err = prepare(comm, source, tag, &q);
+    if (err) return err;
+    p2p_waiting waiting = {.ready = answered, .describe = describe, .arg = &q, .state = BOARD_BLOCKED};
+    err = p2p__block(comm, &waiting);
+    if (!err) fill(comm, q.found, status);
+    return err;
+}
+
+static p2p_err iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_status *status)
+{
+    p2p_engine *engine = comm->engine;
+    question q;
+    p2p_err err = prepare(comm, source, tag, &q);
+    if (err) return err;
+    if (!answered(engine, &q)) {
+        err = p2p__poll(engine);
+        if (err) return p2p__fail(comm, err, "%s", engine->poison);
+    }
+    if (answered(engine, &q)) {
+        fill(comm, q.found, status);
+        *found = true;
+        return P2P_OK;
+    }
+    if (p2p__job_failed(engine)) return p2p__job_error(comm);
+    *found = false;
+    engine->polled = true;
+    return P2P_OK;
+}
+
+p2p_err p2p_probe(p2p_comm *comm, int source, int tag, p2p_status *status)
+{
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_probe", SHAPE_RECV, source, tag, 0, 0, 0});
+    if (err) return err;
+    return p2p__leave(comm, probe(comm, source, tag, status));
+}
+
+p2p_err p2p_iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_status *status)
+{
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_iprobe", SHAPE_RECV, source, tag, 0, 0, 0});
+    if (err) return err;
+    if (!found)
+        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG, "there is nowhere to put the answer: found is NULL"));
+    return p2p__leave(comm, iprobe(comm, source, tag, found, status));
+}

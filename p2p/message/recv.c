@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Receiving: a receive takes the oldest unexpected message that matches, or waits in a list until one arrives.
+ * A message that does not fit is consumed (its payload thrown away, or never sent), and the buffer is not touched.
+ */
+#include <string.h>
+
+#include "p2p/shared/crc.h"
+#include "p2p/trace/trace_rank.h"
+
+static int source_in(const p2p_comm *comm, const wire_header *header)
+{
+    return comm->comm_rank[header->source];
+}
+
+bool p2p__accept(p2p_request receive, const wire_header *header)
+{
+    receive->status =
+        (p2p_status){.source = source_in(receive->comm, header), .tag = header->tag, .bytes = (size_t)header->bytes};
+    bool fits = header->bytes <= receive->bytes;
+    receive->err = fits ? P2P_OK : P2P_ERR_TRUNCATE;
+    receive->peer = (int)header->source;
+    receive->began = header->clock;
+    receive->message = header->sender_id;
+    return fits;
+}
+
+static void credit_sent(p2p_engine *engine, p2p_packet *packet)
+{
+    p2p_peer *peer = packet->owner;
+    peer->credit_busy = false;
+    p2p__consumed(engine, peer, 0);
+}
+
+p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes)
+{
+    if (bytes && peer->rank == engine->rank) {
+        peer->credit += bytes;
+        return P2P_OK;
+    }
+    peer->owed += bytes;
+    if (peer->credit_busy || peer->owed < engine->share / 4 || !peer->owed) return P2P_OK;
+    peer->credit_busy = true;
+    peer->credit_packet =
+        (p2p_packet){.header = {.type = WIRE_CREDIT, .bytes = peer->owed}, .sent = credit_sent, .owner = peer};
+    peer->owed = 0;
+    return p2p__post(engine, peer, &peer->credit_packet);
+}
+
+static void clear_sent(p2p_engine *engine, p2p_packet *packet)
+{
+    (void)engine;
+    p2p_request receive = packet->owner;
+    if (packet->header.flags & WIRE_FLAG_DROP) p2p__complete(receive, receive->err);
+}
+
+/* Copy the message out of its sender's memory. False if that cannot be: then it is asked for. */
+static bool read_directly(p2p_engine *engine, p2p_peer *peer, p2p_request receive, const wire_header *header)
+{
+    size_t bytes = (size_t)header->bytes;
+    bool shared = header->flags & WIRE_FLAG_SHARED;
+    const void *at = shared ? p2p__shared_bytes(engine, header->receiver_id, bytes) : NULL;
+    bool readable = (header->flags & WIRE_FLAG_READABLE) && p2p__reads_memory(engine, bytes);
+    return (at || readable) && engine->world->read(engine, peer, receive->buf, header, at);
+}
+
+static bool damaged(const p2p_request receive, const wire_header *header)
+{
+    return (header->flags & WIRE_FLAG_CRC) &&
+           p2p__crc32c(0, receive->buf, (size_t)header->bytes) != header->payload_crc;
+}
+
+p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *header)
+{
+    p2p_peer *peer = &engine->peers[header->source];
+    bool fits = p2p__accept(receive, header);
+    bool read = fits && read_directly(engine, peer, receive, header);
+    if (fits && p2p__gave_up(engine, peer->rank) && !atomic_load(&engine->board->shared->failed)) {
+        p2p__complete(receive, P2P_ERR_PEER_DEAD);
+        return P2P_OK;
+    }
+    read = read && !atomic_load(&engine->board->shared->failed); /* or it may not have been that rank any more */
+    if (read && damaged(receive, header)) return p2p__damaged(engine, peer, header);
+    receive->packet = (p2p_packet){.header = {.type = WIRE_CLEAR,
+                                              .flags = fits && !read ? 0 : WIRE_FLAG_DROP,
+                                              .context = header->context,
+                                              .sender_id = header->sender_id,
+                                              .receiver_id = receive->id},
+                                   .sent = clear_sent,
+                                   .owner = receive};
+    if (fits && !read) p2p__list_add(&peer->awaits_payload, receive, LIST_AWAITS_PAYLOAD);
+    return p2p__post(engine, peer, &receive->packet);
+}
+
+void p2p__match_self(p2p_engine *engine, p2p_request receive, p2p_request send)
+{
+    wire_header header = {.source = (uint32_t)engine->rank,
+                          .tag = send->tag,
+                          .bytes = send->bytes,
+                          .sender_id = send->id,
+                          .clock = send->began};
+    bool fits = p2p__accept(receive, &header);
+    if (fits && send->bytes) memmove(receive->buf, send->buf, send->bytes);
+    p2p__complete(send, P2P_OK);
+    p2p__complete(receive, receive->err);
+}
+
+/* Take a message that is here already, all of it or its beginning. */
+static p2p_err take(p2p_engine *engine, p2p_request receive, p2p_unexpected *message)
+{
+    if (!message->complete) { /* the rest is still arriving: p2p__delivered comes back to it */
+        message->claimed = receive;
+        p2p__accept(receive, &message->header);
+        return P2P_OK;
+    }
+    if (p2p__accept(receive, &message->header) && message->header.bytes)
+        memcpy(receive->buf, message->data, (size_t)message->header.bytes);
+    p2p_peer *peer = &engine->peers[message->header.source];
+    size_t cost = (size_t)p2p__eager_cost((size_t)message->header.bytes);
+    p2p__free_unexpected(message);
+    p2p__complete(receive, receive->err);
+    return p2p__consumed(engine, peer, cost);
+}
+
+p2p_err p2p__start_recv(p2p_request receive, int source, int tag)
+{
+    p2p_comm *comm = receive->comm;
+    p2p_engine *engine = comm->engine;
+    receive->peer = source == P2P_ANY_SOURCE ? P2P_ANY_SOURCE : comm->world_rank[source];
+    receive->tag = tag;
+    receive->id = engine->next_id++;
+    TRACE(engine, p2p__trace_expects(receive));
+
+    p2p_unexpected *message = p2p__match_unexpected(engine, receive->context, receive->peer, tag);
+    if (!message) {
+        bool any = receive->peer < 0;
+        if (!any && engine->peers[receive->peer].unreachable)
+            return p2p__unreachable_error(comm, &engine->peers[receive->peer]);
+        p2p__list_add(any ? &engine->posted_any : &engine->peers[receive->peer].posted, receive, LIST_POSTED);
+        return P2P_OK;
+    }
+    p2p__unexpected_remove(engine, message);
+    if (message->header.type == WIRE_EAGER) return take(engine, receive, message);
+
+    p2p_err err = P2P_OK;
+    if (message->sender)
+        p2p__match_self(engine, receive, message->sender);
+    else
+        err = p2p__answer(engine, receive, &message->header);
+    p2p__free_unexpected(message);
+    return err;
+}
+
+static p2p_err check_recv(p2p_comm *comm, const void *buf, size_t bytes, int source, int tag)
+{
+    p2p_err err = source == P2P_ANY_SOURCE ? P2P_OK : p2p__check_peer(comm, source, "source");
+    if (!err && tag != P2P_ANY_TAG) err = p2p__check_tag(comm, tag);
+    return err ? err : p2p__check_buffer(comm, buf, bytes);
+}
+
+static p2p_err recv_and_wait(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_status *status,
+                             uint32_t context)
+{
+    p2p_err err = check_recv(comm, buf, bytes, source, tag);
+    if (err) return err;
+    if (p2p__express_recv(comm, buf, bytes, source, tag, context, status)) return P2P_OK;
+    struct p2p_operation request;
+    p2p__request_init(&request, REQUEST_RECV, comm, buf, bytes);
+    request.context = context;
+    err = p2p__start_recv(&request, source, tag);
+    return err ? err : p2p__finish_stacked(comm, &request, status);
+}
+
+static p2p_err recv_later(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, uint32_t context,
+                          p2p_request *out)
+{
+    if (!out) return p2p__fail(comm, P2P_ERR_ARG, "request is NULL: nothing could wait for this receive");
+    p2p_err err = check_recv(comm, buf, bytes, source, tag);
+    if (err) return err;
+    p2p_request request;
+    err = p2p__request_new(comm, REQUEST_RECV, buf, bytes, &request);
+    if (err) return err;
+    request->context = context;
+    err = p2p__start_recv(request, source, tag);
+    if (err)
+        p2p__request_free(request);
+    else
+        *out = request;
+    return err;
+}
+
+#define RECV_CALL(called) (&(p2p_call){called, SHAPE_RECV, source, tag, bytes, 0, 0})
+
+p2p_err p2p_recv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_status *status)
+{
+    p2p_err err = p2p__enter(comm, RECV_CALL("p2p_recv"));
+    if (err) return err;
+    return p2p__leave(comm, recv_and_wait(comm, buf, bytes, source, tag, status, comm->context));
+}
+
+p2p_err p2p_irecv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_request *request)
+{
+    p2p_err err = p2p__enter(comm, RECV_CALL("p2p_irecv"));
+    if (err) return err;
+    return p2p__leave(comm, recv_later(comm, buf, bytes, source, tag, comm->context, request));
+}
+
+p2p_err p2p_layer_recv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_status *status)
+{
+    p2p_err err = p2p__enter(comm, RECV_CALL("p2p_layer_recv"));
+    if (err) return err;
+    return p2p__leave(comm, recv_and_wait(comm, buf, bytes, source, tag, status, comm->context + 1));
+}
+
+p2p_err p2p_layer_irecv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_request *request)
+{
+    p2p_err err = p2p__enter(comm, RECV_CALL("p2p_layer_irecv"));
+    if (err) return err;
+    return p2p__leave(comm, recv_later(comm, buf, bytes, source, tag, comm->context + 1, request));
+}

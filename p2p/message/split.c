@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Split: everyone tells rank 0 colour and key; rank 0 sorts, gives each group a context of its own, and tells everyone
+ * context and members. Messages of this protocol are not counted in p2p_stats.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "p2p/message/init.h"
+
+#define SPLIT_TAG (-3) /* no user or collective can use it, and P2P_ANY_TAG does not match it */
+
+typedef struct {
+    int colour, key, rank;
+} wish;
+
+static p2p_err quiet_send(p2p_comm *comm, const void *buf, size_t bytes, int dest)
+{
+    struct p2p_operation request;
+    p2p__request_init(&request, REQUEST_SEND, comm, (void *)(uintptr_t)buf, bytes);
+    request.counted = false;
+    request.context = comm->context + 1;
+    p2p_err err = p2p__start_send(&request, dest, SPLIT_TAG, false);
+    return err ? err : p2p__finish_stacked(comm, &request, NULL);
+}
+
+static p2p_err quiet_recv(p2p_comm *comm, void *buf, size_t bytes, int source)
+{
+    struct p2p_operation request;
+    p2p__request_init(&request, REQUEST_RECV, comm, buf, bytes);
+    request.counted = false;
+    request.context = comm->context + 1;
+    p2p_err err = p2p__start_recv(&request, source, SPLIT_TAG);
+    return err ? err : p2p__finish_stacked(comm, &request, NULL);
+}
+
+static int by_colour_key_rank(const void *a, const void *b)
+{
+    const wish *x = a, *y = b;
+    if (x->colour != y->colour) return x->colour < y->colour ? -1 : 1;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return x->rank < y->rank ? -1 : 1;
+}
+
+#define NO_CONTEXT UINT32_MAX
+
+/* What a rank is told: [0] context, 0 for none; [1] size; then the members as ranks of the parent. */
+typedef uint32_t *answer;
+
+/* The lines of its collectives may have served a communicator that is gone. */
+static void wipe_lines(board *b, uint32_t context)
+{
+    for (uint64_t number = 0; number < BOARD_SLOTS; number++)
+        for (int rank = 0; rank < b->size; rank++) {
+            board_line *line = &p2p__board_lines(b, context, number)[rank];
+            if (atomic_load(&line->at)) atomic_store(&line->at, 0);
+        }
+}
+
+/* A context that no other communicator has or had, with the lowest free index (so that little memory is touched);
+ * NO_CONTEXT if there is none. */
+static uint32_t new_context(board *b, int size)
+{
+    for (uint32_t index = 1; index < BOARD_CONTEXTS; index++) {
+        uint32_t nobody = 0;
+        if (atomic_load(&b->shared->context_users[index]) ||
+            !atomic_compare_exchange_strong(&b->shared->context_users[index], &nobody, (uint32_t)size))
+            continue;
+        uint32_t context = 2 * (atomic_fetch_add(&b->shared->context_turn[index], 1) * BOARD_CONTEXTS + index);
+        wipe_lines(b, context);
+        return context;
+    }
+    return NO_CONTEXT;
+}
+
+static p2p_err tell_group(p2p_comm *comm, const wish *group, int size, answer text, answer mine)
+{
+    bool none = group->colour == P2P_UNDEFINED;
+    text[0] = none ? 0 : new_context(comm->engine->board, size);
+    text[1] = (uint32_t)size;
+    for (int i = 0; i < size; i++) text[2 + i] = (uint32_t)group[i].rank;
+    size_t bytes = (2 + (size_t)size) * sizeof *text;
+    for (int i = 0; i < size; i++) {
+        if (group[i].rank == 0) {
+            memcpy(mine, text, bytes);
+            continue;
+        }
+        p2p_err err = quiet_send(comm, text, bytes, group[i].rank);
+        if (err) return err;
+    }
+    return P2P_OK;
+}
+
+static p2p_err arrange(p2p_comm *comm, wish own, wish *wishes, answer text, answer mine)
+{
+    wishes[0] = own;
+    for (int i = 1; i < comm->size; i++) {
+        p2p_err err = quiet_recv(comm, &wishes[i], sizeof *wishes, i);
+        if (err) return err;
+    }
+    qsort(wishes, (size_t)comm->size, sizeof *wishes, by_colour_key_rank);
+    for (int from = 0, to; from < comm->size; from = to) {
+        for (to = from; to < comm->size && wishes[to].colour == wishes[from].colour;) to++;
+        p2p_err err = tell_group(comm, wishes + from, to - from, text, mine);
+        if (err) return err;
+    }
+    return P2P_OK;
+}
+
+static p2p_err build(p2p_comm *comm, answer mine, p2p_comm **sub)
+{
+    if (!mine[0]) {
+        *sub = NULL;
+        return P2P_OK;
+    }
+    if (mine[0] == NO_CONTEXT)
+        return p2p__fail(comm, P2P_ERR_NOMEM,
+                         "there are %d communicators already\n  try: p2p_free those that are no longer needed",
+                         BOARD_CONTEXTS - 1);
+    int size = (int)mine[1], rank = 0;
+    int *world_rank = (int *)(mine + 2);
+    for (int i = 0; i < size; i++) {
+        if (world_rank[i] == comm->rank) rank = i;
+        world_rank[i] = comm->world_rank[world_rank[i]];
+    }
+    p2p_comm *made = p2p__comm_new(comm->engine, mine[0], rank, size, world_rank);
+    if (!made) return p2p__fail(comm, P2P_ERR_NOMEM, "no memory for a communicator of %d ranks", size);
+    made->errors = comm->errors;
+    made->file = comm->engine->call_file;
+    made->line = comm->engine->call_line;
+    *sub = made;
+    return P2P_OK;
+}
+
+static p2p_err ask_rank_0(p2p_comm *comm, wish own, answer mine, size_t bytes)
+{
+    p2p_err err = quiet_send(comm, &own, sizeof own, 0);
+    return err ? err : quiet_recv(comm, mine, bytes, 0);
+}
+
+static p2p_err split(p2p_comm *comm, wish own, p2p_comm **sub)
+{
+    size_t words = 2 + (size_t)comm->size;
+    wish *wishes = calloc((size_t)comm->size, sizeof *wishes);
+    answer text = calloc(words, sizeof *text), mine = calloc(words, sizeof *mine);
+    p2p_err err = P2P_ERR_NOMEM;
+    if (!wishes || !text || !mine) {
+        p2p__fail(comm, err, "no memory to split a communicator of %d ranks", comm->size);
+        goto release;
+    }
+    err = comm->rank == 0 ? arrange(comm, own, wishes, text, mine) : ask_rank_0(comm, own, mine, words * sizeof *mine);
+    if (!err) err = build(comm, mine, sub);
+release:
+    free(wishes);
+    free(text);
+    free(mine);
+    return err;
+}
+
+p2p_err p2p_split(p2p_comm *comm, int colour, int key, p2p_comm **sub)
+{
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_split", SHAPE_PLAIN, 0, 0, 0, 0, 0});
+    if (err) return err;
+    if (!sub)
+        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG, "there is nowhere to put the communicator: sub is NULL"));
+    if (colour < 0 && colour != P2P_UNDEFINED)
+        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG,
+                                          "colour %d is negative\n  try: 0 or more, or P2P_UNDEFINED to join no group",
+                                          colour));
+    return p2p__leave(comm, split(comm, (wish){colour, key, comm->rank}, sub));
+}

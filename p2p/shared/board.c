@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+#include "p2p/shared/board.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "build_id.h"
+#include "p2p/shared/memory.h"
+#include "p2p/trace/trace.h"
+
+static size_t round_up(size_t bytes, size_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
+/* Ranks must not write to the same cache line: a row of counters is a whole number of them. */
+static size_t counters_of_a_rank(int size)
+{
+    return round_up((size_t)size, 8);
+}
+
+/* Where each part begins, after the one before it. */
+typedef struct {
+    size_t sent, received, gates, lines, trace, end;
+} layout;
+
+static layout find_layout(int size, const p2p_config *config)
+{
+    size_t n = (size_t)size, counters = n * counters_of_a_rank(size) * sizeof(uint64_t),
+           slots = (size_t)BOARD_CONTEXTS * BOARD_SLOTS;
+    layout at = {.sent = round_up(sizeof(board_shared) + n * sizeof(board_row), 64)};
+    at.received = at.sent + counters;
+    at.gates = at.received + counters;
+    at.lines = at.gates + slots * sizeof(board_gate);
+    at.trace = round_up(at.lines + slots * n * sizeof(board_line), 4096); /* on a page of its own */
+    at.end = at.trace + p2p__trace_bytes(size, config);
+    return at;
+}
+
+size_t p2p__board_bytes(int size, const p2p_config *config)
+{
+    return find_layout(size, config).end;
+}
+
+static board_shared *map(int fd, size_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+/* This process's picture of a board with these settings. */
+static board *see(board_shared *shared, const board_settings *settings)
+{
+    board *b = shared ? malloc(sizeof *b) : NULL;
+    if (!b) return NULL;
+    layout at = find_layout(settings->size, &settings->config);
+    char *base = (char *)shared;
+    *b = (board){.shared = shared,
+                 .rows = shared->rows,
+                 .size = settings->size,
+                 .terminal = settings->terminal,
+                 .may_read = settings->may_read,
+                 .sent = (void *)(base + at.sent),
+                 .received = (void *)(base + at.received),
+                 .gates = (void *)(base + at.gates),
+                 .lines = (void *)(base + at.lines),
+                 .trace = base + at.trace};
+    memcpy(&b->config, &settings->config, sizeof b->config);
+    return b;
+}
+
+static void fill_settings(board_settings *settings, int size, const p2p_config *config)
+{
+    memset(settings, 0, sizeof *settings); /* the gaps too: they are compared */
+    settings->magic = BOARD_MAGIC;
+    snprintf(settings->build_id, sizeof settings->build_id, "%s", P2P_BUILD_ID);
+    settings->size = size;
+    memcpy(&settings->config, config, sizeof *config);
+}
+
+/* A file that somebody makes shorter would take the memory away under everyone. */
+static board_shared *make_file(int fd, size_t bytes)
+{
+    if (p2p__memory_resize(fd, bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0) return NULL;
+    return map(fd, bytes);
+}
+
+board *p2p__board_create(int size, const p2p_config *config, int *fd)
+{
+    int file = memfd_create("pairwise-board", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0) return NULL;
+    size_t bytes = p2p__board_bytes(size, config);
+    board_shared *shared = make_file(file, bytes);
+    if (shared) fill_settings(&shared->settings, size, config);
+    board *b = shared ? see(shared, &shared->settings) : NULL;
+    if (!b) {
+        int saved = errno;
+        if (shared) munmap(shared, bytes);
+        close(file);
+        errno = saved;
+        return NULL;
+    }
+    atomic_store(&shared->memory_end, p2p__memory_begin(size, config));
+    *fd = file;
+    return b;
+}
+
+void p2p__board_set(board *b, bool terminal, bool may_read)
+{
+    b->terminal = b->shared->settings.terminal = terminal;
+    b->may_read = b->shared->settings.may_read = may_read;
+}
+
+bool p2p__board_is_whole(const board *b)
+{
+    board_settings settings;
+    fill_settings(&settings, b->size, &b->config);
+    settings.terminal = b->terminal;
+    settings.may_read = b->may_read;
+    const void *known = &settings, *shown = &b->shared->settings; /* byte by byte: gaps were cleared on both sides */
+    return memcmp(known, shown, sizeof settings) == 0;
+}
+
+/* Settings of another process: nothing but what a launcher of this build may have written. */
+static bool are_sound(const board_settings *s, size_t file_bytes)
+{
+    const p2p_config *config = &s->config;
+    return s->size >= 1 && s->size <= P2P_MAX_RANKS && p2p__config_is_sound(config) &&
+           config->trace_room <= file_bytes && p2p__board_bytes(s->size, config) <= file_bytes;
+}
+
+static bool read_settings(int fd, board_settings *settings, char *why, size_t why_bytes)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0 || (size_t)info.st_size < sizeof(board_shared) ||
+        pread(fd, settings, sizeof *settings, 0) != (ssize_t)sizeof *settings) {
+        snprintf(why, why_bytes, "the launcher's shared memory cannot be opened");
+        return false;
+    }
+    settings->build_id[sizeof settings->build_id - 1] = 0;
+    if (settings->magic == BOARD_MAGIC && strcmp(settings->build_id, P2P_BUILD_ID) == 0 &&
+        are_sound(settings, (size_t)info.st_size))
+        return true;
+    snprintf(why, why_bytes, "the launcher is Pairwise build %s, this program is build %s",
+             settings->magic == BOARD_MAGIC ? settings->build_id : "(unknown)", P2P_BUILD_ID);
+    return false;
+}
+
+board *p2p__board_attach(int fd, char *why, size_t why_bytes)
+{
+    board_settings settings;
+    if (!read_settings(fd, &settings, why, why_bytes)) return NULL;
+    size_t bytes = p2p__board_bytes(settings.size, &settings.config);
+    board_shared *shared = map(fd, bytes);
+    board *b = see(shared, &settings);
+    if (b) return b;
+    snprintf(why, why_bytes, "the launcher's shared memory cannot be mapped: %s", strerror(errno));
+    if (shared) munmap(shared, bytes);
+    return NULL;
+}
+
+void p2p__board_close(board *b)
+{
+    munmap(b->shared, p2p__board_bytes(b->size, &b->config));
+    free(b);
+}
+
+_Atomic uint64_t *p2p__board_sent(board *b, int by)
+{
+    return b->sent + (size_t)by * counters_of_a_rank(b->size);
+}
+
+_Atomic uint64_t *p2p__board_received(board *b, int by)
+{
+    return b->received + (size_t)by * counters_of_a_rank(b->size);
+}
+
+static size_t slot_of(uint32_t context, uint64_t number)
+{
+    return (size_t)(context / 2 % BOARD_CONTEXTS) * BOARD_SLOTS + number % BOARD_SLOTS;
+}
+
+board_gate *p2p__board_gate(board *b, uint32_t context, uint64_t number)
+{
+    return b->gates + slot_of(context, number);
+}
+
+board_line *p2p__board_lines(board *b, uint32_t context, uint64_t number)
+{
+    return b->lines + slot_of(context, number) * (size_t)b->size;
+}
+
+/* snprintf at the end of what is there already. */
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t bytes, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + used, bytes - used, format, args);
+    va_end(args);
+}
+
+void p2p__copy_text(char *to, size_t bytes, const char *from)
+{
+    if (!from) from = "";
+    size_t length = strlen(from);
+    if (length >= bytes) {
+        from += length - (bytes - 1);
+        length = bytes - 1;
+    }
+    memcpy(to, from, length + 1);
+}
+
+static void append_what(char *text, size_t bytes, const board_what *what)
+{
+    if (what->algorithm[0]) append(text, bytes, ", %s", what->algorithm);
+    if (what->count != UINT64_MAX) append(text, bytes, ", count %llu", (unsigned long long)what->count);
+    if (what->dtype[0]) append(text, bytes, ", %s", what->dtype);
+    if (what->op[0]) append(text, bytes, ", %s", what->op);
+    if (what->root >= 0) append(text, bytes, ", root %d", what->root);
+}
+
+static void append_peer(char *text, size_t bytes, const char *role, int peer, int world_peer, int tag)
+{
+    if (peer < 0)
+        append(text, bytes, "any %s", role);
+    else if (peer == world_peer)
+        append(text, bytes, "%s %d", role, peer);
+    else
+        append(text, bytes, "%s %d, which is rank %d of the world", role, peer, world_peer);
+    if (tag < 0)
+        append(text, bytes, ", any tag");
+    else
+        append(text, bytes, ", tag %d", tag);
+}
+
+static void append_arguments(char *text, size_t bytes, const board_call *call)
+{
+    unsigned long long amount = call->bytes;
+    switch ((enum board_shape)call->shape) {
+    case SHAPE_PLAIN: return;
+    case SHAPE_WAIT: append(text, bytes, "%llu request%s", amount, amount == 1 ? "" : "s"); return;
+    case SHAPE_COLLECTIVE:
+        append(text, bytes, "#%llu", (unsigned long long)call->number);
+        append_what(text, bytes, &call->what);
+        return;
+    case SHAPE_RECV: append_peer(text, bytes, "source", call->peer, call->world_peer, call->tag); return;
+    case SHAPE_SEND:
+    case SHAPE_SENDRECV: append_peer(text, bytes, "dest", call->peer, call->world_peer, call->tag); break;
+    default: return;
+    }
+    append(text, bytes, ", %llu bytes", amount);
+    if (call->shape != SHAPE_SENDRECV) return;
+    append(text, bytes, "; ");
+    append_peer(text, bytes, "source", call->from, call->world_from, call->from_tag);
+}
+
+#define END(text) ((text)[sizeof(text) - 1] = 0)
+
+static void end_texts(board_what *what)
+{
+    END(what->algorithm);
+    END(what->dtype);
+    END(what->op);
+}
+
+board_call p2p__call_copy(const board_call *shown)
+{
+    board_call call = *shown;
+    END(call.name);
+    END(call.file);
+    end_texts(&call.what);
+    return call;
+}
+
+board_words p2p__words_copy(const board_words *shown)
+{
+    board_words words = *shown;
+    END(words.operation);
+    END(words.file);
+    end_texts(&words.what);
+    return words;
+}
+
+board_wait p2p__wait_copy(const board_wait *shown)
+{
+    board_wait wait = *shown;
+    if (wait.any_count < 0 || wait.any_count > BOARD_ANY_SETS) wait.any_count = 0;
+    for (int i = 0; i < BOARD_ITEMS; i++) {
+        END(wait.pending[i].name);
+        END(wait.waiting[i].name);
+    }
+    return wait;
+}
+
+p2p_err p2p__board_failure(const board *b, char *text, size_t bytes)
+{
+    const board_failure *failure = &b->shared->failure;
+    p2p_err err = failure->err;
+    if (bytes) snprintf(text, bytes, "%.*s", (int)sizeof failure->text, failure->text);
+    return err < P2P_OK ? err : P2P_ERR_PEER_DEAD;
+}
+
+void p2p__call_text(const board_call *shown, char *text, size_t bytes)
+{
+    board_call call = p2p__call_copy(shown);
+    snprintf(text, bytes, "%s(", call.name);
+    append_arguments(text, bytes, &call);
+    append(text, bytes, ")");
+    if (call.file[0]) append(text, bytes, " at %s:%d", call.file, call.line);
+}
+
+void p2p__last_call_text(const board_call *call, char *text, size_t bytes)
+{
+    if (!call->name[0]) {
+        snprintf(text, bytes, "it has made no Pairwise call");
+        return;
+    }
+    snprintf(text, bytes, "its last call was ");
+    size_t used = strlen(text);
+    p2p__call_text(call, text + used, bytes - used);
+}

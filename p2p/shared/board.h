@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * board: shared memory in which every rank shows what it is doing, and the supervisor reads it.
+ *
+ * A rank writes only its own row. It changes `activity` before and after every change of what matters for deadlock
+ * detection (state, wait, counters); a reader that sees the same even `activity` before and after has a true picture.
+ * `sent` is published before the bytes can leave; `received` only once the rank has looked whether what it received
+ * releases it. So "blocked, and everything sent to it has been received" is never a moment in passing.
+ */
+#ifndef PAIRWISE_P2P_BOARD_H
+#define PAIRWISE_P2P_BOARD_H
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "p2p/shared/config.h"
+#include "p2p/shared/rank_set.h"
+
+#define BOARD_MAGIC UINT32_C(0x50574231) /* "PWB1" */
+#define BOARD_ITEMS 4
+#define BOARD_ANY_SETS 4
+
+enum board_state {
+    BOARD_ABSENT,     /* has not called p2p_init */
+    BOARD_RUNNING,    /* in the user's code, or in a call that is not waiting */
+    BOARD_BLOCKED,    /* in a call, waiting for what `wait` says */
+    BOARD_POLLING,    /* running, but its last call was a test or iprobe that found nothing */
+    BOARD_FINALIZING, /* said goodbye in p2p_finalize, waits for the others */
+    BOARD_FINISHED,   /* left p2p_finalize */
+};
+
+/* How a call's arguments are printed. */
+enum board_shape { SHAPE_PLAIN, SHAPE_SEND, SHAPE_RECV, SHAPE_SENDRECV, SHAPE_WAIT, SHAPE_COLLECTIVE };
+
+/* What a collective is, beside its name. "" and -1 (count: UINT64_MAX) where something does not apply. */
+typedef struct {
+    char algorithm[16], dtype[8], op[8];
+    uint64_t count;
+    int root;
+} board_what;
+
+typedef struct {
+    char name[40];  /* as the user wrote it: p2p_recv, coll_all_reduce */
+    char file[120]; /* "" if not known */
+    int line;
+    int shape;
+    uint32_t context;     /* of the communicator */
+    int peer, world_peer; /* rank in the communicator, and in the world; negative: any */
+    int tag;
+    int from, world_from, from_tag; /* SHAPE_SENDRECV: of its receive */
+    uint64_t bytes;
+    uint64_t number; /* SHAPE_COLLECTIVE: its number on the communicator, from 1, and what it is */
+    board_what what;
+} board_call;
+
+enum board_item_kind { ITEM_RECV, ITEM_SEND, ITEM_COLLECTIVE };
+
+/* A pending request, or a message that waits here for a receive. */
+typedef struct {
+    int kind; /* enum board_item_kind */
+    int peer; /* world rank; negative: any */
+    int tag;  /* negative: any */
+    int line; /* where it was posted, 0 if it is the blocking call itself */
+    uint32_t context;
+    uint64_t bytes;
+    char name[40]; /* ITEM_COLLECTIVE: what was called, and its number on the communicator */
+    uint64_t number;
+} board_item;
+
+/* What a blocked rank needs: every rank of `need`, and of each `any` set at least one. While it is blocked, its
+ * non-blocking collectives may still send, if one of `layers` does. */
+typedef struct {
+    p2p_rank_set need, any[BOARD_ANY_SETS], layers;
+    p2p_rank_set draining; /* peers for whom something had not left yet */
+    bool drains;
+    uint32_t agree_context; /* with agree_number != 0: of `need`, those who have come so far are not needed any more */
+    uint64_t agree_number, agree_steps;
+    int any_count;
+    int layer_count;
+    int pending_count, waiting_count; /* in all; the first few are below */
+    board_item pending[BOARD_ITEMS];  /* operations this rank waits for */
+    board_item waiting[BOARD_ITEMS];  /* messages here that nobody has asked for */
+} board_wait;
+
+/* What a rank thinks a collective is, in words: for those that think otherwise. */
+typedef struct {
+    uint32_t context;
+    uint64_t number;
+    char operation[40];
+    board_what what;
+    char file[120];
+    int line;
+} board_words;
+
+#define BOARD_WORDS 64 /* the last ones, by context and number */
+
+typedef struct {
+    _Alignas(64) _Atomic uint64_t activity; /* odd while changing */
+    _Atomic int state;                      /* enum board_state */
+    _Atomic int pid;
+    _Atomic uint64_t polls;               /* tests and iprobes that found nothing */
+    _Atomic uint64_t nudges;              /* sent to this rank, counted by whoever sends one */
+    _Atomic uint64_t nudges_seen;         /* by this rank, published as `received` is */
+    _Alignas(64) _Atomic uint32_t asleep; /* shm: whoever writes for this rank wakes it, and takes this back */
+    _Atomic uint32_t told;                /* messages of the supervisor to this rank */
+    _Atomic int gave_up; /* the error (enum p2p_err) after which it takes no more part: its buffers are its own again */
+    _Alignas(64) _Atomic int core; /* that this rank ran on when it last waited, and 1 (cores.h); 0: not yet */
+    _Alignas(64)         /* the lines above are read by others all the time: they must not change with what is below */
+        board_call call; /* the current or last outermost call */
+    board_wait wait;
+    char error[1024]; /* the message of a fatal error, "" if none */
+    board_words words[BOARD_WORDS];
+} board_row;
+
+/*
+ * Where one rank is in one collective of one communicator, for the others to see: a cache line that only that rank writes.
+ * `at` is its place: the number of the collective (from 1), and the steps it has come to in it (from 1 as soon as it has
+ * said what it thinks the collective is; 0 while it is saying that). A rank writes what the line of a later collective
+ * says only when everyone has left the one before.
+ */
+enum { BOARD_CARRIED = 48 };
+
+typedef struct {
+    _Alignas(64) _Atomic uint64_t at;
+    _Atomic uint64_t what;                /* a hash of what it thinks the collective is */
+    unsigned char carried[BOARD_CARRIED]; /* of the caller's */
+} board_line;
+
+static inline uint64_t p2p__line_at(uint64_t number, uint64_t steps)
+{
+    return number << 24 | steps;
+}
+
+/* For those that wait for others in a collective. */
+typedef struct {
+    _Alignas(64) _Atomic uint32_t bell, dozing; /* a futex: changes when all are there; and how many wait on it */
+    _Atomic uint64_t asleep[RANK_SET_WORDS];    /* world ranks */
+} board_gate;
+
+#define BOARD_SLOTS 8       /* collectives of a communicator that can be under way at a time */
+#define BOARD_CONTEXTS 4096 /* communicators at a time */
+
+/* Why the job failed: written once, by the supervisor, before `failed` is set. */
+typedef struct {
+    p2p_err err;
+    int rank; /* who failed first, -1 if nobody in particular */
+    char text[2048];
+} board_failure;
+
+/* What lies at the beginning of the shared memory. */
+typedef struct {
+    uint32_t magic;
+    char build_id[32];
+    int size;
+    bool terminal; /* the real stdout is a terminal */
+    bool may_read; /* ranks may read each other's memory (pull.h) */
+    p2p_config config;
+} board_settings;
+
+typedef struct {
+    board_settings settings; /* for those who come; never read again by those who are there */
+    _Atomic uint32_t failed;
+    _Atomic uint32_t any_gave_up; /* some rank has */
+    board_failure failure;
+    _Atomic uint64_t memory_end; /* of what has been given out of the file behind the board (memory.h) */
+    /* Of communicators, by index; the world has 0: */
+    _Atomic uint32_t context_users[BOARD_CONTEXTS]; /* ranks that have one with this index; 0: free */
+    _Atomic uint64_t stage_place[BOARD_CONTEXTS];   /* of its stages (stage.c), 0: none yet */
+    _Atomic uint32_t context_turn[BOARD_CONTEXTS];  /* how often the index has been given out */
+    board_row rows[];                               /* then: sent, received, gates, lines, the trace */
+} board_shared;
+
+/*
+ * A process's own picture of the board: where everything is, and settings, read once and checked. Any rank can write
+ * anywhere in what is shared, by mistake too: so nothing there decides where memory is read or written.
+ */
+typedef struct {
+    board_shared *shared;
+    board_row *rows; /* [size] */
+    int size;
+    bool terminal, may_read;
+    p2p_config config;
+    _Atomic uint64_t *sent, *received;
+    board_gate *gates;
+    board_line *lines;
+    void *trace; /* where its blocks begin (trace.h) */
+} board;
+
+/* Bytes of a board for this many ranks; nearly all of it is never touched. */
+size_t p2p__board_bytes(int size, const p2p_config *config);
+
+/* A new board in a memory file, which other programs can map through *fd, and which nobody can make shorter. NULL and
+ * errno on failure. */
+board *p2p__board_create(int size, const p2p_config *config, int *fd);
+
+/* Before others are started: two settings that are found out late. */
+void p2p__board_set(board *b, bool terminal, bool may_read);
+
+/* Is what nobody changes still there? False: somebody has written where nobody may. */
+bool p2p__board_is_whole(const board *b);
+
+/* Map the board of another process. On failure says why: not a board, or another version of Pairwise. */
+board *p2p__board_attach(int fd, char *why, size_t why_bytes);
+
+void p2p__board_close(board *b);
+
+/* Frames sent (received) by `by`, to (from) every rank: one row of counters, written only by `by`. */
+_Atomic uint64_t *p2p__board_sent(board *b, int by);
+_Atomic uint64_t *p2p__board_received(board *b, int by);
+
+/* Collective `number` of a communicator: the lines of all ranks of the world, and the gate of those that wait. */
+board_line *p2p__board_lines(board *b, uint32_t context, uint64_t number);
+board_gate *p2p__board_gate(board *b, uint32_t context, uint64_t number);
+
+/* Why the job failed, for a rank that has heard that it did: an error in any case. */
+p2p_err p2p__board_failure(const board *b, char *text, size_t bytes);
+
+/* Copies of what another process shows, which end where they must. */
+board_call p2p__call_copy(const board_call *shown);
+board_words p2p__words_copy(const board_words *shown);
+board_wait p2p__wait_copy(const board_wait *shown);
+
+/* "p2p_recv(source 1, tag 0) at ring.c:12" */
+void p2p__call_text(const board_call *call, char *text, size_t bytes);
+
+/* As much of a text as there is room for; of a longer one the end, which says more of a path. from may be NULL. */
+void p2p__copy_text(char *to, size_t bytes, const char *from);
+
+/* "its last call was p2p_recv(...)", or "it has made no call" */
+void p2p__last_call_text(const board_call *call, char *text, size_t bytes);
+
+/* Bracket a change of a row. */
+static inline void p2p__row_open(board_row *row)
+{
+    atomic_store_explicit(&row->activity, atomic_load_explicit(&row->activity, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+}
+
+static inline void p2p__row_shut(board_row *row)
+{
+    atomic_store_explicit(&row->activity, atomic_load_explicit(&row->activity, memory_order_relaxed) + 1,
+                          memory_order_release);
+}
+
+#endif

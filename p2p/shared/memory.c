@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "p2p/shared/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_FROM ((size_t)16 << 20) /* before taking so much, see how much there is */
+#define REACH_LEAST (UINT64_C(1) << 30)
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+uint64_t p2p__memory_begin(int size, const p2p_config *config)
+{
+    return round_up(p2p__board_bytes(size, config), MEMORY_UNIT);
+}
+
+size_t p2p__memory_round(size_t bytes)
+{
+    return bytes > SIZE_MAX / 2 ? 0 : (size_t)round_up(bytes ? bytes : 1, MEMORY_UNIT);
+}
+
+/* ---- What there is ---- */
+
+/* The number behind `name` in a file (at its beginning if name is ""); `otherwise` if it is not there. */
+static uint64_t number_in(const char *path, const char *name, uint64_t otherwise)
+{
+    char line[128];
+    unsigned long long number;
+    bool found = false;
+    FILE *file = fopen(path, "re");
+    if (!file) return otherwise;
+    while (!found && fgets(line, sizeof line, file))
+        found = strncmp(line, name, strlen(name)) == 0 && sscanf(line + strlen(name), "%llu", &number) == 1;
+    fclose(file);
+    return found ? number : otherwise;
+}
+
+uint64_t p2p__memory_left(void)
+{
+    uint64_t kib = number_in("/proc/meminfo", "MemAvailable:", UINT64_MAX >> 11) +
+                   number_in("/proc/meminfo", "SwapFree:", 0);
+    uint64_t limit = number_in("/sys/fs/cgroup/memory.max", "", UINT64_MAX);
+    uint64_t used = number_in("/sys/fs/cgroup/memory.current", "", 0), left = limit > used ? limit - used : 0;
+    return left < 1024 * kib ? left : 1024 * kib;
+}
+
+/* Pages of a memory file are taken at once, and where there are no more the system looks for somebody to kill. So what is
+ * plainly too much is refused before. */
+static bool is_too_much(size_t bytes)
+{
+    return bytes >= LOOK_FROM && bytes > p2p__memory_left();
+}
+
+/* ---- Taking ---- */
+
+static int take_or_resize(int fd, uint64_t place, size_t bytes, bool resize)
+{
+    int failed;
+    do failed = resize ? ftruncate(fd, (off_t)bytes) : fallocate(fd, 0, (off_t)place, (off_t)bytes);
+    while (failed && errno == EINTR);
+    return failed;
+}
+
+/* A limit on the size of files (ulimit -f) applies, and would come as a signal. */
+static bool allocate(int fd, uint64_t place, size_t bytes, bool resize)
+{
+    sigset_t limit, old;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &limit, &old);
+    int failed = take_or_resize(fd, place, bytes, resize), saved = errno;
+    if (failed && saved == EFBIG && !sigismember(&old, SIGXFSZ)) sigtimedwait(&limit, NULL, &(struct timespec){0, 0});
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    errno = saved;
+    return !failed;
+}
+
+int p2p__memory_resize(int fd, size_t bytes)
+{
+    return allocate(fd, 0, bytes, true) ? 0 : -1;
+}
+
+bool p2p__memory_fill(int fd, memory_place place, size_t bytes)
+{
+    return allocate(fd, place, bytes, false);
+}
+
+/* ---- Gaps ---- */
+
+static void join_next(memory_gap *gap)
+{
+    memory_gap *next = gap->next;
+    if (!next || gap->place + gap->bytes != next->place) return;
+    gap->bytes += next->bytes;
+    gap->next = next->next;
+    free(next);
+}
+
+/* Without memory to note it, the place is lost, and the file grows instead. */
+static void add_gap(memory_gap **gaps, memory_place place, size_t bytes)
+{
+    memory_gap *gap = bytes ? malloc(sizeof *gap) : NULL, *before = NULL;
+    if (!gap) return;
+    while (*gaps && (*gaps)->place < place) {
+        before = *gaps;
+        gaps = &before->next;
+    }
+    *gap = (memory_gap){*gaps, place, bytes};
+    *gaps = gap;
+    join_next(gap);
+    if (before) join_next(before);
+}
+
+static bool fits(const memory_gap *gap, size_t bytes, size_t align)
+{
+    uint64_t skipped = round_up(gap->place, align) - gap->place;
+    return skipped <= gap->bytes && bytes <= gap->bytes - skipped;
+}
+
+/* In the smallest gap that is large enough; 0: there is none. */
+static memory_place take_gap(memory_gap **gaps, size_t bytes, size_t align)
+{
+    memory_gap **best = NULL;
+    for (memory_gap **at = gaps; *at; at = &(*at)->next)
+        if (fits(*at, bytes, align) && (!best || (*at)->bytes < (*best)->bytes)) best = at;
+    if (!best) return 0;
+    memory_gap gap = **best;
+    memory_place place = round_up(gap.place, align), end = place + bytes;
+    free(*best);
+    *best = gap.next;
+    add_gap(gaps, gap.place, (size_t)(place - gap.place));
+    add_gap(gaps, end, (size_t)(gap.place + gap.bytes - end));
+    return place;
+}
+
+void p2p__memory_forget(memory_gap **gaps)
+{
+    while (*gaps) {
+        memory_gap *gap = *gaps;
+        *gaps = gap->next;
+        free(gap);
+    }
+}
+
+/* ---- Places ---- */
+
+/* 0 where the end that is shown cannot be: somebody has written there. */
+static memory_place take_new(board *b, size_t bytes, size_t align)
+{
+    _Atomic uint64_t *shown = &b->shared->memory_end;
+    uint64_t end = atomic_load(shown), begin = p2p__memory_begin(b->size, &b->config), place;
+    do {
+        if (end < begin || end > INT64_MAX / 2) return 0;
+        place = round_up(end, align);
+    } while (!atomic_compare_exchange_weak(shown, &end, place + bytes));
+    return place;
+}
+
+memory_place p2p__memory_reserve(board *b, memory_gap **gaps, size_t bytes, size_t align)
+{
+    bool possible = !is_too_much(bytes);
+    memory_place place = possible ? take_gap(gaps, bytes, align) : 0;
+    if (!place && possible) place = take_new(b, bytes, align);
+    if (!place) {
+        errno = ENOMEM;
+        return 0;
+    }
+    return place;
+}
+
+memory_place p2p__memory_take(board *b, int fd, memory_gap **gaps, size_t bytes, size_t align)
+{
+    memory_place place = p2p__memory_reserve(b, gaps, bytes, align);
+    if (!place || p2p__memory_fill(fd, place, bytes)) return place;
+    int saved = errno;
+    p2p__memory_give_back(fd, gaps, place, bytes);
+    errno = saved;
+    return 0;
+}
+
+/* The place may come from what another rank has written: behind the end of the file a touch would be the end. */
+void *p2p__memory_map(int fd, memory_place place, size_t bytes)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0) return NULL;
+    if (place > (uint64_t)info.st_size || bytes > (uint64_t)info.st_size - place) {
+        errno = EFAULT;
+        return NULL;
+    }
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)place);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+void p2p__memory_give_back(int fd, memory_gap **gaps, memory_place place, size_t bytes)
+{
+    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)place, (off_t)bytes);
+    add_gap(gaps, place, bytes);
+}
+
+/* ---- The window ---- */
+
+/* The file cannot hold more than the machine, but for gaps. Where addresses are limited (ulimit -v) the program needs them more. */
+static size_t wanted_reach(void)
+{
+    struct rlimit limit;
+    uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE), reach = REACH_LEAST;
+    while (reach < machine) reach *= 2;
+    bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    while (limited && reach > limit.rlim_cur / 8) reach /= 2;
+    return (size_t)reach;
+}
+
+memory_window p2p__memory_window(int fd)
+{
+    size_t reach = wanted_reach();
+    void *at = reach ? mmap(NULL, reach, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0) : MAP_FAILED;
+    if (at == MAP_FAILED) return (memory_window){NULL, 0, 0};
+    madvise(at, reach, MADV_DONTDUMP);
+    return (memory_window){at, reach, 0};
+}
+
+const void *p2p__memory_seen(memory_window *window, int fd, uint64_t place, size_t bytes)
+{
+    struct stat info;
+    if (place > window->reach || bytes > window->reach - place) return NULL;
+    if (place + bytes > window->held && fstat(fd, &info) == 0) window->held = (size_t)info.st_size;
+    return place + bytes <= window->held ? window->at + place : NULL;
+}
+
+void p2p__memory_shut(memory_window *window)
+{
+    if (window->at) munmap((void *)(uintptr_t)window->at, window->reach);
+    *window = (memory_window){NULL, 0, 0};
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "p2p/shared/network.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "p2p/shared/config.h"
+
+#define PICO 1e12
+#define MOST_LATENCY (60 * UINT64_C(1000000000)) /* ns; no network takes a minute */
+
+static const struct {
+    const char *name;
+    p2p_network network;
+} profiles[] = {
+    {"shm", {true, 0.5e-6, 10e9, 10e9, -1, -1, 1, -1, 1}},
+    {"1GbE", {true, 50e-6, 0.125e9, 10e9, -1, -1, 1, -1, 1}},
+    {"10GbE", {true, 20e-6, 1.25e9, 10e9, -1, -1, 1, -1, 1}},
+    {"100GbE", {true, 2e-6, 12.5e9, 10e9, -1, -1, 1, -1, 1}},
+    {"slow-link", {true, 20e-6, 1.25e9, 10e9, 0, 1, 10, -1, 1}},
+    {"straggler", {true, 20e-6, 1.25e9, 10e9, -1, -1, 1, 0, 20}},
+};
+
+static bool find_profile(const char *name, p2p_network *network)
+{
+    for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++) {
+        if (strcmp(profiles[i].name, name) != 0) continue;
+        *network = profiles[i].network;
+        return true;
+    }
+    return false;
+}
+
+/* "12G", "125M", "1e9": bytes a second, decimal, as links are sold. */
+static bool parse_rate(const char *text, double *rate)
+{
+    static const char units[] = "KMG";
+    char *end;
+    double value = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    for (long i = unit ? unit - units : -1; i >= 0; i--) value *= 1e3;
+    if (unit) end++;
+    if (end == text || *end || !(value >= 1) || !(value <= 1e15)) return false;
+    *rate = value;
+    return true;
+}
+
+static bool parse_factor(const char *text, double *factor)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value > 0) || !(value <= 1e6)) return false;
+    *factor = value;
+    return true;
+}
+
+/* A rank and the character behind it; where the text goes on, NULL if it is not so. */
+static const char *parse_rank(const char *text, char behind, int *rank)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+    if (*text < '0' || *text > '9' || value >= P2P_MAX_RANKS || *end != behind) return NULL;
+    *rank = (int)value;
+    return end + 1;
+}
+
+static bool parse_slow(const char *text, p2p_network *network)
+{
+    const char *second = parse_rank(text, '-', &network->slow_from);
+    const char *factor = second ? parse_rank(second, ':', &network->slow_to) : NULL;
+    return factor && network->slow_from != network->slow_to && parse_factor(factor, &network->slow_factor);
+}
+
+static bool parse_straggler(const char *text, p2p_network *network)
+{
+    const char *factor = parse_rank(text, ':', &network->straggler);
+    return factor && parse_factor(factor, &network->straggler_factor);
+}
+
+static bool parse_field(char *field, p2p_network *network)
+{
+    char *value = strchr(field, '=');
+    uint64_t ns;
+    if (!value) return find_profile(field, network);
+    *value++ = 0;
+    if (strcmp(field, "latency") == 0) {
+        if (!p2p__parse_duration(value, &ns) || ns > MOST_LATENCY) return false;
+        network->latency_s = (double)ns * 1e-9;
+        return true;
+    }
+    if (strcmp(field, "bandwidth") == 0) return parse_rate(value, &network->bandwidth);
+    if (strcmp(field, "reduce") == 0) return parse_rate(value, &network->reduce);
+    if (strcmp(field, "slow") == 0) return parse_slow(value, network);
+    return strcmp(field, "straggler") == 0 && parse_straggler(value, network);
+}
+
+bool p2p__network_parse(const char *text, p2p_network *network, char *why, size_t why_bytes)
+{
+    char copy[200], shown[200];
+    p2p_network parsed = profiles[2].network;
+    snprintf(copy, sizeof copy, "%s", text);
+    if (strlen(text) < sizeof copy && *text) {
+        char *rest = copy, *field;
+        while ((field = strsep(&rest, ",")) != NULL) {
+            snprintf(shown, sizeof shown, "%s", field);
+            if (parse_field(field, &parsed)) continue;
+            snprintf(why, why_bytes,
+                     "network \"%s\": \"%s\" is not understood; there are " P2P_NETWORK_NAMES
+                     ", or latency=2us,bandwidth=12G,reduce=8G,slow=0-1:10,straggler=2:5",
+                     text, shown);
+            return false;
+        }
+        parsed.on = true;
+        *network = parsed;
+        return true;
+    }
+    snprintf(why, why_bytes, "a network has a name: " P2P_NETWORK_NAMES);
+    return false;
+}
+
+static bool is_slow(const p2p_network *network, int from, int to)
+{
+    return (from == network->slow_from && to == network->slow_to) ||
+           (to == network->slow_from && from == network->slow_to);
+}
+
+/* Up to eleven days: what would take longer could not be added up. */
+static uint64_t pico_of(double seconds)
+{
+    return (uint64_t)((seconds < 1e6 ? seconds : 1e6) * PICO + 0.5);
+}
+
+uint64_t p2p__network_message(const p2p_network *network, int from, int to, size_t bytes)
+{
+    if (from == to) return 0;
+    double seconds = network->latency_s + (double)bytes / network->bandwidth;
+    if (is_slow(network, from, to)) seconds *= network->slow_factor;
+    return pico_of(seconds);
+}
+
+uint64_t p2p__network_compute(const p2p_network *network, int rank, size_t bytes)
+{
+    double seconds = (double)bytes / network->reduce;
+    if (rank == network->straggler) seconds *= network->straggler_factor;
+    return pico_of(seconds);
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+uint64_t p2p__clock_send(p2p_clock *clock, uint64_t cost, uint64_t *ends)
+{
+    uint64_t begins = later(clock->now, clock->out_free);
+    *ends = clock->out_free = begins + cost;
+    return begins;
+}
+
+void p2p__clock_receive(p2p_clock *clock, uint64_t began, uint64_t cost)
+{
+    clock->in_free = later(began, clock->in_free) + cost;
+    clock->now = later(clock->now, clock->in_free);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include "p2p/shared/wire.h"
+
+#include <stdio.h>
+
+#include "p2p/shared/crc.h"
+
+void p2p__wire_seal(wire_header *header)
+{
+    header->magic = WIRE_MAGIC;
+    header->header_crc = p2p__crc32c(0, header, offsetof(wire_header, header_crc));
+}
+
+static const char *damage(const wire_header *header)
+{
+    if (header->magic != WIRE_MAGIC) return "it does not begin a frame";
+    if (header->header_crc != p2p__crc32c(0, header, offsetof(wire_header, header_crc))) return "its checksum is wrong";
+    return NULL;
+}
+
+static const char *what_is_wrong(const wire_header *header, int source, uint32_t sequence, size_t eager)
+{
+    if (header->type < WIRE_EAGER || header->type > WIRE_CREDIT) return "its type is unknown";
+    if (header->source != (uint32_t)source) return "it comes from another rank than the link";
+    if (header->sequence != sequence) return "a frame was lost or repeated";
+    if (header->type == WIRE_EAGER && header->bytes > eager) return "its length is over the eager limit";
+    if (header->bytes > WIRE_MAX_BYTES) return "its length is impossible";
+    return NULL;
+}
+
+bool p2p__wire_check(const wire_header *header, bool sealed, int source, uint32_t sequence, size_t eager, char *why,
+                     size_t why_bytes)
+{
+    const char *wrong = sealed ? damage(header) : NULL;
+    if (!wrong) wrong = what_is_wrong(header, source, sequence, eager);
+    if (!wrong) return true;
+    size_t used = (size_t)snprintf(why, why_bytes, "the bytes from rank %d are not a valid header: %s:", source, wrong);
+    const unsigned char *at = (const unsigned char *)header;
+    for (size_t i = 0; i < sizeof *header && used + 4 < why_bytes; i++)
+        used += (size_t)snprintf(why + used, why_bytes - used, "%s%02x", i % 4 ? "" : " ", at[i]);
+    return false;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace: what every rank did, and when, kept in memory that the supervisor shares with it, so that a rank that is killed
+ * or waits for ever leaves its events behind. Nothing here makes a system call; without --trace each hook is a branch.
+ *
+ *      trace.c trace_messages.c                    in the rank: events, and the calls that have not returned yet
+ *      trace_job.c                                 in the supervisor: how the job ended
+ *      trace_json.c trace_events.c trace_put.c     the file: Chrome trace JSON
+ *
+ * The events lie behind the board, a block a rank, and only grow: when the block is full the rest is counted, not kept.
+ */
+#ifndef PAIRWISE_P2P_TRACE_H
+#define PAIRWISE_P2P_TRACE_H
+
+#include <stdatomic.h>
+
+#include "p2p/p2p_layer.h"
+#include "p2p/shared/config.h"
+
+enum trace_kind {
+    TRACE_CALL,       /* a public call, from entering to leaving */
+    TRACE_COLLECTIVE, /* one that is a collective */
+    TRACE_WAIT,       /* in a call: nothing to do but to wait */
+    TRACE_COMPUTE,    /* combining what has been received */
+    TRACE_PHASE,      /* p2p_layer_phase_begin to _end */
+    TRACE_BACKGROUND, /* a non-blocking collective, from its beginning to its end */
+    TRACE_SENT,       /* a message, when its send was posted */
+    TRACE_RECEIVED,   /* a message, when its receive was done */
+    TRACE_STATS,      /* what p2p_stats says of a peer at the end: bytes, polls: sent; id, from: received */
+};
+
+enum trace_flag {
+    TRACE_IN_STEP = 1,  /* by the step of a non-blocking collective */
+    TRACE_POLLED = 2,   /* looked and found nothing; `polls` of them in a row */
+    TRACE_HAS_PART = 4, /* offset is known */
+    TRACE_COMBINED = 8, /* what was received was combined with what was there */
+    TRACE_FAILED = 16,  /* the call returned an error */
+    TRACE_HAS_PEER = 32,
+    TRACE_HAS_SOURCE = 64,
+};
+
+/* Names are places in the rank's pool of texts. Times are nanoseconds, or picoseconds of virtual time. */
+typedef struct {
+    uint64_t start, end;
+    uint64_t bytes;  /* of the message or the call; elements of a collective */
+    uint64_t id;     /* of a message: the sender's number for it */
+    uint64_t offset; /* of the message's part of the buffer */
+    uint32_t order;  /* of beginning, on this rank */
+    uint32_t context, number, polls;
+    int32_t peer, tag, from, from_tag; /* world ranks; peer: root of a collective */
+    int32_t chunk, line;
+    uint16_t name, file, algorithm, dtype, op;
+    uint8_t kind, flags, depth; /* depth: calls and phases around it */
+} trace_event;
+
+_Static_assert(sizeof(trace_event) == 96, "an event is a cache line and a half");
+
+enum { TRACE_OPEN = 16, TRACE_POOL = 1 << 15 };
+
+/* What a rank shares. */
+typedef struct {
+    _Alignas(64) _Atomic uint64_t count; /* of events, complete ones */
+    _Atomic uint64_t dropped;            /* for which there was no room */
+    _Atomic uint32_t open_count; /* calls and phases that have not ended; those beyond TRACE_OPEN are not kept */
+    uint32_t pool_used;
+    trace_event open[TRACE_OPEN];
+    char pool[TRACE_POOL]; /* texts, each with its NUL; place 0 is "" */
+    trace_event events[];
+} trace_rank;
+
+/* Bytes of the block of one rank, and of all; 0 if nothing is traced. */
+size_t p2p__trace_rank_bytes(int size, const p2p_config *config);
+size_t p2p__trace_bytes(int size, const p2p_config *config);
+
+/* How many events a block holds; the block of a rank, in memory that begins at `blocks`. */
+uint64_t p2p__trace_room(int size, const p2p_config *config);
+trace_rank *p2p__trace_of(void *blocks, int size, const p2p_config *config, int rank);
+
+#endif

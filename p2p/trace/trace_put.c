@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* What both halves of the writer of traces write: texts, numbers, times, and the frame of an event. */
+#include "p2p/trace/trace_json.h"
+
+#define MOST_TRACKS (INT_MAX / P2P_MAX_RANKS - 2)
+
+/* ---- Texts ---- */
+
+/* Bytes of the UTF-8 sequence that begins here, 0 if there is none. */
+static int utf8_length(const unsigned char *at)
+{
+    int length = *at >= 0xf0 ? 4 : *at >= 0xe0 ? 3 : 2;
+    if (*at < 0xc2 || *at > 0xf4) return 0;
+    for (int i = 1; i < length; i++)
+        if ((at[i] & 0xc0) != 0x80) return 0;
+    if ((*at == 0xe0 && at[1] < 0xa0) || (*at == 0xed && at[1] > 0x9f)) return 0;
+    return (*at == 0xf0 && at[1] < 0x90) || (*at == 0xf4 && at[1] > 0x8f) ? 0 : length;
+}
+
+void p2p__json_text(FILE *file, const char *text)
+{
+    putc('"', file);
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        int more = *at < 0x80 ? 1 : utf8_length(at);
+        if (*at == '"' || *at == '\\')
+            fprintf(file, "\\%c", *at);
+        else if (*at < 0x20 || *at == 0x7f || more == 0)
+            fprintf(file, "\\u%04x", more ? *at : 0xfffdu);
+        else
+            fwrite(at, 1, (size_t)more, file), at += more - 1;
+    }
+    putc('"', file);
+}
+
+void p2p__json_field(FILE *file, const char *key, const char *text)
+{
+    if (!*text) return;
+    fprintf(file, ",\"%s\":", key);
+    p2p__json_text(file, text);
+}
+
+void p2p__json_number(const p2p_writer *w, const char *key, uint64_t number)
+{
+    fprintf(w->file, ",\"%s\":%llu", key, (unsigned long long)number);
+}
+
+/* ---- Times ---- */
+
+/* Whole nanoseconds, cut off, so that what nests still does. */
+uint64_t p2p__json_ns_of(const p2p_writer *w, uint64_t time)
+{
+    if (w->is_virtual) return time / 1000;
+    return time > w->job->started ? time - w->job->started : 0;
+}
+
+void p2p__json_time(const p2p_writer *w, const char *key, uint64_t ns)
+{
+    fprintf(w->file, ",\"%s\":%llu.%03llu", key, (unsigned long long)ns / 1000, (unsigned long long)ns % 1000);
+}
+
+/* ---- What ranks share ---- */
+
+const char *p2p__json_name_at(const p2p_writer *w, uint16_t place)
+{
+    return place < TRACE_POOL ? w->names + place : "";
+}
+
+/* A program that writes where it should not may have spoilt what it shares: nothing there is believed. */
+uint64_t p2p__json_count_of(const p2p_writer *w, const trace_rank *rank)
+{
+    uint64_t count = atomic_load(&rank->count),
+             most = p2p__trace_room(w->job->size, w->config) + (uint64_t)w->job->size;
+    return count < most ? count : most;
+}
+
+uint64_t p2p__json_open_count_of(const trace_rank *rank)
+{
+    uint64_t count = atomic_load(&rank->open_count);
+    return count < TRACE_OPEN ? count : TRACE_OPEN;
+}
+
+const trace_rank *p2p__json_block_of(const p2p_writer *w, int rank)
+{
+    return p2p__trace_of(w->job->board->trace, w->job->size, w->config, rank);
+}
+
+/* ---- Events ---- */
+
+int p2p__json_thread_of(const p2p_writer *w, const trace_event *event, int rank)
+{
+    bool apart = w->is_virtual && event->flags & TRACE_IN_STEP; /* virtual time of its own: a track of its own */
+    uint32_t index = event->context / 2 % MOST_TRACKS;
+    return rank + 1 + (apart ? P2P_MAX_RANKS * (1 + (int)index) : 0);
+}
+
+void p2p__json_begin_event(p2p_writer *w, const char *phase, const char *name, const char *category, int thread)
+{
+    fprintf(w->file, "%s\n{\"ph\":\"%s\",\"name\":", w->comma, phase);
+    w->comma = ",";
+    p2p__json_text(w->file, name);
+    if (category) fprintf(w->file, ",\"cat\":\"%s\"", category);
+    fprintf(w->file, ",\"pid\":1,\"tid\":%d", thread);
+}
+
+void p2p__json_end_event(p2p_writer *w)
+{
+    fputs("}}", w->file);
+}
+
+void p2p__json_begin_args(const p2p_writer *w, int rank)
+{
+    fprintf(w->file, ",\"args\":{\"rank\":%d", rank);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace_rank: the hooks that a rank calls. Each does nothing but look at one pointer when nothing is traced.
+ */
+#ifndef PAIRWISE_P2P_TRACE_RANK_H
+#define PAIRWISE_P2P_TRACE_RANK_H
+
+#include "p2p/message/internal.h"
+#include "p2p/trace/trace.h"
+
+enum { TRACE_NAMES = 256, TRACE_PROBES = 8 };
+
+struct p2p_trace {
+    trace_rank *shared;
+    uint64_t room, reserve; /* the reserve is for what p2p_stats says at the end */
+    uint32_t order, number; /* of the outermost collective under way; 0: none */
+    uint64_t last;          /* when something was last noted */
+    uint64_t posted;        /* when the send that is being posted began */
+    p2p_request step;
+    bool has_out, has_in, has_received; /* what the next messages carry, and what the last one did */
+    p2p_part out, in, received;
+    const char *watched; /* p2p_layer_watch */
+    size_t watched_bytes;
+    trace_event *arrived; /* the last message that came without a known part, and where it lies; NULL: none */
+    const char *arrived_at;
+    size_t arrived_bytes;
+    trace_event nowhere; /* for calls deeper than anybody calls: not kept */
+    struct {
+        const char *text;
+        uint16_t place;
+    } names[TRACE_NAMES];
+};
+
+/* The engine's part in it; NULL if nothing is traced, or there is no memory for it. */
+p2p_trace *p2p__trace_create(p2p_engine *engine);
+
+void p2p__trace_call(p2p_engine *engine, const p2p_comm *comm, const p2p_call *call, const char *file, int line);
+void p2p__trace_end(p2p_engine *engine, p2p_err err);
+void p2p__trace_collective(p2p_comm *comm, const p2p_fingerprint *what);
+void p2p__trace_wait(p2p_engine *engine);
+void p2p__trace_wait_end(p2p_engine *engine);
+void p2p__trace_posts(p2p_engine *engine);
+void p2p__trace_sends(p2p_request request);
+void p2p__trace_expects(p2p_request request);
+void p2p__trace_receives(p2p_request request);
+void p2p__trace_moved(p2p_comm *comm, int peer, size_t sent, size_t received); /* without a message; peer: in comm */
+void p2p__trace_step(p2p_engine *engine, p2p_request request);                 /* whose step runs; NULL: nobody's */
+void p2p__trace_begins(p2p_request request); /* a non-blocking collective; and ends: */
+void p2p__trace_background(p2p_request request);
+void p2p__trace_compute(p2p_comm *comm, size_t bytes, uint64_t virtual_start, const char *file, int line);
+void p2p__trace_stats(const p2p_comm *comm);
+uint64_t p2p__trace_clock(const p2p_engine *engine);
+
+/* ---- Between trace.c and trace_messages.c ---- */
+
+uint16_t p2p__trace_place(p2p_trace *trace, const char *text);           /* in the pool of texts; 0: no room */
+trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind);   /* of now */
+trace_event *p2p__trace_add(p2p_trace *trace, const trace_event *event); /* where it is kept; NULL: no room */
+trace_event *p2p__trace_top(p2p_trace *trace); /* the innermost call; NULL if there is none, or it is too deep */
+
+#define TRACE(engine, hook)                                     \
+    do {                                                        \
+        if (__builtin_expect((engine)->trace != NULL, 0)) hook; \
+    } while (0)
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The shm world: long messages in one copy, by both ends at once. The receiver reads out of the sender's memory, from the
+ * first chunk on. A sender that waits meanwhile writes into the receiver's, from the last chunk back, until they meet:
+ *
+ *      chunk           0    1    2    3    4    5    6    7
+ *      receiver        1.   2.   3.   4.                            process_vm_readv
+ *      sender                              4.   3.   2.   1.        process_vm_writev
+ *
+ * The receiver offers (shm_offer, in the link's memory), and each claims one chunk at a time. Nobody waits for a sender that
+ * does not come, only for chunks it has claimed, so a receive never returns while somebody may still write to its buffer.
+ * Where ranks share cores there is no offer: two that take turns copy no faster than one. Nor with PAIRWISE_TIMEOUT: a sender
+ * that is stopped after it has claimed a chunk may write it at any time later, and the receive could not end in time.
+ *
+ * Whether the sender's call had ended before all was read, the receiver asks afterwards (p2p__gave_up).
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "p2p/world/pull.h"
+#include "p2p/world/world_shm.h"
+
+#define CHUNK_LEAST ((size_t)64 << 10)
+#define CHUNK_WANTED ((size_t)128 << 10) /* with less, calls begin to count */
+#define CHUNKS_MOST ((size_t)UINT16_MAX)
+#define LOOKS_A_TIME 100000    /* far more than a chunk takes */
+#define LOOKS_FOR_ANSWER 20000 /* the receiver is at its last chunk */
+#define PAUSE_NS UINT64_C(50000)
+
+typedef bool (*copier)(pid_t pid, void *here, uint64_t there, size_t bytes);
+
+/* One message, as one end sees it. */
+typedef struct {
+    copier copy;
+    pid_t peer;
+    char *here;
+    uint64_t there;
+    size_t bytes, chunk;
+} transfer;
+
+static pid_t pid_of(const p2p_engine *engine, const p2p_peer *peer)
+{
+    return (pid_t)atomic_load(&engine->board->rows[peer->rank].pid);
+}
+
+static size_t chunks_of(const transfer *t)
+{
+    return (t->bytes + t->chunk - 1) / t->chunk;
+}
+
+/* ---- Claims: number of the offer (32 bits), chunks [first, end) that nobody has claimed (16, 16) ---- */
+
+static uint64_t claims_of(uint32_t number, size_t first, size_t end)
+{
+    return (uint64_t)number << 32 | (uint64_t)first << 16 | (uint64_t)end;
+}
+
+static uint32_t number_in(uint64_t claims)
+{
+    return (uint32_t)(claims >> 32);
+}
+
+static size_t first_in(uint64_t claims)
+{
+    return claims >> 16 & UINT16_MAX;
+}
+
+static size_t end_in(uint64_t claims)
+{
+    return claims & UINT16_MAX;
+}
+
+/* The last chunk, if it is still that offer and nothing has been claimed since. */
+static bool claim_last(shm_offer *offer, uint64_t seen)
+{
+    return first_in(seen) < end_in(seen) && atomic_compare_exchange_strong(&offer->claims, &seen, seen - 1);
+}
+
+static bool claim_first(shm_offer *offer, size_t *chunk)
+{
+    uint64_t seen = atomic_load(&offer->claims);
+    do {
+        *chunk = first_in(seen);
+        if (*chunk == end_in(seen)) return false;
+    } while (!atomic_compare_exchange_weak(&offer->claims, &seen, seen + (UINT64_C(1) << 16)));
+    return true;
+}
+
+/* ---- Copying ---- */
+
+static bool copy_chunks(const transfer *t, size_t first, size_t end)
+{
+    size_t from = first * t->chunk, to = end * t->chunk < t->bytes ? end * t->chunk : t->bytes;
+    return t->copy(t->peer, t->here + from, t->there + from, to - from);
+}
+
+/* ---- The sender ---- */
+
+/* One chunk of what the peer offers, if it does. */
+static bool write_chunk(p2p_engine *engine, p2p_peer *peer, shm_offer *offer)
+{
+    uint64_t seen = atomic_load_explicit(&offer->claims, memory_order_acquire);
+    if (first_in(seen) == end_in(seen)) return false;
+    const struct p2p_operation *send = p2p__list_find(&peer->awaits_clear,
+                                                      atomic_load_explicit(&offer->message, memory_order_relaxed));
+    transfer t = {.copy = p2p__push,
+                  .peer = pid_of(engine, peer),
+                  .there = atomic_load_explicit(&offer->to, memory_order_relaxed),
+                  .chunk = atomic_load_explicit(&offer->chunk, memory_order_relaxed)};
+    if (!send || !claim_last(offer, seen)) return false;
+    t.here = send->buf;
+    t.bytes = send->bytes;
+    if (!copy_chunks(&t, end_in(seen) - 1, end_in(seen))) atomic_store(&offer->refused, 1);
+    atomic_fetch_add(&offer->written, 1);
+    return true;
+}
+
+void p2p__shm_help(p2p_engine *engine, p2p_peer *peer)
+{
+    const link_end *link = peer->link;
+    const shm_world *w = engine->world_state;
+    bool helped = false;
+    while (!w->may_not_read && !atomic_load_explicit(&link->taken->refused, memory_order_relaxed) &&
+           write_chunk(engine, peer, link->taken))
+        helped = true;
+    if (!helped) return;
+    engine->moved++;
+    for (int looks = 0; looks < LOOKS_FOR_ANSWER && !p2p__ring_waiting(&link->in); looks++) continue;
+}
+
+/* ---- The receiver ---- */
+
+static void make_offer(shm_offer *offer, const transfer *t, uint64_t message)
+{
+    atomic_store_explicit(&offer->message, message, memory_order_relaxed);
+    atomic_store_explicit(&offer->to, (uintptr_t)t->here, memory_order_relaxed);
+    atomic_store_explicit(&offer->chunk, t->chunk, memory_order_relaxed);
+    atomic_store_explicit(&offer->written, 0, memory_order_relaxed);
+    atomic_store_explicit(&offer->refused, 0, memory_order_relaxed);
+    uint32_t number = number_in(atomic_load(&offer->claims)) + 1;
+    atomic_store(&offer->claims, claims_of(number, 0, chunks_of(t)));
+}
+
+/* From here on the sender claims nothing. Returns where what it has claimed begins. */
+static size_t withdraw(shm_offer *offer)
+{
+    size_t chunk;
+    while (claim_first(offer, &chunk)) continue;
+    return end_in(atomic_load(&offer->claims));
+}
+
+/* False: the job has failed, and the sender is dead, as all of them soon are then. */
+static bool wait_for_sender(p2p_engine *engine, pid_t sender, const shm_offer *offer, size_t chunks)
+{
+    for (unsigned looks = 1; atomic_load_explicit(&offer->written, memory_order_acquire) < chunks; looks++) {
+        if (looks % LOOKS_A_TIME) continue;
+        p2p__pause(PAUSE_NS);
+        if (atomic_load(&engine->board->shared->failed) && kill(sender, 0) != 0) return false;
+    }
+    return true;
+}
+
+static bool pull_together(p2p_engine *engine, p2p_peer *peer, const transfer *t, uint64_t message)
+{
+    shm_offer *offer = ((link_end *)peer->link)->given;
+    size_t chunk, all = chunks_of(t);
+    bool fine = true;
+    make_offer(offer, t, message);
+    p2p__shm_wake_after(engine, peer);
+    while (fine && claim_first(offer, &chunk)) fine = copy_chunks(t, chunk, chunk + 1);
+    int error = errno;
+    size_t theirs = withdraw(offer);
+    if (!wait_for_sender(engine, t->peer, offer, all - theirs)) return false;
+    if (fine && atomic_load(&offer->refused)) return copy_chunks(t, theirs, all);
+    errno = error;
+    return fine;
+}
+
+static size_t chunk_of(size_t bytes)
+{
+    size_t chunk = CHUNK_LEAST;
+    while (chunk < bytes / CHUNKS_MOST + 1 || (chunk < CHUNK_WANTED && chunk < bytes / 2)) chunk *= 2;
+    return chunk;
+}
+
+/* Of p2p_alloc memory, which both see. */
+static bool copy_in_place(pid_t pid, void *here, uint64_t there, size_t bytes)
+{
+    (void)pid;
+    memcpy(here, (const void *)(uintptr_t)there, bytes);
+    return true;
+}
+
+bool p2p__shm_pull(p2p_engine *engine, p2p_peer *peer, void *to, const wire_header *request, const void *at)
+{
+    shm_world *w = engine->world_state;
+    transfer t = {.copy = at ? copy_in_place : p2p__pull,
+                  .peer = pid_of(engine, peer),
+                  .here = to,
+                  .there = at ? (uintptr_t)at : request->receiver_id,
+                  .bytes = (size_t)request->bytes,
+                  .chunk = chunk_of((size_t)request->bytes)};
+    bool together = t.bytes > t.chunk && engine->spin.longest && !w->may_not_read && !engine->config.timeout_ns;
+    if (w->may_not_read && !at) return false;
+    bool is_read = together ? pull_together(engine, peer, &t, request->sender_id)
+                            : t.copy(t.peer, to, t.there, t.bytes);
+    if (!is_read && (errno == EPERM || errno == ENOSYS)) w->may_not_read = true;
+    return is_read;
+}

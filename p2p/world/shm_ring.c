@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "p2p/world/shm_ring.h"
+
+size_t p2p__ring_bytes(size_t bytes)
+{
+    return sizeof(shm_ring) + bytes;
+}
+
+void p2p__ring_open(void *memory, size_t bytes, shm_writer *writer, shm_reader *reader)
+{
+    uint64_t size = bytes / RING_LINE;
+    if (writer) *writer = (shm_writer){.ring = memory, .size = size};
+    if (reader) *reader = (shm_reader){.ring = memory, .size = size};
+}
+
+static uint64_t lines_of(size_t content)
+{
+    return (RING_HEAD + content + RING_LINE - 1) / RING_LINE;
+}
+
+static size_t content_of(uint64_t lines)
+{
+    return lines ? lines * RING_LINE - RING_HEAD : 0;
+}
+
+/* ---- Writing ---- */
+
+static uint64_t free_lines(const shm_writer *w)
+{
+    return w->size - (w->at - w->taken_seen);
+}
+
+/* The line behind a record must be free as well: it may have to be wiped. */
+static size_t room_now(shm_writer *w, size_t least)
+{
+    uint64_t free = free_lines(w), to_end = w->size - (w->at & (w->size - 1));
+    if (free <= to_end) return content_of(free ? free - 1 : 0);
+    if (content_of(to_end) >= least) return content_of(to_end);
+    p2p__ring_begin(w, content_of(to_end));
+    p2p__ring_publish(w, content_of(to_end), RING_PAD);
+    return content_of(free - to_end - 1);
+}
+
+static size_t look_again(shm_writer *w, size_t least)
+{
+    w->taken_seen = atomic_load_explicit(&w->ring->taken, memory_order_acquire);
+    return room_now(w, least);
+}
+
+size_t p2p__ring_room(shm_writer *w, size_t least)
+{
+    size_t room = room_now(w, least);
+    if (room < least) room = look_again(w, least);
+    if (room >= least) return room;
+    atomic_store_explicit(&w->ring->wanted, 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);
+    room = look_again(w, least);
+    return room >= least ? room : 0;
+}
+
+/* These lines, up to the end of the ring at most, will have something else than their head of the last lap: content, or a head
+ * from long ago. */
+static void note_dirty(shm_writer *w, uint64_t first, uint64_t end)
+{
+    uint64_t place = first & (w->size - 1), last = place + (end - first);
+    for (uint64_t next; place < last; place = next) {
+        next = (place / 64 + 1) * 64 < last ? (place / 64 + 1) * 64 : last;
+        w->dirty[place / 64] |= UINT64_MAX >> (64 - (next - place)) << (place % 64);
+    }
+}
+
+/* Where the next record will begin. */
+static void wipe(shm_writer *w, uint64_t line)
+{
+    uint64_t place = line & (w->size - 1), *word = &w->dirty[place / 64], bit = UINT64_C(1) << (place % 64);
+    if (!(*word & bit)) return;
+    *word &= ~bit;
+    atomic_store_explicit(p2p__ring_head(w->ring, w->size, line), 0, memory_order_relaxed);
+}
+
+unsigned char *p2p__ring_begin(shm_writer *w, size_t content)
+{
+    uint64_t lines = lines_of(content);
+    if (lines > 1) note_dirty(w, w->at + 1, w->at + lines);
+    wipe(w, w->at + lines);
+    return w->ring->lines + (w->at & (w->size - 1)) * RING_LINE + RING_HEAD;
+}
+
+void p2p__ring_publish(shm_writer *w, size_t content, unsigned kind)
+{
+    atomic_store_explicit(p2p__ring_head(w->ring, w->size, w->at),
+                          p2p__ring_number(w->at) | (uint64_t)kind << 28 | content, memory_order_release);
+    w->at += lines_of(content);
+}
+
+/* What is skipped keeps what it has, for as many laps as it is skipped. The first line begins a record in each lap. */
+void p2p__ring_rewind(shm_writer *w)
+{
+    uint64_t place = w->at & (w->size - 1), to_end = w->size - place;
+    if (place < RING_NEAR) return;
+    if (w->at - w->taken_seen > RING_NEAR / 2)
+        w->taken_seen = atomic_load_explicit(&w->ring->taken, memory_order_acquire);
+    if (w->at - w->taken_seen > RING_NEAR / 2) return;
+    note_dirty(w, w->at + 1, w->at + to_end);
+    p2p__ring_publish(w, content_of(to_end), RING_PAD);
+}
+
+/* ---- Reading ---- */
+
+const unsigned char *p2p__ring_look(const shm_reader *r, size_t *content, unsigned *kind)
+{
+    const _Atomic uint64_t *at = p2p__ring_head(r->ring, r->size, r->at);
+    uint64_t head = atomic_load_explicit(at, memory_order_relaxed);
+    *kind = (unsigned)(head >> 28) & 15;
+    *content = head & 0xfffffff;
+    uint64_t to_end = r->size - (r->at & (r->size - 1));
+    return lines_of(*content) <= to_end ? (const unsigned char *)at + RING_HEAD : NULL;
+}
+
+/* Say how far the reader is. True if the writer has asked to be woken. */
+static bool tell(shm_reader *r)
+{
+    r->told = r->at;
+    atomic_store_explicit(&r->ring->taken, r->at, memory_order_release);
+    atomic_thread_fence(memory_order_seq_cst);
+    return atomic_load_explicit(&r->ring->wanted, memory_order_relaxed) &&
+           atomic_exchange_explicit(&r->ring->wanted, 0, memory_order_relaxed);
+}
+
+bool p2p__ring_take(shm_reader *r, size_t content)
+{
+    r->at += lines_of(content);
+    return r->at - r->told >= (r->size / 4 < RING_TOLD ? r->size / 4 : RING_TOLD) && tell(r);
+}

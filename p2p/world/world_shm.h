@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* world_shm: what the three files of the shm world share. What it is: world_shm.c. */
+#ifndef PAIRWISE_P2P_WORLD_SHM_H
+#define PAIRWISE_P2P_WORLD_SHM_H
+
+#include "p2p/message/internal.h"
+#include "p2p/world/shm_ring.h"
+#include "p2p/world/sockets.h"
+
+/* What a RING_BRIEF says of its message. */
+typedef struct {
+    uint32_t context;
+    int32_t tag;
+    uint32_t bytes, sequence;
+} shm_brief;
+
+/* A payload that does not fit behind it into one line begins with the next one: copies of whole lines are faster. */
+static inline size_t p2p__brief_size(size_t payload)
+{
+    size_t in_line = RING_LINE - RING_HEAD;
+    return payload <= in_line - sizeof(shm_brief) ? sizeof(shm_brief) : in_line;
+}
+
+/* What a receiver offers to the sender of a long message: to write a part of it (shm_pull.c). Made by the receiver, while
+ * nothing is left to claim of the one before. */
+typedef struct {
+    _Alignas(64) _Atomic uint64_t claims;
+    _Atomic uint64_t message, to, chunk;            /* the sender's name for it; where it goes; bytes of a chunk */
+    _Alignas(64) _Atomic uint32_t written, refused; /* by the sender: chunks it is done with; it could not write one */
+} shm_offer;
+
+typedef struct {
+    int fd; /* -1: not open */
+    bool asked, gone;
+    p2p_packet *head, *tail; /* on their way out */
+    void *rings;             /* mapped; NULL: no link yet */
+    shm_writer out;
+    shm_reader in;
+    bool in_payload;
+    shm_offer *given, *taken; /* made by this rank; by the peer */
+} link_end;
+
+typedef struct {
+    link_end *links; /* [size] */
+    p2p_sockets sockets;
+    p2p_peer **open; /* with rings */
+    size_t open_count, ring_size;
+    size_t queued;     /* links with packets that have not left */
+    uint32_t told;     /* messages of the supervisor that have been read */
+    bool may_not_read; /* the memory of other ranks: the system forbids it */
+} shm_world;
+
+/* ---- world_shm.c ---- */
+
+/* After something has been taken that the peer may be waiting for; and after something has been written. */
+void p2p__shm_wake(p2p_engine *engine, p2p_peer *peer);
+void p2p__shm_wake_after(p2p_engine *engine, p2p_peer *peer);
+
+/* ---- shm_write.c ---- */
+
+p2p_err p2p__shm_post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet);
+
+/* Write what is queued for a peer, as far as there is room. */
+void p2p__shm_flush(p2p_engine *engine, p2p_peer *peer);
+void p2p__shm_flush_all(p2p_engine *engine);
+
+bool p2p__shm_send_now(p2p_engine *engine, p2p_peer *peer, const p2p_brief *message);
+
+/* ---- shm_pull.c ---- */
+
+/* The seam's `read`. */
+bool p2p__shm_pull(p2p_engine *engine, p2p_peer *peer, void *to, const wire_header *request, const void *at);
+
+/* Write what a peer offers of a message that it is reading. */
+void p2p__shm_help(p2p_engine *engine, p2p_peer *peer);
+
+/* ---- shm_read.c ---- */
+
+/* Deal with up to so many records of a peer. On P2P_ERR_NOMEM the record stays where it is. */
+p2p_err p2p__shm_read(p2p_engine *engine, p2p_peer *peer, int most);
+
+bool p2p__shm_is_waiting(const p2p_engine *engine, const p2p_peer *peer);
+bool p2p__shm_look(const p2p_engine *engine, const p2p_peer *peer, p2p_brief *message);
+void p2p__shm_take(p2p_engine *engine, p2p_peer *peer);
+
+#endif
