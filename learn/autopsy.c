@@ -60,7 +60,7 @@ void learn_note_place(learn_result *result, const learn_exercise *e, const char 
     }
 }
 
-static const char *call_of(const learn_remains *r)
+const char *learn_call_of(const learn_remains *r)
 {
     return r->c && r->c->call ? r->c->call : r->w->e->check->call;
 }
@@ -115,53 +115,6 @@ static bool say_death(const learn_remains *r, learn_result *result)
     return true;
 }
 
-/* ---- Errors that Pairwise told a rank: "pairwise: rank 2: p2p_recv(source 0, tag 1) at broadcast.c:17: too long" ---- */
-
-static bool is_leak(const char *text)
-{
-    return strstr(text, "unreceived message") || strstr(text, "never waited for") || strstr(text, "never freed");
-}
-
-void learn_set_advice(learn_result *result, const char *advice)
-{
-    free(result->advice);
-    result->advice = learn_copy(advice);
-}
-
-/* An error in one of the checker's own calls: the learner's code has done something to the links between the ranks. */
-static bool say_damage(const learn_remains *r, int rank, const char *text, learn_result *result)
-{
-    const char *call = strstr(text, "check_rank.c:"), *cause = call ? strstr(call, ": ") : NULL;
-    if (!cause || is_leak(text)) return false;
-    cause += 2;
-    char *broke =
-        learn_format("After %s has returned, rank %d cannot go on: %.*s. Does your code write to descriptors that "
-                     "it has not opened, or close them?",
-                     call_of(r), rank, (int)strcspn(cause, ":"), cause);
-    learn_fail(result, "crash", "", broke);
-    free(broke);
-    return true;
-}
-
-static bool say_error(const learn_remains *r, learn_result *result)
-{
-    for (size_t i = 0; i < r->count; i++) {
-        int rank, length = 0;
-        const char *text = r->lines[i].text;
-        if (r->lines[i].rank < 0 || sscanf(text, "pairwise: rank %d: %n", &rank, &length) != 1 || !length) continue;
-        learn_note_place(result, r->w->e, text);
-        if (say_damage(r, rank, text, result)) return true;
-        char *broke = learn_format("Rank %d: %s.", rank, text + length);
-        learn_fail(result, is_leak(text) ? "leak" : "error", "", broke);
-        free(broke);
-        size_t next = i;
-        const char *advice = learn_find_line(r, r->lines[i].rank, "  try: ", &next);
-        if (advice && next <= i + 4) learn_set_advice(result, advice + strlen("  try: "));
-        return true;
-    }
-    return false;
-}
-
 /* ---- The time limit: "pairwise: the time limit of 10 s is over" and what each rank was doing ---- */
 
 /* Returns true if the learner's code is what it computes in. */
@@ -175,7 +128,7 @@ static bool add_doing(learn_text *shown, const learn_remains *r, int rank, const
         learn_note_place(result, r->w->e, place);
         learn_add(shown, "rank %-8dcomputes, at %s\n", rank, place);
     } else if (over || (is_checkers(doing) && !computes))
-        learn_add(shown, "rank %-8dhas returned from %s\n", rank, call_of(r));
+        learn_add(shown, "rank %-8dhas returned from %s\n", rank, learn_call_of(r));
     else if (is_checkers(doing))
         learn_add(shown, "rank %-8dcomputes, and has made no Pairwise call yet\n", rank);
     else
@@ -294,7 +247,7 @@ static bool say_memory(const learn_remains *r, int rank, size_t line, learn_resu
                                "%s was over. What comes "
                                "from %s needs a %s, on every way out of the function.",
                                rank, *place ? " at " : "", place, bytes, bytes == 1 ? "" : "s",
-                               pieces > 1 ? ", in several pieces," : "", call_of(r),
+                               pieces > 1 ? ", in several pieces," : "", learn_call_of(r),
                                strcmp(how, "free") == 0 ? "malloc" : "p2p_alloc", how);
     learn_set_advice(result, "What does the function take from malloc, and does each way to a return pass a free?");
     learn_fail(result, "memory", "", broke);
@@ -325,7 +278,7 @@ void learn_autopsy(const learn_world *w, const check_case *c, learn_result *resu
     death_of(&r, &dead);
     bool said = say_flooded(&r, result) || learn_say_sanitizer(&r, dead, result) || learn_say_deadlock(&r, result) ||
                 say_timeout(&r, result) || say_unreadable(&r, result) || say_checker(&r, result) ||
-                say_error(&r, result) || say_death(&r, result);
+                learn_say_error(&r, result) || say_death(&r, result);
     if (!said) say_anything(&r, result);
     free(r.lines);
     free(r.text);

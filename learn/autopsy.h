@@ -30,5 +30,9 @@ bool learn_place_of(const learn_remains *r, int rank, const char *mark, char *pl
 /* The same in the stack behind this line. */
 bool learn_place_at(const learn_remains *r, size_t line, char *place, size_t bytes);
 bool learn_say_deadlock(const learn_remains *r, learn_result *result);
+bool learn_say_error(const learn_remains *r, learn_result *result);
+
+/* The function that was called in this case: "my_broadcast". */
+const char *learn_call_of(const learn_remains *r);
 
 #endif

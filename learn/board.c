@@ -40,8 +40,9 @@ static const char *failure_in_words(const char *key)
         {"leak", "something was left over"},  {"waiting", "a request was not waited for"},
         {"returned", "returned an error"},    {"checker", "could not be run"},
     };
+    size_t length = strcspn(key, "."); /* of "error.length" the part that says what kind of failure */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(key, words[i][0]) == 0) return words[i][1];
+        if (strlen(words[i][0]) == length && strncmp(key, words[i][0], length) == 0) return words[i][1];
     return "not right yet";
 }
 

@@ -7,8 +7,14 @@
 
 #include "learn/build.h"
 
-static const char *const sanitizers[] = {
-    "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", NULL};
+/* What a learner's function never wrote is no zero by chance: memory from malloc is filled by the sanitizer, variables by this. */
+static const char *const sanitizers[] = {"-g",
+                                         "-O1",
+                                         "-fsanitize=address,undefined",
+                                         "-fno-sanitize-recover=all",
+                                         "-fno-omit-frame-pointer",
+                                         "-ftrivial-auto-var-init=pattern",
+                                         NULL};
 
 /* ---- Compiling ---- */
 

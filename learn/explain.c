@@ -82,10 +82,15 @@ static void add_lines(learn_text *t, const char *lines, size_t most)
     }
 }
 
-/* The hints' own words for this failure, or advice that fits any exercise. */
+/* The hints' own words for this failure, for "error.length" if not its own then those for "error"; or advice that fits any
+ * exercise. */
 static char *what_to_try(const learn_exercise *e, const learn_result *result)
 {
-    char *section = learn_format("when %s", result->key), *words = learn_hint(e, section);
+    char *section = learn_format("when %s", result->key), *words = learn_hint(e, section), *dot = strchr(section, '.');
+    if (!words && dot) {
+        *dot = '\0';
+        words = learn_hint(e, section);
+    }
     free(section);
     return words ? words : learn_copy(result->advice);
 }

@@ -27,6 +27,12 @@ void learn_fail(learn_result *result, const char *key, const char *shown, const 
     result->broke = learn_copy(broke);
 }
 
+void learn_set_advice(learn_result *result, const char *advice)
+{
+    free(result->advice);
+    result->advice = learn_copy(advice);
+}
+
 void learn_judge_fail(const char *key, const char *shown, const char *broke)
 {
     judged.generic = judged.result->state != LEARN_FAILED;

@@ -117,7 +117,8 @@ typedef struct {
 typedef struct {
     enum learn_state state;
     char key[LEARN_KEY]; /* the kind of failure: a word of check.h's caller, or compile, link, todo, deadlock, crash,
-                          * overrun, timeout, error, leak, returned, checker; "" when passed */
+                          * overrun, timeout, error, leak, returned, checker; "" when passed.
+                          * What is behind a dot is a kind of it: "error.length" */
     char *ran;      /* what ran: "my_broadcast on 4 ranks, count 5, i32, root 2, buffered (...)"; "" if nothing did */
     char *shown;    /* lines to be printed as they are: what ranks had, has and should have; what the compiler said */
     char *broke;    /* sentences, in one line: what is wrong, by how much, what that means */

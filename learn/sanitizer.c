@@ -41,7 +41,7 @@ static const struct {
     {"null pointer", "crash", "uses a NULL pointer", ""},
     {"division by zero", "crash", "divides by zero", ""},
     {"signed integer overflow", "overflow", "breaks a rule of C", "Count elements and bytes in size_t."},
-    {"out of bounds for type", "overrun", "uses an index that its array has not", ""},
+    {"out of bounds for type", "overrun.index", "uses an index that its array has not", ""},
     {"misaligned", "misaligned", "uses a pointer that does not lie where its type may lie",
      "A pointer to char counts bytes: element i lies i * dtype_size(dtype) bytes further on."},
     {"insufficient space", "overrun", "uses memory beyond the end of an object", ""},

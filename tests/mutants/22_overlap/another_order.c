@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // what: one rank begins its all-reduces in another order
-// expect: in different orders
+// expect: do not mean the same collective
+// expect: the same all-reduces in the same order
 #include "exercises/exercises.h"
 #include "ring/ring.h"
 
