@@ -33,8 +33,7 @@ p2p_err my_sync_buckets(p2p_comm *comm, float *const tensors[], const size_t cou
     // TODO: from the last tensor to the first, see how many fit into a bucket together, and sync_together them.
     for (size_t end = tensor_count; end > 0;) {
         size_t first = end - 1, bytes = counts[first]; /* one fits in any case */
-        while (first > 0 && bytes + counts[first - 1] <= bucket)
-            bytes += counts[--first];
+        while (first > 0 && bytes + counts[first - 1] <= bucket) bytes += counts[--first];
         p2p_err err = sync_together(comm, tensors, counts, first, end - 1);
         if (err) return err;
         end = first;
