@@ -21,7 +21,7 @@
 
 #include "p2p/p2p.h"
 
-enum { LAB_RANKS = 64, LAB_FLAGS = 16, LAB_TEXT = 1 << 16, LAB_LONG = 600, LAB_QUICK = 20 };
+enum { LAB_RANKS = 64, LAB_FLAGS = 16, LAB_TEXT = 1 << 16, LAB_LONG = 600, LAB_QUICK = 60 };
 
 /* A bar of 100 ms is tested with ten times as much: the machine may be busy. */
 #define LAB_DEATH_BAR 1.0

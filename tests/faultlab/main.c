@@ -20,7 +20,7 @@ static const char usage[] =
     "       faultlab --all [--long]   run all quick cases; with --long also the slow ones\n"
     "       faultlab --list           every case and what must happen\n"
     "       faultlab --rank NAME      be a rank of a case, under build/launch\n"
-    "Each case runs in a process of its own and has 20 s (slow ones 10 minutes). One line a case: ok, FAIL or skip.\n"
+    "Each case runs in a process of its own and has 60 s (slow ones 10 minutes). One line a case: ok, FAIL or skip.\n"
     "Exit status: 0 if nothing failed, 1 otherwise, 2 if called wrongly.\n"
     "PAIRWISE_BUILD: where `launch` is (default: the folder above this program's).\n";
 
