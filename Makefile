@@ -144,10 +144,12 @@ tour: all ## hello, the token ring, and what Pairwise says about a deadlock
 
 lint: $(BUILD)/build_id.h $(BUILD)/course.h build/.setup-lint ## clang-format, clang-tidy, cppcheck, for what has changed since it was clean
 	@scripts/lint.sh $(FORMATTED)
+reference: all ## docs/reference.md anew, from --help of every program
+	@scripts/reference.sh >$(BUILD)/reference.md && cp $(BUILD)/reference.md docs/reference.md
 format: build/.setup-lint ## clang-format, in place
 	clang-format -i $(FORMATTED)
 INSTALL = scripts/install.sh $(1) "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(HEADERS)
-install: ## headers, libraries, programs (pairwise-launch, -replay, -train), pkg-config files
+install: ## headers, libraries, programs (pairwise-launch, -replay, -train), their manual, pkg-config files
 	@$(call INSTALL,check)
 	@$(MAKE) all
 	@$(call INSTALL,install)
@@ -156,4 +158,4 @@ uninstall: ## takes away what install put there (with the same PREFIX and DESTDI
 clean: ## remove $(BUILD)/
 	rm -rf $(BUILD)
 
-.PHONY: help all cases suites training test-all test-long bench plots tune bench-peers demo tour lint format install uninstall clean
+.PHONY: help all cases suites training test-all test-long bench plots tune bench-peers demo tour lint format reference install uninstall clean

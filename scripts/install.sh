@@ -49,8 +49,16 @@ for header in "$@"; do
     put 644 "$header" "include/pairwise/$header"
 done
 put 644 "$B/libpairwise.a" lib/libpairwise.a
-put 755 "$B/launch" bin/pairwise-launch
-put 755 "$B/replay" bin/pairwise-replay
+
+program() { # NAME: with its page of the manual
+    mkdir -p "$B/man"
+    [ "$action" = uninstall ] || scripts/reference.sh man "$1" "pairwise-$1" "$version" >"$B/man/pairwise-$1.1"
+    put 755 "$B/$1" "bin/pairwise-$1"
+    put 644 "$B/man/pairwise-$1.1" "share/man/man1/pairwise-$1.1"
+}
+
+program launch
+program replay
 
 describe() { # NAME DESCRIPTION LIBS
     mkdir -p "$B"
@@ -69,7 +77,7 @@ END
 describe pairwise "Ranks and messages for learning and measuring distributed training" -lpairwise
 if [ "$action" = uninstall ] || [ -e "$B/libpairwise_train.a" ]; then
     put 644 "$B/libpairwise_train.a" lib/libpairwise_train.a
-    put 755 "$B/train" bin/pairwise-train
+    program train
     describe pairwise-train "OpenCL kernels and data-parallel training" "-lpairwise_train -lpairwise -lOpenCL -lm"
 fi
 if [ "$action" = uninstall ] && [ -d "$dest$prefix/include/pairwise" ]; then

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "p2p/shared/config.h"
 #include "tests/util/suite.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -376,6 +377,9 @@ Test(p2p, help_goes_to_stdout)
     ASSERT_STATUS(result, 0);
     ASSERT_CONTAINS(result.out, "--strict");
     ASSERT_CONTAINS(result.out, "socket");
+    for (size_t i = 0; p2p__config_variable(i); i++) ASSERT_CONTAINS(result.out, p2p__config_variable(i)->name);
+    ASSERT_CONTAINS(result.out, "PAIRWISE_WAIT");
+    ASSERT_CONTAINS(result.out, "PAIRWISE_DIRECT");
     process_free(&result);
 }
 

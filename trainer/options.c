@@ -64,7 +64,7 @@ static const struct argp_option options[] = {
     {"batch", BATCH, "N", 0, "images a step, per rank (64)", 3},
     {"optimizer", OPTIMIZER, "NAME", 0, "adamw, adam, sgd or rmsprop (adamw)", 3},
     {"lr", LR, "X", 0, "learning rate (1e-3)", 3},
-    {"weight-decay", WEIGHT_DECAY, "X", 0, "(1e-2)", 3},
+    {"weight-decay", WEIGHT_DECAY, "X", 0, "how strongly weights are drawn to zero (1e-2)", 3},
     {"momentum", MOMENTUM, "X", 0, "of sgd and rmsprop (0.9)", 3},
     {NULL, 0, NULL, 0, "Gradient sync:", 4},
     {"all-reduce", ALL_REDUCE, "NAME", 0,
@@ -99,7 +99,7 @@ static const char text[] =
     "Exit status: 0 trained; 1 an error while training, or a result that could not be saved; 2 called wrongly, or data "
     "or files that cannot be used: nothing was trained; 130, 143 interrupted: the step under way is finished, and what "
     "--out and --save ask for is saved (a second Ctrl-C ends at once).\n\n"
-    "Environment: PAIRWISE_DEVICE, PAIRWISE_CACHE, PAIRWISE_TIMEOUT and those of build/launch; see the README.";
+    "Environment: PAIRWISE_DEVICE, PAIRWISE_CACHE and the others that launch --help lists.";
 
 /* ---- Values ---- */
 

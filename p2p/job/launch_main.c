@@ -26,8 +26,11 @@ enum {
     KEY_TRACE,
     KEY_DEBUG,
     KEY_WRAP,
-    KEY_RELAY
+    KEY_RELAY,
+    KEY_VARIABLE = 1000 /* and the variable's number */
 };
+
+enum { VARIABLES = 50 };
 
 static const struct argp_option options[] = {
     {"ranks", 'n', "N", 0, "start N ranks (1 to 1024)", 0},
@@ -44,8 +47,10 @@ static const struct argp_option options[] = {
     {"wrap", KEY_WRAP, "CMD", 0, "run each rank under CMD, such as \"valgrind -q\"", 0},
     {"relay", KEY_RELAY, "FD", OPTION_HIDDEN,
      "pass both ends of every link over this socket; who holds its other end carries the messages", 0},
-    {0},
+    {NULL, 0, NULL, 0, "Environment variables:", 1},
 };
+
+enum { OPTIONS = sizeof options / sizeof *options };
 
 static const char text[] =
     "Start PROGRAM as N ranks and supervise them: forward their output, name deadlocks and deaths, leave nothing "
@@ -56,11 +61,7 @@ static const char text[] =
     "  launch -n 2 --wrap \"valgrind -q\" ./exchange\n\n"
     "Exit status: 0 all ranks did well; that of the first rank that failed, or 128 + its signal; 1 for a "
     "communication error or a deadlock; 2 called wrongly; 124 time limit; 127 PROGRAM cannot be started; 130, 143 "
-    "interrupted.\n\n"
-    "Environment: PAIRWISE_STRICT, PAIRWISE_TIMEOUT, PAIRWISE_EAGER, PAIRWISE_UNEXP_MAX, PAIRWISE_SNDBUF, "
-    "PAIRWISE_DEBUG, PAIRWISE_CRC, PAIRWISE_WORLD, PAIRWISE_NETWORK, PAIRWISE_CHECK, PAIRWISE_TRACE, "
-    "PAIRWISE_TRACE_ROOM; see the "
-    "README.";
+    "interrupted.";
 
 typedef struct {
     p2p_plan plan;
@@ -165,11 +166,33 @@ static int usage_error(const char *why)
     return 2;
 }
 
+/* The options, and the variables of the environment, which --help lists. */
+static void list_all(struct argp_option all[OPTIONS + VARIABLES])
+{
+    const p2p_variable *is;
+    memset(all, 0, (OPTIONS + VARIABLES) * sizeof *all);
+    memcpy(all, options, sizeof options);
+    for (int i = 0; i < VARIABLES - 1 && (is = p2p__config_variable((size_t)i)); i++)
+        all[OPTIONS + i] =
+            (struct argp_option){is->name, KEY_VARIABLE + i, NULL, OPTION_DOC | OPTION_NO_USAGE, is->what, 1};
+}
+
+static char *describe_variable(int key, const char *help, void *input)
+{
+    char *words;
+    const p2p_variable *is = key >= KEY_VARIABLE ? p2p__config_variable((size_t)(key - KEY_VARIABLE)) : NULL;
+    (void)input;
+    if (!is || asprintf(&words, "%s (%s; default: %s)", help, is->accepts, is->standard) < 0) return (char *)help;
+    return words;
+}
+
 int main(int argc, char **argv)
 {
-    static const struct argp parser = {options, parse, "PROGRAM [ARGS...]", text, NULL, NULL, NULL};
+    struct argp_option all[OPTIONS + VARIABLES];
+    const struct argp parser = {all, parse, "PROGRAM [ARGS...]", text, NULL, describe_variable, NULL};
     command c = {.plan = {.debug_rank = -1, .relay = -1, .child = start_program, .arg = &c}};
     char why[2000];
+    list_all(all);
     p2p__cli_parse(&parser, argc, argv, ARGP_IN_ORDER, &c);
     if (p2p__inside_job()) return usage_error("this is a rank already: a launch inside a launch cannot work");
     if (p2p__plan_settings(&c.plan, why, sizeof why)) return usage_error(why);

@@ -117,37 +117,85 @@ static bool parse_network(const char *text, void *network)
     return p2p__network_parse(text, network, why, sizeof why);
 }
 
+/* Those without a parser are read elsewhere: by the launcher, the trainer and its kernels. */
 static const struct {
-    const char *name;
+    p2p_variable is;
     bool (*parse)(const char *text, void *field);
     size_t offset;
-    const char *accepts;
 } variables[] = {
-    {"PAIRWISE_WORLD", parse_world, offsetof(p2p_config, world), "the name of a world: " P2P_WORLD_NAMES},
-    {"PAIRWISE_EAGER", parse_eager, offsetof(p2p_config, eager), "a size from 0 to 1G, such as 64K"},
-    {"PAIRWISE_UNEXP_MAX", parse_bytes, offsetof(p2p_config, unexpected_max), "a size, such as 256M"},
-    {"PAIRWISE_DIRECT", parse_bytes, offsetof(p2p_config, direct), "a size, such as 64K, or 0 for never"},
-    {"PAIRWISE_WAIT", parse_wait, offsetof(p2p_config, wait), "auto, spin, yield or sleep"},
-    {"PAIRWISE_TIMEOUT", parse_timeout, offsetof(p2p_config, timeout_ns),
-     "seconds from 0.001 to 315360000, such as 1, 0.5 or 500ms"},
-    {"PAIRWISE_SNDBUF", parse_buffer, offsetof(p2p_config, sndbuf), "a size from 1 to 1G, such as 4K"},
-    {"PAIRWISE_STRICT", parse_flag, offsetof(p2p_config, strict), "0 or 1"},
-    {"PAIRWISE_DEBUG", parse_flag, offsetof(p2p_config, debug), "0 or 1"},
-    {"PAIRWISE_CRC", parse_flag, offsetof(p2p_config, crc), "0 or 1"},
-    {"PAIRWISE_NETWORK", parse_network, offsetof(p2p_config, network),
-     "a network: " P2P_NETWORK_NAMES ", or latency=2us,bandwidth=12G,..."},
-    {"PAIRWISE_CHECK", parse_flag, offsetof(p2p_config, check), "0 or 1"},
-    {"PAIRWISE_TRACE_ROOM", parse_room, offsetof(p2p_config, trace_room), "a size from 1M to 64G, such as 64M"},
+    {{"PAIRWISE_WORLD", "the name of a world: " P2P_WORLD_NAMES, "socket; benches and the trainer: shm",
+      "how bytes move between ranks"},
+     parse_world,
+     offsetof(p2p_config, world)},
+    {{"PAIRWISE_EAGER", "a size from 0 to 1G, such as 64K", "64K",
+      "a send of up to this many bytes may return before it is received"},
+     parse_eager,
+     offsetof(p2p_config, eager)},
+    {{"PAIRWISE_UNEXP_MAX", "a size, such as 256M", "256M",
+      "bytes that a rank buffers of messages without a receive; further messages wait at their senders"},
+     parse_bytes,
+     offsetof(p2p_config, unexpected_max)},
+    {{"PAIRWISE_DIRECT", "a size, such as 64K, or 0 for never", "16K where ranks share cores, else 128K",
+      "shm: from this many bytes on, a message that waits for its receive is copied from process to process; "
+      "memory of p2p_alloc always is"},
+     parse_bytes,
+     offsetof(p2p_config, direct)},
+    {{"PAIRWISE_WAIT", "auto, spin, yield or sleep", "auto", "how a rank waits"},
+     parse_wait,
+     offsetof(p2p_config, wait)},
+    {{"PAIRWISE_TIMEOUT", "seconds from 0.001 to 315360000, such as 1, 0.5 or 500ms", "none",
+      "how long one blocking call may take; then it fails with P2P_ERR_TIMEOUT. While it is set, shm copies a long "
+      "message at one end only"},
+     parse_timeout,
+     offsetof(p2p_config, timeout_ns)},
+    {{"PAIRWISE_SNDBUF", "a size from 1 to 1G, such as 4K", "the system's",
+      "size of a link's socket buffer, or of its queue in shared memory"},
+     parse_buffer,
+     offsetof(p2p_config, sndbuf)},
+    {{"PAIRWISE_STRICT", "0 or 1", "0", "1: every send waits for its receive; finds programs that need buffering"},
+     parse_flag,
+     offsetof(p2p_config, strict)},
+    {{"PAIRWISE_DEBUG", "0 or 1", "0",
+      "1: notices a buffer that changes during p2p_isend, and two threads in one communicator"},
+     parse_flag,
+     offsetof(p2p_config, debug)},
+    {{"PAIRWISE_CRC", "0 or 1", "0", "1: the bytes of every message carry a checksum"},
+     parse_flag,
+     offsetof(p2p_config, crc)},
+    {{"PAIRWISE_NETWORK", "a network: " P2P_NETWORK_NAMES ", or latency=2us,bandwidth=12G,...", "none",
+      "virtual time on a network"},
+     parse_network,
+     offsetof(p2p_config, network)},
+    {{"PAIRWISE_CHECK", "0 or 1", "1", "0: collectives do not agree before they begin; to measure what that costs"},
+     parse_flag,
+     offsetof(p2p_config, check)},
+    {{"PAIRWISE_TRACE_ROOM", "a size from 1M to 64G, such as 64M", "64M",
+      "room for the events of a trace; events beyond it are counted, not kept"},
+     parse_room,
+     offsetof(p2p_config, trace_room)},
+    {{"PAIRWISE_TRACE", "a file", "none", "write a trace there, as --trace does; of several jobs the last one stays"},
+     NULL,
+     0},
+    {{"PAIRWISE_DEVICE", "as --device of build/train", "auto", "what the trainer and its benches compute on"}, NULL, 0},
+    {{"PAIRWISE_CACHE", "a folder", "pairwise in XDG_CACHE_HOME, ~/.cache or TMPDIR",
+      "where compiled kernels are kept"},
+     NULL,
+     0},
 };
 
-/* Read elsewhere: by the launcher, the trainer and its kernels, the tests. */
+/* Of the project's own programs and tests. */
 static const char *const others[] = {
-    "PAIRWISE_JOB",         "PAIRWISE_TRACE",        "PAIRWISE_DEVICE",       "PAIRWISE_CACHE",
-    "PAIRWISE_KERNEL_FAIL", "PAIRWISE_KERNEL_LANES", "PAIRWISE_KERNEL_PLAIN", "PAIRWISE_KERNEL_SAMPLES",
-    "PAIRWISE_BUILD",       "PAIRWISE_LONG",         "PAIRWISE_COURSE",       "PAIRWISE_RANDOM_PROGRAMS",
+    "PAIRWISE_JOB",          "PAIRWISE_KERNEL_FAIL",    "PAIRWISE_KERNEL_LANES",
+    "PAIRWISE_KERNEL_PLAIN", "PAIRWISE_KERNEL_SAMPLES", "PAIRWISE_BUILD",
+    "PAIRWISE_LONG",         "PAIRWISE_COURSE",         "PAIRWISE_RANDOM_PROGRAMS",
 };
 
 enum { VARIABLES = sizeof variables / sizeof *variables, OTHERS = sizeof others / sizeof *others };
+
+const p2p_variable *p2p__config_variable(size_t index)
+{
+    return index < VARIABLES ? &variables[index].is : NULL;
+}
 
 static bool is_known(const char *name, const char *const known[])
 {
@@ -159,7 +207,7 @@ static bool is_known(const char *name, const char *const known[])
 static bool are_known(char *why, size_t why_bytes)
 {
     const char *known[VARIABLES + OTHERS + 1] = {NULL};
-    for (size_t i = 0; i < VARIABLES; i++) known[i] = variables[i].name;
+    for (size_t i = 0; i < VARIABLES; i++) known[i] = variables[i].is.name;
     for (size_t i = 0; i < OTHERS; i++) known[VARIABLES + i] = others[i];
     for (char **at = environ; at && *at; at++) {
         char name[64];
@@ -167,7 +215,8 @@ static bool are_known(char *why, size_t why_bytes)
         snprintf(name, sizeof name, "%.*s", (int)strcspn(*at, "="), *at);
         if (is_known(name, known)) continue;
         const char *nearest = p2p__nearest(name, known);
-        snprintf(why, why_bytes, "there is no variable %s%s%s%s\n  try: unset %s; the README lists what there is", name,
+        snprintf(why, why_bytes,
+                 "there is no variable %s%s%s%s\n  try: unset %s; build/launch --help lists what there is", name,
                  nearest ? ": did you mean " : "", nearest ? nearest : "", nearest ? "?" : "", name);
         return false;
     }
@@ -184,9 +233,10 @@ p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes)
                            .check = true,
                            .trace_room = (size_t)64 << 20};
     for (size_t i = 0; i < VARIABLES; i++) {
-        const char *text = getenv(variables[i].name);
-        if (!text || variables[i].parse(text, (char *)config + variables[i].offset)) continue;
-        snprintf(why, why_bytes, "%s=%s is not valid: it takes %s", variables[i].name, text, variables[i].accepts);
+        const char *text = getenv(variables[i].is.name);
+        if (!text || !variables[i].parse || variables[i].parse(text, (char *)config + variables[i].offset)) continue;
+        snprintf(why, why_bytes, "%s=%s is not valid: it takes %s", variables[i].is.name, text,
+                 variables[i].is.accepts);
         return P2P_ERR_ARG;
     }
     return P2P_OK;

@@ -37,6 +37,14 @@ p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes);
 /* Can these settings, which another process may have written, be what p2p__config_read gives? */
 bool p2p__config_is_sound(const p2p_config *config);
 
+/* A variable that a user may set, as --help and the reference show it. */
+typedef struct {
+    const char *name, *accepts, *standard, *what;
+} p2p_variable;
+
+/* Number `index` of them; NULL behind the last. */
+const p2p_variable *p2p__config_variable(size_t index);
+
 /* "16M", "64K", "512": powers of 1024. False, and *bytes unchanged, on anything else. */
 bool p2p__parse_size(const char *text, size_t *bytes);
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The pages: every link leads somewhere, and the tour leaves no file of p2p out.
+# The pages: every link leads somewhere, the tour leaves no file of p2p out, and the reference is what --help says.
 . "$(dirname "$0")/../lib.sh"
 
 # Relative links of a page: ](path) and ](path#place).
@@ -26,3 +26,17 @@ all_named() {
 
 check "every link of every page leads somewhere" lead_somewhere
 check "docs/tour.md names every file of p2p" all_named
+
+reference_is_current() { scripts/reference.sh | diff docs/reference.md - || { echo "run: make reference"; return 1; }; }
+check "docs/reference.md has what --help says (or run: make reference)" reference_is_current
+
+# A page of the manual has every option of its program.
+manual_is_whole() {
+    local option
+    scripts/reference.sh man launch pairwise-launch 1.2.3 >"$work/launch.1"
+    for option in $("$B/launch" --help | grep -oE '^ +(-., )?(--[a-z-]+|PAIRWISE_[A-Z_]+)' | grep -oE -e '(--[a-z-]+|PAIRWISE.*)'); do
+        grep -q -F -- "${option//-/\\-}" "$work/launch.1" || { echo "nothing of $option"; return 1; }
+    done
+    grep -q 'Pairwise 1.2.3' "$work/launch.1"
+}
+check "the manual has every option" manual_is_whole

@@ -38,6 +38,8 @@ END
     check "it finds its model" says "272474 parameters" "$work/net"
     check "the installed trainer" says "Usage: pairwise-train" "$prefix/bin/pairwise-train" --help
 fi
+check "a page of the manual for each program" \
+    sh -c "for program in '$prefix'/bin/*; do test -s '$prefix/share/man/man1/'\${program##*/}.1 || exit 1; done"
 check "install with DESTDIR" make install PREFIX=/usr DESTDIR="$work/dest"
 check "DESTDIR has the files, PREFIX the paths" \
     sh -c "test -x '$work/dest/usr/bin/pairwise-launch' && grep -qx prefix=/usr '$work/dest/usr/lib/pkgconfig/pairwise.pc'"
