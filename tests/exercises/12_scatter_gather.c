@@ -1,51 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The test of exercise 12: shards of any length, both ways, from and to any root. */
 #include "exercises/exercises.h"
-#include "tests/exercises/made_of.h"
+#include "tests/exercises/shards.h"
 
 #pragma weak my_scatter
 #pragma weak my_gather
 
-/* ---- Both sides: a case is a way to cut, and a function ---- */
-
-enum function { SCATTER, GATHER, GATHER_LAST_FIRST, FUNCTIONS };
-enum cut { EVEN, GROWING, HOLES, ALL_LAST, CUTS };
-
-static const char *const words[CUTS] = {[EVEN] = "shards as even as can be",
-                                        [GROWING] = "shards of 8, 9, 10, ... elements",
-                                        [HOLES] = "every other shard is empty",
-                                        [ALL_LAST] = "only the last rank's shard is not empty"};
-
-static const char *words_of(enum cut cut, enum function function)
-{
-    if (function != GATHER_LAST_FIRST) return words[cut];
-    return cut == EVEN ? "shards as even as can be, the last rank comes first"
-                       : "shards of 8, 9, 10, ... elements, the last rank comes first";
-}
-
-static enum function function_of(const check_case *c)
-{
-    return (enum function)(c->variant % FUNCTIONS);
-}
-
-/* How many elements rank q's shard has. */
-static size_t length_of(const check_case *c, int q)
-{
-    size_t n = (size_t)c->ranks, place = (size_t)q;
-    switch (c->variant / FUNCTIONS) {
-    case GROWING: return place + 8; /* no length is half, a quarter or an eighth of another */
-    case HOLES: return q % 2 ? 0 : 3;
-    case ALL_LAST: return q == c->ranks - 1 ? c->count : 0;
-    default: return c->count / n + (place < c->count % n ? 1 : 0);
-    }
-}
-
-static size_t begin_of(const check_case *c, int q)
-{
-    size_t begin = 0;
-    for (int before = 0; before < q; before++) begin += length_of(c, before);
-    return begin;
-}
+/* ---- Both sides ---- */
 
 static void add(check_plan *plan, size_t count, enum cut cut, enum function function, int root)
 {
@@ -54,7 +15,7 @@ static void add(check_plan *plan, size_t count, enum cut cut, enum function func
                                  .root = root,
                                  .variant = (int)cut * FUNCTIONS + (int)function,
                                  .call = function == SCATTER ? "my_scatter" : "my_gather",
-                                 .what = words_of(cut, function),
+                                 .what = shards_words_of(cut, function),
                                  .shows = CHECK_SHOW_DTYPE | CHECK_SHOW_ROOT | (cut == EVEN ? CHECK_SHOW_COUNT : 0)});
 }
 
@@ -93,14 +54,14 @@ static void cases(check_plan *plan)
 static const size_t *counts_of(const check_case *c)
 {
     static size_t counts[CHECK_MAX_RANKS];
-    for (int q = 0; q < c->ranks; q++) counts[q] = length_of(c, q);
+    for (int q = 0; q < c->ranks; q++) counts[q] = shards_length_of(c, q);
     return counts;
 }
 
 static void run_scatter(p2p_comm *comm, const check_case *c)
 {
     int rank = p2p_rank(comm);
-    size_t length = length_of(c, rank), all = begin_of(c, c->ranks);
+    size_t length = shards_length_of(c, rank), all = shards_begin_of(c, c->ranks);
     void *shard = check_buffer(c, -1, length, c->dtype);
     void *whole = rank == c->root ? check_buffer(c, rank, all, c->dtype) : NULL;
     check_returned(c, my_scatter(comm, whole, counts_of(c), shard, c->dtype, c->root));
@@ -126,10 +87,10 @@ static void meet_last_first(p2p_comm *comm, const check_case *c)
 static void run_gather(p2p_comm *comm, const check_case *c)
 {
     int rank = p2p_rank(comm);
-    size_t length = length_of(c, rank), all = begin_of(c, c->ranks);
+    size_t length = shards_length_of(c, rank), all = shards_begin_of(c, c->ranks);
     void *shard = check_buffer(c, rank, length, c->dtype);
     void *whole = rank == c->root ? check_buffer(c, -1, all, c->dtype) : NULL;
-    if (function_of(c) == GATHER_LAST_FIRST) meet_last_first(comm, c);
+    if (shards_function_of(c) == GATHER_LAST_FIRST) meet_last_first(comm, c);
     check_returned(c, my_gather(comm, shard, counts_of(c), whole, c->dtype, c->root));
     check_report(c, "shard", shard, length, c->dtype);
     check_report(c, "whole", whole, whole ? all : 0, c->dtype);
@@ -137,7 +98,7 @@ static void run_gather(p2p_comm *comm, const check_case *c)
 
 static void run(p2p_comm *comm, const check_case *c)
 {
-    if (function_of(c) == SCATTER)
+    if (shards_function_of(c) == SCATTER)
         run_scatter(comm, c);
     else
         run_gather(comm, c);
@@ -147,23 +108,23 @@ static void run(p2p_comm *comm, const check_case *c)
 
 static size_t count_shard(const check_case *c, int rank)
 {
-    return length_of(c, rank);
+    return shards_length_of(c, rank);
 }
 
 static size_t count_whole(const check_case *c, int rank)
 {
-    return rank == c->root ? begin_of(c, c->ranks) : 0;
+    return rank == c->root ? shards_begin_of(c, c->ranks) : 0;
 }
 
 static double want_shard(const check_case *c, int rank, size_t index)
 {
-    return check_value(c, c->root, begin_of(c, rank) + index);
+    return check_value(c, c->root, shards_begin_of(c, rank) + index);
 }
 
 static int owner_of(const check_case *c, size_t index)
 {
     int q = 0;
-    while (begin_of(c, q + 1) <= index) q++;
+    while (shards_begin_of(c, q + 1) <= index) q++;
     return q;
 }
 
@@ -171,7 +132,7 @@ static double want_whole(const check_case *c, int rank, size_t index)
 {
     int owner = owner_of(c, index);
     (void)rank;
-    return check_value(c, owner, index - begin_of(c, owner));
+    return check_value(c, owner, index - shards_begin_of(c, owner));
 }
 
 static double zero(const check_case *c, int rank, size_t index)
@@ -183,10 +144,10 @@ static double zero(const check_case *c, int rank, size_t index)
 /* Did a pointer that counts bytes move on by elements? Then a shard lies so many bytes behind the beginning of the whole. */
 static bool elements_for_bytes(const check_case *c)
 {
-    size_t element = dtype_size(c->dtype), all = begin_of(c, c->ranks) * element;
+    size_t element = dtype_size(c->dtype), all = shards_begin_of(c, c->ranks) * element;
     const char *whole = check_data(c, c->root, "whole");
     for (int q = 1; q < c->ranks && whole; q++) {
-        size_t begin = begin_of(c, q), bytes = length_of(c, q) * element;
+        size_t begin = shards_begin_of(c, q), bytes = shards_length_of(c, q) * element;
         const void *shard = check_data(c, q, "shard");
         if (!begin || !bytes || !shard || begin + bytes > all || memcmp(whole + begin, shard, bytes) != 0) continue;
         return !check_fail(c, "char",
@@ -204,7 +165,7 @@ static const char *length_of_another(const check_case *c, int whose, size_t leng
     static char text[100];
     int other = -1, found = 0;
     for (int q = 0; q < c->ranks; q++)
-        if (q != whose && length_of(c, q) == length) other = q, found++;
+        if (q != whose && shards_length_of(c, q) == length) other = q, found++;
     if (found != 1) return "";
     snprintf(text, sizeof text, " So many has rank %d's shard: this one's length is counts[%d].", other, whose);
     return text;
@@ -213,7 +174,7 @@ static const char *length_of_another(const check_case *c, int whose, size_t leng
 /* Is only the beginning of a shard there, and nothing behind it? The shard is elements [first, first + length) of a report. */
 static bool cut_short(const check_case *c, int whose, int rank, const char *name, size_t first, check_want *should)
 {
-    made_of m = {c, rank, "", name, first, length_of(c, whose), c->dtype, OP_SUM, should};
+    made_of m = {c, rank, "", name, first, shards_length_of(c, whose), c->dtype, OP_SUM, should};
     size_t right = 0;
     while (right < m.length && made_of_got(&m, first + right) == should(c, rank, first + right)) right++;
     if (!right || right == m.length) return false;
@@ -229,7 +190,7 @@ static bool cut_short(const check_case *c, int whose, int rank, const char *name
 /* Where in the root's whole a wrong shard was taken from, if that can be told: at least 3 elements. */
 static bool found_elsewhere(const check_case *c, int rank, size_t *begin)
 {
-    size_t length = length_of(c, rank), all = begin_of(c, c->ranks);
+    size_t length = shards_length_of(c, rank), all = shards_begin_of(c, c->ranks);
     for (*begin = 0; length >= 3 && *begin + length <= all; ++*begin) {
         size_t same = 0;
         while (same < length && check_element(c, rank, "shard", same) == check_value(c, c->root, *begin + same)) same++;
@@ -242,9 +203,9 @@ static bool scatter_values(const check_case *c)
 {
     size_t begin;
     if (check_values(c, "values", "shard", NULL, count_shard, want_shard)) return true;
-    if (elements_for_bytes(c)) return false;
+    if (elements_for_bytes(c) || shards_explain_by_rule(c)) return false;
     for (int rank = 0; rank < c->ranks; rank++) {
-        size_t length = length_of(c, rank);
+        size_t length = shards_length_of(c, rank);
         if (!length || expected_holds(c, rank, "shard", 0, length, want_shard)) continue;
         if (expected_holds(c, rank, "shard", 0, length, zero))
             return check_fail(
@@ -257,7 +218,7 @@ static bool scatter_values(const check_case *c)
         return check_fail(c, "offset",
                           "Rank %d has elements %zu to %zu of the whole; its shard begins at element %zu, because the "
                           "shards before it have so many elements together.",
-                          rank, begin, begin + length - 1, begin_of(c, rank));
+                          rank, begin, begin + length - 1, shards_begin_of(c, rank));
     }
     return false;
 }
@@ -265,11 +226,11 @@ static bool scatter_values(const check_case *c)
 /* Where rank q's shard lies in the root's whole, if not where it belongs: at least 2 elements. */
 static bool lies_elsewhere(const check_case *c, int q, size_t *place)
 {
-    size_t length = length_of(c, q), all = begin_of(c, c->ranks);
+    size_t length = shards_length_of(c, q), all = shards_begin_of(c, c->ranks);
     for (*place = 0; length >= 2 && *place + length <= all; ++*place) {
         size_t same = 0;
         while (same < length && check_element(c, c->root, "whole", *place + same) == check_value(c, q, same)) same++;
-        if (same == length && *place != begin_of(c, q)) return true;
+        if (same == length && *place != shards_begin_of(c, q)) return true;
     }
     return false;
 }
@@ -277,32 +238,42 @@ static bool lies_elsewhere(const check_case *c, int q, size_t *place)
 /* Whose shard, or the beginning of it, lies in block q of the root's whole? -1: nobody's. */
 static int found_there(const check_case *c, int q)
 {
-    size_t begin = begin_of(c, q), length = length_of(c, q);
+    size_t begin = shards_begin_of(c, q), length = shards_length_of(c, q);
     for (int r = 0; r < c->ranks; r++) {
-        size_t same = 0, shared = length_of(c, r) < length ? length_of(c, r) : length;
+        size_t same = 0, shared = shards_length_of(c, r) < length ? shards_length_of(c, r) : length;
         while (same < shared && check_element(c, c->root, "whole", begin + same) == check_value(c, r, same)) same++;
         if (same == shared && shared >= 3) return r;
     }
     return -1;
 }
 
-static const char *is_last(const check_case *c, int q)
+/* Nothing stands where rank q's shard belongs. */
+static bool say_missing(const check_case *c, int q)
 {
-    return q == c->ranks - 1 && c->ranks > 1 ? " It is the last rank's: does the loop come to it?" : "";
+    bool came = check_traffic(c, c->root, q).messages_received, sent = check_traffic(c, q, c->root).messages_sent;
+    if (q == c->root)
+        return check_fail(
+            c, "own", "Rank %d's shard is missing in the whole. It is the root's own: it only has to be copied.", q);
+    if (came)
+        return check_fail(c, "elsewhere",
+                          "Rank %d's shard has come to rank %d, and nothing stands where it belongs, from element %zu "
+                          "of the whole on: it was received into another place.",
+                          q, c->root, shards_begin_of(c, q));
+    return check_fail(c, "missed", "Rank %d's shard is missing in the whole: rank %d has %s.%s", q, sent ? c->root : q,
+                      sent ? "received nothing from it" : "sent nothing",
+                      sent && q == c->ranks - 1 ? " It is the last rank's: does the loop come to it?" : "");
 }
 
 static bool gather_values(const check_case *c)
 {
     size_t place;
     if (check_values(c, "values", "whole", NULL, count_whole, want_whole)) return true;
-    if (elements_for_bytes(c)) return false;
+    if (elements_for_bytes(c) || shards_explain_by_rule(c)) return false;
     for (int q = 0; q < c->ranks; q++) {
-        size_t begin = begin_of(c, q), length = length_of(c, q);
+        size_t begin = shards_begin_of(c, q), length = shards_length_of(c, q);
         int there = found_there(c, q);
         if (!length || expected_holds(c, c->root, "whole", begin, length, want_whole)) continue;
-        if (expected_holds(c, c->root, "whole", begin, length, zero))
-            return check_fail(c, q == c->root ? "own" : "missed", "Rank %d's shard is missing in the whole.%s%s", q,
-                              q == c->root ? " It is the root's own: it only has to be copied." : "", is_last(c, q));
+        if (expected_holds(c, c->root, "whole", begin, length, zero)) return say_missing(c, q);
         if (cut_short(c, q, c->root, "whole", begin, want_whole)) return false;
         if (there == c->root && there != q)
             return check_fail(c, "place",
@@ -332,10 +303,10 @@ static bool whole_is_untouched(const check_case *c)
 /* The root sends each byte once, to whom it belongs; in a gather everyone sends its own. */
 static bool contract(const check_case *c)
 {
-    size_t element = dtype_size(c->dtype), all = begin_of(c, c->ranks) * element;
-    bool scatter = function_of(c) == SCATTER;
+    size_t element = dtype_size(c->dtype), all = shards_begin_of(c, c->ranks) * element;
+    bool scatter = shards_function_of(c) == SCATTER;
     for (int rank = 0; rank < c->ranks; rank++) {
-        size_t own = length_of(c, rank) * element, most = 0;
+        size_t own = shards_length_of(c, rank) * element, most = 0;
         if (scatter == (rank == c->root)) most = scatter ? all - own : own;
         unsigned long long sent = check_sent(c, rank).bytes_sent, messages = check_sent(c, rank).messages_sent;
         if (scatter && rank == c->root && sent > most)
@@ -358,7 +329,7 @@ static bool contract(const check_case *c)
 
 static void judge(const check_case *c)
 {
-    bool right = function_of(c) == SCATTER ? scatter_values(c) && whole_is_untouched(c) : gather_values(c);
+    bool right = shards_function_of(c) == SCATTER ? scatter_values(c) && whole_is_untouched(c) : gather_values(c);
     if (right) contract(c);
 }
 

@@ -15,8 +15,9 @@
 
 enum { MANY = 8 }; /* so many examples are surely not in the same order twice */
 
-/* A case of its own: the orders of a few examples in many epochs. Each of the 24 comes up, but for one time in a million. */
-enum { ALL_EPOCHS = 3, FEW = 4, EPOCHS = 400, ORDERS = 24 };
+/* A case of its own: the orders of a few examples in many epochs. Each of the 24 comes up about 167 times. The sum of squares
+ * in all_as_often is 23 on average, and above 90 one time in a thousand million. */
+enum { ALL_EPOCHS = 3, FEW = 4, EPOCHS = 4000, ORDERS = 24, MOST_SQUARES = 90 };
 
 static void add_cases(check_plan *plan, int ranks)
 {
@@ -34,7 +35,7 @@ static void cases(check_plan *plan)
             check_add(plan, (check_case){.count = FEW,
                                          .variant = ALL_EPOCHS,
                                          .call = "my_shuffle",
-                                         .what = "400 epochs",
+                                         .what = "4,000 epochs",
                                          .shows = CHECK_SHOW_COUNT});
         add_cases(plan, ranks[i]);
     }
@@ -70,6 +71,7 @@ static void run(p2p_comm *comm, const check_case *c)
     report_order(c, "order again", c->seed, epoch);
     report_order(c, "next epoch", c->seed, epoch + 1);
     report_order(c, "other seed", c->seed + 1, epoch);
+    report_order(c, "other seed, next epoch", c->seed + 1, epoch + 1);
     check_number(c, "size", (double)size);
 
     size_t right = c->count / (size_t)ranks + ((size_t)rank < c->count % (size_t)ranks);
@@ -212,9 +214,42 @@ static bool has_all_orders(const check_case *c)
                       ORDERS, FEW, different, EPOCHS);
 }
 
+/* How far from equally often the orders came up: chi squared. The one that came most often, and how often. */
+static double squares(const check_case *c, long *order, size_t *most)
+{
+    double expected = (double)EPOCHS / ORDERS, sum = 0;
+    *most = 0;
+    for (size_t epoch = 0; epoch < EPOCHS; epoch++) {
+        size_t times = 0;
+        for (size_t other = 0; other < EPOCHS; other++) {
+            bool same = order_of(c, other) == order_of(c, epoch);
+            if (same && other < epoch) break; /* counted before */
+            times += same;
+        }
+        if (!times) continue;
+        sum += ((double)times - expected) * ((double)times - expected) / expected;
+        if (times > *most) *most = times, *order = order_of(c, epoch);
+    }
+    return sum;
+}
+
+static bool all_as_often(const check_case *c)
+{
+    long order = 0;
+    size_t most = 0;
+    return squares(c, &order, &most) < MOST_SQUARES ||
+           check_fail(c, "biased",
+                      "In %d epochs each of the %d orders of %d examples should come up about %d times; %ld %ld %ld "
+                      "%ld came up %zu times. A place changes places with one that has not had its turn, itself too: "
+                      "with any of all, some orders come more often than others.",
+                      EPOCHS, ORDERS, FEW, EPOCHS / ORDERS, order / 1000, order / 100 % 10, order / 10 % 10, order % 10,
+                      most);
+}
+
 static void judge_epochs(const check_case *c)
 {
-    if (are_permutations(c) && each_epoch_differs(c) && all_move(c) && come_everywhere(c)) has_all_orders(c);
+    if (are_permutations(c) && each_epoch_differs(c) && all_move(c) && come_everywhere(c) && has_all_orders(c))
+        all_as_often(c);
 }
 
 /* ---- One epoch ---- */
@@ -272,13 +307,30 @@ static bool changes(const check_case *c)
             "same examples for ever.",
             c->variant, c->variant + 1);
     if (!differing(c, 0, "order", 0, "other seed"))
-        return check_fail(c, "seed", "Two different seeds gave the same order.");
+        return check_fail(c, "seed", "Two different seeds gave the same order in epoch %d.%s", c->variant,
+                          c->variant == 0 && differing(c, 0, "next epoch", 0, "other seed, next epoch")
+                              ? " In epoch 1 they did not. Is seed multiplied by epoch? Anything times 0 is 0."
+                              : "");
     return true;
+}
+
+/* A size that no shard has: a difference of numbers without a sign went below 0. */
+static bool wrapped(const check_case *c, int rank)
+{
+    double size = check_number_of(c, rank, "size");
+    return size > (double)UINT32_MAX &&
+           !check_fail(
+               c, "wrapped",
+               "my_shard_size says %.0f for rank %d of %d and %zu example%s. A size_t is never below 0: 0 - 1 is "
+               "the largest number there is. Is 1 or the rank taken from a count that is smaller?",
+               size, rank, c->ranks, c->count, c->count == 1 ? "" : "s");
 }
 
 static bool sizes(const check_case *c)
 {
     size_t sum = 0, n = (size_t)c->ranks;
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (wrapped(c, rank)) return false;
     for (int rank = 0; rank < c->ranks; rank++) sum += (size_t)check_number_of(c, rank, "size");
     for (int rank = 0; rank < c->ranks; rank++) {
         size_t size = (size_t)check_number_of(c, rank, "size"), right = c->count / n + ((size_t)rank < c->count % n);

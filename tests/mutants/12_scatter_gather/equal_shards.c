@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: shard q begins at q times the first count: right as long as all shards are alike.
-// expect: its shard begins at element
+// expect: right only if all shards are equally long
 #include <string.h>
 
 #include "exercises/exercises.h"

@@ -34,6 +34,8 @@ void my_shard(const size_t order[], size_t count, int ranks, int rank, size_t mi
     size_t used = 0;
 
     for (size_t at = 0; at < my_shard_size(count, ranks, rank); at++)
-        mine[used++] = order[my_shard_size(count, ranks, 0) * (size_t)rank + at < count ? my_shard_size(count, ranks, 0) * (size_t)rank + at : 0];
+        mine[used++] = order[my_shard_size(count, ranks, 0) * (size_t)rank + at < count
+                                 ? my_shard_size(count, ranks, 0) * (size_t)rank + at
+                                 : 0];
     // END TODO
 }
