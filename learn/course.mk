@@ -4,13 +4,13 @@
 
 COURSE   := $(BUILD)/course
 CHECKS   ?= $(sort $(wildcard tests/exercises/[0-9]*.c))
-LEARN    := $(call objects,learn/*.c tests/exercises/check_plan.c tests/exercises/check_data.c $(CHECKS))
+LEARN    := $(call objects,learn/*.c learn/*/*.c tests/exercises/check_plan.c tests/exercises/check_data.c $(CHECKS))
 RANKSIDE := $(patsubst %.c,$(COURSE)/obj/%.o,$(CHECKS) $(filter-out %/check_start.c,$(wildcard tests/exercises/check_*.c)))
 
 $(BUILD)/course.h: tests/exercises
 	@mkdir -p $(@D)
 	@printf 'EXERCISE(check_%s)\n' $(notdir $(CHECKS:.c=)) >$@
-$(OBJ)/learn/course.o: $(BUILD)/course.h
+$(OBJ)/learn/course/course.o: $(BUILD)/course.h
 
 $(COURSE)/obj/%.o: SAN := address,undefined
 $(COURSE)/obj/%.o: %.c | build/.setup-build $(BUILD)/build_id.h

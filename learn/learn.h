@@ -4,21 +4,31 @@
  * build/launch, and judges what they reported; see tests/exercises/check.h for how a test is written.
  *
  *      main.c          the table of subcommands
- *      course.c        the exercises in order; finding one by number or name; where things lie
- *      cut.c           stubs, cut from the solutions; is a file still its stub?
  *      text.c          strings that grow, lines that are wrapped, files in memory
- *      spawn.c         a command, its output caught and bounded, its time limited, nothing left behind
- *      compile.c       the learner's files to a program (tools.c); what the compiler has against them (complaints.c),
+ *
+ *      explain/        what became of a run, put into words
+ *        autopsy.c     a world that ended early: crash, error, time limit (sanitizer.c, deadlock.c, errors.c)
+ *        values.c      numbers that are wrong, and what can be seen in them (table.c)
+ *        explain.c     what a failure looks like to a person
+ *
+ *      check/          one exercise, compiled, run and judged
+ *        check.c       learn_check: all of it
+ *        compile.c     the learner's files to a program (tools.c); what the compiler has against them (complaints.c),
  *                      and what we have (allowed.c, names.c)
- *      run.c           that program as the ranks of one world, and what they reported (symbols.c: lines for addresses)
- *      relay.c         what they sent each other, counted on its way; does it fit what they say? (claims.c)
- *      keys.c          what a rank's data follow from
- *      judge.c         the side of check.h that decides whether it is right (values.c, table.c)
- *      autopsy.c       a world that ended early: crash, error, time limit (sanitizer.c, deadlock.c)
- *      explain.c       what a failure looks like to a person
- *      check.c         learn_check: all of it, for one exercise
- *      check_course.c  is the course itself sound? (course_files.c, course_runs.c)
- *      commands.h      and the learner's commands: list, hint, reset, ...
+ *        run.c         that program as the ranks of one world, and what they reported (symbols.c: lines for addresses)
+ *        spawn.c       a command, its output caught and bounded, its time limited, nothing left behind
+ *        relay.c       what they sent each other, counted on its way; does it fit what they say? (claims.c)
+ *        keys.c        what a rank's data follow from
+ *        judge.c       the side of check.h that decides whether it is right
+ *
+ *      course/         the learner's commands: list, hint, reset, see, ... (commands.h)
+ *        course.c      the exercises in order; finding one by number or name; where things lie
+ *        cut.c         stubs, cut from the solutions; is a file still its stub?
+ *        check_course.c  is the course itself sound? (course_files.c, course_runs.c)
+ *
+ *      grade/          a class: submissions, each in a sandbox, and their grades
+ *
+ * A room may use those above it in this list; inside.h is what explain and check know of a run.
  */
 #ifndef PAIRWISE_LEARN_H
 #define PAIRWISE_LEARN_H

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/commands.h"
+#include "learn/course/commands.h"
 #include "p2p/shared/cli.h"
 
 /* The subcommands, in the order of --help. */

@@ -11,11 +11,11 @@
  *      values    A rank knows its own data only (check_key). A result that depends on other ranks' is not right unless they
  *                came from them. Expected values exist in learn alone.
  *      sent      messages_sent and bytes_sent of check_traffic and check_sent were counted on their way, outside of all ranks
- *                (learn/relay.c), and no bytes went over another communicator (learn/claims.c). Only for a message of a rank
+ *                (learn/check/relay.c), and no bytes went over another communicator (learn/check/claims.c). Only for a message of a rank
  *                to itself its own word is taken.
  *      verdict   It is made in learn, from what each rank wrote to a socket of its own and from the relay. No rank can open,
  *                read or write what another reports, what the launcher holds, or what learn holds.
- *      the rest  Whatever a rank does, other exercises, other submissions and the machine go on (learn/sandbox.h).
+ *      the rest  Whatever a rank does, other exercises, other submissions and the machine go on (learn/grade/sandbox.h).
  *
  * What is not, since only the rank itself could tell: what a function returned (check_returned), what check_number reports,
  * virtual seconds, messages_received, leaks, errors in memory. And not that the bytes which were counted are those the result

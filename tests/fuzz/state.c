@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "learn/commands.h"
+#include "learn/course/commands.h"
 #include "tests/fuzz/fuzz.h"
 
 FUZZ(state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "learn/submission.h"
+#include "learn/grade/submission.h"
 
 #include <stdio.h>
 #include <stdlib.h>

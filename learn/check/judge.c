@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The judge's side of check.h: what a test asks about a case that every rank has been through. One case is judged at a
+ * time; what is known of it hangs off `judged`, since the functions of check.h have no other handle on it.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/explain/autopsy.h"
+
+static struct {
+    learn_world *world;
+    learn_result *result;
+    bool generic; /* the failure that is noted has words that fit any exercise: better ones may take their place */
+} judged;
+
+void learn_fail(learn_result *result, const char *key, const char *shown, const char *broke)
+{
+    if (result->state == LEARN_FAILED) return;
+    result->state = LEARN_FAILED;
+    snprintf(result->key, sizeof result->key, "%s", key);
+    free(result->shown);
+    free(result->broke);
+    result->shown = learn_copy(shown);
+    result->broke = learn_copy(broke);
+}
+
+void learn_set_advice(learn_result *result, const char *advice)
+{
+    free(result->advice);
+    result->advice = learn_copy(advice);
+}
+
+void learn_judge_fail(const char *key, const char *shown, const char *broke)
+{
+    judged.generic = judged.result->state != LEARN_FAILED;
+    learn_fail(judged.result, key, shown, broke);
+    if (strcmp(key, "unfilled") == 0)
+        learn_set_advice(judged.result,
+                         "What comes from malloc holds anything until it is written to. Is it read before a "
+                         "message has come into it, or before p2p_wait says so? Does a sum begin with it?");
+}
+
+/* The table stays. */
+static void say_better(const char *key, const char *broke)
+{
+    learn_result *r = judged.result;
+    snprintf(r->key, sizeof r->key, "%s", key);
+    free(r->broke);
+    r->broke = learn_copy(broke);
+    judged.generic = false;
+}
+
+bool check_fail(const check_case *c, const char *key, const char *format, ...)
+{
+    char text[4000];
+    va_list args;
+    (void)c;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (judged.generic)
+        say_better(key, text);
+    else
+        learn_fail(judged.result, key, "", text);
+    return false;
+}
+
+static void add_to_failure(learn_result *result, const char *words)
+{
+    char *both = learn_format("%s %s", result->broke, words);
+    free(result->broke);
+    result->broke = both;
+}
+
+void check_also(const check_case *c, const char *format, ...)
+{
+    char text[1000];
+    va_list args;
+    (void)c;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (judged.result->state == LEARN_FAILED) add_to_failure(judged.result, text);
+}
+
+/* ---- What was reported ---- */
+
+static const check_record *report_of(const check_case *c, int rank, const char *name)
+{
+    if (rank < 0 || rank >= c->ranks) return NULL;
+    return learn_record(judged.world, rank, c->number, CHECK_REPORT, name);
+}
+
+const void *check_data(const check_case *c, int rank, const char *name)
+{
+    const check_record *r = report_of(c, rank, name);
+    return r ? r + 1 : NULL;
+}
+
+enum dtype check_dtype(const check_case *c, int rank, const char *name)
+{
+    const check_record *r = report_of(c, rank, name);
+    return r ? (enum dtype)r->value : DTYPE_U8;
+}
+
+size_t check_elements(const check_case *c, int rank, const char *name)
+{
+    const check_record *r = report_of(c, rank, name);
+    return r ? (size_t)r->count : 0;
+}
+
+static double element(const check_record *r, size_t index)
+{
+    return r && index < r->count ? check_get(r + 1, index, (enum dtype)r->value) : NAN;
+}
+
+double check_element(const check_case *c, int rank, const char *name, size_t index)
+{
+    return element(report_of(c, rank, name), index);
+}
+
+double check_seconds(const check_case *c, int rank)
+{
+    return check_number_of(c, rank, CHECK_SECONDS);
+}
+
+double check_number_of(const check_case *c, int rank, const char *name)
+{
+    double value = NAN;
+    const check_record *r = rank >= 0 && rank < c->ranks
+                                ? learn_record(judged.world, rank, c->number, CHECK_NUMBER, name)
+                                : NULL;
+    if (r) memcpy(&value, r + 1, sizeof value);
+    return value;
+}
+
+p2p_traffic check_traffic(const check_case *c, int rank, int peer)
+{
+    p2p_traffic none = {0};
+    if (rank < 0 || rank >= c->ranks || peer < 0 || peer >= c->ranks) return none;
+    const check_record *r = learn_record(judged.world, rank, c->number, CHECK_TRAFFIC, NULL);
+    if (!r) return none;
+    p2p_traffic traffic = ((const p2p_traffic *)(const void *)(r + 1))[peer];
+    if (rank == peer) return traffic; /* that goes nowhere: it is for the rank to say */
+    learn_sent sent = learn_relay_sent(judged.world->relay, (uint32_t)r->value, rank, peer);
+    traffic.messages_sent = sent.messages;
+    traffic.bytes_sent = sent.bytes;
+    return traffic;
+}
+
+p2p_traffic check_sent(const check_case *c, int rank)
+{
+    p2p_traffic sum = {0};
+    for (int peer = 0; peer < c->ranks; peer++) {
+        if (peer == rank) continue;
+        p2p_traffic t = check_traffic(c, rank, peer);
+        sum.messages_sent += t.messages_sent;
+        sum.bytes_sent += t.bytes_sent;
+        sum.messages_received += t.messages_received;
+        sum.bytes_received += t.bytes_received;
+    }
+    return sum;
+}
+
+const char *check_output(const check_case *c, int rank)
+{
+    return rank >= 0 && rank < c->ranks ? judged.world->outputs[rank] : "";
+}
+
+/* ---- What must hold for every exercise ---- */
+
+static const char *call_of(const learn_world *w, const check_case *c)
+{
+    return c->call ? c->call : w->e->check->call;
+}
+
+/* P2P_ERR_RANK, as it is spelled in the program. */
+static const char *error_name(p2p_err err)
+{
+    switch (err) {
+#define ERROR_NAME(name, value, text) \
+    case name: return #name;
+        P2P_ERROR_LIST(ERROR_NAME)
+#undef ERROR_NAME
+    }
+    return "a number that is no error of Pairwise";
+}
+
+static bool all_returned_ok(const learn_world *w, const check_case *c, learn_result *result)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        const check_record *r = learn_record(w, rank, c->number, CHECK_RETURNED, NULL);
+        for (; r; r = learn_next_record(w, rank, r, CHECK_RETURNED)) {
+            p2p_err err = (p2p_err)r->value;
+            char text[400];
+            if (err == P2P_OK) continue;
+            if (err == P2P_ERR_TODO)
+                snprintf(text, sizeof text, "%s is not written yet: it returns P2P_ERR_TODO.", call_of(w, c));
+            else
+                snprintf(text, sizeof text, "On rank %d it returned %s (%d): %s.", rank, error_name(err), (int)err,
+                         p2p_strerror(err));
+            learn_fail(result, err == P2P_ERR_TODO ? "todo" : "returned", "", text);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* "1 request never waited for: isend to 1, tag 0, 20 bytes at broadcast.c:17; 1 communicator ...": what stands between. */
+static char *leaked_request(const char *text)
+{
+    const char *kind = strstr(text, "never waited for: ");
+    if (!kind) return learn_copy("");
+    kind += strlen("never waited for: ");
+    return learn_format("%.*s", (int)strcspn(kind, ";\n"), kind);
+}
+
+static bool all_waited_for(const learn_world *w, const check_case *c, learn_result *result)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        const check_record *r = learn_record(w, rank, c->number, CHECK_LEAK, NULL);
+        if (!r) continue;
+        char *where = leaked_request((const char *)(r + 1));
+        char *text =
+            learn_format("Rank %d returned while a request of its own was still under way%s%s. Every p2p_isend and "
+                         "p2p_irecv needs a p2p_wait before its buffer may be touched, and before %s returns.",
+                         rank, *where ? ": " : "", where, call_of(w, c));
+        learn_note_place(result, w->e, where);
+        learn_fail(result, "waiting", "", text);
+        free(where);
+        free(text);
+        return false;
+    }
+    return true;
+}
+
+/* Messages that were sent and never received, from whom to whom. False if there are. */
+static bool all_received(const check_case *c, learn_text *words)
+{
+    for (int from = 0; from < c->ranks; from++)
+        for (int to = 0; to < c->ranks; to++) {
+            uint64_t sent = check_traffic(c, from, to).messages_sent,
+                     got = check_traffic(c, to, from).messages_received;
+            if (sent == got) continue;
+            learn_add(words, "Rank %d sent %llu message%s to rank %d, which received %llu: each must be received once.",
+                      from, (unsigned long long)sent, sent == 1 ? "" : "s", to, (unsigned long long)got);
+            return false;
+        }
+    return true;
+}
+
+/* In a case that fails on purpose: a rank whose calls failed must return an error too. */
+static bool errors_returned(const learn_world *w, const check_case *c, learn_result *result)
+{
+#define CALL_NAME(name) #name,
+    static const char *const names[] = {CHECK_P2P_CALLS(CALL_NAME)};
+#undef CALL_NAME
+    for (int rank = 0; rank < c->ranks; rank++) {
+        const check_record *r = learn_record(w, rank, c->number, CHECK_RETURNED, NULL);
+        double call = check_number_of(c, rank, CHECK_FAILED);
+        if (!r || r->value || !(call >= 0 && call < CHECK_CALL_NAMES)) continue;
+        char *broke = learn_format("%s failed on rank %d, with %s (%s), and %s returned P2P_OK all the same: whoever "
+                                   "called it goes on with data "
+                                   "that never came.",
+                                   names[(int)call], rank, error_name(CHECK_FAILS_WITH), p2p_strerror(CHECK_FAILS_WITH),
+                                   call_of(w, c));
+        learn_set_advice(result, "Every Pairwise call says whether it went well: p2p_err err = p2p_send(...); if (err) "
+                                 "return err; and what the last call returned may be returned as it is.");
+        learn_fail(result, "swallowed", "", broke);
+        free(broke);
+        return false;
+    }
+    return true;
+}
+
+/* A rank took messages from anybody, in an exercise in which it is known from whom they come. */
+static void note_any_source(const learn_world *w, const check_case *c, learn_result *result)
+{
+    for (int rank = 0; rank < c->ranks && !w->e->check->any_source; rank++) {
+        if (isnan(check_number_of(c, rank, CHECK_ANY_SOURCE))) continue;
+        char *words = learn_format("On rank %d " LEARN_ANY_SOURCE, rank);
+        add_to_failure(result, words);
+        free(words);
+        return;
+    }
+}
+
+bool learn_judge(learn_world *w, const check_case *c, learn_result *result)
+{
+    learn_text lost = {0};
+    judged.world = w;
+    judged.result = result;
+    judged.generic = false;
+    if (c->fails) return errors_returned(w, c, result);
+    bool good = all_returned_ok(w, c, result) && all_waited_for(w, c, result);
+    if (good) {
+        w->e->check->judge(c);
+        good = result->state != LEARN_FAILED;
+        if (!all_received(c, &lost)) {
+            if (good)
+                learn_fail(result, "leak", "", learn_string(&lost));
+            else
+                add_to_failure(result, learn_string(&lost));
+            good = false;
+        }
+    }
+    learn_text_free(&lost);
+    if (!good) note_any_source(w, c, result);
+    return good && learn_all_freed(w, c, result);
+}

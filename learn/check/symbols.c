@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stacks that ranks print hold addresses; addr2line, which comes with every compiler, knows the functions and lines:
+ *
+ *      "    #3 0x5581  (/home/me/pairwise/build/course/work/08_broadcast/ranks+0x91d3)"
+ *      "    #3 in my_broadcast broadcast.c:17"
+ *
+ * The sanitizers could do that themselves, but in each rank, slowly, and some by starting a process, which is forbidden.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/check/build.h"
+
+enum { MOST = LEARN_WORDS - 16 };
+
+/* The address in our program that a line of a stack holds; NULL if it is another line or another program. */
+static const char *address_in(const char *line, size_t length)
+{
+    static const char mark[] = "/ranks+0x";
+    const char *found = strstr(line, mark), *number = strstr(line, " #");
+    if (!found || found >= line + length || !number || number > found) return NULL;
+    return found + strlen("/ranks+");
+}
+
+static void add_addresses(learn_tool *t, const char *text)
+{
+    for (int count = 0; *text && count < MOST;) {
+        size_t length = strcspn(text, "\n");
+        const char *address = address_in(text, length);
+        if (address) {
+            learn_tool_add(t, learn_format("%.*s", (int)strcspn(address, ")\n"), address));
+            count++;
+        }
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* What addr2line said of one address: "0x91d3: take at p2p/message/recv.c:94", then " (inlined by) ..." lines. Each becomes a
+ * frame of its own. Returns what comes after it. */
+static const char *add_frames(learn_text *t, const char *before, int before_bytes, const char *said)
+{
+    bool first = true;
+    while (*said && (first || strncmp(said, " (inlined by) ", 14) == 0)) {
+        size_t length = strcspn(said, "\n");
+        const char *name = first ? strstr(said, ": ") : said + 12, *at = name ? strstr(name, " at ") : NULL;
+        if (at && at < said + length)
+            learn_add(t, "%.*s in %.*s %.*s\n", before_bytes, before, (int)(at - name - 2), name + 2,
+                      (int)(said + length - at - 4), at + 4);
+        said += length + (said[length] == '\n');
+        first = false;
+    }
+    return said;
+}
+
+/* The text again, with frames where addresses were. */
+static void put_frames(learn_text *t, const char *text, const char *said)
+{
+    while (*text) {
+        size_t length = strcspn(text, "\n"), all = length + (text[length] == '\n');
+        const char *address = *said ? address_in(text, length) : NULL;
+        const char *number = address ? strstr(text, " #") : NULL;
+        if (number)
+            said = add_frames(t, text, (int)(number + 2 + strspn(number + 2, "0123456789") - text), said);
+        else
+            learn_add_bytes(t, text, all);
+        text += all;
+    }
+}
+
+void learn_symbolize(learn_text *text, const char *program, const learn_options *o)
+{
+    static const char *const words[] = {"addr2line", "-a", "-f", "-i", "-p", "-e", NULL};
+    learn_tool t = {.count = 0};
+    learn_spawned done;
+    learn_text better = {0};
+    learn_tool_add_all(&t, words);
+    learn_tool_add(&t, learn_copy(program));
+    size_t fixed = t.count;
+    add_addresses(&t, learn_string(text));
+    if (t.count == fixed) {
+        learn_tool_free(&t);
+        return;
+    }
+    learn_tool_run(&t, LEARN_LINK, o, &done);
+    put_frames(&better, learn_string(text), learn_string(&done.out));
+    learn_spawned_free(&done);
+    learn_text_free(text);
+    *text = better;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Command lines of the compiler and its kin. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/check/build.h"
+
+const double learn_tool_seconds = 60;
+
+void learn_tool_add(learn_tool *t, char *word)
+{
+    if (t->count + 1 == LEARN_WORDS) {
+        fputs("learn: a command line is too long\n", stderr);
+        exit(1);
+    }
+    t->words[t->count++] = word;
+}
+
+void learn_tool_add_all(learn_tool *t, const char *const *words)
+{
+    while (*words) learn_tool_add(t, learn_copy(*words++));
+}
+
+void learn_tool_free(learn_tool *t)
+{
+    for (size_t i = 0; i < t->count; i++) free(t->words[i]);
+    *t = (learn_tool){.count = 0};
+}
+
+void learn_tool_run(learn_tool *t, enum learn_step step, const learn_options *options, learn_spawned *done)
+{
+    learn_command_line line = {
+        .argv = (const char *const *)t->words, .seconds = learn_tool_seconds, .options = options, .step = step};
+    learn_spawn(&line, done);
+    learn_tool_free(t);
+}
+
+/* CC may be several words. */
+void learn_tool_add_compiler(learn_tool *t)
+{
+    const char *given = getenv("CC");
+    char *words = learn_copy(given && *given ? given : "cc"), *rest = words;
+    for (char *word; (word = strtok_r(rest, " ", &rest));) learn_tool_add(t, learn_copy(word));
+    free(words);
+}
+
+bool learn_has_prefix(const char *word, const char *prefix)
+{
+    return strncmp(word, prefix, strlen(prefix)) == 0;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Is the course sound, as far as one has to run it? */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/course/sound.h"
+
+static char *explanation(const learn_exercise *e, const learn_result *result)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *memory = open_memstream(&text, &bytes);
+    if (!memory) return learn_copy("");
+    learn_explain(memory, e, result, false);
+    fclose(memory);
+    return text;
+}
+
+static void add_explanation(learn_text *t, const learn_exercise *e, const learn_result *result)
+{
+    char *text = explanation(e, result);
+    learn_add(t, "%s", text);
+    free(text);
+}
+
+static void no_warnings(const char *what, const learn_exercise *e, const learn_result *result, learn_text *wrong)
+{
+    if (*result->warnings) learn_add(wrong, "%s/%s compiles with warnings:\n%s", what, e->name, result->warnings);
+}
+
+void learn_sound_stub(const learn_exercise *e, const char *work, learn_text *wrong)
+{
+    char *folder = learn_format("exercises/%s", e->name);
+    learn_options o = {.even_if_stub = true, .work = work};
+    learn_result result;
+    if (!learn_not_started(e, folder)) learn_add(wrong, "%s is not as it is handed out: it has been started\n", folder);
+    if (learn_check(e, folder, &o, &result)) learn_add(wrong, "%s: the stub passes\n", folder);
+    if (strcmp(result.key, "compile") == 0 || strcmp(result.key, "link") == 0 || strcmp(result.key, "checker") == 0)
+        add_explanation(wrong, e, &result);
+    no_warnings("exercises", e, &result, wrong);
+    learn_result_free(&result);
+    free(folder);
+}
+
+void learn_sound_solution(const learn_exercise *e, const char *work, learn_text *wrong)
+{
+    char *folder = learn_format("solutions/%s", e->name);
+    learn_options o = {.even_if_stub = true, .work = work};
+    learn_result result;
+    if (!learn_check(e, folder, &o, &result)) {
+        learn_add(wrong, "%s does not pass:\n", folder);
+        add_explanation(wrong, e, &result);
+    }
+    no_warnings("solutions", e, &result, wrong);
+    learn_result_free(&result);
+    free(folder);
+}
+
+/* ---- Mutants ---- */
+
+/* White space of any length is one blank. In place. */
+static void collapse(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        bool blank = isspace((unsigned char)*from);
+        if (blank && (to == text || to[-1] == ' ')) continue;
+        *to++ = blank ? ' ' : *from;
+    }
+    while (to > text && to[-1] == ' ') to--;
+    *to = '\0';
+}
+
+/* The rest of the next line that begins with `mark`, collapsed; *at moves on. NULL if there is none. Free it. */
+static char *next_mark(const char **at, const char *mark)
+{
+    const char *found = *at;
+    while (found && strncmp(found, mark, strlen(mark)) != 0) {
+        found = strchr(found, '\n');
+        if (found) found++;
+    }
+    if (!found) return NULL;
+    found += strlen(mark);
+    size_t length = strcspn(found, "\n");
+    *at = found + length;
+    char *text = learn_format("%.*s", (int)length, found);
+    collapse(text);
+    return text;
+}
+
+/* Each expected text is in what was told. */
+static void as_expected(const char *source, const char *told, const char *path, learn_text *wrong)
+{
+    const char *at = source;
+    int count = 0;
+    for (char *text; (text = next_mark(&at, "// expect:")); free(text)) {
+        count++;
+        if (!*text || !strstr(told, text)) learn_add(wrong, "%s: the explanation does not say \"%s\"\n", path, text);
+    }
+    if (!count) learn_add(wrong, "%s has no \"// expect:\"\n", path);
+}
+
+static void says_what(const char *source, const char *path, learn_text *wrong)
+{
+    const char *at = source;
+    char *what = next_mark(&at, "// what:");
+    if (!what || !*what) learn_add(wrong, "%s has no \"// what:\"\n", path);
+    free(what);
+}
+
+void learn_sound_mutant(const learn_exercise *e, const char *path, const char *work, learn_text *wrong,
+                        learn_text *told)
+{
+    char *folder = learn_format("solutions/%s", e->name), *source = learn_read_file(path, NULL);
+    learn_options o = {.instead = path, .work = work, .quiet_compiler = true};
+    learn_result result;
+    if (learn_check(e, folder, &o, &result)) learn_add(wrong, "%s survives: it passes\n", path);
+    char *text = explanation(e, &result);
+    learn_add(told, "%s", text);
+    collapse(text);
+    if (strcmp(result.key, "compile") == 0 || strcmp(result.key, "checker") == 0)
+        learn_add(wrong, "%s fails, but because of the checker or the compiler\n", path);
+    says_what(source ? source : "", path, wrong);
+    if (result.state == LEARN_FAILED) as_expected(source ? source : "", text, path, wrong);
+    learn_result_free(&result);
+    free(text);
+    free(source);
+    free(folder);
+}

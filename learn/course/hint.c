@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * learn hint: the next hint at each call. First the one that fits the failure seen last, if there is one, then what to look
+ * at, what is wrong, nearly the code. .learn/NN_name/hints holds how far it has come: a level and the kind of failure whose
+ * hint was shown.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/course/commands.h"
+
+enum { LEVELS = 3, INDENT = 2, WIDTH = 100 };
+
+typedef struct {
+    int level; /* the last that was shown */
+    char shown[LEARN_KEY];
+} place;
+
+static place read_place(const learn_exercise *e)
+{
+    place p = {0};
+    char *text = learn_state_get(e, "hints");
+    if (text && sscanf(text, "%d %31s", &p.level, p.shown) < 1) p.level = 0;
+    if (p.level < 0 || p.level > LEVELS) p.level = 0;
+    free(text);
+    return p;
+}
+
+static void write_place(const learn_exercise *e, place p)
+{
+    char *text = learn_format("%d %s\n", p.level, p.shown);
+    learn_state_put(e, "hints", text);
+    free(text);
+}
+
+static void show(const learn_exercise *e, const char *heading, const char *hint)
+{
+    learn_text t = {0};
+    learn_add_wrapped(&t, hint, INDENT, WIDTH);
+    printf("%s%s: %s%s\n\n%*s%s\n", learn_colour(stdout, LEARN_BOLD), e->name, heading,
+           learn_colour(stdout, LEARN_PLAIN), INDENT, "", learn_string(&t));
+    learn_text_free(&t);
+}
+
+/* The hint for the last failure, unless it was the last one shown for a failure. */
+static bool show_for_failure(const learn_exercise *e, place *p)
+{
+    char key[LEARN_KEY];
+    if (!*learn_last_failure(e, key) || strcmp(key, p->shown) == 0) return false;
+    char *section = learn_format("when %s", key), *hint = learn_hint(e, section);
+    if (hint) {
+        show(e, "what your last try says", hint);
+        snprintf(p->shown, sizeof p->shown, "%s", key);
+    }
+    free(section);
+    free(hint);
+    return hint != NULL;
+}
+
+static bool show_level(const learn_exercise *e, place *p)
+{
+    static const char *const about[] = {"", "what to look at", "where it goes wrong", "nearly the code"};
+    int level = p->level < LEVELS ? p->level + 1 : LEVELS;
+    char number[12], *hint, *heading = learn_format("hint %d of %d, %s", level, LEVELS, about[level]);
+    snprintf(number, sizeof number, "%d", level);
+    hint = learn_hint(e, number);
+    if (hint) show(e, heading, hint);
+    p->level = level;
+    free(heading);
+    free(hint);
+    return hint != NULL;
+}
+
+/* Without a name: the exercise that was begun first. */
+static const learn_exercise *begun(void)
+{
+    size_t count;
+    const learn_exercise *all = learn_course(&count);
+    for (size_t i = 0; i < count; i++)
+        if (learn_progress(&all[i]) == LEARN_IN_PROGRESS) return &all[i];
+    return NULL;
+}
+
+int learn_command_hint(int argc, char **argv)
+{
+    static const learn_usage usage = {
+        .what = "Show the next hint for an exercise: first one for the last failure, then what to look at, what is "
+                "wrong, nearly the code. Without an exercise: the first one in progress.",
+        .may_lack = true};
+    learn_call call;
+    if (!learn_called(argc, argv, &usage, &call)) return 2;
+    const learn_exercise *e = call.e ? call.e : begun();
+    if (!e) {
+        fputs("learn hint: nothing is in progress; which exercise? make hint EX=08\n", stderr);
+        return 2;
+    }
+    place p = read_place(e);
+    if (!show_for_failure(e, &p) && !show_level(e, &p)) {
+        fprintf(stderr, "learn hint: there are no hints for %s\n", e->name);
+        return 1;
+    }
+    write_place(e, p);
+    if (p.level < LEVELS)
+        printf("\nnext  make test EX=%02d   (the next hint: make hint EX=%02d)\n", e->number, e->number);
+    else
+        printf("\nnext  make test EX=%02d   (that was the last hint; the solution: make solution EX=%02d FORCE=1)\n",
+               e->number, e->number);
+    return 0;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* learn reset: the stubs again. What was there is put aside, never lost. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "learn/course/commands.h"
+
+/* A folder that is not there yet: .learn/old/08_broadcast/2026-01-31-17.45.10, with -2, -3 ... behind it if need be. */
+static char *folder_for_old(const learn_exercise *e)
+{
+    char when[32];
+    time_t now = time(NULL);
+    struct tm day;
+    strftime(when, sizeof when, "%Y-%m-%d-%H.%M.%S", localtime_r(&now, &day));
+    char *folder = learn_format("%s/old/%s/%s", LEARN_STATE, e->name, when);
+    for (int number = 2; access(folder, F_OK) == 0; number++) {
+        free(folder);
+        folder = learn_format("%s/old/%s/%s-%d", LEARN_STATE, e->name, when, number);
+    }
+    return folder;
+}
+
+static bool is_stub(const learn_exercise *e, const char *file, const char *text, size_t bytes)
+{
+    learn_text why = {0};
+    char *stub = learn_stub(e, file, &why);
+    bool same = stub && strlen(stub) == bytes && memcmp(text, stub, bytes) == 0;
+    free(stub);
+    learn_text_free(&why);
+    return same;
+}
+
+/* A file that is missing or the stub already is no work. */
+static bool keep(const learn_exercise *e, const char *file, const char *folder)
+{
+    char from[LEARN_PATH];
+    size_t bytes;
+    char *to = learn_format("%s/%s", folder, file),
+         *text = learn_read_file(learn_path(from, "exercises", e, file), &bytes);
+    bool good = text || errno == ENOENT;
+    if (text && !is_stub(e, file, text, bytes)) good = learn_make_folder(folder) && learn_write_file(to, text, bytes);
+    if (!good)
+        fprintf(stderr, "learn reset: %s cannot be kept as %s: %s; nothing is changed\n", from, to, strerror(errno));
+    free(text);
+    free(to);
+    return good;
+}
+
+static bool put_stub(const learn_exercise *e, const char *file)
+{
+    char to[LEARN_PATH];
+    learn_text why = {0};
+    char *stub = learn_stub(e, file, &why);
+    learn_path(to, "exercises", e, file);
+    if (stub && !learn_write_file(to, stub, strlen(stub)))
+        learn_add(&why, "%s cannot be written: %s", to, strerror(errno));
+    if (why.used) fprintf(stderr, "learn reset: %s\n", learn_string(&why));
+    bool good = why.used == 0;
+    free(stub);
+    learn_text_free(&why);
+    return good;
+}
+
+/* All is kept before anything is replaced. */
+static bool reset(const learn_exercise *e, const char *folder)
+{
+    for (const char *const *file = e->check->files; *file; file++)
+        if (!keep(e, *file, folder)) return false;
+    for (const char *const *file = e->check->files; *file; file++)
+        if (!put_stub(e, *file)) return false;
+    learn_state_put(e, "failure", NULL);
+    learn_state_put(e, "passed", NULL);
+    learn_state_put(e, "hints", NULL);
+    return true;
+}
+
+int learn_command_reset(int argc, char **argv)
+{
+    static const learn_usage usage = {
+        .what = "Put the stubs of an exercise back. Your files are kept in .learn/old/, and the hints begin anew."};
+    learn_call call;
+    if (!learn_called(argc, argv, &usage, &call)) return 2;
+    char *folder = folder_for_old(call.e);
+    bool good = reset(call.e, folder);
+    if (good && access(folder, F_OK) == 0)
+        printf("%s: the stub is back; your work is in %s\n", call.e->name, folder);
+    else if (good)
+        printf("%s: the stub is back; there was nothing of yours to keep\n", call.e->name);
+    free(folder);
+    return good ? 0 : 1;
+}

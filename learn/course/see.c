@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * learn see, learn debug: the case that fails, alone.
+ *
+ *      see      as a page for the browser: the learner's messages beside the solution's, up to the first that differs
+ *      debug    in gdb, one rank of it
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "learn/course/commands.h"
+#include "learn/inside.h"
+
+enum { WIDTH = 100 };
+
+/* Where its program is built: with whole names, so not where learn test builds it. */
+static char *work_of(const learn_exercise *e)
+{
+    return learn_format("%s/course/see/%s", learn_build(), e->name);
+}
+
+/* ---- Which case ---- */
+
+/* Of an exercise that passes there is something to see as well: the first case with four ranks, or else the last world's. */
+static learn_place any_place(const learn_exercise *e)
+{
+    check_plan plan;
+    check_plan_make(&plan, e->check, 0, 0);
+    learn_place place = {plan.world_count ? plan.world_count - 1 : 0, 0};
+    for (size_t i = plan.world_count; i-- > 0;)
+        if (plan.worlds[i].ranks == 4 && !plan.worlds[i].strict) place.world = i;
+    check_plan_free(&plan);
+    return place;
+}
+
+static void print_title(const learn_exercise *e, const char *ran)
+{
+    char *words = learn_format("%s: %s", e->name, ran);
+    learn_text title = {0};
+    learn_add_wrapped(&title, words, 0, WIDTH);
+    puts(learn_string(&title));
+    learn_text_free(&title);
+    free(words);
+}
+
+/* Checks the learner's files. False if there is no case to be run alone, which has been explained. */
+static bool find_place(const learn_exercise *e, const char *folder, learn_place *place)
+{
+    char *work = work_of(e);
+    learn_options options = {.even_if_stub = e->check->broken_stub, .whole_names = true, .work = work};
+    learn_result result;
+    bool found = true;
+    learn_check(e, folder, &options, &result);
+    free(work);
+    learn_state_note(e, &result);
+    *place = result.place;
+    if (result.state == LEARN_PASSED) {
+        *place = any_place(e);
+        printf("%s passes; this is one of its cases.\n", e->name);
+    } else if (result.state == LEARN_NOT_STARTED || !*result.ran) {
+        learn_explain(stdout, e, &result, false);
+        found = false;
+    } else {
+        print_title(e, result.ran);
+    }
+    learn_result_free(&result);
+    return found;
+}
+
+/* ---- see ---- */
+
+/* What these files do in that case goes to the trace. */
+static void trace_case(const learn_exercise *e, const char *folder, const learn_place *place, const char *trace)
+{
+    learn_options options = {
+        .even_if_stub = true, .only = place, .trace = trace, .whole_names = true, .quiet_compiler = true};
+    learn_result result;
+    char *work = work_of(e);
+    options.work = work;
+    unlink(trace); /* that of another case is none of this one */
+    learn_check(e, folder, &options, &result);
+    learn_result_free(&result);
+    free(work);
+}
+
+static bool make_page(const char *const *words)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    int status = -1;
+    if (pid == 0) {
+        execv(words[0], (char *const *)words);
+        _exit(127);
+    }
+    if (pid > 0) waitpid(pid, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+int learn_command_see(int argc, char **argv)
+{
+    static const learn_usage usage = {.what = "Replay the case that fails: your messages beside the solution's, step "
+                                              "by step, as a page for the browser."};
+    learn_call call;
+    learn_place place;
+    if (!learn_called(argc, argv, &usage, &call)) return 2;
+    char *own = learn_format("exercises/%s", call.e->name), *solution = learn_format("solutions/%s", call.e->name);
+    char *mine = learn_format("%s/course/see/yours.json", learn_build()),
+         *reference = learn_format("%s/course/see/solution.json", learn_build()),
+         *page = learn_format("%s/see/%s.html", LEARN_STATE, call.e->name),
+         *replay = learn_format("%s/replay", learn_build());
+    const char *const words[] = {replay, mine, reference, "-o", page, "--title", call.e->name, NULL};
+    bool shown = find_place(call.e, own, &place);
+    if (shown) {
+        char *folder = learn_format("%s/course/see", learn_build());
+        learn_make_folder(folder);
+        learn_make_folder(LEARN_STATE "/see");
+        trace_case(call.e, own, &place, mine);
+        trace_case(call.e, solution, &place, reference);
+        shown = make_page(words);
+        free(folder);
+    }
+    free(own);
+    free(solution);
+    free(mine);
+    free(reference);
+    free(page);
+    free(replay);
+    return shown ? 0 : 1;
+}
+
+/* ---- debug ---- */
+
+/* The program of the last check, with that case alone. */
+static int debug(const learn_exercise *e, const learn_place *place, int rank)
+{
+    check_plan plan;
+    check_plan_make(&plan, e->check, 0, 0);
+    const check_world_plan *world = &plan.worlds[place->world];
+    if (rank < 0 || rank >= world->ranks) {
+        fprintf(stderr, "learn debug: RANK=%d, but this case has %d %s: 0 to %d\n", rank, world->ranks,
+                world->ranks == 1 ? "rank" : "ranks", world->ranks - 1);
+        check_plan_free(&plan);
+        return 2;
+    }
+    char *work = work_of(e), *program = learn_format("%s/ranks", work);
+    learn_world w = {.e = e, .plan = world, .cases = plan.cases + world->first};
+    printf("rank %d of it in gdb. Type \"break %s\", then \"run\"; \"quit\" ends.\n", rank, e->check->call);
+    fflush(stdout);
+    learn_debug_world(&w, program, place, rank);
+    fprintf(stderr, "learn debug: %s/launch cannot be started: %s\n", learn_build(), strerror(errno));
+    return 1;
+}
+
+int learn_command_debug(int argc, char **argv)
+{
+    static const learn_usage usage = {.what = "Run the case that fails, alone, with one rank in gdb: RANK of the "
+                                              "environment, or rank 0."};
+    learn_call call;
+    learn_place place;
+    if (!learn_called(argc, argv, &usage, &call)) return 2;
+    const char *rank = getenv("RANK");
+    char *own = learn_format("exercises/%s", call.e->name), *end = NULL;
+    long number = rank && *rank ? strtol(rank, &end, 10) : 0;
+    if (end && *end) {
+        fprintf(stderr, "learn debug: RANK=%s is not a rank\n", rank);
+        free(own);
+        return 2;
+    }
+    int status = find_place(call.e, own, &place) ? debug(call.e, &place, (int)number) : 1;
+    free(own);
+    return status;
+}

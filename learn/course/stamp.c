@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stamps: a thing that was well, and a number for all that it depends on. As long as the number stays the same there is no
+ * need to try again. Contents count, not times: a fresh clone has no stamps, and touching a file changes nothing.
+ *
+ *      learn stamp sum FILE...           prints a number for what the files hold
+ *      learn stamp fresh NAME SUM        ends with 0, and prints the note, if it was stamped with the same number
+ *      learn stamp keep NAME SUM NOTE    stamps it
+ *
+ * With ALL=1 in the environment nothing is fresh.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/course/commands.h"
+#include "p2p/shared/cli.h"
+
+static char *stamp_path(const char *name)
+{
+    char *path = learn_format("%s/course/stamps/%s", learn_build(), name);
+    for (char *at = path + strlen(path) - strlen(name); *at; at++)
+        if (*at == '/') *at = '-';
+    return path;
+}
+
+static bool everything(void)
+{
+    const char *all = getenv("ALL");
+    return all && *all && strcmp(all, "0") != 0;
+}
+
+bool learn_stamp_fresh(const char *name, uint64_t inputs, learn_text *note)
+{
+    if (!inputs || everything()) return false;
+    char *path = stamp_path(name), *text = learn_read_file(path, NULL), *rest = NULL;
+    bool fresh = text && strtoull(text, &rest, 16) == inputs && *rest == '\n';
+    if (fresh && note) learn_add(note, "%.*s", (int)strcspn(rest + 1, "\n"), rest + 1);
+    free(text);
+    free(path);
+    return fresh;
+}
+
+void learn_stamp_keep(const char *name, uint64_t inputs, const char *note)
+{
+    char *path = stamp_path(name), *text = learn_format("%016" PRIx64 "\n%s\n", inputs, note);
+    char *folder = learn_format("%s/course/stamps", learn_build());
+    if (!learn_make_folder(folder) || !learn_write_file(path, text, strlen(text)))
+        fprintf(stderr, "learn: %s cannot be written: %s\n", path, strerror(errno));
+    free(folder);
+    free(text);
+    free(path);
+}
+
+uint64_t learn_tools_hash(void)
+{
+    static const char *const tools[] = {"launch",         "course/obj/guard",     "course/p2p.a",
+                                        "course/dtype.a", "course/collectives.a", "course/ring.a"};
+    static uint64_t hash;
+    if (hash) return hash;
+    hash = learn_hash_file(0, "/proc/self/exe");
+    for (size_t i = 0; hash && i < sizeof tools / sizeof *tools; i++) {
+        char *path = learn_format("%s/%s", learn_build(), tools[i]);
+        hash = learn_hash_file(hash, path);
+        free(path);
+    }
+    return hash;
+}
+
+/* ---- The command ---- */
+
+typedef struct {
+    char **words;
+    int count;
+} parsed;
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    parsed *p = state->input;
+    (void)arg;
+    switch (key) {
+    case ARGP_KEY_ARGS:
+        p->words = state->argv + state->next;
+        p->count = state->argc - state->next;
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static int sum(char **paths, int count)
+{
+    uint64_t hash = 0;
+    for (int i = 0; i < count; i++) {
+        char *path = learn_from_where(paths[i]);
+        hash = learn_hash_file(hash, path);
+        if (!hash) fprintf(stderr, "learn stamp: %s cannot be read: %s\n", paths[i], strerror(errno));
+        free(path);
+        if (!hash) return 2;
+    }
+    printf("%016" PRIx64 "\n", hash);
+    return 0;
+}
+
+static int fresh(const char *name, const char *number)
+{
+    learn_text note = {0};
+    bool is_fresh = learn_stamp_fresh(name, strtoull(number, NULL, 16), &note);
+    if (is_fresh) puts(learn_string(&note));
+    learn_text_free(&note);
+    return is_fresh ? 0 : 1;
+}
+
+int learn_command_stamp(int argc, char **argv)
+{
+    static const struct argp parser = {NULL,
+                                       parse,
+                                       "sum FILE...\nfresh NAME SUM\nkeep NAME SUM NOTE",
+                                       "What has not changed since it was well need not be tried again.",
+                                       NULL,
+                                       NULL,
+                                       NULL};
+    parsed p = {0};
+    p2p__cli_parse(&parser, argc, argv, ARGP_IN_ORDER, &p);
+    const char *verb = p.count ? p.words[0] : "";
+    if (strcmp(verb, "sum") == 0 && p.count > 1) return sum(p.words + 1, p.count - 1);
+    if (strcmp(verb, "fresh") == 0 && p.count == 3) return fresh(p.words[1], p.words[2]);
+    if (strcmp(verb, "keep") == 0 && p.count == 4) {
+        learn_stamp_keep(p.words[1], strtoull(p.words[2], NULL, 16), p.words[3]);
+        return 0;
+    }
+    fputs("learn stamp: say sum FILE..., fresh NAME SUM, or keep NAME SUM NOTE\n", stderr);
+    return 2;
+}

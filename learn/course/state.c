@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is remembered of the learner, between one call and the next:
+ *
+ *      .learn/08_broadcast/failure     the kind of the last failure
+ *      .learn/08_broadcast/passed      a number for the files that passed last
+ *      .learn/08_broadcast/hints       how far the hints have been shown
+ *      .learn/08_broadcast/stub-FILE   the stubs that the learner began with
+ *      .learn/old/08_broadcast/WHEN/   work put aside by reset and update
+ *
+ * All of it can be deleted at any time: what is lost is which hint comes next, and until the next make test what is done.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "learn/course/commands.h"
+
+static char *folder_of(const learn_exercise *e)
+{
+    return learn_format("%s/%s", LEARN_STATE, e->name);
+}
+
+char *learn_state_get(const learn_exercise *e, const char *name)
+{
+    char *path = learn_format("%s/%s/%s", LEARN_STATE, e->name, name);
+    char *text = learn_read_file(path, NULL);
+    free(path);
+    return text;
+}
+
+static void complain_once(const char *path)
+{
+    static bool said;
+    if (!said) fprintf(stderr, "learn: %s cannot be written, so nothing is remembered: %s\n", path, strerror(errno));
+    said = true;
+}
+
+void learn_state_put(const learn_exercise *e, const char *name, const char *text)
+{
+    char *folder = folder_of(e), *path = learn_format("%s/%s", folder, name);
+    if (!text)
+        unlink(path);
+    else if (!learn_make_folder(folder) || !learn_write_file(path, text, strlen(text)))
+        complain_once(path);
+    free(path);
+    free(folder);
+}
+
+uint64_t learn_files_hash(const learn_exercise *e, const char *folder)
+{
+    uint64_t hash = 0;
+    for (const char *const *file = e->check->files; *file; file++) {
+        char *path = learn_format("%s/%s", folder, *file);
+        hash = learn_hash_file(hash, path);
+        free(path);
+        if (!hash) return 0;
+    }
+    return hash;
+}
+
+static uint64_t own_hash(const learn_exercise *e)
+{
+    char *folder = learn_format("exercises/%s", e->name);
+    uint64_t hash = learn_files_hash(e, folder);
+    free(folder);
+    return hash;
+}
+
+/* What the learner's files began as, to compare with after an update. */
+void learn_state_begin(const learn_exercise *e)
+{
+    for (const char *const *file = e->check->files; *file; file++) {
+        char *name = learn_format("stub-%s", *file), *known = learn_state_get(e, name);
+        learn_text why = {0};
+        char *stub = known ? NULL : learn_stub(e, *file, &why);
+        if (stub) learn_state_put(e, name, stub);
+        learn_text_free(&why);
+        free(stub);
+        free(known);
+        free(name);
+    }
+}
+
+void learn_state_note(const learn_exercise *e, const learn_result *result)
+{
+    char *text;
+    learn_state_begin(e);
+    switch (result->state) {
+    case LEARN_NOT_STARTED: break;
+    case LEARN_PASSED:
+        text = learn_format("%016" PRIx64 "\n", own_hash(e));
+        learn_state_put(e, "passed", text);
+        learn_state_put(e, "failure", NULL);
+        free(text);
+        break;
+    case LEARN_FAILED:
+        text = learn_format("%s\n", result->key);
+        learn_state_put(e, "failure", text);
+        learn_state_put(e, "passed", NULL);
+        free(text);
+        break;
+    }
+}
+
+enum learn_progress learn_progress(const learn_exercise *e)
+{
+    char *folder = learn_format("exercises/%s", e->name);
+    bool untouched = learn_not_started(e, folder);
+    free(folder);
+    if (untouched) return LEARN_TO_DO;
+    char *passed = learn_state_get(e, "passed");
+    bool done = passed && strtoull(passed, NULL, 16) == own_hash(e);
+    free(passed);
+    return done ? LEARN_DONE : LEARN_IN_PROGRESS;
+}
+
+const char *learn_last_failure(const learn_exercise *e, char *key)
+{
+    char *text = learn_state_get(e, "failure");
+    snprintf(key, LEARN_KEY, "%.*s", text ? (int)strcspn(text, "\n") : 0, text ? text : "");
+    free(text);
+    return key;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* learn test EX: check one exercise and explain; with --runs, many times, for the sweep that looks for races. */
+#include <argp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "learn/course/commands.h"
+#include "p2p/shared/cli.h"
+
+enum { MOST_WORKERS = 64 };
+enum { KEY_SOLUTION = 256, KEY_RUNS, KEY_DELAYS, KEY_SEED, KEY_IN, KEY_INSTEAD, KEY_LIMIT, KEY_WORK, KEY_TRACE };
+
+static const struct argp_option options[] = {
+    {"solution", KEY_SOLUTION, NULL, 0, "check the solution, not the learner's files", 0},
+    {"in", KEY_IN, "FOLDER", 0, "check the files in FOLDER", 0},
+    {"instead", KEY_INSTEAD, "FILE", 0, "FILE stands in for the exercise's first file (a mutant)", 0},
+    {"runs", KEY_RUNS, "N", 0, "check N times, and stop at the first failure", 0},
+    {"delays", KEY_DELAYS, NULL, 0, "ranks are late at random", 0},
+    {"seed", KEY_SEED, "N", 0, "other data", 0},
+    {"limit", KEY_LIMIT, "S", 0, "seconds that one world may take (10)", 0},
+    {"work", KEY_WORK, "FOLDER", 0, "build in FOLDER, so that several can be checked at once", 0},
+    {"trace", KEY_TRACE, "FILE", 0, "write what the ranks of the last world did to FILE (for build/replay)", 0},
+    {"verbose", 'v', NULL, 0, "everything there is to say", 0},
+    {0},
+};
+
+typedef struct {
+    const char *name, *folder, *instead;
+    bool solution, verbose;
+    int runs;
+    learn_options check;
+} arguments;
+
+static unsigned long number(struct argp_state *state, const char *arg)
+{
+    char *end;
+    unsigned long value = strtoul(arg, &end, 10);
+    if (end == arg || *end || *arg == '-') argp_error(state, "\"%s\" is not a whole number", arg);
+    return value;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    arguments *a = state->input;
+    switch (key) {
+    case KEY_SOLUTION: a->solution = true; break;
+    case KEY_IN: a->folder = arg; break;
+    case KEY_INSTEAD: a->instead = arg; break;
+    case KEY_RUNS: a->runs = (int)number(state, arg); break;
+    case KEY_DELAYS: a->check.delays = true; break;
+    case KEY_SEED: a->check.seed = number(state, arg); break;
+    case KEY_LIMIT: a->check.world_seconds = (double)number(state, arg); break;
+    case KEY_WORK: a->check.work = arg; break;
+    case KEY_TRACE: a->check.trace = arg; break;
+    case 'v': a->verbose = true; break;
+    case ARGP_KEY_ARG:
+        if (a->name) argp_error(state, "one exercise at a time");
+        a->name = arg;
+        break;
+    case ARGP_KEY_END:
+        if (!a->name) argp_error(state, "which exercise? its number, name or a part of it");
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+/* A path as it was meant, where we were called from. */
+static char *from_there(const char *path)
+{
+    return *path == '/' ? learn_copy(path) : learn_format("%s/%s", learn_where(), path);
+}
+
+/* One of many runs; the first compiles. */
+static bool check_once(const learn_exercise *e, const arguments *a, const char *folder, int number)
+{
+    learn_options o = a->check;
+    learn_result result;
+    bool own = !a->folder && !a->solution && !a->instead;
+    o.keep_program = number > 0;
+    o.delay_seed = (uint64_t)number + 1;
+    bool passed = learn_check(e, folder, &o, &result);
+    if (own && number == 0) learn_state_note(e, &result);
+    if (!passed || a->runs == 1) learn_explain(stdout, e, &result, a->verbose);
+    if (!passed && a->runs > 1) printf("  in run %d of %d\n", number + 1, a->runs);
+    fflush(stdout);
+    if (passed && own && a->runs == 1) learn_next(stdout);
+    passed = result.state != LEARN_FAILED;
+    learn_result_free(&result);
+    return passed;
+}
+
+/* Every `step`-th of the runs that remain. */
+static pid_t start_runs(const learn_exercise *e, const arguments *a, const char *folder, int first, int step)
+{
+    pid_t pid = fork();
+    if (pid != 0) return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    bool passed = true;
+    for (int i = first; i < a->runs && passed; i += step) passed = check_once(e, a, folder, i);
+    _exit(passed ? 0 : 1);
+}
+
+/* As many at once as there are cores; the first that fails ends them all. */
+static bool check_often(const learn_exercise *e, const arguments *a, const char *folder)
+{
+    int workers = (int)sysconf(_SC_NPROCESSORS_ONLN), status;
+    if (workers < 1) workers = 1;
+    if (workers > MOST_WORKERS) workers = MOST_WORKERS;
+    pid_t pids[MOST_WORKERS];
+    bool passed = true;
+    for (int i = 0; i < workers; i++) pids[i] = start_runs(e, a, folder, 1 + i, workers);
+    while (wait(&status) > 0) {
+        if (status == 0) continue;
+        for (int i = 0; passed && i < workers; i++)
+            if (pids[i] > 0) kill(pids[i], SIGTERM);
+        passed = false;
+    }
+    return passed;
+}
+
+static int check(const learn_exercise *e, const arguments *a, const char *folder)
+{
+    time_t began = time(NULL);
+    bool passed = check_once(e, a, folder, 0);
+    if (passed && a->runs > 1) passed = check_often(e, a, folder);
+    if (passed && a->runs > 1) printf("%s: passed %d times, %ld s\n", e->name, a->runs, (long)(time(NULL) - began));
+    return passed ? 0 : 1;
+}
+
+int learn_command_test(int argc, char **argv)
+{
+    static const struct argp parser = {options, parse, "EX", "Check one exercise: its number, name or a part of it.",
+                                       NULL,    NULL,  NULL};
+    arguments a = {.runs = 1};
+    char path[LEARN_PATH];
+    learn_text why = {0};
+    p2p__cli_parse(&parser, argc, argv, 0, &a);
+    const learn_exercise *e = learn_find(a.name, &why);
+    if (!e) {
+        fprintf(stderr, "learn test: %s\n", learn_string(&why));
+        learn_text_free(&why);
+        return 2;
+    }
+    snprintf(path, sizeof path, "%s/%s", a.solution || a.instead ? "solutions" : "exercises", e->name);
+    char *folder = a.folder ? from_there(a.folder) : learn_copy(path),
+         *instead = a.instead ? from_there(a.instead) : NULL;
+    char *work = a.check.work ? from_there(a.check.work) : NULL;
+    a.check.instead = instead;
+    a.check.work = work;
+    a.check.even_if_stub = a.solution || e->check->broken_stub;
+    int status = check(e, &a, folder);
+    free(folder);
+    free(instead);
+    free(work);
+    return status;
+}

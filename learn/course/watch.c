@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * learn watch: check the exercise whose file is saved, until Ctrl-C.
+ *
+ * What counts is what the files look like (time, size): looked at once a second, for file events do not come through every
+ * file system (shared folders of virtual machines and containers), and at once when an event comes. Editors save by writing
+ * or by renaming; a moment is waited for them to be done.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "learn/course/commands.h"
+
+enum { LOOK_MS = 1000, SETTLE_MS = 60 };
+
+/* ---- What the files look like ---- */
+
+typedef struct {
+    struct timespec changed;
+    off_t size;
+    ino_t inode;
+} look;
+
+/* All of an exercise's files in one: any change shows. */
+static look look_at(const learn_exercise *e)
+{
+    look sum = {{0, 0}, 0, 0};
+    for (const char *const *file = e->check->files; *file; file++) {
+        char path[LEARN_PATH];
+        struct stat s;
+        if (stat(learn_path(path, "exercises", e, *file), &s) != 0) continue;
+        sum.changed.tv_sec += s.st_mtim.tv_sec;
+        sum.changed.tv_nsec += s.st_mtim.tv_nsec;
+        sum.size += s.st_size;
+        sum.inode += s.st_ino;
+    }
+    return sum;
+}
+
+static bool same(const look *a, const look *b)
+{
+    return a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec && a->size == b->size &&
+           a->inode == b->inode;
+}
+
+/* ---- Ctrl-C ---- */
+
+static volatile sig_atomic_t stopped;
+
+static void note_stop(int number)
+{
+    stopped = number;
+}
+
+static void catch_stop(void)
+{
+    struct sigaction action = {.sa_handler = note_stop}; /* no SA_RESTART: poll is to return */
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* ---- Waiting ---- */
+
+/* -1: there are no events here, and looking has to do. */
+static int open_events(void)
+{
+    size_t count;
+    const learn_exercise *all = learn_course(&count);
+    int events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    for (size_t i = 0; events >= 0 && i < count; i++) {
+        char *folder = learn_format("exercises/%s", all[i].name);
+        inotify_add_watch(events, folder, IN_CLOSE_WRITE | IN_MOVED_TO);
+        free(folder);
+    }
+    return events;
+}
+
+static void drain(int events)
+{
+    char part[4096];
+    while (events >= 0 && read(events, part, sizeof part) > 0) continue;
+}
+
+/* Until something may have changed: an event, or a second. */
+static void wait_for_change(int events)
+{
+    struct pollfd polled = {.fd = events, .events = POLLIN};
+    if (poll(&polled, 1, LOOK_MS) > 0) {
+        poll(NULL, 0, SETTLE_MS);
+        drain(events);
+    }
+}
+
+/* ---- Checking, in a process of its own, which Ctrl-C ends ---- */
+
+_Noreturn static void check(const learn_exercise *e)
+{
+    char *folder = learn_format("exercises/%s", e->name);
+    const char *more = getenv("V");
+    learn_options options = {.even_if_stub = e->check->broken_stub};
+    learn_result result;
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    learn_check(e, folder, &options, &result);
+    learn_state_note(e, &result);
+    learn_explain(stdout, e, &result, more && *more);
+    if (result.state == LEARN_PASSED) learn_next(stdout);
+    fflush(stdout);
+    _exit(0);
+}
+
+static void check_apart(const learn_exercise *e)
+{
+    char when[16];
+    time_t now = time(NULL);
+    struct tm day;
+    strftime(when, sizeof when, "%H:%M:%S", localtime_r(&now, &day));
+    printf("\n---- %s  %s\n", when, e->name);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) check(e);
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        if (stopped) kill(pid, SIGKILL);
+}
+
+/* After the first look, so that whatever is saved from then on is noticed. */
+static void announce(int events, const learn_exercise *only)
+{
+    printf("save a file in exercises/%s and it is checked; Ctrl-C ends this%s\n", only ? only->name : "",
+           events < 0 ? " (no file events: looking once a second)" : "");
+    fflush(stdout);
+}
+
+static void watch(int events, const learn_exercise *only)
+{
+    size_t count;
+    const learn_exercise *all = learn_course(&count);
+    look *seen = learn_memory(count * sizeof *seen);
+    for (size_t i = 0; i < count; i++) seen[i] = look_at(&all[i]);
+    announce(events, only);
+    while (!stopped) {
+        wait_for_change(events);
+        for (size_t i = 0; i < count && !stopped; i++) {
+            look now = look_at(&all[i]);
+            if (same(&now, &seen[i])) continue;
+            seen[i] = now;
+            if (!only || only == &all[i]) check_apart(&all[i]);
+        }
+    }
+    free(seen);
+}
+
+int learn_command_watch(int argc, char **argv)
+{
+    static const learn_usage usage = {.what = "Check the exercise whose file is saved, again and again, until Ctrl-C.",
+                                      .may_lack = true,
+                                      .flag = "poll",
+                                      .flag_what = "do without file events"};
+    learn_call call;
+    if (!learn_called(argc, argv, &usage, &call)) return 2;
+    catch_stop();
+    int events = call.flag ? -1 : open_events();
+    watch(events, call.e);
+    if (events >= 0) close(events);
+    putchar('\n');
+    return 0;
+}

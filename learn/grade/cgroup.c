@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Control groups: a bound on the memory of all of a submission's processes together, and on their number. Either version:
+ *
+ *      version 2    one group below ours or below the top, if the controllers may be used there
+ *      version 1    one group for memory, one for pids
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "learn/grade/sandbox.h"
+
+#define GROUPS "/sys/fs/cgroup"
+#define NAME "pairwise-grade-"
+
+static bool put(const char *group, const char *file, const char *text)
+{
+    char *path = learn_format("%s/%s", group, file);
+    FILE *out = fopen(path, "we");
+    bool good = out && fputs(text, out) >= 0;
+    if (out && fclose(out) != 0) good = false;
+    free(path);
+    return good;
+}
+
+static bool put_number(const char *group, const char *file, uint64_t number)
+{
+    char *text = learn_format("%llu", (unsigned long long)number);
+    bool good = put(group, file, text);
+    free(text);
+    return good;
+}
+
+/* Our own group for a controller ("" for version 2), from lines such as "4:memory:/path" and "0::/path". */
+static char *own_group(const char *controller)
+{
+    char *text = learn_read_file("/proc/self/cgroup", NULL), *found = NULL, *rest = text, *line;
+    while (text && !found && (line = strtok_r(rest, "\n", &rest))) {
+        char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;
+        if (!path) continue;
+        *path++ = '\0';
+        bool it = *controller ? strstr(names + 1, controller) != NULL : !names[1];
+        if (it) found = learn_copy(strcmp(path, "/") == 0 ? "" : path);
+    }
+    free(text);
+    return found;
+}
+
+/* Groups of graders that were killed. Those in which somebody still is cannot be removed. */
+static void sweep(const char *parent)
+{
+    DIR *folder = opendir(parent);
+    for (struct dirent *d; folder && (d = readdir(folder));) {
+        int pid, number;
+        if (sscanf(d->d_name, NAME "%d-%d", &pid, &number) != 2 || kill(pid, 0) == 0) continue;
+        char *path = learn_format("%s/%s", parent, d->d_name);
+        rmdir(path);
+        free(path);
+    }
+    if (folder) closedir(folder);
+}
+
+/* A new group below `parent`; `must` is a file that is there only if the controller is. */
+static bool make(char *group, const char *parent, int number, const char *must)
+{
+    char path[LEARN_PATH + 64];
+    int length = snprintf(group, LEARN_PATH, "%s/" NAME "%d-%d", parent, (int)getpid(), number);
+    if (number == 0) sweep(parent);
+    if (length >= LEARN_PATH || mkdir(group, 0755) != 0) {
+        group[0] = '\0';
+        return false;
+    }
+    snprintf(path, sizeof path, "%s/%s", group, must);
+    if (access(path, W_OK) == 0) return true;
+    rmdir(group);
+    group[0] = '\0';
+    return false;
+}
+
+/* Below our own group, else below the top. */
+static bool make_somewhere(char *group, const char *base, const char *own, int number, const char *must)
+{
+    char *below = learn_format("%s%s", base, own ? own : "");
+    bool good = make(group, below, number, must) || make(group, base, number, must);
+    free(below);
+    return good;
+}
+
+static bool make_version_2(learn_sandbox *box)
+{
+    char *own = own_group("");
+    bool good = make_somewhere(box->group[0], GROUPS, own, box->number, "memory.max");
+    free(own);
+    if (!good) return false;
+    put_number(box->group[0], "memory.max", box->limits.memory);
+    put(box->group[0], "memory.swap.max", "0");
+    put_number(box->group[0], "pids.max", (uint64_t)box->limits.processes);
+    return true;
+}
+
+static bool make_version_1(learn_sandbox *box)
+{
+    char *memory = own_group("memory"), *pids = own_group("pids");
+    bool good = make_somewhere(box->group[0], GROUPS "/memory", memory, box->number, "memory.limit_in_bytes");
+    if (make_somewhere(box->group[1], GROUPS "/pids", pids, box->number, "pids.max"))
+        put_number(box->group[1], "pids.max", (uint64_t)box->limits.processes);
+    free(memory);
+    free(pids);
+    if (good) good = put_number(box->group[0], "memory.limit_in_bytes", box->limits.memory);
+    if (good) put_number(box->group[0], "memory.memsw.limit_in_bytes", box->limits.memory);
+    if (!good) learn_group_remove(box);
+    return good;
+}
+
+bool learn_group_make(learn_sandbox *box)
+{
+    box->group[0][0] = box->group[1][0] = '\0';
+    box->refused = box->killed = 0;
+    return access(GROUPS "/cgroup.controllers", R_OK) == 0 ? make_version_2(box) : make_version_1(box);
+}
+
+bool learn_group_join(const learn_sandbox *box)
+{
+    for (int i = 0; i < 2; i++)
+        if (*box->group[i] && !put(box->group[i], "cgroup.procs", "0")) return false;
+    return true;
+}
+
+/* "max 12" or "oom_kill 1" in a file of a group. */
+static uint64_t count_of(const char *group, const char *file, const char *event)
+{
+    char *path = learn_format("%s/%s", group, file), *text = *group ? learn_read_file(path, NULL) : NULL;
+    const char *at = text ? strstr(text, event) : NULL;
+    uint64_t count = at ? strtoull(at + strlen(event), NULL, 10) : 0;
+    free(text);
+    free(path);
+    return count;
+}
+
+const char *learn_limit_reached(learn_sandbox *box)
+{
+    const char *pids = *box->group[1] ? box->group[1] : box->group[0];
+    uint64_t refused = count_of(pids, "pids.events", "max "), seen[2] = {box->refused, box->killed};
+    uint64_t killed = count_of(box->group[0], "memory.oom_control", "oom_kill ") +
+                      count_of(box->group[0], "memory.events", "oom_kill ") + *box->watched;
+    box->refused = refused;
+    box->killed = killed;
+    if (refused > seen[0]) return "It made processes until no more were allowed.";
+    return killed > seen[1] ? "It took all the memory that is allowed." : NULL;
+}
+
+/* The last process may still be on its way out. */
+void learn_group_remove(learn_sandbox *box)
+{
+    for (int i = 0; i < 2; i++) {
+        for (int tries = 0; *box->group[i] && rmdir(box->group[i]) != 0 && errno == EBUSY && tries < 200; tries++)
+            poll(NULL, 0, 10);
+        box->group[i][0] = '\0';
+    }
+}

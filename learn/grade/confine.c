@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Into the sandbox: what a process does between fork and exec that is going to be the compiler, the linker or the launcher.
+ *
+ *      learn ── waits, passes the status on ── first process of a namespace of processes ── compiler, linker or launcher
+ *               (is killed by learn             (cleans up after orphans; its end is          (user, file system, limits)
+ *                if time is up)                  the end of everything in there)
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "learn/grade/sandbox.h"
+
+enum { LAST_FD = 1024 };
+
+/* ---- Namespaces ---- */
+
+static bool write_whole(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool good = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    if (fd >= 0) close(fd);
+    return good;
+}
+
+/* In there we are who we were; what we gain are rights over the other namespaces. */
+static bool map_ourselves(uid_t uid, gid_t gid)
+{
+    prctl(PR_SET_DUMPABLE, 1); /* else these files would not be ours */
+    char *users = learn_format("%u %u 1", uid, uid), *groups = learn_format("%u %u 1", gid, gid);
+    write_whole("/proc/self/setgroups", "deny");
+    bool good = write_whole("/proc/self/uid_map", users) && write_whole("/proc/self/gid_map", groups);
+    free(users);
+    free(groups);
+    return good;
+}
+
+bool learn_enter_namespaces(const learn_means *means)
+{
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
+    int flags = (means->user_namespace ? CLONE_NEWUSER : 0) | (means->own_processes ? CLONE_NEWPID : 0) |
+                (means->no_network ? CLONE_NEWNET | CLONE_NEWIPC : 0) | (means->jail ? CLONE_NEWNS : 0);
+    if (flags && unshare(flags) != 0) return false;
+    return !means->user_namespace || map_ourselves(uid, gid);
+}
+
+/* ---- The two that wait ---- */
+
+static void close_all(void)
+{
+    for (int fd = 0; fd < LAST_FD; fd++) close(fd);
+}
+
+static int exit_code(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* They are copies of learn, with all that it knows, and may be of the same user as the submission. */
+static void become_unreadable(void)
+{
+    prctl(PR_SET_DUMPABLE, 0);
+    close_all();
+}
+
+_Noreturn static void pass_on(pid_t child)
+{
+    int status;
+    become_unreadable();
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) _exit(127);
+    _exit(exit_code(status));
+}
+
+/* The first process of the namespace: everything that loses its parent becomes its child. */
+_Noreturn static void look_after(pid_t child)
+{
+    int status;
+    become_unreadable();
+    for (;;) {
+        pid_t ended = waitpid(-1, &status, 0);
+        if (ended == child) _exit(exit_code(status));
+        if (ended < 0 && errno != EINTR) _exit(127);
+    }
+}
+
+/* Returns in the process that goes on. The file system comes before the second fork: the process that looks after the
+ * others must see no other processes than theirs. */
+static bool become_inner(const learn_sandbox *box, enum learn_step step)
+{
+    pid_t first = fork();
+    if (first < 0) return false;
+    if (first > 0) pass_on(first);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (box->means.jail && !learn_jail(box, step)) return false;
+    pid_t second = fork();
+    if (second < 0) return false;
+    if (second > 0) look_after(second);
+    return true;
+}
+
+/* ---- Memory, where there is no control group: looked at from outside ---- */
+
+/* Of a process: its own, not shared with a file. */
+static uint64_t process_memory(long pid)
+{
+    char *path = learn_format("/proc/%ld/status", pid), *text = learn_read_file(path, NULL);
+    uint64_t kilobytes = 0;
+    static const char *const fields[] = {"\nRssAnon:", "\nRssShmem:"};
+    for (size_t i = 0; text && i < 2; i++) {
+        const char *at = strstr(text, fields[i]);
+        if (at) kilobytes += strtoull(at + strlen(fields[i]), NULL, 10);
+    }
+    free(text);
+    free(path);
+    return kilobytes << 10;
+}
+
+/* And of all that it started. */
+static uint64_t family_memory(long pid)
+{
+    uint64_t sum = process_memory(pid);
+    char *path = learn_format("/proc/%ld/task/%ld/children", pid, pid), *children = learn_read_file(path, NULL);
+    char *at = children;
+    for (long child; at && (child = strtol(at, &at, 10)) > 0;) sum += family_memory(child);
+    free(children);
+    free(path);
+    return sum;
+}
+
+bool learn_sandbox_watch(void *arg, pid_t child)
+{
+    const learn_sandbox *box = arg;
+    if (box->means.group || family_memory(child) <= box->limits.memory) return true;
+    ++*box->watched;
+    return false;
+}
+
+/* ---- Limits and rights ---- */
+
+static bool limit(__rlimit_resource_t what, uint64_t value)
+{
+    struct rlimit now;
+    if (getrlimit(what, &now) != 0) return false;
+    rlim_t most = (rlim_t)value < now.rlim_max ? (rlim_t)value : now.rlim_max;
+    return setrlimit(what, &(struct rlimit){most, most}) == 0;
+}
+
+/* What a compiler may have. The sanitizer reserves more than there is: in what the learner wrote, which is held by the
+ * control group, and in this program when it is built with it, which then could not go on to start the compiler. */
+static bool limit_memory(enum learn_step step)
+{
+#ifdef __SANITIZE_ADDRESS__
+    (void)step;
+    return true;
+#else
+    return step == LEARN_RUN || limit(RLIMIT_AS, UINT64_C(4) << 30);
+#endif
+}
+
+static bool limit_all(const learn_sandbox *box, enum learn_step step)
+{
+    bool run = step == LEARN_RUN;
+    bool good = limit(RLIMIT_CPU, run ? (uint64_t)box->limits.world_seconds + 5 : 60) &&
+                limit(RLIMIT_FSIZE, LEARN_FILE_BYTES) && limit(RLIMIT_CORE, 0) && limit(RLIMIT_MSGQUEUE, 0);
+    return good && limit_memory(step);
+}
+
+/* The limit counts all processes of a user, here or anywhere. */
+static bool limit_processes(const learn_sandbox *box)
+{
+    bool alone = box->means.own_user || box->means.user_namespace;
+    return limit(RLIMIT_NPROC,
+                 (uint64_t)(box->limits.processes + 8 + (alone ? 0 : box->already))); /* the group comes first */
+}
+
+static bool drop_capabilities(void)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
+    for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
+        if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) return false;
+    return syscall(SYS_capset, &header, none) == 0;
+}
+
+bool learn_drop_rights(const learn_sandbox *box)
+{
+    bool good = true;
+    if (box->means.own_user)
+        good = setgroups(0, NULL) == 0 && setresgid(box->uid, box->uid, box->uid) == 0 &&
+               setresuid(box->uid, box->uid, box->uid) == 0;
+    else if (box->means.user_namespace)
+        good = drop_capabilities();
+    return good && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
+}
+
+static void set_environment(const learn_sandbox *box)
+{
+    char *tmp = box->means.jail ? learn_copy("/tmp") : learn_format("%s/tmp", box->place);
+    setenv("TMPDIR", tmp, 1);
+    setenv("HOME", tmp, 1);
+    umask(022);
+    free(tmp);
+}
+
+static int failed(const char *what)
+{
+    fprintf(stderr, "learn grade: the sandbox: %s: %s\n", what, strerror(errno));
+    return 1;
+}
+
+int learn_sandbox_confine(void *arg, enum learn_step step)
+{
+    const learn_sandbox *box = arg;
+    const learn_means *means = &box->means;
+    set_environment(box);
+    if (!limit_all(box, step)) return failed("limits");
+    if (means->group && !learn_group_join(box)) return failed("control group");
+    if (!learn_enter_namespaces(means)) return failed("namespaces");
+    if (means->own_processes && !become_inner(box, step)) return failed("processes and files");
+    if (means->jail && !means->own_processes && !learn_jail(box, step)) return failed("files");
+    if (!limit_processes(box)) return failed("number of processes");
+    if (!learn_drop_rights(box)) return failed("rights");
+    if (means->landlock && !learn_landlock(box, step)) return failed("Landlock");
+    return 0;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * learn grade: a folder of submissions, each checked in a sandbox with data made from a seed, and the grades in whatever form
+ * is wanted. Each exercise of each submission is checked by a process of its own: whatever happens in it, the next one is
+ * checked all the same.
+ */
+#include <argp.h>
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "learn/course/commands.h"
+#include "learn/grade/formats.h"
+#include "learn/grade/grading.h"
+#include "p2p/shared/cli.h"
+
+enum {
+    KEY_SEED = 256,
+    KEY_CSV,
+    KEY_JUNIT,
+    KEY_JSON,
+    KEY_GRADESCOPE,
+    KEY_AUTOLAB,
+    KEY_EXERCISE,
+    KEY_POINTS,
+    KEY_MEMORY,
+    KEY_PROCESSES,
+    KEY_LIMIT
+};
+
+static const struct argp_option options[] = {
+    {"exercise", KEY_EXERCISE, "EX", 0, "grade this exercise (repeat it for more; default: all that anybody handed in)",
+     0},
+    {"seed", KEY_SEED, "N", 0,
+     "make the data from N, to grade again with the same (default: a new one; 0: what learners get)", 0},
+    {"points", KEY_POINTS, "P", 0, "points for an exercise that is right (1)", 0},
+    {"csv", KEY_CSV, "FILE", 0, "a row for each submission and exercise", 1},
+    {"junit", KEY_JUNIT, "FILE", 0, "JUnit XML", 1},
+    {"json", KEY_JSON, "FILE", 0, "results.json of exercism, version 3", 1},
+    {"gradescope", KEY_GRADESCOPE, "FILE", 0, "results.json of Gradescope", 1},
+    {"autolab", KEY_AUTOLAB, NULL, 0, "print Autolab's line last", 1},
+    {"limit", KEY_LIMIT, "S", 0, "seconds that one world may take (10)", 2},
+    {"memory", KEY_MEMORY, "MIB", 0, "memory of a submission's processes together (2048)", 2},
+    {"processes", KEY_PROCESSES, "N", 0, "processes of a submission (96)", 2},
+    {0},
+};
+
+static const char about[] = "Grade a folder of submissions, or one submission: a folder or an archive made by `make "
+                            "handin`. Each runs in a sandbox; "
+                            "what that is on this machine is said first."
+                            "\vExit status: 0 everything was graded, whatever the grades; 1 something could not be; 2 "
+                            "called wrongly; 130 or 143 "
+                            "interrupted.";
+
+enum { MOST_CHOSEN = 64, FORMATS = 4 };
+
+typedef struct {
+    const char *folder, *chosen_names[MOST_CHOSEN], *files[FORMATS];
+    size_t chosen;
+    uint64_t seed;
+    double points;
+    bool autolab, seeded;
+    learn_limits limits;
+} arguments;
+
+static double positive(struct argp_state *state, const char *what, const char *arg, double most)
+{
+    char *end;
+    double value = strtod(arg, &end);
+    if (end == arg || *end || !(value > 0) || value > most)
+        argp_error(state, "--%s is a number above 0, up to %g, not \"%s\"", what, most, arg);
+    return value;
+}
+
+static uint64_t whole(struct argp_state *state, const char *arg)
+{
+    char *end;
+    errno = 0;
+    uint64_t value = strtoull(arg, &end, 10);
+    if (end == arg || *end || *arg == '-' || errno) argp_error(state, "--seed is a whole number, not \"%s\"", arg);
+    return value;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    arguments *a = state->input;
+    switch (key) {
+    case KEY_SEED: a->seed = whole(state, arg), a->seeded = true; break;
+    case KEY_CSV: a->files[0] = arg; break;
+    case KEY_JUNIT: a->files[1] = arg; break;
+    case KEY_JSON: a->files[2] = arg; break;
+    case KEY_GRADESCOPE: a->files[3] = arg; break;
+    case KEY_AUTOLAB: a->autolab = true; break;
+    case KEY_POINTS: a->points = positive(state, "points", arg, 1e6); break;
+    case KEY_LIMIT: a->limits.world_seconds = positive(state, "limit", arg, 3600); break;
+    case KEY_MEMORY: a->limits.memory = (uint64_t)positive(state, "memory", arg, 1 << 20) << 20; break;
+    case KEY_PROCESSES: a->limits.processes = (int)positive(state, "processes", arg, 10000); break;
+    case KEY_EXERCISE:
+        if (a->chosen == MOST_CHOSEN) argp_error(state, "too many exercises");
+        a->chosen_names[a->chosen++] = arg;
+        break;
+    case ARGP_KEY_ARG:
+        if (a->folder) argp_error(state, "one folder at a time: \"%s\" or \"%s\"?", a->folder, arg);
+        a->folder = arg;
+        break;
+    case ARGP_KEY_END:
+        if (!a->folder) argp_error(state, "which folder of submissions?");
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+/* ---- The submissions ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const learn_submission *)a)->name, ((const learn_submission *)b)->name);
+}
+
+static void add_submission(learn_class *class, const char *path)
+{
+    learn_submission *more = learn_memory((class->count + 1) * sizeof *more);
+    if (class->count) memcpy(more, class->submissions, class->count * sizeof *more);
+    free(class->submissions);
+    class->submissions = more;
+    learn_submission_read(&more[class->count++], path);
+}
+
+/* A folder that is not a submission itself holds some: every folder and archive in it is one, empty or not. */
+static bool read_class(learn_class *class, const char *path)
+{
+    if (learn_is_submission(path)) {
+        add_submission(class, path);
+        return true;
+    }
+    DIR *folder = opendir(path);
+    for (struct dirent *d; folder && (d = readdir(folder));) {
+        char *inner = learn_format("%s/%s", path, d->d_name);
+        DIR *is_folder = *d->d_name == '.' ? NULL : opendir(inner);
+        if (is_folder) closedir(is_folder);
+        if (*d->d_name != '.' && (is_folder || learn_is_submission(inner))) add_submission(class, inner);
+        free(inner);
+    }
+    if (folder) closedir(folder);
+    if (class->count > 1) qsort(class->submissions, class->count, sizeof *class->submissions, by_name);
+    return folder != NULL;
+}
+
+/* Those that were named; else all that somebody handed in. */
+static bool choose(learn_class *class, const arguments *a)
+{
+    size_t count;
+    const learn_exercise *all = learn_course(&count);
+    class->graded = learn_memory(count * sizeof *class->graded);
+    for (size_t i = 0; i < a->chosen; i++) {
+        learn_text why = {0};
+        const learn_exercise *e = learn_find(a->chosen_names[i], &why);
+        if (e)
+            class->graded[e - all] = true;
+        else
+            fprintf(stderr, "learn grade: %s\n", learn_string(&why));
+        learn_text_free(&why);
+        if (!e) return false;
+    }
+    for (size_t i = 0; !a->chosen && i < count; i++)
+        for (size_t s = 0; s < class->count; s++) class->graded[i] |= learn_handed_in(&class->submissions[s], &all[i]);
+    return true;
+}
+
+static void free_class(learn_class *class)
+{
+    for (size_t i = 0; i < class->count; i++) learn_submission_free(&class->submissions[i]);
+    free(class->submissions);
+    free(class->graded);
+}
+
+/* ---- The grades ---- */
+
+static bool write_format(const char *name, char *text)
+{
+    char *path = learn_from_where(name);
+    bool good = learn_write_file(path, text, strlen(text));
+    if (!good) fprintf(stderr, "learn grade: %s cannot be written: %s\n", name, strerror(errno));
+    free(path);
+    free(text);
+    return good;
+}
+
+static bool write_formats(const arguments *a, const learn_grades *grades)
+{
+    static char *(*const make[FORMATS])(const learn_grades *) = {learn_csv, learn_junit, learn_exercism,
+                                                                 learn_gradescope};
+    bool good = true;
+    for (size_t i = 0; i < FORMATS; i++)
+        if (a->files[i] && !write_format(a->files[i], make[i](grades))) good = false;
+    return good;
+}
+
+static void print_sum(const learn_grades *grades)
+{
+    double points = 0, most = 0;
+    for (size_t i = 0; i < grades->count; i++) {
+        points += grades->grades[i].points;
+        most += grades->grades[i].most;
+    }
+    printf("\n%zu submission%s, %g of %g points; to grade again with the same data: --seed %llu\n", grades->submissions,
+           grades->submissions == 1 ? "" : "s", points, most, (unsigned long long)grades->seed);
+}
+
+static void print_autolab(const learn_grades *grades)
+{
+    char *line = learn_autolab(grades);
+    puts(line);
+    free(line);
+}
+
+static int grade_class(const arguments *a, learn_class *class)
+{
+    learn_sandbox box;
+    learn_grades grades;
+    prctl(PR_SET_DUMPABLE, 0); /* a submission of the same user may not read what is known here */
+    if (!learn_sandbox_open(&box, &a->limits)) return 1;
+    int status = learn_grade_all(class, &box, a->points, &grades);
+    learn_sandbox_close(&box);
+    if (status < 128) {
+        learn_print_matrix(&grades);
+        print_sum(&grades);
+        if (!write_formats(a, &grades)) status = 1;
+        if (a->autolab) print_autolab(&grades);
+    }
+    learn_grades_free(&grades);
+    return status;
+}
+
+int learn_command_grade(int argc, char **argv)
+{
+    static const struct argp parser = {options, parse, "FOLDER", about, NULL, NULL, NULL};
+    arguments a = {.points = 1, .limits = {.memory = UINT64_C(2) << 30, .processes = 96, .world_seconds = 10}};
+    p2p__cli_parse(&parser, argc, argv, 0, &a);
+    if (!a.seeded && getrandom(&a.seed, sizeof a.seed, 0) == sizeof a.seed) a.seed >>= 20; /* short enough to type */
+    learn_class class = {.seed = a.seed};
+    char *folder = learn_from_where(a.folder);
+    int status = 2;
+    if (!read_class(&class, folder))
+        fprintf(stderr, "learn grade: %s: %s\n", a.folder, strerror(errno));
+    else if (!class.count)
+        fprintf(stderr, "learn grade: there is no submission in %s: it should hold a folder or an archive for each\n",
+                a.folder);
+    else if (choose(&class, &a))
+        status = grade_class(&a, &class);
+    free(folder);
+    free_class(&class);
+    return status;
+}

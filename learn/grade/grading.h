@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* grading: submissions to grades, one exercise of one submission at a time. */
+#ifndef PAIRWISE_LEARN_GRADING_H
+#define PAIRWISE_LEARN_GRADING_H
+
+#include "learn/grade/formats.h"
+#include "learn/grade/sandbox.h"
+#include "learn/grade/submission.h"
+
+typedef struct {
+    learn_submission *submissions;
+    size_t count;
+    bool *graded; /* of each exercise of the course */
+    uint64_t seed;
+} learn_class;
+
+/* Grade everything, printing each grade as it comes. The exit status: 0; 1 if something could not be graded; 128 + signal if
+ * interrupted, and then grades are not whole. Free them with learn_grades_free in any case. */
+int learn_grade_all(const learn_class *class, learn_sandbox *box, double points, learn_grades *grades);
+void learn_grades_free(learn_grades *grades);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file system with nothing in it but what one step of one submission needs. Made anew in every process that is confined,
+ * in a mount namespace that ends with it: nothing has to be cleaned up.
+ *
+ *      /usr /bin /lib* ...    as they are, read only: the compiler, the C library
+ *      /dev                   null zero full random urandom
+ *      /proc                  of the submission's own processes
+ *      /tmp                   empty, in memory, bounded
+ *      the checkout           only what the step needs, read only, where it always is
+ *      the submission's place own files; the work folder, which only the compiler may write to
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "learn/grade/sandbox.h"
+
+const char *const learn_system_folders[] = {"/usr",
+                                            "/bin",
+                                            "/sbin",
+                                            "/lib",
+                                            "/lib32",
+                                            "/lib64",
+                                            "/libx32",
+                                            "/opt",
+                                            "/nix",
+                                            "/gnu",
+                                            "/etc/alternatives",
+                                            "/etc/ld.so.conf.d",
+                                            NULL};
+const char *const learn_system_files[] = {"/etc/ld.so.cache", "/etc/ld.so.conf",    "/etc/passwd",
+                                          "/etc/group",       "/etc/nsswitch.conf", NULL};
+const char *const learn_devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", NULL};
+
+char **learn_step_needs(enum learn_step step)
+{
+    static const char *const headers[] = {
+        "exercises/exercises.h", "p2p/p2p.h", "p2p/p2p_layer.h", "dtype/dtype.h", "collectives/collectives.h",
+        "ring/ring.h",           NULL};
+    static const char *const linked[] = {"course/obj/tests/exercises",
+                                         "course/uses",
+                                         "course/p2p.a",
+                                         "course/dtype.a",
+                                         "course/collectives.a",
+                                         "course/ring.a",
+                                         NULL};
+    static const char *const run[] = {"launch", "course/obj/guard", NULL};
+    const char *const *from = step == LEARN_COMPILE ? headers : step == LEARN_LINK ? linked : run;
+    size_t count = 0;
+    while (from[count]) count++;
+    char **needs = learn_memory((count + 1) * sizeof *needs);
+    for (size_t i = 0; i < count; i++)
+        needs[i] = step == LEARN_COMPILE ? learn_copy(from[i]) : learn_format("%s/%s", learn_build(), from[i]);
+    return needs;
+}
+
+void learn_free_words(char **words)
+{
+    for (size_t i = 0; words && words[i]; i++) free(words[i]);
+    free(words);
+}
+
+/* ---- Mounting: `path` is where a thing is and where it shall be, below the new root ---- */
+
+static bool is_folder(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+static bool make_file(const char *path)
+{
+    int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+    if (fd >= 0) close(fd);
+    return fd >= 0;
+}
+
+/* Something to mount on. */
+static bool make_target(const char *target, bool folder)
+{
+    if (folder) return learn_make_folder(target);
+    char *above = learn_copy(target);
+    *strrchr(above, '/') = '\0';
+    bool good = learn_make_folder(above) && (access(target, F_OK) == 0 || make_file(target));
+    free(above);
+    return good;
+}
+
+/* A user namespace may not clear what the mount it copies has set. */
+static unsigned long kept_flags(const char *path)
+{
+    static const unsigned long pairs[][2] = {
+        {ST_NOSUID, MS_NOSUID},         {ST_NODEV, MS_NODEV},       {ST_NOEXEC, MS_NOEXEC}, {ST_NOATIME, MS_NOATIME},
+        {ST_NODIRATIME, MS_NODIRATIME}, {ST_RELATIME, MS_RELATIME}, {ST_RDONLY, MS_RDONLY}};
+    struct statvfs s;
+    unsigned long flags = 0;
+    if (statvfs(path, &s) != 0) return 0;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (s.f_flag & pairs[i][0]) flags |= pairs[i][1];
+    return flags;
+}
+
+/* With everything that is mounted below it (Linux 5.12). */
+static bool make_read_only(const char *target)
+{
+#if defined SYS_mount_setattr && defined AT_RECURSIVE && defined MOUNT_ATTR_RDONLY
+    struct mount_attr set = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID};
+    return syscall(SYS_mount_setattr, AT_FDCWD, target, AT_RECURSIVE, &set, sizeof set) == 0;
+#else
+    errno = ENOSYS;
+    return false;
+#endif
+}
+
+/* Where that is not known, what is mounted below is left out; a namespace of users may not leave it out. */
+static bool bind_alone(const char *path, const char *target)
+{
+    unsigned long flags = MS_BIND | MS_REMOUNT | MS_NOSUID | MS_RDONLY | kept_flags(path);
+    return umount2(target, MNT_DETACH) == 0 && mount(path, target, NULL, MS_BIND, NULL) == 0 &&
+           mount(NULL, target, NULL, flags, NULL) == 0;
+}
+
+static bool bind(const char *root, const char *path, bool read_only)
+{
+    if (access(path, F_OK) != 0) return true; /* what is not there is not missed */
+    char *target = learn_format("%s%s", root, path);
+    bool good = make_target(target, is_folder(path)) && mount(path, target, NULL, MS_BIND | MS_REC, NULL) == 0;
+    if (good && read_only && !make_read_only(target)) good = errno == ENOSYS && bind_alone(path, target);
+    free(target);
+    return good;
+}
+
+static bool empty(const char *root, const char *path, const char *options)
+{
+    char *target = learn_format("%s%s", root, path);
+    bool good = learn_make_folder(target) && mount("tmpfs", target, "tmpfs", MS_NOSUID | MS_NODEV, options) == 0;
+    free(target);
+    return good;
+}
+
+/* /bin may be a link to usr/bin. */
+static bool bind_system(const char *root, const char *path)
+{
+    char to[LEARN_PATH];
+    ssize_t length = readlink(path, to, sizeof to - 1);
+    if (length < 0) return bind(root, path, true);
+    to[length] = '\0';
+    char *target = learn_format("%s%s", root, path);
+    bool good = symlink(to, target) == 0 || errno == EEXIST;
+    free(target);
+    return good;
+}
+
+static bool bind_all(const char *root, const char *const *paths, bool read_only)
+{
+    for (; *paths; paths++)
+        if (!(read_only ? bind_system(root, *paths) : bind(root, *paths, false))) return false;
+    return true;
+}
+
+/* Its own processes; where that may not be mounted, the whole, in which users protect each other. */
+static bool bind_proc(const char *root, const learn_means *means)
+{
+    char *target = learn_format("%s/proc", root);
+    bool good = learn_make_folder(target);
+    if (good && means->own_processes && mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0) {
+        free(target);
+        return true;
+    }
+    free(target);
+    return good && bind(root, "/proc", false);
+}
+
+/* ---- All of it ---- */
+
+static bool bind_checkout(const char *root, const learn_sandbox *box, enum learn_step step)
+{
+    if (!empty(root, box->top, "size=1m,mode=755")) return false;
+    char **needs = learn_step_needs(step);
+    bool good = true;
+    for (size_t i = 0; good && needs[i]; i++) {
+        char *path = learn_format("%s/%s", box->top, needs[i]);
+        good = bind(root, path, true);
+        free(path);
+    }
+    learn_free_words(needs);
+    return good;
+}
+
+static bool bind_place(const char *root, const learn_sandbox *box, enum learn_step step)
+{
+    return empty(root, box->scratch, "size=1m,mode=755") && bind(root, box->place, step == LEARN_RUN);
+}
+
+/* What was made to hold the mounts. */
+static bool seal(const char *root, const learn_sandbox *box)
+{
+    const unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV;
+    char *top = learn_format("%s%s", root, box->top), *scratch = learn_format("%s%s", root, box->scratch);
+    bool good = mount(NULL, top, NULL, flags, NULL) == 0 && mount(NULL, scratch, NULL, flags, NULL) == 0 &&
+                mount(NULL, root, NULL, flags, NULL) == 0;
+    free(top);
+    free(scratch);
+    return good;
+}
+
+static bool enter(const char *root, const char *top)
+{
+    /* The old root comes to lie on the new one, and is taken away. */
+    return chdir(root) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0 &&
+           chdir(top) == 0;
+}
+
+bool learn_jail(const learn_sandbox *box, enum learn_step step)
+{
+    char *root = learn_format("%s/root", box->scratch);
+    bool good = mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+                mount("tmpfs", root, "tmpfs", MS_NOSUID | MS_NODEV, "size=4m,mode=755") == 0 &&
+                bind_all(root, learn_system_folders, true) && bind_all(root, learn_system_files, true) &&
+                bind_all(root, learn_devices, false) && bind_proc(root, &box->means) &&
+                empty(root, "/tmp", "size=256m,nr_inodes=4096,mode=1777") && bind_checkout(root, box, step) &&
+                bind_place(root, box, step) && seal(root, box) && enter(root, box->top);
+    free(root);
+    return good;
+}

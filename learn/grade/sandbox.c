@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/* What this machine lets us do about somebody else's code, found out by trying; places for submissions; who is left. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "learn/grade/sandbox.h"
+
+/* Numbers of users that systems leave to whoever needs one for a moment. */
+enum { FIRST_USER = 61184, USERS = 4000 };
+
+/* ---- Processes of a user ---- */
+
+static uid_t owner_of(const char *pid, int *threads)
+{
+    char *path = learn_format("/proc/%s/status", pid), *text = learn_read_file(path, NULL);
+    const char *uid = text ? strstr(text, "\nUid:") : NULL, *count = text ? strstr(text, "\nThreads:") : NULL;
+    uid_t owner = uid ? (uid_t)strtoul(uid + 5, NULL, 10) : (uid_t)-1;
+    *threads = count ? atoi(count + 9) : 0;
+    free(text);
+    free(path);
+    return owner;
+}
+
+/* Their number; a signal is sent to each, unless it is 0. */
+static int processes_of(uid_t uid, int signal_number, int *threads)
+{
+    int found = 0, each;
+    *threads = 0;
+    DIR *proc = opendir("/proc");
+    for (struct dirent *d; proc && (d = readdir(proc));) {
+        if (!isdigit((unsigned char)*d->d_name) || owner_of(d->d_name, &each) != uid) continue;
+        found++;
+        *threads += each;
+        if (signal_number) kill((pid_t)strtol(d->d_name, NULL, 10), signal_number);
+    }
+    if (proc) closedir(proc);
+    return found;
+}
+
+/* ---- Finding out ---- */
+
+/* What a child says of something it tries. */
+static bool try(bool (*attempt)(learn_sandbox *box), learn_sandbox *box)
+{
+    int status = 1;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) _exit(attempt(box) ? 0 : 1);
+    if (pid > 0) waitpid(pid, &status, 0);
+    return pid > 0 && status == 0;
+}
+
+static bool try_namespaces(learn_sandbox *box)
+{
+    return learn_enter_namespaces(&box->means);
+}
+
+static bool try_user(learn_sandbox *box)
+{
+    return learn_drop_rights(box);
+}
+
+/* It needs a process that is in the namespace of processes: a child's. */
+static bool try_jail(learn_sandbox *box)
+{
+    int status = 1;
+    if (!learn_enter_namespaces(&box->means)) return false;
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool good = learn_jail(box, LEARN_RUN) && access("solutions", F_OK) != 0 &&
+                    access("/proc/self/maps", R_OK) == 0;
+        char *launcher = learn_format("%s/launch", learn_build());
+        _exit(good && access(launcher, X_OK) == 0 ? 0 : 1);
+    }
+    if (pid > 0) waitpid(pid, &status, 0);
+    return pid > 0 && status == 0;
+}
+
+/* Can that user get at what it needs of the checkout as it lies there? */
+static bool try_checkout(learn_sandbox *box)
+{
+    char *launcher = learn_format("%s/launch", learn_build()), *inside = learn_format("%s/course/p2p.a", learn_build());
+    return learn_drop_rights(box) && access("exercises/exercises.h", R_OK) == 0 && access(launcher, X_OK) == 0 &&
+           access(inside, R_OK) == 0;
+}
+
+static bool try_landlock(learn_sandbox *box)
+{
+    return learn_landlock(box, LEARN_RUN) && open("exercises/exercises.h", O_RDONLY | O_CLOEXEC) < 0 && errno == EACCES;
+}
+
+/* What becomes a rank refuses system calls, if it can. */
+static bool try_filter(learn_sandbox *box)
+{
+    (void)box;
+    char *guard = learn_format("%s/course/obj/guard", learn_build());
+    execl(guard, guard, "--can", (char *)NULL);
+    return false;
+}
+
+/* Try with one more; keep it if that works. */
+static void keep_if(learn_sandbox *box, bool *means, bool (*attempt)(learn_sandbox *box))
+{
+    *means = true;
+    *means = try(attempt, box);
+}
+
+static void find_means(learn_sandbox *box)
+{
+    learn_means *m = &box->means;
+    bool root = geteuid() == 0;
+    if (!root) keep_if(box, &m->user_namespace, try_namespaces);
+    if (root || m->user_namespace) {
+        keep_if(box, &m->own_processes, try_namespaces);
+        keep_if(box, &m->no_network, try_namespaces);
+        keep_if(box, &m->jail, try_jail);
+    }
+    if (root) keep_if(box, &m->own_user, m->jail ? try_user : try_checkout);
+    if (!m->jail && learn_landlock_there()) keep_if(box, &m->landlock, try_landlock);
+    keep_if(box, &m->filter, try_filter);
+    m->group = learn_group_make(box);
+    learn_group_remove(box);
+}
+
+/* ---- Folders ---- */
+
+static int remove_one(const char *path, const struct stat *s, int kind, struct FTW *where)
+{
+    (void)s, (void)kind, (void)where;
+    remove(path);
+    return 0;
+}
+
+static void remove_folder(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* A folder of the submission's user. */
+static bool make_own(const learn_sandbox *box, const char *path, mode_t mode)
+{
+    if (mkdir(path, mode) != 0 && errno != EEXIST) return false;
+    return !box->means.own_user || chown(path, box->uid, box->uid) == 0;
+}
+
+static bool make_place(learn_sandbox *box)
+{
+    static const char *const parts[] = {"work", "tmp"};
+    int length = snprintf(box->place, sizeof box->place, "%s/%d", box->scratch, box->number);
+    if (length >= (int)sizeof box->place || !make_own(box, box->place, 0700)) return false;
+    for (size_t i = 0; i < 2; i++) {
+        char *path = learn_format("%s/%s", box->place, parts[i]);
+        bool good = make_own(box, path, 0700);
+        free(path);
+        if (!good) return false;
+    }
+    char *own = learn_format("%s/own", box->place);
+    bool good = mkdir(own, 0755) == 0;
+    free(own);
+    return good;
+}
+
+char *learn_sandbox_work(learn_sandbox *box, const char *name)
+{
+    char *path = learn_format("%s/work/%s", box->place, name);
+    if (make_own(box, path, 0755)) return path;
+    free(path);
+    return NULL;
+}
+
+/* Programs are to be run there. */
+static bool forbids_programs(const char *folder)
+{
+    struct statvfs s;
+    return statvfs(folder, &s) == 0 && (s.f_flag & ST_NOEXEC);
+}
+
+static bool make_scratch(learn_sandbox *box)
+{
+    const char *tmp = getenv("TMPDIR");
+    char real[PATH_MAX];
+    if (!realpath(tmp && *tmp ? tmp : "/tmp", real) || strlen(real) > LEARN_PATH / 2) return false;
+    snprintf(box->scratch, sizeof box->scratch, "%.*s/pairwise-grade.XXXXXX", LEARN_PATH / 2, real);
+    if (forbids_programs(real)) {
+        errno = ENOEXEC;
+        return false;
+    }
+    if (!mkdtemp(box->scratch)) return false;
+    char *root = learn_format("%s/root", box->scratch);
+    bool good = chmod(box->scratch, 0711) == 0 && mkdir(root, 0755) == 0;
+    free(root);
+    return good;
+}
+
+/* ---- Users ---- */
+
+/* One that nobody is and that runs nothing. */
+static uid_t free_user(uid_t after)
+{
+    int threads;
+    for (int i = 1; i <= USERS; i++) {
+        uid_t uid = FIRST_USER + (after - FIRST_USER + (uid_t)i) % USERS;
+        if (!getpwuid(uid) && processes_of(uid, 0, &threads) == 0) return uid;
+    }
+    return FIRST_USER;
+}
+
+/* ---- For everybody ---- */
+
+bool learn_sandbox_open(learn_sandbox *box, const learn_limits *limits)
+{
+    void *watched = mmap(NULL, sizeof *box->watched, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    *box = (learn_sandbox){.limits = *limits, .number = -1, .watched = watched};
+    if (watched == MAP_FAILED) return false;
+    umask(022);
+    box->uid = FIRST_USER + (uid_t)(getpid() % USERS);
+    processes_of(geteuid(), 0, &box->already);
+    if (!getcwd(box->top, sizeof box->top) || !make_scratch(box)) {
+        fprintf(stderr, "learn grade: no folder for submissions can be made in %s: %s; name another one: TMPDIR=...\n",
+                getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
+                errno == ENOEXEC ? "programs may not be run there (it is mounted noexec)" : strerror(errno));
+        return false;
+    }
+    if (!learn_sandbox_begin(box)) {
+        fprintf(stderr, "learn grade: nothing can be made in %s: %s\n", box->scratch, strerror(errno));
+        return false;
+    }
+    find_means(box);
+    learn_sandbox_end(box);
+    box->number = -1;
+    return true;
+}
+
+void learn_sandbox_close(learn_sandbox *box)
+{
+    remove_folder(box->scratch);
+    munmap(box->watched, sizeof *box->watched);
+}
+
+bool learn_sandbox_begin(learn_sandbox *box)
+{
+    box->number++;
+    box->uid = free_user(box->uid);
+    if (box->means.group) box->means.group = learn_group_make(box);
+    return make_place(box);
+}
+
+int learn_sandbox_end(learn_sandbox *box)
+{
+    int left = 0, threads;
+    if (box->means.own_user) left = processes_of(box->uid, SIGKILL, &threads);
+    for (int tries = 0; left && tries < 100 && processes_of(box->uid, SIGKILL, &threads); tries++) usleep(10000);
+    learn_group_remove(box);
+    remove_folder(box->place);
+    return left;
+}
+
+/* ---- In words ---- */
+
+static void add_more(learn_text *t, bool there, const char *yes, const char *no)
+{
+    learn_add(t, "%s%s.", t->used ? " " : "", there ? yes : no);
+}
+
+static bool others_can_read(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && (s.st_mode & S_IROTH);
+}
+
+/* What a machine may lack, for the first line; then what is done. */
+static void add_missing(learn_text *t, const learn_sandbox *box)
+{
+    const learn_means *m = &box->means;
+    const struct {
+        bool there;
+        const char *what;
+    } means[] = {{m->own_user, "a user for each submission"},
+                 {m->own_processes, "namespaces of processes"},
+                 {m->no_network, "namespaces of networks"},
+                 {m->jail || m->landlock, "namespaces of mounts and Landlock (it can fill the disk)"},
+                 {m->filter, "a filter of system calls (it can make processes and signal them)"},
+                 {m->group, "control groups (memory is looked at 20 times a second)"}};
+    for (size_t i = 0; i < sizeof means / sizeof *means; i++)
+        if (!means[i].there) learn_add(t, "%s%s", t->used ? ", " : "Missing here: ", means[i].what);
+    if (t->used) learn_add(t, ".");
+}
+
+char *learn_sandbox_words(const learn_sandbox *box)
+{
+    const learn_means *m = &box->means;
+    learn_text t = {0};
+    add_missing(&t, box);
+    add_more(&t, m->own_user, "Each submission runs as a user of its own",
+             geteuid() ? "Submissions run as you: only root can give each a user of its own"
+                       : "Submissions run as root: no other user can be become here, or none can read this checkout");
+    bool open = !m->own_user || others_can_read("solutions") || others_can_read("tests/exercises");
+    add_more(&t, m->jail || m->landlock || !open, "It sees neither tests nor solutions nor other submissions",
+             "It can see tests and solutions: this machine allows neither mount namespaces nor Landlock");
+    add_more(&t, m->no_network || m->filter, "It has no network", "It has the network");
+    add_more(&t, m->own_processes, "No process outlives it",
+             "Processes it leaves are looked for and killed: no namespace of processes can be made here");
+    learn_add(&t, " Limits: %g s a world, %d processes, %llu MiB a file, %llu MiB of memory.",
+              box->limits.world_seconds, box->limits.processes, (unsigned long long)(LEARN_FILE_BYTES >> 20),
+              (unsigned long long)(box->limits.memory >> 20));
+    return t.text;
+}
