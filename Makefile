@@ -10,7 +10,7 @@ help: ## this list
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
-VERSION := 0.1.0
+VERSION  = $(shell awk '/^.define PAIRWISE_VERSION_[A-Z]* [0-9]/ { v = v d $$3; d = "." } END { print v }' p2p/p2p.h)
 CFLAGS  ?= -O2 -g
 WERROR  ?= -Werror
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(WERROR)
@@ -72,7 +72,7 @@ build/.setup-%: scripts/setup.sh
 # Both ends of a link compare this: programs from different builds are told so.
 $(BUILD)/build_id.h: $(wildcard p2p/*.h p2p/*/*.[ch]) | build/.setup-build
 	@mkdir -p $(@D)
-	@printf '#define P2P_VERSION "%s"\n#define P2P_BUILD_ID "%s"\n' '$(VERSION)' "$$(cat $^ | cksum | tr ' ' -)" >$@.new
+	@printf '#define P2P_BUILD_ID "%s"\n' "$$(cat $^ | cksum | tr ' ' -)" >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 $(OBJ)/dtype/reduce.o: override CFLAGS += -O3 # loops over many elements: several at once

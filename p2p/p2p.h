@@ -8,6 +8,7 @@
  * see p2p_set_errors. Byte counts are size_t and have no 2 GiB limit. A communicator belongs to one thread. All public
  * headers are C11 and C++11.
  *
+ *      version           PAIRWISE_VERSION, PAIRWISE_VERSION_NUMBER
  *      launch            p2p_launch, p2p_init, p2p_finalize, p2p_abort
  *      who am I          p2p_rank, p2p_size, p2p_time, p2p_is_terminal
  *      blocking          p2p_send, p2p_ssend, p2p_recv, p2p_sendrecv, p2p_probe
@@ -45,6 +46,18 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- Version: what `build/launch --version` says first. As text, and as a number that grows: 10000 * major + 100 * minor +
+ *      patch. ---- */
+
+#define PAIRWISE_VERSION_MAJOR 0
+#define PAIRWISE_VERSION_MINOR 1
+#define PAIRWISE_VERSION_PATCH 0
+#define PAIRWISE_VERSION_NUMBER \
+    (10000 * PAIRWISE_VERSION_MAJOR + 100 * PAIRWISE_VERSION_MINOR + PAIRWISE_VERSION_PATCH)
+#define PAIRWISE_VERSION P2P_DOTTED(PAIRWISE_VERSION_MAJOR, PAIRWISE_VERSION_MINOR, PAIRWISE_VERSION_PATCH)
+#define P2P_DOTTED(major, minor, patch) P2P_DOTTED_TEXT(major, minor, patch) /* its arguments are replaced first */
+#define P2P_DOTTED_TEXT(major, minor, patch) #major "." #minor "." #patch
 
 /* ---- Errors: name, value, text. One list makes the enum and p2p_strerror. ---- */
 

@@ -4,6 +4,7 @@
  * C++ program that uses them links and runs.
  */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "tests/util/suite.h"
@@ -84,5 +85,21 @@ Test(headers, a_cplusplus_program_runs)
     unlink(program);
     ASSERT_STATUS(result, 0);
     ASSERT_CONTAINS(result.out, "3 ranks: messages, requests, collectives and a layer are right");
+    process_free(&result);
+}
+
+/* One version: in the header, in what programs say, and in what is installed. */
+Test(headers, version_is_the_programs)
+{
+    char said[60];
+    process_result result;
+
+    snprintf(said, sizeof said, "%d.%d.%d", PAIRWISE_VERSION_NUMBER / 10000, PAIRWISE_VERSION_NUMBER / 100 % 100,
+             PAIRWISE_VERSION_NUMBER % 100);
+    cr_expect_str_eq(PAIRWISE_VERSION, said);
+    snprintf(said, sizeof said, "Pairwise %s, build ", PAIRWISE_VERSION);
+    shell_run("$L --version", NULL, &result);
+    ASSERT_STATUS(result, 0);
+    cr_expect(strncmp(result.out, said, strlen(said)) == 0, "%s", result.out);
     process_free(&result);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "build_id.h"
+#include "p2p/p2p.h"
 
 enum { MOST_CHILDREN = 6 };
 
@@ -25,7 +26,7 @@ static const struct argp common = {.options = common_options, .parser = parse_co
 
 const char *p2p__cli_version(void)
 {
-    return "Pairwise " P2P_VERSION ", build " P2P_BUILD_ID;
+    return "Pairwise " PAIRWISE_VERSION ", build " P2P_BUILD_ID;
 }
 
 void p2p__cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)

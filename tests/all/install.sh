@@ -14,6 +14,8 @@ compile() {
 }
 check "install into a prefix" make install PREFIX="$prefix"
 check "compile outside with pkg-config" compile
+check "pkg-config's version is the launcher's" \
+    says "Pairwise $(pkg-config --modversion pairwise), build " "$prefix/bin/pairwise-launch" --version
 check "run with the installed launcher" says "at 3 of 3 ranks" "$prefix/bin/pairwise-launch" -n 3 "$work/prog"
 if [ -e "$prefix/lib/libpairwise_train.a" ]; then
     cat >"$work/net.c" <<'END'
