@@ -3,7 +3,9 @@
  * p2p: ranks, messages, requests, launch.
  *
  * A rank is a process. Ranks of a world send each other messages; a message has a source, a tag, a communicator
- * and bytes. Everything here returns p2p_err: 0 (P2P_OK) or a negative code; outputs are set only on success.
+ * and bytes. A call whose prototype returns p2p_err gives 0 (P2P_OK) or a negative code, and sets its outputs on
+ * success only, unless its comment says otherwise; p2p_rank, p2p_size, p2p_time, p2p_is_terminal, p2p_strerror and
+ * p2p_error_message give the answer itself and never fail; p2p_abort does not return.
  * By default an error prints one message (rank, call, line, cause, what to try) and ends the job;
  * see p2p_set_errors. Byte counts are size_t and have no 2 GiB limit. A communicator belongs to one thread. All public
  * headers are C11 and C++11.
@@ -12,9 +14,10 @@
  *      launch            p2p_launch, p2p_init, p2p_finalize, p2p_abort
  *      who am I          p2p_rank, p2p_size, p2p_time, p2p_is_terminal
  *      blocking          p2p_send, p2p_ssend, p2p_recv, p2p_sendrecv, p2p_probe
- *      requests          p2p_isend, p2p_irecv, p2p_wait, p2p_test, p2p_wait_all, p2p_wait_any, p2p_iprobe
+ *      requests          p2p_isend, p2p_irecv, p2p_wait, p2p_wait_all, p2p_wait_any, p2p_test, p2p_test_all, p2p_test_any,
+ *                        p2p_cancel, p2p_iprobe
  *      memory            p2p_alloc, p2p_release
- *      groups            p2p_split, p2p_free
+ *      groups            p2p_split, p2p_dup, p2p_free
  *      what happened     p2p_stats, p2p_strerror, p2p_error_message, p2p_set_errors
  *
  * Order: messages from one rank to another with the same tag and communicator never overtake each other.
@@ -53,8 +56,7 @@ extern "C" {
 #define PAIRWISE_VERSION_MAJOR 0
 #define PAIRWISE_VERSION_MINOR 1
 #define PAIRWISE_VERSION_PATCH 0
-#define PAIRWISE_VERSION_NUMBER \
-    (10000 * PAIRWISE_VERSION_MAJOR + 100 * PAIRWISE_VERSION_MINOR + PAIRWISE_VERSION_PATCH)
+#define PAIRWISE_VERSION_NUMBER (10000 * PAIRWISE_VERSION_MAJOR + 100 * PAIRWISE_VERSION_MINOR + PAIRWISE_VERSION_PATCH)
 #define PAIRWISE_VERSION P2P_DOTTED(PAIRWISE_VERSION_MAJOR, PAIRWISE_VERSION_MINOR, PAIRWISE_VERSION_PATCH)
 #define P2P_DOTTED(major, minor, patch) P2P_DOTTED_TEXT(major, minor, patch) /* its arguments are replaced first */
 #define P2P_DOTTED_TEXT(major, minor, patch) #major "." #minor "." #patch
@@ -104,6 +106,7 @@ typedef struct {
 #define P2P_ANY_SOURCE (-1)
 #define P2P_ANY_TAG (-1)
 #define P2P_UNDEFINED (-2) /* a colour: this rank joins no group */
+#define P2P_CANCELLED (-3) /* in a status, source and tag: the receive was cancelled */
 #define P2P_REQUEST_NULL ((p2p_request)0)
 #define P2P_STATUS_IGNORE ((p2p_status *)0)
 #define P2P_STATUSES_IGNORE ((p2p_status *)0)
@@ -181,7 +184,7 @@ p2p_err p2p_probe(p2p_comm *comm, int source, int tag, p2p_status *status);
 p2p_err p2p_iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_status *status);
 
 /* ---- Requests. The buffer belongs to the library from isend or irecv until wait or test says done; a request
- *      is set to P2P_REQUEST_NULL then. Requests move on inside any blocking call, p2p_test and p2p_iprobe. ---- */
+ *      is set to P2P_REQUEST_NULL then. Requests move on inside any blocking call, p2p_test and its kin, and p2p_iprobe. ---- */
 
 p2p_err p2p_isend(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, p2p_request *request);
 p2p_err p2p_irecv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_request *request);
@@ -192,7 +195,7 @@ p2p_err p2p_wait(p2p_request *request, p2p_status *status);
 /* Look without waiting; *done is true for P2P_REQUEST_NULL. */
 p2p_err p2p_test(p2p_request *request, bool *done, p2p_status *status);
 
-/* Wait for all; statuses may be NULL. Returns the first error (by index); every request has ended, except after
+/* Wait for all; statuses may be NULL. Returns the first error (by index), and sets the statuses of those without one; every request has ended, except after
  * P2P_ERR_TIMEOUT or P2P_ERR_NOMEM, when those under way can be waited for again; and after P2P_ERR_DEADLOCK in a world of
  * one, where they can as well. */
 p2p_err p2p_wait_all(size_t count, p2p_request requests[], p2p_status statuses[]);
@@ -200,6 +203,18 @@ p2p_err p2p_wait_all(size_t count, p2p_request requests[], p2p_status statuses[]
 /* Wait for one of several and say which; *index is also set when that operation itself failed. If all are
  * P2P_REQUEST_NULL, *index is (size_t)P2P_UNDEFINED. */
 p2p_err p2p_wait_any(size_t count, p2p_request requests[], size_t *index, p2p_status *status);
+
+/* As p2p_wait_all and p2p_wait_any, without waiting. p2p_test_all: *done says whether all have ended; if not, no request and
+ * no status is changed. p2p_test_any: *done says whether one has ended, or all are P2P_REQUEST_NULL; if not, *index and
+ * *status are as before. *done is set on success only. */
+p2p_err p2p_test_all(size_t count, p2p_request requests[], bool *done, p2p_status statuses[]);
+p2p_err p2p_test_any(size_t count, p2p_request requests[], size_t *index, bool *done, p2p_status *status);
+
+/* Take back a receive, without waiting: one that no message has met ends with nothing received. p2p_wait, p2p_test or their
+ * kin still have to end its request; their status then has source and tag P2P_CANCELLED and 0 bytes, and buf is untouched.
+ * One that has met its message goes on as if nothing had been, and its status is the message's: what the status says counts.
+ * P2P_REQUEST_NULL is fine; a send or a collective is P2P_ERR_ARG, and goes on. */
+p2p_err p2p_cancel(p2p_request *request);
 
 /* ---- Memory that ranks share. In the shm world the other ranks can read such a buffer in place, so a collective on it (from
  *      every rank) or a long message out of it is copied less often; in others it is memory like any other. ---- */
@@ -215,9 +230,14 @@ p2p_err p2p_release(p2p_comm *comm, void *buf);
 /* ---- Groups ---- */
 
 /* Collective: ranks with the same colour (>= 0) form a new communicator, in the order of key, then of rank.
- * *sub is NULL for P2P_UNDEFINED. At most 4,095 at a time in a job. Free it with p2p_free, which is local and refuses the world and a
- * communicator with pending requests. */
+ * *sub is NULL for P2P_UNDEFINED. At most 4,095 at a time in a job, of both kinds. */
 p2p_err p2p_split(p2p_comm *comm, int colour, int key, p2p_comm **sub);
+
+/* Collective: *copy is a new communicator of the same ranks, whose messages and collectives never meet those of comm: for a
+ * library that communicates beside its caller. It starts with comm's error mode, and counts its traffic from 0. */
+p2p_err p2p_dup(p2p_comm *comm, p2p_comm **copy);
+
+/* Free what p2p_split or p2p_dup has made. Local; refuses the world, and a communicator with pending requests. */
 p2p_err p2p_free(p2p_comm *comm);
 
 /* ---- What happened ---- */
@@ -226,8 +246,8 @@ p2p_err p2p_free(p2p_comm *comm);
  * it is posted, a receive when it is done; the library's own frames never count. */
 p2p_err p2p_stats(const p2p_comm *comm, p2p_traffic by_peer[]);
 
-/* P2P_ERRORS_FATAL (the default) or P2P_ERRORS_RETURN: the call prints nothing, the code is returned. A split
- * communicator starts with its parent's mode; a call without one (NULL) has the world's. The launcher says all the same why a
+/* P2P_ERRORS_FATAL (the default) or P2P_ERRORS_RETURN: the call prints nothing, the code is returned. A communicator of
+ * p2p_split or p2p_dup starts with its parent's mode; a call without one (NULL) has the world's. The launcher says all the same why a
  * job has failed, and p2p_launch what is wrong when it finalizes. */
 p2p_err p2p_set_errors(p2p_comm *comm, p2p_errors mode);
 
@@ -255,11 +275,15 @@ void p2p__here(const char *file, int line);
 #define p2p_irecv(...) (P2P_HERE, p2p_irecv(__VA_ARGS__))
 #define p2p_wait(...) (P2P_HERE, p2p_wait(__VA_ARGS__))
 #define p2p_test(...) (P2P_HERE, p2p_test(__VA_ARGS__))
+#define p2p_test_all(...) (P2P_HERE, p2p_test_all(__VA_ARGS__))
+#define p2p_test_any(...) (P2P_HERE, p2p_test_any(__VA_ARGS__))
 #define p2p_wait_all(...) (P2P_HERE, p2p_wait_all(__VA_ARGS__))
 #define p2p_wait_any(...) (P2P_HERE, p2p_wait_any(__VA_ARGS__))
+#define p2p_cancel(...) (P2P_HERE, p2p_cancel(__VA_ARGS__))
 #define p2p_alloc(...) (P2P_HERE, p2p_alloc(__VA_ARGS__))
 #define p2p_release(...) (P2P_HERE, p2p_release(__VA_ARGS__))
 #define p2p_split(...) (P2P_HERE, p2p_split(__VA_ARGS__))
+#define p2p_dup(...) (P2P_HERE, p2p_dup(__VA_ARGS__))
 #define p2p_free(...) (P2P_HERE, p2p_free(__VA_ARGS__))
 #endif
 

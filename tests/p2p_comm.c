@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * p2p_comm: communicators (split, contexts, free), what they count, how they fail, and their life from init to
+ * p2p_comm: communicators (split, dup, contexts, free), what they count, how they fail, and their life from init to
  * finalize. The layer's own door is in p2p_layer.c.
  */
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "ring/ring.h"
 #include "tests/util/suite.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -187,6 +188,78 @@ Test(p2p, free_refuses_the_world_and_pending_requests)
     ASSERT_RIGHT(job_matrix(refused_frees, NULL));
 }
 
+/* ---- Dup ---- */
+
+static int duplicated(p2p_comm *comm, int first)
+{
+    int rank = p2p_rank(comm), size = p2p_size(comm), members[8];
+    p2p_comm *copy, *again;
+
+    for (int q = 0; q < size; q++) members[q] = first + q;
+    CALL(p2p_dup(comm, &copy));
+    CHECK(p2p_rank(copy) == rank && p2p_size(copy) == size, "rank %d of %d", p2p_rank(copy), p2p_size(copy));
+    CALL(p2p_dup(copy, &again));
+    STEP(check_members(again, first + rank, members));
+    CALL(p2p_free(again));
+    STEP(check_members(copy, first + rank, members));
+    CALL(p2p_free(copy));
+    return check_members(comm, first + rank, members);
+}
+
+/* Of the world, and of a group of it. */
+static int dups(p2p_comm *world, void *arg)
+{
+    int rank = p2p_rank(world), half = (p2p_size(world) + 1) / 2;
+    p2p_comm *sub;
+
+    (void)arg;
+    STEP(duplicated(world, 0));
+    CALL(p2p_split(world, rank < half, rank, &sub));
+    STEP(duplicated(sub, rank < half ? 0 : half));
+    CALL(p2p_free(sub));
+    return 0;
+}
+
+Test(p2p, dup_has_the_same_ranks)
+{
+    ASSERT_RIGHT(job_matrix(dups, NULL));
+}
+
+/* Messages with the same source and tag, and collectives that are open at the same time, do not meet. */
+static int dup_is_apart(p2p_comm *world, void *arg)
+{
+    int rank = p2p_rank(world), size = p2p_size(world), right = (rank + 1) % size, left = (rank + size - 1) % size;
+    int sent[2] = {100 + rank, 200 + rank}, got[2] = {-1, -1}, sums[2] = {1, 10};
+    p2p_request sends[2], sum[2];
+    p2p_traffic rows[8];
+    p2p_comm *copy;
+
+    (void)arg;
+    CALL(p2p_set_errors(world, P2P_ERRORS_RETURN));
+    RETURNS(P2P_ERR_ARG, p2p_dup(world, NULL));
+    CALL(p2p_dup(world, &copy));
+    RETURNS(P2P_ERR_RANK, p2p_send(copy, NULL, 0, 4242, 0)); /* the mode is the parent's */
+    CALL(p2p_isend(world, &sent[0], sizeof sent[0], right, 7, &sends[0]));
+    CALL(p2p_isend(copy, &sent[1], sizeof sent[1], right, 7, &sends[1]));
+    CALL(p2p_recv(copy, &got[1], sizeof got[1], P2P_ANY_SOURCE, P2P_ANY_TAG, NULL));
+    CALL(p2p_recv(world, &got[0], sizeof got[0], P2P_ANY_SOURCE, P2P_ANY_TAG, NULL));
+    CHECK(got[0] == 100 + left && got[1] == 200 + left, "received %d and %d", got[0], got[1]);
+    CALL(p2p_wait_all(2, sends, P2P_STATUSES_IGNORE));
+    CALL(p2p_stats(copy, rows));
+    CHECK(rows[right].messages_sent == 1, "the copy counts %d messages", (int)rows[right].messages_sent);
+    CALL(ring_iall_reduce(world, &sums[0], 1, DTYPE_I32, OP_SUM, &sum[0]));
+    CALL(ring_iall_reduce(copy, &sums[1], 1, DTYPE_I32, OP_SUM, &sum[1]));
+    CALL(p2p_wait_all(2, sum, P2P_STATUSES_IGNORE));
+    CHECK(sums[0] == size && sums[1] == 10 * size, "sums %d and %d", sums[0], sums[1]);
+    CALL(p2p_free(copy));
+    return 0;
+}
+
+Test(p2p, dup_keeps_messages_and_collectives_apart)
+{
+    ASSERT_RIGHT(job_matrix(dup_is_apart, NULL));
+}
+
 /* ---- Traffic ---- */
 
 static int distance(int from, int to, int size)
@@ -351,7 +424,7 @@ Test(p2p, init_only_once)
     job_free(&result);
 }
 
-typedef enum { UNRECEIVED, PENDING, UNFREED } leftover;
+typedef enum { UNRECEIVED, PENDING, CANCELLED, UNFREED, COPY } leftover;
 
 /* Rank 1 has not received a message, has not waited for a request, or has not freed a communicator. */
 static int leave_something(p2p_comm *world, void *arg)
@@ -363,20 +436,24 @@ static int leave_something(p2p_comm *world, void *arg)
 
     CALL(p2p_set_errors(world, P2P_ERRORS_RETURN));
     if (what == UNRECEIVED && rank == 0) CALL(p2p_send(world, &word, sizeof word, 1, 13));
-    if (what == PENDING && rank == 1) CALL(p2p_irecv(world, &word, sizeof word, 0, 13, &request));
+    if ((what == PENDING || what == CANCELLED) && rank == 1)
+        CALL(p2p_irecv(world, &word, sizeof word, 0, 13, &request));
+    if (what == CANCELLED && rank == 1) CALL(p2p_cancel(&request));
     if (what == UNFREED) CALL(p2p_split(world, 0, 0, &sub));
-    if (what == UNFREED && rank == 0) CALL(p2p_free(sub));
+    if (what == COPY) CALL(p2p_dup(world, &sub));
+    if (what >= UNFREED && rank == 0) CALL(p2p_free(sub));
     p2p_err err = p2p_finalize(world);
     if (rank == 0) return err == P2P_OK ? 0 : job_wrong(__FILE__, __LINE__, "rank 0: %s", p2p_strerror(err));
     RETURNS(P2P_ERR_LEAK, err);
     const char *message = p2p_error_message(world);
-    CHECK(what == UNFREED || strstr(message, "13"), "the message does not name the tag: %s", message);
+    CHECK(strstr(message, what < UNFREED ? "13" : "p2p_comm.c:"), "the message does not name the tag or the line: %s",
+          message);
     return 0;
 }
 
 Test(p2p, finalize_reports_what_is_left)
 {
-    for (leftover what = UNRECEIVED; what <= UNFREED; what++) ASSERT_RIGHT(job_right(2, false, leave_something, &what));
+    for (leftover what = UNRECEIVED; what <= COPY; what++) ASSERT_RIGHT(job_right(2, false, leave_something, &what));
 }
 
 /* ---- A world of one, without a launcher ---- */

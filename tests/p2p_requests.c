@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * p2p_requests: isend, irecv, wait, test, wait_all, wait_any, and the one progress engine behind them: whoever
+ * p2p_requests: isend, irecv, wait and test, of one, all or any, cancel, and the one progress engine behind them: whoever
  * waits for one thing moves everything else on too.
  */
 #include <sched.h>
@@ -28,7 +28,7 @@ static int right_of(p2p_comm *comm)
 
 /* ---- Circles: nobody gets on unless everybody's send and receive move together ---- */
 
-typedef enum { SEND_FIRST, RECEIVE_FIRST, BOTH, BY_TEST, BY_ANY, WAYS } way;
+typedef enum { SEND_FIRST, RECEIVE_FIRST, BOTH, BY_TEST, BY_ANY, BY_TEST_ALL, BY_TEST_ANY, WAYS } way;
 
 /* Whoever finds nothing lets the others have the core, or it may be theirs that it looks on. */
 static int finish_by_test(p2p_request requests[2], p2p_status statuses[2])
@@ -54,6 +54,30 @@ static int finish_by_any(p2p_request requests[2], p2p_status statuses[2])
     return 0;
 }
 
+static int finish_by_test_all(p2p_request requests[2], p2p_status statuses[2])
+{
+    bool done = false;
+
+    for (; !done; sched_yield()) CALL(p2p_test_all(2, requests, &done, statuses));
+    return 0;
+}
+
+static int finish_by_test_any(p2p_request requests[2], p2p_status statuses[2])
+{
+    p2p_status status;
+    size_t index = 77;
+    bool done;
+
+    for (int ended = 0; ended < 2; sched_yield()) {
+        CALL(p2p_test_any(2, requests, &index, &done, &status));
+        if (!done) continue;
+        CHECK(index < 2, "p2p_test_any says %zu of 2", index);
+        statuses[index] = status;
+        ended++;
+    }
+    return 0;
+}
+
 /* requests[0] receives, requests[1] sends. */
 static int finish(way how, p2p_request requests[2], p2p_status statuses[2])
 {
@@ -68,6 +92,8 @@ static int finish(way how, p2p_request requests[2], p2p_status statuses[2])
         return 0;
     case BY_TEST: return finish_by_test(requests, statuses);
     case BY_ANY: return finish_by_any(requests, statuses);
+    case BY_TEST_ALL: return finish_by_test_all(requests, statuses);
+    case BY_TEST_ANY: return finish_by_test_any(requests, statuses);
     case BOTH:
     default: CALL(p2p_wait_all(2, requests, statuses)); return 0;
     }
@@ -425,9 +451,34 @@ static int null_requests(p2p_comm *world, void *arg)
     return 0;
 }
 
+static int null_requests_tested(p2p_comm *world, void *arg)
+{
+    p2p_request none[2] = {P2P_REQUEST_NULL, P2P_REQUEST_NULL};
+    p2p_status statuses[2] = {{5, 5, 5}, {5, 5, 5}};
+    size_t index = 77;
+    bool done = false;
+
+    (void)arg;
+    CALL(p2p_set_errors(world, P2P_ERRORS_RETURN));
+    CALL(p2p_test_all(2, none, &done, statuses));
+    CHECK(done && statuses[0].bytes == 0 && statuses[1].bytes == 0, "null requests: done %d, %zu bytes", done,
+          statuses[0].bytes);
+    done = false;
+    CALL(p2p_test_all(0, NULL, &done, NULL));
+    CHECK(done, "all of none are not done");
+    done = false;
+    CALL(p2p_test_any(2, none, &index, &done, &statuses[0]));
+    CHECK(done && index == (size_t)P2P_UNDEFINED, "p2p_test_any of nothing: done %d, index %zu", done, index);
+    RETURNS(P2P_ERR_ARG, p2p_test_all(2, none, NULL, statuses));
+    RETURNS(P2P_ERR_ARG, p2p_test_any(2, none, NULL, &done, statuses));
+    RETURNS(P2P_ERR_ARG, p2p_test_any(2, NULL, &index, &done, statuses));
+    return 0;
+}
+
 Test(p2p, null_requests_return_at_once)
 {
     ASSERT_RIGHT(job_matrix(null_requests, NULL));
+    ASSERT_RIGHT(job_matrix(null_requests_tested, NULL));
 }
 
 static int collect_any(p2p_comm *world, int size, p2p_request requests[], int got[])
@@ -496,22 +547,192 @@ Test(p2p, wait_any_picks_what_has_come)
     ASSERT_RIGHT(job_matrix(any_picks_what_is_there, NULL));
 }
 
-/* ---- wait_all with an error among its requests ---- */
+/* ---- test_all, test_any: what has ended stays a request until all have, or until it is given ---- */
 
+/* The left one's first message is here, the second comes once it is asked for. */
+static int one_of_two_has_come(p2p_comm *world, void *arg)
+{
+    int left = left_of(world), right = right_of(world), got[2] = {0, 0}, sent[2] = {10, 20};
+    p2p_status statuses[2] = {{5, 5, 5}, {5, 5, 5}};
+    p2p_request receives[2], sends[2];
+    size_t index = 77;
+    bool done = true;
+
+    (void)arg;
+    for (int i = 0; i < 2; i++) CALL(p2p_irecv(world, &got[i], sizeof got[i], left, i, &receives[i]));
+    CALL(p2p_isend(world, &sent[0], sizeof sent[0], right, 0, &sends[0]));
+    for (int i = 0; i < 100; i++) {
+        CALL(p2p_test_all(2, receives, &done, statuses));
+        CHECK(!done && receives[0] && receives[1] && statuses[0].source == 5, "one of two is all");
+    }
+    for (; !done; sched_yield()) CALL(p2p_test_any(2, receives, &index, &done, &statuses[0]));
+    CHECK(index == 0 && !receives[0] && got[0] == 10 && statuses[0].source == left, "index %zu", index);
+    for (int i = 0; i < 100; i++) {
+        CALL(p2p_test_any(2, receives, &index, &done, &statuses[1]));
+        CHECK(!done && index == 0 && receives[1] && statuses[1].source == 5, "a receive has ended too early");
+    }
+    CALL(p2p_sendrecv(world, NULL, 0, left, 4, NULL, 0, right, 4, NULL)); /* the right one has looked */
+    CALL(p2p_isend(world, &sent[1], sizeof sent[1], right, 1, &sends[1]));
+    STEP(finish_by_test_all(receives, statuses));
+    CHECK(got[1] == 20 && statuses[1].source == left && statuses[1].bytes == sizeof got[1], "received %d", got[1]);
+    CALL(p2p_wait_all(2, sends, P2P_STATUSES_IGNORE));
+    return 0;
+}
+
+Test(p2p, test_all_and_test_any_tell_what_has_come)
+{
+    ASSERT_RIGHT(job_matrix(one_of_two_has_come, NULL));
+}
+
+/* ---- cancel: a receive that no message has met ends without one; any other goes on ---- */
+
+static int is_cancelled(const p2p_status *status)
+{
+    return status->source == P2P_CANCELLED && status->tag == P2P_CANCELLED && status->bytes == 0;
+}
+
+/* Of five receives the second and the fourth are taken back: the messages go to the others, in order. */
+static int cancelled_receives(p2p_comm *world, void *arg)
+{
+    int left = left_of(world), right = right_of(world), got[5] = {-1, -1, -1, -1, -1}, sent[3] = {10, 20, 30};
+    p2p_request receives[5], sends[3];
+    p2p_status statuses[5];
+    p2p_traffic rows[8];
+
+    (void)arg;
+    for (int i = 0; i < 5; i++)
+        CALL(p2p_irecv(world, &got[i], sizeof got[i], i == 3 ? P2P_ANY_SOURCE : left, i == 3 ? P2P_ANY_TAG : 1,
+                       &receives[i]));
+    CALL(p2p_cancel(&receives[1]));
+    CALL(p2p_cancel(&receives[3]));
+    CALL(p2p_cancel(&receives[3]));
+    CHECK(receives[1] && receives[3], "a cancelled request is still to be waited for");
+    for (int i = 0; i < 3; i++) CALL(p2p_isend(world, &sent[i], sizeof sent[i], right, 1, &sends[i]));
+    CALL(p2p_wait_all(5, receives, statuses));
+    for (int i = 0; i < 5; i++)
+        CHECK(i % 2 ? is_cancelled(&statuses[i]) && got[i] == -1 : statuses[i].source == left && got[i] == 5 * i + 10,
+              "receive %d: source %d, content %d", i, statuses[i].source, got[i]);
+    CALL(p2p_wait_all(3, sends, P2P_STATUSES_IGNORE));
+    CALL(p2p_stats(world, rows));
+    CHECK(rows[left].messages_received == 3, "%d messages counted", (int)rows[left].messages_received);
+    return 0;
+}
+
+/* It ends in whatever looks at it, and a message that comes later waits for another receive. */
+static int cancelled_and_tested(p2p_comm *world, void *arg)
+{
+    int left = left_of(world), right = right_of(world), got = -1, sent = 7;
+    p2p_request request, send;
+    p2p_status status;
+    size_t index = 77;
+    bool done = false;
+
+    (void)arg;
+    CALL(p2p_irecv(world, &got, sizeof got, left, 2, &request));
+    CALL(p2p_cancel(&request));
+    CALL(p2p_test(&request, &done, &status));
+    CHECK(done && !request && is_cancelled(&status), "p2p_test: done %d, source %d", done, status.source);
+    CALL(p2p_irecv(world, &got, sizeof got, left, 2, &request));
+    CALL(p2p_cancel(&request));
+    CALL(p2p_wait_any(1, &request, &index, &status));
+    CHECK(index == 0 && is_cancelled(&status) && got == -1, "p2p_wait_any: index %zu, content %d", index, got);
+    CALL(p2p_cancel(&request)); /* a null request: nothing happens */
+    CALL(p2p_isend(world, &sent, sizeof sent, right, 2, &send));
+    CALL(p2p_recv(world, &got, sizeof got, left, 2, &status));
+    CHECK(got == 7 && status.source == left, "a later message is gone: %d", got);
+    CALL(p2p_wait(&send, NULL));
+    return 0;
+}
+
+Test(p2p, cancel_takes_back_what_no_message_has_met)
+{
+    ASSERT_RIGHT(job_matrix(cancelled_receives, NULL));
+    ASSERT_RIGHT(job_matrix(cancelled_and_tested, NULL));
+}
+
+/* Rank 1 cancels when its message is here, all of it or its beginning: it comes as if nothing had been. */
+static int too_late_to_cancel(p2p_comm *world, void *arg)
+{
+    static const size_t sizes[] = {8, 64 * KI, 4 * MI};
+    p2p_request request;
+    p2p_status status;
+
+    (void)arg;
+    for (size_t s = 0; s < COUNT(sizes); s++) {
+        if (p2p_rank(world) == 0) {
+            pattern_fill(out, sizes[s], pattern_key(0, 1, 1));
+            CALL(p2p_isend(world, out, sizes[s], 1, 1, &request));
+            CALL(p2p_send(world, NULL, 0, 1, 2));
+            CALL(p2p_wait(&request, NULL));
+            continue;
+        }
+        memset(in, 0, sizes[s]);
+        CALL(p2p_irecv(world, in, sizes[s], 0, 1, &request));
+        CALL(p2p_recv(world, NULL, 0, 0, 2, NULL)); /* sent after it: it is here, or announced */
+        CALL(p2p_cancel(&request));
+        CALL(p2p_wait(&request, &status));
+        STEP(job_check_message(in, &status, 0, 1, 1, sizes[s]));
+    }
+    return 0;
+}
+
+Test(p2p, cancel_too_late_changes_nothing)
+{
+    static const int two[] = {2};
+
+    ASSERT_RIGHT(job_sizes(two, 1, true, true, too_late_to_cancel, NULL));
+}
+
+static int cancel_refuses(p2p_comm *world, void *arg)
+{
+    int word = 3, got = 0;
+    p2p_request send;
+
+    (void)arg;
+    CALL(p2p_set_errors(world, P2P_ERRORS_RETURN));
+    RETURNS(P2P_ERR_ARG, p2p_cancel(NULL));
+    CALL(p2p_isend(world, &word, sizeof word, right_of(world), 1, &send));
+    RETURNS(P2P_ERR_ARG, p2p_cancel(&send));
+    CHECK(strstr(p2p_error_message(world), "p2p_cancel") && strstr(p2p_error_message(world), "a send"), "message: %s",
+          p2p_error_message(world));
+    CALL(p2p_recv(world, &got, sizeof got, left_of(world), 1, NULL));
+    CALL(p2p_wait(&send, NULL));
+    CHECK(got == 3, "received %d", got);
+    return 0;
+}
+
+Test(p2p, cancel_refuses_what_is_no_receive)
+{
+    ASSERT_RIGHT(job_matrix(cancel_refuses, NULL));
+}
+
+/* ---- wait_all and test_all with an error among their requests ---- */
+
+/* As p2p_wait_all, by looking. */
+static p2p_err test_until_done(size_t count, p2p_request requests[], p2p_status statuses[])
+{
+    bool done = false;
+    p2p_err err = P2P_OK;
+
+    for (; !err && !done; sched_yield()) err = p2p_test_all(count, requests, &done, statuses);
+    return err;
+}
+
+/* *arg: by p2p_test_all? */
 static int one_of_three_fails(p2p_comm *world, void *arg)
 {
+    bool tests = *(const bool *)arg;
     int left = left_of(world), right = right_of(world);
     char got[3][100], sent[100] = "a message of a hundred bytes";
     p2p_request receives[3], sends[3];
     p2p_status statuses[3];
 
-    (void)arg;
     CALL(p2p_set_errors(world, P2P_ERRORS_RETURN));
     for (int i = 0; i < 3; i++) {
         CALL(p2p_irecv(world, got[i], i == 1 ? 10 : 100, left, i, &receives[i]));
         CALL(p2p_isend(world, sent, sizeof sent, right, i, &sends[i]));
     }
-    RETURNS(P2P_ERR_TRUNCATE, p2p_wait_all(3, receives, statuses));
+    RETURNS(P2P_ERR_TRUNCATE, (tests ? test_until_done : p2p_wait_all)(3, receives, statuses));
     for (int i = 0; i < 3; i++) CHECK(receives[i] == P2P_REQUEST_NULL, "request %d has not ended", i);
     CHECK(statuses[0].bytes == 100 && statuses[2].bytes == 100, "the right ones have no status");
     CHECK(memcmp(got[0], sent, 100) == 0 && memcmp(got[2], sent, 100) == 0, "the right ones have other content");
@@ -521,7 +742,10 @@ static int one_of_three_fails(p2p_comm *world, void *arg)
 
 Test(p2p, wait_all_ends_every_request_and_returns_the_error)
 {
-    ASSERT_RIGHT(job_matrix(one_of_three_fails, NULL));
+    bool tests = false;
+    ASSERT_RIGHT(job_matrix(one_of_three_fails, &tests));
+    tests = true;
+    ASSERT_RIGHT(job_matrix(one_of_three_fails, &tests));
 }
 
 /* ---- Everyone with everyone, all at once ---- */

@@ -235,8 +235,8 @@ p2p_err p2p_finalize(p2p_comm *world)
     if (!world) return P2P_ERR_STATE;
     if (err && (!world->engine || !*world->engine->this_process)) return err;
     if (!err && world != process_world)
-        return p2p__leave(
-            world, p2p__fail(world, P2P_ERR_ARG, "not the world: free a communicator of p2p_split with p2p_free"));
+        return p2p__leave(world, p2p__fail(world, P2P_ERR_ARG,
+                                           "not the world: free a communicator of p2p_split or p2p_dup with p2p_free"));
     p2p_engine *engine = world->engine;
     bool entered = !err;
     if (!err) err = say_goodbye(world);

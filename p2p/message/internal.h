@@ -6,7 +6,8 @@
  *      engine.c     making and ending an engine; frames that arrive; control messages
  *      block.c      the one wait loop, and what it shows on the board
  *      match.c      posted receives and unexpected messages
- *      send.c recv.c probe.c request.c comm.c split.c init.c layer.c     the public calls
+ *      request.c    making and ending requests; wait.c: waiting for them
+ *      send.c recv.c probe.c wait.c comm.c split.c init.c layer.c     the public calls
  */
 #ifndef PAIRWISE_P2P_INTERNAL_H
 #define PAIRWISE_P2P_INTERNAL_H
@@ -361,6 +362,9 @@ const struct p2p_operation *p2p__request_in(const p2p_engine *engine, const char
 bool p2p__take_back(p2p_request request);
 /* A request that is done: its error explained, or its status, counted. */
 p2p_err p2p__result(p2p_request request, p2p_status *status);
+
+/* ---- wait.c ---- */
+
 /* Wait for requests that live on the caller's stack, and end them in any case. */
 p2p_err p2p__finish_stacked(p2p_comm *comm, p2p_request request, p2p_status *status);
 p2p_err p2p__finish_both(p2p_comm *comm, p2p_request send, p2p_request receive, p2p_status *status);

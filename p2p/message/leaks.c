@@ -102,6 +102,6 @@ p2p_err p2p__report_leaks(p2p_comm *world)
     if (!r.kinds) return P2P_OK;
     return p2p__fail(world, P2P_ERR_LEAK,
                      "%s\n  try: receive what is sent (p2p_recv), wait for every request (p2p_wait), free what "
-                     "p2p_split makes (p2p_free), release what p2p_alloc gives (p2p_release)",
+                     "p2p_split and p2p_dup make (p2p_free), release what p2p_alloc gives (p2p_release)",
                      r.text);
 }

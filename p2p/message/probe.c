@@ -62,12 +62,13 @@ static p2p_err iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_stat
         err = p2p__poll(engine);
         if (err) return p2p__fail(comm, err, "%s", engine->poison);
     }
+    bool failed = !answered(engine, &q) && p2p__job_failed(engine);
     if (answered(engine, &q)) {
         fill(comm, q.found, status);
         *found = true;
         return P2P_OK;
     }
-    if (p2p__job_failed(engine)) return p2p__job_error(comm);
+    if (failed) return p2p__job_error(comm);
     *found = false;
     engine->polled = true;
     return P2P_OK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Split: everyone tells rank 0 colour and key; rank 0 sorts, gives each group a context of its own, and tells everyone
- * context and members. Messages of this protocol are not counted in p2p_stats.
+ * context and members. Messages of this protocol are not counted in p2p_stats. A dup is a split into one group, of which all
+ * have agreed that it is one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -168,4 +169,13 @@ p2p_err p2p_split(p2p_comm *comm, int colour, int key, p2p_comm **sub)
                                           "colour %d is negative\n  try: 0 or more, or P2P_UNDEFINED to join no group",
                                           colour));
     return p2p__leave(comm, split(comm, (wish){colour, key, comm->rank}, sub));
+}
+
+p2p_err p2p_dup(p2p_comm *comm, p2p_comm **copy)
+{
+    static const p2p_fingerprint what = {.operation = "p2p_dup", .count = SIZE_MAX, .root = -1};
+    if (comm && !copy)
+        return p2p_layer_refuse(comm, &what, P2P_ERR_ARG, "there is nowhere to put the communicator: copy is NULL");
+    p2p_err err = p2p_layer_begin(comm, &what);
+    return err ? err : p2p__leave(comm, split(comm, (wish){0, comm->rank, comm->rank}, copy));
 }

@@ -256,6 +256,21 @@ p2p_err check_p2p_wait_any(size_t count, p2p_request requests[], size_t *index, 
     return pretend_message(check_p2p_wait_any_, 0, 0, status);
 }
 
+p2p_err check_p2p_test_all(size_t count, p2p_request requests[], bool *done, p2p_status statuses[])
+{
+    if (!calls.fail) return (p2p_test_all)(count, requests, done, statuses);
+    *done = true;
+    return pretend(check_p2p_test_all_);
+}
+
+p2p_err check_p2p_test_any(size_t count, p2p_request requests[], size_t *index, bool *done, p2p_status *status)
+{
+    if (!calls.fail) return (p2p_test_any)(count, requests, index, done, status);
+    *index = 0;
+    *done = true;
+    return pretend_message(check_p2p_test_any_, 0, 0, status);
+}
+
 /* ---- A case ---- */
 
 void check_calls_begin(const check_case *c)

@@ -125,7 +125,9 @@ void check_trace_end(void);
     X(p2p_wait)            \
     X(p2p_test)            \
     X(p2p_wait_all)        \
-    X(p2p_wait_any)
+    X(p2p_wait_any)        \
+    X(p2p_test_all)        \
+    X(p2p_test_any)
 
 #define CHECK_CALL_NAME(name) check_##name##_,
 enum check_call_name { CHECK_P2P_CALLS(CHECK_CALL_NAME) CHECK_CALL_NAMES };
