@@ -18,7 +18,7 @@ static const char *const sanitizers[] = {"-g",
 
 /* ---- Compiling ---- */
 
-/* The calls that check_calls.c stands in for. */
+/* The calls that check_calls.c and check_memory.c stand in for. */
 static void add_renames(learn_tool *c)
 {
 #define RENAME(name) #name "=check_" #name,
@@ -197,6 +197,7 @@ static void link_command(learn_tool *c, const learn_exercise *e, const learn_too
     for (size_t i = 0; i < objects->count; i++) learn_tool_add(c, learn_copy(objects->words[i]));
     add_object(c, "check_guard");
     add_object(c, "check_calls");
+    add_object(c, "check_memory");
     if (e->check->run) {
         add_object(c, e->name);
         for (size_t i = 0; i < sizeof side / sizeof *side; i++) add_object(c, side[i]);

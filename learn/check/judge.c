@@ -255,25 +255,32 @@ static bool all_received(const check_case *c, learn_text *words)
 /* In a case that fails on purpose: a rank whose calls failed must return an error too. */
 static bool errors_returned(const learn_world *w, const check_case *c, learn_result *result)
 {
-#define CALL_NAME(name) #name,
-    static const char *const names[] = {CHECK_P2P_CALLS(CALL_NAME)};
-#undef CALL_NAME
     for (int rank = 0; rank < c->ranks; rank++) {
         const check_record *r = learn_record(w, rank, c->number, CHECK_RETURNED, NULL);
-        double call = check_number_of(c, rank, CHECK_FAILED);
-        if (!r || r->value || !(call >= 0 && call < CHECK_CALL_NAMES)) continue;
-        char *broke = learn_format("%s failed on rank %d, with %s (%s), and %s returned P2P_OK all the same: whoever "
-                                   "called it goes on with data "
-                                   "that never came.",
-                                   names[(int)call], rank, error_name(CHECK_FAILS_WITH), p2p_strerror(CHECK_FAILS_WITH),
-                                   call_of(w, c));
+        while (r && (r->value || !*(const char *)(r + 1))) r = learn_next_record(w, rank, r, CHECK_RETURNED);
+        if (!r) continue;
+        const char *call = (const char *)(r + 1);
+        size_t name = strcspn(call, " ");
+        char *broke =
+            learn_format("%.*s failed on rank %d%s, with %s (%s), and %s returned P2P_OK all the same: whoever "
+                         "called it goes on with data that never came.",
+                         (int)name, call, rank, call + name, error_name(CHECK_FAILS_WITH),
+                         p2p_strerror(CHECK_FAILS_WITH), call_of(w, c));
         learn_set_advice(result, "Every Pairwise call says whether it went well: p2p_err err = p2p_send(...); if (err) "
                                  "return err; and what the last call returned may be returned as it is.");
+        learn_note_place(result, w->e, call);
         learn_fail(result, "swallowed", "", broke);
         free(broke);
         return false;
     }
     return true;
+}
+
+static bool judge_failing(const learn_world *w, const check_case *c, learn_result *result)
+{
+    if (!errors_returned(w, c, result) || !learn_all_freed(w, c, result)) return false;
+    if (w->e->check->judge_failing) w->e->check->judge_failing(c);
+    return result->state != LEARN_FAILED;
 }
 
 /* A rank took messages from anybody, in an exercise in which it is known from whom they come. */
@@ -294,7 +301,7 @@ bool learn_judge(learn_world *w, const check_case *c, learn_result *result)
     judged.world = w;
     judged.result = result;
     judged.generic = false;
-    if (c->fails) return errors_returned(w, c, result);
+    if (c->fails) return judge_failing(w, c, result);
     bool good = all_returned_ok(w, c, result) && all_waited_for(w, c, result);
     if (good) {
         w->e->check->judge(c);

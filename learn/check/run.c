@@ -44,7 +44,8 @@ static const check_record *record_at(const learn_world *w, int rank, size_t at)
         return NULL;
     if (r->kind == CHECK_NUMBER && r->bytes != sizeof(double)) return NULL;
     if (r->kind == CHECK_TRAFFIC && r->bytes != (size_t)w->plan->ranks * sizeof(p2p_traffic)) return NULL;
-    if (r->kind == CHECK_LEAK && (!r->bytes || ((const char *)(r + 1))[r->bytes - 1])) return NULL;
+    if ((r->kind == CHECK_LEAK || r->kind == CHECK_RETURNED) && (!r->bytes || ((const char *)(r + 1))[r->bytes - 1]))
+        return NULL;
     return r;
 }
 

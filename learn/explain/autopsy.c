@@ -175,7 +175,7 @@ static bool say_checker(const learn_remains *r, learn_result *result)
 {
     for (int rank = 0; rank < r->w->plan->ranks; rank++) {
         const char *text = learn_find_line(r, rank, "==check== ", NULL);
-        if (text && (strstr(text, "==check== late") || strstr(text, CHECK_MEMORY_LEFT))) continue;
+        if (text && (strstr(text, "==check== late") || strstr(text, CHECK_LEFT))) continue;
         if (!text) continue;
         char *broke = learn_format("The checker stopped on rank %d: %s.", rank, text + strlen("==check== "));
         learn_fail(result, "checker", "", broke);
@@ -230,39 +230,78 @@ static bool say_unreadable(const learn_remains *r, learn_result *result)
     return true;
 }
 
-/* ---- A world that ended well, but with memory that nobody freed ---- */
+/* ---- A world that ended well, but with something that nobody gave back ---- */
 
-static bool say_memory(const learn_remains *r, int rank, size_t line, learn_result *result)
-{
-    int number;
+typedef struct {
     size_t pieces, bytes;
-    char how[16], place[128] = "";
-    const char *left = strstr(r->lines[line].text, CHECK_MEMORY_LEFT);
-    if (!left || sscanf(left + strlen(CHECK_MEMORY_LEFT), "%d: %zu %zu %15s", &number, &pieces, &bytes, how) != 4 ||
+    char end[16], failed[CHECK_WORDS], place[128];
+} leftover;
+
+static bool read_left(const learn_remains *r, size_t line, leftover *left)
+{
+    int number, length = 0;
+    const char *text = strstr(r->lines[line].text, CHECK_LEFT);
+    if (!text ||
+        sscanf(text + strlen(CHECK_LEFT), "%d: %zu %zu %15s %n", &number, &left->pieces, &left->bytes, left->end,
+               &length) != 4 ||
         number != r->c->number)
         return false;
-    learn_place_at(r, line, place, sizeof place);
-    learn_note_place(result, r->w->e, place);
-    char *broke = learn_format("Rank %d did not give back memory that it took%s%s: %zu byte%s%s were still in use when "
-                               "%s was over. What comes "
-                               "from %s needs a %s, on every way out of the function.",
-                               rank, *place ? " at " : "", place, bytes, bytes == 1 ? "" : "s",
-                               pieces > 1 ? ", in several pieces," : "", learn_call_of(r),
-                               strcmp(how, "free") == 0 ? "malloc" : "p2p_alloc", how);
-    learn_set_advice(result, "What does the function take from malloc, and does each way to a return pass a free?");
-    learn_fail(result, "memory", "", broke);
+    snprintf(left->failed, sizeof left->failed, "%s", text + strlen(CHECK_LEFT) + length);
+    return true;
+}
+
+static void say_unwaited(const learn_remains *r, int rank, const leftover *left, learn_result *result)
+{
+    char *broke = learn_format("When %s failed on rank %d, %s returned, and did not wait for the request that it had "
+                               "begun%s%s: until p2p_wait has ended it, its buffer belongs to it, whatever else went "
+                               "wrong.",
+                               left->failed, rank, learn_call_of(r), *left->place ? " at " : "", left->place);
+    learn_set_advice(result,
+                     "Keep the error, wait, and then return it: p2p_err waited = p2p_wait(...); return err ? err : "
+                     "waited; p2p_wait_all waits for all, and P2P_REQUEST_NULL is one that needs no waiting.");
+    learn_fail(result, "unwaited", "", broke);
     free(broke);
+}
+
+static void say_memory(const learn_remains *r, int rank, const leftover *left, learn_result *result)
+{
+    char *after = *left->failed ? learn_format(" after %s had failed", left->failed) : learn_copy("");
+    char *broke = learn_format("Rank %d did not give back memory that it took%s%s: %zu byte%s%s were still in use when "
+                               "%s was over%s. What comes "
+                               "from %s needs a %s, on every way out of the function.",
+                               rank, *left->place ? " at " : "", left->place, left->bytes, left->bytes == 1 ? "" : "s",
+                               left->pieces > 1 ? ", in several pieces," : "", learn_call_of(r), after,
+                               strcmp(left->end, "free") == 0 ? "malloc" : "p2p_alloc", left->end);
+    learn_set_advice(result, *left->failed ? "A return in the middle is a way out, too: free first, then return err."
+                                           : "What does the function take from malloc, and does each way to a return "
+                                             "pass a free?");
+    learn_fail(result, "memory", "", broke);
+    free(after);
+    free(broke);
+}
+
+static bool say_left(const learn_remains *r, size_t line, learn_result *result)
+{
+    leftover left = {.pieces = 0};
+    if (!read_left(r, line, &left)) return false;
+    bool waiting = strcmp(left.end, "p2p_wait") == 0;
+    if (waiting && !r->w->e->check->waits_on_errors) return false;
+    learn_place_at(r, line, left.place, sizeof left.place);
+    learn_note_place(result, r->w->e, left.place);
+    if (waiting)
+        say_unwaited(r, r->lines[line].rank, &left, result);
+    else
+        say_memory(r, r->lines[line].rank, &left, result);
     return true;
 }
 
 bool learn_all_freed(const learn_world *w, const check_case *c, learn_result *result)
 {
-    if (!strstr(learn_string(&w->job.err), CHECK_MEMORY_LEFT)) return true;
+    if (!strstr(learn_string(&w->job.err), CHECK_LEFT)) return true;
     learn_remains r = {.w = w, .c = c, .text = learn_copy(learn_string(&w->job.err))};
     bool said = false;
     split_lines(&r);
-    for (size_t i = 0; i < r.count && !said; i++)
-        said = r.lines[i].rank >= 0 && say_memory(&r, r.lines[i].rank, i, result);
+    for (size_t i = 0; i < r.count && !said; i++) said = r.lines[i].rank >= 0 && say_left(&r, i, result);
     free(r.lines);
     free(r.text);
     return !said;

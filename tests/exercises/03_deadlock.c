@@ -176,6 +176,7 @@ const check_exercise check_03_deadlock = {
     .call = "my_exchange_in_order",
     .files = files,
     .hands_on_errors = true,
+    .waits_on_errors = true,
     .library = CHECK_LIBRARY_P2P,
     .broken_stub = true,
     .cases = cases,

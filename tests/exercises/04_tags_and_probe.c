@@ -154,12 +154,15 @@ static void run_anyone(p2p_comm *comm, const check_case *c)
 static void run_failing(p2p_comm *comm, const check_case *c)
 {
     int tag = tag_of(0), value = 0;
-    void *data = NULL;
+    void *data = &value;
     p2p_status got = {-1, -1, 0};
     bool pick = c->variant == PICK;
-    check_returned(c, pick ? my_pick(comm, source_of(c), &tag, 1, &value)
-                           : my_recv_unknown(comm, source_of(c), tag, &data, &got));
-    free(data);
+    p2p_err err = pick ? my_pick(comm, source_of(c), &tag, 1, &value)
+                       : my_recv_unknown(comm, source_of(c), tag, &data, &got);
+    check_returned(c, err);
+    if (err && data != &value) check_number(c, "data changed", 1);
+    if (err && (got.source != -1 || got.tag != -1 || got.bytes)) check_number(c, "status changed", 1);
+    if (!err && data != &value) free(data);
 }
 
 static void run(p2p_comm *comm, const check_case *c)
@@ -335,6 +338,21 @@ static void judge(const check_case *c)
     judges[c->variant](c);
 }
 
+static void judge_failing(const check_case *c)
+{
+    static const struct {
+        const char *number, *shown, *instead;
+    } outputs[] = {{"data changed", "*data", "set *data only when the letter is in the memory"},
+                   {"status changed", "*status", "let p2p_probe write to a p2p_status of your own"}};
+
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        if (check_number_of(c, c->root, outputs[i].number) == 1)
+            check_fail(c, "left_alone",
+                       "my_recv_unknown returned an error, and had written to %s before the call that failed. On an "
+                       "error *data and *status are left alone: %s.",
+                       outputs[i].shown, outputs[i].instead);
+}
+
 static const char *const files[] = {"tags_and_probe.c", NULL};
 
 const check_exercise check_04_tags_and_probe = {
@@ -348,4 +366,5 @@ const check_exercise check_04_tags_and_probe = {
     .cases = cases,
     .run = run,
     .judge = judge,
+    .judge_failing = judge_failing,
 };

@@ -179,6 +179,7 @@ const check_exercise check_06_isend_irecv = {
     .call = "my_halo",
     .files = files,
     .hands_on_errors = true,
+    .waits_on_errors = true,
     .library = CHECK_LIBRARY_P2P,
     .cases = cases,
     .run = run,

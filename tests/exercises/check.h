@@ -35,7 +35,10 @@
 #include "dtype/dtype.h"
 #include "p2p/p2p.h"
 
-enum { CHECK_MAX_RANKS = 16, CHECK_EVERY_CALL = -1 };
+enum { CHECK_MAX_RANKS = 16, CHECK_FIRST_CALLS = 4 };
+
+/* For check_case.fails: all of them; each that comes after the first CHECK_FIRST_CALLS, one at a time. */
+enum { CHECK_EVERY_CALL = -1, CHECK_LATER_CALLS = -2 };
 
 /* What of a case the learner is shown: "4 ranks, count 5, i32, root 2, buffered". */
 enum { CHECK_SHOW_COUNT = 1, CHECK_SHOW_DTYPE = 2, CHECK_SHOW_OP = 4, CHECK_SHOW_ROOT = 8 };
@@ -55,7 +58,8 @@ typedef struct {
     int root;
     int variant;      /* for the test's own use */
     int fails;        /* if not 0, no Pairwise call of the learner's function does anything, and this one of them fails:
-                       * it is judged by what it returns alone */
+                       * it is judged by what it returns and leaves behind. `run` makes no calls of its own then, for it runs
+                       * as often as there are calls to fail, and that differs by rank */
     const char *call; /* what ran, if it is not the exercise's call; else NULL */
     const char *what; /* NULL, or words to show as well: "all ranks late but rank 2" */
     unsigned shows;   /* CHECK_SHOW_... */
@@ -78,6 +82,7 @@ typedef struct {
     const char *const *uses;  /* exercises whose solutions are linked in too, NULL at the end; may be NULL */
     enum check_library library;
     bool hands_on_errors; /* tried once more, in the last world, with Pairwise calls that fail */
+    bool waits_on_errors; /* requests under way are waited for when another call fails, too: its page says so */
     bool any_source;      /* P2P_ANY_SOURCE belongs to it: elsewhere a failure is told where it was used */
     bool broken_stub;     /* the stub is a program with a mistake in it: run it even though nobody has touched it */
     void (*cases)(check_plan *plan);
@@ -86,6 +91,8 @@ typedef struct {
     /* In learn, for each case that every rank has been through; not called when a case ended in a crash, an error or a
      * deadlock, which learn explains by itself. Stop at the first check that returns false. */
     void (*judge)(const check_case *c);
+    /* In learn, instead of judge, for a case with `fails` after which an error was returned and nothing was left. May be NULL. */
+    void (*judge_failing)(const check_case *c);
 } check_exercise;
 
 /* ---- Both sides ---- */

@@ -1,128 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls of a learner's code, in a rank: learn has the linker's tools put check_malloc in place of malloc in the
- * learner's object file, check_p2p_send in place of p2p_send, and so on. What malloc gave must be free when a case has
- * ended; and in a case that fails on purpose no Pairwise call does anything, and one or all return an error, which the
- * learner's function must hand on.
+ * The Pairwise calls of a learner's code, in a rank: learn has the linker's tools put check_p2p_send in place of p2p_send in
+ * the learner's object file, and so on. In a case that fails on purpose no Pairwise call does anything, and one or all return an
+ * error, which the learner's function must hand on; requests that it has begun by then must be waited for.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "tests/exercises/check_internal.h"
 
 #pragma weak check_number /* a program with a main of its own reports nothing */
 
-enum { PIECES = 4096 }; /* watched at the same time; those beyond are not missed */
-
-typedef struct {
-    void *memory;
-    size_t bytes;
-    const char *from; /* where the call returns to */
-    bool shared;      /* from p2p_alloc */
-} piece;
-
 static struct {
-    piece pieces[PIECES];
-    size_t count;
     bool in_cases;
-    int fail;                     /* which call; 0: none */
-    int made, failed, any_source; /* calls; in a case that fails, how many were made */
-    enum check_call_name first;   /* of those that failed */
+    int fail;                   /* which call; 0: none */
+    int made, any_source;       /* calls; in a case that fails, how many were made */
+    enum check_call_name first; /* of those that failed */
+    char failed[CHECK_WORDS];   /* its name and place; "" if none has failed */
 } calls;
-
-/* ---- Memory ---- */
-
-extern const char __ehdr_start[];
-int __sanitizer_get_ownership(const volatile void *memory) __attribute__((weak));
-
-static void *watch(void *memory, size_t bytes, bool shared, const void *from)
-{
-    if (memory && calls.count < PIECES) calls.pieces[calls.count++] = (piece){memory, bytes, from, shared};
-    return memory;
-}
-
-static void forget(const void *memory)
-{
-    for (size_t i = calls.count; memory && i-- > 0;)
-        if (calls.pieces[i].memory == memory) {
-            calls.pieces[i] = calls.pieces[--calls.count];
-            return;
-        }
-}
-
-/* Also what a test took over from the learner's function and has freed is gone. */
-static bool is_left(const piece *p)
-{
-    return p->shared || !__sanitizer_get_ownership || __sanitizer_get_ownership(p->memory);
-}
-
-/* One line, and the place as sanitizers print a stack: learn finds the learner's line by it. */
-static void say_left(int number, const piece *p, size_t pieces, size_t bytes)
-{
-    unsigned long at = (unsigned long)((uintptr_t)p->from - 1);
-    fprintf(stderr, CHECK_MEMORY_LEFT "%d: %zu %zu %s\n    #0 0x%lx  (/ranks+0x%lx)\n\n", number, pieces, bytes,
-            p->shared ? "p2p_release" : "free", at, at - (unsigned long)(uintptr_t)__ehdr_start);
-    fflush(stderr);
-}
-
-static void look_for_memory(int number)
-{
-    const piece *first = NULL;
-    size_t pieces = 0, bytes = 0;
-    for (size_t i = 0; i < calls.count; i++) {
-        if (!is_left(&calls.pieces[i])) continue;
-        if (!first) first = &calls.pieces[i];
-        pieces++;
-        bytes += calls.pieces[i].bytes;
-    }
-    if (first) say_left(number, first, pieces, bytes);
-    calls.count = 0;
-}
-
-#define HERE __builtin_return_address(0)
-
-void *check_malloc(size_t bytes)
-{
-    return watch(malloc(bytes), bytes, false, HERE);
-}
-
-void *check_calloc(size_t count, size_t each)
-{
-    return watch(calloc(count, each), count * each, false, HERE);
-}
-
-void *check_realloc(void *memory, size_t bytes)
-{
-    forget(memory);
-    return watch(realloc(memory, bytes), bytes, false, HERE);
-}
-
-void *check_aligned_alloc(size_t alignment, size_t bytes)
-{
-    return watch(aligned_alloc(alignment, bytes), bytes, false, HERE);
-}
-
-char *check_strdup(const char *text)
-{
-    return watch(strdup(text), strlen(text) + 1, false, HERE);
-}
-
-void check_free(void *memory)
-{
-    forget(memory);
-    free(memory);
-}
 
 /* ---- Pairwise calls: the real one, or none ---- */
 
 /* In a case that fails on purpose no call does anything: those that do not fail say that all went well. */
 static p2p_err pretend(enum check_call_name name)
 {
+#define CALL_NAME(name) #name,
+    static const char *const names[] = {CHECK_P2P_CALLS(CALL_NAME)};
+#undef CALL_NAME
     calls.made++;
     if (calls.fail != CHECK_EVERY_CALL && calls.fail != calls.made) return P2P_OK;
-    if (!calls.failed++) calls.first = name;
+    if (*calls.failed) return CHECK_FAILS_WITH;
+    calls.first = name;
+    snprintf(calls.failed, sizeof calls.failed, "%s at %s:%d", names[name], check_called.file, check_called.line);
     return CHECK_FAILS_WITH;
 }
 
@@ -134,13 +42,21 @@ static p2p_err pretend_message(enum check_call_name name, int source, int tag, p
     return err;
 }
 
-static p2p_err pretend_request(enum check_call_name name, p2p_request *request)
+static p2p_err pretend_request(enum check_call_name name, p2p_request *request, const void *from)
 {
+    static char none[256]; /* each address stands for one request */
     p2p_err err = pretend(name);
-    if (!err) *request = P2P_REQUEST_NULL;
+    if (!err) *request = check_watch(&none[(size_t)calls.made % sizeof none], 0, CHECK_WAIT, from);
     return err;
 }
 
+static void end_request(p2p_request *request)
+{
+    check_forget(*request);
+    *request = P2P_REQUEST_NULL;
+}
+
+#define HERE __builtin_return_address(0)
 #define OR_PRETEND(name, ...) return calls.fail ? pretend(check_##name##_) : (name)(__VA_ARGS__)
 
 static void note_source(int source)
@@ -152,13 +68,13 @@ p2p_err check_p2p_alloc(p2p_comm *comm, size_t bytes, void **buf)
 {
     p2p_err err = calls.fail ? pretend(check_p2p_alloc_) : P2P_OK;
     if (!err) err = (p2p_alloc)(comm, bytes, buf);
-    if (!err) watch(*buf, bytes, true, HERE);
+    if (!err) check_watch(*buf, bytes, CHECK_RELEASE, HERE);
     return err;
 }
 
 p2p_err check_p2p_release(p2p_comm *comm, void *buf)
 {
-    forget(buf);
+    check_forget(buf);
     p2p_err err = calls.fail ? pretend(check_p2p_release_) : P2P_OK;
     return err ? err : (p2p_release)(comm, buf);
 }
@@ -220,39 +136,46 @@ p2p_err check_p2p_iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_s
 
 p2p_err check_p2p_isend(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, p2p_request *request)
 {
-    if (calls.fail) return pretend_request(check_p2p_isend_, request);
+    if (calls.fail) return pretend_request(check_p2p_isend_, request, HERE);
     return (p2p_isend)(comm, buf, bytes, dest, tag, request);
 }
 
 p2p_err check_p2p_irecv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_request *request)
 {
     note_source(source);
-    if (calls.fail) return pretend_request(check_p2p_irecv_, request);
+    if (calls.fail) return pretend_request(check_p2p_irecv_, request, HERE);
     return (p2p_irecv)(comm, buf, bytes, source, tag, request);
 }
 
 p2p_err check_p2p_wait(p2p_request *request, p2p_status *status)
 {
-    if (calls.fail) return pretend_message(check_p2p_wait_, 0, 0, status);
-    return (p2p_wait)(request, status);
+    if (!calls.fail) return (p2p_wait)(request, status);
+    end_request(request);
+    return pretend_message(check_p2p_wait_, 0, 0, status);
 }
 
 p2p_err check_p2p_test(p2p_request *request, bool *done, p2p_status *status)
 {
     if (!calls.fail) return (p2p_test)(request, done, status);
+    end_request(request);
     *done = true;
     return pretend_message(check_p2p_test_, 0, 0, status);
 }
 
 p2p_err check_p2p_wait_all(size_t count, p2p_request requests[], p2p_status statuses[])
 {
-    OR_PRETEND(p2p_wait_all, count, requests, statuses);
+    if (!calls.fail) return (p2p_wait_all)(count, requests, statuses);
+    for (size_t i = 0; i < count; i++) end_request(&requests[i]);
+    return pretend(check_p2p_wait_all_);
 }
 
 p2p_err check_p2p_wait_any(size_t count, p2p_request requests[], size_t *index, p2p_status *status)
 {
+    size_t i = 0;
     if (!calls.fail) return (p2p_wait_any)(count, requests, index, status);
-    *index = 0;
+    while (i < count && !requests[i]) i++;
+    *index = i < count ? i : (size_t)P2P_UNDEFINED;
+    if (i < count) end_request(&requests[i]);
     return pretend_message(check_p2p_wait_any_, 0, 0, status);
 }
 
@@ -273,24 +196,31 @@ p2p_err check_p2p_test_any(size_t count, p2p_request requests[], size_t *index, 
 
 /* ---- A case ---- */
 
+const char *check_failed_call(void)
+{
+    return calls.failed;
+}
+
 void check_calls_begin(const check_case *c)
 {
     calls.in_cases = true;
-    calls.count = 0;
-    calls.made = calls.failed = calls.any_source = 0;
+    calls.made = calls.any_source = 0;
+    calls.failed[0] = '\0';
     calls.fail = c->fails;
 }
 
-void check_calls_end(const check_case *c)
+/* Requests that had begun when another one could not begin are not asked for: nearly every program just returns then. */
+int check_calls_end(const check_case *c)
 {
     calls.fail = 0;
-    if (calls.failed) check_number(c, CHECK_FAILED, calls.first);
+    if (*calls.failed && (calls.first == check_p2p_isend_ || calls.first == check_p2p_irecv_)) check_forget_requests();
     if (calls.any_source) check_number(c, CHECK_ANY_SOURCE, calls.any_source);
-    look_for_memory(c->number);
+    check_look_for_left(c->number, calls.failed);
+    return calls.made;
 }
 
 /* A program with a main of its own is one case. */
 __attribute__((destructor)) static void at_exit(void)
 {
-    if (!calls.in_cases) look_for_memory(0);
+    if (!calls.in_cases) check_look_for_left(0, "");
 }

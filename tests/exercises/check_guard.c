@@ -16,6 +16,7 @@
 #include "tests/exercises/check_internal.h"
 
 check_settings check_given = {.only = -1};
+check_place check_called;
 
 void __sanitizer_print_stack_trace(void) __attribute__((weak));
 
@@ -61,7 +62,7 @@ __attribute__((constructor)) static void begin(void)
     setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {late / 1000, late % 1000 * 1000}}, NULL);
 }
 
-/* ---- Delays: every Pairwise call passes through p2p__here first; the linker puts this in its place ---- */
+/* ---- Every Pairwise call passes through p2p__here first; the linker puts this in its place: delays ---- */
 
 void __real_p2p__here(const char *file, int line);
 void __wrap_p2p__here(const char *file, int line);
@@ -80,6 +81,7 @@ static void wait_a_moment(void)
 
 void __wrap_p2p__here(const char *file, int line)
 {
+    check_called = (check_place){file, line};
     if (check_given.delays) wait_a_moment();
     __real_p2p__here(file, line);
 }

@@ -7,7 +7,8 @@
  *      check_start.c     before a rank  what a learner's code may do
  *      check_guard.c     in a rank      settings; where it was stopped; delays
  *      check_rank.c      in a rank      main: runs the cases, writes records
- *      check_calls.c     in a rank      memory that is left; calls that fail on purpose
+ *      check_calls.c     in a rank      calls that fail on purpose
+ *      check_memory.c    in a rank      memory and requests that are left
  *      check_leaks.c     in a rank      what lies inside of a communicator
  *      check_trace.c     in a rank      what a trace of a case shows (learn see)
  *      check_unused.c    in a rank      the judge's functions, which nobody calls there
@@ -75,7 +76,7 @@ enum check_kind {
 };
 
 typedef struct {
-    uint64_t bytes; /* of data: elements; a double; p2p_traffic of each rank; words */
+    uint64_t bytes; /* of data: elements; a double; p2p_traffic of each rank; words, as check_failed_call's */
     uint32_t kind;
     int32_t number; /* of the case */
     int32_t value;  /* CHECK_RETURNED: the p2p_err; CHECK_REPORT: the dtype; CHECK_TRAFFIC: the context */
@@ -100,6 +101,14 @@ typedef struct {
 
 extern check_settings check_given;
 
+/* Where the last Pairwise call was made. */
+typedef struct {
+    const char *file;
+    int line;
+} check_place;
+
+extern check_place check_called;
+
 extern const check_exercise check_the_exercise; /* the linker is told which one it is */
 
 /* A case becomes a phase of the trace, if one is written; messages are shown as parts of its first buffer. */
@@ -107,7 +116,8 @@ void check_trace_begin(p2p_comm *comm, const check_case *c);
 void check_trace_buffer(const void *buf, size_t bytes);
 void check_trace_end(void);
 
-/* ---- In a rank: what stands between a learner's code and the calls it makes (check_calls.c) ---- */
+/* ---- In a rank: what stands between a learner's code and the calls it makes (check_calls.c,
+ *      check_memory.c) ---- */
 
 /* learn has the tools rename each NAME in a learner's object to check_NAME. */
 #define CHECK_MEMORY_CALLS(X) X(malloc) X(calloc) X(realloc) X(aligned_alloc) X(strdup) X(free)
@@ -136,16 +146,25 @@ enum check_call_name { CHECK_P2P_CALLS(CHECK_CALL_NAME) CHECK_CALL_NAMES };
 /* What all of a learner's Pairwise calls return in a case that fails on purpose. */
 #define CHECK_FAILS_WITH P2P_ERR_PEER_DEAD
 
-/* Numbers that a rank reports: which call was the first that failed on purpose; receives from P2P_ANY_SOURCE. */
-#define CHECK_FAILED "failed call"
+/* Under this name a rank reports how many receives from P2P_ANY_SOURCE it has made. */
 #define CHECK_ANY_SOURCE "any source"
 
-/* On standard error, when a case ends with memory that is not free: number of the case, pieces, bytes, "free" or "p2p_release";
- * behind it, as a stack, where the first piece was asked for. */
-#define CHECK_MEMORY_LEFT "==check== memory of case "
+/* On standard error, when a case ends with something that was not given back: number of the case, pieces, bytes, what would have
+ * ended it ("free", "p2p_release" or "p2p_wait"), and check_failed_call; behind it, as a stack, where the first was asked for. */
+#define CHECK_LEFT "==check== left by case "
 
 void check_calls_begin(const check_case *c);
-void check_calls_end(const check_case *c);
+int check_calls_end(const check_case *c); /* how many calls were made, in a case that fails on purpose */
+
+/* "p2p_recv at reduce.c:17": the first call that failed on purpose; "" if none has. */
+const char *check_failed_call(void);
+enum { CHECK_WORDS = 96 };
+
+enum check_end { CHECK_FREE, CHECK_RELEASE, CHECK_WAIT };
+void *check_watch(void *memory, size_t bytes, enum check_end end, const void *from); /* returns memory */
+void check_forget(const void *memory);
+void check_forget_requests(void);
+void check_look_for_left(int number, const char *failed); /* says it, and forgets it */
 
 /* Messages, requests and communicators that are left over, with lines, in words that live until the next error. */
 const char *check_leaks(p2p_comm *world);
