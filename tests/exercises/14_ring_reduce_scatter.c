@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The test of exercise 14: the chunks, chunk r complete on rank r, and what a lap of the ring may send. */
 #include "exercises/exercises.h"
-#include "tests/exercises/ring_contract.h"
+#include "tests/exercises/ring_rules.h"
 
 #pragma weak my_chunk
 #pragma weak my_ring_reduce_scatter
@@ -154,6 +154,7 @@ static int shift(const check_case *c)
 
 static bool values(const check_case *c)
 {
+    static const ring_lap right = {.out = {1, -1, -1}, .in = {1, -1, -2}, .adds = true};
     if (check_values(c, "values", "chunk", "chunk before", count_chunk, want_chunk)) return true;
     int by = c->ranks > 1 ? shift(c) : 0;
     if (by)
@@ -161,6 +162,7 @@ static bool values(const check_case *c)
                           "The chunks are complete, but on other ranks: rank 0 has chunk %d, rank 1 has chunk %d. Rank "
                           "r is to end with chunk r: begin one chunk earlier. In step 0 rank r sends chunk r - 1.",
                           by % c->ranks, (1 + by) % c->ranks);
+    if (ring_rules_explain(c, &right)) return false;
     for (int rank = 0; rank < c->ranks; rank++) {
         char of[40];
         snprintf(of, sizeof of, "In chunk %d, ", rank);
