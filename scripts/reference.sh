@@ -32,6 +32,18 @@ This page is made from the programs' \`--help\` by \`make reference\`; do not ed
 \`pairwise-launch\`, \`build/replay\` \`pairwise-replay\` and \`build/train\` \`pairwise-train\`, each with a page of the manual.
 
 A variable with a value that is not valid is an error, and so is a name that begins with \`PAIRWISE_\` and is not below.
+
+For every job, whatever program starts it:
+
+- Standard input goes to rank 0.
+- A rank writes to a socket, and the launcher prints whole lines. No other process can open that socket through
+  \`/proc\`, nor can the rank: write to descriptor 2, do not open \`/dev/stderr\`. Root, a debugger and other programs on
+  the same terminal can still write to the terminal.
+- \`--ordered\` keeps up to 1 GiB of output, of which each rank has the same share. What goes beyond is dropped, with a
+  message and exit status 1.
+- \`--trace FILE\` replaces a file of that name; a link is refused.
+- No rank is left behind: not after a crash, not after Ctrl-C, not after a \`kill -9\` of the launcher.
+- A rank that writes over the memory that all ranks share ends the job with a message; it does not end the launcher.
 END
 for program in launch train replay demo; do section $program; done
 for source in bench/*.c; do section "${source%.c}"; done

@@ -24,9 +24,9 @@ tour_as_told() {
 # The lines of a block without their numbers, blanks and bars.
 without_numbers() { sed -e "s|$B/|build/|" -e 's/[0-9][0-9.]*/N/g' -e 's/  */ /g' -e 's/^ //' | grep -v '^$' | sort -u; }
 
-# Every line shown from `$ build/train` to `make tour` is printed.
+# Every line shown from `$ build/train` to the next heading is printed.
 demo_as_told() {
-    sed -n '/^    \$ build\/train --ranks/,/^and$/s/^    //p' README.md | without_numbers >"$work/told"
+    sed -n '/^    \$ build\/train --ranks/,/^## /s/^    //p' README.md | without_numbers >"$work/told"
     BUILD=$B scripts/demo.sh 2>&1 | without_numbers >"$work/shown"
     [ -s "$work/told" ] && [ -z "$(comm -23 "$work/told" "$work/shown" | tee /dev/stderr)" ]
 }
@@ -39,6 +39,9 @@ files_named() {
     return $status
 }
 
+is_short() { [ "$(wc -l <README.md)" -le 200 ]; }
+
+check "README: at most 200 lines" is_short
 check "README: the first program" first_program
 check "README: the tour" tour_as_told
 if [ -x "$B/train" ]; then
@@ -46,4 +49,14 @@ if [ -x "$B/train" ]; then
 else
     skip "README: the demo" "build/train is not built: OpenCL is missing"
 fi
+# The first two commands of the README, and those that the workflow runs.
+workflow_runs_them() {
+    local command
+    while IFS= read -r command; do
+        grep -q -x -- "      - run: $command" .github/workflows/test.yml || { echo "the workflow lacks: $command"; return 1; }
+    done < <(sed -n '/^## Two commands/,/^## /s/^    \(make .*\)/\1/p' README.md)
+    [ "$(sed -n '/^## Two commands/,/^## /p' README.md | grep -c '^    make ')" -eq 2 ]
+}
+
 check "README: the files it names" files_named
+check "README: two commands, and the workflow runs them" workflow_runs_them
