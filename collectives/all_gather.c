@@ -51,9 +51,6 @@ p2p_err coll_all_gatherv(p2p_comm *comm, const void *send, size_t send_count, vo
                          const size_t offsets[], enum dtype dtype)
 {
     coll__call call = {.comm = comm, .operation = "coll_all_gatherv", .dtype = dtype};
-    int rank = p2p_rank(comm);
-    for (int q = 0; q < p2p_size(comm) && counts; q++) call.count += counts[q];
-    if (rank >= 0 && counts && counts[rank] != send_count)
-        call.wrong = "send_count is not this rank's element of counts";
+    coll__add_counts(&call, counts, send_count, "send_count is not this rank's element of counts");
     return run(&call, send, send_count, recv, &(coll__blocks){.listed = true, .counts = counts, .offsets = offsets});
 }

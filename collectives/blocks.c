@@ -40,6 +40,13 @@ coll__span coll__blocks_span(coll__call *call, const void *start, const coll__bl
     return COLL_NOTHING;
 }
 
+void coll__add_counts(coll__call *call, const size_t counts[], size_t own, const char *otherwise)
+{
+    int rank = p2p_rank(call->comm);
+    for (int q = 0; q < p2p_size(call->comm) && counts; q++) call->count += counts[q];
+    if (rank >= 0 && counts && counts[rank] != own) call->wrong = otherwise;
+}
+
 /* ---- Messages of a length that both sides must have said ---- */
 
 static p2p_err check_length(const coll__call *call, p2p_err err, size_t bytes, int source, const p2p_status *status)

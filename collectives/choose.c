@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "collectives/internal.h"
+#include "collectives/schedule.h"
 #include "ring/ring.h"
 
 /* Of the rows of an operation the last that applies. Those of all-reduce are measured: first any world, then ranks that share
@@ -112,4 +112,20 @@ p2p_err coll_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtyp
     p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
     if (err) return err;
     return coll__end(&call, algorithms[row].all_reduce(comm, buf, count, dtype, op), NULL);
+}
+
+/* Always the ring: the one all-reduce that there is as a request. */
+p2p_err coll_iall_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, p2p_request *request)
+{
+    coll__call call = {.comm = comm,
+                       .operation = "coll_iall_reduce",
+                       .algorithm = "ring",
+                       .count = count,
+                       .dtype = dtype,
+                       .has_op = true,
+                       .op = op};
+    coll__needs_request(&call, request);
+    p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
+    if (err) return err;
+    return p2p_layer_end(comm, ring_iall_reduce(comm, buf, count, dtype, op, request));
 }

@@ -10,8 +10,10 @@
  *      wait              coll_barrier
  *      one to all        coll_broadcast, coll_scatter, coll_scatterv
  *      all to one        coll_reduce, coll_gather, coll_gatherv
- *      all to all        coll_all_reduce, coll_all_gather, coll_all_gatherv, coll_reduce_scatter, coll_all_to_all,
- *                        coll_all_to_allv
+ *      all to all        coll_all_reduce, coll_all_gather, coll_all_gatherv, coll_reduce_scatter, coll_reduce_scatterv,
+ *                        coll_all_to_all, coll_all_to_allv
+ *      some to one       coll_scan, coll_exscan
+ *      without waiting   coll_ibarrier, coll_ibroadcast, coll_iall_reduce, coll_iall_gather, coll_ireduce_scatter
  *      by algorithm      coll_naive_..., coll_tree_..., coll_doubling_..., coll_flat_..., coll_direct_...; and the ring
  *                        in ring/ring.h
  *      which one         coll_choices, coll_choose
@@ -46,6 +48,12 @@ p2p_err coll_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, e
 
 /* In place: buf[i] becomes the combination of everyone's buf[i], on every rank, the same bits. */
 p2p_err coll_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+
+/* In place: buf[i] on rank r becomes the combination of buf[i] of the ranks 0 to r; exscan: of the ranks 0 to r - 1, and rank
+ * 0's buffer stays as it is (MPI leaves it undefined). A mean is that of the ranks which are combined. Strictly in rank
+ * order, ((x0 + x1) + x2) + ...: a chain of n - 1 steps, one message of the whole buffer from each rank to the next. */
+p2p_err coll_scan(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+p2p_err coll_exscan(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
 /* ---- Blocks: a buffer of n * count elements has a block for each rank, in rank order. ---- */
 
@@ -83,9 +91,37 @@ p2p_err coll_gatherv(p2p_comm *comm, const void *send, size_t send_count, void *
 p2p_err coll_all_gatherv(p2p_comm *comm, const void *send, size_t send_count, void *recv, const size_t counts[],
                          const size_t offsets[], enum dtype dtype);
 
+/* As coll_reduce_scatter: everyone knows all counts, recv_count is counts[rank]; send has a block for each rank, offsets may
+ * differ between ranks. */
+p2p_err coll_reduce_scatterv(p2p_comm *comm, const void *send, const size_t counts[], const size_t offsets[],
+                             void *recv, size_t recv_count, enum dtype dtype, enum op op);
+
 /* send_counts[q] on rank r is recv_counts[r] on rank q. */
 p2p_err coll_all_to_allv(p2p_comm *comm, const void *send, const size_t send_counts[], const size_t send_offsets[],
                          void *recv, const size_t recv_counts[], const size_t recv_offsets[], enum dtype dtype);
+
+/* ---- Without waiting: each begins what its namesake does, with the same arguments and results, and returns. It moves on
+ *      inside p2p_wait, p2p_test and every other call that waits; *request ends like any other (p2p_wait and its kin), when
+ *      every rank has begun the same, and this rank's part is done. Until then buf and recv belong to the library, and send
+ *      must not be changed. Several may be in flight, beside any other traffic; all ranks begin their collectives, of both
+ *      kinds, in the same order. A difference between ranks is P2P_ERR_MISMATCH here or of the request, with every buffer
+ *      untouched; after any other error of the request its outputs are undefined. When it begins with an error, *request is
+ *      not set, and nothing is under way. A schedule of steps: Hoefler, Lumsdaine and Rehm 2007. ---- */
+
+/* Dissemination: ceil(log2 n) rounds of empty messages. */
+p2p_err coll_ibarrier(p2p_comm *comm, p2p_request *request);
+
+/* The binomial tree of coll_tree_broadcast. */
+p2p_err coll_ibroadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root, p2p_request *request);
+
+/* Always the ring: ring_iall_reduce, with its bits. */
+p2p_err coll_iall_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, p2p_request *request);
+
+/* Round the ring, as their namesakes, with their bits. */
+p2p_err coll_iall_gather(p2p_comm *comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype,
+                         p2p_request *request);
+p2p_err coll_ireduce_scatter(p2p_comm *comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype,
+                             enum op op, p2p_request *request);
 
 /* ---- By algorithm. Arguments as their plain twins. ---- */
 
@@ -145,6 +181,14 @@ const char *coll_choose(const char *operation, bool shared, int ranks, size_t by
 #define coll_gatherv(...) (P2P_HERE, coll_gatherv(__VA_ARGS__))
 #define coll_all_gatherv(...) (P2P_HERE, coll_all_gatherv(__VA_ARGS__))
 #define coll_all_to_allv(...) (P2P_HERE, coll_all_to_allv(__VA_ARGS__))
+#define coll_scan(...) (P2P_HERE, coll_scan(__VA_ARGS__))
+#define coll_exscan(...) (P2P_HERE, coll_exscan(__VA_ARGS__))
+#define coll_reduce_scatterv(...) (P2P_HERE, coll_reduce_scatterv(__VA_ARGS__))
+#define coll_ibarrier(...) (P2P_HERE, coll_ibarrier(__VA_ARGS__))
+#define coll_ibroadcast(...) (P2P_HERE, coll_ibroadcast(__VA_ARGS__))
+#define coll_iall_reduce(...) (P2P_HERE, coll_iall_reduce(__VA_ARGS__))
+#define coll_iall_gather(...) (P2P_HERE, coll_iall_gather(__VA_ARGS__))
+#define coll_ireduce_scatter(...) (P2P_HERE, coll_ireduce_scatter(__VA_ARGS__))
 #define coll_naive_broadcast(...) (P2P_HERE, coll_naive_broadcast(__VA_ARGS__))
 #define coll_naive_reduce(...) (P2P_HERE, coll_naive_reduce(__VA_ARGS__))
 #define coll_naive_all_reduce(...) (P2P_HERE, coll_naive_all_reduce(__VA_ARGS__))

@@ -133,10 +133,15 @@ p2p_err coll__end(coll__call *call, p2p_err err, const void *result)
 
 /* ---- Combining ---- */
 
+void coll__combine_some(const coll__call *call, void *out, const void *left, const void *right, size_t count)
+{
+    dtype_combine(out, left, right, count, call->dtype, call->op);
+    p2p_layer_compute(call->comm, count * call->element);
+}
+
 void coll__combine(const coll__call *call, void *out, const void *left, const void *right)
 {
-    dtype_combine(out, left, right, call->count, call->dtype, call->op);
-    p2p_layer_compute(call->comm, call->bytes);
+    coll__combine_some(call, out, left, right, call->count);
 }
 
 void coll__finish_mean(const coll__call *call, void *sum)

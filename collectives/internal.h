@@ -80,7 +80,8 @@ p2p_err coll__memory(coll__call *call, size_t scratch_bytes);
  * there already or NULL. Frees the memory. Returns err, or what went wrong here. */
 p2p_err coll__end(coll__call *call, p2p_err err, const void *result);
 
-/* out = left OP right, on call->count elements. */
+/* out = left OP right, on some elements; and on call->count of them. */
+void coll__combine_some(const coll__call *call, void *out, const void *left, const void *right, size_t count);
 void coll__combine(const coll__call *call, void *out, const void *left, const void *right);
 
 /* The end of a mean: divide; of any other operator: nothing. */
@@ -107,6 +108,9 @@ char *coll__block(const coll__call *call, const coll__blocks *blocks, const void
  * call->wrong. */
 coll__span coll__blocks_span(coll__call *call, const void *start, const coll__blocks *blocks);
 
+/* For calls in which every rank knows all counts: call->count is their sum; call->wrong, if this rank's is not `own`. */
+void coll__add_counts(coll__call *call, const size_t counts[], size_t own, const char *otherwise);
+
 /* Receive a block that must have exactly this length: P2P_ERR_MISMATCH if not. */
 p2p_err coll__receive_block(coll__call *call, void *buf, size_t bytes, int source);
 p2p_err coll__exchange_blocks(coll__call *call, const void *send, size_t send_bytes, int dest, void *recv,
@@ -124,6 +128,10 @@ p2p_err coll__end_blocks(coll__call *call, p2p_err err, const coll__blocks *bloc
 
 p2p_err coll__naive_broadcast(coll__call *call, void *data, int root);
 p2p_err coll__tree_broadcast(coll__call *call, void *data, int root);
+
+/* In the binomial tree, of a rank counted from the root: its lowest 1 bit, or, for the root, the first bit beyond all ranks.
+ * Its parent is the rank without that bit, its children have one more bit below it. */
+int coll__tree_lowest_bit(int relative, int size);
 
 /* Combine everyone's `own` at root: *result points to it there, at `own` with one rank and at `work` with more; it is
  * NULL elsewhere. `work` may be `own`, which is then written to, on any rank. call->scratch has room for call->bytes;

@@ -22,8 +22,7 @@ static int actual(const coll__call *call, int relative, int root)
     return (relative + root) % call->size;
 }
 
-/* The bit below which this rank's children are: its lowest 1, or for the root the first beyond all ranks. */
-static int lowest_bit(int relative, int size)
+int coll__tree_lowest_bit(int relative, int size)
 {
     int bit = 1;
     while (bit < size && !(relative & bit)) bit *= 2;
@@ -42,7 +41,7 @@ static p2p_err pass_on(const coll__call *call, const void *data, int relative, i
 p2p_err coll__tree_broadcast(coll__call *call, void *data, int root)
 {
     int relative = (call->rank - root + call->size) % call->size;
-    int bit = lowest_bit(relative, call->size);
+    int bit = coll__tree_lowest_bit(relative, call->size);
     p2p_err err = P2P_OK;
     if (relative > 0)
         err = p2p_layer_recv(call->comm, data, call->bytes, actual(call, relative - bit, root), COLL_TAG,

@@ -164,6 +164,30 @@ static int all_gatherv(block_case *b)
     return check_gaps(b, "coll_all_gatherv");
 }
 
+/* A block of each rank at any place of send; a mean's division is of this rank's block alone. */
+static int reduce_scatterv_with(block_case *b, enum op op)
+{
+    size_t mine = b->counts[b->rank], size = dtype_size(b->dtype);
+
+    memset(buffer, CANARY, sizeof buffer);
+    values_fill(sent, b->span, WILD, b->dtype, op, b->rank, b->seed);
+    CALL(coll_reduce_scatterv(b->comm, sent, b->counts, b->offsets, buffer, mine, b->dtype, op));
+    for (size_t i = 0; i < mine; i++)
+        CHECK(value_at(buffer, b->dtype, i) ==
+                  value_expected(RING, b->rank, b->n, WILD, b->dtype, op, b->offsets[b->rank] + i, b->seed),
+              "coll_reduce_scatterv, %s, %d ranks, %s: element %zu of %zu", op_name(op), b->n, dtype_name(b->dtype), i,
+              mine);
+    CHECK(values_changed(sent, b->span, WILD, b->dtype, op, b->rank, b->seed) == b->span, "changed the send buffer");
+    for (size_t i = 0; i < MARGIN; i++) CHECK(buffer[mine * size + i] == CANARY, "wrote behind its block");
+    return 0;
+}
+
+static int reduce_scatterv(block_case *b)
+{
+    STEP(reduce_scatterv_with(b, OP_SUM));
+    return b->dtype == DTYPE_F32 || b->dtype == DTYPE_F64 ? reduce_scatterv_with(b, OP_MEAN) : 0;
+}
+
 /* Rank r sends rank q a block of counts[(r + q) % n], which both can tell. */
 static size_t between(const block_case *b, int r, int q)
 {
@@ -196,7 +220,8 @@ static int all_to_allv(block_case *b)
 static int every_block_operation(block_case *b)
 {
     static int (*const rooted[])(block_case *) = {scatter, gather, scatterv, gatherv};
-    static int (*const others[])(block_case *) = {all_gather, all_to_all, reduce_scatter, all_gatherv, all_to_allv};
+    static int (*const others[])(block_case *) = {all_gather,  all_to_all,      reduce_scatter,
+                                                  all_gatherv, reduce_scatterv, all_to_allv};
 
     uneven(b);
     for (b->root = 0; b->root < b->n; b->root++) {

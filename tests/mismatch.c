@@ -55,6 +55,50 @@ static p2p_err begun_ring_more(p2p_comm *comm, size_t count)
     return begun_ring(comm, 2 * count);
 }
 
+/* Begin, and wait: a difference may be found in either. */
+static p2p_err waited(p2p_err err, p2p_request *request)
+{
+    return err ? err : p2p_wait(request, P2P_STATUS_IGNORE);
+}
+
+#define BEGINS(name, call)                            \
+    static p2p_err name(p2p_comm *comm, size_t count) \
+    {                                                 \
+        p2p_request r = P2P_REQUEST_NULL;             \
+        return waited(call, &r);                      \
+    }
+
+BEGINS(begun_barrier, count ? coll_ibarrier(comm, &r) : P2P_ERR_ARG)
+BEGINS(begun_broadcast, coll_ibroadcast(comm, a, count, DTYPE_F32, 0, &r))
+BEGINS(begun_broadcast_from_last, coll_ibroadcast(comm, a, count, DTYPE_F32, p2p_size(comm) - 1, &r))
+BEGINS(begun_all_reduce, coll_iall_reduce(comm, a, count, DTYPE_F32, OP_SUM, &r))
+BEGINS(begun_all_reduce_max, coll_iall_reduce(comm, a, count, DTYPE_F32, OP_MAX, &r))
+BEGINS(begun_all_gather, coll_iall_gather(comm, b, a, count / 8, DTYPE_F32, &r))
+BEGINS(begun_all_gather_i32, coll_iall_gather(comm, b, a, count / 8, DTYPE_I32, &r))
+BEGINS(begun_scatter, coll_ireduce_scatter(comm, b, a, count / 8, DTYPE_F32, OP_SUM, &r))
+BEGINS(begun_scatter_more, coll_ireduce_scatter(comm, b, a, count / 8 + 1, DTYPE_F32, OP_SUM, &r))
+RUNS(scan, coll_scan(comm, a, count, DTYPE_F32, OP_SUM))
+RUNS(scan_more, coll_scan(comm, a, 2 * count, DTYPE_F32, OP_SUM))
+RUNS(exscan, coll_exscan(comm, a, count, DTYPE_F32, OP_SUM))
+
+static p2p_err scatterv_of(p2p_comm *comm, size_t each)
+{
+    size_t counts[8], offsets[8];
+
+    for (size_t q = 0; q < 8; q++) counts[q] = each, offsets[q] = q * each;
+    return coll_reduce_scatterv(comm, b, counts, offsets, a, each, DTYPE_F32, OP_SUM);
+}
+
+RUNS(scatterv, scatterv_of(comm, count / 8))
+RUNS(scatterv_more, scatterv_of(comm, count / 8 + 1))
+
+static p2p_err dup(p2p_comm *comm, size_t count)
+{
+    p2p_comm *copy;
+
+    return count ? p2p_dup(comm, &copy) : P2P_ERR_ARG;
+}
+
 static p2p_err in_halves(p2p_comm *comm, size_t count)
 {
     size_t first, length;
@@ -80,6 +124,16 @@ static const struct kind {
     {"count of blocks", all_gather, all_gather_more, {"coll_all_gather #1", "count"}},
     {"non-blocking", begun_ring, begun_ring_more, {"ring_iall_reduce #1", "count"}},
     {"non-blocking against blocking", begun_ring, by_ring, {"ring_iall_reduce #1", "ring_all_reduce #1"}},
+    {"begun: order", begun_barrier, begun_broadcast, {"coll_ibarrier #1", "coll_ibroadcast #1"}},
+    {"begun: root", begun_broadcast, begun_broadcast_from_last, {"coll_ibroadcast #1", "root 0"}},
+    {"begun: op", begun_all_reduce, begun_all_reduce_max, {"op sum", "op max"}},
+    {"begun: dtype", begun_all_gather, begun_all_gather_i32, {"coll_iall_gather #1", "dtype i32"}},
+    {"begun: count", begun_scatter, begun_scatter_more, {"coll_ireduce_scatter #1", "count"}},
+    {"begun against blocking", all_reduce, begun_all_reduce, {"coll_all_reduce #1", "coll_iall_reduce #1"}},
+    {"scan: count", scan, scan_more, {"coll_scan #1", "count"}},
+    {"scan against exclusive", scan, exscan, {"coll_scan #1", "coll_exscan #1"}},
+    {"blocks of any length", scatterv, scatterv_more, {"coll_reduce_scatterv #1", "count"}},
+    {"dup", dup, barrier, {"p2p_dup #1", "coll_barrier #1"}},
     {"half against whole", in_halves, by_ring, {"ring_reduce_scatter #1", "ring_all_reduce #1"}},
 };
 
