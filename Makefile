@@ -43,6 +43,7 @@ programs = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
 LIB_OBJ    := $(filter-out $(OBJ)/p2p/job/launch_main.o,$(call objects,$(FOLDERS:=/*.c)))
 BENCH_UTIL := $(call objects,bench/util/*.c)
 TEST_UTIL  := $(call objects,tests/util/*.c)
+FAULT_UTIL := $(filter-out %/report.o,$(TEST_UTIL))# it needs what only suites do
 HAS_TRAIN  := $(wildcard build/.setup-train)
 FAULTS     := $(filter-out $(if $(HAS_TRAIN),,$(OBJ)/tests/faultlab/trainer%),$(call objects,tests/faultlab/*.c))
 TRAIN_OBJ  := $(filter-out $(OBJ)/trainer/train_main.o,$(call objects,$(TRAINING:=/*.c)))
@@ -81,7 +82,7 @@ $(OBJ)/%.o: %.c | build/.setup-build $(BUILD)/build_id.h
 	$(call say,CC,$<)
 	$(Q)$(COMPILE) -c $< -o $@
 
-$(call objects,tests/*.c): | build/.setup-test
+$(call objects,tests/*.c tests/util/report.c): | build/.setup-test
 build/.setup-train build/.setup-test build/.setup-plots build/.setup-lint build/.setup-test-all build/.setup-test-long: | build/.setup-build
 
 $(OBJ)/collectives/choose.o: $(wildcard $(BUILD)/tuned_choices.inc)
@@ -100,7 +101,7 @@ $(BUILD)/replay: $(REPLAY)
 $(BUILD)/demo: $(call objects,demo/*.c) $(filter-out %/main.o,$(REPLAY))
 $(OBJ)/replay/page.o: $(wildcard replay/page/*)
 $(BUILD)/train: $(OBJ)/trainer/train_main.o
-$(BUILD)/tests/faultlab: $(FAULTS) $(TEST_UTIL) $(if $(HAS_TRAIN),$(TRAIN_LIB))
+$(BUILD)/tests/faultlab: $(FAULTS) $(FAULT_UTIL) $(if $(HAS_TRAIN),$(TRAIN_LIB))
 $(call programs,bench/*.c): $(BENCH_UTIL)
 $(call programs,bench/kernels.c bench/train.c): $(call objects,bench/layers/*.c)
 $(SUITES): $(TEST_UTIL)
@@ -108,7 +109,7 @@ $(addprefix $(BUILD)/tests/,replay trace trace_format): $(filter-out %/main.o,$(
 $(TRAIN_SUITES): $(TEST_UTIL) $(TRAIN_UTIL)
 $(TRAIN_PROGRAMS) $(TRAIN_SUITES): $(TRAIN_LIB)
 $(BUILD)/tests/faultlab: LIBS := $(WRAP) $(if $(HAS_TRAIN),-lOpenCL -lm)
-$(SUITES) $(TRAIN_SUITES): private LIBS += -lcriterion
+$(SUITES) $(TRAIN_SUITES): private LIBS += -lcriterion -ljansson
 $(TRAIN_PROGRAMS) $(TRAIN_SUITES): LIBS += -lOpenCL -lm
 $(NAMED) $(addprefix $(BUILD)/,launch replay demo train) $(BUILD)/tests/faultlab: $(LIB)
 	@mkdir -p $(@D)

@@ -44,7 +44,7 @@ needs() {
     case $1 in
     build) echo "cc:gcc ar:binutils /usr/include/stdio.h:libc6-dev" ;;
     train) echo "/usr/include/CL/cl.h:opencl-headers $(loader):ocl-icd-opencl-dev /etc/OpenCL/vendors:pocl-opencl-icd" ;;
-    test) echo "/usr/include/criterion/criterion.h:libcriterion-dev" ;;
+    test) echo "/usr/include/criterion/criterion.h:libcriterion-dev /usr/include/jansson.h:libjansson-dev" ;;
     lint) echo "clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck" ;;
     test-all) echo "clang:clang valgrind:valgrind strace:strace pkg-config:pkg-config ps:procps prlimit:util-linux oclgrind:oclgrind chromium:chromium $(fuzzer):libclang-rt-dev" ;;
     plots) echo "gnuplot:gnuplot-nox" ;;

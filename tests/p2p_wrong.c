@@ -8,6 +8,7 @@
  *      // status: 1                exit status (1 if not said)
  *      // expect: TEXT             must be in what comes to stderr; {NAME} is "file.c:12", the line marked NAME
  *      // reject: TEXT             must not be there
+ *      // report: TEXT             must be a line of the report, or how one begins: see tests/util/report.h
  *      ... // line: NAME           marks a line
  */
 #include <criterion/criterion.h>
@@ -15,8 +16,10 @@
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/util/paths.h"
+#include "tests/util/report.h"
 #include "tests/util/suite.h"
 
 enum { LINE = 300, TEXTS = 16, MARKS = 8 };
@@ -27,8 +30,8 @@ static const double seconds_allowed = 10.0;
 typedef struct {
     int ranks, status;
     char name[128], options[LINE];
-    char expected[TEXTS][LINE], rejected[TEXTS][LINE];
-    size_t expected_count, rejected_count;
+    char expected[TEXTS][LINE], rejected[TEXTS][LINE], reported[TEXTS][LINE];
+    size_t expected_count, rejected_count, reported_count;
     char marks[MARKS][LINE]; /* names of marked lines */
     int lines[MARKS];
     size_t mark_count;
@@ -60,6 +63,7 @@ static void read_line(wrong_program *program, char *line, int number)
     if ((text = after(line, "// options: "))) snprintf(program->options, LINE, "%s", text);
     if ((text = after(line, "// expect: "))) add_text(program->expected, &program->expected_count, text);
     if ((text = after(line, "// reject: "))) add_text(program->rejected, &program->rejected_count, text);
+    if ((text = after(line, "// report: "))) add_text(program->reported, &program->reported_count, text);
     if ((text = after(line, "// line: "))) {
         cr_assert_lt(program->mark_count, MARKS, "too many marks");
         program->lines[program->mark_count] = number;
@@ -88,6 +92,7 @@ static void read_program(wrong_program *program, const char *path)
     fclose(file);
     cr_assert_gt(program->ranks, 0, "%s does not say how many ranks", path);
     cr_assert_gt(program->expected_count, 0, "%s does not say what to expect", path);
+    cr_assert_gt(program->reported_count, 0, "%s does not say what is reported", path);
 }
 
 /* Put "file.c:12" for {NAME}. */
@@ -123,13 +128,33 @@ static void without_folder(char *text)
     }
 }
 
-static void run(const wrong_program *program, process_result *result)
+static void run(const wrong_program *program, const char *report, process_result *result)
 {
-    char command[2 * LINE];
+    char command[3 * LINE];
 
-    snprintf(command, sizeof command, "exec $L -n %d %s $T/wrong/%s", program->ranks, program->options, program->name);
+    snprintf(command, sizeof command, "exec $L -n %d %s --report %s $T/wrong/%s", program->ranks, program->options,
+             report, program->name);
     shell_run(command, NULL, result);
     without_folder(result->err);
+}
+
+/* Does a line of the report begin so? */
+static bool is_reported(const char *report, const char *text)
+{
+    for (const char *at = report; (at = strstr(at, text)); at++)
+        if (at == report || at[-1] == '\n') return true;
+    return false;
+}
+
+static void check_report(const wrong_program *program, const char *path)
+{
+    char *report = report_lines(path);
+    for (size_t i = 0; i < program->reported_count; i++) {
+        const char *text = with_lines(program, program->reported[i]);
+        cr_expect(is_reported(report, text), "%s: expected \"%s\" in the report:\n%s", program->name, text, report);
+    }
+    free(report);
+    unlink(path);
 }
 
 ParameterizedTestParameters(p2p, wrong)
@@ -141,9 +166,11 @@ ParameterizedTest(test_path *path, p2p, wrong)
 {
     static wrong_program program;
     process_result result;
+    char report[64];
 
     read_program(&program, path->text);
-    run(&program, &result);
+    snprintf(report, sizeof report, "/tmp/pairwise-report-%d.json", (int)getpid());
+    run(&program, report, &result);
     cr_log_info("%s: %.3f s\n", program.name, result.seconds);
     cr_expect(result.status == program.status && !result.late && result.left_behind == 0,
               "%s: status %d, expected %d; %d left behind\n%s", program.name, result.status, program.status,
@@ -156,6 +183,7 @@ ParameterizedTest(test_path *path, p2p, wrong)
         const char *text = with_lines(&program, program.rejected[i]);
         cr_expect(!strstr(result.err, text), "%s: did not expect \"%s\" in:\n%s", program.name, text, result.err);
     }
+    check_report(&program, report);
     cr_expect_lt(result.seconds, seconds_allowed, "%s took %.1f s", program.name, result.seconds);
     process_free(&result);
 }

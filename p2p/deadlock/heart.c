@@ -2,7 +2,7 @@
 /* Of all ranks that are stuck, find those that have to be named: the knot, not the tail that leads into it. */
 #include <string.h>
 
-#include "p2p/deadlock/report.h"
+#include "p2p/deadlock/deadlock.h"
 
 void p2p__lacking(p2p_job *job, int rank, const p2p_rank_set *can_act, p2p_rank_set *lack)
 {
@@ -100,7 +100,7 @@ void p2p__find_heart(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set
     int member = find_member(&g, &heart->set);
     heart->is_cycle = p2p__set_has(&heart->set, member);
     p2p__set_add(&heart->set, member);
-    heart->length = p2p__list_of(&heart->set, job->size, heart->ranks);
+    heart->length = p2p__set_list(&heart->set, job->size, heart->ranks);
     put_in_order(&g, heart);
     find_waiting(&g, &heart->set, &heart->behind);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The class of mistake behind a deadlock, and one thing to try. */
-#include <stdio.h>
+/* The class of mistake behind a deadlock, and the places that make it. */
 #include <string.h>
 
-#include "p2p/deadlock/report.h"
+#include "p2p/deadlock/deadlock.h"
 
-bool p2p__has_items(const p2p_sight *row)
+static bool has_items(const p2p_sight *row)
 {
     return row->call.shape == SHAPE_WAIT || row->call.shape == SHAPE_SENDRECV;
 }
@@ -13,12 +12,12 @@ bool p2p__has_items(const p2p_sight *row)
 static bool sends(const p2p_sight *row)
 {
     if (row->call.shape == SHAPE_SEND) return true;
-    return p2p__has_items(row) && row->wait.pending_count > 0 && row->wait.pending[0].kind == ITEM_SEND;
+    return has_items(row) && row->wait.pending_count > 0 && row->wait.pending[0].kind == ITEM_SEND;
 }
 
 static bool receives(const p2p_sight *row)
 {
-    return row->call.shape == SHAPE_RECV || (p2p__has_items(row) && !sends(row));
+    return row->call.shape == SHAPE_RECV || (has_items(row) && !sends(row));
 }
 
 static int count_heart(p2p_job *job, const p2p_heart *h, bool (*is)(const p2p_sight *row))
@@ -59,35 +58,41 @@ static bool from_wanted(const board_item *here, const board_item *wanted)
     return here->tag >= 0 && here->context % 2 == 0 && (wanted->peer < 0 || wanted->peer == here->peer);
 }
 
-/* A message that would do but for its tag or its communicator: what is wrong with it. */
-static bool near_miss(int rank, const board_item *here, const board_item *wanted, char *text, size_t bytes)
+/* A message that would do but for its tag or its communicator. */
+static bool near_miss(const board_item *here, const board_item *wanted)
 {
-    unsigned long long amount = here->bytes;
     if (!from_wanted(here, wanted)) return false;
-    if (here->context != wanted->context) {
-        if (wanted->tag >= 0 && wanted->tag != here->tag) return false;
-        snprintf(
-            text, bytes,
-            "communicator mismatch: rank %d has a message with tag %d from rank %d waiting (%llu bytes), but it was "
-            "sent in another communicator",
-            rank, here->tag, here->peer, amount);
-        return true;
-    }
-    if (wanted->tag < 0 || wanted->tag == here->tag) return false;
-    snprintf(text, bytes,
-             "tag mismatch: rank %d has a message with tag %d from rank %d waiting (%llu bytes), but wants tag %d",
-             rank, here->tag, here->peer, amount, wanted->tag);
-    return true;
+    bool tag_fits = wanted->tag < 0 || wanted->tag == here->tag;
+    return here->context != wanted->context ? tag_fits : !tag_fits;
 }
 
-static bool any_near_miss(p2p_job *job, const p2p_heart *h, char *text, size_t bytes)
+static void add_message(p2p_finding *f, int rank, const board_item *here)
+{
+    const board_call message = {.shape = SHAPE_RECV,
+                                .peer = here->peer,
+                                .world_peer = here->peer,
+                                .tag = here->tag,
+                                .context = here->context,
+                                .bytes = here->bytes};
+    p2p__finding_add(f, ROLE_MESSAGE, rank, &message);
+}
+
+static bool judge_near_miss(p2p_job *job, const p2p_heart *h, p2p_finding *f)
 {
     for (int i = 0; i < h->length; i++) {
         const p2p_sight *row = &job->seen[h->ranks[i]];
         board_item own;
         const board_item *wanted = is_collective(row) ? NULL : pending_recv(row, &own);
-        for (int k = 0; wanted && k < row->wait.waiting_count && k < BOARD_ITEMS; k++)
-            if (near_miss(h->ranks[i], &row->wait.waiting[k], wanted, text, bytes)) return true;
+        for (int k = 0; wanted && k < row->wait.waiting_count && k < BOARD_ITEMS; k++) {
+            const board_item *here = &row->wait.waiting[k];
+            if (!near_miss(here, wanted)) continue;
+            bool by_tag = here->context == wanted->context;
+            f->what.class = by_tag ? CLASS_DEADLOCK : CLASS_COMMUNICATOR_MISMATCH;
+            f->what.reason = by_tag ? REASON_TAG : REASON_NONE;
+            f->what.wanted_tag = wanted->tag;
+            add_message(f, h->ranks[i], here);
+            return true;
+        }
     }
     return false;
 }
@@ -97,67 +102,80 @@ static bool is_split(const p2p_sight *row)
     return strcmp(row->call.name, "p2p_split") == 0;
 }
 
-static void finished_text(p2p_job *job, int rank, const p2p_rank_set *can_act, char *text, size_t bytes)
-{
-    p2p_rank_set lack;
-    int ranks[P2P_MAX_RANKS], count;
-    p2p_words w = {.used = 0};
-    p2p__lacking(job, rank, can_act, &lack);
-    count = p2p__list_of(&lack, job->size, ranks);
-    if (count) p2p__add_ranks(&w, ranks, count, "and");
-    if (!count)
-        snprintf(text, bytes, "nobody is left to send: rank %d waits for any source, and there is no other rank", rank);
-    else if (job->seen[rank].wait.any_count)
-        snprintf(text, bytes, "nobody is left to send: all that rank %d could hear from, %.300s, %s finished", rank,
-                 w.text, count == 1 ? "has" : "have");
-    else
-        snprintf(text, bytes, "waiting for a rank that has finished: %.300s sends and receives nothing more", w.text);
-}
-
-static p2p_verdict judge_self(const p2p_sight *row)
-{
-    if (sends(row))
-        return (p2p_verdict){
-            "a send to oneself that needs buffering: it waits for a receive that this rank never reaches",
-            "post the receive first (p2p_irecv), or use p2p_isend"};
-    return (p2p_verdict){"a rank waits for a message from itself that it has not sent",
-                         "send it first, with p2p_isend"};
-}
-
-static p2p_verdict judge_cycle(p2p_job *job, const p2p_heart *h)
+static void judge_cycle(p2p_job *job, const p2p_heart *h, p2p_diagnosis *what)
 {
     int splits = count_heart(job, h, is_split);
-    if (h->length == 1) return judge_self(&job->seen[h->ranks[0]]);
-    if (splits && splits < h->length)
-        return (p2p_verdict){"not every rank is in p2p_split",
-                             "p2p_split is called by every rank of the communicator, with "
-                             "P2P_UNDEFINED by those that join no group"};
-    if (count_heart(job, h, is_collective) == h->length && different_collectives(job, h))
-        return (p2p_verdict){"the ranks are in different collectives",
-                             "every rank must make the same collective calls in the same order"};
-    if (count_heart(job, h, sends) == h->length)
-        return (p2p_verdict){
-            "sends that need buffering: each waits until its message is received, and nobody is receiving (a cycle)",
-            "let one side receive first, or p2p_sendrecv, or p2p_isend and then receive; up to 64 KiB a message may "
-            "be buffered, and that hides this"};
-    if (count_heart(job, h, receives) == h->length)
-        return (p2p_verdict){"each receives before it sends, so nobody ever sends (a cycle)",
-                             "let one of them send first, or use p2p_sendrecv, or p2p_irecv before the send"};
-    return (p2p_verdict){"each waits for another to act first (a cycle)",
-                         "follow the lines above: which message should come first, and who should be receiving it?"};
+    what->reason = REASON_CYCLE;
+    what->all_receive = count_heart(job, h, receives) == h->length;
+    if (count_heart(job, h, sends) == h->length) what->class = CLASS_BUFFERING;
+    if (h->length == 1)
+        what->reason = REASON_SELF;
+    else if (splits && splits < h->length)
+        what->reason = REASON_SPLIT;
+    else if (count_heart(job, h, is_collective) == h->length && different_collectives(job, h))
+        what->reason = REASON_COLLECTIVES;
 }
 
-p2p_verdict p2p__judge(p2p_job *job, const p2p_heart *h, const p2p_rank_set *can_act, char *text, size_t bytes)
+/* ---- The places ---- */
+
+static void add_item(p2p_finding *f, int rank, const board_item *item, const board_call *by)
 {
-    const p2p_sight *first = &job->seen[h->ranks[0]];
-    if (any_near_miss(job, h, text, bytes))
-        return (p2p_verdict){text, strncmp(text, "tag", 3) == 0
-                                       ? "make the tags equal, or receive with P2P_ANY_TAG and look at the status"
-                                       : "send and receive in the same communicator"};
-    if (h->is_cycle) return judge_cycle(job, h);
-    finished_text(job, h->ranks[0], can_act, text, bytes);
-    if (is_split(first))
-        return (p2p_verdict){text, "p2p_split is called by every rank of the communicator: does every rank call it?"};
-    return (p2p_verdict){text,
-                         "compare how many messages are sent and received: is a send missing, or a receive too many?"};
+    static const int shapes[] = {
+        [ITEM_RECV] = SHAPE_RECV, [ITEM_SEND] = SHAPE_SEND, [ITEM_COLLECTIVE] = SHAPE_COLLECTIVE};
+    board_call call = {.shape = shapes[item->kind],
+                       .line = item->line,
+                       .peer = item->peer,
+                       .world_peer = item->peer,
+                       .tag = item->tag,
+                       .context = item->context,
+                       .bytes = item->bytes,
+                       .number = item->number,
+                       .what = {.count = UINT64_MAX, .root = -1}};
+    const char *posted_by = item->kind == ITEM_SEND ? "p2p_isend" : "p2p_irecv";
+    p2p__copy_text(call.name, sizeof call.name,
+                   item->kind == ITEM_COLLECTIVE ? item->name
+                   : item->line                  ? posted_by
+                                                 : "");
+    if (item->same_file) p2p__copy_text(call.file, sizeof call.file, by->file);
+    p2p__finding_add(f, ROLE_PENDING, rank, &call);
+}
+
+void p2p__add_pending(p2p_finding *f, p2p_place *place, const p2p_sight *row)
+{
+    int rank = place->rank, pending = place->pending = has_items(row) ? row->wait.pending_count : 0;
+    for (int i = 0; i < pending && i < BOARD_ITEMS; i++) add_item(f, rank, &row->wait.pending[i], &row->call);
+}
+
+static void add_waiter(p2p_job *job, p2p_finding *f, int role, int rank, const p2p_rank_set *can_act)
+{
+    const p2p_sight *row = &job->seen[rank];
+    p2p_place *place = p2p__finding_add(f, role, rank, &row->call);
+    p2p__lacking(job, rank, can_act, &place->awaited);
+    place->any = row->wait.any_count > 0;
+    place->state = row->state;
+    p2p__add_pending(f, place, row);
+}
+
+/* Those that the heart waits for and that have finished. */
+static void add_finished(p2p_job *job, p2p_finding *f, int rank, const p2p_rank_set *can_act)
+{
+    p2p_rank_set lack = {{0}};
+    p2p__lacking(job, rank, can_act, &lack);
+    for (int i = 0; i < job->size; i++)
+        if (p2p__set_has(&lack, i) && p2p__is_over(job, i))
+            p2p__finding_add(f, ROLE_FINISHED, i, &job->seen[i].call)->state = job->seen[i].state;
+}
+
+void p2p__diagnose(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act, p2p_finding *f)
+{
+    p2p_heart h = {.length = 0};
+    p2p__find_heart(job, stuck, can_act, &h);
+    f->what =
+        (p2p_diagnosis){.class = CLASS_DEADLOCK, .reason = REASON_FINISHED, .ranks = h.set, .is_cycle = h.is_cycle};
+    for (int i = 0; i < h.length; i++) add_waiter(job, f, ROLE_WAITS, h.ranks[i], can_act);
+    if (!judge_near_miss(job, &h, f) && h.is_cycle) judge_cycle(job, &h, &f->what);
+    if (!h.is_cycle) add_finished(job, f, h.ranks[0], can_act);
+    for (int i = 0; i < job->size; i++)
+        if (p2p__set_has(stuck, i) && !p2p__set_has(&h.set, i))
+            add_waiter(job, f, p2p__set_has(&h.behind, i) ? ROLE_BEHIND : ROLE_STUCK, i, can_act);
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 #include "p2p/message/init.h"
 #include "p2p/shared/control.h"
+#include "p2p/shared/file.h"
 #include "p2p/shared/memory.h"
 #include "p2p/shared/process.h"
 #include "p2p/trace/trace_job.h"
@@ -28,6 +30,19 @@
 typedef struct {
     int control, in, out, err;
 } rank_ends;
+
+/* The machine would not give what this job needs, before it could begin. */
+__attribute__((format(printf, 2, 3))) static bool refused(p2p_job *job, const char *format, ...)
+{
+    char text[600];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    p2p__report_add(&job->report, CLASS_REFUSED, REASON_NONE, -1)->text = strdup(text);
+    fprintf(stderr, "pairwise: %s\n", text);
+    return false;
+}
 
 static void close_if(int fd)
 {
@@ -162,10 +177,9 @@ static bool start_rank(p2p_job *job, int rank)
     int saved = errno;
     close_ends(&ends);
     if (pid < 0) {
-        fprintf(stderr, "pairwise: %s of rank %d failed: %s\n  try: fewer ranks, or a higher limit (ulimit -%s)\n",
-                made ? "fork" : "making the pipes", rank, strerror(saved), made ? "u" : "n");
         process->ended = true;
-        return false;
+        return refused(job, "%s of rank %d failed: %s\n  try: fewer ranks, or a higher limit (ulimit -%s)",
+                       made ? "fork" : "making the pipes", rank, strerror(saved), made ? "u" : "n");
     }
     setpgid(pid, pid);
     process->pid = pid;
@@ -192,11 +206,9 @@ static bool reserve_descriptors(p2p_job *job)
     if (limit.rlim_cur >= needed) return true;
     limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
     if (limit.rlim_cur >= needed && setrlimit(RLIMIT_NOFILE, &limit) == 0) return true;
-    fprintf(stderr,
-            "pairwise: supervising %d ranks needs %lu descriptors, the limit is %lu\n  try: ulimit -n %lu, or fewer "
-            "ranks\n",
-            job->size, (unsigned long)needed, (unsigned long)limit.rlim_max, (unsigned long)needed);
-    return false;
+    return refused(job,
+                   "supervising %d ranks needs %lu descriptors, the limit is %lu\n  try: ulimit -n %lu, or fewer ranks",
+                   job->size, (unsigned long)needed, (unsigned long)limit.rlim_max, (unsigned long)needed);
 }
 
 static void restore_descriptors(const p2p_job *job)
@@ -217,28 +229,26 @@ static void fill_standard(void)
 }
 
 /* A rank has its tables of all others too. Where memory lacks, the system would look for somebody to kill. */
-static bool memory_is_there(const p2p_job *job)
+static bool memory_is_there(p2p_job *job)
 {
     uint64_t each = RANK_LEAST + (uint64_t)job->size * RANK_LEAST_PEER + job->plan->options.memory_each,
              needed = (uint64_t)job->size * each, left = p2p__memory_left();
     if (each < job->plan->options.memory_each || needed / each != (uint64_t)job->size) needed = UINT64_MAX;
     if (needed <= left) return true;
-    fprintf(stderr,
-            "pairwise: %d ranks need at least %.1f GiB of memory, %.1f MiB each, and there is %.1f GiB\n"
-            "  try: fewer ranks, or smaller sizes\n",
-            job->size, (double)needed / (1 << 30), (double)each / (1 << 20), (double)left / (1 << 30));
-    return false;
+    return refused(job,
+                   "%d ranks need at least %.1f GiB of memory, %.1f MiB each, and there is %.1f GiB\n"
+                   "  try: fewer ranks, or smaller sizes",
+                   job->size, (double)needed / (1 << 30), (double)each / (1 << 20), (double)left / (1 << 30));
 }
 
-static bool no_board(const p2p_job *job)
+static bool no_board(p2p_job *job)
 {
     size_t bytes = p2p__board_bytes(job->size, &job->plan->config);
     const char *advice = errno == EFBIG    ? "a higher limit on files (ulimit -f unlimited), or fewer ranks"
                          : errno == ENOMEM ? "a higher limit on memory (ulimit -v unlimited), or fewer ranks"
                                            : "fewer ranks";
-    fprintf(stderr, "pairwise: no shared memory for %d ranks (%zu MiB): %s\n  try: %s\n", job->size, (bytes >> 20) + 1,
-            strerror(errno), advice);
-    return false;
+    return refused(job, "no shared memory for %d ranks (%zu MiB): %s\n  try: %s", job->size, (bytes >> 20) + 1,
+                   strerror(errno), advice);
 }
 
 static bool open_job(p2p_job *job)
@@ -249,10 +259,8 @@ static bool open_job(p2p_job *job)
     for (int i = 0; job->ranks && i < job->size; i++)
         job->ranks[i] = (p2p_rank_process){.rank = i, .control = -1, .ended = true, .out.fd = -1, .err.fd = -1};
     job->seen = calloc((size_t)job->size, sizeof *job->seen);
-    if (!job->ranks || !job->seen || p2p__links_init(job) || p2p__watch_init(job)) {
-        fprintf(stderr, "pairwise: no memory to supervise %d ranks\n", job->size);
-        return false;
-    }
+    if (!job->ranks || !job->seen || p2p__links_init(job) || p2p__watch_init(job))
+        return refused(job, "no memory to supervise %d ranks", job->size);
     const p2p_config *config = &job->plan->config;
     bool may_read = job->size > 1 && config->direct && p2p__world_find(config->world)->read && p2p__pull_works();
     p2p__board_set(job->board, isatty(STDOUT_FILENO), may_read);
@@ -312,6 +320,8 @@ int p2p__run_job(const p2p_plan *plan, p2p_err *err)
     }
     for (int i = 0; plan->options.rank_statuses && job.ranks && i < plan->size; i++)
         plan->options.rank_statuses[i] = job.ranks[i].status;
+    if (plan->report && !p2p__report_write(&job.report, plan->report, plan->size, status) && !status) status = 1;
+    p2p__report_free(&job.report);
     close_job(&job);
     restore_descriptors(&job);
     return status;
@@ -354,7 +364,9 @@ p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes)
     if (plan->options.strict) plan->config.strict = true;
     plan->trace = plan->options.trace ? plan->options.trace : getenv("PAIRWISE_TRACE");
     if (!plan->trace) plan->config.trace_room = 0;
-    if (plan->trace && !p2p__trace_check(plan->trace, why, why_bytes)) return P2P_ERR_ARG;
+    if (plan->trace && !p2p__file_check("trace", plan->trace, why, why_bytes)) return P2P_ERR_ARG;
+    plan->report = plan->options.report;
+    if (plan->report && !p2p__file_check("report", plan->report, why, why_bytes)) return P2P_ERR_ARG;
     const char *network = plan->options.network;
     if (network && !p2p__network_parse(network, &plan->config.network, why, why_bytes)) return P2P_ERR_ARG;
     const p2p_network *n = &plan->config.network;

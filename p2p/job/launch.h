@@ -10,7 +10,8 @@
  *      relay.c        the ends of a link; with somebody in between
  *      output.c       forwarding what ranks print
  *      watch.c        deadlock detection
- *      report.c       the words for deadlocks, deaths and the board
+ *      heart.c verdict.c   what kind of deadlock it is: deadlock.h
+ *      report.c       what was found in the job, told to people (in the words of words.c) and to programs
  */
 #ifndef PAIRWISE_P2P_LAUNCH_H
 #define PAIRWISE_P2P_LAUNCH_H
@@ -26,6 +27,7 @@
 #include "p2p/shared/board.h"
 #include "p2p/shared/clock.h"
 #include "p2p/shared/control.h"
+#include "p2p/shared/diagnosis.h"
 #include "p2p/shared/memory.h"
 
 /* What to launch. */
@@ -33,7 +35,7 @@ typedef struct {
     int size;
     p2p_options options;
     p2p_config config;
-    const char *trace; /* file to write, NULL: none */
+    const char *trace, *report; /* files to write, NULL: none */
     /* Runs in the forked rank and returns its exit status. */
     int (*child)(void *arg, int rank, int control, int board_fd, board *b);
     void *arg;
@@ -77,6 +79,13 @@ typedef struct {
     int impossible_looks; /* in a row */
 } p2p_watch;
 
+/* What was found wrong, in the order in which it was. */
+typedef struct {
+    p2p_finding **found;
+    size_t count, room;
+    p2p_finding spare; /* where there is no memory for another one */
+} p2p_report;
+
 typedef struct {
     const p2p_plan *plan;
     int size;
@@ -112,6 +121,7 @@ typedef struct {
     int exit_status;
     uint64_t oom_kills;
     struct p2p_trace_job *trace; /* NULL: not traced */
+    p2p_report report;
 } p2p_job;
 
 /* Launch, supervise, clean up. Returns the exit status; P2P_OK in *err unless nothing could be started. */
@@ -161,6 +171,8 @@ enum { SIGHT_ERROR = sizeof((board_row *)0)->error };
 
 /* Look at all rows: job->seen. */
 void p2p__see(p2p_job *job);
+/* Ended, finished, or waiting in p2p_finalize, when it was last looked at? */
+bool p2p__is_over(const p2p_job *job, int rank);
 /* The error that a rank shows. */
 void p2p__see_error(const p2p_job *job, int rank, char text[SIGHT_ERROR]);
 /* False: what is on the board no rank and no supervisor has written there on purpose. */
@@ -186,10 +198,20 @@ p2p_rank_set p2p__still_needed(board *b, const board_wait *wait, int size);
 
 /* ---- report.c ---- */
 
+/* Tell people. */
 void p2p__say(p2p_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A new finding, of one rank (-1: of others, or of none); never NULL. `tell` gives it its text, and says that. */
+p2p_finding *p2p__report_add(p2p_report *report, int class, int reason, int rank);
+void p2p__report_tell(p2p_job *job, p2p_finding *finding, const char *text);
+
 void p2p__report_deadlock(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act);
-void p2p__report_death(p2p_job *job, int rank, const char *how);
+void p2p__report_death(p2p_job *job, p2p_finding *death);
 void p2p__report_polling(p2p_job *job);
-void p2p__report_board(p2p_job *job);
+void p2p__report_timeout(p2p_job *job, double seconds);
+
+/* The file that `launch --report` asks for: see docs/reports.md. False, and said why, if it cannot be written. */
+bool p2p__report_write(const p2p_report *report, const char *path, int ranks, int status);
+void p2p__report_free(p2p_report *report);
 
 #endif

@@ -24,6 +24,7 @@ enum {
     KEY_ORDERED,
     KEY_TIMEOUT,
     KEY_TRACE,
+    KEY_REPORT,
     KEY_DEBUG,
     KEY_WRAP,
     KEY_RELAY,
@@ -43,6 +44,8 @@ static const struct argp_option options[] = {
      0},
     {"timeout", KEY_TIMEOUT, "S", 0, "end the job after S seconds and show what each rank was doing", 0},
     {"trace", KEY_TRACE, "FILE", 0, "write what every rank did to FILE (Chrome trace JSON, for build/replay)", 0},
+    {"report", KEY_REPORT, "FILE", 0, "write what was found wrong to FILE, for programs (JSON); also if nothing was",
+     0},
     {"debug", KEY_DEBUG, "RANK", 0, "run this rank in gdb, on this terminal", 0},
     {"wrap", KEY_WRAP, "CMD", 0, "run each rank under CMD, such as \"valgrind -q\"", 0},
     {"relay", KEY_RELAY, "FD", OPTION_HIDDEN,
@@ -106,6 +109,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_ORDERED: o->ordered_output = true; break;
     case KEY_TIMEOUT: o->timeout_s = seconds(state, arg); break;
     case KEY_TRACE: o->trace = arg; break;
+    case KEY_REPORT: o->report = arg; break;
     case KEY_DEBUG: c->plan.debug_rank = whole_number(state, "--debug", arg, 0, P2P_MAX_RANKS - 1); break;
     case KEY_WRAP: split_words(state, arg, &c->wrap); break;
     case KEY_RELAY: c->plan.relay = whole_number(state, "--relay", arg, 3, INT_MAX); break;
@@ -186,6 +190,16 @@ static char *describe_variable(int key, const char *help, void *input)
     return words;
 }
 
+/* The program cannot be started: that is all there is to report. */
+static void report_refusal(const p2p_plan *plan, const char *why, int status)
+{
+    p2p_report report = {.count = 0};
+    if (!plan->report) return;
+    p2p__report_add(&report, CLASS_REFUSED, REASON_NONE, -1)->text = strdup(why);
+    p2p__report_write(&report, plan->report, plan->size, status);
+    p2p__report_free(&report);
+}
+
 int main(int argc, char **argv)
 {
     struct argp_option all[OPTIONS + VARIABLES];
@@ -204,6 +218,7 @@ int main(int argc, char **argv)
         status = p2p__run_job(&c.plan, &err);
     } else {
         usage_error(why);
+        report_refusal(&c.plan, why, status);
     }
     wordfree(&c.wrap);
     return status;

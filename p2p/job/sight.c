@@ -27,6 +27,11 @@ void p2p__see(p2p_job *job)
     }
 }
 
+bool p2p__is_over(const p2p_job *job, int rank)
+{
+    return job->ranks[rank].ended || job->seen[rank].state >= BOARD_FINALIZING;
+}
+
 void p2p__see_error(const p2p_job *job, int rank, char text[SIGHT_ERROR])
 {
     memcpy(text, job->board->rows[rank].error, SIGHT_ERROR);

@@ -16,6 +16,7 @@
 #include "p2p/job/launch.h"
 #include "p2p/shared/control.h"
 #include "p2p/shared/process.h"
+#include "p2p/shared/words.h"
 #include "p2p/trace/trace_job.h"
 
 #define TICK_NS UINT64_C(50000000)
@@ -104,9 +105,15 @@ static void rank_aborts(p2p_job *job, p2p_rank_process *process, int status)
 {
     char call[400], text[600];
     process->aborted = true;
-    p2p__call_text(&job->board->rows[process->rank].call, call, sizeof call);
+    const board_call last = p2p__call_copy(&job->board->rows[process->rank].call);
+    p2p__call_text(&last, call, sizeof call);
     snprintf(text, sizeof text, "rank %d ended the job with status %d: %s", process->rank, status, call);
-    if (!job->failed) p2p__say(job, "%s", text);
+    if (!job->failed) {
+        p2p_finding *f = p2p__report_add(&job->report, CLASS_DEATH, REASON_ABORT, process->rank);
+        p2p__finding_add(f, ROLE_CALL, process->rank, &last);
+        f->what.status = status;
+        p2p__report_tell(job, f, text);
+    }
     p2p__job_fail(job, P2P_ERR_PEER_DEAD, process->rank, status, text);
 }
 
@@ -146,7 +153,10 @@ static void wake(p2p_job *job, int rank)
 
 static void rank_cannot_start(p2p_job *job, int error)
 {
-    if (job->exit_status != 127) p2p__say(job, "cannot start %s: %s", job->plan->program, strerror(error));
+    p2p_words w = {.used = 0};
+    p2p__add(&w, "cannot start %s: %s", job->plan->program, strerror(error));
+    if (job->exit_status != 127)
+        p2p__report_tell(job, p2p__report_add(&job->report, CLASS_REFUSED, REASON_NONE, -1), w.text);
     job->exit_status = 127;
     kill_after(job, 0);
 }
@@ -157,7 +167,8 @@ static void rank_babbles(p2p_job *job, p2p_rank_process *process)
     snprintf(text, sizeof text,
              "rank %d sent its launcher what is no message of Pairwise: it writes to a descriptor that is not its own",
              process->rank);
-    if (!job->failed) p2p__say(job, "%s", text);
+    if (!job->failed)
+        p2p__report_tell(job, p2p__report_add(&job->report, CLASS_CORRUPTION, REASON_NONE, process->rank), text);
     p2p__job_fail(job, P2P_ERR_PROTO, process->rank, 1, text);
 }
 
@@ -196,23 +207,21 @@ static void listen_to(p2p_job *job, p2p_rank_process *process, int most)
 
 /* ---- Ends of ranks ---- */
 
-static void say_how(const p2p_job *job, int state, bool over, const siginfo_t *end, char *text, size_t bytes)
+static void describe_end(const p2p_job *job, int state, bool over, const siginfo_t *end, p2p_diagnosis *what)
 {
-    if (end->si_code == CLD_EXITED && state == BOARD_FINISHED && !over) {
-        snprintf(text, bytes, "gave up after an error (exit status %d)", end->si_status);
+    what->class = CLASS_DEATH;
+    what->status = end->si_status;
+    if (end->si_code != CLD_EXITED) {
+        what->reason = REASON_SIGNAL;
+        what->dumped = end->si_code == CLD_DUMPED;
+        what->starved = end->si_status == SIGKILL && p2p__oom_kills() != job->oom_kills;
         return;
     }
-    if (end->si_code == CLD_EXITED) {
-        bool early = state != BOARD_ABSENT && state != BOARD_FINISHED;
-        if (early && end->si_status == 0)
-            snprintf(text, bytes, "left without p2p_finalize (exit status 0)");
-        else
-            snprintf(text, bytes, "exited with status %d%s", end->si_status, early ? ", without p2p_finalize" : "");
-        return;
-    }
-    bool starved = end->si_status == SIGKILL && p2p__oom_kills() != job->oom_kills;
-    snprintf(text, bytes, "was killed by signal %d (%s)%s%s", end->si_status, strsignal(end->si_status),
-             end->si_code == CLD_DUMPED ? ", core dumped" : "", starved ? ", possibly out of memory" : "");
+    what->early = state != BOARD_ABSENT && state != BOARD_FINISHED;
+    what->reason = state == BOARD_FINISHED && !over ? REASON_GAVE_UP : REASON_EXIT;
+    if (!what->early || end->si_status != 0) return;
+    what->class = CLASS_CALL_ORDER;
+    what->reason = REASON_NEVER_FINALIZED;
 }
 
 static bool anyone_joined(p2p_job *job)
@@ -224,7 +233,7 @@ static bool anyone_joined(p2p_job *job)
 
 static void judge_end(p2p_job *job, p2p_rank_process *process, const siginfo_t *end)
 {
-    char how[200], call[440], text[800];
+    p2p_words w = {.used = 0};
     int state = atomic_load(&job->board->rows[process->rank].state);
     bool over = state == BOARD_FINISHED && job->all_done;
     bool well = end->si_code == CLD_EXITED && end->si_status == 0;
@@ -238,16 +247,20 @@ static void judge_end(p2p_job *job, p2p_rank_process *process, const siginfo_t *
     }
     if (job->exit_status == 127) return;
 
-    say_how(job, state, over, end, how, sizeof how);
+    p2p_finding *f = p2p__report_add(&job->report, CLASS_DEATH, REASON_EXIT, process->rank);
+    const board_call last = p2p__call_copy(&job->board->rows[process->rank].call);
+    p2p__finding_add(f, ROLE_LAST, process->rank, &last);
+    describe_end(job, state, over, end, &f->what);
     if (over || (state == BOARD_ABSENT && !anyone_joined(job))) {
-        p2p__say(job, "rank %d %s", process->rank, how);
+        p2p__add(&w, "rank %d ", process->rank);
+        p2p__words_end(&w, &f->what);
+        p2p__report_tell(job, f, w.text);
         if (!job->exit_status) job->exit_status = process->status;
         return;
     }
-    p2p__last_call_text(&job->board->rows[process->rank].call, call, sizeof call);
-    snprintf(text, sizeof text, "rank %d %s; %s", process->rank, how, call);
-    p2p__report_death(job, process->rank, text);
-    p2p__job_fail(job, P2P_ERR_PEER_DEAD, process->rank, process->status ? process->status : 1, text);
+    p2p__report_death(job, f);
+    p2p__words_death(&w, f);
+    p2p__job_fail(job, P2P_ERR_PEER_DEAD, process->rank, process->status ? process->status : 1, w.text);
 }
 
 static void reap(p2p_job *job, p2p_rank_process *process)
@@ -339,12 +352,8 @@ static void check_limit(p2p_job *job)
 {
     double limit = job->plan->options.timeout_s;
     if (limit <= 0 || job->failed || (double)(p2p__now() - job->started) * 1e-9 < limit) return;
-    char text[100];
-    snprintf(text, sizeof text, "the time limit of %g s is over", limit);
-    p2p__say(job, "%s", text);
-    p2p__report_board(job);
     job->exit_status = 124;
-    p2p__job_fail(job, P2P_ERR_TIMEOUT, -1, 124, text);
+    p2p__report_timeout(job, limit);
     kill_after(job, 0);
 }
 
@@ -361,7 +370,7 @@ static void check_board(p2p_job *job)
         "the memory that the ranks of this job share has been overwritten: a rank writes where it "
         "should not\n  try: build the program with -fsanitize=address, or --wrap \"valgrind -q\"";
     if (job->failed || p2p__board_is_sound(job)) return;
-    p2p__say(job, "%s", text);
+    p2p__report_tell(job, p2p__report_add(&job->report, CLASS_CORRUPTION, REASON_MEMORY, -1), text);
     p2p__job_fail(job, P2P_ERR_PROTO, -1, 1, text);
 }
 

@@ -101,7 +101,7 @@ static p2p_rank_set *next_any_set(p2p_engine *engine, board_wait *wait)
     return set;
 }
 
-static void show_item(board_wait *wait, p2p_request request)
+static void show_item(const p2p_engine *engine, board_wait *wait, p2p_request request)
 {
     static const int kinds[] = {
         [REQUEST_SEND] = ITEM_SEND, [REQUEST_RECV] = ITEM_RECV, [REQUEST_LAYER] = ITEM_COLLECTIVE};
@@ -111,6 +111,7 @@ static void show_item(board_wait *wait, p2p_request request)
                          .peer = request->peer,
                          .tag = request->tag,
                          .line = request->line,
+                         .same_file = request->file && request->file == engine->call_file,
                          .context = request->context,
                          .bytes = request->bytes,
                          .number = request->layer_number};
@@ -123,7 +124,7 @@ void p2p__describe_requests(p2p_engine *engine, const p2p_request *requests, siz
     for (size_t i = 0; i < count; i++) {
         p2p_request request = requests[i];
         if (!request || request->done) continue;
-        show_item(wait, request);
+        show_item(engine, wait, request);
         bool one_peer = request->kind != REQUEST_LAYER && request->peer >= 0;
         if (any)
             add_candidates(engine, request, any);

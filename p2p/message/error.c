@@ -8,6 +8,7 @@
 
 #include "p2p/message/init.h"
 #include "p2p/shared/control.h"
+#include "p2p/shared/words.h"
 #include "p2p/trace/trace_rank.h"
 
 const char *p2p_strerror(p2p_err err)

@@ -5,6 +5,7 @@
 
 #include "p2p/message/internal.h"
 #include "p2p/shared/process.h"
+#include "p2p/shared/words.h"
 
 #define SHOWN 3
 

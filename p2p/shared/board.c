@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,16 +196,6 @@ board_line *p2p__board_lines(board *b, uint32_t context, uint64_t number)
     return b->lines + slot_of(context, number) * (size_t)b->size;
 }
 
-/* snprintf at the end of what is there already. */
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t bytes, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text + used, bytes - used, format, args);
-    va_end(args);
-}
-
 void p2p__copy_text(char *to, size_t bytes, const char *from)
 {
     if (!from) from = "";
@@ -216,50 +205,6 @@ void p2p__copy_text(char *to, size_t bytes, const char *from)
         length = bytes - 1;
     }
     memcpy(to, from, length + 1);
-}
-
-static void append_what(char *text, size_t bytes, const board_what *what)
-{
-    if (what->algorithm[0]) append(text, bytes, ", %s", what->algorithm);
-    if (what->count != UINT64_MAX) append(text, bytes, ", count %llu", (unsigned long long)what->count);
-    if (what->dtype[0]) append(text, bytes, ", %s", what->dtype);
-    if (what->op[0]) append(text, bytes, ", %s", what->op);
-    if (what->root >= 0) append(text, bytes, ", root %d", what->root);
-}
-
-static void append_peer(char *text, size_t bytes, const char *role, int peer, int world_peer, int tag)
-{
-    if (peer < 0)
-        append(text, bytes, "any %s", role);
-    else if (peer == world_peer)
-        append(text, bytes, "%s %d", role, peer);
-    else
-        append(text, bytes, "%s %d, which is rank %d of the world", role, peer, world_peer);
-    if (tag < 0)
-        append(text, bytes, ", any tag");
-    else
-        append(text, bytes, ", tag %d", tag);
-}
-
-static void append_arguments(char *text, size_t bytes, const board_call *call)
-{
-    unsigned long long amount = call->bytes;
-    switch ((enum board_shape)call->shape) {
-    case SHAPE_PLAIN: return;
-    case SHAPE_WAIT: append(text, bytes, "%llu request%s", amount, amount == 1 ? "" : "s"); return;
-    case SHAPE_COLLECTIVE:
-        append(text, bytes, "#%llu", (unsigned long long)call->number);
-        append_what(text, bytes, &call->what);
-        return;
-    case SHAPE_RECV: append_peer(text, bytes, "source", call->peer, call->world_peer, call->tag); return;
-    case SHAPE_SEND:
-    case SHAPE_SENDRECV: append_peer(text, bytes, "dest", call->peer, call->world_peer, call->tag); break;
-    default: return;
-    }
-    append(text, bytes, ", %llu bytes", amount);
-    if (call->shape != SHAPE_SENDRECV) return;
-    append(text, bytes, "; ");
-    append_peer(text, bytes, "source", call->from, call->world_from, call->from_tag);
 }
 
 #define END(text) ((text)[sizeof(text) - 1] = 0)
@@ -294,6 +239,8 @@ board_wait p2p__wait_copy(const board_wait *shown)
     board_wait wait = *shown;
     if (wait.any_count < 0 || wait.any_count > BOARD_ANY_SETS) wait.any_count = 0;
     for (int i = 0; i < BOARD_ITEMS; i++) {
+        if (wait.pending[i].kind < ITEM_RECV || wait.pending[i].kind > ITEM_COLLECTIVE)
+            wait.pending[i].kind = ITEM_RECV;
         END(wait.pending[i].name);
         END(wait.waiting[i].name);
     }
@@ -306,24 +253,4 @@ p2p_err p2p__board_failure(const board *b, char *text, size_t bytes)
     p2p_err err = failure->err;
     if (bytes) snprintf(text, bytes, "%.*s", (int)sizeof failure->text, failure->text);
     return err < P2P_OK ? err : P2P_ERR_PEER_DEAD;
-}
-
-void p2p__call_text(const board_call *shown, char *text, size_t bytes)
-{
-    board_call call = p2p__call_copy(shown);
-    snprintf(text, bytes, "%s(", call.name);
-    append_arguments(text, bytes, &call);
-    append(text, bytes, ")");
-    if (call.file[0]) append(text, bytes, " at %s:%d", call.file, call.line);
-}
-
-void p2p__last_call_text(const board_call *call, char *text, size_t bytes)
-{
-    if (!call->name[0]) {
-        snprintf(text, bytes, "it has made no Pairwise call");
-        return;
-    }
-    snprintf(text, bytes, "its last call was ");
-    size_t used = strlen(text);
-    p2p__call_text(call, text + used, bytes - used);
 }

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "p2p/shared/call.h"
 #include "p2p/shared/config.h"
 #include "p2p/shared/rank_set.h"
 
@@ -20,47 +21,15 @@
 #define BOARD_ITEMS 4
 #define BOARD_ANY_SETS 4
 
-enum board_state {
-    BOARD_ABSENT,     /* has not called p2p_init */
-    BOARD_RUNNING,    /* in the user's code, or in a call that is not waiting */
-    BOARD_BLOCKED,    /* in a call, waiting for what `wait` says */
-    BOARD_POLLING,    /* running, but its last call was a test or iprobe that found nothing */
-    BOARD_FINALIZING, /* said goodbye in p2p_finalize, waits for the others */
-    BOARD_FINISHED,   /* left p2p_finalize */
-};
-
-/* How a call's arguments are printed. */
-enum board_shape { SHAPE_PLAIN, SHAPE_SEND, SHAPE_RECV, SHAPE_SENDRECV, SHAPE_WAIT, SHAPE_COLLECTIVE };
-
-/* What a collective is, beside its name. "" and -1 (count: UINT64_MAX) where something does not apply. */
-typedef struct {
-    char algorithm[16], dtype[8], op[8];
-    uint64_t count;
-    int root;
-} board_what;
-
-typedef struct {
-    char name[40];  /* as the user wrote it: p2p_recv, coll_all_reduce */
-    char file[120]; /* "" if not known */
-    int line;
-    int shape;
-    uint32_t context;     /* of the communicator */
-    int peer, world_peer; /* rank in the communicator, and in the world; negative: any */
-    int tag;
-    int from, world_from, from_tag; /* SHAPE_SENDRECV: of its receive */
-    uint64_t bytes;
-    uint64_t number; /* SHAPE_COLLECTIVE: its number on the communicator, from 1, and what it is */
-    board_what what;
-} board_call;
-
 enum board_item_kind { ITEM_RECV, ITEM_SEND, ITEM_COLLECTIVE };
 
 /* A pending request, or a message that waits here for a receive. */
 typedef struct {
-    int kind; /* enum board_item_kind */
-    int peer; /* world rank; negative: any */
-    int tag;  /* negative: any */
-    int line; /* where it was posted, 0 if it is the blocking call itself */
+    int kind;       /* enum board_item_kind */
+    int peer;       /* world rank; negative: any */
+    int tag;        /* negative: any */
+    int line;       /* where it was posted, 0 if it is the blocking call itself */
+    bool same_file; /* and in the file of the blocking call */
     uint32_t context;
     uint64_t bytes;
     char name[40]; /* ITEM_COLLECTIVE: what was called, and its number on the communicator */
@@ -220,14 +189,8 @@ board_call p2p__call_copy(const board_call *shown);
 board_words p2p__words_copy(const board_words *shown);
 board_wait p2p__wait_copy(const board_wait *shown);
 
-/* "p2p_recv(source 1, tag 0) at ring.c:12" */
-void p2p__call_text(const board_call *call, char *text, size_t bytes);
-
 /* As much of a text as there is room for; of a longer one the end, which says more of a path. from may be NULL. */
 void p2p__copy_text(char *to, size_t bytes, const char *from);
-
-/* "its last call was p2p_recv(...)", or "it has made no call" */
-void p2p__last_call_text(const board_call *call, char *text, size_t bytes);
 
 /* Bracket a change of a row. */
 static inline void p2p__row_open(board_row *row)

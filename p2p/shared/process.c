@@ -18,7 +18,7 @@ char p2p__process_letter(int pid)
     return letter;
 }
 
-void p2p__process_state(int pid, char *text, size_t bytes)
+void p2p__process_words(char letter, char *text, size_t bytes)
 {
     static const struct {
         char letter;
@@ -26,7 +26,6 @@ void p2p__process_state(int pid, char *text, size_t bytes)
     } names[] = {
         {'R', "running"}, {'S', "sleeping"}, {'D', "in the kernel"}, {'T', "stopped"}, {'t', "stopped by a debugger"},
         {'Z', "ended"}};
-    char letter = p2p__process_letter(pid);
     const char *name = "unknown";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].letter == letter) name = names[i].name;
@@ -34,6 +33,11 @@ void p2p__process_state(int pid, char *text, size_t bytes)
         snprintf(text, bytes, "state %c (%s)", letter, name);
     else
         snprintf(text, bytes, "gone");
+}
+
+void p2p__process_state(int pid, char *text, size_t bytes)
+{
+    p2p__process_words(p2p__process_letter(pid), text, bytes);
 }
 
 uint64_t p2p__oom_kills(void)

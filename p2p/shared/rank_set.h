@@ -50,4 +50,12 @@ static inline void p2p__set_join(p2p_rank_set *into, const p2p_rank_set *from, i
     for (int i = 0; i * 64 < size; i++) into->word[i] |= from->word[i];
 }
 
+static inline int p2p__set_list(const p2p_rank_set *set, int size, int *ranks)
+{
+    int count = 0;
+    for (int i = 0; i < size; i++)
+        if (p2p__set_has(set, i)) ranks[count++] = i;
+    return count;
+}
+
 #endif

@@ -3,56 +3,12 @@
 #include "p2p/trace/trace_job.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-/* A new file beside the one to be written, so that it can be renamed: never one that is there already, nor through a link
- * that somebody has put there. -1 and errno on failure. */
-static int make_temporary(const char *path, char *name, size_t bytes)
-{
-    if ((size_t)snprintf(name, bytes, "%s.XXXXXX", path) >= bytes) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    int fd = mkostemp(name, O_CLOEXEC);
-    mode_t mask = umask(0);
-    umask(mask);
-    if (fd >= 0) fchmod(fd, 0666 & ~mask);
-    return fd;
-}
-
-/* A rename would put a file in the place of a device, or of a link. */
-static const char *what_else_it_is(const char *path)
-{
-    struct stat info;
-    if (lstat(path, &info) != 0 || S_ISREG(info.st_mode)) return NULL;
-    if (S_ISLNK(info.st_mode)) return "it is a link, and links are not followed; name the file itself";
-    return S_ISDIR(info.st_mode) ? strerror(EISDIR) : "it is not a regular file";
-}
-
-bool p2p__trace_check(const char *path, char *why, size_t why_bytes)
-{
-    char name[PATH_MAX];
-    if (!*path) {
-        snprintf(why, why_bytes, "a trace needs the name of a file to be written");
-        return false;
-    }
-    const char *obstacle = what_else_it_is(path);
-    int fd = obstacle ? -1 : make_temporary(path, name, sizeof name);
-    if (fd < 0) {
-        snprintf(why, why_bytes, "the trace cannot be written to \"%.200s\": %s", path,
-                 obstacle ? obstacle : strerror(errno));
-        return false;
-    }
-    close(fd);
-    unlink(name);
-    return true;
-}
+#include "p2p/shared/file.h"
+#include "p2p/shared/words.h"
 
 void p2p__trace_open(p2p_job *job)
 {
@@ -70,16 +26,18 @@ void p2p__trace_open(p2p_job *job)
 
 /* ---- The end ---- */
 
-void p2p__trace_deadlock(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act, const p2p_heart *heart)
+void p2p__trace_deadlock(p2p_job *job, const p2p_finding *deadlock)
 {
     if (!job->trace) return;
     job->trace->outcome = "deadlock";
-    job->trace->is_cycle = heart->is_cycle;
-    for (int i = 0; i < job->size; i++) {
-        p2p_last_moment *moment = &job->trace->ranks[i];
-        moment->stuck = p2p__set_has(stuck, i);
-        moment->heart = p2p__set_has(&heart->set, i);
-        if (moment->stuck) p2p__lacking(job, i, can_act, &moment->waits_for);
+    job->trace->is_cycle = deadlock->what.is_cycle;
+    for (size_t i = 0; i < deadlock->count; i++) {
+        const p2p_place *place = &deadlock->places[i];
+        p2p_last_moment *moment = &job->trace->ranks[place->rank];
+        if (place->role != ROLE_WAITS && place->role != ROLE_BEHIND && place->role != ROLE_STUCK) continue;
+        moment->stuck = true;
+        moment->heart = place->role == ROLE_WAITS;
+        moment->waits_for = place->awaited;
     }
 }
 
@@ -126,21 +84,10 @@ static uint64_t count_dropped(p2p_job *job)
     return dropped;
 }
 
-/* What stands at the path by now is replaced, a link too: a rank may have put it there. */
-static bool write_and_rename(p2p_job *job, const char *path)
+static bool write_file(p2p_job *job, const char *path)
 {
-    char name[PATH_MAX];
-    int fd = make_temporary(path, name, sizeof name);
-    FILE *file = fd >= 0 ? fdopen(fd, "we") : NULL;
-    if (!file) {
-        if (fd >= 0) close(fd), unlink(name);
-        return false;
-    }
-    bool written = p2p__trace_write(job, file) && rename(name, path) == 0;
-    int saved = errno;
-    if (!written) unlink(name);
-    errno = saved;
-    return written;
+    p2p_file file;
+    return p2p__file_begin(&file, path) && p2p__file_end(&file, p2p__trace_write(job, file.stream));
 }
 
 bool p2p__trace_close(p2p_job *job)
@@ -149,7 +96,7 @@ bool p2p__trace_close(p2p_job *job)
     if (!trace) return true;
     const char *path = job->plan->trace;
     if (!trace->outcome) trace->outcome = job->interrupted ? "interrupted" : job->exit_status ? "failed" : "finished";
-    bool written = write_and_rename(job, path);
+    bool written = write_file(job, path);
     if (!written) fprintf(stderr, "pairwise: the trace cannot be written to \"%s\": %s\n", path, strerror(errno));
     uint64_t dropped = count_dropped(job);
     if (written && dropped)

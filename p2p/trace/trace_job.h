@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "p2p/deadlock/report.h"
+#include "p2p/deadlock/deadlock.h"
 #include "p2p/trace/trace.h"
 
 /* What a rank was doing when the job failed. */
@@ -29,14 +29,11 @@ typedef struct p2p_trace_job {
     char text[2048];
 } p2p_trace_job;
 
-/* Can this file be written? Otherwise says why not. Leaves nothing behind. */
-bool p2p__trace_check(const char *path, char *why, size_t why_bytes);
-
 /* For a job that is traced; a job without the memory for it goes on without saying how it ended. */
 void p2p__trace_open(p2p_job *job);
 
 /* When it fails: before anybody is told, so that what ranks show is what they were doing. */
-void p2p__trace_deadlock(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act, const p2p_heart *heart);
+void p2p__trace_deadlock(p2p_job *job, const p2p_finding *deadlock);
 void p2p__trace_failed(p2p_job *job, p2p_err err, int rank, const char *text);
 
 /* When all ranks have ended: write the file. False, and said why, if that failed. */
@@ -44,7 +41,7 @@ bool p2p__trace_close(p2p_job *job);
 
 /* ---- trace_json.c ---- */
 
-/* Write all of it, and close the file. False and errno if it cannot be written. */
+/* Write all of it. False if there is no memory for that. */
 bool p2p__trace_write(p2p_job *job, FILE *file);
 
 #endif

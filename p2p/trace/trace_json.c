@@ -194,9 +194,5 @@ bool p2p__trace_write(p2p_job *job, FILE *file)
     for (int i = 0; i < job->size && fine; i++) fine = p2p__json_rank(&w, i);
     put_end(&w);
     put_job(&w);
-    fine = fflush(w.file) == 0 && !ferror(w.file) && fine;
-    int saved = errno;
-    bool closed = fclose(w.file) == 0;
-    if (closed) errno = saved;
-    return closed && fine;
+    return fine;
 }

@@ -4,13 +4,14 @@
  *
  *      trace_json.c       the whole: names, how it ended, what the job was
  *      trace_events.c     the events of a rank
- *      trace_put.c        texts, numbers, times
+ *      trace_put.c        numbers, times
  */
 #ifndef PAIRWISE_P2P_TRACE_JSON_H
 #define PAIRWISE_P2P_TRACE_JSON_H
 
 #include <stdio.h>
 
+#include "p2p/shared/json.h"
 #include "p2p/trace/trace_job.h"
 
 typedef struct {
@@ -23,8 +24,6 @@ typedef struct {
     char names[TRACE_POOL]; /* of the rank whose events are written */
 } p2p_writer;
 
-void p2p__json_text(FILE *file, const char *text);
-void p2p__json_field(FILE *file, const char *key, const char *text); /* ,"key":"text"; nothing if it is empty */
 void p2p__json_number(const p2p_writer *w, const char *key, uint64_t number);
 void p2p__json_time(const p2p_writer *w, const char *key, uint64_t ns);
 

@@ -4,6 +4,8 @@
 // expect: deadlock
 // expect: p2p_recv(source 0, tag 0) at {receive}
 // expect: try:
+// report: deadlock/self [0]
+// report: 0 waits p2p_recv {receive} peer 0 tag 0 4 bytes for [0]
 #include "p2p/p2p.h"
 
 int main(void)

@@ -6,6 +6,10 @@
 // expect: rank 1 waits in p2p_recv(any source, any tag) at {receive}
 // expect: rank 2 waits in p2p_recv(any source, any tag) at {receive}
 // expect: try:
+// report: deadlock/cycle [0,1,2]
+// report: 0 waits p2p_recv {receive} peer any tag any 4 bytes for any of [1,2]
+// report: 1 waits p2p_recv {receive} peer any tag any 4 bytes for any of [0,2]
+// report: 2 waits p2p_recv {receive} peer any tag any 4 bytes for any of [0,1]
 #include "p2p/p2p.h"
 
 int main(void)

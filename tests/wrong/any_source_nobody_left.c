@@ -5,6 +5,11 @@
 // expect: rank 0
 // expect: nobody is left to send
 // expect: try:
+// report: deadlock/finished [0]
+// report: 0 waits p2p_recv {receive} peer any tag 2 4 bytes for any of [1,2,3]
+// report: 1 finished p2p_finalize
+// report: 2 finished p2p_finalize
+// report: 3 finished p2p_finalize
 #include "p2p/p2p.h"
 
 int main(void)

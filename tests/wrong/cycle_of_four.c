@@ -8,6 +8,11 @@
 // expect: rank 3 waits in p2p_send(dest 0, tag 1, 1048576 bytes) at {send}
 // expect: buffering
 // expect: try:
+// report: buffering/cycle [0,1,2,3]
+// report: 0 waits p2p_send {send} peer 1 tag 1 1048576 bytes for [1]
+// report: 1 waits p2p_send {send} peer 2 tag 1 1048576 bytes for [2]
+// report: 2 waits p2p_send {send} peer 3 tag 1 1048576 bytes for [3]
+// report: 3 waits p2p_send {send} peer 0 tag 1 1048576 bytes for [0]
 #include "p2p/p2p.h"
 
 int main(void)

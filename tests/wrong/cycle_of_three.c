@@ -6,6 +6,10 @@
 // expect: rank 1 waits in p2p_recv(source 0, tag 1) at {receive}
 // expect: rank 2 waits in p2p_recv(source 1, tag 1) at {receive}
 // expect: try:
+// report: deadlock/cycle [0,1,2]
+// report: 0 waits p2p_recv {receive} peer 2 tag 1 4 bytes for [2]
+// report: 2 waits p2p_recv {receive} peer 1 tag 1 4 bytes for [1]
+// report: 1 waits p2p_recv {receive} peer 0 tag 1 4 bytes for [0]
 #include "p2p/p2p.h"
 
 int main(void)

@@ -7,6 +7,9 @@
 // reject: rank 2 waits
 // reject: rank 3 waits
 // expect: try:
+// report: deadlock/cycle [0,1]
+// report: 0 waits p2p_recv {receive} peer 1 tag 0 4 bytes for [1]
+// report: 1 waits p2p_recv {receive} peer 0 tag 0 4 bytes for [0]
 #include <time.h>
 
 #include "p2p/p2p.h"

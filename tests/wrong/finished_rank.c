@@ -5,6 +5,9 @@
 // expect: finished
 // expect: rank 1
 // expect: try:
+// report: deadlock/finished [0]
+// report: 0 waits p2p_recv {receive} peer 1 tag 0 4 bytes for [1]
+// report: 1 finished p2p_finalize
 #include "p2p/p2p.h"
 
 int main(void)

@@ -4,6 +4,8 @@
 // expect: rank 1
 // expect: finalize
 // expect: exit
+// report: call_order/never_finalized [1]
+// report: 1 last
 #include "p2p/p2p.h"
 
 int main(void)

@@ -6,6 +6,9 @@
 // expect: {split}
 // expect: rank 1
 // expect: try:
+// report: deadlock/finished [0]
+// report: 0 waits p2p_split {split} for [1]
+// report: 1 finished p2p_finalize
 #include "p2p/p2p.h"
 
 int main(void)

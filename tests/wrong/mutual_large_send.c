@@ -6,6 +6,9 @@
 // expect: rank 1 waits in p2p_send(dest 0, tag 4, 100000 bytes) at {send}
 // expect: buffering
 // expect: try:
+// report: buffering/cycle [0,1]
+// report: 0 waits p2p_send {send} peer 1 tag 4 100000 bytes for [1]
+// report: 1 waits p2p_send {send} peer 0 tag 4 100000 bytes for [0]
 #include "p2p/p2p.h"
 
 int main(void)

@@ -6,6 +6,9 @@
 // expect: rank 1 waits in p2p_recv(source 0, tag 0) at {receive}
 // expect: ranks 0 and 1 wait for each other
 // expect: try:
+// report: deadlock/cycle [0,1]
+// report: 0 waits p2p_recv {receive} peer 1 tag 0 4 bytes for [1]
+// report: 1 waits p2p_recv {receive} peer 0 tag 0 4 bytes for [0]
 #include "p2p/p2p.h"
 
 int main(void)

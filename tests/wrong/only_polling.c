@@ -10,6 +10,7 @@
 // expect: p2p_test
 // expect: {poll}
 // reject: deadlock: rank
+// report: status 0
 #include "p2p/p2p.h"
 
 int main(void)

@@ -4,6 +4,10 @@
 // expect: p2p_probe(source 1, tag 1) at {probe}
 // expect: tag 2
 // expect: try:
+// report: deadlock/tag [0]
+// report: 0 waits p2p_probe {probe} peer 1 tag 1 0 bytes for [1]
+// report: 0 message from 1 tag 2 4 bytes
+// report: 1 finished p2p_finalize
 #include "p2p/p2p.h"
 
 int main(void)

@@ -5,6 +5,8 @@
 // expect: rank 1 waits in p2p_recv(source 1, tag 0) at {receive}
 // reject: rank 0 waits in p2p_recv
 // expect: try:
+// report: deadlock/self [1]
+// report: 1 waits p2p_recv {receive} peer 1 tag 0 4 bytes for [1]
 #include "p2p/p2p.h"
 
 int main(void)

@@ -5,6 +5,9 @@
 // expect: rank 1
 // expect: finished
 // expect: try:
+// report: deadlock/finished [0]
+// report: 0 waits p2p_send {send} peer 1 tag 3 1048576 bytes for [1]
+// report: 1 finished p2p_finalize
 #include "p2p/p2p.h"
 
 int main(void)

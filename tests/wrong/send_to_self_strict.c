@@ -6,6 +6,8 @@
 // expect: p2p_send(dest 0, tag 0, 4 bytes) at {send}
 // expect: buffering
 // expect: try:
+// report: buffering/self [0]
+// report: 0 waits p2p_send {send} peer 0 tag 0 4 bytes for [0]
 #include "p2p/p2p.h"
 
 int main(void)

@@ -10,6 +10,9 @@
 // reject: rank 0 waits
 // reject: rank 1 waits
 // expect: try:
+// report: deadlock/cycle [2,3]
+// report: 2 waits p2p_recv {receive} peer 3 tag 0 4 bytes for [3]
+// report: 3 waits p2p_recv {receive} peer 2 tag 0 4 bytes for [2]
 #include "p2p/p2p.h"
 
 int main(void)

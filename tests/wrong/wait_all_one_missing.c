@@ -6,6 +6,10 @@
 // expect: {wait}
 // expect: rank 2
 // expect: try:
+// report: deadlock/cycle [0,2]
+// report: 0 waits p2p_wait_all {wait} for [2]
+// report: 0 pending p2p_irecv
+// report: 2 waits p2p_recv
 #include "p2p/p2p.h"
 
 int main(void)

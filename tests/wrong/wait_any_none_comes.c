@@ -6,6 +6,13 @@
 // expect: rank 1 waits in p2p_wait_any
 // expect: {wait}
 // expect: try:
+// report: deadlock/cycle [0,1]
+// report: 0 waits p2p_wait_any {wait} for any of [1]
+// report: 0 pending p2p_irecv
+// report: 0 pending p2p_irecv
+// report: 1 waits p2p_wait_any {wait} for any of [0]
+// report: 1 pending p2p_irecv
+// report: 1 pending p2p_irecv
 #include "p2p/p2p.h"
 
 int main(void)

@@ -5,6 +5,10 @@
 // expect: rank 0 waits in p2p_recv(source 1, tag 6) at {later}
 // expect: rank 1 waits in p2p_recv(source 0, tag 5) at {receive}
 // expect: try:
+// report: communicator_mismatch [0,1]
+// report: 0 waits p2p_recv {later} peer 1 tag 6 4 bytes for [1]
+// report: 1 waits p2p_recv {receive} peer 0 tag 5 4 bytes for [0]
+// report: 1 message from 0 tag 5 4 bytes
 #include "p2p/p2p.h"
 
 int main(void)

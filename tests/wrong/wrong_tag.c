@@ -6,6 +6,10 @@
 // expect: tag mismatch
 // expect: tag 8
 // expect: try:
+// report: deadlock/tag [0,1]
+// report: 0 waits p2p_recv
+// report: 1 waits p2p_recv {receive} peer 0 tag 8 4 bytes for [0]
+// report: 1 message from 0 tag 7 4 bytes
 #include "p2p/p2p.h"
 
 int main(void)

@@ -6,6 +6,10 @@
 // expect: rank 1 waits in p2p_recv(source 0, tag 8) at {receive}
 // expect: tag mismatch
 // expect: try:
+// report: deadlock/tag [0,1]
+// report: 0 waits p2p_send {send} peer 1 tag 7 1048576 bytes for [1]
+// report: 1 waits p2p_recv {receive} peer 0 tag 8 1048576 bytes for [0]
+// report: 1 message from 0 tag 7 1048576 bytes
 #include "p2p/p2p.h"
 
 int main(void)

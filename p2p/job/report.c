@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* What was found wrong in a job: told to people as it happens, and written for programs at the end (launch --report). */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "p2p/deadlock/deadlock.h"
+#include "p2p/shared/file.h"
+#include "p2p/shared/json.h"
+#include "p2p/shared/process.h"
+#include "p2p/shared/words.h"
+#include "p2p/trace/trace_job.h"
+
+/* ---- For people ---- */
+
+/* A rank has drawn a line that it means to draw again: what is said takes its place, or a new line. */
+static void leave_bar(p2p_job *job)
+{
+    const char *terminal = getenv("TERM");
+    bool dumb = !terminal || !*terminal || strcmp(terminal, "dumb") == 0;
+    if (job->out.last != '\r' || !isatty(job->out.fd) || !isatty(job->err.fd)) return;
+    p2p__sink_add(&job->out, dumb ? "\n" : "\r\033[K", dumb ? 1 : 4);
+    p2p__sink_flush(&job->out);
+}
+
+void p2p__say(p2p_job *job, const char *format, ...)
+{
+    char text[6200];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    leave_bar(job);
+    p2p__sink_add(&job->err, "pairwise: ", 10);
+    p2p__sink_add(&job->err, text, strlen(text));
+    p2p__sink_add(&job->err, "\n", 1);
+}
+
+/* ---- Findings ---- */
+
+static p2p_finding *new_finding(p2p_report *report)
+{
+    if (report->count == report->room) {
+        size_t room = report->room ? 2 * report->room : 4;
+        p2p_finding **found = realloc(report->found, room * sizeof *found);
+        if (!found) return NULL;
+        report->found = found;
+        report->room = room;
+    }
+    p2p_finding *finding = calloc(1, sizeof *finding);
+    if (finding) report->found[report->count++] = finding;
+    return finding;
+}
+
+p2p_finding *p2p__report_add(p2p_report *report, int class, int reason, int rank)
+{
+    p2p_finding *finding = new_finding(report);
+    if (!finding) {
+        finding = &report->spare;
+        p2p__finding_free(finding);
+        *finding = (p2p_finding){.count = 0};
+    }
+    finding->what.class = class;
+    finding->what.reason = reason;
+    if (rank >= 0) p2p__set_add(&finding->what.ranks, rank);
+    return finding;
+}
+
+void p2p__report_tell(p2p_job *job, p2p_finding *finding, const char *text)
+{
+    finding->text = strdup(text);
+    p2p__say(job, "%s", text);
+}
+
+void p2p__report_free(p2p_report *report)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        p2p__finding_free(report->found[i]);
+        free(report->found[i]);
+    }
+    p2p__finding_free(&report->spare);
+    free(report->found);
+}
+
+/* Waits for somebody who is over, rather than for nobody at all? */
+static bool waits_for_finished(const p2p_finding *f)
+{
+    static const p2p_rank_set none = {{0}};
+    return !f->what.is_cycle && f->count && !p2p__set_within(&f->places[0].awaited, &none, P2P_MAX_RANKS);
+}
+
+void p2p__report_deadlock(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act)
+{
+    p2p_words w = {.used = 0};
+    p2p_finding *f = p2p__report_add(&job->report, CLASS_DEADLOCK, REASON_NONE, -1);
+    p2p__diagnose(job, stuck, can_act, f);
+    p2p__words_deadlock(&w, f);
+    p2p__report_tell(job, f, w.text);
+    p2p__trace_deadlock(job, f);
+    p2p__job_fail(job, waits_for_finished(f) ? P2P_ERR_PEER_DEAD : P2P_ERR_DEADLOCK, f->count ? f->places[0].rank : -1,
+                  1, w.text);
+}
+
+void p2p__report_death(p2p_job *job, p2p_finding *f)
+{
+    p2p_words w = {.used = 0};
+    size_t at = 0;
+    const p2p_place *last = p2p__finding_next(f, ROLE_LAST, &at);
+    int rank = last ? last->rank : -1;
+    p2p__see(job);
+    for (int i = 0; i < job->size; i++)
+        if (i != rank && job->seen[i].state == BOARD_BLOCKED && !job->ranks[i].ended)
+            p2p__finding_add(f, ROLE_MEANWHILE, i, &job->seen[i].call);
+    p2p__words_death(&w, f);
+    p2p__words_meanwhile(&w, f);
+    p2p__report_tell(job, f, w.text);
+}
+
+static void add_doing(p2p_job *job, p2p_finding *f, int rank)
+{
+    const p2p_sight *row = &job->seen[rank];
+    p2p_place *place = p2p__finding_add(f, ROLE_DOING, rank, &row->call);
+    place->state = job->ranks[rank].ended ? BOARD_FINISHED : row->state;
+    place->process = p2p__process_letter(job->ranks[rank].pid);
+    if (place->state == BOARD_BLOCKED) p2p__add_pending(f, place, row);
+}
+
+void p2p__report_polling(p2p_job *job)
+{
+    p2p_words w = {.used = 0};
+    p2p_finding f = {.count = 0};
+    p2p__see(job);
+    for (int i = 0; i < job->size; i++)
+        if (!p2p__is_over(job, i)) add_doing(job, &f, i);
+    p2p__words_polling(&w, &f);
+    p2p__say(job, "%s", w.text);
+    p2p__finding_free(&f);
+}
+
+void p2p__report_timeout(p2p_job *job, double seconds)
+{
+    char text[100];
+    p2p_finding *f = p2p__report_add(&job->report, CLASS_TIMEOUT, REASON_JOB, -1);
+    const p2p_place *place;
+    f->what.seconds = seconds;
+    p2p__see(job);
+    for (int i = 0; i < job->size; i++) add_doing(job, f, i);
+    snprintf(text, sizeof text, "the time limit of %g s is over", seconds);
+    p2p__report_tell(job, f, text);
+    for (size_t at = 0; (place = p2p__finding_next(f, ROLE_DOING, &at));) {
+        p2p_words w = {.used = 0};
+        p2p__words_doing(&w, f, place);
+        p2p__sink_add(&job->err, w.text, w.used);
+    }
+    p2p__job_fail(job, P2P_ERR_TIMEOUT, -1, 124, text);
+}
+
+/* ---- For programs ---- */
+
+typedef struct {
+    FILE *file;
+    int ranks;
+} writer;
+
+static void put_ranks(const writer *w, const char *key, const p2p_rank_set *set, bool always)
+{
+    const char *comma = "";
+    for (int i = 0; i < w->ranks; i++) {
+        if (!p2p__set_has(set, i)) continue;
+        if (!*comma) fprintf(w->file, ",\"%s\":[", key);
+        fprintf(w->file, "%s%d", comma, i);
+        comma = ",";
+    }
+    if (*comma)
+        putc(']', w->file);
+    else if (always)
+        fprintf(w->file, ",\"%s\":[]", key);
+}
+
+/* null: any. */
+static void put_number(const writer *w, const char *key, int number, int below)
+{
+    if (number >= 0 && number < below)
+        fprintf(w->file, ",\"%s\":%d", key, number);
+    else
+        fprintf(w->file, ",\"%s\":null", key);
+}
+
+static void put_message(const writer *w, const board_call *call)
+{
+    put_number(w, "peer", call->world_peer, w->ranks);
+    put_number(w, "tag", call->tag, INT_MAX);
+    fprintf(w->file, ",\"bytes\":%llu", (unsigned long long)call->bytes);
+    if (call->shape != SHAPE_SENDRECV) return;
+    put_number(w, "source", call->world_from, w->ranks);
+    put_number(w, "source_tag", call->from_tag, INT_MAX);
+}
+
+static void put_what(const writer *w, const board_call *call)
+{
+    const board_what *what = &call->what;
+    fprintf(w->file, ",\"number\":%llu", (unsigned long long)call->number);
+    p2p__json_field(w->file, "algorithm", what->algorithm);
+    if (what->count != UINT64_MAX) fprintf(w->file, ",\"count\":%llu", (unsigned long long)what->count);
+    p2p__json_field(w->file, "type", what->dtype);
+    p2p__json_field(w->file, "operator", what->op);
+    if (what->root >= 0) fprintf(w->file, ",\"root\":%d", what->root);
+}
+
+static void put_call(const writer *w, const board_call *call)
+{
+    p2p__json_field(w->file, "call", call->name);
+    p2p__json_field(w->file, "file", call->file);
+    if (call->line > 0) fprintf(w->file, ",\"line\":%d", call->line);
+    switch (call->shape) {
+    case SHAPE_SEND:
+    case SHAPE_RECV:
+    case SHAPE_SENDRECV: put_message(w, call); return;
+    case SHAPE_WAIT: fprintf(w->file, ",\"requests\":%llu", (unsigned long long)call->bytes); return;
+    case SHAPE_COLLECTIVE: put_what(w, call); return;
+    default:
+        if (call->bytes) fprintf(w->file, ",\"bytes\":%llu", (unsigned long long)call->bytes);
+    }
+}
+
+static void put_place(const writer *w, const p2p_place *place)
+{
+    static const char *const states[] = {
+        [BOARD_ABSENT] = "absent",   [BOARD_RUNNING] = "running",       [BOARD_BLOCKED] = "waits",
+        [BOARD_POLLING] = "polling", [BOARD_FINALIZING] = "finalizing", [BOARD_FINISHED] = "finished"};
+    fprintf(w->file, "{\"rank\":%d", place->rank);
+    p2p__json_field(w->file, "role", p2p__role_name(place->role));
+    put_call(w, &place->call);
+    if (place->role == ROLE_DOING) p2p__json_field(w->file, "state", states[place->state]);
+    put_ranks(w, place->any ? "waits_for_any" : "waits_for", &place->awaited, false);
+    putc('}', w->file);
+}
+
+static void put_finding(const writer *w, const p2p_finding *f)
+{
+    const p2p_diagnosis *what = &f->what;
+    fputs("{\"class\":", w->file);
+    p2p__json_text(w->file, p2p__class_name(what->class));
+    p2p__json_field(w->file, "reason", p2p__reason_name(what->reason));
+    p2p__json_field(w->file, "argument", p2p__argument_name(what->argument));
+    fputs(",\"text\":", w->file);
+    p2p__json_text(w->file, f->text ? f->text : "");
+    put_ranks(w, "ranks", &what->ranks, true);
+    if (what->reason == REASON_SIGNAL) fprintf(w->file, ",\"signal\":%d", what->status);
+    if (what->reason == REASON_EXIT || what->reason == REASON_ABORT || what->reason == REASON_GAVE_UP)
+        fprintf(w->file, ",\"exit\":%d", what->status);
+    fputs(",\"places\":[", w->file);
+    for (size_t i = 0; i < f->count; i++) {
+        if (i) fputs(",\n   ", w->file);
+        put_place(w, &f->places[i]);
+    }
+    fputs("]}", w->file);
+}
+
+bool p2p__report_write(const p2p_report *report, const char *path, int ranks, int status)
+{
+    p2p_file file;
+    bool written = p2p__file_begin(&file, path);
+    if (written) {
+        const writer w = {file.stream, ranks};
+        fprintf(file.stream, "{\"version\":1,\"ranks\":%d,\"status\":%d,\"findings\":[", ranks, status);
+        for (size_t i = 0; i < report->count; i++) {
+            fputs(i ? ",\n  " : "\n  ", file.stream);
+            put_finding(&w, report->found[i]);
+        }
+        fputs("]}\n", file.stream);
+        written = p2p__file_end(&file, true);
+    }
+    if (!written) fprintf(stderr, "pairwise: the report cannot be written to \"%s\": %s\n", path, strerror(errno));
+    return written;
+}

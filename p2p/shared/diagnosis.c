@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "p2p/shared/diagnosis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME(name, text) text,
+#define IN(names, number) ((size_t)(number) < sizeof(names) / sizeof *(names) ? (names)[number] : "")
+
+const char *p2p__class_name(int class)
+{
+    static const char *const names[] = {P2P_CLASS_LIST(NAME)};
+    return IN(names, class);
+}
+
+const char *p2p__reason_name(int reason)
+{
+    static const char *const names[] = {P2P_REASON_LIST(NAME)};
+    return IN(names, reason);
+}
+
+const char *p2p__argument_name(int argument)
+{
+    static const char *const names[] = {P2P_ARGUMENT_LIST(NAME)};
+    return IN(names, argument);
+}
+
+const char *p2p__role_name(int role)
+{
+    static const char *const names[] = {P2P_ROLE_LIST(NAME)};
+    return IN(names, role);
+}
+
+static bool has_room(p2p_finding *finding)
+{
+    if (finding->count < finding->room) return true;
+    size_t room = finding->room ? 2 * finding->room : 4;
+    p2p_place *places = realloc(finding->places, room * sizeof *places);
+    if (!places) return false;
+    finding->places = places;
+    finding->room = room;
+    return true;
+}
+
+p2p_place *p2p__finding_add(p2p_finding *finding, int role, int rank, const board_call *call)
+{
+    p2p_place *place = has_room(finding) ? &finding->places[finding->count++] : &finding->spare;
+    *place = (p2p_place){.role = role, .rank = rank};
+    if (call) place->call = *call;
+    return place;
+}
+
+const p2p_place *p2p__finding_next(const p2p_finding *finding, int role, size_t *at)
+{
+    while (*at < finding->count && finding->places[*at].role != role) ++*at;
+    return *at < finding->count ? &finding->places[(*at)++] : NULL;
+}
+
+void p2p__finding_free(p2p_finding *finding)
+{
+    free(finding->places);
+    free(finding->text);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * diagnosis: what was found wrong, as data. Everything that is decided is decided here; words.c puts it into sentences for
+ * people, report.c writes it for programs (launch --report). Names are public: programs outside read them.
+ *
+ * Ranks are ranks of the world. A place is a call, or something else with a line of its own, that takes part in it. Both are
+ * plain memory, so that a rank can show its own on the board; the supervisor believes only checked copies.
+ */
+#ifndef PAIRWISE_P2P_DIAGNOSIS_H
+#define PAIRWISE_P2P_DIAGNOSIS_H
+
+#include "p2p/shared/call.h"
+#include "p2p/shared/rank_set.h"
+
+#define P2P_CLASS_LIST(X)                                                                                    \
+    X(CLASS_NONE, "none")                                                                                    \
+    X(CLASS_DEADLOCK, "deadlock")                                                                            \
+    X(CLASS_BUFFERING, "buffering") /* a send that only buffering lets end */                                \
+    X(CLASS_COLLECTIVE_MISMATCH, "collective_mismatch")                                                      \
+    X(CLASS_COMMUNICATOR_MISMATCH, "communicator_mismatch")                                                  \
+    X(CLASS_ROOT_MISMATCH, "root_mismatch")                                                                  \
+    X(CLASS_OPERATOR_MISMATCH, "operator_mismatch")                                                          \
+    X(CLASS_TYPE_MISMATCH, "type_mismatch")                                                                  \
+    X(CLASS_COUNT_MISMATCH, "count_mismatch")                                                                \
+    X(CLASS_ALGORITHM_MISMATCH, "algorithm_mismatch")                                                        \
+    X(CLASS_TRUNCATION, "truncation")                                                                        \
+    X(CLASS_LOST_MESSAGE, "lost_message")       /* sent, never received */                                   \
+    X(CLASS_REQUEST_LEAK, "request_leak")       /* never waited for */                                       \
+    X(CLASS_REQUEST_STATE, "request_state")     /* waited for twice, or by another process */                \
+    X(CLASS_RESOURCE_LEAK, "resource_leak")     /* a communicator or memory */                               \
+    X(CLASS_BUFFER_CONFLICT, "buffer_conflict") /* touched while an operation has it; two that overlap */    \
+    X(CLASS_INVALID_ARGUMENT, "invalid_argument")                                                            \
+    X(CLASS_CALL_ORDER, "call_order") /* before init, after finalize, never finalized */                     \
+    X(CLASS_MESSAGE_RACE, "message_race")                                                                    \
+    X(CLASS_DEATH, "death")                                                                                  \
+    X(CLASS_STOPPED, "stopped")                                                                              \
+    X(CLASS_TIMEOUT, "timeout")                                                                              \
+    X(CLASS_HOST_LOST, "host_lost")                                                                          \
+    X(CLASS_CORRUPTION, "corruption") /* bytes on a link, or in shared memory, that nobody can have meant */ \
+    X(CLASS_REFUSED, "refused")       /* the machine would not give something */
+
+#define P2P_REASON_LIST(X)                                                                 \
+    X(REASON_NONE, "")                                                                     \
+    X(REASON_CYCLE, "cycle")             /* each waits for another */                      \
+    X(REASON_SELF, "self")               /* a rank waits for itself */                     \
+    X(REASON_TAG, "tag")                 /* a message is there, with another tag */        \
+    X(REASON_FINISHED, "finished")       /* who is waited for has finished */              \
+    X(REASON_COLLECTIVES, "collectives") /* the ranks are in different ones */             \
+    X(REASON_SPLIT, "split")             /* not every rank is in p2p_split */              \
+    X(REASON_SIGNAL, "signal")           /* killed */                                      \
+    X(REASON_EXIT, "exit")               /* ended by itself */                             \
+    X(REASON_ABORT, "abort")             /* p2p_abort */                                   \
+    X(REASON_GAVE_UP, "gave_up")         /* after an error that its program was told of */ \
+    X(REASON_NEVER_FINALIZED, "never_finalized")                                           \
+    X(REASON_COMMUNICATOR, "communicator")                                                 \
+    X(REASON_MEMORY, "memory")                                                             \
+    X(REASON_JOB, "job")   /* the time limit of the job */                                 \
+    X(REASON_CALL, "call") /* that of one call */                                          \
+    X(REASON_LINK, "link")
+
+/* Which argument is wrong. */
+#define P2P_ARGUMENT_LIST(X)                 \
+    X(ARGUMENT_NONE, "")                     \
+    X(ARGUMENT_COMMUNICATOR, "communicator") \
+    X(ARGUMENT_TYPE, "type")                 \
+    X(ARGUMENT_OPERATOR, "operator")         \
+    X(ARGUMENT_RANK, "rank")                 \
+    X(ARGUMENT_TAG, "tag")                   \
+    X(ARGUMENT_ROOT, "root")                 \
+    X(ARGUMENT_COUNT, "count")               \
+    X(ARGUMENT_BUFFER, "buffer")             \
+    X(ARGUMENT_REQUEST, "request")           \
+    X(ARGUMENT_OTHER, "other")
+
+/* What a place has to do with it. */
+#define P2P_ROLE_LIST(X)                                                                    \
+    X(ROLE_CALL, "call")           /* the call that was wrong, or was told */               \
+    X(ROLE_OTHER, "other")         /* the other side of it */                               \
+    X(ROLE_WAITS, "waits")         /* waits in vain */                                      \
+    X(ROLE_PENDING, "pending")     /* an operation that its rank waits for, or never did */ \
+    X(ROLE_MESSAGE, "message")     /* a message that lies at its rank */                    \
+    X(ROLE_FINISHED, "finished")   /* is waited for, and does no more */                    \
+    X(ROLE_BEHIND, "behind")       /* waits for those that wait in vain */                  \
+    X(ROLE_STUCK, "stuck")         /* waits in vain as well, for others */                  \
+    X(ROLE_LAST, "last")           /* a rank's last call before it died */                  \
+    X(ROLE_MEANWHILE, "meanwhile") /* was waited in when it happened */                     \
+    X(ROLE_DOING, "doing")         /* what a rank was doing; see its state */               \
+    X(ROLE_MADE, "made")           /* where something was made that is still there */
+
+#define DIAGNOSIS_ENUM(name, text) name,
+enum p2p_class { P2P_CLASS_LIST(DIAGNOSIS_ENUM) CLASS_COUNT };
+enum p2p_reason { P2P_REASON_LIST(DIAGNOSIS_ENUM) REASON_COUNT };
+enum p2p_argument { P2P_ARGUMENT_LIST(DIAGNOSIS_ENUM) ARGUMENTS };
+enum p2p_role { P2P_ROLE_LIST(DIAGNOSIS_ENUM) ROLE_COUNT };
+#undef DIAGNOSIS_ENUM
+
+typedef struct {
+    int role, rank;
+    int state;            /* enum board_state, of the rank */
+    char process;         /* what the system says of it: R, S, T, ...; 0: gone, or not asked */
+    board_call call;      /* ROLE_PENDING, ROLE_MESSAGE: world_peer, tag, bytes of that; a name if it is a collective */
+    int pending;          /* operations that the call waits for, if it waits for several */
+    bool any;             /* one of `awaited` would do */
+    p2p_rank_set awaited; /* for whom it waits in vain */
+} p2p_place;
+
+typedef struct {
+    int class, reason, argument;
+    p2p_rank_set ranks; /* whose mistake or fate it is */
+    bool is_cycle;      /* of a deadlock: the ranks wait for each other, and for nobody else who is stuck */
+    bool all_receive;   /* all of a cycle */
+    int wanted_tag;     /* REASON_TAG */
+    int status;         /* REASON_SIGNAL: the signal; REASON_EXIT, REASON_ABORT: the exit status */
+    bool dumped, starved, early;
+    double seconds;
+    uint64_t count; /* of things left */
+} p2p_diagnosis;
+
+/* A diagnosis with its places, in the memory of the process that made it. */
+typedef struct {
+    p2p_diagnosis what;
+    p2p_place *places;
+    size_t count, room;
+    p2p_place spare; /* where there is no memory for another one */
+    char *text;      /* for people; NULL: none */
+} p2p_finding;
+
+/* One more place; what it is not given is 0, but for `rank` and `role`. call may be NULL. */
+p2p_place *p2p__finding_add(p2p_finding *finding, int role, int rank, const board_call *call);
+void p2p__finding_free(p2p_finding *finding);
+
+/* The first place with this role from `*at` on, which moves past it; NULL if there is none. */
+const p2p_place *p2p__finding_next(const p2p_finding *finding, int role, size_t *at);
+
+const char *p2p__class_name(int class);
+const char *p2p__reason_name(int reason);
+const char *p2p__argument_name(int argument);
+const char *p2p__role_name(int role);
+
+#endif

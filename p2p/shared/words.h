@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* words: diagnoses as sentences for people. No program reads what is made here. */
+#ifndef PAIRWISE_P2P_WORDS_H
+#define PAIRWISE_P2P_WORDS_H
+
+#include "p2p/shared/diagnosis.h"
+
+/* Text that grows and never overflows. */
+typedef struct {
+    char text[6000];
+    size_t used;
+} p2p_words;
+
+__attribute__((format(printf, 2, 3))) void p2p__add(p2p_words *w, const char *format, ...);
+
+/* "p2p_recv(source 1, tag 0) at ring.c:12" */
+void p2p__call_text(const board_call *call, char *text, size_t bytes);
+
+/* "its last call was p2p_recv(...)", or "it has made no call" */
+void p2p__last_call_text(const board_call *call, char *text, size_t bytes);
+
+void p2p__words_deadlock(p2p_words *w, const p2p_finding *deadlock);
+
+/* "was killed by signal 9 (Killed)": how a rank ended. */
+void p2p__words_end(p2p_words *w, const p2p_diagnosis *end);
+
+/* "rank 1 was killed by signal 9 (Killed); its last call was ...", and who waited meanwhile. */
+void p2p__words_death(p2p_words *w, const p2p_finding *death);
+void p2p__words_meanwhile(p2p_words *w, const p2p_finding *death);
+
+/* For a second there has been nothing but polling. */
+void p2p__words_polling(p2p_words *w, const p2p_finding *polling);
+
+/* "  rank 0, state S (sleeping), waits in p2p_recv(...)": what a rank is doing, and what is pending there; a line each. */
+void p2p__words_doing(p2p_words *w, const p2p_finding *job, const p2p_place *place);
+
+#endif
