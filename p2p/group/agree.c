@@ -92,7 +92,7 @@ static p2p_err differ(p2p_comm *comm, const meeting *m)
     p2p_engine *engine = comm->engine;
     p2p__describe_difference(engine, m->differ, comm->context, m->number, engine->row->error,
                              sizeof engine->row->error);
-    p2p__control_tell(engine, CONTROL_MISMATCH, engine->rank, 0);
+    p2p__control_tell(engine->control, CONTROL_MISMATCH, engine->rank, 0);
     while (!atomic_load(&engine->board->shared->failed)) p2p__pause(100000);
     p2p__job_failed(engine);
     return p2p__job_error(comm);
@@ -115,7 +115,7 @@ static void wake_all(const meeting *m)
         for (int bit = 0; asleep; bit++, asleep >>= 1) {
             if (!(asleep & 1) || i * 64 + bit >= engine->size) continue;
             atomic_fetch_add(&engine->board->rows[i * 64 + bit].nudges, 1);
-            p2p__control_tell(engine, CONTROL_WAKE, i * 64 + bit, 0);
+            p2p__control_tell(engine->control, CONTROL_WAKE, i * 64 + bit, 0);
         }
     }
 }

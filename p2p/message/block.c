@@ -21,7 +21,7 @@ static void show_received(p2p_engine *engine)
 {
     _Atomic uint64_t *received = p2p__board_received(engine->board, engine->rank);
     for (p2p_peer *peer = engine->dirty; peer; peer = peer->next_dirty) {
-        atomic_store_explicit(&received[peer->rank], peer->frames_in, memory_order_relaxed);
+        atomic_store_explicit(&received[peer->rank], peer->link.frames_in, memory_order_relaxed);
         peer->received_dirty = false;
     }
     engine->dirty = NULL;
@@ -176,12 +176,12 @@ bool p2p__job_failed(p2p_engine *engine)
     if (!engine->failed && !atomic_load_explicit(&engine->board->shared->failed, memory_order_acquire)) return false;
     if (engine->drained) return true;
     uint64_t give_up = p2p__now() + LOST_GRACE_NS;
-    while (!engine->failed && !engine->poisoned && p2p__now() < give_up) engine->world->progress(engine, give_up);
+    while (!engine->failed && !engine->poisoned && p2p__now() < give_up) engine->world->progress(&engine->end, give_up);
     uint64_t before;
     do {
-        before = engine->moved;
-        engine->world->progress(engine, 0);
-    } while (engine->moved != before && !engine->poisoned);
+        before = engine->end.moved;
+        engine->world->progress(&engine->end, 0);
+    } while (engine->end.moved != before && !engine->poisoned);
     engine->drained = true;
     if (!engine->failed) engine->failed = P2P_ERR_PEER_DEAD;
     return true;
@@ -256,7 +256,7 @@ static p2p_err step_layers(p2p_engine *engine)
 
 p2p_err p2p__poll(p2p_engine *engine)
 {
-    p2p_err err = engine->world->progress(engine, 0);
+    p2p_err err = engine->world->progress(&engine->end, 0);
     return err ? err : step_layers(engine);
 }
 
@@ -270,7 +270,7 @@ static p2p_err alone(p2p_comm *comm)
 
 static p2p_err lost(p2p_engine *engine)
 {
-    return p2p__broken(engine, P2P_ERR_PEER_DEAD, "rank %d has closed its link to this rank, but is still there",
+    return p2p__broken(&engine->end, P2P_ERR_PEER_DEAD, "rank %d has closed its link to this rank, but is still there",
                        engine->lost_peer);
 }
 
@@ -293,7 +293,7 @@ static p2p_err after_nomem(p2p_engine *engine, int *tries)
 static p2p_err sleep_once(p2p_engine *engine, uint64_t deadline, int *tries)
 {
     uint64_t until = engine->lost_since ? earlier(deadline, engine->lost_since + LOST_GRACE_NS) : deadline;
-    p2p_err err = engine->world->progress(engine, until);
+    p2p_err err = engine->world->progress(&engine->end, until);
     if (err == P2P_ERR_NOMEM) return after_nomem(engine, tries);
     if (err == P2P_ERR_TIMEOUT && until < deadline) return lost(engine);
     return err ? err : step_layers(engine);
@@ -329,9 +329,9 @@ static p2p_err wait_loop(p2p_comm *comm, const p2p_waiting *waiting, uint64_t de
             if (waiting->ready(engine, waiting->arg)) break;
         }
         show_blocked(engine, waiting);
-        uint64_t before = engine->moved;
+        uint64_t before = engine->end.moved;
         p2p_err err = sleep_once(engine, deadline, &tries);
-        if (!err && engine->spin.now && engine->moved != before) err = look_for_more(engine, waiting, deadline);
+        if (!err && engine->spin.now && engine->end.moved != before) err = look_for_more(engine, waiting, deadline);
         if (!err && is_too_late(waiting, engine, deadline)) err = P2P_ERR_TIMEOUT;
         if (err == P2P_ERR_TIMEOUT) return p2p__timeout_error(comm, &engine->row->wait);
         if (err) return p2p__fail(comm, err, "%s", engine->poison);
@@ -344,11 +344,11 @@ static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_
 {
     p2p_err err;
     do {
-        uint64_t before = engine->moved;
-        err = waiting->hot && spell->spin_until ? engine->world->try_peer(engine, waiting->hot)
-                                                : engine->world->progress(engine, 0);
+        uint64_t before = engine->end.moved;
+        err = waiting->hot && spell->spin_until ? engine->world->try_peer(&engine->end, &waiting->hot->link)
+                                                : engine->world->progress(&engine->end, 0);
         if (!err && engine->layers.head) err = step_layers(engine);
-        if (engine->moved != before) p2p__spell_renew(&engine->spin, spell);
+        if (engine->end.moved != before) p2p__spell_renew(&engine->spin, spell);
     } while (!err && !waiting->ready(engine, waiting->arg) && !engine->failed &&
              p2p__spell_goes_on(&engine->spin, spell));
     return err == P2P_ERR_NOMEM ? P2P_OK : err;

@@ -43,10 +43,26 @@ static unsigned char *process_mark(void)
     return mark;
 }
 
+static void init_endpoint(p2p_engine *engine)
+{
+    const p2p_config *config = &engine->config;
+    engine->end = (p2p_endpoint){.engine = engine,
+                                 .rank = engine->rank,
+                                 .size = engine->size,
+                                 .control = engine->control,
+                                 .memory_fd = engine->memory_fd,
+                                 .board = engine->board,
+                                 .row = engine->row,
+                                 .config = config,
+                                 .brief = !engine->sealed && !config->network.on && !config->trace_room,
+                                 .own_core = engine->spin.longest > 0};
+}
+
 static void init_peer(p2p_engine *engine, int rank)
 {
     p2p_peer *peer = &engine->peers[rank];
     peer->rank = rank;
+    peer->link = (p2p_link){.peer = peer, .rank = rank, .waiting_sends = &peer->awaits_clear.head};
     peer->credit = engine->share;
     peer->unexpected_tail = &peer->unexpected;
 }
@@ -69,15 +85,15 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, board *b, p2p_e
     p2p__spin_init(&engine->spin, (enum p2p_wait_policy)b->config.wait, rank, b->size, engine->world->link_memory);
     engine->config.direct = read_from(engine);
     engine->sealed = engine->world->sealed || b->config.crc;
-    engine->brief = !engine->sealed && !b->config.network.on && !b->config.trace_room;
-    engine->express = engine->brief && engine->world->send_now && !b->config.strict;
+    init_endpoint(engine);
+    engine->express = engine->end.brief && engine->world->send_now && !b->config.strict;
     engine->peers = calloc((size_t)b->size, sizeof *engine->peers);
     engine->this_process = process_mark();
-    if (!engine->peers || !engine->this_process || engine->world->open(engine)) {
+    for (int i = 0; engine->peers && i < b->size; i++) init_peer(engine, i);
+    if (!engine->peers || !engine->this_process || engine->world->open(&engine->end)) {
         p2p__engine_destroy(engine);
         return P2P_ERR_NOMEM;
     }
-    for (int i = 0; i < b->size; i++) init_peer(engine, i);
     engine->trace = p2p__trace_create(engine);
     atomic_store(&engine->row->pid, getpid());
     atomic_store(&engine->row->state, BOARD_RUNNING);
@@ -100,7 +116,7 @@ static void free_messages(p2p_engine *engine)
 
 void p2p__engine_destroy(p2p_engine *engine)
 {
-    if (engine->world_state) engine->world->close(engine);
+    if (engine->end.state) engine->world->close(&engine->end);
     free_messages(engine);
     p2p__blocks_free(engine);
     if (engine->control >= 0) close(engine->control);
@@ -111,40 +127,46 @@ void p2p__engine_destroy(p2p_engine *engine)
     free(engine);
 }
 
-/* ---- Frames that leave ---- */
-
-uint32_t p2p__frame_leaves(p2p_engine *engine, p2p_peer *peer)
+p2p_link *p2p__link_to(p2p_endpoint *self, int rank)
 {
-    _Atomic uint64_t *sent = &p2p__board_sent(engine->board, engine->rank)[peer->rank];
-    p2p__row_open(engine->row);
-    atomic_store_explicit(sent, peer->frames_out + 1, memory_order_relaxed);
-    p2p__row_shut(engine->row);
-    return peer->frames_out++;
+    return &self->engine->peers[rank].link;
 }
+
+/* ---- Frames that leave ---- */
 
 p2p_err p2p__post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet)
 {
     packet->next = NULL;
     packet->done = 0;
     packet->header.source = (uint32_t)engine->rank;
-    packet->header.sequence = p2p__frame_leaves(engine, peer);
+    packet->header.sequence = p2p__frame_leaves(&engine->end, &peer->link);
     if (engine->sealed) p2p__wire_seal(&packet->header);
     engine->packets_out++;
     peer->packets_out++;
-    return engine->world->post(engine, peer, packet);
+    return engine->world->post(&engine->end, &peer->link, packet);
 }
 
-void p2p__left(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet)
+void p2p__left(p2p_endpoint *self, p2p_link *link, p2p_packet *packet)
 {
-    engine->packets_out--;
-    peer->packets_out--;
-    packet->sent(engine, packet);
+    self->engine->packets_out--;
+    link->peer->packets_out--;
+    packet->sent(self->engine, packet);
+}
+
+bool p2p__waiting_send(p2p_link *link, uint64_t id, void **from, size_t *bytes)
+{
+    const struct p2p_operation *send = p2p__list_find(&link->peer->awaits_clear, id);
+    if (!send) return false;
+    *from = send->buf;
+    *bytes = send->bytes;
+    return true;
 }
 
 /* ---- Frames that arrive ---- */
 
-p2p_err p2p__broken(p2p_engine *engine, p2p_err err, const char *format, ...)
+p2p_err p2p__broken(p2p_endpoint *self, p2p_err err, const char *format, ...)
 {
+    p2p_engine *engine = self->engine;
     va_list args;
     va_start(args, format);
     vsnprintf(engine->poison, sizeof engine->poison, format, args);
@@ -159,12 +181,12 @@ static p2p_err eager_arrived(p2p_engine *engine, p2p_peer *peer, const wire_head
     p2p_request receive = p2p__match_posted(engine, header);
     if (receive) {
         peer->in_request = receive;
-        peer->in_dest = p2p__accept(receive, header) ? receive->buf : NULL;
+        peer->link.in_dest = p2p__accept(receive, header) ? receive->buf : NULL;
         return P2P_OK;
     }
     peer->in_unexpected = p2p__unexpected_add(engine, peer, header, (size_t)header->bytes);
     if (!peer->in_unexpected) return P2P_ERR_NOMEM;
-    peer->in_dest = peer->in_unexpected->data;
+    peer->link.in_dest = peer->in_unexpected->data;
     return P2P_OK;
 }
 
@@ -179,18 +201,19 @@ static p2p_err clear_arrived(p2p_engine *engine, p2p_peer *peer, const wire_head
 {
     p2p_request send = p2p__list_find(&peer->awaits_clear, header->sender_id);
     if (send) return p2p__got_clear(engine, peer, send, header);
-    return p2p__broken(engine, P2P_ERR_PROTO, "rank %d answers a send that was never announced to it", peer->rank);
+    return p2p__broken(&engine->end, P2P_ERR_PROTO, "rank %d answers a send that was never announced to it",
+                       peer->rank);
 }
 
 static p2p_err payload_arrived(p2p_engine *engine, p2p_peer *peer, const wire_header *header)
 {
     p2p_request receive = p2p__list_find(&peer->awaits_payload, header->receiver_id);
     if (!receive || receive->status.bytes != header->bytes)
-        return p2p__broken(engine, P2P_ERR_PROTO, "rank %d sends a payload of %llu bytes that nobody asked for",
+        return p2p__broken(&engine->end, P2P_ERR_PROTO, "rank %d sends a payload of %llu bytes that nobody asked for",
                            peer->rank, (unsigned long long)header->bytes);
     p2p__list_remove(&peer->awaits_payload, receive);
     peer->in_request = receive;
-    peer->in_dest = receive->buf;
+    peer->link.in_dest = receive->buf;
     return P2P_OK;
 }
 
@@ -206,22 +229,25 @@ static p2p_err act_on(p2p_engine *engine, p2p_peer *peer, const wire_header *hea
     return P2P_ERR_PROTO;
 }
 
-p2p_err p2p__arrived(p2p_engine *engine, p2p_peer *peer, const wire_header *header)
+p2p_err p2p__arrived(p2p_endpoint *self, p2p_link *link, const wire_header *header)
 {
+    p2p_engine *engine = self->engine;
+    p2p_peer *peer = link->peer;
     char why[400];
-    if (!p2p__wire_check(header, engine->sealed, peer->rank, peer->frames_in, engine->config.eager, why, sizeof why))
-        return p2p__broken(engine, P2P_ERR_PROTO, "%s", why);
-    peer->in = *header;
-    peer->in_dest = NULL;
+    if (!p2p__wire_check(header, engine->sealed, peer->rank, peer->link.frames_in, engine->config.eager, why,
+                         sizeof why))
+        return p2p__broken(&engine->end, P2P_ERR_PROTO, "%s", why);
+    peer->link.in = *header;
+    peer->link.in_dest = NULL;
     peer->in_request = NULL;
     peer->in_unexpected = NULL;
-    peer->in_got = 0;
-    return act_on(engine, peer, &peer->in);
+    peer->link.in_got = 0;
+    return act_on(engine, peer, &peer->link.in);
 }
 
 p2p_err p2p__damaged(p2p_engine *engine, const p2p_peer *peer, const wire_header *header)
 {
-    return p2p__broken(engine, P2P_ERR_PROTO,
+    return p2p__broken(&engine->end, P2P_ERR_PROTO,
                        "a message of %llu bytes with tag %d from rank %d was damaged on the way: "
                        "its CRC32C is wrong",
                        (unsigned long long)header->bytes, header->tag, peer->rank);
@@ -229,9 +255,9 @@ p2p_err p2p__damaged(p2p_engine *engine, const p2p_peer *peer, const wire_header
 
 static bool undamaged(const p2p_peer *peer)
 {
-    const wire_header *in = &peer->in;
-    return !(in->flags & WIRE_FLAG_CRC) || !peer->in_dest ||
-           p2p__crc32c(0, peer->in_dest, (size_t)in->bytes) == in->payload_crc;
+    const wire_header *in = &peer->link.in;
+    return !(in->flags & WIRE_FLAG_CRC) || !peer->link.in_dest ||
+           p2p__crc32c(0, peer->link.in_dest, (size_t)in->bytes) == in->payload_crc;
 }
 
 static void unexpected_delivered(p2p_peer *peer)
@@ -247,17 +273,19 @@ static void unexpected_delivered(p2p_peer *peer)
 
 void p2p__frame_received(p2p_engine *engine, p2p_peer *peer)
 {
-    engine->moved++;
-    peer->frames_in++;
+    engine->end.moved++;
+    peer->link.frames_in++;
     if (peer->received_dirty) return;
     peer->received_dirty = true;
     peer->next_dirty = engine->dirty;
     engine->dirty = peer;
 }
 
-p2p_err p2p__delivered(p2p_engine *engine, p2p_peer *peer)
+p2p_err p2p__delivered(p2p_endpoint *self, p2p_link *link)
 {
-    const wire_header *in = &peer->in;
+    p2p_engine *engine = self->engine;
+    p2p_peer *peer = link->peer;
+    const wire_header *in = &peer->link.in;
     p2p__frame_received(engine, peer);
     if (!undamaged(peer)) return p2p__damaged(engine, peer, in);
     bool kept = peer->in_unexpected && !peer->in_unexpected->claimed;
@@ -271,17 +299,10 @@ p2p_err p2p__delivered(p2p_engine *engine, p2p_peer *peer)
 
 /* ---- The supervisor ---- */
 
-p2p_err p2p__control_tell(p2p_engine *engine, int type, int rank, int value)
+void p2p__peer_lost(p2p_endpoint *self, const p2p_link *link)
 {
-    while (!p2p__control_send(engine->control, (control_message){type, rank, value}, -1)) {
-        if (errno == EPIPE || errno == ECONNRESET) return P2P_OK; /* the supervisor is gone: serving control ends us */
-        p2p__pause(1000000);
-    }
-    return P2P_OK;
-}
-
-void p2p__peer_lost(p2p_engine *engine, const p2p_peer *peer)
-{
+    p2p_engine *engine = self->engine;
+    const p2p_peer *peer = link->peer;
     int state = atomic_load(&engine->board->rows[peer->rank].state);
     if (state >= BOARD_FINALIZING || engine->lost_since) return;
     engine->lost_since = p2p__now();
@@ -293,13 +314,13 @@ void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int 
     peer->unreachable = true;
     peer->lacking_rank = lacking_rank;
     peer->limit = limit;
-    for (p2p_packet *packet = engine->world->abandon(engine, peer), *next; packet; packet = next) {
+    for (p2p_packet *packet = engine->world->abandon(&engine->end, &peer->link), *next; packet; packet = next) {
         next = packet->next;
         engine->packets_out--;
         peer->packets_out--;
         if (packet->header.type == WIRE_EAGER) p2p__complete(packet->owner, P2P_ERR_SYS);
     }
-    peer->frames_out = 0; /* the other side has never had its end, so nothing has been or will be received */
+    peer->link.frames_out = 0; /* the other side has never had its end, so nothing has been or will be received */
     p2p__row_open(engine->row);
     atomic_store_explicit(&p2p__board_sent(engine->board, engine->rank)[peer->rank], 0, memory_order_relaxed);
     p2p__row_shut(engine->row);
@@ -337,12 +358,13 @@ static int descriptor_limit(void)
 static p2p_err link_arrived(p2p_engine *engine, p2p_peer *peer, int fd, bool fd_lost, int place)
 {
     if (fd >= 0) {
-        p2p__control_tell(engine, CONTROL_GOT, peer->rank, 0);
-        return engine->world->link(engine, peer, fd, place);
+        p2p__control_tell(engine->control, CONTROL_GOT, peer->rank, 0);
+        return engine->world->link(&engine->end, &peer->link, fd, place);
     }
     if (!fd_lost)
-        return p2p__broken(engine, P2P_ERR_PROTO, "the launcher announced a link to rank %d and sent none", peer->rank);
-    p2p__control_tell(engine, CONTROL_LOST, peer->rank, descriptor_limit());
+        return p2p__broken(&engine->end, P2P_ERR_PROTO, "the launcher announced a link to rank %d and sent none",
+                           peer->rank);
+    p2p__control_tell(engine->control, CONTROL_LOST, peer->rank, descriptor_limit());
     p2p__unreachable(engine, peer, engine->rank, descriptor_limit());
     return P2P_OK;
 }
@@ -362,17 +384,20 @@ static p2p_err obey(p2p_engine *engine, const control_message *message, int fd, 
     case CONTROL_FAILED: engine->failed = p2p__board_failure(engine->board, NULL, 0); return P2P_OK;
     case CONTROL_NUDGE: engine->nudges_seen++; return P2P_OK;
     case CONTROL_ALL_DONE: engine->all_done = true; return P2P_OK;
-    default: return p2p__broken(engine, P2P_ERR_PROTO, "the launcher sent message %d, which is unknown", message->type);
+    default:
+        return p2p__broken(&engine->end, P2P_ERR_PROTO, "the launcher sent message %d, which is unknown",
+                           message->type);
     }
 }
 
-p2p_err p2p__control_serve(p2p_engine *engine)
+p2p_err p2p__control_serve(p2p_endpoint *self)
 {
+    p2p_engine *engine = self->engine;
     control_message message;
     int fd, got;
     bool fd_lost;
     while ((got = p2p__control_receive(engine->control, &message, &fd, &fd_lost)) == 1) {
-        engine->moved++;
+        engine->end.moved++;
         p2p_err err = obey(engine, &message, fd, fd_lost);
         if (err) return err;
     }

@@ -61,7 +61,7 @@ static void end_process(p2p_engine *engine, const char *message)
     fflush(stderr);
     if (engine && engine->control >= 0 && !engine->failed) {
         snprintf(engine->row->error, sizeof engine->row->error, "%s", message);
-        p2p__control_tell(engine, CONTROL_FATAL, engine->rank, 1);
+        p2p__control_tell(engine->control, CONTROL_FATAL, engine->rank, 1);
     }
     _exit(1);
 }

@@ -27,7 +27,7 @@ bool p2p__express_send(p2p_comm *comm, const void *buf, size_t bytes, int dest, 
     p2p_engine *engine = comm->engine;
     p2p_peer *peer = &engine->peers[comm->world_rank[dest]];
     if (!may_be_buffered(engine, peer, bytes)) return false;
-    if (!engine->world->send_now(engine, peer, &(p2p_brief){context, tag, bytes, buf})) return false;
+    if (!engine->world->send_now(&engine->end, &peer->link, &(p2p_brief){context, tag, bytes, buf})) return false;
     peer->credit -= p2p__eager_cost(bytes);
     comm->traffic[dest].messages_sent++;
     comm->traffic[dest].bytes_sent += bytes;
@@ -50,7 +50,8 @@ static bool wait_for_it(p2p_engine *engine, p2p_peer *peer, p2p_brief *b)
 {
     uint64_t give_up = 0;
     for (unsigned looks = 0;; looks++) {
-        if (engine->world->is_waiting(engine, peer)) return engine->world->look(engine, peer, b);
+        if (engine->world->is_waiting(&engine->end, &peer->link))
+            return engine->world->look(&engine->end, &peer->link, b);
         if (looks % LOOKS_A_TIME) continue;
         uint64_t now = engine->spin.now ? p2p__now() : UINT64_MAX;
         if (!give_up) give_up = now + LONGEST_NS;
@@ -74,7 +75,7 @@ bool p2p__express_recv(p2p_comm *comm, void *buf, size_t room, int source, int t
     if (!wait_for_it(engine, peer, &b) || !is_wanted(&b, context, tag, room)) return false;
     if (b.bytes) memcpy(buf, b.payload, b.bytes);
     p2p__frame_received(engine, peer);
-    engine->world->take(engine, peer);
+    engine->world->take(&engine->end, &peer->link);
     peer->owed += p2p__eager_cost(b.bytes);
     if (peer->owed >= engine->share / 4) p2p__consumed(engine, peer, 0);
     count_receive(comm, source, b.bytes);

@@ -164,7 +164,7 @@ static bool everything_received(p2p_engine *engine, void *arg)
 {
     (void)arg;
     for (int i = 0; i < engine->size; i++)
-        if (engine->peers[i].frames_in != (uint32_t)p2p__board_sent(engine->board, i)[engine->rank] &&
+        if (engine->peers[i].link.frames_in != (uint32_t)p2p__board_sent(engine->board, i)[engine->rank] &&
             i != engine->rank)
             return false;
     return true;
@@ -191,7 +191,7 @@ static p2p_err say_goodbye(p2p_comm *world)
     p2p_waiting waiting = {.ready = nothing_left_to_send, .describe = describe_readers, .state = BOARD_BLOCKED};
     p2p_err err = p2p__block(world, &waiting);
     if (err || engine->control < 0) return err;
-    p2p__control_tell(engine, CONTROL_GOODBYE, engine->rank, 0);
+    p2p__control_tell(engine->control, CONTROL_GOODBYE, engine->rank, 0);
     waiting.describe = describe_everyone;
     waiting.state = BOARD_FINALIZING;
     waiting.patient = !engine->timed_out; /* whoever did not answer in time may never say goodbye */
@@ -252,6 +252,7 @@ void p2p_abort(p2p_comm *comm, int status)
     p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_abort", SHAPE_PLAIN, 0, 0, 0, 0, 0});
     int code = status & 0xff ? status & 0xff : 1;
     fflush(stdout);
-    if (!err && comm->engine->control >= 0) p2p__control_tell(comm->engine, CONTROL_ABORT, comm->engine->rank, code);
+    if (!err && comm->engine->control >= 0)
+        p2p__control_tell(comm->engine->control, CONTROL_ABORT, comm->engine->rank, code);
     _exit(code);
 }

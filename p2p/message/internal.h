@@ -88,6 +88,7 @@ typedef struct {
 } p2p_request_list;
 
 struct p2p_peer {
+    p2p_link link;
     int rank;
     p2p_request_list posted, awaits_clear, awaits_payload;
     p2p_unexpected *unexpected, **unexpected_tail;
@@ -97,21 +98,16 @@ struct p2p_peer {
     bool credit_busy;
 
     /* The message that is arriving. */
-    wire_header in;
-    char *in_dest; /* NULL: throw the payload away */
     p2p_request in_request;
     p2p_unexpected *in_unexpected;
-    uint64_t in_got; /* payload bytes so far */
 
     bool
         unreachable; /* no link can be had: lacking_rank's limit on descriptors is reached, or no_memory is why (errno) */
     int lacking_rank, limit, no_memory;
-    uint32_t frames_out, frames_in;
     size_t packets_out; /* frames posted that have not left */
     uint32_t moved;     /* for traces: how often something moved between the two without a message */
     bool received_dirty;
     p2p_peer *next_dirty;
-    void *link; /* the world's */
 };
 
 /* What has been put into words already (fingerprint.c). */
@@ -141,6 +137,7 @@ typedef struct p2p_block {
 } p2p_block;
 
 struct p2p_engine {
+    p2p_endpoint end; /* what the world sees of it */
     int rank, size;
     int control;   /* socket to the supervisor, -1 in a world of one */
     int memory_fd; /* the job's memory file; -1: this world has no use for it */
@@ -154,12 +151,9 @@ struct p2p_engine {
     p2p_spin spin;
     unsigned waits, looks_round_after; /* since this rank looked who shares its core; and when it does again */
     const p2p_world *world;
-    bool sealed;  /* headers carry a checksum */
-    bool brief;   /* nothing is asked for (a seal, virtual time, a trace) that needs all of a short message's header */
-    bool express; /* nor anything else that it must go the long way for */
-    void *world_state;
-    size_t link_room; /* bytes that a link can hold; set by a world whose peers' memory can be read */
-    p2p_peer *peers;  /* [size] */
+    bool sealed;     /* headers carry a checksum */
+    bool express;    /* nor anything else that it must go the long way for */
+    p2p_peer *peers; /* [size] */
     p2p_request_list posted_any, layers;
     p2p_peer *dirty;
     p2p_block *blocks;
@@ -171,7 +165,6 @@ struct p2p_engine {
     p2p_request requests; /* allocated and not yet waited for */
     size_t unexpected_count;
     uint64_t share;           /* of the room for messages nobody has asked for: a peer's; bytes */
-    uint64_t moved;           /* bytes and frames that came in, to see whether anything did */
     p2p_request in_step;      /* the layer whose step runs */
     uint64_t completed;       /* requests, to see whether a step has ended what another one waits for */
     bool all_done, timed_out; /* everyone has said goodbye; a call of this rank has run into its time limit */
@@ -268,30 +261,11 @@ void p2p__engine_destroy(p2p_engine *engine);
 /* Give the world a packet; counts the frame on the board first. */
 p2p_err p2p__post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet);
 
-/* For worlds: a frame to this peer is about to leave that is no packet: counts it on the board, and returns its sequence
- * number. */
-uint32_t p2p__frame_leaves(p2p_engine *engine, p2p_peer *peer);
-
 /* A frame from this peer has been dealt with. */
 void p2p__frame_received(p2p_engine *engine, p2p_peer *peer);
 
-/* For worlds: all of a packet has left. It may be gone afterwards. */
-void p2p__left(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet);
-
-/* For worlds: a header has arrived, checked: decides where its payload goes (peer->in_dest). On P2P_ERR_NOMEM nothing
- * has happened; ask again later. Then, once all of the payload is there: */
-p2p_err p2p__arrived(p2p_engine *engine, p2p_peer *peer, const wire_header *header);
-p2p_err p2p__delivered(p2p_engine *engine, p2p_peer *peer);
-
-/* For worlds: bytes that are no frame, or a link that broke. Never returns P2P_OK. */
-p2p_err p2p__broken(p2p_engine *engine, p2p_err err, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
 /* A message is not what was sent. Never returns P2P_OK. */
 p2p_err p2p__damaged(p2p_engine *engine, const p2p_peer *peer, const wire_header *header);
-
-/* Read what the supervisor says. */
-p2p_err p2p__control_serve(p2p_engine *engine);
-p2p_err p2p__control_tell(p2p_engine *engine, int type, int rank, int value);
 
 /* ---- match.c ---- */
 
@@ -337,9 +311,6 @@ bool p2p__accept(p2p_request receive, const wire_header *header);
 
 /* A short message has left the room its sender's credit stands for: tell the sender now and then. */
 p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes);
-
-/* A link has ended. That of a rank that has said goodbye was expected to; of another, the supervisor will say why in a moment. */
-void p2p__peer_lost(p2p_engine *engine, const p2p_peer *peer);
 
 /* No link to this peer can be had: every operation with it ends with P2P_ERR_SYS. */
 void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int limit);

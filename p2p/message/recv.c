@@ -61,7 +61,7 @@ static bool read_directly(p2p_engine *engine, p2p_peer *peer, p2p_request receiv
     bool shared = header->flags & WIRE_FLAG_SHARED;
     const void *at = shared ? p2p__shared_bytes(engine, header->receiver_id, bytes) : NULL;
     bool readable = (header->flags & WIRE_FLAG_READABLE) && p2p__reads_memory(engine, bytes);
-    return (at || readable) && engine->world->read(engine, peer, receive->buf, header, at);
+    return (at || readable) && engine->world->read(&engine->end, &peer->link, receive->buf, header, at);
 }
 
 static bool damaged(const p2p_request receive, const wire_header *header)

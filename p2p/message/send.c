@@ -104,7 +104,7 @@ static p2p_err send_to_peer(p2p_engine *engine, p2p_peer *peer, p2p_request requ
 static bool may_be_buffered(const p2p_engine *engine, const struct p2p_operation *request, const p2p_peer *peer)
 {
     bool collective = request->context != request->comm->context;
-    if (collective && request->bytes > engine->link_room / 2 && p2p__reads_memory(engine, request->bytes) &&
+    if (collective && request->bytes > engine->end.link_room / 2 && p2p__reads_memory(engine, request->bytes) &&
         engine->board->may_read)
         return false;
     return !engine->config.strict && request->bytes <= engine->config.eager &&

@@ -70,7 +70,7 @@ static void add_how_much(p2p_comm *comm, p2p_request request)
     size_t used = strlen(comm->cause);
     if (arriving)
         snprintf(comm->cause + used, sizeof comm->cause - used, " (after %llu of %llu bytes of the message)",
-                 (unsigned long long)peer->in_got, (unsigned long long)peer->in.bytes);
+                 (unsigned long long)peer->link.in_got, (unsigned long long)peer->link.in.bytes);
 }
 
 /* A request on the caller's stack must not stay linked anywhere: what cannot be taken back poisons. */

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "p2p/shared/clock.h"
+
 typedef union {
     char bytes[CMSG_SPACE(sizeof(int))];
     struct cmsghdr align;
@@ -50,4 +52,12 @@ int p2p__control_receive(int socket, control_message *message, int *fd, bool *lo
     struct cmsghdr *c = CMSG_FIRSTHDR(&header);
     if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof *fd)) memcpy(fd, CMSG_DATA(c), sizeof *fd);
     return 1;
+}
+
+void p2p__control_tell(int socket, int type, int rank, int value)
+{
+    while (!p2p__control_send(socket, (control_message){type, rank, value}, -1)) {
+        if (errno == EPIPE || errno == ECONNRESET) return;
+        p2p__pause(1000000);
+    }
 }

@@ -32,6 +32,9 @@ typedef struct {
 /* Send without blocking, with descriptor fd beside it (-1: none). False and errno on failure; EAGAIN: try later. */
 bool p2p__control_send(int socket, control_message message, int fd);
 
+/* As a rank, to its supervisor: until it has been taken, or the supervisor is gone, which p2p__control_serve will find. */
+void p2p__control_tell(int socket, int type, int rank, int value);
+
 /* Receive without blocking. 1: a message, *fd is a descriptor or -1, *lost says that one came but did not fit into
  * this process's table; 0: nothing there; -1: the other side is gone. With fd NULL no descriptor is taken, whatever was
  * sent. What is no message at all has type 0. */

@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "p2p/shared/clock.h"
 #include "p2p/world/pull.h"
 #include "p2p/world/world_shm.h"
 
@@ -39,9 +40,9 @@ typedef struct {
     size_t bytes, chunk;
 } transfer;
 
-static pid_t pid_of(const p2p_engine *engine, const p2p_peer *peer)
+static pid_t pid_of(const p2p_endpoint *self, const p2p_link *peer)
 {
-    return (pid_t)atomic_load(&engine->board->rows[peer->rank].pid);
+    return (pid_t)atomic_load(&self->board->rows[peer->rank].pid);
 }
 
 static size_t chunks_of(const transfer *t)
@@ -98,34 +99,35 @@ static bool copy_chunks(const transfer *t, size_t first, size_t end)
 /* ---- The sender ---- */
 
 /* One chunk of what the peer offers, if it does. */
-static bool write_chunk(p2p_engine *engine, p2p_peer *peer, shm_offer *offer)
+static bool write_chunk(p2p_endpoint *self, p2p_link *peer, shm_offer *offer)
 {
     uint64_t seen = atomic_load_explicit(&offer->claims, memory_order_acquire);
     if (first_in(seen) == end_in(seen)) return false;
-    const struct p2p_operation *send = p2p__list_find(&peer->awaits_clear,
-                                                      atomic_load_explicit(&offer->message, memory_order_relaxed));
+    void *here;
+    size_t bytes;
     transfer t = {.copy = p2p__push,
-                  .peer = pid_of(engine, peer),
+                  .peer = pid_of(self, peer),
                   .there = atomic_load_explicit(&offer->to, memory_order_relaxed),
                   .chunk = atomic_load_explicit(&offer->chunk, memory_order_relaxed)};
-    if (!send || !claim_last(offer, seen)) return false;
-    t.here = send->buf;
-    t.bytes = send->bytes;
+    uint64_t message = atomic_load_explicit(&offer->message, memory_order_relaxed);
+    if (!p2p__waiting_send(peer, message, &here, &bytes) || !claim_last(offer, seen)) return false;
+    t.here = here;
+    t.bytes = bytes;
     if (!copy_chunks(&t, end_in(seen) - 1, end_in(seen))) atomic_store(&offer->refused, 1);
     atomic_fetch_add(&offer->written, 1);
     return true;
 }
 
-void p2p__shm_help(p2p_engine *engine, p2p_peer *peer)
+void p2p__shm_help(p2p_endpoint *self, p2p_link *peer)
 {
-    const link_end *link = peer->link;
-    const shm_world *w = engine->world_state;
+    const link_end *link = peer->state;
+    const shm_world *w = self->state;
     bool helped = false;
     while (!w->may_not_read && !atomic_load_explicit(&link->taken->refused, memory_order_relaxed) &&
-           write_chunk(engine, peer, link->taken))
+           write_chunk(self, peer, link->taken))
         helped = true;
     if (!helped) return;
-    engine->moved++;
+    self->moved++;
     for (int looks = 0; looks < LOOKS_FOR_ANSWER && !p2p__ring_waiting(&link->in); looks++) continue;
 }
 
@@ -151,27 +153,27 @@ static size_t withdraw(shm_offer *offer)
 }
 
 /* False: the job has failed, and the sender is dead, as all of them soon are then. */
-static bool wait_for_sender(p2p_engine *engine, pid_t sender, const shm_offer *offer, size_t chunks)
+static bool wait_for_sender(p2p_endpoint *self, pid_t sender, const shm_offer *offer, size_t chunks)
 {
     for (unsigned looks = 1; atomic_load_explicit(&offer->written, memory_order_acquire) < chunks; looks++) {
         if (looks % LOOKS_A_TIME) continue;
         p2p__pause(PAUSE_NS);
-        if (atomic_load(&engine->board->shared->failed) && kill(sender, 0) != 0) return false;
+        if (atomic_load(&self->board->shared->failed) && kill(sender, 0) != 0) return false;
     }
     return true;
 }
 
-static bool pull_together(p2p_engine *engine, p2p_peer *peer, const transfer *t, uint64_t message)
+static bool pull_together(p2p_endpoint *self, p2p_link *peer, const transfer *t, uint64_t message)
 {
-    shm_offer *offer = ((link_end *)peer->link)->given;
+    shm_offer *offer = ((link_end *)peer->state)->given;
     size_t chunk, all = chunks_of(t);
     bool fine = true;
     make_offer(offer, t, message);
-    p2p__shm_wake_after(engine, peer);
+    p2p__shm_wake_after(self, peer);
     while (fine && claim_first(offer, &chunk)) fine = copy_chunks(t, chunk, chunk + 1);
     int error = errno;
     size_t theirs = withdraw(offer);
-    if (!wait_for_sender(engine, t->peer, offer, all - theirs)) return false;
+    if (!wait_for_sender(self, t->peer, offer, all - theirs)) return false;
     if (fine && atomic_load(&offer->refused)) return copy_chunks(t, theirs, all);
     errno = error;
     return fine;
@@ -192,19 +194,18 @@ static bool copy_in_place(pid_t pid, void *here, uint64_t there, size_t bytes)
     return true;
 }
 
-bool p2p__shm_pull(p2p_engine *engine, p2p_peer *peer, void *to, const wire_header *request, const void *at)
+bool p2p__shm_pull(p2p_endpoint *self, p2p_link *peer, void *to, const wire_header *request, const void *at)
 {
-    shm_world *w = engine->world_state;
+    shm_world *w = self->state;
     transfer t = {.copy = at ? copy_in_place : p2p__pull,
-                  .peer = pid_of(engine, peer),
+                  .peer = pid_of(self, peer),
                   .here = to,
                   .there = at ? (uintptr_t)at : request->receiver_id,
                   .bytes = (size_t)request->bytes,
                   .chunk = chunk_of((size_t)request->bytes)};
-    bool together = t.bytes > t.chunk && engine->spin.longest && !w->may_not_read && !engine->config.timeout_ns;
+    bool together = t.bytes > t.chunk && self->own_core && !w->may_not_read && !self->config->timeout_ns;
     if (w->may_not_read && !at) return false;
-    bool is_read = together ? pull_together(engine, peer, &t, request->sender_id)
-                            : t.copy(t.peer, to, t.there, t.bytes);
+    bool is_read = together ? pull_together(self, peer, &t, request->sender_id) : t.copy(t.peer, to, t.there, t.bytes);
     if (!is_read && (errno == EPERM || errno == ENOSYS)) w->may_not_read = true;
     return is_read;
 }

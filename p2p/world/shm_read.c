@@ -6,100 +6,99 @@
 #include "p2p/world/world_shm.h"
 
 /* The record's first line is shown: its head of 8 bytes, and what follows. */
-static p2p_err nonsense(p2p_engine *engine, const p2p_peer *peer, const char *what)
+static p2p_err nonsense(p2p_endpoint *self, const p2p_link *peer, const char *what)
 {
-    const shm_reader *in = &((const link_end *)peer->link)->in;
+    const shm_reader *in = &((const link_end *)peer->state)->in;
     const unsigned char *at = (const unsigned char *)p2p__ring_head(in->ring, in->size, in->at);
     char line[3 * RING_LINE + 1] = "";
     for (size_t i = 0; i < RING_LINE; i++)
         snprintf(line + strlen(line), sizeof line - strlen(line), "%s%02x", i % 4 ? "" : " ", at[i]);
-    return p2p__broken(engine, P2P_ERR_PROTO, "the bytes from rank %d are not a valid record: %s:%s", peer->rank, what,
+    return p2p__broken(self, P2P_ERR_PROTO, "the bytes from rank %d are not a valid record: %s:%s", peer->rank, what,
                        line);
 }
 
 /* The end of what has arrived of this frame's payload? */
-static p2p_err advance(p2p_engine *engine, p2p_peer *peer, const unsigned char *from, size_t bytes)
+static p2p_err advance(p2p_endpoint *self, p2p_link *peer, const unsigned char *from, size_t bytes)
 {
-    link_end *link = peer->link;
+    link_end *link = peer->state;
     uint64_t left = p2p__wire_payload(&peer->in) - peer->in_got;
-    if (bytes > left) return nonsense(engine, peer, "it is longer than its frame");
+    if (bytes > left) return nonsense(self, peer, "it is longer than its frame");
     if (bytes && peer->in_dest) memcpy(peer->in_dest + peer->in_got, from, bytes);
     peer->in_got += bytes;
     link->in_payload = bytes < left;
-    return link->in_payload ? P2P_OK : p2p__delivered(engine, peer);
+    return link->in_payload ? P2P_OK : p2p__delivered(self, peer);
 }
 
-static p2p_err begin_brief(p2p_engine *engine, p2p_peer *peer, const unsigned char *at, size_t bytes)
+static p2p_err begin_brief(p2p_endpoint *self, p2p_link *peer, const unsigned char *at, size_t bytes)
 {
     shm_brief b;
-    if (bytes < sizeof b) return nonsense(engine, peer, "it is too short for a header");
+    if (bytes < sizeof b) return nonsense(self, peer, "it is too short for a header");
     memcpy(&b, at, sizeof b);
     size_t size = p2p__brief_size(b.bytes);
-    if (bytes < size) return nonsense(engine, peer, "it is too short for a header");
+    if (bytes < size) return nonsense(self, peer, "it is too short for a header");
     const wire_header header = {.type = WIRE_EAGER,
                                 .context = b.context,
                                 .tag = b.tag,
                                 .bytes = b.bytes,
                                 .sequence = b.sequence,
                                 .source = (uint32_t)peer->rank};
-    p2p_err err = p2p__arrived(engine, peer, &header);
-    return err ? err : advance(engine, peer, at + size, bytes - size);
+    p2p_err err = p2p__arrived(self, peer, &header);
+    return err ? err : advance(self, peer, at + size, bytes - size);
 }
 
-static p2p_err begin_frame(p2p_engine *engine, p2p_peer *peer, const unsigned char *at, size_t bytes)
+static p2p_err begin_frame(p2p_endpoint *self, p2p_link *peer, const unsigned char *at, size_t bytes)
 {
     wire_header header;
-    if (bytes < sizeof header) return nonsense(engine, peer, "it is too short for a header");
+    if (bytes < sizeof header) return nonsense(self, peer, "it is too short for a header");
     memcpy(&header, at, sizeof header);
-    p2p_err err = p2p__arrived(engine, peer, &header);
-    return err ? err : advance(engine, peer, at + sizeof header, bytes - sizeof header);
+    p2p_err err = p2p__arrived(self, peer, &header);
+    return err ? err : advance(self, peer, at + sizeof header, bytes - sizeof header);
 }
 
-static p2p_err read_record(p2p_engine *engine, p2p_peer *peer, size_t *bytes)
+static p2p_err read_record(p2p_endpoint *self, p2p_link *peer, size_t *bytes)
 {
-    const link_end *link = peer->link;
+    const link_end *link = peer->state;
     unsigned kind;
     const unsigned char *at = p2p__ring_look(&link->in, bytes, &kind);
-    if (!at || kind < RING_PAD || kind > RING_MORE)
-        return nonsense(engine, peer, "its length or its kind is impossible");
+    if (!at || kind < RING_PAD || kind > RING_MORE) return nonsense(self, peer, "its length or its kind is impossible");
     if (kind == RING_PAD) return P2P_OK;
-    if (link->in_payload != (kind == RING_MORE)) return nonsense(engine, peer, "it is out of place");
-    if (kind == RING_BRIEF) return begin_brief(engine, peer, at, *bytes);
-    return kind == RING_FRAME ? begin_frame(engine, peer, at, *bytes) : advance(engine, peer, at, *bytes);
+    if (link->in_payload != (kind == RING_MORE)) return nonsense(self, peer, "it is out of place");
+    if (kind == RING_BRIEF) return begin_brief(self, peer, at, *bytes);
+    return kind == RING_FRAME ? begin_frame(self, peer, at, *bytes) : advance(self, peer, at, *bytes);
 }
 
 /* Up to so many records. On P2P_ERR_NOMEM the record stays where it is. */
-p2p_err p2p__shm_read(p2p_engine *engine, p2p_peer *peer, int most)
+p2p_err p2p__shm_read(p2p_endpoint *self, p2p_link *peer, int most)
 {
-    link_end *link = peer->link;
+    link_end *link = peer->state;
     for (int i = 0; i < most && p2p__ring_waiting(&link->in); i++) {
         size_t bytes;
-        p2p_err err = read_record(engine, peer, &bytes);
+        p2p_err err = read_record(self, peer, &bytes);
         if (err) return err;
-        engine->moved++;
-        if (p2p__ring_take(&link->in, bytes)) p2p__shm_wake(engine, peer);
+        self->moved++;
+        if (p2p__ring_take(&link->in, bytes)) p2p__shm_wake(self, peer);
     }
     return P2P_OK;
 }
 
 /* ---- The express lane ---- */
 
-bool p2p__shm_is_waiting(const p2p_engine *engine, const p2p_peer *peer)
+bool p2p__shm_is_waiting(const p2p_endpoint *self, const p2p_link *peer)
 {
-    const link_end *link = peer->link;
-    (void)engine;
+    const link_end *link = peer->state;
+    (void)self;
     if (!link->rings) return false;
     __builtin_prefetch((const void *)p2p__ring_head(link->in.ring, link->in.size, link->in.at + 1));
     return p2p__ring_waiting(&link->in);
 }
 
-bool p2p__shm_look(const p2p_engine *engine, const p2p_peer *peer, p2p_brief *message)
+bool p2p__shm_look(const p2p_endpoint *self, const p2p_link *peer, p2p_brief *message)
 {
-    const link_end *link = peer->link;
+    const link_end *link = peer->state;
     size_t bytes;
     unsigned kind;
     shm_brief b;
-    (void)engine;
+    (void)self;
     const unsigned char *at = p2p__ring_look(&link->in, &bytes, &kind);
     if (!at || kind != RING_BRIEF || bytes < sizeof b) return false;
     memcpy(&b, at, sizeof b);
@@ -108,11 +107,11 @@ bool p2p__shm_look(const p2p_engine *engine, const p2p_peer *peer, p2p_brief *me
     return bytes == size + b.bytes && b.sequence == peer->frames_in;
 }
 
-void p2p__shm_take(p2p_engine *engine, p2p_peer *peer)
+void p2p__shm_take(p2p_endpoint *self, p2p_link *peer)
 {
-    link_end *link = peer->link;
+    link_end *link = peer->state;
     size_t bytes;
     unsigned kind;
     p2p__ring_look(&link->in, &bytes, &kind);
-    if (p2p__ring_take(&link->in, bytes)) p2p__shm_wake(engine, peer);
+    if (p2p__ring_take(&link->in, bytes)) p2p__shm_wake(self, peer);
 }

@@ -8,9 +8,9 @@
 #define PART_BYTES ((size_t)2 << 10) /* written before the reader may see it: small enough for both to work at once */
 #define EXPRESS_MOST ((size_t)8 << 10)
 
-static size_t header_size(const p2p_engine *engine, const p2p_packet *packet)
+static size_t header_size(const p2p_endpoint *self, const p2p_packet *packet)
 {
-    bool is_brief = packet->header.type == WIRE_EAGER && engine->brief;
+    bool is_brief = packet->header.type == WIRE_EAGER && self->brief;
     return is_brief ? p2p__brief_size(packet->payload_bytes) : sizeof(wire_header);
 }
 
@@ -31,23 +31,23 @@ static size_t smaller(size_t a, size_t b)
 }
 
 /* As p2p__ring_room. Looking for room may have left a pad there, which the reader has to take away. */
-static size_t find_room(p2p_engine *engine, p2p_peer *peer, size_t least)
+static size_t find_room(p2p_endpoint *self, p2p_link *peer, size_t least)
 {
-    shm_writer *out = &((link_end *)peer->link)->out;
+    shm_writer *out = &((link_end *)peer->state)->out;
     p2p__ring_rewind(out);
     size_t room = p2p__ring_room(out, least);
-    if (!room) p2p__shm_wake_after(engine, peer);
+    if (!room) p2p__shm_wake_after(self, peer);
     return room;
 }
 
 /* One record of the first packet; false if there is no room. packet->done counts the header as sizeof(wire_header). */
-static bool write_record(p2p_engine *engine, p2p_peer *peer)
+static bool write_record(p2p_endpoint *self, p2p_link *peer)
 {
-    link_end *link = peer->link;
+    link_end *link = peer->state;
     p2p_packet *packet = link->head;
     bool first = packet->done == 0;
-    size_t header = first ? header_size(engine, packet) : 0;
-    size_t room = smaller(find_room(engine, peer, first ? header : 1), header + PART_BYTES);
+    size_t header = first ? header_size(self, packet) : 0;
+    size_t room = smaller(find_room(self, peer, first ? header : 1), header + PART_BYTES);
     if (!room) return false;
     size_t sent = first ? 0 : packet->done - sizeof packet->header;
     size_t part = smaller(packet->payload_bytes - sent, room - header);
@@ -59,32 +59,32 @@ static bool write_record(p2p_engine *engine, p2p_peer *peer)
     return true;
 }
 
-static void packet_left(p2p_engine *engine, p2p_peer *peer)
+static void packet_left(p2p_endpoint *self, p2p_link *peer)
 {
-    shm_world *w = engine->world_state;
-    link_end *link = peer->link;
+    shm_world *w = self->state;
+    link_end *link = peer->state;
     p2p_packet *packet = link->head;
     link->head = packet->next;
     if (!link->head) link->tail = NULL;
     if (!link->head) w->queued--;
-    p2p__left(engine, peer, packet);
+    p2p__left(self, peer, packet);
 }
 
-void p2p__shm_flush(p2p_engine *engine, p2p_peer *peer)
+void p2p__shm_flush(p2p_endpoint *self, p2p_link *peer)
 {
-    link_end *link = peer->link;
-    while (link->head && write_record(engine, peer)) {
-        p2p__shm_wake_after(engine, peer);
-        engine->moved++;
+    link_end *link = peer->state;
+    while (link->head && write_record(self, peer)) {
+        p2p__shm_wake_after(self, peer);
+        self->moved++;
         const p2p_packet *packet = link->head;
-        if (packet->done == sizeof packet->header + packet->payload_bytes) packet_left(engine, peer);
+        if (packet->done == sizeof packet->header + packet->payload_bytes) packet_left(self, peer);
     }
 }
 
-p2p_err p2p__shm_post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet)
+p2p_err p2p__shm_post(p2p_endpoint *self, p2p_link *peer, p2p_packet *packet)
 {
-    shm_world *w = engine->world_state;
-    link_end *link = peer->link;
+    shm_world *w = self->state;
+    link_end *link = peer->state;
     bool first = !link->head;
     if (first)
         link->head = packet;
@@ -93,33 +93,34 @@ p2p_err p2p__shm_post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet)
     link->tail = packet;
     if (!first) return P2P_OK;
     w->queued++;
-    if (link->rings) p2p__shm_flush(engine, peer);
+    if (link->rings) p2p__shm_flush(self, peer);
     if (link->rings || link->asked || link->gone) return P2P_OK;
     link->asked = true;
-    return p2p__control_tell(engine, CONTROL_WANT, peer->rank, 0);
+    p2p__control_tell(self->control, CONTROL_WANT, peer->rank, 0);
+    return P2P_OK;
 }
 
-void p2p__shm_flush_all(p2p_engine *engine)
+void p2p__shm_flush_all(p2p_endpoint *self)
 {
-    const shm_world *w = engine->world_state;
+    const shm_world *w = self->state;
     for (size_t i = 0; i < w->open_count && w->queued; i++)
-        if (w->links[w->open[i]->rank].head) p2p__shm_flush(engine, w->open[i]);
+        if (w->links[w->open[i]->rank].head) p2p__shm_flush(self, w->open[i]);
 }
 
 /* ---- The express lane ---- */
 
-bool p2p__shm_send_now(p2p_engine *engine, p2p_peer *peer, const p2p_brief *message)
+bool p2p__shm_send_now(p2p_endpoint *self, p2p_link *peer, const p2p_brief *message)
 {
-    const shm_world *w = engine->world_state;
-    link_end *link = peer->link;
+    const shm_world *w = self->state;
+    link_end *link = peer->state;
     size_t size = p2p__brief_size(message->bytes), bytes = size + message->bytes;
     if (!link->rings || link->head || bytes > EXPRESS_MOST || bytes > w->ring_size / 2) return false;
-    if (!find_room(engine, peer, bytes)) return false;
-    const shm_brief b = {message->context, message->tag, (uint32_t)message->bytes, p2p__frame_leaves(engine, peer)};
+    if (!find_room(self, peer, bytes)) return false;
+    const shm_brief b = {message->context, message->tag, (uint32_t)message->bytes, p2p__frame_leaves(self, peer)};
     unsigned char *place = p2p__ring_begin(&link->out, bytes);
     if (message->bytes) memcpy(place + size, message->payload, message->bytes);
     memcpy(place, &b, sizeof b);
     p2p__ring_publish(&link->out, bytes, RING_BRIEF);
-    p2p__shm_wake_after(engine, peer);
+    p2p__shm_wake_after(self, peer);
     return true;
 }

@@ -6,11 +6,42 @@
 #ifndef PAIRWISE_P2P_WORLD_H
 #define PAIRWISE_P2P_WORLD_H
 
-#include "p2p/shared/config.h"
+#include "p2p/shared/board.h"
 #include "p2p/shared/wire.h"
 
 struct p2p_engine;
 struct p2p_peer;
+struct p2p_operation;
+
+/* The rank, as its world sees it: a part of its engine, which says the same. */
+typedef struct {
+    struct p2p_engine *engine; /* for the upcalls */
+    int rank, size;
+    int control;   /* socket to the supervisor, -1 in a world of one */
+    int memory_fd; /* the job's memory file; -1: this world has no use for it */
+    board *board;
+    board_row *row;
+    const p2p_config *config;
+    bool brief;    /* a short message's header may be left out but for context, tag, size and number */
+    bool own_core; /* every rank has a core of its own */
+
+    void *state;      /* the world's; NULL: it is not open */
+    size_t link_room; /* bytes that a link can hold; set by a world whose peers' memory can be read */
+    uint64_t moved;   /* bytes and frames that came in, to see whether anything did */
+} p2p_endpoint;
+
+/* What a world knows of one peer: a part of what the engine knows of it. */
+typedef struct {
+    struct p2p_peer *peer;
+    int rank;
+    void *state; /* the world's */
+    uint32_t frames_out, frames_in;
+    struct p2p_operation *const *waiting_sends; /* NULL there: no send to it waits for its receive */
+
+    wire_header in;  /* the frame that is arriving: set by p2p__arrived */
+    char *in_dest;   /* NULL: throw the payload away */
+    uint64_t in_got; /* payload bytes so far: counted by the world */
+} p2p_link;
 
 /* A frame on its way out. It belongs to whoever posted it, until `sent` is called. */
 typedef struct p2p_packet {
@@ -34,33 +65,33 @@ typedef struct {
 typedef struct {
     const char *name;
     bool sealed; /* a header must say by itself that it is whole: it crosses something that could change it */
-    p2p_err (*open)(struct p2p_engine *engine);
-    void (*close)(struct p2p_engine *engine);
+    p2p_err (*open)(p2p_endpoint *self);
+    void (*close)(p2p_endpoint *self);
 
     /* Take a packet for a peer (never oneself), in order. Opens the link if there is none yet. Never waits. */
-    p2p_err (*post)(struct p2p_engine *engine, struct p2p_peer *peer, p2p_packet *packet);
+    p2p_err (*post)(p2p_endpoint *self, p2p_link *peer, p2p_packet *packet);
 
     /* Try one peer that something is expected from, without looking at the others. */
-    p2p_err (*try_peer)(struct p2p_engine *engine, struct p2p_peer *peer);
+    p2p_err (*try_peer)(p2p_endpoint *self, p2p_link *peer);
 
     /* Move whatever can move. Sleep until something can, or until `deadline` (ns, p2p__now); 0: do not sleep;
      * UINT64_MAX: no limit. Also serves the supervisor's messages. */
-    p2p_err (*progress)(struct p2p_engine *engine, uint64_t deadline);
+    p2p_err (*progress)(p2p_endpoint *self, uint64_t deadline);
 
     /* The express lane (express.c); all NULL in a world that has none. send_now: write a short message at once, or return
      * false if it would have to wait. look: if the next thing from a peer is a short message, all of it, show it, until
      * take says that it has been copied. is_waiting: is there anything at all? */
-    bool (*send_now)(struct p2p_engine *engine, struct p2p_peer *peer, const p2p_brief *message);
-    bool (*is_waiting)(const struct p2p_engine *engine, const struct p2p_peer *peer);
-    bool (*look)(const struct p2p_engine *engine, const struct p2p_peer *peer, p2p_brief *message);
-    void (*take)(struct p2p_engine *engine, struct p2p_peer *peer);
+    bool (*send_now)(p2p_endpoint *self, p2p_link *peer, const p2p_brief *message);
+    bool (*is_waiting)(const p2p_endpoint *self, const p2p_link *peer);
+    bool (*look)(const p2p_endpoint *self, const p2p_link *peer, p2p_brief *message);
+    void (*take)(p2p_endpoint *self, p2p_link *peer);
 
     /* There can be no link to this peer: close what there is, give back the packets that were waiting for it. */
-    p2p_packet *(*abandon)(struct p2p_engine *engine, struct p2p_peer *peer);
+    p2p_packet *(*abandon)(p2p_endpoint *self, p2p_link *peer);
 
     /* One end of a link that the supervisor has opened. The world owns the descriptor from here on. `place`: of the
      * shared memory that both ends have, in units of it (memory.h); 0 if link_memory asks for none. */
-    p2p_err (*link)(struct p2p_engine *engine, struct p2p_peer *peer, int fd, int place);
+    p2p_err (*link)(p2p_endpoint *self, p2p_link *peer, int fd, int place);
 
     /* How many bytes of shared memory a link needs. NULL: no world of shared memory at all. */
     size_t (*link_memory)(const p2p_config *config, int size);
@@ -68,13 +99,40 @@ typedef struct {
     /* Copy what a REQUEST announces out of the memory of its sender: from `at`, where this rank sees it in place, or, if that
      * is NULL, from where FLAG_READABLE says. False if the system does not allow it, or the peer is gone. NULL: cannot be
      * had. */
-    bool (*read)(struct p2p_engine *engine, struct p2p_peer *peer, void *to, const wire_header *request,
-                 const void *at);
+    bool (*read)(p2p_endpoint *self, p2p_link *peer, void *to, const wire_header *request, const void *at);
 } p2p_world;
 
 extern const p2p_world p2p__world_socket, p2p__world_shm;
 
 /* By name; NULL if there is none such. */
 const p2p_world *p2p__world_find(const char *name);
+
+/* A frame to this peer is about to leave: counts it on the board, and returns its sequence number. */
+uint32_t p2p__frame_leaves(const p2p_endpoint *self, p2p_link *peer);
+
+/* ---- Upcalls: all that a world asks of message/ (engine.c) ---- */
+
+p2p_link *p2p__link_to(p2p_endpoint *self, int rank);
+
+/* All of a packet has left. It may be gone afterwards. */
+void p2p__left(p2p_endpoint *self, p2p_link *peer, p2p_packet *packet);
+
+/* A header has arrived, checked: decides where its payload goes (peer->in_dest). On P2P_ERR_NOMEM nothing has happened;
+ * ask again later. Then, once all of the payload is there: */
+p2p_err p2p__arrived(p2p_endpoint *self, p2p_link *peer, const wire_header *header);
+p2p_err p2p__delivered(p2p_endpoint *self, p2p_link *peer);
+
+/* Of a send that waits for its receive: the bytes to be sent. False if there is none with this id. */
+bool p2p__waiting_send(p2p_link *peer, uint64_t id, void **from, size_t *bytes);
+
+/* Bytes that are no frame, or a link that broke. Never returns P2P_OK. */
+p2p_err p2p__broken(p2p_endpoint *self, p2p_err err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* A link has ended. That of a rank that has said goodbye was expected to; of another, the supervisor will say why in a
+ * moment. */
+void p2p__peer_lost(p2p_endpoint *self, const p2p_link *peer);
+
+/* Read what the supervisor says. */
+p2p_err p2p__control_serve(p2p_endpoint *self);
 
 #endif

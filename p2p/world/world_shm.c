@@ -46,36 +46,36 @@ static size_t link_memory(const p2p_config *config, int size)
     return p2p__memory_round(2 * (p2p__ring_bytes(ring_size(config, size)) + sizeof(shm_offer)));
 }
 
-static void close_world(p2p_engine *engine)
+static void close_world(p2p_endpoint *self)
 {
-    shm_world *w = engine->world_state;
+    shm_world *w = self->state;
     p2p__sockets_close_all(&w->sockets);
-    for (int i = 0; w->links && i < engine->size; i++)
-        if (w->links[i].rings) munmap(w->links[i].rings, link_memory(&engine->config, engine->size));
+    for (int i = 0; w->links && i < self->size; i++)
+        if (w->links[i].rings) munmap(w->links[i].rings, link_memory(self->config, self->size));
     free(w->links);
     free(w->open);
     free(w);
-    engine->world_state = NULL;
+    self->state = NULL;
 }
 
-static p2p_err open_world(p2p_engine *engine)
+static p2p_err open_world(p2p_endpoint *self)
 {
     shm_world *w = calloc(1, sizeof *w);
     if (!w) return P2P_ERR_NOMEM;
-    size_t size = (size_t)engine->size;
-    engine->world_state = w;
+    size_t size = (size_t)self->size;
+    self->state = w;
     w->links = calloc(size, sizeof *w->links);
     w->open = calloc(size, sizeof *w->open);
-    if (!w->links || !w->open || !p2p__sockets_init(&w->sockets, engine->size, engine->control)) {
-        close_world(engine);
+    if (!w->links || !w->open || !p2p__sockets_init(&w->sockets, self->size, self->control)) {
+        close_world(self);
         return P2P_ERR_NOMEM;
     }
     for (size_t i = 0; i < size; i++) {
         w->links[i].fd = -1;
-        engine->peers[i].link = &w->links[i];
+        p2p__link_to(self, (int)i)->state = &w->links[i];
     }
-    w->ring_size = engine->link_room = ring_size(&engine->config, engine->size);
-    w->may_not_read = !engine->board->may_read;
+    w->ring_size = self->link_room = ring_size(self->config, self->size);
+    w->may_not_read = !self->board->may_read;
     p2p__pull_allow();
     return P2P_OK;
 }
@@ -83,10 +83,10 @@ static p2p_err open_world(p2p_engine *engine)
 /* ---- Waking ---- */
 
 /* After something has been written or taken that the peer may be waiting for. */
-void p2p__shm_wake(p2p_engine *engine, p2p_peer *peer)
+void p2p__shm_wake(p2p_endpoint *self, p2p_link *peer)
 {
-    const link_end *link = peer->link;
-    _Atomic uint32_t *asleep = &engine->board->rows[peer->rank].asleep;
+    const link_end *link = peer->state;
+    _Atomic uint32_t *asleep = &self->board->rows[peer->rank].asleep;
     if (!atomic_load_explicit(asleep, memory_order_relaxed)) return;
     if (link->fd < 0 || !atomic_exchange(asleep, 0)) return;
     ssize_t sent;
@@ -94,40 +94,40 @@ void p2p__shm_wake(p2p_engine *engine, p2p_peer *peer)
     while (sent < 0 && errno == EINTR);
     if (sent > 0 || errno == EAGAIN) return;           /* no room: there are bytes enough to wake it */
     if (errno == EPIPE || errno == ECONNRESET) return; /* nobody is left to wake */
-    atomic_fetch_add(&engine->board->rows[peer->rank].nudges, 1);
-    p2p__control_tell(engine, CONTROL_WAKE, peer->rank, 0);
+    atomic_fetch_add(&self->board->rows[peer->rank].nudges, 1);
+    p2p__control_tell(self->control, CONTROL_WAKE, peer->rank, 0);
 }
 
-void p2p__shm_wake_after(p2p_engine *engine, p2p_peer *peer)
+void p2p__shm_wake_after(p2p_endpoint *self, p2p_link *peer)
 {
     atomic_thread_fence(memory_order_seq_cst); /* it looks for what was just written after saying that it sleeps */
-    p2p__shm_wake(engine, peer);
+    p2p__shm_wake(self, peer);
 }
 
 /* ---- Links ---- */
 
-static void close_link(p2p_engine *engine, const p2p_peer *peer)
+static void close_link(p2p_endpoint *self, const p2p_link *peer)
 {
-    shm_world *w = engine->world_state;
-    link_end *link = peer->link;
+    shm_world *w = self->state;
+    link_end *link = peer->state;
     p2p__sockets_close(&w->sockets, peer->rank);
     link->fd = -1;
     link->gone = true;
 }
 
 /* What it wrote before is still in its ring. */
-static void lose(p2p_engine *engine, const p2p_peer *peer)
+static void lose(p2p_endpoint *self, const p2p_link *peer)
 {
-    close_link(engine, peer);
-    p2p__peer_lost(engine, peer);
+    close_link(self, peer);
+    p2p__peer_lost(self, peer);
 }
 
 /* Of the two rings, and of the two offers, the first is written by the lower rank. */
-static void open_rings(p2p_engine *engine, p2p_peer *peer)
+static void open_rings(p2p_endpoint *self, p2p_link *peer)
 {
-    const shm_world *w = engine->world_state;
-    link_end *link = peer->link;
-    bool lower = engine->rank < peer->rank;
+    const shm_world *w = self->state;
+    link_end *link = peer->state;
+    bool lower = self->rank < peer->rank;
     char *first = link->rings, *second = first + p2p__ring_bytes(w->ring_size);
     p2p__ring_open(lower ? first : second, w->ring_size, &link->out, NULL);
     p2p__ring_open(lower ? second : first, w->ring_size, NULL, &link->in);
@@ -136,31 +136,31 @@ static void open_rings(p2p_engine *engine, p2p_peer *peer)
     link->taken = &offers[lower];
 }
 
-static p2p_err link_opened(p2p_engine *engine, p2p_peer *peer, int fd, int place)
+static p2p_err link_opened(p2p_endpoint *self, p2p_link *peer, int fd, int place)
 {
-    shm_world *w = engine->world_state;
-    link_end *link = peer->link;
+    shm_world *w = self->state;
+    link_end *link = peer->state;
     link->asked = true;
     link->fd = fd;
     p2p__sockets_add(&w->sockets, peer->rank, fd);
-    link->rings = p2p__memory_map(engine->memory_fd, (memory_place)place * MEMORY_UNIT,
-                                  link_memory(&engine->config, engine->size));
+    link->rings = p2p__memory_map(self->memory_fd, (memory_place)place * MEMORY_UNIT,
+                                  link_memory(self->config, self->size));
     if (!link->rings)
-        return p2p__broken(engine, P2P_ERR_NOMEM, "the memory of the link to rank %d cannot be mapped: %s", peer->rank,
+        return p2p__broken(self, P2P_ERR_NOMEM, "the memory of the link to rank %d cannot be mapped: %s", peer->rank,
                            strerror(errno));
-    open_rings(engine, peer);
+    open_rings(self, peer);
     w->open[w->open_count++] = peer;
-    p2p__shm_flush(engine, peer);
+    p2p__shm_flush(self, peer);
     return P2P_OK;
 }
 
-static p2p_packet *abandon(p2p_engine *engine, p2p_peer *peer)
+static p2p_packet *abandon(p2p_endpoint *self, p2p_link *peer)
 {
-    shm_world *w = engine->world_state;
-    link_end *link = peer->link;
+    shm_world *w = self->state;
+    link_end *link = peer->state;
     p2p_packet *queued = link->head;
     if (queued) w->queued--;
-    close_link(engine, peer);
+    close_link(self, peer);
     link->head = link->tail = NULL;
     return queued;
 }
@@ -169,73 +169,73 @@ static p2p_packet *abandon(p2p_engine *engine, p2p_peer *peer)
 
 /* One record only: it may be what is waited for, and a look at the line behind it may take as long as it took. And what
  * there is room for leaves. */
-static p2p_err try_peer(p2p_engine *engine, p2p_peer *peer)
+static p2p_err try_peer(p2p_endpoint *self, p2p_link *peer)
 {
-    const link_end *link = peer->link;
+    const link_end *link = peer->state;
     if (!link->rings) return P2P_OK;
-    if (link->head) p2p__shm_flush(engine, peer);
-    if (peer->awaits_clear.head) p2p__shm_help(engine, peer);
-    return p2p__shm_read(engine, peer, 1);
+    if (link->head) p2p__shm_flush(self, peer);
+    if (*peer->waiting_sends) p2p__shm_help(self, peer);
+    return p2p__shm_read(self, peer, 1);
 }
 
-static p2p_err hear_supervisor(p2p_engine *engine)
+static p2p_err hear_supervisor(p2p_endpoint *self)
 {
-    shm_world *w = engine->world_state;
-    uint32_t told = atomic_load_explicit(&engine->row->told, memory_order_acquire);
-    if (engine->control < 0 || told == w->told) return P2P_OK;
+    shm_world *w = self->state;
+    uint32_t told = atomic_load_explicit(&self->row->told, memory_order_acquire);
+    if (self->control < 0 || told == w->told) return P2P_OK;
     w->told = told;
-    return p2p__control_serve(engine);
+    return p2p__control_serve(self);
 }
 
 /* Everything that can be seen without asking the system. */
-static p2p_err look_around(p2p_engine *engine)
+static p2p_err look_around(p2p_endpoint *self)
 {
-    const shm_world *w = engine->world_state;
-    p2p_err err = hear_supervisor(engine);
+    const shm_world *w = self->state;
+    p2p_err err = hear_supervisor(self);
     for (size_t i = 0; !err && i < w->open_count; i++) {
-        if (w->open[i]->awaits_clear.head) p2p__shm_help(engine, w->open[i]);
-        err = p2p__shm_read(engine, w->open[i], RECORDS_A_TURN);
+        if (*w->open[i]->waiting_sends) p2p__shm_help(self, w->open[i]);
+        err = p2p__shm_read(self, w->open[i], RECORDS_A_TURN);
     }
-    if (!err && w->queued) p2p__shm_flush_all(engine);
+    if (!err && w->queued) p2p__shm_flush_all(self);
     return err;
 }
 
 /* Bytes that woke this rank mean nothing more. */
-static void drain(p2p_engine *engine, size_t slot)
+static void drain(p2p_endpoint *self, size_t slot)
 {
-    const shm_world *w = engine->world_state;
-    const p2p_peer *peer = &engine->peers[w->sockets.rank_of[slot]];
+    const shm_world *w = self->state;
+    const p2p_link *peer = p2p__link_to(self, w->sockets.rank_of[slot]);
     char bytes[256];
     ssize_t got;
     do got = recv(w->sockets.polled[slot].fd, bytes, sizeof bytes, MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != ENOMEM && errno != ENOBUFS)) lose(engine, peer);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != ENOMEM && errno != ENOBUFS)) lose(self, peer);
 }
 
-static p2p_err sleep_until(p2p_engine *engine, uint64_t deadline)
+static p2p_err sleep_until(p2p_endpoint *self, uint64_t deadline)
 {
-    shm_world *w = engine->world_state;
+    shm_world *w = self->state;
     int ready = p2p__sockets_sleep(&w->sockets, deadline);
-    if (ready < 0) return p2p__broken(engine, P2P_ERR_SYS, "ppoll fails: %s", strerror(errno));
-    p2p_err err = engine->control >= 0 && w->sockets.polled[0].revents ? p2p__control_serve(engine) : P2P_OK;
+    if (ready < 0) return p2p__broken(self, P2P_ERR_SYS, "ppoll fails: %s", strerror(errno));
+    p2p_err err = self->control >= 0 && w->sockets.polled[0].revents ? p2p__control_serve(self) : P2P_OK;
     for (size_t slot = w->sockets.slots; !err && slot-- > 1;)
-        if (slot < w->sockets.slots && w->sockets.polled[slot].revents) drain(engine, slot);
+        if (slot < w->sockets.slots && w->sockets.polled[slot].revents) drain(self, slot);
     if (err) return err;
-    uint64_t before = engine->moved;
-    err = look_around(engine);
-    return !err && !ready && engine->moved == before ? P2P_ERR_TIMEOUT : err;
+    uint64_t before = self->moved;
+    err = look_around(self);
+    return !err && !ready && self->moved == before ? P2P_ERR_TIMEOUT : err;
 }
 
-static p2p_err progress(p2p_engine *engine, uint64_t deadline)
+static p2p_err progress(p2p_endpoint *self, uint64_t deadline)
 {
-    uint64_t before = engine->moved;
-    p2p_err err = look_around(engine);
-    if (err || !deadline || engine->moved != before) return err;
-    atomic_store_explicit(&engine->row->asleep, 1, memory_order_relaxed);
+    uint64_t before = self->moved;
+    p2p_err err = look_around(self);
+    if (err || !deadline || self->moved != before) return err;
+    atomic_store_explicit(&self->row->asleep, 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst); /* and only then: is there really nothing? */
-    err = look_around(engine);
-    if (!err && engine->moved == before) err = sleep_until(engine, deadline);
-    atomic_store_explicit(&engine->row->asleep, 0, memory_order_relaxed);
+    err = look_around(self);
+    if (!err && self->moved == before) err = sleep_until(self, deadline);
+    atomic_store_explicit(&self->row->asleep, 0, memory_order_relaxed);
     return err;
 }
 

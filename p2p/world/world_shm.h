@@ -3,9 +3,9 @@
 #ifndef PAIRWISE_P2P_WORLD_SHM_H
 #define PAIRWISE_P2P_WORLD_SHM_H
 
-#include "p2p/message/internal.h"
 #include "p2p/world/shm_ring.h"
 #include "p2p/world/sockets.h"
+#include "p2p/world/world.h"
 
 /* What a RING_BRIEF says of its message. */
 typedef struct {
@@ -43,7 +43,7 @@ typedef struct {
 typedef struct {
     link_end *links; /* [size] */
     p2p_sockets sockets;
-    p2p_peer **open; /* with rings */
+    p2p_link **open; /* with rings */
     size_t open_count, ring_size;
     size_t queued;     /* links with packets that have not left */
     uint32_t told;     /* messages of the supervisor that have been read */
@@ -53,34 +53,34 @@ typedef struct {
 /* ---- world_shm.c ---- */
 
 /* After something has been taken that the peer may be waiting for; and after something has been written. */
-void p2p__shm_wake(p2p_engine *engine, p2p_peer *peer);
-void p2p__shm_wake_after(p2p_engine *engine, p2p_peer *peer);
+void p2p__shm_wake(p2p_endpoint *self, p2p_link *peer);
+void p2p__shm_wake_after(p2p_endpoint *self, p2p_link *peer);
 
 /* ---- shm_write.c ---- */
 
-p2p_err p2p__shm_post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet);
+p2p_err p2p__shm_post(p2p_endpoint *self, p2p_link *peer, p2p_packet *packet);
 
 /* Write what is queued for a peer, as far as there is room. */
-void p2p__shm_flush(p2p_engine *engine, p2p_peer *peer);
-void p2p__shm_flush_all(p2p_engine *engine);
+void p2p__shm_flush(p2p_endpoint *self, p2p_link *peer);
+void p2p__shm_flush_all(p2p_endpoint *self);
 
-bool p2p__shm_send_now(p2p_engine *engine, p2p_peer *peer, const p2p_brief *message);
+bool p2p__shm_send_now(p2p_endpoint *self, p2p_link *peer, const p2p_brief *message);
 
 /* ---- shm_pull.c ---- */
 
 /* The seam's `read`. */
-bool p2p__shm_pull(p2p_engine *engine, p2p_peer *peer, void *to, const wire_header *request, const void *at);
+bool p2p__shm_pull(p2p_endpoint *self, p2p_link *peer, void *to, const wire_header *request, const void *at);
 
 /* Write what a peer offers of a message that it is reading. */
-void p2p__shm_help(p2p_engine *engine, p2p_peer *peer);
+void p2p__shm_help(p2p_endpoint *self, p2p_link *peer);
 
 /* ---- shm_read.c ---- */
 
 /* Deal with up to so many records of a peer. On P2P_ERR_NOMEM the record stays where it is. */
-p2p_err p2p__shm_read(p2p_engine *engine, p2p_peer *peer, int most);
+p2p_err p2p__shm_read(p2p_endpoint *self, p2p_link *peer, int most);
 
-bool p2p__shm_is_waiting(const p2p_engine *engine, const p2p_peer *peer);
-bool p2p__shm_look(const p2p_engine *engine, const p2p_peer *peer, p2p_brief *message);
-void p2p__shm_take(p2p_engine *engine, p2p_peer *peer);
+bool p2p__shm_is_waiting(const p2p_endpoint *self, const p2p_link *peer);
+bool p2p__shm_look(const p2p_endpoint *self, const p2p_link *peer, p2p_brief *message);
+void p2p__shm_take(p2p_endpoint *self, p2p_link *peer);
 
 #endif

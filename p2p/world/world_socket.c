@@ -12,9 +12,10 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "p2p/message/internal.h"
+#include "p2p/shared/clock.h"
 #include "p2p/shared/control.h"
 #include "p2p/world/sockets.h"
+#include "p2p/world/world.h"
 
 #define STAGING_BYTES 8192
 #define PULLS_A_TURN 16
@@ -36,78 +37,78 @@ typedef struct {
     link_end *links; /* [size] */
     p2p_sockets sockets;
     size_t retrying;
-    p2p_peer *stalled; /* what it sent is in staging, unread, because there was no memory */
+    p2p_link *stalled; /* what it sent is in staging, unread, because there was no memory */
     size_t stalled_from, stalled_to;
     char staging[STAGING_BYTES];
 } socket_world;
 
-static void close_world(p2p_engine *engine)
+static void close_world(p2p_endpoint *self)
 {
-    socket_world *w = engine->world_state;
+    socket_world *w = self->state;
     p2p__sockets_close_all(&w->sockets);
     free(w->links);
     free(w);
-    engine->world_state = NULL;
+    self->state = NULL;
 }
 
-static p2p_err open_world(p2p_engine *engine)
+static p2p_err open_world(p2p_endpoint *self)
 {
     socket_world *w = calloc(1, sizeof *w);
     if (!w) return P2P_ERR_NOMEM;
-    size_t size = (size_t)engine->size;
-    engine->world_state = w;
+    size_t size = (size_t)self->size;
+    self->state = w;
     w->links = calloc(size, sizeof *w->links);
-    if (!w->links || !p2p__sockets_init(&w->sockets, engine->size, engine->control)) {
-        close_world(engine);
+    if (!w->links || !p2p__sockets_init(&w->sockets, self->size, self->control)) {
+        close_world(self);
         return P2P_ERR_NOMEM;
     }
     for (size_t i = 0; i < size; i++) {
         w->links[i].fd = -1;
-        engine->peers[i].link = &w->links[i];
+        p2p__link_to(self, (int)i)->state = &w->links[i];
     }
     return P2P_OK;
 }
 
 /* ---- Links ---- */
 
-static void set_events(p2p_engine *engine, const p2p_peer *peer)
+static void set_events(p2p_endpoint *self, const p2p_link *peer)
 {
-    socket_world *w = engine->world_state;
-    const link_end *link = peer->link;
+    socket_world *w = self->state;
+    const link_end *link = peer->state;
     bool writing = link->head && !link->retry_at;
     p2p__sockets_watch(&w->sockets, peer->rank, (short)(POLLIN | (writing ? POLLOUT : 0)));
 }
 
-static void close_link(p2p_engine *engine, const p2p_peer *peer)
+static void close_link(p2p_endpoint *self, const p2p_link *peer)
 {
-    socket_world *w = engine->world_state;
-    link_end *link = peer->link;
+    socket_world *w = self->state;
+    link_end *link = peer->state;
     p2p__sockets_close(&w->sockets, peer->rank);
     link->fd = -1;
     link->gone = true;
 }
 
-static void lose(p2p_engine *engine, const p2p_peer *peer)
+static void lose(p2p_endpoint *self, const p2p_link *peer)
 {
-    close_link(engine, peer);
-    p2p__peer_lost(engine, peer);
+    close_link(self, peer);
+    p2p__peer_lost(self, peer);
 }
 
 /* ---- Writing ---- */
 
-static p2p_err retry_later(p2p_engine *engine, p2p_peer *peer)
+static p2p_err retry_later(p2p_endpoint *self, p2p_link *peer)
 {
-    socket_world *w = engine->world_state;
-    link_end *link = peer->link;
-    uint64_t now = p2p__now(), limit = engine->config.timeout_ns ? engine->config.timeout_ns : RETRY_LIMIT_NS;
+    socket_world *w = self->state;
+    link_end *link = peer->state;
+    uint64_t now = p2p__now(), limit = self->config->timeout_ns ? self->config->timeout_ns : RETRY_LIMIT_NS;
     if (!link->retry_since) link->retry_since = now;
     if (now - link->retry_since > limit)
-        return p2p__broken(engine, P2P_ERR_SYS, "sending to rank %d fails: %s", peer->rank, strerror(errno));
+        return p2p__broken(self, P2P_ERR_SYS, "sending to rank %d fails: %s", peer->rank, strerror(errno));
     if (!link->retry_at) w->retrying++;
     link->retry_pause = link->retry_pause ? 2 * link->retry_pause : FIRST_RETRY_NS;
     if (link->retry_pause > LAST_RETRY_NS) link->retry_pause = LAST_RETRY_NS;
     link->retry_at = now + link->retry_pause;
-    set_events(engine, peer);
+    set_events(self, peer);
     return P2P_OK;
 }
 
@@ -130,82 +131,83 @@ static ssize_t write_some(link_end *link)
     return sent;
 }
 
-static void packet_left(p2p_engine *engine, p2p_peer *peer)
+static void packet_left(p2p_endpoint *self, p2p_link *peer)
 {
-    link_end *link = peer->link;
+    link_end *link = peer->state;
     p2p_packet *packet = link->head;
     link->head = packet->next;
     if (!link->head) link->tail = NULL;
-    p2p__left(engine, peer, packet);
+    p2p__left(self, peer, packet);
 }
 
-static p2p_err cannot_write(p2p_engine *engine, p2p_peer *peer)
+static p2p_err cannot_write(p2p_endpoint *self, p2p_link *peer)
 {
-    socket_world *w = engine->world_state;
+    socket_world *w = self->state;
     switch (errno) {
-    case EAGAIN: set_events(engine, peer); return P2P_OK;
+    case EAGAIN: set_events(self, peer); return P2P_OK;
     case EPIPE:
     case ECONNRESET: /* reading will find the end of file, after what is still to be read */
         p2p__sockets_watch(&w->sockets, peer->rank, POLLIN);
         return P2P_OK;
     case ENOBUFS:
-    case ENOMEM: return retry_later(engine, peer);
-    default: return p2p__broken(engine, P2P_ERR_SYS, "sending to rank %d fails: %s", peer->rank, strerror(errno));
+    case ENOMEM: return retry_later(self, peer);
+    default: return p2p__broken(self, P2P_ERR_SYS, "sending to rank %d fails: %s", peer->rank, strerror(errno));
     }
 }
 
-static p2p_err flush(p2p_engine *engine, p2p_peer *peer)
+static p2p_err flush(p2p_endpoint *self, p2p_link *peer)
 {
-    socket_world *w = engine->world_state;
-    link_end *link = peer->link;
+    socket_world *w = self->state;
+    link_end *link = peer->state;
     if (link->retry_at) {
         link->retry_at = 0;
         w->retrying--;
     }
     while (link->head && link->fd >= 0) {
         ssize_t sent = write_some(link);
-        if (sent < 0) return cannot_write(engine, peer);
+        if (sent < 0) return cannot_write(self, peer);
         link->retry_since = link->retry_pause = 0;
         link->head->done += (size_t)sent;
-        if (link->head->done == sizeof link->head->header + link->head->payload_bytes) packet_left(engine, peer);
+        if (link->head->done == sizeof link->head->header + link->head->payload_bytes) packet_left(self, peer);
     }
-    if (link->fd >= 0) set_events(engine, peer);
+    if (link->fd >= 0) set_events(self, peer);
     return P2P_OK;
 }
 
-static p2p_err post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet)
+static p2p_err post(p2p_endpoint *self, p2p_link *peer, p2p_packet *packet)
 {
-    link_end *link = peer->link;
+    link_end *link = peer->state;
     bool first = !link->head;
     if (first)
         link->head = packet;
     else
         link->tail->next = packet;
     link->tail = packet;
-    if (link->fd >= 0) return first ? flush(engine, peer) : P2P_OK;
+    if (link->fd >= 0) return first ? flush(self, peer) : P2P_OK;
     if (link->asked || link->gone) return P2P_OK;
     link->asked = true;
-    return p2p__control_tell(engine, CONTROL_WANT, peer->rank, 0);
+    p2p__control_tell(self->control, CONTROL_WANT, peer->rank, 0);
+    return P2P_OK;
 }
 
-static p2p_err link_opened(p2p_engine *engine, p2p_peer *peer, int fd, int place)
+static p2p_err link_opened(p2p_endpoint *self, p2p_link *peer, int fd, int place)
 {
     (void)place;
-    socket_world *w = engine->world_state;
-    link_end *link = peer->link;
-    int bytes = engine->config.sndbuf;
+    socket_world *w = self->state;
+    link_end *link = peer->state;
+    int bytes = self->config->sndbuf;
     if (bytes) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
     link->asked = true;
     link->fd = fd;
     p2p__sockets_add(&w->sockets, peer->rank, fd);
-    return link->head ? flush(engine, peer) : P2P_OK;
+    return link->head ? flush(self, peer) : P2P_OK;
 }
 
-static p2p_packet *abandon(p2p_engine *engine, p2p_peer *peer)
+static p2p_packet *abandon(p2p_endpoint *self, p2p_link *peer)
 {
-    link_end *link = peer->link;
+    link_end *link = peer->state;
     p2p_packet *queued = link->head;
-    close_link(engine, peer);
+    close_link(self, peer);
     link->head = link->tail = NULL;
     return queued;
 }
@@ -213,23 +215,23 @@ static p2p_packet *abandon(p2p_engine *engine, p2p_peer *peer)
 /* ---- Reading ---- */
 
 /* The end of what has arrived of this frame's payload? */
-static p2p_err advance(p2p_engine *engine, p2p_peer *peer, size_t bytes)
+static p2p_err advance(p2p_endpoint *self, p2p_link *peer, size_t bytes)
 {
-    link_end *link = peer->link;
+    link_end *link = peer->state;
     peer->in_got += bytes;
     link->in_payload = peer->in_got < p2p__wire_payload(&peer->in);
-    return link->in_payload ? P2P_OK : p2p__delivered(engine, peer);
+    return link->in_payload ? P2P_OK : p2p__delivered(self, peer);
 }
 
-static p2p_err header_complete(p2p_engine *engine, p2p_peer *peer, const char *at)
+static p2p_err header_complete(p2p_endpoint *self, p2p_link *peer, const char *at)
 {
     wire_header header;
     memcpy(&header, at, sizeof header);
-    p2p_err err = p2p__arrived(engine, peer, &header);
-    return err ? err : advance(engine, peer, 0);
+    p2p_err err = p2p__arrived(self, peer, &header);
+    return err ? err : advance(self, peer, 0);
 }
 
-static size_t payload_from(p2p_peer *peer, const char *at, size_t bytes)
+static size_t payload_from(p2p_link *peer, const char *at, size_t bytes)
 {
     size_t wanted = (size_t)(p2p__wire_payload(&peer->in) - peer->in_got);
     size_t taken = bytes < wanted ? bytes : wanted;
@@ -238,20 +240,20 @@ static size_t payload_from(p2p_peer *peer, const char *at, size_t bytes)
 }
 
 /* Go through staging[from, to). On P2P_ERR_NOMEM the rest stays there, and nothing else is read until it has gone. */
-static p2p_err parse(p2p_engine *engine, p2p_peer *peer, size_t from, size_t to)
+static p2p_err parse(p2p_endpoint *self, p2p_link *peer, size_t from, size_t to)
 {
-    socket_world *w = engine->world_state;
-    link_end *link = peer->link;
+    socket_world *w = self->state;
+    link_end *link = peer->state;
     p2p_err err = P2P_OK;
     while (!err && from < to) {
         size_t used = sizeof(wire_header);
         if (link->in_payload) {
             used = payload_from(peer, w->staging + from, to - from);
-            err = advance(engine, peer, used);
+            err = advance(self, peer, used);
         } else if (to - from < used) {
             break;
         } else {
-            err = header_complete(engine, peer, w->staging + from);
+            err = header_complete(self, peer, w->staging + from);
         }
         if (err != P2P_ERR_NOMEM) from += used;
     }
@@ -264,17 +266,17 @@ static p2p_err parse(p2p_engine *engine, p2p_peer *peer, size_t from, size_t to)
     return P2P_OK;
 }
 
-static p2p_err unstall(p2p_engine *engine)
+static p2p_err unstall(p2p_endpoint *self)
 {
-    socket_world *w = engine->world_state;
-    return w->stalled ? parse(engine, w->stalled, w->stalled_from, w->stalled_to) : P2P_OK;
+    socket_world *w = self->state;
+    return w->stalled ? parse(self, w->stalled, w->stalled_from, w->stalled_to) : P2P_OK;
 }
 
 /* One recvmsg and what it brought. *more: there may be more. */
-static p2p_err pull(p2p_engine *engine, p2p_peer *peer, bool *more)
+static p2p_err pull(p2p_endpoint *self, p2p_link *peer, bool *more)
 {
-    socket_world *w = engine->world_state;
-    link_end *link = peer->link;
+    socket_world *w = self->state;
+    link_end *link = peer->state;
     size_t direct = link->in_payload && peer->in_dest ? (size_t)(peer->in.bytes - peer->in_got) : 0;
     size_t kept = link->in_payload ? 0 : link->have;
     memcpy(w->staging, &link->partial, kept);
@@ -291,82 +293,82 @@ static p2p_err pull(p2p_engine *engine, p2p_peer *peer, bool *more)
     while (result < 0 && errno == EINTR);
     if (result < 0 && (errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS)) return P2P_OK;
     if (result <= 0) {
-        lose(engine, peer);
+        lose(self, peer);
         return P2P_OK;
     }
-    engine->moved++;
+    self->moved++;
     size_t got = (size_t)result, taken = got < direct ? got : direct;
     *more = got == direct + STAGING_BYTES - kept;
     if (!link->in_payload) link->have = 0;
-    p2p_err err = taken ? advance(engine, peer, taken) : P2P_OK;
-    return err ? err : parse(engine, peer, 0, kept + got - taken);
+    p2p_err err = taken ? advance(self, peer, taken) : P2P_OK;
+    return err ? err : parse(self, peer, 0, kept + got - taken);
 }
 
-static p2p_err read_link(p2p_engine *engine, p2p_peer *peer)
+static p2p_err read_link(p2p_endpoint *self, p2p_link *peer)
 {
-    const link_end *link = peer->link;
-    p2p_err err = unstall(engine);
+    const link_end *link = peer->state;
+    p2p_err err = unstall(self);
     bool more = true;
     for (int i = 0; !err && more && i < PULLS_A_TURN && link->fd >= 0; i++) {
         more = false;
-        err = pull(engine, peer, &more);
+        err = pull(self, peer, &more);
     }
     return err;
 }
 
 /* ---- Progress ---- */
 
-static p2p_err try_peer(p2p_engine *engine, p2p_peer *peer)
+static p2p_err try_peer(p2p_endpoint *self, p2p_link *peer)
 {
-    const link_end *link = peer->link;
-    return link->fd >= 0 ? read_link(engine, peer) : P2P_OK;
+    const link_end *link = peer->state;
+    return link->fd >= 0 ? read_link(self, peer) : P2P_OK;
 }
 
-static p2p_err serve_slot(p2p_engine *engine, size_t slot)
+static p2p_err serve_slot(p2p_endpoint *self, size_t slot)
 {
-    socket_world *w = engine->world_state;
-    p2p_peer *peer = &engine->peers[w->sockets.rank_of[slot]];
+    socket_world *w = self->state;
+    p2p_link *peer = p2p__link_to(self, w->sockets.rank_of[slot]);
     short events = w->sockets.polled[slot].revents;
     w->sockets.polled[slot].revents = 0;
     p2p_err err = P2P_OK;
-    if (events & POLLOUT) err = flush(engine, peer);
-    if (!err && (events & (POLLIN | POLLHUP | POLLERR))) err = read_link(engine, peer);
+    if (events & POLLOUT) err = flush(self, peer);
+    if (!err && (events & (POLLIN | POLLHUP | POLLERR))) err = read_link(self, peer);
     return err;
 }
 
-static p2p_err retry_due(p2p_engine *engine)
+static p2p_err retry_due(p2p_endpoint *self)
 {
-    const socket_world *w = engine->world_state;
+    const socket_world *w = self->state;
     uint64_t now = w->retrying ? p2p__now() : 0;
-    for (int i = 0; w->retrying && i < engine->size; i++) {
-        p2p_err err = w->links[i].retry_at && w->links[i].retry_at <= now ? flush(engine, &engine->peers[i]) : P2P_OK;
+    for (int i = 0; w->retrying && i < self->size; i++) {
+        p2p_err err = w->links[i].retry_at && w->links[i].retry_at <= now ? flush(self, p2p__link_to(self, i)) : P2P_OK;
         if (err) return err;
     }
     return P2P_OK;
 }
 
-static uint64_t next_retry(const p2p_engine *engine, uint64_t until)
+static uint64_t next_retry(const p2p_endpoint *self, uint64_t until)
 {
-    const socket_world *w = engine->world_state;
-    for (int i = 0; w->retrying && i < engine->size; i++)
+    const socket_world *w = self->state;
+    for (int i = 0; w->retrying && i < self->size; i++)
         if (w->links[i].retry_at && w->links[i].retry_at < until) until = w->links[i].retry_at;
     return until;
 }
 
-static p2p_err progress(p2p_engine *engine, uint64_t deadline)
+static p2p_err progress(p2p_endpoint *self, uint64_t deadline)
 {
-    socket_world *w = engine->world_state;
-    p2p_err err = unstall(engine);
+    socket_world *w = self->state;
+    p2p_err err = unstall(self);
     if (err) return err;
-    uint64_t until = next_retry(engine, deadline);
+    uint64_t until = next_retry(self, deadline);
     int ready = p2p__sockets_sleep(&w->sockets, until);
-    if (ready < 0) return p2p__broken(engine, P2P_ERR_SYS, "ppoll fails: %s", strerror(errno));
-    err = retry_due(engine);
+    if (ready < 0) return p2p__broken(self, P2P_ERR_SYS, "ppoll fails: %s", strerror(errno));
+    err = retry_due(self);
     if (err || !ready) return err ? err : deadline && until == deadline ? P2P_ERR_TIMEOUT : P2P_OK;
 
-    if (engine->control >= 0 && w->sockets.polled[0].revents) err = p2p__control_serve(engine);
+    if (self->control >= 0 && w->sockets.polled[0].revents) err = p2p__control_serve(self);
     for (size_t slot = w->sockets.slots; !err && slot-- > 1;)
-        if (slot < w->sockets.slots && w->sockets.polled[slot].revents) err = serve_slot(engine, slot);
+        if (slot < w->sockets.slots && w->sockets.polled[slot].revents) err = serve_slot(self, slot);
     return err;
 }
 

@@ -87,7 +87,7 @@ static int inject_frame(int fd, const wire_header *header, const void *payload, 
 static wire_header next_header(const p2p_comm *world, enum wire_type type, uint64_t bytes)
 {
     return (wire_header){
-        .type = (uint8_t)type, .tag = 3, .bytes = bytes, .source = 1, .sequence = world->engine->peers[0].frames_out};
+        .type = (uint8_t)type, .tag = 3, .bytes = bytes, .source = 1, .sequence = world->engine->peers[0].link.frames_out};
 }
 
 static unsigned random_state;
