@@ -52,10 +52,58 @@ static bool explain_chunks(const check_case *c)
     return false;
 }
 
+static double times_own(const check_case *c, int rank, size_t index)
+{
+    return c->ranks * expected_own(c, rank, index);
+}
+
+/* Does every rank's own chunk hold that? Not of use if it is too short to tell. */
+static bool own_chunks_hold(const check_case *c, check_want *want)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        size_t begin = ring_begin(c->count, c->ranks, rank), length = ring_length(c->count, c->ranks, rank);
+        if (length < MADE_OF_LEAST || !expected_holds(c, rank, "buf", begin, length, want)) return false;
+    }
+    return c->ranks > 1;
+}
+
+/* The halves themselves are right: one is missing, or they are in the wrong order. */
+static bool explain_halves(const check_case *c)
+{
+    unsigned long long sent = check_sent(c, 0).messages_sent, lap = (unsigned long long)c->ranks - 1;
+    if (own_chunks_hold(c, expected_reduced) && sent == lap)
+        return !check_fail(c, "first_half",
+                           "Each rank has one complete chunk, number r on rank r, and sent %llu message%s: that is the "
+                           "first half. The other chunks are not complete: each must go round once more.",
+                           sent, sent == 1 ? "" : "s");
+    if (c->op == OP_SUM && own_chunks_hold(c, times_own) && sent == 2 * lap)
+        return !check_fail(
+            c, "swapped",
+            "Chunk r on rank r is %d times what rank r had there, and of the others nothing: it was given "
+            "to all first, and then added up. The halves are in the wrong order.",
+            c->ranks);
+    return false;
+}
+
+/* Every rank is right up to the last element, and some are not in that. */
+static bool last_lost(const check_case *c)
+{
+    bool some = false;
+    for (int rank = 0; rank < c->ranks; rank++) {
+        if (c->count < MADE_OF_LEAST || !expected_holds(c, rank, "buf", 0, c->count - 1, expected_reduced))
+            return false;
+        some |= !expected_holds(c, rank, "buf", c->count - 1, 1, expected_reduced);
+    }
+    return some && !check_fail(c, "last",
+                               "Everything is right up to the last element, number %zu of %zu, which is not on every "
+                               "rank. Is the count one less somewhere?",
+                               c->count - 1, c->count);
+}
+
 static bool explain(const check_case *c)
 {
     size_t n = (size_t)c->ranks;
-    if (!remainder_lost(c)) return explain_chunks(c);
+    if (!remainder_lost(c)) return explain_halves(c) || last_lost(c) || explain_chunks(c);
     check_fail(c, "lost",
                "The end of the buffer is as it was, from element %zu on: %zu = %zu * %d + %zu, so if each of the %d "
                "chunks has %zu elements, %zu belong%s to nobody.",

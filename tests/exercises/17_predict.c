@@ -199,13 +199,19 @@ static bool bytes(const check_case *c, double real)
                           : "A step sends one chunk, bytes / n.");
 }
 
+static const char *const ways[] = {[NAIVE] = "n-1 come to rank 0, and then n-1 go from it",
+                                   [TREE] = "one in each round, on the way up and on the way down",
+                                   [RING] = "one in each step, n-1 in each half"};
+
 /* What a wrong time reminds of. */
 static const char *remark(const check_case *c, double mine, double real)
 {
+    static char text[200];
     const struct network *net = network_of(c);
     double length = (double)(c->count * dtype_size(c->dtype)), ranks = c->ranks;
     double waits = 2 * (c->variant == TREE ? expected_log2_up(c->ranks) : ranks - 1); /* messages one after the other */
     double chunk = c->variant == RING ? length / ranks : length;                      /* bytes of one message */
+    double one = net->latency + chunk / net->bandwidth;                               /* its time */
     if (near(mine, net->latency + waits * chunk / net->bandwidth))
         return "That has the latency once: each message that waits for another one costs it again.";
     if (near(mine, waits * (net->latency + chunk * net->bandwidth)))
@@ -231,6 +237,13 @@ static const char *remark(const check_case *c, double mine, double real)
         return "That is the bytes without the latency: each message that waits for another one costs it again.";
     if (c->variant == RING && near(mine, waits * (net->latency + length / net->bandwidth)))
         return "That is the time of whole buffers; a step sends one chunk, bytes / n.";
+    if (mine < 4 * ranks * one && near(mine, round(mine / one) * one)) {
+        snprintf(text, sizeof text,
+                 "That is %.0f message%s of %s one after the other; there are %.0f that wait for each other: %s.",
+                 mine / one, near(mine, one) ? "" : "s", c->variant == RING ? "a chunk" : "the whole buffer", waits,
+                 ways[c->variant]);
+        return text;
+    }
     if (c->variant == TREE && c->ranks & (c->ranks - 1)) return "How many rounds has a tree if n is no power of two?";
     return "Count the messages that have to wait for each other, each of them latency + its bytes / bandwidth.";
 }
@@ -262,6 +275,13 @@ static const char *break_even_remark(const check_case *c, double mine, double re
     if (near(mine, real / net->bandwidth)) return "Yours is in seconds: times bandwidth it would be bytes.";
     if (near(mine, (ring - tree) * net->latency / ((ring - ring / c->ranks) / net->bandwidth)))
         return "That is where the ring becomes quicker than naive's bytes; the tree has 2 * rounds messages.";
+    if (near(mine, (ring - tree) * net->latency * net->bandwidth / tree))
+        return "That leaves out the ring's bytes, 2(n-1)/n buffers one after the other. In whole numbers (n-1)/n is 0: "
+               "compute in double.";
+    if (near(mine, (ring - tree) * net->latency * net->bandwidth / (tree - floor(ring / c->ranks))))
+        return "That has 1 for the ring's 2(n-1)/n: in whole numbers it is 1, so compute in double.";
+    if (near(mine, ring * net->latency * net->bandwidth / (tree - ring / c->ranks)))
+        return "That leaves out the tree's latencies: 2 * rounds messages wait for each other there.";
     if (mine == 0)
         return "The ring has more messages one after the other than the tree, so for short buffers it is slower.";
     if (mine < 1e-3 * real || mine > 1e3 * real)

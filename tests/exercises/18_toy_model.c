@@ -136,6 +136,8 @@ enum how {
     OWN_BUT_RANK_0,
     OF_RANK_0,
     AGAIN,
+    OWN_TOO,
+    OF_COMBINED_EXAMPLES,
     HOWS
 };
 enum then { SUBTRACTED, ADDED, WITHOUT_RATE, OF_W, THENS };
@@ -158,6 +160,10 @@ static const char *const hows[HOWS] = {
         "does so already",
     [OWN] = "followed its own gradient, %.4g; those of the other ranks are not in it. Combined with %s it is %.4g",
     [AGAIN] = "the gradients were combined twice: what is the sum already was added up again",
+    [OWN_TOO] = "went two steps: one along its own gradient, and another along the combined one",
+    [OF_COMBINED_EXAMPLES] =
+        ("the examples were combined, x and y, and then the gradient was taken: that is not the combination of the "
+         "gradients, for x comes in it squared"),
     [OWN_BUT_RANK_0] =
         "followed its own gradient, %.4g; those of the other ranks are not in it, only rank 0 has them. Combined "
         "with %s it is %.4g",
@@ -185,6 +191,13 @@ static double part_of(const check_case *c, int rank, enum what what)
     }
 }
 
+static double of_combined_examples(const check_case *c, enum op op)
+{
+    double x = 0, y = 0, divisor = op == OP_MEAN ? c->ranks : 1;
+    for (int q = 0; q < c->ranks; q++) x += probe_x(c, q) / divisor, y += probe_y(c, q) / divisor;
+    return 2 * x * (start * x - y);
+}
+
 static double whole_of(const check_case *c, int rank, enum op op, enum what what, enum how how)
 {
     double sum = 0, n = c->ranks;
@@ -199,6 +212,8 @@ static double whole_of(const check_case *c, int rank, enum op op, enum what what
     case OWN_BUT_RANK_0: return rank ? part_of(c, rank, what) : asked;
     case OF_RANK_0: return part_of(c, 0, what);
     case AGAIN: return op == OP_MEAN ? asked : asked * n;
+    case OWN_TOO: return part_of(c, rank, what) + asked;
+    case OF_COMBINED_EXAMPLES: return of_combined_examples(c, op);
     default: return asked;
     }
 }
@@ -235,8 +250,8 @@ static int first_wrong(const check_case *c)
 
 static const char *key_of(enum what what, enum how how, enum then then)
 {
-    static const char *const keys[HOWS] = {"",      "op",    "op",    "divided_twice", "divided_twice",
-                                           "local", "local", "local", "again"};
+    static const char *const keys[HOWS] = {"",      "op",    "op",    "divided_twice", "divided_twice", "local",
+                                           "local", "local", "again", "own_too",       "examples"};
     if (then == OF_W) return "weights";
     if (then) return then == ADDED ? "uphill" : "rate";
     if (how) return keys[how];
@@ -262,7 +277,8 @@ static void say(const check_case *c, enum what what, enum how how, enum then the
     snprintf(text, sizeof text, "%s%s%s%s%s", whats[what], *whats[what] && how ? "; " : "", combination,
              (what || how) && then ? "; " : "", thens[then]);
     const char * or = what == NO_TWO && !how && c->ranks == 2 ? ", or the step was divided by the 2 ranks" : "";
-    bool doing = (!what && (how == ALWAYS_SUM || how == ALWAYS_MEAN || (how >= OWN && how <= OF_RANK_0))) ||
+    bool doing = (!what &&
+                  (how == ALWAYS_SUM || how == ALWAYS_MEAN || (how >= OWN && how <= OF_RANK_0) || how == OWN_TOO)) ||
                  (!what && !how && then == ADDED);
     check_fail(c, key_of(what, how, then), "Rank %d%s %s%s.", rank, doing ? "" : ":", text, or);
 }
@@ -287,7 +303,12 @@ static void explain(const check_case *c)
     int rank = first_wrong(c);
     bool mean = c->op == OP_MEAN;
     if (explain_by_probes(c)) return;
-    if (explains(c, GRADIENT, AS_ASKED, SUBTRACTED, 1e-6))
+    if (c->ranks > 1 && explains(c, GRADIENT, OWN, SUBTRACTED, 1e-5))
+        check_fail(c, "half_of_it",
+                   "Rank %d followed its own gradient, but for its last digits. A double has 8 bytes, and it is as if "
+                   "4 of them had been combined: those of a float. The type of an all-reduce is that of its numbers.",
+                   rank);
+    else if (explains(c, GRADIENT, AS_ASKED, SUBTRACTED, 1e-6))
         check_fail(
             c, "float",
             "Rank %d has the first seven digits right: a float has no more, and w is a double. The gradient, too, "

@@ -76,14 +76,15 @@ static void run(p2p_comm *comm, const check_case *c)
 
 /* ---- In learn: one rank with all examples, and ways to go wrong: something was added up, and divided by something ---- */
 
-enum sum { EXAMPLES, MEANS, TWICE_WEIGHTED, OWN_MEAN, OWN_EXAMPLES, NOTHING, SUMS };
+enum sum { EXAMPLES, MEANS, TWICE_WEIGHTED, WEIGHTED_LATE, OWN_MEAN, OWN_EXAMPLES, NOTHING, SUMS };
 enum divisor { ALL, ONE, RANKS, ALL_TIMES_RANKS, OWN_COUNT, LONGEST, DIVISORS };
 
 static const char *const sums[SUMS] = {
-    [EXAMPLES] = "the gradients of all examples were added up",
-    [MEANS] = "the ranks' means were added up",
-    [TWICE_WEIGHTED] = "the ranks' means were multiplied by their counts twice, and added up",
-    [OWN_EXAMPLES] = "its own examples' gradients were added up, and no other rank's",
+    [EXAMPLES] = "the gradients of all examples were added up,",
+    [MEANS] = "the ranks' means were added up,",
+    [TWICE_WEIGHTED] = "the ranks' means were multiplied by their counts twice, and added up,",
+    [WEIGHTED_LATE] = "the ranks' means were added up, and only then multiplied, by this rank's count,",
+    [OWN_EXAMPLES] = "its own examples' gradients were added up, and no other rank's,",
     [OWN_MEAN] = "it followed the gradient of its own examples only",
     [NOTHING] = "nothing has changed: the gradient is 0"};
 static const char *const divisors[DIVISORS] = {
@@ -106,6 +107,7 @@ static double weight_of(const check_case *c, int rank, int q, enum sum what)
     case EXAMPLES: return count;
     case MEANS: return 1;
     case TWICE_WEIGHTED: return count * count;
+    case WEIGHTED_LATE: return count > 0 ? (double)length_of(c, rank) : 0;
     case OWN_EXAMPLES: return q == rank ? count : 0;
     case OWN_MEAN: return q == rank;
     default: return 0;
@@ -202,8 +204,13 @@ static void say(const check_case *c, const char *where, enum sum what, enum divi
                    "numbers? 1 / 3 is 0 in C.",
                    where, of);
     else
-        check_fail(c, by == ONE ? "sum" : "divisor", "%s%s There %s, %s.", where, of, sums[what],
-                   what == MEANS && by == ONE ? "and not divided" : divisors[by]);
+        check_fail(c,
+                   what == WEIGHTED_LATE ? "late"
+                   : by == ONE           ? "sum"
+                                         : "divisor",
+                   "%s%s There %s %s%s.", where, of, sums[what],
+                   what == MEANS && by == ONE ? "and not divided" : divisors[by],
+                   by == ONE && c->ranks == 1 ? ", or divided by the number of ranks, which is 1 here" : "");
 }
 
 /* Does that explain the numbers [from, end) of each rank that has wrong ones? */
@@ -263,9 +270,15 @@ static void explain(const check_case *c, int rank, size_t index)
         check_fail(c, "nan", "%s It is not a number any more: 0 / 0%s.", where,
                    c->variant == NOBODY ? ", for no rank has an example. Then nothing is to change" : "");
     else if (index >= NUMBERS || !explain_part(c, rank, where)) {
-        check_fail(c, isnan(times) || index >= NUMBERS ? "values" : "factor",
+        bool uphill = index < NUMBERS && fabs(times + 1) < 1e-6, known = index < NUMBERS && !isnan(times);
+        check_fail(c,
+                   uphill  ? "uphill"
+                   : known ? "factor"
+                           : "values",
                    "%s It is %.9g; one rank with all examples gets %.9g.", where, got, want(c, rank, index));
-        if (!isnan(times) && index < NUMBERS) check_also(c, "The whole step is %.6g times what it should be.", times);
+        if (known)
+            check_also(c, "The whole step is %.6g times what it should be%s.", times,
+                       uphill ? ": the gradient is added, where it is to be subtracted" : "");
     }
     if (rank > 0 && index < NUMBERS && went(c, 0, EXAMPLES, ALL, 0, NUMBERS))
         check_also(c, "Rank 0 is right: the result must come to every rank.");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: reduces and scatters, and leaves it at that.
-// expect: has only its own part
+// expect: that is the first half
 #include "exercises/exercises.h"
 
 p2p_err my_ring_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)

@@ -16,7 +16,7 @@ p2p_err my_share_parameters(p2p_comm *comm, double *parameters, size_t count)
 
 p2p_err my_data_parallel_step(p2p_comm *comm, double *parameters, const my_examples *mine, double rate)
 {
-    size_t count = mine->features + 1; /* weight, bias */
+    size_t count = mine->features + 1;                      /* weight, bias */
     double *gradient = calloc(count + 1, sizeof *gradient); /* and room for one number more */
     if (!gradient) return P2P_ERR_NOMEM;
     my_model_gradient(parameters, mine, gradient);

@@ -16,14 +16,13 @@ p2p_err my_share_parameters(p2p_comm *comm, double *parameters, size_t count)
 
 p2p_err my_data_parallel_step(p2p_comm *comm, double *parameters, const my_examples *mine, double rate)
 {
-    size_t count = mine->features + 1; /* weight, bias */
+    size_t count = mine->features + 1;                      /* weight, bias */
     double *gradient = calloc(count + 1, sizeof *gradient); /* and room for one number more */
     if (!gradient) return P2P_ERR_NOMEM;
     my_model_gradient(parameters, mine, gradient);
     p2p_err err = P2P_OK;
 
     // TODO: gradient is the mean over this rank's examples. Make it the mean over all ranks' examples.
-
 
     err = coll_all_reduce(comm, gradient, count, DTYPE_F64, OP_MEAN);
 
