@@ -183,6 +183,9 @@ void learn_explain(FILE *out, const learn_exercise *e, const learn_result *resul
  * there is none. Free it. */
 char *learn_hint(const learn_exercise *e, const char *section);
 
+/* Its hint for a kind of failure: of "error.length", if that has none, the one for "error". NULL if there is none; free it. */
+char *learn_hint_for(const learn_exercise *e, const char *key);
+
 enum learn_colour { LEARN_PLAIN, LEARN_BOLD, LEARN_RED, LEARN_GREEN, LEARN_YELLOW, LEARN_DIM };
 
 /* The sequence that begins a colour, or "" if the stream is no terminal (or NO_COLOR is set). */

@@ -47,12 +47,11 @@ static bool show_for_failure(const learn_exercise *e, place *p)
 {
     char key[LEARN_KEY];
     if (!*learn_last_failure(e, key) || strcmp(key, p->shown) == 0) return false;
-    char *section = learn_format("when %s", key), *hint = learn_hint(e, section);
+    char *hint = learn_hint_for(e, key);
     if (hint) {
         show(e, "what your last try says", hint);
         snprintf(p->shown, sizeof p->shown, "%s", key);
     }
-    free(section);
     free(hint);
     return hint != NULL;
 }

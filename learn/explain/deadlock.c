@@ -117,7 +117,9 @@ static void add_counts(const diagnosis *d, learn_text *t)
         all += with[i];
     }
     learn_add(t, " Rank %d %s %llu message%s", d->awaited, verb, all, all == 1 ? "" : "s");
-    if (with[d->waiting]) {
+    if (all && with[d->waiting] == all) {
+        learn_add(t, ", %s rank %d, and then it returned.", way, d->waiting);
+    } else if (with[d->waiting]) {
         learn_add(t, ", %llu of them %s rank %d.", with[d->waiting], way, d->waiting);
     } else if (all) {
         learn_add(t, ", %s ", way);
@@ -126,6 +128,20 @@ static void add_counts(const diagnosis *d, learn_text *t)
     } else {
         learn_add(t, ".");
     }
+}
+
+/* The kind of deadlock, as far as it is known: hints for it are shown where it is this one, and no other. */
+static const char *kind_of(const diagnosis *d, const char *mistake, bool near)
+{
+    static const char *const kinds[][2] = {{"tag mismatch", "deadlock.tag"},
+                                           {"a send to oneself", "deadlock.self"},
+                                           {"a rank waits for a message from itself", "deadlock.self"},
+                                           {"sends that need buffering", "deadlock.sends"},
+                                           {"each receives before it sends", "deadlock.receives"}};
+    size_t i = 0, count = sizeof kinds / sizeof *kinds;
+    if (d->on_returned && !near) return d->sending ? "deadlock.unreceived" : "deadlock.returned";
+    while (i < count && mistake && strncmp(mistake, kinds[i][0], strlen(kinds[i][0])) != 0) i++;
+    return mistake && i < count ? kinds[i][1] : "deadlock";
 }
 
 /* Our words where the supervisor's are about the checker's own calls. */
@@ -150,7 +166,7 @@ static void say_mistake(const diagnosis *d, const char *mistake, const char *hea
         learn_add(&broke, " Here " LEARN_ANY_SOURCE);
     if (d->on_returned && !near) add_counts(d, &broke);
     if (d->on_returned && !near) learn_add(&broke, " Is a send missing, or a receive too many?");
-    learn_fail(result, "deadlock", learn_string(&d->shown), learn_string(&broke));
+    learn_fail(result, kind_of(d, mistake, near), learn_string(&d->shown), learn_string(&broke));
     learn_text_free(&broke);
 }
 

@@ -82,16 +82,21 @@ static void add_lines(learn_text *t, const char *lines, size_t most)
     }
 }
 
-/* The hints' own words for this failure, for "error.length" if not its own then those for "error"; or advice that fits any
- * exercise. */
-static char *what_to_try(const learn_exercise *e, const learn_result *result)
+char *learn_hint_for(const learn_exercise *e, const char *key)
 {
-    char *section = learn_format("when %s", result->key), *words = learn_hint(e, section), *dot = strchr(section, '.');
+    char *section = learn_format("when %s", key), *words = learn_hint(e, section), *dot = strchr(section, '.');
     if (!words && dot) {
         *dot = '\0';
         words = learn_hint(e, section);
     }
     free(section);
+    return words;
+}
+
+/* The hints' own words for this failure, or advice that fits any exercise. */
+static char *what_to_try(const learn_exercise *e, const learn_result *result)
+{
+    char *words = learn_hint_for(e, result->key);
     return words ? words : learn_copy(result->advice);
 }
 
