@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# pages.sh: every command that the README, the page for teachers and the pages of the exercises show works when it is pasted:
-# in a copy of this checkout, so that nobody's work and nobody's hints are touched.
+# pages.sh: every command that the README, the pages of the exercises, of teachers, benches and demos show works when it is
+# pasted: in a copy of this checkout, so that nobody's work and nobody's hints are touched.
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 mkdir "$work/copy"
@@ -15,4 +15,4 @@ export BUILD=build
 build/learn cut all -w >/dev/null # pages are read before anything is written
 make >/dev/null 2>&1 # its answers are no part of a page
 # Programs of pages that a learner has to write first are shown with what the page asks for.
-tests/paste.sh exercises/*/README.md README.md docs/teaching.md
+tests/paste.sh exercises/*/README.md README.md docs/teaching.md docs/benches.md docs/demos.md
