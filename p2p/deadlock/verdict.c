@@ -97,6 +97,25 @@ static bool judge_near_miss(p2p_job *job, const p2p_heart *h, p2p_finding *f)
     return false;
 }
 
+/* Those of a cycle all receive. Has one of them sent, to one that waits for somebody else? Then it is not that nobody sends. */
+static void judge_source(p2p_job *job, const p2p_heart *h, p2p_finding *f)
+{
+    for (int i = 0; i < h->length; i++) {
+        const p2p_sight *row = &job->seen[h->ranks[i]];
+        board_item own;
+        const board_item *wanted = pending_recv(row, &own);
+        for (int k = 0; wanted && wanted->peer >= 0 && k < row->wait.waiting_count && k < BOARD_ITEMS; k++) {
+            const board_item *here = &row->wait.waiting[k];
+            bool tag_fits = wanted->tag < 0 || wanted->tag == here->tag;
+            if (here->context != wanted->context || !tag_fits || !p2p__set_has(&h->set, here->peer)) continue;
+            f->what.reason = REASON_SOURCE;
+            f->what.wanted_source = wanted->peer;
+            add_message(f, h->ranks[i], here);
+            return;
+        }
+    }
+}
+
 static bool is_split(const p2p_sight *row)
 {
     return strcmp(row->call.name, "p2p_split") == 0;
@@ -174,6 +193,7 @@ void p2p__diagnose(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *
         (p2p_diagnosis){.class = CLASS_DEADLOCK, .reason = REASON_FINISHED, .ranks = h.set, .is_cycle = h.is_cycle};
     for (int i = 0; i < h.length; i++) add_waiter(job, f, ROLE_WAITS, h.ranks[i], can_act);
     if (!judge_near_miss(job, &h, f) && h.is_cycle) judge_cycle(job, &h, &f->what);
+    if (f->what.reason == REASON_CYCLE && f->what.all_receive) judge_source(job, &h, f);
     if (!h.is_cycle) add_finished(job, f, h.ranks[0], can_act);
     for (int i = 0; i < job->size; i++)
         if (p2p__set_has(stuck, i) && !p2p__set_has(&h.set, i))

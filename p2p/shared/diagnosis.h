@@ -44,6 +44,7 @@
     X(REASON_CYCLE, "cycle")             /* each waits for another */                      \
     X(REASON_SELF, "self")               /* a rank waits for itself */                     \
     X(REASON_TAG, "tag")                 /* a message is there, with another tag */        \
+    X(REASON_SOURCE, "source")           /* a message is there, from another source */     \
     X(REASON_FINISHED, "finished")       /* who is waited for has finished */              \
     X(REASON_COLLECTIVES, "collectives") /* the ranks are in different ones */             \
     X(REASON_SPLIT, "split")             /* not every rank is in p2p_split */              \
@@ -110,6 +111,7 @@ typedef struct {
     bool is_cycle;      /* of a deadlock: the ranks wait for each other, and for nobody else who is stuck */
     bool all_receive;   /* all of a cycle */
     int wanted_tag;     /* REASON_TAG */
+    int wanted_source;  /* REASON_SOURCE */
     int status;         /* REASON_SIGNAL: the signal; REASON_EXIT, REASON_ABORT: the exit status */
     bool dumped, starved, early;
     double seconds;

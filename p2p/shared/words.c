@@ -244,6 +244,19 @@ static const char *say_near_miss(p2p_words *w, const p2p_finding *f)
                   : "send and receive in the same communicator";
 }
 
+static const char *say_source(p2p_words *w, const p2p_finding *f)
+{
+    size_t at = 0;
+    const p2p_place *place = p2p__finding_next(f, ROLE_MESSAGE, &at);
+    if (!place) place = &f->spare;
+    unsigned long long amount = place->call.bytes;
+    p2p__add(w,
+             "source mismatch: rank %d has a message with tag %d from rank %d waiting (%llu bytes), but wants one from "
+             "rank %d",
+             place->rank, place->call.tag, place->call.peer, amount, f->what.wanted_source);
+    return "do both sides mean each other? Compare to whom each rank sends, and from whom it receives";
+}
+
 static const char *say_finished(p2p_words *w, const p2p_finding *f)
 {
     size_t at = 0;
@@ -298,6 +311,7 @@ static const char *say_mistake(p2p_words *w, const p2p_finding *f)
     if (f->what.class == CLASS_COMMUNICATOR_MISMATCH) return say_near_miss(w, f);
     switch (f->what.reason) {
     case REASON_TAG: return say_near_miss(w, f);
+    case REASON_SOURCE: return say_source(w, f);
     case REASON_FINISHED: return say_finished(w, f);
     case REASON_SELF: return say_self(w, &f->what);
     case REASON_SPLIT:
