@@ -62,12 +62,21 @@ static const struct {
     {"ring", NULL, NULL, ring_all_reduce, NULL},
 };
 
+/* Instead of one that combines in another order than that of the ranks, one that keeps it. */
+static const char *keep_order(const coll__call *call, const char *name)
+{
+    if (!call->has_op || op_commutes(call->op)) return name;
+    if (strcmp(name, "ring") == 0) return "tree";
+    return call->has_root && call->root != 0 ? "naive" : name;
+}
+
 /* The row of the algorithm for this call. Wrong arguments choose anything: it will refuse them. */
 static size_t chosen(const coll__call *call, const char *operation)
 {
     size_t bytes = 0, row = 0;
     dtype_bytes(call->count, call->dtype, &bytes);
     const char *name = coll_choose(operation, p2p_layer_shares_memory(call->comm), p2p_size(call->comm), bytes);
+    if (name) name = keep_order(call, name);
     while (name && strcmp(algorithms[row].name, name) != 0) row++;
     return row;
 }
@@ -124,6 +133,7 @@ p2p_err coll_iall_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dty
                        .dtype = dtype,
                        .has_op = true,
                        .op = op};
+    coll__needs_commuting(&call);
     coll__needs_request(&call, request);
     p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
     if (err) return err;

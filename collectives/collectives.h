@@ -22,6 +22,10 @@
  * send and the receive buffer of one call must not overlap. Any number of ranks, any root, any count. The results are
  * the same bits on all ranks and in every run, for a given algorithm, number of ranks and count; what each operation
  * makes of two elements is defined to the bit in dtype/dtype.h, in which order it meets them in each algorithm's file.
+ * Operators are those of dtype/dtype.h, or a program's own (op_make). With one that does not commute the parts are combined in
+ * rank order, whatever the brackets: by coll_all_reduce, coll_reduce and the scans, and by the naive, tree, doubling, flat
+ * and direct algorithms, but for coll_tree_reduce with another root than 0. That, the ring and all reduce-scatters are
+ * P2P_ERR_ARG then, for they go round.
  * After an error in the middle of a collective its outputs are undefined, but for P2P_ERR_MISMATCH.
  */
 #ifndef PAIRWISE_COLLECTIVES_H
@@ -162,7 +166,8 @@ typedef struct {
 /* The whole table, in the order in which it is read: of the rows of an operation, the last that applies counts. */
 const coll_choice *coll_choices(size_t *rows);
 
-/* The algorithm that coll_<operation> takes; NULL if there is no such operation. shared: do the ranks share memory? */
+/* The algorithm that coll_<operation> takes; NULL if there is no such operation. shared: do the ranks share memory? Where the
+ * operator does not commute, tree instead of the ring, and naive instead of a tree with another root than 0. */
 const char *coll_choose(const char *operation, bool shared, int ranks, size_t bytes);
 
 /* ---- Whose line: see the end of p2p/p2p.h. ---- */

@@ -68,6 +68,14 @@ void coll__needs_shared_memory(coll__call *call)
         call->wrong = "this algorithm needs ranks that share memory\n  try: PAIRWISE_WORLD=shm, and no virtual network";
 }
 
+void coll__needs_commuting(coll__call *call)
+{
+    if (!op_commutes(call->op))
+        call->wrong =
+            "the operator does not commute, and this algorithm combines in another order than that of the ranks\n"
+            "  try: coll_all_reduce, coll_reduce or coll_scan, which keep it";
+}
+
 /* ---- Begin and end ---- */
 
 static p2p_fingerprint fingerprint_of(const coll__call *call)

@@ -69,6 +69,10 @@ size_t coll__times(size_t count, int n);
 /* For algorithms without messages: call->wrong, if the ranks share no memory. Before coll__begin. */
 void coll__needs_shared_memory(coll__call *call);
 
+/* For algorithms that combine in another order than that of the ranks: call->wrong, if the operator does not commute. Before
+ * coll__begin. */
+void coll__needs_commuting(coll__call *call);
+
 /* Check everything that can be checked here, and begin. On error nothing has begun. */
 p2p_err coll__begin(coll__call *call, coll__span reads, coll__span writes);
 

@@ -49,6 +49,7 @@ p2p_err coll_ireduce_scatter(p2p_comm *comm, const void *send, void *recv, size_
                        .has_op = true,
                        .op = op};
     coll__blocks blocks = {.each = count_per_rank};
+    coll__needs_commuting(&call);
     coll__needs_request(&call, request);
     p2p_err err = coll__begin(&call, coll__blocks_span(&call, send, &blocks), (coll__span){recv, count_per_rank});
     if (err) return err;

@@ -56,6 +56,7 @@ static p2p_err travel(coll__call *call, const void *send, const coll__blocks *bl
 
 static p2p_err run(coll__call *call, const void *send, void *recv, size_t recv_count, const coll__blocks *blocks)
 {
+    coll__needs_commuting(call);
     p2p_err err = coll__begin(call, coll__blocks_span(call, send, blocks), (coll__span){recv, recv_count});
     if (err) return err;
     size_t longest = longest_of(call, blocks);

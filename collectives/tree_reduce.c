@@ -56,6 +56,7 @@ p2p_err coll_tree_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dty
                        .root = root,
                        .only_reads = p2p_rank(comm) != root};
     const void *result = NULL;
+    if (root != 0) coll__needs_commuting(&call);
     p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
     if (err) return err;
     err = coll__memory(&call, 2 * call.bytes);

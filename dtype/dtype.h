@@ -5,6 +5,7 @@
  *      names             dtype_size, dtype_name, op_name, dtype_parse, op_parse
  *      checks            dtype_bytes, dtype_problem
  *      combining         dtype_combine, dtype_reduce, dtype_reduce_left, dtype_scale
+ *      your own          op_make, op_free, op_commutes
  *
  * The results are defined to the bit, so that every rank, every compiler and every place in a buffer agrees:
  *
@@ -37,11 +38,11 @@ enum { DTYPE_COUNT = 5, OP_COUNT = 5 };
 /* Bytes of one element; 0 if there is no such type. */
 size_t dtype_size(enum dtype dtype);
 
-/* "f32", "f64", "i32", "i64", "u8"; "sum", "mean", "min", "max", "prod"; "?" if there is no such type or operator. */
+/* "f32", "f64", "i32", "i64", "u8"; "sum", "mean", "min", "max", "prod", or what op_make was given; "?" if there is no such type or operator. */
 const char *dtype_name(enum dtype dtype);
 const char *op_name(enum op op);
 
-/* The type or operator of that name: false, and nothing set, if there is none. */
+/* The type or (built-in) operator of that name: false, and nothing set, if there is none. */
 bool dtype_parse(const char *name, enum dtype *dtype);
 bool op_parse(const char *name, enum op *op);
 
@@ -63,6 +64,27 @@ void dtype_reduce_left(void *into, const void *from, size_t count, enum dtype dt
 
 /* The end of a mean: buf[i] = buf[i] / ranks, once, where the sum over all ranks is complete. Floats only. */
 void dtype_scale(void *buf, size_t count, enum dtype dtype, int ranks);
+
+/* ---- Operators of a program's own ---- */
+
+enum { OP_OWN = 16, OP_OWN_MOST = 32, OP_NAME_MOST = 7 }; /* the first number, how many at a time, letters of a name */
+
+/* out[i] = left[i] OP right[i] for i < count, which is not 0. out may be left or right itself. What is in `left` comes from
+ * lower ranks. It is called with any part of a buffer, and must call nothing of Pairwise. */
+typedef void (*op_function)(void *out, const void *left, const void *right, size_t count, enum dtype dtype, void *arg);
+
+/* Make an operator of this process; *op goes where OP_SUM can go, with every element type. It must be associative; `commutes`
+ * says whether the order of ranks may be changed (see collectives/collectives.h). Each rank makes it for itself: ranks agree
+ * on operators by name, so give it the same one everywhere, a literal of at most OP_NAME_MOST letters. false, and nothing
+ * set, if the name is empty, too long or taken, if function or op is NULL, or if there are OP_OWN_MOST already. arg is
+ * handed to function, and stays the caller's. */
+bool op_make(const char *name, op_function function, void *arg, bool commutes, enum op *op);
+
+/* Forget it, once nothing that uses it is under way. Nothing happens if there is no such operator. */
+void op_free(enum op op);
+
+/* May the order of ranks be changed? True but for those of which op_make was told otherwise. */
+bool op_commutes(enum op op);
 
 #ifdef __cplusplus
 }

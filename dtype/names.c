@@ -2,7 +2,7 @@
 /* Sizes and names of types and operators, and which go together. */
 #include <string.h>
 
-#include "dtype/dtype.h"
+#include "dtype/own.h"
 
 static const struct {
     const char *name;
@@ -24,7 +24,7 @@ static bool is_type(enum dtype dtype)
 
 static bool is_op(enum op op)
 {
-    return (unsigned)op < OP_COUNT;
+    return (unsigned)op < OP_COUNT || dtype__own_name(op);
 }
 
 size_t dtype_size(enum dtype dtype)
@@ -39,7 +39,8 @@ const char *dtype_name(enum dtype dtype)
 
 const char *op_name(enum op op)
 {
-    return is_op(op) ? ops[op] : "?";
+    const char *own = dtype__own_name(op);
+    return (unsigned)op < OP_COUNT ? ops[op] : own ? own : "?";
 }
 
 bool dtype_parse(const char *name, enum dtype *dtype)
@@ -72,7 +73,7 @@ bool dtype_bytes(size_t count, enum dtype dtype, size_t *bytes)
 const char *dtype_problem(enum dtype dtype, enum op op)
 {
     if (!is_type(dtype)) return "there is no such element type\n  try: DTYPE_F32, _F64, _I32, _I64 or _U8";
-    if (!is_op(op)) return "there is no such operator\n  try: OP_SUM, _MEAN, _MIN, _MAX or _PROD";
+    if (!is_op(op)) return "there is no such operator\n  try: OP_SUM, _MEAN, _MIN, _MAX or _PROD, or op_make";
     if (op == OP_MEAN && dtype != DTYPE_F32 && dtype != DTYPE_F64)
         return "the mean of integers is not an integer\n  try: OP_SUM and your own division, or DTYPE_F64";
     return NULL;

@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "dtype/own.h"
 #include "dtype/reduce.h"
 
 #if defined(__FAST_MATH__)
@@ -175,6 +176,10 @@ LOOPS(wide, wide_)
 void dtype_combine(void *out, const void *left, const void *right, size_t count, enum dtype dtype, enum op op)
 {
     if (dtype_problem(dtype, op)) return;
+    if ((unsigned)op >= OP_COUNT) {
+        dtype__own_combine(out, left, right, count, dtype, op);
+        return;
+    }
     loop combine = HAS_WIDE ? wide[dtype][op] : narrow[dtype][op];
     combine(out, left, right, count);
 }

@@ -10,6 +10,9 @@ static const char *problem(const ring_call *ring)
     size_t bytes;
     if (ring->wrong) return ring->wrong;
     if (unfit) return unfit;
+    if (ring->combines && !op_commutes(ring->op))
+        return "the operator does not commute, and the ring combines in another order than that of the ranks\n"
+               "  try: coll_all_reduce, which keeps it";
     if (!dtype_bytes(ring->count, ring->dtype, &bytes))
         return "no buffer has so many elements\n  try: was a negative count passed?";
     return bytes && !ring->buf ? "the buffer is NULL, but its count is not 0" : NULL;
