@@ -56,6 +56,7 @@ fi
 
 refused() { ! inside nobody "make"; }
 check "$name: no compiler, an ordinary user: told the command to paste" says "apt-get install -y" refused
+check "$name: make test EX=00" says "00_hello: not started" inside root "make test EX=00"
 check "$name: make test" inside root "make test"
 check "$name: make test, the second time installs nothing" says "failed" inside root "make test"
 check "$name: make demo" says "deadlock" inside root "make demo"
