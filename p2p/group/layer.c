@@ -5,7 +5,7 @@
 
 #include "p2p/group/fingerprint.h"
 #include "p2p/message/init.h"
-#include "p2p/trace/trace_rank.h"
+#include "p2p/message/trace_rank.h"
 
 /* What fails at once must name this collective as well, not the one before. */
 static p2p_err enter(p2p_comm *comm, const p2p_fingerprint *what)

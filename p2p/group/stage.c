@@ -18,8 +18,8 @@
 #include <sys/mman.h>
 
 #include "p2p/message/internal.h"
+#include "p2p/message/trace_rank.h"
 #include "p2p/shared/memory.h"
-#include "p2p/trace/trace_rank.h"
 
 enum { SMALL, USUAL }; /* kinds; then the larger ones */
 

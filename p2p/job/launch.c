@@ -13,12 +13,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "p2p/job/trace_job.h"
 #include "p2p/message/init.h"
 #include "p2p/shared/control.h"
 #include "p2p/shared/file.h"
 #include "p2p/shared/memory.h"
 #include "p2p/shared/process.h"
-#include "p2p/trace/trace_job.h"
 #include "p2p/world/pull.h"
 
 #define DESCRIPTORS_EACH 3
@@ -364,6 +364,7 @@ p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes)
     if (plan->options.strict) plan->config.strict = true;
     plan->trace = plan->options.trace ? plan->options.trace : getenv("PAIRWISE_TRACE");
     if (!plan->trace) plan->config.trace_room = 0;
+    plan->config.trace_bytes = p2p__trace_bytes(plan->size, &plan->config);
     if (plan->trace && !p2p__file_check("trace", plan->trace, why, why_bytes)) return P2P_ERR_ARG;
     plan->report = plan->options.report;
     if (plan->report && !p2p__file_check("report", plan->report, why, why_bytes)) return P2P_ERR_ARG;

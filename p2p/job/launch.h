@@ -120,7 +120,7 @@ typedef struct {
     bool told_lost; /* that output is dropped */
     int exit_status;
     uint64_t oom_kills;
-    struct p2p_trace_job *trace; /* NULL: not traced */
+    struct p2p_traced_job *trace; /* NULL: not traced */
     p2p_report report;
 } p2p_job;
 

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "p2p/deadlock/deadlock.h"
+#include "p2p/job/trace_job.h"
 #include "p2p/shared/file.h"
 #include "p2p/shared/json.h"
 #include "p2p/shared/process.h"
 #include "p2p/shared/words.h"
-#include "p2p/trace/trace_job.h"
 
 /* ---- For people ---- */
 

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "p2p/job/launch.h"
+#include "p2p/job/trace_job.h"
 #include "p2p/shared/control.h"
 #include "p2p/shared/process.h"
 #include "p2p/shared/words.h"
-#include "p2p/trace/trace_job.h"
 
 #define TICK_NS UINT64_C(50000000)
 #define GRACE_NS UINT64_C(1000000000)

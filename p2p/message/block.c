@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "p2p/message/cores.h"
-#include "p2p/trace/trace_rank.h"
+#include "p2p/message/trace_rank.h"
 
 #define LOST_GRACE_NS UINT64_C(1000000000)
 #define NOMEM_TRIES 100

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "p2p/message/init.h"
-#include "p2p/trace/trace_rank.h"
+#include "p2p/message/trace_rank.h"
 
 p2p_comm *p2p__comm_new(p2p_engine *engine, uint32_t context, int rank, int size, const int *world_rank)
 {

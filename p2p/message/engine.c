@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "p2p/message/cores.h"
+#include "p2p/message/trace_rank.h"
 #include "p2p/shared/control.h"
 #include "p2p/shared/crc.h"
-#include "p2p/trace/trace_rank.h"
 
 #define DIRECT_FROM ((size_t)16 << 10)
 #define DIRECT_FROM_ALONE ((size_t)128 << 10)

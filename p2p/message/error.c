@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "p2p/message/init.h"
+#include "p2p/message/trace_rank.h"
 #include "p2p/shared/control.h"
 #include "p2p/shared/words.h"
-#include "p2p/trace/trace_rank.h"
 
 const char *p2p_strerror(p2p_err err)
 {

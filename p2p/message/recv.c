@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
+#include "p2p/message/trace_rank.h"
 #include "p2p/shared/crc.h"
-#include "p2p/trace/trace_rank.h"
 
 static int source_in(const p2p_comm *comm, const wire_header *header)
 {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "p2p/message/trace_rank.h"
 #include "p2p/shared/crc.h"
-#include "p2p/trace/trace_rank.h"
 
 void p2p__request_init(p2p_request request, enum request_kind kind, p2p_comm *comm, void *buf, size_t bytes)
 {

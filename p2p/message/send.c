@@ -12,8 +12,8 @@
  */
 #include <string.h>
 
+#include "p2p/message/trace_rank.h"
 #include "p2p/shared/crc.h"
-#include "p2p/trace/trace_rank.h"
 
 uint64_t p2p__eager_cost(size_t bytes)
 {

@@ -12,7 +12,6 @@
 
 #include "build_id.h"
 #include "p2p/shared/memory.h"
-#include "p2p/trace/trace.h"
 
 static size_t round_up(size_t bytes, size_t unit)
 {
@@ -39,7 +38,7 @@ static layout find_layout(int size, const p2p_config *config)
     at.gates = at.received + counters;
     at.lines = at.gates + slots * sizeof(board_gate);
     at.trace = round_up(at.lines + slots * n * sizeof(board_line), 4096); /* on a page of its own */
-    at.end = at.trace + p2p__trace_bytes(size, config);
+    at.end = at.trace + config->trace_bytes;
     return at;
 }
 
@@ -132,7 +131,7 @@ static bool are_sound(const board_settings *s, size_t file_bytes)
 {
     const p2p_config *config = &s->config;
     return s->size >= 1 && s->size <= P2P_MAX_RANKS && p2p__config_is_sound(config) &&
-           config->trace_room <= file_bytes && p2p__board_bytes(s->size, config) <= file_bytes;
+           config->trace_bytes <= file_bytes && p2p__board_bytes(s->size, config) <= file_bytes;
 }
 
 static bool read_settings(int fd, board_settings *settings, char *why, size_t why_bytes)

@@ -27,6 +27,7 @@ typedef struct {
     bool crc;              /* PAIRWISE_CRC: payloads carry a CRC32C */
     bool check; /* PAIRWISE_CHECK: collectives agree before they begin (1 unless set to 0, to measure its cost) */
     size_t trace_room;   /* PAIRWISE_TRACE_ROOM: for the events of all ranks, bytes; 0 in a job that is not traced */
+    size_t trace_bytes;  /* what these take with all that goes with them; set by the launcher (trace.h) */
     p2p_network network; /* PAIRWISE_NETWORK */
 } p2p_config;
 

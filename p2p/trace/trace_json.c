@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "p2p/shared/clock.h"
 #include "p2p/trace/trace_json.h"
 
 /* ---- Times ---- */
@@ -103,7 +104,7 @@ static const char *what_happened(const p2p_last_moment *moment)
 
 static void put_last_moment(p2p_writer *w, int rank)
 {
-    const p2p_last_moment *moment = &w->job->trace->ranks[rank];
+    const p2p_last_moment *moment = &w->job->ranks[rank];
     p2p__json_begin_event(w, "i", what_happened(moment), "end", rank + 1);
     fputs(",\"s\":\"t\"", w->file);
     p2p__json_time(w, "ts", w->end);
@@ -116,7 +117,7 @@ static void put_last_moment(p2p_writer *w, int rank)
 
 static void put_end(p2p_writer *w)
 {
-    const p2p_trace_job *trace = w->job->trace;
+    const p2p_traced_job *trace = w->job;
     if (!trace->failed_at) return;
     for (int i = 0; i < w->job->size; i++) put_last_moment(w, i);
     p2p__json_begin_event(w, "i", trace->outcome, "end", trace->first >= 0 ? trace->first + 1 : 1);
@@ -171,20 +172,20 @@ static void put_job(const p2p_writer *w)
             w->is_virtual ? "virtual" : "real");
     p2p__json_text(w->file, w->config->world);
     put_network(w);
-    p2p__json_field(w->file, "program", w->job->plan->program ? w->job->plan->program : "");
-    p2p__json_field(w->file, "outcome", w->job->trace->outcome);
-    fprintf(w->file, ",\"status\":%d", w->job->exit_status);
+    p2p__json_field(w->file, "program", w->job->program);
+    p2p__json_field(w->file, "outcome", w->job->outcome);
+    fprintf(w->file, ",\"status\":%d", w->job->status);
     p2p__json_number(w, "dropped", dropped);
     put_stats(w);
     fputs("}}\n", w->file);
 }
 
-bool p2p__trace_write(p2p_job *job, FILE *file)
+bool p2p__trace_write(const p2p_traced_job *job, FILE *file)
 {
-    const p2p_config *config = &job->board->config;
+    const p2p_config *config = job->config;
     p2p_writer w = {.file = file, .job = job, .config = config, .is_virtual = config->network.on, .comma = ""};
     bool fine = true;
-    if (!w.is_virtual) w.end = p2p__json_ns_of(&w, job->trace->failed_at ? job->trace->failed_at : p2p__now());
+    if (!w.is_virtual) w.end = p2p__json_ns_of(&w, job->failed_at ? job->failed_at : p2p__now());
     for (int i = 0; i < job->size; i++) {
         uint64_t last = last_moment_of(&w, i);
         if (last > w.end) w.end = last;

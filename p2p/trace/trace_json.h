@@ -11,12 +11,43 @@
 
 #include <stdio.h>
 
+#include "p2p/shared/board.h"
 #include "p2p/shared/json.h"
-#include "p2p/trace/trace_job.h"
+#include "p2p/trace/trace.h"
+
+/* What a rank was doing when the job failed. */
+typedef struct {
+    int state; /* enum board_state */
+    char call[500];
+    bool stuck; /* in a deadlock; `heart`: one of those that make it */
+    bool heart;
+    p2p_rank_set waits_for;
+} p2p_last_moment;
+
+/* A job that has ended, as its trace tells of it. */
+typedef struct p2p_traced_job {
+    int size;
+    const p2p_config *config;
+    void *blocks; /* the events of its ranks: trace.h */
+    uint64_t started;
+    const char *program; /* "" if it has no name */
+    int status;
+    const char *outcome;
+    uint64_t failed_at; /* ns; 0: it did not fail. The rest is of a failure: */
+    p2p_last_moment *ranks;
+    int first; /* rank to fail first, -1 if nobody in particular */
+    bool is_cycle;
+    char text[2048];
+} p2p_traced_job;
+
+/* Write all of it. False if there is no memory for that. */
+bool p2p__trace_write(const p2p_traced_job *job, FILE *file);
+
+/* ---- Between trace_json.c, trace_events.c and trace_put.c ---- */
 
 typedef struct {
     FILE *file;
-    p2p_job *job;
+    const p2p_traced_job *job;
     const p2p_config *config;
     bool is_virtual;
     uint64_t end; /* of calls that never returned */

@@ -46,7 +46,7 @@ uint64_t p2p__json_open_count_of(const trace_rank *rank)
 
 const trace_rank *p2p__json_block_of(const p2p_writer *w, int rank)
 {
-    return p2p__trace_of(w->job->board->trace, w->job->size, w->config, rank);
+    return p2p__trace_of(w->job->blocks, w->job->size, w->config, rank);
 }
 
 /* ---- Events ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tracing, in the supervisor: may the file be written, what was everybody doing when the job failed, and writing it. */
-#include "p2p/trace/trace_job.h"
+#include "p2p/job/trace_job.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,14 +13,19 @@
 void p2p__trace_open(p2p_job *job)
 {
     if (!job->plan->config.trace_room) return;
-    p2p_trace_job *trace = calloc(1, sizeof *trace);
+    p2p_traced_job *trace = calloc(1, sizeof *trace);
     p2p_last_moment *ranks = calloc((size_t)job->size, sizeof *ranks);
     if (!trace || !ranks) {
         free(trace);
         free(ranks);
         return;
     }
-    *trace = (p2p_trace_job){.ranks = ranks, .first = -1};
+    *trace = (p2p_traced_job){.size = job->size,
+                              .config = &job->board->config,
+                              .blocks = job->board->trace,
+                              .program = job->plan->program ? job->plan->program : "",
+                              .ranks = ranks,
+                              .first = -1};
     job->trace = trace;
 }
 
@@ -64,7 +69,7 @@ static const char *name_of(p2p_err err)
 
 void p2p__trace_failed(p2p_job *job, p2p_err err, int rank, const char *text)
 {
-    p2p_trace_job *trace = job->trace;
+    p2p_traced_job *trace = job->trace;
     if (!trace) return;
     trace->failed_at = p2p__now();
     if (!trace->outcome) trace->outcome = name_of(err);
@@ -87,14 +92,16 @@ static uint64_t count_dropped(p2p_job *job)
 static bool write_file(p2p_job *job, const char *path)
 {
     p2p_file file;
-    return p2p__file_begin(&file, path) && p2p__file_end(&file, p2p__trace_write(job, file.stream));
+    return p2p__file_begin(&file, path) && p2p__file_end(&file, p2p__trace_write(job->trace, file.stream));
 }
 
 bool p2p__trace_close(p2p_job *job)
 {
-    p2p_trace_job *trace = job->trace;
+    p2p_traced_job *trace = job->trace;
     if (!trace) return true;
     const char *path = job->plan->trace;
+    trace->started = job->started;
+    trace->status = job->exit_status;
     if (!trace->outcome) trace->outcome = job->interrupted ? "interrupted" : job->exit_status ? "failed" : "finished";
     bool written = write_file(job, path);
     if (!written) fprintf(stderr, "pairwise: the trace cannot be written to \"%s\": %s\n", path, strerror(errno));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tracing, in the rank: messages, which part of a buffer they carry, and what collectives do beside them. */
-#include "p2p/trace/trace_rank.h"
+#include "p2p/message/trace_rank.h"
 
 /* ---- Messages ---- */
 

@@ -6,28 +6,8 @@
 #ifndef PAIRWISE_P2P_TRACE_JOB_H
 #define PAIRWISE_P2P_TRACE_JOB_H
 
-#include <stdio.h>
-
 #include "p2p/deadlock/deadlock.h"
-#include "p2p/trace/trace.h"
-
-/* What a rank was doing when the job failed. */
-typedef struct {
-    int state; /* enum board_state */
-    char call[500];
-    bool stuck; /* in a deadlock; `heart`: one of those that make it */
-    bool heart;
-    p2p_rank_set waits_for;
-} p2p_last_moment;
-
-typedef struct p2p_trace_job {
-    p2p_last_moment *ranks;
-    uint64_t failed_at; /* ns; 0: it did not fail */
-    const char *outcome;
-    int first; /* rank to fail first, -1 if nobody in particular */
-    bool is_cycle;
-    char text[2048];
-} p2p_trace_job;
+#include "p2p/trace/trace_json.h"
 
 /* For a job that is traced; a job without the memory for it goes on without saying how it ended. */
 void p2p__trace_open(p2p_job *job);
@@ -38,10 +18,5 @@ void p2p__trace_failed(p2p_job *job, p2p_err err, int rank, const char *text);
 
 /* When all ranks have ended: write the file. False, and said why, if that failed. */
 bool p2p__trace_close(p2p_job *job);
-
-/* ---- trace_json.c ---- */
-
-/* Write all of it. False if there is no memory for that. */
-bool p2p__trace_write(p2p_job *job, FILE *file);
 
 #endif

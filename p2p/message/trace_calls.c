@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tracing, in the rank. A call is kept open, in shared memory, from p2p__enter to p2p__leave, and is an event then; so
+ * the calls of a rank that dies or waits for ever can be read from outside. A message is two events, one on each side,
+ * which name it by its sender and the sender's number for it.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "p2p/message/init.h"
+#include "p2p/message/trace_rank.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+enum { LONGEST = 240, WARM = 4 << 20 };
+
+/* Memory that is new to a process costs an interruption a page; the first is taken before anything is timed. */
+static void warm_up(trace_rank *shared, size_t bytes)
+{
+    volatile char *at = (volatile char *)shared;
+    size_t most = bytes < WARM ? bytes : WARM;
+    if (madvise(shared, most, MADV_POPULATE_WRITE) == 0) return;
+    for (size_t i = 0; i < most; i += 4096) at[i] |= 0; /* a kernel older than 5.14 */
+}
+
+p2p_trace *p2p__trace_create(p2p_engine *engine)
+{
+    const p2p_config *config = &engine->config;
+    if (!config->trace_room || p2p__trace_bytes(engine->size, config) != config->trace_bytes) return NULL;
+    p2p_trace *trace = calloc(1, sizeof *trace);
+    if (!trace) return NULL;
+    trace->shared = p2p__trace_of(engine->board->trace, engine->size, &engine->config, engine->rank);
+    trace->room = p2p__trace_room(engine->size, &engine->config);
+    trace->reserve = (uint64_t)engine->size;
+    trace->shared->pool_used = 1;
+    warm_up(trace->shared, p2p__trace_rank_bytes(engine->size, &engine->config));
+    return trace;
+}
+
+uint64_t p2p__trace_clock(const p2p_engine *engine)
+{
+    return engine->config.network.on ? engine->clock->now : p2p__now();
+}
+
+/* ---- Texts ---- */
+
+/* The place of a text in the pool, which may have come there by another pointer; 0 if there is no room. */
+static uint16_t find_or_add(trace_rank *shared, const char *text)
+{
+    size_t length = strlen(text);
+    if (length > LONGEST) text += length - LONGEST, length = LONGEST;
+    for (uint32_t at = 1; at < shared->pool_used; at += (uint32_t)strlen(shared->pool + at) + 1)
+        if (strcmp(shared->pool + at, text) == 0) return (uint16_t)at;
+    if (shared->pool_used + length + 1 > sizeof shared->pool) return 0;
+    uint32_t place = shared->pool_used;
+    memcpy(shared->pool + place, text, length + 1);
+    shared->pool_used += (uint32_t)length + 1;
+    return (uint16_t)place;
+}
+
+/* Names are literals, so that the pointer tells which one it is. */
+uint16_t p2p__trace_place(p2p_trace *trace, const char *text)
+{
+    if (!text || !*text) return 0;
+    size_t slot = ((uintptr_t)text >> 2) % TRACE_NAMES;
+    for (size_t i = 0; i < TRACE_PROBES && trace->names[slot].text; i++, slot = (slot + 1) % TRACE_NAMES)
+        if (trace->names[slot].text == text) return trace->names[slot].place;
+    uint16_t place = find_or_add(trace->shared, text);
+    trace->names[slot].text = text;
+    trace->names[slot].place = place;
+    return place;
+}
+
+/* ---- Events ---- */
+
+trace_event *p2p__trace_add(p2p_trace *trace, const trace_event *event)
+{
+    trace_rank *shared = trace->shared;
+    uint64_t count = atomic_load_explicit(&shared->count, memory_order_relaxed);
+    trace->last = event->end;
+    if (count >= trace->room + (event->kind == TRACE_STATS ? trace->reserve : 0)) {
+        atomic_fetch_add_explicit(&shared->dropped, 1, memory_order_relaxed);
+        return NULL;
+    }
+    shared->events[count] = *event;
+    atomic_store_explicit(&shared->count, count + 1, memory_order_release);
+    return &shared->events[count];
+}
+
+static uint32_t open_count(const p2p_trace *trace)
+{
+    return atomic_load_explicit(&trace->shared->open_count, memory_order_relaxed);
+}
+
+trace_event *p2p__trace_top(p2p_trace *trace)
+{
+    uint32_t count = open_count(trace);
+    return count && count <= TRACE_OPEN ? &trace->shared->open[count - 1] : NULL;
+}
+
+static uint32_t number_now(const p2p_trace *trace)
+{
+    return trace->step ? (uint32_t)trace->step->layer_number : trace->number;
+}
+
+/* An event of now. */
+trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind)
+{
+    p2p_trace *trace = engine->trace;
+    uint64_t now = p2p__trace_clock(engine);
+    return (trace_event){.kind = (uint8_t)kind,
+                         .flags = trace->step ? TRACE_IN_STEP : 0,
+                         .start = now,
+                         .end = now,
+                         .order = trace->order++,
+                         .depth = (uint8_t)(open_count(trace) < UINT8_MAX ? open_count(trace) : UINT8_MAX),
+                         .number = number_now(trace)};
+}
+
+static trace_event *open_event(p2p_engine *engine, enum trace_kind kind, const char *name)
+{
+    p2p_trace *trace = engine->trace;
+    uint32_t count = open_count(trace);
+    trace_event *event = count < TRACE_OPEN ? &trace->shared->open[count] : &trace->nowhere;
+    *event = p2p__trace_make(engine, kind);
+    event->name = p2p__trace_place(trace, name);
+    trace->last = event->start;
+    atomic_store_explicit(&trace->shared->open_count, count + 1, memory_order_release);
+    return event;
+}
+
+/* Looks that find nothing, one after the other on one line, are one event. */
+static bool joins_last(p2p_trace *trace, const trace_event *event)
+{
+    uint64_t count = atomic_load_explicit(&trace->shared->count, memory_order_relaxed);
+    if (!count || !(event->flags & TRACE_POLLED)) return false;
+    trace_event *last = &trace->shared->events[count - 1];
+    if (!(last->flags & TRACE_POLLED) || last->name != event->name || last->file != event->file ||
+        last->line != event->line)
+        return false;
+    last->end = event->end;
+    last->polls++;
+    return true;
+}
+
+/* Returns the kind of what has ended. */
+static int close_top(p2p_engine *engine, uint8_t flags)
+{
+    p2p_trace *trace = engine->trace;
+    trace_event *open = p2p__trace_top(trace);
+    uint32_t count = open_count(trace);
+    int kind = TRACE_CALL;
+    if (open) {
+        open->end = p2p__trace_clock(engine);
+        open->flags |= flags;
+        if (flags & TRACE_POLLED) open->polls = 1;
+        kind = open->kind;
+        bool empty_wait = kind == TRACE_WAIT && open->end == open->start;
+        if (!empty_wait && !joins_last(trace, open)) p2p__trace_add(trace, open);
+    }
+    if (count) atomic_store_explicit(&trace->shared->open_count, count - 1, memory_order_release);
+    return kind;
+}
+
+/* ---- Calls ---- */
+
+bool p2p_layer_is_traced(const p2p_comm *comm)
+{
+    return comm && comm->engine && comm->engine->trace;
+}
+
+void p2p__trace_call(p2p_engine *engine, const p2p_comm *comm, const p2p_call *call, const char *file, int line)
+{
+    trace_event *event = open_event(engine, TRACE_CALL, call->name);
+    bool to = call->shape == SHAPE_SEND || call->shape == SHAPE_SENDRECV, from = call->shape == SHAPE_RECV;
+    event->context = comm->context;
+    event->bytes = call->bytes;
+    event->peer = call->peer >= 0 && call->peer < comm->size ? comm->world_rank[call->peer] : call->peer;
+    event->tag = call->tag;
+    event->file = p2p__trace_place(engine->trace, file);
+    event->line = line;
+    if (to || from) event->flags |= TRACE_HAS_PEER;
+    if (call->shape == SHAPE_WAIT) event->flags |= TRACE_COMBINED; /* of a call: bytes are requests */
+    if (call->shape != SHAPE_SENDRECV) return;
+    event->flags |= TRACE_HAS_SOURCE;
+    event->from = call->from >= 0 && call->from < comm->size ? comm->world_rank[call->from] : call->from;
+    event->from_tag = call->from_tag;
+}
+
+void p2p__trace_end(p2p_engine *engine, p2p_err err)
+{
+    p2p_trace *trace = engine->trace;
+    uint8_t flags = (uint8_t)((err ? TRACE_FAILED : 0) | (engine->polled ? TRACE_POLLED : 0));
+    while (close_top(engine, flags) == TRACE_PHASE && open_count(trace)) flags = 0; /* begun inside, never ended */
+    if (engine->depth == 1) trace->number = 0, trace->has_out = trace->has_in = false;
+}
+
+void p2p__trace_collective(p2p_comm *comm, const p2p_fingerprint *what)
+{
+    p2p_trace *trace = comm->engine->trace;
+    trace_event *event = p2p__trace_top(trace);
+    uint64_t number = comm->collectives + (comm->engine->depth == 1);
+    if (comm->engine->depth == 1) trace->number = (uint32_t)number;
+    if (!event) return;
+    event->kind = TRACE_COLLECTIVE;
+    event->number = (uint32_t)number;
+    event->bytes = what->count;
+    event->algorithm = p2p__trace_place(trace, what->algorithm);
+    event->dtype = p2p__trace_place(trace, what->dtype);
+    event->op = p2p__trace_place(trace, what->op);
+    if (what->root < 0) return;
+    event->flags |= TRACE_HAS_PEER;
+    event->peer = what->root < comm->size ? comm->world_rank[what->root] : what->root;
+}
+
+void p2p__trace_wait(p2p_engine *engine)
+{
+    open_event(engine, TRACE_WAIT, "wait");
+}
+
+void p2p__trace_wait_end(p2p_engine *engine)
+{
+    close_top(engine, 0);
+}
+
+void p2p_layer_phase_begin(p2p_comm *comm, const char *name)
+{
+    const char *file;
+    int line;
+    p2p__take_line(&file, &line);
+    if (!p2p_layer_is_traced(comm)) return;
+    trace_event *event = open_event(comm->engine, TRACE_PHASE, name);
+    event->context = comm->context;
+    event->file = p2p__trace_place(comm->engine->trace, file);
+    event->line = line;
+}
+
+void p2p_layer_phase_end(p2p_comm *comm, const char *name)
+{
+    if (!p2p_layer_is_traced(comm)) return;
+    p2p_trace *trace = comm->engine->trace;
+    trace_event *open = p2p__trace_top(trace);
+    if (open && open->kind == TRACE_PHASE && open->name == p2p__trace_place(trace, name)) close_top(comm->engine, 0);
+}
