@@ -127,7 +127,7 @@ static p2p_err load(rank *r, long step)
 
 static p2p_err wait_for(rank *r, enum train_array_kind kind)
 {
-    return train_look(r->network, kind, &r->error) ? P2P_OK : P2P_ERR_SYS;
+    return train_map(r->network, kind, &r->error) ? P2P_OK : P2P_ERR_SYS;
 }
 
 static p2p_err go_through(rank *r, int phase, long step)
@@ -169,12 +169,12 @@ static p2p_err open_rank(rank *r)
     options.device = strcmp(device, "auto") == 0 ? NULL : device;
     err = train_network_open(b->job.model, &options, &r->network, &r->error);
     if (err) return err;
-    parameters = train_look(r->network, TRAIN_PARAMETERS, &r->error);
-    statistics = parameters ? train_look(r->network, TRAIN_STATISTICS, &r->error) : NULL;
+    parameters = train_map(r->network, TRAIN_PARAMETERS, &r->error);
+    statistics = parameters ? train_map(r->network, TRAIN_STATISTICS, &r->error) : NULL;
     if (!statistics) return P2P_ERR_SYS;
     train_initialise(b->job.model, 0, parameters, statistics);
-    err = train_changed(r->network, TRAIN_PARAMETERS, &r->error);
-    if (!err) err = train_changed(r->network, TRAIN_STATISTICS, &r->error);
+    err = train_flush(r->network, TRAIN_PARAMETERS, &r->error);
+    if (!err) err = train_flush(r->network, TRAIN_STATISTICS, &r->error);
     return err ? err : train_sync_open(r->network, r->world, &options_of_sync, &r->sync, &r->error);
 }
 

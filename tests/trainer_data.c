@@ -123,14 +123,14 @@ static train_images one_image(uint8_t *record)
     return (train_images){1, record};
 }
 
-Test(see, normalises_as_torchvision_does)
+Test(preprocess, normalises_as_torchvision_does)
 {
     static const float mean[] = {0.4914f, 0.4822f, 0.4465f}, deviation[] = {0.2470f, 0.2435f, 0.2616f};
     uint8_t record[TRAIN_RECORD];
     float out[TRAIN_PIXELS];
     train_images images = one_image(record);
     train_view view = {.augment = false};
-    train_see(&images, 0, &view, out);
+    train_preprocess(&images, 0, &view, out);
     for (int i = 0; i < TRAIN_PIXELS; i++) {
         int c = i / 1024;
         float wanted = ((float)record[1 + i] / 255.0f - mean[c]) / deviation[c];
@@ -154,19 +154,19 @@ static int which_cut(const float *plain, const float *seen, const float black[3]
     return -1;
 }
 
-Test(see, cuts_and_mirrors)
+Test(preprocess, cuts_and_mirrors)
 {
     uint8_t record[TRAIN_RECORD], dark[TRAIN_RECORD] = {0};
     float plain[TRAIN_PIXELS], seen[TRAIN_PIXELS], nothing[TRAIN_PIXELS], black[3];
     int found[162] = {0}, kinds = 0, mirrored = 0;
     train_images images = one_image(record), night = {1, dark};
     train_view view = {.augment = false, .seed = 9};
-    train_see(&images, 0, &view, plain);
-    train_see(&night, 0, &view, nothing);
+    train_preprocess(&images, 0, &view, plain);
+    train_preprocess(&night, 0, &view, nothing);
     for (int c = 0; c < 3; c++) black[c] = nothing[c * 1024];
     view.augment = true;
     for (view.epoch = 1; view.epoch <= 1000; view.epoch++) {
-        train_see(&images, 0, &view, seen);
+        train_preprocess(&images, 0, &view, seen);
         int cut = which_cut(plain, seen, black);
         cr_assert(cut >= 0, "epoch %d: no cut of the image", (int)view.epoch);
         kinds += found[cut]++ == 0;
@@ -176,7 +176,7 @@ Test(see, cuts_and_mirrors)
     cr_assert(mirrored > 430 && mirrored < 570, "%d of 1,000 mirrored", mirrored);
 }
 
-Test(see, depends_on_seed_epoch_and_image_only)
+Test(preprocess, depends_on_seed_epoch_and_image_only)
 {
     uint8_t *records = calloc(2, TRAIN_RECORD);
     float one[TRAIN_PIXELS], two[TRAIN_PIXELS];
@@ -186,10 +186,10 @@ Test(see, depends_on_seed_epoch_and_image_only)
     train_view view = {true, 1, 1};
     int same = 0;
     for (view.epoch = 1; view.epoch <= 100; view.epoch++) {
-        train_see(&images, 0, &view, one);
-        train_see(&images, 0, &view, two);
+        train_preprocess(&images, 0, &view, one);
+        train_preprocess(&images, 0, &view, two);
         cr_assert(memcmp(one, two, sizeof one) == 0);
-        train_see(&images, 1, &view, two);
+        train_preprocess(&images, 1, &view, two);
         same += memcmp(one, two, sizeof one) == 0;
     }
     cr_assert(same < 10, "two images were cut alike in %d of 100 epochs", same);

@@ -22,11 +22,11 @@ typedef struct {
     double norms[TENSORS];
 } findings;
 
-static p2p_err note_gradients(void *arg, const train_moment *now)
+static p2p_err note_gradients(void *arg, const train_hook_context *now)
 {
     findings *found = arg;
     train_model *m = NULL;
-    const float *gradients = train_look(now->network, TRAIN_GRADIENTS, NULL);
+    const float *gradients = train_map(now->network, TRAIN_GRADIENTS, NULL);
     if (p2p_rank(now->comm) != 0 || now->step != 0) return P2P_OK;
     if (!gradients || train_build(train_describe("resnet20"), &m, NULL)) return P2P_ERR_SYS;
     for (size_t i = 0; i < m->tensor_count; i++) {

@@ -30,13 +30,13 @@ static p2p_err backward(train_network *network, p2p_comm *world, pass *p, train_
     train_data_parallel *replica = NULL;
     int rank = p2p_rank(world);
     for (size_t i = 0; i < 4; i++) chosen[i] = 4 * (size_t)rank + i;
-    train_initialise(p->job->model, 1, train_look(network, TRAIN_PARAMETERS, error),
-                     train_look(network, TRAIN_STATISTICS, error));
+    train_initialise(p->job->model, 1, train_map(network, TRAIN_PARAMETERS, error),
+                     train_map(network, TRAIN_STATISTICS, error));
     p2p_err err = train_data_parallel_open(network, world, &p->options, &replica, error);
     if (!err) err = train_load(network, &p->job->data.train, chosen, 4, &view, error);
     if (!err) err = train_forward(network, 0.125f, error);
     if (!err) err = train_data_parallel_backward(replica, error);
-    const float *gradients = err ? NULL : train_look(network, TRAIN_GRADIENTS, error);
+    const float *gradients = err ? NULL : train_map(network, TRAIN_GRADIENTS, error);
     if (gradients) memcpy(p->gradients[rank], gradients, p->job->model->parameters * sizeof *gradients);
     train_data_parallel_close(replica);
     return err;

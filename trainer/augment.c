@@ -38,7 +38,7 @@ static void see_row(const uint8_t *row, bool inside, const cut *c, const float t
     }
 }
 
-void train_see(const train_images *images, size_t image, const train_view *view, float out[TRAIN_PIXELS])
+void train_preprocess(const train_images *images, size_t image, const train_view *view, float out[TRAIN_PIXELS])
 {
     const uint8_t *pixels = images->records + image * TRAIN_RECORD + 1;
     cut c = choose(image, view);

@@ -135,8 +135,8 @@ static p2p_err save(train_runner *r)
 {
     train_network *net = r->network;
     train_run_of run = {r->settings, r->job->model, r->data.train.count};
-    train_start now = {.parameters = train_look(net, TRAIN_PARAMETERS, r->error),
-                       .statistics = train_look(net, TRAIN_STATISTICS, r->error),
+    train_start now = {.parameters = train_map(net, TRAIN_PARAMETERS, r->error),
+                       .statistics = train_map(net, TRAIN_STATISTICS, r->error),
                        .batches = net->batches,
                        .step = r->step,
                        .epoch = r->epoch,
@@ -147,7 +147,7 @@ static p2p_err save(train_runner *r)
     int states = kernel_optimizer_states(&r->optimizer);
     bool all = now.parameters && now.statistics;
     for (int k = 0; k < states; k++) {
-        now.state[k] = train_look(net, k ? TRAIN_SECOND_STATE : TRAIN_FIRST_STATE, r->error);
+        now.state[k] = train_map(net, k ? TRAIN_SECOND_STATE : TRAIN_FIRST_STATE, r->error);
         all = all && now.state[k];
     }
     if (!all) return P2P_ERR_SYS;
@@ -168,7 +168,7 @@ void train__checkpoint_alone(train_runner *r)
 p2p_err train__checkpoint(train_runner *r)
 {
     p2p_err err = train__broadcast_statistics(r);
-    const float *parameters = err ? NULL : train_look(r->network, TRAIN_PARAMETERS, r->error);
+    const float *parameters = err ? NULL : train_map(r->network, TRAIN_PARAMETERS, r->error);
     if (!parameters) return err ? err : P2P_ERR_SYS;
     if (!train__no_sync(r->job)) err = train_same_weights(r->comm, r->job->model, parameters, r->error);
     if (!err) train__checkpoint_alone(r);

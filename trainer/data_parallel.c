@@ -14,10 +14,10 @@ struct train_data_parallel {
 
 static p2p_err broadcast(p2p_comm *comm, train_network *network, enum train_array_kind kind, train_error *error)
 {
-    float *at = train_look(network, kind, error);
+    float *at = train_map(network, kind, error);
     if (!at) return P2P_ERR_SYS;
     p2p_err err = train__comm(comm, error, coll_broadcast(comm, at, train_length(network, kind), DTYPE_F32, 0));
-    return err ? err : train_changed(network, kind, error);
+    return err ? err : train_flush(network, kind, error);
 }
 
 p2p_err train_data_parallel_open(train_network *network, p2p_comm *comm, const train_sync_options *options,

@@ -17,8 +17,8 @@ p2p_err train__comm(p2p_comm *comm, train_error *error, p2p_err err);
 /* A sampler may be the user's own: are all `share` positions below count? If not, *error says which rank's is not. */
 p2p_err train__check_share(const size_t mine[], size_t share, size_t count, int rank, train_error *error);
 
-/* train_blame, where there is nobody to ask. */
-p2p_err train__blame_self(int rank, const train_model *model, const float *gradients, train_error *error);
+/* train_find_nonfinite of this rank alone, where no other takes part. */
+p2p_err train__find_nonfinite_alone(int rank, const train_model *model, const float *gradients, train_error *error);
 
 /* The buckets of a replica. */
 train_sync *train__replica_sync(train_data_parallel *replica);

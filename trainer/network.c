@@ -68,14 +68,14 @@ static train_shared *array(train_network *net, enum train_array_kind kind)
     return NULL;
 }
 
-float *train_look(train_network *net, enum train_array_kind kind, train_error *error)
+float *train_map(train_network *net, enum train_array_kind kind, train_error *error)
 {
     train_shared *s = array(net, kind);
     p2p_err err = ended(net, kernel_fetch(net->device, kernel_at(s->on, 0), s->floats, NULL), error);
     return err ? NULL : s->host;
 }
 
-p2p_err train_changed(train_network *net, enum train_array_kind kind, train_error *error)
+p2p_err train_flush(train_network *net, enum train_array_kind kind, train_error *error)
 {
     train_shared *s = array(net, kind);
     return ended(net, kernel_push(net->device, kernel_at(s->on, 0), s->floats), error);
@@ -107,7 +107,7 @@ p2p_err train_load(train_network *net, const train_images *images, const size_t 
     kernel_err err = await_slot(slot);
     if (err) return train__device_fail(net, err, error);
     for (size_t i = 0; i < count; i++) {
-        train_see(images, chosen[i], view, at + i * TRAIN_PIXELS);
+        train_preprocess(images, chosen[i], view, at + i * TRAIN_PIXELS);
         labels[i] = train_label(images, chosen[i]);
     }
     slot->count = count;

@@ -82,11 +82,11 @@ const train_parallel train_parallel_default = {broadcast, train_shard, NULL, agg
 
 static p2p_err broadcast_array(train_runner *r, enum train_array_kind kind)
 {
-    float *at = train_look(r->network, kind, r->error);
+    float *at = train_map(r->network, kind, r->error);
     if (!at) return P2P_ERR_SYS;
     size_t count = train_length(r->network, kind);
     p2p_err err = train__comm(r->comm, r->error, r->job->parallel.broadcast(r->comm, at, count, DTYPE_F32, 0));
-    return err ? err : train_changed(r->network, kind, r->error);
+    return err ? err : train_flush(r->network, kind, r->error);
 }
 
 /* Before the first step: weights, running statistics, and the optimiser's state if there is one already. */

@@ -137,13 +137,13 @@ static p2p_err name_culprit(const train_model *model, int64_t tensor, int rank, 
                        model->tensors[tensor].name, rank);
 }
 
-p2p_err train__blame_self(int rank, const train_model *model, const float *gradients, train_error *error)
+p2p_err train__find_nonfinite_alone(int rank, const train_model *model, const float *gradients, train_error *error)
 {
     int64_t tensor = first_bad(model, gradients);
     return name_culprit(model, tensor < 0 ? 0 : tensor, rank, error);
 }
 
-p2p_err train_blame(p2p_comm *comm, const train_model *model, const float *gradients, train_error *error)
+p2p_err train_find_nonfinite(p2p_comm *comm, const train_model *model, const float *gradients, train_error *error)
 {
     int size = p2p_size(comm), who = 0;
     int64_t mine = first_bad(model, gradients), *all = calloc((size_t)size, sizeof *all);

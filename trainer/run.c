@@ -67,10 +67,10 @@ static p2p_err first_numbers(train_runner *r)
     r->position = start->position;
     r->examples = start->examples;
     r->loss_sum = start->loss_sum;
-    p2p_err err = train_changed(net, TRAIN_PARAMETERS, r->error);
-    if (!err) err = train_changed(net, TRAIN_STATISTICS, r->error);
-    if (!err) err = train_changed(net, TRAIN_FIRST_STATE, r->error);
-    return err ? err : train_changed(net, TRAIN_SECOND_STATE, r->error);
+    p2p_err err = train_flush(net, TRAIN_PARAMETERS, r->error);
+    if (!err) err = train_flush(net, TRAIN_STATISTICS, r->error);
+    if (!err) err = train_flush(net, TRAIN_FIRST_STATE, r->error);
+    return err ? err : train_flush(net, TRAIN_SECOND_STATE, r->error);
 }
 
 static p2p_err begin(train_runner *r)
@@ -167,8 +167,8 @@ static p2p_err train_and_score(train_runner *r, train_score *score)
 
 static p2p_err save_at_end(train_runner *r)
 {
-    const float *parameters = train_look(r->network, TRAIN_PARAMETERS, r->error);
-    const float *statistics = train_look(r->network, TRAIN_STATISTICS, r->error);
+    const float *parameters = train_map(r->network, TRAIN_PARAMETERS, r->error);
+    const float *statistics = train_map(r->network, TRAIN_STATISTICS, r->error);
     if (!parameters || !statistics) return P2P_ERR_SYS;
     if (r->rank != 0 || !r->settings->save) return P2P_OK;
     p2p_err err = train_save_weights(r->settings->save, r->job->model, parameters, statistics, r->network->batches,

@@ -7,14 +7,9 @@
 #include "trainer/internal.h"
 #include "trainer/run.h"
 
-static train_moment moment_of(train_runner *r)
+static p2p_err call_hook(train_runner *r, p2p_err (*hook)(void *arg, const train_hook_context *now))
 {
-    return (train_moment){r->comm, r->network, &r->data, r->epoch, r->step};
-}
-
-static p2p_err call_hook(train_runner *r, p2p_err (*hook)(void *arg, const train_moment *now))
-{
-    train_moment now = moment_of(r);
+    const train_hook_context now = {r->comm, r->network, &r->data, r->epoch, r->step};
     p2p_err err = hook ? hook(r->job->hooks.arg, &now) : P2P_OK;
     r->hook_ended = err != P2P_OK;
     return err ? train__fail(r->error, err, "a hook ended the training: %s", p2p_strerror(err)) : P2P_OK;
@@ -73,17 +68,17 @@ static p2p_err load(train_runner *r, size_t s)
 /* ---- One step ---- */
 
 /* Compute the batch again, without the others, to see whose gradients they were. No weight has been changed. */
-static p2p_err blame(train_runner *r, float scale)
+static p2p_err find_nonfinite(train_runner *r, float scale)
 {
     train_network *net = r->network;
     bool alone = !r->replica && train__no_sync(r->job);
     net->loaded = net->running;
     p2p_err err = train_forward(net, scale, r->error);
     if (!err) err = train_backward(net, NULL, NULL, r->error);
-    const float *gradients = err ? NULL : train_look(net, TRAIN_GRADIENTS, r->error);
+    const float *gradients = err ? NULL : train_map(net, TRAIN_GRADIENTS, r->error);
     if (!gradients) return P2P_ERR_SYS;
-    return alone ? train__blame_self(r->rank, r->job->model, gradients, r->error)
-                 : train_blame(r->comm, r->job->model, gradients, r->error);
+    return alone ? train__find_nonfinite_alone(r->rank, r->job->model, gradients, r->error)
+                 : train_find_nonfinite(r->comm, r->job->model, gradients, r->error);
 }
 
 /* Calls queue work and return: a trace of them would show a device that computes nothing and a host that waits for the
@@ -110,7 +105,7 @@ static p2p_err backward_and_sync(train_runner *r, size_t s, float scale, double 
     *load_seconds = p2p_time(r->comm) - since;
     if (!err && !r->replica) err = train_sync_wait(r->sync, &finite, r->error); /* in it "sync" follows "backward" */
     p2p_layer_phase_end(r->comm, "backward");
-    return err || finite ? err : blame(r, scale);
+    return err || finite ? err : find_nonfinite(r, scale);
 }
 
 /* What is known of it now; the rest when the device is through with it. */

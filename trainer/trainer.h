@@ -4,12 +4,12 @@
  *
  *      the model         train_describe, train_build, train_free, train_initialise
  *      the data          train_data_cifar, train_data_synthetic, train_data_free, train_epoch_order, train_shard,
- *                        train_see
- *      the network       train_network_open, train_network_close, train_look, train_changed, train_load,
+ *                        train_preprocess
+ *      the network       train_network_open, train_network_close, train_map, train_flush, train_load,
  *                        train_forward, train_evaluate, train_backward, train_update, train_loss,
  *                        train_logits
  *      gradient sync     train_sync_open, train_sync_close, train_sync_ready, train_sync_wait
- *      replicas          train_same_model, train_same_weights, train_blame
+ *      replicas          train_same_model, train_same_weights, train_find_nonfinite
  *      in one call       train_data_parallel_open, train_data_parallel_backward, train_data_parallel_close
  *      a whole run       train_defaults, train_prepare, train_run, train_program; the four changes: train_parallel
  *      checkpoints       train_save_weights, train_start_from, train_resume_from, train_start_free
@@ -157,7 +157,7 @@ typedef struct {
     uint64_t seed, epoch;
 } train_view;
 
-void train_see(const train_images *images, size_t image, const train_view *view, float out[TRAIN_PIXELS]);
+void train_preprocess(const train_images *images, size_t image, const train_view *view, float out[TRAIN_PIXELS]);
 
 static inline int train_label(const train_images *images, size_t image)
 {
@@ -177,7 +177,7 @@ typedef struct {
     bool frozen; /* batch norm uses its running statistics in training too, and leaves them */
 } train_network_options;
 
-/* The model must outlive it. All numbers are zero at first: see train_initialise, train_look. */
+/* The model must outlive it. All numbers are zero at first: see train_initialise, train_map. */
 p2p_err train_network_open(const train_model *model, const train_network_options *options, train_network **network,
                            train_error *error);
 void train_network_close(train_network *network);
@@ -186,9 +186,9 @@ void train_network_close(train_network *network);
 enum train_array_kind { TRAIN_PARAMETERS, TRAIN_GRADIENTS, TRAIN_STATISTICS, TRAIN_FIRST_STATE, TRAIN_SECOND_STATE };
 
 /* Wait for all queued work; then the host's copy is what the device has. It stays the network's and may be read and
- * written until the next call that queues work; after writing, train_changed tells the device. NULL on failure. */
-float *train_look(train_network *network, enum train_array_kind kind, train_error *error);
-p2p_err train_changed(train_network *network, enum train_array_kind kind, train_error *error);
+ * written until the next call that queues work; what is written reaches the device with train_flush. NULL on failure. */
+float *train_map(train_network *network, enum train_array_kind kind, train_error *error);
+p2p_err train_flush(train_network *network, enum train_array_kind kind, train_error *error);
 size_t train_length(const train_network *network, enum train_array_kind kind);
 
 /* Put images[chosen[0..count)] into the next batch, while the device may still be busy with the one before it. */
@@ -272,7 +272,7 @@ p2p_err train_same_weights(p2p_comm *comm, const train_model *model, const float
 
 /* After gradients that are not finite: whose were? Each rank brings its own, not yet reduced. Always an error: it names
  * rank and tensor. */
-p2p_err train_blame(p2p_comm *comm, const train_model *model, const float *gradients, train_error *error);
+p2p_err train_find_nonfinite(p2p_comm *comm, const train_model *model, const float *gradients, train_error *error);
 
 /* ---- All of it in one call, as torch.nn.parallel.DistributedDataParallel does ---- */
 
@@ -375,13 +375,13 @@ typedef struct {
     train_network *network;
     train_data *data; /* this rank's */
     uint64_t epoch, step;
-} train_moment;
+} train_hook_context;
 
 typedef struct {
-    p2p_err (*before_shard)(void *arg, const train_moment *now); /* each epoch, before the images are dealt out */
+    p2p_err (*before_shard)(void *arg, const train_hook_context *now); /* each epoch, before the images are dealt out */
     p2p_err (*after_sync)(void *arg,
-                          const train_moment *now); /* each step: gradients reduced, weights not yet changed */
-    p2p_err (*after_step)(void *arg, const train_moment *now); /* each step, at its end */
+                          const train_hook_context *now); /* each step: gradients reduced, weights not yet changed */
+    p2p_err (*after_step)(void *arg, const train_hook_context *now); /* each step, at its end */
     void *arg;
 } train_hooks;
 

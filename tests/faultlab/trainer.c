@@ -22,9 +22,9 @@ static p2p_err reduce_and_look(p2p_comm *comm, void *buf, size_t count, enum dty
     return ring_all_reduce(comm, buf, count, dtype, op);
 }
 
-static p2p_err same_after_step(void *arg, const train_moment *now)
+static p2p_err same_after_step(void *arg, const train_hook_context *now)
 {
-    const float *weights = train_look(now->network, TRAIN_PARAMETERS, NULL);
+    const float *weights = train_map(now->network, TRAIN_PARAMETERS, NULL);
     (void)arg;
     return weights ? train_same_weights(now->comm, lab_training.model, weights, NULL) : P2P_ERR_SYS;
 }
@@ -100,11 +100,11 @@ static train_network *network; /* of this rank */
 
 static uint32_t statistics_now(void)
 {
-    const float *statistics = train_look(network, TRAIN_STATISTICS, NULL);
+    const float *statistics = train_map(network, TRAIN_STATISTICS, NULL);
     return statistics ? train__crc(0, statistics, train_length(network, TRAIN_STATISTICS) * sizeof *statistics) : 0;
 }
 
-static p2p_err note_training(void *arg, const train_moment *now)
+static p2p_err note_training(void *arg, const train_hook_context *now)
 {
     (void)arg;
     network = now->network;
@@ -176,7 +176,7 @@ static void eval_exact(void)
 /* ---- A gradient that is no number, on one rank ---- */
 
 /* A label that is none makes the loss a NaN. The records are this process's own; image 1 is in rank 1's first batch. */
-static p2p_err spoil_label(void *arg, const train_moment *now)
+static p2p_err spoil_label(void *arg, const train_hook_context *now)
 {
     (void)arg;
     if (lab_rank == 1) now->data->train.records[1 * TRAIN_RECORD] = 99;
@@ -245,9 +245,9 @@ static void bad_data(void)
 
 /* ---- The same seed, the same bits ---- */
 
-static p2p_err keep_crc(void *arg, const train_moment *now)
+static p2p_err keep_crc(void *arg, const train_hook_context *now)
 {
-    const float *weights = train_look(now->network, TRAIN_PARAMETERS, NULL);
+    const float *weights = train_map(now->network, TRAIN_PARAMETERS, NULL);
     (void)arg;
     if (!weights) return P2P_ERR_SYS;
     uint32_t crc = train__crc(0, weights, train_length(now->network, TRAIN_PARAMETERS) * sizeof *weights);

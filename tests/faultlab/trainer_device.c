@@ -72,10 +72,10 @@ static int child_uses(train_network *network)
 {
     train_error error = {""};
     alarm(5);
-    return train_look(network, TRAIN_PARAMETERS, &error) == NULL && strstr(error.text, "process") ? 0 : 1;
+    return train_map(network, TRAIN_PARAMETERS, &error) == NULL && strstr(error.text, "process") ? 0 : 1;
 }
 
-static p2p_err fork_one(void *arg, const train_moment *now)
+static p2p_err fork_one(void *arg, const train_hook_context *now)
 {
     int status = 0;
     (void)arg;

@@ -19,24 +19,24 @@ static struct {
     uint64_t step;
 } ending;
 
-static p2p_err end_at(hook which, const train_moment *now)
+static p2p_err end_at(hook which, const train_hook_context *now)
 {
     return which == ending.at && now->step == ending.step ? ends_with : P2P_OK;
 }
 
-static p2p_err before_shard(void *arg, const train_moment *now)
+static p2p_err before_shard(void *arg, const train_hook_context *now)
 {
     (void)arg;
     return end_at(BEFORE_SHARD, now);
 }
 
-static p2p_err after_sync(void *arg, const train_moment *now)
+static p2p_err after_sync(void *arg, const train_hook_context *now)
 {
     (void)arg;
     return end_at(AFTER_SYNC, now);
 }
 
-static p2p_err after_step(void *arg, const train_moment *now)
+static p2p_err after_step(void *arg, const train_hook_context *now)
 {
     (void)arg;
     return end_at(AFTER_STEP, now);

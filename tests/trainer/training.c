@@ -10,10 +10,10 @@
 
 static const train_description small = {"small", 3, 1, false, 2, {1, 1}, {8, 16}};
 
-static p2p_err after_sync(void *arg, const train_moment *now)
+static p2p_err after_sync(void *arg, const train_hook_context *now)
 {
     training_book *book = arg;
-    const float *gradients = train_look(now->network, TRAIN_GRADIENTS, NULL);
+    const float *gradients = train_map(now->network, TRAIN_GRADIENTS, NULL);
     size_t count = train_length(now->network, TRAIN_GRADIENTS);
     int rank = p2p_rank(now->comm), step = book->steps[rank];
     if (!gradients || step == TRAINING_STEPS || count > TRAINING_ROOM) return P2P_ERR_ARG;
@@ -21,12 +21,12 @@ static p2p_err after_sync(void *arg, const train_moment *now)
     return P2P_OK;
 }
 
-static p2p_err after_step(void *arg, const train_moment *now)
+static p2p_err after_step(void *arg, const train_hook_context *now)
 {
     training_book *book = arg;
     int rank = p2p_rank(now->comm);
-    const float *weights = train_look(now->network, TRAIN_PARAMETERS, NULL);
-    const float *statistics = train_look(now->network, TRAIN_STATISTICS, NULL);
+    const float *weights = train_map(now->network, TRAIN_PARAMETERS, NULL);
+    const float *statistics = train_map(now->network, TRAIN_STATISTICS, NULL);
     if (!weights || !statistics) return P2P_ERR_ARG;
     book->statistics[rank] = train__crc(0, statistics,
                                         train_length(now->network, TRAIN_STATISTICS) * sizeof *statistics);
