@@ -13,6 +13,7 @@ $(BUILD)/course.h: tests/exercises
 $(OBJ)/learn/course/course.o: $(BUILD)/course.h
 
 $(COURSE)/obj/%.o: SAN := address,undefined
+$(COURSE)/obj/tests/%.o: override CFLAGS += -O0
 $(COURSE)/obj/%.o: %.c | build/.setup-build $(BUILD)/build_id.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)

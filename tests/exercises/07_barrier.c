@@ -65,7 +65,7 @@ static void run(p2p_comm *comm, const check_case *c)
     double start = p2p_time(comm); /* the same on all ranks */
 
     for (int i = 0; i < (c->fails ? 1 : IN_A_ROW); i++) {
-        char name[8];
+        char name[16];
         double begin = start + 100 * i;
         wait_until(comm, begin + comes(c, p2p_rank(comm)));
         p2p_err err = my_barrier(comm);
@@ -86,7 +86,7 @@ static int rounds(int ranks)
 static bool judge_early(const check_case *c, int barrier)
 {
     static const char *const which[IN_A_ROW] = {"", " the second barrier in a row", " the third barrier in a row"};
-    char name[8];
+    char name[16];
     int last = 0;
 
     snprintf(name, sizeof name, "leave%d", barrier);
