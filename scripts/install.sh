@@ -24,8 +24,10 @@ existing() {
 for folder in bin include lib/pkgconfig share/man/man1; do
     place=$(existing "$dest$prefix/$folder")
     [ -w "$place" ] && continue
-    echo "make install: you may not write to $place" >&2
-    echo "  try: make install PREFIX=\$HOME/.local" >&2
+    target=install
+    [ "$action" = uninstall ] && target=uninstall
+    echo "make $target: you may not write to $place" >&2
+    echo "  try: make $target PREFIX=\$HOME/.local" >&2
     exit 1
 done
 [ "$action" = check ] && exit 0
