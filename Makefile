@@ -152,7 +152,7 @@ reference: all ## docs/reference.md anew, from --help of every program
 format: build/.setup-lint ## clang-format, in place
 	clang-format -i $(FORMATTED)
 INSTALL = scripts/install.sh $(1) "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(HEADERS)
-install: ## headers, libraries, programs (pairwise-launch, -replay, -train), manual, pkg-config files
+install: ## headers, libraries, pairwise-launch, -replay, -train, manual, pkg-config files
 	@$(call INSTALL,check)
 	@$(MAKE) all
 	@$(call INSTALL,install)
