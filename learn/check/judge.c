@@ -35,8 +35,13 @@ void learn_set_advice(learn_result *result, const char *advice)
 
 void learn_judge_fail(const char *key, const char *shown, const char *broke)
 {
-    judged.generic = judged.result->state != LEARN_FAILED;
+    bool unset = strcmp(key, "unset") == 0;
+    judged.generic = judged.result->state != LEARN_FAILED && !unset;
     learn_fail(judged.result, key, shown, broke);
+    if (unset)
+        learn_set_advice(judged.result,
+                         "A variable holds anything until it is set. Is it set on every rank, and on every "
+                         "way that leads to where it is used?");
     if (strcmp(key, "unfilled") == 0)
         learn_set_advice(judged.result,
                          "What comes from malloc holds anything until it is written to. Is it read before a "

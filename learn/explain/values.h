@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* values: what a check_values asks, shared by the file that decides and the one that draws the table. */
+/* values: what a check_values asks, shared by the files that decide, look for a cause and draw the table. */
 #ifndef PAIRWISE_LEARN_VALUES_H
 #define PAIRWISE_LEARN_VALUES_H
 
@@ -22,6 +22,14 @@ typedef struct {
 
 size_t learn_count_of(const learn_question *q, int rank);
 double learn_wanted(const learn_question *q, int rank, size_t index);
+enum dtype learn_dtype_of(const learn_question *q, int rank);
+bool learn_equal(double a, double b); /* NAN equals NAN */
+
+/* ---- looks.c ---- */
+
+/* Add a sentence for each way in which ranks are wrong, two at most. Returns the kind of failure if one of them is sure,
+ * whatever the exercise: "unfilled" (memory from malloc), "unset" (a variable); else NULL. */
+const char *learn_look(const learn_question *q, learn_text *t);
 
 /* ---- table.c ---- */
 
