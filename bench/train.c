@@ -32,7 +32,8 @@ enum { MOST_STEPS = 10000 };
 
 typedef struct {
     report_format format;
-    const char *model, *data, *device, *world, *all_reduce;
+    const char *model, *data, *device, *world;
+    enum train_algorithm all_reduce;
     long ranks, batch, rounds, few, many;
 } settings;
 
@@ -156,7 +157,7 @@ static p2p_err go_through(rank *r, int phase, long step)
 static p2p_err open_rank(rank *r)
 {
     bench *b = r->b;
-    const train_sync_options options_of_sync = {.all_reduce = train__all_reduce_named(b->s.all_reduce),
+    const train_sync_options options_of_sync = {.all_reduce = train__all_reduce_of(b->s.all_reduce),
                                                 .bucket_bytes = b->job.settings.bucket_bytes};
     const char *devices = b->job.settings.device;
     char device[TRAIN_DEVICE_NAME];
@@ -285,7 +286,8 @@ static void print_all(bench *b)
     images = (double)(b->s.batch * b->s.ranks);
     report_begin(&out, b->s.format, columns, sizeof columns / sizeof *columns);
     report_note(&out, "%s, %ld ranks x %ld images, adamw, %s all-reduce, %s; %.2f useful GFLOP a step, %.3f an image",
-                b->s.model, b->s.ranks, b->s.batch, b->s.all_reduce, b->s.world, work * 1e-9, work / images * 1e-9);
+                b->s.model, b->s.ranks, b->s.batch, train__algorithm_name(b->s.all_reduce), b->s.world, work * 1e-9,
+                work / images * 1e-9);
     print(b, &out, "step", &b->whole[WITH_SYNC], true, work);
     print(b, &out, "step without sync", &b->whole[WITHOUT_SYNC], true, work);
     for (int phase = 0; phase < PHASES; phase++) print(b, &out, names[phase], &b->phase[phase], false, shares[phase]);
@@ -324,8 +326,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'D': s->device = arg; return 0;
     case 'w': s->world = arg; return 0;
     case 'a':
-        if (!train__all_reduce_named(arg)) argp_error(state, "--all-reduce: there is no '%s'", arg);
-        s->all_reduce = arg;
+        if (!train__algorithm_named(arg, &s->all_reduce) || s->all_reduce == TRAIN_NONE)
+            argp_error(state, "--all-reduce: there is no '%s'", arg);
         return 0;
     case ARGP_KEY_ARG: argp_error(state, "'%s' is not an option", arg); return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -360,7 +362,7 @@ static settings read_settings(int argc, char **argv)
                                      .doc = "Measure a step of data-parallel training: the whole step with and without "
                                             "sync, and its phases."};
     settings s = {
-        .model = "resnet34", .all_reduce = "ring", .ranks = 2, .batch = 64, .rounds = 5, .world = options_world()};
+        .model = "resnet34", .all_reduce = TRAIN_RING, .ranks = 2, .batch = 64, .rounds = 5, .world = options_world()};
 
     options_parse(&argp, argc, argv, &s);
     if (!s.many) s.many = usual_steps(s.model);
@@ -383,7 +385,7 @@ static p2p_err prepare(bench *b)
     t.device = b->s.device ? b->s.device : "auto";
     t.world = b->s.world;
     t.all_reduce = b->s.all_reduce;
-    t.overlap = strcmp(b->s.all_reduce, "ring") == 0;
+    t.overlap = b->s.all_reduce == TRAIN_RING;
     t.epochs = 1000000;
     t.steps = 1;
     t.test_limit = (size_t)b->s.ranks;

@@ -74,7 +74,7 @@ Test(equiv, with_fewer_images_than_ranks)
 
 /* ---- The same bits on all ranks, for every all-reduce ---- */
 
-static void check_bits(const char *all_reduce, bool overlap, size_t bucket, int ranks)
+static void check_bits(enum train_algorithm all_reduce, bool overlap, size_t bucket, int ranks)
 {
     training_book *book = new_book();
     train_job job;
@@ -88,18 +88,17 @@ static void check_bits(const char *all_reduce, bool overlap, size_t bucket, int 
     for (int s = 0; s < book->steps[0]; s++)
         for (int r = 1; r < ranks; r++)
             cr_assert(book->page[r][s].weights == book->page[0][s].weights,
-                      "%s, %zu a bucket, %d ranks: after step %d rank %d has other weights", all_reduce, bucket, ranks,
-                      s + 1, r);
+                      "all-reduce %d, %zu a bucket, %d ranks: after step %d rank %d has other weights", (int)all_reduce,
+                      bucket, ranks, s + 1, r);
     train_job_free(&job);
 }
 
 Test(bits, are_the_same_on_all_ranks_for_every_all_reduce)
 {
-    static const char *const names[] = {"naive", "tree", "doubling", "ring", "auto"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) check_bits(names[i], false, 4096, 3);
-    check_bits("ring", true, 4096, 3);
-    check_bits("ring", true, 0, 4);
-    check_bits("naive", false, 0, 2);
+    for (int i = TRAIN_RING; i < TRAIN_NONE; i++) check_bits((enum train_algorithm)i, false, 4096, 3);
+    check_bits(TRAIN_RING, true, 4096, 3);
+    check_bits(TRAIN_RING, true, 0, 4);
+    check_bits(TRAIN_NAIVE, false, 0, 2);
 }
 
 /* Without sync they drift: the check above can see that. */
@@ -109,7 +108,7 @@ Test(bits, differ_without_sync)
     train_job job;
     training_make(&job, book, 16, 4);
     job.settings.batch = 4;
-    job.settings.all_reduce = "none";
+    job.settings.all_reduce = TRAIN_NONE;
     job_result result;
     job_run(2, NULL, training_rank, &job, &result);
     cr_assert(result.err == P2P_OK, "%s", result.process.err);
@@ -121,7 +120,7 @@ Test(bits, differ_without_sync)
 
 /* ---- The same bits in every run ---- */
 
-static uint32_t last_weights(const char *all_reduce, bool overlap, uint64_t seed)
+static uint32_t last_weights(enum train_algorithm all_reduce, bool overlap, uint64_t seed)
 {
     training_book *book = new_book();
     train_job job;
@@ -137,11 +136,11 @@ static uint32_t last_weights(const char *all_reduce, bool overlap, uint64_t seed
 
 Test(determinism, the_same_seed_gives_the_same_bits)
 {
-    uint32_t ring = last_weights("ring", true, 1), naive = last_weights("naive", false, 1);
-    cr_assert(last_weights("ring", true, 1) == ring, "another run with the ring gave other weights");
-    cr_assert(last_weights("ring", false, 1) == ring, "without overlap the ring gave other weights");
-    cr_assert(last_weights("naive", false, 1) == naive, "another run with the naive one gave other weights");
-    cr_assert(last_weights("ring", true, 2) != ring, "another seed gave the same weights");
+    uint32_t ring = last_weights(TRAIN_RING, true, 1), naive = last_weights(TRAIN_NAIVE, false, 1);
+    cr_assert(last_weights(TRAIN_RING, true, 1) == ring, "another run with the ring gave other weights");
+    cr_assert(last_weights(TRAIN_RING, false, 1) == ring, "without overlap the ring gave other weights");
+    cr_assert(last_weights(TRAIN_NAIVE, false, 1) == naive, "another run with the naive one gave other weights");
+    cr_assert(last_weights(TRAIN_RING, true, 2) != ring, "another seed gave the same weights");
 }
 
 /* ---- Evaluation ---- */

@@ -13,6 +13,7 @@
 #include "tests/trainer/golden.h"
 #include "tests/util/folder.h"
 #include "tests/util/suite.h"
+#include "trainer/run.h"
 #include "trainer/trainer.h"
 
 enum { STEPS = 10, LOGITS = 16, TENSORS = 200 };
@@ -64,7 +65,8 @@ static void make_run(train_job *job, int ranks, findings *found)
     s.quiet = true;
     s.device = "cpu";
     s.out = test_folder;
-    s.all_reduce = getenv("GOLDEN_ALL_REDUCE") ? getenv("GOLDEN_ALL_REDUCE") : "ring";
+    const char *asked = getenv("GOLDEN_ALL_REDUCE");
+    cr_assert(!asked || train__algorithm_named(asked, &s.all_reduce), "GOLDEN_ALL_REDUCE=%s", asked ? asked : "");
     cr_assert(train_prepare(&s, job, &error) == P2P_OK, "%s", error.text);
     job->hooks = (train_hooks){.after_sync = note_gradients, .arg = found};
 }
@@ -186,7 +188,7 @@ Test(golden, sgd_on_one_rank, .init = make_test_folder, .fini = remove_test_fold
     if (skipped()) return;
     findings *found = job_shared(sizeof *found);
     make_run(&job, 1, found);
-    job.settings.optimizer = "sgd";
+    job.settings.optimizer = KERNEL_SGD;
     job.settings.lr = 0.01f;
     job.settings.momentum = 0.9f;
     job.settings.weight_decay = 1e-4f;

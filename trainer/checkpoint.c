@@ -46,7 +46,7 @@ static void describe(const train_run_of *run, const train_start *now, notebook *
     const train_settings *s = run->settings;
     *book = (notebook){.count = 0};
     write_down(book, "pairwise.model", "%s", run->model->description.name);
-    write_down(book, "pairwise.optimizer", "%s", s->optimizer);
+    write_down(book, "pairwise.optimizer", "%s", train__rule_name(s->optimizer));
     write_down(book, "pairwise.seed", "%" PRIu64, s->seed);
     write_down(book, "pairwise.shuffle", "%d", s->shuffle);
     write_down(book, "pairwise.augment", "%d", s->augment);

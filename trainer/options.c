@@ -2,6 +2,7 @@
 /* The command line of build/train. */
 #include "trainer/options.h"
 #include "p2p/shared/cli.h"
+#include "trainer/run.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -195,6 +196,15 @@ static bool parse_number(int key, char *arg, struct argp_state *state, train_set
     return true;
 }
 
+static bool parse_choice(int key, const char *arg, struct argp_state *state, train_settings *s)
+{
+    if (key == OPTIMIZER && !train__rule_named(arg, &s->optimizer))
+        argp_error(state, "--optimizer: there is no \"%s\"; there are adamw, adam, sgd, rmsprop", arg);
+    if (key == ALL_REDUCE && !train__algorithm_named(arg, &s->all_reduce))
+        argp_error(state, "--all-reduce: there is no \"%s\"; there are naive, tree, doubling, ring, auto, none", arg);
+    return key == OPTIMIZER || key == ALL_REDUCE;
+}
+
 static bool parse_name(int key, char *arg, train_settings *s)
 {
     switch (key) {
@@ -202,8 +212,6 @@ static bool parse_name(int key, char *arg, train_settings *s)
     case DEVICE: s->device = arg; break;
     case MODEL: s->model = arg; break;
     case DATA: s->data = arg; break;
-    case OPTIMIZER: s->optimizer = arg; break;
-    case ALL_REDUCE: s->all_reduce = arg; break;
     case INIT: s->init = arg; break;
     case SAVE: s->save = arg; break;
     case RESUME: s->resume = arg; break;
@@ -234,9 +242,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         line->wants_overlap = s->overlap;
     } else if (key == ARGP_KEY_ARG)
         argp_error(state, "\"%s\": what is this?", arg);
-    else if (key == ARGP_KEY_END && line->wants_overlap && strcmp(s->all_reduce, "ring") != 0)
+    else if (key == ARGP_KEY_END && line->wants_overlap && s->all_reduce != TRAIN_RING)
         argp_error(state, "--overlap 1 is for --all-reduce ring only");
-    else if (!parse_number(key, arg, state, s) && !parse_name(key, arg, s))
+    else if (!parse_number(key, arg, state, s) && !parse_choice(key, arg, state, s) && !parse_name(key, arg, s))
         return ARGP_ERR_UNKNOWN;
     return 0;
 }

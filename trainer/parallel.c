@@ -51,16 +51,32 @@ static p2p_err by_doubling(p2p_comm *comm, void *buf, size_t count, enum dtype d
     return coll_doubling_all_reduce(comm, buf, count, dtype, op);
 }
 
-train_all_reduce train__all_reduce_named(const char *name)
+static const struct {
+    const char *name;
+    train_all_reduce function;
+} algorithms[] = {
+    [TRAIN_RING] = {"ring", by_ring}, [TRAIN_AUTO] = {"auto", by_choice},           [TRAIN_NAIVE] = {"naive", by_naive},
+    [TRAIN_TREE] = {"tree", by_tree}, [TRAIN_DOUBLING] = {"doubling", by_doubling}, [TRAIN_NONE] = {"none", NULL},
+};
+
+bool train__algorithm_named(const char *name, enum train_algorithm *algorithm)
 {
-    static const struct {
-        const char *name;
-        train_all_reduce function;
-    } all[] = {
-        {"ring", by_ring}, {"auto", by_choice}, {"naive", by_naive}, {"tree", by_tree}, {"doubling", by_doubling}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (strcmp(all[i].name, name) == 0) return all[i].function;
-    return NULL;
+    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
+        if (strcmp(algorithms[i].name, name) != 0) continue;
+        *algorithm = (enum train_algorithm)i;
+        return true;
+    }
+    return false;
+}
+
+const char *train__algorithm_name(enum train_algorithm algorithm)
+{
+    return algorithms[algorithm].name;
+}
+
+train_all_reduce train__all_reduce_of(enum train_algorithm algorithm)
+{
+    return algorithms[algorithm].function;
 }
 
 /* ---- 4. Aggregate evaluation ---- */

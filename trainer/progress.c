@@ -33,10 +33,11 @@ static void say_sync(const train_runner *r)
 {
     const train_settings *s = r->settings;
     size_t buckets = train_sync_buckets(r->replica ? train__replica_sync(r->replica) : r->sync);
-    bool own = train__own_sync(r->job), overlap = s->overlap && strcmp(s->all_reduce, "ring") == 0 && !own;
+    bool own = train__own_sync(r->job), overlap = s->overlap && s->all_reduce == TRAIN_RING && !own;
     if (!train__no_sync(r->job))
-        train__say(r, "gradients: %s all-reduce in %zu bucket%s%s\n", own ? "your own" : s->all_reduce, buckets,
-                   buckets == 1 ? "" : "s", overlap ? ", overlapped with the backward pass" : "");
+        train__say(r, "gradients: %s all-reduce in %zu bucket%s%s\n",
+                   own ? "your own" : train__algorithm_name(s->all_reduce), buckets, buckets == 1 ? "" : "s",
+                   overlap ? ", overlapped with the backward pass" : "");
     else
         fprintf(stderr,
                 "train: WARNING: --all-reduce none: gradients are not shared. The replicas drift apart; this is "
@@ -48,8 +49,8 @@ void train__progress_begin(train_runner *r)
     const train_settings *s = r->settings;
     r->terminal = train__can_draw(r);
     train__say(r, "%s, %zu parameters; %d rank%s x %zu images, %s, learning rate %g, weight decay %g\n", s->model,
-               r->job->model->parameters, r->size, r->size == 1 ? "" : "s", s->batch, s->optimizer, (double)s->lr,
-               (double)s->weight_decay);
+               r->job->model->parameters, r->size, r->size == 1 ? "" : "s", s->batch, train__rule_name(s->optimizer),
+               (double)s->lr, (double)s->weight_decay);
     train__say(r, "data: %s, %zu images to train with, %zu to test with\n", s->data ? s->data : "the built-in set",
                r->data.train.count, r->data.test.count);
     train__say(r, "device of rank 0: %s, %d core%s\n", r->network->info.name, r->network->info.cores,

@@ -49,7 +49,7 @@ static p2p_err same_run(const source *from, const train_run_of *run)
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->seed);
     snprintf(images, sizeof images, "%zu", run->images);
     p2p_err err = same_words(from, "pairwise.model", "--model", run->model->description.name);
-    if (!err) err = same_words(from, "pairwise.optimizer", "--optimizer", s->optimizer);
+    if (!err) err = same_words(from, "pairwise.optimizer", "--optimizer", train__rule_name(s->optimizer));
     if (!err) err = same_words(from, "pairwise.seed", "--seed", seed);
     if (!err) err = same_words(from, "pairwise.shuffle", "--shuffle", s->shuffle ? "1" : "0");
     if (!err) err = same_words(from, "pairwise.augment", "--augment", s->augment ? "1" : "0");

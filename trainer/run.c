@@ -28,8 +28,8 @@ static p2p_err open_sync(train_runner *r)
     const train_settings *s = r->settings;
     const train_job *job = r->job;
     bool own = train__own_sync(job);
-    train_sync_options options = {.all_reduce = own ? job->parallel.all_reduce : train__all_reduce_named(s->all_reduce),
-                                  .overlap = s->overlap && !own && strcmp(s->all_reduce, "ring") == 0,
+    train_sync_options options = {.all_reduce = own ? job->parallel.all_reduce : train__all_reduce_of(s->all_reduce),
+                                  .overlap = s->overlap && !own && s->all_reduce == TRAIN_RING,
                                   .bucket_bytes = s->bucket_bytes,
                                   .reducer = job->reducer};
     if (options.overlap) options.all_reduce = ring_all_reduce; /* itself: that is what goes in the background */

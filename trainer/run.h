@@ -13,7 +13,6 @@
 #define PAIRWISE_TRAINER_RUN_H
 
 #include <stdio.h>
-#include <string.h>
 
 #include "trainer/network.h"
 
@@ -91,7 +90,7 @@ static inline bool train__own_sync(const train_job *job)
 
 static inline bool train__no_sync(const train_job *job)
 {
-    return !train__own_sync(job) && strcmp(job->settings.all_reduce, "none") == 0;
+    return !train__own_sync(job) && job->settings.all_reduce == TRAIN_NONE;
 }
 
 /* This rank is asked to stop. */
@@ -108,7 +107,9 @@ int train__cores(void);
 p2p_err train__warn_devices(train_runner *r);
 
 /* parallel.c */
-train_all_reduce train__all_reduce_named(const char *name);
+bool train__algorithm_named(const char *name, enum train_algorithm *algorithm);
+const char *train__algorithm_name(enum train_algorithm algorithm);
+train_all_reduce train__all_reduce_of(enum train_algorithm algorithm); /* NULL: none */
 p2p_err train__broadcast_all(train_runner *r);
 p2p_err train__broadcast_statistics(train_runner *r);
 
@@ -175,7 +176,8 @@ void train__clear_bar(train_runner *r); /* before anything else is said */
 p2p_err train__timeline(train_runner *r, const train_step_report *report);
 
 /* Settings that are names. */
-bool train__optimizer_named(const char *name, kernel_rule *rule);
+bool train__rule_named(const char *name, kernel_rule *rule);
+const char *train__rule_name(kernel_rule rule);
 kernel_optimizer train__optimizer_of(const train_settings *settings);
 
 #endif

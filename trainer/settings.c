@@ -16,11 +16,11 @@ void train_defaults(train_settings *settings)
                                  .model = "resnet20",
                                  .epochs = 0,
                                  .batch = 64,
-                                 .optimizer = "adamw",
+                                 .optimizer = KERNEL_ADAMW,
                                  .lr = 1e-3f,
                                  .weight_decay = 1e-2f,
                                  .momentum = 0.9f,
-                                 .all_reduce = "ring",
+                                 .all_reduce = TRAIN_RING,
                                  .bucket_bytes = (size_t)25 << 20,
                                  .overlap = true,
                                  .shuffle = true,
@@ -29,26 +29,28 @@ void train_defaults(train_settings *settings)
 
 /* ---- The optimiser ---- */
 
-bool train__optimizer_named(const char *name, kernel_rule *rule)
+static const char *const rules[] = {
+    [KERNEL_SGD] = "sgd", [KERNEL_ADAM] = "adam", [KERNEL_ADAMW] = "adamw", [KERNEL_RMSPROP] = "rmsprop"};
+
+bool train__rule_named(const char *name, kernel_rule *rule)
 {
-    static const struct {
-        const char *name;
-        kernel_rule rule;
-    } all[] = {{"adamw", KERNEL_ADAMW}, {"adam", KERNEL_ADAM}, {"sgd", KERNEL_SGD}, {"rmsprop", KERNEL_RMSPROP}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (strcmp(all[i].name, name) != 0) continue;
-        *rule = all[i].rule;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (strcmp(rules[i], name) != 0) continue;
+        *rule = (kernel_rule)i;
         return true;
     }
     return false;
 }
 
+const char *train__rule_name(kernel_rule rule)
+{
+    return rules[rule];
+}
+
 kernel_optimizer train__optimizer_of(const train_settings *s)
 {
     kernel_optimizer optimizer;
-    kernel_rule rule = KERNEL_ADAMW;
-    train__optimizer_named(s->optimizer, &rule);
-    kernel_optimizer_defaults(&optimizer, rule);
+    kernel_optimizer_defaults(&optimizer, s->optimizer);
     optimizer.lr = s->lr;
     optimizer.weight_decay = s->weight_decay;
     optimizer.momentum = s->momentum;
@@ -59,17 +61,12 @@ kernel_optimizer train__optimizer_of(const train_settings *s)
 
 static p2p_err check_names(const train_settings *s, train_error *error)
 {
-    kernel_rule rule;
     if (!train_describe(s->model))
         return train__fail(error, P2P_ERR_ARG, "--model: there is no \"%s\"; there are %s", s->model,
                            train_model_names);
-    if (!train__optimizer_named(s->optimizer, &rule))
-        return train__fail(error, P2P_ERR_ARG, "--optimizer: there is no \"%s\"; there are adamw, adam, sgd, rmsprop",
-                           s->optimizer);
-    if (strcmp(s->all_reduce, "none") != 0 && !train__all_reduce_named(s->all_reduce))
-        return train__fail(error, P2P_ERR_ARG,
-                           "--all-reduce: there is no \"%s\"; there are naive, tree, doubling, ring, auto, none",
-                           s->all_reduce);
+    if ((unsigned)s->optimizer >= sizeof rules / sizeof *rules || (unsigned)s->all_reduce > TRAIN_NONE)
+        return train__fail(error, P2P_ERR_ARG, "settings: there is no optimizer %d, or no all-reduce %d",
+                           (int)s->optimizer, (int)s->all_reduce);
     return train__check_devices(s->device, s->ranks, error);
 }
 

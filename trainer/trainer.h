@@ -312,6 +312,9 @@ void train_start_free(train_start *start);
 
 /* ---- A whole run ---- */
 
+/* The names of --all-reduce; none: replicas drift apart. */
+enum train_algorithm { TRAIN_RING, TRAIN_AUTO, TRAIN_NAIVE, TRAIN_TREE, TRAIN_DOUBLING, TRAIN_NONE };
+
 /* What the program's options say. Strings are the caller's. */
 typedef struct {
     int ranks;
@@ -322,9 +325,9 @@ typedef struct {
     size_t train_limit, test_limit;
     uint64_t epochs, steps; /* in all, those of a run that is resumed included; 0: no limit by that number */
     size_t batch;           /* per rank */
-    const char *optimizer;
+    kernel_rule optimizer;
     float lr, weight_decay, momentum;
-    const char *all_reduce; /* "naive", "tree", "doubling", "ring", "auto", "none" */
+    enum train_algorithm all_reduce;
     size_t bucket_bytes;
     bool overlap; /* ring only */
     bool shuffle, augment;

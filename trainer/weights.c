@@ -134,9 +134,9 @@ void train_start_free(train_start *start)
     *start = (train_start){0};
 }
 
-const char *train__state_name(const char *optimizer, int state)
+const char *train__state_name(kernel_rule rule, int state)
 {
-    if (strncmp(optimizer, "adam", 4) == 0) return state ? "exp_avg_sq" : "exp_avg";
-    if (strcmp(optimizer, "rmsprop") == 0) return state ? "momentum_buffer" : "square_avg";
+    if (rule == KERNEL_ADAM || rule == KERNEL_ADAMW) return state ? "exp_avg_sq" : "exp_avg";
+    if (rule == KERNEL_RMSPROP) return state ? "momentum_buffer" : "square_avg";
     return "momentum_buffer";
 }

@@ -24,6 +24,6 @@ const train_array *train__array_like(const char *path, const train_file *file, c
                                      const train_tensor *tensor, train_error *error);
 
 /* What the optimiser's states are called, as PyTorch does: "exp_avg". */
-const char *train__state_name(const char *optimizer, int state);
+const char *train__state_name(kernel_rule rule, int state);
 
 #endif

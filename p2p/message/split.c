@@ -174,8 +174,9 @@ p2p_err p2p_split(p2p_comm *comm, int colour, int key, p2p_comm **sub)
 p2p_err p2p_dup(p2p_comm *comm, p2p_comm **copy)
 {
     static const p2p_fingerprint what = {.operation = "p2p_dup", .count = SIZE_MAX, .root = -1};
-    if (comm && !copy)
+    if (!copy)
         return p2p_layer_refuse(comm, &what, P2P_ERR_ARG, "there is nowhere to put the communicator: copy is NULL");
     p2p_err err = p2p_layer_begin(comm, &what);
-    return err ? err : p2p__leave(comm, split(comm, (wish){0, comm->rank, comm->rank}, copy));
+    if (err || !comm) return err;
+    return p2p__leave(comm, split(comm, (wish){0, comm->rank, comm->rank}, copy));
 }

@@ -255,7 +255,7 @@ static p2p_err keep_crc(void *arg, const train_hook_context *now)
     return P2P_OK;
 }
 
-static int weights_after(const char *all_reduce, uint64_t seed)
+static int weights_after(enum train_algorithm all_reduce, uint64_t seed)
 {
     lab_training_make(32, 2);
     lab_training.settings.all_reduce = all_reduce;
@@ -267,12 +267,12 @@ static int weights_after(const char *all_reduce, uint64_t seed)
 
 static void determinism(void)
 {
-    static const char *const names[] = {"naive", "ring"};
+    static const enum train_algorithm both[] = {TRAIN_NAIVE, TRAIN_RING};
     lab_warm_up();
     for (int i = 0; i < 2; i++) {
-        int first = weights_after(names[i], 3);
-        CHECK(weights_after(names[i], 3) == first, "%s: another run, other weights", names[i]);
-        CHECK(weights_after(names[i], 4) != first, "%s: another seed, the same weights", names[i]);
+        int first = weights_after(both[i], 3);
+        CHECK(weights_after(both[i], 3) == first, "all-reduce %d: another run, other weights", (int)both[i]);
+        CHECK(weights_after(both[i], 4) != first, "all-reduce %d: another seed, the same weights", (int)both[i]);
     }
 }
 

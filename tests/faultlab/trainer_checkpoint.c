@@ -201,7 +201,7 @@ static void small_run(size_t batch, uint64_t steps, const char *out)
 {
     lab_training_make(40, 2);
     lab_training.settings.frozen = true;
-    lab_training.settings.optimizer = "sgd";
+    lab_training.settings.optimizer = KERNEL_SGD;
     lab_training.settings.lr = 0.01f;
     lab_training.settings.batch = batch;
     lab_training.settings.steps = steps;

@@ -48,7 +48,7 @@ FUZZ(resume)
     static const train_description smallest = {"smallest", 3, 1, false, 1, {1}, {1}};
     static train_model *model;
     static float zeros[4096];
-    train_settings settings = {.optimizer = "sgd", .momentum = 0.9f, .seed = 1, .shuffle = true};
+    train_settings settings = {.optimizer = KERNEL_SGD, .momentum = 0.9f, .seed = 1, .shuffle = true};
     train_note notes[MOST_NOTES];
     train_error error;
     train_start start;
