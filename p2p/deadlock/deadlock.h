@@ -4,7 +4,56 @@
 #ifndef PAIRWISE_P2P_DEADLOCK_H
 #define PAIRWISE_P2P_DEADLOCK_H
 
-#include "p2p/job/launch.h"
+#include "p2p/shared/board.h"
+#include "p2p/shared/diagnosis.h"
+
+/* What was seen in a rank's row: a copy in which numbers are in range and texts end. */
+typedef struct {
+    int state; /* enum board_state */
+    board_call call;
+    board_wait wait;
+} p2p_sight;
+
+/* A job, as far as its deadlocks go. */
+typedef struct {
+    int size;
+    board *board;
+    p2p_sight *seen;    /* [size]: when it was last looked at, to say something about it */
+    bool *ended;        /* [size]: its process has, or has not been started; set by the supervisor */
+    uint64_t *activity; /* of each rank at the last look */
+    uint64_t *polls;
+    int *polled_looks;
+    uint64_t quiet_since;
+    bool unchanged;
+    bool only_polls,
+        warned;           /* for a second nothing has happened but polling: true for one look; there was such a look */
+    bool impossible;      /* at this look: more was received than was sent */
+    int impossible_looks; /* in a row */
+} p2p_watch;
+
+/* ---- sight.c ---- */
+
+enum { SIGHT_ERROR = sizeof((board_row *)0)->error };
+
+/* Look at all rows: watch->seen. */
+void p2p__see(p2p_watch *watch);
+/* Ended, finished, or waiting in p2p_finalize, when it was last looked at? */
+bool p2p__is_over(const p2p_watch *watch, int rank);
+/* The error that a rank shows. */
+void p2p__see_error(const p2p_watch *watch, int rank, char text[SIGHT_ERROR]);
+/* False: what is on the board no rank and no supervisor has written there on purpose. `failed`: the job has. */
+bool p2p__board_is_sound(const p2p_watch *watch, bool failed);
+
+/* ---- watch.c ---- */
+
+p2p_err p2p__watch_init(p2p_watch *watch, board *b);
+void p2p__watch_free(p2p_watch *watch);
+
+/* Ranks that can never be released, exactly; false if there are none. `can_act` are those that still can do something. */
+bool p2p__watch_look(p2p_watch *watch, p2p_rank_set *stuck, p2p_rank_set *can_act);
+
+/* wait->need, without those who came to the collective after this rank had shown for whom it waits there. */
+p2p_rank_set p2p__still_needed(board *b, const board_wait *wait, int size);
 
 /* ---- heart.c ---- */
 
@@ -16,16 +65,16 @@ typedef struct {
     p2p_rank_set set, behind;
 } p2p_heart;
 
-void p2p__find_heart(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act, p2p_heart *heart);
+void p2p__find_heart(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_rank_set *can_act, p2p_heart *heart);
 
 /* Whom a stuck rank waits for in vain. */
-void p2p__lacking(p2p_job *job, int rank, const p2p_rank_set *can_act, p2p_rank_set *lack);
+void p2p__lacking(p2p_watch *watch, int rank, const p2p_rank_set *can_act, p2p_rank_set *lack);
 
 /* ---- verdict.c ---- */
 
 /* The record of a deadlock. Its places: the heart in order, each rank's pending operations after it; the message that would
  * do but for one thing; those that have finished; those behind, or stuck as well, by rank. */
-void p2p__diagnose(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act, p2p_finding *finding);
+void p2p__diagnose(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_rank_set *can_act, p2p_finding *finding);
 
 /* What this place's call waits for, if it waits for several operations: as places after it. */
 void p2p__add_pending(p2p_finding *finding, p2p_place *place, const p2p_sight *row);

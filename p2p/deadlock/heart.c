@@ -4,24 +4,24 @@
 
 #include "p2p/deadlock/deadlock.h"
 
-void p2p__lacking(p2p_job *job, int rank, const p2p_rank_set *can_act, p2p_rank_set *lack)
+void p2p__lacking(p2p_watch *watch, int rank, const p2p_rank_set *can_act, p2p_rank_set *lack)
 {
-    const board_wait *wait = &job->seen[rank].wait;
-    for (int i = 0; i * 64 < job->size; i++) lack->word[i] = wait->need.word[i] & ~can_act->word[i];
+    const board_wait *wait = &watch->seen[rank].wait;
+    for (int i = 0; i * 64 < watch->size; i++) lack->word[i] = wait->need.word[i] & ~can_act->word[i];
     for (int i = 0; i < wait->any_count; i++)
-        if (!p2p__set_meets(&wait->any[i], can_act, job->size)) p2p__set_join(lack, &wait->any[i], job->size);
+        if (!p2p__set_meets(&wait->any[i], can_act, watch->size)) p2p__set_join(lack, &wait->any[i], watch->size);
 }
 
 /* The stuck ranks and whom among them each waits for. */
 typedef struct {
-    p2p_job *job;
+    p2p_watch *watch;
     const p2p_rank_set *stuck, *can_act;
     int size;
 } graph;
 
 static void waits_for(const graph *g, int rank, p2p_rank_set *set)
 {
-    p2p__lacking(g->job, rank, g->can_act, set);
+    p2p__lacking(g->watch, rank, g->can_act, set);
     for (int i = 0; i * 64 < g->size; i++) set->word[i] &= g->stuck->word[i];
 }
 
@@ -94,13 +94,13 @@ static void put_in_order(const graph *g, p2p_heart *heart)
     if (length == heart->length) memcpy(heart->ranks, round, (size_t)length * sizeof *round);
 }
 
-void p2p__find_heart(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act, p2p_heart *heart)
+void p2p__find_heart(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_rank_set *can_act, p2p_heart *heart)
 {
-    graph g = {job, stuck, can_act, job->size};
+    graph g = {watch, stuck, can_act, watch->size};
     int member = find_member(&g, &heart->set);
     heart->is_cycle = p2p__set_has(&heart->set, member);
     p2p__set_add(&heart->set, member);
-    heart->length = p2p__set_list(&heart->set, job->size, heart->ranks);
+    heart->length = p2p__set_list(&heart->set, watch->size, heart->ranks);
     put_in_order(&g, heart);
     find_waiting(&g, &heart->set, &heart->behind);
 }

@@ -20,10 +20,10 @@ static bool receives(const p2p_sight *row)
     return row->call.shape == SHAPE_RECV || (has_items(row) && !sends(row));
 }
 
-static int count_heart(p2p_job *job, const p2p_heart *h, bool (*is)(const p2p_sight *row))
+static int count_heart(p2p_watch *watch, const p2p_heart *h, bool (*is)(const p2p_sight *row))
 {
     int count = 0;
-    for (int i = 0; i < h->length; i++) count += is(&job->seen[h->ranks[i]]);
+    for (int i = 0; i < h->length; i++) count += is(&watch->seen[h->ranks[i]]);
     return count;
 }
 
@@ -32,11 +32,11 @@ static bool is_collective(const p2p_sight *row)
     return row->call.shape == SHAPE_COLLECTIVE;
 }
 
-static bool different_collectives(p2p_job *job, const p2p_heart *h)
+static bool different_collectives(p2p_watch *watch, const p2p_heart *h)
 {
-    const board_call *first = &job->seen[h->ranks[0]].call;
+    const board_call *first = &watch->seen[h->ranks[0]].call;
     for (int i = 1; i < h->length; i++) {
-        const board_call *other = &job->seen[h->ranks[i]].call;
+        const board_call *other = &watch->seen[h->ranks[i]].call;
         if (strcmp(first->name, other->name) != 0 || first->number != other->number) return true;
     }
     return false;
@@ -77,10 +77,10 @@ static void add_message(p2p_finding *f, int rank, const board_item *here)
     p2p__finding_add(f, ROLE_MESSAGE, rank, &message);
 }
 
-static bool judge_near_miss(p2p_job *job, const p2p_heart *h, p2p_finding *f)
+static bool judge_near_miss(p2p_watch *watch, const p2p_heart *h, p2p_finding *f)
 {
     for (int i = 0; i < h->length; i++) {
-        const p2p_sight *row = &job->seen[h->ranks[i]];
+        const p2p_sight *row = &watch->seen[h->ranks[i]];
         board_item own;
         const board_item *wanted = is_collective(row) ? NULL : pending_recv(row, &own);
         for (int k = 0; wanted && k < row->wait.waiting_count && k < BOARD_ITEMS; k++) {
@@ -98,10 +98,10 @@ static bool judge_near_miss(p2p_job *job, const p2p_heart *h, p2p_finding *f)
 }
 
 /* Those of a cycle all receive. Has one of them sent, to one that waits for somebody else? Then it is not that nobody sends. */
-static void judge_source(p2p_job *job, const p2p_heart *h, p2p_finding *f)
+static void judge_source(p2p_watch *watch, const p2p_heart *h, p2p_finding *f)
 {
     for (int i = 0; i < h->length; i++) {
-        const p2p_sight *row = &job->seen[h->ranks[i]];
+        const p2p_sight *row = &watch->seen[h->ranks[i]];
         board_item own;
         const board_item *wanted = pending_recv(row, &own);
         for (int k = 0; wanted && wanted->peer >= 0 && k < row->wait.waiting_count && k < BOARD_ITEMS; k++) {
@@ -121,17 +121,17 @@ static bool is_split(const p2p_sight *row)
     return strcmp(row->call.name, "p2p_split") == 0;
 }
 
-static void judge_cycle(p2p_job *job, const p2p_heart *h, p2p_diagnosis *what)
+static void judge_cycle(p2p_watch *watch, const p2p_heart *h, p2p_diagnosis *what)
 {
-    int splits = count_heart(job, h, is_split);
+    int splits = count_heart(watch, h, is_split);
     what->reason = REASON_CYCLE;
-    what->all_receive = count_heart(job, h, receives) == h->length;
-    if (count_heart(job, h, sends) == h->length) what->class = CLASS_BUFFERING;
+    what->all_receive = count_heart(watch, h, receives) == h->length;
+    if (count_heart(watch, h, sends) == h->length) what->class = CLASS_BUFFERING;
     if (h->length == 1)
         what->reason = REASON_SELF;
     else if (splits && splits < h->length)
         what->reason = REASON_SPLIT;
-    else if (count_heart(job, h, is_collective) == h->length && different_collectives(job, h))
+    else if (count_heart(watch, h, is_collective) == h->length && different_collectives(watch, h))
         what->reason = REASON_COLLECTIVES;
 }
 
@@ -165,37 +165,37 @@ void p2p__add_pending(p2p_finding *f, p2p_place *place, const p2p_sight *row)
     for (int i = 0; i < pending && i < BOARD_ITEMS; i++) add_item(f, rank, &row->wait.pending[i], &row->call);
 }
 
-static void add_waiter(p2p_job *job, p2p_finding *f, int role, int rank, const p2p_rank_set *can_act)
+static void add_waiter(p2p_watch *watch, p2p_finding *f, int role, int rank, const p2p_rank_set *can_act)
 {
-    const p2p_sight *row = &job->seen[rank];
+    const p2p_sight *row = &watch->seen[rank];
     p2p_place *place = p2p__finding_add(f, role, rank, &row->call);
-    p2p__lacking(job, rank, can_act, &place->awaited);
+    p2p__lacking(watch, rank, can_act, &place->awaited);
     place->any = row->wait.any_count > 0;
     place->state = row->state;
     p2p__add_pending(f, place, row);
 }
 
 /* Those that the heart waits for and that have finished. */
-static void add_finished(p2p_job *job, p2p_finding *f, int rank, const p2p_rank_set *can_act)
+static void add_finished(p2p_watch *watch, p2p_finding *f, int rank, const p2p_rank_set *can_act)
 {
     p2p_rank_set lack = {{0}};
-    p2p__lacking(job, rank, can_act, &lack);
-    for (int i = 0; i < job->size; i++)
-        if (p2p__set_has(&lack, i) && p2p__is_over(job, i))
-            p2p__finding_add(f, ROLE_FINISHED, i, &job->seen[i].call)->state = job->seen[i].state;
+    p2p__lacking(watch, rank, can_act, &lack);
+    for (int i = 0; i < watch->size; i++)
+        if (p2p__set_has(&lack, i) && p2p__is_over(watch, i))
+            p2p__finding_add(f, ROLE_FINISHED, i, &watch->seen[i].call)->state = watch->seen[i].state;
 }
 
-void p2p__diagnose(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act, p2p_finding *f)
+void p2p__diagnose(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_rank_set *can_act, p2p_finding *f)
 {
     p2p_heart h = {.length = 0};
-    p2p__find_heart(job, stuck, can_act, &h);
+    p2p__find_heart(watch, stuck, can_act, &h);
     f->what =
         (p2p_diagnosis){.class = CLASS_DEADLOCK, .reason = REASON_FINISHED, .ranks = h.set, .is_cycle = h.is_cycle};
-    for (int i = 0; i < h.length; i++) add_waiter(job, f, ROLE_WAITS, h.ranks[i], can_act);
-    if (!judge_near_miss(job, &h, f) && h.is_cycle) judge_cycle(job, &h, &f->what);
-    if (f->what.reason == REASON_CYCLE && f->what.all_receive) judge_source(job, &h, f);
-    if (!h.is_cycle) add_finished(job, f, h.ranks[0], can_act);
-    for (int i = 0; i < job->size; i++)
+    for (int i = 0; i < h.length; i++) add_waiter(watch, f, ROLE_WAITS, h.ranks[i], can_act);
+    if (!judge_near_miss(watch, &h, f) && h.is_cycle) judge_cycle(watch, &h, &f->what);
+    if (f->what.reason == REASON_CYCLE && f->what.all_receive) judge_source(watch, &h, f);
+    if (!h.is_cycle) add_finished(watch, f, h.ranks[0], can_act);
+    for (int i = 0; i < watch->size; i++)
         if (p2p__set_has(stuck, i) && !p2p__set_has(&h.set, i))
-            add_waiter(job, f, p2p__set_has(&h.behind, i) ? ROLE_BEHIND : ROLE_STUCK, i, can_act);
+            add_waiter(watch, f, p2p__set_has(&h.behind, i) ? ROLE_BEHIND : ROLE_STUCK, i, can_act);
 }

@@ -177,13 +177,13 @@ static bool start_rank(p2p_job *job, int rank)
     int saved = errno;
     close_ends(&ends);
     if (pid < 0) {
-        process->ended = true;
+        job->watch.ended[process->rank] = true;
         return refused(job, "%s of rank %d failed: %s\n  try: fewer ranks, or a higher limit (ulimit -%s)",
                        made ? "fork" : "making the pipes", rank, strerror(saved), made ? "u" : "n");
     }
     setpgid(pid, pid);
     process->pid = pid;
-    process->ended = false;
+    job->watch.ended[process->rank] = false;
     job->alive++;
     return true;
 }
@@ -257,9 +257,8 @@ static bool open_job(p2p_job *job)
     if (!job->board) return no_board(job);
     job->ranks = calloc((size_t)job->size, sizeof *job->ranks);
     for (int i = 0; job->ranks && i < job->size; i++)
-        job->ranks[i] = (p2p_rank_process){.rank = i, .control = -1, .ended = true, .out.fd = -1, .err.fd = -1};
-    job->seen = calloc((size_t)job->size, sizeof *job->seen);
-    if (!job->ranks || !job->seen || p2p__links_init(job) || p2p__watch_init(job))
+        job->ranks[i] = (p2p_rank_process){.rank = i, .control = -1, .out.fd = -1, .err.fd = -1};
+    if (!job->ranks || p2p__links_init(job) || p2p__watch_init(&job->watch, job->board))
         return refused(job, "no memory to supervise %d ranks", job->size);
     const p2p_config *config = &job->plan->config;
     bool may_read = job->size > 1 && config->direct && p2p__world_find(config->world)->read && p2p__pull_works();
@@ -274,12 +273,11 @@ static void close_job(p2p_job *job)
 {
     for (int i = 0; job->ranks && i < job->size; i++) close_if(job->ranks[i].control);
     p2p__links_free(job);
-    p2p__watch_free(job);
+    p2p__watch_free(&job->watch);
     p2p__sink_free(&job->out);
     p2p__sink_free(&job->err);
     p2p__spill_free(&job->spill);
     free(job->ranks);
-    free(job->seen);
     if (job->board) p2p__board_close(job->board);
     close_if(job->board_fd);
     close_if(job->stdin_pipe);

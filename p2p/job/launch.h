@@ -6,10 +6,8 @@
  *      supervisor.c   the loop: control messages, signals, ends of ranks, time; the exit status
  *      links.c        opening links between ranks
  *      output.c       forwarding what ranks print; spill.c keeps it
- *      sight.c        what is believed of what ranks show
  *      relay.c        the ends of a link; with somebody in between
  *      output.c       forwarding what ranks print
- *      watch.c        deadlock detection
  *      heart.c verdict.c   what kind of deadlock it is: deadlock.h
  *      report.c       what was found in the job, told to people (in the words of words.c) and to programs
  */
@@ -23,6 +21,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include "p2p/deadlock/deadlock.h"
 #include "p2p/job/output.h"
 #include "p2p/shared/board.h"
 #include "p2p/shared/clock.h"
@@ -49,7 +48,7 @@ typedef struct {
     pid_t pid;
     int control;
     p2p_stream out, err;
-    bool ended, goodbye, aborted, fatal;
+    bool goodbye, aborted, fatal;
     int status;          /* exit code or 128 + signal, once ended */
     int links_in_flight; /* ends of links sent and not yet acknowledged */
     int nudges_owed;
@@ -61,23 +60,6 @@ typedef struct {
     int fd_for_b; /* a has its end, b could not be sent its own yet; else -1 */
     int place;    /* of its shared memory, if it needs any */
 } p2p_link_wish;
-
-/* What the supervisor saw in a rank's row: a copy in which numbers are in range and texts end. */
-typedef struct {
-    int state; /* enum board_state */
-    board_call call;
-    board_wait wait;
-} p2p_sight;
-
-typedef struct {
-    uint64_t *activity; /* of each rank at the last look */
-    uint64_t *polls;
-    int *polled_looks;
-    uint64_t quiet_since;
-    bool warned, unchanged;
-    bool impossible;      /* at this look: more was received than was sent */
-    int impossible_looks; /* in a row */
-} p2p_watch;
 
 /* What was found wrong, in the order in which it was. */
 typedef struct {
@@ -92,7 +74,6 @@ typedef struct {
     board *board;
     int board_fd;
     p2p_rank_process *ranks;
-    p2p_sight *seen; /* [size]: when it was last looked at, to say something about it */
     int alive;
     p2p_sink out, err;
     p2p_spill spill;
@@ -165,18 +146,6 @@ void p2p__link_lost(p2p_job *job, int rank, int peer, int limit);
 /* Open what can be opened now. */
 void p2p__links_open(p2p_job *job);
 
-/* ---- sight.c ---- */
-
-enum { SIGHT_ERROR = sizeof((board_row *)0)->error };
-
-/* Look at all rows: job->seen. */
-void p2p__see(p2p_job *job);
-/* Ended, finished, or waiting in p2p_finalize, when it was last looked at? */
-bool p2p__is_over(const p2p_job *job, int rank);
-/* The error that a rank shows. */
-void p2p__see_error(const p2p_job *job, int rank, char text[SIGHT_ERROR]);
-/* False: what is on the board no rank and no supervisor has written there on purpose. */
-bool p2p__board_is_sound(const p2p_job *job);
 /* ---- relay.c ---- */
 
 /* The two ends of a new link: for rank a and for rank b. False with errno (EAGAIN, ETOOMANYREFS: later perhaps). */
@@ -184,17 +153,6 @@ bool p2p__link_ends(const p2p_job *job, int a, int b, int ends[2]);
 
 /* Ranks run as the same user as the supervisor: without this they could open what it holds, through /proc. */
 void p2p__relay_protect(void);
-
-/* ---- watch.c ---- */
-
-p2p_err p2p__watch_init(p2p_job *job);
-void p2p__watch_free(p2p_job *job);
-
-/* Ranks that can never be released, exactly; false if there are none. `can_act` are those that still can do something. */
-bool p2p__watch_look(p2p_job *job, p2p_rank_set *stuck, p2p_rank_set *can_act);
-
-/* wait->need, without those who came to the collective after this rank had shown for whom it waits there. */
-p2p_rank_set p2p__still_needed(board *b, const board_wait *wait, int size);
 
 /* ---- report.c ---- */
 

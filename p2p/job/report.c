@@ -96,7 +96,7 @@ void p2p__report_deadlock(p2p_job *job, const p2p_rank_set *stuck, const p2p_ran
 {
     p2p_words w = {.used = 0};
     p2p_finding *f = p2p__report_add(&job->report, CLASS_DEADLOCK, REASON_NONE, -1);
-    p2p__diagnose(job, stuck, can_act, f);
+    p2p__diagnose(&job->watch, stuck, can_act, f);
     p2p__words_deadlock(&w, f);
     p2p__report_tell(job, f, w.text);
     p2p__trace_deadlock(job, f);
@@ -110,10 +110,10 @@ void p2p__report_death(p2p_job *job, p2p_finding *f)
     size_t at = 0;
     const p2p_place *last = p2p__finding_next(f, ROLE_LAST, &at);
     int rank = last ? last->rank : -1;
-    p2p__see(job);
+    p2p__see(&job->watch);
     for (int i = 0; i < job->size; i++)
-        if (i != rank && job->seen[i].state == BOARD_BLOCKED && !job->ranks[i].ended)
-            p2p__finding_add(f, ROLE_MEANWHILE, i, &job->seen[i].call);
+        if (i != rank && job->watch.seen[i].state == BOARD_BLOCKED && !job->watch.ended[i])
+            p2p__finding_add(f, ROLE_MEANWHILE, i, &job->watch.seen[i].call);
     p2p__words_death(&w, f);
     p2p__words_meanwhile(&w, f);
     p2p__report_tell(job, f, w.text);
@@ -121,9 +121,9 @@ void p2p__report_death(p2p_job *job, p2p_finding *f)
 
 static void add_doing(p2p_job *job, p2p_finding *f, int rank)
 {
-    const p2p_sight *row = &job->seen[rank];
+    const p2p_sight *row = &job->watch.seen[rank];
     p2p_place *place = p2p__finding_add(f, ROLE_DOING, rank, &row->call);
-    place->state = job->ranks[rank].ended ? BOARD_FINISHED : row->state;
+    place->state = job->watch.ended[rank] ? BOARD_FINISHED : row->state;
     place->process = p2p__process_letter(job->ranks[rank].pid);
     if (place->state == BOARD_BLOCKED) p2p__add_pending(f, place, row);
 }
@@ -132,9 +132,9 @@ void p2p__report_polling(p2p_job *job)
 {
     p2p_words w = {.used = 0};
     p2p_finding f = {.count = 0};
-    p2p__see(job);
+    p2p__see(&job->watch);
     for (int i = 0; i < job->size; i++)
-        if (!p2p__is_over(job, i)) add_doing(job, &f, i);
+        if (!p2p__is_over(&job->watch, i)) add_doing(job, &f, i);
     p2p__words_polling(&w, &f);
     p2p__say(job, "%s", w.text);
     p2p__finding_free(&f);
@@ -146,7 +146,7 @@ void p2p__report_timeout(p2p_job *job, double seconds)
     p2p_finding *f = p2p__report_add(&job->report, CLASS_TIMEOUT, REASON_JOB, -1);
     const p2p_place *place;
     f->what.seconds = seconds;
-    p2p__see(job);
+    p2p__see(&job->watch);
     for (int i = 0; i < job->size; i++) add_doing(job, f, i);
     snprintf(text, sizeof text, "the time limit of %g s is over", seconds);
     p2p__report_tell(job, f, text);

@@ -38,7 +38,7 @@ bool p2p__tell_rank(p2p_job *job, int rank, control_message message, int fd)
 
 static void tell(p2p_job *job, p2p_rank_process *process, int type)
 {
-    if (process->ended || process->control < 0) return;
+    if (job->watch.ended[process->rank] || process->control < 0) return;
     bool sent = p2p__tell_rank(job, process->rank, (control_message){type, -1, 0}, -1);
     process->untold = !sent && errno != EPIPE && errno != ECONNRESET;
 }
@@ -81,7 +81,7 @@ void p2p__job_fail(p2p_job *job, p2p_err err, int rank, int status, const char *
 static void kill_ranks(p2p_job *job, int signal)
 {
     for (int i = 0; i < job->size; i++)
-        if (!job->ranks[i].ended && kill(-job->ranks[i].pid, signal) != 0) kill(job->ranks[i].pid, signal);
+        if (!job->watch.ended[i] && kill(-job->ranks[i].pid, signal) != 0) kill(job->ranks[i].pid, signal);
 }
 
 /* ---- Messages from ranks ---- */
@@ -90,7 +90,7 @@ static void kill_ranks(p2p_job *job, int signal)
 static bool needs_no_wait(p2p_job *job, const p2p_rank_process *process)
 {
     bool stranger = atomic_load(&job->board->rows[process->rank].state) == BOARD_ABSENT;
-    return process->goodbye || (process->ended && stranger);
+    return process->goodbye || (job->watch.ended[process->rank] && stranger);
 }
 
 static void check_all_done(p2p_job *job)
@@ -120,7 +120,7 @@ static void rank_aborts(p2p_job *job, p2p_rank_process *process, int status)
 static void rank_has_error(p2p_job *job, p2p_rank_process *process)
 {
     char text[1200], message[SIGHT_ERROR];
-    p2p__see_error(job, process->rank, message);
+    p2p__see_error(&job->watch, process->rank, message);
     process->fatal = true;
     if (process->goodbye) return; /* nobody is waiting for it any more */
     snprintf(text, sizeof text, "rank %d ended the job with an error: %.*s", process->rank, (int)strcspn(message, "\n"),
@@ -131,7 +131,7 @@ static void rank_has_error(p2p_job *job, p2p_rank_process *process)
 static void ranks_differ(p2p_job *job, p2p_rank_process *process)
 {
     char message[SIGHT_ERROR];
-    p2p__see_error(job, process->rank, message);
+    p2p__see_error(&job->watch, process->rank, message);
     if (!job->failed) p2p__say(job, "%s", message);
     p2p__job_fail(job, P2P_ERR_MISMATCH, process->rank, 1, message);
 }
@@ -275,7 +275,7 @@ static void reap(p2p_job *job, p2p_rank_process *process)
     if (end.si_pid == 0) return;
     kill(-process->pid, SIGKILL); /* what it forked; while it is a zombie its group cannot be another's */
     waitpid(process->pid, NULL, 0);
-    process->ended = true;
+    job->watch.ended[process->rank] = true;
     process->status = end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status;
     job->alive--;
     listen_to(job, process, LAST_MESSAGES);
@@ -285,7 +285,7 @@ static void reap(p2p_job *job, p2p_rank_process *process)
 static void reap_all(p2p_job *job)
 {
     for (int i = 0; i < job->size; i++)
-        if (!job->ranks[i].ended) reap(job, &job->ranks[i]);
+        if (!job->watch.ended[i]) reap(job, &job->ranks[i]);
 }
 
 /* ---- Signals ---- */
@@ -360,8 +360,10 @@ static void check_limit(p2p_job *job)
 static void check_deadlock(p2p_job *job)
 {
     p2p_rank_set stuck, can_act;
-    if (job->failed || job->interrupted || !p2p__watch_look(job, &stuck, &can_act)) return;
-    p2p__report_deadlock(job, &stuck, &can_act);
+    if (job->failed || job->interrupted) return;
+    bool is_deadlock = p2p__watch_look(&job->watch, &stuck, &can_act);
+    if (job->watch.only_polls) p2p__report_polling(job);
+    if (is_deadlock) p2p__report_deadlock(job, &stuck, &can_act);
 }
 
 static void check_board(p2p_job *job)
@@ -369,7 +371,7 @@ static void check_board(p2p_job *job)
     static const char text[] =
         "the memory that the ranks of this job share has been overwritten: a rank writes where it "
         "should not\n  try: build the program with -fsanitize=address, or --wrap \"valgrind -q\"";
-    if (job->failed || p2p__board_is_sound(job)) return;
+    if (job->failed || p2p__board_is_sound(&job->watch, job->failed)) return;
     p2p__report_tell(job, p2p__report_add(&job->report, CLASS_CORRUPTION, REASON_MEMORY, -1), text);
     p2p__job_fail(job, P2P_ERR_PROTO, -1, 1, text);
 }

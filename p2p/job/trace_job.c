@@ -49,7 +49,7 @@ void p2p__trace_deadlock(p2p_job *job, const p2p_finding *deadlock)
 static void note_rank(p2p_job *job, int rank)
 {
     p2p_last_moment *moment = &job->trace->ranks[rank];
-    const p2p_sight *row = &job->seen[rank];
+    const p2p_sight *row = &job->watch.seen[rank];
     moment->state = row->state;
     if (row->call.name[0]) p2p__call_text(&row->call, moment->call, sizeof moment->call);
     if (moment->stuck || moment->state != BOARD_BLOCKED) return;
@@ -75,7 +75,7 @@ void p2p__trace_failed(p2p_job *job, p2p_err err, int rank, const char *text)
     if (!trace->outcome) trace->outcome = name_of(err);
     trace->first = rank;
     snprintf(trace->text, sizeof trace->text, "%s", text);
-    p2p__see(job);
+    p2p__see(&job->watch);
     for (int i = 0; i < job->size; i++) note_rank(job, i);
 }
 

@@ -6,7 +6,7 @@
 #ifndef PAIRWISE_P2P_TRACE_JOB_H
 #define PAIRWISE_P2P_TRACE_JOB_H
 
-#include "p2p/deadlock/deadlock.h"
+#include "p2p/job/launch.h"
 #include "p2p/trace/trace_json.h"
 
 /* For a job that is traced; a job without the memory for it goes on without saying how it ended. */
