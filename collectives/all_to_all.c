@@ -44,8 +44,10 @@ static p2p_err run(coll__call *call, const exchange *what, void *recv)
     coll__span reads = coll__blocks_span(call, what->send, &what->out);
     coll__span writes = coll__blocks_span(call, recv, &what->in);
     int rank = p2p_rank(call->comm);
-    if (rank >= 0 && !call->wrong && what->out.counts && what->out.counts[rank] != what->in.counts[rank])
+    if (rank >= 0 && !call->wrong && what->out.counts && what->out.counts[rank] != what->in.counts[rank]) {
         call->wrong = "this rank sends itself another count than it receives from itself";
+        call->wrong_argument = P2P_ARGUMENT_COUNT;
+    }
     p2p_err err = coll__begin(call, reads, writes);
     if (err) return err;
     err = coll__memory(call, 0);

@@ -37,6 +37,7 @@ coll__span coll__blocks_span(coll__call *call, const void *start, const coll__bl
     if (!blocks->listed) return (coll__span){start, coll__times(blocks->each, size)};
     if (blocks->counts && blocks->offsets) return (coll__span){start, last_end(blocks, size)};
     call->wrong = "counts or offsets is NULL: there is one of each for every rank";
+    call->wrong_argument = P2P_ARGUMENT_COUNT;
     return COLL_NOTHING;
 }
 
@@ -44,7 +45,9 @@ void coll__add_counts(coll__call *call, const size_t counts[], size_t own, const
 {
     int rank = p2p_rank(call->comm);
     for (int q = 0; q < p2p_size(call->comm) && counts; q++) call->count += counts[q];
-    if (rank >= 0 && counts && counts[rank] != own) call->wrong = otherwise;
+    if (rank < 0 || !counts || counts[rank] == own) return;
+    call->wrong = otherwise;
+    call->wrong_argument = P2P_ARGUMENT_COUNT;
 }
 
 /* ---- Messages of a length that both sides must have said ---- */
@@ -54,14 +57,16 @@ static p2p_err check_length(const coll__call *call, p2p_err err, size_t bytes, i
     if (!err && status->bytes == bytes) return P2P_OK;
     if (err != P2P_OK && err != P2P_ERR_TRUNCATE) return err;
     if (err)
-        return p2p_layer_error(call->comm, P2P_ERR_MISMATCH,
-                               "rank %d sends a longer block to rank %d than the %zu elements that rank %d expects\n"
-                               "  try: the same count on both sides",
-                               source, call->rank, bytes / call->element, call->rank);
-    return p2p_layer_error(
-        call->comm, P2P_ERR_MISMATCH,
-        "rank %d sends %zu elements to rank %d, which expects %zu\n  try: the same count on both sides", source,
-        status->bytes / call->element, call->rank, bytes / call->element);
+        p2p_layer_error(call->comm, P2P_ERR_MISMATCH,
+                        "rank %d sends a longer block to rank %d than the %zu elements that rank %d expects\n"
+                        "  try: the same count on both sides",
+                        source, call->rank, bytes / call->element, call->rank);
+    else
+        p2p_layer_error(call->comm, P2P_ERR_MISMATCH,
+                        "rank %d sends %zu elements to rank %d, which expects %zu\n  try: the same count on both sides",
+                        source, status->bytes / call->element, call->rank, bytes / call->element);
+    p2p_layer_other(call->comm, source);
+    return P2P_ERR_MISMATCH;
 }
 
 p2p_err coll__receive_block(coll__call *call, void *buf, size_t bytes, int source)

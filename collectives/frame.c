@@ -20,26 +20,30 @@ void coll__copy(void *to, const void *from, size_t bytes)
 
 typedef struct {
     p2p_err err;
+    p2p_argument argument;
     char text[300];
 } problem;
 
-#define PROBLEM(found, code, ...) \
-    ((found)->err = (code), (void)snprintf((found)->text, sizeof(found)->text, __VA_ARGS__))
+#define PROBLEM(found, code, which, ...)                              \
+    ((found)->err = (code), (found)->argument = P2P_ARGUMENT_##which, \
+     (void)snprintf((found)->text, sizeof(found)->text, __VA_ARGS__))
 
 static void check_root(const coll__call *call, problem *found)
 {
     if (!call->has_root || (call->root >= 0 && call->root < call->size)) return;
-    PROBLEM(found, P2P_ERR_RANK, "root %d is not a rank: not in [0,%d)\n  try: ranks of this communicator are 0 to %d",
-            call->root, call->size, call->size - 1);
+    PROBLEM(found, P2P_ERR_RANK, ROOT,
+            "root %d is not a rank: not in [0,%d)\n  try: ranks of this communicator are 0 to %d", call->root,
+            call->size, call->size - 1);
 }
 
 static void check_span(const coll__call *call, const char *which, coll__span span, size_t *bytes, problem *found)
 {
     if (!dtype_bytes(span.elements, call->dtype, bytes))
-        PROBLEM(found, P2P_ERR_ARG, "a %s of %zu elements of %s is impossible\n  try: was a negative count passed?",
-                which, span.elements, dtype_name(call->dtype));
+        PROBLEM(found, P2P_ERR_ARG, COUNT,
+                "a %s of %zu elements of %s is impossible\n  try: was a negative count passed?", which, span.elements,
+                dtype_name(call->dtype));
     else if (!span.start && *bytes)
-        PROBLEM(found, P2P_ERR_ARG, "the %s is NULL, but its size is %zu bytes", which, *bytes);
+        PROBLEM(found, P2P_ERR_ARG, BUFFER, "the %s is NULL, but its size is %zu bytes", which, *bytes);
 }
 
 static bool overlap(coll__span a, size_t a_bytes, coll__span b, size_t b_bytes)
@@ -53,12 +57,17 @@ static void check(coll__call *call, coll__span reads, coll__span writes, problem
     const char *unfit = dtype_problem(call->dtype, call->has_op ? call->op : OP_SUM);
     size_t read_bytes = 0;
     check_root(call, found);
-    if (!found->err && unfit) PROBLEM(found, P2P_ERR_ARG, "%s", unfit);
-    if (!found->err && call->wrong) PROBLEM(found, P2P_ERR_ARG, "%s", call->wrong);
+    if (!found->err && unfit) PROBLEM(found, P2P_ERR_ARG, OPERATOR, "%s", unfit);
+    if (unfit && found->argument == P2P_ARGUMENT_OPERATOR && dtype_problem(call->dtype, OP_SUM))
+        found->argument = P2P_ARGUMENT_TYPE;
+    if (!found->err && call->wrong) {
+        PROBLEM(found, P2P_ERR_ARG, OTHER, "%s", call->wrong);
+        if (call->wrong_argument) found->argument = call->wrong_argument;
+    }
     if (!found->err) check_span(call, "send buffer", reads, &read_bytes, found);
     if (!found->err) check_span(call, reads.start ? "receive buffer" : "buffer", writes, &call->user_bytes, found);
     if (!found->err && overlap(reads, read_bytes, writes, call->user_bytes))
-        PROBLEM(found, P2P_ERR_ARG,
+        PROBLEM(found, P2P_ERR_ARG, OVERLAP,
                 "the send buffer and the receive buffer overlap\n  try: a separate buffer to receive into");
 }
 
@@ -93,13 +102,13 @@ static p2p_fingerprint fingerprint_of(const coll__call *call)
 
 p2p_err coll__begin(coll__call *call, coll__span reads, coll__span writes)
 {
-    problem found = {P2P_OK, ""};
+    problem found = {P2P_OK, P2P_ARGUMENT_NONE, ""};
     p2p_fingerprint what = fingerprint_of(call);
     call->rank = p2p_rank(call->comm);
     call->size = p2p_size(call->comm);
     if (!call->size) return p2p_layer_begin(call->comm, &what); /* no usable communicator: the layer says why */
     check(call, reads, writes, &found);
-    if (found.err) return p2p_layer_refuse(call->comm, &what, found.err, found.text);
+    if (found.err) return p2p_layer_refuse_argument(call->comm, &what, found.err, found.argument, found.text);
     call->user = (char *)(uintptr_t)writes.start;
     call->element = dtype_size(call->dtype);
     call->bytes = call->count == COLL_ANY ? 0 : call->count * call->element;

@@ -33,8 +33,10 @@ static p2p_err run(coll__call *call, const void *send, size_t send_count, void *
 {
     bool at_root = p2p_rank(call->comm) == call->root;
     coll__span writes = at_root ? coll__blocks_span(call, recv, blocks) : COLL_NOTHING;
-    if (at_root && blocks->counts && send_count != blocks->counts[call->root])
+    if (at_root && blocks->counts && send_count != blocks->counts[call->root]) {
         call->wrong = "send_count is not this rank's element of counts";
+        call->wrong_argument = P2P_ARGUMENT_COUNT;
+    }
     p2p_err err = coll__begin(call, (coll__span){send, send_count}, writes);
     if (err) return err;
     if (!at_root)

@@ -37,9 +37,10 @@ typedef struct {
     bool has_op, has_root;
     enum op op;
     int root;
-    const char *wrong; /* what the caller of coll__begin has found wrong, or NULL */
-    bool only_reads;   /* this rank writes nothing to its caller's buffer, or only through coll__end */
-    bool meets;        /* as in p2p_fingerprint; and what is carried */
+    const char *wrong; /* what the caller of coll__begin has found wrong, or NULL; and with which argument */
+    p2p_argument wrong_argument;
+    bool only_reads; /* this rank writes nothing to its caller's buffer, or only through coll__end */
+    bool meets;      /* as in p2p_fingerprint; and what is carried */
     const void *carries;
     size_t carried_bytes;
     p2p_exposure exposure; /* of the caller's buffer, where that is carried */

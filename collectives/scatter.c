@@ -41,8 +41,10 @@ static p2p_err run(coll__call *call, const void *send, const coll__blocks *block
     bool at_root = p2p_rank(call->comm) == call->root;
     const void *result = NULL;
     coll__span reads = at_root ? coll__blocks_span(call, send, blocks) : COLL_NOTHING;
-    if (at_root && blocks->counts && recv_count != blocks->counts[call->root])
+    if (at_root && blocks->counts && recv_count != blocks->counts[call->root]) {
         call->wrong = "recv_count is not this rank's element of counts";
+        call->wrong_argument = P2P_ARGUMENT_COUNT;
+    }
     p2p_err err = coll__begin(call, reads, (coll__span){recv, recv_count});
     if (err) return err;
     call->only_reads = at_root; /* its own block is copied at the end */

@@ -27,7 +27,9 @@ struct coll__schedule {
 
 void coll__needs_request(coll__call *call, const p2p_request *request)
 {
-    if (!request) call->wrong = "request is NULL: nothing could wait for this";
+    if (request) return;
+    call->wrong = "request is NULL: nothing could wait for this";
+    call->wrong_argument = P2P_ARGUMENT_REQUEST;
 }
 
 /* After an error a message may still be on its way into the scratch memory: then it is not given back. */

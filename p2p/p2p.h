@@ -123,10 +123,11 @@ typedef struct {
     double timeout_s;    /* end the whole job after this many seconds; 0: never */
     double grace_s;      /* how long ranks may go on after the first SIGINT or SIGTERM, to end by themselves; 0: 1 s */
     const char *trace;   /* write a trace of the job to this file; NULL: PAIRWISE_TRACE, else none */
-    const char *report;  /* write what was found wrong to this file, as JSON (docs/reports.md); NULL: nothing is written */
-    size_t memory_each;  /* bytes that each rank will need, if known: a job too large for the machine is refused */
-    int *rank_statuses;  /* NULL, or room for `size` ints, set on return: exit code, or 128 + signal */
-    int exit_status;     /* result: what build/launch would exit with */
+    const char
+        *report; /* write what was found wrong to this file, as JSON (docs/reports.md); NULL: nothing is written */
+    size_t memory_each; /* bytes that each rank will need, if known: a job too large for the machine is refused */
+    int *rank_statuses; /* NULL, or room for `size` ints, set on return: exit code, or 128 + signal */
+    int exit_status;    /* result: what build/launch would exit with */
 } p2p_options;
 
 /* ---- Launch ---- */

@@ -52,6 +52,31 @@ p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what);
  * line "  try: advice". Nothing has begun, no other rank is told, and the communicator is as before. Returns err. */
 p2p_err p2p_layer_refuse(p2p_comm *comm, const p2p_fingerprint *what, p2p_err err, const char *cause);
 
+/* Which argument is wrong, for reports (docs/reports.md); P2P_ARGUMENT_OVERLAP: two buffers that overlap. */
+#define P2P_ARGUMENT_LIST(X)                     \
+    X(P2P_ARGUMENT_NONE, "")                     \
+    X(P2P_ARGUMENT_COMMUNICATOR, "communicator") \
+    X(P2P_ARGUMENT_TYPE, "type")                 \
+    X(P2P_ARGUMENT_OPERATOR, "operator")         \
+    X(P2P_ARGUMENT_RANK, "rank")                 \
+    X(P2P_ARGUMENT_TAG, "tag")                   \
+    X(P2P_ARGUMENT_ROOT, "root")                 \
+    X(P2P_ARGUMENT_COUNT, "count")               \
+    X(P2P_ARGUMENT_BUFFER, "buffer")             \
+    X(P2P_ARGUMENT_REQUEST, "request")           \
+    X(P2P_ARGUMENT_OTHER, "other")               \
+    X(P2P_ARGUMENT_OVERLAP, "")
+
+typedef enum {
+#define P2P_ARGUMENT_ENUM(name, text) name,
+    P2P_ARGUMENT_LIST(P2P_ARGUMENT_ENUM)
+#undef P2P_ARGUMENT_ENUM
+} p2p_argument;
+
+/* As p2p_layer_refuse, and says which argument it is. */
+p2p_err p2p_layer_refuse_argument(p2p_comm *comm, const p2p_fingerprint *what, p2p_err err, p2p_argument argument,
+                                  const char *cause);
+
 /* Wait until every rank of the communicator is in this collective and means the same by it. Costs next to nothing when
  * they are there already. After an error nothing may be written; pass it to p2p_layer_end. */
 p2p_err p2p_layer_agree(p2p_comm *comm);
@@ -146,6 +171,9 @@ p2p_err p2p_layer_irecv(p2p_comm *comm, void *buf, size_t bytes, int source, int
 
 /* Fail with a message of the layer's own: "cause", a newline, "try: advice". For use before p2p_layer_end. */
 p2p_err p2p_layer_error(p2p_comm *comm, p2p_err err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* After that: this rank of the communicator is the other side of it, for reports. */
+void p2p_layer_other(p2p_comm *comm, int rank);
 
 /* A non-blocking collective: a request that moves on by calling step, inside p2p_wait, p2p_test and every other call
  * that makes progress. step must not block; it looks at its inner requests with p2p_layer_done and posts new ones. */

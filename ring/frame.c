@@ -4,17 +4,22 @@
 
 #include "ring/internal.h"
 
-static const char *problem(const ring_call *ring)
+static const char *problem(const ring_call *ring, p2p_argument *argument)
 {
     const char *unfit = dtype_problem(ring->dtype, ring->combines ? ring->op : OP_SUM);
     size_t bytes;
+    *argument = P2P_ARGUMENT_OTHER;
     if (ring->wrong) return ring->wrong;
+    if (unfit) *argument = dtype_problem(ring->dtype, OP_SUM) ? P2P_ARGUMENT_TYPE : P2P_ARGUMENT_OPERATOR;
     if (unfit) return unfit;
+    *argument = P2P_ARGUMENT_OPERATOR;
     if (ring->combines && !op_commutes(ring->op))
         return "the operator does not commute, and the ring combines in another order than that of the ranks\n"
                "  try: coll_all_reduce, which keeps it";
+    *argument = P2P_ARGUMENT_COUNT;
     if (!dtype_bytes(ring->count, ring->dtype, &bytes))
         return "no buffer has so many elements\n  try: was a negative count passed?";
+    *argument = P2P_ARGUMENT_BUFFER;
     return bytes && !ring->buf ? "the buffer is NULL, but its count is not 0" : NULL;
 }
 
@@ -29,8 +34,9 @@ p2p_err ring__begin(ring_call *ring)
     ring->rank = p2p_rank(ring->comm);
     ring->size = p2p_size(ring->comm);
     if (!ring->size) return p2p_layer_begin(ring->comm, &what); /* no usable communicator: the layer says why */
-    const char *wrong = problem(ring);
-    if (wrong) return p2p_layer_refuse(ring->comm, &what, P2P_ERR_ARG, wrong);
+    p2p_argument argument;
+    const char *wrong = problem(ring, &argument);
+    if (wrong) return p2p_layer_refuse_argument(ring->comm, &what, P2P_ERR_ARG, argument, wrong);
     ring->left = (ring->rank - 1 + ring->size) % ring->size;
     ring->right = (ring->rank + 1) % ring->size;
     ring->element = dtype_size(ring->dtype);

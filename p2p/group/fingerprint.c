@@ -141,6 +141,26 @@ static void describe(sentence *s, int a, const board_words *first, int b, const 
     add(s, "\n  try: give every rank the same arguments; no buffer has been changed");
 }
 
+/* The first in which they differ; an algorithm may follow from all of them. */
+static int class_of(const board_words *a, const board_words *b)
+{
+    if (strcmp(a->operation, b->operation) != 0) return CLASS_COLLECTIVE_MISMATCH;
+    if (strcmp(a->what.dtype, b->what.dtype) != 0) return CLASS_TYPE_MISMATCH;
+    if (strcmp(a->what.op, b->what.op) != 0) return CLASS_OPERATOR_MISMATCH;
+    if (a->what.root != b->what.root) return CLASS_ROOT_MISMATCH;
+    if (a->what.count != b->what.count) return CLASS_COUNT_MISMATCH;
+    return strcmp(a->what.algorithm, b->what.algorithm) != 0 ? CLASS_ALGORITHM_MISMATCH : CLASS_COLLECTIVE_MISMATCH;
+}
+
+static void add_side(p2p_finding *f, int rank, const board_words *w)
+{
+    board_call call = {.shape = SHAPE_COLLECTIVE, .line = w->line, .number = w->number, .what = w->what};
+    p2p__copy_text(call.name, sizeof call.name, w->operation);
+    p2p__copy_text(call.file, sizeof call.file, w->file);
+    p2p__finding_add(f, ROLE_CALL, rank, &call);
+    p2p__set_add(&f->what.ranks, rank);
+}
+
 /* The lower rank first, so that the words do not depend on who noticed. */
 void p2p__describe_difference(p2p_engine *engine, int other, uint32_t context, uint64_t number, char *text,
                               size_t bytes)
@@ -156,4 +176,10 @@ void p2p__describe_difference(p2p_engine *engine, int other, uint32_t context, u
     else
         add(&s, "ranks %d and %d mean different things by collective #%llu", low, high, (unsigned long long)number);
     snprintf(text, bytes, "%s", s.text);
+    p2p_finding f = {.what.class = class_of(&first, &second)};
+    add_side(&f, low, &first);
+    add_side(&f, high, &second);
+    engine->drafts = 0;
+    p2p__draft(engine, &f);
+    p2p__publish_drafts(engine);
 }

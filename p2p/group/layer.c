@@ -36,10 +36,19 @@ p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what)
 
 p2p_err p2p_layer_refuse(p2p_comm *comm, const p2p_fingerprint *what, p2p_err err, const char *cause)
 {
+    p2p_argument argument = err == P2P_ERR_RANK ? P2P_ARGUMENT_ROOT : P2P_ARGUMENT_OTHER;
+    return p2p_layer_refuse_argument(comm, what, err, argument, cause);
+}
+
+p2p_err p2p_layer_refuse_argument(p2p_comm *comm, const p2p_fingerprint *what, p2p_err err, p2p_argument argument,
+                                  const char *cause)
+{
     p2p_err unusable = enter(comm, what);
     if (unusable) return unusable;
     if (comm->engine->depth == 1) p2p__show_collective(comm->engine, what, comm->collectives + 1);
-    return p2p__leave(comm, p2p__fail(comm, err, "%s", cause));
+    bool overlap = argument == P2P_ARGUMENT_OVERLAP;
+    return p2p__leave(comm, p2p__fail(comm, err, overlap ? CLASS_BUFFER_CONFLICT : CLASS_INVALID_ARGUMENT,
+                                      overlap ? P2P_ARGUMENT_NONE : (int)argument, "%s", cause));
 }
 
 /* What has been read in place was what its rank meant, unless that has ended the collective with an error meanwhile. */
@@ -49,11 +58,7 @@ static p2p_err check_views(p2p_comm *comm)
     if (!atomic_load(&engine->board->shared->any_gave_up)) return P2P_OK;
     if (p2p__job_failed(comm->engine)) return p2p__job_error(comm);
     for (int i = 0; i < comm->size; i++)
-        if (p2p__gave_up(engine, comm->world_rank[i]))
-            return p2p__fail(comm, P2P_ERR_PEER_DEAD,
-                             "rank %d gave up (its call ended with an error) while others read its buffer, which may "
-                             "be in use again",
-                             i);
+        if (p2p__gave_up(engine, comm->world_rank[i])) return p2p__fail(comm, CAUSE_VIEW_GIVEN_UP, i);
     return P2P_OK;
 }
 
@@ -74,17 +79,23 @@ p2p_err p2p_layer_end(p2p_comm *comm, p2p_err err)
 
 p2p_err p2p_layer_error(p2p_comm *comm, p2p_err err, const char *format, ...)
 {
+    char cause[sizeof comm->cause];
+    const p2p_diagnosis what = p2p__diagnosis_of(err);
     va_list args;
     va_start(args, format);
-    vsnprintf(comm->cause, sizeof comm->cause, format, args);
+    vsnprintf(cause, sizeof cause, format, args);
     va_end(args);
-    return err;
+    return p2p__fail(comm, err, what.class, what.argument, "%s", cause);
+}
+
+void p2p_layer_other(p2p_comm *comm, int rank)
+{
+    if (rank >= 0 && rank < comm->size) p2p__blame_rank(comm, rank);
 }
 
 p2p_err p2p_layer_request(p2p_comm *comm, const p2p_layer_ops *ops, void *state, p2p_request *out)
 {
-    if (!ops || !ops->step || !ops->waits_for || !out)
-        return p2p__fail(comm, P2P_ERR_ARG, "a request needs step, waits_for and somewhere to put it");
+    if (!ops || !ops->step || !ops->waits_for || !out) return p2p__fail(comm, CAUSE_NO_PLACE_FOR_REQUEST);
     p2p_request request;
     p2p_err err = p2p__agree_settle(comm);
     if (err) return err;

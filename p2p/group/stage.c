@@ -107,10 +107,7 @@ static p2p_err map_stages(p2p_comm *comm)
     memory_place place = find_place(comm);
     if (place && fill_own_part(comm, place)) comm->stages = p2p__memory_map(comm->engine->memory_fd, place, bytes);
     if (comm->stages) return P2P_OK;
-    return p2p__fail(comm, P2P_ERR_NOMEM,
-                     "no shared memory for a collective of %d ranks (%zu bytes): %s\n"
-                     "  try: a higher limit (ulimit -f), or PAIRWISE_WORLD=socket",
-                     comm->size, bytes, strerror(errno));
+    return p2p__fail(comm, CAUSE_NO_STAGES, comm->size, bytes, strerror(errno));
 }
 
 /* The next piece of so many bytes in its area. */

@@ -49,6 +49,7 @@ typedef struct {
     int control;
     p2p_stream out, err;
     bool goodbye, aborted, fatal;
+    bool heard;          /* what it has found wrong is in the report */
     int status;          /* exit code or 128 + signal, once ended */
     int links_in_flight; /* ends of links sent and not yet acknowledged */
     int nudges_owed;
@@ -145,6 +146,11 @@ void p2p__link_got(p2p_job *job, int rank);
 void p2p__link_lost(p2p_job *job, int rank, int peer, int limit);
 /* Open what can be opened now. */
 void p2p__links_open(p2p_job *job);
+
+/* ---- found.c ---- */
+
+/* What a rank has found wrong: into the report, once. */
+void p2p__see_found(p2p_job *job, int rank);
 
 /* ---- relay.c ---- */
 

@@ -189,11 +189,17 @@ static void put_number(const writer *w, const char *key, int number, int below)
         fprintf(w->file, ",\"%s\":null", key);
 }
 
+/* Readers have signed numbers of 64 bits. */
+static void put_count(const writer *w, const char *key, uint64_t count)
+{
+    fprintf(w->file, ",\"%s\":%lld", key, count < INT64_MAX ? (long long)count : (long long)INT64_MAX);
+}
+
 static void put_message(const writer *w, const board_call *call)
 {
     put_number(w, "peer", call->world_peer, w->ranks);
     put_number(w, "tag", call->tag, INT_MAX);
-    fprintf(w->file, ",\"bytes\":%llu", (unsigned long long)call->bytes);
+    put_count(w, "bytes", call->bytes);
     if (call->shape != SHAPE_SENDRECV) return;
     put_number(w, "source", call->world_from, w->ranks);
     put_number(w, "source_tag", call->from_tag, INT_MAX);
@@ -202,9 +208,9 @@ static void put_message(const writer *w, const board_call *call)
 static void put_what(const writer *w, const board_call *call)
 {
     const board_what *what = &call->what;
-    fprintf(w->file, ",\"number\":%llu", (unsigned long long)call->number);
+    put_count(w, "number", call->number);
     p2p__json_field(w->file, "algorithm", what->algorithm);
-    if (what->count != UINT64_MAX) fprintf(w->file, ",\"count\":%llu", (unsigned long long)what->count);
+    if (what->count != UINT64_MAX) put_count(w, "count", what->count);
     p2p__json_field(w->file, "type", what->dtype);
     p2p__json_field(w->file, "operator", what->op);
     if (what->root >= 0) fprintf(w->file, ",\"root\":%d", what->root);
@@ -219,10 +225,10 @@ static void put_call(const writer *w, const board_call *call)
     case SHAPE_SEND:
     case SHAPE_RECV:
     case SHAPE_SENDRECV: put_message(w, call); return;
-    case SHAPE_WAIT: fprintf(w->file, ",\"requests\":%llu", (unsigned long long)call->bytes); return;
+    case SHAPE_WAIT: put_count(w, "requests", call->bytes); return;
     case SHAPE_COLLECTIVE: put_what(w, call); return;
     default:
-        if (call->bytes) fprintf(w->file, ",\"bytes\":%llu", (unsigned long long)call->bytes);
+        if (call->bytes) put_count(w, "bytes", call->bytes);
     }
 }
 

@@ -122,6 +122,7 @@ static void rank_has_error(p2p_job *job, p2p_rank_process *process)
     char text[1200], message[SIGHT_ERROR];
     p2p__see_error(&job->watch, process->rank, message);
     process->fatal = true;
+    p2p__see_found(job, process->rank);
     if (process->goodbye) return; /* nobody is waiting for it any more */
     snprintf(text, sizeof text, "rank %d ended the job with an error: %.*s", process->rank, (int)strcspn(message, "\n"),
              message);
@@ -132,7 +133,11 @@ static void ranks_differ(p2p_job *job, p2p_rank_process *process)
 {
     char message[SIGHT_ERROR];
     p2p__see_error(&job->watch, process->rank, message);
-    if (!job->failed) p2p__say(job, "%s", message);
+    if (!job->failed) {
+        p2p__see_found(job, process->rank);
+        p2p__say(job, "%s", message);
+    }
+    process->heard = true; /* another rank has said so */
     p2p__job_fail(job, P2P_ERR_MISMATCH, process->rank, 1, message);
 }
 
@@ -279,6 +284,7 @@ static void reap(p2p_job *job, p2p_rank_process *process)
     process->status = end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status;
     job->alive--;
     listen_to(job, process, LAST_MESSAGES);
+    p2p__see_found(job, process->rank);
     judge_end(job, process, &end);
 }
 

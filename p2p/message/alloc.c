@@ -53,10 +53,7 @@ static p2p_err allocate(p2p_comm *comm, size_t bytes, void **buf)
     if (!at) {
         int why = room ? errno : ENOMEM;
         free(block);
-        return p2p__fail(comm, P2P_ERR_NOMEM,
-                         "no memory that ranks can share for %zu bytes: %s\n"
-                         "  try: a smaller buffer, fewer ranks, or a higher limit (ulimit -f, ulimit -v)",
-                         bytes, strerror(why));
+        return p2p__fail(comm, CAUSE_NO_SHARED_MEMORY, bytes, strerror(why));
     }
     *block = (p2p_block){.next = engine->blocks,
                          .place = place,
@@ -74,7 +71,7 @@ p2p_err p2p_alloc(p2p_comm *comm, size_t bytes, void **buf)
 {
     p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_alloc", SHAPE_PLAIN, 0, 0, bytes, 0, 0});
     if (err) return err;
-    if (!buf) return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG, "there is nowhere to put the address: buf is NULL"));
+    if (!buf) return p2p__leave(comm, p2p__fail(comm, CAUSE_NO_PLACE_FOR_ADDRESS));
     return p2p__leave(comm, allocate(comm, bytes, buf));
 }
 
@@ -93,16 +90,13 @@ p2p_err p2p_release(p2p_comm *comm, void *buf)
     if (err) return err;
     p2p_block **link = &comm->engine->blocks;
     while (*link && (*link)->at != buf) link = &(*link)->next;
-    if (!*link && buf)
-        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG,
-                                          "this is not the address of a buffer of this rank's from p2p_alloc\n"
-                                          "  try: was it released already, or moved on?"));
+    if (!*link && buf) return p2p__leave(comm, p2p__fail(comm, CAUSE_NOT_FROM_ALLOC));
     const struct p2p_operation *user = *link ? p2p__request_in(comm->engine, (*link)->at, (*link)->bytes) : NULL;
-    if (user)
-        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_STATE,
-                                          "a request that is under way uses this buffer (%zu bytes, line %d)\n"
-                                          "  try: p2p_wait for it first",
-                                          user->bytes, user->line));
+    if (user) {
+        p2p__fail(comm, CAUSE_IN_USE, user->bytes, user->line);
+        p2p__blame_request(comm, user);
+        return p2p__leave(comm, P2P_ERR_STATE);
+    }
     if (*link) free_block(comm->engine, link);
     return p2p__leave(comm, P2P_OK);
 }

@@ -191,10 +191,9 @@ p2p_err p2p__job_error(p2p_comm *comm)
 {
     p2p_engine *engine = comm->engine;
     char text[sizeof engine->poison];
-    if (engine->poisoned)
-        return p2p__fail(comm, engine->poisoned, "%s", engine->poison); /* what came last was no frame */
+    if (engine->poisoned) return p2p__fail_again(comm, engine->poisoned); /* what came last was no frame */
     p2p_err err = p2p__board_failure(engine->board, text, sizeof text);
-    p2p__fail(comm, err, "%s", text);
+    p2p__fail(comm, err, CLASS_NONE, P2P_ARGUMENT_NONE, "%s", text);
     return p2p__poison(comm, err);
 }
 
@@ -262,10 +261,7 @@ p2p_err p2p__poll(p2p_engine *engine)
 
 static p2p_err alone(p2p_comm *comm)
 {
-    return p2p__fail(
-        comm, P2P_ERR_DEADLOCK,
-        "a world of one rank waits for a message that nobody can send\n"
-        "  try: build/launch -n 2 PROGRAM, or post the matching operation to yourself first (p2p_isend, p2p_irecv)");
+    return p2p__fail(comm, CAUSE_ALONE);
 }
 
 static p2p_err lost(p2p_engine *engine)
@@ -284,6 +280,7 @@ static p2p_err after_nomem(p2p_engine *engine, int *tries)
 {
     if (++*tries > NOMEM_TRIES) {
         snprintf(engine->poison, sizeof engine->poison, "no memory to keep a message that has arrived");
+        engine->poison_blame = (p2p_blame){.what = p2p__diagnosis_of(P2P_ERR_NOMEM)};
         return P2P_ERR_NOMEM;
     }
     p2p__pause(NOMEM_PAUSE_NS);
@@ -334,7 +331,7 @@ static p2p_err wait_loop(p2p_comm *comm, const p2p_waiting *waiting, uint64_t de
         if (!err && engine->spin.now && engine->end.moved != before) err = look_for_more(engine, waiting, deadline);
         if (!err && is_too_late(waiting, engine, deadline)) err = P2P_ERR_TIMEOUT;
         if (err == P2P_ERR_TIMEOUT) return p2p__timeout_error(comm, &engine->row->wait);
-        if (err) return p2p__fail(comm, err, "%s", engine->poison);
+        if (err) return p2p__fail_again(comm, err);
     }
     return P2P_OK;
 }
@@ -365,14 +362,14 @@ static p2p_err block(p2p_comm *comm, const p2p_waiting *waiting)
 {
     p2p_engine *engine = comm->engine;
     p2p_spell spell;
-    if (engine->poisoned) return p2p__fail(comm, engine->poisoned, "%s", engine->poison);
+    if (engine->poisoned) return p2p__fail_again(comm, engine->poisoned);
     if (engine->spin.cheap_looks) p2p__cores_spread(engine);
     if (came_meanwhile(engine, waiting)) return P2P_OK;
     p2p__spell_begin(&engine->spin, &spell);
     uint64_t limit = waiting->patient ? 0 : engine->config.timeout_ns;
     if (limit) spell.deadline = spell.started + limit;
     p2p_err err = look_a_while(engine, waiting, &spell);
-    if (err) return p2p__fail(comm, err, "%s", engine->poison);
+    if (err) return p2p__fail_again(comm, err);
     if (waiting->doze && !waiting->ready(engine, waiting->arg)) waiting->doze(engine, waiting->arg);
     bool slept = !waiting->ready(engine, waiting->arg);
     if (slept) err = wait_loop(comm, waiting, spell.deadline);

@@ -22,6 +22,7 @@ p2p_comm *p2p__comm_new(p2p_engine *engine, uint32_t context, int rank, int size
     for (int i = 0; i < engine->size; i++) comm->comm_rank[i] = -1;
     for (int i = 0; i < size; i++) comm->comm_rank[world_rank[i]] = i;
     comm->engine = engine;
+    comm->row = engine->control >= 0 ? engine->row : NULL;
     comm->context = context;
     comm->rank = rank;
     comm->size = size;
@@ -113,12 +114,8 @@ p2p_err p2p_free(p2p_comm *comm)
     }
     p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_free", SHAPE_PLAIN, 0, 0, 0, 0, 0});
     if (err || !comm) return err;
-    if (!comm->context)
-        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG, "the world is not freed: p2p_finalize ends it"));
-    if (has_requests(comm))
-        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_STATE,
-                                          "requests on this communicator are still pending\n"
-                                          "  try: p2p_wait for each of them first"));
+    if (!comm->context) return p2p__leave(comm, p2p__fail(comm, CAUSE_WORLD_NOT_FREED));
+    if (has_requests(comm)) return p2p__leave(comm, p2p__fail(comm, CAUSE_REQUESTS_PENDING));
     give_up_context(comm);
     err = p2p__leave(comm, P2P_OK);
     unlink_comm(comm);

@@ -172,6 +172,8 @@ p2p_err p2p__broken(p2p_endpoint *self, p2p_err err, const char *format, ...)
     vsnprintf(engine->poison, sizeof engine->poison, format, args);
     va_end(args);
     engine->poisoned = err;
+    engine->poison_blame = (p2p_blame){.what = p2p__diagnosis_of(err)};
+    engine->poison_blame.what.reason = REASON_LINK;
     p2p__give_up(engine, err);
     return err;
 }
@@ -336,17 +338,9 @@ void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int 
 p2p_err p2p__unreachable_error(p2p_comm *comm, const p2p_peer *peer)
 {
     char who[40] = "the launcher";
-    if (peer->no_memory)
-        return p2p__fail(comm, P2P_ERR_SYS,
-                         "the link to rank %d cannot be opened: there is no shared memory for it: %s\n"
-                         "  try: fewer ranks, a higher limit (ulimit -f), or PAIRWISE_WORLD=socket",
-                         peer->rank, strerror(peer->no_memory));
+    if (peer->no_memory) return p2p__fail(comm, CAUSE_NO_LINK_MEMORY, peer->rank, strerror(peer->no_memory));
     if (peer->lacking_rank >= 0) snprintf(who, sizeof who, "rank %d", peer->lacking_rank);
-    return p2p__fail(
-        comm, P2P_ERR_SYS,
-        "the link to rank %d cannot be opened: %s needs one more descriptor, and its limit of %d is reached\n"
-        "  try: close files that are no longer needed, or raise the limit (ulimit -n %d)",
-        peer->rank, who, peer->limit, 2 * (peer->limit > 0 ? peer->limit : 512));
+    return p2p__fail(comm, CAUSE_NO_LINK, peer->rank, who, peer->limit, 2 * (peer->limit > 0 ? peer->limit : 512));
 }
 
 static int descriptor_limit(void)

@@ -27,12 +27,22 @@ const char *p2p_error_message(const p2p_comm *comm)
     return comm ? comm->message : "";
 }
 
-p2p_err p2p__fail(p2p_comm *comm, p2p_err err, const char *format, ...)
+p2p_err p2p__fail(p2p_comm *comm, p2p_err err, int class, int argument, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     vsnprintf(comm->cause, sizeof comm->cause, format, args);
     va_end(args);
+    comm->blame = (p2p_blame){.what = {.class = class, .argument = argument}};
+    if (comm->engine) comm->engine->drafts = 0;
+    return err;
+}
+
+p2p_err p2p__fail_again(p2p_comm *comm, p2p_err err)
+{
+    const p2p_engine *engine = comm->engine;
+    p2p__fail(comm, err, CLASS_NONE, P2P_ARGUMENT_NONE, "%s", engine->poison);
+    comm->blame = engine->poison_blame;
     return err;
 }
 
@@ -49,6 +59,7 @@ p2p_err p2p__poison(p2p_comm *comm, p2p_err err)
     if (engine->poisoned) return err;
     engine->poisoned = err;
     snprintf(engine->poison, sizeof engine->poison, "%s", comm->cause);
+    engine->poison_blame = comm->blame;
     p2p__give_up(engine, err);
     return err;
 }
@@ -59,10 +70,8 @@ static void end_process(p2p_engine *engine, const char *message)
     fflush(stdout);
     if (!engine || !engine->failed) fprintf(stderr, "pairwise: %s\n", message);
     fflush(stderr);
-    if (engine && engine->control >= 0 && !engine->failed) {
-        snprintf(engine->row->error, sizeof engine->row->error, "%s", message);
+    if (engine && engine->control >= 0 && !engine->failed)
         p2p__control_tell(engine->control, CONTROL_FATAL, engine->rank, 1);
-    }
     _exit(1);
 }
 
@@ -72,7 +81,9 @@ static p2p_err raise_error(p2p_comm *comm, const board_call *call, p2p_engine *e
     p2p__call_text(call, where, sizeof where);
     snprintf(comm->message, sizeof comm->message, "rank %d: %s: %s", engine ? engine->rank : comm->rank, where,
              comm->cause);
-    if (comm->errors == P2P_ERRORS_FATAL) end_process(engine, comm->message);
+    bool fatal = comm->errors == P2P_ERRORS_FATAL;
+    if ((fatal || err == P2P_ERR_LEAK) && !(engine && engine->failed)) p2p__publish(comm, call, err);
+    if (fatal) end_process(engine, comm->message);
     return err;
 }
 
@@ -119,7 +130,7 @@ static p2p_err refuse(p2p_comm *comm, const p2p_call *call, const char *file, in
     board_call shown = {0};
     fill_call(&shown, comm, call, file, line);
     if (shown.shape == SHAPE_COLLECTIVE) shown.shape = SHAPE_PLAIN; /* it has no number */
-    p2p__fail(comm, P2P_ERR_STATE, "%s", cause);
+    p2p__fail(comm, P2P_ERR_STATE, CLASS_CALL_ORDER, P2P_ARGUMENT_NONE, "%s", cause);
     return raise_error(comm, &shown, NULL, P2P_ERR_STATE);
 }
 
@@ -130,14 +141,24 @@ static bool owned_by_another_thread(p2p_engine *engine)
     return !atomic_compare_exchange_strong(&engine->owner, &nobody, me) && nobody != me;
 }
 
+static void say_early(const p2p_call *call, const char *file, int line)
+{
+    char text[200];
+    board_call shown = {.line = line};
+    p2p__copy_text(shown.name, sizeof shown.name, call->name);
+    p2p__copy_text(shown.file, sizeof shown.file, file);
+    snprintf(text, sizeof text, "%s: there is no communicator: call p2p_init first", call->name);
+    fprintf(stderr, "pairwise: %s\n", text);
+    p2p__tell_early(&shown, text);
+}
+
 p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call)
 {
     const char *file;
     int line;
     p2p__take_line(&file, &line);
     if (!comm) {
-        if (p2p__prints_errors())
-            fprintf(stderr, "pairwise: %s: there is no communicator: call p2p_init first\n", call->name);
+        if (p2p__prints_errors()) say_early(call, file, line);
         return P2P_ERR_STATE;
     }
     p2p_engine *engine = comm->engine;
@@ -155,7 +176,7 @@ p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call)
     }
     TRACE(engine, p2p__trace_call(engine, comm, call, file, line));
     if (engine->poisoned) {
-        p2p__fail(comm, engine->poisoned, "%s", engine->poison);
+        p2p__fail_again(comm, engine->poisoned);
         return p2p__leave(comm, engine->poisoned);
     }
     return P2P_OK;
@@ -169,29 +190,28 @@ p2p_err p2p__leave(p2p_comm *comm, p2p_err err)
     p2p__show_running(engine);
     if (engine->config.debug) atomic_store(&engine->owner, 0);
     if (!err) return P2P_OK;
-    if (!comm->cause[0]) p2p__fail(comm, err, "%s", engine->poison[0] ? engine->poison : p2p_strerror(err));
+    if (!comm->cause[0] && engine->poison[0])
+        p2p__fail_again(comm, err);
+    else if (!comm->cause[0])
+        p2p__fail(comm, err, CLASS_NONE, P2P_ARGUMENT_NONE, "%s", p2p_strerror(err));
     return raise_error(comm, &engine->row->call, engine, err);
 }
 
 p2p_err p2p__check_peer(p2p_comm *comm, int peer, const char *role)
 {
     if (peer >= 0 && peer < comm->size) return P2P_OK;
-    return p2p__fail(comm, P2P_ERR_RANK,
-                     "%s %d is not a rank: not in [0,%d)\n  try: ranks of this communicator are 0 to %d", role, peer,
-                     comm->size, comm->size - 1);
+    return p2p__fail(comm, CAUSE_NO_RANK, role, peer, comm->size, comm->size - 1);
 }
 
 p2p_err p2p__check_tag(p2p_comm *comm, int tag)
 {
     if (tag >= 0) return P2P_OK;
-    return p2p__fail(comm, P2P_ERR_ARG, "tag %d is negative\n  try: tags are 0 to %d", tag, INT_MAX);
+    return p2p__fail(comm, CAUSE_NEGATIVE_TAG, tag, INT_MAX);
 }
 
 p2p_err p2p__check_buffer(p2p_comm *comm, const void *buf, size_t bytes)
 {
-    if (!buf && bytes) return p2p__fail(comm, P2P_ERR_ARG, "the buffer is NULL, but its size is %zu bytes", bytes);
-    if (bytes > PTRDIFF_MAX)
-        return p2p__fail(comm, P2P_ERR_ARG, "a size of %zu bytes is impossible\n  try: was a negative count passed?",
-                         bytes);
+    if (!buf && bytes) return p2p__fail(comm, CAUSE_NO_BUFFER, bytes);
+    if (bytes > PTRDIFF_MAX) return p2p__fail(comm, CAUSE_IMPOSSIBLE_SIZE, bytes);
     return P2P_OK;
 }

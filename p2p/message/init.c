@@ -145,6 +145,29 @@ p2p_err p2p_init(p2p_comm **world)
     return job ? start_launched(job, world) : start_alone(world);
 }
 
+/* The row of a rank that has not joined; NULL if no launcher has started it. */
+static board_row *own_row(int *rank)
+{
+    int control, board_fd;
+    char why[400];
+    const char *job = getenv(P2P_JOB_VARIABLE);
+    if (!job || sscanf(job, "%d,%d,%d", rank, &control, &board_fd) != 3 || board_fd < 0) return NULL;
+    board *b = p2p__board_attach(board_fd, why, sizeof why);
+    if (!b) return NULL;
+    board_row *row = *rank >= 0 && *rank < b->size ? &b->rows[*rank] : NULL;
+    p2p__board_forget(b);
+    return row;
+}
+
+void p2p__tell_early(const board_call *call, const char *text)
+{
+    const p2p_diagnosis before = {.class = CLASS_CALL_ORDER},
+                        none = {.class = CLASS_INVALID_ARGUMENT, .argument = P2P_ARGUMENT_COMMUNICATOR};
+    int rank = process_world ? process_world->rank : 0;
+    board_row *row = process_world ? process_world->row : own_row(&rank);
+    if (row) p2p__publish_early(row, rank, process_world ? &none : &before, call, text);
+}
+
 /* ---- Finalize ---- */
 
 static bool nothing_left_to_send(p2p_engine *engine, void *arg)
@@ -214,6 +237,7 @@ static void release_layers(p2p_engine *engine)
 static void bury_all(p2p_engine *engine, p2p_err err)
 {
     board *own = engine->owns_board ? engine->board : NULL;
+    bool supervised = engine->control >= 0;
     release_layers(engine);
     p2p__give_up(engine, err ? err : P2P_ERR_STATE);
     atomic_store(&engine->row->state, BOARD_FINISHED);
@@ -222,7 +246,10 @@ static void bury_all(p2p_engine *engine, p2p_err err)
         p2p__comm_bury(comm);
     }
     p2p__engine_destroy(engine);
-    if (own) p2p__board_close(own);
+    if (own && supervised)
+        p2p__board_forget(own); /* a call that comes too late is shown there */
+    else if (own)
+        p2p__board_close(own);
 }
 
 p2p_err p2p_finalize(p2p_comm *world)
@@ -234,9 +261,7 @@ p2p_err p2p_finalize(p2p_comm *world)
     p2p_err err = p2p__enter(world, &(p2p_call){"p2p_finalize", SHAPE_PLAIN, 0, 0, 0, 0, 0});
     if (!world) return P2P_ERR_STATE;
     if (err && (!world->engine || !*world->engine->this_process)) return err;
-    if (!err && world != process_world)
-        return p2p__leave(world, p2p__fail(world, P2P_ERR_ARG,
-                                           "not the world: free a communicator of p2p_split or p2p_dup with p2p_free"));
+    if (!err && world != process_world) return p2p__leave(world, p2p__fail(world, CAUSE_NOT_THE_WORLD));
     p2p_engine *engine = world->engine;
     bool entered = !err;
     if (!err) err = say_goodbye(world);

@@ -19,6 +19,7 @@
 #define P2P_NO_LAYER_LINES 1
 #endif
 
+#include "p2p/message/causes.h"
 #include "p2p/message/spin.h"
 #include "p2p/p2p.h"
 #include "p2p/p2p_layer.h"
@@ -136,6 +137,13 @@ typedef struct p2p_block {
     int line;
 } p2p_block;
 
+/* What an error is, beside its sentence. */
+typedef struct {
+    p2p_diagnosis what;
+    bool has_other;
+    p2p_place other; /* what the call has to do with: the other side, or an operation posted before */
+} p2p_blame;
+
 struct p2p_engine {
     p2p_endpoint end; /* what the world sees of it */
     int rank, size;
@@ -175,6 +183,8 @@ struct p2p_engine {
     p2p_err failed;   /* the supervisor has told us: the job has failed */
     p2p_err poisoned; /* every later call returns this */
     char poison[1024];
+    p2p_blame poison_blame;
+    int drafts; /* findings on its row that nobody has been told of yet */
 
     int depth; /* of public calls */
     const char *call_name, *call_file;
@@ -216,6 +226,8 @@ struct p2p_comm {
     const char *file;                               /* where p2p_split made it */
     int line;
     char cause[1024], message[1536];
+    p2p_blame blame; /* the cause, as data */
+    board_row *row;  /* outlives `engine`; NULL: there is no supervisor to read it */
 };
 
 /* ---- error.c ---- */
@@ -232,8 +244,10 @@ typedef struct {
 p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call);
 p2p_err p2p__leave(p2p_comm *comm, p2p_err err);
 
-/* Remember the cause of an error: one sentence, and perhaps "\ntry: advice". Returns err. */
-p2p_err p2p__fail(p2p_comm *comm, p2p_err err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Remember the cause of an error; see causes.h. Returns err. And the same again as when this rank was poisoned. */
+p2p_err p2p__fail(p2p_comm *comm, p2p_err err, int class, int argument, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+p2p_err p2p__fail_again(p2p_comm *comm, p2p_err err);
 
 /* From now on every call on any communicator of this rank fails with err and comm's cause. */
 p2p_err p2p__poison(p2p_comm *comm, p2p_err err);
@@ -342,6 +356,8 @@ p2p_err p2p__finish_both(p2p_comm *comm, p2p_request send, p2p_request receive, 
 /* For calls that return without p2p__enter: forget the line; and may what is wrong be printed? As the world's error mode says. */
 void p2p__forget_line(void);
 bool p2p__prints_errors(void);
+/* The supervisor is to know of a call without a communicator: most often it came before p2p_init. */
+void p2p__tell_early(const board_call *call, const char *text);
 
 /* ---- agree.c ---- */
 
@@ -366,6 +382,23 @@ void p2p__blocks_free(p2p_engine *engine);
 size_t p2p__stage_largest(int ranks);
 void p2p__stages_unmap(p2p_comm *comm);
 void p2p__stages_give_back(p2p_comm *comm);
+
+/* ---- blame.c: after p2p__fail, what else there is to report ---- */
+
+/* The message that a rank (of the communicator) has sent to this one; an operation posted before; what another rank is in. */
+void p2p__blame_message(p2p_comm *comm, const p2p_status *message);
+void p2p__blame_request(p2p_comm *comm, const struct p2p_operation *request);
+void p2p__blame_rank(p2p_comm *comm, int rank);
+p2p_place p2p__place_of(const struct p2p_operation *request, int rank);
+
+/* Findings of their own, instead of one that says what the error is. At most BOARD_FOUND. Frees the finding. */
+void p2p__draft(p2p_engine *engine, p2p_finding *finding);
+
+/* The supervisor is to know of this error of that call: comm->message. */
+void p2p__publish(p2p_comm *comm, const board_call *call, p2p_err err);
+void p2p__publish_drafts(p2p_engine *engine);
+/* Of a call without a communicator. */
+void p2p__publish_early(board_row *row, int rank, const p2p_diagnosis *what, const board_call *call, const char *text);
 
 /* ---- leaks.c ---- */
 

@@ -60,7 +60,7 @@ static p2p_err iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_stat
     if (err) return err;
     if (!answered(engine, &q)) {
         err = p2p__poll(engine);
-        if (err) return p2p__fail(comm, err, "%s", engine->poison);
+        if (err) return p2p__fail_again(comm, err);
     }
     bool failed = !answered(engine, &q) && p2p__job_failed(engine);
     if (answered(engine, &q)) {
@@ -85,7 +85,6 @@ p2p_err p2p_iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_status 
 {
     p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_iprobe", SHAPE_RECV, source, tag, 0, 0, 0});
     if (err) return err;
-    if (!found)
-        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG, "there is nowhere to put the answer: found is NULL"));
+    if (!found) return p2p__leave(comm, p2p__fail(comm, CAUSE_NO_PLACE_FOR_ANSWER));
     return p2p__leave(comm, iprobe(comm, source, tag, found, status));
 }

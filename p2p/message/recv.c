@@ -174,7 +174,7 @@ static p2p_err recv_and_wait(p2p_comm *comm, void *buf, size_t bytes, int source
 static p2p_err recv_later(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, uint32_t context,
                           p2p_request *out)
 {
-    if (!out) return p2p__fail(comm, P2P_ERR_ARG, "request is NULL: nothing could wait for this receive");
+    if (!out) return p2p__fail(comm, CAUSE_NO_PLACE_FOR_RECEIVE);
     p2p_err err = check_recv(comm, buf, bytes, source, tag);
     if (err) return err;
     p2p_request request;

@@ -20,7 +20,7 @@ p2p_err p2p__request_new(p2p_comm *comm, enum request_kind kind, void *buf, size
 {
     p2p_engine *engine = comm->engine;
     p2p_request request = malloc(sizeof *request);
-    if (!request) return p2p__fail(comm, P2P_ERR_NOMEM, "no memory for a request (%zu bytes)", sizeof *request);
+    if (!request) return p2p__fail(comm, CAUSE_NO_REQUEST, sizeof *request);
     p2p__request_init(request, kind, comm, buf, bytes);
     request->file = engine->call_file;
     request->line = engine->call_line;
@@ -66,10 +66,9 @@ bool p2p__take_back(p2p_request request)
 static p2p_err check_debug(p2p_comm *comm, p2p_request request)
 {
     if (!request->debug_crc || request->debug_crc == p2p__crc32c(0, request->buf, request->bytes)) return P2P_OK;
-    return p2p__fail(comm, P2P_ERR_ARG,
-                     "the buffer of isend to %d changed before wait (tag %d, %zu bytes, line %d)\n"
-                     "  try: leave it alone until p2p_wait or p2p_test says done",
-                     request->status.source, request->tag, request->bytes, request->line);
+    p2p__fail(comm, CAUSE_CHANGED, request->status.source, request->tag, request->bytes, request->line);
+    p2p__blame_request(comm, request);
+    return P2P_ERR_ARG;
 }
 
 static p2p_err explain(p2p_comm *comm, p2p_request request)
@@ -78,18 +77,16 @@ static p2p_err explain(p2p_comm *comm, p2p_request request)
     if (request->kind == REQUEST_LAYER) return request->err; /* its step has said why */
     switch (request->err) {
     case P2P_ERR_TRUNCATE:
-        return p2p__fail(comm, P2P_ERR_TRUNCATE,
-                         "a message of %zu bytes from rank %d with tag %d does not fit into a buffer of %zu bytes; "
-                         "it is gone, the buffer is untouched\n  try: a larger buffer, or p2p_probe for the size first",
-                         got->bytes, got->source, got->tag, request->bytes);
+        p2p__fail(comm, CAUSE_TOO_LONG, got->bytes, got->source, got->tag, request->bytes);
+        p2p__blame_message(comm, got);
+        return P2P_ERR_TRUNCATE;
     case P2P_ERR_SYS: return p2p__unreachable_error(comm, &comm->engine->peers[request->peer]);
     case P2P_ERR_PEER_DEAD:
-        return p2p__fail(comm, P2P_ERR_PEER_DEAD,
-                         "rank %d gave up the message of %zu bytes with tag %d before it was received: its call had "
-                         "ended with an error (%s), and its buffer may be in use again\n"
-                         "  try: what did rank %d wait for then? it takes no more part in anything",
-                         got->source, got->bytes, got->tag,
-                         p2p_strerror(atomic_load(&comm->engine->board->rows[request->peer].gave_up)), got->source);
+        p2p__fail(comm, CAUSE_GIVEN_UP, got->source, got->bytes, got->tag,
+                  p2p_strerror(atomic_load(&comm->engine->board->rows[request->peer].gave_up)), got->source);
+        comm->blame.what.reason = REASON_GAVE_UP;
+        p2p__blame_message(comm, got);
+        return P2P_ERR_PEER_DEAD;
     default: return request->err;
     }
 }

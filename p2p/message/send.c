@@ -75,8 +75,7 @@ static p2p_err send_to_self(p2p_engine *engine, p2p_request request, bool buffer
         return P2P_OK;
     }
     p2p_unexpected *message = p2p__unexpected_add(engine, self, &request->packet.header, buffered ? request->bytes : 0);
-    if (!message)
-        return p2p__fail(request->comm, P2P_ERR_NOMEM, "no memory to keep a message of %zu bytes", request->bytes);
+    if (!message) return p2p__fail(request->comm, CAUSE_NO_COPY, request->bytes);
     if (!buffered) {
         message->sender = request;
         return P2P_OK;
@@ -174,7 +173,7 @@ static p2p_err send_and_wait(p2p_comm *comm, const void *buf, size_t bytes, int 
 static p2p_err send_later(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, uint32_t context,
                           p2p_request *out)
 {
-    if (!out) return p2p__fail(comm, P2P_ERR_ARG, "request is NULL: nothing could wait for this send");
+    if (!out) return p2p__fail(comm, CAUSE_NO_PLACE_FOR_SEND);
     p2p_err err = check_send(comm, buf, bytes, dest, tag);
     if (err) return err;
     p2p_request request;

@@ -16,9 +16,7 @@ static p2p_err check(p2p_comm *comm, const void *sendbuf, size_t sendbytes, int 
     if (!err && source != P2P_ANY_SOURCE) err = p2p__check_peer(comm, source, "source");
     if (!err && recvtag != P2P_ANY_TAG) err = p2p__check_tag(comm, recvtag);
     if (!err) err = p2p__check_buffer(comm, recvbuf, recvbytes);
-    if (!err && overlap(sendbuf, sendbytes, recvbuf, recvbytes))
-        err = p2p__fail(comm, P2P_ERR_ARG,
-                        "the send buffer and the receive buffer overlap\n  try: a separate buffer to receive into");
+    if (!err && overlap(sendbuf, sendbytes, recvbuf, recvbytes)) err = p2p__fail(comm, CAUSE_OVERLAP);
     if (!err && p2p__job_failed(comm->engine)) err = p2p__job_error(comm);
     return err;
 }

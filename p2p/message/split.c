@@ -114,10 +114,7 @@ static p2p_err build(p2p_comm *comm, answer mine, p2p_comm **sub)
         *sub = NULL;
         return P2P_OK;
     }
-    if (mine[0] == NO_CONTEXT)
-        return p2p__fail(comm, P2P_ERR_NOMEM,
-                         "there are %d communicators already\n  try: p2p_free those that are no longer needed",
-                         BOARD_CONTEXTS - 1);
+    if (mine[0] == NO_CONTEXT) return p2p__fail(comm, CAUSE_TOO_MANY_COMMUNICATORS, BOARD_CONTEXTS - 1);
     int size = (int)mine[1], rank = 0;
     int *world_rank = (int *)(mine + 2);
     for (int i = 0; i < size; i++) {
@@ -125,7 +122,7 @@ static p2p_err build(p2p_comm *comm, answer mine, p2p_comm **sub)
         world_rank[i] = comm->world_rank[world_rank[i]];
     }
     p2p_comm *made = p2p__comm_new(comm->engine, mine[0], rank, size, world_rank);
-    if (!made) return p2p__fail(comm, P2P_ERR_NOMEM, "no memory for a communicator of %d ranks", size);
+    if (!made) return p2p__fail(comm, CAUSE_NO_COMMUNICATOR, size);
     made->errors = comm->errors;
     made->file = comm->engine->call_file;
     made->line = comm->engine->call_line;
@@ -146,7 +143,7 @@ static p2p_err split(p2p_comm *comm, wish own, p2p_comm **sub)
     answer text = calloc(words, sizeof *text), mine = calloc(words, sizeof *mine);
     p2p_err err = P2P_ERR_NOMEM;
     if (!wishes || !text || !mine) {
-        p2p__fail(comm, err, "no memory to split a communicator of %d ranks", comm->size);
+        p2p__fail(comm, CAUSE_NO_SPLIT, comm->size);
         goto release;
     }
     err = comm->rank == 0 ? arrange(comm, own, wishes, text, mine) : ask_rank_0(comm, own, mine, words * sizeof *mine);
@@ -162,12 +159,8 @@ p2p_err p2p_split(p2p_comm *comm, int colour, int key, p2p_comm **sub)
 {
     p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_split", SHAPE_PLAIN, 0, 0, 0, 0, 0});
     if (err) return err;
-    if (!sub)
-        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG, "there is nowhere to put the communicator: sub is NULL"));
-    if (colour < 0 && colour != P2P_UNDEFINED)
-        return p2p__leave(comm, p2p__fail(comm, P2P_ERR_ARG,
-                                          "colour %d is negative\n  try: 0 or more, or P2P_UNDEFINED to join no group",
-                                          colour));
+    if (!sub) return p2p__leave(comm, p2p__fail(comm, CAUSE_NO_PLACE_FOR_COMMUNICATOR));
+    if (colour < 0 && colour != P2P_UNDEFINED) return p2p__leave(comm, p2p__fail(comm, CAUSE_NEGATIVE_COLOUR, colour));
     return p2p__leave(comm, split(comm, (wish){colour, key, comm->rank}, sub));
 }
 

@@ -38,6 +38,28 @@ static void awaited(p2p_engine *engine, const board_wait *wait, p2p_rank_set *al
     for (int i = 0; i < wait->any_count; i++) p2p__set_join(all, &wait->any[i], engine->size);
 }
 
+/* Of those that are waited for: who is stopped can do nothing. */
+static void draft(p2p_engine *engine, const p2p_rank_set *all)
+{
+    p2p_finding f = {.what = {.class = CLASS_TIMEOUT, .reason = REASON_CALL}};
+    p2p_rank_set stopped = {{0}};
+    p2p__finding_add(&f, ROLE_CALL, engine->rank, &engine->row->call);
+    for (int i = 0; i < engine->size; i++) {
+        const board_row *row = &engine->board->rows[i];
+        const board_call call = p2p__call_copy(&row->call);
+        if (!p2p__set_has(all, i)) continue;
+        p2p_place *place = p2p__finding_add(&f, ROLE_DOING, i, &call);
+        place->state = atomic_load(&row->state);
+        place->process = p2p__process_letter(atomic_load(&row->pid));
+        if (place->process != 'T' && place->process != 't') continue;
+        f.what.class = CLASS_STOPPED;
+        p2p__set_add(&stopped, i);
+    }
+    f.what.ranks = stopped;
+    if (f.what.class == CLASS_TIMEOUT) p2p__set_add(&f.what.ranks, engine->rank);
+    p2p__draft(engine, &f);
+}
+
 p2p_err p2p__timeout_error(p2p_comm *comm, const board_wait *wait)
 {
     p2p_engine *engine = comm->engine;
@@ -53,5 +75,7 @@ p2p_err p2p__timeout_error(p2p_comm *comm, const board_wait *wait)
         used += describe_rank(engine, i, waited, text + used, sizeof text - used);
         shown++;
     }
-    return p2p__fail(comm, P2P_ERR_TIMEOUT, "nothing came for %.1f s (PAIRWISE_TIMEOUT)%s", waited, text);
+    p2p__fail(comm, CAUSE_TIMEOUT, waited, text);
+    draft(engine, &all);
+    return P2P_ERR_TIMEOUT;
 }

@@ -164,7 +164,7 @@ static p2p_err look(p2p_comm *comm, bool (*ready)(p2p_engine *engine, void *arg)
     *is_ready = ready(engine, set);
     if (*is_ready) return P2P_OK;
     p2p_err err = p2p__poll(engine);
-    if (err) return p2p__fail(comm, err, "%s", engine->poison);
+    if (err) return p2p__fail_again(comm, err);
     bool failed = !ready(engine, set) && p2p__job_failed(engine);
     *is_ready = ready(engine, set);
     if (*is_ready) return P2P_OK;
@@ -317,10 +317,8 @@ p2p_err p2p_test_any(size_t count, p2p_request requests[], size_t *index, bool *
 static p2p_err cancel(p2p_comm *comm, p2p_request request)
 {
     if (request->kind != REQUEST_RECV)
-        return p2p__fail(comm, P2P_ERR_ARG,
-                         "only a receive can be cancelled; this is a %s, from line %d\n"
-                         "  try: let it end, with p2p_wait or p2p_test",
-                         request->kind == REQUEST_SEND ? "send" : "collective", request->line);
+        return p2p__fail(comm, CAUSE_NOT_CANCELLED, request->kind == REQUEST_SEND ? "send" : "collective",
+                         request->line);
     if (request->done || !p2p__take_back(request)) return P2P_OK;
     request->status = (p2p_status){P2P_CANCELLED, P2P_CANCELLED, 0};
     request->counted = false;

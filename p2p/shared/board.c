@@ -170,6 +170,11 @@ void p2p__board_close(board *b)
     free(b);
 }
 
+void p2p__board_forget(board *b)
+{
+    free(b);
+}
+
 _Atomic uint64_t *p2p__board_sent(board *b, int by)
 {
     return b->sent + (size_t)by * counters_of_a_rank(b->size);

@@ -15,6 +15,7 @@
 
 #include "p2p/shared/call.h"
 #include "p2p/shared/config.h"
+#include "p2p/shared/diagnosis.h"
 #include "p2p/shared/rank_set.h"
 
 #define BOARD_MAGIC UINT32_C(0x50574231) /* "PWB1" */
@@ -63,6 +64,16 @@ typedef struct {
 
 #define BOARD_WORDS 64 /* the last ones, by context and number */
 
+#define BOARD_FOUND 4
+#define BOARD_PLACES 12
+
+/* A finding of a rank's own. */
+typedef struct {
+    p2p_diagnosis what;
+    int count;
+    p2p_place places[BOARD_PLACES];
+} board_found;
+
 typedef struct {
     _Alignas(64) _Atomic uint64_t activity; /* odd while changing */
     _Atomic int state;                      /* enum board_state */
@@ -77,7 +88,9 @@ typedef struct {
     _Alignas(64)         /* the lines above are read by others all the time: they must not change with what is below */
         board_call call; /* the current or last outermost call */
     board_wait wait;
-    char error[1024]; /* the message of a fatal error, "" if none */
+    char error[1024];        /* the message of a fatal error, "" if none */
+    _Atomic int found_count; /* what it has found wrong, in the words of `error` */
+    board_found found[BOARD_FOUND];
     board_words words[BOARD_WORDS];
 } board_row;
 
@@ -172,6 +185,8 @@ bool p2p__board_is_whole(const board *b);
 board *p2p__board_attach(int fd, char *why, size_t why_bytes);
 
 void p2p__board_close(board *b);
+/* The same, but what is mapped stays where it is for as long as this process lives. */
+void p2p__board_forget(board *b);
 
 /* Frames sent (received) by `by`, to (from) every rank: one row of counters, written only by `by`. */
 _Atomic uint64_t *p2p__board_sent(board *b, int by);

@@ -61,3 +61,23 @@ void p2p__finding_free(p2p_finding *finding)
     free(finding->places);
     free(finding->text);
 }
+
+p2p_diagnosis p2p__diagnosis_of(p2p_err err)
+{
+    static const struct {
+        p2p_err err;
+        int class, argument;
+    } known[] = {{P2P_ERR_ARG, CLASS_INVALID_ARGUMENT, P2P_ARGUMENT_OTHER},
+                 {P2P_ERR_RANK, CLASS_INVALID_ARGUMENT, P2P_ARGUMENT_RANK},
+                 {P2P_ERR_STATE, CLASS_CALL_ORDER, P2P_ARGUMENT_NONE},
+                 {P2P_ERR_TRUNCATE, CLASS_TRUNCATION, P2P_ARGUMENT_NONE},
+                 {P2P_ERR_MISMATCH, CLASS_COUNT_MISMATCH, P2P_ARGUMENT_NONE},
+                 {P2P_ERR_PEER_DEAD, CLASS_DEATH, P2P_ARGUMENT_NONE},
+                 {P2P_ERR_TIMEOUT, CLASS_TIMEOUT, P2P_ARGUMENT_NONE},
+                 {P2P_ERR_PROTO, CLASS_CORRUPTION, P2P_ARGUMENT_NONE},
+                 {P2P_ERR_LEAK, CLASS_RESOURCE_LEAK, P2P_ARGUMENT_NONE},
+                 {P2P_ERR_DEADLOCK, CLASS_DEADLOCK, P2P_ARGUMENT_NONE}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].err == err) return (p2p_diagnosis){.class = known[i].class, .argument = known[i].argument};
+    return (p2p_diagnosis){.class = CLASS_REFUSED};
+}

@@ -9,6 +9,7 @@
 #ifndef PAIRWISE_P2P_DIAGNOSIS_H
 #define PAIRWISE_P2P_DIAGNOSIS_H
 
+#include "p2p/p2p_layer.h"
 #include "p2p/shared/call.h"
 #include "p2p/shared/rank_set.h"
 
@@ -59,20 +60,6 @@
     X(REASON_CALL, "call") /* that of one call */                                          \
     X(REASON_LINK, "link")
 
-/* Which argument is wrong. */
-#define P2P_ARGUMENT_LIST(X)                 \
-    X(ARGUMENT_NONE, "")                     \
-    X(ARGUMENT_COMMUNICATOR, "communicator") \
-    X(ARGUMENT_TYPE, "type")                 \
-    X(ARGUMENT_OPERATOR, "operator")         \
-    X(ARGUMENT_RANK, "rank")                 \
-    X(ARGUMENT_TAG, "tag")                   \
-    X(ARGUMENT_ROOT, "root")                 \
-    X(ARGUMENT_COUNT, "count")               \
-    X(ARGUMENT_BUFFER, "buffer")             \
-    X(ARGUMENT_REQUEST, "request")           \
-    X(ARGUMENT_OTHER, "other")
-
 /* What a place has to do with it. */
 #define P2P_ROLE_LIST(X)                                                                    \
     X(ROLE_CALL, "call")           /* the call that was wrong, or was told */               \
@@ -91,7 +78,7 @@
 #define DIAGNOSIS_ENUM(name, text) name,
 enum p2p_class { P2P_CLASS_LIST(DIAGNOSIS_ENUM) CLASS_COUNT };
 enum p2p_reason { P2P_REASON_LIST(DIAGNOSIS_ENUM) REASON_COUNT };
-enum p2p_argument { P2P_ARGUMENT_LIST(DIAGNOSIS_ENUM) ARGUMENTS };
+enum { ARGUMENT_COUNT = P2P_ARGUMENT_OVERLAP + 1 };
 enum p2p_role { P2P_ROLE_LIST(DIAGNOSIS_ENUM) ROLE_COUNT };
 #undef DIAGNOSIS_ENUM
 
@@ -133,6 +120,9 @@ void p2p__finding_free(p2p_finding *finding);
 
 /* The first place with this role from `*at` on, which moves past it; NULL if there is none. */
 const p2p_place *p2p__finding_next(const p2p_finding *finding, int role, size_t *at);
+
+/* What an error is that says no more of itself. */
+p2p_diagnosis p2p__diagnosis_of(p2p_err err);
 
 const char *p2p__class_name(int class);
 const char *p2p__reason_name(int reason);
