@@ -12,7 +12,7 @@
  *      all to one        coll_reduce, coll_gather, coll_gatherv
  *      all to all        coll_all_reduce, coll_all_gather, coll_all_gatherv, coll_reduce_scatter, coll_reduce_scatterv,
  *                        coll_all_to_all, coll_all_to_allv
- *      some to one       coll_scan, coll_exscan
+ *      prefixes          coll_scan, coll_exscan
  *      without waiting   coll_ibarrier, coll_ibroadcast, coll_iall_reduce, coll_iall_gather, coll_ireduce_scatter
  *      by algorithm      coll_naive_..., coll_tree_..., coll_doubling_..., coll_flat_..., coll_direct_...; and the ring
  *                        in ring/ring.h

@@ -197,9 +197,9 @@ p2p_err p2p_wait(p2p_request *request, p2p_status *status);
 /* Look without waiting; *done is true for P2P_REQUEST_NULL. */
 p2p_err p2p_test(p2p_request *request, bool *done, p2p_status *status);
 
-/* Wait for all; statuses may be NULL. Returns the first error (by index), and sets the statuses of those without one; every request has ended, except after
- * P2P_ERR_TIMEOUT or P2P_ERR_NOMEM, when those under way can be waited for again; and after P2P_ERR_DEADLOCK in a world of
- * one, where they can as well. */
+/* Wait for all; statuses may be NULL. Returns the first error (by index), and sets the statuses of the requests without
+ * one; every request has ended, except after P2P_ERR_TIMEOUT or P2P_ERR_NOMEM, when those under way can be waited for
+ * again; and after P2P_ERR_DEADLOCK in a world of one, where they can as well. */
 p2p_err p2p_wait_all(size_t count, p2p_request requests[], p2p_status statuses[]);
 
 /* Wait for one of several and say which; *index is also set when that operation itself failed. If all are
