@@ -108,7 +108,8 @@ static void add_counts(const diagnosis *d, learn_text *t)
                                 : NULL;
     if (!r) return;
     const p2p_traffic *by_peer = (const p2p_traffic *)(const void *)(r + 1);
-    const char *verb = d->sending ? "received" : "sent", *way = d->sending ? "from" : "to";
+    const char *verb = d->sending ? "received" : "sent", *way = d->sending ? "from" : "to",
+               *more = d->sending ? "sends" : "waits for";
     unsigned long long all = 0, with[CHECK_MAX_RANKS] = {0};
     bool some[CHECK_MAX_RANKS] = {false};
     for (int i = 0; i < d->r->w->plan->ranks; i++) {
@@ -118,9 +119,9 @@ static void add_counts(const diagnosis *d, learn_text *t)
     }
     learn_add(t, " Rank %d %s %llu message%s", d->awaited, verb, all, all == 1 ? "" : "s");
     if (all && with[d->waiting] == all) {
-        learn_add(t, ", %s rank %d, and then it returned.", way, d->waiting);
+        learn_add(t, ", %s rank %d, which %s one more.", way, d->waiting, more);
     } else if (with[d->waiting]) {
-        learn_add(t, ", %llu of them %s rank %d.", with[d->waiting], way, d->waiting);
+        learn_add(t, ", %llu of them %s rank %d, which %s one more.", with[d->waiting], way, d->waiting, more);
     } else if (all) {
         learn_add(t, ", %s ", way);
         learn_add_ranks(t, some, d->r->w->plan->ranks);

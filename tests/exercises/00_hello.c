@@ -60,10 +60,16 @@ static bool judge_hello(const check_case *c, int rank, const char *got, const ch
             "only then the second line.",
             rank, shown, expected);
     if (sscanf(got, "hello from rank %d of %d", &said_rank, &said_size) == 2)
-        return check_fail(c, "numbers",
-                          "Rank %d of %d printed %s: it said rank %d, of %d. p2p_rank gives the rank, 0 to %d, and "
-                          "p2p_size how many there are, %d.",
-                          rank, c->ranks, shown, said_rank, said_size, c->ranks - 1, c->ranks);
+        return said_rank < 0
+                   ? check_fail(c, "joined",
+                                "Rank %d printed %s: p2p_rank gives -1 and p2p_size 0 where there is no world. Here "
+                                "they were asked before p2p_init, which makes it, or after p2p_finalize.",
+                                rank, shown)
+                   : check_fail(
+                         c, "numbers",
+                         "Rank %d of %d printed %s: it said rank %d, of %d. p2p_rank gives the rank, 0 to %d, and "
+                         "p2p_size how many there are, %d.",
+                         rank, c->ranks, shown, said_rank, said_size, c->ranks - 1, c->ranks);
     return check_fail(c, "line", "Rank %d printed %s; it should have printed %s.", rank, shown, expected);
 }
 
@@ -91,7 +97,7 @@ static bool judge_last(const check_case *c, int rank, const char *got)
         return check_fail(c, "last",
                           "Rank %d has the highest number of the %d ranks, and should have printed a second line: %s.",
                           rank, c->ranks, expected);
-    return check_fail(c, "last", "Rank %d's second line was %s; it should have been %s.", rank, shown, expected);
+    return check_fail(c, "second", "Rank %d's second line was %s; it should have been %s.", rank, shown, expected);
 }
 
 /* Before anything else: a rank that said nothing at all explains what others said too much. */

@@ -182,7 +182,7 @@ static void judge_time(const check_case *c)
 {
     double right = line(c, c->count * sizeof(int32_t)), got = check_number_of(c, 0, "seconds");
     double rounds = c->root, ratio = got / right;
-    const char *means = "Time all rounds together, and take from that what one message took.";
+    const char *key = "time", *means = "Time all rounds together, and take from that what one message took.";
 
     if (!check_values(c, "values", "buf", "before", NULL, want)) {
         say_values(c);
@@ -205,8 +205,8 @@ static void judge_time(const check_case *c)
                            "travel at once? Rank 1 must answer only when ping has come.";
     if (ratio == 0) means = "That is nothing: in C, 1 / 2 of whole numbers is 0.";
     if (close_to(ratio, 4)) means = "That is two rounds, there and back twice: divide by 2, where you multiply.";
-    if (close_to(ratio, 1e6)) means = "That is microseconds; seconds were asked for.";
-    if (close_to(ratio, 1e3)) means = "That is milliseconds; seconds were asked for.";
+    if (close_to(ratio, 1e6)) key = "unit", means = "That is microseconds; seconds were asked for.";
+    if (close_to(ratio, 1e3)) key = "unit", means = "That is milliseconds; seconds were asked for.";
     if (rounds > 1 && close_to(ratio, rounds / (rounds + 1)))
         means = "That is the time of all divided by 2 x (rounds + 1): the number of rounds is one too high.";
     if (rounds > 1 && close_to(ratio, rounds / (rounds - 1)))
@@ -215,10 +215,16 @@ static void judge_time(const check_case *c)
         means = "That is the time of all divided by rounds + 1: a round has two messages, which makes 2 x rounds.";
     if (rounds > 1 && close_to(ratio, 2 * rounds / (rounds - 1)))
         means = "That is the time of all divided by rounds - 1: a round has two messages, which makes 2 x rounds.";
+    if (rounds > 1 && close_to(ratio, rounds * rounds))
+        means =
+            "That is the time of all multiplied by the number of rounds, not divided by it: in C, took / 2 * rounds "
+            "is (took / 2) * rounds.";
+    if (rounds > 1 && close_to(ratio, 4 * rounds * rounds))
+        means = "That is the time of all multiplied by 2 x rounds, not divided by it.";
     if (close_to(ratio, 2)) means = "That is a whole round, there and back. One message is half of it.";
     if (close_to(ratio, 2 * rounds) && rounds > 1) means = "That is all rounds together: 2 x rounds messages.";
     if (close_to(ratio, rounds) && rounds > 2) means = "Divide by the number of rounds as well as by 2.";
-    check_fail(c, "time",
+    check_fail(c, key,
                "Rank 0 says that one message took %.3f us. On this network (latency %s) a message of %zu bytes takes "
                "%.3f us: yours is %.3g times that. %s",
                1e6 * got, networks[network_of(c)].shown, c->count * sizeof(int32_t), 1e6 * right, ratio, means);
@@ -271,11 +277,23 @@ static double through_zero(const check_case *c)
     return fit_about(c, 0, 0);
 }
 
-static double about_sums(const check_case *c)
+static double mean_x(void)
 {
-    double x = 0, y = 0;
-    for (int i = 0; i < POINTS; i++) x += (double)sizes[i], y += y_of(c, i);
-    return fit_about(c, x, y);
+    double x = 0;
+    for (int i = 0; i < POINTS; i++) x += (double)sizes[i] / POINTS;
+    return x;
+}
+
+/* Which of the two means is a sum, if that makes these numbers; NULL: neither. */
+static const char *about_sums(const check_case *c, double latency, double rate)
+{
+    double x = mean_x(), y = mean_y(c);
+    if (close_to(rate, fit_about(c, POINTS * x, POINTS * y)))
+        return "x and y are the sums of all points, and not their means";
+    if (close_to(rate, fit_about(c, POINTS * x, y))) return "x is the sum of all bytes, and not their mean";
+    if (close_to(rate, fit_about(c, x, POINTS * y)) && close_to(latency, POINTS * y - x / rate))
+        return "y is the sum of all seconds, and not their mean";
+    return NULL;
 }
 
 static void judge_fit(const check_case *c)
@@ -283,6 +301,7 @@ static void judge_fit(const check_case *c)
     double latency, bandwidth, ends = (line(c, sizes[POINTS - 1]) + wobble[POINTS - 1] - line(c, 0) - wobble[0]);
     double got = check_number_of(c, 0, "latency"), rate = check_number_of(c, 0, "bandwidth");
     const char *means = "", *key = "fit";
+    char words[120];
 
     right_fit(c, &latency, &bandwidth);
     if (close_to(got, latency) && close_to(rate, bandwidth)) return;
@@ -307,9 +326,10 @@ static void judge_fit(const check_case *c)
     } else if (close_to(rate, through_zero(c))) {
         key = "through_zero";
         means = " That is the slope of a line through 0; the bytes and seconds must be taken relative to their means.";
-    } else if (close_to(rate, about_sums(c))) {
+    } else if (about_sums(c, got, rate)) {
         key = "means";
-        means = " That comes out if x and y are the sums of all points, and not their means: divide them by count.";
+        snprintf(words, sizeof words, " That comes out if %s: divide by count.", about_sums(c, got, rate));
+        means = words;
     } else if (rate < 0) {
         means = " A bandwidth below 0: bytes[i] - x below 0 does not fit into a size_t.";
     } else if (got == 0) {

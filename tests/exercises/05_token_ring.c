@@ -10,9 +10,9 @@
 
 static void add(check_plan *plan, int ranks)
 {
-    (void)ranks;
-    check_add(plan, (check_case){.count = 1, .what = "1 lap"});
-    check_add(plan, (check_case){.count = 3, .what = "3 laps"});
+    check_case laps[] = {{.count = 1, .what = "1 lap"}, {.count = 3, .what = "3 laps"}};
+
+    for (int i = 0; i < 2; i++) check_add(plan, laps[ranks == 1 ? 1 - i : i]); /* alone nothing is seen in one lap */
     check_add(plan, (check_case){.count = 100, .what = "100 laps"});
     check_add(plan, (check_case){.count = 0, .what = "0 laps"});
 }
@@ -198,14 +198,38 @@ static const char *added_as_if(const check_case *c, double lap)
     return fitting == 1 ? as_if : "";
 }
 
+/* What is missing is what one rank adds in all laps but the first: that rank, or -1. */
+static int added_once(const check_case *c)
+{
+    double missing = want(c, 0, 0) - check_element(c, 0, "token", 0), laps = (double)c->count;
+    int once = laps > 2 ? (int)(missing / (laps - 1)) - 1 : -1;
+
+    if (once < 0 || once >= c->ranks || missing != (laps - 1) * (once + 1)) return -1;
+    for (int rank = 1; rank < c->ranks; rank++)
+        if (want(c, rank, 0) - check_element(c, rank, "token", 0) != (rank < once ? laps - 2 : laps - 1) * (once + 1))
+            return -1;
+    return once;
+}
+
 /* How much too much or too little was added. */
 static void growth(const check_case *c)
 {
     double grew = check_element(c, 0, "token", 0) - check_value(c, 0, 0), lap = added(c->ranks);
     int laps = (int)c->count, made = grew > 0 && fmod(grew, lap) == 0 ? (int)(grew / lap) : laps;
     const char *as_if = added_as_if(c, grew / laps);
+    int once = c->ranks > 1 ? added_once(c) : -1;
 
-    if (made < laps && c->ranks > 1)
+    if (once >= 0)
+        check_fail(c, "once",
+                   "Rank 0's token grew by %.0f in %d laps, and should have grown by %.0f: rank %d added its %d in one "
+                   "lap, and then no more. Each rank adds in every lap.",
+                   grew, laps, laps * lap, once, once + 1);
+    else if (c->ranks == 1 && grew == laps + 1 && laps > 1)
+        check_fail(c, "once_more",
+                   "Rank 0's token grew by %.0f, once more than there are laps: %d were asked for. Is lap < "
+                   "laps what the loop asks?",
+                   grew, laps);
+    else if (made < laps && c->ranks > 1)
         check_fail(
             c, "restart",
             "Rank 0's token went round %d times, and what was added in %d lap%s is in it: each lap goes on with what "

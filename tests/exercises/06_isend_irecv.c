@@ -149,6 +149,25 @@ static bool say_origin(const check_case *c, int rank, bool is_left)
     return true;
 }
 
+/* Its message has come, and the buffer is as it was: 0. */
+static bool say_unwritten(const check_case *c, int rank, bool is_left)
+{
+    const char *name = is_left ? "from_left" : "from_right";
+    bool wrong = false;
+
+    for (size_t i = 0; i < c->count; i++) {
+        wrong |= check_element(c, rank, name, i) != (is_left ? want_left(c, rank, i) : want_right(c, rank, i));
+        if (check_element(c, rank, name, i) != 0) return false;
+    }
+    if (!wrong || check_sent(c, rank).messages_received + check_traffic(c, rank, rank).messages_received != 2)
+        return false;
+    return !check_fail(
+        c, "unwritten",
+        "Both messages came to rank %d, but its %s holds only zeros, as before: what came was written to "
+        "other memory, or %s was written to after it had come.",
+        rank, name, name);
+}
+
 static void say_why(const check_case *c)
 {
     if (c->ranks == 1 && !check_traffic(c, 0, 0).messages_sent && check_element(c, 0, "from_left", 0) == 0 &&
@@ -160,7 +179,9 @@ static void say_why(const check_case *c)
         return;
     }
     for (int rank = 0; rank < c->ranks; rank++)
-        if (say_origin(c, rank, true) || say_origin(c, rank, false)) return;
+        if (say_unwritten(c, rank, true) || say_unwritten(c, rank, false) || say_origin(c, rank, true) ||
+            say_origin(c, rank, false))
+            return;
 }
 
 static void judge(const check_case *c)

@@ -9,7 +9,7 @@
 
 #include "exercises/exercises.h"
 #include "p2p/p2p_layer.h"
-#include "tests/exercises/check.h"
+#include "tests/exercises/expected.h"
 
 #pragma weak my_barrier
 
@@ -83,10 +83,40 @@ static int rounds(int ranks)
     return n;
 }
 
+/* Distances below the number of ranks that are missing, as bits, if `heard` are the ranks that a rank has heard from. */
+static unsigned missing_distances(const check_case *c, int rank, unsigned heard, int way)
+{
+    unsigned missing = 0;
+
+    for (int distance = 1; distance < c->ranks; distance *= 2)
+        if (!(heard & 1u << (rank - way * distance + c->ranks) % c->ranks)) missing |= (unsigned)distance;
+    return missing;
+}
+
+/* What a rank that left early had waited for, if that tells: a kind of failure, and the words for it. */
+static const char *what_it_heard(const check_case *c, int rank, char *words, size_t room)
+{
+    unsigned heard = 0;
+    char text[100];
+
+    for (int other = 0; other < c->ranks; other++)
+        if (other != rank && check_traffic(c, rank, other).messages_received) heard |= 1u << other;
+    unsigned missing = missing_distances(c, rank, heard, 1), other_way = missing_distances(c, rank, heard, -1);
+    if (!heard) {
+        snprintf(words, room, "It received no message at all, and so it waited for nobody.");
+        return "early.silent";
+    }
+    if (!missing || !other_way) return NULL;
+    snprintf(words, room, "It heard from %s only, and from nobody at distance %d; among %d ranks the distances are %s.",
+             expected_ranks(text, sizeof text, heard), (int)(missing & ~(missing - 1)), c->ranks,
+             c->ranks > 4 ? "1, 2 and 4" : "1 and 2");
+    return "early.distance";
+}
+
 static bool judge_early(const check_case *c, int barrier)
 {
     static const char *const which[IN_A_ROW] = {"", " the second barrier in a row", " the third barrier in a row"};
-    char name[16];
+    char name[24], words[300];
     int last = 0;
 
     snprintf(name, sizeof name, "leave%d", barrier);
@@ -95,12 +125,14 @@ static bool judge_early(const check_case *c, int barrier)
     for (int rank = 0; rank < c->ranks; rank++) {
         double left = check_number_of(c, rank, name);
         if (left >= comes(c, last) - 1e-9) continue;
-        return check_fail(
-            c, "early",
-            "Rank %d left%s at %.6f s, before rank %d had come, at %.0f s: nothing that rank %d waited for "
-            "could tell it of rank %d, directly or through another rank.%s",
-            rank, which[barrier], left, last, comes(c, last), rank, last,
-            barrier ? " Nobody left the one before early: what does a call leave to the next?" : "");
+        const char *key = barrier ? NULL : what_it_heard(c, rank, words, sizeof words);
+        if (!key)
+            snprintf(words, sizeof words,
+                     "Nothing that rank %d waited for could tell it of rank %d, directly or through another rank.%s",
+                     rank, last,
+                     barrier ? " Nobody left the one before early: what does a call leave to the next?" : "");
+        return check_fail(c, key ? key : "early", "Rank %d left%s at %.6f s, before rank %d had come, at %.0f s. %s",
+                          rank, which[barrier], left, last, comes(c, last), words);
     }
     return true;
 }
@@ -150,9 +182,10 @@ static bool right_number(const check_case *c, int rank)
     if (check_traffic(c, rank, rank).messages_sent)
         return check_fail(
             c, "self",
-            "Nobody left early, but rank %d sent itself a message: that is a round too many. Among %d rank%s the "
-            "distances are those below %d, which makes %d round%s.",
-            rank, c->ranks, c->ranks == 1 ? "" : "s", c->ranks, needed, needed == 1 ? "" : "s");
+            "Nobody left early, but rank %d sent itself a message, as happens at distance 0 and at distance %d. That "
+            "is a round too many: among %d rank%s the distances are those of 1, 2, 4, ... below %d, which makes %d "
+            "round%s.",
+            rank, c->ranks, c->ranks, c->ranks == 1 ? "" : "s", c->ranks, needed, needed == 1 ? "" : "s");
     if (check_sent(c, rank).messages_sent == (uint64_t)needed * IN_A_ROW) return true;
     return check_fail(
         c, "messages",
@@ -193,10 +226,10 @@ static void judge_time(const check_case *c)
         if (took > 0.5 / latency || check_number_of(c, rank, "any source") > 0) {
             check_fail(
                 c, "later",
-                "Rank %d left a barrier %.0f rounds after all had come: it took a message of a later round or of the "
+                "Rank %d left a barrier long after all had come, %s: it took a message of a later round or of the "
                 "next barrier for one of its own, and then waited for another. In each round, receive from the one "
                 "rank that sends in it.",
-                rank, took);
+                rank, took > 0.5 / latency ? "when the next one had begun" : "some rounds later");
             return;
         }
         check_fail(c, "slow",

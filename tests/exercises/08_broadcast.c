@@ -68,8 +68,9 @@ static bool root_sends(const check_case *c)
         return check_fail(
             c, "nothing",
             "Rank %d sent 0 messages; the root of a naive broadcast sends n-1 = %llu, one to each other rank. "
-            "Nobody sent anything, so whatever the others have now did not come from the root.",
-            c->root, others);
+            "Nobody sent anything, so whatever the others have now did not come from the root.%s",
+            c->root, others,
+            c->root ? " With root 0 all was right: does it tell those above it only, or only if it is rank 0?" : "");
     for (int to = 0; to < c->ranks; to++) {
         unsigned long long pieces = check_traffic(c, c->root, to).messages_sent;
         if (to == c->root || pieces < 2) continue;

@@ -77,12 +77,25 @@ static void passed_on_too_early(const check_case *c)
 /* These ranks have in buf what they had before: did no message come, or was it written to another place? */
 static void say_missed(const check_case *c, unsigned without)
 {
-    unsigned received = 0;
+    unsigned received = 0, told = 0;
     char text[100];
-    for (int rank = 0; rank < c->ranks; rank++)
+    for (int rank = 0; rank < c->ranks; rank++) {
         if (check_sent(c, rank).messages_received) received |= 1u << rank;
-    if (without & ~received)
-        check_fail(c, "missed", "The data never came to %s.", expected_ranks(text, sizeof text, without & ~received));
+        for (int from = 0; from < c->ranks; from++)
+            if (from != rank && check_traffic(c, from, rank).messages_sent) told |= 1u << rank;
+    }
+    if (without & told & ~received)
+        check_fail(c, "unreceived", "The data was sent to %s, and not received there.",
+                   expected_ranks(text, sizeof text, without & told & ~received));
+    else if (without & ~received)
+        check_fail(c, "missed",
+                   "The data never came to %s: nobody sent a message there. Among %d ranks a round begins "
+                   "with %s that ha%s the data.",
+                   expected_ranks(text, sizeof text, without & ~received), c->ranks,
+                   c->ranks > 4   ? "1, one with 2 and one with 4 ranks"
+                   : c->ranks > 2 ? "1 and one with 2 ranks"
+                                  : "1 rank",
+                   c->ranks > 2 ? "ve" : "s");
     else
         check_fail(c, "unwritten", "A message came to %s, but nothing was written to buf there.",
                    expected_ranks(text, sizeof text, without));

@@ -39,6 +39,15 @@ static bool contract(const check_case *c)
     return true;
 }
 
+/* Has everybody sent something to this rank, and this one to everybody? */
+static bool is_hub(const check_case *c, int hub)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (rank != hub && !(check_traffic(c, rank, hub).messages_sent && check_traffic(c, hub, rank).messages_sent))
+            return false;
+    return true;
+}
+
 /* Everyone has what one rank had at first: that one broadcast it, but the result was elsewhere. */
 static bool other_hub(const check_case *c)
 {
@@ -47,6 +56,12 @@ static bool other_hub(const check_case *c)
         for (int rank = 0; rank < c->ranks && all; rank++)
             for (size_t i = 0; i < c->count && all; i++) all = check_element(c, rank, "buf", i) == check_value(c, q, i);
         if (!all) continue;
+        if (is_hub(c, q))
+            return !check_fail(
+                c, "other_buffer",
+                "Every rank has what rank %d had at first. All parts came to rank %d, which sent its buf "
+                "to all; but the result was not in buf: it stands in other memory, or was not made.",
+                q, q);
         check_fail(c, "hub",
                    "Every rank has what rank %d had at first: rank %d sent it to all, but the result was not there. Is "
                    "the root of "

@@ -271,6 +271,14 @@ static inline unsigned made_of_extreme_of(const made_of *m)
     return best;
 }
 
+static inline bool made_of_is_divided(const made_of *m)
+{
+    for (size_t i = m->first; i < m->first + m->length; i++)
+        if (!expected_close(m->dtype, made_of_got(m, i), made_of_combined(m, m->op, made_of_all(m), i) / m->c->ranks))
+            return false;
+    return m->c->ranks > 1;
+}
+
 static inline bool made_of_tell_operator(const made_of *m)
 {
     static const enum op ops[] = {OP_SUM, OP_MEAN, OP_MIN, OP_MAX};
@@ -279,6 +287,9 @@ static inline bool made_of_tell_operator(const made_of *m)
         if (ops[i] != m->op && made_of_is(m, ops[i], made_of_all(m), m->first, m->first + m->length))
             return !check_fail(m->c, "op", "%s%s %d has the %s of all parts; op asks for the %s.", m->of,
                                made_of_who(m), m->rank, op_name(ops[i]), op_name(m->op));
+    if ((m->op == OP_MIN || m->op == OP_MAX) && made_of_is_divided(m))
+        return !check_fail(m->c, "divided", "%s%s %d has the %s divided by n = %d: only a mean is divided.", m->of,
+                           made_of_who(m), m->rank, op_name(m->op), m->c->ranks);
     unsigned some = m->op == OP_MIN || m->op == OP_MAX ? made_of_extreme_of(m) : 0;
     return some && made_of_tell_missing(m, made_of_all(m) & ~some);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: all but rank 0 return what their first send returns.
-// expect: Rank 2 sent 1 message, to rank 0, and then it returned
+// expect: Rank 2 sent 1 message, to rank 0, which waits for one more
 // expect: Does one leave the loop before all laps are done
 #include "exercises/exercises.h"
 
