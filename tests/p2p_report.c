@@ -13,11 +13,13 @@
 
 #include "collectives/collectives.h"
 #include "p2p/message/internal.h"
+#include "tests/util/folder.h"
 #include "tests/util/report.h"
 #include "tests/util/suite.h"
 
 static int data[1000], more[1000];
-static char path[64];
+
+TestSuite(p2p_report, .init = make_test_folder, .fini = remove_test_folder);
 
 /* ---- Reading ---- */
 
@@ -69,16 +71,14 @@ static int run_body(p2p_comm *world, void *arg)
 static char *report_of(const report_case *c, double timeout_s)
 {
     job_result result;
+    const char *path = in_folder("report.json");
     p2p_options options = {.world = c->world, .report = path, .timeout_s = timeout_s};
 
-    snprintf(path, sizeof path, "/tmp/pairwise-report-%d.json", (int)getpid());
     job_run(c->size, &options, run_body, (void *)(uintptr_t)c, &result);
     cr_expect_eq(result.exit_status, c->status, "status %d, expected %d:\n%s", result.exit_status, c->status,
                  result.process.err);
     job_free(&result);
-    char *report = report_lines(path);
-    unlink(path);
-    return report;
+    return report_lines(path);
 }
 
 static void check_lines(const report_case *c, const char *report)
@@ -138,11 +138,11 @@ Test(p2p_report, a_program_that_is_not_there)
 {
     process_result result;
 
-    shell_run(
-        "$L -n 2 --report /tmp/pairwise-report-absent.json /nonexistent/program; cat /tmp/pairwise-report-absent.json; "
-        "rm /tmp/pairwise-report-absent.json",
-        NULL, &result);
-    char *report = report_lines_of(result.out);
+    char command[500];
+
+    snprintf(command, sizeof command, "exec $L -n 2 --report %s /nonexistent/program", in_folder("report.json"));
+    shell_run(command, NULL, &result);
+    char *report = report_lines(in_folder("report.json"));
     cr_expect_str_eq(report, "status 127\nrefused []\n");
     free(report);
     process_free(&result);

@@ -16,8 +16,8 @@
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "tests/util/folder.h"
 #include "tests/util/paths.h"
 #include "tests/util/report.h"
 #include "tests/util/suite.h"
@@ -154,8 +154,9 @@ static void check_report(const wrong_program *program, const char *path)
         cr_expect(is_reported(report, text), "%s: expected \"%s\" in the report:\n%s", program->name, text, report);
     }
     free(report);
-    unlink(path);
 }
+
+TestSuite(p2p, .init = make_test_folder, .fini = remove_test_folder);
 
 ParameterizedTestParameters(p2p, wrong)
 {
@@ -166,10 +167,9 @@ ParameterizedTest(test_path *path, p2p, wrong)
 {
     static wrong_program program;
     process_result result;
-    char report[64];
+    const char *report = in_folder("report.json");
 
     read_program(&program, path->text);
-    snprintf(report, sizeof report, "/tmp/pairwise-report-%d.json", (int)getpid());
     run(&program, report, &result);
     cr_log_info("%s: %.3f s\n", program.name, result.seconds);
     cr_expect(result.status == program.status && !result.late && result.left_behind == 0,

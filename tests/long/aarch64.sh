@@ -13,16 +13,16 @@ mkdir -p "$A/apt" "$A/sysroot" "$A/lib"
 top=$(realpath "$A")
 export QEMU_LD_PREFIX=/usr/aarch64-linux-gnu
 
-# apt with lists, cache and a record of installed packages of its own: what Criterion needs, unpacked.
+# apt with lists, cache and a record of installed packages of its own: what the suites need, unpacked.
 fetch_criterion() {
-    [ -e "$A/lib/libcriterion.so" ] && return 0
+    [ -e "$A/lib/libjansson.so" ] && return 0
     mkdir -p "$A"/apt/{state/lists/partial,cache/archives/partial}
     : >"$A/apt/state/status"
     local apt=(timeout 600 apt-get -qq -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o Dir::State="$top/apt/state"
         -o Dir::State::status="$top/apt/state/status" -o Dir::Cache="$top/apt/cache" -o APT::Sandbox::User=root)
-    "${apt[@]}" update && "${apt[@]}" -y --no-install-recommends --download-only install libcriterion-dev || return 1
+    "${apt[@]}" update && "${apt[@]}" -y --no-install-recommends --download-only install libcriterion-dev libjansson-dev || return 1
     for package in "$A"/apt/cache/archives/*.deb; do dpkg -x "$package" "$A/sysroot" || return 1; done
-    cp -d "$A"/sysroot/usr/lib/aarch64-linux-gnu/libcriterion.so* "$A/lib"
+    cp -d "$A"/sysroot/usr/lib/aarch64-linux-gnu/lib{criterion,jansson}.so* "$A/lib"
 }
 
 suites=()

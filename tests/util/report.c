@@ -114,9 +114,3 @@ char *report_lines(const char *path)
     json_error_t error;
     return lines_of(json_load_file(path, JSON_REJECT_DUPLICATES, &error), &error);
 }
-
-char *report_lines_of(const char *json)
-{
-    json_error_t error;
-    return lines_of(json_loads(json, JSON_REJECT_DUPLICATES, &error), &error);
-}

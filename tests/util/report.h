@@ -14,7 +14,4 @@
  */
 char *report_lines(const char *path);
 
-/* The same of a whole text. */
-char *report_lines_of(const char *json);
-
 #endif
