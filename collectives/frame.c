@@ -79,10 +79,10 @@ void coll__needs_shared_memory(coll__call *call)
 
 void coll__needs_commuting(coll__call *call)
 {
-    if (!op_commutes(call->op))
-        call->wrong =
-            "the operator does not commute, and this algorithm combines in another order than that of the ranks\n"
-            "  try: coll_all_reduce, coll_reduce or coll_scan, which keep it";
+    if (op_commutes(call->op)) return;
+    call->wrong = "the operator does not commute, and this algorithm combines in another order than that of the ranks\n"
+                  "  try: coll_all_reduce, coll_reduce or coll_scan, which keep it";
+    call->wrong_argument = P2P_ARGUMENT_OPERATOR;
 }
 
 /* ---- Begin and end ---- */
