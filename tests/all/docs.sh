@@ -40,3 +40,12 @@ manual_is_whole() {
     grep -q 'Pairwise 1.2.3' "$work/launch.1"
 }
 check "the manual has every option" manual_is_whole
+
+packages_named() {
+    local package missing=0
+    for package in $(sed -n '/^cross()/,/^}/p; /^needs()/,/^}/p' scripts/setup.sh | grep -oE ':[a-z][a-z0-9+-]+' | tr -d :); do
+        grep -q -w -- "$package" docs/install.md || { echo "docs/install.md says nothing of $package"; missing=1; }
+    done
+    return $missing
+}
+check "docs/install.md has every package that make installs" packages_named
