@@ -193,7 +193,9 @@ static bool bytes(const check_case *c, double real)
                       names[c->variant], c->ranks, mine, mine / buffer, real, real / buffer,
                       c->variant != RING && near(mine, buffer)
                           ? "That is one message, the whole buffer; there are more."
-                      : c->variant != RING ? "Each message is the whole buffer."
+                      : near(2 * mine, real) ? "Yours are half: there are two halves, and each sends as much."
+                      : near(mine, 2 * real) ? "Yours are twice as many: received bytes are not sent."
+                      : c->variant != RING   ? "Each message is the whole buffer."
                       : near(mine, floor(real / buffer) * buffer)
                           ? "A step sends one chunk, bytes / n. 2 * (n-1) / n in whole numbers is 1: compute in double."
                           : "A step sends one chunk, bytes / n.");

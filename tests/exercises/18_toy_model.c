@@ -140,7 +140,7 @@ enum how {
     OF_COMBINED_EXAMPLES,
     HOWS
 };
-enum then { SUBTRACTED, ADDED, WITHOUT_RATE, OF_W, THENS };
+enum then { SUBTRACTED, ADDED, WITHOUT_RATE, OF_W, ASSIGNED, MINUS_ASSIGNED, THENS };
 
 static const char *const whats[WHATS] = {
     [GRADIENT] = "",
@@ -170,6 +170,8 @@ static const char *const hows[HOWS] = {
     [OF_RANK_0] =
         "followed the gradient of rank 0 alone; those of the other ranks are not in it. Combined with %s it is %.4g"};
 static const char *const thens[THENS] = {
+    [ASSIGNED] = "w became rate times the gradient: the step is taken from w, it does not take its place",
+    [MINUS_ASSIGNED] = "w became minus rate times the gradient: the step is taken from w, it does not take its place",
     [SUBTRACTED] = "",
     [ADDED] = "went uphill: the gradient is taken from w, not added to it",
     [WITHOUT_RATE] = "the gradient was not multiplied by rate",
@@ -224,6 +226,8 @@ static double probe_after(const check_case *c, int rank, enum op op, enum what w
     switch (then) {
     case ADDED: return start + probe_rate * whole;
     case WITHOUT_RATE: return start - whole;
+    case ASSIGNED: return probe_rate * whole;
+    case MINUS_ASSIGNED: return -probe_rate * whole;
     case OF_W: return (op == OP_MEAN ? 1 : c->ranks) * start - probe_rate * whole;
     default: return start - probe_rate * whole;
     }
@@ -253,6 +257,7 @@ static const char *key_of(enum what what, enum how how, enum then then)
     static const char *const keys[HOWS] = {"",      "op",    "op",    "divided_twice", "divided_twice", "local",
                                            "local", "local", "again", "own_too",       "examples"};
     if (then == OF_W) return "weights";
+    if (then >= ASSIGNED) return "assigned";
     if (then) return then == ADDED ? "uphill" : "rate";
     if (how) return keys[how];
     return what == LOSS ? "loss" : what == NO_TWO ? "half" : "gradient";

@@ -188,10 +188,11 @@ static bool say_wrong(const check_case *c, int rank, const char *name, size_t t)
     tensor_judged = t;
     size_t bytes = length_of(c, t) * sizeof(float), bucket = buckets[c->variant];
     if (c->ranks > 1 && is_own(c, rank, name, t) && sent_as(c, RIGHT))
-        return check_fail(c, "not_copied_back",
-                          "On rank %d, %s (%zu floats; tensors are 0 to %d) is as it was before. As many bytes were "
-                          "sent as for all of them, so it was reduced: the result was not copied back.",
-                          rank, name, length_of(c, t), TENSORS - 1);
+        return check_fail(
+            c, "not_copied_back",
+            "On rank %d, %s (%zu floats; tensors are 0 to %d) is as it was before. As many bytes were "
+            "sent as for all of them, so it was reduced: the result was not copied back, or before it was there.",
+            rank, name, length_of(c, t), TENSORS - 1);
     if (c->ranks > 1 && is_own(c, rank, name, t))
         return check_fail(
             c, "untouched",

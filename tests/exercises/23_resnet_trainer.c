@@ -128,8 +128,8 @@ static bool each_once(const check_case *c)
         }
     for (size_t i = 0; i < c->count && good; i++)
         if (!owners[i])
-            good = check_fail(c, "lost", "Image %zu of %zu is taken by no rank: the accuracy would not count it.", i,
-                              c->count);
+            good = check_fail(c, i < (size_t)c->ranks ? "lost_first" : "lost",
+                              "Image %zu of %zu is taken by no rank: the accuracy would not count it.", i, c->count);
     free(owners);
     return good;
 }

@@ -110,8 +110,20 @@ static inline double shards_gathered_by(const check_case *c, enum rule rule, enu
     return 0;
 }
 
+/* Have all shards that are not the root's own come? */
+static inline bool shards_came(const check_case *c)
+{
+    bool scatter = shards_function_of(c) == SCATTER;
+    for (int q = 0; q < c->ranks; q++) {
+        int to = scatter ? q : c->root, from = scatter ? c->root : q;
+        if (q != c->root && shards_length_of(c, q) && !check_traffic(c, to, from).messages_received) return false;
+    }
+    return true;
+}
+
 static inline bool shards_placed_by(const check_case *c, enum rule rule, enum who who)
 {
+    if (!shards_came(c)) return false;
     if (shards_function_of(c) == SCATTER) return shards_scattered_by(c, rule, who);
     for (size_t i = 0; i < shards_begin_of(c, c->ranks); i++)
         if (check_element(c, c->root, "whole", i) != shards_gathered_by(c, rule, who, i)) return false;
