@@ -135,6 +135,7 @@ static void add_counts(const diagnosis *d, learn_text *t)
 static const char *kind_of(const diagnosis *d, const char *mistake, bool near)
 {
     static const char *const kinds[][2] = {{"tag mismatch", "deadlock.tag"},
+                                           {"source mismatch", "deadlock.source"},
                                            {"a send to oneself", "deadlock.self"},
                                            {"a rank waits for a message from itself", "deadlock.self"},
                                            {"sends that need buffering", "deadlock.sends"},

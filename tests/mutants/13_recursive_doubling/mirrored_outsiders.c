@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // what: ranks inside expect the outsiders in the opposite order
 // expect: source mismatch
+// expect: Both partners must mean each other
 /* SPDX-License-Identifier: MIT */
 /*
  * 13_recursive_doubling: the butterfly: an all-reduce in log2(n) rounds.

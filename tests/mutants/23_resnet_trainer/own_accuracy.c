@@ -38,7 +38,6 @@ p2p_err my_whole_score(p2p_comm *comm, my_score *score)
 
     if (!err) err = coll_all_reduce(comm, &score->loss, 1, DTYPE_F64, OP_SUM);
 
-
     return err;
     // END TODO
 }
