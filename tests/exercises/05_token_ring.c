@@ -217,9 +217,14 @@ static void growth(const check_case *c)
     double grew = check_element(c, 0, "token", 0) - check_value(c, 0, 0), lap = added(c->ranks);
     int laps = (int)c->count, made = grew > 0 && fmod(grew, lap) == 0 ? (int)(grew / lap) : laps;
     const char *as_if = added_as_if(c, grew / laps);
+    bool alone = c->ranks == 1 && check_element(c, 0, "token", 0) == 1 && check_value(c, 0, 0) != 0;
     int once = c->ranks > 1 ? added_once(c) : -1;
 
-    if (once >= 0)
+    if (alone)
+        check_fail(c, "set",
+                   "Rank 0's token is 1, whatever it was before: rank + 1 was put in its place, and should be "
+                   "added to it.");
+    else if (once >= 0)
         check_fail(c, "once",
                    "Rank 0's token grew by %.0f in %d laps, and should have grown by %.0f: rank %d added its %d in one "
                    "lap, and then no more. Each rank adds in every lap.",

@@ -206,9 +206,9 @@ static inline bool made_of_tell_missing(const made_of *m, unsigned none)
         check_fail(c, "zero", "%s%s %d has only zeros: nobody's part is in its %s.", m->of, made_of_who(m), m->rank,
                    word);
     else if (there == 1u << m->rank)
-        check_fail(c, "alone", "%s%s %d has only its own part: nothing of the other ranks is in its %s.%s", m->of,
-                   made_of_who(m), m->rank, word,
-                   check_sent(c, m->rank).messages_received ? "" : " No message has come to it.");
+        check_fail(c, check_sent(c, m->rank).messages_received ? "alone" : "alone.unreceived",
+                   "%s%s %d has only its own part: nothing of the other ranks is in its %s.%s", m->of, made_of_who(m),
+                   m->rank, word, check_sent(c, m->rank).messages_received ? "" : " No message has come to it.");
     else
         check_fail(c, "missing", "%s%s %d has the part%s of %s in its %s; what %s had is missing.%s", m->of,
                    made_of_who(m), m->rank, there & (there - 1) ? "s" : "", expected_ranks(some, sizeof some, there),
