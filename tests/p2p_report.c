@@ -19,8 +19,6 @@
 
 static int data[1000], more[1000];
 
-TestSuite(p2p_report, .init = make_test_folder, .fini = remove_test_folder);
-
 /* ---- Reading ---- */
 
 static int marked(const char *name, size_t length)
@@ -95,10 +93,10 @@ static void check_case(report_case c)
     free(report);
 }
 
-#define REPORTS(name, ...)                                   \
-    Test(p2p_report, name)                                   \
-    {                                                        \
-        check_case((report_case){body_##name, __VA_ARGS__}); \
+#define REPORTS(name, ...)                                                       \
+    Test(p2p_report, name, .init = make_test_folder, .fini = remove_test_folder) \
+    {                                                                            \
+        check_case((report_case){body_##name, __VA_ARGS__});                     \
     }
 
 /* ---- Nothing ---- */
@@ -108,7 +106,7 @@ static int body_nothing(p2p_comm *world)
     return p2p_size(world) != 2;
 }
 
-Test(p2p_report, nothing)
+Test(p2p_report, nothing, .init = make_test_folder, .fini = remove_test_folder)
 {
     char *report = report_of(&(report_case){body_nothing, 2, 0, NULL, {NULL}}, 0);
 
@@ -123,7 +121,8 @@ static int body_own_status(p2p_comm *world)
 
 REPORTS(own_status, 2, 7, NULL, {"status 7", "death/exit [1] exit 7", "1 last p2p_finalize"})
 
-Test(p2p_report, a_file_that_cannot_be_written_is_refused_before_anything_starts)
+Test(p2p_report, a_file_that_cannot_be_written_is_refused_before_anything_starts, .init = make_test_folder,
+     .fini = remove_test_folder)
 {
     p2p_options options = {.report = "/nonexistent/report.json"};
     job_result result;
@@ -134,7 +133,7 @@ Test(p2p_report, a_file_that_cannot_be_written_is_refused_before_anything_starts
     job_free(&result);
 }
 
-Test(p2p_report, a_program_that_is_not_there)
+Test(p2p_report, a_program_that_is_not_there, .init = make_test_folder, .fini = remove_test_folder)
 {
     process_result result;
 
@@ -197,7 +196,7 @@ static int body_changed(p2p_comm *world)
     return p2p_wait(&request, NULL); /* @changed */
 }
 
-Test(p2p_report, changed)
+Test(p2p_report, changed, .init = make_test_folder, .fini = remove_test_folder)
 {
     setenv("PAIRWISE_DEBUG", "1", 1);
     check_case((report_case){
@@ -266,7 +265,7 @@ static int body_told(p2p_comm *world)
 }
 
 /* What a program is told is its own affair; what it leaves behind is not. */
-Test(p2p_report, told)
+Test(p2p_report, told, .init = make_test_folder, .fini = remove_test_folder)
 {
     report_case c = {body_told, 2, 1, NULL, {"lost_message [1]", "1 message from 0 tag 4 4 bytes"}};
     char *report = report_of(&c, 0);
@@ -364,7 +363,7 @@ static int body_stops(p2p_comm *world)
     return p2p_recv(world, data, 4, 1, 2, NULL); /* @stopped */
 }
 
-Test(p2p_report, stopped)
+Test(p2p_report, stopped, .init = make_test_folder, .fini = remove_test_folder)
 {
     setenv("PAIRWISE_TIMEOUT", "0.3", 1);
     check_case((report_case){body_stops, 2, 1, NULL, {"stopped/call [1]", "0 call p2p_recv @stopped", "1 doing"}});
@@ -376,13 +375,13 @@ static int body_computes(p2p_comm *world)
     return p2p_recv(world, data, 4, 1, 2, NULL); /* @timeout */
 }
 
-Test(p2p_report, timeout_of_a_call)
+Test(p2p_report, timeout_of_a_call, .init = make_test_folder, .fini = remove_test_folder)
 {
     setenv("PAIRWISE_TIMEOUT", "0.3", 1);
     check_case((report_case){body_computes, 2, 1, NULL, {"timeout/call [0]", "0 call p2p_recv @timeout", "1 doing"}});
 }
 
-Test(p2p_report, timeout_of_the_job)
+Test(p2p_report, timeout_of_the_job, .init = make_test_folder, .fini = remove_test_folder)
 {
     report_case c = {
         body_computes, 2, 124, NULL, {"timeout/job []", "0 doing p2p_recv @timeout", "1 doing state running"}};
@@ -409,7 +408,7 @@ static int body_garbage(p2p_comm *world)
     return 0;
 }
 
-Test(p2p_report, garbage_is_no_more_than_a_finding_of_that_rank)
+Test(p2p_report, garbage_is_no_more_than_a_finding_of_that_rank, .init = make_test_folder, .fini = remove_test_folder)
 {
     char *report = report_of(&(report_case){body_garbage, 4, 0, NULL, {NULL}}, 0);
 

@@ -156,14 +156,12 @@ static void check_report(const wrong_program *program, const char *path)
     free(report);
 }
 
-TestSuite(p2p, .init = make_test_folder, .fini = remove_test_folder);
-
 ParameterizedTestParameters(p2p, wrong)
 {
     return test_paths("tests/wrong/*.c");
 }
 
-ParameterizedTest(test_path *path, p2p, wrong)
+ParameterizedTest(test_path *path, p2p, wrong, .init = make_test_folder, .fini = remove_test_folder)
 {
     static wrong_program program;
     process_result result;

@@ -5,11 +5,11 @@
  */
 #include "p2p/group/fingerprint.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "p2p/message/internal.h"
+#include "p2p/shared/words.h"
 
 /* ---- As a number ---- */
 
@@ -91,56 +91,6 @@ void p2p__show_words(p2p_engine *engine, uint32_t context, uint64_t number)
 
 /* ---- A difference ---- */
 
-typedef struct {
-    char text[900];
-    size_t used;
-} sentence;
-
-__attribute__((format(printf, 2, 3))) static void add(sentence *s, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int more = vsnprintf(s->text + s->used, sizeof s->text - s->used, format, args);
-    va_end(args);
-    s->used += (size_t)more < sizeof s->text - s->used ? (size_t)more : sizeof s->text - s->used - 1;
-}
-
-static void add_place(sentence *s, const board_words *w)
-{
-    if (w->file[0]) add(s, " at %s:%d", w->file, w->line);
-}
-
-static void add_fields(sentence *s, int rank, const board_words *w, const board_words *other)
-{
-    const board_what *a = &w->what, *b = &other->what;
-    const char *between = " ";
-    add(s, "rank %d has", rank);
-    if (a->count != b->count) add(s, "%scount %llu", between, (unsigned long long)a->count), between = ", ";
-    if (strcmp(a->dtype, b->dtype) != 0) add(s, "%sdtype %s", between, a->dtype), between = ", ";
-    if (strcmp(a->op, b->op) != 0) add(s, "%sop %s", between, a->op), between = ", ";
-    if (a->root != b->root) add(s, "%sroot %d", between, a->root), between = ", ";
-    if (strcmp(a->algorithm, b->algorithm) != 0) add(s, "%salgorithm %s", between, a->algorithm);
-    add_place(s, w);
-}
-
-static void describe(sentence *s, int a, const board_words *first, int b, const board_words *second, uint64_t number)
-{
-    unsigned long long n = number;
-    if (strcmp(first->operation, second->operation) != 0) {
-        add(s, "rank %d is in %s #%llu", a, first->operation, n);
-        add_place(s, first);
-        add(s, ", rank %d in %s #%llu", b, second->operation, n);
-        add_place(s, second);
-        add(s, "\n  try: every rank must make the same collective calls in the same order");
-        return;
-    }
-    add(s, "%s #%llu: ", first->operation, n);
-    add_fields(s, a, first, second);
-    add(s, ", ");
-    add_fields(s, b, second, first);
-    add(s, "\n  try: give every rank the same arguments; no buffer has been changed");
-}
-
 /* The first in which they differ; an algorithm may follow from all of them. */
 static int class_of(const board_words *a, const board_words *b)
 {
@@ -152,11 +102,16 @@ static int class_of(const board_words *a, const board_words *b)
     return strcmp(a->what.algorithm, b->what.algorithm) != 0 ? CLASS_ALGORITHM_MISMATCH : CLASS_COLLECTIVE_MISMATCH;
 }
 
-static void add_side(p2p_finding *f, int rank, const board_words *w)
+/* With no name if the rank has said something else there since. */
+static void add_side(p2p_finding *f, int rank, const board_words *w, uint64_t number, bool known)
 {
-    board_call call = {.shape = SHAPE_COLLECTIVE, .line = w->line, .number = w->number, .what = w->what};
-    p2p__copy_text(call.name, sizeof call.name, w->operation);
-    p2p__copy_text(call.file, sizeof call.file, w->file);
+    board_call call = {.shape = SHAPE_COLLECTIVE, .number = number, .what = {.count = UINT64_MAX, .root = -1}};
+    if (known) {
+        call.line = w->line;
+        call.what = w->what;
+        p2p__copy_text(call.name, sizeof call.name, w->operation);
+        p2p__copy_text(call.file, sizeof call.file, w->file);
+    }
     p2p__finding_add(f, ROLE_CALL, rank, &call);
     p2p__set_add(&f->what.ranks, rank);
 }
@@ -169,16 +124,14 @@ void p2p__describe_difference(p2p_engine *engine, int other, uint32_t context, u
     int low = other < engine->rank ? other : engine->rank, high = other < engine->rank ? engine->rank : other;
     const board_words first = p2p__words_copy(&engine->board->rows[low].words[i]),
                       second = p2p__words_copy(&engine->board->rows[high].words[i]);
-    sentence s = {.used = 0};
-    add(&s, "mismatch: ");
-    if (first.context == context && second.context == context && first.number == number && second.number == number)
-        describe(&s, low, &first, high, &second, number);
-    else
-        add(&s, "ranks %d and %d mean different things by collective #%llu", low, high, (unsigned long long)number);
-    snprintf(text, bytes, "%s", s.text);
-    p2p_finding f = {.what.class = class_of(&first, &second)};
-    add_side(&f, low, &first);
-    add_side(&f, high, &second);
+    bool known = first.context == context && second.context == context && first.number == number &&
+                 second.number == number;
+    p2p_finding f = {.what.class = known ? class_of(&first, &second) : CLASS_COLLECTIVE_MISMATCH};
+    p2p_words w = {.used = 0};
+    add_side(&f, low, &first, number, known);
+    add_side(&f, high, &second, number, known);
+    p2p__words_mismatch(&w, &f);
+    snprintf(text, bytes, "%.900s", w.text);
     engine->drafts = 0;
     p2p__draft(engine, &f);
     p2p__publish_drafts(engine);

@@ -72,7 +72,7 @@
     CAUSE_(DEADLOCK, DEADLOCK),                                          \
         "a world of one rank waits for a message that nobody can send\n" \
         "  try: build/launch -n 2 PROGRAM, or post the matching operation to yourself first (p2p_isend, p2p_irecv)"
-#define CAUSE_TIMEOUT CAUSE_(TIMEOUT, TIMEOUT), "nothing came for %.1f s (PAIRWISE_TIMEOUT)%s"
+#define CAUSE_TIMEOUT CAUSE_(TIMEOUT, TIMEOUT), "%.950s"
 
 /* ---- What the machine would not give ---- */
 
@@ -98,9 +98,9 @@
 
 /* ---- At the end ---- */
 
-#define CAUSE_LEFT                                                                                  \
-    CAUSE_(LEAK, RESOURCE_LEAK),                                                                    \
-        "%s\n  try: receive what is sent (p2p_recv), wait for every request (p2p_wait), free what " \
+#define CAUSE_LEFT                                                                                      \
+    CAUSE_(LEAK, RESOURCE_LEAK),                                                                        \
+        "%.799s\n  try: receive what is sent (p2p_recv), wait for every request (p2p_wait), free what " \
         "p2p_split and p2p_dup make (p2p_free), release what p2p_alloc gives (p2p_release)"
 
 #endif

@@ -373,7 +373,134 @@ void p2p__words_meanwhile(p2p_words *w, const p2p_finding *f)
     }
 }
 
+/* ---- Collectives that differ ---- */
+
+static void add_file(p2p_words *w, const char *before, const board_call *call)
+{
+    if (call->file[0]) p2p__add(w, "%s%s:%d", before, call->file, call->line);
+}
+
+static void add_fields(p2p_words *w, int rank, const board_call *call, const board_call *other)
+{
+    const board_what *a = &call->what, *b = &other->what;
+    const char *between = " ";
+    p2p__add(w, "rank %d has", rank);
+    if (a->count != b->count) p2p__add(w, "%scount %llu", between, (unsigned long long)a->count), between = ", ";
+    if (strcmp(a->dtype, b->dtype) != 0) p2p__add(w, "%sdtype %s", between, a->dtype), between = ", ";
+    if (strcmp(a->op, b->op) != 0) p2p__add(w, "%sop %s", between, a->op), between = ", ";
+    if (a->root != b->root) p2p__add(w, "%sroot %d", between, a->root), between = ", ";
+    if (strcmp(a->algorithm, b->algorithm) != 0) p2p__add(w, "%salgorithm %s", between, a->algorithm);
+    add_file(w, " at ", call);
+}
+
+void p2p__words_mismatch(p2p_words *w, const p2p_finding *f)
+{
+    const p2p_place *a = f->count == 2 ? &f->places[0] : &f->spare, *b = f->count == 2 ? &f->places[1] : &f->spare;
+    unsigned long long number = a->call.number;
+    p2p__add(w, "mismatch: ");
+    if (!a->call.name[0] && !b->call.name[0]) {
+        p2p__add(w, "ranks %d and %d mean different things by collective #%llu", a->rank, b->rank, number);
+    } else if (strcmp(a->call.name, b->call.name) != 0) {
+        p2p__add(w, "rank %d is in %s #%llu", a->rank, a->call.name, number);
+        add_file(w, " at ", &a->call);
+        p2p__add(w, ", rank %d in %s #%llu", b->rank, b->call.name, number);
+        add_file(w, " at ", &b->call);
+        p2p__add(w, "\n  try: every rank must make the same collective calls in the same order");
+    } else {
+        p2p__add(w, "%s #%llu: ", a->call.name, number);
+        add_fields(w, a->rank, &a->call, &b->call);
+        p2p__add(w, ", ");
+        add_fields(w, b->rank, &b->call, &a->call);
+        p2p__add(w, "\n  try: give every rank the same arguments; no buffer has been changed");
+    }
+}
+
+/* ---- What is left at the end ---- */
+
+#define LEFT_SHOWN 5
+
+static void add_left_request(p2p_words *w, const board_call *call)
+{
+    if (call->shape == SHAPE_COLLECTIVE) {
+        p2p__add(w, " collective");
+    } else {
+        p2p__add(w, " %s", call->shape == SHAPE_SEND ? "isend to" : "irecv from");
+        if (call->peer < 0)
+            p2p__add(w, " any");
+        else
+            p2p__add(w, " %d", call->peer);
+        if (call->tag < 0)
+            p2p__add(w, ", any tag");
+        else
+            p2p__add(w, ", tag %d", call->tag);
+        p2p__add(w, ", %llu bytes", (unsigned long long)call->bytes);
+    }
+    add_file(w, " at ", call);
+}
+
+static void add_left(p2p_words *w, const p2p_place *place)
+{
+    const board_call *call = &place->call;
+    if (place->role == ROLE_MESSAGE) {
+        p2p__add(w, " from %d, tag %d, %llu bytes", call->peer, call->tag, (unsigned long long)call->bytes);
+    } else if (place->role == ROLE_PENDING) {
+        add_left_request(w, call);
+    } else {
+        p2p__add(w, " %llu bytes", (unsigned long long)call->bytes);
+        add_file(w, " from ", call);
+    }
+}
+
+void p2p__words_left(p2p_words *w, const p2p_finding *f)
+{
+    bool communicator = f->what.reason == REASON_COMMUNICATOR, one = f->what.count == 1;
+    unsigned long long shown = 0, count = f->what.count;
+    const char *kind = f->what.class == CLASS_LOST_MESSAGE ? one ? "unreceived message" : "unreceived messages"
+                       : f->what.class == CLASS_REQUEST_LEAK
+                           ? one ? "request never waited for" : "requests never waited for"
+                       : communicator ? one ? "communicator never freed" : "communicators never freed"
+                       : one          ? "buffer never released"
+                                      : "buffers never released";
+    p2p__add(w, "%s%llu %s", w->used ? "; " : "", count, kind);
+    if (communicator) { /* the first that was made, which is the last in the list */
+        if (f->count > 1) add_file(w, ": made at ", &f->places[f->count - 1].call);
+        return;
+    }
+    for (size_t i = 1; i < f->count && shown < LEFT_SHOWN; i++) {
+        p2p__add(w, "%s", shown++ ? ";" : ":");
+        add_left(w, &f->places[i]);
+    }
+    if (shown < count) p2p__add(w, "; ...");
+}
+
 /* ---- What everybody is doing ---- */
+
+#define AWAITED_SHOWN 3
+
+static void add_awaited_doing(p2p_words *w, const p2p_place *place)
+{
+    char call[440];
+    switch (place->state) {
+    case BOARD_ABSENT: p2p__add(w, "it has not called p2p_init"); return;
+    case BOARD_BLOCKED: add_call(w, "it waits in ", &place->call); return;
+    case BOARD_FINALIZING:
+    case BOARD_FINISHED: add_call(w, "it has finished, in ", &place->call); return;
+    default: p2p__last_call_text(&place->call, call, sizeof call); p2p__add(w, "%s", call);
+    }
+}
+
+void p2p__words_timeout(p2p_words *w, const p2p_finding *f)
+{
+    const p2p_place *place;
+    char process[64];
+    int shown = 0;
+    p2p__add(w, "nothing came for %.1f s (PAIRWISE_TIMEOUT)", f->what.seconds);
+    for (size_t at = 0; shown < AWAITED_SHOWN && (place = p2p__finding_next(f, ROLE_DOING, &at)); shown++) {
+        p2p__process_words(place->process, process, sizeof process);
+        p2p__add(w, "\n  rank %d is alive, no progress for %.1f s, %s; ", place->rank, f->what.seconds, process);
+        add_awaited_doing(w, place);
+    }
+}
 
 void p2p__words_polling(p2p_words *w, const p2p_finding *f)
 {

@@ -34,4 +34,13 @@ void p2p__words_polling(p2p_words *w, const p2p_finding *polling);
 /* "  rank 0, state S (sleeping), waits in p2p_recv(...)": what a rank is doing, and what is pending there; a line each. */
 void p2p__words_doing(p2p_words *w, const p2p_finding *job, const p2p_place *place);
 
+/* "mismatch: rank 0 is in coll_broadcast #5 at a.c:3, rank 1 in coll_barrier #5 at a.c:5", and what to try. */
+void p2p__words_mismatch(p2p_words *w, const p2p_finding *mismatch);
+
+/* One kind of what p2p_finalize found left, after the others: "2 requests never waited for: irecv from 1, ..." */
+void p2p__words_left(p2p_words *w, const p2p_finding *left);
+
+/* For whom a call has waited too long, and what those are doing. */
+void p2p__words_timeout(p2p_words *w, const p2p_finding *timeout);
+
 #endif

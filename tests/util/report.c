@@ -19,10 +19,9 @@ static const char *text_of(const json_t *of, const char *key)
 
 static void put_ranks(FILE *to, const json_t *ranks)
 {
-    size_t i;
-    json_t *rank;
     putc('[', to);
-    json_array_foreach(ranks, i, rank) fprintf(to, "%s%lld", i ? "," : "", (long long)json_integer_value(rank));
+    for (size_t i = 0; i < json_array_size(ranks); i++)
+        fprintf(to, "%s%lld", i ? "," : "", (long long)json_integer_value(json_array_get(ranks, i)));
     putc(']', to);
 }
 
@@ -61,8 +60,6 @@ static void put_place(FILE *to, const json_t *place)
 
 static void put_finding(FILE *to, const json_t *finding)
 {
-    size_t i;
-    json_t *place;
     fputs(text_of(finding, "class"), to);
     if (has_text(finding, "reason")) fprintf(to, "/%s", text_of(finding, "reason"));
     if (has_text(finding, "argument")) fprintf(to, "/%s", text_of(finding, "argument"));
@@ -71,7 +68,8 @@ static void put_finding(FILE *to, const json_t *finding)
     put_number(to, finding, "signal", " signal ", "");
     put_number(to, finding, "exit", " exit ", "");
     putc('\n', to);
-    json_array_foreach(json_object_get(finding, "places"), i, place) put_place(to, place);
+    const json_t *places = json_object_get(finding, "places");
+    for (size_t i = 0; i < json_array_size(places); i++) put_place(to, json_array_get(places, i));
 }
 
 static bool is_finding(const json_t *finding)
@@ -82,20 +80,19 @@ static bool is_finding(const json_t *finding)
 
 static bool is_report(const json_t *all)
 {
-    size_t i;
-    json_t *finding, *findings = json_object_get(all, "findings");
+    const json_t *findings = json_object_get(all, "findings");
     if (json_integer_value(json_object_get(all, "version")) != 1 || !json_is_integer(json_object_get(all, "status")) ||
         !json_is_integer(json_object_get(all, "ranks")) || !json_is_array(findings))
         return false;
-    json_array_foreach(findings, i, finding) if (!is_finding(finding)) return false;
+    for (size_t i = 0; i < json_array_size(findings); i++)
+        if (!is_finding(json_array_get(findings, i))) return false;
     return true;
 }
 
 static char *lines_of(json_t *all, const json_error_t *error)
 {
     char *lines = NULL;
-    size_t bytes = 0, i;
-    json_t *finding;
+    size_t bytes = 0;
     FILE *to = open_memstream(&lines, &bytes);
     if (!to) return NULL;
     if (!all)
@@ -103,7 +100,8 @@ static char *lines_of(json_t *all, const json_error_t *error)
     else if (!is_report(all))
         fputs("no report\n", to);
     put_number(to, all, "status", "status ", "\n");
-    json_array_foreach(json_object_get(all, "findings"), i, finding) put_finding(to, finding);
+    const json_t *findings = json_object_get(all, "findings");
+    for (size_t i = 0; i < json_array_size(findings); i++) put_finding(to, json_array_get(findings, i));
     fclose(to);
     json_decref(all);
     return lines;
