@@ -156,8 +156,8 @@ static const char *const hows[HOWS] = {
     [ALWAYS_MEAN] = "combined the gradients with mean, not with op, which is OP_SUM here",
     [DIVIDED_TWICE] = "the step is 1/%d of what it should be: OP_MEAN divides already, do not divide again",
     [DIVIDED_ONCE_MORE] =
-        "the step is 1/%d of what it should be, with OP_SUM and with OP_MEAN: only OP_MEAN divides, and "
-        "does so already",
+        ("the step is 1/%d of what it should be, with OP_SUM and with OP_MEAN: only OP_MEAN divides, and "
+         "does so already"),
     [OWN] = "followed its own gradient, %.4g; those of the other ranks are not in it. Combined with %s it is %.4g",
     [AGAIN] = "the gradients were combined twice: what is the sum already was added up again",
     [OWN_TOO] = "went two steps: one along its own gradient, and another along the combined one",
@@ -165,13 +165,13 @@ static const char *const hows[HOWS] = {
         ("the examples were combined, x and y, and then the gradient was taken: that is not the combination of the "
          "gradients, for x comes in it squared"),
     [OWN_BUT_RANK_0] =
-        "followed its own gradient, %.4g; those of the other ranks are not in it, only rank 0 has them. Combined "
-        "with %s it is %.4g",
+        ("followed its own gradient, %.4g; those of the other ranks are not in it, only rank 0 has them. Combined "
+         "with %s it is %.4g"),
     [OF_RANK_0] =
         "followed the gradient of rank 0 alone; those of the other ranks are not in it. Combined with %s it is %.4g"};
 static const char *const thens[THENS] = {
     [ASSIGNED] = "w became rate times the gradient: the step is taken from w, it does not take its place",
-    [MINUS_ASSIGNED] = "w became minus rate times the gradient: the step is taken from w, it does not take its place",
+    [MINUS_ASSIGNED] = ("w became minus rate times the gradient: the step is taken from w, it does not take its place"),
     [SUBTRACTED] = "",
     [ADDED] = "went uphill: the gradient is taken from w, not added to it",
     [WITHOUT_RATE] = "the gradient was not multiplied by rate",
