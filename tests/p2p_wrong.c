@@ -161,12 +161,13 @@ ParameterizedTestParameters(p2p, wrong)
     return test_paths("tests/wrong/*.c");
 }
 
-ParameterizedTest(test_path *path, p2p, wrong, .init = make_test_folder, .fini = remove_test_folder)
+ParameterizedTest(test_path *path, p2p, wrong)
 {
     static wrong_program program;
     process_result result;
-    const char *report = in_folder("report.json");
 
+    make_test_folder();
+    const char *report = in_folder("report.json");
     read_program(&program, path->text);
     run(&program, report, &result);
     cr_log_info("%s: %.3f s\n", program.name, result.seconds);
@@ -184,6 +185,7 @@ ParameterizedTest(test_path *path, p2p, wrong, .init = make_test_folder, .fini =
     check_report(&program, report);
     cr_expect_lt(result.seconds, seconds_allowed, "%s took %.1f s", program.name, result.seconds);
     process_free(&result);
+    remove_test_folder();
 }
 
 /* A folder that was not found would pass for a folder without mistakes. */
