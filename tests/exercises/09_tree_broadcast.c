@@ -85,7 +85,7 @@ static void say_missed(const check_case *c, unsigned without)
             if (from != rank && check_traffic(c, from, rank).messages_sent) told |= 1u << rank;
     }
     if (without & told & ~received)
-        check_fail(c, "unreceived", "The data was sent to %s, and not received there.",
+        check_fail(c, c->root ? "unreceived.root" : "unreceived", "The data was sent to %s, and not received there.",
                    expected_ranks(text, sizeof text, without & told & ~received));
     else if (without & ~received)
         check_fail(c, "missed",
