@@ -23,6 +23,7 @@ log=$work/log
 export TMPDIR=$work/tmp
 mkdir -m 1777 "$TMPDIR"
 passed=0 failed=0 skipped=0 unchanged=0 failures=()
+begun=0 ended=0 jobs=() programs=() in_world=() sums=()
 course=$([ "${1:-}" = course ] && echo yes)
 worlds=${WORLDS:-${PAIRWISE_WORLD:-socket shm}} first=${worlds%% *} last=${worlds##* }
 
@@ -65,43 +66,81 @@ count() { grep -c -E "$1" "$log.tap"; }
 # One more failure, as the command that runs it alone.
 failure() { failures+=("PAIRWISE_WORLD=$PAIRWISE_WORLD $*"); }
 
-# Since this second of the clock; not worth a line if short.
-took() { [ $((SECONDS - $1)) -lt 2 ] || echo "== $((SECONDS - $1)) s"; }
+# So many seconds; not worth a line if they are few.
+took() { [ "$1" -lt 2 ] || echo "== $1 s"; }
 
-suite() {
-    local status good bad missing start sum= name
+# A suite in the background, its output and its report in files of its own. Signals that a background job ignores are as
+# they were: tests send them.
+begin_suite() {
+    local out=$log.$((begun + 1)) start=$SECONDS sum=
     is_unchanged "$1" && return
-    printf '%s\n' "-- $1 ($PAIRWISE_WORLD)"
-    start=$SECONDS
-    rm -f "$log.tap"
-    timeout -k 5 "${SUITE_SECONDS:-300}" "$1" --tap="$log.tap" 2>&1
-    status=$?
-    took $start
-    touch "$log.tap"
+    begun=$((begun + 1))
+    mkdir -m 1777 "$TMPDIR/$begun"
+    {
+        TMPDIR=$TMPDIR/$begun env --default-signal=INT,QUIT timeout -k 5 "${SUITE_SECONDS:-300}" "$1" --tap="$out.tap" >"$out" 2>&1 </dev/null &
+        echo $! >"$out.pid"
+        wait $!
+        echo "$? $((SECONDS - start))" >"$out.status"
+        rm -f "$out.pid"
+    } &
+    jobs[begun]=$! programs[begun]=$1 in_world[begun]=$PAIRWISE_WORLD sums[begun]=$sum
+}
+
+# The oldest that has not been shown: its name at once, the rest when it has ended.
+end_suite() {
+    local status seconds good bad missing name sum PAIRWISE_WORLD program out
+    ended=$((ended + 1)) out=$log.$ended
+    program=${programs[ended]} PAIRWISE_WORLD=${in_world[ended]} sum=${sums[ended]}
+    printf '%s\n' "-- $program ($PAIRWISE_WORLD)"
+    wait "${jobs[ended]}"
+    read -r status seconds <"$out.status"
+    cat "$out"
+    took "$seconds"
+    rmdir "$TMPDIR/$ended" 2>/dev/null
+    mv "$out.tap" "$log.tap" 2>/dev/null || : >"$log.tap"
     missing=$(count '^ok .*# SKIP') bad=$(count '^not ok ') good=$(($(count '^ok ') - missing))
     sed -n 's/^ok .*# SKIP //p' "$log.tap" | sort | uniq -c | sed 's/^ *\([0-9]*\)/-- skipped, \1 of them:/'
-    while read -r _ _ _ name _; do failure "$1 --filter ${name/::/\/}"; done < <(grep '^not ok ' "$log.tap")
+    while read -r _ _ _ name _; do failure "$program --filter ${name/::/\/}"; done < <(grep '^not ok ' "$log.tap")
     if [ "$bad" -eq 0 ] && { [ "$status" -ne 0 ] || [ $((good + missing)) -eq 0 ]; }; then
-        failure "$1, which ran $good tests and ended with status $status"
+        failure "$program, which ran $good tests and ended with status $status"
         bad=1
     fi
-    [ "$bad" -eq 0 ] && keep "$1" "$good"
+    [ "$bad" -eq 0 ] && keep "$program" "$good"
     passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + missing))
 }
 
-# Faults wait more than they compute, so those of all worlds run side by side.
+# Until no more than so many suites run.
+end_down_to() {
+    while [ $((begun - ended)) -gt "$1" ]; do end_suite; done
+}
+
+# Many suites wait longer than they compute, so two run side by side; what measures time runs alone.
+suite() {
+    end_down_to 1
+    begin_suite "$1"
+}
+
+# Faults wait more than they compute, so those of all worlds run beside the suites.
 begin_faults() {
-    local sum=
+    local out=$log.$PAIRWISE_WORLD sum=
     is_unchanged "$B/tests/faultlab" && return
-    echo "$sum" >"$log.$PAIRWISE_WORLD.sum"
-    printf '%s\n' "-- $B/tests/faultlab --all ($PAIRWISE_WORLD)"
+    echo "$sum" >"$out.sum"
     {
-        timeout -k 5 "${SUITE_SECONDS:-300}" "$B/tests/faultlab" --all 2>&1 &
-        echo $! >"$log.$PAIRWISE_WORLD.pid"
+        timeout -k 5 "${SUITE_SECONDS:-300}" "$B/tests/faultlab" --all >"$out" 2>&1 </dev/null &
+        echo $! >"$out.pid"
         wait $!
-        echo $? >"$log.$PAIRWISE_WORLD.status"
-        rm -f "$log.$PAIRWISE_WORLD.pid"
-    } | tee "$log.$PAIRWISE_WORLD" | sed -u "s/^/$PAIRWISE_WORLD: /" &
+        echo $? >"$out.status"
+        rm -f "$out.pid"
+    } &
+    echo $! >"$out.job"
+}
+
+# What they have said so far, and then every line as it comes.
+show_faults() {
+    local out=$log.$PAIRWISE_WORLD
+    [ -e "$out.sum" ] || return
+    printf '%s\n' "-- $B/tests/faultlab --all ($PAIRWISE_WORLD)"
+    tail -n +1 -s 0.2 --pid="$(cat "$out.job")" -f "$out" | sed -u "s/^/$PAIRWISE_WORLD: /"
 }
 
 # faultlab's closing line: 40 passed, 0 failed, 2 skipped
@@ -138,8 +177,7 @@ knows_no_world() {
     esac
 }
 
-# What they compute is the same in each world, and takes long: with `course` or ONCE=1 in the last one only. For the others
-# see all/worlds.sh.
+# What they compute is the same in each world, and takes long: with `course` or ONCE=1 in the last one only.
 is_long_in_each() {
     case ${1#tests/} in
     network* | trainer_golden* | trainer_program*) ;;
@@ -154,38 +192,76 @@ is_made_of_messages() {
     esac
 }
 
-for PAIRWISE_WORLD in $worlds; do
-    export PAIRWISE_WORLD
-    for source in tests/*.c; do
-        [ -e "$source" ] || continue
-        program=$B/${source%.c} also=
-        case $source in
-        tests/kernels* | tests/trainer*) also=" and OpenCL (opencl-headers ocl-icd-opencl-dev pocl-opencl-icd)" ;;
-        esac
-        if knows_no_world "$source"; then
-            if [ "$PAIRWISE_WORLD" != "$first" ] || [ -n "${ONLY_WORLDS:-}${ONLY_MESSAGES:-}" ]; then continue; fi
-        fi
-        if [ "$course${ONCE:-}" ] && [ -z "${ALL:-}" ] && is_long_in_each "$source" && [ "$PAIRWISE_WORLD" != "$last" ]; then continue; fi
-        if [ -n "${ONLY_MESSAGES:-}" ] && is_made_of_messages "$source"; then continue; fi
-        if [ -x "$program" ]; then
-            suite "$program"
-        else
-            echo "-- $program: skipped, for it needs Criterion (package libcriterion-dev)$also"
+# What they test lies above the worlds, so `make test` runs them in the last one only. OTHER_WORLDS=1 (all/worlds.sh) makes
+# exactly the runs that `make test` leaves out.
+is_left_to_other_worlds() {
+    [ "$PAIRWISE_WORLD" != "$last" ] || return 1
+    is_long_in_each "$1" && return
+    case ${1#tests/} in
+    bench* | blocks* | contracts* | mismatch* | p2p_alloc* | replay* | ring* | trace* | trainer*) ;;
+    *) return 1 ;;
+    esac
+}
+
+measures_time() {
+    case ${1#tests/} in
+    bench* | kernels_ladder* | p2p_cores* | p2p_scale*) ;;
+    *) return 1 ;;
+    esac
+}
+
+# Is this suite to run in this world?
+is_wanted() {
+    if [ -n "${OTHER_WORLDS:-}" ]; then
+        ! knows_no_world "$1" && is_left_to_other_worlds "$1"
+        return
+    fi
+    if knows_no_world "$1" && { [ "$PAIRWISE_WORLD" != "$first" ] || [ -n "${ONLY_WORLDS:-}${ONLY_MESSAGES:-}" ]; }; then return 1; fi
+    if [ -z "${ALL:-}" ] && [ "$course" ] && is_left_to_other_worlds "$1"; then return 1; fi
+    if [ -z "${ALL:-}" ] && [ "${ONCE:-}" ] && is_long_in_each "$1" && [ "$PAIRWISE_WORLD" != "$last" ]; then return 1; fi
+    [ -z "${ONLY_MESSAGES:-}" ] || ! is_made_of_messages "$1"
+}
+
+# All that is wanted, of those that measure time or of the others.
+run_suites() {
+    local source also pass
+    for PAIRWISE_WORLD in $worlds; do
+        export PAIRWISE_WORLD
+        for source in tests/*.c; do
+            is_wanted "$source" || continue
+            if measures_time "$source"; then pass=alone; else pass=together; fi
+            [ "$1" = $pass ] || continue
+            if [ -x "$B/${source%.c}" ]; then
+                [ "$1" != alone ] || end_down_to 0
+                suite "$B/${source%.c}"
+                continue
+            fi
+            also=
+            case $source in
+            tests/kernels* | tests/trainer*) also=" and OpenCL (opencl-headers ocl-icd-opencl-dev pocl-opencl-icd)" ;;
+            esac
+            echo "-- $B/${source%.c}: skipped, for it needs Criterion (package libcriterion-dev)$also"
             skipped=$((skipped + 1))
-        fi
+        done
     done
-done
-if [ -x "$B/tests/faultlab" ]; then
+    end_down_to 0
+}
+
+run_suites alone
+if [ -x "$B/tests/faultlab" ] && [ -z "${OTHER_WORLDS:-}" ]; then
     start=$SECONDS
     for PAIRWISE_WORLD in $worlds; do begin_faults; done
-    wait
+    run_suites together
+    for PAIRWISE_WORLD in $worlds; do show_faults; done
     for PAIRWISE_WORLD in $worlds; do end_faults; done
-    took $start
+    took $((SECONDS - start))
+else
+    run_suites together
 fi
 unset PAIRWISE_WORLD
 [ "$course" ] && solutions
 
-left=$(ls -A "$TMPDIR")
+left=$(cd "$TMPDIR" && find . -mindepth 1 -maxdepth 2)
 if [ "$left" ]; then
     failures+=("left behind in the temporary folder: $(echo "$left" | head -n 5 | tr '\n' ' ')")
     failed=$((failed + 1))
