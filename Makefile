@@ -125,7 +125,7 @@ include tests/fuzz/fuzz.mk
 # ---- What to do with it ----
 
 export BUILD CC V SPEED RANKS STEP
-test-all: test build/.setup-test-all ## test, and sanitizers, valgrind, failing system calls, limits (about 5 minutes)
+test-all: test build/.setup-test-all ## test, and sanitizers, valgrind, failing system calls, limits (half an hour)
 	@tests/run.sh tests/all/*.sh
 test-long: test-all build/.setup-test-long ## everything, on a bare Debian too (longer; needs root)
 	@tests/run.sh tests/long/*.sh

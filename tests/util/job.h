@@ -6,7 +6,8 @@
  * it with a code and a note in shared memory that says which rank found what wrong, which the test then prints.
  *
  *      job_run       p2p_launch in a forked child, output caught
- *      job_matrix    the same function for 1, 2, 3, 4, 5, 7 and 8 ranks, buffered and strict: NULL, or what was wrong
+ *      job_matrix    the same function for 1, 2, 3, 4, 5, 7 and 8 ranks (quick: 1, 2, 3, 5, 8), buffered and strict: NULL, or
+ *                    what was wrong
  */
 #ifndef PAIRWISE_TESTS_JOB_H
 #define PAIRWISE_TESTS_JOB_H
@@ -23,6 +24,9 @@ typedef struct {
     char note[1024]; /* of the first rank that failed a check; "" if none did */
     process_result process;
 } job_result;
+
+/* `make test` takes samples of long sweeps (QUICK=1); everything else, test-all too, runs them whole. */
+bool job_is_quick(void);
 
 /* options may be NULL; rank_statuses is filled in. Free the result with job_free. */
 void job_run(int size, const p2p_options *options, job_main rank_main, void *arg, job_result *result);
