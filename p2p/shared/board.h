@@ -26,11 +26,11 @@ enum board_item_kind { ITEM_RECV, ITEM_SEND, ITEM_COLLECTIVE };
 
 /* A pending request, or a message that waits here for a receive. */
 typedef struct {
-    int kind;       /* enum board_item_kind */
-    int peer;       /* world rank; negative: any */
-    int tag;        /* negative: any */
-    int line;       /* where it was posted, 0 if it is the blocking call itself */
-    bool same_file; /* and in the file of the blocking call */
+    int kind;      /* enum board_item_kind */
+    int peer;      /* world rank; negative: any */
+    int tag;       /* negative: any */
+    int line;      /* where it was posted, 0 if it is the blocking call itself */
+    int same_file; /* and in the file of the blocking call */
     uint32_t context;
     uint64_t bytes;
     char name[40]; /* ITEM_COLLECTIVE: what was called, and its number on the communicator */

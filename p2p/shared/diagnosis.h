@@ -88,7 +88,7 @@ typedef struct {
     char process;         /* what the system says of it: R, S, T, ...; 0: gone, or not asked */
     board_call call;      /* ROLE_PENDING, ROLE_MESSAGE: world_peer, tag, bytes of that; a name if it is a collective */
     int pending;          /* operations that the call waits for, if it waits for several */
-    bool any;             /* one of `awaited` would do */
+    int any;              /* one of `awaited` would do; an int, since a rank may write any byte here */
     p2p_rank_set awaited; /* for whom it waits in vain */
 } p2p_place;
 
