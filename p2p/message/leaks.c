@@ -27,12 +27,27 @@ static p2p_finding messages(const p2p_engine *engine)
     return f;
 }
 
+/* One that a non-blocking collective is made of: the collective is named instead. */
+static bool is_inner(const p2p_engine *engine, p2p_request request)
+{
+    for (p2p_request at = engine->layers.head; at; at = at->next) {
+        const p2p_request *inner;
+        size_t count = at->layer->waits_for(at->layer_state, &inner);
+        for (size_t i = 0; i < count; i++)
+            if (inner[i] == request) return true;
+    }
+    return false;
+}
+
 static p2p_finding requests(const p2p_engine *engine)
 {
     p2p_finding f = begin(engine, CLASS_REQUEST_LEAK, REASON_NONE, 0);
-    for (p2p_request at = engine->requests; at; at = at->all_next, f.what.count++)
+    for (p2p_request at = engine->requests; at; at = at->all_next) {
+        if (is_inner(engine, at)) continue;
+        f.what.count++;
         if (f.count < BOARD_PLACES)
             *p2p__finding_add(&f, ROLE_PENDING, engine->rank, NULL) = p2p__place_of(at, engine->rank);
+    }
     return f;
 }
 

@@ -4,6 +4,7 @@
 #include "lab.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "p2p/p2p_layer.h"
 
@@ -164,8 +165,30 @@ static void step_to_step(void)
     run_late(body_halves, 2);
 }
 
+/* ---- Left at finalize: the collective is named, and not the messages it is made of ---- */
+
+static int body_left(p2p_comm *world)
+{
+    half receives = {.to = p2p_rank(world)};
+    p2p_request request;
+    WANT_OK(world, begin_half(world, &receives, &request));
+    WANT_ERR(world, P2P_ERR_LEAK, p2p_finalize(world));
+    const char *said = p2p_error_message(world);
+    WANT(strstr(said, "1 request never waited for: collective"), "it says %s", said);
+    return 0;
+}
+
+static void left_at_finalize(void)
+{
+    static lab_job job = {.size = 2, .body = body_left};
+    lab_run(&job);
+    CHECK(job.status == 0, "exit status %d", job.status);
+}
+
 const lab_case lab_layers[] = {
     {"late-agree", "layers that only wait for agreement, one of them late: woken, and no verdict", late_agree, false},
+    {"layer-left", "a layer's request left at finalize: it is named, its inner requests are not", left_at_finalize,
+     false},
     {"step-to-step", "a layer's step ends what another layer of its rank waits for: that one moves on", step_to_step,
      false},
     {NULL, NULL, NULL, false},
