@@ -15,7 +15,7 @@ B=${BUILD:-build}
 # Whatever a test leaves in the temporary folder goes with it, however the test ended. Graded code, which runs as another
 # user, must be able to enter.
 work=$(mktemp -d "${TMPDIR:-/tmp}/pairwise.XXXXXX") || exit 2
-trap 'kill $(cat "$work"/*.pid 2>/dev/null) 2>/dev/null; rm -rf "$work"' EXIT
+trap 'kill $(cat "$work"/*.pid 2>/dev/null) 2>/dev/null; wait; rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 chmod 755 "$work"
