@@ -241,11 +241,12 @@ static void step_each(p2p_engine *engine)
     }
 }
 
-/* Until none can move: a step may end what another one, or itself, waits for, and nothing else would call that again. */
+/* Until none can move: a step may end what another one, or itself, waits for, and nothing else would call that again. After
+ * everyone's goodbye nobody waits for a collective, and nothing may be sent any more. */
 static p2p_err step_layers(p2p_engine *engine)
 {
     uint64_t before;
-    if (engine->in_step) return P2P_OK;
+    if (engine->in_step || engine->all_done) return P2P_OK;
     do {
         before = engine->completed;
         step_each(engine);

@@ -182,6 +182,14 @@ static bool everyone_done(p2p_engine *engine, void *arg)
     return engine->all_done;
 }
 
+/* A collective that was begun may have sent after this rank's goodbye: the peer waits for that, unless it has left. */
+static bool all_has_left(p2p_engine *engine)
+{
+    for (int i = 0; engine->packets_out && i < engine->size; i++)
+        if (engine->peers[i].packets_out && atomic_load(&engine->board->rows[i].state) != BOARD_FINISHED) return false;
+    return true;
+}
+
 /* After everyone's goodbye no new message can come: what was sent and not received is in the links. */
 static bool everything_received(p2p_engine *engine, void *arg)
 {
@@ -190,7 +198,7 @@ static bool everything_received(p2p_engine *engine, void *arg)
         if (engine->peers[i].link.frames_in != (uint32_t)p2p__board_sent(engine->board, i)[engine->rank] &&
             i != engine->rank)
             return false;
-    return true;
+    return all_has_left(engine);
 }
 
 static void describe_everyone(p2p_engine *engine, void *arg, board_wait *wait)

@@ -68,16 +68,38 @@ static void begun_forgotten(void)
     }
 }
 
+/* Nobody waits until all have begun: what one rank's step sends may come after another has said goodbye. */
+static int body_at_once(p2p_comm *world)
+{
+    p2p_request request;
+    WANT_OK(world, begin(world, which, 0, &request));
+    WANT_ERR(world, P2P_ERR_LEAK, p2p_finalize(world));
+    return 0;
+}
+
+static void begun_at_once(void)
+{
+    static lab_job job;
+    for (int round = 0; round < 100; round++) {
+        which = (kind)(round % KINDS);
+        run_job(&job, body_at_once);
+        CHECK(job.status == 0, "%s: exit status %d", names[which], job.status);
+    }
+}
+
 /* ---- Rank 2 never begins it: the others wait for ever, and are told ---- */
 
 static int body_not_all(p2p_comm *world)
 {
     p2p_request request;
     if (p2p_rank(world) == 2) {
+        for (int q = 0; q < 2; q++)
+            WANT_OK(world, p2p_recv(world, NULL, 0, q, 2, P2P_STATUS_IGNORE)); /* they have begun */
         NOTE(world, p2p_recv(world, NULL, 0, 0, 1, P2P_STATUS_IGNORE));
         return 0;
     }
     WANT_OK(world, begin(world, which, 0, &request));
+    WANT_OK(world, p2p_send(world, NULL, 0, 2, 2));
     NOTE(world, p2p_wait(&request, P2P_STATUS_IGNORE));
     return 0;
 }
@@ -189,6 +211,7 @@ static void begun_death(void)
 const lab_case lab_begun[] = {
     {"begun-forgotten", "a collective's request that is never waited for: finalize names its line", begun_forgotten,
      false},
+    {"begun-at-once", "all finalize with collectives under way: it ends, and says what was left", begun_at_once, false},
     {"begun-not-all", "a collective that one rank never begins: the diagnosis has its name and every line",
      begun_not_all, false},
     {"dup-not-all", "a copy of a communicator that one rank does not make: the diagnosis has p2p_dup", dup_not_all,
