@@ -51,6 +51,9 @@ double learn_now(void); /* seconds, monotonic */
 
 /* ---- compile.c ---- */
 
+/* Where what is built of it lies; free it. */
+char *learn_work_folder(const learn_exercise *e, const learn_options *options);
+
 /* Make the program that runs as the ranks: its path is put in `program` (LEARN_PATH bytes). False if that fails: result
  * then explains why. Warnings go to `warnings`. */
 bool learn_compile(const learn_exercise *e, const char *folder, const learn_options *options, char *program,

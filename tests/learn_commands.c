@@ -292,6 +292,18 @@ Test(learn_commands, what_it_is_linked_with_counts)
     says(0, "echo >>exercises/exercises.h; $L own", "11_all_reduce: passed");
 }
 
+/* Who holds the folder has let the check begin to wait when it lets go. */
+Test(learn_commands, two_checks_of_one_exercise_take_turns)
+{
+    says(0,
+         "cp solutions/08_broadcast/*.c exercises/08_broadcast/; mkdir -p build/course/work/08_broadcast; mkfifo held "
+         "free;"
+         "(flock 9; echo >held; read -r line <free) 9<build/course/work/08_broadcast & read -r line <held;"
+         "{ $L test 08 2>&1 >out | { read -r line; echo $line; echo >free; cat; }; }; wait; cat out",
+         "another check of 08_broadcast is under way");
+    says(0, "cat out", "08_broadcast: passed");
+}
+
 /* ---- stamp ---- */
 
 Test(learn_commands, stamps_follow_contents)

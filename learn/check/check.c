@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* learn_check: compile, then world after world until one is wrong, and in each case after case. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "learn/inside.h"
 
@@ -164,6 +168,19 @@ static void check_world_number(const learn_exercise *e, const check_plan *plan, 
 
 /* ---- All ---- */
 
+/* Two checks of one exercise in one checkout would build over each other: the second waits. What it returns is to be closed;
+ * -1 where nothing can be locked. */
+static int lock_work(const learn_exercise *e, const learn_options *o)
+{
+    char *work = learn_work_folder(e, o);
+    int fd = learn_make_folder(work) ? open(work, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    free(work);
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return fd;
+    fprintf(stderr, "another check of %s is under way in this checkout: waiting until it ends\n", e->name);
+    while (flock(fd, LOCK_EX) != 0 && errno == EINTR) continue;
+    return fd;
+}
+
 static void check_worlds(const learn_exercise *e, const char *program, const learn_options *o, learn_result *result)
 {
     check_plan plan;
@@ -187,10 +204,13 @@ bool learn_check(const learn_exercise *e, const char *folder, const learn_option
                              .advice = learn_copy(""),
                              .more = learn_copy(""),
                              .warnings = learn_copy("")};
-    if (!o->even_if_stub && !o->instead && learn_not_started(e, folder))
+    if (!o->even_if_stub && !o->instead && learn_not_started(e, folder)) {
         result->state = LEARN_NOT_STARTED;
-    else if (learn_compile(e, folder, o, program, result))
-        check_worlds(e, program, o, result);
+    } else {
+        int lock = lock_work(e, o);
+        if (learn_compile(e, folder, o, program, result)) check_worlds(e, program, o, result);
+        if (lock >= 0) close(lock);
+    }
     result->seconds = learn_now() - began;
     return result->state == LEARN_PASSED;
 }

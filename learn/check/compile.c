@@ -223,11 +223,16 @@ static bool link_program(const learn_exercise *e, const learn_tool *objects, con
     return good && learn_nothing_missing(e, program, result);
 }
 
+char *learn_work_folder(const learn_exercise *e, const learn_options *options)
+{
+    return options->work ? learn_copy(options->work) : learn_format("%s/course/work/%s", learn_build(), e->name);
+}
+
 bool learn_compile(const learn_exercise *e, const char *folder, const learn_options *options, char *program,
                    learn_result *result)
 {
     learn_tool objects = {.count = 0};
-    char *work = options->work ? learn_copy(options->work) : learn_format("%s/course/work/%s", learn_build(), e->name);
+    char *work = learn_work_folder(e, options);
     snprintf(program, LEARN_PATH, "%s/ranks", work);
     bool good = options->keep_program || learn_make_folder(work);
     if (good && !options->keep_program) {
