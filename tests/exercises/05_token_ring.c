@@ -13,7 +13,7 @@ static void add(check_plan *plan, int ranks)
     check_case laps[] = {{.count = 1, .what = "1 lap"}, {.count = 3, .what = "3 laps"}};
 
     for (int i = 0; i < 2; i++) check_add(plan, laps[ranks == 1 ? 1 - i : i]); /* alone nothing is seen in one lap */
-    check_add(plan, (check_case){.count = 100, .what = "100 laps"});
+    check_add(plan, (check_case){.count = 100, .what = "100 laps, a token of more than 32 bits"});
     check_add(plan, (check_case){.count = 0, .what = "0 laps"});
 }
 
@@ -27,10 +27,17 @@ static void cases(check_plan *plan)
         }
 }
 
+/* With 100 laps the token begins where an int cannot hold it. */
+static int64_t beyond_int(const check_case *c)
+{
+    return c->count == 100 ? INT64_C(1) << 33 : 0;
+}
+
 static void run(p2p_comm *comm, const check_case *c)
 {
     int64_t *token = check_buffer(c, p2p_rank(comm), 1, DTYPE_I64);
 
+    *token += beyond_int(c);
     check_report(c, "before", token, 1, DTYPE_I64);
     check_returned(c, my_token_ring(comm, token, (int)c->count));
     check_report(c, "token", token, 1, DTYPE_I64);
@@ -42,6 +49,11 @@ static size_t one(const check_case *c, int rank)
     return 1;
 }
 
+static double start_of(const check_case *c, int rank)
+{
+    return check_value(c, rank, 0) + (double)beyond_int(c);
+}
+
 /* What `ranks` ranks add from the first on: 1 + 2 + ... */
 static double added(int ranks)
 {
@@ -50,9 +62,10 @@ static double added(int ranks)
 
 static double want(const check_case *c, int rank, size_t index)
 {
-    double laps = (double)c->count, start = check_value(c, 0, 0);
+    double laps = (double)c->count, start = start_of(c, 0);
 
-    if (laps == 0) return check_value(c, rank, index);
+    (void)index;
+    if (laps == 0) return start_of(c, rank);
     return rank == 0 ? start + laps * added(c->ranks) : start + (laps - 1) * added(c->ranks) + added(rank + 1);
 }
 
@@ -121,7 +134,7 @@ static void on_the_way(const check_case *c)
             check_fail(c, "stored",
                        "Rank %d has in *token what it received, %.0f; it should have what it passed on, %.0f.", rank,
                        has, right);
-        else if (has == check_value(c, rank, 0))
+        else if (has == start_of(c, rank))
             check_fail(c, "stored",
                        "Rank %d's *token is as it was before; it should be what rank %d passed on last, %.0f.", rank,
                        rank, right);
@@ -150,7 +163,7 @@ static double adds(const adding *a, int rank, int ranks)
 /* Does every rank have what that makes? */
 static bool has_added(const check_case *c, const adding *a)
 {
-    double lap = a->back, token = check_value(c, 0, 0);
+    double lap = a->back, token = start_of(c, 0);
 
     for (int rank = 0; rank < c->ranks; rank++) lap += adds(a, rank, c->ranks);
     if (check_element(c, 0, "token", 0) != token + (double)c->count * lap) return false;
@@ -165,7 +178,7 @@ static bool has_added(const check_case *c, const adding *a)
 /* The others have added to the token when they had sent it on. */
 static bool sent_before(const check_case *c)
 {
-    double token = check_value(c, 0, 0) + (double)c->count;
+    double token = start_of(c, 0) + (double)c->count;
 
     for (int rank = 1; rank < c->ranks; rank++)
         if (check_element(c, rank, "token", 0) != token + rank + 1) return false;
@@ -214,13 +227,18 @@ static int added_once(const check_case *c)
 /* How much too much or too little was added. */
 static void growth(const check_case *c)
 {
-    double grew = check_element(c, 0, "token", 0) - check_value(c, 0, 0), lap = added(c->ranks);
+    double grew = check_element(c, 0, "token", 0) - start_of(c, 0), lap = added(c->ranks);
     int laps = (int)c->count, made = grew > 0 && fmod(grew, lap) == 0 ? (int)(grew / lap) : laps;
     const char *as_if = added_as_if(c, grew / laps);
-    bool alone = c->ranks == 1 && check_element(c, 0, "token", 0) == 1 && check_value(c, 0, 0) != 0;
+    bool alone = c->ranks == 1 && check_element(c, 0, "token", 0) == 1 && start_of(c, 0) != 0;
     int once = c->ranks > 1 ? added_once(c) : -1;
 
-    if (alone)
+    if (beyond_int(c) && (int32_t)(int64_t)check_element(c, 0, "token", 0) == (int32_t)(int64_t)want(c, 0, 0))
+        check_fail(
+            c, "width",
+            "Of rank 0's token the lower 32 bits are right and the upper ones are not: has it been in an int? It is "
+            "an int64_t.");
+    else if (alone)
         check_fail(c, "set",
                    "Rank 0's token is 1, whatever it was before: rank + 1 was put in its place, and should be "
                    "added to it.");
@@ -259,7 +277,7 @@ static bool own_token(const check_case *c)
 {
     for (int rank = 0; rank < c->ranks && c->count == 1; rank++) {
         int left = (rank + c->ranks - 1) % c->ranks;
-        double left_had = check_value(c, left, 0), got = check_element(c, rank, "token", 0);
+        double left_had = start_of(c, left), got = check_element(c, rank, "token", 0);
         if (left == 0 || got == want(c, rank, 0)) continue;
         if (got != left_had + left + 1 && got != left_had + left + 1 + rank + 1) continue;
         check_fail(
@@ -276,7 +294,7 @@ static bool own_token(const check_case *c)
 static bool both_added(const check_case *c)
 {
     for (int rank = 1; rank < c->ranks && c->count == 1; rank++) {
-        double had = check_value(c, rank, 0), came = want(c, rank, 0) - rank - 1;
+        double had = start_of(c, rank), came = want(c, rank, 0) - rank - 1;
         double has = check_element(c, rank, "token", 0);
         if (has == want(c, rank, 0)) continue;
         if (had == 0 || (has != had + came + rank + 1 && has != had + came)) return false;

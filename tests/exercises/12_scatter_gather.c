@@ -47,6 +47,9 @@ static void cases(check_plan *plan)
 {
     check_matrix(plan, add_scatters);
     check_matrix(plan, add_gathers);
+    check_world(plan, 3, false, NULL); /* both once more: in the last world calls fail as well */
+    add(plan, 15, EVEN, SCATTER, 1);
+    add(plan, 15, EVEN, GATHER, 1);
 }
 
 /* ---- In a rank ---- */

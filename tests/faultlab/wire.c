@@ -86,8 +86,11 @@ static int inject_frame(int fd, const wire_header *header, const void *payload, 
 /* A header as this rank would send it next to rank 0; to be changed, then sealed. */
 static wire_header next_header(const p2p_comm *world, enum wire_type type, uint64_t bytes)
 {
-    return (wire_header){
-        .type = (uint8_t)type, .tag = 3, .bytes = bytes, .source = 1, .sequence = world->engine->peers[0].link.frames_out};
+    return (wire_header){.type = (uint8_t)type,
+                         .tag = 3,
+                         .bytes = bytes,
+                         .source = 1,
+                         .sequence = world->engine->peers[0].link.frames_out};
 }
 
 static unsigned random_state;
