@@ -25,8 +25,8 @@ typedef struct {
     int *polled_looks;
     uint64_t quiet_since;
     bool unchanged;
-    bool only_polls,
-        warned;           /* for a second nothing has happened but polling: true for one look; there was such a look */
+    bool only_polls;      /* for a second nothing has happened but polling: true for one look */
+    bool warned;          /* there was such a look */
     bool impossible;      /* at this look: more was received than was sent */
     int impossible_looks; /* in a row */
 } p2p_watch;
