@@ -21,7 +21,7 @@ static void show_received(p2p_engine *engine)
 {
     _Atomic uint64_t *received = p2p__board_received(engine->board, engine->rank);
     for (p2p_peer *peer = engine->dirty; peer; peer = peer->next_dirty) {
-        atomic_store_explicit(&received[peer->rank], peer->link.frames_in, memory_order_relaxed);
+        atomic_store_explicit(&received[peer->link.rank], peer->link.frames_in, memory_order_relaxed);
         peer->received_dirty = false;
     }
     engine->dirty = NULL;

@@ -61,7 +61,6 @@ static void init_endpoint(p2p_engine *engine)
 static void init_peer(p2p_engine *engine, int rank)
 {
     p2p_peer *peer = &engine->peers[rank];
-    peer->rank = rank;
     peer->link = (p2p_link){.peer = peer, .rank = rank, .waiting_sends = &peer->awaits_clear.head};
     peer->credit = engine->share;
     peer->unexpected_tail = &peer->unexpected;
@@ -204,7 +203,7 @@ static p2p_err clear_arrived(p2p_engine *engine, p2p_peer *peer, const wire_head
     p2p_request send = p2p__list_find(&peer->awaits_clear, header->sender_id);
     if (send) return p2p__got_clear(engine, peer, send, header);
     return p2p__broken(&engine->end, P2P_ERR_PROTO, "rank %d answers a send that was never announced to it",
-                       peer->rank);
+                       peer->link.rank);
 }
 
 static p2p_err payload_arrived(p2p_engine *engine, p2p_peer *peer, const wire_header *header)
@@ -212,7 +211,7 @@ static p2p_err payload_arrived(p2p_engine *engine, p2p_peer *peer, const wire_he
     p2p_request receive = p2p__list_find(&peer->awaits_payload, header->receiver_id);
     if (!receive || receive->status.bytes != header->bytes)
         return p2p__broken(&engine->end, P2P_ERR_PROTO, "rank %d sends a payload of %llu bytes that nobody asked for",
-                           peer->rank, (unsigned long long)header->bytes);
+                           peer->link.rank, (unsigned long long)header->bytes);
     p2p__list_remove(&peer->awaits_payload, receive);
     peer->in_request = receive;
     peer->link.in_dest = receive->buf;
@@ -236,7 +235,7 @@ p2p_err p2p__arrived(p2p_endpoint *self, p2p_link *link, const wire_header *head
     p2p_engine *engine = self->engine;
     p2p_peer *peer = link->peer;
     char why[400];
-    if (!p2p__wire_check(header, engine->sealed, peer->rank, peer->link.frames_in, engine->config.eager, why,
+    if (!p2p__wire_check(header, engine->sealed, peer->link.rank, peer->link.frames_in, engine->config.eager, why,
                          sizeof why))
         return p2p__broken(&engine->end, P2P_ERR_PROTO, "%s", why);
     peer->link.in = *header;
@@ -252,7 +251,7 @@ p2p_err p2p__damaged(p2p_engine *engine, const p2p_peer *peer, const wire_header
     return p2p__broken(&engine->end, P2P_ERR_PROTO,
                        "a message of %llu bytes with tag %d from rank %d was damaged on the way: "
                        "its CRC32C is wrong",
-                       (unsigned long long)header->bytes, header->tag, peer->rank);
+                       (unsigned long long)header->bytes, header->tag, peer->link.rank);
 }
 
 static bool undamaged(const p2p_peer *peer)
@@ -305,10 +304,10 @@ void p2p__peer_lost(p2p_endpoint *self, const p2p_link *link)
 {
     p2p_engine *engine = self->engine;
     const p2p_peer *peer = link->peer;
-    int state = atomic_load(&engine->board->rows[peer->rank].state);
+    int state = atomic_load(&engine->board->rows[peer->link.rank].state);
     if (state >= BOARD_FINALIZING || engine->lost_since) return;
     engine->lost_since = p2p__now();
-    engine->lost_peer = peer->rank;
+    engine->lost_peer = peer->link.rank;
 }
 
 void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int limit)
@@ -324,7 +323,7 @@ void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int 
     }
     peer->link.frames_out = 0; /* the other side has never had its end, so nothing has been or will be received */
     p2p__row_open(engine->row);
-    atomic_store_explicit(&p2p__board_sent(engine->board, engine->rank)[peer->rank], 0, memory_order_relaxed);
+    atomic_store_explicit(&p2p__board_sent(engine->board, engine->rank)[peer->link.rank], 0, memory_order_relaxed);
     p2p__row_shut(engine->row);
     p2p_request_list *lists[] = {&peer->awaits_clear, &peer->posted};
     for (int i = 0; i < 2; i++)
@@ -338,9 +337,9 @@ void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int 
 p2p_err p2p__unreachable_error(p2p_comm *comm, const p2p_peer *peer)
 {
     char who[40] = "the launcher";
-    if (peer->no_memory) return p2p__fail(comm, CAUSE_NO_LINK_MEMORY, peer->rank, strerror(peer->no_memory));
+    if (peer->no_memory) return p2p__fail(comm, CAUSE_NO_LINK_MEMORY, peer->link.rank, strerror(peer->no_memory));
     if (peer->lacking_rank >= 0) snprintf(who, sizeof who, "rank %d", peer->lacking_rank);
-    return p2p__fail(comm, CAUSE_NO_LINK, peer->rank, who, peer->limit, 2 * (peer->limit > 0 ? peer->limit : 512));
+    return p2p__fail(comm, CAUSE_NO_LINK, peer->link.rank, who, peer->limit, 2 * (peer->limit > 0 ? peer->limit : 512));
 }
 
 static int descriptor_limit(void)
@@ -352,13 +351,13 @@ static int descriptor_limit(void)
 static p2p_err link_arrived(p2p_engine *engine, p2p_peer *peer, int fd, bool fd_lost, int place)
 {
     if (fd >= 0) {
-        p2p__control_tell(engine->control, CONTROL_GOT, peer->rank, 0);
+        p2p__control_tell(engine->control, CONTROL_GOT, peer->link.rank, 0);
         return engine->world->link(&engine->end, &peer->link, fd, place);
     }
     if (!fd_lost)
         return p2p__broken(&engine->end, P2P_ERR_PROTO, "the launcher announced a link to rank %d and sent none",
-                           peer->rank);
-    p2p__control_tell(engine->control, CONTROL_LOST, peer->rank, descriptor_limit());
+                           peer->link.rank);
+    p2p__control_tell(engine->control, CONTROL_LOST, peer->link.rank, descriptor_limit());
     p2p__unreachable(engine, peer, engine->rank, descriptor_limit());
     return P2P_OK;
 }

@@ -118,11 +118,18 @@ static p2p_err start_alone(p2p_comm **world)
     return P2P_OK;
 }
 
-static p2p_err start_launched(const char *job, p2p_comm **world)
+/* What the launcher that started this program has told it. */
+static bool read_job(int *rank, int *control, int *board_fd)
+{
+    const char *job = getenv(P2P_JOB_VARIABLE);
+    return job && sscanf(job, "%d,%d,%d", rank, control, board_fd) == 3;
+}
+
+static p2p_err start_launched(p2p_comm **world)
 {
     int rank, control, board_fd;
     char why[400];
-    if (sscanf(job, "%d,%d,%d", &rank, &control, &board_fd) != 3 || fcntl(control, F_SETFD, FD_CLOEXEC) != 0)
+    if (!read_job(&rank, &control, &board_fd) || fcntl(control, F_SETFD, FD_CLOEXEC) != 0)
         return init_error(P2P_ERR_STATE,
                           P2P_JOB_VARIABLE " is set, but its launcher cannot be reached from this process");
     board *b = p2p__board_attach(board_fd, why, sizeof why);
@@ -141,8 +148,7 @@ p2p_err p2p_init(p2p_comm **world)
     if (!world) return P2P_ERR_ARG;
     if (process_world)
         return init_error(P2P_ERR_STATE, process_world->engine ? "called twice" : "called after p2p_finalize");
-    const char *job = getenv(P2P_JOB_VARIABLE);
-    return job ? start_launched(job, world) : start_alone(world);
+    return getenv(P2P_JOB_VARIABLE) ? start_launched(world) : start_alone(world);
 }
 
 /* The row of a rank that has not joined; NULL if no launcher has started it. */
@@ -150,8 +156,7 @@ static board_row *own_row(int *rank)
 {
     int control, board_fd;
     char why[400];
-    const char *job = getenv(P2P_JOB_VARIABLE);
-    if (!job || sscanf(job, "%d,%d,%d", rank, &control, &board_fd) != 3 || board_fd < 0) return NULL;
+    if (!read_job(rank, &control, &board_fd) || board_fd < 0) return NULL;
     board *b = p2p__board_attach(board_fd, why, sizeof why);
     if (!b) return NULL;
     board_row *row = *rank >= 0 && *rank < b->size ? &b->rows[*rank] : NULL;

@@ -89,8 +89,7 @@ typedef struct {
 } p2p_request_list;
 
 struct p2p_peer {
-    p2p_link link;
-    int rank;
+    p2p_link link; /* what the world sees of it */
     p2p_request_list posted, awaits_clear, awaits_payload;
     p2p_unexpected *unexpected, **unexpected_tail;
     uint64_t credit; /* bytes that may still be sent eagerly */

@@ -34,7 +34,7 @@ static void credit_sent(p2p_engine *engine, p2p_packet *packet)
 
 p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes)
 {
-    if (bytes && peer->rank == engine->rank) {
+    if (bytes && peer->link.rank == engine->rank) {
         peer->credit += bytes;
         return P2P_OK;
     }
@@ -75,7 +75,7 @@ p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *
     p2p_peer *peer = &engine->peers[header->source];
     bool fits = p2p__accept(receive, header);
     bool read = fits && read_directly(engine, peer, receive, header);
-    if (fits && p2p__gave_up(engine, peer->rank) && !atomic_load(&engine->board->shared->failed)) {
+    if (fits && p2p__gave_up(engine, peer->link.rank) && !atomic_load(&engine->board->shared->failed)) {
         p2p__complete(receive, P2P_ERR_PEER_DEAD);
         return P2P_OK;
     }
