@@ -18,11 +18,12 @@ static const char *const sanitizers[] = {"-g",
 
 /* ---- Compiling ---- */
 
-/* The calls that check_calls.c and check_memory.c stand in for. */
+/* The calls that check_calls.c, check_collectives.c and check_memory.c stand in for. */
 static void add_renames(learn_tool *c)
 {
 #define RENAME(name) #name "=check_" #name,
-    static const char *const renames[] = {CHECK_MEMORY_CALLS(RENAME) CHECK_P2P_CALLS(RENAME) NULL};
+    static const char *const renames[] = {CHECK_MEMORY_CALLS(RENAME) CHECK_P2P_CALLS(RENAME)
+                                              CHECK_COLLECTIVE_CALLS(RENAME) NULL};
 #undef RENAME
     for (size_t i = 0; renames[i]; i++) {
         learn_tool_add(c, learn_copy("--redefine-sym"));
@@ -198,6 +199,7 @@ static void link_command(learn_tool *c, const learn_exercise *e, const learn_too
     add_object(c, "check_guard");
     add_object(c, "check_calls");
     add_object(c, "check_memory");
+    if (e->check->library != CHECK_LIBRARY_P2P) add_object(c, "check_collectives");
     if (e->check->run) {
         add_object(c, e->name);
         for (size_t i = 0; i < sizeof side / sizeof *side; i++) add_object(c, side[i]);

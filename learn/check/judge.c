@@ -266,11 +266,12 @@ static bool errors_returned(const learn_world *w, const check_case *c, learn_res
         if (!r) continue;
         const char *call = (const char *)(r + 1);
         size_t name = strcspn(call, " ");
+        const char *ran = call_of(w, c);
         char *broke =
             learn_format("%.*s failed on rank %d%s, with %s (%s), and %s returned P2P_OK all the same: whoever "
                          "called it goes on with data that never came.",
                          (int)name, call, rank, call + name, error_name(CHECK_FAILS_WITH),
-                         p2p_strerror(CHECK_FAILS_WITH), call_of(w, c));
+                         p2p_strerror(CHECK_FAILS_WITH), strchr(ran, ',') ? "the function that it is in" : ran);
         learn_set_advice(result, "Every Pairwise call says whether it went well: p2p_err err = p2p_send(...); if (err) "
                                  "return err; and what the last call returned may be returned as it is.");
         learn_note_place(result, w->e, call);

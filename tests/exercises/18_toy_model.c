@@ -75,6 +75,7 @@ static void run(p2p_comm *comm, const check_case *c)
     double w = start, after[STEPS], probes[PROBES];
     for (int i = 0; i < steps; i++) {
         check_returned(c, my_toy_step(comm, &w, x_of(c, rank), y_of(c, rank), rate_of(c), c->op));
+        if (c->fails) return;
         after[i] = w;
     }
     check_report(c, "w after each step", after, (size_t)steps, DTYPE_F64);
@@ -340,6 +341,7 @@ const check_exercise check_18_toy_model = {.name = "18_toy_model",
                                            .idea = "one parameter, one step: gradients summed or averaged",
                                            .call = "my_toy_step",
                                            .files = files,
+                                           .hands_on_errors = true,
                                            .library = CHECK_LIBRARY_ALL,
                                            .cases = cases,
                                            .run = run,

@@ -44,7 +44,8 @@ static void cases(check_plan *plan)
     static const int ranks[] = {2, 1, 3, 4, 5, 8};
     for (int i = 0; i < 6; i++) {
         check_world(plan, ranks[i], i % 2, NULL);
-        for (int k = LONG - 1; k >= 0; k--) check_add(plan, (check_case){.variant = k, .what = words[k]});
+        for (int k = LONG - 1; k >= 0; k--)
+            check_add(plan, (check_case){.variant = k, .count = k ? TENSORS : 0, .what = words[k]});
         if (ranks[i] == 2) check_add(plan, (check_case){.variant = LONG, .what = words[LONG]});
     }
 }
@@ -278,6 +279,7 @@ const check_exercise check_21_buckets = {.name = "21_buckets",
                                          .idea = "many small gradients, few messages",
                                          .call = "my_sync_buckets",
                                          .files = files,
+                                         .hands_on_errors = true,
                                          .library = CHECK_LIBRARY_ALL,
                                          .cases = cases,
                                          .run = run,

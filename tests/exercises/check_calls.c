@@ -12,42 +12,46 @@
 
 static struct {
     bool in_cases;
-    int fail;                   /* which call; 0: none */
-    int made, any_source;       /* calls; in a case that fails, how many were made */
-    enum check_call_name first; /* of those that failed */
-    char failed[CHECK_WORDS];   /* its name and place; "" if none has failed */
+    int fail;                 /* which call; 0: none */
+    int made, any_source;     /* calls; in a case that fails, how many were made */
+    bool begins;              /* the first one that failed would have begun a request */
+    char failed[CHECK_WORDS]; /* its name and place; "" if none has failed */
 } calls;
 
 /* ---- Pairwise calls: the real one, or none ---- */
 
 /* In a case that fails on purpose no call does anything: those that do not fail say that all went well. */
-static p2p_err pretend(enum check_call_name name)
+static p2p_err pretend(const char *name)
 {
-#define CALL_NAME(name) #name,
-    static const char *const names[] = {CHECK_P2P_CALLS(CALL_NAME)};
-#undef CALL_NAME
     calls.made++;
     if (calls.fail != CHECK_EVERY_CALL && calls.fail != calls.made) return P2P_OK;
     if (*calls.failed) return CHECK_FAILS_WITH;
-    calls.first = name;
-    snprintf(calls.failed, sizeof calls.failed, "%s at %s:%d", names[name], check_called.file, check_called.line);
+    snprintf(calls.failed, sizeof calls.failed, "%s at %s:%d", name, check_called.file, check_called.line);
     return CHECK_FAILS_WITH;
 }
 
 /* An empty message has come. */
-static p2p_err pretend_message(enum check_call_name name, int source, int tag, p2p_status *status)
+static p2p_err pretend_message(const char *name, int source, int tag, p2p_status *status)
 {
     p2p_err err = pretend(name);
     if (!err && status) *status = (p2p_status){.source = source < 0 ? 0 : source, .tag = tag < 0 ? 0 : tag, .bytes = 0};
     return err;
 }
 
-static p2p_err pretend_request(enum check_call_name name, p2p_request *request, const void *from)
+static p2p_err pretend_request(const char *name, p2p_request *request, const void *from)
 {
     static char none[256]; /* each address stands for one request */
+    bool first = !*calls.failed;
     p2p_err err = pretend(name);
+    if (err) calls.begins |= first;
     if (!err) *request = check_watch(&none[(size_t)calls.made % sizeof none], 0, CHECK_WAIT, from);
     return err;
+}
+
+bool check_pretends(const char *name, p2p_request *request, const void *from, p2p_err *err)
+{
+    if (calls.fail) *err = request ? pretend_request(name, request, from) : pretend(name);
+    return calls.fail != 0;
 }
 
 static void end_request(p2p_request *request)
@@ -57,7 +61,7 @@ static void end_request(p2p_request *request)
 }
 
 #define HERE __builtin_return_address(0)
-#define OR_PRETEND(name, ...) return calls.fail ? pretend(check_##name##_) : (name)(__VA_ARGS__)
+#define OR_PRETEND(name, ...) return calls.fail ? pretend(#name) : (name)(__VA_ARGS__)
 
 static void note_source(int source)
 {
@@ -66,7 +70,7 @@ static void note_source(int source)
 
 p2p_err check_p2p_alloc(p2p_comm *comm, size_t bytes, void **buf)
 {
-    p2p_err err = calls.fail ? pretend(check_p2p_alloc_) : P2P_OK;
+    p2p_err err = calls.fail ? pretend("p2p_alloc") : P2P_OK;
     if (!err) err = (p2p_alloc)(comm, bytes, buf);
     if (!err) check_watch(*buf, bytes, CHECK_RELEASE, HERE);
     return err;
@@ -75,7 +79,7 @@ p2p_err check_p2p_alloc(p2p_comm *comm, size_t bytes, void **buf)
 p2p_err check_p2p_release(p2p_comm *comm, void *buf)
 {
     check_forget(buf);
-    p2p_err err = calls.fail ? pretend(check_p2p_release_) : P2P_OK;
+    p2p_err err = calls.fail ? pretend("p2p_release") : P2P_OK;
     return err ? err : (p2p_release)(comm, buf);
 }
 
@@ -92,7 +96,7 @@ p2p_err check_p2p_ssend(p2p_comm *comm, const void *buf, size_t bytes, int dest,
 p2p_err check_p2p_recv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_status *status)
 {
     note_source(source);
-    if (calls.fail) return pretend_message(check_p2p_recv_, source, tag, status);
+    if (calls.fail) return pretend_message("p2p_recv", source, tag, status);
     return (p2p_recv)(comm, buf, bytes, source, tag, status);
 }
 
@@ -100,7 +104,7 @@ p2p_err check_p2p_sendrecv(p2p_comm *comm, const void *sendbuf, size_t sendbytes
                            size_t recvbytes, int source, int recvtag, p2p_status *status)
 {
     note_source(source);
-    if (calls.fail) return pretend_message(check_p2p_sendrecv_, source, recvtag, status);
+    if (calls.fail) return pretend_message("p2p_sendrecv", source, recvtag, status);
     return (p2p_sendrecv)(comm, sendbuf, sendbytes, dest, sendtag, recvbuf, recvbytes, source, recvtag, status);
 }
 
@@ -116,7 +120,7 @@ static void look_lowest(p2p_comm *comm, int source, int tag, p2p_status *status)
 p2p_err check_p2p_probe(p2p_comm *comm, int source, int tag, p2p_status *status)
 {
     note_source(source);
-    if (calls.fail) return pretend_message(check_p2p_probe_, source, tag, status);
+    if (calls.fail) return pretend_message("p2p_probe", source, tag, status);
     p2p_err err = (p2p_probe)(comm, source, tag, status);
     if (!err) look_lowest(comm, source, tag, status);
     return err;
@@ -131,19 +135,19 @@ p2p_err check_p2p_iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_s
         return err;
     }
     *found = true;
-    return pretend_message(check_p2p_iprobe_, source, tag, status);
+    return pretend_message("p2p_iprobe", source, tag, status);
 }
 
 p2p_err check_p2p_isend(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, p2p_request *request)
 {
-    if (calls.fail) return pretend_request(check_p2p_isend_, request, HERE);
+    if (calls.fail) return pretend_request("p2p_isend", request, HERE);
     return (p2p_isend)(comm, buf, bytes, dest, tag, request);
 }
 
 p2p_err check_p2p_irecv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_request *request)
 {
     note_source(source);
-    if (calls.fail) return pretend_request(check_p2p_irecv_, request, HERE);
+    if (calls.fail) return pretend_request("p2p_irecv", request, HERE);
     return (p2p_irecv)(comm, buf, bytes, source, tag, request);
 }
 
@@ -151,7 +155,7 @@ p2p_err check_p2p_wait(p2p_request *request, p2p_status *status)
 {
     if (!calls.fail) return (p2p_wait)(request, status);
     end_request(request);
-    return pretend_message(check_p2p_wait_, 0, 0, status);
+    return pretend_message("p2p_wait", 0, 0, status);
 }
 
 p2p_err check_p2p_test(p2p_request *request, bool *done, p2p_status *status)
@@ -159,14 +163,14 @@ p2p_err check_p2p_test(p2p_request *request, bool *done, p2p_status *status)
     if (!calls.fail) return (p2p_test)(request, done, status);
     end_request(request);
     *done = true;
-    return pretend_message(check_p2p_test_, 0, 0, status);
+    return pretend_message("p2p_test", 0, 0, status);
 }
 
 p2p_err check_p2p_wait_all(size_t count, p2p_request requests[], p2p_status statuses[])
 {
     if (!calls.fail) return (p2p_wait_all)(count, requests, statuses);
     for (size_t i = 0; i < count; i++) end_request(&requests[i]);
-    return pretend(check_p2p_wait_all_);
+    return pretend("p2p_wait_all");
 }
 
 p2p_err check_p2p_wait_any(size_t count, p2p_request requests[], size_t *index, p2p_status *status)
@@ -176,14 +180,14 @@ p2p_err check_p2p_wait_any(size_t count, p2p_request requests[], size_t *index, 
     while (i < count && !requests[i]) i++;
     *index = i < count ? i : (size_t)P2P_UNDEFINED;
     if (i < count) end_request(&requests[i]);
-    return pretend_message(check_p2p_wait_any_, 0, 0, status);
+    return pretend_message("p2p_wait_any", 0, 0, status);
 }
 
 p2p_err check_p2p_test_all(size_t count, p2p_request requests[], bool *done, p2p_status statuses[])
 {
     if (!calls.fail) return (p2p_test_all)(count, requests, done, statuses);
     *done = true;
-    return pretend(check_p2p_test_all_);
+    return pretend("p2p_test_all");
 }
 
 p2p_err check_p2p_test_any(size_t count, p2p_request requests[], size_t *index, bool *done, p2p_status *status)
@@ -191,7 +195,7 @@ p2p_err check_p2p_test_any(size_t count, p2p_request requests[], size_t *index, 
     if (!calls.fail) return (p2p_test_any)(count, requests, index, done, status);
     *index = 0;
     *done = true;
-    return pretend_message(check_p2p_test_any_, 0, 0, status);
+    return pretend_message("p2p_test_any", 0, 0, status);
 }
 
 /* ---- A case ---- */
@@ -206,6 +210,7 @@ void check_calls_begin(const check_case *c)
     calls.in_cases = true;
     calls.made = calls.any_source = 0;
     calls.failed[0] = '\0';
+    calls.begins = false;
     calls.fail = c->fails;
 }
 
@@ -213,7 +218,7 @@ void check_calls_begin(const check_case *c)
 int check_calls_end(const check_case *c)
 {
     calls.fail = 0;
-    if (*calls.failed && (calls.first == check_p2p_isend_ || calls.first == check_p2p_irecv_)) check_forget_requests();
+    if (calls.begins) check_forget_requests();
     if (calls.any_source) check_number(c, CHECK_ANY_SOURCE, calls.any_source);
     check_look_for_left(c->number, calls.failed);
     return calls.made;

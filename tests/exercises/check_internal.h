@@ -8,6 +8,7 @@
  *      check_guard.c     in a rank      settings; where it was stopped; delays
  *      check_rank.c      in a rank      main: runs the cases, writes records
  *      check_calls.c     in a rank      calls that fail on purpose
+ *      check_collectives.c  in a rank   collectives that do, where there are any
  *      check_memory.c    in a rank      memory and requests that are left
  *      check_leaks.c     in a rank      what lies inside of a communicator
  *      check_trace.c     in a rank      what a trace of a case shows (learn see)
@@ -139,9 +140,41 @@ void check_trace_end(void);
     X(p2p_test_all)        \
     X(p2p_test_any)
 
-#define CHECK_CALL_NAME(name) check_##name##_,
-enum check_call_name { CHECK_P2P_CALLS(CHECK_CALL_NAME) CHECK_CALL_NAMES };
-#undef CHECK_CALL_NAME
+#define CHECK_COLLECTIVE_CALLS(X) \
+    X(coll_barrier)               \
+    X(coll_broadcast)             \
+    X(coll_reduce)                \
+    X(coll_all_reduce)            \
+    X(coll_scan)                  \
+    X(coll_exscan)                \
+    X(coll_scatter)               \
+    X(coll_gather)                \
+    X(coll_all_gather)            \
+    X(coll_reduce_scatter)        \
+    X(coll_all_to_all)            \
+    X(coll_scatterv)              \
+    X(coll_gatherv)               \
+    X(coll_all_gatherv)           \
+    X(coll_reduce_scatterv)       \
+    X(coll_all_to_allv)           \
+    X(coll_ibarrier)              \
+    X(coll_ibroadcast)            \
+    X(coll_iall_reduce)           \
+    X(coll_iall_gather)           \
+    X(coll_ireduce_scatter)       \
+    X(coll_naive_broadcast)       \
+    X(coll_naive_reduce)          \
+    X(coll_naive_all_reduce)      \
+    X(coll_tree_broadcast)        \
+    X(coll_tree_reduce)           \
+    X(coll_tree_all_reduce)       \
+    X(coll_doubling_all_reduce)   \
+    X(coll_flat_all_reduce)       \
+    X(coll_direct_all_reduce)     \
+    X(ring_all_reduce)            \
+    X(ring_iall_reduce)           \
+    X(ring_reduce_scatter)        \
+    X(ring_all_gather)
 
 /* What all of a learner's Pairwise calls return in a case that fails on purpose. */
 #define CHECK_FAILS_WITH P2P_ERR_PEER_DEAD
@@ -159,6 +192,9 @@ int check_calls_end(const check_case *c); /* how many calls were made, in a case
 /* "p2p_recv at reduce.c:17": the first call that failed on purpose; "" if none has. */
 const char *check_failed_call(void);
 enum { CHECK_WORDS = 96 };
+
+/* In a case that fails on purpose: true, and what the call of that name returns; request: NULL, or the one it would begin. */
+bool check_pretends(const char *name, p2p_request *request, const void *from, p2p_err *err);
 
 enum check_end { CHECK_FREE, CHECK_RELEASE, CHECK_WAIT };
 void *check_watch(void *memory, size_t bytes, enum check_end end, const void *from); /* returns memory */
