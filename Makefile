@@ -17,7 +17,7 @@ WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(WERROR)
 SANFLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 COMPILE  = $(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -MMD -MP -I. -I$(BUILD)
 LINK     = $(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS)
-WRAP    := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=p2p__ring_begin,--wrap=p2p__pull,--wrap=p2p__push,--wrap=dtype_combine
+WRAP    := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=p2p__queue_begin,--wrap=p2p__cma_read,--wrap=p2p__cma_write,--wrap=dtype_combine
 
 # As many jobs as cores, unless several goals ask for an order (`make clean test`).
 ifeq ($(MAKELEVEL)$(word 2,$(MAKECMDGOALS)),0)

@@ -68,7 +68,7 @@ OPERATION(naive_reduce, coll_naive_reduce(p->world, p->out, p->bytes, DTYPE_U8, 
 OPERATION(tree_reduce, coll_tree_reduce(p->world, p->out, p->bytes, DTYPE_U8, OP_SUM, 0))
 OPERATION(naive_all_reduce, coll_naive_all_reduce(p->world, p->out, p->bytes, DTYPE_U8, OP_SUM))
 OPERATION(tree_all_reduce, coll_tree_all_reduce(p->world, p->out, p->bytes, DTYPE_U8, OP_SUM))
-OPERATION(doubling_all_reduce, coll_doubling_all_reduce(p->world, p->out, p->bytes, DTYPE_U8, OP_SUM))
+OPERATION(doubling_all_reduce, coll_recursive_doubling_all_reduce(p->world, p->out, p->bytes, DTYPE_U8, OP_SUM))
 OPERATION(ring_all_reduce, ring_all_reduce(p->world, p->out, p->bytes, DTYPE_U8, OP_SUM))
 OPERATION(ring_reduce_scatter,
           ring_reduce_scatter(p->world, p->out, p->bytes, DTYPE_U8, OP_SUM, &(size_t){0}, &(size_t){0}))

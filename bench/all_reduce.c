@@ -30,15 +30,20 @@ enum { ROUNDS = 5, VIRTUAL_ROUNDS = 2, VIRTUAL_ITERS = 2, MOST_ITERS = 4000, MOS
 
 typedef p2p_err (*all_reduce)(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
-#define ALGORITHM_NAMES "naive, tree, doubling, ring, flat, direct, auto"
+#define ALGORITHM_NAMES "naive, tree, recursive-doubling, ring, one-shot, two-shot, auto"
 
 static const struct {
     const char *name;
     all_reduce function;
+    const char *synonym;
 } known[] = {
-    {"naive", coll_naive_all_reduce}, {"tree", coll_tree_all_reduce}, {"doubling", coll_doubling_all_reduce},
-    {"ring", ring_all_reduce},        {"flat", coll_flat_all_reduce}, {"direct", coll_direct_all_reduce},
-    {"auto", coll_all_reduce},
+    {"naive", coll_naive_all_reduce, NULL},
+    {"tree", coll_tree_all_reduce, NULL},
+    {"recursive-doubling", coll_recursive_doubling_all_reduce, "doubling"},
+    {"ring", ring_all_reduce, NULL},
+    {"one-shot", coll_one_shot_all_reduce, "flat"},
+    {"two-shot", coll_two_shot_all_reduce, "direct"},
+    {"auto", coll_all_reduce, NULL},
 };
 
 static all_reduce find_algorithm(const char *name)
@@ -46,6 +51,14 @@ static all_reduce find_algorithm(const char *name)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i].name, name) == 0) return known[i].function;
     return NULL;
+}
+
+/* The name in the tables, if it is given by its synonym. */
+static const char *full_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].synonym && strcmp(known[i].synonym, name) == 0) return known[i].name;
+    return name;
 }
 
 /* ---- Settings ---- */
@@ -65,9 +78,11 @@ static void set_algorithms(settings *s, char *text, struct argp_state *state)
 {
     if (!list_parse(text, s->algorithms, COMPARISON_MOST_ALGORITHMS, &s->algorithm_count))
         argp_error(state, "--algorithm: up to %d names, separated by commas", COMPARISON_MOST_ALGORITHMS);
-    for (size_t i = 0; i < s->algorithm_count; i++)
+    for (size_t i = 0; i < s->algorithm_count; i++) {
+        s->algorithms[i] = full_name(s->algorithms[i]);
         if (!find_algorithm(s->algorithms[i]))
             argp_error(state, "--algorithm: '%s' is not one of " ALGORITHM_NAMES, s->algorithms[i]);
+    }
 }
 
 /* Names are p2p_launch's business. */
@@ -146,7 +161,7 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
-static char default_algorithms[] = "naive,tree,doubling,ring,auto";
+static char default_algorithms[] = "naive,tree,recursive-doubling,ring,auto";
 
 static settings read_settings(int argc, char **argv)
 {

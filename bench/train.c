@@ -350,8 +350,8 @@ static settings read_settings(int argc, char **argv)
         {"steps", 's', "N", 0, "Steps of the longer run, the shorter has a quarter (default: a few seconds)", 0},
         {"data", 'd', "DIR", 0, "CIFAR-10's binary files (default: the built-in set)", 0},
         {"device", 'D', "NAME", 0, "auto (default), cpu, gpu, cpu:K, gpu:K", 0},
-        {"all-reduce", 'a', "NAME", 0, "ring (default: overlapped with the backward pass), naive, tree, doubling, auto",
-         0},
+        {"all-reduce", 'a', "NAME", 0,
+         "ring (default: overlapped with the backward pass), naive, tree, recursive-doubling, auto", 0},
         {"world", 'w', "NAME", 0, "How ranks reach each other: socket, shm (default: PAIRWISE_WORLD, or shm)", 0},
         {NULL, 0, NULL, 0, NULL, 0},
     };

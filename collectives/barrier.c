@@ -28,8 +28,8 @@ static p2p_err disseminate(const coll__call *call)
 p2p_err coll_barrier(p2p_comm *comm)
 {
     coll__call call = {.comm = comm, .operation = "coll_barrier", .dtype = DTYPE_U8};
-    call.meets = p2p_layer_shares_memory(comm);
+    call.barriers = p2p_layer_has_shared_memory(comm);
     p2p_err err = coll__begin(&call, COLL_NOTHING, COLL_NOTHING);
     if (err) return err;
-    return coll__end(&call, call.meets ? p2p_layer_agree(comm) : disseminate(&call), NULL);
+    return coll__end(&call, call.barriers ? p2p_layer_agree(comm) : disseminate(&call), NULL);
 }

@@ -54,11 +54,11 @@ static const struct {
     all_reduce all_reduce;
     p2p_err (*whole)(coll__call *call, void *buf); /* the same, if it can do without a frame around it */
 } algorithms[] = {
-    {"flat", NULL, NULL, NULL, coll__flat_all_reduce},
-    {"direct", NULL, NULL, NULL, coll__direct_all_reduce},
+    {"one-shot", NULL, NULL, NULL, coll__one_shot_all_reduce},
+    {"two-shot", NULL, NULL, NULL, coll__two_shot_all_reduce},
     {"naive", coll_naive_broadcast, coll_naive_reduce, coll_naive_all_reduce, NULL},
     {"tree", coll_tree_broadcast, coll_tree_reduce, coll_tree_all_reduce, NULL},
-    {"doubling", NULL, NULL, coll_doubling_all_reduce, NULL},
+    {"recursive-doubling", NULL, NULL, coll_recursive_doubling_all_reduce, NULL},
     {"ring", NULL, NULL, ring_all_reduce, NULL},
 };
 
@@ -75,7 +75,7 @@ static size_t chosen(const coll__call *call, const char *operation)
 {
     size_t bytes = 0, row = 0;
     dtype_bytes(call->count, call->dtype, &bytes);
-    const char *name = coll_choose(operation, p2p_layer_shares_memory(call->comm), p2p_size(call->comm), bytes);
+    const char *name = coll_choose(operation, p2p_layer_has_shared_memory(call->comm), p2p_size(call->comm), bytes);
     if (name) name = keep_order(call, name);
     while (name && strcmp(algorithms[row].name, name) != 0) row++;
     return row;

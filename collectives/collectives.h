@@ -144,13 +144,13 @@ p2p_err coll_tree_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype
 
 /* Everyone exchanges the whole buffer with the rank 1, 2, 4, ... further on: log2 n rounds, and two more if n is not a
  * power of two (Thakur, Rabenseifner and Gropp 2005). */
-p2p_err coll_doubling_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+p2p_err coll_recursive_doubling_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
-/* Without messages, where ranks share memory (the shm world, no virtual network); elsewhere P2P_ERR_ARG. Flat: everyone
- * combines everyone's whole buffer. Direct: everyone combines one slice of everyone's buffer, and takes the others; in place
- * if the buffers are from p2p_alloc. Both strictly in rank order, as naive. */
-p2p_err coll_flat_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
-p2p_err coll_direct_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+/* Without messages, where ranks share memory (the shm world, no virtual network); elsewhere P2P_ERR_ARG. One-shot:
+ * each rank combines the whole buffers of all. Two-shot: each combines one slice of all buffers, and copies the others; in place if
+ * the buffers are from p2p_alloc. Both strictly in rank order, as naive. */
+p2p_err coll_one_shot_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+p2p_err coll_two_shot_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
 /* ---- What the plain names choose ---- */
 
@@ -160,7 +160,7 @@ typedef struct {
     bool shared;           /* only where ranks share memory: in the shm world, without a virtual network */
     int ranks;
     size_t bytes;
-    const char *algorithm; /* "naive", "tree", "doubling", "ring", "flat", "direct" */
+    const char *algorithm; /* "naive", "tree", "recursive-doubling", "ring", "one-shot", "two-shot" */
 } coll_choice;
 
 /* The whole table, in the order in which it is read: of the rows of an operation, the last that applies counts. */
@@ -169,6 +169,12 @@ const coll_choice *coll_choices(size_t *rows);
 /* The algorithm that coll_<operation> takes; NULL if there is no such operation. shared: do the ranks share memory? Where the
  * operator does not commute, tree instead of the ring, and naive instead of a tree with another root than 0. */
 const char *coll_choose(const char *operation, bool shared, int ranks, size_t bytes);
+
+/* ---- Names of earlier versions ---- */
+
+#define coll_doubling_all_reduce coll_recursive_doubling_all_reduce
+#define coll_flat_all_reduce coll_one_shot_all_reduce
+#define coll_direct_all_reduce coll_two_shot_all_reduce
 
 /* ---- Whose line: see the end of p2p/p2p.h. ---- */
 
@@ -200,9 +206,9 @@ const char *coll_choose(const char *operation, bool shared, int ranks, size_t by
 #define coll_tree_broadcast(...) (P2P_HERE, coll_tree_broadcast(__VA_ARGS__))
 #define coll_tree_reduce(...) (P2P_HERE, coll_tree_reduce(__VA_ARGS__))
 #define coll_tree_all_reduce(...) (P2P_HERE, coll_tree_all_reduce(__VA_ARGS__))
-#define coll_doubling_all_reduce(...) (P2P_HERE, coll_doubling_all_reduce(__VA_ARGS__))
-#define coll_flat_all_reduce(...) (P2P_HERE, coll_flat_all_reduce(__VA_ARGS__))
-#define coll_direct_all_reduce(...) (P2P_HERE, coll_direct_all_reduce(__VA_ARGS__))
+#define coll_recursive_doubling_all_reduce(...) (P2P_HERE, coll_recursive_doubling_all_reduce(__VA_ARGS__))
+#define coll_one_shot_all_reduce(...) (P2P_HERE, coll_one_shot_all_reduce(__VA_ARGS__))
+#define coll_two_shot_all_reduce(...) (P2P_HERE, coll_two_shot_all_reduce(__VA_ARGS__))
 #endif
 
 #ifdef __cplusplus

@@ -73,7 +73,7 @@ static void check(coll__call *call, coll__span reads, coll__span writes, problem
 
 void coll__needs_shared_memory(coll__call *call)
 {
-    if (p2p_size(call->comm) > 1 && !p2p_layer_shares_memory(call->comm))
+    if (p2p_size(call->comm) > 1 && !p2p_layer_has_shared_memory(call->comm))
         call->wrong = "this algorithm needs ranks that share memory\n  try: PAIRWISE_WORLD=shm, and no virtual network";
 }
 
@@ -95,9 +95,9 @@ static p2p_fingerprint fingerprint_of(const coll__call *call)
                              .dtype = dtype_name(call->dtype),
                              .op = call->has_op ? op_name(call->op) : NULL,
                              .root = call->has_root ? call->root : -1,
-                             .meets = call->meets,
-                             .carries = call->carries,
-                             .carried_bytes = call->carried_bytes};
+                             .barriers = call->barriers,
+                             .inline_payload = call->inline_payload,
+                             .inline_bytes = call->inline_bytes};
 }
 
 p2p_err coll__begin(coll__call *call, coll__span reads, coll__span writes)

@@ -40,10 +40,10 @@ typedef struct {
     const char *wrong; /* what the caller of coll__begin has found wrong, or NULL; and with which argument */
     p2p_argument wrong_argument;
     bool only_reads; /* this rank writes nothing to its caller's buffer, or only through coll__end */
-    bool meets;      /* as in p2p_fingerprint; and what is carried */
-    const void *carries;
-    size_t carried_bytes;
-    p2p_exposure exposure; /* of the caller's buffer, where that is carried */
+    bool barriers;   /* as in p2p_fingerprint; and what travels inline */
+    const void *inline_payload;
+    size_t inline_bytes;
+    p2p_export exported; /* of the caller's buffer, where that travels inline */
 
     /* From coll__begin: */
     int rank, size;
@@ -146,10 +146,10 @@ size_t coll__naive_reduce_scratch(const coll__call *call);
 p2p_err coll__tree_reduce(coll__call *call, const void *own, void *work, int root, const void **result);
 
 /* The whole operation, for a call that has its name, and has not begun. */
-p2p_err coll__flat_all_reduce(coll__call *call, void *buf);
-p2p_err coll__direct_all_reduce(coll__call *call, void *buf);
+p2p_err coll__one_shot_all_reduce(coll__call *call, void *buf);
+p2p_err coll__two_shot_all_reduce(coll__call *call, void *buf);
 
-/* Bytes of a slice on a stage of so many bytes, of n ranks; room for an element at least. */
-size_t coll__direct_slot(size_t stage, int n);
+/* Bytes of a slice in a segment of so many bytes, of n ranks; room for an element at least. */
+size_t coll__two_shot_slot(size_t segment, int n);
 
 #endif

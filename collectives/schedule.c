@@ -63,7 +63,7 @@ char *coll__schedule_scratch(coll__schedule *schedule)
 coll__step *coll__schedule_add(coll__schedule *schedule)
 {
     coll__step *step = &schedule->steps[schedule->count++];
-    *step = (coll__step){.to = COLL_NOBODY, .from = COLL_NOBODY, .out_block = COLL_NOBODY, .in_block = COLL_NOBODY};
+    *step = (coll__step){.to = COLL_NO_RANK, .from = COLL_NO_RANK, .out_block = COLL_NO_RANK, .in_block = COLL_NO_RANK};
     return step;
 }
 

@@ -20,10 +20,10 @@
 
 #include "collectives/internal.h"
 
-enum { COLL_NOBODY = -1 };
+enum { COLL_NO_RANK = -1 };
 
 typedef struct {
-    int to, from; /* COLL_NOBODY: nothing is sent, received; with neither, `out` is copied to `in` */
+    int to, from; /* COLL_NO_RANK: nothing is sent, received; with neither, `out` is copied to `in` */
     const void *out;
     void *in;
     size_t out_bytes, in_bytes;
@@ -32,7 +32,7 @@ typedef struct {
     size_t count;
     bool ends_mean;          /* and divide, if the operator is a mean */
     bool writes;             /* to the caller's buffer: the step begins when all ranks agree */
-    int out_block, in_block; /* for traces: which block travels, of call->count elements; COLL_NOBODY: the whole */
+    int out_block, in_block; /* for traces: which block travels, of call->count elements; COLL_NO_RANK: the whole */
 } coll__step;
 
 typedef struct coll__schedule coll__schedule;

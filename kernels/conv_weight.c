@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * conv_weight: convolution backward by weight. conv_weight_plain.cl has the definition, conv_weight.cl and
- * conv_weight_rows.cl the tiles whose lanes are images, conv_weight_turned.cl those whose lanes are channels.
+ * conv_weight_rows.cl the tiles whose lanes are images, conv_weight_transposed.cl those whose lanes are channels.
  */
 #include "kernels/layout.h"
 
@@ -111,7 +111,7 @@ static kernel_err weight_tiles(kernel_device *device, const char *name, kernel__
     return err || s.splits == 1 ? err : add_splits(device, s.splits, count, to, dweight);
 }
 
-/* ---- conv_weight_turned.cl ---- */
+/* ---- conv_weight_transposed.cl ---- */
 
 /* Tiles enough for any CPU's cores; with fewer, a few partial sums. */
 enum { ENOUGH_TILES = 16, FEW_SPLITS = 4 };
@@ -119,19 +119,19 @@ enum { ENOUGH_TILES = 16, FEW_SPLITS = 4 };
 /* A convolution that leaves out most of its pixels is not worth turning them, unless they are few. */
 enum { FEW_PIXELS = 256 };
 
-static bool can_turn(const kernel_device *device, const shape_weight *s)
+static bool can_transpose(const kernel_device *device, const shape_weight *s)
 {
-    kernel__turned tile = kernel__turned_tile(device);
+    kernel__transposed tile = kernel__transposed_tile(device);
 
     if (!kernel__can_turn(device) || (device->way != KERNEL__FASTEST && device->way != KERNEL__TURN)) return false;
     if (device->way == KERNEL__FASTEST && s->size < s->stride && s->in_height * s->in_width > FEW_PIXELS) return false;
     return s->size <= 3 && s->in_channels % tile.wide == 0 && s->out_channels % tile.rows == 0;
 }
 
-static kernel_err weight_turned(kernel_device *device, kernel__layout layout, shape_weight s, kernel_slice x,
-                                kernel_slice dy, kernel_slice dweight)
+static kernel_err weight_transposed(kernel_device *device, kernel__layout layout, shape_weight s, kernel_slice x,
+                                    kernel_slice dy, kernel_slice dweight)
 {
-    kernel__turned tile = kernel__turned_tile(device);
+    kernel__transposed tile = kernel__transposed_tile(device);
     size_t positions = kernel__positions(layout, s.in_height, s.in_width);
     size_t across = (size_t)(s.in_channels / tile.wide), down = (size_t)(s.out_channels / tile.rows);
     size_t count = (size_t)s.out_channels * (size_t)s.in_channels * (size_t)s.size * (size_t)s.size;
@@ -145,13 +145,13 @@ static kernel_err weight_turned(kernel_device *device, kernel__layout layout, sh
     err = kernel__scratch(device, floats + (s.splits > 1 ? count * (size_t)s.splits : 0), &turned);
     if (err) return err;
     to = s.splits > 1 ? kernel_at(turned.buffer, turned.first + floats) : dweight;
-    call = kernel__begin(device, KERNEL__TURNED, layout.vectors, "turn_images");
+    call = kernel__begin(device, KERNEL__TRANSPOSED, layout.vectors, "transpose_images");
     kernel__slice(&call, x);
     kernel__slice(&call, turned);
     kernel__int(&call, s.in_channels);
     err = kernel__run(&call, positions, 1, 1);
     if (err) return err;
-    call = kernel__begin(device, KERNEL__TURNED, layout.vectors, "turned_gradient");
+    call = kernel__begin(device, KERNEL__TRANSPOSED, layout.vectors, "transposed_gradient");
     kernel__slice(&call, turned);
     kernel__slice(&call, dy);
     kernel__slice(&call, to);
@@ -192,7 +192,7 @@ kernel_err kernel_conv_backward_weight(kernel_device *device, const kernel_conv 
     s = describe_weight(device, conv, layout);
     if (device->way == KERNEL__PLAIN) return weight_plain(device, layout, s, x, dy, dweight);
     if (kernel__weight_goes_winograd(device, &s)) return kernel__winograd_weight(device, layout, s, x, dy, dweight);
-    if (can_turn(device, &s)) return weight_turned(device, layout, s, x, dy, dweight);
+    if (can_transpose(device, &s)) return weight_transposed(device, layout, s, x, dy, dweight);
     return weight_tiles(device, by_rows(device, conv, layout) ? "conv_weight_rows" : "conv_weight_tile", layout, s, x,
                         dy, dweight);
 }

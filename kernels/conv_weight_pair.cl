@@ -26,7 +26,7 @@ inline void pair_inputs(__global const float *x, __global float *v, size_t step,
                 turned[0][l] = turned[2][l] + turned[1][l];
             }
             for (int p = 0; p < PAIR_SIDE; p++) {
-                turn_round(turned[p]);
+                transpose_lanes(turned[p]);
                 for (int l = 0; l < LANES; l++) store(to + p * step + l * WIDE, turned[p][l]);
             }
         }

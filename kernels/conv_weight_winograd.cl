@@ -8,7 +8,7 @@
  *                      du[place][k][c] = sum over tiles and images of w * v: 16 products where there were 36
  *      dg = G^T du G                                   once, at the end
  *
- * v is turned round on the way (turn.cl), so that its lanes are channels:
+ * v is turned round on the way (transpose.cl), so that its lanes are channels:
  *
  *      v[place][channels / WIDE][tile and image][WIDE channels]       w[place][k][tile and image]
  *
@@ -77,7 +77,7 @@ inline void turn_inputs(__global const float *x, __global float *v, size_t step,
                 turned[3][l] = f[1] - f[3];
             }
             for (int p = 0; p < COLUMNS_OF; p++) {
-                turn_round(turned[p]);
+                transpose_lanes(turned[p]);
                 for (int l = 0; l < LANES; l++) store(to + p * step + l * WIDE, turned[p][l]);
             }
         }

@@ -115,7 +115,7 @@ enum {
 
 bool kernel__weight_goes_winograd(const kernel_device *device, const shape_weight *s)
 {
-    kernel__turned tile = kernel__turned_tile(device);
+    kernel__transposed tile = kernel__transposed_tile(device);
 
     if (device->way != KERNEL__FASTEST && device->way != KERNEL__WINOGRAD) return false;
     if (!kernel__can_turn(device) || s->size != 3 || s->stride != 1) return false;

@@ -41,7 +41,7 @@ typedef struct {
 #define EACH for (int t = 0; t < TILE; t++)
 
 /* Along one axis: three weights become four. */
-inline void turn_three(filters to[4], const filters a, const filters b, const filters c)
+inline void transform_three(filters to[4], const filters a, const filters b, const filters c)
 {
     EACH
     {
@@ -79,10 +79,10 @@ __kernel void winograd_weights(SLICE(const float, weight), SLICE(float, u), cons
         filters g[9], rows[3][4], turned[4];
         load_filters(g, from, s);
         UNROLL
-        for (int q = 0; q < 3; q++) turn_three(rows[q], g[q], g[3 + q], g[6 + q]);
+        for (int q = 0; q < 3; q++) transform_three(rows[q], g[q], g[3 + q], g[6 + q]);
         UNROLL
         for (int r = 0; r < 4; r++) {
-            turn_three(turned, rows[0][r], rows[1][r], rows[2][r]);
+            transform_three(turned, rows[0][r], rows[1][r], rows[2][r]);
             UNROLL
             for (int q = 0; q < 4; q++) EACH to[(r * 4 + q) * weight_place(s) + t] = turned[q].at[t];
         }

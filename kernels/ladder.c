@@ -10,7 +10,7 @@
 enum { REUSE = 4, SUMS = 12 }; /* of ladder/4_reuse.cl, ladder/peak.cl */
 
 /* What is called for each rung. The trainer's own kernels are called as the trainer calls them, told which way to go. */
-enum { LOOPS, TAPS, PLAIN, REUSED, REGISTERS, TILE, ROWS, TURNED, WINOGRAD };
+enum { LOOPS, TAPS, PLAIN, REUSED, REGISTERS, TILE, ROWS, TRANSPOSED, WINOGRAD };
 
 static const kernel_rung rungs[] = {
     [LOOPS] = {"loops",
@@ -35,7 +35,7 @@ static const kernel_rung rungs[] = {
                    false},
     [TILE] = {"pieces", "weights by pieces that stay in the cache", {"conv.cl", "conv.cl", "conv_weight.cl"}, false},
     [ROWS] = {"patches", "all taps of a few pixels in turn", {NULL, NULL, "conv_weight_rows.cl"}, false},
-    [TURNED] = {"turned", "no sum across lanes", {NULL, NULL, "conv_weight_turned.cl"}, false},
+    [TRANSPOSED] = {"turned", "no sum across lanes", {NULL, NULL, "conv_weight_transposed.cl"}, false},
     [WINOGRAD] = {"winograd",
                   "4 products a pixel instead of 9",
                   {"conv_winograd.cl", "conv_winograd.cl", "conv_weight_winograd.cl"},
@@ -182,7 +182,7 @@ kernel_err kernel_climb(kernel_device *device, size_t rung, kernel_pass pass, co
     case REGISTERS: return fits(&at, tile) ? tiles(&at, "registers", tile) : go(&at, KERNEL__PLAIN);
     case TILE: return go(&at, KERNEL__TILE);
     case ROWS: return go(&at, KERNEL__ROWS);
-    case TURNED: return go(&at, KERNEL__TURN);
+    case TRANSPOSED: return go(&at, KERNEL__TURN);
     case WINOGRAD: return go(&at, KERNEL__WINOGRAD);
     default: return go(&at, KERNEL__PLAIN);
     }

@@ -53,16 +53,16 @@ shape_conv kernel__describe_conv(const kernel_conv *conv, kernel__layout layout,
 kernel_err kernel__check_conv(kernel_device *device, const char *call, const kernel_conv *conv);
 size_t kernel__weight_floats(const kernel_conv *conv);
 
-/* Of turn.cl: the register tile of gradients by weight, output channels times input channels; and whether this device
+/* Of transpose.cl: the register tile of gradients by weight, output channels times input channels; and whether this device
  * has vectors to turn. */
 typedef struct {
     int rows, wide;
-} kernel__turned;
+} kernel__transposed;
 
-static inline kernel__turned kernel__turned_tile(const kernel_device *device)
+static inline kernel__transposed kernel__transposed_tile(const kernel_device *device)
 {
-    if (device->tiles.lanes == 16) return (kernel__turned){16, 16};
-    return (kernel__turned){4, device->tiles.lanes == 8 ? 16 : 8};
+    if (device->tiles.lanes == 16) return (kernel__transposed){16, 16};
+    return (kernel__transposed){4, device->tiles.lanes == 8 ? 16 : 8};
 }
 
 static inline bool kernel__can_turn(const kernel_device *device)

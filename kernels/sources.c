@@ -17,8 +17,8 @@ EMBED(conv, "conv.cl");
 EMBED(conv_winograd, "conv_winograd.cl");
 EMBED(conv_pair, "conv_pair.cl");
 EMBED(conv_strips, "conv_strips.cl");
-EMBED(turn, "turn.cl");
-EMBED(conv_weight_turned, "conv_weight_turned.cl");
+EMBED(turn, "transpose.cl");
+EMBED(conv_weight_transposed, "conv_weight_transposed.cl");
 EMBED(conv_weight_pair, "conv_weight_pair.cl");
 EMBED(conv_weight_winograd, "conv_weight_winograd.cl");
 EMBED(conv_weight_plain, "conv_weight_plain.cl");
@@ -54,9 +54,9 @@ static const family_text families[KERNEL__FAMILIES] = {
     [KERNEL__WINOGRAD_WEIGHT] = {"winograd_weight",
                                  {TEXT(shapes), TEXT(common), TEXT(turn), TEXT(conv_weight_pair),
                                   TEXT(conv_weight_winograd), NULL}},
-    [KERNEL__TURNED] = {"turned",
-                        {TEXT(shapes), TEXT(common), TEXT(turn), TEXT(conv_weight_plain), TEXT(conv_weight_turned),
-                         NULL}},
+    [KERNEL__TRANSPOSED] = {"turned",
+                            {TEXT(shapes), TEXT(common), TEXT(turn), TEXT(conv_weight_plain),
+                             TEXT(conv_weight_transposed), NULL}},
     [KERNEL__NORM] = {"norm", {TEXT(shapes), TEXT(common), TEXT(norm), NULL}},
     [KERNEL__POOL] = {"pool", {TEXT(shapes), TEXT(common), TEXT(pool), NULL}},
     [KERNEL__LOSS] = {"loss", {TEXT(shapes), TEXT(common), TEXT(loss), NULL}},

@@ -16,7 +16,7 @@
  * Its messages travel in a context of their own: no user tag, P2P_ANY_TAG included, can meet them. They count in
  * p2p_stats. Inside, every diagnosis names the collective and the line of the program that called it.
  *
- * Ranks agree on what they are doing before anything is lost: each shows its fingerprint on the shared board, and a
+ * Ranks agree on what they are doing before anything is lost: each shows its fingerprint on the shared scoreboard, and a
  * difference is P2P_ERR_MISMATCH on every rank, naming both sides, with every user buffer untouched. By default
  * p2p_layer_begin waits for that. A collective whose first messages can travel meanwhile sets `late`, and calls
  * p2p_layer_agree just before it first writes into a user's buffer. No call returns before all agree.
@@ -38,10 +38,10 @@ typedef struct {
     size_t count;          /* elements */
     const char *dtype, *op;
     int root;
-    bool late;           /* begin need not wait: p2p_layer_agree will be called before a user buffer is written */
-    bool meets;          /* p2p_layer_meet will be called, or something is carried */
-    const void *carries; /* goes with it to the other ranks: see p2p_layer_carried */
-    size_t carried_bytes;
+    bool late;     /* begin need not wait: p2p_layer_agree will be called before a user buffer is written */
+    bool barriers; /* p2p_layer_barrier will be called, or there is an inline payload */
+    const void *inline_payload; /* goes with it to the other ranks: see p2p_layer_inline */
+    size_t inline_bytes;
 } p2p_fingerprint;
 
 /* Begin: takes the line of the outermost call, numbers the collective on this communicator and shows it to the
@@ -85,42 +85,42 @@ p2p_err p2p_layer_agree(p2p_comm *comm);
  * What a rank has written into shared memory before it comes, the others can read afterwards. The first meeting is an
  * agreement as well. After an error this rank has not come: others that have not yet seen it do not, and get an error in turn. For
  * collectives that have said `meets`. */
-p2p_err p2p_layer_meet(p2p_comm *comm, unsigned step);
+p2p_err p2p_layer_barrier(p2p_comm *comm, unsigned step);
 
-/* Up to P2P_LAYER_CARRIED bytes travel with the fingerprint, at no cost: what a rank has sent that way. Up to
- * P2P_LAYER_CARRIED_MOST can, where ranks share memory, all of them as many; that takes a piece of shared memory, as
- * p2p_layer_stages does. Only after p2p_layer_agree or a meeting, and until this rank ends the collective. */
-enum { P2P_LAYER_CARRIED = 48, P2P_LAYER_CARRIED_MOST = 4096 };
-const void *p2p_layer_carried(const p2p_comm *comm, int rank);
+/* Up to P2P_LAYER_INLINE bytes travel with the fingerprint, at no cost: what a rank has sent that way. Up to
+ * P2P_LAYER_INLINE_MOST can, where ranks share memory, all of them as many; that takes a piece of shared memory, as
+ * p2p_layer_scratch does. Only after p2p_layer_agree or a meeting, and until this rank ends the collective. */
+enum { P2P_LAYER_INLINE = 48, P2P_LAYER_INLINE_MOST = 4096 };
+const void *p2p_layer_inline(const p2p_comm *comm, int rank);
 
 /* ---- Shared memory, where the world has it (shm), without a virtual network. The same answer on every rank. ---- */
 
-bool p2p_layer_shares_memory(const p2p_comm *comm);
+bool p2p_layer_has_shared_memory(const p2p_comm *comm);
 
 /* A piece of memory for each rank of the communicator, in which all of them read and write: that of rank q begins at
  * first + q * stride and has `bytes` bytes, a multiple of 64. */
 typedef struct {
     unsigned char *first;
     size_t stride, bytes;
-} p2p_stages;
+} p2p_scratch;
 
 /* The next pieces, of as many of the `wanted` bytes as there is room for; all ranks must want the same. No byte is given again
  * in the next two calls. So a rank may write to what it gets at once, if between two calls all ranks meet: then whoever is
  * slowest has left the piece of three calls ago. */
-p2p_err p2p_layer_stages(p2p_comm *comm, size_t wanted, p2p_stages *stages);
+p2p_err p2p_layer_scratch(p2p_comm *comm, size_t wanted, p2p_scratch *scratch);
 
 /* For others to read a buffer in place: where it lies (0: nowhere; not all of it is one buffer from p2p_alloc), and how far this
  * rank sees, which may differ from rank to rank. All carry theirs; then a buffer can be read by everyone if it ends, place +
  * bytes, within the shortest reach, and all come to the same conclusion. */
 typedef struct {
     uint64_t place, reach;
-} p2p_exposure;
+} p2p_export;
 
-p2p_exposure p2p_layer_expose(const p2p_comm *comm, const void *buf, size_t bytes);
+p2p_export p2p_layer_export(const p2p_comm *comm, const void *buf, size_t bytes);
 
 /* That memory as this rank sees it. It stays where it is until the job ends, but holds what it should only until its owner
  * leaves the collective. NULL if there is nothing, or it cannot be seen from here. */
-const void *p2p_layer_view(p2p_comm *comm, p2p_exposure exposure, size_t bytes);
+const void *p2p_layer_attach(p2p_comm *comm, p2p_export exported, size_t bytes);
 
 /* For p2p_stats: so many bytes have gone to a peer and come from it without a message; each counts as one. */
 void p2p_layer_count(p2p_comm *comm, int peer, size_t sent, size_t received);
@@ -193,6 +193,19 @@ p2p_err p2p_layer_request(p2p_comm *comm, const p2p_layer_ops *ops, void *state,
 /* For step: has this inner request ended? Then it is set to P2P_REQUEST_NULL and its error returned. Never waits,
  * and never makes progress itself. */
 p2p_err p2p_layer_done(p2p_request *request, bool *done);
+
+/* ---- Names of earlier versions ---- */
+
+#define p2p_layer_meet p2p_layer_barrier
+#define p2p_layer_carried p2p_layer_inline
+#define P2P_LAYER_CARRIED P2P_LAYER_INLINE
+#define P2P_LAYER_CARRIED_MOST P2P_LAYER_INLINE_MOST
+#define p2p_layer_shares_memory p2p_layer_has_shared_memory
+#define p2p_layer_stages p2p_layer_scratch
+#define p2p_stages p2p_scratch
+#define p2p_layer_expose p2p_layer_export
+#define p2p_exposure p2p_export
+#define p2p_layer_view p2p_layer_attach
 
 /* ---- Whose line: of a collective's steps, for traces. Diagnoses name the line of the outermost call. ---- */
 

@@ -29,8 +29,8 @@ measure() {
     done
 }
 
-measure socket naive,tree,doubling,ring
-measure shm tree,doubling,ring,flat,direct
+measure socket naive,tree,recursive-doubling,ring
+measure shm tree,recursive-doubling,ring,one-shot,two-shot
 [ -t 2 ] && printf '\r\033[K' >&2
 
 # What was measured with 4 ranks holds from 3 on: between two numbers the nearer one counts, the larger of two as near.

@@ -103,8 +103,9 @@ typedef p2p_err (*all_reduce)(p2p_comm *comm, void *buf, size_t count, enum dtyp
 
 static int reduce_all(player *p, size_t count)
 {
-    static const all_reduce functions[] = {coll_all_reduce,      coll_all_reduce,       ring_all_reduce,
-                                           coll_tree_all_reduce, coll_naive_all_reduce, coll_doubling_all_reduce};
+    static const all_reduce functions[] = {coll_all_reduce,       coll_all_reduce,
+                                           ring_all_reduce,       coll_tree_all_reduce,
+                                           coll_naive_all_reduce, coll_recursive_doubling_all_reduce};
     int64_t *at;
 
     all_reduce function = functions[draw(&p->common, COUNT(functions))];

@@ -118,7 +118,7 @@ Test(bench_all_reduce, two_worlds)
     process_free(&result);
     run_bench("--ranks 2 --world shm --algorithm auto --max 64 --iters 5", &result);
     ASSERT_STATUS(result, 0);
-    ASSERT_CONTAINS(result.out, "# auto took flat (8 B), flat (64 B)\n");
+    ASSERT_CONTAINS(result.out, "# auto took one-shot (8 B), one-shot (64 B)\n");
     ASSERT_CONTAINS(result.out, "# limit, measured in this run");
     process_free(&result);
 }
@@ -129,7 +129,7 @@ Test(bench_all_reduce, counts)
     static const double want[][2] = {{3, 3 * 4096}, {2, 2 * 4096}, {2, 2 * 4096}, {6, 6 * 1024}};
     process_result result;
 
-    run_bench("--ranks 4 --algorithm naive,tree,doubling,ring --min 4K --max 4K --iters 1 --csv", &result);
+    run_bench("--ranks 4 --algorithm naive,tree,recursive-doubling,ring --min 4K --max 4K --iters 1 --csv", &result);
     ASSERT_STATUS(result, 0);
     for (int line = 1; line <= 4; line++) {
         cr_expect_eq(cell(result.out, line, MESSAGES), want[line - 1][0], "line %d of:\n%s", line, result.out);

@@ -398,7 +398,7 @@ static int others_as_documented(p2p_comm *world, void *arg)
     CALL(coll_tree_all_reduce(world, &x, 1, DTYPE_F32, OP_SUM));
     CHECK(x == 0.0f, "tree: %g", (double)x);
     x = parts[p2p_rank(world)];
-    CALL(coll_doubling_all_reduce(world, &x, 1, DTYPE_F32, OP_SUM));
+    CALL(coll_recursive_doubling_all_reduce(world, &x, 1, DTYPE_F32, OP_SUM));
     CHECK(x == 0.0f, "doubling: %g", (double)x);
     CALL(ring_all_reduce(world, y, 4, DTYPE_F32, OP_SUM));
     CHECK(y[3] == 1.0f, "ring, chunk 3: %g", (double)y[3]);

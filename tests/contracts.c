@@ -174,7 +174,7 @@ RUNS(naive_all_reduce, coll_naive_all_reduce(c->comm, out, AS_FLOATS(c), OP_SUM)
 RUNS(tree_broadcast, coll_tree_broadcast(c->comm, out, AS_FLOATS(c), c->root))
 RUNS(tree_reduce, coll_tree_reduce(c->comm, out, AS_FLOATS(c), OP_MAX, c->root))
 RUNS(tree_all_reduce, coll_tree_all_reduce(c->comm, out, AS_FLOATS(c), OP_SUM))
-RUNS(doubling_all_reduce, coll_doubling_all_reduce(c->comm, out, AS_FLOATS(c), OP_SUM))
+RUNS(doubling_all_reduce, coll_recursive_doubling_all_reduce(c->comm, out, AS_FLOATS(c), OP_SUM))
 RUNS(whole_ring, ring_all_reduce(c->comm, out, AS_FLOATS(c), OP_MEAN))
 RUNS(gathering_ring, ring_all_gather(c->comm, out, AS_FLOATS(c)))
 RUNS(scatter, coll_scatter(c->comm, out, in, AS_FLOATS(c), c->root))
@@ -183,8 +183,8 @@ RUNS(all_gather, coll_all_gather(c->comm, out, in, AS_FLOATS(c)))
 RUNS(reduce_scatter, coll_reduce_scatter(c->comm, out, in, AS_FLOATS(c), OP_SUM))
 RUNS(all_to_all, coll_all_to_all(c->comm, out, in, AS_FLOATS(c)))
 RUNS(barrier, coll_barrier(c->comm))
-RUNS(flat, shared ? coll_flat_all_reduce(c->comm, out, AS_FLOATS(c), OP_SUM) : naive_all_reduce(c))
-RUNS(direct, shared ? coll_direct_all_reduce(c->comm, out, AS_FLOATS(c), OP_SUM) : naive_all_reduce(c))
+RUNS(flat, shared ? coll_one_shot_all_reduce(c->comm, out, AS_FLOATS(c), OP_SUM) : naive_all_reduce(c))
+RUNS(direct, shared ? coll_two_shot_all_reduce(c->comm, out, AS_FLOATS(c), OP_SUM) : naive_all_reduce(c))
 
 static p2p_err reducing_ring(const call *c)
 {
@@ -216,9 +216,9 @@ static const contract contracts[] = {
     {"coll_tree_broadcast", tree_broadcast, down_the_tree, true},
     {"coll_tree_reduce", tree_reduce, up_the_tree, true},
     {"coll_tree_all_reduce", tree_all_reduce, tree_both_ways, false},
-    {"coll_doubling_all_reduce", doubling_all_reduce, doubling, false},
-    {"coll_flat_all_reduce", flat, all_to_everyone, false},
-    {"coll_direct_all_reduce", direct, slices_both_ways, false},
+    {"coll_recursive_doubling_all_reduce", doubling_all_reduce, doubling, false},
+    {"coll_one_shot_all_reduce", flat, all_to_everyone, false},
+    {"coll_two_shot_all_reduce", direct, slices_both_ways, false},
     {"ring_all_reduce", whole_ring, ring, false},
     {"ring_iall_reduce", later_ring, ring, false},
     {"ring_reduce_scatter", reducing_ring, first_half, false},
@@ -245,7 +245,7 @@ static int check_contract(const contract *k, call *c)
 {
     p2p_traffic before[MOST], after[MOST];
     int rank = p2p_rank(c->comm);
-    shared = p2p_layer_shares_memory(c->comm);
+    shared = p2p_layer_has_shared_memory(c->comm);
 
     CALL(p2p_stats(c->comm, before));
     p2p_err err = k->run(c);

@@ -105,7 +105,7 @@ Test(learn_commands, a_fresh_board)
     process_free(&result);
 }
 
-Test(learn_commands, the_board_follows_what_is_begun_and_done)
+Test(learn_commands, the_scoreboard_follows_what_is_begun_and_done)
 {
     says(1, SPOIL_08 "$L test 08; s=$?; $L list; exit $s", "  08  broadcast             in progress");
     says(0, "$L list", "next  exercises/08_broadcast/broadcast.c");

@@ -13,7 +13,7 @@
 #include "p2p/message/internal.h"
 #include "p2p/shared/memory.h"
 #include "p2p/trace/trace.h"
-#include "p2p/world/shm_ring.h"
+#include "p2p/world/shm_queue.h"
 #include "ring/ring.h"
 #include "tests/util/suite.h"
 
@@ -30,26 +30,26 @@ static p2p_config default_config(void)
     return config;
 }
 
-Test(many_ranks, each_has_room_for_an_element_in_every_slice_of_a_stage)
+Test(many_ranks, each_has_room_for_an_element_in_every_slice_of_a_segment)
 {
     for (int n = 2; n <= P2P_MAX_RANKS; n++)
-        for (size_t bytes = P2P_LAYER_CARRIED_MOST; bytes <= p2p__stage_largest(n); bytes += 64) {
-            size_t slot = coll__direct_slot(bytes, n);
+        for (size_t bytes = P2P_LAYER_INLINE_MOST; bytes <= p2p__scratch_largest(n); bytes += 64) {
+            size_t slot = coll__two_shot_slot(bytes, n);
             cr_assert(slot % 8 == 0 && slot * (size_t)n <= bytes, "%d ranks, %zu bytes: %zu", n, bytes, slot);
-            cr_assert(slot || bytes < p2p__stage_largest(n), "%d ranks, %zu bytes: no room", n, bytes);
+            cr_assert(slot || bytes < p2p__scratch_largest(n), "%d ranks, %zu bytes: no room", n, bytes);
         }
 }
 
 Test(many_ranks, links_hold_a_header_and_traces_some_events)
 {
     p2p_config config = default_config();
-    size_t least = p2p__ring_bytes(RING_SMALLEST);
+    size_t least = p2p__queue_bytes(QUEUE_SMALLEST);
 
     for (int n = 1; n <= P2P_MAX_RANKS; n++) {
         cr_assert_geq(p2p__world_shm.link_memory(&config, n), 2 * least);
         config.trace_room = 1 << 20; /* the least that is accepted */
         cr_assert_geq(p2p__trace_room(n, &config), 64);
-        cr_assert_gt(p2p__stage_largest(n), P2P_LAYER_CARRIED_MOST);
+        cr_assert_gt(p2p__scratch_largest(n), P2P_LAYER_INLINE_MOST);
     }
 }
 
@@ -122,18 +122,18 @@ static int blocks(p2p_comm *world, size_t count)
     return 0;
 }
 
-/* One of each size: in a line of the board, on a stage, in one piece, in many, over 64 KiB. */
+/* One of each size: in a line of the scoreboard, on a stage, in one piece, in many, over 64 KiB. */
 static int every_size(p2p_comm *world, void *arg)
 {
     static const size_t counts[] = {1, 7, 512, 513, 5000, MOST};
-    bool shared = p2p_layer_shares_memory(world);
+    bool shared = p2p_layer_has_shared_memory(world);
 
     (void)arg;
     for (size_t k = 0; k < COUNT(counts); k++) {
         if (coll_barrier(world)) return 1;
         if (reduced(world, "all_reduce", coll_all_reduce, counts[k])) return 1;
-        if (shared && reduced(world, "direct", coll_direct_all_reduce, counts[k])) return 1;
-        if (shared && k < 4 && reduced(world, "flat", coll_flat_all_reduce, counts[k])) return 1;
+        if (shared && reduced(world, "two-shot", coll_two_shot_all_reduce, counts[k])) return 1;
+        if (shared && k < 4 && reduced(world, "one-shot", coll_one_shot_all_reduce, counts[k])) return 1;
         if (reduced(world, "tree", coll_tree_all_reduce, counts[k])) return 1;
         if (reduced(world, "ring", ring_all_reduce, counts[k])) return 1;
         if (from_root_and_back(world, counts[k])) return 1;
@@ -178,7 +178,7 @@ static off_t memory_file_end(void)
 }
 
 /* All ask for the memory of the first collective at the same time: it is taken once, 3 MB a rank. */
-static int stages_once(p2p_comm *world, void *arg)
+static int scratch_once(p2p_comm *world, void *arg)
 {
     off_t before = memory_file_end();
 
@@ -191,7 +191,7 @@ static int stages_once(p2p_comm *world, void *arg)
 
 Test(many_ranks, memory_for_all_is_taken_once)
 {
-    expect_big(32, stages_once);
+    expect_big(32, scratch_once);
 }
 
 Test(many_ranks, every_collective_of_every_size)

@@ -33,7 +33,7 @@ RUNS(all_reduce_max, coll_all_reduce(comm, a, count, DTYPE_F32, OP_MAX))
 RUNS(all_reduce_i32, coll_all_reduce(comm, a, count, DTYPE_I32, OP_SUM))
 RUNS(by_tree, coll_tree_all_reduce(comm, a, count, DTYPE_F32, OP_SUM))
 RUNS(by_ring, ring_all_reduce(comm, a, count, DTYPE_F32, OP_SUM))
-RUNS(by_doubling, coll_doubling_all_reduce(comm, a, count, DTYPE_F32, OP_SUM))
+RUNS(by_doubling, coll_recursive_doubling_all_reduce(comm, a, count, DTYPE_F32, OP_SUM))
 RUNS(broadcast, coll_broadcast(comm, a, count, DTYPE_F32, 0))
 RUNS(broadcast_more, coll_broadcast(comm, a, 2 * count, DTYPE_F32, 0))
 RUNS(broadcast_less, coll_broadcast(comm, a, count / 2, DTYPE_F32, 0))
@@ -120,7 +120,10 @@ static const struct kind {
     {"kind", all_reduce, broadcast, {"coll_all_reduce #1", "coll_broadcast #1"}},
     {"order", broadcast, barrier, {"coll_broadcast #1", "coll_barrier #1"}}, /* a barrier, then a broadcast */
     {"algorithm", by_tree, by_ring, {"coll_tree_all_reduce #1", "ring_all_reduce #1"}},
-    {"algorithm, plain against named", all_reduce, by_doubling, {"coll_all_reduce #1", "coll_doubling_all_reduce #1"}},
+    {"algorithm, plain against named",
+     all_reduce,
+     by_doubling,
+     {"coll_all_reduce #1", "coll_recursive_doubling_all_reduce #1"}},
     {"count of blocks", all_gather, all_gather_more, {"coll_all_gather #1", "count"}},
     {"non-blocking", begun_ring, begun_ring_more, {"ring_iall_reduce #1", "count"}},
     {"non-blocking against blocking", begun_ring, by_ring, {"ring_iall_reduce #1", "ring_all_reduce #1"}},
@@ -346,7 +349,7 @@ static int bad_types(p2p_comm *world)
 
     for (size_t i = 0; i < COUNT(integers); i++) {
         REFUSED(P2P_ERR_ARG, "mean of integers", coll_all_reduce(world, a, 2, integers[i], OP_MEAN));
-        REFUSED(P2P_ERR_ARG, "mean of integers", coll_doubling_all_reduce(world, a, 2, integers[i], OP_MEAN));
+        REFUSED(P2P_ERR_ARG, "mean of integers", coll_recursive_doubling_all_reduce(world, a, 2, integers[i], OP_MEAN));
         REFUSED(P2P_ERR_ARG, "mean of integers", coll_reduce(world, a, 2, integers[i], OP_MEAN, 0));
         REFUSED(P2P_ERR_ARG, "mean of integers", coll_reduce_scatter(world, a, b, 2, integers[i], OP_MEAN));
         REFUSED(P2P_ERR_ARG, "mean of integers", ring_all_reduce(world, a, 2, integers[i], OP_MEAN));

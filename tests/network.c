@@ -232,7 +232,7 @@ static const struct algorithm {
     {"ring", ring_all_reduce, ring_formula, false},
     {"begun ring", begun_ring, ring_formula, false},
     {"tree", coll_tree_all_reduce, tree_formula, true},
-    {"doubling", coll_doubling_all_reduce, doubling_formula, false},
+    {"doubling", coll_recursive_doubling_all_reduce, doubling_formula, false},
 };
 
 static int one_all_reduce(p2p_comm *world, void *arg)

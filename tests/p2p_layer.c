@@ -465,16 +465,16 @@ static size_t wanted_in_call(size_t k)
     return k % 3 == 2 ? k * 2654435761u % (600 << 10) + 1 : size + 64 * off - (size > 128 ? 128 : 0);
 }
 
-static int stages_in_a_row(p2p_comm *world, void *arg)
+static int scratch_in_a_row(p2p_comm *world, void *arg)
 {
     enum { CALLS = 500 };
     uintptr_t last[2][2] = {{0}};
     size_t ranks = (size_t)p2p_size(world);
 
     (void)arg;
-    for (size_t k = 0; k < CALLS && p2p_layer_shares_memory(world); k++) {
-        p2p_stages stages;
-        CALL(p2p_layer_stages(world, wanted_in_call(k), &stages));
+    for (size_t k = 0; k < CALLS && p2p_layer_has_shared_memory(world); k++) {
+        p2p_scratch stages;
+        CALL(p2p_layer_scratch(world, wanted_in_call(k), &stages));
         uintptr_t begin = (uintptr_t)stages.first, end = begin + stages.bytes;
         CHECK(stages.bytes > 0 && stages.bytes % 64 == 0 && begin % 64 == 0, "call %zu: %zu bytes", k, stages.bytes);
         CHECK(stages.bytes >= wanted_in_call(k) || stages.bytes >= 4096, "call %zu: only %zu bytes", k, stages.bytes);
@@ -488,7 +488,7 @@ static int stages_in_a_row(p2p_comm *world, void *arg)
     return 0;
 }
 
-Test(p2p, layer_stages_in_a_row_do_not_overlap)
+Test(p2p, layer_scratch_in_a_row_does_not_overlap)
 {
-    ASSERT_RIGHT(job_matrix(stages_in_a_row, NULL));
+    ASSERT_RIGHT(job_matrix(scratch_in_a_row, NULL));
 }

@@ -395,7 +395,7 @@ Test(p2p_report, timeout_of_the_job, .init = make_test_folder, .fini = remove_te
 static int body_garbage(p2p_comm *world)
 {
     static const unsigned char patterns[] = {0xff, 0x22, 0x80, 0x01};
-    board_row *row = world->row;
+    scoreboard_row *row = world->row;
     for (size_t i = 0; i < sizeof patterns; i++) {
         if (p2p_rank(world) != (int)i) continue;
         memset(row->found, patterns[i], sizeof row->found);

@@ -59,7 +59,7 @@ Test(options, that_make_no_sense_end_it_with_2_and_a_reason)
                  {"--batch -3", "--batch"},
                  {"--model resnet19", "there are resnet20, resnet18, resnet34"},
                  {"--optimizer magic", "adamw, adam, sgd, rmsprop"},
-                 {"--all-reduce some", "naive, tree, doubling, ring, auto, none"},
+                 {"--all-reduce some", "naive, tree, recursive-doubling, ring, auto, none"},
                  {"--all-reduce naive --overlap 1", "ring only"},
                  {"--bucket 25X", "25M"},
                  {"--overlap 2", "0 or 1"},

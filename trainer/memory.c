@@ -108,11 +108,11 @@ p2p_err train__allocate(train_network *net, train_error *error)
     net->plan = calloc(m->operation_count, sizeof *net->plan);
     if (!net->values || !net->convolved || !net->kept || !net->plan)
         return train__fail(error, P2P_ERR_NOMEM, "no memory for a network");
-    int plates = train__plan_backward(net, floats);
-    if (plates < 0) return train__fail(error, P2P_ERR_ARG, "%s is no chain of blocks", m->description.name);
+    int slots = train__plan_backward(net, floats);
+    if (slots < 0) return train__fail(error, P2P_ERR_ARG, "%s is no chain of blocks", m->description.name);
     kernel_err err = share_all(net);
     if (!err) err = keep(net);
-    if (!err) err = make_pool(net, plates, floats);
+    if (!err) err = make_pool(net, slots, floats);
     return err ? train__device_fail(net, err, error) : share_gradients(net, error);
 }
 

@@ -69,7 +69,8 @@ static const struct argp_option options[] = {
     {"momentum", MOMENTUM, "X", 0, "of sgd and rmsprop (0.9)", 3},
     {NULL, 0, NULL, 0, "Gradient sync:", 4},
     {"all-reduce", ALL_REDUCE, "NAME", 0,
-     "naive, tree, doubling, ring, auto, or none: replicas drift apart; to measure what sync costs (ring)", 4},
+     "naive, tree, recursive-doubling, ring, auto, or none: replicas drift apart; to measure what sync costs (ring)",
+     4},
     {"bucket", BUCKET, "SIZE", 0, "gradients go in buckets of this size, such as 25M; 0: each tensor alone (25M)", 4},
     {"overlap", OVERLAP, "0|1", 0, "a bucket goes while the backward pass computes the next; ring only (1)", 4},
     {"wrapper", WRAPPER, NULL, 0, "sync by the wrapper that does it in one call, instead of the written-out loop", 4},
@@ -201,7 +202,9 @@ static bool parse_choice(int key, const char *arg, struct argp_state *state, tra
     if (key == OPTIMIZER && !train__rule_named(arg, &s->optimizer))
         argp_error(state, "--optimizer: there is no \"%s\"; there are adamw, adam, sgd, rmsprop", arg);
     if (key == ALL_REDUCE && !train__algorithm_named(arg, &s->all_reduce))
-        argp_error(state, "--all-reduce: there is no \"%s\"; there are naive, tree, doubling, ring, auto, none", arg);
+        argp_error(state,
+                   "--all-reduce: there is no \"%s\"; there are naive, tree, recursive-doubling, ring, auto, none",
+                   arg);
     return key == OPTIMIZER || key == ALL_REDUCE;
 }
 

@@ -48,19 +48,24 @@ static p2p_err by_tree(p2p_comm *comm, void *buf, size_t count, enum dtype dtype
 
 static p2p_err by_doubling(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
 {
-    return coll_doubling_all_reduce(comm, buf, count, dtype, op);
+    return coll_recursive_doubling_all_reduce(comm, buf, count, dtype, op);
 }
 
 static const struct {
     const char *name;
     train_all_reduce function;
 } algorithms[] = {
-    [TRAIN_RING] = {"ring", by_ring}, [TRAIN_AUTO] = {"auto", by_choice},           [TRAIN_NAIVE] = {"naive", by_naive},
-    [TRAIN_TREE] = {"tree", by_tree}, [TRAIN_DOUBLING] = {"doubling", by_doubling}, [TRAIN_NONE] = {"none", NULL},
+    [TRAIN_RING] = {"ring", by_ring},
+    [TRAIN_AUTO] = {"auto", by_choice},
+    [TRAIN_NAIVE] = {"naive", by_naive},
+    [TRAIN_TREE] = {"tree", by_tree},
+    [TRAIN_DOUBLING] = {"recursive-doubling", by_doubling},
+    [TRAIN_NONE] = {"none", NULL},
 };
 
 bool train__algorithm_named(const char *name, enum train_algorithm *algorithm)
 {
+    if (strcmp(name, "doubling") == 0) name = algorithms[TRAIN_DOUBLING].name;
     for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
         if (strcmp(algorithms[i].name, name) != 0) continue;
         *algorithm = (enum train_algorithm)i;

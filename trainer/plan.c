@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where gradients of values lie. A value's gradient lives from the backward pass of the last operation that used it
- * to that of the operation that made it, so a few buffers do for all, given out and taken back like plates:
+ * to that of the operation that made it, so a few buffers do for all, given out and taken back like slots:
  *
  *      an operation takes over dy, the gradient of its output
  *      batch norm turns dy into the gradient of the convolution's output, in place; but where there is a residual, dy
  *              itself goes on as the residual's gradient, and the convolution's output gets a plate of its own
  *      the input's gradient gets a plate, or is added to what another operation has left on the input's plate
  *
- * Three plates do for a ResNet: a block's input, what is inside the block, and the convolution at hand.
+ * Three slots do for a ResNet: a block's input, what is inside the block, and the convolution at hand.
  */
 #include "trainer/network.h"
 
@@ -17,9 +17,9 @@ typedef struct {
     size_t *floats;
     bool used[TRAIN_POOL];
     int count;
-} plates;
+} slots;
 
-static int take(plates *p, int value)
+static int take(slots *p, int value)
 {
     size_t needs = kernel_floats(p->network->device, train__shape(p->network, value, p->network->capacity));
     int plate = 0;
@@ -31,13 +31,13 @@ static int take(plates *p, int value)
     return plate;
 }
 
-static void give_back(plates *p, int plate)
+static void give_back(slots *p, int plate)
 {
     if (plate >= 0) p->used[plate] = false;
 }
 
 /* One operation; place[v] is the plate of value v's gradient. */
-static bool plan_operation(plates *p, const train_operation *o, int place[], train_backward_plan *plan)
+static bool plan_operation(slots *p, const train_operation *o, int place[], train_backward_plan *plan)
 {
     plan->dy = plan->dconv = place[o->out];
     plan->din = -1;
@@ -62,7 +62,7 @@ static bool plan_operation(plates *p, const train_operation *o, int place[], tra
 int train__plan_backward(train_network *network, size_t floats[TRAIN_POOL])
 {
     const train_model *model = network->model;
-    plates p = {.network = network, .floats = floats};
+    slots p = {.network = network, .floats = floats};
     int place[model->value_count];
     for (size_t v = 0; v < model->value_count; v++) place[v] = -1;
     for (int i = 0; i < TRAIN_POOL; i++) floats[i] = 0;

@@ -14,7 +14,7 @@ set xtics ("16" 16, "256" 256, "4K" 4096, "64K" 65536, "1M" 1048576, "16M" 16777
 set xrange [8 : 33554432]
 set xlabel "bytes" offset 0, 0.5
 
-algorithms = "naive tree doubling ring"
+algorithms = "naive tree recursive-doubling ring"
 colours = "#d55e00 #009e73 #cc79a7 #0072b2"
 shapes = "4 6 8 10"
 file(n) = sprintf("%s%d.csv", data, n)

@@ -24,7 +24,7 @@ mkdir -p "$out" || exit 1
 measure() {
     local name=$1 n=$2
     shift 2
-    "$B/bench/all_reduce" --ranks "$n" --algorithm naive,tree,doubling,ring --min 16 --max 16M --factor 4 --csv \
+    "$B/bench/all_reduce" --ranks "$n" --algorithm naive,tree,recursive-doubling,ring --min 16 --max 16M --factor 4 --csv \
         --model "$out/$name-$n.csv" "$@" >"$out/all.csv" || exit 1
     rm -f "$out/all.csv"
 }

@@ -49,7 +49,8 @@ static steps ring_steps(int n, double bytes)
 static const struct {
     const char *name;
     steps (*count)(int n, double bytes);
-} algorithms[] = {{"naive", naive_steps}, {"tree", tree_steps}, {"doubling", doubling_steps}, {"ring", ring_steps}};
+} algorithms[] = {
+    {"naive", naive_steps}, {"tree", tree_steps}, {"recursive-doubling", doubling_steps}, {"ring", ring_steps}};
 
 /* The hub of a virtual network combines while it receives: what is left is the last combination or message. */
 static double virtual_naive(int n, double message, double combine)

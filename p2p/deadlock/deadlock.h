@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* deadlock: from the picture of the board to a diagnosis. watch.c says who is stuck, heart.c whom to name, verdict.c what the
+/* deadlock: from the picture of the scoreboard to a diagnosis. watch.c says who is stuck, knot.c whom to name, verdict.c what the
  * mistake was. */
 #ifndef PAIRWISE_P2P_DEADLOCK_H
 #define PAIRWISE_P2P_DEADLOCK_H
 
-#include "p2p/shared/board.h"
 #include "p2p/shared/diagnosis.h"
+#include "p2p/shared/scoreboard.h"
 
 /* What was seen in a rank's row: a copy in which numbers are in range and texts end. */
 typedef struct {
-    int state; /* enum board_state */
-    board_call call;
-    board_wait wait;
+    int state; /* enum scoreboard_state */
+    scoreboard_call call;
+    scoreboard_wait wait;
 } p2p_sight;
 
 /* A job, as far as its deadlocks go. */
 typedef struct {
     int size;
-    board *board;
+    scoreboard *scoreboard;
     p2p_sight *seen;    /* [size]: when it was last looked at, to say something about it */
     bool *ended;        /* [size]: its process has, or has not been started; set by the supervisor */
     uint64_t *activity; /* of each rank at the last look */
     uint64_t *polls;
-    int *polled_looks;
+    int *idle_polls;
     uint64_t quiet_since;
     bool unchanged;
     bool only_polls;      /* for a second nothing has happened but polling: true for one look */
     bool warned;          /* there was such a look */
     bool impossible;      /* at this look: more was received than was sent */
-    int impossible_looks; /* in a row */
+    int impossible_polls; /* in a row */
 } p2p_watch;
 
 /* ---- sight.c ---- */
 
-enum { SIGHT_ERROR = sizeof((board_row *)0)->error };
+enum { SIGHT_ERROR = sizeof((scoreboard_row *)0)->error };
 
 /* Look at all rows: watch->seen. */
 void p2p__see(p2p_watch *watch);
@@ -41,38 +41,38 @@ void p2p__see(p2p_watch *watch);
 bool p2p__is_over(const p2p_watch *watch, int rank);
 /* The error that a rank shows. */
 void p2p__see_error(const p2p_watch *watch, int rank, char text[SIGHT_ERROR]);
-/* False: what is on the board no rank and no supervisor has written there on purpose. `failed`: the job has. */
-bool p2p__board_is_sound(const p2p_watch *watch, bool failed);
+/* False: what is on the scoreboard no rank and no supervisor has written there on purpose. `failed`: the job has. */
+bool p2p__scoreboard_is_sound(const p2p_watch *watch, bool failed);
 
 /* ---- watch.c ---- */
 
-p2p_err p2p__watch_init(p2p_watch *watch, board *b);
+p2p_err p2p__watch_init(p2p_watch *watch, scoreboard *b);
 void p2p__watch_free(p2p_watch *watch);
 
 /* Ranks that can never be released, exactly; false if there are none. `can_act` are those that still can do something. */
 bool p2p__watch_look(p2p_watch *watch, p2p_rank_set *stuck, p2p_rank_set *can_act);
 
 /* wait->need, without those who came to the collective after this rank had shown for whom it waits there. */
-p2p_rank_set p2p__still_needed(board *b, const board_wait *wait, int size);
+p2p_rank_set p2p__still_needed(scoreboard *b, const scoreboard_wait *wait, int size);
 
-/* ---- heart.c ---- */
+/* ---- knot.c ---- */
 
-/* The heart of a deadlock: ranks that wait for each other and for nobody else who is stuck (a knot: Holt 1972), or one
+/* The knot of a deadlock: ranks that wait for each other and for nobody else who is stuck (a knot: Holt 1972), or one
  * rank that waits for somebody who has finished. Everyone who is stuck waits for such a group, directly or not. */
 typedef struct {
     int ranks[P2P_MAX_RANKS], length;
     bool is_cycle;
     p2p_rank_set set, behind;
-} p2p_heart;
+} p2p_knot;
 
-void p2p__find_heart(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_rank_set *can_act, p2p_heart *heart);
+void p2p__find_knot(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_rank_set *can_act, p2p_knot *knot);
 
 /* Whom a stuck rank waits for in vain. */
 void p2p__lacking(p2p_watch *watch, int rank, const p2p_rank_set *can_act, p2p_rank_set *lack);
 
 /* ---- verdict.c ---- */
 
-/* The record of a deadlock. Its places: the heart in order, each rank's pending operations after it; the message that would
+/* The record of a deadlock. Its places: the knot in order, each rank's pending operations after it; the message that would
  * do but for one thing; those that have finished; those behind, or stuck as well, by rank. */
 void p2p__diagnose(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_rank_set *can_act, p2p_finding *finding);
 

@@ -20,7 +20,7 @@ static bool receives(const p2p_sight *row)
     return row->call.shape == SHAPE_RECV || (has_items(row) && !sends(row));
 }
 
-static int count_heart(p2p_watch *watch, const p2p_heart *h, bool (*is)(const p2p_sight *row))
+static int count_knot(p2p_watch *watch, const p2p_knot *h, bool (*is)(const p2p_sight *row))
 {
     int count = 0;
     for (int i = 0; i < h->length; i++) count += is(&watch->seen[h->ranks[i]]);
@@ -32,59 +32,59 @@ static bool is_collective(const p2p_sight *row)
     return row->call.shape == SHAPE_COLLECTIVE;
 }
 
-static bool different_collectives(p2p_watch *watch, const p2p_heart *h)
+static bool different_collectives(p2p_watch *watch, const p2p_knot *h)
 {
-    const board_call *first = &watch->seen[h->ranks[0]].call;
+    const scoreboard_call *first = &watch->seen[h->ranks[0]].call;
     for (int i = 1; i < h->length; i++) {
-        const board_call *other = &watch->seen[h->ranks[i]].call;
+        const scoreboard_call *other = &watch->seen[h->ranks[i]].call;
         if (strcmp(first->name, other->name) != 0 || first->number != other->number) return true;
     }
     return false;
 }
 
-static const board_item *pending_recv(const p2p_sight *row, board_item *own)
+static const scoreboard_item *pending_recv(const p2p_sight *row, scoreboard_item *own)
 {
     if (row->call.shape == SHAPE_RECV) {
-        *own = (board_item){.peer = row->call.world_peer, .tag = row->call.tag, .context = row->call.context};
+        *own = (scoreboard_item){.peer = row->call.world_peer, .tag = row->call.tag, .context = row->call.context};
         return own;
     }
-    for (int i = 0; i < row->wait.pending_count && i < BOARD_ITEMS; i++)
+    for (int i = 0; i < row->wait.pending_count && i < SCOREBOARD_ITEMS; i++)
         if (row->wait.pending[i].kind == ITEM_RECV) return &row->wait.pending[i];
     return NULL;
 }
 
-static bool from_wanted(const board_item *here, const board_item *wanted)
+static bool from_wanted(const scoreboard_item *here, const scoreboard_item *wanted)
 {
     return here->tag >= 0 && here->context % 2 == 0 && (wanted->peer < 0 || wanted->peer == here->peer);
 }
 
 /* A message that would do but for its tag or its communicator. */
-static bool near_miss(const board_item *here, const board_item *wanted)
+static bool near_miss(const scoreboard_item *here, const scoreboard_item *wanted)
 {
     if (!from_wanted(here, wanted)) return false;
     bool tag_fits = wanted->tag < 0 || wanted->tag == here->tag;
     return here->context != wanted->context ? tag_fits : !tag_fits;
 }
 
-static void add_message(p2p_finding *f, int rank, const board_item *here)
+static void add_message(p2p_finding *f, int rank, const scoreboard_item *here)
 {
-    const board_call message = {.shape = SHAPE_RECV,
-                                .peer = here->peer,
-                                .world_peer = here->peer,
-                                .tag = here->tag,
-                                .context = here->context,
-                                .bytes = here->bytes};
+    const scoreboard_call message = {.shape = SHAPE_RECV,
+                                     .peer = here->peer,
+                                     .world_peer = here->peer,
+                                     .tag = here->tag,
+                                     .context = here->context,
+                                     .bytes = here->bytes};
     p2p__finding_add(f, ROLE_MESSAGE, rank, &message);
 }
 
-static bool judge_near_miss(p2p_watch *watch, const p2p_heart *h, p2p_finding *f)
+static bool judge_near_miss(p2p_watch *watch, const p2p_knot *h, p2p_finding *f)
 {
     for (int i = 0; i < h->length; i++) {
         const p2p_sight *row = &watch->seen[h->ranks[i]];
-        board_item own;
-        const board_item *wanted = is_collective(row) ? NULL : pending_recv(row, &own);
-        for (int k = 0; wanted && k < row->wait.waiting_count && k < BOARD_ITEMS; k++) {
-            const board_item *here = &row->wait.waiting[k];
+        scoreboard_item own;
+        const scoreboard_item *wanted = is_collective(row) ? NULL : pending_recv(row, &own);
+        for (int k = 0; wanted && k < row->wait.waiting_count && k < SCOREBOARD_ITEMS; k++) {
+            const scoreboard_item *here = &row->wait.waiting[k];
             if (!near_miss(here, wanted)) continue;
             bool by_tag = here->context == wanted->context;
             f->what.class = by_tag ? CLASS_DEADLOCK : CLASS_COMMUNICATOR_MISMATCH;
@@ -98,14 +98,14 @@ static bool judge_near_miss(p2p_watch *watch, const p2p_heart *h, p2p_finding *f
 }
 
 /* Those of a cycle all receive. Has one of them sent, to one that waits for somebody else? Then it is not that nobody sends. */
-static void judge_source(p2p_watch *watch, const p2p_heart *h, p2p_finding *f)
+static void judge_source(p2p_watch *watch, const p2p_knot *h, p2p_finding *f)
 {
     for (int i = 0; i < h->length; i++) {
         const p2p_sight *row = &watch->seen[h->ranks[i]];
-        board_item own;
-        const board_item *wanted = pending_recv(row, &own);
-        for (int k = 0; wanted && wanted->peer >= 0 && k < row->wait.waiting_count && k < BOARD_ITEMS; k++) {
-            const board_item *here = &row->wait.waiting[k];
+        scoreboard_item own;
+        const scoreboard_item *wanted = pending_recv(row, &own);
+        for (int k = 0; wanted && wanted->peer >= 0 && k < row->wait.waiting_count && k < SCOREBOARD_ITEMS; k++) {
+            const scoreboard_item *here = &row->wait.waiting[k];
             bool tag_fits = wanted->tag < 0 || wanted->tag == here->tag;
             if (here->context != wanted->context || !tag_fits || !p2p__set_has(&h->set, here->peer)) continue;
             f->what.reason = REASON_SOURCE;
@@ -121,35 +121,35 @@ static bool is_split(const p2p_sight *row)
     return strcmp(row->call.name, "p2p_split") == 0;
 }
 
-static void judge_cycle(p2p_watch *watch, const p2p_heart *h, p2p_diagnosis *what)
+static void judge_cycle(p2p_watch *watch, const p2p_knot *h, p2p_diagnosis *what)
 {
-    int splits = count_heart(watch, h, is_split);
+    int splits = count_knot(watch, h, is_split);
     what->reason = REASON_CYCLE;
-    what->all_receive = count_heart(watch, h, receives) == h->length;
-    if (count_heart(watch, h, sends) == h->length) what->class = CLASS_BUFFERING;
+    what->all_receive = count_knot(watch, h, receives) == h->length;
+    if (count_knot(watch, h, sends) == h->length) what->class = CLASS_BUFFERING;
     if (h->length == 1)
         what->reason = REASON_SELF;
     else if (splits && splits < h->length)
         what->reason = REASON_SPLIT;
-    else if (count_heart(watch, h, is_collective) == h->length && different_collectives(watch, h))
+    else if (count_knot(watch, h, is_collective) == h->length && different_collectives(watch, h))
         what->reason = REASON_COLLECTIVES;
 }
 
 /* ---- The places ---- */
 
-static void add_item(p2p_finding *f, int rank, const board_item *item, const board_call *by)
+static void add_item(p2p_finding *f, int rank, const scoreboard_item *item, const scoreboard_call *by)
 {
     static const int shapes[] = {
         [ITEM_RECV] = SHAPE_RECV, [ITEM_SEND] = SHAPE_SEND, [ITEM_COLLECTIVE] = SHAPE_COLLECTIVE};
-    board_call call = {.shape = shapes[item->kind],
-                       .line = item->line,
-                       .peer = item->peer,
-                       .world_peer = item->peer,
-                       .tag = item->tag,
-                       .context = item->context,
-                       .bytes = item->bytes,
-                       .number = item->number,
-                       .what = {.count = UINT64_MAX, .root = -1}};
+    scoreboard_call call = {.shape = shapes[item->kind],
+                            .line = item->line,
+                            .peer = item->peer,
+                            .world_peer = item->peer,
+                            .tag = item->tag,
+                            .context = item->context,
+                            .bytes = item->bytes,
+                            .number = item->number,
+                            .what = {.count = UINT64_MAX, .root = -1}};
     const char *posted_by = item->kind == ITEM_SEND ? "p2p_isend" : "p2p_irecv";
     p2p__copy_text(call.name, sizeof call.name,
                    item->kind == ITEM_COLLECTIVE ? item->name
@@ -162,7 +162,7 @@ static void add_item(p2p_finding *f, int rank, const board_item *item, const boa
 void p2p__add_pending(p2p_finding *f, p2p_place *place, const p2p_sight *row)
 {
     int rank = place->rank, pending = place->pending = has_items(row) ? row->wait.pending_count : 0;
-    for (int i = 0; i < pending && i < BOARD_ITEMS; i++) add_item(f, rank, &row->wait.pending[i], &row->call);
+    for (int i = 0; i < pending && i < SCOREBOARD_ITEMS; i++) add_item(f, rank, &row->wait.pending[i], &row->call);
 }
 
 static void add_waiter(p2p_watch *watch, p2p_finding *f, int role, int rank, const p2p_rank_set *can_act)
@@ -175,7 +175,7 @@ static void add_waiter(p2p_watch *watch, p2p_finding *f, int role, int rank, con
     p2p__add_pending(f, place, row);
 }
 
-/* Those that the heart waits for and that have finished. */
+/* Those that the knot waits for and that have finished. */
 static void add_finished(p2p_watch *watch, p2p_finding *f, int rank, const p2p_rank_set *can_act)
 {
     p2p_rank_set lack = {{0}};
@@ -187,8 +187,8 @@ static void add_finished(p2p_watch *watch, p2p_finding *f, int rank, const p2p_r
 
 void p2p__diagnose(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_rank_set *can_act, p2p_finding *f)
 {
-    p2p_heart h = {.length = 0};
-    p2p__find_heart(watch, stuck, can_act, &h);
+    p2p_knot h = {.length = 0};
+    p2p__find_knot(watch, stuck, can_act, &h);
     f->what =
         (p2p_diagnosis){.class = CLASS_DEADLOCK, .reason = REASON_FINISHED, .ranks = h.set, .is_cycle = h.is_cycle};
     for (int i = 0; i < h.length; i++) add_waiter(watch, f, ROLE_WAITS, h.ranks[i], can_act);

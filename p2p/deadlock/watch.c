@@ -5,7 +5,7 @@
  * Start from the ranks that can act: those that are not waiting, and those to which something is under way. Whoever waits
  * for ranks of which enough can act (all of a wait_all, one of an any-source) can be released, and so can act as well;
  * repeat until nothing changes. Whoever is left waits for ever. (The OR/AND model of Chandy, Misra and Haas, 1983, on a
- * consistent picture: rows that did not change while they were read, see board.h.)
+ * consistent picture: rows that did not change while they were read, see scoreboard.h.)
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,19 +14,18 @@
 #include "p2p/shared/clock.h"
 
 #define POLLING_WARN_NS UINT64_C(1000000000)
-#define POLLING_LOOKS 5
+#define IDLE_POLLS 5
 
-p2p_err p2p__watch_init(p2p_watch *watch, board *b)
+p2p_err p2p__watch_init(p2p_watch *watch, scoreboard *b)
 {
-    *watch = (p2p_watch){.size = b->size, .board = b};
+    *watch = (p2p_watch){.size = b->size, .scoreboard = b};
     watch->seen = calloc((size_t)watch->size, sizeof *watch->seen);
     watch->ended = calloc((size_t)watch->size, sizeof *watch->ended);
     if (watch->ended) memset(watch->ended, true, (size_t)watch->size * sizeof *watch->ended);
     watch->activity = calloc((size_t)watch->size, sizeof *watch->activity);
     watch->polls = calloc((size_t)watch->size, sizeof *watch->polls);
-    watch->polled_looks = calloc((size_t)watch->size, sizeof *watch->polled_looks);
-    return watch->seen && watch->ended && watch->activity && watch->polls && watch->polled_looks ? P2P_OK
-                                                                                                 : P2P_ERR_NOMEM;
+    watch->idle_polls = calloc((size_t)watch->size, sizeof *watch->idle_polls);
+    return watch->seen && watch->ended && watch->activity && watch->polls && watch->idle_polls ? P2P_OK : P2P_ERR_NOMEM;
 }
 
 void p2p__watch_free(p2p_watch *watch)
@@ -35,22 +34,22 @@ void p2p__watch_free(p2p_watch *watch)
     free(watch->ended);
     free(watch->activity);
     free(watch->polls);
-    free(watch->polled_looks);
+    free(watch->idle_polls);
 }
 
 static uint64_t activity_of(p2p_watch *watch, int rank)
 {
-    return atomic_load_explicit(&watch->board->rows[rank].activity, memory_order_acquire);
+    return atomic_load_explicit(&watch->scoreboard->rows[rank].activity, memory_order_acquire);
 }
 
 static int state_of(p2p_watch *watch, int rank)
 {
-    return atomic_load_explicit(&watch->board->rows[rank].state, memory_order_relaxed);
+    return atomic_load_explicit(&watch->scoreboard->rows[rank].state, memory_order_relaxed);
 }
 
 static bool is_over(p2p_watch *watch, int rank)
 {
-    return watch->ended[rank] || state_of(watch, rank) == BOARD_FINISHED;
+    return watch->ended[rank] || state_of(watch, rank) == SCOREBOARD_FINISHED;
 }
 
 /* Waiting, and nothing about it has changed since the last look? Everyone else counts as able to act. */
@@ -64,19 +63,19 @@ static void find_still(p2p_watch *watch, p2p_rank_set *still)
         unchanged = unchanged && same;
         watch->activity[i] = now;
         int state = state_of(watch, i);
-        if (same && (state == BOARD_BLOCKED || state == BOARD_FINALIZING)) p2p__set_add(still, i);
+        if (same && (state == SCOREBOARD_BLOCKED || state == SCOREBOARD_FINALIZING)) p2p__set_add(still, i);
     }
     watch->unchanged = unchanged;
 }
 
 static uint64_t sent_by(p2p_watch *watch, int from, int to)
 {
-    return atomic_load_explicit(&p2p__board_sent(watch->board, from)[to], memory_order_relaxed);
+    return atomic_load_explicit(&p2p__scoreboard_sent(watch->scoreboard, from)[to], memory_order_relaxed);
 }
 
 static uint64_t received_by(p2p_watch *watch, int by, int from)
 {
-    return atomic_load_explicit(&p2p__board_received(watch->board, by)[from], memory_order_acquire);
+    return atomic_load_explicit(&p2p__scoreboard_received(watch->scoreboard, by)[from], memory_order_acquire);
 }
 
 /* Frames from one rank to another that have not been received. `sent` is counted before and read after: so there are never
@@ -91,8 +90,8 @@ static bool under_way(p2p_watch *watch, int from, int to)
 /* Something that this rank does not know of yet: a frame, a nudge, or that all it had to send to a peer has arrived. */
 static bool something_under_way_to(p2p_watch *watch, int rank)
 {
-    const board_row *row = &watch->board->rows[rank];
-    bool drains = state_of(watch, rank) == BOARD_BLOCKED && row->wait.drains;
+    const scoreboard_row *row = &watch->scoreboard->rows[rank];
+    bool drains = state_of(watch, rank) == SCOREBOARD_BLOCKED && row->wait.drains;
     if (atomic_load(&row->nudges) != atomic_load(&row->nudges_seen)) return true;
     for (int i = 0; i < watch->size; i++) {
         if (under_way(watch, i, rank)) return true;
@@ -101,31 +100,31 @@ static bool something_under_way_to(p2p_watch *watch, int rank)
     return false;
 }
 
-p2p_rank_set p2p__still_needed(board *b, const board_wait *wait, int size)
+p2p_rank_set p2p__still_needed(scoreboard *b, const scoreboard_wait *wait, int size)
 {
     p2p_rank_set need = wait->need;
     if (!wait->agree_number) return need;
-    const board_line *lines = p2p__board_lines(b, wait->agree_context, wait->agree_number);
+    const scoreboard_line *lines = p2p__scoreboard_lines(b, wait->agree_context, wait->agree_number);
     uint64_t wanted = p2p__line_at(wait->agree_number, wait->agree_steps);
     for (int i = 0; i < size; i++)
         if (p2p__set_has(&need, i) && atomic_load(&lines[i].at) >= wanted) p2p__set_remove(&need, i);
     return need;
 }
 
-static bool is_released(board *b, const board_wait *wait, const p2p_rank_set *can_act, int size)
+static bool is_released(scoreboard *b, const scoreboard_wait *wait, const p2p_rank_set *can_act, int size)
 {
     p2p_rank_set need = p2p__still_needed(b, wait, size);
     if (!p2p__set_within(&need, can_act, size)) return false;
-    for (int i = 0; i < wait->any_count && i < BOARD_ANY_SETS; i++)
-        if (!p2p__set_meets(&wait->any[i], can_act, size)) return false;
+    for (int i = 0; i < wait->any_count && i < SCOREBOARD_ANY_SETS; i++)
+        if (!p2p__set_intersects(&wait->any[i], can_act, size)) return false;
     return true;
 }
 
 static bool may_act(p2p_watch *watch, int rank, const p2p_rank_set *can_act)
 {
-    const board_wait *wait = &watch->board->rows[rank].wait;
-    if (wait->layer_count && p2p__set_meets(&wait->layers, can_act, watch->size)) return true;
-    return state_of(watch, rank) == BOARD_BLOCKED && is_released(watch->board, wait, can_act, watch->size);
+    const scoreboard_wait *wait = &watch->scoreboard->rows[rank].wait;
+    if (wait->layer_count && p2p__set_intersects(&wait->layers, can_act, watch->size)) return true;
+    return state_of(watch, rank) == SCOREBOARD_BLOCKED && is_released(watch->scoreboard, wait, can_act, watch->size);
 }
 
 static void find_can_act(p2p_watch *watch, const p2p_rank_set *still, p2p_rank_set *can_act)
@@ -159,9 +158,9 @@ static bool find_stuck(p2p_watch *watch, const p2p_rank_set *still, const p2p_ra
     bool any = false;
     p2p__set_clear(stuck, watch->size);
     for (int i = 0; i < watch->size; i++) {
-        bool waits = p2p__set_has(still, i) && state_of(watch, i) == BOARD_BLOCKED && !is_over(watch, i);
+        bool waits = p2p__set_has(still, i) && state_of(watch, i) == SCOREBOARD_BLOCKED && !is_over(watch, i);
         if (!waits || something_under_way_to(watch, i) ||
-            is_released(watch->board, &watch->board->rows[i].wait, can_act, watch->size))
+            is_released(watch->scoreboard, &watch->scoreboard->rows[i].wait, can_act, watch->size))
             continue;
         p2p__set_add(stuck, i);
         any = true;
@@ -177,8 +176,8 @@ static bool only_polling(p2p_watch *watch)
     for (int i = 0; i < watch->size; i++) {
         if (is_over(watch, i)) continue;
         int state = state_of(watch, i);
-        if (state == BOARD_RUNNING || state == BOARD_ABSENT || something_under_way_to(watch, i)) return false;
-        polling = polling || state == BOARD_POLLING;
+        if (state == SCOREBOARD_RUNNING || state == SCOREBOARD_ABSENT || something_under_way_to(watch, i)) return false;
+        polling = polling || state == SCOREBOARD_POLLING;
     }
     return polling;
 }
@@ -186,7 +185,7 @@ static bool only_polling(p2p_watch *watch)
 static bool all_polled_enough(p2p_watch *watch)
 {
     for (int i = 0; i < watch->size; i++)
-        if (state_of(watch, i) == BOARD_POLLING && !is_over(watch, i) && watch->polled_looks[i] < POLLING_LOOKS)
+        if (state_of(watch, i) == SCOREBOARD_POLLING && !is_over(watch, i) && watch->idle_polls[i] < IDLE_POLLS)
             return false;
     return true;
 }
@@ -197,8 +196,8 @@ static void watch_polling(p2p_watch *watch)
     bool quiet = watch->unchanged && only_polling(watch);
     if (!quiet) watch->quiet_since = now;
     for (int i = 0; i < watch->size; i++) {
-        uint64_t polls = atomic_load_explicit(&watch->board->rows[i].polls, memory_order_relaxed);
-        watch->polled_looks[i] = quiet ? watch->polled_looks[i] + (polls != watch->polls[i]) : 0;
+        uint64_t polls = atomic_load_explicit(&watch->scoreboard->rows[i].polls, memory_order_relaxed);
+        watch->idle_polls[i] = quiet ? watch->idle_polls[i] + (polls != watch->polls[i]) : 0;
         watch->polls[i] = polls;
     }
     watch->only_polls = quiet && !watch->warned && now - watch->quiet_since >= POLLING_WARN_NS &&
@@ -213,7 +212,7 @@ bool p2p__watch_look(p2p_watch *watch, p2p_rank_set *stuck, p2p_rank_set *can_ac
     find_still(watch, &still);
     watch_polling(watch);
     find_can_act(watch, &still, can_act);
-    watch->impossible_looks = watch->impossible ? watch->impossible_looks + 1 : 0;
+    watch->impossible_polls = watch->impossible ? watch->impossible_polls + 1 : 0;
     if (!find_stuck(watch, &still, can_act, stuck)) return false;
     p2p__see(watch);
     return picture_is_true(watch, &still);

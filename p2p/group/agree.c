@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Agreement: before a collective can spoil anything, every rank shows on the board what it thinks the collective is, and
+ * Agreement: before a collective can spoil anything, every rank shows on the scoreboard what it thinks the collective is, and
  * looks at what the others show.
  *
- *      rank          0         1         2         3          one cache line each (board_line)
+ *      rank          0         1         2         3          one cache line each (scoreboard_line)
  *      at            #17       #17       #16       #17        rank 2 is not there yet: wait
  *      hash          a3f1..    a3f1..    ......    a3f1..     equal so far
  *
@@ -27,35 +27,35 @@
 #include "p2p/message/internal.h"
 #include "p2p/shared/control.h"
 
-#define DOZE_NS 1000000
-#define QUICK_LOOKS 100
+#define TIMED_WAIT_NS 1000000
+#define QUICK_POLLS 100
 #define LOOK_ELSEWHERE_NS UINT64_C(3000)
 
 /* A wait for all ranks of a communicator to come to a step of a collective. */
 typedef struct {
     const p2p_comm *comm;
     uint64_t number, steps, hash;
-    const board_line *lines;
+    const scoreboard_line *lines;
     int seen;   /* ranks (of the communicator) below this are there */
     int differ; /* one that means something else; -1: none */
     bool asked; /* to be woken */
     bool settled;
-} meeting;
+} phase;
 
-static meeting meeting_of(const p2p_comm *comm, uint64_t number, uint64_t steps, uint64_t hash)
+static phase barrier_of(const p2p_comm *comm, uint64_t number, uint64_t steps, uint64_t hash)
 {
-    return (meeting){.comm = comm,
-                     .number = number,
-                     .steps = steps,
-                     .hash = hash,
-                     .lines = p2p__board_lines(comm->engine->board, comm->context, number),
-                     .differ = -1};
+    return (phase){.comm = comm,
+                   .number = number,
+                   .steps = steps,
+                   .hash = hash,
+                   .lines = p2p__scoreboard_lines(comm->engine->scoreboard, comm->context, number),
+                   .differ = -1};
 }
 
 /* ---- Looking ---- */
 
 /* A line that says a later number belongs to a rank that has left this collective: it has agreed long since. */
-static bool means_the_same(const meeting *m, const board_line *line)
+static bool means_the_same(const phase *m, const scoreboard_line *line)
 {
     uint64_t what = atomic_load_explicit(&line->what, memory_order_relaxed);
     atomic_thread_fence(memory_order_acquire);
@@ -63,9 +63,9 @@ static bool means_the_same(const meeting *m, const board_line *line)
 }
 
 /* Is this rank (of the communicator) there? Notes if it means something else, as soon as it has said so. */
-static bool is_there(meeting *m, int rank)
+static bool is_there(phase *m, int rank)
 {
-    const board_line *line = &m->lines[m->comm->world_rank[rank]];
+    const scoreboard_line *line = &m->lines[m->comm->world_rank[rank]];
     uint64_t at = atomic_load_explicit(&line->at, memory_order_acquire);
     bool has_said = at >> 24 == m->number && at >= p2p__line_at(m->number, 1);
     if (m->hash && has_said && !means_the_same(m, line)) m->differ = m->comm->world_rank[rank];
@@ -73,38 +73,38 @@ static bool is_there(meeting *m, int rank)
 }
 
 /* Are all there? This rank is, or it would not look; its own line, on its way to the others, is left alone. Also true if there is nothing left to wait for, because one means something else. */
-static bool all_there(meeting *m)
+static bool all_there(phase *m)
 {
     while (m->differ < 0 && m->seen < m->comm->size && (m->seen == m->comm->rank || is_there(m, m->seen))) m->seen++;
     return m->seen == m->comm->size || m->differ >= 0;
 }
 
 /* The same, and whoever is there is compared with, whatever others are not. */
-static bool all_compared(meeting *m)
+static bool all_compared(phase *m)
 {
     for (int i = m->seen; m->hash && i < m->comm->size && m->differ < 0; i++)
         if (i != m->comm->rank) is_there(m, i);
     return all_there(m);
 }
 
-static p2p_err differ(p2p_comm *comm, const meeting *m)
+static p2p_err differ(p2p_comm *comm, const phase *m)
 {
     p2p_engine *engine = comm->engine;
     p2p__describe_difference(engine, m->differ, comm->context, m->number, engine->row->error,
                              sizeof engine->row->error);
     p2p__control_tell(engine->control, CONTROL_MISMATCH, engine->rank, 0);
-    while (!atomic_load(&engine->board->shared->failed)) p2p__pause(100000);
+    while (!atomic_load(&engine->scoreboard->shared->failed)) p2p__pause(100000);
     p2p__job_failed(engine);
     return p2p__job_error(comm);
 }
 
 /* ---- Waking ---- */
 
-/* Most wait on a futex, which one call wakes. They only doze there, since they cannot look at their links meanwhile. */
-static void wake_all(const meeting *m)
+/* Most wait on a futex, which one call wakes. They only timed_wait there, since they cannot look at their links meanwhile. */
+static void wake_all(const phase *m)
 {
     p2p_engine *engine = m->comm->engine;
-    board_gate *gate = p2p__board_gate(engine->board, m->comm->context, m->number);
+    scoreboard_gate *gate = p2p__scoreboard_gate(engine->scoreboard, m->comm->context, m->number);
     if (atomic_load_explicit(&gate->dozing, memory_order_relaxed)) {
         atomic_fetch_add(&gate->bell, 1);
         syscall(SYS_futex, &gate->bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
@@ -114,7 +114,7 @@ static void wake_all(const meeting *m)
         if (asleep) asleep = atomic_exchange(&gate->asleep[i], 0);
         for (int bit = 0; asleep; bit++, asleep >>= 1) {
             if (!(asleep & 1) || i * 64 + bit >= engine->size) continue;
-            atomic_fetch_add(&engine->board->rows[i * 64 + bit].nudges, 1);
+            atomic_fetch_add(&engine->scoreboard->rows[i * 64 + bit].nudges, 1);
             p2p__control_tell(engine->control, CONTROL_WAKE, i * 64 + bit, 0);
         }
     }
@@ -124,7 +124,7 @@ static void wake_all(const meeting *m)
  * sees it then; and of those that come last at the same time at least one finds all there, and wakes whoever sleeps. To be
  * sure takes a fence, which costs as much as a message, but next to nothing once others have answered: so it is put off
  * until all are there, or until this rank has to wait in earnest. */
-static void settle(meeting *m)
+static void settle(phase *m)
 {
     m->settled = true;
     atomic_thread_fence(memory_order_seq_cst);
@@ -134,7 +134,7 @@ static void settle(meeting *m)
 /* ---- Waiting ---- */
 
 /* Is nobody missing who may need this core? */
-static bool all_missing_run_elsewhere(p2p_engine *engine, meeting *m)
+static bool all_missing_run_elsewhere(p2p_engine *engine, phase *m)
 {
     int here = p2p__cores_show(engine);
     for (int i = m->seen; i < m->comm->size; i++)
@@ -142,9 +142,9 @@ static bool all_missing_run_elsewhere(p2p_engine *engine, meeting *m)
     return true;
 }
 
-static bool look_often(meeting *m)
+static bool poll_often(phase *m)
 {
-    for (int looks = 0; looks < QUICK_LOOKS; looks++)
+    for (int polls = 0; polls < QUICK_POLLS; polls++)
         if (all_there(m)) return true;
     return false;
 }
@@ -152,24 +152,24 @@ static bool look_often(meeting *m)
 /* The others are often here in no time: with a core for each rank; and between two steps, if all that are still missing run
  * on other cores. To give way would then help nobody, and take longer than it takes them to come. Not so at the first step:
  * who is missing there is still in the program, and whoever has the core next may finish the step before this one. */
-static void look_quickly(p2p_engine *engine, meeting *m)
+static void poll_quickly(p2p_engine *engine, phase *m)
 {
     const p2p_spin *spin = &engine->spin;
     if (all_there(m)) return;
-    if (spin->cheap_looks && spin->now) look_often(m);
+    if (spin->cheap_polls && spin->now) poll_often(m);
     if (!spin->shares_cores || m->steps == 1 || !all_missing_run_elsewhere(engine, m)) return;
-    for (uint64_t end = p2p__now() + LOOK_ELSEWHERE_NS; !look_often(m) && p2p__now() < end;) continue;
+    for (uint64_t end = p2p__now() + LOOK_ELSEWHERE_NS; !poll_often(m) && p2p__now() < end;) continue;
 }
 
 static bool is_complete(p2p_engine *engine, void *arg)
 {
-    if (engine->spin.shares_cores) look_quickly(engine, arg);
+    if (engine->spin.shares_cores) poll_quickly(engine, arg);
     return all_there(arg);
 }
 
-static void describe_missing(p2p_engine *engine, void *arg, board_wait *wait)
+static void describe_missing(p2p_engine *engine, void *arg, scoreboard_wait *wait)
 {
-    const meeting *m = arg;
+    const phase *m = arg;
     uint64_t wanted = p2p__line_at(m->number, m->steps);
     (void)engine;
     wait->agree_context = m->comm->context;
@@ -183,13 +183,13 @@ static void describe_missing(p2p_engine *engine, void *arg, board_wait *wait)
 
 /* Let the others have the core if that is all they need, then sleep where one call wakes everybody. Not for long: whoever
  * sleeps here does not serve its links. */
-static void doze(p2p_engine *engine, void *arg)
+static void timed_wait(p2p_engine *engine, void *arg)
 {
-    meeting *m = arg;
-    board_gate *gate = p2p__board_gate(engine->board, m->comm->context, m->number);
-    const struct timespec limit = {0, DOZE_NS};
+    phase *m = arg;
+    scoreboard_gate *gate = p2p__scoreboard_gate(engine->scoreboard, m->comm->context, m->number);
+    const struct timespec limit = {0, TIMED_WAIT_NS};
 
-    for (int i = 0; i < engine->spin.yields_before_a_doze && !all_there(m); i++) sched_yield();
+    for (int i = 0; i < engine->spin.yields_before_timed_wait && !all_there(m); i++) sched_yield();
     uint32_t bell = atomic_load(&gate->bell);
     atomic_fetch_add(&gate->dozing, 1);
     if (!all_there(m)) syscall(SYS_futex, &gate->bell, FUTEX_WAIT, bell, &limit, NULL, 0);
@@ -198,28 +198,28 @@ static void doze(p2p_engine *engine, void *arg)
 
 static void ask_to_be_woken(p2p_engine *engine, void *arg)
 {
-    meeting *m = arg;
-    board_gate *gate = p2p__board_gate(engine->board, m->comm->context, m->number);
+    phase *m = arg;
+    scoreboard_gate *gate = p2p__scoreboard_gate(engine->scoreboard, m->comm->context, m->number);
     atomic_fetch_or(&gate->asleep[engine->rank / 64], UINT64_C(1) << (engine->rank % 64));
     m->asked = true;
 }
 
-static bool is_to_be_woken(const meeting *m)
+static bool is_to_be_woken(const phase *m)
 {
     const p2p_engine *engine = m->comm->engine;
-    board_gate *gate = p2p__board_gate(engine->board, m->comm->context, m->number);
+    scoreboard_gate *gate = p2p__scoreboard_gate(engine->scoreboard, m->comm->context, m->number);
     return atomic_load_explicit(&gate->asleep[engine->rank / 64], memory_order_relaxed) >> (engine->rank % 64) & 1;
 }
 
-static void need_no_waking(const meeting *m)
+static void need_no_waking(const phase *m)
 {
     p2p_engine *engine = m->comm->engine;
-    board_gate *gate = p2p__board_gate(engine->board, m->comm->context, m->number);
+    scoreboard_gate *gate = p2p__scoreboard_gate(engine->scoreboard, m->comm->context, m->number);
     atomic_fetch_and(&gate->asleep[engine->rank / 64], ~(UINT64_C(1) << (engine->rank % 64)));
 }
 
 /* As all_there, for a step function: its rank may go to sleep over something else, and has to be woken when all are. */
-static bool all_there_or_wake(meeting *m)
+static bool all_there_or_wake(phase *m)
 {
     bool asked = is_to_be_woken(m);
     if (!all_there(m) && !asked) {
@@ -231,18 +231,18 @@ static bool all_there_or_wake(meeting *m)
     return true;
 }
 
-static p2p_err wait_for(p2p_comm *comm, meeting *m)
+static p2p_err wait_for(p2p_comm *comm, phase *m)
 {
     p2p_err err = P2P_OK;
-    look_quickly(comm->engine, m);
+    poll_quickly(comm->engine, m);
     if (!m->settled) settle(m);
     if (!all_there(m)) {
         p2p_waiting waiting = {.ready = is_complete,
                                .describe = describe_missing,
-                               .doze = doze,
+                               .timed_wait = timed_wait,
                                .before_sleep = ask_to_be_woken,
                                .arg = m,
-                               .state = BOARD_BLOCKED};
+                               .state = SCOREBOARD_BLOCKED};
         err = p2p__block(comm, &waiting);
         if (m->asked) need_no_waking(m);
     }
@@ -253,24 +253,24 @@ static p2p_err wait_for(p2p_comm *comm, meeting *m)
 
 /* ---- Coming ---- */
 
-static board_line *own_line(const p2p_comm *comm, uint64_t number)
+static scoreboard_line *own_line(const p2p_comm *comm, uint64_t number)
 {
-    return &p2p__board_lines(comm->engine->board, comm->context, number)[comm->engine->rank];
+    return &p2p__scoreboard_lines(comm->engine->scoreboard, comm->context, number)[comm->engine->rank];
 }
 
 /* A wait for the agreement on one that this rank has come to; 0 for a hash means that it does not matter. */
-static meeting agreement(const p2p_comm *comm, uint64_t number)
+static phase agreement(const p2p_comm *comm, uint64_t number)
 {
-    return meeting_of(comm, number, 1,
+    return barrier_of(comm, number, 1,
                       number == comm->posted ? comm->said : atomic_load(&own_line(comm, number)->what));
 }
 
-/* The line that this rank will write was last used BOARD_SLOTS collectives ago: everyone must have left that one, which
+/* The line that this rank will write was last used SCOREBOARD_SLOTS collectives ago: everyone must have left that one, which
  * they have if they are in the next. Only non-blocking collectives can be that far apart. */
 static p2p_err make_room(p2p_comm *comm, uint64_t number)
 {
-    while (comm->all_passed + BOARD_SLOTS < number + 1) {
-        meeting m = agreement(comm, comm->all_passed + 1);
+    while (comm->all_passed + SCOREBOARD_SLOTS < number + 1) {
+        phase m = agreement(comm, comm->all_passed + 1);
         m.settled = true; /* this rank came long ago */
         p2p_err err = wait_for(comm, &m);
         if (err) return err;
@@ -278,23 +278,24 @@ static p2p_err make_room(p2p_comm *comm, uint64_t number)
     return P2P_OK;
 }
 
-static void write_line(board_line *line, uint64_t number, uint64_t hash, const void *carried, size_t bytes)
+static void write_line(scoreboard_line *line, uint64_t number, uint64_t hash, const void *payload, size_t bytes)
 {
     atomic_store_explicit(&line->at, p2p__line_at(number, 0), memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
     atomic_store_explicit(&line->what, hash, memory_order_relaxed);
-    if (bytes) memcpy(line->carried, carried, bytes);
+    if (bytes) memcpy(line->payload, payload, bytes);
     atomic_store_explicit(&line->at, p2p__line_at(number, 1), memory_order_release);
 }
 
-/* What does not fit into a line travels on this rank's stage. */
-static p2p_err put_on_stage(p2p_comm *comm, const p2p_fingerprint *what)
+/* What does not fit into a line travels in this rank's scratch segment. */
+static p2p_err put_in_segment(p2p_comm *comm, const p2p_fingerprint *what)
 {
-    comm->carried = (p2p_stages){NULL, 0, 0};
-    if (what->carried_bytes <= BOARD_CARRIED) return P2P_OK;
-    p2p_err err = p2p_layer_stages(comm, what->carried_bytes, &comm->carried);
+    comm->payloads = (p2p_scratch){NULL, 0, 0};
+    if (what->inline_bytes <= SCOREBOARD_INLINE) return P2P_OK;
+    p2p_err err = p2p_layer_scratch(comm, what->inline_bytes, &comm->payloads);
     if (!err)
-        memcpy(comm->carried.first + (size_t)comm->rank * comm->carried.stride, what->carries, what->carried_bytes);
+        memcpy(comm->payloads.first + (size_t)comm->rank * comm->payloads.stride, what->inline_payload,
+               what->inline_bytes);
     return err;
 }
 
@@ -303,16 +304,16 @@ p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
     p2p_engine *engine = comm->engine;
     uint64_t number = comm->posted + 1;
     p2p_err err = make_room(comm, number);
-    if (!err) err = put_on_stage(comm, what);
+    if (!err) err = put_in_segment(comm, what);
     if (err) return err;
     comm->posted = number;
     if (engine->config.check) p2p__show_words(engine, comm->context, number);
-    size_t in_line = comm->carried.first ? 0 : what->carried_bytes;
+    size_t in_line = comm->payloads.first ? 0 : what->inline_bytes;
     comm->said = engine->config.check ? engine->shown->hash : 0;
-    write_line(own_line(comm, number), number, comm->said, what->carries, in_line);
-    comm->settled = !what->meets;
-    if (what->meets) return P2P_OK; /* it waits for the others soon, and settles then */
-    meeting m = agreement(comm, number);
+    write_line(own_line(comm, number), number, comm->said, what->inline_payload, in_line);
+    comm->settled = !what->barriers;
+    if (what->barriers) return P2P_OK; /* it waits for the others soon, and settles then */
+    phase m = agreement(comm, number);
     settle(&m);
     return m.differ < 0 ? P2P_OK : differ(comm, &m);
 }
@@ -320,7 +321,7 @@ p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
 p2p_err p2p__agree_settle(p2p_comm *comm)
 {
     if (comm->agreed || comm->settled) return P2P_OK;
-    meeting m = agreement(comm, comm->posted);
+    phase m = agreement(comm, comm->posted);
     settle(&m);
     comm->settled = true;
     return m.differ < 0 ? P2P_OK : differ(comm, &m);
@@ -329,26 +330,26 @@ p2p_err p2p__agree_settle(p2p_comm *comm)
 p2p_err p2p_layer_agree(p2p_comm *comm)
 {
     if (comm->agreed) return P2P_OK;
-    meeting m = agreement(comm, comm->posted);
+    phase m = agreement(comm, comm->posted);
     m.settled = comm->settled;
     p2p_err err = wait_for(comm, &m);
     if (!err) comm->agreed = true;
     return err;
 }
 
-/* This rank goes, with an error, from a meeting that others have not come to: its memory is no longer what they expect to read,
+/* This rank goes, with an error, from a phase that others have not come to: its memory is no longer what they expect to read,
  * so they must not find it there. */
-static void take_back(board_line *line, uint64_t number, unsigned step)
+static void take_back(scoreboard_line *line, uint64_t number, unsigned step)
 {
     atomic_store(&line->at, p2p__line_at(number, step));
     atomic_thread_fence(memory_order_seq_cst);
 }
 
-p2p_err p2p_layer_meet(p2p_comm *comm, unsigned step)
+p2p_err p2p_layer_barrier(p2p_comm *comm, unsigned step)
 {
     if (comm->size == 1) return P2P_OK;
-    board_line *line = own_line(comm, comm->posted);
-    meeting m = agreement(comm, comm->posted);
+    scoreboard_line *line = own_line(comm, comm->posted);
+    phase m = agreement(comm, comm->posted);
     m.steps = step + 1;
     if (comm->agreed) m.hash = 0;
     atomic_store_explicit(&line->at, p2p__line_at(comm->posted, step + 1), memory_order_release);
@@ -358,10 +359,10 @@ p2p_err p2p_layer_meet(p2p_comm *comm, unsigned step)
     return err;
 }
 
-const void *p2p_layer_carried(const p2p_comm *comm, int rank)
+const void *p2p_layer_inline(const p2p_comm *comm, int rank)
 {
-    if (comm->carried.first) return comm->carried.first + (size_t)rank * comm->carried.stride;
-    return p2p__board_lines(comm->engine->board, comm->context, comm->posted)[comm->world_rank[rank]].carried;
+    if (comm->payloads.first) return comm->payloads.first + (size_t)rank * comm->payloads.stride;
+    return p2p__scoreboard_lines(comm->engine->scoreboard, comm->context, comm->posted)[comm->world_rank[rank]].payload;
 }
 
 uint64_t p2p_layer_number(const p2p_comm *comm)
@@ -373,7 +374,7 @@ p2p_err p2p_layer_test_agree(p2p_comm *comm, uint64_t number, bool *agreed)
 {
     *agreed = !number || !comm->engine->config.check || comm->size == 1 || number <= comm->all_passed;
     if (*agreed) return P2P_OK;
-    meeting m = agreement(comm, number);
+    phase m = agreement(comm, number);
     *agreed = all_there_or_wake(&m);
     if (comm->engine->in_step) comm->engine->in_step->lacks_agreement = !*agreed;
     if (m.differ >= 0) return differ(comm, &m);

@@ -40,9 +40,9 @@ static bool same_call(const p2p_fingerprint *a, const p2p_fingerprint *b)
            a->dtype == b->dtype && a->op == b->op && a->root == b->root;
 }
 
-static board_what words_of(const p2p_fingerprint *what)
+static scoreboard_what words_of(const p2p_fingerprint *what)
 {
-    board_what words = {.count = what->count, .root = what->root};
+    scoreboard_what words = {.count = what->count, .root = what->root};
     p2p__copy_text(words.algorithm, sizeof words.algorithm, what->algorithm);
     p2p__copy_text(words.dtype, sizeof words.dtype, what->dtype);
     p2p__copy_text(words.op, sizeof words.op, what->op);
@@ -60,7 +60,7 @@ static const p2p_known *known_call(p2p_engine *engine, const p2p_fingerprint *wh
 
 void p2p__show_collective(p2p_engine *engine, const p2p_fingerprint *what, uint64_t number)
 {
-    board_call *call = &engine->row->call;
+    scoreboard_call *call = &engine->row->call;
     call->number = number;
     engine->shown = known_call(engine, what);
     call->what = engine->shown->shown;
@@ -70,14 +70,14 @@ void p2p__show_collective(p2p_engine *engine, const p2p_fingerprint *what, uint6
 
 static size_t word_of(uint32_t context, uint64_t number)
 {
-    return (context / 2 * BOARD_SLOTS + number % BOARD_SLOTS) % BOARD_WORDS;
+    return (context / 2 * SCOREBOARD_SLOTS + number % SCOREBOARD_SLOTS) % SCOREBOARD_WORDS;
 }
 
 /* What the row shows already is what this rank thinks. */
 void p2p__show_words(p2p_engine *engine, uint32_t context, uint64_t number)
 {
     size_t i = word_of(context, number);
-    board_words *words = &engine->row->words[i];
+    scoreboard_words *words = &engine->row->words[i];
     p2p_said *said = &engine->said[i];
     words->context = context;
     words->number = number;
@@ -92,7 +92,7 @@ void p2p__show_words(p2p_engine *engine, uint32_t context, uint64_t number)
 /* ---- A difference ---- */
 
 /* The first in which they differ; an algorithm may follow from all of them. */
-static int class_of(const board_words *a, const board_words *b)
+static int class_of(const scoreboard_words *a, const scoreboard_words *b)
 {
     if (strcmp(a->operation, b->operation) != 0) return CLASS_COLLECTIVE_MISMATCH;
     if (strcmp(a->what.dtype, b->what.dtype) != 0) return CLASS_TYPE_MISMATCH;
@@ -103,9 +103,9 @@ static int class_of(const board_words *a, const board_words *b)
 }
 
 /* With no name if the rank has said something else there since. */
-static void add_side(p2p_finding *f, int rank, const board_words *w, uint64_t number, bool known)
+static void add_side(p2p_finding *f, int rank, const scoreboard_words *w, uint64_t number, bool known)
 {
-    board_call call = {.shape = SHAPE_COLLECTIVE, .number = number, .what = {.count = UINT64_MAX, .root = -1}};
+    scoreboard_call call = {.shape = SHAPE_COLLECTIVE, .number = number, .what = {.count = UINT64_MAX, .root = -1}};
     if (known) {
         call.line = w->line;
         call.what = w->what;
@@ -122,8 +122,8 @@ void p2p__describe_difference(p2p_engine *engine, int other, uint32_t context, u
 {
     size_t i = word_of(context, number);
     int low = other < engine->rank ? other : engine->rank, high = other < engine->rank ? engine->rank : other;
-    const board_words first = p2p__words_copy(&engine->board->rows[low].words[i]),
-                      second = p2p__words_copy(&engine->board->rows[high].words[i]);
+    const scoreboard_words first = p2p__words_copy(&engine->scoreboard->rows[low].words[i]),
+                           second = p2p__words_copy(&engine->scoreboard->rows[high].words[i]);
     bool known = first.context == context && second.context == context && first.number == number &&
                  second.number == number;
     p2p_finding f = {.what.class = known ? class_of(&first, &second) : CLASS_COLLECTIVE_MISMATCH};

@@ -25,8 +25,8 @@ p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what)
     p2p__show_collective(comm->engine, what, comm->collectives + 1);
     if (p2p__job_failed(comm->engine)) return p2p__leave(comm, p2p__job_error(comm));
     comm->collectives++;
-    comm->agreed = comm->size == 1 || !(comm->engine->config.check || what->meets);
-    comm->views = false;
+    comm->agreed = comm->size == 1 || !(comm->engine->config.check || what->barriers);
+    comm->attaches = false;
     if (comm->agreed) return P2P_OK;
     err = p2p__agree_post(comm, what);
     if (err) comm->collectives--; /* nothing has begun */
@@ -52,13 +52,13 @@ p2p_err p2p_layer_refuse_argument(p2p_comm *comm, const p2p_fingerprint *what, p
 }
 
 /* What has been read in place was what its rank meant, unless that has ended the collective with an error meanwhile. */
-static p2p_err check_views(p2p_comm *comm)
+static p2p_err check_attached(p2p_comm *comm)
 {
     const p2p_engine *engine = comm->engine;
-    if (!atomic_load(&engine->board->shared->any_gave_up)) return P2P_OK;
+    if (!atomic_load(&engine->scoreboard->shared->any_gave_up)) return P2P_OK;
     if (p2p__job_failed(comm->engine)) return p2p__job_error(comm);
     for (int i = 0; i < comm->size; i++)
-        if (p2p__gave_up(engine, comm->world_rank[i])) return p2p__fail(comm, CAUSE_VIEW_GIVEN_UP, i);
+        if (p2p__gave_up(engine, comm->world_rank[i])) return p2p__fail(comm, CAUSE_ATTACHED_GIVEN_UP, i);
     return P2P_OK;
 }
 
@@ -72,7 +72,7 @@ p2p_err p2p_layer_end(p2p_comm *comm, p2p_err err)
 {
     bool outermost = comm->engine->depth == 1;
     if (!err && outermost) err = p2p_layer_agree(comm);
-    if (!err && outermost && comm->views) err = check_views(comm);
+    if (!err && outermost && comm->attaches) err = check_attached(comm);
     if (outermost && comm->size > 1 && leaves_others_behind(err)) p2p__poison(comm, err);
     return p2p__leave(comm, err);
 }

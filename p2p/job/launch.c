@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launching: pipes, control sockets and the board are made, ranks are forked, and then supervised (supervisor.c). */
+/* Launching: pipes, control sockets and the scoreboard are made, ranks are forked, and then supervised (supervisor.c). */
 #include "p2p/job/launch.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "p2p/shared/file.h"
 #include "p2p/shared/memory.h"
 #include "p2p/shared/process.h"
-#include "p2p/world/pull.h"
+#include "p2p/world/cma.h"
 
 #define DESCRIPTORS_EACH 3
 #define DESCRIPTORS_BESIDE 20
@@ -109,7 +109,7 @@ _Noreturn static void be_rank(p2p_job *job, int rank, const rank_ends *ends)
     place(ends->in, STDIN_FILENO);
     place(ends->out, STDOUT_FILENO);
     place(ends->err, STDERR_FILENO);
-    int status = job->plan->child(job->plan->arg, rank, ends->control, job->board_fd, job->board);
+    int status = job->plan->child(job->plan->arg, rank, ends->control, job->scoreboard_fd, job->scoreboard);
     fflush(stdout);
     fflush(stderr);
     _exit(status & 0xff ? status & 0xff : status != 0);
@@ -241,9 +241,9 @@ static bool memory_is_there(p2p_job *job)
                    job->size, (double)needed / (1 << 30), (double)each / (1 << 20), (double)left / (1 << 30));
 }
 
-static bool no_board(p2p_job *job)
+static bool no_scoreboard(p2p_job *job)
 {
-    size_t bytes = p2p__board_bytes(job->size, &job->plan->config);
+    size_t bytes = p2p__scoreboard_bytes(job->size, &job->plan->config);
     const char *advice = errno == EFBIG    ? "a higher limit on files (ulimit -f unlimited), or fewer ranks"
                          : errno == ENOMEM ? "a higher limit on memory (ulimit -v unlimited), or fewer ranks"
                                            : "fewer ranks";
@@ -253,16 +253,16 @@ static bool no_board(p2p_job *job)
 
 static bool open_job(p2p_job *job)
 {
-    job->board = p2p__board_create(job->size, &job->plan->config, &job->board_fd);
-    if (!job->board) return no_board(job);
+    job->scoreboard = p2p__scoreboard_create(job->size, &job->plan->config, &job->scoreboard_fd);
+    if (!job->scoreboard) return no_scoreboard(job);
     job->ranks = calloc((size_t)job->size, sizeof *job->ranks);
     for (int i = 0; job->ranks && i < job->size; i++)
         job->ranks[i] = (p2p_rank_process){.rank = i, .control = -1, .out.fd = -1, .err.fd = -1};
-    if (!job->ranks || p2p__links_init(job) || p2p__watch_init(&job->watch, job->board))
+    if (!job->ranks || p2p__links_init(job) || p2p__watch_init(&job->watch, job->scoreboard))
         return refused(job, "no memory to supervise %d ranks", job->size);
     const p2p_config *config = &job->plan->config;
-    bool may_read = job->size > 1 && config->direct && p2p__world_find(config->world)->read && p2p__pull_works();
-    p2p__board_set(job->board, isatty(STDOUT_FILENO), may_read);
+    bool may_read = job->size > 1 && config->direct && p2p__world_find(config->world)->read && p2p__cma_works();
+    p2p__scoreboard_set(job->scoreboard, isatty(STDOUT_FILENO), may_read);
     p2p__sink_init(&job->out, STDOUT_FILENO);
     p2p__sink_init(&job->err, STDERR_FILENO);
     p2p__spill_init(&job->spill, job->size);
@@ -278,8 +278,8 @@ static void close_job(p2p_job *job)
     p2p__sink_free(&job->err);
     p2p__spill_free(&job->spill);
     free(job->ranks);
-    if (job->board) p2p__board_close(job->board);
-    close_if(job->board_fd);
+    if (job->scoreboard) p2p__scoreboard_close(job->scoreboard);
+    close_if(job->scoreboard_fd);
     close_if(job->stdin_pipe);
     close_if(job->signals);
 }
@@ -295,7 +295,7 @@ int p2p__run_job(const p2p_plan *plan, p2p_err *err)
 {
     p2p_job job = {.plan = plan,
                    .size = plan->size,
-                   .board_fd = -1,
+                   .scoreboard_fd = -1,
                    .spill.fd = -1,
                    .stdin_pipe = -1,
                    .signals = -1,
@@ -332,14 +332,14 @@ typedef struct {
     void *arg;
 } rank_function;
 
-static int run_function(void *arg, int rank, int control, int board_fd, board *b)
+static int run_function(void *arg, int rank, int control, int scoreboard_fd, scoreboard *b)
 {
     const rank_function *function = arg;
     char why[400], job[64];
     p2p_comm *world;
     snprintf(job, sizeof job, "%d,%d,%d", rank, control, -1);
     setenv(P2P_JOB_VARIABLE, job, 1);
-    if (p2p__become_rank(rank, control, board_fd, b, &world, why, sizeof why)) {
+    if (p2p__become_rank(rank, control, scoreboard_fd, b, &world, why, sizeof why)) {
         fprintf(stderr, "pairwise: rank %d: %s\n", rank, why);
         return 1;
     }

@@ -8,7 +8,7 @@
  *      output.c       forwarding what ranks print; spill.c keeps it
  *      relay.c        the ends of a link; with somebody in between
  *      output.c       forwarding what ranks print
- *      heart.c verdict.c   what kind of deadlock it is: deadlock.h
+ *      knot.c verdict.c   what kind of deadlock it is: deadlock.h
  *      report.c       what was found in the job, told to people (in the words of words.c) and to programs
  */
 #ifndef PAIRWISE_P2P_LAUNCH_H
@@ -23,11 +23,11 @@
 
 #include "p2p/deadlock/deadlock.h"
 #include "p2p/job/output.h"
-#include "p2p/shared/board.h"
 #include "p2p/shared/clock.h"
 #include "p2p/shared/control.h"
 #include "p2p/shared/diagnosis.h"
 #include "p2p/shared/memory.h"
+#include "p2p/shared/scoreboard.h"
 
 /* What to launch. */
 typedef struct {
@@ -36,7 +36,7 @@ typedef struct {
     p2p_config config;
     const char *trace, *report; /* files to write, NULL: none */
     /* Runs in the forked rank and returns its exit status. */
-    int (*child)(void *arg, int rank, int control, int board_fd, board *b);
+    int (*child)(void *arg, int rank, int control, int scoreboard_fd, scoreboard *b);
     void *arg;
     const char *program; /* for messages; NULL: p2p_launch */
     int debug_rank;      /* gets the terminal to itself; -1: none */
@@ -60,7 +60,7 @@ typedef struct {
     int a, b;
     int fd_for_b; /* a has its end, b could not be sent its own yet; else -1 */
     int place;    /* of its shared memory, if it needs any */
-} p2p_link_wish;
+} p2p_link_request;
 
 /* What was found wrong, in the order in which it was. */
 typedef struct {
@@ -72,8 +72,8 @@ typedef struct {
 typedef struct {
     const p2p_plan *plan;
     int size;
-    board *board;
-    int board_fd;
+    scoreboard *scoreboard;
+    int scoreboard_fd;
     p2p_rank_process *ranks;
     int alive;
     p2p_sink out, err;
@@ -89,8 +89,8 @@ typedef struct {
     int old_dumpable;
     pid_t self;
 
-    p2p_link_wish *wishes;
-    size_t wish_count, wish_room;
+    p2p_link_request *link_requests;
+    size_t link_request_count, link_request_room;
     uint64_t *linked; /* bit a * size + b */
     memory_gap *gaps; /* in the memory file: what could not be had for a link */
     int links_in_flight, links_max, links_max_each;

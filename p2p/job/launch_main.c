@@ -140,14 +140,14 @@ static char **command_line(const command *c, bool debug)
 }
 
 /* Does not return but on failure, which the supervisor is told. */
-static int start_program(void *arg, int rank, int control, int board_fd, board *b)
+static int start_program(void *arg, int rank, int control, int scoreboard_fd, scoreboard *b)
 {
     const command *c = arg;
     char job[64];
     (void)b;
     fcntl(control, F_SETFD, 0);
-    fcntl(board_fd, F_SETFD, 0);
-    snprintf(job, sizeof job, "%d,%d,%d", rank, control, board_fd);
+    fcntl(scoreboard_fd, F_SETFD, 0);
+    snprintf(job, sizeof job, "%d,%d,%d", rank, control, scoreboard_fd);
     setenv(P2P_JOB_VARIABLE, job, 1);
     char **words = command_line(c, rank == c->plan.debug_rank);
     if (words && words[0]) execvp(words[0], words);

@@ -36,9 +36,9 @@ p2p_err p2p__links_init(p2p_job *job)
 
 void p2p__links_free(p2p_job *job)
 {
-    for (size_t i = 0; i < job->wish_count; i++)
-        if (job->wishes[i].fd_for_b >= 0) close(job->wishes[i].fd_for_b);
-    free(job->wishes);
+    for (size_t i = 0; i < job->link_request_count; i++)
+        if (job->link_requests[i].fd_for_b >= 0) close(job->link_requests[i].fd_for_b);
+    free(job->link_requests);
     free(job->linked);
     p2p__memory_forget(&job->gaps);
 }
@@ -57,14 +57,14 @@ void p2p__link_want(p2p_job *job, int from, int to)
 {
     int a = from < to ? from : to, b = from < to ? to : from;
     if (a < 0 || b >= job->size || a == b || mark(job, a, b)) return;
-    if (job->wish_count == job->wish_room) {
-        size_t room = job->wish_room ? 2 * job->wish_room : 64;
-        p2p_link_wish *grown = realloc(job->wishes, room * sizeof *grown);
+    if (job->link_request_count == job->link_request_room) {
+        size_t room = job->link_request_room ? 2 * job->link_request_room : 64;
+        p2p_link_request *grown = realloc(job->link_requests, room * sizeof *grown);
         if (!grown) return;
-        job->wishes = grown;
-        job->wish_room = room;
+        job->link_requests = grown;
+        job->link_request_room = room;
     }
-    job->wishes[job->wish_count++] = (p2p_link_wish){a, b, -1, 0};
+    job->link_requests[job->link_request_count++] = (p2p_link_request){a, b, -1, 0};
     p2p__links_open(job);
 }
 
@@ -108,29 +108,30 @@ static bool deliver(p2p_job *job, int rank, int peer, int fd, int place)
     return true;
 }
 
-static bool refuse(p2p_job *job, const p2p_link_wish *wish, int type, int value)
+static bool refuse(p2p_job *job, const p2p_link_request *request, int type, int value)
 {
-    p2p__tell_rank(job, wish->a, (control_message){type, wish->b, value}, -1);
-    p2p__tell_rank(job, wish->b, (control_message){type, wish->a, value}, -1);
+    p2p__tell_rank(job, request->a, (control_message){type, request->b, value}, -1);
+    p2p__tell_rank(job, request->b, (control_message){type, request->a, value}, -1);
     return true;
 }
 
-/* Where the two share memory, it lies behind the board. False and errno if there is none left. */
-static bool find_place(p2p_job *job, p2p_link_wish *wish)
+/* Where the two share memory, it lies behind the scoreboard. False and errno if there is none left. */
+static bool find_place(p2p_job *job, p2p_link_request *request)
 {
-    const p2p_config *config = &job->board->config;
+    const p2p_config *config = &job->scoreboard->config;
     const p2p_world *world = p2p__world_find(config->world);
-    if (!world->link_memory || wish->place) return true;
-    memory_place place = p2p__memory_take(job->board, job->board_fd, &job->gaps, world->link_memory(config, job->size),
-                                          MEMORY_UNIT);
-    wish->place = (int)(place / MEMORY_UNIT);
+    if (!world->link_memory || request->place) return true;
+    memory_place place = p2p__memory_take(job->scoreboard, job->scoreboard_fd, &job->gaps,
+                                          world->link_memory(config, job->size), MEMORY_UNIT);
+    request->place = (int)(place / MEMORY_UNIT);
     return place && place / MEMORY_UNIT <= INT_MAX;
 }
 
 /* The second end, which the supervisor keeps until the rank can take it. */
-static bool deliver_kept(p2p_job *job, const p2p_link_wish *wish)
+static bool deliver_kept(p2p_job *job, const p2p_link_request *request)
 {
-    if (!has_room(job, wish->b) || !deliver(job, wish->b, wish->a, wish->fd_for_b, wish->place)) return false;
+    if (!has_room(job, request->b) || !deliver(job, request->b, request->a, request->fd_for_b, request->place))
+        return false;
     job->ends_kept--;
     return true;
 }
@@ -141,29 +142,29 @@ static bool ends_will_go(const p2p_job *job)
     return errno == EAGAIN || errno == ETOOMANYREFS || (errno == EMFILE && job->ends_kept > 0);
 }
 
-/* True when this wish has been dealt with. */
-static bool open_link(p2p_job *job, p2p_link_wish *wish)
+/* True when this request has been dealt with. */
+static bool open_link(p2p_job *job, p2p_link_request *request)
 {
-    if (wish->fd_for_b >= 0) return deliver_kept(job, wish);
-    if (!has_room(job, wish->a) || !has_room(job, wish->b)) return false;
+    if (request->fd_for_b >= 0) return deliver_kept(job, request);
+    if (!has_room(job, request->a) || !has_room(job, request->b)) return false;
     int ends[2];
-    if (!find_place(job, wish)) return refuse(job, wish, CONTROL_NOMEMORY, errno);
-    if (!p2p__link_ends(job, wish->a, wish->b, ends))
-        return ends_will_go(job) ? false : refuse(job, wish, CONTROL_NOLINK, -descriptor_limit());
-    if (!deliver(job, wish->a, wish->b, ends[0], wish->place)) {
+    if (!find_place(job, request)) return refuse(job, request, CONTROL_NOMEMORY, errno);
+    if (!p2p__link_ends(job, request->a, request->b, ends))
+        return ends_will_go(job) ? false : refuse(job, request, CONTROL_NOLINK, -descriptor_limit());
+    if (!deliver(job, request->a, request->b, ends[0], request->place)) {
         close(ends[0]);
         close(ends[1]);
         return false;
     }
-    wish->fd_for_b = ends[1];
+    request->fd_for_b = ends[1];
     job->ends_kept++;
-    return deliver_kept(job, wish);
+    return deliver_kept(job, request);
 }
 
 void p2p__links_open(p2p_job *job)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < job->wish_count; i++)
-        if (!open_link(job, &job->wishes[i])) job->wishes[kept++] = job->wishes[i];
-    job->wish_count = kept;
+    for (size_t i = 0; i < job->link_request_count; i++)
+        if (!open_link(job, &job->link_requests[i])) job->link_requests[kept++] = job->link_requests[i];
+    job->link_request_count = kept;
 }

@@ -112,7 +112,7 @@ void p2p__report_death(p2p_job *job, p2p_finding *f)
     int rank = last ? last->rank : -1;
     p2p__see(&job->watch);
     for (int i = 0; i < job->size; i++)
-        if (i != rank && job->watch.seen[i].state == BOARD_BLOCKED && !job->watch.ended[i])
+        if (i != rank && job->watch.seen[i].state == SCOREBOARD_BLOCKED && !job->watch.ended[i])
             p2p__finding_add(f, ROLE_MEANWHILE, i, &job->watch.seen[i].call);
     p2p__words_death(&w, f);
     p2p__words_meanwhile(&w, f);
@@ -123,9 +123,9 @@ static void add_doing(p2p_job *job, p2p_finding *f, int rank)
 {
     const p2p_sight *row = &job->watch.seen[rank];
     p2p_place *place = p2p__finding_add(f, ROLE_DOING, rank, &row->call);
-    place->state = job->watch.ended[rank] ? BOARD_FINISHED : row->state;
+    place->state = job->watch.ended[rank] ? SCOREBOARD_FINISHED : row->state;
     place->process = p2p__process_letter(job->ranks[rank].pid);
-    if (place->state == BOARD_BLOCKED) p2p__add_pending(f, place, row);
+    if (place->state == SCOREBOARD_BLOCKED) p2p__add_pending(f, place, row);
 }
 
 void p2p__report_polling(p2p_job *job)
@@ -195,7 +195,7 @@ static void put_count(const writer *w, const char *key, uint64_t count)
     fprintf(w->file, ",\"%s\":%lld", key, count < INT64_MAX ? (long long)count : (long long)INT64_MAX);
 }
 
-static void put_message(const writer *w, const board_call *call)
+static void put_message(const writer *w, const scoreboard_call *call)
 {
     put_number(w, "peer", call->world_peer, w->ranks);
     put_number(w, "tag", call->tag, INT_MAX);
@@ -205,9 +205,9 @@ static void put_message(const writer *w, const board_call *call)
     put_number(w, "source_tag", call->from_tag, INT_MAX);
 }
 
-static void put_what(const writer *w, const board_call *call)
+static void put_what(const writer *w, const scoreboard_call *call)
 {
-    const board_what *what = &call->what;
+    const scoreboard_what *what = &call->what;
     put_count(w, "number", call->number);
     p2p__json_field(w->file, "algorithm", what->algorithm);
     if (what->count != UINT64_MAX) put_count(w, "count", what->count);
@@ -216,7 +216,7 @@ static void put_what(const writer *w, const board_call *call)
     if (what->root >= 0) fprintf(w->file, ",\"root\":%d", what->root);
 }
 
-static void put_call(const writer *w, const board_call *call)
+static void put_call(const writer *w, const scoreboard_call *call)
 {
     p2p__json_field(w->file, "call", call->name);
     p2p__json_field(w->file, "file", call->file);
@@ -235,8 +235,8 @@ static void put_call(const writer *w, const board_call *call)
 static void put_place(const writer *w, const p2p_place *place)
 {
     static const char *const states[] = {
-        [BOARD_ABSENT] = "absent",   [BOARD_RUNNING] = "running",       [BOARD_BLOCKED] = "waits",
-        [BOARD_POLLING] = "polling", [BOARD_FINALIZING] = "finalizing", [BOARD_FINISHED] = "finished"};
+        [SCOREBOARD_ABSENT] = "absent",   [SCOREBOARD_RUNNING] = "running",       [SCOREBOARD_BLOCKED] = "waits",
+        [SCOREBOARD_POLLING] = "polling", [SCOREBOARD_FINALIZING] = "finalizing", [SCOREBOARD_FINISHED] = "finished"};
     fprintf(w->file, "{\"rank\":%d", place->rank);
     p2p__json_field(w->file, "role", p2p__role_name(place->role));
     put_call(w, &place->call);

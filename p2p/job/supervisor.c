@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The supervisor's loop: messages from ranks, output, signals, ends, and every 50 ms a look at the board. It never waits
+ * The supervisor's loop: messages from ranks, output, signals, ends, and every 50 ms a look at the scoreboard. It never waits
  * for any one rank, link or reader.
  */
 #include <errno.h>
@@ -32,7 +32,8 @@ enum slot { SLOT_SIGNALS, SLOT_STDIN, SLOT_STDIN_PIPE, SLOT_OUT, SLOT_ERR, SLOT_
 bool p2p__tell_rank(p2p_job *job, int rank, control_message message, int fd)
 {
     bool sent = p2p__control_send(job->ranks[rank].control, message, fd);
-    if (sent) atomic_fetch_add(&job->board->rows[rank].told, 1); /* it need not ask the system whether there is one */
+    if (sent)
+        atomic_fetch_add(&job->scoreboard->rows[rank].told, 1); /* it need not ask the system whether there is one */
     return sent;
 }
 
@@ -65,14 +66,14 @@ static void kill_after(p2p_job *job, uint64_t ns)
 
 void p2p__job_fail(p2p_job *job, p2p_err err, int rank, int status, const char *text)
 {
-    board_failure *failure = &job->board->shared->failure;
+    scoreboard_failure *failure = &job->scoreboard->shared->failure;
     if (job->failed) return;
     job->failed = true;
     failure->err = err;
     failure->rank = rank;
     snprintf(failure->text, sizeof failure->text, "%s", text);
     p2p__trace_failed(job, err, rank, text);
-    atomic_store(&job->board->shared->failed, 1);
+    atomic_store(&job->scoreboard->shared->failed, 1);
     if (!job->exit_status) job->exit_status = status & 0xff ? status & 0xff : 1;
     kill_after(job, err == P2P_ERR_DEADLOCK ? GRACE_NS / 2 : GRACE_NS);
     tell_all(job, CONTROL_FAILED);
@@ -89,7 +90,7 @@ static void kill_ranks(p2p_job *job, int signal)
 /* A rank that ended well without ever calling p2p_init has nothing to say goodbye to. */
 static bool needs_no_wait(p2p_job *job, const p2p_rank_process *process)
 {
-    bool stranger = atomic_load(&job->board->rows[process->rank].state) == BOARD_ABSENT;
+    bool stranger = atomic_load(&job->scoreboard->rows[process->rank].state) == SCOREBOARD_ABSENT;
     return process->goodbye || (job->watch.ended[process->rank] && stranger);
 }
 
@@ -105,7 +106,7 @@ static void rank_aborts(p2p_job *job, p2p_rank_process *process, int status)
 {
     char call[400], text[600];
     process->aborted = true;
-    const board_call last = p2p__call_copy(&job->board->rows[process->rank].call);
+    const scoreboard_call last = p2p__call_copy(&job->scoreboard->rows[process->rank].call);
     p2p__call_text(&last, call, sizeof call);
     snprintf(text, sizeof text, "rank %d ended the job with status %d: %s", process->rank, status, call);
     if (!job->failed) {
@@ -222,8 +223,8 @@ static void describe_end(const p2p_job *job, int state, bool over, const siginfo
         what->starved = end->si_status == SIGKILL && p2p__oom_kills() != job->oom_kills;
         return;
     }
-    what->early = state != BOARD_ABSENT && state != BOARD_FINISHED;
-    what->reason = state == BOARD_FINISHED && !over ? REASON_GAVE_UP : REASON_EXIT;
+    what->early = state != SCOREBOARD_ABSENT && state != SCOREBOARD_FINISHED;
+    what->reason = state == SCOREBOARD_FINISHED && !over ? REASON_GAVE_UP : REASON_EXIT;
     if (!what->early || end->si_status != 0) return;
     what->class = CLASS_CALL_ORDER;
     what->reason = REASON_NEVER_FINALIZED;
@@ -232,31 +233,31 @@ static void describe_end(const p2p_job *job, int state, bool over, const siginfo
 static bool anyone_joined(p2p_job *job)
 {
     for (int i = 0; i < job->size; i++)
-        if (atomic_load(&job->board->rows[i].state) != BOARD_ABSENT) return true;
+        if (atomic_load(&job->scoreboard->rows[i].state) != SCOREBOARD_ABSENT) return true;
     return false;
 }
 
 static void judge_end(p2p_job *job, p2p_rank_process *process, const siginfo_t *end)
 {
     p2p_words w = {.used = 0};
-    int state = atomic_load(&job->board->rows[process->rank].state);
-    bool over = state == BOARD_FINISHED && job->all_done;
+    int state = atomic_load(&job->scoreboard->rows[process->rank].state);
+    bool over = state == SCOREBOARD_FINISHED && job->all_done;
     bool well = end->si_code == CLD_EXITED && end->si_status == 0;
     if (process->aborted || process->fatal || job->killed || job->interrupted || job->failed) {
         if (!job->exit_status && process->status) job->exit_status = process->status;
         return;
     }
-    if (well && (state == BOARD_ABSENT || over)) {
+    if (well && (state == SCOREBOARD_ABSENT || over)) {
         check_all_done(job);
         return;
     }
     if (job->exit_status == 127) return;
 
     p2p_finding *f = p2p__report_add(&job->report, CLASS_DEATH, REASON_EXIT, process->rank);
-    const board_call last = p2p__call_copy(&job->board->rows[process->rank].call);
+    const scoreboard_call last = p2p__call_copy(&job->scoreboard->rows[process->rank].call);
     p2p__finding_add(f, ROLE_LAST, process->rank, &last);
     describe_end(job, state, over, end, &f->what);
-    if (over || (state == BOARD_ABSENT && !anyone_joined(job))) {
+    if (over || (state == SCOREBOARD_ABSENT && !anyone_joined(job))) {
         p2p__add(&w, "rank %d ", process->rank);
         p2p__words_end(&w, &f->what);
         p2p__report_tell(job, f, w.text);
@@ -372,12 +373,12 @@ static void check_deadlock(p2p_job *job)
     if (is_deadlock) p2p__report_deadlock(job, &stuck, &can_act);
 }
 
-static void check_board(p2p_job *job)
+static void check_scoreboard(p2p_job *job)
 {
     static const char text[] =
         "the memory that the ranks of this job share has been overwritten: a rank writes where it "
         "should not\n  try: build the program with -fsanitize=address, or --wrap \"valgrind -q\"";
-    if (job->failed || p2p__board_is_sound(&job->watch, job->failed)) return;
+    if (job->failed || p2p__scoreboard_is_sound(&job->watch, job->failed)) return;
     p2p__report_tell(job, p2p__report_add(&job->report, CLASS_CORRUPTION, REASON_MEMORY, -1), text);
     p2p__job_fail(job, P2P_ERR_PROTO, -1, 1, text);
 }
@@ -387,7 +388,7 @@ static void tick(p2p_job *job)
     reap_all(job);
     p2p__links_open(job);
     tell_again(job);
-    check_board(job);
+    check_scoreboard(job);
     check_limit(job);
     check_deadlock(job);
 }
@@ -538,7 +539,7 @@ int p2p__supervise(p2p_job *job)
         kill_ranks(job, SIGKILL);
     }
     loop(job, polled);
-    check_board(job);
+    check_scoreboard(job);
     finish_output(job);
     p2p__take_terminal_back(job);
     restore_signals(job);

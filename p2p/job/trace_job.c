@@ -21,8 +21,8 @@ void p2p__trace_open(p2p_job *job)
         return;
     }
     *trace = (p2p_traced_job){.size = job->size,
-                              .config = &job->board->config,
-                              .blocks = job->board->trace,
+                              .config = &job->scoreboard->config,
+                              .blocks = job->scoreboard->trace,
                               .program = job->plan->program ? job->plan->program : "",
                               .ranks = ranks,
                               .first = -1};
@@ -41,7 +41,7 @@ void p2p__trace_deadlock(p2p_job *job, const p2p_finding *deadlock)
         p2p_last_moment *moment = &job->trace->ranks[place->rank];
         if (place->role != ROLE_WAITS && place->role != ROLE_BEHIND && place->role != ROLE_STUCK) continue;
         moment->stuck = true;
-        moment->heart = place->role == ROLE_WAITS;
+        moment->knot = place->role == ROLE_WAITS;
         moment->waits_for = place->awaited;
     }
 }
@@ -52,7 +52,7 @@ static void note_rank(p2p_job *job, int rank)
     const p2p_sight *row = &job->watch.seen[rank];
     moment->state = row->state;
     if (row->call.name[0]) p2p__call_text(&row->call, moment->call, sizeof moment->call);
-    if (moment->stuck || moment->state != BOARD_BLOCKED) return;
+    if (moment->stuck || moment->state != SCOREBOARD_BLOCKED) return;
     moment->waits_for = row->wait.need;
     for (int i = 0; i < row->wait.any_count; i++) p2p__set_join(&moment->waits_for, &row->wait.any[i], job->size);
 }
@@ -85,7 +85,7 @@ static uint64_t count_dropped(p2p_job *job)
 {
     uint64_t dropped = 0;
     for (int i = 0; i < job->size; i++)
-        dropped += atomic_load(&p2p__trace_of(job->board->trace, job->size, &job->board->config, i)->dropped);
+        dropped += atomic_load(&p2p__trace_of(job->scoreboard->trace, job->size, &job->scoreboard->config, i)->dropped);
     return dropped;
 }
 

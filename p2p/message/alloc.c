@@ -3,8 +3,8 @@
  * Buffers of the user's that other ranks can read in place.
  *
  *      p2p_alloc            a buffer with a place in the job's memory file (memory.h)
- *      p2p_layer_expose     says where a buffer lies, in words that another rank understands
- *      p2p_layer_view       the same memory, as this rank sees it: through one window on the whole file, that never moves
+ *      p2p_layer_export     says where a buffer lies, in words that another rank understands
+ *      p2p_layer_attach       the same memory, as this rank sees it: through one window on the whole file, that never moves
  *
  * A long message out of such a buffer is read there by its receiver, in one copy (send.c, recv.c).
  *
@@ -36,7 +36,7 @@ static void *new_memory(p2p_engine *engine, size_t bytes, size_t align, memory_p
         void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         return at == MAP_FAILED ? NULL : at;
     }
-    *place = p2p__memory_take(engine->board, engine->memory_fd, &engine->gaps, bytes, align);
+    *place = p2p__memory_take(engine->scoreboard, engine->memory_fd, &engine->gaps, bytes, align);
     void *at = *place ? p2p__memory_map(engine->memory_fd, *place, bytes) : NULL;
     if (*place && !at) p2p__memory_give_back(engine->memory_fd, &engine->gaps, *place, bytes);
     if (at && align == HUGE_PAGE) madvise(at, bytes, MADV_HUGEPAGE);
@@ -123,16 +123,16 @@ const void *p2p__shared_bytes(p2p_engine *engine, uint64_t place, size_t bytes)
     return engine->memory_fd >= 0 ? p2p__memory_seen(window_of(engine), engine->memory_fd, place, bytes) : NULL;
 }
 
-p2p_exposure p2p_layer_expose(const p2p_comm *comm, const void *buf, size_t bytes)
+p2p_export p2p_layer_export(const p2p_comm *comm, const void *buf, size_t bytes)
 {
-    if (!p2p_layer_shares_memory(comm)) return (p2p_exposure){0, 0};
-    return (p2p_exposure){p2p__shared_place(comm->engine, buf, bytes), window_of(comm->engine)->reach};
+    if (!p2p_layer_has_shared_memory(comm)) return (p2p_export){0, 0};
+    return (p2p_export){p2p__shared_place(comm->engine, buf, bytes), window_of(comm->engine)->reach};
 }
 
-const void *p2p_layer_view(p2p_comm *comm, p2p_exposure exposure, size_t bytes)
+const void *p2p_layer_attach(p2p_comm *comm, p2p_export exported, size_t bytes)
 {
-    comm->views = true;
-    return exposure.place ? p2p__shared_bytes(comm->engine, exposure.place, bytes) : NULL;
+    comm->attaches = true;
+    return exported.place ? p2p__shared_bytes(comm->engine, exported.place, bytes) : NULL;
 }
 
 void p2p__blocks_free(p2p_engine *engine)

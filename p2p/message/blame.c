@@ -22,12 +22,12 @@ static void set_other(p2p_comm *comm, const p2p_place *place)
 void p2p__blame_message(p2p_comm *comm, const p2p_status *message)
 {
     p2p_place place = {.role = ROLE_OTHER, .rank = comm->world_rank[message->source]};
-    place.call = (board_call){.shape = SHAPE_SEND,
-                              .peer = comm->rank,
-                              .world_peer = own_rank(comm),
-                              .tag = message->tag,
-                              .context = comm->context,
-                              .bytes = message->bytes};
+    place.call = (scoreboard_call){.shape = SHAPE_SEND,
+                                   .peer = comm->rank,
+                                   .world_peer = own_rank(comm),
+                                   .tag = message->tag,
+                                   .context = comm->context,
+                                   .bytes = message->bytes};
     set_other(comm, &place);
 }
 
@@ -38,15 +38,15 @@ p2p_place p2p__place_of(const struct p2p_operation *request, int rank)
     static const char *const names[] = {
         [REQUEST_SEND] = "p2p_isend", [REQUEST_RECV] = "p2p_irecv", [REQUEST_LAYER] = ""};
     p2p_place place = {.role = ROLE_PENDING, .rank = rank};
-    place.call = (board_call){.shape = shapes[request->kind],
-                              .line = request->line,
-                              .peer = request->peer,
-                              .world_peer = request->peer,
-                              .tag = request->tag,
-                              .context = request->context,
-                              .bytes = request->bytes,
-                              .number = request->layer_number,
-                              .what = {.count = UINT64_MAX, .root = -1}};
+    place.call = (scoreboard_call){.shape = shapes[request->kind],
+                                   .line = request->line,
+                                   .peer = request->peer,
+                                   .world_peer = request->peer,
+                                   .tag = request->tag,
+                                   .context = request->context,
+                                   .bytes = request->bytes,
+                                   .number = request->layer_number,
+                                   .what = {.count = UINT64_MAX, .root = -1}};
     bool layer = request->kind == REQUEST_LAYER;
     p2p__copy_text(place.call.name, sizeof place.call.name, layer ? request->layer_name : names[request->kind]);
     p2p__copy_text(place.call.file, sizeof place.call.file, request->file);
@@ -64,7 +64,7 @@ void p2p__blame_rank(p2p_comm *comm, int rank)
 {
     const p2p_engine *engine = comm->engine;
     p2p_place place = {.role = ROLE_OTHER, .rank = comm->world_rank[rank]};
-    const board_call shown = p2p__call_copy(&engine->board->rows[place.rank].call), *own = &engine->row->call;
+    const scoreboard_call shown = p2p__call_copy(&engine->scoreboard->rows[place.rank].call), *own = &engine->row->call;
     if (shown.shape == SHAPE_COLLECTIVE && shown.number == own->number && shown.context == own->context)
         place.call = shown;
     set_other(comm, &place);
@@ -72,18 +72,18 @@ void p2p__blame_rank(p2p_comm *comm, int rank)
 
 void p2p__draft(p2p_engine *engine, p2p_finding *f)
 {
-    if (engine->drafts < BOARD_FOUND) {
-        board_found *found = &engine->row->found[engine->drafts++];
+    if (engine->drafts < SCOREBOARD_FOUND) {
+        scoreboard_found *found = &engine->row->found[engine->drafts++];
         found->what = f->what;
-        found->count = (int)(f->count < BOARD_PLACES ? f->count : BOARD_PLACES);
+        found->count = (int)(f->count < SCOREBOARD_PLACES ? f->count : SCOREBOARD_PLACES);
         if (found->count) memcpy(found->places, f->places, (size_t)found->count * sizeof *f->places);
     }
     p2p__finding_free(f);
 }
 
-static void draft_blame(p2p_comm *comm, const board_call *call, p2p_err err)
+static void draft_blame(p2p_comm *comm, const scoreboard_call *call, p2p_err err)
 {
-    board_found *found = &comm->row->found[0];
+    scoreboard_found *found = &comm->row->found[0];
     found->what = comm->blame.what.class ? comm->blame.what : p2p__diagnosis_of(err);
     p2p__set_add(&found->what.ranks, own_rank(comm));
     found->places[0] = (p2p_place){.role = ROLE_CALL, .rank = own_rank(comm), .call = *call};
@@ -93,9 +93,9 @@ static void draft_blame(p2p_comm *comm, const board_call *call, p2p_err err)
         p2p__set_add(&found->what.ranks, comm->blame.other.rank);
 }
 
-void p2p__publish(p2p_comm *comm, const board_call *call, p2p_err err)
+void p2p__publish(p2p_comm *comm, const scoreboard_call *call, p2p_err err)
 {
-    board_row *row = comm->row;
+    scoreboard_row *row = comm->row;
     if (!row) return;
     int count = comm->engine ? comm->engine->drafts : 0;
     if (!count) draft_blame(comm, call, err);
@@ -108,9 +108,10 @@ void p2p__publish_drafts(p2p_engine *engine)
     atomic_store(&engine->row->found_count, engine->drafts);
 }
 
-void p2p__publish_early(board_row *row, int rank, const p2p_diagnosis *what, const board_call *call, const char *text)
+void p2p__publish_early(scoreboard_row *row, int rank, const p2p_diagnosis *what, const scoreboard_call *call,
+                        const char *text)
 {
-    board_found *found = &row->found[0];
+    scoreboard_found *found = &row->found[0];
     found->what = *what;
     found->places[0] = (p2p_place){.role = ROLE_CALL, .rank = rank, .call = *call};
     found->count = 1;

@@ -3,7 +3,7 @@
  * The one wait loop. Whoever waits also reads and writes for every other operation of its rank, so that a flood in every
  * direction passes and nobody waits for a rank that is itself waiting inside Pairwise.
  *
- * Before it sleeps, a rank shows on the board what it waits for. The order is what makes deadlock detection exact: look
+ * Before it sleeps, a rank shows on the scoreboard what it waits for. The order is what makes deadlock detection exact: look
  * whether what has arrived releases me; only if not, show "blocked" and count what arrived as received.
  */
 #include <stdio.h>
@@ -15,11 +15,11 @@
 #define NOMEM_TRIES 100
 #define NOMEM_PAUSE_NS UINT64_C(2000000)
 
-/* ---- The board ---- */
+/* ---- The scoreboard ---- */
 
 static void show_received(p2p_engine *engine)
 {
-    _Atomic uint64_t *received = p2p__board_received(engine->board, engine->rank);
+    _Atomic uint64_t *received = p2p__scoreboard_received(engine->scoreboard, engine->rank);
     for (p2p_peer *peer = engine->dirty; peer; peer = peer->next_dirty) {
         atomic_store_explicit(&received[peer->link.rank], peer->link.frames_in, memory_order_relaxed);
         peer->received_dirty = false;
@@ -40,23 +40,23 @@ static int shown_state(const p2p_engine *engine)
 
 void p2p__show_running(p2p_engine *engine)
 {
-    int state = engine->polled ? BOARD_POLLING : BOARD_RUNNING;
+    int state = engine->polled ? SCOREBOARD_POLLING : SCOREBOARD_RUNNING;
     if (engine->polled) atomic_fetch_add_explicit(&engine->row->polls, 1, memory_order_relaxed);
     engine->polled = false;
-    if (!engine->dirty && (shown_state(engine) == state || shown_state(engine) >= BOARD_FINALIZING)) return;
+    if (!engine->dirty && (shown_state(engine) == state || shown_state(engine) >= SCOREBOARD_FINALIZING)) return;
     p2p__row_open(engine->row);
-    if (shown_state(engine) < BOARD_FINALIZING) set_state(engine, state);
+    if (shown_state(engine) < SCOREBOARD_FINALIZING) set_state(engine, state);
     show_received(engine);
     p2p__row_shut(engine->row);
 }
 
-static void show_unexpected(const p2p_engine *engine, board_wait *wait)
+static void show_unexpected(const p2p_engine *engine, scoreboard_wait *wait)
 {
     wait->waiting_count = (int)engine->unexpected_count;
     int shown = 0;
-    for (int i = 0; i < engine->size && engine->unexpected_count && shown < BOARD_ITEMS; i++)
-        for (p2p_unexpected *at = engine->peers[i].unexpected; at && shown < BOARD_ITEMS; at = at->next)
-            wait->waiting[shown++] = (board_item){
+    for (int i = 0; i < engine->size && engine->unexpected_count && shown < SCOREBOARD_ITEMS; i++)
+        for (p2p_unexpected *at = engine->peers[i].unexpected; at && shown < SCOREBOARD_ITEMS; at = at->next)
+            wait->waiting[shown++] = (scoreboard_item){
                 .peer = i, .tag = at->header.tag, .context = at->header.context, .bytes = at->header.bytes};
 }
 
@@ -92,33 +92,34 @@ static void add_candidates(p2p_engine *engine, p2p_request request, p2p_rank_set
         add_members(engine, request->comm, set);
 }
 
-static p2p_rank_set *next_any_set(p2p_engine *engine, board_wait *wait)
+static p2p_rank_set *next_any_set(p2p_engine *engine, scoreboard_wait *wait)
 {
-    if (wait->any_count == BOARD_ANY_SETS)
-        return &wait->any[BOARD_ANY_SETS - 1]; /* a weaker condition: no false alarm */
+    if (wait->any_count == SCOREBOARD_ANY_SETS)
+        return &wait->any[SCOREBOARD_ANY_SETS - 1]; /* a weaker condition: no false alarm */
     p2p_rank_set *set = &wait->any[wait->any_count++];
     p2p__set_clear(set, engine->size);
     return set;
 }
 
-static void show_item(const p2p_engine *engine, board_wait *wait, p2p_request request)
+static void show_item(const p2p_engine *engine, scoreboard_wait *wait, p2p_request request)
 {
     static const int kinds[] = {
         [REQUEST_SEND] = ITEM_SEND, [REQUEST_RECV] = ITEM_RECV, [REQUEST_LAYER] = ITEM_COLLECTIVE};
-    if (wait->pending_count++ >= BOARD_ITEMS) return;
-    board_item *item = &wait->pending[wait->pending_count - 1];
-    *item = (board_item){.kind = kinds[request->kind],
-                         .peer = request->peer,
-                         .tag = request->tag,
-                         .line = request->line,
-                         .same_file = request->file && request->file == engine->call_file,
-                         .context = request->context,
-                         .bytes = request->bytes,
-                         .number = request->layer_number};
+    if (wait->pending_count++ >= SCOREBOARD_ITEMS) return;
+    scoreboard_item *item = &wait->pending[wait->pending_count - 1];
+    *item = (scoreboard_item){.kind = kinds[request->kind],
+                              .peer = request->peer,
+                              .tag = request->tag,
+                              .line = request->line,
+                              .same_file = request->file && request->file == engine->call_file,
+                              .context = request->context,
+                              .bytes = request->bytes,
+                              .number = request->layer_number};
     if (request->kind == REQUEST_LAYER) p2p__copy_text(item->name, sizeof item->name, request->layer_name);
 }
 
-void p2p__describe_requests(p2p_engine *engine, const p2p_request *requests, size_t count, bool all, board_wait *wait)
+void p2p__describe_requests(p2p_engine *engine, const p2p_request *requests, size_t count, bool all,
+                            scoreboard_wait *wait)
 {
     p2p_rank_set *any = all ? NULL : next_any_set(engine, wait);
     for (size_t i = 0; i < count; i++) {
@@ -136,7 +137,7 @@ void p2p__describe_requests(p2p_engine *engine, const p2p_request *requests, siz
 }
 
 /* Once such a peer has received everything, this rank has news, though nothing is on its way to it. */
-static void show_draining(p2p_engine *engine, board_wait *wait)
+static void show_draining(p2p_engine *engine, scoreboard_wait *wait)
 {
     wait->drains = engine->packets_out > 0;
     if (!wait->drains) return;
@@ -145,7 +146,7 @@ static void show_draining(p2p_engine *engine, board_wait *wait)
         if (engine->peers[i].packets_out) p2p__set_add(&wait->draining, i);
 }
 
-static void show_layers(p2p_engine *engine, board_wait *wait)
+static void show_layers(p2p_engine *engine, scoreboard_wait *wait)
 {
     for (p2p_request at = engine->layers.head; at; at = at->next, wait->layer_count++) {
         if (!wait->layer_count) p2p__set_clear(&wait->layers, engine->size);
@@ -155,7 +156,7 @@ static void show_layers(p2p_engine *engine, board_wait *wait)
 
 static void show_blocked(p2p_engine *engine, const p2p_waiting *waiting)
 {
-    board_wait *wait = &engine->row->wait;
+    scoreboard_wait *wait = &engine->row->wait;
     p2p__row_open(engine->row);
     p2p__set_clear(&wait->need, engine->size);
     wait->agree_number = 0;
@@ -173,7 +174,8 @@ static void show_blocked(p2p_engine *engine, const p2p_waiting *waiting)
 
 bool p2p__job_failed(p2p_engine *engine)
 {
-    if (!engine->failed && !atomic_load_explicit(&engine->board->shared->failed, memory_order_acquire)) return false;
+    if (!engine->failed && !atomic_load_explicit(&engine->scoreboard->shared->failed, memory_order_acquire))
+        return false;
     if (engine->drained) return true;
     uint64_t give_up = p2p__now() + LOST_GRACE_NS;
     while (!engine->failed && !engine->poisoned && p2p__now() < give_up) engine->world->progress(&engine->end, give_up);
@@ -192,7 +194,7 @@ p2p_err p2p__job_error(p2p_comm *comm)
     p2p_engine *engine = comm->engine;
     char text[sizeof engine->poison];
     if (engine->poisoned) return p2p__fail_again(comm, engine->poisoned); /* what came last was no frame */
-    p2p_err err = p2p__board_failure(engine->board, text, sizeof text);
+    p2p_err err = p2p__scoreboard_failure(engine->scoreboard, text, sizeof text);
     p2p__fail(comm, err, CLASS_NONE, P2P_ARGUMENT_NONE, "%s", text);
     return p2p__poison(comm, err);
 }
@@ -297,15 +299,15 @@ static p2p_err sleep_once(p2p_engine *engine, uint64_t deadline, int *tries)
     return err ? err : step_layers(engine);
 }
 
-static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_spell *spell);
+static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_backoff *backoff);
 
 /* A long message comes in many parts: whoever sleeps before each of them makes its sender wait, too. */
 static p2p_err look_for_more(p2p_engine *engine, const p2p_waiting *waiting, uint64_t deadline)
 {
-    p2p_spell spell;
-    p2p__spell_begin(&engine->spin, &spell);
-    spell.deadline = deadline;
-    return look_a_while(engine, waiting, &spell);
+    p2p_backoff backoff;
+    p2p__backoff_begin(&engine->spin, &backoff);
+    backoff.deadline = deadline;
+    return look_a_while(engine, waiting, &backoff);
 }
 
 /* Also while other messages come all the time: then nothing else would say so. */
@@ -338,44 +340,44 @@ static p2p_err wait_loop(p2p_comm *comm, const p2p_waiting *waiting, uint64_t de
 }
 
 /* Look again for a while before going to sleep, as long as spin.c finds it worth it; with much traffic that may be long. */
-static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_spell *spell)
+static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_backoff *backoff)
 {
     p2p_err err;
     do {
         uint64_t before = engine->end.moved;
-        err = waiting->hot && spell->spin_until ? engine->world->try_peer(&engine->end, &waiting->hot->link)
-                                                : engine->world->progress(&engine->end, 0);
+        err = waiting->hot && backoff->spin_until ? engine->world->try_peer(&engine->end, &waiting->hot->link)
+                                                  : engine->world->progress(&engine->end, 0);
         if (!err && engine->layers.head) err = step_layers(engine);
-        if (engine->end.moved != before) p2p__spell_renew(&engine->spin, spell);
+        if (engine->end.moved != before) p2p__backoff_reset(&engine->spin, backoff);
     } while (!err && !waiting->ready(engine, waiting->arg) && !engine->failed &&
-             p2p__spell_goes_on(&engine->spin, spell));
+             p2p__backoff_goes_on(&engine->spin, backoff));
     return err == P2P_ERR_NOMEM ? P2P_OK : err;
 }
 
 /* Ranks that share cores: what comes without this rank's doing is often here once the others had the core. */
 static bool came_meanwhile(p2p_engine *engine, const p2p_waiting *waiting)
 {
-    return engine->spin.shares_cores && waiting->doze && p2p__spin_give_way(&engine->spin) &&
+    return engine->spin.shares_cores && waiting->timed_wait && p2p__spin_yield(&engine->spin) &&
            waiting->ready(engine, waiting->arg);
 }
 
 static p2p_err block(p2p_comm *comm, const p2p_waiting *waiting)
 {
     p2p_engine *engine = comm->engine;
-    p2p_spell spell;
+    p2p_backoff backoff;
     if (engine->poisoned) return p2p__fail_again(comm, engine->poisoned);
-    if (engine->spin.cheap_looks) p2p__cores_spread(engine);
+    if (engine->spin.cheap_polls) p2p__cores_spread(engine);
     if (came_meanwhile(engine, waiting)) return P2P_OK;
-    p2p__spell_begin(&engine->spin, &spell);
+    p2p__backoff_begin(&engine->spin, &backoff);
     uint64_t limit = waiting->patient ? 0 : engine->config.timeout_ns;
-    if (limit) spell.deadline = spell.started + limit;
-    p2p_err err = look_a_while(engine, waiting, &spell);
+    if (limit) backoff.deadline = backoff.started + limit;
+    p2p_err err = look_a_while(engine, waiting, &backoff);
     if (err) return p2p__fail_again(comm, err);
-    if (waiting->doze && !waiting->ready(engine, waiting->arg)) waiting->doze(engine, waiting->arg);
+    if (waiting->timed_wait && !waiting->ready(engine, waiting->arg)) waiting->timed_wait(engine, waiting->arg);
     bool slept = !waiting->ready(engine, waiting->arg);
-    if (slept) err = wait_loop(comm, waiting, spell.deadline);
-    if (shown_state(engine) == BOARD_BLOCKED) p2p__show_running(engine);
-    p2p__spell_end(&engine->spin, &spell, slept);
+    if (slept) err = wait_loop(comm, waiting, backoff.deadline);
+    if (shown_state(engine) == SCOREBOARD_BLOCKED) p2p__show_running(engine);
+    p2p__backoff_end(&engine->spin, &backoff, slept);
     return err;
 }
 

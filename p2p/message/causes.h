@@ -64,7 +64,7 @@
         "rank %d gave up the message of %zu bytes with tag %d before it was received: its call had " \
         "ended with an error (%s), and its buffer may be in use again\n"                             \
         "  try: what did rank %d wait for then? it takes no more part in anything"
-#define CAUSE_VIEW_GIVEN_UP                                                                       \
+#define CAUSE_ATTACHED_GIVEN_UP                                                                   \
     CAUSE_(PEER_DEAD, DEATH),                                                                     \
         "rank %d gave up (its call ended with an error) while others read its buffer, which may " \
         "be in use again"
@@ -81,7 +81,7 @@
 #define CAUSE_NO_SHARED_MEMORY                                            \
     REFUSED_(NOMEM), "no memory that ranks can share for %zu bytes: %s\n" \
                      "  try: a smaller buffer, fewer ranks, or a higher limit (ulimit -f, ulimit -v)"
-#define CAUSE_NO_STAGES                                                                \
+#define CAUSE_NO_SCRATCH                                                               \
     REFUSED_(NOMEM), "no shared memory for a collective of %d ranks (%zu bytes): %s\n" \
                      "  try: a higher limit (ulimit -f), or PAIRWISE_WORLD=socket"
 #define CAUSE_TOO_MANY_COMMUNICATORS \

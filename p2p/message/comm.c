@@ -34,7 +34,7 @@ p2p_comm *p2p__comm_new(p2p_engine *engine, uint32_t context, int rank, int size
 
 void p2p__comm_bury(p2p_comm *comm)
 {
-    p2p__stages_unmap(comm);
+    p2p__scratch_unmap(comm);
     if (comm->engine) TRACE(comm->engine, p2p__trace_stats(comm));
     free(comm->world_rank);
     free(comm->comm_rank);
@@ -62,7 +62,7 @@ double p2p_time(const p2p_comm *comm)
 
 bool p2p_is_terminal(const p2p_comm *comm)
 {
-    return comm && comm->engine && comm->engine->board->terminal;
+    return comm && comm->engine && comm->engine->scoreboard->terminal;
 }
 
 p2p_err p2p_set_errors(p2p_comm *comm, p2p_errors mode)
@@ -97,11 +97,11 @@ static void unlink_comm(p2p_comm *comm)
 /* The last one gives back what the communicator has, and only then can its index be given out again. */
 static void give_up_context(p2p_comm *comm)
 {
-    _Atomic uint32_t *users = &comm->engine->board->shared->context_users[comm->context / 2 % BOARD_CONTEXTS];
+    _Atomic uint32_t *users = &comm->engine->scoreboard->shared->context_users[comm->context / 2 % SCOREBOARD_CONTEXTS];
     uint32_t left = atomic_load(users);
     while (left > 1 && !atomic_compare_exchange_weak(users, &left, left - 1)) continue;
     if (left > 1) return;
-    p2p__stages_give_back(comm);
+    p2p__scratch_give_back(comm);
     atomic_store(users, 0);
 }
 

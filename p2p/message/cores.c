@@ -5,7 +5,7 @@
 
 #include "p2p/message/internal.h"
 
-#define LOOKS_ROUND_LAST 4096 /* waits */
+#define SPREAD_LAST 4096 /* waits */
 
 int p2p__cores(void)
 {
@@ -37,17 +37,17 @@ int p2p__cores_show(p2p_engine *engine)
 
 bool p2p__cores_has(const p2p_engine *engine, int rank, int core)
 {
-    return atomic_load_explicit(&engine->board->rows[rank].core, memory_order_relaxed) == core + 1;
+    return atomic_load_explicit(&engine->scoreboard->rows[rank].core, memory_order_relaxed) == core + 1;
 }
 
 /* Where other programs fill the cores the system moves ranks again and again: then they go home more and more seldom. */
 void p2p__cores_spread(p2p_engine *engine)
 {
     int here = p2p__cores_show(engine), ranks = 0, cores = engine->spin.cores;
-    if (++engine->waits < engine->looks_round_after) return;
+    if (++engine->waits < engine->spread_after) return;
     engine->waits = 0;
     for (int q = 0; q < engine->size; q++) ranks += p2p__cores_has(engine, q, here);
     if (ranks <= (engine->size + cores - 1) / cores) return;
     p2p__cores_go_home(engine->rank);
-    if (engine->looks_round_after < LOOKS_ROUND_LAST) engine->looks_round_after *= 2;
+    if (engine->spread_after < SPREAD_LAST) engine->spread_after *= 2;
 }

@@ -11,7 +11,7 @@
  * go home if not. They are not bound: threads of the program, other jobs and the system's own balance are free to move
  * them.
  *
- * Each rank shows its core on the board when it waits. So a rank can tell whether the one it misses may need this very core
+ * Each rank shows its core on the scoreboard when it waits. So a rank can tell whether the one it misses may need this very core
  * (then it gives way at once), or runs on another (then an answer is near, and giving way would only put it off).
  */
 #ifndef PAIRWISE_P2P_CORES_H
@@ -21,7 +21,7 @@
 
 struct p2p_engine;
 
-#define LOOKS_ROUND_FIRST 16 /* waits; then twice as many each time that it had to go home */
+#define SPREAD_FIRST 16 /* waits; then twice as many each time that it had to go home */
 
 /* Cores that this process may use; 1 if the system does not say. */
 int p2p__cores(void);

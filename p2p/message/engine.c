@@ -51,10 +51,10 @@ static void init_endpoint(p2p_engine *engine)
                                  .size = engine->size,
                                  .control = engine->control,
                                  .memory_fd = engine->memory_fd,
-                                 .board = engine->board,
+                                 .scoreboard = engine->scoreboard,
                                  .row = engine->row,
                                  .config = config,
-                                 .brief = !engine->sealed && !config->network.on && !config->trace_room,
+                                 .short_headers = !engine->sealed && !config->network.on && !config->trace_room,
                                  .own_core = engine->spin.longest > 0};
 }
 
@@ -66,18 +66,18 @@ static void init_peer(p2p_engine *engine, int rank)
     peer->unexpected_tail = &peer->unexpected;
 }
 
-p2p_err p2p__engine_create(int rank, int control, int memory_fd, board *b, p2p_engine **out)
+p2p_err p2p__engine_create(int rank, int control, int memory_fd, scoreboard *b, p2p_engine **out)
 {
     p2p_engine *engine = calloc(1, sizeof *engine);
     if (!engine) {
         if (memory_fd >= 0) close(memory_fd);
         return P2P_ERR_NOMEM;
     }
-    *engine = (p2p_engine){.rank = rank, .size = b->size, .control = control, .board = b, .config = b->config};
+    *engine = (p2p_engine){.rank = rank, .size = b->size, .control = control, .scoreboard = b, .config = b->config};
     engine->memory_fd = memory_fd;
     engine->row = &b->rows[rank];
     engine->next_id = 1;
-    engine->looks_round_after = LOOKS_ROUND_FIRST;
+    engine->spread_after = SPREAD_FIRST;
     engine->share = engine->config.unexpected_max / (uint64_t)b->size;
     engine->clock = &engine->own_clock;
     engine->world = p2p__world_find(b->config.world);
@@ -85,7 +85,7 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, board *b, p2p_e
     engine->config.direct = read_from(engine);
     engine->sealed = engine->world->sealed || b->config.crc;
     init_endpoint(engine);
-    engine->express = engine->end.brief && engine->world->send_now && !b->config.strict;
+    engine->fast_path = engine->end.short_headers && engine->world->send_now && !b->config.strict;
     engine->peers = calloc((size_t)b->size, sizeof *engine->peers);
     engine->this_process = process_mark();
     for (int i = 0; engine->peers && i < b->size; i++) init_peer(engine, i);
@@ -95,7 +95,7 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, board *b, p2p_e
     }
     engine->trace = p2p__trace_create(engine);
     atomic_store(&engine->row->pid, getpid());
-    atomic_store(&engine->row->state, BOARD_RUNNING);
+    atomic_store(&engine->row->state, SCOREBOARD_RUNNING);
     *out = engine;
     return P2P_OK;
 }
@@ -304,8 +304,8 @@ void p2p__peer_lost(p2p_endpoint *self, const p2p_link *link)
 {
     p2p_engine *engine = self->engine;
     const p2p_peer *peer = link->peer;
-    int state = atomic_load(&engine->board->rows[peer->link.rank].state);
-    if (state >= BOARD_FINALIZING || engine->lost_since) return;
+    int state = atomic_load(&engine->scoreboard->rows[peer->link.rank].state);
+    if (state >= SCOREBOARD_FINALIZING || engine->lost_since) return;
     engine->lost_since = p2p__now();
     engine->lost_peer = peer->link.rank;
 }
@@ -323,7 +323,8 @@ void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int 
     }
     peer->link.frames_out = 0; /* the other side has never had its end, so nothing has been or will be received */
     p2p__row_open(engine->row);
-    atomic_store_explicit(&p2p__board_sent(engine->board, engine->rank)[peer->link.rank], 0, memory_order_relaxed);
+    atomic_store_explicit(&p2p__scoreboard_sent(engine->scoreboard, engine->rank)[peer->link.rank], 0,
+                          memory_order_relaxed);
     p2p__row_shut(engine->row);
     p2p_request_list *lists[] = {&peer->awaits_clear, &peer->posted};
     for (int i = 0; i < 2; i++)
@@ -374,7 +375,7 @@ static p2p_err obey(p2p_engine *engine, const control_message *message, int fd, 
         p2p__unreachable(engine, &engine->peers[message->rank], message->value < 0 ? -1 : message->rank,
                          message->value < 0 ? -message->value : message->value);
         return P2P_OK;
-    case CONTROL_FAILED: engine->failed = p2p__board_failure(engine->board, NULL, 0); return P2P_OK;
+    case CONTROL_FAILED: engine->failed = p2p__scoreboard_failure(engine->scoreboard, NULL, 0); return P2P_OK;
     case CONTROL_NUDGE: engine->nudges_seen++; return P2P_OK;
     case CONTROL_ALL_DONE: engine->all_done = true; return P2P_OK;
     default:

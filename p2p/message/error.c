@@ -49,7 +49,7 @@ p2p_err p2p__fail_again(p2p_comm *comm, p2p_err err)
 void p2p__give_up(p2p_engine *engine, p2p_err err)
 {
     if (!atomic_load(&engine->row->gave_up)) atomic_store(&engine->row->gave_up, err);
-    atomic_store(&engine->board->shared->any_gave_up, 1);
+    atomic_store(&engine->scoreboard->shared->any_gave_up, 1);
     atomic_thread_fence(memory_order_seq_cst);
 }
 
@@ -75,7 +75,7 @@ static void end_process(p2p_engine *engine, const char *message)
     _exit(1);
 }
 
-static p2p_err raise_error(p2p_comm *comm, const board_call *call, p2p_engine *engine, p2p_err err)
+static p2p_err raise_error(p2p_comm *comm, const scoreboard_call *call, p2p_engine *engine, p2p_err err)
 {
     char where[500];
     p2p__call_text(call, where, sizeof where);
@@ -92,7 +92,7 @@ static int in_world(const p2p_comm *comm, int rank)
     return comm->world_rank && rank >= 0 && rank < comm->size ? comm->world_rank[rank] : rank;
 }
 
-static void fill_numbers(board_call *to, const p2p_comm *comm, const p2p_call *call, int line)
+static void fill_numbers(scoreboard_call *to, const p2p_comm *comm, const p2p_call *call, int line)
 {
     to->line = line;
     to->shape = call->shape;
@@ -106,7 +106,7 @@ static void fill_numbers(board_call *to, const p2p_comm *comm, const p2p_call *c
     to->bytes = call->bytes;
 }
 
-static void fill_call(board_call *to, const p2p_comm *comm, const p2p_call *call, const char *file, int line)
+static void fill_call(scoreboard_call *to, const p2p_comm *comm, const p2p_call *call, const char *file, int line)
 {
     p2p__copy_text(to->name, sizeof to->name, call->name);
     p2p__copy_text(to->file, sizeof to->file, file);
@@ -116,7 +116,7 @@ static void fill_call(board_call *to, const p2p_comm *comm, const p2p_call *call
 /* The row is the rank's own; strings are copied only when they change, since this is on the path of every message. */
 static void show_call(p2p_engine *engine, const p2p_comm *comm, const p2p_call *call, const char *file, int line)
 {
-    board_call *to = &engine->row->call;
+    scoreboard_call *to = &engine->row->call;
     if (call->name != engine->call_name) p2p__copy_text(to->name, sizeof to->name, call->name);
     if (file != engine->call_file) p2p__copy_text(to->file, sizeof to->file, file);
     fill_numbers(to, comm, call, line);
@@ -127,7 +127,7 @@ static void show_call(p2p_engine *engine, const p2p_comm *comm, const p2p_call *
 
 static p2p_err refuse(p2p_comm *comm, const p2p_call *call, const char *file, int line, const char *cause)
 {
-    board_call shown = {0};
+    scoreboard_call shown = {0};
     fill_call(&shown, comm, call, file, line);
     if (shown.shape == SHAPE_COLLECTIVE) shown.shape = SHAPE_PLAIN; /* it has no number */
     p2p__fail(comm, P2P_ERR_STATE, CLASS_CALL_ORDER, P2P_ARGUMENT_NONE, "%s", cause);
@@ -144,7 +144,7 @@ static bool owned_by_another_thread(p2p_engine *engine)
 static void say_early(const p2p_call *call, const char *file, int line)
 {
     char text[200];
-    board_call shown = {.line = line};
+    scoreboard_call shown = {.line = line};
     p2p__copy_text(shown.name, sizeof shown.name, call->name);
     p2p__copy_text(shown.file, sizeof shown.file, file);
     snprintf(text, sizeof text, "%s: there is no communicator: call p2p_init first", call->name);

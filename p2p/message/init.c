@@ -49,7 +49,8 @@ bool p2p__prints_errors(void)
     return !process_world || process_world->errors == P2P_ERRORS_FATAL;
 }
 
-p2p_err p2p__become_rank(int rank, int control, int memory_fd, board *b, p2p_comm **world, char *why, size_t why_bytes)
+p2p_err p2p__become_rank(int rank, int control, int memory_fd, scoreboard *b, p2p_comm **world, char *why,
+                         size_t why_bytes)
 {
     bool shares_memory = p2p__world_find(b->config.world)->link_memory;
     if (!shares_memory && memory_fd >= 0) close(memory_fd);
@@ -79,8 +80,8 @@ static p2p_err init_error(p2p_err err, const char *why)
     return err;
 }
 
-/* With a board of one's own, which goes when the rank finalizes, or at once if it cannot become one. */
-static p2p_err become_owner(int rank, int control, int memory_fd, board *b, p2p_comm **world)
+/* With a scoreboard of one's own, which goes when the rank finalizes, or at once if it cannot become one. */
+static p2p_err become_owner(int rank, int control, int memory_fd, scoreboard *b, p2p_comm **world)
 {
     char why[400];
     p2p_err err = P2P_OK;
@@ -91,9 +92,9 @@ static p2p_err become_owner(int rank, int control, int memory_fd, board *b, p2p_
     else if ((err = p2p__become_rank(rank, control, memory_fd, b, world, why, sizeof why)) != P2P_OK)
         init_error(err, why);
     if (err)
-        p2p__board_close(b);
+        p2p__scoreboard_close(b);
     else
-        (*world)->engine->owns_board = true;
+        (*world)->engine->owns_scoreboard = true;
     return err;
 }
 
@@ -106,10 +107,10 @@ static p2p_err start_alone(p2p_comm **world)
     if (err) return init_error(err, why);
     config.trace_room = 0; /* nobody would write the file */
     int fd;
-    board *b = p2p__board_create(1, &config, &fd);
+    scoreboard *b = p2p__scoreboard_create(1, &config, &fd);
     if (!b) return init_error(P2P_ERR_SYS, "no shared memory");
     close(fd);
-    p2p__board_set(b, isatty(STDOUT_FILENO), false);
+    p2p__scoreboard_set(b, isatty(STDOUT_FILENO), false);
     err = become_owner(0, -1, -1, b, world);
     if (err) return err;
     fprintf(stderr, "pairwise: note: no launcher, so this is a world of one rank; for more: launch -n 4 PROGRAM\n");
@@ -119,28 +120,28 @@ static p2p_err start_alone(p2p_comm **world)
 }
 
 /* What the launcher that started this program has told it. */
-static bool read_job(int *rank, int *control, int *board_fd)
+static bool read_job(int *rank, int *control, int *scoreboard_fd)
 {
     const char *job = getenv(P2P_JOB_VARIABLE);
-    return job && sscanf(job, "%d,%d,%d", rank, control, board_fd) == 3;
+    return job && sscanf(job, "%d,%d,%d", rank, control, scoreboard_fd) == 3;
 }
 
 static p2p_err start_launched(p2p_comm **world)
 {
-    int rank, control, board_fd;
+    int rank, control, scoreboard_fd;
     char why[400];
-    if (!read_job(&rank, &control, &board_fd) || fcntl(control, F_SETFD, FD_CLOEXEC) != 0)
+    if (!read_job(&rank, &control, &scoreboard_fd) || fcntl(control, F_SETFD, FD_CLOEXEC) != 0)
         return init_error(P2P_ERR_STATE,
                           P2P_JOB_VARIABLE " is set, but its launcher cannot be reached from this process");
-    board *b = p2p__board_attach(board_fd, why, sizeof why);
+    scoreboard *b = p2p__scoreboard_attach(scoreboard_fd, why, sizeof why);
     if (!b) {
         size_t used = strlen(why);
         snprintf(why + used, sizeof why - used, " (rank %d)\n  try: make, and link the program again", rank);
         return init_error(P2P_ERR_STATE, why);
     }
-    fcntl(board_fd, F_SETFD, FD_CLOEXEC);
+    fcntl(scoreboard_fd, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    return become_owner(rank, control, board_fd, b, world);
+    return become_owner(rank, control, scoreboard_fd, b, world);
 }
 
 p2p_err p2p_init(p2p_comm **world)
@@ -152,24 +153,24 @@ p2p_err p2p_init(p2p_comm **world)
 }
 
 /* The row of a rank that has not joined; NULL if no launcher has started it. */
-static board_row *own_row(int *rank)
+static scoreboard_row *own_row(int *rank)
 {
-    int control, board_fd;
+    int control, scoreboard_fd;
     char why[400];
-    if (!read_job(rank, &control, &board_fd) || board_fd < 0) return NULL;
-    board *b = p2p__board_attach(board_fd, why, sizeof why);
+    if (!read_job(rank, &control, &scoreboard_fd) || scoreboard_fd < 0) return NULL;
+    scoreboard *b = p2p__scoreboard_attach(scoreboard_fd, why, sizeof why);
     if (!b) return NULL;
-    board_row *row = *rank >= 0 && *rank < b->size ? &b->rows[*rank] : NULL;
-    p2p__board_forget(b);
+    scoreboard_row *row = *rank >= 0 && *rank < b->size ? &b->rows[*rank] : NULL;
+    p2p__scoreboard_forget(b);
     return row;
 }
 
-void p2p__tell_early(const board_call *call, const char *text)
+void p2p__tell_early(const scoreboard_call *call, const char *text)
 {
     const p2p_diagnosis before = {.class = CLASS_CALL_ORDER},
                         none = {.class = CLASS_INVALID_ARGUMENT, .argument = P2P_ARGUMENT_COMMUNICATOR};
     int rank = process_world ? process_world->rank : 0;
-    board_row *row = process_world ? process_world->row : own_row(&rank);
+    scoreboard_row *row = process_world ? process_world->row : own_row(&rank);
     if (row) p2p__publish_early(row, rank, process_world ? &none : &before, call, text);
 }
 
@@ -191,7 +192,8 @@ static bool everyone_done(p2p_engine *engine, void *arg)
 static bool all_has_left(p2p_engine *engine)
 {
     for (int i = 0; engine->packets_out && i < engine->size; i++)
-        if (engine->peers[i].packets_out && atomic_load(&engine->board->rows[i].state) != BOARD_FINISHED) return false;
+        if (engine->peers[i].packets_out && atomic_load(&engine->scoreboard->rows[i].state) != SCOREBOARD_FINISHED)
+            return false;
     return true;
 }
 
@@ -200,13 +202,13 @@ static bool everything_received(p2p_engine *engine, void *arg)
 {
     (void)arg;
     for (int i = 0; i < engine->size; i++)
-        if (engine->peers[i].link.frames_in != (uint32_t)p2p__board_sent(engine->board, i)[engine->rank] &&
+        if (engine->peers[i].link.frames_in != (uint32_t)p2p__scoreboard_sent(engine->scoreboard, i)[engine->rank] &&
             i != engine->rank)
             return false;
     return all_has_left(engine);
 }
 
-static void describe_everyone(p2p_engine *engine, void *arg, board_wait *wait)
+static void describe_everyone(p2p_engine *engine, void *arg, scoreboard_wait *wait)
 {
     (void)arg;
     for (int i = 0; i < engine->size; i++)
@@ -214,7 +216,7 @@ static void describe_everyone(p2p_engine *engine, void *arg, board_wait *wait)
 }
 
 /* Those who have not yet read what was sent to them. */
-static void describe_readers(p2p_engine *engine, void *arg, board_wait *wait)
+static void describe_readers(p2p_engine *engine, void *arg, scoreboard_wait *wait)
 {
     (void)arg;
     for (int i = 0; i < engine->size; i++)
@@ -224,12 +226,12 @@ static void describe_readers(p2p_engine *engine, void *arg, board_wait *wait)
 static p2p_err say_goodbye(p2p_comm *world)
 {
     p2p_engine *engine = world->engine;
-    p2p_waiting waiting = {.ready = nothing_left_to_send, .describe = describe_readers, .state = BOARD_BLOCKED};
+    p2p_waiting waiting = {.ready = nothing_left_to_send, .describe = describe_readers, .state = SCOREBOARD_BLOCKED};
     p2p_err err = p2p__block(world, &waiting);
     if (err || engine->control < 0) return err;
     p2p__control_tell(engine->control, CONTROL_GOODBYE, engine->rank, 0);
     waiting.describe = describe_everyone;
-    waiting.state = BOARD_FINALIZING;
+    waiting.state = SCOREBOARD_FINALIZING;
     waiting.patient = !engine->timed_out; /* whoever did not answer in time may never say goodbye */
     waiting.ready = everyone_done;
     err = p2p__block(world, &waiting);
@@ -249,20 +251,20 @@ static void release_layers(p2p_engine *engine)
 
 static void bury_all(p2p_engine *engine, p2p_err err)
 {
-    board *own = engine->owns_board ? engine->board : NULL;
+    scoreboard *own = engine->owns_scoreboard ? engine->scoreboard : NULL;
     bool supervised = engine->control >= 0;
     release_layers(engine);
     p2p__give_up(engine, err ? err : P2P_ERR_STATE);
-    atomic_store(&engine->row->state, BOARD_FINISHED);
+    atomic_store(&engine->row->state, SCOREBOARD_FINISHED);
     for (p2p_comm *comm = engine->comms, *next; comm; comm = next) {
         next = comm->next;
         p2p__comm_bury(comm);
     }
     p2p__engine_destroy(engine);
     if (own && supervised)
-        p2p__board_forget(own); /* a call that comes too late is shown there */
+        p2p__scoreboard_forget(own); /* a call that comes too late is shown there */
     else if (own)
-        p2p__board_close(own);
+        p2p__scoreboard_close(own);
 }
 
 p2p_err p2p_finalize(p2p_comm *world)
@@ -279,7 +281,7 @@ p2p_err p2p_finalize(p2p_comm *world)
     bool entered = !err;
     if (!err) err = say_goodbye(world);
     if (!err) err = p2p__report_leaks(world);
-    if (err && world->errors == P2P_ERRORS_FATAL) atomic_store(&engine->row->state, BOARD_FINISHED);
+    if (err && world->errors == P2P_ERRORS_FATAL) atomic_store(&engine->row->state, SCOREBOARD_FINISHED);
     if (entered) err = p2p__leave(world, err);
     bury_all(engine, err);
     return err;

@@ -4,7 +4,7 @@
 
 #include "p2p/message/internal.h"
 
-/* How a program that build/launch started finds its place: "rank,control descriptor,board descriptor". */
+/* How a program that build/launch started finds its place: "rank,control descriptor,scoreboard descriptor". */
 #define P2P_JOB_VARIABLE "PAIRWISE_JOB"
 
 /* The line noted by p2p__here since the last call; *file is NULL if none. Forgets it. */
@@ -14,7 +14,8 @@ void p2p__take_line(const char **file, int *line);
 bool p2p__inside_job(void);
 
 /* Become rank `rank`: the world communicator, ready to use. On failure says why. */
-p2p_err p2p__become_rank(int rank, int control, int memory_fd, board *b, p2p_comm **world, char *why, size_t why_bytes);
+p2p_err p2p__become_rank(int rank, int control, int memory_fd, scoreboard *b, p2p_comm **world, char *why,
+                         size_t why_bytes);
 
 /* ---- comm.c ---- */
 

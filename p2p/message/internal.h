@@ -4,7 +4,7 @@
  *
  *      error.c      enter and leave every public call; messages; ending the job
  *      engine.c     making and ending an engine; frames that arrive; control messages
- *      block.c      the one wait loop, and what it shows on the board
+ *      block.c      the one wait loop, and what it shows on the scoreboard
  *      match.c      posted receives and unexpected messages
  *      request.c    making and ending requests; wait.c: waiting for them
  *      send.c recv.c probe.c wait.c comm.c split.c init.c layer.c     the public calls
@@ -23,9 +23,9 @@
 #include "p2p/message/spin.h"
 #include "p2p/p2p.h"
 #include "p2p/p2p_layer.h"
-#include "p2p/shared/board.h"
 #include "p2p/shared/clock.h"
 #include "p2p/shared/memory.h"
+#include "p2p/shared/scoreboard.h"
 #include "p2p/world/world.h"
 
 typedef struct p2p_engine p2p_engine;
@@ -118,11 +118,11 @@ typedef struct {
 
 #define KNOWN_CALLS 16
 
-/* A collective call as this rank has made it before: its hash, and as the board shows it. */
+/* A collective call as this rank has made it before: its hash, and as the scoreboard shows it. */
 typedef struct {
     p2p_fingerprint what;
     uint64_t hash;
-    board_what shown;
+    scoreboard_what shown;
 } p2p_known;
 
 /* A buffer of this rank's from p2p_alloc. */
@@ -148,18 +148,18 @@ struct p2p_engine {
     int rank, size;
     int control;   /* socket to the supervisor, -1 in a world of one */
     int memory_fd; /* the job's memory file; -1: this world has no use for it */
-    board *board;
-    bool owns_board; /* it is not its supervisor's, by a fork */
-    board_row *row;
+    scoreboard *scoreboard;
+    bool owns_scoreboard; /* it is not its supervisor's, by a fork */
+    scoreboard_row *row;
     p2p_config config;
     p2p_trace *trace;    /* NULL: nothing is traced */
     p2p_clock own_clock; /* virtual, of the rank */
     p2p_clock *clock;    /* that of the rank, or of the non-blocking collective whose step runs */
     p2p_spin spin;
-    unsigned waits, looks_round_after; /* since this rank looked who shares its core; and when it does again */
+    unsigned waits, spread_after; /* since this rank looked who shares its core; and when it does again */
     const p2p_world *world;
     bool sealed;     /* headers carry a checksum */
-    bool express;    /* nor anything else that it must go the long way for */
+    bool fast_path;  /* nor anything else that it must go the long way for */
     p2p_peer *peers; /* [size] */
     p2p_request_list posted_any, layers;
     p2p_peer *dirty;
@@ -188,12 +188,12 @@ struct p2p_engine {
     int depth; /* of public calls */
     const char *call_name, *call_file;
     int call_line;
-    const p2p_known *shown;       /* the collective on this rank's row */
-    p2p_known known[KNOWN_CALLS]; /* the last ones, each at its place (fingerprint.c) */
-    p2p_said said[BOARD_WORDS];   /* what the row's words say */
-    bool polled;                  /* the call that ends now was a look that found nothing */
-    bool drained;                 /* after a failure: everything that was sent has been received */
-    size_t packets_out;           /* frames posted that have not left */
+    const p2p_known *shown;          /* the collective on this rank's row */
+    p2p_known known[KNOWN_CALLS];    /* the last ones, each at its place (fingerprint.c) */
+    p2p_said said[SCOREBOARD_WORDS]; /* what the row's words say */
+    bool polled;                     /* the call that ends now was a look that found nothing */
+    bool drained;                    /* after a failure: everything that was sent has been received */
+    size_t packets_out;              /* frames posted that have not left */
 
     const unsigned char *this_process; /* a page that is zero in a forked child */
     _Atomic int owner;                 /* PAIRWISE_DEBUG: the thread inside, 0 if none */
@@ -210,23 +210,23 @@ struct p2p_comm {
     int *comm_rank;       /* [size of world], -1 for strangers */
     p2p_traffic *traffic; /* [size] */
     p2p_errors errors;
-    uint64_t collectives;  /* begun so far: the number of the one that is open */
-    uint64_t posted;       /* of them, those that ranks have shown each other: all, unless PAIRWISE_CHECK=0 */
-    uint64_t said;         /* this rank's hash of the last of these */
-    uint64_t all_passed;   /* of these, the first so many are known to have been agreed on */
-    uint64_t layers_end;   /* virtual: when the last non-blocking collective ended */
-    bool agreed;           /* the open one, or it need not */
-    bool views;            /* it reads buffers of others in place */
-    bool settled;          /* it has looked at the others after they could be sure to see it (agree.c) */
-    p2p_stages carried;    /* what has come with it, if it was too much for lines; first: NULL if not */
-    unsigned char *stages; /* stage.c: mapped; NULL: not asked for yet */
-    size_t stage_usual, stage_largest, stage_bytes; /* of its pieces; of one rank's part: 0 if not yet known */
-    size_t stages_at[STAGE_KINDS];                  /* where the next begins, of each kind of pieces */
-    const char *file;                               /* where p2p_split made it */
+    uint64_t collectives;   /* begun so far: the number of the one that is open */
+    uint64_t posted;        /* of them, those that ranks have shown each other: all, unless PAIRWISE_CHECK=0 */
+    uint64_t said;          /* this rank's hash of the last of these */
+    uint64_t all_passed;    /* of these, the first so many are known to have been agreed on */
+    uint64_t layers_end;    /* virtual: when the last non-blocking collective ended */
+    bool agreed;            /* the open one, or it need not */
+    bool attaches;          /* it reads buffers of others in place */
+    bool settled;           /* it has looked at the others after they could be sure to see it (agree.c) */
+    p2p_scratch payloads;   /* what has come with it, if it was too much for lines; first: NULL if not */
+    unsigned char *scratch; /* scratch.c: mapped; NULL: not asked for yet */
+    size_t scratch_usual, scratch_largest, segment_bytes; /* of its pieces; of one rank's part: 0 if not yet known */
+    size_t scratch_at[STAGE_KINDS];                       /* where the next begins, of each kind of pieces */
+    const char *file;                                     /* where p2p_split made it */
     int line;
     char cause[1024], message[1536];
-    p2p_blame blame; /* the cause, as data */
-    board_row *row;  /* outlives `engine`; NULL: there is no supervisor to read it */
+    p2p_blame blame;     /* the cause, as data */
+    scoreboard_row *row; /* outlives `engine`; NULL: there is no supervisor to read it */
 };
 
 /* ---- error.c ---- */
@@ -258,7 +258,7 @@ void p2p__give_up(p2p_engine *engine, p2p_err err);
 static inline bool p2p__gave_up(const p2p_engine *engine, int rank)
 {
     atomic_thread_fence(memory_order_acquire);
-    return atomic_load_explicit(&engine->board->rows[rank].gave_up, memory_order_relaxed);
+    return atomic_load_explicit(&engine->scoreboard->rows[rank].gave_up, memory_order_relaxed);
 }
 
 p2p_err p2p__check_peer(p2p_comm *comm, int peer, const char *role);
@@ -267,11 +267,11 @@ p2p_err p2p__check_buffer(p2p_comm *comm, const void *buf, size_t bytes);
 
 /* ---- engine.c ---- */
 
-p2p_err p2p__engine_create(int rank, int control, int memory_fd, board *b,
+p2p_err p2p__engine_create(int rank, int control, int memory_fd, scoreboard *b,
                            p2p_engine **engine); /* memory_fd is its own */
 void p2p__engine_destroy(p2p_engine *engine);
 
-/* Give the world a packet; counts the frame on the board first. */
+/* Give the world a packet; counts the frame on the scoreboard first. */
 p2p_err p2p__post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet);
 
 /* A frame from this peer has been dealt with. */
@@ -329,12 +329,11 @@ p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes);
 void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int limit);
 p2p_err p2p__unreachable_error(p2p_comm *comm, const p2p_peer *peer);
 
-/* ---- express.c: a short message whose way is free. False: nothing has been done, and it must go the long way. The
+/* ---- fast_path.c: a short message whose way is free. False: nothing has been done, and it must go the long way. The
  *      arguments have been checked. ---- */
 
-bool p2p__express_send(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, uint32_t context);
-bool p2p__express_recv(p2p_comm *comm, void *buf, size_t room, int source, int tag, uint32_t context,
-                       p2p_status *status);
+bool p2p__fast_send(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, uint32_t context);
+bool p2p__fast_recv(p2p_comm *comm, void *buf, size_t room, int source, int tag, uint32_t context, p2p_status *status);
 
 /* ---- request.c ---- */
 
@@ -356,7 +355,7 @@ p2p_err p2p__finish_both(p2p_comm *comm, p2p_request send, p2p_request receive, 
 void p2p__forget_line(void);
 bool p2p__prints_errors(void);
 /* The supervisor is to know of a call without a communicator: most often it came before p2p_init. */
-void p2p__tell_early(const board_call *call, const char *text);
+void p2p__tell_early(const scoreboard_call *call, const char *text);
 
 /* ---- agree.c ---- */
 
@@ -375,12 +374,12 @@ uint64_t p2p__shared_place(const p2p_engine *engine, const void *buf, size_t byt
 const void *p2p__shared_bytes(p2p_engine *engine, uint64_t place, size_t bytes);
 void p2p__blocks_free(p2p_engine *engine);
 
-/* ---- stage.c ---- */
+/* ---- scratch.c ---- */
 
 /* Bytes of the largest piece that each of so many ranks can have. */
-size_t p2p__stage_largest(int ranks);
-void p2p__stages_unmap(p2p_comm *comm);
-void p2p__stages_give_back(p2p_comm *comm);
+size_t p2p__scratch_largest(int ranks);
+void p2p__scratch_unmap(p2p_comm *comm);
+void p2p__scratch_give_back(p2p_comm *comm);
 
 /* ---- blame.c: after p2p__fail, what else there is to report ---- */
 
@@ -390,14 +389,15 @@ void p2p__blame_request(p2p_comm *comm, const struct p2p_operation *request);
 void p2p__blame_rank(p2p_comm *comm, int rank);
 p2p_place p2p__place_of(const struct p2p_operation *request, int rank);
 
-/* Findings of their own, instead of one that says what the error is. At most BOARD_FOUND. Frees the finding. */
+/* Findings of their own, instead of one that says what the error is. At most SCOREBOARD_FOUND. Frees the finding. */
 void p2p__draft(p2p_engine *engine, p2p_finding *finding);
 
 /* The supervisor is to know of this error of that call: comm->message. */
-void p2p__publish(p2p_comm *comm, const board_call *call, p2p_err err);
+void p2p__publish(p2p_comm *comm, const scoreboard_call *call, p2p_err err);
 void p2p__publish_drafts(p2p_engine *engine);
 /* Of a call without a communicator. */
-void p2p__publish_early(board_row *row, int rank, const p2p_diagnosis *what, const board_call *call, const char *text);
+void p2p__publish_early(scoreboard_row *row, int rank, const p2p_diagnosis *what, const scoreboard_call *call,
+                        const char *text);
 
 /* ---- leaks.c ---- */
 
@@ -409,11 +409,11 @@ p2p_err p2p__report_leaks(p2p_comm *world);
 /* Something to wait for. */
 typedef struct {
     bool (*ready)(p2p_engine *engine, void *arg);
-    void (*describe)(p2p_engine *engine, void *arg, board_wait *wait);
+    void (*describe)(p2p_engine *engine, void *arg, scoreboard_wait *wait);
     void *arg;
-    p2p_peer *hot;                               /* where it will come from, if known; else NULL */
-    int state;                                   /* shown on the board: BOARD_BLOCKED or BOARD_FINALIZING */
-    void (*doze)(p2p_engine *engine, void *arg); /* a short sleep that is cheap to end; nothing moves meanwhile */
+    p2p_peer *hot; /* where it will come from, if known; else NULL */
+    int state;     /* shown on the scoreboard: SCOREBOARD_BLOCKED or SCOREBOARD_FINALIZING */
+    void (*timed_wait)(p2p_engine *engine, void *arg); /* a short sleep that is cheap to end; nothing moves meanwhile */
     void (*before_sleep)(p2p_engine *engine, void *arg); /* ask to be woken; ready is asked once more afterwards */
     bool patient;                                        /* PAIRWISE_TIMEOUT does not apply */
 } p2p_waiting;
@@ -421,7 +421,7 @@ typedef struct {
 p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting);
 /* One look around, without waiting; for test and iprobe. */
 p2p_err p2p__poll(p2p_engine *engine);
-/* Show on the board that this rank is not waiting. */
+/* Show on the scoreboard that this rank is not waiting. */
 void p2p__show_running(p2p_engine *engine);
 /* Has the supervisor declared the job failed? Receives first what has been sent already. */
 bool p2p__job_failed(p2p_engine *engine);
@@ -429,8 +429,9 @@ p2p_err p2p__job_error(p2p_comm *comm);
 /* ---- timeout.c ---- */
 
 /* P2P_ERR_TIMEOUT, naming whom the call waits for, and what they are doing. */
-p2p_err p2p__timeout_error(p2p_comm *comm, const board_wait *wait);
+p2p_err p2p__timeout_error(p2p_comm *comm, const scoreboard_wait *wait);
 
-void p2p__describe_requests(p2p_engine *engine, const p2p_request *requests, size_t count, bool all, board_wait *wait);
+void p2p__describe_requests(p2p_engine *engine, const p2p_request *requests, size_t count, bool all,
+                            scoreboard_wait *wait);
 
 #endif

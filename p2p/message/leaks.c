@@ -15,13 +15,13 @@ static p2p_finding messages(const p2p_engine *engine)
 {
     p2p_finding f = begin(engine, CLASS_LOST_MESSAGE, REASON_NONE, engine->unexpected_count);
     for (int i = 0; i < engine->size; i++)
-        for (p2p_unexpected *at = engine->peers[i].unexpected; at && f.count < BOARD_PLACES; at = at->next) {
-            const board_call message = {.shape = SHAPE_RECV,
-                                        .peer = i,
-                                        .world_peer = i,
-                                        .tag = at->header.tag,
-                                        .context = at->header.context,
-                                        .bytes = at->header.bytes};
+        for (p2p_unexpected *at = engine->peers[i].unexpected; at && f.count < SCOREBOARD_PLACES; at = at->next) {
+            const scoreboard_call message = {.shape = SHAPE_RECV,
+                                             .peer = i,
+                                             .world_peer = i,
+                                             .tag = at->header.tag,
+                                             .context = at->header.context,
+                                             .bytes = at->header.bytes};
             p2p__finding_add(&f, ROLE_MESSAGE, engine->rank, &message);
         }
     return f;
@@ -45,7 +45,7 @@ static p2p_finding requests(const p2p_engine *engine)
     for (p2p_request at = engine->requests; at; at = at->all_next) {
         if (is_inner(engine, at)) continue;
         f.what.count++;
-        if (f.count < BOARD_PLACES)
+        if (f.count < SCOREBOARD_PLACES)
             *p2p__finding_add(&f, ROLE_PENDING, engine->rank, NULL) = p2p__place_of(at, engine->rank);
     }
     return f;
@@ -54,10 +54,10 @@ static p2p_finding requests(const p2p_engine *engine)
 /* Of more than there is room for, the last one takes the place of the one before. */
 static void add_made(p2p_finding *f, int rank, const char *by, const char *file, int line, size_t bytes)
 {
-    board_call call = {.shape = SHAPE_PLAIN, .line = line, .bytes = bytes};
+    scoreboard_call call = {.shape = SHAPE_PLAIN, .line = line, .bytes = bytes};
     p2p__copy_text(call.name, sizeof call.name, by);
     p2p__copy_text(call.file, sizeof call.file, file);
-    if (f->count == BOARD_PLACES) f->count--;
+    if (f->count == SCOREBOARD_PLACES) f->count--;
     p2p__finding_add(f, ROLE_MADE, rank, &call);
     f->what.count++;
 }

@@ -14,7 +14,7 @@ static bool answered(p2p_engine *engine, void *arg)
     return q->found;
 }
 
-static void describe(p2p_engine *engine, void *arg, board_wait *wait)
+static void describe(p2p_engine *engine, void *arg, scoreboard_wait *wait)
 {
     p2p_request like = &((question *)arg)->like;
     p2p__describe_requests(engine, &like, 1, true, wait);
@@ -46,7 +46,7 @@ static p2p_err probe(p2p_comm *comm, int source, int tag, p2p_status *status)
     question q;
     p2p_err err = prepare(comm, source, tag, &q);
     if (err) return err;
-    p2p_waiting waiting = {.ready = answered, .describe = describe, .arg = &q, .state = BOARD_BLOCKED};
+    p2p_waiting waiting = {.ready = answered, .describe = describe, .arg = &q, .state = SCOREBOARD_BLOCKED};
     err = p2p__block(comm, &waiting);
     if (!err) fill(comm, q.found, status);
     return err;

@@ -75,11 +75,11 @@ p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *
     p2p_peer *peer = &engine->peers[header->source];
     bool fits = p2p__accept(receive, header);
     bool read = fits && read_directly(engine, peer, receive, header);
-    if (fits && p2p__gave_up(engine, peer->link.rank) && !atomic_load(&engine->board->shared->failed)) {
+    if (fits && p2p__gave_up(engine, peer->link.rank) && !atomic_load(&engine->scoreboard->shared->failed)) {
         p2p__complete(receive, P2P_ERR_PEER_DEAD);
         return P2P_OK;
     }
-    read = read && !atomic_load(&engine->board->shared->failed); /* or it may not have been that rank any more */
+    read = read && !atomic_load(&engine->scoreboard->shared->failed); /* or it may not have been that rank any more */
     if (read && damaged(receive, header)) return p2p__damaged(engine, peer, header);
     receive->packet = (p2p_packet){.header = {.type = WIRE_CLEAR,
                                               .flags = fits && !read ? 0 : WIRE_FLAG_DROP,
@@ -163,7 +163,7 @@ static p2p_err recv_and_wait(p2p_comm *comm, void *buf, size_t bytes, int source
 {
     p2p_err err = check_recv(comm, buf, bytes, source, tag);
     if (err) return err;
-    if (p2p__express_recv(comm, buf, bytes, source, tag, context, status)) return P2P_OK;
+    if (p2p__fast_recv(comm, buf, bytes, source, tag, context, status)) return P2P_OK;
     struct p2p_operation request;
     p2p__request_init(&request, REQUEST_RECV, comm, buf, bytes);
     request.context = context;

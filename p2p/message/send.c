@@ -104,7 +104,7 @@ static bool may_be_buffered(const p2p_engine *engine, const struct p2p_operation
 {
     bool collective = request->context != request->comm->context;
     if (collective && request->bytes > engine->end.link_room / 2 && p2p__reads_memory(engine, request->bytes) &&
-        engine->board->may_read)
+        engine->scoreboard->may_read)
         return false;
     return !engine->config.strict && request->bytes <= engine->config.eager &&
            p2p__eager_cost(request->bytes) <= peer->credit;
@@ -162,7 +162,7 @@ static p2p_err send_and_wait(p2p_comm *comm, const void *buf, size_t bytes, int 
 {
     p2p_err err = check_send(comm, buf, bytes, dest, tag);
     if (err) return err;
-    if (!match && p2p__express_send(comm, buf, bytes, dest, tag, context)) return P2P_OK;
+    if (!match && p2p__fast_send(comm, buf, bytes, dest, tag, context)) return P2P_OK;
     struct p2p_operation request;
     p2p__request_init(&request, REQUEST_SEND, comm, (void *)(uintptr_t)buf, bytes);
     request.context = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spin: what a wait does between two looks: look again at once, let others have the core, or go to sleep.
+ * spin: what a wait does between two polls: poll again at once, let others have the core, or go to sleep.
  *
  *      1. spin      while every rank has a core of its own. An answer is often here within a microsecond, while going to
  *                   sleep and being woken on another core costs ten times that. But a core that spins is taken from
@@ -27,37 +27,37 @@
 
 typedef struct {
     int cores;
-    bool cheap_looks;         /* a look asks nothing of the system */
-    bool shares_cores;        /* there are more ranks than cores, and cheap looks: see cores.h */
-    uint64_t longest, now;    /* ns to spin; longest is 0 when ranks share cores */
-    unsigned skipped;         /* waits since spinning stopped paying */
-    uint64_t yielding;        /* ns of a wait after which it goes to sleep, even if yields go well */
-    unsigned most_yields;     /* of a wait */
-    unsigned crowded;         /* so many more waits will not yield */
-    int yields_before_a_doze; /* without cheap looks: a short sleep may be put off by so many */
+    bool cheap_polls;             /* a look asks nothing of the system */
+    bool shares_cores;            /* there are more ranks than cores, and cheap polls: see cores.h */
+    uint64_t longest, now;        /* ns to spin; longest is 0 when ranks share cores */
+    unsigned skipped;             /* waits since spinning stopped paying */
+    uint64_t yielding;            /* ns of a wait after which it goes to sleep, even if yields go well */
+    unsigned most_yields;         /* of a wait */
+    unsigned crowded;             /* so many more waits will not yield */
+    int yields_before_timed_wait; /* without cheap polls: a short sleep may be put off by so many */
 } p2p_spin;
 
 /* One wait. */
 typedef struct {
     uint64_t started, spin_until, deadline; /* the last: UINT64_MAX if there is none */
-    unsigned looks, yields_left;
-    bool gave_way; /* a yield let somebody else run */
-} p2p_spell;
+    unsigned polls, yields_left;
+    bool yielded; /* a yield let somebody else run */
+} p2p_backoff;
 
-void p2p__spin_init(p2p_spin *spin, enum p2p_wait_policy policy, int rank, int ranks, bool cheap_looks);
+void p2p__spin_init(p2p_spin *spin, enum p2p_wait_policy policy, int rank, int ranks, bool cheap_polls);
 
 /* Let others have the core once; false: not now, strangers compute here. */
-bool p2p__spin_give_way(p2p_spin *spin);
+bool p2p__spin_yield(p2p_spin *spin);
 
-void p2p__spell_begin(p2p_spin *spin, p2p_spell *spell);
+void p2p__backoff_begin(p2p_spin *spin, p2p_backoff *backoff);
 
 /* Something has moved, of a long message, say: look for as long again. */
-void p2p__spell_renew(const p2p_spin *spin, p2p_spell *spell);
+void p2p__backoff_reset(const p2p_spin *spin, p2p_backoff *backoff);
 
 /* After a look that found nothing: true: look again; false: go to sleep. */
-bool p2p__spell_goes_on(p2p_spin *spin, p2p_spell *spell);
+bool p2p__backoff_goes_on(p2p_spin *spin, p2p_backoff *backoff);
 
 /* How it went: did it have to sleep? */
-void p2p__spell_end(p2p_spin *spin, const p2p_spell *spell, bool slept);
+void p2p__backoff_end(p2p_spin *spin, const p2p_backoff *backoff, bool slept);
 
 #endif

@@ -13,7 +13,7 @@
 
 typedef struct {
     int colour, key, rank;
-} wish;
+} proposal;
 
 static p2p_err quiet_send(p2p_comm *comm, const void *buf, size_t bytes, int dest)
 {
@@ -37,7 +37,7 @@ static p2p_err quiet_recv(p2p_comm *comm, void *buf, size_t bytes, int source)
 
 static int by_colour_key_rank(const void *a, const void *b)
 {
-    const wish *x = a, *y = b;
+    const proposal *x = a, *y = b;
     if (x->colour != y->colour) return x->colour < y->colour ? -1 : 1;
     if (x->key != y->key) return x->key < y->key ? -1 : 1;
     return x->rank < y->rank ? -1 : 1;
@@ -49,35 +49,35 @@ static int by_colour_key_rank(const void *a, const void *b)
 typedef uint32_t *answer;
 
 /* The lines of its collectives may have served a communicator that is gone. */
-static void wipe_lines(board *b, uint32_t context)
+static void wipe_lines(scoreboard *b, uint32_t context)
 {
-    for (uint64_t number = 0; number < BOARD_SLOTS; number++)
+    for (uint64_t number = 0; number < SCOREBOARD_SLOTS; number++)
         for (int rank = 0; rank < b->size; rank++) {
-            board_line *line = &p2p__board_lines(b, context, number)[rank];
+            scoreboard_line *line = &p2p__scoreboard_lines(b, context, number)[rank];
             if (atomic_load(&line->at)) atomic_store(&line->at, 0);
         }
 }
 
 /* A context that no other communicator has or had, with the lowest free index (so that little memory is touched);
  * NO_CONTEXT if there is none. */
-static uint32_t new_context(board *b, int size)
+static uint32_t new_context(scoreboard *b, int size)
 {
-    for (uint32_t index = 1; index < BOARD_CONTEXTS; index++) {
+    for (uint32_t index = 1; index < SCOREBOARD_CONTEXTS; index++) {
         uint32_t nobody = 0;
         if (atomic_load(&b->shared->context_users[index]) ||
             !atomic_compare_exchange_strong(&b->shared->context_users[index], &nobody, (uint32_t)size))
             continue;
-        uint32_t context = 2 * (atomic_fetch_add(&b->shared->context_turn[index], 1) * BOARD_CONTEXTS + index);
+        uint32_t context = 2 * (atomic_fetch_add(&b->shared->context_turn[index], 1) * SCOREBOARD_CONTEXTS + index);
         wipe_lines(b, context);
         return context;
     }
     return NO_CONTEXT;
 }
 
-static p2p_err tell_group(p2p_comm *comm, const wish *group, int size, answer text, answer mine)
+static p2p_err tell_group(p2p_comm *comm, const proposal *group, int size, answer text, answer mine)
 {
     bool none = group->colour == P2P_UNDEFINED;
-    text[0] = none ? 0 : new_context(comm->engine->board, size);
+    text[0] = none ? 0 : new_context(comm->engine->scoreboard, size);
     text[1] = (uint32_t)size;
     for (int i = 0; i < size; i++) text[2 + i] = (uint32_t)group[i].rank;
     size_t bytes = (2 + (size_t)size) * sizeof *text;
@@ -92,17 +92,17 @@ static p2p_err tell_group(p2p_comm *comm, const wish *group, int size, answer te
     return P2P_OK;
 }
 
-static p2p_err arrange(p2p_comm *comm, wish own, wish *wishes, answer text, answer mine)
+static p2p_err arrange(p2p_comm *comm, proposal own, proposal *proposals, answer text, answer mine)
 {
-    wishes[0] = own;
+    proposals[0] = own;
     for (int i = 1; i < comm->size; i++) {
-        p2p_err err = quiet_recv(comm, &wishes[i], sizeof *wishes, i);
+        p2p_err err = quiet_recv(comm, &proposals[i], sizeof *proposals, i);
         if (err) return err;
     }
-    qsort(wishes, (size_t)comm->size, sizeof *wishes, by_colour_key_rank);
+    qsort(proposals, (size_t)comm->size, sizeof *proposals, by_colour_key_rank);
     for (int from = 0, to; from < comm->size; from = to) {
-        for (to = from; to < comm->size && wishes[to].colour == wishes[from].colour;) to++;
-        p2p_err err = tell_group(comm, wishes + from, to - from, text, mine);
+        for (to = from; to < comm->size && proposals[to].colour == proposals[from].colour;) to++;
+        p2p_err err = tell_group(comm, proposals + from, to - from, text, mine);
         if (err) return err;
     }
     return P2P_OK;
@@ -114,7 +114,7 @@ static p2p_err build(p2p_comm *comm, answer mine, p2p_comm **sub)
         *sub = NULL;
         return P2P_OK;
     }
-    if (mine[0] == NO_CONTEXT) return p2p__fail(comm, CAUSE_TOO_MANY_COMMUNICATORS, BOARD_CONTEXTS - 1);
+    if (mine[0] == NO_CONTEXT) return p2p__fail(comm, CAUSE_TOO_MANY_COMMUNICATORS, SCOREBOARD_CONTEXTS - 1);
     int size = (int)mine[1], rank = 0;
     int *world_rank = (int *)(mine + 2);
     for (int i = 0; i < size; i++) {
@@ -130,26 +130,27 @@ static p2p_err build(p2p_comm *comm, answer mine, p2p_comm **sub)
     return P2P_OK;
 }
 
-static p2p_err ask_rank_0(p2p_comm *comm, wish own, answer mine, size_t bytes)
+static p2p_err ask_rank_0(p2p_comm *comm, proposal own, answer mine, size_t bytes)
 {
     p2p_err err = quiet_send(comm, &own, sizeof own, 0);
     return err ? err : quiet_recv(comm, mine, bytes, 0);
 }
 
-static p2p_err split(p2p_comm *comm, wish own, p2p_comm **sub)
+static p2p_err split(p2p_comm *comm, proposal own, p2p_comm **sub)
 {
     size_t words = 2 + (size_t)comm->size;
-    wish *wishes = calloc((size_t)comm->size, sizeof *wishes);
+    proposal *proposals = calloc((size_t)comm->size, sizeof *proposals);
     answer text = calloc(words, sizeof *text), mine = calloc(words, sizeof *mine);
     p2p_err err = P2P_ERR_NOMEM;
-    if (!wishes || !text || !mine) {
+    if (!proposals || !text || !mine) {
         p2p__fail(comm, CAUSE_NO_SPLIT, comm->size);
         goto release;
     }
-    err = comm->rank == 0 ? arrange(comm, own, wishes, text, mine) : ask_rank_0(comm, own, mine, words * sizeof *mine);
+    err = comm->rank == 0 ? arrange(comm, own, proposals, text, mine)
+                          : ask_rank_0(comm, own, mine, words * sizeof *mine);
     if (!err) err = build(comm, mine, sub);
 release:
-    free(wishes);
+    free(proposals);
     free(text);
     free(mine);
     return err;
@@ -161,7 +162,7 @@ p2p_err p2p_split(p2p_comm *comm, int colour, int key, p2p_comm **sub)
     if (err) return err;
     if (!sub) return p2p__leave(comm, p2p__fail(comm, CAUSE_NO_PLACE_FOR_COMMUNICATOR));
     if (colour < 0 && colour != P2P_UNDEFINED) return p2p__leave(comm, p2p__fail(comm, CAUSE_NEGATIVE_COLOUR, colour));
-    return p2p__leave(comm, split(comm, (wish){colour, key, comm->rank}, sub));
+    return p2p__leave(comm, split(comm, (proposal){colour, key, comm->rank}, sub));
 }
 
 p2p_err p2p_dup(p2p_comm *comm, p2p_comm **copy)
@@ -171,5 +172,5 @@ p2p_err p2p_dup(p2p_comm *comm, p2p_comm **copy)
         return p2p_layer_refuse(comm, &what, P2P_ERR_ARG, "there is nowhere to put the communicator: copy is NULL");
     p2p_err err = p2p_layer_begin(comm, &what);
     if (err || !comm) return err;
-    return p2p__leave(comm, split(comm, (wish){0, comm->rank, comm->rank}, copy));
+    return p2p__leave(comm, split(comm, (proposal){0, comm->rank, comm->rank}, copy));
 }

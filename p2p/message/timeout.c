@@ -4,7 +4,7 @@
 #include "p2p/shared/process.h"
 #include "p2p/shared/words.h"
 
-static void awaited(p2p_engine *engine, const board_wait *wait, p2p_rank_set *all)
+static void awaited(p2p_engine *engine, const scoreboard_wait *wait, p2p_rank_set *all)
 {
     *all = wait->need;
     for (int i = 0; i < wait->any_count; i++) p2p__set_join(all, &wait->any[i], engine->size);
@@ -18,8 +18,8 @@ static p2p_finding find(const p2p_engine *engine, const p2p_rank_set *all)
     p2p_rank_set stopped = {{0}};
     p2p__finding_add(&f, ROLE_CALL, engine->rank, &engine->row->call);
     for (int i = 0; i < engine->size; i++) {
-        const board_row *row = &engine->board->rows[i];
-        const board_call call = p2p__call_copy(&row->call);
+        const scoreboard_row *row = &engine->scoreboard->rows[i];
+        const scoreboard_call call = p2p__call_copy(&row->call);
         if (!p2p__set_has(all, i)) continue;
         p2p_place *place = p2p__finding_add(&f, ROLE_DOING, i, &call);
         place->state = atomic_load(&row->state);
@@ -33,7 +33,7 @@ static p2p_finding find(const p2p_engine *engine, const p2p_rank_set *all)
     return f;
 }
 
-p2p_err p2p__timeout_error(p2p_comm *comm, const board_wait *wait)
+p2p_err p2p__timeout_error(p2p_comm *comm, const scoreboard_wait *wait)
 {
     p2p_engine *engine = comm->engine;
     p2p_rank_set all;

@@ -32,7 +32,7 @@ p2p_trace *p2p__trace_create(p2p_engine *engine)
     if (!config->trace_room || p2p__trace_bytes(engine->size, config) != config->trace_bytes) return NULL;
     p2p_trace *trace = calloc(1, sizeof *trace);
     if (!trace) return NULL;
-    trace->shared = p2p__trace_of(engine->board->trace, engine->size, &engine->config, engine->rank);
+    trace->shared = p2p__trace_of(engine->scoreboard->trace, engine->size, &engine->config, engine->rank);
     trace->room = p2p__trace_room(engine->size, &engine->config);
     trace->reserve = (uint64_t)engine->size;
     trace->shared->pool_used = 1;

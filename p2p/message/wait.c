@@ -33,7 +33,7 @@ static bool any_done(p2p_engine *engine, void *arg)
 
 /* ---- Waiting ---- */
 
-static void describe(p2p_engine *engine, void *arg, board_wait *wait)
+static void describe(p2p_engine *engine, void *arg, scoreboard_wait *wait)
 {
     const request_set *set = arg;
     p2p__describe_requests(engine, set->requests, set->count, set->all, wait);
@@ -56,7 +56,7 @@ static p2p_err wait_set(p2p_comm *comm, p2p_request *requests, size_t count, boo
                            .describe = describe,
                            .arg = &set,
                            .hot = expected_from(comm->engine, first),
-                           .state = BOARD_BLOCKED};
+                           .state = SCOREBOARD_BLOCKED};
     return p2p__block(comm, &waiting);
 }
 

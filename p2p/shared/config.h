@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Settings of a job: read once from options and PAIRWISE_ variables by whoever launches it, carried to ranks by the board. */
+/* Settings of a job: read once from options and PAIRWISE_ variables by whoever launches it, carried to ranks by the scoreboard. */
 #ifndef PAIRWISE_P2P_CONFIG_H
 #define PAIRWISE_P2P_CONFIG_H
 

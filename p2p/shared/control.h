@@ -12,15 +12,15 @@ enum control_type {
     CONTROL_LOST,     /* it arrived, but could not be kept: `value` is the limit on descriptors */
     CONTROL_GOODBYE,  /* in p2p_finalize */
     CONTROL_ABORT,    /* p2p_abort with status `value` */
-    CONTROL_FATAL,    /* an error ends this rank; its message is on the board and has been printed */
+    CONTROL_FATAL,    /* an error ends this rank; its message is on the scoreboard and has been printed */
     CONTROL_NOEXEC,   /* the program cannot be started: `value` is errno */
-    CONTROL_MISMATCH, /* a collective differs between ranks; the message is on the board, in this rank's row */
+    CONTROL_MISMATCH, /* a collective differs between ranks; the message is on the scoreboard, in this rank's row */
     CONTROL_WAKE,     /* nudge `rank`, which sleeps until the ranks of a collective agree */
     /* supervisor -> rank */
     CONTROL_LINK,     /* the end of the link to `rank`, one descriptor; `value`: its place in the shared memory */
     CONTROL_NOLINK,   /* that link cannot be: `rank` had no descriptor left, or the supervisor (`value` < 0) */
     CONTROL_NOMEMORY, /* that link cannot be: there is no memory for it, `value` is errno */
-    CONTROL_FAILED,   /* the job has failed: read why on the board */
+    CONTROL_FAILED,   /* the job has failed: read why on the scoreboard */
     CONTROL_NUDGE,    /* look again */
     CONTROL_ALL_DONE, /* every rank has said goodbye */
 };

@@ -42,7 +42,7 @@ static bool has_room(p2p_finding *finding)
     return true;
 }
 
-p2p_place *p2p__finding_add(p2p_finding *finding, int role, int rank, const board_call *call)
+p2p_place *p2p__finding_add(p2p_finding *finding, int role, int rank, const scoreboard_call *call)
 {
     p2p_place *place = has_room(finding) ? &finding->places[finding->count++] : &finding->spare;
     *place = (p2p_place){.role = role, .rank = rank};

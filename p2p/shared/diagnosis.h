@@ -4,7 +4,7 @@
  * people, report.c writes it for programs (launch --report). Names are public: programs outside read them.
  *
  * Ranks are ranks of the world. A place is a call, or something else with a line of its own, that takes part in it. Both are
- * plain memory, so that a rank can show its own on the board; the supervisor believes only checked copies.
+ * plain memory, so that a rank can show its own on the scoreboard; the supervisor believes only checked copies.
  */
 #ifndef PAIRWISE_P2P_DIAGNOSIS_H
 #define PAIRWISE_P2P_DIAGNOSIS_H
@@ -84,9 +84,9 @@ enum p2p_role { P2P_ROLE_LIST(DIAGNOSIS_ENUM) ROLE_COUNT };
 
 typedef struct {
     int role, rank;
-    int state;            /* enum board_state, of the rank */
+    int state;            /* enum scoreboard_state, of the rank */
     char process;         /* what the system says of it: R, S, T, ...; 0: gone, or not asked */
-    board_call call;      /* ROLE_PENDING, ROLE_MESSAGE: world_peer, tag, bytes of that; a name if it is a collective */
+    scoreboard_call call; /* ROLE_PENDING, ROLE_MESSAGE: world_peer, tag, bytes of that; a name if it is a collective */
     int pending;          /* operations that the call waits for, if it waits for several */
     int any;              /* one of `awaited` would do; an int, since a rank may write any byte here */
     p2p_rank_set awaited; /* for whom it waits in vain */
@@ -115,7 +115,7 @@ typedef struct {
 } p2p_finding;
 
 /* One more place; what it is not given is 0, but for `rank` and `role`. call may be NULL. */
-p2p_place *p2p__finding_add(p2p_finding *finding, int role, int rank, const board_call *call);
+p2p_place *p2p__finding_add(p2p_finding *finding, int role, int rank, const scoreboard_call *call);
 void p2p__finding_free(p2p_finding *finding);
 
 /* The first place with this role from `*at` on, which moves past it; NULL if there is none. */

@@ -24,7 +24,7 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
 
 uint64_t p2p__memory_begin(int size, const p2p_config *config)
 {
-    return round_up(p2p__board_bytes(size, config), MEMORY_UNIT);
+    return round_up(p2p__scoreboard_bytes(size, config), MEMORY_UNIT);
 }
 
 size_t p2p__memory_round(size_t bytes)
@@ -158,7 +158,7 @@ void p2p__memory_forget(memory_gap **gaps)
 /* ---- Places ---- */
 
 /* 0 where the end that is shown cannot be: somebody has written there. */
-static memory_place take_new(board *b, size_t bytes, size_t align)
+static memory_place take_new(scoreboard *b, size_t bytes, size_t align)
 {
     _Atomic uint64_t *shown = &b->shared->memory_end;
     uint64_t end = atomic_load(shown), begin = p2p__memory_begin(b->size, &b->config), place;
@@ -169,7 +169,7 @@ static memory_place take_new(board *b, size_t bytes, size_t align)
     return place;
 }
 
-memory_place p2p__memory_reserve(board *b, memory_gap **gaps, size_t bytes, size_t align)
+memory_place p2p__memory_reserve(scoreboard *b, memory_gap **gaps, size_t bytes, size_t align)
 {
     bool possible = !is_too_much(bytes);
     memory_place place = possible ? take_gap(gaps, bytes, align) : 0;
@@ -181,7 +181,7 @@ memory_place p2p__memory_reserve(board *b, memory_gap **gaps, size_t bytes, size
     return place;
 }
 
-memory_place p2p__memory_take(board *b, int fd, memory_gap **gaps, size_t bytes, size_t align)
+memory_place p2p__memory_take(scoreboard *b, int fd, memory_gap **gaps, size_t bytes, size_t align)
 {
     memory_place place = p2p__memory_reserve(b, gaps, bytes, align);
     if (!place || p2p__memory_fill(fd, place, bytes)) return place;

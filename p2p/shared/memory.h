@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory: shared memory of a job, taken as it is needed from one memory file, behind the board in it. A place is an offset
+ * memory: shared memory of a job, taken as it is needed from one memory file, behind the scoreboard in it. A place is an offset
  * in that file and means the same to every rank; each maps it where it likes. The file only grows. What a process gives
  * back it may take again; nobody else does.
  */
 #ifndef PAIRWISE_P2P_MEMORY_H
 #define PAIRWISE_P2P_MEMORY_H
 
-#include "p2p/shared/board.h"
+#include "p2p/shared/scoreboard.h"
 
 typedef uint64_t memory_place; /* a multiple of MEMORY_UNIT; 0: none */
 
@@ -18,7 +18,7 @@ typedef uint64_t memory_place; /* a multiple of MEMORY_UNIT; 0: none */
 #define MEMORY_UNIT ((size_t)65536)
 #endif
 
-/* Where the first place of a board's file is. */
+/* Where the first place of a scoreboard's file is. */
 uint64_t p2p__memory_begin(int size, const p2p_config *config);
 
 /* What the machine, or the control group of this process, still has, in bytes. */
@@ -36,11 +36,11 @@ typedef struct memory_gap {
 
 /* A place, zeroed, of so many (rounded) bytes, a multiple of `align` (a power of two, from MEMORY_UNIT on): in one of the gaps, or
  * else at the end of the file. 0 and errno if there is no more: nothing is given out that could not be touched later. */
-memory_place p2p__memory_take(board *b, int fd, memory_gap **gaps, size_t bytes, size_t align);
+memory_place p2p__memory_take(scoreboard *b, int fd, memory_gap **gaps, size_t bytes, size_t align);
 
 /* The same in two steps, for memory that several processes take part by part: a place, and the memory of a part of it. 0, false and
  * errno if there is no more. */
-memory_place p2p__memory_reserve(board *b, memory_gap **gaps, size_t bytes, size_t align);
+memory_place p2p__memory_reserve(scoreboard *b, memory_gap **gaps, size_t bytes, size_t align);
 bool p2p__memory_fill(int fd, memory_place place, size_t bytes);
 
 /* Give the file its first size. 0, or -1 and errno. */

@@ -31,7 +31,7 @@ static inline bool p2p__set_has(const p2p_rank_set *set, int rank)
     return (set->word[rank / 64] >> (rank % 64)) & 1;
 }
 
-static inline bool p2p__set_meets(const p2p_rank_set *a, const p2p_rank_set *b, int size)
+static inline bool p2p__set_intersects(const p2p_rank_set *a, const p2p_rank_set *b, int size)
 {
     for (int i = 0; i * 64 < size; i++)
         if (a->word[i] & b->word[i]) return true;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The words: what calls, deadlocks, deaths and the board look like to a person. Decides nothing: see diagnosis.h. */
+/* The words: what calls, deadlocks, deaths and the scoreboard look like to a person. Decides nothing: see diagnosis.h. */
 #include "p2p/shared/words.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "p2p/shared/board.h"
 #include "p2p/shared/process.h"
+#include "p2p/shared/scoreboard.h"
 
 #define WAITERS_SHOWN 8
 
@@ -33,7 +33,7 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t byte
     va_end(args);
 }
 
-static void append_what(char *text, size_t bytes, const board_what *what)
+static void append_what(char *text, size_t bytes, const scoreboard_what *what)
 {
     if (what->algorithm[0]) append(text, bytes, ", %s", what->algorithm);
     if (what->count != UINT64_MAX) append(text, bytes, ", count %llu", (unsigned long long)what->count);
@@ -56,10 +56,10 @@ static void append_peer(char *text, size_t bytes, const char *role, int peer, in
         append(text, bytes, ", tag %d", tag);
 }
 
-static void append_arguments(char *text, size_t bytes, const board_call *call)
+static void append_arguments(char *text, size_t bytes, const scoreboard_call *call)
 {
     unsigned long long amount = call->bytes;
-    switch ((enum board_shape)call->shape) {
+    switch ((enum scoreboard_shape)call->shape) {
     case SHAPE_PLAIN: return;
     case SHAPE_WAIT: append(text, bytes, "%llu request%s", amount, amount == 1 ? "" : "s"); return;
     case SHAPE_COLLECTIVE:
@@ -77,16 +77,16 @@ static void append_arguments(char *text, size_t bytes, const board_call *call)
     append_peer(text, bytes, "source", call->from, call->world_from, call->from_tag);
 }
 
-void p2p__call_text(const board_call *shown, char *text, size_t bytes)
+void p2p__call_text(const scoreboard_call *shown, char *text, size_t bytes)
 {
-    board_call call = p2p__call_copy(shown);
+    scoreboard_call call = p2p__call_copy(shown);
     snprintf(text, bytes, "%s(", call.name);
     append_arguments(text, bytes, &call);
     append(text, bytes, ")");
     if (call.file[0]) append(text, bytes, " at %s:%d", call.file, call.line);
 }
 
-void p2p__last_call_text(const board_call *call, char *text, size_t bytes)
+void p2p__last_call_text(const scoreboard_call *call, char *text, size_t bytes)
 {
     if (!call->name[0]) {
         snprintf(text, bytes, "it has made no Pairwise call");
@@ -97,7 +97,7 @@ void p2p__last_call_text(const board_call *call, char *text, size_t bytes)
     p2p__call_text(call, text + used, bytes - used);
 }
 
-static void add_call(p2p_words *w, const char *before, const board_call *call)
+static void add_call(p2p_words *w, const char *before, const scoreboard_call *call)
 {
     char text[500];
     p2p__call_text(call, text, sizeof text);
@@ -125,7 +125,7 @@ static void add_ranks(p2p_words *w, const int *ranks, int count, const char *las
 
 /* ---- Deadlock ---- */
 
-static void add_item(p2p_words *w, const board_call *item)
+static void add_item(p2p_words *w, const scoreboard_call *item)
 {
     if (item->shape == SHAPE_COLLECTIVE) {
         p2p__add(w, "\n    %s #%llu", item->name, (unsigned long long)item->number);
@@ -197,7 +197,7 @@ static void add_finished(p2p_words *w, const p2p_finding *f)
     const p2p_place *place;
     for (size_t at = 0; shown < WAITERS_SHOWN && (place = p2p__finding_next(f, ROLE_FINISHED, &at)); shown++) {
         p2p__add(w, "\n  rank %d ", place->rank);
-        if (place->state == BOARD_ABSENT)
+        if (place->state == SCOREBOARD_ABSENT)
             p2p__add(w, "has ended without calling p2p_init");
         else
             add_call(w, "is in ", &place->call);
@@ -231,7 +231,7 @@ static const char *say_near_miss(p2p_words *w, const p2p_finding *f)
     size_t at = 0;
     const p2p_place *place = p2p__finding_next(f, ROLE_MESSAGE, &at);
     if (!place) place = &f->spare;
-    const board_call *here = &place->call;
+    const scoreboard_call *here = &place->call;
     unsigned long long amount = here->bytes;
     bool by_tag = f->what.class == CLASS_DEADLOCK;
     p2p__add(w, "%s mismatch: rank %d has a message with tag %d from rank %d waiting (%llu bytes), but ",
@@ -375,14 +375,14 @@ void p2p__words_meanwhile(p2p_words *w, const p2p_finding *f)
 
 /* ---- Collectives that differ ---- */
 
-static void add_file(p2p_words *w, const char *before, const board_call *call)
+static void add_file(p2p_words *w, const char *before, const scoreboard_call *call)
 {
     if (call->file[0]) p2p__add(w, "%s%s:%d", before, call->file, call->line);
 }
 
-static void add_fields(p2p_words *w, int rank, const board_call *call, const board_call *other)
+static void add_fields(p2p_words *w, int rank, const scoreboard_call *call, const scoreboard_call *other)
 {
-    const board_what *a = &call->what, *b = &other->what;
+    const scoreboard_what *a = &call->what, *b = &other->what;
     const char *between = " ";
     p2p__add(w, "rank %d has", rank);
     if (a->count != b->count) p2p__add(w, "%scount %llu", between, (unsigned long long)a->count), between = ", ";
@@ -419,7 +419,7 @@ void p2p__words_mismatch(p2p_words *w, const p2p_finding *f)
 
 #define LEFT_SHOWN 5
 
-static void add_left_request(p2p_words *w, const board_call *call)
+static void add_left_request(p2p_words *w, const scoreboard_call *call)
 {
     if (call->shape == SHAPE_COLLECTIVE) {
         p2p__add(w, " collective");
@@ -440,7 +440,7 @@ static void add_left_request(p2p_words *w, const board_call *call)
 
 static void add_left(p2p_words *w, const p2p_place *place)
 {
-    const board_call *call = &place->call;
+    const scoreboard_call *call = &place->call;
     if (place->role == ROLE_MESSAGE) {
         p2p__add(w, " from %d, tag %d, %llu bytes", call->peer, call->tag, (unsigned long long)call->bytes);
     } else if (place->role == ROLE_PENDING) {
@@ -481,10 +481,10 @@ static void add_awaited_doing(p2p_words *w, const p2p_place *place)
 {
     char call[440];
     switch (place->state) {
-    case BOARD_ABSENT: p2p__add(w, "it has not called p2p_init"); return;
-    case BOARD_BLOCKED: add_call(w, "it waits in ", &place->call); return;
-    case BOARD_FINALIZING:
-    case BOARD_FINISHED: add_call(w, "it has finished, in ", &place->call); return;
+    case SCOREBOARD_ABSENT: p2p__add(w, "it has not called p2p_init"); return;
+    case SCOREBOARD_BLOCKED: add_call(w, "it waits in ", &place->call); return;
+    case SCOREBOARD_FINALIZING:
+    case SCOREBOARD_FINISHED: add_call(w, "it has finished, in ", &place->call); return;
     default: p2p__last_call_text(&place->call, call, sizeof call); p2p__add(w, "%s", call);
     }
 }
@@ -507,7 +507,7 @@ void p2p__words_polling(p2p_words *w, const p2p_finding *f)
     const p2p_place *place;
     p2p__add(w, "note: for a second nothing has happened but polling:");
     for (size_t at = 0; w->used < sizeof w->text - 600 && (place = p2p__finding_next(f, ROLE_DOING, &at));) {
-        p2p__add(w, "\n  rank %d %s in ", place->rank, place->state == BOARD_POLLING ? "polls" : "waits");
+        p2p__add(w, "\n  rank %d %s in ", place->rank, place->state == SCOREBOARD_POLLING ? "polls" : "waits");
         add_call(w, "", &place->call);
     }
     p2p__add(w, "\n  try: is the message they look for ever sent?");
@@ -515,19 +515,20 @@ void p2p__words_polling(p2p_words *w, const p2p_finding *f)
 
 void p2p__words_doing(p2p_words *w, const p2p_finding *f, const p2p_place *place)
 {
-    static const char *const waits[] = {
-        [BOARD_BLOCKED] = "waits in ", [BOARD_POLLING] = "polls in ", [BOARD_FINALIZING] = "says goodbye in "};
+    static const char *const waits[] = {[SCOREBOARD_BLOCKED] = "waits in ",
+                                        [SCOREBOARD_POLLING] = "polls in ",
+                                        [SCOREBOARD_FINALIZING] = "says goodbye in "};
     char process[64], call[440];
     p2p__process_words(place->process, process, sizeof process);
     p2p__add(w, "  rank %d, %s, ", place->rank, process);
-    if (place->state == BOARD_RUNNING || place->state == BOARD_FINISHED) {
+    if (place->state == SCOREBOARD_RUNNING || place->state == SCOREBOARD_FINISHED) {
         p2p__last_call_text(&place->call, call, sizeof call);
-        p2p__add(w, "%s%s", place->state == BOARD_RUNNING ? "computes; " : "has ended; ", call);
-    } else if (place->state == BOARD_ABSENT) {
+        p2p__add(w, "%s%s", place->state == SCOREBOARD_RUNNING ? "computes; " : "has ended; ", call);
+    } else if (place->state == SCOREBOARD_ABSENT) {
         p2p__add(w, "has not called p2p_init");
     } else {
         add_call(w, waits[place->state], &place->call);
     }
-    if (place->state == BOARD_BLOCKED) add_items(w, f, place);
+    if (place->state == SCOREBOARD_BLOCKED) add_items(w, f, place);
     p2p__add(w, "\n");
 }

@@ -14,10 +14,10 @@ typedef struct {
 __attribute__((format(printf, 2, 3))) void p2p__add(p2p_words *w, const char *format, ...);
 
 /* "p2p_recv(source 1, tag 0) at ring.c:12" */
-void p2p__call_text(const board_call *call, char *text, size_t bytes);
+void p2p__call_text(const scoreboard_call *call, char *text, size_t bytes);
 
 /* "its last call was p2p_recv(...)", or "it has made no call" */
-void p2p__last_call_text(const board_call *call, char *text, size_t bytes);
+void p2p__last_call_text(const scoreboard_call *call, char *text, size_t bytes);
 
 void p2p__words_deadlock(p2p_words *w, const p2p_finding *deadlock);
 

@@ -7,7 +7,7 @@
  *      trace_job.c                                 in the supervisor: how the job ended
  *      trace_json.c trace_events.c trace_put.c     the file: Chrome trace JSON
  *
- * The events lie behind the board, a block a rank, and only grow: when the block is full the rest is counted, not kept.
+ * The events lie behind the scoreboard, a block a rank, and only grow: when the block is full the rest is counted, not kept.
  */
 #ifndef PAIRWISE_P2P_TRACE_H
 #define PAIRWISE_P2P_TRACE_H

@@ -99,7 +99,9 @@ static void put_set(const p2p_writer *w, const char *key, const p2p_rank_set *se
 static const char *what_happened(const p2p_last_moment *moment)
 {
     if (moment->stuck) return "stuck";
-    return moment->state == BOARD_BLOCKED ? "blocked" : moment->state >= BOARD_FINALIZING ? "over" : "running";
+    return moment->state == SCOREBOARD_BLOCKED      ? "blocked"
+           : moment->state >= SCOREBOARD_FINALIZING ? "over"
+                                                    : "running";
 }
 
 static void put_last_moment(p2p_writer *w, int rank)
@@ -110,7 +112,7 @@ static void put_last_moment(p2p_writer *w, int rank)
     p2p__json_time(w, "ts", w->end);
     p2p__json_begin_args(w, rank);
     p2p__json_field(w->file, "call", moment->call);
-    if (moment->heart) fputs(",\"in_cycle\":true", w->file);
+    if (moment->knot) fputs(",\"in_cycle\":true", w->file);
     put_set(w, "waits_for", &moment->waits_for);
     p2p__json_end_event(w);
 }
@@ -126,10 +128,10 @@ static void put_end(p2p_writer *w)
     fputs(",\"args\":{\"text\":", w->file);
     p2p__json_text(w->file, trace->text);
     if (strcmp(trace->outcome, "deadlock") == 0) {
-        p2p_rank_set heart = {{0}};
+        p2p_rank_set knot = {{0}};
         for (int i = 0; i < w->job->size; i++)
-            if (trace->ranks[i].heart) p2p__set_add(&heart, i);
-        put_set(w, trace->is_cycle ? "cycle" : "stuck", &heart);
+            if (trace->ranks[i].knot) p2p__set_add(&knot, i);
+        put_set(w, trace->is_cycle ? "cycle" : "stuck", &knot);
     }
     p2p__json_end_event(w);
 }

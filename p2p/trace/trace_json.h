@@ -11,16 +11,16 @@
 
 #include <stdio.h>
 
-#include "p2p/shared/board.h"
 #include "p2p/shared/json.h"
+#include "p2p/shared/scoreboard.h"
 #include "p2p/trace/trace.h"
 
 /* What a rank was doing when the job failed. */
 typedef struct {
-    int state; /* enum board_state */
+    int state; /* enum scoreboard_state */
     char call[500];
-    bool stuck; /* in a deadlock; `heart`: one of those that make it */
-    bool heart;
+    bool stuck; /* in a deadlock; `knot`: one of those that make it */
+    bool knot;
     p2p_rank_set waits_for;
 } p2p_last_moment;
 

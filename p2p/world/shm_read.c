@@ -9,9 +9,9 @@
 static p2p_err nonsense(p2p_endpoint *self, const p2p_link *peer, const char *what)
 {
     const shm_reader *in = &((const link_end *)peer->state)->in;
-    const unsigned char *at = (const unsigned char *)p2p__ring_head(in->ring, in->size, in->at);
-    char line[3 * RING_LINE + 1] = "";
-    for (size_t i = 0; i < RING_LINE; i++)
+    const unsigned char *at = (const unsigned char *)p2p__queue_head(in->ring, in->size, in->at);
+    char line[3 * QUEUE_LINE + 1] = "";
+    for (size_t i = 0; i < QUEUE_LINE; i++)
         snprintf(line + strlen(line), sizeof line - strlen(line), "%s%02x", i % 4 ? "" : " ", at[i]);
     return p2p__broken(self, P2P_ERR_PROTO, "the bytes from rank %d are not a valid record: %s:%s", peer->rank, what,
                        line);
@@ -29,12 +29,12 @@ static p2p_err advance(p2p_endpoint *self, p2p_link *peer, const unsigned char *
     return link->in_payload ? P2P_OK : p2p__delivered(self, peer);
 }
 
-static p2p_err begin_brief(p2p_endpoint *self, p2p_link *peer, const unsigned char *at, size_t bytes)
+static p2p_err begin_short(p2p_endpoint *self, p2p_link *peer, const unsigned char *at, size_t bytes)
 {
-    shm_brief b;
+    shm_short b;
     if (bytes < sizeof b) return nonsense(self, peer, "it is too short for a header");
     memcpy(&b, at, sizeof b);
-    size_t size = p2p__brief_size(b.bytes);
+    size_t size = p2p__short_size(b.bytes);
     if (bytes < size) return nonsense(self, peer, "it is too short for a header");
     const wire_header header = {.type = WIRE_EAGER,
                                 .context = b.context,
@@ -59,51 +59,52 @@ static p2p_err read_record(p2p_endpoint *self, p2p_link *peer, size_t *bytes)
 {
     const link_end *link = peer->state;
     unsigned kind;
-    const unsigned char *at = p2p__ring_look(&link->in, bytes, &kind);
-    if (!at || kind < RING_PAD || kind > RING_MORE) return nonsense(self, peer, "its length or its kind is impossible");
-    if (kind == RING_PAD) return P2P_OK;
-    if (link->in_payload != (kind == RING_MORE)) return nonsense(self, peer, "it is out of place");
-    if (kind == RING_BRIEF) return begin_brief(self, peer, at, *bytes);
-    return kind == RING_FRAME ? begin_frame(self, peer, at, *bytes) : advance(self, peer, at, *bytes);
+    const unsigned char *at = p2p__queue_look(&link->in, bytes, &kind);
+    if (!at || kind < QUEUE_PAD || kind > QUEUE_MORE)
+        return nonsense(self, peer, "its length or its kind is impossible");
+    if (kind == QUEUE_PAD) return P2P_OK;
+    if (link->in_payload != (kind == QUEUE_MORE)) return nonsense(self, peer, "it is out of place");
+    if (kind == QUEUE_SHORT) return begin_short(self, peer, at, *bytes);
+    return kind == QUEUE_FRAME ? begin_frame(self, peer, at, *bytes) : advance(self, peer, at, *bytes);
 }
 
 /* Up to so many records. On P2P_ERR_NOMEM the record stays where it is. */
 p2p_err p2p__shm_read(p2p_endpoint *self, p2p_link *peer, int most)
 {
     link_end *link = peer->state;
-    for (int i = 0; i < most && p2p__ring_waiting(&link->in); i++) {
+    for (int i = 0; i < most && p2p__queue_waiting(&link->in); i++) {
         size_t bytes;
         p2p_err err = read_record(self, peer, &bytes);
         if (err) return err;
         self->moved++;
-        if (p2p__ring_take(&link->in, bytes)) p2p__shm_wake(self, peer);
+        if (p2p__queue_take(&link->in, bytes)) p2p__shm_wake(self, peer);
     }
     return P2P_OK;
 }
 
-/* ---- The express lane ---- */
+/* ---- The fast path ---- */
 
 bool p2p__shm_is_waiting(const p2p_endpoint *self, const p2p_link *peer)
 {
     const link_end *link = peer->state;
     (void)self;
     if (!link->rings) return false;
-    __builtin_prefetch((const void *)p2p__ring_head(link->in.ring, link->in.size, link->in.at + 1));
-    return p2p__ring_waiting(&link->in);
+    __builtin_prefetch((const void *)p2p__queue_head(link->in.ring, link->in.size, link->in.at + 1));
+    return p2p__queue_waiting(&link->in);
 }
 
-bool p2p__shm_look(const p2p_endpoint *self, const p2p_link *peer, p2p_brief *message)
+bool p2p__shm_look(const p2p_endpoint *self, const p2p_link *peer, p2p_short *message)
 {
     const link_end *link = peer->state;
     size_t bytes;
     unsigned kind;
-    shm_brief b;
+    shm_short b;
     (void)self;
-    const unsigned char *at = p2p__ring_look(&link->in, &bytes, &kind);
-    if (!at || kind != RING_BRIEF || bytes < sizeof b) return false;
+    const unsigned char *at = p2p__queue_look(&link->in, &bytes, &kind);
+    if (!at || kind != QUEUE_SHORT || bytes < sizeof b) return false;
     memcpy(&b, at, sizeof b);
-    size_t size = p2p__brief_size(b.bytes);
-    *message = (p2p_brief){b.context, b.tag, b.bytes, at + size};
+    size_t size = p2p__short_size(b.bytes);
+    *message = (p2p_short){b.context, b.tag, b.bytes, at + size};
     return bytes == size + b.bytes && b.sequence == peer->frames_in;
 }
 
@@ -112,6 +113,6 @@ void p2p__shm_take(p2p_endpoint *self, p2p_link *peer)
     link_end *link = peer->state;
     size_t bytes;
     unsigned kind;
-    p2p__ring_look(&link->in, &bytes, &kind);
-    if (p2p__ring_take(&link->in, bytes)) p2p__shm_wake(self, peer);
+    p2p__queue_look(&link->in, &bytes, &kind);
+    if (p2p__queue_take(&link->in, bytes)) p2p__shm_wake(self, peer);
 }

@@ -6,23 +6,23 @@
 #include "p2p/world/world_shm.h"
 
 #define PART_BYTES ((size_t)2 << 10) /* written before the reader may see it: small enough for both to work at once */
-#define EXPRESS_MOST ((size_t)8 << 10)
+#define FAST_PATH_MOST ((size_t)8 << 10)
 
 static size_t header_size(const p2p_endpoint *self, const p2p_packet *packet)
 {
-    bool is_brief = packet->header.type == WIRE_EAGER && self->brief;
-    return is_brief ? p2p__brief_size(packet->payload_bytes) : sizeof(wire_header);
+    bool is_short = packet->header.type == WIRE_EAGER && self->short_headers;
+    return is_short ? p2p__short_size(packet->payload_bytes) : sizeof(wire_header);
 }
 
 static unsigned put_header(const wire_header *header, size_t bytes, unsigned char *at)
 {
     if (bytes == sizeof *header) {
         memcpy(at, header, sizeof *header);
-        return RING_FRAME;
+        return QUEUE_FRAME;
     }
-    const shm_brief b = {header->context, header->tag, (uint32_t)header->bytes, header->sequence};
+    const shm_short b = {header->context, header->tag, (uint32_t)header->bytes, header->sequence};
     memcpy(at, &b, sizeof b);
-    return RING_BRIEF;
+    return QUEUE_SHORT;
 }
 
 static size_t smaller(size_t a, size_t b)
@@ -30,12 +30,12 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* As p2p__ring_room. Looking for room may have left a pad there, which the reader has to take away. */
+/* As p2p__queue_room. Looking for room may have left a pad there, which the reader has to take away. */
 static size_t find_room(p2p_endpoint *self, p2p_link *peer, size_t least)
 {
     shm_writer *out = &((link_end *)peer->state)->out;
-    p2p__ring_rewind(out);
-    size_t room = p2p__ring_room(out, least);
+    p2p__queue_rewind(out);
+    size_t room = p2p__queue_room(out, least);
     if (!room) p2p__shm_wake_after(self, peer);
     return room;
 }
@@ -51,10 +51,10 @@ static bool write_record(p2p_endpoint *self, p2p_link *peer)
     if (!room) return false;
     size_t sent = first ? 0 : packet->done - sizeof packet->header;
     size_t part = smaller(packet->payload_bytes - sent, room - header);
-    unsigned char *place = p2p__ring_begin(&link->out, header + part);
+    unsigned char *place = p2p__queue_begin(&link->out, header + part);
     if (part) memcpy(place + header, (const char *)packet->payload + sent, part);
-    unsigned kind = first ? put_header(&packet->header, header, place) : RING_MORE;
-    p2p__ring_publish(&link->out, header + part, kind);
+    unsigned kind = first ? put_header(&packet->header, header, place) : QUEUE_MORE;
+    p2p__queue_publish(&link->out, header + part, kind);
     packet->done = sizeof packet->header + sent + part;
     return true;
 }
@@ -107,20 +107,20 @@ void p2p__shm_flush_all(p2p_endpoint *self)
         if (w->links[w->open[i]->rank].head) p2p__shm_flush(self, w->open[i]);
 }
 
-/* ---- The express lane ---- */
+/* ---- The fast path ---- */
 
-bool p2p__shm_send_now(p2p_endpoint *self, p2p_link *peer, const p2p_brief *message)
+bool p2p__shm_send_now(p2p_endpoint *self, p2p_link *peer, const p2p_short *message)
 {
     const shm_world *w = self->state;
     link_end *link = peer->state;
-    size_t size = p2p__brief_size(message->bytes), bytes = size + message->bytes;
-    if (!link->rings || link->head || bytes > EXPRESS_MOST || bytes > w->ring_size / 2) return false;
+    size_t size = p2p__short_size(message->bytes), bytes = size + message->bytes;
+    if (!link->rings || link->head || bytes > FAST_PATH_MOST || bytes > w->ring_size / 2) return false;
     if (!find_room(self, peer, bytes)) return false;
-    const shm_brief b = {message->context, message->tag, (uint32_t)message->bytes, p2p__frame_leaves(self, peer)};
-    unsigned char *place = p2p__ring_begin(&link->out, bytes);
+    const shm_short b = {message->context, message->tag, (uint32_t)message->bytes, p2p__frame_leaves(self, peer)};
+    unsigned char *place = p2p__queue_begin(&link->out, bytes);
     if (message->bytes) memcpy(place + size, message->payload, message->bytes);
     memcpy(place, &b, sizeof b);
-    p2p__ring_publish(&link->out, bytes, RING_BRIEF);
+    p2p__queue_publish(&link->out, bytes, QUEUE_SHORT);
     p2p__shm_wake_after(self, peer);
     return true;
 }

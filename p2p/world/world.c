@@ -7,7 +7,7 @@ static const p2p_world *const worlds[] = {&p2p__world_socket, &p2p__world_shm};
 
 uint32_t p2p__frame_leaves(const p2p_endpoint *self, p2p_link *peer)
 {
-    _Atomic uint64_t *sent = &p2p__board_sent(self->board, self->rank)[peer->rank];
+    _Atomic uint64_t *sent = &p2p__scoreboard_sent(self->scoreboard, self->rank)[peer->rank];
     p2p__row_open(self->row);
     atomic_store_explicit(sent, peer->frames_out + 1, memory_order_relaxed);
     p2p__row_shut(self->row);

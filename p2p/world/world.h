@@ -6,7 +6,7 @@
 #ifndef PAIRWISE_P2P_WORLD_H
 #define PAIRWISE_P2P_WORLD_H
 
-#include "p2p/shared/board.h"
+#include "p2p/shared/scoreboard.h"
 #include "p2p/shared/wire.h"
 
 struct p2p_engine;
@@ -19,11 +19,11 @@ typedef struct {
     int rank, size;
     int control;   /* socket to the supervisor, -1 in a world of one */
     int memory_fd; /* the job's memory file; -1: this world has no use for it */
-    board *board;
-    board_row *row;
+    scoreboard *scoreboard;
+    scoreboard_row *row;
     const p2p_config *config;
-    bool brief;    /* a short message's header may be left out but for context, tag, size and number */
-    bool own_core; /* every rank has a core of its own */
+    bool short_headers; /* a short message's header may be left out but for context, tag, size and number */
+    bool own_core;      /* every rank has a core of its own */
 
     void *state;      /* the world's; NULL: it is not open */
     size_t link_room; /* bytes that a link can hold; set by a world whose peers' memory can be read */
@@ -60,7 +60,7 @@ typedef struct {
     int32_t tag;
     size_t bytes;
     const void *payload;
-} p2p_brief;
+} p2p_short;
 
 typedef struct {
     const char *name;
@@ -78,12 +78,12 @@ typedef struct {
      * UINT64_MAX: no limit. Also serves the supervisor's messages. */
     p2p_err (*progress)(p2p_endpoint *self, uint64_t deadline);
 
-    /* The express lane (express.c); all NULL in a world that has none. send_now: write a short message at once, or return
+    /* The fast path (fast_path.c); all NULL in a world that has none. send_now: write a short message at once, or return
      * false if it would have to wait. look: if the next thing from a peer is a short message, all of it, show it, until
      * take says that it has been copied. is_waiting: is there anything at all? */
-    bool (*send_now)(p2p_endpoint *self, p2p_link *peer, const p2p_brief *message);
+    bool (*send_now)(p2p_endpoint *self, p2p_link *peer, const p2p_short *message);
     bool (*is_waiting)(const p2p_endpoint *self, const p2p_link *peer);
-    bool (*look)(const p2p_endpoint *self, const p2p_link *peer, p2p_brief *message);
+    bool (*look)(const p2p_endpoint *self, const p2p_link *peer, p2p_short *message);
     void (*take)(p2p_endpoint *self, p2p_link *peer);
 
     /* There can be no link to this peer: close what there is, give back the packets that were waiting for it. */
@@ -107,7 +107,7 @@ extern const p2p_world p2p__world_socket, p2p__world_shm;
 /* By name; NULL if there is none such. */
 const p2p_world *p2p__world_find(const char *name);
 
-/* A frame to this peer is about to leave: counts it on the board, and returns its sequence number. */
+/* A frame to this peer is about to leave: counts it on the scoreboard, and returns its sequence number. */
 uint32_t p2p__frame_leaves(const p2p_endpoint *self, p2p_link *peer);
 
 /* ---- Upcalls: all that a world asks of message/ (engine.c) ---- */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shm world: each pair of ranks that talks has two rings in shared memory (shm_ring.h), one in each direction, and
+ * The shm world: each pair of ranks that talks has two rings in shared memory (shm_queue.h), one in each direction, and
  * a Unix stream socketpair, both given out by the supervisor when they are first needed. Frames go through the rings
  * (shm_write.c, shm_read.c). Over the socketpair nothing travels but single bytes that say "wake up", and its end of
  * file, which tells of death.
  *
  *      sender                                     receiver
- *        write the record                           say that it is going to sleep (board row: asleep)
+ *        write the record                           say that it is going to sleep (scoreboard row: asleep)
  *        is the receiver asleep? then one byte      look into all rings once more
  *                                                   ppoll
  *
  * Each side speaks first and looks afterwards, so a receiver never sleeps over a record. The same holds for a sender that
  * waits for room in a full ring. A frame whose payload is longer than the ring goes in parts, read while it is written.
- * The payload of a message that waits for its receive is copied straight from memory to memory (shm_pull.c). Where the
+ * The payload of a message that waits for its receive is copied straight from memory to memory (shm_one_copy.c). Where the
  * system forbids that (seccomp, Yama), which the launcher has found out, or a first try (of another user's), all goes
  * through the rings. A message out of p2p_alloc memory needs neither (alloc.c).
  */
@@ -27,23 +27,23 @@
 
 #include "p2p/shared/control.h"
 #include "p2p/shared/memory.h"
-#include "p2p/world/pull.h"
+#include "p2p/world/cma.h"
 
-#define RINGS_OF_A_RANK ((size_t)1 << 20) /* about what the rings of one rank to all others take in all */
+#define QUEUES_OF_A_RANK ((size_t)1 << 20) /* about what the rings of one rank to all others take in all */
 #define RECORDS_A_TURN 64
 
 /* ---- Opening and closing ---- */
 
 static size_t ring_size(const p2p_config *config, int size)
 {
-    size_t wanted = config->sndbuf ? (size_t)config->sndbuf : RINGS_OF_A_RANK / (size_t)size, bytes = RING_SMALLEST;
-    while (bytes < wanted && bytes < RING_LARGEST) bytes *= 2;
+    size_t wanted = config->sndbuf ? (size_t)config->sndbuf : QUEUES_OF_A_RANK / (size_t)size, bytes = QUEUE_SMALLEST;
+    while (bytes < wanted && bytes < QUEUE_LARGEST) bytes *= 2;
     return bytes;
 }
 
 static size_t link_memory(const p2p_config *config, int size)
 {
-    return p2p__memory_round(2 * (p2p__ring_bytes(ring_size(config, size)) + sizeof(shm_offer)));
+    return p2p__memory_round(2 * (p2p__queue_bytes(ring_size(config, size)) + sizeof(shm_offer)));
 }
 
 static void close_world(p2p_endpoint *self)
@@ -75,8 +75,8 @@ static p2p_err open_world(p2p_endpoint *self)
         p2p__link_to(self, (int)i)->state = &w->links[i];
     }
     w->ring_size = self->link_room = ring_size(self->config, self->size);
-    w->may_not_read = !self->board->may_read;
-    p2p__pull_allow();
+    w->may_not_read = !self->scoreboard->may_read;
+    p2p__cma_allow();
     return P2P_OK;
 }
 
@@ -86,7 +86,7 @@ static p2p_err open_world(p2p_endpoint *self)
 void p2p__shm_wake(p2p_endpoint *self, p2p_link *peer)
 {
     const link_end *link = peer->state;
-    _Atomic uint32_t *asleep = &self->board->rows[peer->rank].asleep;
+    _Atomic uint32_t *asleep = &self->scoreboard->rows[peer->rank].asleep;
     if (!atomic_load_explicit(asleep, memory_order_relaxed)) return;
     if (link->fd < 0 || !atomic_exchange(asleep, 0)) return;
     ssize_t sent;
@@ -94,7 +94,7 @@ void p2p__shm_wake(p2p_endpoint *self, p2p_link *peer)
     while (sent < 0 && errno == EINTR);
     if (sent > 0 || errno == EAGAIN) return;           /* no room: there are bytes enough to wake it */
     if (errno == EPIPE || errno == ECONNRESET) return; /* nobody is left to wake */
-    atomic_fetch_add(&self->board->rows[peer->rank].nudges, 1);
+    atomic_fetch_add(&self->scoreboard->rows[peer->rank].nudges, 1);
     p2p__control_tell(self->control, CONTROL_WAKE, peer->rank, 0);
 }
 
@@ -128,10 +128,10 @@ static void open_rings(p2p_endpoint *self, p2p_link *peer)
     const shm_world *w = self->state;
     link_end *link = peer->state;
     bool lower = self->rank < peer->rank;
-    char *first = link->rings, *second = first + p2p__ring_bytes(w->ring_size);
-    p2p__ring_open(lower ? first : second, w->ring_size, &link->out, NULL);
-    p2p__ring_open(lower ? second : first, w->ring_size, NULL, &link->in);
-    shm_offer *offers = (shm_offer *)(void *)(second + p2p__ring_bytes(w->ring_size));
+    char *first = link->rings, *second = first + p2p__queue_bytes(w->ring_size);
+    p2p__queue_open(lower ? first : second, w->ring_size, &link->out, NULL);
+    p2p__queue_open(lower ? second : first, w->ring_size, NULL, &link->in);
+    shm_offer *offers = (shm_offer *)(void *)(second + p2p__queue_bytes(w->ring_size));
     link->given = &offers[!lower];
     link->taken = &offers[lower];
 }
@@ -253,5 +253,5 @@ const p2p_world p2p__world_shm = {
     .is_waiting = p2p__shm_is_waiting,
     .look = p2p__shm_look,
     .take = p2p__shm_take,
-    .read = p2p__shm_pull,
+    .read = p2p__shm_one_copy,
 };

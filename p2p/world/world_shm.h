@@ -3,25 +3,25 @@
 #ifndef PAIRWISE_P2P_WORLD_SHM_H
 #define PAIRWISE_P2P_WORLD_SHM_H
 
-#include "p2p/world/shm_ring.h"
+#include "p2p/world/shm_queue.h"
 #include "p2p/world/sockets.h"
 #include "p2p/world/world.h"
 
-/* What a RING_BRIEF says of its message. */
+/* What a QUEUE_SHORT says of its message. */
 typedef struct {
     uint32_t context;
     int32_t tag;
     uint32_t bytes, sequence;
-} shm_brief;
+} shm_short;
 
 /* A payload that does not fit behind it into one line begins with the next one: copies of whole lines are faster. */
-static inline size_t p2p__brief_size(size_t payload)
+static inline size_t p2p__short_size(size_t payload)
 {
-    size_t in_line = RING_LINE - RING_HEAD;
-    return payload <= in_line - sizeof(shm_brief) ? sizeof(shm_brief) : in_line;
+    size_t in_line = QUEUE_LINE - QUEUE_HEAD;
+    return payload <= in_line - sizeof(shm_short) ? sizeof(shm_short) : in_line;
 }
 
-/* What a receiver offers to the sender of a long message: to write a part of it (shm_pull.c). Made by the receiver, while
+/* What a receiver offers to the sender of a long message: to write a part of it (shm_one_copy.c). Made by the receiver, while
  * nothing is left to claim of the one before. */
 typedef struct {
     _Alignas(64) _Atomic uint64_t claims;
@@ -64,12 +64,12 @@ p2p_err p2p__shm_post(p2p_endpoint *self, p2p_link *peer, p2p_packet *packet);
 void p2p__shm_flush(p2p_endpoint *self, p2p_link *peer);
 void p2p__shm_flush_all(p2p_endpoint *self);
 
-bool p2p__shm_send_now(p2p_endpoint *self, p2p_link *peer, const p2p_brief *message);
+bool p2p__shm_send_now(p2p_endpoint *self, p2p_link *peer, const p2p_short *message);
 
-/* ---- shm_pull.c ---- */
+/* ---- shm_one_copy.c ---- */
 
 /* The seam's `read`. */
-bool p2p__shm_pull(p2p_endpoint *self, p2p_link *peer, void *to, const wire_header *request, const void *at);
+bool p2p__shm_one_copy(p2p_endpoint *self, p2p_link *peer, void *to, const wire_header *request, const void *at);
 
 /* Write what a peer offers of a message that it is reading. */
 void p2p__shm_help(p2p_endpoint *self, p2p_link *peer);
@@ -80,7 +80,7 @@ void p2p__shm_help(p2p_endpoint *self, p2p_link *peer);
 p2p_err p2p__shm_read(p2p_endpoint *self, p2p_link *peer, int most);
 
 bool p2p__shm_is_waiting(const p2p_endpoint *self, const p2p_link *peer);
-bool p2p__shm_look(const p2p_endpoint *self, const p2p_link *peer, p2p_brief *message);
+bool p2p__shm_look(const p2p_endpoint *self, const p2p_link *peer, p2p_short *message);
 void p2p__shm_take(p2p_endpoint *self, p2p_link *peer);
 
 #endif

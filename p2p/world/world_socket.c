@@ -18,7 +18,7 @@
 #include "p2p/world/world.h"
 
 #define STAGING_BYTES 8192
-#define PULLS_A_TURN 16
+#define READS_A_TURN 16
 #define FIRST_RETRY_NS UINT64_C(100000)
 #define LAST_RETRY_NS UINT64_C(50000000)
 #define RETRY_LIMIT_NS UINT64_C(10000000000)
@@ -273,7 +273,7 @@ static p2p_err unstall(p2p_endpoint *self)
 }
 
 /* One recvmsg and what it brought. *more: there may be more. */
-static p2p_err pull(p2p_endpoint *self, p2p_link *peer, bool *more)
+static p2p_err read_some(p2p_endpoint *self, p2p_link *peer, bool *more)
 {
     socket_world *w = self->state;
     link_end *link = peer->state;
@@ -309,9 +309,9 @@ static p2p_err read_link(p2p_endpoint *self, p2p_link *peer)
     const link_end *link = peer->state;
     p2p_err err = unstall(self);
     bool more = true;
-    for (int i = 0; !err && more && i < PULLS_A_TURN && link->fd >= 0; i++) {
+    for (int i = 0; !err && more && i < READS_A_TURN && link->fd >= 0; i++) {
         more = false;
-        err = pull(self, peer, &more);
+        err = read_some(self, peer, &more);
     }
     return err;
 }

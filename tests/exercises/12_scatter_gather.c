@@ -73,7 +73,7 @@ static void run_scatter(p2p_comm *comm, const check_case *c)
 }
 
 /* Let everyone else's message come to the root in this order: last rank first. No rank has an empty shard. */
-static void meet_last_first(p2p_comm *comm, const check_case *c)
+static void barrier_last_first(p2p_comm *comm, const check_case *c)
 {
     int rank = p2p_rank(comm);
     p2p_comm *door;
@@ -93,7 +93,7 @@ static void run_gather(p2p_comm *comm, const check_case *c)
     size_t length = shards_length_of(c, rank), all = shards_begin_of(c, c->ranks);
     void *shard = check_buffer(c, rank, length, c->dtype);
     void *whole = rank == c->root ? check_buffer(c, -1, all, c->dtype) : NULL;
-    if (shards_function_of(c) == GATHER_LAST_FIRST) meet_last_first(comm, c);
+    if (shards_function_of(c) == GATHER_LAST_FIRST) barrier_last_first(comm, c);
     check_returned(c, my_gather(comm, shard, counts_of(c), whole, c->dtype, c->root));
     check_report(c, "shard", shard, length, c->dtype);
     check_report(c, "whole", whole, whole ? all : 0, c->dtype);

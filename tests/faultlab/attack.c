@@ -41,37 +41,37 @@ static void draw_bytes(void *at, size_t bytes)
 
 /* ---- What it does ---- */
 
-static void scribble_anywhere(board *b)
+static void scribble_anywhere(scoreboard *b)
 {
-    size_t bytes = p2p__board_bytes(b->size, &b->config), count = (size_t)draw(4096) + 1;
+    size_t bytes = p2p__scoreboard_bytes(b->size, &b->config), count = (size_t)draw(4096) + 1;
     draw_bytes((char *)b->shared + draw(bytes - count), count);
 }
 
-static void scribble_head(board *b)
+static void scribble_head(scoreboard *b)
 {
     size_t count = (size_t)draw(64) + 1;
     draw_bytes((char *)b->shared + draw(sizeof *b->shared - count), count);
 }
 
-static void scribble_row(board *b)
+static void scribble_row(scoreboard *b)
 {
     size_t count = (size_t)draw(256) + 1;
     draw_bytes((char *)&b->rows[draw((uint64_t)b->size)] + draw(sizeof *b->rows - count), count);
 }
 
-static void scribble_counters(board *b)
+static void scribble_counters(scoreboard *b)
 {
     size_t count = (size_t)draw(32) + 1;
     draw_bytes((char *)b->sent + draw(512 - count), count);
 }
 
-static void scribble_gates(board *b)
+static void scribble_gates(scoreboard *b)
 {
     size_t count = (size_t)draw(512) + 1;
     draw_bytes((char *)b->gates + draw(8 * sizeof *b->gates - count), count);
 }
 
-static void scribble_trace(board *b)
+static void scribble_trace(scoreboard *b)
 {
     if (b->config.trace_room) draw_bytes((char *)b->trace + draw(1 << 16), (size_t)draw(4096) + 1);
 }
@@ -127,7 +127,7 @@ static void have_child(void)
 
 static void attack_once(p2p_engine *engine)
 {
-    board *b = engine->board;
+    scoreboard *b = engine->scoreboard;
     switch (draw(20)) {
     case 0:
     case 1: scribble_head(b); break;

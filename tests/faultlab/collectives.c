@@ -89,7 +89,7 @@ static int means_of_integers(p2p_comm *world)
         WANT(strstr(p2p_error_message(world), names[i]), "no %s in: %s", names[i], p2p_error_message(world));
         WANT_SAID(world, P2P_ERR_ARG, "mean", coll_naive_all_reduce(world, a, 8, t, OP_MEAN));
         WANT_SAID(world, P2P_ERR_ARG, "mean", coll_tree_all_reduce(world, a, 8, t, OP_MEAN));
-        WANT_SAID(world, P2P_ERR_ARG, "mean", coll_doubling_all_reduce(world, a, 8, t, OP_MEAN));
+        WANT_SAID(world, P2P_ERR_ARG, "mean", coll_recursive_doubling_all_reduce(world, a, 8, t, OP_MEAN));
         WANT_SAID(world, P2P_ERR_ARG, "mean", coll_reduce(world, a, 8, t, OP_MEAN, 0));
         WANT_SAID(world, P2P_ERR_ARG, "mean", coll_reduce_scatter(world, a, b, 8, t, OP_MEAN));
         WANT_SAID(world, P2P_ERR_ARG, "mean", ring_all_reduce(world, a, 8, t, OP_MEAN));
@@ -212,7 +212,7 @@ static p2p_err reduce_somehow(p2p_comm *world, int step, size_t count)
     case 1: return ring_all_reduce(world, numbers, count, DTYPE_I64, OP_SUM);
     case 2: return coll_naive_all_reduce(world, numbers, count, DTYPE_I64, OP_SUM);
     case 3: return coll_tree_all_reduce(world, numbers, count, DTYPE_I64, OP_SUM);
-    case 4: return coll_doubling_all_reduce(world, numbers, count, DTYPE_I64, OP_SUM);
+    case 4: return coll_recursive_doubling_all_reduce(world, numbers, count, DTYPE_I64, OP_SUM);
     default: {
         p2p_err err = ring_iall_reduce(world, numbers, count, DTYPE_I64, OP_SUM, &request);
         return err ? err : p2p_wait(&request, P2P_STATUS_IGNORE);

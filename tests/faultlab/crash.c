@@ -22,7 +22,7 @@
 
 #include "collectives/collectives.h"
 #include "p2p/shared/wire.h"
-#include "p2p/world/shm_ring.h"
+#include "p2p/world/shm_queue.h"
 #include "ring/ring.h"
 
 /* ---- The trap ---- */
@@ -66,7 +66,7 @@ static void before_record(unsigned char *place)
 {
     if (!trap.armed) return;
     if (trap.left-- > 0) return;
-    if (trap.halfway) memset(place, 0x5a, RING_LINE - RING_HEAD);
+    if (trap.halfway) memset(place, 0x5a, QUEUE_LINE - QUEUE_HEAD);
     lab_die(SIGKILL);
 }
 
@@ -83,7 +83,7 @@ static const struct algorithm {
     const char *name;
     p2p_err (*run)(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 } algorithms[] = {
-    {"naive", coll_naive_all_reduce}, {"tree", coll_tree_all_reduce}, {"doubling", coll_doubling_all_reduce},
+    {"naive", coll_naive_all_reduce}, {"tree", coll_tree_all_reduce}, {"doubling", coll_recursive_doubling_all_reduce},
     {"ring", ring_all_reduce},        {"begun ring", begun_ring},
 };
 

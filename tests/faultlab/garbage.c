@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank that writes where it should not: on the board, to its launcher, to the output of others. */
+/* A rank that writes where it should not: on the scoreboard, to its launcher, to the output of others. */
 #include "lab.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "p2p/shared/control.h"
 #include "p2p/trace/trace.h"
 
-/* ---- On the board: rank 2 writes, while the others wait ---- */
+/* ---- On the scoreboard: rank 2 writes, while the others wait ---- */
 
 static int wait_for_each_other(p2p_comm *world)
 {
@@ -29,11 +29,11 @@ static int wait_for_each_other(p2p_comm *world)
     return 0;
 }
 
-static int after_the_others_wait(p2p_comm *world, void (*scribble)(board *b))
+static int after_the_others_wait(p2p_comm *world, void (*scribble)(scoreboard *b))
 {
     if (p2p_rank(world) < 2) return wait_for_each_other(world);
     WANT(lab_wait_inside(0) && lab_wait_inside(1), "ranks 0 and 1 never waited");
-    scribble(world->engine->board);
+    scribble(world->engine->scoreboard);
     return wait_for_each_other(world);
 }
 
@@ -48,7 +48,7 @@ static void garbage(lab_job *job, const char *const facts[])
 
 #define GARBAGE(job, ...) garbage((job), (const char *const[]){__VA_ARGS__, NULL})
 
-static void scribble_states(board *b)
+static void scribble_states(scoreboard *b)
 {
     static const int states[] = {12345678, -12345678, 6};
     for (int i = 0; i < b->size; i++) atomic_store(&b->rows[i].state, states[i]);
@@ -65,7 +65,7 @@ static void garbage_states(void)
     GARBAGE(&job, "overwritten", "-fsanitize=address");
 }
 
-static void scribble_settings(board *b)
+static void scribble_settings(scoreboard *b)
 {
     memset(b->shared, 0xa5, sizeof b->shared->settings);
 }
@@ -83,10 +83,10 @@ static void garbage_settings(void)
 }
 
 /* Names that do not end, and more of everything than there is room for: still a deadlock, in words that end. */
-static void scribble_names(board *b)
+static void scribble_names(scoreboard *b)
 {
     for (int i = 0; i < b->size; i++) {
-        board_row *row = &b->rows[i];
+        scoreboard_row *row = &b->rows[i];
         memset(row->call.name, 'x', sizeof row->call.name);
         memset(row->call.file, 'x', sizeof row->call.file);
         memset(&row->call.what, 'x', sizeof row->call.what);
@@ -103,7 +103,7 @@ static int body_names(p2p_comm *world)
     char byte = 0;
     if (p2p_rank(world) < 2) return wait_for_each_other(world);
     WANT(lab_wait_inside(0) && lab_wait_inside(1), "ranks 0 and 1 never waited");
-    scribble_names(world->engine->board);
+    scribble_names(world->engine->scoreboard);
     p2p_request request;
     NOTE(world, p2p_irecv(world, &byte, 1, 0, 0, &request));
     NOTE(world, p2p_wait(&request, P2P_STATUS_IGNORE));
@@ -119,10 +119,10 @@ static void garbage_names(void)
     CHECK(!strstr(job.text, run), "a name did not end: %.900s", job.text);
 }
 
-static void scribble_counters(board *b)
+static void scribble_counters(scoreboard *b)
 {
     for (int i = 0; i < b->size; i++)
-        for (int k = 0; k < b->size; k++) atomic_store(&p2p__board_received(b, i)[k], UINT64_C(1000000));
+        for (int k = 0; k < b->size; k++) atomic_store(&p2p__scoreboard_received(b, i)[k], UINT64_C(1000000));
 }
 
 static int body_counters(p2p_comm *world)
@@ -136,8 +136,8 @@ static void garbage_counters(void)
     GARBAGE(&job, "overwritten");
 }
 
-/* The end of the memory that has been given out: a link would lie on the board itself, or where no file reaches. */
-static void scribble_end(board *b, uint64_t end)
+/* The end of the memory that has been given out: a link would lie on the scoreboard itself, or where no file reaches. */
+static void scribble_end(scoreboard *b, uint64_t end)
 {
     atomic_store(&b->shared->memory_end, end);
 }
@@ -146,7 +146,7 @@ static int body_end(p2p_comm *world)
 {
     char byte = 0;
     int rank = p2p_rank(world);
-    if (rank == 2) scribble_end(world->engine->board, 4096);
+    if (rank == 2) scribble_end(world->engine->scoreboard, 4096);
     if (rank == 2) lab_raise_flag(0);
     WANT(lab_wait_flag(0, 1), "rank 2 never wrote");
     p2p_err err = NOTE(world,
@@ -166,8 +166,8 @@ static int body_everything(p2p_comm *world)
 {
     if (p2p_rank(world) < 2) return wait_for_each_other(world);
     WANT(lab_wait_inside(0) && lab_wait_inside(1), "ranks 0 and 1 never waited");
-    board *b = world->engine->board;
-    memset(b->shared, 'x', p2p__board_bytes(b->size, &b->config));
+    scoreboard *b = world->engine->scoreboard;
+    memset(b->shared, 'x', p2p__scoreboard_bytes(b->size, &b->config));
     _exit(0);
 }
 
@@ -178,14 +178,14 @@ static void garbage_everything(void)
     GARBAGE(&shm, "pairwise: ");
 }
 
-static void scribble_trace(board *b)
+static void scribble_trace(scoreboard *b)
 {
     memset(b->trace, 0x77, p2p__trace_bytes(b->size, &b->config));
 }
 
 static int body_trace(p2p_comm *world)
 {
-    if (p2p_rank(world) == 2) scribble_trace(world->engine->board);
+    if (p2p_rank(world) == 2) scribble_trace(world->engine->scoreboard);
     if (p2p_rank(world) == 2) _exit(3);
     return wait_for_each_other(world);
 }
@@ -370,15 +370,16 @@ static void trace_planted(void)
 }
 
 const lab_case lab_garbage[] = {
-    {"board-garbage-states", "states that do not exist: a sentence", garbage_states, false},
-    {"board-garbage-settings", "settings overwritten: a sentence", garbage_settings, false},
-    {"board-garbage-names", "names that do not end, counts without bounds: a report that ends", garbage_names, false},
-    {"board-garbage-counters", "more received than sent: a sentence", garbage_counters, false},
-    {"board-garbage-end", "no link lies on the board itself", garbage_end, false},
-    {"board-garbage-everything", "all of the board overwritten: the launcher survives, a sentence", garbage_everything,
+    {"scoreboard-garbage-states", "states that do not exist: a sentence", garbage_states, false},
+    {"scoreboard-garbage-settings", "settings overwritten: a sentence", garbage_settings, false},
+    {"scoreboard-garbage-names", "names that do not end, counts without bounds: a report that ends", garbage_names,
      false},
-    {"board-garbage-trace", "a trace overwritten: a file, and no more", garbage_trace, false},
-    {"board-garbage-shorter", "the shared memory cannot be made shorter", garbage_shorter, false},
+    {"scoreboard-garbage-counters", "more received than sent: a sentence", garbage_counters, false},
+    {"scoreboard-garbage-end", "no link lies on the scoreboard itself", garbage_end, false},
+    {"scoreboard-garbage-everything", "all of the scoreboard overwritten: the launcher survives, a sentence",
+     garbage_everything, false},
+    {"scoreboard-garbage-trace", "a trace overwritten: a file, and no more", garbage_trace, false},
+    {"scoreboard-garbage-shorter", "the shared memory cannot be made shorter", garbage_shorter, false},
     {"control-descriptors", "descriptors sent to the launcher do not stay there", garbage_descriptors, false},
     {"control-garbage", "what is no message: a sentence, once", garbage_messages, false},
     {"output-flood", "--ordered: bounded memory, a limit that is said, status 1", output_flood, false},

@@ -120,15 +120,15 @@ static void stale_read(void)
 static bool read_half(pid_t pid, void *to, uint64_t from, size_t bytes)
 {
     size_t half = bytes / 2;
-    bool done = lab_pull(pid, to, from, half);
+    bool done = lab_cma_read(pid, to, from, half);
     lab_raise_flag(COPYING);
-    return done && lab_wait_flag(GAVE_UP, 1) && lab_pull(pid, (char *)to + half, from + half, bytes - half);
+    return done && lab_wait_flag(GAVE_UP, 1) && lab_cma_read(pid, (char *)to + half, from + half, bytes - half);
 }
 
 static int body_read_half(p2p_comm *world)
 {
     static unsigned char in[BYTES];
-    lab_instead_of_pull = read_half;
+    lab_instead_of_cma_read = read_half;
     if (p2p_rank(world) == 0) {
         WANT_ERR(world, P2P_ERR_PEER_DEAD, p2p_recv(world, in, sizeof in, 1, 0, P2P_STATUS_IGNORE));
         lab_raise_flag(RECEIVED);
@@ -157,21 +157,21 @@ static bool stop_sender(pid_t pid, void *to, uint64_t from, size_t bytes)
         sched_yield();
     if (!lab->flag[COPYING]) kill(pid, SIGSTOP);
     lab_raise_flag(COPYING);
-    return lab_pull(pid, to, from, bytes);
+    return lab_cma_read(pid, to, from, bytes);
 }
 
 static bool stop_writing(pid_t pid, void *from, uint64_t to, size_t bytes)
 {
     raise(SIGSTOP);
-    return lab_push(pid, from, to, bytes);
+    return lab_cma_write(pid, from, to, bytes);
 }
 
 /* All of it can be read from a stopped rank; nothing may be left for that one to write. */
 static int body_stop_sender(p2p_comm *world)
 {
     static unsigned char in[BYTES];
-    lab_instead_of_pull = stop_sender;
-    lab_instead_of_push = stop_writing;
+    lab_instead_of_cma_read = stop_sender;
+    lab_instead_of_cma_write = stop_writing;
     if (p2p_rank(world) == 0) {
         WANT(lab_wait_inside(1), "the sender is not there");
         double before = lab_now();
@@ -190,18 +190,18 @@ static int body_stop_sender(p2p_comm *world)
 static bool stop_reading(pid_t pid, void *to, uint64_t from, size_t bytes)
 {
     size_t half = bytes / 2;
-    bool done = lab_pull(pid, to, from, half);
+    bool done = lab_cma_read(pid, to, from, half);
     if (!lab->flag[COPYING]) {
         lab_raise_flag(COPYING);
         raise(SIGSTOP);
     }
-    return done && lab_pull(pid, (char *)to + half, from + half, bytes - half);
+    return done && lab_cma_read(pid, (char *)to + half, from + half, bytes - half);
 }
 
 static int body_stop_receiver(p2p_comm *world)
 {
     static unsigned char in[BYTES];
-    lab_instead_of_pull = stop_reading;
+    lab_instead_of_cma_read = stop_reading;
     if (p2p_rank(world) == 0) {
         WANT_ERR(world, P2P_ERR_PEER_DEAD, p2p_recv(world, in, sizeof in, 1, 0, P2P_STATUS_IGNORE));
         lab_raise_flag(RECEIVED);

@@ -5,7 +5,7 @@
  *      runner -> case -> supervisor (p2p_launch, or build/launch) -> ranks
  *
  * Every arrow is a fork. The runner and the case are child subreapers, so that a process left behind by a job falls
- * to the case, which fails for it. What ranks saw comes back through `lab_board`, memory that all of them share;
+ * to the case, which fails for it. What ranks saw comes back through `lab_scoreboard`, memory that all of them share;
  * what they printed comes back in `job.text`. Nothing here waits by sleeping: see lab_wait_flag, lab_wait_inside and
  * lab_wait_gone.
  *
@@ -79,9 +79,9 @@ typedef struct {
         p2p_err err;
         int exit_status, statuses[LAB_RANKS], descriptors_before, descriptors_after, children;
     } result;
-} lab_board;
+} lab_scoreboard;
 
-extern lab_board *lab;
+extern lab_scoreboard *lab;
 
 /* ---- A job: one launch ---- */
 
@@ -170,7 +170,7 @@ int lab_complain(const char *file, int line, const char *format, ...) __attribut
 
 #define WANT_OK(comm, call) WANT_ERR(comm, P2P_OK, call)
 
-/* Make a call, and leave its line, result, message and time on the board. */
+/* Make a call, and leave its line, result, message and time on the scoreboard. */
 #define NOTE(comm, call) (lab_enter(__LINE__), lab_leave((comm), (call)))
 
 void lab_enter(int line);
@@ -205,13 +205,13 @@ struct shm_writer *lab_last_writer(void);
 /* Called before each record that this process writes, with the place of its content; NULL: not. */
 extern void (*lab_before_record)(unsigned char *place);
 
-/* Called instead of copying from another rank's memory; NULL: not. lab_pull is the copying. */
-extern bool (*lab_instead_of_pull)(pid_t pid, void *to, uint64_t from, size_t bytes);
-bool lab_pull(pid_t pid, void *to, uint64_t from, size_t bytes);
+/* Called instead of copying from another rank's memory; NULL: not. lab_cma_read is the copying. */
+extern bool (*lab_instead_of_cma_read)(pid_t pid, void *to, uint64_t from, size_t bytes);
+bool lab_cma_read(pid_t pid, void *to, uint64_t from, size_t bytes);
 
 /* The same for copying to another rank's memory. */
-extern bool (*lab_instead_of_push)(pid_t pid, void *from, uint64_t to, size_t bytes);
-bool lab_push(pid_t pid, void *from, uint64_t to, size_t bytes);
+extern bool (*lab_instead_of_cma_write)(pid_t pid, void *from, uint64_t to, size_t bytes);
+bool lab_cma_write(pid_t pid, void *from, uint64_t to, size_t bytes);
 
 /* Called before two buffers are combined (dtype_combine); NULL: not. */
 extern void (*lab_before_combine)(void);

@@ -45,7 +45,7 @@ static size_t exchange_waits_for(void *state, const p2p_request **requests)
 static p2p_err begin_exchange(p2p_comm *comm, exchange *x, bool carries, p2p_request *request)
 {
     static const p2p_layer_ops ops = {exchange_step, exchange_waits_for, NULL};
-    p2p_fingerprint what = {.operation = "exchange", .root = -1, .late = true, .meets = carries};
+    p2p_fingerprint what = {.operation = "exchange", .root = -1, .late = true, .barriers = carries};
     p2p_err err = p2p_layer_begin(comm, &what);
     if (err) return err;
     x->number = p2p_layer_number(comm);

@@ -32,34 +32,34 @@ enum { GROUPS = sizeof groups / sizeof *groups };
 
 enum outcome { PASSED, FAILED, SKIPPED, OUTCOMES };
 
-lab_board *lab;
+lab_scoreboard *lab;
 
-/* ---- The board: a memfd, so that programs under build/launch can open it through /proc ---- */
+/* ---- The scoreboard: a memfd, so that programs under build/launch can open it through /proc ---- */
 
-static lab_board *map_board(int fd)
+static lab_scoreboard *map_scoreboard(int fd)
 {
-    void *at = mmap(NULL, sizeof(lab_board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *at = mmap(NULL, sizeof(lab_scoreboard), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     return at == MAP_FAILED ? NULL : at;
 }
 
-static int make_board(void)
+static int make_scoreboard(void)
 {
     char path[64];
-    int fd = memfd_create("faultlab-board", MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, sizeof(lab_board)) < 0 || !(lab = map_board(fd))) {
+    int fd = memfd_create("faultlab-scoreboard", MFD_CLOEXEC);
+    if (fd < 0 || ftruncate(fd, sizeof(lab_scoreboard)) < 0 || !(lab = map_scoreboard(fd))) {
         perror("faultlab: shared memory");
         exit(1);
     }
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
-    setenv("LAB_BOARD", path, 1);
+    setenv("LAB_SCOREBOARD", path, 1);
     return fd;
 }
 
-static void open_board(void)
+static void open_scoreboard(void)
 {
-    const char *path = getenv("LAB_BOARD");
-    int fd = path ? open(path, O_RDWR | O_CLOEXEC) : memfd_create("faultlab-board", MFD_CLOEXEC);
-    if (fd < 0 || (!path && ftruncate(fd, sizeof(lab_board)) < 0) || !(lab = map_board(fd))) _exit(125);
+    const char *path = getenv("LAB_SCOREBOARD");
+    int fd = path ? open(path, O_RDWR | O_CLOEXEC) : memfd_create("faultlab-scoreboard", MFD_CLOEXEC);
+    if (fd < 0 || (!path && ftruncate(fd, sizeof(lab_scoreboard)) < 0) || !(lab = map_scoreboard(fd))) _exit(125);
     close(fd);
 }
 
@@ -214,7 +214,7 @@ static int run_named(char *names[], size_t count)
 static int be_rank(const char *name)
 {
     p2p_comm *world = NULL;
-    open_board();
+    open_scoreboard();
     for (const lab_program *program = lab_programs; program->name; program++) {
         if (strcmp(program->name, name) != 0) continue;
         if (program->before) program->before();
@@ -248,6 +248,6 @@ int main(int argc, char *argv[])
     if (first > argc || all == (first < argc) || (slow && !all)) return fputs(usage, stderr), 2;
     setvbuf(stdout, NULL, _IOLBF, 0);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    make_board();
+    make_scoreboard();
     return all ? run_all(slow) : run_named(argv + first, (size_t)(argc - first));
 }

@@ -58,7 +58,7 @@ static p2p_err reduces(p2p_comm *comm, const call *c)
     switch (c->kind) {
     case NAIVE: return coll_naive_all_reduce(comm, into, c->count, c->dtype, c->op);
     case TREE: return coll_tree_all_reduce(comm, into, c->count, c->dtype, c->op);
-    case DOUBLING: return coll_doubling_all_reduce(comm, into, c->count, c->dtype, c->op);
+    case DOUBLING: return coll_recursive_doubling_all_reduce(comm, into, c->count, c->dtype, c->op);
     case RING: return ring_all_reduce(comm, into, c->count, c->dtype, c->op);
     case BEGUN_RING: return begun_ring(comm, c);
     case HALF_RING: return ring_reduce_scatter(comm, into, c->count, c->dtype, c->op, &first, &length);
@@ -273,7 +273,7 @@ static void mm_algorithm(void)
         enum kind kind;
         const char *name;
     } ways[] = {{NAIVE, "coll_naive_all_reduce #1"}, {TREE, "coll_tree_all_reduce #1"},
-                {RING, "ring_all_reduce #1"},        {DOUBLING, "coll_doubling_all_reduce #1"},
+                {RING, "ring_all_reduce #1"},        {DOUBLING, "coll_recursive_doubling_all_reduce #1"},
                 {BEGUN_RING, "ring_iall_reduce #1"}, {HALF_RING, "ring_reduce_scatter #1"}};
     for (size_t i = 1; i < sizeof ways / sizeof *ways; i++) {
         same_call(ways[i - 1].kind, i % 2 ? SHORT : LONG);

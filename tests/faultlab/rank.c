@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a rank of a case can do: leave notes on the board, die, wait for others without sleeping. */
+/* What a rank of a case can do: leave notes on the scoreboard, die, wait for others without sleeping. */
 #include "lab.h"
 
 #include <dirent.h>

@@ -22,10 +22,10 @@ enum { READ_BYTES = 1 << 20 };
 static bool kill_halfway(pid_t pid, void *to, uint64_t from, size_t bytes)
 {
     size_t half = bytes / 2;
-    if (!lab_pull(pid, to, from, half)) return false;
+    if (!lab_cma_read(pid, to, from, half)) return false;
     lab->died_at = lab_now();
     kill(pid, SIGKILL);
-    return lab_wait_gone(1) && lab_pull(pid, (char *)to + half, from + half, bytes - half);
+    return lab_wait_gone(1) && lab_cma_read(pid, (char *)to + half, from + half, bytes - half);
 }
 
 /* Rank 0 reads from rank 1, the others wait for it. */
@@ -33,7 +33,7 @@ static int body_read_death(p2p_comm *world)
 {
     static unsigned char buf[READ_BYTES];
     int rank = p2p_rank(world);
-    lab_instead_of_pull = kill_halfway;
+    lab_instead_of_cma_read = kill_halfway;
     if (rank == 1)
         NOTE(world, p2p_send(world, buf, sizeof buf, 0, 0));
     else
@@ -66,7 +66,7 @@ static int body_read_refused(p2p_comm *world)
 {
     static unsigned char out[READ_BYTES], in[READ_BYTES];
     int rank = p2p_rank(world), other = 1 - rank;
-    lab_instead_of_pull = refuse;
+    lab_instead_of_cma_read = refuse;
     for (size_t i = 0; i < 3; i++) {
         lab_fill(out, sizeof out, rank, i);
         WANT_OK(world, p2p_sendrecv(world, out, sizeof out, other, 0, in, sizeof in, other, 0, P2P_STATUS_IGNORE));
@@ -97,7 +97,7 @@ static bool refuse_to_write(pid_t pid, void *from, uint64_t to, size_t bytes)
 
 static bool die_halfway(pid_t pid, void *from, uint64_t to, size_t bytes)
 {
-    lab_push(pid, from, to, bytes / 2);
+    lab_cma_write(pid, from, to, bytes / 2);
     lab->died_at = lab_now();
     lab_raise_flag(0);
     raise(SIGKILL);
@@ -106,7 +106,7 @@ static bool die_halfway(pid_t pid, void *from, uint64_t to, size_t bytes)
 
 static bool write_and_say_so(pid_t pid, void *from, uint64_t to, size_t bytes)
 {
-    bool done = lab_push(pid, from, to, bytes);
+    bool done = lab_cma_write(pid, from, to, bytes);
     lab_raise_flag(0);
     return done;
 }
@@ -119,19 +119,19 @@ static bool write_late(pid_t pid, void *from, uint64_t to, size_t bytes)
     bool alone = lab_wait_flag(1, others);
     for (double until = lab_now() + 0.05; lab_now() < until;)
         if (lab->flag[2] > 0) return false;
-    return lab_push(pid, from, to, bytes) && alone;
+    return lab_cma_write(pid, from, to, bytes) && alone;
 }
 
 static bool read_and_say_so(pid_t pid, void *to, uint64_t from, size_t bytes)
 {
-    bool done = lab_wait_flag(0, 1) && lab_pull(pid, to, from, bytes);
+    bool done = lab_wait_flag(0, 1) && lab_cma_read(pid, to, from, bytes);
     lab_raise_flag(1);
     return done;
 }
 
 static bool read_after_write(pid_t pid, void *to, uint64_t from, size_t bytes)
 {
-    return lab_wait_flag(0, 1) && lab_pull(pid, to, from, bytes);
+    return lab_wait_flag(0, 1) && lab_cma_read(pid, to, from, bytes);
 }
 
 /* The first chunk can be read, the next one cannot. */
@@ -139,7 +139,7 @@ static bool read_once(pid_t pid, void *to, uint64_t from, size_t bytes)
 {
     static int reads;
     errno = EFAULT;
-    return lab_wait_flag(0, 1) && ++reads != 2 && lab_pull(pid, to, from, bytes);
+    return lab_wait_flag(0, 1) && ++reads != 2 && lab_cma_read(pid, to, from, bytes);
 }
 
 static int body_both_ends(p2p_comm *world)
@@ -169,8 +169,8 @@ static lab_job *both_ends(void)
 
 static void write_refused(void)
 {
-    lab_instead_of_push = refuse_to_write;
-    lab_instead_of_pull = read_after_write;
+    lab_instead_of_cma_write = refuse_to_write;
+    lab_instead_of_cma_read = read_after_write;
     const lab_job *job = both_ends();
     lab_expect_fine(job);
     CHECK(lab->flag[0] == 1, "%d tries to write, not one", lab->flag[0]);
@@ -178,15 +178,15 @@ static void write_refused(void)
 
 static void write_waited_for(void)
 {
-    lab_instead_of_push = write_late;
-    lab_instead_of_pull = read_and_say_so;
+    lab_instead_of_cma_write = write_late;
+    lab_instead_of_cma_read = read_and_say_so;
     lab_expect_fine(both_ends());
 }
 
 static void write_death(void)
 {
-    lab_instead_of_push = die_halfway;
-    lab_instead_of_pull = read_after_write;
+    lab_instead_of_cma_write = die_halfway;
+    lab_instead_of_cma_read = read_after_write;
     const lab_job *job = both_ends();
     lab_expect_status(job, 137);
     lab_expect_survivor(0, 1, "signal 9");
@@ -194,8 +194,8 @@ static void write_death(void)
 
 static void read_breaks(void)
 {
-    lab_instead_of_push = write_and_say_so;
-    lab_instead_of_pull = read_once;
+    lab_instead_of_cma_write = write_and_say_so;
+    lab_instead_of_cma_read = read_once;
     lab_expect_fine(both_ends());
 }
 
@@ -270,7 +270,7 @@ static void no_growth(void)
 
 /* ---- A rank leaves a collective with an error, and uses its buffer again while others still read it there ---- */
 
-enum { MEET_COUNT = 5000 };
+enum { BARRIER_COUNT = 5000 };
 
 static void wait_for_the_other(void)
 {
@@ -279,25 +279,25 @@ static void wait_for_the_other(void)
 }
 
 /* Rank 1 has come to the first meeting and is about to read; rank 0 waits for it at the second, and gives up. */
-static int body_meet_withdrawn(p2p_comm *world)
+static int body_barrier_withdrawn(p2p_comm *world)
 {
     int rank = p2p_rank(world);
     void *memory;
-    WANT_OK(world, p2p_alloc(world, MEET_COUNT * sizeof(int64_t), &memory));
+    WANT_OK(world, p2p_alloc(world, BARRIER_COUNT * sizeof(int64_t), &memory));
     int64_t *buf = memory;
-    for (size_t i = 0; i < MEET_COUNT; i++) buf[i] = rank + 1;
+    for (size_t i = 0; i < BARRIER_COUNT; i++) buf[i] = rank + 1;
     if (rank == 1) lab_before_combine = wait_for_the_other;
-    p2p_err err = NOTE(world, coll_all_reduce(world, buf, MEET_COUNT, DTYPE_I64, OP_SUM));
+    p2p_err err = NOTE(world, coll_all_reduce(world, buf, BARRIER_COUNT, DTYPE_I64, OP_SUM));
     if (rank == 0) WANT(err == P2P_ERR_TIMEOUT, "rank 0 did not give up: %s", p2p_error_message(world));
-    if (rank == 0) memset(buf, 77, MEET_COUNT * sizeof *buf);
+    if (rank == 0) memset(buf, 77, BARRIER_COUNT * sizeof *buf);
     if (rank == 0) lab_raise_flag(0);
-    for (size_t i = 0; i < MEET_COUNT && !err; i++) WANT(buf[i] == 3, "element %zu is %lld", i, (long long)buf[i]);
+    for (size_t i = 0; i < BARRIER_COUNT && !err; i++) WANT(buf[i] == 3, "element %zu is %lld", i, (long long)buf[i]);
     return 0;
 }
 
-static void meet_withdrawn(void)
+static void barrier_withdrawn(void)
 {
-    static lab_job job = {.size = 2, .body = body_meet_withdrawn, .options = {.world = "shm"}};
+    static lab_job job = {.size = 2, .body = body_barrier_withdrawn, .options = {.world = "shm"}};
     setenv("PAIRWISE_TIMEOUT", "0.5", 1);
     lab_run(&job);
     CHECK(lab->rank[1].err != P2P_OK, "rank 1 has read what rank 0 had written since");
@@ -313,7 +313,7 @@ const lab_case lab_shm[] = {
      read_breaks, false},
     {"full-ring", "a ring that is full while its reader sleeps, wherever its end is: all arrives", full_ring, false},
     {"no-growth", "shared memory that cannot grow: that link is an error with advice, others work", no_growth, false},
-    {"meet-withdrawn", "gives up a collective, its buffer is used again: no other rank has a result", meet_withdrawn,
+    {"meet-withdrawn", "gives up a collective, its buffer is used again: no other rank has a result", barrier_withdrawn,
      false},
     {NULL, NULL, NULL, false},
 };

@@ -138,17 +138,17 @@ static int body_view(p2p_comm *world)
 {
     void *shared;
     const int *seen;
-    if (!p2p_layer_shares_memory(world)) return 0;
+    if (!p2p_layer_has_shared_memory(world)) return 0;
     WANT_OK(world, p2p_alloc(world, sizeof(int), &shared));
-    p2p_exposure mine = p2p_layer_expose(world, shared, sizeof(int)), theirs;
+    p2p_export mine = p2p_layer_export(world, shared, sizeof(int)), theirs;
     p2p_fingerprint what = {
-        .operation = "peek", .root = -1, .meets = true, .carries = &mine, .carried_bytes = sizeof mine};
+        .operation = "peek", .root = -1, .barriers = true, .inline_payload = &mine, .inline_bytes = sizeof mine};
     WANT_OK(world, p2p_layer_begin(world, &what));
-    p2p_err err = p2p_layer_meet(world, 1);
-    memcpy(&theirs, p2p_layer_carried(world, 1), sizeof theirs);
-    seen = p2p_layer_view(world, theirs, sizeof(int));
+    p2p_err err = p2p_layer_barrier(world, 1);
+    memcpy(&theirs, p2p_layer_inline(world, 1), sizeof theirs);
+    seen = p2p_layer_attach(world, theirs, sizeof(int));
     bool late = p2p_rank(world) == 0 && lab_wait_flag(GAVE_UP, 1) && seen && *seen == 13;
-    if (!err) err = p2p_layer_meet(world, 2);
+    if (!err) err = p2p_layer_barrier(world, 2);
     err = p2p_layer_end(world, err);
     if (p2p_rank(world) == 1) {
         *(int *)shared = 13;

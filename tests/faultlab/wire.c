@@ -14,7 +14,7 @@
 
 #include "p2p/message/internal.h"
 #include "p2p/shared/crc.h"
-#include "p2p/world/shm_ring.h"
+#include "p2p/world/shm_queue.h"
 
 /* ---- Finding the link, and writing to it ---- */
 
@@ -53,9 +53,9 @@ static int scribble(int fd, const void *bytes)
     shm_writer *w = lab_last_writer();
     uint64_t head;
     memcpy(&head, bytes, sizeof head);
-    memcpy(p2p__ring_begin(w, 0), (const char *)bytes + sizeof head, RING_LINE - sizeof head);
-    head = (head & UINT32_MAX) | p2p__ring_number(w->at); /* or it would only seem not to be there yet */
-    atomic_store(p2p__ring_head(w->ring, w->size, w->at), head);
+    memcpy(p2p__queue_begin(w, 0), (const char *)bytes + sizeof head, QUEUE_LINE - sizeof head);
+    head = (head & UINT32_MAX) | p2p__queue_number(w->at); /* or it would only seem not to be there yet */
+    atomic_store(p2p__queue_head(w->ring, w->size, w->at), head);
     return wake_up(fd);
 }
 
@@ -75,11 +75,11 @@ static int inject_frame(int fd, const wire_header *header, const void *payload, 
 {
     shm_writer *w = lab_last_writer();
     if (!in_shm) return inject(fd, header, sizeof *header) || inject(fd, payload, bytes);
-    WANT(p2p__ring_room(w, sizeof *header) >= sizeof *header + bytes, "no room for %zu bytes", bytes);
-    unsigned char *place = p2p__ring_begin(w, sizeof *header + bytes);
+    WANT(p2p__queue_room(w, sizeof *header) >= sizeof *header + bytes, "no room for %zu bytes", bytes);
+    unsigned char *place = p2p__queue_begin(w, sizeof *header + bytes);
     memcpy(place, header, sizeof *header);
     if (bytes) memcpy(place + sizeof *header, payload, bytes);
-    p2p__ring_publish(w, sizeof *header + bytes, RING_FRAME);
+    p2p__queue_publish(w, sizeof *header + bytes, QUEUE_FRAME);
     return wake_up(fd);
 }
 
@@ -357,14 +357,14 @@ static void bitflip(void)
 
 /* ---- Programs from different builds ---- */
 
-/* Before p2p_init, in a rank: make the launcher's board look as if another build had made it. */
+/* Before p2p_init, in a rank: make the launcher's scoreboard look as if another build had made it. */
 void lab_fake_build(void)
 {
     const char *job = getenv("PAIRWISE_JOB");
     int rank, control, fd;
     struct stat info;
     if (!job || sscanf(job, "%d,%d,%d", &rank, &control, &fd) != 3 || fstat(fd, &info) != 0) _exit(125);
-    board_settings *b = mmap(NULL, (size_t)info.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    scoreboard_settings *b = mmap(NULL, (size_t)info.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (b == MAP_FAILED) _exit(125);
     snprintf(b->build_id, sizeof b->build_id, "another-build");
     munmap(b, (size_t)info.st_size);

@@ -38,8 +38,9 @@ static void add_bits(right_program *p, size_t count, uint64_t call)
 
 int main(int argc, char **argv)
 {
-    static const all_reduce algorithms[] = {coll_naive_all_reduce, coll_tree_all_reduce, coll_doubling_all_reduce,
-                                            ring_all_reduce,       begun_ring,           coll_all_reduce};
+    static const all_reduce algorithms[] = {
+        coll_naive_all_reduce, coll_tree_all_reduce, coll_recursive_doubling_all_reduce,
+        ring_all_reduce,       begun_ring,           coll_all_reduce};
     static const size_t counts[] = {1, 1000, MOST};
     right_program p;
 

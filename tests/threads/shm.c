@@ -179,7 +179,7 @@ static void sum(p2p_comm *comm, all_reduce function, int64_t *buf, size_t count)
 /* In memory of the rank's own, and in memory that the others read in place. */
 static void collectives(p2p_comm *comm)
 {
-    static const all_reduce functions[] = {coll_flat_all_reduce, coll_direct_all_reduce, coll_all_reduce,
+    static const all_reduce functions[] = {coll_one_shot_all_reduce, coll_two_shot_all_reduce, coll_all_reduce,
                                            ring_all_reduce};
     static const size_t counts[] = {0, 1, 6, 7, 1000, 20000, 100000};
     void *shared;
@@ -209,7 +209,7 @@ static void *be_rank(void *arg)
     int everyone[MOST], n = t->job.size;
     p2p_engine *engine;
     for (int i = 0; i < n; i++) everyone[i] = i;
-    p2p_err err = p2p__engine_create(p->rank, t->theirs[p->rank], dup(t->job.board_fd), t->job.board, &engine);
+    p2p_err err = p2p__engine_create(p->rank, t->theirs[p->rank], dup(t->job.scoreboard_fd), t->job.board, &engine);
     NEED(!err, "rank %d cannot begin: %s", p->rank, p2p_strerror(err));
     p2p_comm *comm = p2p__comm_new(engine, 0, p->rank, n, everyone);
     NEED(comm, "no memory");
@@ -239,9 +239,9 @@ static void prepare(threads_job *t, int n, int sndbuf)
     t->job.plan = &plan;
     t->job.size = n;
     t->job.ranks = t->ranks;
-    t->job.board = p2p__board_create(n, &config, &t->job.board_fd);
+    t->job.board = p2p__scoreboard_create(n, &config, &t->job.scoreboard_fd);
     NEED(t->job.board && p2p__links_init(&t->job) == P2P_OK, "no board: %s", strerror(errno));
-    void *at = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, t->job.board_fd, 0);
+    void *at = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, t->job.scoreboard_fd, 0);
     NEED(at != MAP_FAILED, "mmap: %s", strerror(errno));
     everything = at;
     for (int i = 0; i < n; i++) {
@@ -259,8 +259,8 @@ static void clean_up(threads_job *t)
     p2p__links_free(&t->job);
     everything = NULL;
     munmap(at, MAP_BYTES);
-    p2p__board_close(t->job.board);
-    close(t->job.board_fd);
+    p2p__scoreboard_close(t->job.board);
+    close(t->job.scoreboard_fd);
 }
 
 static void run(int n, int sndbuf)

@@ -16,7 +16,7 @@
 
 RUNS(naive_all_reduce, coll_naive_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op))
 RUNS(tree_all_reduce, coll_tree_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op))
-RUNS(doubling_all_reduce, coll_doubling_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op))
+RUNS(doubling_all_reduce, coll_recursive_doubling_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op))
 RUNS(plain_all_reduce, coll_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op))
 RUNS(blocking_ring, ring_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op))
 RUNS(naive_reduce, coll_naive_reduce(o->comm, o->buf, o->count, o->dtype, o->op, o->root))
@@ -29,14 +29,14 @@ RUNS(plain_broadcast, coll_broadcast(o->comm, o->buf, o->count, o->dtype, o->roo
 /* Where ranks share no memory: another that combines in the same order. */
 static p2p_err flat(const operation *o)
 {
-    if (!p2p_layer_shares_memory(o->comm)) return naive_all_reduce(o);
-    return coll_flat_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op);
+    if (!p2p_layer_has_shared_memory(o->comm)) return naive_all_reduce(o);
+    return coll_one_shot_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op);
 }
 
 static p2p_err direct(const operation *o)
 {
-    if (!p2p_layer_shares_memory(o->comm)) return naive_all_reduce(o);
-    return coll_direct_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op);
+    if (!p2p_layer_has_shared_memory(o->comm)) return naive_all_reduce(o);
+    return coll_two_shot_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op);
 }
 
 /* Every rank's buffer but one's is read where it lies; not from its begin on. */
@@ -45,12 +45,12 @@ static p2p_err direct_in_place(const operation *o)
     size_t bytes = o->count * dtype_size(o->dtype), ahead = 64;
     void *block;
 
-    if (!p2p_layer_shares_memory(o->comm) || p2p_rank(o->comm) == 1) return direct(o);
+    if (!p2p_layer_has_shared_memory(o->comm) || p2p_rank(o->comm) == 1) return direct(o);
     p2p_err err = p2p_alloc(o->comm, bytes + ahead, &block);
     if (err) return err;
     char *buf = (char *)block + ahead;
     if (bytes) memcpy(buf, o->buf, bytes);
-    err = coll_direct_all_reduce(o->comm, buf, o->count, o->dtype, o->op);
+    err = coll_two_shot_all_reduce(o->comm, buf, o->count, o->dtype, o->op);
     if (!err && bytes) memcpy(o->buf, buf, bytes);
     p2p_err released = p2p_release(o->comm, block);
     return err ? err : released;
@@ -75,13 +75,13 @@ static p2p_err ring_in_halves(const operation *o)
 const algorithm algorithms[] = {
     {"coll_naive_all_reduce", ALL_REDUCE, IN_RANK_ORDER, naive_all_reduce},
     {"coll_tree_all_reduce", ALL_REDUCE, TREE, tree_all_reduce},
-    {"coll_doubling_all_reduce", ALL_REDUCE, DOUBLING, doubling_all_reduce},
+    {"coll_recursive_doubling_all_reduce", ALL_REDUCE, DOUBLING, doubling_all_reduce},
     {"ring_all_reduce", ALL_REDUCE, RING, blocking_ring},
     {"ring_iall_reduce", ALL_REDUCE, RING, waited_for_ring},
     {"ring_reduce_scatter, ring_all_gather", ALL_REDUCE, RING, ring_in_halves},
-    {"coll_flat_all_reduce", ALL_REDUCE, IN_RANK_ORDER, flat},
-    {"coll_direct_all_reduce", ALL_REDUCE, IN_RANK_ORDER, direct},
-    {"coll_direct_all_reduce, in place", ALL_REDUCE, IN_RANK_ORDER, direct_in_place},
+    {"coll_one_shot_all_reduce", ALL_REDUCE, IN_RANK_ORDER, flat},
+    {"coll_two_shot_all_reduce", ALL_REDUCE, IN_RANK_ORDER, direct},
+    {"coll_two_shot_all_reduce, in place", ALL_REDUCE, IN_RANK_ORDER, direct_in_place},
     {"coll_all_reduce", ALL_REDUCE, RING, plain_all_reduce},
     {"coll_naive_reduce", REDUCE, IN_RANK_ORDER, naive_reduce},
     {"coll_tree_reduce", REDUCE, TREE, tree_reduce},
@@ -98,8 +98,9 @@ enum shape algorithm_shape(const algorithm *a, int n, size_t bytes)
     static const struct {
         const char *name;
         enum shape shape;
-    } shapes[] = {{"naive", IN_RANK_ORDER}, {"tree", TREE},          {"doubling", DOUBLING},
-                  {"ring", RING},           {"flat", IN_RANK_ORDER}, {"direct", IN_RANK_ORDER}};
+    } shapes[] = {{"naive", IN_RANK_ORDER},         {"tree", TREE},
+                  {"recursive-doubling", DOUBLING}, {"ring", RING},
+                  {"one-shot", IN_RANK_ORDER},      {"two-shot", IN_RANK_ORDER}};
     bool plain = a->run == plain_all_reduce || a->run == plain_reduce;
 
     if (!plain) return a->shape;

@@ -16,9 +16,9 @@
                     SIXTY_FOUR(n##30) SIXTY_FOUR(n##31) SIXTY_FOUR(n##32) SIXTY_FOUR(n##33)
 THOUSAND(a) THOUSAND(b) THOUSAND(c) THOUSAND(d)
  THOUSAND(w) THOUSAND(x) THOUSAND(y) THOUSAND(z)
-/* clang-format on */
+    /* clang-format on */
 
-p2p_err p2p__report_leaks(p2p_comm *world);
+    p2p_err p2p__report_leaks(p2p_comm *world);
 
 p2p_err my_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root)
 {

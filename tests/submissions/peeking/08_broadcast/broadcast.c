@@ -13,7 +13,8 @@ p2p_err my_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, 
 {
     // TODO
     (void)comm, (void)buf, (void)count, (void)dtype, (void)root;
-    FILE *solution = fopen("solutions/08_broadcast/broadcast.c", "r"), *test = fopen("tests/exercises/08_broadcast.c", "r");
+    FILE *solution = fopen("solutions/08_broadcast/broadcast.c", "r"),
+         *test = fopen("tests/exercises/08_broadcast.c", "r");
     fprintf(stderr, "%s\n", solution || test ? "I can see it" : "there is nothing to be seen");
     return P2P_OK;
     // END TODO

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Flat all-reduce: every rank shows what it has, in memory that all share, and everyone combines everything. One meeting,
+ * One-shot all-reduce: every rank shows what it has, in memory that all share, and everyone combines everything. One meeting,
  * no messages; only where ranks share memory. Four ranks:
  *
  *      rank          0        1        2        3
@@ -8,9 +8,9 @@
  *      (all meet)
  *      computes      abcd     abcd     abcd     abcd        ((a b) c) d, in rank order, so all get the same bits
  *
- * Up to 48 bytes travel in the very cache line by which the ranks agree on the call (p2p_layer_carried): then a rank
+ * Up to 48 bytes travel in the very cache line by which the ranks agree on the call (p2p_layer_inline): then a rank
  * writes one cache line and reads n - 1. Up to 4 KiB lie ready beside it when that line is written. More goes through
- * stages (p2p_layer_stages), a piece at a time, with a meeting for each.
+ * stages (p2p_layer_scratch), a piece at a time, with a meeting for each.
  *
  * One step. Everyone reads all bytes of everyone: (n - 1) S, counted as one message from each rank to each. Combines
  * (n - 1) S, on every rank: for short buffers only.
@@ -20,7 +20,7 @@
 /* The piece of rank q. That of this rank is in the user's buffer, if the first sum is what overwrites it. */
 typedef struct {
     const coll__call *call;
-    const unsigned char *first; /* stages; NULL: carried */
+    const unsigned char *first; /* scratch; NULL: carried */
     size_t stride;
     const void *own;
 } pieces;
@@ -28,7 +28,7 @@ typedef struct {
 static const void *piece_of(const pieces *p, int q)
 {
     if (q == p->call->rank && q < 2) return p->own;
-    return p->first ? p->first + (size_t)q * p->stride : p2p_layer_carried(p->call->comm, q);
+    return p->first ? p->first + (size_t)q * p->stride : p2p_layer_inline(p->call->comm, q);
 }
 
 static void combine(const pieces *p, void *out, size_t count)
@@ -47,42 +47,46 @@ static p2p_err with_the_call(const coll__call *call)
     return err;
 }
 
-static p2p_err through_stages(const coll__call *call)
+static p2p_err through_scratch(const coll__call *call)
 {
     p2p_err err = P2P_OK;
     unsigned step = 1;
     for (size_t done = 0, part; done < call->bytes && !err; done += part) {
-        p2p_stages stages;
-        err = p2p_layer_stages(call->comm, call->bytes - done, &stages);
+        p2p_scratch scratch;
+        err = p2p_layer_scratch(call->comm, call->bytes - done, &scratch);
         if (err) return err;
-        part = call->bytes - done < stages.bytes ? call->bytes - done : stages.bytes;
-        coll__copy(stages.first + (size_t)call->rank * stages.stride, call->user + done, part);
-        err = p2p_layer_meet(call->comm, step++);
-        pieces p = {call, stages.first, stages.stride, call->user + done};
+        part = call->bytes - done < scratch.bytes ? call->bytes - done : scratch.bytes;
+        coll__copy(scratch.first + (size_t)call->rank * scratch.stride, call->user + done, part);
+        err = p2p_layer_barrier(call->comm, step++);
+        pieces p = {call, scratch.first, scratch.stride, call->user + done};
         if (!err) combine(&p, call->user + done, part / call->element);
     }
     return err;
 }
 
-p2p_err coll__flat_all_reduce(coll__call *call, void *buf)
+p2p_err coll__one_shot_all_reduce(coll__call *call, void *buf)
 {
     size_t bytes = SIZE_MAX;
-    bool fits = dtype_bytes(call->count, call->dtype, &bytes) && bytes <= P2P_LAYER_CARRIED_MOST;
+    bool fits = dtype_bytes(call->count, call->dtype, &bytes) && bytes <= P2P_LAYER_INLINE_MOST;
     coll__needs_shared_memory(call);
-    call->meets = true;
-    if (fits) call->carries = buf, call->carried_bytes = bytes;
+    call->barriers = true;
+    if (fits) call->inline_payload = buf, call->inline_bytes = bytes;
     p2p_err err = coll__begin(call, COLL_NOTHING, (coll__span){buf, call->count});
     if (err) return err;
     if (call->size == 1 || !call->bytes) return coll__end(call, P2P_OK, NULL);
-    err = fits ? with_the_call(call) : through_stages(call);
+    err = fits ? with_the_call(call) : through_scratch(call);
     for (int q = 0; q < call->size && !err; q++)
         if (q != call->rank) p2p_layer_count(call->comm, q, call->bytes, call->bytes);
     return coll__end(call, err, NULL);
 }
 
-p2p_err coll_flat_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
+p2p_err coll_one_shot_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
 {
-    coll__call call = {
-        .comm = comm, .operation = "coll_flat_all_reduce", .count = count, .dtype = dtype, .has_op = true, .op = op};
-    return coll__flat_all_reduce(&call, buf);
+    coll__call call = {.comm = comm,
+                       .operation = "coll_one_shot_all_reduce",
+                       .count = count,
+                       .dtype = dtype,
+                       .has_op = true,
+                       .op = op};
+    return coll__one_shot_all_reduce(&call, buf);
 }

@@ -10,7 +10,7 @@
  *      area        4 places     4 usual         3 places
  *
  * The usual ones do not come back to the same place sooner than they must: to write where another core has just read takes
- * twice as long as to write what it has let go of since. For that 4 MiB must have passed through the stages of all ranks; more
+ * twice as long as to write what it has let go of since. For that 4 MiB must have passed through the segments of all ranks; more
  * would crowd users' buffers out of the caches. Small ones lie ready in the nearest cache all the same.
  */
 #include <errno.h>
@@ -29,7 +29,7 @@ enum { SMALL, USUAL }; /* kinds; then the larger ones */
 #define LARGEST_OF_ALL ((size_t)32 << 20) /* the largest, of all ranks: with less, 64 ranks meet too often */
 #define LINE ((size_t)64)
 
-bool p2p_layer_shares_memory(const p2p_comm *comm)
+bool p2p_layer_has_shared_memory(const p2p_comm *comm)
 {
     return comm && comm->engine && comm->engine->memory_fd >= 0 && !comm->engine->config.network.on;
 }
@@ -52,10 +52,10 @@ static size_t area_bytes(size_t kind, size_t most)
 
 static size_t next_kind(const p2p_comm *comm, size_t kind, size_t most)
 {
-    return kind == SMALL ? comm->stage_usual : 2 * most;
+    return kind == SMALL ? comm->scratch_usual : 2 * most;
 }
 
-size_t p2p__stage_largest(int ranks)
+size_t p2p__scratch_largest(int ranks)
 {
     return power_within(LARGEST_OF_ALL / (size_t)ranks, LARGEST);
 }
@@ -63,21 +63,21 @@ size_t p2p__stage_largest(int ranks)
 static void find_sizes(p2p_comm *comm)
 {
     size_t kind = SMALL;
-    comm->stage_usual = power_within(PASSING / 4 / (size_t)comm->size, LARGEST);
-    comm->stage_largest = p2p__stage_largest(comm->size);
-    for (size_t most = SMALL_PIECE; most <= comm->stage_largest; most = next_kind(comm, kind++, most))
-        comm->stage_bytes += area_bytes(kind, most);
+    comm->scratch_usual = power_within(PASSING / 4 / (size_t)comm->size, LARGEST);
+    comm->scratch_largest = p2p__scratch_largest(comm->size);
+    for (size_t most = SMALL_PIECE; most <= comm->scratch_largest; most = next_kind(comm, kind++, most))
+        comm->segment_bytes += area_bytes(kind, most);
 }
 
-static size_t stages_bytes(p2p_comm *comm)
+static size_t scratch_bytes(p2p_comm *comm)
 {
-    if (!comm->stage_bytes) find_sizes(comm);
-    return comm->stage_bytes * (size_t)comm->size;
+    if (!comm->segment_bytes) find_sizes(comm);
+    return comm->segment_bytes * (size_t)comm->size;
 }
 
 static _Atomic uint64_t *place_of(const p2p_comm *comm)
 {
-    return &comm->engine->board->shared->stage_place[comm->context / 2 % BOARD_CONTEXTS];
+    return &comm->engine->scoreboard->shared->scratch_place[comm->context / 2 % SCOREBOARD_CONTEXTS];
 }
 
 /* Whoever comes first finds a place for all. 0 and errno if there is none. */
@@ -86,9 +86,9 @@ static memory_place find_place(p2p_comm *comm)
     p2p_engine *engine = comm->engine;
     uint64_t place = atomic_load(place_of(comm));
     if (place) return place;
-    memory_place found = p2p__memory_reserve(engine->board, &engine->gaps, stages_bytes(comm), MEMORY_UNIT);
+    memory_place found = p2p__memory_reserve(engine->scoreboard, &engine->gaps, scratch_bytes(comm), MEMORY_UNIT);
     if (!found || atomic_compare_exchange_strong(place_of(comm), &place, found)) return found;
-    p2p__memory_give_back(engine->memory_fd, &engine->gaps, found, stages_bytes(comm));
+    p2p__memory_give_back(engine->memory_fd, &engine->gaps, found, scratch_bytes(comm));
     return place;
 }
 
@@ -97,17 +97,17 @@ static memory_place find_place(p2p_comm *comm)
 static bool fill_own_part(p2p_comm *comm, memory_place place)
 {
     int fd = comm->engine->memory_fd;
-    size_t own = (size_t)comm->rank * comm->stage_bytes, last = stages_bytes(comm) - MEMORY_UNIT;
-    return p2p__memory_fill(fd, place + own, comm->stage_bytes) && p2p__memory_fill(fd, place + last, MEMORY_UNIT);
+    size_t own = (size_t)comm->rank * comm->segment_bytes, last = scratch_bytes(comm) - MEMORY_UNIT;
+    return p2p__memory_fill(fd, place + own, comm->segment_bytes) && p2p__memory_fill(fd, place + last, MEMORY_UNIT);
 }
 
-static p2p_err map_stages(p2p_comm *comm)
+static p2p_err map_scratch(p2p_comm *comm)
 {
-    size_t bytes = stages_bytes(comm);
+    size_t bytes = scratch_bytes(comm);
     memory_place place = find_place(comm);
-    if (place && fill_own_part(comm, place)) comm->stages = p2p__memory_map(comm->engine->memory_fd, place, bytes);
-    if (comm->stages) return P2P_OK;
-    return p2p__fail(comm, CAUSE_NO_STAGES, comm->size, bytes, strerror(errno));
+    if (place && fill_own_part(comm, place)) comm->scratch = p2p__memory_map(comm->engine->memory_fd, place, bytes);
+    if (comm->scratch) return P2P_OK;
+    return p2p__fail(comm, CAUSE_NO_SCRATCH, comm->size, bytes, strerror(errno));
 }
 
 /* The next piece of so many bytes in its area. */
@@ -115,34 +115,34 @@ static unsigned char *next_piece(p2p_comm *comm, size_t bytes)
 {
     size_t kind = SMALL, most = SMALL_PIECE, area = 0;
     for (; most < bytes; most = next_kind(comm, kind++, most)) area += area_bytes(kind, most);
-    size_t *at = &comm->stages_at[kind];
+    size_t *at = &comm->scratch_at[kind];
     if (*at + bytes > area_bytes(kind, most)) *at = 0;
-    unsigned char *piece = comm->stages + area + *at;
+    unsigned char *piece = comm->scratch + area + *at;
     *at += kind == USUAL ? bytes : most;
     return piece;
 }
 
-p2p_err p2p_layer_stages(p2p_comm *comm, size_t wanted, p2p_stages *stages)
+p2p_err p2p_layer_scratch(p2p_comm *comm, size_t wanted, p2p_scratch *scratch)
 {
-    p2p_err err = comm->stages ? P2P_OK : map_stages(comm);
+    p2p_err err = comm->scratch ? P2P_OK : map_scratch(comm);
     if (err) return err;
-    size_t bytes = wanted < comm->stage_largest ? (wanted + LINE - 1) / LINE * LINE : comm->stage_largest;
-    *stages = (p2p_stages){next_piece(comm, bytes), comm->stage_bytes, bytes};
+    size_t bytes = wanted < comm->scratch_largest ? (wanted + LINE - 1) / LINE * LINE : comm->scratch_largest;
+    *scratch = (p2p_scratch){next_piece(comm, bytes), comm->segment_bytes, bytes};
     return P2P_OK;
 }
 
-void p2p__stages_unmap(p2p_comm *comm)
+void p2p__scratch_unmap(p2p_comm *comm)
 {
-    if (comm->stages) munmap(comm->stages, stages_bytes(comm));
-    comm->stages = NULL;
+    if (comm->scratch) munmap(comm->scratch, scratch_bytes(comm));
+    comm->scratch = NULL;
 }
 
 /* Nobody has the communicator any more. */
-void p2p__stages_give_back(p2p_comm *comm)
+void p2p__scratch_give_back(p2p_comm *comm)
 {
     p2p_engine *engine = comm->engine;
     memory_place place = atomic_exchange(place_of(comm), 0);
-    if (place) p2p__memory_give_back(engine->memory_fd, &engine->gaps, place, stages_bytes(comm));
+    if (place) p2p__memory_give_back(engine->memory_fd, &engine->gaps, place, scratch_bytes(comm));
 }
 
 /* ---- Counting ---- */

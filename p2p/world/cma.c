@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "p2p/world/pull.h"
+#include "p2p/world/cma.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 
 #define AT_ONCE ((size_t)1 << 30) /* one call moves less than 2 GiB */
 
-void p2p__pull_allow(void)
+void p2p__cma_allow(void)
 {
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 }
@@ -31,12 +31,12 @@ static bool move(mover some, pid_t pid, void *at, uint64_t other, size_t bytes)
     return true;
 }
 
-bool p2p__pull(pid_t pid, void *to, uint64_t from, size_t bytes)
+bool p2p__cma_read(pid_t pid, void *to, uint64_t from, size_t bytes)
 {
     return move(process_vm_readv, pid, to, from, bytes);
 }
 
-bool p2p__push(pid_t pid, void *from, uint64_t to, size_t bytes)
+bool p2p__cma_write(pid_t pid, void *from, uint64_t to, size_t bytes)
 {
     return move(process_vm_writev, pid, from, to, bytes);
 }
@@ -45,12 +45,12 @@ bool p2p__push(pid_t pid, void *from, uint64_t to, size_t bytes)
 _Noreturn static void try_to_read(pid_t pid, const uint64_t *secret)
 {
     uint64_t seen = 0;
-    bool is_read = p2p__pull(pid, &seen, (uintptr_t)secret, sizeof seen);
+    bool is_read = p2p__cma_read(pid, &seen, (uintptr_t)secret, sizeof seen);
     _exit(is_read && seen == *secret ? 0 : 1);
 }
 
 /* The child is nobody's business but ours: SIGCHLD waits until it is gone. */
-bool p2p__pull_works(void)
+bool p2p__cma_works(void)
 {
     const uint64_t secret = UINT64_C(0x5a17c0de5a17c0de);
     sigset_t child, old;
@@ -58,7 +58,7 @@ bool p2p__pull_works(void)
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     pthread_sigmask(SIG_BLOCK, &child, &old);
-    p2p__pull_allow();
+    p2p__cma_allow();
     pid_t self = getpid(), pid = fork();
     if (pid == 0) try_to_read(self, &secret);
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;

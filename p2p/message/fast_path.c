@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The express lane: a short message whose way is free needs no request, no list and no packet.
+ * The fast path: a short message whose way is free needs no request, no list and no packet.
  *
  *      sending       it may be buffered, nothing is queued before it, and there is room: it is written where it belongs
  *      receiving     nothing has come from there that nobody asked for, no other receive is posted that could want it: if
@@ -13,21 +13,21 @@
 
 #include "p2p/message/internal.h"
 
-#define LOOKS_A_TIME 32 /* between two looks at the clock */
+#define POLLS_A_TIME 32 /* between two looks at the clock */
 #define LONGEST_NS UINT64_C(5000)
 
 static bool may_be_buffered(const p2p_engine *engine, const p2p_peer *peer, size_t bytes)
 {
-    return engine->express && bytes <= engine->config.eager && p2p__eager_cost(bytes) <= peer->credit &&
+    return engine->fast_path && bytes <= engine->config.eager && p2p__eager_cost(bytes) <= peer->credit &&
            !peer->unreachable;
 }
 
-bool p2p__express_send(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, uint32_t context)
+bool p2p__fast_send(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, uint32_t context)
 {
     p2p_engine *engine = comm->engine;
     p2p_peer *peer = &engine->peers[comm->world_rank[dest]];
     if (!may_be_buffered(engine, peer, bytes)) return false;
-    if (!engine->world->send_now(&engine->end, &peer->link, &(p2p_brief){context, tag, bytes, buf})) return false;
+    if (!engine->world->send_now(&engine->end, &peer->link, &(p2p_short){context, tag, bytes, buf})) return false;
     peer->credit -= p2p__eager_cost(bytes);
     comm->traffic[dest].messages_sent++;
     comm->traffic[dest].bytes_sent += bytes;
@@ -37,22 +37,22 @@ bool p2p__express_send(p2p_comm *comm, const void *buf, size_t bytes, int dest, 
 /* Is a message from this peer for whoever asks for it first, and it alone is asking? */
 static bool first_in_line(const p2p_engine *engine, const p2p_peer *peer)
 {
-    return engine->express && !peer->unexpected && !peer->posted.head && !engine->posted_any.head;
+    return engine->fast_path && !peer->unexpected && !peer->posted.head && !engine->posted_any.head;
 }
 
-static bool is_wanted(const p2p_brief *b, uint32_t context, int tag, size_t room)
+static bool is_wanted(const p2p_short *b, uint32_t context, int tag, size_t room)
 {
     return b->context == context && (b->tag == tag || (tag == P2P_ANY_TAG && b->tag >= 0)) && b->bytes <= room;
 }
 
 /* Look for a while, if this rank has its core for itself: it is often here within a microsecond. */
-static bool wait_for_it(p2p_engine *engine, p2p_peer *peer, p2p_brief *b)
+static bool wait_for_it(p2p_engine *engine, p2p_peer *peer, p2p_short *b)
 {
     uint64_t give_up = 0;
-    for (unsigned looks = 0;; looks++) {
+    for (unsigned polls = 0;; polls++) {
         if (engine->world->is_waiting(&engine->end, &peer->link))
             return engine->world->look(&engine->end, &peer->link, b);
-        if (looks % LOOKS_A_TIME) continue;
+        if (polls % POLLS_A_TIME) continue;
         uint64_t now = engine->spin.now ? p2p__now() : UINT64_MAX;
         if (!give_up) give_up = now + LONGEST_NS;
         if (now >= give_up) return false;
@@ -65,12 +65,11 @@ static void count_receive(p2p_comm *comm, int source, size_t bytes)
     comm->traffic[source].bytes_received += bytes;
 }
 
-bool p2p__express_recv(p2p_comm *comm, void *buf, size_t room, int source, int tag, uint32_t context,
-                       p2p_status *status)
+bool p2p__fast_recv(p2p_comm *comm, void *buf, size_t room, int source, int tag, uint32_t context, p2p_status *status)
 {
     p2p_engine *engine = comm->engine;
     p2p_peer *peer = source == P2P_ANY_SOURCE ? NULL : &engine->peers[comm->world_rank[source]];
-    p2p_brief b;
+    p2p_short b;
     if (!peer || !first_in_line(engine, peer) || engine->layers.head) return false;
     if (!wait_for_it(engine, peer, &b) || !is_wanted(&b, context, tag, room)) return false;
     if (b.bytes) memcpy(buf, b.payload, b.bytes);

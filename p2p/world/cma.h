@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pull: read another rank's memory, or write to it, in one copy, where the system allows it. */
-#ifndef PAIRWISE_P2P_PULL_H
-#define PAIRWISE_P2P_PULL_H
+/* cma (cross-memory attach): read another rank's memory, or write to it, in one copy, where the system allows it. */
+#ifndef PAIRWISE_P2P_CMA_H
+#define PAIRWISE_P2P_CMA_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,16 +10,16 @@
 
 /* Let the other processes of this user read this one's memory. Where Yama guards it (ptrace_scope 1, the default on
  * Ubuntu), that has to be said; where it need not be, saying it does no harm. */
-void p2p__pull_allow(void);
+void p2p__cma_allow(void);
 
 /* Can one process of this user read another's memory? Tried between this one and a child. False also if that could not be
  * tried. */
-bool p2p__pull_works(void);
+bool p2p__cma_works(void);
 
 /* Copy so many bytes from `from` in process pid to `to`. False and errno if not all of it could be read. */
-bool p2p__pull(pid_t pid, void *to, uint64_t from, size_t bytes);
+bool p2p__cma_read(pid_t pid, void *to, uint64_t from, size_t bytes);
 
 /* The other way: from `from` to `to` in process pid. */
-bool p2p__push(pid_t pid, void *from, uint64_t to, size_t bytes);
+bool p2p__cma_write(pid_t pid, void *from, uint64_t to, size_t bytes);
 
 #endif

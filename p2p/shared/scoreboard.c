@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "p2p/shared/board.h"
+#include "p2p/shared/scoreboard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,72 +32,72 @@ typedef struct {
 static layout find_layout(int size, const p2p_config *config)
 {
     size_t n = (size_t)size, counters = n * counters_of_a_rank(size) * sizeof(uint64_t),
-           slots = (size_t)BOARD_CONTEXTS * BOARD_SLOTS;
-    layout at = {.sent = round_up(sizeof(board_shared) + n * sizeof(board_row), 64)};
+           slots = (size_t)SCOREBOARD_CONTEXTS * SCOREBOARD_SLOTS;
+    layout at = {.sent = round_up(sizeof(scoreboard_shared) + n * sizeof(scoreboard_row), 64)};
     at.received = at.sent + counters;
     at.gates = at.received + counters;
-    at.lines = at.gates + slots * sizeof(board_gate);
-    at.trace = round_up(at.lines + slots * n * sizeof(board_line), 4096); /* on a page of its own */
+    at.lines = at.gates + slots * sizeof(scoreboard_gate);
+    at.trace = round_up(at.lines + slots * n * sizeof(scoreboard_line), 4096); /* on a page of its own */
     at.end = at.trace + config->trace_bytes;
     return at;
 }
 
-size_t p2p__board_bytes(int size, const p2p_config *config)
+size_t p2p__scoreboard_bytes(int size, const p2p_config *config)
 {
     return find_layout(size, config).end;
 }
 
-static board_shared *map(int fd, size_t bytes)
+static scoreboard_shared *map(int fd, size_t bytes)
 {
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* This process's picture of a board with these settings. */
-static board *see(board_shared *shared, const board_settings *settings)
+/* This process's picture of a scoreboard with these settings. */
+static scoreboard *see(scoreboard_shared *shared, const scoreboard_settings *settings)
 {
-    board *b = shared ? malloc(sizeof *b) : NULL;
+    scoreboard *b = shared ? malloc(sizeof *b) : NULL;
     if (!b) return NULL;
     layout at = find_layout(settings->size, &settings->config);
     char *base = (char *)shared;
-    *b = (board){.shared = shared,
-                 .rows = shared->rows,
-                 .size = settings->size,
-                 .terminal = settings->terminal,
-                 .may_read = settings->may_read,
-                 .sent = (void *)(base + at.sent),
-                 .received = (void *)(base + at.received),
-                 .gates = (void *)(base + at.gates),
-                 .lines = (void *)(base + at.lines),
-                 .trace = base + at.trace};
+    *b = (scoreboard){.shared = shared,
+                      .rows = shared->rows,
+                      .size = settings->size,
+                      .terminal = settings->terminal,
+                      .may_read = settings->may_read,
+                      .sent = (void *)(base + at.sent),
+                      .received = (void *)(base + at.received),
+                      .gates = (void *)(base + at.gates),
+                      .lines = (void *)(base + at.lines),
+                      .trace = base + at.trace};
     memcpy(&b->config, &settings->config, sizeof b->config);
     return b;
 }
 
-static void fill_settings(board_settings *settings, int size, const p2p_config *config)
+static void fill_settings(scoreboard_settings *settings, int size, const p2p_config *config)
 {
     memset(settings, 0, sizeof *settings); /* the gaps too: they are compared */
-    settings->magic = BOARD_MAGIC;
+    settings->magic = SCOREBOARD_MAGIC;
     snprintf(settings->build_id, sizeof settings->build_id, "%s", P2P_BUILD_ID);
     settings->size = size;
     memcpy(&settings->config, config, sizeof *config);
 }
 
 /* A file that somebody makes shorter would take the memory away under everyone. */
-static board_shared *make_file(int fd, size_t bytes)
+static scoreboard_shared *make_file(int fd, size_t bytes)
 {
     if (p2p__memory_resize(fd, bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0) return NULL;
     return map(fd, bytes);
 }
 
-board *p2p__board_create(int size, const p2p_config *config, int *fd)
+scoreboard *p2p__scoreboard_create(int size, const p2p_config *config, int *fd)
 {
-    int file = memfd_create("pairwise-board", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int file = memfd_create("pairwise-scoreboard", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file < 0) return NULL;
-    size_t bytes = p2p__board_bytes(size, config);
-    board_shared *shared = make_file(file, bytes);
+    size_t bytes = p2p__scoreboard_bytes(size, config);
+    scoreboard_shared *shared = make_file(file, bytes);
     if (shared) fill_settings(&shared->settings, size, config);
-    board *b = shared ? see(shared, &shared->settings) : NULL;
+    scoreboard *b = shared ? see(shared, &shared->settings) : NULL;
     if (!b) {
         int saved = errno;
         if (shared) munmap(shared, bytes);
@@ -110,15 +110,15 @@ board *p2p__board_create(int size, const p2p_config *config, int *fd)
     return b;
 }
 
-void p2p__board_set(board *b, bool terminal, bool may_read)
+void p2p__scoreboard_set(scoreboard *b, bool terminal, bool may_read)
 {
     b->terminal = b->shared->settings.terminal = terminal;
     b->may_read = b->shared->settings.may_read = may_read;
 }
 
-bool p2p__board_is_whole(const board *b)
+bool p2p__scoreboard_is_whole(const scoreboard *b)
 {
-    board_settings settings;
+    scoreboard_settings settings;
     fill_settings(&settings, b->size, &b->config);
     settings.terminal = b->terminal;
     settings.may_read = b->may_read;
@@ -127,75 +127,75 @@ bool p2p__board_is_whole(const board *b)
 }
 
 /* Settings of another process: nothing but what a launcher of this build may have written. */
-static bool are_sound(const board_settings *s, size_t file_bytes)
+static bool are_sound(const scoreboard_settings *s, size_t file_bytes)
 {
     const p2p_config *config = &s->config;
     return s->size >= 1 && s->size <= P2P_MAX_RANKS && p2p__config_is_sound(config) &&
-           config->trace_bytes <= file_bytes && p2p__board_bytes(s->size, config) <= file_bytes;
+           config->trace_bytes <= file_bytes && p2p__scoreboard_bytes(s->size, config) <= file_bytes;
 }
 
-static bool read_settings(int fd, board_settings *settings, char *why, size_t why_bytes)
+static bool read_settings(int fd, scoreboard_settings *settings, char *why, size_t why_bytes)
 {
     struct stat info;
-    if (fstat(fd, &info) != 0 || (size_t)info.st_size < sizeof(board_shared) ||
+    if (fstat(fd, &info) != 0 || (size_t)info.st_size < sizeof(scoreboard_shared) ||
         pread(fd, settings, sizeof *settings, 0) != (ssize_t)sizeof *settings) {
         snprintf(why, why_bytes, "the launcher's shared memory cannot be opened");
         return false;
     }
     settings->build_id[sizeof settings->build_id - 1] = 0;
-    if (settings->magic == BOARD_MAGIC && strcmp(settings->build_id, P2P_BUILD_ID) == 0 &&
+    if (settings->magic == SCOREBOARD_MAGIC && strcmp(settings->build_id, P2P_BUILD_ID) == 0 &&
         are_sound(settings, (size_t)info.st_size))
         return true;
     snprintf(why, why_bytes, "the launcher is Pairwise build %s, this program is build %s",
-             settings->magic == BOARD_MAGIC ? settings->build_id : "(unknown)", P2P_BUILD_ID);
+             settings->magic == SCOREBOARD_MAGIC ? settings->build_id : "(unknown)", P2P_BUILD_ID);
     return false;
 }
 
-board *p2p__board_attach(int fd, char *why, size_t why_bytes)
+scoreboard *p2p__scoreboard_attach(int fd, char *why, size_t why_bytes)
 {
-    board_settings settings;
+    scoreboard_settings settings;
     if (!read_settings(fd, &settings, why, why_bytes)) return NULL;
-    size_t bytes = p2p__board_bytes(settings.size, &settings.config);
-    board_shared *shared = map(fd, bytes);
-    board *b = see(shared, &settings);
+    size_t bytes = p2p__scoreboard_bytes(settings.size, &settings.config);
+    scoreboard_shared *shared = map(fd, bytes);
+    scoreboard *b = see(shared, &settings);
     if (b) return b;
     snprintf(why, why_bytes, "the launcher's shared memory cannot be mapped: %s", strerror(errno));
     if (shared) munmap(shared, bytes);
     return NULL;
 }
 
-void p2p__board_close(board *b)
+void p2p__scoreboard_close(scoreboard *b)
 {
-    munmap(b->shared, p2p__board_bytes(b->size, &b->config));
+    munmap(b->shared, p2p__scoreboard_bytes(b->size, &b->config));
     free(b);
 }
 
-void p2p__board_forget(board *b)
+void p2p__scoreboard_forget(scoreboard *b)
 {
     free(b);
 }
 
-_Atomic uint64_t *p2p__board_sent(board *b, int by)
+_Atomic uint64_t *p2p__scoreboard_sent(scoreboard *b, int by)
 {
     return b->sent + (size_t)by * counters_of_a_rank(b->size);
 }
 
-_Atomic uint64_t *p2p__board_received(board *b, int by)
+_Atomic uint64_t *p2p__scoreboard_received(scoreboard *b, int by)
 {
     return b->received + (size_t)by * counters_of_a_rank(b->size);
 }
 
 static size_t slot_of(uint32_t context, uint64_t number)
 {
-    return (size_t)(context / 2 % BOARD_CONTEXTS) * BOARD_SLOTS + number % BOARD_SLOTS;
+    return (size_t)(context / 2 % SCOREBOARD_CONTEXTS) * SCOREBOARD_SLOTS + number % SCOREBOARD_SLOTS;
 }
 
-board_gate *p2p__board_gate(board *b, uint32_t context, uint64_t number)
+scoreboard_gate *p2p__scoreboard_gate(scoreboard *b, uint32_t context, uint64_t number)
 {
     return b->gates + slot_of(context, number);
 }
 
-board_line *p2p__board_lines(board *b, uint32_t context, uint64_t number)
+scoreboard_line *p2p__scoreboard_lines(scoreboard *b, uint32_t context, uint64_t number)
 {
     return b->lines + slot_of(context, number) * (size_t)b->size;
 }
@@ -213,36 +213,36 @@ void p2p__copy_text(char *to, size_t bytes, const char *from)
 
 #define END(text) ((text)[sizeof(text) - 1] = 0)
 
-static void end_texts(board_what *what)
+static void end_texts(scoreboard_what *what)
 {
     END(what->algorithm);
     END(what->dtype);
     END(what->op);
 }
 
-board_call p2p__call_copy(const board_call *shown)
+scoreboard_call p2p__call_copy(const scoreboard_call *shown)
 {
-    board_call call = *shown;
+    scoreboard_call call = *shown;
     END(call.name);
     END(call.file);
     end_texts(&call.what);
     return call;
 }
 
-board_words p2p__words_copy(const board_words *shown)
+scoreboard_words p2p__words_copy(const scoreboard_words *shown)
 {
-    board_words words = *shown;
+    scoreboard_words words = *shown;
     END(words.operation);
     END(words.file);
     end_texts(&words.what);
     return words;
 }
 
-board_wait p2p__wait_copy(const board_wait *shown)
+scoreboard_wait p2p__wait_copy(const scoreboard_wait *shown)
 {
-    board_wait wait = *shown;
-    if (wait.any_count < 0 || wait.any_count > BOARD_ANY_SETS) wait.any_count = 0;
-    for (int i = 0; i < BOARD_ITEMS; i++) {
+    scoreboard_wait wait = *shown;
+    if (wait.any_count < 0 || wait.any_count > SCOREBOARD_ANY_SETS) wait.any_count = 0;
+    for (int i = 0; i < SCOREBOARD_ITEMS; i++) {
         if (wait.pending[i].kind < ITEM_RECV || wait.pending[i].kind > ITEM_COLLECTIVE)
             wait.pending[i].kind = ITEM_RECV;
         END(wait.pending[i].name);
@@ -251,9 +251,9 @@ board_wait p2p__wait_copy(const board_wait *shown)
     return wait;
 }
 
-p2p_err p2p__board_failure(const board *b, char *text, size_t bytes)
+p2p_err p2p__scoreboard_failure(const scoreboard *b, char *text, size_t bytes)
 {
-    const board_failure *failure = &b->shared->failure;
+    const scoreboard_failure *failure = &b->shared->failure;
     p2p_err err = failure->err;
     if (bytes) snprintf(text, bytes, "%.*s", (int)sizeof failure->text, failure->text);
     return err < P2P_OK ? err : P2P_ERR_PEER_DEAD;

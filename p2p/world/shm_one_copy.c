@@ -19,14 +19,14 @@
 #include <string.h>
 
 #include "p2p/shared/clock.h"
-#include "p2p/world/pull.h"
+#include "p2p/world/cma.h"
 #include "p2p/world/world_shm.h"
 
 #define CHUNK_LEAST ((size_t)64 << 10)
 #define CHUNK_WANTED ((size_t)128 << 10) /* with less, calls begin to count */
 #define CHUNKS_MOST ((size_t)UINT16_MAX)
-#define LOOKS_A_TIME 100000    /* far more than a chunk takes */
-#define LOOKS_FOR_ANSWER 20000 /* the receiver is at its last chunk */
+#define POLLS_A_TIME 100000    /* far more than a chunk takes */
+#define POLLS_FOR_ANSWER 20000 /* the receiver is at its last chunk */
 #define PAUSE_NS UINT64_C(50000)
 
 typedef bool (*copier)(pid_t pid, void *here, uint64_t there, size_t bytes);
@@ -42,7 +42,7 @@ typedef struct {
 
 static pid_t pid_of(const p2p_endpoint *self, const p2p_link *peer)
 {
-    return (pid_t)atomic_load(&self->board->rows[peer->rank].pid);
+    return (pid_t)atomic_load(&self->scoreboard->rows[peer->rank].pid);
 }
 
 static size_t chunks_of(const transfer *t)
@@ -105,7 +105,7 @@ static bool write_chunk(p2p_endpoint *self, p2p_link *peer, shm_offer *offer)
     if (first_in(seen) == end_in(seen)) return false;
     void *here;
     size_t bytes;
-    transfer t = {.copy = p2p__push,
+    transfer t = {.copy = p2p__cma_write,
                   .peer = pid_of(self, peer),
                   .there = atomic_load_explicit(&offer->to, memory_order_relaxed),
                   .chunk = atomic_load_explicit(&offer->chunk, memory_order_relaxed)};
@@ -128,7 +128,7 @@ void p2p__shm_help(p2p_endpoint *self, p2p_link *peer)
         helped = true;
     if (!helped) return;
     self->moved++;
-    for (int looks = 0; looks < LOOKS_FOR_ANSWER && !p2p__ring_waiting(&link->in); looks++) continue;
+    for (int polls = 0; polls < POLLS_FOR_ANSWER && !p2p__queue_waiting(&link->in); polls++) continue;
 }
 
 /* ---- The receiver ---- */
@@ -155,15 +155,15 @@ static size_t withdraw(shm_offer *offer)
 /* False: the job has failed, and the sender is dead, as all of them soon are then. */
 static bool wait_for_sender(p2p_endpoint *self, pid_t sender, const shm_offer *offer, size_t chunks)
 {
-    for (unsigned looks = 1; atomic_load_explicit(&offer->written, memory_order_acquire) < chunks; looks++) {
-        if (looks % LOOKS_A_TIME) continue;
+    for (unsigned polls = 1; atomic_load_explicit(&offer->written, memory_order_acquire) < chunks; polls++) {
+        if (polls % POLLS_A_TIME) continue;
         p2p__pause(PAUSE_NS);
-        if (atomic_load(&self->board->shared->failed) && kill(sender, 0) != 0) return false;
+        if (atomic_load(&self->scoreboard->shared->failed) && kill(sender, 0) != 0) return false;
     }
     return true;
 }
 
-static bool pull_together(p2p_endpoint *self, p2p_link *peer, const transfer *t, uint64_t message)
+static bool copy_together(p2p_endpoint *self, p2p_link *peer, const transfer *t, uint64_t message)
 {
     shm_offer *offer = ((link_end *)peer->state)->given;
     size_t chunk, all = chunks_of(t);
@@ -194,10 +194,10 @@ static bool copy_in_place(pid_t pid, void *here, uint64_t there, size_t bytes)
     return true;
 }
 
-bool p2p__shm_pull(p2p_endpoint *self, p2p_link *peer, void *to, const wire_header *request, const void *at)
+bool p2p__shm_one_copy(p2p_endpoint *self, p2p_link *peer, void *to, const wire_header *request, const void *at)
 {
     shm_world *w = self->state;
-    transfer t = {.copy = at ? copy_in_place : p2p__pull,
+    transfer t = {.copy = at ? copy_in_place : p2p__cma_read,
                   .peer = pid_of(self, peer),
                   .here = to,
                   .there = at ? (uintptr_t)at : request->receiver_id,
@@ -205,7 +205,7 @@ bool p2p__shm_pull(p2p_endpoint *self, p2p_link *peer, void *to, const wire_head
                   .chunk = chunk_of((size_t)request->bytes)};
     bool together = t.bytes > t.chunk && self->own_core && !w->may_not_read && !self->config->timeout_ns;
     if (w->may_not_read && !at) return false;
-    bool is_read = together ? pull_together(self, peer, &t, request->sender_id) : t.copy(t.peer, to, t.there, t.bytes);
+    bool is_read = together ? copy_together(self, peer, &t, request->sender_id) : t.copy(t.peer, to, t.there, t.bytes);
     if (!is_read && (errno == EPERM || errno == ENOSYS)) w->may_not_read = true;
     return is_read;
 }

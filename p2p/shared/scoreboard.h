@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * board: shared memory in which every rank shows what it is doing, and the supervisor reads it.
+ * scoreboard: shared memory in which every rank shows what it is doing, and the supervisor reads it.
  *
  * A rank writes only its own row. It changes `activity` before and after every change of what matters for deadlock
  * detection (state, wait, counters); a reader that sees the same even `activity` before and after has a true picture.
  * `sent` is published before the bytes can leave; `received` only once the rank has looked whether what it received
  * releases it. So "blocked, and everything sent to it has been received" is never a moment in passing.
  */
-#ifndef PAIRWISE_P2P_BOARD_H
-#define PAIRWISE_P2P_BOARD_H
+#ifndef PAIRWISE_P2P_SCOREBOARD_H
+#define PAIRWISE_P2P_SCOREBOARD_H
 
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -18,15 +18,15 @@
 #include "p2p/shared/diagnosis.h"
 #include "p2p/shared/rank_set.h"
 
-#define BOARD_MAGIC UINT32_C(0x50574231) /* "PWB1" */
-#define BOARD_ITEMS 4
-#define BOARD_ANY_SETS 4
+#define SCOREBOARD_MAGIC UINT32_C(0x50574231) /* "PWB1" */
+#define SCOREBOARD_ITEMS 4
+#define SCOREBOARD_ANY_SETS 4
 
-enum board_item_kind { ITEM_RECV, ITEM_SEND, ITEM_COLLECTIVE };
+enum scoreboard_item_kind { ITEM_RECV, ITEM_SEND, ITEM_COLLECTIVE };
 
 /* A pending request, or a message that waits here for a receive. */
 typedef struct {
-    int kind;      /* enum board_item_kind */
+    int kind;      /* enum scoreboard_item_kind */
     int peer;      /* world rank; negative: any */
     int tag;       /* negative: any */
     int line;      /* where it was posted, 0 if it is the blocking call itself */
@@ -35,48 +35,48 @@ typedef struct {
     uint64_t bytes;
     char name[40]; /* ITEM_COLLECTIVE: what was called, and its number on the communicator */
     uint64_t number;
-} board_item;
+} scoreboard_item;
 
 /* What a blocked rank needs: every rank of `need`, and of each `any` set at least one. While it is blocked, its
  * non-blocking collectives may still send, if one of `layers` does. */
 typedef struct {
-    p2p_rank_set need, any[BOARD_ANY_SETS], layers;
+    p2p_rank_set need, any[SCOREBOARD_ANY_SETS], layers;
     p2p_rank_set draining; /* peers for whom something had not left yet */
     bool drains;
     uint32_t agree_context; /* with agree_number != 0: of `need`, those who have come so far are not needed any more */
     uint64_t agree_number, agree_steps;
     int any_count;
     int layer_count;
-    int pending_count, waiting_count; /* in all; the first few are below */
-    board_item pending[BOARD_ITEMS];  /* operations this rank waits for */
-    board_item waiting[BOARD_ITEMS];  /* messages here that nobody has asked for */
-} board_wait;
+    int pending_count, waiting_count;          /* in all; the first few are below */
+    scoreboard_item pending[SCOREBOARD_ITEMS]; /* operations this rank waits for */
+    scoreboard_item waiting[SCOREBOARD_ITEMS]; /* messages here that nobody has asked for */
+} scoreboard_wait;
 
 /* What a rank thinks a collective is, in words: for those that think otherwise. */
 typedef struct {
     uint32_t context;
     uint64_t number;
     char operation[40];
-    board_what what;
+    scoreboard_what what;
     char file[120];
     int line;
-} board_words;
+} scoreboard_words;
 
-#define BOARD_WORDS 64 /* the last ones, by context and number */
+#define SCOREBOARD_WORDS 64 /* the last ones, by context and number */
 
-#define BOARD_FOUND 4
-#define BOARD_PLACES 12
+#define SCOREBOARD_FOUND 4
+#define SCOREBOARD_PLACES 12
 
 /* A finding of a rank's own. */
 typedef struct {
     p2p_diagnosis what;
     int count;
-    p2p_place places[BOARD_PLACES];
-} board_found;
+    p2p_place places[SCOREBOARD_PLACES];
+} scoreboard_found;
 
 typedef struct {
     _Alignas(64) _Atomic uint64_t activity; /* odd while changing */
-    _Atomic int state;                      /* enum board_state */
+    _Atomic int state;                      /* enum scoreboard_state */
     _Atomic int pid;
     _Atomic uint64_t polls;               /* tests and iprobes that found nothing */
     _Atomic uint64_t nudges;              /* sent to this rank, counted by whoever sends one */
@@ -85,14 +85,14 @@ typedef struct {
     _Atomic uint32_t told;                /* messages of the supervisor to this rank */
     _Atomic int gave_up; /* the error (enum p2p_err) after which it takes no more part: its buffers are its own again */
     _Alignas(64) _Atomic int core; /* that this rank ran on when it last waited, and 1 (cores.h); 0: not yet */
-    _Alignas(64)         /* the lines above are read by others all the time: they must not change with what is below */
-        board_call call; /* the current or last outermost call */
-    board_wait wait;
+    _Alignas(64) /* the lines above are read by others all the time: they must not change with what is below */
+        scoreboard_call call; /* the current or last outermost call */
+    scoreboard_wait wait;
     char error[1024];        /* the message of a fatal error, "" if none */
     _Atomic int found_count; /* what it has found wrong, in the words of `error` */
-    board_found found[BOARD_FOUND];
-    board_words words[BOARD_WORDS];
-} board_row;
+    scoreboard_found found[SCOREBOARD_FOUND];
+    scoreboard_words words[SCOREBOARD_WORDS];
+} scoreboard_row;
 
 /*
  * Where one rank is in one collective of one communicator, for the others to see: a cache line that only that rank writes.
@@ -100,13 +100,13 @@ typedef struct {
  * said what it thinks the collective is; 0 while it is saying that). A rank writes what the line of a later collective
  * says only when everyone has left the one before.
  */
-enum { BOARD_CARRIED = 48 };
+enum { SCOREBOARD_INLINE = 48 };
 
 typedef struct {
     _Alignas(64) _Atomic uint64_t at;
-    _Atomic uint64_t what;                /* a hash of what it thinks the collective is */
-    unsigned char carried[BOARD_CARRIED]; /* of the caller's */
-} board_line;
+    _Atomic uint64_t what;                    /* a hash of what it thinks the collective is */
+    unsigned char payload[SCOREBOARD_INLINE]; /* of the caller's */
+} scoreboard_line;
 
 static inline uint64_t p2p__line_at(uint64_t number, uint64_t steps)
 {
@@ -117,17 +117,17 @@ static inline uint64_t p2p__line_at(uint64_t number, uint64_t steps)
 typedef struct {
     _Alignas(64) _Atomic uint32_t bell, dozing; /* a futex: changes when all are there; and how many wait on it */
     _Atomic uint64_t asleep[RANK_SET_WORDS];    /* world ranks */
-} board_gate;
+} scoreboard_gate;
 
-#define BOARD_SLOTS 8       /* collectives of a communicator that can be under way at a time */
-#define BOARD_CONTEXTS 4096 /* communicators at a time */
+#define SCOREBOARD_SLOTS 8       /* collectives of a communicator that can be under way at a time */
+#define SCOREBOARD_CONTEXTS 4096 /* communicators at a time */
 
 /* Why the job failed: written once, by the supervisor, before `failed` is set. */
 typedef struct {
     p2p_err err;
     int rank; /* who failed first, -1 if nobody in particular */
     char text[2048];
-} board_failure;
+} scoreboard_failure;
 
 /* What lies at the beginning of the shared memory. */
 typedef struct {
@@ -135,87 +135,87 @@ typedef struct {
     char build_id[32];
     int size;
     bool terminal; /* the real stdout is a terminal */
-    bool may_read; /* ranks may read each other's memory (pull.h) */
+    bool may_read; /* ranks may read each other's memory (cma.h) */
     p2p_config config;
-} board_settings;
+} scoreboard_settings;
 
 typedef struct {
-    board_settings settings; /* for those who come; never read again by those who are there */
+    scoreboard_settings settings; /* for those who come; never read again by those who are there */
     _Atomic uint32_t failed;
     _Atomic uint32_t any_gave_up; /* some rank has */
-    board_failure failure;
-    _Atomic uint64_t memory_end; /* of what has been given out of the file behind the board (memory.h) */
+    scoreboard_failure failure;
+    _Atomic uint64_t memory_end; /* of what has been given out of the file behind the scoreboard (memory.h) */
     /* Of communicators, by index; the world has 0: */
-    _Atomic uint32_t context_users[BOARD_CONTEXTS]; /* ranks that have one with this index; 0: free */
-    _Atomic uint64_t stage_place[BOARD_CONTEXTS];   /* of its stages (stage.c), 0: none yet */
-    _Atomic uint32_t context_turn[BOARD_CONTEXTS];  /* how often the index has been given out */
-    board_row rows[];                               /* then: sent, received, gates, lines, the trace */
-} board_shared;
+    _Atomic uint32_t context_users[SCOREBOARD_CONTEXTS]; /* ranks that have one with this index; 0: free */
+    _Atomic uint64_t scratch_place[SCOREBOARD_CONTEXTS]; /* of its scratch memory (scratch.c), 0: none yet */
+    _Atomic uint32_t context_turn[SCOREBOARD_CONTEXTS];  /* how often the index has been given out */
+    scoreboard_row rows[];                               /* then: sent, received, gates, lines, the trace */
+} scoreboard_shared;
 
 /*
- * A process's own picture of the board: where everything is, and settings, read once and checked. Any rank can write
+ * A process's own picture of the scoreboard: where everything is, and settings, read once and checked. Any rank can write
  * anywhere in what is shared, by mistake too: so nothing there decides where memory is read or written.
  */
 typedef struct {
-    board_shared *shared;
-    board_row *rows; /* [size] */
+    scoreboard_shared *shared;
+    scoreboard_row *rows; /* [size] */
     int size;
     bool terminal, may_read;
     p2p_config config;
     _Atomic uint64_t *sent, *received;
-    board_gate *gates;
-    board_line *lines;
+    scoreboard_gate *gates;
+    scoreboard_line *lines;
     void *trace; /* where its blocks begin (trace.h) */
-} board;
+} scoreboard;
 
-/* Bytes of a board for this many ranks; nearly all of it is never touched. */
-size_t p2p__board_bytes(int size, const p2p_config *config);
+/* Bytes of a scoreboard for this many ranks; nearly all of it is never touched. */
+size_t p2p__scoreboard_bytes(int size, const p2p_config *config);
 
-/* A new board in a memory file, which other programs can map through *fd, and which nobody can make shorter. NULL and
+/* A new scoreboard in a memory file, which other programs can map through *fd, and which nobody can make shorter. NULL and
  * errno on failure. */
-board *p2p__board_create(int size, const p2p_config *config, int *fd);
+scoreboard *p2p__scoreboard_create(int size, const p2p_config *config, int *fd);
 
 /* Before others are started: two settings that are found out late. */
-void p2p__board_set(board *b, bool terminal, bool may_read);
+void p2p__scoreboard_set(scoreboard *b, bool terminal, bool may_read);
 
 /* Is what nobody changes still there? False: somebody has written where nobody may. */
-bool p2p__board_is_whole(const board *b);
+bool p2p__scoreboard_is_whole(const scoreboard *b);
 
-/* Map the board of another process. On failure says why: not a board, or another version of Pairwise. */
-board *p2p__board_attach(int fd, char *why, size_t why_bytes);
+/* Map the scoreboard of another process. On failure says why: not a scoreboard, or another version of Pairwise. */
+scoreboard *p2p__scoreboard_attach(int fd, char *why, size_t why_bytes);
 
-void p2p__board_close(board *b);
+void p2p__scoreboard_close(scoreboard *b);
 /* The same, but what is mapped stays where it is for as long as this process lives. */
-void p2p__board_forget(board *b);
+void p2p__scoreboard_forget(scoreboard *b);
 
 /* Frames sent (received) by `by`, to (from) every rank: one row of counters, written only by `by`. */
-_Atomic uint64_t *p2p__board_sent(board *b, int by);
-_Atomic uint64_t *p2p__board_received(board *b, int by);
+_Atomic uint64_t *p2p__scoreboard_sent(scoreboard *b, int by);
+_Atomic uint64_t *p2p__scoreboard_received(scoreboard *b, int by);
 
 /* Collective `number` of a communicator: the lines of all ranks of the world, and the gate of those that wait. */
-board_line *p2p__board_lines(board *b, uint32_t context, uint64_t number);
-board_gate *p2p__board_gate(board *b, uint32_t context, uint64_t number);
+scoreboard_line *p2p__scoreboard_lines(scoreboard *b, uint32_t context, uint64_t number);
+scoreboard_gate *p2p__scoreboard_gate(scoreboard *b, uint32_t context, uint64_t number);
 
 /* Why the job failed, for a rank that has heard that it did: an error in any case. */
-p2p_err p2p__board_failure(const board *b, char *text, size_t bytes);
+p2p_err p2p__scoreboard_failure(const scoreboard *b, char *text, size_t bytes);
 
 /* Copies of what another process shows, which end where they must. */
-board_call p2p__call_copy(const board_call *shown);
-board_words p2p__words_copy(const board_words *shown);
-board_wait p2p__wait_copy(const board_wait *shown);
+scoreboard_call p2p__call_copy(const scoreboard_call *shown);
+scoreboard_words p2p__words_copy(const scoreboard_words *shown);
+scoreboard_wait p2p__wait_copy(const scoreboard_wait *shown);
 
 /* As much of a text as there is room for; of a longer one the end, which says more of a path. from may be NULL. */
 void p2p__copy_text(char *to, size_t bytes, const char *from);
 
 /* Bracket a change of a row. */
-static inline void p2p__row_open(board_row *row)
+static inline void p2p__row_open(scoreboard_row *row)
 {
     atomic_store_explicit(&row->activity, atomic_load_explicit(&row->activity, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
 }
 
-static inline void p2p__row_shut(board_row *row)
+static inline void p2p__row_shut(scoreboard_row *row)
 {
     atomic_store_explicit(&row->activity, atomic_load_explicit(&row->activity, memory_order_relaxed) + 1,
                           memory_order_release);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shm_ring: one direction of a link in shared memory. One process writes records into it, another takes them out, and
+ * shm_queue: one direction of a link in shared memory. One process writes records into it, another takes them out, and
  * neither ever waits for a lock.
  *
  *      lines of 64 bytes     | head content.......... | ...content | head content | ?             | (free) ...
@@ -11,19 +11,19 @@
  * whether its record is there, and with a short one has it all. What stood in a line before cannot look like the head of a
  * record that is not there: it is the head of one lap ago, or the writer has wiped it (`dirty`), and no number is that of a
  * wiped line. A record never goes round the end of the ring: what is not worth beginning there is filled with a record of
- * kind RING_PAD, which says nothing.
+ * kind QUEUE_PAD, which says nothing.
  *
  * A writer whose reader keeps up does not go on to the end of the ring, but fills the rest with a pad and begins again at
- * the first line (p2p__ring_rewind): the lines it writes are then in the nearest cache of both. The rest of the ring is for
+ * the first line (p2p__queue_rewind): the lines it writes are then in the nearest cache of both. The rest of the ring is for
  * what is sent while nobody reads.
  *
  * How far the reader has come, the writer needs to know only when there seems to be no room, and the reader says so
- * only now and then (RING_TOLD lines, or a quarter of a small ring). A writer that finds no room leaves a word (`wanted`); the reader
+ * only now and then (QUEUE_TOLD lines, or a quarter of a small ring). A writer that finds no room leaves a word (`wanted`); the reader
  * finds it when it says how far it is, and wakes the writer. Both look again after they have spoken, so neither can
  * miss the other.
  */
-#ifndef PAIRWISE_P2P_SHM_RING_H
-#define PAIRWISE_P2P_SHM_RING_H
+#ifndef PAIRWISE_P2P_SHM_QUEUE_H
+#define PAIRWISE_P2P_SHM_QUEUE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -31,17 +31,17 @@
 #include <stdint.h>
 
 enum {
-    RING_NEAR = 256,
-    RING_TOLD = 64
+    QUEUE_NEAR = 256,
+    QUEUE_TOLD = 64
 }; /* lines: those that stay in the nearest cache; between two words of the reader */
-enum { RING_LINE = 64, RING_HEAD = 8, RING_SMALLEST = 8 * RING_LINE, RING_LARGEST = 1024 * RING_LINE };
+enum { QUEUE_LINE = 64, QUEUE_HEAD = 8, QUEUE_SMALLEST = 8 * QUEUE_LINE, QUEUE_LARGEST = 1024 * QUEUE_LINE };
 
 /* Kinds of records. To the ring only a pad means something. */
 enum {
-    RING_PAD = 1,
-    RING_BRIEF, /* the beginning of a short message, with all that its header says */
-    RING_FRAME, /* any frame's header, and the beginning of its payload */
-    RING_MORE   /* more of a payload */
+    QUEUE_PAD = 1,
+    QUEUE_SHORT, /* the beginning of a short message, with all that its header says */
+    QUEUE_FRAME, /* any frame's header, and the beginning of its payload */
+    QUEUE_MORE   /* more of a payload */
 };
 
 /* In shared memory, zeroed at first; then come the lines, a power of two of them. */
@@ -49,62 +49,62 @@ typedef struct {
     _Alignas(64) _Atomic uint64_t taken;  /* lines so far; the reader's word */
     _Alignas(64) _Atomic uint32_t wanted; /* the writer's: wake me when more has been taken */
     _Alignas(64) unsigned char lines[];
-} shm_ring;
+} shm_queue;
 
 typedef struct shm_writer {
-    shm_ring *ring;
-    uint64_t size, at, taken_seen;                 /* in lines */
-    uint64_t dirty[RING_LARGEST / RING_LINE / 64]; /* lines to wipe before a record begins there; a bit each */
+    shm_queue *ring;
+    uint64_t size, at, taken_seen;                   /* in lines */
+    uint64_t dirty[QUEUE_LARGEST / QUEUE_LINE / 64]; /* lines to wipe before a record begins there; a bit each */
 } shm_writer;
 
 typedef struct {
-    shm_ring *ring;
+    shm_queue *ring;
     uint64_t size, at, told; /* in lines */
 } shm_reader;
 
-/* What a ring of so many bytes of lines needs in all. bytes: a power of two, RING_SMALLEST to RING_LARGEST. */
-size_t p2p__ring_bytes(size_t bytes);
+/* What a ring of so many bytes of lines needs in all. bytes: a power of two, QUEUE_SMALLEST to QUEUE_LARGEST. */
+size_t p2p__queue_bytes(size_t bytes);
 
 /* The two ends of a ring whose memory is there and zeroed; either may be NULL. */
-void p2p__ring_open(void *memory, size_t bytes, shm_writer *writer, shm_reader *reader);
+void p2p__queue_open(void *memory, size_t bytes, shm_writer *writer, shm_reader *reader);
 
 /* How many bytes of content the next record can have. If that is less than `least` (up to half of the ring), asks the reader to speak
  * up, and 0 is the answer: come again when woken. Even so there may be a new record, a pad: whoever reads must be awake. */
-size_t p2p__ring_room(shm_writer *writer, size_t least);
+size_t p2p__queue_room(shm_writer *writer, size_t least);
 
-/* Begin again at the first line if RING_NEAR lines have been written, and half as many at most are still to be read. */
-void p2p__ring_rewind(shm_writer *writer);
+/* Begin again at the first line if QUEUE_NEAR lines have been written, and half as many at most are still to be read. */
+void p2p__queue_rewind(shm_writer *writer);
 
 /* Where the content of the next record belongs: so many bytes, no more than there is room for. The reader is looking at the
  * first line all the time, so it is best written last, and in one go with the head. */
-unsigned char *p2p__ring_begin(shm_writer *writer, size_t content);
+unsigned char *p2p__queue_begin(shm_writer *writer, size_t content);
 
 /* The record that has been begun, of this kind, is there. */
-void p2p__ring_publish(shm_writer *writer, size_t content, unsigned kind);
+void p2p__queue_publish(shm_writer *writer, size_t content, unsigned kind);
 
-static inline _Atomic uint64_t *p2p__ring_head(shm_ring *ring, uint64_t size, uint64_t line)
+static inline _Atomic uint64_t *p2p__queue_head(shm_queue *ring, uint64_t size, uint64_t line)
 {
-    return (_Atomic uint64_t *)(void *)(ring->lines + (line & (size - 1)) * RING_LINE);
+    return (_Atomic uint64_t *)(void *)(ring->lines + (line & (size - 1)) * QUEUE_LINE);
 }
 
 /* As it stands in the upper half of a head. Odd: a wiped head is 0. */
-static inline uint64_t p2p__ring_number(uint64_t line)
+static inline uint64_t p2p__queue_number(uint64_t line)
 {
     return (2 * line + 1) << 32;
 }
 
 /* Is the next record there? */
-static inline bool p2p__ring_waiting(const shm_reader *r)
+static inline bool p2p__queue_waiting(const shm_reader *r)
 {
-    uint64_t head = atomic_load_explicit(p2p__ring_head(r->ring, r->size, r->at), memory_order_acquire);
-    return head >> 32 == p2p__ring_number(r->at) >> 32;
+    uint64_t head = atomic_load_explicit(p2p__queue_head(r->ring, r->size, r->at), memory_order_acquire);
+    return head >> 32 == p2p__queue_number(r->at) >> 32;
 }
 
 /* The content of the record that is there, its length and its kind. NULL if its length cannot be: whoever wrote it has
  * lost its mind. */
-const unsigned char *p2p__ring_look(const shm_reader *reader, size_t *content, unsigned *kind);
+const unsigned char *p2p__queue_look(const shm_reader *reader, size_t *content, unsigned *kind);
 
 /* The record is done with, and its memory the writer's again. True if the writer must be woken. */
-bool p2p__ring_take(shm_reader *reader, size_t content);
+bool p2p__queue_take(shm_reader *reader, size_t content);
 
 #endif

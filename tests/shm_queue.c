@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shm_ring: one direction of a link in shared memory, writer and reader in turn. What records hold looks like the heads
+ * shm_queue: one direction of a link in shared memory, writer and reader in turn. What records hold looks like the heads
  * of records that are still to come, so that content taken for a head is noticed. The two at once: tests/threads.
  */
-#include "p2p/world/shm_ring.h"
+#include "p2p/world/shm_queue.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/util/suite.h"
 
-enum { MOST_WAITING = RING_LARGEST / RING_LINE };
+enum { MOST_WAITING = QUEUE_LARGEST / QUEUE_LINE };
 
 /* What has been written and not been read. */
 typedef struct {
@@ -33,10 +33,10 @@ typedef struct {
 static void ring_make(ring *r, size_t bytes)
 {
     memset(r, 0, sizeof *r);
-    r->memory = aligned_alloc(RING_LINE, p2p__ring_bytes(bytes));
+    r->memory = aligned_alloc(QUEUE_LINE, p2p__queue_bytes(bytes));
     cr_assert_not_null(r->memory);
-    memset(r->memory, 0, p2p__ring_bytes(bytes));
-    p2p__ring_open(r->memory, bytes, &r->writer, &r->reader);
+    memset(r->memory, 0, p2p__queue_bytes(bytes));
+    p2p__queue_open(r->memory, bytes, &r->writer, &r->reader);
 }
 
 static unsigned next_random(ring *r)
@@ -48,7 +48,7 @@ static unsigned next_random(ring *r)
 /* Word i of a record whose first line is line `key` a lap later: the head that the line it is in will have then. */
 static uint64_t word_of(uint64_t key, size_t i)
 {
-    return p2p__ring_number(key + (i + 1) / 8) | (uint64_t)RING_FRAME << 28 | 8;
+    return p2p__queue_number(key + (i + 1) / 8) | (uint64_t)QUEUE_FRAME << 28 | 8;
 }
 
 static void fill(unsigned char *to, size_t content, uint64_t key)
@@ -71,7 +71,7 @@ static bool is_intact(const unsigned char *from, size_t content, uint64_t key)
 /* If the writer has moved, there is a pad. */
 static void expect_pad(ring *r, uint64_t before)
 {
-    if (r->writer.at != before) r->waiting[(r->first + r->count++) % MOST_WAITING] = (record){0, RING_PAD, 0};
+    if (r->writer.at != before) r->waiting[(r->first + r->count++) % MOST_WAITING] = (record){0, QUEUE_PAD, 0};
 }
 
 /* False if there is no room. */
@@ -79,16 +79,16 @@ static bool write_one(ring *r, size_t content)
 {
     uint64_t at = r->writer.at;
 
-    p2p__ring_rewind(&r->writer);
+    p2p__queue_rewind(&r->writer);
     expect_pad(r, at);
     at = r->writer.at;
-    size_t room = p2p__ring_room(&r->writer, content ? content : 1);
+    size_t room = p2p__queue_room(&r->writer, content ? content : 1);
     expect_pad(r, at);
     r->asked = r->asked || !room;
     if (room < content || !room) return false;
-    record made = {content, RING_BRIEF + (unsigned)(r->written % 3), r->writer.at + r->writer.size};
-    fill(p2p__ring_begin(&r->writer, content), content, made.key);
-    p2p__ring_publish(&r->writer, content, made.kind);
+    record made = {content, QUEUE_SHORT + (unsigned)(r->written % 3), r->writer.at + r->writer.size};
+    fill(p2p__queue_begin(&r->writer, content), content, made.key);
+    p2p__queue_publish(&r->writer, content, made.kind);
     r->waiting[(r->first + r->count++) % MOST_WAITING] = made;
     r->written++;
     return true;
@@ -100,15 +100,15 @@ static void read_one(ring *r)
     size_t content;
     unsigned kind;
 
-    cr_assert(p2p__ring_waiting(&r->reader), "line %zu: the record is not there", (size_t)r->reader.at);
-    const unsigned char *at = p2p__ring_look(&r->reader, &content, &kind);
+    cr_assert(p2p__queue_waiting(&r->reader), "line %zu: the record is not there", (size_t)r->reader.at);
+    const unsigned char *at = p2p__queue_look(&r->reader, &content, &kind);
     cr_assert_not_null(at);
     cr_assert(kind == want.kind, "line %zu: kind %u, expected %u", (size_t)r->reader.at, kind, want.kind);
-    if (kind != RING_PAD) {
+    if (kind != QUEUE_PAD) {
         cr_assert_eq(content, want.content);
         cr_assert(is_intact(at, content, want.key), "line %zu: not what was written", (size_t)r->reader.at);
     }
-    if (p2p__ring_take(&r->reader, content)) r->asked = false;
+    if (p2p__queue_take(&r->reader, content)) r->asked = false;
     r->first = (r->first + 1) % MOST_WAITING;
     r->count--;
 }
@@ -116,12 +116,12 @@ static void read_one(ring *r)
 static void read_all(ring *r)
 {
     while (r->count) read_one(r);
-    cr_assert(!p2p__ring_waiting(&r->reader), "line %zu: content was taken for a record", (size_t)r->reader.at);
+    cr_assert(!p2p__queue_waiting(&r->reader), "line %zu: content was taken for a record", (size_t)r->reader.at);
 }
 
-static const size_t sizes[] = {RING_SMALLEST, 2 * RING_SMALLEST, 4096, 8192, RING_LARGEST};
+static const size_t sizes[] = {QUEUE_SMALLEST, 2 * QUEUE_SMALLEST, 4096, 8192, QUEUE_LARGEST};
 
-Test(shm_ring, any_records_in_any_rhythm)
+Test(shm_queue, any_records_in_any_rhythm)
 {
     static ring r;
 
@@ -142,7 +142,7 @@ Test(shm_ring, any_records_in_any_rhythm)
 }
 
 /* Wherever in the ring the writer is, a header finds room once everything has been read, and whoever waited is told. */
-Test(shm_ring, a_full_ring_asks_and_is_answered)
+Test(shm_queue, a_full_ring_asks_and_is_answered)
 {
     static ring r;
 
@@ -161,20 +161,20 @@ Test(shm_ring, a_full_ring_asks_and_is_answered)
 }
 
 /* As long as everything is read at once, no line behind the first ones is written; and all of the ring if nothing is. */
-Test(shm_ring, near_lines_while_the_reader_keeps_up)
+Test(shm_queue, near_lines_while_the_reader_keeps_up)
 {
     static ring r;
     size_t lines_of_record = 3, records = 0;
 
-    ring_make(&r, RING_LARGEST);
+    ring_make(&r, QUEUE_LARGEST);
     for (int step = 0; step < 10000; step++) {
-        p2p__ring_rewind(&r.writer);
-        cr_assert_lt(r.writer.at % r.writer.size, RING_NEAR);
+        p2p__queue_rewind(&r.writer);
+        cr_assert_lt(r.writer.at % r.writer.size, QUEUE_NEAR);
         expect_pad(&r, r.reader.at);
-        cr_assert(write_one(&r, lines_of_record * RING_LINE - RING_HEAD));
+        cr_assert(write_one(&r, lines_of_record * QUEUE_LINE - QUEUE_HEAD));
         read_all(&r);
     }
-    while (write_one(&r, lines_of_record * RING_LINE - RING_HEAD)) records++;
+    while (write_one(&r, lines_of_record * QUEUE_LINE - QUEUE_HEAD)) records++;
     cr_assert_gt(records * lines_of_record, r.writer.size / 2, "%zu records of %zu lines at %zu", records,
                  lines_of_record, (size_t)r.writer.at % r.writer.size);
     free(r.memory);
@@ -195,8 +195,8 @@ static void go_on(ring *r, uint64_t lines)
 /* From `before` lines before the number `round`, records of one length, `behind` of them waiting at a time. */
 static void pass(ring *r, size_t size, uint64_t round, uint64_t before, size_t content, size_t behind)
 {
-    memset(r->memory, 0, p2p__ring_bytes(size));
-    p2p__ring_open(r->memory, size, &r->writer, &r->reader);
+    memset(r->memory, 0, p2p__queue_bytes(size));
+    p2p__queue_open(r->memory, size, &r->writer, &r->reader);
     r->first = r->count = 0;
     go_on(r, round - before);
     while (r->reader.at < round + r->reader.size) {
@@ -212,7 +212,7 @@ static void pass(ring *r, size_t size, uint64_t round, uint64_t before, size_t c
 static void pass_everywhere(ring *r, size_t size, uint64_t round)
 {
     static const size_t behind[] = {0, 3, MOST_WAITING};
-    uint64_t lines = size / RING_LINE, step = 1 + lines / 16;
+    uint64_t lines = size / QUEUE_LINE, step = 1 + lines / 16;
 
     for (uint64_t before = 1; before <= 2 * lines; before += before < 10 ? 1 : step)
         for (size_t content = 0; content <= size / 2; content += content < 130 ? 13 : content)
@@ -220,11 +220,11 @@ static void pass_everywhere(ring *r, size_t size, uint64_t round)
                 pass(r, size, round, before, content, behind[k]);
 }
 
-Test(shm_ring, line_numbers_go_round_at_every_offset_and_size)
+Test(shm_queue, line_numbers_go_round_at_every_offset_and_size)
 {
     static ring r;
 
-    for (size_t size = RING_SMALLEST; size <= RING_LARGEST / 4; size *= 2) {
+    for (size_t size = QUEUE_SMALLEST; size <= QUEUE_LARGEST / 4; size *= 2) {
         ring_make(&r, size);
         pass_everywhere(&r, size, UINT64_C(1) << 32);
         pass_everywhere(&r, size, UINT64_C(1) << 31);
@@ -232,15 +232,15 @@ Test(shm_ring, line_numbers_go_round_at_every_offset_and_size)
     }
 }
 
-Test(shm_ring, line_numbers_go_round_in_any_rhythm)
+Test(shm_queue, line_numbers_go_round_in_any_rhythm)
 {
     static ring r;
 
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         ring_make(&r, sizes[s]);
         for (int lap = 0; lap < 200; lap++) {
-            memset(r.memory, 0, p2p__ring_bytes(sizes[s]));
-            p2p__ring_open(r.memory, sizes[s], &r.writer, &r.reader);
+            memset(r.memory, 0, p2p__queue_bytes(sizes[s]));
+            p2p__queue_open(r.memory, sizes[s], &r.writer, &r.reader);
             go_on(&r, (UINT64_C(1) << 32) - 1 - next_random(&r) % r.writer.size);
             while (r.reader.at < (UINT64_C(1) << 32) + r.reader.size) {
                 if (next_random(&r) % 2)
@@ -255,25 +255,25 @@ Test(shm_ring, line_numbers_go_round_in_any_rhythm)
     }
 }
 
-/* Back to the first line, which the writer does when it has written RING_NEAR lines and all is read. */
+/* Back to the first line, which the writer does when it has written QUEUE_NEAR lines and all is read. */
 static void begin_again(ring *r)
 {
     do {
         write_one(r, 8);
         read_all(r);
-    } while (r->writer.at % r->writer.size != RING_NEAR);
-    p2p__ring_rewind(&r->writer);
+    } while (r->writer.at % r->writer.size != QUEUE_NEAR);
+    p2p__queue_rewind(&r->writer);
     expect_pad(r, r->reader.at);
     read_all(r);
 }
 
 /* The writer stays near for a whole round of the numbers; then it goes where it has not been since. */
-Test(shm_ring, lines_that_were_skipped_for_a_whole_round)
+Test(shm_queue, lines_that_were_skipped_for_a_whole_round)
 {
     static const uint64_t rounds[] = {UINT64_C(1) << 32, UINT64_C(1) << 31, UINT64_C(1) << 32};
     static ring r;
 
-    ring_make(&r, RING_LARGEST);
+    ring_make(&r, QUEUE_LARGEST);
     for (size_t k = 0; k < sizeof rounds / sizeof *rounds; k++) {
         uint64_t lap = r.writer.at;
         for (int i = 0; i < 600; i++) cr_assert(write_one(&r, 8));
@@ -287,16 +287,16 @@ Test(shm_ring, lines_that_were_skipped_for_a_whole_round)
     free(r.memory);
 }
 
-Test(shm_ring, a_length_that_cannot_be)
+Test(shm_queue, a_length_that_cannot_be)
 {
     static ring r;
     size_t content;
     unsigned kind;
 
-    ring_make(&r, RING_SMALLEST);
-    atomic_store(p2p__ring_head(r.reader.ring, r.reader.size, 0),
-                 p2p__ring_number(0) | (uint64_t)RING_BRIEF << 28 | (RING_SMALLEST - RING_HEAD + 1));
-    cr_assert(p2p__ring_waiting(&r.reader));
-    cr_assert_null(p2p__ring_look(&r.reader, &content, &kind));
+    ring_make(&r, QUEUE_SMALLEST);
+    atomic_store(p2p__queue_head(r.reader.ring, r.reader.size, 0),
+                 p2p__queue_number(0) | (uint64_t)QUEUE_SHORT << 28 | (QUEUE_SMALLEST - QUEUE_HEAD + 1));
+    cr_assert(p2p__queue_waiting(&r.reader));
+    cr_assert_null(p2p__queue_look(&r.reader, &content, &kind));
     free(r.memory);
 }

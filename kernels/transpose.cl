@@ -17,7 +17,7 @@
 
 /* LANES vectors of LANES, turned round: lane i of vector j goes to lane j of vector i. One step puts the first halves of
  * two vectors together like the teeth of a zip, and the second halves; as many steps as LANES has twos do it. */
-inline void turn_round(vec v[LANES])
+inline void transpose_lanes(vec v[LANES])
 {
     vec other[LANES];
 

@@ -92,10 +92,10 @@ static p2p_err unfold(coll__call *call, int extra, const void **so_far)
     return p2p_layer_recv(call->comm, call->work, call->bytes, rank + 1, COLL_TAG, P2P_STATUS_IGNORE);
 }
 
-p2p_err coll_doubling_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
+p2p_err coll_recursive_doubling_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
 {
     coll__call call = {.comm = comm,
-                       .operation = "coll_doubling_all_reduce",
+                       .operation = "coll_recursive_doubling_all_reduce",
                        .count = count,
                        .dtype = dtype,
                        .has_op = true,

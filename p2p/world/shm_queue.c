@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-#include "p2p/world/shm_ring.h"
+#include "p2p/world/shm_queue.h"
 
-size_t p2p__ring_bytes(size_t bytes)
+size_t p2p__queue_bytes(size_t bytes)
 {
-    return sizeof(shm_ring) + bytes;
+    return sizeof(shm_queue) + bytes;
 }
 
-void p2p__ring_open(void *memory, size_t bytes, shm_writer *writer, shm_reader *reader)
+void p2p__queue_open(void *memory, size_t bytes, shm_writer *writer, shm_reader *reader)
 {
-    uint64_t size = bytes / RING_LINE;
+    uint64_t size = bytes / QUEUE_LINE;
     if (writer) *writer = (shm_writer){.ring = memory, .size = size};
     if (reader) *reader = (shm_reader){.ring = memory, .size = size};
 }
 
 static uint64_t lines_of(size_t content)
 {
-    return (RING_HEAD + content + RING_LINE - 1) / RING_LINE;
+    return (QUEUE_HEAD + content + QUEUE_LINE - 1) / QUEUE_LINE;
 }
 
 static size_t content_of(uint64_t lines)
 {
-    return lines ? lines * RING_LINE - RING_HEAD : 0;
+    return lines ? lines * QUEUE_LINE - QUEUE_HEAD : 0;
 }
 
 /* ---- Writing ---- */
@@ -36,8 +36,8 @@ static size_t room_now(shm_writer *w, size_t least)
     uint64_t free = free_lines(w), to_end = w->size - (w->at & (w->size - 1));
     if (free <= to_end) return content_of(free ? free - 1 : 0);
     if (content_of(to_end) >= least) return content_of(to_end);
-    p2p__ring_begin(w, content_of(to_end));
-    p2p__ring_publish(w, content_of(to_end), RING_PAD);
+    p2p__queue_begin(w, content_of(to_end));
+    p2p__queue_publish(w, content_of(to_end), QUEUE_PAD);
     return content_of(free - to_end - 1);
 }
 
@@ -47,7 +47,7 @@ static size_t look_again(shm_writer *w, size_t least)
     return room_now(w, least);
 }
 
-size_t p2p__ring_room(shm_writer *w, size_t least)
+size_t p2p__queue_room(shm_writer *w, size_t least)
 {
     size_t room = room_now(w, least);
     if (room < least) room = look_again(w, least);
@@ -75,46 +75,46 @@ static void wipe(shm_writer *w, uint64_t line)
     uint64_t place = line & (w->size - 1), *word = &w->dirty[place / 64], bit = UINT64_C(1) << (place % 64);
     if (!(*word & bit)) return;
     *word &= ~bit;
-    atomic_store_explicit(p2p__ring_head(w->ring, w->size, line), 0, memory_order_relaxed);
+    atomic_store_explicit(p2p__queue_head(w->ring, w->size, line), 0, memory_order_relaxed);
 }
 
-unsigned char *p2p__ring_begin(shm_writer *w, size_t content)
+unsigned char *p2p__queue_begin(shm_writer *w, size_t content)
 {
     uint64_t lines = lines_of(content);
     if (lines > 1) note_dirty(w, w->at + 1, w->at + lines);
     wipe(w, w->at + lines);
-    return w->ring->lines + (w->at & (w->size - 1)) * RING_LINE + RING_HEAD;
+    return w->ring->lines + (w->at & (w->size - 1)) * QUEUE_LINE + QUEUE_HEAD;
 }
 
-void p2p__ring_publish(shm_writer *w, size_t content, unsigned kind)
+void p2p__queue_publish(shm_writer *w, size_t content, unsigned kind)
 {
-    atomic_store_explicit(p2p__ring_head(w->ring, w->size, w->at),
-                          p2p__ring_number(w->at) | (uint64_t)kind << 28 | content, memory_order_release);
+    atomic_store_explicit(p2p__queue_head(w->ring, w->size, w->at),
+                          p2p__queue_number(w->at) | (uint64_t)kind << 28 | content, memory_order_release);
     w->at += lines_of(content);
 }
 
 /* What is skipped keeps what it has, for as many laps as it is skipped. The first line begins a record in each lap. */
-void p2p__ring_rewind(shm_writer *w)
+void p2p__queue_rewind(shm_writer *w)
 {
     uint64_t place = w->at & (w->size - 1), to_end = w->size - place;
-    if (place < RING_NEAR) return;
-    if (w->at - w->taken_seen > RING_NEAR / 2)
+    if (place < QUEUE_NEAR) return;
+    if (w->at - w->taken_seen > QUEUE_NEAR / 2)
         w->taken_seen = atomic_load_explicit(&w->ring->taken, memory_order_acquire);
-    if (w->at - w->taken_seen > RING_NEAR / 2) return;
+    if (w->at - w->taken_seen > QUEUE_NEAR / 2) return;
     note_dirty(w, w->at + 1, w->at + to_end);
-    p2p__ring_publish(w, content_of(to_end), RING_PAD);
+    p2p__queue_publish(w, content_of(to_end), QUEUE_PAD);
 }
 
 /* ---- Reading ---- */
 
-const unsigned char *p2p__ring_look(const shm_reader *r, size_t *content, unsigned *kind)
+const unsigned char *p2p__queue_look(const shm_reader *r, size_t *content, unsigned *kind)
 {
-    const _Atomic uint64_t *at = p2p__ring_head(r->ring, r->size, r->at);
+    const _Atomic uint64_t *at = p2p__queue_head(r->ring, r->size, r->at);
     uint64_t head = atomic_load_explicit(at, memory_order_relaxed);
     *kind = (unsigned)(head >> 28) & 15;
     *content = head & 0xfffffff;
     uint64_t to_end = r->size - (r->at & (r->size - 1));
-    return lines_of(*content) <= to_end ? (const unsigned char *)at + RING_HEAD : NULL;
+    return lines_of(*content) <= to_end ? (const unsigned char *)at + QUEUE_HEAD : NULL;
 }
 
 /* Say how far the reader is. True if the writer has asked to be woken. */
@@ -127,8 +127,8 @@ static bool tell(shm_reader *r)
            atomic_exchange_explicit(&r->ring->wanted, 0, memory_order_relaxed);
 }
 
-bool p2p__ring_take(shm_reader *r, size_t content)
+bool p2p__queue_take(shm_reader *r, size_t content)
 {
     r->at += lines_of(content);
-    return r->at - r->told >= (r->size / 4 < RING_TOLD ? r->size / 4 : RING_TOLD) && tell(r);
+    return r->at - r->told >= (r->size / 4 < QUEUE_TOLD ? r->size / 4 : QUEUE_TOLD) && tell(r);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conv_weight_turned: the gradient by weight with inputs turned round (turn.cl), patch by patch as conv_weight_rows.cl,
+ * conv_weight_transposed: the gradient by weight with inputs turned round (transpose.cl), patch by patch as conv_weight_rows.cl,
  * which says why; here the register tile is K output channels times WIDE input channels, with channels as lanes:
  *
  *      for each patch of an image, 8 x 2 or 4 x 4 pixels
@@ -15,7 +15,7 @@
 #define PATCH 16 /* pixels */
 
 /* x[position][c][image] to turned[position][c / WIDE][image][WIDE]. x: position. */
-__kernel void turn_images(SLICE(const float, x), SLICE(float, turned), const int channels)
+__kernel void transpose_images(SLICE(const float, x), SLICE(float, turned), const int channels)
 {
     __global const float *from = OPEN(x) + (size_t)get_global_id(0) * STORED(channels) * BLOCK;
     __global float *to = OPEN(turned) + (size_t)get_global_id(0) * channels * BLOCK;
@@ -25,7 +25,7 @@ __kernel void turn_images(SLICE(const float, x), SLICE(float, turned), const int
             vec v[LANES];
             UNROLL
             for (int l = 0; l < LANES; l++) v[l] = load(from + (c + l) * BLOCK + i);
-            turn_round(v);
+            transpose_lanes(v);
             UNROLL
             for (int l = 0; l < LANES; l++) store(to + (c / WIDE * BLOCK + i + l) * WIDE + c % WIDE, v[l]);
         }
@@ -96,7 +96,7 @@ inline void store_taps(__global float *to, const sums all[MOST_TAPS], const bool
 }
 
 /* x: tile of input channels, y: of output channels, z: which of the partial sums. `x` has been turned. */
-__kernel void turned_gradient(SLICE(const float, x), SLICE(const float, dy), SLICE(float, dweight),
+__kernel void transposed_gradient(SLICE(const float, x), SLICE(const float, dy), SLICE(float, dweight),
                               const shape_weight s)
 {
     const int c = get_global_id(0) * WIDE, k = get_global_id(1) * K, split = get_global_id(2);

@@ -6,10 +6,10 @@
 
 void p2p__lacking(p2p_watch *watch, int rank, const p2p_rank_set *can_act, p2p_rank_set *lack)
 {
-    const board_wait *wait = &watch->seen[rank].wait;
+    const scoreboard_wait *wait = &watch->seen[rank].wait;
     for (int i = 0; i * 64 < watch->size; i++) lack->word[i] = wait->need.word[i] & ~can_act->word[i];
     for (int i = 0; i < wait->any_count; i++)
-        if (!p2p__set_meets(&wait->any[i], can_act, watch->size)) p2p__set_join(lack, &wait->any[i], watch->size);
+        if (!p2p__set_intersects(&wait->any[i], can_act, watch->size)) p2p__set_join(lack, &wait->any[i], watch->size);
 }
 
 /* The stuck ranks and whom among them each waits for. */
@@ -53,7 +53,7 @@ static void find_waiting(const graph *g, const p2p_rank_set *set, p2p_rank_set *
             p2p_rank_set next = {{0}};
             if (!p2p__set_has(g->stuck, i) || p2p__set_has(waiting, i)) continue;
             waits_for(g, i, &next);
-            if (!p2p__set_meets(&next, &goal, g->size)) continue;
+            if (!p2p__set_intersects(&next, &goal, g->size)) continue;
             p2p__set_add(waiting, i);
             p2p__set_add(&goal, i);
             grown = true;
@@ -80,9 +80,9 @@ static int find_member(const graph *g, p2p_rank_set *reach)
 }
 
 /* In the order in which they wait for each other where that is one round, else by number. */
-static void put_in_order(const graph *g, p2p_heart *heart)
+static void put_in_order(const graph *g, p2p_knot *knot)
 {
-    int round[P2P_MAX_RANKS], at = heart->ranks[0], length = 0;
+    int round[P2P_MAX_RANKS], at = knot->ranks[0], length = 0;
     p2p_rank_set seen = {{0}}, next = {{0}};
     while (!p2p__set_has(&seen, at)) {
         p2p__set_add(&seen, at);
@@ -91,16 +91,16 @@ static void put_in_order(const graph *g, p2p_heart *heart)
         for (at = 0; at < g->size && !p2p__set_has(&next, at);) at++;
         if (at == g->size) return;
     }
-    if (length == heart->length) memcpy(heart->ranks, round, (size_t)length * sizeof *round);
+    if (length == knot->length) memcpy(knot->ranks, round, (size_t)length * sizeof *round);
 }
 
-void p2p__find_heart(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_rank_set *can_act, p2p_heart *heart)
+void p2p__find_knot(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_rank_set *can_act, p2p_knot *knot)
 {
     graph g = {watch, stuck, can_act, watch->size};
-    int member = find_member(&g, &heart->set);
-    heart->is_cycle = p2p__set_has(&heart->set, member);
-    p2p__set_add(&heart->set, member);
-    heart->length = p2p__set_list(&heart->set, watch->size, heart->ranks);
-    put_in_order(&g, heart);
-    find_waiting(&g, &heart->set, &heart->behind);
+    int member = find_member(&g, &knot->set);
+    knot->is_cycle = p2p__set_has(&knot->set, member);
+    p2p__set_add(&knot->set, member);
+    knot->length = p2p__set_list(&knot->set, watch->size, knot->ranks);
+    put_in_order(&g, knot);
+    find_waiting(&g, &knot->set, &knot->behind);
 }

@@ -11,13 +11,13 @@
  *      takes the others     0 1 2         0 1 2         0 1 2
  *
  * It does so in rounds, so short that what is read again is still in a cache. A rank whose buffer is not shared memory
- * (p2p_alloc) copies what others will combine onto its stage (p2p_layer_stages) a round ahead; that copy in a cache costs
+ * (p2p_alloc) copies what others will combine into its scratch segment (p2p_layer_scratch) a round ahead; that copy in a cache costs
  * less than to have the system copy from another process (process_vm_readv took three to four times as long where this was
- * written). Results are passed on through the stages too, so nobody has to wait for the last reader of its buffer:
+ * written). Results are passed on through the segments too, so nobody has to wait for the last reader of its buffer:
  *
- *      round k      combine k;  copy k + 1 onto the stage;  meet;  take k from the owners' stages
+ *      round k      combine k;  copy k + 1 into the segment;  meet;  take k from the owners' segments
  *
- * A stage of three rounds ago may be written to again: everyone has met once more since taking from it. Others' buffers are
+ * A segment of three rounds ago may be written to again: everyone has met once more since taking from it. Others' buffers are
  * read only to combine, the last time before the last meeting, so that nobody's is still read when its owner has left.
  *
  * 2 steps, and one meeting a round. Every rank reads 2(n-1)/n S from others, as in reduce-scatter and all-gather: counted
@@ -26,56 +26,56 @@
  */
 #include "collectives/internal.h"
 
-enum { BLOCK = 8 * 1024 };        /* bytes combined at a time: the sum so far stays in the nearest cache */
-enum { LINE = 64 };               /* slices on a stage begin with a cache line, where there are not too many of them */
-enum { ELEMENT_MOST = 8 };        /* bytes of an element */
+enum { BLOCK = 8 * 1024 }; /* bytes combined at a time: the sum so far stays in the nearest cache */
+enum { LINE = 64 };        /* slices in a segment begin with a cache line, where there are not too many of them */
+enum { ELEMENT_MOST = 8 }; /* bytes of an element */
 enum { SLICE_MOST = 128 * 1024 }; /* bytes, in one round */
 
 typedef struct {
     coll__call *call;
-    bool is_shared;                  /* this rank's buffer, as far as this rank knows */
-    const char *view[P2P_MAX_RANKS]; /* everyone's buffer, where it can be read in place; else NULL */
-    size_t slot, slice;              /* of a slice: bytes on a stage (0: no round yet); elements at most in a round */
-} direct;
+    bool is_shared;                      /* this rank's buffer, as far as this rank knows */
+    const char *attached[P2P_MAX_RANKS]; /* everyone's buffer, where it can be read in place; else NULL */
+    size_t slot, slice; /* of a slice: bytes in a segment (0: no round yet); elements at most in a round */
+} two_shot;
 
 /* Elements [first, first + count) of the buffer, and where they go. */
 typedef struct {
     size_t first, count;
-    p2p_stages stages;
+    p2p_scratch scratch;
 } round;
 
-static void slice_of(const direct *d, const round *r, int q, size_t *first, size_t *count)
+static void slice_of(const two_shot *d, const round *r, int q, size_t *first, size_t *count)
 {
     size_t n = (size_t)d->call->size, each = r->count / n, longer = r->count % n, c = (size_t)q;
     *first = r->first + c * each + (c < longer ? c : longer);
     *count = each + (c < longer);
 }
 
-/* Where slice q lies on a rank's stage. */
-static char *on_stage(const direct *d, const round *r, int rank, int q)
+/* Where slice q lies in a rank's segment. */
+static char *in_segment(const two_shot *d, const round *r, int rank, int q)
 {
-    return (char *)r->stages.first + (size_t)rank * r->stages.stride + (size_t)q * d->slot;
+    return (char *)r->scratch.first + (size_t)rank * r->scratch.stride + (size_t)q * d->slot;
 }
 
 /* A slot for the longest slice there may be, in the first round. */
-static size_t slot_wanted(const direct *d)
+static size_t slot_wanted(const two_shot *d)
 {
     size_t n = (size_t)d->call->size, bytes = (d->call->count + n - 1) / n * d->call->element;
     return bytes < SLICE_MOST ? (bytes + LINE - 1) / LINE * LINE : SLICE_MOST;
 }
 
-size_t coll__direct_slot(size_t stage, int n)
+size_t coll__two_shot_slot(size_t segment, int n)
 {
-    size_t bytes = stage / (size_t)n, unit = bytes < LINE ? ELEMENT_MOST : LINE;
+    size_t bytes = segment / (size_t)n, unit = bytes < LINE ? ELEMENT_MOST : LINE;
     return bytes / unit * unit;
 }
 
-static p2p_err begin_round(direct *d, size_t first, round *r)
+static p2p_err begin_round(two_shot *d, size_t first, round *r)
 {
     size_t n = (size_t)d->call->size, left = d->call->count - first;
-    p2p_err err = p2p_layer_stages(d->call->comm, n * (d->slot ? d->slot : slot_wanted(d)), &r->stages);
+    p2p_err err = p2p_layer_scratch(d->call->comm, n * (d->slot ? d->slot : slot_wanted(d)), &r->scratch);
     if (err) return err;
-    d->slot = coll__direct_slot(r->stages.bytes, d->call->size);
+    d->slot = coll__two_shot_slot(r->scratch.bytes, d->call->size);
     d->slice = d->slot / d->call->element;
     r->first = first;
     r->count = left < d->slice * n ? left : d->slice * n;
@@ -83,34 +83,34 @@ static p2p_err begin_round(direct *d, size_t first, round *r)
 }
 
 /* What the others will combine. */
-static void copy_in(const direct *d, const round *r)
+static void copy_in(const two_shot *d, const round *r)
 {
     const coll__call *call = d->call;
     for (int i = 1; i < call->size && !d->is_shared; i++) {
         int q = (call->rank + i) % call->size;
         size_t first, count;
         slice_of(d, r, q, &first, &count);
-        coll__copy(on_stage(d, r, call->rank, q), call->user + first * call->element, count * call->element);
+        coll__copy(in_segment(d, r, call->rank, q), call->user + first * call->element, count * call->element);
     }
 }
 
 /* Elements [at, at + count) of rank q's part of this rank's slice, which begins at `first`. */
-static const char *part_of(const direct *d, const round *r, int q, size_t first, size_t at)
+static const char *part_of(const two_shot *d, const round *r, int q, size_t first, size_t at)
 {
     const coll__call *call = d->call;
     if (q == call->rank) return call->user + (first + at) * call->element;
-    if (d->view[q]) return d->view[q] + (first + at) * call->element;
-    return on_stage(d, r, q, call->rank) + at * call->element;
+    if (d->attached[q]) return d->attached[q] + (first + at) * call->element;
+    return in_segment(d, r, q, call->rank) + at * call->element;
 }
 
-static void combine(const direct *d, const round *r)
+static void combine(const two_shot *d, const round *r)
 {
     const coll__call *call = d->call;
     size_t first, count, block = BLOCK / call->element;
     slice_of(d, r, call->rank, &first, &count);
     for (size_t at = 0, part; at < count; at += part) {
         part = count - at < block ? count - at : block;
-        char *out = on_stage(d, r, call->rank, call->rank) + at * call->element;
+        char *out = in_segment(d, r, call->rank, call->rank) + at * call->element;
         dtype_combine(out, part_of(d, r, 0, first, at), part_of(d, r, 1, first, at), part, call->dtype, call->op);
         for (int q = 2; q < call->size; q++)
             dtype_combine(out, out, part_of(d, r, q, first, at), part, call->dtype, call->op);
@@ -119,45 +119,45 @@ static void combine(const direct *d, const round *r)
     }
 }
 
-static void copy_out(const direct *d, const round *r)
+static void copy_out(const two_shot *d, const round *r)
 {
     const coll__call *call = d->call;
     for (int i = 1; i < call->size; i++) {
         int q = (call->rank + i) % call->size;
         size_t first, count;
         slice_of(d, r, q, &first, &count);
-        coll__copy(call->user + first * call->element, on_stage(d, r, q, q), count * call->element);
+        coll__copy(call->user + first * call->element, in_segment(d, r, q, q), count * call->element);
     }
 }
 
 /* ---- The whole ---- */
 
-static p2p_exposure exposure_of(const direct *d, int q)
+static p2p_export export_of(const two_shot *d, int q)
 {
-    return *(const p2p_exposure *)p2p_layer_carried(d->call->comm, q);
+    return *(const p2p_export *)p2p_layer_inline(d->call->comm, q);
 }
 
 /* How far every rank sees. */
-static uint64_t common_reach(const direct *d)
+static uint64_t common_reach(const two_shot *d)
 {
     uint64_t reach = UINT64_MAX;
     for (int q = 0; q < d->call->size; q++)
-        if (exposure_of(d, q).reach < reach) reach = exposure_of(d, q).reach;
+        if (export_of(d, q).reach < reach) reach = export_of(d, q).reach;
     return reach;
 }
 
 /* Once all have met: where everyone's buffer can be read. All ranks come to the same conclusion: a buffer that some rank
  * cannot see is one that its owner has to copy, and has not yet. */
-static p2p_err find_views(direct *d, bool *to_copy)
+static p2p_err attach_all(two_shot *d, bool *to_copy)
 {
     const coll__call *call = d->call;
     uint64_t reach = common_reach(d);
     *to_copy = false;
     for (int q = 0; q < call->size; q++) {
-        p2p_exposure e = exposure_of(d, q);
+        p2p_export e = export_of(d, q);
         bool is_seen = e.place && e.place <= reach && call->bytes <= reach - e.place;
-        if (is_seen) d->view[q] = p2p_layer_view(call->comm, e, call->bytes);
-        if (is_seen && !d->view[q])
+        if (is_seen) d->attached[q] = p2p_layer_attach(call->comm, e, call->bytes);
+        if (is_seen && !d->attached[q])
             return p2p_layer_error(call->comm, P2P_ERR_PROTO, "rank %d has no memory where it says its buffer is", q);
         if (e.place && !is_seen) *to_copy = true;
         if (q == call->rank) d->is_shared = is_seen;
@@ -166,18 +166,18 @@ static p2p_err find_views(direct *d, bool *to_copy)
 }
 
 /* Meet for the first time, and once more if somebody had to copy what others cannot see. */
-static p2p_err begin_all(direct *d, const round *first, unsigned *step)
+static p2p_err begin_all(two_shot *d, const round *first, unsigned *step)
 {
     bool to_copy = false;
     copy_in(d, first);
-    p2p_err err = p2p_layer_meet(d->call->comm, (*step)++);
-    if (!err) err = find_views(d, &to_copy);
+    p2p_err err = p2p_layer_barrier(d->call->comm, (*step)++);
+    if (!err) err = attach_all(d, &to_copy);
     if (err || !to_copy) return err;
     copy_in(d, first);
-    return p2p_layer_meet(d->call->comm, (*step)++);
+    return p2p_layer_barrier(d->call->comm, (*step)++);
 }
 
-static p2p_err run_rounds(direct *d)
+static p2p_err run_rounds(two_shot *d)
 {
     round now, next;
     unsigned step = 1;
@@ -189,21 +189,21 @@ static p2p_err run_rounds(direct *d)
         combine(d, &now);
         if (more) err = begin_round(d, now.first + now.count, &next);
         if (more && !err) copy_in(d, &next);
-        if (!err) err = p2p_layer_meet(d->call->comm, step++);
+        if (!err) err = p2p_layer_barrier(d->call->comm, step++);
         if (!err) copy_out(d, &now);
     }
     return err;
 }
 
 /* Elements of the buffer that a rank owns, in all rounds. */
-static size_t owned_by(const direct *d, int q)
+static size_t owned_by(const two_shot *d, int q)
 {
     size_t n = (size_t)d->call->size, a_round = d->slice * n, rest = d->call->count % a_round;
     return d->call->count / a_round * d->slice + rest / n + ((size_t)q < rest % n);
 }
 
 /* What a rank owns has come to it from everyone, and gone back. */
-static void count_traffic(const direct *d)
+static void count_traffic(const two_shot *d)
 {
     const coll__call *call = d->call;
     size_t own = owned_by(d, call->rank) * call->element;
@@ -215,17 +215,17 @@ static void count_traffic(const direct *d)
     }
 }
 
-p2p_err coll__direct_all_reduce(coll__call *call, void *buf)
+p2p_err coll__two_shot_all_reduce(coll__call *call, void *buf)
 {
-    direct d = {.call = call};
+    two_shot d = {.call = call};
     coll__needs_shared_memory(call);
     size_t bytes;
-    if (p2p_layer_shares_memory(call->comm) && dtype_bytes(call->count, call->dtype, &bytes))
-        call->exposure = p2p_layer_expose(call->comm, buf, bytes);
-    d.is_shared = call->exposure.place;
-    call->meets = true;
-    call->carries = &call->exposure;
-    call->carried_bytes = sizeof call->exposure;
+    if (p2p_layer_has_shared_memory(call->comm) && dtype_bytes(call->count, call->dtype, &bytes))
+        call->exported = p2p_layer_export(call->comm, buf, bytes);
+    d.is_shared = call->exported.place;
+    call->barriers = true;
+    call->inline_payload = &call->exported;
+    call->inline_bytes = sizeof call->exported;
     p2p_err err = coll__begin(call, COLL_NOTHING, (coll__span){buf, call->count});
     if (err) return err;
     if (call->size == 1 || !call->bytes) return coll__end(call, P2P_OK, NULL);
@@ -234,9 +234,13 @@ p2p_err coll__direct_all_reduce(coll__call *call, void *buf)
     return coll__end(call, err, NULL);
 }
 
-p2p_err coll_direct_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
+p2p_err coll_two_shot_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
 {
-    coll__call call = {
-        .comm = comm, .operation = "coll_direct_all_reduce", .count = count, .dtype = dtype, .has_op = true, .op = op};
-    return coll__direct_all_reduce(&call, buf);
+    coll__call call = {.comm = comm,
+                       .operation = "coll_two_shot_all_reduce",
+                       .count = count,
+                       .dtype = dtype,
+                       .has_op = true,
+                       .op = op};
+    return coll__two_shot_all_reduce(&call, buf);
 }
