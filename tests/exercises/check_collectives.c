@@ -82,11 +82,11 @@ CALLS(coll_tree_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dt
       (comm, buf, count, dtype, op, root))
 CALLS(coll_tree_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
       (comm, buf, count, dtype, op))
-CALLS(coll_doubling_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
+CALLS(coll_recursive_doubling_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
       (comm, buf, count, dtype, op))
-CALLS(coll_flat_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
+CALLS(coll_one_shot_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
       (comm, buf, count, dtype, op))
-CALLS(coll_direct_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
+CALLS(coll_two_shot_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
       (comm, buf, count, dtype, op))
 CALLS(ring_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
       (comm, buf, count, dtype, op))

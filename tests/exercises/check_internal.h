@@ -140,40 +140,40 @@ void check_trace_end(void);
     X(p2p_test_all)        \
     X(p2p_test_any)
 
-#define CHECK_COLLECTIVE_CALLS(X) \
-    X(coll_barrier)               \
-    X(coll_broadcast)             \
-    X(coll_reduce)                \
-    X(coll_all_reduce)            \
-    X(coll_scan)                  \
-    X(coll_exscan)                \
-    X(coll_scatter)               \
-    X(coll_gather)                \
-    X(coll_all_gather)            \
-    X(coll_reduce_scatter)        \
-    X(coll_all_to_all)            \
-    X(coll_scatterv)              \
-    X(coll_gatherv)               \
-    X(coll_all_gatherv)           \
-    X(coll_reduce_scatterv)       \
-    X(coll_all_to_allv)           \
-    X(coll_ibarrier)              \
-    X(coll_ibroadcast)            \
-    X(coll_iall_reduce)           \
-    X(coll_iall_gather)           \
-    X(coll_ireduce_scatter)       \
-    X(coll_naive_broadcast)       \
-    X(coll_naive_reduce)          \
-    X(coll_naive_all_reduce)      \
-    X(coll_tree_broadcast)        \
-    X(coll_tree_reduce)           \
-    X(coll_tree_all_reduce)       \
-    X(coll_doubling_all_reduce)   \
-    X(coll_flat_all_reduce)       \
-    X(coll_direct_all_reduce)     \
-    X(ring_all_reduce)            \
-    X(ring_iall_reduce)           \
-    X(ring_reduce_scatter)        \
+#define CHECK_COLLECTIVE_CALLS(X)         \
+    X(coll_barrier)                       \
+    X(coll_broadcast)                     \
+    X(coll_reduce)                        \
+    X(coll_all_reduce)                    \
+    X(coll_scan)                          \
+    X(coll_exscan)                        \
+    X(coll_scatter)                       \
+    X(coll_gather)                        \
+    X(coll_all_gather)                    \
+    X(coll_reduce_scatter)                \
+    X(coll_all_to_all)                    \
+    X(coll_scatterv)                      \
+    X(coll_gatherv)                       \
+    X(coll_all_gatherv)                   \
+    X(coll_reduce_scatterv)               \
+    X(coll_all_to_allv)                   \
+    X(coll_ibarrier)                      \
+    X(coll_ibroadcast)                    \
+    X(coll_iall_reduce)                   \
+    X(coll_iall_gather)                   \
+    X(coll_ireduce_scatter)               \
+    X(coll_naive_broadcast)               \
+    X(coll_naive_reduce)                  \
+    X(coll_naive_all_reduce)              \
+    X(coll_tree_broadcast)                \
+    X(coll_tree_reduce)                   \
+    X(coll_tree_all_reduce)               \
+    X(coll_recursive_doubling_all_reduce) \
+    X(coll_one_shot_all_reduce)           \
+    X(coll_two_shot_all_reduce)           \
+    X(ring_all_reduce)                    \
+    X(ring_iall_reduce)                   \
+    X(ring_reduce_scatter)                \
     X(ring_all_gather)
 
 /* What all of a learner's Pairwise calls return in a case that fails on purpose. */
