@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * buffer: memory the device can use. Wrapped buffers are the host's own memory where the device shares it (CPUs), and
- * have a copy on the device elsewhere.
+ * buffer: memory the device can use. Wrapped buffers are the host's own memory on devices that use it directly (CPUs),
+ * and have a copy on the device elsewhere.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,12 +3,12 @@
  * cache: compiled programs on disk, a file each:
  *
  *      pairwise program 1\n
- *      KEY\n                       driver, device, options, hash of the source: must be the one asked for
+ *      KEY\n                       driver, device, options, hash of the source: must be the key that is looked up
  *      BYTES CHECKSUM\n            of what follows
  *      ...                         the driver's binary
  *
- * A file is written under another name and renamed, so that it is there as a whole or not at all; one that does not
- * hold what it says is ignored, and written anew. A cache that cannot be used is no error: programs are then compiled.
+ * A file is written under another name and then renamed, so that it is complete or absent. A file whose length or
+ * checksum is wrong is ignored and written again. A cache that cannot be used is no error: programs are then compiled.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ static uint64_t checksum(const void *data, size_t bytes)
 
 /* ---- Which folder ---- */
 
-/* Make the folder and those above it: is it one we can write into, and nobody else's? */
+/* Make the folder and those above it. True if it is a folder of this user, and this process may write into it. */
 static bool make_folder(char *path)
 {
     struct stat there;
@@ -76,7 +76,7 @@ static void choose_folder(char path[KERNEL__PATH])
     *path = 0;
 }
 
-/* PoCL 3.1 leaves an empty file behind for every process: those of processes that began a while ago go. */
+/* PoCL 3.1 leaves an empty file behind for every process: remove those that are older than OLD_SECONDS. */
 static void tidy(const char *pocl)
 {
     DIR *list = opendir(pocl);

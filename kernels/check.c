@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check: what a call is given, before anything is queued.
+ * check: the arguments of a call, before anything is queued.
  */
 #include <limits.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * common: in front of every program. The options say how work is cut:
+ * common: in front of every program. The options say how work is divided:
  *
  *      LANES     floats in a vector: images side by side in it
  *      VECTORS   vectors a work-item handles
@@ -37,7 +37,7 @@ typedef JOIN(int, LANES) ivec;
 /* Channels of a pixel with the gap behind them: kernels/layout.h says why. */
 #define STORED(channels) ((channels) + ((channels) % GAP_EVERY == 0))
 
-/* One rounding where the device is fast at it: as the standard has it, as PoCL has it, or a GPU, which always is. */
+/* A fused multiply-add (one rounding) where the device has a fast one, as OpenCL or PoCL says; GPUs always have. */
 #if defined(FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA) || LANES == 1
 #define MULTIPLY_ADD(a, b, c) fma(a, b, c)
 #else
@@ -47,7 +47,7 @@ typedef JOIN(int, LANES) ivec;
 /* For loops over tiles, whose indices must be constants for the tile to stay in registers. */
 #define UNROLL _Pragma("unroll")
 
-/* A slice of a buffer: two arguments, and where they meet. */
+/* A slice of a buffer: its two arguments, and the pointer that they give together. */
 #define SLICE(type, name) __global type *name##_buffer, const ulong name##_first
 #define OPEN(name) (name##_buffer + name##_first)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * conv: convolution forward and backward by input. conv_plain.cl has the definition, conv.cl the tiles; conv_winograd.c
- * goes another way where it is shorter. conv_weight.c has the gradient by weight.
+ * has a method with fewer multiplications, for the shapes where it is faster. conv_weight.c has the gradient by weight.
  */
 #include <limits.h>
 
@@ -51,7 +51,8 @@ kernel_err kernel__check_conv(kernel_device *device, const char *call, const ker
 
 /* ---- Forward, and backward by input ---- */
 
-/* Weights up to this size stay in the second cache while pixels pass; longer ones pass while pixels stay. */
+/* Weights of up to so many bytes stay in the second-level cache while all pixels are read; for larger ones the pixels
+ * stay, and the weights are read again. */
 enum { WEIGHTS_THAT_STAY = 1 << 18 };
 
 shape_conv kernel__describe_conv(const kernel_conv *conv, kernel__layout layout, bool transposed, bool add)
@@ -86,7 +87,7 @@ static kernel_err convolve(kernel_device *device, kernel__layout layout, shape_c
     size_t items = (size_t)device->tiles.items, positions = kernel__positions(layout, s.height, s.width);
     kernel_err err = KERNEL_OK;
 
-    if (kernel__goes_winograd(device, layout, &s)) return kernel__winograd(device, layout, &s, in, weight, out);
+    if (kernel__uses_winograd(device, layout, &s)) return kernel__winograd(device, layout, &s, in, weight, out);
     for (int plain = 0; plain < 2 && !err; plain++) {
         size_t channels = (size_t)(plain ? s.channels - tiles * tile : tiles);
         kernel__call call;

@@ -8,13 +8,13 @@
  *          weight[1][c]  x     sum[1][0]       sum[1][1]             each weight, one scalar, for all lanes
  *          ...                                                       TILE * VECTORS sums stay in registers
  *
- * 10 loads for 16 multiplications of 16 lanes. Input channels go 16 at a time, and the taps within: so the piece of
- * weights in use (TILE * 16 * taps) stays in the first cache while it is read in the order in which it lies.
+ * 10 loads for 16 multiplications of 16 lanes. Input channels are taken 16 at a time, and all taps for each 16: so the
+ * weights in use (TILE * 16 * taps) stay in the first-level cache, and are read in the order in which they lie.
  * find_taps is in conv_plain.cl.
  */
 #define PIECE 16
 
-/* Add one tap's share of `count` input channels. */
+/* Add one tap's products of `count` input channels. */
 inline void add_tap(vec sum[TILE][VECTORS], __global const float *in, __global const float *weight, int count,
                     const shape_conv s)
 {
@@ -31,7 +31,7 @@ inline void add_tap(vec sum[TILE][VECTORS], __global const float *in, __global c
     }
 }
 
-/* y, z: tile of channels and position, whichever s.pixels_first wants next to each other. */
+/* y, z: tile of channels and position, in the order that s.pixels_first asks for. */
 __kernel void conv_tile(SLICE(const float, in), SLICE(const float, weight), SLICE(float, out), const shape_conv s)
 {
     const int lane = get_global_id(0) * SPAN;

@@ -15,7 +15,7 @@ size_t kernel_oracle_elements(kernel_shape shape)
     return (size_t)shape.n * (size_t)shape.c * (size_t)shape.h * (size_t)shape.w;
 }
 
-/* Places of the three numbers that meet in a product. */
+/* Indices of the three numbers of a product. */
 typedef struct {
     size_t x, weight, y;
 } meeting;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conv_pair: Winograd's way (conv_winograd.cl) on images of 2 x 2 pixels, padded by one. All a pixel ever meets are two
- * rows and two columns, so half of a tile of 4 x 4 would be zeros, and three products do where there were four:
+ * conv_pair: Winograd's algorithm (conv_winograd.cl) for images of 2 x 2 pixels, padded by one. Only two rows and two
+ * columns are inside the image, so half of a tile of 4 x 4 would be zeros, and three products are enough instead of
+ * four:
  *
  *      y0 = d0 g1 + d1 g2        p0 = (d0 + d1) g1        y0 = p0 + p1
  *      y1 = d0 g0 + d1 g1        p1 = d1 (g2 - g1)        y1 = p0 + p2
@@ -29,15 +30,15 @@ __kernel void pair_weights(SLICE(const float, weight), SLICE(float, u), const sh
     __global float *to = OPEN(u) + tile * PAIR_PLACES * weight_place(s);
 
     for (int c = 0; c < s.in_channels; c++, from += s.column, to += TILE) {
-        filters g[9], rows[3][3], turned[3];
+        filters g[9], rows[3][3], transformed[3];
         load_filters(g, from, s);
         UNROLL
         for (int q = 0; q < 3; q++) pair_three(rows[q], g[q], g[3 + q], g[6 + q]);
         UNROLL
         for (int r = 0; r < 3; r++) {
-            pair_three(turned, rows[0][r], rows[1][r], rows[2][r]);
+            pair_three(transformed, rows[0][r], rows[1][r], rows[2][r]);
             UNROLL
-            for (int q = 0; q < 3; q++) EACH to[(r * 3 + q) * weight_place(s) + t] = turned[q].at[t];
+            for (int q = 0; q < 3; q++) EACH to[(r * 3 + q) * weight_place(s) + t] = transformed[q].at[t];
         }
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conv_strips: the way of a strip of tiles through conv_winograd.cl or, with `pair`, conv_pair.cl.
+ * conv_strips: the three steps of conv_winograd.cl or, with `pair`, of conv_pair.cl, for one strip of tiles after
+ * another.
  */
 
 /* x: worker; of W workers, worker w takes strips w, w + W, ... y: group of output channels. Each has its own part of
@@ -22,7 +23,7 @@ __kernel void winograd(SLICE(const float, in), SLICE(const float, u), SLICE(floa
             if (pair)
                 pair_in(OPEN(in), to, v_place, find_tile(first + t, s), s);
             else
-                turn_in(OPEN(in), to, v_place, find_tile(first + t, s), padding, s);
+                transform_in(OPEN(in), to, v_place, find_tile(first + t, s), padding, s);
         }
         for (int p = 0; p < places; p++)
             for (int k = 0; k < wide; k += TILE)
@@ -35,7 +36,7 @@ __kernel void winograd(SLICE(const float, in), SLICE(const float, u), SLICE(floa
             if (pair)
                 pair_out(OPEN(out), products, m_place, find_tile(first + t, s), from, end, s);
             else
-                turn_out(OPEN(out), products, m_place, find_tile(first + t, s), from, end, s);
+                transform_out(OPEN(out), products, m_place, find_tile(first + t, s), from, end, s);
         }
     }
 }

@@ -5,10 +5,10 @@
  */
 #include "kernels/layout.h"
 
-/* What all tiles of a partial sum read should stay in the second cache. */
+/* What all tiles of a partial sum read should stay in the second-level cache. */
 enum { PIECE_FLOATS = 1 << 17, MOST_SPLITS = 64 };
 
-/* A partial sum is worth its writing if it is over so many pixels of a block. */
+/* A partial sum of fewer pixels of a block costs more to write than it saves. */
 enum { ENOUGH_POSITIONS = 64, ENOUGH_POSITIONS_BY_ROWS = 256 };
 
 /* Floats that belong to an output pixel: of x and of dy. */
@@ -17,7 +17,7 @@ static size_t floats_a_position(const kernel_conv *conv, kernel__layout layout)
     return ((size_t)conv->in.c * (size_t)conv->stride + (size_t)conv->out_channels) * (size_t)layout.block;
 }
 
-/* conv_weight_rows.cl: for CPUs, whose caches it is about, where conv_weight.cl would need too many partial sums. */
+/* conv_weight_rows.cl: on CPUs (it saves cache misses), where conv_weight.cl would need too many partial sums. */
 static bool by_rows(const kernel_device *device, const kernel_conv *conv, kernel__layout layout)
 {
     bool can = device->tiles.items == 1 && conv->size <= 3 && kernel_conv_out(conv).w >= 4;
@@ -116,14 +116,15 @@ static kernel_err weight_tiles(kernel_device *device, const char *name, kernel__
 /* Tiles enough for any CPU's cores; with fewer, a few partial sums. */
 enum { ENOUGH_TILES = 16, FEW_SPLITS = 4 };
 
-/* A convolution that leaves out most of its pixels is not worth turning them, unless they are few. */
+/* If a convolution leaves out most of its pixels, transposing costs more than it saves, unless the pixels are few. */
 enum { FEW_PIXELS = 256 };
 
 static bool can_transpose(const kernel_device *device, const shape_weight *s)
 {
     kernel__transposed tile = kernel__transposed_tile(device);
 
-    if (!kernel__can_turn(device) || (device->way != KERNEL__FASTEST && device->way != KERNEL__TURN)) return false;
+    if (!kernel__has_vectors(device) || (device->way != KERNEL__FASTEST && device->way != KERNEL__TRANSPOSE))
+        return false;
     if (device->way == KERNEL__FASTEST && s->size < s->stride && s->in_height * s->in_width > FEW_PIXELS) return false;
     return s->size <= 3 && s->in_channels % tile.wide == 0 && s->out_channels % tile.rows == 0;
 }
@@ -137,22 +138,22 @@ static kernel_err weight_transposed(kernel_device *device, kernel__layout layout
     size_t count = (size_t)s.out_channels * (size_t)s.in_channels * (size_t)s.size * (size_t)s.size;
     size_t floats = positions * (size_t)s.in_channels * (size_t)layout.block;
     int rows = layout.blocks * s.out_height;
-    kernel_slice turned, to;
+    kernel_slice transposed, to;
     kernel__call call;
     kernel_err err;
 
     s.splits = across * down >= ENOUGH_TILES ? 1 : rows < FEW_SPLITS ? rows : FEW_SPLITS;
-    err = kernel__scratch(device, floats + (s.splits > 1 ? count * (size_t)s.splits : 0), &turned);
+    err = kernel__scratch(device, floats + (s.splits > 1 ? count * (size_t)s.splits : 0), &transposed);
     if (err) return err;
-    to = s.splits > 1 ? kernel_at(turned.buffer, turned.first + floats) : dweight;
+    to = s.splits > 1 ? kernel_at(transposed.buffer, transposed.first + floats) : dweight;
     call = kernel__begin(device, KERNEL__TRANSPOSED, layout.vectors, "transpose_images");
     kernel__slice(&call, x);
-    kernel__slice(&call, turned);
+    kernel__slice(&call, transposed);
     kernel__int(&call, s.in_channels);
     err = kernel__run(&call, positions, 1, 1);
     if (err) return err;
     call = kernel__begin(device, KERNEL__TRANSPOSED, layout.vectors, "transposed_gradient");
-    kernel__slice(&call, turned);
+    kernel__slice(&call, transposed);
     kernel__slice(&call, dy);
     kernel__slice(&call, to);
     kernel__value(&call, &s, sizeof s);

@@ -10,7 +10,7 @@
  *          ...                                             the lanes of a sum are added up once, at the end
  *
  * The pixels are divided among `splits` partial sums, so that the piece of x and dy that all tiles read stays in the
- * second cache; add_splits puts them together, in order. find_pixels is in conv_weight_plain.cl. Where images are
+ * second-level cache; add_splits adds them up, in order. find_pixels is in conv_weight_plain.cl. Where images are
  * larger, conv_weight_rows.cl does better.
  */
 
@@ -72,7 +72,7 @@ inline void store_sums(__global float *to, vec sums, int first, const piece p, i
     }
 }
 
-/* The same where no channel is missing: the places are known beforehand. */
+/* The same where no channel is missing, so the compiler knows all places. */
 inline void store_all_sums(__global float *to, vec sums, int first, int row, int column)
 {
     float each[LANES];

@@ -7,7 +7,7 @@
  */
 #define PAIR_SIDE 3 /* places of a row */
 
-/* As turn_inputs: v of one image, the three places of row `which`. */
+/* As transform_inputs: v of one image, the three places of row `which`. */
 inline void pair_inputs(__global const float *x, __global float *v, size_t step, int images, int block, int which,
                         const shape_weight s)
 {
@@ -17,22 +17,22 @@ inline void pair_inputs(__global const float *x, __global float *v, size_t step,
 
     for (int c = 0; c < s.in_channels; c += LANES)
         for (int i = 0; i < SPAN; i += LANES) {
-            vec turned[PAIR_SIDE][LANES];
+            vec transformed[PAIR_SIDE][LANES];
             __global float *to = v + (size_t)(c / WIDE * images + i) * WIDE + c % WIDE;
             for (int l = 0; l < LANES; l++) {
                 __global const float *from = image + (c + l) * BLOCK + i;
-                turned[2][l] = upper * load(from) + lower * load(from + 2 * stored);
-                turned[1][l] = upper * load(from + stored) + lower * load(from + 3 * stored);
-                turned[0][l] = turned[2][l] + turned[1][l];
+                transformed[2][l] = upper * load(from) + lower * load(from + 2 * stored);
+                transformed[1][l] = upper * load(from + stored) + lower * load(from + 3 * stored);
+                transformed[0][l] = transformed[2][l] + transformed[1][l];
             }
             for (int p = 0; p < PAIR_SIDE; p++) {
-                transpose_lanes(turned[p]);
-                for (int l = 0; l < LANES; l++) store(to + p * step + l * WIDE, turned[p][l]);
+                transpose_lanes(transformed[p]);
+                for (int l = 0; l < LANES; l++) store(to + p * step + l * WIDE, transformed[p][l]);
             }
         }
 }
 
-/* As turn_gradients: w of one image. */
+/* As transform_gradients: w of one image. */
 inline void pair_gradients(__global const float *dy, __global float *w, size_t step, int images, int block, int which,
                            int k, int end, const shape_weight s)
 {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * conv_weight_rows: the gradient by weight with the same register tile as conv_weight.cl, which goes through all pixels
- * for one tap, then again for the next, and so reads x and dy once for each tap. Here the taps take turns every few
- * pixels, while these are in the first cache:
+ * for one tap, then again for the next, and so reads x and dy once for each tap. Here all taps are computed for a few
+ * pixels at a time, while these are in the first-level cache:
  *
  *      for each patch of an image, 8 x 2 or 4 x 4 pixels
- *          for each of the 9 taps                  sums of the tap from memory into registers (they stay in the first
- *              for each of the pixels              cache, too: 9 KiB), 512 multiplications of 16 lanes, and back
+ *          for each of the 9 taps                  load the tap's sums into registers (they stay in the first-level
+ *              for each of the pixels              cache: 9 KiB), 512 multiplications of 16 lanes, store them
  *
- * So x and dy come from further away once, whatever their size, the partial sums can be long, and lanes are added up
- * rarely. On images of less than four columns the way of conv_weight.cl is shorter.
+ * So x and dy are read from memory once, whatever their size, the partial sums can be long, and lanes are added up
+ * rarely. On images with fewer than four columns conv_weight.cl is faster.
  */
 #define MOST_SIZE 3
 #define PATCH_WIDTH 8
 #define PATCH 16 /* pixels */
 
-/* What a tile's work-item keeps at hand. */
+/* What a tile's work-item uses all the time. */
 typedef struct {
     piece p;
     shape_weight s;

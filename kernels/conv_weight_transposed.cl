@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conv_weight_transposed: the gradient by weight with inputs turned round (transpose.cl), patch by patch as conv_weight_rows.cl,
- * which says why; here the register tile is K output channels times WIDE input channels, with channels as lanes:
+ * conv_weight_transposed: the gradient by weight with inputs transposed (transpose.cl), patch by patch as in
+ * conv_weight_rows.cl, which says why; here the register tile is K output channels times WIDE input channels, with
+ * channels as lanes:
  *
  *      for each patch of an image, 8 x 2 or 4 x 4 pixels
  *          for each tap
@@ -14,11 +15,11 @@
 #define PATCH_WIDTH 8
 #define PATCH 16 /* pixels */
 
-/* x[position][c][image] to turned[position][c / WIDE][image][WIDE]. x: position. */
-__kernel void transpose_images(SLICE(const float, x), SLICE(float, turned), const int channels)
+/* x[position][c][image] to transposed[position][c / WIDE][image][WIDE]. x: position. */
+__kernel void transpose_images(SLICE(const float, x), SLICE(float, transposed), const int channels)
 {
     __global const float *from = OPEN(x) + (size_t)get_global_id(0) * STORED(channels) * BLOCK;
-    __global float *to = OPEN(turned) + (size_t)get_global_id(0) * channels * BLOCK;
+    __global float *to = OPEN(transposed) + (size_t)get_global_id(0) * channels * BLOCK;
 
     for (int c = 0; c < channels; c += LANES)
         for (int i = 0; i < BLOCK; i += LANES) {
@@ -95,9 +96,9 @@ inline void store_taps(__global float *to, const sums all[MOST_TAPS], const bool
     }
 }
 
-/* x: tile of input channels, y: of output channels, z: which of the partial sums. `x` has been turned. */
+/* x: tile of input channels, y: of output channels, z: which of the partial sums. `x` has been transposed. */
 __kernel void transposed_gradient(SLICE(const float, x), SLICE(const float, dy), SLICE(float, dweight),
-                              const shape_weight s)
+                                  const shape_weight s)
 {
     const int c = get_global_id(0) * WIDE, k = get_global_id(1) * K, split = get_global_id(2);
     const int taps = s.size * s.size, row = s.in_channels * taps, lines = s.blocks * s.out_height;

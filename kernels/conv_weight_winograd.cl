@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conv_weight_winograd: the gradient by weight of a 3 x 3 convolution of stride 1, Winograd's way (conv_winograd.cl).
- * Forward, in matrices: y = A^T [ (G g G^T) * (B^T d B) ] A, the product in the middle place by place. So back:
+ * conv_weight_winograd: the gradient by weight of a 3 x 3 convolution of stride 1, by Winograd's algorithm
+ * (conv_winograd.cl). Forward, in matrices: y = A^T [ (G g G^T) * (B^T d B) ] A, the product in the middle place by
+ * place. Backward:
  *
  *      d (4 x 4)   ->  v = B^T d B                     inputs, as forward
  *      dy (2 x 2)  ->  w = A dy A^T                    16 places again
  *                      du[place][k][c] = sum over tiles and images of w * v: 16 products where there were 36
  *      dg = G^T du G                                   once, at the end
  *
- * v is turned round on the way (transpose.cl), so that its lanes are channels:
+ * v is also transposed (transpose.cl), so that its lanes are channels:
  *
  *      v[place][channels / WIDE][tile and image][WIDE channels]       w[place][k][tile and image]
  *
- * A work-item has four of the places, those of one row; rows of B^T and A have two numbers that are not 0, so that is no
- * more work than all places at once, but four times less to keep.
+ * A work-item has four of the places, those of one row; rows of B^T and A have two numbers that are not 0, so that is
+ * no more work than all places at once, but needs a quarter of the memory.
  */
 #define PLACES 16
 #define COLUMNS_OF 4 /* places of a row */
@@ -54,15 +55,15 @@ inline vec load_inside(__global const float *image, int row, int column, int hei
 }
 
 /* v of one tile, four places, all input channels. `step`: floats from a place to the next. */
-inline void turn_inputs(__global const float *x, __global float *v, size_t step, int images, const corner at,
-                        const place_row row, const shape_weight s)
+inline void transform_inputs(__global const float *x, __global float *v, size_t step, int images, const corner at,
+                             const place_row row, const shape_weight s)
 {
     const int stored = STORED(s.in_channels) * BLOCK, top = at.row - s.padding, left = at.column - s.padding;
     __global const float *image = x + (size_t)at.block * s.in_height * s.in_width * stored;
 
     for (int c = 0; c < s.in_channels; c += LANES)
         for (int i = 0; i < SPAN; i += LANES) {
-            vec turned[COLUMNS_OF][LANES];
+            vec transformed[COLUMNS_OF][LANES];
             __global float *to = v + (size_t)(c / WIDE * images + i) * WIDE + c % WIDE;
             for (int l = 0; l < LANES; l++) {
                 __global const float *from = image + (c + l) * BLOCK + i;
@@ -71,21 +72,21 @@ inline void turn_inputs(__global const float *x, __global float *v, size_t step,
                 for (int j = 0; j < 4; j++)
                     f[j] = load_inside(from, top + row.a, left + j, s.in_height, s.in_width, stored) +
                            row.sign * load_inside(from, top + row.b, left + j, s.in_height, s.in_width, stored);
-                turned[0][l] = f[0] - f[2];
-                turned[1][l] = f[1] + f[2];
-                turned[2][l] = f[2] - f[1];
-                turned[3][l] = f[1] - f[3];
+                transformed[0][l] = f[0] - f[2];
+                transformed[1][l] = f[1] + f[2];
+                transformed[2][l] = f[2] - f[1];
+                transformed[3][l] = f[1] - f[3];
             }
             for (int p = 0; p < COLUMNS_OF; p++) {
-                transpose_lanes(turned[p]);
-                for (int l = 0; l < LANES; l++) store(to + p * step + l * WIDE, turned[p][l]);
+                transpose_lanes(transformed[p]);
+                for (int l = 0; l < LANES; l++) store(to + p * step + l * WIDE, transformed[p][l]);
             }
         }
 }
 
 /* w of one tile, four places, output channels k to end. */
-inline void turn_gradients(__global const float *dy, __global float *w, size_t step, int images, const corner at,
-                           const place_row row, int k, int end, const shape_weight s)
+inline void transform_gradients(__global const float *dy, __global float *w, size_t step, int images, const corner at,
+                                const place_row row, int k, int end, const shape_weight s)
 {
     const int stored = STORED(s.out_channels) * BLOCK;
     __global const float *from = dy + (size_t)at.block * s.out_height * s.out_width * stored + k * BLOCK;
@@ -168,8 +169,8 @@ __kernel void winograd_gradient(SLICE(const float, x), SLICE(const float, dy), S
                 pair_inputs(OPEN(x), v_here, v_step, images, at.block, which, s);
                 pair_gradients(OPEN(dy), w_here, w_step, images, at.block, which, k, k + count, s);
             } else {
-                turn_inputs(OPEN(x), v_here, v_step, images, at, row, s);
-                turn_gradients(OPEN(dy), w_here, w_step, images, at, row, k, k + count, s);
+                transform_inputs(OPEN(x), v_here, v_step, images, at, row, s);
+                transform_gradients(OPEN(dy), w_here, w_step, images, at, row, k, k + count, s);
             }
         }
         for (int p = 0; p < side; p++)
@@ -178,7 +179,7 @@ __kernel void winograd_gradient(SLICE(const float, x), SLICE(const float, dy), S
 }
 
 /* Along one axis: four become three. */
-inline void turn_back(vec to[3], vec a, vec b, vec c, vec d)
+inline void transform_back(vec to[3], vec a, vec b, vec c, vec d)
 {
     const vec sum = (b + c) * 0.5f;
 
@@ -193,12 +194,12 @@ inline void finish(vec g[9], const vec *sum)
     vec rows[4][3];
 
     UNROLL
-    for (int j = 0; j < 4; j++) turn_back(rows[j], sum[j], sum[4 + j], sum[8 + j], sum[12 + j]);
+    for (int j = 0; j < 4; j++) transform_back(rows[j], sum[j], sum[4 + j], sum[8 + j], sum[12 + j]);
     UNROLL
-    for (int r = 0; r < 3; r++) turn_back(g + 3 * r, rows[0][r], rows[1][r], rows[2][r], rows[3][r]);
+    for (int r = 0; r < 3; r++) transform_back(g + 3 * r, rows[0][r], rows[1][r], rows[2][r], rows[3][r]);
 }
 
-/* Partial sums together, and into weights. x: vector of input channels, y: output channel. */
+/* Add up the partial sums, and store them as weights. x: vector of input channels, y: output channel. */
 __kernel void winograd_finish(SLICE(const float, du), SLICE(float, dweight), const shape_weight s, const int pair)
 {
     const int c = get_global_id(0) * LANES, k = get_global_id(1), places = pair ? PAIR_SIDE * PAIR_SIDE : PLACES;

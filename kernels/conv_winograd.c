@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conv_winograd: when a convolution goes Winograd's way, and how its work is cut. conv_winograd.cl has the idea.
+ * conv_winograd: which convolutions use Winograd's algorithm, and how the work is divided. conv_winograd.cl explains
+ * it.
  */
 #include "kernels/layout.h"
 
 /* Of conv_winograd.cl and conv_pair.cl. */
 enum { PLACES = 16, PAIR_PLACES = 9, LINE = 16 };
 
-/* Floats of v and m together that a second cache holds beside the weights that pass. */
+/* Floats of v and m together that a second-level cache holds beside the weights in use. */
 enum { STRIP_FLOATS = 1 << 17, LEAST_TILES = 2 };
 
-/* Fewer channels are not worth turning inputs round, smaller images have fewer than four taps inside anyway. */
+/* With fewer channels, transforming the inputs costs more than it saves; on smaller images fewer than four taps are
+ * inside. */
 enum { LEAST_CHANNELS = 8, LEAST_SIDE = 3 };
 
 static int tile_channels(const kernel_device *device, kernel__layout layout)
@@ -24,7 +26,7 @@ static bool is_pair(int height, int width, int padding)
     return height == 2 && width == 2 && padding == 1;
 }
 
-bool kernel__goes_winograd(const kernel_device *device, kernel__layout layout, const shape_conv *s)
+bool kernel__uses_winograd(const kernel_device *device, kernel__layout layout, const shape_conv *s)
 {
     bool small = s->height < LEAST_SIDE || s->width < LEAST_SIDE;
 
@@ -35,7 +37,7 @@ bool kernel__goes_winograd(const kernel_device *device, kernel__layout layout, c
     return s->in_channels >= LEAST_CHANNELS && (!small || is_pair(s->height, s->width, s->padding));
 }
 
-/* How the work is cut; none of it changes a result. */
+/* How the work is divided; the result does not depend on it. */
 typedef struct {
     int pair, places, tiles; /* tiles: of a strip */
     int group, groups;       /* output channels of a work-item */
@@ -118,7 +120,7 @@ bool kernel__weight_goes_winograd(const kernel_device *device, const shape_weigh
     kernel__transposed tile = kernel__transposed_tile(device);
 
     if (device->way != KERNEL__FASTEST && device->way != KERNEL__WINOGRAD) return false;
-    if (!kernel__can_turn(device) || s->size != 3 || s->stride != 1) return false;
+    if (!kernel__has_vectors(device) || s->size != 3 || s->stride != 1) return false;
     if (s->in_channels % tile.wide || s->out_channels % tile.rows) return false;
     if (device->way == KERNEL__WINOGRAD) return true;
     if (s->in_channels < LEAST_SUMMED || s->out_channels < LEAST_SUMMED) return false;

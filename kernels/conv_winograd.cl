@@ -3,37 +3,38 @@
  * conv_winograd: a 3 x 3 convolution of stride 1 with 4 multiplications a pixel instead of 9: Winograd's F(2x2, 3x3), as
  * in Lavin and Gray, "Fast algorithms for convolutional neural networks" (2016).
  *
- * In one dimension: two results of three weights from four inputs take six products. Four do:
+ * In one dimension: two results of three weights from four inputs take six products. Four are enough:
  *
  *      p0 = (d0 - d2) g0                       y0 = d0 g0 + d1 g1 + d2 g2 = p0 + p1 + p2
  *      p1 = (d1 + d2) (g0 + g1 + g2) / 2       y1 = d1 g0 + d2 g1 + d3 g2 = p1 - p2 - p3
  *      p2 = (d2 - d1) (g0 - g1 + g2) / 2
  *      p3 = (d1 - d3) g2
  *
- * The same along rows and columns: a tile of 4 x 4 inputs, 16 products, a tile of 2 x 2 results where 36 products were.
- * The sums over inputs and weights are made once for all channels they meet, those over products once at the end:
+ * The same along rows and columns: from a tile of 4 x 4 inputs, 16 products instead of 36 give a tile of 2 x 2 results.
+ * The sums of inputs and of weights are computed once for all channels, those of products once at the end:
  *
  *      weights (3 x 3)  ->  u[k][place][c]         16 places; winograd_weights
- *      inputs (4 x 4)   ->  v[place][tile][c]      turn_in
+ *      inputs (4 x 4)   ->  v[place][tile][c]      transform_in
  *                           m[place][tile][k] = sum over c of u * v: 16 products of matrices, by the register tile
  *                                                  of conv.cl; multiply
- *      m (4 x 4)        ->  results (2 x 2)        turn_out
+ *      m (4 x 4)        ->  results (2 x 2)        transform_out
  *
- * A strip of tiles goes through all three before the next is begun, and is so long that v and m stay in the second cache.
- * Whatever falls outside the image is a zero in a tile. Backward by input is the same with the weights turned round.
+ * A strip of tiles goes through all three steps before the next strip begins; it is short enough for v and m to stay in
+ * the second-level cache. What is outside the image is a zero in a tile. Backward by input is the same with the taps of
+ * the weights in reverse order.
  */
 #define PLACES 16
 #define PAIR_PLACES 9 /* of conv_pair.cl */
-#define LINE 16       /* floats: places lie a line more than a power of two apart, or they would meet in the cache */
+#define LINE 16       /* floats: places lie a line more than a power of two apart, else they share cache sets */
 
 /* Along one axis, of four numbers of a tile. */
-#define TURN_IN(d, a, b, c, e)                                                            \
+#define TRANSFORM_IN(d, a, b, c, e)                                                       \
     do {                                                                                  \
         const vec p_ = d[a] - d[c], q_ = d[b] + d[c], r_ = d[c] - d[b], s_ = d[b] - d[e]; \
         d[a] = p_, d[b] = q_, d[c] = r_, d[e] = s_;                                       \
     } while (0)
 
-/* Of TILE channels side by side, so that the device's vectors have something to do. */
+/* Of TILE channels side by side, so that the compiler can use vectors. */
 typedef struct {
     float at[TILE];
 } filters;
@@ -76,15 +77,15 @@ __kernel void winograd_weights(SLICE(const float, weight), SLICE(float, u), cons
     __global float *to = OPEN(u) + tile * PLACES * weight_place(s);
 
     for (int c = 0; c < s.in_channels; c++, from += s.column, to += TILE) {
-        filters g[9], rows[3][4], turned[4];
+        filters g[9], rows[3][4], transformed[4];
         load_filters(g, from, s);
         UNROLL
         for (int q = 0; q < 3; q++) transform_three(rows[q], g[q], g[3 + q], g[6 + q]);
         UNROLL
         for (int r = 0; r < 4; r++) {
-            transform_three(turned, rows[0][r], rows[1][r], rows[2][r]);
+            transform_three(transformed, rows[0][r], rows[1][r], rows[2][r]);
             UNROLL
-            for (int q = 0; q < 4; q++) EACH to[(r * 4 + q) * weight_place(s) + t] = turned[q].at[t];
+            for (int q = 0; q < 4; q++) EACH to[(r * 4 + q) * weight_place(s) + t] = transformed[q].at[t];
         }
     }
 }
@@ -102,8 +103,8 @@ inline corner find_tile(int tile, const shape_conv s)
 }
 
 /* v[place][c] of one tile; `padding` rows and columns of the image come before the first. */
-inline void turn_in(__global const float *in, __global float *v, size_t place, const corner at, int padding,
-                    const shape_conv s)
+inline void transform_in(__global const float *in, __global float *v, size_t place, const corner at, int padding,
+                         const shape_conv s)
 {
     const int stored = STORED(s.in_channels) * BLOCK;
 
@@ -117,9 +118,9 @@ inline void turn_in(__global const float *in, __global float *v, size_t place, c
             if (inside) d[p] = load(in + ((at.block * s.in_height + row) * s.in_width + column) * stored + i);
         }
         UNROLL
-        for (int j = 0; j < 4; j++) TURN_IN(d, j, 4 + j, 8 + j, 12 + j);
+        for (int j = 0; j < 4; j++) TRANSFORM_IN(d, j, 4 + j, 8 + j, 12 + j);
         UNROLL
-        for (int j = 0; j < 4; j++) TURN_IN(d, 4 * j, 4 * j + 1, 4 * j + 2, 4 * j + 3);
+        for (int j = 0; j < 4; j++) TRANSFORM_IN(d, 4 * j, 4 * j + 1, 4 * j + 2, 4 * j + 3);
         UNROLL
         for (int p = 0; p < PLACES; p++) store(v + p * place + i, d[p]);
     }
@@ -163,8 +164,8 @@ inline void put(__global float *out, const corner at, int row, int column, int i
 }
 
 /* Results of one tile, channels k to end; m has those only. */
-inline void turn_out(__global float *out, __global const float *m, size_t place, const corner at, int k, int end,
-                     const shape_conv s)
+inline void transform_out(__global float *out, __global const float *m, size_t place, const corner at, int k, int end,
+                          const shape_conv s)
 {
     for (int i = k * SPAN; i < end * SPAN; i += LANES, m += LANES) {
         vec upper[4], lower[4];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * device: opening and closing. Everything hangs off the kernel_device; nothing of OpenCL is touched before kernel_open.
+ * device: opening and closing. All state is in the kernel_device; no OpenCL function is called before kernel_open.
  */
 #include "kernels/device.h"
 

@@ -52,8 +52,15 @@ typedef struct {
     kernel__entry kernels[KERNEL__MOST_KERNELS];
 } kernel__program;
 
-/* How convolutions are computed: the fastest way there is for a shape, or one way wherever it can be gone. */
-typedef enum { KERNEL__FASTEST, KERNEL__PLAIN, KERNEL__TILE, KERNEL__ROWS, KERNEL__TURN, KERNEL__WINOGRAD } kernel__way;
+/* How convolutions are computed: by the fastest method for a shape, or by one method wherever it is possible. */
+typedef enum {
+    KERNEL__FASTEST,
+    KERNEL__PLAIN,
+    KERNEL__TILE,
+    KERNEL__ROWS,
+    KERNEL__TRANSPOSE,
+    KERNEL__WINOGRAD
+} kernel__way;
 
 /* What PAIRWISE_KERNEL_FAIL asks to fail, for tests: "alloc:N" the N-th buffer from now, "launch:N" the N-th kernel,
  * "build" every compilation. */
@@ -165,7 +172,8 @@ kernel_err kernel__cache_choose(char path[KERNEL__PATH]);
 unsigned char *kernel__cache_load(const char *folder, const char *key, size_t *bytes);
 void kernel__cache_store(const char *folder, const char *key, const unsigned char *binary, size_t bytes);
 
-/* Only one process at a time builds what a key stands for. -1 where there is no cache; unlock takes what lock gave. */
+/* Only one process at a time builds the program of a key. -1 where there is no cache; unlock takes what lock
+ * returned. */
 int kernel__cache_lock(const char *folder, const char *key);
 void kernel__cache_unlock(int lock);
 
@@ -210,7 +218,7 @@ bool kernel__parse_spec(const char *text, kernel__spec *spec);
 /* kernel_list, in this process. */
 void kernel__survey(kernel_listing *listing);
 
-/* The device that spec names; otherwise a list of those there are goes into `message`. */
+/* The device that spec names; if there is none, `message` lists the devices that exist. */
 kernel_err kernel__choose(const kernel__spec *spec, cl_device_id *id, char *message, size_t bytes);
 
 /* How to cut work for this device; PAIRWISE_KERNEL_LANES overrides its vector width, for tests. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * error: one message a device, written by the first function that knows; and OpenCL's names for its numbers.
+ * error: one message for each device, written by the function that finds the error; and the names of OpenCL's error
+ * codes.
  */
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -10,7 +11,7 @@
 
 #include "kernels/device.h"
 
-/* For what has no device to keep it: a kernel_open that failed, a call under another process id. */
+/* For errors without a device: a kernel_open that failed, a call under another process id. */
 static _Thread_local char message_without_device[KERNEL__MESSAGE];
 
 const char *kernel_strerror(kernel_err err)
@@ -80,9 +81,9 @@ kernel_err kernel__may_use(const char *call)
 
 kernel_err kernel__claim(const char *call)
 {
-    long nobody = 0;
+    long none = 0;
 
-    atomic_compare_exchange_strong(&owner, &nobody, getpid());
+    atomic_compare_exchange_strong(&owner, &none, getpid());
     return kernel__may_use(call);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event: places in the queue, to wait for and to measure between.
+ * event: marks in the queue, to wait for and to measure the time between.
  */
 #include <stdlib.h>
 #include <unistd.h>

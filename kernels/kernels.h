@@ -23,7 +23,7 @@
  * Nothing is printed: kernel_error_message says what happened, with the name of the OpenCL error, the kernel, the sizes
  * and, if a kernel does not build, the compiler's log. After KERNEL_ERR_ARG nothing has happened and the device can go
  * on. Any other error sticks: what was computed is lost, every later call returns the same error at once, and the
- * device can only be closed; so a program may look at the result of many calls in the last one.
+ * device can only be closed; so a program may check many calls by the result of the last one.
  *
  * Calls that compute only queue the work, in order, and return: results are there after kernel_finish, kernel_read, or
  * the wait for an event recorded later. A wrong size is found when it is queued. Buffers must live until then.
@@ -31,7 +31,7 @@
  * Processes: open the device after the fork. A driver's threads do not survive a fork, and a child that uses OpenCL
  * after its parent did hangs for ever; so every function refuses, with KERNEL_ERR_STATE, under another process id than
  * that of the first kernel_open, whether that found a device or not, and also once it is closed. What is needed before
- * the fork, how many devices there are, kernel_list says. A device belongs to one thread at a time.
+ * the fork, how many devices there are, kernel_list says. Only one thread at a time may use a device.
  *
  * Results are the same bits from run to run, and for every number of cores: sums have a fixed order, there are no
  * floating point atomics. All numbers are f32. Tensors have fewer than 2^31 elements.
@@ -108,21 +108,21 @@ typedef struct {
     char text[2000];
 } kernel_listing;
 
-/* Safe before a fork: unless this process uses OpenCL already, a process is started that asks and ends. That there is
- * no device is no error. */
+/* Safe before a fork: unless this process uses OpenCL already, a process is started that asks and ends. It is no error
+ * if there is no device. */
 kernel_err kernel_list(kernel_listing *listing);
 
 /* Open a device. spec is "auto" (the first GPU, else the first CPU), "cpu", "gpu", "cpu:K" or "gpu:K" (the K-th of
  * its kind, from 0); NULL: PAIRWISE_DEVICE, else "auto". `cores` is how many CPU cores this process may use, 0 for all:
  * it counts for the first kernel_open of a process (PoCL reads POCL_MAX_PTHREAD_COUNT once).
  * No kernel is compiled before it is used; programs are then taken from the cache on disk ($PAIRWISE_CACHE, or
- * $XDG_CACHE_HOME/pairwise, else ~/.cache/pairwise, else a temporary folder), where of several processes that start
- * together one builds and the others load. A damaged entry is built again.
- * KERNEL_ERR_ARG: spec is none of these, or a PAIRWISE_ variable is wrong; KERNEL_ERR_DEVICE: there is no such device,
- * and the message (kernel_error_message(NULL)) lists those there are. */
+ * $XDG_CACHE_HOME/pairwise, else ~/.cache/pairwise, else a temporary folder). If several processes need a program at
+ * the same time, one builds it and the others load it. A damaged entry is built again. KERNEL_ERR_ARG: spec is none of
+ * these, or a PAIRWISE_ variable is wrong; KERNEL_ERR_DEVICE: there is no such device, and the message
+ * (kernel_error_message(NULL)) lists the devices that exist. */
 kernel_err kernel_open(const char *spec, int cores, kernel_device **device);
 
-/* Wait for all work and release the device. Buffers and events should be freed before. NULL is fine; under another
+/* Wait for all work and release the device. Buffers and events should be freed before. NULL is allowed; under another
  * process id it does nothing. */
 void kernel_close(kernel_device *device);
 
@@ -141,12 +141,12 @@ const char *kernel_strerror(kernel_err err);
 kernel_err kernel_buffer_new(kernel_device *device, const char *name, size_t floats, kernel_buffer **buffer);
 
 /* A buffer over the host's own memory, aligned to 64 bytes, which stays the caller's and must outlive the buffer. On a
- * device that shares memory it is the same memory; elsewhere it is a copy on the device (undefined until kernel_push)
+ * device with shares_memory it is the same memory; elsewhere it is a copy on the device (undefined until kernel_push)
  * and kernel_push and kernel_fetch move slices of it. The host may touch a slice only while no queued work uses it:
  * write it before kernel_push, read it after kernel_fetch's event. */
 kernel_err kernel_buffer_wrap(kernel_device *device, const char *name, void *host, size_t floats,
                               kernel_buffer **buffer);
-void kernel_buffer_free(kernel_buffer *buffer); /* waits for nothing: finish first; NULL is fine */
+void kernel_buffer_free(kernel_buffer *buffer); /* does not wait: call kernel_finish first; NULL is allowed */
 size_t kernel_buffer_floats(const kernel_buffer *buffer);
 
 static inline kernel_slice kernel_at(kernel_buffer *buffer, size_t first)
@@ -174,11 +174,11 @@ kernel_err kernel_copy(kernel_device *device, kernel_slice to, kernel_slice from
 
 kernel_err kernel_finish(kernel_device *device); /* wait until everything queued is done */
 
-/* A mark in the queue, which is also told to begin. To be freed, before the device is closed. */
+/* An event behind everything queued so far; the queue is flushed. To be freed before the device is closed. */
 kernel_err kernel_record(kernel_device *device, kernel_event **event);
 kernel_err kernel_event_wait(kernel_event *event);             /* until everything before it is done */
-kernel_err kernel_event_done(kernel_event *event, bool *done); /* only look */
-void kernel_event_free(kernel_event *event);                   /* NULL is fine */
+kernel_err kernel_event_done(kernel_event *event, bool *done); /* does not wait */
+void kernel_event_free(kernel_event *event);                   /* NULL is allowed */
 
 /* Seconds of device time from one recorded event to a later one; both must be done (else KERNEL_ERR_ARG). */
 kernel_err kernel_event_elapsed(const kernel_event *from, const kernel_event *to, double *seconds);
@@ -186,8 +186,8 @@ kernel_err kernel_event_elapsed(const kernel_event *from, const kernel_event *to
 kernel_err kernel_stats(const kernel_device *device, kernel_counters *counters);
 
 /* ---- Activations ----
- * How an activation lies in memory is the device's business (kernels/layout.h): room for it is kernel_floats, a batch
- * of fewer images never needs more, and the two functions below turn it from and into the plain (N, C, H, W). */
+ * The device decides how an activation lies in memory (kernels/layout.h). kernel_floats says how much room it needs; a
+ * batch of fewer images never needs more. The two functions below convert it from and to the plain (N, C, H, W). */
 
 /* Floats a slice needs to hold an activation of this shape; 0 if the shape is not valid or too large. */
 size_t kernel_floats(const kernel_device *device, kernel_shape shape);
@@ -212,7 +212,7 @@ kernel_shape kernel_conv_out(const kernel_conv *conv);
 kernel_err kernel_conv_forward(kernel_device *device, const kernel_conv *conv, kernel_slice x, kernel_slice weight,
                                kernel_slice y);
 
-/* dx = gradient by x, given dy; with `add`, dx += it (what another branch has left there). */
+/* dx = gradient by x, given dy; with `add`, dx += it (to the gradient of another branch). */
 kernel_err kernel_conv_backward_input(kernel_device *device, const kernel_conv *conv, kernel_slice dy,
                                       kernel_slice weight, kernel_slice dx, bool add);
 
@@ -255,7 +255,7 @@ kernel_err kernel_conv_norm_forward(kernel_device *device, const kernel_conv *co
 
 /* ---- Other layers ---- */
 
-/* y = max(x, 0), NaN stays NaN; dx = y > 0 ? dy : 0. In place is fine. */
+/* y = max(x, 0), NaN stays NaN; dx = y > 0 ? dy : 0. In place is allowed. */
 kernel_err kernel_relu_forward(kernel_device *device, kernel_shape shape, kernel_slice x, kernel_slice y);
 kernel_err kernel_relu_backward(kernel_device *device, kernel_shape shape, kernel_slice dy, kernel_slice y,
                                 kernel_slice dx);
@@ -313,7 +313,8 @@ void kernel_optimizer_defaults(kernel_optimizer *optimizer, kernel_rule rule);
 int kernel_optimizer_states(const kernel_optimizer *optimizer);
 
 /* One step, number `step` (from 1), of parameters[i] for i < count; state[0] and state[1] beside them (KERNEL_NONE
- * where not needed). An element's new value depends on that element alone, to the bit: anyone may update any slice. */
+ * where not needed). The bits of an element's new value depend on that element alone, so several ranks may each update
+ * a slice. */
 kernel_err kernel_update(kernel_device *device, const kernel_optimizer *optimizer, uint64_t step, size_t count,
                          kernel_slice parameters, kernel_slice gradients, const kernel_slice state[2]);
 

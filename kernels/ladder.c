@@ -9,7 +9,7 @@
 
 enum { REUSE = 4, SUMS = 12 }; /* of ladder/4_reuse.cl, ladder/peak.cl */
 
-/* What is called for each rung. The trainer's own kernels are called as the trainer calls them, told which way to go. */
+/* What is called for each rung. The trainer's kernels are called as the trainer calls them, with the method fixed. */
 enum { LOOPS, TAPS, PLAIN, REUSED, REGISTERS, TILE, ROWS, TRANSPOSED, WINOGRAD };
 
 static const kernel_rung rungs[] = {
@@ -35,7 +35,7 @@ static const kernel_rung rungs[] = {
                    false},
     [TILE] = {"pieces", "weights by pieces that stay in the cache", {"conv.cl", "conv.cl", "conv_weight.cl"}, false},
     [ROWS] = {"patches", "all taps of a few pixels in turn", {NULL, NULL, "conv_weight_rows.cl"}, false},
-    [TRANSPOSED] = {"turned", "no sum across lanes", {NULL, NULL, "conv_weight_transposed.cl"}, false},
+    [TRANSPOSED] = {"transposed", "no sum across lanes", {NULL, NULL, "conv_weight_transposed.cl"}, false},
     [WINOGRAD] = {"winograd",
                   "4 products a pixel instead of 9",
                   {"conv_winograd.cl", "conv_winograd.cl", "conv_weight_winograd.cl"},
@@ -48,7 +48,7 @@ size_t kernel_ladder(const kernel_rung **all)
     return COUNT(rungs);
 }
 
-/* ---- The rungs that nobody but the ladder uses ---- */
+/* ---- The rungs that only the ladder uses ---- */
 
 typedef struct {
     kernel_device *device;
@@ -138,7 +138,7 @@ static kernel_err go(const climb *at, kernel__way way)
 
 /* ---- Which ---- */
 
-/* Channels of what a pass writes, if they are a multiple of `tile`: else this rung is none for them. */
+/* Is the number of channels that a pass writes a multiple of `tile`? If not, this rung cannot compute them. */
 static bool fits(const climb *at, int tile)
 {
     return (at->pass == KERNEL_FORWARD ? at->conv->out_channels : at->conv->in.c) % tile == 0;
@@ -182,7 +182,7 @@ kernel_err kernel_climb(kernel_device *device, size_t rung, kernel_pass pass, co
     case REGISTERS: return fits(&at, tile) ? tiles(&at, "registers", tile) : go(&at, KERNEL__PLAIN);
     case TILE: return go(&at, KERNEL__TILE);
     case ROWS: return go(&at, KERNEL__ROWS);
-    case TRANSPOSED: return go(&at, KERNEL__TURN);
+    case TRANSPOSED: return go(&at, KERNEL__TRANSPOSE);
     case WINOGRAD: return go(&at, KERNEL__WINOGRAD);
     default: return go(&at, KERNEL__PLAIN);
     }

@@ -24,13 +24,13 @@ typedef struct {
 size_t kernel_ladder(const kernel_rung **rungs);
 
 /* One pass the way of a rung: forward gives c = y from a = x and b = weight; by input c = dx from a = dy and b = weight;
- * by weight c = dweight from a = x and b = dy. KERNEL_ERR_ARG if the rung has no such pass. A shape that a rung is not
- * made for (channels that are no whole tiles) goes a lower one. */
+ * by weight c = dweight from a = x and b = dy. KERNEL_ERR_ARG if the rung has no such pass. A shape that a rung cannot
+ * compute (channels that are no multiple of a tile) is computed by a lower one. */
 kernel_err kernel_climb(kernel_device *device, size_t rung, kernel_pass pass, const kernel_conv *conv, kernel_slice a,
                         kernel_slice b, kernel_slice c);
 
-/* Queue `rounds` rounds of nothing but multiply-adds on `items` work-items; `out` has room for as many floats.
- * *operations: how many that are, two for each multiply-add. */
+/* Queue `rounds` rounds of multiply-adds only on `items` work-items; `out` has room for as many floats. *operations:
+ * how many that are, two for each multiply-add. */
 kernel_err kernel_multiply_adds(kernel_device *device, size_t items, int rounds, kernel_slice out, double *operations);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launch: one kernel with its arguments onto the queue.
+ * launch: put one kernel with its arguments into the queue.
  */
 #include "kernels/device.h"
 
@@ -47,7 +47,7 @@ void kernel__float(kernel__call *call, float value)
     kernel__value(call, &argument, sizeof argument);
 }
 
-/* On a CPU a work-group is one work-item, which does a tile's work by itself; on a GPU the driver knows better. */
+/* On a CPU a work-group is one work-item, which computes a tile alone; on a GPU the driver chooses the size. */
 kernel_err kernel__run(kernel__call *call, size_t x, size_t y, size_t z)
 {
     static const size_t one[3] = {1, 1, 1};

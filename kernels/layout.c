@@ -15,8 +15,8 @@ kernel__layout kernel__layout_of(const kernel_device *device, int n)
     return (kernel__layout){vectors, block, n / block + (n % block != 0)};
 }
 
-static kernel_err turn(kernel_device *device, const char *call_name, const char *kernel, kernel_shape shape,
-                       kernel_slice nchw, kernel_slice x)
+static kernel_err convert(kernel_device *device, const char *call_name, const char *kernel, kernel_shape shape,
+                          kernel_slice nchw, kernel_slice x)
 {
     kernel_err err = kernel__check_shape(device, call_name, "shape", shape);
     kernel__layout layout;
@@ -40,10 +40,10 @@ static kernel_err turn(kernel_device *device, const char *call_name, const char 
 
 kernel_err kernel_from_nchw(kernel_device *device, kernel_shape shape, kernel_slice nchw, kernel_slice x)
 {
-    return turn(device, __func__, "from_nchw", shape, nchw, x);
+    return convert(device, __func__, "from_nchw", shape, nchw, x);
 }
 
 kernel_err kernel_to_nchw(kernel_device *device, kernel_shape shape, kernel_slice x, kernel_slice nchw)
 {
-    return turn(device, __func__, "to_nchw", shape, nchw, x);
+    return convert(device, __func__, "to_nchw", shape, nchw, x);
 }

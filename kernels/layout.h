@@ -10,14 +10,14 @@
  *
  * Why: all lanes of a vector do the same work, so a tap outside the image is left out exactly, for each pixel, even on
  * images of 2 x 2 or 1 x 1; a weight is one scalar for all lanes, so weights are read where they lie, in torchvision's
- * order, without repacking; and every number of channels fits. The price: a batch is rounded up to a multiple of the
+ * order, without repacking; and every number of channels fits. The cost: a batch is rounded up to a multiple of the
  * block (n <= lanes: one vector, else two), and the gradient by weight ends in a sum over lanes.
  *
  * Lanes beyond the last image are zero in every activation: each kernel keeps it so.
  *
- * Where channels are a multiple of 16, a pixel has room for one more, which nobody reads or writes: without that gap
- * the same channel of neighbouring pixels lies a power of two apart, always at the same few places of a cache, and
- * half the speed of the gradient by weight is lost.
+ * Where channels are a multiple of 16, a pixel has room for one more, which no kernel reads or writes: without that gap
+ * the same channel of neighbouring pixels lies a power of two apart, always in the same few sets of a cache, and half
+ * the speed of the gradient by weight is lost.
  */
 #ifndef PAIRWISE_KERNELS_LAYOUT_H
 #define PAIRWISE_KERNELS_LAYOUT_H
@@ -53,8 +53,8 @@ shape_conv kernel__describe_conv(const kernel_conv *conv, kernel__layout layout,
 kernel_err kernel__check_conv(kernel_device *device, const char *call, const kernel_conv *conv);
 size_t kernel__weight_floats(const kernel_conv *conv);
 
-/* Of transpose.cl: the register tile of gradients by weight, output channels times input channels; and whether this device
- * has vectors to turn. */
+/* Of transpose.cl: the register tile of gradients by weight, output channels times input channels; and whether this
+ * device computes with vectors (a CPU with more than one lane). */
 typedef struct {
     int rows, wide;
 } kernel__transposed;
@@ -65,13 +65,13 @@ static inline kernel__transposed kernel__transposed_tile(const kernel_device *de
     return (kernel__transposed){4, device->tiles.lanes == 8 ? 16 : 8};
 }
 
-static inline bool kernel__can_turn(const kernel_device *device)
+static inline bool kernel__has_vectors(const kernel_device *device)
 {
     return device->tiles.items == 1 && device->tiles.lanes > 1;
 }
 
-/* conv_winograd.c: whether to go Winograd's way with this shape; and then out = (or +=) the convolution. */
-bool kernel__goes_winograd(const kernel_device *device, kernel__layout layout, const shape_conv *s);
+/* conv_winograd.c: whether to use Winograd's algorithm for this shape; and then out = (or +=) the convolution. */
+bool kernel__uses_winograd(const kernel_device *device, kernel__layout layout, const shape_conv *s);
 kernel_err kernel__winograd(kernel_device *device, kernel__layout layout, const shape_conv *s, kernel_slice in,
                             kernel_slice weight, kernel_slice out);
 bool kernel__weight_goes_winograd(const kernel_device *device, const shape_weight *s);

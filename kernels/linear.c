@@ -10,7 +10,7 @@ static kernel_conv as_conv(kernel_shape in, int out_channels)
     return (kernel_conv){.in = in, .out_channels = out_channels, .size = 1, .stride = 1, .padding = 0};
 }
 
-/* Bias and y fit, and x is a row of numbers for each image; the convolution looks at the rest. */
+/* Bias and y fit, and x is a row of numbers for each image; the convolution checks the rest. */
 static kernel_err check_linear(kernel_device *device, const char *call, kernel_shape in, int out_channels,
                                kernel_slice bias, kernel_slice y)
 {

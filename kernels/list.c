@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * list: which devices there are, asked by a process of its own, so that the one that wants to know can still fork.
+ * list: which devices there are. A child process asks OpenCL, so that the caller itself has not used OpenCL and may
+ * still fork.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 
 #include "kernels/device.h"
 
-enum { PATIENCE = 30 }; /* seconds a driver may take */
+enum { PATIENCE = 30 }; /* seconds until the child that asks a driver is killed */
 
 _Static_assert(sizeof(kernel_listing) <= 4096, "a listing crosses a pipe at once");
 
@@ -30,7 +31,7 @@ static _Noreturn void ask(int to)
     _exit(write(to, &listing, sizeof listing) == sizeof listing ? 0 : 1);
 }
 
-/* Whatever becomes of the process: it is waited for. */
+/* However the child ends, it is reaped. */
 static bool hear(pid_t child, int from, kernel_listing *listing)
 {
     ssize_t got;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * norm: batch norm with what follows it. Sums over the batch are made in two steps: `chunks` work-items for each tile
- * of channels have a range of positions each, then one work-item for each channel puts the chunks together, in order.
+ * of channels have a range of positions each, then one work-item for each channel adds up the chunks, in order.
  *
  * What is saved for a layer, C floats each:
  *      mean, inverse     of the batch (or the running ones): 1 / sqrt(variance + eps)
@@ -31,8 +31,9 @@ inline int chunk_count(int chunk, const shape_norm s)
     return count;
 }
 
-/* Moments about the channel's first element, so that a large mean costs no digits. x: tile of channels, y: chunk.
- * Leaves the chunk's mean and its sum of squared distances from it, and in MEAN what both are about. */
+/* Moments about the channel's first element, so that a large mean does not cost precision. x: tile of channels, y:
+ * chunk. Writes the chunk's mean and its sum of squared distances from it, and in MEAN the element that both are
+ * relative to. */
 __kernel void norm_sums(SLICE(const float, x), SLICE(float, saved), const shape_norm s)
 {
     const int c = get_global_id(0) * CHANNELS, last = min(CHANNELS, s.channels - c) - 1, chunk = get_global_id(1);
@@ -73,7 +74,7 @@ inline void save_line(__global float *saved, int c, int channels, float mean, fl
     saved[SHIFT * channels + c] = beta;
 }
 
-/* Chunks put together as Chan, Golub and LeVeque (1979) do. x: channel. */
+/* Chunks combined as Chan, Golub and LeVeque (1979) do. x: channel. */
 __kernel void norm_finish(SLICE(float, saved), SLICE(const float, gamma), SLICE(const float, beta),
                           SLICE(float, running_mean), SLICE(float, running_var), const shape_norm s)
 {

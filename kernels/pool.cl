@@ -41,7 +41,7 @@ __kernel void max_pool(SLICE(const float, x), SLICE(float, y), SLICE(int, chosen
         }
 }
 
-/* Each input pixel asks the windows it lies in whether they chose it. */
+/* Each input pixel looks whether the windows that contain it chose it. */
 __kernel void max_pool_back(SLICE(const float, dy), SLICE(const int, chosen), SLICE(float, dx), const shape_image s)
 {
     const int height = (s.height - 1) / 2 + 1, width = (s.width - 1) / 2 + 1, pixels = s.height * s.width;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program: from text to kernels. A program is looked for in memory, then in the cache on disk, then compiled; several
- * processes that need the same one meet at a lock, so that one compiles and the others load.
+ * program: from text to kernels. A program is looked for in memory, then in the cache on disk, then compiled; of
+ * several processes that need the same one, a lock lets one compile and the others load.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ typedef struct {
     char options[OPTIONS], key[KEY];
 } recipe;
 
-/* ---- What to build, and the key that stands for it ---- */
+/* ---- What to build, and its key ---- */
 
 static uint64_t hash_text(uint64_t hash, const char *text)
 {

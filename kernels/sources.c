@@ -17,7 +17,7 @@ EMBED(conv, "conv.cl");
 EMBED(conv_winograd, "conv_winograd.cl");
 EMBED(conv_pair, "conv_pair.cl");
 EMBED(conv_strips, "conv_strips.cl");
-EMBED(turn, "transpose.cl");
+EMBED(transpose, "transpose.cl");
 EMBED(conv_weight_transposed, "conv_weight_transposed.cl");
 EMBED(conv_weight_pair, "conv_weight_pair.cl");
 EMBED(conv_weight_winograd, "conv_weight_winograd.cl");
@@ -52,10 +52,10 @@ static const family_text families[KERNEL__FAMILIES] = {
                                  {TEXT(shapes), TEXT(common), TEXT(conv_winograd), TEXT(conv_pair), TEXT(conv_strips),
                                   NULL}},
     [KERNEL__WINOGRAD_WEIGHT] = {"winograd_weight",
-                                 {TEXT(shapes), TEXT(common), TEXT(turn), TEXT(conv_weight_pair),
+                                 {TEXT(shapes), TEXT(common), TEXT(transpose), TEXT(conv_weight_pair),
                                   TEXT(conv_weight_winograd), NULL}},
-    [KERNEL__TRANSPOSED] = {"turned",
-                            {TEXT(shapes), TEXT(common), TEXT(turn), TEXT(conv_weight_plain),
+    [KERNEL__TRANSPOSED] = {"transposed",
+                            {TEXT(shapes), TEXT(common), TEXT(transpose), TEXT(conv_weight_plain),
                              TEXT(conv_weight_transposed), NULL}},
     [KERNEL__NORM] = {"norm", {TEXT(shapes), TEXT(common), TEXT(norm), NULL}},
     [KERNEL__POOL] = {"pool", {TEXT(shapes), TEXT(common), TEXT(pool), NULL}},

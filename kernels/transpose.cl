@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * turn: for gradients by weight. The sum goes over images, which are a vector's lanes, and to add up lanes after every
- * few products costs as much as the products. So inputs are turned round, a square of LANES channels and LANES images
- * at a time, until channels are the lanes: then a lane of the output's gradient is a scalar for a whole vector, as a
- * weight is forward, and no sum ever crosses lanes.
+ * transpose: for gradients by weight. The sum goes over images, which are a vector's lanes, and to add up lanes after
+ * every few products costs as much as the products. So inputs are transposed, a square of LANES channels and LANES
+ * images at a time, and channels become the lanes: then a lane of the output's gradient is a scalar for a whole vector,
+ * as a weight is in the forward pass, and no sum crosses lanes.
  */
 /* The register tile: K output channels times WIDE input channels. */
 #if LANES == 16
@@ -15,8 +15,8 @@
 #endif
 #define WIDE (WIDE_VECTORS * LANES)
 
-/* LANES vectors of LANES, turned round: lane i of vector j goes to lane j of vector i. One step puts the first halves of
- * two vectors together like the teeth of a zip, and the second halves; as many steps as LANES has twos do it. */
+/* LANES vectors of LANES, transposed: lane i of vector j goes to lane j of vector i. One step interleaves the first
+ * halves of two vectors, and the second halves; log2(LANES) steps transpose the square. */
 inline void transpose_lanes(vec v[LANES])
 {
     vec other[LANES];

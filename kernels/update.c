@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * update: a step of an optimiser over a slice of the parameters. update.cl has the formulas; what depends on the step
- * alone is worked out here, in double, as PyTorch does.
+ * alone is computed here, in double, as PyTorch does.
  */
 #include <math.h>
 

@@ -10,8 +10,8 @@
  *                step_size = lr / (1 - beta1^step), correction = sqrt(1 - beta2^step)
  *      AdamW     p *= 1 - lr * decay, then Adam without decay
  *
- * A work-item has STRETCH elements; the last one fewer. Nothing is fused (FP_CONTRACT OFF), so that an element gives
- * the same bits in a vector's body, in its tail and on any rank.
+ * A work-item has STRETCH elements; the last one fewer. No multiplication is fused with an addition (FP_CONTRACT OFF),
+ * so that an element has the same bits in a vector's body, in its tail and on every rank.
  */
 #define FOR_STRETCH(i, count) \
     for (ulong i = get_global_id(0) * (ulong)STRETCH, end_ = min((ulong)(count), i + STRETCH); i < end_; i++)

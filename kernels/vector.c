@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vector: element by element, whatever the elements mean: the sum of two buffers, and the ReLU by itself.
+ * vector: operations on each element: the sum of two buffers, and the ReLU alone.
  */
 #include "kernels/device.h"
 

@@ -3,8 +3,8 @@
  * Rung 1, loops: convolution as it is written down: tensors lie as (N, C, H, W), a work-item has one result and adds up
  * its products one by one. Each tap is asked whether it is inside the image.
  *
- * Why it is slow: one number at a time, where the device could do 8 or 16; a question and a multiplication of addresses
- * for every product; and each sum waits for the product before it.
+ * Why it is slow: one number at a time, where the device could compute 8 or 16; a comparison and a multiplication for
+ * the address with every product; and each addition waits for the one before.
  */
 inline bool is_inside(int row, int column, int height, int width)
 {

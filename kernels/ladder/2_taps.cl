@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rung 2, taps: the same, but what depends on the pixel alone is worked out once for the pixel: which taps fall inside
- * the image (find_taps, in conv_plain.cl). So padding is neither multiplied nor asked about, and the innermost loop is
- * a product and two steps. On images of 2 x 2 that is 4 taps of 9, on 1 x 1 one.
+ * Rung 2, taps: the same, but what depends on the pixel alone is computed once for the pixel: which taps are inside the
+ * image (find_taps, in conv_plain.cl). So padding is neither multiplied nor tested, and the innermost loop is a product
+ * and two steps. On images of 2 x 2 that is 4 taps of 9, on 1 x 1 one.
  */
 
 /* Forward, and with s.transposed backward by input. x: column, y: row, z: image and channel of what is written. */

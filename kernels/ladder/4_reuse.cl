@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rung 4, reuse: rung 3 (conv_plain.cl) loads a vector and a weight for each multiplication, and a core loads no faster
- * than it multiplies; so half of its time is loading, and each sum still waits for the one before. Here a work-item has
- * four output channels: a vector that has been loaded is multiplied four times, into four sums that do not wait for one
- * another.
+ * than it multiplies; so half of its time is loading, and each addition still waits for the one before. Here a
+ * work-item has four output channels: a vector that has been loaded is multiplied four times, into four sums that do
+ * not wait for one another.
  */
 #define REUSE 4
 

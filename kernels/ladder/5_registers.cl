@@ -5,8 +5,8 @@
  * multiplication takes four cycles and two may begin in each, eight sums or more must be under way at a time.
  *
  * What is left for rung 6 (conv.cl): this one goes through all input channels of a tap, then of the next. Weights lie
- * with the taps side by side, so it picks one number out of each line of the cache, and comes back for its neighbour
- * when the line has gone.
+ * with the taps side by side, so it reads one number of each cache line, and needs the next number when the line is no
+ * longer in the cache.
  */
 
 /* y: position, z: tile of channels. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peak: nothing but multiply-adds, in registers: as fast as this device can ever be. As many sums at a time as hide how
- * long one takes.
+ * peak: multiply-adds in registers only: the highest speed that this device can reach. So many sums are under way that
+ * the latency of one is hidden.
  */
 #define SUMS 12
 
-/* x: work-item; leaves what it has, so that the compiler cannot leave it out. */
+/* x: work-item; stores its sums, so that the compiler cannot remove them. */
 __kernel void multiply_adds(SLICE(float, out), const int rounds)
 {
     vec sum[SUMS];
