@@ -56,6 +56,13 @@ const p2p_place *p2p__finding_next(const p2p_finding *finding, int role, size_t 
     return *at < finding->count ? &finding->places[(*at)++] : NULL;
 }
 
+const p2p_place *p2p__finding_first(const p2p_finding *finding, int role)
+{
+    size_t at = 0;
+    const p2p_place *first = p2p__finding_next(finding, role, &at);
+    return first ? first : &finding->spare;
+}
+
 void p2p__finding_free(p2p_finding *finding)
 {
     free(finding->places);

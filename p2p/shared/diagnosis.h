@@ -121,6 +121,9 @@ void p2p__finding_free(p2p_finding *finding);
 /* The first place with this role from `*at` on, which moves past it; NULL if there is none. */
 const p2p_place *p2p__finding_next(const p2p_finding *finding, int role, size_t *at);
 
+/* The first place with this role; an empty one if there is none. */
+const p2p_place *p2p__finding_first(const p2p_finding *finding, int role);
+
 /* What an error is that says no more of itself. */
 p2p_diagnosis p2p__diagnosis_of(p2p_err err);
 

@@ -5,6 +5,8 @@
 
 #include "p2p/shared/diagnosis.h"
 
+#define WAITERS_SHOWN 8
+
 /* Text that grows and never overflows. */
 typedef struct {
     char text[6000];
@@ -14,10 +16,16 @@ typedef struct {
 __attribute__((format(printf, 2, 3))) void p2p__add(p2p_words *w, const char *format, ...);
 
 /* "p2p_recv(source 1, tag 0) at ring.c:12" */
+void p2p__add_call(p2p_words *w, const char *before, const scoreboard_call *call);
 void p2p__call_text(const scoreboard_call *call, char *text, size_t bytes);
 
-/* "its last call was p2p_recv(...)", or "it has made no call" */
-void p2p__last_call_text(const scoreboard_call *call, char *text, size_t bytes);
+/* "send to 1, tag 0, 8 bytes": an operation that is pending, with the word for a send or for a receive. */
+void p2p__add_operation(p2p_words *w, const char *send, const char *receive, const scoreboard_call *call);
+
+/* What a call waits for, if it waits for several operations; a line each. */
+void p2p__add_items(p2p_words *w, const p2p_finding *f, const p2p_place *call);
+
+/* ---- Findings ---- */
 
 void p2p__words_deadlock(p2p_words *w, const p2p_finding *deadlock);
 

@@ -3,7 +3,7 @@
 // ranks: 4
 // expect: p2p_recv(any source, tag 2) at {receive}
 // expect: rank 0
-// expect: nobody is left to send
+// expect: no rank is left that could send
 // expect: try:
 // report: deadlock/finished [0]
 // report: 0 waits p2p_recv {receive} peer any tag 2 4 bytes for any of [1,2,3]

@@ -4,7 +4,7 @@
 // expect: p2p_send(dest 1, tag 3, 1048576 bytes) at {send}
 // expect: rank 1
 // expect: finished
-// expect: try:
+// expect: is a receive missing, or a send too many?
 // report: deadlock/finished [0]
 // report: 0 waits p2p_send {send} peer 1 tag 3 1048576 bytes for [1]
 // report: 1 finished p2p_finalize
