@@ -103,6 +103,27 @@ static char *what_ran(const learn_exercise *e, const check_plan *plan, size_t fa
 
 /* ---- One world ---- */
 
+/* Ranks that wait for each other, or messages left over, in a case without elements, where those with elements were right. */
+static void note_empty(const learn_world *w, size_t failed, learn_result *result)
+{
+    static const char *const keys[] = {"deadlock.returned", "deadlock.unreceived", "leak"};
+    const check_case *c = &w->cases[failed];
+    bool fits = false, right = false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) fits |= strcmp(result->key, keys[i]) == 0;
+    for (size_t i = 0; i < failed; i++) right |= w->cases[i].count > 0;
+    if (!fits || !right || c->count || !(c->shows & CHECK_SHOW_COUNT)) return;
+    char *both =
+        learn_format("%s With elements it was right, and here count is 0: one rank leaves its call out, and the "
+                     "other does not.",
+                     result->broke);
+    free(result->broke);
+    result->broke = both;
+    snprintf(result->key, sizeof result->key, "no_elements");
+    learn_set_advice(result,
+                     "For count 0 either all ranks make their calls or none does: an empty message that is sent "
+                     "has to be received, and one that is waited for has to be sent.");
+}
+
 /* The case that was wrong; NULL if none was, or the end of the world was. */
 static const check_case *judge_world(learn_world *w, const learn_place *only, learn_result *result)
 {
@@ -118,6 +139,7 @@ static const check_case *judge_world(learn_world *w, const learn_place *only, le
             learn_autopsy(w, c, result);
         else
             learn_judge(w, c, result);
+        if (result->state == LEARN_FAILED) note_empty(w, i, result);
         if (result->state == LEARN_FAILED) return c;
         result->cases++;
     }

@@ -207,7 +207,11 @@ static bool all_returned_ok(const learn_world *w, const check_case *c, learn_res
             else
                 snprintf(text, sizeof text, "On rank %d it returned %s (%d): %s.", rank, error_name(err), (int)err,
                          p2p_strerror(err));
-            learn_fail(result, err == P2P_ERR_TODO ? "todo" : "returned", "", text);
+            learn_fail(result,
+                       err == P2P_ERR_TODO    ? "todo"
+                       : err == P2P_ERR_NOMEM ? "returned.memory"
+                                              : "returned",
+                       "", text);
             return false;
         }
     }
@@ -250,8 +254,11 @@ static bool all_received(const check_case *c, learn_text *words)
             uint64_t sent = check_traffic(c, from, to).messages_sent,
                      got = check_traffic(c, to, from).messages_received;
             if (sent == got) continue;
-            learn_add(words, "Rank %d sent %llu message%s to rank %d, which received %llu: each must be received once.",
-                      from, (unsigned long long)sent, sent == 1 ? "" : "s", to, (unsigned long long)got);
+            learn_add(words, "Rank %d sent %llu message%s to rank %d, which received %llu", from,
+                      (unsigned long long)sent, sent == 1 ? "" : "s", to, (unsigned long long)got);
+            uint64_t others = check_sent(c, to).messages_received - got;
+            if (others) learn_add(words, " from it, and %llu from others", (unsigned long long)others);
+            learn_add(words, ": each must be received once.");
             return false;
         }
     return true;

@@ -40,7 +40,7 @@ static void show_call(diagnosis *d, int rank, const char *call)
 static void note_awaited(diagnosis *d, int rank, const char *in)
 {
     const char *who = strstr(in, " for rank ");
-    bool receives = strncmp(in, " in p2p_recv(", 13) == 0;
+    bool receives = strncmp(in, " in p2p_recv(", 13) == 0 || strncmp(in, " in p2p_sendrecv(", 17) == 0;
     bool sends = strncmp(in, " in p2p_send(", 13) == 0 || strncmp(in, " in p2p_ssend(", 14) == 0;
     int awaited;
     if (d->waiting >= 0 || !(receives || sends) || !who || sscanf(who, " for rank %d", &awaited) != 1) return;
@@ -131,8 +131,36 @@ static void add_counts(const diagnosis *d, learn_text *t)
     }
 }
 
-/* The kind of deadlock, as far as it is known: hints for it are shown where it is this one, and no other. */
-static const char *kind_of(const diagnosis *d, const char *mistake, bool near)
+static void add_number_sent(learn_text *t, int from, int to, unsigned long long messages)
+{
+    learn_add(t, "rank %d has sent rank %d ", from, to);
+    if (messages)
+        learn_add(t, "%llu message%s in all", messages, messages == 1 ? "" : "s");
+    else
+        learn_add(t, "nothing");
+}
+
+/* Each waits for a message, and somebody has sent some: so it is not at once that nobody sends. */
+static bool add_sent(const diagnosis *d, learn_text *t)
+{
+    const learn_world *w = d->r->w;
+    const check_record *r = d->r->c && d->waiting >= 0 && !d->sending
+                                ? learn_record(w, d->waiting, d->r->c->number, CHECK_BEGAN, NULL)
+                                : NULL;
+    if (!r) return false;
+    unsigned long long there = learn_relay_sent(w->relay, (uint32_t)r->value, d->waiting, d->awaited).messages,
+                       back = learn_relay_sent(w->relay, (uint32_t)r->value, d->awaited, d->waiting).messages;
+    if (!there && !back) return false;
+    learn_add(t, "each waits for a message that was not sent: ");
+    add_number_sent(t, d->awaited, d->waiting, back);
+    learn_add(t, ", and ");
+    add_number_sent(t, d->waiting, d->awaited, there);
+    return true;
+}
+
+/* some: messages were sent, so the last kind is not it.
+ * The kind of deadlock, as far as it is known: hints for it are shown where it is this one, and no other. */
+static const char *kind_of(const diagnosis *d, const char *mistake, bool near, bool some)
 {
     static const char *const kinds[][2] = {{"tag mismatch", "deadlock.tag"},
                                            {"source mismatch", "deadlock.source"},
@@ -142,8 +170,8 @@ static const char *kind_of(const diagnosis *d, const char *mistake, bool near)
                                            {"each receives before it sends", "deadlock.receives"}};
     size_t i = 0, count = sizeof kinds / sizeof *kinds;
     if (d->on_returned && !near) return d->sending ? "deadlock.unreceived" : "deadlock.returned";
-    while (i < count && mistake && strncmp(mistake, kinds[i][0], strlen(kinds[i][0])) != 0) i++;
-    return mistake && i < count ? kinds[i][1] : "deadlock";
+    while (i < count - some && mistake && strncmp(mistake, kinds[i][0], strlen(kinds[i][0])) != 0) i++;
+    return mistake && i < count - some ? kinds[i][1] : "deadlock";
 }
 
 /* Our words where the supervisor's are about the checker's own calls. */
@@ -151,7 +179,9 @@ static void say_mistake(const diagnosis *d, const char *mistake, const char *hea
 {
     static const char receives[] = "each receives before it sends";
     bool near = is_near_miss(d, mistake);
-    learn_text broke = {0};
+    learn_text broke = {0}, sent = {0};
+    bool some = mistake && strncmp(mistake, receives, sizeof receives - 1) == 0 && !d->on_returned &&
+                add_sent(d, &sent);
     if (d->on_returned && near)
         learn_add(&broke, "A deadlock, because of a %s.", mistake);
     else if (d->on_returned)
@@ -160,6 +190,7 @@ static void say_mistake(const diagnosis *d, const char *mistake, const char *hea
     else
         learn_add(&broke, "A deadlock: %s. The mistake: %s.", headline,
                   !mistake ? "see above"
+                  : some   ? learn_string(&sent)
                   : !d->others && strncmp(mistake, receives, sizeof receives - 1) == 0
                       ? "each waits for a message that nobody has sent to it: a send is missing, comes too late, or "
                         "goes to another rank"
@@ -168,8 +199,9 @@ static void say_mistake(const diagnosis *d, const char *mistake, const char *hea
         learn_add(&broke, " Here " LEARN_ANY_SOURCE);
     if (d->on_returned && !near) add_counts(d, &broke);
     if (d->on_returned && !near) learn_add(&broke, " Is a send missing, or a receive too many?");
-    learn_fail(result, kind_of(d, mistake, near), learn_string(&d->shown), learn_string(&broke));
+    learn_fail(result, kind_of(d, mistake, near, some), learn_string(&d->shown), learn_string(&broke));
     learn_text_free(&broke);
+    learn_text_free(&sent);
 }
 
 bool learn_say_deadlock(const learn_remains *r, learn_result *result)

@@ -28,15 +28,23 @@ static bool say_damage(const learn_remains *r, int rank, const char *text, learn
     return true;
 }
 
-static const char *error_key(const char *text)
+/* What Pairwise says, the key, and advice for exercises that have none of their own. */
+static const char *const kinds[][3] = {
+    {"does not fit into a buffer", "error.length",
+     "The receiver's number of bytes is the room for a message, so it is at least the sender's. Print both: which of "
+     "the two "
+     "is not what you meant?"},
+    {"is not a rank", "error.rank",
+     "Ranks are 0 to size - 1. Where does this number come from, and on which rank does it leave that range?"},
+    {"receive buffer overlap", "error.overlap",
+     "What is sent and what is received at the same time needs two buffers."},
+    {"", "error", NULL}};
+
+static const char *const *kind_of(const char *text)
 {
-    static const char *const keys[][2] = {{"does not fit into a buffer", "error.length"},
-                                          {"is not a rank", "error.rank"},
-                                          {"receive buffer overlap", "error.overlap"}};
-    size_t i = 0, count = sizeof keys / sizeof *keys;
-    if (is_leak(text)) return "leak";
-    while (i < count && !strstr(text, keys[i][0])) i++;
-    return i < count ? keys[i][1] : "error";
+    size_t i = 0;
+    while (!strstr(text, kinds[i][0])) i++;
+    return kinds[i];
 }
 
 /* "pairwise: mismatch: coll_all_reduce #1: rank 0 has op max at toy_model.c:10, rank 1 has op sum at toy_model.c:10" */
@@ -65,11 +73,13 @@ bool learn_say_error(const learn_remains *r, learn_result *result)
         learn_note_place(result, r->w->e, text);
         if (say_damage(r, rank, text, result)) return true;
         char *broke = learn_format("Rank %d: %s.", rank, text + length);
-        learn_fail(result, error_key(text), "", broke);
+        const char *const *kind = kind_of(text);
+        learn_fail(result, is_leak(text) ? "leak" : kind[1], "", broke);
         free(broke);
+        if (kind[2]) learn_set_advice(result, kind[2]);
         size_t next = i;
         const char *advice = learn_find_line(r, r->lines[i].rank, "  try: ", &next);
-        if (advice && next <= i + 4) learn_set_advice(result, advice + strlen("  try: "));
+        if (advice && next <= i + 4 && !kind[2]) learn_set_advice(result, advice + strlen("  try: "));
         return true;
     }
     return false;

@@ -85,7 +85,7 @@ static void add_lines(learn_text *t, const char *lines, size_t most)
 char *learn_hint_for(const learn_exercise *e, const char *key)
 {
     char *section = learn_format("when %s", key), *words = learn_hint(e, section), *dot = strchr(section, '.');
-    if (!words && dot) {
+    if (!words && dot && strncmp(key, "error.", 6) != 0) {
         *dot = '\0';
         words = learn_hint(e, section);
     }

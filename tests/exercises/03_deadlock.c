@@ -95,6 +95,13 @@ static bool judge_traffic(const check_case *c)
             return check_fail(c, "bytes",
                               "Rank %d sent %llu bytes to rank %d, its peer; mine has %zu, which `bytes` says.", rank,
                               (unsigned long long)to_peer.bytes_sent, peer, c->count * sizeof(int32_t));
+        if (to_peer.bytes_sent == all.messages_sent * c->count * sizeof(int32_t))
+            return check_fail(
+                c, "repeated",
+                "Rank %d sent rank %d, its peer, %llu messages of %zu bytes, each as long as all of mine; "
+                "it should send one. It received %llu.",
+                rank, peer, (unsigned long long)all.messages_sent, c->count * sizeof(int32_t),
+                (unsigned long long)check_traffic(c, rank, peer).messages_received);
         return check_fail(
             c, "messages",
             "Rank %d sent %llu messages, %llu bytes of them to rank %d, its peer; it should send one message "

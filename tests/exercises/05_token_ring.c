@@ -259,8 +259,9 @@ static void growth(const check_case *c)
             "came back from the one before.",
             laps, made, made == 1 ? "" : "s");
     else if (made < laps)
-        check_fail(c, "laps", "Rank 0's token has been round %d time%s; %d lap%s asked for, and each adds %.0f.", made,
-                   made == 1 ? "" : "s", laps, laps == 1 ? " was" : "s were", lap);
+        check_fail(c, "growth.alone",
+                   "Rank 0's token grew by %.0f in %d lap%s. There is no other rank, and rank 0 adds %.0f in each lap.",
+                   grew, laps, laps == 1 ? "" : "s", lap);
     else if (grew != laps * lap)
         check_fail(
             c, "growth",

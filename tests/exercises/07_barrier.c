@@ -97,11 +97,18 @@ static unsigned missing_distances(const check_case *c, int rank, unsigned heard,
 static const char *what_it_heard(const check_case *c, int rank, char *words, size_t room)
 {
     unsigned heard = 0;
+    uint64_t sent = 0;
     char text[100];
 
+    for (int other = 0; other < c->ranks; other++) sent += check_sent(c, other).messages_sent;
     for (int other = 0; other < c->ranks; other++)
         if (other != rank && check_traffic(c, rank, other).messages_received) heard |= 1u << other;
     unsigned missing = missing_distances(c, rank, heard, 1), other_way = missing_distances(c, rank, heard, -1);
+    if (!sent) {
+        snprintf(words, room, "No rank sent a message: there was no round at all, and %d ranks need %d.", c->ranks,
+                 rounds(c->ranks));
+        return "early.none";
+    }
     if (!heard) {
         snprintf(words, room, "It received no message at all, and so it waited for nobody.");
         return "early.silent";

@@ -48,9 +48,28 @@ static bool is_hub(const check_case *c, int hub)
     return true;
 }
 
+/* One rank has n times what it had, the others once: it told them first, and then all of that was added. */
+static bool broadcast_first(const check_case *c)
+{
+    for (int q = 0; q < c->ranks && c->ranks > 1 && c->count > 2 && c->op == OP_SUM; q++) {
+        bool all = true;
+        for (int rank = 0; rank < c->ranks && all; rank++)
+            for (size_t i = 0; i < c->count && all; i++)
+                all = check_element(c, rank, "buf", i) == (rank == q ? c->ranks : 1) * check_value(c, q, i);
+        if (all)
+            return !check_fail(
+                c, "first",
+                "Rank %d has %d times what it had at first, and all others have what rank %d had: it was "
+                "given to all before anything was combined.",
+                q, c->ranks, q);
+    }
+    return false;
+}
+
 /* Everyone has what one rank had at first: that one broadcast it, but the result was elsewhere. */
 static bool other_hub(const check_case *c)
 {
+    if (broadcast_first(c)) return true;
     for (int q = 0; q < c->ranks && c->ranks > 1 && c->count > 2; q++) {
         bool all = true;
         for (int rank = 0; rank < c->ranks && all; rank++)

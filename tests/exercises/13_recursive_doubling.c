@@ -67,12 +67,34 @@ static bool outsiders_twice(const check_case *c, int power)
                        expected_ranks(some, sizeof some, outside), op_name(c->op));
 }
 
+/* Rank r's partner in the last round is in its sum twice, and the rank outside that it stands for is not. */
+static bool taken_in_late(const check_case *c, int power)
+{
+    made_of m = {c, 0, "", "buf", 0, c->count, c->dtype, c->op, expected_own};
+    made_of_mix mix;
+    if (c->ranks == power || (c->op != OP_SUM && c->op != OP_MEAN) || !made_of_weights(&m, &mix)) return false;
+    double right = c->op == OP_MEAN ? 1.0 / c->ranks : 1;
+    if (!(made_of_set(&m, &mix, 0) & 1u << power) || !made_of_set(&m, &mix, 2 * right)) return false;
+    if (!check_traffic(c, 0, power).messages_received) return false;
+    return !check_fail(
+        c, "outside_late",
+        "Rank 0 received what rank %d had, which stands outside the butterfly, and it is not in the %s; "
+        "something else is in it twice. It was overwritten before it was combined, or combined too late.",
+        power, op_name(c->op));
+}
+
 static bool explain(const check_case *c)
 {
     int power = 1 << expected_log2_down(c->ranks);
+    if (taken_in_late(c, power)) return true;
     if (outsiders_twice(c, power)) return true;
     if (!outsiders_wrong(c, power)) return false;
     if (sent_too_early(c, power)) return true;
+    if (check_traffic(c, 0, power).messages_sent > check_traffic(c, power, 0).messages_received)
+        return !check_fail(c, "unfold.unreceived",
+                           "The ranks below %d have the result; those from %d on, which stand outside the butterfly, "
+                           "have not: it was sent to them, and they have not received it.",
+                           power, power);
     check_fail(c, "unfold",
                "The ranks below %d have the result; those from %d on, which stand outside the butterfly, have not: "
                "somebody must send it to them at the end.",

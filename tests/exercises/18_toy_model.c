@@ -174,7 +174,7 @@ static const char *const thens[THENS] = {
     [ASSIGNED] = "w became rate times the gradient: the step is taken from w, it does not take its place",
     [MINUS_ASSIGNED] = ("w became minus rate times the gradient: the step is taken from w, it does not take its place"),
     [SUBTRACTED] = "",
-    [ADDED] = "went uphill: the gradient is taken from w, not added to it",
+    [ADDED] = "went uphill: the gradient has the other sign, or was added to w",
     [WITHOUT_RATE] = "the gradient was not multiplied by rate",
     [OF_W] =
         ("w itself was combined, after a step of each rank's own: with sum that is about n times w. The gradients are "

@@ -70,6 +70,7 @@ enum check_kind {
     CHECK_REPORT = 1,
     CHECK_NUMBER,
     CHECK_RETURNED,
+    CHECK_BEGAN,   /* a case, on a communicator of this context */
     CHECK_TRAFFIC, /* what the rank counted; what it sent is counted in learn */
     CHECK_LEAK,
     CHECK_ENDED,   /* the case */
@@ -80,7 +81,7 @@ typedef struct {
     uint64_t bytes; /* of data: elements; a double; p2p_traffic of each rank; words, as check_failed_call's */
     uint32_t kind;
     int32_t number; /* of the case */
-    int32_t value;  /* CHECK_RETURNED: the p2p_err; CHECK_REPORT: the dtype; CHECK_TRAFFIC: the context */
+    int32_t value;  /* CHECK_RETURNED: the p2p_err; CHECK_REPORT: the dtype; CHECK_BEGAN, CHECK_TRAFFIC: the context */
     uint32_t unused;
     uint64_t count; /* CHECK_REPORT: elements */
     char name[CHECK_NAME];

@@ -166,6 +166,7 @@ static void run_case(p2p_comm *world, const check_case *c)
     if (c->network) set_clocks(world);
     rank_side.number = c->number;
     double began = p2p_time(world);
+    record((check_record){.kind = CHECK_BEGAN, .value = (int32_t)check_context(comm)}, "", NULL);
     check_trace_begin(comm, c);
     run_function(comm, c);
     check_trace_end();

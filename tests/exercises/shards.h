@@ -143,8 +143,16 @@ static inline bool shards_explain_by_rule(const check_case *c)
                (!shards_length_of(c, q) || shards_place_by(c, rule, q, who) == shards_begin_of(c, q)))
             q++;
         char rest[200];
+        bool still = rule == WITHOUT_ROOTS && shards_placed_by(c, AT_THE_BEGINNING, who);
         snprintf(rest, sizeof rest, shards_rules[rule].words, rule == WITHOUT_ROOTS ? c->root : q);
-        return !check_fail(c, who == ROOT_ALONE ? "offset.copy" : shards_rules[rule].key,
+        if (still)
+            snprintf(rest, sizeof rest,
+                     "Either rank %d's own shard, the root's, was left out in counting, or all start at the beginning.",
+                     c->root);
+        return !check_fail(c,
+                           who == ROOT_ALONE ? "offset.copy"
+                           : still           ? "offset.either"
+                                             : shards_rules[rule].key,
                            "Rank %d's shard %s element %zu of the whole; it begins at element %zu. %s", q, what,
                            shards_place_by(c, rule, q, who), shards_begin_of(c, q),
                            who == ROOT_ALONE ? "It is the root's own, and lies behind those of the ranks below it."

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: ends after one lap, however many were asked for.
-// expect: has been round 1 time; 3 laps
+// expect: grew by 1 in 3 laps
 #include "exercises/exercises.h"
 
 enum { TAG = 1 };

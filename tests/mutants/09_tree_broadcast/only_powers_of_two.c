@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: does not ask whether the rank it sends to exists, so that the tree bends round to ranks that have the data
-// expect: is there a rank so far from the root
+// expect: with three ranks, number 1 has nobody at 1 + 2
 #include "exercises/exercises.h"
 
 enum { TAG = 9 };

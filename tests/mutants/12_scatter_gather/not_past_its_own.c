@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // what: scatters without moving on past the root's own shard
-// expect: The pointer moves on past each shard
-// expect: the root's, had no place in the whole
+// expect: moves on past each shard
+// expect: the root's, was left out in counting
 /* SPDX-License-Identifier: MIT */
 /*
  * 12_scatter_gather: hand out shards of any length, and collect them again.
