@@ -10,8 +10,8 @@
  *
  * A time is the fastest of --repeats runs, each waited for. GFLOP/s count useful work only: two operations for each tap
  * inside the image, however they are computed; a kernel that needs fewer multiplications can be above the peak. The
- * error is the largest distance from the oracle, as a share of the largest element, over some images and channels (conv)
- * or all elements (the others).
+ * error is the largest distance from the oracle, as a share of the largest element, over some images and channels
+ * (conv) or all elements (the others).
  */
 #include <math.h>
 #include <stdio.h>

@@ -5,11 +5,11 @@
  *      build/bench/tracing
  *      build/bench/tracing --ranks 4 --size 8 --rounds 40
  *
- * A round starts two jobs, one a side, in turn which is the first, each with as many operations as fit into a share of a
- * second, all of which are traced. An operation comes after a barrier and is timed by each rank; its time is that of the
- * slowest. A round's value is the median over its operations; its ratio is that of its two sides, which have seen the
- * same machine. What is printed: the medians over the rounds, and the quartiles of the ratio, which say how much of it is
- * noise. The first 100 operations of each job are left out: then the memory for the events is new, too.
+ * A round starts two jobs, one a side, in turn which is the first, each with as many operations as fit into a share of
+ * a second, all of which are traced. An operation comes after a barrier and is timed by each rank; its time is that of
+ * the slowest. A round's value is the median over its operations; its ratio is that of its two sides, which have seen
+ * the same machine. What is printed: the medians over the rounds, and the quartiles of the ratio, which say how much of
+ * it is noise. The first 100 operations of each job are left out: then the memory for the events is new, too.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waiting: why ranks wait as they do (p2p/message/spin.h). A token goes round: one rank works, all others wait. Spinning, yielding
- * and sleeping, each alone (PAIRWISE_WAIT), beside what ranks do if they are left alone (auto).
+ * waiting: why ranks wait as they do (p2p/message/spin.h). A token goes round: one rank works, all others wait.
+ * Spinning, yielding and sleeping, each alone (PAIRWISE_WAIT), beside what ranks do if they are left alone (auto).
  *
  *      build/bench/waiting --world shm
  *
@@ -9,8 +9,9 @@
  *      cores      processor time of all ranks / time, while the token goes round
  *      idle       the same while the token rests for a tenth of a second a lap: what it costs to wait long
  *
- * With a core for each rank a spin answers first. With more ranks than cores a spin takes the core from whoever is waited for,
- * so that a hop lasts as long as the system lets it spin; a yield does not. Only who sleeps costs nothing while nothing comes.
+ * With a core for each rank a spin answers first. With more ranks than cores a spin takes the core from whoever is
+ * waited for, so that a hop lasts as long as the system lets it spin; a yield does not. Only who sleeps costs nothing
+ * while nothing comes.
  */
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demo-deadlock: a program in which every rank receives before it sends. Elsewhere it would hang until somebody kills it;
- * here it ends within a second, and is explained.
+ * demo-deadlock: a program in which every rank receives before it sends. Elsewhere it would hang until somebody kills
+ * it; here it ends within a second, and is explained.
  */
 #include <stdio.h>
 #include <stdlib.h>

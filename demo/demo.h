@@ -35,7 +35,8 @@ int demo_ranks(const demo *d, int usual, int low, int high);
 /* ---- run.c ---- */
 
 /* Run a program and wait for it: words are its name and arguments, and a NULL; "{build}/x" is program x of this build,
- * "{trace}" the name of this demo's trace. Its output goes to *output, to be freed, or NULL. Returns its exit status. */
+ * "{trace}" the name of this demo's trace. Its output goes to *output, to be freed, or NULL. Returns its exit
+ * status. */
 int demo_run(const demo *d, const char *const words[], char **output);
 
 /* The same; it must end with this status and leave a trace, which is read. False, and said why, if not. */

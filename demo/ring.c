@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demo-ring: the ranks stand in a ring, a box each with its buffer in chunks; in every step each box sends one chunk to the
- * next. The number in a chunk says how many ranks' parts are in it.
+ * demo-ring: the ranks stand in a ring, a box each with its buffer in chunks; in every step each box sends one chunk to
+ * the next. The number in a chunk says how many ranks' parts are in it.
  */
 #include <stdio.h>
 #include <stdlib.h>

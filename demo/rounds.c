@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A collective of a trace in steps, by the rules of replay/page/steps.js: every message takes a step, and a rank sends and
- * receives one at a time.
+ * A collective of a trace in steps, by the rules of replay/page/steps.js: every message takes a step, and a rank sends
+ * and receives one at a time.
  */
 #include <stdio.h>
 #include <stdlib.h>

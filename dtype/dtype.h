@@ -38,7 +38,8 @@ enum { DTYPE_COUNT = 5, OP_COUNT = 5 };
 /* Bytes of one element; 0 if there is no such type. */
 size_t dtype_size(enum dtype dtype);
 
-/* "f32", "f64", "i32", "i64", "u8"; "sum", "mean", "min", "max", "prod", or what op_make was given; "?" if there is no such type or operator. */
+/* "f32", "f64", "i32", "i64", "u8"; "sum", "mean", "min", "max", "prod", or what op_make was given; "?" if there is no
+ * such type or operator. */
 const char *dtype_name(enum dtype dtype);
 const char *op_name(enum op op);
 
@@ -69,15 +70,15 @@ void dtype_scale(void *buf, size_t count, enum dtype dtype, int ranks);
 
 enum { OP_OWN = 16, OP_OWN_MOST = 32, OP_NAME_MOST = 7 }; /* the first number, how many at a time, letters of a name */
 
-/* out[i] = left[i] OP right[i] for i < count, which is not 0. out may be left or right itself. What is in `left` comes from
- * lower ranks. It is called with any part of a buffer, and must call nothing of Pairwise. */
+/* out[i] = left[i] OP right[i] for i < count, which is not 0. out may be left or right itself. What is in `left` comes
+ * from lower ranks. It is called with any part of a buffer, and must call nothing of Pairwise. */
 typedef void (*op_function)(void *out, const void *left, const void *right, size_t count, enum dtype dtype, void *arg);
 
-/* Make an operator of this process; *op goes where OP_SUM can go, with every element type. It must be associative; `commutes`
- * says whether the order of ranks may be changed (see collectives/collectives.h). Each rank makes it for itself: ranks agree
- * on operators by name, so give it the same one everywhere, a literal of at most OP_NAME_MOST letters. false, and nothing
- * set, if the name is empty, too long or taken, if function or op is NULL, or if there are OP_OWN_MOST already. arg is
- * handed to function, and stays the caller's. */
+/* Make an operator of this process; *op goes where OP_SUM can go, with every element type. It must be associative;
+ * `commutes` says whether the order of ranks may be changed (see collectives/collectives.h). Each rank makes it for
+ * itself: ranks agree on operators by name, so give it the same one everywhere, a literal of at most OP_NAME_MOST
+ * letters. false, and nothing set, if the name is empty, too long or taken, if function or op is NULL, or if there are
+ * OP_OWN_MOST already. arg is handed to function, and stays the caller's. */
 bool op_make(const char *name, op_function function, void *arg, bool commutes, enum op *op);
 
 /* Forget it, once nothing that uses it is under way. Nothing happens if there is no such operator. */

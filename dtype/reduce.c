@@ -92,8 +92,8 @@ static inline double max64(double a, double b)
 
 /* ---- The loop ---- */
 
-/* Each element is read before it is written, and none that comes later depends on it: so the compiler may take several at
- * once, though out may be left or right. */
+/* Each element is read before it is written, and none that comes later depends on it: so the compiler may take several
+ * at once, though out may be left or right. */
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wpass-failed" /* then it takes one at a time */
 #define ELEMENT_BY_ELEMENT _Pragma("clang loop vectorize(assume_safety)")

@@ -44,8 +44,8 @@ typedef struct {
     size_t workers;
 } cut;
 
-/* Strips are as long as the cache allows, but with many channels, whose weights are long, have some tiles at least. With
- * more cores than strips, work-items share out the output channels. */
+/* Strips are as long as the cache allows, but with many channels, whose weights are long, have some tiles at least.
+ * With more cores than strips, work-items share out the output channels. */
 static cut choose_cut(const kernel_device *device, kernel__layout layout, const shape_conv *s)
 {
     cut c = {.pair = is_pair(s->height, s->width, s->padding)};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conv_winograd: a 3 x 3 convolution of stride 1 with 4 multiplications a pixel instead of 9: Winograd's F(2x2, 3x3), as
- * in Lavin and Gray, "Fast algorithms for convolutional neural networks" (2016).
+ * conv_winograd: a 3 x 3 convolution of stride 1 with 4 multiplications a pixel instead of 9: Winograd's F(2x2, 3x3),
+ * as in Lavin and Gray, "Fast algorithms for convolutional neural networks" (2016).
  *
  * In one dimension: two results of three weights from four inputs take six products. Four are enough:
  *

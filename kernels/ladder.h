@@ -23,9 +23,9 @@ typedef struct {
 /* All rungs, from the lowest; returns how many. */
 size_t kernel_ladder(const kernel_rung **rungs);
 
-/* One pass the way of a rung: forward gives c = y from a = x and b = weight; by input c = dx from a = dy and b = weight;
- * by weight c = dweight from a = x and b = dy. KERNEL_ERR_ARG if the rung has no such pass. A shape that a rung cannot
- * compute (channels that are no multiple of a tile) is computed by a lower one. */
+/* One pass the way of a rung: forward gives c = y from a = x and b = weight; by input c = dx from a = dy and b =
+ * weight; by weight c = dweight from a = x and b = dy. KERNEL_ERR_ARG if the rung has no such pass. A shape that a rung
+ * cannot compute (channels that are no multiple of a tile) is computed by a lower one. */
 kernel_err kernel_climb(kernel_device *device, size_t rung, kernel_pass pass, const kernel_conv *conv, kernel_slice a,
                         kernel_slice b, kernel_slice c);
 

@@ -40,8 +40,8 @@ static bool is_rank(double rank)
     return rank >= 0 && rank < REPLAY_MOST_RANKS;
 }
 
-/* Events of a track stand in the order in which they began, each with the number of those around it. Close what has ended
- * by now; the innermost that is left. */
+/* Events of a track stand in the order in which they began, each with the number of those around it. Close what has
+ * ended by now; the innermost that is left. */
 static int enclosing(replay_reader *r, const replay_event *e, bool waits_count)
 {
     const replay_slice *slices = r->trace->slices;

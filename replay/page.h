@@ -22,9 +22,9 @@ void replay_put_text(FILE *file, const char *text);
 
 /* ---- source.c ---- */
 
-/* The lines that the traces name, and those around them: {"file": {"12": "text", ...}, ...}. Files that are not found are
- * left out, and those that are no sources (.c, .h, .py and the like, regular, up to 4 MiB) or whose name has ".." in it or
- * leads, links resolved, out of the folder: returns how many of the latter. */
+/* The lines that the traces name, and those around them: {"file": {"12": "text", ...}, ...}. Files that are not found
+ * are left out, and those that are no sources (.c, .h, .py and the like, regular, up to 4 MiB) or whose name has ".."
+ * in it or leads, links resolved, out of the folder: returns how many of the latter. */
 size_t replay_sources(FILE *file, const replay_trace *const traces[], size_t count, const char *folder);
 
 #endif

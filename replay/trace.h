@@ -73,7 +73,8 @@ typedef struct {
     size_t text_count;
 } replay_trace;
 
-/* Read a file, or a text. False, and why, if it cannot be read or is no trace of Pairwise; nothing needs to be freed then. */
+/* Read a file, or a text. False, and why, if it cannot be read or is no trace of Pairwise; nothing needs to be freed
+ * then. */
 bool replay_read(const char *path, replay_trace *trace, char *why, size_t why_bytes);
 bool replay_read_text(const char *text, size_t bytes, const char *name, replay_trace *trace, char *why,
                       size_t why_bytes);

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# capstone.sh: exercise 23 for real. Trains ResNet-20 three times on two ranks: with the learner's four functions, with the
-# library's, and through the wrapper, and compares the losses step by step. Status 1 if they differ, or a run fails.
+# capstone.sh: exercise 23 for real. Trains ResNet-20 three times on two ranks: with the learner's four functions, with
+# the library's, and through the wrapper, and compares the losses step by step. Status 1 if they differ, or a run fails.
 #
 #       make capstone                 about a minute
 #       STEPS=40 RANKS=2 make capstone

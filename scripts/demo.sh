@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# demo.sh: what `make demo` shows, in under a minute: ResNet-20 learns the built-in images on two ranks; then what it costs
-# to add up its gradients, naive and by ring, measured here and on a virtual network; then where to go on.
+# demo.sh: what `make demo` shows, in under a minute: ResNet-20 learns the built-in images on two ranks; then what it
+# costs to add up its gradients, naive and by ring, measured here and on a virtual network; then where to go on.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 B=${BUILD:-build}

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# install.sh check|install|uninstall DESTDIR PREFIX VERSION HEADER...: what `make install` and `make uninstall` do; `check`:
-# may this user write there? After an install
+# install.sh check|install|uninstall DESTDIR PREFIX VERSION HEADER...: what `make install` and `make uninstall` do;
+# `check`: may this user write there? After an install
 #       cc prog.c $(pkg-config --cflags --libs pairwise)        with #include "p2p/p2p.h"
 #       pairwise-launch -n 4 ./a.out
 # and where OpenCL is there, for kernels/kernels.h and trainer/trainer.h:

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# tune.sh: measures which all-reduce is the fastest here, by world, ranks and bytes, prints the table that the plain name
-# chooses from, and writes it to $BUILD/tuned_choices.inc, which is compiled in instead of collectives/choices.inc. Build
-# again afterwards. About three minutes, best with nothing else running.
+# tune.sh: measures which all-reduce is the fastest here, by world, ranks and bytes, prints the table that the plain
+# name chooses from, and writes it to $BUILD/tuned_choices.inc, which is compiled in instead of collectives/choices.inc.
+# Build again afterwards. About three minutes, best with nothing else running.
 #
 #       scripts/tune.sh
 #       WRITE=1 scripts/tune.sh         writes collectives/choices.inc, the table of all who have none of their own

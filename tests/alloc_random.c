@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc_random: buffers from p2p_alloc that come and go at random on each rank, beside ordinary ones, and collectives and
- * messages on them. What is done is drawn from a seed that all ranks have, on which buffers from one of each rank's own.
+ * alloc_random: buffers from p2p_alloc that come and go at random on each rank, beside ordinary ones, and collectives
+ * and messages on them. What is done is drawn from a seed that all ranks have, on which buffers from one of each rank's
+ * own.
  */
 #include <stdlib.h>
 
@@ -56,8 +57,8 @@ static int renew(player *p, slot *s, size_t room)
     return 0;
 }
 
-/* Room for so many elements somewhere: in a buffer that is there, or in a new one; not always from its beginning on. Slot 0 of
- * rank 0 stays. */
+/* Room for so many elements somewhere: in a buffer that is there, or in a new one; not always from its beginning on.
+ * Slot 0 of rank 0 stays. */
 static int buffer(player *p, size_t which, size_t count, int64_t **at)
 {
     slot *s = &p->slots[which];

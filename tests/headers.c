@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * headers: each public header compiles alone, without a warning, in the first and in a late standard of C and of C++; and a
- * C++ program that uses them links and runs.
+ * headers: each public header compiles alone, without a warning, in the first and in a late standard of C and of C++;
+ * and a C++ program that uses them links and runs.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * learn: the checker of exercises. First its parts: cutting stubs, finding exercises, wrapping words. Then the whole of it
- * on learners' files, tests/learner/NN_name/MISTAKE.c, each of which says what it must be told:
+ * learn: the checker of exercises. First its parts: cutting stubs, finding exercises, wrapping words. Then the whole of
+ * it on learners' files, tests/learner/NN_name/MISTAKE.c, each of which says what it must be told:
  *
  *      // expect: TEXT        must be in the explanation, white space apart; {here} is the line marked "// here"
  *      // reject: TEXT        must not

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * learn_commands: the learner's commands, in a course of their own: a folder with copies of what learners and commands write
- * to and links to the rest. The learner is a shell.
+ * learn_commands: the learner's commands, in a course of their own: a folder with copies of what learners and commands
+ * write to and links to the rest. The learner is a shell.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -116,7 +116,8 @@ Test(learn_commands, the_scoreboard_follows_what_is_begun_and_done)
 
 /* ---- see, debug ---- */
 
-/* The page has the case alone: the learner's call as a phase, its lines, the parts of the buffer, and the solution's. */
+/* The page has the case alone: the learner's call as a phase, its lines, the parts of the buffer, and the
+ * solution's. */
 Test(learn_commands, the_failing_case_as_a_page)
 {
     process_result result;

@@ -211,7 +211,8 @@ Test(mismatch, long_buffers)
     for (int n = 2; n <= 8; n += getenv("PAIRWISE_LONG") ? 1 : 3) expect_all_kinds(n, LONG, n == 5);
 }
 
-/* Several collectives went well before. A rank that is still in the last of these may hear there of what others found. */
+/* Several collectives went well before. A rank that is still in the last of these may hear there of what others
+ * found. */
 static int after_some(p2p_comm *world, void *arg)
 {
     int sum[2], last = p2p_size(world) - 1;

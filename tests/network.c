@@ -2,8 +2,8 @@
 /*
  * network: virtual time is the same in every run, follows the formulas, and is what the network was said to be.
  *
- * The formulas, from the model in p2p/shared/network.h. S bytes on n ranks; c = latency + S / bandwidth is a message of all
- * bytes, C = latency + S/n / bandwidth one of a chunk; g = S / reduce combines all bytes, G = S/n / reduce a chunk.
+ * The formulas, from the model in p2p/shared/network.h. S bytes on n ranks; c = latency + S / bandwidth is a message of
+ * all bytes, C = latency + S/n / bandwidth one of a chunk; g = S / reduce combines all bytes, G = S/n / reduce a chunk.
  *
  *      naive      Everyone sends to rank 0 at time 0; its port takes the messages one behind the other, until c, 2c,
  *                 ..., (n-1) c. It combines one while the next is coming in. If g <= c, the port never waits and only

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nonblocking: the collectives that return a request. Each gives what its blocking namesake does, bit for bit, in whatever
- * way its request is ended, with others in flight, beside messages and blocking collectives.
+ * nonblocking: the collectives that return a request. Each gives what its blocking namesake does, bit for bit, in
+ * whatever way its request is ended, with others in flight, beside messages and blocking collectives.
  */
 #include <sched.h>
 #include <stdio.h>

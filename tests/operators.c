@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * operators: those that a program makes. The one that does not commute composes functions x -> a x + b modulo a prime: what
- * comes out of another order of ranks is another function, so every algorithm must keep the order, or refuse.
+ * operators: those that a program makes. The one that does not commute composes functions x -> a x + b modulo a prime:
+ * what comes out of another order of ranks is another function, so every algorithm must keep the order, or refuse.
  */
 #include <stdio.h>
 

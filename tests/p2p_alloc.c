@@ -423,7 +423,8 @@ Test(p2p_alloc, all_reduce_of_new_buffers)
     ASSERT_RIGHT(job_matrix(reduce_new_ones, NULL));
 }
 
-/* Rank 0 keeps its buffer, the others have a new one each time: what is read of the one that stays is never given up. */
+/* Rank 0 keeps its buffer, the others have a new one each time: what is read of the one that stays is never given
+ * up. */
 static int one_stays(p2p_comm *world, void *arg)
 {
     enum { ELEMENTS = 2000 };
@@ -480,7 +481,8 @@ Test(p2p_alloc, slices_and_groups)
     ASSERT_RIGHT(job_matrix(reduce_slices, NULL));
 }
 
-/* Rank 1 has no room for addresses to read what others have: they copy, all of them or only some, and messages are sent. */
+/* Rank 1 has no room for addresses to read what others have: they copy, all of them or only some, and messages are
+ * sent. */
 static int short_sighted(p2p_comm *world, void *arg)
 {
     int rank = p2p_rank(world);

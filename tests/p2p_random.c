@@ -8,8 +8,8 @@
  * say the same: no complaint when all ranks come to their end, a deadlock otherwise, and every rank that it says
  * waits, waits in the call where the simulation is stuck.
  *
- * Some programs have collectives as well: the k-th of each rank is that of all, and nobody leaves it before all are in it.
- * Buffers are ordinary memory or from p2p_alloc, as it comes.
+ * Some programs have collectives as well: the k-th of each rank is that of all, and nobody leaves it before all are in
+ * it. Buffers are ordinary memory or from p2p_alloc, as it comes.
  *
  * In another kind of program every receive takes anything from anyone, and no send blocks. Then a rank is one queue,
  * only the number of messages counts, and the same holds but for who waits for its sends at the end.

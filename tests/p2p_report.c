@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * p2p_report: every kind of mistake, as `launch --report` and p2p_options.report tell it to programs: class, ranks, and
- * the lines that take part. Deadlocks and lost ranks are in tests/wrong/ (p2p_wrong), where each program says what is reported.
+ * the lines that take part. Deadlocks and lost ranks are in tests/wrong/ (p2p_wrong), where each program says what is
+ * reported.
  *
- * An expected line is how a line of the report begins (tests/util/report.h); "@name" is the line here that is marked so.
+ * An expected line is how a line of the report begins (tests/util/report.h); "@name" is the line here that is marked
+ * so.
  */
 #include <limits.h>
 #include <signal.h>

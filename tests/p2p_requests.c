@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * p2p_requests: isend, irecv, wait and test, of one, all or any, cancel, and the one progress engine behind them: whoever
- * waits for one thing moves everything else on too.
+ * p2p_requests: isend, irecv, wait and test, of one, all or any, cancel, and the one progress engine behind them:
+ * whoever waits for one thing moves everything else on too.
  */
 #include <sched.h>
 #include <stdatomic.h>

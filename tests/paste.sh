@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# paste.sh PAGE...: every command that a page shows, typed in the order of the page in the top folder, as a reader would:
-# each must be there and be called rightly. Commands are the lines indented by four blanks that begin with one of `commands`,
-# up to a # with two blanks before it. A deadlock that is shown on purpose may end with 1; what is not found or called
-# wrongly (2, 126, 127, or a usage message) is a failure, and so is one that takes more than two minutes.
+# paste.sh PAGE...: every command that a page shows, typed in the order of the page in the top folder, as a reader
+# would: each must be there and be called rightly. Commands are the lines indented by four blanks that begin with one of
+# `commands`, up to a # with two blanks before it. A deadlock that is shown on purpose may end with 1; what is not found
+# or called wrongly (2, 126, 127, or a usage message) is a failure, and so is one that takes more than two minutes.
 # Prints a line for each page: ok PAGE (N commands), or FAIL and what the command said.
 set -u
 commands='make|build/[a-z_/]+|cc|cp|git archive|sh|tar|diff'

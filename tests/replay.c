@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay: a page holds what its trace says and sources below one folder, nothing else of the machine; a large trace takes
- * time proportional to its size.
+ * replay: a page holds what its trace says and sources below one folder, nothing else of the machine; a large trace
+ * takes time proportional to its size.
  */
 #include "replay/page.h"
 

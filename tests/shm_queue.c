@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shm_queue: one direction of a link in shared memory, writer and reader in turn. What records hold looks like the heads
- * of records that are still to come, so that content taken for a head is noticed. The two at once: tests/threads.
+ * shm_queue: one direction of a link in shared memory, writer and reader in turn. What records hold looks like the
+ * heads of records that are still to come, so that content taken for a head is noticed. The two at once: tests/threads.
  */
 #include "p2p/world/shm_queue.h"
 
@@ -160,7 +160,8 @@ Test(shm_queue, a_full_ring_asks_and_is_answered)
     }
 }
 
-/* As long as everything is read at once, no line behind the first ones is written; and all of the ring if nothing is. */
+/* As long as everything is read at once, no line behind the first ones is written; and all of the ring if nothing
+ * is. */
 Test(shm_queue, near_lines_while_the_reader_keeps_up)
 {
     static ring r;
@@ -182,7 +183,8 @@ Test(shm_queue, near_lines_while_the_reader_keeps_up)
 
 /* ---- Line numbers go round after 2^32 or 2^31 of them, and what stood there before is not taken for new ---- */
 
-/* As if so many lines had been written and read, the ring's memory being what it is now. A multiple of its size, if it is not new. */
+/* As if so many lines had been written and read, the ring's memory being what it is now. A multiple of its size, if it
+ * is not new. */
 static void go_on(ring *r, uint64_t lines)
 {
     r->writer.at += lines;

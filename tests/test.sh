@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# test.sh [course]: what `make test` runs, once everything is built: each Criterion suite, then every quick fault, in each
-# world; with `course` also the solutions of the exercises, then what the learner has begun, and last the board.
+# test.sh [course]: what `make test` runs, once everything is built: each Criterion suite, then every quick fault, in
+# each world; with `course` also the solutions of the exercises, then what the learner has begun, and last the board.
 # BUILD says which build, WORLDS which worlds; ONLY_WORLDS=1 leaves out suites that have nothing to do with them,
-# ONLY_MESSAGES=1 also those of what is made of messages (programs, the network, traces, training). The total over all is a
-# line of its own: N passed, N failed, N skipped.
+# ONLY_MESSAGES=1 also those of what is made of messages (programs, the network, traces, training). The total over all
+# is a line of its own: N passed, N failed, N skipped.
 #
-# What has passed is stamped (build/learn stamp) and not run again as long as it and all it could start stay the same, byte
-# by byte. ALL=1 runs everything. So do settings of Pairwise in the environment, which leave no stamps either.
+# What has passed is stamped (build/learn stamp) and not run again as long as it and all it could start stay the same,
+# byte by byte. ALL=1 runs everything. So do settings of Pairwise in the environment, which leave no stamps either.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 B=${BUILD:-build}
-# Whatever a test leaves in the temporary folder goes with it, however the test ended. Graded code, which runs as another
-# user, must be able to enter.
+# Whatever a test leaves in the temporary folder goes with it, however the test ended. Graded code, which runs as
+# another user, must be able to enter.
 work=$(mktemp -d "${TMPDIR:-/tmp}/pairwise.XXXXXX") || exit 2
 trap 'kill $(cat "$work"/*.pid 2>/dev/null) 2>/dev/null; wait; rm -rf "$work"' EXIT
 trap 'exit 130' INT
@@ -193,8 +193,8 @@ is_made_of_messages() {
     esac
 }
 
-# What they test lies above the worlds, so `make test` runs them in the last one only. OTHER_WORLDS=1 (all/worlds.sh) makes
-# exactly the runs that `make test` leaves out.
+# What they test lies above the worlds, so `make test` runs them in the last one only. OTHER_WORLDS=1 (all/worlds.sh)
+# makes exactly the runs that `make test` leaves out.
 is_left_to_other_worlds() {
     if [ "$PAIRWISE_WORLD" = "$last" ] || knows_no_world "$1"; then return 1; fi
     is_long_in_each "$1" && return

@@ -140,7 +140,8 @@ static int run_everything(p2p_comm *world, void *arg)
     return run_blocks(world, arg);
 }
 
-/* Every other algorithm, so that the halves can run side by side; from 5 ranks on every third number, in the long run all. */
+/* Every other algorithm, so that the halves can run side by side; from 5 ranks on every third number, in the long run
+ * all. */
 static void check_algorithms(size_t first)
 {
     bool whole = getenv("PAIRWISE_LONG");

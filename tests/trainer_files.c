@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trainer_files: safetensors: what is written is read again; what is damaged is refused, wherever the damage is; a file is
- * replaced whole or not at all. Needs no device.
+ * trainer_files: safetensors: what is written is read again; what is damaged is refused, wherever the damage is; a file
+ * is replaced whole or not at all. Needs no device.
  */
 #include <errno.h>
 #include <fcntl.h>

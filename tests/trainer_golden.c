@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trainer_golden: the same numbers as PyTorch, from the same weights and images: logits, losses, gradients. The numbers are
- * in files beside the checkout; without them everything here is skipped. How closely they can agree is PyTorch's own
- * distance from itself in double precision: see the tolerance in expected.json.
+ * trainer_golden: the same numbers as PyTorch, from the same weights and images: logits, losses, gradients. The numbers
+ * are in files beside the checkout; without them everything here is skipped. How closely they can agree is PyTorch's
+ * own distance from itself in double precision: see the tolerance in expected.json.
  *
  * GOLDEN_ALL_REDUCE chooses the all-reduce of two ranks (ring); tests/all/trainer.sh tries them all.
  */

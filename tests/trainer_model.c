@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trainer_model: what a description becomes: tensors, their names, shapes and places, operations, first numbers. Needs no
- * device.
+ * trainer_model: what a description becomes: tensors, their names, shapes and places, operations, first numbers. Needs
+ * no device.
  */
 #include <math.h>
 #include <stdio.h>

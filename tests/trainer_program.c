@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trainer_program: build/train from outside: what it prints, writes, refuses, and that it goes on where it stopped. $L is
- * the launcher, and the program is built beside it; $D is the test's own folder.
+ * trainer_program: build/train from outside: what it prints, writes, refuses, and that it goes on where it stopped. $L
+ * is the launcher, and the program is built beside it; $D is the test's own folder.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* trainer_sync: an all-reduce of the user's own is the one that is called, overlapped or not, with a state or without. */
+/* trainer_sync: an all-reduce of the user's own is the one that is called, overlapped or not, with a state or
+ * without. */
 #include "ring/ring.h"
 #include "tests/trainer/training.h"
 #include "tests/util/suite.h"

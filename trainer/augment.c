@@ -14,7 +14,7 @@ static float number_of(int channel, uint8_t pixel)
     return ((float)pixel / 255.0f - mean[channel]) / deviation[channel];
 }
 
-/* Where the image stands in what is cut out: -4 to 4 each way. */
+/* Offset of the image in what is cut out: -4 to 4 in each direction. */
 typedef struct {
     int x, y;
     bool mirror;
@@ -30,7 +30,7 @@ static cut choose(size_t image, const train_view *view)
 }
 
 /* One row: black where the cut goes beyond the image. */
-static void see_row(const uint8_t *row, bool inside, const cut *c, const float table[256], float *out)
+static void preprocess_row(const uint8_t *row, bool inside, const cut *c, const float table[256], float *out)
 {
     for (int x = 0; x < TRAIN_SIDE; x++) {
         int from = (c->mirror ? TRAIN_SIDE - 1 - x : x) + c->x;
@@ -48,7 +48,7 @@ void train_preprocess(const train_images *images, size_t image, const train_view
         const uint8_t *plane = pixels + channel * TRAIN_SIDE * TRAIN_SIDE;
         for (int y = 0; y < TRAIN_SIDE; y++, out += TRAIN_SIDE) {
             bool inside = y + c.y >= 0 && y + c.y < TRAIN_SIDE;
-            see_row(inside ? plane + (y + c.y) * TRAIN_SIDE : plane, inside, &c, table, out);
+            preprocess_row(inside ? plane + (y + c.y) * TRAIN_SIDE : plane, inside, &c, table, out);
         }
     }
 }

@@ -4,8 +4,8 @@
  *
  *      epoch 1/4 [##########------------] 40/79  4 min left  loss 1.9231  27.5%  305 images/s
  *
- * The bar is never wider than the terminal: what there is no room for is left out, the last first. It ends with a
- * carriage return, at which the launcher forwards it.
+ * The bar is never wider than the terminal: parts that do not fit are left out, the last first. It ends with a carriage
+ * return, because the launcher forwards output up to one.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -37,7 +37,7 @@ bool train__can_draw(const train_runner *r)
     return p2p_is_terminal(r->comm) && name && *name && strcmp(name, "dumb") != 0;
 }
 
-/* As many of the parts as there is room for, in their order. Returns the width left. */
+/* As many of the parts as fit, in their order. Returns the width left. */
 static int join(char *line, int room, const char parts[][40], int count)
 {
     for (int i = 0; i < count; i++) {

@@ -7,8 +7,8 @@
  *                                    of the other files belongs to it
  *
  * The optimiser's is written first, under a name of its own; then model.safetensors changes at once from the old
- * checkpoint to the new (durable.h); then the old optimiser's file goes. So whenever the power fails, model.safetensors
- * and the file it names belong together. Rank 0 writes, after all ranks have agreed that their weights are the same.
+ * checkpoint to the new (durable.h); then the old optimiser's file goes. So model.safetensors and the file it names
+ * belong together even after a power cut. Rank 0 writes, after all ranks have agreed that their weights are the same.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -130,7 +130,7 @@ p2p_err train__write_checkpoint(const char *folder, const train_run_of *run, con
 
 /* ---- When it is made ---- */
 
-/* This rank's arrays are looked at where they are. */
+/* The arrays are not copied: train_map gives the network's own. */
 static p2p_err save(train_runner *r)
 {
     train_network *net = r->network;
@@ -154,8 +154,8 @@ static p2p_err save(train_runner *r)
     return train__write_checkpoint(r->settings->out, &run, &now, r->error);
 }
 
-/* That it cannot be saved is told, and remembered for the end, but the training goes on: what has been computed is worth
- * more than a file. */
+/* If it cannot be saved, that is reported and counts at the end, but the training goes on: what has been computed must
+ * not be lost. */
 void train__checkpoint_alone(train_runner *r)
 {
     if (r->rank != 0 || !r->settings->out) return;

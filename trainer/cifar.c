@@ -122,7 +122,7 @@ static p2p_err read_all(const char *path, int fd, uint8_t *to, size_t bytes, tra
     return P2P_OK;
 }
 
-/* Append a file's records. All of them are read and checked, whatever the limit will leave of them. */
+/* Append a file's records. All of them are read and checked, also those beyond the limit. */
 static p2p_err append(const char *folder, const char *name, train_images *images, train_error *error)
 {
     char path[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many cores there are to share: the smaller of what the scheduler allows and what the control group pays for. */
+/* How many cores this process may use: the smaller of the scheduler's affinity and the control group's quota. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static int smaller_quota(int a, int b)
     return !a || (b && b < a) ? b : a;
 }
 
-/* The tightest quota from our own group up to the root; in a container the root is all one sees. */
+/* The tightest quota from our own group up to the root; in a container only the root is visible. */
 static int tightest(const char *root, const char *path)
 {
     char folder[500];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --device: which device is whose. Of OpenCL there is kernel_list only: this also runs before the ranks are forked. */
+/* --device: which rank uses which device. Calls no function of OpenCL but kernel_list: this also runs before the ranks
+ * are forked. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static bool is_device(const char *entry)
     return !*entry || (*entry == ':' && entry[1] && strspn(entry + 1, "0123456789") == strlen(entry + 1));
 }
 
-/* Is there that device? Asking takes a moment, so it is asked only for what not every machine has. */
+/* Does the device exist? kernel_list takes time, so it is called only for devices that not every machine has. */
 static p2p_err check_there(const char *entry, train_error *error)
 {
     kernel_listing there;
@@ -88,7 +89,7 @@ int train__cores_of(const char *list, int ranks)
 
 /* ---- Once they are open ---- */
 
-/* What a rank is on: -1 for a CPU, else the number of the GPU. */
+/* The device of a rank: -1 for a CPU, else the number of the GPU. */
 static int64_t place_of(const train_runner *r)
 {
     char entry[TRAIN_DEVICE_NAME];
@@ -100,7 +101,7 @@ static int64_t place_of(const train_runner *r)
     return number ? strtol(number + 1, NULL, 10) : 0;
 }
 
-/* More ranks than devices: allowed, and said once. */
+/* More ranks than devices: allowed, with one warning. */
 p2p_err train__warn_devices(train_runner *r)
 {
     int64_t mine = place_of(r), *all = calloc((size_t)r->size, sizeof *all);

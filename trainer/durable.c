@@ -60,7 +60,7 @@ p2p_err train__durable_write(train_durable *file, const void *data, size_t bytes
     return P2P_OK;
 }
 
-/* The folder's entry must be on the disk too, or a power cut brings the old name back. */
+/* The folder's entry must be on the disk too; else after a power cut NAME may be the old file again. */
 static int sync_folder(const char *path)
 {
     char folder[PATH_MAX];
@@ -69,7 +69,7 @@ static int sync_folder(const char *path)
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return -1;
     int result = fsync(fd);
-    if (result < 0 && errno == EINVAL) result = 0; /* a file system that has no such thing */
+    if (result < 0 && errno == EINVAL) result = 0; /* this file system cannot sync a folder */
     close(fd);
     return result;
 }

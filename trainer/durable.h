@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * durable: write a file so that at any moment, whatever happens, either the old one or the new one is there, whole.
+ * durable: write a file so that at any time, even after a crash, the complete old file or the complete new one exists.
  *
  *      begin     .NAME.new is made beside NAME, and locked, so that two jobs cannot write it at once
  *      write     as often as needed
  *      commit    fsync, rename over NAME, fsync of the folder: only now does NAME mean the new contents
  *      abandon   remove .NAME.new; NAME is as it was
  *
- * Something that is there and is no regular file (/dev/full, a pipe) is written to directly: it must not be replaced.
+ * If NAME exists and is no regular file (/dev/full, a pipe), it is written to directly: it must not be replaced.
  */
 #ifndef PAIRWISE_TRAINER_DURABLE_H
 #define PAIRWISE_TRAINER_DURABLE_H

@@ -4,7 +4,7 @@
 
 #include "trainer/internal.h"
 
-/* What a file says must not steer a terminal. */
+/* Text from a file must not contain control characters for the terminal. */
 static void make_printable(char *text)
 {
     for (; *text; text++)

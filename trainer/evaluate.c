@@ -24,7 +24,7 @@ static p2p_err score_batch(train_runner *r, const size_t mine[], size_t first, s
     return err;
 }
 
-/* Whoever is asked to stop leaves its share where it is; then nobody has a score. */
+/* A rank that is asked to stop does not finish its share. If one was, all ranks know here, and there is no score. */
 static p2p_err agree_to_stop(train_runner *r)
 {
     int32_t asked = train__asked_to_stop(r->job);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where results go: found out before a rank is started, not after an hour. */
+/* Can the results be written? Checked before any rank is started. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static p2p_err make_folder(const char *path, train_error *error)
     return train__fail(error, P2P_ERR_ARG, "--out: %s is no folder that can be written to", path);
 }
 
-/* A run that is there is gone on with, or replaced, only where that is asked for. */
+/* A run that exists already is continued or replaced only if an option asks for it. */
 static p2p_err check_free(const train_settings *s, train_error *error)
 {
     static const char *const names[] = {TRAIN_MODEL_FILE, "metrics.jsonl"};

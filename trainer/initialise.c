@@ -3,7 +3,7 @@
  * The numbers a model begins with: those that PyTorch gives it after torch.manual_seed(seed), drawn in the same order.
  *
  *      torch.manual_seed(seed)
- *      model = ResNet(...)            draws every convolution, in a way that is not kept, then the linear layer
+ *      model = ResNet(...)            draws every convolution, with values that are not kept, then the linear layer
  *      for m in model.modules():      draws every convolution again
  *          nn.init.kaiming_normal_(m.weight, mode="fan_out", nonlinearity="relu")
  */

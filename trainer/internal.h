@@ -5,10 +5,11 @@
 
 #include "trainer/trainer.h"
 
-/* Say what went wrong, if anybody wants to know. */
+/* Write the message into *error, unless error is NULL. */
 void train__explain(train_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same, and return err: a macro, so that compilers and `make lint` see which error comes back, and that it is one. */
+/* The same, and return err: a macro, so that compilers and `make lint` see which error comes back, and that it is
+ * one. */
 #define train__fail(error, err, ...) (train__explain((error), __VA_ARGS__), (p2p_err)(err))
 
 /* Pass err on; if it is one, *error says what the communicator says. */

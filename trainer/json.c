@@ -48,7 +48,7 @@ static unsigned hex_digit(train_json *json)
     return 0;
 }
 
-/* What stands behind a backslash. Only ASCII is expected from \u, for names and numbers are. */
+/* What stands behind a backslash. From \u only ASCII is accepted: names and numbers are ASCII. */
 static char escaped(train_json *json)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";

@@ -25,7 +25,7 @@ static kernel_err share(train_network *net, train_shared *s, const char *name, s
     return wrap(net, s, name, floats);
 }
 
-/* Where other ranks can combine them in place, if there are any. */
+/* In memory that other ranks can read (p2p_alloc), if there are other ranks. */
 static p2p_err share_gradients(train_network *net, train_error *error)
 {
     train_shared *s = &net->gradients;

@@ -8,7 +8,7 @@
 
 #include "trainer/run.h"
 
-/* A run that goes on in its own folder goes on in its file, from where the checkpoint was made. */
+/* A run that is resumed in its own folder continues its file, from the position of the checkpoint. */
 p2p_err train__metrics_open(train_runner *r)
 {
     const train_settings *s = r->settings;

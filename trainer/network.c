@@ -144,13 +144,13 @@ static kernel_err forward(train_network *net, bool evaluating, float scale)
 {
     const train_model *m = net->model;
     size_t n = net->running->count;
-    int logits = logits_of(net), plate = net->plan[m->operation_count - 1].dy;
+    int logits = logits_of(net), dlogits = net->plan[m->operation_count - 1].dy;
     kernel_err err = KERNEL_OK;
     for (size_t i = 0; i < m->operation_count && !err; i++) err = train__operation_forward(net, i, n, evaluating);
     if (!err)
         err = kernel_cross_entropy(net->device, train__shape(net, logits, n), kernel_at(net->values[logits], 0),
                                    kernel_at(net->running->labels.on, 0), scale,
-                                   evaluating ? KERNEL_NONE : kernel_at(net->pool[plate], 0),
+                                   evaluating ? KERNEL_NONE : kernel_at(net->pool[dlogits], 0),
                                    kernel_at(net->result.on, 0));
     forget(&net->counted);
     if (!err) err = kernel_fetch(net->device, kernel_at(net->result.on, 0), TRAIN_RESULT, &net->counted);

@@ -18,7 +18,8 @@
 
 enum { TRAIN_POOL = 8, TRAIN_SLOTS = 2, TRAIN_STATES = 2, TRAIN_RESULT = 2 };
 
-/* Where the backward pass of one operation finds and leaves gradients: numbers of pool buffers, -1 where there is none. */
+/* Where the backward pass of one operation finds and leaves gradients: numbers of pool buffers, -1 where there is
+ * none. */
 typedef struct {
     int dy, dconv, din;
     bool add; /* another operation has left its part in din already */
@@ -39,7 +40,7 @@ typedef struct {
     kernel_event *busy; /* until this is done, the device reads it */
 } train_slot;
 
-/* Moments of a step in the device's queue. */
+/* Marks of a step in the device's queue. */
 enum train_mark {
     TRAIN_BEGIN,
     TRAIN_FORWARD_DONE,
@@ -55,7 +56,7 @@ typedef struct {
 
 struct train_network {
     const train_model *model;
-    p2p_comm *comm; /* NULL: nobody else reads the gradients */
+    p2p_comm *comm; /* NULL: no other rank reads the gradients */
     kernel_device *device;
     kernel_device_info info;
     size_t capacity; /* images of the largest batch */
@@ -79,8 +80,8 @@ struct train_network {
     kernel_buffer *pool[TRAIN_POOL];
 };
 
-/* plan.c: fills network->plan, and floats[], how long each pool buffer must be; returns how many there are, or -1 if the
- * model is none that this can do. */
+/* plan.c: fills network->plan, and floats[], how long each pool buffer must be; returns how many there are, or -1 if it
+ * cannot plan this model. */
 int train__plan_backward(train_network *network, size_t floats[TRAIN_POOL]);
 
 /* memory.c: all buffers, once the device is open; and freeing whatever there is of them. */
@@ -92,15 +93,15 @@ kernel_shape train__shape(const train_network *network, int value, size_t n);
 kernel_err train__operation_forward(train_network *network, size_t operation, size_t n, bool evaluating);
 kernel_err train__operation_backward(train_network *network, size_t operation, size_t n);
 
-/* network.c: say what the device says. */
+/* network.c: put the device's message into *error. */
 p2p_err train__device_fail(const train_network *network, kernel_err err, train_error *error);
 
 /* network.c: keep the running statistics as they are before a forward pass, and put them back after it. */
 p2p_err train__keep_statistics(train_network *network, train_error *error);
 void train__restore_statistics(train_network *network);
 
-/* network.c: the moments of the last step are the caller's now; seconds between two that have passed, 0 where one is
- * missing. */
+/* network.c: the marks of the last step, which the caller owns now; seconds between two marks that are done, 0 if one
+ * is missing. */
 train_marks train__take_marks(train_network *network);
 void train__free_marks(train_marks *marks);
 double train__between(const train_marks *marks, enum train_mark from, enum train_mark to);

@@ -18,9 +18,9 @@ static kernel_slice value_at(const train_network *net, int value)
     return value < 0 ? KERNEL_NONE : kernel_at(net->values[value], 0);
 }
 
-static kernel_slice plate_at(const train_network *net, int plate)
+static kernel_slice slot_at(const train_network *net, int slot)
 {
-    return plate < 0 ? KERNEL_NONE : kernel_at(net->pool[plate], 0);
+    return slot < 0 ? KERNEL_NONE : kernel_at(net->pool[slot], 0);
 }
 
 static kernel_slice tensor_at(const train_network *net, int tensor)
@@ -80,22 +80,22 @@ kernel_err train__operation_forward(train_network *net, size_t operation, size_t
 
 /* ---- Backward ---- */
 
-/* Forward: x --convolution--> convolved --batch norm, + residual, ReLU--> y. The gradient of the weights comes first, so
- * that whoever waits for it need not wait for that of the input. */
+/* Forward: x --convolution--> convolved --batch norm, + residual, ReLU--> y. The gradient of the weights comes first:
+ * gradient sync waits for it, and need not wait for that of the input. */
 static kernel_err conv_norm_backward(train_network *net, size_t operation, size_t n)
 {
     const train_operation *o = &net->model->operations[operation];
     const train_backward_plan *plan = &net->plan[operation];
     kernel_conv conv = conv_of(net, o, n);
     kernel_norm norm = norm_of(net, operation, n, false);
-    kernel_slice dy = plate_at(net, plan->dy), dconv = plate_at(net, plan->dconv);
+    kernel_slice dy = slot_at(net, plan->dy), dconv = slot_at(net, plan->dconv);
     kernel_err err = kernel_norm_backward(net->device, &norm, dy, kernel_at(net->convolved[operation], 0),
                                           value_at(net, o->out), dconv, gradient_at(net, o->gamma),
                                           gradient_at(net, o->beta), o->residual >= 0 ? dy : KERNEL_NONE);
     if (!err)
         err = kernel_conv_backward_weight(net->device, &conv, value_at(net, o->in), dconv, gradient_at(net, o->weight));
     if (!err && plan->din >= 0)
-        err = kernel_conv_backward_input(net->device, &conv, dconv, tensor_at(net, o->weight), plate_at(net, plan->din),
+        err = kernel_conv_backward_input(net->device, &conv, dconv, tensor_at(net, o->weight), slot_at(net, plan->din),
                                          plan->add);
     return err;
 }
@@ -104,7 +104,7 @@ kernel_err train__operation_backward(train_network *net, size_t operation, size_
 {
     const train_operation *o = &net->model->operations[operation];
     const train_backward_plan *plan = &net->plan[operation];
-    kernel_slice dy = plate_at(net, plan->dy), dx = plate_at(net, plan->din);
+    kernel_slice dy = slot_at(net, plan->dy), dx = slot_at(net, plan->din);
     kernel_shape in = train__shape(net, o->in, n);
     switch (o->kind) {
     case TRAIN_CONV_NORM: return conv_norm_backward(net, operation, n);

@@ -4,7 +4,7 @@
 
 #include "trainer/trainer.h"
 
-/* What the command line says; ends the program with status 2 and a sentence if it says nothing sensible. */
+/* The settings that the command line asks for; if it is wrong, ends the program with status 2 and a message. */
 train_settings train__options(int argc, char *argv[]);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * The four changes that turn a training program for one process into one for many, in the order in which they happen:
  *
- *      1  broadcast weights        everyone begins with rank 0's: replicas that begin alike stay alike
- *      2  shard the data           everyone computes on its own images
- *      3  all-reduce gradients     everyone makes the step that one process would make with all images
- *      4  aggregate evaluation     everyone scores its own share, and the shares are added up
+ *      1  broadcast weights        every rank begins with rank 0's: equal replicas stay equal
+ *      2  shard the data           every rank computes on its own images
+ *      3  all-reduce gradients     every rank takes the step that one process would take with all images
+ *      4  aggregate evaluation     every rank scores its own share, and the shares are added up
  *
  * Everything else in this folder is what a trainer for one process needs as well.
  */
@@ -99,7 +99,7 @@ static p2p_err aggregate(p2p_comm *comm, train_score *score)
 
 const train_parallel train_parallel_default = {broadcast, train_shard, NULL, aggregate};
 
-/* ---- What is broadcast when ---- */
+/* ---- What is broadcast, and when ---- */
 
 static p2p_err broadcast_array(train_runner *r, enum train_array_kind kind)
 {
@@ -121,7 +121,7 @@ p2p_err train__broadcast_all(train_runner *r)
     return err;
 }
 
-/* Batch norm's running statistics are each rank's own while it trains. Everyone evaluates, and rank 0 saves, with those
+/* Batch norm's running statistics are each rank's own while it trains. All ranks evaluate, and rank 0 saves, with those
  * of rank 0. */
 p2p_err train__broadcast_statistics(train_runner *r)
 {

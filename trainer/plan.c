@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where gradients of values lie. A value's gradient lives from the backward pass of the last operation that used it
- * to that of the operation that made it, so a few buffers do for all, given out and taken back like slots:
+ * to that of the operation that made it, so a few buffers are enough, used as slots that are taken and given back:
  *
  *      an operation takes over dy, the gradient of its output
- *      batch norm turns dy into the gradient of the convolution's output, in place; but where there is a residual, dy
- *              itself goes on as the residual's gradient, and the convolution's output gets a plate of its own
- *      the input's gradient gets a plate, or is added to what another operation has left on the input's plate
+ *      batch norm replaces dy by the gradient of the convolution's output, in place; if there is a residual, dy
+ *              stays as the residual's gradient, and the gradient of the convolution's output gets another slot
+ *      the input's gradient gets a slot, or is added to what another operation has put into the input's slot
  *
- * Three slots do for a ResNet: a block's input, what is inside the block, and the convolution at hand.
+ * Three slots are enough for a ResNet: a block's input, a value inside the block, and a convolution's output.
  */
 #include "trainer/network.h"
 
@@ -22,21 +22,21 @@ typedef struct {
 static int take(slots *p, int value)
 {
     size_t needs = kernel_floats(p->network->device, train__shape(p->network, value, p->network->capacity));
-    int plate = 0;
-    while (plate < TRAIN_POOL && p->used[plate]) plate++;
-    if (plate == TRAIN_POOL) return -1;
-    p->used[plate] = true;
-    if (plate >= p->count) p->count = plate + 1;
-    if (p->floats[plate] < needs) p->floats[plate] = needs;
-    return plate;
+    int slot = 0;
+    while (slot < TRAIN_POOL && p->used[slot]) slot++;
+    if (slot == TRAIN_POOL) return -1;
+    p->used[slot] = true;
+    if (slot >= p->count) p->count = slot + 1;
+    if (p->floats[slot] < needs) p->floats[slot] = needs;
+    return slot;
 }
 
-static void give_back(slots *p, int plate)
+static void give_back(slots *p, int slot)
 {
-    if (plate >= 0) p->used[plate] = false;
+    if (slot >= 0) p->used[slot] = false;
 }
 
-/* One operation; place[v] is the plate of value v's gradient. */
+/* One operation; place[v] is the slot of value v's gradient. */
 static bool plan_operation(slots *p, const train_operation *o, int place[], train_backward_plan *plan)
 {
     plan->dy = plan->dconv = place[o->out];
@@ -49,7 +49,7 @@ static bool plan_operation(slots *p, const train_operation *o, int place[], trai
         plan->dconv = take(p, o->out);
         if (plan->dconv < 0) return false;
     }
-    if (o->in != 0) { /* nobody needs the gradient of the image */
+    if (o->in != 0) { /* the gradient of the image is not needed */
         plan->add = place[o->in] >= 0;
         if (!plan->add) place[o->in] = take(p, o->in);
         plan->din = place[o->in];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The program: everything that can be wrong is found before a rank is started; then the ranks train. */
+/* The program: settings and files are checked before a rank is started; then the ranks train. */
 #include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -14,9 +14,9 @@
 
 /* What the ranks and the process that started them share. */
 typedef struct {
-    atomic_int told;    /* one of the ranks says what went wrong, for it may be wrong on all */
-    atomic_int stopped; /* as they were asked to, with everything saved */
-    atomic_ullong step; /* the last one */
+    atomic_int reported; /* a rank has printed the error; all ranks may have the same one */
+    atomic_int stopped;  /* as they were asked to, with everything saved */
+    atomic_ullong step;  /* the last one */
 } outcome;
 
 typedef struct {
@@ -48,7 +48,7 @@ static int rank_main(p2p_comm *world, void *arg)
         atomic_store(&p->outcome->stopped, result.stopped && result.saved);
     }
     if (!err) return result.saved ? 0 : 1;
-    if (atomic_exchange(&p->outcome->told, 1) == 0)
+    if (atomic_exchange(&p->outcome->reported, 1) == 0)
         fprintf(stderr, "train: rank %d: %s\n", p2p_rank(world), error.text);
     p2p_abort(world, 1);
     return 1;
@@ -81,7 +81,7 @@ static void print_word(const char *word)
     fputc('\'', stderr);
 }
 
-/* The same command, but that it goes on from the checkpoint. */
+/* The same command, with --resume from the checkpoint. */
 static void print_resume(int argc, char *argv[], const char *out)
 {
     fputs("  go on with:", stderr);
@@ -99,7 +99,7 @@ static void print_resume(int argc, char *argv[], const char *out)
     fputc('\n', stderr);
 }
 
-/* What is left of it, and how to go on. */
+/* What has been saved, and how to resume. */
 static void say_interrupted(const program *p, int argc, char *argv[])
 {
     const train_settings *s = &p->job.settings;
@@ -118,7 +118,7 @@ static void say_interrupted(const program *p, int argc, char *argv[])
     if (there) print_resume(argc, argv, s->out);
 }
 
-/* Resumed where it ended, and nothing is asked for that could be done all the same. */
+/* The run to resume has ended, and no option asks for anything that needs no training. */
 static bool nothing_to_do(const train_job *job)
 {
     const train_settings *s = &job->settings;

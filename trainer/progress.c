@@ -80,7 +80,7 @@ static uint64_t steps_of_epoch(const train_runner *r)
     return (r->data.train.count + step - 1) / step;
 }
 
-/* Until the end of the run: steps as long as those so far, evaluations as long as the last. */
+/* Seconds until the end of the run, if steps take as long as those so far, and evaluations as long as the last. */
 static double seconds_left(const train_runner *r, const train_step_report *s)
 {
     const train_settings *settings = r->settings;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * random: numbers that depend on what they are for and on nothing else. There is no generator to carry along: number i
- * of a stream is a function of (seed, stream, key, i), so any rank can ask for any of them, in any order, and a resumed
+ * random: numbers that depend on what they are for and on nothing else. There is no generator with a state: number i of
+ * a stream is a function of (seed, stream, key, i), so any rank can ask for any of them, in any order, and a resumed
  * run needs no state but its seed.
  */
 #ifndef PAIRWISE_TRAINER_RANDOM_H

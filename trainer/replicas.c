@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Do all ranks have the same? Each question is asked with one number of each rank, and only where these differ tensor by
- * tensor. Everything is compared by all-gather, so all ranks come to the same answer and can stop together.
+ * Do all ranks have the same? Ranks first compare one number each, and only if these differ, tensor by tensor.
+ * Everything is compared by all-gather, so all ranks get the same answer and stop together.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,8 @@ static uint64_t hash_of(const train_model *model, size_t tensor)
     return train__crc((uint32_t)tensor, words, WORDS);
 }
 
-/* This rank's number, of everybody's the first that differs from rank 0's; -1 if none does. */
+/* `mine` is this rank's number. *zeros: rank 0's; *other: the first rank whose number differs from it, -1 if none
+ * does. */
 static p2p_err first_other(p2p_comm *comm, int64_t mine, int64_t *zeros, int *other, train_error *error)
 {
     int size = p2p_size(comm);
@@ -111,7 +112,7 @@ p2p_err train_same_weights(p2p_comm *comm, const train_model *model, const float
     return err;
 }
 
-/* ---- Whose gradients are not finite ---- */
+/* ---- Which rank's gradients are not finite ---- */
 
 static bool finite(const float *at, size_t count)
 {
@@ -120,7 +121,7 @@ static bool finite(const float *at, size_t count)
     return true;
 }
 
-/* The first of this rank's tensors, from the last layer back, with a gradient that is none; -1 if all are fine. */
+/* The first of this rank's tensors, from the last layer back, with a gradient that is not finite; -1 if all are. */
 static int64_t first_bad(const train_model *model, const float *gradients)
 {
     for (size_t i = model->tensor_count; i-- > 0;) {

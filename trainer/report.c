@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Telling of steps, one step late: the device's times are known when it is through with the step, and the others' losses
- * when they have come. Asking earlier would make the device wait for the host and the host for the other ranks.
+ * Reports of steps, one step late: the device's times are known when it has finished the step, and the other ranks'
+ * losses when they have arrived. To wait for them earlier would make the device wait for the host, and the host for the
+ * other ranks.
  */
 #include "ring/ring.h"
 #include "trainer/run.h"
 
-/* The step has been queued to its end: note the time, take the marks, and send this rank's sums round. */
+/* The step has been queued to its end: note the time, take the marks, and begin to add up the sums of all ranks. */
 p2p_err train__report_step(train_runner *r)
 {
     train_pending *p = &r->pending;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Going on from a checkpoint. The state of a run is small: weights, running statistics, the optimiser's state, and where
- * it was. Random numbers have no state (random.h), and a position counts images of the epoch's order, whoever saw them;
- * so a run goes on to the bit, and with another number of ranks from the same image.
+ * Resuming from a checkpoint. The state of a run is: weights, running statistics, the optimiser's state, and how far it
+ * was. Random numbers have no state (random.h), and a position counts images of the epoch's order, on all ranks
+ * together. So a resumed run has the same bits, and with another number of ranks it goes on from the same image.
  */
 #include <errno.h>
 #include <limits.h>
@@ -33,7 +33,7 @@ static p2p_err number_of(const source *from, const char *key, uint64_t *number)
                        from->path, key);
 }
 
-/* What the run was started with must be what this one is started with, or it would not be the same run. */
+/* The settings must be those that the run was started with; else it would not be the same run. */
 static p2p_err same_words(const source *from, const char *key, const char *option, const char *now)
 {
     const char *then = train__file_note(&from->file, key);

@@ -191,7 +191,7 @@ static p2p_err run(train_runner *r, train_score *score)
     return err ? err : save_at_end(r);
 }
 
-/* Nothing that needs the other ranks: they may not have ended here. */
+/* Nothing here may need the other ranks: they may not end here. */
 static void save_for_hook(train_runner *r)
 {
     train_error why = *r->error;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run: one rank's training, and who does what in it.
+ * run: one rank's training, and which file does what.
  *
  *      run.c             from the beginning to the end: evaluate, epochs, save
  *      parallel.c        the four changes, as the library makes them
  *      step.c            one step, one epoch
  *      evaluate.c        the score over all test images
  *      checkpoint.c      saving; resume.c reading it again
- *      report.c          what is known of a step once it is over; metrics.c, progress.c and timeline.c tell it
+ *      report.c          what is known of a step after its end; metrics.c, progress.c and timeline.c show it
  */
 #ifndef PAIRWISE_TRAINER_RUN_H
 #define PAIRWISE_TRAINER_RUN_H
@@ -18,19 +18,19 @@
 
 enum { TRAIN_DEVICE_NAME = 32 };
 
-/* A step that has been queued, and is told of when the device is through with it: one step later. */
+/* A step that has been queued. It is reported when the device has finished it: one step later. */
 typedef struct {
     bool waiting;
     uint64_t step, epoch, examples;
     size_t images;  /* of all ranks */
-    double sums[3]; /* losses, correct answers, ranks that are asked to stop: this rank's, then everyone's */
+    double sums[3]; /* losses, correct answers, ranks that are asked to stop: this rank's, then all ranks' */
     p2p_request under_way;
     train_marks marks;
     double seconds, sync, load; /* the whole step; waiting for the sync; filling the next batch */
     uint64_t copied;            /* bytes between host and device */
 } train_pending;
 
-/* What is told of a step. */
+/* The report of a step. */
 typedef struct {
     uint64_t step, epoch, examples;
     double loss, accuracy; /* of the step's images, on all ranks, in training */
@@ -59,15 +59,16 @@ typedef struct {
     kernel_optimizer optimizer;
     train_error *error;
 
-    /* Where it is. */
+    /* How far the run is. */
     uint64_t step, epoch, position, examples;
     double loss_sum; /* of the epoch's images so far */
 
-    /* The images of the epoch: order[first] and so on are what remains; mine: positions of this rank in what remains. */
+    /* The images of the epoch: order[first] and so on are what remains; mine: positions of this rank in what
+     * remains. */
     size_t *order, *mine, *shares; /* shares: how many each rank has */
     size_t first, remaining, steps_left;
 
-    /* Telling. */
+    /* Reports. */
     train_pending pending;
     double last_end; /* of the step before */
     uint64_t last_copied;
@@ -77,12 +78,12 @@ typedef struct {
     uint64_t epoch_steps, first_step;
     double trained_seconds, evaluate_seconds; /* in the epochs so far; of the last evaluation */
     uint64_t trained_steps;
-    p2p_err save_failed; /* something could not be written; told already */
+    p2p_err save_failed; /* something could not be written; it has been reported */
     bool hook_ended;     /* a hook ended the training */
     bool stopping;       /* a rank has been asked to stop, and all know */
 } train_runner;
 
-/* The gradients are added up by a function of the user's; by none at all, so that replicas drift apart. */
+/* Are the gradients added up by a function of the user's? By none at all, so that replicas drift apart? */
 static inline bool train__own_sync(const train_job *job)
 {
     return job->reducer || job->parallel.all_reduce;

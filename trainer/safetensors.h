@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * safetensors: named arrays in a file, as PyTorch's world exchanges them (huggingface.co/docs/safetensors).
+ * safetensors: named arrays in a file, the format that PyTorch's libraries exchange (huggingface.co/docs/safetensors).
  *
  *      offset 0      8 bytes, little-endian: length of the header
  *             8      the header: JSON, blanks at its end
@@ -51,8 +51,8 @@ typedef struct {
     size_t array_count, line_count;
 } train_file;
 
-/* Read a file and check all of it, in time proportional to its size. An error names the file, the offset and what is wrong
- * there; then *file is as it was. Free it with train__file_free. */
+/* Read a file and check all of it, in time proportional to its size. An error names the file, the offset and what is
+ * wrong there; then *file is as it was. Free it with train__file_free. */
 p2p_err train__file_read(const char *path, train_file *file, train_error *error);
 void train__file_free(train_file *file);
 
@@ -62,7 +62,7 @@ const void *train__file_data(const train_file *file, const train_array *array);
 const char *train__file_note(const train_file *file, const char *key);
 const train_line *train__file_line(const train_file *file, const char *key);
 
-/* Used by train__file_read: is what the header says true of the data? Sorts what is looked up by name. */
+/* Used by train__file_read: check that the data is as the header says; sort the arrays and the metadata by name. */
 p2p_err train__file_check(const char *path, train_file *file, train_error *error);
 
 /* Says what is wrong at this byte of the file, which is P2P_ERR_PROTO. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nothing of a file is believed before it is checked: lengths before they are used here, the rest in safetensors_check.c. */
+/* Every value of a file is checked before it is used: lengths here, the rest in safetensors_check.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static p2p_err read_bytes(reader *r)
         ssize_t got = read(fd, f->bytes + done, f->length - done);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return no_reading(r, fd, "read");
-        if (got == 0) f->length = done; /* it has become shorter: the checks will say so */
+        if (got == 0) f->length = done; /* it has become shorter: the checks report it */
         done += (size_t)got;
     }
     close(fd);

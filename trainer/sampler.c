@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who sees which image when. Twelve images, three ranks, two images a rank and step:
+ * Which rank trains with which image, in which step. Twelve images, three ranks, two images a rank and step:
  *
  *      order of the epoch    7 2 9 0 | 4 11 1 8 | ...          a permutation from (seed, epoch), the same on every rank
  *      position              0 1 2 3   4  5 6 7
@@ -13,8 +13,8 @@
 #include "trainer/internal.h"
 #include "trainer/twister.h"
 
-/* Fisher and Yates, from the front, as torch.randperm after manual_seed(seed + epoch), with DistributedSampler's epochs from
- * 0: the same order. */
+/* Fisher and Yates, from the front, as torch.randperm after manual_seed(seed + epoch), with DistributedSampler's epochs
+ * from 0: the same order. */
 void train_epoch_order(size_t count, uint64_t seed, uint64_t epoch, bool shuffle, size_t order[])
 {
     train_twister twister;

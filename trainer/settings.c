@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Settings: the defaults, what is wrong with them, and all that can be found out before a rank is started. */
+/* Settings: the defaults, and all checks that are possible before a rank is started. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static p2p_err check_names(const train_settings *s, train_error *error)
     return train__check_devices(s->device, s->ranks, error);
 }
 
-/* Beyond these a training is none, or no number any more. */
+/* Outside these limits the weights do not change, or are not finite soon. */
 static p2p_err check_number(const char *option, double value, double high, bool below, train_error *error)
 {
     if (isfinite(value) && value >= 0 && (below ? value < high : value <= high)) return P2P_OK;

@@ -15,7 +15,7 @@ static p2p_err call_hook(train_runner *r, p2p_err (*hook)(void *arg, const train
     return err ? train__fail(r->error, err, "a hook ended the training: %s", p2p_strerror(err)) : P2P_OK;
 }
 
-/* ---- Who has which images ---- */
+/* ---- Which rank has which images ---- */
 
 /* How many images this rank has in step s of what remains of the epoch. */
 static size_t images_of(const train_runner *r, int rank, size_t s)
@@ -32,8 +32,8 @@ static size_t images_of_all(const train_runner *r, size_t s)
     return images;
 }
 
-/* Change 2: shard the data. Everyone works out everyone's share, for a step's gradients are weighted by all images in
- * it; its own last, which stays in `mine`. */
+/* Change 2: shard the data. Every rank computes the shares of all ranks, because a step's gradients are weighted by all
+ * images in it; its own last, which stays in `mine`. */
 static p2p_err shard(train_runner *r)
 {
     const train_settings *s = r->settings;
@@ -67,7 +67,8 @@ static p2p_err load(train_runner *r, size_t s)
 
 /* ---- One step ---- */
 
-/* Compute the batch again, without the others, to see whose gradients they were. No weight has been changed. */
+/* Compute the batch again, without all-reduce, to find the rank whose gradients are not finite. No weight has been
+ * changed. */
 static p2p_err find_nonfinite(train_runner *r, float scale)
 {
     train_network *net = r->network;
@@ -82,7 +83,7 @@ static p2p_err find_nonfinite(train_runner *r, float scale)
 }
 
 /* Calls queue work and return: a trace of them would show a device that computes nothing and a host that waits for the
- * others. So where a run is traced, a phase ends when the device is through with it; what is queued stays the same. */
+ * others. So in a run that is traced, a phase ends when the device has finished it; what is queued is the same. */
 static p2p_err until_done(train_runner *r, enum train_mark mark)
 {
     if (!p2p_layer_is_traced(r->comm)) return P2P_OK;
@@ -108,7 +109,7 @@ static p2p_err backward_and_sync(train_runner *r, size_t s, float scale, double 
     return err || finite ? err : find_nonfinite(r, scale);
 }
 
-/* What is known of it now; the rest when the device is through with it. */
+/* What is known of the step now; the rest is known when the device has finished it. */
 static p2p_err note(train_runner *r, size_t images, double load_seconds)
 {
     kernel_counters counters;
@@ -126,7 +127,8 @@ static p2p_err note(train_runner *r, size_t images, double load_seconds)
     return err;
 }
 
-/* If this hook ends the training, the step has not been: what the forward pass changed is put back. */
+/* If this hook ends the training, the step does not count: the statistics that the forward pass changed are
+ * restored. */
 static p2p_err call_after_sync(train_runner *r)
 {
     p2p_err err = call_hook(r, r->job->hooks.after_sync);
@@ -165,7 +167,7 @@ static p2p_err settle(train_runner *r)
     return failed ? train__device_fail(r->network, failed, r->error) : train__report_settle(r);
 }
 
-/* A checkpoint in an epoch; its time is no step's. */
+/* A checkpoint within an epoch; its time is not counted for any step. */
 static p2p_err save_between(train_runner *r)
 {
     p2p_err err = settle(r);

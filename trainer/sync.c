@@ -14,8 +14,8 @@
  * Few large buckets cost few latencies; many small ones can begin earlier. With a core for each rank and no more, the
  * work of sending moves into the backward pass, and little is gained; on a network it is hidden there.
  *
- * In the background a bucket goes in pieces, a few at a time: what arrives, its sum, and the sum that is sent on are then still in
- * a cache when they are needed next, where a whole bucket would go through main memory each time.
+ * In the background a bucket is sent in pieces, a few at a time: what arrives, its sum, and the sum that is sent on are
+ * then still in a cache when they are needed next; a whole bucket would be read from main memory each time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ struct train_sync {
     bucket *buckets;
     piece *pieces;
     size_t ready, begun, ended; /* pieces of this step: up to where they may begin, have begun, have ended */
-    kernel_err failed;          /* in train_sync_ready, which cannot say so */
+    kernel_err failed;          /* in train_sync_ready, which cannot return an error */
     double waited;
 };
 
@@ -130,8 +130,8 @@ p2p_err train_sync_open(train_network *network, p2p_comm *comm, const train_sync
     return err;
 }
 
-/* After an error pieces may be on their way, and the gradients they arrive in are not to be freed before they have. The
- * other ranks have begun them too, or will: they have not heard of the error yet. */
+/* After an error pieces may be on their way, and the gradients that they arrive in must not be freed before that. The
+ * other ranks have begun them too, or will: they do not know of the error yet. */
 static void settle(train_sync *sync)
 {
     for (size_t i = sync->ended; i < sync->begun; i++) p2p_wait(&sync->pieces[i].on_its_way, P2P_STATUS_IGNORE);
@@ -171,7 +171,8 @@ void train_sync_ready(void *arg, size_t operation)
     }
 }
 
-/* ---- Is it all numbers? A NaN or an infinity on one rank is one in the sum, so all ranks find the same. ---- */
+/* ---- Are all gradients finite? A NaN or an infinity on one rank is one in the sum, so all ranks find the same.
+ * ---- */
 
 static bool finite_block(const float *at, size_t count)
 {
@@ -245,7 +246,7 @@ static p2p_err reduce_plainly(train_sync *sync, bool *finite, double *since, tra
     return err;
 }
 
-/* ---- In the background: whatever is ready goes, and what goes is helped along until the next is ready ---- */
+/* ---- In the background: buckets that are ready are begun, and make progress until the next is ready ---- */
 
 static void nap(void)
 {
@@ -282,7 +283,7 @@ static p2p_err move(train_sync *sync, bool wait, bool *finite, train_error *erro
     return err;
 }
 
-/* Until the device is done with this bucket. With nothing on its way, sleep; otherwise look now and then. */
+/* Wait until the device has finished this bucket. With nothing on its way, block; otherwise poll and sleep in turn. */
 static p2p_err await_bucket(train_sync *sync, bucket *b, bool *finite, train_error *error)
 {
     bool done = false;

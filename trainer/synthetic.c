@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The built-in set. Each class is a pattern of a few waves in each colour. An image is its class's pattern shifted,
- * mirrored and dimmed at random, with some of another class's pattern and much noise over it: a linear classifier gets
- * little of it, a small ResNet most.
+ * mirrored and dimmed at random, with some of another class's pattern and much noise over it: a linear classifier
+ * recognises few of the images, a small ResNet most.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ typedef struct {
     float at[TRAIN_CHANNELS][TRAIN_SIDE][TRAIN_SIDE]; /* about -1 to 1 */
 } pattern;
 
-/* Whole numbers of cycles, so that a shifted pattern has no seam. */
+/* Whole numbers of cycles, so that a shifted pattern has no edge. */
 static void add_wave(pattern *p, int channel, train_random random, uint64_t wave)
 {
     const double turn = 2.0 * 3.14159265358979323846;
@@ -56,7 +56,7 @@ static showing choose(const pattern patterns[], int class, train_random random, 
                      low + (high - low) * train__uniform(random, first + 3)};
 }
 
-static double seen(const showing *s, int channel, int y, int x)
+static double pixel_of(const showing *s, int channel, int y, int x)
 {
     int across = s->mirror ? TRAIN_SIDE - 1 - x : x;
     return s->strength * (double)s->shown->at[channel][(y + s->y) % TRAIN_SIDE][(across + s->x) % TRAIN_SIDE];
@@ -77,7 +77,7 @@ static void make_image(uint8_t *record, uint64_t number, const pattern patterns[
         for (int y = 0; y < TRAIN_SIDE; y++)
             for (int x = 0; x < TRAIN_SIDE; x++) {
                 double noise = 120 * (train__uniform(random, next++) - 0.5);
-                *pixel++ = to_byte(light + seen(&main, channel, y, x) + seen(&mixed, channel, y, x) + noise);
+                *pixel++ = to_byte(light + pixel_of(&main, channel, y, x) + pixel_of(&mixed, channel, y, x) + noise);
             }
 }
 

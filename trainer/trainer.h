@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-/* What went wrong, in words: names file, place and value. */
+/* An error message; it names file, place and value. */
 typedef struct {
     char text[1000];
 } train_error;
@@ -44,7 +44,8 @@ enum { TRAIN_STAGES = 4, TRAIN_CLASSES = 10, TRAIN_SIDE = 32, TRAIN_CHANNELS = 3
 
 /* One description builds them all: a stem, then stages of basic blocks (two 3x3 convolutions and a shortcut; a 1x1
  * projection where the shape changes), a mean over what is left of the image, and a linear layer. The first block of
- * every stage but the first halves the image. He, Zhang, Ren and Sun, "Deep residual learning for image recognition". */
+ * every stage but the first halves the image. He, Zhang, Ren and Sun, "Deep residual learning for image
+ * recognition". */
 typedef struct {
     const char *name;
     int stem_kernel, stem_stride; /* of the first convolution; its padding is half the kernel */
@@ -109,9 +110,9 @@ typedef struct {
 p2p_err train_build(const train_description *description, train_model **model, train_error *error);
 void train_free(train_model *model);
 
-/* The weights that PyTorch gives torchvision's ResNet after torch.manual_seed(seed), on a CPU, but for rounding: convolutions
- * normal with variance 2 / (O KH KW) (He et al. 2015, fan out), linear layers uniform within 1 / sqrt(inputs), batch norm
- * 1 and 0; running mean 0 and variance 1. Of the seed its low 32 bits count, as there. */
+/* The weights that PyTorch gives torchvision's ResNet after torch.manual_seed(seed), on a CPU, but for rounding:
+ * convolutions normal with variance 2 / (O KH KW) (He et al. 2015, fan out), linear layers uniform within 1 /
+ * sqrt(inputs), batch norm 1 and 0; running mean 0 and variance 1. Of the seed its low 32 bits count, as there. */
 void train_initialise(const train_model *model, uint64_t seed, float *parameters, float *statistics);
 
 /* ---- The data ---- */
@@ -134,23 +135,24 @@ typedef struct {
 p2p_err train_data_cifar(const char *folder, size_t train_limit, size_t test_limit, train_data *data,
                          train_error *error);
 
-/* A set that needs no files: ten patterns of waves, shifted, mirrored, dimmed, mixed with one another and with noise. The
- * same images everywhere; limits as above, of TRAIN_SYNTHETIC and TRAIN_SYNTHETIC_TEST images. */
+/* A set that needs no files: ten patterns of waves, shifted, mirrored, dimmed, mixed with one another and with noise.
+ * The same images everywhere; limits as above, of TRAIN_SYNTHETIC and TRAIN_SYNTHETIC_TEST images. */
 enum { TRAIN_SYNTHETIC = 8192, TRAIN_SYNTHETIC_TEST = 1024 };
 p2p_err train_data_synthetic(size_t train_limit, size_t test_limit, train_data *data, train_error *error);
 
 void train_data_free(train_data *data);
 
-/* The order in which an epoch (from 1) goes through `count` images: a permutation that depends on seed and epoch only, the one
- * that PyTorch's DistributedSampler(seed=seed) has after set_epoch(epoch - 1), or the file's order if not `shuffle`. */
+/* The order in which an epoch (from 1) goes through `count` images: a permutation that depends on seed and epoch only,
+ * the one that PyTorch's DistributedSampler(seed=seed) has after set_epoch(epoch - 1), or the file's order if not
+ * `shuffle`. */
 void train_epoch_order(size_t count, uint64_t seed, uint64_t epoch, bool shuffle, size_t order[]);
 
-/* What one of `size` ranks takes of `count` positions: rank, rank + size, rank + 2 size, ... Nothing is lost, nothing is
- * taken twice; shares differ by one at most. `mine` has room for count; returns how many they are. */
+/* What one of `size` ranks takes of `count` positions: rank, rank + size, rank + 2 size, ... Every position is taken
+ * once; shares differ by one at most. `mine` has room for count; returns how many they are. */
 size_t train_shard(size_t count, int rank, int size, size_t mine[]);
 
-/* From bytes to what the network sees: (pixel / 255 - mean) / deviation of each channel, and, with `augment`, cut out of
- * the image with 4 pixels of black around it, and mirrored or not: which cut depends on seed, epoch and image only.
+/* From bytes to what the network sees: (pixel / 255 - mean) / deviation of each channel, and, with `augment`, cut out
+ * of the image with 4 pixels of black around it, and mirrored or not: which cut depends on seed, epoch and image only.
  * out: (C, H, W). */
 typedef struct {
     bool augment;
@@ -164,7 +166,8 @@ static inline int train_label(const train_images *images, size_t image)
     return images->records[image * TRAIN_RECORD];
 }
 
-/* ---- The network: a model on a device, one rank's. Calls queue work and return, but where it says that they wait. ---- */
+/* ---- The network: a model on a device, one rank's. Calls queue work and return, but where it says that they wait.
+ * ---- */
 
 typedef struct train_network train_network;
 
@@ -172,9 +175,8 @@ typedef struct {
     const char *device; /* for kernel_open: "auto", "cpu", "gpu:1", ... */
     int cores;          /* that this process may use; 0: all */
     size_t batch;       /* images of the largest batch */
-    p2p_comm
-        *comm;   /* whose ranks may read the gradients in place (p2p_alloc); NULL: nobody. It outlives the network. */
-    bool frozen; /* batch norm uses its running statistics in training too, and leaves them */
+    p2p_comm *comm; /* whose ranks may read the gradients in place (p2p_alloc); NULL: none. It outlives the network. */
+    bool frozen;    /* batch norm uses its running statistics in training too, and leaves them */
 } train_network_options;
 
 /* The model must outlive it. All numbers are zero at first: see train_initialise, train_map. */
@@ -186,7 +188,8 @@ void train_network_close(train_network *network);
 enum train_array_kind { TRAIN_PARAMETERS, TRAIN_GRADIENTS, TRAIN_STATISTICS, TRAIN_FIRST_STATE, TRAIN_SECOND_STATE };
 
 /* Wait for all queued work; then the host's copy is what the device has. It stays the network's and may be read and
- * written until the next call that queues work; what is written reaches the device with train_flush. NULL on failure. */
+ * written until the next call that queues work; what is written reaches the device with train_flush. NULL on
+ * failure. */
 float *train_map(train_network *network, enum train_array_kind kind, train_error *error);
 p2p_err train_flush(train_network *network, enum train_array_kind kind, train_error *error);
 size_t train_length(const train_network *network, enum train_array_kind kind);
@@ -199,7 +202,8 @@ p2p_err train_load(train_network *network, const train_images *images, const siz
  * `scale`: 1/(images on all ranks) makes it that of the whole step's mean. */
 p2p_err train_forward(train_network *network, float scale, train_error *error);
 
-/* The loaded batch forward, batch norm with its running statistics. Losses are added to those before, unless `first`. */
+/* The loaded batch forward, batch norm with its running statistics. Losses are added to those before, unless
+ * `first`. */
 p2p_err train_evaluate(train_network *network, bool first, train_error *error);
 
 /* Called when the gradients of this operation's tensors are queued. */
@@ -236,7 +240,7 @@ typedef struct {
 
 typedef struct {
     train_all_reduce all_reduce; /* NULL: none, every rank keeps its own gradients */
-    /* A bucket goes as soon as it is ready, while the device computes the next. ring_all_reduce then goes on in the
+    /* A bucket is sent as soon as it is ready, while the device computes the next. ring_all_reduce then goes on in the
      * background, as ring_iall_reduce; any other is called, and the next bucket waits for it. */
     bool overlap;
     size_t bucket_bytes;          /* a bucket is complete when it has so many bytes; 0: a bucket for each tensor */
@@ -270,7 +274,7 @@ p2p_err train_same_model(p2p_comm *comm, const train_model *model, train_error *
 /* The same bits in all parameters: else the first tensor that differs is named, and between which ranks. */
 p2p_err train_same_weights(p2p_comm *comm, const train_model *model, const float *parameters, train_error *error);
 
-/* After gradients that are not finite: whose were? Each rank brings its own, not yet reduced. Always an error: it names
+/* Call it if reduced gradients are not finite: each rank brings its own, not yet reduced. Always an error, which names
  * rank and tensor. */
 p2p_err train_find_nonfinite(p2p_comm *comm, const train_model *model, const float *gradients, train_error *error);
 
@@ -278,8 +282,8 @@ p2p_err train_find_nonfinite(p2p_comm *comm, const train_model *model, const flo
 
 typedef struct train_data_parallel train_data_parallel;
 
-/* Check that all ranks have the same model, and give all of them the parameters and statistics of rank 0. options may be
- * NULL: ring, overlapped, buckets of 25 MiB. */
+/* Check that all ranks have the same model, and give all of them the parameters and statistics of rank 0. options may
+ * be NULL: ring, overlapped, buckets of 25 MiB. */
 p2p_err train_data_parallel_open(train_network *network, p2p_comm *comm, const train_sync_options *options,
                                  train_data_parallel **replica, train_error *error);
 
@@ -302,7 +306,7 @@ typedef struct {
     uint64_t metrics;  /* bytes of metrics.jsonl that belong to it */
 } train_start;
 
-/* Write the weights to a file, durably: at any moment the old file or the new one is there, whole. */
+/* Write the weights to a file, durably: at any time the complete old file or the complete new one exists. */
 p2p_err train_save_weights(const char *path, const train_model *model, const float *parameters, const float *statistics,
                            uint64_t batches, train_error *error);
 
@@ -351,20 +355,21 @@ typedef struct {
 
 typedef struct {
     train_score score; /* of the last evaluation */
-    bool saved;        /* nothing that should have been written is missing; if it is, that has been told */
+    bool saved;        /* all that the settings ask for is written; if not, that has been reported */
     bool stopped;      /* by `stop`, before the end */
     uint64_t step;     /* the last one that was taken */
 } train_result;
 
-/* The four changes that make a training program data-parallel, in the order in which they happen. Put your own in. */
+/* The four changes that make a training program data-parallel, in the order in which they happen. Each may be replaced
+ * by your own. */
 typedef struct {
-    /* 1. Everyone begins with rank 0's weights: as coll_broadcast. */
+    /* 1. Every rank begins with rank 0's weights: as coll_broadcast. */
     p2p_err (*broadcast)(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root);
-    /* 2. Everyone takes its share of the images: as train_shard. */
+    /* 2. Every rank takes its share of the images: as train_shard. */
     size_t (*shard)(size_t count, int rank, int size, size_t mine[]);
-    /* 3. Everyone's gradients are added up: as ring_all_reduce, with OP_SUM. NULL: as the settings say. */
+    /* 3. The gradients of all ranks are added up: as ring_all_reduce, with OP_SUM. NULL: as the settings say. */
     train_all_reduce all_reduce;
-    /* 4. Everyone's score becomes the score of all images. */
+    /* 4. The scores of all ranks become the score of all images. */
     p2p_err (*aggregate)(p2p_comm *comm, train_score *score);
 } train_parallel;
 
@@ -394,15 +399,16 @@ typedef struct {
     train_parallel parallel;
     const train_reducer *reducer; /* NULL: as parallel.all_reduce and the settings say */
     train_hooks hooks;
-    /* NULL, or what a signal handler sets, in any rank: then all ranks end after the same step, the next one at the latest,
-     * and what the settings ask for is saved. */
+    /* NULL, or what a signal handler sets, in any rank: then all ranks end after the same step, the next one at the
+     * latest, and what the settings ask for is saved. */
     const volatile sig_atomic_t *stop;
     train_model *model;
     train_data data;
     train_start start;
 } train_job;
 
-/* Check the settings, read the data and what the run begins from. Anything wrong with them is P2P_ERR_ARG, P2P_ERR_PROTO or P2P_ERR_SYS. */
+/* Check the settings, read the data and what the run begins from. Anything wrong with them is P2P_ERR_ARG,
+ * P2P_ERR_PROTO or P2P_ERR_SYS. */
 p2p_err train_prepare(const train_settings *settings, train_job *job, train_error *error);
 void train_job_free(train_job *job);
 

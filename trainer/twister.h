@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * twister: the generator that PyTorch has on CPUs, so that a seed means here what it means there: the weights that
- * torch.manual_seed gives a model, and the order that DistributedSampler gives an epoch.
+ * twister: PyTorch's generator on CPUs, so that a seed gives the same numbers as in PyTorch: the weights of a model
+ * after torch.manual_seed, and the order of an epoch by DistributedSampler.
  */
 #ifndef PAIRWISE_TRAINER_TWISTER_H
 #define PAIRWISE_TRAINER_TWISTER_H

@@ -42,8 +42,8 @@ typedef struct {
 
 typedef void (*layers_operation)(void *run);
 
-/* Milliseconds of the fastest of `repeats` runs, each waited for, after one that does not count; fewer if they take long.
- * The fastest, as for the peak: what other programs take away is not the kernel's. */
+/* Milliseconds of the fastest of `repeats` runs, each waited for, after one that does not count; fewer if they take
+ * long. The fastest, as for the peak: what other programs take away is not the kernel's. */
 double layers_measure(const layers *b, layers_operation operate, void *run);
 
 void layers_need(kernel_device *device, kernel_err err);
@@ -62,8 +62,8 @@ typedef struct {
 tensor tensor_make(const layers *b, kernel_shape shape, size_t count, unsigned seed);
 void tensor_drop(tensor *t);
 
-/* The largest distance as a share of the largest element: of all, or of those that the oracle has worked out (the others
- * are 0 in `want`). */
+/* The largest distance as a share of the largest element: of all, or of those that the oracle has worked out (the
+ * others are 0 in `want`). */
 double tensor_distance(const layers *b, const tensor *got, const double *want, bool all);
 
 /* ---- Layers ---- */

@@ -10,7 +10,8 @@
 #       OURS="--all-reduce auto" bench/peers/train.sh    more options for build/train
 #       ROUNDS=5 MODELS="resnet34" RANKS=2 BATCH=64 DATA=cifar-10-batches-bin bench/peers/train.sh
 #
-# Status 1 if a program failed. Skipped, saying so, where PyTorch (Debian: python3-torch python3-torchvision) is not installed.
+# Status 1 if a program failed. Skipped, saying so, where PyTorch (Debian: python3-torch python3-torchvision) is not
+# installed.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 B=${BUILD:-build}

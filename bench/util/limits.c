@@ -34,7 +34,8 @@ static void wait_for(_Atomic int *at, int number)
         if (looks > PATIENCE) sched_yield();
 }
 
-/* To the first or the second core of those this process may use, if there are two; then it is free to be moved again. */
+/* To the first or the second core of those this process may use, if there are two; then it is free to be moved
+ * again. */
 static void go_to_core(int number)
 {
     cpu_set_t all, one;

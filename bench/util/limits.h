@@ -6,8 +6,8 @@
  *      copy      memcpy of so many bytes by one core, again and again, so from a cache if they fit into one
  *      sum       dtype_reduce of so many bytes of f32, the same way
  *
- * Nothing that moves a message can be faster than a line and a copy. Of an all-reduce of S bytes over n ranks, each element
- * must be combined n - 1 times, by whichever rank, and each result must come to n - 1 others:
+ * Nothing that moves a message can be faster than a line and a copy. Of an all-reduce of S bytes over n ranks, each
+ * element must be combined n - 1 times, by whichever rank, and each result must come to n - 1 others:
  *
  *      limit = line + (n - 1) (sum(S) + copy(S)) / the smaller of n and the number of cores
  */
@@ -24,8 +24,8 @@ typedef struct {
     double line_us, copy_us, sum_us; /* medians */
 } limits;
 
-/* One round of measuring for buffers of so many bytes, some milliseconds. False, and why on stderr, if there is no memory
- * or no process for it. */
+/* One round of measuring for buffers of so many bytes, some milliseconds. False, and why on stderr, if there is no
+ * memory or no process for it. */
 bool limits_round(limits *l, size_t bytes);
 
 /* After the last round, before the numbers are used. */

@@ -8,8 +8,8 @@
 /* Rank 0's number, for all: how often to do something, say. */
 size_t ranks_agree(p2p_comm *world, size_t number);
 
-/* Memory as programs have it: aligned to a cache line, zeroed, and so mapped before the clock runs. NULL, and said so, if
- * there is none. Give it to free(). */
+/* Memory as programs have it: aligned to a cache line, zeroed, and so mapped before the clock runs. NULL, and said so,
+ * if there is none. Give it to free(). */
 void *ranks_buffer(const char *bench, size_t bytes);
 
 #endif

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# grade.sh: tests/submissions graded: each as it deserves, in every sandbox that can be had here; nothing survives it; the
-# files for other programs are what those expect.
+# grade.sh: tests/submissions graded: each as it deserves, in every sandbox that can be had here; nothing survives it;
+# the files for other programs are what those expect.
 #
 #       as we are             root: a user for each, namespaces, control groups; else a namespace of users
 #       an ordinary user      (if we are root) namespaces by way of a namespace of users
@@ -52,8 +52,8 @@ reason() { # OUTPUT SUBMISSION WORDS
     tr -s ' ' <"$1" | grep "^$2 08_broadcast" | grep -q "$3" || { grep "^$2" "$1"; echo "expected to see: $3"; return 1; }
 }
 
-# Each run has a folder for temporary files of its own, so that what is found is its own. Nobody who belongs to a submission is
-# left: they run a program called ranks in it.
+# Each run has a folder for temporary files of its own, so that what is found is its own. Nobody who belongs to a
+# submission is left: they run a program called ranks in it.
 nobody_left() { # FOLDER
     local left
     left=$(pgrep -f "$1/pairwise-grade.*/ranks") || return 0

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# make.sh: make as a user calls it: help fits a terminal, an empty EX= is an error, an installation that may not be written
-# is refused before anything is built, and no password is ever asked for.
-# shellcheck source=tests/lib.sh
+# make.sh: make as a user calls it: help fits a terminal, an empty EX= is an error, an installation that may not be
+# written is refused before anything is built, and no password is ever asked for. shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 
 fits() { ! make help | awk 'length > 100' | grep .; }
@@ -28,8 +27,8 @@ else
     skip "install where this user may not write" "an ordinary user may not read this folder"
 fi
 
-# scripts/setup.sh where no compiler is found, as a user whose sudo wants a password, on a terminal: the commands here are
-# all that there are.
+# scripts/setup.sh where no compiler is found, as a user whose sudo wants a password, on a terminal: the commands here
+# are all that there are.
 tools=$work/tools
 mkdir "$tools"
 for tool in sh env mkdir touch tail cat uname; do ln -s "$(command -v $tool)" "$tools"; done

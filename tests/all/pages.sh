@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# pages.sh: every command that the README, the pages of the exercises, of teachers, benches and demos show works when it is
-# pasted: in a copy of this checkout, so that nobody's work and nobody's hints are touched.
-# shellcheck source=tests/lib.sh
+# pages.sh: every command that the README, the pages of the exercises, of teachers, benches and demos show works when it
+# is pasted: in a copy of this checkout, so that nobody's work and nobody's hints are touched. shellcheck
+# source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 mkdir "$work/copy"
 git ls-files -co --exclude-standard -z 2>/dev/null | tar --null -T - -c 2>/dev/null | tar -x -C "$work/copy"

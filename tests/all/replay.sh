@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # replay.sh: the page, in a browser: it says what the trace says, steps forth and back, asks nobody for anything, and
-# complains about nothing. What it looks like is kept as pictures in $BUILD/replay. Traces that are cut short are refused.
-# shellcheck source=tests/lib.sh
+# complains about nothing. What it looks like is kept as pictures in $BUILD/replay. Traces that are cut short are
+# refused. shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 R=$B/replay.out
 rm -rf "$R"

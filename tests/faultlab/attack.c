@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One rank writes random bytes over random parts of what it shares with the others and with its launcher, sends it random
- * messages and descriptors, closes, floods and forks. The launcher survives, the job ends in time, nothing is left behind,
- * and no other rank crashes. A seed gives the same attack each time: LAB_SEED=17 faultlab attack repeats one.
+ * One rank writes random bytes over random parts of what it shares with the others and with its launcher, sends it
+ * random messages and descriptors, closes, floods and forks. The launcher survives, the job ends in time, nothing is
+ * left behind, and no other rank crashes. A seed gives the same attack each time: LAB_SEED=17 faultlab attack repeats
+ * one.
  */
 #include "lab.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults around collectives that return a request, cancelled receives and copies of communicators: one that is forgotten,
- * begun by some ranks only, or in another order; a root that differs; a death meanwhile. */
+/* Faults around collectives that return a request, cancelled receives and copies of communicators: one that is
+ * forgotten, begun by some ranks only, or in another order; a root that differs; a death meanwhile. */
 #include "lab.h"
 
 #include <stdio.h>
@@ -137,7 +137,8 @@ static void dup_not_all(void)
     for (int q = 0; q < RANKS; q++) lab_expect_line(&job, __FILE__, q);
 }
 
-/* ---- Another order, another root: every rank is told, and nothing was written, though the odd one comes when all that the
+/* ---- Another order, another root: every rank is told, and nothing was written, though the odd one comes when all that
+ * the
  *      others can send each other has come ---- */
 
 static bool others_wait(int odd)

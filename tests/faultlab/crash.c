@@ -166,8 +166,9 @@ static bool dies_at(int n)
     return true;
 }
 
-/* Frames 1, 1 + stride, ... of one rank, beginning somewhere else in each sweep; how many deaths that makes. In the shm world
- * the parts of a long message count as well: behind the first MANY they are alike, so each step is longer than the last. */
+/* Frames 1, 1 + stride, ... of one rank, beginning somewhere else in each sweep; how many deaths that makes. In the shm
+ * world the parts of a long message count as well: behind the first MANY they are alike, so each step is longer than
+ * the last. */
 static int sweep_rank(int n, long stride)
 {
     static long sweeps;

@@ -136,7 +136,8 @@ static void garbage_counters(void)
     GARBAGE(&job, "overwritten");
 }
 
-/* The end of the memory that has been given out: a link would lie on the scoreboard itself, or where no file reaches. */
+/* The end of the memory that has been given out: a link would lie on the scoreboard itself, or where no file
+ * reaches. */
 static void scribble_end(scoreboard *b, uint64_t end)
 {
     atomic_store(&b->shared->memory_end, end);

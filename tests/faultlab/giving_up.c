@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A sender's call ends early and its buffer is used again: whatever the receiver does later, it never gets those bytes as a
- * success. And ranks that are stopped in the middle of a copy: PAIRWISE_TIMEOUT holds for the others. */
+/* A sender's call ends early and its buffer is used again: whatever the receiver does later, it never gets those bytes
+ * as a success. And ranks that are stopped in the middle of a copy: PAIRWISE_TIMEOUT holds for the others. */
 #include "lab.h"
 
 #include <sched.h>

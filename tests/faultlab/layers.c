@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Collectives of a layer's own, as requests: whatever can let one move on wakes its rank, and none is called deadlocked while
- * something can. */
+/* Collectives of a layer's own, as requests: whatever can let one move on wakes its rank, and none is called deadlocked
+ * while something can. */
 #include "lab.h"
 
 #include <stdlib.h>

@@ -18,7 +18,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* ---- An exchange of all sizes with everyone, every byte checked: what must stay right whatever the system does ---- */
+/* ---- An exchange of all sizes with everyone, every byte checked: what must stay right whatever the system does
+ * ---- */
 
 static const size_t sizes[] = {0, 1, 63, 64, 65, 4096, 65535, 65536, 65537, 300000};
 enum { SIZES = sizeof sizes / sizeof *sizes, LARGEST = 300000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of shared memory: a death while another rank copies from the dying one's memory, and memory that cannot grow. The
- * deaths of ranks that hold a place in a ring are in crash.c. */
+/* Faults of shared memory: a death while another rank copies from the dying one's memory, and memory that cannot grow.
+ * The deaths of ranks that hold a place in a ring are in crash.c. */
 #include "lab.h"
 
 #include <errno.h>
@@ -84,8 +84,8 @@ static void read_refused(void)
     CHECK(lab->flag[0] == 2, "%d tries to read, not one a rank", lab->flag[0]);
 }
 
-/* ---- Both ends copy a long message: the receiver begins once the sender has (flag 0), which then fails, or the receiver
- * does ---- */
+/* ---- Both ends copy a long message: the receiver begins once the sender has (flag 0), which then fails, or the
+ * receiver does ---- */
 
 static bool refuse_to_write(pid_t pid, void *from, uint64_t to, size_t bytes)
 {
@@ -111,7 +111,8 @@ static bool write_and_say_so(pid_t pid, void *from, uint64_t to, size_t bytes)
     return done;
 }
 
-/* Everything else has been read (flag 1, for each chunk), and yet the receive must not return (flag 2) before this does. */
+/* Everything else has been read (flag 1, for each chunk), and yet the receive must not return (flag 2) before this
+ * does. */
 static bool write_late(pid_t pid, void *from, uint64_t to, size_t bytes)
 {
     int others = READ_BYTES / (int)bytes - 1;

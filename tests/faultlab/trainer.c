@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of training: shares without images, replicas that differ, gradients that are no numbers, data that is damaged. */
+/* Faults of training: shares without images, replicas that differ, gradients that are no numbers, data that is
+ * damaged. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Traps in the shm world. The program is linked with --wrap for what its files call in each other, so that a case can
- * stand in between: just before a record is written, and instead of a copy from another rank's memory, or to it. And before
- * buffers are combined. */
+ * stand in between: just before a record is written, and instead of a copy from another rank's memory, or to it. And
+ * before buffers are combined. */
 #include "lab.h"
 
 #include "dtype/dtype.h"

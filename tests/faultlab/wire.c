@@ -28,8 +28,8 @@ static bool is_stream_socket(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM;
 }
 
-/* Exchange a first message with the other rank, and see which stream socket was not there before; -1 if none. In the shm
- * world it only wakes; what it belongs to is the ring that was written to. */
+/* Exchange a first message with the other rank, and see which stream socket was not there before; -1 if none. In the
+ * shm world it only wakes; what it belongs to is the ring that was written to. */
 static int open_link(p2p_comm *world)
 {
     bool before[MAX_FD];

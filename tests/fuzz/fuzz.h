@@ -28,8 +28,8 @@ int fuzz_submission(const uint8_t *bytes, size_t count);
 int fuzz_trace(const uint8_t *bytes, size_t count);
 #endif
 
-/* A folder of this process's own, removed when it ends, and a file in it with these bytes: its path, valid until the fourth
- * call after it. */
+/* A folder of this process's own, removed when it ends, and a file in it with these bytes: its path, valid until the
+ * fourth call after it. */
 const char *fuzz_folder(void);
 const char *fuzz_file(const char *name, const void *bytes, size_t count);
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # fuzz.sh PROGRAMS SECONDS NAME...: runs libFuzzer's programs one after the other, each for so long, from the corpus in
-# tests/fuzz/corpus/NAME and from what earlier runs found of use (PROGRAMS/NAME.corpus). What makes a reader fail lies in
-# PROGRAMS/NAME.found; mend the reader, and keep the file in the corpus.
+# tests/fuzz/corpus/NAME and from what earlier runs found of use (PROGRAMS/NAME.corpus). What makes a reader fail lies
+# in PROGRAMS/NAME.found; mend the reader, and keep the file in the corpus.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 programs=${1:?usage: fuzz.sh PROGRAMS SECONDS NAME...} seconds=${2:?}

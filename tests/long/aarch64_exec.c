@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aarch64_exec: linked with programs for aarch64 that run under qemu-user, which starts other programs as they are: those
- * for aarch64 are started under qemu-user as well. Unless the kernel knows how to (binfmt_misc), which not every machine
- * can be told.
+ * aarch64_exec: linked with programs for aarch64 that run under qemu-user, which starts other programs as they are:
+ * those for aarch64 are started under qemu-user as well. Unless the kernel knows how to (binfmt_misc), which not every
+ * machine can be told.
  */
 #include <elf.h>
 #include <errno.h>

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# course.sh [RUNS]: every solution again and again, with ranks that are late at random before every call: none may ever fail.
-# 200 runs of each unless told.
-# shellcheck source=tests/lib.sh
+# course.sh [RUNS]: every solution again and again, with ranks that are late at random before every call: none may ever
+# fail. 200 runs of each unless told. shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 runs=${1:-200}
 

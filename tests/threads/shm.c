@@ -6,8 +6,8 @@
  *
  *      shm RANKS        says what is wrong and ends with 1, or nothing and 0
  *
- * Every rank has an engine and maps the job's memory for itself. The sanitizer goes by addresses, so that mapping is the
- * same for all here: the program is linked with --wrap for p2p__memory_map, p2p__memory_window and munmap.
+ * Every rank has an engine and maps the job's memory for itself. The sanitizer goes by addresses, so that mapping is
+ * the same for all here: the program is linked with --wrap for p2p__memory_map, p2p__memory_window and munmap.
  */
 #include <errno.h>
 #include <poll.h>

@@ -25,8 +25,8 @@ typedef struct {
     size_t buckets;
 } training_book;
 
-/* A job with the small model (4,906 parameters or so), `images` built-in images to train with and `tests` to test with, batch
- * norm as usual, adamw. Free it with train_job_free. The book comes from job_shared. */
+/* A job with the small model (4,906 parameters or so), `images` built-in images to train with and `tests` to test with,
+ * batch norm as usual, adamw. Free it with train_job_free. The book comes from job_shared. */
 void training_make(train_job *job, training_book *book, size_t images, size_t tests);
 
 /* Run it on `ranks` ranks. NULL, or what was wrong. */
@@ -35,7 +35,8 @@ const char *training_run(train_job *job, int ranks);
 /* A rank's function for job_run, arg is the train_job. What train_run says ends up in the note. */
 int training_rank(p2p_comm *world, void *arg);
 
-/* The largest difference between two gradients of a step, in any tensor, divided by the largest gradient of that tensor. */
+/* The largest difference between two gradients of a step, in any tensor, divided by the largest gradient of that
+ * tensor. */
 double training_difference(const train_job *job, const float *one, const float *other);
 
 #endif

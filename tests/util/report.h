@@ -4,8 +4,8 @@
 #define PAIRWISE_TESTS_REPORT_H
 
 /*
- * The file as lines: "status 1", then for each finding its class, reason or argument and ranks, and a line for each place;
- * what is not known is left out. To be freed; if it is no report, says why instead.
+ * The file as lines: "status 1", then for each finding its class, reason or argument and ranks, and a line for each
+ * place; what is not known is left out. To be freed; if it is no report, says why instead.
  *
  *      status 1
  *      deadlock/tag [0,1]

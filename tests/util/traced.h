@@ -5,8 +5,8 @@
 
 #include "tests/util/job.h"
 
-/* As job_run, with options->trace set to a new file. The file's text, to be freed, its length in *bytes, and the file is
- * gone; NULL if there was none. */
+/* As job_run, with options->trace set to a new file. The file's text, to be freed, its length in *bytes, and the file
+ * is gone; NULL if there was none. */
 char *traced_run(int size, const p2p_options *options, job_main rank_main, void *arg, job_result *result,
                  size_t *bytes);
 
