@@ -27,10 +27,6 @@
 #include "p2p/message/internal.h"
 #include "p2p/shared/control.h"
 
-#define TIMED_WAIT_NS 1000000
-#define QUICK_POLLS 100
-#define LOOK_ELSEWHERE_NS UINT64_C(3000)
-
 /* A wait for all ranks of a communicator to come to a step of a collective. */
 typedef struct {
     const p2p_comm *comm;
@@ -93,7 +89,7 @@ static p2p_err differ(p2p_comm *comm, const phase *m)
     p2p__describe_difference(engine, m->differ, comm->context, m->number, engine->row->error,
                              sizeof engine->row->error);
     p2p__control_tell(engine->control, CONTROL_MISMATCH, engine->rank, 0);
-    while (!atomic_load(&engine->scoreboard->shared->failed)) p2p__pause(100000);
+    while (!atomic_load(&engine->scoreboard->shared->failed)) p2p__pause(FAILING_PAUSE_NS);
     p2p__job_failed(engine);
     return p2p__job_error(comm);
 }
@@ -142,23 +138,17 @@ static bool all_missing_run_elsewhere(p2p_engine *engine, phase *m)
     return true;
 }
 
-static bool poll_often(phase *m)
-{
-    for (int polls = 0; polls < QUICK_POLLS; polls++)
-        if (all_there(m)) return true;
-    return false;
-}
-
-/* The others are often here in no time: with a core for each rank; and between two steps, if all that are still missing run
- * on other cores. To give way would then help nobody, and take longer than it takes them to come. Not so at the first step:
- * who is missing there is still in the program, and whoever has the core next may finish the step before this one. */
+/* A short spin: the others are often here at once with a core for each rank; and between two steps, if all that are still
+ * missing run on other cores. To yield would then help none of them, and take longer than they take to come. Not so at the
+ * first step: a rank that is missing there is still in the program, and the next one on this core may finish the step before. */
 static void poll_quickly(p2p_engine *engine, phase *m)
 {
     const p2p_spin *spin = &engine->spin;
     if (all_there(m)) return;
-    if (spin->cheap_polls && spin->now) poll_often(m);
-    if (!spin->shares_cores || m->steps == 1 || !all_missing_run_elsewhere(engine, m)) return;
-    for (uint64_t end = p2p__now() + LOOK_ELSEWHERE_NS; !poll_often(m) && p2p__now() < end;) continue;
+    bool pays = spin->shares_cores ? m->steps > 1 && all_missing_run_elsewhere(engine, m)
+                                   : spin->cheap_polls && spin->now;
+    p2p_backoff backoff = p2p__backoff_short(BARRIER_POLLS, spin->shares_cores ? BARRIER_SPIN_NS : 0);
+    while (pays && !all_there(m) && p2p__backoff_goes_on(&engine->spin, &backoff)) continue;
 }
 
 static bool is_complete(p2p_engine *engine, void *arg)

@@ -99,7 +99,7 @@ p2p_err p2p_layer_request(p2p_comm *comm, const p2p_layer_ops *ops, void *state,
     p2p_request request;
     p2p_err err = p2p__agree_settle(comm);
     if (err) return err;
-    err = p2p__request_new(comm, REQUEST_LAYER, NULL, 0, &request);
+    err = p2p__request_new(comm, REQUEST_LAYER, 0, NULL, 0, &request);
     if (err) return err;
     request->layer = ops;
     request->layer_state = state;

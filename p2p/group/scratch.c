@@ -149,10 +149,7 @@ void p2p__scratch_give_back(p2p_comm *comm)
 
 void p2p_layer_count(p2p_comm *comm, int peer, size_t sent, size_t received)
 {
-    p2p_traffic *traffic = &comm->traffic[peer];
-    traffic->messages_sent++;
-    traffic->bytes_sent += sent;
-    traffic->messages_received++;
-    traffic->bytes_received += received;
+    p2p__count_sent(comm, peer, sent);
+    p2p__count_received(comm, peer, received);
     TRACE(comm->engine, p2p__trace_moved(comm, peer, sent, received));
 }

@@ -11,10 +11,6 @@
 #include "p2p/message/cores.h"
 #include "p2p/message/trace_rank.h"
 
-#define LOST_GRACE_NS UINT64_C(1000000000)
-#define NOMEM_TRIES 100
-#define NOMEM_PAUSE_NS UINT64_C(2000000)
-
 /* ---- The scoreboard ---- */
 
 static void show_received(p2p_engine *engine)
@@ -201,20 +197,6 @@ p2p_err p2p__job_error(p2p_comm *comm)
 
 /* ---- Waiting ---- */
 
-static p2p_err step_one(p2p_engine *engine, p2p_request at, bool *done)
-{
-    p2p_clock *before = engine->clock;
-    TRACE(engine, p2p__trace_step(engine, at));
-    engine->clock = &at->clock;
-    engine->in_step = at;
-    at->lacks_agreement = false;
-    p2p_err err = at->layer->step(at->comm, at->layer_state, done);
-    engine->in_step = NULL;
-    engine->clock = before;
-    TRACE(engine, p2p__trace_step(engine, NULL));
-    return err;
-}
-
 /* On a virtual network the non-blocking collectives of a communicator follow one another, or their times would depend on
  * which of them the machine lets move first. */
 static bool must_wait(p2p_engine *engine, p2p_request request)
@@ -228,54 +210,45 @@ static bool must_wait(p2p_engine *engine, p2p_request request)
     return false;
 }
 
-static void step_each(p2p_engine *engine)
+static void step_one(p2p_engine *engine, p2p_request at)
 {
-    for (p2p_request at = engine->layers.head, next; at; at = next) {
-        next = at->next;
-        bool done = false;
-        if (must_wait(engine, at)) continue;
-        p2p_err err = step_one(engine, at, &done);
-        if (!err && !done) continue;
-        at->comm->layers_end = at->clock.now;
-        p2p__list_remove(&engine->layers, at);
-        p2p__complete(at, err);
-        TRACE(engine, p2p__trace_background(at));
-    }
+    bool done = false;
+    p2p_clock *before = engine->clock;
+    TRACE(engine, p2p__trace_step(engine, at));
+    engine->clock = &at->clock;
+    engine->in_step = at;
+    at->lacks_agreement = false;
+    p2p_err err = at->layer->step(at->comm, at->layer_state, &done);
+    engine->in_step = NULL;
+    engine->clock = before;
+    TRACE(engine, p2p__trace_step(engine, NULL));
+    if (!err && !done) return;
+    at->comm->layers_end = at->clock.now;
+    p2p__list_remove(&engine->layers, at);
+    p2p__complete(at, err);
+    TRACE(engine, p2p__trace_background(at));
 }
 
 /* Until none can move: a step may end what another one, or itself, waits for, and nothing else would call that again. After
- * everyone's goodbye nobody waits for a collective, and nothing may be sent any more. */
-static p2p_err step_layers(p2p_engine *engine)
+ * all have said goodbye no rank waits for a collective, and nothing may be sent any more. */
+static void step_layers(p2p_engine *engine)
 {
     uint64_t before;
-    if (engine->in_step || engine->all_done) return P2P_OK;
+    if (engine->in_step || engine->all_done) return;
     do {
         before = engine->completed;
-        step_each(engine);
+        for (p2p_request at = engine->layers.head, next; at; at = next) {
+            next = at->next;
+            if (!must_wait(engine, at)) step_one(engine, at);
+        }
     } while (engine->completed != before);
-    return P2P_OK;
 }
 
 p2p_err p2p__poll(p2p_engine *engine)
 {
     p2p_err err = engine->world->progress(&engine->end, 0);
-    return err ? err : step_layers(engine);
-}
-
-static p2p_err alone(p2p_comm *comm)
-{
-    return p2p__fail(comm, CAUSE_ALONE);
-}
-
-static p2p_err lost(p2p_engine *engine)
-{
-    return p2p__broken(&engine->end, P2P_ERR_PEER_DEAD, "rank %d has closed its link to this rank, but is still there",
-                       engine->lost_peer);
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
+    if (!err) step_layers(engine);
+    return err;
 }
 
 /* No memory for a message that arrives: wait a little, it may come back. */
@@ -290,92 +263,67 @@ static p2p_err after_nomem(p2p_engine *engine, int *tries)
     return P2P_OK;
 }
 
-static p2p_err sleep_once(p2p_engine *engine, uint64_t deadline, int *tries)
-{
-    uint64_t until = engine->lost_since ? earlier(deadline, engine->lost_since + LOST_GRACE_NS) : deadline;
-    p2p_err err = engine->world->progress(&engine->end, until);
-    if (err == P2P_ERR_NOMEM) return after_nomem(engine, tries);
-    if (err == P2P_ERR_TIMEOUT && until < deadline) return lost(engine);
-    return err ? err : step_layers(engine);
-}
-
-static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_backoff *backoff);
-
-/* A long message comes in many parts: whoever sleeps before each of them makes its sender wait, too. */
-static p2p_err look_for_more(p2p_engine *engine, const p2p_waiting *waiting, uint64_t deadline)
-{
-    p2p_backoff backoff;
-    p2p__backoff_begin(&engine->spin, &backoff);
-    backoff.deadline = deadline;
-    return look_a_while(engine, waiting, &backoff);
-}
-
-/* Also while other messages come all the time: then nothing else would say so. */
-static bool is_too_late(const p2p_waiting *waiting, p2p_engine *engine, uint64_t deadline)
-{
-    return deadline != UINT64_MAX && p2p__now() >= deadline && !waiting->ready(engine, waiting->arg);
-}
-
-static p2p_err wait_loop(p2p_comm *comm, const p2p_waiting *waiting, uint64_t deadline)
-{
-    p2p_engine *engine = comm->engine;
-    int tries = 0;
-    while (!waiting->ready(engine, waiting->arg)) {
-        if (engine->failed && engine->drained) return p2p__job_error(comm);
-        if (p2p__job_failed(engine)) continue; /* look once more at what has arrived */
-        if (engine->control < 0) return alone(comm);
-        if (waiting->before_sleep) {
-            waiting->before_sleep(engine, waiting->arg);
-            if (waiting->ready(engine, waiting->arg)) break;
-        }
-        show_blocked(engine, waiting);
-        uint64_t before = engine->end.moved;
-        p2p_err err = sleep_once(engine, deadline, &tries);
-        if (!err && engine->spin.now && engine->end.moved != before) err = look_for_more(engine, waiting, deadline);
-        if (!err && is_too_late(waiting, engine, deadline)) err = P2P_ERR_TIMEOUT;
-        if (err == P2P_ERR_TIMEOUT) return p2p__timeout_error(comm, &engine->row->wait);
-        if (err) return p2p__fail_again(comm, err);
-    }
-    return P2P_OK;
-}
-
-/* Look again for a while before going to sleep, as long as spin.c finds it worth it; with much traffic that may be long. */
-static p2p_err look_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_backoff *backoff)
+/* Polls for as long as the backoff goes on; something that moves prolongs it. */
+static p2p_err poll_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_backoff *backoff)
 {
     p2p_err err;
     do {
         uint64_t before = engine->end.moved;
         err = waiting->hot && backoff->spin_until ? engine->world->try_peer(&engine->end, &waiting->hot->link)
                                                   : engine->world->progress(&engine->end, 0);
-        if (!err && engine->layers.head) err = step_layers(engine);
+        if (!err && engine->layers.head) step_layers(engine);
         if (engine->end.moved != before) p2p__backoff_reset(&engine->spin, backoff);
     } while (!err && !waiting->ready(engine, waiting->arg) && !engine->failed &&
              p2p__backoff_goes_on(&engine->spin, backoff));
     return err == P2P_ERR_NOMEM ? P2P_OK : err;
 }
 
-/* Ranks that share cores: what comes without this rank's doing is often here once the others had the core. */
-static bool came_meanwhile(p2p_engine *engine, const p2p_waiting *waiting)
+/* Shows what this rank waits for, and sleeps until something moves. */
+static p2p_err sleep_once(p2p_comm *comm, const p2p_waiting *waiting, uint64_t deadline, int *tries)
 {
-    return engine->spin.shares_cores && waiting->timed_wait && p2p__spin_yield(&engine->spin) &&
-           waiting->ready(engine, waiting->arg);
+    p2p_engine *engine = comm->engine;
+    if (engine->failed && engine->drained) return p2p__job_error(comm);
+    if (p2p__job_failed(engine)) return P2P_OK; /* what has arrived may be enough */
+    if (engine->control < 0) return p2p__fail(comm, CAUSE_ALONE);
+    if (waiting->before_sleep) {
+        waiting->before_sleep(engine, waiting->arg);
+        if (waiting->ready(engine, waiting->arg)) return P2P_OK;
+    }
+    show_blocked(engine, waiting);
+    uint64_t before = engine->end.moved, until = deadline;
+    if (engine->lost_since && engine->lost_since + LOST_GRACE_NS < until) until = engine->lost_since + LOST_GRACE_NS;
+    p2p_err err = engine->world->progress(&engine->end, until);
+    if (err == P2P_ERR_TIMEOUT && until < deadline)
+        err = p2p__broken(&engine->end, P2P_ERR_PEER_DEAD,
+                          "rank %d has closed its link to this rank, but is still there", engine->lost_peer);
+    if (err == P2P_ERR_NOMEM)
+        err = after_nomem(engine, tries);
+    else if (!err)
+        step_layers(engine);
+    if (!err && engine->spin.now && engine->end.moved != before) { /* more of a long message comes soon */
+        p2p_backoff backoff;
+        p2p__backoff_begin(&engine->spin, &backoff, 0);
+        backoff.deadline = deadline;
+        err = poll_a_while(engine, waiting, &backoff);
+    }
+    bool too_late = deadline != UINT64_MAX && p2p__now() >= deadline; /* though other messages come all the time */
+    if (!err && too_late && !waiting->ready(engine, waiting->arg)) err = P2P_ERR_TIMEOUT;
+    if (err == P2P_ERR_TIMEOUT) return p2p__timeout_error(comm, &engine->row->wait);
+    return err ? p2p__fail_again(comm, err) : P2P_OK;
 }
 
-static p2p_err block(p2p_comm *comm, const p2p_waiting *waiting)
+static p2p_err wait_loop(p2p_comm *comm, const p2p_waiting *waiting)
 {
     p2p_engine *engine = comm->engine;
     p2p_backoff backoff;
-    if (engine->poisoned) return p2p__fail_again(comm, engine->poisoned);
-    if (engine->spin.cheap_polls) p2p__cores_spread(engine);
-    if (came_meanwhile(engine, waiting)) return P2P_OK;
-    p2p__backoff_begin(&engine->spin, &backoff);
-    uint64_t limit = waiting->patient ? 0 : engine->config.timeout_ns;
-    if (limit) backoff.deadline = backoff.started + limit;
-    p2p_err err = look_a_while(engine, waiting, &backoff);
+    int tries = 0;
+    bool slept = false;
+    p2p__backoff_begin(&engine->spin, &backoff, waiting->patient ? 0 : engine->config.timeout_ns);
+    p2p_err err = poll_a_while(engine, waiting, &backoff);
     if (err) return p2p__fail_again(comm, err);
     if (waiting->timed_wait && !waiting->ready(engine, waiting->arg)) waiting->timed_wait(engine, waiting->arg);
-    bool slept = !waiting->ready(engine, waiting->arg);
-    if (slept) err = wait_loop(comm, waiting, backoff.deadline);
+    for (; !err && !waiting->ready(engine, waiting->arg); slept = true)
+        err = sleep_once(comm, waiting, backoff.deadline, &tries);
     if (shown_state(engine) == SCOREBOARD_BLOCKED) p2p__show_running(engine);
     p2p__backoff_end(&engine->spin, &backoff, slept);
     return err;
@@ -383,9 +331,15 @@ static p2p_err block(p2p_comm *comm, const p2p_waiting *waiting)
 
 p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting)
 {
-    if (waiting->ready(comm->engine, waiting->arg)) return P2P_OK;
-    TRACE(comm->engine, p2p__trace_wait(comm->engine));
-    p2p_err err = block(comm, waiting);
-    TRACE(comm->engine, p2p__trace_wait_end(comm->engine));
+    p2p_engine *engine = comm->engine;
+    if (waiting->ready(engine, waiting->arg)) return P2P_OK;
+    if (engine->poisoned) return p2p__fail_again(comm, engine->poisoned);
+    TRACE(engine, p2p__trace_wait(engine));
+    if (engine->spin.cheap_polls) p2p__cores_spread(engine);
+    /* Ranks that share cores: what comes without this rank's doing is often here once the others had the core. */
+    bool came = engine->spin.shares_cores && waiting->timed_wait && p2p__spin_yield(&engine->spin) &&
+                waiting->ready(engine, waiting->arg);
+    p2p_err err = came ? P2P_OK : wait_loop(comm, waiting);
+    TRACE(engine, p2p__trace_wait_end(engine));
     return err;
 }

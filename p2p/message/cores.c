@@ -5,8 +5,6 @@
 
 #include "p2p/message/internal.h"
 
-#define SPREAD_LAST 4096 /* waits */
-
 int p2p__cores(void)
 {
     cpu_set_t set;

@@ -21,7 +21,9 @@
 
 struct p2p_engine;
 
-#define SPREAD_FIRST 16 /* waits; then twice as many each time that it had to go home */
+#define SPREAD_FIRST \
+    16 /* waits between two looks where the ranks run; twice as many each time that it had to go home, */
+#define SPREAD_LAST 4096 /* up to this */
 
 /* Cores that this process may use; 1 if the system does not say. */
 int p2p__cores(void);

@@ -104,11 +104,11 @@ static void free_messages(p2p_engine *engine)
 {
     for (int i = 0; engine->peers && i < engine->size; i++) {
         p2p_peer *peer = &engine->peers[i];
-        if (peer->in_unexpected && peer->in_unexpected->claimed) p2p__free_unexpected(peer->in_unexpected);
+        if (peer->in_unexpected && peer->in_unexpected->claimed) free(peer->in_unexpected);
         while (peer->unexpected) {
             p2p_unexpected *message = peer->unexpected;
             peer->unexpected = message->next;
-            p2p__free_unexpected(message);
+            free(message);
         }
     }
 }
@@ -269,7 +269,7 @@ static void unexpected_delivered(p2p_peer *peer)
     if (!receive) return;
     if (!receive->err) memcpy(receive->buf, message->data, (size_t)message->header.bytes);
     p2p__complete(receive, receive->err);
-    p2p__free_unexpected(message);
+    free(message);
 }
 
 void p2p__frame_received(p2p_engine *engine, p2p_peer *peer)

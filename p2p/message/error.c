@@ -197,21 +197,13 @@ p2p_err p2p__leave(p2p_comm *comm, p2p_err err)
     return raise_error(comm, &engine->row->call, engine, err);
 }
 
-p2p_err p2p__check_peer(p2p_comm *comm, int peer, const char *role)
+p2p_err p2p__check_message(p2p_comm *comm, bool receives, const void *buf, size_t bytes, int peer, int tag)
 {
-    if (peer >= 0 && peer < comm->size) return P2P_OK;
-    return p2p__fail(comm, CAUSE_NO_RANK, role, peer, comm->size, comm->size - 1);
-}
-
-p2p_err p2p__check_tag(p2p_comm *comm, int tag)
-{
-    if (tag >= 0) return P2P_OK;
-    return p2p__fail(comm, CAUSE_NEGATIVE_TAG, tag, INT_MAX);
-}
-
-p2p_err p2p__check_buffer(p2p_comm *comm, const void *buf, size_t bytes)
-{
+    bool any_peer = receives && peer == P2P_ANY_SOURCE, any_tag = receives && tag == P2P_ANY_TAG;
+    if (!any_peer && (peer < 0 || peer >= comm->size))
+        return p2p__fail(comm, CAUSE_NO_RANK, receives ? "source" : "dest", peer, comm->size, comm->size - 1);
+    if (!any_tag && tag < 0) return p2p__fail(comm, CAUSE_NEGATIVE_TAG, tag, INT_MAX);
     if (!buf && bytes) return p2p__fail(comm, CAUSE_NO_BUFFER, bytes);
     if (bytes > PTRDIFF_MAX) return p2p__fail(comm, CAUSE_IMPOSSIBLE_SIZE, bytes);
-    return P2P_OK;
+    return !receives && p2p__job_failed(comm->engine) ? p2p__job_error(comm) : P2P_OK;
 }

@@ -261,9 +261,9 @@ static inline bool p2p__gave_up(const p2p_engine *engine, int rank)
     return atomic_load_explicit(&engine->scoreboard->rows[rank].gave_up, memory_order_relaxed);
 }
 
-p2p_err p2p__check_peer(p2p_comm *comm, int peer, const char *role);
-p2p_err p2p__check_tag(p2p_comm *comm, int tag);
-p2p_err p2p__check_buffer(p2p_comm *comm, const void *buf, size_t bytes);
+/* Refuse a rank, a tag or a buffer that cannot be meant; a receive may leave rank and tag open. A send is refused in a failed
+ * job, too. */
+p2p_err p2p__check_message(p2p_comm *comm, bool receives, const void *buf, size_t bytes, int peer, int tag);
 
 /* ---- engine.c ---- */
 
@@ -282,10 +282,14 @@ p2p_err p2p__damaged(p2p_engine *engine, const p2p_peer *peer, const wire_header
 
 /* ---- match.c ---- */
 
-void p2p__list_init(p2p_request_list *list);
 void p2p__list_add(p2p_request_list *list, p2p_request request, enum request_list where);
 void p2p__list_remove(p2p_request_list *list, p2p_request request);
 p2p_request p2p__list_find(p2p_request_list *list, uint64_t id);
+
+static inline bool p2p__tag_matches(int wanted, int32_t tag)
+{
+    return wanted == tag || (wanted == P2P_ANY_TAG && tag >= 0);
+}
 
 /* The oldest posted receive that this message matches, taken off its list; NULL if none. */
 p2p_request p2p__match_posted(p2p_engine *engine, const wire_header *header);
@@ -294,15 +298,14 @@ p2p_request p2p__match_posted(p2p_engine *engine, const wire_header *header);
 p2p_unexpected *p2p__match_unexpected(p2p_engine *engine, uint32_t context, int source, int tag);
 p2p_unexpected *p2p__unexpected_add(p2p_engine *engine, p2p_peer *peer, const wire_header *header, size_t data_bytes);
 void p2p__unexpected_remove(p2p_engine *engine, p2p_unexpected *message); /* from its list; not freed */
-void p2p__free_unexpected(p2p_unexpected *message);
 
 /* ---- send.c, recv.c: starting operations, and what frames do to them ---- */
 
-void p2p__request_init(p2p_request request, enum request_kind kind, p2p_comm *comm, void *buf, size_t bytes);
+void p2p__request_init(p2p_request request, enum request_kind kind, p2p_comm *comm, uint32_t context, void *buf,
+                       size_t bytes);
 void p2p__complete(p2p_request request, p2p_err err);
 p2p_err p2p__start_send(p2p_request request, int dest, int tag, bool wait_for_match);
 p2p_err p2p__start_recv(p2p_request request, int source, int tag);
-uint64_t p2p__eager_cost(size_t bytes); /* what a short message takes of its sender's credit */
 
 /* A CLEAR has arrived for this send. */
 p2p_err p2p__got_clear(p2p_engine *engine, p2p_peer *peer, p2p_request request, const wire_header *header);
@@ -314,6 +317,35 @@ p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *
 static inline bool p2p__reads_memory(const p2p_engine *engine, size_t bytes)
 {
     return engine->world->read && engine->config.direct && bytes >= engine->config.direct;
+}
+
+/* What a message that is sent before its receiver asks for it takes of its sender's credit. */
+static inline uint64_t p2p__eager_cost(size_t bytes)
+{
+    return bytes + sizeof(p2p_unexpected);
+}
+
+/* The one rule for what may be sent before its receiver asks for it, which then keeps it: nothing in strict mode; else what
+ * is within the eager limit and the sender's credit (its own, for a message to itself). Programs may count on that.
+ * Collectives need not: what would fill a link by turns the receiver reads out of the sender's memory, if it can. */
+static inline bool p2p__may_be_buffered(const p2p_engine *engine, const p2p_peer *peer, size_t bytes, bool collective)
+{
+    if (engine->config.strict || bytes > engine->config.eager || p2p__eager_cost(bytes) > peer->credit) return false;
+    return !collective || bytes <= engine->end.link_room / 2 || !p2p__reads_memory(engine, bytes) ||
+           !engine->scoreboard->may_read;
+}
+
+/* The one place that counts for p2p_stats; peer: in comm. */
+static inline void p2p__count_sent(p2p_comm *comm, int peer, size_t bytes)
+{
+    comm->traffic[peer].messages_sent++;
+    comm->traffic[peer].bytes_sent += bytes;
+}
+
+static inline void p2p__count_received(p2p_comm *comm, int peer, size_t bytes)
+{
+    comm->traffic[peer].messages_received++;
+    comm->traffic[peer].bytes_received += bytes;
 }
 
 /* A receive and a send of the same rank have met. */
@@ -337,7 +369,8 @@ bool p2p__fast_recv(p2p_comm *comm, void *buf, size_t room, int source, int tag,
 
 /* ---- request.c ---- */
 
-p2p_err p2p__request_new(p2p_comm *comm, enum request_kind kind, void *buf, size_t bytes, p2p_request *request);
+p2p_err p2p__request_new(p2p_comm *comm, enum request_kind kind, uint32_t context, void *buf, size_t bytes,
+                         p2p_request *request);
 void p2p__request_free(p2p_request request);
 /* One under way whose buffer lies in there; NULL if there is none. */
 const struct p2p_operation *p2p__request_in(const p2p_engine *engine, const char *from, size_t bytes);

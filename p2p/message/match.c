@@ -11,11 +11,6 @@
 
 #include "p2p/message/internal.h"
 
-void p2p__list_init(p2p_request_list *list)
-{
-    list->head = list->tail = NULL;
-}
-
 void p2p__list_add(p2p_request_list *list, p2p_request request, enum request_list where)
 {
     request->next = NULL;
@@ -47,15 +42,10 @@ p2p_request p2p__list_find(p2p_request_list *list, uint64_t id)
     return at;
 }
 
-static bool tag_matches(int wanted, int32_t tag)
-{
-    return wanted == tag || (wanted == P2P_ANY_TAG && tag >= 0);
-}
-
 static p2p_request first_match(p2p_request_list *list, const wire_header *header)
 {
     for (p2p_request at = list->head; at; at = at->next)
-        if (at->context == header->context && tag_matches(at->tag, header->tag)) return at;
+        if (at->context == header->context && p2p__tag_matches(at->tag, header->tag)) return at;
     return NULL;
 }
 
@@ -72,7 +62,7 @@ p2p_request p2p__match_posted(p2p_engine *engine, const wire_header *header)
 static p2p_unexpected *first_unexpected(p2p_peer *peer, uint32_t context, int tag)
 {
     for (p2p_unexpected *at = peer->unexpected; at; at = at->next)
-        if (at->header.context == context && tag_matches(tag, at->header.tag)) return at;
+        if (at->header.context == context && p2p__tag_matches(tag, at->header.tag)) return at;
     return NULL;
 }
 
@@ -110,9 +100,4 @@ void p2p__unexpected_remove(p2p_engine *engine, p2p_unexpected *message)
     if (!*at) peer->unexpected_tail = at;
     message->next = NULL;
     engine->unexpected_count--;
-}
-
-void p2p__free_unexpected(p2p_unexpected *message)
-{
-    free(message);
 }

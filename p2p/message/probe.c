@@ -22,11 +22,9 @@ static void describe(p2p_engine *engine, void *arg, scoreboard_wait *wait)
 
 static p2p_err prepare(p2p_comm *comm, int source, int tag, question *q)
 {
-    p2p_err err = source == P2P_ANY_SOURCE ? P2P_OK : p2p__check_peer(comm, source, "source");
-    if (!err && tag != P2P_ANY_TAG) err = p2p__check_tag(comm, tag);
+    p2p_err err = p2p__check_message(comm, true, NULL, 0, source, tag);
     if (err) return err;
-    p2p__request_init(&q->like, REQUEST_RECV, comm, NULL, 0);
-    q->like.context = comm->context;
+    p2p__request_init(&q->like, REQUEST_RECV, comm, comm->context, NULL, 0);
     q->like.peer = source == P2P_ANY_SOURCE ? P2P_ANY_SOURCE : comm->world_rank[source];
     q->like.tag = tag;
     q->found = NULL;

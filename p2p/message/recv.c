@@ -3,20 +3,16 @@
  * Receiving: a receive takes the oldest unexpected message that matches, or waits in a list until one arrives.
  * A message that does not fit is consumed (its payload thrown away, or never sent), and the buffer is not touched.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "p2p/message/trace_rank.h"
 #include "p2p/shared/crc.h"
 
-static int source_in(const p2p_comm *comm, const wire_header *header)
-{
-    return comm->comm_rank[header->source];
-}
-
 bool p2p__accept(p2p_request receive, const wire_header *header)
 {
-    receive->status =
-        (p2p_status){.source = source_in(receive->comm, header), .tag = header->tag, .bytes = (size_t)header->bytes};
+    int source = receive->comm->comm_rank[header->source];
+    receive->status = (p2p_status){.source = source, .tag = header->tag, .bytes = (size_t)header->bytes};
     bool fits = header->bytes <= receive->bytes;
     receive->err = fits ? P2P_OK : P2P_ERR_TRUNCATE;
     receive->peer = (int)header->source;
@@ -64,12 +60,6 @@ static bool read_directly(p2p_engine *engine, p2p_peer *peer, p2p_request receiv
     return (at || readable) && engine->world->read(&engine->end, &peer->link, receive->buf, header, at);
 }
 
-static bool damaged(const p2p_request receive, const wire_header *header)
-{
-    return (header->flags & WIRE_FLAG_CRC) &&
-           p2p__crc32c(0, receive->buf, (size_t)header->bytes) != header->payload_crc;
-}
-
 p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *header)
 {
     p2p_peer *peer = &engine->peers[header->source];
@@ -80,7 +70,9 @@ p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *
         return P2P_OK;
     }
     read = read && !atomic_load(&engine->scoreboard->shared->failed); /* or it may not have been that rank any more */
-    if (read && damaged(receive, header)) return p2p__damaged(engine, peer, header);
+    if (read && (header->flags & WIRE_FLAG_CRC) &&
+        p2p__crc32c(0, receive->buf, (size_t)header->bytes) != header->payload_crc)
+        return p2p__damaged(engine, peer, header);
     receive->packet = (p2p_packet){.header = {.type = WIRE_CLEAR,
                                               .flags = fits && !read ? 0 : WIRE_FLAG_DROP,
                                               .context = header->context,
@@ -117,7 +109,7 @@ static p2p_err take(p2p_engine *engine, p2p_request receive, p2p_unexpected *mes
         memcpy(receive->buf, message->data, (size_t)message->header.bytes);
     p2p_peer *peer = &engine->peers[message->header.source];
     size_t cost = (size_t)p2p__eager_cost((size_t)message->header.bytes);
-    p2p__free_unexpected(message);
+    free(message);
     p2p__complete(receive, receive->err);
     return p2p__consumed(engine, peer, cost);
 }
@@ -147,74 +139,61 @@ p2p_err p2p__start_recv(p2p_request receive, int source, int tag)
         p2p__match_self(engine, receive, message->sender);
     else
         err = p2p__answer(engine, receive, &message->header);
-    p2p__free_unexpected(message);
+    free(message);
     return err;
 }
 
-static p2p_err check_recv(p2p_comm *comm, const void *buf, size_t bytes, int source, int tag)
-{
-    p2p_err err = source == P2P_ANY_SOURCE ? P2P_OK : p2p__check_peer(comm, source, "source");
-    if (!err && tag != P2P_ANY_TAG) err = p2p__check_tag(comm, tag);
-    return err ? err : p2p__check_buffer(comm, buf, bytes);
-}
+/* ---- Public calls; those of the layer have a context of their own ---- */
 
-static p2p_err recv_and_wait(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_status *status,
-                             uint32_t context)
+static p2p_err blocking(p2p_comm *comm, const p2p_call *call, void *buf, p2p_status *status, bool layer)
 {
-    p2p_err err = check_recv(comm, buf, bytes, source, tag);
+    p2p_err err = p2p__enter(comm, call);
     if (err) return err;
-    if (p2p__fast_recv(comm, buf, bytes, source, tag, context, status)) return P2P_OK;
+    uint32_t context = comm->context + layer;
+    err = p2p__check_message(comm, true, buf, call->bytes, call->peer, call->tag);
+    if (err) return p2p__leave(comm, err);
+    if (p2p__fast_recv(comm, buf, call->bytes, call->peer, call->tag, context, status)) return p2p__leave(comm, P2P_OK);
     struct p2p_operation request;
-    p2p__request_init(&request, REQUEST_RECV, comm, buf, bytes);
-    request.context = context;
-    err = p2p__start_recv(&request, source, tag);
-    return err ? err : p2p__finish_stacked(comm, &request, status);
+    p2p__request_init(&request, REQUEST_RECV, comm, context, buf, call->bytes);
+    err = p2p__start_recv(&request, call->peer, call->tag);
+    return p2p__leave(comm, err ? err : p2p__finish_stacked(comm, &request, status));
 }
 
-static p2p_err recv_later(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, uint32_t context,
-                          p2p_request *out)
+static p2p_err nonblocking(p2p_comm *comm, const p2p_call *call, void *buf, bool layer, p2p_request *out)
 {
-    if (!out) return p2p__fail(comm, CAUSE_NO_PLACE_FOR_RECEIVE);
-    p2p_err err = check_recv(comm, buf, bytes, source, tag);
+    p2p_request request = NULL;
+    p2p_err err = p2p__enter(comm, call);
     if (err) return err;
-    p2p_request request;
-    err = p2p__request_new(comm, REQUEST_RECV, buf, bytes, &request);
-    if (err) return err;
-    request->context = context;
-    err = p2p__start_recv(request, source, tag);
+    if (!out) return p2p__leave(comm, p2p__fail(comm, CAUSE_NO_PLACE_FOR_RECEIVE));
+    err = p2p__check_message(comm, true, buf, call->bytes, call->peer, call->tag);
+    if (!err) err = p2p__request_new(comm, REQUEST_RECV, comm->context + layer, buf, call->bytes, &request);
+    if (err) return p2p__leave(comm, err);
+    err = p2p__start_recv(request, call->peer, call->tag);
     if (err)
         p2p__request_free(request);
     else
         *out = request;
-    return err;
+    return p2p__leave(comm, err);
 }
 
 #define RECV_CALL(called) (&(p2p_call){called, SHAPE_RECV, source, tag, bytes, 0, 0})
 
 p2p_err p2p_recv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_status *status)
 {
-    p2p_err err = p2p__enter(comm, RECV_CALL("p2p_recv"));
-    if (err) return err;
-    return p2p__leave(comm, recv_and_wait(comm, buf, bytes, source, tag, status, comm->context));
+    return blocking(comm, RECV_CALL("p2p_recv"), buf, status, false);
 }
 
 p2p_err p2p_irecv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_request *request)
 {
-    p2p_err err = p2p__enter(comm, RECV_CALL("p2p_irecv"));
-    if (err) return err;
-    return p2p__leave(comm, recv_later(comm, buf, bytes, source, tag, comm->context, request));
+    return nonblocking(comm, RECV_CALL("p2p_irecv"), buf, false, request);
 }
 
 p2p_err p2p_layer_recv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_status *status)
 {
-    p2p_err err = p2p__enter(comm, RECV_CALL("p2p_layer_recv"));
-    if (err) return err;
-    return p2p__leave(comm, recv_and_wait(comm, buf, bytes, source, tag, status, comm->context + 1));
+    return blocking(comm, RECV_CALL("p2p_layer_recv"), buf, status, true);
 }
 
 p2p_err p2p_layer_irecv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_request *request)
 {
-    p2p_err err = p2p__enter(comm, RECV_CALL("p2p_layer_irecv"));
-    if (err) return err;
-    return p2p__leave(comm, recv_later(comm, buf, bytes, source, tag, comm->context + 1, request));
+    return nonblocking(comm, RECV_CALL("p2p_layer_irecv"), buf, true, request);
 }

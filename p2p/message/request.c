@@ -6,22 +6,25 @@
 #include "p2p/message/trace_rank.h"
 #include "p2p/shared/crc.h"
 
-void p2p__request_init(p2p_request request, enum request_kind kind, p2p_comm *comm, void *buf, size_t bytes)
+void p2p__request_init(p2p_request request, enum request_kind kind, p2p_comm *comm, uint32_t context, void *buf,
+                       size_t bytes)
 {
     memset(request, 0, offsetof(struct p2p_operation, packet));
     request->kind = kind;
     request->comm = comm;
     request->counted = true;
+    request->context = context;
     request->buf = buf;
     request->bytes = bytes;
 }
 
-p2p_err p2p__request_new(p2p_comm *comm, enum request_kind kind, void *buf, size_t bytes, p2p_request *out)
+p2p_err p2p__request_new(p2p_comm *comm, enum request_kind kind, uint32_t context, void *buf, size_t bytes,
+                         p2p_request *out)
 {
     p2p_engine *engine = comm->engine;
     p2p_request request = malloc(sizeof *request);
     if (!request) return p2p__fail(comm, CAUSE_NO_REQUEST, sizeof *request);
-    p2p__request_init(request, kind, comm, buf, bytes);
+    p2p__request_init(request, kind, comm, context, buf, bytes);
     request->file = engine->call_file;
     request->line = engine->call_line;
     request->all_next = engine->requests;
@@ -115,8 +118,7 @@ p2p_err p2p__result(p2p_request request, p2p_status *status)
         p2p_err err = check_debug(comm, request);
         if (err) return err;
     } else if (request->kind == REQUEST_RECV && request->counted) {
-        comm->traffic[request->status.source].messages_received++;
-        comm->traffic[request->status.source].bytes_received += request->status.bytes;
+        p2p__count_received(comm, request->status.source, request->status.bytes);
         TRACE(comm->engine, p2p__trace_receives(request));
     }
     if (status) *status = request->status;

@@ -18,9 +18,8 @@ typedef struct {
 static p2p_err quiet_send(p2p_comm *comm, const void *buf, size_t bytes, int dest)
 {
     struct p2p_operation request;
-    p2p__request_init(&request, REQUEST_SEND, comm, (void *)(uintptr_t)buf, bytes);
+    p2p__request_init(&request, REQUEST_SEND, comm, comm->context + 1, (void *)(uintptr_t)buf, bytes);
     request.counted = false;
-    request.context = comm->context + 1;
     p2p_err err = p2p__start_send(&request, dest, SPLIT_TAG, false);
     return err ? err : p2p__finish_stacked(comm, &request, NULL);
 }
@@ -28,9 +27,8 @@ static p2p_err quiet_send(p2p_comm *comm, const void *buf, size_t bytes, int des
 static p2p_err quiet_recv(p2p_comm *comm, void *buf, size_t bytes, int source)
 {
     struct p2p_operation request;
-    p2p__request_init(&request, REQUEST_RECV, comm, buf, bytes);
+    p2p__request_init(&request, REQUEST_RECV, comm, comm->context + 1, buf, bytes);
     request.counted = false;
-    request.context = comm->context + 1;
     p2p_err err = p2p__start_recv(&request, source, SPLIT_TAG);
     return err ? err : p2p__finish_stacked(comm, &request, NULL);
 }
