@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The relay: what ranks send each other passes through here, in a process that the learner's code cannot reach, and is
- * counted: not what a rank says it has sent, but what has come. The launcher sends both ends of each new link (p2p/job/relay.c).
+ * counted: not what a rank says it has sent, but what has come. The launcher sends both ends of each new link (p2p/job/links.c).
  *
  *      rank a ───▶ fd[0] ▷ way[0]: bytes from a, on their way to b ▷ fd[1] ───▶ rank b
  *      rank a ◀─── fd[0] ◁ way[1]: bytes from b, on their way to a ◁ fd[1] ◀─── rank b

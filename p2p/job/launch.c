@@ -13,7 +13,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "p2p/job/trace_job.h"
 #include "p2p/message/init.h"
 #include "p2p/shared/control.h"
 #include "p2p/shared/file.h"

@@ -3,13 +3,14 @@
  * launch: what the files of the supervisor share. A job is its ranks, seen from the process that started them.
  *
  *      launch.c       p2p_launch; making pipes and forking ranks
- *      supervisor.c   the loop: control messages, signals, ends of ranks, time; the exit status
+ *      supervisor.c   the loop, from the first rank's start to the last byte of output
+ *      messages.c     what ranks tell the supervisor, and are told
+ *      ends.c         how ranks end; signals; the exit status
  *      links.c        opening links between ranks
  *      output.c       forwarding what ranks print; spill.c keeps it
- *      relay.c        the ends of a link; with somebody in between
- *      output.c       forwarding what ranks print
- *      knot.c verdict.c   what kind of deadlock it is: deadlock.h
+ *      input.c        standard input, when it is a terminal
  *      report.c       what was found in the job, told to people (in the words of words.c) and to programs
+ *      trace_job.c    the same, in a trace
  */
 #ifndef PAIRWISE_P2P_LAUNCH_H
 #define PAIRWISE_P2P_LAUNCH_H
@@ -28,6 +29,7 @@
 #include "p2p/shared/diagnosis.h"
 #include "p2p/shared/memory.h"
 #include "p2p/shared/scoreboard.h"
+#include "p2p/trace/trace_json.h"
 
 /* What to launch. */
 typedef struct {
@@ -40,7 +42,7 @@ typedef struct {
     void *arg;
     const char *program; /* for messages; NULL: p2p_launch */
     int debug_rank;      /* gets the terminal to itself; -1: none */
-    int relay;           /* a socket: who holds its other end carries all messages; -1: nobody, links are direct */
+    int relay;           /* a socket: the process at its other end carries all messages; -1: links are direct */
 } p2p_plan;
 
 typedef struct {
@@ -65,7 +67,7 @@ typedef struct {
 /* What was found wrong, in the order in which it was. */
 typedef struct {
     p2p_finding **found;
-    size_t count, room;
+    size_t count;
     p2p_finding spare; /* where there is no memory for another one */
 } p2p_report;
 
@@ -102,7 +104,7 @@ typedef struct {
     bool told_lost; /* that output is dropped */
     int exit_status;
     uint64_t oom_kills;
-    struct p2p_traced_job *trace; /* NULL: not traced */
+    p2p_traced_job *trace; /* NULL: not traced */
     p2p_report report;
 } p2p_job;
 
@@ -121,11 +123,32 @@ bool p2p__start_ranks(p2p_job *job);
 
 int p2p__supervise(p2p_job *job);
 
+/* ---- messages.c ---- */
+
 /* Send a control message, with descriptor fd beside it (-1: none). False and errno on failure; EAGAIN: try later. */
 bool p2p__tell_rank(p2p_job *job, int rank, control_message message, int fd);
+void p2p__tell_all(p2p_job *job, int type);
+/* What could not be sent before. */
+void p2p__tell_again(p2p_job *job);
+
+/* Obey up to `most` messages of a rank: other ranks have their turn after them. */
+void p2p__listen(p2p_job *job, p2p_rank_process *process, int most);
+/* All ranks have said goodbye, or ended without ever calling p2p_init? Then they are told. */
+void p2p__check_all_done(p2p_job *job);
+/* What a rank has found wrong: into the report, once. */
+void p2p__see_found(p2p_job *job, int rank);
+
+/* ---- ends.c ---- */
 
 /* The job has failed: ranks are told why, and get a second to end. Only the first failure counts. */
 void p2p__job_fail(p2p_job *job, p2p_err err, int rank, int status, const char *text);
+void p2p__kill_after(p2p_job *job, uint64_t ns);
+void p2p__check_kill(p2p_job *job);
+void p2p__reap_all(p2p_job *job);
+
+void p2p__block_signals(p2p_job *job);
+void p2p__take_signals(p2p_job *job);
+void p2p__restore_signals(p2p_job *job);
 
 /* ---- input.c ---- */
 
@@ -147,18 +170,22 @@ void p2p__link_lost(p2p_job *job, int rank, int peer, int limit);
 /* Open what can be opened now. */
 void p2p__links_open(p2p_job *job);
 
-/* ---- found.c ---- */
+/* ---- program.c ---- */
 
-/* What a rank has found wrong: into the report, once. */
-void p2p__see_found(p2p_job *job, int rank);
+/* Can this program be started, as execvp would find it? Otherwise says why not, and what to type instead. */
+bool p2p__program_check(const char *name, char *why, size_t bytes);
 
-/* ---- relay.c ---- */
+/* ---- trace_job.c: the supervisor's part of a trace ---- */
 
-/* The two ends of a new link: for rank a and for rank b. False with errno (EAGAIN, ETOOMANYREFS: later perhaps). */
-bool p2p__link_ends(const p2p_job *job, int a, int b, int ends[2]);
+/* For a job that is traced; without memory for it the trace does not say how the job ended. */
+void p2p__trace_open(p2p_job *job);
 
-/* Ranks run as the same user as the supervisor: without this they could open what it holds, through /proc. */
-void p2p__relay_protect(void);
+/* When it fails: before any rank is told, so that what ranks show is what they were doing. */
+void p2p__trace_deadlock(p2p_job *job, const p2p_finding *deadlock);
+void p2p__trace_failed(p2p_job *job, p2p_err err, int rank, const char *text);
+
+/* When all ranks have ended: write the file. False, and said why, if that failed. */
+bool p2p__trace_close(p2p_job *job);
 
 /* ---- report.c ---- */
 
@@ -170,7 +197,7 @@ p2p_finding *p2p__report_add(p2p_report *report, int class, int reason, int rank
 void p2p__report_tell(p2p_job *job, p2p_finding *finding, const char *text);
 
 void p2p__report_deadlock(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act);
-void p2p__report_death(p2p_job *job, p2p_finding *death);
+void p2p__report_death(p2p_job *job, p2p_finding *death, int status);
 void p2p__report_polling(p2p_job *job);
 void p2p__report_timeout(p2p_job *job, double seconds);
 

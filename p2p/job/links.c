@@ -3,6 +3,11 @@
  * Links between ranks are opened when first used. A rank asks; the supervisor makes a socketpair and sends each side its
  * end. Few ends may be under way at once: an ordinary user may have only about RLIMIT_NOFILE descriptors in flight, and a
  * rank that computes takes what was sent to it only at its next call. So each end is acknowledged, and the rest waits.
+ *
+ * With launch --relay the two ends are not joined: each leads to the process that holds the other end of that socket, which
+ * carries on what comes. The checker of the course counts there what ranks send, outside of their processes.
+ *
+ *      rank a ─── (a, b) ═══ relay ═══ (b, a) ─── rank b
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,20 +48,14 @@ void p2p__links_free(p2p_job *job)
     p2p__memory_forget(&job->gaps);
 }
 
-/* Marks the pair; true if it was marked already. */
-static bool mark(p2p_job *job, int a, int b)
-{
-    size_t bit = (size_t)a * (size_t)job->size + (size_t)b;
-    uint64_t mask = UINT64_C(1) << (bit % 64);
-    bool was = job->linked[bit / 64] & mask;
-    job->linked[bit / 64] |= mask;
-    return was;
-}
-
 void p2p__link_want(p2p_job *job, int from, int to)
 {
     int a = from < to ? from : to, b = from < to ? to : from;
-    if (a < 0 || b >= job->size || a == b || mark(job, a, b)) return;
+    if (a < 0 || b >= job->size || a == b) return;
+    size_t bit = (size_t)a * (size_t)job->size + (size_t)b;
+    uint64_t mask = UINT64_C(1) << (bit % 64);
+    if (job->linked[bit / 64] & mask) return;
+    job->linked[bit / 64] |= mask;
     if (job->link_request_count == job->link_request_room) {
         size_t room = job->link_request_room ? 2 * job->link_request_room : 64;
         p2p_link_request *grown = realloc(job->link_requests, room * sizeof *grown);
@@ -68,10 +67,9 @@ void p2p__link_want(p2p_job *job, int from, int to)
     p2p__links_open(job);
 }
 
-/* What a rank has not been sent it cannot acknowledge. */
 static void acknowledged(p2p_job *job, int rank)
 {
-    if (job->ranks[rank].links_in_flight == 0) return;
+    if (job->ranks[rank].links_in_flight == 0) return; /* it was sent none: it is wrong */
     job->ranks[rank].links_in_flight--;
     job->links_in_flight--;
 }
@@ -127,6 +125,37 @@ static bool find_place(p2p_job *job, p2p_link_request *request)
     return place && place / MEMORY_UNIT <= INT_MAX;
 }
 
+static bool make_pair(int ends[2])
+{
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0;
+}
+
+static void close_pair(const int ends[2])
+{
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* The two ends of a new link: for rank a and for rank b. False with errno; the relay forgets a first end without a second. */
+static bool make_link(int relay, int a, int b, int ends[2])
+{
+    int to_a[2], to_b[2];
+    if (relay < 0) return make_pair(ends);
+    if (!make_pair(to_a)) return false;
+    if (!make_pair(to_b)) {
+        close_pair(to_a);
+        return false;
+    }
+    bool good = p2p__control_send(relay, (control_message){CONTROL_LINK, a, b}, to_a[1]) &&
+                p2p__control_send(relay, (control_message){CONTROL_LINK, b, a}, to_b[1]);
+    close(to_a[1]);
+    close(to_b[1]);
+    ends[0] = to_a[0];
+    ends[1] = to_b[0];
+    if (!good) close_pair(ends);
+    return good;
+}
+
 /* The second end, which the supervisor keeps until the rank can take it. */
 static bool deliver_kept(p2p_job *job, const p2p_link_request *request)
 {
@@ -136,12 +165,6 @@ static bool deliver_kept(p2p_job *job, const p2p_link_request *request)
     return true;
 }
 
-/* No descriptor now, but later: ends of other links are kept here or under way. */
-static bool ends_will_go(const p2p_job *job)
-{
-    return errno == EAGAIN || errno == ETOOMANYREFS || (errno == EMFILE && job->ends_kept > 0);
-}
-
 /* True when this request has been dealt with. */
 static bool open_link(p2p_job *job, p2p_link_request *request)
 {
@@ -149,11 +172,13 @@ static bool open_link(p2p_job *job, p2p_link_request *request)
     if (!has_room(job, request->a) || !has_room(job, request->b)) return false;
     int ends[2];
     if (!find_place(job, request)) return refuse(job, request, CONTROL_NOMEMORY, errno);
-    if (!p2p__link_ends(job, request->a, request->b, ends))
-        return ends_will_go(job) ? false : refuse(job, request, CONTROL_NOLINK, -descriptor_limit());
+    if (!make_link(job->plan->relay, request->a, request->b, ends)) {
+        /* perhaps later: ends of other links are kept here or under way */
+        if (errno == EAGAIN || errno == ETOOMANYREFS || (errno == EMFILE && job->ends_kept > 0)) return false;
+        return refuse(job, request, CONTROL_NOLINK, -descriptor_limit());
+    }
     if (!deliver(job, request->a, request->b, ends[0], request->place)) {
-        close(ends[0]);
-        close(ends[1]);
+        close_pair(ends);
         return false;
     }
     request->fd_for_b = ends[1];

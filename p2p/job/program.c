@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Before ranks are started: is the program one that can be? If not, what was probably meant. */
-#include "p2p/job/program.h"
+#include "p2p/job/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "p2p/deadlock/deadlock.h"
-#include "p2p/job/trace_job.h"
+#include "p2p/job/launch.h"
 #include "p2p/shared/file.h"
 #include "p2p/shared/json.h"
 #include "p2p/shared/process.h"
@@ -41,24 +40,15 @@ void p2p__say(p2p_job *job, const char *format, ...)
 
 /* ---- Findings ---- */
 
-static p2p_finding *new_finding(p2p_report *report)
-{
-    if (report->count == report->room) {
-        size_t room = report->room ? 2 * report->room : 4;
-        p2p_finding **found = realloc(report->found, room * sizeof *found);
-        if (!found) return NULL;
-        report->found = found;
-        report->room = room;
-    }
-    p2p_finding *finding = calloc(1, sizeof *finding);
-    if (finding) report->found[report->count++] = finding;
-    return finding;
-}
-
 p2p_finding *p2p__report_add(p2p_report *report, int class, int reason, int rank)
 {
-    p2p_finding *finding = new_finding(report);
-    if (!finding) {
+    p2p_finding *finding = calloc(1, sizeof *finding),
+                **found = finding ? realloc(report->found, (report->count + 1) * sizeof *found) : NULL;
+    if (found) {
+        report->found = found;
+        found[report->count++] = finding;
+    } else {
+        free(finding);
         finding = &report->spare;
         p2p__finding_free(finding);
         *finding = (p2p_finding){.count = 0};
@@ -85,38 +75,33 @@ void p2p__report_free(p2p_report *report)
     free(report->found);
 }
 
-/* Waits for somebody who is over, rather than for nobody at all? */
-static bool waits_for_finished(const p2p_finding *f)
-{
-    static const p2p_rank_set none = {{0}};
-    return !f->what.is_cycle && f->count && !p2p__set_within(&f->places[0].awaited, &none, P2P_MAX_RANKS);
-}
-
 void p2p__report_deadlock(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act)
 {
+    static const p2p_rank_set none = {{0}};
     p2p_words w = {.used = 0};
     p2p_finding *f = p2p__report_add(&job->report, CLASS_DEADLOCK, REASON_NONE, -1);
     p2p__diagnose(&job->watch, stuck, can_act, f);
     p2p__words_deadlock(&w, f);
     p2p__report_tell(job, f, w.text);
     p2p__trace_deadlock(job, f);
-    p2p__job_fail(job, waits_for_finished(f) ? P2P_ERR_PEER_DEAD : P2P_ERR_DEADLOCK, f->count ? f->places[0].rank : -1,
-                  1, w.text);
+    const p2p_place *first = f->count ? f->places : &f->spare;
+    bool for_finished = !f->what.is_cycle && !p2p__set_within(&first->awaited, &none, P2P_MAX_RANKS);
+    p2p__job_fail(job, for_finished ? P2P_ERR_PEER_DEAD : P2P_ERR_DEADLOCK, f->count ? first->rank : -1, 1, w.text);
 }
 
-void p2p__report_death(p2p_job *job, p2p_finding *f)
+void p2p__report_death(p2p_job *job, p2p_finding *f, int status)
 {
-    p2p_words w = {.used = 0};
-    size_t at = 0;
-    const p2p_place *last = p2p__finding_next(f, ROLE_LAST, &at);
-    int rank = last ? last->rank : -1;
+    p2p_words death = {.used = 0}, meanwhile = {.used = 0};
+    int rank = p2p__finding_first(f, ROLE_LAST)->rank;
     p2p__see(&job->watch);
     for (int i = 0; i < job->size; i++)
         if (i != rank && job->watch.seen[i].state == SCOREBOARD_BLOCKED && !job->watch.ended[i])
             p2p__finding_add(f, ROLE_MEANWHILE, i, &job->watch.seen[i].call);
-    p2p__words_death(&w, f);
-    p2p__words_meanwhile(&w, f);
-    p2p__report_tell(job, f, w.text);
+    p2p__words_death(&death, f);
+    p2p__words_death(&meanwhile, f);
+    p2p__words_meanwhile(&meanwhile, f);
+    p2p__report_tell(job, f, meanwhile.text);
+    p2p__job_fail(job, P2P_ERR_PEER_DEAD, rank, status, death.text);
 }
 
 static void add_doing(p2p_job *job, p2p_finding *f, int rank)
@@ -165,23 +150,8 @@ typedef struct {
     int ranks;
 } writer;
 
-static void put_ranks(const writer *w, const char *key, const p2p_rank_set *set, bool always)
-{
-    const char *comma = "";
-    for (int i = 0; i < w->ranks; i++) {
-        if (!p2p__set_has(set, i)) continue;
-        if (!*comma) fprintf(w->file, ",\"%s\":[", key);
-        fprintf(w->file, "%s%d", comma, i);
-        comma = ",";
-    }
-    if (*comma)
-        putc(']', w->file);
-    else if (always)
-        fprintf(w->file, ",\"%s\":[]", key);
-}
-
 /* null: any. */
-static void put_number(const writer *w, const char *key, int number, int below)
+static void put_or_null(const writer *w, const char *key, int number, int below)
 {
     if (number >= 0 && number < below)
         fprintf(w->file, ",\"%s\":%d", key, number);
@@ -189,46 +159,34 @@ static void put_number(const writer *w, const char *key, int number, int below)
         fprintf(w->file, ",\"%s\":null", key);
 }
 
-/* Readers have signed numbers of 64 bits. */
-static void put_count(const writer *w, const char *key, uint64_t count)
-{
-    fprintf(w->file, ",\"%s\":%lld", key, count < INT64_MAX ? (long long)count : (long long)INT64_MAX);
-}
-
-static void put_message(const writer *w, const scoreboard_call *call)
-{
-    put_number(w, "peer", call->world_peer, w->ranks);
-    put_number(w, "tag", call->tag, INT_MAX);
-    put_count(w, "bytes", call->bytes);
-    if (call->shape != SHAPE_SENDRECV) return;
-    put_number(w, "source", call->world_from, w->ranks);
-    put_number(w, "source_tag", call->from_tag, INT_MAX);
-}
-
-static void put_what(const writer *w, const scoreboard_call *call)
-{
-    const scoreboard_what *what = &call->what;
-    put_count(w, "number", call->number);
-    p2p__json_field(w->file, "algorithm", what->algorithm);
-    if (what->count != UINT64_MAX) put_count(w, "count", what->count);
-    p2p__json_field(w->file, "type", what->dtype);
-    p2p__json_field(w->file, "operator", what->op);
-    if (what->root >= 0) fprintf(w->file, ",\"root\":%d", what->root);
-}
-
 static void put_call(const writer *w, const scoreboard_call *call)
 {
+    const scoreboard_what *what = &call->what;
     p2p__json_field(w->file, "call", call->name);
     p2p__json_field(w->file, "file", call->file);
     if (call->line > 0) fprintf(w->file, ",\"line\":%d", call->line);
     switch (call->shape) {
     case SHAPE_SEND:
     case SHAPE_RECV:
-    case SHAPE_SENDRECV: put_message(w, call); return;
-    case SHAPE_WAIT: put_count(w, "requests", call->bytes); return;
-    case SHAPE_COLLECTIVE: put_what(w, call); return;
+    case SHAPE_SENDRECV:
+        put_or_null(w, "peer", call->world_peer, w->ranks);
+        put_or_null(w, "tag", call->tag, INT_MAX);
+        p2p__json_number(w->file, "bytes", call->bytes);
+        if (call->shape != SHAPE_SENDRECV) break;
+        put_or_null(w, "source", call->world_from, w->ranks);
+        put_or_null(w, "source_tag", call->from_tag, INT_MAX);
+        break;
+    case SHAPE_WAIT: p2p__json_number(w->file, "requests", call->bytes); break;
+    case SHAPE_COLLECTIVE:
+        p2p__json_number(w->file, "number", call->number);
+        p2p__json_field(w->file, "algorithm", what->algorithm);
+        if (what->count != UINT64_MAX) p2p__json_number(w->file, "count", what->count);
+        p2p__json_field(w->file, "type", what->dtype);
+        p2p__json_field(w->file, "operator", what->op);
+        if (what->root >= 0) fprintf(w->file, ",\"root\":%d", what->root);
+        break;
     default:
-        if (call->bytes) put_count(w, "bytes", call->bytes);
+        if (call->bytes) p2p__json_number(w->file, "bytes", call->bytes);
     }
 }
 
@@ -241,7 +199,8 @@ static void put_place(const writer *w, const p2p_place *place)
     p2p__json_field(w->file, "role", p2p__role_name(place->role));
     put_call(w, &place->call);
     if (place->role == ROLE_DOING) p2p__json_field(w->file, "state", states[place->state]);
-    put_ranks(w, place->any ? "waits_for_any" : "waits_for", &place->awaited, false);
+    if (p2p__set_intersects(&place->awaited, &place->awaited, w->ranks))
+        p2p__json_ranks(w->file, place->any ? "waits_for_any" : "waits_for", &place->awaited, w->ranks);
     putc('}', w->file);
 }
 
@@ -254,7 +213,7 @@ static void put_finding(const writer *w, const p2p_finding *f)
     p2p__json_field(w->file, "argument", p2p__argument_name(what->argument));
     fputs(",\"text\":", w->file);
     p2p__json_text(w->file, f->text ? f->text : "");
-    put_ranks(w, "ranks", &what->ranks, true);
+    p2p__json_ranks(w->file, "ranks", &what->ranks, w->ranks);
     if (what->reason == REASON_SIGNAL) fprintf(w->file, ",\"signal\":%d", what->status);
     if (what->reason == REASON_EXIT || what->reason == REASON_ABORT || what->reason == REASON_GAVE_UP)
         fprintf(w->file, ",\"exit\":%d", what->status);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tracing, in the supervisor: may the file be written, what was everybody doing when the job failed, and writing it. */
-#include "p2p/job/trace_job.h"
+/* Tracing, in the supervisor: how the job ended, what each rank was doing then, and the file. The ranks' events are read when
+ * all of them have ended. */
+#include "p2p/job/launch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -57,22 +58,16 @@ static void note_rank(p2p_job *job, int rank)
     for (int i = 0; i < row->wait.any_count; i++) p2p__set_join(&moment->waits_for, &row->wait.any[i], job->size);
 }
 
-static const char *name_of(p2p_err err)
-{
-    switch (err) {
-    case P2P_ERR_DEADLOCK: return "deadlock";
-    case P2P_ERR_TIMEOUT: return "timeout";
-    case P2P_ERR_MISMATCH: return "mismatch";
-    default: return "death";
-    }
-}
-
 void p2p__trace_failed(p2p_job *job, p2p_err err, int rank, const char *text)
 {
     p2p_traced_job *trace = job->trace;
     if (!trace) return;
     trace->failed_at = p2p__now();
-    if (!trace->outcome) trace->outcome = name_of(err);
+    if (!trace->outcome)
+        trace->outcome = err == P2P_ERR_DEADLOCK   ? "deadlock"
+                         : err == P2P_ERR_TIMEOUT  ? "timeout"
+                         : err == P2P_ERR_MISMATCH ? "mismatch"
+                                                   : "death";
     trace->first = rank;
     snprintf(trace->text, sizeof trace->text, "%s", text);
     p2p__see(&job->watch);
@@ -80,20 +75,6 @@ void p2p__trace_failed(p2p_job *job, p2p_err err, int rank, const char *text)
 }
 
 /* ---- The file ---- */
-
-static uint64_t count_dropped(p2p_job *job)
-{
-    uint64_t dropped = 0;
-    for (int i = 0; i < job->size; i++)
-        dropped += atomic_load(&p2p__trace_of(job->scoreboard->trace, job->size, &job->scoreboard->config, i)->dropped);
-    return dropped;
-}
-
-static bool write_file(p2p_job *job, const char *path)
-{
-    p2p_file file;
-    return p2p__file_begin(&file, path) && p2p__file_end(&file, p2p__trace_write(job->trace, file.stream));
-}
 
 bool p2p__trace_close(p2p_job *job)
 {
@@ -103,9 +84,12 @@ bool p2p__trace_close(p2p_job *job)
     trace->started = job->started;
     trace->status = job->exit_status;
     if (!trace->outcome) trace->outcome = job->interrupted ? "interrupted" : job->exit_status ? "failed" : "finished";
-    bool written = write_file(job, path);
+    p2p_file file;
+    bool written = p2p__file_begin(&file, path) && p2p__file_end(&file, p2p__trace_write(trace, file.stream));
     if (!written) fprintf(stderr, "pairwise: the trace cannot be written to \"%s\": %s\n", path, strerror(errno));
-    uint64_t dropped = count_dropped(job);
+    uint64_t dropped = 0;
+    for (int i = 0; i < job->size; i++)
+        dropped += atomic_load(&p2p__trace_of(trace->blocks, job->size, trace->config, i)->dropped);
     if (written && dropped)
         fprintf(stderr,
                 "pairwise: note: %s is only the beginning: there was no room for %llu events\n"

@@ -33,3 +33,20 @@ void p2p__json_field(FILE *file, const char *key, const char *text)
     fprintf(file, ",\"%s\":", key);
     p2p__json_text(file, text);
 }
+
+void p2p__json_number(FILE *file, const char *key, uint64_t number)
+{
+    fprintf(file, ",\"%s\":%llu", key, (unsigned long long)(number < INT64_MAX ? number : INT64_MAX));
+}
+
+void p2p__json_ranks(FILE *file, const char *key, const p2p_rank_set *set, int size)
+{
+    const char *comma = "";
+    fprintf(file, ",\"%s\":[", key);
+    for (int i = 0; i < size; i++) {
+        if (!p2p__set_has(set, i)) continue;
+        fprintf(file, "%s%d", comma, i);
+        comma = ",";
+    }
+    putc(']', file);
+}

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* json: texts as JSON has them, for traces and reports. What is not UTF-8 becomes U+FFFD. */
+/* json: what traces and reports are written with. In a text, what is not UTF-8 becomes U+FFFD. */
 #ifndef PAIRWISE_P2P_JSON_H
 #define PAIRWISE_P2P_JSON_H
 
 #include <stdio.h>
 
+#include "p2p/shared/rank_set.h"
+
 void p2p__json_text(FILE *file, const char *text);
-void p2p__json_field(FILE *file, const char *key, const char *text); /* ,"key":"text"; nothing if it is empty */
+
+/* ,"key":value: a text, nothing if it is empty; a number, at most INT64_MAX, which readers have; a list of ranks below `size`. */
+void p2p__json_field(FILE *file, const char *key, const char *text);
+void p2p__json_number(FILE *file, const char *key, uint64_t number);
+void p2p__json_ranks(FILE *file, const char *key, const p2p_rank_set *set, int size);
 
 #endif

@@ -5,7 +5,7 @@
  *
  *      trace.c trace_messages.c                    in the rank: events, and the calls that have not returned yet
  *      trace_job.c                                 in the supervisor: how the job ended
- *      trace_json.c trace_events.c trace_put.c     the file: Chrome trace JSON
+ *      trace_json.c trace_events.c                 the file: Chrome trace JSON
  *
  * The events lie behind the scoreboard, a block a rank, and only grow: when the block is full the rest is counted, not kept.
  */

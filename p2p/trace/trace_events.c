@@ -5,64 +5,124 @@
 
 #include "p2p/trace/trace_json.h"
 
-static void begin_event_args(const p2p_writer *w, int rank, const trace_event *event)
+#define MOST_TRACKS (INT_MAX / P2P_MAX_RANKS - 2)
+
+/* Whole nanoseconds, cut off, so that what nests still does. */
+uint64_t p2p__json_ns_of(const p2p_writer *w, uint64_t time)
 {
-    p2p__json_begin_args(w, rank);
-    fprintf(w->file, ",\"depth\":%d", event->depth);
+    if (w->is_virtual) return time / 1000;
+    return time > w->job->started ? time - w->job->started : 0;
 }
 
-static void put_peer(const p2p_writer *w, const char *key, int peer)
+void p2p__json_time(const p2p_writer *w, const char *key, uint64_t ns)
 {
-    if (peer < 0)
+    fprintf(w->file, ",\"%s\":%llu.%03llu", key, (unsigned long long)ns / 1000, (unsigned long long)ns % 1000);
+}
+
+const char *p2p__json_name_at(const p2p_writer *w, uint16_t place)
+{
+    return place < TRACE_POOL ? w->names + place : "";
+}
+
+/* A program that writes where it should not may have spoilt what it shares: nothing there is believed. */
+uint64_t p2p__json_count_of(const p2p_writer *w, const trace_rank *rank)
+{
+    uint64_t count = atomic_load(&rank->count),
+             most = p2p__trace_room(w->job->size, w->config) + (uint64_t)w->job->size;
+    return count < most ? count : most;
+}
+
+uint64_t p2p__json_open_count_of(const trace_rank *rank)
+{
+    uint64_t count = atomic_load(&rank->open_count);
+    return count < TRACE_OPEN ? count : TRACE_OPEN;
+}
+
+const trace_rank *p2p__json_block_of(const p2p_writer *w, int rank)
+{
+    return p2p__trace_of(w->job->blocks, w->job->size, w->config, rank);
+}
+
+int p2p__json_thread_of(const p2p_writer *w, const trace_event *event, int rank)
+{
+    bool apart = w->is_virtual && event->flags & TRACE_IN_STEP; /* virtual time of its own: a track of its own */
+    uint32_t index = event->context / 2 % MOST_TRACKS;
+    return rank + 1 + (apart ? P2P_MAX_RANKS * (1 + (int)index) : 0);
+}
+
+void p2p__json_begin_event(p2p_writer *w, const char *phase, const char *name, const char *category, int thread)
+{
+    fprintf(w->file, "%s\n{\"ph\":\"%s\",\"name\":", w->comma, phase);
+    w->comma = ",";
+    p2p__json_text(w->file, name);
+    if (category) fprintf(w->file, ",\"cat\":\"%s\"", category);
+    fprintf(w->file, ",\"pid\":1,\"tid\":%d", thread);
+}
+
+void p2p__json_begin_args(const p2p_writer *w, int rank, int depth)
+{
+    fprintf(w->file, ",\"args\":{\"rank\":%d", rank);
+    if (depth >= 0) fprintf(w->file, ",\"depth\":%d", depth);
+}
+
+/* ---- An event's arguments ---- */
+
+static void put_or_any(const p2p_writer *w, const char *key, int number)
+{
+    if (number < 0)
         fprintf(w->file, ",\"%s\":\"any\"", key);
     else
-        fprintf(w->file, ",\"%s\":%d", key, peer);
+        fprintf(w->file, ",\"%s\":%d", key, number);
 }
 
-static void put_place(const p2p_writer *w, const trace_event *event)
+static void end_event(const p2p_writer *w, const trace_event *event)
 {
-    if (event->number) p2p__json_number(w, "collective", event->number);
-    if (event->context / 2) p2p__json_number(w, "comm", event->context / 2);
+    if (event->number) p2p__json_number(w->file, "collective", event->number);
+    if (event->context / 2) p2p__json_number(w->file, "comm", event->context / 2);
     if (event->file) p2p__json_field(w->file, "file", p2p__json_name_at(w, event->file));
     if (event->file) fprintf(w->file, ",\"line\":%d", event->line);
+    fputs("}}", w->file);
 }
 
 static void put_part(const p2p_writer *w, const trace_event *event)
 {
     if (!(event->flags & TRACE_HAS_PART)) return;
     if (event->chunk >= 0) fprintf(w->file, ",\"chunk\":%d", event->chunk);
-    p2p__json_number(w, "offset", event->offset);
+    p2p__json_number(w->file, "offset", event->offset);
     if (event->flags & TRACE_COMBINED) fputs(",\"combined\":true", w->file);
 }
 
 static void put_collective(const p2p_writer *w, const trace_event *event)
 {
-    if (event->bytes != UINT64_MAX) p2p__json_number(w, "count", event->bytes);
+    if (event->bytes != UINT64_MAX) p2p__json_number(w->file, "count", event->bytes);
     p2p__json_field(w->file, "dtype", p2p__json_name_at(w, event->dtype));
     p2p__json_field(w->file, "op", p2p__json_name_at(w, event->op));
     p2p__json_field(w->file, "algorithm", p2p__json_name_at(w, event->algorithm));
-    if (event->flags & TRACE_HAS_PEER) put_peer(w, "root", event->peer);
-}
-
-static void put_tag(const p2p_writer *w, const char *key, int tag)
-{
-    if (tag < 0)
-        fprintf(w->file, ",\"%s\":\"any\"", key);
-    else
-        fprintf(w->file, ",\"%s\":%d", key, tag);
+    if (event->flags & TRACE_HAS_PEER) put_or_any(w, "root", event->peer);
 }
 
 static void put_call(const p2p_writer *w, const trace_event *event)
 {
-    bool names_peer = event->flags & (TRACE_HAS_PEER | TRACE_HAS_SOURCE);
-    if (event->flags & TRACE_COMBINED) p2p__json_number(w, "requests", event->bytes);
-    if (!names_peer) return;
-    put_peer(w, "peer", event->peer);
-    put_tag(w, "tag", event->tag);
-    p2p__json_number(w, "bytes", event->bytes);
+    if (event->flags & TRACE_COMBINED) p2p__json_number(w->file, "requests", event->bytes);
+    if (!(event->flags & (TRACE_HAS_PEER | TRACE_HAS_SOURCE))) return;
+    put_or_any(w, "peer", event->peer);
+    put_or_any(w, "tag", event->tag);
+    p2p__json_number(w->file, "bytes", event->bytes);
     if (!(event->flags & TRACE_HAS_SOURCE)) return;
-    put_peer(w, "source", event->from);
-    put_tag(w, "source_tag", event->from_tag);
+    put_or_any(w, "source", event->from);
+    put_or_any(w, "source_tag", event->from_tag);
+}
+
+/* ---- Each kind ---- */
+
+/* A slice from its beginning to its arguments. */
+static void begin_slice(p2p_writer *w, const trace_event *event, int rank, const char *category, uint64_t start,
+                        uint64_t end)
+{
+    p2p__json_begin_event(w, "X", p2p__json_name_at(w, event->name), category, p2p__json_thread_of(w, event, rank));
+    p2p__json_time(w, "ts", start);
+    p2p__json_time(w, "dur", end > start ? end - start : 0);
+    p2p__json_begin_args(w, rank, event->depth);
 }
 
 static void put_slice(p2p_writer *w, const trace_event *event, int rank, bool unfinished)
@@ -72,41 +132,31 @@ static void put_slice(p2p_writer *w, const trace_event *event, int rank, bool un
                                              [TRACE_WAIT] = "wait",
                                              [TRACE_COMPUTE] = "compute",
                                              [TRACE_PHASE] = "phase"};
-    uint64_t start = p2p__json_ns_of(w, event->start), end = unfinished ? w->end : p2p__json_ns_of(w, event->end);
-    p2p__json_begin_event(w, "X", p2p__json_name_at(w, event->name), categories[event->kind],
-                          p2p__json_thread_of(w, event, rank));
-    p2p__json_time(w, "ts", start);
-    p2p__json_time(w, "dur", end > start ? end - start : 0);
-    begin_event_args(w, rank, event);
+    begin_slice(w, event, rank, categories[event->kind], p2p__json_ns_of(w, event->start),
+                unfinished ? w->end : p2p__json_ns_of(w, event->end));
     if (event->kind == TRACE_COLLECTIVE) put_collective(w, event);
     if (event->kind == TRACE_CALL) put_call(w, event);
-    if (event->kind == TRACE_COMPUTE) p2p__json_number(w, "bytes", event->bytes), put_part(w, event);
-    if (event->flags & TRACE_POLLED) p2p__json_number(w, "looks", event->polls);
+    if (event->kind == TRACE_COMPUTE) p2p__json_number(w->file, "bytes", event->bytes), put_part(w, event);
+    if (event->flags & TRACE_POLLED) p2p__json_number(w->file, "looks", event->polls);
     if (event->flags & TRACE_FAILED) fputs(",\"failed\":true", w->file);
     if (unfinished) fputs(",\"unfinished\":true", w->file);
-    put_place(w, event);
-    p2p__json_end_event(w);
+    end_event(w, event);
 }
 
-/* One number for a message on both sides: the sender's, and who that is. */
-static void put_message_id(const p2p_writer *w, int sender, uint64_t id)
-{
-    p2p__json_number(w, "id", ((uint64_t)sender << 32) + (id & UINT32_MAX));
-}
-
-/* A point exactly at the end of a slice counts as behind it: what came is shown the least time before. */
+/* The id is the sender's rank and number for the message: the same on both sides. A point exactly at the end of a slice
+ * counts as behind it: what came is shown the least time before. */
 static void put_message(p2p_writer *w, const trace_event *event, int rank, uint64_t slice_start)
 {
     bool sent = event->kind == TRACE_SENT;
     uint64_t at = p2p__json_ns_of(w, event->start);
     p2p__json_begin_event(w, sent ? "s" : "f", "message", "message", p2p__json_thread_of(w, event, rank));
-    put_message_id(w, sent ? rank : event->peer, event->id);
+    p2p__json_number(w->file, "id", ((uint64_t)(sent ? rank : event->peer) << 32) + (event->id & UINT32_MAX));
     p2p__json_time(w, "ts", !sent && at > slice_start ? at - 1 : at);
     if (!sent) fputs(",\"bp\":\"e\"", w->file);
-    begin_event_args(w, rank, event);
-    put_peer(w, sent ? "to" : "from", event->peer);
-    put_tag(w, "tag", event->tag);
-    p2p__json_number(w, "bytes", event->bytes);
+    p2p__json_begin_args(w, rank, event->depth);
+    put_or_any(w, sent ? "to" : "from", event->peer);
+    put_or_any(w, "tag", event->tag);
+    p2p__json_number(w->file, "bytes", event->bytes);
     put_part(w, event);
     if (w->is_virtual && sent && rank != event->peer) {
         uint64_t cost = p2p__network_message(&w->config->network, rank, event->peer, event->bytes);
@@ -114,20 +164,7 @@ static void put_message(p2p_writer *w, const trace_event *event, int rank, uint6
     }
     if (w->is_virtual && !sent) p2p__json_time(w, "arrives", at);
     if (event->context % 2) fputs(",\"of_collective\":true", w->file);
-    put_place(w, event);
-    p2p__json_end_event(w);
-}
-
-/* With a track of its own it is a slice there. */
-static void put_background_slice(p2p_writer *w, const trace_event *event, int rank, uint64_t start)
-{
-    uint64_t end = p2p__json_ns_of(w, event->end);
-    p2p__json_begin_event(w, "X", p2p__json_name_at(w, event->name), "background", p2p__json_thread_of(w, event, rank));
-    p2p__json_time(w, "ts", start);
-    p2p__json_time(w, "dur", end > start ? end - start : 0);
-    begin_event_args(w, rank, event);
-    put_place(w, event);
-    p2p__json_end_event(w);
+    end_event(w, event);
 }
 
 static void put_background(p2p_writer *w, const trace_event *event, int rank)
@@ -136,9 +173,8 @@ static void put_background(p2p_writer *w, const trace_event *event, int rank)
         p2p__json_begin_event(w, i ? "e" : "b", p2p__json_name_at(w, event->name), "background", rank + 1);
         fprintf(w->file, ",\"id\":\"%d.%u.%u\"", rank, event->context, event->number);
         p2p__json_time(w, "ts", p2p__json_ns_of(w, i ? event->end : event->start));
-        begin_event_args(w, rank, event);
-        put_place(w, event);
-        p2p__json_end_event(w);
+        p2p__json_begin_args(w, rank, event->depth);
+        end_event(w, event);
     }
 }
 
@@ -156,11 +192,6 @@ static int by_beginning(const void *a, const void *b)
     const entry *x = a, *y = b;
     if (x->thread != y->thread) return x->thread < y->thread ? -1 : 1;
     return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static entry entry_of(const p2p_writer *w, const trace_event *event, int rank, bool unfinished)
-{
-    return (entry){event, event->order, p2p__json_thread_of(w, event, rank), unfinished};
 }
 
 /* Where we are on a track. */
@@ -184,8 +215,9 @@ static void put_entry(p2p_writer *w, int rank, const entry *e, position *at)
         }
         at->slice_start = p2p__json_ns_of(w, event.start); /* but behind the one before it on its communicator */
         if (at->slice_start < at->background_end) at->slice_start = at->background_end;
-        put_background_slice(w, &event, rank, at->slice_start);
         at->background_end = p2p__json_ns_of(w, event.end);
+        begin_slice(w, &event, rank, "background", at->slice_start, at->background_end);
+        end_event(w, &event);
         break;
     case TRACE_CALL:
     case TRACE_COLLECTIVE:
@@ -206,8 +238,10 @@ bool p2p__json_rank(p2p_writer *w, int rank)
     if (!list) return false;
     memcpy(w->names, from->pool, sizeof w->names);
     w->names[sizeof w->names - 1] = 0;
-    for (size_t i = 0; i < count; i++) list[used++] = entry_of(w, &from->events[i], rank, false);
-    for (size_t i = 0; i < open; i++) list[used++] = entry_of(w, &from->open[i], rank, true);
+    for (size_t i = 0; i < count + open; i++) {
+        const trace_event *event = i < count ? &from->events[i] : &from->open[i - count];
+        list[used++] = (entry){event, event->order, p2p__json_thread_of(w, event, rank), i >= count};
+    }
     qsort(list, used, sizeof *list, by_beginning);
     for (size_t i = 0; i < used; i++) put_entry(w, rank, &list[i], &at);
     free(list);

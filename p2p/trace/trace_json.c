@@ -12,24 +12,29 @@
  * Times are microseconds since the job began, of the machine's clock or of the virtual network. What the job was, and
  * what p2p_stats said at its end, is behind the events, under "pairwise".
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "p2p/shared/clock.h"
 #include "p2p/trace/trace_json.h"
 
-/* ---- Times ---- */
-
-static uint64_t last_moment_of(const p2p_writer *w, int rank)
+static uint64_t later(uint64_t a, uint64_t b)
 {
-    const trace_rank *from = p2p__json_block_of(w, rank);
-    uint64_t count = p2p__json_count_of(w, from), open = p2p__json_open_count_of(from), last = 0;
-    for (uint64_t i = 0; i < count; i++)
-        if (from->events[i].kind != TRACE_STATS && p2p__json_ns_of(w, from->events[i].end) > last)
-            last = p2p__json_ns_of(w, from->events[i].end);
-    for (uint64_t i = 0; i < open; i++)
-        if (p2p__json_ns_of(w, from->open[i].start) > last) last = p2p__json_ns_of(w, from->open[i].start);
+    return a > b ? a : b;
+}
+
+/* When the job failed, or else the last thing that a rank did; open calls never ended. */
+static uint64_t end_of(const p2p_writer *w)
+{
+    uint64_t failed_at = w->job->failed_at, last = 0;
+    if (!w->is_virtual) last = p2p__json_ns_of(w, failed_at ? failed_at : p2p__now());
+    for (int rank = 0; rank < w->job->size; rank++) {
+        const trace_rank *from = p2p__json_block_of(w, rank);
+        uint64_t count = p2p__json_count_of(w, from), open = p2p__json_open_count_of(from);
+        for (uint64_t i = 0; i < count; i++)
+            if (from->events[i].kind != TRACE_STATS) last = later(last, p2p__json_ns_of(w, from->events[i].end));
+        for (uint64_t i = 0; i < open; i++) last = later(last, p2p__json_ns_of(w, from->open[i].start));
+    }
     return last;
 }
 
@@ -40,14 +45,15 @@ static void put_name(p2p_writer *w, const char *what, int thread, const char *na
     p2p__json_begin_event(w, "M", what, NULL, thread);
     fputs(",\"args\":{\"name\":", w->file);
     p2p__json_text(w->file, name);
-    p2p__json_end_event(w);
+    fputs("}}", w->file);
 }
 
-static void put_order(p2p_writer *w, int thread, int place)
+/* Of a thread, with its place among them. */
+static void put_thread(p2p_writer *w, int thread, int place, const char *name)
 {
+    put_name(w, "thread_name", thread, name);
     p2p__json_begin_event(w, "M", "thread_sort_index", NULL, thread);
-    fprintf(w->file, ",\"args\":{\"sort_index\":%d", place);
-    p2p__json_end_event(w);
+    fprintf(w->file, ",\"args\":{\"sort_index\":%d}}", place);
 }
 
 static void put_background_names(p2p_writer *w, int rank)
@@ -55,17 +61,16 @@ static void put_background_names(p2p_writer *w, int rank)
     const trace_rank *from = p2p__json_block_of(w, rank);
     uint32_t named[8], used = 0;
     uint64_t count = p2p__json_count_of(w, from);
-    for (uint64_t i = 0; i < count; i++) {
-        const trace_event *event = &from->events[i];
-        uint32_t seen = 0;
-        if (p2p__json_thread_of(w, event, rank) == rank + 1) continue;
-        while (seen < used && named[seen] != event->context / 2) seen++;
-        if (seen < used || used == 8) continue;
+    for (uint64_t i = 0; i < count && used < 8; i++) {
+        uint32_t context = from->events[i].context / 2, seen = 0;
+        int thread = p2p__json_thread_of(w, &from->events[i], rank);
+        if (thread == rank + 1) continue;
+        while (seen < used && named[seen] != context) seen++;
+        if (seen < used) continue;
         char name[60];
-        named[used++] = event->context / 2;
+        named[used++] = context;
         snprintf(name, sizeof name, "rank %d, in the background", rank);
-        put_name(w, "thread_name", p2p__json_thread_of(w, event, rank), name);
-        put_order(w, p2p__json_thread_of(w, event, rank), 2 * rank + 1);
+        put_thread(w, thread, 2 * rank + 1, name);
     }
 }
 
@@ -76,45 +81,28 @@ static void put_names(p2p_writer *w)
     put_name(w, "process_name", 0, name);
     for (int i = 0; i < w->job->size; i++) {
         snprintf(name, sizeof name, "rank %d", i);
-        put_name(w, "thread_name", i + 1, name);
-        put_order(w, i + 1, 2 * i);
+        put_thread(w, i + 1, 2 * i, name);
         if (w->is_virtual) put_background_names(w, i);
     }
 }
 
 /* ---- The end ---- */
 
-static void put_set(const p2p_writer *w, const char *key, const p2p_rank_set *set)
-{
-    const char *comma = "";
-    fprintf(w->file, ",\"%s\":[", key);
-    for (int i = 0; i < w->job->size; i++) {
-        if (!p2p__set_has(set, i)) continue;
-        fprintf(w->file, "%s%d", comma, i);
-        comma = ",";
-    }
-    putc(']', w->file);
-}
-
-static const char *what_happened(const p2p_last_moment *moment)
-{
-    if (moment->stuck) return "stuck";
-    return moment->state == SCOREBOARD_BLOCKED      ? "blocked"
-           : moment->state >= SCOREBOARD_FINALIZING ? "over"
-                                                    : "running";
-}
-
 static void put_last_moment(p2p_writer *w, int rank)
 {
     const p2p_last_moment *moment = &w->job->ranks[rank];
-    p2p__json_begin_event(w, "i", what_happened(moment), "end", rank + 1);
+    const char *state = moment->stuck                            ? "stuck"
+                        : moment->state == SCOREBOARD_BLOCKED    ? "blocked"
+                        : moment->state >= SCOREBOARD_FINALIZING ? "over"
+                                                                 : "running";
+    p2p__json_begin_event(w, "i", state, "end", rank + 1);
     fputs(",\"s\":\"t\"", w->file);
     p2p__json_time(w, "ts", w->end);
-    p2p__json_begin_args(w, rank);
+    p2p__json_begin_args(w, rank, -1);
     p2p__json_field(w->file, "call", moment->call);
     if (moment->knot) fputs(",\"in_cycle\":true", w->file);
-    put_set(w, "waits_for", &moment->waits_for);
-    p2p__json_end_event(w);
+    p2p__json_ranks(w->file, "waits_for", &moment->waits_for, w->job->size);
+    fputs("}}", w->file);
 }
 
 static void put_end(p2p_writer *w)
@@ -131,9 +119,9 @@ static void put_end(p2p_writer *w)
         p2p_rank_set knot = {{0}};
         for (int i = 0; i < w->job->size; i++)
             if (trace->ranks[i].knot) p2p__set_add(&knot, i);
-        put_set(w, trace->is_cycle ? "cycle" : "stuck", &knot);
+        p2p__json_ranks(w->file, trace->is_cycle ? "cycle" : "stuck", &knot, trace->size);
     }
-    p2p__json_end_event(w);
+    fputs("}}", w->file);
 }
 
 /* ---- The whole ---- */
@@ -158,26 +146,21 @@ static void put_stats(const p2p_writer *w)
           w->file);
 }
 
-static void put_network(const p2p_writer *w)
-{
-    const p2p_network *n = &w->config->network;
-    if (!n->on) return;
-    fprintf(w->file, ",\"network\":{\"latency_us\":%.6g,\"bandwidth\":%.9g,\"combining\":%.9g}", n->latency_s * 1e6,
-            n->bandwidth, n->reduce);
-}
-
 static void put_job(const p2p_writer *w)
 {
+    const p2p_network *n = &w->config->network;
     uint64_t dropped = 0;
     for (int i = 0; i < w->job->size; i++) dropped += atomic_load(&p2p__json_block_of(w, i)->dropped);
     fprintf(w->file, "\n],\n\"pairwise\":{\"format\":1,\"ranks\":%d,\"clock\":\"%s\",\"world\":", w->job->size,
             w->is_virtual ? "virtual" : "real");
     p2p__json_text(w->file, w->config->world);
-    put_network(w);
+    if (n->on)
+        fprintf(w->file, ",\"network\":{\"latency_us\":%.6g,\"bandwidth\":%.9g,\"combining\":%.9g}", n->latency_s * 1e6,
+                n->bandwidth, n->reduce);
     p2p__json_field(w->file, "program", w->job->program);
     p2p__json_field(w->file, "outcome", w->job->outcome);
     fprintf(w->file, ",\"status\":%d", w->job->status);
-    p2p__json_number(w, "dropped", dropped);
+    p2p__json_number(w->file, "dropped", dropped);
     put_stats(w);
     fputs("}}\n", w->file);
 }
@@ -187,11 +170,7 @@ bool p2p__trace_write(const p2p_traced_job *job, FILE *file)
     const p2p_config *config = job->config;
     p2p_writer w = {.file = file, .job = job, .config = config, .is_virtual = config->network.on, .comma = ""};
     bool fine = true;
-    if (!w.is_virtual) w.end = p2p__json_ns_of(&w, job->failed_at ? job->failed_at : p2p__now());
-    for (int i = 0; i < job->size; i++) {
-        uint64_t last = last_moment_of(&w, i);
-        if (last > w.end) w.end = last;
-    }
+    w.end = end_of(&w);
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", w.file);
     put_names(&w);
     for (int i = 0; i < job->size && fine; i++) fine = p2p__json_rank(&w, i);

@@ -3,8 +3,7 @@
  * trace_json: what the files that write a trace share.
  *
  *      trace_json.c       the whole: names, how it ended, what the job was
- *      trace_events.c     the events of a rank
- *      trace_put.c        numbers, times
+ *      trace_events.c     the events of a rank; times, the frame of an event
  */
 #ifndef PAIRWISE_P2P_TRACE_JSON_H
 #define PAIRWISE_P2P_TRACE_JSON_H
@@ -35,7 +34,7 @@ typedef struct p2p_traced_job {
     const char *outcome;
     uint64_t failed_at; /* ns; 0: it did not fail. The rest is of a failure: */
     p2p_last_moment *ranks;
-    int first; /* rank to fail first, -1 if nobody in particular */
+    int first; /* the rank that failed first, -1: not one alone */
     bool is_cycle;
     char text[2048];
 } p2p_traced_job;
@@ -43,7 +42,7 @@ typedef struct p2p_traced_job {
 /* Write all of it. False if there is no memory for that. */
 bool p2p__trace_write(const p2p_traced_job *job, FILE *file);
 
-/* ---- Between trace_json.c, trace_events.c and trace_put.c ---- */
+/* ---- trace_events.c ---- */
 
 typedef struct {
     FILE *file;
@@ -55,7 +54,6 @@ typedef struct {
     char names[TRACE_POOL]; /* of the rank whose events are written */
 } p2p_writer;
 
-void p2p__json_number(const p2p_writer *w, const char *key, uint64_t number);
 void p2p__json_time(const p2p_writer *w, const char *key, uint64_t ns);
 
 /* Whole nanoseconds since the job began. */
@@ -70,14 +68,12 @@ uint64_t p2p__json_open_count_of(const trace_rank *rank);
 /* A name in w->names, which are the rank's whose events are written. */
 const char *p2p__json_name_at(const p2p_writer *w, uint16_t place);
 
-/* The track of an event; an event from its beginning to its arguments; their beginning; its end. */
+/* The track of an event; an event from its beginning to its arguments; their beginning (depth -1: none). It ends with }}. */
 int p2p__json_thread_of(const p2p_writer *w, const trace_event *event, int rank);
 void p2p__json_begin_event(p2p_writer *w, const char *phase, const char *name, const char *category, int thread);
-void p2p__json_begin_args(const p2p_writer *w, int rank);
-void p2p__json_end_event(p2p_writer *w);
+void p2p__json_begin_args(const p2p_writer *w, int rank, int depth);
 
-/* ---- trace_events.c: false if there is no memory ---- */
-
+/* The events of a rank; false if there is no memory. */
 bool p2p__json_rank(p2p_writer *w, int rank);
 
 #endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* How ranks end, and the job with them: deaths, signals, the exit status. A rank that has ended leaves no process behind. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "p2p/job/launch.h"
+#include "p2p/shared/process.h"
+#include "p2p/shared/words.h"
+
+#define GRACE_NS UINT64_C(1000000000)
+#define LAST_MESSAGES 100000 /* more than a socket holds */
+
+/* ---- The job fails ---- */
+
+void p2p__kill_after(p2p_job *job, uint64_t ns)
+{
+    uint64_t at = p2p__now() + ns;
+    if (!job->kill_at || at < job->kill_at) job->kill_at = at;
+}
+
+void p2p__job_fail(p2p_job *job, p2p_err err, int rank, int status, const char *text)
+{
+    scoreboard_failure *failure = &job->scoreboard->shared->failure;
+    if (job->failed) return;
+    job->failed = true;
+    failure->err = err;
+    failure->rank = rank;
+    snprintf(failure->text, sizeof failure->text, "%s", text);
+    p2p__trace_failed(job, err, rank, text);
+    atomic_store(&job->scoreboard->shared->failed, 1);
+    if (!job->exit_status) job->exit_status = status & 0xff ? status & 0xff : 1;
+    p2p__kill_after(job, err == P2P_ERR_DEADLOCK ? GRACE_NS / 2 : GRACE_NS);
+    p2p__tell_all(job, CONTROL_FAILED);
+}
+
+static void kill_ranks(p2p_job *job, int signal)
+{
+    for (int i = 0; i < job->size; i++)
+        if (!job->watch.ended[i] && kill(-job->ranks[i].pid, signal) != 0) kill(job->ranks[i].pid, signal);
+}
+
+void p2p__check_kill(p2p_job *job)
+{
+    if (!job->kill_at || p2p__now() < job->kill_at) return;
+    job->killed = true;
+    kill_ranks(job, SIGKILL);
+    job->kill_at = p2p__now() + GRACE_NS;
+}
+
+/* ---- Ends of ranks ---- */
+
+static void describe_end(const p2p_job *job, int state, bool over, const siginfo_t *end, p2p_diagnosis *what)
+{
+    what->class = CLASS_DEATH;
+    what->status = end->si_status;
+    if (end->si_code != CLD_EXITED) {
+        what->reason = REASON_SIGNAL;
+        what->dumped = end->si_code == CLD_DUMPED;
+        what->starved = end->si_status == SIGKILL && p2p__oom_kills() != job->oom_kills;
+        return;
+    }
+    what->early = state != SCOREBOARD_ABSENT && state != SCOREBOARD_FINISHED;
+    what->reason = state == SCOREBOARD_FINISHED && !over ? REASON_GAVE_UP : REASON_EXIT;
+    if (!what->early || end->si_status != 0) return;
+    what->class = CLASS_CALL_ORDER;
+    what->reason = REASON_NEVER_FINALIZED;
+}
+
+/* Has any rank called p2p_init? If not, the program is none of Pairwise, and its ranks do not concern each other. */
+static bool any_joined(p2p_job *job)
+{
+    for (int i = 0; i < job->size; i++)
+        if (atomic_load(&job->scoreboard->rows[i].state) != SCOREBOARD_ABSENT) return true;
+    return false;
+}
+
+static void judge_end(p2p_job *job, p2p_rank_process *process, const siginfo_t *end)
+{
+    p2p_words w = {.used = 0};
+    int state = atomic_load(&job->scoreboard->rows[process->rank].state);
+    bool over = state == SCOREBOARD_FINISHED && job->all_done;
+    bool well = end->si_code == CLD_EXITED && end->si_status == 0;
+    if (process->aborted || process->fatal || job->killed || job->interrupted || job->failed) {
+        if (!job->exit_status && process->status) job->exit_status = process->status;
+        return;
+    }
+    if (well && (state == SCOREBOARD_ABSENT || over)) {
+        p2p__check_all_done(job);
+        return;
+    }
+    if (job->exit_status == 127) return;
+
+    p2p_finding *f = p2p__report_add(&job->report, CLASS_DEATH, REASON_EXIT, process->rank);
+    const scoreboard_call last = p2p__call_copy(&job->scoreboard->rows[process->rank].call);
+    p2p__finding_add(f, ROLE_LAST, process->rank, &last);
+    describe_end(job, state, over, end, &f->what);
+    if (over || (state == SCOREBOARD_ABSENT && !any_joined(job))) {
+        p2p__add(&w, "rank %d ", process->rank);
+        p2p__words_end(&w, &f->what);
+        p2p__report_tell(job, f, w.text);
+        if (!job->exit_status) job->exit_status = process->status;
+        return;
+    }
+    p2p__report_death(job, f, process->status ? process->status : 1);
+}
+
+static void reap(p2p_job *job, p2p_rank_process *process)
+{
+    siginfo_t end = {.si_pid = 0};
+    if (waitid(P_PID, (id_t)process->pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0) {
+        if (errno != ECHILD) return;
+        end.si_pid = process->pid; /* its status was taken by other code in this process: it is gone, that is all */
+        end.si_code = CLD_EXITED;
+        end.si_status = 1;
+    }
+    if (end.si_pid == 0) return;
+    kill(-process->pid, SIGKILL); /* what it forked; while it is a zombie its group cannot be another's */
+    waitpid(process->pid, NULL, 0);
+    job->watch.ended[process->rank] = true;
+    process->status = end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status;
+    job->alive--;
+    p2p__listen(job, process, LAST_MESSAGES);
+    p2p__see_found(job, process->rank);
+    judge_end(job, process, &end);
+}
+
+void p2p__reap_all(p2p_job *job)
+{
+    for (int i = 0; i < job->size; i++)
+        if (!job->watch.ended[i]) reap(job, &job->ranks[i]);
+}
+
+/* ---- Signals ---- */
+
+static void interrupt(p2p_job *job, int signal)
+{
+    if (job->interrupted) {
+        p2p__kill_after(job, 0);
+        return;
+    }
+    job->interrupted = true;
+    job->exit_status = 128 + signal;
+    double grace = job->plan->options.grace_s;
+    if (grace > 0)
+        p2p__say(job, "%s: the ranks have %g s to end; once more ends them at once", strsignal(signal), grace);
+    else
+        p2p__say(job, "%s: ending all ranks", strsignal(signal));
+    kill_ranks(job, signal);
+    kill_ranks(job, SIGCONT);
+    p2p__kill_after(job, grace > 0 ? (uint64_t)(grace * 1e9) : GRACE_NS);
+}
+
+void p2p__take_signals(p2p_job *job)
+{
+    struct signalfd_siginfo signal;
+    while (read(job->signals, &signal, sizeof signal) == (ssize_t)sizeof signal)
+        if (signal.ssi_signo != SIGCHLD && signal.ssi_signo != SIGPIPE && signal.ssi_signo != SIGXFSZ)
+            interrupt(job, (int)signal.ssi_signo);
+    p2p__reap_all(job);
+}
+
+/* A signal that the caller ignores (nohup, a background job) stays ignored. */
+void p2p__block_signals(p2p_job *job)
+{
+    static const int ours[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGPIPE);
+    sigaddset(&set, SIGXFSZ); /* a limit on files (ulimit -f): the write fails, which is noticed */
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        struct sigaction old;
+        if (sigaction(ours[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaddset(&set, ours[i]);
+    }
+    sigprocmask(SIG_BLOCK, &set, &job->old_mask);
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &job->old_child);
+    job->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+void p2p__restore_signals(p2p_job *job)
+{
+    sigset_t of_writing;
+    sigemptyset(&of_writing);
+    sigaddset(&of_writing, SIGPIPE); /* from a reader of our output that went away */
+    sigaddset(&of_writing, SIGXFSZ);
+    while (sigtimedwait(&of_writing, NULL, &(struct timespec){0, 0}) > 0) continue;
+    sigaction(SIGCHLD, &job->old_child, NULL);
+    sigprocmask(SIG_SETMASK, &job->old_mask, NULL);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* What ranks ask of the supervisor and tell it; what the supervisor tells them. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "p2p/job/launch.h"
+#include "p2p/shared/words.h"
+
+/* ---- Telling ranks ---- */
+
+bool p2p__tell_rank(p2p_job *job, int rank, control_message message, int fd)
+{
+    bool sent = p2p__control_send(job->ranks[rank].control, message, fd);
+    if (sent)
+        atomic_fetch_add(&job->scoreboard->rows[rank].told, 1); /* it need not ask the system whether there is one */
+    return sent;
+}
+
+static void tell(p2p_job *job, p2p_rank_process *process, int type)
+{
+    if (job->watch.ended[process->rank] || process->control < 0) return;
+    bool sent = p2p__tell_rank(job, process->rank, (control_message){type, -1, 0}, -1);
+    process->untold = !sent && errno != EPIPE && errno != ECONNRESET;
+}
+
+void p2p__tell_all(p2p_job *job, int type)
+{
+    for (int i = 0; i < job->size; i++) tell(job, &job->ranks[i], type);
+}
+
+static void nudge(p2p_job *job, int rank)
+{
+    p2p_rank_process *process = &job->ranks[rank];
+    while (process->nudges_owed > 0 && process->control >= 0 &&
+           p2p__tell_rank(job, rank, (control_message){CONTROL_NUDGE, -1, 0}, -1))
+        process->nudges_owed--;
+}
+
+void p2p__tell_again(p2p_job *job)
+{
+    for (int i = 0; i < job->size; i++) nudge(job, i);
+    for (int i = 0; i < job->size; i++)
+        if (job->ranks[i].untold) tell(job, &job->ranks[i], job->failed ? CONTROL_FAILED : CONTROL_ALL_DONE);
+}
+
+/* ---- What a rank has found wrong itself ---- */
+
+/* A place that a rank shows, so that it can be printed, whatever the rank has written there. */
+static void add_place(const p2p_job *job, p2p_finding *f, int rank, const p2p_place *shown)
+{
+    p2p_place place = *shown;
+    bool known = place.rank >= 0 && place.rank < job->size;
+    place.call = p2p__call_copy(&place.call);
+    if (place.state < SCOREBOARD_ABSENT || place.state > SCOREBOARD_FINISHED) place.state = SCOREBOARD_RUNNING;
+    if (place.role < 0 || place.role >= ROLE_COUNT) place.role = ROLE_CALL;
+    if (!known) place.rank = rank;
+    *p2p__finding_add(f, place.role, place.rank, NULL) = place;
+}
+
+static int within(int number, int count)
+{
+    return number >= 0 && number < count ? number : 0;
+}
+
+static void take(p2p_job *job, int rank, const scoreboard_found *shown, const char *text)
+{
+    const p2p_diagnosis what = shown->what;
+    const int count = shown->count;
+    p2p_finding *f = p2p__report_add(&job->report, within(what.class, CLASS_COUNT), within(what.reason, REASON_COUNT),
+                                     -1);
+    f->what.argument = within(what.argument, ARGUMENT_COUNT);
+    f->what.ranks = what.ranks;
+    f->what.status = what.status;
+    f->text = strdup(text);
+    for (int i = 0; i < count && i < SCOREBOARD_PLACES; i++) add_place(job, f, rank, &shown->places[i]);
+}
+
+void p2p__see_found(p2p_job *job, int rank)
+{
+    const scoreboard_row *row = &job->scoreboard->rows[rank];
+    char text[SIGHT_ERROR];
+    int count = atomic_load(&row->found_count);
+    if (job->ranks[rank].heard || count <= 0) return;
+    job->ranks[rank].heard = true;
+    p2p__see_error(&job->watch, rank, text);
+    for (int i = 0; i < count && i < SCOREBOARD_FOUND; i++) take(job, rank, &row->found[i], text);
+}
+
+/* ---- Messages from ranks ---- */
+
+void p2p__check_all_done(p2p_job *job)
+{
+    for (int i = 0; i < job->size; i++) {
+        bool never_joined = atomic_load(&job->scoreboard->rows[i].state) == SCOREBOARD_ABSENT;
+        if (!job->ranks[i].goodbye && !(job->watch.ended[i] && never_joined)) return;
+    }
+    if (!job->all_done) p2p__tell_all(job, CONTROL_ALL_DONE);
+    job->all_done = true;
+}
+
+static void rank_aborts(p2p_job *job, p2p_rank_process *process, int status)
+{
+    char call[400], text[600];
+    process->aborted = true;
+    const scoreboard_call last = p2p__call_copy(&job->scoreboard->rows[process->rank].call);
+    p2p__call_text(&last, call, sizeof call);
+    snprintf(text, sizeof text, "rank %d ended the job with status %d: %s", process->rank, status, call);
+    if (!job->failed) {
+        p2p_finding *f = p2p__report_add(&job->report, CLASS_DEATH, REASON_ABORT, process->rank);
+        p2p__finding_add(f, ROLE_CALL, process->rank, &last);
+        f->what.status = status;
+        p2p__report_tell(job, f, text);
+    }
+    p2p__job_fail(job, P2P_ERR_PEER_DEAD, process->rank, status, text);
+}
+
+static void rank_has_error(p2p_job *job, p2p_rank_process *process)
+{
+    char text[1200], message[SIGHT_ERROR];
+    p2p__see_error(&job->watch, process->rank, message);
+    process->fatal = true;
+    p2p__see_found(job, process->rank);
+    if (process->goodbye) return; /* no other rank waits for it any more */
+    snprintf(text, sizeof text, "rank %d ended the job with an error: %.*s", process->rank, (int)strcspn(message, "\n"),
+             message);
+    p2p__job_fail(job, P2P_ERR_PEER_DEAD, process->rank, 1, text);
+}
+
+static void ranks_differ(p2p_job *job, p2p_rank_process *process)
+{
+    char message[SIGHT_ERROR];
+    p2p__see_error(&job->watch, process->rank, message);
+    if (!job->failed) {
+        p2p__see_found(job, process->rank);
+        p2p__say(job, "%s", message);
+    }
+    process->heard = true; /* another rank has said so */
+    p2p__job_fail(job, P2P_ERR_MISMATCH, process->rank, 1, message);
+}
+
+static void wake(p2p_job *job, int rank)
+{
+    if (rank < 0 || rank >= job->size || job->ranks[rank].nudges_owed == INT_MAX) return;
+    job->ranks[rank].nudges_owed++;
+    nudge(job, rank);
+}
+
+static void rank_cannot_start(p2p_job *job, int error)
+{
+    p2p_words w = {.used = 0};
+    p2p__add(&w, "cannot start %s: %s", job->plan->program, strerror(error));
+    if (job->exit_status != 127)
+        p2p__report_tell(job, p2p__report_add(&job->report, CLASS_REFUSED, REASON_NONE, -1), w.text);
+    job->exit_status = 127;
+    p2p__kill_after(job, 0);
+}
+
+static void rank_babbles(p2p_job *job, p2p_rank_process *process)
+{
+    char text[200];
+    snprintf(text, sizeof text,
+             "rank %d sent its launcher what is no message of Pairwise: it writes to a descriptor that is not its own",
+             process->rank);
+    if (!job->failed)
+        p2p__report_tell(job, p2p__report_add(&job->report, CLASS_CORRUPTION, REASON_NONE, process->rank), text);
+    p2p__job_fail(job, P2P_ERR_PROTO, process->rank, 1, text);
+}
+
+static void obey(p2p_job *job, p2p_rank_process *process, const control_message *message)
+{
+    switch (message->type) {
+    case CONTROL_WANT: p2p__link_want(job, process->rank, message->rank); break;
+    case CONTROL_GOT: p2p__link_got(job, process->rank); break;
+    case CONTROL_LOST: p2p__link_lost(job, process->rank, message->rank, message->value); break;
+    case CONTROL_GOODBYE:
+        process->goodbye = true;
+        p2p__check_all_done(job);
+        break;
+    case CONTROL_ABORT: rank_aborts(job, process, message->value); break;
+    case CONTROL_FATAL: rank_has_error(job, process); break;
+    case CONTROL_MISMATCH: ranks_differ(job, process); break;
+    case CONTROL_WAKE: wake(job, message->rank); break;
+    case CONTROL_NOEXEC: rank_cannot_start(job, message->value); break;
+    default: rank_babbles(job, process);
+    }
+}
+
+void p2p__listen(p2p_job *job, p2p_rank_process *process, int most)
+{
+    control_message message;
+    int got = 0;
+    bool lost;
+    while (process->control >= 0 && most-- > 0 &&
+           (got = p2p__control_receive(process->control, &message, NULL, &lost)) == 1)
+        obey(job, process, &message);
+    if (got >= 0) return;
+    close(process->control);
+    process->control = -1;
+}
