@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * shm: the ranks of a job in the shm world as threads of one process, for ThreadSanitizer, which sees nothing across
- * processes. Rings, waiting, the board, stages and buffers that are read in place are all there; the supervisor is a
+ * processes. Rings, waiting, the scoreboard, scratch segments and buffers that are read in place are all there; the supervisor is a
  * thread that opens links and passes on nudges.
  *
  *      shm RANKS        says what is wrong and ends with 1, or nothing and 0
@@ -209,7 +209,7 @@ static void *be_rank(void *arg)
     int everyone[MOST], n = t->job.size;
     p2p_engine *engine;
     for (int i = 0; i < n; i++) everyone[i] = i;
-    p2p_err err = p2p__engine_create(p->rank, t->theirs[p->rank], dup(t->job.scoreboard_fd), t->job.board, &engine);
+    p2p_err err = p2p__engine_create(p->rank, t->theirs[p->rank], dup(t->job.scoreboard_fd), t->job.scoreboard, &engine);
     NEED(!err, "rank %d cannot begin: %s", p->rank, p2p_strerror(err));
     p2p_comm *comm = p2p__comm_new(engine, 0, p->rank, n, everyone);
     NEED(comm, "no memory");
@@ -239,8 +239,8 @@ static void prepare(threads_job *t, int n, int sndbuf)
     t->job.plan = &plan;
     t->job.size = n;
     t->job.ranks = t->ranks;
-    t->job.board = p2p__scoreboard_create(n, &config, &t->job.scoreboard_fd);
-    NEED(t->job.board && p2p__links_init(&t->job) == P2P_OK, "no board: %s", strerror(errno));
+    t->job.scoreboard = p2p__scoreboard_create(n, &config, &t->job.scoreboard_fd);
+    NEED(t->job.scoreboard && p2p__links_init(&t->job) == P2P_OK, "no scoreboard: %s", strerror(errno));
     void *at = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, t->job.scoreboard_fd, 0);
     NEED(at != MAP_FAILED, "mmap: %s", strerror(errno));
     everything = at;
@@ -259,7 +259,7 @@ static void clean_up(threads_job *t)
     p2p__links_free(&t->job);
     everything = NULL;
     munmap(at, MAP_BYTES);
-    p2p__scoreboard_close(t->job.board);
+    p2p__scoreboard_close(t->job.scoreboard);
     close(t->job.scoreboard_fd);
 }
 
