@@ -13,44 +13,35 @@
  * Thakur, Rabenseifner and Gropp 2005.
  */
 #include "collectives/internal.h"
+#include "ring/internal.h"
 
-static p2p_err pass_round(coll__call *call, const coll__blocks *blocks)
+static p2p_err run(frame__call *call, const void *send, size_t send_count, void *recv, const frame__blocks *blocks)
 {
-    int rank = call->rank, size = call->size, left = (rank - 1 + size) % size, right = (rank + 1) % size;
-    p2p_err err = P2P_OK;
-    for (int step = 0; step < size - 1 && !err; step++) {
-        int out = (rank - step + size) % size, in = (rank - step - 1 + size) % size;
-        coll__sends_block(call, blocks, out);
-        coll__receives_block(call, blocks, in, false);
-        err = coll__exchange_blocks(
-            call, coll__block(call, blocks, call->work, out), coll__block_bytes(call, blocks, out), right,
-            coll__block(call, blocks, call->work, in), coll__block_bytes(call, blocks, in), left);
-    }
-    return err;
-}
-
-static p2p_err run(coll__call *call, const void *send, size_t send_count, void *recv, const coll__blocks *blocks)
-{
-    coll__span writes = coll__blocks_span(call, recv, blocks);
-    p2p_err err = coll__begin(call, (coll__span){send, send_count}, writes);
+    frame__span writes = frame__blocks_span(call, recv, blocks);
+    p2p_err err = frame__begin(call, (frame__span){send, send_count}, writes);
     if (err) return err;
-    err = coll__memory(call, 0);
-    if (!err) coll__copy(coll__block(call, blocks, call->work, call->rank), send, send_count * call->element);
-    if (!err) err = pass_round(call, blocks);
-    return coll__end_blocks(call, err, blocks);
+    err = frame__memory(call, 0);
+    if (!err) frame__copy(frame__block(call, blocks, call->work, call->rank).at, send, send_count * call->element);
+    for (int s = 0; s < call->size - 1 && !err; s++) {
+        frame__step step = ring__gather_step(call, blocks, call->work, s);
+        p2p_layer_parts(call->comm, &step.part_out, &step.part_in);
+        err = frame__exchange_blocks(call, step.out, step.to, step.in, step.from);
+    }
+    return frame__end_blocks(call, err, blocks);
 }
 
 p2p_err coll_all_gather(p2p_comm *comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype)
 {
-    coll__call call = {.comm = comm, .operation = "coll_all_gather", .count = count_per_rank, .dtype = dtype};
-    return run(&call, send, count_per_rank, recv, &(coll__blocks){.each = count_per_rank});
+    frame__call call = {.comm = comm, .operation = "coll_all_gather", .count = count_per_rank, .dtype = dtype};
+    return run(&call, send, count_per_rank, recv, &(frame__blocks){.count = count_per_rank});
 }
 
 /* The ranks agree on the sum of all counts. */
 p2p_err coll_all_gatherv(p2p_comm *comm, const void *send, size_t send_count, void *recv, const size_t counts[],
                          const size_t offsets[], enum dtype dtype)
 {
-    coll__call call = {.comm = comm, .operation = "coll_all_gatherv", .dtype = dtype};
-    coll__add_counts(&call, counts, send_count, "send_count is not this rank's element of counts");
-    return run(&call, send, send_count, recv, &(coll__blocks){.listed = true, .counts = counts, .offsets = offsets});
+    frame__call call = {.comm = comm, .operation = "coll_all_gatherv", .dtype = dtype};
+    frame__add_counts(&call, counts, send_count, "send_count is not this rank's element of counts");
+    return run(&call, send, send_count, recv,
+               &(frame__blocks){.layout = FRAME_LISTED, .counts = counts, .offsets = offsets});
 }

@@ -15,59 +15,52 @@
 
 typedef struct {
     const void *send;
-    coll__blocks out, in;
+    frame__blocks out, in;
 } exchange;
 
-static void keep_own(coll__call *call, const exchange *what)
+static p2p_err pairwise(frame__call *call, const exchange *what)
 {
-    coll__copy(coll__block(call, &what->in, call->work, call->rank),
-               coll__block(call, &what->out, what->send, call->rank), coll__block_bytes(call, &what->out, call->rank));
-}
-
-static p2p_err pairwise(coll__call *call, const exchange *what)
-{
+    frame__piece own = frame__block(call, &what->out, what->send, call->rank);
+    frame__copy(frame__block(call, &what->in, call->work, call->rank).at, own.at, own.bytes);
     p2p_err err = P2P_OK;
-    keep_own(call, what);
     for (int step = 1; step < call->size && !err; step++) {
         int to = (call->rank + step) % call->size, from = (call->rank - step + call->size) % call->size;
-        coll__sends_block(call, &what->out, to);
-        coll__receives_block(call, &what->in, from, false);
-        err = coll__exchange_blocks(
-            call, coll__block(call, &what->out, what->send, to), coll__block_bytes(call, &what->out, to), to,
-            coll__block(call, &what->in, call->work, from), coll__block_bytes(call, &what->in, from), from);
+        frame__sends_block(call, &what->out, to);
+        frame__receives_block(call, &what->in, from);
+        err = frame__exchange_blocks(call, frame__block(call, &what->out, what->send, to), to,
+                                     frame__block(call, &what->in, call->work, from), from);
     }
     return err;
 }
 
-static p2p_err run(coll__call *call, const exchange *what, void *recv)
+static p2p_err run(frame__call *call, const exchange *what, void *recv)
 {
-    coll__span reads = coll__blocks_span(call, what->send, &what->out);
-    coll__span writes = coll__blocks_span(call, recv, &what->in);
+    frame__span reads = frame__blocks_span(call, what->send, &what->out);
+    frame__span writes = frame__blocks_span(call, recv, &what->in);
     int rank = p2p_rank(call->comm);
-    if (rank >= 0 && !call->wrong && what->out.counts && what->out.counts[rank] != what->in.counts[rank]) {
-        call->wrong = "this rank sends itself another count than it receives from itself";
-        call->wrong_argument = P2P_ARGUMENT_COUNT;
-    }
-    p2p_err err = coll__begin(call, reads, writes);
+    if (rank >= 0 && what->in.counts)
+        frame__needs_count(call, what->out.counts, what->in.counts[rank],
+                           "this rank sends itself another count than it receives from itself");
+    p2p_err err = frame__begin(call, reads, writes);
     if (err) return err;
-    err = coll__memory(call, 0);
+    err = frame__memory(call, 0);
     if (!err) err = pairwise(call, what);
-    return coll__end_blocks(call, err, &what->in);
+    return frame__end_blocks(call, err, &what->in);
 }
 
 p2p_err coll_all_to_all(p2p_comm *comm, const void *send, void *recv, size_t count_per_pair, enum dtype dtype)
 {
-    coll__call call = {.comm = comm, .operation = "coll_all_to_all", .count = count_per_pair, .dtype = dtype};
-    coll__blocks blocks = {.each = count_per_pair};
+    frame__call call = {.comm = comm, .operation = "coll_all_to_all", .count = count_per_pair, .dtype = dtype};
+    frame__blocks blocks = {.count = count_per_pair};
     return run(&call, &(exchange){send, blocks, blocks}, recv);
 }
 
 p2p_err coll_all_to_allv(p2p_comm *comm, const void *send, const size_t send_counts[], const size_t send_offsets[],
                          void *recv, const size_t recv_counts[], const size_t recv_offsets[], enum dtype dtype)
 {
-    coll__call call = {.comm = comm, .operation = "coll_all_to_allv", .count = COLL_ANY, .dtype = dtype};
+    frame__call call = {.comm = comm, .operation = "coll_all_to_allv", .count = FRAME_ANY, .dtype = dtype};
     exchange what = {send,
-                     {.listed = true, .counts = send_counts, .offsets = send_offsets},
-                     {.listed = true, .counts = recv_counts, .offsets = recv_offsets}};
+                     {.layout = FRAME_LISTED, .counts = send_counts, .offsets = send_offsets},
+                     {.layout = FRAME_LISTED, .counts = recv_counts, .offsets = recv_offsets}};
     return run(&call, &what, recv);
 }

@@ -14,12 +14,13 @@
  */
 #include "collectives/internal.h"
 
-static p2p_err disseminate(const coll__call *call)
+static p2p_err disseminate(const frame__call *call)
 {
     int rank = call->rank, size = call->size;
     for (int distance = 1; distance < size; distance *= 2) {
         int to = (rank + distance) % size, from = (rank - distance + size) % size;
-        p2p_err err = p2p_layer_sendrecv(call->comm, NULL, 0, to, COLL_TAG, NULL, 0, from, COLL_TAG, P2P_STATUS_IGNORE);
+        p2p_err err = p2p_layer_sendrecv(call->comm, NULL, 0, to, FRAME_TAG, NULL, 0, from, FRAME_TAG,
+                                         P2P_STATUS_IGNORE);
         if (err) return err;
     }
     return P2P_OK;
@@ -27,9 +28,9 @@ static p2p_err disseminate(const coll__call *call)
 
 p2p_err coll_barrier(p2p_comm *comm)
 {
-    coll__call call = {.comm = comm, .operation = "coll_barrier", .dtype = DTYPE_U8};
+    frame__call call = {.comm = comm, .operation = "coll_barrier", .dtype = DTYPE_U8};
     call.barriers = p2p_layer_has_shared_memory(comm);
-    p2p_err err = coll__begin(&call, COLL_NOTHING, COLL_NOTHING);
+    p2p_err err = frame__begin(&call, FRAME_NOTHING, FRAME_NOTHING);
     if (err) return err;
-    return coll__end(&call, call.barriers ? p2p_layer_agree(comm) : disseminate(&call), NULL);
+    return frame__end(&call, call.barriers ? p2p_layer_agree(comm) : disseminate(&call), NULL);
 }

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "collectives/schedule.h"
+#include "collectives/internal.h"
 #include "ring/ring.h"
 
 /* Of the rows of an operation the last that applies. Those of all-reduce are measured: first any world, then ranks that share
@@ -52,7 +52,7 @@ static const struct {
     broadcast broadcast;
     reduce reduce;
     all_reduce all_reduce;
-    p2p_err (*whole)(coll__call *call, void *buf); /* the same, if it can do without a frame around it */
+    p2p_err (*whole)(frame__call *call, void *buf); /* the same, if it can do without a frame around it */
 } algorithms[] = {
     {"one-shot", NULL, NULL, NULL, coll__one_shot_all_reduce},
     {"two-shot", NULL, NULL, NULL, coll__two_shot_all_reduce},
@@ -63,7 +63,7 @@ static const struct {
 };
 
 /* Instead of one that combines in another order than that of the ranks, one that keeps it. */
-static const char *keep_order(const coll__call *call, const char *name)
+static const char *keep_order(const frame__call *call, const char *name)
 {
     if (!call->has_op || op_commutes(call->op)) return name;
     if (strcmp(name, "ring") == 0) return "tree";
@@ -71,7 +71,7 @@ static const char *keep_order(const coll__call *call, const char *name)
 }
 
 /* The row of the algorithm for this call. Wrong arguments choose anything: it will refuse them. */
-static size_t chosen(const coll__call *call, const char *operation)
+static size_t chosen(const frame__call *call, const char *operation)
 {
     size_t bytes = 0, row = 0;
     dtype_bytes(call->count, call->dtype, &bytes);
@@ -85,57 +85,58 @@ static size_t chosen(const coll__call *call, const char *operation)
 
 p2p_err coll_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root)
 {
-    coll__call call = {
+    frame__call call = {
         .comm = comm, .operation = "coll_broadcast", .count = count, .dtype = dtype, .has_root = true, .root = root};
     size_t row = chosen(&call, "broadcast");
     call.algorithm = algorithms[row].name;
-    p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
+    p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
-    return coll__end(&call, algorithms[row].broadcast(comm, buf, count, dtype, root), NULL);
+    return frame__end(&call, algorithms[row].broadcast(comm, buf, count, dtype, root), NULL);
 }
 
 p2p_err coll_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, int root)
 {
-    coll__call call = {.comm = comm,
-                       .operation = "coll_reduce",
-                       .count = count,
-                       .dtype = dtype,
-                       .has_op = true,
-                       .op = op,
-                       .has_root = true,
-                       .root = root};
+    frame__call call = {.comm = comm,
+                        .operation = "coll_reduce",
+                        .count = count,
+                        .dtype = dtype,
+                        .has_op = true,
+                        .op = op,
+                        .has_root = true,
+                        .root = root};
     size_t row = chosen(&call, "reduce");
     call.algorithm = algorithms[row].name;
-    p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
+    p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
-    return coll__end(&call, algorithms[row].reduce(comm, buf, count, dtype, op, root), NULL);
+    return frame__end(&call, algorithms[row].reduce(comm, buf, count, dtype, op, root), NULL);
 }
 
 p2p_err coll_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
 {
-    coll__call call = {
+    frame__call call = {
         .comm = comm, .operation = "coll_all_reduce", .count = count, .dtype = dtype, .has_op = true, .op = op};
     size_t row = chosen(&call, "all_reduce");
     call.algorithm = algorithms[row].name;
     if (algorithms[row].whole) return algorithms[row].whole(&call, buf);
-    p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
+    p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
-    return coll__end(&call, algorithms[row].all_reduce(comm, buf, count, dtype, op), NULL);
+    return frame__end(&call, algorithms[row].all_reduce(comm, buf, count, dtype, op), NULL);
 }
 
 /* Always the ring: the one all-reduce that there is as a request. */
 p2p_err coll_iall_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, p2p_request *request)
 {
-    coll__call call = {.comm = comm,
-                       .operation = "coll_iall_reduce",
-                       .algorithm = "ring",
-                       .count = count,
-                       .dtype = dtype,
-                       .has_op = true,
-                       .op = op};
-    coll__needs_commuting(&call);
-    coll__needs_request(&call, request);
-    p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
+    frame__call call = {.comm = comm,
+                        .operation = "coll_iall_reduce",
+                        .algorithm = "ring",
+                        .count = count,
+                        .dtype = dtype,
+                        .has_op = true,
+                        .op = op,
+                        .reorders = true,
+                        .returns_request = true,
+                        .request = request};
+    p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
     return p2p_layer_end(comm, ring_iall_reduce(comm, buf, count, dtype, op, request));
 }

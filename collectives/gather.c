@@ -13,55 +13,53 @@
  */
 #include "collectives/internal.h"
 
-static p2p_err receive_blocks(coll__call *call, const void *send, const coll__blocks *blocks)
+static p2p_err receive_blocks(frame__call *call, const void *send, const frame__blocks *blocks)
 {
     p2p_err err = P2P_OK;
     for (int q = 0; q < call->size && !err; q++) {
-        char *block = coll__block(call, blocks, call->work, q);
-        size_t bytes = coll__block_bytes(call, blocks, q);
+        frame__piece block = frame__block(call, blocks, call->work, q);
         if (q == call->rank) {
-            coll__copy(block, send, bytes);
+            frame__copy(block.at, send, block.bytes);
             continue;
         }
-        coll__receives_block(call, blocks, q, false);
-        err = coll__receive_block(call, block, bytes, q);
+        frame__receives_block(call, blocks, q);
+        err = frame__receive_block(call, block, q);
     }
     return err;
 }
 
-static p2p_err run(coll__call *call, const void *send, size_t send_count, void *recv, const coll__blocks *blocks)
+static p2p_err run(frame__call *call, const void *send, size_t send_count, void *recv, const frame__blocks *blocks)
 {
     bool at_root = p2p_rank(call->comm) == call->root;
-    coll__span writes = at_root ? coll__blocks_span(call, recv, blocks) : COLL_NOTHING;
-    if (at_root && blocks->counts && send_count != blocks->counts[call->root]) {
-        call->wrong = "send_count is not this rank's element of counts";
-        call->wrong_argument = P2P_ARGUMENT_COUNT;
-    }
-    p2p_err err = coll__begin(call, (coll__span){send, send_count}, writes);
+    frame__span writes = at_root ? frame__blocks_span(call, recv, blocks) : FRAME_NOTHING;
+    if (at_root)
+        frame__needs_count(call, blocks->counts, send_count, "send_count is not this rank's element of counts");
+    p2p_err err = frame__begin(call, (frame__span){send, send_count}, writes);
     if (err) return err;
     if (!at_root)
-        return coll__end(call, p2p_layer_send(call->comm, send, send_count * call->element, call->root, COLL_TAG),
-                         NULL);
-    err = coll__memory(call, 0);
+        return frame__end(call, p2p_layer_send(call->comm, send, send_count * call->element, call->root, FRAME_TAG),
+                          NULL);
+    err = frame__memory(call, 0);
     if (!err) err = receive_blocks(call, send, blocks);
-    return coll__end_blocks(call, err, blocks);
+    return frame__end_blocks(call, err, blocks);
 }
 
 p2p_err coll_gather(p2p_comm *comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype, int root)
 {
-    coll__call call = {.comm = comm,
-                       .operation = "coll_gather",
-                       .count = count_per_rank,
-                       .dtype = dtype,
-                       .has_root = true,
-                       .root = root};
-    return run(&call, send, count_per_rank, recv, &(coll__blocks){.each = count_per_rank});
+    frame__call call = {.comm = comm,
+                        .operation = "coll_gather",
+                        .count = count_per_rank,
+                        .dtype = dtype,
+                        .has_root = true,
+                        .root = root};
+    return run(&call, send, count_per_rank, recv, &(frame__blocks){.count = count_per_rank});
 }
 
 p2p_err coll_gatherv(p2p_comm *comm, const void *send, size_t send_count, void *recv, const size_t counts[],
                      const size_t offsets[], enum dtype dtype, int root)
 {
-    coll__call call = {
-        .comm = comm, .operation = "coll_gatherv", .count = COLL_ANY, .dtype = dtype, .has_root = true, .root = root};
-    return run(&call, send, send_count, recv, &(coll__blocks){.listed = true, .counts = counts, .offsets = offsets});
+    frame__call call = {
+        .comm = comm, .operation = "coll_gatherv", .count = FRAME_ANY, .dtype = dtype, .has_root = true, .root = root};
+    return run(&call, send, send_count, recv,
+               &(frame__blocks){.layout = FRAME_LISTED, .counts = counts, .offsets = offsets});
 }

@@ -4,43 +4,31 @@
  * copy of each. n - 1 steps of one block to the right. All of it is written to the caller's buffer, so that nothing moves
  * before all agree. Thakur, Rabenseifner and Gropp 2005.
  */
-#include "collectives/schedule.h"
+#include "collectives/internal.h"
+#include "ring/internal.h"
 
-static void fill(const coll__call *call, coll__schedule *schedule, const void *send, void *recv)
+static void add_steps(const frame__call *call, frame__schedule *schedule)
 {
-    int rank = call->rank, size = call->size;
-    coll__blocks blocks = {.each = call->count};
-    coll__step *own = coll__schedule_add(schedule);
-    own->out = send;
-    own->in = coll__block(call, &blocks, recv, rank);
-    own->out_bytes = call->bytes;
-    own->writes = true;
-    for (int s = 0; s < size - 1; s++) {
-        coll__step *step = coll__schedule_add(schedule);
-        step->out_block = (rank - s + size) % size;
-        step->in_block = (rank - s - 1 + size) % size;
-        step->to = (rank + 1) % size;
-        step->from = (rank - 1 + size) % size;
-        step->out = coll__block(call, &blocks, recv, step->out_block);
-        step->in = coll__block(call, &blocks, recv, step->in_block);
-        step->out_bytes = step->in_bytes = call->bytes;
-        step->writes = true;
-    }
+    const frame__blocks blocks = {.count = call->count};
+    frame__step *own = frame__add_step(schedule);
+    own->out = (frame__piece){(char *)(uintptr_t)call->source, call->bytes};
+    own->in = frame__block(call, &blocks, call->user, call->rank);
+    own->agrees_then = true;
+    for (int s = 0; s < call->size - 1; s++)
+        *frame__add_step(schedule) = ring__gather_step(call, &blocks, call->user, s);
 }
 
 p2p_err coll_iall_gather(p2p_comm *comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype,
                          p2p_request *request)
 {
-    coll__call call = {.comm = comm, .operation = "coll_iall_gather", .count = count_per_rank, .dtype = dtype};
-    coll__blocks blocks = {.each = count_per_rank};
-    coll__needs_request(&call, request);
-    p2p_err err = coll__begin(&call, (coll__span){send, count_per_rank}, coll__blocks_span(&call, recv, &blocks));
-    if (err) return err;
-    coll__schedule *schedule;
-    err = coll__schedule_make(&call, (size_t)call.size, 0, &schedule);
-    if (!err) {
-        fill(&call, schedule, send, recv);
-        err = coll__schedule_start(schedule, request);
-    }
-    return p2p_layer_end(comm, err);
+    frame__call call = {.comm = comm,
+                        .operation = "coll_iall_gather",
+                        .count = count_per_rank,
+                        .dtype = dtype,
+                        .returns_request = true,
+                        .request = request};
+    const frame__blocks blocks = {.count = count_per_rank};
+    frame__span reads = {send, count_per_rank}, writes = frame__blocks_span(&call, recv, &blocks);
+    p2p_err err = frame__begin(&call, reads, writes);
+    return err ? err : frame__start(&call, (size_t)call.size, 0, add_steps);
 }

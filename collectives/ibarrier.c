@@ -4,12 +4,15 @@
  * to the rank 2^k further on and receives one from the rank 2^k before; after ceil(log2 n) rounds each has heard, directly
  * or through others, from all. Hensgen, Finkel and Manber 1988.
  */
-#include "collectives/schedule.h"
+#include "collectives/internal.h"
+#include "ring/schedule.h"
 
-static void fill(const coll__call *call, coll__schedule *schedule)
+enum { ROUNDS_MOST = 10 }; /* of P2P_MAX_RANKS */
+
+static void add_steps(const frame__call *call, frame__schedule *schedule)
 {
     for (int distance = 1; distance < call->size; distance *= 2) {
-        coll__step *step = coll__schedule_add(schedule);
+        frame__step *step = frame__add_step(schedule);
         step->to = (call->rank + distance) % call->size;
         step->from = (call->rank - distance + call->size) % call->size;
     }
@@ -17,15 +20,8 @@ static void fill(const coll__call *call, coll__schedule *schedule)
 
 p2p_err coll_ibarrier(p2p_comm *comm, p2p_request *request)
 {
-    coll__call call = {.comm = comm, .operation = "coll_ibarrier", .dtype = DTYPE_U8};
-    coll__needs_request(&call, request);
-    p2p_err err = coll__begin(&call, COLL_NOTHING, COLL_NOTHING);
-    if (err) return err;
-    coll__schedule *schedule;
-    err = coll__schedule_make(&call, 32, 0, &schedule);
-    if (!err) {
-        fill(&call, schedule);
-        err = coll__schedule_start(schedule, request);
-    }
-    return p2p_layer_end(comm, err);
+    frame__call call = {
+        .comm = comm, .operation = "coll_ibarrier", .dtype = DTYPE_U8, .returns_request = true, .request = request};
+    p2p_err err = frame__begin(&call, FRAME_NOTHING, FRAME_NOTHING);
+    return err ? err : frame__start(&call, ROUNDS_MOST, 0, add_steps);
 }

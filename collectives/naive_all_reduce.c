@@ -14,7 +14,7 @@
 
 enum { HUB = 0 };
 
-static p2p_err there_and_back(coll__call *call, const void *own, const void **result)
+static p2p_err there_and_back(frame__call *call, const void *own, const void **result)
 {
     p2p_err err = coll__naive_reduce(call, own, call->work, HUB, result);
     if (err) return err;
@@ -24,12 +24,12 @@ static p2p_err there_and_back(coll__call *call, const void *own, const void **re
 
 p2p_err coll_naive_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
 {
-    coll__call call = {
+    frame__call call = {
         .comm = comm, .operation = "coll_naive_all_reduce", .count = count, .dtype = dtype, .has_op = true, .op = op};
     const void *result = NULL;
-    p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
+    p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
-    err = coll__memory(&call, call.rank == HUB ? coll__naive_reduce_scratch(&call) : 0);
+    err = frame__memory(&call, call.rank == HUB ? coll__naive_reduce_scratch(&call) : 0);
     if (!err) err = there_and_back(&call, buf, &result);
-    return coll__end(&call, err, result);
+    return frame__end(&call, err, result);
 }

@@ -11,35 +11,35 @@
  */
 #include "collectives/internal.h"
 
-static p2p_err tell_everyone(const coll__call *call, const void *data)
+static p2p_err tell_everyone(const frame__call *call, const void *data)
 {
     for (int q = 0; q < call->size; q++) {
         if (q == call->rank) continue;
-        p2p_err err = p2p_layer_send(call->comm, data, call->bytes, q, COLL_TAG);
+        p2p_err err = p2p_layer_send(call->comm, data, call->bytes, q, FRAME_TAG);
         if (err) return err;
     }
     return P2P_OK;
 }
 
-p2p_err coll__naive_broadcast(coll__call *call, void *data, int root)
+p2p_err coll__naive_broadcast(frame__call *call, void *data, int root)
 {
     if (call->rank == root) return tell_everyone(call, data);
-    return p2p_layer_recv(call->comm, data, call->bytes, root, COLL_TAG, P2P_STATUS_IGNORE);
+    return p2p_layer_recv(call->comm, data, call->bytes, root, FRAME_TAG, P2P_STATUS_IGNORE);
 }
 
 p2p_err coll_naive_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root)
 {
-    coll__call call = {.comm = comm,
-                       .operation = "coll_naive_broadcast",
-                       .count = count,
-                       .dtype = dtype,
-                       .has_root = true,
-                       .root = root,
-                       .only_reads = p2p_rank(comm) == root};
-    p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
+    frame__call call = {.comm = comm,
+                        .operation = "coll_naive_broadcast",
+                        .count = count,
+                        .dtype = dtype,
+                        .has_root = true,
+                        .root = root,
+                        .only_reads = p2p_rank(comm) == root};
+    p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
-    err = coll__memory(&call, 0);
+    err = frame__memory(&call, 0);
     void *data = call.rank == root ? buf : call.work;
     if (!err) err = coll__naive_broadcast(&call, data, root);
-    return coll__end(&call, err, data);
+    return frame__end(&call, err, data);
 }

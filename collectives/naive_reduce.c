@@ -16,16 +16,16 @@
 #include "collectives/internal.h"
 
 /* What rank q has, in rank order: its message, or the root's own part. */
-static p2p_err next_part(coll__call *call, int q, const void *own, void *arriving, const void **part)
+static p2p_err next_part(frame__call *call, int q, const void *own, void *arriving, const void **part)
 {
     *part = q == call->rank ? own : arriving;
     if (q == call->rank) return P2P_OK;
-    coll__combines_next(call);
-    return p2p_layer_recv(call->comm, arriving, call->bytes, q, COLL_TAG, P2P_STATUS_IGNORE);
+    frame__combines_next(call);
+    return p2p_layer_recv(call->comm, arriving, call->bytes, q, FRAME_TAG, P2P_STATUS_IGNORE);
 }
 
 /* Until the root's own part has been used, `work` may still be where it lies: results go to scratch so far. */
-static p2p_err gather_and_combine(coll__call *call, const void *own, void *work, const void **result)
+static p2p_err gather_and_combine(frame__call *call, const void *own, void *work, const void **result)
 {
     char *arriving = call->scratch, *before = call->scratch + call->bytes;
     const void *so_far, *part;
@@ -34,41 +34,41 @@ static p2p_err gather_and_combine(coll__call *call, const void *own, void *work,
         err = next_part(call, q, own, arriving, &part);
         if (err) break;
         void *out = q < call->rank ? before : work;
-        coll__combine(call, out, so_far, part);
+        frame__combine(call, out, so_far, part);
         so_far = out;
     }
     *result = so_far;
-    if (!err && call->size > 1) coll__finish_mean(call, work);
+    if (!err && call->size > 1) frame__finish_mean(call, work, call->count);
     return err;
 }
 
-p2p_err coll__naive_reduce(coll__call *call, const void *own, void *work, int root, const void **result)
+p2p_err coll__naive_reduce(frame__call *call, const void *own, void *work, int root, const void **result)
 {
     if (call->rank == root) return gather_and_combine(call, own, work, result);
     *result = NULL;
-    return p2p_layer_send(call->comm, own, call->bytes, root, COLL_TAG);
+    return p2p_layer_send(call->comm, own, call->bytes, root, FRAME_TAG);
 }
 
-size_t coll__naive_reduce_scratch(const coll__call *call)
+size_t coll__naive_reduce_scratch(const frame__call *call)
 {
     return call->rank == 0 ? call->bytes : 2 * call->bytes;
 }
 
 p2p_err coll_naive_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, int root)
 {
-    coll__call call = {.comm = comm,
-                       .operation = "coll_naive_reduce",
-                       .count = count,
-                       .dtype = dtype,
-                       .has_op = true,
-                       .op = op,
-                       .has_root = true,
-                       .root = root,
-                       .only_reads = p2p_rank(comm) != root};
+    frame__call call = {.comm = comm,
+                        .operation = "coll_naive_reduce",
+                        .count = count,
+                        .dtype = dtype,
+                        .has_op = true,
+                        .op = op,
+                        .has_root = true,
+                        .root = root,
+                        .only_reads = p2p_rank(comm) != root};
     const void *result = NULL;
-    p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
+    p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
-    err = coll__memory(&call, call.rank == root ? coll__naive_reduce_scratch(&call) : 0);
+    err = frame__memory(&call, call.rank == root ? coll__naive_reduce_scratch(&call) : 0);
     if (!err) err = coll__naive_reduce(&call, buf, call.work, root, &result);
-    return coll__end(&call, err, result);
+    return frame__end(&call, err, result);
 }

@@ -19,7 +19,7 @@
 
 /* The piece of rank q. That of this rank is in the user's buffer, if the first sum is what overwrites it. */
 typedef struct {
-    const coll__call *call;
+    const frame__call *call;
     const unsigned char *first; /* scratch; NULL: carried */
     size_t stride;
     const void *own;
@@ -33,13 +33,13 @@ static const void *piece_of(const pieces *p, int q)
 
 static void combine(const pieces *p, void *out, size_t count)
 {
-    const coll__call *call = p->call;
+    const frame__call *call = p->call;
     dtype_combine(out, piece_of(p, 0), piece_of(p, 1), count, call->dtype, call->op);
     for (int q = 2; q < call->size; q++) dtype_combine(out, out, piece_of(p, q), count, call->dtype, call->op);
     if (call->op == OP_MEAN) dtype_scale(out, count, call->dtype, call->size);
 }
 
-static p2p_err with_the_call(const coll__call *call)
+static p2p_err with_the_call(const frame__call *call)
 {
     pieces p = {.call = call, .own = call->user};
     p2p_err err = p2p_layer_agree(call->comm);
@@ -47,7 +47,7 @@ static p2p_err with_the_call(const coll__call *call)
     return err;
 }
 
-static p2p_err through_scratch(const coll__call *call)
+static p2p_err through_scratch(const frame__call *call)
 {
     p2p_err err = P2P_OK;
     unsigned step = 1;
@@ -56,7 +56,7 @@ static p2p_err through_scratch(const coll__call *call)
         err = p2p_layer_scratch(call->comm, call->bytes - done, &scratch);
         if (err) return err;
         part = call->bytes - done < scratch.bytes ? call->bytes - done : scratch.bytes;
-        coll__copy(scratch.first + (size_t)call->rank * scratch.stride, call->user + done, part);
+        frame__copy(scratch.first + (size_t)call->rank * scratch.stride, call->user + done, part);
         err = p2p_layer_barrier(call->comm, step++);
         pieces p = {call, scratch.first, scratch.stride, call->user + done};
         if (!err) combine(&p, call->user + done, part / call->element);
@@ -64,29 +64,29 @@ static p2p_err through_scratch(const coll__call *call)
     return err;
 }
 
-p2p_err coll__one_shot_all_reduce(coll__call *call, void *buf)
+p2p_err coll__one_shot_all_reduce(frame__call *call, void *buf)
 {
     size_t bytes = SIZE_MAX;
     bool fits = dtype_bytes(call->count, call->dtype, &bytes) && bytes <= P2P_LAYER_INLINE_MOST;
-    coll__needs_shared_memory(call);
+    frame__needs_shared_memory(call);
     call->barriers = true;
     if (fits) call->inline_payload = buf, call->inline_bytes = bytes;
-    p2p_err err = coll__begin(call, COLL_NOTHING, (coll__span){buf, call->count});
+    p2p_err err = frame__begin(call, FRAME_NOTHING, (frame__span){buf, call->count});
     if (err) return err;
-    if (call->size == 1 || !call->bytes) return coll__end(call, P2P_OK, NULL);
+    if (call->size == 1 || !call->bytes) return frame__end(call, P2P_OK, NULL);
     err = fits ? with_the_call(call) : through_scratch(call);
     for (int q = 0; q < call->size && !err; q++)
         if (q != call->rank) p2p_layer_count(call->comm, q, call->bytes, call->bytes);
-    return coll__end(call, err, NULL);
+    return frame__end(call, err, NULL);
 }
 
 p2p_err coll_one_shot_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
 {
-    coll__call call = {.comm = comm,
-                       .operation = "coll_one_shot_all_reduce",
-                       .count = count,
-                       .dtype = dtype,
-                       .has_op = true,
-                       .op = op};
+    frame__call call = {.comm = comm,
+                        .operation = "coll_one_shot_all_reduce",
+                        .count = count,
+                        .dtype = dtype,
+                        .has_op = true,
+                        .op = op};
     return coll__one_shot_all_reduce(&call, buf);
 }

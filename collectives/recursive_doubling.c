@@ -46,67 +46,67 @@ static int rank_of(int number, int extra)
 }
 
 /* Ranks 0, 2, 4, ... of the first 2 * extra give what they have to the next rank. */
-static p2p_err fold(coll__call *call, int extra, const void **so_far)
+static p2p_err fold(frame__call *call, int extra, const void **so_far)
 {
     int rank = call->rank;
     if (rank >= 2 * extra) return P2P_OK;
-    if (rank % 2 == 0) return p2p_layer_send(call->comm, *so_far, call->bytes, rank + 1, COLL_TAG);
-    coll__combines_next(call);
-    p2p_err err = p2p_layer_recv(call->comm, call->scratch, call->bytes, rank - 1, COLL_TAG, P2P_STATUS_IGNORE);
+    if (rank % 2 == 0) return p2p_layer_send(call->comm, *so_far, call->bytes, rank + 1, FRAME_TAG);
+    frame__combines_next(call);
+    p2p_err err = p2p_layer_recv(call->comm, call->scratch, call->bytes, rank - 1, FRAME_TAG, P2P_STATUS_IGNORE);
     if (err) return err;
-    coll__combine(call, call->work, call->scratch, *so_far);
+    frame__combine(call, call->work, call->scratch, *so_far);
     *so_far = call->work;
     return P2P_OK;
 }
 
-static p2p_err exchange(coll__call *call, int partner, const void **so_far)
+static p2p_err exchange(frame__call *call, int partner, const void **so_far)
 {
-    coll__combines_next(call);
-    p2p_err err = p2p_layer_sendrecv(call->comm, *so_far, call->bytes, partner, COLL_TAG, call->scratch, call->bytes,
-                                     partner, COLL_TAG, P2P_STATUS_IGNORE);
+    frame__combines_next(call);
+    p2p_err err = p2p_layer_sendrecv(call->comm, *so_far, call->bytes, partner, FRAME_TAG, call->scratch, call->bytes,
+                                     partner, FRAME_TAG, P2P_STATUS_IGNORE);
     if (err) return err;
     bool partner_is_lower = partner < call->rank;
-    coll__combine(call, call->work, partner_is_lower ? call->scratch : *so_far,
-                  partner_is_lower ? *so_far : call->scratch);
+    frame__combine(call, call->work, partner_is_lower ? call->scratch : *so_far,
+                   partner_is_lower ? *so_far : call->scratch);
     *so_far = call->work;
     return P2P_OK;
 }
 
-static p2p_err double_up(coll__call *call, int extra, const void **so_far)
+static p2p_err double_up(frame__call *call, int extra, const void **so_far)
 {
     int number = number_of(call->rank, extra);
     p2p_err err = P2P_OK;
     if (number == OUT) return P2P_OK;
     for (int bit = 1; bit < call->size - extra && !err; bit *= 2)
         err = exchange(call, rank_of(number ^ bit, extra), so_far);
-    if (!err && call->size > 1) coll__finish_mean(call, call->work);
+    if (!err && call->size > 1) frame__finish_mean(call, call->work, call->count);
     return err;
 }
 
-static p2p_err unfold(coll__call *call, int extra, const void **so_far)
+static p2p_err unfold(frame__call *call, int extra, const void **so_far)
 {
     int rank = call->rank;
     if (rank >= 2 * extra) return P2P_OK;
-    if (rank % 2) return p2p_layer_send(call->comm, *so_far, call->bytes, rank - 1, COLL_TAG);
+    if (rank % 2) return p2p_layer_send(call->comm, *so_far, call->bytes, rank - 1, FRAME_TAG);
     *so_far = call->work;
-    return p2p_layer_recv(call->comm, call->work, call->bytes, rank + 1, COLL_TAG, P2P_STATUS_IGNORE);
+    return p2p_layer_recv(call->comm, call->work, call->bytes, rank + 1, FRAME_TAG, P2P_STATUS_IGNORE);
 }
 
 p2p_err coll_recursive_doubling_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
 {
-    coll__call call = {.comm = comm,
-                       .operation = "coll_recursive_doubling_all_reduce",
-                       .count = count,
-                       .dtype = dtype,
-                       .has_op = true,
-                       .op = op};
+    frame__call call = {.comm = comm,
+                        .operation = "coll_recursive_doubling_all_reduce",
+                        .count = count,
+                        .dtype = dtype,
+                        .has_op = true,
+                        .op = op};
     const void *so_far = buf;
-    p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
+    p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
     int extra = extra_ranks(call.size);
-    err = coll__memory(&call, call.bytes);
+    err = frame__memory(&call, call.bytes);
     if (!err) err = fold(&call, extra, &so_far);
     if (!err) err = double_up(&call, extra, &so_far);
     if (!err) err = unfold(&call, extra, &so_far);
-    return coll__end(&call, err, so_far);
+    return frame__end(&call, err, so_far);
 }

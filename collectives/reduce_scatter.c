@@ -15,73 +15,41 @@
  * In the v form each block has its own length.
  */
 #include "collectives/internal.h"
+#include "ring/internal.h"
 
-static int number_of(const coll__call *call, int step)
+static p2p_err run(frame__call *call, const void *send, void *recv, size_t recv_count, const frame__blocks *blocks)
 {
-    return ((call->rank - step - 1) % call->size + call->size) % call->size;
-}
-
-static size_t longest_of(const coll__call *call, const coll__blocks *blocks)
-{
-    size_t longest = 0;
-    for (int q = 0; q < call->size; q++)
-        if (coll__block_bytes(call, blocks, q) > longest) longest = coll__block_bytes(call, blocks, q);
-    return longest;
-}
-
-/* Two buffers of the longest block take turns: one travels on while the other one is filled. */
-static p2p_err travel(coll__call *call, const void *send, const coll__blocks *blocks, size_t longest)
-{
-    int rank = call->rank, size = call->size, left = (rank - 1 + size) % size, right = (rank + 1) % size;
-    char *arriving = call->scratch, *spare = call->scratch + longest;
-    const char *travelling = coll__block(call, blocks, send, number_of(call, 0));
-    for (int step = 0; step < size - 1; step++) {
-        int out = number_of(call, step), in = number_of(call, step + 1);
-        size_t bytes = coll__block_bytes(call, blocks, in);
-        coll__sends_block(call, blocks, out);
-        coll__receives_block(call, blocks, in, true);
-        p2p_err err = coll__exchange_blocks(call, travelling, coll__block_bytes(call, blocks, out), right, arriving,
-                                            bytes, left);
-        if (err) return err;
-        bool last = step == size - 2;
-        coll__combine_some(call, last ? call->work : arriving, arriving, coll__block(call, blocks, send, in),
-                           bytes / call->element);
-        travelling = arriving;
-        arriving = spare;
-        spare = (char *)(uintptr_t)travelling;
-    }
-    if (size > 1 && call->op == OP_MEAN) dtype_scale(call->work, call->user_bytes / call->element, call->dtype, size);
-    return P2P_OK;
-}
-
-static p2p_err run(coll__call *call, const void *send, void *recv, size_t recv_count, const coll__blocks *blocks)
-{
-    coll__needs_commuting(call);
-    p2p_err err = coll__begin(call, coll__blocks_span(call, send, blocks), (coll__span){recv, recv_count});
+    call->reorders = true;
+    p2p_err err = frame__begin(call, frame__blocks_span(call, send, blocks), (frame__span){recv, recv_count});
     if (err) return err;
-    size_t longest = longest_of(call, blocks);
-    err = coll__memory(call, 2 * longest);
-    if (!err) err = travel(call, send, blocks, longest);
-    return coll__end(call, err, call->size > 1 ? call->work : coll__block(call, blocks, send, 0));
+    err = frame__memory(call, ring__scratch(call, blocks));
+    for (int s = 0; s < call->size - 1 && !err; s++) {
+        frame__step step = ring__reduce_step(call, blocks, send, call->work, s);
+        p2p_layer_parts(call->comm, &step.part_out, &step.part_in);
+        err = frame__exchange_blocks(call, step.out, step.to, step.in, step.from);
+        if (!err) frame__finish_step(call, &step);
+    }
+    return frame__end(call, err, call->size > 1 ? call->work : frame__block(call, blocks, send, 0).at);
 }
 
 p2p_err coll_reduce_scatter(p2p_comm *comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype,
                             enum op op)
 {
-    coll__call call = {.comm = comm,
-                       .operation = "coll_reduce_scatter",
-                       .count = count_per_rank,
-                       .dtype = dtype,
-                       .has_op = true,
-                       .op = op};
-    return run(&call, send, recv, count_per_rank, &(coll__blocks){.each = count_per_rank});
+    frame__call call = {.comm = comm,
+                        .operation = "coll_reduce_scatter",
+                        .count = count_per_rank,
+                        .dtype = dtype,
+                        .has_op = true,
+                        .op = op};
+    return run(&call, send, recv, count_per_rank, &(frame__blocks){.count = count_per_rank});
 }
 
 /* The ranks agree on the sum of all counts. */
 p2p_err coll_reduce_scatterv(p2p_comm *comm, const void *send, const size_t counts[], const size_t offsets[],
                              void *recv, size_t recv_count, enum dtype dtype, enum op op)
 {
-    coll__call call = {.comm = comm, .operation = "coll_reduce_scatterv", .dtype = dtype, .has_op = true, .op = op};
-    coll__add_counts(&call, counts, recv_count, "recv_count is not this rank's element of counts");
-    return run(&call, send, recv, recv_count, &(coll__blocks){.listed = true, .counts = counts, .offsets = offsets});
+    frame__call call = {.comm = comm, .operation = "coll_reduce_scatterv", .dtype = dtype, .has_op = true, .op = op};
+    frame__add_counts(&call, counts, recv_count, "recv_count is not this rank's element of counts");
+    return run(&call, send, recv, recv_count,
+               &(frame__blocks){.layout = FRAME_LISTED, .counts = counts, .offsets = offsets});
 }

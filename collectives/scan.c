@@ -18,43 +18,43 @@
 
 /* `below` becomes the combination of the ranks below, `up_to_here` that of this rank as well; in one place, where only the
  * second is wanted. */
-static p2p_err pass_up(const coll__call *call, char *below, char *up_to_here)
+static p2p_err pass_up(const frame__call *call, char *below, char *up_to_here)
 {
     bool last = call->rank == call->size - 1, keeps_below = up_to_here != below;
     const void *out = call->user;
     if (call->rank > 0) {
-        if (!keeps_below) coll__combines_next(call);
-        p2p_err err = p2p_layer_recv(call->comm, below, call->bytes, call->rank - 1, COLL_TAG, P2P_STATUS_IGNORE);
+        if (!keeps_below) frame__combines_next(call);
+        p2p_err err = p2p_layer_recv(call->comm, below, call->bytes, call->rank - 1, FRAME_TAG, P2P_STATUS_IGNORE);
         if (err) return err;
-        if (!last || !keeps_below) coll__combine(call, up_to_here, below, call->user);
+        if (!last || !keeps_below) frame__combine(call, up_to_here, below, call->user);
         out = up_to_here;
     }
-    return last ? P2P_OK : p2p_layer_send(call->comm, out, call->bytes, call->rank + 1, COLL_TAG);
+    return last ? P2P_OK : p2p_layer_send(call->comm, out, call->bytes, call->rank + 1, FRAME_TAG);
 }
 
 /* A mean is one of the ranks that are combined: what is sent on is their sum. */
-static p2p_err scan(coll__call *call, void *buf, bool exclusive)
+static p2p_err scan(frame__call *call, void *buf, bool exclusive)
 {
-    call->only_reads = true; /* the result comes through coll__end */
+    call->only_reads = true; /* the result comes through frame__end */
     call->has_op = true;
-    p2p_err err = coll__begin(call, COLL_NOTHING, (coll__span){buf, call->count});
+    p2p_err err = frame__begin(call, FRAME_NOTHING, (frame__span){buf, call->count});
     if (err) return err;
-    err = coll__memory(call, exclusive ? 2 * call->bytes : call->bytes);
+    err = frame__memory(call, exclusive ? 2 * call->bytes : call->bytes);
     char *below = call->scratch, *up_to_here = exclusive && below ? below + call->bytes : below;
     int combined = exclusive ? call->rank : call->rank + 1;
     if (!err) err = pass_up(call, below, up_to_here);
     if (!err && combined > 1 && call->op == OP_MEAN) dtype_scale(below, call->count, call->dtype, combined);
-    return coll__end(call, err, call->rank > 0 ? below : NULL);
+    return frame__end(call, err, call->rank > 0 ? below : NULL);
 }
 
 p2p_err coll_scan(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
 {
-    coll__call call = {.comm = comm, .operation = "coll_scan", .count = count, .dtype = dtype, .op = op};
+    frame__call call = {.comm = comm, .operation = "coll_scan", .count = count, .dtype = dtype, .op = op};
     return scan(&call, buf, false);
 }
 
 p2p_err coll_exscan(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
 {
-    coll__call call = {.comm = comm, .operation = "coll_exscan", .count = count, .dtype = dtype, .op = op};
+    frame__call call = {.comm = comm, .operation = "coll_exscan", .count = count, .dtype = dtype, .op = op};
     return scan(&call, buf, true);
 }

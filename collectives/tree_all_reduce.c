@@ -18,7 +18,7 @@
 
 enum { TOP = 0 };
 
-static p2p_err up_and_down(coll__call *call, const void *own, const void **result)
+static p2p_err up_and_down(frame__call *call, const void *own, const void **result)
 {
     p2p_err err = coll__tree_reduce(call, own, call->work, TOP, result);
     if (err) return err;
@@ -28,12 +28,12 @@ static p2p_err up_and_down(coll__call *call, const void *own, const void **resul
 
 p2p_err coll_tree_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
 {
-    coll__call call = {
+    frame__call call = {
         .comm = comm, .operation = "coll_tree_all_reduce", .count = count, .dtype = dtype, .has_op = true, .op = op};
     const void *result = NULL;
-    p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
+    p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
-    err = coll__memory(&call, call.bytes);
+    err = frame__memory(&call, call.bytes);
     if (!err) err = up_and_down(&call, buf, &result);
-    return coll__end(&call, err, result);
+    return frame__end(&call, err, result);
 }

@@ -17,7 +17,7 @@
  */
 #include "collectives/internal.h"
 
-static int actual(const coll__call *call, int relative, int root)
+static int actual(const frame__call *call, int relative, int root)
 {
     return (relative + root) % call->size;
 }
@@ -29,39 +29,39 @@ int coll__tree_lowest_bit(int relative, int size)
     return bit;
 }
 
-static p2p_err pass_on(const coll__call *call, const void *data, int relative, int bit, int root)
+static p2p_err pass_on(const frame__call *call, const void *data, int relative, int bit, int root)
 {
     p2p_err err = P2P_OK;
     for (bit /= 2; bit > 0 && !err; bit /= 2) /* the child with the most descendants first */
         if (relative + bit < call->size)
-            err = p2p_layer_send(call->comm, data, call->bytes, actual(call, relative + bit, root), COLL_TAG);
+            err = p2p_layer_send(call->comm, data, call->bytes, actual(call, relative + bit, root), FRAME_TAG);
     return err;
 }
 
-p2p_err coll__tree_broadcast(coll__call *call, void *data, int root)
+p2p_err coll__tree_broadcast(frame__call *call, void *data, int root)
 {
     int relative = (call->rank - root + call->size) % call->size;
     int bit = coll__tree_lowest_bit(relative, call->size);
     p2p_err err = P2P_OK;
     if (relative > 0)
-        err = p2p_layer_recv(call->comm, data, call->bytes, actual(call, relative - bit, root), COLL_TAG,
+        err = p2p_layer_recv(call->comm, data, call->bytes, actual(call, relative - bit, root), FRAME_TAG,
                              P2P_STATUS_IGNORE);
     return err ? err : pass_on(call, data, relative, bit, root);
 }
 
 p2p_err coll_tree_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root)
 {
-    coll__call call = {.comm = comm,
-                       .operation = "coll_tree_broadcast",
-                       .count = count,
-                       .dtype = dtype,
-                       .has_root = true,
-                       .root = root,
-                       .only_reads = p2p_rank(comm) == root};
-    p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
+    frame__call call = {.comm = comm,
+                        .operation = "coll_tree_broadcast",
+                        .count = count,
+                        .dtype = dtype,
+                        .has_root = true,
+                        .root = root,
+                        .only_reads = p2p_rank(comm) == root};
+    p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
-    err = coll__memory(&call, 0);
+    err = frame__memory(&call, 0);
     void *data = call.rank == root ? buf : call.work;
     if (!err) err = coll__tree_broadcast(&call, data, root);
-    return coll__end(&call, err, data);
+    return frame__end(&call, err, data);
 }

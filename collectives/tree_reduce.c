@@ -17,52 +17,52 @@
  */
 #include "collectives/internal.h"
 
-static p2p_err combine_with(coll__call *call, int child, const void **so_far, void *work)
+static p2p_err combine_with(frame__call *call, int child, const void **so_far, void *work)
 {
-    coll__combines_next(call);
-    p2p_err err = p2p_layer_recv(call->comm, call->scratch, call->bytes, child, COLL_TAG, P2P_STATUS_IGNORE);
+    frame__combines_next(call);
+    p2p_err err = p2p_layer_recv(call->comm, call->scratch, call->bytes, child, FRAME_TAG, P2P_STATUS_IGNORE);
     if (err) return err;
-    coll__combine(call, work, *so_far, call->scratch);
+    frame__combine(call, work, *so_far, call->scratch);
     *so_far = work;
     return P2P_OK;
 }
 
-p2p_err coll__tree_reduce(coll__call *call, const void *own, void *work, int root, const void **result)
+p2p_err coll__tree_reduce(frame__call *call, const void *own, void *work, int root, const void **result)
 {
     int size = call->size, relative = (call->rank - root + size) % size;
     const void *so_far = own;
     *result = NULL;
     for (int bit = 1; bit < size; bit *= 2) {
         if (relative & bit)
-            return p2p_layer_send(call->comm, so_far, call->bytes, (relative - bit + root) % size, COLL_TAG);
+            return p2p_layer_send(call->comm, so_far, call->bytes, (relative - bit + root) % size, FRAME_TAG);
         if (relative + bit >= size) continue;
         p2p_err err = combine_with(call, (relative + bit + root) % size, &so_far, work);
         if (err) return err;
     }
     *result = so_far;
-    if (size > 1) coll__finish_mean(call, work);
+    if (size > 1) frame__finish_mean(call, work, call->count);
     return P2P_OK;
 }
 
 p2p_err coll_tree_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, int root)
 {
-    coll__call call = {.comm = comm,
-                       .operation = "coll_tree_reduce",
-                       .count = count,
-                       .dtype = dtype,
-                       .has_op = true,
-                       .op = op,
-                       .has_root = true,
-                       .root = root,
-                       .only_reads = p2p_rank(comm) != root};
+    frame__call call = {.comm = comm,
+                        .operation = "coll_tree_reduce",
+                        .count = count,
+                        .dtype = dtype,
+                        .has_op = true,
+                        .op = op,
+                        .has_root = true,
+                        .root = root,
+                        .reorders = root != 0,
+                        .only_reads = p2p_rank(comm) != root};
     const void *result = NULL;
-    if (root != 0) coll__needs_commuting(&call);
-    p2p_err err = coll__begin(&call, COLL_NOTHING, (coll__span){buf, count});
+    p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
-    err = coll__memory(&call, 2 * call.bytes);
+    err = frame__memory(&call, 2 * call.bytes);
     if (!err) {
         void *work = call.rank == root ? call.work : call.scratch + call.bytes; /* others' buffers are only read */
         err = coll__tree_reduce(&call, buf, work, root, &result);
     }
-    return coll__end(&call, err, result);
+    return frame__end(&call, err, result);
 }

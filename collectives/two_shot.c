@@ -25,6 +25,7 @@
  * bits, those of the naive algorithm.
  */
 #include "collectives/internal.h"
+#include "ring/ring.h"
 
 enum { BLOCK = 8 * 1024 }; /* bytes combined at a time: the sum so far stays in the nearest cache */
 enum { LINE = 64 };        /* slices in a segment begin with a cache line, where there are not too many of them */
@@ -32,7 +33,7 @@ enum { ELEMENT_MOST = 8 }; /* bytes of an element */
 enum { SLICE_MOST = 128 * 1024 }; /* bytes, in one round */
 
 typedef struct {
-    coll__call *call;
+    frame__call *call;
     bool is_shared;                      /* this rank's buffer, as far as this rank knows */
     const char *attached[P2P_MAX_RANKS]; /* everyone's buffer, where it can be read in place; else NULL */
     size_t slot, slice; /* of a slice: bytes in a segment (0: no round yet); elements at most in a round */
@@ -46,9 +47,8 @@ typedef struct {
 
 static void slice_of(const two_shot *d, const round *r, int q, size_t *first, size_t *count)
 {
-    size_t n = (size_t)d->call->size, each = r->count / n, longer = r->count % n, c = (size_t)q;
-    *first = r->first + c * each + (c < longer ? c : longer);
-    *count = each + (c < longer);
+    ring_chunk(r->count, d->call->size, q, first, count);
+    *first += r->first;
 }
 
 /* Where slice q lies in a rank's segment. */
@@ -85,19 +85,19 @@ static p2p_err begin_round(two_shot *d, size_t first, round *r)
 /* What the others will combine. */
 static void copy_in(const two_shot *d, const round *r)
 {
-    const coll__call *call = d->call;
+    const frame__call *call = d->call;
     for (int i = 1; i < call->size && !d->is_shared; i++) {
         int q = (call->rank + i) % call->size;
         size_t first, count;
         slice_of(d, r, q, &first, &count);
-        coll__copy(in_segment(d, r, call->rank, q), call->user + first * call->element, count * call->element);
+        frame__copy(in_segment(d, r, call->rank, q), call->user + first * call->element, count * call->element);
     }
 }
 
 /* Elements [at, at + count) of rank q's part of this rank's slice, which begins at `first`. */
 static const char *part_of(const two_shot *d, const round *r, int q, size_t first, size_t at)
 {
-    const coll__call *call = d->call;
+    const frame__call *call = d->call;
     if (q == call->rank) return call->user + (first + at) * call->element;
     if (d->attached[q]) return d->attached[q] + (first + at) * call->element;
     return in_segment(d, r, q, call->rank) + at * call->element;
@@ -105,7 +105,7 @@ static const char *part_of(const two_shot *d, const round *r, int q, size_t firs
 
 static void combine(const two_shot *d, const round *r)
 {
-    const coll__call *call = d->call;
+    const frame__call *call = d->call;
     size_t first, count, block = BLOCK / call->element;
     slice_of(d, r, call->rank, &first, &count);
     for (size_t at = 0, part; at < count; at += part) {
@@ -115,18 +115,18 @@ static void combine(const two_shot *d, const round *r)
         for (int q = 2; q < call->size; q++)
             dtype_combine(out, out, part_of(d, r, q, first, at), part, call->dtype, call->op);
         if (call->op == OP_MEAN) dtype_scale(out, part, call->dtype, call->size);
-        coll__copy(call->user + (first + at) * call->element, out, part * call->element);
+        frame__copy(call->user + (first + at) * call->element, out, part * call->element);
     }
 }
 
 static void copy_out(const two_shot *d, const round *r)
 {
-    const coll__call *call = d->call;
+    const frame__call *call = d->call;
     for (int i = 1; i < call->size; i++) {
         int q = (call->rank + i) % call->size;
         size_t first, count;
         slice_of(d, r, q, &first, &count);
-        coll__copy(call->user + first * call->element, in_segment(d, r, q, q), count * call->element);
+        frame__copy(call->user + first * call->element, in_segment(d, r, q, q), count * call->element);
     }
 }
 
@@ -150,7 +150,7 @@ static uint64_t common_reach(const two_shot *d)
  * cannot see is one that its owner has to copy, and has not yet. */
 static p2p_err attach_all(two_shot *d, bool *to_copy)
 {
-    const coll__call *call = d->call;
+    const frame__call *call = d->call;
     uint64_t reach = common_reach(d);
     *to_copy = false;
     for (int q = 0; q < call->size; q++) {
@@ -205,7 +205,7 @@ static size_t owned_by(const two_shot *d, int q)
 /* What a rank owns has come to it from everyone, and gone back. */
 static void count_traffic(const two_shot *d)
 {
-    const coll__call *call = d->call;
+    const frame__call *call = d->call;
     size_t own = owned_by(d, call->rank) * call->element;
     for (int q = 0; q < call->size; q++) {
         size_t theirs = owned_by(d, q) * call->element;
@@ -215,10 +215,10 @@ static void count_traffic(const two_shot *d)
     }
 }
 
-p2p_err coll__two_shot_all_reduce(coll__call *call, void *buf)
+p2p_err coll__two_shot_all_reduce(frame__call *call, void *buf)
 {
     two_shot d = {.call = call};
-    coll__needs_shared_memory(call);
+    frame__needs_shared_memory(call);
     size_t bytes;
     if (p2p_layer_has_shared_memory(call->comm) && dtype_bytes(call->count, call->dtype, &bytes))
         call->exported = p2p_layer_export(call->comm, buf, bytes);
@@ -226,21 +226,21 @@ p2p_err coll__two_shot_all_reduce(coll__call *call, void *buf)
     call->barriers = true;
     call->inline_payload = &call->exported;
     call->inline_bytes = sizeof call->exported;
-    p2p_err err = coll__begin(call, COLL_NOTHING, (coll__span){buf, call->count});
+    p2p_err err = frame__begin(call, FRAME_NOTHING, (frame__span){buf, call->count});
     if (err) return err;
-    if (call->size == 1 || !call->bytes) return coll__end(call, P2P_OK, NULL);
+    if (call->size == 1 || !call->bytes) return frame__end(call, P2P_OK, NULL);
     err = run_rounds(&d);
     if (!err) count_traffic(&d);
-    return coll__end(call, err, NULL);
+    return frame__end(call, err, NULL);
 }
 
 p2p_err coll_two_shot_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
 {
-    coll__call call = {.comm = comm,
-                       .operation = "coll_two_shot_all_reduce",
-                       .count = count,
-                       .dtype = dtype,
-                       .has_op = true,
-                       .op = op};
+    frame__call call = {.comm = comm,
+                        .operation = "coll_two_shot_all_reduce",
+                        .count = count,
+                        .dtype = dtype,
+                        .has_op = true,
+                        .op = op};
     return coll__two_shot_all_reduce(&call, buf);
 }

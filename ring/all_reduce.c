@@ -25,7 +25,7 @@
  *      before      0              1              2              3
  *      step 0      0 3            1 0            2 1            3 2
  *      step 1      0 3 2          1 0 3          2 1 0          3 2 1
- *      step 2      0 3 2 1        1 0 3 2        2 1 0 3        3 2 1 0        everyone has everything
+ *      step 2      0 3 2 1        1 0 3 2        2 1 0 3        3 2 1 0        every rank has every chunk
  *
  * Cost, for n ranks and S bytes: 2(n-1) steps; each rank sends 2(n-1) messages of S/n bytes to its right-hand
  * neighbour, 2(n-1)/n S in all, less than 2 S for any n, and combines (n-1)/n S. All links work in every step:
@@ -39,24 +39,26 @@
  * No all-reduce sends less (Patarasuk and Yuan 2009), but for short buffers its 2(n-1) latencies lose against the
  * log2 n of recursive doubling (Thakur, Rabenseifner and Gropp 2005).
  *
- * Order: the path of a chunk is the same for all, and only its owner ends it, so all ranks get the same bits: chunk c
- * is (x[c+1] + x[c+2]) + ... + x[c]. A mean is divided by n at the end of the first half, once, by the chunk's owner.
+ * Order: a chunk goes one way round, and its owner alone ends it, so all ranks get the same bits: chunk c is
+ * (x[c+1] + x[c+2]) + ... + x[c]. A mean is divided by n at the end of the first half, once, by the chunk's owner.
  */
 #include "ring/internal.h"
 
 p2p_err ring_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
 {
-    ring_call ring = {.comm = comm,
-                      .operation = "ring_all_reduce",
-                      .buf = buf,
-                      .count = count,
-                      .dtype = dtype,
-                      .combines = true,
-                      .op = op};
-    p2p_err err = ring__begin(&ring);
+    const frame__blocks chunks = {.layout = FRAME_CHUNKS, .count = count};
+    frame__call call = {.comm = comm,
+                        .operation = "ring_all_reduce",
+                        .count = count,
+                        .dtype = dtype,
+                        .has_op = true,
+                        .op = op,
+                        .reorders = true,
+                        .only_reads = true};
+    p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
-    err = ring__memory(&ring);
-    if (!err) err = ring__reduce_scatter(&ring);
-    if (!err) err = ring__all_gather(&ring);
-    return ring__end(&ring, err);
+    err = frame__memory(&call, ring__scratch(&call, &chunks));
+    if (!err) err = ring__reduce_scatter(&call);
+    if (!err) err = ring__all_gather(&call, buf);
+    return frame__end(&call, err, NULL);
 }

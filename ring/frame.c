@@ -1,66 +1,158 @@
 /* SPDX-License-Identifier: MIT */
-/* The frame of every call: checks, agreement, memory. */
+/* The frame of every collective: arguments, agreement, memory, end; see frame.h. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "ring/internal.h"
+#include "ring/frame.h"
 
-static const char *problem(const ring_call *ring, p2p_argument *argument)
+void frame__copy(void *to, const void *from, size_t bytes)
 {
-    const char *unfit = dtype_problem(ring->dtype, ring->combines ? ring->op : OP_SUM);
-    size_t bytes;
-    *argument = P2P_ARGUMENT_OTHER;
-    if (ring->wrong) return ring->wrong;
-    if (unfit) *argument = dtype_problem(ring->dtype, OP_SUM) ? P2P_ARGUMENT_TYPE : P2P_ARGUMENT_OPERATOR;
-    if (unfit) return unfit;
-    *argument = P2P_ARGUMENT_OPERATOR;
-    if (ring->combines && !op_commutes(ring->op))
-        return "the operator does not commute, and the ring combines in another order than that of the ranks\n"
-               "  try: coll_all_reduce, which keeps it";
-    *argument = P2P_ARGUMENT_COUNT;
-    if (!dtype_bytes(ring->count, ring->dtype, &bytes))
-        return "no buffer has so many elements\n  try: was a negative count passed?";
-    *argument = P2P_ARGUMENT_BUFFER;
-    return bytes && !ring->buf ? "the buffer is NULL, but its count is not 0" : NULL;
+    if (bytes && to != from) memcpy(to, from, bytes);
 }
 
-p2p_err ring__begin(ring_call *ring)
+/* ---- Begin ---- */
+
+static p2p_err __attribute__((format(printf, 5, 6))) refuse(const frame__call *call, const p2p_fingerprint *what,
+                                                            p2p_err err, p2p_argument argument, const char *format, ...)
 {
-    p2p_fingerprint what = {.operation = ring->operation,
-                            .count = ring->count,
-                            .dtype = dtype_name(ring->dtype),
-                            .op = ring->combines ? op_name(ring->op) : NULL,
-                            .root = -1,
-                            .late = true};
-    ring->rank = p2p_rank(ring->comm);
-    ring->size = p2p_size(ring->comm);
-    if (!ring->size) return p2p_layer_begin(ring->comm, &what); /* no usable communicator: the layer says why */
-    p2p_argument argument;
-    const char *wrong = problem(ring, &argument);
-    if (wrong) return p2p_layer_refuse_argument(ring->comm, &what, P2P_ERR_ARG, argument, wrong);
-    ring->left = (ring->rank - 1 + ring->size) % ring->size;
-    ring->right = (ring->rank + 1) % ring->size;
-    ring->element = dtype_size(ring->dtype);
-    return p2p_layer_begin(ring->comm, &what);
+    char text[300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return p2p_layer_refuse_argument(call->comm, what, err, argument, text);
 }
 
-p2p_err ring__memory(ring_call *ring)
+static p2p_err check_span(const frame__call *call, const p2p_fingerprint *what, const char *name, frame__span span,
+                          size_t *bytes)
 {
-    size_t longest = (ring__chunk(ring, 0).bytes + 63) / 64 * 64;
-    if (!longest) return P2P_OK;
-    ring->memory = malloc(2 * longest);
-    if (!ring->memory)
-        return p2p_layer_error(ring->comm, P2P_ERR_NOMEM, "no memory for two chunks of %zu bytes", longest);
-    ring->travelling = ring->memory;
-    ring->arriving = ring->travelling + longest;
+    if (!dtype_bytes(span.elements, call->dtype, bytes))
+        return refuse(call, what, P2P_ERR_ARG, P2P_ARGUMENT_COUNT,
+                      "a %s of %zu elements of %s is impossible: no buffer has so many\n  try: was a negative count passed?", name,
+                      span.elements, what->dtype);
+    if (!span.start && *bytes)
+        return refuse(call, what, P2P_ERR_ARG, P2P_ARGUMENT_BUFFER, "the %s is NULL, but its size is %zu bytes", name,
+                      *bytes);
     return P2P_OK;
 }
 
-p2p_err ring__end(ring_call *ring, p2p_err err)
+static bool overlap(frame__span a, size_t a_bytes, frame__span b, size_t b_bytes)
+{
+    uintptr_t a_start = (uintptr_t)a.start, b_start = (uintptr_t)b.start;
+    return a_bytes && b_bytes && a_start < b_start + b_bytes && b_start < a_start + a_bytes;
+}
+
+static p2p_err check(frame__call *call, const p2p_fingerprint *what, frame__span reads, frame__span writes)
+{
+    const char *unfit = dtype_problem(call->dtype, call->has_op ? call->op : OP_SUM);
+    size_t read_bytes;
+    if (call->has_root && (call->root < 0 || call->root >= call->size))
+        return refuse(call, what, P2P_ERR_RANK, P2P_ARGUMENT_ROOT,
+                      "root %d is not a rank: not in [0,%d)\n  try: ranks of this communicator are 0 to %d", call->root,
+                      call->size, call->size - 1);
+    if (unfit)
+        return refuse(call, what, P2P_ERR_ARG,
+                      dtype_problem(call->dtype, OP_SUM) ? P2P_ARGUMENT_TYPE : P2P_ARGUMENT_OPERATOR, "%s", unfit);
+    if (call->reorders && !op_commutes(call->op))
+        return refuse(call, what, P2P_ERR_ARG, P2P_ARGUMENT_OPERATOR,
+                      "the operator does not commute, and this algorithm combines in another order than that of the "
+                      "ranks\n  try: coll_all_reduce, coll_reduce or coll_scan, which keep it");
+    if (call->returns_request && !call->request)
+        return refuse(call, what, P2P_ERR_ARG, P2P_ARGUMENT_REQUEST, "request is NULL: nothing could wait for this");
+    if (call->wrong)
+        return refuse(call, what, P2P_ERR_ARG, call->wrong_argument ? call->wrong_argument : P2P_ARGUMENT_OTHER, "%s",
+                      call->wrong);
+    p2p_err err = check_span(call, what, "send buffer", reads, &read_bytes);
+    if (!err) err = check_span(call, what, reads.start ? "receive buffer" : "buffer", writes, &call->user_bytes);
+    if (!err && overlap(reads, read_bytes, writes, call->user_bytes))
+        err = refuse(call, what, P2P_ERR_ARG, P2P_ARGUMENT_OVERLAP,
+                     "the send buffer and the receive buffer overlap\n  try: a separate buffer to receive into");
+    return err;
+}
+
+void frame__needs_shared_memory(frame__call *call)
+{
+    if (p2p_size(call->comm) > 1 && !p2p_layer_has_shared_memory(call->comm))
+        call->wrong = "this algorithm needs ranks that share memory\n  try: PAIRWISE_WORLD=shm, and no virtual network";
+}
+
+p2p_err frame__begin(frame__call *call, frame__span reads, frame__span writes)
+{
+    const p2p_fingerprint what = {.operation = call->operation,
+                                  .algorithm = call->algorithm,
+                                  .count = call->count,
+                                  .dtype = dtype_name(call->dtype),
+                                  .op = call->has_op ? op_name(call->op) : NULL,
+                                  .root = call->has_root ? call->root : -1,
+                                  .late = true,
+                                  .barriers = call->barriers,
+                                  .inline_payload = call->inline_payload,
+                                  .inline_bytes = call->inline_bytes};
+    call->rank = p2p_rank(call->comm);
+    call->size = p2p_size(call->comm);
+    if (!call->size) return p2p_layer_begin(call->comm, &what); /* no usable communicator: the layer says why */
+    p2p_err err = check(call, &what, reads, writes);
+    if (err) return err;
+    call->left = (call->rank ? call->rank : call->size) - 1;
+    call->right = call->rank + 1 < call->size ? call->rank + 1 : 0;
+    call->source = reads.start;
+    call->user = (char *)(uintptr_t)writes.start;
+    call->element = dtype_size(call->dtype);
+    call->bytes = call->count == FRAME_ANY ? 0 : call->count * call->element;
+    call->is_short = call->user_bytes <= FRAME_SHORT;
+    return p2p_layer_begin(call->comm, &what);
+}
+
+/* ---- Memory and end ---- */
+
+p2p_err frame__memory(frame__call *call, size_t scratch_bytes)
+{
+    size_t work_bytes = call->is_short && !call->only_reads ? (call->user_bytes + 63) / 64 * 64 : 0;
+    call->work = call->user;
+    if (!call->is_short && !call->only_reads) {
+        p2p_err err = p2p_layer_agree(call->comm);
+        if (err) return err;
+    }
+    if (!work_bytes && !scratch_bytes) return P2P_OK;
+    call->memory = malloc(work_bytes + scratch_bytes);
+    if (!call->memory)
+        return p2p_layer_error(call->comm, P2P_ERR_NOMEM, "no memory for %zu bytes beside the buffer", scratch_bytes);
+    if (work_bytes) call->work = call->memory;
+    call->scratch = (char *)call->memory + work_bytes;
+    call->scratch_bytes = scratch_bytes;
+    return P2P_OK;
+}
+
+p2p_err frame__end(frame__call *call, p2p_err err, const void *result)
 {
     if (err == P2P_ERR_TRUNCATE) { /* of another collective's message: the mismatch says more */
-        p2p_err disagreement = p2p_layer_agree(ring->comm);
+        p2p_err disagreement = p2p_layer_agree(call->comm);
         if (disagreement) err = disagreement;
     }
-    free(ring->memory);
-    return p2p_layer_end(ring->comm, err);
+    if (!err && result && result != call->user) {
+        err = p2p_layer_agree(call->comm);
+        if (!err) frame__copy(call->user, result, call->user_bytes);
+    }
+    free(call->memory);
+    return p2p_layer_end(call->comm, err);
+}
+
+/* ---- Combining ---- */
+
+void frame__combine_some(const frame__call *call, void *out, const void *left, const void *right, size_t count)
+{
+    dtype_combine(out, left, right, count, call->dtype, call->op);
+    p2p_layer_compute(call->comm, count * call->element);
+}
+
+void frame__combine(const frame__call *call, void *out, const void *left, const void *right)
+{
+    frame__combine_some(call, out, left, right, call->count);
+}
+
+void frame__finish_mean(const frame__call *call, void *sum, size_t count)
+{
+    if (call->op == OP_MEAN) dtype_scale(sum, count, call->dtype, call->size);
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# rooms.sh: in p2p/ and in learn/ a file includes nothing of a room above its own.
+# rooms.sh: in p2p/ and in learn/ a file includes nothing of a room above its own; collectives have one frame.
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 
@@ -33,3 +33,8 @@ downward() { # FOLDER ROOMS..., from below
 
 check "p2p: no include points upward" downward p2p shared trace world message group deadlock job
 check "learn: no include points upward" downward learn explain check course grade
+
+# Arguments, agreement and the end of every collective, those of the ring included, lie in one file.
+one_frame() { [ "$(grep -l 'p2p_layer_begin(\|p2p_layer_refuse' ring/*.c collectives/*.c)" = ring/frame.c ]; }
+check "ring and collectives: one frame" one_frame
+check "ring: includes nothing of the collectives" eval '! grep -n "#include \"collectives" ring/*.[ch]'

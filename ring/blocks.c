@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Blocks: where each rank's part of a buffer lies. All alike; or chunks (chunks.c); or, for the v forms, by counts and
+ * offsets:
+ *
+ *      counts     3, 0, 2         buffer   . a a a . . c c
+ *      offsets    1, 0, 6         element  0 1 2 3 4 5 6 7        span: 8 elements
+ */
+#include "ring/frame.h"
+#include "ring/ring.h"
+
+/* In elements. */
+static void range_of(const frame__call *call, const frame__blocks *blocks, int q, size_t *first, size_t *count)
+{
+    if (blocks->layout == FRAME_CHUNKS) {
+        ring_chunk(blocks->count, call->size, q, first, count);
+        return;
+    }
+    bool listed = blocks->layout == FRAME_LISTED;
+    *first = listed ? blocks->offsets[q] : (size_t)q * blocks->count;
+    *count = listed ? blocks->counts[q] : blocks->count;
+}
+
+frame__piece frame__block(const frame__call *call, const frame__blocks *blocks, const void *base, int q)
+{
+    size_t first, count;
+    range_of(call, blocks, (q % call->size + call->size) % call->size, &first, &count);
+    if (!count) return (frame__piece){NULL, 0};
+    return (frame__piece){(char *)(uintptr_t)base + first * call->element, count * call->element};
+}
+
+size_t frame__longest_block(const frame__call *call, const frame__blocks *blocks)
+{
+    size_t longest = 0, first, count;
+    int different = blocks->layout == FRAME_LISTED ? call->size : 1; /* of others the first is the longest */
+    for (int q = 0; q < different; q++) {
+        range_of(call, blocks, q, &first, &count);
+        if (count > longest) longest = count;
+    }
+    return longest * call->element;
+}
+
+static size_t last_end(const frame__blocks *blocks, int size)
+{
+    size_t end = 0;
+    for (int q = 0; q < size; q++) {
+        if (blocks->counts[q] > SIZE_MAX - blocks->offsets[q]) return SIZE_MAX;
+        size_t one = blocks->counts[q] ? blocks->offsets[q] + blocks->counts[q] : 0;
+        if (one > end) end = one;
+    }
+    return end;
+}
+
+frame__span frame__blocks_span(frame__call *call, const void *start, const frame__blocks *blocks)
+{
+    size_t size = (size_t)p2p_size(call->comm);
+    if (!size) return FRAME_NOTHING;
+    if (blocks->layout == FRAME_ALIKE)
+        return (frame__span){start, blocks->count > SIZE_MAX / size ? SIZE_MAX : blocks->count * size};
+    if (blocks->counts && blocks->offsets) return (frame__span){start, last_end(blocks, (int)size)};
+    call->wrong = "counts or offsets is NULL: there is one of each for every rank";
+    call->wrong_argument = P2P_ARGUMENT_COUNT;
+    return FRAME_NOTHING;
+}
+
+void frame__needs_count(frame__call *call, const size_t counts[], size_t own, const char *otherwise)
+{
+    int rank = p2p_rank(call->comm);
+    if (rank < 0 || call->wrong || !counts || counts[rank] == own) return;
+    call->wrong = otherwise;
+    call->wrong_argument = P2P_ARGUMENT_COUNT;
+}
+
+void frame__add_counts(frame__call *call, const size_t counts[], size_t own, const char *otherwise)
+{
+    for (int q = 0; q < p2p_size(call->comm) && counts; q++) call->count += counts[q];
+    frame__needs_count(call, counts, own, otherwise);
+}
+
+/* ---- Messages whose length both sides know ---- */
+
+static p2p_err check_length(const frame__call *call, p2p_err err, size_t bytes, int source, const p2p_status *status)
+{
+    if (!err && status->bytes == bytes) return P2P_OK;
+    if (err != P2P_OK && err != P2P_ERR_TRUNCATE) return err;
+    if (err)
+        p2p_layer_error(call->comm, P2P_ERR_MISMATCH,
+                        "rank %d sends a longer block to rank %d than the %zu elements that rank %d expects\n"
+                        "  try: the same count on both sides",
+                        source, call->rank, bytes / call->element, call->rank);
+    else
+        p2p_layer_error(call->comm, P2P_ERR_MISMATCH,
+                        "rank %d sends %zu elements to rank %d, which expects %zu\n  try: the same count on both sides",
+                        source, status->bytes / call->element, call->rank, bytes / call->element);
+    p2p_layer_other(call->comm, source);
+    return P2P_ERR_MISMATCH;
+}
+
+p2p_err frame__receive_block(const frame__call *call, frame__piece in, int source)
+{
+    p2p_status status;
+    p2p_err err = p2p_layer_recv(call->comm, in.at, in.bytes, source, FRAME_TAG, &status);
+    return check_length(call, err, in.bytes, source, &status);
+}
+
+p2p_err frame__exchange_blocks(const frame__call *call, frame__piece out, int dest, frame__piece in, int source)
+{
+    p2p_status status;
+    p2p_err err = p2p_layer_sendrecv(call->comm, out.at, out.bytes, dest, FRAME_TAG, in.at, in.bytes, source, FRAME_TAG,
+                                     &status);
+    return check_length(call, err, in.bytes, source, &status);
+}
+
+p2p_err frame__end_blocks(frame__call *call, p2p_err err, const frame__blocks *blocks)
+{
+    if (!err && call->work != call->user) {
+        err = p2p_layer_agree(call->comm);
+        for (int q = 0; q < call->size && !err; q++) {
+            frame__piece block = frame__block(call, blocks, call->user, q);
+            frame__copy(block.at, frame__block(call, blocks, call->work, q).at, block.bytes);
+        }
+    }
+    return frame__end(call, err, NULL);
+}
+
+/* ---- For traces: what a message carries. One that is not told of carries the whole buffer. ---- */
+
+p2p_part frame__part(const frame__call *call, const frame__blocks *blocks, int q, bool combined)
+{
+    size_t first, count;
+    int number = (q % call->size + call->size) % call->size;
+    range_of(call, blocks, number, &first, &count);
+    return (p2p_part){.chunk = number, .offset = first * call->element, .combined = combined};
+}
+
+void frame__sends_block(const frame__call *call, const frame__blocks *blocks, int q)
+{
+    if (!p2p_layer_is_traced(call->comm)) return;
+    p2p_part part = frame__part(call, blocks, q, false);
+    p2p_layer_parts(call->comm, &part, NULL);
+}
+
+void frame__receives_block(const frame__call *call, const frame__blocks *blocks, int q)
+{
+    if (!p2p_layer_is_traced(call->comm)) return;
+    p2p_part part = frame__part(call, blocks, q, false);
+    p2p_layer_parts(call->comm, NULL, &part);
+}
+
+void frame__combines_next(const frame__call *call)
+{
+    p2p_layer_parts(call->comm, NULL, &(p2p_part){.chunk = -1, .combined = true});
+}
