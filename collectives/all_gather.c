@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All-gather round the ring: in each step everyone passes on to the right the block that came last from the left; its
+ * All-gather round the ring: in each step every rank passes on to the right the block that came last from the left; its
  * own one first. Four ranks, what each has received after each step:
  *
  *      rank          0          1          2          3
@@ -8,9 +8,9 @@
  *      step 1      A . C D    A B . D    A B C .    . B C D
  *      step 2      A B C D    A B C D    A B C D    A B C D
  *
- * n - 1 steps. Messages: everyone sends n - 1 blocks, (n - 1)/n of the result, to its right-hand neighbour only. Time:
- * (n - 1) (latency + block / bandwidth); with blocks of different length, a step takes as long as the longest one.
- * Thakur, Rabenseifner and Gropp 2005.
+ * n - 1 steps. Messages: every rank sends n - 1 blocks, (n - 1)/n of the result, to its right-hand neighbour only.
+ * Time: (n - 1) (latency + block / bandwidth); with blocks of different length, a step takes as long as the longest
+ * one. Thakur, Rabenseifner and Gropp 2005.
  */
 #include "collectives/internal.h"
 #include "ring/internal.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All-to-all by pairwise exchange: in step k everyone sends to the rank k further on and receives from the rank k
- * before, so that nobody sends or receives twice in a step. Four ranks; step 0 is a copy:
+ * All-to-all by pairwise exchange: in step k every rank sends to the rank k further on and receives from the rank k
+ * before, so that no rank sends or receives twice in a step. Four ranks; step 0 is a copy:
  *
  *      rank          0            1            2            3
  *      step 1      to 1 from 3  to 2 from 0  to 3 from 1  to 0 from 2
  *      step 2      to 2 from 2  to 3 from 3  to 0 from 0  to 1 from 1
  *      step 3      to 3 from 1  to 0 from 2  to 1 from 3  to 2 from 0
  *
- * n - 1 steps. Messages: everyone sends one of one block to each other rank. Time: (n - 1) (latency + block /
+ * n - 1 steps. Messages: every rank sends one of one block to each other rank. Time: (n - 1) (latency + block /
  * bandwidth). Thakur, Rabenseifner and Gropp 2005.
  */
 #include "collectives/internal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dissemination barrier. In round k everyone tells the rank 2^k further on that it has come, and hears from the rank
- * 2^k before. Who has heard from r has heard, through r, from everyone r has heard from. Six ranks, what rank 0 knows:
+ * Dissemination barrier. In round k every rank sends an empty message to the rank 2^k further on and receives one from
+ * the rank 2^k before: with it, all ranks that one has heard from are known to have come. Six ranks, what rank 0 knows:
  *
  *      round 0   from rank 5                     0 5
  *      round 1   from rank 4, who knows 4 3      0 5 4 3
@@ -10,7 +10,7 @@
  * ceil(log2 n) rounds of one empty message a rank, n a power of two or not.
  * Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988.
  *
- * Where ranks share memory, no message is needed: they have met when they have agreed that this is a barrier.
+ * Where ranks share memory, no message is needed: the agreement on the call is the barrier.
  */
 #include "collectives/internal.h"
 

@@ -8,8 +8,8 @@
 #include "collectives/internal.h"
 #include "ring/ring.h"
 
-/* Of the rows of an operation the last that applies. Those of all-reduce are measured: first any world, then ranks that share
- * memory; in each by ranks, then by bytes. */
+/* Of the rows of an operation the last that applies. Those of all-reduce are measured: first any world, then ranks that
+ * share memory; in each by ranks, then by bytes. */
 static const coll_choice choices[] = {
     {"broadcast", false, 1, 0, "tree"}, /* as few messages as naive, and no rank sends them all */
     {"reduce", false, 1, 0, "tree"},    /* the same */

@@ -14,19 +14,19 @@
  *                        coll_all_to_all, coll_all_to_allv
  *      prefixes          coll_scan, coll_exscan
  *      without waiting   coll_ibarrier, coll_ibroadcast, coll_iall_reduce, coll_iall_gather, coll_ireduce_scatter
- *      by algorithm      coll_naive_..., coll_tree_..., coll_doubling_..., coll_flat_..., coll_direct_...; and the ring
- *                        in ring/ring.h
+ *      by algorithm      coll_naive_..., coll_tree_..., coll_recursive_doubling_..., coll_one_shot_..., coll_two_shot_...;
+ *                        and the ring in ring/ring.h
  *      which one         coll_choices, coll_choose
  *
  * Counts are elements. Buffers hold elements of `dtype`, aligned for it; they may be NULL when the count is 0, and the
  * send and the receive buffer of one call must not overlap. Any number of ranks, any root, any count. The results are
  * the same bits on all ranks and in every run, for a given algorithm, number of ranks and count; what each operation
- * makes of two elements is defined to the bit in dtype/dtype.h, in which order it meets them in each algorithm's file.
- * Operators are those of dtype/dtype.h, or a program's own (op_make). With one that does not commute the parts are combined in
- * rank order, whatever the brackets: by coll_all_reduce, coll_reduce and the scans, and by the naive, tree, doubling, flat
- * and direct algorithms, but for coll_tree_reduce with another root than 0. That, the ring and all reduce-scatters are
- * P2P_ERR_ARG then, for they go round.
- * After an error in the middle of a collective its outputs are undefined, but for P2P_ERR_MISMATCH.
+ * makes of two elements is defined to the bit in dtype/dtype.h, the order of the elements in each algorithm's file.
+ * Operators are those of dtype/dtype.h, or a program's own (op_make). With one that does not commute the parts are
+ * combined in rank order, whatever the brackets: by coll_all_reduce, coll_reduce and the scans, and by the naive, tree,
+ * recursive doubling, one-shot and two-shot algorithms, but for coll_tree_reduce with another root than 0. That, the
+ * ring and all reduce-scatters are P2P_ERR_ARG then: they combine round the ring. After an error in the middle of a
+ * collective its outputs are undefined, but for P2P_ERR_MISMATCH.
  */
 #ifndef PAIRWISE_COLLECTIVES_H
 #define PAIRWISE_COLLECTIVES_H
@@ -44,18 +44,19 @@ p2p_err coll_barrier(p2p_comm *comm);
 
 /* ---- The plain names pick an algorithm by the number of ranks and bytes: see coll_choices. ---- */
 
-/* What root has in buf comes to everyone's buf. */
+/* What root has in buf comes to every rank's buf. */
 p2p_err coll_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root);
 
-/* buf[i] at root becomes the combination of everyone's buf[i]. The other ranks' buffers are only read. */
+/* buf[i] at root becomes the combination of every rank's buf[i]. The other ranks' buffers are only read. */
 p2p_err coll_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, int root);
 
-/* In place: buf[i] becomes the combination of everyone's buf[i], on every rank, the same bits. */
+/* In place: buf[i] becomes the combination of every rank's buf[i], on every rank, the same bits. */
 p2p_err coll_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
-/* In place: buf[i] on rank r becomes the combination of buf[i] of the ranks 0 to r; exscan: of the ranks 0 to r - 1, and rank
- * 0's buffer stays as it is (MPI leaves it undefined). A mean is that of the ranks which are combined. Strictly in rank
- * order, ((x0 + x1) + x2) + ...: a chain of n - 1 steps, one message of the whole buffer from each rank to the next. */
+/* In place: buf[i] on rank r becomes the combination of buf[i] of the ranks 0 to r; exscan: of the ranks 0 to r - 1,
+ * and rank 0's buffer stays as it is (MPI leaves it undefined). A mean is that of the ranks which are combined.
+ * Strictly in rank order, ((x0 + x1) + x2) + ...: a chain of n - 1 steps, one message of the whole buffer from each
+ * rank to the next. */
 p2p_err coll_scan(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 p2p_err coll_exscan(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
@@ -67,11 +68,11 @@ p2p_err coll_scatter(p2p_comm *comm, const void *send, void *recv, size_t count_
 /* send of rank q goes to block q of root's recv. recv matters at root only. One message from each rank. */
 p2p_err coll_gather(p2p_comm *comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype, int root);
 
-/* send of rank q goes to block q of everyone's recv. Round the ring: n - 1 steps of one block. */
+/* send of rank q goes to block q of every rank's recv. Round the ring: n - 1 steps of one block. */
 p2p_err coll_all_gather(p2p_comm *comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype);
 
-/* recv on rank q becomes the combination of everyone's block q of send; send is only read. Round the ring: n - 1 steps
- * of one block. */
+/* recv on rank q becomes the combination of every rank's block q of send; send is only read. Round the ring: n - 1
+ * steps of one block. */
 p2p_err coll_reduce_scatter(p2p_comm *comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype,
                             enum op op);
 
@@ -91,12 +92,12 @@ p2p_err coll_scatterv(p2p_comm *comm, const void *send, const size_t counts[], c
 p2p_err coll_gatherv(p2p_comm *comm, const void *send, size_t send_count, void *recv, const size_t counts[],
                      const size_t offsets[], enum dtype dtype, int root);
 
-/* Everyone knows all counts; send_count is counts[rank]. Offsets may differ between ranks. */
+/* Every rank knows all counts; send_count is counts[rank]. Offsets may differ between ranks. */
 p2p_err coll_all_gatherv(p2p_comm *comm, const void *send, size_t send_count, void *recv, const size_t counts[],
                          const size_t offsets[], enum dtype dtype);
 
-/* As coll_reduce_scatter: everyone knows all counts, recv_count is counts[rank]; send has a block for each rank, offsets may
- * differ between ranks. */
+/* As coll_reduce_scatter: every rank knows all counts, recv_count is counts[rank]; send has a block for each rank,
+ * offsets may differ between ranks. */
 p2p_err coll_reduce_scatterv(p2p_comm *comm, const void *send, const size_t counts[], const size_t offsets[],
                              void *recv, size_t recv_count, enum dtype dtype, enum op op);
 
@@ -129,9 +130,9 @@ p2p_err coll_ireduce_scatter(p2p_comm *comm, const void *send, void *recv, size_
 
 /* ---- By algorithm. Arguments as their plain twins. ---- */
 
-/* The root sends to everyone, or receives from everyone, in rank order: n - 1 messages of the whole buffer. The reduce
- * combines strictly in rank order, ((x0 + x1) + x2) + ..., whatever the root. The all-reduce reduces to rank 0 and
- * broadcasts from there. */
+/* The root sends to every rank, or receives from every rank, in rank order: n - 1 messages of the whole buffer. The
+ * reduce combines strictly in rank order, ((x0 + x1) + x2) + ..., whatever the root. The all-reduce reduces to rank 0
+ * and broadcasts from there. */
 p2p_err coll_naive_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root);
 p2p_err coll_naive_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, int root);
 p2p_err coll_naive_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
@@ -142,13 +143,13 @@ p2p_err coll_tree_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype 
 p2p_err coll_tree_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, int root);
 p2p_err coll_tree_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
-/* Everyone exchanges the whole buffer with the rank 1, 2, 4, ... further on: log2 n rounds, and two more if n is not a
- * power of two (Thakur, Rabenseifner and Gropp 2005). */
+/* Every rank exchanges the whole buffer with the rank 1, 2, 4, ... further on: log2 n rounds, and two more if n is not
+ * a power of two (Thakur, Rabenseifner and Gropp 2005). */
 p2p_err coll_recursive_doubling_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
-/* Without messages, where ranks share memory (the shm world, no virtual network); elsewhere P2P_ERR_ARG. One-shot:
- * each rank combines the whole buffers of all. Two-shot: each combines one slice of all buffers, and copies the others; in place if
- * the buffers are from p2p_alloc. Both strictly in rank order, as naive. */
+/* Without messages, where ranks share memory (the shm world, no virtual network); elsewhere P2P_ERR_ARG. One-shot: each
+ * rank combines the whole buffers of all. Two-shot: each combines one slice of all buffers, and copies the others; in
+ * place if the buffers are from p2p_alloc. Both strictly in rank order, as naive. */
 p2p_err coll_one_shot_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 p2p_err coll_two_shot_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
@@ -166,8 +167,8 @@ typedef struct {
 /* The whole table, in the order in which it is read: of the rows of an operation, the last that applies counts. */
 const coll_choice *coll_choices(size_t *rows);
 
-/* The algorithm that coll_<operation> takes; NULL if there is no such operation. shared: do the ranks share memory? Where the
- * operator does not commute, tree instead of the ring, and naive instead of a tree with another root than 0. */
+/* The algorithm that coll_<operation> takes; NULL if there is no such operation. shared: do the ranks share memory?
+ * Where the operator does not commute, tree instead of the ring, and naive instead of a tree with another root than 0. */
 const char *coll_choose(const char *operation, bool shared, int ranks, size_t bytes);
 
 /* ---- Names of earlier versions ---- */

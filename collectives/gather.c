@@ -9,7 +9,7 @@
  *      recv at rank 1                | A | B | C | D |
  *
  * n - 1 steps, one after the other into the root's port; each byte crosses once, straight to where it belongs.
- * Messages: everyone but the root sends one of its block. Time: (n - 1) (latency + block / bandwidth).
+ * Messages: every rank but the root sends one of its block. Time: (n - 1) (latency + block / bandwidth).
  */
 #include "collectives/internal.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Non-blocking all-gather: the steps of all_gather.c, as a schedule: the blocks travel round the ring, and each rank keeps a
- * copy of each. n - 1 steps of one block to the right. All of it is written to the caller's buffer, so that nothing moves
- * before all agree. Thakur, Rabenseifner and Gropp 2005.
+ * Non-blocking all-gather: the steps of all_gather.c, as a schedule: the blocks travel round the ring, and each rank
+ * keeps a copy of each. n - 1 steps of one block to the right. All of it is written to the caller's buffer, so that
+ * nothing moves before all agree. Thakur, Rabenseifner and Gropp 2005.
  */
 #include "collectives/internal.h"
 #include "ring/internal.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Non-blocking barrier: the rounds of coll_barrier (barrier.c), as a schedule. In round k every rank sends an empty message
- * to the rank 2^k further on and receives one from the rank 2^k before; after ceil(log2 n) rounds each has heard, directly
- * or through others, from all. Hensgen, Finkel and Manber 1988.
+ * Non-blocking barrier: the rounds of coll_barrier (barrier.c), as a schedule. In round k every rank sends an empty
+ * message to the rank 2^k further on and receives one from the rank 2^k before; after ceil(log2 n) rounds each has
+ * heard, directly or through others, from all. Hensgen, Finkel and Manber 1988.
  */
 #include "collectives/internal.h"
 #include "ring/schedule.h"

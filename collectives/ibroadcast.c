@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Non-blocking broadcast: the binomial tree of tree_broadcast.c, as a schedule: receive from the parent, then send to the
- * children, the one with the most descendants first. ceil(log2 n) rounds; the root sends ceil(log2 n) of all bytes.
+ * Non-blocking broadcast: the binomial tree of tree_broadcast.c, as a schedule: receive from the parent, then send to
+ * the children, the one with the most descendants first. ceil(log2 n) rounds; the root sends ceil(log2 n) of all bytes.
  * Thakur, Rabenseifner and Gropp 2005.
  */
 #include "collectives/internal.h"

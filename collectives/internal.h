@@ -12,11 +12,11 @@
 p2p_err coll__naive_broadcast(frame__call *call, void *data, int root);
 p2p_err coll__tree_broadcast(frame__call *call, void *data, int root);
 
-/* In the binomial tree, of a rank counted from the root: its lowest 1 bit, or, for the root, the first bit beyond all ranks.
- * Its parent is the rank without that bit, its children have one more bit below it. */
+/* In the binomial tree, of a rank counted from the root: its lowest 1 bit, or, for the root, the first bit beyond all
+ * ranks. Its parent is the rank without that bit, its children have one more bit below it. */
 int coll__tree_lowest_bit(int relative, int size);
 
-/* Combine everyone's `own` at root: *result points to it there, at `own` with one rank and at `work` with more; it is
+/* Combine every rank's `own` at root: *result points to it there, at `own` with one rank and at `work` with more; it is
  * NULL elsewhere. `work` may be `own`, which is then written to, on any rank. call->scratch has room for call->bytes;
  * at the naive root for what coll__naive_reduce_scratch says. */
 p2p_err coll__naive_reduce(frame__call *call, const void *own, void *work, int root, const void **result);

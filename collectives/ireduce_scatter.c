@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Non-blocking reduce-scatter: the steps of reduce_scatter.c, as a schedule, with the same bits. Every block sets out at the
- * rank behind its owner and collects each rank's part on its way round the ring; the last step is its owner's, which alone
- * writes to the caller's buffer. n - 1 steps of one block to the right. Patarasuk and Yuan 2009.
+ * Non-blocking reduce-scatter: the steps of reduce_scatter.c, as a schedule, with the same bits. Every block sets out
+ * at the rank behind its owner and collects each rank's part on its way round the ring; the last step is its owner's,
+ * which alone writes to the caller's buffer. n - 1 steps of one block to the right. Patarasuk and Yuan 2009.
  */
 #include "collectives/internal.h"
 #include "ring/internal.h"

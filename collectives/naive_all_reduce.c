@@ -6,9 +6,9 @@
  *      2 -----> 0 = sum ------> 2
  *      3 ----'           '----> 3
  *
- * 2 (n - 1) steps, one after the other through the hub's port. Messages: rank 0 sends n - 1 of all bytes, everyone else
- * one. Time: 2 (n - 1) (latency + bytes / bandwidth) + bytes / combining. The order is strictly that of the ranks:
- * ((x0 + x1) + x2) + ...
+ * 2 (n - 1) steps, one after the other through the port of rank 0. Messages: rank 0 sends n - 1 of all bytes, every
+ * other rank one. Time: 2 (n - 1) (latency + bytes / bandwidth) + bytes / combining. The order is strictly that of the
+ * ranks: ((x0 + x1) + x2) + ...
  */
 #include "collectives/internal.h"
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Naive broadcast: the root tells everyone, one after the other. Root 1 of four ranks:
+ * Naive broadcast: the root sends to all other ranks, one after the other. Root 1 of four ranks:
  *
  *                   1
  *           first / |2nd \ third
  *                0  2     3
  *
- * n - 1 steps, one after the other through the root's port. Messages: the root sends n - 1 of all bytes, nobody else
+ * n - 1 steps, one after the other through the root's port. Messages: the root sends n - 1 of all bytes, no other rank
  * sends. Time: (n - 1) (latency + bytes / bandwidth).
  */
 #include "collectives/internal.h"
 
-static p2p_err tell_everyone(const frame__call *call, const void *data)
+static p2p_err send_to_all(const frame__call *call, const void *data)
 {
     for (int q = 0; q < call->size; q++) {
         if (q == call->rank) continue;
@@ -23,7 +23,7 @@ static p2p_err tell_everyone(const frame__call *call, const void *data)
 
 p2p_err coll__naive_broadcast(frame__call *call, void *data, int root)
 {
-    if (call->rank == root) return tell_everyone(call, data);
+    if (call->rank == root) return send_to_all(call, data);
     return p2p_layer_recv(call->comm, data, call->bytes, root, FRAME_TAG, P2P_STATUS_IGNORE);
 }
 

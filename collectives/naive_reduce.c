@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Naive reduce: everyone sends to the root, which combines strictly in rank order, its own part in its own turn.
+ * Naive reduce: every rank sends to the root, which combines strictly in rank order, its own part in its own turn.
  * Root 1 of four ranks:
  *
  *      0 ----.                         so far = x0                  from rank 0
@@ -10,8 +10,8 @@
  *      3 ----'
  *
  * The result has the same bits whatever the root. n - 1 steps, one after the other, into the root's port. Messages:
- * everyone but the root sends one of all bytes. Time: (n - 1) (latency + bytes / bandwidth) + bytes / combining: while
- * the root combines one part, the next one arrives.
+ * every rank but the root sends one of all bytes. Time: (n - 1) (latency + bytes / bandwidth) + bytes / combining:
+ * while the root combines one part, the next one arrives.
  */
 #include "collectives/internal.h"
 

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One-shot all-reduce: every rank shows what it has, in memory that all share, and everyone combines everything. One meeting,
- * no messages; only where ranks share memory. Four ranks:
+ * One-shot all-reduce: every rank writes its buffer to memory that all share, and combines the buffers of all. One
+ * barrier, no messages; only where ranks share memory. Four ranks:
  *
  *      rank          0        1        2        3
- *      shows         a        b        c        d           each in a place of its own
- *      (all meet)
- *      computes      abcd     abcd     abcd     abcd        ((a b) c) d, in rank order, so all get the same bits
+ *      writes        a        b        c        d           each to a place of its own
+ *      (barrier)
+ *      combines      abcd     abcd     abcd     abcd        ((a b) c) d, in rank order, so all get the same bits
  *
  * Up to 48 bytes travel in the very cache line by which the ranks agree on the call (p2p_layer_inline): then a rank
- * writes one cache line and reads n - 1. Up to 4 KiB lie ready beside it when that line is written. More goes through
- * stages (p2p_layer_scratch), a piece at a time, with a meeting for each.
+ * writes one cache line and reads n - 1. Up to 4 KiB lie in scratch memory before that line is written. More goes
+ * through scratch segments (p2p_layer_scratch), a piece at a time, with a barrier for each.
  *
- * One step. Everyone reads all bytes of everyone: (n - 1) S, counted as one message from each rank to each. Combines
- * (n - 1) S, on every rank: for short buffers only.
+ * One step. Every rank reads all bytes of every rank: (n - 1) S, counted as one message from each rank to each.
+ * Combines (n - 1) S, on every rank: for short buffers only.
  */
 #include "collectives/internal.h"
 
 /* The piece of rank q. That of this rank is in the user's buffer, if the first sum is what overwrites it. */
 typedef struct {
     const frame__call *call;
-    const unsigned char *first; /* scratch; NULL: carried */
+    const unsigned char *first; /* in scratch; NULL: inline */
     size_t stride;
     const void *own;
 } pieces;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recursive doubling: in round k everyone exchanges all it has combined so far with the rank whose number differs in
+ * Recursive doubling: in round k every rank exchanges all it has combined so far with the rank whose number differs in
  * bit k, and both combine. After each round twice as many ranks agree. Four ranks:
  *
  *      rank          0        1        2        3
  *      have          a        b        c        d
  *      round 0       ab <---> ab       cd <---> cd
- *      round 1       abcd <----------> abcd              and 1 <---> 3 alike: everyone has (a b)(c d)
+ *      round 1       abcd <----------> abcd              and 1 <---> 3 alike: every rank has (a b)(c d)
  *
  * With n no power of two, the first 2 extra ranks fold into pairs before, and unfold after, so that 2^k take part;
  * extra = n - 2^k. Seven ranks: 2^k = 4, extra = 3:

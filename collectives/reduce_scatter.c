@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reduce-scatter round the ring: every block sets out at the rank behind its owner and collects everyone's part on its
- * way round; its owner comes last. Four ranks, each with blocks 0 to 3 of its own; the sums that travel, by block:
+ * Reduce-scatter round the ring: every block sets out at the rank behind its owner and collects every rank's part on
+ * its way round; its owner comes last. Four ranks, each with blocks 0 to 3 of its own; the sums that travel, by block:
  *
  *      rank          0              1              2              3
  *      step 0      3: a             0: b           1: c           2: d          rank r sends block r - step - 1 ...
@@ -9,10 +9,10 @@
  *      step 2      1: c d a         2: d a b       3: a b c       0: b c d
  *      end         0: b c d a       1: c d a b     2: d a b c     3: a b c d
  *
- * n - 1 steps. Messages: everyone sends n - 1 blocks to its right-hand neighbour only. Time: (n - 1) (latency + block /
- * bandwidth + combining). What has travelled stands on the left: block q is combined in the order q + 1, q + 2, ..., q
- * (mod n). Patarasuk and Yuan 2009. The same in place, in chunks of any count: ring/reduce_scatter.c.
- * In the v form each block has its own length.
+ * n - 1 steps. Messages: every rank sends n - 1 blocks to its right-hand neighbour only. Time: (n - 1) (latency + block
+ * / bandwidth + combining). What has travelled stands on the left: block q is combined in the order q + 1, q + 2, ...,
+ * q (mod n). Patarasuk and Yuan 2009. The same in place, in chunks of any count: ring/reduce_scatter.c. In the v form
+ * each block has its own length.
  */
 #include "collectives/internal.h"
 #include "ring/internal.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scan: every rank gets the combination of the ranks up to itself; exclusive: of those below it. A chain, in rank order:
+ * Scan: every rank gets the combination of the ranks up to itself; exclusive: of those below it. A chain, in rank
+ * order:
  *
  *      rank             0            1            2            3
  *      has              a            b            c            d
@@ -9,15 +10,15 @@
  *      exscan           a (its own)  a            ab           abc         what it received
  *      sends            a            ab           abc                      to the rank above
  *
- * n - 1 steps. Messages: one of the whole buffer from each rank but the last, to the rank above. Time: (n - 1) (latency +
- * bytes / bandwidth + combining). Strictly in rank order: the scan of the last rank has the bits of coll_naive_reduce.
- * MPI 3.1, 5.11. (Hillis and Steele 1986 need log2 n steps, in which n log2 n messages are sent, and combine in another
- * order on each rank.)
+ * n - 1 steps. Messages: one of the whole buffer from each rank but the last, to the rank above. Time: (n - 1) (latency
+ * + bytes / bandwidth + combining). Strictly in rank order: the scan of the last rank has the bits of
+ * coll_naive_reduce. MPI 3.1, 5.11. (Hillis and Steele 1986 need log2 n steps, in which n log2 n messages are sent, and
+ * combine in another order on each rank.)
  */
 #include "collectives/internal.h"
 
-/* `below` becomes the combination of the ranks below, `up_to_here` that of this rank as well; in one place, where only the
- * second is wanted. */
+/* `below` becomes the combination of the ranks below, `up_to_here` that of this rank as well; in one place, where only
+ * the second is wanted. */
 static p2p_err pass_up(const frame__call *call, char *below, char *up_to_here)
 {
     bool last = call->rank == call->size - 1, keeps_below = up_to_here != below;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Binomial tree broadcast: in each round everyone who has the data passes it on, so that twice as many have it.
+ * Binomial tree broadcast: in each round every rank who has the data passes it on, so that twice as many have it.
  * Count ranks from the root: relative = (rank - root) mod n. Eight ranks, relative numbers:
  *
  *                       0                     round 1    0 -> 4

@@ -12,7 +12,7 @@
  * What a rank has is always a run of relative ranks that begins with its own, and what it receives is the run behind
  * it: so the lower relative rank stands on the left, ((a b)(c d))(e f). Another root gives another order.
  *
- * ceil(log2 n) rounds. Messages: everyone but the root sends one of all bytes; the root receives ceil(log2 n). Time:
+ * ceil(log2 n) rounds. Messages: every rank but the root sends one of all bytes; the root receives ceil(log2 n). Time:
  * ceil(log2 n) (latency + bytes / bandwidth + bytes / combining). Thakur, Rabenseifner and Gropp 2005.
  */
 #include "collectives/internal.h"

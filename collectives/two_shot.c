@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Direct all-reduce: every rank owns a slice, combines it straight out of everyone's memory, and then takes the other
+ * Two-shot all-reduce: every rank owns a slice, combines it straight out of all ranks' memory, and then takes the other
  * slices from their owners. No messages; only where ranks share memory. Three ranks, the buffer in slices 0, 1, 2:
  *
  *      rank                 0             1             2
  *      has                  a0 a1 a2      b0 b1 b2      c0 c1 c2
- *      (all meet)
+ *      (barrier)
  *      combines its own     a0+b0+c0      a1+b1+c1      a2+b2+c2        reading the others' where they lie
- *      (all meet)
+ *      (barrier)
  *      takes the others     0 1 2         0 1 2         0 1 2
  *
  * It does so in rounds, so short that what is read again is still in a cache. A rank whose buffer is not shared memory
- * (p2p_alloc) copies what others will combine into its scratch segment (p2p_layer_scratch) a round ahead; that copy in a cache costs
- * less than to have the system copy from another process (process_vm_readv took three to four times as long where this was
- * written). Results are passed on through the segments too, so nobody has to wait for the last reader of its buffer:
+ * (p2p_alloc) copies what others will combine into its scratch segment (p2p_layer_scratch) a round ahead; that copy in
+ * a cache costs less than to have the system copy from another process (process_vm_readv took three to four times as
+ * long where this was written). Results are passed on through the segments too, so no rank waits for the last reader of
+ * its buffer:
  *
- *      round k      combine k;  copy k + 1 into the segment;  meet;  take k from the owners' segments
+ *      round k      combine k;  copy k + 1 into the segment;  barrier;  take k from the owners' segments
  *
- * A segment of three rounds ago may be written to again: everyone has met once more since taking from it. Others' buffers are
- * read only to combine, the last time before the last meeting, so that nobody's is still read when its owner has left.
+ * A segment of three rounds ago may be written to again: a barrier lies between that and the last copy out of it.
+ * Others' buffers are read only to combine, the last time before the last barrier, so that no buffer is still read when
+ * its owner has left.
  *
- * 2 steps, and one meeting a round. Every rank reads 2(n-1)/n S from others, as in reduce-scatter and all-gather: counted
- * as two messages from each rank to each. Combines (n-1)/n S. In rank order: ((x0 + x1) + x2) + ..., so all get the same
- * bits, those of the naive algorithm.
+ * 2 steps, and one barrier a round. Every rank reads 2(n-1)/n S from others, as in reduce-scatter and all-gather:
+ * counted as two messages from each rank to each. Combines (n-1)/n S. In rank order: ((x0 + x1) + x2) + ..., so all get
+ * the same bits, those of the naive algorithm.
  */
 #include "collectives/internal.h"
 #include "ring/ring.h"
@@ -35,7 +37,7 @@ enum { SLICE_MOST = 128 * 1024 }; /* bytes, in one round */
 typedef struct {
     frame__call *call;
     bool is_shared;                      /* this rank's buffer, as far as this rank knows */
-    const char *attached[P2P_MAX_RANKS]; /* everyone's buffer, where it can be read in place; else NULL */
+    const char *attached[P2P_MAX_RANKS]; /* every rank's buffer, where it can be read in place; else NULL */
     size_t slot, slice; /* of a slice: bytes in a segment (0: no round yet); elements at most in a round */
 } two_shot;
 
@@ -146,8 +148,8 @@ static uint64_t common_reach(const two_shot *d)
     return reach;
 }
 
-/* Once all have met: where everyone's buffer can be read. All ranks come to the same conclusion: a buffer that some rank
- * cannot see is one that its owner has to copy, and has not yet. */
+/* After the first barrier: where every rank's buffer can be read. All ranks come to the same conclusion: a buffer that
+ * some rank cannot see is one that its owner has to copy, and has not yet. */
 static p2p_err attach_all(two_shot *d, bool *to_copy)
 {
     const frame__call *call = d->call;
@@ -165,7 +167,7 @@ static p2p_err attach_all(two_shot *d, bool *to_copy)
     return P2P_OK;
 }
 
-/* Meet for the first time, and once more if somebody had to copy what others cannot see. */
+/* The first barrier, and a second one if a rank had to copy what another one cannot see. */
 static p2p_err begin_all(two_shot *d, const round *first, unsigned *step)
 {
     bool to_copy = false;
@@ -202,7 +204,7 @@ static size_t owned_by(const two_shot *d, int q)
     return d->call->count / a_round * d->slice + rest / n + ((size_t)q < rest % n);
 }
 
-/* What a rank owns has come to it from everyone, and gone back. */
+/* What a rank owns has come to it from every rank, and gone back. */
 static void count_traffic(const two_shot *d)
 {
     const frame__call *call = d->call;

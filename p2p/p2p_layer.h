@@ -13,11 +13,11 @@
  *          return p2p_layer_end(comm, err);
  *      }
  *
- * Its messages travel in a context of their own: no user tag, P2P_ANY_TAG included, can meet them. They count in
+ * Its messages travel in a context of their own: no user tag, P2P_ANY_TAG included, matches them. They count in
  * p2p_stats. Inside, every diagnosis names the collective and the line of the program that called it.
  *
- * Ranks agree on what they are doing before anything is lost: each shows its fingerprint on the shared scoreboard, and a
- * difference is P2P_ERR_MISMATCH on every rank, naming both sides, with every user buffer untouched. By default
+ * Ranks agree on what they are doing before anything is lost: each shows its fingerprint on the shared scoreboard, and
+ * a difference is P2P_ERR_MISMATCH on every rank, naming both sides, with every user buffer untouched. By default
  * p2p_layer_begin waits for that. A collective whose first messages can travel meanwhile sets `late`, and calls
  * p2p_layer_agree just before it first writes into a user's buffer. No call returns before all agree.
  */
@@ -48,8 +48,9 @@ typedef struct {
  * supervisor. May be nested: the outermost counts. On error nothing has begun. */
 p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what);
 
-/* Instead of begin, when this rank alone can see that its arguments are wrong; cause is a sentence, and perhaps a second
- * line "  try: advice". Nothing has begun, no other rank is told, and the communicator is as before. Returns err. */
+/* Instead of begin, when this rank alone can see that its arguments are wrong; cause is a sentence, and perhaps a
+ * second line "  try: advice". Nothing has begun, no other rank is told, and the communicator is as before. Returns
+ * err. */
 p2p_err p2p_layer_refuse(p2p_comm *comm, const p2p_fingerprint *what, p2p_err err, const char *cause);
 
 /* Which argument is wrong, for reports (docs/reports.md); P2P_ARGUMENT_OVERLAP: two buffers that overlap. */
@@ -81,15 +82,15 @@ p2p_err p2p_layer_refuse_argument(p2p_comm *comm, const p2p_fingerprint *what, p
  * they are there already. After an error nothing may be written; pass it to p2p_layer_end. */
 p2p_err p2p_layer_agree(p2p_comm *comm);
 
-/* Meet the others once more: wait until every rank of the communicator has come to this step of the collective (1, 2, ...).
- * What a rank has written into shared memory before it comes, the others can read afterwards. The first meeting is an
- * agreement as well. After an error this rank has not come: others that have not yet seen it do not, and get an error in turn. For
- * collectives that have said `meets`. */
+/* A barrier within the collective: wait until every rank of the communicator is at this step of it (1, 2, ...). What a
+ * rank has written into shared memory before, the others can read afterwards. The first barrier is an agreement as
+ * well. After an error this rank is not at the step: ranks that have not yet seen it there get an error in turn. For
+ * collectives that have set `barriers`. */
 p2p_err p2p_layer_barrier(p2p_comm *comm, unsigned step);
 
 /* Up to P2P_LAYER_INLINE bytes travel with the fingerprint, at no cost: what a rank has sent that way. Up to
  * P2P_LAYER_INLINE_MOST can, where ranks share memory, all of them as many; that takes a piece of shared memory, as
- * p2p_layer_scratch does. Only after p2p_layer_agree or a meeting, and until this rank ends the collective. */
+ * p2p_layer_scratch does. Only after p2p_layer_agree or a barrier, and until this rank ends the collective. */
 enum { P2P_LAYER_INLINE = 48, P2P_LAYER_INLINE_MOST = 4096 };
 const void *p2p_layer_inline(const p2p_comm *comm, int rank);
 
@@ -104,22 +105,22 @@ typedef struct {
     size_t stride, bytes;
 } p2p_scratch;
 
-/* The next pieces, of as many of the `wanted` bytes as there is room for; all ranks must want the same. No byte is given again
- * in the next two calls. So a rank may write to what it gets at once, if between two calls all ranks meet: then whoever is
- * slowest has left the piece of three calls ago. */
+/* The next pieces, of as many of the `wanted` bytes as there is room for; all ranks must want the same. No byte is
+ * given again in the next two calls. So with a barrier between two calls a rank may write at once to what it gets: the
+ * slowest rank has left the piece of three calls ago. */
 p2p_err p2p_layer_scratch(p2p_comm *comm, size_t wanted, p2p_scratch *scratch);
 
-/* For others to read a buffer in place: where it lies (0: nowhere; not all of it is one buffer from p2p_alloc), and how far this
- * rank sees, which may differ from rank to rank. All carry theirs; then a buffer can be read by everyone if it ends, place +
- * bytes, within the shortest reach, and all come to the same conclusion. */
+/* For others to read a buffer in place: where it lies (0: nowhere; not all of it is one buffer from p2p_alloc), and how
+ * far this rank sees, which may differ from rank to rank. All ranks send theirs inline; then a buffer can be read by
+ * every rank if it ends, place + bytes, within the shortest reach, and all come to the same conclusion. */
 typedef struct {
     uint64_t place, reach;
 } p2p_export;
 
 p2p_export p2p_layer_export(const p2p_comm *comm, const void *buf, size_t bytes);
 
-/* That memory as this rank sees it. It stays where it is until the job ends, but holds what it should only until its owner
- * leaves the collective. NULL if there is nothing, or it cannot be seen from here. */
+/* That memory as this rank sees it. It stays where it is until the job ends, but holds what it should only until its
+ * owner leaves the collective. NULL if there is nothing, or it cannot be seen from here. */
 const void *p2p_layer_attach(p2p_comm *comm, p2p_export exported, size_t bytes);
 
 /* For p2p_stats: so many bytes have gone to a peer and come from it without a message; each counts as one. */
@@ -149,8 +150,8 @@ void p2p_layer_parts(p2p_comm *comm, const p2p_part *out, const p2p_part *in);
 /* The buffer that is being worked on: messages from and to places in it need no p2p_layer_parts. Until the next one. */
 void p2p_layer_watch(p2p_comm *comm, const void *buf, size_t bytes);
 
-/* Two buffers are combined now, one of them the one that is watched, the other what came with the last message: that message
- * carried this part of it. For a layer that has not said so before, with p2p_layer_parts. */
+/* Two buffers are combined now, one of them the one that is watched, the other what came with the last message: that
+ * message carried this part of it. For a layer that has not said so before, with p2p_layer_parts. */
 void p2p_layer_combined(p2p_comm *comm, const void *one, const void *other, size_t bytes);
 
 /* Something of the program's own that takes time: "forward", "load". name is a literal. Phases nest. */

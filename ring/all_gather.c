@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The second half: every complete chunk travels once round the ring, from its owner, and each rank keeps a copy. The table
- * is in all_reduce.c.
+ * The second half: every complete chunk travels once round the ring, from its owner, and each rank keeps a copy. The
+ * table is in all_reduce.c.
  *
  *      step s:   rank r sends chunk r - s to the right, and receives chunk r - s - 1 from the left
  *

@@ -29,9 +29,10 @@ static p2p_err check_span(const frame__call *call, const p2p_fingerprint *what, 
                           size_t *bytes)
 {
     if (!dtype_bytes(span.elements, call->dtype, bytes))
-        return refuse(call, what, P2P_ERR_ARG, P2P_ARGUMENT_COUNT,
-                      "a %s of %zu elements of %s is impossible: no buffer has so many\n  try: was a negative count passed?", name,
-                      span.elements, what->dtype);
+        return refuse(
+            call, what, P2P_ERR_ARG, P2P_ARGUMENT_COUNT,
+            "a %s of %zu elements of %s is impossible: no buffer has so many\n  try: was a negative count passed?",
+            name, span.elements, what->dtype);
     if (!span.start && *bytes)
         return refuse(call, what, P2P_ERR_ARG, P2P_ARGUMENT_BUFFER, "the %s is NULL, but its size is %zu bytes", name,
                       *bytes);

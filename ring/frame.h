@@ -10,9 +10,9 @@
  *      return frame__end(&call, err, result);               agree; copy the result into the caller's buffer
  *
  * Nothing is written to the caller's buffer before all ranks agree. With a long buffer (over FRAME_SHORT) frame__memory
- * waits for that, and call.work is the caller's buffer itself; a rank that only reads its buffer (only_reads: the root of a
- * broadcast) sends meanwhile. A short buffer is worked on in memory of its own: its messages take no longer than the
- * agreement, which is usually complete when they have arrived.
+ * waits for that, and call.work is the caller's buffer itself; a rank that only reads its buffer (only_reads: the root
+ * of a broadcast) sends meanwhile. A short buffer is worked on in memory of its own: its messages take no longer than
+ * the agreement, which is usually complete when they have arrived.
  *
  * One that returns a request is a list of steps, made between begin and end: schedule.h.
  */
@@ -75,12 +75,12 @@ typedef struct {
 /* Check everything that one rank can check alone, and begin. On error nothing has begun. */
 p2p_err frame__begin(frame__call *call, frame__span reads, frame__span writes);
 
-/* Sets call->work, and call->scratch with so many bytes. Where call->work is the caller's buffer, to be written to, waits
- * until every rank agrees. */
+/* Sets call->work, and call->scratch with so many bytes. Where call->work is the caller's buffer, to be written to,
+ * waits until every rank agrees. */
 p2p_err frame__memory(frame__call *call, size_t scratch_bytes);
 
-/* Wait until every rank agrees; then write the result, call->user_bytes of it, to the caller's buffer, unless it is there
- * already or NULL. Frees the memory. Returns err, or what went wrong here. */
+/* Wait until every rank agrees; then write the result, call->user_bytes of it, to the caller's buffer, unless it is
+ * there already or NULL. Frees the memory. Returns err, or what went wrong here. */
 p2p_err frame__end(frame__call *call, p2p_err err, const void *result);
 
 /* For algorithms without messages: call->wrong, if the ranks share no memory. Before frame__begin. */
@@ -133,8 +133,8 @@ void frame__add_counts(frame__call *call, const size_t counts[], size_t own, con
 p2p_err frame__receive_block(const frame__call *call, frame__piece in, int source);
 p2p_err frame__exchange_blocks(const frame__call *call, frame__piece out, int dest, frame__piece in, int source);
 
-/* For traces: block q as a part of the buffer; it is the next that is sent, received; the next message received is combined
- * with the whole buffer. */
+/* For traces: block q as a part of the buffer; it is the next that is sent, received; the next message received is
+ * combined with the whole buffer. */
 p2p_part frame__part(const frame__call *call, const frame__blocks *blocks, int q, bool combined);
 void frame__sends_block(const frame__call *call, const frame__blocks *blocks, int q);
 void frame__receives_block(const frame__call *call, const frame__blocks *blocks, int q);

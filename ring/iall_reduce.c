@@ -6,8 +6,8 @@
  *                 post a send to the right and a receive from the left; return;
  *                 when both have ended: combine (first half), and on to the next step
  *
- * The last step of the first half is the first that writes to the caller's buffer. Every rank is in this collective then:
- * something of each has come round the ring. So agreeing does not wait.
+ * The last step of the first half is the first that writes to the caller's buffer. Every rank is in this collective
+ * then: something of each has come round the ring. So agreeing does not wait.
  */
 #include "ring/internal.h"
 

@@ -7,8 +7,8 @@
 
 #include "ring/ring.h"
 
-/* Step s of the first half, from 0 to n - 2. `own` is the buffer whose blocks are read. call->scratch has two blocks of the
- * longest; the last step writes the sum of this rank's block to `result`. */
+/* Step s of the first half, from 0 to n - 2. `own` is the buffer whose blocks are read. call->scratch has two blocks of
+ * the longest; the last step writes the sum of this rank's block to `result`. */
 frame__step ring__reduce_step(const frame__call *call, const frame__blocks *blocks, const void *own, void *result,
                               int s);
 

@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-/* buf[i] becomes the combination of everyone's buf[i], the same bits on every rank. 2(n-1) steps. */
+/* buf[i] becomes the combination of every rank's buf[i], the same bits on every rank. 2(n-1) steps. */
 p2p_err ring_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
 /* Begins an all-reduce and returns; it moves on inside p2p_wait, p2p_test and every other call that waits. buf belongs

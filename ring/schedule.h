@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * schedule: a non-blocking collective as a list of steps, made when it begins and followed whenever something may have
- * moved (Hoefler, Lumsdaine and Rehm, "Implementation and performance analysis of non-blocking collective operations for
- * MPI", 2007).
+ * moved (Hoefler, Lumsdaine and Rehm, "Implementation and performance analysis of non-blocking collective operations
+ * for MPI", 2007).
  *
  *      step k      send and receive at the same time     both have ended: combine     on to step k + 1
  *
@@ -38,8 +38,8 @@ frame__step *frame__add_step(frame__schedule *schedule);
 /* When its messages have ended. */
 void frame__finish_step(const frame__call *call, const frame__step *step);
 
-/* After frame__begin, instead of frame__end: make a schedule of at most so many steps by add_steps, in which call->scratch
- * has so many bytes; post what the first step can; end the call, with call->request set. */
+/* After frame__begin, instead of frame__end: make a schedule of at most so many steps by add_steps, in which
+ * call->scratch has so many bytes; post what the first step can; end the call, with call->request set. */
 p2p_err frame__start(const frame__call *call, size_t steps, size_t scratch_bytes,
                      void (*add_steps)(const frame__call *call, frame__schedule *schedule));
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Agreement: before a collective can spoil anything, every rank shows on the scoreboard what it thinks the collective is, and
- * looks at what the others show.
+ * Agreement: before a collective writes anything, every rank writes on the scoreboard what it takes the collective for,
+ * and reads what the others have written.
  *
  *      rank          0         1         2         3          one cache line each (scoreboard_line)
  *      at            #17       #17       #16       #17        rank 2 is not there yet: wait
  *      hash          a3f1..    a3f1..    ......    a3f1..     equal so far
  *
- * A rank writes its own line and reads the others', so that two ranks that come at the same time need one cache line each
- * way, and no rank waits for a lock. A difference ends the job through the supervisor, so that every rank learns of it,
- * whatever it is waiting for. The lines may carry a few bytes, and a collective may have more steps at which all ranks
- * meet: whoever sees the last one arrive wakes those that have gone to sleep.
+ * A rank writes its own line and reads the others', so that two ranks that come at the same time need one cache line
+ * each way, and no rank waits for a lock. A difference ends the job through the supervisor, so that every rank learns
+ * of it, whatever it is waiting for. A line also has room for a few bytes, and a collective may have more barriers: a
+ * rank that sees the last one arrive wakes those that sleep.
  *
- * A line is used again eight collectives later, and not before everyone has left the one that used it.
+ * A line is used again eight collectives later, and not before every rank has left the one that used it.
  */
 #include <linux/futex.h>
 #include <sched.h>
@@ -68,14 +68,15 @@ static bool is_there(phase *m, int rank)
     return at >= p2p__line_at(m->number, m->steps);
 }
 
-/* Are all there? This rank is, or it would not look; its own line, on its way to the others, is left alone. Also true if there is nothing left to wait for, because one means something else. */
+/* Are all there? This rank is; its own line, which the others read, is left alone. Also true if one means something
+ * else: then there is nothing left to wait for. */
 static bool all_there(phase *m)
 {
     while (m->differ < 0 && m->seen < m->comm->size && (m->seen == m->comm->rank || is_there(m, m->seen))) m->seen++;
     return m->seen == m->comm->size || m->differ >= 0;
 }
 
-/* The same, and whoever is there is compared with, whatever others are not. */
+/* The same, and all ranks that are there are compared, also those behind one that is missing. */
 static bool all_compared(phase *m)
 {
     for (int i = m->seen; m->hash && i < m->comm->size && m->differ < 0; i++)
@@ -96,7 +97,7 @@ static p2p_err differ(p2p_comm *comm, const phase *m)
 
 /* ---- Waking ---- */
 
-/* Most wait on a futex, which one call wakes. They only timed_wait there, since they cannot look at their links meanwhile. */
+/* Most wait on a futex, which one call wakes; for a short time, since they do not serve their links meanwhile. */
 static void wake_all(const phase *m)
 {
     p2p_engine *engine = m->comm->engine;
@@ -116,10 +117,10 @@ static void wake_all(const phase *m)
     }
 }
 
-/* Whoever has come must look once after it can be sure that the others see it. Of two that differ the one that came later
- * sees it then; and of those that come last at the same time at least one finds all there, and wakes whoever sleeps. To be
- * sure takes a fence, which costs as much as a message, but next to nothing once others have answered: so it is put off
- * until all are there, or until this rank has to wait in earnest. */
+/* A rank must read the others' lines once after they are sure to see its own. Of two that differ the later one sees it
+ * then; and of those that come last at the same time at least one finds all there, and wakes the sleepers. To be sure
+ * takes a fence, which costs as much as a message, but next to nothing once others have answered: so it is put off
+ * until all are there, or until this rank has to sleep. */
 static void settle(phase *m)
 {
     m->settled = true;
@@ -129,7 +130,7 @@ static void settle(phase *m)
 
 /* ---- Waiting ---- */
 
-/* Is nobody missing who may need this core? */
+/* Does no missing rank need this core? */
 static bool all_missing_run_elsewhere(p2p_engine *engine, phase *m)
 {
     int here = p2p__cores_show(engine);
@@ -138,9 +139,10 @@ static bool all_missing_run_elsewhere(p2p_engine *engine, phase *m)
     return true;
 }
 
-/* A short spin: the others are often here at once with a core for each rank; and between two steps, if all that are still
- * missing run on other cores. To yield would then help none of them, and take longer than they take to come. Not so at the
- * first step: a rank that is missing there is still in the program, and the next one on this core may finish the step before. */
+/* A short spin: the others are often here at once with a core for each rank; and between two steps, if all that are
+ * still missing run on other cores. To yield would then help none of them, and take longer than they take to come. Not
+ * so at the first step: a rank that is missing there is still in the program, and the next one on this core may finish
+ * the step before. */
 static void poll_quickly(p2p_engine *engine, phase *m)
 {
     const p2p_spin *spin = &engine->spin;
@@ -171,8 +173,8 @@ static void describe_missing(p2p_engine *engine, void *arg, scoreboard_wait *wai
     }
 }
 
-/* Let the others have the core if that is all they need, then sleep where one call wakes everybody. Not for long: whoever
- * sleeps here does not serve its links. */
+/* Yield, if the others only need the core; then sleep where one call wakes all. Not for long: a rank that sleeps here
+ * does not serve its links. */
 static void timed_wait(p2p_engine *engine, void *arg)
 {
     phase *m = arg;
@@ -255,8 +257,8 @@ static phase agreement(const p2p_comm *comm, uint64_t number)
                       number == comm->posted ? comm->said : atomic_load(&own_line(comm, number)->what));
 }
 
-/* The line that this rank will write was last used SCOREBOARD_SLOTS collectives ago: everyone must have left that one, which
- * they have if they are in the next. Only non-blocking collectives can be that far apart. */
+/* The line that this rank will write was last used SCOREBOARD_SLOTS collectives ago: every rank must have left that
+ * one, as those have that are in the next. Only non-blocking collectives can be that far apart. */
 static p2p_err make_room(p2p_comm *comm, uint64_t number)
 {
     while (comm->all_passed + SCOREBOARD_SLOTS < number + 1) {
@@ -327,8 +329,8 @@ p2p_err p2p_layer_agree(p2p_comm *comm)
     return err;
 }
 
-/* This rank goes, with an error, from a phase that others have not come to: its memory is no longer what they expect to read,
- * so they must not find it there. */
+/* This rank goes, with an error, from a phase that others have not come to: its memory is no longer what they expect to
+ * read, so they must not find it there. */
 static void take_back(scoreboard_line *line, uint64_t number, unsigned step)
 {
     atomic_store(&line->at, p2p__line_at(number, step));

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stages: memory of a communicator's own that all its ranks share, for collectives; a piece for each rank, made when it is
- * first asked for.
+ * Scratch memory of a communicator's own that all its ranks share, for collectives; a segment for each rank, made when
+ * it is first asked for.
  *
- * A rank's part has an area for each kind of pieces, in which they go round, so that of three in a row none overlaps another:
+ * A rank's part has an area for each kind of pieces, in which they go round, so that of three in a row none overlaps
+ * another:
  *
  *      kind        SMALL        USUAL           larger ones                two ranks: usual is 512 KiB, eight: 128 KiB
  *      pieces      <= 2 KiB     <= usual        2 usual, 4 usual, ... each
  *      area        4 places     4 usual         3 places
  *
- * The usual ones do not come back to the same place sooner than they must: to write where another core has just read takes
- * twice as long as to write what it has let go of since. For that 4 MiB must have passed through the segments of all ranks; more
- * would crowd users' buffers out of the caches. Small ones lie ready in the nearest cache all the same.
+ * The usual ones do not come back to the same place sooner than they must: to write where another core has just read
+ * takes twice as long as to write what it has let go of since. For that 4 MiB must have passed through the segments of
+ * all ranks; more would crowd users' buffers out of the caches. Small ones lie ready in the nearest cache all the same.
  */
 #include <errno.h>
 #include <string.h>
@@ -34,7 +35,7 @@ bool p2p_layer_has_shared_memory(const p2p_comm *comm)
     return comm && comm->engine && comm->engine->memory_fd >= 0 && !comm->engine->config.network.on;
 }
 
-/* ---- Stages ---- */
+/* ---- Segments ---- */
 
 /* The largest of 4 KiB, 8 KiB, ..., `most` that is no more than `share`; at least 4 KiB. */
 static size_t power_within(size_t share, size_t most)
@@ -80,7 +81,7 @@ static _Atomic uint64_t *place_of(const p2p_comm *comm)
     return &comm->engine->scoreboard->shared->scratch_place[comm->context / 2 % SCOREBOARD_CONTEXTS];
 }
 
-/* Whoever comes first finds a place for all. 0 and errno if there is none. */
+/* The first rank here reserves a place for all. 0 and errno if there is none. */
 static memory_place find_place(p2p_comm *comm)
 {
     p2p_engine *engine = comm->engine;
@@ -92,8 +93,8 @@ static memory_place find_place(p2p_comm *comm)
     return place;
 }
 
-/* Each rank takes the memory of its own part, for if all took all of it there would not be enough for a moment. A part is read by
- * others only when its rank has come; but the file must reach to the end of all parts. */
+/* Each rank takes the memory of its own part, for if all took all of it there would not be enough for a moment. A part
+ * is read by others only when its rank has come; but the file must reach to the end of all parts. */
 static bool fill_own_part(p2p_comm *comm, memory_place place)
 {
     int fd = comm->engine->memory_fd;
@@ -137,7 +138,7 @@ void p2p__scratch_unmap(p2p_comm *comm)
     comm->scratch = NULL;
 }
 
-/* Nobody has the communicator any more. */
+/* No rank has the communicator any more. */
 void p2p__scratch_give_back(p2p_comm *comm)
 {
     p2p_engine *engine = comm->engine;

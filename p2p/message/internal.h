@@ -199,7 +199,7 @@ struct p2p_engine {
     _Atomic int owner;                 /* PAIRWISE_DEBUG: the thread inside, 0 if none */
 };
 
-#define STAGE_KINDS 16
+#define SCRATCH_KINDS 16
 
 struct p2p_comm {
     p2p_comm *next;
@@ -221,7 +221,7 @@ struct p2p_comm {
     p2p_scratch payloads;   /* what has come with it, if it was too much for lines; first: NULL if not */
     unsigned char *scratch; /* scratch.c: mapped; NULL: not asked for yet */
     size_t scratch_usual, scratch_largest, segment_bytes; /* of its pieces; of one rank's part: 0 if not yet known */
-    size_t scratch_at[STAGE_KINDS];                       /* where the next begins, of each kind of pieces */
+    size_t scratch_at[SCRATCH_KINDS];                     /* where the next begins, of each kind of pieces */
     const char *file;                                     /* where p2p_split made it */
     int line;
     char cause[1024], message[1536];
@@ -396,7 +396,7 @@ void p2p__tell_early(const scoreboard_call *call, const char *text);
  * go with it. */
 p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what);
 
-/* The open collective will not wait here: now whoever else does must learn that this rank has come. */
+/* The open collective will not wait here: now a rank that does must learn that this one has come. */
 p2p_err p2p__agree_settle(p2p_comm *comm);
 
 /* ---- alloc.c ---- */

@@ -12,8 +12,8 @@
  * Ubuntu), that has to be said; where it need not be, saying it does no harm. */
 void p2p__cma_allow(void);
 
-/* Can one process of this user read another's memory? Tried between this one and a child. False also if that could not be
- * tried. */
+/* Can one process of this user read another's memory? Tried between this one and a child. False also if that could not
+ * be tried. */
 bool p2p__cma_works(void);
 
 /* Copy so many bytes from `from` in process pid to `to`. False and errno if not all of it could be read. */

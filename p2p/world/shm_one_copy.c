@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shm world: long messages in one copy, by both ends at once. The receiver reads out of the sender's memory, from the
- * first chunk on. A sender that waits meanwhile writes into the receiver's, from the last chunk back, until they meet:
+ * The shm world: long messages in one copy, by both ends at once. The receiver reads out of the sender's memory, from
+ * the first chunk on. A sender that waits meanwhile writes into the receiver's, from the last chunk back, until they
+ * meet:
  *
  *      chunk           0    1    2    3    4    5    6    7
  *      receiver        1.   2.   3.   4.                            process_vm_readv
  *      sender                              4.   3.   2.   1.        process_vm_writev
  *
- * The receiver offers (shm_offer, in the link's memory), and each claims one chunk at a time. Nobody waits for a sender that
- * does not come, only for chunks it has claimed, so a receive never returns while somebody may still write to its buffer.
- * Where ranks share cores there is no offer: two that take turns copy no faster than one. Nor with PAIRWISE_TIMEOUT: a sender
- * that is stopped after it has claimed a chunk may write it at any time later, and the receive could not end in time.
+ * The receiver offers (shm_offer, in the link's memory), and each claims one chunk at a time. Nobody waits for a sender
+ * that does not come, only for chunks it has claimed, so a receive never returns while somebody may still write to its
+ * buffer. Where ranks share cores there is no offer: two that take turns copy no faster than one. Nor with
+ * PAIRWISE_TIMEOUT: a sender that is stopped after it has claimed a chunk may write it at any time later, and the
+ * receive could not end in time.
  *
  * Whether the sender's call had ended before all was read, the receiver asks afterwards (p2p__gave_up).
  */

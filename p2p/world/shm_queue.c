@@ -58,8 +58,8 @@ size_t p2p__queue_room(shm_writer *w, size_t least)
     return room >= least ? room : 0;
 }
 
-/* These lines, up to the end of the ring at most, will have something else than their head of the last lap: content, or a head
- * from long ago. */
+/* These lines, up to the end of the ring at most, will have something else than their head of the last lap: content, or
+ * a head from long ago. */
 static void note_dirty(shm_writer *w, uint64_t first, uint64_t end)
 {
     uint64_t place = first & (w->size - 1), last = place + (end - first);

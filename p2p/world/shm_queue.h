@@ -7,20 +7,20 @@
  *                              record of two lines                   of one line    what comes next: nothing yet
  *
  * A record begins with a head of 8 bytes, which the writer writes last: the number of its line (lines are counted for
- * ever, 31 bits of it are written), how long the record is, and its kind. The reader looks at one line, sees by the number
- * whether its record is there, and with a short one has it all. What stood in a line before cannot look like the head of a
- * record that is not there: it is the head of one lap ago, or the writer has wiped it (`dirty`), and no number is that of a
- * wiped line. A record never goes round the end of the ring: what is not worth beginning there is filled with a record of
- * kind QUEUE_PAD, which says nothing.
+ * ever, 31 bits of it are written), how long the record is, and its kind. The reader looks at one line, sees by the
+ * number whether its record is there, and with a short one has it all. What stood in a line before cannot look like the
+ * head of a record that is not there: it is the head of one lap ago, or the writer has wiped it (`dirty`), and no
+ * number is that of a wiped line. A record never goes round the end of the ring: what is not worth beginning there is
+ * filled with a record of kind QUEUE_PAD, which says nothing.
  *
- * A writer whose reader keeps up does not go on to the end of the ring, but fills the rest with a pad and begins again at
- * the first line (p2p__queue_rewind): the lines it writes are then in the nearest cache of both. The rest of the ring is for
- * what is sent while nobody reads.
+ * A writer whose reader keeps up does not go on to the end of the ring, but fills the rest with a pad and begins again
+ * at the first line (p2p__queue_rewind): the lines it writes are then in the nearest cache of both. The rest of the
+ * ring is for what is sent while nobody reads.
  *
  * How far the reader has come, the writer needs to know only when there seems to be no room, and the reader says so
- * only now and then (QUEUE_TOLD lines, or a quarter of a small ring). A writer that finds no room leaves a word (`wanted`); the reader
- * finds it when it says how far it is, and wakes the writer. Both look again after they have spoken, so neither can
- * miss the other.
+ * only now and then (QUEUE_TOLD lines, or a quarter of a small ring). A writer that finds no room leaves a word
+ * (`wanted`); the reader finds it when it says how far it is, and wakes the writer. Both look again after they have
+ * spoken, so neither can miss the other.
  */
 #ifndef PAIRWISE_P2P_SHM_QUEUE_H
 #define PAIRWISE_P2P_SHM_QUEUE_H
@@ -68,15 +68,16 @@ size_t p2p__queue_bytes(size_t bytes);
 /* The two ends of a ring whose memory is there and zeroed; either may be NULL. */
 void p2p__queue_open(void *memory, size_t bytes, shm_writer *writer, shm_reader *reader);
 
-/* How many bytes of content the next record can have. If that is less than `least` (up to half of the ring), asks the reader to speak
- * up, and 0 is the answer: come again when woken. Even so there may be a new record, a pad: whoever reads must be awake. */
+/* How many bytes of content the next record can have. If that is less than `least` (up to half of the ring), asks the
+ * reader to speak up, and 0 is the answer: come again when woken. Even so there may be a new record, a pad: whoever
+ * reads must be awake. */
 size_t p2p__queue_room(shm_writer *writer, size_t least);
 
 /* Begin again at the first line if QUEUE_NEAR lines have been written, and half as many at most are still to be read. */
 void p2p__queue_rewind(shm_writer *writer);
 
-/* Where the content of the next record belongs: so many bytes, no more than there is room for. The reader is looking at the
- * first line all the time, so it is best written last, and in one go with the head. */
+/* Where the content of the next record belongs: so many bytes, no more than there is room for. The reader is looking at
+ * the first line all the time, so it is best written last, and in one go with the head. */
 unsigned char *p2p__queue_begin(shm_writer *writer, size_t content);
 
 /* The record that has been begun, of this kind, is there. */

@@ -24,8 +24,8 @@ void p2p__sockets_add(p2p_sockets *s, int rank, int fd);
 void p2p__sockets_watch(p2p_sockets *s, int rank, short events);
 void p2p__sockets_close(p2p_sockets *s, int rank);
 
-/* Sleep until one of them has something, or until a time (ns, p2p__now; 0: do not sleep; UINT64_MAX: no limit). How many
- * are ready: 0 when the time has come, -1 and errno on failure. */
+/* Sleep until one of them has something, or until a time (ns, p2p__now; 0: do not sleep; UINT64_MAX: no limit). How
+ * many are ready: 0 when the time has come, -1 and errno on failure. */
 int p2p__sockets_sleep(p2p_sockets *s, uint64_t until);
 
 #endif

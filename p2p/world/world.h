@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * world: the seam below which bytes move. Matching, requests, limits, counters and diagnosis are above it, and the same
- * for every world; a world carries packets to peers in order, and hands what arrives to p2p__arrived and p2p__delivered.
+ * for every world; a world carries packets to peers in order, and hands what arrives to p2p__arrived and
+ * p2p__delivered.
  */
 #ifndef PAIRWISE_P2P_WORLD_H
 #define PAIRWISE_P2P_WORLD_H
@@ -78,9 +79,9 @@ typedef struct {
      * UINT64_MAX: no limit. Also serves the supervisor's messages. */
     p2p_err (*progress)(p2p_endpoint *self, uint64_t deadline);
 
-    /* The fast path (fast_path.c); all NULL in a world that has none. send_now: write a short message at once, or return
-     * false if it would have to wait. look: if the next thing from a peer is a short message, all of it, show it, until
-     * take says that it has been copied. is_waiting: is there anything at all? */
+    /* The fast path (fast_path.c); all NULL in a world that has none. send_now: write a short message at once, or
+     * return false if it would have to wait. look: if the next thing from a peer is a short message, all of it, show
+     * it, until take says that it has been copied. is_waiting: is there anything at all? */
     bool (*send_now)(p2p_endpoint *self, p2p_link *peer, const p2p_short *message);
     bool (*is_waiting)(const p2p_endpoint *self, const p2p_link *peer);
     bool (*look)(const p2p_endpoint *self, const p2p_link *peer, p2p_short *message);
@@ -96,9 +97,9 @@ typedef struct {
     /* How many bytes of shared memory a link needs. NULL: no world of shared memory at all. */
     size_t (*link_memory)(const p2p_config *config, int size);
 
-    /* Copy what a REQUEST announces out of the memory of its sender: from `at`, where this rank sees it in place, or, if that
-     * is NULL, from where FLAG_READABLE says. False if the system does not allow it, or the peer is gone. NULL: cannot be
-     * had. */
+    /* Copy what a REQUEST announces out of the memory of its sender: from `at`, where this rank sees it in place, or,
+     * if that is NULL, from where FLAG_READABLE says. False if the system does not allow it, or the peer is gone. NULL:
+     * cannot be had. */
     bool (*read)(p2p_endpoint *self, p2p_link *peer, void *to, const wire_header *request, const void *at);
 } p2p_world;
 

@@ -10,11 +10,11 @@
  *        is the receiver asleep? then one byte      look into all rings once more
  *                                                   ppoll
  *
- * Each side speaks first and looks afterwards, so a receiver never sleeps over a record. The same holds for a sender that
- * waits for room in a full ring. A frame whose payload is longer than the ring goes in parts, read while it is written.
- * The payload of a message that waits for its receive is copied straight from memory to memory (shm_one_copy.c). Where the
- * system forbids that (seccomp, Yama), which the launcher has found out, or a first try (of another user's), all goes
- * through the rings. A message out of p2p_alloc memory needs neither (alloc.c).
+ * Each side speaks first and looks afterwards, so a receiver never sleeps over a record. The same holds for a sender
+ * that waits for room in a full ring. A frame whose payload is longer than the ring goes in parts, read while it is
+ * written. The payload of a message that waits for its receive is copied straight from memory to memory
+ * (shm_one_copy.c). Where the system forbids that (seccomp, Yama), which the launcher has found out, or a first try (of
+ * another user's), all goes through the rings. A message out of p2p_alloc memory needs neither (alloc.c).
  */
 #include "p2p/world/world_shm.h"
 

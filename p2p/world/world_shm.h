@@ -21,8 +21,8 @@ static inline size_t p2p__short_size(size_t payload)
     return payload <= in_line - sizeof(shm_short) ? sizeof(shm_short) : in_line;
 }
 
-/* What a receiver offers to the sender of a long message: to write a part of it (shm_one_copy.c). Made by the receiver, while
- * nothing is left to claim of the one before. */
+/* What a receiver offers to the sender of a long message: to write a part of it (shm_one_copy.c). Made by the receiver,
+ * while nothing is left to claim of the one before. */
 typedef struct {
     _Alignas(64) _Atomic uint64_t claims;
     _Atomic uint64_t message, to, chunk;            /* the sender's name for it; where it goes; bytes of a chunk */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The socket world: each pair of ranks that talks has one Unix stream socketpair, opened through the supervisor when it is
- * first used. Plain sendmsg, recvmsg and ppoll.
+ * The socket world: each pair of ranks that talks has one Unix stream socketpair, opened through the supervisor when it
+ * is first used. Plain sendmsg, recvmsg and ppoll.
  *
  * Reading takes as much as there is into a small buffer, so that many short messages cost one call; the payload of a
  * longer one goes straight to where it belongs, with what follows it landing in the small buffer again.
