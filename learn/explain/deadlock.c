@@ -140,6 +140,14 @@ static void add_number_sent(learn_text *t, int from, int to, unsigned long long 
         learn_add(t, "nothing");
 }
 
+/* Who is the root, if that is neither the rank that sends no more nor known by its wait. */
+static void add_root(const diagnosis *d, learn_text *t)
+{
+    const check_case *c = d->r->c;
+    if (!c || !(c->shows & CHECK_SHOW_ROOT) || d->waiting < 0 || d->awaited == c->root) return;
+    learn_add(t, d->waiting == c->root ? " Rank %d, which waits, is the root." : " The root is rank %d.", c->root);
+}
+
 /* Each waits for a message, and somebody has sent some: so it is not at once that nobody sends. */
 static bool add_sent(const diagnosis *d, learn_text *t)
 {
@@ -198,6 +206,7 @@ static void say_mistake(const diagnosis *d, const char *mistake, const char *hea
     if (strstr(learn_string(&d->shown), "any source") && !d->r->w->e->check->any_source)
         learn_add(&broke, " Here " LEARN_ANY_SOURCE);
     if (d->on_returned && !near) add_counts(d, &broke);
+    if (d->on_returned && !near) add_root(d, &broke);
     if (d->on_returned && !near) learn_add(&broke, " Is a send missing, or a receive too many?");
     learn_fail(result, kind_of(d, mistake, near, some), learn_string(&d->shown), learn_string(&broke));
     learn_text_free(&broke);

@@ -138,8 +138,12 @@ static bool judge_early(const check_case *c, int barrier)
                      "Nothing that rank %d waited for could tell it of rank %d, directly or through another rank.%s",
                      rank, last,
                      barrier ? " Nobody left the one before early: what does a call leave to the next?" : "");
-        return check_fail(c, key ? key : "early", "Rank %d left%s at %.6f s, before rank %d had come, at %.0f s. %s",
-                          rank, which[barrier], left, last, comes(c, last), words);
+        return check_fail(c,
+                          key       ? key
+                          : barrier ? "early.again"
+                                    : "early",
+                          "Rank %d left%s at %.6f s, before rank %d had come, at %.0f s. %s", rank, which[barrier],
+                          left, last, comes(c, last), words);
     }
     return true;
 }

@@ -133,6 +133,11 @@ static bool contract(const check_case *c)
 
 static void say_why(const check_case *c)
 {
+    if (!holds(c, c->root, c->root)) {
+        check_fail(c, "root_changed", "The root's own buffer has changed: rank %d is the root here, it only sends.",
+                   c->root);
+        return;
+    }
     for (int rank = 0; rank < c->ranks; rank++) {
         for (int source = 0; source < c->ranks; source++) {
             if (source == c->root || source == rank || !holds(c, rank, source)) continue;

@@ -273,6 +273,12 @@ static void explain(const check_case *c, int rank, size_t index)
     if (isnan(got))
         check_fail(c, "nan", "%s It is not a number any more: 0 / 0%s.", where,
                    c->variant == NOBODY ? ", for no rank has an example. Then nothing is to change" : "");
+    else if (fabs(got - want(c, rank, index)) < 1e-6 * fmax(1, fabs(got)))
+        check_fail(
+            c, "float",
+            "%s It is %.9g; one rank with all examples gets %.9g. The first seven digits are right: a float has no "
+            "more. Sums, counts and gradients are doubles here.",
+            where, got, want(c, rank, index));
     else if (index >= NUMBERS || !explain_part(c, rank, where)) {
         bool uphill = index < NUMBERS && fabs(times + 1) < 1e-6, known = index < NUMBERS && !isnan(times);
         check_fail(c,

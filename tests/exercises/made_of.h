@@ -191,9 +191,11 @@ static inline bool made_of_tell_factor(const made_of *m, double weight)
     if (fabs(weight * n - 1) < 1e-4 && n > 1)
         return !check_fail(m->c, "divided", "%s%s %d has the mean: the sum was divided by n = %d, though op is %s.",
                            m->of, made_of_who(m), m->rank, n, op_name(m->op));
+    bool by_count = m->c->count > 1 && fabs(weight * (double)m->c->count - 1) < 1e-4;
     return !check_fail(m->c, fabs(weight - 2) < 1e-4 ? "twice" : "factor",
-                       "%s%s %d has %.6g times what it should have: everyone's part is in its %s %.6g times.", m->of,
-                       made_of_who(m), m->rank, weight, op_name(m->op), weight);
+                       "%s%s %d has %.6g times what it should have: everyone's part is in its %s %.6g times.%s", m->of,
+                       made_of_who(m), m->rank, weight, op_name(m->op), weight,
+                       by_count ? " That is one part in count: divided by the number of elements, not of ranks?" : "");
 }
 
 static inline bool made_of_tell_missing(const made_of *m, unsigned none)
@@ -366,6 +368,10 @@ static inline bool made_of_explain(const made_of *m)
 {
     made_of_mix mix;
     if (made_of_is_exact(m)) return false;
+    if (m->length && m->op == OP_MEAN && isinf(made_of_got(m, m->first)))
+        return !check_fail(m->c, "divisor",
+                           "%s%s %d has something divided by 0. The mean is the sum divided by n = %d.%s", m->of,
+                           made_of_who(m), m->rank, m->c->ranks, m->c->ranks == 1 ? " n - 1 is 0 here." : "");
     if (!made_of_is(m, m->op, made_of_all(m), m->first, m->first + m->length)) {
         bool adds = m->op == OP_SUM || m->op == OP_MEAN;
         if (adds && made_of_weights(m, &mix)) return made_of_tell(m, &mix);
