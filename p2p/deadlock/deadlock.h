@@ -57,8 +57,8 @@ p2p_rank_set p2p__still_needed(scoreboard *b, const scoreboard_wait *wait, int s
 
 /* ---- knot.c ---- */
 
-/* The knot of a deadlock: ranks that wait for each other and for nobody else who is stuck (a knot: Holt 1972), or one
- * rank that waits for somebody who has finished. Everyone who is stuck waits for such a group, directly or not. */
+/* The knot of a deadlock: ranks that wait for each other and for no other stuck rank (a knot: Holt 1972), or one
+ * rank that waits for ranks that have finished. Every stuck rank waits for such a group, directly or not. */
 typedef struct {
     int ranks[P2P_MAX_RANKS], length;
     bool is_cycle;

@@ -61,7 +61,7 @@ static void find_waiting(const graph *g, const p2p_rank_set *set, p2p_rank_set *
     }
 }
 
-/* Walk towards the end of the chain: as long as somebody is waited for who does not wait back, go there. */
+/* From a stuck rank along the chain: as long as a rank is waited for that does not wait back, go on to it. */
 static int find_member(const graph *g, p2p_rank_set *reach)
 {
     int at = 0;

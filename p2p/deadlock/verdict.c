@@ -53,15 +53,11 @@ static const scoreboard_item *pending_recv(const p2p_sight *row, scoreboard_item
     return NULL;
 }
 
-static bool from_wanted(const scoreboard_item *here, const scoreboard_item *wanted)
-{
-    return here->tag >= 0 && here->context % 2 == 0 && (wanted->peer < 0 || wanted->peer == here->peer);
-}
-
 /* A message that would do but for its tag or its communicator. */
 static bool near_miss(const scoreboard_item *here, const scoreboard_item *wanted)
 {
-    if (!from_wanted(here, wanted)) return false;
+    bool from_wanted = here->tag >= 0 && here->context % 2 == 0 && (wanted->peer < 0 || wanted->peer == here->peer);
+    if (!from_wanted) return false;
     bool tag_fits = wanted->tag < 0 || wanted->tag == here->tag;
     return here->context != wanted->context ? tag_fits : !tag_fits;
 }
@@ -97,7 +93,7 @@ static bool judge_near_miss(p2p_watch *watch, const p2p_knot *h, p2p_finding *f)
     return false;
 }
 
-/* Those of a cycle all receive. Has one of them sent, to one that waits for somebody else? Then it is not that nobody sends. */
+/* Of a cycle in which all receive: has one of them sent to another that waits for a third? Then a source is wrong. */
 static void judge_source(p2p_watch *watch, const p2p_knot *h, p2p_finding *f)
 {
     for (int i = 0; i < h->length; i++) {
@@ -175,16 +171,6 @@ static void add_waiter(p2p_watch *watch, p2p_finding *f, int role, int rank, con
     p2p__add_pending(f, place, row);
 }
 
-/* Those that the knot waits for and that have finished. */
-static void add_finished(p2p_watch *watch, p2p_finding *f, int rank, const p2p_rank_set *can_act)
-{
-    p2p_rank_set lack = {{0}};
-    p2p__lacking(watch, rank, can_act, &lack);
-    for (int i = 0; i < watch->size; i++)
-        if (p2p__set_has(&lack, i) && p2p__is_over(watch, i))
-            p2p__finding_add(f, ROLE_FINISHED, i, &watch->seen[i].call)->state = watch->seen[i].state;
-}
-
 void p2p__diagnose(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_rank_set *can_act, p2p_finding *f)
 {
     p2p_knot h = {.length = 0};
@@ -194,7 +180,11 @@ void p2p__diagnose(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_rank_s
     for (int i = 0; i < h.length; i++) add_waiter(watch, f, ROLE_WAITS, h.ranks[i], can_act);
     if (!judge_near_miss(watch, &h, f) && h.is_cycle) judge_cycle(watch, &h, &f->what);
     if (f->what.reason == REASON_CYCLE && f->what.all_receive) judge_source(watch, &h, f);
-    if (!h.is_cycle) add_finished(watch, f, h.ranks[0], can_act);
+    p2p_rank_set lack = {{0}};
+    if (!h.is_cycle) p2p__lacking(watch, h.ranks[0], can_act, &lack);
+    for (int i = 0; i < watch->size; i++)
+        if (p2p__set_has(&lack, i) && p2p__is_over(watch, i))
+            p2p__finding_add(f, ROLE_FINISHED, i, &watch->seen[i].call)->state = watch->seen[i].state;
     for (int i = 0; i < watch->size; i++)
         if (p2p__set_has(stuck, i) && !p2p__set_has(&h.set, i))
             add_waiter(watch, f, p2p__set_has(&h.behind, i) ? ROLE_BEHIND : ROLE_STUCK, i, can_act);

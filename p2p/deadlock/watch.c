@@ -2,9 +2,9 @@
 /*
  * Deadlock detection: exact, never a guess from time.
  *
- * Start from the ranks that can act: those that are not waiting, and those to which something is under way. Whoever waits
+ * Start from the ranks that can act: those that are not waiting, and those to which something is under way. A rank that waits
  * for ranks of which enough can act (all of a wait_all, one of an any-source) can be released, and so can act as well;
- * repeat until nothing changes. Whoever is left waits for ever. (The OR/AND model of Chandy, Misra and Haas, 1983, on a
+ * repeat until nothing changes. A rank that is left waits for ever. (The OR/AND model of Chandy, Misra and Haas, 1983, on a
  * consistent picture: rows that did not change while they were read, see scoreboard.h.)
  */
 #include <stdlib.h>
@@ -68,21 +68,13 @@ static void find_still(p2p_watch *watch, p2p_rank_set *still)
     watch->unchanged = unchanged;
 }
 
-static uint64_t sent_by(p2p_watch *watch, int from, int to)
-{
-    return atomic_load_explicit(&p2p__scoreboard_sent(watch->scoreboard, from)[to], memory_order_relaxed);
-}
-
-static uint64_t received_by(p2p_watch *watch, int by, int from)
-{
-    return atomic_load_explicit(&p2p__scoreboard_received(watch->scoreboard, by)[from], memory_order_acquire);
-}
-
 /* Frames from one rank to another that have not been received. `sent` is counted before and read after: so there are never
- * less than none, unless somebody has written there. */
+ * less than none, unless a rank has overwritten a counter. */
 static bool under_way(p2p_watch *watch, int from, int to)
 {
-    uint64_t received = received_by(watch, to, from), sent = sent_by(watch, from, to);
+    scoreboard *b = watch->scoreboard;
+    uint64_t received = atomic_load_explicit(&p2p__scoreboard_received(b, to)[from], memory_order_acquire),
+             sent = atomic_load_explicit(&p2p__scoreboard_sent(b, from)[to], memory_order_relaxed);
     if ((int32_t)(uint32_t)(sent - received) < 0) watch->impossible = true;
     return sent != received;
 }
@@ -120,6 +112,7 @@ static bool is_released(scoreboard *b, const scoreboard_wait *wait, const p2p_ra
     return true;
 }
 
+/* A rank that stands still: released, or one of its non-blocking collectives may go on. */
 static bool may_act(p2p_watch *watch, int rank, const p2p_rank_set *can_act)
 {
     const scoreboard_wait *wait = &watch->scoreboard->rows[rank].wait;
@@ -170,6 +163,7 @@ static bool find_stuck(p2p_watch *watch, const p2p_rank_set *still, const p2p_ra
 
 /* ---- Polling: no deadlock, since a rank that polls may do anything next, but worth a word when nothing else happens. ---- */
 
+/* Every rank polls or waits, one polls, and nothing is under way. */
 static bool only_polling(p2p_watch *watch)
 {
     bool polling = false;
@@ -182,26 +176,19 @@ static bool only_polling(p2p_watch *watch)
     return polling;
 }
 
-static bool all_polled_enough(p2p_watch *watch)
-{
-    for (int i = 0; i < watch->size; i++)
-        if (state_of(watch, i) == SCOREBOARD_POLLING && !is_over(watch, i) && watch->idle_polls[i] < IDLE_POLLS)
-            return false;
-    return true;
-}
-
 static void watch_polling(p2p_watch *watch)
 {
     uint64_t now = p2p__now();
-    bool quiet = watch->unchanged && only_polling(watch);
+    bool quiet = watch->unchanged && only_polling(watch), enough = true;
     if (!quiet) watch->quiet_since = now;
     for (int i = 0; i < watch->size; i++) {
         uint64_t polls = atomic_load_explicit(&watch->scoreboard->rows[i].polls, memory_order_relaxed);
         watch->idle_polls[i] = quiet ? watch->idle_polls[i] + (polls != watch->polls[i]) : 0;
         watch->polls[i] = polls;
+        bool polling = state_of(watch, i) == SCOREBOARD_POLLING && !is_over(watch, i);
+        if (polling && watch->idle_polls[i] < IDLE_POLLS) enough = false;
     }
-    watch->only_polls = quiet && !watch->warned && now - watch->quiet_since >= POLLING_WARN_NS &&
-                        all_polled_enough(watch);
+    watch->only_polls = quiet && enough && !watch->warned && now - watch->quiet_since >= POLLING_WARN_NS;
     watch->warned = watch->warned || watch->only_polls;
 }
 

@@ -25,9 +25,9 @@
 #define RANK_LEAST ((uint64_t)256 << 10)
 #define RANK_LEAST_PEER UINT64_C(512)
 
-/* The ends that a rank gets. */
+/* The ends that a rank gets: of its control socket, standard input, output and errors. */
 typedef struct {
-    int control, in, out, err;
+    int control, standard[3];
 } rank_ends;
 
 /* The machine would not give what this job needs, before it could begin. */
@@ -48,26 +48,14 @@ static void close_if(int fd)
     if (fd >= 0) close(fd);
 }
 
-static void close_ends(const rank_ends *ends)
-{
-    close_if(ends->control);
-    close_if(ends->in);
-    close_if(ends->out);
-    close_if(ends->err);
-}
-
 /* ---- In the rank ---- */
 
-static void restore_process(const p2p_job *job)
+static void restore_descriptors(const p2p_job *job)
 {
-    prctl(PR_SET_DUMPABLE, job->old_dumpable);
-    sigaction(SIGCHLD, &job->old_child, NULL);
-    sigprocmask(SIG_SETMASK, &job->old_mask, NULL);
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = (rlim_t)job->old_limit;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == job->old_limit) return;
+    limit.rlim_cur = (rlim_t)job->old_limit;
+    setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /* A copy of another rank's socket left open here would hide that rank's death. */
@@ -83,31 +71,26 @@ static void close_supervisors(const p2p_job *job, int rank)
     close_if(job->plan->relay);
 }
 
-static void take_terminal(void)
-{
-    signal(SIGTTOU, SIG_IGN);
-    tcsetpgrp(STDIN_FILENO, getpgrp());
-    signal(SIGTTOU, SIG_DFL);
-}
-
-static void place(int fd, int as)
-{
-    if (fd < 0) return;
-    dup2(fd, as);
-    if (fd > STDERR_FILENO) close(fd);
-}
-
 _Noreturn static void be_rank(p2p_job *job, int rank, const rank_ends *ends)
 {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != job->self) _exit(1);
-    restore_process(job);
+    prctl(PR_SET_DUMPABLE, job->old_dumpable);
+    sigaction(SIGCHLD, &job->old_child, NULL);
+    sigprocmask(SIG_SETMASK, &job->old_mask, NULL);
+    restore_descriptors(job);
     close_supervisors(job, rank);
-    if (rank == job->plan->debug_rank) take_terminal();
-    place(ends->in, STDIN_FILENO);
-    place(ends->out, STDOUT_FILENO);
-    place(ends->err, STDERR_FILENO);
+    if (rank == job->plan->debug_rank) { /* the debugger gets the terminal */
+        signal(SIGTTOU, SIG_IGN);
+        tcsetpgrp(STDIN_FILENO, getpgrp());
+        signal(SIGTTOU, SIG_DFL);
+    }
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
+        if (ends->standard[i] < 0) continue;
+        dup2(ends->standard[i], i);
+        if (ends->standard[i] > STDERR_FILENO) close(ends->standard[i]);
+    }
     int status = job->plan->child(job->plan->arg, rank, ends->control, job->scoreboard_fd, job->scoreboard);
     fflush(stdout);
     fflush(stderr);
@@ -116,11 +99,6 @@ _Noreturn static void be_rank(p2p_job *job, int rank, const rank_ends *ends)
 
 /* ---- In the supervisor ---- */
 
-static bool make_pipe(int ends[2])
-{
-    return pipe2(ends, O_CLOEXEC) == 0;
-}
-
 static int open_input(p2p_job *job, int rank)
 {
     if (rank == job->plan->debug_rank) return -1;
@@ -128,27 +106,27 @@ static int open_input(p2p_job *job, int rank)
     bool foreground = isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
     if (!isatty(STDIN_FILENO)) return -1; /* rank 0 reads it itself */
     int ends[2];
-    if (!foreground || job->plan->debug_rank >= 0 || !make_pipe(ends)) return open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (!foreground || job->plan->debug_rank >= 0 || pipe2(ends, O_CLOEXEC) != 0)
+        return open("/dev/null", O_RDONLY | O_CLOEXEC);
     job->stdin_pipe = ends[1];
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
     return ends[0];
 }
 
-/* A pipe that others could open through /proc, and so write lines as this rank; a socket they cannot. */
-static bool make_output_pair(int ends[2])
-{
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
-    shutdown(ends[0], SHUT_WR);
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    return true;
-}
-
+/* A socket: a pipe other ranks could open through /proc, and so write lines as this rank. */
 static bool make_output(p2p_job *job, p2p_stream *stream, int rank, p2p_sink *sink, p2p_spill *keep, int *rank_end)
 {
     int ends[2];
     if (rank == job->plan->debug_rank) return true;
-    if (!make_output_pair(ends)) return false;
-    p2p__stream_init(stream, ends[0], rank, sink, job->plan->options.tag_output, keep);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
+    shutdown(ends[0], SHUT_WR);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    *stream = (p2p_stream){.fd = ends[0],
+                           .rank = rank,
+                           .sink = sink,
+                           .tag = job->plan->options.tag_output,
+                           .keep = keep,
+                           .at_line_start = true};
     *rank_end = ends[1];
     return true;
 }
@@ -160,21 +138,22 @@ static bool make_ends(p2p_job *job, int rank, rank_ends *ends)
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0) return false;
     process->control = control[0];
     ends->control = control[1];
-    ends->in = open_input(job, rank);
+    ends->standard[0] = open_input(job, rank);
     p2p_spill *keep = job->plan->options.ordered_output ? &job->spill : NULL;
-    return make_output(job, &process->out, rank, &job->out, keep, &ends->out) &&
-           make_output(job, &process->err, rank, &job->err, NULL, &ends->err);
+    return make_output(job, &process->out, rank, &job->out, keep, &ends->standard[1]) &&
+           make_output(job, &process->err, rank, &job->err, NULL, &ends->standard[2]);
 }
 
 static bool start_rank(p2p_job *job, int rank)
 {
     p2p_rank_process *process = &job->ranks[rank];
-    rank_ends ends = {-1, -1, -1, -1};
+    rank_ends ends = {-1, {-1, -1, -1}};
     bool made = make_ends(job, rank, &ends);
     pid_t pid = made ? fork() : -1;
     if (pid == 0) be_rank(job, rank, &ends);
     int saved = errno;
-    close_ends(&ends);
+    close_if(ends.control);
+    for (int i = 0; i < 3; i++) close_if(ends.standard[i]);
     if (pid < 0) {
         job->watch.ended[process->rank] = true;
         return refused(job, "%s of rank %d failed: %s\n  try: fewer ranks, or a higher limit (ulimit -%s)",
@@ -210,14 +189,6 @@ static bool reserve_descriptors(p2p_job *job)
                    job->size, (unsigned long)needed, (unsigned long)limit.rlim_max, (unsigned long)needed);
 }
 
-static void restore_descriptors(const p2p_job *job)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == job->old_limit) return;
-    limit.rlim_cur = (rlim_t)job->old_limit;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 /* Descriptors 0 to 2 must be taken, or a pipe would land there. */
 static void fill_standard(void)
 {
@@ -227,7 +198,7 @@ static void fill_standard(void)
     close_if(fd);
 }
 
-/* A rank has its tables of all others too. Where memory lacks, the system would look for somebody to kill. */
+/* A rank has tables of all other ranks too. Where memory lacks, the system would kill a process to get it. */
 static bool memory_is_there(p2p_job *job)
 {
     uint64_t each = RANK_LEAST + (uint64_t)job->size * RANK_LEAST_PEER + job->plan->options.memory_each,
@@ -240,20 +211,17 @@ static bool memory_is_there(p2p_job *job)
                    job->size, (double)needed / (1 << 30), (double)each / (1 << 20), (double)left / (1 << 30));
 }
 
-static bool no_scoreboard(p2p_job *job)
-{
-    size_t bytes = p2p__scoreboard_bytes(job->size, &job->plan->config);
-    const char *advice = errno == EFBIG    ? "a higher limit on files (ulimit -f unlimited), or fewer ranks"
-                         : errno == ENOMEM ? "a higher limit on memory (ulimit -v unlimited), or fewer ranks"
-                                           : "fewer ranks";
-    return refused(job, "no shared memory for %d ranks (%zu MiB): %s\n  try: %s", job->size, (bytes >> 20) + 1,
-                   strerror(errno), advice);
-}
-
 static bool open_job(p2p_job *job)
 {
     job->scoreboard = p2p__scoreboard_create(job->size, &job->plan->config, &job->scoreboard_fd);
-    if (!job->scoreboard) return no_scoreboard(job);
+    if (!job->scoreboard) {
+        size_t bytes = p2p__scoreboard_bytes(job->size, &job->plan->config);
+        const char *advice = errno == EFBIG    ? "a higher limit on files (ulimit -f unlimited), or fewer ranks"
+                             : errno == ENOMEM ? "a higher limit on memory (ulimit -v unlimited), or fewer ranks"
+                                               : "fewer ranks";
+        return refused(job, "no shared memory for %d ranks (%zu MiB): %s\n  try: %s", job->size, (bytes >> 20) + 1,
+                       strerror(errno), advice);
+    }
     job->ranks = calloc((size_t)job->size, sizeof *job->ranks);
     for (int i = 0; job->ranks && i < job->size; i++)
         job->ranks[i] = (p2p_rank_process){.rank = i, .control = -1, .out.fd = -1, .err.fd = -1};
@@ -283,13 +251,6 @@ static void close_job(p2p_job *job)
     close_if(job->signals);
 }
 
-/* What the supervisor has open, and its memory, is not for ranks to open through /proc. (Root may all the same.) */
-static void close_to_others(p2p_job *job)
-{
-    job->old_dumpable = prctl(PR_GET_DUMPABLE);
-    prctl(PR_SET_DUMPABLE, 0);
-}
-
 int p2p__run_job(const p2p_plan *plan, p2p_err *err)
 {
     p2p_job job = {.plan = plan,
@@ -310,7 +271,9 @@ int p2p__run_job(const p2p_plan *plan, p2p_err *err)
         if (lost_output) job.out.error = EBADF;
         job.oom_kills = p2p__oom_kills();
         p2p__trace_open(&job);
-        close_to_others(&job);
+        job.old_dumpable = prctl(PR_GET_DUMPABLE);
+        prctl(PR_SET_DUMPABLE,
+              0); /* ranks must not open through /proc what the supervisor has; root may all the same */
         status = p2p__supervise(&job);
         prctl(PR_SET_DUMPABLE, job.old_dumpable);
         if (!p2p__trace_close(&job) && !status) status = 1;

@@ -70,40 +70,26 @@ void p2p__sink_add(p2p_sink *sink, const char *bytes, size_t count)
     sink->last = bytes[count - 1];
 }
 
-static bool writable(const p2p_sink *sink)
+/* What polls writable takes sink->chunk bytes without waiting: a pipe takes PIPE_BUF. */
+void p2p__sink_flush(p2p_sink *sink)
 {
-    struct pollfd polled = {.fd = sink->fd, .events = POLLOUT};
-    int ready;
-    do ready = poll(&polled, 1, 0);
-    while (ready < 0 && errno == EINTR);
-    return ready > 0;
-}
-
-/* A pipe that polls writable takes PIPE_BUF bytes without waiting. */
-static void write_chunk(p2p_sink *sink)
-{
-    size_t count = sink->to - sink->from;
-    if (count > sink->chunk) count = sink->chunk;
-    ssize_t written = write(sink->fd, sink->bytes + sink->from, count);
-    if (written >= 0) {
-        sink->from += (size_t)written;
-    } else if (errno != EINTR && errno != EAGAIN) {
-        sink->error = errno;
-        sink->from = sink->to = 0;
+    while (p2p__sink_waiting(sink)) {
+        struct pollfd polled = {.fd = sink->fd, .events = POLLOUT};
+        int ready = poll(&polled, 1, 0);
+        if (ready < 0 && errno == EINTR) continue;
+        if (ready <= 0) return;
+        size_t count = sink->to - sink->from;
+        ssize_t written = write(sink->fd, sink->bytes + sink->from, count < sink->chunk ? count : sink->chunk);
+        if (written >= 0) {
+            sink->from += (size_t)written;
+        } else if (errno != EINTR && errno != EAGAIN) {
+            sink->error = errno;
+            sink->from = sink->to = 0;
+        }
     }
 }
 
-void p2p__sink_flush(p2p_sink *sink)
-{
-    while (p2p__sink_waiting(sink) && writable(sink)) write_chunk(sink);
-}
-
 /* ---- Streams ---- */
-
-void p2p__stream_init(p2p_stream *stream, int fd, int rank, p2p_sink *sink, bool tag, p2p_spill *keep)
-{
-    *stream = (p2p_stream){.fd = fd, .rank = rank, .sink = sink, .tag = tag, .keep = keep, .at_line_start = true};
-}
 
 static void forward(p2p_stream *stream, const char *bytes, size_t count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output: what ranks print, forwarded line by line, without ever waiting for whoever reads it. */
+/* output: what ranks print, forwarded line by line, without ever waiting for the reader. */
 #ifndef PAIRWISE_P2P_OUTPUT_H
 #define PAIRWISE_P2P_OUTPUT_H
 
@@ -41,10 +41,9 @@ bool p2p__sink_full(const p2p_sink *sink);
 /* Write what can be written without waiting. */
 void p2p__sink_flush(p2p_sink *sink);
 
-void p2p__stream_init(p2p_stream *stream, int fd, int rank, p2p_sink *sink, bool tag, p2p_spill *keep);
 /* Read what there is and forward complete lines; at the end of file close it. False if there was nothing. */
 bool p2p__stream_read(p2p_stream *stream);
-/* The rank has ended: from now on nobody can add anything, whoever still has the other end. */
+/* The rank has ended: from now on a process that still has the other end cannot add anything. */
 void p2p__stream_end(const p2p_stream *stream);
 /* Forward some of what was kept; false when nothing is left of it. */
 bool p2p__stream_replay(p2p_stream *stream);

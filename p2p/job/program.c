@@ -42,23 +42,17 @@ static bool is_program(const char *path)
     return got >= 2 && (memcmp(start, "#!", 2) == 0 || (got == 4 && memcmp(start, "\177ELF", 4) == 0));
 }
 
-static const char *ending(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-    return dot ? dot : "";
-}
-
 static void advise(const char *path, char *text, size_t bytes)
 {
-    const char *end = ending(path);
-    if (strcmp(end, ".c") == 0)
-        snprintf(text, bytes, "compile it first, cc -I. FILE.c build/libpairwise.a -o first, and launch -n N ./first");
-    else if (strcmp(end, ".py") == 0)
-        snprintf(text, bytes, "launch -n N python3 FILE.py");
-    else if (strcmp(end, ".sh") == 0)
-        snprintf(text, bytes, "launch -n N sh FILE.sh");
-    else
-        snprintf(text, bytes, "launch -n N PROGRAM, where PROGRAM is compiled: launch -n 4 build/examples/hello");
+    static const char *const kinds[][2] = {
+        {".c", "compile it first, cc -I. FILE.c build/libpairwise.a -o first, and launch -n N ./first"},
+        {".py", "launch -n N python3 FILE.py"},
+        {".sh", "launch -n N sh FILE.sh"},
+        {"", "launch -n N PROGRAM, where PROGRAM is compiled: launch -n 4 build/examples/hello"}};
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    size_t i = 0;
+    while (*kinds[i][0] && strcmp(kinds[i][0], dot ? dot : "") != 0) i++;
+    snprintf(text, bytes, "%s", kinds[i][1]);
 }
 
 #define SHOWN 600

@@ -21,21 +21,16 @@ void p2p__spill_free(p2p_spill *spill)
     spill->fd = -1;
 }
 
-static int open_named(const char *folder)
-{
-    char name[4096];
-    if ((size_t)snprintf(name, sizeof name, "%s/pairwise.XXXXXX", folder) >= sizeof name) return -1;
-    int fd = mkostemp(name, O_CLOEXEC);
-    if (fd >= 0) unlink(name);
-    return fd;
-}
-
 static bool open_spill(p2p_spill *spill)
 {
     const char *folder = getenv("TMPDIR");
+    char name[4096];
     if (!folder || !*folder) folder = "/tmp";
     spill->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (spill->fd < 0) spill->fd = open_named(folder);
+    if (spill->fd < 0 && (size_t)snprintf(name, sizeof name, "%s/pairwise.XXXXXX", folder) < sizeof name) {
+        spill->fd = mkostemp(name, O_CLOEXEC);
+        if (spill->fd >= 0) unlink(name);
+    }
     if (spill->fd >= 0) return true;
     spill->fd = memfd_create("pairwise-output", MFD_CLOEXEC);
     spill->share /= SPILL_MOST / MOST_IN_MEMORY;

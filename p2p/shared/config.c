@@ -44,143 +44,74 @@ bool p2p__parse_duration(const char *text, uint64_t *ns)
     return false;
 }
 
-static bool parse_flag(const char *text, void *flag)
+static const char *const waits[] = {[WAIT_AUTO] = "auto", "spin", "yield", "sleep", NULL};
+static const char *const worlds[] = {"socket", "shm", NULL};
+
+static int index_of(const char *text, const char *const names[])
 {
-    if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0) return false;
-    *(bool *)flag = *text == '1';
-    return true;
+    int i = 0;
+    while (names[i] && strcmp(names[i], text) != 0) i++;
+    return names[i] ? i : -1;
 }
 
-static bool parse_bytes(const char *text, void *bytes)
-{
-    return p2p__parse_size(text, bytes);
-}
+/* What a variable is read into. KIND_NONE: it is read elsewhere, by the launcher, the trainer or its kernels. */
+enum kind { KIND_NONE, KIND_FLAG, KIND_SIZE, KIND_INT_SIZE, KIND_TIME, KIND_WAIT, KIND_WORLD, KIND_NETWORK };
 
-static bool parse_eager(const char *text, void *bytes)
-{
-    size_t value;
-    if (!p2p__parse_size(text, &value) || value > (size_t)1 << 30) return false;
-    *(size_t *)bytes = value;
-    return true;
-}
+typedef struct {
+    enum kind kind;
+    size_t offset;
+    uint64_t least, most; /* bytes, or ns */
+} target;
 
-static bool parse_buffer(const char *text, void *bytes)
-{
-    size_t value;
-    if (!p2p__parse_size(text, &value) || value < 1 || value > (size_t)1 << 30) return false;
-    *(int *)bytes = (int)value;
-    return true;
-}
+#define GIB ((uint64_t)1 << 30)
+#define AT(field) offsetof(p2p_config, field)
 
-static bool parse_room(const char *text, void *bytes)
-{
-    size_t value;
-    if (!p2p__parse_size(text, &value) || value < (size_t)1 << 20 || value > (size_t)64 << 30) return false;
-    *(size_t *)bytes = value;
-    return true;
-}
-
-static bool parse_timeout(const char *text, void *ns)
-{
-    uint64_t value;
-    if (!p2p__parse_duration(text, &value) || value < 1000000) return false;
-    *(uint64_t *)ns = value;
-    return true;
-}
-
-static bool parse_wait(const char *text, void *policy)
-{
-    static const char *const names[] = {[WAIT_AUTO] = "auto", "spin", "yield", "sleep"};
-    for (int i = WAIT_AUTO; i <= WAIT_SLEEP; i++)
-        if (strcmp(text, names[i]) == 0) return *(int *)policy = i, true;
-    return false;
-}
-
-static bool is_world(const char *text)
-{
-    static const char *const names[] = {"socket", "shm"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(text, names[i]) == 0) return true;
-    return false;
-}
-
-static bool parse_world(const char *text, void *name)
-{
-    if (!is_world(text)) return false;
-    snprintf(name, sizeof((p2p_config *)0)->world, "%s", text);
-    return true;
-}
-
-static bool parse_network(const char *text, void *network)
-{
-    char why[400];
-    return p2p__network_parse(text, network, why, sizeof why);
-}
-
-/* Those without a parser are read elsewhere: by the launcher, the trainer and its kernels. */
 static const struct {
     p2p_variable is;
-    bool (*parse)(const char *text, void *field);
-    size_t offset;
+    target into;
 } variables[] = {
     {{"PAIRWISE_WORLD", "the name of a world: " P2P_WORLD_NAMES, "socket; benches and the trainer: shm",
       "how bytes move between ranks"},
-     parse_world,
-     offsetof(p2p_config, world)},
+     {KIND_WORLD, AT(world), 0, 0}},
     {{"PAIRWISE_EAGER", "a size from 0 to 1G, such as 64K", "64K",
       "a send of up to this many bytes may return before it is received"},
-     parse_eager,
-     offsetof(p2p_config, eager)},
+     {KIND_SIZE, AT(eager), 0, GIB}},
     {{"PAIRWISE_UNEXP_MAX", "a size, such as 256M", "256M",
       "bytes that a rank buffers of messages without a receive; further messages wait at their senders"},
-     parse_bytes,
-     offsetof(p2p_config, unexpected_max)},
+     {KIND_SIZE, AT(unexpected_max), 0, SIZE_MAX}},
     {{"PAIRWISE_DIRECT", "a size, such as 64K, or 0 for never", "16K where ranks share cores, else 128K",
       "shm: from this many bytes on, a message that waits for its receive is copied from process to process; "
       "memory of p2p_alloc always is"},
-     parse_bytes,
-     offsetof(p2p_config, direct)},
-    {{"PAIRWISE_WAIT", "auto, spin, yield or sleep", "auto", "how a rank waits"},
-     parse_wait,
-     offsetof(p2p_config, wait)},
+     {KIND_SIZE, AT(direct), 0, SIZE_MAX}},
+    {{"PAIRWISE_WAIT", "auto, spin, yield or sleep", "auto", "how a rank waits"}, {KIND_WAIT, AT(wait), 0, 0}},
     {{"PAIRWISE_TIMEOUT", "seconds from 0.001 to 315360000, such as 1, 0.5 or 500ms", "none",
       "how long one blocking call may take; then it fails with P2P_ERR_TIMEOUT. While it is set, shm copies a long "
       "message at one end only"},
-     parse_timeout,
-     offsetof(p2p_config, timeout_ns)},
+     {KIND_TIME, AT(timeout_ns), 1000000, UINT64_MAX}},
     {{"PAIRWISE_SNDBUF", "a size from 1 to 1G, such as 4K", "the system's",
       "size of a link's socket buffer, or of its queue in shared memory"},
-     parse_buffer,
-     offsetof(p2p_config, sndbuf)},
+     {KIND_INT_SIZE, AT(sndbuf), 1, GIB}},
     {{"PAIRWISE_STRICT", "0 or 1", "0", "1: every send waits for its receive; finds programs that need buffering"},
-     parse_flag,
-     offsetof(p2p_config, strict)},
+     {KIND_FLAG, AT(strict), 0, 0}},
     {{"PAIRWISE_DEBUG", "0 or 1", "0",
       "1: notices a buffer that changes during p2p_isend, and two threads in one communicator"},
-     parse_flag,
-     offsetof(p2p_config, debug)},
-    {{"PAIRWISE_CRC", "0 or 1", "0", "1: the bytes of every message carry a checksum"},
-     parse_flag,
-     offsetof(p2p_config, crc)},
+     {KIND_FLAG, AT(debug), 0, 0}},
+    {{"PAIRWISE_CRC", "0 or 1", "0", "1: the bytes of every message carry a checksum"}, {KIND_FLAG, AT(crc), 0, 0}},
     {{"PAIRWISE_NETWORK", "a network: " P2P_NETWORK_NAMES ", or latency=2us,bandwidth=12G,...", "none",
       "virtual time on a network"},
-     parse_network,
-     offsetof(p2p_config, network)},
+     {KIND_NETWORK, AT(network), 0, 0}},
     {{"PAIRWISE_CHECK", "0 or 1", "1", "0: collectives do not agree before they begin; to measure what that costs"},
-     parse_flag,
-     offsetof(p2p_config, check)},
+     {KIND_FLAG, AT(check), 0, 0}},
     {{"PAIRWISE_TRACE_ROOM", "a size from 1M to 64G, such as 64M", "64M",
       "room for the events of a trace; events beyond it are counted, not kept"},
-     parse_room,
-     offsetof(p2p_config, trace_room)},
+     {KIND_SIZE, AT(trace_room), 1 << 20, 64 * GIB}},
     {{"PAIRWISE_TRACE", "a file", "none", "write a trace there, as --trace does; of several jobs the last one stays"},
-     NULL,
-     0},
-    {{"PAIRWISE_DEVICE", "as --device of build/train", "auto", "what the trainer and its benches compute on"}, NULL, 0},
+     {KIND_NONE, 0, 0, 0}},
+    {{"PAIRWISE_DEVICE", "as --device of build/train", "auto", "what the trainer and its benches compute on"},
+     {KIND_NONE, 0, 0, 0}},
     {{"PAIRWISE_CACHE", "a folder", "pairwise in XDG_CACHE_HOME, ~/.cache or TMPDIR",
       "where compiled kernels are kept"},
-     NULL,
-     0},
+     {KIND_NONE, 0, 0, 0}},
 };
 
 /* Of the project's own programs and tests. */
@@ -197,12 +128,6 @@ const p2p_variable *p2p__config_variable(size_t index)
     return index < VARIABLES ? &variables[index].is : NULL;
 }
 
-static bool is_known(const char *name, const char *const known[])
-{
-    while (*known && strcmp(*known, name) != 0) known++;
-    return *known;
-}
-
 /* A setting whose name is mistyped would change nothing, silently. */
 static bool are_known(char *why, size_t why_bytes)
 {
@@ -213,7 +138,7 @@ static bool are_known(char *why, size_t why_bytes)
         char name[64];
         if (strncmp(*at, "PAIRWISE_", 9) != 0) continue;
         snprintf(name, sizeof name, "%.*s", (int)strcspn(*at, "="), *at);
-        if (is_known(name, known)) continue;
+        if (index_of(name, known) >= 0) continue;
         const char *nearest = p2p__nearest(name, known);
         snprintf(why, why_bytes,
                  "there is no variable %s%s%s%s\n  try: unset %s; build/launch --help lists what there is", name,
@@ -221,6 +146,34 @@ static bool are_known(char *why, size_t why_bytes)
         return false;
     }
     return true;
+}
+
+static bool read_variable(const char *text, const target *into, p2p_config *config)
+{
+    void *field = (char *)config + into->offset;
+    size_t size;
+    uint64_t ns;
+    char why[400];
+    switch (into->kind) {
+    case KIND_NONE: return true;
+    case KIND_FLAG: *(bool *)field = *text == '1'; return strcmp(text, "0") == 0 || strcmp(text, "1") == 0;
+    case KIND_SIZE:
+    case KIND_INT_SIZE:
+        if (!p2p__parse_size(text, &size) || size < into->least || size > into->most) return false;
+        if (into->kind == KIND_SIZE)
+            *(size_t *)field = size;
+        else
+            *(int *)field = (int)size;
+        return true;
+    case KIND_TIME:
+        if (!p2p__parse_duration(text, &ns) || ns < into->least) return false;
+        *(uint64_t *)field = ns;
+        return true;
+    case KIND_WAIT: *(int *)field = index_of(text, waits); return config->wait >= 0;
+    case KIND_WORLD: snprintf(config->world, sizeof config->world, "%s", text); return index_of(text, worlds) >= 0;
+    case KIND_NETWORK: return p2p__network_parse(text, field, why, sizeof why);
+    }
+    return false;
 }
 
 p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes)
@@ -234,7 +187,7 @@ p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes)
                            .trace_room = (size_t)64 << 20};
     for (size_t i = 0; i < VARIABLES; i++) {
         const char *text = getenv(variables[i].is.name);
-        if (!text || !variables[i].parse || variables[i].parse(text, (char *)config + variables[i].offset)) continue;
+        if (!text || read_variable(text, &variables[i].into, config)) continue;
         snprintf(why, why_bytes, "%s=%s is not valid: it takes %s", variables[i].is.name, text,
                  variables[i].is.accepts);
         return P2P_ERR_ARG;
@@ -244,6 +197,6 @@ p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes)
 
 bool p2p__config_is_sound(const p2p_config *config)
 {
-    bool named = memchr(config->world, 0, sizeof config->world) && is_world(config->world);
+    bool named = memchr(config->world, 0, sizeof config->world) && index_of(config->world, worlds) >= 0;
     return named && config->wait >= WAIT_AUTO && config->wait <= WAIT_SLEEP && config->sndbuf >= 0;
 }

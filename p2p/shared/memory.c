@@ -5,14 +5,14 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "p2p/shared/process.h"
 
 #define LOOK_FROM ((size_t)16 << 20) /* before taking so much, see how much there is */
 #define REACH_LEAST (UINT64_C(1) << 30)
@@ -34,45 +34,16 @@ size_t p2p__memory_round(size_t bytes)
 
 /* ---- What there is ---- */
 
-/* The number behind `name` in a file (at its beginning if name is ""); `otherwise` if it is not there. */
-static uint64_t number_in(const char *path, const char *name, uint64_t otherwise)
-{
-    char line[128];
-    unsigned long long number;
-    bool found = false;
-    FILE *file = fopen(path, "re");
-    if (!file) return otherwise;
-    while (!found && fgets(line, sizeof line, file))
-        found = strncmp(line, name, strlen(name)) == 0 && sscanf(line + strlen(name), "%llu", &number) == 1;
-    fclose(file);
-    return found ? number : otherwise;
-}
-
 uint64_t p2p__memory_left(void)
 {
-    uint64_t kib = number_in("/proc/meminfo", "MemAvailable:", UINT64_MAX >> 11) +
-                   number_in("/proc/meminfo", "SwapFree:", 0);
-    uint64_t limit = number_in("/sys/fs/cgroup/memory.max", "", UINT64_MAX);
-    uint64_t used = number_in("/sys/fs/cgroup/memory.current", "", 0), left = limit > used ? limit - used : 0;
+    uint64_t kib = p2p__number_in("/proc/meminfo", "MemAvailable:", UINT64_MAX >> 11) +
+                   p2p__number_in("/proc/meminfo", "SwapFree:", 0);
+    uint64_t limit = p2p__number_in("/sys/fs/cgroup/memory.max", "", UINT64_MAX);
+    uint64_t used = p2p__number_in("/sys/fs/cgroup/memory.current", "", 0), left = limit > used ? limit - used : 0;
     return left < 1024 * kib ? left : 1024 * kib;
 }
 
-/* Pages of a memory file are taken at once, and where there are no more the system looks for somebody to kill. So what is
- * plainly too much is refused before. */
-static bool is_too_much(size_t bytes)
-{
-    return bytes >= LOOK_FROM && bytes > p2p__memory_left();
-}
-
 /* ---- Taking ---- */
-
-static int take_or_resize(int fd, uint64_t place, size_t bytes, bool resize)
-{
-    int failed;
-    do failed = resize ? ftruncate(fd, (off_t)bytes) : fallocate(fd, 0, (off_t)place, (off_t)bytes);
-    while (failed && errno == EINTR);
-    return failed;
-}
 
 /* A limit on the size of files (ulimit -f) applies, and would come as a signal. */
 static bool allocate(int fd, uint64_t place, size_t bytes, bool resize)
@@ -81,7 +52,10 @@ static bool allocate(int fd, uint64_t place, size_t bytes, bool resize)
     sigemptyset(&limit);
     sigaddset(&limit, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &limit, &old);
-    int failed = take_or_resize(fd, place, bytes, resize), saved = errno;
+    int failed;
+    do failed = resize ? ftruncate(fd, (off_t)bytes) : fallocate(fd, 0, (off_t)place, (off_t)bytes);
+    while (failed && errno == EINTR);
+    int saved = errno;
     if (failed && saved == EFBIG && !sigismember(&old, SIGXFSZ)) sigtimedwait(&limit, NULL, &(struct timespec){0, 0});
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     errno = saved;
@@ -102,7 +76,7 @@ bool p2p__memory_fill(int fd, memory_place place, size_t bytes)
 
 static void join_next(memory_gap *gap)
 {
-    memory_gap *next = gap->next;
+    memory_gap *next = gap ? gap->next : NULL;
     if (!next || gap->place + gap->bytes != next->place) return;
     gap->bytes += next->bytes;
     gap->next = next->next;
@@ -121,7 +95,7 @@ static void add_gap(memory_gap **gaps, memory_place place, size_t bytes)
     *gap = (memory_gap){*gaps, place, bytes};
     *gaps = gap;
     join_next(gap);
-    if (before) join_next(before);
+    join_next(before);
 }
 
 static bool fits(const memory_gap *gap, size_t bytes, size_t align)
@@ -157,7 +131,7 @@ void p2p__memory_forget(memory_gap **gaps)
 
 /* ---- Places ---- */
 
-/* 0 where the end that is shown cannot be: somebody has written there. */
+/* 0 where the end that is shown cannot be: a rank has overwritten it. */
 static memory_place take_new(scoreboard *b, size_t bytes, size_t align)
 {
     _Atomic uint64_t *shown = &b->shared->memory_end;
@@ -171,13 +145,11 @@ static memory_place take_new(scoreboard *b, size_t bytes, size_t align)
 
 memory_place p2p__memory_reserve(scoreboard *b, memory_gap **gaps, size_t bytes, size_t align)
 {
-    bool possible = !is_too_much(bytes);
+    /* Pages of a memory file are taken at once, and where there are no more the system kills processes: ask before. */
+    bool possible = bytes < LOOK_FROM || bytes <= p2p__memory_left();
     memory_place place = possible ? take_gap(gaps, bytes, align) : 0;
     if (!place && possible) place = take_new(b, bytes, align);
-    if (!place) {
-        errno = ENOMEM;
-        return 0;
-    }
+    if (!place) errno = ENOMEM;
     return place;
 }
 

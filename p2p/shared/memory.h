@@ -2,7 +2,7 @@
 /*
  * memory: shared memory of a job, taken as it is needed from one memory file, behind the scoreboard in it. A place is an offset
  * in that file and means the same to every rank; each maps it where it likes. The file only grows. What a process gives
- * back it may take again; nobody else does.
+ * back it may take again; other processes do not.
  */
 #ifndef PAIRWISE_P2P_MEMORY_H
 #define PAIRWISE_P2P_MEMORY_H

@@ -65,19 +65,6 @@ static const char *parse_rank(const char *text, char behind, int *rank)
     return end + 1;
 }
 
-static bool parse_slow(const char *text, p2p_network *network)
-{
-    const char *second = parse_rank(text, '-', &network->slow_from);
-    const char *factor = second ? parse_rank(second, ':', &network->slow_to) : NULL;
-    return factor && network->slow_from != network->slow_to && parse_factor(factor, &network->slow_factor);
-}
-
-static bool parse_straggler(const char *text, p2p_network *network)
-{
-    const char *factor = parse_rank(text, ':', &network->straggler);
-    return factor && parse_factor(factor, &network->straggler_factor);
-}
-
 static bool parse_field(char *field, p2p_network *network)
 {
     char *value = strchr(field, '=');
@@ -91,8 +78,13 @@ static bool parse_field(char *field, p2p_network *network)
     }
     if (strcmp(field, "bandwidth") == 0) return parse_rate(value, &network->bandwidth);
     if (strcmp(field, "reduce") == 0) return parse_rate(value, &network->reduce);
-    if (strcmp(field, "slow") == 0) return parse_slow(value, network);
-    return strcmp(field, "straggler") == 0 && parse_straggler(value, network);
+    if (strcmp(field, "slow") == 0) {
+        const char *second = parse_rank(value, '-', &network->slow_from);
+        const char *factor = second ? parse_rank(second, ':', &network->slow_to) : NULL;
+        return factor && network->slow_from != network->slow_to && parse_factor(factor, &network->slow_factor);
+    }
+    const char *factor = strcmp(field, "straggler") == 0 ? parse_rank(value, ':', &network->straggler) : NULL;
+    return factor && parse_factor(factor, &network->straggler_factor);
 }
 
 bool p2p__network_parse(const char *text, p2p_network *network, char *why, size_t why_bytes)
@@ -119,12 +111,6 @@ bool p2p__network_parse(const char *text, p2p_network *network, char *why, size_
     return false;
 }
 
-static bool is_slow(const p2p_network *network, int from, int to)
-{
-    return (from == network->slow_from && to == network->slow_to) ||
-           (to == network->slow_from && from == network->slow_to);
-}
-
 /* Up to eleven days: what would take longer could not be added up. */
 static uint64_t pico_of(double seconds)
 {
@@ -135,7 +121,9 @@ uint64_t p2p__network_message(const p2p_network *network, int from, int to, size
 {
     if (from == to) return 0;
     double seconds = network->latency_s + (double)bytes / network->bandwidth;
-    if (is_slow(network, from, to)) seconds *= network->slow_factor;
+    if ((from == network->slow_from && to == network->slow_to) ||
+        (to == network->slow_from && from == network->slow_to))
+        seconds *= network->slow_factor;
     return pico_of(seconds);
 }
 

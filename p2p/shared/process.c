@@ -2,6 +2,7 @@
 #include "p2p/shared/process.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 char p2p__process_letter(int pid)
@@ -35,19 +36,19 @@ void p2p__process_words(char letter, char *text, size_t bytes)
         snprintf(text, bytes, "gone");
 }
 
-void p2p__process_state(int pid, char *text, size_t bytes)
+uint64_t p2p__number_in(const char *path, const char *name, uint64_t otherwise)
 {
-    p2p__process_words(p2p__process_letter(pid), text, bytes);
-}
-
-uint64_t p2p__oom_kills(void)
-{
-    char line[200];
-    unsigned long long kills = 0;
-    FILE *file = fopen("/proc/vmstat", "re");
-    if (!file) return 0;
-    while (fgets(line, sizeof line, file))
-        if (sscanf(line, "oom_kill %llu", &kills) == 1) break;
+    char line[200], *end;
+    bool found = false;
+    FILE *file = fopen(path, "re");
+    if (!file) return otherwise;
+    while (!found && fgets(line, sizeof line, file)) {
+        size_t length = strlen(name);
+        if (strncmp(line, name, length) != 0) continue;
+        unsigned long long number = strtoull(line + length, &end, 10);
+        found = end != line + length;
+        if (found) otherwise = number;
+    }
     fclose(file);
-    return kills;
+    return otherwise;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the system knows of a process. */
+/* process: what the system says of processes, and of itself. */
 #ifndef PAIRWISE_P2P_PROCESS_H
 #define PAIRWISE_P2P_PROCESS_H
 
@@ -7,14 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "state S (sleeping)", "state T (stopped)", ...; "gone" if there is no such process. */
-void p2p__process_state(int pid, char *text, size_t bytes);
-
-/* The letter alone: R, S, D, T, t, Z, or 0; and the words for one. */
+/* R, S, D, T, t, Z; 0: there is no such process. In words: "state S (sleeping)", "gone". */
 char p2p__process_letter(int pid);
 void p2p__process_words(char letter, char *text, size_t bytes);
 
+/* The number behind `name`, which begins a line of this file ("" for the first line); `otherwise` if there is none. */
+uint64_t p2p__number_in(const char *path, const char *name, uint64_t otherwise);
+
 /* Processes that the kernel has killed for want of memory since it started; 0 where it does not say. */
-uint64_t p2p__oom_kills(void);
+static inline uint64_t p2p__oom_kills(void)
+{
+    return p2p__number_in("/proc/vmstat", "oom_kill ", 0);
+}
 
 #endif
