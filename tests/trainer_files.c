@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "p2p/shared/crc.h"
 #include "tests/util/folder.h"
 #include "tests/util/suite.h"
-#include "trainer/crc.h"
 #include "trainer/safetensors.h"
 #include "trainer/trainer.h"
 
@@ -57,9 +57,9 @@ static void write_small(void)
 Test(crc, is_castagnolis)
 {
     char zeros[32] = {0};
-    cr_assert(train__crc(0, "123456789", 9) == 0xe3069283u);
-    cr_assert(train__crc(0, zeros, 32) == 0x8a9136aau);
-    cr_assert(train__crc(train__crc(0, "1234", 4), "56789", 5) == 0xe3069283u);
+    cr_assert(p2p__crc32c(0, "123456789", 9) == 0xe3069283u);
+    cr_assert(p2p__crc32c(0, zeros, 32) == 0x8a9136aau);
+    cr_assert(p2p__crc32c(p2p__crc32c(0, "1234", 4), "56789", 5) == 0xe3069283u);
 }
 
 /* ---- There and back ---- */
@@ -154,7 +154,7 @@ Test(file, of_a_newer_version_is_refused, .init = make_folder, .fini = remove_te
     at[sizeof version - 3] = '2';
     crc += sizeof crc_key - 1;
     memset(crc, '0', 8);
-    snprintf(digits, sizeof digits, "%08x", (unsigned)train__crc(0, bytes + 8, header));
+    snprintf(digits, sizeof digits, "%08x", (unsigned)p2p__crc32c(0, bytes + 8, header));
     memcpy(crc, digits, 8);
     write_bytes(bytes, length);
     cr_assert(read_error(&error) == P2P_ERR_PROTO);
@@ -181,7 +181,7 @@ static void put_header_crc(char *header, char *digits)
 {
     char text[9];
     memset(digits, '0', 8);
-    snprintf(text, sizeof text, "%08x", (unsigned)train__crc(0, header, strlen(header)));
+    snprintf(text, sizeof text, "%08x", (unsigned)p2p__crc32c(0, header, strlen(header)));
     memcpy(digits, text, 8);
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "collectives/collectives.h"
-#include "trainer/crc.h"
+#include "p2p/shared/crc.h"
 #include "trainer/internal.h"
 
 /* ---- The same model ---- */
@@ -34,7 +34,7 @@ static uint64_t hash_of(const train_model *model, size_t tensor)
 {
     char words[WORDS];
     describe_tensor(model, tensor, words);
-    return train__crc((uint32_t)tensor, words, WORDS);
+    return p2p__crc32c((uint32_t)tensor, words, WORDS);
 }
 
 /* `mine` is this rank's number. *zeros: rank 0's; *other: the first rank whose number differs from it, -1 if none
@@ -89,12 +89,12 @@ static int64_t sum_of(const train_model *model, const float *parameters, size_t 
 {
     const train_tensor *t = &model->tensors[tensor];
     if (t->kind != TRAIN_PARAMETER) return 0;
-    return train__crc(0, parameters + t->offset, t->count * sizeof(float));
+    return p2p__crc32c(0, parameters + t->offset, t->count * sizeof(float));
 }
 
 p2p_err train_same_weights(p2p_comm *comm, const train_model *model, const float *parameters, train_error *error)
 {
-    int64_t zeros, all_of_it = train__crc(0, parameters, model->parameters * sizeof(float));
+    int64_t zeros, all_of_it = p2p__crc32c(0, parameters, model->parameters * sizeof(float));
     int other;
     p2p_err err = first_other(comm, all_of_it, &zeros, &other, error);
     for (size_t i = 0; i < model->tensor_count && !err && other >= 0; i++) {

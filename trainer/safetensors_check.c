@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trainer/crc.h"
+#include "p2p/shared/crc.h"
 #include "trainer/safetensors.h"
 
 void train__wrong_at(const char *path, uint64_t offset, const char *what, train_error *error)
@@ -100,8 +100,8 @@ static p2p_err check_names(const checker *c)
 static uint32_t header_crc(const train_file *f, size_t place)
 {
     const char *text = f->bytes + TRAIN_LENGTH_BYTES;
-    uint32_t crc = train__crc(train__crc(0, text, place), "00000000", 8);
-    return train__crc(crc, text + place + 8, f->header - place - 8);
+    uint32_t crc = p2p__crc32c(p2p__crc32c(0, text, place), "00000000", 8);
+    return p2p__crc32c(crc, text + place + 8, f->header - place - 8);
 }
 
 static p2p_err check_header_crc(const checker *c)
@@ -197,7 +197,7 @@ static p2p_err check_array(const checker *c, const train_array *a, const char *s
 {
     const train_file *f = c->file;
     char digits[9], what[200];
-    snprintf(digits, sizeof digits, "%08" PRIx32, train__crc(0, train__file_data(f, a), a->end - a->first));
+    snprintf(digits, sizeof digits, "%08" PRIx32, p2p__crc32c(0, train__file_data(f, a), a->end - a->first));
     if (said && strcmp(said, digits) == 0) return P2P_OK;
     snprintf(what, sizeof what,
              "%.60s, which begins here and has %" PRIu64 " bytes, is damaged: its CRC32C is %s, not %.8s", a->name,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trainer/crc.h"
+#include "p2p/shared/crc.h"
 #include "trainer/durable.h"
 #include "trainer/safetensors.h"
 
@@ -37,7 +37,7 @@ static void put_metadata(FILE *out, const train_piece *pieces, size_t piece_coun
     for (size_t i = 0; i < piece_count; i++) {
         fputc(',', out);
         put_string(out, TRAIN_NOTE_CRC, pieces[i].name);
-        fprintf(out, ":\"%08" PRIx32 "\"", train__crc(0, pieces[i].data, pieces[i].bytes));
+        fprintf(out, ":\"%08" PRIx32 "\"", p2p__crc32c(0, pieces[i].data, pieces[i].bytes));
     }
     fputc('}', out);
 }
@@ -71,7 +71,7 @@ static char *make_header(const train_piece *pieces, size_t piece_count, const tr
         free(text);
         return NULL;
     }
-    snprintf(digits, sizeof digits, "%08" PRIx32, train__crc(0, text, *length));
+    snprintf(digits, sizeof digits, "%08" PRIx32, p2p__crc32c(0, text, *length));
     memcpy(text + sizeof before_crc - 1, digits, 8);
     return text;
 }

@@ -9,10 +9,9 @@
 
 #define IMPOSSIBLE_POLLS 3
 
-static int sound_state(const scoreboard_row *row)
+static bool is_state(int state)
 {
-    int state = atomic_load(&row->state);
-    return state >= SCOREBOARD_ABSENT && state <= SCOREBOARD_FINISHED ? state : SCOREBOARD_RUNNING;
+    return state >= SCOREBOARD_ABSENT && state <= SCOREBOARD_FINISHED;
 }
 
 void p2p__see(p2p_watch *watch)
@@ -20,7 +19,8 @@ void p2p__see(p2p_watch *watch)
     for (int i = 0; i < watch->size; i++) {
         const scoreboard_row *row = &watch->scoreboard->rows[i];
         p2p_sight *sight = &watch->seen[i];
-        sight->state = sound_state(row);
+        int state = atomic_load(&row->state);
+        sight->state = is_state(state) ? state : SCOREBOARD_RUNNING;
         sight->call = p2p__call_copy(&row->call);
         sight->wait = p2p__wait_copy(&row->wait);
         sight->wait.need = p2p__still_needed(watch->scoreboard, &sight->wait, watch->size);
@@ -38,18 +38,11 @@ void p2p__see_error(const p2p_watch *watch, int rank, char text[SIGHT_ERROR])
     text[SIGHT_ERROR - 1] = 0;
 }
 
-static bool states_are_sound(const p2p_watch *watch)
-{
-    for (int i = 0; i < watch->size; i++) {
-        int state = atomic_load(&watch->scoreboard->rows[i].state);
-        if (state < SCOREBOARD_ABSENT || state > SCOREBOARD_FINISHED) return false;
-    }
-    return true;
-}
-
 bool p2p__scoreboard_is_sound(const p2p_watch *watch, bool failed)
 {
     const scoreboard *b = watch->scoreboard;
+    for (int i = 0; i < watch->size; i++)
+        if (!is_state(atomic_load(&b->rows[i].state))) return false;
     return p2p__scoreboard_is_whole(b) && watch->impossible_polls < IMPOSSIBLE_POLLS &&
-           (atomic_load(&b->shared->failed) != 0) == failed && states_are_sound(watch);
+           (atomic_load(&b->shared->failed) != 0) == failed;
 }

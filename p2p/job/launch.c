@@ -168,9 +168,9 @@ static bool start_rank(p2p_job *job, int rank)
 
 bool p2p__start_ranks(p2p_job *job)
 {
-    for (int i = 0; i < job->size; i++)
-        if (!start_rank(job, i)) return false;
-    return true;
+    int started = 0;
+    while (started < job->size && start_rank(job, started)) started++;
+    return started == job->size;
 }
 
 /* ---- Descriptors and signals ---- */
@@ -272,8 +272,7 @@ int p2p__run_job(const p2p_plan *plan, p2p_err *err)
         job.oom_kills = p2p__oom_kills();
         p2p__trace_open(&job);
         job.old_dumpable = prctl(PR_GET_DUMPABLE);
-        prctl(PR_SET_DUMPABLE,
-              0); /* ranks must not open through /proc what the supervisor has; root may all the same */
+        prctl(PR_SET_DUMPABLE, 0); /* what the supervisor has open is not for ranks to open through /proc */
         status = p2p__supervise(&job);
         prctl(PR_SET_DUMPABLE, job.old_dumpable);
         if (!p2p__trace_close(&job) && !status) status = 1;
@@ -339,32 +338,24 @@ p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes)
     return P2P_OK;
 }
 
-static p2p_err check_plan(const p2p_plan *plan, bool has_main, char *why, size_t why_bytes)
-{
-    double limit = plan->options.timeout_s;
-    why[0] = 0;
-    if (p2p__inside_job()) {
-        snprintf(why, why_bytes,
-                 "this process is a rank already: a launch inside a launch cannot work\n"
-                 "  try: p2p_split, for a group of the ranks there are");
-        return P2P_ERR_STATE;
-    }
-    if (!has_main) snprintf(why, why_bytes, "rank_main is NULL");
-    if (plan->size < 1 || plan->size > P2P_MAX_RANKS)
-        snprintf(why, why_bytes, "%d ranks: between 1 and %d are possible", plan->size, P2P_MAX_RANKS);
-    if (!(limit >= 0 && limit < 1e9))
-        snprintf(why, why_bytes, "timeout_s is %g: it is a number of seconds, 0 for no limit", limit);
-    return why[0] ? P2P_ERR_ARG : P2P_OK;
-}
-
 p2p_err p2p_launch(int size, int (*rank_main)(p2p_comm *world, void *arg), void *arg, p2p_options *options)
 {
     char why[400];
     rank_function function = {rank_main, arg};
     p2p_plan plan = {.size = size, .child = run_function, .arg = &function, .debug_rank = -1, .relay = -1};
     if (options) plan.options = *options;
-    p2p_err err = check_plan(&plan, rank_main, why, sizeof why);
-    if (!err) err = p2p__plan_settings(&plan, why, sizeof why);
+    p2p_err err = P2P_ERR_ARG;
+    double limit = plan.options.timeout_s;
+    if (p2p__inside_job())
+        snprintf(why, sizeof why, P2P_INSIDE_JOB), err = P2P_ERR_STATE;
+    else if (!(limit >= 0 && limit < 1e9))
+        snprintf(why, sizeof why, "timeout_s is %g: it is a number of seconds, 0 for no limit", limit);
+    else if (size < 1 || size > P2P_MAX_RANKS)
+        snprintf(why, sizeof why, "%d ranks: between 1 and %d are possible", size, P2P_MAX_RANKS);
+    else if (!rank_main)
+        snprintf(why, sizeof why, "rank_main is NULL");
+    else
+        err = p2p__plan_settings(&plan, why, sizeof why);
     if (err) {
         fprintf(stderr, "pairwise: p2p_launch: %s\n", why);
         if (options) options->exit_status = 2;

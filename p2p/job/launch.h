@@ -113,6 +113,10 @@ int p2p__run_job(const p2p_plan *plan, p2p_err *err);
 
 /* ---- launch.c ---- */
 
+#define P2P_INSIDE_JOB                                                       \
+    "this process is a rank already: a launch inside a launch cannot work\n" \
+    "  try: p2p_split, for a group of the ranks there are"
+
 /* Fill plan->config from PAIRWISE_ variables and plan->options, which win; or say what is wrong. */
 p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes);
 
@@ -195,6 +199,9 @@ void p2p__say(p2p_job *job, const char *format, ...) __attribute__((format(print
 /* A new finding, of one rank (-1: of others, or of none); never NULL. `tell` gives it its text, and says that. */
 p2p_finding *p2p__report_add(p2p_report *report, int class, int reason, int rank);
 void p2p__report_tell(p2p_job *job, p2p_finding *finding, const char *text);
+
+/* The same for bytes that no rank of Pairwise writes; then the job fails. */
+void p2p__report_fail(p2p_job *job, int class, int reason, int rank, const char *text);
 
 void p2p__report_deadlock(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act);
 void p2p__report_death(p2p_job *job, p2p_finding *death, int status);

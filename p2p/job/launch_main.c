@@ -82,24 +82,11 @@ static int whole_number(struct argp_state *state, const char *what, const char *
     return (int)value;
 }
 
-static double seconds(struct argp_state *state, const char *arg)
-{
-    uint64_t ns;
-    if (!p2p__parse_duration(arg, &ns) || !ns)
-        argp_error(state, "--timeout is a number of seconds, such as 10 or 0.5, not \"%s\"", arg);
-    return (double)ns * 1e-9;
-}
-
-static void split_words(struct argp_state *state, const char *arg, wordexp_t *words)
-{
-    if (wordexp(arg, words, WRDE_NOCMD) != 0 || !words->we_wordc)
-        argp_error(state, "--wrap: \"%s\" is not a command", arg);
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     command *c = state->input;
     p2p_options *o = &c->plan.options;
+    uint64_t ns = 0;
     switch (key) {
     case 'n': c->plan.size = whole_number(state, "-n", arg, 1, P2P_MAX_RANKS); break;
     case KEY_WORLD: o->world = arg; break;
@@ -107,11 +94,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_STRICT: o->strict = true; break;
     case KEY_TAG: o->tag_output = true; break;
     case KEY_ORDERED: o->ordered_output = true; break;
-    case KEY_TIMEOUT: o->timeout_s = seconds(state, arg); break;
+    case KEY_TIMEOUT:
+        if (!p2p__parse_duration(arg, &ns) || !ns)
+            argp_error(state, "--timeout is a number of seconds, such as 10 or 0.5, not \"%s\"", arg);
+        o->timeout_s = (double)ns * 1e-9;
+        break;
     case KEY_TRACE: o->trace = arg; break;
     case KEY_REPORT: o->report = arg; break;
     case KEY_DEBUG: c->plan.debug_rank = whole_number(state, "--debug", arg, 0, P2P_MAX_RANKS - 1); break;
-    case KEY_WRAP: split_words(state, arg, &c->wrap); break;
+    case KEY_WRAP:
+        if (wordexp(arg, &c->wrap, WRDE_NOCMD) != 0 || !c->wrap.we_wordc)
+            argp_error(state, "--wrap: \"%s\" is not a command", arg);
+        break;
     case KEY_RELAY: c->plan.relay = whole_number(state, "--relay", arg, 3, INT_MAX); break;
     case ARGP_KEY_ARGS: c->program = state->argv + state->next; break;
     case ARGP_KEY_END:
@@ -156,14 +150,6 @@ static int start_program(void *arg, int rank, int control, int scoreboard_fd, sc
     return 127;
 }
 
-/* What is started first on a rank: the debugger, the wrapper, or else the program. */
-static bool can_start(const command *c, char *why, size_t bytes)
-{
-    bool wrapped = c->wrap.we_wordc > 0;
-    if (c->plan.debug_rank >= 0 && !p2p__program_check("gdb", why, bytes)) return false;
-    return p2p__program_check(wrapped ? c->wrap.we_wordv[0] : c->program[0], why, bytes);
-}
-
 static int usage_error(const char *why)
 {
     fprintf(stderr, "pairwise: %s\n", why);
@@ -190,14 +176,21 @@ static char *describe_variable(int key, const char *help, void *input)
     return words;
 }
 
-/* The program cannot be started: that is all there is to report. */
-static void report_refusal(const p2p_plan *plan, const char *why, int status)
+/* The debugger, the wrapper, or else the program: can what is started on a rank be started? If not, that is reported. */
+static bool can_start(const command *c, int status)
 {
+    char why[2000];
     p2p_report report = {.count = 0};
-    if (!plan->report) return;
+    const char *first = c->wrap.we_wordc > 0 ? c->wrap.we_wordv[0] : c->program[0];
+    if ((c->plan.debug_rank < 0 || p2p__program_check("gdb", why, sizeof why)) &&
+        p2p__program_check(first, why, sizeof why))
+        return true;
+    usage_error(why);
+    if (!c->plan.report) return false;
     p2p__report_add(&report, CLASS_REFUSED, REASON_NONE, -1)->text = strdup(why);
-    p2p__report_write(&report, plan->report, plan->size, status);
+    p2p__report_write(&report, c->plan.report, c->plan.size, status);
     p2p__report_free(&report);
+    return false;
 }
 
 int main(int argc, char **argv)
@@ -208,18 +201,15 @@ int main(int argc, char **argv)
     char why[2000];
     list_all(all);
     p2p__cli_parse(&parser, argc, argv, ARGP_IN_ORDER, &c);
-    if (p2p__inside_job()) return usage_error("this is a rank already: a launch inside a launch cannot work");
+    if (p2p__inside_job()) return usage_error(P2P_INSIDE_JOB);
     if (p2p__plan_settings(&c.plan, why, sizeof why)) return usage_error(why);
     int status = 127;
-    if (can_start(&c, why, sizeof why)) {
+    if (can_start(&c, status)) {
         p2p_err err;
         /* Ranks run as the same user: without this they could open through /proc what the supervisor holds. */
         if (c.plan.relay >= 0) prctl(PR_SET_DUMPABLE, 0);
         c.plan.program = c.program[0];
         status = p2p__run_job(&c.plan, &err);
-    } else {
-        usage_error(why);
-        report_refusal(&c.plan, why, status);
     }
     wordfree(&c.wrap);
     return status;

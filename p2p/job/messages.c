@@ -48,23 +48,12 @@ void p2p__tell_again(p2p_job *job)
 
 /* ---- What a rank has found wrong itself ---- */
 
-/* A place that a rank shows, so that it can be printed, whatever the rank has written there. */
-static void add_place(const p2p_job *job, p2p_finding *f, int rank, const p2p_place *shown)
-{
-    p2p_place place = *shown;
-    bool known = place.rank >= 0 && place.rank < job->size;
-    place.call = p2p__call_copy(&place.call);
-    if (place.state < SCOREBOARD_ABSENT || place.state > SCOREBOARD_FINISHED) place.state = SCOREBOARD_RUNNING;
-    if (place.role < 0 || place.role >= ROLE_COUNT) place.role = ROLE_CALL;
-    if (!known) place.rank = rank;
-    *p2p__finding_add(f, place.role, place.rank, NULL) = place;
-}
-
 static int within(int number, int count)
 {
     return number >= 0 && number < count ? number : 0;
 }
 
+/* A finding that a rank shows, so that it can be printed, whatever the rank has written there. */
 static void take(p2p_job *job, int rank, const scoreboard_found *shown, const char *text)
 {
     const p2p_diagnosis what = shown->what;
@@ -75,7 +64,14 @@ static void take(p2p_job *job, int rank, const scoreboard_found *shown, const ch
     f->what.ranks = what.ranks;
     f->what.status = what.status;
     f->text = strdup(text);
-    for (int i = 0; i < count && i < SCOREBOARD_PLACES; i++) add_place(job, f, rank, &shown->places[i]);
+    for (int i = 0; i < count && i < SCOREBOARD_PLACES; i++) {
+        p2p_place place = shown->places[i];
+        place.call = p2p__call_copy(&place.call);
+        if (place.state < SCOREBOARD_ABSENT || place.state > SCOREBOARD_FINISHED) place.state = SCOREBOARD_RUNNING;
+        place.role = within(place.role, ROLE_COUNT);
+        if (place.rank < 0 || place.rank >= job->size) place.rank = rank;
+        *p2p__finding_add(f, place.role, place.rank, NULL) = place;
+    }
 }
 
 void p2p__see_found(p2p_job *job, int rank)
@@ -103,18 +99,18 @@ void p2p__check_all_done(p2p_job *job)
 
 static void rank_aborts(p2p_job *job, p2p_rank_process *process, int status)
 {
-    char call[400], text[600];
+    p2p_words w = {.used = 0};
     process->aborted = true;
     const scoreboard_call last = p2p__call_copy(&job->scoreboard->rows[process->rank].call);
-    p2p__call_text(&last, call, sizeof call);
-    snprintf(text, sizeof text, "rank %d ended the job with status %d: %s", process->rank, status, call);
+    p2p__add(&w, "rank %d ended the job with status %d: ", process->rank, status);
+    p2p__add_call(&w, "", &last);
     if (!job->failed) {
         p2p_finding *f = p2p__report_add(&job->report, CLASS_DEATH, REASON_ABORT, process->rank);
         p2p__finding_add(f, ROLE_CALL, process->rank, &last);
         f->what.status = status;
-        p2p__report_tell(job, f, text);
+        p2p__report_tell(job, f, w.text);
     }
-    p2p__job_fail(job, P2P_ERR_PEER_DEAD, process->rank, status, text);
+    p2p__job_fail(job, P2P_ERR_PEER_DEAD, process->rank, status, w.text);
 }
 
 static void rank_has_error(p2p_job *job, p2p_rank_process *process)
@@ -141,13 +137,6 @@ static void ranks_differ(p2p_job *job, p2p_rank_process *process)
     p2p__job_fail(job, P2P_ERR_MISMATCH, process->rank, 1, message);
 }
 
-static void wake(p2p_job *job, int rank)
-{
-    if (rank < 0 || rank >= job->size || job->ranks[rank].nudges_owed == INT_MAX) return;
-    job->ranks[rank].nudges_owed++;
-    nudge(job, rank);
-}
-
 static void rank_cannot_start(p2p_job *job, int error)
 {
     p2p_words w = {.used = 0};
@@ -158,19 +147,9 @@ static void rank_cannot_start(p2p_job *job, int error)
     p2p__kill_after(job, 0);
 }
 
-static void rank_babbles(p2p_job *job, p2p_rank_process *process)
-{
-    char text[200];
-    snprintf(text, sizeof text,
-             "rank %d sent its launcher what is no message of Pairwise: it writes to a descriptor that is not its own",
-             process->rank);
-    if (!job->failed)
-        p2p__report_tell(job, p2p__report_add(&job->report, CLASS_CORRUPTION, REASON_NONE, process->rank), text);
-    p2p__job_fail(job, P2P_ERR_PROTO, process->rank, 1, text);
-}
-
 static void obey(p2p_job *job, p2p_rank_process *process, const control_message *message)
 {
+    char text[200];
     switch (message->type) {
     case CONTROL_WANT: p2p__link_want(job, process->rank, message->rank); break;
     case CONTROL_GOT: p2p__link_got(job, process->rank); break;
@@ -182,9 +161,18 @@ static void obey(p2p_job *job, p2p_rank_process *process, const control_message 
     case CONTROL_ABORT: rank_aborts(job, process, message->value); break;
     case CONTROL_FATAL: rank_has_error(job, process); break;
     case CONTROL_MISMATCH: ranks_differ(job, process); break;
-    case CONTROL_WAKE: wake(job, message->rank); break;
+    case CONTROL_WAKE:
+        if (message->rank < 0 || message->rank >= job->size || job->ranks[message->rank].nudges_owed == INT_MAX) break;
+        job->ranks[message->rank].nudges_owed++;
+        nudge(job, message->rank);
+        break;
     case CONTROL_NOEXEC: rank_cannot_start(job, message->value); break;
-    default: rank_babbles(job, process);
+    default:
+        snprintf(text, sizeof text,
+                 "rank %d sent its launcher what is no message of Pairwise: it writes to a descriptor that is not its "
+                 "own",
+                 process->rank);
+        p2p__report_fail(job, CLASS_CORRUPTION, REASON_NONE, process->rank, text);
     }
 }
 

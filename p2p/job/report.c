@@ -65,6 +65,12 @@ void p2p__report_tell(p2p_job *job, p2p_finding *finding, const char *text)
     p2p__say(job, "%s", text);
 }
 
+void p2p__report_fail(p2p_job *job, int class, int reason, int rank, const char *text)
+{
+    if (!job->failed) p2p__report_tell(job, p2p__report_add(&job->report, class, reason, rank), text);
+    p2p__job_fail(job, P2P_ERR_PROTO, rank, 1, text);
+}
+
 void p2p__report_free(p2p_report *report)
 {
     for (size_t i = 0; i < report->count; i++) {

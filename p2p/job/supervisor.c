@@ -26,9 +26,8 @@ static void check_scoreboard(p2p_job *job)
     static const char text[] =
         "the memory that the ranks of this job share has been overwritten: a rank writes where it "
         "should not\n  try: build the program with -fsanitize=address, or --wrap \"valgrind -q\"";
-    if (job->failed || p2p__scoreboard_is_sound(&job->watch, job->failed)) return;
-    p2p__report_tell(job, p2p__report_add(&job->report, CLASS_CORRUPTION, REASON_MEMORY, -1), text);
-    p2p__job_fail(job, P2P_ERR_PROTO, -1, 1, text);
+    if (!job->failed && !p2p__scoreboard_is_sound(&job->watch, job->failed))
+        p2p__report_fail(job, CLASS_CORRUPTION, REASON_MEMORY, -1, text);
 }
 
 static void tick(p2p_job *job)

@@ -3,6 +3,10 @@
 #include "p2p/shared/crc.h"
 
 #include <string.h>
+#ifdef __aarch64__
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
 
 /* Remainders of the 16 nibbles for the reflected polynomial 0x82F63B78. */
 static const uint32_t nibble_table[16] = {
@@ -20,25 +24,36 @@ static uint32_t crc_portable(uint32_t crc, const unsigned char *at, size_t bytes
     return crc;
 }
 
+/* The instruction takes eight bytes, or one. */
 #if defined(__x86_64__)
-__attribute__((target("sse4.2"))) static uint32_t crc_hardware(uint32_t crc, const unsigned char *at, size_t bytes)
+#define TARGET __attribute__((target("sse4.2")))
+#define EIGHT(crc, word) (uint32_t) __builtin_ia32_crc32di(crc, word)
+#define ONE __builtin_ia32_crc32qi
+#define HAS_INSTRUCTION __builtin_cpu_supports("sse4.2")
+#elif defined(__aarch64__)
+#define TARGET __attribute__((target("+crc")))
+#define EIGHT __builtin_aarch64_crc32cx
+#define ONE __builtin_aarch64_crc32cb
+#define HAS_INSTRUCTION (getauxval(AT_HWCAP) & HWCAP_CRC32)
+#endif
+
+#ifdef HAS_INSTRUCTION
+TARGET static uint32_t crc_hardware(uint32_t crc, const unsigned char *at, size_t bytes)
 {
-    uint64_t wide = crc;
     for (; bytes >= 8; bytes -= 8, at += 8) {
         uint64_t word;
         memcpy(&word, at, 8);
-        wide = __builtin_ia32_crc32di(wide, word);
+        crc = EIGHT(crc, word);
     }
-    crc = (uint32_t)wide;
-    for (; bytes; bytes--, at++) crc = __builtin_ia32_crc32qi(crc, *at);
+    for (; bytes; bytes--, at++) crc = ONE(crc, *at);
     return crc;
 }
 #endif
 
 uint32_t p2p__crc32c(uint32_t crc, const void *data, size_t bytes)
 {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("sse4.2")) return ~crc_hardware(~crc, data, bytes);
+#ifdef HAS_INSTRUCTION
+    if (HAS_INSTRUCTION) return ~crc_hardware(~crc, data, bytes);
 #endif
     return ~crc_portable(~crc, data, bytes);
 }

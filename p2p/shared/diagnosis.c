@@ -5,46 +5,26 @@
 #include <string.h>
 
 #define NAME(name, text) text,
-#define IN(names, number) ((size_t)(number) < sizeof(names) / sizeof *(names) ? (names)[number] : "")
+#define NAMES(what, list)                                                          \
+    const char *p2p__##what##_name(int number)                                     \
+    {                                                                              \
+        static const char *const names[] = {list(NAME)};                           \
+        return (size_t)number < sizeof names / sizeof *names ? names[number] : ""; \
+    }
 
-const char *p2p__class_name(int class)
-{
-    static const char *const names[] = {P2P_CLASS_LIST(NAME)};
-    return IN(names, class);
-}
-
-const char *p2p__reason_name(int reason)
-{
-    static const char *const names[] = {P2P_REASON_LIST(NAME)};
-    return IN(names, reason);
-}
-
-const char *p2p__argument_name(int argument)
-{
-    static const char *const names[] = {P2P_ARGUMENT_LIST(NAME)};
-    return IN(names, argument);
-}
-
-const char *p2p__role_name(int role)
-{
-    static const char *const names[] = {P2P_ROLE_LIST(NAME)};
-    return IN(names, role);
-}
-
-static bool has_room(p2p_finding *finding)
-{
-    if (finding->count < finding->room) return true;
-    size_t room = finding->room ? 2 * finding->room : 4;
-    p2p_place *places = realloc(finding->places, room * sizeof *places);
-    if (!places) return false;
-    finding->places = places;
-    finding->room = room;
-    return true;
-}
+NAMES(class, P2P_CLASS_LIST)
+NAMES(reason, P2P_REASON_LIST)
+NAMES(argument, P2P_ARGUMENT_LIST)
+NAMES(role, P2P_ROLE_LIST)
 
 p2p_place *p2p__finding_add(p2p_finding *finding, int role, int rank, const scoreboard_call *call)
 {
-    p2p_place *place = has_room(finding) ? &finding->places[finding->count++] : &finding->spare;
+    if (finding->count == finding->room) {
+        size_t room = finding->room ? 2 * finding->room : 4;
+        p2p_place *places = realloc(finding->places, room * sizeof *places);
+        if (places) finding->places = places, finding->room = room;
+    }
+    p2p_place *place = finding->count < finding->room ? &finding->places[finding->count++] : &finding->spare;
     *place = (p2p_place){.role = role, .rank = rank};
     if (call) place->call = *call;
     return place;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* A new file beside the one to be written, so that it can be renamed: never one that is there already, nor through a link
- * that somebody has put there. -1 and errno on failure. */
+ * that another process has put there. -1 and errno on failure. */
 static int make_temporary(const char *path, char *name, size_t bytes)
 {
     if ((size_t)snprintf(name, bytes, "%s.XXXXXX", path) >= bytes) {
@@ -23,15 +23,6 @@ static int make_temporary(const char *path, char *name, size_t bytes)
     return fd;
 }
 
-/* A rename would put a file in the place of a device, or of a link. */
-static const char *what_else_it_is(const char *path)
-{
-    struct stat info;
-    if (lstat(path, &info) != 0 || S_ISREG(info.st_mode)) return NULL;
-    if (S_ISLNK(info.st_mode)) return "it is a link, and links are not followed; name the file itself";
-    return S_ISDIR(info.st_mode) ? strerror(EISDIR) : "it is not a regular file";
-}
-
 bool p2p__file_check(const char *what, const char *path, char *why, size_t why_bytes)
 {
     char name[PATH_MAX];
@@ -39,7 +30,12 @@ bool p2p__file_check(const char *what, const char *path, char *why, size_t why_b
         snprintf(why, why_bytes, "a %s needs the name of a file to be written", what);
         return false;
     }
-    const char *obstacle = what_else_it_is(path);
+    struct stat info;
+    const char *obstacle = NULL; /* a rename would put a file in the place of a device, or of a link */
+    if (lstat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        obstacle = S_ISLNK(info.st_mode)   ? "it is a link, and links are not followed; name the file itself"
+                   : S_ISDIR(info.st_mode) ? strerror(EISDIR)
+                                           : "it is not a regular file";
     int fd = obstacle ? -1 : make_temporary(path, name, sizeof name);
     if (fd < 0) {
         snprintf(why, why_bytes, "the %s cannot be written to \"%.200s\": %s", what, path,

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "p2p/shared/crc.h"
 #include "ring/ring.h"
-#include "trainer/crc.h"
 #include "trainer/safetensors.h"
 #include "trainer_lab.h"
 
@@ -102,7 +102,7 @@ static train_network *network; /* of this rank */
 static uint32_t statistics_now(void)
 {
     const float *statistics = train_map(network, TRAIN_STATISTICS, NULL);
-    return statistics ? train__crc(0, statistics, train_length(network, TRAIN_STATISTICS) * sizeof *statistics) : 0;
+    return statistics ? p2p__crc32c(0, statistics, train_length(network, TRAIN_STATISTICS) * sizeof *statistics) : 0;
 }
 
 static p2p_err note_training(void *arg, const train_hook_context *now)
@@ -133,7 +133,7 @@ static int statistics_in(const char *path)
     train_start start;
     train_error error;
     CHECK(train_start_from(path, lab_training.model, &start, &error) == P2P_OK, "%s", error.text);
-    return (int)train__crc(0, start.statistics, lab_training.model->statistics * sizeof(float));
+    return (int)p2p__crc32c(0, start.statistics, lab_training.model->statistics * sizeof(float));
 }
 
 static void bn_buffers(void)
@@ -251,7 +251,7 @@ static p2p_err keep_crc(void *arg, const train_hook_context *now)
     const float *weights = train_map(now->network, TRAIN_PARAMETERS, NULL);
     (void)arg;
     if (!weights) return P2P_ERR_SYS;
-    uint32_t crc = train__crc(0, weights, train_length(now->network, TRAIN_PARAMETERS) * sizeof *weights);
+    uint32_t crc = p2p__crc32c(0, weights, train_length(now->network, TRAIN_PARAMETERS) * sizeof *weights);
     atomic_store(&lab->flag[lab_rank], (int)crc);
     return P2P_OK;
 }

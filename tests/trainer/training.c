@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/trainer/training.h"
+#include "p2p/shared/crc.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "trainer/crc.h"
 
 static const train_description small = {"small", 3, 1, false, 2, {1, 1}, {8, 16}};
 
@@ -28,10 +27,10 @@ static p2p_err after_step(void *arg, const train_hook_context *now)
     const float *weights = train_map(now->network, TRAIN_PARAMETERS, NULL);
     const float *statistics = train_map(now->network, TRAIN_STATISTICS, NULL);
     if (!weights || !statistics) return P2P_ERR_ARG;
-    book->statistics[rank] = train__crc(0, statistics,
-                                        train_length(now->network, TRAIN_STATISTICS) * sizeof *statistics);
+    book->statistics[rank] = p2p__crc32c(0, statistics,
+                                         train_length(now->network, TRAIN_STATISTICS) * sizeof *statistics);
     book->page[rank][book->steps[rank]++].weights =
-        train__crc(0, weights, train_length(now->network, TRAIN_PARAMETERS) * sizeof *weights);
+        p2p__crc32c(0, weights, train_length(now->network, TRAIN_PARAMETERS) * sizeof *weights);
     return P2P_OK;
 }
 
