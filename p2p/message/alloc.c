@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Buffers of the user's that other ranks can read in place.
+ * Buffers of the program that other ranks can read in place.
  *
  *      p2p_alloc            a buffer with a place in the job's memory file (memory.h)
  *      p2p_layer_export     says where a buffer lies, in words that another rank understands
- *      p2p_layer_attach       the same memory, as this rank sees it: through one window on the whole file, that never moves
+ *      p2p_layer_attach     the same memory, as this rank sees it: through one window on the whole file, that never moves
  *
  * A long message out of such a buffer is read there by its receiver, in one copy (send.c, recv.c).
  *
- * Where ranks share no memory, p2p_alloc gives ordinary memory, which nobody else can view.
+ * Where ranks share no memory, p2p_alloc gives ordinary memory, which no other rank can attach.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,13 +21,6 @@
 #define HUGE_PAGE ((size_t)2 << 20)
 
 /* ---- Buffers ---- */
-
-static p2p_block *block_around(p2p_block *list, const void *buf)
-{
-    for (p2p_block *at = list; at; at = at->next)
-        if ((const char *)buf >= at->at && (const char *)buf < at->at + at->bytes) return at;
-    return NULL;
-}
 
 static void *new_memory(p2p_engine *engine, size_t bytes, size_t align, memory_place *place)
 {
@@ -43,8 +36,11 @@ static void *new_memory(p2p_engine *engine, size_t bytes, size_t align, memory_p
     return at;
 }
 
-static p2p_err allocate(p2p_comm *comm, size_t bytes, void **buf)
+p2p_err p2p_alloc(p2p_comm *comm, size_t bytes, void **buf)
 {
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_alloc", SHAPE_PLAIN, 0, 0, bytes, 0, 0});
+    if (err) return err;
+    if (!buf) return p2p__leave(comm, p2p__fail(comm, CAUSE_NO_PLACE_FOR_ADDRESS));
     p2p_engine *engine = comm->engine;
     size_t room = p2p__memory_round(bytes), align = room >= HUGE_PAGE ? HUGE_PAGE : MEMORY_UNIT;
     p2p_block *block = room ? malloc(sizeof *block) : NULL;
@@ -53,7 +49,7 @@ static p2p_err allocate(p2p_comm *comm, size_t bytes, void **buf)
     if (!at) {
         int why = room ? errno : ENOMEM;
         free(block);
-        return p2p__fail(comm, CAUSE_NO_SHARED_MEMORY, bytes, strerror(why));
+        return p2p__leave(comm, p2p__fail(comm, CAUSE_NO_SHARED_MEMORY, bytes, strerror(why)));
     }
     *block = (p2p_block){.next = engine->blocks,
                          .place = place,
@@ -64,15 +60,7 @@ static p2p_err allocate(p2p_comm *comm, size_t bytes, void **buf)
                          .line = engine->call_line};
     engine->blocks = block;
     *buf = at;
-    return P2P_OK;
-}
-
-p2p_err p2p_alloc(p2p_comm *comm, size_t bytes, void **buf)
-{
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_alloc", SHAPE_PLAIN, 0, 0, bytes, 0, 0});
-    if (err) return err;
-    if (!buf) return p2p__leave(comm, p2p__fail(comm, CAUSE_NO_PLACE_FOR_ADDRESS));
-    return p2p__leave(comm, allocate(comm, bytes, buf));
+    return p2p__leave(comm, P2P_OK);
 }
 
 static void free_block(p2p_engine *engine, p2p_block **link)
@@ -105,7 +93,9 @@ p2p_err p2p_release(p2p_comm *comm, void *buf)
 
 uint64_t p2p__shared_place(const p2p_engine *engine, const void *buf, size_t bytes)
 {
-    const p2p_block *block = block_around(engine->blocks, buf);
+    const p2p_block *block = engine->blocks;
+    while (block && ((const char *)buf < block->at || (const char *)buf >= block->at + block->bytes))
+        block = block->next;
     size_t before = block ? (size_t)((const char *)buf - block->at) : 0;
     return block && block->place && bytes && bytes <= block->bytes - before ? block->place + before : 0;
 }

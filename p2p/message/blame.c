@@ -13,22 +13,17 @@ static int own_rank(const p2p_comm *comm)
     return comm->engine ? comm->engine->rank : comm->rank;
 }
 
-static void set_other(p2p_comm *comm, const p2p_place *place)
-{
-    comm->blame.has_other = true;
-    comm->blame.other = *place;
-}
-
 void p2p__blame_message(p2p_comm *comm, const p2p_status *message)
 {
-    p2p_place place = {.role = ROLE_OTHER, .rank = comm->world_rank[message->source]};
-    place.call = (scoreboard_call){.shape = SHAPE_SEND,
-                                   .peer = comm->rank,
-                                   .world_peer = own_rank(comm),
-                                   .tag = message->tag,
-                                   .context = comm->context,
-                                   .bytes = message->bytes};
-    set_other(comm, &place);
+    comm->blame.has_other = true;
+    comm->blame.other = (p2p_place){.role = ROLE_OTHER,
+                                    .rank = comm->world_rank[message->source],
+                                    .call = {.shape = SHAPE_SEND,
+                                             .peer = comm->rank,
+                                             .world_peer = own_rank(comm),
+                                             .tag = message->tag,
+                                             .context = comm->context,
+                                             .bytes = message->bytes}};
 }
 
 p2p_place p2p__place_of(const struct p2p_operation *request, int rank)
@@ -55,8 +50,8 @@ p2p_place p2p__place_of(const struct p2p_operation *request, int rank)
 
 void p2p__blame_request(p2p_comm *comm, const struct p2p_operation *request)
 {
-    p2p_place place = p2p__place_of(request, own_rank(comm));
-    set_other(comm, &place);
+    comm->blame.has_other = true;
+    comm->blame.other = p2p__place_of(request, own_rank(comm));
 }
 
 /* Its call is known if it is still in this collective. */
@@ -67,7 +62,8 @@ void p2p__blame_rank(p2p_comm *comm, int rank)
     const scoreboard_call shown = p2p__call_copy(&engine->scoreboard->rows[place.rank].call), *own = &engine->row->call;
     if (shown.shape == SHAPE_COLLECTIVE && shown.number == own->number && shown.context == own->context)
         place.call = shown;
-    set_other(comm, &place);
+    comm->blame.has_other = true;
+    comm->blame.other = place;
 }
 
 void p2p__draft(p2p_engine *engine, p2p_finding *f)
@@ -81,24 +77,21 @@ void p2p__draft(p2p_engine *engine, p2p_finding *f)
     p2p__finding_free(f);
 }
 
-static void draft_blame(p2p_comm *comm, const scoreboard_call *call, p2p_err err)
-{
-    scoreboard_found *found = &comm->row->found[0];
-    found->what = comm->blame.what.class ? comm->blame.what : p2p__diagnosis_of(err);
-    p2p__set_add(&found->what.ranks, own_rank(comm));
-    found->places[0] = (p2p_place){.role = ROLE_CALL, .rank = own_rank(comm), .call = *call};
-    found->places[1] = comm->blame.other;
-    found->count = comm->blame.has_other ? 2 : 1;
-    if (comm->blame.other.role == ROLE_OTHER && comm->blame.has_other)
-        p2p__set_add(&found->what.ranks, comm->blame.other.rank);
-}
-
 void p2p__publish(p2p_comm *comm, const scoreboard_call *call, p2p_err err)
 {
     scoreboard_row *row = comm->row;
     if (!row) return;
     int count = comm->engine ? comm->engine->drafts : 0;
-    if (!count) draft_blame(comm, call, err);
+    if (!count) {
+        scoreboard_found *found = &row->found[0];
+        found->what = comm->blame.what.class ? comm->blame.what : p2p__diagnosis_of(err);
+        p2p__set_add(&found->what.ranks, own_rank(comm));
+        found->places[0] = (p2p_place){.role = ROLE_CALL, .rank = own_rank(comm), .call = *call};
+        found->places[1] = comm->blame.other;
+        found->count = comm->blame.has_other ? 2 : 1;
+        if (comm->blame.other.role == ROLE_OTHER && comm->blame.has_other)
+            p2p__set_add(&found->what.ranks, comm->blame.other.rank);
+    }
     snprintf(row->error, sizeof row->error, "%.*s", (int)sizeof row->error - 1, comm->message);
     atomic_store(&row->found_count, count ? count : 1);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one wait loop. Whoever waits also reads and writes for every other operation of its rank, so that a flood in every
- * direction passes and nobody waits for a rank that is itself waiting inside Pairwise.
+ * The one wait loop: poll as long as the backoff goes on (spin.h), then show what this rank waits for and sleep, until it is
+ * ready. A waiting rank also reads and writes for all its other operations, so that a flood in every direction passes and no
+ * rank waits for one that is itself waiting inside Pairwise.
  *
- * Before it sleeps, a rank shows on the scoreboard what it waits for. The order is what makes deadlock detection exact: look
- * whether what has arrived releases me; only if not, show "blocked" and count what arrived as received.
+ * Before it sleeps, a rank shows on the scoreboard what it waits for. The order is what makes deadlock detection exact: ask
+ * whether what has arrived releases this rank; only if not, show "blocked" and count what arrived as received.
  */
 #include <stdio.h>
 
@@ -46,46 +47,31 @@ void p2p__show_running(p2p_engine *engine)
     p2p__row_shut(engine->row);
 }
 
-static void show_unexpected(const p2p_engine *engine, scoreboard_wait *wait)
-{
-    wait->waiting_count = (int)engine->unexpected_count;
-    int shown = 0;
-    for (int i = 0; i < engine->size && engine->unexpected_count && shown < SCOREBOARD_ITEMS; i++)
-        for (p2p_unexpected *at = engine->peers[i].unexpected; at && shown < SCOREBOARD_ITEMS; at = at->next)
-            wait->waiting[shown++] = (scoreboard_item){
-                .peer = i, .tag = at->header.tag, .context = at->header.context, .bytes = at->header.bytes};
-}
-
 static void add_members(p2p_engine *engine, const p2p_comm *comm, p2p_rank_set *set)
 {
     for (int i = 0; i < comm->size; i++)
         if (comm->world_rank[i] != engine->rank) p2p__set_add(set, comm->world_rank[i]);
 }
 
-static void add_candidates(p2p_engine *engine, p2p_request request, p2p_rank_set *set);
-
-/* A non-blocking collective moves on when one of its inner requests ends; and when the others have come to it, if it has asked
- * for that. With none under way it waits for those, or for the one begun before it: then anybody may be the one. */
-static void add_inner(p2p_engine *engine, p2p_request request, p2p_rank_set *set)
-{
-    const p2p_request *inner;
-    size_t count = request->layer->waits_for(request->layer_state, &inner), pending = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!inner[i] || inner[i]->done) continue;
-        add_candidates(engine, inner[i], set);
-        pending++;
-    }
-    if (!pending || request->lacks_agreement) add_members(engine, request->comm, set);
-}
-
+/* The ranks that can end this operation. A non-blocking collective moves on when one of its inner requests ends; and when the
+ * others have come to it, if it has asked for that. With none under way it waits for those, or for the one begun before it: then
+ * any rank may be the one. */
 static void add_candidates(p2p_engine *engine, p2p_request request, p2p_rank_set *set)
 {
-    if (request->kind == REQUEST_LAYER)
-        add_inner(engine, request, set);
-    else if (request->peer >= 0)
+    bool any = request->kind != REQUEST_LAYER && request->peer < 0;
+    if (request->kind == REQUEST_LAYER) {
+        const p2p_request *inner;
+        size_t count = request->layer->waits_for(request->layer_state, &inner), pending = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (!inner[i] || inner[i]->done) continue;
+            add_candidates(engine, inner[i], set);
+            pending++;
+        }
+        any = !pending || request->lacks_agreement;
+    } else if (!any) {
         p2p__set_add(set, request->peer);
-    else
-        add_members(engine, request->comm, set);
+    }
+    if (any) add_members(engine, request->comm, set);
 }
 
 static p2p_rank_set *next_any_set(p2p_engine *engine, scoreboard_wait *wait)
@@ -123,44 +109,35 @@ void p2p__describe_requests(p2p_engine *engine, const p2p_request *requests, siz
         if (!request || request->done) continue;
         show_item(engine, wait, request);
         bool one_peer = request->kind != REQUEST_LAYER && request->peer >= 0;
-        if (any)
-            add_candidates(engine, request, any);
-        else if (one_peer)
-            p2p__set_add(&wait->need, request->peer);
-        else
-            add_candidates(engine, request, next_any_set(engine, wait));
-    }
-}
-
-/* Once such a peer has received everything, this rank has news, though nothing is on its way to it. */
-static void show_draining(p2p_engine *engine, scoreboard_wait *wait)
-{
-    wait->drains = engine->packets_out > 0;
-    if (!wait->drains) return;
-    p2p__set_clear(&wait->draining, engine->size);
-    for (int i = 0; i < engine->size; i++)
-        if (engine->peers[i].packets_out) p2p__set_add(&wait->draining, i);
-}
-
-static void show_layers(p2p_engine *engine, scoreboard_wait *wait)
-{
-    for (p2p_request at = engine->layers.head; at; at = at->next, wait->layer_count++) {
-        if (!wait->layer_count) p2p__set_clear(&wait->layers, engine->size);
-        add_candidates(engine, at, &wait->layers);
+        add_candidates(engine, request, any ? any : one_peer ? &wait->need : next_any_set(engine, wait));
     }
 }
 
 static void show_blocked(p2p_engine *engine, const p2p_waiting *waiting)
 {
     scoreboard_wait *wait = &engine->row->wait;
+    int shown = 0;
     p2p__row_open(engine->row);
     p2p__set_clear(&wait->need, engine->size);
     wait->agree_number = 0;
     wait->any_count = wait->layer_count = wait->pending_count = 0;
     waiting->describe(engine, waiting->arg, wait);
-    show_layers(engine, wait);
-    show_draining(engine, wait);
-    show_unexpected(engine, wait);
+    for (p2p_request at = engine->layers.head; at; at = at->next, wait->layer_count++) {
+        if (!wait->layer_count) p2p__set_clear(&wait->layers, engine->size);
+        add_candidates(engine, at, &wait->layers);
+    }
+
+    /* Once such a peer has received everything, this rank has news, though nothing is on its way to it. */
+    wait->drains = engine->packets_out > 0;
+    if (wait->drains) p2p__set_clear(&wait->draining, engine->size);
+    for (int i = 0; wait->drains && i < engine->size; i++)
+        if (engine->peers[i].packets_out) p2p__set_add(&wait->draining, i);
+
+    wait->waiting_count = (int)engine->unexpected_count;
+    for (int i = 0; i < engine->size && engine->unexpected_count && shown < SCOREBOARD_ITEMS; i++)
+        for (p2p_unexpected *at = engine->peers[i].unexpected; at && shown < SCOREBOARD_ITEMS; at = at->next)
+            wait->waiting[shown++] = (scoreboard_item){
+                .peer = i, .tag = at->header.tag, .context = at->header.context, .bytes = at->header.bytes};
     set_state(engine, waiting->state);
     show_received(engine);
     p2p__row_shut(engine->row);

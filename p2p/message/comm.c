@@ -80,31 +80,6 @@ p2p_err p2p_stats(const p2p_comm *comm, p2p_traffic by_peer[])
     return P2P_OK;
 }
 
-static bool has_requests(const p2p_comm *comm)
-{
-    p2p_request at = comm->engine->requests;
-    while (at && at->comm != comm) at = at->all_next;
-    return at;
-}
-
-static void unlink_comm(p2p_comm *comm)
-{
-    p2p_comm **at = &comm->engine->comms;
-    while (*at != comm) at = &(*at)->next;
-    *at = comm->next;
-}
-
-/* The last one gives back what the communicator has, and only then can its index be given out again. */
-static void give_up_context(p2p_comm *comm)
-{
-    _Atomic uint32_t *users = &comm->engine->scoreboard->shared->context_users[comm->context / 2 % SCOREBOARD_CONTEXTS];
-    uint32_t left = atomic_load(users);
-    while (left > 1 && !atomic_compare_exchange_weak(users, &left, left - 1)) continue;
-    if (left > 1) return;
-    p2p__scratch_give_back(comm);
-    atomic_store(users, 0);
-}
-
 p2p_err p2p_free(p2p_comm *comm)
 {
     if (comm && !comm->engine && comm->context) { /* finalize buried it; only the handle is left */
@@ -115,10 +90,21 @@ p2p_err p2p_free(p2p_comm *comm)
     p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_free", SHAPE_PLAIN, 0, 0, 0, 0, 0});
     if (err || !comm) return err;
     if (!comm->context) return p2p__leave(comm, p2p__fail(comm, CAUSE_WORLD_NOT_FREED));
-    if (has_requests(comm)) return p2p__leave(comm, p2p__fail(comm, CAUSE_REQUESTS_PENDING));
-    give_up_context(comm);
+    for (p2p_request at = comm->engine->requests; at; at = at->all_next)
+        if (at->comm == comm) return p2p__leave(comm, p2p__fail(comm, CAUSE_REQUESTS_PENDING));
+
+    /* The last rank gives back what the communicator has, and only then can its index be given out again. */
+    scoreboard_shared *shared = comm->engine->scoreboard->shared;
+    _Atomic uint32_t *users = &shared->context_users[comm->context / 2 % SCOREBOARD_CONTEXTS];
+    uint32_t left = atomic_load(users);
+    while (left > 1 && !atomic_compare_exchange_weak(users, &left, left - 1)) continue;
+    if (left <= 1) p2p__scratch_give_back(comm);
+    if (left <= 1) atomic_store(users, 0);
+
     err = p2p__leave(comm, P2P_OK);
-    unlink_comm(comm);
+    p2p_comm **at = &comm->engine->comms;
+    while (*at != comm) at = &(*at)->next;
+    *at = comm->next;
     p2p__comm_bury(comm);
     free(comm);
     return err;

@@ -19,15 +19,15 @@
 #define DIRECT_FROM ((size_t)16 << 10)
 #define DIRECT_FROM_ALONE ((size_t)128 << 10)
 
-/* From how many bytes on one copy between processes beats two through a ring, by parts. Where every rank has a core, the two
+/* From how many bytes on one copy between processes beats two through a queue, by parts. Where every rank has a core, the two
  * copies of a short one go on at the same time, and what lies between them stays in the nearest cache. Ranks that share a
- * core take turns, and each turn costs; so it does if the ring has been made small. */
+ * core take turns, and each turn costs; so it does if the queue has been made small. */
 static size_t read_from(const p2p_engine *engine)
 {
     const p2p_config *config = &engine->config;
-    bool small_ring = config->sndbuf && (size_t)config->sndbuf < DIRECT_FROM;
+    bool small_queue = config->sndbuf && (size_t)config->sndbuf < DIRECT_FROM;
     if (config->direct != CONFIG_BY_CORES) return config->direct;
-    return engine->spin.longest && !small_ring ? DIRECT_FROM_ALONE : DIRECT_FROM;
+    return engine->spin.longest && !small_queue ? DIRECT_FROM_ALONE : DIRECT_FROM;
 }
 
 /* ---- Making and ending ---- */
@@ -43,7 +43,8 @@ static unsigned char *process_mark(void)
     return mark;
 }
 
-static void init_endpoint(p2p_engine *engine)
+/* What the world sees of this rank and its peers, and the world's own state; false if there is no memory for them. */
+static bool open_world(p2p_engine *engine)
 {
     const p2p_config *config = &engine->config;
     engine->end = (p2p_endpoint){.engine = engine,
@@ -56,14 +57,16 @@ static void init_endpoint(p2p_engine *engine)
                                  .config = config,
                                  .short_headers = !engine->sealed && !config->network.on && !config->trace_room,
                                  .own_core = engine->spin.longest > 0};
-}
-
-static void init_peer(p2p_engine *engine, int rank)
-{
-    p2p_peer *peer = &engine->peers[rank];
-    peer->link = (p2p_link){.peer = peer, .rank = rank, .waiting_sends = &peer->awaits_clear.head};
-    peer->credit = engine->share;
-    peer->unexpected_tail = &peer->unexpected;
+    engine->fast_path = engine->end.short_headers && engine->world->send_now && !config->strict;
+    engine->peers = calloc((size_t)engine->size, sizeof *engine->peers);
+    if (!engine->peers) return false;
+    for (int i = 0; i < engine->size; i++) {
+        p2p_peer *peer = &engine->peers[i];
+        peer->link = (p2p_link){.peer = peer, .rank = i, .waiting_sends = &peer->awaits_clear.head};
+        peer->credit = engine->share;
+        peer->unexpected_tail = &peer->unexpected;
+    }
+    return engine->world->open(&engine->end) == P2P_OK;
 }
 
 p2p_err p2p__engine_create(int rank, int control, int memory_fd, scoreboard *b, p2p_engine **out)
@@ -84,12 +87,8 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, scoreboard *b, 
     p2p__spin_init(&engine->spin, (enum p2p_wait_policy)b->config.wait, rank, b->size, engine->world->link_memory);
     engine->config.direct = read_from(engine);
     engine->sealed = engine->world->sealed || b->config.crc;
-    init_endpoint(engine);
-    engine->fast_path = engine->end.short_headers && engine->world->send_now && !b->config.strict;
-    engine->peers = calloc((size_t)b->size, sizeof *engine->peers);
     engine->this_process = process_mark();
-    for (int i = 0; engine->peers && i < b->size; i++) init_peer(engine, i);
-    if (!engine->peers || !engine->this_process || engine->world->open(&engine->end)) {
+    if (!engine->this_process || !open_world(engine)) {
         p2p__engine_destroy(engine);
         return P2P_ERR_NOMEM;
     }
@@ -100,23 +99,17 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, scoreboard *b, 
     return P2P_OK;
 }
 
-static void free_messages(p2p_engine *engine)
-{
-    for (int i = 0; engine->peers && i < engine->size; i++) {
-        p2p_peer *peer = &engine->peers[i];
-        if (peer->in_unexpected && peer->in_unexpected->claimed) free(peer->in_unexpected);
-        while (peer->unexpected) {
-            p2p_unexpected *message = peer->unexpected;
-            peer->unexpected = message->next;
-            free(message);
-        }
-    }
-}
-
 void p2p__engine_destroy(p2p_engine *engine)
 {
     if (engine->end.state) engine->world->close(&engine->end);
-    free_messages(engine);
+    for (int i = 0; engine->peers && i < engine->size; i++) {
+        p2p_peer *peer = &engine->peers[i];
+        if (peer->in_unexpected && peer->in_unexpected->claimed) free(peer->in_unexpected);
+        for (p2p_unexpected *message = peer->unexpected, *next; message; message = next) {
+            next = message->next;
+            free(message);
+        }
+    }
     p2p__blocks_free(engine);
     if (engine->control >= 0) close(engine->control);
     if (engine->memory_fd >= 0) close(engine->memory_fd);
@@ -177,73 +170,50 @@ p2p_err p2p__broken(p2p_endpoint *self, p2p_err err, const char *format, ...)
     return err;
 }
 
-static p2p_err eager_arrived(p2p_engine *engine, p2p_peer *peer, const wire_header *header)
-{
-    p2p_request receive = p2p__match_posted(engine, header);
-    if (receive) {
-        peer->in_request = receive;
-        peer->link.in_dest = p2p__accept(receive, header) ? receive->buf : NULL;
-        return P2P_OK;
-    }
-    peer->in_unexpected = p2p__unexpected_add(engine, peer, header, (size_t)header->bytes);
-    if (!peer->in_unexpected) return P2P_ERR_NOMEM;
-    peer->link.in_dest = peer->in_unexpected->data;
-    return P2P_OK;
-}
-
-static p2p_err request_arrived(p2p_engine *engine, p2p_peer *peer, const wire_header *header)
-{
-    p2p_request receive = p2p__match_posted(engine, header);
-    if (receive) return p2p__answer(engine, receive, header);
-    return p2p__unexpected_add(engine, peer, header, 0) ? P2P_OK : P2P_ERR_NOMEM;
-}
-
-static p2p_err clear_arrived(p2p_engine *engine, p2p_peer *peer, const wire_header *header)
-{
-    p2p_request send = p2p__list_find(&peer->awaits_clear, header->sender_id);
-    if (send) return p2p__got_clear(engine, peer, send, header);
-    return p2p__broken(&engine->end, P2P_ERR_PROTO, "rank %d answers a send that was never announced to it",
-                       peer->link.rank);
-}
-
-static p2p_err payload_arrived(p2p_engine *engine, p2p_peer *peer, const wire_header *header)
-{
-    p2p_request receive = p2p__list_find(&peer->awaits_payload, header->receiver_id);
-    if (!receive || receive->status.bytes != header->bytes)
-        return p2p__broken(&engine->end, P2P_ERR_PROTO, "rank %d sends a payload of %llu bytes that nobody asked for",
-                           peer->link.rank, (unsigned long long)header->bytes);
-    p2p__list_remove(&peer->awaits_payload, receive);
-    peer->in_request = receive;
-    peer->link.in_dest = receive->buf;
-    return P2P_OK;
-}
-
-static p2p_err act_on(p2p_engine *engine, p2p_peer *peer, const wire_header *header)
-{
-    switch ((enum wire_type)header->type) {
-    case WIRE_EAGER: return eager_arrived(engine, peer, header);
-    case WIRE_REQUEST: return request_arrived(engine, peer, header);
-    case WIRE_CLEAR: return clear_arrived(engine, peer, header);
-    case WIRE_PAYLOAD: return payload_arrived(engine, peer, header);
-    case WIRE_CREDIT: peer->credit += header->bytes; return P2P_OK;
-    }
-    return P2P_ERR_PROTO;
-}
-
-p2p_err p2p__arrived(p2p_endpoint *self, p2p_link *link, const wire_header *header)
+p2p_err p2p__arrived(p2p_endpoint *self, p2p_link *link, const wire_header *arrived)
 {
     p2p_engine *engine = self->engine;
     p2p_peer *peer = link->peer;
+    const wire_header *header = &link->in;
+    p2p_request found;
     char why[400];
-    if (!p2p__wire_check(header, engine->sealed, peer->link.rank, peer->link.frames_in, engine->config.eager, why,
-                         sizeof why))
-        return p2p__broken(&engine->end, P2P_ERR_PROTO, "%s", why);
-    peer->link.in = *header;
-    peer->link.in_dest = NULL;
+    if (!p2p__wire_check(arrived, engine->sealed, link->rank, link->frames_in, engine->config.eager, why, sizeof why))
+        return p2p__broken(self, P2P_ERR_PROTO, "%s", why);
+    link->in = *arrived;
+    link->in_dest = NULL;
+    link->in_got = 0;
     peer->in_request = NULL;
     peer->in_unexpected = NULL;
-    peer->link.in_got = 0;
-    return act_on(engine, peer, &peer->link.in);
+    switch ((enum wire_type)header->type) {
+    case WIRE_EAGER:
+        found = peer->in_request = p2p__match_posted(engine, header);
+        if (!found) peer->in_unexpected = p2p__unexpected_add(engine, peer, header, (size_t)header->bytes);
+        if (!found && !peer->in_unexpected) return P2P_ERR_NOMEM;
+        if (!found)
+            link->in_dest = peer->in_unexpected->data;
+        else if (p2p__accept(found, header))
+            link->in_dest = found->buf;
+        return P2P_OK;
+    case WIRE_REQUEST:
+        found = p2p__match_posted(engine, header);
+        if (found) return p2p__answer(engine, found, header);
+        return p2p__unexpected_add(engine, peer, header, 0) ? P2P_OK : P2P_ERR_NOMEM;
+    case WIRE_CLEAR:
+        found = p2p__list_find(&peer->awaits_clear, header->sender_id);
+        if (found) return p2p__got_clear(engine, peer, found, header);
+        return p2p__broken(self, P2P_ERR_PROTO, "rank %d answers a send that was never announced to it", link->rank);
+    case WIRE_PAYLOAD:
+        found = p2p__list_find(&peer->awaits_payload, header->receiver_id);
+        if (!found || found->status.bytes != header->bytes)
+            return p2p__broken(self, P2P_ERR_PROTO, "rank %d sends a payload of %llu bytes that nobody asked for",
+                               link->rank, (unsigned long long)header->bytes);
+        p2p__list_remove(&peer->awaits_payload, found);
+        peer->in_request = found;
+        link->in_dest = found->buf;
+        return P2P_OK;
+    case WIRE_CREDIT: peer->credit += header->bytes; return P2P_OK;
+    }
+    return P2P_ERR_PROTO;
 }
 
 p2p_err p2p__damaged(p2p_engine *engine, const p2p_peer *peer, const wire_header *header)
@@ -252,24 +222,6 @@ p2p_err p2p__damaged(p2p_engine *engine, const p2p_peer *peer, const wire_header
                        "a message of %llu bytes with tag %d from rank %d was damaged on the way: "
                        "its CRC32C is wrong",
                        (unsigned long long)header->bytes, header->tag, peer->link.rank);
-}
-
-static bool undamaged(const p2p_peer *peer)
-{
-    const wire_header *in = &peer->link.in;
-    return !(in->flags & WIRE_FLAG_CRC) || !peer->link.in_dest ||
-           p2p__crc32c(0, peer->link.in_dest, (size_t)in->bytes) == in->payload_crc;
-}
-
-static void unexpected_delivered(p2p_peer *peer)
-{
-    p2p_unexpected *message = peer->in_unexpected;
-    p2p_request receive = message->claimed;
-    message->complete = true;
-    if (!receive) return;
-    if (!receive->err) memcpy(receive->buf, message->data, (size_t)message->header.bytes);
-    p2p__complete(receive, receive->err);
-    free(message);
 }
 
 void p2p__frame_received(p2p_engine *engine, p2p_peer *peer)
@@ -286,15 +238,20 @@ p2p_err p2p__delivered(p2p_endpoint *self, p2p_link *link)
 {
     p2p_engine *engine = self->engine;
     p2p_peer *peer = link->peer;
-    const wire_header *in = &peer->link.in;
+    const wire_header *in = &link->in;
+    p2p_unexpected *message = peer->in_unexpected;
+    p2p_request receive = message ? message->claimed : peer->in_request;
     p2p__frame_received(engine, peer);
-    if (!undamaged(peer)) return p2p__damaged(engine, peer, in);
-    bool kept = peer->in_unexpected && !peer->in_unexpected->claimed;
-    if (peer->in_unexpected) unexpected_delivered(peer);
-    if (peer->in_request) p2p__complete(peer->in_request, peer->in_request->err);
+    if ((in->flags & WIRE_FLAG_CRC) && link->in_dest &&
+        p2p__crc32c(0, link->in_dest, (size_t)in->bytes) != in->payload_crc)
+        return p2p__damaged(engine, peer, in);
     peer->in_request = NULL;
     peer->in_unexpected = NULL;
-    if (in->type != WIRE_EAGER || kept) return P2P_OK;
+    if (message) message->complete = true;
+    if (message && receive && !receive->err) memcpy(receive->buf, message->data, (size_t)in->bytes);
+    if (receive) p2p__complete(receive, receive->err);
+    if (message && receive) free(message);
+    if (in->type != WIRE_EAGER || (message && !receive)) return P2P_OK;
     return p2p__consumed(engine, peer, (size_t)p2p__eager_cost((size_t)in->bytes));
 }
 
@@ -343,14 +300,10 @@ p2p_err p2p__unreachable_error(p2p_comm *comm, const p2p_peer *peer)
     return p2p__fail(comm, CAUSE_NO_LINK, peer->link.rank, who, peer->limit, 2 * (peer->limit > 0 ? peer->limit : 512));
 }
 
-static int descriptor_limit(void)
-{
-    struct rlimit limit;
-    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (int)limit.rlim_cur : 0;
-}
-
+/* The supervisor sends one end of a link; it is lost if this rank may have no more descriptors. */
 static p2p_err link_arrived(p2p_engine *engine, p2p_peer *peer, int fd, bool fd_lost, int place)
 {
+    struct rlimit limit;
     if (fd >= 0) {
         p2p__control_tell(engine->control, CONTROL_GOT, peer->link.rank, 0);
         return engine->world->link(&engine->end, &peer->link, fd, place);
@@ -358,22 +311,23 @@ static p2p_err link_arrived(p2p_engine *engine, p2p_peer *peer, int fd, bool fd_
     if (!fd_lost)
         return p2p__broken(&engine->end, P2P_ERR_PROTO, "the launcher announced a link to rank %d and sent none",
                            peer->link.rank);
-    p2p__control_tell(engine->control, CONTROL_LOST, peer->link.rank, descriptor_limit());
-    p2p__unreachable(engine, peer, engine->rank, descriptor_limit());
+    int most = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (int)limit.rlim_cur : 0;
+    p2p__control_tell(engine->control, CONTROL_LOST, peer->link.rank, most);
+    p2p__unreachable(engine, peer, engine->rank, most);
     return P2P_OK;
 }
 
 static p2p_err obey(p2p_engine *engine, const control_message *message, int fd, bool fd_lost)
 {
+    p2p_peer *peer = &engine->peers[message->rank];
     switch (message->type) {
-    case CONTROL_LINK: return link_arrived(engine, &engine->peers[message->rank], fd, fd_lost, message->value);
+    case CONTROL_LINK: return link_arrived(engine, peer, fd, fd_lost, message->value);
     case CONTROL_NOMEMORY:
-        engine->peers[message->rank].no_memory = message->value;
-        p2p__unreachable(engine, &engine->peers[message->rank], -1, 0);
+        peer->no_memory = message->value;
+        p2p__unreachable(engine, peer, -1, 0);
         return P2P_OK;
-    case CONTROL_NOLINK:
-        p2p__unreachable(engine, &engine->peers[message->rank], message->value < 0 ? -1 : message->rank,
-                         message->value < 0 ? -message->value : message->value);
+    case CONTROL_NOLINK: /* a limit of the launcher's is sent as a negative number */
+        p2p__unreachable(engine, peer, message->value < 0 ? -1 : message->rank, abs(message->value));
         return P2P_OK;
     case CONTROL_FAILED: engine->failed = p2p__scoreboard_failure(engine->scoreboard, NULL, 0); return P2P_OK;
     case CONTROL_NUDGE: engine->nudges_seen++; return P2P_OK;
@@ -395,6 +349,6 @@ p2p_err p2p__control_serve(p2p_endpoint *self)
         p2p_err err = obey(engine, &message, fd, fd_lost);
         if (err) return err;
     }
-    if (got < 0) _exit(1); /* the supervisor is gone: nobody is left to work for */
+    if (got < 0) _exit(1); /* the supervisor is gone, and the job with it */
     return P2P_OK;
 }

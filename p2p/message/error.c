@@ -64,27 +64,22 @@ p2p_err p2p__poison(p2p_comm *comm, p2p_err err)
     return err;
 }
 
-/* The supervisor reports a failure of the job once, for all; a rank that merely hears of it stays silent. */
-static void end_process(p2p_engine *engine, const char *message)
-{
-    fflush(stdout);
-    if (!engine || !engine->failed) fprintf(stderr, "pairwise: %s\n", message);
-    fflush(stderr);
-    if (engine && engine->control >= 0 && !engine->failed)
-        p2p__control_tell(engine->control, CONTROL_FATAL, engine->rank, 1);
-    _exit(1);
-}
-
+/* Tells the supervisor, and ends the process if the communicator's errors are fatal. The supervisor reports a failure of the
+ * job once, for all: a rank that is told of it is silent. */
 static p2p_err raise_error(p2p_comm *comm, const scoreboard_call *call, p2p_engine *engine, p2p_err err)
 {
     char where[500];
     p2p__call_text(call, where, sizeof where);
     snprintf(comm->message, sizeof comm->message, "rank %d: %s: %s", engine ? engine->rank : comm->rank, where,
              comm->cause);
-    bool fatal = comm->errors == P2P_ERRORS_FATAL;
-    if ((fatal || err == P2P_ERR_LEAK) && !(engine && engine->failed)) p2p__publish(comm, call, err);
-    if (fatal) end_process(engine, comm->message);
-    return err;
+    bool fatal = comm->errors == P2P_ERRORS_FATAL, told = engine && engine->failed;
+    if ((fatal || err == P2P_ERR_LEAK) && !told) p2p__publish(comm, call, err);
+    if (!fatal) return err;
+    fflush(stdout);
+    if (!told) fprintf(stderr, "pairwise: %s\n", comm->message);
+    fflush(stderr);
+    if (engine && engine->control >= 0 && !told) p2p__control_tell(engine->control, CONTROL_FATAL, engine->rank, 1);
+    _exit(1);
 }
 
 static int in_world(const p2p_comm *comm, int rank)
@@ -92,6 +87,7 @@ static int in_world(const p2p_comm *comm, int rank)
     return comm->world_rank && rank >= 0 && rank < comm->size ? comm->world_rank[rank] : rank;
 }
 
+/* All of it but name and file. */
 static void fill_numbers(scoreboard_call *to, const p2p_comm *comm, const p2p_call *call, int line)
 {
     to->line = line;
@@ -106,80 +102,59 @@ static void fill_numbers(scoreboard_call *to, const p2p_comm *comm, const p2p_ca
     to->bytes = call->bytes;
 }
 
-static void fill_call(scoreboard_call *to, const p2p_comm *comm, const p2p_call *call, const char *file, int line)
-{
-    p2p__copy_text(to->name, sizeof to->name, call->name);
-    p2p__copy_text(to->file, sizeof to->file, file);
-    fill_numbers(to, comm, call, line);
-}
-
-/* The row is the rank's own; strings are copied only when they change, since this is on the path of every message. */
-static void show_call(p2p_engine *engine, const p2p_comm *comm, const p2p_call *call, const char *file, int line)
-{
-    scoreboard_call *to = &engine->row->call;
-    if (call->name != engine->call_name) p2p__copy_text(to->name, sizeof to->name, call->name);
-    if (file != engine->call_file) p2p__copy_text(to->file, sizeof to->file, file);
-    fill_numbers(to, comm, call, line);
-    engine->call_name = call->name;
-    engine->call_file = file;
-    engine->call_line = line;
-}
-
 static p2p_err refuse(p2p_comm *comm, const p2p_call *call, const char *file, int line, const char *cause)
 {
     scoreboard_call shown = {0};
-    fill_call(&shown, comm, call, file, line);
+    p2p__copy_text(shown.name, sizeof shown.name, call->name);
+    p2p__copy_text(shown.file, sizeof shown.file, file);
+    fill_numbers(&shown, comm, call, line);
     if (shown.shape == SHAPE_COLLECTIVE) shown.shape = SHAPE_PLAIN; /* it has no number */
     p2p__fail(comm, P2P_ERR_STATE, CLASS_CALL_ORDER, P2P_ARGUMENT_NONE, "%s", cause);
     return raise_error(comm, &shown, NULL, P2P_ERR_STATE);
 }
 
-/* With PAIRWISE_DEBUG: one thread at a time. Threads are told apart by the address of a thread-local. */
-static bool owned_by_another_thread(p2p_engine *engine)
-{
-    int me = gettid(), nobody = 0;
-    return !atomic_compare_exchange_strong(&engine->owner, &nobody, me) && nobody != me;
-}
-
-static void say_early(const p2p_call *call, const char *file, int line)
+static p2p_err refuse_early(const p2p_call *call, const char *file, int line)
 {
     char text[200];
     scoreboard_call shown = {.line = line};
+    if (!p2p__prints_errors()) return P2P_ERR_STATE;
     p2p__copy_text(shown.name, sizeof shown.name, call->name);
     p2p__copy_text(shown.file, sizeof shown.file, file);
     snprintf(text, sizeof text, "%s: there is no communicator: call p2p_init first", call->name);
     fprintf(stderr, "pairwise: %s\n", text);
     p2p__tell_early(&shown, text);
+    return P2P_ERR_STATE;
 }
 
 p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call)
 {
     const char *file;
-    int line;
+    int line, owner = 0;
     p2p__take_line(&file, &line);
-    if (!comm) {
-        if (p2p__prints_errors()) say_early(call, file, line);
-        return P2P_ERR_STATE;
-    }
+    if (!comm) return refuse_early(call, file, line);
     p2p_engine *engine = comm->engine;
     if (!engine) return refuse(comm, call, file, line, "this communicator has been finalized or freed");
     if (!*engine->this_process)
         return refuse(comm, call, file, line,
                       "a process forked by a rank is not a rank and cannot use its communicators");
-    if (engine->config.debug && owned_by_another_thread(engine))
+    if (engine->config.debug && !atomic_compare_exchange_strong(&engine->owner, &owner, gettid()) && owner != gettid())
         return refuse(
             comm, call, file, line,
             "two threads are inside Pairwise calls of one rank at once\n  try: let one thread do all communication");
-    if (engine->depth++ == 0) {
+    if (engine->depth++ == 0) { /* every message comes here: texts are copied to the row only when they change */
+        scoreboard_call *row = &engine->row->call;
         comm->cause[0] = 0;
-        show_call(engine, comm, call, file, line);
+        if (call->name != engine->call_name) p2p__copy_text(row->name, sizeof row->name, call->name);
+        if (file != engine->call_file) p2p__copy_text(row->file, sizeof row->file, file);
+        fill_numbers(row, comm, call, line);
+        engine->call_name = call->name;
+        engine->call_file = file;
+        engine->call_line = line;
     }
     TRACE(engine, p2p__trace_call(engine, comm, call, file, line));
-    if (engine->poisoned) {
-        p2p__fail_again(comm, engine->poisoned);
-        return p2p__leave(comm, engine->poisoned);
-    }
-    return P2P_OK;
+    if (!engine->poisoned) return P2P_OK;
+    p2p__fail_again(comm, engine->poisoned);
+    return p2p__leave(comm, engine->poisoned);
 }
 
 p2p_err p2p__leave(p2p_comm *comm, p2p_err err)

@@ -56,15 +56,15 @@ p2p_err p2p__become_rank(int rank, int control, int memory_fd, scoreboard *b, p2
     if (!shares_memory && memory_fd >= 0) close(memory_fd);
     if (!shares_memory) memory_fd = -1;
     p2p_engine *engine;
-    int *everyone = malloc((size_t)b->size * sizeof *everyone);
-    p2p_err err = everyone ? p2p__engine_create(rank, control, memory_fd, b, &engine) : P2P_ERR_NOMEM;
+    int *world_ranks = malloc((size_t)b->size * sizeof *world_ranks);
+    p2p_err err = world_ranks ? p2p__engine_create(rank, control, memory_fd, b, &engine) : P2P_ERR_NOMEM;
     p2p_comm *comm = NULL;
     if (!err) {
-        for (int i = 0; i < b->size; i++) everyone[i] = i;
-        comm = p2p__comm_new(engine, 0, rank, b->size, everyone);
+        for (int i = 0; i < b->size; i++) world_ranks[i] = i;
+        comm = p2p__comm_new(engine, 0, rank, b->size, world_ranks);
         if (!comm) p2p__engine_destroy(engine);
     }
-    free(everyone);
+    free(world_ranks);
     if (!comm) {
         snprintf(why, why_bytes, "no memory for a world of %d ranks", b->size);
         return P2P_ERR_NOMEM;
@@ -105,7 +105,7 @@ static p2p_err start_alone(p2p_comm **world)
     char why[400];
     p2p_err err = p2p__config_read(&config, why, sizeof why);
     if (err) return init_error(err, why);
-    config.trace_room = 0; /* nobody would write the file */
+    config.trace_room = 0; /* there is no launcher to write the file */
     int fd;
     scoreboard *b = p2p__scoreboard_create(1, &config, &fd);
     if (!b) return init_error(P2P_ERR_SYS, "no shared memory");
@@ -182,78 +182,60 @@ static bool nothing_left_to_send(p2p_engine *engine, void *arg)
     return engine->packets_out == 0;
 }
 
-static bool everyone_done(p2p_engine *engine, void *arg)
+static bool all_said_goodbye(p2p_engine *engine, void *arg)
 {
     (void)arg;
     return engine->all_done;
 }
 
-/* A collective that was begun may have sent after this rank's goodbye: the peer waits for that, unless it has left. */
-static bool all_has_left(p2p_engine *engine)
-{
-    for (int i = 0; engine->packets_out && i < engine->size; i++)
-        if (engine->peers[i].packets_out && atomic_load(&engine->scoreboard->rows[i].state) != SCOREBOARD_FINISHED)
-            return false;
-    return true;
-}
-
-/* After everyone's goodbye no new message can come: what was sent and not received is in the links. */
+/* After all ranks' goodbyes no new message can come: what was sent and not received is in the links. And what this rank has
+ * sent since, for a collective that was begun, its peer receives, unless it has left. */
 static bool everything_received(p2p_engine *engine, void *arg)
 {
     (void)arg;
-    for (int i = 0; i < engine->size; i++)
-        if (engine->peers[i].link.frames_in != (uint32_t)p2p__scoreboard_sent(engine->scoreboard, i)[engine->rank] &&
-            i != engine->rank)
+    for (int i = 0; i < engine->size; i++) {
+        const p2p_peer *peer = &engine->peers[i];
+        if (i != engine->rank &&
+            peer->link.frames_in != (uint32_t)p2p__scoreboard_sent(engine->scoreboard, i)[engine->rank])
             return false;
-    return all_has_left(engine);
+        if (peer->packets_out && atomic_load(&engine->scoreboard->rows[i].state) != SCOREBOARD_FINISHED) return false;
+    }
+    return true;
 }
 
-static void describe_everyone(p2p_engine *engine, void *arg, scoreboard_wait *wait)
+/* The others; without an argument those only that have not yet read what was sent to them. */
+static void describe_others(p2p_engine *engine, void *all, scoreboard_wait *wait)
 {
-    (void)arg;
     for (int i = 0; i < engine->size; i++)
-        if (i != engine->rank) p2p__set_add(&wait->need, i);
-}
-
-/* Those who have not yet read what was sent to them. */
-static void describe_readers(p2p_engine *engine, void *arg, scoreboard_wait *wait)
-{
-    (void)arg;
-    for (int i = 0; i < engine->size; i++)
-        if (engine->peers[i].packets_out) p2p__set_add(&wait->need, i);
+        if (i != engine->rank && (all || engine->peers[i].packets_out)) p2p__set_add(&wait->need, i);
 }
 
 static p2p_err say_goodbye(p2p_comm *world)
 {
     p2p_engine *engine = world->engine;
-    p2p_waiting waiting = {.ready = nothing_left_to_send, .describe = describe_readers, .state = SCOREBOARD_BLOCKED};
+    p2p_waiting waiting = {.ready = nothing_left_to_send, .describe = describe_others, .state = SCOREBOARD_BLOCKED};
     p2p_err err = p2p__block(world, &waiting);
     if (err || engine->control < 0) return err;
     p2p__control_tell(engine->control, CONTROL_GOODBYE, engine->rank, 0);
-    waiting.describe = describe_everyone;
+    waiting.arg = engine;
     waiting.state = SCOREBOARD_FINALIZING;
-    waiting.patient = !engine->timed_out; /* whoever did not answer in time may never say goodbye */
-    waiting.ready = everyone_done;
+    waiting.patient = !engine->timed_out; /* a rank that did not answer in time may never say goodbye */
+    waiting.ready = all_said_goodbye;
     err = p2p__block(world, &waiting);
     waiting.ready = everything_received;
     return err ? err : p2p__block(world, &waiting);
-}
-
-/* A collective that nobody waited for: its state is released; the request stays, so that waiting for it is an error. */
-static void release_layers(p2p_engine *engine)
-{
-    for (p2p_request at = engine->requests; at; at = at->all_next) {
-        if (at->kind != REQUEST_LAYER || !at->layer_state) continue;
-        if (at->layer->release) at->layer->release(at->layer_state);
-        at->layer_state = NULL;
-    }
 }
 
 static void bury_all(p2p_engine *engine, p2p_err err)
 {
     scoreboard *own = engine->owns_scoreboard ? engine->scoreboard : NULL;
     bool supervised = engine->control >= 0;
-    release_layers(engine);
+    for (p2p_request at = engine->requests; at; at = at->all_next) {
+        /* A collective that no call waited for: its state is released; the request stays, so that waiting for it is an error. */
+        if (at->kind != REQUEST_LAYER || !at->layer_state) continue;
+        if (at->layer->release) at->layer->release(at->layer_state);
+        at->layer_state = NULL;
+    }
     p2p__give_up(engine, err ? err : P2P_ERR_STATE);
     atomic_store(&engine->row->state, SCOREBOARD_FINISHED);
     for (p2p_comm *comm = engine->comms, *next; comm; comm = next) {

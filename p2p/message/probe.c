@@ -20,55 +20,33 @@ static void describe(p2p_engine *engine, void *arg, scoreboard_wait *wait)
     p2p__describe_requests(engine, &like, 1, true, wait);
 }
 
-static p2p_err prepare(p2p_comm *comm, int source, int tag, question *q)
-{
-    p2p_err err = p2p__check_message(comm, true, NULL, 0, source, tag);
-    if (err) return err;
-    p2p__request_init(&q->like, REQUEST_RECV, comm, comm->context, NULL, 0);
-    q->like.peer = source == P2P_ANY_SOURCE ? P2P_ANY_SOURCE : comm->world_rank[source];
-    q->like.tag = tag;
-    q->found = NULL;
-    if (q->like.peer >= 0 && comm->engine->peers[q->like.peer].unreachable)
-        return p2p__unreachable_error(comm, &comm->engine->peers[q->like.peer]);
-    return P2P_OK;
-}
-
-static void fill(const p2p_comm *comm, const p2p_unexpected *found, p2p_status *status)
-{
-    const wire_header *header = &found->header;
-    if (status) *status = (p2p_status){comm->comm_rank[header->source], header->tag, (size_t)header->bytes};
-}
-
-static p2p_err probe(p2p_comm *comm, int source, int tag, p2p_status *status)
-{
-    question q;
-    p2p_err err = prepare(comm, source, tag, &q);
-    if (err) return err;
-    p2p_waiting waiting = {.ready = answered, .describe = describe, .arg = &q, .state = SCOREBOARD_BLOCKED};
-    err = p2p__block(comm, &waiting);
-    if (!err) fill(comm, q.found, status);
-    return err;
-}
-
-static p2p_err iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_status *status)
+/* Waits until there is one, or, with `found`, polls once. */
+static p2p_err probe(p2p_comm *comm, int source, int tag, bool *found, p2p_status *status)
 {
     p2p_engine *engine = comm->engine;
-    question q;
-    p2p_err err = prepare(comm, source, tag, &q);
+    question q = {.found = NULL};
+    p2p_err err = p2p__check_message(comm, true, NULL, 0, source, tag);
     if (err) return err;
-    if (!answered(engine, &q)) {
+    p2p__request_init(&q.like, REQUEST_RECV, comm, comm->context, NULL, 0);
+    q.like.peer = source == P2P_ANY_SOURCE ? P2P_ANY_SOURCE : comm->world_rank[source];
+    q.like.tag = tag;
+    if (q.like.peer >= 0 && engine->peers[q.like.peer].unreachable)
+        return p2p__unreachable_error(comm, &engine->peers[q.like.peer]);
+    if (!found) {
+        p2p_waiting waiting = {.ready = answered, .describe = describe, .arg = &q, .state = SCOREBOARD_BLOCKED};
+        err = p2p__block(comm, &waiting);
+        if (err) return err;
+    } else if (!answered(engine, &q)) {
         err = p2p__poll(engine);
         if (err) return p2p__fail_again(comm, err);
+        bool failed = !answered(engine, &q) && p2p__job_failed(engine);
+        if (failed && !answered(engine, &q)) return p2p__job_error(comm);
+        engine->polled = !q.found;
     }
-    bool failed = !answered(engine, &q) && p2p__job_failed(engine);
-    if (answered(engine, &q)) {
-        fill(comm, q.found, status);
-        *found = true;
-        return P2P_OK;
-    }
-    if (failed) return p2p__job_error(comm);
-    *found = false;
-    engine->polled = true;
+    if (found) *found = q.found;
+    if (!q.found || !status) return P2P_OK;
+    const wire_header *header = &q.found->header;
+    *status = (p2p_status){comm->comm_rank[header->source], header->tag, (size_t)header->bytes};
     return P2P_OK;
 }
 
@@ -76,7 +54,7 @@ p2p_err p2p_probe(p2p_comm *comm, int source, int tag, p2p_status *status)
 {
     p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_probe", SHAPE_RECV, source, tag, 0, 0, 0});
     if (err) return err;
-    return p2p__leave(comm, probe(comm, source, tag, status));
+    return p2p__leave(comm, probe(comm, source, tag, NULL, status));
 }
 
 p2p_err p2p_iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_status *status)
@@ -84,5 +62,5 @@ p2p_err p2p_iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_status 
     p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_iprobe", SHAPE_RECV, source, tag, 0, 0, 0});
     if (err) return err;
     if (!found) return p2p__leave(comm, p2p__fail(comm, CAUSE_NO_PLACE_FOR_ANSWER));
-    return p2p__leave(comm, iprobe(comm, source, tag, found, status));
+    return p2p__leave(comm, probe(comm, source, tag, found, status));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Split: everyone tells rank 0 colour and key; rank 0 sorts, gives each group a context of its own, and tells everyone
- * context and members. Messages of this protocol are not counted in p2p_stats. A dup is a split into one group, of which all
- * have agreed that it is one.
+ * Split: all ranks send colour and key to rank 0, which sorts, gives each group a context of its own, and sends each rank the
+ * context and the members. Messages of this protocol are not counted in p2p_stats. A dup is a split into one group, of which
+ * all have agreed that it is one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +15,7 @@ typedef struct {
     int colour, key, rank;
 } proposal;
 
+/* Not counted. */
 static p2p_err quiet_send(p2p_comm *comm, const void *buf, size_t bytes, int dest)
 {
     struct p2p_operation request;
@@ -46,30 +47,21 @@ static int by_colour_key_rank(const void *a, const void *b)
 /* What a rank is told: [0] context, 0 for none; [1] size; then the members as ranks of the parent. */
 typedef uint32_t *answer;
 
-/* The lines of its collectives may have served a communicator that is gone. */
-static void wipe_lines(scoreboard *b, uint32_t context)
+/* A context that no other communicator has or had, with the lowest free index (so that little memory is touched);
+ * NO_CONTEXT if there is none. The lines of its collectives may have served a communicator that is gone: they are wiped. */
+static uint32_t new_context(scoreboard *b, int size)
 {
+    uint32_t index, unused = 0;
+    for (index = 1; index < SCOREBOARD_CONTEXTS; index++, unused = 0)
+        if (atomic_compare_exchange_strong(&b->shared->context_users[index], &unused, (uint32_t)size)) break;
+    if (index == SCOREBOARD_CONTEXTS) return NO_CONTEXT;
+    uint32_t context = 2 * (atomic_fetch_add(&b->shared->context_turn[index], 1) * SCOREBOARD_CONTEXTS + index);
     for (uint64_t number = 0; number < SCOREBOARD_SLOTS; number++)
         for (int rank = 0; rank < b->size; rank++) {
             scoreboard_line *line = &p2p__scoreboard_lines(b, context, number)[rank];
             if (atomic_load(&line->at)) atomic_store(&line->at, 0);
         }
-}
-
-/* A context that no other communicator has or had, with the lowest free index (so that little memory is touched);
- * NO_CONTEXT if there is none. */
-static uint32_t new_context(scoreboard *b, int size)
-{
-    for (uint32_t index = 1; index < SCOREBOARD_CONTEXTS; index++) {
-        uint32_t nobody = 0;
-        if (atomic_load(&b->shared->context_users[index]) ||
-            !atomic_compare_exchange_strong(&b->shared->context_users[index], &nobody, (uint32_t)size))
-            continue;
-        uint32_t context = 2 * (atomic_fetch_add(&b->shared->context_turn[index], 1) * SCOREBOARD_CONTEXTS + index);
-        wipe_lines(b, context);
-        return context;
-    }
-    return NO_CONTEXT;
+    return context;
 }
 
 static p2p_err tell_group(p2p_comm *comm, const proposal *group, int size, answer text, answer mine)
@@ -128,12 +120,6 @@ static p2p_err build(p2p_comm *comm, answer mine, p2p_comm **sub)
     return P2P_OK;
 }
 
-static p2p_err ask_rank_0(p2p_comm *comm, proposal own, answer mine, size_t bytes)
-{
-    p2p_err err = quiet_send(comm, &own, sizeof own, 0);
-    return err ? err : quiet_recv(comm, mine, bytes, 0);
-}
-
 static p2p_err split(p2p_comm *comm, proposal own, p2p_comm **sub)
 {
     size_t words = 2 + (size_t)comm->size;
@@ -144,8 +130,10 @@ static p2p_err split(p2p_comm *comm, proposal own, p2p_comm **sub)
         p2p__fail(comm, CAUSE_NO_SPLIT, comm->size);
         goto release;
     }
-    err = comm->rank == 0 ? arrange(comm, own, proposals, text, mine)
-                          : ask_rank_0(comm, own, mine, words * sizeof *mine);
+    if (comm->rank == 0)
+        err = arrange(comm, own, proposals, text, mine);
+    else if ((err = quiet_send(comm, &own, sizeof own, 0)) == P2P_OK)
+        err = quiet_recv(comm, mine, words * sizeof *mine, 0);
     if (!err) err = build(comm, mine, sub);
 release:
     free(proposals);

@@ -4,13 +4,7 @@
 #include "p2p/shared/process.h"
 #include "p2p/shared/words.h"
 
-static void awaited(p2p_engine *engine, const scoreboard_wait *wait, p2p_rank_set *all)
-{
-    *all = wait->need;
-    for (int i = 0; i < wait->any_count; i++) p2p__set_join(all, &wait->any[i], engine->size);
-}
-
-/* Of those that are waited for: who is stopped can do nothing. */
+/* What the ranks that are waited for are doing. One that is stopped can do nothing: then it is to blame. */
 static p2p_finding find(const p2p_engine *engine, const p2p_rank_set *all)
 {
     p2p_finding f = {.what = {.class = CLASS_TIMEOUT, .reason = REASON_CALL}};
@@ -36,10 +30,10 @@ static p2p_finding find(const p2p_engine *engine, const p2p_rank_set *all)
 p2p_err p2p__timeout_error(p2p_comm *comm, const scoreboard_wait *wait)
 {
     p2p_engine *engine = comm->engine;
-    p2p_rank_set all;
+    p2p_rank_set all = wait->need;
     p2p_words w = {.used = 0};
     engine->timed_out = true;
-    awaited(engine, wait, &all);
+    for (int i = 0; i < wait->any_count; i++) p2p__set_join(&all, &wait->any[i], engine->size);
     p2p_finding f = find(engine, &all);
     p2p__words_timeout(&w, &f);
     p2p__fail(comm, CAUSE_TIMEOUT, w.text);

@@ -17,15 +17,6 @@
 
 enum { LONGEST = 240, WARM = 4 << 20 };
 
-/* Memory that is new to a process costs an interruption a page; the first is taken before anything is timed. */
-static void warm_up(trace_rank *shared, size_t bytes)
-{
-    volatile char *at = (volatile char *)shared;
-    size_t most = bytes < WARM ? bytes : WARM;
-    if (madvise(shared, most, MADV_POPULATE_WRITE) == 0) return;
-    for (size_t i = 0; i < most; i += 4096) at[i] |= 0; /* a kernel older than 5.14 */
-}
-
 p2p_trace *p2p__trace_create(p2p_engine *engine)
 {
     const p2p_config *config = &engine->config;
@@ -36,7 +27,11 @@ p2p_trace *p2p__trace_create(p2p_engine *engine)
     trace->room = p2p__trace_room(engine->size, &engine->config);
     trace->reserve = (uint64_t)engine->size;
     trace->shared->pool_used = 1;
-    warm_up(trace->shared, p2p__trace_rank_bytes(engine->size, &engine->config));
+    /* Memory that is new to a process costs an interruption a page; the first pages are taken before anything is timed. */
+    size_t bytes = p2p__trace_rank_bytes(engine->size, &engine->config), most = bytes < WARM ? bytes : WARM;
+    volatile char *first = (volatile char *)trace->shared;
+    bool taken = madvise(trace->shared, most, MADV_POPULATE_WRITE) == 0;
+    for (size_t i = 0; !taken && i < most; i += 4096) first[i] |= 0; /* a kernel older than 5.14 */
     return trace;
 }
 
@@ -47,31 +42,31 @@ uint64_t p2p__trace_clock(const p2p_engine *engine)
 
 /* ---- Texts ---- */
 
-/* The place of a text in the pool, which may have come there by another pointer; 0 if there is no room. */
-static uint16_t find_or_add(trace_rank *shared, const char *text)
-{
-    size_t length = strlen(text);
-    if (length > LONGEST) text += length - LONGEST, length = LONGEST;
-    for (uint32_t at = 1; at < shared->pool_used; at += (uint32_t)strlen(shared->pool + at) + 1)
-        if (strcmp(shared->pool + at, text) == 0) return (uint16_t)at;
-    if (shared->pool_used + length + 1 > sizeof shared->pool) return 0;
-    uint32_t place = shared->pool_used;
-    memcpy(shared->pool + place, text, length + 1);
-    shared->pool_used += (uint32_t)length + 1;
-    return (uint16_t)place;
-}
-
-/* Names are literals, so that the pointer tells which one it is. */
+/* The place of a text in the pool. Names are literals: the pointer is looked up first. The text may have come there by another
+ * pointer. */
 uint16_t p2p__trace_place(p2p_trace *trace, const char *text)
 {
+    trace_rank *shared = trace->shared;
     if (!text || !*text) return 0;
     size_t slot = ((uintptr_t)text >> 2) % TRACE_NAMES;
     for (size_t i = 0; i < TRACE_PROBES && trace->names[slot].text; i++, slot = (slot + 1) % TRACE_NAMES)
         if (trace->names[slot].text == text) return trace->names[slot].place;
-    uint16_t place = find_or_add(trace->shared, text);
+
+    size_t length = strlen(text);
+    const char *kept = length > LONGEST ? text + (length - LONGEST) : text;
+    uint32_t place = 1;
+    while (place < shared->pool_used && strcmp(shared->pool + place, kept) != 0)
+        place += (uint32_t)strlen(shared->pool + place) + 1;
+    bool is_new = place >= shared->pool_used;
+    if (is_new && place + strlen(kept) + 1 > sizeof shared->pool) {
+        place = 0;
+    } else if (is_new) {
+        memcpy(shared->pool + place, kept, strlen(kept) + 1);
+        shared->pool_used += (uint32_t)strlen(kept) + 1;
+    }
     trace->names[slot].text = text;
-    trace->names[slot].place = place;
-    return place;
+    trace->names[slot].place = (uint16_t)place;
+    return (uint16_t)place;
 }
 
 /* ---- Events ---- */
@@ -101,11 +96,6 @@ trace_event *p2p__trace_top(p2p_trace *trace)
     return count && count <= TRACE_OPEN ? &trace->shared->open[count - 1] : NULL;
 }
 
-static uint32_t number_now(const p2p_trace *trace)
-{
-    return trace->step ? (uint32_t)trace->step->layer_number : trace->number;
-}
-
 /* An event of now. */
 trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind)
 {
@@ -117,7 +107,7 @@ trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind)
                          .end = now,
                          .order = trace->order++,
                          .depth = (uint8_t)(open_count(trace) < UINT8_MAX ? open_count(trace) : UINT8_MAX),
-                         .number = number_now(trace)};
+                         .number = trace->step ? (uint32_t)trace->step->layer_number : trace->number};
 }
 
 static trace_event *open_event(p2p_engine *engine, enum trace_kind kind, const char *name)
@@ -132,21 +122,7 @@ static trace_event *open_event(p2p_engine *engine, enum trace_kind kind, const c
     return event;
 }
 
-/* Looks that find nothing, one after the other on one line, are one event. */
-static bool joins_last(p2p_trace *trace, const trace_event *event)
-{
-    uint64_t count = atomic_load_explicit(&trace->shared->count, memory_order_relaxed);
-    if (!count || !(event->flags & TRACE_POLLED)) return false;
-    trace_event *last = &trace->shared->events[count - 1];
-    if (!(last->flags & TRACE_POLLED) || last->name != event->name || last->file != event->file ||
-        last->line != event->line)
-        return false;
-    last->end = event->end;
-    last->polls++;
-    return true;
-}
-
-/* Returns the kind of what has ended. */
+/* Polls that find nothing, one after the other on one line, are one event. Returns the kind of what has ended. */
 static int close_top(p2p_engine *engine, uint8_t flags)
 {
     p2p_trace *trace = engine->trace;
@@ -158,8 +134,16 @@ static int close_top(p2p_engine *engine, uint8_t flags)
         open->flags |= flags;
         if (flags & TRACE_POLLED) open->polls = 1;
         kind = open->kind;
-        bool empty_wait = kind == TRACE_WAIT && open->end == open->start;
-        if (!empty_wait && !joins_last(trace, open)) p2p__trace_add(trace, open);
+        uint64_t kept = atomic_load_explicit(&trace->shared->count, memory_order_relaxed);
+        trace_event *last = kept ? &trace->shared->events[kept - 1] : NULL;
+        bool joins = last && (open->flags & last->flags & TRACE_POLLED) && last->name == open->name &&
+                     last->file == open->file && last->line == open->line;
+        if (joins) {
+            last->end = open->end;
+            last->polls++;
+        } else if (kind != TRACE_WAIT || open->end != open->start) { /* an empty wait is not kept */
+            p2p__trace_add(trace, open);
+        }
     }
     if (count) atomic_store_explicit(&trace->shared->open_count, count - 1, memory_order_release);
     return kind;

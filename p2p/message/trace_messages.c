@@ -88,20 +88,17 @@ void p2p__trace_receives(p2p_request request)
     trace->arrived_bytes = request->status.bytes;
 }
 
-/* Does it lie in what came last? */
-static bool has_arrived(const p2p_trace *trace, const void *buf)
-{
-    uintptr_t at = (uintptr_t)buf, start = (uintptr_t)trace->arrived_at;
-    return trace->arrived && at >= start && at - start < trace->arrived_bytes;
-}
-
+/* The one of the two operands that lies in what came last was received; the other one is the buffer's own. */
 void p2p_layer_combined(p2p_comm *comm, const void *one, const void *other, size_t bytes)
 {
     if (!p2p_layer_is_traced(comm)) return;
     p2p_trace *trace = comm->engine->trace;
-    const void *watched = has_arrived(trace, other) ? one : has_arrived(trace, one) ? other : NULL;
+    uintptr_t start = (uintptr_t)trace->arrived_at;
+    const void *watched = (uintptr_t)other - start < trace->arrived_bytes ? one
+                          : (uintptr_t)one - start < trace->arrived_bytes ? other
+                                                                          : NULL;
     p2p_part part;
-    if (!watched || !part_of_watched(trace, watched, bytes, &part)) return;
+    if (!trace->arrived || !watched || !part_of_watched(trace, watched, bytes, &part)) return;
     part.combined = true;
     set_part(trace->arrived, true, &part);
     trace->arrived = NULL;
@@ -115,7 +112,7 @@ static uint64_t number_of(int reader, uint32_t moved)
     return UINT64_C(1) << 31 | (uint64_t)reader << 21 | (moved & ((1u << 21) - 1));
 }
 
-/* It left when the call began, as far as anybody can tell: from then on it may be read. */
+/* It is taken to have left when the call began: from then on it may be read. */
 void p2p__trace_moved(p2p_comm *comm, int peer, size_t sent, size_t received)
 {
     p2p_engine *engine = comm->engine;
