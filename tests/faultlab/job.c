@@ -59,11 +59,13 @@ _Noreturn void lab_skip(const char *format, ...)
 
 /* ---- In the supervisor ---- */
 
+/* A job that fails leaves its ranks a second: all of them are there before one begins. */
 static int rank_entry(p2p_comm *world, void *arg)
 {
     const lab_job *job = arg;
     lab_rank = p2p_rank(world);
     lab->rank[lab_rank].pid = getpid();
+    for (int rank = 0; rank < job->size; rank++) lab_wait_started(rank);
     if (!job->fatal) p2p_set_errors(world, P2P_ERRORS_RETURN);
     return job->body(world);
 }
