@@ -277,7 +277,7 @@ Test(blocks, large)
 {
     static const int sizes[] = {2, 3, 5};
 
-    ASSERT_RIGHT(job_sizes(sizes, COUNT(sizes), true, true, large_blocks, NULL));
+    ASSERT_RIGHT(job_sizes(sizes, COUNT(sizes), true, !job_is_quick(), large_blocks, NULL));
 }
 
 static int means_of_blocks(p2p_comm *world, void *arg)

@@ -140,15 +140,14 @@ static int run_everything(p2p_comm *world, void *arg)
     return run_blocks(world, arg);
 }
 
-/* Every other algorithm, so that the halves can run side by side; from 5 ranks on every third number, in the long run
- * all. */
+/* Every other algorithm, so that the halves can run side by side; in a sample on at most 8 ranks. */
 static void check_algorithms(size_t first)
 {
-    bool whole = getenv("PAIRWISE_LONG");
+    int most = job_is_quick() ? 8 : MOST;
 
     stats = job_shared(sizeof(p2p_traffic[MOST][MOST]));
     for (size_t i = first; i < algorithm_count; i += 2)
-        for (int n = 1; n <= MOST; n += whole || n < 5 ? 1 : 3)
+        for (int n = 1; n <= most; n = job_next_size(n))
             check_job(n, NULL, run_algorithm, (void *)(uintptr_t)&algorithms[i], algorithms[i].name);
 }
 

@@ -52,24 +52,24 @@ static void check_equivalence(size_t images, size_t together, const int ranks[],
 
 Test(equiv, of_1_to_4_ranks)
 {
-    check_equivalence(48, 12, (const int[]){2, 3, 4}, 3);
+    check_equivalence(48, 12, (const int[]){3, 2, 4}, job_is_quick() ? 1 : 3);
 }
 
 /* The last step has fewer images, and not the same number on every rank. */
 Test(equiv, with_a_last_batch_that_is_not_full)
 {
-    check_equivalence(41, 12, (const int[]){2, 3, 4}, 3);
+    check_equivalence(41, 12, (const int[]){3, 2, 4}, job_is_quick() ? 1 : 3);
 }
 
 /* Some ranks have none at all in the last step. */
 Test(equiv, with_ranks_that_have_no_image_left)
 {
-    check_equivalence(25, 12, (const int[]){2, 4}, 2);
+    check_equivalence(25, 12, (const int[]){4, 2}, job_is_quick() ? 1 : 2);
 }
 
 Test(equiv, with_fewer_images_than_ranks)
 {
-    check_equivalence(3, 8, (const int[]){4, 8}, 2);
+    check_equivalence(3, 8, (const int[]){4, 8}, job_is_quick() ? 1 : 2);
 }
 
 /* ---- The same bits on all ranks, for every all-reduce ---- */
@@ -150,7 +150,7 @@ Test(evaluation, counts_every_image_once)
 {
     training_book *book = new_book();
     train_score one = {0};
-    for (int ranks = 1; ranks <= 8; ranks++) {
+    for (int ranks = 1; ranks <= 8; ranks = job_next_size(ranks)) {
         train_job job;
         training_make(&job, book, 4, 37);
         job.settings.eval_only = true;

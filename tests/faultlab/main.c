@@ -192,11 +192,18 @@ static int close_up(const int counts[OUTCOMES])
     return counts[FAILED] ? 1 : 0;
 }
 
+/* The trainer lies above the worlds: a sample (QUICK=1, as in tests/util/job.h) has its cases in shared memory only. */
+static bool is_left_out(const lab_case *group)
+{
+    const char *world = getenv("PAIRWISE_WORLD");
+    return group == lab_trainer && getenv("QUICK") && world && strcmp(world, "socket") == 0;
+}
+
 static int run_all(bool with_slow)
 {
     int counts[OUTCOMES] = {0};
     for (size_t g = 0; g < GROUPS; g++)
-        for (const lab_case *c = groups[g]; c && c->name; c++)
+        for (const lab_case *c = groups[g]; c && c->name && !is_left_out(groups[g]); c++)
             if (with_slow || !c->slow) counts[run_case(c)]++;
     return close_up(counts);
 }

@@ -28,6 +28,9 @@ typedef struct {
 /* `make test` takes samples of long sweeps (QUICK=1); everything else, test-all too, runs them whole. */
 bool job_is_quick(void);
 
+/* In a sweep over numbers of ranks, the one after n: the next; in a sample the next of 1, 2, 3, 5, 8, 16, 32, 64. */
+int job_next_size(int n);
+
 /* options may be NULL; rank_statuses is filled in. Free the result with job_free. */
 void job_run(int size, const p2p_options *options, job_main rank_main, void *arg, job_result *result);
 void job_free(job_result *result);
