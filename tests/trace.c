@@ -408,7 +408,7 @@ Test(ends, a_time_limit_leaves_a_trace)
     job_result result;
     replay_trace t;
     size_t bytes;
-    char *text = traced_run(2, &(p2p_options){.timeout_s = 0.3}, never_ends, NULL, &result, &bytes);
+    char *text = traced_run(2, &(p2p_options){.timeout_s = 2}, never_ends, NULL, &result, &bytes);
 
     read_trace(text, bytes, &result, &t);
     cr_assert_str_eq(replay_text(&t, t.outcome), "timeout");
