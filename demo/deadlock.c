@@ -12,12 +12,10 @@
 enum { MOST = 12, LINES = 40 };
 
 /* The lines around where the first rank is stuck. */
-static void draw_code(const char *call, int y)
+static void draw_code(const char *path, int line, int y)
 {
-    char path[300], text[200];
-    int line = 0, number = 0;
-    const char *at = strstr(call, " at ");
-    if (!at || sscanf(at, " at %299[^:]:%d", path, &line) != 2) return;
+    char text[200];
+    int number = 0;
     FILE *file = fopen(path, "re");
     while (file && fgets(text, sizeof text, file)) {
         number++;
@@ -40,8 +38,7 @@ static void draw_ranks(const replay_trace *t, int shown)
             continue;
         }
         screen_put(13, 9 + rank, STYLE_BAD, "waits for rank %d ─▶", last->waits_count ? last->waits_for[0] : -1);
-        const char *call = replay_text(t, last->call), *place = strstr(call, " at ");
-        screen_put(35, 9 + rank, STYLE_PLAIN, "%.*s", place ? (int)(place - call) : 44, call);
+        screen_put(35, 9 + rank, STYLE_PLAIN, "%.44s", replay_text(t, last->call));
     }
 }
 
@@ -62,7 +59,7 @@ static void draw(const replay_trace *t, const char *headline, int shown)
     screen_clear();
     screen_put(2, 0, STYLE_STRONG, "a program that hangs: build/launch -n %d build/examples/deadlock", t->ranks);
     screen_put(2, 1, shown ? STYLE_BAD : STYLE_PLAIN, "%s", headline);
-    draw_code(replay_text(t, t->last[0].call), 3);
+    draw_code(replay_text(t, t->last[0].file), t->last[0].line, 3);
     draw_ranks(t, shown);
     if (shown == t->ranks && t->is_cycle) draw_cycle(t, 10 + t->ranks);
     screen_show();

@@ -35,7 +35,7 @@ $(COURSE)/obj/guard: $(OBJ)/tests/exercises/check_start.o
 
 $(BUILD)/learn: $(LEARN) $(LIB) | $(BUILD)/launch $(COURSE)/obj/guard $(RANKSIDE) $(PARTS:%=$(COURSE)/%.a)
 	$(call say,LD,$@)
-	$(Q)$(LINK) $(filter %.o,$^) $(LIB) -lm -o $@
+	$(Q)$(LINK) $(filter %.o,$^) $(LIB) -ljansson -lm -o $@
 
 # Its own suite knows its insides; all suites of it need the program.
 $(BUILD)/tests/learn: $(filter-out $(OBJ)/learn/main.o,$(LEARN))

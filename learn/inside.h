@@ -3,6 +3,8 @@
 #ifndef PAIRWISE_LEARN_INSIDE_H
 #define PAIRWISE_LEARN_INSIDE_H
 
+#include <jansson.h>
+
 #include "learn/learn.h"
 #include "tests/exercises/check_internal.h"
 
@@ -18,7 +20,7 @@ typedef struct {
     void *arg;
 } learn_beside;
 
-enum { LEARN_POLLED = 1024, LEARN_GIVEN = CHECK_MAX_RANKS + 1 };
+enum { LEARN_POLLED = 1024, LEARN_GIVEN = CHECK_MAX_RANKS + 2 };
 
 typedef struct {
     const char *const *argv; /* NULL at the end */
@@ -99,7 +101,8 @@ typedef struct {
     const check_world_plan *plan;
     const check_case *cases; /* [plan->count] */
     learn_relay *relay;
-    learn_reports reports[CHECK_MAX_RANKS];
+    learn_reports reports[CHECK_MAX_RANKS], launcher;
+    json_t *findings; /* of the launcher's report, docs/reports.md; NULL: it was killed before it could write one */
     learn_spawned job;
     char *outputs[CHECK_MAX_RANKS]; /* what each printed on standard output */
 } learn_world;
@@ -118,6 +121,9 @@ const check_record *learn_record(const learn_world *w, int rank, int number, enu
 
 /* The next one of that kind in the same case, behind r; NULL if there is none. */
 const check_record *learn_next_record(const learn_world *w, int rank, const check_record *r, enum check_kind kind);
+
+/* Whose line of output it is, "[2] text": text is set behind that. -1, and text as it was: the launcher's own. */
+int learn_rank_of_line(const char *line, const char **text);
 
 /* Has every rank been through this case? */
 bool learn_case_ended(const learn_world *w, int number);
@@ -139,8 +145,9 @@ bool learn_judge(learn_world *w, const check_case *c, learn_result *result);
 #define LEARN_ANY_SOURCE \
     "a source came out as -1, which is P2P_ANY_SOURCE: it takes whatever comes first, from any rank and any round."
 
-/* Give a result a failure. The first one counts; texts are copied. */
-void learn_fail(learn_result *result, const char *key, const char *shown, const char *broke);
+/* Give a result a failure. The first one counts. */
+void learn_fail(learn_result *result, const char *key, const char *shown, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* What to try, where the hints have no words for it. */
 void learn_set_advice(learn_result *result, const char *advice);
@@ -152,8 +159,9 @@ void learn_add_ranks(learn_text *t, const bool in[], int ranks);
 
 /* ---- autopsy.c ---- */
 
-/* If the text names a line of the learner's, "broadcast.c:17", note it in the result. */
-void learn_note_place(learn_result *result, const learn_exercise *e, const char *text);
+/* If this is a file of the learner's, note the line in the result; as tools print it: "/home/me/broadcast.c:17" (report.c). */
+void learn_note_line(learn_result *result, const learn_exercise *e, const char *path, int line);
+void learn_note_tools_line(learn_result *result, const learn_exercise *e, const char *place);
 
 /* Is all memory free that the learner's code took in this case? If not, result says where it was taken. */
 bool learn_all_freed(const learn_world *w, const check_case *c, learn_result *result);

@@ -7,7 +7,8 @@
  *      text.c          strings that grow, lines that are wrapped, files in memory
  *
  *      explain/        what became of a run, put into words
- *        autopsy.c     a world that ended early: crash, error, time limit (sanitizer.c, deadlock.c, errors.c)
+ *        autopsy.c     a world that ended early: crash, error, time limit (sanitizer.c, deadlock.c, errors.c); what the
+ *                      launcher says of it is data (report.c), what a sanitizer prints is read in sanitizer.c alone
  *        values.c      numbers that are wrong, and what can be seen in them (table.c)
  *        explain.c     what a failure looks like to a person
  *
@@ -54,6 +55,7 @@ void learn_add(learn_text *t, const char *format, ...) __attribute__((format(pri
 void learn_add_bytes(learn_text *t, const void *bytes, size_t count);
 void learn_text_free(learn_text *t);
 const char *learn_string(const learn_text *t); /* "" rather than NULL */
+bool learn_has_prefix(const char *text, const char *prefix);
 
 /* Add words up to column `width`; lines after the first begin behind `indent` blanks (before the first, the caller has put
  * as much). Line ends are blanks, a blank line begins a paragraph, lines that begin with four blanks stay as they are. */

@@ -84,6 +84,11 @@ const char *learn_string(const learn_text *t)
     return t->text ? t->text : "";
 }
 
+bool learn_has_prefix(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
 void learn_text_free(learn_text *t)
 {
     free(t->text);
@@ -116,7 +121,7 @@ static void add_word(learn_text *t, const char *word, size_t bytes, size_t *colu
 
 static bool is_code(const char *line)
 {
-    return strncmp(line, "    ", 4) == 0;
+    return learn_has_prefix(line, "    ");
 }
 
 /* A line that stays as it is, on lines of its own. */

@@ -66,7 +66,7 @@ p2p_err p2p_layer_refuse(p2p_comm *comm, const p2p_fingerprint *what, p2p_err er
     X(P2P_ARGUMENT_BUFFER, "buffer")             \
     X(P2P_ARGUMENT_REQUEST, "request")           \
     X(P2P_ARGUMENT_OTHER, "other")               \
-    X(P2P_ARGUMENT_OVERLAP, "")
+    X(P2P_ARGUMENT_OVERLAP, "overlap")
 
 typedef enum {
 #define P2P_ARGUMENT_ENUM(name, text) name,

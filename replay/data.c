@@ -76,7 +76,12 @@ static void put_end(FILE *file, const replay_trace *t)
         replay_put_text(file, replay_text(t, t->last[i].state));
         fputs(",\"call\":", file);
         replay_put_text(file, replay_text(t, t->last[i].call));
-        fprintf(file, ",\"inCycle\":%s,\"waitsFor\":", t->last[i].in_cycle ? "true" : "false");
+        fputs(",\"function\":", file);
+        replay_put_text(file, replay_text(t, t->last[i].function));
+        fputs(",\"file\":", file);
+        replay_put_text(file, replay_text(t, t->last[i].file));
+        fprintf(file, ",\"line\":%d,\"inCycle\":%s,\"waitsFor\":", t->last[i].line,
+                t->last[i].in_cycle ? "true" : "false");
         put_list(file, t->last[i].waits_for, t->last[i].waits_count);
         putc('}', file);
     }

@@ -151,6 +151,9 @@ static void note_rank_end(replay_reader *r, const replay_event *e)
     replay_last *last = &r->last[(int)e->rank];
     last->state = replay__number_of(r, e->name);
     last->call = replay__number_of(r, e->call);
+    last->function = replay__number_of(r, e->function);
+    last->file = replay__number_of(r, e->file);
+    last->line = whole(e->line);
     last->in_cycle = e->in_cycle;
     last->waits_count = e->rank_count;
     memcpy(last->waits_for, e->ranks, (size_t)e->rank_count * sizeof *e->ranks);

@@ -25,11 +25,11 @@ static const field outer_fields[] = {TEXT_FIELD(ph),   TEXT_FIELD(name),  TEXT_F
                                      NUMBER_FIELD(ts), NUMBER_FIELD(dur), NUMBER_FIELD(tid)};
 
 static const field inner_fields[] = {
-    TEXT_FIELD(call),         TEXT_FIELD(text),    TEXT_FIELD(file),    TEXT_FIELD(dtype),    TEXT_FIELD(op),
-    TEXT_FIELD(algorithm),    NUMBER_FIELD(rank),  NUMBER_FIELD(peer),  NUMBER_FIELD(to),     NUMBER_FIELD(from),
-    NUMBER_FIELD(tag),        NUMBER_FIELD(bytes), NUMBER_FIELD(chunk), NUMBER_FIELD(offset), NUMBER_FIELD(leaves),
-    NUMBER_FIELD(arrives),    NUMBER_FIELD(comm),  NUMBER_FIELD(count), NUMBER_FIELD(root),   NUMBER_FIELD(line),
-    NUMBER_FIELD(collective), NUMBER_FIELD(looks), NUMBER_FIELD(depth),
+    TEXT_FIELD(call),     TEXT_FIELD(function),     TEXT_FIELD(text),    TEXT_FIELD(file),    TEXT_FIELD(dtype),
+    TEXT_FIELD(op),       TEXT_FIELD(algorithm),    NUMBER_FIELD(rank),  NUMBER_FIELD(peer),  NUMBER_FIELD(to),
+    NUMBER_FIELD(from),   NUMBER_FIELD(tag),        NUMBER_FIELD(bytes), NUMBER_FIELD(chunk), NUMBER_FIELD(offset),
+    NUMBER_FIELD(leaves), NUMBER_FIELD(arrives),    NUMBER_FIELD(comm),  NUMBER_FIELD(count), NUMBER_FIELD(root),
+    NUMBER_FIELD(line),   NUMBER_FIELD(collective), NUMBER_FIELD(looks), NUMBER_FIELD(depth),
 };
 
 /* True if the key was one of these; its value is read, or skipped if it is of another kind ("any" for a peer). */

@@ -16,7 +16,7 @@ enum { REPLAY_TEXT = 4096, REPLAY_DEEPEST = 64 };
 
 /* An event as it stands in the file: every field there may be. */
 typedef struct {
-    char ph[4], name[REPLAY_TEXT], cat[32], call[REPLAY_TEXT], text[REPLAY_TEXT];
+    char ph[4], name[REPLAY_TEXT], cat[32], call[REPLAY_TEXT], function[64], text[REPLAY_TEXT];
     char file[300], dtype[16], op[16], algorithm[32];
     double ts, dur, tid, id;
     double rank, peer, to, from, tag, bytes, chunk, offset, leaves, arrives, collective, comm, count, root, line, looks,

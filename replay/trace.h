@@ -46,7 +46,8 @@ typedef struct {
 
 /* How a rank ended. */
 typedef struct {
-    int state, call; /* texts: "stuck", "blocked", "running", "over" */
+    int state, call, function, file; /* texts; state: "stuck", "blocked", "running", "over" */
+    int line;
     bool in_cycle;
     int waits_for[REPLAY_MOST_RANKS], waits_count;
 } replay_last;

@@ -3,7 +3,7 @@
 #
 # setup.sh PURPOSE: see that the packages for PURPOSE are there, and install what is missing (Debian and its kin).
 #
-#       build      a C compiler                 (make)
+#       build      a C compiler, Jansson (JSON)  (make)
 #       train      OpenCL: headers, loader and a driver for CPUs    (kernels/, trainer/)
 #       test       Criterion                    (make test)
 #       lint       clang-tidy, cppcheck         (make lint, make format)
@@ -42,9 +42,9 @@ cross() {
 # What each purpose needs: a thing to find, and the package it comes in. A thing is a command, a file or a library.
 needs() {
     case $1 in
-    build) echo "cc:gcc ar:binutils /usr/include/stdio.h:libc6-dev" ;;
+    build) echo "cc:gcc ar:binutils /usr/include/stdio.h:libc6-dev /usr/include/jansson.h:libjansson-dev" ;;
     train) echo "/usr/include/CL/cl.h:opencl-headers $(loader):ocl-icd-opencl-dev /etc/OpenCL/vendors:pocl-opencl-icd" ;;
-    test) echo "/usr/include/criterion/criterion.h:libcriterion-dev /usr/include/jansson.h:libjansson-dev" ;;
+    test) echo "/usr/include/criterion/criterion.h:libcriterion-dev" ;;
     lint) echo "clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck" ;;
     test-all) echo "clang:clang valgrind:valgrind strace:strace pkg-config:pkg-config ps:procps prlimit:util-linux oclgrind:oclgrind chromium:chromium $(fuzzer):libclang-rt-dev" ;;
     plots) echo "gnuplot:gnuplot-nox" ;;

@@ -183,8 +183,8 @@ REPORTS(root, 2, 1, NULL, {"invalid_argument/root [0]", "0 call coll_broadcast #
 REPORTS(type, 2, 1, NULL, {"invalid_argument/type [0]", "0 call coll_broadcast #1 @type"})
 REPORTS(operator, 2, 1, NULL, {"invalid_argument/operator [0]", "0 call coll_all_reduce #1 @operator"})
 REPORTS(count, 2, 1, NULL, {"invalid_argument/count [0]", "0 call coll_all_reduce #1 @count"})
-REPORTS(overlap, 2, 1, NULL, {"buffer_conflict [0]", "0 call p2p_sendrecv @overlap"})
-REPORTS(blocks, 2, 1, NULL, {"buffer_conflict [0]", "0 call coll_all_gather #1 @blocks"})
+REPORTS(overlap, 2, 1, NULL, {"buffer_conflict/overlap [0]", "0 call p2p_sendrecv @overlap"})
+REPORTS(blocks, 2, 1, NULL, {"buffer_conflict/overlap [0]", "0 call coll_all_gather #1 @blocks"})
 REPORTS(none, 1, 1, NULL, {"invalid_argument/communicator [0]", "0 call p2p_send @none"})
 
 /* ---- Buffers and requests ---- */

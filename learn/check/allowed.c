@@ -28,7 +28,7 @@ static const char *forbidden(const learn_exercise *e, const char *name)
 {
     static const char *const checkers[] = {"check_report", "check_number",   "check_returned", "check_value",
                                            "check_buffer", "check_fraction", "check_given",    "check_the_exercise",
-                                           "check_key",    "check_context",  "check_leaks",    "check_plan_make"};
+                                           "check_key",    "check_context",  "check_leaked",   "check_plan_make"};
     enum check_library library = e->check->library;
     bool collective = learn_has_prefix(name, "coll_"), ring = learn_has_prefix(name, "ring_");
     for (size_t i = 0; i < sizeof checkers / sizeof *checkers; i++)
@@ -44,14 +44,14 @@ static void say_forbidden(const learn_exercise *e, const char *name, const char 
 {
     learn_text broke = {0};
     const char *why = forbidden(e, name);
-    learn_note_place(result, e, place);
+    learn_note_tools_line(result, e, place);
     if (result->line)
         learn_add(&broke, "Line %d of %s uses %s, %s.", result->line, result->file, name, why);
     else
         learn_add(&broke, "It uses %s, %s.", name, why);
     if (!learn_has_prefix(name, "check_"))
         learn_add(&broke, " Messages are all you need: p2p_send, p2p_recv and their kin.");
-    learn_fail(result, "link", "", learn_string(&broke));
+    learn_fail(result, "link", "", "%s", learn_string(&broke));
     learn_text_free(&broke);
 }
 
@@ -101,10 +101,8 @@ bool learn_nothing_missing(const learn_exercise *e, const char *program, learn_r
     first f = {.e = e};
     learn_undefined_names(program, keep_missing, &f);
     if (!f.name) return true;
-    char *broke = learn_format("There is no function %s in %s: it is for you to write, with this very name.", f.name,
-                               e->check->files[0]);
-    learn_fail(result, "link", "", broke);
-    free(broke);
+    learn_fail(result, "link", "", "There is no function %s in %s: it is for you to write, with this very name.",
+               f.name, e->check->files[0]);
     free(f.name);
     return false;
 }

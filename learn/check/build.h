@@ -24,8 +24,6 @@ void learn_tool_free(learn_tool *t);
 /* Run it; the line is empty afterwards. confine is told `step`. */
 void learn_tool_run(learn_tool *t, enum learn_step step, const learn_options *options, learn_spawned *done);
 
-bool learn_has_prefix(const char *word, const char *prefix);
-
 /* ---- symbols.c: the stacks in what ranks of that program printed get functions and lines ---- */
 
 void learn_symbolize(learn_text *text, const char *program, const learn_options *o);

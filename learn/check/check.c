@@ -175,7 +175,7 @@ static void check_world_number(const learn_exercise *e, const check_plan *plan, 
     if (learn_run_world(&w, program, plan, number, o, &why))
         wrong = judge_world(&w, o->only, result);
     else
-        learn_fail(result, "checker", "", learn_string(&why));
+        learn_fail(result, "checker", "", "%s", learn_string(&why));
     if (result->state == LEARN_FAILED) {
         free(result->ran);
         result->ran = what_ran(e, plan, number, wrong);

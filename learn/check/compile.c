@@ -113,9 +113,8 @@ static bool compile_own(const learn_exercise *e, const char *folder, const char 
     for (size_t i = 0; e->check->files[i]; i++) {
         char source[LEARN_PATH], base[64];
         if (!find_source(source, e, folder, i, o)) {
-            char *broke = learn_format("%s is missing; make reset EX=%02d brings its stub back.", source, e->number);
-            learn_fail(result, "compile", "", broke);
-            free(broke);
+            learn_fail(result, "compile", "", "%s is missing; make reset EX=%02d brings its stub back.", source,
+                       e->number);
             return false;
         }
         base_name(base, sizeof base, e->check->files[i]);
@@ -163,7 +162,7 @@ static bool compile_used(const learn_exercise *e, learn_tool *link, learn_result
     for (const char *const *name = e->check->uses; name && *name; name++) {
         learn_text why = {0};
         const learn_exercise *used = learn_find(*name, &why);
-        if (!used) learn_fail(result, "checker", "", learn_string(&why));
+        if (!used) learn_fail(result, "checker", "", "%s", learn_string(&why));
         learn_text_free(&why);
         if (!used) return false;
         for (const char *const *file = used->check->files; *file; file++)

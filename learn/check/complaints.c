@@ -70,7 +70,7 @@ void learn_does_not_compile(const learn_spawned *done, const char *file, learn_r
     find_first_error(said, file, result, &broke);
     add_diagnostics(&shown, said, ": error: ", ": fatal error: ", SHOWN_LINES);
     if (!shown.used) add_diagnostics(&shown, said, NULL, NULL, SHOWN_LINES);
-    learn_fail(result, "compile", learn_string(&shown), learn_string(&broke));
+    learn_fail(result, "compile", learn_string(&shown), "%s", learn_string(&broke));
     learn_text_free(&shown);
     learn_text_free(&broke);
 }
@@ -120,7 +120,7 @@ void learn_does_not_link(const learn_spawned *done, learn_result *result)
         learn_add(&broke, "The program cannot be linked.");
     }
     add_diagnostics(&shown, said, NULL, NULL, SHOWN_LINES);
-    learn_fail(result, lacks_sanitizers(said) ? "checker" : "link", at || second ? "" : learn_string(&shown),
+    learn_fail(result, lacks_sanitizers(said) ? "checker" : "link", at || second ? "" : learn_string(&shown), "%s",
                learn_string(&broke));
     learn_text_free(&broke);
     learn_text_free(&shown);

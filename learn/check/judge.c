@@ -16,15 +16,18 @@ static struct {
     bool generic; /* the failure that is noted has words that fit any exercise: better ones may take their place */
 } judged;
 
-void learn_fail(learn_result *result, const char *key, const char *shown, const char *broke)
+void learn_fail(learn_result *result, const char *key, const char *shown, const char *format, ...)
 {
+    va_list args;
     if (result->state == LEARN_FAILED) return;
     result->state = LEARN_FAILED;
     snprintf(result->key, sizeof result->key, "%s", key);
     free(result->shown);
     free(result->broke);
     result->shown = learn_copy(shown);
-    result->broke = learn_copy(broke);
+    va_start(args, format);
+    if (vasprintf(&result->broke, format, args) < 0) result->broke = learn_copy("");
+    va_end(args);
 }
 
 void learn_set_advice(learn_result *result, const char *advice)
@@ -37,7 +40,7 @@ void learn_judge_fail(const char *key, const char *shown, const char *broke)
 {
     bool unset = strcmp(key, "unset") == 0;
     judged.generic = judged.result->state != LEARN_FAILED && !unset;
-    learn_fail(judged.result, key, shown, broke);
+    learn_fail(judged.result, key, shown, "%s", broke);
     if (unset)
         learn_set_advice(judged.result,
                          "A variable holds anything until it is set. Is it set on every rank, and on every "
@@ -69,7 +72,7 @@ bool check_fail(const check_case *c, const char *key, const char *format, ...)
     if (judged.generic)
         say_better(key, text);
     else
-        learn_fail(judged.result, key, "", text);
+        learn_fail(judged.result, key, "", "%s", text);
     return false;
 }
 
@@ -200,31 +203,23 @@ static bool all_returned_ok(const learn_world *w, const check_case *c, learn_res
         const check_record *r = learn_record(w, rank, c->number, CHECK_RETURNED, NULL);
         for (; r; r = learn_next_record(w, rank, r, CHECK_RETURNED)) {
             p2p_err err = (p2p_err)r->value;
-            char text[400];
             if (err == P2P_OK) continue;
             if (err == P2P_ERR_TODO)
-                snprintf(text, sizeof text, "%s is not written yet: it returns P2P_ERR_TODO.", call_of(w, c));
+                learn_fail(result, "todo", "", "%s is not written yet: it returns P2P_ERR_TODO.", call_of(w, c));
             else
-                snprintf(text, sizeof text, "On rank %d it returned %s (%d): %s.", rank, error_name(err), (int)err,
-                         p2p_strerror(err));
-            learn_fail(result,
-                       err == P2P_ERR_TODO    ? "todo"
-                       : err == P2P_ERR_NOMEM ? "returned.memory"
-                                              : "returned",
-                       "", text);
+                learn_fail(result, err == P2P_ERR_NOMEM ? "returned.memory" : "returned", "",
+                           "On rank %d it returned %s (%d): %s.", rank, error_name(err), (int)err, p2p_strerror(err));
             return false;
         }
     }
     return true;
 }
 
-/* "1 request never waited for: isend to 1, tag 0, 20 bytes at broadcast.c:17; 1 communicator ...": what stands between. */
-static char *leaked_request(const char *text)
+/* " at broadcast.c:17": where the call of a record was made, if it says so, which is noted in the result as well. */
+static char *place_of(const check_record *r, const learn_world *w, learn_result *result)
 {
-    const char *kind = strstr(text, "never waited for: ");
-    if (!kind) return learn_copy("");
-    kind += strlen("never waited for: ");
-    return learn_format("%.*s", (int)strcspn(kind, ";\n"), kind);
+    learn_note_line(result, w->e, r->name, (int)r->count);
+    return *r->name ? learn_format(" at %s:%d", r->name, (int)r->count) : learn_copy("");
 }
 
 static bool all_waited_for(const learn_world *w, const check_case *c, learn_result *result)
@@ -232,15 +227,13 @@ static bool all_waited_for(const learn_world *w, const check_case *c, learn_resu
     for (int rank = 0; rank < c->ranks; rank++) {
         const check_record *r = learn_record(w, rank, c->number, CHECK_LEAK, NULL);
         if (!r) continue;
-        char *where = leaked_request((const char *)(r + 1));
-        char *text =
-            learn_format("Rank %d returned while a request of its own was still under way%s%s. Every p2p_isend and "
-                         "p2p_irecv needs a p2p_wait before its buffer may be touched, and before %s returns.",
-                         rank, *where ? ": " : "", where, call_of(w, c));
-        learn_note_place(result, w->e, where);
-        learn_fail(result, "waiting", "", text);
+        const char *call = (const char *)(r + 1);
+        char *where = place_of(r, w, result);
+        learn_fail(result, "waiting", "",
+                   "Rank %d returned while a request of its own was still under way%s%s%s. Every p2p_isend and "
+                   "p2p_irecv needs a p2p_wait before its buffer may be touched, and before %s returns.",
+                   rank, *call ? ": " : "", call, where, call_of(w, c));
         free(where);
-        free(text);
         return false;
     }
     return true;
@@ -271,19 +264,16 @@ static bool errors_returned(const learn_world *w, const check_case *c, learn_res
         const check_record *r = learn_record(w, rank, c->number, CHECK_RETURNED, NULL);
         while (r && (r->value || !*(const char *)(r + 1))) r = learn_next_record(w, rank, r, CHECK_RETURNED);
         if (!r) continue;
-        const char *call = (const char *)(r + 1);
-        size_t name = strcspn(call, " ");
+        char *where = place_of(r, w, result);
         const char *ran = call_of(w, c);
-        char *broke =
-            learn_format("%.*s failed on rank %d%s, with %s (%s), and %s returned P2P_OK all the same: whoever "
-                         "called it goes on with data that never came.",
-                         (int)name, call, rank, call + name, error_name(CHECK_FAILS_WITH),
-                         p2p_strerror(CHECK_FAILS_WITH), strchr(ran, ',') ? "the function that it is in" : ran);
         learn_set_advice(result, "Every Pairwise call says whether it went well: p2p_err err = p2p_send(...); if (err) "
                                  "return err; and what the last call returned may be returned as it is.");
-        learn_note_place(result, w->e, call);
-        learn_fail(result, "swallowed", "", broke);
-        free(broke);
+        learn_fail(result, "swallowed", "",
+                   "%s failed on rank %d%s, with %s (%s), and %s returned P2P_OK all the same: whoever called it goes "
+                   "on with data that never came.",
+                   (const char *)(r + 1), rank, where, error_name(CHECK_FAILS_WITH), p2p_strerror(CHECK_FAILS_WITH),
+                   strchr(ran, ',') ? "the function that it is in" : ran);
+        free(where);
         return false;
     }
     return true;
@@ -321,7 +311,7 @@ bool learn_judge(learn_world *w, const check_case *c, learn_result *result)
         good = result->state != LEARN_FAILED;
         if (!all_received(c, &lost)) {
             if (good)
-                learn_fail(result, "leak", "", learn_string(&lost));
+                learn_fail(result, "leak", "", "%s", learn_string(&lost));
             else
                 add_to_failure(result, learn_string(&lost));
             good = false;

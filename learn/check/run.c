@@ -96,7 +96,7 @@ bool learn_case_ended(const learn_world *w, int number)
 typedef struct {
     const char *words[24];
     size_t count;
-    char launcher[LEARN_PATH], guard[LEARN_PATH], ranks[16], limit[32], relay[16], debug[16];
+    char launcher[LEARN_PATH], guard[LEARN_PATH], ranks[16], limit[32], relay[16], report[16], debug[16];
 } launch_line;
 
 static void add(launch_line *l, const char *word)
@@ -114,6 +114,7 @@ static void make_line(launch_line *l, const learn_world *w, const char *program,
     snprintf(l->debug, sizeof l->debug, "%d", debug);
     snprintf(l->guard, sizeof l->guard, "%s/course/obj/guard", learn_build());
     snprintf(l->relay, sizeof l->relay, "%d", CHECK_FD + w->plan->ranks);
+    snprintf(l->report, sizeof l->report, "%d", CHECK_FD + w->plan->ranks + 1);
     add(l, l->launcher);
     add(l, "-n");
     add(l, l->ranks);
@@ -125,6 +126,8 @@ static void make_line(launch_line *l, const learn_world *w, const char *program,
         add(l, l->limit);
         add(l, "--relay");
         add(l, l->relay);
+        add(l, "--report-to");
+        add(l, l->report);
     }
     if (debug >= 0) {
         add(l, "--debug");
@@ -143,8 +146,8 @@ static void make_line(launch_line *l, const learn_world *w, const char *program,
     add(l, program);
 }
 
-/* "[2] text" is of rank 2; only the launcher puts that there, and never more than once a line. */
-static int rank_of_line(const char *line, const char **text)
+/* Only the launcher puts that there, and never more than once a line. */
+int learn_rank_of_line(const char *line, const char **text)
 {
     char *end;
     if (*line != '[') return -1;
@@ -160,7 +163,7 @@ static void share_out(learn_world *w)
     const char *at = learn_string(&w->job.out), *text;
     while (*at) {
         size_t length = strcspn(at, "\n");
-        int rank = rank_of_line(at, &text);
+        int rank = learn_rank_of_line(at, &text);
         if (rank >= 0 && text <= at + length) {
             learn_add_bytes(&outputs[rank], text, (size_t)(at + length - text));
             learn_add(&outputs[rank], "\n");
@@ -178,6 +181,7 @@ static size_t polled(void *arg, struct pollfd *polled)
     size_t count = learn_relay_polled(w->relay, polled);
     for (int rank = 0; rank < w->plan->ranks; rank++)
         polled[count++] = (struct pollfd){.fd = w->reports[rank].fd, .events = POLLIN};
+    polled[count++] = (struct pollfd){.fd = w->launcher.fd, .events = POLLIN};
     return count;
 }
 
@@ -187,21 +191,29 @@ static void serve(void *arg)
     learn_relay_serve(w->relay);
     for (int rank = 0; rank < w->plan->ranks; rank++)
         if (w->reports[rank].fd >= 0) read_reports(&w->reports[rank]);
+    if (w->launcher.fd >= 0) read_reports(&w->launcher);
 }
 
-/* Sockets for reports, with each rank's key in it, and the one to the launcher. `given` are the other ends. */
+static bool open_socket(learn_reports *r, int *given)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
+    r->fd = ends[0];
+    *given = ends[1];
+    return true;
+}
+
+/* Sockets for reports, with each rank's key in it, and those to the launcher. `given` are the other ends. */
 static bool open_sockets(learn_world *w, const check_plan *plan, size_t number, int given[LEARN_GIVEN])
 {
-    for (int rank = 0; rank < w->plan->ranks; rank++) {
-        int ends[2];
+    int ranks = w->plan->ranks;
+    for (int rank = 0; rank < ranks; rank++) {
         uint64_t key = learn_key(plan->secret, number, (uint64_t)rank);
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
-        w->reports[rank].fd = ends[0];
-        given[rank] = ends[1];
-        if (send(ends[0], &key, sizeof key, MSG_NOSIGNAL) != (ssize_t)sizeof key) return false;
+        if (!open_socket(&w->reports[rank], &given[rank])) return false;
+        if (send(w->reports[rank].fd, &key, sizeof key, MSG_NOSIGNAL) != (ssize_t)sizeof key) return false;
     }
-    w->relay = learn_relay_new(w->plan->ranks, &given[w->plan->ranks]);
-    return w->relay;
+    w->relay = learn_relay_new(ranks, &given[ranks]);
+    return w->relay && open_socket(&w->launcher, &given[ranks + 1]);
 }
 
 static void run(learn_world *w, const int *given, const char *program, const check_plan *plan, size_t number,
@@ -217,7 +229,7 @@ static void run(learn_world *w, const int *given, const char *program, const che
     const learn_beside beside = {polled, serve, w};
     learn_command_line spawned = {.argv = line.words,
                                   .given = given,
-                                  .given_count = (size_t)w->plan->ranks + 1,
+                                  .given_count = (size_t)w->plan->ranks + 2,
                                   .beside = &beside,
                                   .seconds = seconds + words_seconds + grace_seconds,
                                   .options = o,
@@ -227,6 +239,9 @@ static void run(learn_world *w, const int *given, const char *program, const che
     learn_symbolize(&w->job.err, program, o);
     serve(w); /* what came last: nobody is left who could write more than is there */
     for (int rank = 0; rank < w->plan->ranks; rank++) check_reports(w, rank);
+    json_t *report = json_loads(learn_string(&w->launcher.text), 0, NULL);
+    w->findings = json_incref(json_object_get(report, "findings"));
+    json_decref(report);
     share_out(w);
 }
 
@@ -246,6 +261,7 @@ bool learn_run_world(learn_world *w, const char *program, const check_plan *plan
 {
     int given[LEARN_GIVEN];
     for (int i = 0; i < CHECK_MAX_RANKS; i++) w->reports[i].fd = -1;
+    w->launcher.fd = -1;
     for (int i = 0; i < LEARN_GIVEN; i++) given[i] = -1;
     if (w->plan->ranks < 1 || w->plan->ranks > CHECK_MAX_RANKS) {
         learn_add(why, "the test asks for %d ranks; at most %d are possible", w->plan->ranks, CHECK_MAX_RANKS);
@@ -268,6 +284,9 @@ void learn_world_free(learn_world *w)
         learn_text_free(&w->reports[i].text);
         free(w->outputs[i]);
     }
+    if (w->launcher.fd >= 0) close(w->launcher.fd);
+    learn_text_free(&w->launcher.text);
+    json_decref(w->findings);
     learn_relay_free(w->relay);
     learn_spawned_free(&w->job);
     *w = (learn_world){.e = NULL};

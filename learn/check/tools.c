@@ -43,8 +43,3 @@ void learn_tool_add_compiler(learn_tool *t)
     for (char *word; (word = strtok_r(rest, " ", &rest));) learn_tool_add(t, learn_copy(word));
     free(words);
 }
-
-bool learn_has_prefix(const char *word, const char *prefix)
-{
-    return strncmp(word, prefix, strlen(prefix)) == 0;
-}

@@ -25,12 +25,25 @@ const char *learn_find_line(const learn_remains *r, int rank, const char *text, 
 
 /* Each explains one kind of end: false if it was another. dead: the rank that died first, or -1. */
 bool learn_say_sanitizer(const learn_remains *r, int dead, learn_result *result);
-/* The learner's line, "broadcast.c:17", in the stack that a rank printed behind this mark. */
-bool learn_place_of(const learn_remains *r, int rank, const char *mark, char *place, size_t bytes);
+/* The learner's line, "broadcast.c:17", in the stack that a rank printed behind this mark; it is noted in the result too. */
+bool learn_place_of(const learn_remains *r, int rank, const char *mark, learn_result *result, char *place,
+                    size_t bytes);
 /* The same in the stack behind this line. */
-bool learn_place_at(const learn_remains *r, size_t line, char *place, size_t bytes);
+bool learn_place_at(const learn_remains *r, size_t line, learn_result *result, char *place, size_t bytes);
 bool learn_say_deadlock(const learn_remains *r, learn_result *result);
 bool learn_say_error(const learn_remains *r, learn_result *result);
+
+/* ---- report.c: findings and their places, docs/reports.md ---- */
+
+const char *learn_field(const json_t *of, const char *key); /* "" if it is not there */
+bool learn_field_is(const json_t *of, const char *key, const char *value);
+int learn_field_number(const json_t *of, const char *key); /* -1 if it is not there, or null */
+/* The first place with this role; NULL if there is none. Is it a call of the checker's own? */
+const json_t *learn_place_with(const json_t *finding, const char *role);
+bool learn_is_checkers(const json_t *place);
+void learn_add_call(learn_text *t, const json_t *place, bool with_line);
+/* If it is in one of the learner's files, note it in the result. */
+void learn_note_place(learn_result *result, const learn_exercise *e, const json_t *place);
 
 /* The function that was called in this case: "my_broadcast". */
 const char *learn_call_of(const learn_remains *r);

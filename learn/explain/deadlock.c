@@ -1,103 +1,101 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The supervisor's diagnosis of a deadlock, as the learner should see it. Between cases the ranks meet in calls of the
- * checker; there, "rank 0 waits in p2p_split at check_rank.c" means that the learner's function has returned on rank 0.
+ * checker: a rank that waits there has returned from the learner's function.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "learn/explain/autopsy.h"
 
 typedef struct {
     const learn_remains *r;
-    bool own; /* a rank that waits in the learner's code was shown */
+    const json_t *finding;
+    bool own; /* the place before this one is in the learner's code */
     bool returned[CHECK_MAX_RANKS];
     bool others;      /* calls that do not both send and receive */
     bool on_returned; /* and one of those is what the others wait for, not merely behind them */
+    bool any_source;
     learn_text shown;
     int waiting, awaited; /* the first rank that waits for just one other, and that one; else -1 */
     bool sending;         /* it waits until what it sends is received */
 } diagnosis;
 
-static const char *call_of(const diagnosis *d)
+/* " for ranks 1 and 2" */
+static void add_awaited(learn_text *t, const json_t *place)
 {
-    const check_case *c = d->r->c;
-    return c && c->call ? c->call : d->r->w->e->check->call;
+    const json_t *all = json_object_get(place, "waits_for"), *any = json_object_get(place, "waits_for_any");
+    const json_t *ranks = all ? all : any;
+    size_t count = json_array_size(ranks);
+    for (size_t i = 0; i < count; i++)
+        learn_add(t, "%s%d",
+                  !i              ? count > 1 ? " for ranks " : " for rank "
+                  : i + 1 < count ? ", "
+                  : any           ? " or "
+                                  : " and ",
+                  (int)json_integer_value(json_array_get(ranks, i)));
 }
 
 /* Where a test itself plays a part, its line says nothing to a learner. */
-static void show_call(diagnosis *d, int rank, const char *call)
+static void show_call(diagnosis *d, int rank, const json_t *place)
 {
-    const char *place = strstr(call, " at tests/exercises/"),
-               *tail = place ? strchr(place + strlen(" at "), ' ') : NULL;
-    if (place)
-        learn_add(&d->shown, "rank %-8dwaits in the test's %.*s%s\n", rank, (int)(place - call), call,
-                  tail ? tail : "");
-    else
-        learn_add(&d->shown, "rank %-8dwaits in %s\n", rank, call);
+    bool tests = learn_has_prefix(learn_field(place, "file"), "tests/exercises/");
+    bool finished = learn_field_is(place, "role", "finished");
+    learn_add(&d->shown, "rank %-8d%s %s", rank, finished ? "has finished, in" : "waits in",
+              tests ? "the test's " : "");
+    learn_add_call(&d->shown, place, !tests);
+    add_awaited(&d->shown, place);
+    learn_add(&d->shown, "\n");
 }
 
-static void note_awaited(diagnosis *d, int rank, const char *in)
+static void note_awaited(diagnosis *d, int rank, const json_t *place)
 {
-    const char *who = strstr(in, " for rank ");
-    bool receives = strncmp(in, " in p2p_recv(", 13) == 0 || strncmp(in, " in p2p_sendrecv(", 17) == 0;
-    bool sends = strncmp(in, " in p2p_send(", 13) == 0 || strncmp(in, " in p2p_ssend(", 14) == 0;
-    int awaited;
-    if (d->waiting >= 0 || !(receives || sends) || !who || sscanf(who, " for rank %d", &awaited) != 1) return;
-    if (awaited < 0 || awaited >= d->r->w->plan->ranks) return;
+    const json_t *ranks = json_object_get(place, "waits_for");
+    bool receives = learn_field_is(place, "call", "p2p_recv") || learn_field_is(place, "call", "p2p_sendrecv");
+    bool sends = learn_field_is(place, "call", "p2p_send") || learn_field_is(place, "call", "p2p_ssend");
+    if (d->waiting >= 0 || !(receives || sends) || json_array_size(ranks) != 1) return;
     d->waiting = rank;
-    d->awaited = awaited;
+    d->awaited = (int)json_integer_value(json_array_get(ranks, 0));
     d->sending = sends;
 }
 
-/* "rank 1 waits in p2p_recv(source 0, tag 1) at broadcast.c:17 for rank 0", after "  " or "  behind them: " */
-static bool add_rank(diagnosis *d, const char *text, learn_result *result)
+static void add_place(diagnosis *d, const json_t *place, learn_result *result)
 {
-    const char *begin = strstr(text, "rank "), *in = begin ? strstr(begin, " in ") : NULL;
-    int rank;
-    if (!in || sscanf(begin, "rank %d", &rank) != 1 || rank < 0 || rank >= CHECK_MAX_RANKS) return false;
-    if (strstr(text, "check_rank.c:")) {
+    int rank = learn_field_number(place, "rank");
+    bool waits = learn_field_is(place, "role", "waits"), finished = learn_field_is(place, "role", "finished");
+    if (learn_field_is(place, "role", "message")) return;
+    if (learn_field_is(place, "role", "pending")) {
+        if (d->own) learn_add(&d->shown, "%15s%s\n", "", learn_field(place, "text"));
+        return;
+    }
+    d->own = !learn_is_checkers(place);
+    if (!d->own) {
         d->returned[rank] = true;
-        d->on_returned |= strncmp(text, "  rank ", 7) == 0;
-        return true;
+        d->on_returned |= waits || finished;
+        return;
     }
-    show_call(d, rank, in + strlen(" in "));
-    d->others |= strncmp(in, " in p2p_sendrecv(", 17) != 0 && strncmp(in, " in p2p_wait", 12) != 0;
-    if (!result->line) learn_note_place(result, d->r->w->e, in);
-    note_awaited(d, rank, in);
-    d->own = true;
-    return true;
-}
-
-/* What is pending in a wait: "    receive from 0, tag 1, 20 bytes, posted on line 12" */
-static bool add_line(diagnosis *d, const char *text, learn_result *result)
-{
-    if (strncmp(text, "    ", 4) == 0) {
-        if (d->own) learn_add(&d->shown, "             %s\n", text + 2);
-        return true;
-    }
-    return add_rank(d, text, result);
+    show_call(d, rank, place);
+    d->others |= !learn_field_is(place, "call", "p2p_sendrecv") &&
+                 !learn_has_prefix(learn_field(place, "call"), "p2p_wait");
+    d->any_source |= json_is_null(json_object_get(place, "peer")) || json_is_null(json_object_get(place, "source"));
+    if (!result->line) learn_note_place(result, d->r->w->e, place);
+    if (!finished) note_awaited(d, rank, place);
 }
 
 static void add_returned(diagnosis *d)
 {
-    learn_text ranks = {0};
     int count = 0, size = d->r->w->plan->ranks;
     for (int i = 0; i < size; i++) count += d->returned[i];
     if (!count) return;
-    learn_add_ranks(&ranks, d->returned, size);
-    learn_add(&d->shown, "%s %s returned from %s\n", learn_string(&ranks), count == 1 ? "has" : "have", call_of(d));
-    learn_text_free(&ranks);
+    learn_add_ranks(&d->shown, d->returned, size);
+    learn_add(&d->shown, " %s returned from %s\n", count == 1 ? "has" : "have", learn_call_of(d->r));
 }
 
 /* A message lies there that would do but for one thing. If it lies at a rank that has returned, the checker's own call is
  * what it does not do for. */
-static bool is_near_miss(const diagnosis *d, const char *mistake)
+static bool is_near_miss(const diagnosis *d)
 {
-    const char *has = mistake ? strstr(mistake, "mismatch: rank ") : NULL;
-    int rank;
-    if (!has || sscanf(has, "mismatch: rank %d", &rank) != 1 || rank < 0 || rank >= CHECK_MAX_RANKS) return false;
-    return !d->returned[rank];
+    const json_t *place = learn_place_with(d->finding, "message");
+    return place && !d->returned[learn_field_number(place, "rank")];
 }
 
 /* What a rank that has returned sent to whom (or received from whom), by its counters. */
@@ -148,7 +146,7 @@ static void add_root(const diagnosis *d, learn_text *t)
     learn_add(t, d->waiting == c->root ? " Rank %d, which waits, is the root." : " The root is rank %d.", c->root);
 }
 
-/* Each waits for a message, and somebody has sent some: so it is not at once that nobody sends. */
+/* Each waits for a message, and some were sent: it is not from the beginning that none is. */
 static bool add_sent(const diagnosis *d, learn_text *t)
 {
     const learn_world *w = d->r->w;
@@ -166,73 +164,70 @@ static bool add_sent(const diagnosis *d, learn_text *t)
     return true;
 }
 
-/* some: messages were sent, so the last kind is not it.
- * The kind of deadlock, as far as it is known: hints for it are shown where it is this one, and no other. */
-static const char *kind_of(const diagnosis *d, const char *mistake, bool near, bool some)
+/* Each of a cycle receives before it sends. */
+static bool all_receive(const json_t *finding)
 {
-    static const char *const kinds[][2] = {{"tag mismatch", "deadlock.tag"},
-                                           {"source mismatch", "deadlock.source"},
-                                           {"a send to oneself", "deadlock.self"},
-                                           {"a rank waits for a message from itself", "deadlock.self"},
-                                           {"sends that need buffering", "deadlock.sends"},
-                                           {"each receives before it sends", "deadlock.receives"}};
-    size_t i = 0, count = sizeof kinds / sizeof *kinds;
+    return learn_field_is(finding, "class", "deadlock") && learn_field_is(finding, "reason", "cycle") &&
+           json_is_true(json_object_get(finding, "all_receive"));
+}
+
+/* The kind of deadlock, as far as it is known: hints for it are shown where it is this one, and no other. some: messages were
+ * sent, so it is not that each receives before it sends. */
+static const char *kind_of(const diagnosis *d, bool near, bool some)
+{
+    static const char *const kinds[][3] = {{"deadlock", "tag", "deadlock.tag"},
+                                           {"deadlock", "source", "deadlock.source"},
+                                           {"deadlock", "self", "deadlock.self"},
+                                           {"buffering", "self", "deadlock.self"},
+                                           {"buffering", "cycle", "deadlock.sends"}};
     if (d->on_returned && !near) return d->sending ? "deadlock.unreceived" : "deadlock.returned";
-    while (i < count - some && mistake && strncmp(mistake, kinds[i][0], strlen(kinds[i][0])) != 0) i++;
-    return mistake && i < count - some ? kinds[i][1] : "deadlock";
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (learn_field_is(d->finding, "class", kinds[i][0]) && learn_field_is(d->finding, "reason", kinds[i][1]))
+            return kinds[i][2];
+    return all_receive(d->finding) && !some ? "deadlock.receives" : "deadlock";
 }
 
 /* Our words where the supervisor's are about the checker's own calls. */
-static void say_mistake(const diagnosis *d, const char *mistake, const char *headline, learn_result *result)
+static void say_mistake(const diagnosis *d, learn_result *result)
 {
-    static const char receives[] = "each receives before it sends";
-    bool near = is_near_miss(d, mistake);
+    bool near = is_near_miss(d), returned = d->on_returned && !near;
+    const char *text = learn_field(d->finding, "text"), *mistake = learn_field(d->finding, "mistake");
     learn_text broke = {0}, sent = {0};
-    bool some = mistake && strncmp(mistake, receives, sizeof receives - 1) == 0 && !d->on_returned &&
-                add_sent(d, &sent);
-    if (d->on_returned && near)
-        learn_add(&broke, "A deadlock, because of a %s.", mistake);
+    bool receive = all_receive(d->finding), some = receive && !d->on_returned && add_sent(d, &sent);
+    if (some)
+        mistake = learn_string(&sent);
+    else if (!d->others && receive)
+        mistake = "each waits for a message that nobody has sent to it: a send is missing, comes too late, or goes to "
+                  "another rank";
+    if (returned)
+        learn_add(&broke, "A deadlock: a rank waits for another that has returned from %s and %s any more.",
+                  learn_call_of(d->r), d->sending ? "receives nothing" : "sends nothing");
     else if (d->on_returned)
-        learn_add(&broke, "A deadlock: a rank waits for another that has returned from %s and %s any more.", call_of(d),
-                  d->sending ? "receives nothing" : "sends nothing");
+        learn_add(&broke, "A deadlock, because of a %s.", mistake);
     else
-        learn_add(&broke, "A deadlock: %s. The mistake: %s.", headline,
-                  !mistake ? "see above"
-                  : some   ? learn_string(&sent)
-                  : !d->others && strncmp(mistake, receives, sizeof receives - 1) == 0
-                      ? "each waits for a message that nobody has sent to it: a send is missing, comes too late, or "
-                        "goes to another rank"
-                      : mistake);
-    if (strstr(learn_string(&d->shown), "any source") && !d->r->w->e->check->any_source)
-        learn_add(&broke, " Here " LEARN_ANY_SOURCE);
-    if (d->on_returned && !near) add_counts(d, &broke);
-    if (d->on_returned && !near) add_root(d, &broke);
-    if (d->on_returned && !near) learn_add(&broke, " Is a send missing, or a receive too many?");
-    learn_fail(result, kind_of(d, mistake, near, some), learn_string(&d->shown), learn_string(&broke));
+        learn_add(&broke, "A %.*s. The mistake: %s.", (int)strcspn(text, "\n"), text, mistake);
+    if (d->any_source && !d->r->w->e->check->any_source) learn_add(&broke, " Here " LEARN_ANY_SOURCE);
+    if (returned) add_counts(d, &broke);
+    if (returned) add_root(d, &broke);
+    if (returned) learn_add(&broke, " Is a send missing, or a receive too many?");
+    learn_set_advice(result, d->on_returned ? "" : learn_field(d->finding, "try"));
+    learn_fail(result, kind_of(d, near, some), learn_string(&d->shown), "%s", learn_string(&broke));
     learn_text_free(&broke);
     learn_text_free(&sent);
 }
 
 bool learn_say_deadlock(const learn_remains *r, learn_result *result)
 {
-    diagnosis d = {.r = r, .waiting = -1, .awaited = -1};
-    size_t i = 0;
-    const char *headline = learn_find_line(r, -1, "pairwise: deadlock: ", &i), *mistake = NULL;
-    if (!headline) return false;
-    for (i++; i < r->count; i++) {
-        const char *text = r->lines[i].text;
-        if (r->lines[i].rank >= 0) continue;
-        if (strncmp(text, "  mistake: ", 11) == 0) mistake = text + 11;
-        if (strncmp(text, "  try: ", 7) == 0) {
-            free(result->advice);
-            result->advice = learn_copy(d.on_returned ? "" : text + 7);
-            break;
-        }
-        if (strncmp(text, "  ", 2) != 0) break;
-        if (!mistake) add_line(&d, text, result);
+    const json_t *finding, *place;
+    for (size_t i = 0; (finding = json_array_get(r->w->findings, i)); i++) {
+        if (!learn_place_with(finding, "waits")) continue;
+        diagnosis d = {.r = r, .finding = finding, .waiting = -1, .awaited = -1};
+        for (size_t k = 0; (place = json_array_get(json_object_get(finding, "places"), k)); k++)
+            add_place(&d, place, result);
+        add_returned(&d);
+        say_mistake(&d, result);
+        learn_text_free(&d.shown);
+        return true;
     }
-    add_returned(&d);
-    say_mistake(&d, mistake, headline + strlen("pairwise: deadlock: "), result);
-    learn_text_free(&d.shown);
-    return true;
+    return false;
 }

@@ -123,7 +123,7 @@ static stack read_stack(const learn_remains *r, size_t from)
 
 static void add_where(learn_text *t, const stack *s, learn_result *result, const learn_exercise *e, int rank)
 {
-    learn_note_place(result, e, s->place);
+    learn_note_tools_line(result, e, s->place);
     if (result->line)
         learn_add(t, "In line %d of %s rank %d ", result->line, result->file, rank);
     else
@@ -181,7 +181,7 @@ static bool say_address(const learn_remains *r, size_t line, learn_result *resul
     if (*s.inside) learn_add(&broke, ", in %s", s.inside);
     learn_add(&broke, ".");
     add_question(&broke, kind);
-    learn_fail(result, kind < kinds_count ? kinds[kind].key : "crash", "", learn_string(&broke));
+    learn_fail(result, kind < kinds_count ? kinds[kind].key : "crash", "", "%s", learn_string(&broke));
     learn_text_free(&broke);
     return true;
 }
@@ -199,7 +199,7 @@ static bool say_undefined(const learn_remains *r, size_t line, learn_result *res
     add_where(&broke, &s, result, r->w->e, r->lines[line].rank);
     learn_add(&broke, "%s: %s.", kind < kinds_count ? kinds[kind].ours : "breaks a rule of C", error);
     add_question(&broke, kind);
-    learn_fail(result, kind < kinds_count ? kinds[kind].key : "crash", "", learn_string(&broke));
+    learn_fail(result, kind < kinds_count ? kinds[kind].key : "crash", "", "%s", learn_string(&broke));
     learn_text_free(&broke);
     return true;
 }
@@ -223,16 +223,17 @@ bool learn_say_sanitizer(const learn_remains *r, int dead, learn_result *result)
     return (dead >= 0 && say_report_of(r, dead, result)) || say_report_of(r, -1, result);
 }
 
-bool learn_place_of(const learn_remains *r, int rank, const char *mark, char *place, size_t bytes)
+bool learn_place_of(const learn_remains *r, int rank, const char *mark, learn_result *result, char *place, size_t bytes)
 {
     size_t line = 0;
-    return learn_find_line(r, rank, mark, &line) && learn_place_at(r, line, place, bytes);
+    return learn_find_line(r, rank, mark, &line) && learn_place_at(r, line, result, place, bytes);
 }
 
-bool learn_place_at(const learn_remains *r, size_t line, char *place, size_t bytes)
+bool learn_place_at(const learn_remains *r, size_t line, learn_result *result, char *place, size_t bytes)
 {
     stack s = read_stack(r, line);
     s.place[strcspn(s.place, " ")] = '\0';
+    learn_note_tools_line(result, r->w->e, s.place);
     snprintf(place, bytes, "%s", s.place);
     return *place;
 }

@@ -46,9 +46,8 @@ p2p_err p2p_layer_refuse_argument(p2p_comm *comm, const p2p_fingerprint *what, p
     p2p_err unusable = enter(comm, what);
     if (unusable) return unusable;
     if (comm->engine->depth == 1) p2p__show_collective(comm->engine, what, comm->collectives + 1);
-    bool overlap = argument == P2P_ARGUMENT_OVERLAP;
-    return p2p__leave(comm, p2p__fail(comm, err, overlap ? CLASS_BUFFER_CONFLICT : CLASS_INVALID_ARGUMENT,
-                                      overlap ? P2P_ARGUMENT_NONE : (int)argument, "%s", cause));
+    int class = argument == P2P_ARGUMENT_OVERLAP ? CLASS_BUFFER_CONFLICT : CLASS_INVALID_ARGUMENT;
+    return p2p__leave(comm, p2p__fail(comm, err, class, (int)argument, "%s", cause));
 }
 
 /* What has been read in place was what its rank meant, unless that has ended the collective with an error meanwhile. */

@@ -69,6 +69,7 @@ static void close_supervisors(const p2p_job *job, int rank)
     close_if(job->signals);
     close_if(job->stdin_pipe);
     close_if(job->plan->relay);
+    close_if(job->plan->report_to);
 }
 
 _Noreturn static void be_rank(p2p_job *job, int rank, const rank_ends *ends)
@@ -279,7 +280,7 @@ int p2p__run_job(const p2p_plan *plan, p2p_err *err)
     }
     for (int i = 0; plan->options.rank_statuses && job.ranks && i < plan->size; i++)
         plan->options.rank_statuses[i] = job.ranks[i].status;
-    if (plan->report && !p2p__report_write(&job.report, plan->report, plan->size, status) && !status) status = 1;
+    if (!p2p__report_write(&job.report, plan, status) && !status) status = 1;
     p2p__report_free(&job.report);
     close_job(&job);
     restore_descriptors(&job);
@@ -342,7 +343,8 @@ p2p_err p2p_launch(int size, int (*rank_main)(p2p_comm *world, void *arg), void 
 {
     char why[400];
     rank_function function = {rank_main, arg};
-    p2p_plan plan = {.size = size, .child = run_function, .arg = &function, .debug_rank = -1, .relay = -1};
+    p2p_plan plan = {
+        .size = size, .child = run_function, .arg = &function, .debug_rank = -1, .relay = -1, .report_to = -1};
     if (options) plan.options = *options;
     p2p_err err = P2P_ERR_ARG;
     double limit = plan.options.timeout_s;

@@ -43,6 +43,7 @@ typedef struct {
     const char *program; /* for messages; NULL: p2p_launch */
     int debug_rank;      /* gets the terminal to itself; -1: none */
     int relay;           /* a socket: the process at its other end carries all messages; -1: links are direct */
+    int report_to;       /* a socket for the report, beside the file; -1: none */
 } p2p_plan;
 
 typedef struct {
@@ -209,7 +210,7 @@ void p2p__report_polling(p2p_job *job);
 void p2p__report_timeout(p2p_job *job, double seconds);
 
 /* The file that `launch --report` asks for: see docs/reports.md. False, and said why, if it cannot be written. */
-bool p2p__report_write(const p2p_report *report, const char *path, int ranks, int status);
+bool p2p__report_write(const p2p_report *report, const p2p_plan *plan, int status);
 void p2p__report_free(p2p_report *report);
 
 #endif

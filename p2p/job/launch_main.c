@@ -28,6 +28,7 @@ enum {
     KEY_DEBUG,
     KEY_WRAP,
     KEY_RELAY,
+    KEY_REPORT_TO,
     KEY_VARIABLE = 1000 /* and the variable's number */
 };
 
@@ -49,7 +50,8 @@ static const struct argp_option options[] = {
     {"debug", KEY_DEBUG, "RANK", 0, "run this rank in gdb, on this terminal", 0},
     {"wrap", KEY_WRAP, "CMD", 0, "run each rank under CMD, such as \"valgrind -q\"", 0},
     {"relay", KEY_RELAY, "FD", OPTION_HIDDEN,
-     "pass both ends of every link over this socket; who holds its other end carries the messages", 0},
+     "pass both ends of every link over this socket; the process at its other end carries the messages", 0},
+    {"report-to", KEY_REPORT_TO, "FD", OPTION_HIDDEN, "write the report to this socket", 0},
     {NULL, 0, NULL, 0, "Environment variables:", 1},
 };
 
@@ -107,6 +109,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "--wrap: \"%s\" is not a command", arg);
         break;
     case KEY_RELAY: c->plan.relay = whole_number(state, "--relay", arg, 3, INT_MAX); break;
+    case KEY_REPORT_TO: c->plan.report_to = whole_number(state, "--report-to", arg, 3, INT_MAX); break;
     case ARGP_KEY_ARGS: c->program = state->argv + state->next; break;
     case ARGP_KEY_END:
         if (!c->plan.size)
@@ -186,9 +189,8 @@ static bool can_start(const command *c, int status)
         p2p__program_check(first, why, sizeof why))
         return true;
     usage_error(why);
-    if (!c->plan.report) return false;
     p2p__report_add(&report, CLASS_REFUSED, REASON_NONE, -1)->text = strdup(why);
-    p2p__report_write(&report, c->plan.report, c->plan.size, status);
+    p2p__report_write(&report, &c->plan, status);
     p2p__report_free(&report);
     return false;
 }
@@ -197,7 +199,7 @@ int main(int argc, char **argv)
 {
     struct argp_option all[OPTIONS + VARIABLES];
     const struct argp parser = {all, parse, "PROGRAM [ARGS...]", text, NULL, describe_variable, NULL};
-    command c = {.plan = {.debug_rank = -1, .relay = -1, .child = start_program, .arg = &c}};
+    command c = {.plan = {.debug_rank = -1, .relay = -1, .report_to = -1, .child = start_program, .arg = &c}};
     char why[2000];
     list_all(all);
     p2p__cli_parse(&parser, argc, argv, ARGP_IN_ORDER, &c);

@@ -196,6 +196,16 @@ static void put_call(const writer *w, const scoreboard_call *call)
     }
 }
 
+static void put_call_text(const writer *w, const p2p_place *place)
+{
+    p2p_words text = {.used = 0};
+    if (place->role == ROLE_PENDING)
+        p2p__add_item(&text, &place->call);
+    else if (place->call.name[0])
+        p2p__add_arguments(&text, "", &place->call);
+    p2p__json_field(w->file, "text", text.text);
+}
+
 static void put_place(const writer *w, const p2p_place *place)
 {
     static const char *const states[] = {
@@ -203,11 +213,24 @@ static void put_place(const writer *w, const p2p_place *place)
         [SCOREBOARD_POLLING] = "polling", [SCOREBOARD_FINALIZING] = "finalizing", [SCOREBOARD_FINISHED] = "finished"};
     fprintf(w->file, "{\"rank\":%d", place->rank);
     p2p__json_field(w->file, "role", p2p__role_name(place->role));
+    put_call_text(w, place);
     put_call(w, &place->call);
     if (place->role == ROLE_DOING) p2p__json_field(w->file, "state", states[place->state]);
     if (p2p__set_intersects(&place->awaited, &place->awaited, w->ranks))
         p2p__json_ranks(w->file, place->any ? "waits_for_any" : "waits_for", &place->awaited, w->ranks);
     putc('}', w->file);
+}
+
+/* What to try, and behind a deadlock the mistake. */
+static void put_advice(const writer *w, const p2p_finding *f)
+{
+    const char *advice = f->text ? strstr(f->text, P2P_TRY) : NULL;
+    p2p_words mistake = {.used = 0};
+    if (f->count && f->places[0].role == ROLE_WAITS) {
+        p2p__words_mistake(&mistake, f);
+        p2p__json_field(w->file, "mistake", mistake.text);
+    }
+    if (advice) p2p__json_field(w->file, "try", advice + strlen(P2P_TRY));
 }
 
 static void put_finding(const writer *w, const p2p_finding *f)
@@ -219,7 +242,10 @@ static void put_finding(const writer *w, const p2p_finding *f)
     p2p__json_field(w->file, "argument", p2p__argument_name(what->argument));
     fputs(",\"text\":", w->file);
     p2p__json_text(w->file, f->text ? f->text : "");
+    put_advice(w, f);
     p2p__json_ranks(w->file, "ranks", &what->ranks, w->ranks);
+    if (what->all_receive) fputs(",\"all_receive\":true", w->file);
+    if (what->starved) fputs(",\"out_of_memory\":true", w->file);
     if (what->reason == REASON_SIGNAL) fprintf(w->file, ",\"signal\":%d", what->status);
     if (what->reason == REASON_EXIT || what->reason == REASON_ABORT || what->reason == REASON_GAVE_UP)
         fprintf(w->file, ",\"exit\":%d", what->status);
@@ -231,20 +257,32 @@ static void put_finding(const writer *w, const p2p_finding *f)
     fputs("]}", w->file);
 }
 
-bool p2p__report_write(const p2p_report *report, const char *path, int ranks, int status)
+static void put_report(FILE *file, const p2p_report *report, const p2p_plan *plan, int status)
+{
+    const writer w = {file, plan->size};
+    fprintf(file, "{\"version\":1,\"ranks\":%d,\"status\":%d,\"findings\":[", plan->size, status);
+    for (size_t i = 0; i < report->count; i++) {
+        fputs(i ? ",\n  " : "\n  ", file);
+        put_finding(&w, report->found[i]);
+    }
+    fputs("]}\n", file);
+}
+
+bool p2p__report_write(const p2p_report *report, const p2p_plan *plan, int status)
 {
     p2p_file file;
-    bool written = p2p__file_begin(&file, path);
+    FILE *socket = plan->report_to >= 0 ? fdopen(plan->report_to, "w") : NULL;
+    if (socket) {
+        put_report(socket, report, plan, status);
+        fclose(socket);
+    }
+    if (!plan->report) return true;
+    bool written = p2p__file_begin(&file, plan->report);
     if (written) {
-        const writer w = {file.stream, ranks};
-        fprintf(file.stream, "{\"version\":1,\"ranks\":%d,\"status\":%d,\"findings\":[", ranks, status);
-        for (size_t i = 0; i < report->count; i++) {
-            fputs(i ? ",\n  " : "\n  ", file.stream);
-            put_finding(&w, report->found[i]);
-        }
-        fputs("]}\n", file.stream);
+        put_report(file.stream, report, plan, status);
         written = p2p__file_end(&file, true);
     }
-    if (!written) fprintf(stderr, "pairwise: the report cannot be written to \"%s\": %s\n", path, strerror(errno));
+    if (!written)
+        fprintf(stderr, "pairwise: the report cannot be written to \"%s\": %s\n", plan->report, strerror(errno));
     return written;
 }

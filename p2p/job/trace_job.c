@@ -52,7 +52,7 @@ static void note_rank(p2p_job *job, int rank)
     p2p_last_moment *moment = &job->trace->ranks[rank];
     const p2p_sight *row = &job->watch.seen[rank];
     moment->state = row->state;
-    if (row->call.name[0]) p2p__call_text(&row->call, moment->call, sizeof moment->call);
+    moment->call = row->call;
     if (moment->stuck || moment->state != SCOREBOARD_BLOCKED) return;
     moment->waits_for = row->wait.need;
     for (int i = 0; i < row->wait.any_count; i++) p2p__set_join(&moment->waits_for, &row->wait.any[i], job->size);

@@ -40,8 +40,8 @@
 
 /* ---- Buffers and requests at the wrong time ---- */
 
-#define CAUSE_OVERLAP             \
-    CAUSE_(ARG, BUFFER_CONFLICT), \
+#define CAUSE_OVERLAP                                         \
+    P2P_ERR_ARG, CLASS_BUFFER_CONFLICT, P2P_ARGUMENT_OVERLAP, \
         "the send buffer and the receive buffer overlap\n  try: a separate buffer to receive into"
 #define CAUSE_CHANGED                                                                                            \
     CAUSE_(ARG, BUFFER_CONFLICT), "the buffer of isend to %d changed before wait (tag %d, %zu bytes, line %d)\n" \

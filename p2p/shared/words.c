@@ -79,12 +79,18 @@ static void add_file(p2p_words *w, const char *before, const scoreboard_call *ca
     if (call->file[0]) p2p__add(w, "%s%s:%d", before, call->file, call->line);
 }
 
-void p2p__add_call(p2p_words *w, const char *before, const scoreboard_call *shown)
+void p2p__add_arguments(p2p_words *w, const char *before, const scoreboard_call *shown)
 {
     scoreboard_call call = p2p__call_copy(shown);
     p2p__add(w, "%s%s(", before, call.name);
     add_arguments(w, &call);
     p2p__add(w, ")");
+}
+
+void p2p__add_call(p2p_words *w, const char *before, const scoreboard_call *shown)
+{
+    scoreboard_call call = p2p__call_copy(shown);
+    p2p__add_arguments(w, before, &call);
     add_file(w, " at ", &call);
 }
 
@@ -181,13 +187,13 @@ void p2p__words_mismatch(p2p_words *w, const p2p_finding *f)
         add_file(w, " at ", &a->call);
         p2p__add(w, ", rank %d in %s #%llu", b->rank, b->call.name, number);
         add_file(w, " at ", &b->call);
-        p2p__add(w, "\n  try: every rank must make the same collective calls in the same order");
+        p2p__add(w, P2P_TRY "every rank must make the same collective calls in the same order");
     } else {
         p2p__add(w, "%s #%llu: ", a->call.name, number);
         add_fields(w, a, b);
         p2p__add(w, ", ");
         add_fields(w, b, a);
-        p2p__add(w, "\n  try: give every rank the same arguments; no buffer has been changed");
+        p2p__add(w, P2P_TRY "give every rank the same arguments; no buffer has been changed");
     }
 }
 
@@ -262,7 +268,7 @@ void p2p__words_polling(p2p_words *w, const p2p_finding *f)
         p2p__add(w, "\n  rank %d %s in ", place->rank, place->state == SCOREBOARD_POLLING ? "polls" : "waits");
         p2p__add_call(w, "", &place->call);
     }
-    p2p__add(w, "\n  try: is the message they look for ever sent?");
+    p2p__add(w, P2P_TRY "is the message they look for ever sent?");
 }
 
 void p2p__words_doing(p2p_words *w, const p2p_finding *f, const p2p_place *place)

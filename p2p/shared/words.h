@@ -15,12 +15,19 @@ typedef struct {
 
 __attribute__((format(printf, 2, 3))) void p2p__add(p2p_words *w, const char *format, ...);
 
-/* "p2p_recv(source 1, tag 0) at ring.c:12" */
+/* In every message, before what to try; the report has that apart. */
+#define P2P_TRY "\n  try: "
+
+/* "p2p_recv(source 1, tag 0)", and with " at ring.c:12" */
+void p2p__add_arguments(p2p_words *w, const char *before, const scoreboard_call *call);
 void p2p__add_call(p2p_words *w, const char *before, const scoreboard_call *call);
 void p2p__call_text(const scoreboard_call *call, char *text, size_t bytes);
 
 /* "send to 1, tag 0, 8 bytes": an operation that is pending, with the word for a send or for a receive. */
 void p2p__add_operation(p2p_words *w, const char *send, const char *receive, const scoreboard_call *call);
+
+/* The same, with the line that posted it: "receive from 0, tag 1, 4 bytes, posted on line 12", or a collective. */
+void p2p__add_item(p2p_words *w, const scoreboard_call *item);
 
 /* What a call waits for, if it waits for several operations; a line each. */
 void p2p__add_items(p2p_words *w, const p2p_finding *f, const p2p_place *call);
@@ -28,6 +35,8 @@ void p2p__add_items(p2p_words *w, const p2p_finding *f, const p2p_place *call);
 /* ---- Findings ---- */
 
 void p2p__words_deadlock(p2p_words *w, const p2p_finding *deadlock);
+/* The mistake behind it; returns what to try. */
+const char *p2p__words_mistake(p2p_words *w, const p2p_finding *deadlock);
 
 /* "was killed by signal 9 (Killed)": how a rank ended. */
 void p2p__words_end(p2p_words *w, const p2p_diagnosis *end);

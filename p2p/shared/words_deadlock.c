@@ -21,16 +21,21 @@ static void add_ranks(p2p_words *w, const int *ranks, int count, const char *las
     }
 }
 
+void p2p__add_item(p2p_words *w, const scoreboard_call *item)
+{
+    if (item->shape == SHAPE_COLLECTIVE)
+        p2p__add(w, "%s #%llu", item->name, (unsigned long long)item->number);
+    else
+        p2p__add_operation(w, "send to", "receive from", item);
+    if (item->line) p2p__add(w, ", posted on line %d", item->line);
+}
+
 void p2p__add_items(p2p_words *w, const p2p_finding *f, const p2p_place *of)
 {
     int shown = 0;
     for (const p2p_place *at = of + 1; at < f->places + f->count && at->role == ROLE_PENDING; at++, shown++) {
         p2p__add(w, "\n    ");
-        if (at->call.shape == SHAPE_COLLECTIVE)
-            p2p__add(w, "%s #%llu", at->call.name, (unsigned long long)at->call.number);
-        else
-            p2p__add_operation(w, "send to", "receive from", &at->call);
-        if (at->call.line) p2p__add(w, ", posted on line %d", at->call.line);
+        p2p__add_item(w, &at->call);
     }
     if (of->pending > shown) p2p__add(w, "\n    and %d more", of->pending - shown);
 }
@@ -163,7 +168,7 @@ static const struct {
      "follow the lines above: which message should come first, and who should be receiving it?"},
 };
 
-static const char *say_mistake(p2p_words *w, const p2p_finding *f)
+const char *p2p__words_mistake(p2p_words *w, const p2p_finding *f)
 {
     const p2p_diagnosis *what = &f->what;
     if (what->class == CLASS_COMMUNICATOR_MISMATCH || what->reason == REASON_TAG || what->reason == REASON_SOURCE)
@@ -181,6 +186,6 @@ void p2p__words_deadlock(p2p_words *w, const p2p_finding *f)
 {
     add_places(w, f, add_headline(w, f));
     p2p__add(w, "\n  mistake: ");
-    const char *advice = say_mistake(w, f);
-    p2p__add(w, "\n  try: %s", advice);
+    const char *advice = p2p__words_mistake(w, f);
+    p2p__add(w, P2P_TRY "%s", advice);
 }

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "p2p/shared/clock.h"
+#include "p2p/shared/words.h"
 #include "p2p/trace/trace_json.h"
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -91,6 +92,9 @@ static void put_names(p2p_writer *w)
 static void put_last_moment(p2p_writer *w, int rank)
 {
     const p2p_last_moment *moment = &w->job->ranks[rank];
+    const scoreboard_call *call = &moment->call;
+    p2p_words text = {.used = 0};
+    if (call->name[0]) p2p__add_arguments(&text, "", call);
     const char *state = moment->stuck                            ? "stuck"
                         : moment->state == SCOREBOARD_BLOCKED    ? "blocked"
                         : moment->state >= SCOREBOARD_FINALIZING ? "over"
@@ -99,7 +103,10 @@ static void put_last_moment(p2p_writer *w, int rank)
     fputs(",\"s\":\"t\"", w->file);
     p2p__json_time(w, "ts", w->end);
     p2p__json_begin_args(w, rank, -1);
-    p2p__json_field(w->file, "call", moment->call);
+    p2p__json_field(w->file, "call", text.text);
+    p2p__json_field(w->file, "function", call->name);
+    p2p__json_field(w->file, "file", call->file);
+    if (call->line > 0) p2p__json_number(w->file, "line", (uint64_t)call->line);
     if (moment->knot) fputs(",\"in_cycle\":true", w->file);
     p2p__json_ranks(w->file, "waits_for", &moment->waits_for, w->job->size);
     fputs("}}", w->file);

@@ -17,7 +17,7 @@
 /* What a rank was doing when the job failed. */
 typedef struct {
     int state; /* enum scoreboard_state */
-    char call[500];
+    scoreboard_call call;
     bool stuck; /* in a deadlock; `knot`: one of those that make it */
     bool knot;
     p2p_rank_set waits_for;

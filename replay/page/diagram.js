@@ -177,8 +177,8 @@ function drawStuck(view, at, g) {
 
 /* What a rank did last, as much of it as there is room for. */
 function fittingText(g, last, width) {
-  const [call] = last.call.split(' at '), [name] = call.split('(');
-  const texts = [last.call, call, name].map((part) => `${last.state} in ${part}`);
+  const place = `${last.call} at ${last.file}:${last.line}`;
+  const texts = [last.file ? place : last.call, last.call, last.function].map((part) => `${last.state} in ${part}`);
   return texts.find((text) => g.measureText(text).width < width) || last.state;
 }
 

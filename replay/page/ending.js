@@ -2,9 +2,8 @@
 /* How a run ended that did not end well, a deadlock as its cycle; and the legend. */
 
 function stuckPlace(run) {
-  const first = run.end.ranks.findIndex((r) => r.inCycle);
-  const m = first >= 0 ? / at (.*):(\d+)$/.exec(run.end.ranks[first].call) : null;
-  return m ? { file: m[1], line: Number(m[2]) } : null;
+  const first = run.end.ranks.find((r) => r.inCycle);
+  return first && first.file ? { file: first.file, line: first.line } : null;
 }
 
 function ringPlace(i, n, r) {

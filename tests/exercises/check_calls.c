@@ -12,10 +12,11 @@
 
 static struct {
     bool in_cases;
-    int fail;                 /* which call; 0: none */
-    int made, any_source;     /* calls; in a case that fails, how many were made */
-    bool begins;              /* the first one that failed would have begun a request */
-    char failed[CHECK_WORDS]; /* its name and place; "" if none has failed */
+    int fail;             /* which call; 0: none */
+    int made, any_source; /* calls; in a case that fails, how many were made */
+    bool begins;          /* the first one that failed would have begun a request */
+    const char *failed;   /* its name; NULL if none has failed */
+    check_place at;
 } calls;
 
 /* ---- Pairwise calls: the real one, or none ---- */
@@ -25,8 +26,9 @@ static p2p_err pretend(const char *name)
 {
     calls.made++;
     if (calls.fail != CHECK_EVERY_CALL && calls.fail != calls.made) return P2P_OK;
-    if (*calls.failed) return CHECK_FAILS_WITH;
-    snprintf(calls.failed, sizeof calls.failed, "%s at %s:%d", name, check_called.file, check_called.line);
+    if (calls.failed) return CHECK_FAILS_WITH;
+    calls.failed = name;
+    calls.at = check_called;
     return CHECK_FAILS_WITH;
 }
 
@@ -41,7 +43,7 @@ static p2p_err pretend_message(const char *name, int source, int tag, p2p_status
 static p2p_err pretend_request(const char *name, p2p_request *request, const void *from)
 {
     static char none[256]; /* each address stands for one request */
-    bool first = !*calls.failed;
+    bool first = !calls.failed;
     p2p_err err = pretend(name);
     if (err) calls.begins |= first;
     if (!err) *request = check_watch(&none[(size_t)calls.made % sizeof none], 0, CHECK_WAIT, from);
@@ -200,16 +202,18 @@ p2p_err check_p2p_test_any(size_t count, p2p_request requests[], size_t *index, 
 
 /* ---- A case ---- */
 
-const char *check_failed_call(void)
+const char *check_failed_call(check_place *at)
 {
-    return calls.failed;
+    *at = calls.at;
+    return calls.failed ? calls.failed : "";
 }
 
 void check_calls_begin(const check_case *c)
 {
     calls.in_cases = true;
     calls.made = calls.any_source = 0;
-    calls.failed[0] = '\0';
+    calls.failed = NULL;
+    calls.at = (check_place){"", 0};
     calls.begins = false;
     calls.fail = c->fails;
 }
@@ -217,10 +221,12 @@ void check_calls_begin(const check_case *c)
 /* Requests that had begun when another one could not begin are not asked for: nearly every program just returns then. */
 int check_calls_end(const check_case *c)
 {
+    char failed[CHECK_WORDS] = "";
     calls.fail = 0;
     if (calls.begins) check_forget_requests();
     if (calls.any_source) check_number(c, CHECK_ANY_SOURCE, calls.any_source);
-    check_look_for_left(c->number, calls.failed);
+    if (calls.failed) snprintf(failed, sizeof failed, "%s at %s:%d", calls.failed, calls.at.file, calls.at.line);
+    check_look_for_left(c->number, failed);
     return calls.made;
 }
 

@@ -69,22 +69,22 @@ enum { CHECK_LOST = 88 };
 enum check_kind {
     CHECK_REPORT = 1,
     CHECK_NUMBER,
-    CHECK_RETURNED,
-    CHECK_BEGAN,   /* a case, on a communicator of this context */
-    CHECK_TRAFFIC, /* what the rank counted; what it sent is counted in learn */
-    CHECK_LEAK,
-    CHECK_ENDED,   /* the case */
-    CHECK_ALL_DONE /* all cases */
+    CHECK_RETURNED, /* with the first call that failed on purpose */
+    CHECK_BEGAN,    /* a case, on a communicator of this context */
+    CHECK_TRAFFIC,  /* what the rank counted; what it sent is counted in learn */
+    CHECK_LEAK,     /* with the call that made the request */
+    CHECK_ENDED,    /* the case */
+    CHECK_ALL_DONE  /* all cases */
 };
 
 typedef struct {
-    uint64_t bytes; /* of data: elements; a double; p2p_traffic of each rank; words, as check_failed_call's */
+    uint64_t bytes; /* of data: elements; a double; p2p_traffic of each rank; a call */
     uint32_t kind;
     int32_t number; /* of the case */
     int32_t value;  /* CHECK_RETURNED: the p2p_err; CHECK_REPORT: the dtype; CHECK_BEGAN, CHECK_TRAFFIC: the context */
     uint32_t unused;
-    uint64_t count; /* CHECK_REPORT: elements */
-    char name[CHECK_NAME];
+    uint64_t count;        /* CHECK_REPORT: elements; with a call: its line */
+    char name[CHECK_NAME]; /* with a call: its file, without folders; "" if that is not known */
 } check_record;
 
 /* Where the record behind one with so many bytes of data begins, seen from its own beginning. */
@@ -184,14 +184,14 @@ void check_trace_end(void);
 #define CHECK_ANY_SOURCE "any source"
 
 /* On standard error, when a case ends with something that was not given back: number of the case, pieces, bytes, what would have
- * ended it ("free", "p2p_release" or "p2p_wait"), and check_failed_call; behind it, as a stack, where the first was asked for. */
+ * ended it ("free", "p2p_release" or "p2p_wait"), and the first call that failed on purpose; behind it, as a stack, where the first was asked for. */
 #define CHECK_LEFT "==check== left by case "
 
 void check_calls_begin(const check_case *c);
 int check_calls_end(const check_case *c); /* how many calls were made, in a case that fails on purpose */
 
-/* "p2p_recv at reduce.c:17": the first call that failed on purpose; "" if none has. */
-const char *check_failed_call(void);
+/* The first call that failed on purpose, and where it is; "" if none has. */
+const char *check_failed_call(check_place *at);
 enum { CHECK_WORDS = 96 };
 
 /* In a case that fails on purpose: true, and what the call of that name returns; request: NULL, or the one it would begin. */
@@ -203,8 +203,8 @@ void check_forget(const void *memory);
 void check_forget_requests(void);
 void check_look_for_left(int number, const char *failed); /* says it, and forgets it */
 
-/* Messages, requests and communicators that are left over, with lines, in words that live until the next error. */
-const char *check_leaks(p2p_comm *world);
+/* The first request that was not waited for, and where it was made; "" if there is none. It lives until the next call. */
+const char *check_leaked(p2p_comm *world, check_place *at);
 
 /* The number by which a communicator's messages are known on the wire. */
 uint32_t check_context(const p2p_comm *comm);

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of communicators. What p2p_finalize would say of requests that nobody waited for, asked before it: for the line in which each was made. */
+/* Inside of communicators: what p2p_finalize would say of requests that were not waited for, asked before it. */
 #include "p2p/message/internal.h"
+#include "p2p/shared/words.h"
 
 #include "tests/exercises/check_internal.h"
 
-const char *check_leaks(p2p_comm *world)
+const char *check_leaked(p2p_comm *world, check_place *at)
 {
+    static p2p_words text;
+    text = (p2p_words){.used = 0};
     p2p__report_leaks(world);
-    return world->cause;
+    for (int i = world->engine->drafts - 1; i >= 0; i--) {
+        const scoreboard_found *found = &world->engine->row->found[i];
+        if (found->what.class != CLASS_REQUEST_LEAK || found->count < 2) continue;
+        const scoreboard_call *made = &found->places[1].call;
+        p2p__add_arguments(&text, "", made);
+        *at = (check_place){made->file, made->line};
+    }
+    return text.text;
 }
 
 uint32_t check_context(const p2p_comm *comm)

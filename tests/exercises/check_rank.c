@@ -86,11 +86,19 @@ void check_number(const check_case *c, const char *name, double value)
     record((check_record){.kind = CHECK_NUMBER, .bytes = sizeof value}, name, &value);
 }
 
+static void record_call(enum check_kind kind, int value, const char *call, check_place at)
+{
+    const char *slash = strrchr(at.file, '/');
+    record((check_record){.kind = kind, .bytes = strlen(call) + 1, .value = value, .count = (uint64_t)at.line},
+           slash ? slash + 1 : at.file, call);
+}
+
 void check_returned(const check_case *c, p2p_err err)
 {
-    const char *failed = check_failed_call();
+    check_place at = {"", 0};
+    const char *failed = check_failed_call(&at);
     (void)c;
-    record((check_record){.kind = CHECK_RETURNED, .bytes = strlen(failed) + 1, .value = (int)err}, "", failed);
+    record_call(CHECK_RETURNED, (int)err, failed, at);
 }
 
 /* ---- Buffers ---- */
@@ -133,8 +141,9 @@ static void end_communicator(p2p_comm *world, p2p_comm *comm)
         free_buffers();
         return;
     }
-    const char *leaks = check_leaks(world);
-    record((check_record){.kind = CHECK_LEAK, .bytes = strlen(leaks) + 1}, "", leaks);
+    check_place at = {"", 0};
+    const char *leaked = check_leaked(world, &at);
+    record_call(CHECK_LEAK, 0, leaked, at);
 }
 
 /* By dissemination (exercise 07), so that virtual clocks are equal afterwards, however they were. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: begins to receive and does not wait
-// expect: Rank 1 returned while a request of its own was still under way: irecv from 0, tag 1, 20 bytes at broadcast.c:{here}.
+// expect: Rank 1 returned while a request of its own was still under way: p2p_irecv(source 0, tag 1) at broadcast.c:{here}.
 #include "exercises/exercises.h"
 
 p2p_err my_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root)
