@@ -38,7 +38,6 @@ bool p2p__cores_has(const p2p_engine *engine, int rank, int core)
     return atomic_load_explicit(&engine->scoreboard->rows[rank].core, memory_order_relaxed) == core + 1;
 }
 
-/* Where other programs fill the cores the system moves ranks again and again: then they go home more and more seldom. */
 void p2p__cores_spread(p2p_engine *engine)
 {
     int here = p2p__cores_show(engine), ranks = 0, cores = engine->spin.cores;

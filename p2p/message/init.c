@@ -18,7 +18,7 @@ static _Thread_local struct {
     const char *file;
     int line;
 } here;
-static p2p_comm *process_world; /* its tombstone after finalize */
+static p2p_comm *process_world; /* after finalize only its handle is left */
 
 void p2p__here(const char *file, int line)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Matching: who gets which message.
+ * Matching: which receive gets which message.
  *
  * Receives that no message has met wait in lists: one for each source, and one for any source. Messages that no receive
  * has asked for wait in a list for each source. All lists are in order, and both sides are numbered (posting order,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sending. A short message goes at once, payload behind its header (EAGER), as long as the receiver has room for what
- * nobody there has asked for (credit). A long one, every one in strict mode, and every p2p_ssend asks first:
+ * no receive there has asked for (credit). A long one, every one in strict mode, and every p2p_ssend asks first:
  *
  *      sender                          receiver
  *        |---- REQUEST (tag, bytes) ----->|   waits until a receive matches

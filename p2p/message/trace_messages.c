@@ -37,7 +37,7 @@ static void set_part(trace_event *event, bool known, const p2p_part *part)
     event->flags |= (uint8_t)(TRACE_HAS_PART | (part->combined ? TRACE_COMBINED : 0));
 }
 
-/* Once it is posted, it may be received before this rank gets to look at the clock again. */
+/* The time of a send is taken before it is posted: it may be received before this rank reads the clock again. */
 void p2p__trace_posts(p2p_engine *engine)
 {
     engine->trace->posted = p2p__trace_clock(engine);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace_rank: the hooks that a rank calls. Each does nothing but look at one pointer when nothing is traced.
+ * trace_rank: the hooks that a rank calls. Where nothing is traced, TRACE costs one comparison of a pointer.
  */
 #ifndef PAIRWISE_P2P_TRACE_RANK_H
 #define PAIRWISE_P2P_TRACE_RANK_H
@@ -24,7 +24,7 @@ struct p2p_trace {
     trace_event *arrived; /* the last message that came without a known part, and where it lies; NULL: none */
     const char *arrived_at;
     size_t arrived_bytes;
-    trace_event nowhere; /* for calls deeper than anybody calls: not kept */
+    trace_event nowhere; /* for calls nested too deep: not kept */
     struct {
         const char *text;
         uint16_t place;
@@ -44,7 +44,7 @@ void p2p__trace_sends(p2p_request request);
 void p2p__trace_expects(p2p_request request);
 void p2p__trace_receives(p2p_request request);
 void p2p__trace_moved(p2p_comm *comm, int peer, size_t sent, size_t received); /* without a message; peer: in comm */
-void p2p__trace_step(p2p_engine *engine, p2p_request request);                 /* whose step runs; NULL: nobody's */
+void p2p__trace_step(p2p_engine *engine, p2p_request request);                 /* whose step runs; NULL: none */
 void p2p__trace_begins(p2p_request request); /* a non-blocking collective; and ends: */
 void p2p__trace_background(p2p_request request);
 void p2p__trace_compute(p2p_comm *comm, size_t bytes, uint64_t virtual_start, const char *file, int line);

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* operations: sends and receives, from their start to the end of the wait for them. */
+#ifndef PAIRWISE_P2P_OPERATIONS_H
+#define PAIRWISE_P2P_OPERATIONS_H
+
+#include "p2p/message/state.h"
+
+/* ---- match.c ---- */
+
+void p2p__list_add(p2p_request_list *list, p2p_request request, enum request_list where);
+void p2p__list_remove(p2p_request_list *list, p2p_request request);
+p2p_request p2p__list_find(p2p_request_list *list, uint64_t id);
+
+static inline bool p2p__tag_matches(int wanted, int32_t tag)
+{
+    return wanted == tag || (wanted == P2P_ANY_TAG && tag >= 0);
+}
+
+/* The oldest posted receive that this message matches, taken off its list; NULL if none. */
+p2p_request p2p__match_posted(p2p_engine *engine, const wire_header *header);
+
+/* The oldest unexpected message that matches; NULL if none. source: world rank, or negative for any in comm. */
+p2p_unexpected *p2p__match_unexpected(p2p_engine *engine, uint32_t context, int source, int tag);
+p2p_unexpected *p2p__unexpected_add(p2p_engine *engine, p2p_peer *peer, const wire_header *header, size_t data_bytes);
+void p2p__unexpected_remove(p2p_engine *engine, p2p_unexpected *message); /* from its list; not freed */
+
+/* ---- send.c, recv.c: starting operations, and what frames do to them ---- */
+
+void p2p__request_init(p2p_request request, enum request_kind kind, p2p_comm *comm, uint32_t context, void *buf,
+                       size_t bytes);
+void p2p__complete(p2p_request request, p2p_err err);
+p2p_err p2p__start_send(p2p_request request, int dest, int tag, bool wait_for_match);
+p2p_err p2p__start_recv(p2p_request request, int source, int tag);
+
+/* A CLEAR has arrived for this send. */
+p2p_err p2p__got_clear(p2p_engine *engine, p2p_peer *peer, p2p_request request, const wire_header *header);
+
+/* A receive has met a REQUEST: answer it, with CLEAR, or with "forget it" if the buffer is too small. */
+p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *header);
+
+/* Are messages of so many bytes read straight from their sender's memory, where the system allows it? */
+static inline bool p2p__reads_memory(const p2p_engine *engine, size_t bytes)
+{
+    return engine->world->read && engine->config.direct && bytes >= engine->config.direct;
+}
+
+/* What a message that is sent before its receiver asks for it takes of its sender's credit. */
+static inline uint64_t p2p__eager_cost(size_t bytes)
+{
+    return bytes + sizeof(p2p_unexpected);
+}
+
+/* The one rule for what may be sent before its receiver asks for it, which then keeps it: nothing in strict mode; else what
+ * is within the eager limit and the sender's credit (its own, for a message to itself). Programs may count on that.
+ * Collectives need not: what would fill a link by turns the receiver reads out of the sender's memory, if it can. */
+static inline bool p2p__may_be_buffered(const p2p_engine *engine, const p2p_peer *peer, size_t bytes, bool collective)
+{
+    if (engine->config.strict || bytes > engine->config.eager || p2p__eager_cost(bytes) > peer->credit) return false;
+    return !collective || bytes <= engine->end.link_room / 2 || !p2p__reads_memory(engine, bytes) ||
+           !engine->scoreboard->may_read;
+}
+
+/* The one place that counts for p2p_stats; peer: in comm. */
+static inline void p2p__count_sent(p2p_comm *comm, int peer, size_t bytes)
+{
+    comm->traffic[peer].messages_sent++;
+    comm->traffic[peer].bytes_sent += bytes;
+}
+
+static inline void p2p__count_received(p2p_comm *comm, int peer, size_t bytes)
+{
+    comm->traffic[peer].messages_received++;
+    comm->traffic[peer].bytes_received += bytes;
+}
+
+/* A receive and a send of the same rank have met. */
+void p2p__match_self(p2p_engine *engine, p2p_request receive, p2p_request send);
+
+/* A receive has met a message: note its sender; false, and the error noted, if it does not fit. */
+bool p2p__accept(p2p_request receive, const wire_header *header);
+
+/* A short message has left the room its sender's credit stands for: tell the sender now and then. */
+p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes);
+
+/* No link to this peer can be had: every operation with it ends with P2P_ERR_SYS. */
+void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int limit);
+p2p_err p2p__unreachable_error(p2p_comm *comm, const p2p_peer *peer);
+
+/* ---- fast_path.c: a short message whose way is free. False: nothing has been done, and it must go the long way. The
+ *      arguments have been checked. ---- */
+
+bool p2p__fast_send(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, uint32_t context);
+bool p2p__fast_recv(p2p_comm *comm, void *buf, size_t room, int source, int tag, uint32_t context, p2p_status *status);
+
+/* ---- request.c ---- */
+
+p2p_err p2p__request_new(p2p_comm *comm, enum request_kind kind, uint32_t context, void *buf, size_t bytes,
+                         p2p_request *request);
+void p2p__request_free(p2p_request request);
+/* One under way whose buffer lies in there; NULL if there is none. */
+const struct p2p_operation *p2p__request_in(const p2p_engine *engine, const char *from, size_t bytes);
+/* Take back a receive that has not begun (or anything that is done): false if it is too late for that. */
+bool p2p__take_back(p2p_request request);
+/* A request that is done: its error explained, or its status, counted. */
+p2p_err p2p__result(p2p_request request, p2p_status *status);
+
+/* ---- wait.c ---- */
+
+/* Wait for requests that live on the caller's stack, and end them in any case. */
+p2p_err p2p__finish_stacked(p2p_comm *comm, p2p_request request, p2p_status *status);
+p2p_err p2p__finish_both(p2p_comm *comm, p2p_request send, p2p_request receive, p2p_status *status);
+
+/* ---- block.c ---- */
+
+/* Something to wait for. */
+typedef struct {
+    bool (*ready)(p2p_engine *engine, void *arg);
+    void (*describe)(p2p_engine *engine, void *arg, scoreboard_wait *wait);
+    void *arg;
+    p2p_peer *hot; /* where it will come from, if known; else NULL */
+    int state;     /* shown on the scoreboard: SCOREBOARD_BLOCKED or SCOREBOARD_FINALIZING */
+    void (*timed_wait)(p2p_engine *engine, void *arg); /* a short sleep that is cheap to end; nothing moves meanwhile */
+    void (*before_sleep)(p2p_engine *engine, void *arg); /* ask to be woken; ready is asked once more afterwards */
+    bool patient;                                        /* PAIRWISE_TIMEOUT does not apply */
+} p2p_waiting;
+
+p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting);
+/* Moves what can move, once, without waiting; for test and iprobe. */
+p2p_err p2p__poll(p2p_engine *engine);
+/* Show on the scoreboard that this rank is not waiting. */
+void p2p__show_running(p2p_engine *engine);
+/* Has the supervisor declared the job failed? Receives first what has been sent already. */
+bool p2p__job_failed(p2p_engine *engine);
+p2p_err p2p__job_error(p2p_comm *comm);
+/* What these requests wait for, as the scoreboard shows it. */
+void p2p__describe_requests(p2p_engine *engine, const p2p_request *requests, size_t count, bool all,
+                            scoreboard_wait *wait);
+
+#endif

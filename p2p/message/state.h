@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* state: what a rank has: its engine, with a peer for each other rank, and communicators, which are views of it; operations. */
+#ifndef PAIRWISE_P2P_STATE_H
+#define PAIRWISE_P2P_STATE_H
+
+#ifndef P2P_NO_LINES
+#define P2P_NO_LINES 1
+#endif
+#ifndef P2P_NO_LAYER_LINES
+#define P2P_NO_LAYER_LINES 1
+#endif
+
+#include "p2p/message/causes.h"
+#include "p2p/message/spin.h"
+#include "p2p/p2p.h"
+#include "p2p/p2p_layer.h"
+#include "p2p/shared/clock.h"
+#include "p2p/shared/memory.h"
+#include "p2p/shared/scoreboard.h"
+#include "p2p/world/world.h"
+
+typedef struct p2p_engine p2p_engine;
+typedef struct p2p_peer p2p_peer;
+typedef struct p2p_trace p2p_trace;
+
+enum request_kind { REQUEST_SEND, REQUEST_RECV, REQUEST_LAYER };
+
+enum request_list { LIST_NONE, LIST_POSTED, LIST_AWAITS_CLEAR, LIST_AWAITS_PAYLOAD, LIST_LAYER };
+
+/* One operation. Blocking calls keep theirs on the stack; the others are allocated. */
+struct p2p_operation {
+    struct p2p_operation *next; /* in the list that `where` says */
+    enum request_list where;
+    enum request_kind kind;
+    p2p_comm *comm;
+    struct p2p_operation *all_next, **all_link; /* allocated ones: all of the engine */
+    bool done, counted;
+    p2p_err err;
+    p2p_status status;
+
+    void *buf;
+    size_t bytes;
+    uint32_t context;
+    int peer; /* world rank; negative: any */
+    int tag;
+    uint64_t id;          /* on the wire; for receives also the order of posting */
+    uint64_t began, ends; /* virtual: when the message began; when a send's port is free again */
+    uint32_t debug_crc;   /* of an isend's buffer, with PAIRWISE_DEBUG */
+    const char *file;     /* where it was posted */
+    int line;
+
+    uint64_t message; /* of a receive: the sender's id for what came */
+    bool has_part;    /* for traces */
+    p2p_part part;
+    uint32_t order;
+
+    const p2p_layer_ops *layer; /* REQUEST_LAYER */
+    void *layer_state;
+    const char *layer_name;
+    uint64_t layer_number;
+    bool lacks_agreement; /* its last step asked in vain whether all are there */
+    p2p_clock clock;
+
+    p2p_packet packet; /* EAGER, REQUEST and PAYLOAD of a send; CLEAR of a receive. Not set before it is used. */
+};
+
+/* A message, or the announcement of one, that no receive has asked for yet. */
+typedef struct p2p_unexpected {
+    struct p2p_unexpected *next;
+    uint64_t order; /* of arrival, over all peers */
+    wire_header header;
+    bool complete;
+    struct p2p_operation *claimed; /* a receive took it while it was still arriving */
+    struct p2p_operation *sender;  /* a send of this rank to itself that waits to be matched */
+    char data[];
+} p2p_unexpected;
+
+typedef struct {
+    p2p_request head, tail;
+} p2p_request_list;
+
+struct p2p_peer {
+    p2p_link link; /* what the world sees of it */
+    p2p_request_list posted, awaits_clear, awaits_payload;
+    p2p_unexpected *unexpected, **unexpected_tail;
+    uint64_t credit; /* bytes that may still be sent eagerly */
+    uint64_t owed;   /* bytes consumed here that the peer does not know of */
+    p2p_packet credit_packet;
+    bool credit_busy;
+
+    /* The message that is arriving. */
+    p2p_request in_request;
+    p2p_unexpected *in_unexpected;
+
+    bool unreachable;        /* no link can be had: */
+    int lacking_rank, limit; /* this rank's limit on descriptors is reached, */
+    int no_memory;           /* or there is no memory for it: errno, 0 if not */
+    size_t packets_out;      /* frames posted that have not left */
+    uint32_t moved;          /* for traces: how often something moved between the two without a message */
+    bool received_dirty;
+    p2p_peer *next_dirty;
+};
+
+/* What has been put into words already (fingerprint.c). */
+typedef struct {
+    p2p_fingerprint what;
+    const char *file;
+} p2p_said;
+
+#define KNOWN_CALLS 16
+
+/* A collective call as this rank has made it before: its hash, and as the scoreboard shows it. */
+typedef struct {
+    p2p_fingerprint what;
+    uint64_t hash;
+    scoreboard_what shown;
+} p2p_known;
+
+/* A buffer of this rank's from p2p_alloc. */
+typedef struct p2p_block {
+    struct p2p_block *next;
+    uint64_t place; /* 0: ordinary memory */
+    size_t bytes;
+    char *at;
+    size_t asked; /* bytes that were asked for, and where */
+    const char *file;
+    int line;
+} p2p_block;
+
+/* What an error is, beside its sentence. */
+typedef struct {
+    p2p_diagnosis what;
+    bool has_other;
+    p2p_place other; /* what the call has to do with: the other side, or an operation posted before */
+} p2p_blame;
+
+struct p2p_engine {
+    p2p_endpoint end; /* what the world sees of it */
+    int rank, size;
+    int control;   /* socket to the supervisor, -1 in a world of one */
+    int memory_fd; /* the job's memory file; -1: this world has no use for it */
+    scoreboard *scoreboard;
+    bool owns_scoreboard; /* it is not its supervisor's, by a fork */
+    scoreboard_row *row;
+    p2p_config config;
+    p2p_trace *trace;    /* NULL: nothing is traced */
+    p2p_clock own_clock; /* virtual, of the rank */
+    p2p_clock *clock;    /* that of the rank, or of the non-blocking collective whose step runs */
+    p2p_spin spin;
+    unsigned waits, spread_after; /* since this rank asked which ranks share its core; after how many it asks again */
+    const p2p_world *world;
+    bool sealed;     /* headers carry a checksum */
+    bool fast_path;  /* a short message may go that way (fast_path.c) */
+    p2p_peer *peers; /* [size] */
+    p2p_request_list posted_any, layers;
+    p2p_peer *dirty;
+    p2p_block *blocks;
+    memory_gap *gaps;     /* in the memory file: what this rank has given back */
+    memory_window window; /* on all of it, to read what others have */
+    bool has_looked;      /* room for the window was asked for */
+    p2p_comm *comms;      /* all that are not freed, the world first */
+    uint64_t next_id, next_order;
+    p2p_request requests; /* allocated and not yet waited for */
+    size_t unexpected_count;
+    uint64_t share;           /* bytes of one peer's unexpected messages that this rank keeps */
+    p2p_request in_step;      /* the layer whose step runs */
+    uint64_t completed;       /* requests, to see whether a step has ended what another one waits for */
+    bool all_done, timed_out; /* all ranks have said goodbye; a call of this rank has run into its time limit */
+    uint64_t nudges_seen;
+    uint64_t lost_since; /* when a link closed for which the supervisor has given no reason yet; 0: none */
+    int lost_peer;
+
+    p2p_err failed;   /* the supervisor has said so: the job has failed */
+    p2p_err poisoned; /* every later call returns this */
+    char poison[1024];
+    p2p_blame poison_blame;
+    int drafts; /* findings on its row that are not published yet */
+
+    int depth; /* of public calls */
+    const char *call_name, *call_file;
+    int call_line;
+    const p2p_known *shown;          /* the collective on this rank's row */
+    p2p_known known[KNOWN_CALLS];    /* the last ones, each at its place (fingerprint.c) */
+    p2p_said said[SCOREBOARD_WORDS]; /* what the row's words say */
+    bool polled;                     /* the call that ends now was a poll that found nothing */
+    bool drained;                    /* after a failure: everything that was sent has been received */
+    size_t packets_out;              /* frames posted that have not left */
+
+    const unsigned char *this_process; /* a page that is zero in a forked child */
+    _Atomic int owner;                 /* PAIRWISE_DEBUG: the thread inside, 0 if none */
+};
+
+#define SCRATCH_KINDS 16
+
+struct p2p_comm {
+    p2p_comm *next;
+    p2p_engine *engine; /* NULL after finalize or free */
+    int rank, size;
+    uint32_t context;     /* of the program's messages; + 1: of collectives */
+    int *world_rank;      /* [size] */
+    int *comm_rank;       /* [size of world], -1 for ranks that are no members */
+    p2p_traffic *traffic; /* [size] */
+    p2p_errors errors;
+    uint64_t collectives;   /* begun so far: the number of the one that is open */
+    uint64_t posted;        /* of them, those that ranks have shown each other: all, unless PAIRWISE_CHECK=0 */
+    uint64_t said;          /* this rank's hash of the last of these */
+    uint64_t all_passed;    /* of these, the first so many are known to have been agreed on */
+    uint64_t layers_end;    /* virtual: when the last non-blocking collective ended */
+    bool agreed;            /* the open one, or it need not */
+    bool attaches;          /* it reads buffers of others in place */
+    bool settled;           /* it has read the others' lines after its own was sure to be seen (agree.c) */
+    p2p_scratch payloads;   /* what has come with it, if it was too much for lines; first: NULL if not */
+    unsigned char *scratch; /* scratch.c: mapped; NULL: not asked for yet */
+    size_t scratch_usual, scratch_largest, segment_bytes; /* of its pieces; of one rank's part: 0 if not yet known */
+    size_t scratch_at[SCRATCH_KINDS];                     /* where the next begins, of each kind of pieces */
+    const char *file;                                     /* where p2p_split made it */
+    int line;
+    char cause[1024], message[1536];
+    p2p_blame blame;     /* the cause, as data */
+    scoreboard_row *row; /* outlives `engine`; NULL: there is no supervisor to read it */
+};
+
+#endif
