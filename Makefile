@@ -126,7 +126,7 @@ include tests/fuzz/fuzz.mk
 
 export BUILD CC V SPEED RANKS STEP
 test-all: test build/.setup-test-all ## test, and sanitizers, valgrind, failing system calls, limits (half an hour)
-	@tests/run.sh tests/all/*.sh
+	@tests/run.sh -j 2 tests/all/*.sh
 test-long: test-all build/.setup-test-long ## everything, on a bare Debian too (longer; needs root)
 	@tests/run.sh tests/long/*.sh
 

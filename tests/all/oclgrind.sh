@@ -11,7 +11,7 @@ export PAIRWISE_KERNEL_SAMPLES=1 PAIRWISE_CACHE="$work/cache"
 
 # The suite passes, and the simulator has nothing to say.
 watched() {
-    oclgrind --data-races --log "$work/log" timeout 300 "$@" || return 1
+    oclgrind --data-races --log "$work/log" timeout 600 "$@" || return 1
     [ ! -s "$work/log" ] || { head -n 40 "$work/log"; return 1; }
 }
 

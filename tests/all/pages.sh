@@ -8,7 +8,8 @@ source "$(dirname "$0")/../lib.sh"
 mkdir "$work/copy"
 git ls-files -co --exclude-standard -z 2>/dev/null | tar --null -T - -c 2>/dev/null | tar -x -C "$work/copy"
 [ -e "$work/copy/Makefile" ] || cp -a . "$work/copy/" # not a git checkout
-rm -rf "$work/copy/build" && cp -a "$B" "$work/copy/build"
+rm -rf "$work/copy/build" && mkdir "$work/copy/build"
+find "$B" -mindepth 1 -maxdepth 1 ! -name asan ! -name clang ! -name tsan -exec cp -a -t "$work/copy/build" {} +
 cp -a build/.setup-* "$work/copy/build/" 2>/dev/null
 cd "$work/copy" || exit 2
 export BUILD=build
