@@ -82,7 +82,7 @@ grade() { # NAME COMMAND...: grade everything with this command in front; everyt
     out=$work/$name
     mkdir -m 1777 "$tmp"
     # shellcheck disable=SC2086  # several words
-    TMPDIR=$tmp "$@" "$learn" grade "$folder" --seed 5 --limit 5 $formats >"$out" 2>&1
+    TMPDIR=$tmp "$@" "$learn" grade "$folder" --seed 5 --limit 10 $formats >"$out" 2>&1
     check "grade, $name: ends with 0, whatever the grades" test $? -eq 0
     check "grade, $name: each as it deserves" as_deserved "$out"
     check "grade, $name: the compiler's words" reason "$out" not_compiling "does not compile"
