@@ -24,7 +24,7 @@ static p2p_err run(frame__call *call, const void *send, size_t send_count, void 
     if (!err) frame__copy(frame__block(call, blocks, call->work, call->rank).at, send, send_count * call->element);
     for (int s = 0; s < call->size - 1 && !err; s++) {
         frame__step step = ring__gather_step(call, blocks, call->work, s);
-        p2p_layer_parts(call->comm, &step.part_out, &step.part_in);
+        if (call->traced) p2p_layer_parts(call->comm, &step.part_out, &step.part_in);
         err = frame__exchange_blocks(call, step.out, step.to, step.in, step.from);
     }
     return frame__end_blocks(call, err, blocks);

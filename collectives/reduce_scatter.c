@@ -25,7 +25,7 @@ static p2p_err run(frame__call *call, const void *send, void *recv, size_t recv_
     err = frame__memory(call, ring__scratch(call, blocks));
     for (int s = 0; s < call->size - 1 && !err; s++) {
         frame__step step = ring__reduce_step(call, blocks, send, call->work, s);
-        p2p_layer_parts(call->comm, &step.part_out, &step.part_in);
+        if (call->traced) p2p_layer_parts(call->comm, &step.part_out, &step.part_in);
         err = frame__exchange_blocks(call, step.out, step.to, step.in, step.from);
         if (!err) frame__finish_step(call, &step);
     }

@@ -26,7 +26,7 @@ p2p_err ring__all_gather(const frame__call *call, char *base)
     const frame__blocks chunks = {.layout = FRAME_CHUNKS, .count = call->count};
     for (int s = 0; s < call->size - 1; s++) {
         frame__step step = ring__gather_step(call, &chunks, base, s);
-        p2p_layer_parts(call->comm, &step.part_out, &step.part_in);
+        if (call->traced) p2p_layer_parts(call->comm, &step.part_out, &step.part_in);
         p2p_err err = p2p_layer_sendrecv(call->comm, step.out.at, step.out.bytes, call->right, FRAME_TAG, step.in.at,
                                          step.in.bytes, call->left, FRAME_TAG, P2P_STATUS_IGNORE);
         if (err) return err;

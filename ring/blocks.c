@@ -9,6 +9,12 @@
 #include "ring/frame.h"
 #include "ring/ring.h"
 
+static int round_the_ring(const frame__call *call, int q)
+{
+    while (q < 0) q += call->size;
+    return q;
+}
+
 /* In elements. */
 static void range_of(const frame__call *call, const frame__blocks *blocks, int q, size_t *first, size_t *count)
 {
@@ -24,7 +30,7 @@ static void range_of(const frame__call *call, const frame__blocks *blocks, int q
 frame__piece frame__block(const frame__call *call, const frame__blocks *blocks, const void *base, int q)
 {
     size_t first, count;
-    range_of(call, blocks, (q % call->size + call->size) % call->size, &first, &count);
+    range_of(call, blocks, round_the_ring(call, q), &first, &count);
     if (!count) return (frame__piece){NULL, 0};
     return (frame__piece){(char *)(uintptr_t)base + first * call->element, count * call->element};
 }
@@ -128,21 +134,20 @@ p2p_err frame__end_blocks(frame__call *call, p2p_err err, const frame__blocks *b
 p2p_part frame__part(const frame__call *call, const frame__blocks *blocks, int q, bool combined)
 {
     size_t first, count;
-    int number = (q % call->size + call->size) % call->size;
+    int number = round_the_ring(call, q);
+    if (!call->traced) return (p2p_part){.chunk = -1};
     range_of(call, blocks, number, &first, &count);
     return (p2p_part){.chunk = number, .offset = first * call->element, .combined = combined};
 }
 
 void frame__sends_block(const frame__call *call, const frame__blocks *blocks, int q)
 {
-    if (!p2p_layer_is_traced(call->comm)) return;
     p2p_part part = frame__part(call, blocks, q, false);
     p2p_layer_parts(call->comm, &part, NULL);
 }
 
 void frame__receives_block(const frame__call *call, const frame__blocks *blocks, int q)
 {
-    if (!p2p_layer_is_traced(call->comm)) return;
     p2p_part part = frame__part(call, blocks, q, false);
     p2p_layer_parts(call->comm, NULL, &part);
 }

@@ -103,6 +103,7 @@ p2p_err frame__begin(frame__call *call, frame__span reads, frame__span writes)
     call->element = dtype_size(call->dtype);
     call->bytes = call->count == FRAME_ANY ? 0 : call->count * call->element;
     call->is_short = call->user_bytes <= FRAME_SHORT;
+    call->traced = p2p_layer_is_traced(call->comm);
     return p2p_layer_begin(call->comm, &what);
 }
 

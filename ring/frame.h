@@ -57,7 +57,7 @@ typedef struct {
     const char *source;    /* what the caller wants read; NULL: nothing but what is written */
     char *user;            /* what the caller wants written, and how many bytes it spans */
     size_t user_bytes;
-    bool is_short;
+    bool is_short, traced;
     /* From frame__memory: */
     char *work, *scratch;
     size_t scratch_bytes;

@@ -49,7 +49,7 @@ p2p_err ring__reduce_scatter(const frame__call *call)
     char *own = frame__block(call, &chunks, call->user, call->rank).at;
     for (int s = 0; s < call->size - 1; s++) {
         frame__step step = ring__reduce_step(call, &chunks, call->user, own, s);
-        p2p_layer_parts(call->comm, &step.part_out, &step.part_in);
+        if (call->traced) p2p_layer_parts(call->comm, &step.part_out, &step.part_in);
         p2p_err err = p2p_layer_sendrecv(call->comm, step.out.at, step.out.bytes, call->right, FRAME_TAG, step.in.at,
                                          step.in.bytes, call->left, FRAME_TAG, P2P_STATUS_IGNORE);
         if (!err && step.agrees_then) err = p2p_layer_agree(call->comm);
