@@ -41,15 +41,7 @@ bool p2p__cma_write(pid_t pid, void *from, uint64_t to, size_t bytes)
     return move(process_vm_writev, pid, from, to, bytes);
 }
 
-/* In the child. */
-_Noreturn static void try_to_read(pid_t pid, const uint64_t *secret)
-{
-    uint64_t seen = 0;
-    bool is_read = p2p__cma_read(pid, &seen, (uintptr_t)secret, sizeof seen);
-    _exit(is_read && seen == *secret ? 0 : 1);
-}
-
-/* The child is nobody's business but ours: SIGCHLD waits until it is gone. */
+/* The program must not see the child: SIGCHLD is blocked until it has been reaped. */
 bool p2p__cma_works(void)
 {
     const uint64_t secret = UINT64_C(0x5a17c0de5a17c0de);
@@ -60,7 +52,11 @@ bool p2p__cma_works(void)
     pthread_sigmask(SIG_BLOCK, &child, &old);
     p2p__cma_allow();
     pid_t self = getpid(), pid = fork();
-    if (pid == 0) try_to_read(self, &secret);
+    if (pid == 0) {
+        uint64_t seen = 0;
+        bool is_read = p2p__cma_read(self, &seen, (uintptr_t)&secret, sizeof seen);
+        _exit(is_read && seen == secret ? 0 : 1);
+    }
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
     prctl(PR_SET_PTRACER, 0, 0, 0, 0);
     pthread_sigmask(SIG_SETMASK, &old, NULL);

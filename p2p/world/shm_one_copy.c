@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The shm world: long messages in one copy, by both ends at once. The receiver reads out of the sender's memory, from
- * the first chunk on. A sender that waits meanwhile writes into the receiver's, from the last chunk back, until they
- * meet:
+ * the first chunk on. A sender that waits meanwhile writes into the receiver's, from the last chunk back:
  *
  *      chunk           0    1    2    3    4    5    6    7
  *      receiver        1.   2.   3.   4.                            process_vm_readv
  *      sender                              4.   3.   2.   1.        process_vm_writev
  *
- * The receiver offers (shm_offer, in the link's memory), and each claims one chunk at a time. Nobody waits for a sender
- * that does not come, only for chunks it has claimed, so a receive never returns while somebody may still write to its
- * buffer. Where ranks share cores there is no offer: two that take turns copy no faster than one. Nor with
- * PAIRWISE_TIMEOUT: a sender that is stopped after it has claimed a chunk may write it at any time later, and the
- * receive could not end in time.
+ * The receiver makes an offer (shm_offer, in the link's memory), and each claims one chunk at a time. The receiver waits
+ * only for chunks that the sender has claimed, and for all of those: after a receive the sender writes no more. Where
+ * ranks share cores there is no offer: two that take turns copy no faster than one. Nor with PAIRWISE_TIMEOUT: a sender
+ * that is stopped after a claim may write at any time later, and the receive could not end in time.
  *
  * Whether the sender's call had ended before all was read, the receiver asks afterwards (p2p__gave_up).
  */
@@ -52,17 +50,7 @@ static size_t chunks_of(const transfer *t)
     return (t->bytes + t->chunk - 1) / t->chunk;
 }
 
-/* ---- Claims: number of the offer (32 bits), chunks [first, end) that nobody has claimed (16, 16) ---- */
-
-static uint64_t claims_of(uint32_t number, size_t first, size_t end)
-{
-    return (uint64_t)number << 32 | (uint64_t)first << 16 | (uint64_t)end;
-}
-
-static uint32_t number_in(uint64_t claims)
-{
-    return (uint32_t)(claims >> 32);
-}
+/* ---- Claims: number of the offer (32 bits), unclaimed chunks [first, end) (16, 16) ---- */
 
 static size_t first_in(uint64_t claims)
 {
@@ -72,12 +60,6 @@ static size_t first_in(uint64_t claims)
 static size_t end_in(uint64_t claims)
 {
     return claims & UINT16_MAX;
-}
-
-/* The last chunk, if it is still that offer and nothing has been claimed since. */
-static bool claim_last(shm_offer *offer, uint64_t seen)
-{
-    return first_in(seen) < end_in(seen) && atomic_compare_exchange_strong(&offer->claims, &seen, seen - 1);
 }
 
 static bool claim_first(shm_offer *offer, size_t *chunk)
@@ -112,9 +94,11 @@ static bool write_chunk(p2p_endpoint *self, p2p_link *peer, shm_offer *offer)
                   .there = atomic_load_explicit(&offer->to, memory_order_relaxed),
                   .chunk = atomic_load_explicit(&offer->chunk, memory_order_relaxed)};
     uint64_t message = atomic_load_explicit(&offer->message, memory_order_relaxed);
-    if (!p2p__waiting_send(peer, message, &here, &bytes) || !claim_last(offer, seen)) return false;
+    if (!p2p__waiting_send(peer, message, &here, &bytes)) return false;
     t.here = here;
     t.bytes = bytes;
+    uint64_t claimed = seen; /* it is still that offer, and nothing has been claimed since */
+    if (!atomic_compare_exchange_strong(&offer->claims, &claimed, seen - 1)) return false;
     if (!copy_chunks(&t, end_in(seen) - 1, end_in(seen))) atomic_store(&offer->refused, 1);
     atomic_fetch_add(&offer->written, 1);
     return true;
@@ -142,16 +126,8 @@ static void make_offer(shm_offer *offer, const transfer *t, uint64_t message)
     atomic_store_explicit(&offer->chunk, t->chunk, memory_order_relaxed);
     atomic_store_explicit(&offer->written, 0, memory_order_relaxed);
     atomic_store_explicit(&offer->refused, 0, memory_order_relaxed);
-    uint32_t number = number_in(atomic_load(&offer->claims)) + 1;
-    atomic_store(&offer->claims, claims_of(number, 0, chunks_of(t)));
-}
-
-/* From here on the sender claims nothing. Returns where what it has claimed begins. */
-static size_t withdraw(shm_offer *offer)
-{
-    size_t chunk;
-    while (claim_first(offer, &chunk)) continue;
-    return end_in(atomic_load(&offer->claims));
+    uint32_t number = (uint32_t)(atomic_load(&offer->claims) >> 32) + 1;
+    atomic_store(&offer->claims, (uint64_t)number << 32 | chunks_of(t));
 }
 
 /* False: the job has failed, and the sender is dead, as all of them soon are then. */
@@ -174,18 +150,12 @@ static bool copy_together(p2p_endpoint *self, p2p_link *peer, const transfer *t,
     p2p__shm_wake_after(self, peer);
     while (fine && claim_first(offer, &chunk)) fine = copy_chunks(t, chunk, chunk + 1);
     int error = errno;
-    size_t theirs = withdraw(offer);
+    while (claim_first(offer, &chunk)) continue; /* the sender claims no more */
+    size_t theirs = end_in(atomic_load(&offer->claims));
     if (!wait_for_sender(self, t->peer, offer, all - theirs)) return false;
     if (fine && atomic_load(&offer->refused)) return copy_chunks(t, theirs, all);
     errno = error;
     return fine;
-}
-
-static size_t chunk_of(size_t bytes)
-{
-    size_t chunk = CHUNK_LEAST;
-    while (chunk < bytes / CHUNKS_MOST + 1 || (chunk < CHUNK_WANTED && chunk < bytes / 2)) chunk *= 2;
-    return chunk;
 }
 
 /* Of p2p_alloc memory, which both see. */
@@ -204,7 +174,8 @@ bool p2p__shm_one_copy(p2p_endpoint *self, p2p_link *peer, void *to, const wire_
                   .here = to,
                   .there = at ? (uintptr_t)at : request->receiver_id,
                   .bytes = (size_t)request->bytes,
-                  .chunk = chunk_of((size_t)request->bytes)};
+                  .chunk = CHUNK_LEAST};
+    while (t.chunk < t.bytes / CHUNKS_MOST + 1 || (t.chunk < CHUNK_WANTED && t.chunk < t.bytes / 2)) t.chunk *= 2;
     bool together = t.bytes > t.chunk && self->own_core && !w->may_not_read && !self->config->timeout_ns;
     if (w->may_not_read && !at) return false;
     bool is_read = together ? copy_together(self, peer, &t, request->sender_id) : t.copy(t.peer, to, t.there, t.bytes);

@@ -25,15 +25,10 @@ static size_t content_of(uint64_t lines)
 
 /* ---- Writing ---- */
 
-static uint64_t free_lines(const shm_writer *w)
-{
-    return w->size - (w->at - w->taken_seen);
-}
-
 /* The line behind a record must be free as well: it may have to be wiped. */
 static size_t room_now(shm_writer *w, size_t least)
 {
-    uint64_t free = free_lines(w), to_end = w->size - (w->at & (w->size - 1));
+    uint64_t free = w->size - (w->at - w->taken_seen), to_end = w->size - (w->at & (w->size - 1));
     if (free <= to_end) return content_of(free ? free - 1 : 0);
     if (content_of(to_end) >= least) return content_of(to_end);
     p2p__queue_begin(w, content_of(to_end));
@@ -58,8 +53,7 @@ size_t p2p__queue_room(shm_writer *w, size_t least)
     return room >= least ? room : 0;
 }
 
-/* These lines, up to the end of the ring at most, will have something else than their head of the last lap: content, or
- * a head from long ago. */
+/* These lines, up to the end of the ring at most, get something else than their head of the last lap. */
 static void note_dirty(shm_writer *w, uint64_t first, uint64_t end)
 {
     uint64_t place = first & (w->size - 1), last = place + (end - first);

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shm_queue: one direction of a link in shared memory. One process writes records into it, another takes them out, and
- * neither ever waits for a lock.
+ * shm_queue: one direction of a link in shared memory, a queue with a single producer (the writer) and a single consumer
+ * (the reader). Neither ever waits for a lock.
  *
  *      lines of 64 bytes     | head content.......... | ...content | head content | ?             | (free) ...
  *                              record of two lines                   of one line    what comes next: nothing yet
  *
- * A record begins with a head of 8 bytes, which the writer writes last: the number of its line (lines are counted for
- * ever, 31 bits of it are written), how long the record is, and its kind. The reader looks at one line, sees by the
- * number whether its record is there, and with a short one has it all. What stood in a line before cannot look like the
- * head of a record that is not there: it is the head of one lap ago, or the writer has wiped it (`dirty`), and no
- * number is that of a wiped line. A record never goes round the end of the ring: what is not worth beginning there is
- * filled with a record of kind QUEUE_PAD, which says nothing.
+ * A record begins with a head of 8 bytes, which the writer writes last: the number of its line (lines are counted without
+ * end, 31 bits of it are written), the length of the record, and its kind. The number shows the reader whether the record
+ * is there; a short one is in the same line. What stood in a line before cannot look like the head of a record that is
+ * not there: it is the head of one lap ago, or the writer has wiped it (`dirty`), and no number is that of a wiped line. A
+ * record never goes round the end of the ring of lines: the rest of a lap is filled with a record of kind QUEUE_PAD, which
+ * has no content.
  *
- * A writer whose reader keeps up does not go on to the end of the ring, but fills the rest with a pad and begins again
- * at the first line (p2p__queue_rewind): the lines it writes are then in the nearest cache of both. The rest of the
- * ring is for what is sent while nobody reads.
+ * A writer whose reader keeps up fills the rest of the lap with a pad and begins again at the first line
+ * (p2p__queue_rewind): the lines it writes are then in the nearest cache of both. The other lines are for what is sent
+ * while the reader does not read.
  *
- * How far the reader has come, the writer needs to know only when there seems to be no room, and the reader says so
- * only now and then (QUEUE_TOLD lines, or a quarter of a small ring). A writer that finds no room leaves a word
- * (`wanted`); the reader finds it when it says how far it is, and wakes the writer. Both look again after they have
- * spoken, so neither can miss the other.
+ * The writer needs to know how far the reader is only when there seems to be no room, and the reader writes it every
+ * QUEUE_TOLD lines (or a quarter of a small ring). A writer that finds no room sets `wanted`; the reader finds it when it
+ * writes how far it is, and wakes the writer. Both read after they have written, so neither can miss the other.
  */
 #ifndef PAIRWISE_P2P_SHM_QUEUE_H
 #define PAIRWISE_P2P_SHM_QUEUE_H
@@ -30,13 +29,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    QUEUE_NEAR = 256,
-    QUEUE_TOLD = 64
-}; /* lines: those that stay in the nearest cache; between two words of the reader */
+enum { QUEUE_NEAR = 256, QUEUE_TOLD = 64 }; /* lines that stay in the nearest cache; between two writes of `taken` */
 enum { QUEUE_LINE = 64, QUEUE_HEAD = 8, QUEUE_SMALLEST = 8 * QUEUE_LINE, QUEUE_LARGEST = 1024 * QUEUE_LINE };
 
-/* Kinds of records. To the ring only a pad means something. */
+/* Kinds of records. The queue itself knows only the pad. */
 enum {
     QUEUE_PAD = 1,
     QUEUE_SHORT, /* the beginning of a short message, with all that its header says */
@@ -46,8 +42,8 @@ enum {
 
 /* In shared memory, zeroed at first; then come the lines, a power of two of them. */
 typedef struct {
-    _Alignas(64) _Atomic uint64_t taken;  /* lines so far; the reader's word */
-    _Alignas(64) _Atomic uint32_t wanted; /* the writer's: wake me when more has been taken */
+    _Alignas(64) _Atomic uint64_t taken;  /* lines so far; written by the reader */
+    _Alignas(64) _Atomic uint32_t wanted; /* set by the writer: to be woken when more has been taken */
     _Alignas(64) unsigned char lines[];
 } shm_queue;
 
@@ -68,16 +64,15 @@ size_t p2p__queue_bytes(size_t bytes);
 /* The two ends of a ring whose memory is there and zeroed; either may be NULL. */
 void p2p__queue_open(void *memory, size_t bytes, shm_writer *writer, shm_reader *reader);
 
-/* How many bytes of content the next record can have. If that is less than `least` (up to half of the ring), asks the
- * reader to speak up, and 0 is the answer: come again when woken. Even so there may be a new record, a pad: whoever
- * reads must be awake. */
+/* How many bytes of content the next record can have. If that is less than `least` (up to half of the ring), sets `wanted`,
+ * and returns 0: come again when woken. Even so there may be a new record, a pad: the reader must be awake. */
 size_t p2p__queue_room(shm_writer *writer, size_t least);
 
-/* Begin again at the first line if QUEUE_NEAR lines have been written, and half as many at most are still to be read. */
+/* Begin again at the first line if QUEUE_NEAR lines have been written, and at most half as many are still to be read. */
 void p2p__queue_rewind(shm_writer *writer);
 
-/* Where the content of the next record belongs: so many bytes, no more than there is room for. The reader is looking at
- * the first line all the time, so it is best written last, and in one go with the head. */
+/* Where the content of the next record belongs: so many bytes, no more than there is room for. The reader polls the first
+ * line, so that line is best written last, together with the head. */
 unsigned char *p2p__queue_begin(shm_writer *writer, size_t content);
 
 /* The record that has been begun, of this kind, is there. */
@@ -101,8 +96,7 @@ static inline bool p2p__queue_waiting(const shm_reader *r)
     return head >> 32 == p2p__queue_number(r->at) >> 32;
 }
 
-/* The content of the record that is there, its length and its kind. NULL if its length cannot be: whoever wrote it has
- * lost its mind. */
+/* The content of the record that is there, its length and its kind. NULL if its length is impossible. */
 const unsigned char *p2p__queue_look(const shm_reader *reader, size_t *content, unsigned *kind);
 
 /* The record is done with, and its memory the writer's again. True if the writer must be woken. */

@@ -29,30 +29,28 @@ static p2p_err advance(p2p_endpoint *self, p2p_link *peer, const unsigned char *
     return link->in_payload ? P2P_OK : p2p__delivered(self, peer);
 }
 
-static p2p_err begin_short(p2p_endpoint *self, p2p_link *peer, const unsigned char *at, size_t bytes)
-{
-    shm_short b;
-    if (bytes < sizeof b) return nonsense(self, peer, "it is too short for a header");
-    memcpy(&b, at, sizeof b);
-    size_t size = p2p__short_size(b.bytes);
-    if (bytes < size) return nonsense(self, peer, "it is too short for a header");
-    const wire_header header = {.type = WIRE_EAGER,
-                                .context = b.context,
-                                .tag = b.tag,
-                                .bytes = b.bytes,
-                                .sequence = b.sequence,
-                                .source = (uint32_t)peer->rank};
-    p2p_err err = p2p__arrived(self, peer, &header);
-    return err ? err : advance(self, peer, at + size, bytes - size);
-}
-
-static p2p_err begin_frame(p2p_endpoint *self, p2p_link *peer, const unsigned char *at, size_t bytes)
+/* A record that begins a frame: its header, whole or short, and the beginning of its payload. */
+static p2p_err begin_frame(p2p_endpoint *self, p2p_link *peer, unsigned kind, const unsigned char *at, size_t bytes)
 {
     wire_header header;
-    if (bytes < sizeof header) return nonsense(self, peer, "it is too short for a header");
-    memcpy(&header, at, sizeof header);
+    shm_short b;
+    size_t size = kind == QUEUE_SHORT ? sizeof b : sizeof header;
+    if (bytes >= size && kind == QUEUE_SHORT) {
+        memcpy(&b, at, sizeof b);
+        size = p2p__short_size(b.bytes);
+    }
+    if (bytes < size) return nonsense(self, peer, "it is too short for a header");
+    if (kind == QUEUE_SHORT)
+        header = (wire_header){.type = WIRE_EAGER,
+                               .context = b.context,
+                               .tag = b.tag,
+                               .bytes = b.bytes,
+                               .sequence = b.sequence,
+                               .source = (uint32_t)peer->rank};
+    else
+        memcpy(&header, at, sizeof header);
     p2p_err err = p2p__arrived(self, peer, &header);
-    return err ? err : advance(self, peer, at + sizeof header, bytes - sizeof header);
+    return err ? err : advance(self, peer, at + size, bytes - size);
 }
 
 static p2p_err read_record(p2p_endpoint *self, p2p_link *peer, size_t *bytes)
@@ -64,8 +62,7 @@ static p2p_err read_record(p2p_endpoint *self, p2p_link *peer, size_t *bytes)
         return nonsense(self, peer, "its length or its kind is impossible");
     if (kind == QUEUE_PAD) return P2P_OK;
     if (link->in_payload != (kind == QUEUE_MORE)) return nonsense(self, peer, "it is out of place");
-    if (kind == QUEUE_SHORT) return begin_short(self, peer, at, *bytes);
-    return kind == QUEUE_FRAME ? begin_frame(self, peer, at, *bytes) : advance(self, peer, at, *bytes);
+    return kind == QUEUE_MORE ? advance(self, peer, at, *bytes) : begin_frame(self, peer, kind, at, *bytes);
 }
 
 /* Up to so many records. On P2P_ERR_NOMEM the record stays where it is. */

@@ -2,7 +2,6 @@
 /* The shm world: frames that leave, record by record. */
 #include <string.h>
 
-#include "p2p/shared/control.h"
 #include "p2p/world/world_shm.h"
 
 #define PART_BYTES ((size_t)2 << 10) /* written before the reader may see it: small enough for both to work at once */
@@ -44,7 +43,7 @@ static size_t find_room(p2p_endpoint *self, p2p_link *peer, size_t least)
 static bool write_record(p2p_endpoint *self, p2p_link *peer)
 {
     link_end *link = peer->state;
-    p2p_packet *packet = link->head;
+    p2p_packet *packet = peer->head;
     bool first = packet->done == 0;
     size_t header = first ? header_size(self, packet) : 0;
     size_t room = smaller(find_room(self, peer, first ? header : 1), header + PART_BYTES);
@@ -59,52 +58,30 @@ static bool write_record(p2p_endpoint *self, p2p_link *peer)
     return true;
 }
 
-static void packet_left(p2p_endpoint *self, p2p_link *peer)
-{
-    shm_world *w = self->state;
-    link_end *link = peer->state;
-    p2p_packet *packet = link->head;
-    link->head = packet->next;
-    if (!link->head) link->tail = NULL;
-    if (!link->head) w->queued--;
-    p2p__left(self, peer, packet);
-}
-
 void p2p__shm_flush(p2p_endpoint *self, p2p_link *peer)
 {
-    link_end *link = peer->state;
-    while (link->head && write_record(self, peer)) {
+    shm_world *w = self->state;
+    while (peer->head && write_record(self, peer)) {
         p2p__shm_wake_after(self, peer);
         self->moved++;
-        const p2p_packet *packet = link->head;
-        if (packet->done == sizeof packet->header + packet->payload_bytes) packet_left(self, peer);
+        const p2p_packet *packet = peer->head;
+        if (packet->done < sizeof packet->header + packet->payload_bytes) continue;
+        if (!packet->next) w->queued--;
+        p2p__link_sent(self, peer);
     }
 }
 
 p2p_err p2p__shm_post(p2p_endpoint *self, p2p_link *peer, p2p_packet *packet)
 {
     shm_world *w = self->state;
-    link_end *link = peer->state;
-    bool first = !link->head;
-    if (first)
-        link->head = packet;
-    else
-        link->tail->next = packet;
-    link->tail = packet;
-    if (!first) return P2P_OK;
+    const link_end *link = peer->state;
+    if (!p2p__link_queue(peer, packet)) return P2P_OK;
     w->queued++;
-    if (link->rings) p2p__shm_flush(self, peer);
-    if (link->rings || link->asked || link->gone) return P2P_OK;
-    link->asked = true;
-    p2p__control_tell(self->control, CONTROL_WANT, peer->rank, 0);
+    if (link->rings)
+        p2p__shm_flush(self, peer);
+    else
+        p2p__link_ask(self, peer);
     return P2P_OK;
-}
-
-void p2p__shm_flush_all(p2p_endpoint *self)
-{
-    const shm_world *w = self->state;
-    for (size_t i = 0; i < w->open_count && w->queued; i++)
-        if (w->links[w->open[i]->rank].head) p2p__shm_flush(self, w->open[i]);
 }
 
 /* ---- The fast path ---- */
@@ -114,7 +91,7 @@ bool p2p__shm_send_now(p2p_endpoint *self, p2p_link *peer, const p2p_short *mess
     const shm_world *w = self->state;
     link_end *link = peer->state;
     size_t size = p2p__short_size(message->bytes), bytes = size + message->bytes;
-    if (!link->rings || link->head || bytes > FAST_PATH_MOST || bytes > w->ring_size / 2) return false;
+    if (!link->rings || peer->head || bytes > FAST_PATH_MOST || bytes > w->ring_size / 2) return false;
     if (!find_room(self, peer, bytes)) return false;
     const shm_short b = {message->context, message->tag, (uint32_t)message->bytes, p2p__frame_leaves(self, peer)};
     unsigned char *place = p2p__queue_begin(&link->out, bytes);

@@ -9,6 +9,7 @@
 
 #include "p2p/shared/scoreboard.h"
 #include "p2p/shared/wire.h"
+#include "p2p/world/sockets.h"
 
 struct p2p_engine;
 struct p2p_peer;
@@ -35,7 +36,10 @@ typedef struct {
 typedef struct {
     struct p2p_peer *peer;
     int rank;
-    void *state; /* the world's */
+    void *state;                    /* the world's */
+    int fd;                         /* this end of the link; -1: not open */
+    bool asked, gone;               /* the supervisor, for a link; it has ended */
+    struct p2p_packet *head, *tail; /* on their way out */
     uint32_t frames_out, frames_in;
     struct p2p_operation *const *waiting_sends; /* NULL there: no send to it waits for its receive */
 
@@ -44,7 +48,7 @@ typedef struct {
     uint64_t in_got; /* payload bytes so far: counted by the world */
 } p2p_link;
 
-/* A frame on its way out. It belongs to whoever posted it, until `sent` is called. */
+/* A frame on its way out. It belongs to the poster again when `sent` is called. */
 typedef struct p2p_packet {
     struct p2p_packet *next;
     wire_header header;
@@ -110,6 +114,23 @@ const p2p_world *p2p__world_find(const char *name);
 
 /* A frame to this peer is about to leave: counts it on the scoreboard, and returns its sequence number. */
 uint32_t p2p__frame_leaves(const p2p_endpoint *self, p2p_link *peer);
+
+/* ---- The same in every world (world.c) ---- */
+
+/* A packet waits behind those that wait already; true if it is the first. */
+bool p2p__link_queue(p2p_link *peer, p2p_packet *packet);
+
+/* All of the first packet has left. */
+void p2p__link_sent(p2p_endpoint *self, p2p_link *peer);
+
+/* Ask the supervisor for a link, unless that has been done. */
+void p2p__link_ask(const p2p_endpoint *self, p2p_link *peer);
+
+/* The link has ended. */
+void p2p__link_close(p2p_sockets *sockets, p2p_link *peer);
+
+/* No packet will leave any more: all that wait. */
+p2p_packet *p2p__link_take_all(p2p_link *peer);
 
 /* ---- Upcalls: all that a world asks of message/ (engine.c) ---- */
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shm world: each pair of ranks that talks has two rings in shared memory (shm_queue.h), one in each direction, and
- * a Unix stream socketpair, both given out by the supervisor when they are first needed. Frames go through the rings
- * (shm_write.c, shm_read.c). Over the socketpair nothing travels but single bytes that say "wake up", and its end of
- * file, which tells of death.
+ * The shm world: each pair of ranks that sends has two queues in shared memory (shm_queue.h), one in each direction, and
+ * a Unix stream socketpair, all from the supervisor when they are first needed. Frames go through the queues
+ * (shm_write.c, shm_read.c). Over the socketpair go only single bytes that wake the peer, and its end of file, which
+ * shows a death.
  *
  *      sender                                     receiver
- *        write the record                           say that it is going to sleep (scoreboard row: asleep)
- *        is the receiver asleep? then one byte      look into all rings once more
+ *        write the record                           set `asleep` (in its scoreboard row)
+ *        is the receiver asleep? then one byte      read all queues once more
  *                                                   ppoll
  *
- * Each side speaks first and looks afterwards, so a receiver never sleeps over a record. The same holds for a sender
- * that waits for room in a full ring. A frame whose payload is longer than the ring goes in parts, read while it is
+ * Each side writes first and reads afterwards, so a receiver never sleeps over a record. The same holds for a sender
+ * that waits for room in a full queue. A frame whose payload is longer than the queue goes in parts, read while it is
  * written. The payload of a message that waits for its receive is copied straight from memory to memory
- * (shm_one_copy.c). Where the system forbids that (seccomp, Yama), which the launcher has found out, or a first try (of
- * another user's), all goes through the rings. A message out of p2p_alloc memory needs neither (alloc.c).
+ * (shm_one_copy.c). Where the system forbids that (seccomp, Yama), as the launcher or a first try has found out, all
+ * goes through the queues. A message out of p2p_alloc memory needs neither (alloc.c).
  */
 #include "p2p/world/world_shm.h"
 
@@ -71,8 +71,9 @@ static p2p_err open_world(p2p_endpoint *self)
         return P2P_ERR_NOMEM;
     }
     for (size_t i = 0; i < size; i++) {
-        w->links[i].fd = -1;
-        p2p__link_to(self, (int)i)->state = &w->links[i];
+        p2p_link *peer = p2p__link_to(self, (int)i);
+        peer->fd = -1;
+        peer->state = &w->links[i];
     }
     w->ring_size = self->link_room = ring_size(self->config, self->size);
     w->may_not_read = !self->scoreboard->may_read;
@@ -85,15 +86,14 @@ static p2p_err open_world(p2p_endpoint *self)
 /* After something has been written or taken that the peer may be waiting for. */
 void p2p__shm_wake(p2p_endpoint *self, p2p_link *peer)
 {
-    const link_end *link = peer->state;
     _Atomic uint32_t *asleep = &self->scoreboard->rows[peer->rank].asleep;
     if (!atomic_load_explicit(asleep, memory_order_relaxed)) return;
-    if (link->fd < 0 || !atomic_exchange(asleep, 0)) return;
+    if (peer->fd < 0 || !atomic_exchange(asleep, 0)) return;
     ssize_t sent;
-    do sent = send(link->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    do sent = send(peer->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
     if (sent > 0 || errno == EAGAIN) return;           /* no room: there are bytes enough to wake it */
-    if (errno == EPIPE || errno == ECONNRESET) return; /* nobody is left to wake */
+    if (errno == EPIPE || errno == ECONNRESET) return; /* there is no rank left to wake */
     atomic_fetch_add(&self->scoreboard->rows[peer->rank].nudges, 1);
     p2p__control_tell(self->control, CONTROL_WAKE, peer->rank, 0);
 }
@@ -106,49 +106,25 @@ void p2p__shm_wake_after(p2p_endpoint *self, p2p_link *peer)
 
 /* ---- Links ---- */
 
-static void close_link(p2p_endpoint *self, const p2p_link *peer)
-{
-    shm_world *w = self->state;
-    link_end *link = peer->state;
-    p2p__sockets_close(&w->sockets, peer->rank);
-    link->fd = -1;
-    link->gone = true;
-}
-
-/* What it wrote before is still in its ring. */
-static void lose(p2p_endpoint *self, const p2p_link *peer)
-{
-    close_link(self, peer);
-    p2p__peer_lost(self, peer);
-}
-
-/* Of the two rings, and of the two offers, the first is written by the lower rank. */
-static void open_rings(p2p_endpoint *self, p2p_link *peer)
-{
-    const shm_world *w = self->state;
-    link_end *link = peer->state;
-    bool lower = self->rank < peer->rank;
-    char *first = link->rings, *second = first + p2p__queue_bytes(w->ring_size);
-    p2p__queue_open(lower ? first : second, w->ring_size, &link->out, NULL);
-    p2p__queue_open(lower ? second : first, w->ring_size, NULL, &link->in);
-    shm_offer *offers = (shm_offer *)(void *)(second + p2p__queue_bytes(w->ring_size));
-    link->given = &offers[!lower];
-    link->taken = &offers[lower];
-}
-
 static p2p_err link_opened(p2p_endpoint *self, p2p_link *peer, int fd, int place)
 {
     shm_world *w = self->state;
     link_end *link = peer->state;
-    link->asked = true;
-    link->fd = fd;
+    bool lower = self->rank < peer->rank; /* of the two queues, and of the two offers, the first is written by it */
+    peer->asked = true;
+    peer->fd = fd;
     p2p__sockets_add(&w->sockets, peer->rank, fd);
     link->rings = p2p__memory_map(self->memory_fd, (memory_place)place * MEMORY_UNIT,
                                   link_memory(self->config, self->size));
     if (!link->rings)
         return p2p__broken(self, P2P_ERR_NOMEM, "the memory of the link to rank %d cannot be mapped: %s", peer->rank,
                            strerror(errno));
-    open_rings(self, peer);
+    char *first = link->rings, *second = first + p2p__queue_bytes(w->ring_size);
+    p2p__queue_open(lower ? first : second, w->ring_size, &link->out, NULL);
+    p2p__queue_open(lower ? second : first, w->ring_size, NULL, &link->in);
+    shm_offer *offers = (shm_offer *)(void *)(second + p2p__queue_bytes(w->ring_size));
+    link->given = &offers[!lower];
+    link->taken = &offers[lower];
     w->open[w->open_count++] = peer;
     p2p__shm_flush(self, peer);
     return P2P_OK;
@@ -157,12 +133,9 @@ static p2p_err link_opened(p2p_endpoint *self, p2p_link *peer, int fd, int place
 static p2p_packet *abandon(p2p_endpoint *self, p2p_link *peer)
 {
     shm_world *w = self->state;
-    link_end *link = peer->state;
-    p2p_packet *queued = link->head;
-    if (queued) w->queued--;
-    close_link(self, peer);
-    link->head = link->tail = NULL;
-    return queued;
+    if (peer->head) w->queued--;
+    p2p__link_close(&w->sockets, peer);
+    return p2p__link_take_all(peer);
 }
 
 /* ---- Progress ---- */
@@ -173,43 +146,42 @@ static p2p_err try_peer(p2p_endpoint *self, p2p_link *peer)
 {
     const link_end *link = peer->state;
     if (!link->rings) return P2P_OK;
-    if (link->head) p2p__shm_flush(self, peer);
+    if (peer->head) p2p__shm_flush(self, peer);
     if (*peer->waiting_sends) p2p__shm_help(self, peer);
     return p2p__shm_read(self, peer, 1);
-}
-
-static p2p_err hear_supervisor(p2p_endpoint *self)
-{
-    shm_world *w = self->state;
-    uint32_t told = atomic_load_explicit(&self->row->told, memory_order_acquire);
-    if (self->control < 0 || told == w->told) return P2P_OK;
-    w->told = told;
-    return p2p__control_serve(self);
 }
 
 /* Everything that can be seen without asking the system. */
 static p2p_err look_around(p2p_endpoint *self)
 {
-    const shm_world *w = self->state;
-    p2p_err err = hear_supervisor(self);
+    shm_world *w = self->state;
+    uint32_t told = atomic_load_explicit(&self->row->told, memory_order_acquire);
+    p2p_err err = P2P_OK;
+    if (self->control >= 0 && told != w->told) {
+        w->told = told;
+        err = p2p__control_serve(self);
+    }
     for (size_t i = 0; !err && i < w->open_count; i++) {
         if (*w->open[i]->waiting_sends) p2p__shm_help(self, w->open[i]);
         err = p2p__shm_read(self, w->open[i], RECORDS_A_TURN);
     }
-    if (!err && w->queued) p2p__shm_flush_all(self);
+    for (size_t i = 0; !err && i < w->open_count && w->queued; i++)
+        if (w->open[i]->head) p2p__shm_flush(self, w->open[i]);
     return err;
 }
 
 /* Bytes that woke this rank mean nothing more. */
 static void drain(p2p_endpoint *self, size_t slot)
 {
-    const shm_world *w = self->state;
-    const p2p_link *peer = p2p__link_to(self, w->sockets.rank_of[slot]);
+    shm_world *w = self->state;
+    p2p_link *peer = p2p__link_to(self, w->sockets.rank_of[slot]);
     char bytes[256];
     ssize_t got;
     do got = recv(w->sockets.polled[slot].fd, bytes, sizeof bytes, MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != ENOMEM && errno != ENOBUFS)) lose(self, peer);
+    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS))) return;
+    p2p__link_close(&w->sockets, peer); /* what the peer wrote before is still in its queue */
+    p2p__peer_lost(self, peer);
 }
 
 static p2p_err sleep_until(p2p_endpoint *self, uint64_t deadline)

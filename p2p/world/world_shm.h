@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* world_shm: what the three files of the shm world share. What it is: world_shm.c. */
+/* world_shm: what the four files of the shm world share. What it is: world_shm.c. */
 #ifndef PAIRWISE_P2P_WORLD_SHM_H
 #define PAIRWISE_P2P_WORLD_SHM_H
 
@@ -30,10 +30,7 @@ typedef struct {
 } shm_offer;
 
 typedef struct {
-    int fd; /* -1: not open */
-    bool asked, gone;
-    p2p_packet *head, *tail; /* on their way out */
-    void *rings;             /* mapped; NULL: no link yet */
+    void *rings; /* mapped; NULL: no link yet */
     shm_writer out;
     shm_reader in;
     bool in_payload;
@@ -62,7 +59,6 @@ p2p_err p2p__shm_post(p2p_endpoint *self, p2p_link *peer, p2p_packet *packet);
 
 /* Write what is queued for a peer, as far as there is room. */
 void p2p__shm_flush(p2p_endpoint *self, p2p_link *peer);
-void p2p__shm_flush_all(p2p_endpoint *self);
 
 bool p2p__shm_send_now(p2p_endpoint *self, p2p_link *peer, const p2p_short *message);
 

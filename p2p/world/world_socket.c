@@ -24,10 +24,7 @@
 #define RETRY_LIMIT_NS UINT64_C(10000000000)
 
 typedef struct {
-    int fd; /* -1: not open */
-    bool asked, gone;
-    p2p_packet *head, *tail; /* on their way out */
-    wire_header partial;     /* of a header that has come in part */
+    wire_header partial; /* of a header that has come in part */
     size_t have;
     bool in_payload;
     uint64_t retry_at, retry_pause, retry_since; /* after ENOBUFS; 0: not waiting */
@@ -63,8 +60,9 @@ static p2p_err open_world(p2p_endpoint *self)
         return P2P_ERR_NOMEM;
     }
     for (size_t i = 0; i < size; i++) {
-        w->links[i].fd = -1;
-        p2p__link_to(self, (int)i)->state = &w->links[i];
+        p2p_link *peer = p2p__link_to(self, (int)i);
+        peer->fd = -1;
+        peer->state = &w->links[i];
     }
     return P2P_OK;
 }
@@ -75,23 +73,8 @@ static void set_events(p2p_endpoint *self, const p2p_link *peer)
 {
     socket_world *w = self->state;
     const link_end *link = peer->state;
-    bool writing = link->head && !link->retry_at;
+    bool writing = peer->head && !link->retry_at;
     p2p__sockets_watch(&w->sockets, peer->rank, (short)(POLLIN | (writing ? POLLOUT : 0)));
-}
-
-static void close_link(p2p_endpoint *self, const p2p_link *peer)
-{
-    socket_world *w = self->state;
-    link_end *link = peer->state;
-    p2p__sockets_close(&w->sockets, peer->rank);
-    link->fd = -1;
-    link->gone = true;
-}
-
-static void lose(p2p_endpoint *self, const p2p_link *peer)
-{
-    close_link(self, peer);
-    p2p__peer_lost(self, peer);
 }
 
 /* ---- Writing ---- */
@@ -112,9 +95,9 @@ static p2p_err retry_later(p2p_endpoint *self, p2p_link *peer)
     return P2P_OK;
 }
 
-static ssize_t write_some(link_end *link)
+static ssize_t write_some(p2p_link *peer)
 {
-    p2p_packet *packet = link->head;
+    p2p_packet *packet = peer->head;
     struct iovec parts[2];
     int count = 0;
     size_t header_done = packet->done < sizeof packet->header ? packet->done : sizeof packet->header;
@@ -126,18 +109,9 @@ static ssize_t write_some(link_end *link)
                                         packet->payload_bytes - payload_done};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)count};
     ssize_t sent;
-    do sent = sendmsg(link->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    do sent = sendmsg(peer->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
     return sent;
-}
-
-static void packet_left(p2p_endpoint *self, p2p_link *peer)
-{
-    link_end *link = peer->state;
-    p2p_packet *packet = link->head;
-    link->head = packet->next;
-    if (!link->head) link->tail = NULL;
-    p2p__left(self, peer, packet);
 }
 
 static p2p_err cannot_write(p2p_endpoint *self, p2p_link *peer)
@@ -163,30 +137,23 @@ static p2p_err flush(p2p_endpoint *self, p2p_link *peer)
         link->retry_at = 0;
         w->retrying--;
     }
-    while (link->head && link->fd >= 0) {
-        ssize_t sent = write_some(link);
+    while (peer->head && peer->fd >= 0) {
+        p2p_packet *packet = peer->head;
+        ssize_t sent = write_some(peer);
         if (sent < 0) return cannot_write(self, peer);
         link->retry_since = link->retry_pause = 0;
-        link->head->done += (size_t)sent;
-        if (link->head->done == sizeof link->head->header + link->head->payload_bytes) packet_left(self, peer);
+        packet->done += (size_t)sent;
+        if (packet->done == sizeof packet->header + packet->payload_bytes) p2p__link_sent(self, peer);
     }
-    if (link->fd >= 0) set_events(self, peer);
+    if (peer->fd >= 0) set_events(self, peer);
     return P2P_OK;
 }
 
 static p2p_err post(p2p_endpoint *self, p2p_link *peer, p2p_packet *packet)
 {
-    link_end *link = peer->state;
-    bool first = !link->head;
-    if (first)
-        link->head = packet;
-    else
-        link->tail->next = packet;
-    link->tail = packet;
-    if (link->fd >= 0) return first ? flush(self, peer) : P2P_OK;
-    if (link->asked || link->gone) return P2P_OK;
-    link->asked = true;
-    p2p__control_tell(self->control, CONTROL_WANT, peer->rank, 0);
+    bool first = p2p__link_queue(peer, packet);
+    if (peer->fd >= 0) return first ? flush(self, peer) : P2P_OK;
+    p2p__link_ask(self, peer);
     return P2P_OK;
 }
 
@@ -194,22 +161,19 @@ static p2p_err link_opened(p2p_endpoint *self, p2p_link *peer, int fd, int place
 {
     (void)place;
     socket_world *w = self->state;
-    link_end *link = peer->state;
     int bytes = self->config->sndbuf;
     if (bytes) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
-    link->asked = true;
-    link->fd = fd;
+    peer->asked = true;
+    peer->fd = fd;
     p2p__sockets_add(&w->sockets, peer->rank, fd);
-    return link->head ? flush(self, peer) : P2P_OK;
+    return peer->head ? flush(self, peer) : P2P_OK;
 }
 
 static p2p_packet *abandon(p2p_endpoint *self, p2p_link *peer)
 {
-    link_end *link = peer->state;
-    p2p_packet *queued = link->head;
-    close_link(self, peer);
-    link->head = link->tail = NULL;
-    return queued;
+    socket_world *w = self->state;
+    p2p__link_close(&w->sockets, peer);
+    return p2p__link_take_all(peer);
 }
 
 /* ---- Reading ---- */
@@ -223,22 +187,6 @@ static p2p_err advance(p2p_endpoint *self, p2p_link *peer, size_t bytes)
     return link->in_payload ? P2P_OK : p2p__delivered(self, peer);
 }
 
-static p2p_err header_complete(p2p_endpoint *self, p2p_link *peer, const char *at)
-{
-    wire_header header;
-    memcpy(&header, at, sizeof header);
-    p2p_err err = p2p__arrived(self, peer, &header);
-    return err ? err : advance(self, peer, 0);
-}
-
-static size_t payload_from(p2p_link *peer, const char *at, size_t bytes)
-{
-    size_t wanted = (size_t)(p2p__wire_payload(&peer->in) - peer->in_got);
-    size_t taken = bytes < wanted ? bytes : wanted;
-    if (peer->in_dest) memcpy(peer->in_dest + peer->in_got, at, taken);
-    return taken;
-}
-
 /* Go through staging[from, to). On P2P_ERR_NOMEM the rest stays there, and nothing else is read until it has gone. */
 static p2p_err parse(p2p_endpoint *self, p2p_link *peer, size_t from, size_t to)
 {
@@ -246,14 +194,19 @@ static p2p_err parse(p2p_endpoint *self, p2p_link *peer, size_t from, size_t to)
     link_end *link = peer->state;
     p2p_err err = P2P_OK;
     while (!err && from < to) {
-        size_t used = sizeof(wire_header);
+        wire_header header;
+        size_t used = sizeof header;
         if (link->in_payload) {
-            used = payload_from(peer, w->staging + from, to - from);
+            uint64_t wanted = p2p__wire_payload(&peer->in) - peer->in_got;
+            used = to - from < wanted ? to - from : (size_t)wanted;
+            if (peer->in_dest) memcpy(peer->in_dest + peer->in_got, w->staging + from, used);
             err = advance(self, peer, used);
         } else if (to - from < used) {
             break;
         } else {
-            err = header_complete(self, peer, w->staging + from);
+            memcpy(&header, w->staging + from, used);
+            err = p2p__arrived(self, peer, &header);
+            if (!err) err = advance(self, peer, 0);
         }
         if (err != P2P_ERR_NOMEM) from += used;
     }
@@ -289,11 +242,12 @@ static p2p_err read_some(p2p_endpoint *self, p2p_link *peer, bool *more)
     }
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)count};
     ssize_t result;
-    do result = recvmsg(link->fd, &message, MSG_DONTWAIT);
+    do result = recvmsg(peer->fd, &message, MSG_DONTWAIT);
     while (result < 0 && errno == EINTR);
     if (result < 0 && (errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS)) return P2P_OK;
     if (result <= 0) {
-        lose(self, peer);
+        p2p__link_close(&w->sockets, peer);
+        p2p__peer_lost(self, peer);
         return P2P_OK;
     }
     self->moved++;
@@ -306,10 +260,9 @@ static p2p_err read_some(p2p_endpoint *self, p2p_link *peer, bool *more)
 
 static p2p_err read_link(p2p_endpoint *self, p2p_link *peer)
 {
-    const link_end *link = peer->state;
     p2p_err err = unstall(self);
     bool more = true;
-    for (int i = 0; !err && more && i < READS_A_TURN && link->fd >= 0; i++) {
+    for (int i = 0; !err && more && i < READS_A_TURN && peer->fd >= 0; i++) {
         more = false;
         err = read_some(self, peer, &more);
     }
@@ -320,8 +273,7 @@ static p2p_err read_link(p2p_endpoint *self, p2p_link *peer)
 
 static p2p_err try_peer(p2p_endpoint *self, p2p_link *peer)
 {
-    const link_end *link = peer->state;
-    return link->fd >= 0 ? read_link(self, peer) : P2P_OK;
+    return peer->fd >= 0 ? read_link(self, peer) : P2P_OK;
 }
 
 static p2p_err serve_slot(p2p_endpoint *self, size_t slot)
