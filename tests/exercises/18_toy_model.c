@@ -126,9 +126,10 @@ static bool close_enough(const check_case *c)
 
 /* ---- In learn: what a wrong step is made of. Three things can be wrong: what is combined, how, and what becomes of it. ---- */
 
-enum what { GRADIENT, NO_TWO, NO_X, NEITHER, LOSS, Y_ALONE, BY_X, WHATS };
+enum what { GRADIENT, NO_TWO, NO_X, NEITHER, LOSS, Y_ALONE, BY_X, NO_INNER_X, PLUS_Y, FOUR, WHATS };
 enum how {
     AS_ASKED,
+    ERRORS,
     ALWAYS_SUM,
     ALWAYS_MEAN,
     DIVIDED_TWICE,
@@ -150,9 +151,13 @@ static const char *const whats[WHATS] = {
     [NEITHER] = "the factor 2 x is missing in the gradient",
     [LOSS] = "the losses were combined, (w x - y)^2, not the gradients",
     [BY_X] = "that is the derivative by x, 2 w (w x - y); by w it is 2 x (w x - y)",
+    [NO_INNER_X] = "the error is w x - y, and here it is w - y: its x is missing",
+    [PLUS_Y] = "the error is w x - y, and here it is w x + y",
+    [FOUR] = "the gradient has twice its factor 2: it is twice as long as it should be",
     [Y_ALONE] = "y is not multiplied by x: the gradient is 2 x (w x - y), and this is 2 x w x - y"};
 static const char *const hows[HOWS] = {
     [AS_ASKED] = "",
+    [ERRORS] = "the errors w x - y were combined, and then multiplied by this rank's x: each gradient has its own",
     [ALWAYS_SUM] = "combined the gradients with sum, not with op, which is OP_MEAN here",
     [ALWAYS_MEAN] = "combined the gradients with mean, not with op, which is OP_SUM here",
     [DIVIDED_TWICE] = "the step is 1/%d of what it should be: OP_MEAN divides already, do not divide again",
@@ -190,6 +195,9 @@ static double part_of(const check_case *c, int rank, enum what what)
     case LOSS: return error * error;
     case BY_X: return 2 * start * error;
     case Y_ALONE: return 2 * x * start * x - y;
+    case NO_INNER_X: return 2 * x * (start - y);
+    case PLUS_Y: return 2 * x * (start * x + y);
+    case FOUR: return 4 * x * error;
     default: return 2 * x * error;
     }
 }
@@ -201,12 +209,20 @@ static double of_combined_examples(const check_case *c, enum op op)
     return 2 * x * (start * x - y);
 }
 
+static double errors_times_x(const check_case *c, int rank, enum op op)
+{
+    double sum = 0;
+    for (int q = 0; q < c->ranks; q++) sum += start * probe_x(c, q) - probe_y(c, q);
+    return 2 * probe_x(c, rank) * (op == OP_MEAN ? sum / c->ranks : sum);
+}
+
 static double whole_of(const check_case *c, int rank, enum op op, enum what what, enum how how)
 {
     double sum = 0, n = c->ranks;
     for (int q = 0; q < c->ranks; q++) sum += part_of(c, q, what);
     double asked = op == OP_MEAN ? sum / n : sum;
     switch (how) {
+    case ERRORS: return errors_times_x(c, rank, op);
     case ALWAYS_SUM: return sum;
     case ALWAYS_MEAN: return sum / n;
     case DIVIDED_TWICE: return op == OP_MEAN ? asked / n : asked;
@@ -255,13 +271,13 @@ static int first_wrong(const check_case *c)
 
 static const char *key_of(enum what what, enum how how, enum then then)
 {
-    static const char *const keys[HOWS] = {"",      "op",    "op",    "divided_twice", "divided_twice", "local",
-                                           "local", "local", "again", "own_too",       "examples"};
+    static const char *const keys[HOWS] = {"",      "examples", "op",    "op",    "divided_twice", "divided_twice",
+                                           "local", "local",    "local", "again", "own_too",       "examples"};
     if (then == OF_W) return "weights";
     if (then >= ASSIGNED) return "assigned";
     if (then) return then == ADDED ? "uphill" : "rate";
     if (how) return keys[how];
-    return what == LOSS ? "loss" : what == NO_TWO ? "half" : "gradient";
+    return what == LOSS ? "loss" : what == NO_TWO ? "half" : what == FOUR ? "double" : "gradient";
 }
 
 static void say(const check_case *c, enum what what, enum how how, enum then then)
@@ -286,7 +302,7 @@ static void say(const check_case *c, enum what what, enum how how, enum then the
     bool doing = (!what &&
                   (how == ALWAYS_SUM || how == ALWAYS_MEAN || (how >= OWN && how <= OF_RANK_0) || how == OWN_TOO)) ||
                  (!what && !how && then == ADDED);
-    check_fail(c, key_of(what, how, then), "Rank %d%s %s%s.", rank, doing ? "" : ":", text, or);
+    check_fail(c, * or ? "half.either" : key_of(what, how, then), "Rank %d%s %s%s.", rank, doing ? "" : ":", text, or);
 }
 
 /* The explanation with the fewest mistakes that fits all that the probes have found. */

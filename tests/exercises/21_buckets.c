@@ -252,6 +252,13 @@ static void traffic(const check_case *c)
     for (way = FROM_THE_FIRST; way < WAYS && !sent_as(c, way); way++) continue;
     if (used == right && way < WAYS)
         check_fail(c, "first", "%s.", ways[way]);
+    else if (steps && sent % steps)
+        check_fail(
+            c, "other",
+            "Rank 0 sent %llu message%s. An all-reduce round the ring takes 2(n-1) = %llu of each rank, so it should "
+            "be %llu for %zu bucket%s: is it ring_all_reduce that is called, by all ranks, for each bucket?",
+            (unsigned long long)sent, sent == 1 ? "" : "s", (unsigned long long)steps,
+            (unsigned long long)(right * steps), right, right == 1 ? "" : "s");
     else if (used != right)
         check_fail(
             c, used > right ? "many" : "few",

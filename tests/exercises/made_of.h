@@ -350,6 +350,38 @@ static inline bool made_of_tell_beginning(const made_of *m)
         untouched ? "what was there before" : "memory from malloc that nothing was written to", made_of_unit(m, right));
 }
 
+/* ---- Another type ---- */
+
+static inline float made_of_bits(double value)
+{
+    int32_t bits = (int32_t)value;
+    float same;
+    memcpy(&same, &bits, sizeof same);
+    return same;
+}
+
+/* Are they whole numbers whose bits were taken for those of floats? */
+static inline bool made_of_tell_floats(const made_of *m)
+{
+    for (size_t i = m->first; i < m->first + m->length; i++) {
+        float result = made_of_bits(m->part(m->c, 0, i)), got = made_of_bits(made_of_got(m, i));
+        for (int q = 1; q < m->c->ranks; q++) {
+            float part = made_of_bits(m->part(m->c, q, i));
+            if (m->op == OP_MIN || m->op == OP_MAX)
+                result = isnan(result) || isnan(part) ? NAN : (m->op == OP_MIN) == (part < result) ? part : result;
+            else
+                result += part;
+        }
+        if (!(isnan(result) && isnan(got)) && result != got) return false;
+    }
+    return m->length >= MADE_OF_LEAST &&
+           !check_fail(
+               m->c, "dtype",
+               "%s%s %d has what comes out if whole numbers are combined as if they were floats: the type is %s "
+               "here, and dtype says so.",
+               m->of, made_of_who(m), m->rank, dtype_name(m->dtype));
+}
+
 /* ---- All of it ---- */
 
 /* Are they equal to the last bit? Or only up to rounding, because each part was divided, and not the sum? */
@@ -375,7 +407,8 @@ static inline bool made_of_explain(const made_of *m)
     if (!made_of_is(m, m->op, made_of_all(m), m->first, m->first + m->length)) {
         bool adds = m->op == OP_SUM || m->op == OP_MEAN;
         if (adds && made_of_weights(m, &mix)) return made_of_tell(m, &mix);
-        return made_of_tell_operator(m) || made_of_tell_beginning(m);
+        return made_of_tell_operator(m) || made_of_tell_beginning(m) ||
+               (m->dtype == DTYPE_I32 && made_of_tell_floats(m));
     }
     check_fail(m->c, "rounding",
                "%s%s %d has nearly the %s, but the last digits differ. Each division rounds: add all parts first, and "
