@@ -52,7 +52,7 @@ static bool is_over(p2p_watch *watch, int rank)
     return watch->ended[rank] || state_of(watch, rank) == SCOREBOARD_FINISHED;
 }
 
-/* Waiting, and nothing about it has changed since the last look? Everyone else counts as able to act. */
+/* Waiting, and nothing about it has changed since the last look? All other ranks count as able to act. */
 static void find_still(p2p_watch *watch, p2p_rank_set *still)
 {
     bool unchanged = true;

@@ -346,10 +346,10 @@ p2p_err p2p_launch(int size, int (*rank_main)(p2p_comm *world, void *arg), void 
     p2p_plan plan = {
         .size = size, .child = run_function, .arg = &function, .debug_rank = -1, .relay = -1, .report_to = -1};
     if (options) plan.options = *options;
-    p2p_err err = P2P_ERR_ARG;
+    p2p_err err = p2p__inside_job() ? P2P_ERR_STATE : P2P_ERR_ARG;
     double limit = plan.options.timeout_s;
-    if (p2p__inside_job())
-        snprintf(why, sizeof why, P2P_INSIDE_JOB), err = P2P_ERR_STATE;
+    if (err == P2P_ERR_STATE)
+        snprintf(why, sizeof why, P2P_INSIDE_JOB);
     else if (!(limit >= 0 && limit < 1e9))
         snprintf(why, sizeof why, "timeout_s is %g: it is a number of seconds, 0 for no limit", limit);
     else if (size < 1 || size > P2P_MAX_RANKS)

@@ -159,10 +159,9 @@ static bool make_link(int relay, int a, int b, int ends[2])
 /* The second end, which the supervisor keeps until the rank can take it. */
 static bool deliver_kept(p2p_job *job, const p2p_link_request *request)
 {
-    if (!has_room(job, request->b) || !deliver(job, request->b, request->a, request->fd_for_b, request->place))
-        return false;
-    job->ends_kept--;
-    return true;
+    bool done = has_room(job, request->b) && deliver(job, request->b, request->a, request->fd_for_b, request->place);
+    if (done) job->ends_kept--;
+    return done;
 }
 
 /* True when this request has been dealt with. */

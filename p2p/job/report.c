@@ -15,16 +15,6 @@
 
 /* ---- For people ---- */
 
-/* A rank has drawn a line that it means to draw again: what is said takes its place, or a new line. */
-static void leave_bar(p2p_job *job)
-{
-    const char *terminal = getenv("TERM");
-    bool dumb = !terminal || !*terminal || strcmp(terminal, "dumb") == 0;
-    if (job->out.last != '\r' || !isatty(job->out.fd) || !isatty(job->err.fd)) return;
-    p2p__sink_add(&job->out, dumb ? "\n" : "\r\033[K", dumb ? 1 : 4);
-    p2p__sink_flush(&job->out);
-}
-
 void p2p__say(p2p_job *job, const char *format, ...)
 {
     char text[6200];
@@ -32,7 +22,13 @@ void p2p__say(p2p_job *job, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    leave_bar(job);
+    if (job->out.last == '\r' && isatty(job->out.fd) && isatty(job->err.fd)) {
+        /* a rank has drawn a line that it means to draw again: what is said takes its place, or a new line */
+        const char *terminal = getenv("TERM");
+        bool dumb = !terminal || !*terminal || strcmp(terminal, "dumb") == 0;
+        p2p__sink_add(&job->out, dumb ? "\n" : "\r\033[K", dumb ? 1 : 4);
+        p2p__sink_flush(&job->out);
+    }
     p2p__sink_add(&job->err, "pairwise: ", 10);
     p2p__sink_add(&job->err, text, strlen(text));
     p2p__sink_add(&job->err, "\n", 1);

@@ -47,17 +47,6 @@ void p2p__trace_deadlock(p2p_job *job, const p2p_finding *deadlock)
     }
 }
 
-static void note_rank(p2p_job *job, int rank)
-{
-    p2p_last_moment *moment = &job->trace->ranks[rank];
-    const p2p_sight *row = &job->watch.seen[rank];
-    moment->state = row->state;
-    moment->call = row->call;
-    if (moment->stuck || moment->state != SCOREBOARD_BLOCKED) return;
-    moment->waits_for = row->wait.need;
-    for (int i = 0; i < row->wait.any_count; i++) p2p__set_join(&moment->waits_for, &row->wait.any[i], job->size);
-}
-
 void p2p__trace_failed(p2p_job *job, p2p_err err, int rank, const char *text)
 {
     p2p_traced_job *trace = job->trace;
@@ -71,7 +60,15 @@ void p2p__trace_failed(p2p_job *job, p2p_err err, int rank, const char *text)
     trace->first = rank;
     snprintf(trace->text, sizeof trace->text, "%s", text);
     p2p__see(&job->watch);
-    for (int i = 0; i < job->size; i++) note_rank(job, i);
+    for (int i = 0; i < job->size; i++) {
+        p2p_last_moment *moment = &trace->ranks[i];
+        const p2p_sight *row = &job->watch.seen[i];
+        moment->state = row->state;
+        moment->call = row->call;
+        if (moment->stuck || moment->state != SCOREBOARD_BLOCKED) continue;
+        moment->waits_for = row->wait.need;
+        for (int k = 0; k < row->wait.any_count; k++) p2p__set_join(&moment->waits_for, &row->wait.any[k], job->size);
+    }
 }
 
 /* ---- The file ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Settings of a job: read once from options and PAIRWISE_ variables by whoever launches it, carried to ranks by the scoreboard. */
+/* Settings of a job: read once by the launcher from options and PAIRWISE_ variables, carried to ranks by the scoreboard. */
 #ifndef PAIRWISE_P2P_CONFIG_H
 #define PAIRWISE_P2P_CONFIG_H
 
@@ -18,7 +18,7 @@ typedef struct {
     size_t eager;   /* PAIRWISE_EAGER: a longer send waits for its receive; bytes */
     size_t direct;  /* PAIRWISE_DIRECT: messages that wait for their receive are read from the sender's memory, in a
                      * world that can, from so many bytes on; 0: never; CONFIG_BY_CORES: each rank decides */
-    size_t unexpected_max; /* PAIRWISE_UNEXP_MAX: room for messages nobody has asked for yet, in all; bytes */
+    size_t unexpected_max; /* PAIRWISE_UNEXP_MAX: room for messages without a receive, in all; bytes */
     int wait;              /* PAIRWISE_WAIT: enum p2p_wait_policy */
     uint64_t timeout_ns;   /* PAIRWISE_TIMEOUT: bound on one blocking call; 0: none */
     int sndbuf;            /* PAIRWISE_SNDBUF: send buffer of a link, bytes; 0: the system's */

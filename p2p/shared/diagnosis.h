@@ -13,31 +13,31 @@
 #include "p2p/shared/call.h"
 #include "p2p/shared/rank_set.h"
 
-#define P2P_CLASS_LIST(X)                                                                                    \
-    X(CLASS_NONE, "none")                                                                                    \
-    X(CLASS_DEADLOCK, "deadlock")                                                                            \
-    X(CLASS_BUFFERING, "buffering") /* a send that only buffering lets end */                                \
-    X(CLASS_COLLECTIVE_MISMATCH, "collective_mismatch")                                                      \
-    X(CLASS_COMMUNICATOR_MISMATCH, "communicator_mismatch")                                                  \
-    X(CLASS_ROOT_MISMATCH, "root_mismatch")                                                                  \
-    X(CLASS_OPERATOR_MISMATCH, "operator_mismatch")                                                          \
-    X(CLASS_TYPE_MISMATCH, "type_mismatch")                                                                  \
-    X(CLASS_COUNT_MISMATCH, "count_mismatch")                                                                \
-    X(CLASS_ALGORITHM_MISMATCH, "algorithm_mismatch")                                                        \
-    X(CLASS_TRUNCATION, "truncation")                                                                        \
-    X(CLASS_LOST_MESSAGE, "lost_message")       /* sent, never received */                                   \
-    X(CLASS_REQUEST_LEAK, "request_leak")       /* never waited for */                                       \
-    X(CLASS_REQUEST_STATE, "request_state")     /* waited for twice, or by another process */                \
-    X(CLASS_RESOURCE_LEAK, "resource_leak")     /* a communicator or memory */                               \
-    X(CLASS_BUFFER_CONFLICT, "buffer_conflict") /* touched while an operation has it; two that overlap */    \
-    X(CLASS_INVALID_ARGUMENT, "invalid_argument")                                                            \
-    X(CLASS_CALL_ORDER, "call_order") /* before init, after finalize, never finalized */                     \
-    X(CLASS_MESSAGE_RACE, "message_race")                                                                    \
-    X(CLASS_DEATH, "death")                                                                                  \
-    X(CLASS_STOPPED, "stopped")                                                                              \
-    X(CLASS_TIMEOUT, "timeout")                                                                              \
-    X(CLASS_HOST_LOST, "host_lost")                                                                          \
-    X(CLASS_CORRUPTION, "corruption") /* bytes on a link, or in shared memory, that nobody can have meant */ \
+#define P2P_CLASS_LIST(X)                                                                                     \
+    X(CLASS_NONE, "none")                                                                                     \
+    X(CLASS_DEADLOCK, "deadlock")                                                                             \
+    X(CLASS_BUFFERING, "buffering") /* a send that only buffering lets end */                                 \
+    X(CLASS_COLLECTIVE_MISMATCH, "collective_mismatch")                                                       \
+    X(CLASS_COMMUNICATOR_MISMATCH, "communicator_mismatch")                                                   \
+    X(CLASS_ROOT_MISMATCH, "root_mismatch")                                                                   \
+    X(CLASS_OPERATOR_MISMATCH, "operator_mismatch")                                                           \
+    X(CLASS_TYPE_MISMATCH, "type_mismatch")                                                                   \
+    X(CLASS_COUNT_MISMATCH, "count_mismatch")                                                                 \
+    X(CLASS_ALGORITHM_MISMATCH, "algorithm_mismatch")                                                         \
+    X(CLASS_TRUNCATION, "truncation")                                                                         \
+    X(CLASS_LOST_MESSAGE, "lost_message")       /* sent, never received */                                    \
+    X(CLASS_REQUEST_LEAK, "request_leak")       /* never waited for */                                        \
+    X(CLASS_REQUEST_STATE, "request_state")     /* waited for twice, or by another process */                 \
+    X(CLASS_RESOURCE_LEAK, "resource_leak")     /* a communicator or memory */                                \
+    X(CLASS_BUFFER_CONFLICT, "buffer_conflict") /* touched while an operation has it; two that overlap */     \
+    X(CLASS_INVALID_ARGUMENT, "invalid_argument")                                                             \
+    X(CLASS_CALL_ORDER, "call_order") /* before init, after finalize, never finalized */                      \
+    X(CLASS_MESSAGE_RACE, "message_race")                                                                     \
+    X(CLASS_DEATH, "death")                                                                                   \
+    X(CLASS_STOPPED, "stopped")                                                                               \
+    X(CLASS_TIMEOUT, "timeout")                                                                               \
+    X(CLASS_HOST_LOST, "host_lost")                                                                           \
+    X(CLASS_CORRUPTION, "corruption") /* bytes on a link, or in shared memory, that no rank can have meant */ \
     X(CLASS_REFUSED, "refused")       /* the machine would not give something */
 
 #define P2P_REASON_LIST(X)                                                                 \
@@ -46,7 +46,7 @@
     X(REASON_SELF, "self")               /* a rank waits for itself */                     \
     X(REASON_TAG, "tag")                 /* a message is there, with another tag */        \
     X(REASON_SOURCE, "source")           /* a message is there, from another source */     \
-    X(REASON_FINISHED, "finished")       /* who is waited for has finished */              \
+    X(REASON_FINISHED, "finished")       /* the rank that is waited for has finished */    \
     X(REASON_COLLECTIVES, "collectives") /* the ranks are in different ones */             \
     X(REASON_SPLIT, "split")             /* not every rank is in p2p_split */              \
     X(REASON_SIGNAL, "signal")           /* killed */                                      \
@@ -95,7 +95,7 @@ typedef struct {
 typedef struct {
     int class, reason, argument;
     p2p_rank_set ranks; /* whose mistake or fate it is */
-    bool is_cycle;      /* of a deadlock: the ranks wait for each other, and for nobody else who is stuck */
+    bool is_cycle;      /* of a deadlock: the ranks wait for each other, and for no other stuck rank */
     bool all_receive;   /* all of a cycle */
     int wanted_tag;     /* REASON_TAG */
     int wanted_source;  /* REASON_SOURCE */

@@ -98,18 +98,15 @@ static void add_gap(memory_gap **gaps, memory_place place, size_t bytes)
     join_next(before);
 }
 
-static bool fits(const memory_gap *gap, size_t bytes, size_t align)
-{
-    uint64_t skipped = round_up(gap->place, align) - gap->place;
-    return skipped <= gap->bytes && bytes <= gap->bytes - skipped;
-}
-
 /* In the smallest gap that is large enough; 0: there is none. */
 static memory_place take_gap(memory_gap **gaps, size_t bytes, size_t align)
 {
     memory_gap **best = NULL;
-    for (memory_gap **at = gaps; *at; at = &(*at)->next)
-        if (fits(*at, bytes, align) && (!best || (*at)->bytes < (*best)->bytes)) best = at;
+    for (memory_gap **at = gaps; *at; at = &(*at)->next) {
+        uint64_t skipped = round_up((*at)->place, align) - (*at)->place;
+        bool fits = skipped <= (*at)->bytes && bytes <= (*at)->bytes - skipped;
+        if (fits && (!best || (*at)->bytes < (*best)->bytes)) best = at;
+    }
     if (!best) return 0;
     memory_gap gap = **best;
     memory_place place = round_up(gap.place, align), end = place + bytes;
@@ -185,19 +182,14 @@ void p2p__memory_give_back(int fd, memory_gap **gaps, memory_place place, size_t
 /* ---- The window ---- */
 
 /* The file cannot hold more than the machine, but for gaps. Where addresses are limited (ulimit -v) the program needs them more. */
-static size_t wanted_reach(void)
-{
-    struct rlimit limit;
-    uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE), reach = REACH_LEAST;
-    while (reach < machine) reach *= 2;
-    bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-    while (limited && reach > limit.rlim_cur / 8) reach /= 2;
-    return (size_t)reach;
-}
-
 memory_window p2p__memory_window(int fd)
 {
-    size_t reach = wanted_reach();
+    struct rlimit limit;
+    uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE), wanted = REACH_LEAST;
+    while (wanted < machine) wanted *= 2;
+    bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    while (limited && wanted > limit.rlim_cur / 8) wanted /= 2;
+    size_t reach = (size_t)wanted;
     void *at = reach ? mmap(NULL, reach, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0) : MAP_FAILED;
     if (at == MAP_FAILED) return (memory_window){NULL, 0, 0};
     madvise(at, reach, MADV_DONTDUMP);

@@ -83,19 +83,14 @@ static void fill_settings(scoreboard_settings *settings, int size, const p2p_con
     memcpy(&settings->config, config, sizeof *config);
 }
 
-/* A file that somebody makes shorter would take the memory away under everyone. */
-static scoreboard_shared *make_file(int fd, size_t bytes)
-{
-    if (p2p__memory_resize(fd, bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0) return NULL;
-    return map(fd, bytes);
-}
-
 scoreboard *p2p__scoreboard_create(int size, const p2p_config *config, int *fd)
 {
     int file = memfd_create("pairwise-scoreboard", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file < 0) return NULL;
     size_t bytes = p2p__scoreboard_bytes(size, config);
-    scoreboard_shared *shared = make_file(file, bytes);
+    /* sealed: a file that a process makes shorter would take the memory away from all others */
+    bool made = p2p__memory_resize(file, bytes) == 0 && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0;
+    scoreboard_shared *shared = made ? map(file, bytes) : NULL;
     if (shared) fill_settings(&shared->settings, size, config);
     scoreboard *b = shared ? see(shared, &shared->settings) : NULL;
     if (!b) {
@@ -126,14 +121,7 @@ bool p2p__scoreboard_is_whole(const scoreboard *b)
     return memcmp(known, shown, sizeof settings) == 0;
 }
 
-/* Settings of another process: nothing but what a launcher of this build may have written. */
-static bool are_sound(const scoreboard_settings *s, size_t file_bytes)
-{
-    const p2p_config *config = &s->config;
-    return s->size >= 1 && s->size <= P2P_MAX_RANKS && p2p__config_is_sound(config) &&
-           config->trace_bytes <= file_bytes && p2p__scoreboard_bytes(s->size, config) <= file_bytes;
-}
-
+/* Settings of another process are read only if a launcher of this build may have written them. */
 static bool read_settings(int fd, scoreboard_settings *settings, char *why, size_t why_bytes)
 {
     struct stat info;
@@ -143,8 +131,11 @@ static bool read_settings(int fd, scoreboard_settings *settings, char *why, size
         return false;
     }
     settings->build_id[sizeof settings->build_id - 1] = 0;
-    if (settings->magic == SCOREBOARD_MAGIC && strcmp(settings->build_id, P2P_BUILD_ID) == 0 &&
-        are_sound(settings, (size_t)info.st_size))
+    const p2p_config *config = &settings->config;
+    size_t bytes = (size_t)info.st_size;
+    if (settings->magic == SCOREBOARD_MAGIC && strcmp(settings->build_id, P2P_BUILD_ID) == 0 && settings->size >= 1 &&
+        settings->size <= P2P_MAX_RANKS && p2p__config_is_sound(config) && config->trace_bytes <= bytes &&
+        p2p__scoreboard_bytes(settings->size, config) <= bytes)
         return true;
     snprintf(why, why_bytes, "the launcher is Pairwise build %s, this program is build %s",
              settings->magic == SCOREBOARD_MAGIC ? settings->build_id : "(unknown)", P2P_BUILD_ID);

@@ -49,7 +49,7 @@ typedef struct {
     int layer_count;
     int pending_count, waiting_count;          /* in all; the first few are below */
     scoreboard_item pending[SCOREBOARD_ITEMS]; /* operations this rank waits for */
-    scoreboard_item waiting[SCOREBOARD_ITEMS]; /* messages here that nobody has asked for */
+    scoreboard_item waiting[SCOREBOARD_ITEMS]; /* messages here without a receive */
 } scoreboard_wait;
 
 /* What a rank thinks a collective is, in words: for those that think otherwise. */
@@ -79,9 +79,9 @@ typedef struct {
     _Atomic int state;                      /* enum scoreboard_state */
     _Atomic int pid;
     _Atomic uint64_t polls;               /* tests and iprobes that found nothing */
-    _Atomic uint64_t nudges;              /* sent to this rank, counted by whoever sends one */
+    _Atomic uint64_t nudges;              /* sent to this rank, counted by their senders */
     _Atomic uint64_t nudges_seen;         /* by this rank, published as `received` is */
-    _Alignas(64) _Atomic uint32_t asleep; /* shm: whoever writes for this rank wakes it, and takes this back */
+    _Alignas(64) _Atomic uint32_t asleep; /* shm: the rank that writes for this one wakes it, and takes this back */
     _Atomic uint32_t told;                /* messages of the supervisor to this rank */
     _Atomic int gave_up; /* the error (enum p2p_err) after which it takes no more part: its buffers are its own again */
     _Alignas(64) _Atomic int core; /* that this rank ran on when it last waited, and 1 (cores.h); 0: not yet */
@@ -98,7 +98,7 @@ typedef struct {
  * Where one rank is in one collective of one communicator, for the others to see: a cache line that only that rank writes.
  * `at` is its place: the number of the collective (from 1), and the steps it has come to in it (from 1 as soon as it has
  * said what it thinks the collective is; 0 while it is saying that). A rank writes what the line of a later collective
- * says only when everyone has left the one before.
+ * says only when all ranks have left the one before.
  */
 enum { SCOREBOARD_INLINE = 48 };
 
@@ -125,7 +125,7 @@ typedef struct {
 /* Why the job failed: written once, by the supervisor, before `failed` is set. */
 typedef struct {
     p2p_err err;
-    int rank; /* who failed first, -1 if nobody in particular */
+    int rank; /* that failed first, -1: not one alone */
     char text[2048];
 } scoreboard_failure;
 
@@ -171,14 +171,14 @@ typedef struct {
 /* Bytes of a scoreboard for this many ranks; nearly all of it is never touched. */
 size_t p2p__scoreboard_bytes(int size, const p2p_config *config);
 
-/* A new scoreboard in a memory file, which other programs can map through *fd, and which nobody can make shorter. NULL and
+/* A new scoreboard in a memory file, which other programs can map through *fd, and no process can make shorter. NULL and
  * errno on failure. */
 scoreboard *p2p__scoreboard_create(int size, const p2p_config *config, int *fd);
 
 /* Before others are started: two settings that are found out late. */
 void p2p__scoreboard_set(scoreboard *b, bool terminal, bool may_read);
 
-/* Is what nobody changes still there? False: somebody has written where nobody may. */
+/* Are the settings still what they were? False: a rank has overwritten them, and none may. */
 bool p2p__scoreboard_is_whole(const scoreboard *b);
 
 /* Map the scoreboard of another process. On failure says why: not a scoreboard, or another version of Pairwise. */
