@@ -105,8 +105,7 @@ static size_t line_length(const char *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (bytes[i] == '\n') return i + 1;
-        if (bytes[i] == '\r' && i + 1 < count) return i + 1 + (bytes[i + 1] == '\n');
-        if (bytes[i] == '\r') return i + 1;
+        if (bytes[i] == '\r') return i + 1 + (i + 1 < count && bytes[i + 1] == '\n');
     }
     return count > LONG_LINE ? count : 0;
 }
@@ -138,11 +137,8 @@ static void keep_lines(p2p_stream *stream)
 bool p2p__stream_read(p2p_stream *stream)
 {
     if (stream->fd < 0) return false;
-    if (!make_room(&stream->line, &stream->room, stream->length + READ_AT_ONCE)) {
-        close_stream(stream);
-        return false;
-    }
-    ssize_t got = read(stream->fd, stream->line + stream->length, READ_AT_ONCE);
+    bool room = make_room(&stream->line, &stream->room, stream->length + READ_AT_ONCE);
+    ssize_t got = room ? read(stream->fd, stream->line + stream->length, READ_AT_ONCE) : 0;
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
     if (got <= 0) {
         close_stream(stream);
