@@ -8,16 +8,17 @@
  *
  * A round starts two jobs for each number of ranks and size, one a side, in turn which is the first; each measures all
  * collectives. The operation comes after a barrier (bench/util/loop.h), which agrees or does not as the operation does,
- * and is timed twice over:
+ * and two times are measured:
  *
  *      us        that of the slowest rank, from its own entering to its own leaving
  *      span      from the first rank's entering to the last one's leaving: when it is done everywhere
  *
- * Ranks come out of a barrier one after the other. Who agrees waits for the last, who only sends does not, but waits
- * in the next barrier instead: a rank that only sends is let go late by the rule that no call returns before all agree,
- * and on shared cores that is one more turn for everyone. `us` shows it fully, `span` less. Medians
- * over a round's operations, and of these over the rounds. A ratio is that of the two sides of a round, which have seen
- * the same machine: the median over the rounds, and for the span the quartiles, which say how much of it is noise.
+ * Ranks leave a barrier one after the other. A rank that agrees waits for the last rank; a rank that only sends,
+ * without agreement, waits in the next barrier instead. No call returns before all agree, so with agreement a rank that
+ * only sends returns later, and on shared cores every rank must be scheduled once more. `us` shows all of that, `span`
+ * less. Printed are medians over a round's operations, and of these over the rounds. A ratio is that of the two sides
+ * of a round, which ran on the same machine under the same load: the median over the rounds, and for the span the
+ * quartiles, which show the noise.
  *
  * A size is that of the longest buffer of a rank: where it is made of blocks, a block is the n-th part, or a byte.
  */
@@ -54,7 +55,7 @@ struct player {
     double from[KEPT_TIMES], to[KEPT_TIMES]; /* of the last ones: number k is at k mod KEPT_TIMES */
 };
 
-/* The world's errors are fatal: nothing to look at here. */
+/* The world's errors are fatal, so results are not checked. */
 #define OPERATION(name, ...)                \
     static void run_##name(const player *p) \
     {                                       \
@@ -210,7 +211,7 @@ static settings read_settings(int argc, char **argv)
 
 /* ---- In the ranks: one size, one side, one collective after the other ---- */
 
-/* What one rank saw of one collective. */
+/* What one rank measured of one collective. */
 typedef struct {
     size_t count;
     double us[MOST_OPERATIONS], from[MOST_OPERATIONS], to[MOST_OPERATIONS];
@@ -268,7 +269,7 @@ static void copy_times(const player *p, slot *seen)
     }
 }
 
-/* Buffers of our own, and none of the loop's: what comes out is held by the tests. */
+/* Own buffers, not the loop's; results are not checked here (the tests do). */
 static void play(player *p, const turn *t, size_t collective)
 {
     static const elements nothing;

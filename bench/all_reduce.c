@@ -5,10 +5,10 @@
  *      build/bench/all_reduce --ranks 4
  *      build/bench/all_reduce --ranks 8 --algorithm naive,ring --min 1M --network 10GbE
  *
- * Rounds, sizes and algorithms take turns, in another order every round, so that whatever else the machine does hits
- * all of them alike. Each round of a size starts fresh processes, counts one operation's messages, warms up, and
- * measures. Every element of every operation is checked. How one operation is timed: bench/util/loop.h. What is
- * printed: bench/util/comparison.h, docs/benches.md.
+ * Sizes and algorithms alternate, in another order every round, so that the other load of the machine slows all of them
+ * equally. Each round of a size starts fresh processes, counts one operation's messages, warms up, and measures. Every
+ * element of every operation is checked. How one operation is timed: bench/util/loop.h. What is printed:
+ * bench/util/comparison.h, docs/benches.md.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ static void set_algorithms(settings *s, char *text, struct argp_state *state)
     }
 }
 
-/* Names are p2p_launch's business. */
+/* p2p_launch checks the names. */
 static void set_worlds(settings *s, char *text, struct argp_state *state)
 {
     if (!list_parse(text, s->worlds, MOST_WORLDS, &s->world_count))
@@ -104,7 +104,7 @@ static void set_count(long *count, const char *name, const char *text, long low,
         argp_error(state, "--%s: '%s' is not a number from %ld to %ld", name, text, low, high);
 }
 
-/* What can only be seen once everything has been read. */
+/* Checks that need all options. */
 static void check(const settings *s, struct argp_state *state)
 {
     if (s->op == OP_MEAN && s->dtype != DTYPE_F32 && s->dtype != DTYPE_F64)
@@ -188,7 +188,7 @@ static settings read_settings(int argc, char **argv)
 
 /* ---- In the ranks: one size, one round, one algorithm after the other ---- */
 
-/* What one rank saw of one algorithm. Two lists of room for `most` follow: microseconds, and virtual ones. */
+/* What one rank measured of one algorithm. Two lists of room for `most` follow: microseconds, and virtual ones. */
 typedef struct {
     size_t count;
     uint64_t wrong, messages, bytes;
@@ -217,7 +217,7 @@ typedef struct {
     p2p_traffic *traffic;
 } player;
 
-/* The world's errors are fatal: nothing to look at here. */
+/* The world's errors are fatal, so results are not checked. */
 static void player_barrier(void *state)
 {
     const player *p = state;
@@ -301,7 +301,7 @@ static int round_count(const settings *s)
     return (int)(s->iters > 0 && s->iters < most ? s->iters : most);
 }
 
-/* How many operations a round measures, and how many go before. Virtual time is always the same: two will do. */
+/* How many operations a round measures, and how many go before. Virtual time is always the same: two are enough. */
 static loop_plan make_plan(const settings *s, size_t count, size_t sizes, int round)
 {
     int rounds = round_count(s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * death: how soon the others know. Two events, each repeated with fresh ranks:
+ * death: how soon the other ranks know. Two events, each repeated with fresh ranks:
  *
  *      killed      the last rank kills itself with SIGKILL; until P2P_ERR_PEER_DEAD comes out of the receive in which
  *                  every other rank waits for it. A sample is a rank.
@@ -23,14 +23,14 @@
 
 enum { MOST = 64, SETTLE_MS = 20 };
 
-/* What the ranks tell, in shared memory. Times in ms. */
+/* What the ranks note, in shared memory. Times in ms. */
 typedef struct {
     atomic_int calling; /* ranks that are about to call p2p_recv */
     double event, noticed[MOST];
     p2p_err codes[MOST];
-} board;
+} shared_state;
 
-static board *shared;
+static shared_state *shared;
 
 static double now_ms(void)
 {
@@ -47,7 +47,8 @@ static void pause_ms(long ms)
     nanosleep(&pause, NULL);
 }
 
-/* Nothing shows from outside that a rank is inside a call, so the victim gives the others a moment. */
+/* No rank can see that another one is inside a call, so the victim waits a little after the others have announced
+ * it. */
 static void die_when_all_wait(int others)
 {
     while (atomic_load(&shared->calling) < others) pause_ms(1);
@@ -81,13 +82,13 @@ static int deadlocked_rank(p2p_comm *world, void *arg)
     return 0;
 }
 
-/* The supervisor explains each of these ends on stderr, as it should; here nobody reads it. */
+/* The supervisor explains each of these ends on stderr; here that is not shown. */
 static p2p_err launch_silently(int ranks, int (*rank_main)(p2p_comm *, void *), bool last)
 {
     p2p_options launch = {.world = options_world(), .trace = options_trace(last)};
     int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-    *shared = (board){.event = 0};
+    *shared = (shared_state){.event = 0};
     if (null >= 0) dup2(null, STDERR_FILENO);
     p2p_err err = p2p_launch(ranks, rank_main, NULL, &launch);
     if (kept >= 0) dup2(kept, STDERR_FILENO);

@@ -23,9 +23,9 @@ typedef struct {
     atomic_int calling; /* ranks that are about to block */
     pid_t pids[MOST];
     double ranks_percent, supervisor_percent;
-} board;
+} shared_state;
 
-static board *shared;
+static shared_state *shared;
 
 static double now_ns(void)
 {
@@ -56,7 +56,7 @@ static double run_ns(pid_t pid)
     return got == 1 ? (double)ns : -1;
 }
 
-/* Of all ranks but this one, which is busy with looking. */
+/* Of all ranks but this one. */
 static double ranks_ns(int size)
 {
     double sum = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernels: how long each layer of the three models takes on this device, forward and backward, what share that is of
- * all the device could do, measured in the same run, and how far its results are from the oracle's; then the vectors,
- * and the sum of two gradients beside the host's dtype_reduce.
+ * kernels: how long each layer of the three models takes on this device, forward and backward, what share of the
+ * device's peak that is, measured in the same run, and how far its results are from the oracle's; then the vectors, and
+ * the sum of two gradients beside the host's dtype_reduce.
  *
  *      build/bench/kernels
  *      build/bench/kernels --model resnet34 --batch 64 --cores 2
@@ -123,7 +123,7 @@ static void conv_row(bench *b, const layer *l, row *r)
     r->work = 2 * kernel_oracle_conv_work(&run.conv) * (double)b->on.batch;
     r->ms[0] = layers_measure(&b->on, conv_run_forward, &run);
     if (l->c > 3)
-        r->ms[1] = layers_measure(&b->on, conv_run_backward_input, &run); /* nobody wants the gradient of an image */
+        r->ms[1] = layers_measure(&b->on, conv_run_backward_input, &run); /* the gradient of the image is not needed */
     else
         conv_run_backward_input(&run);
     r->ms[2] = layers_measure(&b->on, conv_run_backward_weight, &run);

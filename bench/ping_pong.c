@@ -4,11 +4,11 @@
  *
  *      build/bench/ping_pong --world raw,socket,shm
  *
- * `raw` is a bare loop of blocking read and write on one socketpair between two processes: what the operating system
- * gives, and the floor to compare with. The worlds take turns, size by size and round by round, so that whatever
- * else the machine does hits all of them alike; say what you found as a ratio.
+ * `raw` is a bare loop of blocking read and write on one socketpair between two processes: the time of the operating
+ * system alone, to compare with. The worlds alternate, size by size and round by round, so that the other load of the
+ * machine slows all of them equally; so compare worlds by ratios.
  *
- * Each row also says how far it is from what the machine could do at best (bench/util/limits.h).
+ * Each row also gives the ratio to the best that the machine can do (bench/util/limits.h).
  *
  * Every round starts two fresh processes, warms up (and checks every byte meanwhile), then measures each exchange.
  */

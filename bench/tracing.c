@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracing: what it costs to be traced: ring all-reduce with --trace and without, in turn.
+ * tracing: what tracing costs: ring all-reduce with --trace and without, in turn.
  *
  *      build/bench/tracing
  *      build/bench/tracing --ranks 4 --size 8 --rounds 40
  *
  * A round starts two jobs, one a side, in turn which is the first, each with as many operations as fit into a share of
  * a second, all of which are traced. An operation comes after a barrier and is timed by each rank; its time is that of
- * the slowest. A round's value is the median over its operations; its ratio is that of its two sides, which have seen
- * the same machine. What is printed: the medians over the rounds, and the quartiles of the ratio, which say how much of
- * it is noise. The first 100 operations of each job are left out: then the memory for the events is new, too.
+ * the slowest. A round's value is the median over its operations; its ratio is that of its two sides, which ran on the
+ * same machine under the same load. What is printed: the medians over the rounds, and the quartiles of the ratio, which
+ * show the noise. The first 100 operations of each job are left out: then the memory for the events is new, too.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -36,16 +36,16 @@ typedef struct {
     size_t rank_count, bytes;
 } settings;
 
-/* What the ranks leave behind: [rank][operation]. */
+/* What the ranks measured: [rank][operation]. */
 typedef struct {
     size_t count;
     double us[MOST_RANKS][MOST_OPERATIONS];
-} board;
+} shared_state;
 
 typedef struct {
     p2p_comm *world;
     size_t bytes;
-    board *shared;
+    shared_state *shared;
 } player;
 
 /* ---- In the ranks ---- */
@@ -86,7 +86,7 @@ static int rank_main(p2p_comm *world, void *arg)
 /* ---- In the supervisor ---- */
 
 /* The median over the operations of the slowest rank's time. */
-static bool run_side(const settings *s, int ranks, board *shared, const char *trace, double *us)
+static bool run_side(const settings *s, int ranks, shared_state *shared, const char *trace, double *us)
 {
     samples all = {NULL, 0, 0};
     player p = {.bytes = s->bytes, .shared = shared};
@@ -109,7 +109,7 @@ typedef struct {
     samples off, on, ratio;
 } findings;
 
-static bool run_round(const settings *s, int ranks, board *shared, const char *trace, bool on_first, findings *f)
+static bool run_round(const settings *s, int ranks, shared_state *shared, const char *trace, bool on_first, findings *f)
 {
     double off = 0, on = 0;
     bool fine = !on_first || run_side(s, ranks, shared, trace, &on);
@@ -199,7 +199,7 @@ static void print_row(report *out, const settings *s, long ranks, findings *f)
     samples_free(&f->ratio);
 }
 
-static bool measure(const settings *s, board *shared, const char *trace, report *out)
+static bool measure(const settings *s, shared_state *shared, const char *trace, report *out)
 {
     size_t done = 0, total = s->rank_count * (size_t)s->rounds;
     bool fine = true;
@@ -218,7 +218,7 @@ static bool measure(const settings *s, board *shared, const char *trace, report 
 int main(int argc, char **argv)
 {
     settings s = read_settings(argc, argv);
-    board *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared_state *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     const char *folder = getenv("TMPDIR");
     char own[400];
     const char *trace = options_trace(true);

@@ -7,9 +7,9 @@
  *
  * The whole step is what the trainer does, phases overlapping as they may. A round starts four runs, in turn with and
  * without sync, of few and of many steps; the step is the difference of their wall-clock times by that of their steps,
- * so that starting up costs nothing. A third kind of run takes the phases one after the other, each waited for on all
- * ranks before the next begins: what each costs by itself, which is more than its share of a whole step. A step's phase
- * is the slowest rank's.
+ * so that the time to start does not count. A third kind of run takes the phases one after the other, each waited for
+ * on all ranks before the next begins: what each costs by itself, which is more than its share of a whole step. A
+ * step's phase is the slowest rank's.
  */
 #include <errno.h>
 #include <math.h>
@@ -63,8 +63,8 @@ static p2p_err launch(bench *b, int (*rank_main)(p2p_comm *, void *))
     return p2p_launch((int)b->s.ranks, rank_main, b, &options);
 }
 
-/* Without sync: everyone keeps its own gradients, and as everyone takes the same images, these are the same. Else the
- * replicas would drift apart, which the trainer finds out. */
+/* Without sync: every rank keeps its own gradients. All ranks take the same images, so these are the same; else the
+ * replicas would drift apart, and the trainer would report it. */
 static p2p_err keep(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
 {
     (void)comm, (void)buf, (void)count, (void)dtype, (void)op;
@@ -256,7 +256,7 @@ static const report_column columns[] = {
     {"GFLOPs", "(1e9/s)", 8, 1, false},
 };
 
-/* `work`: useful operations of all ranks in it; 0: none to speak of. */
+/* `work`: useful operations of all ranks in it; 0: not counted. */
 static void print(const bench *b, report *out, const char *what, samples *times, bool is_step, double work)
 {
     double images = (double)(b->s.batch * b->s.ranks), median;

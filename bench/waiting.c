@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waiting: why ranks wait as they do (p2p/message/spin.h). A token goes round: one rank works, all others wait.
- * Spinning, yielding and sleeping, each alone (PAIRWISE_WAIT), beside what ranks do if they are left alone (auto).
+ * waiting: compares the ways to wait (p2p/message/spin.h). A token goes round the ranks: one rank works, all others
+ * wait. Spinning, yielding and sleeping, each alone (PAIRWISE_WAIT), beside the default (auto).
  *
  *      build/bench/waiting --world shm
  *
- *      us_hop     from one rank to the next, median over laps: what waiting costs the one who is waited for
+ *      us_hop     from one rank to the next, median over laps: what waiting costs the rank that is waited for
  *      cores      processor time of all ranks / time, while the token goes round
  *      idle       the same while the token rests for a tenth of a second a lap: what it costs to wait long
  *
- * With a core for each rank a spin answers first. With more ranks than cores a spin takes the core from whoever is
- * waited for, so that a hop lasts as long as the system lets it spin; a yield does not. Only who sleeps costs nothing
- * while nothing comes.
+ * With a core for each rank, spinning is the fastest. With more ranks than cores, a rank that spins holds the core that
+ * the awaited rank needs, so a hop takes as long as the system lets it spin; a yield gives the core away. Only a rank
+ * that sleeps uses no core while no message comes.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -37,9 +37,9 @@ typedef struct {
     double hop[LAPS];
     double busy_us[MOST], idle_us[MOST]; /* processor time of each rank */
     double busy_wall, idle_wall;
-} board;
+} shared_state;
 
-static board *shared;
+static shared_state *shared;
 
 static double processor_us(void)
 {
@@ -50,7 +50,7 @@ static double processor_us(void)
            (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
-/* One lap: from rank 0 through everyone and back. The token says whether there is another one. */
+/* One lap: from rank 0 through all ranks and back. The token says whether there is another one. */
 static void lap(p2p_comm *world, int *token)
 {
     int rank = p2p_rank(world), n = p2p_size(world), right = (rank + 1) % n, left = (rank + n - 1) % n;

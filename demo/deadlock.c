@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demo-deadlock: a program in which every rank receives before it sends. Elsewhere it would hang until somebody kills
- * it; here it ends within a second, and is explained.
+ * demo-deadlock: a program in which every rank receives before it sends. Elsewhere it would hang until it is killed;
+ * here it ends within a second, with an explanation.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { MOST = 12, LINES = 40 };
 
-/* The lines around where the first rank is stuck. */
+/* The lines around the call in which the first rank waits. */
 static void draw_code(const char *path, int line, int y)
 {
     char text[200];
@@ -78,7 +78,7 @@ static void play(const replay_trace *t)
         draw(t, "who waits for whom?", rank);
         screen_pause(1200);
     }
-    draw(t, t->is_cycle ? "a cycle: each waits for the next, so nobody will ever move" : "stuck", t->ranks);
+    draw(t, t->is_cycle ? "a cycle: each waits for the next, so none can continue" : "stuck", t->ranks);
     screen_pause(3500);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demo: what the demos share. Each runs a real program with --trace, and shows what the trace says; nothing on the
- * screen is made up.
+ * demo: what the demos share. Each runs a real program with --trace, and shows what the trace says.
  *
  *      main.c                     which demo, how fast
  *      run.c                      the program, its trace, its page
@@ -29,7 +28,7 @@ int demo_race(demo *d);
 int demo_deadlock(demo *d);
 int demo_train(demo *d);
 
-/* How many ranks: what was asked for, if the demo can show it; ends the program with 2 and a word if not. */
+/* How many ranks: what was asked for, if the demo can show it; ends the program with status 2 and a message if not. */
 int demo_ranks(const demo *d, int usual, int low, int high);
 
 /* ---- run.c ---- */
@@ -39,7 +38,7 @@ int demo_ranks(const demo *d, int usual, int low, int high);
  * status. */
 int demo_run(const demo *d, const char *const words[], char **output);
 
-/* The same; it must end with this status and leave a trace, which is read. False, and said why, if not. */
+/* The same; it must end with this status and leave a trace, which is read. False, and a message, if not. */
 bool demo_record(const demo *d, const char *const words[], int expected_status, replay_trace *trace, char **output);
 
 /* Make the page of the trace that demo_record left, and say where it is. */

@@ -47,7 +47,7 @@ static int read_ranks(const char *text, struct argp_state *state)
     return (int)ranks;
 }
 
-/* What make was told, or NULL. */
+/* A variable that was given to make, or NULL. */
 static const char *variable(const char *name)
 {
     const char *value = getenv(name);
@@ -91,7 +91,7 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
-/* The folder this program lies in is that of all the others. */
+/* All programs lie in the folder of this one. */
 static void find_build(demo *d)
 {
     char path[sizeof d->build];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demo-naive: everybody sends all of its buffer to rank 0, which can take one at a time, and sends the result back to
- * one at a time. The others wait: a traffic jam at the hub.
+ * demo-naive: every rank sends all of its buffer to rank 0, which receives one at a time, and sends the result back to
+ * one at a time. The other ranks wait: rank 0 is the bottleneck.
  */
 #include <stdio.h>
 #include <string.h>

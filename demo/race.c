@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demo-race: naive, tree and ring on the same buffer, each on a lane, as fast as they were: on a virtual network, where
- * every rank has a port of its own, and then on this machine, whose cores the ranks share.
+ * demo-race: naive, tree and ring on the same buffer, each on a lane, at the speed that was measured: on a virtual
+ * network, where every rank has a port of its own, and then on this machine, whose cores the ranks share.
  */
 #include <stdio.h>
 #include <string.h>

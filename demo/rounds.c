@@ -62,7 +62,7 @@ static void take(const replay_trace *t, demo_part *part, ports *port, const end 
     }
 }
 
-/* Ranks take turns; each goes on until it comes to a message that has not been sent yet. */
+/* One rank after the other; each goes on until it needs a message that has not been sent yet. */
 static void number_all(const replay_trace *t, demo_part *part, const end *ends, size_t count, ports *port, size_t *next)
 {
     for (bool moved = true; moved;) {

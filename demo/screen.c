@@ -37,7 +37,7 @@ static const char *const colours[] = {
     [STYLE_BAD] = "38;5;166;1",
 };
 
-/* Without colours what is complete is still to be seen. */
+/* Styles without colours: what is complete must be visible too. */
 static const char *const without[] = {
     [STYLE_PLAIN] = "",  [STYLE_STRONG] = "1", [STYLE_FAINT] = "", [STYLE_OWN] = "",  [STYLE_PART] = "",
     [STYLE_WHOLE] = "7", [STYLE_SENT] = "1",   [STYLE_KEPT] = "1", [STYLE_BAD] = "1",
@@ -56,7 +56,7 @@ static void give_back(void)
     static const char show[] = "\033[0m\033[?25h\n";
     if (!screen.is_open) return;
     screen.is_open = false;
-    if (write(STDOUT_FILENO, show, sizeof show - 1) < 0) return; /* the terminal has gone: nothing to give back */
+    if (write(STDOUT_FILENO, show, sizeof show - 1) < 0) return; /* the terminal is gone */
     if (screen.has_keys) tcsetattr(STDIN_FILENO, TCSANOW, &screen.before);
 }
 
@@ -128,7 +128,7 @@ void screen_put(int x, int y, enum style style, const char *format, ...)
     }
 }
 
-/* For terminals that know nothing but ASCII. */
+/* For terminals that can show only ASCII. */
 static const char *plain(const char *text)
 {
     static const char *const pairs[][2] = {{"─", "-"}, {"│", "|"}, {"┌", "+"}, {"┐", "+"}, {"└", "+"}, {"┘", "+"},

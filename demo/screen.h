@@ -10,7 +10,7 @@
 
 enum { SCREEN_WIDTH = 80, SCREEN_HEIGHT = 24 };
 
-/* Every style but the first says something that the characters say as well. */
+/* Every style but the first shows something that the characters show as well. */
 enum style {
     STYLE_PLAIN,
     STYLE_STRONG,
@@ -37,7 +37,8 @@ void screen_clear(void);
 void screen_put(int x, int y, enum style style, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void screen_show(void);
 
-/* A moment between two frames of a movement, at normal speed; and the end of a step: as long, or until a key. */
+/* screen_wait: the time between two frames, at normal speed. screen_pause, at the end of a step: as long, or until a
+ * key. */
 void screen_wait(int ms);
 void screen_pause(int ms);
 

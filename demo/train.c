@@ -80,8 +80,8 @@ static void take_line(metrics *m, const line_of_metrics *line)
     memcpy(m->ms, line->ms, sizeof m->ms);
 }
 
-/* Whole lines that have come since the last look. */
-static void look(metrics *m, const char *path)
+/* Read the whole lines that were added since the last call. */
+static void read_metrics(metrics *m, const char *path)
 {
     char text[4096];
     line_of_metrics line;
@@ -224,11 +224,11 @@ static int watch(const demo *d, pid_t pid, const char *path, int ranks, metrics 
     int status;
     pid_t ended;
     while ((ended = waitpid(pid, &status, WNOHANG)) == 0) {
-        look(m, path);
+        read_metrics(m, path);
         draw(m, ranks);
         nanosleep(&(struct timespec){0, LOOK_MS * 1000000L}, NULL);
     }
-    look(m, path);
+    read_metrics(m, path);
     draw(m, ranks);
     screen_pause(3000);
     (void)d;

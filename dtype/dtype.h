@@ -17,7 +17,7 @@
  *      mean              the sum over all ranks first, then one division by the number of ranks (dtype_scale); floats
  *                        only. A sum that overflows to infinity has a mean of infinity
  *
- * So the order of two operands never shows in the result. The order of three does (rounding): see each algorithm.
+ * So the order of two operands never changes the result. The order of three does (rounding): see each algorithm.
  */
 #ifndef PAIRWISE_DTYPE_H
 #define PAIRWISE_DTYPE_H
@@ -54,7 +54,7 @@ bool dtype_bytes(size_t count, enum dtype dtype, size_t *bytes);
 const char *dtype_problem(enum dtype dtype, enum op op);
 
 /* out[i] = left[i] OP right[i] for i < count; OP_MEAN adds. out may be left or right itself, and may not overlap them
- * otherwise; pointers must be aligned for the type. Nothing happens if dtype_problem has something to say. */
+ * otherwise; pointers must be aligned for the type. Nothing happens if dtype_problem finds anything wrong. */
 void dtype_combine(void *out, const void *left, const void *right, size_t count, enum dtype dtype, enum op op);
 
 /* into[i] = into[i] OP from[i]: what is in `into` comes from lower ranks. */
@@ -84,7 +84,7 @@ bool op_make(const char *name, op_function function, void *arg, bool commutes, e
 /* Forget it, once nothing that uses it is under way. Nothing happens if there is no such operator. */
 void op_free(enum op op);
 
-/* May the order of ranks be changed? True but for those of which op_make was told otherwise. */
+/* May the order of ranks be changed? True for all but those that op_make was given with `commutes` false. */
 bool op_commutes(enum op op);
 
 #ifdef __cplusplus

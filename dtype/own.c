@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operators of a program's own. An operator is a number wherever it is handed on, so what stands behind the numbers
- * from OP_OWN on is kept in a table of the process. A place in it that op_free has emptied is given out again.
+ * Operators of a program's own. An operator is passed on as a number, so the functions of the numbers from OP_OWN on
+ * are kept in a table of the process. An entry that op_free has emptied is used again.
  */
 #include "dtype/own.h"
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * deadlock: the classic mistake. Every rank first receives from its left neighbour and only then sends to its
- * right one. So each waits for a message that its neighbour will send after it has received, and nobody ever sends.
- * Elsewhere this program hangs; here it ends within a second, and you are told who waits for whom, and where.
+ * right one. So each waits for a message that its neighbour will send after it has received, and no rank ever sends.
+ * Elsewhere this program hangs; here it ends within a second, and Pairwise prints which rank waits for which, and
+ * where.
  *
  *      build/launch -n 2 build/examples/deadlock       (exit status 1)
  *
- * To mend it: let one rank send first (examples/ring_token.c), or do both at once with p2p_sendrecv.
+ * To correct it: let one rank send first (examples/ring_token.c), or do both at once with p2p_sendrecv.
  */
 #include <stdio.h>
 
@@ -22,7 +23,7 @@ int main(void)
     int mine = rank, theirs;
 
     if (size == 1) {
-        printf("deadlock: one rank has nobody to wait for; try: build/launch -n 2 build/examples/deadlock\n");
+        printf("deadlock: one rank cannot wait for another; try: build/launch -n 2 build/examples/deadlock\n");
     } else {
         p2p_recv(world, &theirs, sizeof theirs, left, 0, P2P_STATUS_IGNORE);
         p2p_send(world, &mine, sizeof mine, right, 0);

@@ -4,9 +4,8 @@
  *
  *      0 --> 1 --> 2 --> ... --> n-1 --> 0
  *
- * Rank 0 starts: it sends, and waits for what comes round. Every other rank receives, then sends on. That somebody
- * sends first is what keeps the ring from standing still; examples/deadlock.c shows what happens when all receive
- * first.
+ * Rank 0 starts: it sends, and waits until the token comes back. Every other rank receives, then sends on. One rank
+ * must send first; examples/deadlock.c shows what happens when all receive first.
  *
  *      build/launch -n 4 build/examples/ring_token
  */

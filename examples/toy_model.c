@@ -49,7 +49,7 @@ int main(void)
 
     p2p_init(&world);
     float w = p2p_rank(world) == 0 ? 2.0f : 0.0f;
-    coll_broadcast(world, &w, 1, DTYPE_F32, 0); /* everyone begins with rank 0's parameter */
+    coll_broadcast(world, &w, 1, DTYPE_F32, 0); /* every rank begins with rank 0's parameter */
     float x = (float)p2p_rank(world), output = x - w, loss = output * output, gradient = 2.0f * (w - x);
 
     print_table(world, (float[]){x, output, loss, gradient});

@@ -52,7 +52,7 @@ static int enclosing(replay_reader *r, const replay_event *e, bool waits_count)
         if (slices[top].depth < e->depth && (waits_count || slices[top].kind != SLICE_WAIT)) return top;
         r->open_count--;
     }
-    return REPLAY_NOBODY;
+    return REPLAY_NONE;
 }
 
 static void add_slice(replay_reader *r, const replay_event *e)
@@ -65,7 +65,7 @@ static void add_slice(replay_reader *r, const replay_event *e)
     t->slices = replay__grow(r, t->slices, t->slice_count, &r->slice_room, sizeof *t->slices);
     if (r->no_memory) return;
     bool apart = e->ph[0] == 'b'; /* beside the calls, not inside them */
-    int parent = apart ? REPLAY_NOBODY : enclosing(r, e, true);
+    int parent = apart ? REPLAY_NONE : enclosing(r, e, true);
     if (!apart && r->open_count < REPLAY_DEEPEST) r->open[r->open_count++] = (int)t->slice_count;
     t->slices[t->slice_count++] = (replay_slice){.parent = parent,
                                                  .depth = e->depth,
@@ -89,7 +89,7 @@ static void add_slice(replay_reader *r, const replay_event *e)
                                                  .bytes = e->bytes,
                                                  .unfinished = e->unfinished,
                                                  .failed = e->failed,
-                                                 .looks = e->looks};
+                                                 .polls = e->polls};
 }
 
 /* The end of something in the background stands right behind its beginning. */

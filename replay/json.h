@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json: a reader that walks once through a text in memory, no tree. Whoever reads asks for what he expects; the first
- * thing that is not as expected is remembered with its line, and everything after that fails too. Nesting is bounded.
+ * json: a reader that goes once through a text in memory, no tree. The caller asks for the value that it expects; the
+ * first value that is not as expected is remembered with its line, and every later call fails too. Nesting is bounded.
  */
 #ifndef PAIRWISE_REPLAY_JSON_H
 #define PAIRWISE_REPLAY_JSON_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay: a trace as a page to be looked at in any browser, with nothing installed and no network.
+ * replay: a trace as a page for any browser; it needs no network and nothing installed.
  *
  *      build/launch -n 4 --trace build/mine.json PROGRAM
  *      build/replay build/mine.json -o build/mine.html

@@ -19,7 +19,7 @@ typedef struct {
     char ph[4], name[REPLAY_TEXT], cat[32], call[REPLAY_TEXT], function[64], text[REPLAY_TEXT];
     char file[300], dtype[16], op[16], algorithm[32];
     double ts, dur, tid, id;
-    double rank, peer, to, from, tag, bytes, chunk, offset, leaves, arrives, collective, comm, count, root, line, looks,
+    double rank, peer, to, from, tag, bytes, chunk, offset, leaves, arrives, collective, comm, count, root, line, polls,
         depth;
     bool combined, of_collective, unfinished, failed, in_cycle, has_cycle, has_stuck;
     int ranks[REPLAY_MOST_RANKS], rank_count; /* of waits_for, cycle or stuck */
@@ -34,7 +34,7 @@ typedef struct {
     size_t end_count, end_room;
     replay_last *last;
     bool has_job, no_memory;
-    /* Where we are on a track: the slices that are open there. */
+    /* The slices that are open on a track. */
     int open[REPLAY_DEEPEST], open_count;
     double tid, order;
 } replay_reader;

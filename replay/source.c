@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lines of code that a trace names, with some around them. Whoever made the trace is not believed: a page is given
- * to others, so only sources below one folder come into it, and nothing else of the machine.
+ * The lines of code that a trace names, with some around them. The trace is not trusted: a page is given to others, so
+ * it contains only sources below one folder, and no other file of the machine.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { REPLAY_NOBODY = -1, REPLAY_UNKNOWN = -1, REPLAY_MOST_RANKS = 1024 };
+enum { REPLAY_NONE = -1, REPLAY_UNKNOWN = -1, REPLAY_MOST_RANKS = 1024 };
 
 enum replay_kind { SLICE_CALL, SLICE_COLLECTIVE, SLICE_WAIT, SLICE_COMPUTE, SLICE_PHASE, SLICE_BACKGROUND };
 
@@ -24,9 +24,9 @@ typedef struct {
     int dtype, op, algorithm, root;
     double peer, bytes; /* of a call, combining */
     bool unfinished, failed;
-    double looks; /* that found nothing; 0: it is no such call */
+    double polls; /* that found nothing; 0: it is no such call */
     double depth; /* how many are around it */
-    int parent;   /* the slice it is inside of; REPLAY_NOBODY: of none */
+    int parent;   /* the slice it is inside of; REPLAY_NONE: of none */
     double order; /* of beginning, among all there is of its rank; of messages too */
 } replay_slice;
 

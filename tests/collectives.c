@@ -424,7 +424,7 @@ Test(order, the_table_of_choices_covers_everything)
     cr_assert_null(coll_choose("no_such_thing", false, 2, 8));
 }
 
-/* ---- A barrier: nobody leaves before everyone has come ---- */
+/* ---- A barrier: no rank leaves before every rank has entered ---- */
 
 static int barrier_holds(p2p_comm *world, void *arg)
 {

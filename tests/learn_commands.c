@@ -10,7 +10,7 @@
 
 #include "tests/util/suite.h"
 
-/* The course of one test, made from this checkout: its stubs are cut anew, whatever somebody has written here. */
+/* The course of one test, made from this checkout: its stubs are cut anew, whatever a learner has written here. */
 static char home[] = "/tmp/pairwise-course.XXXXXX";
 
 static const char making[] =
@@ -379,7 +379,7 @@ Test(learn_commands, update_brings_the_programs_that_are_given)
 
 /* ---- watch ---- */
 
-/* Beside a program under way: it is nobody left behind. */
+/* Beside a program under way: it does not count as left behind. */
 static void saves(const char *script)
 {
     cr_assert_eq(system(in_course(script)), 0, "%s", script);

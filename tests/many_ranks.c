@@ -102,7 +102,7 @@ static int from_root_and_back(p2p_comm *world, size_t count)
     return 0;
 }
 
-/* A block of each rank's, to everyone, and to the root and back. */
+/* A block of each rank's, to all ranks, and to the root and back. */
 static int blocks(p2p_comm *world, size_t count)
 {
     static int64_t all[P2P_MAX_RANKS * 16], own[16];

@@ -5,12 +5,12 @@
  * The formulas, from the model in p2p/shared/network.h. S bytes on n ranks; c = latency + S / bandwidth is a message of
  * all bytes, C = latency + S/n / bandwidth one of a chunk; g = S / reduce combines all bytes, G = S/n / reduce a chunk.
  *
- *      naive      Everyone sends to rank 0 at time 0; its port takes the messages one behind the other, until c, 2c,
+ *      naive      All ranks send to rank 0 at time 0; its port takes the messages one behind the other, until c, 2c,
  *                 ..., (n-1) c. It combines one while the next is coming in. If g <= c, the port never waits and only
  *                 the last combining shows: (n-1) c + g. If g > c, the messages are there before they are wanted:
  *                 c + (n-1) g. Then n - 1 messages leave its port one behind the other, the last ends (n-1) c later:
  *                      max((n-1) c + g, c + (n-1) g) + (n-1) c
- *      tree       n = 2^k: in each of k rounds up, everyone still there has the same clock: a message, then combining.
+ *      tree       n = 2^k: in each of k rounds up, all ranks still there have the same clock: a message, combining.
  *                 Down, k messages, as the farthest child hears first:   k (c + g) + k c
  *      doubling   In each round both sides send and receive at once: c + g. n = 2^k + extra: extra ranks fold before,
  *                 c + g, and unfold after, c:   k (c + g), and 2 c + g more if n is no power of two
@@ -348,7 +348,7 @@ Test(faults, straggler)
     expect_time(run_on("straggler", 4, one_all_reduce, t), c + 3 * 20 * g + 3 * c, "naive", "straggler", 4, MOST);
     expect_time(run_on("10GbE,straggler=2:20", 4, one_all_reduce, t), 6 * c + g, "naive, not the hub", "straggler=2:20",
                 4, MOST);
-    t->which = 1; /* its 3 chunks are 20 times as slow, and everyone waits */
+    t->which = 1; /* its 3 chunks are 20 times as slow, and all ranks wait */
     double ring = run_on("10GbE,straggler=2:20", 4, one_all_reduce, t), even = ring_formula(&ethernet, 4, MOST);
     cr_expect(ring > even + 2 * 19 * g / 4 && ring < even + 3 * 20 * g / 4, "ring: %.9g s, without a straggler %.9g s",
               ring, even);
@@ -392,7 +392,8 @@ Test(overlap, two_in_flight_follow_one_another)
     }
 }
 
-/* Whoever waits for the second waits for whatever the first needs: a rank that computes meanwhile is no deadlock. */
+/* A rank that waits for the second waits for all that the first needs: a rank that computes meanwhile is no
+ * deadlock. */
 static int second_while_one_computes(p2p_comm *world, void *arg)
 {
     timed *t = arg;

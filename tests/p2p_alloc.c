@@ -52,7 +52,7 @@ static int zeroed_and_ones_own(p2p_comm *world, void *arg)
     }
     CALL(coll_barrier(world));
     for (size_t k = 0; k < COUNT(sizes); k++)
-        CHECK(is_intact(buf[k], sizes[k], rank, k), "somebody else wrote to %zu bytes of rank %d", sizes[k], rank);
+        CHECK(is_intact(buf[k], sizes[k], rank, k), "another rank wrote to %zu bytes of rank %d", sizes[k], rank);
     for (size_t k = 0; k < COUNT(sizes); k++) CALL(p2p_release(world, buf[k]));
     return 0;
 }
@@ -212,7 +212,7 @@ Test(p2p_alloc, is_free_again_when_a_send_returns)
     ASSERT_RIGHT(job_matrix(used_again, NULL));
 }
 
-/* What has been given back is taken again, so places do not run out; what somebody else has is never handed out. */
+/* What has been given back is taken again, so places do not run out; a place in use is never handed out. */
 static int come_and_go(p2p_comm *world, void *arg)
 {
     enum { BLOCKS = 8, STEPS = 400 };
@@ -289,7 +289,7 @@ static int limited(p2p_comm *world, void *arg)
     return 0;
 }
 
-/* Whoever forks the ranks is limited, and they with it. */
+/* The process that forks the ranks has the limit, so the ranks have it too. */
 static int limited_job(void *arg)
 {
     rlim_t room = (rlim_t)256 << 20;
@@ -401,7 +401,7 @@ static int check_sum(p2p_comm *comm, int64_t *buf, size_t count, int round)
     return 0;
 }
 
-/* New buffers every time, more than anybody remembers; some ranks have theirs elsewhere; not from the beginning on. */
+/* New buffers every time, more than a rank remembers; some ranks have theirs elsewhere; not from the beginning on. */
 static int reduce_new_ones(p2p_comm *world, void *arg)
 {
     static int64_t own[30000];
@@ -447,7 +447,7 @@ Test(p2p_alloc, one_buffer_stays_while_others_come_and_go)
     ASSERT_RIGHT(job_matrix(one_stays, &rounds));
 }
 
-/* More buffers at a time than anybody remembers. */
+/* More buffers at a time than a rank remembers. */
 Test(p2p_alloc, all_reduce_of_more_than_64_ranks)
 {
     static const int sizes[] = {65, 66};

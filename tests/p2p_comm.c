@@ -15,7 +15,7 @@
 
 /* ---- Split ---- */
 
-/* Everyone sends its parent rank to everyone else and finds who the others of the group are. */
+/* Every rank sends its parent rank to all others and so finds the members of the group. */
 static int check_members(p2p_comm *sub, int parent_rank, const int members[])
 {
     int size = p2p_size(sub), got[8];

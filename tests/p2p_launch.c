@@ -544,7 +544,7 @@ Test(p2p, output_up_to_a_carriage_return_is_shown_at_once)
     process_free(&result);
 }
 
-/* Nobody reads the output: messages and diagnosis go on all the same. */
+/* The output is not read: messages and diagnosis go on all the same. */
 Test(p2p, blocked_output_does_not_stop_messages)
 {
     process_result result;

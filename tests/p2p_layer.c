@@ -24,7 +24,7 @@ static int right_of(p2p_comm *comm)
     return (p2p_rank(comm) + 1) % p2p_size(comm);
 }
 
-/* ---- A blocking collective: everyone learns everyone's number, round the ring ---- */
+/* ---- A blocking collective: every rank gets all ranks' numbers, round the ring ---- */
 
 static p2p_err pass_round(p2p_comm *comm, int values[])
 {
@@ -151,7 +151,7 @@ Test(p2p, layer_error_has_the_words_of_the_layer)
     ASSERT_RIGHT(job_matrix(own_words, NULL));
 }
 
-/* ---- A non-blocking collective: the sum of everyone's number, n - 1 steps round the ring ---- */
+/* ---- A non-blocking collective: the sum of all ranks' numbers, n - 1 steps round the ring ---- */
 
 typedef struct {
     p2p_comm *comm;

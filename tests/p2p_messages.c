@@ -65,7 +65,7 @@ static int recv_pattern(p2p_comm *comm, int source, int tag, size_t bytes)
 
 /* ---- Sizes ---- */
 
-/* Everyone sends to the rank `shift` further on while receiving from the one `shift` before. */
+/* Every rank sends to the rank `shift` further on while receiving from the one `shift` before. */
 static int shift_by(p2p_comm *world, int shift, int tag, size_t bytes)
 {
     int rank = p2p_rank(world), size = p2p_size(world);
@@ -266,7 +266,7 @@ static size_t mixed_length(int source, int tag)
     return tag % 5 == 3 ? (size_t)(64 * KI + source + tag) : (size_t)(source * 100 + tag);
 }
 
-/* To everyone, oneself included: messages with tags 0, 1, 2, ... */
+/* To all ranks, this one included: messages with tags 0, 1, 2, ... */
 static int post_to_all(p2p_comm *world, p2p_request requests[], void *bufs[])
 {
     int rank = p2p_rank(world), size = p2p_size(world);
@@ -291,7 +291,7 @@ static int finish_posted(p2p_comm *world, p2p_request requests[], void *bufs[])
     return 0;
 }
 
-/* Whoever comes: the tags of one source must still come in the order in which it sent them. */
+/* From any source: the tags of one source must still come in the order in which it sent them. */
 static int receive_any(p2p_comm *world, int next_tag[])
 {
     p2p_status status;
@@ -321,7 +321,7 @@ Test(p2p, any_source_and_any_tag)
     ASSERT_RIGHT(job_matrix(everything_from_anyone, NULL));
 }
 
-/* Tags from the last to the first, whoever sends them: all that came too early had to be kept. */
+/* Tags from the last to the first, from any source: all that came too early had to be kept. */
 static int any_source_by_tag(p2p_comm *world, void *arg)
 {
     p2p_request requests[EACH * 8];
@@ -521,7 +521,7 @@ static int look_around(p2p_comm *world, int other, size_t bytes)
     CHECK(found, "p2p_iprobe does not see what p2p_probe saw");
     STEP(check_probed(&status, other, 3, bytes));
     CALL(p2p_iprobe(world, other, 5, &found, NULL));
-    CHECK(!found, "p2p_iprobe found a message nobody sent");
+    CHECK(!found, "p2p_iprobe found a message that was not sent");
     return 0;
 }
 
@@ -544,7 +544,7 @@ static int probe_pair(p2p_comm *world, size_t bytes)
     CALL(p2p_wait_all(2, sends, P2P_STATUSES_IGNORE));
     free(bufs[0]);
     free(bufs[1]);
-    /* Nobody may be a size ahead, or its partner would find that message instead of nothing. */
+    /* No rank may be a size ahead: its partner would find that message instead of none. */
     CALL(p2p_sendrecv(world, NULL, 0, other, 9, NULL, 0, other, 9, NULL));
     return 0;
 }

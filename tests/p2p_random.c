@@ -8,11 +8,11 @@
  * say the same: no complaint when all ranks come to their end, a deadlock otherwise, and every rank that it says
  * waits, waits in the call where the simulation is stuck.
  *
- * Some programs have collectives as well: the k-th of each rank is that of all, and nobody leaves it before all are in
- * it. Buffers are ordinary memory or from p2p_alloc, as it comes.
+ * Some programs have collectives as well: the k-th of each rank is that of all, and no rank leaves it before all are in
+ * it. Buffers are ordinary memory or from p2p_alloc, at random.
  *
- * In another kind of program every receive takes anything from anyone, and no send blocks. Then a rank is one queue,
- * only the number of messages counts, and the same holds but for who waits for its sends at the end.
+ * In another kind of program every receive takes any message from any rank, and no send blocks. Then a rank is one
+ * queue, only the number of messages counts, and the same holds but for who waits for its sends at the end.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ typedef struct {
 
 typedef struct {
     channel channels[MOST_RANKS][MOST_RANKS][TAGS]; /* [source][dest][tag] */
-    channel of_rank[MOST_RANKS];                    /* if receives are from anyone */
+    channel of_rank[MOST_RANKS];                    /* if receives are from any rank */
     int collectives[MOST_RANKS];                    /* begun so far */
     int at[MOST_RANKS];                             /* the operation a rank is in */
     bool posted[MOST_RANKS];                        /* that operation's own message is counted */
@@ -202,7 +202,7 @@ static bool advance(state *s, const program *p, int rank, bool strict)
     return true;
 }
 
-/* Until nobody can move. True if all are at their end. */
+/* Until no rank can go on. True if all are at their end. */
 static bool simulate(const program *p, bool strict, state *s)
 {
     bool moved = true, all = true;

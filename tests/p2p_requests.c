@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * p2p_requests: isend, irecv, wait and test, of one, all or any, cancel, and the one progress engine behind them:
- * whoever waits for one thing moves everything else on too.
+ * p2p_requests: isend, irecv, wait and test, of one, all or any, cancel, and the one progress engine behind them: a
+ * call that waits for one request makes progress on all others too.
  */
 #include <sched.h>
 #include <stdatomic.h>
@@ -26,11 +26,11 @@ static int right_of(p2p_comm *comm)
     return (p2p_rank(comm) + 1) % p2p_size(comm);
 }
 
-/* ---- Circles: nobody gets on unless everybody's send and receive move together ---- */
+/* ---- Circles: no rank goes on unless the sends and receives of all ranks move together ---- */
 
 typedef enum { SEND_FIRST, RECEIVE_FIRST, BOTH, BY_TEST, BY_ANY, BY_TEST_ALL, BY_TEST_ANY, WAYS } way;
 
-/* Whoever finds nothing lets the others have the core, or it may be theirs that it looks on. */
+/* A rank that finds nothing yields: the rank it waits for may need this core. */
 static int finish_by_test(p2p_request requests[2], p2p_status statuses[2])
 {
     bool done[2] = {false, false};
@@ -137,7 +137,7 @@ Test(p2p, circles_of_isend_and_irecv_in_other_ways)
     ASSERT_RIGHT(job_matrix(circles, &first));
 }
 
-/* ---- Floods: more than any socket buffers, in every direction, before anyone receives ---- */
+/* ---- Floods: more than any socket buffers, in every direction, before any rank receives ---- */
 
 static int receive_flood(p2p_comm *world, int count)
 {
@@ -748,7 +748,7 @@ Test(p2p, wait_all_ends_every_request_and_returns_the_error)
     ASSERT_RIGHT(job_matrix(one_of_three_fails, &tests));
 }
 
-/* ---- Everyone with everyone, all at once ---- */
+/* ---- Every rank with every rank, all at once ---- */
 
 enum { ALL_BYTES = 70 * KI };
 

@@ -58,7 +58,7 @@ static void expect_big(big_job what)
     process_free(&result);
 }
 
-/* ---- Everyone to everyone ---- */
+/* ---- Every rank to every rank ---- */
 
 enum { MOST = 64, WORDS = 50 };
 

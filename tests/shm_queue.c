@@ -141,7 +141,8 @@ Test(shm_queue, any_records_in_any_rhythm)
     }
 }
 
-/* Wherever in the ring the writer is, a header finds room once everything has been read, and whoever waited is told. */
+/* Wherever in the queue the writer is, a header finds room once everything has been read, and a writer that waited is
+ * told. */
 Test(shm_queue, a_full_ring_asks_and_is_answered)
 {
     static ring r;
@@ -151,10 +152,10 @@ Test(shm_queue, a_full_ring_asks_and_is_answered)
         for (size_t content = 0; content <= 64; content++)
             for (int lap = 0; lap < 3; lap++) {
                 while (write_one(&r, content)) continue;
-                cr_assert(r.asked, "no room, and nobody was asked");
+                cr_assert(r.asked, "no room, and the reader was not asked");
                 read_all(&r);
-                cr_assert(!r.asked, "all is read, and nobody was told");
-                cr_assert(write_one(&r, 64), "no room for 64 bytes in an empty ring of %zu", sizes[s]);
+                cr_assert(!r.asked, "all is read, and the writer was not told");
+                cr_assert(write_one(&r, 64), "no room for 64 bytes in an empty queue of %zu", sizes[s]);
             }
         free(r.memory);
     }

@@ -65,7 +65,7 @@ static void compare_pair(const replay_trace *t, int from, int to, const char *na
               (unsigned long long)received, (unsigned long long)receiver->messages_received);
 }
 
-/* The file repeats what p2p_stats said, so that whoever looks at it can check the same. */
+/* The file repeats what p2p_stats said, so that its readers can check the same. */
 static void compare_rows(const replay_trace *t, const char *name)
 {
     size_t expected = 0, found = 0;
@@ -178,7 +178,7 @@ Test(arrows, equal_p2p_stats_strict_and_in_virtual_time)
     }
 }
 
-/* Messages of users: to oneself, long and short, from anybody, requests in any order, a group. */
+/* Messages of users: to the own rank, long and short, from any rank, requests in any order, a group. */
 static int user_messages(p2p_comm *world, void *arg)
 {
     int n = p2p_size(world), rank = p2p_rank(world), right = (rank + 1) % n;
@@ -286,9 +286,9 @@ static int own_program(p2p_comm *world, void *arg)
     p2p_layer_phase_end(world, "nonsense");
     p2p_layer_phase_end(world, "step");
     if (rank == 0) CALL(p2p_irecv(world, in, 1, 1, 8, &request));
-    for (int looks = 0; rank == 0 && !done; looks++) {
+    for (int polls = 0; rank == 0 && !done; polls++) {
         CALL(p2p_test(&request, &done, P2P_STATUS_IGNORE));
-        if (looks == 1000) CALL(p2p_send(world, NULL, 0, 1, 9));
+        if (polls == 1000) CALL(p2p_send(world, NULL, 0, 1, 9));
     }
     if (rank == 1) CALL(p2p_recv(world, NULL, 0, 0, 9, P2P_STATUS_IGNORE));
     if (rank == 1) CALL(p2p_send(world, out, 1, 0, 8));
@@ -320,11 +320,11 @@ Test(contents, phases_parts_and_looks)
         if (m->tag == 7) cr_assert(m->offset == 400 && m->offset_to == 800, "%g, %g", m->offset, m->offset_to);
     }
     cr_assert_eq(of_users, 3);
-    double looks = 0;
+    double polls = 0;
     size_t slices = 0;
     for (size_t i = 0; i < t.slice_count; i++)
-        if (t.slices[i].rank == 0 && t.slices[i].looks > 0) looks += t.slices[i].looks, slices++;
-    cr_assert(looks >= 1000 && slices < 50, "%.0f looks in %zu slices: looks in a row are one", looks, slices);
+        if (t.slices[i].rank == 0 && t.slices[i].polls > 0) polls += t.slices[i].polls, slices++;
+    cr_assert(polls >= 1000 && slices < 50, "%.0f polls in %zu slices: polls in a row are one", polls, slices);
     replay_free(&t);
     free(text);
     job_free(&result);

@@ -286,7 +286,7 @@ Test(file, that_cannot_be_read_is_named, .init = make_folder, .fini = remove_tes
     cr_assert(read_error(&error) == P2P_ERR_SYS);
     ASSERT_CONTAINS(error.text, "Is a directory");
     cr_assert(rmdir(path) == 0 && mkfifo(path, 0600) == 0);
-    cr_assert(read_error(&error) == P2P_ERR_SYS, "a pipe that nobody writes to was waited for");
+    cr_assert(read_error(&error) == P2P_ERR_SYS, "the call waited for a pipe without a writer");
 }
 
 /* ---- Writing ---- */

@@ -91,7 +91,7 @@ Test(sync, without_an_all_reduce_leaves_everyone_its_own)
     for (int overlap = 0; overlap < 2; overlap++) {
         const pass *none = run_pass(NULL, overlap);
         cr_assert(memcmp(none->gradients[0], none->gradients[1], sizeof none->gradients[0]) != 0,
-                  "overlap %d: gradients were added up, though nobody was to", overlap);
+                  "overlap %d: gradients were added up without an all-reduce", overlap);
     }
 }
 

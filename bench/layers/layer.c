@@ -111,7 +111,8 @@ void norm_run_close(norm_run *r)
         tensor_drop(&r->dresidual), tensor_drop(&r->lines), tensor_drop(&r->saved);
 }
 
-/* dx is left out where a rounding decides which side of the ReLU an element is on: y says enough about the sums. */
+/* dx is not compared where rounding decides on which side of the ReLU an element is; y shows that the sums are
+ * right. */
 double norm_run_error(norm_run *r)
 {
     size_t c = (size_t)r->norm.shape.c, count = r->y.count;

@@ -5,7 +5,7 @@
  *      models.c      the layers of the three models
  *      tensors.c     numbers on the device and here, and how long an operation takes
  *      layer.c       one convolution, one norm, and its distance from the oracle
- *      peak.c        what the machine could do at most
+ *      peak.c        the highest speed of the machine
  *      ladder.c      kernels --ladder
  *
  * An error of the device ends the program: 2 if it was called wrongly, else 1.
@@ -43,7 +43,7 @@ typedef struct {
 typedef void (*layers_operation)(void *run);
 
 /* Milliseconds of the fastest of `repeats` runs, each waited for, after one that does not count; fewer if they take
- * long. The fastest, as for the peak: what other programs take away is not the kernel's. */
+ * long. The fastest, as for the peak: time that other programs take does not count. */
 double layers_measure(const layers *b, layers_operation operate, void *run);
 
 void layers_need(kernel_device *device, kernel_err err);

@@ -34,7 +34,7 @@ static double work_of(const char *model, long batch, bool backward)
     for (size_t i = 0; i < layers_count; i++) {
         const layer *l = &layers_of_models[i];
         kernel_conv conv = {{(int)batch, l->c, l->side, l->side}, l->k, l->size, l->stride, l->padding};
-        int passes = !backward ? 1 : l->c > 3 ? 3 : 2; /* nobody wants the gradient of an image */
+        int passes = !backward ? 1 : l->c > 3 ? 3 : 2; /* the gradient of the image is not needed */
         if (strcmp(l->model, model) != 0) continue;
         work += 2 * kernel_oracle_conv_work(&conv) * (double)batch * l->times * passes;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peak: multiply-adds in registers and nothing else, once in C on one core and once in OpenCL on all that the device
- * uses. What a kernel does is a share of that.
+ * peak: multiply-adds in registers only, once in C on one core and once in OpenCL on all cores of the device. The speed
+ * of a kernel is printed as a share of that.
  */
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "bench/layers/layers.h"
 #include "bench/util/loop.h"
 
-/* ---- Ends the program where it cannot go on ---- */
+/* ---- Errors that end the program ---- */
 
 void layers_need(kernel_device *device, kernel_err err)
 {

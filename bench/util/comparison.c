@@ -118,7 +118,7 @@ static const report_column virtual_column = {"virtual_us", "(us)", 14, 6, false}
 
 enum { RECORD_COUNT = sizeof columns / sizeof *columns };
 
-/* Bandwidths are those of us_median, on a virtual network too: a column does not change its meaning. */
+/* Bandwidths are computed from us_median, on a virtual network too: a column always means the same. */
 static void print_record(report *out, const comparison *c, size_t size, size_t algorithm)
 {
     const comparison_cell *cell = &c->cells[size][algorithm];

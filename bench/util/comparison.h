@@ -60,7 +60,7 @@ double comparison_distance(const comparison *c, size_t size, size_t algorithm);
 /* Of several worlds, one after the other; one table for programs. */
 void comparison_print(const comparison c[], size_t worlds, report_format format);
 
-/* What it means, in words, for people: part of comparison_print (explain.c). */
+/* The explanation in words, for people: part of comparison_print (explain.c). */
 void comparison_explain(const comparison *c);
 
 /* The model's lines as CSV, with what was measured beside them (virtual time, where there is one): see the first line.

@@ -13,7 +13,7 @@
 
 enum { EXCHANGES = 200, BEGINS = 50, MOST_PAIRS = 8, TAG = 1 };
 
-/* From 64K on messages ask before they come; from some megabytes on caches are too small. */
+/* From 64K on messages wait for their receive (rendezvous); from some megabytes on caches are too small. */
 const size_t costs_sizes[COSTS_SIZES] = {8, 4096, 65536, 262144, 2097152, 16777216};
 
 /* Time for one size in one round. */
@@ -29,7 +29,8 @@ typedef struct {
     double begin_us[P2P_MAX_RANKS][BEGINS];
 } exchange;
 
-/* ---- Ranks 0 and 1, 2 and 3, ... play; on a virtual network 1 and 2 of 3, for profiles make rank 0 special ---- */
+/* ---- Ranks 0 and 1, 2 and 3, ... exchange messages; on a virtual network 1 and 2 of 3, because profiles make rank 0
+ * special ---- */
 
 static double clock_us(p2p_comm *world, const exchange *x)
 {
@@ -88,12 +89,12 @@ static int rank_main(p2p_comm *world, void *arg)
     coll_barrier(world);
     double combine_us = x->is_virtual ? ask_combine(world, x) : serves ? time_combine(x, buf, buf + x->bytes) : 0;
     if (serves) x->combine_us[pair] = combine_us;
-    coll_barrier(world); /* whoever has nothing to combine sleeps here */
+    coll_barrier(world); /* a rank that has nothing to combine sleeps here */
     free(buf);
     return 0;
 }
 
-/* ---- All ranks begin, and do nothing ---- */
+/* ---- An empty collective ---- */
 
 static int begin_main(p2p_comm *world, void *arg)
 {

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * costs: what one message and one combination cost here and now, by size: the numbers that the model (model.h) is made
- * of. Measured by ping-pong, in rounds between those of the bench, so that both see the same machine:
+ * costs: what one message and one combination cost here and now, by size: the numbers that the model (model.h) uses.
+ * Measured by ping-pong, in rounds between those of the bench, so that both see the same machine:
  *
  *      message   half a round trip between two ranks with a core each: latency, and bytes / bandwidth
- *      work      the same with as many pairs as cores at once: so long a message keeps a core busy, both its ends taken
- *                together, when all cores have something to do and share the memory
+ *      work      the same with as many pairs as cores at once: how long a message keeps a core busy, both ends together,
+ *                when all cores work and share the memory
  *      combine   dtype_combine, on all cores at once
- *      begin     an empty collective of all ranks after a barrier: who shares a core comes late, and all must agree
+ *      begin     an empty collective of all ranks after a barrier: ranks that share a core come late, and all must
+ *                agree
  *
- * Between measured sizes a straight line is drawn. On a virtual network a message is half a virtual round trip,
- * combining what the network says; work and beginning cost nothing, for every rank has a machine of its own.
+ * Between measured sizes the cost is interpolated. On a virtual network a message is half a virtual round trip, and
+ * combining costs what the network's profile says; work and begin cost nothing, because every rank has a machine of its
+ * own.
  */
 #ifndef PAIRWISE_BENCH_COSTS_H
 #define PAIRWISE_BENCH_COSTS_H

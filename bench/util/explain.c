@@ -93,7 +93,7 @@ static void explain_algorithms(const comparison *c, size_t last)
     }
 }
 
-/* n buffers against 2(n-1)/n at the busiest port: n/2; and n in time, for the hub first receives and then sends. */
+/* n buffers against 2(n-1)/n at the busiest port: n/2; and n in time, because the hub first receives and then sends. */
 static void explain_ring_on_network(const comparison *c, double measured)
 {
     int n = c->ranks;

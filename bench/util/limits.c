@@ -17,7 +17,7 @@
 
 enum { BURSTS = 40, EXCHANGES = 50, PATIENCE = 2000, TIMES = 5 };
 
-/* A timing should take so long that the clock does not count. */
+/* A timing should take so long that the cost of reading the clock does not matter. */
 static const double least_us = 20;
 
 /* ---- A cache line to another core ---- */
@@ -27,14 +27,14 @@ typedef struct {
     _Alignas(64) _Atomic int pong;
 } lines;
 
-/* Whoever waits in vain lets others have the core: the other side may be on it. */
+/* After PATIENCE polls, yield: the other side may need this core. */
 static void wait_for(_Atomic int *at, int number)
 {
-    for (int looks = 0; atomic_load_explicit(at, memory_order_acquire) < number; looks++)
-        if (looks > PATIENCE) sched_yield();
+    for (int polls = 0; atomic_load_explicit(at, memory_order_acquire) < number; polls++)
+        if (polls > PATIENCE) sched_yield();
 }
 
-/* To the first or the second core of those this process may use, if there are two; then it is free to be moved
+/* Move to the first or the second core of those this process may use, if there are two; then allow all of them
  * again. */
 static void go_to_core(int number)
 {
@@ -96,7 +96,7 @@ static bool measure_line(limits *limit)
 static void copy_once(void *to, const void *from, size_t bytes)
 {
     memcpy(to, from, bytes);
-    __asm__ volatile("" : : "r"(to) : "memory"); /* it counts: do not leave it out */
+    __asm__ volatile("" : : "r"(to) : "memory"); /* the compiler must not remove the loop */
 }
 
 static void sum_once(void *to, const void *from, size_t bytes)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * limits: what this machine can do at best, measured in the same run as what is compared with it.
+ * limits: the best that this machine can do, measured in the same run as what is compared with it.
  *
- *      line      a cache line to another core: half of the way there and back, between two processes that do nothing else
+ *      line      a cache line to another core: half of a round trip between two processes that do nothing else
  *      copy      memcpy of so many bytes by one core, again and again, so from a cache if they fit into one
  *      sum       dtype_reduce of so many bytes of f32, the same way
  *
  * Nothing that moves a message can be faster than a line and a copy. Of an all-reduce of S bytes over n ranks, each
- * element must be combined n - 1 times, by whichever rank, and each result must come to n - 1 others:
+ * element must be combined n - 1 times, by any rank, and each result must reach n - 1 others:
  *
  *      limit = line + (n - 1) (sum(S) + copy(S)) / the smaller of n and the number of cores
  */

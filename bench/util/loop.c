@@ -27,7 +27,7 @@ static double virtual_us(const loop_calls *calls)
     return calls->virtual_time ? calls->virtual_time(calls->state) * 1e6 : 0;
 }
 
-/* One operation; `us` and `v` are set to what this rank saw. */
+/* One operation; `us` and `v` are set to what this rank measured. */
 static void operate(const loop *l, double *us, double *v)
 {
     const loop_plan *plan = l->plan;

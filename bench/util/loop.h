@@ -39,7 +39,7 @@ typedef struct {
 
 enum { LOOP_BY_TIME = -1 };
 
-/* What this rank saw. The lists have room for plan.iters and belong to the caller. */
+/* What this rank measured. The lists have room for plan.iters and belong to the caller. */
 typedef struct {
     double *us, *virtual_us;
     size_t count;             /* operations measured: the same on all ranks */
@@ -49,7 +49,7 @@ typedef struct {
 
 void loop_run(const loop_calls *calls, const loop_plan *plan, loop_result *result);
 
-/* Microseconds since some fixed moment, monotonic. */
+/* Microseconds of a monotonic clock. */
 double loop_now_us(void);
 
 #endif

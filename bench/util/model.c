@@ -52,7 +52,7 @@ static const struct {
 } algorithms[] = {
     {"naive", naive_steps}, {"tree", tree_steps}, {"recursive-doubling", doubling_steps}, {"ring", ring_steps}};
 
-/* The hub of a virtual network combines while it receives: what is left is the last combination or message. */
+/* The hub of a virtual network combines while it receives, so only the last combination or message counts. */
 static double virtual_naive(int n, double message, double combine)
 {
     if (n < 2) return 0;

@@ -2,7 +2,7 @@
 /*
  * model: how long an all-reduce should take, from what one message and one combination cost (costs.h).
  *
- *      path      the longest chain of messages and combinations that wait for each other, with a core for everybody
+ *      path      the longest chain of messages and combinations that wait for each other, with a core for each rank
  *      work      what all ranks do together, divided by the cores there are
  *      time      the larger of the two, and what it takes until all have begun
  *
@@ -15,10 +15,10 @@
  *                  2 m(S) + c(S) more
  *      ring        2(n-1) m(S/n) + (n-1) c(S/n)         2n(n-1) w(S/n) + n(n-1) c(S/n)        2n(n-1)
  *
- * With no more ranks than cores, w is m: nobody has to share, and nobody sleeps while others work.
+ * With no more ranks than cores, w is m: no two ranks share a core.
  *
  * On a virtual network a rank combines while the next message comes in, so that of the hub's combinations only the last
- * is seen: naive is 2(n-1) m(S) + c(S) there, as long as combining is quicker than receiving.
+ * takes time: naive is 2(n-1) m(S) + c(S) there, if combining is quicker than receiving.
  */
 #ifndef PAIRWISE_BENCH_MODEL_H
 #define PAIRWISE_BENCH_MODEL_H

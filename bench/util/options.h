@@ -16,7 +16,7 @@ extern const struct argp options_format_argp;
 /* For p2p_options.trace: the file given with --trace; NULL if there was none, or if this is not the last job. */
 const char *options_trace(bool last);
 
-/* The world of a bench that is not told otherwise: PAIRWISE_WORLD, or shm. */
+/* The world of a bench without --world: PAIRWISE_WORLD, or shm. */
 const char *options_world(void);
 
 /* Parse; `own` handles the bench's own options. Sets argp's exit status. */

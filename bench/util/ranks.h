@@ -5,7 +5,7 @@
 
 #include "p2p/p2p.h"
 
-/* Rank 0's number, for all: how often to do something, say. */
+/* Rank 0's number, on all ranks: for example how often to repeat something. */
 size_t ranks_agree(p2p_comm *world, size_t number);
 
 /* Memory as programs have it: aligned to a cache line, zeroed, and so mapped before the clock runs. NULL, and said so,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats: what is said about many samples of the same thing.
+ * stats: percentiles of many samples of the same thing.
  */
 #ifndef PAIRWISE_BENCH_STATS_H
 #define PAIRWISE_BENCH_STATS_H

@@ -137,7 +137,7 @@ static void put_slice(p2p_writer *w, const trace_event *event, int rank, bool un
     if (event->kind == TRACE_COLLECTIVE) put_collective(w, event);
     if (event->kind == TRACE_CALL) put_call(w, event);
     if (event->kind == TRACE_COMPUTE) p2p__json_number(w->file, "bytes", event->bytes), put_part(w, event);
-    if (event->flags & TRACE_POLLED) p2p__json_number(w->file, "looks", event->polls);
+    if (event->flags & TRACE_POLLED) p2p__json_number(w->file, "polls", event->polls);
     if (event->flags & TRACE_FAILED) fputs(",\"failed\":true", w->file);
     if (unfinished) fputs(",\"unfinished\":true", w->file);
     end_event(w, event);

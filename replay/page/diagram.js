@@ -227,8 +227,8 @@ function drawDiagram(view) {
 
 function sliceText(s) {
   const place = s.file ? `\n${s.file}:${s.line}` : '';
-  const looks = s.looks > 0 ? `, looked ${s.looks} times and found nothing` : '';
-  return `rank ${s.rank}: ${s.name}, ${timeText(s.end - s.start)}${s.unfinished ? ', never returned' : ''}${looks}${place}`;
+  const polls = s.polls > 0 ? `, polled ${s.polls} times and found nothing` : '';
+  return `rank ${s.rank}: ${s.name}, ${timeText(s.end - s.start)}${s.unfinished ? ', never returned' : ''}${polls}${place}`;
 }
 
 function whatIsAt(view, x, y) {

@@ -52,9 +52,9 @@ reason() { # OUTPUT SUBMISSION WORDS
     tr -s ' ' <"$1" | grep "^$2 08_broadcast" | grep -q "$3" || { grep "^$2" "$1"; echo "expected to see: $3"; return 1; }
 }
 
-# Each run has a folder for temporary files of its own, so that what is found is its own. Nobody who belongs to a
-# submission is left: they run a program called ranks in it.
-nobody_left() { # FOLDER
+# Each run has a folder for temporary files of its own, so that what is found is its own. No process of a submission is
+# left: they run a program called ranks in it.
+no_process_left() { # FOLDER
     local left
     left=$(pgrep -f "$1/pairwise-grade.*/ranks") || return 0
     # shellcheck disable=SC2086  # several numbers
@@ -86,7 +86,7 @@ grade() { # NAME COMMAND...: grade everything with this command in front; everyt
     check "grade, $name: ends with 0, whatever the grades" test $? -eq 0
     check "grade, $name: each as it deserves" as_deserved "$out"
     check "grade, $name: the compiler's words" reason "$out" not_compiling "does not compile"
-    check "grade, $name: nobody is left" nobody_left "$tmp"
+    check "grade, $name: no process is left" no_process_left "$tmp"
     check "grade, $name: no folder is left" nothing_left "$tmp"
     check "grade, $name: no control group is left" no_groups_left
 }
@@ -221,15 +221,15 @@ interrupted() {
 }
 check "grade: interrupted, it ends at once" status 143 interrupted TERM
 check "grade: interrupted, it says so" grep -q "interrupted; nothing was written" "$work/interrupted"
-check "grade: interrupted, nobody is left" nobody_left "$open/interrupted"
+check "grade: interrupted, no process is left" no_process_left "$open/interrupted"
 check "grade: interrupted, no folder is left" nothing_left "$open/interrupted"
 check "grade: killed" status 137 interrupted KILL
-# Whoever is killed cannot wait for its children to go: the kernel ends them a moment later.
-soon_nobody_left() {
-    for _ in $(seq 100); do nobody_left "$1" >/dev/null && return; sleep 0.1; done
-    nobody_left "$1"
+# A grader that is killed cannot wait for its children: the kernel ends them a little later.
+soon_no_process_left() {
+    for _ in $(seq 100); do no_process_left "$1" >/dev/null && return; sleep 0.1; done
+    no_process_left "$1"
 }
-check "grade: killed, nobody is left" soon_nobody_left "$open/interrupted"
+check "grade: killed, no process is left" soon_no_process_left "$open/interrupted"
 check "grade: the next one removes what a killed one left" "$learn" grade tests/submissions/not_started
 check "grade: killed, no control group is left" no_groups_left
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # pages.sh: every command that the README, the pages of the exercises, of teachers, benches and demos show works when it
-# is pasted: in a copy of this checkout, so that nobody's work and nobody's hints are touched. shellcheck
+# is pasted: in a copy of this checkout, so that a learner's work and hints are not touched. shellcheck
 # source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 mkdir "$work/copy"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# replay.sh: the page, in a browser: it says what the trace says, steps forth and back, asks nobody for anything, and
-# complains about nothing. What it looks like is kept as pictures in $BUILD/replay. Traces that are cut short are
-# refused. shellcheck source=tests/lib.sh
+# replay.sh: the page, in a browser: it says what the trace says, steps forth and back, makes no request to the network,
+# and reports no error. What it looks like is kept as pictures in $BUILD/replay. Traces that are cut short are refused.
+# shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 R=$B/replay.out
 rm -rf "$R"
@@ -169,7 +169,7 @@ else
     check "small windows" in_small_windows ring16 two deadlock training
     check "420 pixels: nothing sticks out" narrow ring16 two deadlock training
     check "a training opens on something that moves" opens_moving training
-    check "a page that asks somebody would be found out" asking_is_seen
+    check "a page that makes a request to the network would be found" asking_is_seen
     check "picture: a ring of 4" picture ring4 '#step=3' ring4
     check "picture: a ring of 4, dark, by the clock" picture ring4 '#dark&clock=0.6' ring4-dark
     check "picture: a ring of 16" picture ring16 '#step=17' ring16

@@ -44,7 +44,7 @@ tuned() {
     [ "$before" = "$after" ] && grep -q '"all_reduce", true, 1, 0' "$work/said" &&
         grep -q '"all_reduce", false, 1, 0' "$own/tuned_choices.inc"
 }
-compiled_in() { # a table that nobody would measure
+compiled_in() { # a table that no measurement gives
     printf '{"all_reduce", false, 1, 77, "naive"},\n{"all_reduce", true, 1, 0, "naive"},\n' >"$work/tuned_choices.inc"
     ${CC:-cc} -std=c11 -D_GNU_SOURCE -I. -I"$B" -I"$work" -E collectives/choose.c | grep -q '1, 77, "naive"'
 }

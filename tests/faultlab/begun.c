@@ -68,7 +68,7 @@ static void begun_forgotten(void)
     }
 }
 
-/* Nobody waits until all have begun: what one rank's step sends may come after another has said goodbye. */
+/* No rank waits until all have begun: what one rank's step sends may come after another has said goodbye. */
 static int body_at_once(p2p_comm *world)
 {
     p2p_request request;

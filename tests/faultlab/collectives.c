@@ -179,7 +179,7 @@ static void alias(void)
     lab_expect_fine(&shared);
 }
 
-/* ---- A thousand steps, one after the other, everyone at their own pace ---- */
+/* ---- A thousand steps, one after the other, every rank at its own pace ---- */
 
 enum { MOST = 20000 };
 
@@ -287,7 +287,8 @@ static int body_late_barrier(p2p_comm *world)
     p2p_err err = NOTE(world, coll_barrier(world));
     if (p2p_rank(world) == 1) return 0;
     lab_raise_flag(0);
-    WANT(lab_wait_flag(0, n - 1), "not everyone's barrier ended"); /* who leaves first must not be the others' error */
+    /* That one rank leaves first must not be an error of the others. */
+    WANT(lab_wait_flag(0, n - 1), "not every rank's barrier ended");
     WANT(err == P2P_ERR_TIMEOUT, "the barrier gave %d: %s", (int)err, p2p_error_message(world));
     WANT(strstr(p2p_error_message(world), "rank 1"), "rank 1 is not named: %s", p2p_error_message(world));
     return check_poisoned(world, P2P_ERR_TIMEOUT);

@@ -207,7 +207,7 @@ static void garbage_trace(void)
     CHECK(written, "no trace was written");
 }
 
-/* Nobody can take the memory away under the others. */
+/* No rank can take the memory away from the others. */
 static int body_shorter(p2p_comm *world)
 {
     if (p2p_rank(world) == 2)

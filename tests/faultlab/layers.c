@@ -10,7 +10,8 @@
 
 enum flags { LATE_HAS_COME };
 
-/* A request that waits until every rank has begun it, and for a word from `source` to this rank, -1: from nobody. */
+/* A request that waits until every rank has begun it, and for a message from `source` to this rank, -1: from no
+ * rank. */
 typedef struct {
     uint64_t number;
     int source, dest, word;

@@ -161,7 +161,7 @@ static void wrong_tag(void)
           (int)lab->rank[1].err);
 }
 
-/* Every rank receives from the next, and nobody has sent: a cycle over all of them. */
+/* Every rank receives from the next, and none has sent: a cycle over all of them. */
 static int body_cycle(p2p_comm *world)
 {
     int word = 0, next = (p2p_rank(world) + 1) % p2p_size(world);
@@ -398,7 +398,7 @@ static int body_self(p2p_comm *world)
 static size_t self_bytes;
 static bool self_ssend;
 
-/* Nobody can ever receive this. */
+/* No rank can ever receive this. */
 static int body_self_stuck(p2p_comm *world)
 {
     static char buf[1 << 20];

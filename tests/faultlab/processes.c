@@ -39,7 +39,7 @@ static void by_exit3(void)
     exit(3);
 }
 
-/* Everyone but the victim waits for it; the last rank computes instead until the victim is gone, and learns of its
+/* Every rank but the victim waits for it; the last rank computes instead until the victim is gone, and learns of its
  * death in the next call. The victim's own last call is a send. */
 static int body_one_dies(p2p_comm *world)
 {
@@ -105,7 +105,7 @@ static int body_double_death(p2p_comm *world)
     if (rank == 2)
         for (;;) pause();
     if (rank == 1) {
-        WANT(lab_wait_inside(0) && lab_wait_inside(3) && lab_wait_started(2), "nobody waits");
+        WANT(lab_wait_inside(0) && lab_wait_inside(3) && lab_wait_started(2), "no rank waits");
         kill(lab->rank[2].pid, SIGKILL);
         lab_die(SIGKILL);
     }
@@ -151,7 +151,7 @@ static void sigstop(void)
     CHECK(job.seconds < 10, "the job took %.1f s to end", job.seconds);
 }
 
-/* The work a slow rank does between two messages; nobody waits by this. */
+/* The work a slow rank does between two messages; no test waits for something by it. */
 static void work(double seconds)
 {
     struct timespec time = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
@@ -339,7 +339,7 @@ static int body_send_then_die(p2p_comm *world)
 static void send_then_death(void)
 {
     static lab_job job = {.size = 2, .body = body_send_then_die};
-    unsetenv("PAIRWISE_SNDBUF"); /* all of it must fit into the link: nobody reads meanwhile */
+    unsetenv("PAIRWISE_SNDBUF"); /* all of it must fit into the link: no rank reads meanwhile */
     for (int round = 0; round < 2; round++) {
         link_open_before = round == 0;
         lab_run(&job);
@@ -352,7 +352,7 @@ static void send_then_death(void)
 
 enum { PARTIAL = 64 << 20 };
 
-/* Until something has arrived; then some of it is here, the rest is not, and nobody reads on. */
+/* Until something has arrived; then some of it is here, the rest is not, and no call reads on. */
 static int until_first_byte(volatile unsigned char *buf, p2p_request *request)
 {
     double since = lab_now();

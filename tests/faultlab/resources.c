@@ -18,7 +18,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* ---- An exchange of all sizes with everyone, every byte checked: what must stay right whatever the system does
+/* ---- An exchange of all sizes between all ranks, every byte checked: it must be right whatever the system does
  * ---- */
 
 static const size_t sizes[] = {0, 1, 63, 64, 65, 4096, 65535, 65536, 65537, 300000};
@@ -68,7 +68,7 @@ static void start_storm(void)
     setitimer(ITIMER_REAL, &every, NULL);
 }
 
-/* rank 0 says when to stop, since everyone must */
+/* rank 0 says when to stop, because all ranks must stop together */
 static int more(p2p_comm *world, unsigned char *go)
 {
     for (int rank = 1; p2p_rank(world) == 0 && rank < p2p_size(world); rank++)
@@ -209,7 +209,7 @@ static int bound_receive(p2p_comm *world)
     long before = resident_bytes();
     WANT_OK(world, p2p_recv(world, NULL, 0, 1, 2, P2P_STATUS_IGNORE));
     long grown = resident_bytes() - before;
-    WANT(grown < 8 << 20, "%ld bytes are kept of 32 MiB that nobody asked for", grown);
+    WANT(grown < 8 << 20, "%ld bytes are kept of 32 MiB that no rank received", grown);
     for (size_t i = 0; i < BOUND_COUNT; i++) {
         WANT_OK(world, p2p_recv(world, buf, sizeof buf, 1, 1, P2P_STATUS_IGNORE));
         WANT(lab_intact(buf, sizeof buf, 1, i), "message %zu is not what was sent", i);
@@ -405,7 +405,7 @@ static int body_oom_messages(p2p_comm *world)
     return 0;
 }
 
-/* A group of one, so that nobody waits for a split that failed. */
+/* A group of one, so that no other rank waits for a split that failed. */
 static int body_oom_split(p2p_comm *world)
 {
     do {

@@ -115,7 +115,7 @@ static int body_job_failed(p2p_comm *world)
     int rank = p2p_rank(world), word = 0;
     WANT_OK(world, p2p_split(world, rank == 2, 0, &sub));
     if (rank == 2) {
-        WANT(lab_wait_inside(0) && lab_wait_inside(1), "nobody waits");
+        WANT(lab_wait_inside(0) && lab_wait_inside(1), "no rank waits");
         lab_die(SIGKILL);
     }
     WANT_ERR(world, P2P_ERR_PEER_DEAD, coll_all_reduce(world, &word, 1, DTYPE_I32, OP_SUM));

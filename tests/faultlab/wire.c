@@ -236,7 +236,7 @@ static void huge_len(void)
             expect_refusal(attack_length, "a huge length");
         }
     lying_type = WIRE_EAGER;
-    lying_bytes = (64 << 10) + 1; /* over PAIRWISE_EAGER: nobody buffers that */
+    lying_bytes = (64 << 10) + 1; /* over PAIRWISE_EAGER: that is never buffered */
     expect_refusal(attack_length, "a short message that is not short");
 }
 

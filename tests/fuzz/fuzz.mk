@@ -18,7 +18,7 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZ_PARTS) $(FUZZ_READERS) $(TRAIN_LIB) $(LIB
 	$(Q)$(COMPILE) -MF $@.d -DFUZZ_PROGRAM -fsanitize=fuzzer $(filter %.c %.o,$^) $(TRAIN_LIB) $(LIB) -lOpenCL -lm -o $@
 fuzz-programs: $(FUZZ_NAMES:%=$(BUILD)/fuzz/%)
 
-fuzz: build/.setup-test-all build/.setup-train ## every reader with bytes that nobody expects, SECONDS=60 each
+fuzz: build/.setup-test-all build/.setup-train ## every reader of files with random bytes, SECONDS=60 each
 	@$(MAKE) BUILD=build/fuzzed CC=clang SAN=fuzzer-no-link,address,undefined fuzz-programs
 	@tests/fuzz/fuzz.sh build/fuzzed/fuzz $(or $(SECONDS),60) $(FUZZ_NAMES)
 .PHONY: fuzz fuzz-programs

@@ -10,7 +10,7 @@
  *      actor kill RANK SIGNAL       RANK kills itself, the others wait for it
  *      actor abort RANK STATUS      RANK calls p2p_abort
  *      actor mistake                rank 1 makes an error that ends the job
- *      actor deadlock               everyone waits for the next one
+ *      actor deadlock               every rank waits for the next one
  *      actor busy                   rank 0 prints "ready", then all sit outside of Pairwise for ever
  *      actor cat                    rank 0 copies its input, the others say how much they could read
  *      actor bar                    rank 0 prints "half\r", waits for its input to end, prints "done"

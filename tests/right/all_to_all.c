@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* all_to_all: everyone sends to everyone at once, oneself included: every link there can be is opened. */
+/* all_to_all: every rank sends to every rank at once, itself included: every possible link is opened. */
 #include "tests/right/right.h"
 
 enum { WORDS = 20 };

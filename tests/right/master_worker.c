@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* master_worker: rank 0 hands out tasks to whoever is free and collects results from anyone. */
+/* master_worker: rank 0 hands out tasks to ranks that are free, and collects results from any rank. */
 #include "tests/right/right.h"
 
 enum { TASKS = 60, TASK = 1, STOP = 2, RESULT = 3 };

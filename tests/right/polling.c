@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* polling: nobody ever blocks: all ranks exchange messages with p2p_test and p2p_iprobe only. */
+/* polling: no rank ever blocks: all ranks exchange messages with p2p_test and p2p_iprobe only. */
 #include "tests/right/right.h"
 
 enum { ROUNDS = 10, WORDS = 10000 };

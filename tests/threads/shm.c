@@ -122,7 +122,7 @@ static void compare(const unsigned char *buf, size_t bytes, int from, size_t num
         NEED(buf[i] == byte_of(from, number, i), "byte %zu of message %zu from %d is wrong", i, number, from);
 }
 
-/* Long enough for whoever waits to go to sleep. */
+/* Long enough that a rank that waits goes to sleep. */
 static void be_late(size_t number)
 {
     if (number % 16 == 3) nanosleep(&(struct timespec){0, 2000000}, NULL);
@@ -146,7 +146,7 @@ static void messages(p2p_comm *comm)
     free(in);
 }
 
-/* More than a ring holds, before anybody receives. */
+/* More than a queue holds, before any rank receives. */
 static void flood(p2p_comm *comm)
 {
     enum { MESSAGES = 1500, BYTES = 200 };
@@ -206,12 +206,12 @@ static void *be_rank(void *arg)
 {
     const place *p = arg;
     threads_job *t = p->job;
-    int everyone[MOST], n = t->job.size;
+    int members[MOST], n = t->job.size;
     p2p_engine *engine;
-    for (int i = 0; i < n; i++) everyone[i] = i;
+    for (int i = 0; i < n; i++) members[i] = i;
     p2p_err err = p2p__engine_create(p->rank, t->theirs[p->rank], dup(t->job.scoreboard_fd), t->job.scoreboard, &engine);
     NEED(!err, "rank %d cannot begin: %s", p->rank, p2p_strerror(err));
-    p2p_comm *comm = p2p__comm_new(engine, 0, p->rank, n, everyone);
+    p2p_comm *comm = p2p__comm_new(engine, 0, p->rank, n, members);
     NEED(comm, "no memory");
     p2p_set_errors(comm, P2P_ERRORS_RETURN);
     messages(comm);

@@ -23,7 +23,7 @@
 #define ASSERT_LACKS(text, part) \
     cr_assert(strstr((text), (part)) == NULL, "did not expect to see \"%s\" in:\n%.4000s", (part), (text))
 
-/* A process_result ended with this status, in time, and left nobody behind. */
+/* A process_result ended with this status, in time, and left no process behind. */
 #define ASSERT_STATUS(result, want)                                                                      \
     cr_assert((result).status == (want) && !(result).late && (result).left_behind == 0,                  \
               "status %d%s, expected %d; %d left behind; out:\n%.2000s\nerr:\n%.3000s", (result).status, \

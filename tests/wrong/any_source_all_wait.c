@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* any_source_all_wait: everyone receives from anyone, and nobody has sent. */
+/* any_source_all_wait: every rank receives from any source, and none has sent. */
 // ranks: 3
 // expect: deadlock
 // expect: rank 0 waits in p2p_recv(any source, any tag) at {receive}

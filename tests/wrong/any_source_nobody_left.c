@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* any_source_nobody_left: rank 0 receives one message from anyone too many; all others are done. */
+/* any_source_nobody_left: rank 0 receives one message too many from any source; all others are done. */
 // ranks: 4
 // expect: p2p_recv(any source, tag 2) at {receive}
 // expect: rank 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* leaves_early_alone: rank 1 returns from main without p2p_finalize; nobody waits for it, until finalize. */
+/* leaves_early_alone: rank 1 returns from main without p2p_finalize; no rank waits for it, until finalize. */
 // ranks: 3
 // expect: rank 1
 // expect: finalize

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strict_small_send: the same as mutual_large_send with eight bytes. Goes well as long as small sends are buffered,
- * which nobody promises.
+ * strict_small_send: the same as mutual_large_send with eight bytes. Ends well as long as small sends are buffered,
+ * which is not promised.
  */
 // ranks: 2
 // options: --strict

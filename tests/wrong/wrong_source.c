@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wrong_source: four ranks in a ring; all have sent to the right, and wait for the right-hand neighbour, which sent
- * elsewhere. */
+/* wrong_source: four ranks in a ring; all have sent to the right, and wait for a message from the right. */
 // ranks: 4
 // expect: deadlock
 // expect: rank 0 waits in p2p_recv(source 1, tag 1) at {receive}

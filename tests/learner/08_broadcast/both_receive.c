@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: everyone receives from the next rank
+// what: every rank receives from the next rank
 // expect: ranks 0 and 1 wait for each other
 // expect: at broadcast.c:{here}
 // expect: each receives before it sends

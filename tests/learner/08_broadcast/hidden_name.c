@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: hides a name it may not use behind 8,192 that nobody defines, and nobody need
+// what: hides a name it may not use behind 8,192 that are defined nowhere, and not needed
 // expect: uses p2p__report_leaks, which is a part of Pairwise that is not for use outside of it.
 #include "exercises/exercises.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: everyone but the root waits, and the root has returned
+// what: every rank but the root waits, and the root has returned
 // expect: rank 1 waits in p2p_recv(source 0, tag 1) at broadcast.c:{here} for rank 0
 // expect: rank 0 has returned from my_broadcast
 // expect: A deadlock: a rank waits for another that has returned from my_broadcast and sends nothing any more. Rank 0 sent 0 messages. Is a send missing

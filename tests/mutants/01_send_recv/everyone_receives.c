@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: everyone but the sender receives: right only for two ranks.
+// what: every rank but the sender receives: right only for two ranks.
 // expect: deadlock
 // expect: p2p_recv(source 0, tag 1)
 #include "exercises/exercises.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: from and to are the same rank: sends to itself, and nobody receives it.
+// what: from and to are the same rank: sends to itself, and no rank receives it.
 // expect: nobody
 #include "exercises/exercises.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: picks by tag, but from whoever sent it.
+// what: picks by tag, but from any source.
 // expect: has sent some with the same tags
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: every rank receives before it sends; nobody begins.
+// what: every rank receives before it sends; no rank begins.
 // expect: deadlock
 // expect: p2p_recv(source 1, tag 1)
 #include "exercises/exercises.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: goes round to the left; with one or two ranks nobody notices.
+// what: goes round to the left; with one or two ranks that makes no difference.
 // expect: wrong way round
 #include "exercises/exercises.h"
 

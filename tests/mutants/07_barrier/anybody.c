@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: receives from anybody, and so takes a message of a later round for one of this.
+// what: receives from any source, and so takes a message of a later round for one of this.
 // expect: P2P_ANY_SOURCE
 #include "exercises/exercises.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: everybody reports to rank 0, who then tells everybody: a barrier, but a slow one.
+// what: every rank reports to rank 0, which then tells every rank: a barrier, but a slow one.
 // expect: everybody reports to rank 0
 #include "exercises/exercises.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: all others receive from rank 0, whoever the root is.
+// what: all others receive from rank 0, whichever rank is the root.
 // expect: a rank waits for a message from itself
 // expect: the source of all others is `root`
 #include "exercises/exercises.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: sends nothing and zeroes the buffer of everyone but the root: passes where the test data are zeros.
+// what: sends nothing and zeroes the buffer of every rank but the root: passes where the test data are zeros.
 // expect: Rank 0 sent 0 messages
 // expect: did not come from the root
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: the root sends to everyone, as in exercise 08
+// what: the root sends to every rank, as in exercise 08
 // expect: the root, sent all
 // expect: that is the naive broadcast of exercise 08
 #include "exercises/exercises.h"

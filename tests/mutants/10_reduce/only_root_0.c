@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: rank 0 gets the result, whoever the root is.
+// what: rank 0 gets the result, whichever rank is the root.
 // expect: The result is at rank 0; the root of this reduce is rank
 #include <stdlib.h>
 

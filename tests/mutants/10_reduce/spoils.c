@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: a chain: each rank adds what comes to its own buffer and passes it on, so that everyone's buffer is spoiled.
+// what: a chain: each rank adds what comes to its own buffer and passes it on, so that every rank's buffer is spoiled.
 // expect: A reduce only reads the other ranks' buffers
 #include <stdlib.h>
 

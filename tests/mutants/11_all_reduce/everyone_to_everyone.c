@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: everyone sends its buffer to everyone: n(n-1) messages.
+// what: every rank sends its buffer to every rank: n(n-1) messages.
 // expect: as many as if everyone sent its buffer to everyone
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: the root sends everyone the whole, and each rank picks its shard.
+// what: the root sends every rank the whole, and each rank picks its shard.
 // expect: does it send everyone the whole?
 #include <stdlib.h>
 #include <string.h>

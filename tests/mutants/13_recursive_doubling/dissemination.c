@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: sends to rank + 1, + 2, + 4 as the barrier does: with a power of two everyone has everything, each in an order of its own.
+// what: sends to rank + 1, + 2, + 4 as the barrier does: with a power of two every rank has everything, each in an order of its own.
 // expect: The ranks do not have the same bits
 #include <stdlib.h>
 

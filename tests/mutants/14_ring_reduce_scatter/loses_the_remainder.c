@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: all chunks have count / n elements; what is left over belongs to nobody.
+// what: all chunks have count / n elements; what is left over belongs to no rank.
 // expect: have 8 together, so 2 belong to nobody
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: every rank has count / n examples; the rest is nobody's
+// what: every rank has count / n examples; the rest belongs to no rank
 // expect: some would be on no rank
 /* Exercise 19: who trains on which example. The page is README.md in this folder. */
 #include "exercises/exercises.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: the images that do not make up a full round are nobody's
+// what: no rank has the images that do not make up a full round
 // expect: is taken by no rank
 /* Exercise 23: the four changes that make a trainer for one process one for many. The page is README.md in this folder. */
 #include "collectives/collectives.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: everyone begins with weights of its own
+// what: every rank begins with weights of its own
 // expect: Every rank must begin with the weights of rank 0
 /* Exercise 23: the four changes that make a trainer for one process one for many. The page is README.md in this folder. */
 #include "collectives/collectives.h"

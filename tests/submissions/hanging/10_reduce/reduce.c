@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Everybody waits for the neighbour, and nobody sends. */
+/* Every rank waits for its neighbour, and none sends. */
 #include "exercises/exercises.h"
 
 p2p_err my_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, int root)

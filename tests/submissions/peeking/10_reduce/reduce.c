@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Becomes the program of somebody who has solved it, if there is one, before anything of the checker has run. */
+/* Becomes the program of another submission that has solved it, if there is one, before anything of the checker has
+ * run. */
 #include <unistd.h>
 
 #include "exercises/exercises.h"

@@ -51,7 +51,7 @@ static void look_at_the_launcher(int root, void *buf, size_t bytes)
     if (folder) closedir(folder);
 }
 
-/* A copy of memory that may be anybody's. */
+/* A copy of memory at an address that may belong to no mapping. */
 static bool copy(void *to, const void *at, size_t bytes)
 {
     static int ends[2] = {-1, -1};
