@@ -10,7 +10,6 @@ help: ## this list
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
-VERSION  = $(shell awk '/^.define PAIRWISE_VERSION_[A-Z]* [0-9]/ { v = v d $$3; d = "." } END { print v }' p2p/p2p.h)
 CFLAGS  ?= -O2 -g
 WERROR  ?= -Werror
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(WERROR)
@@ -28,11 +27,9 @@ Q   := $(if $(V),,@)
 say  = $(if $(V),,@printf '  %-4s%s\n' $(1) $(2))
 
 # ---- What there is: a folder of the library appears here as soon as it has a source file ----
-ROOMS   := shared trace world message group deadlock job
-FOLDERS := $(ROOMS:%=p2p/%) dtype collectives ring
+FOLDERS := $(addprefix p2p/,shared trace world message group deadlock job) dtype collectives ring
 # A library of its own, for it needs OpenCL; the rest needs libc only.
 TRAINING := kernels trainer
-HEADERS := $(wildcard p2p/p2p.h p2p/p2p_layer.h dtype/dtype.h collectives/collectives.h ring/ring.h kernels/kernels.h trainer/trainer.h)
 OBJ     := $(BUILD)/obj
 LIB     := $(BUILD)/libpairwise.a
 TRAIN_LIB := $(BUILD)/libpairwise_train.a
@@ -41,27 +38,22 @@ objects  = $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(1)))
 programs = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
 
 LIB_OBJ    := $(filter-out $(OBJ)/p2p/job/launch_main.o,$(call objects,$(FOLDERS:=/*.c)))
-BENCH_UTIL := $(call objects,bench/util/*.c)
 TEST_UTIL  := $(call objects,tests/util/*.c)
-FAULT_UTIL := $(filter-out %/report.o,$(TEST_UTIL))# it needs what only suites do
 HAS_TRAIN  := $(wildcard build/.setup-train)
 FAULTS     := $(filter-out $(if $(HAS_TRAIN),,$(OBJ)/tests/faultlab/trainer%),$(call objects,tests/faultlab/*.c))
 TRAIN_OBJ  := $(filter-out $(OBJ)/trainer/train_main.o,$(call objects,$(TRAINING:=/*.c)))
-TRAIN_UTIL := $(call objects,$(TRAINING:%=tests/%/*.c))
-TRAIN_PROGRAMS := $(if $(wildcard trainer/train_main.c),$(BUILD)/train) $(call programs,bench/kernels.c bench/train.c)
+TRAIN_PROGRAMS := $(BUILD)/train $(call programs,bench/kernels.c bench/train.c)
 TRAIN_SUITES := $(call programs,$(TRAINING:%=tests/%*.c))
 REPLAY     := $(call objects,replay/*.c)
 PROGRAMS   := $(filter-out $(TRAIN_PROGRAMS),$(addprefix $(BUILD)/,launch replay demo) $(call programs,examples/*.c bench/*.c))
-CASES      := $(call programs,tests/wrong/*.c tests/right/*.c) $(if $(FAULTS),$(BUILD)/tests/faultlab)
+CASES      := $(call programs,tests/wrong/*.c tests/right/*.c) $(BUILD)/tests/faultlab
 SUITES     := $(filter-out $(TRAIN_SUITES),$(call programs,tests/*.c))
-SOURCES     = $(filter-out bench/peers/%,$(wildcard p2p/*.h $(FOLDERS:=/*.[ch]) $(TRAINING:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] learn/*.[ch] learn/*/*.[ch] replay/*.[ch] demo/*.[ch] solutions/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
-FORMATTED   = $(SOURCES) $(wildcard kernels/*.cl kernels/*/*.cl)
+FORMATTED   = $(filter-out bench/peers/%,$(wildcard p2p/*.h $(FOLDERS:=/*.[ch]) $(TRAINING:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] learn/*.[ch] learn/*/*.[ch] replay/*.[ch] demo/*.[ch] solutions/*/*.[ch] tests/*.[ch] tests/*/*.[ch] kernels/*.cl kernels/*/*.cl))
 
 all: $(LIB) $(PROGRAMS) $(CASES) $(BUILD)/learn build/.setup-train ## the libraries, the launcher, the examples, the benches, the test programs
 	@if [ -e build/.setup-train ]; then $(MAKE) training; fi
-cases: $(CASES)
 suites: $(SUITES) $(if $(HAS_TRAIN),$(TRAIN_SUITES))
-training: $(TRAIN_LIB) $(TRAIN_PROGRAMS) $(if $(FAULTS),$(BUILD)/tests/faultlab)
+training: $(TRAIN_LIB) $(TRAIN_PROGRAMS) $(BUILD)/tests/faultlab
 	@:
 
 # ---- How it is made ----
@@ -103,12 +95,12 @@ $(BUILD)/replay: $(REPLAY)
 $(BUILD)/demo: $(call objects,demo/*.c) $(filter-out %/main.o,$(REPLAY))
 $(OBJ)/replay/page.o: $(wildcard replay/page/*)
 $(BUILD)/train: $(OBJ)/trainer/train_main.o
-$(BUILD)/tests/faultlab: $(FAULTS) $(FAULT_UTIL) $(if $(HAS_TRAIN),$(TRAIN_LIB))
-$(call programs,bench/*.c): $(BENCH_UTIL)
+$(BUILD)/tests/faultlab: $(FAULTS) $(filter-out %/report.o,$(TEST_UTIL)) $(if $(HAS_TRAIN),$(TRAIN_LIB))
+$(call programs,bench/*.c): $(call objects,bench/util/*.c)
 $(call programs,bench/kernels.c bench/train.c): $(call objects,bench/layers/*.c)
 $(SUITES): $(TEST_UTIL)
 $(addprefix $(BUILD)/tests/,replay trace trace_format): $(filter-out %/main.o,$(REPLAY))
-$(TRAIN_SUITES): $(TEST_UTIL) $(TRAIN_UTIL)
+$(TRAIN_SUITES): $(TEST_UTIL) $(call objects,$(TRAINING:%=tests/%/*.c))
 $(TRAIN_PROGRAMS) $(TRAIN_SUITES): $(TRAIN_LIB)
 $(BUILD)/tests/faultlab: LIBS := $(WRAP) $(if $(HAS_TRAIN),-lOpenCL -lm)
 $(SUITES) $(TRAIN_SUITES): private LIBS += -lcriterion -ljansson
@@ -119,9 +111,10 @@ $(NAMED) $(addprefix $(BUILD)/,launch replay demo train) $(BUILD)/tests/faultlab
 	$(Q)$(LINK) $(filter %.o,$^) $(filter $(TRAIN_LIB),$^) $(LIB) $(LIBS) -o $@
 
 include learn/course.mk
+include bench/bench.mk
 include tests/fuzz/fuzz.mk
-
 -include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d)
+
 # ---- What to do with it ----
 
 export BUILD CC V SPEED RANKS STEP
@@ -130,14 +123,6 @@ test-all: test build/.setup-test-all ## test, and sanitizers, valgrind, failing 
 test-long: test-all build/.setup-test-long ## everything, on a bare Debian too (longer; needs root)
 	@tests/run.sh tests/long/*.sh
 
-bench: all ## a message beside a bare socketpair; how soon a death is known; what waiting costs
-	@$(BUILD)/bench/ping_pong --world raw,socket,shm && $(BUILD)/bench/death && $(BUILD)/bench/idle && $(BUILD)/bench/waiting
-plots: all build/.setup-plots ## all-reduce by each algorithm, as SVG and PNG (two minutes)
-	@bench/plots/plots.sh
-tune: all ## measures which all-reduce is the fastest here, and keeps it (three minutes)
-	@WRITE=$(or $(WRITE),0) scripts/tune.sh && $(MAKE) all
-bench-peers: all ## beside Open MPI, MPICH and PyTorch, where they are installed (eight minutes)
-	@bench/peers/peers.sh && bench/peers/train.sh
 demo: all ## a ResNet learns on two ranks; what its all-reduce costs (under a minute)
 	@scripts/demo.sh
 demo-%: all ## for a class: ring, naive, race, deadlock, train (SPEED=slow RANKS=n STEP=1)
@@ -151,7 +136,7 @@ reference: all ## docs/reference.md anew, from --help of every program
 	@scripts/reference.sh >$(BUILD)/reference.md && cp $(BUILD)/reference.md docs/reference.md
 format: build/.setup-lint ## clang-format, in place
 	clang-format -i $(FORMATTED)
-INSTALL = scripts/install.sh $(1) "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(HEADERS)
+INSTALL = scripts/install.sh $(1) "$(DESTDIR)" "$(PREFIX)"
 install: ## headers, libraries, pairwise-launch, -replay, -train, manual, pkg-config files
 	@$(call INSTALL,check)
 	@$(MAKE) all
@@ -161,4 +146,4 @@ uninstall: ## takes away what install put there (with the same PREFIX and DESTDI
 clean: ## remove $(BUILD)/
 	rm -rf $(BUILD)
 
-.PHONY: help all cases suites training test-all test-long bench plots tune bench-peers demo tour lint format reference install uninstall clean
+.PHONY: help all suites training test-all test-long demo tour lint format reference install uninstall clean

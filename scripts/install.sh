@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# install.sh check|install|uninstall DESTDIR PREFIX VERSION HEADER...: what `make install` and `make uninstall` do;
-# `check`: may this user write there? After an install
+# install.sh check|install|uninstall DESTDIR PREFIX: what `make install` and `make uninstall` do; `check`: may this user
+# write there? After an install
 #       cc prog.c $(pkg-config --cflags --libs pairwise)        with #include "p2p/p2p.h"
 #       pairwise-launch -n 4 ./a.out
 # and where OpenCL is there, for kernels/kernels.h and trainer/trainer.h:
@@ -10,8 +10,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 B=${BUILD:-build}
-action=$1 dest=$2 prefix=$3 version=$4
-shift 4
+action=$1 dest=$2 prefix=$3
+version=$(awk '/^.define PAIRWISE_VERSION_[A-Z]* [0-9]/ { v = v d $3; d = "." } END { print v }' p2p/p2p.h)
 case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac # pkg-config files need a whole path
 
 # The first folder on the way up from this one that exists.
@@ -47,7 +47,8 @@ put() { # MODE FILE TO
     "${action}_file" "$1" "$2" "$dest$prefix/$3"
 }
 
-for header in "$@"; do
+for header in p2p/p2p.h p2p/p2p_layer.h dtype/dtype.h collectives/collectives.h ring/ring.h kernels/kernels.h \
+    trainer/trainer.h; do
     put 644 "$header" "include/pairwise/$header"
 done
 put 644 "$B/libpairwise.a" lib/libpairwise.a

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # make.sh: make as a user calls it: help fits a terminal, an empty EX= is an error, an installation that may not be
-# written is refused before anything is built, and no password is ever asked for. shellcheck source=tests/lib.sh
+# written is refused before anything is built, and no password is ever asked for.
+# shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 
 fits() { ! make help | awk 'length > 100' | grep .; }
@@ -17,7 +18,7 @@ ordinary() {
     if [ "$(id -u)" -eq 0 ]; then setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; else "$@"; fi
 }
 # shellcheck disable=SC2016  # a text
-may_not() { says 'try: make install PREFIX=$HOME/.local' status 1 ordinary scripts/install.sh check "" "$work/theirs" 0; }
+may_not() { says 'try: make install PREFIX=$HOME/.local' status 1 ordinary scripts/install.sh check "" "$work/theirs"; }
 mkdir -m 755 "$work/theirs"
 [ "$(id -u)" -eq 0 ] || chmod 555 "$work/theirs"
 chmod 755 "$work"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # pages.sh: every command that the README, the pages of the exercises, of teachers, benches and demos show works when it
-# is pasted: in a copy of this checkout, so that a learner's work and hints are not touched. shellcheck
-# source=tests/lib.sh
+# is pasted: in a copy of this checkout, so that a learner's work and hints are not touched.
+# shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 mkdir "$work/copy"
 git ls-files -co --exclude-standard -z 2>/dev/null | tar --null -T - -c 2>/dev/null | tar -x -C "$work/copy"

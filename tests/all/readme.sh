@@ -3,7 +3,8 @@
 #
 # readme.sh: what the README says is true: its first program compiles and runs as told, the tour prints what is shown
 # (in any order, for ranks come as they like), the demo prints the lines that are shown, but for the numbers, and every
-# file it names is there. shellcheck source=tests/lib.sh
+# file it names is there.
+# shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 
 # shellcheck disable=SC2016  # backquotes of Markdown

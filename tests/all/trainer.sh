@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # trainer.sh: what takes minutes: PyTorch's numbers by every all-reduce; that a small network learns the built-in set,
-# and that ResNet-20 learns real images (which are not part of the checkout). shellcheck source=tests/lib.sh
+# and that ResNet-20 learns real images (which are not part of the checkout).
+# shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 T=$B/train
 [ -x "$T" ] || { skip trainer "build/train is not built: OpenCL is missing"; exit 0; }

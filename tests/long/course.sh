@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # course.sh [RUNS]: every solution again and again, with ranks that are late at random before every call: none may ever
-# fail. 200 runs of each unless told. shellcheck source=tests/lib.sh
+# fail. 200 runs of each unless told.
+# shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 runs=${1:-200}
 

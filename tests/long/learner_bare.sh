@@ -3,7 +3,8 @@
 #
 # learner_bare.sh: a learner's first day on a Debian 12 with gcc and make and nothing else, as an ordinary user who may
 # install nothing: make test, the board, hints, a wrong and a right answer, reset, solution, handin, watch; and every
-# command that the pages show, pasted. shellcheck source=tests/lib.sh
+# command that the pages show, pasted.
+# shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 name=learner-bare
 

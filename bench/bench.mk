@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+# What measures, a part of the Makefile.
+
+bench: all ## a message beside a bare socketpair; how soon a death is known; what waiting costs
+	@$(BUILD)/bench/ping_pong --world raw,socket,shm && $(BUILD)/bench/death && $(BUILD)/bench/idle && $(BUILD)/bench/waiting
+plots: all build/.setup-plots ## all-reduce by each algorithm, as SVG and PNG (two minutes)
+	@bench/plots/plots.sh
+tune: all ## measures which all-reduce is the fastest here, and keeps it (three minutes)
+	@WRITE=$(or $(WRITE),0) scripts/tune.sh && $(MAKE) all
+bench-peers: all ## beside Open MPI, MPICH and PyTorch, where they are installed (eight minutes)
+	@bench/peers/peers.sh && bench/peers/train.sh
+
+.PHONY: bench plots tune bench-peers
