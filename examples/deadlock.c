@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deadlock: the classic mistake. Every rank first receives from its left neighbour and only then sends to its
- * right one. So each waits for a message that its neighbour will send after it has received, and no rank ever sends.
- * Elsewhere this program hangs; here it ends within a second, and Pairwise prints which rank waits for which, and
- * where.
+ * deadlock: the classic mistake. Every rank first receives from its left neighbour and only then sends to its right one.
+ * So each waits for a message that its neighbour will send after it has received, and no rank ever sends. Elsewhere this
+ * program hangs; here it ends within a second, and Pairwise prints which rank waits for which, and where.
  *
  *      build/launch -n 2 build/examples/deadlock       (exit status 1)
  *
