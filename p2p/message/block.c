@@ -47,12 +47,6 @@ void p2p__show_running(p2p_engine *engine)
     p2p__row_shut(engine->row);
 }
 
-static void add_members(p2p_engine *engine, const p2p_comm *comm, p2p_rank_set *set)
-{
-    for (int i = 0; i < comm->size; i++)
-        if (comm->world_rank[i] != engine->rank) p2p__set_add(set, comm->world_rank[i]);
-}
-
 /* The ranks that can end this operation. A non-blocking collective moves on when one of its inner requests ends; and when the
  * others have come to it, if it has asked for that. With none under way it waits for those, or for the one begun before it: then
  * any rank may be the one. */
@@ -71,7 +65,9 @@ static void add_candidates(p2p_engine *engine, p2p_request request, p2p_rank_set
     } else if (!any) {
         p2p__set_add(set, request->peer);
     }
-    if (any) add_members(engine, request->comm, set);
+    const p2p_comm *comm = request->comm;
+    for (int i = 0; any && i < comm->size; i++)
+        if (i != comm->rank) p2p__set_add(set, comm->world_rank[i]);
 }
 
 static p2p_rank_set *next_any_set(p2p_engine *engine, scoreboard_wait *wait)
@@ -228,18 +224,6 @@ p2p_err p2p__poll(p2p_engine *engine)
     return err;
 }
 
-/* No memory for a message that arrives: wait a little, it may come back. */
-static p2p_err after_nomem(p2p_engine *engine, int *tries)
-{
-    if (++*tries > NOMEM_TRIES) {
-        snprintf(engine->poison, sizeof engine->poison, "no memory to keep a message that has arrived");
-        engine->poison_blame = (p2p_blame){.what = p2p__diagnosis_of(P2P_ERR_NOMEM)};
-        return P2P_ERR_NOMEM;
-    }
-    p2p__pause(NOMEM_PAUSE_NS);
-    return P2P_OK;
-}
-
 /* Polls for as long as the backoff goes on; something that moves prolongs it. */
 static p2p_err poll_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_backoff *backoff)
 {
@@ -273,10 +257,14 @@ static p2p_err sleep_once(p2p_comm *comm, const p2p_waiting *waiting, uint64_t d
     if (err == P2P_ERR_TIMEOUT && until < deadline)
         err = p2p__broken(&engine->end, P2P_ERR_PEER_DEAD,
                           "rank %d has closed its link to this rank, but is still there", engine->lost_peer);
-    if (err == P2P_ERR_NOMEM)
-        err = after_nomem(engine, tries);
-    else if (!err)
-        step_layers(engine);
+    if (!err) step_layers(engine);
+    if (err == P2P_ERR_NOMEM && ++*tries <= NOMEM_TRIES) { /* for a message that arrives: memory may come back */
+        p2p__pause(NOMEM_PAUSE_NS);
+        err = P2P_OK;
+    } else if (err == P2P_ERR_NOMEM) {
+        snprintf(engine->poison, sizeof engine->poison, "no memory to keep a message that has arrived");
+        engine->poison_blame = (p2p_blame){.what = p2p__diagnosis_of(P2P_ERR_NOMEM)};
+    }
     if (!err && engine->spin.now && engine->end.moved != before) { /* more of a long message comes soon */
         p2p_backoff backoff;
         p2p__backoff_begin(&engine->spin, &backoff, 0);

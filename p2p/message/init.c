@@ -152,26 +152,22 @@ p2p_err p2p_init(p2p_comm **world)
     return getenv(P2P_JOB_VARIABLE) ? start_launched(world) : start_alone(world);
 }
 
-/* The row of a rank that has not joined; NULL if no launcher has started it. */
-static scoreboard_row *own_row(int *rank)
-{
-    int control, scoreboard_fd;
-    char why[400];
-    if (!read_job(rank, &control, &scoreboard_fd) || scoreboard_fd < 0) return NULL;
-    scoreboard *b = p2p__scoreboard_attach(scoreboard_fd, why, sizeof why);
-    if (!b) return NULL;
-    scoreboard_row *row = *rank >= 0 && *rank < b->size ? &b->rows[*rank] : NULL;
-    p2p__scoreboard_forget(b);
-    return row;
-}
-
 void p2p__tell_early(const scoreboard_call *call, const char *text)
 {
     const p2p_diagnosis before = {.class = CLASS_CALL_ORDER},
                         none = {.class = CLASS_INVALID_ARGUMENT, .argument = P2P_ARGUMENT_COMMUNICATOR};
-    int rank = process_world ? process_world->rank : 0;
-    scoreboard_row *row = process_world ? process_world->row : own_row(&rank);
-    if (row) p2p__publish_early(row, rank, process_world ? &none : &before, call, text);
+    if (process_world) {
+        if (process_world->row) p2p__publish_early(process_world->row, process_world->rank, &none, call, text);
+        return;
+    }
+    int rank, control, scoreboard_fd;
+    char why[400];
+    if (!read_job(&rank, &control, &scoreboard_fd) || scoreboard_fd < 0) return;
+    scoreboard *b = p2p__scoreboard_attach(scoreboard_fd, why, sizeof why);
+    if (!b) return;
+    scoreboard_row *row = rank >= 0 && rank < b->size ? &b->rows[rank] : NULL; /* of a rank that has not joined */
+    p2p__scoreboard_forget(b);
+    if (row) p2p__publish_early(row, rank, &before, call, text);
 }
 
 /* ---- Finalize ---- */

@@ -50,28 +50,22 @@ static void clear_sent(p2p_engine *engine, p2p_packet *packet)
     if (packet->header.flags & WIRE_FLAG_DROP) p2p__complete(receive, receive->err);
 }
 
-/* Copy the message out of its sender's memory. False if that cannot be: then it is asked for. */
-static bool read_directly(p2p_engine *engine, p2p_peer *peer, p2p_request receive, const wire_header *header)
-{
-    size_t bytes = (size_t)header->bytes;
-    bool shared = header->flags & WIRE_FLAG_SHARED;
-    const void *at = shared ? p2p__shared_bytes(engine, header->receiver_id, bytes) : NULL;
-    bool readable = (header->flags & WIRE_FLAG_READABLE) && p2p__reads_memory(engine, bytes);
-    return (at || readable) && engine->world->read(&engine->end, &peer->link, receive->buf, header, at);
-}
-
 p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *header)
 {
     p2p_peer *peer = &engine->peers[header->source];
-    bool fits = p2p__accept(receive, header);
-    bool read = fits && read_directly(engine, peer, receive, header);
+    bool fits = p2p__accept(receive, header), shared = header->flags & WIRE_FLAG_SHARED, read = false;
+    size_t bytes = (size_t)header->bytes;
+    if (fits) { /* copy it out of its sender's memory; if that cannot be, ask for it */
+        const void *at = shared ? p2p__shared_bytes(engine, header->receiver_id, bytes) : NULL;
+        bool readable = (header->flags & WIRE_FLAG_READABLE) && p2p__reads_memory(engine, bytes);
+        read = (at || readable) && engine->world->read(&engine->end, &peer->link, receive->buf, header, at);
+    }
     if (fits && p2p__gave_up(engine, peer->link.rank) && !atomic_load(&engine->scoreboard->shared->failed)) {
         p2p__complete(receive, P2P_ERR_PEER_DEAD);
         return P2P_OK;
     }
     read = read && !atomic_load(&engine->scoreboard->shared->failed); /* or it may not have been that rank any more */
-    if (read && (header->flags & WIRE_FLAG_CRC) &&
-        p2p__crc32c(0, receive->buf, (size_t)header->bytes) != header->payload_crc)
+    if (read && (header->flags & WIRE_FLAG_CRC) && p2p__crc32c(0, receive->buf, bytes) != header->payload_crc)
         return p2p__damaged(engine, peer, header);
     receive->packet = (p2p_packet){.header = {.type = WIRE_CLEAR,
                                               .flags = fits && !read ? 0 : WIRE_FLAG_DROP,

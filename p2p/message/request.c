@@ -66,14 +66,6 @@ bool p2p__take_back(p2p_request request)
     return true;
 }
 
-static p2p_err check_debug(p2p_comm *comm, p2p_request request)
-{
-    if (!request->debug_crc || request->debug_crc == p2p__crc32c(0, request->buf, request->bytes)) return P2P_OK;
-    p2p__fail(comm, CAUSE_CHANGED, request->status.source, request->tag, request->bytes, request->line);
-    p2p__blame_request(comm, request);
-    return P2P_ERR_ARG;
-}
-
 static p2p_err explain(p2p_comm *comm, p2p_request request)
 {
     const p2p_status *got = &request->status;
@@ -114,10 +106,12 @@ p2p_err p2p__result(p2p_request request, p2p_status *status)
     p2p_comm *comm = request->comm;
     if (request->err) return explain(comm, request);
     pass_time(comm->engine, request);
-    if (request->kind == REQUEST_SEND) {
-        p2p_err err = check_debug(comm, request);
-        if (err) return err;
-    } else if (request->kind == REQUEST_RECV && request->counted) {
+    if (request->debug_crc && request->debug_crc != p2p__crc32c(0, request->buf, request->bytes)) {
+        p2p__fail(comm, CAUSE_CHANGED, request->status.source, request->tag, request->bytes, request->line);
+        p2p__blame_request(comm, request);
+        return P2P_ERR_ARG;
+    }
+    if (request->kind == REQUEST_RECV && request->counted) {
         p2p__count_received(comm, request->status.source, request->status.bytes);
         TRACE(comm->engine, p2p__trace_receives(request));
     }

@@ -2,11 +2,6 @@
 /* A receive and a send at once: both are posted before either is waited for, so mirror images never deadlock. */
 #include "p2p/message/internal.h"
 
-static bool overlap(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
-{
-    return a_bytes && b_bytes && (uintptr_t)a < (uintptr_t)b + b_bytes && (uintptr_t)b < (uintptr_t)a + a_bytes;
-}
-
 /* Both operations live on this frame: after an error no list may point to them. */
 static p2p_err exchange(p2p_comm *comm, const p2p_call *call, const void *sendbuf, void *recvbuf, size_t recvbytes,
                         p2p_status *status, bool layer)
@@ -15,7 +10,9 @@ static p2p_err exchange(p2p_comm *comm, const p2p_call *call, const void *sendbu
     if (err) return err;
     err = p2p__check_message(comm, false, sendbuf, call->bytes, call->peer, call->tag);
     if (!err) err = p2p__check_message(comm, true, recvbuf, recvbytes, call->from, call->from_tag);
-    if (!err && overlap(sendbuf, call->bytes, recvbuf, recvbytes)) err = p2p__fail(comm, CAUSE_OVERLAP);
+    uintptr_t from = (uintptr_t)sendbuf, to = (uintptr_t)recvbuf;
+    bool overlap = call->bytes && recvbytes && from < to + recvbytes && to < from + call->bytes;
+    if (!err && overlap) err = p2p__fail(comm, CAUSE_OVERLAP);
     if (err) return p2p__leave(comm, err);
     struct p2p_operation send, receive;
     uint32_t context = comm->context + layer;

@@ -107,19 +107,6 @@ static p2p_err poll_set(p2p_comm *comm, request_set *set, bool *ended)
     return P2P_OK;
 }
 
-/* After a failure of the job nothing will end these: what can be taken back is freed. The rest stays in the engine's list,
- * until that is freed. */
-static p2p_err wait_failed(p2p_comm *comm, const request_set *set, p2p_err err)
-{
-    for (size_t i = 0; i < set->count; i++)
-        if (set->requests[i]) add_how_much(comm, set->requests[i]);
-    for (size_t i = 0; comm->engine->poisoned && i < set->count; i++) {
-        if (set->requests[i] && p2p__take_back(set->requests[i])) p2p__request_free(set->requests[i]);
-        set->requests[i] = P2P_REQUEST_NULL;
-    }
-    return err;
-}
-
 static const p2p_status empty_status = {P2P_ANY_SOURCE, P2P_ANY_TAG, 0};
 
 /* Gives the result of a request that has ended, or of none, and forgets it. The communicator gets the cause of an error. */
@@ -151,14 +138,6 @@ static p2p_err finish_all(p2p_comm *comm, const request_set *set, p2p_status sta
     return first;
 }
 
-static p2p_err finish_any(p2p_comm *comm, const request_set *set, size_t *index, p2p_status *status)
-{
-    size_t i = 0;
-    while (!set->requests[i] || !set->requests[i]->done) i++;
-    *index = i;
-    return finish(comm, &set->requests[i], status);
-}
-
 /* All calls that wait or test: for all of a set of requests, or, with `index`, for one of them; with `done` without waiting. */
 static p2p_err end_requests(const char *call, request_set set, size_t *index, bool *done, p2p_status *status)
 {
@@ -175,13 +154,23 @@ static p2p_err end_requests(const char *call, request_set set, size_t *index, bo
     p2p_err err = p2p__enter(comm, &(p2p_call){call, SHAPE_WAIT, 0, 0, set.count, 0, 0});
     if (err) return err;
     bool ended = true;
-    if (done) {
-        err = poll_set(comm, &set, &ended);
-    } else {
-        err = wait_set(comm, &set);
-        if (err) err = wait_failed(comm, &set, err);
+    err = done ? poll_set(comm, &set, &ended) : wait_set(comm, &set);
+    for (size_t i = 0; err && !done && i < set.count; i++)
+        if (set.requests[i]) add_how_much(comm, set.requests[i]);
+    /* After a failure of the job nothing will end these: what can be taken back is freed. The rest stays in the engine's
+     * list, until that is freed. */
+    for (size_t i = 0; err && !done && comm->engine->poisoned && i < set.count; i++) {
+        if (set.requests[i] && p2p__take_back(set.requests[i])) p2p__request_free(set.requests[i]);
+        set.requests[i] = P2P_REQUEST_NULL;
     }
-    if (!err && ended) err = set.all ? finish_all(comm, &set, status) : finish_any(comm, &set, index, status);
+    if (!err && ended && set.all) {
+        err = finish_all(comm, &set, status);
+    } else if (!err && ended) {
+        size_t i = 0;
+        while (!set.requests[i] || !set.requests[i]->done) i++;
+        *index = i;
+        err = finish(comm, &set.requests[i], status);
+    }
     if (!err && done) *done = ended;
     return p2p__leave(comm, err);
 }
@@ -225,19 +214,6 @@ p2p_err p2p_test_any(size_t count, p2p_request requests[], size_t *index, bool *
 
 /* ---- Taking back ---- */
 
-/* One that is in no list of posted receives has its message, or will have. */
-static p2p_err cancel(p2p_comm *comm, p2p_request request)
-{
-    if (request->kind != REQUEST_RECV)
-        return p2p__fail(comm, CAUSE_NOT_CANCELLED, request->kind == REQUEST_SEND ? "send" : "collective",
-                         request->line);
-    if (request->done || !p2p__take_back(request)) return P2P_OK;
-    request->status = (p2p_status){P2P_CANCELLED, P2P_CANCELLED, 0};
-    request->counted = false;
-    p2p__complete(request, P2P_OK);
-    return P2P_OK;
-}
-
 p2p_err p2p_cancel(p2p_request *request)
 {
     if (!request) return null_argument("p2p_cancel", "request");
@@ -245,8 +221,18 @@ p2p_err p2p_cancel(p2p_request *request)
         p2p__forget_line();
         return P2P_OK;
     }
-    p2p_comm *comm = (*request)->comm;
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_cancel", SHAPE_PLAIN, 0, 0, 0, 0, 0});
+    p2p_request at = *request;
+    p2p_err err = p2p__enter(at->comm, &(p2p_call){"p2p_cancel", SHAPE_PLAIN, 0, 0, 0, 0, 0});
     if (err) return err;
-    return p2p__leave(comm, cancel(comm, *request));
+    if (at->kind != REQUEST_RECV) {
+        const char *kind = at->kind == REQUEST_SEND ? "send" : "collective";
+        return p2p__leave(at->comm, p2p__fail(at->comm, CAUSE_NOT_CANCELLED, kind, at->line));
+    }
+    if (!at->done &&
+        p2p__take_back(at)) { /* if it is in no list of posted receives, it has its message, or will have it */
+        at->status = (p2p_status){P2P_CANCELLED, P2P_CANCELLED, 0};
+        at->counted = false;
+        p2p__complete(at, P2P_OK);
+    }
+    return p2p__leave(at->comm, P2P_OK);
 }
