@@ -38,17 +38,23 @@ typedef struct {
     bool settled;
 } phase;
 
-static phase barrier_of(const p2p_comm *comm, uint64_t number, uint64_t steps, uint64_t hash)
+static scoreboard_line *own_line(const p2p_comm *comm, uint64_t number)
+{
+    return &p2p__scoreboard_lines(comm->engine->scoreboard, comm->context, number)[comm->engine->rank];
+}
+
+/* The agreement on a collective that this rank has come to; 0 for a hash means that it does not matter. */
+static phase agreement(const p2p_comm *comm, uint64_t number)
 {
     return (phase){.comm = comm,
                    .number = number,
-                   .steps = steps,
-                   .hash = hash,
+                   .steps = 1,
+                   .hash = number == comm->posted ? comm->said : atomic_load(&own_line(comm, number)->what),
                    .lines = p2p__scoreboard_lines(comm->engine->scoreboard, comm->context, number),
                    .differ = -1};
 }
 
-/* ---- Looking ---- */
+/* ---- Reading the lines ---- */
 
 /* A line that says a later number belongs to a rank that has left this collective: it has agreed long since. */
 static bool means_the_same(const phase *m, const scoreboard_line *line)
@@ -97,11 +103,16 @@ static p2p_err differ(p2p_comm *comm, const phase *m)
 
 /* ---- Waking ---- */
 
+static scoreboard_gate *gate_of(const phase *m)
+{
+    return p2p__scoreboard_gate(m->comm->engine->scoreboard, m->comm->context, m->number);
+}
+
 /* Most wait on a futex, which one call wakes; for a short time, since they do not serve their links meanwhile. */
 static void wake_all(const phase *m)
 {
     p2p_engine *engine = m->comm->engine;
-    scoreboard_gate *gate = p2p__scoreboard_gate(engine->scoreboard, m->comm->context, m->number);
+    scoreboard_gate *gate = gate_of(m);
     if (atomic_load_explicit(&gate->dozing, memory_order_relaxed)) {
         atomic_fetch_add(&gate->bell, 1);
         syscall(SYS_futex, &gate->bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
@@ -178,7 +189,7 @@ static void describe_missing(p2p_engine *engine, void *arg, scoreboard_wait *wai
 static void timed_wait(p2p_engine *engine, void *arg)
 {
     phase *m = arg;
-    scoreboard_gate *gate = p2p__scoreboard_gate(engine->scoreboard, m->comm->context, m->number);
+    scoreboard_gate *gate = gate_of(m);
     const struct timespec limit = {0, TIMED_WAIT_NS};
 
     for (int i = 0; i < engine->spin.yields_before_timed_wait && !all_there(m); i++) sched_yield();
@@ -191,35 +202,24 @@ static void timed_wait(p2p_engine *engine, void *arg)
 static void ask_to_be_woken(p2p_engine *engine, void *arg)
 {
     phase *m = arg;
-    scoreboard_gate *gate = p2p__scoreboard_gate(engine->scoreboard, m->comm->context, m->number);
-    atomic_fetch_or(&gate->asleep[engine->rank / 64], UINT64_C(1) << (engine->rank % 64));
+    atomic_fetch_or(&gate_of(m)->asleep[engine->rank / 64], UINT64_C(1) << (engine->rank % 64));
     m->asked = true;
-}
-
-static bool is_to_be_woken(const phase *m)
-{
-    const p2p_engine *engine = m->comm->engine;
-    scoreboard_gate *gate = p2p__scoreboard_gate(engine->scoreboard, m->comm->context, m->number);
-    return atomic_load_explicit(&gate->asleep[engine->rank / 64], memory_order_relaxed) >> (engine->rank % 64) & 1;
 }
 
 static void need_no_waking(const phase *m)
 {
-    p2p_engine *engine = m->comm->engine;
-    scoreboard_gate *gate = p2p__scoreboard_gate(engine->scoreboard, m->comm->context, m->number);
-    atomic_fetch_and(&gate->asleep[engine->rank / 64], ~(UINT64_C(1) << (engine->rank % 64)));
+    int rank = m->comm->engine->rank;
+    atomic_fetch_and(&gate_of(m)->asleep[rank / 64], ~(UINT64_C(1) << (rank % 64)));
 }
 
 /* As all_there, for a step function: its rank may go to sleep over something else, and has to be woken when all are. */
 static bool all_there_or_wake(phase *m)
 {
-    bool asked = is_to_be_woken(m);
-    if (!all_there(m) && !asked) {
-        ask_to_be_woken(m->comm->engine, m);
-        asked = true;
-    }
+    int rank = m->comm->engine->rank;
+    m->asked = atomic_load_explicit(&gate_of(m)->asleep[rank / 64], memory_order_relaxed) >> (rank % 64) & 1;
+    if (!all_there(m) && !m->asked) ask_to_be_woken(m->comm->engine, m);
     if (!all_there(m)) return false;
-    if (asked) need_no_waking(m);
+    if (m->asked) need_no_waking(m);
     return true;
 }
 
@@ -244,18 +244,6 @@ static p2p_err wait_for(p2p_comm *comm, phase *m)
 }
 
 /* ---- Coming ---- */
-
-static scoreboard_line *own_line(const p2p_comm *comm, uint64_t number)
-{
-    return &p2p__scoreboard_lines(comm->engine->scoreboard, comm->context, number)[comm->engine->rank];
-}
-
-/* A wait for the agreement on one that this rank has come to; 0 for a hash means that it does not matter. */
-static phase agreement(const p2p_comm *comm, uint64_t number)
-{
-    return barrier_of(comm, number, 1,
-                      number == comm->posted ? comm->said : atomic_load(&own_line(comm, number)->what));
-}
 
 /* The line that this rank will write was last used SCOREBOARD_SLOTS collectives ago: every rank must have left that
  * one, as those have that are in the next. Only non-blocking collectives can be that far apart. */
@@ -303,11 +291,8 @@ p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
     size_t in_line = comm->payloads.first ? 0 : what->inline_bytes;
     comm->said = engine->config.check ? engine->shown->hash : 0;
     write_line(own_line(comm, number), number, comm->said, what->inline_payload, in_line);
-    comm->settled = !what->barriers;
-    if (what->barriers) return P2P_OK; /* it waits for the others soon, and settles then */
-    phase m = agreement(comm, number);
-    settle(&m);
-    return m.differ < 0 ? P2P_OK : differ(comm, &m);
+    comm->settled = false;
+    return what->barriers ? P2P_OK : p2p__agree_settle(comm); /* with barriers: in the first one, soon */
 }
 
 p2p_err p2p__agree_settle(p2p_comm *comm)
@@ -329,14 +314,6 @@ p2p_err p2p_layer_agree(p2p_comm *comm)
     return err;
 }
 
-/* This rank goes, with an error, from a phase that others have not come to: its memory is no longer what they expect to
- * read, so they must not find it there. */
-static void take_back(scoreboard_line *line, uint64_t number, unsigned step)
-{
-    atomic_store(&line->at, p2p__line_at(number, step));
-    atomic_thread_fence(memory_order_seq_cst);
-}
-
 p2p_err p2p_layer_barrier(p2p_comm *comm, unsigned step)
 {
     if (comm->size == 1) return P2P_OK;
@@ -346,7 +323,10 @@ p2p_err p2p_layer_barrier(p2p_comm *comm, unsigned step)
     if (comm->agreed) m.hash = 0;
     atomic_store_explicit(&line->at, p2p__line_at(comm->posted, step + 1), memory_order_release);
     p2p_err err = wait_for(comm, &m);
-    if (err) take_back(line, comm->posted, step);
+    if (err) { /* the others must not find this rank at the step: its memory is no longer what they expect to read */
+        atomic_store(&line->at, p2p__line_at(comm->posted, step));
+        atomic_thread_fence(memory_order_seq_cst);
+    }
     if (!err) comm->agreed = true;
     return err;
 }
