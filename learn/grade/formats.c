@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Grades in the formats of others. What a submission printed ends up in them: whatever it is, the files stay well-formed
- * (UTF-8, no control characters, everything quoted), and a spreadsheet takes no cell for a formula.
+ * Grades as JSON, and from that in the formats of others. What a submission printed ends up in them: whatever it is, the files
+ * stay well-formed (UTF-8, no control characters, everything quoted), and a spreadsheet takes no cell for a formula.
  *
  * exercism: github.com/exercism/docs, building/tooling/test-runners/interface.md. Gradescope: the specifications page of its
  * autograder documentation. Autolab: docs/lab.md and docs/features/formatted-feedback.md there. JUnit has no standard; this
@@ -9,8 +9,12 @@
  */
 #include "learn/grade/formats.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "learn/explain/autopsy.h"
+#include "p2p/shared/json.h"
 
 const char *learn_verdict_word(enum learn_verdict verdict)
 {
@@ -18,299 +22,284 @@ const char *learn_verdict_word(enum learn_verdict verdict)
     return words[verdict];
 }
 
-/* ---- Characters ---- */
-
-/* Bytes of the character that begins here in UTF-8, its number in *code; 0 if it is none. */
-static size_t character(const unsigned char *at, unsigned *code)
+/* What is no character, or a control character other than tab and newline, becomes a question mark. */
+static json_t *text_of(const char *bytes, size_t most)
 {
-    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = *at < 0x80 ? 1 : (*at & 0xe0) == 0xc0 ? 2 : (*at & 0xf0) == 0xe0 ? 3 : (*at & 0xf8) == 0xf0 ? 4 : 0;
-    if (length < 2) {
-        *code = *at;
-        return length;
-    }
-    *code = *at & (0x7fU >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((at[i] & 0xc0) != 0x80) return 0;
-        *code = *code << 6 | (at[i] & 0x3f);
-    }
-    bool half = *code >= 0xd800 && *code < 0xe000;
-    return *code < least[length] || *code > 0x10ffff || half ? 0 : length;
-}
-
-/* Text as it is, but for what `quote` puts in the place of a character (NULL: nothing special); what is no character, or is
- * a control character other than tab and newline, becomes a question mark. */
-static void add_quoted(learn_text *t, const char *text, const char *(*quote)(unsigned code))
-{
-    for (const unsigned char *at = (const unsigned char *)text; *at;) {
-        unsigned code;
-        size_t length = character(at, &code);
-        bool bad = !length || (code < 0x20 && code != '\t' && code != '\n') || (code >= 0x7f && code < 0xa0) ||
-                   code == 0xfffe || code == 0xffff;
-        const char *instead = bad ? "?" : quote(code);
-        if (instead)
-            learn_add(t, "%s", instead);
-        else
-            learn_add_bytes(t, at, length);
+    learn_text t = {0};
+    const unsigned char *begin = (const unsigned char *)bytes;
+    for (const unsigned char *at = begin; *at && (size_t)(at - begin) < most;) {
+        size_t length = p2p__utf8_length(at);
+        bool bad = !length || (*at < 0x20 && *at != '\t' && *at != '\n') || *at == 0x7f ||
+                   (*at == 0xc2 && at[1] < 0xa0) || (*at == 0xef && at[1] == 0xbf && at[2] >= 0xbe);
+        learn_add_bytes(&t, bad ? (const unsigned char *)"?" : at, bad ? 1 : length);
         at += length ? length : 1;
     }
+    json_t *text = json_string(learn_string(&t));
+    learn_text_free(&t);
+    return text;
 }
 
-static const char *csv_quote(unsigned code)
+static json_t *number_of(double value)
 {
-    return code == '"' ? "\"\"" : NULL;
+    return value == floor(value) ? json_integer((json_int_t)value) : json_real(value);
 }
 
-static const char *xml_quote(unsigned code)
+/* ---- All of it ---- */
+
+static json_t *grade_of(const learn_grade *g)
 {
-    return code == '&' ? "&amp;" : code == '<' ? "&lt;" : code == '>' ? "&gt;" : code == '"' ? "&quot;" : NULL;
+    enum { ALL = 1 << 30 };
+    return json_pack("{so ss si ss so so ss so so so so sf}", "submission", text_of(g->submission, ALL), "exercise",
+                     g->e->name, "number", g->e->number, "call", g->e->check->call, "points", number_of(g->points),
+                     "most", number_of(g->most), "verdict", learn_verdict_word(g->verdict), "kind",
+                     text_of(g->kind, ALL), "ran", text_of(g->ran, ALL), "reason", text_of(g->reason, ALL), "details",
+                     text_of(g->details, ALL), "seconds", g->seconds);
 }
 
-/* Tabs and newlines of an attribute would be read as blanks. */
-static const char *attribute_quote(unsigned code)
+json_t *learn_grades_json(const learn_grades *grades)
 {
-    return code == '\n' ? "&#10;" : code == '\t' ? "&#9;" : xml_quote(code);
+    char *seed = learn_format("%llu", (unsigned long long)grades->seed);
+    json_t *list = json_array();
+    for (size_t i = 0; i < grades->count; i++) json_array_append_new(list, grade_of(&grades->grades[i]));
+    json_t *all = json_pack("{si ss so si so}", "version", 1, "seed", seed, "conditions",
+                            text_of(grades->conditions, SIZE_MAX), "submissions", (int)grades->submissions, "grades",
+                            list);
+    free(seed);
+    return all;
 }
 
-static const char *json_quote(unsigned code)
+static const json_t *grade_at(const json_t *all, size_t i)
 {
-    return code == '"' ? "\\\"" : code == '\\' ? "\\\\" : code == '\n' ? "\\n" : code == '\t' ? "\\t" : NULL;
+    return json_array_get(json_object_get(all, "grades"), i);
 }
 
-/* ---- CSV ---- */
+static double real_at(const json_t *g, const char *key)
+{
+    return json_number_value(json_object_get(g, key));
+}
+
+static bool is_right(const json_t *g)
+{
+    return learn_field_is(g, "verdict", "right");
+}
+
+/* What does not compile or cannot be run is an error, what is wrong a failure. */
+static bool is_error(const json_t *g)
+{
+    return learn_field_is(g, "verdict", "wrong") &&
+           (learn_field_is(g, "kind", "compile") || learn_field_is(g, "kind", "link") ||
+            learn_field_is(g, "kind", "checker"));
+}
+
+static bool is_skipped(const json_t *g)
+{
+    return !is_right(g) && !learn_field_is(g, "verdict", "wrong");
+}
+
+static size_t count_in(const json_t *all, size_t from, size_t to, bool (*is)(const json_t *g))
+{
+    size_t count = 0;
+    for (size_t i = from; i < to; i++) count += is(grade_at(all, i));
+    return count;
+}
+
+static double seconds_in(const json_t *all, size_t from, size_t to)
+{
+    double seconds = 0;
+    for (size_t i = from; i < to; i++) seconds += real_at(grade_at(all, i), "seconds");
+    return seconds;
+}
+
+static size_t count_of(const json_t *all)
+{
+    return json_array_size(json_object_get(all, "grades"));
+}
+
+/* ---- CSV and XML ---- */
+
+/* quotes: pairs of a character and what is put in its place. */
+static void add_quoted(learn_text *t, const char *text, const char *const quotes[][2])
+{
+    for (; *text; text++) {
+        size_t i = 0;
+        while (quotes[i][0] && *quotes[i][0] != *text) i++;
+        if (quotes[i][0])
+            learn_add(t, "%s", quotes[i][1]);
+        else
+            learn_add_bytes(t, text, 1);
+    }
+}
 
 static void cell(learn_text *t, const char *text)
 {
+    static const char *const quotes[][2] = {{"\"", "\"\""}, {NULL, NULL}};
     learn_add(t, "%s\"", t->used && t->text[t->used - 1] != '\n' ? "," : "");
     if (*text && strchr("=+-@\t", *text)) learn_add(t, "'");
-    add_quoted(t, text, csv_quote);
+    add_quoted(t, text, quotes);
     learn_add(t, "\"");
 }
 
-char *learn_csv(const learn_grades *grades)
+char *learn_csv(const json_t *all)
 {
     learn_text t = {0};
+    const json_t *g;
     learn_add(&t, "submission,exercise,points,most,verdict,kind,reason,ran,seconds,seed\r\n");
-    for (size_t i = 0; i < grades->count; i++) {
-        const learn_grade *g = &grades->grades[i];
-        cell(&t, g->submission);
-        cell(&t, g->e->name);
-        learn_add(&t, ",%g,%g", g->points, g->most);
-        cell(&t, learn_verdict_word(g->verdict));
-        cell(&t, g->kind);
-        cell(&t, g->reason);
-        cell(&t, g->ran);
-        learn_add(&t, ",%.1f,%llu\r\n", g->seconds, (unsigned long long)grades->seed);
+    for (size_t i = 0; (g = grade_at(all, i)); i++) {
+        static const char *const texts[] = {"verdict", "kind", "reason", "ran"};
+        cell(&t, learn_field(g, "submission"));
+        cell(&t, learn_field(g, "exercise"));
+        learn_add(&t, ",%g,%g", real_at(g, "points"), real_at(g, "most"));
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) cell(&t, learn_field(g, texts[k]));
+        learn_add(&t, ",%.1f,%s\r\n", real_at(g, "seconds"), learn_field(all, "seed"));
     }
     return t.text;
 }
 
-/* ---- JUnit ---- */
+static void add_xml(learn_text *t, const char *text)
+{
+    static const char *const quotes[][2] = {
+        {"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {NULL, NULL}};
+    add_quoted(t, text, quotes);
+}
 
+/* Tabs and newlines of an attribute would be read as blanks. */
 static void attribute(learn_text *t, const char *name, const char *text)
 {
+    static const char *const quotes[][2] = {{"&", "&amp;"},  {"<", "&lt;"},  {">", "&gt;"}, {"\"", "&quot;"},
+                                            {"\n", "&#10;"}, {"\t", "&#9;"}, {NULL, NULL}};
     learn_add(t, " %s=\"", name);
-    add_quoted(t, text, attribute_quote);
+    add_quoted(t, text, quotes);
     learn_add(t, "\"");
 }
 
-/* What does not compile or cannot be run is an error there, what is wrong a failure. */
-static bool is_error(const learn_grade *g)
+static void junit_case(learn_text *t, const json_t *g)
 {
-    return g->verdict == LEARN_WRONG &&
-           (strcmp(g->kind, "compile") == 0 || strcmp(g->kind, "link") == 0 || strcmp(g->kind, "checker") == 0);
-}
-
-static bool is_skipped(const learn_grade *g)
-{
-    return g->verdict == LEARN_UNTOUCHED || g->verdict == LEARN_MISSING;
-}
-
-static void junit_case(learn_text *t, const learn_grade *g)
-{
+    const char *kind = is_error(g) ? "error" : is_skipped(g) ? "skipped" : "failure";
     learn_add(t, "    <testcase");
-    attribute(t, "name", g->e->name);
-    attribute(t, "classname", g->submission);
-    learn_add(t, " time=\"%.3f\"", g->seconds);
-    if (g->verdict == LEARN_RIGHT) {
-        learn_add(t, "/>\n");
-    } else if (is_skipped(g)) {
-        learn_add(t, "><skipped");
-        attribute(t, "message", g->reason);
-        learn_add(t, "/></testcase>\n");
-    } else {
-        const char *kind = is_error(g) ? "error" : "failure";
-        learn_add(t, "><%s", kind);
-        attribute(t, "type", g->kind);
-        attribute(t, "message", g->reason);
+    attribute(t, "name", learn_field(g, "exercise"));
+    attribute(t, "classname", learn_field(g, "submission"));
+    learn_add(t, " time=\"%.3f\">", real_at(g, "seconds"));
+    if (!is_right(g)) {
+        learn_add(t, "<%s", kind);
+        if (!is_skipped(g)) attribute(t, "type", learn_field(g, "kind"));
+        attribute(t, "message", learn_field(g, "reason"));
         learn_add(t, ">");
-        add_quoted(t, g->details, xml_quote);
-        learn_add(t, "</%s></testcase>\n", kind);
+        if (!is_skipped(g)) add_xml(t, learn_field(g, "details"));
+        learn_add(t, "</%s>", kind);
     }
+    learn_add(t, "</testcase>\n");
 }
 
-/* The grades from i on that are of one submission. */
-static size_t end_of_submission(const learn_grades *grades, size_t i)
+static void junit_suite(learn_text *t, const json_t *all, size_t from, size_t to)
 {
-    size_t end = i;
-    while (end < grades->count && strcmp(grades->grades[end].submission, grades->grades[i].submission) == 0) end++;
-    return end;
-}
-
-static void junit_suite(learn_text *t, const learn_grades *grades, size_t from, size_t to)
-{
-    size_t failures = 0, errors = 0, skipped = 0;
-    double seconds = 0;
-    for (size_t i = from; i < to; i++) {
-        const learn_grade *g = &grades->grades[i];
-        errors += is_error(g);
-        failures += g->verdict == LEARN_WRONG && !is_error(g);
-        skipped += is_skipped(g);
-        seconds += g->seconds;
-    }
+    size_t errors = count_in(all, from, to, is_error), skipped = count_in(all, from, to, is_skipped);
     learn_add(t, "  <testsuite");
-    attribute(t, "name", grades->grades[from].submission);
-    learn_add(t, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\">\n", to - from, failures,
-              errors, skipped, seconds);
-    learn_add(t, "    <properties><property name=\"seed\" value=\"%llu\"/></properties>\n",
-              (unsigned long long)grades->seed);
-    for (size_t i = from; i < to; i++) junit_case(t, &grades->grades[i]);
+    attribute(t, "name", learn_field(grade_at(all, from), "submission"));
+    learn_add(t, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\">\n", to - from,
+              to - from - errors - skipped - count_in(all, from, to, is_right), errors, skipped,
+              seconds_in(all, from, to));
+    learn_add(t, "    <properties><property name=\"seed\" value=\"%s\"/></properties>\n", learn_field(all, "seed"));
+    for (size_t i = from; i < to; i++) junit_case(t, grade_at(all, i));
     learn_add(t, "  </testsuite>\n");
 }
 
-char *learn_junit(const learn_grades *grades)
+char *learn_junit(const json_t *all)
 {
     learn_text t = {0};
     learn_add(&t, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"Pairwise exercises\">\n");
-    for (size_t i = 0; i < grades->count;) {
-        size_t end = end_of_submission(grades, i);
-        junit_suite(&t, grades, i, end);
-        i = end;
+    for (size_t from = 0, to, count = count_of(all); from < count; from = to) {
+        const char *submission = learn_field(grade_at(all, from), "submission");
+        for (to = from; to < count && learn_field_is(grade_at(all, to), "submission", submission);) to++;
+        junit_suite(&t, all, from, to);
     }
     learn_add(&t, "</testsuites>\n");
     return t.text;
 }
 
-/* ---- JSON ---- */
+/* ---- JSON of others ---- */
 
-static void member(learn_text *t, const char *name, const char *text)
+static json_t *test_name(const json_t *all, const json_t *g)
 {
-    learn_add(t, "\"%s\": \"", name);
-    add_quoted(t, text, json_quote);
-    learn_add(t, "\"");
-}
-
-static char *test_name(const learn_grades *grades, const learn_grade *g)
-{
-    return grades->submissions > 1 ? learn_format("%s/%s", g->submission, g->e->name) : learn_copy(g->e->name);
+    if (json_integer_value(json_object_get(all, "submissions")) < 2) return json_string(learn_field(g, "exercise"));
+    return json_sprintf("%s/%s", learn_field(g, "submission"), learn_field(g, "exercise"));
 }
 
 /* exercism shows 65,535 characters of a message at most. */
-static char *message(const learn_grade *g)
+static json_t *message(const json_t *g)
 {
-    return learn_format("%.*s", 60000, *g->details ? g->details : g->reason);
+    const char *details = learn_field(g, "details");
+    return text_of(*details ? details : learn_field(g, "reason"), 60000);
 }
 
-static void exercism_test(learn_text *t, const learn_grades *grades, const learn_grade *g)
+static char *dumped(json_t *json, size_t flags)
 {
-    char *name = test_name(grades, g), *text = message(g);
-    learn_add(t, "    {");
-    member(t, "name", name);
-    learn_add(t, ", \"status\": \"%s\", ", g->verdict == LEARN_RIGHT ? "pass" : is_error(g) ? "error" : "fail");
-    if (g->verdict == LEARN_RIGHT)
-        learn_add(t, "\"message\": null, ");
-    else
-        member(t, "message", text), learn_add(t, ", ");
-    member(t, "test_code", *g->ran ? g->ran : g->e->check->call);
-    if (g->e->number > 0) learn_add(t, ", \"task_id\": %d", g->e->number);
-    learn_add(t, "}");
-    free(text);
-    free(name);
+    char *text = json_dumps(json, flags);
+    json_decref(json);
+    return text ? text : learn_copy("");
 }
 
-static size_t count_verdict(const learn_grades *grades, bool (*is)(const learn_grade *g))
+char *learn_exercism(const json_t *all)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < grades->count; i++) count += is(&grades->grades[i]);
-    return count;
-}
-
-static bool is_right(const learn_grade *g)
-{
-    return g->verdict == LEARN_RIGHT;
-}
-
-char *learn_exercism(const learn_grades *grades)
-{
-    learn_text t = {0};
-    bool all_right = count_verdict(grades, is_right) == grades->count;
-    bool all_errors = grades->count && count_verdict(grades, is_error) == grades->count;
-    learn_add(&t, "{\n  \"version\": 3,\n  \"status\": \"%s\",\n  ",
-              !grades->count || all_errors ? "error"
-              : all_right                  ? "pass"
-                                           : "fail");
-    char *first = grades->count ? message(&grades->grades[0]) : learn_copy("There is no exercise in this submission.");
-    if (all_errors || !grades->count)
-        member(&t, "message", first);
-    else
-        learn_add(&t, "\"message\": null");
-    learn_add(&t, ",\n  \"tests\": [\n");
-    for (size_t i = 0; i < grades->count; i++) {
-        exercism_test(&t, grades, &grades->grades[i]);
-        learn_add(&t, "%s\n", i + 1 < grades->count ? "," : "");
+    size_t count = count_of(all);
+    bool broken = count_in(all, 0, count, is_error) == count, right = count_in(all, 0, count, is_right) == count;
+    json_t *tests = json_array();
+    const json_t *g;
+    for (size_t i = 0; (g = grade_at(all, i)); i++) {
+        const char *ran = learn_field(g, "ran");
+        json_t *test = json_pack("{so ss so ss}", "name", test_name(all, g), "status",
+                                 is_right(g)   ? "pass"
+                                 : is_error(g) ? "error"
+                                               : "fail",
+                                 "message", is_right(g) ? json_null() : message(g), "test_code",
+                                 *ran ? ran : learn_field(g, "call"));
+        json_t *number = json_object_get(g, "number");
+        if (json_integer_value(number) > 0) json_object_set(test, "task_id", number);
+        json_array_append_new(tests, test);
     }
-    learn_add(&t, "  ]\n}\n");
-    free(first);
-    return t.text;
+    json_t *why = !count   ? json_string("There is no exercise in this submission.")
+                  : broken ? message(grade_at(all, 0))
+                           : json_null();
+    return dumped(json_pack("{si ss so so}", "version", 3, "status",
+                            broken  ? "error"
+                            : right ? "pass"
+                                    : "fail",
+                            "message", why, "tests", tests),
+                  JSON_INDENT(2));
 }
 
-static void gradescope_test(learn_text *t, const learn_grades *grades, const learn_grade *g)
+char *learn_gradescope(const json_t *all)
 {
-    char *name = test_name(grades, g), *text = message(g);
-    learn_add(t, "    {");
-    member(t, "name", name);
-    learn_add(
-        t,
-        ", \"number\": \"%02d\", \"score\": %g, \"max_score\": %g, \"status\": \"%s\", \"visibility\": \"visible\", ",
-        g->e->number, g->points, g->most, g->verdict == LEARN_RIGHT ? "passed" : "failed");
-    member(t, "output", g->verdict == LEARN_RIGHT ? "" : text);
-    learn_add(t, ", \"tags\": [");
-    learn_add(t, "\"%s\"", learn_verdict_word(g->verdict));
-    learn_add(t, "]}");
-    free(text);
-    free(name);
+    size_t count = count_of(all);
+    json_t *tests = json_array();
+    const json_t *g;
+    for (size_t i = 0; (g = grade_at(all, i)); i++)
+        json_array_append_new(tests,
+                              json_pack("{so so sO sO ss ss so s[s]}", "name", test_name(all, g), "number",
+                                        json_sprintf("%02d", learn_field_number(g, "number")), "score",
+                                        json_object_get(g, "points"), "max_score", json_object_get(g, "most"), "status",
+                                        is_right(g) ? "passed" : "failed", "visibility", "visible", "output",
+                                        is_right(g) ? json_string("") : message(g), "tags", learn_field(g, "verdict")));
+    json_t *results = json_pack("{sI ss ss s{ss} so}", "execution_time", (json_int_t)llround(seconds_in(all, 0, count)),
+                                "output", learn_field(all, "conditions"), "stdout_visibility", "hidden", "extra_data",
+                                "seed", learn_field(all, "seed"), "tests", tests);
+    if (!count) json_object_set_new(results, "score", json_integer(0));
+    return dumped(results, JSON_INDENT(2));
 }
 
-char *learn_gradescope(const learn_grades *grades)
+char *learn_autolab(const json_t *all)
 {
-    learn_text t = {0};
-    double seconds = 0;
-    for (size_t i = 0; i < grades->count; i++) seconds += grades->grades[i].seconds;
-    learn_add(&t, "{\n  \"execution_time\": %.0f,\n  ", seconds);
-    member(&t, "output", grades->conditions);
-    learn_add(&t, ",\n  \"stdout_visibility\": \"hidden\",\n  \"extra_data\": {\"seed\": \"%llu\"},\n",
-              (unsigned long long)grades->seed);
-    if (!grades->count) learn_add(&t, "  \"score\": 0,\n");
-    learn_add(&t, "  \"tests\": [\n");
-    for (size_t i = 0; i < grades->count; i++) {
-        gradescope_test(&t, grades, &grades->grades[i]);
-        learn_add(&t, "%s\n", i + 1 < grades->count ? "," : "");
+    json_t *scores = json_object();
+    const json_t *g;
+    for (size_t i = 0; (g = grade_at(all, i)); i++) {
+        json_t *name = test_name(all, g);
+        json_object_set(scores, json_string_value(name), json_object_get(g, "points"));
+        json_decref(name);
     }
-    learn_add(&t, "  ]\n}\n");
-    return t.text;
+    return dumped(json_pack("{so}", "scores", scores), 0);
 }
 
-char *learn_autolab(const learn_grades *grades)
+char *learn_all_grades(const json_t *all)
 {
-    learn_text t = {0};
-    learn_add(&t, "{\"scores\": {");
-    for (size_t i = 0; i < grades->count; i++) {
-        char *name = test_name(grades, &grades->grades[i]);
-        learn_add(&t, "%s\"", i ? ", " : "");
-        add_quoted(&t, name, json_quote);
-        learn_add(&t, "\": %g", grades->grades[i].points);
-        free(name);
-    }
-    learn_add(&t, "}}");
-    return t.text;
+    char *text = json_dumps(all, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    return text ? text : learn_copy("");
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * formats: grades, as programs that take grades want them. Each makes a whole file as a text; free it.
+ * formats: grades as JSON, and from that as programs that take grades want them. Each makes a whole file as a text; free it.
  *
+ *      learn_all_grades  that JSON itself: docs/teaching.md
  *      learn_csv         for a spreadsheet: a row for each submission and exercise (RFC 4180)
  *      learn_junit       JUnit XML: a suite for each submission, a case for each exercise
  *      learn_exercism    results.json of exercism's test runners, version 3
@@ -12,6 +13,8 @@
  */
 #ifndef PAIRWISE_LEARN_FORMATS_H
 #define PAIRWISE_LEARN_FORMATS_H
+
+#include <jansson.h>
 
 #include "learn/learn.h"
 
@@ -42,10 +45,13 @@ const char *learn_verdict_word(enum learn_verdict verdict); /* "right", "wrong",
 /* On standard output: the class at a glance. Nothing for one submission. */
 void learn_print_matrix(const learn_grades *grades);
 
-char *learn_csv(const learn_grades *grades);
-char *learn_junit(const learn_grades *grades);
-char *learn_exercism(const learn_grades *grades);
-char *learn_gradescope(const learn_grades *grades);
-char *learn_autolab(const learn_grades *grades);
+json_t *learn_grades_json(const learn_grades *grades);
+
+char *learn_all_grades(const json_t *grades);
+char *learn_csv(const json_t *grades);
+char *learn_junit(const json_t *grades);
+char *learn_exercism(const json_t *grades);
+char *learn_gradescope(const json_t *grades);
+char *learn_autolab(const json_t *grades);
 
 #endif

@@ -26,6 +26,7 @@ enum {
     KEY_JSON,
     KEY_GRADESCOPE,
     KEY_AUTOLAB,
+    KEY_GRADES,
     KEY_EXERCISE,
     KEY_POINTS,
     KEY_MEMORY,
@@ -39,6 +40,7 @@ static const struct argp_option options[] = {
     {"seed", KEY_SEED, "N", 0,
      "make the data from N, to grade again with the same (default: a new one; 0: what learners get)", 0},
     {"points", KEY_POINTS, "P", 0, "points for an exercise that is right (1)", 0},
+    {"grades", KEY_GRADES, "FILE", 0, "JSON with all there is, from which the others are made", 1},
     {"csv", KEY_CSV, "FILE", 0, "a row for each submission and exercise", 1},
     {"junit", KEY_JUNIT, "FILE", 0, "JUnit XML", 1},
     {"json", KEY_JSON, "FILE", 0, "results.json of exercism, version 3", 1},
@@ -57,7 +59,7 @@ static const char about[] = "Grade a folder of submissions, or one submission: a
                             "called wrongly; 130 or 143 "
                             "interrupted.";
 
-enum { MOST_CHOSEN = 64, FORMATS = 4 };
+enum { MOST_CHOSEN = 64, FORMATS = 5 };
 
 typedef struct {
     const char *folder, *chosen_names[MOST_CHOSEN], *files[FORMATS];
@@ -95,6 +97,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_JUNIT: a->files[1] = arg; break;
     case KEY_JSON: a->files[2] = arg; break;
     case KEY_GRADESCOPE: a->files[3] = arg; break;
+    case KEY_GRADES: a->files[4] = arg; break;
     case KEY_AUTOLAB: a->autolab = true; break;
     case KEY_POINTS: a->points = positive(state, "points", arg, 1e6); break;
     case KEY_LIMIT: a->limits.world_seconds = positive(state, "limit", arg, 3600); break;
@@ -194,11 +197,16 @@ static bool write_format(const char *name, char *text)
 
 static bool write_formats(const arguments *a, const learn_grades *grades)
 {
-    static char *(*const make[FORMATS])(const learn_grades *) = {learn_csv, learn_junit, learn_exercism,
-                                                                 learn_gradescope};
+    static char *(*const make[FORMATS])(const json_t *) = {learn_csv, learn_junit, learn_exercism, learn_gradescope,
+                                                           learn_all_grades};
+    json_t *all = learn_grades_json(grades);
     bool good = true;
     for (size_t i = 0; i < FORMATS; i++)
-        if (a->files[i] && !write_format(a->files[i], make[i](grades))) good = false;
+        if (a->files[i] && !write_format(a->files[i], make[i](all))) good = false;
+    char *line = a->autolab ? learn_autolab(all) : NULL;
+    if (line) puts(line);
+    free(line);
+    json_decref(all);
     return good;
 }
 
@@ -213,13 +221,6 @@ static void print_sum(const learn_grades *grades)
            grades->submissions == 1 ? "" : "s", points, most, (unsigned long long)grades->seed);
 }
 
-static void print_autolab(const learn_grades *grades)
-{
-    char *line = learn_autolab(grades);
-    puts(line);
-    free(line);
-}
-
 static int grade_class(const arguments *a, learn_class *class)
 {
     learn_sandbox box;
@@ -232,7 +233,6 @@ static int grade_class(const arguments *a, learn_class *class)
         learn_print_matrix(&grades);
         print_sum(&grades);
         if (!write_formats(a, &grades)) status = 1;
-        if (a->autolab) print_autolab(&grades);
     }
     learn_grades_free(&grades);
     return status;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "p2p/shared/json.h"
 
-/* Bytes of the UTF-8 sequence that begins here, 0 if there is none. */
-static int utf8_length(const unsigned char *at)
+size_t p2p__utf8_length(const unsigned char *at)
 {
-    int length = *at >= 0xf0 ? 4 : *at >= 0xe0 ? 3 : 2;
+    size_t length = *at >= 0xf0 ? 4 : *at >= 0xe0 ? 3 : 2;
+    if (*at < 0x80) return 1;
     if (*at < 0xc2 || *at > 0xf4) return 0;
-    for (int i = 1; i < length; i++)
+    for (size_t i = 1; i < length; i++)
         if ((at[i] & 0xc0) != 0x80) return 0;
     if ((*at == 0xe0 && at[1] < 0xa0) || (*at == 0xed && at[1] > 0x9f)) return 0;
     return (*at == 0xf0 && at[1] < 0x90) || (*at == 0xf4 && at[1] > 0x8f) ? 0 : length;
@@ -16,13 +16,13 @@ void p2p__json_text(FILE *file, const char *text)
 {
     putc('"', file);
     for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-        int more = *at < 0x80 ? 1 : utf8_length(at);
+        size_t more = p2p__utf8_length(at);
         if (*at == '"' || *at == '\\')
             fprintf(file, "\\%c", *at);
         else if (*at < 0x20 || *at == 0x7f || more == 0)
             fprintf(file, "\\u%04x", more ? *at : 0xfffdu);
         else
-            fwrite(at, 1, (size_t)more, file), at += more - 1;
+            fwrite(at, 1, more, file), at += more - 1;
     }
     putc('"', file);
 }

@@ -7,6 +7,9 @@
 
 #include "p2p/shared/rank_set.h"
 
+/* Bytes of the character that begins here in UTF-8; 0: none does. */
+size_t p2p__utf8_length(const unsigned char *at);
+
 void p2p__json_text(FILE *file, const char *text);
 
 /* ,"key":value: a text, nothing if it is empty; a number, at most INT64_MAX, which readers have; a list of ranks below `size`. */

@@ -105,7 +105,7 @@ folder=$PWD/tests/submissions
 
 # ---- As we are, with all formats ----
 
-formats="--csv $work/out.csv --junit $work/out.xml --json $work/out.json --gradescope $work/gs.json --autolab"
+formats="--csv $work/out.csv --junit $work/out.xml --json $work/out.json --gradescope $work/gs.json --grades $work/all.json --autolab"
 grade as_we_are env
 the_wild as_we_are
 formats=
@@ -150,6 +150,11 @@ for suite in suites:
         passed = not list(case)
         assert passed == ((suite.get("name"), case.get("name")) in right), case.get("name")
         assert passed or list(case)[0].get("message")
+
+every = json.load(open(folder + "/all.json"))
+assert every["version"] == 1 and every["seed"] == "5" and every["submissions"] == 19
+assert {(g["submission"], g["exercise"]) for g in every["grades"] if g["verdict"] == "right"} == right
+assert all(bool(g["kind"]) == (g["verdict"] == "wrong") for g in every["grades"])
 
 exercism = json.load(open(folder + "/out.json"))
 assert exercism["version"] == 3 and exercism["status"] == "fail" and exercism["message"] is None
