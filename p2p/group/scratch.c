@@ -11,7 +11,7 @@
  *      area        4 places     4 usual         3 places
  *
  * The usual ones do not come back to the same place sooner than they must: to write where another core has just read
- * takes twice as long as to write what it has let go of since. For that 4 MiB must have passed through the segments of
+ * takes twice as long as to write what has left its cache since. For that 4 MiB must have passed through the segments of
  * all ranks; more would crowd users' buffers out of the caches. Small ones lie ready in the nearest cache all the same.
  */
 #include <errno.h>
@@ -27,7 +27,7 @@ enum { SMALL, USUAL }; /* kinds; then the larger ones */
 #define SMALL_PIECE ((size_t)2 << 10)
 #define PASSING ((size_t)4 << 20)
 #define LARGEST ((size_t)512 << 10)
-#define LARGEST_OF_ALL ((size_t)32 << 20) /* the largest, of all ranks: with less, 64 ranks meet too often */
+#define LARGEST_OF_ALL ((size_t)32 << 20) /* the largest, of all ranks: with less, 64 ranks have too many barriers */
 #define LINE ((size_t)64)
 
 bool p2p_layer_has_shared_memory(const p2p_comm *comm)
@@ -93,20 +93,16 @@ static memory_place find_place(p2p_comm *comm)
     return place;
 }
 
-/* Each rank takes the memory of its own part, for if all took all of it there would not be enough for a moment. A part
- * is read by others only when its rank has come; but the file must reach to the end of all parts. */
-static bool fill_own_part(p2p_comm *comm, memory_place place)
-{
-    int fd = comm->engine->memory_fd;
-    size_t own = (size_t)comm->rank * comm->segment_bytes, last = scratch_bytes(comm) - MEMORY_UNIT;
-    return p2p__memory_fill(fd, place + own, comm->segment_bytes) && p2p__memory_fill(fd, place + last, MEMORY_UNIT);
-}
-
 static p2p_err map_scratch(p2p_comm *comm)
 {
     size_t bytes = scratch_bytes(comm);
     memory_place place = find_place(comm);
-    if (place && fill_own_part(comm, place)) comm->scratch = p2p__memory_map(comm->engine->memory_fd, place, bytes);
+    int fd = comm->engine->memory_fd;
+    /* Each rank takes the memory of its own segment: if all took all of it, there would not be enough for a moment. A
+     * segment is read by others only when its rank has come; but the file must reach to the end of all. */
+    if (place && p2p__memory_fill(fd, place + (size_t)comm->rank * comm->segment_bytes, comm->segment_bytes) &&
+        p2p__memory_fill(fd, place + bytes - MEMORY_UNIT, MEMORY_UNIT))
+        comm->scratch = p2p__memory_map(fd, place, bytes);
     if (comm->scratch) return P2P_OK;
     return p2p__fail(comm, CAUSE_NO_SCRATCH, comm->size, bytes, strerror(errno));
 }

@@ -276,18 +276,6 @@ static p2p_err try_peer(p2p_endpoint *self, p2p_link *peer)
     return peer->fd >= 0 ? read_link(self, peer) : P2P_OK;
 }
 
-static p2p_err serve_slot(p2p_endpoint *self, size_t slot)
-{
-    socket_world *w = self->state;
-    p2p_link *peer = p2p__link_to(self, w->sockets.rank_of[slot]);
-    short events = w->sockets.polled[slot].revents;
-    w->sockets.polled[slot].revents = 0;
-    p2p_err err = P2P_OK;
-    if (events & POLLOUT) err = flush(self, peer);
-    if (!err && (events & (POLLIN | POLLHUP | POLLERR))) err = read_link(self, peer);
-    return err;
-}
-
 static p2p_err retry_due(p2p_endpoint *self)
 {
     const socket_world *w = self->state;
@@ -319,8 +307,14 @@ static p2p_err progress(p2p_endpoint *self, uint64_t deadline)
     if (err || !ready) return err ? err : deadline && until == deadline ? P2P_ERR_TIMEOUT : P2P_OK;
 
     if (self->control >= 0 && w->sockets.polled[0].revents) err = p2p__control_serve(self);
-    for (size_t slot = w->sockets.slots; !err && slot-- > 1;)
-        if (slot < w->sockets.slots && w->sockets.polled[slot].revents) err = serve_slot(self, slot);
+    for (size_t slot = w->sockets.slots; !err && slot-- > 1;) {
+        short events = slot < w->sockets.slots ? w->sockets.polled[slot].revents : 0; /* a link may have been closed */
+        if (!events) continue;
+        p2p_link *peer = p2p__link_to(self, w->sockets.rank_of[slot]);
+        w->sockets.polled[slot].revents = 0;
+        if (events & POLLOUT) err = flush(self, peer);
+        if (!err && (events & (POLLIN | POLLHUP | POLLERR))) err = read_link(self, peer);
+    }
     return err;
 }
 
