@@ -4,6 +4,7 @@
  * touched; and arguments that are wrong by themselves are refused before anything is sent.
  */
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -143,6 +144,7 @@ static const struct kind {
 typedef struct {
     const struct kind *kind;
     size_t count;
+    int here;  /* ranks that have begun */
     int right; /* ranks that found everything right */
 } mismatch;
 
@@ -165,6 +167,7 @@ static int check_untouched(const char *name)
     return 0;
 }
 
+/* A job that fails leaves its ranks a second: all of them are there before one disagrees. */
 static int disagree(p2p_comm *world, void *arg)
 {
     mismatch *what = arg;
@@ -173,6 +176,8 @@ static int disagree(p2p_comm *world, void *arg)
     memset(a, CANARY, ROOM);
     memset(b, CANARY, ROOM);
     CALL(p2p_set_errors(world, P2P_ERRORS_RETURN));
+    __atomic_fetch_add(&what->here, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&what->here, __ATOMIC_SEQ_CST) < p2p_size(world)) sched_yield();
     p2p_err err = (last ? what->kind->last : what->kind->others)(world, what->count);
     CHECK(err == P2P_ERR_MISMATCH, "%s, %d ranks, count %zu: %s (%s)", what->kind->name, p2p_size(world), what->count,
           p2p_strerror(err), p2p_error_message(world));

@@ -193,8 +193,8 @@ is_made_of_messages() {
     esac
 }
 
-# What they test lies above the worlds, or in one place for all, so `make test` runs them in the last one only. OTHER_WORLDS=1 (all/worlds.sh)
-# makes exactly the runs that `make test` leaves out.
+# What they test lies above the worlds, or in one place for all, so `make test` runs them in the last one only.
+# OTHER_WORLDS=1 (all/worlds.sh) makes exactly the runs that `make test` leaves out.
 is_left_to_other_worlds() {
     if [ "$PAIRWISE_WORLD" = "$last" ] || knows_no_world "$1"; then return 1; fi
     is_long_in_each "$1" && return
