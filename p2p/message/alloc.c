@@ -4,7 +4,7 @@
  *
  *      p2p_alloc            a buffer with a place in the job's memory file (memory.h)
  *      p2p_layer_export     says where a buffer lies, in words that another rank understands
- *      p2p_layer_attach     the same memory, as this rank sees it: through one window on the whole file, that never moves
+ *      p2p_layer_attach     the same memory in this rank: through one window on the whole file, which never moves
  *
  * A long message out of such a buffer is read there by its receiver, in one copy (send.c, recv.c).
  *

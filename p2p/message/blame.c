@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an error is, as data, for the supervisor's report: its class, the call, and the other side. Nothing here runs on a path
- * without an error. A rank writes its findings into its own row, and counts them last.
+ * What an error is, as data, for the supervisor's report: its class, the call, and the other side. Nothing here runs on
+ * a path without an error. A rank writes its findings into its own row, and counts them last.
  */
 #include <stdio.h>
 #include <string.h>

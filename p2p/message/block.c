@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one wait loop: poll as long as the backoff goes on (spin.h), then show what this rank waits for and sleep, until it is
- * ready. A waiting rank also reads and writes for all its other operations, so that a flood in every direction passes and no
- * rank waits for one that is itself waiting inside Pairwise.
+ * The one wait loop: poll as long as the backoff goes on (spin.h), then show what this rank waits for and sleep, until
+ * it is ready. A waiting rank also reads and writes for all its other operations, so that a flood in every direction
+ * passes and no rank waits for one that is itself waiting inside Pairwise.
  *
- * Before it sleeps, a rank shows on the scoreboard what it waits for. The order is what makes deadlock detection exact: ask
- * whether what has arrived releases this rank; only if not, show "blocked" and count what arrived as received.
+ * Before it sleeps, a rank shows on the scoreboard what it waits for. The order is what makes deadlock detection exact:
+ * ask whether what has arrived releases this rank; only if not, show "blocked" and count what arrived as received.
  */
 #include <stdio.h>
 
@@ -47,9 +47,9 @@ void p2p__show_running(p2p_engine *engine)
     p2p__row_shut(engine->row);
 }
 
-/* The ranks that can end this operation. A non-blocking collective moves on when one of its inner requests ends; and when the
- * others have come to it, if it has asked for that. With none under way it waits for those, or for the one begun before it: then
- * any rank may be the one. */
+/* The ranks that can end this operation. A non-blocking collective moves on when one of its inner requests ends; and
+ * when the others have come to it, if it has asked for that. With none under way it waits for those, or for the one
+ * begun before it: then any rank may be the one. */
 static void add_candidates(p2p_engine *engine, p2p_request request, p2p_rank_set *set)
 {
     bool any = request->kind != REQUEST_LAYER && request->peer < 0;
@@ -170,8 +170,8 @@ p2p_err p2p__job_error(p2p_comm *comm)
 
 /* ---- Waiting ---- */
 
-/* On a virtual network the non-blocking collectives of a communicator follow one another, or their times would depend on
- * which of them the machine lets move first. */
+/* On a virtual network the non-blocking collectives of a communicator follow one another, or their times would depend
+ * on which of them the machine lets move first. */
 static bool must_wait(p2p_engine *engine, p2p_request request)
 {
     if (!engine->config.network.on) return false;
@@ -202,8 +202,8 @@ static void step_one(p2p_engine *engine, p2p_request at)
     TRACE(engine, p2p__trace_background(at));
 }
 
-/* Until none can move: a step may end what another one, or itself, waits for, and nothing else would call that again. After
- * all have said goodbye no rank waits for a collective, and nothing may be sent any more. */
+/* Until none can move: a step may end what another one, or itself, waits for, and nothing else would call that again.
+ * After all have said goodbye no rank waits for a collective, and nothing may be sent any more. */
 static void step_layers(p2p_engine *engine)
 {
     uint64_t before;

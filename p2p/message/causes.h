@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * causes: what can be wrong with a call. Each is what p2p__fail takes: error, class, argument, and the sentence, with perhaps a
- * second line that says what to try; its parameters follow. (Macros, so that the compiler holds the parameters to the sentence.)
+ * causes: what can be wrong with a call. Each is what p2p__fail takes: error, class, argument, and the sentence, with
+ * perhaps a second line that says what to try; its parameters follow. (Macros, so that the compiler holds the
+ * parameters to the sentence.)
  */
 #ifndef PAIRWISE_P2P_CAUSES_H
 #define PAIRWISE_P2P_CAUSES_H

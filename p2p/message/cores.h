@@ -5,14 +5,14 @@
  *      rank        0    1    2    3         home: the core of the rank's number, modulo cores
  *      core        0    1    0    1
  *
- * An operation of all ranks lasts as long as on the core that has the most of them. The system may leave three of four on one
- * of two cores for as long as a job lasts, if all they do is to let each other have it (8 bytes took 6.3 us instead of 4.2),
- * and two that sleep and wake each other on one. So ranks begin evenly spread, check now and then whether they still are, and
- * go home if not. They are not bound: threads of the program, other jobs and the system's own balance are free to move
- * them.
+ * An operation of all ranks lasts as long as on the core that has the most of them. The system may leave three of four
+ * on one of two cores for as long as a job lasts, if all they do is to let each other have it (8 bytes took 6.3 us
+ * instead of 4.2), and two that sleep and wake each other on one. So ranks begin evenly spread, check now and then
+ * whether they still are, and go home if not. They are not bound: threads of the program, other jobs and the system's
+ * own balance are free to move them.
  *
- * Each rank shows its core on the scoreboard when it waits. So a rank can tell whether the one it misses may need this very core
- * (then it yields at once), or runs on another (then an answer is near, and a yield would only put it off).
+ * Each rank shows its core on the scoreboard when it waits. So a rank can tell whether the one it misses may need this
+ * very core (then it yields at once), or runs on another (then an answer is near, and a yield would only put it off).
  */
 #ifndef PAIRWISE_P2P_CORES_H
 #define PAIRWISE_P2P_CORES_H
@@ -21,8 +21,8 @@
 
 struct p2p_engine;
 
-/* Waits between two checks where the ranks run: at first, and at most. Each time that a rank had to go home doubles them: where
- * other programs fill the cores, the system moves ranks again and again. */
+/* Waits between two checks where the ranks run: at first, and at most. Each time that a rank had to go home doubles
+ * them: where other programs fill the cores, the system moves ranks again and again. */
 #define SPREAD_FIRST 16
 #define SPREAD_LAST 4096
 

@@ -19,9 +19,9 @@
 #define DIRECT_FROM ((size_t)16 << 10)
 #define DIRECT_FROM_ALONE ((size_t)128 << 10)
 
-/* From how many bytes on one copy between processes beats two through a queue, by parts. Where every rank has a core, the two
- * copies of a short one go on at the same time, and what lies between them stays in the nearest cache. Ranks that share a
- * core take turns, and each turn costs; so it does if the queue has been made small. */
+/* From how many bytes on one copy between processes beats two through a queue, by parts. Where every rank has a core,
+ * the two copies of a short one go on at the same time, and what lies between them stays in the nearest cache. Ranks
+ * that share a core take turns, and each turn costs; so it does if the queue has been made small. */
 static size_t read_from(const p2p_engine *engine)
 {
     const p2p_config *config = &engine->config;
@@ -32,7 +32,8 @@ static size_t read_from(const p2p_engine *engine)
 
 /* ---- Making and ending ---- */
 
-/* A page that the kernel wipes in a forked child: the cheapest way to know that this is still the process that began. */
+/* A page that the kernel wipes in a forked child: the cheapest way to know that this is still the process
+ * that began. */
 static unsigned char *process_mark(void)
 {
     long page = sysconf(_SC_PAGESIZE);

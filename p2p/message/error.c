@@ -64,8 +64,8 @@ p2p_err p2p__poison(p2p_comm *comm, p2p_err err)
     return err;
 }
 
-/* Tells the supervisor, and ends the process if the communicator's errors are fatal. The supervisor reports a failure of the
- * job once, for all: a rank that is told of it is silent. */
+/* Tells the supervisor, and ends the process if the communicator's errors are fatal. The supervisor reports a failure
+ * of the job once, for all: a rank that is told of it is silent. */
 static p2p_err raise_error(p2p_comm *comm, const scoreboard_call *call, p2p_engine *engine, p2p_err err)
 {
     char where[500];

@@ -37,13 +37,14 @@ static inline bool p2p__gave_up(const p2p_engine *engine, int rank)
     return atomic_load_explicit(&engine->scoreboard->rows[rank].gave_up, memory_order_relaxed);
 }
 
-/* Refuse a rank, a tag or a buffer that cannot be meant; a receive may leave rank and tag open. A send is refused in a failed
- * job, too. */
+/* Refuse a rank, a tag or a buffer that cannot be meant; a receive may leave rank and tag open. A send is refused in a
+ * failed job, too. */
 p2p_err p2p__check_message(p2p_comm *comm, bool receives, const void *buf, size_t bytes, int peer, int tag);
 
 /* ---- init.c ---- */
 
-/* For calls that return without p2p__enter: forget the line; and may what is wrong be printed? As the world's error mode says. */
+/* For calls that return without p2p__enter: forget the line; and may what is wrong be printed? As the world's error
+ * mode says. */
 void p2p__forget_line(void);
 bool p2p__prints_errors(void);
 /* The supervisor is to know of a call without a communicator: most often it came before p2p_init. */
@@ -51,7 +52,8 @@ void p2p__tell_early(const scoreboard_call *call, const char *text);
 
 /* ---- blame.c: after p2p__fail, what else there is to report ---- */
 
-/* The message that a rank (of the communicator) has sent to this one; an operation posted before; what another rank is in. */
+/* The message that a rank (of the communicator) has sent to this one; an operation posted before; what another rank is
+ * in. */
 void p2p__blame_message(p2p_comm *comm, const p2p_status *message);
 void p2p__blame_request(p2p_comm *comm, const struct p2p_operation *request);
 void p2p__blame_rank(p2p_comm *comm, int rank);

@@ -5,8 +5,8 @@
  *      p2p_send      enter, check (error.c)
  *        fast_send   it may be buffered, no packet is queued before it, and there is room: it is written into the queue
  *      p2p_recv      enter, check
- *        fast_recv   no message from there is kept, and no other receive is posted that could match: if the next thing in the
- *                    queue is the message, all of it, it is copied from where it lies
+ *        fast_recv   no message from there is kept, and no other receive is posted that could match: if the next thing in
+ *                    the queue is the message, all of it, it is copied from where it lies
  *
  * In all other cases these return false, having done nothing, and the message goes the long way (send.c, recv.c), which
  * leads to the same. The latency of short messages in the shm world is made of this.

@@ -184,8 +184,8 @@ static bool all_said_goodbye(p2p_engine *engine, void *arg)
     return engine->all_done;
 }
 
-/* After all ranks' goodbyes no new message can come: what was sent and not received is in the links. And what this rank has
- * sent since, for a collective that was begun, its peer receives, unless it has left. */
+/* After all ranks' goodbyes no new message can come: what was sent and not received is in the links. And what this rank
+ * has sent since, for a collective that was begun, its peer receives, unless it has left. */
 static bool everything_received(p2p_engine *engine, void *arg)
 {
     (void)arg;
@@ -227,7 +227,8 @@ static void bury_all(p2p_engine *engine, p2p_err err)
     scoreboard *own = engine->owns_scoreboard ? engine->scoreboard : NULL;
     bool supervised = engine->control >= 0;
     for (p2p_request at = engine->requests; at; at = at->all_next) {
-        /* A collective that no call waited for: its state is released; the request stays, so that waiting for it is an error. */
+        /* A collective that no call waited for: its state is released; the request stays, so that waiting for it is an
+         * error. */
         if (at->kind != REQUEST_LAYER || !at->layer_state) continue;
         if (at->layer->release) at->layer->release(at->layer_state);
         at->layer_state = NULL;

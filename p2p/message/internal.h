@@ -24,16 +24,17 @@ p2p_err p2p__damaged(p2p_engine *engine, const p2p_peer *peer, const wire_header
 
 /* ---- alloc.c ---- */
 
-/* Where in the job's memory file these bytes lie; 0 if there are none, or not all of them lie in one buffer of p2p_alloc. And
- * the bytes at such a place of another rank's, for as long as the job lasts; NULL if this rank cannot map them. */
+/* Where in the job's memory file these bytes lie; 0 if there are none, or not all of them lie in one buffer of
+ * p2p_alloc. And the bytes at such a place of another rank's, for as long as the job lasts; NULL if this rank cannot
+ * map them. */
 uint64_t p2p__shared_place(const p2p_engine *engine, const void *buf, size_t bytes);
 const void *p2p__shared_bytes(p2p_engine *engine, uint64_t place, size_t bytes);
 void p2p__blocks_free(p2p_engine *engine);
 
 /* ---- group/agree.c, group/scratch.c ---- */
 
-/* Tell the others that this rank is in the open collective, and what it thinks it is: what its row shows. Some bytes may
- * go with it. */
+/* Tell the others that this rank is in the open collective, and what it thinks it is: what its row shows. Some bytes
+ * may go with it. */
 p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what);
 
 /* The open collective will not wait here: now a rank that does must learn that this one has come. */

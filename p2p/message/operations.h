@@ -50,9 +50,10 @@ static inline uint64_t p2p__eager_cost(size_t bytes)
     return bytes + sizeof(p2p_unexpected);
 }
 
-/* The one rule for what may be sent before its receiver asks for it, which then keeps it: nothing in strict mode; else what
- * is within the eager limit and the sender's credit (its own, for a message to itself). Programs may count on that.
- * Collectives need not: what would fill a link by turns the receiver reads out of the sender's memory, if it can. */
+/* The one rule for what may be sent before its receiver asks for it, which then keeps it: nothing in strict mode; else
+ * what is within the eager limit and the sender's credit (its own, for a message to itself). Programs may count on
+ * that. Collectives need not: what would fill a link by turns the receiver reads out of the sender's memory, if it
+ * can. */
 static inline bool p2p__may_be_buffered(const p2p_engine *engine, const p2p_peer *peer, size_t bytes, bool collective)
 {
     if (engine->config.strict || bytes > engine->config.eager || p2p__eager_cost(bytes) > peer->credit) return false;

@@ -2,18 +2,20 @@
 /*
  * spin: what a waiting rank does between two polls that find nothing, and every number that a wait goes by.
  *
- *      1. spin      poll again at once, while every rank has a core of its own. An answer is often here within a microsecond;
- *                   to sleep and to be woken on another core costs ten times that. But a core that spins is taken from the
- *                   ranks and programs that share it. So a rank spins only as long as it pays: the time is halved after a wait
- *                   that outlasted its spin by little, and after one whose answer came when this rank had yielded (then the
- *                   two share a core, whatever other programs leave free). A wait that lasts long says nothing: the other
- *                   side computes. After some waits without a spin the full time is tried again. Where two ranks sit on one
- *                   core though there is one for each, one of them leaves (cores.h).
- *      2. yield     where a poll asks nothing of the system (the shm world). The rank that shares this core is often the
- *                   one that is waited for, and to switch costs less than to sleep and to be woken. With a core for every
- *                   rank a few yields do: two ranks that sleep and wake each other on one core stay there for ever, while the
- *                   system moves one of two that are both ready to run. When a yield takes long, another program computes
- *                   here. Then the next waits sleep instead: a rank that wakes up gets the core before one that has yielded.
+ *      1. spin      poll again at once, while every rank has a core of its own. An answer is often here within a
+ *                   microsecond; to sleep and to be woken on another core costs ten times that. But a core that spins
+ *                   is taken from the ranks and programs that share it. So a rank spins only as long as it pays: the
+ *                   time is halved after a wait that outlasted its spin by little, and after one whose answer came when
+ *                   this rank had yielded (then the two share a core, whatever other programs leave free). A wait that
+ *                   lasts long says nothing: the other side computes. After some waits without a spin the full time is
+ *                   tried again. Where two ranks sit on one core though there is one for each, one of them leaves
+ *                   (cores.h).
+ *      2. yield     where a poll asks nothing of the system (the shm world). The rank that shares this core is often
+ *                   the one that is waited for, and to switch costs less than to sleep and to be woken. With a core for
+ *                   every rank a few yields do: two ranks that sleep and wake each other on one core stay there for
+ *                   ever, while the system moves one of two that are both ready to run. When a yield takes long,
+ *                   another program computes here. Then the next waits sleep instead: a rank that wakes up gets the
+ *                   core before one that has yielded.
  *      3. sleep     until woken: a rank that waits for long costs nothing.
  *
  * bench/waiting shows each of the three alone beside it.

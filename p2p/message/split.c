@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Split: all ranks send colour and key to rank 0, which sorts, gives each group a context of its own, and sends each rank the
- * context and the members. Messages of this protocol are not counted in p2p_stats. A dup is a split into one group, of which
- * all have agreed that it is one.
+ * Split: all ranks send colour and key to rank 0, which sorts, gives each group a context of its own, and sends each
+ * rank the context and the members. Messages of this protocol are not counted in p2p_stats. A dup is a split into one
+ * group, of which all have agreed that it is one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,8 @@ static int by_colour_key_rank(const void *a, const void *b)
 typedef uint32_t *answer;
 
 /* A context that no other communicator has or had, with the lowest free index (so that little memory is touched);
- * NO_CONTEXT if there is none. The lines of its collectives may have served a communicator that is gone: they are wiped. */
+ * NO_CONTEXT if there is none. The lines of its collectives may have served a communicator that is gone: they are
+ * wiped. */
 static uint32_t new_context(scoreboard *b, int size)
 {
     uint32_t index, unused = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* state: what a rank has: its engine, with a peer for each other rank, and communicators, which are views of it; operations. */
+/* state: what a rank has: its engine, with a peer for each other rank, and communicators, which are views of it;
+ * operations. */
 #ifndef PAIRWISE_P2P_STATE_H
 #define PAIRWISE_P2P_STATE_H
 

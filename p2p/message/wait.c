@@ -92,7 +92,8 @@ static p2p_err null_argument(const char *call, const char *what)
     return P2P_ERR_ARG;
 }
 
-/* Moves everything on once, unless the set is ready. After a failure of the job it receives first what has been sent. */
+/* Moves everything on once, unless the set is ready. After a failure of the job it receives first what has been sent.
+ * */
 static p2p_err poll_set(p2p_comm *comm, request_set *set, bool *ended)
 {
     p2p_engine *engine = comm->engine;
@@ -109,7 +110,8 @@ static p2p_err poll_set(p2p_comm *comm, request_set *set, bool *ended)
 
 static const p2p_status empty_status = {P2P_ANY_SOURCE, P2P_ANY_TAG, 0};
 
-/* Gives the result of a request that has ended, or of none, and forgets it. The communicator gets the cause of an error. */
+/* Gives the result of a request that has ended, or of none, and forgets it. The communicator gets the cause of an
+ * error. */
 static p2p_err finish(p2p_comm *comm, p2p_request *request, p2p_status *status)
 {
     if (!*request) {
@@ -138,7 +140,8 @@ static p2p_err finish_all(p2p_comm *comm, const request_set *set, p2p_status sta
     return first;
 }
 
-/* All calls that wait or test: for all of a set of requests, or, with `index`, for one of them; with `done` without waiting. */
+/* All calls that wait or test: for all of a set of requests, or, with `index`, for one of them; with `done` without
+ * waiting. */
 static p2p_err end_requests(const char *call, request_set set, size_t *index, bool *done, p2p_status *status)
 {
     p2p_comm *comm = NULL;
@@ -157,8 +160,8 @@ static p2p_err end_requests(const char *call, request_set set, size_t *index, bo
     err = done ? poll_set(comm, &set, &ended) : wait_set(comm, &set);
     for (size_t i = 0; err && !done && i < set.count; i++)
         if (set.requests[i]) add_how_much(comm, set.requests[i]);
-    /* After a failure of the job nothing will end these: what can be taken back is freed. The rest stays in the engine's
-     * list, until that is freed. */
+    /* After a failure of the job nothing will end these: what can be taken back is freed. The rest stays in the
+     * engine's list, until that is freed. */
     for (size_t i = 0; err && !done && comm->engine->poisoned && i < set.count; i++) {
         if (set.requests[i] && p2p__take_back(set.requests[i])) p2p__request_free(set.requests[i]);
         set.requests[i] = P2P_REQUEST_NULL;
