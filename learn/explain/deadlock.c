@@ -138,7 +138,7 @@ static void add_number_sent(learn_text *t, int from, int to, unsigned long long 
         learn_add(t, "nothing");
 }
 
-/* Who is the root, if that is neither the rank that sends no more nor known by its wait. */
+/* Who is the root, unless it is the rank that is waited for. */
 static void add_root(const diagnosis *d, learn_text *t)
 {
     const check_case *c = d->r->c;

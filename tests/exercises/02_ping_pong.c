@@ -256,11 +256,11 @@ static double y_of(const check_case *c, int i)
     return line(c, sizes[i]) + (c->variant == FIT ? wobble[i] : 0);
 }
 
-/* What comes out for the bandwidth if x and y are taken for 0, or for the sums of all points. */
-static double fit_about(const check_case *c, double x, double y)
+/* What comes out for the bandwidth with x and y in the place of the means, and without the points before `from`. */
+static double fit_about(const check_case *c, double x, double y, int from)
 {
     double xy = 0, xx = 0;
-    for (int i = 0; i < POINTS; i++) {
+    for (int i = from; i < POINTS; i++) {
         double dx = (double)sizes[i] - x;
         xy += dx * (y_of(c, i) - y);
         xx += dx * dx;
@@ -275,11 +275,6 @@ static double mean_y(const check_case *c)
     return y;
 }
 
-static double through_zero(const check_case *c)
-{
-    return fit_about(c, 0, 0);
-}
-
 static double mean_x(void)
 {
     double x = 0;
@@ -287,16 +282,41 @@ static double mean_x(void)
     return x;
 }
 
-/* Which of the two means is a sum, if that makes these numbers; NULL: neither. */
-static const char *about_sums(const check_case *c, double latency, double rate)
+/* What may stand in the place of a mean. */
+enum { MEAN, SUM, OTHERS, LAST, ZERO, CENTRES };
+
+static const char *const centres[CENTRES] = {[SUM] = "the sum of all %s, and not their mean: divide by count",
+                                             [OTHERS] = "the sum of all %s divided by count - 1: divide by count",
+                                             [LAST] = "made of the last of the %s alone: += adds, = forgets",
+                                             [ZERO] = "0: %s are taken relative to their mean"};
+
+static double centre(double mean, double last, int which)
 {
-    double x = mean_x(), y = mean_y(c);
-    if (close_to(rate, fit_about(c, POINTS * x, POINTS * y)))
-        return "x and y are the sums of all points, and not their means";
-    if (close_to(rate, fit_about(c, POINTS * x, y))) return "x is the sum of all bytes, and not their mean";
-    if (close_to(rate, fit_about(c, x, POINTS * y)) && close_to(latency, POINTS * y - x / rate))
-        return "y is the sum of all seconds, and not their mean";
-    return NULL;
+    const double of[CENTRES] = {mean, mean * POINTS, mean * POINTS / (POINTS - 1), last / POINTS, 0};
+    return of[which];
+}
+
+/* Wrong means, or points left out in the sums, that make these numbers: in words. False: none of them does. */
+static bool about_means(const check_case *c, double latency, double rate, char *words, size_t room)
+{
+    for (int code = 0; code < CENTRES * CENTRES * 2; code++) {
+        int kind_x = code % CENTRES, kind_y = code / CENTRES % CENTRES, from = code / CENTRES / CENTRES;
+        double x = centre(mean_x(), (double)sizes[POINTS - 1], kind_x),
+               y = centre(mean_y(c), y_of(c, POINTS - 1), kind_y);
+        bool line = close_to(latency, y - x / rate) || close_to(latency, mean_y(c) - mean_x() / rate);
+        if (!code || !line || !close_to(rate, fit_about(c, x, y, from))) continue;
+        size_t used = (size_t)snprintf(words, room, " That comes out if ");
+        if (kind_x) used += (size_t)snprintf(words + used, room - used, "x is ");
+        if (kind_x) used += (size_t)snprintf(words + used, room - used, centres[kind_x], "bytes");
+        if (kind_y) used += (size_t)snprintf(words + used, room - used, kind_x ? "; and y is " : "y is ");
+        if (kind_y) used += (size_t)snprintf(words + used, room - used, centres[kind_y], "seconds");
+        if (from)
+            used += (size_t)snprintf(words + used, room - used, "%sthe first point is left out in the sums",
+                                     kind_x || kind_y ? "; and " : "");
+        snprintf(words + used, room - used, ".");
+        return true;
+    }
+    return false;
 }
 
 static void judge_fit(const check_case *c)
@@ -304,7 +324,7 @@ static void judge_fit(const check_case *c)
     double latency, bandwidth, ends = (line(c, sizes[POINTS - 1]) + wobble[POINTS - 1] - line(c, 0) - wobble[0]);
     double got = check_number_of(c, 0, "latency"), rate = check_number_of(c, 0, "bandwidth");
     const char *means = "", *key = "fit";
-    char words[120];
+    char words[300];
 
     right_fit(c, &latency, &bandwidth);
     if (close_to(got, latency) && close_to(rate, bandwidth)) return;
@@ -326,13 +346,15 @@ static void judge_fit(const check_case *c)
     } else if (close_to(rate, bandwidth) && close_to(got + latency, 2 * mean_y(c))) {
         key = "intercept";
         means = " That latency is y + slope x; where bytes are 0 the line is at y - slope x.";
-    } else if (close_to(rate, through_zero(c))) {
+    } else if (close_to(rate, fit_about(c, 0, 0, 0))) {
         key = "through_zero";
         means = " That is the slope of a line through 0; the bytes and seconds must be taken relative to their means.";
-    } else if (about_sums(c, got, rate)) {
+    } else if (about_means(c, got, rate, words, sizeof words)) {
         key = "means";
-        snprintf(words, sizeof words, " That comes out if %s: divide by count.", about_sums(c, got, rate));
         means = words;
+    } else if (close_to(got, latency) && (close_to(rate, 1e-9 * bandwidth) || close_to(rate, 1e-6 * bandwidth))) {
+        key = "unit";
+        means = " Bandwidth is in bytes a second, not in GB or MB a second.";
     } else if (rate < 0) {
         means = " A bandwidth below 0: bytes[i] - x below 0 does not fit into a size_t.";
     } else if (got == 0) {
