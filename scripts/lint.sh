@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# lint.sh FILE...: is it as clang-format has it, and do clang-tidy (settings in .clang-tidy) and cppcheck find nothing
-# in its C files? What is clean is stamped, with all that it includes, and not looked at again; ALL=1 looks at
-# everything.
+# lint.sh FILE...: checks that clang-format would change nothing, and that clang-tidy (settings in .clang-tidy) and
+# cppcheck find nothing in the C files. A file that is clean is stamped, with all that it includes, and not checked
+# again; ALL=1 checks every file.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 export B=${BUILD:-build}

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# setup.sh PURPOSE: see that the packages for PURPOSE are there, and install what is missing (Debian and its kin).
+# setup.sh PURPOSE: check that the packages for PURPOSE are there, and install those that are missing (Debian and its
+# derivatives).
 #
 #       build      a C compiler, Jansson (JSON)  (make)
 #       train      OpenCL: headers, loader and a driver for CPUs    (kernels/, trainer/)

@@ -6,10 +6,11 @@
 # Build again afterwards. About three minutes, best with nothing else running.
 #
 #       scripts/tune.sh
-#       WRITE=1 scripts/tune.sh         writes collectives/choices.inc, the table of all who have none of their own
+#       WRITE=1 scripts/tune.sh         writes collectives/choices.inc, the table of builds that have none of their own
 #       RANKS="2 4" MAX=1M SECONDS_EACH=5 OUT=/dev/null scripts/tune.sh
 #
-# A row stays as long as nothing else is faster by more than a tenth: the table is to be short, and the same tomorrow.
+# A row stays as long as no other algorithm is faster by more than a tenth: so the table is short, and the next run
+# gives the same.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 B=${BUILD:-build}

@@ -293,7 +293,7 @@ Test(learn_commands, what_it_is_linked_with_counts)
     says(0, "echo >>exercises/exercises.h; $L own", "11_all_reduce: passed");
 }
 
-/* Who holds the folder has let the check begin to wait when it lets go. */
+/* The process that holds the folder releases it only when the check has begun to wait. */
 Test(learn_commands, two_checks_of_one_exercise_take_turns)
 {
     says(0,

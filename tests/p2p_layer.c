@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * p2p_layer: the door for those who write collectives. Two small ones are written here as a layer would, a blocking
- * all-gather and a non-blocking all-reduce, and used beside user messages that must never meet theirs.
+ * p2p_layer: the interface for those who write collectives. Two small ones are written here as a layer would, a
+ * blocking all-gather and a non-blocking all-reduce, and used beside user messages that must never meet theirs.
  */
 #include "p2p/p2p_layer.h"
 

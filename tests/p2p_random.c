@@ -4,15 +4,15 @@
  *
  * A program is a list of operations for each rank. Without wildcards what happens does not depend on timing: a
  * channel (source, dest, tag) is a queue of sends and a queue of receives whose heads meet, and a rank gets as far as
- * it gets, whatever the others' speed. So the simulation says exactly who gets stuck where, and the supervisor must
- * say the same: no complaint when all ranks come to their end, a deadlock otherwise, and every rank that it says
- * waits, waits in the call where the simulation is stuck.
+ * it gets, whatever the others' speed. So the simulation says exactly which rank is stuck in which call, and the
+ * supervisor must say the same: no complaint when all ranks come to their end, a deadlock otherwise, and every rank
+ * that it says waits, waits in the call where the simulation is stuck.
  *
  * Some programs have collectives as well: the k-th of each rank is that of all, and no rank leaves it before all are in
  * it. Buffers are ordinary memory or from p2p_alloc, at random.
  *
  * In another kind of program every receive takes any message from any rank, and no send blocks. Then a rank is one
- * queue, only the number of messages counts, and the same holds but for who waits for its sends at the end.
+ * queue, only the number of messages counts, and the same holds, except for ranks that wait for their sends at the end.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -28,9 +28,9 @@ typedef struct {
     uint64_t written;
     bool asked; /* to be woken */
     unsigned random;
-} ring;
+} queue;
 
-static void ring_make(ring *r, size_t bytes)
+static void queue_make(queue *r, size_t bytes)
 {
     memset(r, 0, sizeof *r);
     r->memory = aligned_alloc(QUEUE_LINE, p2p__queue_bytes(bytes));
@@ -39,7 +39,7 @@ static void ring_make(ring *r, size_t bytes)
     p2p__queue_open(r->memory, bytes, &r->writer, &r->reader);
 }
 
-static unsigned next_random(ring *r)
+static unsigned next_random(queue *r)
 {
     r->random = r->random * 1664525u + 1013904223u;
     return r->random >> 8;
@@ -69,13 +69,13 @@ static bool is_intact(const unsigned char *from, size_t content, uint64_t key)
 }
 
 /* If the writer has moved, there is a pad. */
-static void expect_pad(ring *r, uint64_t before)
+static void expect_pad(queue *r, uint64_t before)
 {
     if (r->writer.at != before) r->waiting[(r->first + r->count++) % MOST_WAITING] = (record){0, QUEUE_PAD, 0};
 }
 
 /* False if there is no room. */
-static bool write_one(ring *r, size_t content)
+static bool write_one(queue *r, size_t content)
 {
     uint64_t at = r->writer.at;
 
@@ -94,7 +94,7 @@ static bool write_one(ring *r, size_t content)
     return true;
 }
 
-static void read_one(ring *r)
+static void read_one(queue *r)
 {
     record want = r->waiting[r->first];
     size_t content;
@@ -113,7 +113,7 @@ static void read_one(ring *r)
     r->count--;
 }
 
-static void read_all(ring *r)
+static void read_all(queue *r)
 {
     while (r->count) read_one(r);
     cr_assert(!p2p__queue_waiting(&r->reader), "line %zu: content was taken for a record", (size_t)r->reader.at);
@@ -123,10 +123,10 @@ static const size_t sizes[] = {QUEUE_SMALLEST, 2 * QUEUE_SMALLEST, 4096, 8192, Q
 
 Test(shm_queue, any_records_in_any_rhythm)
 {
-    static ring r;
+    static queue r;
 
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        ring_make(&r, sizes[s]);
+        queue_make(&r, sizes[s]);
         for (int step = 0; step < 60000; step++) {
             size_t most = next_random(&r) % 4 ? 200 : sizes[s] / 2;
             if (next_random(&r) % 2)
@@ -145,10 +145,10 @@ Test(shm_queue, any_records_in_any_rhythm)
  * told. */
 Test(shm_queue, a_full_ring_asks_and_is_answered)
 {
-    static ring r;
+    static queue r;
 
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        ring_make(&r, sizes[s]);
+        queue_make(&r, sizes[s]);
         for (size_t content = 0; content <= 64; content++)
             for (int lap = 0; lap < 3; lap++) {
                 while (write_one(&r, content)) continue;
@@ -165,10 +165,10 @@ Test(shm_queue, a_full_ring_asks_and_is_answered)
  * is. */
 Test(shm_queue, near_lines_while_the_reader_keeps_up)
 {
-    static ring r;
+    static queue r;
     size_t lines_of_record = 3, records = 0;
 
-    ring_make(&r, QUEUE_LARGEST);
+    queue_make(&r, QUEUE_LARGEST);
     for (int step = 0; step < 10000; step++) {
         p2p__queue_rewind(&r.writer);
         cr_assert_lt(r.writer.at % r.writer.size, QUEUE_NEAR);
@@ -186,7 +186,7 @@ Test(shm_queue, near_lines_while_the_reader_keeps_up)
 
 /* As if so many lines had been written and read, the ring's memory being what it is now. A multiple of its size, if it
  * is not new. */
-static void go_on(ring *r, uint64_t lines)
+static void go_on(queue *r, uint64_t lines)
 {
     r->writer.at += lines;
     r->writer.taken_seen += lines;
@@ -196,7 +196,7 @@ static void go_on(ring *r, uint64_t lines)
 }
 
 /* From `before` lines before the number `round`, records of one length, `behind` of them waiting at a time. */
-static void pass(ring *r, size_t size, uint64_t round, uint64_t before, size_t content, size_t behind)
+static void pass(queue *r, size_t size, uint64_t round, uint64_t before, size_t content, size_t behind)
 {
     memset(r->memory, 0, p2p__queue_bytes(size));
     p2p__queue_open(r->memory, size, &r->writer, &r->reader);
@@ -212,7 +212,7 @@ static void pass(ring *r, size_t size, uint64_t round, uint64_t before, size_t c
     read_all(r);
 }
 
-static void pass_everywhere(ring *r, size_t size, uint64_t round)
+static void pass_everywhere(queue *r, size_t size, uint64_t round)
 {
     static const size_t behind[] = {0, 3, MOST_WAITING};
     uint64_t lines = size / QUEUE_LINE, step = 1 + lines / 16;
@@ -225,10 +225,10 @@ static void pass_everywhere(ring *r, size_t size, uint64_t round)
 
 Test(shm_queue, line_numbers_go_round_at_every_offset_and_size)
 {
-    static ring r;
+    static queue r;
 
     for (size_t size = QUEUE_SMALLEST; size <= QUEUE_LARGEST / 4; size *= 2) {
-        ring_make(&r, size);
+        queue_make(&r, size);
         pass_everywhere(&r, size, UINT64_C(1) << 32);
         pass_everywhere(&r, size, UINT64_C(1) << 31);
         free(r.memory);
@@ -237,10 +237,10 @@ Test(shm_queue, line_numbers_go_round_at_every_offset_and_size)
 
 Test(shm_queue, line_numbers_go_round_in_any_rhythm)
 {
-    static ring r;
+    static queue r;
 
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        ring_make(&r, sizes[s]);
+        queue_make(&r, sizes[s]);
         for (int lap = 0; lap < 200; lap++) {
             memset(r.memory, 0, p2p__queue_bytes(sizes[s]));
             p2p__queue_open(r.memory, sizes[s], &r.writer, &r.reader);
@@ -259,7 +259,7 @@ Test(shm_queue, line_numbers_go_round_in_any_rhythm)
 }
 
 /* Back to the first line, which the writer does when it has written QUEUE_NEAR lines and all is read. */
-static void begin_again(ring *r)
+static void begin_again(queue *r)
 {
     do {
         write_one(r, 8);
@@ -274,9 +274,9 @@ static void begin_again(ring *r)
 Test(shm_queue, lines_that_were_skipped_for_a_whole_round)
 {
     static const uint64_t rounds[] = {UINT64_C(1) << 32, UINT64_C(1) << 31, UINT64_C(1) << 32};
-    static ring r;
+    static queue r;
 
-    ring_make(&r, QUEUE_LARGEST);
+    queue_make(&r, QUEUE_LARGEST);
     for (size_t k = 0; k < sizeof rounds / sizeof *rounds; k++) {
         uint64_t lap = r.writer.at;
         for (int i = 0; i < 600; i++) cr_assert(write_one(&r, 8));
@@ -292,11 +292,11 @@ Test(shm_queue, lines_that_were_skipped_for_a_whole_round)
 
 Test(shm_queue, a_length_that_cannot_be)
 {
-    static ring r;
+    static queue r;
     size_t content;
     unsigned kind;
 
-    ring_make(&r, QUEUE_SMALLEST);
+    queue_make(&r, QUEUE_SMALLEST);
     atomic_store(p2p__queue_head(r.reader.ring, r.reader.size, 0),
                  p2p__queue_number(0) | (uint64_t)QUEUE_SHORT << 28 | (QUEUE_SMALLEST - QUEUE_HEAD + 1));
     cr_assert(p2p__queue_waiting(&r.reader));

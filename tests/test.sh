@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 #
 # test.sh [course]: what `make test` runs, once everything is built: each Criterion suite, then every quick fault, in
-# each world; with `course` also the solutions of the exercises, then what the learner has begun, and last the board.
-# BUILD says which build, WORLDS which worlds; ONLY_WORLDS=1 leaves out suites that have nothing to do with them,
-# ONLY_MESSAGES=1 also those of what is made of messages (programs, the network, traces, training). The total over all
-# is a line of its own: N passed, N failed, N skipped.
+# each world; with `course` also the solutions of the exercises, then what the learner has begun, and last the list of
+# exercises. BUILD says which build, WORLDS which worlds; ONLY_WORLDS=1 leaves out suites that have nothing to do with
+# them, ONLY_MESSAGES=1 also those of what is made of messages (programs, the network, traces, training). The total over
+# all is a line of its own: N passed, N failed, N skipped.
 #
 # What has passed is stamped (build/learn stamp) and not run again as long as it and all it could start stay the same,
 # byte by byte. ALL=1 runs everything. So do settings of Pairwise in the environment, which leave no stamps either.
@@ -67,7 +67,7 @@ count() { grep -c -E "$1" "$log.tap"; }
 # One more failure, as the command that runs it alone.
 failure() { failures+=("PAIRWISE_WORLD=$PAIRWISE_WORLD $*"); }
 
-# So many seconds; not worth a line if they are few.
+# So many seconds; nothing if they are few.
 took() { [ "$1" -lt 2 ] || echo "== $1 s"; }
 
 # A suite in the background, its output and its report in files of its own. Signals that a background job ignores are as

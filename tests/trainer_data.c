@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trainer_data: who sees which image when, and what it sees: sampler, reader, built-in set, augmentation. Needs no
- * device.
+ * trainer_data: which rank trains with which image, in which step, and with which pixels: sampler, reader, built-in
+ * set, augmentation. Needs no device.
  */
 #include <math.h>
 #include <stdio.h>

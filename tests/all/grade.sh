@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# grade.sh: tests/submissions graded: each as it deserves, in every sandbox that can be had here; nothing survives it;
-# the files for other programs are what those expect.
+# grade.sh: tests/submissions graded: each gets the expected result, in every sandbox that is possible here; no process
+# outlives it; the files for other programs are as those expect.
 #
 #       as we are             root: a user for each, namespaces, control groups; else a namespace of users
 #       an ordinary user      (if we are root) namespaces by way of a namespace of users

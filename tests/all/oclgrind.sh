@@ -9,7 +9,7 @@ have oclgrind || { skip oclgrind "oclgrind is not installed"; exit 0; }
 [ -x "$B/tests/kernels_layers" ] || { skip oclgrind "the suites of kernels are not built (OpenCL and Criterion)"; exit 0; }
 export PAIRWISE_KERNEL_SAMPLES=1 PAIRWISE_CACHE="$work/cache"
 
-# The suite passes, and the simulator has nothing to say.
+# The suite passes, and the simulator reports nothing.
 watched() {
     oclgrind --data-races --log "$work/log" timeout 600 "$@" || return 1
     [ ! -s "$work/log" ] || { head -n 40 "$work/log"; return 1; }

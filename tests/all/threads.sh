@@ -5,7 +5,7 @@
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 T=build/tsan
-# Fences are not modelled, which gcc would say at each; what they order is atomic everywhere.
+# The sanitizer does not model fences, and gcc warns at each; what they order is atomic everywhere.
 flags="-O2 -g $(${CC:-cc} -Wno-tsan -Werror -fsyntax-only -x c /dev/null 2>/dev/null && echo -Wno-tsan)"
 check "build with the thread sanitizer" make BUILD=$T SAN=thread WERROR= CFLAGS="$flags" $T/libpairwise.a
 # shellcheck disable=SC2086  # a list of flags

@@ -32,8 +32,8 @@ learns() { # AT_LEAST ARGS...
 check "ResNet-20 learns the built-in set: 60% after 2,048 images twice" \
     learns 60 --train-limit 2048 --test-limit 512 --epochs 2 --batch 32
 
-# What an epoch ends with swings by five percent and more, in PyTorch as here, for running statistics lag behind weights
-# that move this fast: so the middle one of three starts counts. When two are through, so is the test.
+# The accuracy at the end of an epoch varies by five percent and more, in PyTorch too, because running statistics lag
+# behind weights that change this fast: so the median of three starts counts. When two have passed, so has the test.
 most_learn() { # AT_LEAST ARGS...
     local seed learnt=0
     for seed in 2 1 0; do

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * faultlab: one way to hurt a message-passing program, one case, one small function.
+ * faultlab: each fault of a message-passing program is one case, one small function.
  *
  *      runner -> case -> supervisor (p2p_launch, or build/launch) -> ranks
  *

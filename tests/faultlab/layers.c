@@ -76,7 +76,7 @@ static int body_carry_late(p2p_comm *world)
     return agree_late(world, true);
 }
 
-/* ---- Two wait for each other's word, which each sends when the third has come: that is no cycle ---- */
+/* ---- Two wait for each other's message, which each sends when the third has come: that is no cycle ---- */
 
 static int body_third_is_late(p2p_comm *world)
 {

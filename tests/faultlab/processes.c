@@ -15,7 +15,7 @@
 
 /* ---- A rank dies while others wait for it ---- */
 
-static int victim = 1;        /* who dies */
+static int victim = 1;        /* the rank that dies */
 static void (*way_out)(void); /* how */
 
 static void by_sigkill(void)
@@ -215,7 +215,7 @@ static void sigint(void)
     interrupt_with(SIGTERM);
 }
 
-/* ---- Who holds which descriptor ---- */
+/* ---- Which process holds which descriptor ---- */
 
 enum { MAX_HELD = 512 };
 typedef struct {

@@ -52,7 +52,7 @@ static void read_death(void)
     lab_expect_survivor(2, 1, "signal 9");
 }
 
-/* ---- The system forbids to read the memory of others: that is tried once, and messages come all the same ---- */
+/* ---- The system forbids to read the memory of other ranks: that is tried once, and messages still arrive ---- */
 
 static bool refuse(pid_t pid, void *to, uint64_t from, size_t bytes)
 {

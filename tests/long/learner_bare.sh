@@ -73,7 +73,7 @@ check "$name: graded, by an ordinary user" says "08_broadcast             right"
 check "$name: the stub again" says "your work is in .learn/old" inside "make reset EX=08"
 every() { inside "for e in solutions/*; do cp \$e/*.c exercises/\${e#*/}/ || exit; done; make test"; }
 check "$name: every solution, copied and tested" says "next  you have done them all" every
-# Sleeping is the learner's part here: make watch never ends by itself.
+# make watch never ends by itself, so it is interrupted; `sleep` is the time in which a learner writes.
 watch() {
     inside "(timeout -s INT 25 make watch >watched 2>&1 & sleep 3; echo >>exercises/08_broadcast/broadcast.c; wait); cat watched"
 }

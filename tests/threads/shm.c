@@ -209,7 +209,8 @@ static void *be_rank(void *arg)
     int members[MOST], n = t->job.size;
     p2p_engine *engine;
     for (int i = 0; i < n; i++) members[i] = i;
-    p2p_err err = p2p__engine_create(p->rank, t->theirs[p->rank], dup(t->job.scoreboard_fd), t->job.scoreboard, &engine);
+    p2p_err err = p2p__engine_create(p->rank, t->theirs[p->rank], dup(t->job.scoreboard_fd), t->job.scoreboard,
+                                     &engine);
     NEED(!err, "rank %d cannot begin: %s", p->rank, p2p_strerror(err));
     p2p_comm *comm = p2p__comm_new(engine, 0, p->rank, n, members);
     NEED(comm, "no memory");
