@@ -3,7 +3,7 @@
  * The fast path: a short message whose way is free needs no request, no list and no packet.
  *
  *      p2p_send      enter, check (error.c)
- *        fast_send   it may be buffered, no packet is queued before it, and there is room: it is written into the queue
+ *        fast_send   it may be buffered, no packet is queued before it, and there is room: it is written there
  *      p2p_recv      enter, check
  *        fast_recv   no message from there is kept, and no other receive is posted that could match: if the next thing in
  *                    the queue is the message, all of it, it is copied from where it lies

@@ -27,8 +27,8 @@ p2p_trace *p2p__trace_create(p2p_engine *engine)
     trace->room = p2p__trace_room(engine->size, &engine->config);
     trace->reserve = (uint64_t)engine->size;
     trace->shared->pool_used = 1;
-    /* Memory that is new to a process costs an interruption a page; the first pages are taken before anything is timed.
-     * */
+    /* Memory that is new to a process costs an interruption a page; the first pages are taken before anything is
+     * timed. */
     size_t bytes = p2p__trace_rank_bytes(engine->size, &engine->config), most = bytes < WARM ? bytes : WARM;
     volatile char *first = (volatile char *)trace->shared;
     bool taken = madvise(trace->shared, most, MADV_POPULATE_WRITE) == 0;

@@ -92,8 +92,8 @@ static p2p_err null_argument(const char *call, const char *what)
     return P2P_ERR_ARG;
 }
 
-/* Moves everything on once, unless the set is ready. After a failure of the job it receives first what has been sent.
- * */
+/* Moves everything on once, unless the set is ready. After a failure of the job it receives first what has been
+ * sent. */
 static p2p_err poll_set(p2p_comm *comm, request_set *set, bool *ended)
 {
     p2p_engine *engine = comm->engine;
