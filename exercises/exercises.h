@@ -4,7 +4,8 @@
  * exercises/NN_name/README.md, which says more; 00_hello is a whole program and has nothing here.
  *
  * All of them are called by every rank of the communicator, with the same arguments unless said. They return P2P_OK, or
- * the first error a Pairwise call gave them; then, too, they have given back their memory.
+ * the first error a Pairwise call gave them; then, too, they have given back their memory. Requests that have begun are waited
+ * for when another call fails (03, 06, 22); only where a request cannot even begin is returning its error at once as good.
  * What is not written yet returns P2P_ERR_TODO. Counts are elements of the type, bytes are bytes. Any number of ranks, one
  * included, and any count, zero included, unless said.
  */
@@ -34,8 +35,7 @@ p2p_err my_fit(const size_t bytes[], const double seconds[], size_t count, doubl
 /* ---- 03_deadlock ---- */
 
 /* This rank and `peer`, whose peer is this rank, give each other `bytes` bytes: mine to it, its to theirs. Three ways:
- * in an order that both keep (two messages one after the other); with p2p_sendrecv; with p2p_isend, which is waited for when
- * the receive fails, too. */
+ * in an order that both keep (two messages one after the other); with p2p_sendrecv; with p2p_isend. */
 p2p_err my_exchange_in_order(p2p_comm *comm, const void *mine, void *theirs, size_t bytes, int peer);
 p2p_err my_exchange_sendrecv(p2p_comm *comm, const void *mine, void *theirs, size_t bytes, int peer);
 p2p_err my_exchange_isend(p2p_comm *comm, const void *mine, void *theirs, size_t bytes, int peer);
@@ -60,8 +60,7 @@ p2p_err my_token_ring(p2p_comm *comm, int64_t *token, int laps);
 /* ---- 06_isend_irecv ---- */
 
 /* On a ring: to_left goes to the left-hand neighbour, to_right to the right-hand one; what they send here arrives in
- * from_left and from_right. Each is `bytes` long. With two ranks both neighbours are the same one, with one rank one's own self.
- * Also when one of the messages fails, all that have begun are waited for. */
+ * from_left and from_right. Each is `bytes` long. With two ranks both neighbours are the same one, with one rank one's own self. */
 p2p_err my_halo(p2p_comm *comm, const void *to_left, const void *to_right, void *from_left, void *from_right,
                 size_t bytes);
 

@@ -230,9 +230,11 @@ static bool all_waited_for(const learn_world *w, const check_case *c, learn_resu
         const char *call = (const char *)(r + 1);
         char *where = place_of(r, w, result);
         learn_fail(result, "waiting", "",
-                   "Rank %d returned while a request of its own was still under way%s%s%s. Every p2p_isend and "
-                   "p2p_irecv needs a p2p_wait before its buffer may be touched, and before %s returns.",
-                   rank, *call ? ": " : "", call, where, call_of(w, c));
+                   "Rank %d returned while a request of its own was still under way%s%s%s. Every %s needs a "
+                   "p2p_wait before its buffer may be touched, and before %s returns.",
+                   rank, *call ? ": " : "", call, where,
+                   strncmp(call, "collective", 10) == 0 ? "collective that is only begun" : "p2p_isend and p2p_irecv",
+                   call_of(w, c));
         free(where);
         return false;
     }
@@ -266,8 +268,13 @@ static bool errors_returned(const learn_world *w, const check_case *c, learn_res
         if (!r) continue;
         char *where = place_of(r, w, result);
         const char *ran = call_of(w, c);
-        learn_set_advice(result, "Every Pairwise call says whether it went well: p2p_err err = p2p_send(...); if (err) "
-                                 "return err; and what the last call returned may be returned as it is.");
+        if (!result->line && *where) {
+            free(where);
+            where = learn_format(" in a function of %s, which your code calls and which handed the error on", r->name);
+        }
+        learn_set_advice(result,
+                         "Every call that can fail says whether it went well: p2p_err err = p2p_send(...); if (err) "
+                         "return err; and what the last call returned may be returned as it is.");
         learn_fail(result, "swallowed", "",
                    "%s failed on rank %d%s, with %s (%s), and %s returned P2P_OK all the same: whoever called it goes "
                    "on with data that never came.",

@@ -6,6 +6,7 @@
 #include "learn/explain/autopsy.h"
 
 #define LEAK "leak"
+#define UNFREED "unfreed"
 #define MISMATCH "mismatch"
 
 /* The key of a finding, and advice for exercises that have none of their own. */
@@ -23,7 +24,10 @@ static const kind kinds[] = {
      "What is sent and what is received at the same time needs two buffers."},
     {"lost_message", "", LEAK, NULL},
     {"request_leak", "", LEAK, NULL},
-    {"resource_leak", "", LEAK, NULL},
+    {"resource_leak", "", UNFREED,
+     "What p2p_dup and p2p_split have made is ended by p2p_free, what comes from p2p_alloc by p2p_release: on every "
+     "way "
+     "out of the function, also where an error is returned."},
     {"collective_mismatch", "", MISMATCH, NULL},
     {"root_mismatch", "", MISMATCH, NULL},
     {"operator_mismatch", "", MISMATCH, NULL},
@@ -60,7 +64,7 @@ bool learn_say_error(const learn_remains *r, learn_result *result)
         int length = (int)strcspn(text, "\n");
         if (!place || !*text || learn_field_is(finding, "reason", "abort")) continue;
         learn_note_place(result, r->w->e, place);
-        if (learn_is_checkers(place) && strcmp(is->key, LEAK) != 0)
+        if (learn_is_checkers(place) && strcmp(is->key, LEAK) != 0 && strcmp(is->key, UNFREED) != 0)
             say_damage(r, finding, place, result);
         else
             learn_fail(result, is->key, "", "%s%c%.*s.",

@@ -5,6 +5,8 @@
 
 #include "learn/explain/autopsy.h"
 
+#define DIVISOR "Which number is 0 here? A count may be 0, and there may be fewer elements than ranks."
+
 /* What it says, which kind of failure that is, what we say (after "Rank 2 "), and what we ask. %s: "writes" or "reads". */
 static const struct {
     const char *theirs, *key, *ours, *ask;
@@ -29,7 +31,7 @@ static const struct {
     {"out-of-memory", "crash", "takes more memory than there is", "Is there a malloc in a loop that never ends?"},
     {"stack-overflow", "crash", "fills its stack",
      "Does a function call itself without end, or is an array in it too large?"},
-    {"FPE on", "crash", "divides by zero", ""},
+    {"FPE on", "crash", "divides by zero", DIVISOR},
     {"ABRT on", "crash", "calls abort", "Does an assert fail?"},
     {"BUS on", "crash", "uses a pointer that leads nowhere", "Was it ever set?"},
     {"SEGV on unknown address 0x00000000", "crash", "uses a NULL pointer", ""},
@@ -39,7 +41,7 @@ static const struct {
      "The ranks are all the processes that an exercise needs."},
     /* Undefined behaviour */
     {"null pointer", "crash", "uses a NULL pointer", ""},
-    {"division by zero", "crash", "divides by zero", ""},
+    {"division by zero", "crash", "divides by zero", DIVISOR},
     {"signed integer overflow", "overflow", "breaks a rule of C", "Count elements and bytes in size_t."},
     {"out of bounds for type", "overrun.index", "uses an index that its array has not", ""},
     {"misaligned", "misaligned", "uses a pointer that does not lie where its type may lie",

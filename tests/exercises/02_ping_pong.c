@@ -323,6 +323,7 @@ static void judge_fit(const check_case *c)
 {
     double latency, bandwidth, ends = (line(c, sizes[POINTS - 1]) + wobble[POINTS - 1] - line(c, 0) - wobble[0]);
     double got = check_number_of(c, 0, "latency"), rate = check_number_of(c, 0, "bandwidth");
+    double whole = fit_about(c, floor(mean_x()), mean_y(c), 0);
     const char *means = "", *key = "fit";
     char words[300];
 
@@ -355,6 +356,9 @@ static void judge_fit(const check_case *c)
     } else if (close_to(got, latency) && (close_to(rate, 1e-9 * bandwidth) || close_to(rate, 1e-6 * bandwidth))) {
         key = "unit";
         means = " Bandwidth is in bytes a second, not in GB or MB a second.";
+    } else if (close_to(rate, whole) && close_to(got, mean_y(c) - floor(mean_x()) / whole)) {
+        key = "whole_mean";
+        means = " That comes out if the mean of the bytes is rounded down to a whole number.";
     } else if (rate < 0) {
         means = " A bandwidth below 0: bytes[i] - x below 0 does not fit into a size_t.";
     } else if (got == 0) {

@@ -259,6 +259,31 @@ static bool only_first(const check_case *c)
     return c->count > 1;
 }
 
+/* Each value stands at the place tag % count, of letters that came in the order in which they were sent. */
+static bool is_placed_by_tag(const check_case *c)
+{
+    double placed[MOST] = {0};
+    for (size_t k = 0; k < c->count; k++) {
+        size_t i = sent_at(c, k);
+        placed[(size_t)tag_of(i) % c->count] = check_value(c, source_of(c), i);
+    }
+    for (size_t i = 0; i < c->count; i++)
+        if (check_element(c, c->root, "values", i) != placed[i]) return false;
+    return c->count > 0;
+}
+
+/* The values are those of the source, but at other places. */
+static bool are_mixed(const check_case *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        size_t k = 0;
+        double got = check_element(c, c->root, "values", i);
+        while (k < c->count && check_value(c, source_of(c), k) != got) k++;
+        if (k == c->count) return false;
+    }
+    return c->count > 1;
+}
+
 static void judge_pick(const check_case *c)
 {
     if (check_values(c, "values", "values", NULL, count_pick, want_from_source)) return;
@@ -284,6 +309,15 @@ static void judge_pick(const check_case *c)
                    "These are the messages of rank %d, which has sent some with the same tags; only those of "
                    "source, rank %d, were asked for.",
                    bystander, source);
+    else if (is_placed_by_tag(c))
+        check_fail(c, "by_tag_number",
+                   "The values stand where their tags, taken as numbers (tag %% count), point to: values[i] is the one "
+                   "whose tag is tags[i], wherever that tag stands in tags[].");
+    else if (are_mixed(c))
+        check_fail(c, "any_tag",
+                   "All values are letters of rank %d, but at other places: values[i] is the one whose tag is tags[i]. "
+                   "Was any tag received?",
+                   source);
 }
 
 static void judge_letter(const check_case *c)
@@ -361,6 +395,7 @@ const check_exercise check_04_tags_and_probe = {
     .call = "my_pick",
     .files = files,
     .hands_on_errors = true,
+    .empty_is_null = true,
     .any_source = true,
     .library = CHECK_LIBRARY_P2P,
     .cases = cases,

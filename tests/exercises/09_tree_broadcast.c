@@ -187,6 +187,21 @@ static bool is_chain(const check_case *c)
     return true;
 }
 
+/* Rounds until all below a rank have the data, if it tells the child first that takes longest, as all do. */
+static int best_rounds(const check_case *c, int rank)
+{
+    int takes[CHECK_MAX_RANKS], children = 0, rounds = 0;
+    for (int child = 0; child < c->ranks; child++) {
+        if (child == rank || !check_traffic(c, rank, child).messages_sent) continue;
+        int own = best_rounds(c, child), at = children++;
+        for (; at > 0 && takes[at - 1] < own; at--) takes[at] = takes[at - 1];
+        takes[at] = own;
+    }
+    for (int i = 0; i < children; i++)
+        if (i + 1 + takes[i] > rounds) rounds = i + 1 + takes[i];
+    return rounds;
+}
+
 static bool rounds(const check_case *c)
 {
     int taken = (int)(expected_seconds(c) / A_ROUND_S + 0.5), needed = expected_log2_up(c->ranks);
@@ -197,6 +212,12 @@ static bool rounds(const check_case *c)
                           "other: that is a chain, in which one rank works and all others wait. In a tree whoever has "
                           "the data passes it on again in every round, so that twice as many have it.",
                           taken, c->ranks, needed);
+    if (best_rounds(c, c->root) > needed)
+        return check_fail(c, "shape",
+                          "It took %d rounds; a tree of %d ranks takes log2 n = %d. Each rank is told once, but no "
+                          "order of these messages needs less than %d rounds: some ranks that have the data stop "
+                          "sending too early. Whoever has it sends it on in every round, so the root sends %d times.",
+                          taken, c->ranks, needed, best_rounds(c, c->root), needed);
     return check_fail(c, "order",
                       "It took %d rounds; a tree of %d ranks takes log2 n = %d. The messages are as few as they should "
                       "be, so look at their order: in each round everyone who has the data must have somebody to send "

@@ -22,12 +22,14 @@ enum {
     BALANCED,
     SLOW_COMPUTER,
     SLOW_NETWORK,
-    DEEP
-}; /* variants: what a layer's backward takes; as many layers as may be */
+    DEEP,
+    ONE_LONG
+}; /* variants: what a layer's backward takes; as many layers as may be; one that is reduced for longer than the others
+      * are computed: waiting for it stops what comes behind it */
 
-static const double computing_s[] = {120e-6, 400e-6, 30e-6, 120e-6};
+static const double computing_s[] = {120e-6, 400e-6, 30e-6, 120e-6, 120e-6};
 static const char *const words[] = {"computing and sending take about as long", "computing takes longer",
-                                    "sending takes longer", "64 layers"};
+                                    "sending takes longer", "64 layers", "one long layer, number 3"};
 
 static size_t layers_of(const check_case *c)
 {
@@ -37,6 +39,7 @@ static size_t layers_of(const check_case *c)
 /* Floats a rank of a layer: no two layers have as many. */
 static size_t chunk_of(const check_case *c, size_t layer)
 {
+    if (c->variant == ONE_LONG && layer == 3) return 35000; /* 300 us, with two ranks */
     return c->variant == DEEP ? 10 + layer : 2000 + 200 * layer;
 }
 
@@ -52,6 +55,7 @@ static void cases(check_plan *plan)
     for (int i = 0; i < 6; i++) {
         check_world(plan, ranks[i], false, i < 5 ? NETWORK : NULL);
         for (int k = 0; k < 3; k++) check_add(plan, (check_case){.variant = k, .what = words[k], .dtype = DTYPE_F32});
+        if (i == 0) check_add(plan, (check_case){.variant = ONE_LONG, .what = words[ONE_LONG], .dtype = DTYPE_F32});
     }
     check_world(plan, 2, false, NULL);
     check_add(plan, (check_case){.variant = DEEP, .what = words[DEEP], .dtype = DTYPE_F32});
@@ -317,6 +321,7 @@ const check_exercise check_22_overlap = {.name = "22_overlap",
                                          .call = "my_overlapped_backward",
                                          .files = files,
                                          .hands_on_errors = true,
+                                         .waits_on_errors = true,
                                          .library = CHECK_LIBRARY_ALL,
                                          .cases = cases,
                                          .run = run,

@@ -83,6 +83,7 @@ typedef struct {
     enum check_library library;
     bool hands_on_errors; /* tried once more, in the last world, with Pairwise calls that fail */
     bool waits_on_errors; /* requests under way are waited for when another call fails, too: its page says so */
+    bool empty_is_null;   /* malloc(0) returns NULL, as it may */
     bool any_source;      /* P2P_ANY_SOURCE belongs to it: elsewhere a failure is told where it was used */
     bool broken_stub;     /* the stub is a program with a mistake in it: run it even though nobody has touched it */
     void (*cases)(check_plan *plan);

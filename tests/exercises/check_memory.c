@@ -10,6 +10,8 @@
 
 #include "tests/exercises/check_internal.h"
 
+#pragma weak check_the_exercise /* a program with a main of its own has none */
+
 enum { PIECES = 4096 }; /* watched at the same time; those beyond are not missed */
 
 typedef struct {
@@ -94,7 +96,8 @@ void check_forget_requests(void)
 
 void *check_malloc(size_t bytes)
 {
-    return check_watch(malloc(bytes), bytes, CHECK_FREE, HERE);
+    bool null = !bytes && &check_the_exercise && check_the_exercise.empty_is_null;
+    return null ? NULL : check_watch(malloc(bytes), bytes, CHECK_FREE, HERE);
 }
 
 void *check_calloc(size_t count, size_t each)
