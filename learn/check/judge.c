@@ -230,10 +230,9 @@ static bool all_waited_for(const learn_world *w, const check_case *c, learn_resu
         const char *call = (const char *)(r + 1);
         char *where = place_of(r, w, result);
         learn_fail(result, "waiting", "",
-                   "Rank %d returned while a request of its own was still under way%s%s%s. Every %s needs a "
-                   "p2p_wait before its buffer may be touched, and before %s returns.",
-                   rank, *call ? ": " : "", call, where,
-                   strncmp(call, "collective", 10) == 0 ? "collective that is only begun" : "p2p_isend and p2p_irecv",
+                   "Rank %d returned while a request of its own was still under way%s%s%s. Every %.*s needs a p2p_wait "
+                   "before its buffer may be touched, and before %s returns.",
+                   rank, *call ? ": " : "", call, where, *call ? (int)strcspn(call, "(") : 7, *call ? call : "request",
                    call_of(w, c));
         free(where);
         return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // what: begins all of them, and returns without waiting
 // expect: returned while a request of its own was still under way
-// expect: Every collective that is only begun needs a p2p_wait
+// expect: Every ring_iall_reduce needs a p2p_wait
 #include "exercises/exercises.h"
 #include "ring/ring.h"
 
