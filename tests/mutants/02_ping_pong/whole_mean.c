@@ -36,7 +36,8 @@ p2p_err my_ping_pong(p2p_comm *comm, void *buf, size_t bytes, int rounds, double
 
 p2p_err my_fit(const size_t bytes[], const double seconds[], size_t count, double *latency, double *bandwidth)
 {
-    size_t x = 0; double y = 0, above = 0, below = 0;
+    size_t x = 0;
+    double y = 0, above = 0, below = 0;
     for (size_t i = 0; i < count; i++) {
         x += bytes[i];
         y += seconds[i];
