@@ -200,7 +200,7 @@ is_left_to_other_worlds() {
     is_long_in_each "$1" && return
     case ${1#tests/} in
     bench* | blocks* | contracts* | mismatch* | p2p_alloc* | replay* | ring* | trace* | trainer*) ;;
-    alloc_random* | nonblocking* | operators* | p2p_layer* | p2p_report* | scan* | shm_ring*) ;;
+    alloc_random* | nonblocking* | operators* | p2p_layer* | p2p_report* | scan* | shm_queue*) ;;
     *) return 1 ;;
     esac
 }

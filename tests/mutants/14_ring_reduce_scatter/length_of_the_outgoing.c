@@ -31,8 +31,8 @@ p2p_err my_ring_reduce_scatter(p2p_comm *comm, void *buf, size_t count, enum dty
         size_t in_first, in_length;
         my_chunk(count, size, out, &first, &length);
         my_chunk(count, size, in, &in_first, &in_length);
-        err = p2p_sendrecv(comm, elements + first * element, length * element, right, TAG, part, length * element, left, TAG,
-                           P2P_STATUS_IGNORE);
+        err = p2p_sendrecv(comm, elements + first * element, length * element, right, TAG, part, length * element, left,
+                           TAG, P2P_STATUS_IGNORE);
         if (!err) dtype_reduce(elements + in_first * element, part, length, dtype, op);
     }
     if (!err && op == OP_MEAN) {
