@@ -110,7 +110,7 @@ typedef struct {
 /* Run `program` as the world's ranks. False if it could not even be tried: why says what failed. */
 bool learn_run_world(learn_world *w, const char *program, const check_plan *plan, size_t number,
                      const learn_options *options, learn_text *why);
-/* The world with this case alone becomes this process, one rank of it in gdb: nobody counts, nothing is reported. Returns only
+/* The world with this case alone becomes this process, one rank of it in gdb: nothing is counted or reported. Returns only
  * if that fails: errno. */
 void learn_debug_world(learn_world *w, const char *program, const learn_place *place, int rank);
 void learn_world_free(learn_world *w);

@@ -30,11 +30,11 @@
  *      gives up           P2P_ERR_TIMEOUT of a send that waits, of a receive whose message had begun, and of a collective;
  *                         P2P_ERR_NOMEM and P2P_ERR_SYS in the middle of a collective; P2P_ERR_PROTO. From then on every call
  *                         of this rank returns this error at once, on every communicator, those of p2p_split as well; only
- *                         p2p_finalize does its work. Its buffers are its own again: whoever receives from it later gets
- *                         P2P_ERR_PEER_DEAD, never their contents. Messages that had been sent still arrive
+ *                         p2p_finalize does its work. Its buffers are its own again: a rank that receives from it later
+ *                         gets P2P_ERR_PEER_DEAD, never their contents. Messages that had been sent still arrive
  *      the job has failed P2P_ERR_MISMATCH of a collective, P2P_ERR_DEADLOCK, and P2P_ERR_PEER_DEAD of any other kind. The same
- *                         on every rank, whatever its communicators: also in a group that the dead rank was not in. Whoever
- *                         has not ended a second later is killed
+ *                         on every rank, whatever its communicators: also in a group that the dead rank was not in. A rank
+ *                         that has not ended a second later is killed
  * Buffering: a send of up to 64 KiB (PAIRWISE_EAGER) may return before it is received; a larger one waits for
  * its receive. With PAIRWISE_STRICT=1 every send waits, so that a program that needs buffering is found out.
  */
@@ -143,8 +143,8 @@ p2p_err p2p_launch(int size, int (*rank_main)(p2p_comm *world, void *arg), void 
  * *world stays owned by the library. Makes stdout line-buffered. Twice is P2P_ERR_STATE. */
 p2p_err p2p_init(p2p_comm **world);
 
-/* Wait until every rank has called it, then check: messages nobody received, requests nobody waited for and
- * communicators and buffers nobody freed are P2P_ERR_LEAK, each named. All is released in any case; world remains valid
+/* Wait until every rank has called it, then check: messages that were never received, requests never waited for, and
+ * communicators and buffers never freed are P2P_ERR_LEAK, each named. All is released in any case; world remains valid
  * as an argument, and a second finalize is harmless. */
 p2p_err p2p_finalize(p2p_comm *world);
 

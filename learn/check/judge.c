@@ -275,7 +275,7 @@ static bool errors_returned(const learn_world *w, const check_case *c, learn_res
                          "Every call that can fail says whether it went well: p2p_err err = p2p_send(...); if (err) "
                          "return err; and what the last call returned may be returned as it is.");
         learn_fail(result, "swallowed", "",
-                   "%s failed on rank %d%s, with %s (%s), and %s returned P2P_OK all the same: whoever called it goes "
+                   "%s failed on rank %d%s, with %s (%s), and %s returned P2P_OK all the same: the caller goes "
                    "on with data that never came.",
                    (const char *)(r + 1), rank, where, error_name(CHECK_FAILS_WITH), p2p_strerror(CHECK_FAILS_WITH),
                    strchr(ran, ',') ? "the function that it is in" : ran);
@@ -292,7 +292,7 @@ static bool judge_failing(const learn_world *w, const check_case *c, learn_resul
     return result->state != LEARN_FAILED;
 }
 
-/* A rank took messages from anybody, in an exercise in which it is known from whom they come. */
+/* A rank received from any source, in an exercise in which it is known from whom they come. */
 static void note_any_source(const learn_world *w, const check_case *c, learn_result *result)
 {
     for (int rank = 0; rank < c->ranks && !w->e->check->any_source; rank++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Keys: what a rank's data follow from. Each rank of each world has one of its own, drawn from the secret by SipHash-2-4
- * (Aumasson, Bernstein 2012), of which nobody knows how to go back: from one key neither the secret nor another key follows.
- * Without a secret all keys are 0, and everybody gets the same data.
+ * (Aumasson, Bernstein 2012), which is not known how to invert: from one key neither the secret nor another key follows.
+ * Without a secret all keys are 0, and every rank gets the same data.
  */
 #include "learn/inside.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The names that an object file leaves to others to define, read from its symbol table: however many there are, and whether
- * or not it minds (weak ones) if nobody does.
+ * or not they must be defined (weak ones need not).
  */
 #include <elf.h>
 #include <link.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A test file's run is linked into learn as well, where nobody calls it: here is what it would call. */
+/* A test file's run is linked into learn as well, where it is never called: here is what it would call. */
 #include <stdlib.h>
 
 #include "tests/exercises/check.h"

@@ -27,7 +27,7 @@ typedef struct {
     uint64_t left;      /* bytes of its payload that are still to come */
     int from, to;
     size_t begin, end; /* in bytes: what is still to be passed on */
-    bool over, deaf;   /* nothing more comes; nobody takes it */
+    bool over, deaf;   /* nothing more comes; nothing is taken any more */
     char bytes[ROOM];
 } way;
 
@@ -158,7 +158,7 @@ static void close_link(relayed *l)
 
 static void add_link(learn_relay *r, int from, int to, int end)
 {
-    if (r->link_count == MOST_LINKS) { /* a launch that begins again and again: nobody else makes as many */
+    if (r->link_count == MOST_LINKS) { /* only a program that launches again and again makes as many */
         close(end);
         close(r->waiting_fd);
         r->garbled = true;

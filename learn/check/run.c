@@ -237,7 +237,7 @@ static void run(learn_world *w, const int *given, const char *program, const che
                                   .variable = variable};
     learn_spawn(&spawned, &w->job);
     learn_symbolize(&w->job.err, program, o);
-    serve(w); /* what came last: nobody is left who could write more than is there */
+    serve(w); /* what came last: no process is left that could write more */
     for (int rank = 0; rank < w->plan->ranks; rank++) check_reports(w, rank);
     json_t *report = json_loads(learn_string(&w->launcher.text), 0, NULL);
     w->findings = json_incref(json_object_get(report, "findings"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The exercises there are, and where things lie. The list is made by make from the names in tests/exercises: whoever adds
- * NN_name.c there has added an exercise.
+ * The exercises there are, and where things lie. The list is made by make from the names in tests/exercises: a new
+ * NN_name.c there is a new exercise.
  */
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* learn cut: print the stub of a solution, or write all stubs of an exercise that nobody has begun. */
+/* learn cut: print the stub of a solution, or write all stubs of an exercise that is not begun. */
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>

@@ -47,7 +47,7 @@ static char *whose(const char *given)
     return name;
 }
 
-/* The .c and .h files of an exercise that are small enough to have been written by somebody. */
+/* The .c and .h files of an exercise that are small enough to have been written by hand. */
 static bool counts(const struct stat *s, const char *name)
 {
     const char *dot = strrchr(name, '.');
@@ -108,7 +108,7 @@ static bool pack(const char *stage, const char *name, size_t *packed)
     return good;
 }
 
-/* With the same owner and order for everybody, by Debian's tar. */
+/* With the same owner and order for all users, by Debian's tar. */
 static bool archive(const char *above, const char *name, const char *archive_name)
 {
     char *fresh = learn_format("%s.new", archive_name);

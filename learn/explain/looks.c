@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What can be seen in wrong numbers: that a buffer was not touched, that it is zero, that it holds another rank's data, memory
- * that nobody filled, another factor, another place.
+ * that was never filled, another factor, another place.
  */
 #include <math.h>
 #include <string.h>
@@ -210,7 +210,7 @@ static void describe_group(const learn_question *q, const group *g, int first, l
     case LOOK_ZERO: learn_add(t, "%s is all zeros on ", q->name); break;
     case LOOK_OTHERS: learn_add(t, "%s holds what rank %d had, and should not, on ", q->name, g->other); break;
     case LOOK_UNFILLED:
-        learn_add(t, "%s[%zu] is %.9g on rank %d, which is memory that nobody has filled%s; %s is wrong on ", q->name,
+        learn_add(t, "%s[%zu] is %.9g on rank %d, which is memory that was never filled%s; %s is wrong on ", q->name,
                   index, check_element(q->c, first, q->name, index), first,
                   added_to(q, first) ? " (as it comes from malloc), added to what should be there"
                                      : ": so it comes from malloc",

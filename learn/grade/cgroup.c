@@ -52,7 +52,7 @@ static char *own_group(const char *controller)
     return found;
 }
 
-/* Groups of graders that were killed. Those in which somebody still is cannot be removed. */
+/* Groups of graders that were killed. Those that still have a process cannot be removed. */
 static void sweep(const char *parent)
 {
     DIR *folder = opendir(parent);

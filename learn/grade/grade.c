@@ -35,7 +35,7 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"exercise", KEY_EXERCISE, "EX", 0, "grade this exercise (repeat it for more; default: all that anybody handed in)",
+    {"exercise", KEY_EXERCISE, "EX", 0, "grade this exercise (repeat it for more; default: all that were handed in)",
      0},
     {"seed", KEY_SEED, "N", 0,
      "make the data from N, to grade again with the same (default: a new one; 0: what learners get)", 0},
@@ -155,7 +155,7 @@ static bool read_class(learn_class *class, const char *path)
     return folder != NULL;
 }
 
-/* Those that were named; else all that somebody handed in. */
+/* Those that were named; else all that were handed in. */
 static bool choose(learn_class *class, const arguments *a)
 {
     size_t count;

@@ -186,7 +186,7 @@ static void not_handed_in(learn_grade *g, const learn_submission *s)
     g->details = learn_copy(g->reason);
 }
 
-/* What somebody else has written, on our terminal: the first line of it, and no control characters. */
+/* What a submission has written, on our terminal: the first line of it, and no control characters. */
 static void print_plain(const char *text, int width)
 {
     int count = 0;

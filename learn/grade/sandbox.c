@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What this machine lets us do about somebody else's code, found out by trying; places for submissions; who is left. */
+/* What this machine lets us do about the code of others, found out by trying; places for submissions; what is left of it. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #include "learn/grade/sandbox.h"
 
-/* Numbers of users that systems leave to whoever needs one for a moment. */
+/* Numbers of users that systems leave to programs that need one for a moment. */
 enum { FIRST_USER = 61184, USERS = 4000 };
 
 /* ---- Processes of a user ---- */
@@ -207,7 +207,7 @@ static bool make_scratch(learn_sandbox *box)
 
 /* ---- Users ---- */
 
-/* One that nobody is and that runs nothing. */
+/* One that has no name and no process. */
 static uid_t free_user(uid_t after)
 {
     int threads;
@@ -218,7 +218,7 @@ static uid_t free_user(uid_t after)
     return FIRST_USER;
 }
 
-/* ---- For everybody ---- */
+/* ---- For all submissions ---- */
 
 bool learn_sandbox_open(learn_sandbox *box, const learn_limits *limits)
 {

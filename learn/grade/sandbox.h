@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sandbox: somebody else's code, as far away from everything as this machine allows. Each submission gets
+ * sandbox: the code of others, as far away from everything as this machine allows. Each submission gets
  *
  *      a user of its own          if we are root
  *      processes of its own       a namespace whose end takes everything in it along
@@ -49,7 +49,7 @@ typedef struct {
     int already;               /* threads that this user ran before */
     char group[2][LEARN_PATH]; /* control groups, "" if there is none: for memory and for processes */
     uint64_t refused, killed;  /* what the groups had counted when they were asked last */
-    uint64_t *watched;         /* shared: how often whoever looks at memory had to end it, without a group */
+    uint64_t *watched;         /* shared: how often the process that watches memory had to end it, without a group */
 
 } learn_sandbox;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files that somebody hands in: from a folder, or from an archive that is read without being unpacked. */
+/* The files that a learner hands in: from a folder, or from an archive that is read without being unpacked. */
 #include "learn/grade/submission.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * submission: the files that somebody hands in, as a folder or as an archive, and nothing else of it.
+ * submission: the files that a learner hands in, as a folder or as an archive, and nothing else of it.
  *
  * Only plain files count whose names say what they are for: ...NN_name/FILE.c or .h, or, without such a folder, the file name
  * of an exercise (broadcast.c). Links, devices, absolute names and what is too large are left out. An archive is read here,

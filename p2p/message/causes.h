@@ -69,9 +69,9 @@
     CAUSE_(PEER_DEAD, DEATH),                                                                     \
         "rank %d gave up (its call ended with an error) while others read its buffer, which may " \
         "be in use again"
-#define CAUSE_ALONE                                                      \
-    CAUSE_(DEADLOCK, DEADLOCK),                                          \
-        "a world of one rank waits for a message that nobody can send\n" \
+#define CAUSE_ALONE                                                       \
+    CAUSE_(DEADLOCK, DEADLOCK),                                           \
+        "a world of one rank waits for a message that no rank can send\n" \
         "  try: build/launch -n 2 PROGRAM, or post the matching operation to yourself first (p2p_isend, p2p_irecv)"
 #define CAUSE_TIMEOUT CAUSE_(TIMEOUT, TIMEOUT), "%.950s"
 

@@ -206,7 +206,7 @@ p2p_err p2p__arrived(p2p_endpoint *self, p2p_link *link, const wire_header *arri
     case WIRE_PAYLOAD:
         found = p2p__list_find(&peer->awaits_payload, header->receiver_id);
         if (!found || found->status.bytes != header->bytes)
-            return p2p__broken(self, P2P_ERR_PROTO, "rank %d sends a payload of %llu bytes that nobody asked for",
+            return p2p__broken(self, P2P_ERR_PROTO, "rank %d sends a payload of %llu bytes that was not asked for",
                                link->rank, (unsigned long long)header->bytes);
         p2p__list_remove(&peer->awaits_payload, found);
         peer->in_request = found;

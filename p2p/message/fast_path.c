@@ -35,8 +35,7 @@ bool p2p__fast_recv(p2p_comm *comm, void *buf, size_t room, int source, int tag,
     p2p_peer *peer = &engine->peers[comm->world_rank[source]];
     if (peer->unexpected || peer->posted.head) return false;
 
-    bool spins = engine->spin.now >
-                 0; /* this rank has its core for itself: the message is often here within a microsecond */
+    bool spins = engine->spin.now > 0; /* with a core of its own: the message is often here within a microsecond */
     p2p_backoff backoff = p2p__backoff_short(spins ? RECEIVE_POLLS : 1, spins ? RECEIVE_SPIN_NS : 0);
     while (!engine->world->is_waiting(&engine->end, &peer->link))
         if (!p2p__backoff_goes_on(&engine->spin, &backoff)) return false;

@@ -96,7 +96,7 @@ void check_forget_requests(void)
 
 void *check_malloc(size_t bytes)
 {
-    bool null = !bytes && &check_the_exercise && check_the_exercise.empty_is_null;
+    bool null = &check_the_exercise && check_the_exercise.empty_is_null && !bytes;
     return null ? NULL : check_watch(malloc(bytes), bytes, CHECK_FREE, HERE);
 }
 
