@@ -67,7 +67,7 @@ static bool claim_first(shm_offer *offer, size_t *chunk)
     uint64_t seen = atomic_load(&offer->claims);
     do {
         *chunk = first_in(seen);
-        if (*chunk == end_in(seen)) return false;
+        if (*chunk >= end_in(seen)) return false;
     } while (!atomic_compare_exchange_weak(&offer->claims, &seen, seen + (UINT64_C(1) << 16)));
     return true;
 }
@@ -86,7 +86,7 @@ static bool copy_chunks(const transfer *t, size_t first, size_t end)
 static bool write_chunk(p2p_endpoint *self, p2p_link *peer, shm_offer *offer)
 {
     uint64_t seen = atomic_load_explicit(&offer->claims, memory_order_acquire);
-    if (first_in(seen) == end_in(seen)) return false;
+    if (first_in(seen) >= end_in(seen)) return false;
     void *here;
     size_t bytes;
     transfer t = {.copy = p2p__cma_write,
