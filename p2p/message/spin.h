@@ -27,10 +27,9 @@
 
 /* ---- Spinning ---- */
 
-#define SPIN_LONGEST_NS UINT64_C(20000) /* socket: about what a sleep and a waking cost */
-#define SPIN_LONGEST_CHEAP_NS \
-    UINT64_C(50000) /* shm: longer than a peer takes to wake up and answer, or both would sleep again */
-#define SPIN_SHORTEST_NS UINT64_C(1000) /* halved below this it is no spin any more: no answer takes less */
+#define SPIN_LONGEST_NS UINT64_C(20000)       /* socket: about what a sleep and a waking cost */
+#define SPIN_LONGEST_CHEAP_NS UINT64_C(50000) /* shm: more than a peer needs to wake and answer, or both sleep again */
+#define SPIN_SHORTEST_NS UINT64_C(1000)       /* halved below this it is no spin any more: no answer takes less */
 #define SPIN_ALONE_NS UINT64_C(3000000) /* PAIRWISE_WAIT=spin: a rank that spins on one peer does not hear the others */
 #define SPIN_TRY_AGAIN 64               /* waits without a spin, or without yields, before they are tried again */
 #define SPIN_LONG_WAIT_NS UINT64_C(200000) /* a wait that lasted longer says nothing about spinning */
@@ -41,8 +40,7 @@
 #define RECEIVE_POLLS 32               /* fast path: polls between two looks at the clock: one costs a few ns */
 #define RECEIVE_SPIN_NS UINT64_C(5000) /* fast path: some round trips; a longer wait serves the other links as well */
 #define BARRIER_POLLS 100 /* barrier: polls of the others' lines, where a core for each rank lets them answer at once */
-#define BARRIER_SPIN_NS \
-    UINT64_C(3000) /* barrier, cores shared, but not with the missing ranks: less than a switch and back */
+#define BARRIER_SPIN_NS UINT64_C(3000) /* barrier, the missing ranks on other cores: less than a switch and back */
 
 /* ---- Yields ---- */
 
@@ -75,8 +73,9 @@ typedef struct {
 
 /* One wait. */
 typedef struct {
-    uint64_t started, spin_until,
-        deadline;               /* started: 0 before the first look at the clock; deadline: UINT64_MAX if none */
+    uint64_t started;           /* 0 before the first look at the clock */
+    uint64_t spin_until;        /* 0: no spin */
+    uint64_t deadline;          /* UINT64_MAX: none */
     uint64_t spin_ns;           /* of a short spin: from the first look at the clock on */
     unsigned polls, next_clock; /* polls so far, and at how many the clock is looked at */
     unsigned polls_a_clock, yields_left;
