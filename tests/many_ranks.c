@@ -10,7 +10,7 @@
 
 #include "collectives/collectives.h"
 #include "collectives/internal.h"
-#include "p2p/message/internal.h"
+#include "p2p/group/internal.h"
 #include "p2p/shared/memory.h"
 #include "p2p/trace/trace.h"
 #include "p2p/world/shm_queue.h"

@@ -49,12 +49,12 @@ static int others_know(p2p_comm *world, void *arg)
     CPU_ZERO(&one);
     CPU_SET((size_t)home_of(p2p_rank(world), &all), &one);
     CHECK(sched_setaffinity(0, sizeof one, &one) == 0, "cannot move");
-    CHECK(p2p__cores_show(engine) == home_of(p2p_rank(world), &all), "shows another core");
+    CHECK(p2p__cores_show(engine->scoreboard, engine->rank) == home_of(p2p_rank(world), &all), "shows another core");
     CALL(coll_barrier(world));
     for (int q = 0; q < p2p_size(world); q++) {
         int home = home_of(q, &all);
-        CHECK(p2p__cores_has(engine, q, home), "rank %d is not known to run on core %d", q, home);
-        CHECK(!p2p__cores_has(engine, q, home + 1), "rank %d is thought to run on core %d", q, home + 1);
+        CHECK(p2p__cores_has(engine->scoreboard, q, home), "rank %d is not known to run on core %d", q, home);
+        CHECK(!p2p__cores_has(engine->scoreboard, q, home + 1), "rank %d is thought to run on core %d", q, home + 1);
     }
     CALL(coll_barrier(world));
     return 0;

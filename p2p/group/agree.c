@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "p2p/group/fingerprint.h"
+#include "p2p/group/internal.h"
 #include "p2p/message/cores.h"
 #include "p2p/message/internal.h"
 #include "p2p/shared/control.h"
@@ -144,9 +144,10 @@ static void settle(phase *m)
 /* Does no missing rank need this core? */
 static bool all_missing_run_elsewhere(p2p_engine *engine, phase *m)
 {
-    int here = p2p__cores_show(engine);
+    int here = p2p__cores_show(engine->scoreboard, engine->rank);
     for (int i = m->seen; i < m->comm->size; i++)
-        if (i != m->comm->rank && p2p__cores_has(engine, m->comm->world_rank[i], here) && !is_there(m, i)) return false;
+        if (i != m->comm->rank && p2p__cores_has(engine->scoreboard, m->comm->world_rank[i], here) && !is_there(m, i))
+            return false;
     return true;
 }
 

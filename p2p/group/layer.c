@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "p2p/group/fingerprint.h"
+#include "p2p/group/internal.h"
 #include "p2p/message/init.h"
 #include "p2p/message/trace_rank.h"
 

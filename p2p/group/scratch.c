@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "p2p/message/internal.h"
+#include "p2p/group/internal.h"
 #include "p2p/message/trace_rank.h"
 #include "p2p/shared/memory.h"
 
@@ -29,11 +29,6 @@ enum { SMALL, USUAL }; /* kinds; then the larger ones */
 #define LARGEST ((size_t)512 << 10)
 #define LARGEST_OF_ALL ((size_t)32 << 20) /* the largest, of all ranks: with less, 64 ranks have too many barriers */
 #define LINE ((size_t)64)
-
-bool p2p_layer_has_shared_memory(const p2p_comm *comm)
-{
-    return comm && comm->engine && comm->engine->memory_fd >= 0 && !comm->engine->config.network.on;
-}
 
 /* ---- Segments ---- */
 
@@ -103,6 +98,7 @@ static p2p_err map_scratch(p2p_comm *comm)
     if (place && p2p__memory_fill(fd, place + (size_t)comm->rank * comm->segment_bytes, comm->segment_bytes) &&
         p2p__memory_fill(fd, place + bytes - MEMORY_UNIT, MEMORY_UNIT))
         comm->scratch = p2p__memory_map(fd, place, bytes);
+    comm->free_scratch = p2p__scratch_free;
     if (comm->scratch) return P2P_OK;
     return p2p__fail(comm, CAUSE_NO_SCRATCH, comm->size, bytes, strerror(errno));
 }
@@ -128,17 +124,12 @@ p2p_err p2p_layer_scratch(p2p_comm *comm, size_t wanted, p2p_scratch *scratch)
     return P2P_OK;
 }
 
-void p2p__scratch_unmap(p2p_comm *comm)
-{
-    if (comm->scratch) munmap(comm->scratch, scratch_bytes(comm));
-    comm->scratch = NULL;
-}
-
-/* No rank has the communicator any more. */
-void p2p__scratch_give_back(p2p_comm *comm)
+void p2p__scratch_free(p2p_comm *comm, bool last)
 {
     p2p_engine *engine = comm->engine;
-    memory_place place = atomic_exchange(place_of(comm), 0);
+    if (comm->scratch) munmap(comm->scratch, scratch_bytes(comm));
+    comm->scratch = NULL;
+    memory_place place = last ? atomic_exchange(place_of(comm), 0) : 0;
     if (place) p2p__memory_give_back(engine->memory_fd, &engine->gaps, place, scratch_bytes(comm));
 }
 

@@ -34,7 +34,8 @@ p2p_comm *p2p__comm_new(p2p_engine *engine, uint32_t context, int rank, int size
 
 void p2p__comm_bury(p2p_comm *comm)
 {
-    p2p__scratch_unmap(comm);
+    if (comm->free_scratch) comm->free_scratch(comm, false);
+    comm->free_scratch = NULL;
     if (comm->engine) TRACE(comm->engine, p2p__trace_stats(comm));
     free(comm->world_rank);
     free(comm->comm_rank);
@@ -98,7 +99,7 @@ p2p_err p2p_free(p2p_comm *comm)
     _Atomic uint32_t *users = &shared->context_users[comm->context / 2 % SCOREBOARD_CONTEXTS];
     uint32_t left = atomic_load(users);
     while (left > 1 && !atomic_compare_exchange_weak(users, &left, left - 1)) continue;
-    if (left <= 1) p2p__scratch_give_back(comm);
+    if (left <= 1 && comm->free_scratch) comm->free_scratch(comm, true);
     if (left <= 1) atomic_store(users, 0);
 
     err = p2p__leave(comm, P2P_OK);

@@ -3,8 +3,6 @@
 
 #include <sched.h>
 
-#include "p2p/message/internal.h"
-
 int p2p__cores(void)
 {
     cpu_set_t set;
@@ -24,27 +22,27 @@ void p2p__cores_go_home(int rank)
 }
 
 /* Written only when it changes: the others read it all the time. */
-int p2p__cores_show(p2p_engine *engine)
+int p2p__cores_show(scoreboard *b, int rank)
 {
     int core = sched_getcpu();
-    _Atomic int *shown = &engine->row->core;
+    _Atomic int *shown = &b->rows[rank].core;
     if (atomic_load_explicit(shown, memory_order_relaxed) != core + 1)
         atomic_store_explicit(shown, core + 1, memory_order_relaxed);
     return core;
 }
 
-bool p2p__cores_has(const p2p_engine *engine, int rank, int core)
+bool p2p__cores_has(const scoreboard *b, int rank, int core)
 {
-    return atomic_load_explicit(&engine->scoreboard->rows[rank].core, memory_order_relaxed) == core + 1;
+    return atomic_load_explicit(&b->rows[rank].core, memory_order_relaxed) == core + 1;
 }
 
-void p2p__cores_spread(p2p_engine *engine)
+void p2p__cores_spread(scoreboard *b, int rank, int cores, p2p_spread *spread)
 {
-    int here = p2p__cores_show(engine), ranks = 0, cores = engine->spin.cores;
-    if (++engine->waits < engine->spread_after) return;
-    engine->waits = 0;
-    for (int q = 0; q < engine->size; q++) ranks += p2p__cores_has(engine, q, here);
-    if (ranks <= (engine->size + cores - 1) / cores) return;
-    p2p__cores_go_home(engine->rank);
-    if (engine->spread_after < SPREAD_LAST) engine->spread_after *= 2;
+    int here = p2p__cores_show(b, rank), ranks = 0;
+    if (++spread->waits < spread->look_after) return;
+    spread->waits = 0;
+    for (int q = 0; q < b->size; q++) ranks += p2p__cores_has(b, q, here);
+    if (ranks <= (b->size + cores - 1) / cores) return;
+    p2p__cores_go_home(rank);
+    if (spread->look_after < SPREAD_LAST) spread->look_after *= 2;
 }

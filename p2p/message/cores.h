@@ -17,12 +17,14 @@
 #ifndef PAIRWISE_P2P_CORES_H
 #define PAIRWISE_P2P_CORES_H
 
-#include <stdbool.h>
+#include "p2p/shared/scoreboard.h"
 
-struct p2p_engine;
+/* Waits since this rank looked where the ranks run, and after how many it looks again: each time that it had to go home
+ * doubles them, since where other programs fill the cores, the system moves ranks again and again. */
+typedef struct {
+    unsigned waits, look_after;
+} p2p_spread;
 
-/* Waits between two checks where the ranks run: at first, and at most. Each time that a rank had to go home doubles
- * them: where other programs fill the cores, the system moves ranks again and again. */
 #define SPREAD_FIRST 16
 #define SPREAD_LAST 4096
 
@@ -32,13 +34,13 @@ int p2p__cores(void);
 /* Go to the core of a rank's number, but not to stay. */
 void p2p__cores_go_home(int rank);
 
-/* Show where this rank runs, and return it. */
-int p2p__cores_show(struct p2p_engine *engine);
+/* Show where this rank of the world runs, and return it. */
+int p2p__cores_show(scoreboard *b, int rank);
 
 /* Did this rank of the world run there when it last waited? */
-bool p2p__cores_has(const struct p2p_engine *engine, int rank, int core);
+bool p2p__cores_has(const scoreboard *b, int rank, int core);
 
-/* Now and then: home, if more ranks share this core than have to. */
-void p2p__cores_spread(struct p2p_engine *engine);
+/* Now and then: home, if more ranks share this core of so many than have to. */
+void p2p__cores_spread(scoreboard *b, int rank, int cores, p2p_spread *spread);
 
 #endif

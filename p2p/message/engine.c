@@ -81,7 +81,7 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, scoreboard *b, 
     engine->memory_fd = memory_fd;
     engine->row = &b->rows[rank];
     engine->next_id = 1;
-    engine->spread_after = SPREAD_FIRST;
+    engine->spread.look_after = SPREAD_FIRST;
     engine->share = engine->config.unexpected_max / (uint64_t)b->size;
     engine->clock = &engine->own_clock;
     engine->world = p2p__world_find(b->config.world);

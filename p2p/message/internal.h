@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* internal: what the files of this room share; the engine, memory, and what group/ adds to a communicator. */
+/* internal: what the files of this room share; the engine and memory. */
 #ifndef PAIRWISE_P2P_INTERNAL_H
 #define PAIRWISE_P2P_INTERNAL_H
 
@@ -30,19 +30,5 @@ p2p_err p2p__damaged(p2p_engine *engine, const p2p_peer *peer, const wire_header
 uint64_t p2p__shared_place(const p2p_engine *engine, const void *buf, size_t bytes);
 const void *p2p__shared_bytes(p2p_engine *engine, uint64_t place, size_t bytes);
 void p2p__blocks_free(p2p_engine *engine);
-
-/* ---- group/agree.c, group/scratch.c ---- */
-
-/* Tell the others that this rank is in the open collective, and what it thinks it is: what its row shows. Some bytes
- * may go with it. */
-p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what);
-
-/* The open collective will not wait here: now a rank that does must learn that this one has come. */
-p2p_err p2p__agree_settle(p2p_comm *comm);
-
-/* Bytes of the largest piece that each of so many ranks can have. */
-size_t p2p__scratch_largest(int ranks);
-void p2p__scratch_unmap(p2p_comm *comm);
-void p2p__scratch_give_back(p2p_comm *comm);
 
 #endif

@@ -12,6 +12,7 @@
 #endif
 
 #include "p2p/message/causes.h"
+#include "p2p/message/cores.h"
 #include "p2p/message/spin.h"
 #include "p2p/p2p.h"
 #include "p2p/p2p_layer.h"
@@ -148,7 +149,7 @@ struct p2p_engine {
     p2p_clock own_clock; /* virtual, of the rank */
     p2p_clock *clock;    /* that of the rank, or of the non-blocking collective whose step runs */
     p2p_spin spin;
-    unsigned waits, spread_after; /* since this rank asked which ranks share its core; after how many it asks again */
+    p2p_spread spread;
     const p2p_world *world;
     bool sealed;     /* headers carry a checksum */
     bool fast_path;  /* a short message may go that way (fast_path.c) */
@@ -214,6 +215,7 @@ struct p2p_comm {
     unsigned char *scratch; /* scratch.c: mapped; NULL: not asked for yet */
     size_t scratch_usual, scratch_largest, segment_bytes; /* of its pieces; of one rank's part: 0 if not yet known */
     size_t scratch_at[SCRATCH_KINDS];                     /* where the next begins, of each kind of pieces */
+    void (*free_scratch)(p2p_comm *comm, bool last);      /* a hook: of this rank; and if it is the last, of all */
     const char *file;                                     /* where p2p_split made it */
     int line;
     char cause[1024], message[1536];

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "p2p/group/internal.h"
 #include "p2p/message/init.h"
 
 #define SPLIT_TAG (-3) /* no user or collective can use it, and P2P_ANY_TAG does not match it */
@@ -117,6 +118,7 @@ static p2p_err build(p2p_comm *comm, answer mine, p2p_comm **sub)
     made->errors = comm->errors;
     made->file = comm->engine->call_file;
     made->line = comm->engine->call_line;
+    made->free_scratch = p2p__scratch_free; /* even if this rank never had any: it may be the last to free it */
     *sub = made;
     return P2P_OK;
 }

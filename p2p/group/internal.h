@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* internal: what the files of this room share. */
+#ifndef PAIRWISE_P2P_GROUP_INTERNAL_H
+#define PAIRWISE_P2P_GROUP_INTERNAL_H
+
+#include "p2p/message/internal.h"
+
+/* ---- fingerprint.c: what ranks think a collective is, compared by a number, told in words ---- */
+
+/* Show on this rank's row what the open call is, and keep its hash: engine->shown->hash. */
+void p2p__show_collective(p2p_engine *engine, const p2p_fingerprint *what, uint64_t number);
+
+/* Keep what the row shows in words, for others to read once they see a hash that is not theirs. */
+void p2p__show_words(p2p_engine *engine, uint32_t context, uint64_t number);
+
+/* This rank and another (both of the world) think differently of a collective: how, and what to do. */
+void p2p__describe_difference(p2p_engine *engine, int other, uint32_t context, uint64_t number, char *text,
+                              size_t bytes);
+
+/* ---- agree.c ---- */
+
+/* Tell the others that this rank is in the open collective, and what it thinks it is: what its row shows. Some bytes
+ * may go with it. */
+p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what);
+
+/* The open collective will not wait here: now a rank that does must learn that this one has come. */
+p2p_err p2p__agree_settle(p2p_comm *comm);
+
+/* ---- scratch.c ---- */
+
+/* Bytes of the largest piece that each of so many ranks can have. */
+size_t p2p__scratch_largest(int ranks);
+
+/* Every communicator that may get scratch memory has this as free_scratch. */
+void p2p__scratch_free(p2p_comm *comm, bool last);
+
+#endif
