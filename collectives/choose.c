@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectives/internal.h"
+#include "ring/internal.h"
 #include "ring/ring.h"
 
 /* Of the rows of an operation the last that applies. Those of all-reduce are measured: first any world, then ranks that
@@ -131,12 +132,7 @@ p2p_err coll_iall_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dty
                         .algorithm = "ring",
                         .count = count,
                         .dtype = dtype,
-                        .has_op = true,
                         .op = op,
-                        .reorders = true,
-                        .returns_request = true,
                         .request = request};
-    p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
-    if (err) return err;
-    return p2p_layer_end(comm, ring_iall_reduce(comm, buf, count, dtype, op, request));
+    return ring__iall_reduce(&call, buf);
 }

@@ -21,18 +21,17 @@ static void add_steps(const frame__call *call, frame__schedule *schedule)
         *frame__add_step(schedule) = ring__gather_step(call, &chunks, call->user, s);
 }
 
+p2p_err ring__iall_reduce(frame__call *call, void *buf)
+{
+    const frame__blocks chunks = {.layout = FRAME_CHUNKS, .count = call->count};
+    call->has_op = call->reorders = call->returns_request = true;
+    p2p_err err = frame__begin(call, FRAME_NOTHING, (frame__span){buf, call->count});
+    return err ? err : frame__start(call, 2 * (size_t)call->size, ring__scratch(call, &chunks), add_steps);
+}
+
 p2p_err ring_iall_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, p2p_request *request)
 {
-    const frame__blocks chunks = {.layout = FRAME_CHUNKS, .count = count};
-    frame__call call = {.comm = comm,
-                        .operation = "ring_iall_reduce",
-                        .count = count,
-                        .dtype = dtype,
-                        .has_op = true,
-                        .op = op,
-                        .reorders = true,
-                        .returns_request = true,
-                        .request = request};
-    p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
-    return err ? err : frame__start(&call, 2 * (size_t)call.size, ring__scratch(&call, &chunks), add_steps);
+    frame__call call = {
+        .comm = comm, .operation = "ring_iall_reduce", .count = count, .dtype = dtype, .op = op, .request = request};
+    return ring__iall_reduce(&call, buf);
 }

@@ -19,6 +19,9 @@ frame__step ring__gather_step(const frame__call *call, const frame__blocks *bloc
 p2p_err ring__reduce_scatter(const frame__call *call);
 p2p_err ring__all_gather(const frame__call *call, char *base);
 
+/* The whole of a non-blocking all-reduce: comm, operation, algorithm, count, dtype, op, request are set. */
+p2p_err ring__iall_reduce(frame__call *call, void *buf);
+
 /* Bytes of the two blocks. */
 size_t ring__scratch(const frame__call *call, const frame__blocks *blocks);
 
