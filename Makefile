@@ -48,7 +48,7 @@ REPLAY     := $(call objects,replay/*.c)
 PROGRAMS   := $(filter-out $(TRAIN_PROGRAMS),$(addprefix $(BUILD)/,launch replay demo) $(call programs,examples/*.c bench/*.c))
 CASES      := $(call programs,tests/wrong/*.c tests/right/*.c) $(BUILD)/tests/faultlab
 SUITES     := $(filter-out $(TRAIN_SUITES),$(call programs,tests/*.c))
-FORMATTED   = $(filter-out bench/peers/%,$(wildcard p2p/*.h $(FOLDERS:=/*.[ch]) $(TRAINING:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] learn/*.[ch] learn/*/*.[ch] replay/*.[ch] demo/*.[ch] solutions/*/*.[ch] tests/*.[ch] tests/*/*.[ch] kernels/*.cl kernels/*/*.cl))
+FORMATTED   = $(filter-out bench/peers/%,$(wildcard p2p/*.h $(FOLDERS:=/*.[ch]) $(TRAINING:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] learn/*.[ch] learn/*/*.[ch] exercises/check/*.[ch] replay/*.[ch] demo/*.[ch] solutions/*/*.[ch] tests/*.[ch] tests/*/*.[ch] kernels/*.cl kernels/*/*.cl))
 
 all: $(LIB) $(PROGRAMS) $(CASES) $(BUILD)/learn build/.setup-train ## the libraries, the launcher, the examples, the benches, the test programs
 	@if [ -e build/.setup-train ]; then $(MAKE) training; fi

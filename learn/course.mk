@@ -4,8 +4,8 @@
 
 COURSE   := $(BUILD)/course
 CHECKS   ?= $(sort $(wildcard tests/exercises/[0-9]*.c))
-LEARN    := $(call objects,learn/*.c learn/*/*.c tests/exercises/check_plan.c tests/exercises/check_data.c $(CHECKS))
-RANKSIDE := $(patsubst %.c,$(COURSE)/obj/%.o,$(CHECKS) $(filter-out %/check_start.c,$(wildcard tests/exercises/check_*.c)))
+LEARN    := $(call objects,learn/*.c learn/*/*.c exercises/check/check_plan.c exercises/check/check_data.c $(CHECKS))
+RANKSIDE := $(patsubst %.c,$(COURSE)/obj/%.o,$(CHECKS) $(filter-out %/check_start.c,$(wildcard exercises/check/*.c)))
 
 $(BUILD)/course.h: tests/exercises
 	@mkdir -p $(@D)
@@ -13,7 +13,7 @@ $(BUILD)/course.h: tests/exercises
 $(OBJ)/learn/course/course.o: $(BUILD)/course.h
 
 $(COURSE)/obj/%.o: SAN := address,undefined
-$(COURSE)/obj/tests/%.o: override CFLAGS += -O0
+$(RANKSIDE): override CFLAGS += -O0
 $(COURSE)/obj/%.o: %.c | build/.setup-build $(BUILD)/build_id.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
@@ -28,7 +28,7 @@ $(COURSE)/%.a:
 	$(Q)mkdir -p $(@D) && rm -f $@.new && ar rcs $@.new $(filter $(OBJ)/$*/% $(COURSE)/obj/$*/%,$^) && mv $@.new $@
 
 # What a rank is before it becomes the learner's program.
-$(COURSE)/obj/guard: $(OBJ)/tests/exercises/check_start.o
+$(COURSE)/obj/guard: $(OBJ)/exercises/check/check_start.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(LINK) $^ -o $@

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "learn/learn.h"
-#include "tests/exercises/check_internal.h"
+#include "exercises/check/check_internal.h"
 
 struct pollfd;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * learn: what the files of the checker of exercises share. It runs a learner's code in processes of its own, under
- * build/launch, and judges what they reported; see tests/exercises/check.h for how a test is written.
+ * build/launch, and judges what they reported; exercises/check/check.h says how a test is written.
  *
  *      main.c          the table of subcommands
  *      text.c          strings that grow, lines that are wrapped, files in memory
@@ -39,7 +39,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "tests/exercises/check.h"
+#include "exercises/check/check.h"
 
 enum { LEARN_PATH = 4096, LEARN_KEY = 32 }; /* PATH_MAX of Linux */
 

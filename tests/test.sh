@@ -41,7 +41,7 @@ fi
 # A number for a program and all that it depends on; suites of the course depend on its sources as well.
 inputs() {
     local more=
-    case $1 in */learn*) more=$(find solutions exercises/exercises.h tests/exercises tests/mutants tests/learner tests/submissions -type f) ;; esac
+    case $1 in */learn*) more=$(find solutions exercises/exercises.h exercises/check tests/exercises tests/mutants tests/learner tests/submissions -type f) ;; esac
     # shellcheck disable=SC2086  # names without blanks
     "$B/learn" stamp sum "$1" "$log.common" $more
 }

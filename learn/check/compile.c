@@ -173,40 +173,34 @@ static bool compile_used(const learn_exercise *e, learn_tool *link, learn_result
 
 /* ---- Linking ---- */
 
-static void add_object(learn_tool *link, const char *name)
+/* A part of what stands around a learner's code: exercises/check/check_NAME.c. */
+static void add_harness(learn_tool *link, const char *name)
 {
-    learn_tool_add(link, learn_format("%s/course/obj/tests/exercises/%s.o", learn_build(), name));
-}
-
-static void add_library(learn_tool *link, const learn_exercise *e)
-{
-    static const char *const parts[] = {"collectives", "ring", "p2p", "dtype"};
-    learn_tool_add(link, learn_copy("-Wl,--start-group"));
-    for (size_t i = e->check->library == CHECK_LIBRARY_P2P ? 2 : 0; i < 4; i++)
-        learn_tool_add(link, learn_format("%s/course/%s.a", learn_build(), parts[i]));
-    learn_tool_add(link, learn_copy("-Wl,--end-group"));
-    learn_tool_add(link, learn_copy("-lm"));
+    learn_tool_add(link, learn_format("%s/course/obj/exercises/check/check_%s.o", learn_build(), name));
 }
 
 static void link_command(learn_tool *c, const learn_exercise *e, const learn_tool *objects, const char *program)
 {
-    static const char *const side[] = {"check_rank",   "check_trace", "check_leaks",
-                                       "check_unused", "check_plan",  "check_data"};
+    static const char *const around[] = {"guard", "calls", "memory"};
+    static const char *const side[] = {"rank", "trace", "leaks", "unused", "plan", "data"};
+    static const char *const parts[] = {"collectives", "ring", "p2p", "dtype"};
+    const char *build = learn_build();
+    bool collectives = e->check->library != CHECK_LIBRARY_P2P;
     learn_tool_add_compiler(c);
     learn_tool_add_all(c, sanitizers);
     for (size_t i = 0; i < objects->count; i++) learn_tool_add(c, learn_copy(objects->words[i]));
-    add_object(c, "check_guard");
-    add_object(c, "check_calls");
-    add_object(c, "check_memory");
-    if (e->check->library != CHECK_LIBRARY_P2P) add_object(c, "check_collectives");
+    for (size_t i = 0; i < sizeof around / sizeof *around; i++) add_harness(c, around[i]);
+    if (collectives) add_harness(c, "collectives");
     if (e->check->run) {
-        add_object(c, e->name);
-        for (size_t i = 0; i < sizeof side / sizeof *side; i++) add_object(c, side[i]);
+        learn_tool_add(c, learn_format("%s/course/obj/tests/exercises/%s.o", build, e->name));
+        for (size_t i = 0; i < sizeof side / sizeof *side; i++) add_harness(c, side[i]);
         learn_tool_add(c, learn_copy("-Wl,--wrap=dtype_combine,--wrap=dtype_reduce,--wrap=dtype_reduce_left"));
         learn_tool_add(c, learn_format("-Wl,--defsym=check_the_exercise=check_%s", e->name));
     }
-    learn_tool_add(c, learn_copy("-Wl,--wrap=p2p__here"));
-    add_library(c, e);
+    learn_tool_add(c, learn_copy("-Wl,--wrap=p2p__here,--start-group"));
+    for (size_t i = collectives ? 0 : 2; i < 4; i++) learn_tool_add(c, learn_format("%s/course/%s.a", build, parts[i]));
+    learn_tool_add(c, learn_copy("-Wl,--end-group"));
+    learn_tool_add(c, learn_copy("-lm"));
     learn_tool_add(c, learn_copy("-o"));
     learn_tool_add(c, learn_copy(program));
 }

@@ -2,7 +2,7 @@
 /* A test file's run is linked into learn as well, where it is never called: here is what it would call. */
 #include <stdlib.h>
 
-#include "tests/exercises/check.h"
+#include "exercises/check/check.h"
 
 void *check_buffer(const check_case *c, int rank, size_t count, enum dtype dtype)
 {

@@ -58,16 +58,15 @@ static bool is_exercise(const char *name, size_t length)
 
 static void in_tree(const place *p, const char *name)
 {
-    bool page = strcmp(name, "README.md") == 0 || strcmp(name, "exercises.h") == 0;
-    if (!page && !is_exercise(name, strlen(name))) stray(p, name);
+    bool shared = strcmp(name, "README.md") == 0 || strcmp(name, "exercises.h") == 0 || strcmp(name, "check") == 0;
+    if (!shared && !is_exercise(name, strlen(name))) stray(p, name);
 }
 
 static void in_tests(const place *p, const char *name)
 {
     size_t stem = strcspn(name, ".");
-    bool checker = strncmp(name, "check", 5) == 0 && ends_with(name, ".c"), shared = ends_with(name, ".h");
     bool own = is_exercise(name, stem) && (strcmp(name + stem, ".c") == 0 || strcmp(name + stem, ".hints") == 0);
-    if (!own && !checker && !shared) stray(p, name);
+    if (!own && !ends_with(name, ".h")) stray(p, name);
 }
 
 void learn_sound_tree(learn_text *wrong)

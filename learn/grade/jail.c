@@ -44,7 +44,8 @@ char **learn_step_needs(enum learn_step step)
     static const char *const headers[] = {
         "exercises/exercises.h", "p2p/p2p.h", "p2p/p2p_layer.h", "dtype/dtype.h", "collectives/collectives.h",
         "ring/ring.h",           NULL};
-    static const char *const linked[] = {"course/obj/tests/exercises",
+    static const char *const linked[] = {"course/obj/exercises/check",
+                                         "course/obj/tests/exercises",
                                          "course/uses",
                                          "course/p2p.a",
                                          "course/dtype.a",

@@ -25,7 +25,7 @@
 
 typedef struct {
     bool own_user, own_processes, no_network, jail, landlock, group;
-    bool filter;         /* of system calls: tests/exercises/check_start.c */
+    bool filter;         /* of system calls: exercises/check/check_start.c */
     bool user_namespace; /* how an ordinary user gets the others */
 } learn_means;
 

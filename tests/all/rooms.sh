@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# rooms.sh: in p2p/ and in learn/ a file includes nothing of a room above its own, and in p2p/ calls nothing of one; at most
-# three files include each other; collectives have one frame.
+# rooms.sh: in p2p/ and in learn/ a file includes nothing of a room above its own, and in p2p/ calls nothing of one; learn/
+# and tests/ share only exercises/check/; at most three files include each other; collectives have one frame.
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 
@@ -34,6 +34,10 @@ downward() { # FOLDER ROOMS..., from below
 
 check "p2p: no include points upward" downward p2p shared trace world message group deadlock job
 check "learn: no include points upward" downward learn explain check course grade
+check "learn and what stands around a learner's code include nothing of tests/" \
+    eval '! grep -rn "#include \"tests/" learn exercises'
+check "what is linked with a learner's code includes nothing of learn/" \
+    eval '! grep -rn "#include \"learn/" exercises tests/exercises tests/learner'
 
 # No object of one room calls what another one above it defines, but for what a header lists as upcalls.
 calls_downward() { # FOLDER HEADER-OF-UPCALLS ROOMS..., from below

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/exercises/check.h"
+#include "exercises/check/check.h"
 
 static void cases(check_plan *plan)
 {

@@ -2,8 +2,8 @@
 /* The test of 01_send_recv: from any rank to any other, all other ranks left in peace. In a case, root is `from`. */
 #include <stdio.h>
 
+#include "exercises/check/check.h"
 #include "exercises/exercises.h"
-#include "tests/exercises/check.h"
 
 #pragma weak my_send_recv
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exercises/check/check.h"
 #include "exercises/exercises.h"
-#include "tests/exercises/check.h"
 
 #pragma weak my_ping_pong
 #pragma weak my_fit

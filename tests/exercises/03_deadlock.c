@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "exercises/check/check.h"
 #include "exercises/exercises.h"
-#include "tests/exercises/check.h"
 
 #pragma weak my_exchange_in_order
 #pragma weak my_exchange_sendrecv

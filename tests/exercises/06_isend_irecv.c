@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The test of 06_isend_irecv: what arrives from either side, with one and two ranks too, short and long. */
+#include "exercises/check/check.h"
 #include "exercises/exercises.h"
-#include "tests/exercises/check.h"
 
 #pragma weak my_halo
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The test of 08_broadcast: every root, awkward counts, and who sent how much to whom. */
+#include "exercises/check/check.h"
 #include "exercises/exercises.h"
-#include "tests/exercises/check.h"
 
 #pragma weak my_broadcast
 

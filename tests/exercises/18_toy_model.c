@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "exercises/check/check.h"
 #include "exercises/exercises.h"
-#include "tests/exercises/check.h"
 
 #pragma weak my_toy_step
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exercises/check/check.h"
 #include "exercises/exercises.h"
-#include "tests/exercises/check.h"
 
 #pragma weak my_shuffle
 #pragma weak my_shard_size

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/exercises/check.h"
+#include "exercises/check/check.h"
 
 /* ---- Both sides ---- */
 

@@ -9,7 +9,7 @@
 #ifndef PAIRWISE_TESTS_EXERCISES_LETTERS_H
 #define PAIRWISE_TESTS_EXERCISES_LETTERS_H
 
-#include "tests/exercises/check.h"
+#include "exercises/check/check.h"
 
 enum { PICK, LETTER, ANYONE }; /* variants */
 enum { GO = 3, DECOY = 5, MOST = 32 };

@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 
 #include "exercises/exercises.h"
-#include "tests/exercises/check_internal.h"
+#include "exercises/check/check_internal.h"
 
 static int calls;
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/exercises/check_internal.h"
+#include "exercises/check/check_internal.h"
 
 static void *grown(void *list, size_t count, size_t *room, size_t each)
 {

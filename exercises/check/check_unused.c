@@ -2,7 +2,7 @@
 /* A test file's judge is linked into the ranks as well, where nobody calls it: here is what it would call. */
 #include <stdlib.h>
 
-#include "tests/exercises/check_internal.h"
+#include "exercises/check/check_internal.h"
 
 bool check_values(const check_case *c, const char *key, const char *name, const char *before, check_count *count,
                   check_want *want)

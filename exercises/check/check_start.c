@@ -26,8 +26,8 @@
 #include <linux/seccomp.h>
 #include <linux/sockios.h>
 
+#include "exercises/check/check_internal.h"
 #include "p2p/message/init.h"
-#include "tests/exercises/check_internal.h"
 
 /* ---- The filter ---- */
 

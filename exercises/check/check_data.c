@@ -2,7 +2,7 @@
 /* Test data: the same numbers in the rank and in the judge. */
 #include <math.h>
 
-#include "tests/exercises/check_internal.h"
+#include "exercises/check/check_internal.h"
 
 /* A number that has nothing to do with its neighbours': every rank and every index has its own (splitmix64). */
 static uint64_t draw(const check_case *c, int rank, size_t index, uint64_t salt)

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/exercises/check_internal.h"
+#include "exercises/check/check_internal.h"
 
 /* Kept by malloc under the sanitizer, whose red zones catch what goes beyond; freed when the case has ended. */
 enum { BUFFERS = 256, MOST_CALLS = 1000 };

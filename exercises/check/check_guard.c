@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/exercises/check_internal.h"
+#include "exercises/check/check_internal.h"
 
 check_settings check_given = {.only = -1};
 check_place check_called;

@@ -3,8 +3,8 @@
  * The collective calls of a learner's code, in a rank, as check_calls.c has the others: linked where the library has collectives.
  */
 #include "collectives/collectives.h"
+#include "exercises/check/check_internal.h"
 #include "ring/ring.h"
-#include "tests/exercises/check_internal.h"
 
 #define STANDS_FOR(name, params, args, request)                                                      \
     p2p_err check_##name params;                                                                     \

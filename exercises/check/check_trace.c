@@ -2,8 +2,8 @@
 /* What a trace of a case shows: the case as a phase, its first buffer, and what is combined in it. */
 #include <stdio.h>
 
+#include "exercises/check/check_internal.h"
 #include "p2p/p2p_layer.h"
-#include "tests/exercises/check_internal.h"
 
 static struct {
     p2p_comm *comm;

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "tests/exercises/check_internal.h"
+#include "exercises/check/check_internal.h"
 
 #pragma weak check_number /* a program with a main of its own reports nothing */
 

@@ -3,7 +3,7 @@
 #include "p2p/message/internal.h"
 #include "p2p/shared/words.h"
 
-#include "tests/exercises/check_internal.h"
+#include "exercises/check/check_internal.h"
 
 const char *check_leaked(p2p_comm *world, check_place *at)
 {

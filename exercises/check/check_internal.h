@@ -18,12 +18,12 @@
  * one behind the other, each a check_record and its data, padded to CHECK_ALIGN. Whatever does not read as that is not
  * believed; what does is what the rank says, and may be a lie: see check.h for what is known without it.
  */
-#ifndef PAIRWISE_TESTS_EXERCISES_CHECK_INTERNAL_H
-#define PAIRWISE_TESTS_EXERCISES_CHECK_INTERNAL_H
+#ifndef PAIRWISE_EXERCISES_CHECK_INTERNAL_H
+#define PAIRWISE_EXERCISES_CHECK_INTERNAL_H
 
 #include <stddef.h>
 
-#include "tests/exercises/check.h"
+#include "exercises/check/check.h"
 
 /* ---- The plan ---- */
 

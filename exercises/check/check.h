@@ -29,8 +29,8 @@
  *      in a rank    check_report, check_number, check_returned
  *      in learn     check_values, check_same_bits, check_number_of, check_traffic, check_sent, check_output, check_fail, check_also
  */
-#ifndef PAIRWISE_TESTS_EXERCISES_CHECK_H
-#define PAIRWISE_TESTS_EXERCISES_CHECK_H
+#ifndef PAIRWISE_EXERCISES_CHECK_H
+#define PAIRWISE_EXERCISES_CHECK_H
 
 #include "dtype/dtype.h"
 #include "p2p/p2p.h"
