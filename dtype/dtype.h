@@ -3,7 +3,7 @@
  * dtype: element types, operators, and the loops that combine two buffers. Knows nothing of ranks.
  *
  *      names             dtype_size, dtype_name, op_name, dtype_parse, op_parse
- *      checks            dtype_bytes, dtype_problem
+ *      checks            dtype_bytes, dtype_problem, dtype_advice
  *      combining         dtype_combine, dtype_reduce, dtype_reduce_left, dtype_scale
  *      your own          op_make, op_free, op_commutes
  *
@@ -50,8 +50,9 @@ bool op_parse(const char *name, enum op *op);
 /* Bytes of count elements: false, and nothing set, if there is no such type or no object can be as large. */
 bool dtype_bytes(size_t count, enum dtype dtype, size_t *bytes);
 
-/* What is wrong with this type and operator, as a sentence with a line of advice behind it; NULL if nothing is. */
+/* What is wrong with this type and operator, as a sentence, and what to try then; NULL if nothing is. */
 const char *dtype_problem(enum dtype dtype, enum op op);
+const char *dtype_advice(enum dtype dtype, enum op op);
 
 /* out[i] = left[i] OP right[i] for i < count; OP_MEAN adds. out may be left or right itself, and may not overlap them
  * otherwise; pointers must be aligned for the type. Nothing happens if dtype_problem finds anything wrong. */

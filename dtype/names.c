@@ -72,9 +72,16 @@ bool dtype_bytes(size_t count, enum dtype dtype, size_t *bytes)
 
 const char *dtype_problem(enum dtype dtype, enum op op)
 {
-    if (!is_type(dtype)) return "there is no such element type\n  try: DTYPE_F32, _F64, _I32, _I64 or _U8";
-    if (!is_op(op)) return "there is no such operator\n  try: OP_SUM, _MEAN, _MIN, _MAX or _PROD, or op_make";
-    if (op == OP_MEAN && dtype != DTYPE_F32 && dtype != DTYPE_F64)
-        return "the mean of integers is not an integer\n  try: OP_SUM and your own division, or DTYPE_F64";
+    if (!is_type(dtype)) return "there is no such element type";
+    if (!is_op(op)) return "there is no such operator";
+    if (op == OP_MEAN && dtype != DTYPE_F32 && dtype != DTYPE_F64) return "the mean of integers is not an integer";
     return NULL;
+}
+
+const char *dtype_advice(enum dtype dtype, enum op op)
+{
+    if (!dtype_problem(dtype, op)) return NULL;
+    return !is_type(dtype) ? "DTYPE_F32, _F64, _I32, _I64 or _U8"
+           : !is_op(op)    ? "OP_SUM, _MEAN, _MIN, _MAX or _PROD, or op_make"
+                           : "OP_SUM and your own division, or DTYPE_F64";
 }

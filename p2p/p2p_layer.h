@@ -48,9 +48,8 @@ typedef struct {
  * supervisor. May be nested: the outermost counts. On error nothing has begun. */
 p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what);
 
-/* Instead of begin, when this rank alone can see that its arguments are wrong; cause is a sentence, and perhaps a
- * second line "  try: advice". Nothing has begun, no other rank is told, and the communicator is as before. Returns
- * err. */
+/* Instead of begin, when this rank alone can see that its arguments are wrong; cause is a sentence. Nothing has
+ * begun, no other rank is told, and the communicator is as before. Returns err. */
 p2p_err p2p_layer_refuse(p2p_comm *comm, const p2p_fingerprint *what, p2p_err err, const char *cause);
 
 /* Which argument is wrong, for reports (docs/reports.md); P2P_ARGUMENT_OVERLAP: two buffers that overlap. */
@@ -170,10 +169,14 @@ p2p_err p2p_layer_sendrecv(p2p_comm *comm, const void *sendbuf, size_t sendbytes
 p2p_err p2p_layer_isend(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, p2p_request *request);
 p2p_err p2p_layer_irecv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_request *request);
 
-/* Fail with a message of the layer's own: "cause", a newline, "try: advice". For use before p2p_layer_end. */
+/* Fail with a sentence of the layer's own. For use before p2p_layer_end. */
 p2p_err p2p_layer_error(p2p_comm *comm, p2p_err err, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* After that: this rank of the communicator is the other side of it, for reports. */
+/* Before p2p_layer_error and p2p_layer_refuse: what to try then. A literal, of less than 256 bytes; people see it in a line
+ * "  try: ..." behind the sentence, and a report has it apart. NULL: nothing. */
+void p2p_layer_advise(p2p_comm *comm, const char *advice);
+
+/* After p2p_layer_error: this rank of the communicator is the other side of it, for reports. */
 void p2p_layer_other(p2p_comm *comm, int rank);
 
 /* A non-blocking collective: a request that moves on by calling step, inside p2p_wait, p2p_test and every other call

@@ -89,14 +89,13 @@ static p2p_err check_length(const frame__call *call, p2p_err err, size_t bytes, 
 {
     if (!err && status->bytes == bytes) return P2P_OK;
     if (err != P2P_OK && err != P2P_ERR_TRUNCATE) return err;
+    p2p_layer_advise(call->comm, "the same count on both sides");
     if (err)
         p2p_layer_error(call->comm, P2P_ERR_MISMATCH,
-                        "rank %d sends a longer block to rank %d than the %zu elements that rank %d expects\n"
-                        "  try: the same count on both sides",
-                        source, call->rank, bytes / call->element, call->rank);
+                        "rank %d sends a longer block to rank %d than the %zu elements that rank %d expects", source,
+                        call->rank, bytes / call->element, call->rank);
     else
-        p2p_layer_error(call->comm, P2P_ERR_MISMATCH,
-                        "rank %d sends %zu elements to rank %d, which expects %zu\n  try: the same count on both sides",
+        p2p_layer_error(call->comm, P2P_ERR_MISMATCH, "rank %d sends %zu elements to rank %d, which expects %zu",
                         source, status->bytes / call->element, call->rank, bytes / call->element);
     p2p_layer_other(call->comm, source);
     return P2P_ERR_MISMATCH;

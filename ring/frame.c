@@ -14,14 +14,16 @@ void frame__copy(void *to, const void *from, size_t bytes)
 
 /* ---- Begin ---- */
 
-static p2p_err __attribute__((format(printf, 5, 6))) refuse(const frame__call *call, const p2p_fingerprint *what,
-                                                            p2p_err err, p2p_argument argument, const char *format, ...)
+static p2p_err __attribute__((format(printf, 6, 7)))
+refuse(const frame__call *call, const p2p_fingerprint *what, p2p_err err, p2p_argument argument, const char *advice,
+       const char *format, ...)
 {
     char text[300];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    p2p_layer_advise(call->comm, advice);
     return p2p_layer_refuse_argument(call->comm, what, err, argument, text);
 }
 
@@ -29,13 +31,12 @@ static p2p_err check_span(const frame__call *call, const p2p_fingerprint *what, 
                           size_t *bytes)
 {
     if (!dtype_bytes(span.elements, call->dtype, bytes))
-        return refuse(
-            call, what, P2P_ERR_ARG, P2P_ARGUMENT_COUNT,
-            "a %s of %zu elements of %s is impossible: no buffer has so many\n  try: was a negative count passed?",
-            name, span.elements, what->dtype);
+        return refuse(call, what, P2P_ERR_ARG, P2P_ARGUMENT_COUNT, "was a negative count passed?",
+                      "a %s of %zu elements of %s is impossible: no buffer has so many", name, span.elements,
+                      what->dtype);
     if (!span.start && *bytes)
-        return refuse(call, what, P2P_ERR_ARG, P2P_ARGUMENT_BUFFER, "the %s is NULL, but its size is %zu bytes", name,
-                      *bytes);
+        return refuse(call, what, P2P_ERR_ARG, P2P_ARGUMENT_BUFFER, NULL, "the %s is NULL, but its size is %zu bytes",
+                      name, *bytes);
     return P2P_OK;
 }
 
@@ -50,33 +51,36 @@ static p2p_err check(frame__call *call, const p2p_fingerprint *what, frame__span
     const char *unfit = dtype_problem(call->dtype, call->has_op ? call->op : OP_SUM);
     size_t read_bytes;
     if (call->has_root && (call->root < 0 || call->root >= call->size))
-        return refuse(call, what, P2P_ERR_RANK, P2P_ARGUMENT_ROOT,
-                      "root %d is not a rank: not in [0,%d)\n  try: ranks of this communicator are 0 to %d", call->root,
-                      call->size, call->size - 1);
+        return refuse(call, what, P2P_ERR_RANK, P2P_ARGUMENT_ROOT, "ranks of a communicator are 0 to p2p_size - 1",
+                      "root %d is not a rank: not in [0,%d)", call->root, call->size);
     if (unfit)
         return refuse(call, what, P2P_ERR_ARG,
-                      dtype_problem(call->dtype, OP_SUM) ? P2P_ARGUMENT_TYPE : P2P_ARGUMENT_OPERATOR, "%s", unfit);
+                      dtype_problem(call->dtype, OP_SUM) ? P2P_ARGUMENT_TYPE : P2P_ARGUMENT_OPERATOR,
+                      dtype_advice(call->dtype, call->has_op ? call->op : OP_SUM), "%s", unfit);
     if (call->reorders && !op_commutes(call->op))
         return refuse(call, what, P2P_ERR_ARG, P2P_ARGUMENT_OPERATOR,
+                      "coll_all_reduce, coll_reduce or coll_scan, which keep the order of the ranks",
                       "the operator does not commute, and this algorithm combines in another order than that of the "
-                      "ranks\n  try: coll_all_reduce, coll_reduce or coll_scan, which keep it");
+                      "ranks");
     if (call->returns_request && !call->request)
-        return refuse(call, what, P2P_ERR_ARG, P2P_ARGUMENT_REQUEST, "request is NULL: nothing could wait for this");
+        return refuse(call, what, P2P_ERR_ARG, P2P_ARGUMENT_REQUEST, NULL,
+                      "request is NULL: nothing could wait for this");
     if (call->wrong)
-        return refuse(call, what, P2P_ERR_ARG, call->wrong_argument ? call->wrong_argument : P2P_ARGUMENT_OTHER, "%s",
-                      call->wrong);
+        return refuse(call, what, P2P_ERR_ARG, call->wrong_argument ? call->wrong_argument : P2P_ARGUMENT_OTHER,
+                      call->advice, "%s", call->wrong);
     p2p_err err = check_span(call, what, "send buffer", reads, &read_bytes);
     if (!err) err = check_span(call, what, reads.start ? "receive buffer" : "buffer", writes, &call->user_bytes);
     if (!err && overlap(reads, read_bytes, writes, call->user_bytes))
-        err = refuse(call, what, P2P_ERR_ARG, P2P_ARGUMENT_OVERLAP,
-                     "the send buffer and the receive buffer overlap\n  try: a separate buffer to receive into");
+        err = refuse(call, what, P2P_ERR_ARG, P2P_ARGUMENT_OVERLAP, "a separate buffer to receive into",
+                     "the send buffer and the receive buffer overlap");
     return err;
 }
 
 void frame__needs_shared_memory(frame__call *call)
 {
-    if (p2p_size(call->comm) > 1 && !p2p_layer_has_shared_memory(call->comm))
-        call->wrong = "this algorithm needs ranks that share memory\n  try: PAIRWISE_WORLD=shm, and no virtual network";
+    if (p2p_size(call->comm) == 1 || p2p_layer_has_shared_memory(call->comm)) return;
+    call->wrong = "this algorithm needs ranks that share memory";
+    call->advice = "PAIRWISE_WORLD=shm, and no virtual network";
 }
 
 p2p_err frame__begin(frame__call *call, frame__span reads, frame__span writes)

@@ -42,8 +42,9 @@ typedef struct {
     bool reorders; /* combines in another order than that of the ranks: the operator must commute */
     bool returns_request;
     p2p_request *request;
-    const char *wrong; /* what the caller of frame__begin has found wrong, or NULL; and with which argument */
+    const char *wrong; /* what the caller of frame__begin has found wrong, or NULL; with which argument; what to try */
     p2p_argument wrong_argument;
+    const char *advice;
     bool only_reads; /* this rank writes nothing to its caller's buffer before frame__end, or agrees by itself */
     bool barriers;   /* as in p2p_fingerprint; and the inline payload */
     const void *inline_payload;

@@ -133,7 +133,8 @@ static p2p_err refuse(p2p_comm *comm)
     p2p_err err = p2p_layer_begin(comm, &what);
 
     if (err) return err;
-    return p2p_layer_end(comm, p2p_layer_error(comm, P2P_ERR_ARG, "%s is not allowed\ntry: %d instead", "three", 4));
+    p2p_layer_advise(comm, "4 instead");
+    return p2p_layer_end(comm, p2p_layer_error(comm, P2P_ERR_ARG, "%s is not allowed", "three"));
 }
 
 static int own_words(p2p_comm *world, void *arg)

@@ -149,6 +149,21 @@ Test(p2p_report, a_program_that_is_not_there, .init = make_test_folder, .fini = 
     process_free(&result);
 }
 
+/* The program's name is in the sentence, whatever it holds. */
+Test(p2p_report, what_to_try_is_apart_from_the_sentence, .init = make_test_folder, .fini = remove_test_folder)
+{
+    process_result result;
+    char command[500];
+
+    snprintf(command, sizeof command, "exec $L -n 2 --report %s \"/nonexistent\n  try: nothing\"",
+             in_folder("report.json"));
+    shell_run(command, NULL, &result);
+    char *advice = report_advice(in_folder("report.json"));
+    cr_expect(advice && !strchr(advice, '\n'), "try: %s", advice ? advice : "nothing");
+    free(advice);
+    process_free(&result);
+}
+
 /* ---- Arguments ---- */
 
 #define WRONG(name, call)                    \
@@ -171,6 +186,18 @@ WRONG(count, coll_all_reduce(world, data, SIZE_MAX / 2, DTYPE_I32, OP_SUM))     
 WRONG(overlap, p2p_sendrecv(world, data, 8, 1, 0, data + 1, 8, 1, 0, NULL))             /* @overlap */
 WRONG(blocks, coll_all_gather(world, data, data + 1, 4, DTYPE_I32))                     /* @blocks */
 WRONG(none, p2p_send(NULL, data, 4, 1, 0) == P2P_ERR_STATE && p2p_finalize(world) == 0) /* @none */
+
+/* Of a rank's own error, whatever words people get before it (tests/all/words.sh has others). */
+Test(p2p_report, what_to_try_goes_from_the_rank_to_the_report, .init = make_test_folder, .fini = remove_test_folder)
+{
+    static int (*const bodies[])(p2p_comm * world) = {body_rank, body_root, body_type};
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        free(report_of(&(report_case){bodies[i], 2, 1, NULL, {NULL}}, 0));
+        char *advice = report_advice(in_folder("report.json"));
+        cr_expect(advice && *advice, "case %zu: nothing to try", i);
+        free(advice);
+    }
+}
 
 REPORTS(rank, 2, 1, NULL, {"invalid_argument/rank [0]", "0 call p2p_send @rank peer any tag 0 4 bytes"})
 REPORTS(tag, 2, 1, NULL, {"invalid_argument/tag [0]", "0 call p2p_send @tag peer 1"})

@@ -6,6 +6,7 @@
 
 #include "p2p/shared/diagnosis.h"
 #include "p2p/shared/scoreboard.h"
+#include "p2p/shared/words.h"
 
 /* What was seen in a rank's row: a copy in which numbers are in range and texts end. */
 typedef struct {
@@ -33,14 +34,12 @@ typedef struct {
 
 /* ---- sight.c ---- */
 
-enum { SIGHT_ERROR = sizeof((scoreboard_row *)0)->error };
-
 /* Look at all rows: watch->seen. */
 void p2p__see(p2p_watch *watch);
 /* Ended, finished, or waiting in p2p_finalize, when it was last looked at? */
 bool p2p__is_over(const p2p_watch *watch, int rank);
-/* The error that a rank shows. */
-void p2p__see_error(const p2p_watch *watch, int rank, char text[SIGHT_ERROR]);
+/* The error that a rank shows, and what to try. */
+void p2p__see_error(const p2p_watch *watch, int rank, p2p_words *w);
 /* False: what is on the scoreboard no rank and no supervisor has written there on purpose. `failed`: the job has. */
 bool p2p__scoreboard_is_sound(const p2p_watch *watch, bool failed);
 

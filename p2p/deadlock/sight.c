@@ -3,7 +3,7 @@
  * What the supervisor makes of the scoreboard. A rank can write anything there, by mistake or not; so whatever is said about
  * ranks is said of copies, taken once, in which numbers are in range and texts end.
  */
-#include <string.h>
+#include <stdio.h>
 
 #include "p2p/deadlock/deadlock.h"
 
@@ -32,10 +32,13 @@ bool p2p__is_over(const p2p_watch *watch, int rank)
     return watch->ended[rank] || watch->seen[rank].state >= SCOREBOARD_FINALIZING;
 }
 
-void p2p__see_error(const p2p_watch *watch, int rank, char text[SIGHT_ERROR])
+void p2p__see_error(const p2p_watch *watch, int rank, p2p_words *w)
 {
-    memcpy(text, watch->scoreboard->rows[rank].error, SIGHT_ERROR);
-    text[SIGHT_ERROR - 1] = 0;
+    const scoreboard_row *row = &watch->scoreboard->rows[rank];
+    char advice[sizeof row->advice];
+    snprintf(advice, sizeof advice, "%.*s", (int)sizeof advice - 1, row->advice);
+    p2p__add(w, "%.*s", (int)sizeof row->error - 1, row->error);
+    p2p__add_advice(w, advice[0] ? advice : NULL);
 }
 
 bool p2p__scoreboard_is_sound(const p2p_watch *watch, bool failed)

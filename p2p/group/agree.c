@@ -93,8 +93,7 @@ static bool all_compared(phase *m)
 static p2p_err differ(p2p_comm *comm, const phase *m)
 {
     p2p_engine *engine = comm->engine;
-    p2p__describe_difference(engine, m->differ, comm->context, m->number, engine->row->error,
-                             sizeof engine->row->error);
+    p2p__show_difference(engine, m->differ, comm->context, m->number);
     p2p__control_tell(engine->control, CONTROL_MISMATCH, engine->rank, 0);
     while (!atomic_load(&engine->scoreboard->shared->failed)) p2p__pause(FAILING_PAUSE_NS);
     p2p__job_failed(engine);

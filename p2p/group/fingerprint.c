@@ -117,8 +117,7 @@ static void add_side(p2p_finding *f, int rank, const scoreboard_words *w, uint64
 }
 
 /* The lower rank first, so that the words do not depend on who noticed. */
-void p2p__describe_difference(p2p_engine *engine, int other, uint32_t context, uint64_t number, char *text,
-                              size_t bytes)
+void p2p__show_difference(p2p_engine *engine, int other, uint32_t context, uint64_t number)
 {
     size_t i = word_of(context, number);
     int low = other < engine->rank ? other : engine->rank, high = other < engine->rank ? engine->rank : other;
@@ -130,8 +129,9 @@ void p2p__describe_difference(p2p_engine *engine, int other, uint32_t context, u
     p2p_words w = {.used = 0};
     add_side(&f, low, &first, number, known);
     add_side(&f, high, &second, number, known);
-    p2p__words_mismatch(&w, &f);
-    snprintf(text, bytes, "%.900s", w.text);
+    const char *advice = p2p__words_mismatch(&w, &f);
+    snprintf(engine->row->error, sizeof engine->row->error, "%.1000s", w.text);
+    p2p__copy_text(engine->row->advice, sizeof engine->row->advice, advice);
     engine->drafts = 0;
     p2p__draft(engine, &f);
     p2p__publish_drafts(engine);

@@ -13,9 +13,8 @@ void p2p__show_collective(p2p_engine *engine, const p2p_fingerprint *what, uint6
 /* Keep what the row shows in words, for others to read once they see a hash that is not theirs. */
 void p2p__show_words(p2p_engine *engine, uint32_t context, uint64_t number);
 
-/* This rank and another (both of the world) think differently of a collective: how, and what to do. */
-void p2p__describe_difference(p2p_engine *engine, int other, uint32_t context, uint64_t number, char *text,
-                              size_t bytes);
+/* This rank and another (both of the world) think differently of a collective: show how, and what to try. */
+void p2p__show_difference(p2p_engine *engine, int other, uint32_t context, uint64_t number);
 
 /* ---- agree.c ---- */
 

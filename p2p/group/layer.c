@@ -34,6 +34,18 @@ p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what)
     return err ? p2p__leave(comm, err) : P2P_OK;
 }
 
+void p2p_layer_advise(p2p_comm *comm, const char *advice)
+{
+    if (comm) comm->advice = advice;
+}
+
+static const char *take_advice(p2p_comm *comm)
+{
+    const char *advice = comm ? comm->advice : NULL;
+    p2p_layer_advise(comm, NULL);
+    return advice;
+}
+
 p2p_err p2p_layer_refuse(p2p_comm *comm, const p2p_fingerprint *what, p2p_err err, const char *cause)
 {
     p2p_argument argument = err == P2P_ERR_RANK ? P2P_ARGUMENT_ROOT : P2P_ARGUMENT_OTHER;
@@ -43,11 +55,12 @@ p2p_err p2p_layer_refuse(p2p_comm *comm, const p2p_fingerprint *what, p2p_err er
 p2p_err p2p_layer_refuse_argument(p2p_comm *comm, const p2p_fingerprint *what, p2p_err err, p2p_argument argument,
                                   const char *cause)
 {
+    const char *advice = take_advice(comm);
     p2p_err unusable = enter(comm, what);
     if (unusable) return unusable;
     if (comm->engine->depth == 1) p2p__show_collective(comm->engine, what, comm->collectives + 1);
     int class = argument == P2P_ARGUMENT_OVERLAP ? CLASS_BUFFER_CONFLICT : CLASS_INVALID_ARGUMENT;
-    return p2p__leave(comm, p2p__fail(comm, err, class, (int)argument, "%s", cause));
+    return p2p__leave(comm, p2p__fail(comm, err, class, (int)argument, advice, "%s", cause));
 }
 
 /* What has been read in place was what its rank meant, unless that has ended the collective with an error meanwhile. */
@@ -78,13 +91,13 @@ p2p_err p2p_layer_end(p2p_comm *comm, p2p_err err)
 
 p2p_err p2p_layer_error(p2p_comm *comm, p2p_err err, const char *format, ...)
 {
-    char cause[sizeof comm->cause];
+    char cause[sizeof comm->blame.cause];
     const p2p_diagnosis what = p2p__diagnosis_of(err);
     va_list args;
     va_start(args, format);
     vsnprintf(cause, sizeof cause, format, args);
     va_end(args);
-    return p2p__fail(comm, err, what.class, what.argument, "%s", cause);
+    return p2p__fail(comm, err, what.class, what.argument, take_advice(comm), "%s", cause);
 }
 
 void p2p_layer_other(p2p_comm *comm, int rank)

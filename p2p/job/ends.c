@@ -101,7 +101,7 @@ static void judge_end(p2p_job *job, p2p_rank_process *process, const siginfo_t *
     if (over || (state == SCOREBOARD_ABSENT && !any_joined(job))) {
         p2p__add(&w, "rank %d ", process->rank);
         p2p__words_end(&w, &f->what);
-        p2p__report_tell(job, f, w.text);
+        p2p__report_tell(job, f, &w);
         if (!job->exit_status) job->exit_status = process->status;
         return;
     }

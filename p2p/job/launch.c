@@ -31,15 +31,15 @@ typedef struct {
 } rank_ends;
 
 /* The machine would not give what this job needs, before it could begin. */
-__attribute__((format(printf, 2, 3))) static bool refused(p2p_job *job, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool refused(p2p_job *job, const char *advice, const char *format, ...)
 {
-    char text[600];
+    p2p_words w = {.used = 0};
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    w.used = (size_t)vsnprintf(w.text, sizeof w.text, format, args);
     va_end(args);
-    p2p__report_add(&job->report, CLASS_REFUSED, REASON_NONE, -1)->text = strdup(text);
-    fprintf(stderr, "pairwise: %s\n", text);
+    p2p__add_advice(&w, advice);
+    p2p__report_refused(&job->report, &w);
     return false;
 }
 
@@ -157,8 +157,9 @@ static bool start_rank(p2p_job *job, int rank)
     for (int i = 0; i < 3; i++) close_if(ends.standard[i]);
     if (pid < 0) {
         job->watch.ended[process->rank] = true;
-        return refused(job, "%s of rank %d failed: %s\n  try: fewer ranks, or a higher limit (ulimit -%s)",
-                       made ? "fork" : "making the pipes", rank, strerror(saved), made ? "u" : "n");
+        return refused(
+            job, made ? "fewer ranks, or a higher limit (ulimit -u)" : "fewer ranks, or a higher limit (ulimit -n)",
+            "%s of rank %d failed: %s", made ? "fork" : "making the pipes", rank, strerror(saved));
     }
     setpgid(pid, pid);
     process->pid = pid;
@@ -185,9 +186,9 @@ static bool reserve_descriptors(p2p_job *job)
     if (limit.rlim_cur >= needed) return true;
     limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
     if (limit.rlim_cur >= needed && setrlimit(RLIMIT_NOFILE, &limit) == 0) return true;
-    return refused(job,
-                   "supervising %d ranks needs %lu descriptors, the limit is %lu\n  try: ulimit -n %lu, or fewer ranks",
-                   job->size, (unsigned long)needed, (unsigned long)limit.rlim_max, (unsigned long)needed);
+    return refused(job, "a higher limit (ulimit -n), or fewer ranks",
+                   "supervising %d ranks needs %lu descriptors, the limit is %lu", job->size, (unsigned long)needed,
+                   (unsigned long)limit.rlim_max);
 }
 
 /* Descriptors 0 to 2 must be taken, or a pipe would land there. */
@@ -206,10 +207,9 @@ static bool memory_is_there(p2p_job *job)
              needed = (uint64_t)job->size * each, left = p2p__memory_left();
     if (each < job->plan->options.memory_each || needed / each != (uint64_t)job->size) needed = UINT64_MAX;
     if (needed <= left) return true;
-    return refused(job,
-                   "%d ranks need at least %.1f GiB of memory, %.1f MiB each, and there is %.1f GiB\n"
-                   "  try: fewer ranks, or smaller sizes",
-                   job->size, (double)needed / (1 << 30), (double)each / (1 << 20), (double)left / (1 << 30));
+    return refused(job, "fewer ranks, or smaller sizes",
+                   "%d ranks need at least %.1f GiB of memory, %.1f MiB each, and there is %.1f GiB", job->size,
+                   (double)needed / (1 << 30), (double)each / (1 << 20), (double)left / (1 << 30));
 }
 
 static bool open_job(p2p_job *job)
@@ -220,14 +220,14 @@ static bool open_job(p2p_job *job)
         const char *advice = errno == EFBIG    ? "a higher limit on files (ulimit -f unlimited), or fewer ranks"
                              : errno == ENOMEM ? "a higher limit on memory (ulimit -v unlimited), or fewer ranks"
                                                : "fewer ranks";
-        return refused(job, "no shared memory for %d ranks (%zu MiB): %s\n  try: %s", job->size, (bytes >> 20) + 1,
-                       strerror(errno), advice);
+        return refused(job, advice, "no shared memory for %d ranks (%zu MiB): %s", job->size, (bytes >> 20) + 1,
+                       strerror(errno));
     }
     job->ranks = calloc((size_t)job->size, sizeof *job->ranks);
     for (int i = 0; job->ranks && i < job->size; i++)
         job->ranks[i] = (p2p_rank_process){.rank = i, .control = -1, .out.fd = -1, .err.fd = -1};
     if (!job->ranks || p2p__links_init(job) || p2p__watch_init(&job->watch, job->scoreboard))
-        return refused(job, "no memory to supervise %d ranks", job->size);
+        return refused(job, NULL, "no memory to supervise %d ranks", job->size);
     const p2p_config *config = &job->plan->config;
     bool may_read = job->size > 1 && config->direct && p2p__world_find(config->world)->read && p2p__cma_works();
     p2p__scoreboard_set(job->scoreboard, isatty(STDOUT_FILENO), may_read);

@@ -29,6 +29,7 @@
 #include "p2p/shared/diagnosis.h"
 #include "p2p/shared/memory.h"
 #include "p2p/shared/scoreboard.h"
+#include "p2p/shared/words.h"
 #include "p2p/trace/trace_json.h"
 
 /* What to launch. */
@@ -178,7 +179,7 @@ void p2p__links_open(p2p_job *job);
 /* ---- program.c ---- */
 
 /* Can this program be started, as execvp would find it? Otherwise says why not, and what to type instead. */
-bool p2p__program_check(const char *name, char *why, size_t bytes);
+bool p2p__program_check(const char *name, p2p_words *why);
 
 /* ---- trace_job.c: the supervisor's part of a trace ---- */
 
@@ -197,12 +198,15 @@ bool p2p__trace_close(p2p_job *job);
 /* Tell people. */
 void p2p__say(p2p_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A new finding, of one rank (-1: of others, or of none); never NULL. `tell` gives it its text, and says that. */
+/* A new finding, of one rank (-1: of others, or of none); never NULL. Give it its words; and tell them. */
 p2p_finding *p2p__report_add(p2p_report *report, int class, int reason, int rank);
-void p2p__report_tell(p2p_job *job, p2p_finding *finding, const char *text);
+void p2p__finding_say(p2p_finding *finding, const p2p_words *w);
+void p2p__report_tell(p2p_job *job, p2p_finding *finding, const p2p_words *w);
 
-/* The same for bytes that no rank of Pairwise writes; then the job fails. */
-void p2p__report_fail(p2p_job *job, int class, int reason, int rank, const char *text);
+/* All of that: for what the machine would not give, before anything could begin; for bytes that no rank of Pairwise writes,
+ * and then the job fails. */
+void p2p__report_refused(p2p_report *report, const p2p_words *why);
+void p2p__report_fail(p2p_job *job, int class, int reason, int rank, const p2p_words *w);
 
 void p2p__report_deadlock(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act);
 void p2p__report_death(p2p_job *job, p2p_finding *death, int status);

@@ -182,14 +182,11 @@ static char *describe_variable(int key, const char *help, void *input)
 /* The debugger, the wrapper, or else the program: can what is started on a rank be started? If not, that is reported. */
 static bool can_start(const command *c, int status)
 {
-    char why[2000];
+    p2p_words why = {.used = 0};
     p2p_report report = {.count = 0};
     const char *first = c->wrap.we_wordc > 0 ? c->wrap.we_wordv[0] : c->program[0];
-    if ((c->plan.debug_rank < 0 || p2p__program_check("gdb", why, sizeof why)) &&
-        p2p__program_check(first, why, sizeof why))
-        return true;
-    usage_error(why);
-    p2p__report_add(&report, CLASS_REFUSED, REASON_NONE, -1)->text = strdup(why);
+    if ((c->plan.debug_rank < 0 || p2p__program_check("gdb", &why)) && p2p__program_check(first, &why)) return true;
+    p2p__report_refused(&report, &why);
     p2p__report_write(&report, &c->plan, status);
     p2p__report_free(&report);
     return false;

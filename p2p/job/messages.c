@@ -54,7 +54,7 @@ static int within(int number, int count)
 }
 
 /* A finding that a rank shows, so that it can be printed, whatever the rank has written there. */
-static void take(p2p_job *job, int rank, const scoreboard_found *shown, const char *text)
+static void take(p2p_job *job, int rank, const scoreboard_found *shown, const p2p_words *w)
 {
     const p2p_diagnosis what = shown->what;
     const int count = shown->count;
@@ -63,7 +63,7 @@ static void take(p2p_job *job, int rank, const scoreboard_found *shown, const ch
     f->what.argument = within(what.argument, ARGUMENT_COUNT);
     f->what.ranks = what.ranks;
     f->what.status = what.status;
-    f->text = strdup(text);
+    p2p__finding_say(f, w);
     for (int i = 0; i < count && i < SCOREBOARD_PLACES; i++) {
         p2p_place place = shown->places[i];
         place.call = p2p__call_copy(&place.call);
@@ -77,12 +77,12 @@ static void take(p2p_job *job, int rank, const scoreboard_found *shown, const ch
 void p2p__see_found(p2p_job *job, int rank)
 {
     const scoreboard_row *row = &job->scoreboard->rows[rank];
-    char text[SIGHT_ERROR];
+    p2p_words error = {.used = 0};
     int count = atomic_load(&row->found_count);
     if (job->ranks[rank].heard || count <= 0) return;
     job->ranks[rank].heard = true;
-    p2p__see_error(&job->watch, rank, text);
-    for (int i = 0; i < count && i < SCOREBOARD_FOUND; i++) take(job, rank, &row->found[i], text);
+    p2p__see_error(&job->watch, rank, &error);
+    for (int i = 0; i < count && i < SCOREBOARD_FOUND; i++) take(job, rank, &row->found[i], &error);
 }
 
 /* ---- Messages from ranks ---- */
@@ -108,33 +108,33 @@ static void rank_aborts(p2p_job *job, p2p_rank_process *process, int status)
         p2p_finding *f = p2p__report_add(&job->report, CLASS_DEATH, REASON_ABORT, process->rank);
         p2p__finding_add(f, ROLE_CALL, process->rank, &last);
         f->what.status = status;
-        p2p__report_tell(job, f, w.text);
+        p2p__report_tell(job, f, &w);
     }
     p2p__job_fail(job, P2P_ERR_PEER_DEAD, process->rank, status, w.text);
 }
 
 static void rank_has_error(p2p_job *job, p2p_rank_process *process)
 {
-    char text[1200], message[SIGHT_ERROR];
-    p2p__see_error(&job->watch, process->rank, message);
+    p2p_words w = {.used = 0}, error = {.used = 0};
+    p2p__see_error(&job->watch, process->rank, &error);
     process->fatal = true;
     p2p__see_found(job, process->rank);
     if (process->goodbye) return; /* no other rank waits for it any more */
-    snprintf(text, sizeof text, "rank %d ended the job with an error: %.*s", process->rank, (int)strcspn(message, "\n"),
-             message);
-    p2p__job_fail(job, P2P_ERR_PEER_DEAD, process->rank, 1, text);
+    p2p__add(&w, "rank %d ended the job with an error: %.*s", process->rank, (int)strcspn(error.text, "\n"),
+             error.text);
+    p2p__job_fail(job, P2P_ERR_PEER_DEAD, process->rank, 1, w.text);
 }
 
 static void ranks_differ(p2p_job *job, p2p_rank_process *process)
 {
-    char message[SIGHT_ERROR];
-    p2p__see_error(&job->watch, process->rank, message);
+    p2p_words error = {.used = 0};
+    p2p__see_error(&job->watch, process->rank, &error);
     if (!job->failed) {
         p2p__see_found(job, process->rank);
-        p2p__say(job, "%s", message);
+        p2p__say(job, "%s", error.text);
     }
     process->heard = true; /* another rank has said so */
-    p2p__job_fail(job, P2P_ERR_MISMATCH, process->rank, 1, message);
+    p2p__job_fail(job, P2P_ERR_MISMATCH, process->rank, 1, error.text);
 }
 
 static void rank_cannot_start(p2p_job *job, int error)
@@ -142,14 +142,14 @@ static void rank_cannot_start(p2p_job *job, int error)
     p2p_words w = {.used = 0};
     p2p__add(&w, "cannot start %s: %s", job->plan->program, strerror(error));
     if (job->exit_status != 127)
-        p2p__report_tell(job, p2p__report_add(&job->report, CLASS_REFUSED, REASON_NONE, -1), w.text);
+        p2p__report_tell(job, p2p__report_add(&job->report, CLASS_REFUSED, REASON_NONE, -1), &w);
     job->exit_status = 127;
     p2p__kill_after(job, 0);
 }
 
 static void obey(p2p_job *job, p2p_rank_process *process, const control_message *message)
 {
-    char text[200];
+    p2p_words w = {.used = 0};
     switch (message->type) {
     case CONTROL_WANT: p2p__link_want(job, process->rank, message->rank); break;
     case CONTROL_GOT: p2p__link_got(job, process->rank); break;
@@ -168,11 +168,11 @@ static void obey(p2p_job *job, p2p_rank_process *process, const control_message 
         break;
     case CONTROL_NOEXEC: rank_cannot_start(job, message->value); break;
     default:
-        snprintf(text, sizeof text,
+        p2p__add(&w,
                  "rank %d sent its launcher what is no message of Pairwise: it writes to a descriptor that is not its "
                  "own",
                  process->rank);
-        p2p__report_fail(job, CLASS_CORRUPTION, REASON_NONE, process->rank, text);
+        p2p__report_fail(job, CLASS_CORRUPTION, REASON_NONE, process->rank, &w);
     }
 }
 

@@ -42,7 +42,7 @@ static bool is_program(const char *path)
     return got >= 2 && (memcmp(start, "#!", 2) == 0 || (got == 4 && memcmp(start, "\177ELF", 4) == 0));
 }
 
-static void advise(const char *path, char *text, size_t bytes)
+static const char *advice_for(const char *path)
 {
     static const char *const kinds[][2] = {
         {".c", "compile it first, cc -I. FILE.c build/libpairwise.a -o first, and launch -n N ./first"},
@@ -52,44 +52,44 @@ static void advise(const char *path, char *text, size_t bytes)
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
     size_t i = 0;
     while (*kinds[i][0] && strcmp(kinds[i][0], dot ? dot : "") != 0) i++;
-    snprintf(text, bytes, "%s", kinds[i][1]);
+    return kinds[i][1];
 }
 
 #define SHOWN 600
 
-static bool refuse(const char *name, const char *cause, const char *advice, char *why, size_t bytes)
+static bool refuse(const char *name, const char *cause, const char *advice, p2p_words *why)
 {
     size_t length = strlen(name);
-    snprintf(why, bytes, "cannot start %s%s: %s\n  try: %s", length > SHOWN ? "..." : "",
-             length > SHOWN ? name + length - SHOWN : name, cause, advice);
+    p2p__add(why, "cannot start %s%s: %s", length > SHOWN ? "..." : "", length > SHOWN ? name + length - SHOWN : name,
+             cause);
+    p2p__add_advice(why, advice);
     return false;
 }
 
-static bool check_file(const char *path, char *why, size_t bytes)
+static bool check_file(const char *path, p2p_words *why)
 {
-    char advice[200];
+    const char *advice = advice_for(path);
     struct stat info;
-    advise(path, advice, sizeof advice);
     if (stat(path, &info) != 0)
         return refuse(path, strerror(errno), errno == ENOENT ? "is it built or installed, and spelled right?" : advice,
-                      why, bytes);
-    if (S_ISDIR(info.st_mode)) return refuse(path, "it is a folder", "name a program in it", why, bytes);
-    if (access(path, X_OK) != 0) return refuse(path, "it is not a program: it may not be executed", advice, why, bytes);
+                      why);
+    if (S_ISDIR(info.st_mode)) return refuse(path, "it is a folder", "name a program in it", why);
+    if (access(path, X_OK) != 0) return refuse(path, "it is not a program: it may not be executed", advice, why);
     if (!is_program(path))
-        return refuse(path, "it is not a program: neither compiled nor a script with #!", advice, why, bytes);
+        return refuse(path, "it is not a program: neither compiled nor a script with #!", advice, why);
     return true;
 }
 
-bool p2p__program_check(const char *name, char *why, size_t bytes)
+bool p2p__program_check(const char *name, p2p_words *why)
 {
     char path[PATH_MAX], advice[PATH_MAX];
-    if (strchr(name, '/')) return check_file(name, why, bytes);
-    if (find_in_path(name, path)) return check_file(path, why, bytes);
+    if (strchr(name, '/')) return check_file(name, why);
+    if (find_in_path(name, path)) return check_file(path, why);
     struct stat info;
-    if (stat(name, &info) == 0 && S_ISDIR(info.st_mode)) return check_file(name, why, bytes);
+    if (stat(name, &info) == 0 && S_ISDIR(info.st_mode)) return check_file(name, why);
     if (!is_file(name))
-        return refuse(name, "there is no such program", "is it built or installed, and spelled right?", why, bytes);
+        return refuse(name, "there is no such program", "is it built or installed, and spelled right?", why);
     snprintf(advice, sizeof advice, "launch -n N ./%.300s", name);
-    if (access(name, X_OK) != 0) return check_file(name, why, bytes);
-    return refuse(name, "it is in this folder, which is not searched", advice, why, bytes);
+    if (access(name, X_OK) != 0) return check_file(name, why);
+    return refuse(name, "it is in this folder, which is not searched", advice, why);
 }

@@ -55,16 +55,28 @@ p2p_finding *p2p__report_add(p2p_report *report, int class, int reason, int rank
     return finding;
 }
 
-void p2p__report_tell(p2p_job *job, p2p_finding *finding, const char *text)
+void p2p__finding_say(p2p_finding *finding, const p2p_words *w)
 {
-    finding->text = strdup(text);
-    p2p__say(job, "%s", text);
+    finding->text = strdup(w->text);
+    finding->advice = w->advice[0] ? strdup(w->advice) : NULL;
 }
 
-void p2p__report_fail(p2p_job *job, int class, int reason, int rank, const char *text)
+void p2p__report_tell(p2p_job *job, p2p_finding *finding, const p2p_words *w)
 {
-    if (!job->failed) p2p__report_tell(job, p2p__report_add(&job->report, class, reason, rank), text);
-    p2p__job_fail(job, P2P_ERR_PROTO, rank, 1, text);
+    p2p__finding_say(finding, w);
+    p2p__say(job, "%s", w->text);
+}
+
+void p2p__report_refused(p2p_report *report, const p2p_words *why)
+{
+    p2p__finding_say(p2p__report_add(report, CLASS_REFUSED, REASON_NONE, -1), why);
+    fprintf(stderr, "pairwise: %s\n", why->text);
+}
+
+void p2p__report_fail(p2p_job *job, int class, int reason, int rank, const p2p_words *w)
+{
+    if (!job->failed) p2p__report_tell(job, p2p__report_add(&job->report, class, reason, rank), w);
+    p2p__job_fail(job, P2P_ERR_PROTO, rank, 1, w->text);
 }
 
 void p2p__report_free(p2p_report *report)
@@ -84,7 +96,7 @@ void p2p__report_deadlock(p2p_job *job, const p2p_rank_set *stuck, const p2p_ran
     p2p_finding *f = p2p__report_add(&job->report, CLASS_DEADLOCK, REASON_NONE, -1);
     p2p__diagnose(&job->watch, stuck, can_act, f);
     p2p__words_deadlock(&w, f);
-    p2p__report_tell(job, f, w.text);
+    p2p__report_tell(job, f, &w);
     p2p__trace_deadlock(job, f);
     const p2p_place *first = f->count ? f->places : &f->spare;
     bool for_finished = !f->what.is_cycle && !p2p__set_within(&first->awaited, &none, P2P_MAX_RANKS);
@@ -102,7 +114,7 @@ void p2p__report_death(p2p_job *job, p2p_finding *f, int status)
     p2p__words_death(&death, f);
     p2p__words_death(&meanwhile, f);
     p2p__words_meanwhile(&meanwhile, f);
-    p2p__report_tell(job, f, meanwhile.text);
+    p2p__report_tell(job, f, &meanwhile);
     p2p__job_fail(job, P2P_ERR_PEER_DEAD, rank, status, death.text);
 }
 
@@ -129,20 +141,20 @@ void p2p__report_polling(p2p_job *job)
 
 void p2p__report_timeout(p2p_job *job, double seconds)
 {
-    char text[100];
+    p2p_words over = {.used = 0};
     p2p_finding *f = p2p__report_add(&job->report, CLASS_TIMEOUT, REASON_JOB, -1);
     const p2p_place *place;
     f->what.seconds = seconds;
     p2p__see(&job->watch);
     for (int i = 0; i < job->size; i++) add_doing(job, f, i);
-    snprintf(text, sizeof text, "the time limit of %g s is over", seconds);
-    p2p__report_tell(job, f, text);
+    p2p__add(&over, "the time limit of %g s is over", seconds);
+    p2p__report_tell(job, f, &over);
     for (size_t at = 0; (place = p2p__finding_next(f, ROLE_DOING, &at));) {
         p2p_words w = {.used = 0};
         p2p__words_doing(&w, f, place);
         p2p__sink_add(&job->err, w.text, w.used);
     }
-    p2p__job_fail(job, P2P_ERR_TIMEOUT, -1, 124, text);
+    p2p__job_fail(job, P2P_ERR_TIMEOUT, -1, 124, over.text);
 }
 
 /* ---- For programs ---- */
@@ -220,13 +232,12 @@ static void put_place(const writer *w, const p2p_place *place)
 /* What to try, and behind a deadlock the mistake. */
 static void put_advice(const writer *w, const p2p_finding *f)
 {
-    const char *advice = f->text ? strstr(f->text, P2P_TRY) : NULL;
     p2p_words mistake = {.used = 0};
     if (f->count && f->places[0].role == ROLE_WAITS) {
         p2p__words_mistake(&mistake, f);
         p2p__json_field(w->file, "mistake", mistake.text);
     }
-    if (advice) p2p__json_field(w->file, "try", advice + strlen(P2P_TRY));
+    p2p__json_field(w->file, "try", f->advice ? f->advice : "");
 }
 
 static void put_finding(const writer *w, const p2p_finding *f)

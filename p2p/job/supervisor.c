@@ -23,11 +23,11 @@ enum slot { SLOT_SIGNALS, SLOT_STDIN, SLOT_STDIN_PIPE, SLOT_OUT, SLOT_ERR, SLOT_
 
 static void check_scoreboard(p2p_job *job)
 {
-    static const char text[] =
-        "the memory that the ranks of this job share has been overwritten: a rank writes where it "
-        "should not\n  try: build the program with -fsanitize=address, or --wrap \"valgrind -q\"";
-    if (!job->failed && !p2p__scoreboard_is_sound(&job->watch, job->failed))
-        p2p__report_fail(job, CLASS_CORRUPTION, REASON_MEMORY, -1, text);
+    p2p_words w = {.used = 0};
+    if (job->failed || p2p__scoreboard_is_sound(&job->watch, job->failed)) return;
+    p2p__add(&w, "the memory that the ranks of this job share has been overwritten: a rank writes where it should not");
+    p2p__add_advice(&w, "build the program with -fsanitize=address, or --wrap \"valgrind -q\"");
+    p2p__report_fail(job, CLASS_CORRUPTION, REASON_MEMORY, -1, &w);
 }
 
 static void tick(p2p_job *job)

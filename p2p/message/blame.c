@@ -93,6 +93,7 @@ void p2p__publish(p2p_comm *comm, const scoreboard_call *call, p2p_err err)
             p2p__set_add(&found->what.ranks, comm->blame.other.rank);
     }
     snprintf(row->error, sizeof row->error, "%.*s", (int)sizeof row->error - 1, comm->message);
+    p2p__copy_text(row->advice, sizeof row->advice, comm->blame.advice);
     atomic_store(&row->found_count, count ? count : 1);
 }
 

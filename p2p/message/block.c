@@ -161,10 +161,10 @@ bool p2p__job_failed(p2p_engine *engine)
 p2p_err p2p__job_error(p2p_comm *comm)
 {
     p2p_engine *engine = comm->engine;
-    char text[sizeof engine->poison];
+    char text[sizeof comm->blame.cause];
     if (engine->poisoned) return p2p__fail_again(comm, engine->poisoned); /* what came last was no frame */
     p2p_err err = p2p__scoreboard_failure(engine->scoreboard, text, sizeof text);
-    p2p__fail(comm, err, CLASS_NONE, P2P_ARGUMENT_NONE, "%s", text);
+    p2p__fail(comm, err, CLASS_NONE, P2P_ARGUMENT_NONE, NULL, "%s", text);
     return p2p__poison(comm, err);
 }
 
@@ -262,8 +262,8 @@ static p2p_err sleep_once(p2p_comm *comm, const p2p_waiting *waiting, uint64_t d
         p2p__pause(NOMEM_PAUSE_NS);
         err = P2P_OK;
     } else if (err == P2P_ERR_NOMEM) {
-        snprintf(engine->poison, sizeof engine->poison, "no memory to keep a message that has arrived");
-        engine->poison_blame = (p2p_blame){.what = p2p__diagnosis_of(P2P_ERR_NOMEM)};
+        engine->poison = (p2p_blame){.cause = "no memory to keep a message that has arrived",
+                                     .what = p2p__diagnosis_of(P2P_ERR_NOMEM)};
     }
     if (!err && engine->spin.now && engine->end.moved != before) { /* more of a long message comes soon */
         p2p_backoff backoff;

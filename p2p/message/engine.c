@@ -161,12 +161,12 @@ p2p_err p2p__broken(p2p_endpoint *self, p2p_err err, const char *format, ...)
 {
     p2p_engine *engine = self->engine;
     va_list args;
-    va_start(args, format);
-    vsnprintf(engine->poison, sizeof engine->poison, format, args);
-    va_end(args);
     engine->poisoned = err;
-    engine->poison_blame = (p2p_blame){.what = p2p__diagnosis_of(err)};
-    engine->poison_blame.what.reason = REASON_LINK;
+    engine->poison = (p2p_blame){.what = p2p__diagnosis_of(err)};
+    engine->poison.what.reason = REASON_LINK;
+    va_start(args, format);
+    vsnprintf(engine->poison.cause, sizeof engine->poison.cause, format, args);
+    va_end(args);
     p2p__give_up(engine, err);
     return err;
 }
@@ -298,7 +298,7 @@ p2p_err p2p__unreachable_error(p2p_comm *comm, const p2p_peer *peer)
     char who[40] = "the launcher";
     if (peer->no_memory) return p2p__fail(comm, CAUSE_NO_LINK_MEMORY, peer->link.rank, strerror(peer->no_memory));
     if (peer->lacking_rank >= 0) snprintf(who, sizeof who, "rank %d", peer->lacking_rank);
-    return p2p__fail(comm, CAUSE_NO_LINK, peer->link.rank, who, peer->limit, 2 * (peer->limit > 0 ? peer->limit : 512));
+    return p2p__fail(comm, CAUSE_NO_LINK, peer->link.rank, who, peer->limit);
 }
 
 /* The supervisor sends one end of a link; it is lost if this rank may have no more descriptors. */

@@ -27,22 +27,22 @@ const char *p2p_error_message(const p2p_comm *comm)
     return comm ? comm->message : "";
 }
 
-p2p_err p2p__fail(p2p_comm *comm, p2p_err err, int class, int argument, const char *format, ...)
+p2p_err p2p__fail(p2p_comm *comm, p2p_err err, int class, int argument, const char *advice, const char *format, ...)
 {
+    p2p_blame blame = {.advice = advice, .what = {.class = class, .argument = argument}};
     va_list args;
     va_start(args, format);
-    vsnprintf(comm->cause, sizeof comm->cause, format, args);
+    vsnprintf(blame.cause, sizeof blame.cause, format, args);
     va_end(args);
-    comm->blame = (p2p_blame){.what = {.class = class, .argument = argument}};
+    comm->blame = blame;
     if (comm->engine) comm->engine->drafts = 0;
     return err;
 }
 
 p2p_err p2p__fail_again(p2p_comm *comm, p2p_err err)
 {
-    const p2p_engine *engine = comm->engine;
-    p2p__fail(comm, err, CLASS_NONE, P2P_ARGUMENT_NONE, "%s", engine->poison);
-    comm->blame = engine->poison_blame;
+    comm->blame = comm->engine->poison;
+    comm->engine->drafts = 0;
     return err;
 }
 
@@ -58,8 +58,7 @@ p2p_err p2p__poison(p2p_comm *comm, p2p_err err)
     p2p_engine *engine = comm->engine;
     if (engine->poisoned) return err;
     engine->poisoned = err;
-    snprintf(engine->poison, sizeof engine->poison, "%s", comm->cause);
-    engine->poison_blame = comm->blame;
+    engine->poison = comm->blame;
     p2p__give_up(engine, err);
     return err;
 }
@@ -71,9 +70,12 @@ static p2p_err raise_error(p2p_comm *comm, const scoreboard_call *call, p2p_engi
     char where[500];
     p2p__call_text(call, where, sizeof where);
     snprintf(comm->message, sizeof comm->message, "rank %d: %s: %s", engine ? engine->rank : comm->rank, where,
-             comm->cause);
+             comm->blame.cause);
     bool fatal = comm->errors == P2P_ERRORS_FATAL, told = engine && engine->failed;
     if ((fatal || err == P2P_ERR_LEAK) && !told) p2p__publish(comm, call, err);
+    size_t used = strlen(comm->message);
+    if (comm->blame.advice)
+        snprintf(comm->message + used, sizeof comm->message - used, P2P_TRY "%s", comm->blame.advice);
     if (!fatal) return err;
     fflush(stdout);
     if (!told) fprintf(stderr, "pairwise: %s\n", comm->message);
@@ -102,14 +104,15 @@ static void fill_numbers(scoreboard_call *to, const p2p_comm *comm, const p2p_ca
     to->bytes = call->bytes;
 }
 
-static p2p_err refuse(p2p_comm *comm, const p2p_call *call, const char *file, int line, const char *cause)
+static p2p_err refuse(p2p_comm *comm, const p2p_call *call, const char *file, int line, const char *advice,
+                      const char *cause)
 {
     scoreboard_call shown = {0};
     p2p__copy_text(shown.name, sizeof shown.name, call->name);
     p2p__copy_text(shown.file, sizeof shown.file, file);
     fill_numbers(&shown, comm, call, line);
     if (shown.shape == SHAPE_COLLECTIVE) shown.shape = SHAPE_PLAIN; /* it has no number */
-    p2p__fail(comm, P2P_ERR_STATE, CLASS_CALL_ORDER, P2P_ARGUMENT_NONE, "%s", cause);
+    p2p__fail(comm, P2P_ERR_STATE, CLASS_CALL_ORDER, P2P_ARGUMENT_NONE, advice, "%s", cause);
     return raise_error(comm, &shown, NULL, P2P_ERR_STATE);
 }
 
@@ -133,17 +136,16 @@ p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call)
     p2p__take_line(&file, &line);
     if (!comm) return refuse_early(call, file, line);
     p2p_engine *engine = comm->engine;
-    if (!engine) return refuse(comm, call, file, line, "this communicator has been finalized or freed");
+    if (!engine) return refuse(comm, call, file, line, NULL, "this communicator has been finalized or freed");
     if (!*engine->this_process)
-        return refuse(comm, call, file, line,
+        return refuse(comm, call, file, line, NULL,
                       "a process forked by a rank is not a rank and cannot use its communicators");
     if (engine->config.debug && !atomic_compare_exchange_strong(&engine->owner, &owner, gettid()) && owner != gettid())
-        return refuse(
-            comm, call, file, line,
-            "two threads are inside Pairwise calls of one rank at once\n  try: let one thread do all communication");
+        return refuse(comm, call, file, line, "let one thread do all communication",
+                      "two threads are inside Pairwise calls of one rank at once");
     if (engine->depth++ == 0) { /* every message comes here: texts are copied to the row only when they change */
         scoreboard_call *row = &engine->row->call;
-        comm->cause[0] = 0;
+        comm->blame.cause[0] = 0;
         if (call->name != engine->call_name) p2p__copy_text(row->name, sizeof row->name, call->name);
         if (file != engine->call_file) p2p__copy_text(row->file, sizeof row->file, file);
         fill_numbers(row, comm, call, line);
@@ -165,10 +167,10 @@ p2p_err p2p__leave(p2p_comm *comm, p2p_err err)
     p2p__show_running(engine);
     if (engine->config.debug) atomic_store(&engine->owner, 0);
     if (!err) return P2P_OK;
-    if (!comm->cause[0] && engine->poison[0])
+    if (!comm->blame.cause[0] && engine->poison.cause[0])
         p2p__fail_again(comm, err);
-    else if (!comm->cause[0])
-        p2p__fail(comm, err, CLASS_NONE, P2P_ARGUMENT_NONE, "%s", p2p_strerror(err));
+    else if (!comm->blame.cause[0])
+        p2p__fail(comm, err, CLASS_NONE, P2P_ARGUMENT_NONE, NULL, "%s", p2p_strerror(err));
     return raise_error(comm, &engine->row->call, engine, err);
 }
 
@@ -176,8 +178,8 @@ p2p_err p2p__check_message(p2p_comm *comm, bool receives, const void *buf, size_
 {
     bool any_peer = receives && peer == P2P_ANY_SOURCE, any_tag = receives && tag == P2P_ANY_TAG;
     if (!any_peer && (peer < 0 || peer >= comm->size))
-        return p2p__fail(comm, CAUSE_NO_RANK, receives ? "source" : "dest", peer, comm->size, comm->size - 1);
-    if (!any_tag && tag < 0) return p2p__fail(comm, CAUSE_NEGATIVE_TAG, tag, INT_MAX);
+        return p2p__fail(comm, CAUSE_NO_RANK, receives ? "source" : "dest", peer, comm->size);
+    if (!any_tag && tag < 0) return p2p__fail(comm, CAUSE_NEGATIVE_TAG, tag);
     if (!buf && bytes) return p2p__fail(comm, CAUSE_NO_BUFFER, bytes);
     if (bytes > PTRDIFF_MAX) return p2p__fail(comm, CAUSE_IMPOSSIBLE_SIZE, bytes);
     return !receives && p2p__job_failed(comm->engine) ? p2p__job_error(comm) : P2P_OK;

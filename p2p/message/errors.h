@@ -20,8 +20,8 @@ p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call);
 p2p_err p2p__leave(p2p_comm *comm, p2p_err err);
 
 /* Remember the cause of an error; see causes.h. Returns err. And the same again as when this rank was poisoned. */
-p2p_err p2p__fail(p2p_comm *comm, p2p_err err, int class, int argument, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+p2p_err p2p__fail(p2p_comm *comm, p2p_err err, int class, int argument, const char *advice, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
 p2p_err p2p__fail_again(p2p_comm *comm, p2p_err err);
 
 /* From now on every call on any communicator of this rank fails with err and comm's cause. */

@@ -78,7 +78,7 @@ static p2p_err explain(p2p_comm *comm, p2p_request request)
     case P2P_ERR_SYS: return p2p__unreachable_error(comm, &comm->engine->peers[request->peer]);
     case P2P_ERR_PEER_DEAD:
         p2p__fail(comm, CAUSE_GIVEN_UP, got->source, got->bytes, got->tag,
-                  p2p_strerror(atomic_load(&comm->engine->scoreboard->rows[request->peer].gave_up)), got->source);
+                  p2p_strerror(atomic_load(&comm->engine->scoreboard->rows[request->peer].gave_up)));
         comm->blame.what.reason = REASON_GAVE_UP;
         p2p__blame_message(comm, got);
         return P2P_ERR_PEER_DEAD;

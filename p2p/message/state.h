@@ -129,8 +129,10 @@ typedef struct p2p_block {
     int line;
 } p2p_block;
 
-/* What an error is, beside its sentence. */
+/* The cause of an error, as a sentence and as data. */
 typedef struct {
+    char cause[1024];
+    const char *advice; /* a literal: what to try; NULL: nothing */
     p2p_diagnosis what;
     bool has_other;
     p2p_place other; /* what the call has to do with: the other side, or an operation posted before */
@@ -174,8 +176,7 @@ struct p2p_engine {
 
     p2p_err failed;   /* the supervisor has said so: the job has failed */
     p2p_err poisoned; /* every later call returns this */
-    char poison[1024];
-    p2p_blame poison_blame;
+    p2p_blame poison;
     int drafts; /* findings on its row that are not published yet */
 
     int depth; /* of public calls */
@@ -218,8 +219,9 @@ struct p2p_comm {
     void (*free_scratch)(p2p_comm *comm, bool last);      /* a hook: of this rank; and if it is the last, of all */
     const char *file;                                     /* where p2p_split made it */
     int line;
-    char cause[1024], message[1536];
-    p2p_blame blame;     /* the cause, as data */
+    char message[1536 + 256];
+    p2p_blame blame;     /* the last error of a call that is still open */
+    const char *advice;  /* of the next error of a layer; a literal, NULL: nothing */
     scoreboard_row *row; /* outlives `engine`; NULL: there is no supervisor to read it */
 };
 

@@ -50,10 +50,11 @@ static void add_how_much(p2p_comm *comm, p2p_request request)
     if (request->kind != REQUEST_RECV || request->done || request->peer < 0) return;
     const p2p_peer *peer = &engine->peers[request->peer];
     bool arriving = peer->in_request == request || (peer->in_unexpected && peer->in_unexpected->claimed == request);
-    size_t used = strlen(comm->cause);
+    size_t used = strlen(comm->blame.cause);
     if (arriving)
-        snprintf(comm->cause + used, sizeof comm->cause - used, " (after %llu of %llu bytes of the message)",
-                 (unsigned long long)peer->link.in_got, (unsigned long long)peer->link.in.bytes);
+        snprintf(comm->blame.cause + used, sizeof comm->blame.cause - used,
+                 " (after %llu of %llu bytes of the message)", (unsigned long long)peer->link.in_got,
+                 (unsigned long long)peer->link.in.bytes);
 }
 
 /* A request on the caller's stack must not stay linked anywhere: what cannot be taken back poisons. */
@@ -120,7 +121,7 @@ static p2p_err finish(p2p_comm *comm, p2p_request *request, p2p_status *status)
     }
     p2p_comm *own = (*request)->comm;
     p2p_err err = p2p__result(*request, status);
-    if (err && own != comm) memcpy(comm->cause, own->cause, sizeof comm->cause);
+    if (err && own != comm) comm->blame = own->blame;
     p2p__request_free(*request);
     *request = P2P_REQUEST_NULL;
     return err;
@@ -129,14 +130,14 @@ static p2p_err finish(p2p_comm *comm, p2p_request *request, p2p_status *status)
 static p2p_err finish_all(p2p_comm *comm, const request_set *set, p2p_status statuses[])
 {
     p2p_err first = P2P_OK;
-    char cause[sizeof comm->cause];
+    p2p_blame blame;
     for (size_t i = 0; i < set->count; i++) {
         p2p_err err = finish(comm, &set->requests[i], statuses ? &statuses[i] : NULL);
         if (!err || first) continue;
         first = err;
-        memcpy(cause, comm->cause, sizeof cause);
+        blame = comm->blame;
     }
-    if (first) memcpy(comm->cause, cause, sizeof cause);
+    if (first) comm->blame = blame;
     return first;
 }
 

@@ -47,6 +47,7 @@ void p2p__finding_free(p2p_finding *finding)
 {
     free(finding->places);
     free(finding->text);
+    free(finding->advice);
 }
 
 p2p_diagnosis p2p__diagnosis_of(p2p_err err)

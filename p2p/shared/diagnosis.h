@@ -112,6 +112,7 @@ typedef struct {
     size_t count, room;
     p2p_place spare; /* where there is no memory for another one */
     char *text;      /* for people; NULL: none */
+    char *advice;    /* what to try, which the text ends with; NULL: nothing */
 } p2p_finding;
 
 /* One more place; what it is not given is 0, but for `rank` and `role`. call may be NULL. */

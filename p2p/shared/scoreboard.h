@@ -88,8 +88,9 @@ typedef struct {
     _Alignas(64) /* the lines above are read by others all the time: they must not change with what is below */
         scoreboard_call call; /* the current or last outermost call */
     scoreboard_wait wait;
-    char error[1024];        /* the message of a fatal error, "" if none */
-    _Atomic int found_count; /* what it has found wrong, in the words of `error` */
+    char error[1024];        /* the message of a fatal error, "" if none, */
+    char advice[256];        /* and what to try, "" if nothing */
+    _Atomic int found_count; /* what it has found wrong, in these words */
     scoreboard_found found[SCOREBOARD_FOUND];
     scoreboard_words words[SCOREBOARD_WORDS];
 } scoreboard_row;

@@ -22,6 +22,13 @@ void p2p__add(p2p_words *w, const char *format, ...)
     if (w->used >= sizeof w->text) w->used = sizeof w->text - 1;
 }
 
+void p2p__add_advice(p2p_words *w, const char *advice)
+{
+    if (!advice) return;
+    p2p__copy_text(w->advice, sizeof w->advice, advice);
+    p2p__add(w, P2P_TRY "%s", advice);
+}
+
 /* ---- Calls ---- */
 
 static unsigned long long ull(uint64_t number)
@@ -175,26 +182,27 @@ static void add_fields(p2p_words *w, const p2p_place *of, const p2p_place *other
     add_file(w, " at ", &of->call);
 }
 
-void p2p__words_mismatch(p2p_words *w, const p2p_finding *f)
+const char *p2p__words_mismatch(p2p_words *w, const p2p_finding *f)
 {
     const p2p_place *a = f->count == 2 ? &f->places[0] : &f->spare, *b = f->count == 2 ? &f->places[1] : &f->spare;
     unsigned long long number = a->call.number;
     p2p__add(w, "mismatch: ");
     if (!a->call.name[0] && !b->call.name[0]) {
         p2p__add(w, "ranks %d and %d mean different things by collective #%llu", a->rank, b->rank, number);
-    } else if (strcmp(a->call.name, b->call.name) != 0) {
+        return NULL;
+    }
+    if (strcmp(a->call.name, b->call.name) != 0) {
         p2p__add(w, "rank %d is in %s #%llu", a->rank, a->call.name, number);
         add_file(w, " at ", &a->call);
         p2p__add(w, ", rank %d in %s #%llu", b->rank, b->call.name, number);
         add_file(w, " at ", &b->call);
-        p2p__add(w, P2P_TRY "every rank must make the same collective calls in the same order");
-    } else {
-        p2p__add(w, "%s #%llu: ", a->call.name, number);
-        add_fields(w, a, b);
-        p2p__add(w, ", ");
-        add_fields(w, b, a);
-        p2p__add(w, P2P_TRY "give every rank the same arguments; no buffer has been changed");
+        return "every rank must make the same collective calls in the same order";
     }
+    p2p__add(w, "%s #%llu: ", a->call.name, number);
+    add_fields(w, a, b);
+    p2p__add(w, ", ");
+    add_fields(w, b, a);
+    return "give every rank the same arguments; no buffer has been changed";
 }
 
 /* ---- What is left at the end ---- */
@@ -268,7 +276,7 @@ void p2p__words_polling(p2p_words *w, const p2p_finding *f)
         p2p__add(w, "\n  rank %d %s in ", place->rank, place->state == SCOREBOARD_POLLING ? "polls" : "waits");
         p2p__add_call(w, "", &place->call);
     }
-    p2p__add(w, P2P_TRY "is the message they look for ever sent?");
+    p2p__add_advice(w, "is the message they look for ever sent?");
 }
 
 void p2p__words_doing(p2p_words *w, const p2p_finding *f, const p2p_place *place)

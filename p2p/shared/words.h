@@ -11,12 +11,16 @@
 typedef struct {
     char text[6000];
     size_t used;
+    char advice[400]; /* what to try, which the text ends with; "": nothing */
 } p2p_words;
 
 __attribute__((format(printf, 2, 3))) void p2p__add(p2p_words *w, const char *format, ...);
 
-/* In every message, before what to try; the report has that apart. */
+/* In every message for people, before what to try. */
 #define P2P_TRY "\n  try: "
+
+/* What to try, last; NULL: nothing. */
+void p2p__add_advice(p2p_words *w, const char *advice);
 
 /* "p2p_recv(source 1, tag 0)", and with " at ring.c:12" */
 void p2p__add_arguments(p2p_words *w, const char *before, const scoreboard_call *call);
@@ -51,8 +55,9 @@ void p2p__words_polling(p2p_words *w, const p2p_finding *polling);
 /* "  rank 0, state S (sleeping), waits in p2p_recv(...)": what a rank is doing, and what is pending there; a line each. */
 void p2p__words_doing(p2p_words *w, const p2p_finding *job, const p2p_place *place);
 
-/* "mismatch: rank 0 is in coll_broadcast #5 at a.c:3, rank 1 in coll_barrier #5 at a.c:5", and what to try. */
-void p2p__words_mismatch(p2p_words *w, const p2p_finding *mismatch);
+/* "mismatch: rank 0 is in coll_broadcast #5 at a.c:3, rank 1 in coll_barrier #5 at a.c:5"; returns what to try, or
+ * NULL. */
+const char *p2p__words_mismatch(p2p_words *w, const p2p_finding *mismatch);
 
 /* One kind of what p2p_finalize found left, after the others: "2 requests never waited for: irecv from 1, ..." */
 void p2p__words_left(p2p_words *w, const p2p_finding *left);

@@ -186,6 +186,5 @@ void p2p__words_deadlock(p2p_words *w, const p2p_finding *f)
 {
     add_places(w, f, add_headline(w, f));
     p2p__add(w, "\n  mistake: ");
-    const char *advice = p2p__words_mistake(w, f);
-    p2p__add(w, P2P_TRY "%s", advice);
+    p2p__add_advice(w, p2p__words_mistake(w, f));
 }

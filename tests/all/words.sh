@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# words.sh: no program reads sentences. With every sentence about a finding reworded (in capitals), reports have the same
-# classes, ranks and lines, and learners' mistakes are of the same kinds.
+# words.sh: no program reads sentences. With every sentence about a finding reworded (in capitals), and another word before
+# what to try, reports have the same classes, ranks, lines and advice, and learners' mistakes are of the same kinds.
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 
@@ -19,6 +19,7 @@ reword() {
 reworded_tree() (
     mkdir -p "$tree/build" && git ls-files -z | grep -zv '^tests/trainer' | xargs -0 tar -c | tar -x -C "$tree" &&
         cp "$here"/build/.setup-* "$tree/build" && cd "$tree" && reword p2p/shared/words*.[ch] p2p/message/causes.h &&
+            sed -i '/define P2P_TRY/s/TRY: /PERHAPS: /' p2p/shared/words.h &&
         make BUILD=build build/learn build/launch build/examples/deadlock build/tests/p2p_report
 )
 
@@ -40,6 +41,13 @@ capitals() (
     cd "$tree" && build/launch -n 2 build/examples/deadlock 2>&1 | grep 'WAIT FOR EACH OTHER'
 )
 
+# What is searched for a text is no sentence: the environment, /proc, the launcher's variable; a page's own marks, paths.
+readers() {
+    grep -lE '\<(strstr|strcasestr|strncmp|sscanf)\(' p2p/*/*.[ch] replay/*.[ch] demo/*.[ch]
+}
+searched="demo/main.c demo/run.c demo/train.c p2p/message/init.c p2p/shared/config.c p2p/shared/process.c replay/page.c replay/source.c"
+
+check "sentences are not searched" eval '[ "$(readers | sort | xargs)" = "$searched" ]'
 check "other words are built" reworded_tree
 check "they are printed" capitals
 check "reports are the same" env -C "$tree" build/tests/p2p_report

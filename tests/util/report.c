@@ -112,3 +112,12 @@ char *report_lines(const char *path)
     json_error_t error;
     return lines_of(json_load_file(path, JSON_REJECT_DUPLICATES, &error), &error);
 }
+
+char *report_advice(const char *path)
+{
+    json_t *all = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    const json_t *first = json_array_get(json_object_get(all, "findings"), 0);
+    char *advice = has_text(first, "try") ? strdup(text_of(first, "try")) : NULL;
+    json_decref(all);
+    return advice;
+}

@@ -14,4 +14,7 @@
  */
 char *report_lines(const char *path);
 
+/* What to try, of the first finding, to be freed; NULL if it says nothing. */
+char *report_advice(const char *path);
+
 #endif
