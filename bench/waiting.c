@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waiting: compares the ways to wait (p2p/message/spin.h). A token goes round the ranks: one rank works, all others
+ * waiting: compares the ways to wait (p2p/world/spin.h). A token goes round the ranks: one rank works, all others
  * wait. Spinning, yielding and sleeping, each alone (PAIRWISE_WAIT), beside the default (auto).
  *
  *      build/bench/waiting --world shm

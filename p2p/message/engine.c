@@ -19,6 +19,8 @@
 #define DIRECT_FROM ((size_t)16 << 10)
 #define DIRECT_FROM_ALONE ((size_t)128 << 10)
 
+/* ---- Making and ending ---- */
+
 /* From how many bytes on one copy between processes beats two through a queue, by parts. Where every rank has a core,
  * the two copies of a short one go on at the same time, and what lies between them stays in the nearest cache. Ranks
  * that share a core take turns, and each turn costs; so it does if the queue has been made small. */
@@ -28,20 +30,6 @@ static size_t read_from(const p2p_engine *engine)
     bool small_queue = config->sndbuf && (size_t)config->sndbuf < DIRECT_FROM;
     if (config->direct != CONFIG_BY_CORES) return config->direct;
     return engine->spin.longest && !small_queue ? DIRECT_FROM_ALONE : DIRECT_FROM;
-}
-
-/* ---- Making and ending ---- */
-
-/* A page that the kernel wipes in a forked child: the cheapest way to know that this is still the process
- * that began. */
-static unsigned char *process_mark(void)
-{
-    long page = sysconf(_SC_PAGESIZE);
-    unsigned char *mark = mmap(NULL, (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mark == MAP_FAILED) return NULL;
-    madvise(mark, (size_t)page, MADV_WIPEONFORK);
-    *mark = 1;
-    return mark;
 }
 
 /* What the world sees of this rank and its peers, and the world's own state; false if there is no memory for them. */
@@ -57,7 +45,7 @@ static bool open_world(p2p_engine *engine)
                                  .row = engine->row,
                                  .config = config,
                                  .short_headers = !engine->sealed && !config->network.on && !config->trace_room,
-                                 .own_core = engine->spin.longest > 0};
+                                 .spin = &engine->spin};
     engine->fast_path = engine->end.short_headers && engine->world->send_now && !config->strict;
     engine->peers = calloc((size_t)engine->size, sizeof *engine->peers);
     if (!engine->peers) return false;
@@ -67,7 +55,7 @@ static bool open_world(p2p_engine *engine)
         peer->credit = engine->share;
         peer->unexpected_tail = &peer->unexpected;
     }
-    return engine->world->open(&engine->end) == P2P_OK;
+    return p2p__world_open(engine->world, &engine->end);
 }
 
 p2p_err p2p__engine_create(int rank, int control, int memory_fd, scoreboard *b, p2p_engine **out)
@@ -77,18 +65,34 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, scoreboard *b, 
         if (memory_fd >= 0) close(memory_fd);
         return P2P_ERR_NOMEM;
     }
-    *engine = (p2p_engine){.rank = rank, .size = b->size, .control = control, .scoreboard = b, .config = b->config};
-    engine->memory_fd = memory_fd;
-    engine->row = &b->rows[rank];
-    engine->next_id = 1;
-    engine->spread.look_after = SPREAD_FIRST;
-    engine->share = engine->config.unexpected_max / (uint64_t)b->size;
-    engine->clock = &engine->own_clock;
-    engine->world = p2p__world_find(b->config.world);
-    p2p__spin_init(&engine->spin, (enum p2p_wait_policy)b->config.wait, rank, b->size, engine->world->link_memory);
+    *engine = (p2p_engine){.rank = rank,
+                           .size = b->size,
+                           .control = control,
+                           .memory_fd = memory_fd,
+                           .scoreboard = b,
+                           .row = &b->rows[rank],
+                           .config = b->config,
+                           .clock = &engine->own_clock,
+                           .world = p2p__world_find(b->config.world),
+                           .share = b->config.unexpected_max / (uint64_t)b->size,
+                           .next_id = 1,
+                           .spread.look_after = SPREAD_FIRST};
+    enum p2p_wait_policy policy = (enum p2p_wait_policy)b->config.wait;
+    int cores = p2p__cores();
+    bool cheap_polls = engine->world->link_memory;
+    p2p__spin_init(&engine->spin, policy, b->size, cores, cheap_polls);
+    if (policy == WAIT_AUTO ? cheap_polls && b->size > 1 : b->size <= cores) p2p__cores_go_home(rank);
     engine->config.direct = read_from(engine);
     engine->sealed = engine->world->sealed || b->config.crc;
-    engine->this_process = process_mark();
+    /* A page that the kernel wipes in a forked child: the cheapest way to know that this is still the process that
+     * began. */
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char *mark = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mark != MAP_FAILED) {
+        madvise(mark, page, MADV_WIPEONFORK);
+        *mark = 1;
+        engine->this_process = mark;
+    }
     if (!engine->this_process || !open_world(engine)) {
         p2p__engine_destroy(engine);
         return P2P_ERR_NOMEM;
@@ -102,7 +106,7 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, scoreboard *b, 
 
 void p2p__engine_destroy(p2p_engine *engine)
 {
-    if (engine->end.state) engine->world->close(&engine->end);
+    p2p__world_close(engine->world, &engine->end);
     for (int i = 0; engine->peers && i < engine->size; i++) {
         p2p_peer *peer = &engine->peers[i];
         if (peer->in_unexpected && peer->in_unexpected->claimed) free(peer->in_unexpected);
@@ -141,9 +145,19 @@ p2p_err p2p__post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet)
 
 void p2p__left(p2p_endpoint *self, p2p_link *link, p2p_packet *packet)
 {
-    self->engine->packets_out--;
-    link->peer->packets_out--;
-    packet->sent(self->engine, packet);
+    p2p_engine *engine = self->engine;
+    p2p_peer *peer = link->peer;
+    engine->packets_out--;
+    peer->packets_out--;
+    switch ((enum wire_type)packet->header.type) {
+    case WIRE_EAGER:
+    case WIRE_PAYLOAD: p2p__complete(packet->owner, P2P_OK); break;
+    case WIRE_REQUEST: break; /* the receiver's CLEAR comes next */
+    case WIRE_CLEAR:          /* a receive that has all it will get */
+        if (packet->header.flags & WIRE_FLAG_DROP) p2p__complete(packet->owner, packet->owner->err);
+        break;
+    case WIRE_CREDIT: peer->credit_busy = false; p2p__consumed(engine, peer, 0);
+    }
 }
 
 bool p2p__waiting_send(p2p_link *link, uint64_t id, void **from, size_t *bytes)
@@ -273,7 +287,7 @@ void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int 
     peer->unreachable = true;
     peer->lacking_rank = lacking_rank;
     peer->limit = limit;
-    for (p2p_packet *packet = engine->world->abandon(&engine->end, &peer->link), *next; packet; packet = next) {
+    for (p2p_packet *packet = p2p__link_abandon(&engine->end, &peer->link), *next; packet; packet = next) {
         next = packet->next;
         engine->packets_out--;
         peer->packets_out--;
@@ -301,28 +315,24 @@ p2p_err p2p__unreachable_error(p2p_comm *comm, const p2p_peer *peer)
     return p2p__fail(comm, CAUSE_NO_LINK, peer->link.rank, who, peer->limit);
 }
 
-/* The supervisor sends one end of a link; it is lost if this rank may have no more descriptors. */
-static p2p_err link_arrived(p2p_engine *engine, p2p_peer *peer, int fd, bool fd_lost, int place)
-{
-    struct rlimit limit;
-    if (fd >= 0) {
-        p2p__control_tell(engine->control, CONTROL_GOT, peer->link.rank, 0);
-        return engine->world->link(&engine->end, &peer->link, fd, place);
-    }
-    if (!fd_lost)
-        return p2p__broken(&engine->end, P2P_ERR_PROTO, "the launcher announced a link to rank %d and sent none",
-                           peer->link.rank);
-    int most = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (int)limit.rlim_cur : 0;
-    p2p__control_tell(engine->control, CONTROL_LOST, peer->link.rank, most);
-    p2p__unreachable(engine, peer, engine->rank, most);
-    return P2P_OK;
-}
-
 static p2p_err obey(p2p_engine *engine, const control_message *message, int fd, bool fd_lost)
 {
     p2p_peer *peer = &engine->peers[message->rank];
+    struct rlimit limit;
     switch (message->type) {
-    case CONTROL_LINK: return link_arrived(engine, peer, fd, fd_lost, message->value);
+    case CONTROL_LINK:
+        if (fd >= 0) {
+            p2p__control_tell(engine->control, CONTROL_GOT, message->rank, 0);
+            p2p__link_opened(&engine->end, &peer->link, fd);
+            return engine->world->link(&engine->end, &peer->link, message->value);
+        }
+        if (!fd_lost)
+            return p2p__broken(&engine->end, P2P_ERR_PROTO, "the launcher announced a link to rank %d and sent none",
+                               message->rank);
+        int most = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (int)limit.rlim_cur : 0; /* of this rank's descriptors */
+        p2p__control_tell(engine->control, CONTROL_LOST, message->rank, most);
+        p2p__unreachable(engine, peer, engine->rank, most);
+        return P2P_OK;
     case CONTROL_NOMEMORY:
         peer->no_memory = message->value;
         p2p__unreachable(engine, peer, -1, 0);

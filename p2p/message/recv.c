@@ -21,13 +21,6 @@ bool p2p__accept(p2p_request receive, const wire_header *header)
     return fits;
 }
 
-static void credit_sent(p2p_engine *engine, p2p_packet *packet)
-{
-    p2p_peer *peer = packet->owner;
-    peer->credit_busy = false;
-    p2p__consumed(engine, peer, 0);
-}
-
 p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes)
 {
     if (bytes && peer->link.rank == engine->rank) {
@@ -37,17 +30,9 @@ p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes)
     peer->owed += bytes;
     if (peer->credit_busy || peer->owed < engine->share / 4 || !peer->owed) return P2P_OK;
     peer->credit_busy = true;
-    peer->credit_packet =
-        (p2p_packet){.header = {.type = WIRE_CREDIT, .bytes = peer->owed}, .sent = credit_sent, .owner = peer};
+    peer->credit_packet = (p2p_packet){.header = {.type = WIRE_CREDIT, .bytes = peer->owed}};
     peer->owed = 0;
     return p2p__post(engine, peer, &peer->credit_packet);
-}
-
-static void clear_sent(p2p_engine *engine, p2p_packet *packet)
-{
-    (void)engine;
-    p2p_request receive = packet->owner;
-    if (packet->header.flags & WIRE_FLAG_DROP) p2p__complete(receive, receive->err);
 }
 
 p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *header)
@@ -72,7 +57,6 @@ p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *
                                               .context = header->context,
                                               .sender_id = header->sender_id,
                                               .receiver_id = receive->id},
-                                   .sent = clear_sent,
                                    .owner = receive};
     if (fits && !read) p2p__list_add(&peer->awaits_payload, receive, LIST_AWAITS_PAYLOAD);
     return p2p__post(engine, peer, &receive->packet);

@@ -15,17 +15,6 @@
 #include "p2p/message/trace_rank.h"
 #include "p2p/shared/crc.h"
 
-static void payload_sent(p2p_engine *engine, p2p_packet *packet)
-{
-    (void)engine;
-    p2p__complete(packet->owner, P2P_OK);
-}
-
-static void request_sent(p2p_engine *engine, p2p_packet *packet)
-{
-    (void)engine, (void)packet; /* the receiver's CLEAR comes next */
-}
-
 static void prepare(p2p_request request, enum wire_type type)
 {
     p2p_engine *engine = request->comm->engine;
@@ -34,7 +23,6 @@ static void prepare(p2p_request request, enum wire_type type)
     packet->owner = request;
     packet->payload = carries ? request->buf : NULL;
     packet->payload_bytes = carries ? request->bytes : 0;
-    packet->sent = carries ? payload_sent : request_sent;
     packet->header = (wire_header){.type = (uint8_t)type,
                                    .context = request->context,
                                    .tag = request->tag,

@@ -13,7 +13,6 @@
 
 #include "p2p/message/causes.h"
 #include "p2p/message/cores.h"
-#include "p2p/message/spin.h"
 #include "p2p/p2p.h"
 #include "p2p/p2p_layer.h"
 #include "p2p/shared/clock.h"

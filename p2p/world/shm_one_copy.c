@@ -25,9 +25,6 @@
 #define CHUNK_LEAST ((size_t)64 << 10)
 #define CHUNK_WANTED ((size_t)128 << 10) /* with less, calls begin to count */
 #define CHUNKS_MOST ((size_t)UINT16_MAX)
-#define POLLS_A_TIME 100000    /* far more than a chunk takes */
-#define POLLS_FOR_ANSWER 20000 /* the receiver is at its last chunk */
-#define PAUSE_NS UINT64_C(50000)
 
 typedef bool (*copier)(pid_t pid, void *here, uint64_t there, size_t bytes);
 
@@ -40,14 +37,20 @@ typedef struct {
     size_t bytes, chunk;
 } transfer;
 
-static pid_t pid_of(const p2p_endpoint *self, const p2p_link *peer)
-{
-    return (pid_t)atomic_load(&self->scoreboard->rows[peer->rank].pid);
-}
-
 static size_t chunks_of(const transfer *t)
 {
     return (t->bytes + t->chunk - 1) / t->chunk;
+}
+
+static bool copy_chunks(const transfer *t, size_t first, size_t end)
+{
+    size_t from = first * t->chunk, to = end * t->chunk < t->bytes ? end * t->chunk : t->bytes;
+    return t->copy(t->peer, t->here + from, t->there + from, to - from);
+}
+
+static pid_t pid_of(const p2p_endpoint *self, const p2p_link *peer)
+{
+    return (pid_t)atomic_load(&self->scoreboard->rows[peer->rank].pid);
 }
 
 /* ---- Claims: number of the offer (32 bits), unclaimed chunks [first, end) (16, 16) ---- */
@@ -72,87 +75,64 @@ static bool claim_first(shm_offer *offer, size_t *chunk)
     return true;
 }
 
-/* ---- Copying ---- */
-
-static bool copy_chunks(const transfer *t, size_t first, size_t end)
-{
-    size_t from = first * t->chunk, to = end * t->chunk < t->bytes ? end * t->chunk : t->bytes;
-    return t->copy(t->peer, t->here + from, t->there + from, to - from);
-}
-
 /* ---- The sender ---- */
-
-/* One chunk of what the peer offers, if it does. */
-static bool write_chunk(p2p_endpoint *self, p2p_link *peer, shm_offer *offer)
-{
-    uint64_t seen = atomic_load_explicit(&offer->claims, memory_order_acquire);
-    if (first_in(seen) >= end_in(seen)) return false;
-    void *here;
-    size_t bytes;
-    transfer t = {.copy = p2p__cma_write,
-                  .peer = pid_of(self, peer),
-                  .there = atomic_load_explicit(&offer->to, memory_order_relaxed),
-                  .chunk = atomic_load_explicit(&offer->chunk, memory_order_relaxed)};
-    uint64_t message = atomic_load_explicit(&offer->message, memory_order_relaxed);
-    if (!p2p__waiting_send(peer, message, &here, &bytes)) return false;
-    t.here = here;
-    t.bytes = bytes;
-    uint64_t claimed = seen; /* it is still that offer, and nothing has been claimed since */
-    if (!atomic_compare_exchange_strong(&offer->claims, &claimed, seen - 1)) return false;
-    if (!copy_chunks(&t, end_in(seen) - 1, end_in(seen))) atomic_store(&offer->refused, 1);
-    atomic_fetch_add(&offer->written, 1);
-    return true;
-}
 
 void p2p__shm_help(p2p_endpoint *self, p2p_link *peer)
 {
     const link_end *link = peer->state;
     const shm_world *w = self->state;
+    shm_offer *offer = link->taken;
     bool helped = false;
-    while (!w->may_not_read && !atomic_load_explicit(&link->taken->refused, memory_order_relaxed) &&
-           write_chunk(self, peer, link->taken))
+    while (!w->may_not_read && !atomic_load_explicit(&offer->refused, memory_order_relaxed)) {
+        uint64_t seen = atomic_load_explicit(&offer->claims, memory_order_acquire), claimed = seen;
+        if (first_in(seen) >= end_in(seen)) break;
+        void *here;
+        transfer t = {.copy = p2p__cma_write,
+                      .peer = pid_of(self, peer),
+                      .there = atomic_load_explicit(&offer->to, memory_order_relaxed),
+                      .chunk = atomic_load_explicit(&offer->chunk, memory_order_relaxed)};
+        uint64_t message = atomic_load_explicit(&offer->message, memory_order_relaxed);
+        if (!p2p__waiting_send(peer, message, &here, &t.bytes)) break;
+        t.here = here;
+        /* It is still that offer, and nothing has been claimed since. */
+        if (!atomic_compare_exchange_strong(&offer->claims, &claimed, seen - 1)) break;
+        if (!copy_chunks(&t, end_in(seen) - 1, end_in(seen))) atomic_store(&offer->refused, 1);
+        atomic_fetch_add(&offer->written, 1);
         helped = true;
+    }
     if (!helped) return;
     self->moved++;
-    for (int polls = 0; polls < POLLS_FOR_ANSWER && !p2p__queue_waiting(&link->in); polls++) continue;
+    p2p_backoff backoff = p2p__backoff_short(ANSWER_POLLS, 0);
+    while (!p2p__queue_waiting(&link->in) && p2p__backoff_goes_on(self->spin, &backoff)) continue;
 }
 
 /* ---- The receiver ---- */
-
-static void make_offer(shm_offer *offer, const transfer *t, uint64_t message)
-{
-    atomic_store_explicit(&offer->message, message, memory_order_relaxed);
-    atomic_store_explicit(&offer->to, (uintptr_t)t->here, memory_order_relaxed);
-    atomic_store_explicit(&offer->chunk, t->chunk, memory_order_relaxed);
-    atomic_store_explicit(&offer->written, 0, memory_order_relaxed);
-    atomic_store_explicit(&offer->refused, 0, memory_order_relaxed);
-    uint32_t number = (uint32_t)(atomic_load(&offer->claims) >> 32) + 1;
-    atomic_store(&offer->claims, (uint64_t)number << 32 | chunks_of(t));
-}
-
-/* False: the job has failed, and the sender is dead, as all of them soon are then. */
-static bool wait_for_sender(p2p_endpoint *self, pid_t sender, const shm_offer *offer, size_t chunks)
-{
-    for (unsigned polls = 1; atomic_load_explicit(&offer->written, memory_order_acquire) < chunks; polls++) {
-        if (polls % POLLS_A_TIME) continue;
-        p2p__pause(PAUSE_NS);
-        if (atomic_load(&self->scoreboard->shared->failed) && kill(sender, 0) != 0) return false;
-    }
-    return true;
-}
 
 static bool copy_together(p2p_endpoint *self, p2p_link *peer, const transfer *t, uint64_t message)
 {
     shm_offer *offer = ((link_end *)peer->state)->given;
     size_t chunk, all = chunks_of(t);
     bool fine = true;
-    make_offer(offer, t, message);
+    atomic_store_explicit(&offer->message, message, memory_order_relaxed);
+    atomic_store_explicit(&offer->to, (uintptr_t)t->here, memory_order_relaxed);
+    atomic_store_explicit(&offer->chunk, t->chunk, memory_order_relaxed);
+    atomic_store_explicit(&offer->written, 0, memory_order_relaxed);
+    atomic_store_explicit(&offer->refused, 0, memory_order_relaxed);
+    uint32_t number = (uint32_t)(atomic_load(&offer->claims) >> 32) + 1;
+    atomic_store(&offer->claims, (uint64_t)number << 32 | all);
     p2p__shm_wake_after(self, peer);
     while (fine && claim_first(offer, &chunk)) fine = copy_chunks(t, chunk, chunk + 1);
     int error = errno;
     while (claim_first(offer, &chunk)) continue; /* the sender claims no more */
     size_t theirs = end_in(atomic_load(&offer->claims));
-    if (!wait_for_sender(self, t->peer, offer, all - theirs)) return false;
+    p2p_backoff backoff = p2p__backoff_short(CHUNK_POLLS, 0);
+    while (atomic_load_explicit(&offer->written, memory_order_acquire) < all - theirs) {
+        if (p2p__backoff_goes_on(self->spin, &backoff)) continue;
+        p2p__pause(CHUNK_PAUSE_NS);
+        /* In a job that has failed all ranks are dead soon. */
+        if (atomic_load(&self->scoreboard->shared->failed) && kill(t->peer, 0) != 0) return false;
+        backoff = p2p__backoff_short(CHUNK_POLLS, 0);
+    }
     if (fine && atomic_load(&offer->refused)) return copy_chunks(t, theirs, all);
     errno = error;
     return fine;
@@ -176,7 +156,7 @@ bool p2p__shm_one_copy(p2p_endpoint *self, p2p_link *peer, void *to, const wire_
                   .bytes = (size_t)request->bytes,
                   .chunk = CHUNK_LEAST};
     while (t.chunk < t.bytes / CHUNKS_MOST + 1 || (t.chunk < CHUNK_WANTED && t.chunk < t.bytes / 2)) t.chunk *= 2;
-    bool together = t.bytes > t.chunk && self->own_core && !w->may_not_read && !self->config->timeout_ns;
+    bool together = t.bytes > t.chunk && self->spin->longest && !w->may_not_read && !self->config->timeout_ns;
     if (w->may_not_read && !at) return false;
     bool is_read = together ? copy_together(self, peer, &t, request->sender_id) : t.copy(t.peer, to, t.there, t.bytes);
     if (!is_read && (errno == EPERM || errno == ENOSYS)) w->may_not_read = true;

@@ -63,20 +63,15 @@ static void note_dirty(shm_writer *w, uint64_t first, uint64_t end)
     }
 }
 
-/* Where the next record will begin. */
-static void wipe(shm_writer *w, uint64_t line)
-{
-    uint64_t place = line & (w->size - 1), *word = &w->dirty[place / 64], bit = UINT64_C(1) << (place % 64);
-    if (!(*word & bit)) return;
-    *word &= ~bit;
-    atomic_store_explicit(p2p__queue_head(w->ring, w->size, line), 0, memory_order_relaxed);
-}
-
 unsigned char *p2p__queue_begin(shm_writer *w, size_t content)
 {
-    uint64_t lines = lines_of(content);
-    if (lines > 1) note_dirty(w, w->at + 1, w->at + lines);
-    wipe(w, w->at + lines);
+    uint64_t lines = lines_of(content), next = w->at + lines, place = next & (w->size - 1);
+    uint64_t *word = &w->dirty[place / 64], bit = UINT64_C(1) << (place % 64);
+    if (lines > 1) note_dirty(w, w->at + 1, next);
+    if (*word & bit) { /* where the next record will begin */
+        *word &= ~bit;
+        atomic_store_explicit(p2p__queue_head(w->ring, w->size, next), 0, memory_order_relaxed);
+    }
     return w->ring->lines + (w->at & (w->size - 1)) * QUEUE_LINE + QUEUE_HEAD;
 }
 
@@ -111,18 +106,13 @@ const unsigned char *p2p__queue_look(const shm_reader *r, size_t *content, unsig
     return lines_of(*content) <= to_end ? (const unsigned char *)at + QUEUE_HEAD : NULL;
 }
 
-/* Say how far the reader is. True if the writer has asked to be woken. */
-static bool tell(shm_reader *r)
+bool p2p__queue_take(shm_reader *r, size_t content)
 {
+    r->at += lines_of(content);
+    if (r->at - r->told < (r->size / 4 < QUEUE_TOLD ? r->size / 4 : QUEUE_TOLD)) return false;
     r->told = r->at;
     atomic_store_explicit(&r->ring->taken, r->at, memory_order_release);
     atomic_thread_fence(memory_order_seq_cst);
     return atomic_load_explicit(&r->ring->wanted, memory_order_relaxed) &&
            atomic_exchange_explicit(&r->ring->wanted, 0, memory_order_relaxed);
-}
-
-bool p2p__queue_take(shm_reader *r, size_t content)
-{
-    r->at += lines_of(content);
-    return r->at - r->told >= (r->size / 4 < QUEUE_TOLD ? r->size / 4 : QUEUE_TOLD) && tell(r);
 }

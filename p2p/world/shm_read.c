@@ -29,43 +29,37 @@ static p2p_err advance(p2p_endpoint *self, p2p_link *peer, const unsigned char *
     return link->in_payload ? P2P_OK : p2p__delivered(self, peer);
 }
 
-/* A record that begins a frame: its header, whole or short, and the beginning of its payload. */
-static p2p_err begin_frame(p2p_endpoint *self, p2p_link *peer, unsigned kind, const unsigned char *at, size_t bytes)
-{
-    wire_header header;
-    shm_short b;
-    size_t size = kind == QUEUE_SHORT ? sizeof b : sizeof header;
-    if (bytes >= size && kind == QUEUE_SHORT) {
-        memcpy(&b, at, sizeof b);
-        size = p2p__short_size(b.bytes);
-    }
-    if (bytes < size) return nonsense(self, peer, "it is too short for a header");
-    if (kind == QUEUE_SHORT)
-        header = (wire_header){.type = WIRE_EAGER,
-                               .context = b.context,
-                               .tag = b.tag,
-                               .bytes = b.bytes,
-                               .sequence = b.sequence,
-                               .source = (uint32_t)peer->rank};
-    else
-        memcpy(&header, at, sizeof header);
-    p2p_err err = p2p__arrived(self, peer, &header);
-    return err ? err : advance(self, peer, at + size, bytes - size);
-}
-
+/* A pad; the beginning of a frame, its header, whole or short, and some of its payload; or more of one. */
 static p2p_err read_record(p2p_endpoint *self, p2p_link *peer, size_t *bytes)
 {
     const link_end *link = peer->state;
+    wire_header header;
+    shm_short b;
     unsigned kind;
     const unsigned char *at = p2p__queue_look(&link->in, bytes, &kind);
     if (!at || kind < QUEUE_PAD || kind > QUEUE_MORE)
         return nonsense(self, peer, "its length or its kind is impossible");
     if (kind == QUEUE_PAD) return P2P_OK;
     if (link->in_payload != (kind == QUEUE_MORE)) return nonsense(self, peer, "it is out of place");
-    return kind == QUEUE_MORE ? advance(self, peer, at, *bytes) : begin_frame(self, peer, kind, at, *bytes);
+    if (kind == QUEUE_MORE) return advance(self, peer, at, *bytes);
+    size_t size = kind == QUEUE_SHORT ? sizeof b : sizeof header;
+    if (*bytes >= size && kind == QUEUE_SHORT) {
+        memcpy(&b, at, sizeof b);
+        size = p2p__short_size(b.bytes);
+        header = (wire_header){.type = WIRE_EAGER,
+                               .context = b.context,
+                               .tag = b.tag,
+                               .bytes = b.bytes,
+                               .sequence = b.sequence,
+                               .source = (uint32_t)peer->rank};
+    } else if (*bytes >= size) {
+        memcpy(&header, at, sizeof header);
+    }
+    if (*bytes < size) return nonsense(self, peer, "it is too short for a header");
+    p2p_err err = p2p__arrived(self, peer, &header);
+    return err ? err : advance(self, peer, at + size, *bytes - size);
 }
 
-/* Up to so many records. On P2P_ERR_NOMEM the record stays where it is. */
 p2p_err p2p__shm_read(p2p_endpoint *self, p2p_link *peer, int most)
 {
     link_end *link = peer->state;

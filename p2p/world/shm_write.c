@@ -7,23 +7,6 @@
 #define PART_BYTES ((size_t)2 << 10) /* written before the reader may see it: small enough for both to work at once */
 #define FAST_PATH_MOST ((size_t)8 << 10)
 
-static size_t header_size(const p2p_endpoint *self, const p2p_packet *packet)
-{
-    bool is_short = packet->header.type == WIRE_EAGER && self->short_headers;
-    return is_short ? p2p__short_size(packet->payload_bytes) : sizeof(wire_header);
-}
-
-static unsigned put_header(const wire_header *header, size_t bytes, unsigned char *at)
-{
-    if (bytes == sizeof *header) {
-        memcpy(at, header, sizeof *header);
-        return QUEUE_FRAME;
-    }
-    const shm_short b = {header->context, header->tag, (uint32_t)header->bytes, header->sequence};
-    memcpy(at, &b, sizeof b);
-    return QUEUE_SHORT;
-}
-
 static size_t smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -42,41 +25,40 @@ static size_t find_room(p2p_endpoint *self, p2p_link *peer, size_t least)
 /* One record of the first packet; false if there is no room. packet->done counts the header as sizeof(wire_header). */
 static bool write_record(p2p_endpoint *self, p2p_link *peer)
 {
-    link_end *link = peer->state;
+    shm_writer *out = &((link_end *)peer->state)->out;
     p2p_packet *packet = peer->head;
-    bool first = packet->done == 0;
-    size_t header = first ? header_size(self, packet) : 0;
+    const wire_header *from = &packet->header;
+    bool first = packet->done == 0, is_short = first && from->type == WIRE_EAGER && self->short_headers;
+    size_t header = is_short ? p2p__short_size(packet->payload_bytes) : first ? sizeof *from : 0;
     size_t room = smaller(find_room(self, peer, first ? header : 1), header + PART_BYTES);
     if (!room) return false;
-    size_t sent = first ? 0 : packet->done - sizeof packet->header;
+    size_t sent = first ? 0 : packet->done - sizeof *from;
     size_t part = smaller(packet->payload_bytes - sent, room - header);
-    unsigned char *place = p2p__queue_begin(&link->out, header + part);
+    unsigned char *place = p2p__queue_begin(out, header + part);
     if (part) memcpy(place + header, (const char *)packet->payload + sent, part);
-    unsigned kind = first ? put_header(&packet->header, header, place) : QUEUE_MORE;
-    p2p__queue_publish(&link->out, header + part, kind);
-    packet->done = sizeof packet->header + sent + part;
+    if (is_short)
+        memcpy(place, &(shm_short){from->context, from->tag, (uint32_t)from->bytes, from->sequence}, sizeof(shm_short));
+    else
+        memcpy(place, from, header);
+    p2p__queue_publish(out, header + part, is_short ? QUEUE_SHORT : first ? QUEUE_FRAME : QUEUE_MORE);
+    packet->done = sizeof *from + sent + part;
     return true;
 }
 
 void p2p__shm_flush(p2p_endpoint *self, p2p_link *peer)
 {
-    shm_world *w = self->state;
     while (peer->head && write_record(self, peer)) {
         p2p__shm_wake_after(self, peer);
         self->moved++;
         const p2p_packet *packet = peer->head;
-        if (packet->done < sizeof packet->header + packet->payload_bytes) continue;
-        if (!packet->next) w->queued--;
-        p2p__link_sent(self, peer);
+        if (packet->done == sizeof packet->header + packet->payload_bytes) p2p__link_sent(self, peer);
     }
 }
 
 p2p_err p2p__shm_post(p2p_endpoint *self, p2p_link *peer, p2p_packet *packet)
 {
-    shm_world *w = self->state;
     const link_end *link = peer->state;
-    if (!p2p__link_queue(peer, packet)) return P2P_OK;
-    w->queued++;
+    if (!p2p__link_queue(self, peer, packet)) return P2P_OK;
     if (link->rings)
         p2p__shm_flush(self, peer);
     else

@@ -7,13 +7,23 @@
 #ifndef PAIRWISE_P2P_WORLD_H
 #define PAIRWISE_P2P_WORLD_H
 
+#include <poll.h>
+
 #include "p2p/shared/scoreboard.h"
 #include "p2p/shared/wire.h"
-#include "p2p/world/sockets.h"
+#include "p2p/world/spin.h"
 
 struct p2p_engine;
 struct p2p_peer;
 struct p2p_operation;
+
+/* The descriptors a rank sleeps on: the supervisor's, and its end of every open link. */
+typedef struct {
+    struct pollfd *polled; /* [0] is the supervisor's, -1 if there is none */
+    int *rank_of;          /* of a slot: whose link it is */
+    size_t *slot_of;       /* of a rank; 0: no link is open */
+    size_t slots;
+} p2p_sockets;
 
 /* The rank, as its world sees it: a part of its engine, which says the same. */
 typedef struct {
@@ -25,9 +35,11 @@ typedef struct {
     scoreboard_row *row;
     const p2p_config *config;
     bool short_headers; /* a short message's header may be left out but for context, tag, size and number */
-    bool own_core;      /* every rank has a core of its own */
+    p2p_spin *spin;     /* how this rank waits; `longest` is not 0: every rank has a core of its own */
 
-    void *state;      /* the world's; NULL: it is not open */
+    void *state, *links; /* the world's; all ends of links, in the order of ranks */
+    p2p_sockets sockets;
+    size_t queued;    /* links with packets that have not left */
     size_t link_room; /* bytes that a link can hold; set by a world whose peers' memory can be read */
     uint64_t moved;   /* bytes and frames that came in, to see whether anything did */
 } p2p_endpoint;
@@ -48,15 +60,14 @@ typedef struct {
     uint64_t in_got; /* payload bytes so far: counted by the world */
 } p2p_link;
 
-/* A frame on its way out. It belongs to the poster again when `sent` is called. */
+/* A frame on its way out. It belongs to the poster again when p2p__left is called. */
 typedef struct p2p_packet {
     struct p2p_packet *next;
     wire_header header;
     const void *payload;
     size_t payload_bytes;
-    size_t done; /* bytes of header and payload that have left */
-    void (*sent)(struct p2p_engine *engine, struct p2p_packet *packet);
-    void *owner;
+    size_t done;                 /* bytes of header and payload that have left */
+    struct p2p_operation *owner; /* NULL: of a CREDIT */
 } p2p_packet;
 
 /* A short message and where it lies. */
@@ -70,8 +81,9 @@ typedef struct {
 typedef struct {
     const char *name;
     bool sealed; /* a header must say by itself that it is whole: it crosses something that could change it */
-    p2p_err (*open)(p2p_endpoint *self);
-    void (*close)(p2p_endpoint *self);
+    size_t state_bytes, link_bytes;    /* of what it keeps of itself and of each link: zeroed at first */
+    void (*open)(p2p_endpoint *self);  /* what is left to do then; may be NULL, as close */
+    void (*close)(p2p_endpoint *self); /* also after an opening that has failed */
 
     /* Take a packet for a peer (never oneself), in order. Opens the link if there is none yet. Never waits. */
     p2p_err (*post)(p2p_endpoint *self, p2p_link *peer, p2p_packet *packet);
@@ -91,12 +103,9 @@ typedef struct {
     bool (*look)(const p2p_endpoint *self, const p2p_link *peer, p2p_short *message);
     void (*take)(p2p_endpoint *self, p2p_link *peer);
 
-    /* There can be no link to this peer: close what there is, give back the packets that were waiting for it. */
-    p2p_packet *(*abandon)(p2p_endpoint *self, p2p_link *peer);
-
-    /* One end of a link that the supervisor has opened. The world owns the descriptor from here on. `place`: of the
-     * shared memory that both ends have, in units of it (memory.h); 0 if link_memory asks for none. */
-    p2p_err (*link)(p2p_endpoint *self, p2p_link *peer, int fd, int place);
+    /* There is a link now: peer->fd. `place`: of the shared memory that both ends have, in units of it (memory.h); 0 if
+     * link_memory asks for none. */
+    p2p_err (*link)(p2p_endpoint *self, p2p_link *peer, int place);
 
     /* How many bytes of shared memory a link needs. NULL: no world of shared memory at all. */
     size_t (*link_memory)(const p2p_config *config, int size);
@@ -117,20 +126,27 @@ uint32_t p2p__frame_leaves(const p2p_endpoint *self, p2p_link *peer);
 
 /* ---- The same in every world (world.c) ---- */
 
-/* A packet waits behind those that wait already; true if it is the first. */
-bool p2p__link_queue(p2p_link *peer, p2p_packet *packet);
+/* False if there is no memory; close is right all the same. */
+bool p2p__world_open(const p2p_world *world, p2p_endpoint *self);
+void p2p__world_close(const p2p_world *world, p2p_endpoint *self);
 
-/* All of the first packet has left. */
+/* A packet waits behind those that wait already; true if it is the first. All of the first packet has left. */
+bool p2p__link_queue(p2p_endpoint *self, p2p_link *peer, p2p_packet *packet);
 void p2p__link_sent(p2p_endpoint *self, p2p_link *peer);
 
-/* Ask the supervisor for a link, unless that has been done. */
+/* Ask the supervisor for a link, unless that has been done. Here is this end of it; what it is watched for (POLLIN,
+ * POLLOUT); it has ended. */
 void p2p__link_ask(const p2p_endpoint *self, p2p_link *peer);
+void p2p__link_opened(p2p_endpoint *self, p2p_link *peer, int fd);
+void p2p__link_watch(p2p_endpoint *self, const p2p_link *peer, short events);
+void p2p__link_close(p2p_endpoint *self, p2p_link *peer);
 
-/* The link has ended. */
-void p2p__link_close(p2p_sockets *sockets, p2p_link *peer);
+/* There can be no link to this peer: closes what there is; returns the packets that were waiting for it. */
+p2p_packet *p2p__link_abandon(p2p_endpoint *self, p2p_link *peer);
 
-/* No packet will leave any more: all that wait. */
-p2p_packet *p2p__link_take_all(p2p_link *peer);
+/* Sleep until a socket has something, or until a time (ns, p2p__now; 0: do not sleep; UINT64_MAX: no limit). How many
+ * are ready: 0 when the time has come, -1 and errno on failure. */
+int p2p__sockets_sleep(p2p_sockets *s, uint64_t until);
 
 /* ---- Upcalls: all that a world asks of message/ (engine.c) ---- */
 

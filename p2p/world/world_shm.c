@@ -20,7 +20,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -46,44 +45,23 @@ static size_t link_memory(const p2p_config *config, int size)
     return p2p__memory_round(2 * (p2p__queue_bytes(ring_size(config, size)) + sizeof(shm_offer)));
 }
 
-static void close_world(p2p_endpoint *self)
+static void open_world(p2p_endpoint *self)
 {
     shm_world *w = self->state;
-    p2p__sockets_close_all(&w->sockets);
-    for (int i = 0; w->links && i < self->size; i++)
-        if (w->links[i].rings) munmap(w->links[i].rings, link_memory(self->config, self->size));
-    free(w->links);
-    free(w->open);
-    free(w);
-    self->state = NULL;
-}
-
-static p2p_err open_world(p2p_endpoint *self)
-{
-    shm_world *w = calloc(1, sizeof *w);
-    if (!w) return P2P_ERR_NOMEM;
-    size_t size = (size_t)self->size;
-    self->state = w;
-    w->links = calloc(size, sizeof *w->links);
-    w->open = calloc(size, sizeof *w->open);
-    if (!w->links || !w->open || !p2p__sockets_init(&w->sockets, self->size, self->control)) {
-        close_world(self);
-        return P2P_ERR_NOMEM;
-    }
-    for (size_t i = 0; i < size; i++) {
-        p2p_link *peer = p2p__link_to(self, (int)i);
-        peer->fd = -1;
-        peer->state = &w->links[i];
-    }
     w->ring_size = self->link_room = ring_size(self->config, self->size);
     w->may_not_read = !self->scoreboard->may_read;
     p2p__cma_allow();
-    return P2P_OK;
+}
+
+static void close_world(p2p_endpoint *self)
+{
+    const link_end *links = self->links;
+    for (int i = 0; links && i < self->size; i++)
+        if (links[i].rings) munmap(links[i].rings, link_memory(self->config, self->size));
 }
 
 /* ---- Waking ---- */
 
-/* After something has been written or taken that the peer may be waiting for. */
 void p2p__shm_wake(p2p_endpoint *self, p2p_link *peer)
 {
     _Atomic uint32_t *asleep = &self->scoreboard->rows[peer->rank].asleep;
@@ -106,14 +84,11 @@ void p2p__shm_wake_after(p2p_endpoint *self, p2p_link *peer)
 
 /* ---- Links ---- */
 
-static p2p_err link_opened(p2p_endpoint *self, p2p_link *peer, int fd, int place)
+static p2p_err link_opened(p2p_endpoint *self, p2p_link *peer, int place)
 {
     shm_world *w = self->state;
     link_end *link = peer->state;
     bool lower = self->rank < peer->rank; /* of the two queues, and of the two offers, the first is written by it */
-    peer->asked = true;
-    peer->fd = fd;
-    p2p__sockets_add(&w->sockets, peer->rank, fd);
     link->rings = p2p__memory_map(self->memory_fd, (memory_place)place * MEMORY_UNIT,
                                   link_memory(self->config, self->size));
     if (!link->rings)
@@ -128,14 +103,6 @@ static p2p_err link_opened(p2p_endpoint *self, p2p_link *peer, int fd, int place
     w->open[w->open_count++] = peer;
     p2p__shm_flush(self, peer);
     return P2P_OK;
-}
-
-static p2p_packet *abandon(p2p_endpoint *self, p2p_link *peer)
-{
-    shm_world *w = self->state;
-    if (peer->head) w->queued--;
-    p2p__link_close(&w->sockets, peer);
-    return p2p__link_take_all(peer);
 }
 
 /* ---- Progress ---- */
@@ -165,33 +132,28 @@ static p2p_err look_around(p2p_endpoint *self)
         if (*w->open[i]->waiting_sends) p2p__shm_help(self, w->open[i]);
         err = p2p__shm_read(self, w->open[i], RECORDS_A_TURN);
     }
-    for (size_t i = 0; !err && i < w->open_count && w->queued; i++)
+    for (size_t i = 0; !err && i < w->open_count && self->queued; i++)
         if (w->open[i]->head) p2p__shm_flush(self, w->open[i]);
     return err;
 }
 
-/* Bytes that woke this rank mean nothing more. */
-static void drain(p2p_endpoint *self, size_t slot)
-{
-    shm_world *w = self->state;
-    p2p_link *peer = p2p__link_to(self, w->sockets.rank_of[slot]);
-    char bytes[256];
-    ssize_t got;
-    do got = recv(w->sockets.polled[slot].fd, bytes, sizeof bytes, MSG_DONTWAIT);
-    while (got < 0 && errno == EINTR);
-    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS))) return;
-    p2p__link_close(&w->sockets, peer); /* what the peer wrote before is still in its queue */
-    p2p__peer_lost(self, peer);
-}
-
 static p2p_err sleep_until(p2p_endpoint *self, uint64_t deadline)
 {
-    shm_world *w = self->state;
-    int ready = p2p__sockets_sleep(&w->sockets, deadline);
+    p2p_sockets *s = &self->sockets;
+    char bytes[256]; /* those that woke this rank mean nothing more */
+    ssize_t got;
+    int ready = p2p__sockets_sleep(s, deadline);
     if (ready < 0) return p2p__broken(self, P2P_ERR_SYS, "ppoll fails: %s", strerror(errno));
-    p2p_err err = self->control >= 0 && w->sockets.polled[0].revents ? p2p__control_serve(self) : P2P_OK;
-    for (size_t slot = w->sockets.slots; !err && slot-- > 1;)
-        if (slot < w->sockets.slots && w->sockets.polled[slot].revents) drain(self, slot);
+    p2p_err err = self->control >= 0 && s->polled[0].revents ? p2p__control_serve(self) : P2P_OK;
+    for (size_t slot = s->slots; !err && slot-- > 1;) {
+        if (slot >= s->slots || !s->polled[slot].revents) continue; /* a link may have been closed */
+        do got = recv(s->polled[slot].fd, bytes, sizeof bytes, MSG_DONTWAIT);
+        while (got < 0 && errno == EINTR);
+        if (got > 0 || (got < 0 && (errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS))) continue;
+        p2p_link *peer = p2p__link_to(self, s->rank_of[slot]);
+        p2p__link_close(self, peer); /* what the peer wrote before is still in its queue */
+        p2p__peer_lost(self, peer);
+    }
     if (err) return err;
     uint64_t before = self->moved;
     err = look_around(self);
@@ -213,6 +175,8 @@ static p2p_err progress(p2p_endpoint *self, uint64_t deadline)
 
 const p2p_world p2p__world_shm = {
     .name = "shm",
+    .state_bytes = sizeof(shm_world),
+    .link_bytes = sizeof(link_end),
     .open = open_world,
     .close = close_world,
     .post = p2p__shm_post,
@@ -220,7 +184,6 @@ const p2p_world p2p__world_shm = {
     .progress = progress,
     .link = link_opened,
     .link_memory = link_memory,
-    .abandon = abandon,
     .send_now = p2p__shm_send_now,
     .is_waiting = p2p__shm_is_waiting,
     .look = p2p__shm_look,

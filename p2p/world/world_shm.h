@@ -4,7 +4,6 @@
 #define PAIRWISE_P2P_WORLD_SHM_H
 
 #include "p2p/world/shm_queue.h"
-#include "p2p/world/sockets.h"
 #include "p2p/world/world.h"
 
 /* What a QUEUE_SHORT says of its message. */
@@ -38,13 +37,10 @@ typedef struct {
 } link_end;
 
 typedef struct {
-    link_end *links; /* [size] */
-    p2p_sockets sockets;
-    p2p_link **open; /* with rings */
     size_t open_count, ring_size;
-    size_t queued;     /* links with packets that have not left */
-    uint32_t told;     /* messages of the supervisor that have been read */
-    bool may_not_read; /* the memory of other ranks: the system forbids it */
+    uint32_t told;                 /* messages of the supervisor that have been read */
+    bool may_not_read;             /* the memory of other ranks: the system forbids it */
+    p2p_link *open[P2P_MAX_RANKS]; /* with rings */
 } shm_world;
 
 /* ---- world_shm.c ---- */

@@ -7,14 +7,11 @@
  * longer one goes straight to where it belongs, with what follows it landing in the small buffer again.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
 #include "p2p/shared/clock.h"
-#include "p2p/shared/control.h"
-#include "p2p/world/sockets.h"
 #include "p2p/world/world.h"
 
 #define STAGING_BYTES 8192
@@ -31,69 +28,13 @@ typedef struct {
 } link_end;
 
 typedef struct {
-    link_end *links; /* [size] */
-    p2p_sockets sockets;
     size_t retrying;
     p2p_link *stalled; /* what it sent is in staging, unread, because there was no memory */
     size_t stalled_from, stalled_to;
     char staging[STAGING_BYTES];
 } socket_world;
 
-static void close_world(p2p_endpoint *self)
-{
-    socket_world *w = self->state;
-    p2p__sockets_close_all(&w->sockets);
-    free(w->links);
-    free(w);
-    self->state = NULL;
-}
-
-static p2p_err open_world(p2p_endpoint *self)
-{
-    socket_world *w = calloc(1, sizeof *w);
-    if (!w) return P2P_ERR_NOMEM;
-    size_t size = (size_t)self->size;
-    self->state = w;
-    w->links = calloc(size, sizeof *w->links);
-    if (!w->links || !p2p__sockets_init(&w->sockets, self->size, self->control)) {
-        close_world(self);
-        return P2P_ERR_NOMEM;
-    }
-    for (size_t i = 0; i < size; i++) {
-        p2p_link *peer = p2p__link_to(self, (int)i);
-        peer->fd = -1;
-        peer->state = &w->links[i];
-    }
-    return P2P_OK;
-}
-
-/* ---- Links ---- */
-
-static void set_events(p2p_endpoint *self, const p2p_link *peer)
-{
-    socket_world *w = self->state;
-    const link_end *link = peer->state;
-    bool writing = peer->head && !link->retry_at;
-    p2p__sockets_watch(&w->sockets, peer->rank, (short)(POLLIN | (writing ? POLLOUT : 0)));
-}
-
 /* ---- Writing ---- */
-
-static p2p_err retry_later(p2p_endpoint *self, p2p_link *peer)
-{
-    socket_world *w = self->state;
-    link_end *link = peer->state;
-    uint64_t now = p2p__now(), limit = self->config->timeout_ns ? self->config->timeout_ns : RETRY_LIMIT_NS;
-    if (!link->retry_since) link->retry_since = now;
-    if (now - link->retry_since > limit)
-        return p2p__broken(self, P2P_ERR_SYS, "sending to rank %d fails: %s", peer->rank, strerror(errno));
-    if (!link->retry_at) w->retrying++;
-    link->retry_pause = link->retry_pause ? 2 * link->retry_pause : FIRST_RETRY_NS;
-    if (link->retry_pause > LAST_RETRY_NS) link->retry_pause = LAST_RETRY_NS;
-    link->retry_at = now + link->retry_pause;
-    set_events(self, peer);
-    return P2P_OK;
-}
 
 static ssize_t write_some(p2p_link *peer)
 {
@@ -117,16 +58,22 @@ static ssize_t write_some(p2p_link *peer)
 static p2p_err cannot_write(p2p_endpoint *self, p2p_link *peer)
 {
     socket_world *w = self->state;
-    switch (errno) {
-    case EAGAIN: set_events(self, peer); return P2P_OK;
-    case EPIPE:
-    case ECONNRESET: /* reading will find the end of file, after what is still to be read */
-        p2p__sockets_watch(&w->sockets, peer->rank, POLLIN);
+    link_end *link = peer->state;
+    if (errno == EAGAIN || errno == EPIPE || errno == ECONNRESET) {
+        /* Where the link has ended, reading will find that, after what is still to be read. */
+        p2p__link_watch(self, peer, errno == EAGAIN ? POLLIN | POLLOUT : POLLIN);
         return P2P_OK;
-    case ENOBUFS:
-    case ENOMEM: return retry_later(self, peer);
-    default: return p2p__broken(self, P2P_ERR_SYS, "sending to rank %d fails: %s", peer->rank, strerror(errno));
     }
+    uint64_t now = p2p__now(), limit = self->config->timeout_ns ? self->config->timeout_ns : RETRY_LIMIT_NS;
+    if (!link->retry_since) link->retry_since = now;
+    if ((errno != ENOBUFS && errno != ENOMEM) || now - link->retry_since > limit)
+        return p2p__broken(self, P2P_ERR_SYS, "sending to rank %d fails: %s", peer->rank, strerror(errno));
+    link->retry_pause = link->retry_pause ? 2 * link->retry_pause : FIRST_RETRY_NS;
+    if (link->retry_pause > LAST_RETRY_NS) link->retry_pause = LAST_RETRY_NS;
+    link->retry_at = now + link->retry_pause;
+    w->retrying++;
+    p2p__link_watch(self, peer, POLLIN);
+    return P2P_OK;
 }
 
 static p2p_err flush(p2p_endpoint *self, p2p_link *peer)
@@ -145,40 +92,29 @@ static p2p_err flush(p2p_endpoint *self, p2p_link *peer)
         packet->done += (size_t)sent;
         if (packet->done == sizeof packet->header + packet->payload_bytes) p2p__link_sent(self, peer);
     }
-    if (peer->fd >= 0) set_events(self, peer);
+    if (peer->fd >= 0) p2p__link_watch(self, peer, POLLIN);
     return P2P_OK;
 }
 
 static p2p_err post(p2p_endpoint *self, p2p_link *peer, p2p_packet *packet)
 {
-    bool first = p2p__link_queue(peer, packet);
+    bool first = p2p__link_queue(self, peer, packet);
     if (peer->fd >= 0) return first ? flush(self, peer) : P2P_OK;
     p2p__link_ask(self, peer);
     return P2P_OK;
 }
 
-static p2p_err link_opened(p2p_endpoint *self, p2p_link *peer, int fd, int place)
+static p2p_err link_opened(p2p_endpoint *self, p2p_link *peer, int place)
 {
     (void)place;
-    socket_world *w = self->state;
     int bytes = self->config->sndbuf;
-    if (bytes) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
-    peer->asked = true;
-    peer->fd = fd;
-    p2p__sockets_add(&w->sockets, peer->rank, fd);
-    return peer->head ? flush(self, peer) : P2P_OK;
-}
-
-static p2p_packet *abandon(p2p_endpoint *self, p2p_link *peer)
-{
-    socket_world *w = self->state;
-    p2p__link_close(&w->sockets, peer);
-    return p2p__link_take_all(peer);
+    if (bytes) setsockopt(peer->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    return flush(self, peer);
 }
 
 /* ---- Reading ---- */
 
-/* The end of what has arrived of this frame's payload? */
+/* So many bytes of a payload have arrived: was that the end of it? */
 static p2p_err advance(p2p_endpoint *self, p2p_link *peer, size_t bytes)
 {
     link_end *link = peer->state;
@@ -246,7 +182,7 @@ static p2p_err read_some(p2p_endpoint *self, p2p_link *peer, bool *more)
     while (result < 0 && errno == EINTR);
     if (result < 0 && (errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS)) return P2P_OK;
     if (result <= 0) {
-        p2p__link_close(&w->sockets, peer);
+        p2p__link_close(self, peer);
         p2p__peer_lost(self, peer);
         return P2P_OK;
     }
@@ -276,42 +212,29 @@ static p2p_err try_peer(p2p_endpoint *self, p2p_link *peer)
     return peer->fd >= 0 ? read_link(self, peer) : P2P_OK;
 }
 
-static p2p_err retry_due(p2p_endpoint *self)
-{
-    const socket_world *w = self->state;
-    uint64_t now = w->retrying ? p2p__now() : 0;
-    for (int i = 0; w->retrying && i < self->size; i++) {
-        p2p_err err = w->links[i].retry_at && w->links[i].retry_at <= now ? flush(self, p2p__link_to(self, i)) : P2P_OK;
-        if (err) return err;
-    }
-    return P2P_OK;
-}
-
-static uint64_t next_retry(const p2p_endpoint *self, uint64_t until)
-{
-    const socket_world *w = self->state;
-    for (int i = 0; w->retrying && i < self->size; i++)
-        if (w->links[i].retry_at && w->links[i].retry_at < until) until = w->links[i].retry_at;
-    return until;
-}
-
 static p2p_err progress(p2p_endpoint *self, uint64_t deadline)
 {
     socket_world *w = self->state;
+    p2p_sockets *s = &self->sockets;
+    const link_end *links = self->links;
     p2p_err err = unstall(self);
     if (err) return err;
-    uint64_t until = next_retry(self, deadline);
-    int ready = p2p__sockets_sleep(&w->sockets, until);
+    uint64_t until = deadline;
+    for (int i = 0; w->retrying && i < self->size; i++)
+        if (links[i].retry_at && links[i].retry_at < until) until = links[i].retry_at;
+    int ready = p2p__sockets_sleep(s, until);
     if (ready < 0) return p2p__broken(self, P2P_ERR_SYS, "ppoll fails: %s", strerror(errno));
-    err = retry_due(self);
+    uint64_t now = w->retrying ? p2p__now() : 0;
+    for (int i = 0; !err && w->retrying && i < self->size; i++)
+        if (links[i].retry_at && links[i].retry_at <= now) err = flush(self, p2p__link_to(self, i));
     if (err || !ready) return err ? err : deadline && until == deadline ? P2P_ERR_TIMEOUT : P2P_OK;
 
-    if (self->control >= 0 && w->sockets.polled[0].revents) err = p2p__control_serve(self);
-    for (size_t slot = w->sockets.slots; !err && slot-- > 1;) {
-        short events = slot < w->sockets.slots ? w->sockets.polled[slot].revents : 0; /* a link may have been closed */
+    if (self->control >= 0 && s->polled[0].revents) err = p2p__control_serve(self);
+    for (size_t slot = s->slots; !err && slot-- > 1;) {
+        short events = slot < s->slots ? s->polled[slot].revents : 0; /* a link may have been closed */
         if (!events) continue;
-        p2p_link *peer = p2p__link_to(self, w->sockets.rank_of[slot]);
-        w->sockets.polled[slot].revents = 0;
+        p2p_link *peer = p2p__link_to(self, s->rank_of[slot]);
+        s->polled[slot].revents = 0;
         if (events & POLLOUT) err = flush(self, peer);
         if (!err && (events & (POLLIN | POLLHUP | POLLERR))) err = read_link(self, peer);
     }
@@ -321,11 +244,10 @@ static p2p_err progress(p2p_endpoint *self, uint64_t deadline)
 const p2p_world p2p__world_socket = {
     .name = "socket",
     .sealed = true,
-    .open = open_world,
-    .close = close_world,
+    .state_bytes = sizeof(socket_world),
+    .link_bytes = sizeof(link_end),
     .post = post,
     .try_peer = try_peer,
     .progress = progress,
     .link = link_opened,
-    .abandon = abandon,
 };

@@ -9,7 +9,7 @@
  *                   this rank had yielded (then the two share a core, whatever other programs leave free). A wait that
  *                   lasts long says nothing: the other side computes. After some waits without a spin the full time is
  *                   tried again. Where two ranks sit on one core though there is one for each, one of them leaves
- *                   (cores.h).
+ *                   (message/cores.h).
  *      2. yield     where a poll asks nothing of the system (the shm world). The rank that shares this core is often
  *                   the one that is waited for, and to switch costs less than to sleep and to be woken. With a core for
  *                   every rank a few yields do: two ranks that sleep and wake each other on one core stay there for
@@ -41,6 +41,8 @@
 #define RECEIVE_SPIN_NS UINT64_C(5000) /* fast path: some round trips; a longer wait serves the other links as well */
 #define BARRIER_POLLS 100 /* barrier: polls of the others' lines, where a core for each rank lets them answer at once */
 #define BARRIER_SPIN_NS UINT64_C(3000) /* barrier, the missing ranks on other cores: less than a switch and back */
+#define ANSWER_POLLS 20000             /* one copy, its sender: the receiver is at its last chunk (shm_one_copy.c) */
+#define CHUNK_POLLS 100000             /* one copy, its receiver: between two sleeps; far more than a chunk takes */
 
 /* ---- Yields ---- */
 
@@ -54,6 +56,7 @@
 /* ---- Sleeping ---- */
 
 #define TIMED_WAIT_NS 1000000              /* in a barrier's futex: links are not served meanwhile */
+#define CHUNK_PAUSE_NS UINT64_C(50000)     /* one copy: the other end has stopped, or its core is busy */
 #define LOST_GRACE_NS UINT64_C(1000000000) /* for the supervisor to say why a link has closed */
 #define NOMEM_TRIES 100                    /* for a message that arrives: memory may come back */
 #define NOMEM_PAUSE_NS UINT64_C(2000000)   /* between two of these */
@@ -62,7 +65,7 @@
 typedef struct {
     int cores;
     bool cheap_polls;             /* a poll asks nothing of the system */
-    bool shares_cores;            /* there are more ranks than cores, and cheap polls: see cores.h */
+    bool shares_cores;            /* there are more ranks than cores, and cheap polls: see message/cores.h */
     uint64_t longest, now;        /* ns to spin; longest is 0 when ranks share cores */
     unsigned skipped;             /* waits since spinning stopped paying */
     uint64_t yielding;            /* ns of a wait after which it goes to sleep, even if yields go well */
@@ -82,7 +85,7 @@ typedef struct {
     bool yielded; /* a yield let another process run */
 } p2p_backoff;
 
-void p2p__spin_init(p2p_spin *spin, enum p2p_wait_policy policy, int rank, int ranks, bool cheap_polls);
+void p2p__spin_init(p2p_spin *spin, enum p2p_wait_policy policy, int ranks, int cores, bool cheap_polls);
 
 /* Let others have the core once; false: not now, other programs compute here. */
 bool p2p__spin_yield(p2p_spin *spin);
@@ -90,7 +93,8 @@ bool p2p__spin_yield(p2p_spin *spin);
 /* timeout_ns: 0 for none. */
 void p2p__backoff_begin(p2p_spin *spin, p2p_backoff *backoff, uint64_t timeout_ns);
 
-/* So many polls, and more for so many ns if that is not 0; then it is over, without a yield. */
+/* So many polls, and more for so many ns if that is not 0; then it is over, without a yield, and says nothing of the
+ * spin. */
 static inline p2p_backoff p2p__backoff_short(unsigned polls, uint64_t ns)
 {
     return (p2p_backoff){.spin_ns = ns, .next_clock = polls, .polls_a_clock = polls};

@@ -1,29 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-#include "p2p/message/spin.h"
+#include "p2p/world/spin.h"
 
 #include <limits.h>
 #include <sched.h>
 
-#include "p2p/message/cores.h"
 #include "p2p/shared/clock.h"
 
-void p2p__spin_init(p2p_spin *spin, enum p2p_wait_policy policy, int rank, int ranks, bool cheap_polls)
+void p2p__spin_init(p2p_spin *spin, enum p2p_wait_policy policy, int ranks, int cores, bool cheap_polls)
 {
-    int cores = p2p__cores();
     bool own_core = ranks <= cores;
     *spin = (p2p_spin){.cores = cores, .cheap_polls = cheap_polls};
     if (policy == WAIT_SPIN) spin->longest = spin->now = SPIN_ALONE_NS;
     if (policy == WAIT_YIELD) spin->most_yields = UINT_MAX, spin->yielding = YIELDING_ALONE_NS;
-    if (policy != WAIT_AUTO) {
-        if (own_core) p2p__cores_go_home(rank);
-        return;
-    }
+    if (policy != WAIT_AUTO) return;
     if (own_core && ranks > 1) spin->longest = spin->now = cheap_polls ? SPIN_LONGEST_CHEAP_NS : SPIN_LONGEST_NS;
     if (cheap_polls) {
         spin->yielding = YIELDING_NS;
         spin->most_yields = own_core ? YIELDS_WITH_A_CORE : UINT_MAX;
         spin->shares_cores = !own_core;
-        if (ranks > 1) p2p__cores_go_home(rank);
     } else if (ranks <= 2 * cores) {
         spin->yields_before_timed_wait = YIELDS_BEFORE_TIMED_WAIT;
     }
