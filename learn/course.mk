@@ -5,6 +5,7 @@
 COURSE   := $(BUILD)/course
 CHECKS   ?= $(sort $(wildcard tests/exercises/[0-9]*.c))
 LEARN    := $(call objects,learn/*.c learn/*/*.c exercises/check/check_plan.c exercises/check/check_data.c $(CHECKS))
+LEARN_LIBS := -ljansson -larchive -lm
 RANKSIDE := $(patsubst %.c,$(COURSE)/obj/%.o,$(CHECKS) $(filter-out %/check_start.c,$(wildcard exercises/check/*.c)))
 
 $(BUILD)/course.h: tests/exercises
@@ -35,11 +36,11 @@ $(COURSE)/obj/guard: $(OBJ)/exercises/check/check_start.o
 
 $(BUILD)/learn: $(LEARN) $(LIB) | $(BUILD)/launch $(COURSE)/obj/guard $(RANKSIDE) $(PARTS:%=$(COURSE)/%.a)
 	$(call say,LD,$@)
-	$(Q)$(LINK) $(filter %.o,$^) $(LIB) -ljansson -lm -o $@
+	$(Q)$(LINK) $(filter %.o,$^) $(LIB) $(LEARN_LIBS) -o $@
 
-# Its own suite knows its insides; all suites of it need the program.
-$(BUILD)/tests/learn: $(filter-out $(OBJ)/learn/main.o,$(LEARN))
-$(BUILD)/tests/learn: LDFLAGS += -Wl,--no-as-needed -lm
+# Two suites know its insides; all suites of it need the program.
+$(BUILD)/tests/learn $(BUILD)/tests/learn_archive: $(filter-out $(OBJ)/learn/main.o,$(LEARN))
+$(BUILD)/tests/learn $(BUILD)/tests/learn_archive $(BUILD)/tests/fuzz: LDFLAGS += -Wl,--no-as-needed $(LEARN_LIBS)
 $(call programs,tests/learn*.c): | $(BUILD)/learn
 
 -include $(wildcard $(COURSE)/obj/*/*.d $(COURSE)/obj/*/*/*.d)

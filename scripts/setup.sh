@@ -4,7 +4,7 @@
 # setup.sh PURPOSE: check that the packages for PURPOSE are there, and install those that are missing (Debian and its
 # derivatives).
 #
-#       build      a C compiler, Jansson (JSON)  (make)
+#       build      a C compiler, Jansson (JSON), libarchive  (make)
 #       train      OpenCL: headers, loader and a driver for CPUs    (kernels/, trainer/)
 #       test       Criterion                    (make test)
 #       lint       clang-tidy, cppcheck         (make lint, make format)
@@ -43,7 +43,7 @@ cross() {
 # What each purpose needs: a thing to find, and the package it comes in. A thing is a command, a file or a library.
 needs() {
     case $1 in
-    build) echo "cc:gcc ar:binutils /usr/include/stdio.h:libc6-dev /usr/include/jansson.h:libjansson-dev" ;;
+    build) echo "cc:gcc ar:binutils /usr/include/stdio.h:libc6-dev /usr/include/jansson.h:libjansson-dev /usr/include/archive.h:libarchive-dev" ;;
     train) echo "/usr/include/CL/cl.h:opencl-headers $(loader):ocl-icd-opencl-dev /etc/OpenCL/vendors:pocl-opencl-icd" ;;
     test) echo "/usr/include/criterion/criterion.h:libcriterion-dev" ;;
     lint) echo "clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck" ;;

@@ -21,35 +21,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <linux/sockios.h>
 
+#include "exercises/check/check_filter.h"
 #include "exercises/check/check_internal.h"
 #include "p2p/message/init.h"
 
 /* ---- The filter ---- */
 
-#if defined __x86_64__
-#define ARCHITECTURE AUDIT_ARCH_X86_64
-#elif defined __aarch64__
-#define ARCHITECTURE AUDIT_ARCH_AARCH64
-#elif defined __riscv && __riscv_xlen == 64
-#define ARCHITECTURE AUDIT_ARCH_RISCV64
-#endif
-
 #ifdef ARCHITECTURE
-#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define SKIP_UNLESS(value, count) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (count))
 #define SKIP_BELOW(value, count) BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (value), 0, (count))
-#define ANSWER(action) BPF_STMT(BPF_RET | BPF_K, (action))
 #define REFUSE ANSWER(SECCOMP_RET_ERRNO | EPERM)
 #define UNKNOWN ANSWER(SECCOMP_RET_ERRNO | ENOSYS)
-#define ALLOW ANSWER(SECCOMP_RET_ALLOW)
 #define TRAP(number) SKIP_UNLESS(number, 1), ANSWER(SECCOMP_RET_TRAP)
 #define DENY(number) SKIP_UNLESS(number, 1), REFUSE
-#define PERMIT(number) SKIP_UNLESS(number, 1), ALLOW
 /* The first argument, or the second, decides. */
 #define SIGNAL_TO(number, process) \
     SKIP_UNLESS(number, 4), LOAD(args[0]), SKIP_UNLESS(process, 1), ALLOW, ANSWER(SECCOMP_RET_TRAP)

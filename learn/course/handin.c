@@ -5,6 +5,8 @@
  *      ada/manifest.txt
  *      ada/08_broadcast/broadcast.c
  */
+#include <archive.h>
+#include <archive_entry.h>
 #include <argp.h>
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +18,6 @@
 #include <unistd.h>
 
 #include "learn/course/commands.h"
-#include "learn/inside.h"
 #include "p2p/shared/cli.h"
 
 enum { MOST_BYTES = 1 << 20 };
@@ -47,51 +48,66 @@ static char *whose(const char *given)
     return name;
 }
 
-/* The .c and .h files of an exercise that are small enough to have been written by hand. */
-static bool counts(const struct stat *s, const char *name)
+/* The .c and .h files of an exercise. */
+static int is_source(const struct dirent *entry)
 {
-    const char *dot = strrchr(name, '.');
-    return S_ISREG(s->st_mode) && s->st_size <= MOST_BYTES && *name != '.' && dot &&
-           (strcmp(dot, ".c") == 0 || strcmp(dot, ".h") == 0);
+    const char *dot = strrchr(entry->d_name, '.');
+    return *entry->d_name != '.' && dot && (strcmp(dot, ".c") == 0 || strcmp(dot, ".h") == 0);
 }
 
-static bool pack_file(const char *from, const char *folder, const char *name, learn_text *manifest)
+/* With the same owner for all users. */
+static bool add_file(struct archive *a, const char *path, const char *text, size_t bytes, time_t changed)
 {
-    size_t bytes;
-    char *to = learn_format("%s/%s", folder, name), *text = learn_read_file(from, &bytes);
-    bool good = text && learn_make_folder(folder) && learn_write_file(to, text, bytes);
-    if (good) learn_add(manifest, "    %-24s %zu bytes\n", name, bytes);
-    if (!good) fprintf(stderr, "learn handin: %s: %s\n", text ? to : from, strerror(errno));
-    free(text);
-    free(to);
+    struct archive_entry *entry = archive_entry_new();
+    archive_entry_set_pathname(entry, path);
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_entry_set_perm(entry, 0644);
+    archive_entry_set_mtime(entry, changed, 0);
+    archive_entry_set_size(entry, (la_int64_t)bytes);
+    bool good = archive_write_header(a, entry) == ARCHIVE_OK && archive_write_data(a, text, bytes) == (la_ssize_t)bytes;
+    if (!good) fprintf(stderr, "learn handin: %s: %s\n", path, archive_error_string(a));
+    archive_entry_free(entry);
     return good;
 }
 
-static bool pack_exercise(const learn_exercise *e, const char *stage, learn_text *manifest)
+/* What is small enough to have been written by hand. */
+static bool add_exercise(struct archive *a, const learn_exercise *e, const char *name, learn_text *manifest)
 {
     static const char *const words[] = {"not started", "in progress", "passes here"};
-    char *folder = learn_format("%s/%s", stage, e->name), *own = learn_format("exercises/%s", e->name);
+    char *own = learn_format("exercises/%s", e->name);
+    struct dirent **files;
+    int count = scandir(own, &files, is_source, alphasort);
+    bool good = count >= 0;
+    if (!good) fprintf(stderr, "learn handin: %s: %s\n", own, strerror(errno));
     learn_add(manifest, "\n%s: %s\n", e->name, words[learn_progress(e)]);
-    DIR *files = opendir(own);
-    bool good = files != NULL;
-    for (struct dirent *d; good && (d = readdir(files));) {
+    for (int i = 0; i < count; i++) {
         struct stat s;
-        char *from = learn_format("%s/%s", own, d->d_name);
-        if (lstat(from, &s) == 0 && counts(&s, d->d_name)) good = pack_file(from, folder, d->d_name, manifest);
+        size_t bytes;
+        const char *file = files[i]->d_name;
+        char *from = learn_format("%s/%s", own, file), *path = learn_format("%s/%s/%s", name, e->name, file);
+        if (good && lstat(from, &s) == 0 && S_ISREG(s.st_mode) && s.st_size <= MOST_BYTES) {
+            char *text = learn_read_file(from, &bytes);
+            if (!text) fprintf(stderr, "learn handin: %s: %s\n", from, strerror(errno));
+            good = text && add_file(a, path, text, bytes, s.st_mtime);
+            learn_add(manifest, "    %-24s %zu bytes\n", file, bytes);
+            free(text);
+        }
+        free(path);
         free(from);
+        free(files[i]);
     }
-    if (files) closedir(files);
+    if (count >= 0) free(files);
     free(own);
-    free(folder);
     return good;
 }
 
-static bool pack(const char *stage, const char *name, size_t *packed)
+/* Everything that has been begun, in order; the manifest last. */
+static bool pack(struct archive *a, const char *name, size_t *packed)
 {
     size_t count;
     const learn_exercise *all = learn_course(&count);
     learn_text manifest = {0};
-    char when[32], *path = learn_format("%s/manifest.txt", stage);
+    char when[32], *path = learn_format("%s/manifest.txt", name);
     time_t now = time(NULL);
     struct tm day;
     strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&now, &day));
@@ -99,39 +115,13 @@ static bool pack(const char *stage, const char *name, size_t *packed)
     bool good = true;
     for (size_t i = 0; i < count && good; i++) {
         if (learn_progress(&all[i]) == LEARN_TO_DO) continue;
-        good = pack_exercise(&all[i], stage, &manifest);
+        good = add_exercise(a, &all[i], name, &manifest);
         (*packed)++;
     }
-    if (good && *packed) good = learn_make_folder(stage) && learn_write_file(path, manifest.text, manifest.used);
+    good = good && add_file(a, path, manifest.text, manifest.used, now);
     learn_text_free(&manifest);
     free(path);
     return good;
-}
-
-/* With the same owner and order for all users, by Debian's tar. */
-static bool archive(const char *above, const char *name, const char *archive_name)
-{
-    char *fresh = learn_format("%s.new", archive_name);
-    const char *const words[] = {"tar", "-C",  above, "--sort=name", "--owner=0", "--group=0", "--format=ustar",
-                                 "-cf", fresh, name,  NULL};
-    learn_command_line line = {.argv = words, .seconds = 60};
-    learn_spawned done;
-    learn_spawn(&line, &done);
-    bool good = done.status == 0 && rename(fresh, archive_name) == 0;
-    if (!good) fprintf(stderr, "learn handin: tar: %s\n", done.err.used ? done.err.text : strerror(errno));
-    if (!good) unlink(fresh);
-    learn_spawned_free(&done);
-    free(fresh);
-    return good;
-}
-
-static void clear(const char *folder)
-{
-    const char *const words[] = {"rm", "-rf", folder, NULL};
-    learn_command_line line = {.argv = words, .seconds = 60};
-    learn_spawned done;
-    learn_spawn(&line, &done);
-    learn_spawned_free(&done);
 }
 
 int learn_command_handin(int argc, char **argv)
@@ -141,18 +131,26 @@ int learn_command_handin(int argc, char **argv)
     const char *given = NULL;
     size_t packed = 0;
     p2p__cli_parse(&parser, argc, argv, 0, &given);
-    char *name = whose(given), *above = learn_format("%s/course/handin", learn_build());
-    char *stage = learn_format("%s/%s", above, name), *result = learn_format("%s/%s.tar", learn_build(), name);
-    clear(stage);
-    bool good = pack(stage, name, &packed) && (!packed || archive(above, name, result));
-    if (good && packed)
+    char *name = whose(given), *result = learn_format("%s/%s.tar", learn_build(), name);
+    char *fresh = learn_format("%s.new", result);
+    struct archive *a = archive_write_new();
+    bool open = archive_write_set_format_ustar(a) == ARCHIVE_OK && archive_write_open_filename(a, fresh) == ARCHIVE_OK;
+    bool good = open && pack(a, name, &packed);
+    bool whole = archive_write_close(a) == ARCHIVE_OK && open;
+    if (!whole) fprintf(stderr, "learn handin: %s: %s\n", fresh, archive_error_string(a));
+    good = good && whole;
+    archive_write_free(a);
+    if (good && packed && rename(fresh, result) != 0) {
+        fprintf(stderr, "learn handin: %s: %s\n", result, strerror(errno));
+        good = false;
+    } else if (good && packed) {
         printf("%zu exercise%s packed; hand in this file: %s\n", packed, packed == 1 ? "" : "s", result);
-    else if (good)
+    } else if (good) {
         fputs("learn handin: no exercise has been begun, so there is nothing to hand in\n", stderr);
-    clear(stage);
+    }
+    unlink(fresh);
+    free(fresh);
     free(result);
-    free(stage);
-    free(above);
     free(name);
     return good && packed ? 0 : 1;
 }

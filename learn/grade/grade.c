@@ -226,6 +226,9 @@ static int grade_class(const arguments *a, learn_class *class)
     learn_sandbox box;
     learn_grades grades;
     prctl(PR_SET_DUMPABLE, 0); /* a submission of the same user may not read what is known here */
+    class->seed = a->seed;     /* not known before everything has been read */
+    if (!a->seeded && getrandom(&class->seed, sizeof class->seed, 0) == sizeof class->seed)
+        class->seed >>= 20; /* short enough to type */
     if (!learn_sandbox_open(&box, &a->limits)) return 1;
     int status = learn_grade_all(class, &box, a->points, &grades);
     learn_sandbox_close(&box);
@@ -243,8 +246,7 @@ int learn_command_grade(int argc, char **argv)
     static const struct argp parser = {options, parse, "FOLDER", about, NULL, NULL, NULL};
     arguments a = {.points = 1, .limits = {.memory = UINT64_C(2) << 30, .processes = 96, .world_seconds = 10}};
     p2p__cli_parse(&parser, argc, argv, 0, &a);
-    if (!a.seeded && getrandom(&a.seed, sizeof a.seed, 0) == sizeof a.seed) a.seed >>= 20; /* short enough to type */
-    learn_class class = {.seed = a.seed};
+    learn_class class = {0};
     char *folder = learn_from_where(a.folder);
     int status = 2;
     if (!read_class(&class, folder))

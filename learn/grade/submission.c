@@ -12,10 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 256, MOST_BYTES = 1 << 20, MOST_DEPTH = 6, BLOCK = 512 };
-
-/* Of an archive: so much is read, whatever it would unpack to. */
-static const size_t most_archive = (size_t)64 << 20;
+enum { MOST_FILES = 256, MOST_DEPTH = 6 };
 
 /* ---- What a file is for ---- */
 
@@ -71,16 +68,17 @@ static const learn_exercise *meant_for(const char *path)
     return e ? e : owner_of(base);
 }
 
-static void add_file(learn_submission *s, const char *path, const char *bytes, size_t count)
+static void add_file(void *submission, const char *path, const char *bytes, size_t count)
 {
+    learn_submission *s = submission;
     const learn_exercise *e = meant_for(path);
     if (!e) return;
-    if (count > MOST_BYTES || s->count == MOST_FILES) {
+    if (count > LEARN_HANDED_BYTES || s->count == MOST_FILES) {
         char *shown = learn_copy(path);
         for (char *at = shown; *at; at++)
             if ((unsigned char)*at < ' ' || *at == 0x7f) *at = '?'; /* a name must not steer a terminal */
         learn_add(&s->trouble, "%s is left out: %s. ", shown,
-                  count > MOST_BYTES ? "it is too large" : "there are too many files");
+                  count > LEARN_HANDED_BYTES ? "it is too large" : "there are too many files");
         free(shown);
         return;
     }
@@ -105,9 +103,10 @@ static void read_file(learn_submission *s, int folder, const char *name, const c
     int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat status;
     if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
-        char *bytes = learn_memory(MOST_BYTES + 1);
+        char *bytes = learn_memory(LEARN_HANDED_BYTES + 1);
         size_t count = 0;
-        for (ssize_t got; count <= MOST_BYTES && (got = read(fd, bytes + count, MOST_BYTES + 1 - count)) > 0;)
+        for (ssize_t got;
+             count <= LEARN_HANDED_BYTES && (got = read(fd, bytes + count, LEARN_HANDED_BYTES + 1 - count)) > 0;)
             count += (size_t)got;
         add_file(s, path, bytes, count);
         free(bytes);
@@ -136,97 +135,16 @@ static void read_folder(learn_submission *s, int fd, const char *path, int depth
     closedir(folder);
 }
 
-/* ---- An archive: ustar and what GNU tar makes of short names ---- */
-
-static size_t octal(const char *digits, size_t count)
-{
-    size_t value = 0;
-    for (size_t i = 0; i < count && digits[i]; i++)
-        if (digits[i] >= '0' && digits[i] <= '7') value = value * 8 + (size_t)(digits[i] - '0');
-    return value;
-}
-
-static bool right_checksum(const char *block)
-{
-    size_t sum = 0;
-    for (int i = 0; i < BLOCK; i++) sum += i >= 148 && i < 156 ? ' ' : (unsigned char)block[i];
-    return sum == octal(block + 148, 8);
-}
-
-/* Headers of 512 bytes: name at 0, size at 124, checksum at 148, kind at 156, magic at 257, beginning of the name at 345. */
-static void read_archive(learn_submission *s, const char *bytes, size_t count)
-{
-    size_t at = 0;
-    for (; at + BLOCK <= count && bytes[at];) {
-        const char *block = bytes + at;
-        size_t size = octal(block + 124, 12);
-        at += BLOCK;
-        if (!right_checksum(block) || size > count - at) {
-            learn_add(&s->trouble, "The archive is damaged or cut off. ");
-            return;
-        }
-        bool prefixed = memcmp(block + 257, "ustar", 5) == 0 && block[345];
-        char *path = learn_format("%.*s%s%.*s", prefixed ? 155 : 0, block + 345, prefixed ? "/" : "", 100, block);
-        if (block[156] == '0' || block[156] == '\0') add_file(s, path, bytes + at, size);
-        free(path);
-        at += (size + BLOCK - 1) / BLOCK * BLOCK;
-        if (at > count) at = count;
-    }
-}
-
-/* -1 for what is no plain file: a pipe might never end. */
-static int open_plain(const char *path)
-{
-    struct stat status;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) return fd;
-    if (fd >= 0) close(fd);
-    return -1;
-}
-
-/* What gzip makes of it, or as it is. */
-static FILE *open_archive(const char *path, pid_t *unpacker)
-{
-    int ends[2] = {-1, -1}, in = open_plain(path);
-    *unpacker = 0;
-    if (in < 0) return NULL;
-    if (has_ending(path, ".tar")) return fdopen(in, "rb");
-    if (pipe2(ends, O_CLOEXEC) == 0) *unpacker = fork();
-    if (*unpacker == 0 && ends[0] >= 0) {
-        if (dup2(in, STDIN_FILENO) < 0 || dup2(ends[1], STDOUT_FILENO) < 0) _exit(127);
-        execlp("gzip", "gzip", "-dcq", (char *)NULL);
-        _exit(127);
-    }
-    close(in);
-    close(ends[1]);
-    return ends[0] < 0 ? NULL : fdopen(ends[0], "rb");
-}
-
-static void read_archive_file(learn_submission *s, const char *path)
-{
-    pid_t unpacker;
-    learn_text all = {0};
-    char part[65536];
-    size_t got;
-    FILE *in = open_archive(path, &unpacker);
-    while (in && all.used < most_archive && (got = fread(part, 1, sizeof part, in)) > 0)
-        learn_add_bytes(&all, part, got);
-    if (in) fclose(in);
-    if (unpacker > 0) kill(unpacker, SIGKILL);
-    if (unpacker > 0) waitpid(unpacker, NULL, 0);
-    if (all.used >= most_archive) learn_add(&s->trouble, "The archive is too large: only its beginning was read. ");
-    if (all.used < BLOCK)
-        learn_add(&s->trouble, "The archive is empty or cannot be read. ");
-    else
-        read_archive(s, all.text, all.used);
-    learn_text_free(&all);
-}
-
 /* ---- Either ---- */
 
-static bool is_archive(const char *path)
+static const char *const endings[] = {".tar", ".tar.gz", ".tgz", ".zip", NULL};
+
+/* The ending of an archive's name; NULL: it is none. */
+static const char *archive_ending(const char *path)
 {
-    return has_ending(path, ".tar") || has_ending(path, ".tar.gz") || has_ending(path, ".tgz");
+    for (const char *const *ending = endings; *ending; ending++)
+        if (has_ending(path, *ending)) return *ending;
+    return NULL;
 }
 
 static bool is_folder(const char *path)
@@ -263,7 +181,7 @@ bool learn_is_submission(const char *path)
 {
     struct stat s;
     if (is_folder(path)) return has_files(path, 0);
-    return is_archive(path) && stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, R_OK) == 0;
+    return archive_ending(path) && stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, R_OK) == 0;
 }
 
 static char *name_of(const char *path)
@@ -271,9 +189,8 @@ static char *name_of(const char *path)
     char *trimmed = learn_copy(path);
     for (size_t end = strlen(trimmed); end > 1 && trimmed[end - 1] == '/'; end--) trimmed[end - 1] = '\0';
     char *name = learn_copy(base_of(trimmed));
-    static const char *const endings[] = {".tar", ".tar.gz", ".tgz"};
-    for (size_t i = 0; i < 3 && !is_folder(path); i++)
-        if (has_ending(name, endings[i])) name[strlen(name) - strlen(endings[i])] = '\0';
+    const char *ending = is_folder(path) ? NULL : archive_ending(name);
+    if (ending) name[strlen(name) - strlen(ending)] = '\0';
     free(trimmed);
     return name;
 }
@@ -284,8 +201,8 @@ void learn_submission_read(learn_submission *s, const char *path)
     int fd = is_folder(path) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd >= 0)
         read_folder(s, fd, path, 0);
-    else if (is_archive(path))
-        read_archive_file(s, path);
+    else if (archive_ending(path))
+        learn_archive_read(path, &s->trouble, add_file, s);
     if (!s->count) learn_add(&s->trouble, "There is no file of an exercise in it. ");
 }
 

@@ -3,13 +3,15 @@
  * submission: the files that a learner hands in, as a folder or as an archive, and nothing else of it.
  *
  * Only plain files count whose names say what they are for: ...NN_name/FILE.c or .h, or, without such a folder, the file name
- * of an exercise (broadcast.c). Links, devices, absolute names and what is too large are left out. An archive is read here,
- * not unpacked: no name in it is ever a path of this machine.
+ * of an exercise (broadcast.c). Links, devices and what is too large are left out. An archive is read, not unpacked: no name in
+ * it is ever a path of this machine.
  */
 #ifndef PAIRWISE_LEARN_SUBMISSION_H
 #define PAIRWISE_LEARN_SUBMISSION_H
 
 #include "learn/learn.h"
+
+enum { LEARN_HANDED_BYTES = 1 << 20 }; /* no file may have more */
 
 typedef struct {
     const learn_exercise *e;
@@ -26,7 +28,7 @@ typedef struct {
     learn_text trouble; /* what is wrong with it as a whole; empty if nothing is */
 } learn_submission;
 
-/* Does it look like a submission? A folder with files of exercises in it, or an archive (.tar, .tar.gz, .tgz). */
+/* Does it look like a submission? A folder with files of exercises in it, or an archive (.tar, .tar.gz, .tgz, .zip). */
 bool learn_is_submission(const char *path);
 
 /* Read it. Never fails: what is wrong is in trouble. Free it with learn_submission_free. */
@@ -38,5 +40,13 @@ bool learn_handed_in(const learn_submission *s, const learn_exercise *e);
 
 /* Write the files of one exercise to a folder, which is made. False with errno. */
 bool learn_submission_write(const learn_submission *s, const learn_exercise *e, const char *folder);
+
+/* ---- archive.c ---- */
+
+typedef void learn_each_file(void *arg, const char *path, const char *bytes, size_t count);
+
+/* Call each for every .c and .h file of an archive; of one that is too large, with a byte more than LEARN_HANDED_BYTES. What
+ * is wrong with the archive is added to trouble. */
+void learn_archive_read(const char *path, learn_text *trouble, learn_each_file *each, void *arg);
 
 #endif

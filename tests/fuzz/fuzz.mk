@@ -9,13 +9,12 @@ FUZZ_READERS := $(filter-out %/main.o,$(REPLAY) $(LEARN)) $(OBJ)/bench/util/size
 
 $(BUILD)/tests/fuzz: $(patsubst %,$(OBJ)/tests/fuzz/%.o,$(filter-out $(FUZZ_TRAIN),$(FUZZ_NAMES))) $(FUZZ_PARTS) $(FUZZ_READERS)
 $(BUILD)/tests/trainer_fuzz: $(FUZZ_TRAIN:%=$(OBJ)/tests/fuzz/%.o) $(FUZZ_PARTS)
-$(BUILD)/tests/fuzz: LDFLAGS += -Wl,--no-as-needed -lm
 
 # Used by `make fuzz` with a BUILD of its own.
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZ_PARTS) $(FUZZ_READERS) $(TRAIN_LIB) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(COMPILE) -MF $@.d -DFUZZ_PROGRAM -fsanitize=fuzzer $(filter %.c %.o,$^) $(TRAIN_LIB) $(LIB) -lOpenCL -lm -o $@
+	$(Q)$(COMPILE) -MF $@.d -DFUZZ_PROGRAM -fsanitize=fuzzer $(filter %.c %.o,$^) $(TRAIN_LIB) $(LIB) -lOpenCL $(LEARN_LIBS) -o $@
 fuzz-programs: $(FUZZ_NAMES:%=$(BUILD)/fuzz/%)
 
 fuzz: build/.setup-test-all build/.setup-train ## every reader of files with random bytes, SECONDS=60 each

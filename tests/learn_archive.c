@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* learn_archive: what is handed in as an archive, and what is tried with archives. They are made here, by libarchive. */
+#include <archive.h>
+#include <archive_entry.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "learn/grade/submission.h"
+#include "tests/util/folder.h"
+#include "tests/util/suite.h"
+
+/* cppcheck-suppress unknownMacro */
+TestSuite(learn_archive, .init = make_test_folder, .fini = remove_test_folder);
+
+static const char text[] = "int x;\n";
+
+/* A new archive of that name, whose ending says what it is; with the password "p" if it is locked. */
+static struct archive *begin(const char *name, bool locked)
+{
+    struct archive *a = archive_write_new();
+    setlocale(LC_CTYPE, "C.UTF-8"); /* names are marked as UTF-8 then; learn itself runs in the C locale */
+    if (strstr(name, ".zip"))
+        archive_write_set_format_zip(a);
+    else
+        archive_write_set_format_pax(a);
+    if (strstr(name, "gz")) archive_write_add_filter_gzip(a);
+    if (locked) cr_assert_eq(archive_write_set_options(a, "zip:encryption=zipcrypt"), ARCHIVE_OK);
+    if (locked) archive_write_set_passphrase(a, "p");
+    cr_assert_eq(archive_write_open_filename(a, in_folder(name)), ARCHIVE_OK);
+    return a;
+}
+
+/* A file, or whatever type says; with bytes of zeros behind the text. */
+static void add(struct archive *a, const char *path, unsigned type, size_t zeros)
+{
+    static const char nothing[1 << 16];
+    struct archive_entry *entry = archive_entry_new();
+    archive_entry_set_pathname(entry, path);
+    archive_entry_set_filetype(entry, type);
+    archive_entry_set_perm(entry, 0644);
+    archive_entry_set_size(entry, type == AE_IFREG ? (la_int64_t)(strlen(text) + zeros) : 0);
+    if (type == AE_IFLNK) archive_entry_set_symlink(entry, "/etc/passwd");
+    cr_assert_eq(archive_write_header(a, entry), ARCHIVE_OK);
+    if (type == AE_IFREG) archive_write_data(a, text, strlen(text));
+    for (size_t part; type == AE_IFREG && zeros; zeros -= part) {
+        part = zeros < sizeof nothing ? zeros : sizeof nothing;
+        archive_write_data(a, nothing, part);
+    }
+    archive_entry_free(entry);
+}
+
+static learn_submission end(struct archive *a, const char *name)
+{
+    learn_submission s;
+    cr_assert_eq(archive_write_close(a), ARCHIVE_OK);
+    archive_write_free(a);
+    setlocale(LC_CTYPE, "C");
+    learn_submission_read(&s, in_folder(name));
+    return s;
+}
+
+/* So many files were taken, the first one whole, and this was said of the rest. */
+static void holds(learn_submission s, size_t count, const char *trouble)
+{
+    cr_assert_eq(s.count, count, "%zu files, not %zu: %s", s.count, count, learn_string(&s.trouble));
+    if (count) ASSERT_CONTAINS(s.files[0].text, text);
+    if (*trouble)
+        ASSERT_CONTAINS(learn_string(&s.trouble), trouble);
+    else
+        cr_assert_str_eq(learn_string(&s.trouble), "");
+    cr_assert_str_eq(s.name, "ada");
+    learn_submission_free(&s);
+}
+
+static const char *const names[] = {"ada.tar", "ada.tar.gz", "ada.tgz", "ada.zip"};
+
+Test(learn_archive, tar_gzip_and_zip)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct archive *a = begin(names[i], false);
+        add(a, "ada", AE_IFDIR, 0);
+        add(a, "ada/08_broadcast/broadcast.c", AE_IFREG, 0);
+        add(a, "ad\303\251/10_reduce/reduce.c", AE_IFREG, 0);
+        add(a, "ada/notes.txt", AE_IFREG, 100000);
+        add(a, "tree_broadcast.c", AE_IFREG, 0);
+        holds(end(a, names[i]), 3, "");
+    }
+}
+
+Test(learn_archive, names_lead_nowhere_and_links_are_left_out)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct archive *a = begin(names[3 * i], false);
+        add(a, "/../../../../tmp/../08_broadcast/broadcast.c", AE_IFREG, 0);
+        add(a, "10_reduce/reduce.c", AE_IFLNK, 0);
+        if (i == 0) add(a, "10_reduce/helper.c", AE_IFCHR, 0);
+        if (i == 0) add(a, "10_reduce/other.c", AE_IFIFO, 0);
+        holds(end(a, names[3 * i]), 1, "");
+    }
+}
+
+Test(learn_archive, a_file_that_is_too_large)
+{
+    struct archive *a = begin("ada.zip", false);
+    add(a, "08_broadcast/broadcast.c", AE_IFREG, LEARN_HANDED_BYTES - strlen(text));
+    add(a, "10_reduce/reduce.c", AE_IFREG, LEARN_HANDED_BYTES - strlen(text) + 1);
+    add(a, "08_broadcast/other.c", AE_IFREG, 0);
+    holds(end(a, "ada.zip"), 2, "10_reduce/reduce.c is left out: it is too large");
+}
+
+Test(learn_archive, what_unpacks_to_more_than_any_disk_holds)
+{
+    for (size_t i = 1; i < sizeof names / sizeof *names; i++) {
+        struct archive *a = begin(names[i], false);
+        add(a, "08_broadcast/broadcast.c", AE_IFREG, 0);
+        add(a, "bomb", AE_IFREG, (size_t)65 << 20);
+        add(a, "10_reduce/reduce.c", AE_IFREG, 0);
+        holds(end(a, names[i]), 1, "too large: only its beginning was read");
+    }
+}
+
+Test(learn_archive, one_that_is_locked)
+{
+    struct archive *a = begin("ada.zip", true);
+    add(a, "08_broadcast/broadcast.c", AE_IFREG, 0);
+    holds(end(a, "ada.zip"), 0, "locked by a password");
+}
+
+/* At any place: the files before it are there, and it is said. */
+Test(learn_archive, one_that_is_cut_off)
+{
+    static const long at[] = {0, 1, 100, 600, 1800, 2600};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        struct archive *a = begin("ada.tar", false);
+        add(a, "08_broadcast/broadcast.c", AE_IFREG, 0);
+        add(a, "10_reduce/reduce.c", AE_IFREG, 5000);
+        learn_submission s = end(a, "ada.tar");
+        learn_submission_free(&s);
+        cr_assert_eq(truncate(in_folder("ada.tar"), at[i]), 0);
+        learn_submission_read(&s, in_folder("ada.tar"));
+        holds(s, at[i] >= 1800, at[i] < 512 ? "empty or cannot be read" : "damaged or cut off");
+    }
+}
+
+Test(learn_archive, one_with_a_header_that_was_changed)
+{
+    struct archive *a = begin("ada.tar", false);
+    add(a, "08_broadcast/broadcast.c", AE_IFREG, 0);
+    add(a, "10_reduce/reduce.c", AE_IFREG, 0);
+    learn_submission s = end(a, "ada.tar");
+    learn_submission_free(&s);
+    FILE *file = fopen(in_folder("ada.tar"), "r+b");
+    cr_assert(file && fseek(file, 1024 + 3, SEEK_SET) == 0 && fputc('9', file) != EOF && fclose(file) == 0);
+    learn_submission_read(&s, in_folder("ada.tar"));
+    holds(s, 1, "damaged or cut off");
+}
