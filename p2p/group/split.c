@@ -16,23 +16,14 @@ typedef struct {
     int colour, key, rank;
 } proposal;
 
-/* Not counted. */
-static p2p_err quiet_send(p2p_comm *comm, const void *buf, size_t bytes, int dest)
+static p2p_err quiet(p2p_comm *comm, enum request_kind kind, void *buf, size_t bytes, int peer)
 {
     struct p2p_operation request;
-    p2p__request_init(&request, REQUEST_SEND, comm, comm->context + 1, (void *)(uintptr_t)buf, bytes);
+    p2p__request_init(&request, kind, comm, comm->context + 1, buf, bytes);
     request.counted = false;
-    p2p_err err = p2p__start_send(&request, dest, SPLIT_TAG, false);
-    return err ? err : p2p__finish_stacked(comm, &request, NULL);
-}
-
-static p2p_err quiet_recv(p2p_comm *comm, void *buf, size_t bytes, int source)
-{
-    struct p2p_operation request;
-    p2p__request_init(&request, REQUEST_RECV, comm, comm->context + 1, buf, bytes);
-    request.counted = false;
-    p2p_err err = p2p__start_recv(&request, source, SPLIT_TAG);
-    return err ? err : p2p__finish_stacked(comm, &request, NULL);
+    p2p_err err = kind == REQUEST_SEND ? p2p__start_send(&request, peer, SPLIT_TAG, false)
+                                       : p2p__start_recv(&request, peer, SPLIT_TAG);
+    return err ? err : p2p__finish_stacked(comm, (p2p_request[]){&request}, 1, NULL);
 }
 
 static int by_colour_key_rank(const void *a, const void *b)
@@ -78,7 +69,7 @@ static p2p_err tell_group(p2p_comm *comm, const proposal *group, int size, answe
             memcpy(mine, text, bytes);
             continue;
         }
-        p2p_err err = quiet_send(comm, text, bytes, group[i].rank);
+        p2p_err err = quiet(comm, REQUEST_SEND, text, bytes, group[i].rank);
         if (err) return err;
     }
     return P2P_OK;
@@ -88,7 +79,7 @@ static p2p_err arrange(p2p_comm *comm, proposal own, proposal *proposals, answer
 {
     proposals[0] = own;
     for (int i = 1; i < comm->size; i++) {
-        p2p_err err = quiet_recv(comm, &proposals[i], sizeof *proposals, i);
+        p2p_err err = quiet(comm, REQUEST_RECV, &proposals[i], sizeof *proposals, i);
         if (err) return err;
     }
     qsort(proposals, (size_t)comm->size, sizeof *proposals, by_colour_key_rank);
@@ -135,8 +126,8 @@ static p2p_err split(p2p_comm *comm, proposal own, p2p_comm **sub)
     }
     if (comm->rank == 0)
         err = arrange(comm, own, proposals, text, mine);
-    else if ((err = quiet_send(comm, &own, sizeof own, 0)) == P2P_OK)
-        err = quiet_recv(comm, mine, words * sizeof *mine, 0);
+    else if ((err = quiet(comm, REQUEST_SEND, &own, sizeof own, 0)) == P2P_OK)
+        err = quiet(comm, REQUEST_RECV, mine, words * sizeof *mine, 0);
     if (!err) err = build(comm, mine, sub);
 release:
     free(proposals);

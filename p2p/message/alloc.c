@@ -84,7 +84,10 @@ p2p_err p2p_release(p2p_comm *comm, void *buf)
     p2p_block **link = &comm->engine->blocks;
     while (*link && (*link)->at != buf) link = &(*link)->next;
     if (!*link && buf) return p2p__leave(comm, p2p__fail(comm, CAUSE_NOT_FROM_ALLOC));
-    const struct p2p_operation *user = *link ? p2p__request_in(comm->engine, (*link)->at, (*link)->bytes) : NULL;
+    const char *at = buf;
+    p2p_request user = *link ? comm->engine->requests : NULL;
+    while (user && (user->done || (char *)user->buf < at || (char *)user->buf >= at + (*link)->bytes))
+        user = user->all_next;
     if (user) {
         p2p__fail(comm, CAUSE_IN_USE, user->bytes, user->line);
         p2p__blame_request(comm, user);

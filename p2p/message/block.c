@@ -177,9 +177,7 @@ static bool must_wait(p2p_engine *engine, p2p_request request)
     if (!engine->config.network.on) return false;
     for (p2p_request at = engine->layers.head; at != request; at = at->next)
         if (at->comm == request->comm) return true;
-    p2p_clock *clock = &request->clock;
-    uint64_t free_at = request->comm->layers_end;
-    if (clock->now < free_at) clock->now = free_at;
+    if (request->clock.now < request->comm->layers_end) request->clock.now = request->comm->layers_end;
     return false;
 }
 
@@ -187,14 +185,12 @@ static void step_one(p2p_engine *engine, p2p_request at)
 {
     bool done = false;
     p2p_clock *before = engine->clock;
-    TRACE(engine, p2p__trace_step(engine, at));
     engine->clock = &at->clock;
     engine->in_step = at;
     at->lacks_agreement = false;
     p2p_err err = at->layer->step(at->comm, at->layer_state, &done);
     engine->in_step = NULL;
     engine->clock = before;
-    TRACE(engine, p2p__trace_step(engine, NULL));
     if (!err && !done) return;
     at->comm->layers_end = at->clock.now;
     p2p__list_remove(&engine->layers, at);
@@ -217,11 +213,19 @@ static void step_layers(p2p_engine *engine)
     } while (engine->completed != before);
 }
 
-p2p_err p2p__poll(p2p_engine *engine)
+p2p_err p2p__poll(p2p_comm *comm, const p2p_waiting *waiting, bool *ready)
 {
+    p2p_engine *engine = comm->engine;
+    *ready = waiting->ready(engine, waiting->arg);
+    if (*ready) return P2P_OK;
     p2p_err err = engine->world->progress(&engine->end, 0);
-    if (!err) step_layers(engine);
-    return err;
+    if (err) return p2p__fail_again(comm, err);
+    step_layers(engine);
+    bool failed = !waiting->ready(engine, waiting->arg) && p2p__job_failed(engine);
+    *ready = waiting->ready(engine, waiting->arg);
+    if (failed && !*ready) return p2p__job_error(comm);
+    engine->polled = !*ready;
+    return P2P_OK;
 }
 
 /* Polls for as long as the backoff goes on; something that moves prolongs it. */

@@ -87,19 +87,11 @@ p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes);
 void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int limit);
 p2p_err p2p__unreachable_error(p2p_comm *comm, const p2p_peer *peer);
 
-/* ---- fast_path.c: a short message whose way is free. False: nothing has been done, and it must go the long way. The
- *      arguments have been checked. ---- */
-
-bool p2p__fast_send(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, uint32_t context);
-bool p2p__fast_recv(p2p_comm *comm, void *buf, size_t room, int source, int tag, uint32_t context, p2p_status *status);
-
 /* ---- request.c ---- */
 
 p2p_err p2p__request_new(p2p_comm *comm, enum request_kind kind, uint32_t context, void *buf, size_t bytes,
                          p2p_request *request);
 void p2p__request_free(p2p_request request);
-/* One under way whose buffer lies in there; NULL if there is none. */
-const struct p2p_operation *p2p__request_in(const p2p_engine *engine, const char *from, size_t bytes);
 /* Take back a receive that has not begun (or anything that is done): false if it is too late for that. */
 bool p2p__take_back(p2p_request request);
 /* A request that is done: its error explained, or its status, counted. */
@@ -107,9 +99,8 @@ p2p_err p2p__result(p2p_request request, p2p_status *status);
 
 /* ---- wait.c ---- */
 
-/* Wait for requests that live on the caller's stack, and end them in any case. */
-p2p_err p2p__finish_stacked(p2p_comm *comm, p2p_request request, p2p_status *status);
-p2p_err p2p__finish_both(p2p_comm *comm, p2p_request send, p2p_request receive, p2p_status *status);
+/* Wait for requests that live on the caller's stack, and end them in any case. status: of the last one. */
+p2p_err p2p__finish_stacked(p2p_comm *comm, p2p_request requests[], size_t count, p2p_status *status);
 
 /* ---- block.c ---- */
 
@@ -126,8 +117,9 @@ typedef struct {
 } p2p_waiting;
 
 p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting);
-/* Moves what can move, once, without waiting; for test and iprobe. */
-p2p_err p2p__poll(p2p_engine *engine);
+/* Moves what can move, once, unless it is ready, without waiting; for test and iprobe. After a failure of the job it
+ * receives first what has been sent. */
+p2p_err p2p__poll(p2p_comm *comm, const p2p_waiting *waiting, bool *ready);
 /* Show on the scoreboard that this rank is not waiting. */
 void p2p__show_running(p2p_engine *engine);
 /* Has the supervisor declared the job failed? Receives first what has been sent already. */

@@ -32,19 +32,12 @@ static p2p_err probe(p2p_comm *comm, int source, int tag, bool *found, p2p_statu
     q.like.tag = tag;
     if (q.like.peer >= 0 && engine->peers[q.like.peer].unreachable)
         return p2p__unreachable_error(comm, &engine->peers[q.like.peer]);
-    if (!found) {
-        p2p_waiting waiting = {.ready = answered, .describe = describe, .arg = &q, .state = SCOREBOARD_BLOCKED};
-        err = p2p__block(comm, &waiting);
-        if (err) return err;
-    } else if (!answered(engine, &q)) {
-        err = p2p__poll(engine);
-        if (err) return p2p__fail_again(comm, err);
-        bool failed = !answered(engine, &q) && p2p__job_failed(engine);
-        if (failed && !answered(engine, &q)) return p2p__job_error(comm);
-        engine->polled = !q.found;
-    }
-    if (found) *found = q.found;
-    if (!q.found || !status) return P2P_OK;
+    bool ready = true;
+    p2p_waiting waiting = {.ready = answered, .describe = describe, .arg = &q, .state = SCOREBOARD_BLOCKED};
+    err = found ? p2p__poll(comm, &waiting, &ready) : p2p__block(comm, &waiting);
+    if (err) return err;
+    if (found) *found = ready;
+    if (!ready || !status) return P2P_OK;
     const wire_header *header = &q.found->header;
     *status = (p2p_status){comm->comm_rank[header->source], header->tag, (size_t)header->bytes};
     return P2P_OK;

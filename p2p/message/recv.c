@@ -75,23 +75,6 @@ void p2p__match_self(p2p_engine *engine, p2p_request receive, p2p_request send)
     p2p__complete(receive, receive->err);
 }
 
-/* Take a message that is here already, all of it or its beginning. */
-static p2p_err take(p2p_engine *engine, p2p_request receive, p2p_unexpected *message)
-{
-    if (!message->complete) { /* the rest is still arriving: p2p__delivered comes back to it */
-        message->claimed = receive;
-        p2p__accept(receive, &message->header);
-        return P2P_OK;
-    }
-    if (p2p__accept(receive, &message->header) && message->header.bytes)
-        memcpy(receive->buf, message->data, (size_t)message->header.bytes);
-    p2p_peer *peer = &engine->peers[message->header.source];
-    size_t cost = (size_t)p2p__eager_cost((size_t)message->header.bytes);
-    free(message);
-    p2p__complete(receive, receive->err);
-    return p2p__consumed(engine, peer, cost);
-}
-
 p2p_err p2p__start_recv(p2p_request receive, int source, int tag)
 {
     p2p_comm *comm = receive->comm;
@@ -110,68 +93,22 @@ p2p_err p2p__start_recv(p2p_request receive, int source, int tag)
         return P2P_OK;
     }
     p2p__unexpected_remove(engine, message);
-    if (message->header.type == WIRE_EAGER) return take(engine, receive, message);
-
+    const wire_header *header = &message->header;
     p2p_err err = P2P_OK;
-    if (message->sender)
+    if (header->type == WIRE_EAGER && !message->complete) { /* the rest is arriving: p2p__delivered comes back to it */
+        message->claimed = receive;
+        p2p__accept(receive, header);
+        return P2P_OK;
+    }
+    if (header->type == WIRE_EAGER) {
+        if (p2p__accept(receive, header) && header->bytes) memcpy(receive->buf, message->data, (size_t)header->bytes);
+        p2p__complete(receive, receive->err);
+        err = p2p__consumed(engine, &engine->peers[header->source], (size_t)p2p__eager_cost((size_t)header->bytes));
+    } else if (message->sender) {
         p2p__match_self(engine, receive, message->sender);
-    else
-        err = p2p__answer(engine, receive, &message->header);
+    } else {
+        err = p2p__answer(engine, receive, header);
+    }
     free(message);
     return err;
-}
-
-/* ---- Public calls; those of the layer have a context of their own ---- */
-
-static p2p_err blocking(p2p_comm *comm, const p2p_call *call, void *buf, p2p_status *status, bool layer)
-{
-    p2p_err err = p2p__enter(comm, call);
-    if (err) return err;
-    uint32_t context = comm->context + layer;
-    err = p2p__check_message(comm, true, buf, call->bytes, call->peer, call->tag);
-    if (err) return p2p__leave(comm, err);
-    if (p2p__fast_recv(comm, buf, call->bytes, call->peer, call->tag, context, status)) return p2p__leave(comm, P2P_OK);
-    struct p2p_operation request;
-    p2p__request_init(&request, REQUEST_RECV, comm, context, buf, call->bytes);
-    err = p2p__start_recv(&request, call->peer, call->tag);
-    return p2p__leave(comm, err ? err : p2p__finish_stacked(comm, &request, status));
-}
-
-static p2p_err nonblocking(p2p_comm *comm, const p2p_call *call, void *buf, bool layer, p2p_request *out)
-{
-    p2p_request request = NULL;
-    p2p_err err = p2p__enter(comm, call);
-    if (err) return err;
-    if (!out) return p2p__leave(comm, p2p__fail(comm, CAUSE_NO_PLACE_FOR_RECEIVE));
-    err = p2p__check_message(comm, true, buf, call->bytes, call->peer, call->tag);
-    if (!err) err = p2p__request_new(comm, REQUEST_RECV, comm->context + layer, buf, call->bytes, &request);
-    if (err) return p2p__leave(comm, err);
-    err = p2p__start_recv(request, call->peer, call->tag);
-    if (err)
-        p2p__request_free(request);
-    else
-        *out = request;
-    return p2p__leave(comm, err);
-}
-
-#define RECV_CALL(called) (&(p2p_call){called, SHAPE_RECV, source, tag, bytes, 0, 0})
-
-p2p_err p2p_recv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_status *status)
-{
-    return blocking(comm, RECV_CALL("p2p_recv"), buf, status, false);
-}
-
-p2p_err p2p_irecv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_request *request)
-{
-    return nonblocking(comm, RECV_CALL("p2p_irecv"), buf, false, request);
-}
-
-p2p_err p2p_layer_recv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_status *status)
-{
-    return blocking(comm, RECV_CALL("p2p_layer_recv"), buf, status, true);
-}
-
-p2p_err p2p_layer_irecv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_request *request)
-{
-    return nonblocking(comm, RECV_CALL("p2p_layer_irecv"), buf, true, request);
 }

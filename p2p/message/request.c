@@ -43,13 +43,6 @@ void p2p__request_free(p2p_request request)
     free(request);
 }
 
-const struct p2p_operation *p2p__request_in(const p2p_engine *engine, const char *from, size_t bytes)
-{
-    p2p_request at = engine->requests;
-    while (at && (at->done || (const char *)at->buf < from || (const char *)at->buf >= from + bytes)) at = at->all_next;
-    return at;
-}
-
 void p2p__complete(p2p_request request, p2p_err err)
 {
     request->err = err;
@@ -86,26 +79,20 @@ static p2p_err explain(p2p_comm *comm, p2p_request request)
     }
 }
 
-/* Virtual time passes where the program waits, in its own order. */
-static void pass_time(p2p_engine *engine, p2p_request request)
-{
-    if (!engine->config.network.on || !request->counted) return;
-    p2p_clock *clock = engine->clock;
-    if (request->kind == REQUEST_RECV) {
-        uint64_t cost = p2p__network_message(&engine->config.network, request->peer, engine->rank,
-                                             request->status.bytes);
-        p2p__clock_receive(clock, request->began, cost);
-    } else {
-        uint64_t ends = request->kind == REQUEST_SEND ? request->ends : request->clock.now;
-        if (ends > clock->now) clock->now = ends;
-    }
-}
-
 p2p_err p2p__result(p2p_request request, p2p_status *status)
 {
     p2p_comm *comm = request->comm;
     if (request->err) return explain(comm, request);
-    pass_time(comm->engine, request);
+    const p2p_network *network = &comm->engine->config.network;
+    if (network->on && request->counted) { /* virtual time passes where the program waits, in its own order */
+        p2p_clock *clock = comm->engine->clock;
+        uint64_t ends = request->kind == REQUEST_SEND ? request->ends : request->clock.now;
+        if (request->kind == REQUEST_RECV)
+            p2p__clock_receive(clock, request->began,
+                               p2p__network_message(network, request->peer, comm->engine->rank, request->status.bytes));
+        else if (ends > clock->now)
+            clock->now = ends;
+    }
     if (request->debug_crc && request->debug_crc != p2p__crc32c(0, request->buf, request->bytes)) {
         p2p__fail(comm, CAUSE_CHANGED, request->status.source, request->tag, request->bytes, request->line);
         p2p__blame_request(comm, request);

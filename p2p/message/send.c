@@ -82,7 +82,8 @@ p2p_err p2p__start_send(p2p_request request, int dest, int tag, bool wait_for_ma
     bool collective = request->context != comm->context;
     bool buffered = !wait_for_match && p2p__may_be_buffered(engine, peer, request->bytes, collective);
     p2p_err err;
-    TRACE(engine, p2p__trace_posts(engine));
+    /* Before it is posted: it may be received before this rank reads the clock again. */
+    TRACE(engine, engine->trace->posted = p2p__trace_clock(engine));
     if (request->peer == engine->rank) {
         err = send_to_self(engine, request, buffered);
     } else if (peer->unreachable) {
@@ -111,68 +112,4 @@ p2p_err p2p__got_clear(p2p_engine *engine, p2p_peer *peer, p2p_request request, 
     prepare(request, WIRE_PAYLOAD);
     request->packet.header.receiver_id = header->receiver_id;
     return p2p__post(engine, peer, &request->packet);
-}
-
-/* ---- Public calls; those of the layer have a context of their own ---- */
-
-static p2p_err blocking(p2p_comm *comm, const p2p_call *call, const void *buf, bool wait_for_match, bool layer)
-{
-    p2p_err err = p2p__enter(comm, call);
-    if (err) return err;
-    uint32_t context = comm->context + layer;
-    err = p2p__check_message(comm, false, buf, call->bytes, call->peer, call->tag);
-    if (err) return p2p__leave(comm, err);
-    if (!wait_for_match && p2p__fast_send(comm, buf, call->bytes, call->peer, call->tag, context))
-        return p2p__leave(comm, P2P_OK);
-    struct p2p_operation request;
-    p2p__request_init(&request, REQUEST_SEND, comm, context, (void *)(uintptr_t)buf, call->bytes);
-    err = p2p__start_send(&request, call->peer, call->tag, wait_for_match);
-    return p2p__leave(comm, err ? err : p2p__finish_stacked(comm, &request, NULL));
-}
-
-static p2p_err nonblocking(p2p_comm *comm, const p2p_call *call, const void *buf, bool layer, p2p_request *out)
-{
-    p2p_request request = NULL;
-    p2p_err err = p2p__enter(comm, call);
-    if (err) return err;
-    if (!out) return p2p__leave(comm, p2p__fail(comm, CAUSE_NO_PLACE_FOR_SEND));
-    err = p2p__check_message(comm, false, buf, call->bytes, call->peer, call->tag);
-    if (!err)
-        err = p2p__request_new(comm, REQUEST_SEND, comm->context + layer, (void *)(uintptr_t)buf, call->bytes,
-                               &request);
-    if (err) return p2p__leave(comm, err);
-    if (comm->engine->config.debug && call->bytes) request->debug_crc = p2p__crc32c(0, buf, call->bytes);
-    err = p2p__start_send(request, call->peer, call->tag, false);
-    if (err)
-        p2p__request_free(request);
-    else
-        *out = request;
-    return p2p__leave(comm, err);
-}
-
-#define SEND_CALL(called) (&(p2p_call){called, SHAPE_SEND, dest, tag, bytes, 0, 0})
-
-p2p_err p2p_send(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag)
-{
-    return blocking(comm, SEND_CALL("p2p_send"), buf, false, false);
-}
-
-p2p_err p2p_ssend(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag)
-{
-    return blocking(comm, SEND_CALL("p2p_ssend"), buf, true, false);
-}
-
-p2p_err p2p_isend(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, p2p_request *request)
-{
-    return nonblocking(comm, SEND_CALL("p2p_isend"), buf, false, request);
-}
-
-p2p_err p2p_layer_send(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag)
-{
-    return blocking(comm, SEND_CALL("p2p_layer_send"), buf, false, true);
-}
-
-p2p_err p2p_layer_isend(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, p2p_request *request)
-{
-    return nonblocking(comm, SEND_CALL("p2p_layer_isend"), buf, true, request);
 }

@@ -153,7 +153,7 @@ struct p2p_engine {
     p2p_spread spread;
     const p2p_world *world;
     bool sealed;     /* headers carry a checksum */
-    bool fast_path;  /* a short message may go that way (fast_path.c) */
+    bool fast_path;  /* a short message may go that way (calls.c) */
     p2p_peer *peers; /* [size] */
     p2p_request_list posted_any, layers;
     p2p_peer *dirty;

@@ -103,12 +103,12 @@ trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind)
     p2p_trace *trace = engine->trace;
     uint64_t now = p2p__trace_clock(engine);
     return (trace_event){.kind = (uint8_t)kind,
-                         .flags = trace->step ? TRACE_IN_STEP : 0,
+                         .flags = engine->in_step ? TRACE_IN_STEP : 0,
                          .start = now,
                          .end = now,
                          .order = trace->order++,
                          .depth = (uint8_t)(open_count(trace) < UINT8_MAX ? open_count(trace) : UINT8_MAX),
-                         .number = trace->step ? (uint32_t)trace->step->layer_number : trace->number};
+                         .number = engine->in_step ? (uint32_t)engine->in_step->layer_number : trace->number};
 }
 
 static trace_event *open_event(p2p_engine *engine, enum trace_kind kind, const char *name)

@@ -37,12 +37,6 @@ static void set_part(trace_event *event, bool known, const p2p_part *part)
     event->flags |= (uint8_t)(TRACE_HAS_PART | (part->combined ? TRACE_COMBINED : 0));
 }
 
-/* The time of a send is taken before it is posted: it may be received before this rank reads the clock again. */
-void p2p__trace_posts(p2p_engine *engine)
-{
-    engine->trace->posted = p2p__trace_clock(engine);
-}
-
 void p2p__trace_sends(p2p_request request)
 {
     p2p_engine *engine = request->comm->engine;
@@ -138,11 +132,6 @@ void p2p__trace_begins(p2p_request request)
     p2p_engine *engine = request->comm->engine;
     request->order = engine->trace->order++;
     request->began = p2p__trace_clock(engine);
-}
-
-void p2p__trace_step(p2p_engine *engine, p2p_request request)
-{
-    engine->trace->step = request;
 }
 
 void p2p__trace_background(p2p_request request)

@@ -12,11 +12,10 @@ enum { TRACE_NAMES = 256, TRACE_PROBES = 8 };
 
 struct p2p_trace {
     trace_rank *shared;
-    uint64_t room, reserve; /* the reserve is for what p2p_stats says at the end */
-    uint32_t order, number; /* of the outermost collective under way; 0: none */
-    uint64_t last;          /* when something was last noted */
-    uint64_t posted;        /* when the send that is being posted began */
-    p2p_request step;
+    uint64_t room, reserve;             /* the reserve is for what p2p_stats says at the end */
+    uint32_t order, number;             /* of the outermost collective under way; 0: none */
+    uint64_t last;                      /* when something was last noted */
+    uint64_t posted;                    /* when the send that is being posted began */
     bool has_out, has_in, has_received; /* what the next messages carry, and what the last one did */
     p2p_part out, in, received;
     const char *watched; /* p2p_layer_watch */
@@ -39,12 +38,10 @@ void p2p__trace_end(p2p_engine *engine, p2p_err err);
 void p2p__trace_collective(p2p_comm *comm, const p2p_fingerprint *what);
 void p2p__trace_wait(p2p_engine *engine);
 void p2p__trace_wait_end(p2p_engine *engine);
-void p2p__trace_posts(p2p_engine *engine);
 void p2p__trace_sends(p2p_request request);
 void p2p__trace_expects(p2p_request request);
 void p2p__trace_receives(p2p_request request);
 void p2p__trace_moved(p2p_comm *comm, int peer, size_t sent, size_t received); /* without a message; peer: in comm */
-void p2p__trace_step(p2p_engine *engine, p2p_request request);                 /* whose step runs; NULL: none */
 void p2p__trace_begins(p2p_request request); /* a non-blocking collective; and ends: */
 void p2p__trace_background(p2p_request request);
 void p2p__trace_compute(p2p_comm *comm, size_t bytes, uint64_t virtual_start, const char *file, int line);

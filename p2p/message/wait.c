@@ -5,8 +5,6 @@
 
 #include "p2p/message/internal.h"
 
-/* ---- Sets of requests ---- */
-
 typedef struct {
     p2p_request *requests;
     size_t count;
@@ -22,19 +20,19 @@ static bool is_ready(p2p_engine *engine, void *arg)
     return set->all;
 }
 
-/* ---- Waiting ---- */
-
 static void describe(p2p_engine *engine, void *arg, scoreboard_wait *wait)
 {
     const request_set *set = arg;
     p2p__describe_requests(engine, set->requests, set->count, set->all, wait);
 }
 
-static p2p_err wait_set(p2p_comm *comm, request_set *set)
+/* Waits, or, with `done`, polls once. */
+static p2p_err wait_set(p2p_comm *comm, request_set *set, bool *done)
 {
     p2p_engine *engine = comm->engine;
-    if (is_ready(engine, set)) return P2P_OK;
     p2p_waiting waiting = {.ready = is_ready, .describe = describe, .arg = set, .state = SCOREBOARD_BLOCKED};
+    if (done) return p2p__poll(comm, &waiting, done);
+    if (is_ready(engine, set)) return P2P_OK;
     size_t i = 0;
     while (!set->requests[i] || set->requests[i]->done) i++;
     p2p_request first = set->requests[i];
@@ -58,29 +56,17 @@ static void add_how_much(p2p_comm *comm, p2p_request request)
 }
 
 /* A request on the caller's stack must not stay linked anywhere: what cannot be taken back poisons. */
-static p2p_err withdraw(p2p_comm *comm, p2p_request request, p2p_err err)
+p2p_err p2p__finish_stacked(p2p_comm *comm, p2p_request requests[], size_t count, p2p_status *status)
 {
-    if (p2p__take_back(request)) return err;
-    add_how_much(comm, request);
-    return p2p__poison(comm, err);
-}
-
-p2p_err p2p__finish_stacked(p2p_comm *comm, p2p_request request, p2p_status *status)
-{
-    p2p_err err = wait_set(comm, &(request_set){&request, 1, true});
-    return err ? withdraw(comm, request, err) : p2p__result(request, status);
-}
-
-p2p_err p2p__finish_both(p2p_comm *comm, p2p_request send, p2p_request receive, p2p_status *status)
-{
-    p2p_request both[] = {send, receive};
-    p2p_err err = wait_set(comm, &(request_set){both, 2, true});
-    if (err) {
-        withdraw(comm, send, err);
-        return withdraw(comm, receive, err);
+    p2p_err err = wait_set(comm, &(request_set){requests, count, true}, NULL);
+    for (size_t i = 0; err && i < count; i++) {
+        if (p2p__take_back(requests[i])) continue;
+        add_how_much(comm, requests[i]);
+        p2p__poison(comm, err);
     }
-    err = p2p__result(send, NULL);
-    return err ? err : p2p__result(receive, status);
+    if (err) return err;
+    for (size_t i = 0; !err && i < count; i++) err = p2p__result(requests[i], i + 1 == count ? status : NULL);
+    return err;
 }
 
 /* ---- Public calls ---- */
@@ -93,49 +79,26 @@ static p2p_err null_argument(const char *call, const char *what)
     return P2P_ERR_ARG;
 }
 
-/* Moves everything on once, unless the set is ready. After a failure of the job it receives first what has been
- * sent. */
-static p2p_err poll_set(p2p_comm *comm, request_set *set, bool *ended)
-{
-    p2p_engine *engine = comm->engine;
-    *ended = is_ready(engine, set);
-    if (*ended) return P2P_OK;
-    p2p_err err = p2p__poll(engine);
-    if (err) return p2p__fail_again(comm, err);
-    bool failed = !is_ready(engine, set) && p2p__job_failed(engine);
-    *ended = is_ready(engine, set);
-    if (failed && !*ended) return p2p__job_error(comm);
-    engine->polled = !*ended;
-    return P2P_OK;
-}
-
 static const p2p_status empty_status = {P2P_ANY_SOURCE, P2P_ANY_TAG, 0};
 
-/* Gives the result of a request that has ended, or of none, and forgets it. The communicator gets the cause of an
- * error. */
-static p2p_err finish(p2p_comm *comm, p2p_request *request, p2p_status *status)
-{
-    if (!*request) {
-        if (status) *status = empty_status;
-        return P2P_OK;
-    }
-    p2p_comm *own = (*request)->comm;
-    p2p_err err = p2p__result(*request, status);
-    if (err && own != comm) comm->blame = own->blame;
-    p2p__request_free(*request);
-    *request = P2P_REQUEST_NULL;
-    return err;
-}
-
-static p2p_err finish_all(p2p_comm *comm, const request_set *set, p2p_status statuses[])
+/* Gives the results of requests that have ended, or are none, and forgets them. The communicator gets the cause of the
+ * first error. */
+static p2p_err finish(p2p_comm *comm, p2p_request requests[], size_t count, p2p_status statuses[])
 {
     p2p_err first = P2P_OK;
     p2p_blame blame;
-    for (size_t i = 0; i < set->count; i++) {
-        p2p_err err = finish(comm, &set->requests[i], statuses ? &statuses[i] : NULL);
-        if (!err || first) continue;
-        first = err;
-        blame = comm->blame;
+    for (size_t i = 0; i < count; i++) {
+        p2p_request request = requests[i];
+        p2p_status *status = statuses ? &statuses[i] : NULL;
+        if (!request && status) *status = empty_status;
+        if (!request) continue;
+        p2p_err err = p2p__result(request, status);
+        if (err && !first) {
+            first = err;
+            blame = request->comm->blame;
+        }
+        p2p__request_free(request);
+        requests[i] = P2P_REQUEST_NULL;
     }
     if (first) comm->blame = blame;
     return first;
@@ -158,7 +121,7 @@ static p2p_err end_requests(const char *call, request_set set, size_t *index, bo
     p2p_err err = p2p__enter(comm, &(p2p_call){call, SHAPE_WAIT, 0, 0, set.count, 0, 0});
     if (err) return err;
     bool ended = true;
-    err = done ? poll_set(comm, &set, &ended) : wait_set(comm, &set);
+    err = wait_set(comm, &set, done ? &ended : NULL);
     for (size_t i = 0; err && !done && i < set.count; i++)
         if (set.requests[i]) add_how_much(comm, set.requests[i]);
     /* After a failure of the job nothing will end these: what can be taken back is freed. The rest stays in the
@@ -167,13 +130,11 @@ static p2p_err end_requests(const char *call, request_set set, size_t *index, bo
         if (set.requests[i] && p2p__take_back(set.requests[i])) p2p__request_free(set.requests[i]);
         set.requests[i] = P2P_REQUEST_NULL;
     }
-    if (!err && ended && set.all) {
-        err = finish_all(comm, &set, status);
-    } else if (!err && ended) {
-        size_t i = 0;
-        while (!set.requests[i] || !set.requests[i]->done) i++;
-        *index = i;
-        err = finish(comm, &set.requests[i], status);
+    if (!err && ended) {
+        size_t first = 0;
+        while (!set.all && (!set.requests[first] || !set.requests[first]->done)) first++;
+        if (!set.all) *index = first;
+        err = finish(comm, set.requests + first, set.all ? set.count : 1, status);
     }
     if (!err && done) *done = ended;
     return p2p__leave(comm, err);

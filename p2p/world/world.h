@@ -95,7 +95,7 @@ typedef struct {
      * UINT64_MAX: no limit. Also serves the supervisor's messages. */
     p2p_err (*progress)(p2p_endpoint *self, uint64_t deadline);
 
-    /* The fast path (fast_path.c); all NULL in a world that has none. send_now: write a short message at once, or
+    /* The fast path (calls.c); all NULL in a world that has none. send_now: write a short message at once, or
      * return false if it would have to wait. look: if the next thing from a peer is a short message, all of it, show
      * it, until take says that it has been copied. is_waiting: is there anything at all? */
     bool (*send_now)(p2p_endpoint *self, p2p_link *peer, const p2p_short *message);
