@@ -70,14 +70,6 @@ static void describe_end(const p2p_job *job, int state, bool over, const siginfo
     what->reason = REASON_NEVER_FINALIZED;
 }
 
-/* Has any rank called p2p_init? If not, the program is none of Pairwise, and its ranks do not concern each other. */
-static bool any_joined(p2p_job *job)
-{
-    for (int i = 0; i < job->size; i++)
-        if (atomic_load(&job->scoreboard->rows[i].state) != SCOREBOARD_ABSENT) return true;
-    return false;
-}
-
 static void judge_end(p2p_job *job, p2p_rank_process *process, const siginfo_t *end)
 {
     p2p_words w = {.used = 0};
@@ -98,7 +90,10 @@ static void judge_end(p2p_job *job, p2p_rank_process *process, const siginfo_t *
     const scoreboard_call last = p2p__call_copy(&job->scoreboard->rows[process->rank].call);
     p2p__finding_add(f, ROLE_LAST, process->rank, &last);
     describe_end(job, state, over, end, &f->what);
-    if (over || (state == SCOREBOARD_ABSENT && !any_joined(job))) {
+    bool alone = state == SCOREBOARD_ABSENT; /* no rank has called p2p_init: their ends do not concern each other */
+    for (int i = 0; i < job->size && alone; i++)
+        alone = atomic_load(&job->scoreboard->rows[i].state) == SCOREBOARD_ABSENT;
+    if (over || alone) {
         p2p__add(&w, "rank %d ", process->rank);
         p2p__words_end(&w, &f->what);
         p2p__report_tell(job, f, &w);
@@ -183,7 +178,14 @@ void p2p__block_signals(p2p_job *job)
 
 void p2p__restore_signals(p2p_job *job)
 {
-    sigset_t of_writing;
+    sigset_t of_writing, set, old;
+    if (job->plan->debug_rank >= 0 && isatty(STDIN_FILENO)) { /* the debugger of a rank was given the terminal */
+        sigemptyset(&set);
+        sigaddset(&set, SIGTTOU);
+        sigprocmask(SIG_BLOCK, &set, &old);
+        tcsetpgrp(STDIN_FILENO, getpgrp());
+        sigprocmask(SIG_SETMASK, &old, NULL);
+    }
     sigemptyset(&of_writing);
     sigaddset(&of_writing, SIGPIPE); /* from a reader of our output that went away */
     sigaddset(&of_writing, SIGXFSZ);

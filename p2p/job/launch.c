@@ -25,11 +25,6 @@
 #define RANK_LEAST ((uint64_t)256 << 10)
 #define RANK_LEAST_PEER UINT64_C(512)
 
-/* The ends that a rank gets: of its control socket, standard input, output and errors. */
-typedef struct {
-    int control, standard[3];
-} rank_ends;
-
 /* The machine would not give what this job needs, before it could begin. */
 __attribute__((format(printf, 3, 4))) static bool refused(p2p_job *job, const char *advice, const char *format, ...)
 {
@@ -58,21 +53,8 @@ static void restore_descriptors(const p2p_job *job)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* A copy of another rank's socket left open here would hide that rank's death. */
-static void close_supervisors(const p2p_job *job, int rank)
-{
-    for (int i = 0; i <= rank; i++) {
-        close_if(job->ranks[i].control);
-        close_if(job->ranks[i].out.fd);
-        close_if(job->ranks[i].err.fd);
-    }
-    close_if(job->signals);
-    close_if(job->stdin_pipe);
-    close_if(job->plan->relay);
-    close_if(job->plan->report_to);
-}
-
-_Noreturn static void be_rank(p2p_job *job, int rank, const rank_ends *ends)
+/* With its ends of the control socket and of standard input, output and errors. */
+_Noreturn static void be_rank(p2p_job *job, int rank, int control, const int standard[3])
 {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -81,18 +63,24 @@ _Noreturn static void be_rank(p2p_job *job, int rank, const rank_ends *ends)
     sigaction(SIGCHLD, &job->old_child, NULL);
     sigprocmask(SIG_SETMASK, &job->old_mask, NULL);
     restore_descriptors(job);
-    close_supervisors(job, rank);
+    for (int i = 0; i <= rank; i++) { /* a copy of another rank's socket left open here would hide that rank's death */
+        close_if(job->ranks[i].control);
+        close_if(job->ranks[i].out.fd);
+        close_if(job->ranks[i].err.fd);
+    }
+    const int others[] = {job->signals, job->stdin_pipe, job->plan->relay, job->plan->report_to};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) close_if(others[i]);
     if (rank == job->plan->debug_rank) { /* the debugger gets the terminal */
         signal(SIGTTOU, SIG_IGN);
         tcsetpgrp(STDIN_FILENO, getpgrp());
         signal(SIGTTOU, SIG_DFL);
     }
     for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
-        if (ends->standard[i] < 0) continue;
-        dup2(ends->standard[i], i);
-        if (ends->standard[i] > STDERR_FILENO) close(ends->standard[i]);
+        if (standard[i] < 0) continue;
+        dup2(standard[i], i);
+        if (standard[i] > STDERR_FILENO) close(standard[i]);
     }
-    int status = job->plan->child(job->plan->arg, rank, ends->control, job->scoreboard_fd, job->scoreboard);
+    int status = job->plan->child(job->plan->arg, rank, control, job->scoreboard_fd, job->scoreboard);
     fflush(stdout);
     fflush(stderr);
     _exit(status & 0xff ? status & 0xff : status != 0);
@@ -132,29 +120,23 @@ static bool make_output(p2p_job *job, p2p_stream *stream, int rank, p2p_sink *si
     return true;
 }
 
-static bool make_ends(p2p_job *job, int rank, rank_ends *ends)
+bool p2p__start_rank(p2p_job *job, int rank)
 {
     p2p_rank_process *process = &job->ranks[rank];
-    int control[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0) return false;
-    process->control = control[0];
-    ends->control = control[1];
-    ends->standard[0] = open_input(job, rank);
     p2p_spill *keep = job->plan->options.ordered_output ? &job->spill : NULL;
-    return make_output(job, &process->out, rank, &job->out, keep, &ends->standard[1]) &&
-           make_output(job, &process->err, rank, &job->err, NULL, &ends->standard[2]);
-}
-
-static bool start_rank(p2p_job *job, int rank)
-{
-    p2p_rank_process *process = &job->ranks[rank];
-    rank_ends ends = {-1, {-1, -1, -1}};
-    bool made = make_ends(job, rank, &ends);
+    int control[] = {-1, -1}, standard[] = {-1, -1, -1};
+    bool made = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) == 0;
+    if (made) {
+        process->control = control[0];
+        standard[0] = open_input(job, rank);
+        made = make_output(job, &process->out, rank, &job->out, keep, &standard[1]) &&
+               make_output(job, &process->err, rank, &job->err, NULL, &standard[2]);
+    }
     pid_t pid = made ? fork() : -1;
-    if (pid == 0) be_rank(job, rank, &ends);
+    if (pid == 0) be_rank(job, rank, control[1], standard);
     int saved = errno;
-    close_if(ends.control);
-    for (int i = 0; i < 3; i++) close_if(ends.standard[i]);
+    close_if(control[1]);
+    for (int i = 0; i < 3; i++) close_if(standard[i]);
     if (pid < 0) {
         job->watch.ended[process->rank] = true;
         return refused(
@@ -166,13 +148,6 @@ static bool start_rank(p2p_job *job, int rank)
     job->watch.ended[process->rank] = false;
     job->alive++;
     return true;
-}
-
-bool p2p__start_ranks(p2p_job *job)
-{
-    int started = 0;
-    while (started < job->size && start_rank(job, started)) started++;
-    return started == job->size;
 }
 
 /* ---- Descriptors and signals ---- */
@@ -189,15 +164,6 @@ static bool reserve_descriptors(p2p_job *job)
     return refused(job, "a higher limit (ulimit -n), or fewer ranks",
                    "supervising %d ranks needs %lu descriptors, the limit is %lu", job->size, (unsigned long)needed,
                    (unsigned long)limit.rlim_max);
-}
-
-/* Descriptors 0 to 2 must be taken, or a pipe would land there. */
-static void fill_standard(void)
-{
-    int fd;
-    do fd = open("/dev/null", O_RDWR);
-    while (fd >= 0 && fd <= STDERR_FILENO);
-    close_if(fd);
 }
 
 /* A rank has tables of all other ranks too. Where memory lacks, the system would kill a process to get it. */
@@ -233,23 +199,8 @@ static bool open_job(p2p_job *job)
     p2p__scoreboard_set(job->scoreboard, isatty(STDOUT_FILENO), may_read);
     p2p__sink_init(&job->out, STDOUT_FILENO);
     p2p__sink_init(&job->err, STDERR_FILENO);
-    p2p__spill_init(&job->spill, job->size);
+    job->spill.share = SPILL_MOST / (size_t)job->size;
     return true;
-}
-
-static void close_job(p2p_job *job)
-{
-    for (int i = 0; job->ranks && i < job->size; i++) close_if(job->ranks[i].control);
-    p2p__links_free(job);
-    p2p__watch_free(&job->watch);
-    p2p__sink_free(&job->out);
-    p2p__sink_free(&job->err);
-    p2p__spill_free(&job->spill);
-    free(job->ranks);
-    if (job->scoreboard) p2p__scoreboard_close(job->scoreboard);
-    close_if(job->scoreboard_fd);
-    close_if(job->stdin_pipe);
-    close_if(job->signals);
 }
 
 int p2p__run_job(const p2p_plan *plan, p2p_err *err)
@@ -264,8 +215,10 @@ int p2p__run_job(const p2p_plan *plan, p2p_err *err)
     *err = P2P_OK;
     fflush(NULL);
     bool lost_output = fcntl(STDOUT_FILENO, F_GETFD) < 0;
-    fill_standard();
-    int status = 1;
+    int status = 1, fd;
+    do fd = open("/dev/null", O_RDWR); /* descriptors 0 to 2 must be taken, or a pipe would land there */
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    close_if(fd);
     if (!reserve_descriptors(&job) || !memory_is_there(&job) || !open_job(&job)) {
         *err = P2P_ERR_SYS;
     } else {
@@ -278,11 +231,20 @@ int p2p__run_job(const p2p_plan *plan, p2p_err *err)
         prctl(PR_SET_DUMPABLE, job.old_dumpable);
         if (!p2p__trace_close(&job) && !status) status = 1;
     }
-    for (int i = 0; plan->options.rank_statuses && job.ranks && i < plan->size; i++)
-        plan->options.rank_statuses[i] = job.ranks[i].status;
     if (!p2p__report_write(&job.report, plan, status) && !status) status = 1;
     p2p__report_free(&job.report);
-    close_job(&job);
+    for (int i = 0; job.ranks && i < job.size; i++) {
+        if (plan->options.rank_statuses) plan->options.rank_statuses[i] = job.ranks[i].status;
+        close_if(job.ranks[i].control);
+    }
+    p2p__links_free(&job);
+    p2p__watch_free(&job.watch);
+    free(job.out.bytes);
+    free(job.err.bytes);
+    free(job.ranks);
+    if (job.scoreboard) p2p__scoreboard_close(job.scoreboard);
+    const int left[] = {job.spill.fd, job.scoreboard_fd, job.stdin_pipe, job.signals};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) close_if(left[i]);
     restore_descriptors(&job);
     return status;
 }

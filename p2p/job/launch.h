@@ -7,8 +7,7 @@
  *      messages.c     what ranks tell the supervisor, and are told
  *      ends.c         how ranks end; signals; the exit status
  *      links.c        opening links between ranks
- *      output.c       forwarding what ranks print; spill.c keeps it
- *      input.c        standard input, when it is a terminal
+ *      output.c       forwarding what ranks print, or keeping it until the end
  *      report.c       what was found in the job, told to people (in the words of words.c) and to programs
  *      trace_job.c    the same, in a trace
  */
@@ -122,8 +121,8 @@ int p2p__run_job(const p2p_plan *plan, p2p_err *err);
 /* Fill plan->config from PAIRWISE_ variables and plan->options, which win; or say what is wrong. */
 p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes);
 
-/* Fork all ranks. False, and an error printed, if that fails: those started must be ended. */
-bool p2p__start_ranks(p2p_job *job);
+/* Fork a rank. False, and an error printed, if that fails: those started must be ended. */
+bool p2p__start_rank(p2p_job *job, int rank);
 
 /* ---- supervisor.c ---- */
 
@@ -156,23 +155,13 @@ void p2p__block_signals(p2p_job *job);
 void p2p__take_signals(p2p_job *job);
 void p2p__restore_signals(p2p_job *job);
 
-/* ---- input.c ---- */
-
-/* What to read from now; -1 while something is still to be written to rank 0, or if nothing is forwarded. */
-int p2p__input_fd(const p2p_job *job);
-void p2p__input_read(p2p_job *job);
-void p2p__input_write(p2p_job *job);
-
-/* From the debugger of a rank (launch --debug), which was given the terminal. */
-void p2p__take_terminal_back(const p2p_job *job);
-
 /* ---- links.c ---- */
 
 p2p_err p2p__links_init(p2p_job *job);
 void p2p__links_free(p2p_job *job);
 void p2p__link_want(p2p_job *job, int from, int to);
+/* The rank has taken an end that was sent to it. */
 void p2p__link_got(p2p_job *job, int rank);
-void p2p__link_lost(p2p_job *job, int rank, int peer, int limit);
 /* Open what can be opened now. */
 void p2p__links_open(p2p_job *job);
 

@@ -123,20 +123,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-/* The words of a command line, in this order: the debugger's, the wrapper's, the program's. */
-static char **command_line(const command *c, bool debug)
-{
-    static char *const gdb[] = {"gdb", "-q", "--args"};
-    size_t gdb_count = debug ? sizeof gdb / sizeof *gdb : 0, program_count = 0, used = 0;
-    while (c->program[program_count]) program_count++;
-    char **words = calloc(gdb_count + c->wrap.we_wordc + program_count + 1, sizeof *words);
-    for (size_t i = 0; words && i < gdb_count; i++) words[used++] = gdb[i];
-    for (size_t i = 0; words && i < c->wrap.we_wordc; i++) words[used++] = c->wrap.we_wordv[i];
-    for (size_t i = 0; words && i < program_count; i++) words[used++] = c->program[i];
-    return words;
-}
-
-/* Does not return but on failure, which the supervisor is told. */
+/* The program, behind the debugger and the wrapper. Does not return but on failure, which the supervisor is told. */
 static int start_program(void *arg, int rank, int control, int scoreboard_fd, scoreboard *b)
 {
     const command *c = arg;
@@ -146,8 +133,14 @@ static int start_program(void *arg, int rank, int control, int scoreboard_fd, sc
     fcntl(scoreboard_fd, F_SETFD, 0);
     snprintf(job, sizeof job, "%d,%d,%d", rank, control, scoreboard_fd);
     setenv(P2P_JOB_VARIABLE, job, 1);
-    char **words = command_line(c, rank == c->plan.debug_rank);
-    if (words && words[0]) execvp(words[0], words);
+    static char *const gdb[] = {"gdb", "-q", "--args"};
+    size_t debug = rank == c->plan.debug_rank ? sizeof gdb / sizeof *gdb : 0, program = 0, used = 0;
+    while (c->program[program]) program++;
+    char **words = calloc(debug + c->wrap.we_wordc + program + 1, sizeof *words);
+    for (size_t i = 0; words && i < debug; i++) words[used++] = gdb[i];
+    for (size_t i = 0; words && i < c->wrap.we_wordc; i++) words[used++] = c->wrap.we_wordv[i];
+    for (size_t i = 0; words && i < program; i++) words[used++] = c->program[i];
+    if (words) execvp(words[0], words);
     p2p__control_send(control, (control_message){CONTROL_NOEXEC, rank, errno}, -1);
     free(words);
     return 127;
@@ -159,17 +152,6 @@ static int usage_error(const char *why)
     return 2;
 }
 
-/* The options, and the variables of the environment, which --help lists. */
-static void list_all(struct argp_option all[OPTIONS + VARIABLES])
-{
-    const p2p_variable *is;
-    memset(all, 0, (OPTIONS + VARIABLES) * sizeof *all);
-    memcpy(all, options, sizeof options);
-    for (int i = 0; i < VARIABLES - 1 && (is = p2p__config_variable((size_t)i)); i++)
-        all[OPTIONS + i] =
-            (struct argp_option){is->name, KEY_VARIABLE + i, NULL, OPTION_DOC | OPTION_NO_USAGE, is->what, 1};
-}
-
 static char *describe_variable(int key, const char *help, void *input)
 {
     char *words;
@@ -179,36 +161,34 @@ static char *describe_variable(int key, const char *help, void *input)
     return words;
 }
 
-/* The debugger, the wrapper, or else the program: can what is started on a rank be started? If not, that is reported. */
-static bool can_start(const command *c, int status)
-{
-    p2p_words why = {.used = 0};
-    p2p_report report = {.count = 0};
-    const char *first = c->wrap.we_wordc > 0 ? c->wrap.we_wordv[0] : c->program[0];
-    if ((c->plan.debug_rank < 0 || p2p__program_check("gdb", &why)) && p2p__program_check(first, &why)) return true;
-    p2p__report_refused(&report, &why);
-    p2p__report_write(&report, &c->plan, status);
-    p2p__report_free(&report);
-    return false;
-}
-
 int main(int argc, char **argv)
 {
-    struct argp_option all[OPTIONS + VARIABLES];
+    struct argp_option all[OPTIONS + VARIABLES] = {{.name = NULL}}; /* --help lists the variables as well */
     const struct argp parser = {all, parse, "PROGRAM [ARGS...]", text, NULL, describe_variable, NULL};
     command c = {.plan = {.debug_rank = -1, .relay = -1, .report_to = -1, .child = start_program, .arg = &c}};
     char why[2000];
-    list_all(all);
+    const p2p_variable *is;
+    memcpy(all, options, sizeof options);
+    for (int i = 0; i < VARIABLES - 1 && (is = p2p__config_variable((size_t)i)); i++)
+        all[OPTIONS + i] =
+            (struct argp_option){is->name, KEY_VARIABLE + i, NULL, OPTION_DOC | OPTION_NO_USAGE, is->what, 1};
     p2p__cli_parse(&parser, argc, argv, ARGP_IN_ORDER, &c);
     if (p2p__inside_job()) return usage_error(P2P_INSIDE_JOB);
     if (p2p__plan_settings(&c.plan, why, sizeof why)) return usage_error(why);
     int status = 127;
-    if (can_start(&c, status)) {
-        p2p_err err;
+    p2p_err err;
+    p2p_words refused = {.used = 0};
+    p2p_report report = {.count = 0};
+    const char *first = c.wrap.we_wordc > 0 ? c.wrap.we_wordv[0] : c.program[0];
+    if ((c.plan.debug_rank < 0 || p2p__program_check("gdb", &refused)) && p2p__program_check(first, &refused)) {
         /* Ranks run as the same user: without this they could open through /proc what the supervisor holds. */
         if (c.plan.relay >= 0) prctl(PR_SET_DUMPABLE, 0);
         c.plan.program = c.program[0];
         status = p2p__run_job(&c.plan, &err);
+    } else {
+        p2p__report_refused(&report, &refused);
+        p2p__report_write(&report, &c.plan, status);
+        p2p__report_free(&report);
     }
     wordfree(&c.wrap);
     return status;

@@ -67,23 +67,12 @@ void p2p__link_want(p2p_job *job, int from, int to)
     p2p__links_open(job);
 }
 
-static void acknowledged(p2p_job *job, int rank)
-{
-    if (job->ranks[rank].links_in_flight == 0) return; /* it was sent none: it is wrong */
-    job->ranks[rank].links_in_flight--;
-    job->links_in_flight--;
-}
-
 void p2p__link_got(p2p_job *job, int rank)
 {
-    acknowledged(job, rank);
-    p2p__links_open(job);
-}
-
-void p2p__link_lost(p2p_job *job, int rank, int peer, int limit)
-{
-    acknowledged(job, rank);
-    if (peer >= 0 && peer < job->size) p2p__tell_rank(job, peer, (control_message){CONTROL_NOLINK, rank, limit}, -1);
+    if (job->ranks[rank].links_in_flight > 0) { /* else it was sent none: it is wrong */
+        job->ranks[rank].links_in_flight--;
+        job->links_in_flight--;
+    }
     p2p__links_open(job);
 }
 
@@ -106,83 +95,64 @@ static bool deliver(p2p_job *job, int rank, int peer, int fd, int place)
     return true;
 }
 
-static bool refuse(p2p_job *job, const p2p_link_request *request, int type, int value)
+static void refuse(p2p_job *job, const p2p_link_request *request, int type, int value)
 {
     p2p__tell_rank(job, request->a, (control_message){type, request->b, value}, -1);
     p2p__tell_rank(job, request->b, (control_message){type, request->a, value}, -1);
-    return true;
-}
-
-/* Where the two share memory, it lies behind the scoreboard. False and errno if there is none left. */
-static bool find_place(p2p_job *job, p2p_link_request *request)
-{
-    const p2p_config *config = &job->scoreboard->config;
-    const p2p_world *world = p2p__world_find(config->world);
-    if (!world->link_memory || request->place) return true;
-    memory_place place = p2p__memory_take(job->scoreboard, job->scoreboard_fd, &job->gaps,
-                                          world->link_memory(config, job->size), MEMORY_UNIT);
-    request->place = (int)(place / MEMORY_UNIT);
-    return place && place / MEMORY_UNIT <= INT_MAX;
-}
-
-static bool make_pair(int ends[2])
-{
-    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0;
-}
-
-static void close_pair(const int ends[2])
-{
-    close(ends[0]);
-    close(ends[1]);
 }
 
 /* The two ends of a new link: for rank a and for rank b. False with errno; the relay forgets a first end without a second. */
 static bool make_link(int relay, int a, int b, int ends[2])
 {
-    int to_a[2], to_b[2];
-    if (relay < 0) return make_pair(ends);
-    if (!make_pair(to_a)) return false;
-    if (!make_pair(to_b)) {
-        close_pair(to_a);
-        return false;
+    int pairs[2][2] = {{-1, -1}, {-1, -1}};
+    if (relay < 0) return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0;
+    bool good = true;
+    for (int i = 0; i < 2 && good; i++) /* each of the two has its own to the relay */
+        good = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pairs[i]) == 0;
+    for (int i = 0; i < 2 && good; i++)
+        good = p2p__control_send(relay, (control_message){CONTROL_LINK, i ? b : a, i ? a : b}, pairs[i][1]);
+    for (int i = 0; i < 2; i++) {
+        ends[i] = pairs[i][0];
+        if (!good && ends[i] >= 0) close(ends[i]);
+        if (pairs[i][1] >= 0) close(pairs[i][1]);
     }
-    bool good = p2p__control_send(relay, (control_message){CONTROL_LINK, a, b}, to_a[1]) &&
-                p2p__control_send(relay, (control_message){CONTROL_LINK, b, a}, to_b[1]);
-    close(to_a[1]);
-    close(to_b[1]);
-    ends[0] = to_a[0];
-    ends[1] = to_b[0];
-    if (!good) close_pair(ends);
     return good;
-}
-
-/* The second end, which the supervisor keeps until the rank can take it. */
-static bool deliver_kept(p2p_job *job, const p2p_link_request *request)
-{
-    bool done = has_room(job, request->b) && deliver(job, request->b, request->a, request->fd_for_b, request->place);
-    if (done) job->ends_kept--;
-    return done;
 }
 
 /* True when this request has been dealt with. */
 static bool open_link(p2p_job *job, p2p_link_request *request)
 {
-    if (request->fd_for_b >= 0) return deliver_kept(job, request);
-    if (!has_room(job, request->a) || !has_room(job, request->b)) return false;
-    int ends[2];
-    if (!find_place(job, request)) return refuse(job, request, CONTROL_NOMEMORY, errno);
-    if (!make_link(job->plan->relay, request->a, request->b, ends)) {
-        /* perhaps later: ends of other links are kept here or under way */
-        if (errno == EAGAIN || errno == ETOOMANYREFS || (errno == EMFILE && job->ends_kept > 0)) return false;
-        return refuse(job, request, CONTROL_NOLINK, -descriptor_limit());
+    int a = request->a, b = request->b, ends[2];
+    if (request->fd_for_b < 0) {
+        const p2p_config *config = &job->scoreboard->config;
+        const p2p_world *world = p2p__world_find(config->world);
+        if (!has_room(job, a) || !has_room(job, b)) return false;
+        if (world->link_memory && !request->place) { /* what the two share lies behind the scoreboard */
+            memory_place place = p2p__memory_take(job->scoreboard, job->scoreboard_fd, &job->gaps,
+                                                  world->link_memory(config, job->size), MEMORY_UNIT);
+            request->place = (int)(place / MEMORY_UNIT);
+            if (!place || place / MEMORY_UNIT > INT_MAX) {
+                refuse(job, request, CONTROL_NOMEMORY, errno);
+                return true;
+            }
+        }
+        if (!make_link(job->plan->relay, a, b, ends)) {
+            /* perhaps later: ends of other links are kept here or under way */
+            if (errno == EAGAIN || errno == ETOOMANYREFS || (errno == EMFILE && job->ends_kept > 0)) return false;
+            refuse(job, request, CONTROL_NOLINK, -descriptor_limit());
+            return true;
+        }
+        if (!deliver(job, a, b, ends[0], request->place)) {
+            close(ends[0]);
+            close(ends[1]);
+            return false;
+        }
+        request->fd_for_b = ends[1]; /* which the supervisor keeps until the rank can take it */
+        job->ends_kept++;
     }
-    if (!deliver(job, request->a, request->b, ends[0], request->place)) {
-        close_pair(ends);
-        return false;
-    }
-    request->fd_for_b = ends[1];
-    job->ends_kept++;
-    return deliver_kept(job, request);
+    bool done = has_room(job, b) && deliver(job, b, a, request->fd_for_b, request->place);
+    if (done) job->ends_kept--;
+    return done;
 }
 
 void p2p__links_open(p2p_job *job)

@@ -53,27 +53,7 @@ static int within(int number, int count)
     return number >= 0 && number < count ? number : 0;
 }
 
-/* A finding that a rank shows, so that it can be printed, whatever the rank has written there. */
-static void take(p2p_job *job, int rank, const scoreboard_found *shown, const p2p_words *w)
-{
-    const p2p_diagnosis what = shown->what;
-    const int count = shown->count;
-    p2p_finding *f = p2p__report_add(&job->report, within(what.class, CLASS_COUNT), within(what.reason, REASON_COUNT),
-                                     -1);
-    f->what.argument = within(what.argument, ARGUMENT_COUNT);
-    f->what.ranks = what.ranks;
-    f->what.status = what.status;
-    p2p__finding_say(f, w);
-    for (int i = 0; i < count && i < SCOREBOARD_PLACES; i++) {
-        p2p_place place = shown->places[i];
-        place.call = p2p__call_copy(&place.call);
-        if (place.state < SCOREBOARD_ABSENT || place.state > SCOREBOARD_FINISHED) place.state = SCOREBOARD_RUNNING;
-        place.role = within(place.role, ROLE_COUNT);
-        if (place.rank < 0 || place.rank >= job->size) place.rank = rank;
-        *p2p__finding_add(f, place.role, place.rank, NULL) = place;
-    }
-}
-
+/* Whatever the rank has written there: what is taken can be printed. */
 void p2p__see_found(p2p_job *job, int rank)
 {
     const scoreboard_row *row = &job->scoreboard->rows[rank];
@@ -82,7 +62,24 @@ void p2p__see_found(p2p_job *job, int rank)
     if (job->ranks[rank].heard || count <= 0) return;
     job->ranks[rank].heard = true;
     p2p__see_error(&job->watch, rank, &error);
-    for (int i = 0; i < count && i < SCOREBOARD_FOUND; i++) take(job, rank, &row->found[i], &error);
+    for (int i = 0; i < count && i < SCOREBOARD_FOUND; i++) {
+        const p2p_diagnosis what = row->found[i].what;
+        const int places = row->found[i].count;
+        p2p_finding *f = p2p__report_add(&job->report, within(what.class, CLASS_COUNT),
+                                         within(what.reason, REASON_COUNT), -1);
+        f->what.argument = within(what.argument, ARGUMENT_COUNT);
+        f->what.ranks = what.ranks;
+        f->what.status = what.status;
+        p2p__finding_say(f, &error);
+        for (int k = 0; k < places && k < SCOREBOARD_PLACES; k++) {
+            p2p_place place = row->found[i].places[k];
+            place.call = p2p__call_copy(&place.call);
+            if (place.state < SCOREBOARD_ABSENT || place.state > SCOREBOARD_FINISHED) place.state = SCOREBOARD_RUNNING;
+            place.role = within(place.role, ROLE_COUNT);
+            if (place.rank < 0 || place.rank >= job->size) place.rank = rank;
+            *p2p__finding_add(f, place.role, place.rank, NULL) = place;
+        }
+    }
 }
 
 /* ---- Messages from ranks ---- */
@@ -113,38 +110,23 @@ static void rank_aborts(p2p_job *job, p2p_rank_process *process, int status)
     p2p__job_fail(job, P2P_ERR_PEER_DEAD, process->rank, status, w.text);
 }
 
-static void rank_has_error(p2p_job *job, p2p_rank_process *process)
+/* An error that ends the rank; or, of a mismatch, the first rank to notice it, which says it for all. */
+static void rank_has_error(p2p_job *job, p2p_rank_process *process, bool mismatch)
 {
     p2p_words w = {.used = 0}, error = {.used = 0};
     p2p__see_error(&job->watch, process->rank, &error);
+    if (!mismatch || !job->failed) p2p__see_found(job, process->rank);
+    if (mismatch) {
+        if (!job->failed) p2p__say(job, "%s", error.text);
+        process->heard = true; /* another rank has said so */
+        p2p__job_fail(job, P2P_ERR_MISMATCH, process->rank, 1, error.text);
+        return;
+    }
     process->fatal = true;
-    p2p__see_found(job, process->rank);
     if (process->goodbye) return; /* no other rank waits for it any more */
     p2p__add(&w, "rank %d ended the job with an error: %.*s", process->rank, (int)strcspn(error.text, "\n"),
              error.text);
     p2p__job_fail(job, P2P_ERR_PEER_DEAD, process->rank, 1, w.text);
-}
-
-static void ranks_differ(p2p_job *job, p2p_rank_process *process)
-{
-    p2p_words error = {.used = 0};
-    p2p__see_error(&job->watch, process->rank, &error);
-    if (!job->failed) {
-        p2p__see_found(job, process->rank);
-        p2p__say(job, "%s", error.text);
-    }
-    process->heard = true; /* another rank has said so */
-    p2p__job_fail(job, P2P_ERR_MISMATCH, process->rank, 1, error.text);
-}
-
-static void rank_cannot_start(p2p_job *job, int error)
-{
-    p2p_words w = {.used = 0};
-    p2p__add(&w, "cannot start %s: %s", job->plan->program, strerror(error));
-    if (job->exit_status != 127)
-        p2p__report_tell(job, p2p__report_add(&job->report, CLASS_REFUSED, REASON_NONE, -1), &w);
-    job->exit_status = 127;
-    p2p__kill_after(job, 0);
 }
 
 static void obey(p2p_job *job, p2p_rank_process *process, const control_message *message)
@@ -153,20 +135,30 @@ static void obey(p2p_job *job, p2p_rank_process *process, const control_message 
     switch (message->type) {
     case CONTROL_WANT: p2p__link_want(job, process->rank, message->rank); break;
     case CONTROL_GOT: p2p__link_got(job, process->rank); break;
-    case CONTROL_LOST: p2p__link_lost(job, process->rank, message->rank, message->value); break;
+    case CONTROL_LOST:
+        if (message->rank >= 0 && message->rank < job->size)
+            p2p__tell_rank(job, message->rank, (control_message){CONTROL_NOLINK, process->rank, message->value}, -1);
+        p2p__link_got(job, process->rank);
+        break;
     case CONTROL_GOODBYE:
         process->goodbye = true;
         p2p__check_all_done(job);
         break;
     case CONTROL_ABORT: rank_aborts(job, process, message->value); break;
-    case CONTROL_FATAL: rank_has_error(job, process); break;
-    case CONTROL_MISMATCH: ranks_differ(job, process); break;
+    case CONTROL_FATAL: rank_has_error(job, process, false); break;
+    case CONTROL_MISMATCH: rank_has_error(job, process, true); break;
     case CONTROL_WAKE:
         if (message->rank < 0 || message->rank >= job->size || job->ranks[message->rank].nudges_owed == INT_MAX) break;
         job->ranks[message->rank].nudges_owed++;
         nudge(job, message->rank);
         break;
-    case CONTROL_NOEXEC: rank_cannot_start(job, message->value); break;
+    case CONTROL_NOEXEC:
+        p2p__add(&w, "cannot start %s: %s", job->plan->program, strerror(message->value));
+        if (job->exit_status != 127)
+            p2p__report_tell(job, p2p__report_add(&job->report, CLASS_REFUSED, REASON_NONE, -1), &w);
+        job->exit_status = 127;
+        p2p__kill_after(job, 0);
+        break;
     default:
         p2p__add(&w,
                  "rank %d sent its launcher what is no message of Pairwise: it writes to a descriptor that is not its "

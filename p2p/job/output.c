@@ -2,18 +2,20 @@
 #include "p2p/job/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define SINK_FULL ((size_t)1 << 20)
 #define LONG_LINE ((size_t)64 << 10)
 #define READ_AT_ONCE ((size_t)16 << 10)
+#define MOST_IN_MEMORY ((size_t)64 << 20) /* where no temporary file can be had */
 
 /* ---- Sinks ---- */
 
@@ -24,17 +26,6 @@ void p2p__sink_init(p2p_sink *sink, int fd)
     *sink = (p2p_sink){.fd = fd, .chunk = is_file ? SINK_FULL : isatty(fd) ? 512 : PIPE_BUF};
 }
 
-void p2p__sink_free(p2p_sink *sink)
-{
-    free(sink->bytes);
-    sink->bytes = NULL;
-}
-
-bool p2p__sink_waiting(const p2p_sink *sink)
-{
-    return sink->from < sink->to;
-}
-
 bool p2p__sink_full(const p2p_sink *sink)
 {
     return sink->to - sink->from > SINK_FULL;
@@ -42,10 +33,9 @@ bool p2p__sink_full(const p2p_sink *sink)
 
 static bool make_room(char **bytes, size_t *room, size_t needed)
 {
-    if (needed <= *room) return true;
-    size_t larger = *room ? 2 * *room : 4096;
+    size_t larger = *room ? *room : 4096;
     while (larger < needed) larger *= 2;
-    char *grown = realloc(*bytes, larger);
+    char *grown = larger == *room ? *bytes : realloc(*bytes, larger);
     if (!grown) return false;
     *bytes = grown;
     *room = larger;
@@ -73,7 +63,7 @@ void p2p__sink_add(p2p_sink *sink, const char *bytes, size_t count)
 /* What polls writable takes sink->chunk bytes without waiting: a pipe takes PIPE_BUF. */
 void p2p__sink_flush(p2p_sink *sink)
 {
-    while (p2p__sink_waiting(sink)) {
+    while (sink->from < sink->to) {
         struct pollfd polled = {.fd = sink->fd, .events = POLLOUT};
         int ready = poll(&polled, 1, 0);
         if (ready < 0 && errno == EINTR) continue;
@@ -121,18 +111,76 @@ static void forward_lines(p2p_stream *stream)
     memmove(stream->line, stream->line + from, stream->length);
 }
 
-static void close_stream(p2p_stream *stream)
+/* ---- Kept until the job ends ---- */
+
+static bool open_spill(p2p_spill *spill)
 {
-    close(stream->fd);
-    stream->fd = -1;
+    const char *folder = getenv("TMPDIR");
+    char name[4096];
+    if (!folder || !*folder) folder = "/tmp";
+    spill->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (spill->fd < 0 && (size_t)snprintf(name, sizeof name, "%s/pairwise.XXXXXX", folder) < sizeof name) {
+        spill->fd = mkostemp(name, O_CLOEXEC);
+        if (spill->fd >= 0) unlink(name);
+    }
+    if (spill->fd >= 0) return true;
+    spill->fd = memfd_create("pairwise-output", MFD_CLOEXEC);
+    spill->share /= SPILL_MOST / MOST_IN_MEMORY;
+    return spill->fd >= 0;
+}
+
+/* All of these bytes, or errno: EDQUOT where the stream's share is full. */
+static int keep(p2p_spill *spill, p2p_kept *kept, const char *bytes, size_t count)
+{
+    if (spill->fd < 0 && !open_spill(spill)) return errno;
+    if (count > spill->share || kept->bytes > spill->share - count) return EDQUOT;
+    if (kept->count == kept->room) {
+        size_t room = kept->room ? 2 * kept->room : 16;
+        p2p_piece *grown = realloc(kept->pieces, room * sizeof *grown);
+        if (!grown) return ENOMEM;
+        kept->pieces = grown;
+        kept->room = room;
+    }
+    for (size_t done = 0; done < count;) {
+        ssize_t written = pwrite(spill->fd, bytes + done, count - done, spill->end + (off_t)done);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return written < 0 ? errno : EIO;
+        done += (size_t)written;
+    }
+    kept->pieces[kept->count++] = (p2p_piece){spill->end, count};
+    kept->bytes += count;
+    spill->end += (off_t)count;
+    return 0;
+}
+
+/* Take back up to `room` bytes, in order; 0 when there are no more, or they cannot be read. */
+static size_t take(const p2p_spill *spill, p2p_kept *kept, char *bytes, size_t room)
+{
+    ssize_t got = 0;
+    if (kept->next < kept->count) {
+        p2p_piece *piece = &kept->pieces[kept->next];
+        do got = pread(spill->fd, bytes, piece->length < room ? piece->length : room, piece->at);
+        while (got < 0 && errno == EINTR);
+        if (got > 0) {
+            piece->at += got;
+            piece->length -= (size_t)got;
+            if (!piece->length) kept->next++;
+            return (size_t)got;
+        }
+    }
+    free(kept->pieces);
+    *kept = (p2p_kept){.bytes = kept->bytes};
+    return 0;
 }
 
 /* What cannot be kept is read all the same: the rank must go on. */
 static void keep_lines(p2p_stream *stream)
 {
-    if (!stream->lost) stream->lost = p2p__spill_keep(stream->keep, &stream->kept, stream->line, stream->length);
+    if (!stream->lost) stream->lost = keep(stream->keep, &stream->kept, stream->line, stream->length);
     stream->length = 0;
 }
+
+/* ---- From reading to the end ---- */
 
 bool p2p__stream_read(p2p_stream *stream)
 {
@@ -141,7 +189,8 @@ bool p2p__stream_read(p2p_stream *stream)
     ssize_t got = room ? read(stream->fd, stream->line + stream->length, READ_AT_ONCE) : 0;
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
     if (got <= 0) {
-        close_stream(stream);
+        close(stream->fd);
+        stream->fd = -1;
         return false;
     }
     stream->length += (size_t)got;
@@ -152,18 +201,13 @@ bool p2p__stream_read(p2p_stream *stream)
     return true;
 }
 
-void p2p__stream_end(const p2p_stream *stream)
-{
-    if (stream->fd >= 0) shutdown(stream->fd, SHUT_RD);
-}
-
 bool p2p__stream_replay(p2p_stream *stream)
 {
     if (!stream->kept.count) return false;
     if (!stream->replays) keep_lines(stream); /* what has come last */
     stream->replays = true;
     if (!make_room(&stream->line, &stream->room, stream->length + READ_AT_ONCE)) return false;
-    size_t got = p2p__spill_take(stream->keep, &stream->kept, stream->line + stream->length, READ_AT_ONCE);
+    size_t got = take(stream->keep, &stream->kept, stream->line + stream->length, READ_AT_ONCE);
     stream->length += got;
     forward_lines(stream);
     return got > 0;
@@ -176,7 +220,8 @@ void p2p__stream_finish(p2p_stream *stream)
         if (stream->length) forward(stream, stream->line, stream->length);
         if (stream->tag && !stream->at_line_start) forward(stream, "\n", 1);
     }
-    if (stream->fd >= 0) close_stream(stream);
+    if (stream->fd >= 0) close(stream->fd);
+    stream->fd = -1;
     free(stream->line);
     stream->line = NULL;
     stream->length = stream->room = 0;

@@ -118,22 +118,25 @@ void p2p__report_death(p2p_job *job, p2p_finding *f, int status)
     p2p__job_fail(job, P2P_ERR_PEER_DEAD, rank, status, death.text);
 }
 
-static void add_doing(p2p_job *job, p2p_finding *f, int rank)
+/* What every rank is doing; or those that are not over. */
+static void add_doing(p2p_job *job, p2p_finding *f, bool all)
 {
-    const p2p_sight *row = &job->watch.seen[rank];
-    p2p_place *place = p2p__finding_add(f, ROLE_DOING, rank, &row->call);
-    place->state = job->watch.ended[rank] ? SCOREBOARD_FINISHED : row->state;
-    place->process = p2p__process_letter(job->ranks[rank].pid);
-    if (place->state == SCOREBOARD_BLOCKED) p2p__add_pending(f, place, row);
+    p2p__see(&job->watch);
+    for (int i = 0; i < job->size; i++) {
+        const p2p_sight *row = &job->watch.seen[i];
+        if (!all && p2p__is_over(&job->watch, i)) continue;
+        p2p_place *place = p2p__finding_add(f, ROLE_DOING, i, &row->call);
+        place->state = job->watch.ended[i] ? SCOREBOARD_FINISHED : row->state;
+        place->process = p2p__process_letter(job->ranks[i].pid);
+        if (place->state == SCOREBOARD_BLOCKED) p2p__add_pending(f, place, row);
+    }
 }
 
 void p2p__report_polling(p2p_job *job)
 {
     p2p_words w = {.used = 0};
     p2p_finding f = {.count = 0};
-    p2p__see(&job->watch);
-    for (int i = 0; i < job->size; i++)
-        if (!p2p__is_over(&job->watch, i)) add_doing(job, &f, i);
+    add_doing(job, &f, false);
     p2p__words_polling(&w, &f);
     p2p__say(job, "%s", w.text);
     p2p__finding_free(&f);
@@ -145,8 +148,7 @@ void p2p__report_timeout(p2p_job *job, double seconds)
     p2p_finding *f = p2p__report_add(&job->report, CLASS_TIMEOUT, REASON_JOB, -1);
     const p2p_place *place;
     f->what.seconds = seconds;
-    p2p__see(&job->watch);
-    for (int i = 0; i < job->size; i++) add_doing(job, f, i);
+    add_doing(job, f, true);
     p2p__add(&over, "the time limit of %g s is over", seconds);
     p2p__report_tell(job, f, &over);
     for (size_t at = 0; (place = p2p__finding_next(f, ROLE_DOING, &at));) {
@@ -164,11 +166,11 @@ typedef struct {
     int ranks;
 } writer;
 
-/* null: any. */
+/* A rank or a tag; null: any. */
 static void put_or_null(const writer *w, const char *key, int number, int below)
 {
     if (number >= 0 && number < below)
-        fprintf(w->file, ",\"%s\":%d", key, number);
+        p2p__json_number(w->file, key, (uint64_t)number);
     else
         fprintf(w->file, ",\"%s\":null", key);
 }
@@ -204,24 +206,19 @@ static void put_call(const writer *w, const scoreboard_call *call)
     }
 }
 
-static void put_call_text(const writer *w, const p2p_place *place)
-{
-    p2p_words text = {.used = 0};
-    if (place->role == ROLE_PENDING)
-        p2p__add_item(&text, &place->call);
-    else if (place->call.name[0])
-        p2p__add_arguments(&text, "", &place->call);
-    p2p__json_field(w->file, "text", text.text);
-}
-
 static void put_place(const writer *w, const p2p_place *place)
 {
     static const char *const states[] = {
         [SCOREBOARD_ABSENT] = "absent",   [SCOREBOARD_RUNNING] = "running",       [SCOREBOARD_BLOCKED] = "waits",
         [SCOREBOARD_POLLING] = "polling", [SCOREBOARD_FINALIZING] = "finalizing", [SCOREBOARD_FINISHED] = "finished"};
+    p2p_words text = {.used = 0};
     fprintf(w->file, "{\"rank\":%d", place->rank);
     p2p__json_field(w->file, "role", p2p__role_name(place->role));
-    put_call_text(w, place);
+    if (place->role == ROLE_PENDING)
+        p2p__add_item(&text, &place->call);
+    else if (place->call.name[0])
+        p2p__add_arguments(&text, "", &place->call);
+    p2p__json_field(w->file, "text", text.text);
     put_call(w, &place->call);
     if (place->role == ROLE_DOING) p2p__json_field(w->file, "state", states[place->state]);
     if (p2p__set_intersects(&place->awaited, &place->awaited, w->ranks))
@@ -229,27 +226,21 @@ static void put_place(const writer *w, const p2p_place *place)
     putc('}', w->file);
 }
 
-/* What to try, and behind a deadlock the mistake. */
-static void put_advice(const writer *w, const p2p_finding *f)
-{
-    p2p_words mistake = {.used = 0};
-    if (f->count && f->places[0].role == ROLE_WAITS) {
-        p2p__words_mistake(&mistake, f);
-        p2p__json_field(w->file, "mistake", mistake.text);
-    }
-    p2p__json_field(w->file, "try", f->advice ? f->advice : "");
-}
-
 static void put_finding(const writer *w, const p2p_finding *f)
 {
     const p2p_diagnosis *what = &f->what;
+    p2p_words mistake = {.used = 0};
     fputs("{\"class\":", w->file);
     p2p__json_text(w->file, p2p__class_name(what->class));
     p2p__json_field(w->file, "reason", p2p__reason_name(what->reason));
     p2p__json_field(w->file, "argument", p2p__argument_name(what->argument));
     fputs(",\"text\":", w->file);
     p2p__json_text(w->file, f->text ? f->text : "");
-    put_advice(w, f);
+    if (f->count && f->places[0].role == ROLE_WAITS) { /* behind a deadlock */
+        p2p__words_mistake(&mistake, f);
+        p2p__json_field(w->file, "mistake", mistake.text);
+    }
+    p2p__json_field(w->file, "try", f->advice ? f->advice : "");
     p2p__json_ranks(w->file, "ranks", &what->ranks, w->ranks);
     if (what->all_receive) fputs(",\"all_receive\":true", w->file);
     if (what->starved) fputs(",\"out_of_memory\":true", w->file);

@@ -10,6 +10,8 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "p2p/job/launch.h"
 
@@ -59,12 +61,12 @@ static int stream_fd(const p2p_stream *stream)
 
 static nfds_t fill_polled(const p2p_job *job, struct pollfd *polled)
 {
-    bool writing = job->stdin_from < job->stdin_to;
+    bool writing = job->stdin_from < job->stdin_to, reading = job->stdin_pipe >= 0 && !writing;
     polled[SLOT_SIGNALS] = (struct pollfd){.fd = job->signals, .events = POLLIN};
-    polled[SLOT_STDIN] = (struct pollfd){.fd = p2p__input_fd(job), .events = POLLIN};
+    polled[SLOT_STDIN] = (struct pollfd){.fd = reading ? STDIN_FILENO : -1, .events = POLLIN};
     polled[SLOT_STDIN_PIPE] = (struct pollfd){.fd = writing ? job->stdin_pipe : -1, .events = POLLOUT};
-    polled[SLOT_OUT] = (struct pollfd){.fd = p2p__sink_waiting(&job->out) ? job->out.fd : -1, .events = POLLOUT};
-    polled[SLOT_ERR] = (struct pollfd){.fd = p2p__sink_waiting(&job->err) ? job->err.fd : -1, .events = POLLOUT};
+    polled[SLOT_OUT] = (struct pollfd){.fd = job->out.from < job->out.to ? job->out.fd : -1, .events = POLLOUT};
+    polled[SLOT_ERR] = (struct pollfd){.fd = job->err.from < job->err.to ? job->err.fd : -1, .events = POLLOUT};
     nfds_t count = SLOT_RANKS;
     for (int i = 0; i < job->size; i++) {
         const p2p_rank_process *process = &job->ranks[i];
@@ -95,6 +97,23 @@ static bool read_output(p2p_job *job, p2p_stream *stream)
     return any;
 }
 
+/* Standard input, when it is a terminal: what is typed goes to rank 0, through a pipe. */
+static void forward_input(p2p_job *job, bool reading)
+{
+    ssize_t moved = reading
+                        ? read(STDIN_FILENO, job->stdin_text, sizeof job->stdin_text)
+                        : write(job->stdin_pipe, job->stdin_text + job->stdin_from, job->stdin_to - job->stdin_from);
+    if (reading && moved > 0) {
+        job->stdin_from = 0;
+        job->stdin_to = (size_t)moved;
+    } else if (!reading && (moved >= 0 || errno == EAGAIN)) {
+        if (moved > 0) job->stdin_from += (size_t)moved;
+    } else {
+        close(job->stdin_pipe);
+        job->stdin_pipe = -1;
+    }
+}
+
 static void serve(p2p_job *job, const struct pollfd *polled)
 {
     for (int i = 0; i < job->size; i++) {
@@ -103,8 +122,8 @@ static void serve(p2p_job *job, const struct pollfd *polled)
         if (slots[1].revents) read_output(job, &job->ranks[i].out);
         if (slots[2].revents) read_output(job, &job->ranks[i].err);
     }
-    if (polled[SLOT_STDIN].revents) p2p__input_read(job);
-    if (polled[SLOT_STDIN_PIPE].revents) p2p__input_write(job);
+    if (polled[SLOT_STDIN].revents) forward_input(job, true);
+    if (polled[SLOT_STDIN_PIPE].revents) forward_input(job, false);
     p2p__sink_flush(&job->out);
     p2p__sink_flush(&job->err);
     if (polled[SLOT_SIGNALS].revents) p2p__take_signals(job);
@@ -132,7 +151,7 @@ static void loop(p2p_job *job, struct pollfd *polled)
 /* Write what is left, for as long as it takes; in a job that was interrupted, or had a limit, for a second. */
 static void drain(p2p_job *job, p2p_sink *sink)
 {
-    while (p2p__sink_waiting(sink)) {
+    while (sink->from < sink->to) {
         struct pollfd polled[] = {{.fd = job->signals, .events = POLLIN}, {.fd = sink->fd, .events = POLLOUT}};
         bool hurried = job->interrupted || job->exit_status == 124;
         if (poll(polled, 2, hurried ? LAST_WORDS_MS : -1) == 0) return;
@@ -143,7 +162,8 @@ static void drain(p2p_job *job, p2p_sink *sink)
 
 static void finish_stream(p2p_job *job, p2p_stream *stream)
 {
-    p2p__stream_end(stream);
+    if (stream->fd >= 0)
+        shutdown(stream->fd, SHUT_RD); /* a process that still has the other end can add nothing more */
     while (read_output(job, stream))
         if (p2p__sink_full(stream->sink)) drain(job, stream->sink);
     while (p2p__stream_replay(stream))
@@ -171,7 +191,9 @@ int p2p__supervise(p2p_job *job)
     if (!polled) return 1;
     p2p__block_signals(job);
     job->started = p2p__now();
-    if (!p2p__start_ranks(job)) {
+    int started = 0;
+    while (started < job->size && p2p__start_rank(job, started)) started++;
+    if (started < job->size) {
         job->exit_status = 1;
         p2p__kill_after(job, 0);
         p2p__check_kill(job);
@@ -179,7 +201,6 @@ int p2p__supervise(p2p_job *job)
     loop(job, polled);
     check_scoreboard(job);
     finish_output(job);
-    p2p__take_terminal_back(job);
     p2p__restore_signals(job);
     free(polled);
     return job->exit_status;

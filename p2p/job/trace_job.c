@@ -14,18 +14,12 @@
 void p2p__trace_open(p2p_job *job)
 {
     if (!job->plan->config.trace_room) return;
-    p2p_traced_job *trace = calloc(1, sizeof *trace);
-    p2p_last_moment *ranks = calloc((size_t)job->size, sizeof *ranks);
-    if (!trace || !ranks) {
-        free(trace);
-        free(ranks);
-        return;
-    }
+    p2p_traced_job *trace = calloc(1, sizeof *trace + (size_t)job->size * sizeof *trace->ranks);
+    if (!trace) return;
     *trace = (p2p_traced_job){.size = job->size,
                               .config = &job->scoreboard->config,
                               .blocks = job->scoreboard->trace,
                               .program = job->plan->program ? job->plan->program : "",
-                              .ranks = ranks,
                               .first = -1};
     job->trace = trace;
 }
@@ -92,7 +86,6 @@ bool p2p__trace_close(p2p_job *job)
                 "pairwise: note: %s is only the beginning: there was no room for %llu events\n"
                 "  try: PAIRWISE_TRACE_ROOM=%zuM\n",
                 path, (unsigned long long)dropped, 4 * (job->plan->config.trace_room >> 20));
-    free(trace->ranks);
     free(trace);
     job->trace = NULL;
     return written;

@@ -33,10 +33,10 @@ typedef struct p2p_traced_job {
     int status;
     const char *outcome;
     uint64_t failed_at; /* ns; 0: it did not fail. The rest is of a failure: */
-    p2p_last_moment *ranks;
-    int first; /* the rank that failed first, -1: not one alone */
+    int first;          /* the rank that failed first, -1: not one alone */
     bool is_cycle;
     char text[2048];
+    p2p_last_moment ranks[];
 } p2p_traced_job;
 
 /* Write all of it. False if there is no memory for that. */
