@@ -6,7 +6,6 @@
  * file system (shared folders of virtual machines and containers), and at once when an event comes. Editors save by writing
  * or by renaming; a moment is waited for them to be done.
  */
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 
 #include "learn/course/commands.h"
 
-enum { LOOK_MS = 1000, SETTLE_MS = 60 };
+enum { LOOK_S = 1, SETTLE_MS = 60 };
 
 /* ---- What the files look like ---- */
 
@@ -52,20 +51,28 @@ static bool same(const look *a, const look *b)
            a->inode == b->inode;
 }
 
-/* ---- Ctrl-C ---- */
+/* ---- Ctrl-C, and the end of a check: only while waiting, so that none comes between a look at `stopped` and a wait ---- */
 
 static volatile sig_atomic_t stopped;
+static sigset_t while_waiting;
 
-static void note_stop(int number)
+static void note(int number)
 {
-    stopped = number;
+    if (number != SIGCHLD) stopped = number;
 }
 
-static void catch_stop(void)
+static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = note_stop}; /* no SA_RESTART: poll is to return */
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    static const int numbers[] = {SIGINT, SIGTERM, SIGCHLD};
+    struct sigaction action = {.sa_handler = note};
+    sigset_t all;
+    sigemptyset(&all);
+    for (int i = 0; i < 3; i++) sigaddset(&all, numbers[i]);
+    sigprocmask(SIG_BLOCK, &all, &while_waiting);
+    for (int i = 0; i < 3; i++) {
+        sigdelset(&while_waiting, numbers[i]);
+        sigaction(numbers[i], &action, NULL);
+    }
 }
 
 /* ---- Waiting ---- */
@@ -94,7 +101,7 @@ static void drain(int events)
 static void wait_for_change(int events)
 {
     struct pollfd polled = {.fd = events, .events = POLLIN};
-    if (poll(&polled, 1, LOOK_MS) > 0) {
+    if (ppoll(&polled, 1, &(struct timespec){.tv_sec = LOOK_S}, &while_waiting) > 0) {
         poll(NULL, 0, SETTLE_MS);
         drain(events);
     }
@@ -110,6 +117,8 @@ _Noreturn static void check(const learn_exercise *e)
     learn_result result;
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
+    signal(SIGCHLD, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &while_waiting, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     learn_check(e, folder, &options, &result);
     learn_state_note(e, &result);
@@ -129,8 +138,10 @@ static void check_apart(const learn_exercise *e)
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) check(e);
-    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+    while (pid > 0 && waitpid(pid, NULL, WNOHANG) == 0) {
         if (stopped) kill(pid, SIGKILL);
+        sigsuspend(&while_waiting);
+    }
 }
 
 /* After the first look, so that whatever is saved from then on is noticed. */
@@ -168,7 +179,7 @@ int learn_command_watch(int argc, char **argv)
                                       .flag_what = "do without file events"};
     learn_call call;
     if (!learn_called(argc, argv, &usage, &call)) return 2;
-    catch_stop();
+    catch_signals();
     int events = call.flag ? -1 : open_events();
     watch(events, call.e);
     if (events >= 0) close(events);
