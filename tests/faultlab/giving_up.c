@@ -3,7 +3,6 @@
  * as a success. And ranks that are stopped in the middle of a copy: PAIRWISE_TIMEOUT holds for the others. */
 #include "lab.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +153,7 @@ static void stale_half(void)
 static bool stop_sender(pid_t pid, void *to, uint64_t from, size_t bytes)
 {
     for (double until = lab_now() + 0.2; !lab->flag[COPYING] && lab_state(pid) != 'T' && lab_now() < until;)
-        sched_yield();
+        lab_pause();
     if (!lab->flag[COPYING]) kill(pid, SIGSTOP);
     lab_raise_flag(COPYING);
     return lab_cma_read(pid, to, from, bytes);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -128,7 +127,7 @@ int lab_reap(double seconds)
         pid_t ended = waitpid(-1, NULL, WNOHANG);
         if (ended < 0 && errno == ECHILD) return 0;
         if (ended == 0 && lab_now() - since > seconds) return 1;
-        if (ended == 0) sched_yield();
+        if (ended == 0) lab_pause();
     }
 }
 

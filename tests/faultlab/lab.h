@@ -6,8 +6,8 @@
  *
  * Every arrow is a fork. The runner and the case are child subreapers, so that a process left behind by a job falls
  * to the case, which fails for it. What ranks saw comes back through `lab_scoreboard`, memory that all of them share;
- * what they printed comes back in `job.text`. Nothing here waits by sleeping: see lab_wait_flag, lab_wait_inside and
- * lab_wait_gone.
+ * what they printed comes back in `job.text`. Nothing here waits for a fixed time: see lab_wait_flag, lab_wait_inside
+ * and lab_wait_gone.
  *
  * In a case (runs in the parent of the supervisor): CHECK. In a rank: WANT, NOTE.
  */
@@ -179,6 +179,7 @@ p2p_err lab_leave(p2p_comm *comm, p2p_err err);
 _Noreturn void lab_die(int signal); /* note the time, then die of it */
 double lab_now(void);               /* CLOCK_MONOTONIC, the same for all processes */
 void lab_raise_flag(int flag);
+void lab_pause(void);                    /* 0.1 ms, between two looks: the processor is left to those that compute */
 bool lab_wait_flag(int flag, int value); /* until it is at least value; false after 10 s */
 bool lab_wait_inside(int rank);          /* until that rank sleeps inside a NOTEd call */
 bool lab_wait_started(int rank);

@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -70,11 +69,16 @@ char lab_state(pid_t pid)
     return after_name && after_name[1] ? after_name[2] : 0;
 }
 
-/* ---- Waiting: look, give the processor away, look again; never longer than ten seconds. ---- */
+/* ---- Waiting: look, pause, look again; never longer than ten seconds. ---- */
 
-static bool give_way(double since)
+void lab_pause(void)
 {
-    sched_yield();
+    nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+}
+
+static bool pause_since(double since)
+{
+    lab_pause();
     return lab_now() - since < 10.0;
 }
 
@@ -87,7 +91,7 @@ bool lab_wait_flag(int flag, int value)
 {
     double since = lab_now();
     while (atomic_load(&lab->flag[flag]) < value)
-        if (!give_way(since)) return false;
+        if (!pause_since(since)) return false;
     return true;
 }
 
@@ -96,7 +100,7 @@ bool lab_wait_inside(int rank)
     lab_slot *slot = &lab->rank[rank];
     double since = lab_now();
     while (!atomic_load(&slot->inside) || lab_state(slot->pid) != 'S')
-        if (!give_way(since)) return false;
+        if (!pause_since(since)) return false;
     return true;
 }
 
@@ -104,7 +108,7 @@ bool lab_wait_started(int rank)
 {
     double since = lab_now();
     while (lab->rank[rank].pid == 0)
-        if (!give_way(since)) return false;
+        if (!pause_since(since)) return false;
     return true;
 }
 
@@ -112,7 +116,7 @@ bool lab_wait_gone(int rank)
 {
     double since = lab_now();
     while (lab->rank[rank].pid == 0 || kill(lab->rank[rank].pid, 0) == 0)
-        if (!give_way(since)) return false;
+        if (!pause_since(since)) return false;
     return true;
 }
 
