@@ -180,6 +180,7 @@ void learn_result_free(learn_result *result);
 /* Print it: headline, what ran, what was seen, what broke, what to try (the [when KEY] text of the hints), what is next.
  * With more, everything. Colours if the stream is a terminal. */
 void learn_explain(FILE *out, const learn_exercise *e, const learn_result *result, bool more);
+char *learn_explanation(const learn_exercise *e, const learn_result *result); /* as a text; free it */
 
 /* The text of a section of tests/exercises/NN_name.hints, "1", "2", "3" or "when deadlock", without its heading: NULL if
  * there is none. Free it. */

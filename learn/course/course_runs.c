@@ -6,20 +6,9 @@
 
 #include "learn/course/sound.h"
 
-static char *explanation(const learn_exercise *e, const learn_result *result)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *memory = open_memstream(&text, &bytes);
-    if (!memory) return learn_copy("");
-    learn_explain(memory, e, result, false);
-    fclose(memory);
-    return text;
-}
-
 static void add_explanation(learn_text *t, const learn_exercise *e, const learn_result *result)
 {
-    char *text = explanation(e, result);
+    char *text = learn_explanation(e, result);
     learn_add(t, "%s", text);
     free(text);
 }
@@ -116,7 +105,7 @@ void learn_sound_mutant(const learn_exercise *e, const char *path, const char *w
     learn_options o = {.instead = path, .work = work, .quiet_compiler = true};
     learn_result result;
     if (learn_check(e, folder, &o, &result)) learn_add(wrong, "%s survives: it passes\n", path);
-    char *text = explanation(e, &result);
+    char *text = learn_explanation(e, &result);
     learn_add(told, "%s", text);
     collapse(text);
     if (strcmp(result.key, "compile") == 0 || strcmp(result.key, "checker") == 0)

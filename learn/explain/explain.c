@@ -160,3 +160,14 @@ void learn_explain(FILE *out, const learn_exercise *e, const learn_result *resul
     fputs(learn_string(&t), out);
     learn_text_free(&t);
 }
+
+char *learn_explanation(const learn_exercise *e, const learn_result *result)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out) return learn_copy("");
+    learn_explain(out, e, result, false);
+    fclose(out);
+    return text;
+}

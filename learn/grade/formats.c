@@ -16,14 +16,7 @@
 #include "learn/explain/autopsy.h"
 #include "p2p/shared/json.h"
 
-const char *learn_verdict_word(enum learn_verdict verdict)
-{
-    static const char *const words[] = {"right", "wrong", "not started", "not handed in"};
-    return words[verdict];
-}
-
-/* What is no character, or a control character other than tab and newline, becomes a question mark. */
-static json_t *text_of(const char *bytes, size_t most)
+json_t *learn_json_text(const char *bytes, size_t most)
 {
     learn_text t = {0};
     const unsigned char *begin = (const unsigned char *)bytes;
@@ -39,36 +32,7 @@ static json_t *text_of(const char *bytes, size_t most)
     return text;
 }
 
-static json_t *number_of(double value)
-{
-    return value == floor(value) ? json_integer((json_int_t)value) : json_real(value);
-}
-
-/* ---- All of it ---- */
-
-static json_t *grade_of(const learn_grade *g)
-{
-    enum { ALL = 1 << 30 };
-    return json_pack("{so ss si ss so so ss so so so so sf}", "submission", text_of(g->submission, ALL), "exercise",
-                     g->e->name, "number", g->e->number, "call", g->e->check->call, "points", number_of(g->points),
-                     "most", number_of(g->most), "verdict", learn_verdict_word(g->verdict), "kind",
-                     text_of(g->kind, ALL), "ran", text_of(g->ran, ALL), "reason", text_of(g->reason, ALL), "details",
-                     text_of(g->details, ALL), "seconds", g->seconds);
-}
-
-json_t *learn_grades_json(const learn_grades *grades)
-{
-    char *seed = learn_format("%llu", (unsigned long long)grades->seed);
-    json_t *list = json_array();
-    for (size_t i = 0; i < grades->count; i++) json_array_append_new(list, grade_of(&grades->grades[i]));
-    json_t *all = json_pack("{si ss so si so}", "version", 1, "seed", seed, "conditions",
-                            text_of(grades->conditions, SIZE_MAX), "submissions", (int)grades->submissions, "grades",
-                            list);
-    free(seed);
-    return all;
-}
-
-static const json_t *grade_at(const json_t *all, size_t i)
+const json_t *learn_grade_at(const json_t *all, size_t i)
 {
     return json_array_get(json_object_get(all, "grades"), i);
 }
@@ -99,14 +63,14 @@ static bool is_skipped(const json_t *g)
 static size_t count_in(const json_t *all, size_t from, size_t to, bool (*is)(const json_t *g))
 {
     size_t count = 0;
-    for (size_t i = from; i < to; i++) count += is(grade_at(all, i));
+    for (size_t i = from; i < to; i++) count += is(learn_grade_at(all, i));
     return count;
 }
 
 static double seconds_in(const json_t *all, size_t from, size_t to)
 {
     double seconds = 0;
-    for (size_t i = from; i < to; i++) seconds += real_at(grade_at(all, i), "seconds");
+    for (size_t i = from; i < to; i++) seconds += real_at(learn_grade_at(all, i), "seconds");
     return seconds;
 }
 
@@ -144,7 +108,7 @@ char *learn_csv(const json_t *all)
     learn_text t = {0};
     const json_t *g;
     learn_add(&t, "submission,exercise,points,most,verdict,kind,reason,ran,seconds,seed\r\n");
-    for (size_t i = 0; (g = grade_at(all, i)); i++) {
+    for (size_t i = 0; (g = learn_grade_at(all, i)); i++) {
         static const char *const texts[] = {"verdict", "kind", "reason", "ran"};
         cell(&t, learn_field(g, "submission"));
         cell(&t, learn_field(g, "exercise"));
@@ -194,12 +158,12 @@ static void junit_suite(learn_text *t, const json_t *all, size_t from, size_t to
 {
     size_t errors = count_in(all, from, to, is_error), skipped = count_in(all, from, to, is_skipped);
     learn_add(t, "  <testsuite");
-    attribute(t, "name", learn_field(grade_at(all, from), "submission"));
+    attribute(t, "name", learn_field(learn_grade_at(all, from), "submission"));
     learn_add(t, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\">\n", to - from,
               to - from - errors - skipped - count_in(all, from, to, is_right), errors, skipped,
               seconds_in(all, from, to));
     learn_add(t, "    <properties><property name=\"seed\" value=\"%s\"/></properties>\n", learn_field(all, "seed"));
-    for (size_t i = from; i < to; i++) junit_case(t, grade_at(all, i));
+    for (size_t i = from; i < to; i++) junit_case(t, learn_grade_at(all, i));
     learn_add(t, "  </testsuite>\n");
 }
 
@@ -208,8 +172,8 @@ char *learn_junit(const json_t *all)
     learn_text t = {0};
     learn_add(&t, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"Pairwise exercises\">\n");
     for (size_t from = 0, to, count = count_of(all); from < count; from = to) {
-        const char *submission = learn_field(grade_at(all, from), "submission");
-        for (to = from; to < count && learn_field_is(grade_at(all, to), "submission", submission);) to++;
+        const char *submission = learn_field(learn_grade_at(all, from), "submission");
+        for (to = from; to < count && learn_field_is(learn_grade_at(all, to), "submission", submission);) to++;
         junit_suite(&t, all, from, to);
     }
     learn_add(&t, "</testsuites>\n");
@@ -228,7 +192,7 @@ static json_t *test_name(const json_t *all, const json_t *g)
 static json_t *message(const json_t *g)
 {
     const char *details = learn_field(g, "details");
-    return text_of(*details ? details : learn_field(g, "reason"), 60000);
+    return learn_json_text(*details ? details : learn_field(g, "reason"), 60000);
 }
 
 static char *dumped(json_t *json, size_t flags)
@@ -244,7 +208,7 @@ char *learn_exercism(const json_t *all)
     bool broken = count_in(all, 0, count, is_error) == count, right = count_in(all, 0, count, is_right) == count;
     json_t *tests = json_array();
     const json_t *g;
-    for (size_t i = 0; (g = grade_at(all, i)); i++) {
+    for (size_t i = 0; (g = learn_grade_at(all, i)); i++) {
         const char *ran = learn_field(g, "ran");
         json_t *test = json_pack("{so ss so ss}", "name", test_name(all, g), "status",
                                  is_right(g)   ? "pass"
@@ -257,7 +221,7 @@ char *learn_exercism(const json_t *all)
         json_array_append_new(tests, test);
     }
     json_t *why = !count   ? json_string("There is no exercise in this submission.")
-                  : broken ? message(grade_at(all, 0))
+                  : broken ? message(learn_grade_at(all, 0))
                            : json_null();
     return dumped(json_pack("{si ss so so}", "version", 3, "status",
                             broken  ? "error"
@@ -272,7 +236,7 @@ char *learn_gradescope(const json_t *all)
     size_t count = count_of(all);
     json_t *tests = json_array();
     const json_t *g;
-    for (size_t i = 0; (g = grade_at(all, i)); i++)
+    for (size_t i = 0; (g = learn_grade_at(all, i)); i++)
         json_array_append_new(tests,
                               json_pack("{so so sO sO ss ss so s[s]}", "name", test_name(all, g), "number",
                                         json_sprintf("%02d", learn_field_number(g, "number")), "score",
@@ -290,7 +254,7 @@ char *learn_autolab(const json_t *all)
 {
     json_t *scores = json_object();
     const json_t *g;
-    for (size_t i = 0; (g = grade_at(all, i)); i++) {
+    for (size_t i = 0; (g = learn_grade_at(all, i)); i++) {
         json_t *name = test_name(all, g);
         json_object_set(scores, json_string_value(name), json_object_get(g, "points"));
         json_decref(name);

@@ -2,7 +2,7 @@
 /*
  * formats: grades as JSON, and from that as programs that take grades want them. Each makes a whole file as a text; free it.
  *
- *      learn_all_grades  that JSON itself: docs/teaching.md
+ *      learn_all_grades  that JSON itself: docs/teaching.md. The grades of one submission stand together
  *      learn_csv         for a spreadsheet: a row for each submission and exercise (RFC 4180)
  *      learn_junit       JUnit XML: a suite for each submission, a case for each exercise
  *      learn_exercism    results.json of exercism's test runners, version 3
@@ -18,34 +18,17 @@
 
 #include "learn/learn.h"
 
-enum learn_verdict { LEARN_RIGHT, LEARN_WRONG, LEARN_UNTOUCHED, LEARN_MISSING };
+/* A text for JSON: what is no character, or a control character other than tab and newline, becomes a question mark. */
+json_t *learn_json_text(const char *bytes, size_t most);
 
-/* One exercise of one submission. */
-typedef struct {
-    const char *submission;
-    const learn_exercise *e;
-    enum learn_verdict verdict;
-    double points, most;
-    const char *kind;    /* the key of the failure; "" if there is none */
-    const char *ran;     /* what ran; "" if nothing did */
-    const char *reason;  /* one line; "" if it is right */
-    const char *details; /* what the learner would be shown */
-    double seconds;
-} learn_grade;
-
-typedef struct {
-    const learn_grade *grades; /* those of one submission stand together */
-    size_t count, submissions;
-    uint64_t seed;
-    const char *conditions; /* how it was run, in words */
-} learn_grades;
-
-const char *learn_verdict_word(enum learn_verdict verdict); /* "right", "wrong", "not started", "not handed in" */
+const json_t *learn_grade_at(const json_t *grades, size_t i); /* NULL behind the last */
 
 /* On standard output: the class at a glance. Nothing for one submission. */
-void learn_print_matrix(const learn_grades *grades);
+void learn_print_matrix(const json_t *grades);
 
-json_t *learn_grades_json(const learn_grades *grades);
+/* The first line of a text that others have written, without control characters: as many columns of it as most allows, and
+ * blanks up to least. */
+void learn_print_plain(const char *text, int least, int most);
 
 char *learn_all_grades(const json_t *grades);
 char *learn_csv(const json_t *grades);

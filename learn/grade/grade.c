@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "learn/course/commands.h"
-#include "learn/grade/formats.h"
 #include "learn/grade/grading.h"
 #include "p2p/shared/cli.h"
 
@@ -195,49 +194,44 @@ static bool write_format(const char *name, char *text)
     return good;
 }
 
-static bool write_formats(const arguments *a, const learn_grades *grades)
+static bool write_formats(const arguments *a, const json_t *grades)
 {
     static char *(*const make[FORMATS])(const json_t *) = {learn_csv, learn_junit, learn_exercism, learn_gradescope,
                                                            learn_all_grades};
-    json_t *all = learn_grades_json(grades);
     bool good = true;
     for (size_t i = 0; i < FORMATS; i++)
-        if (a->files[i] && !write_format(a->files[i], make[i](all))) good = false;
-    char *line = a->autolab ? learn_autolab(all) : NULL;
+        if (a->files[i] && !write_format(a->files[i], make[i](grades))) good = false;
+    char *line = a->autolab ? learn_autolab(grades) : NULL;
     if (line) puts(line);
     free(line);
-    json_decref(all);
     return good;
-}
-
-static void print_sum(const learn_grades *grades)
-{
-    double points = 0, most = 0;
-    for (size_t i = 0; i < grades->count; i++) {
-        points += grades->grades[i].points;
-        most += grades->grades[i].most;
-    }
-    printf("\n%zu submission%s, %g of %g points; to grade again with the same data: --seed %llu\n", grades->submissions,
-           grades->submissions == 1 ? "" : "s", points, most, (unsigned long long)grades->seed);
 }
 
 static int grade_class(const arguments *a, learn_class *class)
 {
     learn_sandbox box;
-    learn_grades grades;
+    json_t *grades;
+    const json_t *g;
     prctl(PR_SET_DUMPABLE, 0); /* a submission of the same user may not read what is known here */
-    class->seed = a->seed;     /* not known before everything has been read */
+    class->points = a->points;
+    class->seed = a->seed; /* not known before everything has been read */
     if (!a->seeded && getrandom(&class->seed, sizeof class->seed, 0) == sizeof class->seed)
         class->seed >>= 20; /* short enough to type */
     if (!learn_sandbox_open(&box, &a->limits)) return 1;
-    int status = learn_grade_all(class, &box, a->points, &grades);
+    int status = learn_grade_all(class, &box, &grades);
     learn_sandbox_close(&box);
     if (status < 128) {
-        learn_print_matrix(&grades);
-        print_sum(&grades);
-        if (!write_formats(a, &grades)) status = 1;
+        double points = 0, most = 0;
+        for (size_t i = 0; (g = learn_grade_at(grades, i)); i++) {
+            points += json_number_value(json_object_get(g, "points"));
+            most += json_number_value(json_object_get(g, "most"));
+        }
+        learn_print_matrix(grades);
+        printf("\n%zu submission%s, %g of %g points; to grade again with the same data: --seed %llu\n", class->count,
+               class->count == 1 ? "" : "s", points, most, (unsigned long long)class->seed);
+        if (!write_formats(a, grades)) status = 1;
     }
-    learn_grades_free(&grades);
+    json_decref(grades);
     return status;
 }
 

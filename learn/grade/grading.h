@@ -12,11 +12,11 @@ typedef struct {
     size_t count;
     bool *graded; /* of each exercise of the course */
     uint64_t seed;
+    double points; /* for one that is right */
 } learn_class;
 
 /* Grade everything, printing each grade as it comes. The exit status: 0; 1 if something could not be graded; 128 + signal if
- * interrupted, and then grades are not whole. Free them with learn_grades_free in any case. */
-int learn_grade_all(const learn_class *class, learn_sandbox *box, double points, learn_grades *grades);
-void learn_grades_free(learn_grades *grades);
+ * interrupted, and then grades are not whole. They are JSON; give them back with json_decref in any case. */
+int learn_grade_all(const learn_class *class, learn_sandbox *box, json_t **grades);
 
 #endif

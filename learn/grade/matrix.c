@@ -9,78 +9,81 @@
  *      right           2/2 0/2
  */
 #include <ctype.h>
+#include <limits.h>
 #include <string.h>
 
+#include "learn/explain/autopsy.h"
 #include "learn/grade/formats.h"
-
-static const char marks[] = {[LEARN_RIGHT] = '+', [LEARN_WRONG] = '-', [LEARN_UNTOUCHED] = '.', [LEARN_MISSING] = ' '};
 
 enum { NAME_WIDTH = 16 };
 
-/* The exercise of each column: grades of one submission stand together, so the first submission's name all of them. */
-static size_t columns(const learn_grades *all)
+void learn_print_plain(const char *text, int least, int most)
 {
-    size_t count = 0;
-    while (count < all->count && all->grades[count].submission == all->grades[0].submission) count++;
-    return count;
+    int count = 0;
+    for (; *text && *text != '\n' && count < most; text++, count++)
+        putchar(iscntrl((unsigned char)*text) ? '?' : *text);
+    printf("%*s", count < least ? least - count : 0, "");
 }
 
-static void print_name(const char *name)
+static bool is_right(const json_t *g)
 {
-    for (int i = 0; i < NAME_WIDTH; i++)
-        putchar(!*name ? ' ' : iscntrl((unsigned char)*name) ? (name++, '?') : *name++);
+    return learn_field_is(g, "verdict", "right");
 }
 
-static void print_rows(const learn_grades *all, size_t width)
+static bool is_wrong(const json_t *g)
 {
+    return learn_field_is(g, "verdict", "wrong");
+}
+
+static void print_rows(const json_t *all, size_t width, size_t count)
+{
+    const json_t *g;
     printf("\n%*s", NAME_WIDTH, "");
-    for (size_t i = 0; i < width; i++) printf("  %02d", all->grades[i].e->number);
-    for (size_t i = 0; i < all->count; i++) {
-        const learn_grade *g = &all->grades[i];
-        if (i % width == 0) putchar('\n'), print_name(g->submission);
-        printf("   %c", marks[g->verdict]);
+    for (size_t i = 0; i < width; i++) printf("  %02d", learn_field_number(learn_grade_at(all, i), "number"));
+    for (size_t i = 0; (g = learn_grade_at(all, i)); i++) {
+        if (i % width == 0) putchar('\n'), learn_print_plain(learn_field(g, "submission"), NAME_WIDTH, NAME_WIDTH);
+        printf("   %c", is_right(g)                                   ? '+'
+                        : is_wrong(g)                                 ? '-'
+                        : learn_field_is(g, "verdict", "not started") ? '.'
+                                                                      : ' ');
     }
     printf("\n%-*s", NAME_WIDTH, "right");
     for (size_t i = 0; i < width; i++) {
-        size_t right = 0;
-        for (size_t at = i; at < all->count; at += width) right += all->grades[at].verdict == LEARN_RIGHT;
-        printf(" %3zu", right);
+        int right = 0;
+        for (size_t at = i; at < count; at += width) right += is_right(learn_grade_at(all, at));
+        printf(" %3d", right);
     }
-    printf("   of %zu     + right   - wrong   . not started\n", all->submissions);
+    printf("   of %d     + right   - wrong   . not started\n", learn_field_number(all, "submissions"));
 }
 
-/* How many in this column are wrong in the same way. */
-static size_t alike(const learn_grades *all, size_t width, size_t column, const char *kind)
+/* What went wrong most often in a column, how often, and an example. */
+static void print_reason(const json_t *all, size_t width, size_t column)
 {
-    size_t count = 0;
-    for (size_t at = column; at < all->count; at += width)
-        count += all->grades[at].verdict == LEARN_WRONG && strcmp(all->grades[at].kind, kind) == 0;
-    return count;
-}
-
-static void print_reason(const learn_grades *all, size_t width, size_t column)
-{
-    size_t most = 0, wrong = 0;
-    const learn_grade *example = NULL;
-    for (size_t at = column; at < all->count; at += width) {
-        const learn_grade *g = &all->grades[at];
-        if (g->verdict != LEARN_WRONG) continue;
-        size_t count = alike(all, width, column, g->kind);
-        if (count > most) most = count, example = g;
+    int most = 0, wrong = 0;
+    const json_t *example = NULL, *g;
+    for (size_t at = column; (g = learn_grade_at(all, at)); at += width) {
+        const json_t *other;
+        int alike = 0;
+        if (!is_wrong(g)) continue;
+        for (size_t i = column; (other = learn_grade_at(all, i)); i += width)
+            alike += is_wrong(other) && learn_field_is(other, "kind", learn_field(g, "kind"));
+        if (alike > most) most = alike, example = g;
         wrong++;
     }
     if (!example) return;
-    printf("  %02d  %zu of %zu  ", example->e->number, most, wrong);
-    for (const char *at = example->reason; *at; at++) putchar(iscntrl((unsigned char)*at) ? '?' : *at);
+    printf("  %02d  %d of %d  ", learn_field_number(example, "number"), most, wrong);
+    learn_print_plain(learn_field(example, "reason"), 0, INT_MAX);
     putchar('\n');
 }
 
-void learn_print_matrix(const learn_grades *all)
+void learn_print_matrix(const json_t *all)
 {
-    size_t width = columns(all), wrong = 0;
-    if (all->submissions < 2 || !width || all->count % width) return;
-    print_rows(all, width);
-    for (size_t i = 0; i < all->count; i++) wrong += all->grades[i].verdict == LEARN_WRONG;
+    size_t width = 0, wrong = 0, count = json_array_size(json_object_get(all, "grades"));
+    const char *first = learn_field(learn_grade_at(all, 0), "submission");
+    while (width < count && learn_field_is(learn_grade_at(all, width), "submission", first)) width++;
+    if (learn_field_number(all, "submissions") < 2 || !width || count % width) return;
+    print_rows(all, width, count);
+    for (size_t i = 0; i < count; i++) wrong += is_wrong(learn_grade_at(all, i));
     if (!wrong) return;
     puts("\nwhat went wrong most often, with an example:");
     for (size_t i = 0; i < width; i++) print_reason(all, width, i);
