@@ -56,21 +56,18 @@ static phase agreement(const p2p_comm *comm, uint64_t number)
 
 /* ---- Reading the lines ---- */
 
-/* A line that says a later number belongs to a rank that has left this collective: it has agreed long since. */
-static bool means_the_same(const phase *m, const scoreboard_line *line)
-{
-    uint64_t what = atomic_load_explicit(&line->what, memory_order_relaxed);
-    atomic_thread_fence(memory_order_acquire);
-    return what == m->hash || atomic_load_explicit(&line->at, memory_order_relaxed) >> 24 != m->number;
-}
-
 /* Is this rank (of the communicator) there? Notes if it means something else, as soon as it has said so. */
 static bool is_there(phase *m, int rank)
 {
     const scoreboard_line *line = &m->lines[m->comm->world_rank[rank]];
     uint64_t at = atomic_load_explicit(&line->at, memory_order_acquire);
-    bool has_said = at >> 24 == m->number && at >= p2p__line_at(m->number, 1);
-    if (m->hash && has_said && !means_the_same(m, line)) m->differ = m->comm->world_rank[rank];
+    if (m->hash && at >> 24 == m->number && at >= p2p__line_at(m->number, 1)) {
+        uint64_t what = atomic_load_explicit(&line->what, memory_order_relaxed);
+        atomic_thread_fence(memory_order_acquire);
+        /* A line that says a later number belongs to a rank that has left this collective: it has agreed long since. */
+        if (what != m->hash && atomic_load_explicit(&line->at, memory_order_relaxed) >> 24 == m->number)
+            m->differ = m->comm->world_rank[rank];
+    }
     return at >= p2p__line_at(m->number, m->steps);
 }
 
@@ -80,14 +77,6 @@ static bool all_there(phase *m)
 {
     while (m->differ < 0 && m->seen < m->comm->size && (m->seen == m->comm->rank || is_there(m, m->seen))) m->seen++;
     return m->seen == m->comm->size || m->differ >= 0;
-}
-
-/* The same, and all ranks that are there are compared, also those behind one that is missing. */
-static bool all_compared(phase *m)
-{
-    for (int i = m->seen; m->hash && i < m->comm->size && m->differ < 0; i++)
-        if (i != m->comm->rank) is_there(m, i);
-    return all_there(m);
 }
 
 static p2p_err differ(p2p_comm *comm, const phase *m)
@@ -135,20 +124,12 @@ static void settle(phase *m)
 {
     m->settled = true;
     atomic_thread_fence(memory_order_seq_cst);
-    if (all_compared(m) && m->differ < 0) wake_all(m);
+    for (int i = m->seen; m->hash && i < m->comm->size && m->differ < 0; i++)
+        if (i != m->comm->rank) is_there(m, i); /* also those behind one that is missing */
+    if (all_there(m) && m->differ < 0) wake_all(m);
 }
 
 /* ---- Waiting ---- */
-
-/* Does no missing rank need this core? */
-static bool all_missing_run_elsewhere(p2p_engine *engine, phase *m)
-{
-    int here = p2p__cores_show(engine->scoreboard, engine->rank);
-    for (int i = m->seen; i < m->comm->size; i++)
-        if (i != m->comm->rank && p2p__cores_has(engine->scoreboard, m->comm->world_rank[i], here) && !is_there(m, i))
-            return false;
-    return true;
-}
 
 /* A short spin: the others are often here at once with a core for each rank; and between two steps, if all that are
  * still missing run on other cores. To yield would then help none of them, and take longer than they take to come. Not
@@ -157,9 +138,12 @@ static bool all_missing_run_elsewhere(p2p_engine *engine, phase *m)
 static void poll_quickly(p2p_engine *engine, phase *m)
 {
     const p2p_spin *spin = &engine->spin;
+    scoreboard *b = engine->scoreboard;
     if (all_there(m)) return;
-    bool pays = spin->shares_cores ? m->steps > 1 && all_missing_run_elsewhere(engine, m)
-                                   : spin->cheap_polls && spin->now;
+    bool pays = spin->shares_cores ? m->steps > 1 : spin->cheap_polls && spin->now;
+    int here = pays && spin->shares_cores ? p2p__cores_show(b, engine->rank) : 0;
+    for (int i = m->seen; pays && spin->shares_cores && i < m->comm->size; i++)
+        pays = i == m->comm->rank || !p2p__cores_has(b, m->comm->world_rank[i], here) || is_there(m, i);
     p2p_backoff backoff = p2p__backoff_short(BARRIER_POLLS, spin->shares_cores ? BARRIER_SPIN_NS : 0);
     while (pays && !all_there(m) && p2p__backoff_goes_on(&engine->spin, &backoff)) continue;
 }
@@ -212,17 +196,6 @@ static void need_no_waking(const phase *m)
     atomic_fetch_and(&gate_of(m)->asleep[rank / 64], ~(UINT64_C(1) << (rank % 64)));
 }
 
-/* As all_there, for a step function: its rank may go to sleep over something else, and has to be woken when all are. */
-static bool all_there_or_wake(phase *m)
-{
-    int rank = m->comm->engine->rank;
-    m->asked = atomic_load_explicit(&gate_of(m)->asleep[rank / 64], memory_order_relaxed) >> (rank % 64) & 1;
-    if (!all_there(m) && !m->asked) ask_to_be_woken(m->comm->engine, m);
-    if (!all_there(m)) return false;
-    if (m->asked) need_no_waking(m);
-    return true;
-}
-
 static p2p_err wait_for(p2p_comm *comm, phase *m)
 {
     p2p_err err = P2P_OK;
@@ -258,39 +231,27 @@ static p2p_err make_room(p2p_comm *comm, uint64_t number)
     return P2P_OK;
 }
 
-static void write_line(scoreboard_line *line, uint64_t number, uint64_t hash, const void *payload, size_t bytes)
-{
-    atomic_store_explicit(&line->at, p2p__line_at(number, 0), memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
-    atomic_store_explicit(&line->what, hash, memory_order_relaxed);
-    if (bytes) memcpy(line->payload, payload, bytes);
-    atomic_store_explicit(&line->at, p2p__line_at(number, 1), memory_order_release);
-}
-
-/* What does not fit into a line travels in this rank's scratch segment. */
-static p2p_err put_in_segment(p2p_comm *comm, const p2p_fingerprint *what)
-{
-    comm->payloads = (p2p_scratch){NULL, 0, 0};
-    if (what->inline_bytes <= SCOREBOARD_INLINE) return P2P_OK;
-    p2p_err err = p2p_layer_scratch(comm, what->inline_bytes, &comm->payloads);
-    if (!err)
-        memcpy(comm->payloads.first + (size_t)comm->rank * comm->payloads.stride, what->inline_payload,
-               what->inline_bytes);
-    return err;
-}
-
 p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
 {
     p2p_engine *engine = comm->engine;
     uint64_t number = comm->posted + 1;
+    size_t bytes = what->inline_bytes;
     p2p_err err = make_room(comm, number);
-    if (!err) err = put_in_segment(comm, what);
+    comm->payloads = (p2p_scratch){NULL, 0, 0};
+    if (!err && bytes > SCOREBOARD_INLINE) err = p2p_layer_scratch(comm, bytes, &comm->payloads);
     if (err) return err;
     comm->posted = number;
     if (engine->config.check) p2p__show_words(engine, comm->context, number);
-    size_t in_line = comm->payloads.first ? 0 : what->inline_bytes;
     comm->said = engine->config.check ? engine->shown->hash : 0;
-    write_line(own_line(comm, number), number, comm->said, what->inline_payload, in_line);
+    scoreboard_line *line = own_line(comm, number);
+    /* What does not fit into a line travels in this rank's scratch segment. */
+    unsigned char *segment = comm->payloads.first;
+    void *payload = segment ? segment + (size_t)comm->rank * comm->payloads.stride : line->payload;
+    atomic_store_explicit(&line->at, p2p__line_at(number, 0), memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    atomic_store_explicit(&line->what, comm->said, memory_order_relaxed);
+    if (bytes) memcpy(payload, what->inline_payload, bytes);
+    atomic_store_explicit(&line->at, p2p__line_at(number, 1), memory_order_release);
     comm->settled = false;
     return what->barriers ? P2P_OK : p2p__agree_settle(comm); /* with barriers: in the first one, soon */
 }
@@ -347,7 +308,12 @@ p2p_err p2p_layer_test_agree(p2p_comm *comm, uint64_t number, bool *agreed)
     *agreed = !number || !comm->engine->config.check || comm->size == 1 || number <= comm->all_passed;
     if (*agreed) return P2P_OK;
     phase m = agreement(comm, number);
-    *agreed = all_there_or_wake(&m);
+    /* This rank may go to sleep over something else, and has to be woken when all are there. */
+    int rank = comm->engine->rank;
+    m.asked = atomic_load_explicit(&gate_of(&m)->asleep[rank / 64], memory_order_relaxed) >> (rank % 64) & 1;
+    if (!all_there(&m) && !m.asked) ask_to_be_woken(comm->engine, &m);
+    *agreed = all_there(&m);
+    if (*agreed && m.asked) need_no_waking(&m);
     if (comm->engine->in_step) comm->engine->in_step->lacks_agreement = !*agreed;
     if (m.differ >= 0) return differ(comm, &m);
     if (*agreed && number == comm->all_passed + 1) comm->all_passed++;

@@ -40,30 +40,21 @@ static bool same_call(const p2p_fingerprint *a, const p2p_fingerprint *b)
            a->dtype == b->dtype && a->op == b->op && a->root == b->root;
 }
 
-static scoreboard_what words_of(const p2p_fingerprint *what)
-{
-    scoreboard_what words = {.count = what->count, .root = what->root};
-    p2p__copy_text(words.algorithm, sizeof words.algorithm, what->algorithm);
-    p2p__copy_text(words.dtype, sizeof words.dtype, what->dtype);
-    p2p__copy_text(words.op, sizeof words.op, what->op);
-    return words;
-}
-
 /* Programs make a few calls in turn, again and again. */
-static const p2p_known *known_call(p2p_engine *engine, const p2p_fingerprint *what)
-{
-    uint64_t place = mix(mix(1, (uintptr_t)what->operation), what->count);
-    p2p_known *known = &engine->known[place % KNOWN_CALLS];
-    if (!known->hash || !same_call(what, &known->what)) *known = (p2p_known){*what, hash_of(what), words_of(what)};
-    return known;
-}
-
 void p2p__show_collective(p2p_engine *engine, const p2p_fingerprint *what, uint64_t number)
 {
     scoreboard_call *call = &engine->row->call;
+    uint64_t place = mix(mix(1, (uintptr_t)what->operation), what->count);
+    p2p_known *known = &engine->known[place % KNOWN_CALLS];
+    if (!known->hash || !same_call(what, &known->what)) {
+        *known = (p2p_known){*what, hash_of(what), {.count = what->count, .root = what->root}};
+        p2p__copy_text(known->shown.algorithm, sizeof known->shown.algorithm, what->algorithm);
+        p2p__copy_text(known->shown.dtype, sizeof known->shown.dtype, what->dtype);
+        p2p__copy_text(known->shown.op, sizeof known->shown.op, what->op);
+    }
+    engine->shown = known;
     call->number = number;
-    engine->shown = known_call(engine, what);
-    call->what = engine->shown->shown;
+    call->what = known->shown;
 }
 
 /* ---- In words ---- */
@@ -134,5 +125,5 @@ void p2p__show_difference(p2p_engine *engine, int other, uint32_t context, uint6
     p2p__copy_text(engine->row->advice, sizeof engine->row->advice, advice);
     engine->drafts = 0;
     p2p__draft(engine, &f);
-    p2p__publish_drafts(engine);
+    atomic_store(&engine->row->found_count, engine->drafts);
 }

@@ -74,18 +74,14 @@ static p2p_err check_attached(p2p_comm *comm)
     return P2P_OK;
 }
 
-/* The others may be anywhere in it: the next one could take its messages for this one's. */
-static bool leaves_others_behind(p2p_err err)
-{
-    return err == P2P_ERR_TIMEOUT || err == P2P_ERR_NOMEM || err == P2P_ERR_SYS || err == P2P_ERR_PEER_DEAD;
-}
-
 p2p_err p2p_layer_end(p2p_comm *comm, p2p_err err)
 {
     bool outermost = comm->engine->depth == 1;
     if (!err && outermost) err = p2p_layer_agree(comm);
     if (!err && outermost && comm->attaches) err = check_attached(comm);
-    if (outermost && comm->size > 1 && leaves_others_behind(err)) p2p__poison(comm, err);
+    /* The others may be anywhere in it: the next one could take its messages for this one's. */
+    bool behind = err == P2P_ERR_TIMEOUT || err == P2P_ERR_NOMEM || err == P2P_ERR_SYS || err == P2P_ERR_PEER_DEAD;
+    if (outermost && comm->size > 1 && behind) p2p__poison(comm, err);
     return p2p__leave(comm, err);
 }
 

@@ -56,18 +56,14 @@ size_t p2p__scratch_largest(int ranks)
     return power_within(LARGEST_OF_ALL / (size_t)ranks, LARGEST);
 }
 
-static void find_sizes(p2p_comm *comm)
-{
-    size_t kind = SMALL;
-    comm->scratch_usual = power_within(PASSING / 4 / (size_t)comm->size, LARGEST);
-    comm->scratch_largest = p2p__scratch_largest(comm->size);
-    for (size_t most = SMALL_PIECE; most <= comm->scratch_largest; most = next_kind(comm, kind++, most))
-        comm->segment_bytes += area_bytes(kind, most);
-}
-
 static size_t scratch_bytes(p2p_comm *comm)
 {
-    if (!comm->segment_bytes) find_sizes(comm);
+    size_t kind = SMALL, most = SMALL_PIECE;
+    if (comm->segment_bytes) return comm->segment_bytes * (size_t)comm->size;
+    comm->scratch_usual = power_within(PASSING / 4 / (size_t)comm->size, LARGEST);
+    comm->scratch_largest = p2p__scratch_largest(comm->size);
+    for (; most <= comm->scratch_largest; most = next_kind(comm, kind++, most))
+        comm->segment_bytes += area_bytes(kind, most);
     return comm->segment_bytes * (size_t)comm->size;
 }
 
@@ -103,24 +99,17 @@ static p2p_err map_scratch(p2p_comm *comm)
     return p2p__fail(comm, CAUSE_NO_SCRATCH, comm->size, bytes, strerror(errno));
 }
 
-/* The next piece of so many bytes in its area. */
-static unsigned char *next_piece(p2p_comm *comm, size_t bytes)
-{
-    size_t kind = SMALL, most = SMALL_PIECE, area = 0;
-    for (; most < bytes; most = next_kind(comm, kind++, most)) area += area_bytes(kind, most);
-    size_t *at = &comm->scratch_at[kind];
-    if (*at + bytes > area_bytes(kind, most)) *at = 0;
-    unsigned char *piece = comm->scratch + area + *at;
-    *at += kind == USUAL ? bytes : most;
-    return piece;
-}
-
 p2p_err p2p_layer_scratch(p2p_comm *comm, size_t wanted, p2p_scratch *scratch)
 {
     p2p_err err = comm->scratch ? P2P_OK : map_scratch(comm);
     if (err) return err;
     size_t bytes = wanted < comm->scratch_largest ? (wanted + LINE - 1) / LINE * LINE : comm->scratch_largest;
-    *scratch = (p2p_scratch){next_piece(comm, bytes), comm->segment_bytes, bytes};
+    size_t kind = SMALL, most = SMALL_PIECE, area = 0;
+    for (; most < bytes; most = next_kind(comm, kind++, most)) area += area_bytes(kind, most);
+    size_t *at = &comm->scratch_at[kind]; /* where the next piece begins in its area */
+    if (*at + bytes > area_bytes(kind, most)) *at = 0;
+    *scratch = (p2p_scratch){comm->scratch + area + *at, comm->segment_bytes, bytes};
+    *at += kind == USUAL ? bytes : most;
     return P2P_OK;
 }
 

@@ -57,38 +57,26 @@ static uint32_t new_context(scoreboard *b, int size)
     return context;
 }
 
-static p2p_err tell_group(p2p_comm *comm, const proposal *group, int size, answer text, answer mine)
+/* In rank 0: a context for each group, of which each member is told. */
+static p2p_err arrange(p2p_comm *comm, proposal *proposals, answer text, answer mine)
 {
-    bool none = group->colour == P2P_UNDEFINED;
-    text[0] = none ? 0 : new_context(comm->engine->scoreboard, size);
-    text[1] = (uint32_t)size;
-    for (int i = 0; i < size; i++) text[2 + i] = (uint32_t)group[i].rank;
-    size_t bytes = (2 + (size_t)size) * sizeof *text;
-    for (int i = 0; i < size; i++) {
-        if (group[i].rank == 0) {
-            memcpy(mine, text, bytes);
-            continue;
-        }
-        p2p_err err = quiet(comm, REQUEST_SEND, text, bytes, group[i].rank);
-        if (err) return err;
+    p2p_err err = P2P_OK;
+    for (int i = 1; !err && i < comm->size; i++) err = quiet(comm, REQUEST_RECV, &proposals[i], sizeof *proposals, i);
+    if (!err) qsort(proposals, (size_t)comm->size, sizeof *proposals, by_colour_key_rank);
+    for (int from = 0, to; !err && from < comm->size; from = to) {
+        for (to = from; to < comm->size && proposals[to].colour == proposals[from].colour; to++)
+            text[2 + to - from] = (uint32_t)proposals[to].rank;
+        bool none = proposals[from].colour == P2P_UNDEFINED;
+        text[0] = none ? 0 : new_context(comm->engine->scoreboard, to - from);
+        text[1] = (uint32_t)(to - from);
+        size_t bytes = (2 + (size_t)(to - from)) * sizeof *text;
+        for (int i = from; !err && i < to; i++)
+            if (proposals[i].rank == 0)
+                memcpy(mine, text, bytes);
+            else
+                err = quiet(comm, REQUEST_SEND, text, bytes, proposals[i].rank);
     }
-    return P2P_OK;
-}
-
-static p2p_err arrange(p2p_comm *comm, proposal own, proposal *proposals, answer text, answer mine)
-{
-    proposals[0] = own;
-    for (int i = 1; i < comm->size; i++) {
-        p2p_err err = quiet(comm, REQUEST_RECV, &proposals[i], sizeof *proposals, i);
-        if (err) return err;
-    }
-    qsort(proposals, (size_t)comm->size, sizeof *proposals, by_colour_key_rank);
-    for (int from = 0, to; from < comm->size; from = to) {
-        for (to = from; to < comm->size && proposals[to].colour == proposals[from].colour;) to++;
-        p2p_err err = tell_group(comm, proposals + from, to - from, text, mine);
-        if (err) return err;
-    }
-    return P2P_OK;
+    return err;
 }
 
 static p2p_err build(p2p_comm *comm, answer mine, p2p_comm **sub)
@@ -124,8 +112,9 @@ static p2p_err split(p2p_comm *comm, proposal own, p2p_comm **sub)
         p2p__fail(comm, CAUSE_NO_SPLIT, comm->size);
         goto release;
     }
+    proposals[0] = own;
     if (comm->rank == 0)
-        err = arrange(comm, own, proposals, text, mine);
+        err = arrange(comm, proposals, text, mine);
     else if ((err = quiet(comm, REQUEST_SEND, &own, sizeof own, 0)) == P2P_OK)
         err = quiet(comm, REQUEST_RECV, mine, words * sizeof *mine, 0);
     if (!err) err = build(comm, mine, sub);

@@ -8,19 +8,13 @@
 
 #include "p2p/message/internal.h"
 
-static int own_rank(const p2p_comm *comm)
-{
-    return comm->engine ? comm->engine->rank : comm->rank;
-}
-
 void p2p__blame_message(p2p_comm *comm, const p2p_status *message)
 {
-    comm->blame.has_other = true;
     comm->blame.other = (p2p_place){.role = ROLE_OTHER,
                                     .rank = comm->world_rank[message->source],
                                     .call = {.shape = SHAPE_SEND,
                                              .peer = comm->rank,
-                                             .world_peer = own_rank(comm),
+                                             .world_peer = comm->engine->rank,
                                              .tag = message->tag,
                                              .context = comm->context,
                                              .bytes = message->bytes}};
@@ -50,8 +44,7 @@ p2p_place p2p__place_of(const struct p2p_operation *request, int rank)
 
 void p2p__blame_request(p2p_comm *comm, const struct p2p_operation *request)
 {
-    comm->blame.has_other = true;
-    comm->blame.other = p2p__place_of(request, own_rank(comm));
+    comm->blame.other = p2p__place_of(request, comm->engine->rank);
 }
 
 /* Its call is known if it is still in this collective. */
@@ -62,7 +55,6 @@ void p2p__blame_rank(p2p_comm *comm, int rank)
     const scoreboard_call shown = p2p__call_copy(&engine->scoreboard->rows[place.rank].call), *own = &engine->row->call;
     if (shown.shape == SHAPE_COLLECTIVE && shown.number == own->number && shown.context == own->context)
         place.call = shown;
-    comm->blame.has_other = true;
     comm->blame.other = place;
 }
 
@@ -77,39 +69,19 @@ void p2p__draft(p2p_engine *engine, p2p_finding *f)
     p2p__finding_free(f);
 }
 
-void p2p__publish(p2p_comm *comm, const scoreboard_call *call, p2p_err err)
-{
-    scoreboard_row *row = comm->row;
-    if (!row) return;
-    int count = comm->engine ? comm->engine->drafts : 0;
-    if (!count) {
-        scoreboard_found *found = &row->found[0];
-        found->what = comm->blame.what.class ? comm->blame.what : p2p__diagnosis_of(err);
-        p2p__set_add(&found->what.ranks, own_rank(comm));
-        found->places[0] = (p2p_place){.role = ROLE_CALL, .rank = own_rank(comm), .call = *call};
-        found->places[1] = comm->blame.other;
-        found->count = comm->blame.has_other ? 2 : 1;
-        if (comm->blame.other.role == ROLE_OTHER && comm->blame.has_other)
-            p2p__set_add(&found->what.ranks, comm->blame.other.rank);
-    }
-    snprintf(row->error, sizeof row->error, "%.*s", (int)sizeof row->error - 1, comm->message);
-    p2p__copy_text(row->advice, sizeof row->advice, comm->blame.advice);
-    atomic_store(&row->found_count, count ? count : 1);
-}
-
-void p2p__publish_drafts(p2p_engine *engine)
-{
-    atomic_store(&engine->row->found_count, engine->drafts);
-}
-
-void p2p__publish_early(scoreboard_row *row, int rank, const p2p_diagnosis *what, const scoreboard_call *call,
-                        const char *text)
+void p2p__publish(scoreboard_row *row, int rank, const p2p_blame *blame, const scoreboard_call *call, const char *text,
+                  int drafts)
 {
     scoreboard_found *found = &row->found[0];
-    found->what = *what;
-    found->places[0] = (p2p_place){.role = ROLE_CALL, .rank = rank, .call = *call};
-    found->count = 1;
-    p2p__set_add(&found->what.ranks, rank);
-    snprintf(row->error, sizeof row->error, "%s", text);
-    atomic_store(&row->found_count, 1);
+    if (!drafts) {
+        found->what = blame->what;
+        found->places[0] = (p2p_place){.role = ROLE_CALL, .rank = rank, .call = *call};
+        found->places[1] = blame->other;
+        found->count = blame->other.role == ROLE_CALL ? 1 : 2;
+        p2p__set_add(&found->what.ranks, rank);
+        if (blame->other.role == ROLE_OTHER) p2p__set_add(&found->what.ranks, blame->other.rank);
+    }
+    snprintf(row->error, sizeof row->error, "%.*s", (int)sizeof row->error - 1, text);
+    p2p__copy_text(row->advice, sizeof row->advice, blame->advice);
+    atomic_store(&row->found_count, drafts ? drafts : 1);
 }

@@ -79,31 +79,27 @@ static p2p_rank_set *next_any_set(p2p_engine *engine, scoreboard_wait *wait)
     return set;
 }
 
-static void show_item(const p2p_engine *engine, scoreboard_wait *wait, p2p_request request)
-{
-    static const int kinds[] = {
-        [REQUEST_SEND] = ITEM_SEND, [REQUEST_RECV] = ITEM_RECV, [REQUEST_LAYER] = ITEM_COLLECTIVE};
-    if (wait->pending_count++ >= SCOREBOARD_ITEMS) return;
-    scoreboard_item *item = &wait->pending[wait->pending_count - 1];
-    *item = (scoreboard_item){.kind = kinds[request->kind],
-                              .peer = request->peer,
-                              .tag = request->tag,
-                              .line = request->line,
-                              .same_file = request->file && request->file == engine->call_file,
-                              .context = request->context,
-                              .bytes = request->bytes,
-                              .number = request->layer_number};
-    if (request->kind == REQUEST_LAYER) p2p__copy_text(item->name, sizeof item->name, request->layer_name);
-}
-
 void p2p__describe_requests(p2p_engine *engine, const p2p_request *requests, size_t count, bool all,
                             scoreboard_wait *wait)
 {
+    static const int kinds[] = {
+        [REQUEST_SEND] = ITEM_SEND, [REQUEST_RECV] = ITEM_RECV, [REQUEST_LAYER] = ITEM_COLLECTIVE};
     p2p_rank_set *any = all ? NULL : next_any_set(engine, wait);
     for (size_t i = 0; i < count; i++) {
         p2p_request request = requests[i];
         if (!request || request->done) continue;
-        show_item(engine, wait, request);
+        if (wait->pending_count++ < SCOREBOARD_ITEMS) {
+            scoreboard_item *item = &wait->pending[wait->pending_count - 1];
+            *item = (scoreboard_item){.kind = kinds[request->kind],
+                                      .peer = request->peer,
+                                      .tag = request->tag,
+                                      .line = request->line,
+                                      .same_file = request->file && request->file == engine->call_file,
+                                      .context = request->context,
+                                      .bytes = request->bytes,
+                                      .number = request->layer_number};
+            if (request->kind == REQUEST_LAYER) p2p__copy_text(item->name, sizeof item->name, request->layer_name);
+        }
         bool one_peer = request->kind != REQUEST_LAYER && request->peer >= 0;
         add_candidates(engine, request, any ? any : one_peer ? &wait->need : next_any_set(engine, wait));
     }
@@ -281,35 +277,32 @@ static p2p_err sleep_once(p2p_comm *comm, const p2p_waiting *waiting, uint64_t d
     return err ? p2p__fail_again(comm, err) : P2P_OK;
 }
 
-static p2p_err wait_loop(p2p_comm *comm, const p2p_waiting *waiting)
-{
-    p2p_engine *engine = comm->engine;
-    p2p_backoff backoff;
-    int tries = 0;
-    bool slept = false;
-    p2p__backoff_begin(&engine->spin, &backoff, waiting->patient ? 0 : engine->config.timeout_ns);
-    p2p_err err = poll_a_while(engine, waiting, &backoff);
-    if (err) return p2p__fail_again(comm, err);
-    if (waiting->timed_wait && !waiting->ready(engine, waiting->arg)) waiting->timed_wait(engine, waiting->arg);
-    for (; !err && !waiting->ready(engine, waiting->arg); slept = true)
-        err = sleep_once(comm, waiting, backoff.deadline, &tries);
-    if (shown_state(engine) == SCOREBOARD_BLOCKED) p2p__show_running(engine);
-    p2p__backoff_end(&engine->spin, &backoff, slept);
-    return err;
-}
-
 p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting)
 {
     p2p_engine *engine = comm->engine;
+    p2p_err err = P2P_OK;
     if (waiting->ready(engine, waiting->arg)) return P2P_OK;
     if (engine->poisoned) return p2p__fail_again(comm, engine->poisoned);
-    TRACE(engine, p2p__trace_wait(engine));
+    TRACE(engine, p2p__trace_push(engine, TRACE_WAIT, "wait"));
     if (engine->spin.cheap_polls)
         p2p__cores_spread(engine->scoreboard, engine->rank, engine->spin.cores, &engine->spread);
     /* Ranks that share cores: what comes without this rank's doing is often here once the others had the core. */
     bool came = engine->spin.shares_cores && waiting->timed_wait && p2p__spin_yield(&engine->spin) &&
                 waiting->ready(engine, waiting->arg);
-    p2p_err err = came ? P2P_OK : wait_loop(comm, waiting);
-    TRACE(engine, p2p__trace_wait_end(engine));
+    if (!came) {
+        p2p_backoff backoff;
+        int tries = 0;
+        bool slept = false;
+        p2p__backoff_begin(&engine->spin, &backoff, waiting->patient ? 0 : engine->config.timeout_ns);
+        err = poll_a_while(engine, waiting, &backoff);
+        if (err) p2p__fail_again(comm, err);
+        if (!err && waiting->timed_wait && !waiting->ready(engine, waiting->arg))
+            waiting->timed_wait(engine, waiting->arg);
+        for (; !err && !waiting->ready(engine, waiting->arg); slept = true)
+            err = sleep_once(comm, waiting, backoff.deadline, &tries);
+        if (shown_state(engine) == SCOREBOARD_BLOCKED) p2p__show_running(engine);
+        p2p__backoff_end(&engine->spin, &backoff, slept);
+    }
+    TRACE(engine, p2p__trace_pop(engine, 0));
     return err;
 }

@@ -72,7 +72,11 @@ static p2p_err raise_error(p2p_comm *comm, const scoreboard_call *call, p2p_engi
     snprintf(comm->message, sizeof comm->message, "rank %d: %s: %s", engine ? engine->rank : comm->rank, where,
              comm->blame.cause);
     bool fatal = comm->errors == P2P_ERRORS_FATAL, told = engine && engine->failed;
-    if ((fatal || err == P2P_ERR_LEAK) && !told) p2p__publish(comm, call, err);
+    if (!comm->blame.what.class) comm->blame.what = p2p__diagnosis_of(err);
+    if ((fatal || err == P2P_ERR_LEAK) && !told && comm->row) {
+        int own = comm->engine ? comm->engine->rank : comm->rank, drafts = comm->engine ? comm->engine->drafts : 0;
+        p2p__publish(comm->row, own, &comm->blame, call, comm->message, drafts);
+    }
     size_t used = strlen(comm->message);
     if (comm->blame.advice)
         snprintf(comm->message + used, sizeof comm->message - used, P2P_TRY "%s", comm->blame.advice);

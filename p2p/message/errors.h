@@ -62,12 +62,9 @@ p2p_place p2p__place_of(const struct p2p_operation *request, int rank);
 /* Findings of their own, instead of one that says what the error is. At most SCOREBOARD_FOUND. Frees the finding. */
 void p2p__draft(p2p_engine *engine, p2p_finding *finding);
 
-/* The supervisor is to know of this error of that call: comm->message. */
-void p2p__publish(p2p_comm *comm, const scoreboard_call *call, p2p_err err);
-void p2p__publish_drafts(p2p_engine *engine);
-/* Of a call without a communicator. */
-void p2p__publish_early(scoreboard_row *row, int rank, const p2p_diagnosis *what, const scoreboard_call *call,
-                        const char *text);
+/* The supervisor is to know of an error of that call, and its text; with drafts: of so many findings. */
+void p2p__publish(scoreboard_row *row, int rank, const p2p_blame *blame, const scoreboard_call *call, const char *text,
+                  int drafts);
 
 /* ---- leaks.c ---- */
 

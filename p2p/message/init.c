@@ -154,10 +154,10 @@ p2p_err p2p_init(p2p_comm **world)
 
 void p2p__tell_early(const scoreboard_call *call, const char *text)
 {
-    const p2p_diagnosis before = {.class = CLASS_CALL_ORDER},
-                        none = {.class = CLASS_INVALID_ARGUMENT, .argument = P2P_ARGUMENT_COMMUNICATOR};
+    p2p_blame blame = {.what = {.class = CLASS_CALL_ORDER}};
     if (process_world) {
-        if (process_world->row) p2p__publish_early(process_world->row, process_world->rank, &none, call, text);
+        blame.what = (p2p_diagnosis){.class = CLASS_INVALID_ARGUMENT, .argument = P2P_ARGUMENT_COMMUNICATOR};
+        if (process_world->row) p2p__publish(process_world->row, process_world->rank, &blame, call, text, 0);
         return;
     }
     int rank, control, scoreboard_fd;
@@ -167,28 +167,19 @@ void p2p__tell_early(const scoreboard_call *call, const char *text)
     if (!b) return;
     scoreboard_row *row = rank >= 0 && rank < b->size ? &b->rows[rank] : NULL; /* of a rank that has not joined */
     p2p__scoreboard_forget(b);
-    if (row) p2p__publish_early(row, rank, &before, call, text);
+    if (row) p2p__publish(row, rank, &blame, call, text, 0);
 }
 
 /* ---- Finalize ---- */
 
-static bool nothing_left_to_send(p2p_engine *engine, void *arg)
-{
-    (void)arg;
-    return engine->packets_out == 0;
-}
-
-static bool all_said_goodbye(p2p_engine *engine, void *arg)
-{
-    (void)arg;
-    return engine->all_done;
-}
+enum ending { ALL_SENT, ALL_GOODBYES, ALL_RECEIVED };
 
 /* After all ranks' goodbyes no new message can come: what was sent and not received is in the links. And what this rank
  * has sent since, for a collective that was begun, its peer receives, unless it has left. */
-static bool everything_received(p2p_engine *engine, void *arg)
+static bool has_ended(p2p_engine *engine, void *arg)
 {
-    (void)arg;
+    enum ending wanted = *(enum ending *)arg;
+    if (wanted != ALL_RECEIVED) return wanted == ALL_SENT ? engine->packets_out == 0 : engine->all_done;
     for (int i = 0; i < engine->size; i++) {
         const p2p_peer *peer = &engine->peers[i];
         if (i != engine->rank &&
@@ -199,27 +190,27 @@ static bool everything_received(p2p_engine *engine, void *arg)
     return true;
 }
 
-/* The others; without an argument those only that have not yet read what was sent to them. */
-static void describe_others(p2p_engine *engine, void *all, scoreboard_wait *wait)
+/* The others; before the goodbye those only that have not yet read what was sent to them. */
+static void describe_others(p2p_engine *engine, void *arg, scoreboard_wait *wait)
 {
     for (int i = 0; i < engine->size; i++)
-        if (i != engine->rank && (all || engine->peers[i].packets_out)) p2p__set_add(&wait->need, i);
+        if (i != engine->rank && (*(enum ending *)arg != ALL_SENT || engine->peers[i].packets_out))
+            p2p__set_add(&wait->need, i);
 }
 
 static p2p_err say_goodbye(p2p_comm *world)
 {
     p2p_engine *engine = world->engine;
-    p2p_waiting waiting = {.ready = nothing_left_to_send, .describe = describe_others, .state = SCOREBOARD_BLOCKED};
+    enum ending wanted = ALL_SENT;
+    p2p_waiting waiting = {
+        .ready = has_ended, .describe = describe_others, .arg = &wanted, .state = SCOREBOARD_BLOCKED};
     p2p_err err = p2p__block(world, &waiting);
     if (err || engine->control < 0) return err;
     p2p__control_tell(engine->control, CONTROL_GOODBYE, engine->rank, 0);
-    waiting.arg = engine;
     waiting.state = SCOREBOARD_FINALIZING;
     waiting.patient = !engine->timed_out; /* a rank that did not answer in time may never say goodbye */
-    waiting.ready = all_said_goodbye;
-    err = p2p__block(world, &waiting);
-    waiting.ready = everything_received;
-    return err ? err : p2p__block(world, &waiting);
+    for (wanted = ALL_GOODBYES; !err && wanted <= ALL_RECEIVED; wanted++) err = p2p__block(world, &waiting);
+    return err;
 }
 
 static void bury_all(p2p_engine *engine, p2p_err err)

@@ -133,8 +133,7 @@ typedef struct {
     char cause[1024];
     const char *advice; /* a literal: what to try; NULL: nothing */
     p2p_diagnosis what;
-    bool has_other;
-    p2p_place other; /* what the call has to do with: the other side, or an operation posted before */
+    p2p_place other; /* what it has to do with: the other side, or an operation posted before; ROLE_CALL: nothing */
 } p2p_blame;
 
 struct p2p_engine {

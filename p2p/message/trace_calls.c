@@ -111,7 +111,7 @@ trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind)
                          .number = engine->in_step ? (uint32_t)engine->in_step->layer_number : trace->number};
 }
 
-static trace_event *open_event(p2p_engine *engine, enum trace_kind kind, const char *name)
+trace_event *p2p__trace_push(p2p_engine *engine, enum trace_kind kind, const char *name)
 {
     p2p_trace *trace = engine->trace;
     uint32_t count = open_count(trace);
@@ -124,7 +124,7 @@ static trace_event *open_event(p2p_engine *engine, enum trace_kind kind, const c
 }
 
 /* Polls that find nothing, one after the other on one line, are one event. Returns the kind of what has ended. */
-static int close_top(p2p_engine *engine, uint8_t flags)
+int p2p__trace_pop(p2p_engine *engine, uint8_t flags)
 {
     p2p_trace *trace = engine->trace;
     trace_event *open = p2p__trace_top(trace);
@@ -159,7 +159,7 @@ bool p2p_layer_is_traced(const p2p_comm *comm)
 
 void p2p__trace_call(p2p_engine *engine, const p2p_comm *comm, const p2p_call *call, const char *file, int line)
 {
-    trace_event *event = open_event(engine, TRACE_CALL, call->name);
+    trace_event *event = p2p__trace_push(engine, TRACE_CALL, call->name);
     bool to = call->shape == SHAPE_SEND || call->shape == SHAPE_SENDRECV, from = call->shape == SHAPE_RECV;
     event->context = comm->context;
     event->bytes = call->bytes;
@@ -179,7 +179,7 @@ void p2p__trace_end(p2p_engine *engine, p2p_err err)
 {
     p2p_trace *trace = engine->trace;
     uint8_t flags = (uint8_t)((err ? TRACE_FAILED : 0) | (engine->polled ? TRACE_POLLED : 0));
-    while (close_top(engine, flags) == TRACE_PHASE && open_count(trace)) flags = 0; /* begun inside, never ended */
+    while (p2p__trace_pop(engine, flags) == TRACE_PHASE && open_count(trace)) flags = 0; /* begun inside, never ended */
     if (engine->depth == 1) trace->number = 0, trace->has_out = trace->has_in = false;
 }
 
@@ -201,23 +201,13 @@ void p2p__trace_collective(p2p_comm *comm, const p2p_fingerprint *what)
     event->peer = what->root < comm->size ? comm->world_rank[what->root] : what->root;
 }
 
-void p2p__trace_wait(p2p_engine *engine)
-{
-    open_event(engine, TRACE_WAIT, "wait");
-}
-
-void p2p__trace_wait_end(p2p_engine *engine)
-{
-    close_top(engine, 0);
-}
-
 void p2p_layer_phase_begin(p2p_comm *comm, const char *name)
 {
     const char *file;
     int line;
     p2p__take_line(&file, &line);
     if (!p2p_layer_is_traced(comm)) return;
-    trace_event *event = open_event(comm->engine, TRACE_PHASE, name);
+    trace_event *event = p2p__trace_push(comm->engine, TRACE_PHASE, name);
     event->context = comm->context;
     event->file = p2p__trace_place(comm->engine->trace, file);
     event->line = line;
@@ -228,5 +218,6 @@ void p2p_layer_phase_end(p2p_comm *comm, const char *name)
     if (!p2p_layer_is_traced(comm)) return;
     p2p_trace *trace = comm->engine->trace;
     trace_event *open = p2p__trace_top(trace);
-    if (open && open->kind == TRACE_PHASE && open->name == p2p__trace_place(trace, name)) close_top(comm->engine, 0);
+    if (open && open->kind == TRACE_PHASE && open->name == p2p__trace_place(trace, name))
+        p2p__trace_pop(comm->engine, 0);
 }

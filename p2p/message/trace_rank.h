@@ -35,9 +35,9 @@ p2p_trace *p2p__trace_create(p2p_engine *engine);
 
 void p2p__trace_call(p2p_engine *engine, const p2p_comm *comm, const p2p_call *call, const char *file, int line);
 void p2p__trace_end(p2p_engine *engine, p2p_err err);
+trace_event *p2p__trace_push(p2p_engine *engine, enum trace_kind kind, const char *name);
+int p2p__trace_pop(p2p_engine *engine, uint8_t flags); /* the innermost one; returns its kind */
 void p2p__trace_collective(p2p_comm *comm, const p2p_fingerprint *what);
-void p2p__trace_wait(p2p_engine *engine);
-void p2p__trace_wait_end(p2p_engine *engine);
 void p2p__trace_sends(p2p_request request);
 void p2p__trace_expects(p2p_request request);
 void p2p__trace_receives(p2p_request request);
