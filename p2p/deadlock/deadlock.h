@@ -15,15 +15,19 @@ typedef struct {
     scoreboard_wait wait;
 } p2p_sight;
 
+/* Of a rank, at the last look. */
+typedef struct {
+    uint64_t activity, polls;
+    int idle_polls; /* looks in a row at which it had polled, and nothing else had happened */
+} p2p_last_look;
+
 /* A job, as far as its deadlocks go. */
 typedef struct {
     int size;
     scoreboard *scoreboard;
-    p2p_sight *seen;    /* [size]: when it was last looked at, to say something about it */
-    bool *ended;        /* [size]: its process has, or has not been started; set by the supervisor */
-    uint64_t *activity; /* of each rank at the last look */
-    uint64_t *polls;
-    int *idle_polls;
+    p2p_sight *seen;     /* [size]: when it was last looked at, to say something about it */
+    bool *ended;         /* [size]: its process has, or has not been started; set by the supervisor */
+    p2p_last_look *last; /* [size] */
     uint64_t quiet_since;
     bool unchanged;
     bool only_polls;      /* for a second nothing has happened but polling: true for one look */

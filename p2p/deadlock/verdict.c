@@ -15,31 +15,9 @@ static bool sends(const p2p_sight *row)
     return has_items(row) && row->wait.pending_count > 0 && row->wait.pending[0].kind == ITEM_SEND;
 }
 
-static bool receives(const p2p_sight *row)
-{
-    return row->call.shape == SHAPE_RECV || (has_items(row) && !sends(row));
-}
-
-static int count_knot(p2p_watch *watch, const p2p_knot *h, bool (*is)(const p2p_sight *row))
-{
-    int count = 0;
-    for (int i = 0; i < h->length; i++) count += is(&watch->seen[h->ranks[i]]);
-    return count;
-}
-
 static bool is_collective(const p2p_sight *row)
 {
     return row->call.shape == SHAPE_COLLECTIVE;
-}
-
-static bool different_collectives(p2p_watch *watch, const p2p_knot *h)
-{
-    const scoreboard_call *first = &watch->seen[h->ranks[0]].call;
-    for (int i = 1; i < h->length; i++) {
-        const scoreboard_call *other = &watch->seen[h->ranks[i]].call;
-        if (strcmp(first->name, other->name) != 0 || first->number != other->number) return true;
-    }
-    return false;
 }
 
 static const scoreboard_item *pending_recv(const p2p_sight *row, scoreboard_item *own)
@@ -53,27 +31,9 @@ static const scoreboard_item *pending_recv(const p2p_sight *row, scoreboard_item
     return NULL;
 }
 
-/* A message that would do but for its tag or its communicator. */
-static bool near_miss(const scoreboard_item *here, const scoreboard_item *wanted)
-{
-    bool from_wanted = here->tag >= 0 && here->context % 2 == 0 && (wanted->peer < 0 || wanted->peer == here->peer);
-    if (!from_wanted) return false;
-    bool tag_fits = wanted->tag < 0 || wanted->tag == here->tag;
-    return here->context != wanted->context ? tag_fits : !tag_fits;
-}
-
-static void add_message(p2p_finding *f, int rank, const scoreboard_item *here)
-{
-    const scoreboard_call message = {.shape = SHAPE_RECV,
-                                     .peer = here->peer,
-                                     .world_peer = here->peer,
-                                     .tag = here->tag,
-                                     .context = here->context,
-                                     .bytes = here->bytes};
-    p2p__finding_add(f, ROLE_MESSAGE, rank, &message);
-}
-
-static bool judge_near_miss(p2p_watch *watch, const p2p_knot *h, p2p_finding *f)
+/* A message lies at a rank of the knot that would do but for one thing: its tag or its communicator; or, `by_source` (of a
+ * cycle in which all receive), it comes from another rank of the knot than the one that is waited for. */
+static bool judge_message(p2p_watch *watch, const p2p_knot *h, p2p_finding *f, bool by_source)
 {
     for (int i = 0; i < h->length; i++) {
         const p2p_sight *row = &watch->seen[h->ranks[i]];
@@ -81,84 +41,79 @@ static bool judge_near_miss(p2p_watch *watch, const p2p_knot *h, p2p_finding *f)
         const scoreboard_item *wanted = is_collective(row) ? NULL : pending_recv(row, &own);
         for (int k = 0; wanted && k < row->wait.waiting_count && k < SCOREBOARD_ITEMS; k++) {
             const scoreboard_item *here = &row->wait.waiting[k];
-            if (!near_miss(here, wanted)) continue;
-            bool by_tag = here->context == wanted->context;
-            f->what.class = by_tag ? CLASS_DEADLOCK : CLASS_COMMUNICATOR_MISMATCH;
-            f->what.reason = by_tag ? REASON_TAG : REASON_NONE;
+            bool tag_fits = wanted->tag < 0 || wanted->tag == here->tag, in_comm = here->context == wanted->context;
+            bool from_wanted = wanted->peer < 0 || wanted->peer == here->peer;
+            bool near = here->tag >= 0 && here->context % 2 == 0 && from_wanted && in_comm != tag_fits;
+            bool is_rank = here->peer >= 0 && here->peer < watch->size; /* or what a rank has overwritten */
+            bool other = wanted->peer >= 0 && in_comm && tag_fits && is_rank && p2p__set_has(&h->set, here->peer);
+            if (!(by_source ? other : near)) continue;
+            if (!in_comm) f->what.class = CLASS_COMMUNICATOR_MISMATCH;
+            f->what.reason = by_source ? REASON_SOURCE : in_comm ? REASON_TAG : REASON_NONE;
             f->what.wanted_tag = wanted->tag;
-            add_message(f, h->ranks[i], here);
+            f->what.wanted_source = wanted->peer;
+            const scoreboard_call message = {.shape = SHAPE_RECV,
+                                             .peer = here->peer,
+                                             .world_peer = here->peer,
+                                             .tag = here->tag,
+                                             .context = here->context,
+                                             .bytes = here->bytes};
+            p2p__finding_add(f, ROLE_MESSAGE, h->ranks[i], &message);
             return true;
         }
     }
     return false;
 }
 
-/* Of a cycle in which all receive: has one of them sent to another that waits for a third? Then a source is wrong. */
-static void judge_source(p2p_watch *watch, const p2p_knot *h, p2p_finding *f)
-{
-    for (int i = 0; i < h->length; i++) {
-        const p2p_sight *row = &watch->seen[h->ranks[i]];
-        scoreboard_item own;
-        const scoreboard_item *wanted = pending_recv(row, &own);
-        for (int k = 0; wanted && wanted->peer >= 0 && k < row->wait.waiting_count && k < SCOREBOARD_ITEMS; k++) {
-            const scoreboard_item *here = &row->wait.waiting[k];
-            bool tag_fits = wanted->tag < 0 || wanted->tag == here->tag;
-            if (here->context != wanted->context || !tag_fits || !p2p__set_has(&h->set, here->peer)) continue;
-            f->what.reason = REASON_SOURCE;
-            f->what.wanted_source = wanted->peer;
-            add_message(f, h->ranks[i], here);
-            return;
-        }
-    }
-}
-
-static bool is_split(const p2p_sight *row)
-{
-    return strcmp(row->call.name, "p2p_split") == 0;
-}
-
 static void judge_cycle(p2p_watch *watch, const p2p_knot *h, p2p_diagnosis *what)
 {
-    int splits = count_knot(watch, h, is_split);
+    const scoreboard_call *first = &watch->seen[h->ranks[0]].call;
+    int splits = 0, sending = 0, receiving = 0, collectives = 0;
+    bool differ = false;
+    for (int i = 0; i < h->length; i++) {
+        const p2p_sight *row = &watch->seen[h->ranks[i]];
+        splits += strcmp(row->call.name, "p2p_split") == 0;
+        sending += sends(row);
+        receiving += row->call.shape == SHAPE_RECV || (has_items(row) && !sends(row));
+        collectives += is_collective(row);
+        differ = differ || strcmp(first->name, row->call.name) != 0 || first->number != row->call.number;
+    }
     what->reason = REASON_CYCLE;
-    what->all_receive = count_knot(watch, h, receives) == h->length;
-    if (count_knot(watch, h, sends) == h->length) what->class = CLASS_BUFFERING;
+    what->all_receive = receiving == h->length;
+    if (sending == h->length) what->class = CLASS_BUFFERING;
     if (h->length == 1)
         what->reason = REASON_SELF;
     else if (splits && splits < h->length)
         what->reason = REASON_SPLIT;
-    else if (count_knot(watch, h, is_collective) == h->length && different_collectives(watch, h))
+    else if (collectives == h->length && differ)
         what->reason = REASON_COLLECTIVES;
 }
 
 /* ---- The places ---- */
 
-static void add_item(p2p_finding *f, int rank, const scoreboard_item *item, const scoreboard_call *by)
+void p2p__add_pending(p2p_finding *f, p2p_place *place, const p2p_sight *row)
 {
     static const int shapes[] = {
         [ITEM_RECV] = SHAPE_RECV, [ITEM_SEND] = SHAPE_SEND, [ITEM_COLLECTIVE] = SHAPE_COLLECTIVE};
-    scoreboard_call call = {.shape = shapes[item->kind],
-                            .line = item->line,
-                            .peer = item->peer,
-                            .world_peer = item->peer,
-                            .tag = item->tag,
-                            .context = item->context,
-                            .bytes = item->bytes,
-                            .number = item->number,
-                            .what = {.count = UINT64_MAX, .root = -1}};
-    const char *posted_by = item->kind == ITEM_SEND ? "p2p_isend" : "p2p_irecv";
-    p2p__copy_text(call.name, sizeof call.name,
-                   item->kind == ITEM_COLLECTIVE ? item->name
-                   : item->line                  ? posted_by
-                                                 : "");
-    if (item->same_file) p2p__copy_text(call.file, sizeof call.file, by->file);
-    p2p__finding_add(f, ROLE_PENDING, rank, &call);
-}
-
-void p2p__add_pending(p2p_finding *f, p2p_place *place, const p2p_sight *row)
-{
     int rank = place->rank, pending = place->pending = has_items(row) ? row->wait.pending_count : 0;
-    for (int i = 0; i < pending && i < SCOREBOARD_ITEMS; i++) add_item(f, rank, &row->wait.pending[i], &row->call);
+    for (int i = 0; i < pending && i < SCOREBOARD_ITEMS; i++) {
+        const scoreboard_item *item = &row->wait.pending[i];
+        const char *posted_by = item->kind == ITEM_COLLECTIVE ? item->name
+                                : !item->line                 ? ""
+                                : item->kind == ITEM_SEND     ? "p2p_isend"
+                                                              : "p2p_irecv";
+        scoreboard_call call = {.shape = shapes[item->kind],
+                                .line = item->line,
+                                .peer = item->peer,
+                                .world_peer = item->peer,
+                                .tag = item->tag,
+                                .context = item->context,
+                                .bytes = item->bytes,
+                                .number = item->number,
+                                .what = {.count = UINT64_MAX, .root = -1}};
+        p2p__copy_text(call.name, sizeof call.name, posted_by);
+        if (item->same_file) p2p__copy_text(call.file, sizeof call.file, row->call.file);
+        p2p__finding_add(f, ROLE_PENDING, rank, &call);
+    }
 }
 
 static void add_waiter(p2p_watch *watch, p2p_finding *f, int role, int rank, const p2p_rank_set *can_act)
@@ -178,8 +133,8 @@ void p2p__diagnose(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_rank_s
     f->what =
         (p2p_diagnosis){.class = CLASS_DEADLOCK, .reason = REASON_FINISHED, .ranks = h.set, .is_cycle = h.is_cycle};
     for (int i = 0; i < h.length; i++) add_waiter(watch, f, ROLE_WAITS, h.ranks[i], can_act);
-    if (!judge_near_miss(watch, &h, f) && h.is_cycle) judge_cycle(watch, &h, &f->what);
-    if (f->what.reason == REASON_CYCLE && f->what.all_receive) judge_source(watch, &h, f);
+    if (!judge_message(watch, &h, f, false) && h.is_cycle) judge_cycle(watch, &h, &f->what);
+    if (f->what.reason == REASON_CYCLE && f->what.all_receive) judge_message(watch, &h, f, true);
     p2p_rank_set lack = {{0}};
     if (!h.is_cycle) p2p__lacking(watch, h.ranks[0], can_act, &lack);
     for (int i = 0; i < watch->size; i++)

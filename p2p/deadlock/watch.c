@@ -22,19 +22,15 @@ p2p_err p2p__watch_init(p2p_watch *watch, scoreboard *b)
     watch->seen = calloc((size_t)watch->size, sizeof *watch->seen);
     watch->ended = calloc((size_t)watch->size, sizeof *watch->ended);
     if (watch->ended) memset(watch->ended, true, (size_t)watch->size * sizeof *watch->ended);
-    watch->activity = calloc((size_t)watch->size, sizeof *watch->activity);
-    watch->polls = calloc((size_t)watch->size, sizeof *watch->polls);
-    watch->idle_polls = calloc((size_t)watch->size, sizeof *watch->idle_polls);
-    return watch->seen && watch->ended && watch->activity && watch->polls && watch->idle_polls ? P2P_OK : P2P_ERR_NOMEM;
+    watch->last = calloc((size_t)watch->size, sizeof *watch->last);
+    return watch->seen && watch->ended && watch->last ? P2P_OK : P2P_ERR_NOMEM;
 }
 
 void p2p__watch_free(p2p_watch *watch)
 {
     free(watch->seen);
     free(watch->ended);
-    free(watch->activity);
-    free(watch->polls);
-    free(watch->idle_polls);
+    free(watch->last);
 }
 
 static uint64_t activity_of(p2p_watch *watch, int rank)
@@ -59,9 +55,9 @@ static void find_still(p2p_watch *watch, p2p_rank_set *still)
     p2p__set_clear(still, watch->size);
     for (int i = 0; i < watch->size; i++) {
         uint64_t now = activity_of(watch, i);
-        bool same = now == watch->activity[i] && now % 2 == 0;
+        bool same = now == watch->last[i].activity && now % 2 == 0;
         unchanged = unchanged && same;
-        watch->activity[i] = now;
+        watch->last[i].activity = now;
         int state = state_of(watch, i);
         if (same && (state == SCOREBOARD_BLOCKED || state == SCOREBOARD_FINALIZING)) p2p__set_add(still, i);
     }
@@ -112,14 +108,6 @@ static bool is_released(scoreboard *b, const scoreboard_wait *wait, const p2p_ra
     return true;
 }
 
-/* A rank that stands still: released, or one of its non-blocking collectives may go on. */
-static bool may_act(p2p_watch *watch, int rank, const p2p_rank_set *can_act)
-{
-    const scoreboard_wait *wait = &watch->scoreboard->rows[rank].wait;
-    if (wait->layer_count && p2p__set_intersects(&wait->layers, can_act, watch->size)) return true;
-    return state_of(watch, rank) == SCOREBOARD_BLOCKED && is_released(watch->scoreboard, wait, can_act, watch->size);
-}
-
 static void find_can_act(p2p_watch *watch, const p2p_rank_set *still, p2p_rank_set *can_act)
 {
     p2p__set_clear(can_act, watch->size);
@@ -129,21 +117,16 @@ static void find_can_act(p2p_watch *watch, const p2p_rank_set *still, p2p_rank_s
     for (bool grown = true; grown;) {
         grown = false;
         for (int i = 0; i < watch->size; i++) {
-            if (!p2p__set_has(still, i) || p2p__set_has(can_act, i) || is_over(watch, i) || !may_act(watch, i, can_act))
-                continue;
+            const scoreboard_wait *wait = &watch->scoreboard->rows[i].wait;
+            if (!p2p__set_has(still, i) || p2p__set_has(can_act, i) || is_over(watch, i)) continue;
+            bool moves = wait->layer_count && p2p__set_intersects(&wait->layers, can_act, watch->size);
+            if (!moves && (state_of(watch, i) != SCOREBOARD_BLOCKED ||
+                           !is_released(watch->scoreboard, wait, can_act, watch->size)))
+                continue; /* neither released, nor may one of its non-blocking collectives go on */
             p2p__set_add(can_act, i);
             grown = true;
         }
     }
-}
-
-/* No row of those that stand still has changed while all this was read? */
-static bool picture_is_true(p2p_watch *watch, const p2p_rank_set *still)
-{
-    atomic_thread_fence(memory_order_acquire);
-    for (int i = 0; i < watch->size; i++)
-        if (p2p__set_has(still, i) && activity_of(watch, i) != watch->activity[i]) return false;
-    return true;
 }
 
 static bool find_stuck(p2p_watch *watch, const p2p_rank_set *still, const p2p_rank_set *can_act, p2p_rank_set *stuck)
@@ -163,30 +146,26 @@ static bool find_stuck(p2p_watch *watch, const p2p_rank_set *still, const p2p_ra
 
 /* ---- Polling: no deadlock, since a rank that polls may do anything next, but worth a word when nothing else happens. ---- */
 
-/* Every rank polls or waits, one polls, and nothing is under way. */
-static bool only_polling(p2p_watch *watch)
-{
-    bool polling = false;
-    for (int i = 0; i < watch->size; i++) {
-        if (is_over(watch, i)) continue;
-        int state = state_of(watch, i);
-        if (state == SCOREBOARD_RUNNING || state == SCOREBOARD_ABSENT || something_under_way_to(watch, i)) return false;
-        polling = polling || state == SCOREBOARD_POLLING;
-    }
-    return polling;
-}
-
 static void watch_polling(p2p_watch *watch)
 {
     uint64_t now = p2p__now();
-    bool quiet = watch->unchanged && only_polling(watch), enough = true;
+    bool quiet = watch->unchanged, polling = false, enough = true;
+    for (int i = 0; i < watch->size && quiet;
+         i++) { /* every rank polls or waits, one polls, and nothing is under way */
+        int state = state_of(watch, i);
+        if (is_over(watch, i)) continue;
+        quiet = state != SCOREBOARD_RUNNING && state != SCOREBOARD_ABSENT && !something_under_way_to(watch, i);
+        polling = polling || state == SCOREBOARD_POLLING;
+    }
+    quiet = quiet && polling;
     if (!quiet) watch->quiet_since = now;
     for (int i = 0; i < watch->size; i++) {
+        p2p_last_look *last = &watch->last[i];
         uint64_t polls = atomic_load_explicit(&watch->scoreboard->rows[i].polls, memory_order_relaxed);
-        watch->idle_polls[i] = quiet ? watch->idle_polls[i] + (polls != watch->polls[i]) : 0;
-        watch->polls[i] = polls;
-        bool polling = state_of(watch, i) == SCOREBOARD_POLLING && !is_over(watch, i);
-        if (polling && watch->idle_polls[i] < IDLE_POLLS) enough = false;
+        last->idle_polls = quiet ? last->idle_polls + (polls != last->polls) : 0;
+        last->polls = polls;
+        polling = state_of(watch, i) == SCOREBOARD_POLLING && !is_over(watch, i);
+        if (polling && last->idle_polls < IDLE_POLLS) enough = false;
     }
     watch->only_polls = quiet && enough && !watch->warned && now - watch->quiet_since >= POLLING_WARN_NS;
     watch->warned = watch->warned || watch->only_polls;
@@ -202,5 +181,8 @@ bool p2p__watch_look(p2p_watch *watch, p2p_rank_set *stuck, p2p_rank_set *can_ac
     watch->impossible_polls = watch->impossible ? watch->impossible_polls + 1 : 0;
     if (!find_stuck(watch, &still, can_act, stuck)) return false;
     p2p__see(watch);
-    return picture_is_true(watch, &still);
+    atomic_thread_fence(memory_order_acquire); /* the picture is true if no row of those that stand still has changed */
+    for (int i = 0; i < watch->size; i++)
+        if (p2p__set_has(&still, i) && activity_of(watch, i) != watch->last[i].activity) return false;
+    return true;
 }

@@ -111,9 +111,8 @@ void p2p__report_death(p2p_job *job, p2p_finding *f, int status)
     for (int i = 0; i < job->size; i++)
         if (i != rank && job->watch.seen[i].state == SCOREBOARD_BLOCKED && !job->watch.ended[i])
             p2p__finding_add(f, ROLE_MEANWHILE, i, &job->watch.seen[i].call);
-    p2p__words_death(&death, f);
-    p2p__words_death(&meanwhile, f);
-    p2p__words_meanwhile(&meanwhile, f);
+    p2p__words_death(&death, f, false);
+    p2p__words_death(&meanwhile, f, true);
     p2p__report_tell(job, f, &meanwhile);
     p2p__job_fail(job, P2P_ERR_PEER_DEAD, rank, status, death.text);
 }

@@ -67,9 +67,9 @@ p2p_err p2p__poison(p2p_comm *comm, p2p_err err)
  * of the job once, for all: a rank that is told of it is silent. */
 static p2p_err raise_error(p2p_comm *comm, const scoreboard_call *call, p2p_engine *engine, p2p_err err)
 {
-    char where[500];
-    p2p__call_text(call, where, sizeof where);
-    snprintf(comm->message, sizeof comm->message, "rank %d: %s: %s", engine ? engine->rank : comm->rank, where,
+    p2p_words where = {.used = 0};
+    p2p__add_call(&where, "", call);
+    snprintf(comm->message, sizeof comm->message, "rank %d: %.499s: %s", engine ? engine->rank : comm->rank, where.text,
              comm->blame.cause);
     bool fatal = comm->errors == P2P_ERRORS_FATAL, told = engine && engine->failed;
     if (!comm->blame.what.class) comm->blame.what = p2p__diagnosis_of(err);

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "p2p/shared/spelling.h"
-
 #define MAX_SECONDS (10.0 * 365 * 24 * 3600)
 
 bool p2p__parse_size(const char *text, size_t *bytes)
@@ -128,24 +126,37 @@ const p2p_variable *p2p__config_variable(size_t index)
     return index < VARIABLES ? &variables[index].is : NULL;
 }
 
-/* A setting whose name is mistyped would change nothing, silently. */
-static bool are_known(char *why, size_t why_bytes)
+enum { LONGEST = 40 };
+
+/* Letters to be added, left out or replaced (Levenshtein 1966), a row of the table at a time. */
+static size_t distance(const char *a, const char *b)
 {
-    const char *known[VARIABLES + OTHERS + 1] = {NULL};
-    for (size_t i = 0; i < VARIABLES; i++) known[i] = variables[i].is.name;
-    for (size_t i = 0; i < OTHERS; i++) known[VARIABLES + i] = others[i];
-    for (char **at = environ; at && *at; at++) {
-        char name[64];
-        if (strncmp(*at, "PAIRWISE_", 9) != 0) continue;
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(*at, "="), *at);
-        if (index_of(name, known) >= 0) continue;
-        const char *nearest = p2p__nearest(name, known);
-        snprintf(why, why_bytes,
-                 "there is no variable %s%s%s%s\n  try: unset %s; build/launch --help lists what there is", name,
-                 nearest ? ": did you mean " : "", nearest ? nearest : "", nearest ? "?" : "", name);
-        return false;
+    size_t row[LONGEST + 1], columns = strlen(b);
+    for (size_t k = 0; k <= columns; k++) row[k] = k;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t k = 1; k <= columns; k++) {
+            size_t above = row[k];
+            size_t changed = diagonal + (a[i - 1] != b[k - 1]), shorter = (above < row[k - 1] ? above : row[k - 1]) + 1;
+            row[k] = changed < shorter ? changed : shorter;
+            diagonal = above;
+        }
     }
-    return true;
+    return row[columns];
+}
+
+/* The name that this word is most likely a slip of; NULL if it is like none. The last of `names` is NULL. */
+static const char *nearest_name(const char *word, const char *const names[])
+{
+    const char *best = NULL;
+    size_t nearest = LONGEST;
+    if (strlen(word) > LONGEST) return NULL;
+    for (; *names; names++) {
+        size_t d = strlen(*names) <= LONGEST ? distance(word, *names) : LONGEST;
+        if (d < nearest) nearest = d, best = *names;
+    }
+    return nearest <= 4 ? best : NULL;
 }
 
 static bool read_variable(const char *text, const target *into, p2p_config *config)
@@ -178,7 +189,20 @@ static bool read_variable(const char *text, const target *into, p2p_config *conf
 
 p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes)
 {
-    if (!are_known(why, why_bytes)) return P2P_ERR_ARG;
+    const char *known[VARIABLES + OTHERS + 1] = {NULL};
+    for (size_t i = 0; i < VARIABLES; i++) known[i] = variables[i].is.name;
+    memcpy(known + VARIABLES, others, sizeof others);
+    for (char **at = environ; at && *at; at++) { /* a setting whose name is mistyped would change nothing, silently */
+        char name[64];
+        if (strncmp(*at, "PAIRWISE_", 9) != 0) continue;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(*at, "="), *at);
+        if (index_of(name, known) >= 0) continue;
+        const char *nearest = nearest_name(name, known);
+        snprintf(why, why_bytes,
+                 "there is no variable %s%s%s%s\n  try: unset %s; build/launch --help lists what there is", name,
+                 nearest ? ": did you mean " : "", nearest ? nearest : "", nearest ? "?" : "", name);
+        return P2P_ERR_ARG;
+    }
     *config = (p2p_config){.world = "socket",
                            .eager = (size_t)64 << 10,
                            .direct = CONFIG_BY_CORES,

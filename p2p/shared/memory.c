@@ -46,30 +46,20 @@ uint64_t p2p__memory_left(void)
 /* ---- Taking ---- */
 
 /* A limit on the size of files (ulimit -f) applies, and would come as a signal. */
-static bool allocate(int fd, uint64_t place, size_t bytes, bool resize)
+bool p2p__memory_fill(int fd, memory_place place, size_t bytes)
 {
     sigset_t limit, old;
     sigemptyset(&limit);
     sigaddset(&limit, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &limit, &old);
     int failed;
-    do failed = resize ? ftruncate(fd, (off_t)bytes) : fallocate(fd, 0, (off_t)place, (off_t)bytes);
+    do failed = place ? fallocate(fd, 0, (off_t)place, (off_t)bytes) : ftruncate(fd, (off_t)bytes);
     while (failed && errno == EINTR);
     int saved = errno;
     if (failed && saved == EFBIG && !sigismember(&old, SIGXFSZ)) sigtimedwait(&limit, NULL, &(struct timespec){0, 0});
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     errno = saved;
     return !failed;
-}
-
-int p2p__memory_resize(int fd, size_t bytes)
-{
-    return allocate(fd, 0, bytes, true) ? 0 : -1;
-}
-
-bool p2p__memory_fill(int fd, memory_place place, size_t bytes)
-{
-    return allocate(fd, place, bytes, false);
 }
 
 /* ---- Gaps ---- */
@@ -128,25 +118,21 @@ void p2p__memory_forget(memory_gap **gaps)
 
 /* ---- Places ---- */
 
-/* 0 where the end that is shown cannot be: a rank has overwritten it. */
-static memory_place take_new(scoreboard *b, size_t bytes, size_t align)
-{
-    _Atomic uint64_t *shown = &b->shared->memory_end;
-    uint64_t end = atomic_load(shown), begin = p2p__memory_begin(b->size, &b->config), place;
-    do {
-        if (end < begin || end > INT64_MAX / 2) return 0;
-        place = round_up(end, align);
-    } while (!atomic_compare_exchange_weak(shown, &end, place + bytes));
-    return place;
-}
-
 memory_place p2p__memory_reserve(scoreboard *b, memory_gap **gaps, size_t bytes, size_t align)
 {
     /* Pages of a memory file are taken at once, and where there are no more the system kills processes: ask before. */
     bool possible = bytes < LOOK_FROM || bytes <= p2p__memory_left();
     memory_place place = possible ? take_gap(gaps, bytes, align) : 0;
-    if (!place && possible) place = take_new(b, bytes, align);
-    if (!place) errno = ENOMEM;
+    if (place) return place;
+    _Atomic uint64_t *shown = &b->shared->memory_end;
+    uint64_t end = atomic_load(shown), begin = p2p__memory_begin(b->size, &b->config);
+    do {
+        place = round_up(end, align);
+        if (!possible || end < begin || end > INT64_MAX / 2) { /* an end that cannot be: a rank has overwritten it */
+            errno = ENOMEM;
+            return 0;
+        }
+    } while (!atomic_compare_exchange_weak(shown, &end, place + bytes));
     return place;
 }
 

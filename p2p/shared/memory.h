@@ -39,12 +39,9 @@ typedef struct memory_gap {
 memory_place p2p__memory_take(scoreboard *b, int fd, memory_gap **gaps, size_t bytes, size_t align);
 
 /* The same in two steps, for memory that several processes take part by part: a place, and the memory of a part of it. 0, false and
- * errno if there is no more. */
+ * errno if there is no more. Place 0: the file gets its first size. */
 memory_place p2p__memory_reserve(scoreboard *b, memory_gap **gaps, size_t bytes, size_t align);
 bool p2p__memory_fill(int fd, memory_place place, size_t bytes);
-
-/* Give the file its first size. 0, or -1 and errno. */
-int p2p__memory_resize(int fd, size_t bytes);
 
 /* Map a place, or part of one; NULL and errno on failure. */
 void *p2p__memory_map(int fd, memory_place place, size_t bytes);

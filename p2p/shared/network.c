@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "p2p/shared/network.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,36 +23,17 @@ static const struct {
     {"straggler", {true, 20e-6, 1.25e9, 10e9, -1, -1, 1, 0, 20}},
 };
 
-static bool find_profile(const char *name, p2p_network *network)
-{
-    for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++) {
-        if (strcmp(profiles[i].name, name) != 0) continue;
-        *network = profiles[i].network;
-        return true;
-    }
-    return false;
-}
+enum { PROFILES = sizeof profiles / sizeof *profiles };
 
-/* "12G", "125M", "1e9": bytes a second, decimal, as links are sold. */
-static bool parse_rate(const char *text, double *rate)
+/* "12G", "125M", "1e9": bytes a second, decimal, as links are sold; a factor, which has no unit. */
+static bool parse_number(const char *text, const char *units, double least, double most, double *number)
 {
-    static const char units[] = "KMG";
     char *end;
     double value = strtod(text, &end);
     const char *unit = *end ? strchr(units, *end) : NULL;
     for (long i = unit ? unit - units : -1; i >= 0; i--) value *= 1e3;
-    if (unit) end++;
-    if (end == text || *end || !(value >= 1) || !(value <= 1e15)) return false;
-    *rate = value;
-    return true;
-}
-
-static bool parse_factor(const char *text, double *factor)
-{
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end || !(value > 0) || !(value <= 1e6)) return false;
-    *factor = value;
+    if (end == text || (unit ? end[1] : *end) || !(value >= least) || !(value <= most)) return false;
+    *number = value;
     return true;
 }
 
@@ -69,46 +51,50 @@ static bool parse_field(char *field, p2p_network *network)
 {
     char *value = strchr(field, '=');
     uint64_t ns;
-    if (!value) return find_profile(field, network);
+    if (!value) {
+        size_t i = 0;
+        while (i < PROFILES && strcmp(profiles[i].name, field) != 0) i++;
+        if (i < PROFILES) *network = profiles[i].network;
+        return i < PROFILES;
+    }
     *value++ = 0;
     if (strcmp(field, "latency") == 0) {
         if (!p2p__parse_duration(value, &ns) || ns > MOST_LATENCY) return false;
         network->latency_s = (double)ns * 1e-9;
         return true;
     }
-    if (strcmp(field, "bandwidth") == 0) return parse_rate(value, &network->bandwidth);
-    if (strcmp(field, "reduce") == 0) return parse_rate(value, &network->reduce);
+    if (strcmp(field, "bandwidth") == 0) return parse_number(value, "KMG", 1, 1e15, &network->bandwidth);
+    if (strcmp(field, "reduce") == 0) return parse_number(value, "KMG", 1, 1e15, &network->reduce);
     if (strcmp(field, "slow") == 0) {
         const char *second = parse_rank(value, '-', &network->slow_from);
         const char *factor = second ? parse_rank(second, ':', &network->slow_to) : NULL;
-        return factor && network->slow_from != network->slow_to && parse_factor(factor, &network->slow_factor);
+        return factor && network->slow_from != network->slow_to &&
+               parse_number(factor, "", DBL_MIN, 1e6, &network->slow_factor);
     }
     const char *factor = strcmp(field, "straggler") == 0 ? parse_rank(value, ':', &network->straggler) : NULL;
-    return factor && parse_factor(factor, &network->straggler_factor);
+    return factor && parse_number(factor, "", DBL_MIN, 1e6, &network->straggler_factor);
 }
 
 bool p2p__network_parse(const char *text, p2p_network *network, char *why, size_t why_bytes)
 {
-    char copy[200], shown[200];
+    char copy[200], shown[200], *rest = copy, *field;
     p2p_network parsed = profiles[2].network;
-    snprintf(copy, sizeof copy, "%s", text);
-    if (strlen(text) < sizeof copy && *text) {
-        char *rest = copy, *field;
-        while ((field = strsep(&rest, ",")) != NULL) {
-            snprintf(shown, sizeof shown, "%s", field);
-            if (parse_field(field, &parsed)) continue;
-            snprintf(why, why_bytes,
-                     "network \"%s\": \"%s\" is not understood; there are " P2P_NETWORK_NAMES
-                     ", or latency=2us,bandwidth=12G,reduce=8G,slow=0-1:10,straggler=2:5",
-                     text, shown);
-            return false;
-        }
-        parsed.on = true;
-        *network = parsed;
-        return true;
+    if (!*text || (size_t)snprintf(copy, sizeof copy, "%s", text) >= sizeof copy) {
+        snprintf(why, why_bytes, "a network has a name: " P2P_NETWORK_NAMES);
+        return false;
     }
-    snprintf(why, why_bytes, "a network has a name: " P2P_NETWORK_NAMES);
-    return false;
+    while ((field = strsep(&rest, ",")) != NULL) {
+        snprintf(shown, sizeof shown, "%s", field);
+        if (parse_field(field, &parsed)) continue;
+        snprintf(why, why_bytes,
+                 "network \"%s\": \"%s\" is not understood; there are " P2P_NETWORK_NAMES
+                 ", or latency=2us,bandwidth=12G,reduce=8G,slow=0-1:10,straggler=2:5",
+                 text, shown);
+        return false;
+    }
+    parsed.on = true;
+    *network = parsed;
+    return true;
 }
 
 /* Up to eleven days: what would take longer could not be added up. */
@@ -134,20 +120,15 @@ uint64_t p2p__network_compute(const p2p_network *network, int rank, size_t bytes
     return pico_of(seconds);
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 uint64_t p2p__clock_send(p2p_clock *clock, uint64_t cost, uint64_t *ends)
 {
-    uint64_t begins = later(clock->now, clock->out_free);
+    uint64_t begins = clock->now > clock->out_free ? clock->now : clock->out_free;
     *ends = clock->out_free = begins + cost;
     return begins;
 }
 
 void p2p__clock_receive(p2p_clock *clock, uint64_t began, uint64_t cost)
 {
-    clock->in_free = later(began, clock->in_free) + cost;
-    clock->now = later(clock->now, clock->in_free);
+    clock->in_free = (began > clock->in_free ? began : clock->in_free) + cost;
+    if (clock->now < clock->in_free) clock->now = clock->in_free;
 }

@@ -89,7 +89,7 @@ scoreboard *p2p__scoreboard_create(int size, const p2p_config *config, int *fd)
     if (file < 0) return NULL;
     size_t bytes = p2p__scoreboard_bytes(size, config);
     /* sealed: a file that a process makes shorter would take the memory away from all others */
-    bool made = p2p__memory_resize(file, bytes) == 0 && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0;
+    bool made = p2p__memory_fill(file, 0, bytes) && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0;
     scoreboard_shared *shared = made ? map(file, bytes) : NULL;
     if (shared) fill_settings(&shared->settings, size, config);
     scoreboard *b = shared ? see(shared, &shared->settings) : NULL;
@@ -121,32 +121,28 @@ bool p2p__scoreboard_is_whole(const scoreboard *b)
     return memcmp(known, shown, sizeof settings) == 0;
 }
 
-/* Settings of another process are read only if a launcher of this build may have written them. */
-static bool read_settings(int fd, scoreboard_settings *settings, char *why, size_t why_bytes)
-{
-    struct stat info;
-    if (fstat(fd, &info) != 0 || (size_t)info.st_size < sizeof(scoreboard_shared) ||
-        pread(fd, settings, sizeof *settings, 0) != (ssize_t)sizeof *settings) {
-        snprintf(why, why_bytes, "the launcher's shared memory cannot be opened");
-        return false;
-    }
-    settings->build_id[sizeof settings->build_id - 1] = 0;
-    const p2p_config *config = &settings->config;
-    size_t bytes = (size_t)info.st_size;
-    if (settings->magic == SCOREBOARD_MAGIC && strcmp(settings->build_id, P2P_BUILD_ID) == 0 && settings->size >= 1 &&
-        settings->size <= P2P_MAX_RANKS && p2p__config_is_sound(config) && config->trace_bytes <= bytes &&
-        p2p__scoreboard_bytes(settings->size, config) <= bytes)
-        return true;
-    snprintf(why, why_bytes, "the launcher is Pairwise build %s, this program is build %s",
-             settings->magic == SCOREBOARD_MAGIC ? settings->build_id : "(unknown)", P2P_BUILD_ID);
-    return false;
-}
-
 scoreboard *p2p__scoreboard_attach(int fd, char *why, size_t why_bytes)
 {
+    struct stat info;
     scoreboard_settings settings;
-    if (!read_settings(fd, &settings, why, why_bytes)) return NULL;
-    size_t bytes = p2p__scoreboard_bytes(settings.size, &settings.config);
+    if (fstat(fd, &info) != 0 || (size_t)info.st_size < sizeof(scoreboard_shared) ||
+        pread(fd, &settings, sizeof settings, 0) != (ssize_t)sizeof settings) {
+        snprintf(why, why_bytes, "the launcher's shared memory cannot be opened");
+        return NULL;
+    }
+    /* Settings of another process are used only if a launcher of this build may have written them. */
+    settings.build_id[sizeof settings.build_id - 1] = 0;
+    const p2p_config *config = &settings.config;
+    bool known = settings.magic == SCOREBOARD_MAGIC;
+    size_t bytes = (size_t)info.st_size;
+    if (!known || strcmp(settings.build_id, P2P_BUILD_ID) != 0 || settings.size < 1 || settings.size > P2P_MAX_RANKS ||
+        !p2p__config_is_sound(config) || config->trace_bytes > bytes ||
+        p2p__scoreboard_bytes(settings.size, config) > bytes) {
+        snprintf(why, why_bytes, "the launcher is Pairwise build %s, this program is build %s",
+                 known ? settings.build_id : "(unknown)", P2P_BUILD_ID);
+        return NULL;
+    }
+    bytes = p2p__scoreboard_bytes(settings.size, config);
     scoreboard_shared *shared = map(fd, bytes);
     scoreboard *b = see(shared, &settings);
     if (b) return b;

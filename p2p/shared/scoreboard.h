@@ -13,7 +13,6 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "p2p/shared/call.h"
 #include "p2p/shared/config.h"
 #include "p2p/shared/diagnosis.h"
 #include "p2p/shared/rank_set.h"

@@ -11,23 +11,18 @@ void p2p__wire_seal(wire_header *header)
     header->header_crc = p2p__crc32c(0, header, offsetof(wire_header, header_crc));
 }
 
-static const char *what_is_wrong(const wire_header *header, bool sealed, int source, uint32_t sequence, size_t eager)
-{
-    if (sealed && header->magic != WIRE_MAGIC) return "it does not begin a frame";
-    if (sealed && header->header_crc != p2p__crc32c(0, header, offsetof(wire_header, header_crc)))
-        return "its checksum is wrong";
-    if (header->type < WIRE_EAGER || header->type > WIRE_CREDIT) return "its type is unknown";
-    if (header->source != (uint32_t)source) return "it comes from another rank than the link";
-    if (header->sequence != sequence) return "a frame was lost or repeated";
-    if (header->type == WIRE_EAGER && header->bytes > eager) return "its length is over the eager limit";
-    if (header->bytes > WIRE_MAX_BYTES) return "its length is impossible";
-    return NULL;
-}
-
 bool p2p__wire_check(const wire_header *header, bool sealed, int source, uint32_t sequence, size_t eager, char *why,
                      size_t why_bytes)
 {
-    const char *wrong = what_is_wrong(header, sealed, source, sequence, eager);
+    const char *wrong = sealed && header->magic != WIRE_MAGIC ? "it does not begin a frame"
+                        : sealed && header->header_crc != p2p__crc32c(0, header, offsetof(wire_header, header_crc))
+                            ? "its checksum is wrong"
+                        : header->type < WIRE_EAGER || header->type > WIRE_CREDIT ? "its type is unknown"
+                        : header->source != (uint32_t)source ? "it comes from another rank than the link"
+                        : header->sequence != sequence       ? "a frame was lost or repeated"
+                        : header->type == WIRE_EAGER && header->bytes > eager ? "its length is over the eager limit"
+                        : header->bytes > WIRE_MAX_BYTES                      ? "its length is impossible"
+                                                                              : NULL;
     if (!wrong) return true;
     size_t used = (size_t)snprintf(why, why_bytes, "the bytes from rank %d are not a valid header: %s:", source, wrong);
     const unsigned char *at = (const unsigned char *)header;

@@ -54,33 +54,6 @@ static void add_peer(p2p_words *w, const char *role, int peer, int world_peer, i
     add_tag(w, tag);
 }
 
-static void add_arguments(p2p_words *w, const scoreboard_call *call)
-{
-    const scoreboard_what *what = &call->what;
-    switch ((enum scoreboard_shape)call->shape) {
-    case SHAPE_WAIT: p2p__add(w, "%llu request%s", ull(call->bytes), call->bytes == 1 ? "" : "s"); break;
-    case SHAPE_COLLECTIVE:
-        p2p__add(w, "#%llu", ull(call->number));
-        if (what->algorithm[0]) p2p__add(w, ", %s", what->algorithm);
-        if (what->count != UINT64_MAX) p2p__add(w, ", count %llu", ull(what->count));
-        if (what->dtype[0]) p2p__add(w, ", %s", what->dtype);
-        if (what->op[0]) p2p__add(w, ", %s", what->op);
-        if (what->root >= 0) p2p__add(w, ", root %d", what->root);
-        break;
-    case SHAPE_RECV: add_peer(w, "source", call->peer, call->world_peer, call->tag); break;
-    case SHAPE_SEND:
-    case SHAPE_SENDRECV:
-        add_peer(w, "dest", call->peer, call->world_peer, call->tag);
-        p2p__add(w, ", %llu bytes", ull(call->bytes));
-        if (call->shape == SHAPE_SEND) break;
-        p2p__add(w, "; ");
-        add_peer(w, "source", call->from, call->world_from, call->from_tag);
-        break;
-    case SHAPE_PLAIN:
-    default: break;
-    }
-}
-
 static void add_file(p2p_words *w, const char *before, const scoreboard_call *call)
 {
     if (call->file[0]) p2p__add(w, "%s%s:%d", before, call->file, call->line);
@@ -88,9 +61,31 @@ static void add_file(p2p_words *w, const char *before, const scoreboard_call *ca
 
 void p2p__add_arguments(p2p_words *w, const char *before, const scoreboard_call *shown)
 {
-    scoreboard_call call = p2p__call_copy(shown);
+    const scoreboard_call call = p2p__call_copy(shown);
+    const scoreboard_what *what = &call.what;
     p2p__add(w, "%s%s(", before, call.name);
-    add_arguments(w, &call);
+    switch ((enum scoreboard_shape)call.shape) {
+    case SHAPE_WAIT: p2p__add(w, "%llu request%s", ull(call.bytes), call.bytes == 1 ? "" : "s"); break;
+    case SHAPE_COLLECTIVE:
+        p2p__add(w, "#%llu", ull(call.number));
+        if (what->algorithm[0]) p2p__add(w, ", %s", what->algorithm);
+        if (what->count != UINT64_MAX) p2p__add(w, ", count %llu", ull(what->count));
+        if (what->dtype[0]) p2p__add(w, ", %s", what->dtype);
+        if (what->op[0]) p2p__add(w, ", %s", what->op);
+        if (what->root >= 0) p2p__add(w, ", root %d", what->root);
+        break;
+    case SHAPE_RECV: add_peer(w, "source", call.peer, call.world_peer, call.tag); break;
+    case SHAPE_SEND:
+    case SHAPE_SENDRECV:
+        add_peer(w, "dest", call.peer, call.world_peer, call.tag);
+        p2p__add(w, ", %llu bytes", ull(call.bytes));
+        if (call.shape == SHAPE_SEND) break;
+        p2p__add(w, "; ");
+        add_peer(w, "source", call.from, call.world_from, call.from_tag);
+        break;
+    case SHAPE_PLAIN:
+    default: break;
+    }
     p2p__add(w, ")");
 }
 
@@ -99,13 +94,6 @@ void p2p__add_call(p2p_words *w, const char *before, const scoreboard_call *show
     scoreboard_call call = p2p__call_copy(shown);
     p2p__add_arguments(w, before, &call);
     add_file(w, " at ", &call);
-}
-
-void p2p__call_text(const scoreboard_call *call, char *text, size_t bytes)
-{
-    p2p_words w = {.used = 0};
-    p2p__add_call(&w, "", call);
-    snprintf(text, bytes, "%s", w.text);
 }
 
 static void add_last_call(p2p_words *w, const scoreboard_call *call)
@@ -143,20 +131,16 @@ void p2p__words_end(p2p_words *w, const p2p_diagnosis *end)
     }
 }
 
-void p2p__words_death(p2p_words *w, const p2p_finding *f)
+void p2p__words_death(p2p_words *w, const p2p_finding *f, bool meanwhile)
 {
-    const p2p_place *last = p2p__finding_first(f, ROLE_LAST);
-    p2p__add(w, "rank %d ", last->rank);
+    const p2p_place *place = p2p__finding_first(f, ROLE_LAST);
+    int shown = 0;
+    p2p__add(w, "rank %d ", place->rank);
     p2p__words_end(w, &f->what);
     p2p__add(w, "; ");
-    add_last_call(w, &last->call);
-}
-
-void p2p__words_meanwhile(p2p_words *w, const p2p_finding *f)
-{
-    const p2p_place *place;
-    int shown = 0;
-    for (size_t at = 0; shown < WAITERS_SHOWN && (place = p2p__finding_next(f, ROLE_MEANWHILE, &at)); shown++) {
+    add_last_call(w, &place->call);
+    for (size_t at = 0; meanwhile && shown < WAITERS_SHOWN && (place = p2p__finding_next(f, ROLE_MEANWHILE, &at));
+         shown++) {
         p2p__add(w, "\n  meanwhile rank %d waited: ", place->rank);
         p2p__add_call(w, "", &place->call);
     }
@@ -207,21 +191,6 @@ const char *p2p__words_mismatch(p2p_words *w, const p2p_finding *f)
 
 /* ---- What is left at the end ---- */
 
-static void add_left(p2p_words *w, const p2p_place *place)
-{
-    const scoreboard_call *call = &place->call;
-    if (place->role == ROLE_MESSAGE) {
-        p2p__add(w, " from %d, tag %d, %llu bytes", call->peer, call->tag, ull(call->bytes));
-    } else if (place->role == ROLE_PENDING && call->shape == SHAPE_COLLECTIVE) {
-        p2p__add(w, " collective");
-    } else if (place->role == ROLE_PENDING) {
-        p2p__add_operation(w, " isend to", " irecv from", call);
-    } else {
-        p2p__add(w, " %llu bytes", ull(call->bytes));
-    }
-    if (place->role != ROLE_MESSAGE) add_file(w, place->role == ROLE_PENDING ? " at " : " from ", call);
-}
-
 void p2p__words_left(p2p_words *w, const p2p_finding *f)
 {
     static const struct {
@@ -240,8 +209,18 @@ void p2p__words_left(p2p_words *w, const p2p_finding *f)
         return;
     }
     for (size_t i = 1; i < f->count && shown < LEFT_SHOWN; i++) {
+        const p2p_place *place = &f->places[i];
+        const scoreboard_call *call = &place->call;
         p2p__add(w, "%s", shown++ ? ";" : ":");
-        add_left(w, &f->places[i]);
+        if (place->role == ROLE_MESSAGE)
+            p2p__add(w, " from %d, tag %d, %llu bytes", call->peer, call->tag, ull(call->bytes));
+        else if (place->role != ROLE_PENDING)
+            p2p__add(w, " %llu bytes", ull(call->bytes));
+        else if (call->shape == SHAPE_COLLECTIVE)
+            p2p__add(w, " collective");
+        else
+            p2p__add_operation(w, " isend to", " irecv from", call);
+        if (place->role != ROLE_MESSAGE) add_file(w, place->role == ROLE_PENDING ? " at " : " from ", call);
     }
     if (shown < count) p2p__add(w, "; ...");
 }

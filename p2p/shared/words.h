@@ -25,7 +25,6 @@ void p2p__add_advice(p2p_words *w, const char *advice);
 /* "p2p_recv(source 1, tag 0)", and with " at ring.c:12" */
 void p2p__add_arguments(p2p_words *w, const char *before, const scoreboard_call *call);
 void p2p__add_call(p2p_words *w, const char *before, const scoreboard_call *call);
-void p2p__call_text(const scoreboard_call *call, char *text, size_t bytes);
 
 /* "send to 1, tag 0, 8 bytes": an operation that is pending, with the word for a send or for a receive. */
 void p2p__add_operation(p2p_words *w, const char *send, const char *receive, const scoreboard_call *call);
@@ -45,9 +44,8 @@ const char *p2p__words_mistake(p2p_words *w, const p2p_finding *deadlock);
 /* "was killed by signal 9 (Killed)": how a rank ended. */
 void p2p__words_end(p2p_words *w, const p2p_diagnosis *end);
 
-/* "rank 1 was killed by signal 9 (Killed); its last call was ...", and who waited meanwhile. */
-void p2p__words_death(p2p_words *w, const p2p_finding *death);
-void p2p__words_meanwhile(p2p_words *w, const p2p_finding *death);
+/* "rank 1 was killed by signal 9 (Killed); its last call was ...", and, if asked for, which ranks waited meanwhile. */
+void p2p__words_death(p2p_words *w, const p2p_finding *death, bool meanwhile);
 
 /* For a second there has been nothing but polling. */
 void p2p__words_polling(p2p_words *w, const p2p_finding *polling);

@@ -49,49 +49,6 @@ static void add_waiter(p2p_words *w, const p2p_place *place)
     add_ranks(w, ranks, count, place->any ? "or" : "and");
 }
 
-static int add_headline(p2p_words *w, const p2p_finding *f)
-{
-    int ranks[P2P_MAX_RANKS], count = 0;
-    const p2p_place *place;
-    for (size_t at = 0; count < P2P_MAX_RANKS && (place = p2p__finding_next(f, ROLE_WAITS, &at));)
-        ranks[count++] = place->rank;
-    p2p__add(w, "deadlock: ");
-    add_ranks(w, ranks, count, "and");
-    p2p__add(w, f->what.is_cycle && count > 1 ? " wait for each other" : " waits for something that can never come");
-    return count;
-}
-
-static void add_places(p2p_words *w, const p2p_finding *f, int knot)
-{
-    int waits = 0, finished = 0, others = 0, others_shown = 0;
-    const p2p_place *place, *end = f->places + f->count;
-    for (size_t at = 0; waits < WAITERS_SHOWN && (place = p2p__finding_next(f, ROLE_WAITS, &at)); waits++) {
-        p2p__add(w, "\n  rank %d waits in ", place->rank);
-        add_waiter(w, place);
-        p2p__add_items(w, f, place);
-    }
-    if (knot > waits) p2p__add(w, "\n  and %d more", knot - waits);
-    for (size_t at = 0; finished < WAITERS_SHOWN && (place = p2p__finding_next(f, ROLE_FINISHED, &at)); finished++) {
-        p2p__add(w, "\n  rank %d ", place->rank);
-        if (place->state == SCOREBOARD_ABSENT)
-            p2p__add(w, "has ended without calling p2p_init");
-        else
-            p2p__add_call(w, "is in ", &place->call);
-    }
-    for (place = f->places; place < end; place++) {
-        bool behind = place->role == ROLE_BEHIND;
-        if ((!behind && place->role != ROLE_STUCK) || others++ >= WAITERS_SHOWN) continue;
-        p2p__add(w, "\n  %s: rank %d in ",
-                 !behind    ? "stuck as well"
-                 : knot > 1 ? "behind them"
-                            : "behind it",
-                 place->rank);
-        add_waiter(w, place);
-        others_shown++;
-    }
-    if (others > others_shown) p2p__add(w, "\n  and %d more", others - others_shown);
-}
-
 /* ---- The mistake behind it, and one thing to try ---- */
 
 #define EVERY_RANK_SPLITS "p2p_split is called by every rank of the communicator"
@@ -184,7 +141,37 @@ const char *p2p__words_mistake(p2p_words *w, const p2p_finding *f)
 
 void p2p__words_deadlock(p2p_words *w, const p2p_finding *f)
 {
-    add_places(w, f, add_headline(w, f));
+    int ranks[P2P_MAX_RANKS], knot = 0, waits = 0, finished = 0, others = 0;
+    const p2p_place *place;
+    for (size_t at = 0; knot < P2P_MAX_RANKS && (place = p2p__finding_next(f, ROLE_WAITS, &at));)
+        ranks[knot++] = place->rank;
+    p2p__add(w, "deadlock: ");
+    add_ranks(w, ranks, knot, "and");
+    p2p__add(w, f->what.is_cycle && knot > 1 ? " wait for each other" : " waits for something that can never come");
+    for (size_t at = 0; waits < WAITERS_SHOWN && (place = p2p__finding_next(f, ROLE_WAITS, &at)); waits++) {
+        p2p__add(w, "\n  rank %d waits in ", place->rank);
+        add_waiter(w, place);
+        p2p__add_items(w, f, place);
+    }
+    if (knot > waits) p2p__add(w, "\n  and %d more", knot - waits);
+    for (size_t at = 0; finished < WAITERS_SHOWN && (place = p2p__finding_next(f, ROLE_FINISHED, &at)); finished++) {
+        p2p__add(w, "\n  rank %d ", place->rank);
+        if (place->state == SCOREBOARD_ABSENT)
+            p2p__add(w, "has ended without calling p2p_init");
+        else
+            p2p__add_call(w, "is in ", &place->call);
+    }
+    for (place = f->places; place < f->places + f->count; place++) {
+        bool behind = place->role == ROLE_BEHIND;
+        if ((!behind && place->role != ROLE_STUCK) || others++ >= WAITERS_SHOWN) continue;
+        p2p__add(w, "\n  %s: rank %d in ",
+                 !behind    ? "stuck as well"
+                 : knot > 1 ? "behind them"
+                            : "behind it",
+                 place->rank);
+        add_waiter(w, place);
+    }
+    if (others > WAITERS_SHOWN) p2p__add(w, "\n  and %d more", others - WAITERS_SHOWN);
     p2p__add(w, "\n  mistake: ");
     p2p__add_advice(w, p2p__words_mistake(w, f));
 }
