@@ -218,25 +218,19 @@ static p2p_err wait_for(p2p_comm *comm, phase *m)
 
 /* ---- Coming ---- */
 
-/* The line that this rank will write was last used SCOREBOARD_SLOTS collectives ago: every rank must have left that
- * one, as those have that are in the next. Only non-blocking collectives can be that far apart. */
-static p2p_err make_room(p2p_comm *comm, uint64_t number)
-{
-    while (comm->all_passed + SCOREBOARD_SLOTS < number + 1) {
-        phase m = agreement(comm, comm->all_passed + 1);
-        m.settled = true; /* this rank came long ago */
-        p2p_err err = wait_for(comm, &m);
-        if (err) return err;
-    }
-    return P2P_OK;
-}
-
 p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
 {
     p2p_engine *engine = comm->engine;
     uint64_t number = comm->posted + 1;
     size_t bytes = what->inline_bytes;
-    p2p_err err = make_room(comm, number);
+    p2p_err err = P2P_OK;
+    /* The line that this rank will write was last used SCOREBOARD_SLOTS collectives ago: every rank must have left that
+     * one, as those have that are in the next. Only non-blocking collectives can be that far apart. */
+    while (!err && comm->all_passed + SCOREBOARD_SLOTS < number + 1) {
+        phase m = agreement(comm, comm->all_passed + 1);
+        m.settled = true; /* this rank came long ago */
+        err = wait_for(comm, &m);
+    }
     comm->payloads = (p2p_scratch){NULL, 0, 0};
     if (!err && bytes > SCOREBOARD_INLINE) err = p2p_layer_scratch(comm, bytes, &comm->payloads);
     if (err) return err;

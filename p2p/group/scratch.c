@@ -72,23 +72,19 @@ static _Atomic uint64_t *place_of(const p2p_comm *comm)
     return &comm->engine->scoreboard->shared->scratch_place[comm->context / 2 % SCOREBOARD_CONTEXTS];
 }
 
-/* The first rank here reserves a place for all. 0 and errno if there is none. */
-static memory_place find_place(p2p_comm *comm)
-{
-    p2p_engine *engine = comm->engine;
-    uint64_t place = atomic_load(place_of(comm));
-    if (place) return place;
-    memory_place found = p2p__memory_reserve(engine->scoreboard, &engine->gaps, scratch_bytes(comm), MEMORY_UNIT);
-    if (!found || atomic_compare_exchange_strong(place_of(comm), &place, found)) return found;
-    p2p__memory_give_back(engine->memory_fd, &engine->gaps, found, scratch_bytes(comm));
-    return place;
-}
-
 static p2p_err map_scratch(p2p_comm *comm)
 {
+    p2p_engine *engine = comm->engine;
     size_t bytes = scratch_bytes(comm);
-    memory_place place = find_place(comm);
-    int fd = comm->engine->memory_fd;
+    int fd = engine->memory_fd;
+    uint64_t place = atomic_load(place_of(comm));
+    if (!place) { /* the first rank here reserves a place for all */
+        memory_place found = p2p__memory_reserve(engine->scoreboard, &engine->gaps, bytes, MEMORY_UNIT);
+        if (!found || atomic_compare_exchange_strong(place_of(comm), &place, found))
+            place = found;
+        else
+            p2p__memory_give_back(fd, &engine->gaps, found, bytes);
+    }
     /* Each rank takes the memory of its own segment: if all took all of it, there would not be enough for a moment. A
      * segment is read by others only when its rank has come; but the file must reach to the end of all. */
     if (place && p2p__memory_fill(fd, place + (size_t)comm->rank * comm->segment_bytes, comm->segment_bytes) &&

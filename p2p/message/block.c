@@ -233,7 +233,8 @@ static p2p_err poll_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_
         err = waiting->hot && backoff->spin_until ? engine->world->try_peer(&engine->end, &waiting->hot->link)
                                                   : engine->world->progress(&engine->end, 0);
         if (!err && engine->layers.head) step_layers(engine);
-        if (engine->end.moved != before) p2p__backoff_reset(&engine->spin, backoff);
+        bool more = engine->end.moved != before && engine->spin.now >= SPIN_SHORTEST_NS; /* of a long message, say */
+        if (more) backoff->spin_until = p2p__now() + engine->spin.now;
     } while (!err && !waiting->ready(engine, waiting->arg) && !engine->failed &&
              p2p__backoff_goes_on(&engine->spin, backoff));
     return err == P2P_ERR_NOMEM ? P2P_OK : err;

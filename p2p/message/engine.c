@@ -355,11 +355,11 @@ p2p_err p2p__control_serve(p2p_endpoint *self)
     control_message message;
     int fd, got;
     bool fd_lost;
-    while ((got = p2p__control_receive(engine->control, &message, &fd, &fd_lost)) == 1) {
+    p2p_err err = P2P_OK;
+    while (!err && (got = p2p__control_receive(engine->control, &message, &fd, &fd_lost)) != 0) {
+        if (got < 0) _exit(1); /* the supervisor is gone, and the job with it */
         engine->end.moved++;
-        p2p_err err = obey(engine, &message, fd, fd_lost);
-        if (err) return err;
+        err = obey(engine, &message, fd, fd_lost);
     }
-    if (got < 0) _exit(1); /* the supervisor is gone, and the job with it */
-    return P2P_OK;
+    return err;
 }

@@ -108,26 +108,22 @@ static void fill_numbers(scoreboard_call *to, const p2p_comm *comm, const p2p_ca
     to->bytes = call->bytes;
 }
 
+/* A call on a communicator that is not usable, or on none. */
 static p2p_err refuse(p2p_comm *comm, const p2p_call *call, const char *file, int line, const char *advice,
                       const char *cause)
 {
-    scoreboard_call shown = {0};
-    p2p__copy_text(shown.name, sizeof shown.name, call->name);
-    p2p__copy_text(shown.file, sizeof shown.file, file);
-    fill_numbers(&shown, comm, call, line);
-    if (shown.shape == SHAPE_COLLECTIVE) shown.shape = SHAPE_PLAIN; /* it has no number */
-    p2p__fail(comm, P2P_ERR_STATE, CLASS_CALL_ORDER, P2P_ARGUMENT_NONE, advice, "%s", cause);
-    return raise_error(comm, &shown, NULL, P2P_ERR_STATE);
-}
-
-static p2p_err refuse_early(const p2p_call *call, const char *file, int line)
-{
-    char text[200];
     scoreboard_call shown = {.line = line};
-    if (!p2p__prints_errors()) return P2P_ERR_STATE;
+    char text[200];
     p2p__copy_text(shown.name, sizeof shown.name, call->name);
     p2p__copy_text(shown.file, sizeof shown.file, file);
-    snprintf(text, sizeof text, "%s: there is no communicator: call p2p_init first", call->name);
+    if (comm) {
+        fill_numbers(&shown, comm, call, line);
+        if (shown.shape == SHAPE_COLLECTIVE) shown.shape = SHAPE_PLAIN; /* it has no number */
+        p2p__fail(comm, P2P_ERR_STATE, CLASS_CALL_ORDER, P2P_ARGUMENT_NONE, advice, "%s", cause);
+        return raise_error(comm, &shown, NULL, P2P_ERR_STATE);
+    }
+    if (!p2p__prints_errors()) return P2P_ERR_STATE;
+    snprintf(text, sizeof text, "%s: %s", call->name, cause);
     fprintf(stderr, "pairwise: %s\n", text);
     p2p__tell_early(&shown, text);
     return P2P_ERR_STATE;
@@ -138,7 +134,7 @@ p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call)
     const char *file;
     int line, owner = 0;
     p2p__take_line(&file, &line);
-    if (!comm) return refuse_early(call, file, line);
+    if (!comm) return refuse(NULL, call, file, line, NULL, "there is no communicator: call p2p_init first");
     p2p_engine *engine = comm->engine;
     if (!engine) return refuse(comm, call, file, line, NULL, "this communicator has been finalized or freed");
     if (!*engine->this_process)

@@ -1,11 +1,201 @@
 /* SPDX-License-Identifier: MIT */
-/* internal: what the files of this room share; the engine and memory. */
+/* internal: what the files of this room share: errors, operations from their start to the end of the wait for them, the
+ * engine, memory. */
 #ifndef PAIRWISE_P2P_INTERNAL_H
 #define PAIRWISE_P2P_INTERNAL_H
 
-#include "p2p/message/errors.h"
-#include "p2p/message/operations.h"
 #include "p2p/message/state.h"
+
+/* ---- error.c ---- */
+
+/* Every public call begins with enter and ends with leave. enter remembers what is called and from where (only at depth
+ * 0), and refuses a communicator that is not usable. `call` needs name, shape, peer, tag and bytes. */
+typedef struct {
+    const char *name;
+    int shape, peer, tag;
+    size_t bytes;
+    int from, from_tag; /* SHAPE_SENDRECV */
+} p2p_call;
+
+p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call);
+p2p_err p2p__leave(p2p_comm *comm, p2p_err err);
+
+/* Remember the cause of an error; see causes.h. Returns err. And the same again as when this rank was poisoned. */
+p2p_err p2p__fail(p2p_comm *comm, p2p_err err, int class, int argument, const char *advice, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+p2p_err p2p__fail_again(p2p_comm *comm, p2p_err err);
+
+/* From now on every call on any communicator of this rank fails with err and comm's cause. */
+p2p_err p2p__poison(p2p_comm *comm, p2p_err err);
+
+/* Show the others that this rank takes no more part: before its program can use again what it was sending. */
+void p2p__give_up(p2p_engine *engine, p2p_err err);
+
+/* Has that rank done so? Asked after what lies in its memory has been read: if not, it was still what was sent. */
+static inline bool p2p__gave_up(const p2p_engine *engine, int rank)
+{
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&engine->scoreboard->rows[rank].gave_up, memory_order_relaxed);
+}
+
+/* Refuse a rank, a tag or a buffer that cannot be meant; a receive may leave rank and tag open. A send is refused in a
+ * failed job, too. */
+p2p_err p2p__check_message(p2p_comm *comm, bool receives, const void *buf, size_t bytes, int peer, int tag);
+
+/* ---- init.c ---- */
+
+/* For calls that return without p2p__enter: forget the line; and may what is wrong be printed? As the world's error
+ * mode says. */
+void p2p__forget_line(void);
+bool p2p__prints_errors(void);
+/* The supervisor is to know of a call without a communicator: most often it came before p2p_init. */
+void p2p__tell_early(const scoreboard_call *call, const char *text);
+
+/* ---- findings.c ---- */
+
+/* After p2p__fail, what else there is to report: the message that a rank (of the communicator) has sent to this one; an
+ * operation posted before; what another rank is in. */
+void p2p__blame_message(p2p_comm *comm, const p2p_status *message);
+void p2p__blame_request(p2p_comm *comm, const struct p2p_operation *request);
+void p2p__blame_rank(p2p_comm *comm, int rank);
+p2p_place p2p__place_of(const struct p2p_operation *request, int rank);
+
+/* Findings of their own, instead of one that says what the error is. At most SCOREBOARD_FOUND. Frees the finding. */
+void p2p__draft(p2p_engine *engine, p2p_finding *finding);
+
+/* The supervisor is to know of an error of that call, and its text; with drafts: of so many findings. */
+void p2p__publish(scoreboard_row *row, int rank, const p2p_blame *blame, const scoreboard_call *call, const char *text,
+                  int drafts);
+
+/* P2P_ERR_LEAK, naming what is left, or P2P_OK. */
+p2p_err p2p__report_leaks(p2p_comm *world);
+
+/* P2P_ERR_TIMEOUT, naming the ranks that the call waits for, and what they are doing. */
+p2p_err p2p__timeout_error(p2p_comm *comm, const scoreboard_wait *wait);
+
+/* ---- match.c ---- */
+
+void p2p__list_add(p2p_request_list *list, p2p_request request, enum request_list where);
+void p2p__list_remove(p2p_request_list *list, p2p_request request);
+p2p_request p2p__list_find(p2p_request_list *list, uint64_t id);
+
+static inline bool p2p__tag_matches(int wanted, int32_t tag)
+{
+    return wanted == tag || (wanted == P2P_ANY_TAG && tag >= 0);
+}
+
+/* The oldest posted receive that this message matches, taken off its list; NULL if none. */
+p2p_request p2p__match_posted(p2p_engine *engine, const wire_header *header);
+
+/* The oldest unexpected message that matches; NULL if none. source: world rank, or negative for any in comm. */
+p2p_unexpected *p2p__match_unexpected(p2p_engine *engine, uint32_t context, int source, int tag);
+p2p_unexpected *p2p__unexpected_add(p2p_engine *engine, p2p_peer *peer, const wire_header *header, size_t data_bytes);
+void p2p__unexpected_remove(p2p_engine *engine, p2p_unexpected *message); /* from its list; not freed */
+
+/* ---- send.c, recv.c: starting operations, and what frames do to them ---- */
+
+void p2p__request_init(p2p_request request, enum request_kind kind, p2p_comm *comm, uint32_t context, void *buf,
+                       size_t bytes);
+void p2p__complete(p2p_request request, p2p_err err);
+p2p_err p2p__start_send(p2p_request request, int dest, int tag, bool wait_for_match);
+p2p_err p2p__start_recv(p2p_request request, int source, int tag);
+
+/* A CLEAR has arrived for this send. */
+p2p_err p2p__got_clear(p2p_engine *engine, p2p_peer *peer, p2p_request request, const wire_header *header);
+
+/* A receive has met a REQUEST: answer it, with CLEAR, or with "forget it" if the buffer is too small. */
+p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *header);
+
+/* Are messages of so many bytes read straight from their sender's memory, where the system allows it? */
+static inline bool p2p__reads_memory(const p2p_engine *engine, size_t bytes)
+{
+    return engine->world->read && engine->config.direct && bytes >= engine->config.direct;
+}
+
+/* What a message that is sent before its receiver asks for it takes of its sender's credit. */
+static inline uint64_t p2p__eager_cost(size_t bytes)
+{
+    return bytes + sizeof(p2p_unexpected);
+}
+
+/* The one rule for what may be sent before its receiver asks for it, which then keeps it: nothing in strict mode; else
+ * what is within the eager limit and the sender's credit (its own, for a message to itself). Programs may count on
+ * that. Collectives need not: what would fill a link by turns the receiver reads out of the sender's memory, if it
+ * can. */
+static inline bool p2p__may_be_buffered(const p2p_engine *engine, const p2p_peer *peer, size_t bytes, bool collective)
+{
+    if (engine->config.strict || bytes > engine->config.eager || p2p__eager_cost(bytes) > peer->credit) return false;
+    return !collective || bytes <= engine->end.link_room / 2 || !p2p__reads_memory(engine, bytes) ||
+           !engine->scoreboard->may_read;
+}
+
+/* The one place that counts for p2p_stats; peer: in comm. */
+static inline void p2p__count_sent(p2p_comm *comm, int peer, size_t bytes)
+{
+    comm->traffic[peer].messages_sent++;
+    comm->traffic[peer].bytes_sent += bytes;
+}
+
+static inline void p2p__count_received(p2p_comm *comm, int peer, size_t bytes)
+{
+    comm->traffic[peer].messages_received++;
+    comm->traffic[peer].bytes_received += bytes;
+}
+
+/* A receive and a send of the same rank have met. */
+void p2p__match_self(p2p_engine *engine, p2p_request receive, p2p_request send);
+
+/* A receive has met a message: note its sender; false, and the error noted, if it does not fit. */
+bool p2p__accept(p2p_request receive, const wire_header *header);
+
+/* A short message has left the room its sender's credit stands for: tell the sender now and then. */
+p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes);
+
+/* No link to this peer can be had: every operation with it ends with P2P_ERR_SYS. */
+void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int limit);
+p2p_err p2p__unreachable_error(p2p_comm *comm, const p2p_peer *peer);
+
+/* ---- request.c ---- */
+
+p2p_err p2p__request_new(p2p_comm *comm, enum request_kind kind, uint32_t context, void *buf, size_t bytes,
+                         p2p_request *request);
+void p2p__request_free(p2p_request request);
+/* Take back a receive that has not begun (or anything that is done): false if it is too late for that. */
+bool p2p__take_back(p2p_request request);
+/* A request that is done: its error explained, or its status, counted. */
+p2p_err p2p__result(p2p_request request, p2p_status *status);
+
+/* ---- wait.c ---- */
+
+/* Wait for requests that live on the caller's stack, and end them in any case. status: of the last one. */
+p2p_err p2p__finish_stacked(p2p_comm *comm, p2p_request requests[], size_t count, p2p_status *status);
+
+/* ---- block.c ---- */
+
+/* Something to wait for. */
+typedef struct {
+    bool (*ready)(p2p_engine *engine, void *arg);
+    void (*describe)(p2p_engine *engine, void *arg, scoreboard_wait *wait);
+    void *arg;
+    p2p_peer *hot; /* where it will come from, if known; else NULL */
+    int state;     /* shown on the scoreboard: SCOREBOARD_BLOCKED or SCOREBOARD_FINALIZING */
+    void (*timed_wait)(p2p_engine *engine, void *arg); /* a short sleep that is cheap to end; nothing moves meanwhile */
+    void (*before_sleep)(p2p_engine *engine, void *arg); /* ask to be woken; ready is asked once more afterwards */
+    bool patient;                                        /* PAIRWISE_TIMEOUT does not apply */
+} p2p_waiting;
+
+p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting);
+/* Moves what can move, once, unless it is ready, without waiting; for test and iprobe. After a failure of the job it
+ * receives first what has been sent. */
+p2p_err p2p__poll(p2p_comm *comm, const p2p_waiting *waiting, bool *ready);
+/* Show on the scoreboard that this rank is not waiting. */
+void p2p__show_running(p2p_engine *engine);
+/* Has the supervisor declared the job failed? Receives first what has been sent already. */
+bool p2p__job_failed(p2p_engine *engine);
+p2p_err p2p__job_error(p2p_comm *comm);
+/* What these requests wait for, as the scoreboard shows it. */
+void p2p__describe_requests(p2p_engine *engine, const p2p_request *requests, size_t count, bool all,
+                            scoreboard_wait *wait);
 
 /* ---- engine.c ---- */
 

@@ -25,22 +25,14 @@ const char *p2p__json_name_at(const p2p_writer *w, uint16_t place)
 }
 
 /* A program that writes where it should not may have spoilt what it shares: nothing there is believed. */
-uint64_t p2p__json_count_of(const p2p_writer *w, const trace_rank *rank)
+p2p_traced_rank p2p__json_traced(const p2p_writer *w, int rank)
 {
-    uint64_t count = atomic_load(&rank->count),
-             most = p2p__trace_room(w->job->size, w->config) + (uint64_t)w->job->size;
-    return count < most ? count : most;
-}
-
-uint64_t p2p__json_open_count_of(const trace_rank *rank)
-{
-    uint64_t count = atomic_load(&rank->open_count);
-    return count < TRACE_OPEN ? count : TRACE_OPEN;
-}
-
-const trace_rank *p2p__json_block_of(const p2p_writer *w, int rank)
-{
-    return p2p__trace_of(w->job->blocks, w->job->size, w->config, rank);
+    int size = w->job->size;
+    const trace_rank *shared = p2p__trace_of(w->job->blocks, size, w->config, rank);
+    uint64_t count = atomic_load(&shared->count), most = p2p__trace_room(size, w->config) + (uint64_t)size;
+    uint64_t open = atomic_load(&shared->open_count);
+    if (count > most) count = most;
+    return (p2p_traced_rank){shared, count, count + (open < TRACE_OPEN ? open : TRACE_OPEN)};
 }
 
 int p2p__json_thread_of(const p2p_writer *w, const trace_event *event, int rank)
@@ -92,27 +84,6 @@ static void put_part(const p2p_writer *w, const trace_event *event)
     if (event->flags & TRACE_COMBINED) fputs(",\"combined\":true", w->file);
 }
 
-static void put_collective(const p2p_writer *w, const trace_event *event)
-{
-    if (event->bytes != UINT64_MAX) p2p__json_number(w->file, "count", event->bytes);
-    p2p__json_field(w->file, "dtype", p2p__json_name_at(w, event->dtype));
-    p2p__json_field(w->file, "op", p2p__json_name_at(w, event->op));
-    p2p__json_field(w->file, "algorithm", p2p__json_name_at(w, event->algorithm));
-    if (event->flags & TRACE_HAS_PEER) put_or_any(w, "root", event->peer);
-}
-
-static void put_call(const p2p_writer *w, const trace_event *event)
-{
-    if (event->flags & TRACE_COMBINED) p2p__json_number(w->file, "requests", event->bytes);
-    if (!(event->flags & (TRACE_HAS_PEER | TRACE_HAS_SOURCE))) return;
-    put_or_any(w, "peer", event->peer);
-    put_or_any(w, "tag", event->tag);
-    p2p__json_number(w->file, "bytes", event->bytes);
-    if (!(event->flags & TRACE_HAS_SOURCE)) return;
-    put_or_any(w, "source", event->from);
-    put_or_any(w, "source_tag", event->from_tag);
-}
-
 /* ---- Each kind ---- */
 
 /* A slice from its beginning to its arguments. */
@@ -132,11 +103,28 @@ static void put_slice(p2p_writer *w, const trace_event *event, int rank, bool un
                                              [TRACE_WAIT] = "wait",
                                              [TRACE_COMPUTE] = "compute",
                                              [TRACE_PHASE] = "phase"};
+    bool has_peer = event->flags & TRACE_HAS_PEER, has_source = event->flags & TRACE_HAS_SOURCE;
     begin_slice(w, event, rank, categories[event->kind], p2p__json_ns_of(w, event->start),
                 unfinished ? w->end : p2p__json_ns_of(w, event->end));
-    if (event->kind == TRACE_COLLECTIVE) put_collective(w, event);
-    if (event->kind == TRACE_CALL) put_call(w, event);
-    if (event->kind == TRACE_COMPUTE) p2p__json_number(w->file, "bytes", event->bytes), put_part(w, event);
+    if (event->kind == TRACE_COLLECTIVE) {
+        if (event->bytes != UINT64_MAX) p2p__json_number(w->file, "count", event->bytes);
+        p2p__json_field(w->file, "dtype", p2p__json_name_at(w, event->dtype));
+        p2p__json_field(w->file, "op", p2p__json_name_at(w, event->op));
+        p2p__json_field(w->file, "algorithm", p2p__json_name_at(w, event->algorithm));
+        if (has_peer) put_or_any(w, "root", event->peer);
+    } else if (event->kind == TRACE_CALL) {
+        if (event->flags & TRACE_COMBINED) p2p__json_number(w->file, "requests", event->bytes);
+        if (has_peer || has_source) {
+            put_or_any(w, "peer", event->peer);
+            put_or_any(w, "tag", event->tag);
+            p2p__json_number(w->file, "bytes", event->bytes);
+        }
+        if (has_source) put_or_any(w, "source", event->from);
+        if (has_source) put_or_any(w, "source_tag", event->from_tag);
+    } else if (event->kind == TRACE_COMPUTE) {
+        p2p__json_number(w->file, "bytes", event->bytes);
+        put_part(w, event);
+    }
     if (event->flags & TRACE_POLLED) p2p__json_number(w->file, "polls", event->polls);
     if (event->flags & TRACE_FAILED) fputs(",\"failed\":true", w->file);
     if (unfinished) fputs(",\"unfinished\":true", w->file);
@@ -231,19 +219,18 @@ static void put_entry(p2p_writer *w, int rank, const entry *e, position *at)
 
 bool p2p__json_rank(p2p_writer *w, int rank)
 {
-    const trace_rank *from = p2p__json_block_of(w, rank);
-    size_t count = (size_t)p2p__json_count_of(w, from), open = (size_t)p2p__json_open_count_of(from), used = 0;
-    entry *list = malloc((count + open + 1) * sizeof *list);
+    const p2p_traced_rank from = p2p__json_traced(w, rank);
+    entry *list = malloc((from.all + 1) * sizeof *list);
     position at = {.thread = 0};
     if (!list) return false;
-    memcpy(w->names, from->pool, sizeof w->names);
+    memcpy(w->names, from.shared->pool, sizeof w->names);
     w->names[sizeof w->names - 1] = 0;
-    for (size_t i = 0; i < count + open; i++) {
-        const trace_event *event = i < count ? &from->events[i] : &from->open[i - count];
-        list[used++] = (entry){event, event->order, p2p__json_thread_of(w, event, rank), i >= count};
+    for (uint64_t i = 0; i < from.all; i++) {
+        const trace_event *event = p2p__json_event(&from, i);
+        list[i] = (entry){event, event->order, p2p__json_thread_of(w, event, rank), i >= from.count};
     }
-    qsort(list, used, sizeof *list, by_beginning);
-    for (size_t i = 0; i < used; i++) put_entry(w, rank, &list[i], &at);
+    qsort(list, from.all, sizeof *list, by_beginning);
+    for (uint64_t i = 0; i < from.all; i++) put_entry(w, rank, &list[i], &at);
     free(list);
     return true;
 }

@@ -19,22 +19,18 @@
 #include "p2p/shared/words.h"
 #include "p2p/trace/trace_json.h"
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* When the job failed, or else the last thing that a rank did; open calls never ended. */
 static uint64_t end_of(const p2p_writer *w)
 {
     uint64_t failed_at = w->job->failed_at, last = 0;
     if (!w->is_virtual) last = p2p__json_ns_of(w, failed_at ? failed_at : p2p__now());
     for (int rank = 0; rank < w->job->size; rank++) {
-        const trace_rank *from = p2p__json_block_of(w, rank);
-        uint64_t count = p2p__json_count_of(w, from), open = p2p__json_open_count_of(from);
-        for (uint64_t i = 0; i < count; i++)
-            if (from->events[i].kind != TRACE_STATS) last = later(last, p2p__json_ns_of(w, from->events[i].end));
-        for (uint64_t i = 0; i < open; i++) last = later(last, p2p__json_ns_of(w, from->open[i].start));
+        const p2p_traced_rank from = p2p__json_traced(w, rank);
+        for (uint64_t i = 0; i < from.all; i++) {
+            const trace_event *event = p2p__json_event(&from, i);
+            uint64_t at = p2p__json_ns_of(w, i < from.count ? event->end : event->start);
+            if (event->kind != TRACE_STATS && at > last) last = at;
+        }
     }
     return last;
 }
@@ -57,107 +53,76 @@ static void put_thread(p2p_writer *w, int thread, int place, const char *name)
     fprintf(w->file, ",\"args\":{\"sort_index\":%d}}", place);
 }
 
-static void put_background_names(p2p_writer *w, int rank)
-{
-    const trace_rank *from = p2p__json_block_of(w, rank);
-    uint32_t named[8], used = 0;
-    uint64_t count = p2p__json_count_of(w, from);
-    for (uint64_t i = 0; i < count && used < 8; i++) {
-        uint32_t context = from->events[i].context / 2, seen = 0;
-        int thread = p2p__json_thread_of(w, &from->events[i], rank);
-        if (thread == rank + 1) continue;
-        while (seen < used && named[seen] != context) seen++;
-        if (seen < used) continue;
-        char name[60];
-        named[used++] = context;
-        snprintf(name, sizeof name, "rank %d, in the background", rank);
-        put_thread(w, thread, 2 * rank + 1, name);
-    }
-}
-
 static void put_names(p2p_writer *w)
 {
     char name[60];
     snprintf(name, sizeof name, "pairwise: %d rank%s", w->job->size, w->job->size == 1 ? "" : "s");
     put_name(w, "process_name", 0, name);
-    for (int i = 0; i < w->job->size; i++) {
-        snprintf(name, sizeof name, "rank %d", i);
-        put_thread(w, i + 1, 2 * i, name);
-        if (w->is_virtual) put_background_names(w, i);
+    for (int rank = 0; rank < w->job->size; rank++) {
+        const p2p_traced_rank from = p2p__json_traced(w, rank);
+        uint32_t named[8], used = 0; /* communicators whose background has a name */
+        snprintf(name, sizeof name, "rank %d", rank);
+        put_thread(w, rank + 1, 2 * rank, name);
+        for (uint64_t i = 0; w->is_virtual && i < from.count && used < 8; i++) {
+            uint32_t context = from.shared->events[i].context / 2, seen = 0;
+            int thread = p2p__json_thread_of(w, &from.shared->events[i], rank);
+            if (thread == rank + 1) continue;
+            while (seen < used && named[seen] != context) seen++;
+            if (seen < used) continue;
+            named[used++] = context;
+            snprintf(name, sizeof name, "rank %d, in the background", rank);
+            put_thread(w, thread, 2 * rank + 1, name);
+        }
     }
 }
 
 /* ---- The end ---- */
 
-static void put_last_moment(p2p_writer *w, int rank)
-{
-    const p2p_last_moment *moment = &w->job->ranks[rank];
-    const scoreboard_call *call = &moment->call;
-    p2p_words text = {.used = 0};
-    if (call->name[0]) p2p__add_arguments(&text, "", call);
-    const char *state = moment->stuck                            ? "stuck"
-                        : moment->state == SCOREBOARD_BLOCKED    ? "blocked"
-                        : moment->state >= SCOREBOARD_FINALIZING ? "over"
-                                                                 : "running";
-    p2p__json_begin_event(w, "i", state, "end", rank + 1);
-    fputs(",\"s\":\"t\"", w->file);
-    p2p__json_time(w, "ts", w->end);
-    p2p__json_begin_args(w, rank, -1);
-    p2p__json_field(w->file, "call", text.text);
-    p2p__json_field(w->file, "function", call->name);
-    p2p__json_field(w->file, "file", call->file);
-    if (call->line > 0) p2p__json_number(w->file, "line", (uint64_t)call->line);
-    if (moment->knot) fputs(",\"in_cycle\":true", w->file);
-    p2p__json_ranks(w->file, "waits_for", &moment->waits_for, w->job->size);
-    fputs("}}", w->file);
-}
-
 static void put_end(p2p_writer *w)
 {
-    const p2p_traced_job *trace = w->job;
-    if (!trace->failed_at) return;
-    for (int i = 0; i < w->job->size; i++) put_last_moment(w, i);
-    p2p__json_begin_event(w, "i", trace->outcome, "end", trace->first >= 0 ? trace->first + 1 : 1);
+    const p2p_traced_job *job = w->job;
+    p2p_rank_set knot = {{0}};
+    if (!job->failed_at) return;
+    for (int rank = 0; rank < job->size; rank++) {
+        const p2p_last_moment *moment = &job->ranks[rank];
+        const scoreboard_call *call = &moment->call;
+        p2p_words text = {.used = 0};
+        if (call->name[0]) p2p__add_arguments(&text, "", call);
+        const char *state = moment->stuck                            ? "stuck"
+                            : moment->state == SCOREBOARD_BLOCKED    ? "blocked"
+                            : moment->state >= SCOREBOARD_FINALIZING ? "over"
+                                                                     : "running";
+        p2p__json_begin_event(w, "i", state, "end", rank + 1);
+        fputs(",\"s\":\"t\"", w->file);
+        p2p__json_time(w, "ts", w->end);
+        p2p__json_begin_args(w, rank, -1);
+        p2p__json_field(w->file, "call", text.text);
+        p2p__json_field(w->file, "function", call->name);
+        p2p__json_field(w->file, "file", call->file);
+        if (call->line > 0) p2p__json_number(w->file, "line", (uint64_t)call->line);
+        if (moment->knot) fputs(",\"in_cycle\":true", w->file);
+        if (moment->knot) p2p__set_add(&knot, rank);
+        p2p__json_ranks(w->file, "waits_for", &moment->waits_for, job->size);
+        fputs("}}", w->file);
+    }
+    p2p__json_begin_event(w, "i", job->outcome, "end", job->first >= 0 ? job->first + 1 : 1);
     fputs(",\"s\":\"g\"", w->file);
     p2p__json_time(w, "ts", w->end);
     fputs(",\"args\":{\"text\":", w->file);
-    p2p__json_text(w->file, trace->text);
-    if (strcmp(trace->outcome, "deadlock") == 0) {
-        p2p_rank_set knot = {{0}};
-        for (int i = 0; i < w->job->size; i++)
-            if (trace->ranks[i].knot) p2p__set_add(&knot, i);
-        p2p__json_ranks(w->file, trace->is_cycle ? "cycle" : "stuck", &knot, trace->size);
-    }
+    p2p__json_text(w->file, job->text);
+    if (strcmp(job->outcome, "deadlock") == 0)
+        p2p__json_ranks(w->file, job->is_cycle ? "cycle" : "stuck", &knot, job->size);
     fputs("}}", w->file);
 }
 
 /* ---- The whole ---- */
 
-static void put_stats(const p2p_writer *w)
-{
-    const char *comma = "";
-    fputs(",\"stats\":[", w->file);
-    for (int rank = 0; rank < w->job->size; rank++) {
-        const trace_rank *from = p2p__json_block_of(w, rank);
-        uint64_t count = p2p__json_count_of(w, from);
-        for (uint64_t i = 0; i < count; i++) {
-            const trace_event *e = &from->events[i];
-            if (e->kind != TRACE_STATS) continue;
-            fprintf(w->file, "%s\n[%u,%d,%d,%u,%llu,%llu,%llu]", comma, e->context / 2, rank, e->peer, e->polls,
-                    (unsigned long long)e->bytes, (unsigned long long)e->offset, (unsigned long long)e->id);
-            comma = ",";
-        }
-    }
-    fputs("],\n\"stats_columns\":[\"comm\",\"rank\",\"peer\",\"messages_sent\",\"bytes_sent\",\"messages_received\","
-          "\"bytes_received\"]",
-          w->file);
-}
-
 static void put_job(const p2p_writer *w)
 {
     const p2p_network *n = &w->config->network;
+    const char *comma = "";
     uint64_t dropped = 0;
-    for (int i = 0; i < w->job->size; i++) dropped += atomic_load(&p2p__json_block_of(w, i)->dropped);
+    for (int i = 0; i < w->job->size; i++) dropped += atomic_load(&p2p__json_traced(w, i).shared->dropped);
     fprintf(w->file, "\n],\n\"pairwise\":{\"format\":1,\"ranks\":%d,\"clock\":\"%s\",\"world\":", w->job->size,
             w->is_virtual ? "virtual" : "real");
     p2p__json_text(w->file, w->config->world);
@@ -168,8 +133,20 @@ static void put_job(const p2p_writer *w)
     p2p__json_field(w->file, "outcome", w->job->outcome);
     fprintf(w->file, ",\"status\":%d", w->job->status);
     p2p__json_number(w->file, "dropped", dropped);
-    put_stats(w);
-    fputs("}}\n", w->file);
+    fputs(",\"stats\":[", w->file);
+    for (int rank = 0; rank < w->job->size; rank++) {
+        const p2p_traced_rank from = p2p__json_traced(w, rank);
+        for (uint64_t i = 0; i < from.count; i++) {
+            const trace_event *e = &from.shared->events[i];
+            if (e->kind != TRACE_STATS) continue;
+            fprintf(w->file, "%s\n[%u,%d,%d,%u,%llu,%llu,%llu]", comma, e->context / 2, rank, e->peer, e->polls,
+                    (unsigned long long)e->bytes, (unsigned long long)e->offset, (unsigned long long)e->id);
+            comma = ",";
+        }
+    }
+    fputs("],\n\"stats_columns\":[\"comm\",\"rank\",\"peer\",\"messages_sent\",\"bytes_sent\",\"messages_received\","
+          "\"bytes_received\"]}}\n",
+          w->file);
 }
 
 bool p2p__trace_write(const p2p_traced_job *job, FILE *file)

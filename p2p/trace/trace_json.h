@@ -59,11 +59,19 @@ void p2p__json_time(const p2p_writer *w, const char *key, uint64_t ns);
 /* Whole nanoseconds since the job began. */
 uint64_t p2p__json_ns_of(const p2p_writer *w, uint64_t time);
 
-/* What a rank shares: its block, and how many events are there. A process that it has left behind may still write there,
- * so that events are copied before anything is decided by what they say. */
-const trace_rank *p2p__json_block_of(const p2p_writer *w, int rank);
-uint64_t p2p__json_count_of(const p2p_writer *w, const trace_rank *rank);
-uint64_t p2p__json_open_count_of(const trace_rank *rank);
+/* What a rank shares: its block, how many events are there, and how many with those that have not ended. A process that
+ * it has left behind may still write there, so that events are copied before anything is decided by what they say. */
+typedef struct {
+    const trace_rank *shared;
+    uint64_t count, all;
+} p2p_traced_rank;
+
+p2p_traced_rank p2p__json_traced(const p2p_writer *w, int rank);
+
+static inline const trace_event *p2p__json_event(const p2p_traced_rank *from, uint64_t i)
+{
+    return i < from->count ? &from->shared->events[i] : &from->shared->open[i - from->count];
+}
 
 /* A name in w->names, which are the rank's whose events are written. */
 const char *p2p__json_name_at(const p2p_writer *w, uint16_t place);

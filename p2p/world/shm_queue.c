@@ -36,20 +36,17 @@ static size_t room_now(shm_writer *w, size_t least)
     return content_of(free - to_end - 1);
 }
 
-static size_t look_again(shm_writer *w, size_t least)
-{
-    w->taken_seen = atomic_load_explicit(&w->ring->taken, memory_order_acquire);
-    return room_now(w, least);
-}
-
 size_t p2p__queue_room(shm_writer *w, size_t least)
 {
     size_t room = room_now(w, least);
-    if (room < least) room = look_again(w, least);
-    if (room >= least) return room;
-    atomic_store_explicit(&w->ring->wanted, 1, memory_order_relaxed);
-    atomic_thread_fence(memory_order_seq_cst);
-    room = look_again(w, least);
+    for (int looks = 0; room < least && looks < 2; looks++) {
+        if (looks == 1) {
+            atomic_store_explicit(&w->ring->wanted, 1, memory_order_relaxed);
+            atomic_thread_fence(memory_order_seq_cst);
+        }
+        w->taken_seen = atomic_load_explicit(&w->ring->taken, memory_order_acquire);
+        room = room_now(w, least);
+    }
     return room >= least ? room : 0;
 }
 

@@ -57,11 +57,6 @@ void p2p__backoff_begin(p2p_spin *spin, p2p_backoff *backoff, uint64_t timeout_n
     if (spin->crowded) spin->crowded--;
 }
 
-void p2p__backoff_reset(const p2p_spin *spin, p2p_backoff *backoff)
-{
-    if (spin->now >= SPIN_SHORTEST_NS) backoff->spin_until = p2p__now() + spin->now;
-}
-
 bool p2p__backoff_by_clock(p2p_spin *spin, p2p_backoff *backoff)
 {
     if (!backoff->started && !backoff->spin_ns) return false;

@@ -100,9 +100,6 @@ static inline p2p_backoff p2p__backoff_short(unsigned polls, uint64_t ns)
     return (p2p_backoff){.spin_ns = ns, .next_clock = polls, .polls_a_clock = polls};
 }
 
-/* Something has moved, of a long message, say: spin for as long again. */
-void p2p__backoff_reset(const p2p_spin *spin, p2p_backoff *backoff);
-
 /* After a poll that found nothing: true: poll again; false: go to sleep. */
 bool p2p__backoff_by_clock(p2p_spin *spin, p2p_backoff *backoff);
 static inline bool p2p__backoff_goes_on(p2p_spin *spin, p2p_backoff *backoff)

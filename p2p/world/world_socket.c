@@ -36,25 +36,6 @@ typedef struct {
 
 /* ---- Writing ---- */
 
-static ssize_t write_some(p2p_link *peer)
-{
-    p2p_packet *packet = peer->head;
-    struct iovec parts[2];
-    int count = 0;
-    size_t header_done = packet->done < sizeof packet->header ? packet->done : sizeof packet->header;
-    size_t payload_done = packet->done - header_done;
-    if (header_done < sizeof packet->header)
-        parts[count++] = (struct iovec){(char *)&packet->header + header_done, sizeof packet->header - header_done};
-    if (payload_done < packet->payload_bytes)
-        parts[count++] = (struct iovec){(char *)(uintptr_t)packet->payload + payload_done,
-                                        packet->payload_bytes - payload_done};
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)count};
-    ssize_t sent;
-    do sent = sendmsg(peer->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    return sent;
-}
-
 static p2p_err cannot_write(p2p_endpoint *self, p2p_link *peer)
 {
     socket_world *w = self->state;
@@ -86,7 +67,16 @@ static p2p_err flush(p2p_endpoint *self, p2p_link *peer)
     }
     while (peer->head && peer->fd >= 0) {
         p2p_packet *packet = peer->head;
-        ssize_t sent = write_some(peer);
+        size_t header_done = packet->done < sizeof packet->header ? packet->done : sizeof packet->header;
+        size_t header_left = sizeof packet->header - header_done, payload_done = packet->done - header_done;
+        struct iovec parts[2] = {
+            {(char *)&packet->header + header_done, header_left},
+            {(void *)((uintptr_t)packet->payload + payload_done), packet->payload_bytes - payload_done}};
+        bool skips = !header_left, has_payload = parts[1].iov_len > 0;
+        struct msghdr message = {.msg_iov = &parts[skips], .msg_iovlen = (size_t)!skips + has_payload};
+        ssize_t sent;
+        do sent = sendmsg(peer->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+        while (sent < 0 && errno == EINTR);
         if (sent < 0) return cannot_write(self, peer);
         link->retry_since = link->retry_pause = 0;
         packet->done += (size_t)sent;

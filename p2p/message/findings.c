@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a rank reports to the supervisor, as data: of an error, its class, the call, and the other side; of p2p_finalize,
+ * the messages, requests, communicators and memory that are left; of a call that has waited for PAIRWISE_TIMEOUT, for
+ * whom, and what those are doing. A rank writes its findings into its own row, and counts them last.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "p2p/message/internal.h"
+#include "p2p/shared/process.h"
+#include "p2p/shared/words.h"
+
+void p2p__blame_message(p2p_comm *comm, const p2p_status *message)
+{
+    comm->blame.other = (p2p_place){.role = ROLE_OTHER,
+                                    .rank = comm->world_rank[message->source],
+                                    .call = {.shape = SHAPE_SEND,
+                                             .peer = comm->rank,
+                                             .world_peer = comm->engine->rank,
+                                             .tag = message->tag,
+                                             .context = comm->context,
+                                             .bytes = message->bytes}};
+}
+
+p2p_place p2p__place_of(const struct p2p_operation *request, int rank)
+{
+    static const int shapes[] = {
+        [REQUEST_SEND] = SHAPE_SEND, [REQUEST_RECV] = SHAPE_RECV, [REQUEST_LAYER] = SHAPE_COLLECTIVE};
+    static const char *const names[] = {
+        [REQUEST_SEND] = "p2p_isend", [REQUEST_RECV] = "p2p_irecv", [REQUEST_LAYER] = ""};
+    p2p_place place = {.role = ROLE_PENDING, .rank = rank};
+    place.call = (scoreboard_call){.shape = shapes[request->kind],
+                                   .line = request->line,
+                                   .peer = request->peer,
+                                   .world_peer = request->peer,
+                                   .tag = request->tag,
+                                   .context = request->context,
+                                   .bytes = request->bytes,
+                                   .number = request->layer_number,
+                                   .what = {.count = UINT64_MAX, .root = -1}};
+    bool layer = request->kind == REQUEST_LAYER;
+    p2p__copy_text(place.call.name, sizeof place.call.name, layer ? request->layer_name : names[request->kind]);
+    p2p__copy_text(place.call.file, sizeof place.call.file, request->file);
+    return place;
+}
+
+void p2p__blame_request(p2p_comm *comm, const struct p2p_operation *request)
+{
+    comm->blame.other = p2p__place_of(request, comm->engine->rank);
+}
+
+/* Its call is known if it is still in this collective. */
+void p2p__blame_rank(p2p_comm *comm, int rank)
+{
+    const p2p_engine *engine = comm->engine;
+    p2p_place place = {.role = ROLE_OTHER, .rank = comm->world_rank[rank]};
+    const scoreboard_call shown = p2p__call_copy(&engine->scoreboard->rows[place.rank].call), *own = &engine->row->call;
+    if (shown.shape == SHAPE_COLLECTIVE && shown.number == own->number && shown.context == own->context)
+        place.call = shown;
+    comm->blame.other = place;
+}
+
+void p2p__draft(p2p_engine *engine, p2p_finding *f)
+{
+    if (engine->drafts < SCOREBOARD_FOUND) {
+        scoreboard_found *found = &engine->row->found[engine->drafts++];
+        found->what = f->what;
+        found->count = (int)(f->count < SCOREBOARD_PLACES ? f->count : SCOREBOARD_PLACES);
+        if (found->count) memcpy(found->places, f->places, (size_t)found->count * sizeof *f->places);
+    }
+    p2p__finding_free(f);
+}
+
+void p2p__publish(scoreboard_row *row, int rank, const p2p_blame *blame, const scoreboard_call *call, const char *text,
+                  int drafts)
+{
+    scoreboard_found *found = &row->found[0];
+    if (!drafts) {
+        found->what = blame->what;
+        found->places[0] = (p2p_place){.role = ROLE_CALL, .rank = rank, .call = *call};
+        found->places[1] = blame->other;
+        found->count = blame->other.role == ROLE_CALL ? 1 : 2;
+        p2p__set_add(&found->what.ranks, rank);
+        if (blame->other.role == ROLE_OTHER) p2p__set_add(&found->what.ranks, blame->other.rank);
+    }
+    snprintf(row->error, sizeof row->error, "%.*s", (int)sizeof row->error - 1, text);
+    p2p__copy_text(row->advice, sizeof row->advice, blame->advice);
+    atomic_store(&row->found_count, drafts ? drafts : 1);
+}
+
+/* ---- At the end ---- */
+
+/* One that a non-blocking collective is made of: the collective is named instead. */
+static bool is_inner(const p2p_engine *engine, p2p_request request)
+{
+    for (p2p_request at = engine->layers.head; at; at = at->next) {
+        const p2p_request *inner;
+        size_t count = at->layer->waits_for(at->layer_state, &inner);
+        for (size_t i = 0; i < count; i++)
+            if (inner[i] == request) return true;
+    }
+    return false;
+}
+
+/* Of more than there is room for, the last one takes the place of the one before. */
+static void add_made(p2p_finding *f, int rank, const char *by, const char *file, int line, size_t bytes)
+{
+    scoreboard_call call = {.shape = SHAPE_PLAIN, .line = line, .bytes = bytes};
+    p2p__copy_text(call.name, sizeof call.name, by);
+    p2p__copy_text(call.file, sizeof call.file, file);
+    if (f->count == SCOREBOARD_PLACES) f->count--;
+    p2p__finding_add(f, ROLE_MADE, rank, &call);
+    f->what.count++;
+}
+
+p2p_err p2p__report_leaks(p2p_comm *world)
+{
+    p2p_engine *engine = world->engine;
+    enum { MESSAGES, REQUESTS, COMMUNICATORS, MEMORY, KINDS };
+    p2p_finding left[] = {[MESSAGES] = {.what = {.class = CLASS_LOST_MESSAGE, .count = engine->unexpected_count}},
+                          [REQUESTS] = {.what = {.class = CLASS_REQUEST_LEAK}},
+                          [COMMUNICATORS] = {.what = {.class = CLASS_RESOURCE_LEAK, .reason = REASON_COMMUNICATOR}},
+                          [MEMORY] = {.what = {.class = CLASS_RESOURCE_LEAK, .reason = REASON_MEMORY}}};
+    for (int kind = 0; kind < KINDS; kind++) {
+        p2p__set_add(&left[kind].what.ranks, engine->rank);
+        p2p__finding_add(&left[kind], ROLE_CALL, engine->rank, &engine->row->call);
+    }
+    p2p_finding *f = &left[MESSAGES];
+    for (int i = 0; i < engine->size; i++)
+        for (p2p_unexpected *at = engine->peers[i].unexpected; at && f->count < SCOREBOARD_PLACES; at = at->next) {
+            const scoreboard_call message = {.shape = SHAPE_RECV,
+                                             .peer = i,
+                                             .world_peer = i,
+                                             .tag = at->header.tag,
+                                             .context = at->header.context,
+                                             .bytes = at->header.bytes};
+            p2p__finding_add(f, ROLE_MESSAGE, engine->rank, &message);
+        }
+    f = &left[REQUESTS];
+    for (p2p_request at = engine->requests; at; at = at->all_next) {
+        if (is_inner(engine, at)) continue;
+        f->what.count++;
+        if (f->count < SCOREBOARD_PLACES)
+            *p2p__finding_add(f, ROLE_PENDING, engine->rank, NULL) = p2p__place_of(at, engine->rank);
+    }
+    for (const p2p_comm *at = engine->comms; at; at = at->next)
+        if (at->context) add_made(&left[COMMUNICATORS], engine->rank, "", at->file, at->line, 0);
+    for (const p2p_block *at = engine->blocks; at; at = at->next)
+        add_made(&left[MEMORY], engine->rank, "p2p_alloc", at->file, at->line, at->asked);
+
+    p2p_words w = {.used = 0};
+    for (int kind = 0; kind < KINDS; kind++)
+        if (left[kind].what.count) p2p__words_left(&w, &left[kind]);
+    if (w.used) p2p__fail(world, CAUSE_LEFT, w.text);
+    for (int kind = 0; kind < KINDS; kind++)
+        if (left[kind].what.count)
+            p2p__draft(engine, &left[kind]);
+        else
+            p2p__finding_free(&left[kind]);
+    return w.used ? P2P_ERR_LEAK : P2P_OK;
+}
+
+/* ---- Too late ---- */
+
+p2p_err p2p__timeout_error(p2p_comm *comm, const scoreboard_wait *wait)
+{
+    p2p_engine *engine = comm->engine;
+    p2p_rank_set all = wait->need, stopped = {{0}};
+    p2p_words w = {.used = 0};
+    p2p_finding f = {.what = {.class = CLASS_TIMEOUT, .reason = REASON_CALL}};
+    f.what.seconds = (double)engine->config.timeout_ns * 1e-9;
+    engine->timed_out = true;
+    for (int i = 0; i < wait->any_count; i++) p2p__set_join(&all, &wait->any[i], engine->size);
+    p2p__finding_add(&f, ROLE_CALL, engine->rank, &engine->row->call);
+    for (int i = 0; i < engine->size; i++) {
+        const scoreboard_row *row = &engine->scoreboard->rows[i];
+        if (!p2p__set_has(&all, i)) continue;
+        const scoreboard_call call = p2p__call_copy(&row->call);
+        p2p_place *place = p2p__finding_add(&f, ROLE_DOING, i, &call);
+        place->state = atomic_load(&row->state);
+        place->process = p2p__process_letter(atomic_load(&row->pid));
+        if (place->process != 'T' && place->process != 't') continue;
+        f.what.class = CLASS_STOPPED; /* it can do nothing: then it is to blame */
+        p2p__set_add(&stopped, i);
+    }
+    f.what.ranks = stopped;
+    if (f.what.class == CLASS_TIMEOUT) p2p__set_add(&f.what.ranks, engine->rank);
+    p2p__words_timeout(&w, &f);
+    p2p__fail(comm, CAUSE_TIMEOUT, w.text);
+    p2p__draft(engine, &f);
+    return P2P_ERR_TIMEOUT;
+}
