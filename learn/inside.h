@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
-#include "learn/learn.h"
 #include "exercises/check/check_internal.h"
+#include "learn/learn.h"
 
 struct pollfd;
 
@@ -101,10 +101,10 @@ typedef struct {
     const check_world_plan *plan;
     const check_case *cases; /* [plan->count] */
     learn_relay *relay;
-    learn_reports reports[CHECK_MAX_RANKS], launcher;
+    learn_reports reports[CHECK_MAX_RANKS + 1]; /* of each rank, and behind the last one the launcher's */
     json_t *findings; /* of the launcher's report, docs/reports.md; NULL: it was killed before it could write one */
     learn_spawned job;
-    char *outputs[CHECK_MAX_RANKS]; /* what each printed on standard output */
+    learn_text outputs[CHECK_MAX_RANKS]; /* what each printed on standard output */
 } learn_world;
 
 /* Run `program` as the world's ranks. False if it could not even be tried: why says what failed. */
@@ -115,23 +115,15 @@ bool learn_run_world(learn_world *w, const char *program, const check_plan *plan
 void learn_debug_world(learn_world *w, const char *program, const learn_place *place, int rank);
 void learn_world_free(learn_world *w);
 
-/* The first record of that kind (and name, unless NULL) that a rank made in a case; NULL if there is none. Data lie behind
- * the record. */
-const check_record *learn_record(const learn_world *w, int rank, int number, enum check_kind kind, const char *name);
-
-/* The next one of that kind in the same case, behind r; NULL if there is none. */
-const check_record *learn_next_record(const learn_world *w, int rank, const check_record *r, enum check_kind kind);
+/* The first record of that kind (and name, unless NULL) that a rank made in a case, behind that one (NULL: of all); NULL if
+ * there is none. Data lie behind the record. */
+const check_record *learn_record(const learn_world *w, int rank, const check_record *behind, int number,
+                                 enum check_kind kind, const char *name);
 
 /* Whose line of output it is, "[2] text": text is set behind that. -1, and text as it was: the launcher's own. */
 int learn_rank_of_line(const char *line, const char **text);
 
-/* Has every rank been through this case? */
-bool learn_case_ended(const learn_world *w, int number);
-
 /* ---- claims.c ---- */
-
-/* The communicator of a case, of which all ranks must say the same; 0 if they do not. */
-uint32_t learn_context(const learn_world *w, int number);
 
 /* Cases that were right were so by what ranks said: does it fit what passed between them? If not, result says so. */
 void learn_check_claims(const learn_world *w, learn_result *result);
@@ -149,6 +141,9 @@ bool learn_judge(learn_world *w, const check_case *c, learn_result *result);
 void learn_fail(learn_result *result, const char *key, const char *shown, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* One more sentence about the failure that is noted. */
+void learn_add_to_failure(learn_result *result, const char *words);
+
 /* What to try, where the hints have no words for it. */
 void learn_set_advice(learn_result *result, const char *advice);
 
@@ -156,6 +151,7 @@ void learn_set_advice(learn_result *result, const char *advice);
 void learn_judge_fail(const char *key, const char *shown, const char *broke);
 enum dtype check_dtype(const check_case *c, int rank, const char *name);
 void learn_add_ranks(learn_text *t, const bool in[], int ranks);
+void learn_add_numbers(learn_text *t, const bool in[], int count); /* "1, 2 and 3" */
 
 /* ---- autopsy.c ---- */
 

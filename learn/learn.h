@@ -64,6 +64,7 @@ void learn_add_wrapped(learn_text *t, const char *words, size_t indent, size_t w
 void *learn_memory(size_t bytes); /* zeroed; free it */
 char *learn_copy(const char *text);
 char *learn_format(const char *format, ...) __attribute__((format(printf, 1, 2))); /* free it */
+void learn_replace(char **text, char *with);                                       /* frees the old one */
 
 /* The whole of a file with a NUL behind it, or NULL (errno says why); free it. A whole file written by way of a temporary
  * name: false with errno. */

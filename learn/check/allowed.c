@@ -5,22 +5,26 @@
 
 #include "learn/check/build.h"
 
-/* Where an object uses a name, as nm says: "                 U coll_broadcast\t/home/me/pairwise/broadcast.c:14"; "" if it
- * does not say. Free it. */
-static char *place_of(const char *object, const char *name, const learn_options *o)
+/* Note where an object uses a name, as nm says: "                 U coll_broadcast\t/home/me/pairwise/broadcast.c:14". */
+static void note_place_of(const char *object, const char *name, const learn_exercise *e, const learn_options *o,
+                          learn_result *result)
 {
-    const char *const nm[] = {"nm", "-u", "-l", object, NULL};
+    static const char *const nm[] = {"nm", "-u", "-l", NULL};
     learn_tool t = {.count = 0};
     learn_spawned done;
     learn_tool_add_all(&t, nm);
+    learn_tool_add(&t, "%s", object);
     learn_tool_run(&t, LEARN_LINK, o, &done);
     char *wanted = learn_format(" %s\t", name);
     const char *found = strstr(learn_string(&done.out), wanted);
-    if (found) found += strlen(wanted);
-    char *place = learn_format("%.*s", found ? (int)strcspn(found, "\n") : 0, found ? found : "");
+    if (found) {
+        found += strlen(wanted);
+        char *place = learn_format("%.*s", (int)strcspn(found, "\n"), found);
+        learn_note_tools_line(result, e, place);
+        free(place);
+    }
     learn_spawned_free(&done);
     free(wanted);
-    return place;
 }
 
 /* What is wrong with using a function; NULL if nothing is. */
@@ -40,69 +44,40 @@ static const char *forbidden(const learn_exercise *e, const char *name)
     return NULL;
 }
 
-static void say_forbidden(const learn_exercise *e, const char *name, const char *place, learn_result *result)
-{
-    learn_text broke = {0};
-    const char *why = forbidden(e, name);
-    learn_note_tools_line(result, e, place);
-    if (result->line)
-        learn_add(&broke, "Line %d of %s uses %s, %s.", result->line, result->file, name, why);
-    else
-        learn_add(&broke, "It uses %s, %s.", name, why);
-    if (!learn_has_prefix(name, "check_"))
-        learn_add(&broke, " Messages are all you need: p2p_send, p2p_recv and their kin.");
-    learn_fail(result, "link", "", "%s", learn_string(&broke));
-    learn_text_free(&broke);
-}
-
-/* The first name of its kind. */
-typedef struct {
-    const learn_exercise *e;
-    char *name;
-} first;
-
-static void keep_forbidden(void *arg, const char *name)
-{
-    first *f = arg;
-    if (!f->name && forbidden(f->e, name)) f->name = learn_copy(name);
-}
-
-static void keep_missing(void *arg, const char *name)
-{
-    first *f = arg;
-    if (!f->name && learn_has_prefix(name, "my_")) f->name = learn_copy(name);
-}
-
-static bool object_is_allowed(const learn_exercise *e, const learn_options *o, const char *object, learn_result *result)
-{
-    first f = {.e = e};
-    if (!learn_undefined_names(object, keep_forbidden, &f)) {
-        learn_fail(result, "link", "", "The compiler made something of it in which names cannot be looked up.");
-        return false;
-    }
-    if (!f.name) return true;
-    char *place = place_of(object, f.name, o);
-    say_forbidden(e, f.name, place, result);
-    free(place);
-    free(f.name);
-    return false;
-}
-
 bool learn_only_uses_allowed(const learn_exercise *e, const learn_options *o, const learn_tool *objects,
                              learn_result *result)
 {
-    for (size_t i = 0; i < objects->count; i++)
-        if (!object_is_allowed(e, o, objects->words[i], result)) return false;
-    return true;
+    char *name = NULL;
+    for (size_t i = 0; i < objects->count && !name; i++) {
+        if (!learn_undefined_name(objects->words[i], e, forbidden, &name)) {
+            learn_fail(result, "link", "", "The compiler made something of it in which names cannot be looked up.");
+            break;
+        }
+        if (name) note_place_of(objects->words[i], name, e, o, result);
+    }
+    if (name) {
+        char *where = result->line ? learn_format("Line %d of %s", result->line, result->file) : learn_copy("It");
+        learn_fail(result, "link", "", "%s uses %s, %s.%s", where, name, forbidden(e, name),
+                   learn_has_prefix(name, "check_") ? ""
+                                                    : " Messages are all you need: p2p_send, p2p_recv and their kin.");
+        free(where);
+    }
+    free(name);
+    return result->state != LEARN_FAILED;
+}
+
+static const char *missing(const learn_exercise *e, const char *name)
+{
+    return learn_has_prefix(name, "my_") ? e->name : NULL;
 }
 
 bool learn_nothing_missing(const learn_exercise *e, const char *program, learn_result *result)
 {
-    first f = {.e = e};
-    learn_undefined_names(program, keep_missing, &f);
-    if (!f.name) return true;
-    learn_fail(result, "link", "", "There is no function %s in %s: it is for you to write, with this very name.",
-               f.name, e->check->files[0]);
-    free(f.name);
-    return false;
+    char *name;
+    learn_undefined_name(program, e, missing, &name);
+    if (name)
+        learn_fail(result, "link", "", "There is no function %s in %s: it is for you to write, with this very name.",
+                   name, e->check->files[0]);
+    free(name);
+    return result->state != LEARN_FAILED;
 }

@@ -16,13 +16,13 @@ typedef struct {
 
 extern const double learn_tool_seconds; /* that a tool may take */
 
-void learn_tool_add(learn_tool *t, char *word); /* takes it over */
+void learn_tool_add(learn_tool *t, const char *format, ...) __attribute__((format(printf, 2, 3))); /* one word */
 void learn_tool_add_all(learn_tool *t, const char *const *words);
 void learn_tool_add_compiler(learn_tool *t); /* $CC, or cc */
 void learn_tool_free(learn_tool *t);
 
-/* Run it; the line is empty afterwards. confine is told `step`. */
-void learn_tool_run(learn_tool *t, enum learn_step step, const learn_options *options, learn_spawned *done);
+/* Run it; the line is empty afterwards. confine is told `step`. Did it exit with 0? */
+bool learn_tool_run(learn_tool *t, enum learn_step step, const learn_options *options, learn_spawned *done);
 
 /* ---- symbols.c: the stacks in what ranks of that program printed get functions and lines ---- */
 
@@ -37,10 +37,12 @@ void learn_note_warnings(learn_result *result, const char *said);
 
 /* ---- names.c ---- */
 
-typedef void learn_each_name(void *arg, const char *name);
+/* What there is against a name; NULL if nothing. */
+typedef const char *learn_against(const learn_exercise *e, const char *name);
 
-/* Call each(arg, name) for all names that an object or a program leaves undefined. False if it cannot be read. */
-bool learn_undefined_names(const char *path, learn_each_name *each, void *arg);
+/* The first name that an object or a program leaves undefined and that there is something against, or NULL; free it. False if
+ * the file cannot be read. */
+bool learn_undefined_name(const char *path, const learn_exercise *e, learn_against *against, char **found);
 
 /* ---- allowed.c ---- */
 

@@ -11,32 +11,6 @@
 
 /* ---- What ran ---- */
 
-static void add_mode(learn_text *t, const check_world_plan *world)
-{
-    learn_add(t, "%s", world->strict ? "strict (every send waits for its receive)" : "buffered");
-    if (world->network) learn_add(t, ", network %s", world->network);
-}
-
-static void add_case(learn_text *t, const check_case *c)
-{
-    if (c->what) learn_add(t, ", %s", c->what);
-    if (c->shows & CHECK_SHOW_COUNT) learn_add(t, ", count %zu", c->count);
-    if (c->shows & CHECK_SHOW_DTYPE) learn_add(t, ", %s", dtype_name(c->dtype));
-    if (c->shows & CHECK_SHOW_OP) learn_add(t, ", %s", op_name(c->op));
-    if (c->shows & CHECK_SHOW_ROOT) learn_add(t, ", root %d", c->root);
-}
-
-static void add_numbers(learn_text *t, const bool in[], int count)
-{
-    int total = 0, shown = 0;
-    for (int i = 0; i < count; i++) total += in[i];
-    for (int i = 0; i < count; i++) {
-        if (!in[i]) continue;
-        learn_add(t, "%s%d", !shown ? "" : shown + 1 == total ? " and " : ", ", i);
-        shown++;
-    }
-}
-
 /* Does a world have a case of the same function? */
 static bool has_call(const check_plan *plan, const check_world_plan *world, const char *call)
 {
@@ -62,7 +36,7 @@ static bool add_right_worlds(learn_text *t, const check_plan *plan, size_t faile
     }
     if (any) {
         learn_add(t, "the same with ");
-        add_numbers(t, sizes, CHECK_MAX_RANKS + 1);
+        learn_add_numbers(t, sizes, CHECK_MAX_RANKS + 1);
         learn_add(t, " rank%s", only_one ? "" : "s");
     }
     if (buffered) learn_add(t, "%sbuffered", any ? ", and " : "");
@@ -81,7 +55,7 @@ static bool add_right_roots(learn_text *t, const check_plan *plan, size_t failed
     }
     if (!any || !(c->shows & CHECK_SHOW_ROOT) || roots[c->root]) return false;
     learn_add(t, "%swith root ", first ? "" : ", and here ");
-    add_numbers(t, roots, c->ranks);
+    learn_add_numbers(t, roots, c->ranks);
     return true;
 }
 
@@ -91,9 +65,13 @@ static char *what_ran(const learn_exercise *e, const check_plan *plan, size_t fa
     const check_world_plan *world = &plan->worlds[failed];
     learn_add(&t, "%s on %d rank%s", c && c->call ? c->call : e->check->call, world->ranks,
               world->ranks == 1 ? "" : "s");
-    if (c) add_case(&t, c);
-    learn_add(&t, ", ");
-    add_mode(&t, world);
+    if (c && c->what) learn_add(&t, ", %s", c->what);
+    if (c && (c->shows & CHECK_SHOW_COUNT)) learn_add(&t, ", count %zu", c->count);
+    if (c && (c->shows & CHECK_SHOW_DTYPE)) learn_add(&t, ", %s", dtype_name(c->dtype));
+    if (c && (c->shows & CHECK_SHOW_OP)) learn_add(&t, ", %s", op_name(c->op));
+    if (c && (c->shows & CHECK_SHOW_ROOT)) learn_add(&t, ", root %d", c->root);
+    learn_add(&t, ", %s", world->strict ? "strict (every send waits for its receive)" : "buffered");
+    if (world->network) learn_add(&t, ", network %s", world->network);
     bool any = add_right_worlds(&right, plan, failed, c);
     if (c && add_right_roots(&right, plan, failed, c, !any)) any = true;
     if (any) learn_add(&t, " (%s was right)", learn_string(&right));
@@ -112,16 +90,21 @@ static void note_empty(const learn_world *w, size_t failed, learn_result *result
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) fits |= strcmp(result->key, keys[i]) == 0;
     for (size_t i = 0; i < failed; i++) right |= w->cases[i].count > 0;
     if (!fits || !right || c->count || !(c->shows & CHECK_SHOW_COUNT)) return;
-    char *both =
-        learn_format("%s With elements it was right, and here count is 0: one rank leaves its call out, and the "
-                     "other does not.",
-                     result->broke);
-    free(result->broke);
-    result->broke = both;
+    learn_add_to_failure(result,
+                         "With elements it was right, and here count is 0: one rank leaves its call out, and the "
+                         "other does not.");
     snprintf(result->key, sizeof result->key, "no_elements");
     learn_set_advice(result,
                      "For count 0 either all ranks make their calls or none does: an empty message that is sent "
                      "has to be received, and one that is waited for has to be sent.");
+}
+
+/* Has every rank been through this case? */
+static bool has_ended(const learn_world *w, const check_case *c)
+{
+    int rank = 0;
+    while (rank < c->ranks && learn_record(w, rank, NULL, c->number, CHECK_ENDED, NULL)) rank++;
+    return rank == c->ranks;
 }
 
 /* The case that was wrong; NULL if none was, or the end of the world was. */
@@ -135,7 +118,7 @@ static const check_case *judge_world(learn_world *w, const learn_place *only, le
     for (size_t i = 0; i < w->plan->count; i++) {
         const check_case *c = &w->cases[i];
         if (only && only->number != c->number) continue;
-        if (!whole_program && !learn_case_ended(w, c->number))
+        if (!whole_program && !has_ended(w, c))
             learn_autopsy(w, c, result);
         else
             learn_judge(w, c, result);
@@ -155,20 +138,10 @@ static void add_stream(learn_text *t, const char *heading, const learn_text *str
     if (t->text[t->used - 1] != '\n') learn_add(t, "\n");
 }
 
-static void note_output(const learn_world *w, learn_result *result)
-{
-    learn_text t = {0};
-    add_stream(&t, "What the ranks printed", &w->job.out, w->job.out_bytes);
-    add_stream(&t, "What the ranks and the supervisor said", &w->job.err, w->job.err_bytes);
-    free(result->more);
-    result->more = learn_copy(learn_string(&t));
-    learn_text_free(&t);
-}
-
 static void check_world_number(const learn_exercise *e, const check_plan *plan, size_t number, const char *program,
                                const learn_options *o, learn_result *result)
 {
-    learn_text why = {0};
+    learn_text why = {0}, more = {0};
     const check_world_plan *world = &plan->worlds[number];
     learn_world w = {.e = e, .plan = world, .cases = plan->cases + world->first};
     const check_case *wrong = NULL;
@@ -177,14 +150,16 @@ static void check_world_number(const learn_exercise *e, const check_plan *plan, 
     else
         learn_fail(result, "checker", "", "%s", learn_string(&why));
     if (result->state == LEARN_FAILED) {
-        free(result->ran);
-        result->ran = what_ran(e, plan, number, wrong);
+        learn_replace(&result->ran, what_ran(e, plan, number, wrong));
         result->place = (learn_place){number, wrong ? wrong->number : 0};
-        note_output(&w, result);
+        add_stream(&more, "What the ranks printed", &w.job.out, w.job.out_bytes);
+        add_stream(&more, "What the ranks and the supervisor said", &w.job.err, w.job.err_bytes);
+        learn_replace(&result->more, learn_copy(learn_string(&more)));
     } else {
         result->worlds++;
     }
     learn_text_free(&why);
+    learn_text_free(&more);
     learn_world_free(&w);
 }
 
@@ -203,21 +178,12 @@ static int lock_work(const learn_exercise *e, const learn_options *o)
     return fd;
 }
 
-static void check_worlds(const learn_exercise *e, const char *program, const learn_options *o, learn_result *result)
-{
-    check_plan plan;
-    check_plan_make(&plan, e->check, learn_public_seed(o->seed), o->seed);
-    for (size_t i = 0; i < plan.world_count && result->state != LEARN_FAILED; i++)
-        if (!o->only || o->only->world == i) check_world_number(e, &plan, i, program, o, result);
-    if (!plan.world_count) learn_fail(result, "checker", "", "The test has no worlds.");
-    check_plan_free(&plan);
-}
-
 bool learn_check(const learn_exercise *e, const char *folder, const learn_options *options, learn_result *result)
 {
     static const learn_options none = {.seed = 0};
     const learn_options *o = options ? options : &none;
     char program[LEARN_PATH];
+    check_plan plan;
     double began = learn_now();
     *result = (learn_result){.state = LEARN_PASSED,
                              .ran = learn_copy(""),
@@ -230,7 +196,12 @@ bool learn_check(const learn_exercise *e, const char *folder, const learn_option
         result->state = LEARN_NOT_STARTED;
     } else {
         int lock = lock_work(e, o);
-        if (learn_compile(e, folder, o, program, result)) check_worlds(e, program, o, result);
+        check_plan_make(&plan, e->check, learn_public_seed(o->seed), o->seed);
+        bool good = learn_compile(e, folder, o, program, result);
+        for (size_t i = 0; good && i < plan.world_count && result->state != LEARN_FAILED; i++)
+            if (!o->only || o->only->world == i) check_world_number(e, &plan, i, program, o, result);
+        if (!plan.world_count) learn_fail(result, "checker", "", "The test has no worlds.");
+        check_plan_free(&plan);
         if (lock >= 0) close(lock);
     }
     result->seconds = learn_now() - began;

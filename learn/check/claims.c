@@ -7,22 +7,15 @@
 
 #include "learn/inside.h"
 
-uint32_t learn_context(const learn_world *w, int number)
-{
-    uint32_t context = 0;
-    for (int rank = 0; rank < w->plan->ranks; rank++) {
-        const check_record *r = learn_record(w, rank, number, CHECK_TRAFFIC, NULL);
-        if (!r || (rank && (uint32_t)r->value != context)) return 0;
-        context = (uint32_t)r->value;
-    }
-    return context;
-}
-
-/* Each case's own. False if one has none, or another's. */
+/* The communicator of each case, of which all ranks say the same. False if one has none, or another's. */
 static bool find_contexts(const learn_world *w, uint32_t *contexts)
 {
     for (size_t i = 0; i < w->plan->count; i++) {
-        contexts[i] = learn_context(w, w->cases[i].number);
+        for (int rank = 0; rank < w->plan->ranks; rank++) {
+            const check_record *r = learn_record(w, rank, NULL, w->cases[i].number, CHECK_TRAFFIC, NULL);
+            if (!r || (rank && (uint32_t)r->value != contexts[i])) return false;
+            contexts[i] = (uint32_t)r->value;
+        }
         if (!contexts[i] || contexts[i] % 2) return false;
         for (size_t k = 0; k < i; k++)
             if (contexts[k] == contexts[i]) return false;

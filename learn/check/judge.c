@@ -22,9 +22,8 @@ void learn_fail(learn_result *result, const char *key, const char *shown, const 
     if (result->state == LEARN_FAILED) return;
     result->state = LEARN_FAILED;
     snprintf(result->key, sizeof result->key, "%s", key);
-    free(result->shown);
+    learn_replace(&result->shown, learn_copy(shown));
     free(result->broke);
-    result->shown = learn_copy(shown);
     va_start(args, format);
     if (vasprintf(&result->broke, format, args) < 0) result->broke = learn_copy("");
     va_end(args);
@@ -32,8 +31,7 @@ void learn_fail(learn_result *result, const char *key, const char *shown, const 
 
 void learn_set_advice(learn_result *result, const char *advice)
 {
-    free(result->advice);
-    result->advice = learn_copy(advice);
+    learn_replace(&result->advice, learn_copy(advice));
 }
 
 void learn_judge_fail(const char *key, const char *shown, const char *broke)
@@ -51,16 +49,6 @@ void learn_judge_fail(const char *key, const char *shown, const char *broke)
                          "message has come into it, or before p2p_wait says so? Does a sum begin with it?");
 }
 
-/* The table stays. */
-static void say_better(const char *key, const char *broke)
-{
-    learn_result *r = judged.result;
-    snprintf(r->key, sizeof r->key, "%s", key);
-    free(r->broke);
-    r->broke = learn_copy(broke);
-    judged.generic = false;
-}
-
 bool check_fail(const check_case *c, const char *key, const char *format, ...)
 {
     char text[4000];
@@ -69,18 +57,18 @@ bool check_fail(const check_case *c, const char *key, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (judged.generic)
-        say_better(key, text);
-    else
-        learn_fail(judged.result, key, "", "%s", text);
+    if (judged.generic) { /* the table stays */
+        snprintf(judged.result->key, sizeof judged.result->key, "%s", key);
+        learn_replace(&judged.result->broke, learn_copy(text));
+        judged.generic = false;
+    }
+    learn_fail(judged.result, key, "", "%s", text);
     return false;
 }
 
-static void add_to_failure(learn_result *result, const char *words)
+void learn_add_to_failure(learn_result *result, const char *words)
 {
-    char *both = learn_format("%s %s", result->broke, words);
-    free(result->broke);
-    result->broke = both;
+    learn_replace(&result->broke, learn_format("%s %s", result->broke, words));
 }
 
 void check_also(const check_case *c, const char *format, ...)
@@ -91,43 +79,38 @@ void check_also(const check_case *c, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (judged.result->state == LEARN_FAILED) add_to_failure(judged.result, text);
+    if (judged.result->state == LEARN_FAILED) learn_add_to_failure(judged.result, text);
 }
 
 /* ---- What was reported ---- */
 
-static const check_record *report_of(const check_case *c, int rank, const char *name)
+static const check_record *made_by(const check_case *c, int rank, enum check_kind kind, const char *name)
 {
-    if (rank < 0 || rank >= c->ranks) return NULL;
-    return learn_record(judged.world, rank, c->number, CHECK_REPORT, name);
+    return rank >= 0 && rank < c->ranks ? learn_record(judged.world, rank, NULL, c->number, kind, name) : NULL;
 }
 
 const void *check_data(const check_case *c, int rank, const char *name)
 {
-    const check_record *r = report_of(c, rank, name);
+    const check_record *r = made_by(c, rank, CHECK_REPORT, name);
     return r ? r + 1 : NULL;
 }
 
 enum dtype check_dtype(const check_case *c, int rank, const char *name)
 {
-    const check_record *r = report_of(c, rank, name);
+    const check_record *r = made_by(c, rank, CHECK_REPORT, name);
     return r ? (enum dtype)r->value : DTYPE_U8;
 }
 
 size_t check_elements(const check_case *c, int rank, const char *name)
 {
-    const check_record *r = report_of(c, rank, name);
+    const check_record *r = made_by(c, rank, CHECK_REPORT, name);
     return r ? (size_t)r->count : 0;
-}
-
-static double element(const check_record *r, size_t index)
-{
-    return r && index < r->count ? check_get(r + 1, index, (enum dtype)r->value) : NAN;
 }
 
 double check_element(const check_case *c, int rank, const char *name, size_t index)
 {
-    return element(report_of(c, rank, name), index);
+    const check_record *r = made_by(c, rank, CHECK_REPORT, name);
+    return r && index < r->count ? check_get(r + 1, index, (enum dtype)r->value) : NAN;
 }
 
 double check_seconds(const check_case *c, int rank)
@@ -138,9 +121,7 @@ double check_seconds(const check_case *c, int rank)
 double check_number_of(const check_case *c, int rank, const char *name)
 {
     double value = NAN;
-    const check_record *r = rank >= 0 && rank < c->ranks
-                                ? learn_record(judged.world, rank, c->number, CHECK_NUMBER, name)
-                                : NULL;
+    const check_record *r = made_by(c, rank, CHECK_NUMBER, name);
     if (r) memcpy(&value, r + 1, sizeof value);
     return value;
 }
@@ -148,8 +129,7 @@ double check_number_of(const check_case *c, int rank, const char *name)
 p2p_traffic check_traffic(const check_case *c, int rank, int peer)
 {
     p2p_traffic none = {0};
-    if (rank < 0 || rank >= c->ranks || peer < 0 || peer >= c->ranks) return none;
-    const check_record *r = learn_record(judged.world, rank, c->number, CHECK_TRAFFIC, NULL);
+    const check_record *r = peer >= 0 && peer < c->ranks ? made_by(c, rank, CHECK_TRAFFIC, NULL) : NULL;
     if (!r) return none;
     p2p_traffic traffic = ((const p2p_traffic *)(const void *)(r + 1))[peer];
     if (rank == peer) return traffic; /* that goes nowhere: it is for the rank to say */
@@ -175,7 +155,7 @@ p2p_traffic check_sent(const check_case *c, int rank)
 
 const char *check_output(const check_case *c, int rank)
 {
-    return rank >= 0 && rank < c->ranks ? judged.world->outputs[rank] : "";
+    return rank >= 0 && rank < c->ranks ? learn_string(&judged.world->outputs[rank]) : "";
 }
 
 /* ---- What must hold for every exercise ---- */
@@ -200,17 +180,16 @@ static const char *error_name(p2p_err err)
 static bool all_returned_ok(const learn_world *w, const check_case *c, learn_result *result)
 {
     for (int rank = 0; rank < c->ranks; rank++) {
-        const check_record *r = learn_record(w, rank, c->number, CHECK_RETURNED, NULL);
-        for (; r; r = learn_next_record(w, rank, r, CHECK_RETURNED)) {
-            p2p_err err = (p2p_err)r->value;
-            if (err == P2P_OK) continue;
-            if (err == P2P_ERR_TODO)
-                learn_fail(result, "todo", "", "%s is not written yet: it returns P2P_ERR_TODO.", call_of(w, c));
-            else
-                learn_fail(result, err == P2P_ERR_NOMEM ? "returned.memory" : "returned", "",
-                           "On rank %d it returned %s (%d): %s.", rank, error_name(err), (int)err, p2p_strerror(err));
-            return false;
-        }
+        const check_record *r = NULL;
+        while ((r = learn_record(w, rank, r, c->number, CHECK_RETURNED, NULL)) && r->value == P2P_OK) continue;
+        if (!r) continue;
+        p2p_err err = (p2p_err)r->value;
+        if (err == P2P_ERR_TODO)
+            learn_fail(result, "todo", "", "%s is not written yet: it returns P2P_ERR_TODO.", call_of(w, c));
+        else
+            learn_fail(result, err == P2P_ERR_NOMEM ? "returned.memory" : "returned", "",
+                       "On rank %d it returned %s (%d): %s.", rank, error_name(err), (int)err, p2p_strerror(err));
+        return false;
     }
     return true;
 }
@@ -225,7 +204,7 @@ static char *place_of(const check_record *r, const learn_world *w, learn_result 
 static bool all_waited_for(const learn_world *w, const check_case *c, learn_result *result)
 {
     for (int rank = 0; rank < c->ranks; rank++) {
-        const check_record *r = learn_record(w, rank, c->number, CHECK_LEAK, NULL);
+        const check_record *r = learn_record(w, rank, NULL, c->number, CHECK_LEAK, NULL);
         if (!r) continue;
         const char *call = (const char *)(r + 1);
         char *where = place_of(r, w, result);
@@ -240,37 +219,44 @@ static bool all_waited_for(const learn_world *w, const check_case *c, learn_resu
     return true;
 }
 
-/* Messages that were sent and never received, from whom to whom. False if there are. */
-static bool all_received(const check_case *c, learn_text *words)
+/* Messages that were sent and never received, from whom to whom: a failure, or more to say about the one that is noted. */
+static void note_lost(const check_case *c, learn_result *result)
 {
-    for (int from = 0; from < c->ranks; from++)
-        for (int to = 0; to < c->ranks; to++) {
-            uint64_t sent = check_traffic(c, from, to).messages_sent,
-                     got = check_traffic(c, to, from).messages_received;
-            if (sent == got) continue;
-            learn_add(words, "Rank %d sent %llu message%s to rank %d, which received %llu", from,
-                      (unsigned long long)sent, sent == 1 ? "" : "s", to, (unsigned long long)got);
-            uint64_t others = check_sent(c, to).messages_received - got;
-            if (others) learn_add(words, " from it, and %llu from others", (unsigned long long)others);
-            learn_add(words, ": each must be received once.");
-            return false;
-        }
-    return true;
+    for (int pair = 0; pair < c->ranks * c->ranks; pair++) {
+        int from = pair / c->ranks, to = pair % c->ranks;
+        unsigned long long sent = check_traffic(c, from, to).messages_sent,
+                           got = check_traffic(c, to, from).messages_received;
+        if (sent == got) continue;
+        unsigned long long others = check_sent(c, to).messages_received - got;
+        char *more = others ? learn_format(" from it, and %llu from others", others) : learn_copy("");
+        char *words = learn_format("Rank %d sent %llu message%s to rank %d, which received %llu%s: each must be "
+                                   "received once.",
+                                   from, sent, sent == 1 ? "" : "s", to, got, more);
+        if (result->state == LEARN_FAILED)
+            learn_add_to_failure(result, words);
+        else
+            learn_fail(result, "leak", "", "%s", words);
+        free(words);
+        free(more);
+        return;
+    }
 }
 
 /* In a case that fails on purpose: a rank whose calls failed must return an error too. */
 static bool errors_returned(const learn_world *w, const check_case *c, learn_result *result)
 {
     for (int rank = 0; rank < c->ranks; rank++) {
-        const check_record *r = learn_record(w, rank, c->number, CHECK_RETURNED, NULL);
-        while (r && (r->value || !*(const char *)(r + 1))) r = learn_next_record(w, rank, r, CHECK_RETURNED);
+        const check_record *r = NULL;
+        do {
+            r = learn_record(w, rank, r, c->number, CHECK_RETURNED, NULL);
+        } while (r && (r->value || !*(const char *)(r + 1)));
         if (!r) continue;
         char *where = place_of(r, w, result);
         const char *ran = call_of(w, c);
-        if (!result->line && *where) {
-            free(where);
-            where = learn_format(" in a function of %s, which your code calls and which handed the error on", r->name);
-        }
+        if (!result->line && *where)
+            learn_replace(
+                &where,
+                learn_format(" in a function of %s, which your code calls and which handed the error on", r->name));
         learn_set_advice(result,
                          "Every call that can fail says whether it went well: p2p_err err = p2p_send(...); if (err) "
                          "return err; and what the last call returned may be returned as it is.");
@@ -285,45 +271,29 @@ static bool errors_returned(const learn_world *w, const check_case *c, learn_res
     return true;
 }
 
-static bool judge_failing(const learn_world *w, const check_case *c, learn_result *result)
-{
-    if (!errors_returned(w, c, result) || !learn_all_freed(w, c, result)) return false;
-    if (w->e->check->judge_failing) w->e->check->judge_failing(c);
-    return result->state != LEARN_FAILED;
-}
-
-/* A rank received from any source, in an exercise in which it is known from whom they come. */
-static void note_any_source(const learn_world *w, const check_case *c, learn_result *result)
-{
-    for (int rank = 0; rank < c->ranks && !w->e->check->any_source; rank++) {
-        if (isnan(check_number_of(c, rank, CHECK_ANY_SOURCE))) continue;
-        char *words = learn_format("On rank %d " LEARN_ANY_SOURCE, rank);
-        add_to_failure(result, words);
-        free(words);
-        return;
-    }
-}
-
 bool learn_judge(learn_world *w, const check_case *c, learn_result *result)
 {
-    learn_text lost = {0};
+    const check_exercise *e = w->e->check;
     judged.world = w;
     judged.result = result;
     judged.generic = false;
-    if (c->fails) return judge_failing(w, c, result);
-    bool good = all_returned_ok(w, c, result) && all_waited_for(w, c, result);
-    if (good) {
-        w->e->check->judge(c);
-        good = result->state != LEARN_FAILED;
-        if (!all_received(c, &lost)) {
-            if (good)
-                learn_fail(result, "leak", "", "%s", learn_string(&lost));
-            else
-                add_to_failure(result, learn_string(&lost));
-            good = false;
-        }
+    if (c->fails) {
+        if (!errors_returned(w, c, result) || !learn_all_freed(w, c, result)) return false;
+        if (e->judge_failing) e->judge_failing(c);
+        return result->state != LEARN_FAILED;
     }
-    learn_text_free(&lost);
-    if (!good) note_any_source(w, c, result);
-    return good && learn_all_freed(w, c, result);
+    if (all_returned_ok(w, c, result) && all_waited_for(w, c, result)) {
+        e->judge(c);
+        note_lost(c, result);
+    }
+    if (result->state != LEARN_FAILED) return learn_all_freed(w, c, result);
+    /* A rank received from any source, in an exercise in which it is known from whom they come. */
+    for (int rank = 0; rank < c->ranks && !e->any_source; rank++) {
+        if (isnan(check_number_of(c, rank, CHECK_ANY_SOURCE))) continue;
+        char *words = learn_format("On rank %d " LEARN_ANY_SOURCE, rank);
+        learn_add_to_failure(result, words);
+        free(words);
+        break;
+    }
+    return false;
 }

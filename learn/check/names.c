@@ -29,41 +29,35 @@ static const ElfW(Shdr) * section(const file *f, const ElfW(Ehdr) * head, size_t
 }
 
 /* False if this is no table of symbols with names. */
-static bool read_table(const file *f, const ElfW(Shdr) * symbols, const ElfW(Shdr) * names, learn_each_name *each,
-                       void *arg)
+static bool read_table(const file *f, const ElfW(Shdr) * symbols, const ElfW(Shdr) * names, const learn_exercise *e,
+                       learn_against *against, char **found)
 {
     if (!names || !names->sh_size || f->bytes[names->sh_offset + names->sh_size - 1]) return false;
     const ElfW(Sym) *symbol = (const ElfW(Sym) *)(const void *)(f->bytes + symbols->sh_offset);
     for (size_t i = 0; i < symbols->sh_size / sizeof *symbol; i++) {
         if (symbol[i].st_shndx != SHN_UNDEF || !symbol[i].st_name) continue;
         if (symbol[i].st_name >= names->sh_size) return false;
-        each(arg, f->bytes + names->sh_offset + symbol[i].st_name);
+        const char *name = f->bytes + names->sh_offset + symbol[i].st_name;
+        if (!*found && against(e, name)) *found = learn_copy(name);
     }
     return true;
 }
 
-static bool read_file(const file *f, learn_each_name *each, void *arg)
-{
-    const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)(const void *)f->bytes;
-    if (f->count < sizeof *head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0) return false;
-    if (head->e_shentsize != sizeof(ElfW(Shdr)) || !head->e_shnum) return false;
-    size_t tables = 0;
-    for (size_t i = 0; i < head->e_shnum; i++) {
-        const ElfW(Shdr) *s = section(f, head, i);
-        if (!s) return false;
-        if (s->sh_type != SHT_SYMTAB) continue;
-        if (!read_table(f, s, section(f, head, s->sh_link), each, arg)) return false;
-        tables++;
-    }
-    return tables == 1;
-}
-
-bool learn_undefined_names(const char *path, learn_each_name *each, void *arg)
+bool learn_undefined_name(const char *path, const learn_exercise *e, learn_against *against, char **found)
 {
     file f;
     char *bytes = learn_read_file(path, &f.count);
+    const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)(const void *)bytes;
+    bool good = bytes && f.count >= sizeof *head && memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 &&
+                head->e_shentsize == sizeof(ElfW(Shdr));
+    size_t tables = 0;
     f.bytes = bytes;
-    bool good = bytes && read_file(&f, each, arg);
+    *found = NULL;
+    for (size_t i = 0; good && i < head->e_shnum; i++) {
+        const ElfW(Shdr) *s = section(&f, head, i);
+        good = s && (s->sh_type != SHT_SYMTAB ||
+                     (++tables && read_table(&f, s, section(&f, head, s->sh_link), e, against, found)));
+    }
     free(bytes);
-    return good;
+    return good && tables == 1;
 }

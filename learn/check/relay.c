@@ -81,69 +81,52 @@ static void count(learn_relay *r, const way *w)
     c->sent[w->from][w->to].bytes += bytes;
 }
 
-static bool is_frame(const way *w)
-{
-    const wire_header *h = &w->header;
-    return h->magic == WIRE_MAGIC && h->type >= WIRE_EAGER && h->type <= WIRE_CREDIT && h->bytes <= WIRE_MAX_BYTES &&
-           h->source == (uint32_t)w->from;
-}
-
 static void read_frames(learn_relay *r, way *w, const char *bytes, size_t count_left)
 {
+    const wire_header *h = &w->header;
     while (count_left && !r->garbled) {
         size_t take = w->left < count_left ? (size_t)w->left : count_left;
         w->left -= take;
         if (!take) {
-            take = sizeof w->header - w->have < count_left ? sizeof w->header - w->have : count_left;
+            take = sizeof *h - w->have < count_left ? sizeof *h - w->have : count_left;
             memcpy((char *)&w->header + w->have, bytes, take);
             w->have += take;
         }
         bytes += take;
         count_left -= take;
-        if (w->have < sizeof w->header) continue;
+        if (w->have < sizeof *h) continue;
         w->have = 0;
-        r->garbled = !is_frame(w);
-        w->left = p2p__wire_payload(&w->header);
+        r->garbled = h->magic != WIRE_MAGIC || h->type < WIRE_EAGER || h->type > WIRE_CREDIT ||
+                     h->bytes > WIRE_MAX_BYTES || h->source != (uint32_t)w->from;
+        w->left = p2p__wire_payload(h);
         if (!r->garbled) count(r, w);
     }
 }
 
 /* ---- Passing on ---- */
 
-static void receive(learn_relay *r, way *w, int fd)
+/* Receive what there is room for, and send on what the other side takes. When all has come and been passed on, the other side
+ * learns that there will be no more. */
+static void pass_on(learn_relay *r, way *w, int from, int to)
 {
-    ssize_t got = recv(fd, w->bytes + w->end, ROOM - w->end, MSG_DONTWAIT);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got <= 0) {
-        w->over = true;
-        return;
+    if (!w->over && w->end < ROOM) {
+        ssize_t got = recv(from, w->bytes + w->end, ROOM - w->end, MSG_DONTWAIT);
+        w->over = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+        if (got > 0) {
+            read_frames(r, w, w->bytes + w->end, (size_t)got);
+            w->end += (size_t)got;
+        }
     }
-    read_frames(r, w, w->bytes + w->end, (size_t)got);
-    w->end += (size_t)got;
-}
-
-/* When all has come and been passed on, the other side learns that there will be no more. */
-static void pass_on(way *w, int fd)
-{
     while (w->begin < w->end && !w->deaf) {
-        ssize_t wrote = send(fd, w->bytes + w->begin, w->end - w->begin, MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t wrote = send(to, w->bytes + w->begin, w->end - w->begin, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (wrote < 0 && (errno == EAGAIN || errno == EINTR)) break;
         w->deaf = wrote < 0;
         if (wrote > 0) w->begin += (size_t)wrote;
     }
     if (w->begin == w->end || w->deaf) w->begin = w->end = 0;
     if (w->over && w->end == 0 && !w->deaf) {
-        shutdown(fd, SHUT_WR);
+        shutdown(to, SHUT_WR);
         w->deaf = true;
-    }
-}
-
-static void serve_link(learn_relay *r, relayed *l)
-{
-    for (int i = 0; i < 2; i++) {
-        way *w = &l->way[i];
-        if (!w->over && w->end < ROOM) receive(r, w, l->fd[i]);
-        pass_on(w, l->fd[1 - i]);
     }
 }
 
@@ -156,19 +139,6 @@ static void close_link(relayed *l)
     free(l);
 }
 
-static void add_link(learn_relay *r, int from, int to, int end)
-{
-    if (r->link_count == MOST_LINKS) { /* only a program that launches again and again makes as many */
-        close(end);
-        close(r->waiting_fd);
-        r->garbled = true;
-        return;
-    }
-    relayed *l = learn_memory(sizeof *l);
-    *l = (relayed){.fd = {r->waiting_fd, end}, .way = {{.from = to, .to = from}, {.from = from, .to = to}}};
-    r->links[r->link_count++] = l;
-}
-
 static void take_ends(learn_relay *r)
 {
     control_message m;
@@ -177,12 +147,19 @@ static void take_ends(learn_relay *r)
     while (r->fd >= 0 && p2p__control_receive(r->fd, &m, &fd, &lost) == 1) {
         bool known = m.rank >= 0 && m.rank < r->ranks && m.value >= 0 && m.value < r->ranks && fd >= 0;
         bool second = known && r->waiting_fd >= 0 && m.rank == r->waiting_to && m.value == r->waiting_from;
-        if (second) {
-            add_link(r, m.rank, m.value, fd);
+        if (second && r->link_count < MOST_LINKS) {
+            relayed *l = r->links[r->link_count++] = learn_memory(sizeof *l);
+            *l = (relayed){.fd = {r->waiting_fd, fd},
+                           .way = {{.from = m.value, .to = m.rank}, {.from = m.rank, .to = m.value}}};
             r->waiting_fd = -1;
             continue;
         }
         if (r->waiting_fd >= 0) close(r->waiting_fd);
+        if (second) { /* only a program that launches again and again makes as many */
+            close(fd);
+            fd = -1;
+            r->garbled = true;
+        }
         r->waiting_fd = fd;
         r->waiting_from = m.rank;
         r->waiting_to = m.value;
@@ -209,7 +186,7 @@ void learn_relay_serve(learn_relay *r)
     take_ends(r);
     for (size_t i = 0; i < r->link_count; i++) {
         relayed *l = r->links[i];
-        serve_link(r, l);
+        for (int side = 0; side < 2; side++) pass_on(r, &l->way[side], l->fd[side], l->fd[1 - side]);
         if (!l->way[0].over || !l->way[1].over || l->way[0].end || l->way[1].end) continue;
         close_link(l);
         r->links[i--] = r->links[--r->link_count];
@@ -254,18 +231,13 @@ bool learn_relay_garbled(const learn_relay *r)
     return r->garbled;
 }
 
-static bool is_in(uint32_t context, const uint32_t *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (list[i] == context) return true;
-    return false;
-}
-
 bool learn_relay_elsewhere(const learn_relay *r, const uint32_t *contexts, size_t count)
 {
-    for (size_t i = 0; i < r->contexts; i++)
-        for (int from = 0; from < r->ranks && !is_in(r->counts[i]->context, contexts, count); from++)
-            for (int to = 0; to < r->ranks; to++)
-                if (r->counts[i]->sent[from][to].bytes) return true;
+    for (size_t i = 0; i < r->contexts; i++) {
+        bool listed = false;
+        for (size_t k = 0; k < count; k++) listed |= contexts[k] == r->counts[i]->context;
+        for (int pair = 0; pair < r->ranks * r->ranks && !listed; pair++)
+            if (r->counts[i]->sent[pair / r->ranks][pair % r->ranks].bytes) return true;
+    }
     return false;
 }

@@ -12,18 +12,16 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "learn/inside.h"
+#include "p2p/shared/clock.h"
 
 enum { LOOK_MS = 50 };
 
 double learn_now(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    return (double)p2p__now() * 1e-9;
 }
 
 /* ---- In the child ---- */
@@ -48,35 +46,24 @@ static void clean_environment(const char *variable)
     setenv("LC_ALL", "C", 1); /* the compiler's messages, which are read here */
 }
 
-/* What we have inherited is none of the learner's business: it could write there. */
-static void keep_descriptors_back(void)
+_Noreturn static void become(const learn_command_line *line, int out, int err, pid_t parent)
 {
-    if (close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC) == 0) return;
-    for (int fd = STDERR_FILENO + 1; fd < getdtablesize(); fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
-}
-
-/* Theirs may lie where they are to go: so first away from there. */
-static void give_descriptors(const learn_command_line *line)
-{
-    int away[LEARN_GIVEN];
+    const learn_options *o = line->options;
+    int away[LEARN_GIVEN], in = open("/dev/null", O_RDONLY);
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);
+    dup2(in, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    /* What we have inherited is none of the learner's business: it could write there. */
+    if (close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC) != 0)
+        for (int fd = STDERR_FILENO + 1; fd < getdtablesize(); fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
+    /* Descriptors that are given may lie where they are to go: so first away from there. */
     for (size_t i = 0; i < line->given_count; i++)
         away[i] = fcntl(line->given[i], F_DUPFD_CLOEXEC, CHECK_FD + LEARN_GIVEN);
     for (size_t i = 0; i < line->given_count; i++)
         if (dup2(away[i], CHECK_FD + (int)i) < 0) _exit(127);
-}
-
-_Noreturn static void become(const learn_command_line *line, int out, int err, pid_t parent)
-{
-    const learn_options *o = line->options;
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(127);
-    int in = open("/dev/null", O_RDONLY);
-    dup2(in, STDIN_FILENO);
-    dup2(out, STDOUT_FILENO);
-    dup2(err, STDERR_FILENO);
-    keep_descriptors_back();
-    give_descriptors(line);
     clean_environment(line->variable);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     if (o && o->confine && o->confine(o->confine_arg, line->step) != 0) _exit(127);
@@ -93,29 +80,25 @@ typedef struct {
     size_t *bytes;
 } stream;
 
-/* Of a long text the beginning and the end. */
-static void keep(learn_text *t, const char *bytes, size_t count)
-{
-    static const char gap[] = "\n... (much left out here) ...\n";
-    learn_add_bytes(t, bytes, count);
-    if (t->used <= 2 * LEARN_OUTPUT) return;
-    size_t half = LEARN_OUTPUT / 2;
-    memmove(t->text + half + sizeof gap - 1, t->text + t->used - half, half + 1);
-    memcpy(t->text + half, gap, sizeof gap - 1);
-    t->used = 2 * half + sizeof gap - 1;
-}
-
+/* Read what has come. Of a long text the beginning and the end are kept. */
 static void take(stream *s)
 {
+    static const char gap[] = "\n... (much left out here) ...\n";
     char part[65536];
+    const size_t half = LEARN_OUTPUT / 2;
+    learn_text *t = s->kept;
     ssize_t got = read(s->fd, part, sizeof part);
-    if (got > 0) {
-        keep(s->kept, part, (size_t)got);
-        *s->bytes += (size_t)got;
-    } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
         close(s->fd);
         s->fd = -1;
     }
+    if (got <= 0) return;
+    *s->bytes += (size_t)got;
+    learn_add_bytes(t, part, (size_t)got);
+    if (t->used <= 2 * LEARN_OUTPUT) return;
+    memmove(t->text + half + sizeof gap - 1, t->text + t->used - half, half + 1);
+    memcpy(t->text + half, gap, sizeof gap - 1);
+    t->used = 2 * half + sizeof gap - 1;
 }
 
 /* Wait for output, or a moment. False once there can be no more. */

@@ -29,7 +29,7 @@ static void add_addresses(learn_tool *t, const char *text)
         size_t length = strcspn(text, "\n");
         const char *address = address_in(text, length);
         if (address) {
-            learn_tool_add(t, learn_format("%.*s", (int)strcspn(address, ")\n"), address));
+            learn_tool_add(t, "%.*s", (int)strcspn(address, ")\n"), address);
             count++;
         }
         text += length + (text[length] == '\n');
@@ -75,7 +75,7 @@ void learn_symbolize(learn_text *text, const char *program, const learn_options 
     learn_spawned done;
     learn_text better = {0};
     learn_tool_add_all(&t, words);
-    learn_tool_add(&t, learn_copy(program));
+    learn_tool_add(&t, "%s", program);
     size_t fixed = t.count;
     add_addresses(&t, learn_string(text));
     if (t.count == fixed) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Command lines of the compiler and its kin. */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,18 +8,20 @@
 
 const double learn_tool_seconds = 60;
 
-void learn_tool_add(learn_tool *t, char *word)
+void learn_tool_add(learn_tool *t, const char *format, ...)
 {
-    if (t->count + 1 == LEARN_WORDS) {
+    va_list args;
+    va_start(args, format);
+    if (t->count + 1 == LEARN_WORDS || vasprintf(&t->words[t->count++], format, args) < 0) {
         fputs("learn: a command line is too long\n", stderr);
         exit(1);
     }
-    t->words[t->count++] = word;
+    va_end(args);
 }
 
 void learn_tool_add_all(learn_tool *t, const char *const *words)
 {
-    while (*words) learn_tool_add(t, learn_copy(*words++));
+    while (*words) learn_tool_add(t, "%s", *words++);
 }
 
 void learn_tool_free(learn_tool *t)
@@ -27,12 +30,13 @@ void learn_tool_free(learn_tool *t)
     *t = (learn_tool){.count = 0};
 }
 
-void learn_tool_run(learn_tool *t, enum learn_step step, const learn_options *options, learn_spawned *done)
+bool learn_tool_run(learn_tool *t, enum learn_step step, const learn_options *options, learn_spawned *done)
 {
     learn_command_line line = {
         .argv = (const char *const *)t->words, .seconds = learn_tool_seconds, .options = options, .step = step};
     learn_spawn(&line, done);
     learn_tool_free(t);
+    return done->status == 0;
 }
 
 /* CC may be several words. */
@@ -40,6 +44,6 @@ void learn_tool_add_compiler(learn_tool *t)
 {
     const char *given = getenv("CC");
     char *words = learn_copy(given && *given ? given : "cc"), *rest = words;
-    for (char *word; (word = strtok_r(rest, " ", &rest));) learn_tool_add(t, learn_copy(word));
+    for (char *word; (word = strtok_r(rest, " ", &rest));) learn_tool_add(t, "%s", word);
     free(words);
 }

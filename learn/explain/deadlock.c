@@ -102,7 +102,7 @@ static bool is_near_miss(const diagnosis *d)
 static void add_counts(const diagnosis *d, learn_text *t)
 {
     const check_record *r = d->r->c && d->waiting >= 0 && d->returned[d->awaited]
-                                ? learn_record(d->r->w, d->awaited, d->r->c->number, CHECK_TRAFFIC, NULL)
+                                ? learn_record(d->r->w, d->awaited, NULL, d->r->c->number, CHECK_TRAFFIC, NULL)
                                 : NULL;
     if (!r) return;
     const p2p_traffic *by_peer = (const p2p_traffic *)(const void *)(r + 1);
@@ -151,7 +151,7 @@ static bool add_sent(const diagnosis *d, learn_text *t)
 {
     const learn_world *w = d->r->w;
     const check_record *r = d->r->c && d->waiting >= 0 && !d->sending
-                                ? learn_record(w, d->waiting, d->r->c->number, CHECK_BEGAN, NULL)
+                                ? learn_record(w, d->waiting, NULL, d->r->c->number, CHECK_BEGAN, NULL)
                                 : NULL;
     if (!r) return false;
     unsigned long long there = learn_relay_sent(w->relay, (uint32_t)r->value, d->waiting, d->awaited).messages,

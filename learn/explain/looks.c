@@ -126,24 +126,28 @@ static enum look look_at(const learn_question *q, int rank, int *other)
     return look_closer(q, rank);
 }
 
+void learn_add_numbers(learn_text *t, const bool in[], int count)
+{
+    int left = 0;
+    for (int i = 0; i < count; i++) left += in[i];
+    for (int i = 0; i < count; i++)
+        if (in[i]) learn_add(t, "%d%s", i, --left > 1 ? ", " : left ? " and " : "");
+}
+
 void learn_add_ranks(learn_text *t, const bool in[], int ranks)
 {
-    int count = 0, out = 0, missing = 0, shown = 0;
+    int count = 0, missing = 0;
     for (int i = 0; i < ranks; i++) {
         count += in[i];
-        if (!in[i]) missing = i, out++;
+        if (!in[i]) missing = i;
     }
-    if (!out && ranks > 1) {
+    if (count == ranks && ranks > 1) {
         learn_add(t, "every rank");
-    } else if (out == 1 && ranks > 3) {
+    } else if (count == ranks - 1 && ranks > 3) {
         learn_add(t, "every rank but %d", missing);
     } else {
         learn_add(t, "rank%s ", count == 1 ? "" : "s");
-        for (int i = 0; i < ranks; i++) {
-            if (!in[i]) continue;
-            learn_add(t, "%s%d", !shown ? "" : shown == count - 1 ? " and " : ", ", i);
-            shown++;
-        }
+        learn_add_numbers(t, in, ranks);
     }
 }
 
