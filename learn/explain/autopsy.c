@@ -9,28 +9,6 @@
 
 #include "learn/explain/autopsy.h"
 
-/* ---- Lines ---- */
-
-static void add_line(learn_remains *r, int rank, const char *text)
-{
-    if (r->count == r->room) {
-        r->room = 2 * r->room + 64;
-        r->lines = realloc(r->lines, r->room * sizeof *r->lines);
-        if (!r->lines) exit(1);
-    }
-    r->lines[r->count++] = (learn_line){rank, text};
-}
-
-static void split_lines(learn_remains *r)
-{
-    char *rest = r->text;
-    for (char *line; (line = strsep(&rest, "\n"));) {
-        const char *text = line;
-        int rank = learn_rank_of_line(line, &text);
-        add_line(r, rank, text);
-    }
-}
-
 const char *learn_find_line(const learn_remains *r, int rank, const char *text, size_t *index)
 {
     for (size_t i = index ? *index : 0; i < r->count; i++) {
@@ -61,34 +39,29 @@ static const json_t *death_of(const learn_remains *r, int *rank)
     return NULL;
 }
 
-static void add_end(learn_text *t, const json_t *death)
+static bool say_death(const learn_remains *r, learn_result *result)
 {
     static const char *const words[][2] = {{"exit", "exited with status"},
                                            {"gave_up", "gave up after an error, with exit status"},
                                            {"abort", "ended the job with status"}};
-    int signal = learn_field_number(death, "signal");
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (learn_field_is(death, "reason", words[i][0]))
-            learn_add(t, "%s %d", words[i][1], learn_field_number(death, "exit"));
-    if (learn_field_is(death, "reason", "never_finalized")) learn_add(t, "left without p2p_finalize (exit status 0)");
-    if (signal > 0) learn_add(t, "was killed by signal %d (%s)", signal, strsignal(signal));
-    if (json_is_true(json_object_get(death, "out_of_memory"))) learn_add(t, ", possibly out of memory");
-}
-
-static bool say_death(const learn_remains *r, learn_result *result)
-{
     int rank;
     learn_text broke = {0};
     const json_t *death = death_of(r, &rank), *last = learn_place_with(death, "last");
     if (!death) return false;
-    bool lost = learn_field_is(death, "reason", "exit") && learn_field_number(death, "exit") == CHECK_LOST;
+    int signal = learn_field_number(death, "signal"), status = learn_field_number(death, "exit");
+    bool lost = learn_field_is(death, "reason", "exit") && status == CHECK_LOST;
     learn_add(&broke, "Rank %d ", rank);
-    if (learn_field_number(death, "signal") == SIGSYS) {
+    if (signal == SIGSYS) {
         learn_add(&broke, "starts a process. The ranks are all the processes that an exercise needs.");
     } else if (lost) {
         learn_add(&broke, "cannot report any more: does your code close descriptors that it has not opened?");
     } else {
-        add_end(&broke, death);
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (learn_field_is(death, "reason", words[i][0])) learn_add(&broke, "%s %d", words[i][1], status);
+        if (learn_field_is(death, "reason", "never_finalized"))
+            learn_add(&broke, "left without p2p_finalize (exit status 0)");
+        if (signal > 0) learn_add(&broke, "was killed by signal %d (%s)", signal, strsignal(signal));
+        if (json_is_true(json_object_get(death, "out_of_memory"))) learn_add(&broke, ", possibly out of memory");
         learn_add(&broke, ".");
     }
     if (last && !learn_is_checkers(last) && *learn_field(last, "text")) {
@@ -116,11 +89,13 @@ static bool add_doing(learn_text *shown, const learn_remains *r, const json_t *p
                                            {"finalizing", "has finished, in "},
                                            {"finished", "has ended; its last call was "}};
     char line[128];
+    size_t late = 0;
     int rank = learn_field_number(place, "rank");
     bool over = r->w->reports[rank].all_done, computes = learn_field_is(place, "state", "running");
     bool checkers = learn_is_checkers(place);
     learn_add(shown, "rank %-8d", rank);
-    if (computes && !over && learn_place_of(r, rank, "==check== late", result, line, sizeof line))
+    if (computes && !over && learn_find_line(r, rank, "==check== late", &late) &&
+        learn_place_at(r, late, result, line, sizeof line))
         learn_add(shown, "computes, at %s", line);
     else if (over || (checkers && !computes))
         learn_add(shown, "has returned from %s", learn_call_of(r));
@@ -137,26 +112,21 @@ static bool add_doing(learn_text *shown, const learn_remains *r, const json_t *p
     return computes && !over;
 }
 
-static bool all_over(const learn_remains *r)
+/* The first rank that has not been through all cases; the number of ranks, if there is none. */
+static int first_unfinished(const learn_remains *r)
 {
-    for (int rank = 0; rank < r->w->plan->ranks; rank++)
-        if (!r->w->reports[rank].all_done) return false;
-    return true;
-}
-
-static const json_t *time_limit(const learn_remains *r)
-{
-    const json_t *finding;
-    for (size_t i = 0; (finding = json_array_get(r->w->findings, i)); i++)
-        if (learn_field_is(finding, "class", "timeout") && learn_field_is(finding, "reason", "job")) return finding;
-    return NULL;
+    int rank = 0;
+    while (rank < r->w->plan->ranks && r->w->reports[rank].all_done) rank++;
+    return rank;
 }
 
 static bool say_timeout(const learn_remains *r, learn_result *result)
 {
     learn_text shown = {0};
     bool computes = false, polls = false;
-    const json_t *limit = time_limit(r), *place;
+    const json_t *limit, *place;
+    for (size_t i = 0; (limit = json_array_get(r->w->findings, i)); i++)
+        if (learn_field_is(limit, "class", "timeout") && learn_field_is(limit, "reason", "job")) break;
     if (!limit && !r->w->job.late) return false;
     for (size_t i = 0; (place = json_array_get(json_object_get(limit, "places"), i)); i++) {
         if (!learn_field_is(place, "role", "doing")) continue;
@@ -164,39 +134,38 @@ static bool say_timeout(const learn_remains *r, learn_result *result)
         polls |= learn_field_is(place, "state", "polling");
     }
     learn_fail(result, "timeout", learn_string(&shown), "It did not come to an end in time.%s%s%s",
-               all_over(r) ? " All cases are done: does your code close descriptors that it has not opened?" : "",
+               first_unfinished(r) == r->w->plan->ranks
+                   ? " All cases are done: does your code close descriptors that it has not opened?"
+                   : "",
                computes ? " A rank that computes for so long is in a loop that never ends." : "",
                polls ? " A rank that polls looks again and again for a message, which never comes." : "");
     learn_text_free(&shown);
     return true;
 }
 
-/* ---- What is left when no rank and no supervisor said anything ---- */
+/* ---- What is left when the supervisor has said nothing ---- */
 
-static bool say_checker(const learn_remains *r, learn_result *result)
+static bool say_unreadable(const learn_remains *r, learn_result *result)
 {
+    for (int rank = 0; rank < r->w->plan->ranks; rank++)
+        if (r->w->reports[rank].garbled)
+            learn_fail(result, "crash", "",
+                       "What rank %d reported cannot be read: something wrote over it. Does your code write to memory "
+                       "or files that are not its own?",
+                       rank);
+    for (int rank = 0; rank < r->w->plan->ranks; rank++)
+        if (r->w->reports[rank].full)
+            learn_fail(result, "checker", "", "The test has more to report on rank %d than there is room for.", rank);
     for (int rank = 0; rank < r->w->plan->ranks; rank++) {
         const char *text = learn_find_line(r, rank, "==check== ", NULL);
-        if (!text || learn_has_prefix(text, "==check== late") || learn_has_prefix(text, CHECK_LEFT)) continue;
-        learn_fail(result, "checker", "", "The checker stopped on rank %d: %s.", rank, text + strlen("==check== "));
-        return true;
+        if (text && !learn_has_prefix(text, "==check== late") && !learn_has_prefix(text, CHECK_LEFT))
+            learn_fail(result, "checker", "", "The checker stopped on rank %d: %s.", rank, text + strlen("==check== "));
     }
-    return false;
-}
-
-static bool say_flooded(const learn_remains *r, learn_result *result)
-{
-    if (!r->w->job.flooded) return false;
-    learn_fail(result, "output", "",
-               "It printed more than 64 MiB and was stopped: is there a printf in a loop that never ends?");
-    return true;
+    return result->state == LEARN_FAILED;
 }
 
 static void say_anything(const learn_remains *r, learn_result *result)
 {
-    int rank = 0;
-    while (rank < r->w->plan->ranks && r->w->reports[rank].all_done) rank++;
-    if (rank == r->w->plan->ranks) rank = 0;
     if (r->w->job.status > 128)
         learn_fail(result, "crash", "",
                    "The launcher, which watches over the ranks, was killed (signal %d). Does your code call kill?",
@@ -205,83 +174,44 @@ static void say_anything(const learn_remains *r, learn_result *result)
         learn_fail(result, "crash", "",
                    "Rank %d ended before the test was over, and without a word. Does your code call exit or start "
                    "another program?",
-                   rank);
-}
-
-static bool say_unreadable(const learn_remains *r, learn_result *result)
-{
-    int garbled = -1, full = -1;
-    for (int rank = r->w->plan->ranks - 1; rank >= 0; rank--) {
-        if (r->w->reports[rank].garbled) garbled = rank;
-        if (r->w->reports[rank].full) full = rank;
-    }
-    if (garbled >= 0)
-        learn_fail(result, "crash", "",
-                   "What rank %d reported cannot be read: something wrote over it. Does your code write to memory or "
-                   "files that are not its own?",
-                   garbled);
-    else if (full >= 0)
-        learn_fail(result, "checker", "", "The test has more to report on rank %d than there is room for.", full);
-    return garbled >= 0 || full >= 0;
+                   first_unfinished(r) % r->w->plan->ranks);
 }
 
 /* ---- A world that ended well, but with something that was not given back ---- */
 
-typedef struct {
-    size_t pieces, bytes;
-    char end[16], failed[CHECK_WORDS], place[128];
-} leftover;
-
-static bool read_left(const learn_remains *r, size_t line, leftover *left)
-{
-    int number, length = 0;
-    const char *text = strstr(r->lines[line].text, CHECK_LEFT);
-    if (!text ||
-        sscanf(text + strlen(CHECK_LEFT), "%d: %zu %zu %15s %n", &number, &left->pieces, &left->bytes, left->end,
-               &length) != 4 ||
-        number != r->c->number)
-        return false;
-    snprintf(left->failed, sizeof left->failed, "%s", text + strlen(CHECK_LEFT) + length);
-    return true;
-}
-
-static void say_unwaited(const learn_remains *r, int rank, const leftover *left, learn_result *result)
-{
-    learn_set_advice(result,
-                     "Keep the error, wait, and then return it: p2p_err waited = p2p_wait(...); return err ? err : "
-                     "waited; p2p_wait_all waits for all, and P2P_REQUEST_NULL is one that needs no waiting.");
-    learn_fail(result, "unwaited", "",
-               "When %s failed on rank %d, %s returned, and did not wait for the request that it had begun%s%s: until "
-               "p2p_wait has ended it, its buffer belongs to it, whatever else went wrong.",
-               left->failed, rank, learn_call_of(r), *left->place ? " at " : "", left->place);
-}
-
-static void say_memory(const learn_remains *r, int rank, const leftover *left, learn_result *result)
-{
-    bool after = *left->failed;
-    learn_set_advice(result, after ? "A return in the middle is a way out, too: free first, then return err."
-                                   : "What does the function take from malloc, and does each way to a return pass a "
-                                     "free?");
-    learn_fail(result, "memory", "",
-               "Rank %d did not give back memory that it took%s%s: %zu byte%s%s were still in use when %s was "
-               "over%s%s%s. What comes from %s needs a %s, on every way out of the function.",
-               rank, *left->place ? " at " : "", left->place, left->bytes, left->bytes == 1 ? "" : "s",
-               left->pieces > 1 ? ", in several pieces," : "", learn_call_of(r), after ? " after " : "", left->failed,
-               after ? " had failed" : "", strcmp(left->end, "free") == 0 ? "malloc" : "p2p_alloc", left->end);
-}
-
 static bool say_left(const learn_remains *r, size_t line, learn_result *result)
 {
-    leftover left = {.pieces = 0};
-    if (!read_left(r, line, &left)) return false;
-    bool waiting = strcmp(left.end, "p2p_wait") == 0;
-    if (waiting && !r->w->e->check->waits_on_errors) return false;
-    learn_place_at(r, line, result, left.place, sizeof left.place);
-    if (waiting)
-        say_unwaited(r, r->lines[line].rank, &left, result);
-    else
-        say_memory(r, r->lines[line].rank, &left, result);
-    return true;
+    size_t pieces, bytes;
+    int number, length = 0, rank = r->lines[line].rank;
+    char end[16], place[128];
+    const char *text = strstr(r->lines[line].text, CHECK_LEFT), *ran = learn_call_of(r);
+    if (!text || sscanf(text + strlen(CHECK_LEFT), "%d: %zu %zu %15s %n", &number, &pieces, &bytes, end, &length) != 4)
+        return false;
+    char *failed = learn_format("%.*s", CHECK_WORDS - 1, text + strlen(CHECK_LEFT) + length);
+    bool waiting = strcmp(end, "p2p_wait") == 0, after = *failed,
+         said = number == r->c->number && (!waiting || r->w->e->check->waits_on_errors);
+    if (said) learn_place_at(r, line, result, place, sizeof place);
+    if (said && waiting) {
+        learn_set_advice(result,
+                         "Keep the error, wait, and then return it: p2p_err waited = p2p_wait(...); return err ? err : "
+                         "waited; p2p_wait_all waits for all, and P2P_REQUEST_NULL is one that needs no waiting.");
+        learn_fail(result, "unwaited", "",
+                   "When %s failed on rank %d, %s returned, and did not wait for the request that it had begun%s%s: "
+                   "until p2p_wait has ended it, its buffer belongs to it, whatever else went wrong.",
+                   failed, rank, ran, *place ? " at " : "", place);
+    } else if (said) {
+        learn_set_advice(result, after ? "A return in the middle is a way out, too: free first, then return err."
+                                       : "What does the function take from malloc, and does each way to a return pass "
+                                         "a free?");
+        learn_fail(result, "memory", "",
+                   "Rank %d did not give back memory that it took%s%s: %zu byte%s%s were still in use when %s was "
+                   "over%s%s%s. What comes from %s needs a %s, on every way out of the function.",
+                   rank, *place ? " at " : "", place, bytes, bytes == 1 ? "" : "s",
+                   pieces > 1 ? ", in several pieces," : "", ran, after ? " after " : "", failed,
+                   after ? " had failed" : "", strcmp(end, "free") == 0 ? "malloc" : "p2p_alloc", end);
+    }
+    free(failed);
+    return said;
 }
 
 /* ---- */
@@ -289,7 +219,15 @@ static bool say_left(const learn_remains *r, size_t line, learn_result *result)
 static learn_remains remains_of(const learn_world *w, const check_case *c)
 {
     learn_remains r = {.w = w, .c = c, .text = learn_copy(learn_string(&w->job.err))};
-    split_lines(&r);
+    size_t lines = 1;
+    for (const char *at = r.text; *at; at++) lines += *at == '\n';
+    r.lines = learn_memory(lines * sizeof *r.lines);
+    char *rest = r.text;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        const char *text = line;
+        int rank = learn_rank_of_line(line, &text);
+        r.lines[r.count++] = (learn_line){rank, text};
+    }
     return r;
 }
 
@@ -309,10 +247,12 @@ void learn_autopsy(const learn_world *w, const check_case *c, learn_result *resu
     learn_remains r = remains_of(w, c);
     int dead;
     death_of(&r, &dead);
-    bool said = say_flooded(&r, result) || learn_say_sanitizer(&r, dead, result) || learn_say_deadlock(&r, result) ||
-                say_timeout(&r, result) || say_unreadable(&r, result) || say_checker(&r, result) ||
-                learn_say_error(&r, result) || say_death(&r, result);
-    if (!said) say_anything(&r, result);
+    if (w->job.flooded)
+        learn_fail(result, "output", "",
+                   "It printed more than 64 MiB and was stopped: is there a printf in a loop that never ends?");
+    else if (!learn_say_sanitizer(&r, dead, result) && !learn_say_deadlock(&r, result) && !say_timeout(&r, result) &&
+             !say_unreadable(&r, result) && !learn_say_error(&r, result) && !say_death(&r, result))
+        say_anything(&r, result);
     free(r.lines);
     free(r.text);
 }

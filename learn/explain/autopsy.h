@@ -16,7 +16,7 @@ typedef struct {
     const check_case *c; /* in which it ended, or NULL */
     char *text;
     learn_line *lines;
-    size_t count, room;
+    size_t count;
 } learn_remains;
 
 /* The first line of that rank that holds the text, from *index on (NULL: from the first): where in it, and *index becomes
@@ -25,10 +25,7 @@ const char *learn_find_line(const learn_remains *r, int rank, const char *text, 
 
 /* Each explains one kind of end: false if it was another. dead: the rank that died first, or -1. */
 bool learn_say_sanitizer(const learn_remains *r, int dead, learn_result *result);
-/* The learner's line, "broadcast.c:17", in the stack that a rank printed behind this mark; it is noted in the result too. */
-bool learn_place_of(const learn_remains *r, int rank, const char *mark, learn_result *result, char *place,
-                    size_t bytes);
-/* The same in the stack behind this line. */
+/* The learner's line, "broadcast.c:17", in the stack that a rank printed behind this line; it is noted in the result too. */
 bool learn_place_at(const learn_remains *r, size_t line, learn_result *result, char *place, size_t bytes);
 bool learn_say_deadlock(const learn_remains *r, learn_result *result);
 bool learn_say_error(const learn_remains *r, learn_result *result);

@@ -35,32 +35,11 @@ static void add_awaited(learn_text *t, const json_t *place)
                   (int)json_integer_value(json_array_get(ranks, i)));
 }
 
-/* Where a test itself plays a part, its line says nothing to a learner. */
-static void show_call(diagnosis *d, int rank, const json_t *place)
-{
-    bool tests = learn_has_prefix(learn_field(place, "file"), "tests/exercises/");
-    bool finished = learn_field_is(place, "role", "finished");
-    learn_add(&d->shown, "rank %-8d%s %s", rank, finished ? "has finished, in" : "waits in",
-              tests ? "the test's " : "");
-    learn_add_call(&d->shown, place, !tests);
-    add_awaited(&d->shown, place);
-    learn_add(&d->shown, "\n");
-}
-
-static void note_awaited(diagnosis *d, int rank, const json_t *place)
-{
-    const json_t *ranks = json_object_get(place, "waits_for");
-    bool receives = learn_field_is(place, "call", "p2p_recv") || learn_field_is(place, "call", "p2p_sendrecv");
-    bool sends = learn_field_is(place, "call", "p2p_send") || learn_field_is(place, "call", "p2p_ssend");
-    if (d->waiting >= 0 || !(receives || sends) || json_array_size(ranks) != 1) return;
-    d->waiting = rank;
-    d->awaited = (int)json_integer_value(json_array_get(ranks, 0));
-    d->sending = sends;
-}
-
 static void add_place(diagnosis *d, const json_t *place, learn_result *result)
 {
     int rank = learn_field_number(place, "rank");
+    const char *call = learn_field(place, "call");
+    const json_t *ranks = json_object_get(place, "waits_for");
     bool waits = learn_field_is(place, "role", "waits"), finished = learn_field_is(place, "role", "finished");
     if (learn_field_is(place, "role", "message")) return;
     if (learn_field_is(place, "role", "pending")) {
@@ -73,29 +52,22 @@ static void add_place(diagnosis *d, const json_t *place, learn_result *result)
         d->on_returned |= waits || finished;
         return;
     }
-    show_call(d, rank, place);
-    d->others |= !learn_field_is(place, "call", "p2p_sendrecv") &&
-                 !learn_has_prefix(learn_field(place, "call"), "p2p_wait");
+    /* Where a test itself plays a part, its line says nothing to a learner. */
+    bool tests = learn_has_prefix(learn_field(place, "file"), "tests/exercises/");
+    learn_add(&d->shown, "rank %-8d%s %s", rank, finished ? "has finished, in" : "waits in",
+              tests ? "the test's " : "");
+    learn_add_call(&d->shown, place, !tests);
+    add_awaited(&d->shown, place);
+    learn_add(&d->shown, "\n");
+    d->others |= strcmp(call, "p2p_sendrecv") != 0 && !learn_has_prefix(call, "p2p_wait");
     d->any_source |= json_is_null(json_object_get(place, "peer")) || json_is_null(json_object_get(place, "source"));
     if (!result->line) learn_note_place(result, d->r->w->e, place);
-    if (!finished) note_awaited(d, rank, place);
-}
-
-static void add_returned(diagnosis *d)
-{
-    int count = 0, size = d->r->w->plan->ranks;
-    for (int i = 0; i < size; i++) count += d->returned[i];
-    if (!count) return;
-    learn_add_ranks(&d->shown, d->returned, size);
-    learn_add(&d->shown, " %s returned from %s\n", count == 1 ? "has" : "have", learn_call_of(d->r));
-}
-
-/* A message lies there that would do but for one thing. If it lies at a rank that has returned, the checker's own call is
- * what it does not do for. */
-static bool is_near_miss(const diagnosis *d)
-{
-    const json_t *place = learn_place_with(d->finding, "message");
-    return place && !d->returned[learn_field_number(place, "rank")];
+    bool receives = strcmp(call, "p2p_recv") == 0 || strcmp(call, "p2p_sendrecv") == 0;
+    bool sends = strcmp(call, "p2p_send") == 0 || strcmp(call, "p2p_ssend") == 0;
+    if (finished || d->waiting >= 0 || !(receives || sends) || json_array_size(ranks) != 1) return;
+    d->waiting = rank;
+    d->awaited = (int)json_integer_value(json_array_get(ranks, 0));
+    d->sending = sends;
 }
 
 /* What a rank that has returned sent to whom (or received from whom), by its counters. */
@@ -138,14 +110,6 @@ static void add_number_sent(learn_text *t, int from, int to, unsigned long long 
         learn_add(t, "nothing");
 }
 
-/* Who is the root, unless it is the rank that is waited for. */
-static void add_root(const diagnosis *d, learn_text *t)
-{
-    const check_case *c = d->r->c;
-    if (!c || !(c->shows & CHECK_SHOW_ROOT) || d->waiting < 0 || d->awaited == c->root) return;
-    learn_add(t, d->waiting == c->root ? " Rank %d, which waits, is the root." : " The root is rank %d.", c->root);
-}
-
 /* Each waits for a message, and some were sent: it is not from the beginning that none is. */
 static bool add_sent(const diagnosis *d, learn_text *t)
 {
@@ -173,14 +137,14 @@ static bool all_receive(const json_t *finding)
 
 /* The kind of deadlock, as far as it is known: hints for it are shown where it is this one, and no other. some: messages were
  * sent, so it is not that each receives before it sends. */
-static const char *kind_of(const diagnosis *d, bool near, bool some)
+static const char *kind_of(const diagnosis *d, bool returned, bool some)
 {
     static const char *const kinds[][3] = {{"deadlock", "tag", "deadlock.tag"},
                                            {"deadlock", "source", "deadlock.source"},
                                            {"deadlock", "self", "deadlock.self"},
                                            {"buffering", "self", "deadlock.self"},
                                            {"buffering", "cycle", "deadlock.sends"}};
-    if (d->on_returned && !near) return d->sending ? "deadlock.unreceived" : "deadlock.returned";
+    if (returned) return d->sending ? "deadlock.unreceived" : "deadlock.returned";
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (learn_field_is(d->finding, "class", kinds[i][0]) && learn_field_is(d->finding, "reason", kinds[i][1]))
             return kinds[i][2];
@@ -190,9 +154,13 @@ static const char *kind_of(const diagnosis *d, bool near, bool some)
 /* Our words where the supervisor's are about the checker's own calls. */
 static void say_mistake(const diagnosis *d, learn_result *result)
 {
-    bool near = is_near_miss(d), returned = d->on_returned && !near;
     const char *text = learn_field(d->finding, "text"), *mistake = learn_field(d->finding, "mistake");
+    const check_case *c = d->r->c;
     learn_text broke = {0}, sent = {0};
+    /* A message that would do but for one thing: if it lies at a rank that has returned, the checker's own call is what it does
+     * not do for. */
+    const json_t *near = learn_place_with(d->finding, "message");
+    bool returned = d->on_returned && (!near || d->returned[learn_field_number(near, "rank")]);
     bool receive = all_receive(d->finding), some = receive && !d->on_returned && add_sent(d, &sent);
     if (some)
         mistake = learn_string(&sent);
@@ -207,11 +175,15 @@ static void say_mistake(const diagnosis *d, learn_result *result)
     else
         learn_add(&broke, "A %.*s. The mistake: %s.", (int)strcspn(text, "\n"), text, mistake);
     if (d->any_source && !d->r->w->e->check->any_source) learn_add(&broke, " Here " LEARN_ANY_SOURCE);
-    if (returned) add_counts(d, &broke);
-    if (returned) add_root(d, &broke);
-    if (returned) learn_add(&broke, " Is a send missing, or a receive too many?");
+    if (returned) {
+        add_counts(d, &broke);
+        if (c && (c->shows & CHECK_SHOW_ROOT) && d->waiting >= 0 && d->awaited != c->root)
+            learn_add(&broke, d->waiting == c->root ? " Rank %d, which waits, is the root." : " The root is rank %d.",
+                      c->root);
+        learn_add(&broke, " Is a send missing, or a receive too many?");
+    }
     learn_set_advice(result, d->on_returned ? "" : learn_field(d->finding, "try"));
-    learn_fail(result, kind_of(d, near, some), learn_string(&d->shown), "%s", learn_string(&broke));
+    learn_fail(result, kind_of(d, returned, some), learn_string(&d->shown), "%s", learn_string(&broke));
     learn_text_free(&broke);
     learn_text_free(&sent);
 }
@@ -219,15 +191,19 @@ static void say_mistake(const diagnosis *d, learn_result *result)
 bool learn_say_deadlock(const learn_remains *r, learn_result *result)
 {
     const json_t *finding, *place;
-    for (size_t i = 0; (finding = json_array_get(r->w->findings, i)); i++) {
-        if (!learn_place_with(finding, "waits")) continue;
-        diagnosis d = {.r = r, .finding = finding, .waiting = -1, .awaited = -1};
-        for (size_t k = 0; (place = json_array_get(json_object_get(finding, "places"), k)); k++)
-            add_place(&d, place, result);
-        add_returned(&d);
-        say_mistake(&d, result);
-        learn_text_free(&d.shown);
-        return true;
+    size_t at = 0;
+    while ((finding = json_array_get(r->w->findings, at)) && !learn_place_with(finding, "waits")) at++;
+    if (!finding) return false;
+    diagnosis d = {.r = r, .finding = finding, .waiting = -1, .awaited = -1};
+    for (size_t i = 0; (place = json_array_get(json_object_get(finding, "places"), i)); i++)
+        add_place(&d, place, result);
+    int count = 0, size = r->w->plan->ranks;
+    for (int i = 0; i < size; i++) count += d.returned[i];
+    if (count) {
+        learn_add_ranks(&d.shown, d.returned, size);
+        learn_add(&d.shown, " %s returned from %s\n", count == 1 ? "has" : "have", learn_call_of(r));
     }
-    return false;
+    say_mistake(&d, result);
+    learn_text_free(&d.shown);
+    return true;
 }

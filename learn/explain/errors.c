@@ -26,8 +26,7 @@ static const kind kinds[] = {
     {"request_leak", "", LEAK, NULL},
     {"resource_leak", "", UNFREED,
      "What p2p_dup and p2p_split have made is ended by p2p_free, what comes from p2p_alloc by p2p_release: on every "
-     "way "
-     "out of the function, also where an error is returned."},
+     "way out of the function, also where an error is returned."},
     {"collective_mismatch", "", MISMATCH, NULL},
     {"root_mismatch", "", MISMATCH, NULL},
     {"operator_mismatch", "", MISMATCH, NULL},
@@ -45,15 +44,6 @@ static const kind *kind_of(const json_t *finding)
     return &other;
 }
 
-/* An error in one of the checker's own calls: the learner's code has done something to the links between the ranks. */
-static void say_damage(const learn_remains *r, const json_t *finding, const json_t *place, learn_result *result)
-{
-    learn_fail(result, "crash", "",
-               "After %s has returned, rank %d cannot go on (%s). Does your code write to descriptors that it has not "
-               "opened, or close them?",
-               learn_call_of(r), learn_field_number(place, "rank"), learn_field(finding, "class"));
-}
-
 bool learn_say_error(const learn_remains *r, learn_result *result)
 {
     const json_t *finding;
@@ -65,7 +55,10 @@ bool learn_say_error(const learn_remains *r, learn_result *result)
         if (!place || !*text || learn_field_is(finding, "reason", "abort")) continue;
         learn_note_place(result, r->w->e, place);
         if (learn_is_checkers(place) && strcmp(is->key, LEAK) != 0 && strcmp(is->key, UNFREED) != 0)
-            say_damage(r, finding, place, result);
+            learn_fail(result, "crash", "", /* the learner's code has done something to the links between the ranks */
+                       "After %s has returned, rank %d cannot go on (%s). Does your code write to descriptors that it "
+                       "has not opened, or close them?",
+                       learn_call_of(r), learn_field_number(place, "rank"), learn_field(finding, "class"));
         else
             learn_fail(result, is->key, "", "%s%c%.*s.",
                        strcmp(is->key, MISMATCH) == 0 ? "The ranks do not mean the same collective. " : "",

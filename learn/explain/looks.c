@@ -24,14 +24,6 @@ enum look {
 /* With which the sanitizer fills what malloc gives, and the compiler variables that are not set (gcc, clang). */
 enum { OF_MALLOC = 0xbe, OF_GCC = 0xfe, OF_CLANG = 0xaa };
 
-static bool all_zero(const learn_question *q, int rank)
-{
-    size_t count = check_elements(q->c, rank, q->name);
-    for (size_t i = 0; i < count; i++)
-        if (check_element(q->c, rank, q->name, i) != 0) return false;
-    return count > 0;
-}
-
 static bool same_report(const learn_question *q, int rank, int other, const char *name)
 {
     size_t count = check_elements(q->c, rank, q->name);
@@ -107,23 +99,20 @@ static bool is_part(const learn_question *q, int rank)
     return true;
 }
 
-static enum look look_closer(const learn_question *q, int rank)
+static enum look look_at(const learn_question *q, int rank, int *other)
 {
+    size_t count = check_elements(q->c, rank, q->name), zeros = 0;
+    if (q->before && same_report(q, rank, rank, q->before)) return LOOK_UNCHANGED;
+    while (zeros < count && check_element(q->c, rank, q->name, zeros) == 0) zeros++;
+    if (count && zeros == count) return LOOK_ZERO;
+    for (*other = 0; q->before && *other < q->c->ranks; ++*other)
+        if (*other != rank && same_report(q, rank, *other, q->before)) return LOOK_OTHERS;
     if (is_filled(q, rank, OF_MALLOC)) return LOOK_UNFILLED;
     if (is_unset(q, rank)) return LOOK_UNSET;
     if (factor_of(q, rank) != 0) return LOOK_FACTOR;
     if (shift_of(q, rank)) return LOOK_SHIFTED;
     if (is_part(q, rank)) return LOOK_PART;
     return q->first[rank] >= LEARN_WINDOW ? LOOK_LATER : LOOK_NOTHING;
-}
-
-static enum look look_at(const learn_question *q, int rank, int *other)
-{
-    if (q->before && same_report(q, rank, rank, q->before)) return LOOK_UNCHANGED;
-    if (all_zero(q, rank)) return LOOK_ZERO;
-    for (*other = 0; q->before && *other < q->c->ranks; ++*other)
-        if (*other != rank && same_report(q, rank, *other, q->before)) return LOOK_OTHERS;
-    return look_closer(q, rank);
 }
 
 void learn_add_numbers(learn_text *t, const bool in[], int count)
@@ -187,25 +176,15 @@ static void describe_factor(const learn_question *q, double factor, learn_text *
         learn_add(t, ", and there are %d ranks,", n);
 }
 
-/* Unfilled memory is what it holds, or has gone into a sum. */
-static bool added_to(const learn_question *q, int rank)
-{
-    return check_element(q->c, rank, q->name, q->first[rank]) != filled_with(OF_MALLOC, learn_dtype_of(q, rank));
-}
-
-static bool on_all(const learn_question *q, const group *g)
-{
-    int rank = 0;
-    while (rank < q->c->ranks && g->in[rank]) rank++;
-    return rank == q->c->ranks && rank > 1;
-}
-
 static void describe_group(const learn_question *q, const group *g, int first, learn_text *t)
 {
     size_t index = q->first[first];
+    double has = check_element(q->c, first, q->name, index);
+    int right = 0;
     switch (g->look) {
     case LOOK_UNCHANGED:
-        if (on_all(q, g)) {
+        while (right < q->c->ranks && g->in[right]) right++;
+        if (right == q->c->ranks && right > 1) {
             learn_add(t, "%s has changed on no rank.", q->name);
             return;
         }
@@ -215,14 +194,15 @@ static void describe_group(const learn_question *q, const group *g, int first, l
     case LOOK_OTHERS: learn_add(t, "%s holds what rank %d had, and should not, on ", q->name, g->other); break;
     case LOOK_UNFILLED:
         learn_add(t, "%s[%zu] is %.9g on rank %d, which is memory that was never filled%s; %s is wrong on ", q->name,
-                  index, check_element(q->c, first, q->name, index), first,
-                  added_to(q, first) ? " (as it comes from malloc), added to what should be there"
-                                     : ": so it comes from malloc",
+                  index, has, first,
+                  has == filled_with(OF_MALLOC, learn_dtype_of(q, first))
+                      ? ": so it comes from malloc"
+                      : " (as it comes from malloc), added to what should be there",
                   q->name);
         break;
     case LOOK_UNSET:
         learn_add(t, "%s[%zu] is %.9g on rank %d, which comes of a variable that was never set; %s is wrong on ",
-                  q->name, index, check_element(q->c, first, q->name, index), first, q->name);
+                  q->name, index, has, first, q->name);
         break;
     case LOOK_FACTOR:
         describe_factor(q, factor_of(q, first), t);
@@ -240,8 +220,8 @@ static void describe_group(const learn_question *q, const group *g, int first, l
         learn_add(t, "%s is right up to index %zu, and wrong at %zu, on ", q->name, index - 1, index);
         break;
     case LOOK_NOTHING:
-        learn_add(t, "%s[%zu] is %.9g on rank %d, and should be %.9g; %s is wrong on ", q->name, index,
-                  check_element(q->c, first, q->name, index), first, learn_wanted(q, first, index), q->name);
+        learn_add(t, "%s[%zu] is %.9g on rank %d, and should be %.9g; %s is wrong on ", q->name, index, has, first,
+                  learn_wanted(q, first, index), q->name);
         break;
     }
     learn_add_ranks(t, g->in, q->c->ranks);

@@ -39,44 +39,31 @@ double learn_wanted(const learn_question *q, int rank, size_t i)
 
 /* ---- The checks ---- */
 
-static bool length_right(const learn_question *q, int rank, const char *key)
-{
-    size_t has = check_elements(q->c, rank, q->name), should = learn_count_of(q, rank);
-    if (should && !check_data(q->c, rank, q->name))
-        return check_fail(q->c, "checker", "The test knows nothing of %s on rank %d: it was not reported.", q->name,
-                          rank);
-    if (has == should) return true;
-    return check_fail(q->c, key, "%s has %zu element%s on rank %d, and should have %zu.", q->name, has,
-                      has == 1 ? "" : "s", rank, should);
-}
-
-static bool compare(learn_question *q, int rank)
-{
-    size_t count = learn_count_of(q, rank);
-    enum dtype dtype = learn_dtype_of(q, rank);
-    const void *data = check_data(q->c, rank, q->name);
-    for (size_t i = 0; i < count; i++) {
-        if (learn_equal(check_get(data, i, dtype), stored(q->want(q->c, rank, i), dtype))) continue;
-        q->wrong[rank] = true;
-        q->first[rank] = i;
-        return false;
-    }
-    return true;
-}
-
 bool check_values(const check_case *c, const char *key, const char *name, const char *before, check_count *count,
                   check_want *want)
 {
     learn_question q = {.c = c, .name = name, .before = before, .count = count, .want = want, .from = SIZE_MAX};
-    bool good = true;
-    for (int rank = 0; rank < c->ranks; rank++)
-        if (!length_right(&q, rank, key)) return false;
     for (int rank = 0; rank < c->ranks; rank++) {
-        good = compare(&q, rank) && good;
-        if (q.wrong[rank] && q.first[rank] < q.from) q.from = q.first[rank];
+        size_t has = check_elements(c, rank, name), should = learn_count_of(&q, rank);
+        if (should && !check_data(c, rank, name))
+            return check_fail(c, "checker", "The test knows nothing of %s on rank %d: it was not reported.", name,
+                              rank);
+        if (has != should)
+            return check_fail(c, key, "%s has %zu element%s on rank %d, and should have %zu.", name, has,
+                              has == 1 ? "" : "s", rank, should);
     }
-    if (good) return true;
-    q.from = q.from < LEARN_WINDOW ? 0 : q.from;
+    for (int rank = 0; rank < c->ranks; rank++) {
+        size_t i = 0, end = learn_count_of(&q, rank);
+        enum dtype dtype = learn_dtype_of(&q, rank);
+        const void *data = check_data(c, rank, name);
+        while (i < end && learn_equal(check_get(data, i, dtype), stored(want(c, rank, i), dtype))) i++;
+        if (i == end) continue;
+        q.wrong[rank] = true;
+        q.first[rank] = i;
+        if (i < q.from) q.from = i;
+    }
+    if (q.from == SIZE_MAX) return true;
+    if (q.from < LEARN_WINDOW) q.from = 0;
     learn_text broke = {0};
     const char *sure = learn_look(&q, &broke);
     char *table = learn_table(&q);
@@ -84,26 +71,6 @@ bool check_values(const check_case *c, const char *key, const char *name, const 
     learn_text_free(&broke);
     free(table);
     return false;
-}
-
-/* The bytes of one element, most significant first. */
-static void add_bits(learn_text *t, const void *element, size_t bytes)
-{
-    const unsigned char *byte = element;
-    for (size_t i = bytes; i > 0; i--) learn_add(t, "%02x", byte[i - 1]);
-}
-
-static void show_difference(const check_case *c, const char *name, int rank, size_t index, learn_text *table)
-{
-    size_t each = dtype_size(check_dtype(c, rank, name));
-    const int both[] = {0, rank};
-    for (int i = 0; i < 2; i++) {
-        const char *data = check_data(c, both[i], name);
-        learn_add(table, "rank %-8d%s[%zu] is %-14.9g bits ", both[i], name, index,
-                  check_element(c, both[i], name, index));
-        add_bits(table, data + index * each, each);
-        learn_add(table, "%s\n", i ? "   <- differs" : "");
-    }
 }
 
 bool check_same_bits(const check_case *c, const char *key, const char *name)
@@ -120,7 +87,13 @@ bool check_same_bits(const check_case *c, const char *key, const char *name)
         size_t index = 0;
         while (memcmp(first + index * each, other + index * each, each) == 0) index++;
         learn_text table = {0};
-        show_difference(c, name, rank, index, &table);
+        for (int i = 0; i < 2; i++) {
+            const unsigned char *element = (const unsigned char *)(i ? other : first) + index * each;
+            learn_add(&table, "rank %-8d%s[%zu] is %-14.9g bits ", i ? rank : 0, name, index,
+                      check_element(c, i ? rank : 0, name, index));
+            for (size_t k = each; k > 0; k--) learn_add(&table, "%02x", element[k - 1]); /* most significant first */
+            learn_add(&table, "%s\n", i ? "   <- differs" : "");
+        }
         char *broke = learn_format(
             "Rank %d does not have the same bits as rank 0. Rounding depends on the order in which numbers "
             "are added, so every rank must combine them in the same order.",
