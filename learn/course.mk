@@ -14,7 +14,7 @@ $(BUILD)/course.h: tests/exercises
 $(OBJ)/learn/course/course.o: $(BUILD)/course.h
 
 $(COURSE)/obj/%.o: SAN := address,undefined
-$(RANKSIDE): override CFLAGS += -O0
+$(RANKSIDE): override CFLAGS += -O0 -DCHECK_IN_A_RANK
 $(COURSE)/obj/%.o: %.c | build/.setup-build $(BUILD)/build_id.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)

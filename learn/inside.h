@@ -63,8 +63,7 @@ bool learn_compile(const learn_exercise *e, const char *folder, const learn_opti
 
 /* ---- keys.c ---- */
 
-uint64_t learn_key(uint64_t secret, uint64_t world, uint64_t rank);
-uint64_t learn_public_seed(uint64_t secret); /* for the plan, which ranks know: 0 from 0 */
+uint64_t learn_key(uint64_t secret, uint64_t world, uint64_t rank); /* 0 from 0 */
 
 /* ---- relay.c: what ranks send each other ---- */
 

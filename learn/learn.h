@@ -56,6 +56,7 @@ void learn_add_bytes(learn_text *t, const void *bytes, size_t count);
 void learn_text_free(learn_text *t);
 const char *learn_string(const learn_text *t); /* "" rather than NULL */
 bool learn_has_prefix(const char *text, const char *prefix);
+const char *learn_next_line(const char *text); /* or its end */
 
 /* Add words up to column `width`; lines after the first begin behind `indent` blanks (before the first, the caller has put
  * as much). Line ends are blanks, a blank line begins a paragraph, lines that begin with four blanks stay as they are. */

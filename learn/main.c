@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* learn: the way through the course. The Makefile's targets call it; each subcommand is a function in a file of its own. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "learn/course/commands.h"
@@ -29,31 +28,21 @@ static const learn_command commands[] = {
 
 enum { COUNT = sizeof commands / sizeof *commands };
 
-static void print_help(FILE *out)
-{
-    fputs("Usage: learn COMMAND [OPTION...]\nWork through the exercises. learn COMMAND --help says more of each.\n\n",
-          out);
-    for (size_t i = 0; i < COUNT; i++) fprintf(out, "  %-14s %s\n", commands[i].name, commands[i].what);
-}
-
-static int run(const learn_command *command, int argc, char **argv)
-{
-    char *name = learn_format("learn %s", command->name);
-    argv[1] = name;
-    int status = learn_go_home() ? command->run(argc - 1, argv + 1) : 1;
-    free(name);
-    return status;
-}
-
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
     bool help = strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "-?") == 0 ||
                 strcmp(name, "help") == 0;
     if (strcmp(name, "--version") == 0) return puts(p2p__cli_version()) < 0;
-    for (size_t i = 0; i < COUNT; i++)
-        if (strcmp(commands[i].name, name) == 0) return run(&commands[i], argc, argv);
+    for (size_t i = 0; i < COUNT; i++) {
+        if (strcmp(commands[i].name, name) != 0) continue;
+        argv[1] = learn_format("learn %s", name);
+        return learn_go_home() ? commands[i].run(argc - 1, argv + 1) : 1;
+    }
     if (!help && *name) fprintf(stderr, "learn: there is no command \"%s\"\n", name);
-    print_help(help ? stdout : stderr);
+    FILE *out = help ? stdout : stderr;
+    fputs("Usage: learn COMMAND [OPTION...]\nWork through the exercises. learn COMMAND --help says more of each.\n\n",
+          out);
+    for (size_t i = 0; i < COUNT; i++) fprintf(out, "  %-14s %s\n", commands[i].name, commands[i].what);
     return help ? 0 : 2;
 }

@@ -77,6 +77,12 @@ bool learn_has_prefix(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+const char *learn_next_line(const char *text)
+{
+    const char *end = strchrnul(text, '\n');
+    return *end ? end + 1 : end;
+}
+
 void learn_text_free(learn_text *t)
 {
     free(t->text);

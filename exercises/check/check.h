@@ -35,6 +35,16 @@
 #include "dtype/dtype.h"
 #include "p2p/p2p.h"
 
+/* A test file names what either side has. What the other side has is never called, and need not be linked: CHECK_IN_A_RANK is
+ * defined where the ranks' side is compiled. */
+#ifdef CHECK_IN_A_RANK
+#define CHECK_OF_RANKS
+#define CHECK_OF_LEARN __attribute__((weak))
+#else
+#define CHECK_OF_RANKS __attribute__((weak))
+#define CHECK_OF_LEARN
+#endif
+
 enum { CHECK_MAX_RANKS = 16, CHECK_FIRST_CALLS = 4 };
 
 /* For check_case.fails: all of them; each that comes after the first CHECK_FIRST_CALLS, one at a time. */
@@ -124,14 +134,15 @@ double check_get(const void *buf, size_t index, enum dtype dtype);
 
 /* A buffer of count elements filled with check_value (or zero if rank < 0). Lives until the case ends; allocated so
  * that an access beyond it is caught at once. */
-void *check_buffer(const check_case *c, int rank, size_t count, enum dtype dtype);
+CHECK_OF_RANKS void *check_buffer(const check_case *c, int rank, size_t count, enum dtype dtype);
 
 /* Send a copy of a buffer to the judge, under a name the learner understands ("buf", "recv"). */
-void check_report(const check_case *c, const char *name, const void *data, size_t count, enum dtype dtype);
-void check_number(const check_case *c, const char *name, double value);
+CHECK_OF_RANKS void check_report(const check_case *c, const char *name, const void *data, size_t count,
+                                 enum dtype dtype);
+CHECK_OF_RANKS void check_number(const check_case *c, const char *name, double value);
 
 /* What the learner's function returned: anything but P2P_OK fails the case, and P2P_ERR_TODO says "not written yet". */
-void check_returned(const check_case *c, p2p_err err);
+CHECK_OF_RANKS void check_returned(const check_case *c, p2p_err err);
 
 /* ---- In learn. Each returns true if all is well; else the failure is noted with its explanation. key names the kind of
  * failure: the hint file may have words for it. ---- */
@@ -140,34 +151,36 @@ void check_returned(const check_case *c, p2p_err err);
  * rank had before (`before`, the name of an earlier report, or NULL), has and should have. */
 typedef double check_want(const check_case *c, int rank, size_t index);
 typedef size_t check_count(const check_case *c, int rank);
-bool check_values(const check_case *c, const char *key, const char *name, const char *before, check_count *count,
-                  check_want *want);
+CHECK_OF_LEARN bool check_values(const check_case *c, const char *key, const char *name, const char *before,
+                                 check_count *count, check_want *want);
 
 /* Every rank's report `name` has the same bits as rank 0's. */
-bool check_same_bits(const check_case *c, const char *key, const char *name);
+CHECK_OF_LEARN bool check_same_bits(const check_case *c, const char *key, const char *name);
 
-/* A number that was reported; NAN if it was not. An element of a report. */
-double check_number_of(const check_case *c, int rank, const char *name);
-double check_element(const check_case *c, int rank, const char *name, size_t index);
-size_t check_elements(const check_case *c, int rank, const char *name);
-const void *check_data(const check_case *c, int rank, const char *name); /* NULL if it was not reported */
+/* A number that was reported; NAN if it was not. An element of a report; how many it has; all of it, NULL if it was not
+ * reported. */
+CHECK_OF_LEARN double check_number_of(const check_case *c, int rank, const char *name);
+CHECK_OF_LEARN double check_element(const check_case *c, int rank, const char *name, size_t index);
+CHECK_OF_LEARN size_t check_elements(const check_case *c, int rank, const char *name);
+CHECK_OF_LEARN const void *check_data(const check_case *c, int rank, const char *name);
 
 /* What a rank sent to and received from peer during `run`, on the case's communicator; to and from all others (not itself). */
-p2p_traffic check_traffic(const check_case *c, int rank, int peer);
-p2p_traffic check_sent(const check_case *c, int rank);
+CHECK_OF_LEARN p2p_traffic check_traffic(const check_case *c, int rank, int peer);
+CHECK_OF_LEARN p2p_traffic check_sent(const check_case *c, int rank);
 
 /* Virtual seconds that `run` took on a rank, in a world with a network; NAN elsewhere. All clocks are equal when it begins. */
-double check_seconds(const check_case *c, int rank);
+CHECK_OF_LEARN double check_seconds(const check_case *c, int rank);
 
 /* What rank printed on standard output in this world (a program with a main of its own, or a function that prints). */
-const char *check_output(const check_case *c, int rank);
+CHECK_OF_LEARN const char *check_output(const check_case *c, int rank);
 
 /* Note a failure in words: what is wrong, by how much, what that means. Returns false. Several sentences are fine;
  * lines are wrapped by learn. After a check_values or check_same_bits that returned false the table stays, and this key and
  * these words take the place of theirs. */
-bool check_fail(const check_case *c, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+CHECK_OF_LEARN bool check_fail(const check_case *c, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Add a sentence to the failure that is noted. */
-void check_also(const check_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+CHECK_OF_LEARN void check_also(const check_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -12,7 +12,6 @@
  *      check_memory.c    in a rank      memory and requests that are left
  *      check_leaks.c     in a rank      what lies inside of a communicator
  *      check_trace.c     in a rank      what a trace of a case shows (learn see)
- *      check_unused.c    in a rank      the judge's functions, which nobody calls there
  *
  * Reports. Each rank has a socket to learn, its own and no other. From it it reads its key, and into it it writes records,
  * one behind the other, each a check_record and its data, padded to CHECK_ALIGN. Whatever does not read as that is not

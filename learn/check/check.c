@@ -196,7 +196,8 @@ bool learn_check(const learn_exercise *e, const char *folder, const learn_option
         result->state = LEARN_NOT_STARTED;
     } else {
         int lock = lock_work(e, o);
-        check_plan_make(&plan, e->check, learn_public_seed(o->seed), o->seed);
+        uint64_t seed = learn_key(o->seed, UINT64_MAX, 0); /* ranks know it */
+        check_plan_make(&plan, e->check, seed, o->seed);
         bool good = learn_compile(e, folder, o, program, result);
         for (size_t i = 0; good && i < plan.world_count && result->state != LEARN_FAILED; i++)
             if (!o->only || o->only->world == i) check_world_number(e, &plan, i, program, o, result);

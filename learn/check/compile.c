@@ -146,7 +146,7 @@ static bool link_program(const learn_exercise *e, const learn_tool *objects, con
                          const learn_options *options, learn_result *result)
 {
     static const char *const around[] = {"guard", "calls", "memory"};
-    static const char *const side[] = {"rank", "trace", "leaks", "unused", "plan", "data"};
+    static const char *const side[] = {"rank", "trace", "leaks", "plan", "data"};
     static const char *const parts[] = {"collectives", "ring", "p2p", "dtype"};
     learn_tool c = {.count = 0};
     learn_spawned done;

@@ -21,7 +21,7 @@ static void add_diagnostics(learn_text *t, const char *said, const char *kind, c
     static const char *const begins[] = {
         ": error: ", ": fatal error: ", ": warning: ", ": note: ", ": In function", ": At top"};
     bool wanted = !kind;
-    for (int most = SHOWN_LINES; *said;) {
+    for (int most = SHOWN_LINES; *said; said = learn_next_line(said)) {
         size_t length = strcspn(said, "\n");
         bool block = learn_has_prefix(said, "In file included");
         for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) block |= is_kind(said, length, begins[i]);
@@ -32,7 +32,6 @@ static void add_diagnostics(learn_text *t, const char *said, const char *kind, c
             return;
         }
         if (wanted) learn_add(t, "%.*s\n", (int)(length < 150 ? length : 150), said);
-        said += length + (said[length] == '\n');
     }
 }
 

@@ -45,11 +45,6 @@ uint64_t learn_key(uint64_t secret, uint64_t world, uint64_t rank)
     return key ? key : 1;
 }
 
-uint64_t learn_public_seed(uint64_t secret)
-{
-    return learn_key(secret, UINT64_MAX, 0);
-}
-
 uint64_t check_key(const check_case *c, int rank)
 {
     return learn_key(c->secret, (uint64_t)c->world, (uint64_t)(unsigned)rank);

@@ -85,11 +85,10 @@ int learn_rank_of_line(const char *line, const char **text)
 static void share_out(learn_world *w)
 {
     const char *text;
-    for (const char *at = learn_string(&w->job.out); *at;) {
+    for (const char *at = learn_string(&w->job.out); *at; at = learn_next_line(at)) {
         size_t length = strcspn(at, "\n");
         int rank = learn_rank_of_line(at, &text);
         if (rank >= 0 && text <= at + length) learn_add(&w->outputs[rank], "%.*s\n", (int)(at + length - text), text);
-        at += length + (at[length] == '\n');
     }
 }
 

@@ -23,19 +23,6 @@ static const char *address_in(const char *line, size_t length)
     return found + strlen("/ranks+");
 }
 
-static void add_addresses(learn_tool *t, const char *text)
-{
-    for (int count = 0; *text && count < MOST;) {
-        size_t length = strcspn(text, "\n");
-        const char *address = address_in(text, length);
-        if (address) {
-            learn_tool_add(t, "%.*s", (int)strcspn(address, ")\n"), address);
-            count++;
-        }
-        text += length + (text[length] == '\n');
-    }
-}
-
 /* What addr2line said of one address: "0x91d3: take at p2p/message/recv.c:94", then " (inlined by) ..." lines. Each becomes a
  * frame of its own. Returns what comes after it. */
 static const char *add_frames(learn_text *t, const char *before, int before_bytes, const char *said)
@@ -47,25 +34,10 @@ static const char *add_frames(learn_text *t, const char *before, int before_byte
         if (at && at < said + length)
             learn_add(t, "%.*s in %.*s %.*s\n", before_bytes, before, (int)(at - name - 2), name + 2,
                       (int)(said + length - at - 4), at + 4);
-        said += length + (said[length] == '\n');
+        said = learn_next_line(said);
         first = false;
     }
     return said;
-}
-
-/* The text again, with frames where addresses were. */
-static void put_frames(learn_text *t, const char *text, const char *said)
-{
-    while (*text) {
-        size_t length = strcspn(text, "\n"), all = length + (text[length] == '\n');
-        const char *address = *said ? address_in(text, length) : NULL;
-        const char *number = address ? strstr(text, " #") : NULL;
-        if (number)
-            said = add_frames(t, text, (int)(number + 2 + strspn(number + 2, "0123456789") - text), said);
-        else
-            learn_add_bytes(t, text, all);
-        text += all;
-    }
 }
 
 void learn_symbolize(learn_text *text, const char *program, const learn_options *o)
@@ -74,16 +46,29 @@ void learn_symbolize(learn_text *text, const char *program, const learn_options 
     learn_tool t = {.count = 0};
     learn_spawned done;
     learn_text better = {0};
+    size_t most = MOST;
     learn_tool_add_all(&t, words);
     learn_tool_add(&t, "%s", program);
-    size_t fixed = t.count;
-    add_addresses(&t, learn_string(text));
-    if (t.count == fixed) {
+    for (const char *at = learn_string(text); *at && most; at = learn_next_line(at)) {
+        const char *address = address_in(at, strcspn(at, "\n"));
+        if (!address) continue;
+        learn_tool_add(&t, "%.*s", (int)strcspn(address, ")\n"), address);
+        most--;
+    }
+    if (most == MOST) {
         learn_tool_free(&t);
         return;
     }
     learn_tool_run(&t, LEARN_LINK, o, &done);
-    put_frames(&better, learn_string(text), learn_string(&done.out));
+    const char *said = learn_string(&done.out), *next;
+    for (const char *at = learn_string(text); *at; at = next) { /* the text again, with frames where addresses were */
+        next = learn_next_line(at);
+        const char *number = *said && address_in(at, strcspn(at, "\n")) ? strstr(at, " #") : NULL;
+        if (number)
+            said = add_frames(&better, at, (int)(number + 2 + strspn(number + 2, "0123456789") - at), said);
+        else
+            learn_add_bytes(&better, at, (size_t)(next - at));
+    }
     learn_spawned_free(&done);
     learn_text_free(text);
     *text = better;

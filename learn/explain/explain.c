@@ -17,21 +17,15 @@ const char *learn_colour(FILE *out, enum learn_colour colour)
 
 /* ---- Hints ---- */
 
-static const char *next_line(const char *text)
-{
-    const char *end = strchrnul(text, '\n');
-    return *end ? end + 1 : end;
-}
-
 char *learn_hint(const learn_exercise *e, const char *section)
 {
     char *path = learn_format("tests/exercises/%s.hints", e->name), *heading = learn_format("[%s]\n", section),
          *found = NULL;
     char *text = learn_read_file(path, NULL);
-    for (const char *at = text; at && *at && !found; at = next_line(at)) {
+    for (const char *at = text; at && *at && !found; at = learn_next_line(at)) {
         if (!learn_has_prefix(at, heading)) continue;
         const char *from = at + strlen(heading), *to = from;
-        while (*to && *to != '[') to = next_line(to);
+        while (*to && *to != '[') to = learn_next_line(to);
         while (from < to && *from == '\n') from++;
         while (to > from && (to[-1] == '\n' || to[-1] == ' ')) to--;
         found = learn_format("%.*s", (int)(to - from), from);
@@ -67,7 +61,7 @@ static void add_lines(learn_text *t, const char *lines, size_t most)
 {
     for (size_t shown = 0; *lines && shown < most; shown++) {
         learn_add(t, "  %.*s\n", (int)strcspn(lines, "\n"), lines);
-        lines = next_line(lines);
+        lines = learn_next_line(lines);
     }
     if (*lines) learn_add(t, "  ...\n");
 }
