@@ -79,37 +79,15 @@ static p2p_err arrange(p2p_comm *comm, proposal *proposals, answer text, answer 
     return err;
 }
 
-static p2p_err build(p2p_comm *comm, answer mine, p2p_comm **sub)
-{
-    if (!mine[0]) {
-        *sub = NULL;
-        return P2P_OK;
-    }
-    if (mine[0] == NO_CONTEXT) return p2p__fail(comm, CAUSE_TOO_MANY_COMMUNICATORS, SCOREBOARD_CONTEXTS - 1);
-    int size = (int)mine[1], rank = 0;
-    int *world_rank = (int *)(mine + 2);
-    for (int i = 0; i < size; i++) {
-        if (world_rank[i] == comm->rank) rank = i;
-        world_rank[i] = comm->world_rank[world_rank[i]];
-    }
-    p2p_comm *made = p2p__comm_new(comm->engine, mine[0], rank, size, world_rank);
-    if (!made) return p2p__fail(comm, CAUSE_NO_COMMUNICATOR, size);
-    made->errors = comm->errors;
-    made->file = comm->engine->call_file;
-    made->line = comm->engine->call_line;
-    made->free_scratch = p2p__scratch_free; /* even if this rank never had any: it may be the last to free it */
-    *sub = made;
-    return P2P_OK;
-}
-
 static p2p_err split(p2p_comm *comm, proposal own, p2p_comm **sub)
 {
     size_t words = 2 + (size_t)comm->size;
     proposal *proposals = calloc((size_t)comm->size, sizeof *proposals);
     answer text = calloc(words, sizeof *text), mine = calloc(words, sizeof *mine);
-    p2p_err err = P2P_ERR_NOMEM;
+    p2p_err err = P2P_OK;
+    p2p_comm *made = NULL;
     if (!proposals || !text || !mine) {
-        p2p__fail(comm, CAUSE_NO_SPLIT, comm->size);
+        err = p2p__fail(comm, CAUSE_NO_SPLIT, comm->size);
         goto release;
     }
     proposals[0] = own;
@@ -117,7 +95,24 @@ static p2p_err split(p2p_comm *comm, proposal own, p2p_comm **sub)
         err = arrange(comm, proposals, text, mine);
     else if ((err = quiet(comm, REQUEST_SEND, &own, sizeof own, 0)) == P2P_OK)
         err = quiet(comm, REQUEST_RECV, mine, words * sizeof *mine, 0);
-    if (!err) err = build(comm, mine, sub);
+    if (!err && mine[0] == NO_CONTEXT) err = p2p__fail(comm, CAUSE_TOO_MANY_COMMUNICATORS, SCOREBOARD_CONTEXTS - 1);
+    if (err) goto release;
+    if (mine[0]) {
+        int size = (int)mine[1], rank = 0, *world_rank = (int *)(mine + 2);
+        for (int i = 0; i < size; i++) {
+            if (world_rank[i] == comm->rank) rank = i;
+            world_rank[i] = comm->world_rank[world_rank[i]];
+        }
+        made = p2p__comm_new(comm->engine, mine[0], rank, size, world_rank);
+        if (!made) err = p2p__fail(comm, CAUSE_NO_COMMUNICATOR, size);
+    }
+    if (made) {
+        made->errors = comm->errors;
+        made->file = comm->engine->call_file;
+        made->line = comm->engine->call_line;
+        made->free_scratch = p2p__scratch_free; /* even if this rank never had any: it may be the last to free it */
+    }
+    if (!err) *sub = made;
 release:
     free(proposals);
     free(text);

@@ -100,13 +100,8 @@ void p2p_layer_combined(p2p_comm *comm, const void *one, const void *other, size
 
 /* ---- What ranks read from each other's memory ---- */
 
-/* Both sides count what moves between them, in the same order, so both know its number. */
-static uint64_t number_of(int reader, uint32_t moved)
-{
-    return UINT64_C(1) << 31 | (uint64_t)reader << 21 | (moved & ((1u << 21) - 1));
-}
-
-/* It is taken to have left when the call began: from then on it may be read. */
+/* It is taken to have left when the call began: from then on it may be read. Both sides count what moves between them,
+ * in the same order, so both know its number. */
 void p2p__trace_moved(p2p_comm *comm, int peer, size_t sent, size_t received)
 {
     p2p_engine *engine = comm->engine;
@@ -118,7 +113,8 @@ void p2p__trace_moved(p2p_comm *comm, int peer, size_t sent, size_t received)
     out.context = in.context = comm->context + 1;
     out.peer = in.peer = rank;
     out.bytes = sent, in.bytes = received;
-    out.id = number_of(rank, moved), in.id = number_of(engine->rank, moved);
+    uint64_t number = UINT64_C(1) << 31 | (moved & ((1u << 21) - 1));
+    out.id = number | (uint64_t)rank << 21, in.id = number | (uint64_t)engine->rank << 21; /* by its reader */
     out.chunk = in.chunk = -1;
     if (call) out.start = call->start;
     p2p__trace_add(trace, &out);

@@ -182,46 +182,12 @@ static int by_beginning(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Where we are on a track. */
-typedef struct {
-    int thread;
-    uint64_t slice_start, background_end;
-} position;
-
-static void put_entry(p2p_writer *w, int rank, const entry *e, position *at)
-{
-    const trace_event event = *e->event;
-    bool apart = e->thread != rank + 1;
-    if (at->thread != e->thread) *at = (position){.thread = e->thread};
-    switch ((enum trace_kind)event.kind) {
-    case TRACE_SENT:
-    case TRACE_RECEIVED: put_message(w, &event, rank, at->slice_start); break;
-    case TRACE_BACKGROUND:
-        if (!apart) {
-            put_background(w, &event, rank);
-            break;
-        }
-        at->slice_start = p2p__json_ns_of(w, event.start); /* but behind the one before it on its communicator */
-        if (at->slice_start < at->background_end) at->slice_start = at->background_end;
-        at->background_end = p2p__json_ns_of(w, event.end);
-        begin_slice(w, &event, rank, "background", at->slice_start, at->background_end);
-        end_event(w, &event);
-        break;
-    case TRACE_CALL:
-    case TRACE_COLLECTIVE:
-    case TRACE_COMPUTE:
-    case TRACE_PHASE: at->slice_start = p2p__json_ns_of(w, event.start); /* fall through */
-    case TRACE_WAIT: put_slice(w, &event, rank, e->unfinished); break;
-    case TRACE_STATS:
-    default: break; /* nothing to draw; or nothing that a hook of ours has written */
-    }
-}
-
 bool p2p__json_rank(p2p_writer *w, int rank)
 {
     const p2p_traced_rank from = p2p__json_traced(w, rank);
+    uint64_t slice_start = 0, background_end = 0; /* on the track of `thread` */
+    int thread = 0;
     entry *list = malloc((from.all + 1) * sizeof *list);
-    position at = {.thread = 0};
     if (!list) return false;
     memcpy(w->names, from.shared->pool, sizeof w->names);
     w->names[sizeof w->names - 1] = 0;
@@ -230,7 +196,33 @@ bool p2p__json_rank(p2p_writer *w, int rank)
         list[i] = (entry){event, event->order, p2p__json_thread_of(w, event, rank), i >= from.count};
     }
     qsort(list, from.all, sizeof *list, by_beginning);
-    for (uint64_t i = 0; i < from.all; i++) put_entry(w, rank, &list[i], &at);
+    for (uint64_t i = 0; i < from.all; i++) {
+        const trace_event event = *list[i].event;
+        if (thread != list[i].thread) slice_start = background_end = 0;
+        thread = list[i].thread;
+        switch ((enum trace_kind)event.kind) {
+        case TRACE_SENT:
+        case TRACE_RECEIVED: put_message(w, &event, rank, slice_start); break;
+        case TRACE_BACKGROUND:
+            if (thread == rank + 1) {
+                put_background(w, &event, rank);
+                break;
+            }
+            slice_start = p2p__json_ns_of(w, event.start); /* but behind the one before it on its communicator */
+            if (slice_start < background_end) slice_start = background_end;
+            background_end = p2p__json_ns_of(w, event.end);
+            begin_slice(w, &event, rank, "background", slice_start, background_end);
+            end_event(w, &event);
+            break;
+        case TRACE_CALL:
+        case TRACE_COLLECTIVE:
+        case TRACE_COMPUTE:
+        case TRACE_PHASE: slice_start = p2p__json_ns_of(w, event.start); /* fall through */
+        case TRACE_WAIT: put_slice(w, &event, rank, list[i].unfinished); break;
+        case TRACE_STATS:
+        default: break; /* nothing to draw; or nothing that a hook of ours has written */
+        }
+    }
     free(list);
     return true;
 }
