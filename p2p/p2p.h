@@ -114,20 +114,18 @@ typedef struct {
 
 /* How to launch. All zero is the default; fields from exit_status on are results. */
 typedef struct {
-    const char *world; /* "socket" or "shm"; NULL: PAIRWISE_WORLD, else socket */
-    const char
-        *network;    /* a virtual network: "10GbE", "latency=2us,bandwidth=12G"; NULL: PAIRWISE_NETWORK, else none */
-    bool strict;     /* every send waits for its receive (also PAIRWISE_STRICT=1) */
-    bool tag_output; /* prefix each line of output with "[rank] " */
+    const char *world;   /* "socket" or "shm"; NULL: PAIRWISE_WORLD, else socket */
+    const char *network; /* virtual: "10GbE", "latency=2us,bandwidth=12G"; NULL: PAIRWISE_NETWORK, else none */
+    bool strict;         /* every send waits for its receive (also PAIRWISE_STRICT=1) */
+    bool tag_output;     /* prefix each line of output with "[rank] " */
     bool ordered_output; /* keep stdout until the end, then print it rank by rank */
     double timeout_s;    /* end the whole job after this many seconds; 0: never */
     double grace_s;      /* how long ranks may go on after the first SIGINT or SIGTERM, to end by themselves; 0: 1 s */
     const char *trace;   /* write a trace of the job to this file; NULL: PAIRWISE_TRACE, else none */
-    const char
-        *report; /* write what was found wrong to this file, as JSON (docs/reports.md); NULL: nothing is written */
-    size_t memory_each; /* bytes that each rank will need, if known: a job too large for the machine is refused */
-    int *rank_statuses; /* NULL, or room for `size` ints, set on return: exit code, or 128 + signal */
-    int exit_status;    /* result: what build/launch would exit with */
+    const char *report;  /* write what was found wrong to this file, as JSON (docs/reports.md); NULL: none */
+    size_t memory_each;  /* bytes that each rank will need, if known: a job too large for the machine is refused */
+    int *rank_statuses;  /* NULL, or room for `size` ints, set on return: exit code, or 128 + signal */
+    int exit_status;     /* result: what build/launch would exit with */
 } p2p_options;
 
 /* ---- Launch ---- */

@@ -36,7 +36,7 @@ typedef struct {
     int impossible_polls; /* in a row */
 } p2p_watch;
 
-/* ---- sight.c ---- */
+/* ---- watch.c ---- */
 
 /* Look at all rows: watch->seen. */
 void p2p__see(p2p_watch *watch);
@@ -46,8 +46,6 @@ bool p2p__is_over(const p2p_watch *watch, int rank);
 void p2p__see_error(const p2p_watch *watch, int rank, p2p_words *w);
 /* False: what is on the scoreboard no rank and no supervisor has written there on purpose. `failed`: the job has. */
 bool p2p__scoreboard_is_sound(const p2p_watch *watch, bool failed);
-
-/* ---- watch.c ---- */
 
 p2p_err p2p__watch_init(p2p_watch *watch, scoreboard *b);
 void p2p__watch_free(p2p_watch *watch);

@@ -79,21 +79,6 @@ static int find_member(const graph *g, p2p_rank_set *reach)
     }
 }
 
-/* In the order in which they wait for each other where that is one round, else by number. */
-static void put_in_order(const graph *g, p2p_knot *knot)
-{
-    int round[P2P_MAX_RANKS], at = knot->ranks[0], length = 0;
-    p2p_rank_set seen = {{0}}, next = {{0}};
-    while (!p2p__set_has(&seen, at)) {
-        p2p__set_add(&seen, at);
-        round[length++] = at;
-        waits_for(g, at, &next);
-        for (at = 0; at < g->size && !p2p__set_has(&next, at);) at++;
-        if (at == g->size) return;
-    }
-    if (length == knot->length) memcpy(knot->ranks, round, (size_t)length * sizeof *round);
-}
-
 void p2p__find_knot(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_rank_set *can_act, p2p_knot *knot)
 {
     graph g = {watch, stuck, can_act, watch->size};
@@ -101,6 +86,16 @@ void p2p__find_knot(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_rank_
     knot->is_cycle = p2p__set_has(&knot->set, member);
     p2p__set_add(&knot->set, member);
     knot->length = p2p__set_list(&knot->set, watch->size, knot->ranks);
-    put_in_order(&g, knot);
+    /* In the order in which they wait for each other where that is one round, else by number. */
+    int round[P2P_MAX_RANKS], length = 0;
+    p2p_rank_set seen = {{0}}, next = {{0}};
+    for (int at = knot->ranks[0]; at < g.size && !p2p__set_has(&seen, at);) {
+        p2p__set_add(&seen, at);
+        round[length++] = at;
+        waits_for(&g, at, &next);
+        for (at = 0; at < g.size && !p2p__set_has(&next, at);) at++;
+        if (at == g.size) length = 0;
+    }
+    if (length == knot->length) memcpy(knot->ranks, round, (size_t)length * sizeof *round);
     find_waiting(&g, &knot->set, &knot->behind);
 }

@@ -7,12 +7,14 @@
  * repeat until nothing changes. A rank that is left waits for ever. (The OR/AND model of Chandy, Misra and Haas, 1983, on a
  * consistent picture: rows that did not change while they were read, see scoreboard.h.)
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "p2p/deadlock/deadlock.h"
 #include "p2p/shared/clock.h"
 
+#define IMPOSSIBLE_POLLS 3
 #define POLLING_WARN_NS UINT64_C(1000000000)
 #define IDLE_POLLS 5
 
@@ -32,6 +34,52 @@ void p2p__watch_free(p2p_watch *watch)
     free(watch->ended);
     free(watch->last);
 }
+
+/* ---- Copies: a rank can write anything on the scoreboard, by mistake or not; so whatever is said about ranks is said of
+ *      copies, taken once, in which numbers are in range and texts end ---- */
+
+static bool is_state(int state)
+{
+    return state >= SCOREBOARD_ABSENT && state <= SCOREBOARD_FINISHED;
+}
+
+void p2p__see(p2p_watch *watch)
+{
+    for (int i = 0; i < watch->size; i++) {
+        const scoreboard_row *row = &watch->scoreboard->rows[i];
+        p2p_sight *sight = &watch->seen[i];
+        int state = atomic_load(&row->state);
+        sight->state = is_state(state) ? state : SCOREBOARD_RUNNING;
+        sight->call = p2p__call_copy(&row->call);
+        sight->wait = p2p__wait_copy(&row->wait);
+        sight->wait.need = p2p__still_needed(watch->scoreboard, &sight->wait, watch->size);
+    }
+}
+
+bool p2p__is_over(const p2p_watch *watch, int rank)
+{
+    return watch->ended[rank] || watch->seen[rank].state >= SCOREBOARD_FINALIZING;
+}
+
+void p2p__see_error(const p2p_watch *watch, int rank, p2p_words *w)
+{
+    const scoreboard_row *row = &watch->scoreboard->rows[rank];
+    char advice[sizeof row->advice];
+    snprintf(advice, sizeof advice, "%.*s", (int)sizeof advice - 1, row->advice);
+    p2p__add(w, "%.*s", (int)sizeof row->error - 1, row->error);
+    p2p__add_advice(w, advice[0] ? advice : NULL);
+}
+
+bool p2p__scoreboard_is_sound(const p2p_watch *watch, bool failed)
+{
+    const scoreboard *b = watch->scoreboard;
+    for (int i = 0; i < watch->size; i++)
+        if (!is_state(atomic_load(&b->rows[i].state))) return false;
+    return p2p__scoreboard_is_whole(b) && watch->impossible_polls < IMPOSSIBLE_POLLS &&
+           (atomic_load(&b->shared->failed) != 0) == failed;
+}
+
+/* ---- Which ranks can act ---- */
 
 static uint64_t activity_of(p2p_watch *watch, int rank)
 {
@@ -129,21 +177,6 @@ static void find_can_act(p2p_watch *watch, const p2p_rank_set *still, p2p_rank_s
     }
 }
 
-static bool find_stuck(p2p_watch *watch, const p2p_rank_set *still, const p2p_rank_set *can_act, p2p_rank_set *stuck)
-{
-    bool any = false;
-    p2p__set_clear(stuck, watch->size);
-    for (int i = 0; i < watch->size; i++) {
-        bool waits = p2p__set_has(still, i) && state_of(watch, i) == SCOREBOARD_BLOCKED && !is_over(watch, i);
-        if (!waits || something_under_way_to(watch, i) ||
-            is_released(watch->scoreboard, &watch->scoreboard->rows[i].wait, can_act, watch->size))
-            continue;
-        p2p__set_add(stuck, i);
-        any = true;
-    }
-    return any;
-}
-
 /* ---- Polling: no deadlock, since a rank that polls may do anything next, but worth a word when nothing else happens. ---- */
 
 static void watch_polling(p2p_watch *watch)
@@ -179,7 +212,17 @@ bool p2p__watch_look(p2p_watch *watch, p2p_rank_set *stuck, p2p_rank_set *can_ac
     watch_polling(watch);
     find_can_act(watch, &still, can_act);
     watch->impossible_polls = watch->impossible ? watch->impossible_polls + 1 : 0;
-    if (!find_stuck(watch, &still, can_act, stuck)) return false;
+    bool any = false;
+    p2p__set_clear(stuck, watch->size);
+    for (int i = 0; i < watch->size; i++) {
+        const scoreboard_wait *wait = &watch->scoreboard->rows[i].wait;
+        bool waits = p2p__set_has(&still, i) && state_of(watch, i) == SCOREBOARD_BLOCKED && !is_over(watch, i);
+        if (!waits || something_under_way_to(watch, i) || is_released(watch->scoreboard, wait, can_act, watch->size))
+            continue;
+        p2p__set_add(stuck, i);
+        any = true;
+    }
+    if (!any) return false;
     p2p__see(watch);
     atomic_thread_fence(memory_order_acquire); /* the picture is true if no row of those that stand still has changed */
     for (int i = 0; i < watch->size; i++)

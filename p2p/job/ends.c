@@ -53,23 +53,6 @@ void p2p__check_kill(p2p_job *job)
 
 /* ---- Ends of ranks ---- */
 
-static void describe_end(const p2p_job *job, int state, bool over, const siginfo_t *end, p2p_diagnosis *what)
-{
-    what->class = CLASS_DEATH;
-    what->status = end->si_status;
-    if (end->si_code != CLD_EXITED) {
-        what->reason = REASON_SIGNAL;
-        what->dumped = end->si_code == CLD_DUMPED;
-        what->starved = end->si_status == SIGKILL && p2p__oom_kills() != job->oom_kills;
-        return;
-    }
-    what->early = state != SCOREBOARD_ABSENT && state != SCOREBOARD_FINISHED;
-    what->reason = state == SCOREBOARD_FINISHED && !over ? REASON_GAVE_UP : REASON_EXIT;
-    if (!what->early || end->si_status != 0) return;
-    what->class = CLASS_CALL_ORDER;
-    what->reason = REASON_NEVER_FINALIZED;
-}
-
 static void judge_end(p2p_job *job, p2p_rank_process *process, const siginfo_t *end)
 {
     p2p_words w = {.used = 0};
@@ -89,7 +72,20 @@ static void judge_end(p2p_job *job, p2p_rank_process *process, const siginfo_t *
     p2p_finding *f = p2p__report_add(&job->report, CLASS_DEATH, REASON_EXIT, process->rank);
     const scoreboard_call last = p2p__call_copy(&job->scoreboard->rows[process->rank].call);
     p2p__finding_add(f, ROLE_LAST, process->rank, &last);
-    describe_end(job, state, over, end, &f->what);
+    f->what.status = end->si_status;
+    if (end->si_code != CLD_EXITED) {
+        f->what.reason = REASON_SIGNAL;
+        f->what.dumped = end->si_code == CLD_DUMPED;
+        f->what.starved = end->si_status == SIGKILL && p2p__oom_kills() != job->oom_kills;
+    } else if (state == SCOREBOARD_FINISHED) {
+        f->what.reason = over ? REASON_EXIT : REASON_GAVE_UP;
+    } else if (state != SCOREBOARD_ABSENT && end->si_status == 0) {
+        f->what.class = CLASS_CALL_ORDER;
+        f->what.reason = REASON_NEVER_FINALIZED;
+        f->what.early = true;
+    } else {
+        f->what.early = state != SCOREBOARD_ABSENT;
+    }
     bool alone = state == SCOREBOARD_ABSENT; /* no rank has called p2p_init: their ends do not concern each other */
     for (int i = 0; i < job->size && alone; i++)
         alone = atomic_load(&job->scoreboard->rows[i].state) == SCOREBOARD_ABSENT;
@@ -103,58 +99,53 @@ static void judge_end(p2p_job *job, p2p_rank_process *process, const siginfo_t *
     p2p__report_death(job, f, process->status ? process->status : 1);
 }
 
-static void reap(p2p_job *job, p2p_rank_process *process)
-{
-    siginfo_t end = {.si_pid = 0};
-    if (waitid(P_PID, (id_t)process->pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0) {
-        if (errno != ECHILD) return;
-        end.si_pid = process->pid; /* its status was taken by other code in this process: it is gone, that is all */
-        end.si_code = CLD_EXITED;
-        end.si_status = 1;
-    }
-    if (end.si_pid == 0) return;
-    kill(-process->pid, SIGKILL); /* what it forked; while it is a zombie its group cannot be another's */
-    waitpid(process->pid, NULL, 0);
-    job->watch.ended[process->rank] = true;
-    process->status = end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status;
-    job->alive--;
-    p2p__listen(job, process, LAST_MESSAGES);
-    p2p__see_found(job, process->rank);
-    judge_end(job, process, &end);
-}
-
 void p2p__reap_all(p2p_job *job)
 {
-    for (int i = 0; i < job->size; i++)
-        if (!job->watch.ended[i]) reap(job, &job->ranks[i]);
+    for (int i = 0; i < job->size; i++) {
+        p2p_rank_process *process = &job->ranks[i];
+        siginfo_t end = {.si_pid = 0};
+        if (job->watch.ended[i]) continue;
+        if (waitid(P_PID, (id_t)process->pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0) {
+            if (errno != ECHILD) continue;
+            end.si_pid = process->pid; /* its status was taken by other code in this process: it is gone, that is all */
+            end.si_code = CLD_EXITED;
+            end.si_status = 1;
+        }
+        if (end.si_pid == 0) continue;
+        kill(-process->pid, SIGKILL); /* what it forked; while it is a zombie its group cannot be another's */
+        waitpid(process->pid, NULL, 0);
+        job->watch.ended[i] = true;
+        process->status = end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status;
+        job->alive--;
+        p2p__listen(job, process, LAST_MESSAGES);
+        p2p__see_found(job, i);
+        judge_end(job, process, &end);
+    }
 }
 
 /* ---- Signals ---- */
 
-static void interrupt(p2p_job *job, int signal)
-{
-    if (job->interrupted) {
-        p2p__kill_after(job, 0);
-        return;
-    }
-    job->interrupted = true;
-    job->exit_status = 128 + signal;
-    double grace = job->plan->options.grace_s;
-    if (grace > 0)
-        p2p__say(job, "%s: the ranks have %g s to end; once more ends them at once", strsignal(signal), grace);
-    else
-        p2p__say(job, "%s: ending all ranks", strsignal(signal));
-    kill_ranks(job, signal);
-    kill_ranks(job, SIGCONT);
-    p2p__kill_after(job, grace > 0 ? (uint64_t)(grace * 1e9) : GRACE_NS);
-}
-
 void p2p__take_signals(p2p_job *job)
 {
-    struct signalfd_siginfo signal;
-    while (read(job->signals, &signal, sizeof signal) == (ssize_t)sizeof signal)
-        if (signal.ssi_signo != SIGCHLD && signal.ssi_signo != SIGPIPE && signal.ssi_signo != SIGXFSZ)
-            interrupt(job, (int)signal.ssi_signo);
+    struct signalfd_siginfo info;
+    double grace = job->plan->options.grace_s;
+    while (read(job->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        int signal = (int)info.ssi_signo;
+        if (signal == SIGCHLD || signal == SIGPIPE || signal == SIGXFSZ) continue;
+        if (job->interrupted) {
+            p2p__kill_after(job, 0);
+            continue;
+        }
+        job->interrupted = true;
+        job->exit_status = 128 + signal;
+        if (grace > 0)
+            p2p__say(job, "%s: the ranks have %g s to end; once more ends them at once", strsignal(signal), grace);
+        else
+            p2p__say(job, "%s: ending all ranks", strsignal(signal));
+        kill_ranks(job, signal);
+        kill_ranks(job, SIGCONT);
+        p2p__kill_after(job, grace > 0 ? (uint64_t)(grace * 1e9) : GRACE_NS);
+    }
     p2p__reap_all(job);
 }
 

@@ -242,7 +242,7 @@ int p2p__run_job(const p2p_plan *plan, p2p_err *err)
     free(job.out.bytes);
     free(job.err.bytes);
     free(job.ranks);
-    if (job.scoreboard) p2p__scoreboard_close(job.scoreboard);
+    if (job.scoreboard) p2p__scoreboard_close(job.scoreboard, true);
     const int left[] = {job.spill.fd, job.scoreboard_fd, job.stdin_pipe, job.signals};
     for (size_t i = 0; i < sizeof left / sizeof *left; i++) close_if(left[i]);
     restore_descriptors(&job);

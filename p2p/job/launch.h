@@ -67,8 +67,7 @@ typedef struct {
 
 /* What was found wrong, in the order in which it was. */
 typedef struct {
-    p2p_finding **found;
-    size_t count;
+    p2p_finding *first;
     p2p_finding spare; /* where there is no memory for another one */
 } p2p_report;
 

@@ -178,7 +178,7 @@ int main(int argc, char **argv)
     int status = 127;
     p2p_err err;
     p2p_words refused = {.used = 0};
-    p2p_report report = {.count = 0};
+    p2p_report report = {.first = NULL};
     const char *first = c.wrap.we_wordc > 0 ? c.wrap.we_wordv[0] : c.program[0];
     if ((c.plan.debug_rank < 0 || p2p__program_check("gdb", &refused)) && p2p__program_check(first, &refused)) {
         /* Ranks run as the same user: without this they could open through /proc what the supervisor holds. */

@@ -31,17 +31,6 @@ static bool find_in_path(const char *name, char path[PATH_MAX])
     }
 }
 
-/* The system runs what begins with one of these; anything else a shell would read as its own language. */
-static bool is_program(const char *path)
-{
-    unsigned char start[4] = "";
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return true; /* one may run what one may not read */
-    ssize_t got = read(fd, start, sizeof start);
-    close(fd);
-    return got >= 2 && (memcmp(start, "#!", 2) == 0 || (got == 4 && memcmp(start, "\177ELF", 4) == 0));
-}
-
 static const char *advice_for(const char *path)
 {
     static const char *const kinds[][2] = {
@@ -75,7 +64,13 @@ static bool check_file(const char *path, p2p_words *why)
                       why);
     if (S_ISDIR(info.st_mode)) return refuse(path, "it is a folder", "name a program in it", why);
     if (access(path, X_OK) != 0) return refuse(path, "it is not a program: it may not be executed", advice, why);
-    if (!is_program(path))
+    /* The system runs what begins with one of these; anything else a shell would read as its own language. */
+    unsigned char start[4] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return true; /* one may run what one may not read */
+    ssize_t got = read(fd, start, sizeof start);
+    close(fd);
+    if (got < 2 || (memcmp(start, "#!", 2) != 0 && (got < 4 || memcmp(start, "\177ELF", 4) != 0)))
         return refuse(path, "it is not a program: neither compiled nor a script with #!", advice, why);
     return true;
 }

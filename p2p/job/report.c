@@ -38,13 +38,11 @@ void p2p__say(p2p_job *job, const char *format, ...)
 
 p2p_finding *p2p__report_add(p2p_report *report, int class, int reason, int rank)
 {
-    p2p_finding *finding = calloc(1, sizeof *finding),
-                **found = finding ? realloc(report->found, (report->count + 1) * sizeof *found) : NULL;
-    if (found) {
-        report->found = found;
-        found[report->count++] = finding;
+    p2p_finding *finding = calloc(1, sizeof *finding), **last = &report->first;
+    while (*last) last = &(*last)->next;
+    if (finding) {
+        *last = finding;
     } else {
-        free(finding);
         finding = &report->spare;
         p2p__finding_free(finding);
         *finding = (p2p_finding){.count = 0};
@@ -81,12 +79,13 @@ void p2p__report_fail(p2p_job *job, int class, int reason, int rank, const p2p_w
 
 void p2p__report_free(p2p_report *report)
 {
-    for (size_t i = 0; i < report->count; i++) {
-        p2p__finding_free(report->found[i]);
-        free(report->found[i]);
+    while (report->first) {
+        p2p_finding *finding = report->first;
+        report->first = finding->next;
+        p2p__finding_free(finding);
+        free(finding);
     }
     p2p__finding_free(&report->spare);
-    free(report->found);
 }
 
 void p2p__report_deadlock(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act)
@@ -258,9 +257,9 @@ static void put_report(FILE *file, const p2p_report *report, const p2p_plan *pla
 {
     const writer w = {file, plan->size};
     fprintf(file, "{\"version\":1,\"ranks\":%d,\"status\":%d,\"findings\":[", plan->size, status);
-    for (size_t i = 0; i < report->count; i++) {
-        fputs(i ? ",\n  " : "\n  ", file);
-        put_finding(&w, report->found[i]);
+    for (const p2p_finding *f = report->first; f; f = f->next) {
+        fputs(f == report->first ? "\n  " : ",\n  ", file);
+        put_finding(&w, f);
     }
     fputs("]}\n", file);
 }

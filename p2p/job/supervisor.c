@@ -114,21 +114,6 @@ static void forward_input(p2p_job *job, bool reading)
     }
 }
 
-static void serve(p2p_job *job, const struct pollfd *polled)
-{
-    for (int i = 0; i < job->size; i++) {
-        const struct pollfd *slots = &polled[SLOT_RANKS + 3 * i];
-        if (slots[0].revents) p2p__listen(job, &job->ranks[i], MESSAGES_A_TURN);
-        if (slots[1].revents) read_output(job, &job->ranks[i].out);
-        if (slots[2].revents) read_output(job, &job->ranks[i].err);
-    }
-    if (polled[SLOT_STDIN].revents) forward_input(job, true);
-    if (polled[SLOT_STDIN_PIPE].revents) forward_input(job, false);
-    p2p__sink_flush(&job->out);
-    p2p__sink_flush(&job->err);
-    if (polled[SLOT_SIGNALS].revents) p2p__take_signals(job);
-}
-
 static void loop(p2p_job *job, struct pollfd *polled)
 {
     uint64_t next_tick = p2p__now() + TICK_NS;
@@ -137,7 +122,19 @@ static void loop(p2p_job *job, struct pollfd *polled)
         uint64_t left = until > now ? until - now : 0;
         struct timespec wait = {.tv_sec = 0, .tv_nsec = (long)(left < TICK_NS ? left : TICK_NS)};
         nfds_t count = fill_polled(job, polled);
-        if (ppoll(polled, count, &wait, NULL) > 0) serve(job, polled);
+        if (ppoll(polled, count, &wait, NULL) > 0) {
+            for (int i = 0; i < job->size; i++) {
+                const struct pollfd *slots = &polled[SLOT_RANKS + 3 * i];
+                if (slots[0].revents) p2p__listen(job, &job->ranks[i], MESSAGES_A_TURN);
+                if (slots[1].revents) read_output(job, &job->ranks[i].out);
+                if (slots[2].revents) read_output(job, &job->ranks[i].err);
+            }
+            if (polled[SLOT_STDIN].revents) forward_input(job, true);
+            if (polled[SLOT_STDIN_PIPE].revents) forward_input(job, false);
+            p2p__sink_flush(&job->out);
+            p2p__sink_flush(&job->err);
+            if (polled[SLOT_SIGNALS].revents) p2p__take_signals(job);
+        }
         if (p2p__now() >= next_tick) {
             tick(job);
             next_tick = p2p__now() + TICK_NS;
@@ -172,19 +169,6 @@ static void finish_stream(p2p_job *job, p2p_stream *stream)
     if (stream->sink) drain(job, stream->sink);
 }
 
-/* What the ranks printed last, in order of rank. */
-static void finish_output(p2p_job *job)
-{
-    for (int i = 0; i < job->size; i++) finish_stream(job, &job->ranks[i].out);
-    for (int i = 0; i < job->size; i++) finish_stream(job, &job->ranks[i].err);
-    drain(job, &job->out);
-    if (job->out.error) {
-        p2p__say(job, "the output could not be written: %s", strerror(job->out.error));
-        if (!job->exit_status) job->exit_status = 1;
-    }
-    drain(job, &job->err);
-}
-
 int p2p__supervise(p2p_job *job)
 {
     struct pollfd *polled = calloc((size_t)(SLOT_RANKS + 3 * job->size), sizeof *polled);
@@ -200,7 +184,14 @@ int p2p__supervise(p2p_job *job)
     }
     loop(job, polled);
     check_scoreboard(job);
-    finish_output(job);
+    for (int i = 0; i < job->size; i++) finish_stream(job, &job->ranks[i].out); /* what the ranks printed last */
+    for (int i = 0; i < job->size; i++) finish_stream(job, &job->ranks[i].err);
+    drain(job, &job->out);
+    if (job->out.error) {
+        p2p__say(job, "the output could not be written: %s", strerror(job->out.error));
+        if (!job->exit_status) job->exit_status = 1;
+    }
+    drain(job, &job->err);
     p2p__restore_signals(job);
     free(polled);
     return job->exit_status;

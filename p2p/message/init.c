@@ -92,7 +92,7 @@ static p2p_err become_owner(int rank, int control, int memory_fd, scoreboard *b,
     else if ((err = p2p__become_rank(rank, control, memory_fd, b, world, why, sizeof why)) != P2P_OK)
         init_error(err, why);
     if (err)
-        p2p__scoreboard_close(b);
+        p2p__scoreboard_close(b, true);
     else
         (*world)->engine->owns_scoreboard = true;
     return err;
@@ -166,7 +166,7 @@ void p2p__tell_early(const scoreboard_call *call, const char *text)
     scoreboard *b = p2p__scoreboard_attach(scoreboard_fd, why, sizeof why);
     if (!b) return;
     scoreboard_row *row = rank >= 0 && rank < b->size ? &b->rows[rank] : NULL; /* of a rank that has not joined */
-    p2p__scoreboard_forget(b);
+    p2p__scoreboard_close(b, false);
     if (row) p2p__publish(row, rank, &blame, call, text, 0);
 }
 
@@ -231,10 +231,7 @@ static void bury_all(p2p_engine *engine, p2p_err err)
         p2p__comm_bury(comm);
     }
     p2p__engine_destroy(engine);
-    if (own && supervised)
-        p2p__scoreboard_forget(own); /* a call that comes too late is shown there */
-    else if (own)
-        p2p__scoreboard_close(own);
+    if (own) p2p__scoreboard_close(own, !supervised); /* a call that comes too late is shown there */
 }
 
 p2p_err p2p_finalize(p2p_comm *world)

@@ -55,18 +55,16 @@ static int index_of(const char *text, const char *const names[])
 /* What a variable is read into. KIND_NONE: it is read elsewhere, by the launcher, the trainer or its kernels. */
 enum kind { KIND_NONE, KIND_FLAG, KIND_SIZE, KIND_INT_SIZE, KIND_TIME, KIND_WAIT, KIND_WORLD, KIND_NETWORK };
 
-typedef struct {
-    enum kind kind;
-    size_t offset;
-    uint64_t least, most; /* bytes, or ns */
-} target;
-
 #define GIB ((uint64_t)1 << 30)
 #define AT(field) offsetof(p2p_config, field)
 
 static const struct {
     p2p_variable is;
-    target into;
+    struct target {
+        enum kind kind;
+        size_t offset;
+        uint64_t least, most; /* bytes, or ns */
+    } into;
 } variables[] = {
     {{"PAIRWISE_WORLD", "the name of a world: " P2P_WORLD_NAMES, "socket; benches and the trainer: shm",
       "how bytes move between ranks"},
@@ -159,7 +157,7 @@ static const char *nearest_name(const char *word, const char *const names[])
     return nearest <= 4 ? best : NULL;
 }
 
-static bool read_variable(const char *text, const target *into, p2p_config *config)
+static bool read_variable(const char *text, const struct target *into, p2p_config *config)
 {
     void *field = (char *)config + into->offset;
     size_t size;

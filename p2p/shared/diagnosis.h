@@ -142,7 +142,8 @@ typedef struct {
 } p2p_diagnosis;
 
 /* A diagnosis with its places, in the memory of the process that made it. */
-typedef struct {
+typedef struct p2p_finding {
+    struct p2p_finding *next; /* of a report */
     p2p_diagnosis what;
     p2p_place *places;
     size_t count, room;

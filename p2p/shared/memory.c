@@ -17,19 +17,14 @@
 #define LOOK_FROM ((size_t)16 << 20) /* before taking so much, see how much there is */
 #define REACH_LEAST (UINT64_C(1) << 30)
 
-static uint64_t round_up(uint64_t value, uint64_t unit)
-{
-    return (value + unit - 1) / unit * unit;
-}
-
 uint64_t p2p__memory_begin(int size, const p2p_config *config)
 {
-    return round_up(p2p__scoreboard_bytes(size, config), MEMORY_UNIT);
+    return p2p__round_up(p2p__scoreboard_bytes(size, config), MEMORY_UNIT);
 }
 
 size_t p2p__memory_round(size_t bytes)
 {
-    return bytes > SIZE_MAX / 2 ? 0 : (size_t)round_up(bytes ? bytes : 1, MEMORY_UNIT);
+    return bytes > SIZE_MAX / 2 ? 0 : (size_t)p2p__round_up(bytes ? bytes : 1, MEMORY_UNIT);
 }
 
 /* ---- What there is ---- */
@@ -88,25 +83,6 @@ static void add_gap(memory_gap **gaps, memory_place place, size_t bytes)
     join_next(before);
 }
 
-/* In the smallest gap that is large enough; 0: there is none. */
-static memory_place take_gap(memory_gap **gaps, size_t bytes, size_t align)
-{
-    memory_gap **best = NULL;
-    for (memory_gap **at = gaps; *at; at = &(*at)->next) {
-        uint64_t skipped = round_up((*at)->place, align) - (*at)->place;
-        bool fits = skipped <= (*at)->bytes && bytes <= (*at)->bytes - skipped;
-        if (fits && (!best || (*at)->bytes < (*best)->bytes)) best = at;
-    }
-    if (!best) return 0;
-    memory_gap gap = **best;
-    memory_place place = round_up(gap.place, align), end = place + bytes;
-    free(*best);
-    *best = gap.next;
-    add_gap(gaps, gap.place, (size_t)(place - gap.place));
-    add_gap(gaps, end, (size_t)(gap.place + gap.bytes - end));
-    return place;
-}
-
 void p2p__memory_forget(memory_gap **gaps)
 {
     while (*gaps) {
@@ -122,12 +98,26 @@ memory_place p2p__memory_reserve(scoreboard *b, memory_gap **gaps, size_t bytes,
 {
     /* Pages of a memory file are taken at once, and where there are no more the system kills processes: ask before. */
     bool possible = bytes < LOOK_FROM || bytes <= p2p__memory_left();
-    memory_place place = possible ? take_gap(gaps, bytes, align) : 0;
-    if (place) return place;
+    memory_gap **best = NULL; /* the smallest that is large enough */
+    memory_place place;
+    for (memory_gap **at = gaps; *at && possible; at = &(*at)->next) {
+        uint64_t skipped = p2p__round_up((*at)->place, align) - (*at)->place;
+        bool fits = skipped <= (*at)->bytes && bytes <= (*at)->bytes - skipped;
+        if (fits && (!best || (*at)->bytes < (*best)->bytes)) best = at;
+    }
+    if (best) {
+        memory_gap gap = **best;
+        free(*best);
+        *best = gap.next;
+        place = p2p__round_up(gap.place, align);
+        add_gap(gaps, gap.place, (size_t)(place - gap.place));
+        add_gap(gaps, place + bytes, (size_t)(gap.place + gap.bytes - (place + bytes)));
+        return place;
+    }
     _Atomic uint64_t *shown = &b->shared->memory_end;
     uint64_t end = atomic_load(shown), begin = p2p__memory_begin(b->size, &b->config);
     do {
-        place = round_up(end, align);
+        place = p2p__round_up(end, align);
         if (!possible || end < begin || end > INT64_MAX / 2) { /* an end that cannot be: a rank has overwritten it */
             errno = ENOMEM;
             return 0;

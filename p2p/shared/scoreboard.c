@@ -13,15 +13,10 @@
 #include "build_id.h"
 #include "p2p/shared/memory.h"
 
-static size_t round_up(size_t bytes, size_t unit)
-{
-    return (bytes + unit - 1) / unit * unit;
-}
-
 /* Ranks must not write to the same cache line: a row of counters is a whole number of them. */
 static size_t counters_of_a_rank(int size)
 {
-    return round_up((size_t)size, 8);
+    return p2p__round_up((size_t)size, 8);
 }
 
 /* Where each part begins, after the one before it. */
@@ -33,11 +28,11 @@ static layout find_layout(int size, const p2p_config *config)
 {
     size_t n = (size_t)size, counters = n * counters_of_a_rank(size) * sizeof(uint64_t),
            slots = (size_t)SCOREBOARD_CONTEXTS * SCOREBOARD_SLOTS;
-    layout at = {.sent = round_up(sizeof(scoreboard_shared) + n * sizeof(scoreboard_row), 64)};
+    layout at = {.sent = p2p__round_up(sizeof(scoreboard_shared) + n * sizeof(scoreboard_row), 64)};
     at.received = at.sent + counters;
     at.gates = at.received + counters;
     at.lines = at.gates + slots * sizeof(scoreboard_gate);
-    at.trace = round_up(at.lines + slots * n * sizeof(scoreboard_line), 4096); /* on a page of its own */
+    at.trace = p2p__round_up(at.lines + slots * n * sizeof(scoreboard_line), 4096); /* on a page of its own */
     at.end = at.trace + config->trace_bytes;
     return at;
 }
@@ -151,14 +146,9 @@ scoreboard *p2p__scoreboard_attach(int fd, char *why, size_t why_bytes)
     return NULL;
 }
 
-void p2p__scoreboard_close(scoreboard *b)
+void p2p__scoreboard_close(scoreboard *b, bool unmap)
 {
-    munmap(b->shared, p2p__scoreboard_bytes(b->size, &b->config));
-    free(b);
-}
-
-void p2p__scoreboard_forget(scoreboard *b)
-{
+    if (unmap) munmap(b->shared, p2p__scoreboard_bytes(b->size, &b->config));
     free(b);
 }
 

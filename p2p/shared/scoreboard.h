@@ -108,6 +108,11 @@ typedef struct {
     unsigned char payload[SCOREBOARD_INLINE]; /* of the caller's */
 } scoreboard_line;
 
+static inline uint64_t p2p__round_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
 static inline uint64_t p2p__line_at(uint64_t number, uint64_t steps)
 {
     return number << 24 | steps;
@@ -184,9 +189,8 @@ bool p2p__scoreboard_is_whole(const scoreboard *b);
 /* Map the scoreboard of another process. On failure says why: not a scoreboard, or another version of Pairwise. */
 scoreboard *p2p__scoreboard_attach(int fd, char *why, size_t why_bytes);
 
-void p2p__scoreboard_close(scoreboard *b);
-/* The same, but what is mapped stays where it is for as long as this process lives. */
-void p2p__scoreboard_forget(scoreboard *b);
+/* Without `unmap` what is mapped stays where it is for as long as this process lives. */
+void p2p__scoreboard_close(scoreboard *b, bool unmap);
 
 /* Frames sent (received) by `by`, to (from) every rank: one row of counters, written only by `by`. */
 _Atomic uint64_t *p2p__scoreboard_sent(scoreboard *b, int by);

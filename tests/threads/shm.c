@@ -260,7 +260,7 @@ static void clean_up(threads_job *t)
     p2p__links_free(&t->job);
     everything = NULL;
     munmap(at, MAP_BYTES);
-    p2p__scoreboard_close(t->job.scoreboard);
+    p2p__scoreboard_close(t->job.scoreboard, true);
     close(t->job.scoreboard_fd);
 }
 
