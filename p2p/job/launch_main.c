@@ -16,6 +16,7 @@
 #include "p2p/shared/cli.h"
 #include "p2p/shared/control.h"
 
+/* From KEY_VARIABLE on: the numbers of variables. */
 enum {
     KEY_WORLD = 256,
     KEY_NETWORK,
@@ -29,7 +30,7 @@ enum {
     KEY_WRAP,
     KEY_RELAY,
     KEY_REPORT_TO,
-    KEY_VARIABLE = 1000 /* and the variable's number */
+    KEY_VARIABLE = 1000
 };
 
 enum { VARIABLES = 50 };

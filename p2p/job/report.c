@@ -159,107 +159,101 @@ void p2p__report_timeout(p2p_job *job, double seconds)
 
 /* ---- For programs ---- */
 
-typedef struct {
-    FILE *file;
-    int ranks;
-} writer;
-
 /* A rank or a tag; null: any. */
-static void put_or_null(const writer *w, const char *key, int number, int below)
+static void put_or_null(FILE *file, const char *key, int number, int below)
 {
     if (number >= 0 && number < below)
-        p2p__json_number(w->file, key, (uint64_t)number);
+        p2p__json_number(file, key, (uint64_t)number);
     else
-        fprintf(w->file, ",\"%s\":null", key);
+        fprintf(file, ",\"%s\":null", key);
 }
 
-static void put_call(const writer *w, const scoreboard_call *call)
+static void put_call(FILE *file, int size, const scoreboard_call *call)
 {
     const scoreboard_what *what = &call->what;
-    p2p__json_field(w->file, "call", call->name);
-    p2p__json_field(w->file, "file", call->file);
-    if (call->line > 0) fprintf(w->file, ",\"line\":%d", call->line);
+    p2p__json_field(file, "call", call->name);
+    p2p__json_field(file, "file", call->file);
+    if (call->line > 0) fprintf(file, ",\"line\":%d", call->line);
     switch (call->shape) {
     case SHAPE_SEND:
     case SHAPE_RECV:
     case SHAPE_SENDRECV:
-        put_or_null(w, "peer", call->world_peer, w->ranks);
-        put_or_null(w, "tag", call->tag, INT_MAX);
-        p2p__json_number(w->file, "bytes", call->bytes);
+        put_or_null(file, "peer", call->world_peer, size);
+        put_or_null(file, "tag", call->tag, INT_MAX);
+        p2p__json_number(file, "bytes", call->bytes);
         if (call->shape != SHAPE_SENDRECV) break;
-        put_or_null(w, "source", call->world_from, w->ranks);
-        put_or_null(w, "source_tag", call->from_tag, INT_MAX);
+        put_or_null(file, "source", call->world_from, size);
+        put_or_null(file, "source_tag", call->from_tag, INT_MAX);
         break;
-    case SHAPE_WAIT: p2p__json_number(w->file, "requests", call->bytes); break;
+    case SHAPE_WAIT: p2p__json_number(file, "requests", call->bytes); break;
     case SHAPE_COLLECTIVE:
-        p2p__json_number(w->file, "number", call->number);
-        p2p__json_field(w->file, "algorithm", what->algorithm);
-        if (what->count != UINT64_MAX) p2p__json_number(w->file, "count", what->count);
-        p2p__json_field(w->file, "type", what->dtype);
-        p2p__json_field(w->file, "operator", what->op);
-        if (what->root >= 0) fprintf(w->file, ",\"root\":%d", what->root);
+        p2p__json_number(file, "number", call->number);
+        p2p__json_field(file, "algorithm", what->algorithm);
+        if (what->count != UINT64_MAX) p2p__json_number(file, "count", what->count);
+        p2p__json_field(file, "type", what->dtype);
+        p2p__json_field(file, "operator", what->op);
+        if (what->root >= 0) fprintf(file, ",\"root\":%d", what->root);
         break;
     default:
-        if (call->bytes) p2p__json_number(w->file, "bytes", call->bytes);
+        if (call->bytes) p2p__json_number(file, "bytes", call->bytes);
     }
 }
 
-static void put_place(const writer *w, const p2p_place *place)
+static void put_place(FILE *file, int size, const p2p_place *place)
 {
     static const char *const states[] = {
         [SCOREBOARD_ABSENT] = "absent",   [SCOREBOARD_RUNNING] = "running",       [SCOREBOARD_BLOCKED] = "waits",
         [SCOREBOARD_POLLING] = "polling", [SCOREBOARD_FINALIZING] = "finalizing", [SCOREBOARD_FINISHED] = "finished"};
     p2p_words text = {.used = 0};
-    fprintf(w->file, "{\"rank\":%d", place->rank);
-    p2p__json_field(w->file, "role", p2p__role_name(place->role));
+    fprintf(file, "{\"rank\":%d", place->rank);
+    p2p__json_field(file, "role", p2p__role_name(place->role));
     if (place->role == ROLE_PENDING)
         p2p__add_item(&text, &place->call);
     else if (place->call.name[0])
         p2p__add_arguments(&text, "", &place->call);
-    p2p__json_field(w->file, "text", text.text);
-    put_call(w, &place->call);
-    if (place->role == ROLE_DOING) p2p__json_field(w->file, "state", states[place->state]);
-    if (p2p__set_intersects(&place->awaited, &place->awaited, w->ranks))
-        p2p__json_ranks(w->file, place->any ? "waits_for_any" : "waits_for", &place->awaited, w->ranks);
-    putc('}', w->file);
+    p2p__json_field(file, "text", text.text);
+    put_call(file, size, &place->call);
+    if (place->role == ROLE_DOING) p2p__json_field(file, "state", states[place->state]);
+    if (p2p__set_intersects(&place->awaited, &place->awaited, size))
+        p2p__json_ranks(file, place->any ? "waits_for_any" : "waits_for", &place->awaited, size);
+    putc('}', file);
 }
 
-static void put_finding(const writer *w, const p2p_finding *f)
+static void put_finding(FILE *file, int size, const p2p_finding *f)
 {
     const p2p_diagnosis *what = &f->what;
     p2p_words mistake = {.used = 0};
-    fputs("{\"class\":", w->file);
-    p2p__json_text(w->file, p2p__class_name(what->class));
-    p2p__json_field(w->file, "reason", p2p__reason_name(what->reason));
-    p2p__json_field(w->file, "argument", p2p__argument_name(what->argument));
-    fputs(",\"text\":", w->file);
-    p2p__json_text(w->file, f->text ? f->text : "");
+    fputs("{\"class\":", file);
+    p2p__json_text(file, p2p__class_name(what->class));
+    p2p__json_field(file, "reason", p2p__reason_name(what->reason));
+    p2p__json_field(file, "argument", p2p__argument_name(what->argument));
+    fputs(",\"text\":", file);
+    p2p__json_text(file, f->text ? f->text : "");
     if (f->count && f->places[0].role == ROLE_WAITS) { /* behind a deadlock */
         p2p__words_mistake(&mistake, f);
-        p2p__json_field(w->file, "mistake", mistake.text);
+        p2p__json_field(file, "mistake", mistake.text);
     }
-    p2p__json_field(w->file, "try", f->advice ? f->advice : "");
-    p2p__json_ranks(w->file, "ranks", &what->ranks, w->ranks);
-    if (what->all_receive) fputs(",\"all_receive\":true", w->file);
-    if (what->starved) fputs(",\"out_of_memory\":true", w->file);
-    if (what->reason == REASON_SIGNAL) fprintf(w->file, ",\"signal\":%d", what->status);
+    p2p__json_field(file, "try", f->advice ? f->advice : "");
+    p2p__json_ranks(file, "ranks", &what->ranks, size);
+    if (what->all_receive) fputs(",\"all_receive\":true", file);
+    if (what->starved) fputs(",\"out_of_memory\":true", file);
+    if (what->reason == REASON_SIGNAL) fprintf(file, ",\"signal\":%d", what->status);
     if (what->reason == REASON_EXIT || what->reason == REASON_ABORT || what->reason == REASON_GAVE_UP)
-        fprintf(w->file, ",\"exit\":%d", what->status);
-    fputs(",\"places\":[", w->file);
+        fprintf(file, ",\"exit\":%d", what->status);
+    fputs(",\"places\":[", file);
     for (size_t i = 0; i < f->count; i++) {
-        if (i) fputs(",\n   ", w->file);
-        put_place(w, &f->places[i]);
+        if (i) fputs(",\n   ", file);
+        put_place(file, size, &f->places[i]);
     }
-    fputs("]}", w->file);
+    fputs("]}", file);
 }
 
 static void put_report(FILE *file, const p2p_report *report, const p2p_plan *plan, int status)
 {
-    const writer w = {file, plan->size};
     fprintf(file, "{\"version\":1,\"ranks\":%d,\"status\":%d,\"findings\":[", plan->size, status);
     for (const p2p_finding *f = report->first; f; f = f->next) {
         fputs(f == report->first ? "\n  " : ",\n  ", file);
-        put_finding(&w, f);
+        put_finding(file, plan->size, f);
     }
     fputs("]}\n", file);
 }

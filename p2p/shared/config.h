@@ -14,10 +14,9 @@
 enum p2p_wait_policy { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_SLEEP };
 
 typedef struct {
-    char world[16]; /* PAIRWISE_WORLD */
-    size_t eager;   /* PAIRWISE_EAGER: a longer send waits for its receive; bytes */
-    size_t direct;  /* PAIRWISE_DIRECT: messages that wait for their receive are read from the sender's memory, in a
-                     * world that can, from so many bytes on; 0: never; CONFIG_BY_CORES: each rank decides */
+    char world[16];        /* PAIRWISE_WORLD */
+    size_t eager;          /* PAIRWISE_EAGER: a longer send waits for its receive; bytes */
+    size_t direct;         /* PAIRWISE_DIRECT: from so many bytes on; 0: never; CONFIG_BY_CORES: each rank decides */
     size_t unexpected_max; /* PAIRWISE_UNEXP_MAX: room for messages without a receive, in all; bytes */
     int wait;              /* PAIRWISE_WAIT: enum p2p_wait_policy */
     uint64_t timeout_ns;   /* PAIRWISE_TIMEOUT: bound on one blocking call; 0: none */
