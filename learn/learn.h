@@ -25,7 +25,7 @@
  *      course/         the learner's commands: list, hint, reset, see, ... (commands.h)
  *        course.c      the exercises in order; finding one by number or name; where things lie
  *        cut.c         stubs, cut from the solutions; is a file still its stub?
- *        check_course.c  is the course itself sound? (course_files.c, course_runs.c)
+ *        check_course.c  is the course itself sound? (course_files.c, course_runs.c, jobs.c)
  *
  *      grade/          a class: submissions, each in a sandbox, and their grades
  *
@@ -51,12 +51,15 @@ typedef struct {
     size_t used, room;
 } learn_text;
 
+/* t may be NULL: the caller does not want to know. */
 void learn_add(learn_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void learn_add_bytes(learn_text *t, const void *bytes, size_t count);
 void learn_text_free(learn_text *t);
 const char *learn_string(const learn_text *t); /* "" rather than NULL */
 bool learn_has_prefix(const char *text, const char *prefix);
-const char *learn_next_line(const char *text); /* or its end */
+const char *learn_next_line(const char *text);               /* or its end */
+bool learn_has_ending(const char *text, const char *ending); /* and more before it */
+bool learn_is_source(const char *name);                      /* a .c or .h file that is not hidden */
 
 /* Add words up to column `width`; lines after the first begin behind `indent` blanks (before the first, the caller has put
  * as much). Line ends are blanks, a blank line begins a paragraph, lines that begin with four blanks stay as they are. */
@@ -89,8 +92,11 @@ typedef struct {
 /* All of them in order. */
 const learn_exercise *learn_course(size_t *count);
 
+/* Is this one of the files that are to be written in it? */
+bool learn_is_file_of(const learn_exercise *e, const char *name);
+
 /* By number ("8", "08"), name ("08_broadcast", "broadcast") or a part of it. NULL if there is none or more than one: why
- * then holds a sentence that says so and names those it could be. */
+ * (NULL: not wanted) then holds a sentence that says so and names those it could be. */
 const learn_exercise *learn_find(const char *text, learn_text *why);
 
 /* The program works in the top folder of the checkout: learn_go_home changes there (false, with a message printed, if
@@ -108,7 +114,7 @@ const char *learn_path(char *path, const char *tree, const learn_exercise *e, co
  * stay. NULL if the marks are wrong: why says in which line and what. Free it. */
 char *learn_cut(const char *solution, learn_text *why);
 
-/* The stub of one of an exercise's files: cut from solutions/NN_name/FILE. NULL with why as above. Free it. */
+/* The stub of one of an exercise's files: cut from solutions/NN_name/FILE. NULL with why as above (NULL: not wanted). Free it. */
 char *learn_stub(const learn_exercise *e, const char *file, learn_text *why);
 
 /* Are the marked places of this text those of the stub, white space apart? */

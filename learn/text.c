@@ -50,6 +50,7 @@ void learn_add(learn_text *t, const char *format, ...)
 {
     char *text;
     va_list args;
+    if (!t) return;
     va_start(args, format);
     int count = vasprintf(&text, format, args);
     va_end(args);
@@ -81,6 +82,17 @@ const char *learn_next_line(const char *text)
 {
     const char *end = strchrnul(text, '\n');
     return *end ? end + 1 : end;
+}
+
+bool learn_has_ending(const char *text, const char *ending)
+{
+    size_t length = strlen(text), tail = strlen(ending);
+    return length > tail && strcmp(text + length - tail, ending) == 0;
+}
+
+bool learn_is_source(const char *name)
+{
+    return *name != '.' && (learn_has_ending(name, ".c") || learn_has_ending(name, ".h"));
 }
 
 void learn_text_free(learn_text *t)

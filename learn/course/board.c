@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The board: all exercises in their order, what is done, what is begun, and what comes next. Nothing is run for it. */
+/* learn list, the board: all exercises in their order, what is done, what is begun, and what comes next. Nothing is run for it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,46 +46,53 @@ static const char *failure_in_words(const char *key)
     return "not right yet";
 }
 
-static void row(FILE *out, const learn_exercise *e, enum learn_progress at)
+static void print(FILE *out, bool whole)
 {
     static const char *const words[] = {"not started", "in progress", "done"};
     static const enum learn_colour colours[] = {LEARN_DIM, LEARN_YELLOW, LEARN_GREEN};
-    char key[LEARN_KEY];
-    const char *name = strchr(e->name, '_');
-    fprintf(out, "  %02d  %-20s  %s%-11s%s  ", e->number, name ? name + 1 : e->name, learn_colour(out, colours[at]),
-            words[at], learn_colour(out, LEARN_PLAIN));
-    if (at == LEARN_IN_PROGRESS && *learn_last_failure(e, key))
-        fprintf(out, "%s\n", failure_in_words(key));
-    else
-        fprintf(out, "%s\n", e->check->idea);
-}
-
-static void print_next(FILE *out, const progress *p)
-{
-    const learn_exercise *e = p->next;
-    if (!e) {
-        fprintf(out, "next  you have done them all\n");
-        return;
+    progress p = look();
+    if (whole) {
+        fprintf(out, "\n%sexercises: %zu of %zu done", learn_colour(out, LEARN_BOLD), p.done, p.count);
+        if (p.begun) fprintf(out, ", %zu in progress", p.begun);
+        fprintf(out, "%s\n\n", learn_colour(out, LEARN_PLAIN));
     }
-    fprintf(out, "next  exercises/%s/%s  ->  make test EX=%02d   (stuck? make hint EX=%02d)\n", e->name,
-            p->of[e - p->all] == LEARN_TO_DO ? "README.md" : e->check->files[0], e->number, e->number);
+    for (size_t i = 0; whole && i < p.count; i++) {
+        const learn_exercise *e = &p.all[i];
+        char key[LEARN_KEY];
+        const char *name = strchr(e->name, '_');
+        bool failed = p.of[i] == LEARN_IN_PROGRESS && *learn_last_failure(e, key);
+        fprintf(out, "  %02d  %-20s  %s%-11s%s  %s\n", e->number, name ? name + 1 : e->name,
+                learn_colour(out, colours[p.of[i]]), words[p.of[i]], learn_colour(out, LEARN_PLAIN),
+                failed ? failure_in_words(key) : e->check->idea);
+    }
+    const learn_exercise *e = p.next;
+    fputs(whole ? "\n" : "", out);
+    if (!e)
+        fprintf(out, "next  you have done them all\n");
+    else
+        fprintf(out, "next  exercises/%s/%s  ->  make test EX=%02d   (stuck? make hint EX=%02d)\n", e->name,
+                p.of[e - p.all] == LEARN_TO_DO ? "README.md" : e->check->files[0], e->number, e->number);
+    free(p.of);
 }
 
 void learn_next(FILE *out)
 {
-    progress p = look();
-    print_next(out, &p);
-    free(p.of);
+    print(out, false);
 }
 
 void learn_board(FILE *out)
 {
-    progress p = look();
-    fprintf(out, "\n%sexercises: %zu of %zu done", learn_colour(out, LEARN_BOLD), p.done, p.count);
-    if (p.begun) fprintf(out, ", %zu in progress", p.begun);
-    fprintf(out, "%s\n\n", learn_colour(out, LEARN_PLAIN));
-    for (size_t i = 0; i < p.count; i++) row(out, &p.all[i], p.of[i]);
-    fputc('\n', out);
-    print_next(out, &p);
-    free(p.of);
+    print(out, true);
+}
+
+int learn_command_list(int argc, char **argv)
+{
+    static const learn_usage usage = {
+        .what = "Show the board: which exercises are done, begun, not started, and what comes next. Nothing is run; an "
+                "exercise is done if its files are as they were when it last passed.",
+        .may_lack = true};
+    learn_call call;
+    if (!learn_called(argc, argv, &usage, &call)) return 2;
+    learn_board(stdout);
+    return 0;
 }

@@ -9,7 +9,6 @@
 enum { KEY_FLAG = 256 };
 
 typedef struct {
-    const learn_usage *usage;
     const char *exercise;
     bool flag;
 } parsed;
@@ -28,22 +27,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-/* make passes EX on as it is: nothing, if it was not set. */
-static bool find(const char *command, parsed *p, learn_call *call)
-{
-    learn_text why = {0};
-    if (p->exercise && *p->exercise) {
-        call->e = learn_find(p->exercise, &why);
-    } else if (!p->usage->may_lack) {
-        learn_add(&why, "which exercise? Say its number or its name, EX=08 for make, 08 for this program");
-    } else {
-        return true;
-    }
-    if (!call->e) fprintf(stderr, "%s: %s\n", command, learn_string(&why));
-    learn_text_free(&why);
-    return call->e != NULL;
-}
-
 bool learn_called(int argc, char **argv, const learn_usage *usage, learn_call *call)
 {
     const struct argp_option options[] = {{usage->flag, KEY_FLAG, NULL, 0, usage->flag_what, 0}, {0}};
@@ -54,10 +37,19 @@ bool learn_called(int argc, char **argv, const learn_usage *usage, learn_call *c
                                 NULL,
                                 NULL,
                                 NULL};
-    parsed p = {.usage = usage};
+    parsed p = {.flag = false};
     p2p__cli_parse(&parser, argc, argv, 0, &p);
     *call = (learn_call){.flag = p.flag};
-    return find(argv[0], &p, call);
+    bool named = p.exercise && *p.exercise; /* make passes EX on as it is: nothing, if it was not set */
+    if (!named && usage->may_lack) return true;
+    learn_text why = {0};
+    if (named)
+        call->e = learn_find(p.exercise, &why);
+    else
+        learn_add(&why, "which exercise? Say its number or its name, EX=08 for make, 08 for this program");
+    if (!call->e) fprintf(stderr, "%s: %s\n", argv[0], learn_string(&why));
+    learn_text_free(&why);
+    return call->e != NULL;
 }
 
 char *learn_from_where(const char *path)

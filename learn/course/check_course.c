@@ -1,38 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * learn check-course: is the course itself sound? Every stub, solution and mutant is a job; as many run at once as there are
- * cores, each in a process of its own, which writes what it finds into memory that is shared.
+ * learn check-course: is the course itself sound? Every stub, solution and mutant is a job, which writes what it finds into
+ * memory that is shared.
  */
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "learn/course/sound.h"
 #include "p2p/shared/cli.h"
 
 enum kind { STUB, SOLUTION, MUTANT };
-enum { ROOM = 6000 };
+enum { ROOM = 6000, MOST_JOBS = 4096 };
 
+/* What it found is shared with its process. */
 typedef struct {
     enum kind kind;
     const learn_exercise *e;
     char *path; /* of a mutant */
-    pid_t pid;
-} job;
-
-/* What a job found; shared with its process. */
-typedef struct {
     bool done;
     char wrong[ROOM], told[ROOM];
-} finding;
+} job;
 
 typedef struct {
     job *jobs;
-    finding *findings;
-    size_t count, room;
+    size_t count;
     int at_once;
     bool verbose;
     const char *name;
@@ -40,28 +33,10 @@ typedef struct {
 
 /* ---- Jobs ---- */
 
-static void add_job(course_check *c, enum kind kind, const learn_exercise *e, char *path)
+static int do_job(void *arg, size_t number)
 {
-    if (c->count == c->room) {
-        c->room = 2 * c->room + 64;
-        job *grown = realloc(c->jobs, c->room * sizeof *grown);
-        if (!grown) exit(1);
-        c->jobs = grown;
-    }
-    c->jobs[c->count++] = (job){.kind = kind, .e = e, .path = path, .pid = -1};
-}
-
-static void add_jobs(course_check *c, const learn_exercise *e)
-{
-    char **mutants = learn_mutants(e);
-    add_job(c, STUB, e, NULL);
-    add_job(c, SOLUTION, e, NULL);
-    for (size_t i = 0; mutants[i]; i++) add_job(c, MUTANT, e, mutants[i]);
-    free(mutants);
-}
-
-static void do_job(const job *j, size_t number, finding *f)
-{
+    const course_check *c = arg;
+    job *j = &c->jobs[number];
     learn_text wrong = {0}, told = {0};
     char *work = learn_format("%s/course/work/sound/%zu", learn_build(), number);
     switch (j->kind) {
@@ -69,50 +44,19 @@ static void do_job(const job *j, size_t number, finding *f)
     case SOLUTION: learn_sound_solution(j->e, work, &wrong); break;
     case MUTANT: learn_sound_mutant(j->e, j->path, work, &wrong, &told); break;
     }
-    snprintf(f->wrong, sizeof f->wrong, "%s", learn_string(&wrong));
-    snprintf(f->told, sizeof f->told, "%s", learn_string(&told));
-    f->done = true;
+    snprintf(j->wrong, sizeof j->wrong, "%s", learn_string(&wrong));
+    snprintf(j->told, sizeof j->told, "%s", learn_string(&told));
+    j->done = true;
+    return 0;
 }
 
-static void start(course_check *c, size_t number)
+static void job_ended(void *arg, size_t number, int status)
 {
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        do_job(&c->jobs[number], number, &c->findings[number]);
-        _exit(0);
-    }
-    if (pid < 0) snprintf(c->findings[number].wrong, ROOM, "no process could be started for this\n");
-    c->jobs[number].pid = pid;
-}
-
-static void run_jobs(course_check *c)
-{
-    int running = 0;
-    for (size_t i = 0; i < c->count || running > 0;) {
-        while (i < c->count && running < c->at_once) {
-            start(c, i);
-            running += c->jobs[i++].pid > 0;
-        }
-        if (running > 0 && wait(NULL) > 0) running--;
-    }
+    const course_check *c = arg;
+    if (status < 0) snprintf(c->jobs[number].wrong, ROOM, "no process could be started for this\n");
 }
 
 /* ---- Words ---- */
-
-static bool is_wrong(const course_check *c, size_t i)
-{
-    return !c->findings[i].done || c->findings[i].wrong[0];
-}
-
-static void print_wrong(const course_check *c, size_t i)
-{
-    const job *j = &c->jobs[i];
-    const finding *f = &c->findings[i];
-    fputs(f->wrong, stdout);
-    if (!f->done) printf("%s: the check itself broke\n", j->path ? j->path : j->e->name);
-    if (f->told[0]) printf("%s was told:\n%s", j->path, f->told);
-}
 
 /* One line for an exercise; more if something is wrong. Returns true if all is well. */
 static bool report(const course_check *c, const learn_exercise *e, size_t *mutants, size_t *killed)
@@ -120,22 +64,23 @@ static bool report(const course_check *c, const learn_exercise *e, size_t *mutan
     learn_text wrong = {0};
     size_t own = 0, dead = 0, bad = 0;
     learn_sound_files(e, &wrong);
-    for (size_t i = 0; i < c->count; i++) {
-        if (c->jobs[i].e != e) continue;
-        bad += is_wrong(c, i);
-        own += c->jobs[i].kind == MUTANT;
-        dead += c->jobs[i].kind == MUTANT && !is_wrong(c, i);
+    for (const job *j = c->jobs; j < c->jobs + c->count; j++) {
+        if (j->e != e) continue;
+        bool good = j->done && !j->wrong[0];
+        bad += !good;
+        own += j->kind == MUTANT;
+        dead += j->kind == MUTANT && good;
     }
     if (!own) learn_add(&wrong, "tests/mutants/%s: there is no mutant\n", e->name);
     bool good = !wrong.used && !bad;
-    printf("%-24s %2zu of %2zu mutants killed   %s\n", e->name, dead, own, good ? "sound" : "WRONG");
-    fputs(learn_string(&wrong), stdout);
-    for (size_t i = 0; i < c->count; i++) {
-        if (c->jobs[i].e != e) continue;
-        if (is_wrong(c, i))
-            print_wrong(c, i);
-        else if (c->verbose && c->jobs[i].path)
-            printf("\n%s\n%s\n", c->jobs[i].path, c->findings[i].told);
+    printf("%-24s %2zu of %2zu mutants killed   %s\n%s", e->name, dead, own, good ? "sound" : "WRONG",
+           learn_string(&wrong));
+    for (const job *j = c->jobs; j < c->jobs + c->count; j++) {
+        if (j->e != e) continue;
+        fputs(j->wrong, stdout);
+        if (!j->done) printf("%s: the check itself broke\n", j->path ? j->path : e->name);
+        if (j->wrong[0] && j->told[0]) printf("%s was told:\n%s", j->path, j->told);
+        if (j->done && !j->wrong[0] && c->verbose && j->path) printf("\n%s\n%s\n", j->path, j->told);
     }
     *mutants += own;
     *killed += dead;
@@ -189,35 +134,37 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-static void free_jobs(course_check *c)
+static bool add_job(course_check *c, enum kind kind, const learn_exercise *e, char *path)
 {
-    for (size_t i = 0; i < c->count; i++) free(c->jobs[i].path);
-    free(c->jobs);
-    c->jobs = NULL;
-}
-
-static bool run_and_report(course_check *c, const learn_exercise *only)
-{
-    size_t bytes = c->count * sizeof *c->findings;
-    c->findings = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (c->findings == MAP_FAILED) {
-        fputs("learn check-course: out of memory\n", stderr);
-        return false;
-    }
-    run_jobs(c);
-    bool good = report_all(c, only);
-    munmap(c->findings, bytes);
-    return good;
+    if (c->count == MOST_JOBS) fprintf(stderr, "learn check-course: more than %d things to check\n", MOST_JOBS);
+    if (c->count == MOST_JOBS) return false;
+    job *j = &c->jobs[c->count++];
+    j->kind = kind, j->e = e, j->path = path;
+    return true;
 }
 
 static bool check_all(course_check *c, const learn_exercise *only)
 {
     size_t count;
     const learn_exercise *all = learn_course(&count);
-    for (size_t i = 0; i < count; i++)
-        if (!only || only == &all[i]) add_jobs(c, &all[i]);
-    bool good = run_and_report(c, only);
-    free_jobs(c);
+    c->jobs = mmap(NULL, MOST_JOBS * sizeof *c->jobs, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (c->jobs == MAP_FAILED) {
+        fputs("learn check-course: out of memory\n", stderr);
+        return false;
+    }
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) {
+        if (only && only != &all[i]) continue;
+        char **mutants = learn_mutants(&all[i]);
+        good = add_job(c, STUB, &all[i], NULL) && add_job(c, SOLUTION, &all[i], NULL);
+        for (size_t k = 0; mutants[k] && good; k++) good = add_job(c, MUTANT, &all[i], mutants[k]);
+        free(mutants);
+    }
+    if (good) learn_run_jobs(c->count, c->at_once, do_job, job_ended, c);
+    good = good && report_all(c, only);
+    for (size_t i = 0; i < c->count; i++) free(c->jobs[i].path);
+    munmap(c->jobs, MOST_JOBS * sizeof *c->jobs);
     return good;
 }
 
@@ -232,10 +179,9 @@ int learn_command_check_course(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    course_check c = {.at_once = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    course_check c = {.name = NULL};
     learn_text why = {0};
     p2p__cli_parse(&parser, argc, argv, 0, &c);
-    if (c.at_once < 1) c.at_once = 1;
     const learn_exercise *only = c.name ? learn_find(c.name, &why) : NULL;
     if (c.name && !only) fprintf(stderr, "learn check-course: %s\n", learn_string(&why));
     learn_text_free(&why);

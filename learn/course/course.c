@@ -39,29 +39,23 @@ const learn_exercise *learn_course(size_t *count)
     return course;
 }
 
+bool learn_is_file_of(const learn_exercise *e, const char *name)
+{
+    for (const char *const *file = e->check->files; *file; file++)
+        if (strcmp(*file, name) == 0) return true;
+    return false;
+}
+
 /* ---- Finding one ---- */
-
-static bool is_number(const char *text, int *number)
-{
-    char *end;
-    if (!isdigit((unsigned char)*text)) return false;
-    long value = strtol(text, &end, 10);
-    *number = (int)value;
-    return !*end && value < 1000;
-}
-
-static const char *bare_name(const learn_exercise *e)
-{
-    const char *line = strchr(e->name, '_');
-    return line ? line + 1 : e->name;
-}
 
 /* How well the words fit: 2 it is this one, 1 they are a part of its name. */
 static int fits(const learn_exercise *e, const char *text)
 {
-    int number;
-    if (is_number(text, &number)) return number == e->number ? 2 : 0;
-    if (strcmp(text, e->name) == 0 || strcmp(text, bare_name(e)) == 0) return 2;
+    char *end;
+    long number = strtol(text, &end, 10);
+    const char *bare = strchr(e->name, '_');
+    if (isdigit((unsigned char)*text) && !*end && number < 1000) return number == e->number ? 2 : 0;
+    if (strcmp(text, e->name) == 0 || (bare && strcmp(text, bare + 1) == 0)) return 2;
     return strstr(e->name, text) ? 1 : 0;
 }
 
@@ -87,6 +81,7 @@ const learn_exercise *learn_find(const char *text, learn_text *why)
     for (size_t i = 0; i < count; i++)
         if (fits(&all[i], text) == best) found = &all[i];
     if (fit[best] == 1) return found;
+    if (!why) return NULL;
     if (*text && fit[best] > 1) {
         learn_add(why, "\"%s\" could be ", text);
         list(why, text, best);

@@ -48,11 +48,9 @@ static char *whose(const char *given)
     return name;
 }
 
-/* The .c and .h files of an exercise. */
 static int is_source(const struct dirent *entry)
 {
-    const char *dot = strrchr(entry->d_name, '.');
-    return *entry->d_name != '.' && dot && (strcmp(dot, ".c") == 0 || strcmp(dot, ".h") == 0);
+    return learn_is_source(entry->d_name);
 }
 
 /* With the same owner for all users. */

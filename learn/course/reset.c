@@ -23,16 +23,6 @@ static char *folder_for_old(const learn_exercise *e)
     return folder;
 }
 
-static bool is_stub(const learn_exercise *e, const char *file, const char *text, size_t bytes)
-{
-    learn_text why = {0};
-    char *stub = learn_stub(e, file, &why);
-    bool same = stub && strlen(stub) == bytes && memcmp(text, stub, bytes) == 0;
-    free(stub);
-    learn_text_free(&why);
-    return same;
-}
-
 /* A file that is missing or the stub already is no work. */
 static bool keep(const learn_exercise *e, const char *file, const char *folder)
 {
@@ -41,9 +31,12 @@ static bool keep(const learn_exercise *e, const char *file, const char *folder)
     char *to = learn_format("%s/%s", folder, file),
          *text = learn_read_file(learn_path(from, "exercises", e, file), &bytes);
     bool good = text || errno == ENOENT;
-    if (text && !is_stub(e, file, text, bytes)) good = learn_make_folder(folder) && learn_write_file(to, text, bytes);
+    char *stub = text ? learn_stub(e, file, NULL) : NULL;
+    bool same = stub && strlen(stub) == bytes && memcmp(text, stub, bytes) == 0;
+    if (text && !same) good = learn_make_folder(folder) && learn_write_file(to, text, bytes);
     if (!good)
         fprintf(stderr, "learn reset: %s cannot be kept as %s: %s; nothing is changed\n", from, to, strerror(errno));
+    free(stub);
     free(text);
     free(to);
     return good;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sound: what the files behind check-course share. Each function adds a line to `wrong` for everything it finds. */
+/* sound: what the files behind check-course share. Each function of the next two files adds a line to `wrong` for
+ * everything it finds. */
 #ifndef PAIRWISE_LEARN_SOUND_H
 #define PAIRWISE_LEARN_SOUND_H
 
@@ -28,5 +29,12 @@ void learn_sound_solution(const learn_exercise *e, const char *work, learn_text 
  * explanation. */
 void learn_sound_mutant(const learn_exercise *e, const char *path, const char *work, learn_text *wrong,
                         learn_text *told);
+
+/* ---- jobs.c ---- */
+
+/* Call run(arg, i) for each i below count in a process of its own, which ends with what it returns; at_once of them (0: as
+ * many as there are cores). ended is called here for each with the status of wait; -1: no process could be made. */
+void learn_run_jobs(size_t count, int at_once, int (*run)(void *arg, size_t i),
+                    void (*ended)(void *arg, size_t i, int status), void *arg);
 
 #endif

@@ -26,15 +26,10 @@ static char *stamp_path(const char *name)
     return path;
 }
 
-static bool everything(void)
-{
-    const char *all = getenv("ALL");
-    return all && *all && strcmp(all, "0") != 0;
-}
-
 bool learn_stamp_fresh(const char *name, uint64_t inputs, learn_text *note)
 {
-    if (!inputs || everything()) return false;
+    const char *all = getenv("ALL");
+    if (!inputs || (all && *all && strcmp(all, "0") != 0)) return false;
     char *path = stamp_path(name), *text = learn_read_file(path, NULL), *rest = NULL;
     bool fresh = text && strtoull(text, &rest, 16) == inputs && *rest == '\n';
     if (fresh && note) learn_add(note, "%.*s", (int)strcspn(rest + 1, "\n"), rest + 1);
@@ -90,29 +85,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-static int sum(char **paths, int count)
-{
-    uint64_t hash = 0;
-    for (int i = 0; i < count; i++) {
-        char *path = learn_from_where(paths[i]);
-        hash = learn_hash_file(hash, path);
-        if (!hash) fprintf(stderr, "learn stamp: %s cannot be read: %s\n", paths[i], strerror(errno));
-        free(path);
-        if (!hash) return 2;
-    }
-    printf("%016" PRIx64 "\n", hash);
-    return 0;
-}
-
-static int fresh(const char *name, const char *number)
-{
-    learn_text note = {0};
-    bool is_fresh = learn_stamp_fresh(name, strtoull(number, NULL, 16), &note);
-    if (is_fresh) puts(learn_string(&note));
-    learn_text_free(&note);
-    return is_fresh ? 0 : 1;
-}
-
 int learn_command_stamp(int argc, char **argv)
 {
     static const struct argp parser = {NULL,
@@ -125,8 +97,25 @@ int learn_command_stamp(int argc, char **argv)
     parsed p = {0};
     p2p__cli_parse(&parser, argc, argv, ARGP_IN_ORDER, &p);
     const char *verb = p.count ? p.words[0] : "";
-    if (strcmp(verb, "sum") == 0 && p.count > 1) return sum(p.words + 1, p.count - 1);
-    if (strcmp(verb, "fresh") == 0 && p.count == 3) return fresh(p.words[1], p.words[2]);
+    if (strcmp(verb, "sum") == 0 && p.count > 1) {
+        uint64_t hash = 0;
+        for (int i = 1; i < p.count; i++) {
+            char *path = learn_from_where(p.words[i]);
+            hash = learn_hash_file(hash, path);
+            if (!hash) fprintf(stderr, "learn stamp: %s cannot be read: %s\n", p.words[i], strerror(errno));
+            free(path);
+            if (!hash) return 2;
+        }
+        printf("%016" PRIx64 "\n", hash);
+        return 0;
+    }
+    if (strcmp(verb, "fresh") == 0 && p.count == 3) {
+        learn_text note = {0};
+        bool is_fresh = learn_stamp_fresh(p.words[1], strtoull(p.words[2], NULL, 16), &note);
+        if (is_fresh) puts(learn_string(&note));
+        learn_text_free(&note);
+        return is_fresh ? 0 : 1;
+    }
     if (strcmp(verb, "keep") == 0 && p.count == 4) {
         learn_stamp_keep(p.words[1], strtoull(p.words[2], NULL, 16), p.words[3]);
         return 0;

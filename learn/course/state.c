@@ -18,11 +18,6 @@
 
 #include "learn/course/commands.h"
 
-static char *folder_of(const learn_exercise *e)
-{
-    return learn_format("%s/%s", LEARN_STATE, e->name);
-}
-
 char *learn_state_get(const learn_exercise *e, const char *name)
 {
     char *path = learn_format("%s/%s/%s", LEARN_STATE, e->name, name);
@@ -31,20 +26,17 @@ char *learn_state_get(const learn_exercise *e, const char *name)
     return text;
 }
 
-static void complain_once(const char *path)
-{
-    static bool said;
-    if (!said) fprintf(stderr, "learn: %s cannot be written, so nothing is remembered: %s\n", path, strerror(errno));
-    said = true;
-}
-
 void learn_state_put(const learn_exercise *e, const char *name, const char *text)
 {
-    char *folder = folder_of(e), *path = learn_format("%s/%s", folder, name);
-    if (!text)
+    static bool said;
+    char *folder = learn_format("%s/%s", LEARN_STATE, e->name), *path = learn_format("%s/%s", folder, name);
+    if (!text) {
         unlink(path);
-    else if (!learn_make_folder(folder) || !learn_write_file(path, text, strlen(text)))
-        complain_once(path);
+    } else if (!learn_make_folder(folder) || !learn_write_file(path, text, strlen(text))) {
+        if (!said)
+            fprintf(stderr, "learn: %s cannot be written, so nothing is remembered: %s\n", path, strerror(errno));
+        said = true;
+    }
     free(path);
     free(folder);
 }
@@ -69,15 +61,12 @@ static uint64_t own_hash(const learn_exercise *e)
     return hash;
 }
 
-/* What the learner's files began as, to compare with after an update. */
 void learn_state_begin(const learn_exercise *e)
 {
     for (const char *const *file = e->check->files; *file; file++) {
         char *name = learn_format("stub-%s", *file), *known = learn_state_get(e, name);
-        learn_text why = {0};
-        char *stub = known ? NULL : learn_stub(e, *file, &why);
+        char *stub = known ? NULL : learn_stub(e, *file, NULL);
         if (stub) learn_state_put(e, name, stub);
-        learn_text_free(&why);
         free(stub);
         free(known);
         free(name);
@@ -86,23 +75,13 @@ void learn_state_begin(const learn_exercise *e)
 
 void learn_state_note(const learn_exercise *e, const learn_result *result)
 {
-    char *text;
     learn_state_begin(e);
-    switch (result->state) {
-    case LEARN_NOT_STARTED: break;
-    case LEARN_PASSED:
-        text = learn_format("%016" PRIx64 "\n", own_hash(e));
-        learn_state_put(e, "passed", text);
-        learn_state_put(e, "failure", NULL);
-        free(text);
-        break;
-    case LEARN_FAILED:
-        text = learn_format("%s\n", result->key);
-        learn_state_put(e, "failure", text);
-        learn_state_put(e, "passed", NULL);
-        free(text);
-        break;
-    }
+    if (result->state == LEARN_NOT_STARTED) return;
+    bool passed = result->state == LEARN_PASSED;
+    char *text = passed ? learn_format("%016" PRIx64 "\n", own_hash(e)) : learn_format("%s\n", result->key);
+    learn_state_put(e, "passed", passed ? text : NULL);
+    learn_state_put(e, "failure", passed ? NULL : text);
+    free(text);
 }
 
 enum learn_progress learn_progress(const learn_exercise *e)

@@ -70,12 +70,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-/* A path as it was meant, where we were called from. */
-static char *from_there(const char *path)
-{
-    return *path == '/' ? learn_copy(path) : learn_format("%s/%s", learn_where(), path);
-}
-
 /* One of many runs; the first compiles. */
 static bool check_once(const learn_exercise *e, const arguments *a, const char *folder, int number)
 {
@@ -124,21 +118,11 @@ static bool check_often(const learn_exercise *e, const arguments *a, const char 
     return passed;
 }
 
-static int check(const learn_exercise *e, const arguments *a, const char *folder)
-{
-    time_t began = time(NULL);
-    bool passed = check_once(e, a, folder, 0);
-    if (passed && a->runs > 1) passed = check_often(e, a, folder);
-    if (passed && a->runs > 1) printf("%s: passed %d times, %ld s\n", e->name, a->runs, (long)(time(NULL) - began));
-    return passed ? 0 : 1;
-}
-
 int learn_command_test(int argc, char **argv)
 {
     static const struct argp parser = {options, parse, "EX", "Check one exercise: its number, name or a part of it.",
                                        NULL,    NULL,  NULL};
     arguments a = {.runs = 1};
-    char path[LEARN_PATH];
     learn_text why = {0};
     p2p__cli_parse(&parser, argc, argv, 0, &a);
     const learn_exercise *e = learn_find(a.name, &why);
@@ -147,16 +131,18 @@ int learn_command_test(int argc, char **argv)
         learn_text_free(&why);
         return 2;
     }
-    snprintf(path, sizeof path, "%s/%s", a.solution || a.instead ? "solutions" : "exercises", e->name);
-    char *folder = a.folder ? from_there(a.folder) : learn_copy(path),
-         *instead = a.instead ? from_there(a.instead) : NULL;
-    char *work = a.check.work ? from_there(a.check.work) : NULL;
+    char *folder = a.folder ? learn_from_where(a.folder)
+                            : learn_format("%s/%s", a.solution || a.instead ? "solutions" : "exercises", e->name);
+    char *instead = a.instead ? learn_from_where(a.instead) : NULL;
+    char *work = a.check.work ? learn_from_where(a.check.work) : NULL;
     a.check.instead = instead;
     a.check.work = work;
     a.check.even_if_stub = a.solution || e->check->broken_stub;
-    int status = check(e, &a, folder);
+    time_t began = time(NULL);
+    bool passed = check_once(e, &a, folder, 0) && (a.runs <= 1 || check_often(e, &a, folder));
+    if (passed && a.runs > 1) printf("%s: passed %d times, %ld s\n", e->name, a.runs, (long)(time(NULL) - began));
     free(folder);
     free(instead);
     free(work);
-    return status;
+    return passed ? 0 : 1;
 }

@@ -28,12 +28,6 @@ static bool same(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
-static void complain(tally *t, const char *path)
-{
-    fprintf(stderr, "learn update: %s: %s\n", path, strerror(errno));
-    t->failed = true;
-}
-
 /* Into .learn/old/update/, with .1, .2 ... behind the name if it is taken. Free the name. NULL if that fails. */
 static char *put_aside(const learn_exercise *e, const char *file, const char *text)
 {
@@ -56,7 +50,8 @@ static void bring(const learn_exercise *e, const char *file, const char *path, c
     char *aside = edited ? put_aside(e, file, own) : NULL;
     char *folder = learn_format("exercises/%s", e->name);
     if ((edited && !aside) || !learn_make_folder(folder) || !learn_write_file(path, stub, strlen(stub))) {
-        complain(t, path);
+        fprintf(stderr, "learn update: %s: %s\n", path, strerror(errno));
+        t->failed = true;
     } else {
         printf("%s: %s%s%s\n", path, own ? "the new stub" : "the stub, which was missing",
                aside ? "; what was there is in " : "", aside ? aside : "");
@@ -64,22 +59,6 @@ static void bring(const learn_exercise *e, const char *file, const char *path, c
     }
     free(folder);
     free(aside);
-}
-
-static bool has_conflict(const char *text)
-{
-    return strncmp(text, "<<<<<<< ", 8) == 0 || strstr(text, "\n<<<<<<< ");
-}
-
-/* The learner's work stays. Where the stub has changed below it, that can be looked at. */
-static void keep(const learn_exercise *e, const char *file, const char *path, const char *old, tally *t)
-{
-    char *before = learn_format("before-%s", file);
-    learn_state_put(e, before, old);
-    printf("%s: yours, and not touched; but its stub has changed:\n    diff -u %s/%s/before-%s %s/%s/stub-%s\n", path,
-           LEARN_STATE, e->name, file, LEARN_STATE, e->name, file);
-    t->kept++;
-    free(before);
 }
 
 static void update_file(const learn_exercise *e, const char *file, tally *t)
@@ -93,7 +72,7 @@ static void update_file(const learn_exercise *e, const char *file, tally *t)
         t->failed = true;
     } else if (!own) {
         bring(e, file, path, NULL, stub, false, t);
-    } else if (has_conflict(own)) {
+    } else if (learn_has_prefix(own, "<<<<<<< ") || strstr(own, "\n<<<<<<< ")) {
         printf("%s: git has left both versions in it, where you and the course have changed the same lines: keep "
                "yours, and "
                "delete the lines that begin with <<<<<<<, ======= and >>>>>>>\n",
@@ -102,7 +81,13 @@ static void update_file(const learn_exercise *e, const char *file, tally *t)
     } else if (learn_same_places(own, stub) || (old && learn_same_places(own, old))) {
         if (!same(own, stub)) bring(e, file, path, own, stub, !same(own, old), t);
     } else if (old && !same(old, stub)) {
-        keep(e, file, path, old, t);
+        /* the learner's work stays; where the stub has changed below it, that can be looked at */
+        char *before = learn_format("before-%s", file);
+        learn_state_put(e, before, old);
+        printf("%s: yours, and not touched; but its stub has changed:\n    diff -u %s/%s/before-%s %s/%s/stub-%s\n",
+               path, LEARN_STATE, e->name, file, LEARN_STATE, e->name, file);
+        t->kept++;
+        free(before);
     }
     if (stub && !same(old, stub)) learn_state_put(e, name, stub);
     free(old);
@@ -112,34 +97,20 @@ static void update_file(const learn_exercise *e, const char *file, tally *t)
     learn_text_free(&why);
 }
 
-/* ---- Files that are given: equal in both trees, nothing to write in them ---- */
-
-static bool is_written(const learn_exercise *e, const char *name)
-{
-    for (const char *const *file = e->check->files; *file; file++)
-        if (strcmp(*file, name) == 0) return true;
-    return false;
-}
-
-static void update_given(const learn_exercise *e, const char *name, tally *t)
-{
-    char from[LEARN_PATH], to[LEARN_PATH];
-    char *text = learn_read_file(learn_path(from, "solutions", e, name), NULL);
-    char *own = learn_read_file(learn_path(to, "exercises", e, name), NULL);
-    if (text && !same(text, own)) bring(e, name, to, own, text, own != NULL, t);
-    free(own);
-    free(text);
-}
-
+/* Files that are given are equal in both trees: there is nothing to write in them. */
 static void update_exercise(const learn_exercise *e, tally *t)
 {
     for (const char *const *file = e->check->files; *file; file++) update_file(e, *file, t);
     char *folder = learn_format("solutions/%s", e->name);
     DIR *files = opendir(folder);
     for (struct dirent *d; files && (d = readdir(files));) {
-        const char *dot = strrchr(d->d_name, '.');
-        bool source = dot && *d->d_name != '.' && (strcmp(dot, ".c") == 0 || strcmp(dot, ".h") == 0);
-        if (source && !is_written(e, d->d_name)) update_given(e, d->d_name, t);
+        if (!learn_is_source(d->d_name) || learn_is_file_of(e, d->d_name)) continue;
+        char from[LEARN_PATH], to[LEARN_PATH];
+        char *text = learn_read_file(learn_path(from, "solutions", e, d->d_name), NULL);
+        char *own = learn_read_file(learn_path(to, "exercises", e, d->d_name), NULL);
+        if (text && !same(text, own)) bring(e, d->d_name, to, own, text, own != NULL, t);
+        free(own);
+        free(text);
     }
     if (files) closedir(files);
     free(folder);

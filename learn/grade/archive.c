@@ -91,8 +91,8 @@ static enum outcome unpack(struct archive *a)
     for (bool first = true; (status = archive_read_next_header(a, &entry)) != ARCHIVE_EOF; first = false) {
         if (status != ARCHIVE_OK && status != ARCHIVE_WARN) return first ? UNREADABLE : DAMAGED;
         if (archive_entry_is_encrypted(entry)) return LOCKED;
-        const char *path = archive_entry_pathname(entry), *ending = path ? strrchr(path, '.') : NULL;
-        bool wanted = ending && (strcmp(ending, ".c") == 0 || strcmp(ending, ".h") == 0) && strlen(path) < LEARN_PATH &&
+        const char *path = archive_entry_pathname(entry), *slash = path ? strrchr(path, '/') : NULL;
+        bool wanted = path && learn_is_source(slash ? slash + 1 : path) && strlen(path) < LEARN_PATH &&
                       archive_entry_filetype(entry) == AE_IFREG && !archive_entry_hardlink(entry);
         la_ssize_t got = wanted ? archive_read_data(a, text, sizeof text) : 0;
         if (got < 0) return DAMAGED;

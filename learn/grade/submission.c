@@ -16,19 +16,6 @@ enum { MOST_FILES = 256, MOST_DEPTH = 6 };
 
 /* ---- What a file is for ---- */
 
-static bool has_ending(const char *name, const char *ending)
-{
-    size_t length = strlen(name), tail = strlen(ending);
-    return length > tail && strcmp(name + length - tail, ending) == 0;
-}
-
-static bool is_file_of(const learn_exercise *e, const char *name)
-{
-    for (const char *const *file = e->check->files; *file; file++)
-        if (strcmp(*file, name) == 0) return true;
-    return false;
-}
-
 /* The exercise whose folder it is in. */
 static const learn_exercise *folder_in(const char *path)
 {
@@ -49,7 +36,7 @@ static const learn_exercise *owner_of(const char *name)
     size_t count;
     const learn_exercise *all = learn_course(&count);
     for (size_t i = 0; i < count; i++)
-        if (is_file_of(&all[i], name)) return &all[i];
+        if (learn_is_file_of(&all[i], name)) return &all[i];
     return NULL;
 }
 
@@ -63,7 +50,7 @@ static const char *base_of(const char *path)
 static const learn_exercise *meant_for(const char *path)
 {
     const char *base = base_of(path);
-    if (*base == '.' || strlen(base) > 60 || !(has_ending(base, ".c") || has_ending(base, ".h"))) return NULL;
+    if (strlen(base) > 60 || !learn_is_source(base)) return NULL;
     const learn_exercise *e = folder_in(path);
     return e ? e : owner_of(base);
 }
@@ -143,7 +130,7 @@ static const char *const endings[] = {".tar", ".tar.gz", ".tgz", ".zip", NULL};
 static const char *archive_ending(const char *path)
 {
     for (const char *const *ending = endings; *ending; ending++)
-        if (has_ending(path, *ending)) return *ending;
+        if (learn_has_ending(path, *ending)) return *ending;
     return NULL;
 }
 
@@ -218,7 +205,7 @@ void learn_submission_free(learn_submission *s)
 bool learn_handed_in(const learn_submission *s, const learn_exercise *e)
 {
     for (size_t i = 0; i < s->count; i++)
-        if (s->files[i].e == e && is_file_of(e, s->files[i].name)) return true;
+        if (s->files[i].e == e && learn_is_file_of(e, s->files[i].name)) return true;
     return false;
 }
 
