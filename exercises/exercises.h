@@ -17,7 +17,7 @@
 
 /* ---- 01_send_recv ---- */
 
-/* Rank `from`'s count elements arrive in rank `to`'s buf. All other ranks do nothing, and nobody does anything if from
+/* Rank `from`'s count elements arrive in rank `to`'s buf. All other ranks do nothing, and no rank does anything if from
  * and to are the same rank. */
 p2p_err my_send_recv(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int from, int to);
 
@@ -54,7 +54,7 @@ p2p_err my_recv_unknown(p2p_comm *comm, int source, int tag, void **data, p2p_st
 
 /* Rank 0's *token goes `laps` times round the ring, 0 to 1 to 2 ... to n-1 and back to 0; each rank adds rank + 1 to it
  * before it passes it on. *token becomes, on rank 0, what came back last; on others, what they passed on last. With one
- * rank there is nobody to pass it to. */
+ * rank there is no other to pass it to. */
 p2p_err my_token_ring(p2p_comm *comm, int64_t *token, int laps);
 
 /* ---- 06_isend_irecv ---- */

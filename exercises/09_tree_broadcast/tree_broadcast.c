@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 09_tree_broadcast: one rank's data, on every rank, in log2(n) rounds: whoever has it passes it on.
+ * 09_tree_broadcast: one rank's data, on every rank, in log2(n) rounds: each rank that has it passes it on.
  *
  *      make test EX=09
  */

@@ -6,7 +6,8 @@
  * ranks: check_rank.c is its main, and calls `run` for every case. In build/learn it judges: `judge` sees what the
  * ranks reported and what they sent. The two sides share neither a process nor memory, nor anything that can be opened.
  *
- * What is promised, even of code that was written to deceive, and under `learn grade`, whose data nobody can foresee:
+ * What is promised, even of code that was written to deceive, and under `learn grade`, whose data no submission can
+ * foresee:
  *
  *      values    A rank knows its own data only (check_key). A result that depends on other ranks' is not right unless they
  *                came from them. Expected values exist in learn alone.
@@ -95,7 +96,7 @@ typedef struct {
     bool waits_on_errors; /* requests under way are waited for when another call fails, too: its page says so */
     bool empty_is_null;   /* malloc(0) returns NULL, as it may */
     bool any_source;      /* P2P_ANY_SOURCE belongs to it: elsewhere a failure is told where it was used */
-    bool broken_stub;     /* the stub is a program with a mistake in it: run it even though nobody has touched it */
+    bool broken_stub;     /* the stub has a mistake in it: it is run even if the learner has not touched it */
     void (*cases)(check_plan *plan);
     /* In each rank. NULL: the learner's file has a main of its own, run once per world, and judge reads check_output. */
     void (*run)(p2p_comm *comm, const check_case *c);
@@ -135,6 +136,9 @@ double check_get(const void *buf, size_t index, enum dtype dtype);
 /* A buffer of count elements filled with check_value (or zero if rank < 0). Lives until the case ends; allocated so
  * that an access beyond it is caught at once. */
 CHECK_OF_RANKS void *check_buffer(const check_case *c, int rank, size_t count, enum dtype dtype);
+
+/* Called before each p2p_send of the learner's function, so that a test can have a message come late; NULL: not. */
+CHECK_OF_RANKS extern void (*check_before_send)(int dest);
 
 /* Send a copy of a buffer to the judge, under a name the learner understands ("buf", "recv"). */
 CHECK_OF_RANKS void check_report(const check_case *c, const char *name, const void *data, size_t count,

@@ -85,8 +85,11 @@ p2p_err check_p2p_release(p2p_comm *comm, void *buf)
     return err ? err : (p2p_release)(comm, buf);
 }
 
+void (*check_before_send)(int dest);
+
 p2p_err check_p2p_send(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag)
 {
+    if (check_before_send && !calls.fail) check_before_send(dest);
     OR_PRETEND(p2p_send, comm, buf, bytes, dest, tag);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What comes before a learner's main, in every program that is checked: settings are taken from the environment; whoever is
- * stopped by the filter of check_start.c, or late, says where.
+ * What comes before a learner's main, in every program that is checked: settings are taken from the environment; a rank
+ * that is stopped by the filter of check_start.c, or late, says where.
  * Also delays: in the sweep that looks for races, every Pairwise call of the learner waits a moment first.
  */
 #include <signal.h>

@@ -84,7 +84,8 @@ static bool is_tried_again(const check_plan *plan, const check_world_plan *world
     return true;
 }
 
-/* All of them, and then each alone: whoever asks the first only, or forgets an error when the next call goes well, is found. */
+/* All of them, and then each alone: code that asks the first only, or forgets an error when the next call goes well, is
+ * found. */
 static void add_failing(check_plan *plan)
 {
     static const struct {

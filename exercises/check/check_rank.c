@@ -74,7 +74,7 @@ static void record(check_record r, const char *name, const void *data)
 
 void check_report(const check_case *c, const char *name, const void *data, size_t count, enum dtype dtype)
 {
-    if (c->fails) return; /* nobody asks for it */
+    if (c->fails) return; /* it is not asked for */
     record(
         (check_record){.kind = CHECK_REPORT, .bytes = count * dtype_size(dtype), .value = (int)dtype, .count = count},
         name, data);
@@ -132,8 +132,8 @@ static void note_traffic(p2p_comm *comm)
            "", by_peer);
 }
 
-/* A request that nobody waited for keeps the communicator, and what it writes to. What finalize would say of it, with its
- * line, is said here, where it is known which case it was. */
+/* A request that was not waited for keeps the communicator, and what it writes to. What finalize would say of it, with
+ * its line, is said here, where it is known which case it was. */
 static void end_communicator(p2p_comm *world, p2p_comm *comm)
 {
     p2p_set_errors(comm, P2P_ERRORS_RETURN);

@@ -165,7 +165,7 @@ static void say_mistake(const diagnosis *d, learn_result *result)
     if (some)
         mistake = learn_string(&sent);
     else if (!d->others && receive)
-        mistake = "each waits for a message that nobody has sent to it: a send is missing, comes too late, or goes to "
+        mistake = "each waits for a message that no rank has sent to it: a send is missing, comes too late, or goes to "
                   "another rank";
     if (returned)
         learn_add(&broke, "A deadlock: a rank waits for another that has returned from %s and %s any more.",

@@ -11,7 +11,7 @@ enum { TAG = 1 };
 p2p_err my_send_recv(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int from, int to)
 {
     // TODO: rank `from` sends its count elements of type dtype to rank `to`, which receives them in its own buf.
-    // Every other rank returns at once. If from and to are the same rank, nobody does anything.
+    // Every other rank returns at once. If from and to are the same rank, no rank does anything.
     // stub: (void)comm, (void)buf, (void)count, (void)dtype, (void)from, (void)to;
     // stub: return P2P_ERR_TODO;
     int rank = p2p_rank(comm);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 05_token_ring: a number goes round, and everybody adds to it.
+ * 05_token_ring: a number goes round, and every rank adds to it.
  *
  *      make test EX=05
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 07_barrier: nobody leaves before everybody has come.
+ * 07_barrier: no rank leaves before every rank has come.
  *
  *      make test EX=07
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 09_tree_broadcast: one rank's data, on every rank, in log2(n) rounds: whoever has it passes it on.
+ * 09_tree_broadcast: one rank's data, on every rank, in log2(n) rounds: each rank that has it passes it on.
  *
  *      make test EX=09
  */
@@ -16,7 +16,7 @@ p2p_err my_tree_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dt
     // TODO: in each round everyone who has the data sends it to one rank that has not.
     // stub: (void)rank, (void)size, (void)bytes, (void)buf, (void)root;
     // stub: return P2P_ERR_TODO;
-    int relative = (rank - root + size) % size;  /* the root is number 0, whoever it is */
+    int relative = (rank - root + size) % size;  /* the root is number 0, whichever it is */
     for (int have = 1; have < size; have *= 2) { /* numbers 0 to have - 1 have the data */
         p2p_err err = P2P_OK;
         if (relative < have && relative + have < size)

@@ -59,7 +59,7 @@ static double want(const check_case *c, int rank, size_t index)
     return check_value(c, rank == receiver(c) ? c->root : rank, index);
 }
 
-/* Nobody sends but `from`, and that only to somebody else. */
+/* No rank sends but `from`, and that only to another rank. */
 static bool others_silent(const check_case *c)
 {
     for (int rank = 0; rank < c->ranks; rank++) {
@@ -68,7 +68,7 @@ static bool others_silent(const check_case *c)
         if (!messages || (rank == c->root && !same)) continue;
         if (same)
             return check_fail(c, "self",
-                              "Rank %d sent %llu message%s. From and to are the same rank here: nobody has "
+                              "Rank %d sent %llu message%s. From and to are the same rank here: no rank has "
                               "anything to do.",
                               rank, messages, messages == 1 ? "" : "s");
         if (rank == receiver(c) && check_sent(c, c->root).messages_sent)
@@ -100,7 +100,7 @@ static bool contract(const check_case *c)
         if (rank != to && check_traffic(c, from, rank).messages_sent)
             return check_fail(
                 c, "told",
-                "Rank %d sent a message to rank %d%s: `to` is rank %d here, and nobody else is told anything.", from,
+                "Rank %d sent a message to rank %d%s: `to` is rank %d here, and no other rank is told anything.", from,
                 rank, rank == from ? ", itself" : ", which is neither `from` nor `to`", to);
     if (!messages && !c->count) return true; /* an empty message may be left out */
     if (!messages) return check_fail(c, "nothing", "Rank %d sent nothing; it should have sent %zu bytes.", from, bytes);

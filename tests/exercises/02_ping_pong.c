@@ -147,7 +147,7 @@ static bool judge_traffic(const check_case *c)
         if (rank < 2 && sent.messages_sent + check_traffic(c, rank, rank).messages_sent > to_peer)
             return check_fail(
                 c, "told",
-                "Rank %d sent messages to somebody else than rank %d: ping and pong go between 0 and 1, and all "
+                "Rank %d sent messages to another rank than %d: ping and pong go between 0 and 1, and all "
                 "others have no part in it.",
                 rank, 1 - rank);
         if (sent.messages_sent != messages)

@@ -60,7 +60,7 @@ static void cases(check_plan *plan)
     add_world(plan, 4, true, network);
 }
 
-/* What stands in theirs before: nobody's mine, and another row on each rank. */
+/* What stands in theirs before: no rank's mine, and another row on each rank. */
 static double at_first(int rank, size_t index)
 {
     return 1000 * (rank + 1) + (double)(index % 100);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The test of 04_tags_and_probe. Rank `root` receives with the learner's functions; everybody else is the test itself
+ * The test of 04_tags_and_probe. Rank `root` receives with the learner's functions; every other rank is the test itself
  * (letters.h), which sees to it that what is not asked for lies there first.
  */
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void add_letter(check_plan *plan, int root, size_t count, int variant, co
 
 static void add(check_plan *plan, int ranks)
 {
-    if (ranks == 1) return; /* nobody to receive from */
+    if (ranks == 1) return; /* no rank to receive from */
     add_pick(plan, 0, 1);
     add_pick(plan, 0, 5);
     add_pick(plan, ranks - 1, 20);
@@ -150,7 +150,7 @@ static void run_anyone(p2p_comm *comm, const check_case *c)
     check_report(c, "letters", table, count, DTYPE_I32);
 }
 
-/* Nobody sends anything: no call would receive it. */
+/* No rank sends anything: no call would receive it. */
 static void run_failing(p2p_comm *comm, const check_case *c)
 {
     int tag = tag_of(0), value = 0;

@@ -192,7 +192,7 @@ static const char *added_as_if(const check_case *c, double lap)
     const char *as_if = "";
     int fitting = 0;
     const adding known[] = {
-        {"as if nobody had added anything", 0, 0, NAN, NAN, 0},
+        {"as if no rank had added anything", 0, 0, NAN, NAN, 0},
         {"as if only rank 0 had added", 0, 0, 1, NAN, 0},
         {"as if each rank had added rank, and not rank + 1", 0, 1, NAN, NAN, 0},
         {"as if all had added but rank 0, which adds 1", 1, 1, 0, NAN, 0},
@@ -273,7 +273,7 @@ static void growth(const check_case *c)
         on_the_way(c);
 }
 
-/* Somebody got what its left neighbour had at the beginning: that one did not wait for the token. */
+/* A rank got what its left neighbour had at the beginning: that one did not wait for the token. */
 static bool own_token(const check_case *c)
 {
     for (int rank = 0; rank < c->ranks && c->count == 1; rank++) {
@@ -318,7 +318,7 @@ static const char *const files[] = {"token_ring.c", NULL};
 
 const check_exercise check_05_token_ring = {
     .name = "05_token_ring",
-    .idea = "a token goes round, and everybody adds to it",
+    .idea = "a token goes round, and every rank adds to it",
     .call = "my_token_ring",
     .files = files,
     .hands_on_errors = true,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The test of 07_barrier: nobody leaves before all have come. In real time that can only be tried; in virtual time it can
- * be seen: a rank that comes a second late can have told nobody anything earlier, so whoever leaves before that second
- * has not waited for it.
+ * The test of 07_barrier: no rank leaves before all have come. In real time that can only be tried; in virtual time it
+ * can be seen: a rank that comes a second late can have told no other anything earlier, so a rank that leaves before
+ * that second has not waited for it.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,9 +15,9 @@
 
 enum {
     IN_A_ROW = 3,
-    NOBODY = -1,
+    NO_RANK = -1,
     ALL = 100
-}; /* variant: NOBODY, the rank that is late, or ALL + the one that is not */
+}; /* variant: NO_RANK, the rank that is late, or ALL + the one that is not */
 
 static const char network[] = "latency=10us,bandwidth=1G";
 static const double latency = 10e-6;
@@ -29,7 +29,7 @@ static void add(check_plan *plan, int ranks)
 {
     for (int late = 0; late < ranks; late++) check_add(plan, (check_case){.variant = late, .what = rank_late[late]});
     check_add(plan, (check_case){.variant = ALL + ranks / 2, .what = "all late but one"});
-    check_add(plan, (check_case){.variant = NOBODY, .what = "nobody late"});
+    check_add(plan, (check_case){.variant = NO_RANK, .what = "no rank late"});
 }
 
 static void cases(check_plan *plan)
@@ -110,11 +110,12 @@ static const char *what_it_heard(const check_case *c, int rank, char *words, siz
         return "early.none";
     }
     if (!heard) {
-        snprintf(words, room, "It received no message at all, and so it waited for nobody.");
+        snprintf(words, room, "It received no message at all, and so it waited for no rank.");
         return "early.silent";
     }
     if (!missing || !other_way) return NULL;
-    snprintf(words, room, "It heard from %s only, and from nobody at distance %d; among %d ranks the distances are %s.",
+    snprintf(words, room,
+             "It heard from %s only, and from no rank at distance %d; among %d ranks the distances are %s.",
              expected_ranks(text, sizeof text, heard), (int)(missing & ~(missing - 1)), c->ranks,
              c->ranks > 4 ? "1, 2 and 4" : "1 and 2");
     return "early.distance";
@@ -137,7 +138,7 @@ static bool judge_early(const check_case *c, int barrier)
             snprintf(words, sizeof words,
                      "Nothing that rank %d waited for could tell it of rank %d, directly or through another rank.%s",
                      rank, last,
-                     barrier ? " Nobody left the one before early: what does a call leave to the next?" : "");
+                     barrier ? " No rank left the one before early: what does a call leave to the next?" : "");
         return check_fail(c,
                           key       ? key
                           : barrier ? "early.again"
@@ -174,7 +175,7 @@ static bool judge_partners(const check_case *c, int rank)
     return true;
 }
 
-/* Everybody tells rank 0, and rank 0 tells everybody. */
+/* All ranks tell rank 0, and rank 0 tells each of them. */
 static bool is_central(const check_case *c)
 {
     for (int rank = 1; rank < c->ranks; rank++) {
@@ -193,14 +194,14 @@ static bool right_number(const check_case *c, int rank)
     if (check_traffic(c, rank, rank).messages_sent)
         return check_fail(
             c, "self",
-            "Nobody left early, but rank %d sent itself a message, as happens at distance 0 and at distance %d. That "
+            "No rank left early, but rank %d sent itself a message, as happens at distance 0 and at distance %d. That "
             "is a round too many: among %d rank%s the distances are those of 1, 2, 4, ... below %d, which makes %d "
             "round%s.",
             rank, c->ranks, c->ranks, c->ranks == 1 ? "" : "s", c->ranks, needed, needed == 1 ? "" : "s");
     if (check_sent(c, rank).messages_sent == (uint64_t)needed * IN_A_ROW) return true;
     return check_fail(
         c, "messages",
-        "Nobody left early, but rank %d sent %llu message%s a barrier; dissemination among %d ranks takes "
+        "No rank left early, but rank %d sent %llu message%s a barrier; dissemination among %d ranks takes "
         "ceil(log2 %d) = %d round%s, and one message of each rank in each of them.",
         rank, messages, messages == 1 ? "" : "s", c->ranks, c->ranks, needed, needed == 1 ? "" : "s");
 }
@@ -208,11 +209,10 @@ static bool right_number(const check_case *c, int rank)
 static bool contract(const check_case *c)
 {
     if (is_central(c))
-        return check_fail(
-            c, "central",
-            "Nobody left early, but everybody reports to rank 0, which then tells everybody: rank 0 handles "
-            "%d messages, one after the other. Dissemination among %d ranks takes %d rounds.",
-            2 * (c->ranks - 1), c->ranks, rounds(c->ranks));
+        return check_fail(c, "central",
+                          "No rank left early, but all report to rank 0, which then tells each of them: rank 0 handles "
+                          "%d messages, one after the other. Dissemination among %d ranks takes %d rounds.",
+                          2 * (c->ranks - 1), c->ranks, rounds(c->ranks));
     for (int rank = 0; rank < c->ranks; rank++) {
         p2p_traffic sent = check_sent(c, rank);
         if (!right_number(c, rank)) return false;
@@ -228,10 +228,10 @@ static bool contract(const check_case *c)
     return true;
 }
 
-/* With nobody late: a round takes one latency, because sending and receiving go on at the same time. */
+/* With no rank late: a round takes one latency, because sending and receiving go on at the same time. */
 static void judge_time(const check_case *c)
 {
-    for (int rank = 0; rank < c->ranks && c->ranks > 2 && c->variant == NOBODY; rank++) {
+    for (int rank = 0; rank < c->ranks && c->ranks > 2 && c->variant == NO_RANK; rank++) {
         double took = check_number_of(c, rank, "leave0") / latency;
         if (took < rounds(c->ranks) + 0.1) continue;
         if (took > 0.5 / latency || check_number_of(c, rank, "any source") > 0) {
@@ -251,19 +251,19 @@ static void judge_time(const check_case *c)
     }
 }
 
-/* The messages are judged in the last case of a world: a barrier that somebody leaves early is told as that. */
+/* The messages are judged in the last case of a world: a barrier that a rank leaves early is told as that. */
 static void judge(const check_case *c)
 {
     for (int i = 0; i < IN_A_ROW; i++)
         if (!judge_early(c, i)) return;
-    if (c->variant == NOBODY && contract(c)) judge_time(c);
+    if (c->variant == NO_RANK && contract(c)) judge_time(c);
 }
 
 static const char *const files[] = {"barrier.c", NULL};
 
 const check_exercise check_07_barrier = {
     .name = "07_barrier",
-    .idea = "nobody leaves before everybody has come",
+    .idea = "no rank leaves before every rank has come",
     .call = "my_barrier",
     .files = files,
     .hands_on_errors = true,

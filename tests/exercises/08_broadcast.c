@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The test of 08_broadcast: every root, awkward counts, and who sent how much to whom. */
+/*
+ * The test of 08_broadcast: every root, awkward counts, and who sent how much to whom; and two calls in a row, with roots 0
+ * and 1, in which rank 1's message may come to rank 2 before rank 0's.
+ */
 #include "exercises/check/check.h"
 #include "exercises/exercises.h"
+#include "tests/exercises/in_a_row.h"
 
 #pragma weak my_broadcast
+
+enum { ONCE, IN_A_ROW }; /* variants */
 
 static void add(check_plan *plan, int ranks)
 {
@@ -17,6 +23,12 @@ static void add(check_plan *plan, int ranks)
             check_add(plan, (check_case){.count = counts[n % 6], .dtype = dtypes[n % 4], .root = root, .shows = shows});
     }
     check_add(plan, (check_case){.count = 50000, .dtype = DTYPE_F32, .root = ranks / 2, .shows = shows});
+    if (ranks != 3) return;
+    check_add(plan, (check_case){.variant = IN_A_ROW,
+                                 .what = "called twice in a row, with root 0 and root 1",
+                                 .count = 5,
+                                 .dtype = DTYPE_I32,
+                                 .shows = CHECK_SHOW_COUNT | CHECK_SHOW_DTYPE});
 }
 
 static void cases(check_plan *plan)
@@ -24,8 +36,41 @@ static void cases(check_plan *plan)
     check_matrix(plan, add);
 }
 
+/* ---- Two calls ---- */
+
+static p2p_comm *door;
+static bool rank_1_has_it;
+
+/* Rank 0's message to rank 2 waits until rank 1, which has its own, has sent the second call's. */
+static void hold_back(int dest)
+{
+    if (dest == 2 && rank_1_has_it) in_a_row_wait(door);
+    rank_1_has_it = dest == 1;
+}
+
+static void run_in_a_row(p2p_comm *comm, const check_case *c)
+{
+    int rank = p2p_rank(comm);
+    void *buf = check_buffer(c, rank, c->count, c->dtype), *second = check_buffer(c, -1, c->count, c->dtype);
+    p2p_split(comm, 0, rank, &door);
+    for (size_t i = 0; i < c->count; i++) check_put(second, i, c->dtype, check_value(c, rank, c->count + i));
+    check_report(c, "before", buf, c->count, c->dtype);
+    rank_1_has_it = false;
+    if (rank == 0 && !c->strict) check_before_send = hold_back; /* where rank 1 need not wait for rank 2 */
+    check_returned(c, my_broadcast(comm, buf, c->count, c->dtype, 0));
+    check_before_send = NULL;
+    check_returned(c, my_broadcast(comm, second, c->count, c->dtype, 1));
+    in_a_row_end(door, 0);
+    check_report(c, "buf", buf, c->count, c->dtype);
+    check_report(c, "second", second, c->count, c->dtype);
+}
+
 static void run(p2p_comm *comm, const check_case *c)
 {
+    if (c->variant == IN_A_ROW) {
+        run_in_a_row(comm, c);
+        return;
+    }
     void *buf = check_buffer(c, p2p_rank(comm), c->count, c->dtype);
 
     check_report(c, "before", buf, c->count, c->dtype);
@@ -68,7 +113,7 @@ static bool root_sends(const check_case *c)
         return check_fail(
             c, "nothing",
             "Rank %d sent 0 messages; the root of a naive broadcast sends n-1 = %llu, one to each other rank. "
-            "Nobody sent anything, so whatever the others have now did not come from the root.%s",
+            "No rank sent anything, so whatever the others have now did not come from the root.%s",
             c->root, others,
             c->root ? " With root 0 all was right: does it tell those above it only, or only if it is rank 0?" : "");
     for (int to = 0; to < c->ranks; to++) {
@@ -99,7 +144,7 @@ static bool root_sends(const check_case *c)
     return true;
 }
 
-/* The root sends to everyone, and nobody else sends. */
+/* The root sends to every other rank, and no other rank sends. */
 static bool contract(const check_case *c)
 {
     for (int rank = 0; rank < c->ranks; rank++) {
@@ -114,7 +159,7 @@ static bool contract(const check_case *c)
         if (check_traffic(c, rank, c->root).messages_sent == sent && sent == 1 && c->root == 0)
             return check_fail(
                 c, "answer",
-                "Rank %d sent the root, rank %d, a message. Only the root sends in a naive broadcast; nobody "
+                "Rank %d sent the root, rank %d, a message. Only the root sends in a naive broadcast; no rank "
                 "answers, since the calls see to it by themselves that messages come.",
                 rank, c->root);
         if (check_traffic(c, rank, (rank + 1) % c->ranks).messages_sent == sent && c->root == 0)
@@ -145,13 +190,34 @@ static void say_why(const check_case *c)
             return;
         }
         if (!is_zero(c, rank)) continue;
-        check_fail(c, "zeros", "Rank %d's buffer is all zeros, which nobody sent.", rank);
+        check_fail(c, "zeros", "Rank %d's buffer is all zeros, which no rank sent.", rank);
         return;
     }
 }
 
+static double want_second(const check_case *c, int rank, size_t index)
+{
+    (void)rank;
+    return check_value(c, 1, c->count + index);
+}
+
+static void in_a_row(const check_case *c)
+{
+    if (check_values(c, "values", "buf", "before", NULL, want) &&
+        check_values(c, "values", "second", NULL, NULL, want_second))
+        return;
+    if (check_number_of(c, 2, "any source") > 0)
+        check_fail(c, "next_call",
+                   "Rank 2 took a message of the second call for one of the first: rank 1, the second call's root, had "
+                   "sent its message when rank 0's came.");
+}
+
 static void judge(const check_case *c)
 {
+    if (c->variant == IN_A_ROW) {
+        in_a_row(c);
+        return;
+    }
     bool right = check_values(c, "values", "buf", "before", NULL, want);
 
     if (contract(c) && !right) say_why(c);

@@ -57,7 +57,7 @@ static bool has_nothing_new(const check_case *c, int rank)
     return rank != c->root && expected_holds(c, rank, "buf", 0, c->count, expected_own);
 }
 
-/* Somebody has what another rank had at first, and that one has the root's data now. */
+/* A rank has what another rank had at first, and that one has the root's data now. */
 static void passed_on_too_early(const check_case *c)
 {
     for (int rank = 0; rank < c->ranks; rank++)
@@ -89,7 +89,7 @@ static void say_missed(const check_case *c, unsigned without)
                    expected_ranks(text, sizeof text, without & told & ~received));
     else if (without & ~received)
         check_fail(c, "missed",
-                   "The data never came to %s: nobody sent a message there. Among %d ranks a round begins "
+                   "The data never came to %s: no rank sent a message there. Among %d ranks a round begins "
                    "with %s that ha%s the data.",
                    expected_ranks(text, sizeof text, without & ~received), c->ranks,
                    c->ranks > 4   ? "1, one with 2 and one with 4 ranks"
@@ -116,9 +116,10 @@ static bool values(const check_case *c)
     for (int rank = 0; rank < c->ranks; rank++)
         if (has_nothing_new(c, rank)) without |= 1u << rank;
     if (c->root != 0 && expected_holds(c, c->root, "buf", 0, c->count, of_rank_0))
-        check_fail(c, "root",
-                   "Rank %d is the root, and has rank 0's data: does your tree begin at rank 0, whoever the root is?",
-                   c->root);
+        check_fail(
+            c, "root",
+            "Rank %d is the root, and has rank 0's data: does your tree begin at rank 0, whichever rank the root is?",
+            c->root);
     else if (!expected_holds(c, c->root, "buf", 0, c->count, expected_own))
         check_fail(c, "root_changed", "The root's own buffer has changed: rank %d is the root here, it only sends.",
                    c->root);
@@ -159,7 +160,7 @@ static bool told_once(const check_case *c)
     return true;
 }
 
-/* Nobody sends more often than there are rounds. */
+/* No rank sends more often than there are rounds. */
 static bool shared_work(const check_case *c)
 {
     int rounds = expected_log2_up(c->ranks);
@@ -170,10 +171,10 @@ static bool shared_work(const check_case *c)
             return check_fail(c, "naive",
                               "Rank %d, the root, sent all %llu messages itself: that is the naive broadcast of "
                               "exercise 08, which takes n-1 = %llu rounds. In a tree of %d ranks the root sends log2 n "
-                              "= %d, because whoever has the data helps to pass it on.",
+                              "= %d, because each rank that has the data helps to pass it on.",
                               rank, sent, sent, c->ranks, rounds);
         return check_fail(c, "naive",
-                          "Rank %d sent %llu messages; in a tree of %d ranks there are log2 n = %d rounds, and nobody "
+                          "Rank %d sent %llu messages; in a tree of %d ranks there are log2 n = %d rounds, and no rank "
                           "sends more than one message a round.",
                           rank, sent, c->ranks, rounds);
     }
@@ -207,21 +208,23 @@ static bool rounds(const check_case *c)
     int taken = (int)(expected_seconds(c) / A_ROUND_S + 0.5), needed = expected_log2_up(c->ranks);
     if (taken <= needed) return true;
     if (is_chain(c))
-        return check_fail(c, "rounds",
-                          "It took %d rounds; a tree of %d ranks takes log2 n = %d. Each rank passed the data to one "
-                          "other: that is a chain, in which one rank works and all others wait. In a tree whoever has "
-                          "the data passes it on again in every round, so that twice as many have it.",
-                          taken, c->ranks, needed);
+        return check_fail(
+            c, "rounds",
+            "It took %d rounds; a tree of %d ranks takes log2 n = %d. Each rank passed the data to one "
+            "other: that is a chain, in which one rank works and all others wait. In a tree each rank that has "
+            "the data passes it on again in every round, so that twice as many have it.",
+            taken, c->ranks, needed);
     if (best_rounds(c, c->root) > needed)
-        return check_fail(c, "shape",
-                          "It took %d rounds; a tree of %d ranks takes log2 n = %d. Each rank is told once, but no "
-                          "order of these messages needs less than %d rounds: some ranks that have the data stop "
-                          "sending too early. Whoever has it sends it on in every round, so the root sends %d times.",
-                          taken, c->ranks, needed, best_rounds(c, c->root), needed);
+        return check_fail(
+            c, "shape",
+            "It took %d rounds; a tree of %d ranks takes log2 n = %d. Each rank is told once, but no "
+            "order of these messages needs less than %d rounds: some ranks that have the data stop "
+            "sending too early. A rank that has it sends it on in every round, so the root sends %d times.",
+            taken, c->ranks, needed, best_rounds(c, c->root), needed);
     return check_fail(c, "order",
                       "It took %d rounds; a tree of %d ranks takes log2 n = %d. The messages are as few as they should "
-                      "be, so look at their order: in each round everyone who has the data must have somebody to send "
-                      "it to. Whoever has most ranks below it must be told first.",
+                      "be, so look at their order: in each round each rank that has the data must have another to send "
+                      "it to. The rank with most ranks below it must be told first.",
                       taken, c->ranks, needed);
 }
 
@@ -235,12 +238,13 @@ static void judge(const check_case *c)
 
 static const char *const files[] = {"tree_broadcast.c", NULL};
 
-const check_exercise check_09_tree_broadcast = {.name = "09_tree_broadcast",
-                                                .idea = "broadcast in log2 n rounds: whoever has the data passes it on",
-                                                .call = "my_tree_broadcast",
-                                                .files = files,
-                                                .hands_on_errors = true,
-                                                .library = CHECK_LIBRARY_P2P,
-                                                .cases = cases,
-                                                .run = run,
-                                                .judge = judge};
+const check_exercise check_09_tree_broadcast = {
+    .name = "09_tree_broadcast",
+    .idea = "broadcast in log2 n rounds: each rank that has the data passes it on",
+    .call = "my_tree_broadcast",
+    .files = files,
+    .hands_on_errors = true,
+    .library = CHECK_LIBRARY_P2P,
+    .cases = cases,
+    .run = run,
+    .judge = judge};

@@ -39,7 +39,7 @@ static bool contract(const check_case *c)
     return true;
 }
 
-/* Has everybody sent something to this rank, and this one to everybody? */
+/* Has every rank sent something to this rank, and this one to every rank? */
 static bool is_hub(const check_case *c, int hub)
 {
     for (int rank = 0; rank < c->ranks; rank++)

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The test of exercise 12: shards of any length, both ways, from and to any root. */
+/*
+ * The test of exercise 12: shards of any length, both ways, from and to any root; and two gathers in a row, in which a shard
+ * of the second one may come before one of the first.
+ */
 #include "exercises/exercises.h"
+#include "tests/exercises/in_a_row.h"
 #include "tests/exercises/shards.h"
 
 #pragma weak my_scatter
@@ -40,6 +44,7 @@ static void add_gathers(check_plan *plan, int ranks)
     add(plan, 5 * (size_t)ranks, EVEN, GATHER_LAST_FIRST, 0);
     add_all(plan, ranks, GATHER);
     add(plan, 0, GROWING, GATHER_LAST_FIRST, ranks / 2);
+    if (ranks == 3) add(plan, 15, EVEN, GATHER_IN_A_ROW, 0);
 }
 
 /* All scatters first: so my_scatter can be tried before my_gather is written. */
@@ -99,9 +104,29 @@ static void run_gather(p2p_comm *comm, const check_case *c)
     check_report(c, "whole", whole, whole ? all : 0, c->dtype);
 }
 
+static void run_in_a_row(p2p_comm *comm, const check_case *c)
+{
+    int rank = p2p_rank(comm);
+    size_t length = shards_length_of(c, rank), all = shards_begin_of(c, c->ranks);
+    void *shard = check_buffer(c, rank, length, c->dtype), *next = check_buffer(c, -1, length, c->dtype);
+    void *whole = rank == c->root ? check_buffer(c, -1, all, c->dtype) : NULL;
+    void *second = rank == c->root ? check_buffer(c, -1, all, c->dtype) : NULL;
+    p2p_comm *door;
+    p2p_split(comm, 0, rank, &door);
+    for (size_t i = 0; i < length; i++) check_put(next, i, c->dtype, check_value(c, rank, c->count + i));
+    if (rank == 2 && !c->strict) in_a_row_wait(door); /* where rank 1 could not send twice without the root */
+    check_returned(c, my_gather(comm, shard, counts_of(c), whole, c->dtype, c->root));
+    check_returned(c, my_gather(comm, next, counts_of(c), second, c->dtype, c->root));
+    in_a_row_end(door, 2);
+    check_report(c, "whole", whole, whole ? all : 0, c->dtype);
+    check_report(c, "second", second, second ? all : 0, c->dtype);
+}
+
 static void run(p2p_comm *comm, const check_case *c)
 {
-    if (shards_function_of(c) == SCATTER)
+    if (shards_function_of(c) == GATHER_IN_A_ROW)
+        run_in_a_row(comm, c);
+    else if (shards_function_of(c) == SCATTER)
         run_scatter(comm, c);
     else
         run_gather(comm, c);
@@ -238,7 +263,7 @@ static bool lies_elsewhere(const check_case *c, int q, size_t *place)
     return false;
 }
 
-/* Whose shard, or the beginning of it, lies in block q of the root's whole? -1: nobody's. */
+/* Whose shard, or the beginning of it, lies in block q of the root's whole? -1: no rank's. */
 static int found_there(const check_case *c, int q)
 {
     size_t begin = shards_begin_of(c, q), length = shards_length_of(c, q);
@@ -330,8 +355,32 @@ static bool contract(const check_case *c)
     return true;
 }
 
+static double want_second(const check_case *c, int rank, size_t index)
+{
+    int owner = owner_of(c, index);
+    (void)rank;
+    return check_value(c, owner, c->count + index - shards_begin_of(c, owner));
+}
+
+/* Rank 1's shard of the second call has come before rank 2's of the first. */
+static void in_a_row(const check_case *c)
+{
+    if (check_values(c, "values", "whole", NULL, count_whole, want_whole) &&
+        check_values(c, "values", "second", NULL, count_whole, want_second))
+        return;
+    if (check_number_of(c, c->root, "any source") > 0)
+        check_fail(c, "next_call",
+                   "Rank %d, the root, took a shard of the second call for one of the first: rank 1 had sent both when "
+                   "rank 2, which was late, sent its first one.",
+                   c->root);
+}
+
 static void judge(const check_case *c)
 {
+    if (shards_function_of(c) == GATHER_IN_A_ROW) {
+        in_a_row(c);
+        return;
+    }
     bool right = shards_function_of(c) == SCATTER ? scatter_values(c) && whole_is_untouched(c) : gather_values(c);
     if (right) contract(c);
 }

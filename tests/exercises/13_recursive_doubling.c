@@ -97,7 +97,7 @@ static bool explain(const check_case *c)
                            power, power);
     check_fail(c, "unfold",
                "The ranks below %d have the result; those from %d on, which stand outside the butterfly, have not: "
-               "somebody must send it to them at the end.",
+               "a rank inside must send it to them at the end.",
                power, power);
     return true;
 }
@@ -110,7 +110,7 @@ static bool messages(const check_case *c)
         p2p_traffic all = check_sent(c, rank);
         if (all.messages_sent > most)
             return check_fail(c, "messages",
-                              "Rank %d sent %llu messages. With %d ranks nobody needs more than %llu: one in each of "
+                              "Rank %d sent %llu messages. With %d ranks none needs more than %llu: one in each of "
                               "the %llu rounds of the butterfly%s.",
                               rank, (unsigned long long)all.messages_sent, c->ranks, most, rounds,
                               most > rounds ? ", and one to a rank that stands outside" : "");

@@ -109,7 +109,7 @@ static void judge_chunks(const check_case *c)
     for (int q = 0; q < n; q++) sum += chunk_of(c, q, LENGTH);
     if (sum >= 0 && sum < count) {
         check_fail(c, "lost",
-                   "The %d chunks that my_chunk makes of %zu elements have %.0f together, so %.0f belong%s to nobody. "
+                   "The %d chunks that my_chunk makes of %zu elements have %.0f together, so %.0f belong%s to no rank. "
                    "%zu = %zu * %d + %zu: that many of the first chunks have one element more.%s",
                    n, c->count, sum, count - sum, count - sum == 1 ? "s" : "", c->count, each, n, longer, overflow(c));
         return;

@@ -53,7 +53,7 @@ static void run(p2p_comm *comm, const check_case *c)
 
 /* ---- In learn ---- */
 
-/* Whose version of a chunk a rank has: -1 if nobody's, or if it cannot be told. */
+/* Whose version of a chunk a rank has: -1 if no rank's, or if it cannot be told. */
 static int version(const check_case *c, int rank, int chunk)
 {
     size_t begin = ring_begin(c->count, c->ranks, chunk), length = ring_length(c->count, c->ranks, chunk);
@@ -87,7 +87,7 @@ static bool remainder_lost(const check_case *c)
         if (!expected_holds(c, rank, "buf", covered, c->count - covered, expected_own)) return false;
     return !check_fail(c, "lost",
                        "The end of the buffer is as it was, from element %zu on: %zu = %zu * %d + %zu, so if each "
-                       "of the %d chunks has %zu element%s, %zu belong%s to nobody.",
+                       "of the %d chunks has %zu element%s, %zu belong%s to no rank.",
                        covered, c->count, c->count / n, c->ranks, c->count % n, c->ranks, c->count / n,
                        c->count / n == 1 ? "" : "s", c->count % n, c->count % n == 1 ? "s" : "");
 }

@@ -106,7 +106,7 @@ static bool explain(const check_case *c)
     if (!remainder_lost(c)) return explain_halves(c) || last_lost(c) || explain_chunks(c);
     check_fail(c, "lost",
                "The end of the buffer is as it was, from element %zu on: %zu = %zu * %d + %zu, so if each of the %d "
-               "chunks has %zu elements, %zu belong%s to nobody.",
+               "chunks has %zu elements, %zu belong%s to no rank.",
                c->count / n * n, c->count, c->count / n, c->ranks, c->count % n, c->ranks, c->count / n, c->count % n,
                c->count % n == 1 ? "s" : "");
     return true;

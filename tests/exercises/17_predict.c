@@ -12,7 +12,7 @@
 
 /* ---- Both sides ---- */
 
-/* Two networks, so that nobody's formulas know one by heart. */
+/* Two networks, so that no formulas fit one of them alone. */
 static const struct network {
     const char *text;
     double latency, bandwidth;

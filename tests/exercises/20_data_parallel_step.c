@@ -15,7 +15,7 @@
 #pragma weak my_data_parallel_step
 
 enum { FEATURES = 3, NUMBERS = FEATURES + 1, STEPS = 4, MOST = 64 };
-enum { UNEVEN, EVEN, ONE_EMPTY, NOBODY, SPREADS }; /* variants: how the examples are spread */
+enum { UNEVEN, EVEN, ONE_EMPTY, NO_RANK, SPREADS }; /* variants: how the examples are spread */
 
 static const double rate = 0.02;
 static const char *const spreads[] = {"shards of 2, 3, 4, ... examples", "shards of equal length",
@@ -24,7 +24,7 @@ static const char *const spreads[] = {"shards of 2, 3, 4, ... examples", "shards
 static size_t length_of(const check_case *c, int rank)
 {
     if (c->variant == EVEN) return 3;
-    if (c->variant == NOBODY) return 0;
+    if (c->variant == NO_RANK) return 0;
     if (c->variant == ONE_EMPTY && rank == c->ranks - 1 && c->ranks > 1) return 0;
     return (size_t)rank + 2;
 }
@@ -272,7 +272,7 @@ static void explain(const check_case *c, int rank, size_t index)
              rank);
     if (isnan(got))
         check_fail(c, "nan", "%s It is not a number any more: 0 / 0%s.", where,
-                   c->variant == NOBODY ? ", for no rank has an example. Then nothing is to change" : "");
+                   c->variant == NO_RANK ? ", for no rank has an example. Then nothing is to change" : "");
     else if (fabs(got - want(c, rank, index)) < 1e-6 * fmax(1, fabs(got)))
         check_fail(
             c, "float",

@@ -10,8 +10,8 @@
 
 enum { TENSORS = 9, STRIDE = 1000000 };
 
-/* As in a small network: big weights, tiny biases and norms. In one case 150 times as long, 4.7 MB together: more than anybody
- * sets aside beforehand. */
+/* As in a small network: big weights, tiny biases and norms. In one case 150 times as long, 4.7 MB together: more than
+ * any rank sets aside beforehand. */
 static const size_t lengths[TENSORS] = {432, 16, 16, 2304, 16, 0, 5000, 64, 10};
 enum { TIMES = 150, EVERY = 101 }; /* of so many elements one is looked at there */
 

@@ -205,7 +205,7 @@ static inline bool made_of_tell_missing(const made_of *m, unsigned none)
     const check_case *c = m->c;
     const char *word = op_name(m->op);
     if (!there)
-        check_fail(c, "zero", "%s%s %d has only zeros: nobody's part is in its %s.", m->of, made_of_who(m), m->rank,
+        check_fail(c, "zero", "%s%s %d has only zeros: no rank's part is in its %s.", m->of, made_of_who(m), m->rank,
                    word);
     else if (there == 1u << m->rank)
         check_fail(c, check_sent(c, m->rank).messages_received ? "alone" : "alone.unreceived",
@@ -256,7 +256,7 @@ static inline bool made_of_tell(const made_of *m, const made_of_mix *mix)
     if (same == all && (twice != all || m->op == OP_MEAN)) return made_of_tell_factor(m, mix->of[0]);
     if ((once | twice | none) == all && twice) return made_of_tell_twice(m, twice, none);
     if ((once | none) == all) return made_of_tell_missing(m, none);
-    unsigned whole = made_of_set(m, mix, 1); /* of a mean: parts that nobody divided */
+    unsigned whole = made_of_set(m, mix, 1); /* of a mean: parts that were not divided */
     if ((whole | none) == all) return made_of_tell_missing(m, none);
     return made_of_tell_list(m, mix, right);
 }

@@ -13,7 +13,7 @@
 
 /* ---- Both sides: a case is a way to cut, and a function ---- */
 
-enum function { SCATTER, GATHER, GATHER_LAST_FIRST, FUNCTIONS };
+enum function { SCATTER, GATHER, GATHER_LAST_FIRST, GATHER_IN_A_ROW, FUNCTIONS };
 enum cut { EVEN, GROWING, HOLES, ALL_LAST, CUTS };
 
 static const char *const shards_words[CUTS] = {[EVEN] = "shards as even as can be",
@@ -23,6 +23,7 @@ static const char *const shards_words[CUTS] = {[EVEN] = "shards as even as can b
 
 static inline const char *shards_words_of(enum cut cut, enum function function)
 {
+    if (function == GATHER_IN_A_ROW) return "called twice in a row";
     if (function != GATHER_LAST_FIRST) return shards_words[cut];
     return cut == EVEN ? "shards as even as can be, the last rank comes first"
                        : "shards of 8, 9, 10, ... elements, the last rank comes first";

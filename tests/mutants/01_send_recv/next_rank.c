@@ -8,7 +8,7 @@ enum { TAG = 1 };
 
 p2p_err my_send_recv(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int from, int to)
 {
-    // Every other rank returns at once. If from and to are the same rank, nobody does anything.
+    // Every other rank returns at once. If from and to are the same rank, no rank does anything.
     int rank = p2p_rank(comm);
     size_t bytes = count * dtype_size(dtype);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: from and to are the same rank: sends to itself, and no rank receives it.
-// expect: nobody
+// expect: no rank has
 #include "exercises/exercises.h"
 
 enum { TAG = 1 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // what: the distance is multiplied by three.
 // expect: heard from rank
-// expect: and from nobody at distance 2; among
+// expect: and from no rank at distance 2; among
 #include "exercises/exercises.h"
 
 enum { TAG = 1 };

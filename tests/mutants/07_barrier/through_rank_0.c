@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: every rank reports to rank 0, which then tells every rank: a barrier, but a slow one.
-// expect: everybody reports to rank 0
+// expect: all report to rank 0
 #include "exercises/exercises.h"
 
 enum { TAG = 1 };

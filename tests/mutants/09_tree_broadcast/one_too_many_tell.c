@@ -11,7 +11,7 @@ p2p_err my_tree_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dt
     int rank = p2p_rank(comm), size = p2p_size(comm);
     size_t bytes = count * dtype_size(dtype);
 
-    int relative = (rank - root + size) % size;  /* the root is number 0, whoever it is */
+    int relative = (rank - root + size) % size;  /* the root is number 0, whichever it is */
     for (int have = 1; have < size; have *= 2) { /* numbers 0 to have - 1 have the data */
         p2p_err err = P2P_OK;
         if (relative <= have && relative + have < size)

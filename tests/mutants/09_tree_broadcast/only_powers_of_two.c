@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: does not ask whether the rank it sends to exists, so that the tree bends round to ranks that have the data
-// expect: with three ranks, number 1 has nobody at 1 + 2
+// expect: with three ranks, number 1 has no rank at 1 + 2
 #include "exercises/exercises.h"
 
 enum { TAG = 9 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: the tree is made of ranks, not of ranks counted from the root
-// expect: does your tree begin at rank 0, whoever the root is?
+// expect: does your tree begin at rank 0, whichever rank the root is?
 #include "exercises/exercises.h"
 
 enum { TAG = 9 };

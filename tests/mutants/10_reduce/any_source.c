@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// what: receives from whoever comes first
+// what: receives from any rank
 // expect: a message of the second call for one of the first
 // expect: Name the rank that each receive is for
 #include <stdlib.h>

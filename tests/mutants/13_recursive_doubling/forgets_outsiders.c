@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: the ranks beyond the power of two give what they have and get nothing back.
-// expect: somebody must send it to them at the end
+// expect: a rank inside must send it to them at the end
 #include <stdlib.h>
 
 #include "exercises/exercises.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: all chunks have count / n elements; what is left over belongs to no rank.
-// expect: have 8 together, so 2 belong to nobody
+// expect: have 8 together, so 2 belong to no rank
 #include <stdlib.h>
 
 #include "exercises/exercises.h"

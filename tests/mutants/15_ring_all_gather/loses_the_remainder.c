@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: each chunk has count / n elements
-// expect: belongs to nobody
+// expect: belongs to no rank
 #include "exercises/exercises.h"
 
 enum { TAG = 15 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: chunks of count / n elements: the last count mod n elements are never touched.
-// expect: to nobody
+// expect: to no rank
 #include <stdlib.h>
 
 #include "exercises/exercises.h"

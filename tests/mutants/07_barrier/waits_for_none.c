@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: tells its partners with p2p_isend, and never receives.
-// expect: It received no message at all, and so it waited for nobody
+// expect: It received no message at all, and so it waited for no rank
 // expect: must also wait to be told
 #include "exercises/exercises.h"
 
