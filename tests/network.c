@@ -465,7 +465,7 @@ static void stop_load(pid_t pid)
 Test(determinism, many_runs_with_and_without_load)
 {
     enum { RANKS = 5, LOADS = 4 };
-    int runs = job_is_quick() ? 6 : 20;
+    int runs = job_is_quick() ? 3 : 20;
     timed *t = job_shared(sizeof *t);
     double first[MOST_RANKS] = {0};
     pid_t loads[LOADS] = {0};

@@ -86,20 +86,20 @@ begin_suite() {
             status=$?
             if [ $status -ne 134 ] || [ -e "$out.tap" ]; then break; fi
         done
-        echo "$status $((SECONDS - start))" >"$out.status"
+        echo "$status $((SECONDS - start))" >"$out.new"
+        mv "$out.new" "$out.status"
         rm -f "$out.pid"
     } &
     jobs[begun]=$! programs[begun]=$1 in_world[begun]=$PAIRWISE_WORLD sums[begun]=$sum
 }
 
-# The oldest that has not been shown: its name at once, the rest when it has ended.
+# The oldest that has not been shown, which has ended.
 end_suite() {
     local status seconds good bad missing name sum PAIRWISE_WORLD program out
     ended=$((ended + 1)) out=$log.$ended
     program=${programs[ended]} PAIRWISE_WORLD=${in_world[ended]} sum=${sums[ended]}
     printf '%s\n' "-- $program ($PAIRWISE_WORLD)"
-    wait "${jobs[ended]}"
-    read -r status seconds <"$out.status"
+    read -r status seconds 2>/dev/null <"$out.status" || status=1 seconds=0
     cat "$out"
     took "$seconds"
     rmdir "$TMPDIR/$ended" 2>/dev/null
@@ -115,14 +115,23 @@ end_suite() {
     passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + missing))
 }
 
-# Until no more than so many suites run.
-end_down_to() {
-    while [ $((begun - ended)) -gt "$1" ]; do end_suite; done
+has_ended() { [ -e "$log.$1.status" ] || ! kill -0 "${jobs[$1]}" 2>/dev/null; }
+
+# Until no more than so many suites run; those that have ended are shown in their order.
+run_down_to() {
+    local i running
+    while :; do
+        running=()
+        for ((i = ended + 1; i <= begun; i++)); do has_ended $i || running+=("${jobs[i]}"); done
+        [ ${#running[@]} -gt "$1" ] || break
+        wait -n "${running[@]}"
+    done
+    while [ $ended -lt $begun ] && has_ended $((ended + 1)); do end_suite; done
 }
 
 # Many suites wait longer than they compute, so two run side by side; what measures time runs alone.
 suite() {
-    end_down_to 1
+    run_down_to 1
     begin_suite "$1"
 }
 
@@ -166,13 +175,20 @@ end_faults() {
     passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + ${3:-0}))
 }
 
+begin_solutions() {
+    env -u PAIRWISE_WORLD "$B/learn" solutions >"$log.solutions" 2>&1 &
+    echo $! >"$log.solutions.pid"
+}
+
 # Its closing line: -- solutions: 18 right, 0 wrong, 0 unchanged since they were right
-solutions() {
-    "$B/learn" solutions | tee "$log"
+end_solutions() {
+    wait "$(cat "$log.solutions.pid")"
+    rm "$log.solutions.pid"
+    cat "$log.solutions"
     # shellcheck disable=SC2046  # three numbers
-    set -- $(tail -n 1 "$log" | tr -dc '0-9 ')
+    set -- $(tail -n 1 "$log.solutions" | tr -dc '0-9 ')
     passed=$((passed + ${1:-0})) failed=$((failed + ${2:-1})) unchanged=$((unchanged + ${3:-0}))
-    while read -r _ name; do failures+=("$name"); done < <(grep '^FAIL ' "$log")
+    while read -r _ name; do failures+=("$name"); done < <(grep '^FAIL ' "$log.solutions")
 }
 
 # Those that have nothing to do with worlds, or choose one themselves, run once; with ONLY_WORLDS=1 not at all.
@@ -234,12 +250,13 @@ run_suites() {
     local source also pass
     for PAIRWISE_WORLD in $worlds; do
         export PAIRWISE_WORLD
-        for source in tests/*.c; do
+        # The longest first, so that at the end none runs alone.
+        for source in $(printf '%s\n' tests/{learn_commands,trainer_program,trace,trainer}.c tests/*.c | awk '!seen[$0]++'); do
             is_wanted "$source" || continue
             if measures_time "$source"; then pass=alone; else pass=together; fi
             [ "$1" = $pass ] || continue
             if [ -x "$B/${source%.c}" ]; then
-                [ "$1" != alone ] || end_down_to 0
+                [ "$1" != alone ] || run_down_to 0
                 suite "$B/${source%.c}"
                 continue
             fi
@@ -251,17 +268,18 @@ run_suites() {
             skipped=$((skipped + 1))
         done
     done
-    end_down_to 0
+    run_down_to 0
 }
 
 run_suites alone
 fault_worlds=$([ ! -x "$B/tests/faultlab" ] || [ "${OTHER_WORLDS:-}" ] || echo "$worlds")
 for PAIRWISE_WORLD in $fault_worlds; do begin_faults; done
 run_suites together
+[ "$course" ] && begin_solutions
 for PAIRWISE_WORLD in $fault_worlds; do show_faults; done
 for PAIRWISE_WORLD in $fault_worlds; do end_faults; done
 unset PAIRWISE_WORLD
-[ "$course" ] && solutions
+[ "$course" ] && end_solutions
 
 left=$(cd "$TMPDIR" && find . -mindepth 1 -maxdepth 2)
 if [ "$left" ]; then
