@@ -16,7 +16,6 @@
  */
 #include <linux/futex.h>
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>

@@ -7,7 +7,6 @@
  * Before it sleeps, a rank shows on the scoreboard what it waits for. The order is what makes deadlock detection exact:
  * ask whether what has arrived releases this rank; only if not, show "blocked" and count what arrived as received.
  */
-#include <stdio.h>
 
 #include "p2p/message/cores.h"
 #include "p2p/message/trace_rank.h"

@@ -2,7 +2,6 @@
 /* The engine of a rank: what it owns, what frames that arrive do, and what the supervisor tells it. */
 #include "p2p/message/internal.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

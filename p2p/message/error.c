@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Errors: every public call comes in through enter and goes out through leave; what an error says and does is here. */
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -193,8 +193,8 @@ p2p_err p2p_cancel(p2p_request *request)
         const char *kind = at->kind == REQUEST_SEND ? "send" : "collective";
         return p2p__leave(at->comm, p2p__fail(at->comm, CAUSE_NOT_CANCELLED, kind, at->line));
     }
-    if (!at->done &&
-        p2p__take_back(at)) { /* if it is in no list of posted receives, it has its message, or will have it */
+    /* If it is in no list of posted receives, it has its message, or will have it. */
+    if (!at->done && p2p__take_back(at)) {
         at->status = (p2p_status){P2P_CANCELLED, P2P_CANCELLED, 0};
         at->counted = false;
         p2p__complete(at, P2P_OK);

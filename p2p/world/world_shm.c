@@ -19,7 +19,6 @@
 #include "p2p/world/world_shm.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
