@@ -141,7 +141,7 @@ static int start_program(void *arg, int rank, int control, int scoreboard_fd, sc
     for (size_t i = 0; words && i < debug; i++) words[used++] = gdb[i];
     for (size_t i = 0; words && i < c->wrap.we_wordc; i++) words[used++] = c->wrap.we_wordv[i];
     for (size_t i = 0; words && i < program; i++) words[used++] = c->program[i];
-    if (words) execvp(words[0], words);
+    if (words && words[0]) execvp(words[0], words);
     p2p__control_send(control, (control_message){CONTROL_NOEXEC, rank, errno}, -1);
     free(words);
     return 127;
