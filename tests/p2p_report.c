@@ -429,6 +429,7 @@ static int body_garbage(p2p_comm *world)
         if (p2p_rank(world) != (int)i) continue;
         memset(row->found, patterns[i], sizeof row->found);
         memset(row->error, patterns[i], sizeof row->error);
+        memset(row->advice, patterns[i], sizeof row->advice);
         row->found[1].what.class = CLASS_DEATH;
         row->found[1].count = INT_MAX;
         row->found[2].count = 3;
