@@ -90,14 +90,6 @@ static void as_expected(const char *source, const char *told, const char *path, 
     if (!count) learn_add(wrong, "%s has no \"// expect:\"\n", path);
 }
 
-static void says_what(const char *source, const char *path, learn_text *wrong)
-{
-    const char *at = source;
-    char *what = next_mark(&at, "// what:");
-    if (!what || !*what) learn_add(wrong, "%s has no \"// what:\"\n", path);
-    free(what);
-}
-
 void learn_sound_mutant(const learn_exercise *e, const char *path, const char *work, learn_text *wrong,
                         learn_text *told)
 {
@@ -110,7 +102,10 @@ void learn_sound_mutant(const learn_exercise *e, const char *path, const char *w
     collapse(text);
     if (strcmp(result.key, "compile") == 0 || strcmp(result.key, "checker") == 0)
         learn_add(wrong, "%s fails, but because of the checker or the compiler\n", path);
-    says_what(source ? source : "", path, wrong);
+    const char *at = source ? source : "";
+    char *what = next_mark(&at, "// what:");
+    if (!what || !*what) learn_add(wrong, "%s has no \"// what:\"\n", path);
+    free(what);
     if (result.state == LEARN_FAILED) as_expected(source ? source : "", text, path, wrong);
     learn_result_free(&result);
     free(text);

@@ -20,12 +20,6 @@
 
 #include "learn/learn.h"
 
-static const char *line_end(const char *at)
-{
-    const char *end = strchr(at, '\n');
-    return end ? end + 1 : at + strlen(at);
-}
-
 static const char *skip_blanks(const char *at)
 {
     return at + strspn(at, " \t");
@@ -55,77 +49,36 @@ static bool is_stub(const char *at)
 
 /* ---- Cutting ---- */
 
-typedef struct {
-    const char *at; /* the line that comes next */
-    int line;
-    learn_text *stub, *why;
-} cutter;
-
-static void next(cutter *c)
-{
-    c->at = line_end(c->at);
-    c->line++;
-}
-
-static void keep(cutter *c)
-{
-    learn_add_bytes(c->stub, c->at, (size_t)(line_end(c->at) - c->at));
-    next(c);
-}
-
-/* The text of a stub line, with the line's own indentation; one blank after the colon is not part of it. */
-static void keep_stub(cutter *c)
-{
-    const char *mark = skip_blanks(c->at), *text = mark + strlen("// stub:");
-    if (*text == ' ') text++;
-    if (*text != '\n') learn_add_bytes(c->stub, c->at, (size_t)(mark - c->at));
-    learn_add_bytes(c->stub, text, (size_t)(line_end(c->at) - text));
-    next(c);
-}
-
-static bool cut_place(cutter *c)
-{
-    int first = c->line;
-    keep(c);
-    while (begins(c->at, "//") && !is_stub(c->at) && !is_end(c->at) && !is_todo(c->at)) keep(c);
-    while (*c->at && !is_end(c->at)) {
-        if (is_todo(c->at)) {
-            learn_add(c->why, "line %d: \"// TODO\" inside the place that begins in line %d", c->line, first);
-            return false;
-        }
-        if (is_stub(c->at))
-            keep_stub(c);
-        else
-            next(c);
-    }
-    if (!*c->at) {
-        learn_add(c->why, "line %d: the place that begins here has no \"// END TODO\"", first);
-        return false;
-    }
-    keep(c);
-    return true;
-}
-
-static bool cut_line(cutter *c)
-{
-    if (is_todo(c->at)) return cut_place(c);
-    if (is_end(c->at) || is_stub(c->at)) {
-        learn_add(c->why, "line %d: \"// %s\" outside of any place: there is no \"// TODO\" before it", c->line,
-                  is_end(c->at) ? "END TODO" : "stub:");
-        return false;
-    }
-    keep(c);
-    return true;
-}
-
 char *learn_cut(const char *solution, learn_text *why)
 {
     learn_text stub = {0};
-    cutter c = {solution, 1, &stub, why};
+    int line = 1, first = 0;        /* the line in which the place begins that we are in */
+    bool task = false, good = true; /* in the comment lines behind its mark, which stay */
     learn_add_bytes(&stub, "", 0);
-    bool good = true;
-    while (good && *c.at) good = cut_line(&c);
-    if (!good) learn_text_free(&stub);
+    for (const char *at = solution, *end; *at && good; at = end, line++) {
+        bool todo = is_todo(at), last = is_end(at), ours = is_stub(at);
+        end = learn_next_line(at);
+        good = first ? !todo : !last && !ours;
+        if (!good && first)
+            learn_add(why, "line %d: \"// TODO\" inside the place that begins in line %d", line, first);
+        else if (!good)
+            learn_add(why, "line %d: \"// %s\" outside of any place: there is no \"// TODO\" before it", line,
+                      last ? "END TODO" : "stub:");
+        if (todo) first = line;
+        task = (todo || task) && begins(at, "//") && !ours && !last;
+        if (!first || task || last) {
+            learn_add_bytes(&stub, at, (size_t)(end - at));
+        } else if (ours) {
+            /* with the line's own indentation; one blank after the colon is not part of it */
+            const char *mark = skip_blanks(at), *text = mark + strlen("// stub:");
+            if (*text == ' ') text++;
+            if (*text != '\n') learn_add_bytes(&stub, at, (size_t)(mark - at));
+            learn_add_bytes(&stub, text, (size_t)(end - text));
+        }
+        if (last) first = 0;
+    }
+    if (good && first) learn_add(why, "line %d: the place that begins here has no \"// END TODO\"", first);
+    if (!good || first) learn_text_free(&stub);
     return stub.text;
 }
 
@@ -150,25 +103,19 @@ char *learn_stub(const learn_exercise *e, const char *file, learn_text *why)
 /* The next marked place from `at` on: what lies between its marks. False if there is none. */
 static bool next_place(const char **at, const char **from, const char **to)
 {
-    while (**at && !is_todo(*at)) *at = line_end(*at);
+    while (**at && !is_todo(*at)) *at = learn_next_line(*at);
     if (!**at) return false;
-    *from = *at = line_end(*at);
-    while (**at && !is_end(*at)) *at = line_end(*at);
+    *from = *at = learn_next_line(*at);
+    while (**at && !is_end(*at)) *at = learn_next_line(*at);
     *to = *at;
     return true;
-}
-
-static const char *skip_space(const char *at, const char *to)
-{
-    while (at < to && isspace((unsigned char)*at)) at++;
-    return at;
 }
 
 static bool same_but_space(const char *a, const char *a_to, const char *b, const char *b_to)
 {
     for (;;) {
-        a = skip_space(a, a_to);
-        b = skip_space(b, b_to);
+        while (a < a_to && isspace((unsigned char)*a)) a++;
+        while (b < b_to && isspace((unsigned char)*b)) b++;
         if (a == a_to || b == b_to) return a == a_to && b == b_to;
         if (*a++ != *b++) return false;
     }
@@ -185,22 +132,16 @@ bool learn_same_places(const char *text, const char *stub)
     }
 }
 
-static bool is_as_stub(const learn_exercise *e, const char *folder, const char *file)
-{
-    char *path = learn_format("%s/%s", folder, file);
-    learn_text why = {0};
-    char *text = learn_read_file(path, NULL), *stub = text ? learn_stub(e, file, &why) : NULL;
-    bool same = stub && learn_same_places(text, stub);
-    learn_text_free(&why);
-    free(path);
-    free(text);
-    free(stub);
-    return same;
-}
-
 bool learn_not_started(const learn_exercise *e, const char *folder)
 {
-    for (const char *const *file = e->check->files; *file; file++)
-        if (!is_as_stub(e, folder, *file)) return false;
-    return true;
+    bool same = true;
+    for (const char *const *file = e->check->files; *file && same; file++) {
+        char *path = learn_format("%s/%s", folder, *file);
+        char *text = learn_read_file(path, NULL), *stub = text ? learn_stub(e, *file, NULL) : NULL;
+        same = stub && learn_same_places(text, stub);
+        free(path);
+        free(text);
+        free(stub);
+    }
+    return same;
 }

@@ -56,13 +56,6 @@ static bool cut_file(const learn_exercise *e, const char *file, bool write)
     return good;
 }
 
-static bool cut_exercise(const learn_exercise *e, bool write)
-{
-    bool good = true;
-    for (const char *const *file = e->check->files; *file; file++) good = cut_file(e, *file, write) && good;
-    return good;
-}
-
 int learn_command_cut(int argc, char **argv)
 {
     static const struct argp parser = {
@@ -73,13 +66,16 @@ int learn_command_cut(int argc, char **argv)
     bool good = true;
     p2p__cli_parse(&parser, argc, argv, 0, &a);
     const learn_exercise *all = learn_course(&count);
-    if (strcmp(a.name, "all") == 0) {
-        for (size_t i = 0; i < count; i++) good = cut_exercise(&all[i], a.write) && good;
-        return good ? 0 : 1;
+    const learn_exercise *e = strcmp(a.name, "all") == 0 ? NULL : learn_find(a.name, &why);
+    if (why.used) {
+        fprintf(stderr, "learn cut: %s\n", learn_string(&why));
+        learn_text_free(&why);
+        return 2;
     }
-    const learn_exercise *e = learn_find(a.name, &why);
-    if (!e) fprintf(stderr, "learn cut: %s\n", learn_string(&why));
-    good = e && cut_exercise(e, a.write);
-    learn_text_free(&why);
-    return !e ? 2 : good ? 0 : 1;
+    for (size_t i = 0; i < count; i++) {
+        if (e && e != &all[i]) continue;
+        for (const char *const *file = all[i].check->files; *file; file++)
+            good = cut_file(&all[i], *file, a.write) && good;
+    }
+    return good ? 0 : 1;
 }

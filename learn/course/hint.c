@@ -26,13 +26,6 @@ static place read_place(const learn_exercise *e)
     return p;
 }
 
-static void write_place(const learn_exercise *e, place p)
-{
-    char *text = learn_format("%d %s\n", p.level, p.shown);
-    learn_state_put(e, "hints", text);
-    free(text);
-}
-
 static void show(const learn_exercise *e, const char *heading, const char *hint)
 {
     learn_text t = {0};
@@ -70,16 +63,6 @@ static bool show_level(const learn_exercise *e, place *p)
     return hint != NULL;
 }
 
-/* Without a name: the exercise that was begun first. */
-static const learn_exercise *begun(void)
-{
-    size_t count;
-    const learn_exercise *all = learn_course(&count);
-    for (size_t i = 0; i < count; i++)
-        if (learn_progress(&all[i]) == LEARN_IN_PROGRESS) return &all[i];
-    return NULL;
-}
-
 int learn_command_hint(int argc, char **argv)
 {
     static const learn_usage usage = {
@@ -88,7 +71,10 @@ int learn_command_hint(int argc, char **argv)
         .may_lack = true};
     learn_call call;
     if (!learn_called(argc, argv, &usage, &call)) return 2;
-    const learn_exercise *e = call.e ? call.e : begun();
+    size_t count;
+    const learn_exercise *e = call.e, *all = learn_course(&count);
+    for (size_t i = 0; i < count && !e; i++)
+        if (learn_progress(&all[i]) == LEARN_IN_PROGRESS) e = &all[i];
     if (!e) {
         fputs("learn hint: nothing is in progress; which exercise? make hint EX=08\n", stderr);
         return 2;
@@ -98,7 +84,9 @@ int learn_command_hint(int argc, char **argv)
         fprintf(stderr, "learn hint: there are no hints for %s\n", e->name);
         return 1;
     }
-    write_place(e, p);
+    char *text = learn_format("%d %s\n", p.level, p.shown);
+    learn_state_put(e, "hints", text);
+    free(text);
     if (p.level < LEVELS)
         printf("\nnext  make test EX=%02d   (the next hint: make hint EX=%02d)\n", e->number, e->number);
     else

@@ -36,16 +36,6 @@ static learn_place any_place(const learn_exercise *e)
     return place;
 }
 
-static void print_title(const learn_exercise *e, const char *ran)
-{
-    char *words = learn_format("%s: %s", e->name, ran);
-    learn_text title = {0};
-    learn_add_wrapped(&title, words, 0, WIDTH);
-    puts(learn_string(&title));
-    learn_text_free(&title);
-    free(words);
-}
-
 /* Checks the learner's files. False if there is no case to be run alone, which has been explained. */
 static bool find_place(const learn_exercise *e, const char *folder, learn_place *place)
 {
@@ -64,7 +54,12 @@ static bool find_place(const learn_exercise *e, const char *folder, learn_place 
         learn_explain(stdout, e, &result, false);
         found = false;
     } else {
-        print_title(e, result.ran);
+        char *words = learn_format("%s: %s", e->name, result.ran);
+        learn_text title = {0};
+        learn_add_wrapped(&title, words, 0, WIDTH);
+        puts(learn_string(&title));
+        learn_text_free(&title);
+        free(words);
     }
     learn_result_free(&result);
     return found;
@@ -84,19 +79,6 @@ static void trace_case(const learn_exercise *e, const char *folder, const learn_
     learn_check(e, folder, &options, &result);
     learn_result_free(&result);
     free(work);
-}
-
-static bool make_page(const char *const *words)
-{
-    fflush(NULL);
-    pid_t pid = fork();
-    int status = -1;
-    if (pid == 0) {
-        execv(words[0], (char *const *)words);
-        _exit(127);
-    }
-    if (pid > 0) waitpid(pid, &status, 0);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 int learn_command_see(int argc, char **argv)
@@ -119,7 +101,14 @@ int learn_command_see(int argc, char **argv)
         learn_make_folder(LEARN_STATE "/see");
         trace_case(call.e, own, &place, mine);
         trace_case(call.e, solution, &place, reference);
-        shown = make_page(words);
+        fflush(NULL);
+        int status = -1;
+        pid_t pid = fork();
+        if (pid == 0) {
+            execv(words[0], (char *const *)words);
+            _exit(127);
+        }
+        shown = pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
         free(folder);
     }
     free(own);

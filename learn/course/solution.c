@@ -53,12 +53,6 @@ static int fitting(const char *text, int length, int width)
     return width;
 }
 
-static int without_blanks_behind(const char *text, int length)
-{
-    while (length > 0 && text[length - 1] == ' ') length--;
-    return length;
-}
-
 /* A row of diff -y: what does not fit goes on below, a little further in. */
 static void print_row(const char *left, int left_length, const char *right, int right_length, char mark, int half)
 {
@@ -89,7 +83,8 @@ static void print_rows(const char *text, int wide, int half)
         for (int i = offset - 4 > 0 ? offset - 4 : 0; i < offset && i < length; i++)
             if (strchr("|<>\\/", text[i])) mark = text[i];
         if (mark != ' ' && left > offset - 4) left = offset - 4;
-        print_row(text, without_blanks_behind(text, left), text + length - right, right, mark, half);
+        while (left > 0 && text[left - 1] == ' ') left--;
+        print_row(text, left, text + length - right, right, mark, half);
         text += length + (text[length] == '\n');
     }
 }
@@ -125,21 +120,18 @@ static bool print_side_by_side(const char *own, const char *other, const char *s
     return good;
 }
 
-/* One below the other, if there is no diff or no room. */
-static void print_both(const char *own, const char *other, const char *solution)
-{
-    char *mine = learn_read_file(own, NULL), *theirs = learn_read_file(other, NULL);
-    printf("---- %s\n%s\n---- %s\n%s", own, mine ? mine : "", solution, theirs ? theirs : "");
-    free(mine);
-    free(theirs);
-}
-
 static void print_diff(const learn_exercise *e, const char *file, int width)
 {
     char own[LEARN_PATH], solution[LEARN_PATH];
     learn_path(own, "exercises", e, file);
     char *other = without_marks(e, file, learn_path(solution, "solutions", e, file));
-    if (width < NARROW || !print_side_by_side(own, other, solution, width)) print_both(own, other, solution);
+    if (width < NARROW || !print_side_by_side(own, other, solution, width)) {
+        /* no room, or no diff */
+        char *mine = learn_read_file(own, NULL), *theirs = learn_read_file(other, NULL);
+        printf("---- %s\n%s\n---- %s\n%s", own, mine ? mine : "", solution, theirs ? theirs : "");
+        free(mine);
+        free(theirs);
+    }
     free(other);
 }
 
@@ -155,14 +147,6 @@ static bool passes(const learn_exercise *e)
     learn_result_free(&result);
     free(folder);
     return passed;
-}
-
-static void print_page(const learn_exercise *e)
-{
-    char path[LEARN_PATH];
-    char *page = learn_read_file(learn_path(path, "solutions", e, "README.md"), NULL);
-    if (page) printf("\n%s", page);
-    free(page);
 }
 
 int learn_command_solution(int argc, char **argv)
@@ -181,6 +165,9 @@ int learn_command_solution(int argc, char **argv)
         return 1;
     }
     for (const char *const *file = e->check->files; *file; file++) print_diff(e, *file, columns());
-    print_page(e);
+    char path[LEARN_PATH];
+    char *page = learn_read_file(learn_path(path, "solutions", e, "README.md"), NULL);
+    if (page) printf("\n%s", page);
+    free(page);
     return 0;
 }

@@ -21,34 +21,18 @@
 
 enum { LOOK_S = 1, SETTLE_MS = 60 };
 
-/* ---- What the files look like ---- */
-
-typedef struct {
-    struct timespec changed;
-    off_t size;
-    ino_t inode;
-} look;
-
-/* All of an exercise's files in one: any change shows. */
-static look look_at(const learn_exercise *e)
+/* What an exercise's files look like, in a number: any change shows. */
+static uint64_t look_at(const learn_exercise *e)
 {
-    look sum = {{0, 0}, 0, 0};
+    uint64_t hash = 0;
     for (const char *const *file = e->check->files; *file; file++) {
         char path[LEARN_PATH];
         struct stat s;
         if (stat(learn_path(path, "exercises", e, *file), &s) != 0) continue;
-        sum.changed.tv_sec += s.st_mtim.tv_sec;
-        sum.changed.tv_nsec += s.st_mtim.tv_nsec;
-        sum.size += s.st_size;
-        sum.inode += s.st_ino;
+        const int64_t look[] = {s.st_mtim.tv_sec, s.st_mtim.tv_nsec, s.st_size, (int64_t)s.st_ino};
+        hash = learn_hash(hash, look, sizeof look);
     }
-    return sum;
-}
-
-static bool same(const look *a, const look *b)
-{
-    return a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec && a->size == b->size &&
-           a->inode == b->inode;
+    return hash;
 }
 
 /* ---- Ctrl-C, and the end of a check: only while waiting, so that none comes between a look at `stopped` and a wait ---- */
@@ -91,19 +75,14 @@ static int open_events(void)
     return events;
 }
 
-static void drain(int events)
-{
-    char part[4096];
-    while (events >= 0 && read(events, part, sizeof part) > 0) continue;
-}
-
 /* Until something may have changed: an event, or a second. */
 static void wait_for_change(int events)
 {
     struct pollfd polled = {.fd = events, .events = POLLIN};
+    char part[4096];
     if (ppoll(&polled, 1, &(struct timespec){.tv_sec = LOOK_S}, &while_waiting) > 0) {
         poll(NULL, 0, SETTLE_MS);
-        drain(events);
+        while (read(events, part, sizeof part) > 0) continue;
     }
 }
 
@@ -144,26 +123,21 @@ static void check_apart(const learn_exercise *e)
     }
 }
 
-/* After the first look, so that whatever is saved from then on is noticed. */
-static void announce(int events, const learn_exercise *only)
-{
-    printf("save a file in exercises/%s and it is checked; Ctrl-C ends this%s\n", only ? only->name : "",
-           events < 0 ? " (no file events: looking once a second)" : "");
-    fflush(stdout);
-}
-
 static void watch(int events, const learn_exercise *only)
 {
     size_t count;
     const learn_exercise *all = learn_course(&count);
-    look *seen = learn_memory(count * sizeof *seen);
+    uint64_t *seen = learn_memory(count * sizeof *seen);
     for (size_t i = 0; i < count; i++) seen[i] = look_at(&all[i]);
-    announce(events, only);
+    /* after the first look, so that whatever is saved from then on is noticed */
+    printf("save a file in exercises/%s and it is checked; Ctrl-C ends this%s\n", only ? only->name : "",
+           events < 0 ? " (no file events: looking once a second)" : "");
+    fflush(stdout);
     while (!stopped) {
         wait_for_change(events);
         for (size_t i = 0; i < count && !stopped; i++) {
-            look now = look_at(&all[i]);
-            if (same(&now, &seen[i])) continue;
+            uint64_t now = look_at(&all[i]);
+            if (now == seen[i]) continue;
             seen[i] = now;
             if (!only || only == &all[i]) check_apart(&all[i]);
         }

@@ -66,36 +66,30 @@ static void sweep(const char *parent)
     if (folder) closedir(folder);
 }
 
-/* A new group below `parent`; `must` is a file that is there only if the controller is. */
-static bool make(char *group, const char *parent, int number, const char *must)
+/* A new group below our own group, else below the top; `must` is a file that is there only if the controller is. */
+static bool make(char *group, const char *base, const char *own, int number, const char *must)
 {
-    char path[LEARN_PATH + 64];
-    int length = snprintf(group, LEARN_PATH, "%s/" NAME "%d-%d", parent, (int)getpid(), number);
-    if (number == 0) sweep(parent);
-    if (length >= LEARN_PATH || mkdir(group, 0755) != 0) {
-        group[0] = '\0';
-        return false;
+    for (int i = own && *own ? 0 : 1; i < 2; i++) {
+        char *parent = learn_format("%s%s", base, i == 0 ? own : "");
+        char *path = learn_format("%s/" NAME "%d-%d", parent, (int)getpid(), number);
+        char *file = learn_format("%s/%s", path, must);
+        if (number == 0) sweep(parent);
+        bool made = strlen(path) < LEARN_PATH && mkdir(path, 0755) == 0, good = made && access(file, W_OK) == 0;
+        if (good) memcpy(group, path, strlen(path) + 1);
+        if (made && !good) rmdir(path);
+        free(file);
+        free(path);
+        free(parent);
+        if (good) return true;
     }
-    snprintf(path, sizeof path, "%s/%s", group, must);
-    if (access(path, W_OK) == 0) return true;
-    rmdir(group);
     group[0] = '\0';
     return false;
-}
-
-/* Below our own group, else below the top. */
-static bool make_somewhere(char *group, const char *base, const char *own, int number, const char *must)
-{
-    char *below = learn_format("%s%s", base, own ? own : "");
-    bool good = make(group, below, number, must) || make(group, base, number, must);
-    free(below);
-    return good;
 }
 
 static bool make_version_2(learn_sandbox *box)
 {
     char *own = own_group("");
-    bool good = make_somewhere(box->group[0], GROUPS, own, box->number, "memory.max");
+    bool good = make(box->group[0], GROUPS, own, box->number, "memory.max");
     free(own);
     if (!good) return false;
     put_number(box->group[0], "memory.max", box->limits.memory);
@@ -107,8 +101,8 @@ static bool make_version_2(learn_sandbox *box)
 static bool make_version_1(learn_sandbox *box)
 {
     char *memory = own_group("memory"), *pids = own_group("pids");
-    bool good = make_somewhere(box->group[0], GROUPS "/memory", memory, box->number, "memory.limit_in_bytes");
-    if (make_somewhere(box->group[1], GROUPS "/pids", pids, box->number, "pids.max"))
+    bool good = make(box->group[0], GROUPS "/memory", memory, box->number, "memory.limit_in_bytes");
+    if (make(box->group[1], GROUPS "/pids", pids, box->number, "pids.max"))
         put_number(box->group[1], "pids.max", (uint64_t)box->limits.processes);
     free(memory);
     free(pids);

@@ -59,11 +59,6 @@ bool learn_enter_namespaces(const learn_means *means)
 
 /* ---- The two that wait ---- */
 
-static void close_all(void)
-{
-    for (int fd = 0; fd < LAST_FD; fd++) close(fd);
-}
-
 static int exit_code(int status)
 {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -73,7 +68,7 @@ static int exit_code(int status)
 static void become_unreadable(void)
 {
     prctl(PR_SET_DUMPABLE, 0);
-    close_all();
+    for (int fd = 0; fd < LAST_FD; fd++) close(fd);
 }
 
 _Noreturn static void pass_on(pid_t child)
@@ -114,27 +109,20 @@ static bool become_inner(const learn_sandbox *box, enum learn_step step)
 
 /* ---- Memory, where there is no control group: looked at from outside ---- */
 
-/* Of a process: its own, not shared with a file. */
-static uint64_t process_memory(long pid)
+/* Of a process and all that it started: its own, not shared with a file. */
+static uint64_t family_memory(long pid)
 {
-    char *path = learn_format("/proc/%ld/status", pid), *text = learn_read_file(path, NULL);
-    uint64_t kilobytes = 0;
     static const char *const fields[] = {"\nRssAnon:", "\nRssShmem:"};
+    char *path = learn_format("/proc/%ld/status", pid), *text = learn_read_file(path, NULL);
+    uint64_t sum = 0;
     for (size_t i = 0; text && i < 2; i++) {
         const char *at = strstr(text, fields[i]);
-        if (at) kilobytes += strtoull(at + strlen(fields[i]), NULL, 10);
+        if (at) sum += strtoull(at + strlen(fields[i]), NULL, 10) << 10;
     }
     free(text);
     free(path);
-    return kilobytes << 10;
-}
-
-/* And of all that it started. */
-static uint64_t family_memory(long pid)
-{
-    uint64_t sum = process_memory(pid);
-    char *path = learn_format("/proc/%ld/task/%ld/children", pid, pid), *children = learn_read_file(path, NULL);
-    char *at = children;
+    path = learn_format("/proc/%ld/task/%ld/children", pid, pid);
+    char *children = learn_read_file(path, NULL), *at = children;
     for (long child; at && (child = strtol(at, &at, 10)) > 0;) sum += family_memory(child);
     free(children);
     free(path);
@@ -159,32 +147,18 @@ static bool limit(__rlimit_resource_t what, uint64_t value)
     return setrlimit(what, &(struct rlimit){most, most}) == 0;
 }
 
-/* What a compiler may have. The sanitizer reserves more than there is: in what the learner wrote, which is held by the
- * control group, and in this program when it is built with it, which then could not go on to start the compiler. */
-static bool limit_memory(enum learn_step step)
-{
-#ifdef __SANITIZE_ADDRESS__
-    (void)step;
-    return true;
-#else
-    return step == LEARN_RUN || limit(RLIMIT_AS, UINT64_C(4) << 30);
-#endif
-}
-
 static bool limit_all(const learn_sandbox *box, enum learn_step step)
 {
     bool run = step == LEARN_RUN;
-    bool good = limit(RLIMIT_CPU, run ? (uint64_t)box->limits.world_seconds + 5 : 60) &&
-                limit(RLIMIT_FSIZE, LEARN_FILE_BYTES) && limit(RLIMIT_CORE, 0) && limit(RLIMIT_MSGQUEUE, 0);
-    return good && limit_memory(step);
-}
-
-/* The limit counts all processes of a user, here or anywhere. */
-static bool limit_processes(const learn_sandbox *box)
-{
-    bool alone = box->means.own_user || box->means.user_namespace;
-    return limit(RLIMIT_NPROC,
-                 (uint64_t)(box->limits.processes + 8 + (alone ? 0 : box->already))); /* the group comes first */
+    /* The sanitizer reserves more memory than there is: in what the learner wrote, which is held by the control group, and
+     * in this program when it is built with it, which then could not go on to start the compiler. */
+#ifdef __SANITIZE_ADDRESS__
+    bool good = true;
+#else
+    bool good = run || limit(RLIMIT_AS, UINT64_C(4) << 30);
+#endif
+    return good && limit(RLIMIT_CPU, run ? (uint64_t)box->limits.world_seconds + 5 : 60) &&
+           limit(RLIMIT_FSIZE, LEARN_FILE_BYTES) && limit(RLIMIT_CORE, 0) && limit(RLIMIT_MSGQUEUE, 0);
 }
 
 static bool drop_capabilities(void)
@@ -207,15 +181,6 @@ bool learn_drop_rights(const learn_sandbox *box)
     return good && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
 }
 
-static void set_environment(const learn_sandbox *box)
-{
-    char *tmp = box->means.jail ? learn_copy("/tmp") : learn_format("%s/tmp", box->place);
-    setenv("TMPDIR", tmp, 1);
-    setenv("HOME", tmp, 1);
-    umask(022);
-    free(tmp);
-}
-
 static int failed(const char *what)
 {
     fprintf(stderr, "learn grade: the sandbox: %s: %s\n", what, strerror(errno));
@@ -226,13 +191,19 @@ int learn_sandbox_confine(void *arg, enum learn_step step)
 {
     const learn_sandbox *box = arg;
     const learn_means *means = &box->means;
-    set_environment(box);
+    char *tmp = means->jail ? learn_copy("/tmp") : learn_format("%s/tmp", box->place);
+    setenv("TMPDIR", tmp, 1);
+    setenv("HOME", tmp, 1);
+    umask(022);
+    free(tmp);
     if (!limit_all(box, step)) return failed("limits");
     if (means->group && !learn_group_join(box)) return failed("control group");
     if (!learn_enter_namespaces(means)) return failed("namespaces");
     if (means->own_processes && !become_inner(box, step)) return failed("processes and files");
     if (means->jail && !means->own_processes && !learn_jail(box, step)) return failed("files");
-    if (!limit_processes(box)) return failed("number of processes");
+    /* All processes of a user count, here or anywhere; the group's limit comes first. */
+    int others = means->own_user || means->user_namespace ? 0 : box->already;
+    if (!limit(RLIMIT_NPROC, (uint64_t)(box->limits.processes + 8 + others))) return failed("number of processes");
     if (!learn_drop_rights(box)) return failed("rights");
     if (means->landlock && !learn_landlock(box, step)) return failed("Landlock");
     return 0;

@@ -119,13 +119,6 @@ char *learn_csv(const json_t *all)
     return t.text;
 }
 
-static void add_xml(learn_text *t, const char *text)
-{
-    static const char *const quotes[][2] = {
-        {"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {NULL, NULL}};
-    add_quoted(t, text, quotes);
-}
-
 /* Tabs and newlines of an attribute would be read as blanks. */
 static void attribute(learn_text *t, const char *name, const char *text)
 {
@@ -138,6 +131,8 @@ static void attribute(learn_text *t, const char *name, const char *text)
 
 static void junit_case(learn_text *t, const json_t *g)
 {
+    static const char *const quotes[][2] = {
+        {"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {NULL, NULL}};
     const char *kind = is_error(g) ? "error" : is_skipped(g) ? "skipped" : "failure";
     learn_add(t, "    <testcase");
     attribute(t, "name", learn_field(g, "exercise"));
@@ -148,7 +143,7 @@ static void junit_case(learn_text *t, const json_t *g)
         if (!is_skipped(g)) attribute(t, "type", learn_field(g, "kind"));
         attribute(t, "message", learn_field(g, "reason"));
         learn_add(t, ">");
-        if (!is_skipped(g)) add_xml(t, learn_field(g, "details"));
+        if (!is_skipped(g)) add_quoted(t, learn_field(g, "details"), quotes);
         learn_add(t, "</%s>", kind);
     }
     learn_add(t, "</testcase>\n");

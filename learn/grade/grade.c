@@ -175,13 +175,6 @@ static bool choose(learn_class *class, const arguments *a)
     return true;
 }
 
-static void free_class(learn_class *class)
-{
-    for (size_t i = 0; i < class->count; i++) learn_submission_free(&class->submissions[i]);
-    free(class->submissions);
-    free(class->graded);
-}
-
 /* ---- The grades ---- */
 
 static bool write_format(const char *name, char *text)
@@ -251,6 +244,8 @@ int learn_command_grade(int argc, char **argv)
     else if (choose(&class, &a))
         status = grade_class(&a, &class);
     free(folder);
-    free_class(&class);
+    for (size_t i = 0; i < class.count; i++) learn_submission_free(&class.submissions[i]);
+    free(class.submissions);
+    free(class.graded);
     return status;
 }

@@ -70,26 +70,16 @@ void learn_free_words(char **words)
 
 /* ---- Mounting: `path` is where a thing is and where it shall be, below the new root ---- */
 
-static bool is_folder(const char *path)
+/* Something to mount on: a folder or a file, as the path is. */
+static bool make_target(const char *path, const char *target)
 {
     struct stat s;
-    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
-}
-
-static bool make_file(const char *path)
-{
-    int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
-    if (fd >= 0) close(fd);
-    return fd >= 0;
-}
-
-/* Something to mount on. */
-static bool make_target(const char *target, bool folder)
-{
-    if (folder) return learn_make_folder(target);
+    if (stat(path, &s) == 0 && S_ISDIR(s.st_mode)) return learn_make_folder(target);
     char *above = learn_copy(target);
     *strrchr(above, '/') = '\0';
-    bool good = learn_make_folder(above) && (access(target, F_OK) == 0 || make_file(target));
+    int fd = learn_make_folder(above) ? open(target, O_CREAT | O_WRONLY | O_CLOEXEC, 0644) : -1;
+    bool good = fd >= 0 || access(target, F_OK) == 0;
+    if (fd >= 0) close(fd);
     free(above);
     return good;
 }
@@ -120,20 +110,17 @@ static bool make_read_only(const char *target)
 #endif
 }
 
-/* Where that is not known, what is mounted below is left out; a namespace of users may not leave it out. */
-static bool bind_alone(const char *path, const char *target)
-{
-    unsigned long flags = MS_BIND | MS_REMOUNT | MS_NOSUID | MS_RDONLY | kept_flags(path);
-    return umount2(target, MNT_DETACH) == 0 && mount(path, target, NULL, MS_BIND, NULL) == 0 &&
-           mount(NULL, target, NULL, flags, NULL) == 0;
-}
-
 static bool bind(const char *root, const char *path, bool read_only)
 {
     if (access(path, F_OK) != 0) return true; /* what is not there is not missed */
     char *target = learn_format("%s%s", root, path);
-    bool good = make_target(target, is_folder(path)) && mount(path, target, NULL, MS_BIND | MS_REC, NULL) == 0;
-    if (good && read_only && !make_read_only(target)) good = errno == ENOSYS && bind_alone(path, target);
+    bool good = make_target(path, target) && mount(path, target, NULL, MS_BIND | MS_REC, NULL) == 0;
+    if (good && read_only && !make_read_only(target)) {
+        /* Where that is not known, what is mounted below is left out; a namespace of users may not leave it out. */
+        unsigned long flags = MS_BIND | MS_REMOUNT | MS_NOSUID | MS_RDONLY | kept_flags(path);
+        good = errno == ENOSYS && umount2(target, MNT_DETACH) == 0 && mount(path, target, NULL, MS_BIND, NULL) == 0 &&
+               mount(NULL, target, NULL, flags, NULL) == 0;
+    }
     free(target);
     return good;
 }
@@ -146,37 +133,33 @@ static bool empty(const char *root, const char *path, const char *options)
     return good;
 }
 
-/* /bin may be a link to usr/bin. */
-static bool bind_system(const char *root, const char *path)
-{
-    char to[LEARN_PATH];
-    ssize_t length = readlink(path, to, sizeof to - 1);
-    if (length < 0) return bind(root, path, true);
-    to[length] = '\0';
-    char *target = learn_format("%s%s", root, path);
-    bool good = symlink(to, target) == 0 || errno == EEXIST;
-    free(target);
-    return good;
-}
-
+/* What is read only may be a link, /bin to usr/bin. */
 static bool bind_all(const char *root, const char *const *paths, bool read_only)
 {
-    for (; *paths; paths++)
-        if (!(read_only ? bind_system(root, *paths) : bind(root, *paths, false))) return false;
-    return true;
+    bool good = true;
+    for (; *paths && good; paths++) {
+        char to[LEARN_PATH];
+        ssize_t length = read_only ? readlink(*paths, to, sizeof to - 1) : -1;
+        if (length < 0) {
+            good = bind(root, *paths, read_only);
+            continue;
+        }
+        to[length] = '\0';
+        char *target = learn_format("%s%s", root, *paths);
+        good = symlink(to, target) == 0 || errno == EEXIST;
+        free(target);
+    }
+    return good;
 }
 
 /* Its own processes; where that may not be mounted, the whole, in which users protect each other. */
 static bool bind_proc(const char *root, const learn_means *means)
 {
     char *target = learn_format("%s/proc", root);
-    bool good = learn_make_folder(target);
-    if (good && means->own_processes && mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0) {
-        free(target);
-        return true;
-    }
+    bool good = learn_make_folder(target), own = good && means->own_processes;
+    if (own) own = mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
     free(target);
-    return good && bind(root, "/proc", false);
+    return own || (good && bind(root, "/proc", false));
 }
 
 /* ---- All of it ---- */
@@ -195,11 +178,6 @@ static bool bind_checkout(const char *root, const learn_sandbox *box, enum learn
     return good;
 }
 
-static bool bind_place(const char *root, const learn_sandbox *box, enum learn_step step)
-{
-    return empty(root, box->scratch, "size=1m,mode=755") && bind(root, box->place, step == LEARN_RUN);
-}
-
 /* What was made to hold the mounts. */
 static bool seal(const char *root, const learn_sandbox *box)
 {
@@ -212,13 +190,6 @@ static bool seal(const char *root, const learn_sandbox *box)
     return good;
 }
 
-static bool enter(const char *root, const char *top)
-{
-    /* The old root comes to lie on the new one, and is taken away. */
-    return chdir(root) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0 &&
-           chdir(top) == 0;
-}
-
 bool learn_jail(const learn_sandbox *box, enum learn_step step)
 {
     char *root = learn_format("%s/root", box->scratch);
@@ -227,7 +198,11 @@ bool learn_jail(const learn_sandbox *box, enum learn_step step)
                 bind_all(root, learn_system_folders, true) && bind_all(root, learn_system_files, true) &&
                 bind_all(root, learn_devices, false) && bind_proc(root, &box->means) &&
                 empty(root, "/tmp", "size=256m,nr_inodes=4096,mode=1777") && bind_checkout(root, box, step) &&
-                bind_place(root, box, step) && seal(root, box) && enter(root, box->top);
+                empty(root, box->scratch, "size=1m,mode=755") && bind(root, box->place, step == LEARN_RUN) &&
+                seal(root, box);
+    /* The old root comes to lie on the new one, and is taken away. */
+    good = good && chdir(root) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0 &&
+           chdir(box->top) == 0;
     free(root);
     return good;
 }

@@ -26,19 +26,14 @@ bool learn_landlock_there(void)
     return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) >= 1;
 }
 
-static bool is_file(int fd)
-{
-    int as_folder = openat(fd, ".", O_PATH | O_CLOEXEC);
-    if (as_folder >= 0) close(as_folder);
-    return as_folder < 0;
-}
-
 /* What is not there is not missed. */
 static bool allow(int ruleset, const char *path, unsigned access)
 {
     int fd = open(path, O_PATH | O_CLOEXEC);
     if (fd < 0) return errno == ENOENT;
-    struct landlock_path_beneath_attr rule = {.allowed_access = is_file(fd) ? access & ON_FILES : access,
+    int as_folder = openat(fd, ".", O_PATH | O_CLOEXEC);
+    if (as_folder >= 0) close(as_folder);
+    struct landlock_path_beneath_attr rule = {.allowed_access = as_folder < 0 ? access & ON_FILES : access,
                                               .parent_fd = fd};
     bool good = syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
     close(fd);
@@ -52,29 +47,19 @@ static bool allow_all(int ruleset, const char *const *paths, unsigned access)
     return true;
 }
 
-static bool allow_needs(int ruleset, enum learn_step step)
-{
-    char **needs = learn_step_needs(step);
-    bool good = allow_all(ruleset, (const char *const *)needs, READ);
-    learn_free_words(needs);
-    return good;
-}
-
-static bool allow_place(int ruleset, const learn_sandbox *box, enum learn_step step)
-{
-    return allow(ruleset, box->place, step == LEARN_RUN ? READ : ALL); /* nothing bounds how much would be written */
-}
-
 bool learn_landlock(const learn_sandbox *box, enum learn_step step)
 {
     struct landlock_ruleset_attr attributes = {.handled_access_fs = ALL};
     int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
     if (ruleset < 0) return false;
+    char **needs = learn_step_needs(step);
+    unsigned place = step == LEARN_RUN ? READ : ALL; /* nothing bounds how much would be written */
     bool good = allow_all(ruleset, learn_system_folders, READ) && allow_all(ruleset, learn_system_files, READ) &&
                 allow_all(ruleset, learn_devices, READ | LANDLOCK_ACCESS_FS_WRITE_FILE) &&
-                allow(ruleset, "/proc", READ | LANDLOCK_ACCESS_FS_WRITE_FILE) && allow_needs(ruleset, step) &&
-                allow_place(ruleset, box, step) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-                syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+                allow(ruleset, "/proc", READ | LANDLOCK_ACCESS_FS_WRITE_FILE) &&
+                allow_all(ruleset, (const char *const *)needs, READ) && allow(ruleset, box->place, place) &&
+                prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+    learn_free_words(needs);
     close(ruleset);
     return good;
 }

@@ -52,85 +52,63 @@ static int processes_of(uid_t uid, int signal_number, int *threads)
 
 /* ---- Finding out ---- */
 
-/* What a child says of something it tries. */
-static bool try(bool (*attempt)(learn_sandbox *box), learn_sandbox *box)
+enum attempt { NAMESPACES, JAIL, USER, CHECKOUT, LANDLOCK, FILTER };
+
+/* In a process of its own. */
+static bool succeeds(learn_sandbox *box, enum attempt what)
 {
+    char *launcher = learn_format("%s/launch", learn_build()),
+         *guard = learn_format("%s/course/obj/guard", learn_build()),
+         *library = learn_format("%s/course/p2p.a", learn_build());
     int status = 1;
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) _exit(attempt(box) ? 0 : 1);
-    if (pid > 0) waitpid(pid, &status, 0);
-    return pid > 0 && status == 0;
-}
-
-static bool try_namespaces(learn_sandbox *box)
-{
-    return learn_enter_namespaces(&box->means);
-}
-
-static bool try_user(learn_sandbox *box)
-{
-    return learn_drop_rights(box);
-}
-
-/* It needs a process that is in the namespace of processes: a child's. */
-static bool try_jail(learn_sandbox *box)
-{
-    int status = 1;
-    if (!learn_enter_namespaces(&box->means)) return false;
-    pid_t pid = fork();
-    if (pid == 0) {
-        bool good = learn_jail(box, LEARN_RUN) && access("solutions", F_OK) != 0 &&
-                    access("/proc/self/maps", R_OK) == 0;
-        char *launcher = learn_format("%s/launch", learn_build());
-        _exit(good && access(launcher, X_OK) == 0 ? 0 : 1);
+    switch (what) {
+    case NAMESPACES: return learn_enter_namespaces(&box->means);
+    case USER: return learn_drop_rights(box);
+    case CHECKOUT: /* can that user get at what it needs of the checkout as it lies there? */
+        return learn_drop_rights(box) && access("exercises/exercises.h", R_OK) == 0 && access(launcher, X_OK) == 0 &&
+               access(library, R_OK) == 0;
+    case LANDLOCK:
+        return learn_landlock(box, LEARN_RUN) && open("exercises/exercises.h", O_RDONLY | O_CLOEXEC) < 0 &&
+               errno == EACCES;
+    case FILTER: /* what becomes a rank refuses system calls, if it can */
+        execl(guard, guard, "--can", (char *)NULL);
+        return false;
+    case JAIL: break;
     }
-    if (pid > 0) waitpid(pid, &status, 0);
-    return pid > 0 && status == 0;
-}
-
-/* Can that user get at what it needs of the checkout as it lies there? */
-static bool try_checkout(learn_sandbox *box)
-{
-    char *launcher = learn_format("%s/launch", learn_build()), *inside = learn_format("%s/course/p2p.a", learn_build());
-    return learn_drop_rights(box) && access("exercises/exercises.h", R_OK) == 0 && access(launcher, X_OK) == 0 &&
-           access(inside, R_OK) == 0;
-}
-
-static bool try_landlock(learn_sandbox *box)
-{
-    return learn_landlock(box, LEARN_RUN) && open("exercises/exercises.h", O_RDONLY | O_CLOEXEC) < 0 && errno == EACCES;
-}
-
-/* What becomes a rank refuses system calls, if it can. */
-static bool try_filter(learn_sandbox *box)
-{
-    (void)box;
-    char *guard = learn_format("%s/course/obj/guard", learn_build());
-    execl(guard, guard, "--can", (char *)NULL);
-    return false;
+    /* It needs a process that is in the namespace of processes: a child's. */
+    pid_t pid = learn_enter_namespaces(&box->means) ? fork() : -1;
+    if (pid == 0)
+        _exit(learn_jail(box, LEARN_RUN) && access("solutions", F_OK) != 0 && access("/proc/self/maps", R_OK) == 0 &&
+                      access(launcher, X_OK) == 0
+                  ? 0
+                  : 1);
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
 /* Try with one more; keep it if that works. */
-static void keep_if(learn_sandbox *box, bool *means, bool (*attempt)(learn_sandbox *box))
+static void keep_if(learn_sandbox *box, bool *means, enum attempt what)
 {
+    int status = 1;
     *means = true;
-    *means = try(attempt, box);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) _exit(succeeds(box, what) ? 0 : 1);
+    *means = pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
 static void find_means(learn_sandbox *box)
 {
     learn_means *m = &box->means;
     bool root = geteuid() == 0;
-    if (!root) keep_if(box, &m->user_namespace, try_namespaces);
+    if (!root) keep_if(box, &m->user_namespace, NAMESPACES);
     if (root || m->user_namespace) {
-        keep_if(box, &m->own_processes, try_namespaces);
-        keep_if(box, &m->no_network, try_namespaces);
-        keep_if(box, &m->jail, try_jail);
+        keep_if(box, &m->own_processes, NAMESPACES);
+        keep_if(box, &m->no_network, NAMESPACES);
+        keep_if(box, &m->jail, JAIL);
     }
-    if (root) keep_if(box, &m->own_user, m->jail ? try_user : try_checkout);
-    if (!m->jail && learn_landlock_there()) keep_if(box, &m->landlock, try_landlock);
-    keep_if(box, &m->filter, try_filter);
+    if (root) keep_if(box, &m->own_user, m->jail ? USER : CHECKOUT);
+    if (!m->jail && learn_landlock_there()) keep_if(box, &m->landlock, LANDLOCK);
+    keep_if(box, &m->filter, FILTER);
     m->group = learn_group_make(box);
     learn_group_remove(box);
 }
@@ -144,33 +122,11 @@ static int remove_one(const char *path, const struct stat *s, int kind, struct F
     return 0;
 }
 
-static void remove_folder(const char *path)
-{
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 /* A folder of the submission's user. */
 static bool make_own(const learn_sandbox *box, const char *path, mode_t mode)
 {
     if (mkdir(path, mode) != 0 && errno != EEXIST) return false;
     return !box->means.own_user || chown(path, box->uid, box->uid) == 0;
-}
-
-static bool make_place(learn_sandbox *box)
-{
-    static const char *const parts[] = {"work", "tmp"};
-    int length = snprintf(box->place, sizeof box->place, "%s/%d", box->scratch, box->number);
-    if (length >= (int)sizeof box->place || !make_own(box, box->place, 0700)) return false;
-    for (size_t i = 0; i < 2; i++) {
-        char *path = learn_format("%s/%s", box->place, parts[i]);
-        bool good = make_own(box, path, 0700);
-        free(path);
-        if (!good) return false;
-    }
-    char *own = learn_format("%s/own", box->place);
-    bool good = mkdir(own, 0755) == 0;
-    free(own);
-    return good;
 }
 
 char *learn_sandbox_work(learn_sandbox *box, const char *name)
@@ -181,21 +137,15 @@ char *learn_sandbox_work(learn_sandbox *box, const char *name)
     return NULL;
 }
 
-/* Programs are to be run there. */
-static bool forbids_programs(const char *folder)
-{
-    struct statvfs s;
-    return statvfs(folder, &s) == 0 && (s.f_flag & ST_NOEXEC);
-}
-
 static bool make_scratch(learn_sandbox *box)
 {
     const char *tmp = getenv("TMPDIR");
     char real[PATH_MAX];
     if (!realpath(tmp && *tmp ? tmp : "/tmp", real) || strlen(real) > LEARN_PATH / 2) return false;
     snprintf(box->scratch, sizeof box->scratch, "%.*s/pairwise-grade.XXXXXX", LEARN_PATH / 2, real);
-    if (forbids_programs(real)) {
-        errno = ENOEXEC;
+    struct statvfs s;
+    if (statvfs(real, &s) == 0 && (s.f_flag & ST_NOEXEC)) {
+        errno = ENOEXEC; /* programs are to be run there */
         return false;
     }
     if (!mkdtemp(box->scratch)) return false;
@@ -203,19 +153,6 @@ static bool make_scratch(learn_sandbox *box)
     bool good = chmod(box->scratch, 0711) == 0 && mkdir(root, 0755) == 0;
     free(root);
     return good;
-}
-
-/* ---- Users ---- */
-
-/* One that has no name and no process. */
-static uid_t free_user(uid_t after)
-{
-    int threads;
-    for (int i = 1; i <= USERS; i++) {
-        uid_t uid = FIRST_USER + (after - FIRST_USER + (uid_t)i) % USERS;
-        if (!getpwuid(uid) && processes_of(uid, 0, &threads) == 0) return uid;
-    }
-    return FIRST_USER;
 }
 
 /* ---- For all submissions ---- */
@@ -246,16 +183,30 @@ bool learn_sandbox_open(learn_sandbox *box, const learn_limits *limits)
 
 void learn_sandbox_close(learn_sandbox *box)
 {
-    remove_folder(box->scratch);
+    nftw(box->scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     munmap(box->watched, sizeof *box->watched);
 }
 
 bool learn_sandbox_begin(learn_sandbox *box)
 {
+    int threads;
+    uid_t uid = box->uid;
     box->number++;
-    box->uid = free_user(box->uid);
+    for (int i = 0; i < USERS; i++) {
+        uid = FIRST_USER + (uid + 1 - FIRST_USER) % USERS;
+        if (!getpwuid(uid) && processes_of(uid, 0, &threads) == 0) break; /* it has no name and no process */
+    }
+    box->uid = uid;
     if (box->means.group) box->means.group = learn_group_make(box);
-    return make_place(box);
+    int length = snprintf(box->place, sizeof box->place, "%s/%d", box->scratch, box->number);
+    if (length >= (int)sizeof box->place || !make_own(box, box->place, 0700)) return false;
+    char *own = learn_format("%s/own", box->place), *work = learn_format("%s/work", box->place),
+         *tmp = learn_format("%s/tmp", box->place);
+    bool good = make_own(box, work, 0700) && make_own(box, tmp, 0700) && mkdir(own, 0755) == 0;
+    free(own);
+    free(work);
+    free(tmp);
+    return good;
 }
 
 int learn_sandbox_end(learn_sandbox *box)
@@ -264,7 +215,7 @@ int learn_sandbox_end(learn_sandbox *box)
     if (box->means.own_user) left = processes_of(box->uid, SIGKILL, &threads);
     for (int tries = 0; left && tries < 100 && processes_of(box->uid, SIGKILL, &threads); tries++) usleep(10000);
     learn_group_remove(box);
-    remove_folder(box->place);
+    nftw(box->place, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     return left;
 }
 
@@ -275,14 +226,7 @@ static void add_more(learn_text *t, bool there, const char *yes, const char *no)
     learn_add(t, "%s%s.", t->used ? " " : "", there ? yes : no);
 }
 
-static bool others_can_read(const char *path)
-{
-    struct stat s;
-    return stat(path, &s) == 0 && (s.st_mode & S_IROTH);
-}
-
-/* What a machine may lack, for the first line; then what is done. */
-static void add_missing(learn_text *t, const learn_sandbox *box)
+char *learn_sandbox_words(const learn_sandbox *box)
 {
     const learn_means *m = &box->means;
     const struct {
@@ -294,20 +238,17 @@ static void add_missing(learn_text *t, const learn_sandbox *box)
                  {m->jail || m->landlock, "namespaces of mounts and Landlock (it can fill the disk)"},
                  {m->filter, "a filter of system calls (it can make processes and signal them)"},
                  {m->group, "control groups (memory is looked at 20 times a second)"}};
-    for (size_t i = 0; i < sizeof means / sizeof *means; i++)
-        if (!means[i].there) learn_add(t, "%s%s", t->used ? ", " : "Missing here: ", means[i].what);
-    if (t->used) learn_add(t, ".");
-}
-
-char *learn_sandbox_words(const learn_sandbox *box)
-{
-    const learn_means *m = &box->means;
     learn_text t = {0};
-    add_missing(&t, box);
+    /* what the machine lacks, for the first line; then what is done */
+    for (size_t i = 0; i < sizeof means / sizeof *means; i++)
+        if (!means[i].there) learn_add(&t, "%s%s", t.used ? ", " : "Missing here: ", means[i].what);
+    if (t.used) learn_add(&t, ".");
     add_more(&t, m->own_user, "Each submission runs as a user of its own",
              geteuid() ? "Submissions run as you: only root can give each a user of its own"
                        : "Submissions run as root: no other user can be become here, or none can read this checkout");
-    bool open = !m->own_user || others_can_read("solutions") || others_can_read("tests/exercises");
+    struct stat s;
+    bool open = !m->own_user || (stat("solutions", &s) == 0 && (s.st_mode & S_IROTH)) ||
+                (stat("tests/exercises", &s) == 0 && (s.st_mode & S_IROTH));
     add_more(&t, m->jail || m->landlock || !open, "It sees neither tests nor solutions nor other submissions",
              "It can see tests and solutions: this machine allows neither mount namespaces nor Landlock");
     add_more(&t, m->no_network || m->filter, "It has no network", "It has the network");
