@@ -92,9 +92,9 @@ static _Noreturn void supervise(lab_job *job)
         _exit(126);
     }
     job->options.rank_statuses = lab->result.statuses;
-    lab->result.descriptors_before = lab_descriptors();
+    lab->result.descriptors_before = process_open_files();
     lab->result.err = p2p_launch(job->size, job->body ? rank_entry : NULL, job, &job->options);
-    lab->result.descriptors_after = lab_descriptors();
+    lab->result.descriptors_after = process_open_files();
     lab->result.exit_status = job->options.exit_status;
     lab->result.children = waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD ? 0 : 1;
     _exit(job->options.exit_status & 255);
@@ -114,7 +114,7 @@ void lab_start(lab_job *job)
     job->text[0] = '\0';
     job->capture = memfd_create("faultlab-output", MFD_CLOEXEC);
     CHECK(job->capture >= 0, "memfd_create: %s", strerror(errno));
-    job->started = lab_now();
+    job->started = process_now();
     job->pid = fork();
     CHECK(job->pid >= 0, "fork: %s", strerror(errno));
     if (job->pid == 0) supervise(job);
@@ -122,11 +122,11 @@ void lab_start(lab_job *job)
 
 int lab_reap(double seconds)
 {
-    double since = lab_now();
+    double since = process_now();
     for (;;) {
         pid_t ended = waitpid(-1, NULL, WNOHANG);
         if (ended < 0 && errno == ECHILD) return 0;
-        if (ended == 0 && lab_now() - since > seconds) return 1;
+        if (ended == 0 && process_now() - since > seconds) return 1;
         if (ended == 0) lab_pause();
     }
 }
@@ -144,7 +144,7 @@ void lab_finish(lab_job *job)
 {
     int raw = 0;
     while (waitpid(job->pid, &raw, 0) < 0) CHECK(errno == EINTR, "waitpid: %s", strerror(errno));
-    job->seconds = lab_now() - job->started;
+    job->seconds = process_now() - job->started;
     job->status = raw;
     check_left(job);
     read_text(job);
@@ -170,16 +170,10 @@ char *lab_build(const char *name)
 {
     static char self[4096];
     char *path = NULL;
-    const char *build = getenv("PAIRWISE_BUILD");
     ssize_t got = readlink("/proc/self/exe", self, sizeof self - 1);
     CHECK(got > 0, "/proc/self/exe: %s", strerror(errno));
     if (!name) return self;
-    if (build)
-        CHECK(asprintf(&path, "%s/%s", build, name) > 0, "no memory");
-    else {
-        for (int up = 0; up < 2; up++) *strrchr(self, '/') = '\0';
-        CHECK(asprintf(&path, "%s/%s", self, name) > 0, "no memory");
-    }
+    CHECK(asprintf(&path, "%s/%s", process_build_folder(), name) > 0, "no memory");
     return path;
 }
 

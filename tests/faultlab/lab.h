@@ -20,6 +20,7 @@
 #include <sys/types.h>
 
 #include "p2p/p2p.h"
+#include "tests/util/process.h"
 
 enum { LAB_RANKS = 64, LAB_FLAGS = 16, LAB_TEXT = 1 << 16, LAB_LONG = 600, LAB_QUICK = 60 };
 
@@ -177,7 +178,6 @@ void lab_enter(int line);
 p2p_err lab_leave(p2p_comm *comm, p2p_err err);
 
 _Noreturn void lab_die(int signal); /* note the time, then die of it */
-double lab_now(void);               /* CLOCK_MONOTONIC, the same for all processes */
 void lab_raise_flag(int flag);
 void lab_pause(void);                    /* 0.1 ms, between two looks: the processor is left to those that compute */
 bool lab_wait_flag(int flag, int value); /* until it is at least value; false after 10 s */
@@ -185,7 +185,6 @@ bool lab_wait_inside(int rank);          /* until that rank sleeps inside a NOTE
 bool lab_wait_started(int rank);
 bool lab_wait_gone(int rank); /* until that rank is dead and buried */
 char lab_state(pid_t pid);    /* 'R', 'S', 'T', ...; 0 if there is no such process */
-int lab_descriptors(void);    /* how many this process has open */
 
 /* A pattern that depends on rank, message and index. */
 unsigned char lab_byte(int rank, size_t message, size_t index);

@@ -29,13 +29,13 @@ static void by_segv(void)
 
 static void by_exit0(void)
 {
-    lab->died_at = lab_now();
+    lab->died_at = process_now();
     exit(0);
 }
 
 static void by_exit3(void)
 {
-    lab->died_at = lab_now();
+    lab->died_at = process_now();
     exit(3);
 }
 
@@ -133,9 +133,9 @@ static int body_sigstop(p2p_comm *world)
         raise(SIGSTOP);
         return 0;
     }
-    double before = lab_now();
+    double before = process_now();
     WANT_ERR(world, P2P_ERR_TIMEOUT, p2p_recv(world, &word, sizeof word, 1, 0, P2P_STATUS_IGNORE));
-    double waited = lab_now() - before;
+    double waited = process_now() - before;
     WANT(waited > 0.9 && waited < 4.0, "timed out after %.3f s, not 1 s", waited);
     return 5;
 }
@@ -202,11 +202,11 @@ static void interrupt_with(int number)
     lab_launch_start(&job, ARGS("-n", "2"), "deaf");
     CHECK(lab_wait_flag(0, 2), "the ranks never ran");
     kill(job.pid, number);
-    double sent = lab_now();
+    double sent = process_now();
     lab_finish(&job);
     CHECK(job.status == 128 + number, "exit status %d, not %d", job.status, 128 + number);
     CHECK(lab->rank[0].count == number, "rank 0 got signal %ld, not %d", lab->rank[0].count, number);
-    CHECK(lab_now() - sent < 10, "it took %.1f s to end", lab_now() - sent);
+    CHECK(process_now() - sent < 10, "it took %.1f s to end", process_now() - sent);
 }
 
 static void sigint(void)
@@ -268,13 +268,13 @@ static int audit(int ranks)
     static held list[MAX_HELD];
     const held *twice = NULL;
     size_t count = 0;
-    double since = lab_now();
+    double since = process_now();
     do {
         count = 0;
         for (int rank = 0; rank < ranks; rank++) count = list_held(lab->rank[rank].pid, rank, list, count);
         count = list_held(getppid(), ranks, list, count);
         twice = held_twice(list, count, ranks);
-    } while (twice && lab_now() - since < 2.0);
+    } while (twice && process_now() - since < 2.0);
     WANT(!twice, "%s is held by process %d and one before it", twice->what, twice->owner);
     WANT(count >= (size_t)(ranks * (ranks - 1)), "only %zu sockets found", count);
     return 0;
@@ -355,9 +355,9 @@ enum { PARTIAL = 64 << 20 };
 /* Until something has arrived; then some of it is here, the rest is not, and no call reads on. */
 static int until_first_byte(volatile unsigned char *buf, p2p_request *request)
 {
-    double since = lab_now();
+    double since = process_now();
     bool done = false;
-    while (buf[0] == 0 && !done && lab_now() - since < 10) p2p_test(request, &done, P2P_STATUS_IGNORE);
+    while (buf[0] == 0 && !done && process_now() - since < 10) p2p_test(request, &done, P2P_STATUS_IGNORE);
     WANT(buf[0] != 0 && !done, "%s", done ? "the message is complete" : "nothing arrived");
     return 0;
 }
@@ -389,7 +389,7 @@ static int body_partial_frame(p2p_comm *world)
         return lab_complain(__FILE__, __LINE__, "the send ended");
     }
     WANT(lab_wait_flag(0, 1), "rank 0 got nothing");
-    lab->died_at = lab_now();
+    lab->died_at = process_now();
     kill(lab->rank[1].pid, SIGKILL);
     return 0;
 }

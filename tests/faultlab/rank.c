@@ -2,7 +2,6 @@
 /* What a rank of a case can do: leave notes on the scoreboard, die, wait for others without sleeping. */
 #include "lab.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,13 +12,6 @@
 #include <unistd.h>
 
 int lab_rank = -1;
-
-double lab_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 int lab_complain(const char *file, int line, const char *format, ...)
 {
@@ -43,7 +35,7 @@ p2p_err lab_leave(p2p_comm *comm, p2p_err err)
 {
     lab_slot *slot = &lab->rank[lab_rank];
     slot->err = err;
-    slot->at = lab_now();
+    slot->at = process_now();
     snprintf(slot->message, sizeof slot->message, "%s", err && comm ? p2p_error_message(comm) : "");
     atomic_store(&slot->inside, 0);
     return err;
@@ -51,7 +43,7 @@ p2p_err lab_leave(p2p_comm *comm, p2p_err err)
 
 _Noreturn void lab_die(int signal_number)
 {
-    lab->died_at = lab_now();
+    lab->died_at = process_now();
     signal(signal_number, SIG_DFL);
     kill(getpid(), signal_number);
     for (;;) pause();
@@ -79,7 +71,7 @@ void lab_pause(void)
 static bool pause_since(double since)
 {
     lab_pause();
-    return lab_now() - since < 10.0;
+    return process_now() - since < 10.0;
 }
 
 void lab_raise_flag(int flag)
@@ -89,7 +81,7 @@ void lab_raise_flag(int flag)
 
 bool lab_wait_flag(int flag, int value)
 {
-    double since = lab_now();
+    double since = process_now();
     while (atomic_load(&lab->flag[flag]) < value)
         if (!pause_since(since)) return false;
     return true;
@@ -98,7 +90,7 @@ bool lab_wait_flag(int flag, int value)
 bool lab_wait_inside(int rank)
 {
     lab_slot *slot = &lab->rank[rank];
-    double since = lab_now();
+    double since = process_now();
     while (!atomic_load(&slot->inside) || lab_state(slot->pid) != 'S')
         if (!pause_since(since)) return false;
     return true;
@@ -106,7 +98,7 @@ bool lab_wait_inside(int rank)
 
 bool lab_wait_started(int rank)
 {
-    double since = lab_now();
+    double since = process_now();
     while (lab->rank[rank].pid == 0)
         if (!pause_since(since)) return false;
     return true;
@@ -114,20 +106,10 @@ bool lab_wait_started(int rank)
 
 bool lab_wait_gone(int rank)
 {
-    double since = lab_now();
+    double since = process_now();
     while (lab->rank[rank].pid == 0 || kill(lab->rank[rank].pid, 0) == 0)
         if (!pause_since(since)) return false;
     return true;
-}
-
-int lab_descriptors(void)
-{
-    int count = 0;
-    DIR *dir = opendir("/proc/self/fd");
-    if (!dir) return -1;
-    while (readdir(dir)) count++;
-    closedir(dir);
-    return count - 3; /* ".", ".." and the one that reads */
 }
 
 /* ---- Patterns ---- */

@@ -80,11 +80,11 @@ static int more(p2p_comm *world, unsigned char *go)
 static int body_storm(p2p_comm *world)
 {
     int failed = 0;
-    double since = lab_now();
+    double since = process_now();
     start_storm(); /* a timer does not survive fork */
     for (unsigned char go = 1; !failed && go;) {
         failed = exchange_all(world, 1);
-        go = ticks < 300 && lab_now() - since < 5;
+        go = ticks < 300 && process_now() - since < 5;
         if (!failed) failed = more(world, &go);
     }
     WANT(failed || ticks > 10, "only %d signals came", (int)ticks);
@@ -499,7 +499,7 @@ static int body_oomkill(p2p_comm *world)
     }
     write_to("/proc/self", "oom_score_adj", "1000");
     WANT(lab_wait_inside(0), "rank 0 never waited");
-    lab->died_at = lab_now() + 5; /* dying of memory takes as long as it takes */
+    lab->died_at = process_now() + 5; /* dying of memory takes as long as it takes */
     char *much = mmap(NULL, 256 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     WANT(much != MAP_FAILED, "mmap: %s", strerror(errno));
     memset(much, 1, 256 << 20);

@@ -23,7 +23,7 @@ static bool kill_halfway(pid_t pid, void *to, uint64_t from, size_t bytes)
 {
     size_t half = bytes / 2;
     if (!lab_cma_read(pid, to, from, half)) return false;
-    lab->died_at = lab_now();
+    lab->died_at = process_now();
     kill(pid, SIGKILL);
     return lab_wait_gone(1) && lab_cma_read(pid, (char *)to + half, from + half, bytes - half);
 }
@@ -98,7 +98,7 @@ static bool refuse_to_write(pid_t pid, void *from, uint64_t to, size_t bytes)
 static bool die_halfway(pid_t pid, void *from, uint64_t to, size_t bytes)
 {
     lab_cma_write(pid, from, to, bytes / 2);
-    lab->died_at = lab_now();
+    lab->died_at = process_now();
     lab_raise_flag(0);
     raise(SIGKILL);
     return false;
@@ -118,7 +118,7 @@ static bool write_late(pid_t pid, void *from, uint64_t to, size_t bytes)
     int others = READ_BYTES / (int)bytes - 1;
     lab_raise_flag(0);
     bool alone = lab_wait_flag(1, others);
-    for (double until = lab_now() + 0.05; lab_now() < until;)
+    for (double until = process_now() + 0.05; process_now() < until;)
         if (lab->flag[2] > 0) return false;
     return lab_cma_write(pid, from, to, bytes) && alone;
 }

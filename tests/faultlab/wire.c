@@ -276,8 +276,8 @@ enum { LONG_BYTES = 4 << 20 };
 static int until(p2p_request *request, bool (*stop)(const unsigned char *buf), const unsigned char *buf)
 {
     bool done = false;
-    double since = lab_now();
-    while (!stop(buf) && !done && lab_now() - since < 10)
+    double since = process_now();
+    while (!stop(buf) && !done && process_now() - since < 10)
         WANT(!p2p_test(request, &done, P2P_STATUS_IGNORE), "p2p_test");
     WANT(!done, "the message went in one piece");
     return 0;
