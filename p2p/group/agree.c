@@ -233,17 +233,18 @@ p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
     comm->payloads = (p2p_scratch){NULL, 0, 0};
     if (!err && bytes > SCOREBOARD_INLINE) err = p2p_layer_scratch(comm, bytes, &comm->payloads);
     if (err) return err;
+    /* What does not fit into the line travels in this rank's scratch segment, and is there before the line is touched:
+     * the others poll that. */
+    unsigned char *segment = comm->payloads.first;
+    if (segment) memcpy(segment + (size_t)comm->rank * comm->payloads.stride, what->inline_payload, bytes);
     comm->posted = number;
     if (engine->config.check) p2p__show_words(engine, comm->context, number);
     comm->said = engine->config.check ? engine->shown->hash : 0;
     scoreboard_line *line = own_line(comm, number);
-    /* What does not fit into a line travels in this rank's scratch segment. */
-    unsigned char *segment = comm->payloads.first;
-    void *payload = segment ? segment + (size_t)comm->rank * comm->payloads.stride : line->payload;
     atomic_store_explicit(&line->at, p2p__line_at(number, 0), memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
     atomic_store_explicit(&line->what, comm->said, memory_order_relaxed);
-    if (bytes) memcpy(payload, what->inline_payload, bytes);
+    if (bytes && !segment) memcpy(line->payload, what->inline_payload, bytes);
     atomic_store_explicit(&line->at, p2p__line_at(number, 1), memory_order_release);
     comm->settled = false;
     return what->barriers ? P2P_OK : p2p__agree_settle(comm); /* with barriers: in the first one, soon */
