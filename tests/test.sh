@@ -23,7 +23,7 @@ log=$work/log
 export TMPDIR=$work/tmp
 mkdir -m 1777 "$TMPDIR"
 passed=0 failed=0 skipped=0 unchanged=0 failures=()
-begun=0 ended=0 jobs=() programs=() in_world=() sums=()
+begun=0 jobs=() programs=() in_world=() sums=()
 course=$([ "${1:-}" = course ] && echo yes)
 [ -z "$course" ] || [ "${ALL:-}" ] || export QUICK=1 # of long sweeps a sample; test-all has the whole
 worlds=${WORLDS:-${PAIRWISE_WORLD:-socket shm}} first=${worlds%% *} last=${worlds##* }
@@ -93,16 +93,15 @@ begin_suite() {
     jobs[begun]=$! programs[begun]=$1 in_world[begun]=$PAIRWISE_WORLD sums[begun]=$sum
 }
 
-# The oldest that has not been shown, which has ended.
+# One that has ended is shown and counted.
 end_suite() {
-    local status seconds good bad missing name sum PAIRWISE_WORLD program out
-    ended=$((ended + 1)) out=$log.$ended
-    program=${programs[ended]} PAIRWISE_WORLD=${in_world[ended]} sum=${sums[ended]}
+    local status seconds good bad missing name sum=${sums[$1]} PAIRWISE_WORLD=${in_world[$1]} program=${programs[$1]} out=$log.$1
+    jobs[$1]=
     printf '%s\n' "-- $program ($PAIRWISE_WORLD)"
     read -r status seconds 2>/dev/null <"$out.status" || status=1 seconds=0
     cat "$out"
     took "$seconds"
-    rmdir "$TMPDIR/$ended" 2>/dev/null
+    rmdir "$TMPDIR/$1" 2>/dev/null
     mv "$out.tap" "$log.tap" 2>/dev/null || : >"$log.tap"
     missing=$(count '^ok .*# SKIP') bad=$(count '^not ok ') good=$(($(count '^ok ') - missing))
     sed -n 's/^ok .*# SKIP //p' "$log.tap" | sort | uniq -c | sed 's/^ *\([0-9]*\)/-- skipped, \1 of them:/'
@@ -117,16 +116,18 @@ end_suite() {
 
 has_ended() { [ -e "$log.$1.status" ] || ! kill -0 "${jobs[$1]}" 2>/dev/null; }
 
-# Until no more than so many suites run; those that have ended are shown in their order.
+# Until no more than so many suites run.
 run_down_to() {
     local i running
     while :; do
         running=()
-        for ((i = ended + 1; i <= begun; i++)); do has_ended $i || running+=("${jobs[i]}"); done
+        for ((i = 1; i <= begun; i++)); do
+            [ "${jobs[i]}" ] || continue
+            if has_ended $i; then end_suite $i; else running+=("${jobs[i]}"); fi
+        done
         [ ${#running[@]} -gt "$1" ] || break
         wait -n "${running[@]}"
     done
-    while [ $ended -lt $begun ] && has_ended $((ended + 1)); do end_suite; done
 }
 
 # Many suites wait longer than they compute, so two run side by side; what measures time runs alone.
