@@ -92,6 +92,9 @@ typedef struct {
 /* All of them in order. */
 const learn_exercise *learn_course(size_t *count);
 
+/* The one with exactly this name, of so many bytes; NULL if there is none. */
+const learn_exercise *learn_named(const char *name, size_t length);
+
 /* Is this one of the files that are to be written in it? */
 bool learn_is_file_of(const learn_exercise *e, const char *name);
 

@@ -39,6 +39,15 @@ const learn_exercise *learn_course(size_t *count)
     return course;
 }
 
+const learn_exercise *learn_named(const char *name, size_t length)
+{
+    size_t count;
+    const learn_exercise *all = learn_course(&count);
+    for (size_t i = 0; i < count; i++)
+        if (strlen(all[i].name) == length && memcmp(all[i].name, name, length) == 0) return &all[i];
+    return NULL;
+}
+
 bool learn_is_file_of(const learn_exercise *e, const char *name)
 {
     for (const char *const *file = e->check->files; *file; file++)

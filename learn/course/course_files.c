@@ -14,15 +14,6 @@ static int visible(const struct dirent *entry)
     return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
-static bool is_exercise(const char *name, size_t length)
-{
-    size_t count;
-    const learn_exercise *all = learn_course(&count);
-    for (size_t i = 0; i < count; i++)
-        if (strlen(all[i].name) == length && strncmp(all[i].name, name, length) == 0) return true;
-    return false;
-}
-
 /* What a folder is; of the last three, each exercise has one. */
 enum place { TREE, TESTS, EXERCISE, SOLUTION, MUTANTS };
 
@@ -35,10 +26,10 @@ static bool belongs(enum place place, const learn_exercise *e, const char *name,
     switch (place) {
     case TREE:
         return page || strcmp(name, "exercises.h") == 0 || strcmp(name, "check") == 0 ||
-               is_exercise(name, strlen(name));
+               learn_named(name, strlen(name));
     case TESTS:
         return learn_has_ending(name, ".h") ||
-               (is_exercise(name, stem) && (strcmp(name + stem, ".c") == 0 || strcmp(name + stem, ".hints") == 0));
+               (learn_named(name, stem) && (strcmp(name + stem, ".c") == 0 || strcmp(name + stem, ".hints") == 0));
     case MUTANTS: return learn_has_ending(name, ".c");
     case EXERCISE:
         return page || learn_is_file_of(e, name) || access(learn_path(ours, "solutions", e, name), R_OK) == 0;

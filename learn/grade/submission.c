@@ -3,42 +3,15 @@
 #include "learn/grade/submission.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MOST_FILES = 256, MOST_DEPTH = 6 };
 
 /* ---- What a file is for ---- */
-
-/* The exercise whose folder it is in. */
-static const learn_exercise *folder_in(const char *path)
-{
-    size_t count;
-    const learn_exercise *all = learn_course(&count), *found = NULL;
-    char *above = learn_copy(path), *slash = strrchr(above, '/');
-    if (slash) *slash = '\0';
-    const char *last = slash ? strrchr(above, '/') : NULL;
-    for (size_t i = 0; slash && i < count; i++)
-        if (strcmp(last ? last + 1 : above, all[i].name) == 0) found = &all[i];
-    free(above);
-    return found;
-}
-
-/* A file that names no folder: the only exercise that has one of that name. */
-static const learn_exercise *owner_of(const char *name)
-{
-    size_t count;
-    const learn_exercise *all = learn_course(&count);
-    for (size_t i = 0; i < count; i++)
-        if (learn_is_file_of(&all[i], name)) return &all[i];
-    return NULL;
-}
 
 static const char *base_of(const char *path)
 {
@@ -46,13 +19,19 @@ static const char *base_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* NULL: not one of ours. */
+/* The exercise whose folder it is in; of a file that is in none, the only one that has a file of that name. NULL: it is not
+ * one of ours. */
 static const learn_exercise *meant_for(const char *path)
 {
-    const char *base = base_of(path);
+    size_t count;
+    const learn_exercise *all = learn_course(&count), *e = NULL;
+    const char *base = base_of(path), *end = base > path ? base - 1 : path, *folder = end;
     if (strlen(base) > 60 || !learn_is_source(base)) return NULL;
-    const learn_exercise *e = folder_in(path);
-    return e ? e : owner_of(base);
+    while (folder > path && folder[-1] != '/') folder--;
+    e = learn_named(folder, (size_t)(end - folder));
+    for (size_t i = 0; i < count && !e; i++)
+        if (learn_is_file_of(&all[i], base)) e = &all[i];
+    return e;
 }
 
 static void add_file(void *submission, const char *path, const char *bytes, size_t count)
@@ -140,26 +119,20 @@ static bool is_folder(const char *path)
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-static bool has_files(const char *path, int depth);
-
 /* A file of an exercise here, or below a folder that is called exercises or like an exercise. */
-static bool entry_counts(const char *path, const char *name, int depth)
-{
-    char *inner = learn_format("%s/%s", path, name), *as_folder = learn_format("%s/x.c", name);
-    bool special = strcmp(name, "exercises") == 0 || folder_in(as_folder);
-    bool counts = is_folder(inner) ? depth < 2 && special && has_files(inner, depth + 1)
-                                   : meant_for(name) != NULL || (depth && meant_for(inner));
-    free(as_folder);
-    free(inner);
-    return counts;
-}
-
 static bool has_files(const char *path, int depth)
 {
     DIR *folder = opendir(path);
     bool found = false;
-    for (struct dirent *d; folder && !found && (d = readdir(folder));)
-        if (*d->d_name != '.') found = entry_counts(path, d->d_name, depth);
+    for (struct dirent *d; folder && !found && (d = readdir(folder));) {
+        const char *name = d->d_name;
+        char *inner = learn_format("%s/%s", path, name);
+        bool special = strcmp(name, "exercises") == 0 || learn_named(name, strlen(name));
+        if (*name != '.')
+            found = is_folder(inner) ? depth < 2 && special && has_files(inner, depth + 1)
+                                     : meant_for(name) != NULL || (depth && meant_for(inner));
+        free(inner);
+    }
     if (folder) closedir(folder);
     return found;
 }
@@ -184,7 +157,7 @@ static char *name_of(const char *path)
 
 void learn_submission_read(learn_submission *s, const char *path)
 {
-    *s = (learn_submission){.name = name_of(path), .path = learn_copy(path)};
+    *s = (learn_submission){.name = name_of(path)};
     int fd = is_folder(path) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd >= 0)
         read_folder(s, fd, path, 0);
@@ -198,7 +171,6 @@ void learn_submission_free(learn_submission *s)
     for (size_t i = 0; i < s->count; i++) free(s->files[i].text);
     free(s->files);
     free(s->name);
-    free(s->path);
     learn_text_free(&s->trouble);
 }
 

@@ -22,7 +22,6 @@ typedef struct {
 
 typedef struct {
     char *name; /* of the folder, or of the archive without its ending: who handed it in */
-    char *path;
     learn_handed_file *files;
     size_t count, room;
     learn_text trouble; /* what is wrong with it as a whole; empty if nothing is */
