@@ -152,6 +152,7 @@ void learn_archive_read(const char *path, learn_text *trouble, learn_each_file *
     }
     free(text);
     if (told) fclose(told);
+    if (!told && ends[0] >= 0) close(ends[0]); /* else the writer would wait */
     if (in >= 0) close(in);
     if (pid > 0) waitpid(pid, &status, 0);
     int outcome = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status) == SIGXCPU ? TOO_LARGE : DAMAGED;
