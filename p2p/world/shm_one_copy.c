@@ -39,7 +39,7 @@ typedef struct {
 
 static size_t chunks_of(const transfer *t)
 {
-    return (t->bytes + t->chunk - 1) / t->chunk;
+    return t->bytes / t->chunk + (t->bytes % t->chunk != 0);
 }
 
 static bool copy_chunks(const transfer *t, size_t first, size_t end)
@@ -94,6 +94,7 @@ void p2p__shm_help(p2p_endpoint *self, p2p_link *peer)
         uint64_t message = atomic_load_explicit(&offer->message, memory_order_relaxed);
         if (!p2p__waiting_send(peer, message, &here, &t.bytes)) break;
         t.here = here;
+        if (t.chunk < CHUNK_LEAST || end_in(seen) > chunks_of(&t)) break; /* overwritten by its rank: no offer */
         /* It is still that offer, and nothing has been claimed since. */
         if (!atomic_compare_exchange_strong(&offer->claims, &claimed, seen - 1)) break;
         if (!copy_chunks(&t, end_in(seen) - 1, end_in(seen))) atomic_store(&offer->refused, 1);
