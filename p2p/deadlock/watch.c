@@ -183,8 +183,8 @@ static void watch_polling(p2p_watch *watch)
 {
     uint64_t now = p2p__now();
     bool quiet = watch->unchanged, polling = false, enough = true;
-    for (int i = 0; i < watch->size && quiet;
-         i++) { /* every rank polls or waits, one polls, and nothing is under way */
+    /* Every rank polls or waits, one polls, and nothing is under way. */
+    for (int i = 0; i < watch->size && quiet; i++) {
         int state = state_of(watch, i);
         if (is_over(watch, i)) continue;
         quiet = state != SCOREBOARD_RUNNING && state != SCOREBOARD_ABSENT && !something_under_way_to(watch, i);

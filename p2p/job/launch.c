@@ -131,6 +131,8 @@ bool p2p__start_rank(p2p_job *job, int rank)
         standard[0] = open_input(job, rank);
         made = make_output(job, &process->out, rank, &job->out, keep, &standard[1]) &&
                make_output(job, &process->err, rank, &job->err, NULL, &standard[2]);
+    } else {
+        control[1] = -1; /* Linux leaves a number there that is not ours */
     }
     pid_t pid = made ? fork() : -1;
     if (pid == 0) be_rank(job, rank, control[1], standard);

@@ -107,8 +107,10 @@ static bool make_link(int relay, int a, int b, int ends[2])
     int pairs[2][2] = {{-1, -1}, {-1, -1}};
     if (relay < 0) return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0;
     bool good = true;
-    for (int i = 0; i < 2 && good; i++) /* each of the two has its own to the relay */
+    for (int i = 0; i < 2 && good; i++) { /* each of the two has its own to the relay */
         good = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pairs[i]) == 0;
+        if (!good) pairs[i][0] = pairs[i][1] = -1; /* Linux leaves numbers there that are not ours */
+    }
     for (int i = 0; i < 2 && good; i++)
         good = p2p__control_send(relay, (control_message){CONTROL_LINK, i ? b : a, i ? a : b}, pairs[i][1]);
     for (int i = 0; i < 2; i++) {
