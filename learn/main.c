@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* learn: the way through the course. The Makefile's targets call it; each subcommand is a function in a file of its own. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ int main(int argc, char **argv)
     const char *name = argc > 1 ? argv[1] : "";
     bool help = strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "-?") == 0 ||
                 strcmp(name, "help") == 0;
+    signal(SIGCHLD, SIG_DFL); /* inherited as ignored, no process could be waited for */
     if (strcmp(name, "--version") == 0) return puts(p2p__cli_version()) < 0;
     for (size_t i = 0; i < COUNT; i++) {
         if (strcmp(commands[i].name, name) != 0) continue;

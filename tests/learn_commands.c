@@ -412,6 +412,15 @@ Test(learn_commands, watch_sees_a_file_that_is_replaced)
     watched("exec $L watch 08", "cp solutions/08_broadcast/broadcast.c new; mv new exercises/08_broadcast/broadcast.c");
 }
 
+Test(learn_commands, a_check_runs_where_ends_of_processes_are_ignored)
+{
+    process_result result;
+    learner("env --ignore-signal=CHLD $L test 00 --solution", &result);
+    ASSERT_STATUS(result, 0);
+    ASSERT_CONTAINS(result.out, "00_hello: passed");
+    process_free(&result);
+}
+
 Test(learn_commands, watch_does_without_events)
 {
     watched("exec $L watch --poll", SOLVE_08);
