@@ -6,6 +6,7 @@
 #include "exercises/check/check_internal.h"
 #include "ring/ring.h"
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): `args` has its own */
 #define STANDS_FOR(name, params, args, request)                                                      \
     p2p_err check_##name params;                                                                     \
     p2p_err check_##name params                                                                      \
@@ -13,6 +14,7 @@
         p2p_err err;                                                                                 \
         return check_pretends(#name, request, __builtin_return_address(0), &err) ? err : (name)args; \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 #define CALLS(name, params, args) STANDS_FOR(name, params, args, NULL)
 #define BEGINS(name, params, args) STANDS_FOR(name, params, args, request)
 

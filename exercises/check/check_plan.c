@@ -61,15 +61,15 @@ void check_matrix(check_plan *plan, void (*add)(check_plan *plan, int ranks))
 /* Worlds were made without cases: a program with a main of its own is run as it is. */
 static void add_missing(check_plan *plan)
 {
-    check_plan made = {.seed = plan->seed, .secret = plan->secret};
-    for (size_t w = 0; w < plan->world_count; w++) {
-        const check_world_plan *world = &plan->worlds[w];
-        check_world(&made, world->ranks, world->strict, world->network);
-        for (size_t i = 0; i < world->count; i++) check_add(&made, plan->cases[world->first + i]);
-        if (!world->count) check_add(&made, (check_case){.count = 0});
+    check_plan old = *plan;
+    *plan = (check_plan){.seed = old.seed, .secret = old.secret};
+    for (size_t w = 0; w < old.world_count; w++) {
+        const check_world_plan *world = &old.worlds[w];
+        check_world(plan, world->ranks, world->strict, world->network);
+        for (size_t i = 0; i < world->count; i++) check_add(plan, old.cases[world->first + i]);
+        if (!world->count) check_add(plan, (check_case){.count = 0});
     }
-    check_plan_free(plan);
-    *plan = made;
+    check_plan_free(&old);
 }
 
 /* Is this the case to be tried again with calls that fail: of its function the last in the world that has data? */

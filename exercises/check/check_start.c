@@ -34,7 +34,6 @@
 #define REFUSE ANSWER(SECCOMP_RET_ERRNO | EPERM)
 #define UNKNOWN ANSWER(SECCOMP_RET_ERRNO | ENOSYS)
 #define TRAP(number) SKIP_UNLESS(number, 1), ANSWER(SECCOMP_RET_TRAP)
-#define DENY(number) SKIP_UNLESS(number, 1), REFUSE
 /* The first argument, or the second, decides. */
 #define SIGNAL_TO(number, process) \
     SKIP_UNLESS(number, 4), LOAD(args[0]), SKIP_UNLESS(process, 1), ALLOW, ANSWER(SECCOMP_RET_TRAP)
@@ -45,6 +44,40 @@
 /* From here on numbers are the same everywhere; the x32 table begins at 1 << 30. */
 enum { FIRST_NEW = 424, CLOSE_RANGE = 436, OPENAT2, FACCESSAT2 = 439, EPOLL_PWAIT2 = 441, FUTEX_WAITV = 449 };
 enum { X32 = 1 << 30 };
+
+/* Other processes, channels to them, memory that belongs to no process, and the system's own affairs. */
+static const unsigned refused[] = {
+    __NR_process_vm_readv,
+    __NR_setpriority,
+    __NR_ioprio_set,
+    __NR_sched_setscheduler,
+    __NR_sched_setparam,
+    __NR_sched_setattr,
+    __NR_kcmp,
+    __NR_socket,
+    __NR_connect,
+    __NR_bind,
+    __NR_listen,
+    __NR_memfd_create,
+    __NR_shmget,
+    __NR_shmat,
+    __NR_msgget,
+    __NR_semget,
+    __NR_mq_open,
+    __NR_add_key,
+    __NR_keyctl,
+    __NR_request_key,
+    __NR_unshare,
+    __NR_setns,
+    __NR_mount,
+    __NR_umount2,
+    __NR_pivot_root,
+    __NR_chroot,
+    __NR_bpf,
+    __NR_perf_event_open,
+    __NR_userfaultfd,
+    __NR_open_by_handle_at,
+};
 
 /* clone makes a thread if CLONE_THREAD is in its first argument; what clone3 makes stands in memory, where a filter cannot
  * look, so it is said not to exist, and libc takes clone. */
@@ -85,7 +118,6 @@ static bool forbid_calls(void)
         TRAP(__NR_rt_tgsigqueueinfo),
         TRAP(__NR_ptrace),
         TRAP(__NR_process_vm_writev),
-        DENY(__NR_process_vm_readv),
         NOT_WITH(__NR_fcntl, F_SETOWN),
         NOT_WITH(__NR_fcntl, F_SETOWN_EX),
         NOT_WITH(__NR_fcntl, F_SETSIG),
@@ -93,40 +125,16 @@ static bool forbid_calls(void)
         NOT_WITH(__NR_ioctl, SIOCSPGRP),
         NOT_WITH(__NR_ioctl, TIOCSTI),
         OF_SELF(__NR_prlimit64, self),
-        DENY(__NR_setpriority),
-        DENY(__NR_ioprio_set),
-        DENY(__NR_sched_setscheduler),
-        DENY(__NR_sched_setparam),
-        DENY(__NR_sched_setattr),
-        DENY(__NR_kcmp),
-        /* channels, and memory that belongs to no process */
-        DENY(__NR_socket),
-        DENY(__NR_connect),
-        DENY(__NR_bind),
-        DENY(__NR_listen),
-        DENY(__NR_memfd_create),
-        DENY(__NR_shmget),
-        DENY(__NR_shmat),
-        DENY(__NR_msgget),
-        DENY(__NR_semget),
-        DENY(__NR_mq_open),
-        DENY(__NR_add_key),
-        DENY(__NR_keyctl),
-        DENY(__NR_request_key),
-        /* the system's own affairs */
-        DENY(__NR_unshare),
-        DENY(__NR_setns),
-        DENY(__NR_mount),
-        DENY(__NR_umount2),
-        DENY(__NR_pivot_root),
-        DENY(__NR_chroot),
-        DENY(__NR_bpf),
-        DENY(__NR_perf_event_open),
-        DENY(__NR_userfaultfd),
-        DENY(__NR_open_by_handle_at),
-        ALLOW,
     };
-    struct sock_fprog program = {.len = sizeof rules / sizeof *rules, .filter = rules};
+    enum { FIRST = sizeof rules / sizeof *rules, REFUSED = sizeof refused / sizeof *refused };
+    struct sock_filter all[FIRST + 2 * REFUSED + 1];
+    memcpy(all, rules, sizeof rules);
+    for (size_t i = 0; i < REFUSED; i++) {
+        all[FIRST + 2 * i] = (struct sock_filter)SKIP_UNLESS(refused[i], 1);
+        all[FIRST + 2 * i + 1] = (struct sock_filter)REFUSE;
+    }
+    all[FIRST + 2 * REFUSED] = (struct sock_filter)ALLOW;
+    struct sock_fprog program = {.len = sizeof all / sizeof *all, .filter = all};
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
