@@ -273,7 +273,7 @@ static int large_blocks(p2p_comm *world, void *arg)
     return every_block_operation(&b);
 }
 
-Test(blocks, large)
+Test(blocks_long, large)
 {
     static const int sizes[] = {2, 3, 5};
 

@@ -42,6 +42,7 @@ static void own_cache(void)
 
 /* cppcheck-suppress unknownMacro */
 TestSuite(kernels, .fini = remove_folder, .timeout = 120);
+TestSuite(kernels_long, .fini = remove_folder, .timeout = 120);
 
 /* Something that needs a program: the sum of two vectors, right or wrong. */
 static kernel_err add_up(kernel_device *d, float *sum)
@@ -471,7 +472,7 @@ Test(kernels, cache_that_is_damaged_is_rebuilt)
 }
 
 /* No home: the temporary folder. */
-Test(kernels, cache_without_a_home)
+Test(kernels_long, cache_without_a_home)
 {
     kernel_counters counters;
 
@@ -498,7 +499,7 @@ Test(kernels, cache_that_cannot_be)
 }
 
 /* Processes that start together: one builds, the others load. Before the fork nothing of OpenCL. */
-Test(kernels, cache_is_built_once)
+Test(kernels_long, cache_is_built_once)
 {
     enum { PROCESSES = 4 };
     int pipes[2], built = 0, loaded = 0, status;

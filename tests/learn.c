@@ -338,7 +338,7 @@ Test(learn, wrong_calls_are_2_and_say_what_is_right)
     says("check-course nothing", 2, "there is no exercise \"nothing\"");
 }
 
-Test(learn, a_solution_passes_with_every_data_and_with_delays)
+Test(learn_long, a_solution_passes_with_every_data_and_with_delays)
 {
     says("test 10 --solution --seed 12345 --work $D", 0, "10_reduce: passed");
     says("test 16 --solution --runs 2 --delays --work $D", 0, "passed 2 times");

@@ -43,6 +43,7 @@ static void teardown(void)
 
 /* cppcheck-suppress unknownMacro */
 TestSuite(learn_commands, .init = setup, .fini = teardown);
+TestSuite(learn_commands_long, .init = setup, .fini = teardown);
 
 static const char *in_course(const char *script)
 {
@@ -271,7 +272,7 @@ Test(learn_commands, of_several_the_one_saved_last_is_explained)
     process_free(&result);
 }
 
-Test(learn_commands, what_passed_is_not_run_again_until_it_changes)
+Test(learn_commands_long, what_passed_is_not_run_again_until_it_changes)
 {
     process_result result;
     says(0, SOLVE_08 "$L own", "08_broadcast: passed");
@@ -286,7 +287,7 @@ Test(learn_commands, what_passed_is_not_run_again_until_it_changes)
 }
 
 /* A solution of another exercise that is linked in is an input too. */
-Test(learn_commands, what_it_is_linked_with_counts)
+Test(learn_commands_long, what_it_is_linked_with_counts)
 {
     says(0, "cp solutions/11_all_reduce/all_reduce.c exercises/11_all_reduce/; $L own", "11_all_reduce: passed");
     says(0, "echo >>solutions/10_reduce/reduce.c; $L own", "11_all_reduce: passed");
@@ -421,7 +422,7 @@ Test(learn_commands, a_check_runs_where_ends_of_processes_are_ignored)
     process_free(&result);
 }
 
-Test(learn_commands, watch_does_without_events)
+Test(learn_commands_long, watch_does_without_events)
 {
     watched("exec $L watch --poll", SOLVE_08);
 }
@@ -473,7 +474,7 @@ Test(learn_commands, grade_called_wrongly)
     refuses(2, "$L grade tests/submissions --exercise 99", "there is no exercise \"99\"");
 }
 
-Test(learn_commands, grade_takes_what_handin_packs)
+Test(learn_commands_long, grade_takes_what_handin_packs)
 {
     process_result result;
     learner(SOLVE_08 "$L handin --name ada >/dev/null && mkdir class && cp build/ada.tar class/ada.tar &&"
@@ -494,7 +495,7 @@ Test(learn_commands, grade_takes_what_handin_packs)
 }
 
 /* Links lead nowhere, in a folder and in an archive; names that climb out are only names. */
-Test(learn_commands, grade_shows_the_class_at_a_glance)
+Test(learn_commands_long, grade_shows_the_class_at_a_glance)
 {
     process_result result;
     learner(
@@ -514,7 +515,7 @@ Test(learn_commands, grade_shows_the_class_at_a_glance)
     process_free(&result);
 }
 
-Test(learn_commands, grade_follows_no_links)
+Test(learn_commands_long, grade_follows_no_links)
 {
     process_result result;
     learner(

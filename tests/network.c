@@ -462,7 +462,7 @@ static void stop_load(pid_t pid)
     waitpid(pid, NULL, 0);
 }
 
-Test(determinism, many_runs_with_and_without_load)
+Test(determinism_long, many_runs_with_and_without_load)
 {
     enum { RANKS = 5, LOADS = 4 };
     int runs = job_is_quick() ? 3 : 20;

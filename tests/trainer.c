@@ -93,7 +93,7 @@ static void check_bits(enum train_algorithm all_reduce, bool overlap, size_t buc
     train_job_free(&job);
 }
 
-Test(bits, are_the_same_on_all_ranks_for_every_all_reduce)
+Test(bits_long, are_the_same_on_all_ranks_for_every_all_reduce)
 {
     for (int i = TRAIN_RING; i < TRAIN_NONE; i++) check_bits((enum train_algorithm)i, false, 4096, 3);
     check_bits(TRAIN_RING, true, 4096, 3);

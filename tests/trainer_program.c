@@ -298,7 +298,7 @@ static void same_arrays(const char *one, const char *two)
     train__file_free(&b);
 }
 
-Test(resume, after_an_epoch_gives_the_same_bits, .init = make_test_folder, .fini = remove_test_folder)
+Test(resume_long, after_an_epoch_gives_the_same_bits, .init = make_test_folder, .fini = remove_test_folder)
 {
     must_work(SMALL "--epochs 2 --out $D/whole");
     must_work(SMALL "--epochs 1 --out $D/half");
@@ -359,7 +359,7 @@ static void says(const char *command, int status, const char *words)
     process_free(&result);
 }
 
-Test(out, is_not_replaced_without_a_word, .init = make_test_folder, .fini = remove_test_folder)
+Test(out_long, is_not_replaced_without_a_word, .init = make_test_folder, .fini = remove_test_folder)
 {
     must_work(SMALL "--steps 1 --out $D --quiet");
     must_work("cp $D/metrics.jsonl $D/before");
@@ -379,7 +379,7 @@ Test(resume, of_a_finished_run_says_so_and_changes_nothing, .init = make_test_fo
     must_work("cmp $D/metrics.jsonl $D/before && cmp $D/model.safetensors $D/weights");
 }
 
-Test(save_every, keeps_a_checkpoint_in_an_epoch_too, .init = make_test_folder, .fini = remove_test_folder)
+Test(save_every_long, keeps_a_checkpoint_in_an_epoch_too, .init = make_test_folder, .fini = remove_test_folder)
 {
     must_work(SMALL "--steps 5 --out $D/whole --quiet");
     must_work(SMALL "--steps 3 --save-every 2 --out $D/part --quiet");

@@ -178,5 +178,5 @@ const char *job_matrix(job_main rank_main, void *arg)
 {
     static const int sizes[] = {1, 2, 3, 5, 8, 4, 7};
 
-    return job_sizes(sizes, job_is_quick() ? 5 : 7, true, true, rank_main, arg);
+    return job_sizes(sizes, job_is_quick() ? 4 : 7, true, true, rank_main, arg);
 }
