@@ -28,7 +28,7 @@ check() {
         ok "$name"
     else
         fail "$name (status $?): $*"
-        grep -v -E '^ok |^  (CC|AR|LD) ' "$work/check" | head -n 200 | sed 's/^/    /'
+        grep -v -E '^ok |^  (CC|AR|LD) ' "$work/check" | tail -n 200 | sed 's/^/    /'
     fi
 }
 
