@@ -22,5 +22,8 @@
 #define ANSWER(action) BPF_STMT(BPF_RET | BPF_K, (action))
 #define ALLOW ANSWER(SECCOMP_RET_ALLOW)
 #define PERMIT(number) SKIP_UNLESS(number, 1), ALLOW
+/* Of another architecture the numbers mean other calls. Then the call's number is what is compared. */
+#define BEGIN_FILTER \
+    LOAD(arch), SKIP_UNLESS(ARCHITECTURE, 1), BPF_STMT(BPF_JMP | BPF_JA, 1), ANSWER(SECCOMP_RET_KILL_PROCESS), LOAD(nr)
 
 #endif

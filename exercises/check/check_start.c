@@ -86,11 +86,7 @@ static bool forbid_calls(void)
     const unsigned self = (unsigned)getpid();
     enum { CLONE_THREAD = 0x10000 };
     struct sock_filter rules[] = {
-        LOAD(arch),
-        SKIP_UNLESS(ARCHITECTURE, 1),
-        BPF_STMT(BPF_JMP | BPF_JA, 1),
-        ANSWER(SECCOMP_RET_KILL_PROCESS),
-        LOAD(nr),
+        BEGIN_FILTER,
         SKIP_BELOW(X32, 1),
         ANSWER(SECCOMP_RET_KILL_PROCESS),
         PERMIT(CLOSE_RANGE),

@@ -2,7 +2,7 @@
 /*
  * Stacks that ranks print hold addresses; addr2line, which comes with every compiler, knows the functions and lines:
  *
- *      "    #3 0x5581  (/home/me/pairwise/build/course/work/08_broadcast/ranks+0x91d3)"
+ *      "    #3 0x5581  (build/course/work/08_broadcast/ranks+0x91d3)"
  *      "    #3 in my_broadcast broadcast.c:17"
  *
  * The sanitizers could do that themselves, but in each rank, slowly, and some by starting a process, which is forbidden.

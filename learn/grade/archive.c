@@ -50,24 +50,13 @@ static void give_up_rights(void)
 #endif
 #ifdef ARCHITECTURE
     struct sock_filter rules[] = {
-        LOAD(arch),
-        SKIP_UNLESS(ARCHITECTURE, 1),
-        BPF_STMT(BPF_JMP | BPF_JA, 1),
-        ANSWER(SECCOMP_RET_KILL_PROCESS),
-        LOAD(nr),
-        PERMIT(SYS_read),
-        PERMIT(SYS_write),
-        PERMIT(SYS_lseek),
-        PERMIT(SYS_fstat),
-        PERMIT(SYS_newfstatat),
-        PERMIT(SYS_brk),
-        PERMIT(SYS_mmap),
-        PERMIT(SYS_munmap),
-        PERMIT(SYS_mremap),
-        PERMIT(SYS_futex),
-        PERMIT(SYS_sigaltstack), /* the address sanitizer, before _exit */
-        PERMIT(SYS_exit_group),
-        ANSWER(SECCOMP_RET_ERRNO | EPERM),
+        BEGIN_FILTER,           PERMIT(SYS_read),
+        PERMIT(SYS_write),      PERMIT(SYS_lseek),
+        PERMIT(SYS_fstat),      PERMIT(SYS_newfstatat),
+        PERMIT(SYS_brk),        PERMIT(SYS_mmap),
+        PERMIT(SYS_munmap),     PERMIT(SYS_mremap),
+        PERMIT(SYS_futex),      PERMIT(SYS_sigaltstack), /* the address sanitizer, before _exit */
+        PERMIT(SYS_exit_group), ANSWER(SECCOMP_RET_ERRNO | EPERM),
     };
     struct sock_fprog program = {.len = sizeof rules / sizeof *rules, .filter = rules};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);

@@ -368,11 +368,7 @@ static void in_a_row(const check_case *c)
     if (check_values(c, "values", "whole", NULL, count_whole, want_whole) &&
         check_values(c, "values", "second", NULL, count_whole, want_second))
         return;
-    if (check_number_of(c, c->root, "any source") > 0)
-        check_fail(c, "next_call",
-                   "Rank %d, the root, took a shard of the second call for one of the first: rank 1 had sent both when "
-                   "rank 2, which was late, sent its first one.",
-                   c->root);
+    in_a_row_judge_root(c, "shard");
 }
 
 static void judge(const check_case *c)

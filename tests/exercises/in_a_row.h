@@ -26,4 +26,15 @@ static inline void in_a_row_end(p2p_comm *door, int late)
     p2p_free(door);
 }
 
+/* Judges a root that received from any source; rank 2 is the late one. what: is sent to the root. */
+static inline void in_a_row_judge_root(const check_case *c, const char *what)
+{
+    if (check_number_of(c, c->root, "any source") > 0)
+        check_fail(
+            c, "next_call",
+            "Rank %d, the root, took a %s of the second call for one of the first: rank 1 had sent both when rank "
+            "2, which was late, sent its first one.",
+            c->root, what);
+}
+
 #endif
