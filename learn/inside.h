@@ -49,6 +49,7 @@ typedef struct {
  * started and left is killed. Free the result with learn_spawned_free. */
 void learn_spawn(const learn_command_line *line, learn_spawned *result);
 void learn_spawned_free(learn_spawned *result);
+#define OWNED_SPAWNED __attribute__((cleanup(learn_spawned_free))) learn_spawned
 double learn_now(void); /* seconds, monotonic */
 
 /* ---- compile.c ---- */

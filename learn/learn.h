@@ -56,6 +56,12 @@ void learn_add(learn_text *t, const char *format, ...) __attribute__((format(pri
 void learn_add_bytes(learn_text *t, const void *bytes, size_t count);
 void learn_text_free(learn_text *t);
 const char *learn_string(const learn_text *t); /* "" rather than NULL */
+
+/* A variable whose memory is freed where its scope ends, whichever way it is left: a pointer (it may be NULL), a text. */
+void learn_free_owned(void *pointer_to_it);
+#define OWNED __attribute__((cleanup(learn_free_owned)))
+#define OWNED_TEXT __attribute__((cleanup(learn_text_free))) learn_text
+
 bool learn_has_prefix(const char *text, const char *prefix);
 const char *learn_next_line(const char *text);               /* or its end */
 bool learn_has_ending(const char *text, const char *ending); /* and more before it */
@@ -74,7 +80,8 @@ void learn_replace(char **text, char *with);                                    
  * name: false with errno. */
 char *learn_read_file(const char *path, size_t *bytes);
 bool learn_write_file(const char *path, const void *bytes, size_t count);
-bool learn_make_folder(const char *path); /* and those above it */
+bool learn_put_file(const char *path, const void *bytes, size_t count); /* and its folder */
+bool learn_make_folder(const char *path);                               /* and those above it */
 
 /* A number for what a file holds (0: it cannot be read), or for bytes; `so_far` chains several (begin with 0). */
 uint64_t learn_hash(uint64_t so_far, const void *bytes, size_t count);
@@ -89,7 +96,7 @@ typedef struct {
     int number;                  /* 8 */
 } learn_exercise;
 
-/* All of them in order. */
+/* All of them in order; behind the last is one whose check is NULL. count may be NULL. */
 const learn_exercise *learn_course(size_t *count);
 
 /* The one with exactly this name, of so many bytes; NULL if there is none. */
@@ -119,6 +126,9 @@ char *learn_cut(const char *solution, learn_text *why);
 
 /* The stub of one of an exercise's files: cut from solutions/NN_name/FILE. NULL with why as above (NULL: not wanted). Free it. */
 char *learn_stub(const learn_exercise *e, const char *file, learn_text *why);
+
+/* Put it where the learner works. False with why. */
+bool learn_put_stub(const learn_exercise *e, const char *file, const char *stub, learn_text *why);
 
 /* Are the marked places of this text those of the stub, white space apart? */
 bool learn_same_places(const char *text, const char *stub);
@@ -169,7 +179,6 @@ typedef struct {
     bool whole_names;        /* lines are named by their path in the checkout, not by the file's name alone */
     bool quiet_compiler;     /* warnings are not passed on */
     const char *instead;     /* a file that stands in for the exercise's first one: a mutant */
-    const char *fallback;    /* a folder for files that `folder` does not have; NULL: none */
     const char *work;        /* folder for what is built; NULL: BUILD/course/work/NAME */
     bool keep_program;       /* do not compile, the program of the last check in `work` is used again */
     /* Called in each process that is going to be the compiler, the linker (and nm) or the launcher, before it starts: to lower
@@ -185,6 +194,7 @@ typedef struct {
  * of this process that it finds when a command of its own has ended. */
 bool learn_check(const learn_exercise *e, const char *folder, const learn_options *options, learn_result *result);
 void learn_result_free(learn_result *result);
+#define OWNED_RESULT __attribute__((cleanup(learn_result_free))) learn_result
 
 /* ---- explain.c ---- */
 

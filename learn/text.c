@@ -28,6 +28,13 @@ char *learn_copy(const char *text)
     return checked(strdup(text));
 }
 
+void learn_free_owned(void *pointer_to_it)
+{
+    void *memory;
+    memcpy(&memory, pointer_to_it, sizeof memory);
+    free(memory);
+}
+
 void learn_replace(char **text, char *with)
 {
     free(*text);
@@ -48,14 +55,13 @@ void learn_add_bytes(learn_text *t, const void *bytes, size_t count)
 
 void learn_add(learn_text *t, const char *format, ...)
 {
-    char *text;
+    OWNED char *text = NULL;
     va_list args;
     if (!t) return;
     va_start(args, format);
     int count = vasprintf(&text, format, args);
     va_end(args);
     learn_add_bytes(t, checked(count < 0 ? NULL : text), (size_t)count);
-    free(text);
 }
 
 char *learn_format(const char *format, ...)
@@ -176,6 +182,13 @@ bool learn_write_file(const char *path, const void *bytes, size_t count)
     return p2p__file_begin(&file, path) && p2p__file_end(&file, fwrite(bytes, 1, count, file.stream) == count);
 }
 
+bool learn_put_file(const char *path, const void *bytes, size_t count)
+{
+    OWNED char *folder = learn_copy(path);
+    *strrchr(folder, '/') = '\0';
+    return learn_make_folder(folder) && learn_write_file(path, bytes, count);
+}
+
 bool learn_make_folder(const char *path)
 {
     char part[LEARN_PATH];
@@ -204,8 +217,6 @@ uint64_t learn_hash(uint64_t so_far, const void *bytes, size_t count)
 uint64_t learn_hash_file(uint64_t so_far, const char *path)
 {
     size_t bytes;
-    char *text = learn_read_file(path, &bytes);
-    uint64_t hash = text ? learn_hash(so_far, text, bytes) : 0;
-    free(text);
-    return hash;
+    OWNED char *text = learn_read_file(path, &bytes);
+    return text ? learn_hash(so_far, text, bytes) : 0;
 }

@@ -11,20 +11,16 @@ static void note_place_of(const char *object, const char *name, const learn_exer
 {
     static const char *const nm[] = {"nm", "-u", "-l", NULL};
     learn_tool t = {.count = 0};
-    learn_spawned done;
+    OWNED_SPAWNED done;
     learn_tool_add_all(&t, nm);
     learn_tool_add(&t, "%s", object);
     learn_tool_run(&t, LEARN_LINK, o, &done);
-    char *wanted = learn_format(" %s\t", name);
+    OWNED char *wanted = learn_format(" %s\t", name);
     const char *found = strstr(learn_string(&done.out), wanted);
-    if (found) {
-        found += strlen(wanted);
-        char *place = learn_format("%.*s", (int)strcspn(found, "\n"), found);
-        learn_note_tools_line(result, e, place);
-        free(place);
-    }
-    learn_spawned_free(&done);
-    free(wanted);
+    if (!found) return;
+    found += strlen(wanted);
+    OWNED char *place = learn_format("%.*s", (int)strcspn(found, "\n"), found);
+    learn_note_tools_line(result, e, place);
 }
 
 /* What is wrong with using a function; NULL if nothing is. */
@@ -47,7 +43,7 @@ static const char *forbidden(const learn_exercise *e, const char *name)
 bool learn_only_uses_allowed(const learn_exercise *e, const learn_options *o, const learn_tool *objects,
                              learn_result *result)
 {
-    char *name = NULL;
+    OWNED char *name = NULL;
     for (size_t i = 0; i < objects->count && !name; i++) {
         if (!learn_undefined_name(objects->words[i], e, forbidden, &name)) {
             learn_fail(result, "link", "", "The compiler made something of it in which names cannot be looked up.");
@@ -56,13 +52,11 @@ bool learn_only_uses_allowed(const learn_exercise *e, const learn_options *o, co
         if (name) note_place_of(objects->words[i], name, e, o, result);
     }
     if (name) {
-        char *where = result->line ? learn_format("Line %d of %s", result->line, result->file) : learn_copy("It");
+        OWNED char *where = result->line ? learn_format("Line %d of %s", result->line, result->file) : learn_copy("It");
         learn_fail(result, "link", "", "%s uses %s, %s.%s", where, name, forbidden(e, name),
                    learn_has_prefix(name, "check_") ? ""
                                                     : " Messages are all you need: p2p_send, p2p_recv and their kin.");
-        free(where);
     }
-    free(name);
     return result->state != LEARN_FAILED;
 }
 
@@ -73,11 +67,10 @@ static const char *missing(const learn_exercise *e, const char *name)
 
 bool learn_nothing_missing(const learn_exercise *e, const char *program, learn_result *result)
 {
-    char *name;
+    OWNED char *name;
     learn_undefined_name(program, e, missing, &name);
     if (name)
         learn_fail(result, "link", "", "There is no function %s in %s: it is for you to write, with this very name.",
                    name, e->check->files[0]);
-    free(name);
     return result->state != LEARN_FAILED;
 }

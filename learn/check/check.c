@@ -61,7 +61,8 @@ static bool add_right_roots(learn_text *t, const check_plan *plan, size_t failed
 
 static char *what_ran(const learn_exercise *e, const check_plan *plan, size_t failed, const check_case *c)
 {
-    learn_text t = {0}, right = {0};
+    learn_text t = {0};
+    OWNED_TEXT right = {0};
     const check_world_plan *world = &plan->worlds[failed];
     learn_add(&t, "%s on %d rank%s", c && c->call ? c->call : e->check->call, world->ranks,
               world->ranks == 1 ? "" : "s");
@@ -75,7 +76,6 @@ static char *what_ran(const learn_exercise *e, const check_plan *plan, size_t fa
     bool any = add_right_worlds(&right, plan, failed, c);
     if (c && add_right_roots(&right, plan, failed, c, !any)) any = true;
     if (any) learn_add(&t, " (%s was right)", learn_string(&right));
-    learn_text_free(&right);
     return t.text;
 }
 
@@ -141,7 +141,7 @@ static void add_stream(learn_text *t, const char *heading, const learn_text *str
 static void check_world_number(const learn_exercise *e, const check_plan *plan, size_t number, const char *program,
                                const learn_options *o, learn_result *result)
 {
-    learn_text why = {0}, more = {0};
+    OWNED_TEXT why = {0}, more = {0};
     const check_world_plan *world = &plan->worlds[number];
     learn_world w = {.e = e, .plan = world, .cases = plan->cases + world->first};
     const check_case *wrong = NULL;
@@ -158,8 +158,6 @@ static void check_world_number(const learn_exercise *e, const check_plan *plan, 
     } else {
         result->worlds++;
     }
-    learn_text_free(&why);
-    learn_text_free(&more);
     learn_world_free(&w);
 }
 
@@ -169,9 +167,8 @@ static void check_world_number(const learn_exercise *e, const check_plan *plan, 
  * -1 where nothing can be locked. */
 static int lock_work(const learn_exercise *e, const learn_options *o)
 {
-    char *work = learn_work_folder(e, o);
+    OWNED char *work = learn_work_folder(e, o);
     int fd = learn_make_folder(work) ? open(work, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    free(work);
     if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return fd;
     fprintf(stderr, "another check of %s is under way in this checkout: waiting until it ends\n", e->name);
     while (flock(fd, LOCK_EX) != 0 && errno == EINTR) continue;

@@ -25,7 +25,7 @@ static bool find_contexts(const learn_world *w, uint32_t *contexts)
 
 void learn_check_claims(const learn_world *w, learn_result *result)
 {
-    uint32_t *contexts = learn_memory((w->plan->count + 1) * sizeof *contexts);
+    OWNED uint32_t *contexts = learn_memory((w->plan->count + 1) * sizeof *contexts);
     if (learn_relay_garbled(w->relay) || !find_contexts(w, contexts))
         learn_fail(result, "crash", "",
                    "What passed between the ranks does not fit what they reported: something wrote over it. Does your "
@@ -34,5 +34,4 @@ void learn_check_claims(const learn_world *w, learn_result *result)
         learn_fail(result, "elsewhere", "",
                    "Messages were sent on another communicator than the one your function was given. All that is "
                    "needed can be sent on that one, and only there it is counted.");
-    free(contexts);
 }

@@ -26,7 +26,7 @@ static bool intercept(const char *object, const char *const *more, const learn_o
                                               CHECK_COLLECTIVE_CALLS(RENAME) NULL};
 #undef RENAME
     learn_tool c = {.count = 0};
-    learn_spawned done;
+    OWNED_SPAWNED done;
     learn_tool_add(&c, "objcopy");
     if (more) learn_tool_add_all(&c, more);
     for (size_t i = 0; renames[i]; i++) {
@@ -35,7 +35,6 @@ static bool intercept(const char *object, const char *const *more, const learn_o
     }
     learn_tool_add(&c, "%s", object);
     bool good = learn_tool_run(&c, LEARN_LINK, options, &done);
-    learn_spawned_free(&done);
     return good;
 }
 
@@ -46,7 +45,7 @@ static bool compile_file(const char *source, const char *file, const char *objec
 {
     static const char *const flags[] = {"-pipe", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-I.", "-c", NULL};
     learn_tool c = {.count = 0};
-    learn_spawned done;
+    OWNED_SPAWNED done;
     unlink(object);
     learn_tool_add_compiler(&c);
     learn_tool_add_all(&c, flags);
@@ -58,34 +57,24 @@ static bool compile_file(const char *source, const char *file, const char *objec
     bool good = learn_tool_run(&c, LEARN_COMPILE, options, &done);
     if (good && !options->quiet_compiler) learn_note_warnings(result, learn_string(&done.err));
     if (!good) learn_does_not_compile(&done, file, result);
-    learn_spawned_free(&done);
     return good;
 }
 
-/* The learner's files: the mutant, in the folder, or in the one behind it. */
+/* The learner's files; a mutant stands in for the first. */
 static bool compile_own(const learn_exercise *e, const char *folder, const char *work, const learn_options *o,
                         learn_tool *link, learn_result *result)
 {
-    bool good = true;
-    for (size_t i = 0; good && e->check->files[i]; i++) {
+    for (size_t i = 0; e->check->files[i]; i++) {
         const char *file = e->check->files[i], *base = basename(file);
-        char *source = i == 0 && o->instead ? learn_copy(o->instead) : learn_format("%s/%s", folder, file);
-        char *other = o->fallback ? learn_format("%s/%s", o->fallback, file) : NULL;
-        good = access(source, R_OK) == 0;
-        if (!good && !(i == 0 && o->instead) && other && access(other, R_OK) == 0) {
-            learn_replace(&source, other);
-            other = NULL;
-            good = true;
-        }
-        if (!good)
+        OWNED char *source = i == 0 && o->instead ? learn_copy(o->instead) : learn_format("%s/%s", folder, file);
+        if (access(source, R_OK) != 0)
             learn_fail(result, "compile", "", "%s is missing; make reset EX=%02d brings its stub back.", source,
                        e->number);
         learn_tool_add(link, "%s/%.*s.o", work, (int)strcspn(base, "."), base);
-        good = good && compile_file(source, file, link->words[link->count - 1], o, result);
-        free(source);
-        free(other);
+        if (result->state == LEARN_FAILED || !compile_file(source, file, link->words[link->count - 1], o, result))
+            return false;
     }
-    return good;
+    return true;
 }
 
 /* ---- Solutions of earlier exercises: compiled when they have changed ---- */
@@ -104,10 +93,10 @@ static bool compile_used_file(const learn_exercise *used, const char *file, lear
     static const learn_options own = {.quiet_compiler = true};
     char source[LEARN_PATH];
     const char *base = basename(file);
-    char *folder = learn_format("%s/course/uses", learn_build());
+    OWNED char *folder = learn_format("%s/course/uses", learn_build());
     learn_tool_add(link, "%s/%s-%.*s.o", folder, used->name, (int)strcspn(base, "."), base);
     const char *object = link->words[link->count - 1];
-    char *fresh = learn_format("%s.%ld", object, (long)getpid());
+    OWNED char *fresh = learn_format("%s.%ld", object, (long)getpid());
     learn_path(source, "solutions", used, file);
     bool good = learn_make_folder(folder);
     bool old = !is_newer(object, source) || !is_newer(object, "exercises/exercises.h") ||
@@ -115,18 +104,15 @@ static bool compile_used_file(const learn_exercise *used, const char *file, lear
     if (good && old)
         good = compile_file(source, file, fresh, &own, result) && intercept(fresh, weak, NULL) &&
                rename(fresh, object) == 0;
-    free(folder);
-    free(fresh);
     return good;
 }
 
 static bool compile_used(const learn_exercise *e, learn_tool *link, learn_result *result)
 {
     for (const char *const *name = e->check->uses; name && *name; name++) {
-        learn_text why = {0};
+        OWNED_TEXT why = {0};
         const learn_exercise *used = learn_find(*name, &why);
         if (!used) learn_fail(result, "checker", "", "%s", learn_string(&why));
-        learn_text_free(&why);
         if (!used) return false;
         for (const char *const *file = used->check->files; *file; file++)
             if (!compile_used_file(used, *file, link, result)) return false;
@@ -149,7 +135,7 @@ static bool link_program(const learn_exercise *e, const learn_tool *objects, con
     static const char *const side[] = {"rank", "trace", "leaks", "plan", "data"};
     static const char *const parts[] = {"collectives", "ring", "p2p", "dtype"};
     learn_tool c = {.count = 0};
-    learn_spawned done;
+    OWNED_SPAWNED done;
     bool collectives = e->check->library != CHECK_LIBRARY_P2P;
     learn_tool_add_compiler(&c);
     learn_tool_add_all(&c, sanitizers);
@@ -170,7 +156,6 @@ static bool link_program(const learn_exercise *e, const learn_tool *objects, con
     learn_tool_add(&c, "%s", program);
     bool good = learn_tool_run(&c, LEARN_LINK, options, &done);
     if (!good) learn_does_not_link(&done, result);
-    learn_spawned_free(&done);
     return good && learn_nothing_missing(e, program, result);
 }
 
@@ -183,7 +168,7 @@ bool learn_compile(const learn_exercise *e, const char *folder, const learn_opti
                    learn_result *result)
 {
     learn_tool objects = {.count = 0};
-    char *work = learn_work_folder(e, options);
+    OWNED char *work = learn_work_folder(e, options);
     snprintf(program, LEARN_PATH, "%s/ranks", work);
     bool good = options->keep_program || learn_make_folder(work);
     if (good && !options->keep_program) {
@@ -195,6 +180,5 @@ bool learn_compile(const learn_exercise *e, const char *folder, const learn_opti
     }
     if (!good) learn_fail(result, "checker", "", "The program cannot be built: the build folder cannot be written to.");
     learn_tool_free(&objects);
-    free(work);
     return good;
 }

@@ -38,7 +38,7 @@ static void add_diagnostics(learn_text *t, const char *said, const char *kind, c
 /* The first error is where it says: exercises/08_broadcast/broadcast.c:17:5: error: text */
 void learn_does_not_compile(const learn_spawned *done, const char *file, learn_result *result)
 {
-    learn_text shown = {0}, broke = {0};
+    OWNED_TEXT shown = {0}, broke = {0};
     const char *said = learn_string(&done->err), *error = strstr(said, ": error: "),
                *fatal = strstr(said, ": fatal error: "), *line = fatal && (!error || fatal < error) ? fatal : error;
     snprintf(result->file, sizeof result->file, "%s", file);
@@ -58,8 +58,6 @@ void learn_does_not_compile(const learn_spawned *done, const char *file, learn_r
     add_diagnostics(&shown, said, ": error: ", ": fatal error: ");
     if (!shown.used) add_diagnostics(&shown, said, NULL, NULL);
     learn_fail(result, "compile", learn_string(&shown), "%s", learn_string(&broke));
-    learn_text_free(&shown);
-    learn_text_free(&broke);
 }
 
 void learn_note_warnings(learn_result *result, const char *said)
@@ -85,7 +83,7 @@ void learn_does_not_link(const learn_spawned *done, learn_result *result)
     /* The sanitizers come in libraries of their own, which may lack. */
     bool lacks = cannot && (strstr(cannot, "asan") || strstr(cannot, "ubsan") || strstr(cannot, "libclang_rt"));
     const char *key = lacks ? "checker" : "link";
-    learn_text shown = {0};
+    OWNED_TEXT shown = {0};
     add_diagnostics(&shown, said, NULL, NULL);
     if (at)
         learn_fail(result, key, "", "There is no function %.*s: %s", length, name,
@@ -100,5 +98,4 @@ void learn_does_not_link(const learn_spawned *done, learn_result *result)
                    lacks ? "The compiler's sanitizers, which find overruns, are not installed. Debian has them in "
                            "libgcc-12-dev (clang's in libclang-rt-14-dev), Fedora in libasan and libubsan."
                          : "The program cannot be linked.");
-    learn_text_free(&shown);
 }

@@ -207,13 +207,12 @@ static bool all_waited_for(const learn_world *w, const check_case *c, learn_resu
         const check_record *r = learn_record(w, rank, NULL, c->number, CHECK_LEAK, NULL);
         if (!r) continue;
         const char *call = (const char *)(r + 1);
-        char *where = place_of(r, w, result);
+        OWNED char *where = place_of(r, w, result);
         learn_fail(result, "waiting", "",
                    "Rank %d returned while a request of its own was still under way%s%s%s. Every %.*s needs a p2p_wait "
                    "before its buffer may be touched, and before %s returns.",
                    rank, *call ? ": " : "", call, where, *call ? (int)strcspn(call, "(") : 7, *call ? call : "request",
                    call_of(w, c));
-        free(where);
         return false;
     }
     return true;
@@ -228,16 +227,14 @@ static void note_lost(const check_case *c, learn_result *result)
                            got = check_traffic(c, to, from).messages_received;
         if (sent == got) continue;
         unsigned long long others = check_sent(c, to).messages_received - got;
-        char *more = others ? learn_format(" from it, and %llu from others", others) : learn_copy("");
-        char *words = learn_format("Rank %d sent %llu message%s to rank %d, which received %llu%s: each must be "
-                                   "received once.",
-                                   from, sent, sent == 1 ? "" : "s", to, got, more);
+        OWNED char *more = others ? learn_format(" from it, and %llu from others", others) : learn_copy("");
+        OWNED char *words = learn_format("Rank %d sent %llu message%s to rank %d, which received %llu%s: each must be "
+                                         "received once.",
+                                         from, sent, sent == 1 ? "" : "s", to, got, more);
         if (result->state == LEARN_FAILED)
             learn_add_to_failure(result, words);
         else
             learn_fail(result, "leak", "", "%s", words);
-        free(words);
-        free(more);
         return;
     }
 }
@@ -251,7 +248,7 @@ static bool errors_returned(const learn_world *w, const check_case *c, learn_res
             r = learn_record(w, rank, r, c->number, CHECK_RETURNED, NULL);
         } while (r && (r->value || !*(const char *)(r + 1)));
         if (!r) continue;
-        char *where = place_of(r, w, result);
+        OWNED char *where = place_of(r, w, result);
         const char *ran = call_of(w, c);
         if (!result->line && *where)
             learn_replace(
@@ -265,7 +262,6 @@ static bool errors_returned(const learn_world *w, const check_case *c, learn_res
                    "on with data that never came.",
                    (const char *)(r + 1), rank, where, error_name(CHECK_FAILS_WITH), p2p_strerror(CHECK_FAILS_WITH),
                    strchr(ran, ',') ? "the function that it is in" : ran);
-        free(where);
         return false;
     }
     return true;
@@ -290,9 +286,8 @@ bool learn_judge(learn_world *w, const check_case *c, learn_result *result)
     /* A rank received from any source, in an exercise in which it is known from whom they come. */
     for (int rank = 0; rank < c->ranks && !e->any_source; rank++) {
         if (isnan(check_number_of(c, rank, CHECK_ANY_SOURCE))) continue;
-        char *words = learn_format("On rank %d " LEARN_ANY_SOURCE, rank);
+        OWNED char *words = learn_format("On rank %d " LEARN_ANY_SOURCE, rank);
         learn_add_to_failure(result, words);
-        free(words);
         break;
     }
     return false;

@@ -46,7 +46,7 @@ static bool read_table(const file *f, const ElfW(Shdr) * symbols, const ElfW(Shd
 bool learn_undefined_name(const char *path, const learn_exercise *e, learn_against *against, char **found)
 {
     file f;
-    char *bytes = learn_read_file(path, &f.count);
+    OWNED char *bytes = learn_read_file(path, &f.count);
     const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)(const void *)bytes;
     bool good = bytes && f.count >= sizeof *head && memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 &&
                 head->e_shentsize == sizeof(ElfW(Shdr));
@@ -58,6 +58,5 @@ bool learn_undefined_name(const char *path, const learn_exercise *e, learn_again
         good = s && (s->sh_type != SHT_SYMTAB ||
                      (++tables && read_table(&f, s, section(&f, head, s->sh_link), e, against, found)));
     }
-    free(bytes);
     return good && tables == 1;
 }

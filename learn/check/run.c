@@ -145,8 +145,8 @@ static void run(learn_world *w, const int *given, const char *program, const che
     double seconds = o->world_seconds > 0 ? o->world_seconds : default_seconds;
     unsigned long long delays = o->delays ? o->delay_seed * 1000003u + number * 7919u + 1 : 0;
     make_line(&line, w, program, seconds + words_seconds, -1, o->trace);
-    char *variable = learn_format(CHECK_VARIABLE "=%zu,%llu,%llu,%ld,%d", number, (unsigned long long)plan->seed,
-                                  delays, (long)(seconds * 1000), o->only ? o->only->number : -1);
+    OWNED char *variable = learn_format(CHECK_VARIABLE "=%zu,%llu,%llu,%ld,%d", number, (unsigned long long)plan->seed,
+                                        delays, (long)(seconds * 1000), o->only ? o->only->number : -1);
     const learn_beside beside = {polled, serve, w};
     learn_command_line spawned = {.argv = (const char *const *)line.words,
                                   .given = given,
@@ -158,7 +158,6 @@ static void run(learn_world *w, const int *given, const char *program, const che
                                   .variable = variable};
     learn_spawn(&spawned, &w->job);
     learn_tool_free(&line);
-    free(variable);
     learn_symbolize(&w->job.err, program, o);
     serve(w); /* what came last: no process is left that could write more */
     for (int rank = 0; rank < w->plan->ranks; rank++) {

@@ -12,7 +12,7 @@
 
 #include "learn/check/build.h"
 
-enum { MOST = LEARN_WORDS - 16 };
+enum { MOST = LEARN_WORDS - 8 };
 
 /* The address in our program that a line of a stack holds; NULL if it is another line or another program. */
 static const char *address_in(const char *line, size_t length)
@@ -44,18 +44,16 @@ void learn_symbolize(learn_text *text, const char *program, const learn_options 
 {
     static const char *const words[] = {"addr2line", "-a", "-f", "-i", "-p", "-e", NULL};
     learn_tool t = {.count = 0};
-    learn_spawned done;
+    OWNED_SPAWNED done = {0};
     learn_text better = {0};
-    size_t most = MOST;
     learn_tool_add_all(&t, words);
     learn_tool_add(&t, "%s", program);
-    for (const char *at = learn_string(text); *at && most; at = learn_next_line(at)) {
+    const size_t before = t.count;
+    for (const char *at = learn_string(text); *at && t.count < MOST; at = learn_next_line(at)) {
         const char *address = address_in(at, strcspn(at, "\n"));
-        if (!address) continue;
-        learn_tool_add(&t, "%.*s", (int)strcspn(address, ")\n"), address);
-        most--;
+        if (address) learn_tool_add(&t, "%.*s", (int)strcspn(address, ")\n"), address);
     }
-    if (most == MOST) {
+    if (t.count == before) {
         learn_tool_free(&t);
         return;
     }
@@ -69,7 +67,6 @@ void learn_symbolize(learn_text *text, const char *program, const learn_options 
         else
             learn_add_bytes(&better, at, (size_t)(next - at));
     }
-    learn_spawned_free(&done);
     learn_text_free(text);
     *text = better;
 }

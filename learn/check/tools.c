@@ -43,7 +43,7 @@ bool learn_tool_run(learn_tool *t, enum learn_step step, const learn_options *op
 void learn_tool_add_compiler(learn_tool *t)
 {
     const char *given = getenv("CC");
-    char *words = learn_copy(given && *given ? given : "cc"), *rest = words;
+    OWNED char *words = learn_copy(given && *given ? given : "cc");
+    char *rest = words;
     for (char *word; (word = strtok_r(rest, " ", &rest));) learn_tool_add(t, "%s", word);
-    free(words);
 }

@@ -1,54 +1,58 @@
 /* SPDX-License-Identifier: MIT */
-/* The arguments of a command: an exercise, by number, name or part of it, and perhaps a switch. */
+/* The arguments of a command: an exercise, by number, name or part of it, and perhaps a switch or options. */
 #include <argp.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "learn/course/commands.h"
 #include "p2p/shared/cli.h"
 
-enum { KEY_FLAG = 256 };
-
 typedef struct {
+    const learn_usage *usage;
     const char *exercise;
-    bool flag;
+    learn_call *call;
 } parsed;
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     parsed *p = state->input;
-    switch (key) {
-    case KEY_FLAG: p->flag = true; break;
-    case ARGP_KEY_ARG:
+    if (key == ARGP_KEY_ARG) {
         if (p->exercise) argp_error(state, "one exercise at a time: \"%s\" or \"%s\"?", p->exercise, arg);
         p->exercise = arg;
-        break;
-    default: return ARGP_ERR_UNKNOWN;
+    } else if (p->usage->option) {
+        return p->usage->option(p->call->own, key, arg, state);
+    } else if (p->usage->flag && key == p->usage->flag_key) {
+        p->call->flag = true;
+    } else {
+        return ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
 
+const learn_exercise *learn_find_or_say(const char *command, const char *text)
+{
+    OWNED_TEXT why = {0};
+    const learn_exercise *e = learn_find(text, &why);
+    if (!e) fprintf(stderr, "%s: %s\n", command, learn_string(&why));
+    return e;
+}
+
 bool learn_called(int argc, char **argv, const learn_usage *usage, learn_call *call)
 {
-    const struct argp_option options[] = {{usage->flag, KEY_FLAG, NULL, 0, usage->flag_what, 0}, {0}};
-    const struct argp parser = {usage->flag ? options : NULL,
-                                parse,
-                                usage->may_lack ? "[EXERCISE]" : "EXERCISE",
-                                usage->what,
-                                NULL,
-                                NULL,
-                                NULL};
-    parsed p = {.flag = false};
+    const struct argp_option flag[] = {{usage->flag, usage->flag_key, NULL, 0, usage->flag_what, 0}, {0}};
+    const struct argp parser = {.options = usage->flag ? flag : usage->options,
+                                .parser = parse,
+                                .args_doc = usage->may_lack ? "[EXERCISE]" : "EXERCISE",
+                                .doc = usage->what};
+    parsed p = {.usage = usage, .call = call};
     p2p__cli_parse(&parser, argc, argv, 0, &p);
-    *call = (learn_call){.flag = p.flag};
     bool named = p.exercise && *p.exercise; /* make passes EX on as it is: nothing, if it was not set */
-    if (!named && usage->may_lack) return true;
-    learn_text why = {0};
+    if (named ? usage->takes_all && strcmp(p.exercise, "all") == 0 : usage->may_lack) return true;
     if (named)
-        call->e = learn_find(p.exercise, &why);
+        call->e = learn_find_or_say(argv[0], p.exercise);
     else
-        learn_add(&why, "which exercise? Say its number or its name, EX=08 for make, 08 for this program");
-    if (!call->e) fprintf(stderr, "%s: %s\n", argv[0], learn_string(&why));
-    learn_text_free(&why);
+        fprintf(stderr, "%s: which exercise? Say its number or its name, EX=08 for make, 08 for this program\n",
+                argv[0]);
     return call->e != NULL;
 }
 

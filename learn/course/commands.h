@@ -50,27 +50,39 @@ uint64_t learn_tools_hash(void);
 
 /* ---- board.c ---- */
 
-void learn_board(FILE *out);
-
-/* One line: what to do next. */
-void learn_next(FILE *out);
+/* Prints all exercises, or one line: what to do next. */
+void learn_board(bool whole);
 
 /* ---- call.c ---- */
+
+struct argp_option;
+struct argp_state;
+
+enum { LEARN_NO_LETTER = 256 };
 
 typedef struct {
     const char *what;      /* for --help */
     bool may_lack;         /* may be called without an exercise */
+    bool takes_all;        /* "all" is one as well */
     const char *flag;      /* a switch it has, "force"; NULL: none */
+    int flag_key;          /* its letter, or LEARN_NO_LETTER */
     const char *flag_what; /* for --help */
+    /* More than a switch: options, and what takes one of them into call.own. */
+    const struct argp_option *options;
+    int (*option)(void *own, int key, char *arg, struct argp_state *state);
 } learn_usage;
 
 typedef struct {
-    const learn_exercise *e; /* NULL: none was named */
+    const learn_exercise *e; /* NULL: none was named, or all were */
     bool flag;
+    void *own;
 } learn_call;
 
 /* Parse the arguments. False: called wrongly, which has been said; the status is 2. */
 bool learn_called(int argc, char **argv, const learn_usage *usage, learn_call *call);
+
+/* learn_find, which says on stderr what it has not found. */
+const learn_exercise *learn_find_or_say(const char *command, const char *text);
 
 /* A path as the caller of the program meant it, before it went home. Free it. */
 char *learn_from_where(const char *path);

@@ -35,16 +35,14 @@ const learn_exercise *learn_course(size_t *count)
         course[i].name = course[i].check->name;
         course[i].number = (int)strtol(course[i].name, NULL, 10);
     }
-    *count = COUNT;
+    if (count) *count = COUNT;
     return course;
 }
 
 const learn_exercise *learn_named(const char *name, size_t length)
 {
-    size_t count;
-    const learn_exercise *all = learn_course(&count);
-    for (size_t i = 0; i < count; i++)
-        if (strlen(all[i].name) == length && memcmp(all[i].name, name, length) == 0) return &all[i];
+    for (const learn_exercise *e = learn_course(NULL); e->check; e++)
+        if (strlen(e->name) == length && memcmp(e->name, name, length) == 0) return e;
     return NULL;
 }
 
@@ -70,36 +68,34 @@ static int fits(const learn_exercise *e, const char *text)
 
 static void list(learn_text *why, const char *text, int least)
 {
-    size_t count;
-    const learn_exercise *all = learn_course(&count);
-    bool first = true;
-    for (size_t i = 0; i < count; i++) {
-        if (fits(&all[i], text) < least) continue;
-        learn_add(why, "%s%s", first ? "" : ", ", all[i].name);
-        first = false;
+    const char *before = "";
+    for (const learn_exercise *e = learn_course(NULL); e->check; e++) {
+        if (fits(e, text) < least) continue;
+        learn_add(why, "%s%s", before, e->name);
+        before = ", ";
     }
 }
 
 const learn_exercise *learn_find(const char *text, learn_text *why)
 {
-    const learn_exercise *found = NULL;
-    size_t count, fit[3] = {0};
-    const learn_exercise *all = learn_course(&count);
-    for (size_t i = 0; i < count; i++) fit[fits(&all[i], text)]++;
+    const learn_exercise *found[3] = {NULL};
+    size_t fit[3] = {0};
+    for (const learn_exercise *e = learn_course(NULL); e->check; e++) {
+        int how = fits(e, text);
+        found[how] = e;
+        fit[how]++;
+    }
     int best = fit[2] ? 2 : 1;
-    for (size_t i = 0; i < count; i++)
-        if (fits(&all[i], text) == best) found = &all[i];
-    if (fit[best] == 1) return found;
+    if (fit[best] == 1) return found[best];
     if (!why) return NULL;
     if (*text && fit[best] > 1) {
         learn_add(why, "\"%s\" could be ", text);
         list(why, text, best);
     } else {
-        learn_text all_names = {0};
+        OWNED_TEXT all_names = {0};
         learn_add(&all_names, "there is no exercise \"%s\"; there is ", text);
         list(&all_names, "_", 0);
         learn_add_wrapped(why, learn_string(&all_names), 2, 80);
-        learn_text_free(&all_names);
     }
     return NULL;
 }

@@ -59,16 +59,13 @@ static void look_through(enum place place, const char *folder, const learn_exerc
 
 void learn_sound_tree(learn_text *wrong)
 {
-    size_t count;
-    const learn_exercise *all = learn_course(&count);
     look_through(TREE, "exercises", NULL, wrong);
     look_through(TREE, "solutions", NULL, wrong);
     look_through(TREE, "tests/mutants", NULL, wrong);
     look_through(TESTS, "tests/exercises", NULL, wrong);
-    for (size_t i = 0; i < count; i++) {
-        char *path = learn_format("tests/exercises/%s.c", all[i].name);
-        if (access(path, R_OK) != 0) learn_add(wrong, "%s is not the name of its test's file\n", all[i].name);
-        free(path);
+    for (const learn_exercise *e = learn_course(NULL); e->check; e++) {
+        OWNED char *path = learn_format("tests/exercises/%s.c", e->name);
+        if (access(path, R_OK) != 0) learn_add(wrong, "%s is not the name of its test's file\n", e->name);
     }
 }
 
@@ -77,9 +74,10 @@ void learn_sound_tree(learn_text *wrong)
 static void stub_is_cut(const learn_exercise *e, const char *file, learn_text *wrong)
 {
     char path[LEARN_PATH];
-    learn_text why = {0};
-    char *stub = learn_stub(e, file, &why), *there = learn_read_file(learn_path(path, "exercises", e, file), NULL);
-    char *solution = learn_read_file(learn_path(path, "solutions", e, file), NULL);
+    OWNED_TEXT why = {0};
+    OWNED char *stub = learn_stub(e, file, &why),
+               *there = learn_read_file(learn_path(path, "exercises", e, file), NULL);
+    OWNED char *solution = learn_read_file(learn_path(path, "solutions", e, file), NULL);
     learn_path(path, "exercises", e, file);
     if (!stub)
         learn_add(wrong, "%s\n", learn_string(&why));
@@ -89,26 +87,19 @@ static void stub_is_cut(const learn_exercise *e, const char *file, learn_text *w
         learn_add(wrong, "%s is not what is cut from the solution: learn cut %s --write\n", path, e->name);
     else if (solution && learn_same_places(solution, stub))
         learn_add(wrong, "%s: the solution is its own stub: there is no \"// TODO\" in it\n", path);
-    learn_text_free(&why);
-    free(stub);
-    free(there);
-    free(solution);
 }
 
 void learn_sound_files(const learn_exercise *e, learn_text *wrong)
 {
     static const char *const trees[] = {"exercises", "solutions", "tests/mutants"}, *const sections[] = {"1", "2", "3"};
     for (size_t i = 0; i < 3; i++) {
-        char *folder = learn_format("%s/%s", trees[i], e->name), *page = learn_format("%s/README.md", folder);
+        OWNED char *folder = learn_format("%s/%s", trees[i], e->name), *page = learn_format("%s/README.md", folder);
         look_through(EXERCISE + (enum place)i, folder, e, wrong);
         if (i < 2 && access(page, R_OK) != 0) learn_add(wrong, "%s is missing\n", page);
-        free(page);
-        free(folder);
     }
     for (size_t i = 0; i < 3; i++) {
-        char *hint = learn_hint(e, sections[i]);
+        OWNED char *hint = learn_hint(e, sections[i]);
         if (!hint || !*hint) learn_add(wrong, "tests/exercises/%s.hints has no [%s]\n", e->name, sections[i]);
-        free(hint);
     }
     for (const char *const *file = e->check->files; *file; file++) stub_is_cut(e, *file, wrong);
 }
@@ -122,15 +113,13 @@ static int is_source(const struct dirent *entry)
 
 char **learn_mutants(const learn_exercise *e)
 {
-    char *folder = learn_format("tests/mutants/%s", e->name);
-    struct dirent **names = NULL;
+    OWNED char *folder = learn_format("tests/mutants/%s", e->name);
+    OWNED struct dirent **names = NULL;
     int count = scandir(folder, &names, is_source, alphasort);
     char **paths = learn_memory(((size_t)(count < 0 ? 0 : count) + 1) * sizeof *paths);
     for (int i = 0; i < count; i++) {
         paths[i] = learn_format("%s/%s", folder, names[i]->d_name);
         free(names[i]);
     }
-    free(names);
-    free(folder);
     return paths;
 }

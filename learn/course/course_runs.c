@@ -8,42 +8,23 @@
 
 static void add_explanation(learn_text *t, const learn_exercise *e, const learn_result *result)
 {
-    char *text = learn_explanation(e, result);
+    OWNED char *text = learn_explanation(e, result);
     learn_add(t, "%s", text);
-    free(text);
 }
 
-static void no_warnings(const char *what, const learn_exercise *e, const learn_result *result, learn_text *wrong)
+void learn_sound_files_run(const learn_exercise *e, bool solution, const char *work, learn_text *wrong)
 {
-    if (*result->warnings) learn_add(wrong, "%s/%s compiles with warnings:\n%s", what, e->name, result->warnings);
-}
-
-void learn_sound_stub(const learn_exercise *e, const char *work, learn_text *wrong)
-{
-    char *folder = learn_format("exercises/%s", e->name);
+    OWNED char *folder = learn_format("%s/%s", solution ? "solutions" : "exercises", e->name);
     learn_options o = {.even_if_stub = true, .work = work};
-    learn_result result;
-    if (!learn_not_started(e, folder)) learn_add(wrong, "%s is not as it is handed out: it has been started\n", folder);
-    if (learn_check(e, folder, &o, &result)) learn_add(wrong, "%s: the stub passes\n", folder);
-    if (strcmp(result.key, "compile") == 0 || strcmp(result.key, "link") == 0 || strcmp(result.key, "checker") == 0)
+    OWNED_RESULT result;
+    if (!solution && !learn_not_started(e, folder))
+        learn_add(wrong, "%s is not as it is handed out: it has been started\n", folder);
+    bool passed = learn_check(e, folder, &o, &result);
+    if (passed != solution) learn_add(wrong, solution ? "%s does not pass:\n" : "%s: the stub passes\n", folder);
+    if (!passed && (solution || strcmp(result.key, "compile") == 0 || strcmp(result.key, "link") == 0 ||
+                    strcmp(result.key, "checker") == 0))
         add_explanation(wrong, e, &result);
-    no_warnings("exercises", e, &result, wrong);
-    learn_result_free(&result);
-    free(folder);
-}
-
-void learn_sound_solution(const learn_exercise *e, const char *work, learn_text *wrong)
-{
-    char *folder = learn_format("solutions/%s", e->name);
-    learn_options o = {.even_if_stub = true, .work = work};
-    learn_result result;
-    if (!learn_check(e, folder, &o, &result)) {
-        learn_add(wrong, "%s does not pass:\n", folder);
-        add_explanation(wrong, e, &result);
-    }
-    no_warnings("solutions", e, &result, wrong);
-    learn_result_free(&result);
-    free(folder);
+    if (*result.warnings) learn_add(wrong, "%s compiles with warnings:\n%s", folder, result.warnings);
 }
 
 /* ---- Mutants ---- */
@@ -93,22 +74,17 @@ static void as_expected(const char *source, const char *told, const char *path, 
 void learn_sound_mutant(const learn_exercise *e, const char *path, const char *work, learn_text *wrong,
                         learn_text *told)
 {
-    char *folder = learn_format("solutions/%s", e->name), *source = learn_read_file(path, NULL);
+    OWNED char *folder = learn_format("solutions/%s", e->name), *source = learn_read_file(path, NULL);
     learn_options o = {.instead = path, .work = work, .quiet_compiler = true};
-    learn_result result;
+    OWNED_RESULT result;
     if (learn_check(e, folder, &o, &result)) learn_add(wrong, "%s survives: it passes\n", path);
-    char *text = learn_explanation(e, &result);
+    OWNED char *text = learn_explanation(e, &result);
     learn_add(told, "%s", text);
     collapse(text);
     if (strcmp(result.key, "compile") == 0 || strcmp(result.key, "checker") == 0)
         learn_add(wrong, "%s fails, but because of the checker or the compiler\n", path);
     const char *at = source ? source : "";
-    char *what = next_mark(&at, "// what:");
+    OWNED char *what = next_mark(&at, "// what:");
     if (!what || !*what) learn_add(wrong, "%s has no \"// what:\"\n", path);
-    free(what);
     if (result.state == LEARN_FAILED) as_expected(source ? source : "", text, path, wrong);
-    learn_result_free(&result);
-    free(text);
-    free(source);
-    free(folder);
 }

@@ -15,6 +15,7 @@
  * hold, the exercise is not started, whatever else has changed in the file.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,11 +43,6 @@ static bool is_end(const char *at)
     return begins(at, "// END TODO");
 }
 
-static bool is_stub(const char *at)
-{
-    return begins(at, "// stub:");
-}
-
 /* ---- Cutting ---- */
 
 char *learn_cut(const char *solution, learn_text *why)
@@ -56,7 +52,7 @@ char *learn_cut(const char *solution, learn_text *why)
     bool task = false, good = true; /* in the comment lines behind its mark, which stay */
     learn_add_bytes(&stub, "", 0);
     for (const char *at = solution, *end; *at && good; at = end, line++) {
-        bool todo = is_todo(at), last = is_end(at), ours = is_stub(at);
+        bool todo = is_todo(at), last = is_end(at), ours = begins(at, "// stub:");
         end = learn_next_line(at);
         good = first ? !todo : !last && !ours;
         if (!good && first)
@@ -85,17 +81,22 @@ char *learn_cut(const char *solution, learn_text *why)
 char *learn_stub(const learn_exercise *e, const char *file, learn_text *why)
 {
     char path[LEARN_PATH];
-    char *solution = learn_read_file(learn_path(path, "solutions", e, file), NULL), *stub = NULL;
-    learn_text wrong = {0};
-    if (!solution) {
+    OWNED char *solution = learn_read_file(learn_path(path, "solutions", e, file), NULL);
+    OWNED_TEXT wrong = {0};
+    char *stub = solution ? learn_cut(solution, &wrong) : NULL;
+    if (!solution)
         learn_add(why, "%s cannot be read", path);
-        return NULL;
-    }
-    stub = learn_cut(solution, &wrong);
-    if (!stub) learn_add(why, "%s, %s", path, learn_string(&wrong));
-    learn_text_free(&wrong);
-    free(solution);
+    else if (!stub)
+        learn_add(why, "%s, %s", path, learn_string(&wrong));
     return stub;
+}
+
+bool learn_put_stub(const learn_exercise *e, const char *file, const char *stub, learn_text *why)
+{
+    char path[LEARN_PATH];
+    if (learn_put_file(learn_path(path, "exercises", e, file), stub, strlen(stub))) return true;
+    learn_add(why, "%s cannot be written: %s", path, strerror(errno));
+    return false;
 }
 
 /* ---- Comparing ---- */
@@ -134,14 +135,10 @@ bool learn_same_places(const char *text, const char *stub)
 
 bool learn_not_started(const learn_exercise *e, const char *folder)
 {
-    bool same = true;
-    for (const char *const *file = e->check->files; *file && same; file++) {
-        char *path = learn_format("%s/%s", folder, *file);
-        char *text = learn_read_file(path, NULL), *stub = text ? learn_stub(e, *file, NULL) : NULL;
-        same = stub && learn_same_places(text, stub);
-        free(path);
-        free(text);
-        free(stub);
+    for (const char *const *file = e->check->files; *file; file++) {
+        OWNED char *path = learn_format("%s/%s", folder, *file);
+        OWNED char *text = learn_read_file(path, NULL), *stub = text ? learn_stub(e, *file, NULL) : NULL;
+        if (!stub || !learn_same_places(text, stub)) return false;
     }
-    return same;
+    return true;
 }

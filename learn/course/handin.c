@@ -8,6 +8,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <argp.h>
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <pwd.h>
@@ -41,8 +42,7 @@ static char *whose(const char *given)
     const struct passwd *user = getpwuid(getuid());
     char *name = learn_copy(given && *given ? given : user && *user->pw_name ? user->pw_name : "somebody");
     for (char *at = name; *at; at++) {
-        bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') ||
-                     *at == '_' || (at > name && (*at == '.' || *at == '-'));
+        bool plain = ((unsigned char)*at < 0x80 && isalnum(*at)) || (at > name && (*at == '.' || *at == '-'));
         if (!plain) *at = '_';
     }
     return name;
@@ -72,7 +72,7 @@ static bool add_file(struct archive *a, const char *path, const char *text, size
 static bool add_exercise(struct archive *a, const learn_exercise *e, const char *name, learn_text *manifest)
 {
     static const char *const words[] = {"not started", "in progress", "passes here"};
-    char *own = learn_format("exercises/%s", e->name);
+    OWNED char *own = learn_format("exercises/%s", e->name);
     struct dirent **files;
     int count = scandir(own, &files, is_source, alphasort);
     bool good = count >= 0;
@@ -82,44 +82,36 @@ static bool add_exercise(struct archive *a, const learn_exercise *e, const char 
         struct stat s;
         size_t bytes;
         const char *file = files[i]->d_name;
-        char *from = learn_format("%s/%s", own, file), *path = learn_format("%s/%s/%s", name, e->name, file);
+        OWNED char *from = learn_format("%s/%s", own, file), *path = learn_format("%s/%s/%s", name, e->name, file);
         if (good && lstat(from, &s) == 0 && S_ISREG(s.st_mode) && s.st_size <= MOST_BYTES) {
-            char *text = learn_read_file(from, &bytes);
+            OWNED char *text = learn_read_file(from, &bytes);
             if (!text) fprintf(stderr, "learn handin: %s: %s\n", from, strerror(errno));
             good = text && add_file(a, path, text, bytes, s.st_mtime);
             learn_add(manifest, "    %-24s %zu bytes\n", file, bytes);
-            free(text);
         }
-        free(path);
-        free(from);
         free(files[i]);
     }
     if (count >= 0) free(files);
-    free(own);
     return good;
 }
 
 /* Everything that has been begun, in order; the manifest last. */
 static bool pack(struct archive *a, const char *name, size_t *packed)
 {
-    size_t count;
-    const learn_exercise *all = learn_course(&count);
-    learn_text manifest = {0};
-    char when[32], *path = learn_format("%s/manifest.txt", name);
+    OWNED_TEXT manifest = {0};
+    OWNED char *path = learn_format("%s/manifest.txt", name);
+    char when[32];
     time_t now = time(NULL);
     struct tm day;
     strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&now, &day));
     learn_add(&manifest, "Pairwise exercises\nfrom %s\non %s\n", name, when);
     bool good = true;
-    for (size_t i = 0; i < count && good; i++) {
-        if (learn_progress(&all[i]) == LEARN_TO_DO) continue;
-        good = add_exercise(a, &all[i], name, &manifest);
+    for (const learn_exercise *e = learn_course(NULL); e->check && good; e++) {
+        if (learn_progress(e) == LEARN_TO_DO) continue;
+        good = add_exercise(a, e, name, &manifest);
         (*packed)++;
     }
-    good = good && add_file(a, path, manifest.text, manifest.used, now);
-    learn_text_free(&manifest);
-    free(path);
-    return good;
+    return good && add_file(a, path, manifest.text, manifest.used, now);
 }
 
 int learn_command_handin(int argc, char **argv)
@@ -129,8 +121,8 @@ int learn_command_handin(int argc, char **argv)
     const char *given = NULL;
     size_t packed = 0;
     p2p__cli_parse(&parser, argc, argv, 0, &given);
-    char *name = whose(given), *result = learn_format("%s/%s.tar", learn_build(), name);
-    char *fresh = learn_format("%s.new", result);
+    OWNED char *name = whose(given), *result = learn_format("%s/%s.tar", learn_build(), name);
+    OWNED char *fresh = learn_format("%s.new", result);
     struct archive *a = archive_write_new();
     bool open = archive_write_set_format_ustar(a) == ARCHIVE_OK && archive_write_open_filename(a, fresh) == ARCHIVE_OK;
     bool good = open && pack(a, name, &packed);
@@ -147,8 +139,5 @@ int learn_command_handin(int argc, char **argv)
         fputs("learn handin: no exercise has been begun, so there is nothing to hand in\n", stderr);
     }
     unlink(fresh);
-    free(fresh);
-    free(result);
-    free(name);
     return good && packed ? 0 : 1;
 }

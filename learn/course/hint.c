@@ -19,20 +19,18 @@ typedef struct {
 static place read_place(const learn_exercise *e)
 {
     place p = {0};
-    char *text = learn_state_get(e, "hints");
+    OWNED char *text = learn_state_get(e, "hints");
     if (text && sscanf(text, "%d %31s", &p.level, p.shown) < 1) p.level = 0;
     if (p.level < 0 || p.level > LEVELS) p.level = 0;
-    free(text);
     return p;
 }
 
 static void show(const learn_exercise *e, const char *heading, const char *hint)
 {
-    learn_text t = {0};
+    OWNED_TEXT t = {0};
     learn_add_wrapped(&t, hint, INDENT, WIDTH);
     printf("%s%s: %s%s\n\n%*s%s\n", learn_colour(stdout, LEARN_BOLD), e->name, heading,
            learn_colour(stdout, LEARN_PLAIN), INDENT, "", learn_string(&t));
-    learn_text_free(&t);
 }
 
 /* The hint for the last failure, unless it was the last one shown for a failure. */
@@ -40,12 +38,11 @@ static bool show_for_failure(const learn_exercise *e, place *p)
 {
     char key[LEARN_KEY];
     if (!*learn_last_failure(e, key) || strcmp(key, p->shown) == 0) return false;
-    char *hint = learn_hint_for(e, key);
+    OWNED char *hint = learn_hint_for(e, key);
     if (hint) {
         show(e, "what your last try says", hint);
         snprintf(p->shown, sizeof p->shown, "%s", key);
     }
-    free(hint);
     return hint != NULL;
 }
 
@@ -53,13 +50,10 @@ static bool show_level(const learn_exercise *e, place *p)
 {
     static const char *const about[] = {"", "what to look at", "where it goes wrong", "nearly the code"};
     int level = p->level < LEVELS ? p->level + 1 : LEVELS;
-    char number[12], *hint, *heading = learn_format("hint %d of %d, %s", level, LEVELS, about[level]);
-    snprintf(number, sizeof number, "%d", level);
-    hint = learn_hint(e, number);
+    OWNED char *number = learn_format("%d", level), *hint = learn_hint(e, number),
+               *heading = learn_format("hint %d of %d, %s", level, LEVELS, about[level]);
     if (hint) show(e, heading, hint);
     p->level = level;
-    free(heading);
-    free(hint);
     return hint != NULL;
 }
 
@@ -69,12 +63,11 @@ int learn_command_hint(int argc, char **argv)
         .what = "Show the next hint for an exercise: first one for the last failure, then what to look at, what is "
                 "wrong, nearly the code. Without an exercise: the first one in progress.",
         .may_lack = true};
-    learn_call call;
+    learn_call call = {0};
     if (!learn_called(argc, argv, &usage, &call)) return 2;
-    size_t count;
-    const learn_exercise *e = call.e, *all = learn_course(&count);
-    for (size_t i = 0; i < count && !e; i++)
-        if (learn_progress(&all[i]) == LEARN_IN_PROGRESS) e = &all[i];
+    const learn_exercise *e = call.e;
+    for (const learn_exercise *any = learn_course(NULL); any->check && !e; any++)
+        if (learn_progress(any) == LEARN_IN_PROGRESS) e = any;
     if (!e) {
         fputs("learn hint: nothing is in progress; which exercise? make hint EX=08\n", stderr);
         return 2;
@@ -84,9 +77,8 @@ int learn_command_hint(int argc, char **argv)
         fprintf(stderr, "learn hint: there are no hints for %s\n", e->name);
         return 1;
     }
-    char *text = learn_format("%d %s\n", p.level, p.shown);
+    OWNED char *text = learn_format("%d %s\n", p.level, p.shown);
     learn_state_put(e, "hints", text);
-    free(text);
     if (p.level < LEVELS)
         printf("\nnext  make test EX=%02d   (the next hint: make hint EX=%02d)\n", e->number, e->number);
     else

@@ -11,7 +11,7 @@ void learn_run_jobs(size_t count, int at_once, int (*run)(void *arg, size_t i),
                     void (*ended)(void *arg, size_t i, int status), void *arg)
 {
     int cores = (int)sysconf(_SC_NPROCESSORS_ONLN), running = 0;
-    pid_t *pids = learn_memory(count * sizeof *pids);
+    OWNED pid_t *pids = learn_memory(count * sizeof *pids);
     if (at_once < 1) at_once = cores > 1 ? cores : 1;
     for (size_t next = 0; next < count || running > 0;) {
         if (next < count && running < at_once) {
@@ -31,5 +31,4 @@ void learn_run_jobs(size_t count, int at_once, int (*run)(void *arg, size_t i),
             running--;
         }
     }
-    free(pids);
 }

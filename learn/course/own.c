@@ -21,10 +21,9 @@ static uint64_t inputs(const learn_exercise *e, const char *folder)
     hash = learn_hash(hash, &tools, sizeof tools);
     for (const char *const *name = e->check->uses; name && *name; name++) {
         const learn_exercise *used = learn_find(*name, NULL);
-        char *solution = learn_format("solutions/%s", *name);
+        OWNED char *solution = learn_format("solutions/%s", *name);
         uint64_t other = used ? learn_files_hash(used, solution) : 0;
         hash = learn_hash(hash, &other, sizeof other);
-        free(solution);
     }
     return learn_hash_file(hash, "exercises/exercises.h");
 }
@@ -42,34 +41,28 @@ static bool is_later(struct timespec a, struct timespec b)
     return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
 }
 
-/* True if it passes, or is not started; else f tells why not. */
+/* False if it was begun and does not pass: f tells why. */
 static bool own_is_well(const learn_exercise *e, failure *f)
 {
-    char *folder = learn_format("exercises/%s", e->name), *stamp = learn_format("own/%s", e->name);
-    bool well = learn_progress(e) == LEARN_TO_DO;
-    uint64_t now = well ? 0 : inputs(e, folder);
-    if (!well && learn_progress(e) == LEARN_DONE && learn_stamp_fresh(stamp, now, NULL)) well = true;
-    if (!well) {
-        learn_options options = {0};
-        well = learn_check(e, folder, &options, &f->result);
-        learn_state_note(e, &f->result);
-        if (well) {
-            learn_stamp_keep(stamp, now, "");
-            learn_explain(stdout, e, &f->result, false);
-            learn_result_free(&f->result);
-        }
-    }
-    free(stamp);
-    free(folder);
-    f->e = e;
-    f->saved = (struct timespec){0};
-    for (const char *const *file = e->check->files; *file; file++) {
+    enum learn_progress progress = learn_progress(e);
+    if (progress == LEARN_TO_DO) return true;
+    OWNED char *folder = learn_format("exercises/%s", e->name), *stamp = learn_format("own/%s", e->name);
+    uint64_t now = inputs(e, folder);
+    if (progress == LEARN_DONE && learn_stamp_fresh(stamp, now, NULL)) return true;
+    *f = (failure){.e = e};
+    bool well = learn_check(e, folder, NULL, &f->result);
+    learn_state_note(e, &f->result);
+    for (const char *const *file = e->check->files; *file && !well; file++) {
         char path[LEARN_PATH];
         struct stat s;
         if (stat(learn_path(path, "exercises", e, *file), &s) == 0 && is_later(s.st_mtim, f->saved))
             f->saved = s.st_mtim;
     }
-    return well;
+    if (!well) return false;
+    learn_stamp_keep(stamp, now, "");
+    learn_explain(stdout, e, &f->result, false);
+    learn_result_free(&f->result);
+    return true;
 }
 
 int learn_command_own(int argc, char **argv)
@@ -79,18 +72,19 @@ int learn_command_own(int argc, char **argv)
             "Check every exercise that you have begun, explain what does not pass yet, and show the board. What has "
             "not changed since it passed is not run again (ALL=1: all the same).",
         .may_lack = true};
-    learn_call call;
+    learn_call call = {0};
     if (!learn_called(argc, argv, &usage, &call)) return 2;
     size_t count, failed = 0;
     const learn_exercise *all = learn_course(&count);
-    failure *failures = learn_memory(count * sizeof *failures), *last = NULL;
+    OWNED failure *failures = learn_memory(count * sizeof *failures);
+    const failure *last = NULL;
     const char *more = getenv("V");
-    for (size_t i = 0; i < count; i++) {
-        learn_state_begin(&all[i]);
-        if (!own_is_well(&all[i], &failures[failed])) failed++;
+    for (const learn_exercise *e = all; e->check; e++) {
+        learn_state_begin(e);
+        if (!own_is_well(e, &failures[failed])) failed++;
     }
-    for (size_t i = 0; i < failed; i++)
-        if (!last || is_later(failures[i].saved, last->saved)) last = &failures[i];
+    for (const failure *f = failures; f < failures + failed; f++)
+        if (!last || is_later(f->saved, last->saved)) last = f;
     for (size_t i = 0; i < failed; i++)
         if (&failures[i] != last)
             printf("%s: not yet; see make test EX=%02d\n", failures[i].e->name, failures[i].e->number);
@@ -98,9 +92,8 @@ int learn_command_own(int argc, char **argv)
         putchar('\n');
         learn_explain(stdout, last->e, &last->result, more && *more);
     }
-    learn_board(stdout);
+    learn_board(true);
     for (size_t i = 0; i < failed; i++) learn_result_free(&failures[i].result);
-    free(failures);
     return failed ? 1 : 0;
 }
 
@@ -116,10 +109,10 @@ typedef struct {
 static int check_solution(void *arg, size_t i)
 {
     const job *j = (job *)arg + i;
-    char *folder = learn_format("solutions/%s", j->e->name);
-    char *work = learn_format("%s/course/solutions/%s", learn_build(), j->e->name);
+    OWNED char *folder = learn_format("solutions/%s", j->e->name),
+               *work = learn_format("%s/course/solutions/%s", learn_build(), j->e->name);
     learn_options options = {.even_if_stub = true, .work = work};
-    learn_result result;
+    OWNED_RESULT result;
     bool good = learn_check(j->e, folder, &options, &result);
     if (!good && j->said) learn_explain(j->said, j->e, &result, true);
     if (j->said) fflush(j->said);
@@ -129,7 +122,7 @@ static int check_solution(void *arg, size_t i)
 static void solution_checked(void *arg, size_t i, int status)
 {
     job *j = (job *)arg + i;
-    char *stamp = learn_format("solutions/%s", j->e->name);
+    OWNED char *stamp = learn_format("solutions/%s", j->e->name);
     j->right = status == 0;
     if (status < 0)
         fprintf(stderr, "learn solutions: %s cannot be checked: no process can be made\n", j->e->name);
@@ -137,10 +130,10 @@ static void solution_checked(void *arg, size_t i, int status)
         learn_stamp_keep(stamp, j->inputs, "");
     else
         printf("FAIL %s\n", stamp);
-    if (j->said) rewind(j->said);
-    for (int c; j->said && (c = fgetc(j->said)) != EOF;) putchar(c);
-    if (j->said) fclose(j->said);
-    free(stamp);
+    if (!j->said) return;
+    rewind(j->said);
+    for (int c; (c = fgetc(j->said)) != EOF;) putchar(c);
+    fclose(j->said);
 }
 
 int learn_command_solutions(int argc, char **argv)
@@ -149,21 +142,19 @@ int learn_command_solutions(int argc, char **argv)
                                               "right is not run again (ALL=1: all "
                                               "the same).",
                                       .may_lack = true};
-    learn_call call;
+    learn_call call = {0};
     if (!learn_called(argc, argv, &usage, &call)) return 2;
     size_t count, todo = 0, right = 0;
     const learn_exercise *all = learn_course(&count);
-    job *jobs = learn_memory(count * sizeof *jobs);
-    for (size_t i = 0; i < count; i++) {
-        char *folder = learn_format("solutions/%s", all[i].name);
-        uint64_t now = inputs(&all[i], folder);
-        if (!learn_stamp_fresh(folder, now, NULL)) jobs[todo++] = (job){.e = &all[i], .inputs = now, .said = tmpfile()};
-        free(folder);
+    OWNED job *jobs = learn_memory(count * sizeof *jobs);
+    for (const learn_exercise *e = all; e->check; e++) {
+        OWNED char *folder = learn_format("solutions/%s", e->name);
+        uint64_t now = inputs(e, folder);
+        if (!learn_stamp_fresh(folder, now, NULL)) jobs[todo++] = (job){.e = e, .inputs = now, .said = tmpfile()};
     }
     learn_run_jobs(todo, 0, check_solution, solution_checked, jobs);
     for (size_t i = 0; i < todo; i++) right += jobs[i].right;
     printf("-- solutions: %zu right, %zu wrong, %zu unchanged since they were right\n", right, todo - right,
            count - todo);
-    free(jobs);
     return right == todo ? 0 : 1;
 }

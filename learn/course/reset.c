@@ -16,10 +16,8 @@ static char *folder_for_old(const learn_exercise *e)
     struct tm day;
     strftime(when, sizeof when, "%Y-%m-%d-%H.%M.%S", localtime_r(&now, &day));
     char *folder = learn_format("%s/old/%s/%s", LEARN_STATE, e->name, when);
-    for (int number = 2; access(folder, F_OK) == 0; number++) {
-        free(folder);
-        folder = learn_format("%s/old/%s/%s-%d", LEARN_STATE, e->name, when, number);
-    }
+    for (int number = 2; access(folder, F_OK) == 0; number++)
+        learn_replace(&folder, learn_format("%s/old/%s/%s-%d", LEARN_STATE, e->name, when, number));
     return folder;
 }
 
@@ -28,32 +26,14 @@ static bool keep(const learn_exercise *e, const char *file, const char *folder)
 {
     char from[LEARN_PATH];
     size_t bytes;
-    char *to = learn_format("%s/%s", folder, file),
-         *text = learn_read_file(learn_path(from, "exercises", e, file), &bytes);
+    OWNED char *to = learn_format("%s/%s", folder, file),
+               *text = learn_read_file(learn_path(from, "exercises", e, file), &bytes);
     bool good = text || errno == ENOENT;
-    char *stub = text ? learn_stub(e, file, NULL) : NULL;
+    OWNED char *stub = text ? learn_stub(e, file, NULL) : NULL;
     bool same = stub && strlen(stub) == bytes && memcmp(text, stub, bytes) == 0;
-    if (text && !same) good = learn_make_folder(folder) && learn_write_file(to, text, bytes);
+    if (text && !same) good = learn_put_file(to, text, bytes);
     if (!good)
         fprintf(stderr, "learn reset: %s cannot be kept as %s: %s; nothing is changed\n", from, to, strerror(errno));
-    free(stub);
-    free(text);
-    free(to);
-    return good;
-}
-
-static bool put_stub(const learn_exercise *e, const char *file)
-{
-    char to[LEARN_PATH];
-    learn_text why = {0};
-    char *stub = learn_stub(e, file, &why);
-    learn_path(to, "exercises", e, file);
-    if (stub && !learn_write_file(to, stub, strlen(stub)))
-        learn_add(&why, "%s cannot be written: %s", to, strerror(errno));
-    if (why.used) fprintf(stderr, "learn reset: %s\n", learn_string(&why));
-    bool good = why.used == 0;
-    free(stub);
-    learn_text_free(&why);
     return good;
 }
 
@@ -62,8 +42,13 @@ static bool reset(const learn_exercise *e, const char *folder)
 {
     for (const char *const *file = e->check->files; *file; file++)
         if (!keep(e, *file, folder)) return false;
-    for (const char *const *file = e->check->files; *file; file++)
-        if (!put_stub(e, *file)) return false;
+    for (const char *const *file = e->check->files; *file; file++) {
+        OWNED_TEXT why = {0};
+        OWNED char *stub = learn_stub(e, *file, &why);
+        if (stub && learn_put_stub(e, *file, stub, &why)) continue;
+        fprintf(stderr, "learn reset: %s\n", learn_string(&why));
+        return false;
+    }
     learn_state_put(e, "failure", NULL);
     learn_state_put(e, "passed", NULL);
     learn_state_put(e, "hints", NULL);
@@ -74,14 +59,13 @@ int learn_command_reset(int argc, char **argv)
 {
     static const learn_usage usage = {
         .what = "Put the stubs of an exercise back. Your files are kept in .learn/old/, and the hints begin anew."};
-    learn_call call;
+    learn_call call = {0};
     if (!learn_called(argc, argv, &usage, &call)) return 2;
-    char *folder = folder_for_old(call.e);
+    OWNED char *folder = folder_for_old(call.e);
     bool good = reset(call.e, folder);
     if (good && access(folder, F_OK) == 0)
         printf("%s: the stub is back; your work is in %s\n", call.e->name, folder);
     else if (good)
         printf("%s: the stub is back; there was nothing of yours to keep\n", call.e->name);
-    free(folder);
     return good ? 0 : 1;
 }

@@ -39,12 +39,11 @@ static learn_place any_place(const learn_exercise *e)
 /* Checks the learner's files. False if there is no case to be run alone, which has been explained. */
 static bool find_place(const learn_exercise *e, const char *folder, learn_place *place)
 {
-    char *work = work_of(e);
+    OWNED char *work = work_of(e);
     learn_options options = {.even_if_stub = e->check->broken_stub, .whole_names = true, .work = work};
-    learn_result result;
+    OWNED_RESULT result;
     bool found = true;
     learn_check(e, folder, &options, &result);
-    free(work);
     learn_state_note(e, &result);
     *place = result.place;
     if (result.state == LEARN_PASSED) {
@@ -54,14 +53,11 @@ static bool find_place(const learn_exercise *e, const char *folder, learn_place 
         learn_explain(stdout, e, &result, false);
         found = false;
     } else {
-        char *words = learn_format("%s: %s", e->name, result.ran);
-        learn_text title = {0};
+        OWNED char *words = learn_format("%s: %s", e->name, result.ran);
+        OWNED_TEXT title = {0};
         learn_add_wrapped(&title, words, 0, WIDTH);
         puts(learn_string(&title));
-        learn_text_free(&title);
-        free(words);
     }
-    learn_result_free(&result);
     return found;
 }
 
@@ -70,54 +66,42 @@ static bool find_place(const learn_exercise *e, const char *folder, learn_place 
 /* What these files do in that case goes to the trace. */
 static void trace_case(const learn_exercise *e, const char *folder, const learn_place *place, const char *trace)
 {
+    OWNED_RESULT result;
+    OWNED char *work = work_of(e);
     learn_options options = {
-        .even_if_stub = true, .only = place, .trace = trace, .whole_names = true, .quiet_compiler = true};
-    learn_result result;
-    char *work = work_of(e);
-    options.work = work;
+        .even_if_stub = true, .only = place, .trace = trace, .whole_names = true, .quiet_compiler = true, .work = work};
     unlink(trace); /* that of another case is none of this one */
     learn_check(e, folder, &options, &result);
-    learn_result_free(&result);
-    free(work);
 }
 
 int learn_command_see(int argc, char **argv)
 {
     static const learn_usage usage = {.what = "Replay the case that fails: your messages beside the solution's, step "
                                               "by step, as a page for the browser."};
-    learn_call call;
+    learn_call call = {0};
     learn_place place;
     if (!learn_called(argc, argv, &usage, &call)) return 2;
-    char *own = learn_format("exercises/%s", call.e->name), *solution = learn_format("solutions/%s", call.e->name);
-    char *mine = learn_format("%s/course/see/yours.json", learn_build()),
-         *reference = learn_format("%s/course/see/solution.json", learn_build()),
-         *page = learn_format("%s/see/%s.html", LEARN_STATE, call.e->name),
-         *replay = learn_format("%s/replay", learn_build());
-    const char *const words[] = {replay, mine, reference, "-o", page, "--title", call.e->name, NULL};
-    bool shown = find_place(call.e, own, &place);
-    if (shown) {
-        char *folder = learn_format("%s/course/see", learn_build());
-        learn_make_folder(folder);
-        learn_make_folder(LEARN_STATE "/see");
-        trace_case(call.e, own, &place, mine);
-        trace_case(call.e, solution, &place, reference);
-        fflush(NULL);
-        int status = -1;
-        pid_t pid = fork();
-        if (pid == 0) {
-            execv(words[0], (char *const *)words);
-            _exit(127);
-        }
-        shown = pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
-        free(folder);
+    const char *name = call.e->name;
+    OWNED char *own = learn_format("exercises/%s", name), *solution = learn_format("solutions/%s", name);
+    OWNED char *mine = learn_format("%s/course/see/yours.json", learn_build()),
+               *reference = learn_format("%s/course/see/solution.json", learn_build()),
+               *page = learn_format("%s/see/%s.html", LEARN_STATE, name),
+               *replay = learn_format("%s/replay", learn_build());
+    const char *const words[] = {replay, mine, reference, "-o", page, "--title", name, NULL};
+    if (!find_place(call.e, own, &place)) return 1;
+    OWNED char *folder = learn_format("%s/course/see", learn_build());
+    learn_make_folder(folder);
+    learn_make_folder(LEARN_STATE "/see");
+    trace_case(call.e, own, &place, mine);
+    trace_case(call.e, solution, &place, reference);
+    fflush(NULL);
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        execv(words[0], (char *const *)words);
+        _exit(127);
     }
-    free(own);
-    free(solution);
-    free(mine);
-    free(reference);
-    free(page);
-    free(replay);
-    return shown ? 0 : 1;
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 ? 0 : 1;
 }
 
 /* ---- debug ---- */
@@ -134,7 +118,7 @@ static int debug(const learn_exercise *e, const learn_place *place, int rank)
         check_plan_free(&plan);
         return 2;
     }
-    char *work = work_of(e), *program = learn_format("%s/ranks", work);
+    OWNED char *work = work_of(e), *program = learn_format("%s/ranks", work);
     learn_world w = {.e = e, .plan = world, .cases = plan.cases + world->first};
     printf("rank %d of it in gdb. Type \"break %s\", then \"run\"; \"quit\" ends.\n", rank, e->check->call);
     fflush(stdout);
@@ -147,18 +131,16 @@ int learn_command_debug(int argc, char **argv)
 {
     static const learn_usage usage = {.what = "Run the case that fails, alone, with one rank in gdb: RANK of the "
                                               "environment, or rank 0."};
-    learn_call call;
+    learn_call call = {0};
     learn_place place;
     if (!learn_called(argc, argv, &usage, &call)) return 2;
     const char *rank = getenv("RANK");
-    char *own = learn_format("exercises/%s", call.e->name), *end = NULL;
+    OWNED char *own = learn_format("exercises/%s", call.e->name);
+    char *end = NULL;
     long number = rank && *rank ? strtol(rank, &end, 10) : 0;
     if (end && *end) {
         fprintf(stderr, "learn debug: RANK=%s is not a rank\n", rank);
-        free(own);
         return 2;
     }
-    int status = find_place(call.e, own, &place) ? debug(call.e, &place, (int)number) : 1;
-    free(own);
-    return status;
+    return find_place(call.e, own, &place) ? debug(call.e, &place, (int)number) : 1;
 }

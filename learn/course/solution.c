@@ -23,23 +23,16 @@ static int columns(void)
 /* The solution as one would hand it in: without what its stub is cut by. Its path; free it. */
 static char *without_marks(const learn_exercise *e, const char *file, const char *solution)
 {
-    char *folder = learn_format("%s/course/solution", learn_build()),
-         *path = learn_format("%s/%s-%s", folder, e->name, file);
-    char *text = learn_read_file(solution, NULL);
-    learn_text kept = {0};
-    for (const char *line = text; line && *line;) {
-        size_t length = strcspn(line, "\n") + 1;
-        if (!line[length - 1]) length--;
-        if (strncmp(line + strspn(line, " \t"), "// stub:", 8) != 0) learn_add_bytes(&kept, line, length);
-        line += length;
+    char *path = learn_format("%s/course/solution/%s-%s", learn_build(), e->name, file);
+    OWNED char *text = learn_read_file(solution, NULL);
+    OWNED_TEXT kept = {0};
+    for (const char *line = text ? text : "", *next; *line; line = next) {
+        next = learn_next_line(line);
+        if (!learn_has_prefix(line + strspn(line, " \t"), "// stub:"))
+            learn_add_bytes(&kept, line, (size_t)(next - line));
     }
-    bool good = learn_make_folder(folder) && learn_write_file(path, learn_string(&kept), kept.used);
-    learn_text_free(&kept);
-    free(text);
-    free(folder);
-    if (good) return path;
-    free(path);
-    return learn_copy(solution);
+    if (!learn_put_file(path, learn_string(&kept), kept.used)) learn_replace(&path, learn_copy(solution));
+    return path;
 }
 
 /* ---- Two columns ---- */
@@ -53,10 +46,11 @@ static int fitting(const char *text, int length, int width)
     return width;
 }
 
-/* A row of diff -y: what does not fit goes on below, a little further in. */
-static void print_row(const char *left, int left_length, const char *right, int right_length, char mark, int half)
+/* Two lines side by side: what does not fit goes on below, a little further in. */
+static void print_row(const char *left, const char *right, char mark, int half)
 {
     const enum learn_colour colour = mark == ' ' ? LEARN_PLAIN : LEARN_YELLOW;
+    int left_length = (int)strcspn(left, "\n"), right_length = (int)strcspn(right, "\n");
     int more = 4 + (int)strspn(left_length ? left : right, " "), indent = 0;
     if (more > half / 2) more = half / 2;
     fputs(learn_colour(stdout, colour), stdout);
@@ -72,80 +66,60 @@ static void print_row(const char *left, int left_length, const char *right, int 
     fputs(learn_colour(stdout, LEARN_PLAIN), stdout);
 }
 
-/* diff -y -t -W W puts the right-hand column at (W + 4) / 2, three blanks and the mark before it. */
-static void print_rows(const char *text, int wide, int half)
+/* What diff says of each line: ' ' both have it; where they differ, '<' lines of the one, then '>' lines of the other. */
+static void print_rows(const char *at, int half)
 {
-    int offset = (wide + 4) / 2;
-    while (*text) {
-        int length = (int)strcspn(text, "\n");
-        int left = length < offset - 3 ? length : offset - 3, right = length > offset ? length - offset : 0;
-        char mark = ' ';
-        for (int i = offset - 4 > 0 ? offset - 4 : 0; i < offset && i < length; i++)
-            if (strchr("|<>\\/", text[i])) mark = text[i];
-        if (mark != ' ' && left > offset - 4) left = offset - 4;
-        while (left > 0 && text[left - 1] == ' ') left--;
-        print_row(text, left, text + length - right, right, mark, half);
-        text += length + (text[length] == '\n');
+    while (*at) {
+        const char *left = at, *middle = at, *right;
+        while (*middle == '<') middle = learn_next_line(middle);
+        for (right = middle; left < middle || *right == '>';) {
+            char mark = left == middle ? '>' : *right == '>' ? '|' : '<';
+            print_row(mark == '>' ? "" : left + 1, mark == '<' ? "" : right + 1, mark, half);
+            if (mark != '>') left = learn_next_line(left);
+            if (mark != '<') right = learn_next_line(right);
+        }
+        bool both = *right && *right != '<';
+        if (both) print_row(right + 1, right + 1, ' ', half);
+        at = both ? learn_next_line(right) : right;
     }
 }
 
-static int longest_line(const char *path)
-{
-    char *text = learn_read_file(path, NULL);
-    size_t longest = 0;
-    for (const char *line = text; line && *line; line += strcspn(line, "\n"), line += *line == '\n')
-        if (strcspn(line, "\n") > longest) longest = strcspn(line, "\n");
-    free(text);
-    return (int)longest;
-}
-
-/* Wide enough that diff cuts nothing; what is then too wide is broken here. */
 static bool print_side_by_side(const char *own, const char *other, const char *solution, int width)
 {
-    char across[16];
-    int longest = longest_line(own) > longest_line(other) ? longest_line(own) : longest_line(other);
-    int wide = 2 * (longest + 8), half = (width - 3) / 2;
-    snprintf(across, sizeof across, "%d", wide);
-    const char *const words[] = {"diff", "-y", "-t", "-W", across, own, other, NULL};
+    const char *const words[] = {
+        "diff", "-t", "--unchanged-line-format= %l\n", "--old-line-format=<%l\n", "--new-line-format=>%l\n", own,
+        other,  NULL};
     learn_command_line line = {.argv = words, .seconds = 20};
-    learn_spawned done;
+    int half = (width - 3) / 2;
+    OWNED_SPAWNED done;
     fflush(stdout);
     learn_spawn(&line, &done);
-    bool good = done.status <= 1;
-    if (good)
-        printf("%s%-*s   %s%s\n", learn_colour(stdout, LEARN_BOLD), half, own, solution,
-               learn_colour(stdout, LEARN_PLAIN));
-    if (good) print_rows(learn_string(&done.out), wide, half);
-    learn_spawned_free(&done);
-    return good;
+    if (done.status > 1) return false;
+    printf("%s%-*s   %s%s\n", learn_colour(stdout, LEARN_BOLD), half, own, solution, learn_colour(stdout, LEARN_PLAIN));
+    print_rows(learn_string(&done.out), half);
+    return true;
 }
 
 static void print_diff(const learn_exercise *e, const char *file, int width)
 {
     char own[LEARN_PATH], solution[LEARN_PATH];
     learn_path(own, "exercises", e, file);
-    char *other = without_marks(e, file, learn_path(solution, "solutions", e, file));
-    if (width < NARROW || !print_side_by_side(own, other, solution, width)) {
-        /* no room, or no diff */
-        char *mine = learn_read_file(own, NULL), *theirs = learn_read_file(other, NULL);
-        printf("---- %s\n%s\n---- %s\n%s", own, mine ? mine : "", solution, theirs ? theirs : "");
-        free(mine);
-        free(theirs);
-    }
-    free(other);
+    OWNED char *other = without_marks(e, file, learn_path(solution, "solutions", e, file));
+    if (width >= NARROW && print_side_by_side(own, other, solution, width)) return;
+    /* no room, or no diff */
+    OWNED char *mine = learn_read_file(own, NULL), *theirs = learn_read_file(other, NULL);
+    printf("---- %s\n%s\n---- %s\n%s", own, mine ? mine : "", solution, theirs ? theirs : "");
 }
 
 static bool passes(const learn_exercise *e)
 {
     if (learn_progress(e) == LEARN_DONE) return true;
     if (learn_progress(e) == LEARN_TO_DO) return false;
-    char *folder = learn_format("exercises/%s", e->name);
+    OWNED char *folder = learn_format("exercises/%s", e->name);
     learn_options options = {.quiet_compiler = true};
-    learn_result result;
+    OWNED_RESULT result;
     bool passed = learn_check(e, folder, &options, &result);
     learn_state_note(e, &result);
-    learn_result_free(&result);
-    free(folder);
     return passed;
 }
 
@@ -153,8 +127,9 @@ int learn_command_solution(int argc, char **argv)
 {
     static const learn_usage usage = {.what = "Show your files and the solution side by side, once yours pass.",
                                       .flag = "force",
+                                      .flag_key = LEARN_NO_LETTER,
                                       .flag_what = "show it even if they do not"};
-    learn_call call;
+    learn_call call = {0};
     if (!learn_called(argc, argv, &usage, &call)) return 2;
     const learn_exercise *e = call.e;
     if (!call.flag && !passes(e)) {
@@ -166,8 +141,7 @@ int learn_command_solution(int argc, char **argv)
     }
     for (const char *const *file = e->check->files; *file; file++) print_diff(e, *file, columns());
     char path[LEARN_PATH];
-    char *page = learn_read_file(learn_path(path, "solutions", e, "README.md"), NULL);
+    OWNED char *page = learn_read_file(learn_path(path, "solutions", e, "README.md"), NULL);
     if (page) printf("\n%s", page);
-    free(page);
     return 0;
 }

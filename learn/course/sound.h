@@ -19,11 +19,8 @@ char **learn_mutants(const learn_exercise *e);
 
 /* ---- course_runs.c: what has to be run. `work` is a folder to build in. ---- */
 
-/* The stub compiles without a warning, and does not pass. */
-void learn_sound_stub(const learn_exercise *e, const char *work, learn_text *wrong);
-
-/* The solution compiles without a warning, and passes. */
-void learn_sound_solution(const learn_exercise *e, const char *work, learn_text *wrong);
+/* The stub compiles without a warning, and does not pass; the solution passes. */
+void learn_sound_files_run(const learn_exercise *e, bool solution, const char *work, learn_text *wrong);
 
 /* The mutant says what is wrong with it, fails, and the explanation holds each text that it expects. `told` becomes the
  * explanation. */

@@ -30,23 +30,18 @@ bool learn_stamp_fresh(const char *name, uint64_t inputs, learn_text *note)
 {
     const char *all = getenv("ALL");
     if (!inputs || (all && *all && strcmp(all, "0") != 0)) return false;
-    char *path = stamp_path(name), *text = learn_read_file(path, NULL), *rest = NULL;
-    bool fresh = text && strtoull(text, &rest, 16) == inputs && *rest == '\n';
-    if (fresh && note) learn_add(note, "%.*s", (int)strcspn(rest + 1, "\n"), rest + 1);
-    free(text);
-    free(path);
-    return fresh;
+    OWNED char *path = stamp_path(name), *text = learn_read_file(path, NULL);
+    char *rest;
+    if (!text || strtoull(text, &rest, 16) != inputs || *rest != '\n') return false;
+    learn_add(note, "%.*s", (int)strcspn(rest + 1, "\n"), rest + 1);
+    return true;
 }
 
 void learn_stamp_keep(const char *name, uint64_t inputs, const char *note)
 {
-    char *path = stamp_path(name), *text = learn_format("%016" PRIx64 "\n%s\n", inputs, note);
-    char *folder = learn_format("%s/course/stamps", learn_build());
-    if (!learn_make_folder(folder) || !learn_write_file(path, text, strlen(text)))
+    OWNED char *path = stamp_path(name), *text = learn_format("%016" PRIx64 "\n%s\n", inputs, note);
+    if (!learn_put_file(path, text, strlen(text)))
         fprintf(stderr, "learn: %s cannot be written: %s\n", path, strerror(errno));
-    free(folder);
-    free(text);
-    free(path);
 }
 
 uint64_t learn_tools_hash(void)
@@ -57,9 +52,8 @@ uint64_t learn_tools_hash(void)
     if (hash) return hash;
     hash = learn_hash_file(0, "/proc/self/exe");
     for (size_t i = 0; hash && i < sizeof tools / sizeof *tools; i++) {
-        char *path = learn_format("%s/%s", learn_build(), tools[i]);
+        OWNED char *path = learn_format("%s/%s", learn_build(), tools[i]);
         hash = learn_hash_file(hash, path);
-        free(path);
     }
     return hash;
 }
@@ -100,21 +94,19 @@ int learn_command_stamp(int argc, char **argv)
     if (strcmp(verb, "sum") == 0 && p.count > 1) {
         uint64_t hash = 0;
         for (int i = 1; i < p.count; i++) {
-            char *path = learn_from_where(p.words[i]);
-            hash = learn_hash_file(hash, path);
-            if (!hash) fprintf(stderr, "learn stamp: %s cannot be read: %s\n", p.words[i], strerror(errno));
-            free(path);
-            if (!hash) return 2;
+            OWNED char *path = learn_from_where(p.words[i]);
+            if ((hash = learn_hash_file(hash, path))) continue;
+            fprintf(stderr, "learn stamp: %s cannot be read: %s\n", p.words[i], strerror(errno));
+            return 2;
         }
         printf("%016" PRIx64 "\n", hash);
         return 0;
     }
     if (strcmp(verb, "fresh") == 0 && p.count == 3) {
-        learn_text note = {0};
-        bool is_fresh = learn_stamp_fresh(p.words[1], strtoull(p.words[2], NULL, 16), &note);
-        if (is_fresh) puts(learn_string(&note));
-        learn_text_free(&note);
-        return is_fresh ? 0 : 1;
+        OWNED_TEXT note = {0};
+        if (!learn_stamp_fresh(p.words[1], strtoull(p.words[2], NULL, 16), &note)) return 1;
+        puts(learn_string(&note));
+        return 0;
     }
     if (strcmp(verb, "keep") == 0 && p.count == 4) {
         learn_stamp_keep(p.words[1], strtoull(p.words[2], NULL, 16), p.words[3]);

@@ -20,56 +20,45 @@
 
 char *learn_state_get(const learn_exercise *e, const char *name)
 {
-    char *path = learn_format("%s/%s/%s", LEARN_STATE, e->name, name);
-    char *text = learn_read_file(path, NULL);
-    free(path);
-    return text;
+    OWNED char *path = learn_format("%s/%s/%s", LEARN_STATE, e->name, name);
+    return learn_read_file(path, NULL);
 }
 
 void learn_state_put(const learn_exercise *e, const char *name, const char *text)
 {
     static bool said;
-    char *folder = learn_format("%s/%s", LEARN_STATE, e->name), *path = learn_format("%s/%s", folder, name);
+    OWNED char *path = learn_format("%s/%s/%s", LEARN_STATE, e->name, name);
     if (!text) {
         unlink(path);
-    } else if (!learn_make_folder(folder) || !learn_write_file(path, text, strlen(text))) {
+    } else if (!learn_put_file(path, text, strlen(text))) {
         if (!said)
             fprintf(stderr, "learn: %s cannot be written, so nothing is remembered: %s\n", path, strerror(errno));
         said = true;
     }
-    free(path);
-    free(folder);
 }
 
 uint64_t learn_files_hash(const learn_exercise *e, const char *folder)
 {
     uint64_t hash = 0;
     for (const char *const *file = e->check->files; *file; file++) {
-        char *path = learn_format("%s/%s", folder, *file);
-        hash = learn_hash_file(hash, path);
-        free(path);
-        if (!hash) return 0;
+        OWNED char *path = learn_format("%s/%s", folder, *file);
+        if (!(hash = learn_hash_file(hash, path))) return 0;
     }
     return hash;
 }
 
 static uint64_t own_hash(const learn_exercise *e)
 {
-    char *folder = learn_format("exercises/%s", e->name);
-    uint64_t hash = learn_files_hash(e, folder);
-    free(folder);
-    return hash;
+    OWNED char *folder = learn_format("exercises/%s", e->name);
+    return learn_files_hash(e, folder);
 }
 
 void learn_state_begin(const learn_exercise *e)
 {
     for (const char *const *file = e->check->files; *file; file++) {
-        char *name = learn_format("stub-%s", *file), *known = learn_state_get(e, name);
-        char *stub = known ? NULL : learn_stub(e, *file, NULL);
+        OWNED char *name = learn_format("stub-%s", *file), *known = learn_state_get(e, name);
+        OWNED char *stub = known ? NULL : learn_stub(e, *file, NULL);
         if (stub) learn_state_put(e, name, stub);
-        free(stub);
-        free(known);
-        free(name);
     }
 }
 
@@ -78,28 +67,22 @@ void learn_state_note(const learn_exercise *e, const learn_result *result)
     learn_state_begin(e);
     if (result->state == LEARN_NOT_STARTED) return;
     bool passed = result->state == LEARN_PASSED;
-    char *text = passed ? learn_format("%016" PRIx64 "\n", own_hash(e)) : learn_format("%s\n", result->key);
+    OWNED char *text = passed ? learn_format("%016" PRIx64 "\n", own_hash(e)) : learn_format("%s\n", result->key);
     learn_state_put(e, "passed", passed ? text : NULL);
     learn_state_put(e, "failure", passed ? NULL : text);
-    free(text);
 }
 
 enum learn_progress learn_progress(const learn_exercise *e)
 {
-    char *folder = learn_format("exercises/%s", e->name);
-    bool untouched = learn_not_started(e, folder);
-    free(folder);
-    if (untouched) return LEARN_TO_DO;
-    char *passed = learn_state_get(e, "passed");
-    bool done = passed && strtoull(passed, NULL, 16) == own_hash(e);
-    free(passed);
-    return done ? LEARN_DONE : LEARN_IN_PROGRESS;
+    OWNED char *folder = learn_format("exercises/%s", e->name);
+    if (learn_not_started(e, folder)) return LEARN_TO_DO;
+    OWNED char *passed = learn_state_get(e, "passed");
+    return passed && strtoull(passed, NULL, 16) == own_hash(e) ? LEARN_DONE : LEARN_IN_PROGRESS;
 }
 
 const char *learn_last_failure(const learn_exercise *e, char *key)
 {
-    char *text = learn_state_get(e, "failure");
+    OWNED char *text = learn_state_get(e, "failure");
     snprintf(key, LEARN_KEY, "%.*s", text ? (int)strcspn(text, "\n") : 0, text ? text : "");
-    free(text);
     return key;
 }

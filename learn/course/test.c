@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "learn/course/commands.h"
-#include "p2p/shared/cli.h"
 
 enum { MOST_WORKERS = 64 };
 enum { KEY_SOLUTION = 256, KEY_RUNS, KEY_DELAYS, KEY_SEED, KEY_IN, KEY_INSTEAD, KEY_LIMIT, KEY_WORK, KEY_TRACE };
@@ -30,7 +29,7 @@ static const struct argp_option options[] = {
 };
 
 typedef struct {
-    const char *name, *folder, *instead;
+    const char *folder, *instead;
     bool solution, verbose;
     int runs;
     learn_options check;
@@ -44,9 +43,9 @@ static unsigned long number(struct argp_state *state, const char *arg)
     return value;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static int option(void *own, int key, char *arg, struct argp_state *state)
 {
-    arguments *a = state->input;
+    arguments *a = own;
     switch (key) {
     case KEY_SOLUTION: a->solution = true; break;
     case KEY_IN: a->folder = arg; break;
@@ -58,13 +57,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_WORK: a->check.work = arg; break;
     case KEY_TRACE: a->check.trace = arg; break;
     case 'v': a->verbose = true; break;
-    case ARGP_KEY_ARG:
-        if (a->name) argp_error(state, "one exercise at a time");
-        a->name = arg;
-        break;
-    case ARGP_KEY_END:
-        if (!a->name) argp_error(state, "which exercise? its number, name or a part of it");
-        break;
     default: return ARGP_ERR_UNKNOWN;
     }
     return 0;
@@ -74,7 +66,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static bool check_once(const learn_exercise *e, const arguments *a, const char *folder, int number)
 {
     learn_options o = a->check;
-    learn_result result;
+    OWNED_RESULT result;
     bool own = !a->folder && !a->solution && !a->instead;
     o.keep_program = number > 0;
     o.delay_seed = (uint64_t)number + 1;
@@ -83,9 +75,8 @@ static bool check_once(const learn_exercise *e, const arguments *a, const char *
     if (!passed || a->runs == 1) learn_explain(stdout, e, &result, a->verbose);
     if (!passed && a->runs > 1) printf("  in run %d of %d\n", number + 1, a->runs);
     fflush(stdout);
-    if (passed && own && a->runs == 1) learn_next(stdout);
+    if (passed && own && a->runs == 1) learn_board(false);
     passed = result.state != LEARN_FAILED;
-    learn_result_free(&result);
     return passed;
 }
 
@@ -120,29 +111,21 @@ static bool check_often(const learn_exercise *e, const arguments *a, const char 
 
 int learn_command_test(int argc, char **argv)
 {
-    static const struct argp parser = {options, parse, "EX", "Check one exercise: its number, name or a part of it.",
-                                       NULL,    NULL,  NULL};
+    static const learn_usage usage = {
+        .what = "Check one exercise: its number, name or a part of it.", .options = options, .option = option};
     arguments a = {.runs = 1};
-    learn_text why = {0};
-    p2p__cli_parse(&parser, argc, argv, 0, &a);
-    const learn_exercise *e = learn_find(a.name, &why);
-    if (!e) {
-        fprintf(stderr, "learn test: %s\n", learn_string(&why));
-        learn_text_free(&why);
-        return 2;
-    }
-    char *folder = a.folder ? learn_from_where(a.folder)
-                            : learn_format("%s/%s", a.solution || a.instead ? "solutions" : "exercises", e->name);
-    char *instead = a.instead ? learn_from_where(a.instead) : NULL;
-    char *work = a.check.work ? learn_from_where(a.check.work) : NULL;
+    learn_call call = {.own = &a};
+    if (!learn_called(argc, argv, &usage, &call)) return 2;
+    const learn_exercise *e = call.e;
+    OWNED char *folder = a.folder ? learn_from_where(a.folder)
+                                  : learn_format("%s/%s", a.solution || a.instead ? "solutions" : "exercises", e->name);
+    OWNED char *instead = a.instead ? learn_from_where(a.instead) : NULL;
+    OWNED char *work = a.check.work ? learn_from_where(a.check.work) : NULL;
     a.check.instead = instead;
     a.check.work = work;
     a.check.even_if_stub = a.solution || e->check->broken_stub;
     time_t began = time(NULL);
     bool passed = check_once(e, &a, folder, 0) && (a.runs <= 1 || check_often(e, &a, folder));
     if (passed && a.runs > 1) printf("%s: passed %d times, %ld s\n", e->name, a.runs, (long)(time(NULL) - began));
-    free(folder);
-    free(instead);
-    free(work);
     return passed ? 0 : 1;
 }

@@ -31,25 +31,18 @@ static bool same(const char *a, const char *b)
 /* Into .learn/old/update/, with .1, .2 ... behind the name if it is taken. Free the name. NULL if that fails. */
 static char *put_aside(const learn_exercise *e, const char *file, const char *text)
 {
-    char *folder = learn_format("%s/old/%s/update", LEARN_STATE, e->name), *path = learn_format("%s/%s", folder, file);
-    for (int number = 1; access(path, F_OK) == 0; number++) {
-        free(path);
-        path = learn_format("%s/%s.%d", folder, file, number);
-    }
-    if (!learn_make_folder(folder) || !learn_write_file(path, text, strlen(text))) {
-        free(path);
-        path = NULL;
-    }
-    free(folder);
+    char *path = learn_format("%s/old/%s/update/%s", LEARN_STATE, e->name, file);
+    for (int number = 1; access(path, F_OK) == 0; number++)
+        learn_replace(&path, learn_format("%s/old/%s/update/%s.%d", LEARN_STATE, e->name, file, number));
+    if (!learn_put_file(path, text, strlen(text))) learn_replace(&path, NULL);
     return path;
 }
 
 static void bring(const learn_exercise *e, const char *file, const char *path, const char *own, const char *stub,
                   bool edited, tally *t)
 {
-    char *aside = edited ? put_aside(e, file, own) : NULL;
-    char *folder = learn_format("exercises/%s", e->name);
-    if ((edited && !aside) || !learn_make_folder(folder) || !learn_write_file(path, stub, strlen(stub))) {
+    OWNED char *aside = edited ? put_aside(e, file, own) : NULL;
+    if ((edited && !aside) || !learn_put_file(path, stub, strlen(stub))) {
         fprintf(stderr, "learn update: %s: %s\n", path, strerror(errno));
         t->failed = true;
     } else {
@@ -57,16 +50,14 @@ static void bring(const learn_exercise *e, const char *file, const char *path, c
                aside ? "; what was there is in " : "", aside ? aside : "");
         t->brought++;
     }
-    free(folder);
-    free(aside);
 }
 
 static void update_file(const learn_exercise *e, const char *file, tally *t)
 {
     char path[LEARN_PATH];
-    learn_text why = {0};
-    char *own = learn_read_file(learn_path(path, "exercises", e, file), NULL), *stub = learn_stub(e, file, &why);
-    char *name = learn_format("stub-%s", file), *old = learn_state_get(e, name);
+    OWNED_TEXT why = {0};
+    OWNED char *own = learn_read_file(learn_path(path, "exercises", e, file), NULL), *stub = learn_stub(e, file, &why);
+    OWNED char *name = learn_format("stub-%s", file), *old = learn_state_get(e, name);
     if (!stub) {
         fprintf(stderr, "learn update: %s\n", learn_string(&why));
         t->failed = true;
@@ -82,38 +73,29 @@ static void update_file(const learn_exercise *e, const char *file, tally *t)
         if (!same(own, stub)) bring(e, file, path, own, stub, !same(own, old), t);
     } else if (old && !same(old, stub)) {
         /* the learner's work stays; where the stub has changed below it, that can be looked at */
-        char *before = learn_format("before-%s", file);
+        OWNED char *before = learn_format("before-%s", file);
         learn_state_put(e, before, old);
         printf("%s: yours, and not touched; but its stub has changed:\n    diff -u %s/%s/before-%s %s/%s/stub-%s\n",
                path, LEARN_STATE, e->name, file, LEARN_STATE, e->name, file);
         t->kept++;
-        free(before);
     }
     if (stub && !same(old, stub)) learn_state_put(e, name, stub);
-    free(old);
-    free(name);
-    free(stub);
-    free(own);
-    learn_text_free(&why);
 }
 
 /* Files that are given are equal in both trees: there is nothing to write in them. */
 static void update_exercise(const learn_exercise *e, tally *t)
 {
     for (const char *const *file = e->check->files; *file; file++) update_file(e, *file, t);
-    char *folder = learn_format("solutions/%s", e->name);
+    OWNED char *folder = learn_format("solutions/%s", e->name);
     DIR *files = opendir(folder);
     for (struct dirent *d; files && (d = readdir(files));) {
         if (!learn_is_source(d->d_name) || learn_is_file_of(e, d->d_name)) continue;
         char from[LEARN_PATH], to[LEARN_PATH];
-        char *text = learn_read_file(learn_path(from, "solutions", e, d->d_name), NULL);
-        char *own = learn_read_file(learn_path(to, "exercises", e, d->d_name), NULL);
+        OWNED char *text = learn_read_file(learn_path(from, "solutions", e, d->d_name), NULL);
+        OWNED char *own = learn_read_file(learn_path(to, "exercises", e, d->d_name), NULL);
         if (text && !same(text, own)) bring(e, d->d_name, to, own, text, own != NULL, t);
-        free(own);
-        free(text);
     }
     if (files) closedir(files);
-    free(folder);
 }
 
 int learn_command_update(int argc, char **argv)
@@ -123,13 +105,11 @@ int learn_command_update(int argc, char **argv)
             "After a newer course has been pulled: bring its stubs to the exercises that you have not begun, and tell "
             "where the stub of one that you have begun has changed. Your work is never touched.",
         .may_lack = true};
-    learn_call call;
+    learn_call call = {0};
     tally t = {0};
     if (!learn_called(argc, argv, &usage, &call)) return 2;
-    size_t count;
-    const learn_exercise *all = learn_course(&count);
-    for (size_t i = 0; i < count; i++)
-        if (!call.e || call.e == &all[i]) update_exercise(&all[i], &t);
+    for (const learn_exercise *e = learn_course(NULL); e->check; e++)
+        if (!call.e || call.e == e) update_exercise(e, &t);
     if (!t.brought && !t.kept && !t.failed) puts("everything is up to date");
     return t.failed ? 1 : 0;
 }

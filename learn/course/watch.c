@@ -64,13 +64,10 @@ static void catch_signals(void)
 /* -1: there are no events here, and looking has to do. */
 static int open_events(void)
 {
-    size_t count;
-    const learn_exercise *all = learn_course(&count);
     int events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    for (size_t i = 0; events >= 0 && i < count; i++) {
-        char *folder = learn_format("exercises/%s", all[i].name);
+    for (const learn_exercise *e = learn_course(NULL); events >= 0 && e->check; e++) {
+        OWNED char *folder = learn_format("exercises/%s", e->name);
         inotify_add_watch(events, folder, IN_CLOSE_WRITE | IN_MOVED_TO);
-        free(folder);
     }
     return events;
 }
@@ -102,7 +99,7 @@ _Noreturn static void check(const learn_exercise *e)
     learn_check(e, folder, &options, &result);
     learn_state_note(e, &result);
     learn_explain(stdout, e, &result, more && *more);
-    if (result.state == LEARN_PASSED) learn_next(stdout);
+    if (result.state == LEARN_PASSED) learn_board(false);
     fflush(stdout);
     _exit(0);
 }
@@ -127,7 +124,7 @@ static void watch(int events, const learn_exercise *only)
 {
     size_t count;
     const learn_exercise *all = learn_course(&count);
-    uint64_t *seen = learn_memory(count * sizeof *seen);
+    OWNED uint64_t *seen = learn_memory(count * sizeof *seen);
     for (size_t i = 0; i < count; i++) seen[i] = look_at(&all[i]);
     /* after the first look, so that whatever is saved from then on is noticed */
     printf("save a file in exercises/%s and it is checked; Ctrl-C ends this%s\n", only ? only->name : "",
@@ -142,7 +139,6 @@ static void watch(int events, const learn_exercise *only)
             if (!only || only == &all[i]) check_apart(&all[i]);
         }
     }
-    free(seen);
 }
 
 int learn_command_watch(int argc, char **argv)
@@ -150,8 +146,9 @@ int learn_command_watch(int argc, char **argv)
     static const learn_usage usage = {.what = "Check the exercise whose file is saved, again and again, until Ctrl-C.",
                                       .may_lack = true,
                                       .flag = "poll",
+                                      .flag_key = LEARN_NO_LETTER,
                                       .flag_what = "do without file events"};
-    learn_call call;
+    learn_call call = {0};
     if (!learn_called(argc, argv, &usage, &call)) return 2;
     catch_signals();
     int events = call.flag ? -1 : open_events();

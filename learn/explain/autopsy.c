@@ -45,7 +45,7 @@ static bool say_death(const learn_remains *r, learn_result *result)
                                            {"gave_up", "gave up after an error, with exit status"},
                                            {"abort", "ended the job with status"}};
     int rank;
-    learn_text broke = {0};
+    OWNED_TEXT broke = {0};
     const json_t *death = death_of(r, &rank), *last = learn_place_with(death, "last");
     if (!death) return false;
     int signal = learn_field_number(death, "signal"), status = learn_field_number(death, "exit");
@@ -73,7 +73,6 @@ static bool say_death(const learn_remains *r, learn_result *result)
     if (!lost && !learn_field_is(death, "reason", "signal"))
         learn_add(&broke, " Does your code call exit? A rank that leaves early leaves the others waiting.");
     learn_fail(result, "crash", "", "%s", learn_string(&broke));
-    learn_text_free(&broke);
     return true;
 }
 
@@ -122,7 +121,7 @@ static int first_unfinished(const learn_remains *r)
 
 static bool say_timeout(const learn_remains *r, learn_result *result)
 {
-    learn_text shown = {0};
+    OWNED_TEXT shown = {0};
     bool computes = false, polls = false;
     const json_t *limit, *place;
     for (size_t i = 0; (limit = json_array_get(r->w->findings, i)); i++)
@@ -139,7 +138,6 @@ static bool say_timeout(const learn_remains *r, learn_result *result)
                    : "",
                computes ? " A rank that computes for so long is in a loop that never ends." : "",
                polls ? " A rank that polls looks again and again for a message, which never comes." : "");
-    learn_text_free(&shown);
     return true;
 }
 
@@ -187,7 +185,7 @@ static bool say_left(const learn_remains *r, size_t line, learn_result *result)
     const char *text = strstr(r->lines[line].text, CHECK_LEFT), *ran = learn_call_of(r);
     if (!text || sscanf(text + strlen(CHECK_LEFT), "%d: %zu %zu %15s %n", &number, &pieces, &bytes, end, &length) != 4)
         return false;
-    char *failed = learn_format("%.*s", CHECK_WORDS - 1, text + strlen(CHECK_LEFT) + length);
+    OWNED char *failed = learn_format("%.*s", CHECK_WORDS - 1, text + strlen(CHECK_LEFT) + length);
     bool waiting = strcmp(end, "p2p_wait") == 0, after = *failed,
          said = number == r->c->number && (!waiting || r->w->e->check->waits_on_errors);
     if (said) learn_place_at(r, line, result, place, sizeof place);
@@ -210,7 +208,6 @@ static bool say_left(const learn_remains *r, size_t line, learn_result *result)
                    pieces > 1 ? ", in several pieces," : "", ran, after ? " after " : "", failed,
                    after ? " had failed" : "", strcmp(end, "free") == 0 ? "malloc" : "p2p_alloc", end);
     }
-    free(failed);
     return said;
 }
 

@@ -156,7 +156,7 @@ static void say_mistake(const diagnosis *d, learn_result *result)
 {
     const char *text = learn_field(d->finding, "text"), *mistake = learn_field(d->finding, "mistake");
     const check_case *c = d->r->c;
-    learn_text broke = {0}, sent = {0};
+    OWNED_TEXT broke = {0}, sent = {0};
     /* A message that would do but for one thing: if it lies at a rank that has returned, the checker's own call is what it does
      * not do for. */
     const json_t *near = learn_place_with(d->finding, "message");
@@ -184,8 +184,6 @@ static void say_mistake(const diagnosis *d, learn_result *result)
     }
     learn_set_advice(result, d->on_returned ? "" : learn_field(d->finding, "try"));
     learn_fail(result, kind_of(d, returned, some), learn_string(&d->shown), "%s", learn_string(&broke));
-    learn_text_free(&broke);
-    learn_text_free(&sent);
 }
 
 bool learn_say_deadlock(const learn_remains *r, learn_result *result)

@@ -21,7 +21,7 @@ char *learn_hint(const learn_exercise *e, const char *section)
 {
     char *path = learn_format("tests/exercises/%s.hints", e->name), *heading = learn_format("[%s]\n", section),
          *found = NULL;
-    char *text = learn_read_file(path, NULL);
+    OWNED char *text = learn_read_file(path, NULL);
     for (const char *at = text; at && *at && !found; at = learn_next_line(at)) {
         if (!learn_has_prefix(at, heading)) continue;
         const char *from = at + strlen(heading), *to = from;
@@ -32,7 +32,6 @@ char *learn_hint(const learn_exercise *e, const char *section)
     }
     free(path);
     free(heading);
-    free(text);
     return found;
 }
 
@@ -71,7 +70,7 @@ void learn_explain(FILE *out, const learn_exercise *e, const learn_result *resul
     static const char *const words[] = {"not started", "passed", "not yet"};
     static const enum learn_colour colours[] = {LEARN_DIM, LEARN_GREEN, LEARN_RED};
     const size_t most = more ? SIZE_MAX : SHOWN;
-    learn_text t = {0};
+    OWNED_TEXT t = {0};
     fprintf(out, "%s%s: %s%s%s", learn_colour(out, LEARN_BOLD), e->name, learn_colour(out, colours[result->state]),
             words[result->state], learn_colour(out, LEARN_PLAIN));
     if (result->state == LEARN_PASSED)
@@ -83,19 +82,18 @@ void learn_explain(FILE *out, const learn_exercise *e, const learn_result *resul
     }
     if (result->state != LEARN_PASSED) learn_add(&t, "\n");
     if (result->state == LEARN_NOT_STARTED) {
-        char *page = learn_format("read exercises/%s/README.md; then fill in what is marked TODO in exercises/%s/%s",
-                                  e->name, e->name, e->check->files[0]);
+        OWNED char *page =
+            learn_format("read exercises/%s/README.md; then fill in what is marked TODO in exercises/%s/%s", e->name,
+                         e->name, e->check->files[0]);
         add_section(&t, "the idea", e->check->idea);
         add_section(&t, "next", page);
-        free(page);
     }
     if (result->state == LEARN_FAILED) {
-        char *try = learn_hint_for(e, result->key); /* else advice that fits any exercise */
+        OWNED char *try = learn_hint_for(e, result->key); /* else advice that fits any exercise */
         add_section(&t, "what ran", result->ran);
         add_lines(&t, result->shown, most);
         add_section(&t, "what broke", result->broke);
         add_section(&t, "try", try ? try : result->advice);
-        free(try);
         learn_add(&t, "  %-*smake hint EX=%02d", LABEL - 2, "next", e->number);
         if (*result->ran) learn_add(&t, "   ·   make see EX=%02d", e->number);
         if (!more && *result->more) learn_add(&t, "   ·   make test EX=%02d V=1", e->number);
@@ -103,7 +101,6 @@ void learn_explain(FILE *out, const learn_exercise *e, const learn_result *resul
     }
     if (more && *result->more) learn_add(&t, "\n%s", result->more);
     fputs(learn_string(&t), out);
-    learn_text_free(&t);
 }
 
 char *learn_explanation(const learn_exercise *e, const learn_result *result)

@@ -56,9 +56,8 @@ void learn_note_line(learn_result *result, const learn_exercise *e, const char *
 void learn_note_tools_line(learn_result *result, const learn_exercise *e, const char *place)
 {
     size_t length = strcspn(place, ":");
-    char *path = learn_format("%.*s", (int)length, place);
+    OWNED char *path = learn_format("%.*s", (int)length, place);
     if (place[length]) learn_note_line(result, e, path, atoi(place + length + 1));
-    free(path);
 }
 
 void learn_note_place(learn_result *result, const learn_exercise *e, const json_t *place)

@@ -136,7 +136,7 @@ static void say_finding(const learn_remains *r, size_t line, learn_result *resul
     const char *text = r->lines[line].text, *error = strstr(text, "runtime error: ");
     const kind *k = kind_of(error ? error + strlen("runtime error: ") : text);
     stack s = {.function = ""};
-    learn_text broke = {0};
+    OWNED_TEXT broke = {0};
     if (error) {
         error += strlen("runtime error: ");
         const char *slash = strrchr(text, '/'), *place = slash && slash < error ? slash + 1 : text;
@@ -156,7 +156,6 @@ static void say_finding(const learn_remains *r, size_t line, learn_result *resul
     if (!error && *s.inside) learn_add(&broke, ", in %s", s.inside);
     learn_add(&broke, ".%s%s", *k->ask ? " " : "", k->ask);
     learn_fail(result, k->key, "", "%s", learn_string(&broke));
-    learn_text_free(&broke);
 }
 
 bool learn_say_sanitizer(const learn_remains *r, int dead, learn_result *result)

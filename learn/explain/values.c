@@ -64,12 +64,10 @@ bool check_values(const check_case *c, const char *key, const char *name, const 
     }
     if (q.from == SIZE_MAX) return true;
     if (q.from < LEARN_WINDOW) q.from = 0;
-    learn_text broke = {0};
+    OWNED_TEXT broke = {0};
     const char *sure = learn_look(&q, &broke);
-    char *table = learn_table(&q);
+    OWNED char *table = learn_table(&q);
     learn_judge_fail(sure ? sure : key, table, learn_string(&broke));
-    learn_text_free(&broke);
-    free(table);
     return false;
 }
 
@@ -86,7 +84,7 @@ bool check_same_bits(const check_case *c, const char *key, const char *name)
         if (!count || memcmp(first, other, count * each) == 0) continue;
         size_t index = 0;
         while (memcmp(first + index * each, other + index * each, each) == 0) index++;
-        learn_text table = {0};
+        OWNED_TEXT table = {0};
         for (int i = 0; i < 2; i++) {
             const unsigned char *element = (const unsigned char *)(i ? other : first) + index * each;
             learn_add(&table, "rank %-8d%s[%zu] is %-14.9g bits ", i ? rank : 0, name, index,
@@ -94,13 +92,11 @@ bool check_same_bits(const check_case *c, const char *key, const char *name)
             for (size_t k = each; k > 0; k--) learn_add(&table, "%02x", element[k - 1]); /* most significant first */
             learn_add(&table, "%s\n", i ? "   <- differs" : "");
         }
-        char *broke = learn_format(
+        OWNED char *broke = learn_format(
             "Rank %d does not have the same bits as rank 0. Rounding depends on the order in which numbers "
             "are added, so every rank must combine them in the same order.",
             rank);
         learn_judge_fail(key, learn_string(&table), broke);
-        free(broke);
-        learn_text_free(&table);
         return false;
     }
     return true;

@@ -21,19 +21,17 @@
 
 static bool put(const char *group, const char *file, const char *text)
 {
-    char *path = learn_format("%s/%s", group, file);
+    OWNED char *path = learn_format("%s/%s", group, file);
     FILE *out = fopen(path, "we");
     bool good = out && fputs(text, out) >= 0;
     if (out && fclose(out) != 0) good = false;
-    free(path);
     return good;
 }
 
 static bool put_number(const char *group, const char *file, uint64_t number)
 {
-    char *text = learn_format("%llu", (unsigned long long)number);
+    OWNED char *text = learn_format("%llu", (unsigned long long)number);
     bool good = put(group, file, text);
-    free(text);
     return good;
 }
 
@@ -59,9 +57,8 @@ static void sweep(const char *parent)
     for (struct dirent *d; folder && (d = readdir(folder));) {
         int pid, number;
         if (sscanf(d->d_name, NAME "%d-%d", &pid, &number) != 2 || kill(pid, 0) == 0) continue;
-        char *path = learn_format("%s/%s", parent, d->d_name);
+        OWNED char *path = learn_format("%s/%s", parent, d->d_name);
         rmdir(path);
-        free(path);
     }
     if (folder) closedir(folder);
 }
@@ -70,16 +67,13 @@ static void sweep(const char *parent)
 static bool make(char *group, const char *base, const char *own, int number, const char *must)
 {
     for (int i = own && *own ? 0 : 1; i < 2; i++) {
-        char *parent = learn_format("%s%s", base, i == 0 ? own : "");
-        char *path = learn_format("%s/" NAME "%d-%d", parent, (int)getpid(), number);
-        char *file = learn_format("%s/%s", path, must);
+        OWNED char *parent = learn_format("%s%s", base, i == 0 ? own : "");
+        OWNED char *path = learn_format("%s/" NAME "%d-%d", parent, (int)getpid(), number);
+        OWNED char *file = learn_format("%s/%s", path, must);
         if (number == 0) sweep(parent);
         bool made = strlen(path) < LEARN_PATH && mkdir(path, 0755) == 0, good = made && access(file, W_OK) == 0;
         if (good) memcpy(group, path, strlen(path) + 1);
         if (made && !good) rmdir(path);
-        free(file);
-        free(path);
-        free(parent);
         if (good) return true;
     }
     group[0] = '\0';
@@ -88,9 +82,8 @@ static bool make(char *group, const char *base, const char *own, int number, con
 
 static bool make_version_2(learn_sandbox *box)
 {
-    char *own = own_group("");
+    OWNED char *own = own_group("");
     bool good = make(box->group[0], GROUPS, own, box->number, "memory.max");
-    free(own);
     if (!good) return false;
     put_number(box->group[0], "memory.max", box->limits.memory);
     put(box->group[0], "memory.swap.max", "0");
@@ -100,12 +93,10 @@ static bool make_version_2(learn_sandbox *box)
 
 static bool make_version_1(learn_sandbox *box)
 {
-    char *memory = own_group("memory"), *pids = own_group("pids");
+    OWNED char *memory = own_group("memory"), *pids = own_group("pids");
     bool good = make(box->group[0], GROUPS "/memory", memory, box->number, "memory.limit_in_bytes");
     if (make(box->group[1], GROUPS "/pids", pids, box->number, "pids.max"))
         put_number(box->group[1], "pids.max", (uint64_t)box->limits.processes);
-    free(memory);
-    free(pids);
     if (good) good = put_number(box->group[0], "memory.limit_in_bytes", box->limits.memory);
     if (good) put_number(box->group[0], "memory.memsw.limit_in_bytes", box->limits.memory);
     if (!good) learn_group_remove(box);
@@ -129,11 +120,9 @@ bool learn_group_join(const learn_sandbox *box)
 /* "max 12" or "oom_kill 1" in a file of a group. */
 static uint64_t count_of(const char *group, const char *file, const char *event)
 {
-    char *path = learn_format("%s/%s", group, file), *text = *group ? learn_read_file(path, NULL) : NULL;
+    OWNED char *path = learn_format("%s/%s", group, file), *text = *group ? learn_read_file(path, NULL) : NULL;
     const char *at = text ? strstr(text, event) : NULL;
     uint64_t count = at ? strtoull(at + strlen(event), NULL, 10) : 0;
-    free(text);
-    free(path);
     return count;
 }
 

@@ -39,11 +39,9 @@ static bool write_whole(const char *path, const char *text)
 static bool map_ourselves(uid_t uid, gid_t gid)
 {
     prctl(PR_SET_DUMPABLE, 1); /* else these files would not be ours */
-    char *users = learn_format("%u %u 1", uid, uid), *groups = learn_format("%u %u 1", gid, gid);
+    OWNED char *users = learn_format("%u %u 1", uid, uid), *groups = learn_format("%u %u 1", gid, gid);
     write_whole("/proc/self/setgroups", "deny");
     bool good = write_whole("/proc/self/uid_map", users) && write_whole("/proc/self/gid_map", groups);
-    free(users);
-    free(groups);
     return good;
 }
 
@@ -191,11 +189,10 @@ int learn_sandbox_confine(void *arg, enum learn_step step)
 {
     const learn_sandbox *box = arg;
     const learn_means *means = &box->means;
-    char *tmp = means->jail ? learn_copy("/tmp") : learn_format("%s/tmp", box->place);
+    OWNED char *tmp = means->jail ? learn_copy("/tmp") : learn_format("%s/tmp", box->place);
     setenv("TMPDIR", tmp, 1);
     setenv("HOME", tmp, 1);
     umask(022);
-    free(tmp);
     if (!limit_all(box, step)) return failed("limits");
     if (means->group && !learn_group_join(box)) return failed("control group");
     if (!learn_enter_namespaces(means)) return failed("namespaces");

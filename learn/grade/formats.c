@@ -18,7 +18,7 @@
 
 json_t *learn_json_text(const char *bytes, size_t most)
 {
-    learn_text t = {0};
+    OWNED_TEXT t = {0};
     const unsigned char *begin = (const unsigned char *)bytes;
     for (const unsigned char *at = begin; *at && (size_t)(at - begin) < most;) {
         size_t length = p2p__utf8_length(at);
@@ -28,7 +28,6 @@ json_t *learn_json_text(const char *bytes, size_t most)
         at += length ? length : 1;
     }
     json_t *text = json_string(learn_string(&t));
-    learn_text_free(&t);
     return text;
 }
 

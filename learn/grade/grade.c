@@ -143,11 +143,10 @@ static bool read_class(learn_class *class, const char *path)
     }
     DIR *folder = opendir(path);
     for (struct dirent *d; folder && (d = readdir(folder));) {
-        char *inner = learn_format("%s/%s", path, d->d_name);
+        OWNED char *inner = learn_format("%s/%s", path, d->d_name);
         DIR *is_folder = *d->d_name == '.' ? NULL : opendir(inner);
         if (is_folder) closedir(is_folder);
         if (*d->d_name != '.' && (is_folder || learn_is_submission(inner))) add_submission(class, inner);
-        free(inner);
     }
     if (folder) closedir(folder);
     if (class->count > 1) qsort(class->submissions, class->count, sizeof *class->submissions, by_name);
@@ -161,13 +160,12 @@ static bool choose(learn_class *class, const arguments *a)
     const learn_exercise *all = learn_course(&count);
     class->graded = learn_memory(count * sizeof *class->graded);
     for (size_t i = 0; i < a->chosen; i++) {
-        learn_text why = {0};
+        OWNED_TEXT why = {0};
         const learn_exercise *e = learn_find(a->chosen_names[i], &why);
         if (e)
             class->graded[e - all] = true;
         else
             fprintf(stderr, "learn grade: %s\n", learn_string(&why));
-        learn_text_free(&why);
         if (!e) return false;
     }
     for (size_t i = 0; !a->chosen && i < count; i++)
@@ -179,10 +177,9 @@ static bool choose(learn_class *class, const arguments *a)
 
 static bool write_format(const char *name, char *text)
 {
-    char *path = learn_from_where(name);
+    OWNED char *path = learn_from_where(name);
     bool good = learn_write_file(path, text, strlen(text));
     if (!good) fprintf(stderr, "learn grade: %s cannot be written: %s\n", name, strerror(errno));
-    free(path);
     free(text);
     return good;
 }
@@ -194,9 +191,8 @@ static bool write_formats(const arguments *a, const json_t *grades)
     bool good = true;
     for (size_t i = 0; i < FORMATS; i++)
         if (a->files[i] && !write_format(a->files[i], make[i](grades))) good = false;
-    char *line = a->autolab ? learn_autolab(grades) : NULL;
+    OWNED char *line = a->autolab ? learn_autolab(grades) : NULL;
     if (line) puts(line);
-    free(line);
     return good;
 }
 
@@ -234,7 +230,7 @@ int learn_command_grade(int argc, char **argv)
     arguments a = {.points = 1, .limits = {.memory = UINT64_C(2) << 30, .processes = 96, .world_seconds = 10}};
     p2p__cli_parse(&parser, argc, argv, 0, &a);
     learn_class class = {0};
-    char *folder = learn_from_where(a.folder);
+    OWNED char *folder = learn_from_where(a.folder);
     int status = 2;
     if (!read_class(&class, folder))
         fprintf(stderr, "learn grade: %s: %s\n", a.folder, strerror(errno));
@@ -243,7 +239,6 @@ int learn_command_grade(int argc, char **argv)
                 a.folder);
     else if (choose(&class, &a))
         status = grade_class(&a, &class);
-    free(folder);
     for (size_t i = 0; i < class.count; i++) learn_submission_free(&class.submissions[i]);
     free(class.submissions);
     free(class.graded);

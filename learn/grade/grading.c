@@ -73,7 +73,7 @@ static json_t *could_not(const char *why)
 /* All that comes until the end, or until there is no more time, or Ctrl-C. */
 static json_t *read_grade(int fd)
 {
-    learn_text t = {0};
+    OWNED_TEXT t = {0};
     char part[65536];
     for (int left = MOST_SECONDS * 10; left > 0 && !interrupted;) {
         struct pollfd polled = {.fd = fd, .events = POLLIN};
@@ -84,7 +84,6 @@ static json_t *read_grade(int fd)
         if (ready == 0) left--;
     }
     json_t *grade = json_loadb(learn_string(&t), t.used, 0, NULL);
-    learn_text_free(&t);
     return grade ? grade : could_not("It could not be graded: the check itself ended early or took too long.");
 }
 
@@ -165,16 +164,13 @@ int learn_grade_all(const learn_class *class, learn_sandbox *box, json_t **grade
     const struct sigaction action = {.sa_handler = note_signal};
     struct sigaction old[2];
     bool good = true;
-    learn_text words = {0};
+    OWNED_TEXT words = {0};
     json_t *list = json_array();
-    char *conditions = learn_sandbox_words(box), *seed = learn_format("%llu", (unsigned long long)class->seed);
+    OWNED char *conditions = learn_sandbox_words(box), *seed = learn_format("%llu", (unsigned long long)class->seed);
     *grades = json_pack("{si ss so si so}", "version", 1, "seed", seed, "conditions",
                         learn_json_text(conditions, SIZE_MAX), "submissions", (int)class->count, "grades", list);
     learn_add_wrapped(&words, conditions, 0, 110);
     printf("%s\n\n", learn_string(&words));
-    learn_text_free(&words);
-    free(conditions);
-    free(seed);
     sigaction(SIGINT, &action, &old[0]);
     sigaction(SIGTERM, &action, &old[1]);
     for (size_t i = 0; i < class->count && !interrupted; i++)

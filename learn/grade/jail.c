@@ -75,12 +75,11 @@ static bool make_target(const char *path, const char *target)
 {
     struct stat s;
     if (stat(path, &s) == 0 && S_ISDIR(s.st_mode)) return learn_make_folder(target);
-    char *above = learn_copy(target);
+    OWNED char *above = learn_copy(target);
     *strrchr(above, '/') = '\0';
     int fd = learn_make_folder(above) ? open(target, O_CREAT | O_WRONLY | O_CLOEXEC, 0644) : -1;
     bool good = fd >= 0 || access(target, F_OK) == 0;
     if (fd >= 0) close(fd);
-    free(above);
     return good;
 }
 
@@ -113,7 +112,7 @@ static bool make_read_only(const char *target)
 static bool bind(const char *root, const char *path, bool read_only)
 {
     if (access(path, F_OK) != 0) return true; /* what is not there is not missed */
-    char *target = learn_format("%s%s", root, path);
+    OWNED char *target = learn_format("%s%s", root, path);
     bool good = make_target(path, target) && mount(path, target, NULL, MS_BIND | MS_REC, NULL) == 0;
     if (good && read_only && !make_read_only(target)) {
         /* Where that is not known, what is mounted below is left out; a namespace of users may not leave it out. */
@@ -121,15 +120,13 @@ static bool bind(const char *root, const char *path, bool read_only)
         good = errno == ENOSYS && umount2(target, MNT_DETACH) == 0 && mount(path, target, NULL, MS_BIND, NULL) == 0 &&
                mount(NULL, target, NULL, flags, NULL) == 0;
     }
-    free(target);
     return good;
 }
 
 static bool empty(const char *root, const char *path, const char *options)
 {
-    char *target = learn_format("%s%s", root, path);
+    OWNED char *target = learn_format("%s%s", root, path);
     bool good = learn_make_folder(target) && mount("tmpfs", target, "tmpfs", MS_NOSUID | MS_NODEV, options) == 0;
-    free(target);
     return good;
 }
 
@@ -145,9 +142,8 @@ static bool bind_all(const char *root, const char *const *paths, bool read_only)
             continue;
         }
         to[length] = '\0';
-        char *target = learn_format("%s%s", root, *paths);
+        OWNED char *target = learn_format("%s%s", root, *paths);
         good = symlink(to, target) == 0 || errno == EEXIST;
-        free(target);
     }
     return good;
 }
@@ -155,10 +151,9 @@ static bool bind_all(const char *root, const char *const *paths, bool read_only)
 /* Its own processes; where that may not be mounted, the whole, in which users protect each other. */
 static bool bind_proc(const char *root, const learn_means *means)
 {
-    char *target = learn_format("%s/proc", root);
+    OWNED char *target = learn_format("%s/proc", root);
     bool good = learn_make_folder(target), own = good && means->own_processes;
     if (own) own = mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
-    free(target);
     return own || (good && bind(root, "/proc", false));
 }
 
@@ -170,9 +165,8 @@ static bool bind_checkout(const char *root, const learn_sandbox *box, enum learn
     char **needs = learn_step_needs(step);
     bool good = true;
     for (size_t i = 0; good && needs[i]; i++) {
-        char *path = learn_format("%s/%s", box->top, needs[i]);
+        OWNED char *path = learn_format("%s/%s", box->top, needs[i]);
         good = bind(root, path, true);
-        free(path);
     }
     learn_free_words(needs);
     return good;
@@ -182,17 +176,15 @@ static bool bind_checkout(const char *root, const learn_sandbox *box, enum learn
 static bool seal(const char *root, const learn_sandbox *box)
 {
     const unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV;
-    char *top = learn_format("%s%s", root, box->top), *scratch = learn_format("%s%s", root, box->scratch);
+    OWNED char *top = learn_format("%s%s", root, box->top), *scratch = learn_format("%s%s", root, box->scratch);
     bool good = mount(NULL, top, NULL, flags, NULL) == 0 && mount(NULL, scratch, NULL, flags, NULL) == 0 &&
                 mount(NULL, root, NULL, flags, NULL) == 0;
-    free(top);
-    free(scratch);
     return good;
 }
 
 bool learn_jail(const learn_sandbox *box, enum learn_step step)
 {
-    char *root = learn_format("%s/root", box->scratch);
+    OWNED char *root = learn_format("%s/root", box->scratch);
     bool good = mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
                 mount("tmpfs", root, "tmpfs", MS_NOSUID | MS_NODEV, "size=4m,mode=755") == 0 &&
                 bind_all(root, learn_system_folders, true) && bind_all(root, learn_system_files, true) &&
@@ -203,6 +195,5 @@ bool learn_jail(const learn_sandbox *box, enum learn_step step)
     /* The old root comes to lie on the new one, and is taken away. */
     good = good && chdir(root) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0 &&
            chdir(box->top) == 0;
-    free(root);
     return good;
 }

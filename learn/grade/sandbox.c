@@ -25,12 +25,10 @@ enum { FIRST_USER = 61184, USERS = 4000 };
 
 static uid_t owner_of(const char *pid, int *threads)
 {
-    char *path = learn_format("/proc/%s/status", pid), *text = learn_read_file(path, NULL);
+    OWNED char *path = learn_format("/proc/%s/status", pid), *text = learn_read_file(path, NULL);
     const char *uid = text ? strstr(text, "\nUid:") : NULL, *count = text ? strstr(text, "\nThreads:") : NULL;
     uid_t owner = uid ? (uid_t)strtoul(uid + 5, NULL, 10) : (uid_t)-1;
     *threads = count ? atoi(count + 9) : 0;
-    free(text);
-    free(path);
     return owner;
 }
 
@@ -149,9 +147,8 @@ static bool make_scratch(learn_sandbox *box)
         return false;
     }
     if (!mkdtemp(box->scratch)) return false;
-    char *root = learn_format("%s/root", box->scratch);
+    OWNED char *root = learn_format("%s/root", box->scratch);
     bool good = chmod(box->scratch, 0711) == 0 && mkdir(root, 0755) == 0;
-    free(root);
     return good;
 }
 
@@ -200,12 +197,9 @@ bool learn_sandbox_begin(learn_sandbox *box)
     if (box->means.group) box->means.group = learn_group_make(box);
     int length = snprintf(box->place, sizeof box->place, "%s/%d", box->scratch, box->number);
     if (length >= (int)sizeof box->place || !make_own(box, box->place, 0700)) return false;
-    char *own = learn_format("%s/own", box->place), *work = learn_format("%s/work", box->place),
-         *tmp = learn_format("%s/tmp", box->place);
+    OWNED char *own = learn_format("%s/own", box->place), *work = learn_format("%s/work", box->place),
+               *tmp = learn_format("%s/tmp", box->place);
     bool good = make_own(box, work, 0700) && make_own(box, tmp, 0700) && mkdir(own, 0755) == 0;
-    free(own);
-    free(work);
-    free(tmp);
     return good;
 }
 

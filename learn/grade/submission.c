@@ -40,12 +40,11 @@ static void add_file(void *submission, const char *path, const char *bytes, size
     const learn_exercise *e = meant_for(path);
     if (!e) return;
     if (count > LEARN_HANDED_BYTES || s->count == MOST_FILES) {
-        char *shown = learn_copy(path);
+        OWNED char *shown = learn_copy(path);
         for (char *at = shown; *at; at++)
             if ((unsigned char)*at < ' ' || *at == 0x7f) *at = '?'; /* a name must not steer a terminal */
         learn_add(&s->trouble, "%s is left out: %s. ", shown,
                   count > LEARN_HANDED_BYTES ? "it is too large" : "there are too many files");
-        free(shown);
         return;
     }
     if (s->count == s->room) {
@@ -69,13 +68,12 @@ static void read_file(learn_submission *s, int folder, const char *name, const c
     int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat status;
     if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
-        char *bytes = learn_memory(LEARN_HANDED_BYTES + 1);
+        OWNED char *bytes = learn_memory(LEARN_HANDED_BYTES + 1);
         size_t count = 0;
         for (ssize_t got;
              count <= LEARN_HANDED_BYTES && (got = read(fd, bytes + count, LEARN_HANDED_BYTES + 1 - count)) > 0;)
             count += (size_t)got;
         add_file(s, path, bytes, count);
-        free(bytes);
     }
     if (fd >= 0) close(fd);
 }
@@ -89,14 +87,13 @@ static void read_folder(learn_submission *s, int fd, const char *path, int depth
     }
     for (struct dirent *d; (d = readdir(folder));) {
         if (*d->d_name == '.') continue;
-        char *inner = learn_format("%s/%s", path, d->d_name);
+        OWNED char *inner = learn_format("%s/%s", path, d->d_name);
         int sub = depth < MOST_DEPTH ? openat(dirfd(folder), d->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
                                      : -1;
         if (sub >= 0)
             read_folder(s, sub, inner, depth + 1);
         else if (meant_for(inner))
             read_file(s, dirfd(folder), d->d_name, inner);
-        free(inner);
     }
     closedir(folder);
 }
@@ -126,12 +123,11 @@ static bool has_files(const char *path, int depth)
     bool found = false;
     for (struct dirent *d; folder && !found && (d = readdir(folder));) {
         const char *name = d->d_name;
-        char *inner = learn_format("%s/%s", path, name);
+        OWNED char *inner = learn_format("%s/%s", path, name);
         bool special = strcmp(name, "exercises") == 0 || learn_named(name, strlen(name));
         if (*name != '.')
             found = is_folder(inner) ? depth < 2 && special && has_files(inner, depth + 1)
                                      : meant_for(name) != NULL || (depth && meant_for(inner));
-        free(inner);
     }
     if (folder) closedir(folder);
     return found;
@@ -146,12 +142,11 @@ bool learn_is_submission(const char *path)
 
 static char *name_of(const char *path)
 {
-    char *trimmed = learn_copy(path);
+    OWNED char *trimmed = learn_copy(path);
     for (size_t end = strlen(trimmed); end > 1 && trimmed[end - 1] == '/'; end--) trimmed[end - 1] = '\0';
     char *name = learn_copy(base_of(trimmed));
     const char *ending = is_folder(path) ? NULL : archive_ending(name);
     if (ending) name[strlen(name) - strlen(ending)] = '\0';
-    free(trimmed);
     return name;
 }
 
@@ -186,9 +181,8 @@ bool learn_submission_write(const learn_submission *s, const learn_exercise *e, 
     if (!learn_make_folder(folder)) return false;
     for (size_t i = 0; i < s->count; i++) {
         if (s->files[i].e != e) continue;
-        char *path = learn_format("%s/%s", folder, s->files[i].name);
+        OWNED char *path = learn_format("%s/%s", folder, s->files[i].name);
         bool good = learn_write_file(path, s->files[i].text, s->files[i].bytes);
-        free(path);
         if (!good) return false;
     }
     return true;
