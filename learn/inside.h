@@ -80,11 +80,8 @@ void learn_relay_free(learn_relay *r);
 size_t learn_relay_polled(const learn_relay *r, struct pollfd *polled);
 void learn_relay_serve(learn_relay *r);
 
-/* What went from one rank to another on a communicator. Has anything come that is no message? Was anything sent on a
- * communicator that is not in the list (empty messages apart, with which the tests themselves meet)? */
+/* What went from one rank to another on a communicator. */
 learn_sent learn_relay_sent(const learn_relay *r, uint32_t context, int from, int to);
-bool learn_relay_garbled(const learn_relay *r);
-bool learn_relay_elsewhere(const learn_relay *r, const uint32_t *contexts, size_t count);
 
 /* ---- run.c: one world ---- */
 
@@ -123,12 +120,13 @@ const check_record *learn_record(const learn_world *w, int rank, const check_rec
 /* Whose line of output it is, "[2] text": text is set behind that. -1, and text as it was: the launcher's own. */
 int learn_rank_of_line(const char *line, const char **text);
 
-/* ---- claims.c ---- */
-
-/* Cases that were right were so by what ranks said: does it fit what passed between them? If not, result says so. */
+/* relay.c. Cases that were right were so by what ranks said: does it fit what passed between them? If not, result says so. */
 void learn_check_claims(const learn_world *w, learn_result *result);
 
 /* ---- judge.c ---- */
+
+/* The function that is called in this case (NULL: in any): "my_broadcast". */
+const char *learn_call_of(const learn_exercise *e, const check_case *c);
 
 /* Let the test judge a case that all ranks have been through: true, or the failure is noted in result (key, shown,
  * broke). */

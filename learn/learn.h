@@ -9,23 +9,23 @@
  *      explain/        what became of a run, put into words
  *        autopsy.c     a world that ended early: crash, error, time limit (sanitizer.c, deadlock.c, errors.c); what the
  *                      launcher says of it is data (report.c), what a sanitizer prints is read in sanitizer.c alone
- *        values.c      numbers that are wrong, and what can be seen in them (table.c)
+ *        values.c      numbers that are wrong, as a table, and what can be seen in them (looks.c)
  *        explain.c     what a failure looks like to a person
  *
  *      check/          one exercise, compiled, run and judged
  *        check.c       learn_check: all of it
  *        compile.c     the learner's files to a program (tools.c); what the compiler has against them (complaints.c),
- *                      and what we have (allowed.c, names.c)
+ *                      and what we have (allowed.c)
  *        run.c         that program as the ranks of one world, and what they reported (symbols.c: lines for addresses)
  *        spawn.c       a command, its output caught and bounded, its time limited, nothing left behind
- *        relay.c       what they sent each other, counted on its way; does it fit what they say? (claims.c)
+ *        relay.c       what they sent each other, counted on its way; does it fit what they say?
  *        keys.c        what a rank's data follow from
  *        judge.c       the side of check.h that decides whether it is right
  *
  *      course/         the learner's commands: list, hint, reset, see, ... (commands.h)
  *        course.c      the exercises in order; finding one by number or name; where things lie
  *        cut.c         stubs, cut from the solutions; is a file still its stub?
- *        check_course.c  is the course itself sound? (course_files.c, course_runs.c, jobs.c)
+ *        check_course.c  is the course itself sound? (course_files.c, jobs.c)
  *
  *      grade/          a class: submissions, each in a sandbox, and their grades
  *
@@ -71,7 +71,8 @@ bool learn_is_source(const char *name);                      /* a .c or .h file 
  * as much). Line ends are blanks, a blank line begins a paragraph, lines that begin with four blanks stay as they are. */
 void learn_add_wrapped(learn_text *t, const char *words, size_t indent, size_t width);
 
-void *learn_memory(size_t bytes); /* zeroed; free it */
+void *learn_memory(size_t bytes);                         /* zeroed; free it */
+void *learn_grow(void *items, size_t count, size_t each); /* room for one more than count of them; free it */
 char *learn_copy(const char *text);
 char *learn_format(const char *format, ...) __attribute__((format(printf, 1, 2))); /* free it */
 void learn_replace(char **text, char *with);                                       /* frees the old one */
@@ -214,17 +215,5 @@ enum learn_colour { LEARN_PLAIN, LEARN_BOLD, LEARN_RED, LEARN_GREEN, LEARN_YELLO
 
 /* The sequence that begins a colour, or "" if the stream is no terminal (or NO_COLOR is set). */
 const char *learn_colour(FILE *out, enum learn_colour colour);
-
-/* ---- main.c: subcommands. Each parses its own arguments (argv[0] is "learn NAME") and returns the exit status: 0 well,
- * 1 something is wrong, 2 called wrongly. ---- */
-
-typedef struct {
-    const char *name, *what;
-    int (*run)(int argc, char **argv);
-} learn_command;
-
-int learn_command_test(int argc, char **argv);
-int learn_command_cut(int argc, char **argv);
-int learn_command_check_course(int argc, char **argv);
 
 #endif

@@ -8,7 +8,10 @@
 #include "p2p/shared/cli.h"
 
 /* The subcommands, in the order of --help. */
-static const learn_command commands[] = {
+static const struct {
+    const char *name, *what;
+    learn_command *run;
+} commands[] = {
     {"test", "check one exercise and explain", learn_command_test},
     {"hint", "the next hint for an exercise", learn_command_hint},
     {"see", "the case that fails as a page: your messages beside the solution's", learn_command_see},

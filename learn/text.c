@@ -23,6 +23,11 @@ void *learn_memory(size_t bytes)
     return checked(calloc(1, bytes ? bytes : 1));
 }
 
+void *learn_grow(void *items, size_t count, size_t each)
+{
+    return checked(reallocarray(items, count + 1, each));
+}
+
 char *learn_copy(const char *text)
 {
     return checked(strdup(text));
@@ -184,7 +189,8 @@ bool learn_write_file(const char *path, const void *bytes, size_t count)
 
 bool learn_put_file(const char *path, const void *bytes, size_t count)
 {
-    OWNED char *folder = learn_copy(path);
+    char folder[LEARN_PATH];
+    snprintf(folder, sizeof folder, "%s", path);
     *strrchr(folder, '/') = '\0';
     return learn_make_folder(folder) && learn_write_file(path, bytes, count);
 }
@@ -217,6 +223,8 @@ uint64_t learn_hash(uint64_t so_far, const void *bytes, size_t count)
 uint64_t learn_hash_file(uint64_t so_far, const char *path)
 {
     size_t bytes;
-    OWNED char *text = learn_read_file(path, &bytes);
-    return text ? learn_hash(so_far, text, bytes) : 0;
+    char *text = learn_read_file(path, &bytes);
+    uint64_t hash = text ? learn_hash(so_far, text, bytes) : 0;
+    free(text);
+    return hash;
 }

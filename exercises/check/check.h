@@ -12,7 +12,7 @@
  *      values    A rank knows its own data only (check_key). A result that depends on other ranks' is not right unless they
  *                came from them. Expected values exist in learn alone.
  *      sent      messages_sent and bytes_sent of check_traffic and check_sent were counted on their way, outside of all ranks
- *                (learn/check/relay.c), and no bytes went over another communicator (learn/check/claims.c). Only for a message of a rank
+ *                (learn/check/relay.c), and no bytes went over another communicator. Only for a message of a rank
  *                to itself its own word is taken.
  *      verdict   It is made in learn, from what each rank wrote to a socket of its own and from the relay. No rank can open,
  *                read or write what another reports, what the launcher holds, or what learn holds.

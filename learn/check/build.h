@@ -17,8 +17,8 @@ typedef struct {
 extern const double learn_tool_seconds; /* that a tool may take */
 
 void learn_tool_add(learn_tool *t, const char *format, ...) __attribute__((format(printf, 2, 3))); /* one word */
-void learn_tool_add_all(learn_tool *t, const char *const *words);
-void learn_tool_add_compiler(learn_tool *t); /* $CC, or cc */
+void learn_tool_add_words(learn_tool *t, const char *words); /* with blanks between them */
+void learn_tool_add_compiler(learn_tool *t);                 /* $CC, or cc */
 void learn_tool_free(learn_tool *t);
 
 /* Run it; the line is empty afterwards. confine is told `step`. Did it exit with 0? */
@@ -34,15 +34,6 @@ void learn_symbolize(learn_text *text, const char *program, const learn_options 
 void learn_does_not_compile(const learn_spawned *done, const char *file, learn_result *result);
 void learn_does_not_link(const learn_spawned *done, learn_result *result);
 void learn_note_warnings(learn_result *result, const char *said);
-
-/* ---- names.c ---- */
-
-/* What there is against a name; NULL if nothing. */
-typedef const char *learn_against(const learn_exercise *e, const char *name);
-
-/* The first name that an object or a program leaves undefined and that there is something against, or NULL; free it. False if
- * the file cannot be read. */
-bool learn_undefined_name(const char *path, const learn_exercise *e, learn_against *against, char **found);
 
 /* ---- allowed.c ---- */
 

@@ -64,8 +64,7 @@ static char *what_ran(const learn_exercise *e, const check_plan *plan, size_t fa
     learn_text t = {0};
     OWNED_TEXT right = {0};
     const check_world_plan *world = &plan->worlds[failed];
-    learn_add(&t, "%s on %d rank%s", c && c->call ? c->call : e->check->call, world->ranks,
-              world->ranks == 1 ? "" : "s");
+    learn_add(&t, "%s on %d rank%s", learn_call_of(e, c), world->ranks, world->ranks == 1 ? "" : "s");
     if (c && c->what) learn_add(&t, ", %s", c->what);
     if (c && (c->shows & CHECK_SHOW_COUNT)) learn_add(&t, ", count %zu", c->count);
     if (c && (c->shows & CHECK_SHOW_DTYPE)) learn_add(&t, ", %s", dtype_name(c->dtype));
@@ -99,14 +98,6 @@ static void note_empty(const learn_world *w, size_t failed, learn_result *result
                      "has to be received, and one that is waited for has to be sent.");
 }
 
-/* Has every rank been through this case? */
-static bool has_ended(const learn_world *w, const check_case *c)
-{
-    int rank = 0;
-    while (rank < c->ranks && learn_record(w, rank, NULL, c->number, CHECK_ENDED, NULL)) rank++;
-    return rank == c->ranks;
-}
-
 /* The case that was wrong; NULL if none was, or the end of the world was. */
 static const check_case *judge_world(learn_world *w, const learn_place *only, learn_result *result)
 {
@@ -118,7 +109,10 @@ static const check_case *judge_world(learn_world *w, const learn_place *only, le
     for (size_t i = 0; i < w->plan->count; i++) {
         const check_case *c = &w->cases[i];
         if (only && only->number != c->number) continue;
-        if (!whole_program && !has_ended(w, c))
+        bool ended = true; /* every rank has been through it */
+        for (int rank = 0; rank < c->ranks; rank++)
+            ended &= whole_program || learn_record(w, rank, NULL, c->number, CHECK_ENDED, NULL);
+        if (!ended)
             learn_autopsy(w, c, result);
         else
             learn_judge(w, c, result);

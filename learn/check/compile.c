@@ -8,34 +8,23 @@
 #include "learn/check/build.h"
 
 /* What a learner's function never wrote is no zero by chance: memory from malloc is filled by the sanitizer, variables by this. */
-static const char *const sanitizers[] = {"-g",
-                                         "-O1",
-                                         "-fsanitize=address,undefined",
-                                         "-fno-sanitize-recover=all",
-                                         "-fno-omit-frame-pointer",
-                                         "-ftrivial-auto-var-init=pattern",
-                                         NULL};
+static const char sanitizers[] = "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all "
+                                 "-fno-omit-frame-pointer -ftrivial-auto-var-init=pattern";
 
 /* ---- Compiling ---- */
 
 /* The calls that check_calls.c, check_collectives.c and check_memory.c stand in for. `more`: further words for objcopy. */
-static bool intercept(const char *object, const char *const *more, const learn_options *options)
+static bool intercept(const char *object, const char *more, const learn_options *options)
 {
-#define RENAME(name) #name "=check_" #name,
-    static const char *const renames[] = {CHECK_MEMORY_CALLS(RENAME) CHECK_P2P_CALLS(RENAME)
-                                              CHECK_COLLECTIVE_CALLS(RENAME) NULL};
-#undef RENAME
+#define RENAME(name) " --redefine-sym " #name "=check_" #name
     learn_tool c = {.count = 0};
     OWNED_SPAWNED done;
-    learn_tool_add(&c, "objcopy");
-    if (more) learn_tool_add_all(&c, more);
-    for (size_t i = 0; renames[i]; i++) {
-        learn_tool_add(&c, "--redefine-sym");
-        learn_tool_add(&c, "%s", renames[i]);
-    }
+    learn_tool_add_words(&c,
+                         "objcopy" CHECK_MEMORY_CALLS(RENAME) CHECK_P2P_CALLS(RENAME) CHECK_COLLECTIVE_CALLS(RENAME));
+    learn_tool_add_words(&c, more);
     learn_tool_add(&c, "%s", object);
-    bool good = learn_tool_run(&c, LEARN_LINK, options, &done);
-    return good;
+    return learn_tool_run(&c, LEARN_LINK, options, &done);
+#undef RENAME
 }
 
 /* Diagnoses name a file as the learner knows it, "broadcast.c", wherever it is. Pipes instead of temporary files: a compiler
@@ -43,13 +32,12 @@ static bool intercept(const char *object, const char *const *more, const learn_o
 static bool compile_file(const char *source, const char *file, const char *object, const learn_options *options,
                          learn_result *result)
 {
-    static const char *const flags[] = {"-pipe", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-I.", "-c", NULL};
     learn_tool c = {.count = 0};
     OWNED_SPAWNED done;
     unlink(object);
     learn_tool_add_compiler(&c);
-    learn_tool_add_all(&c, flags);
-    learn_tool_add_all(&c, sanitizers);
+    learn_tool_add_words(&c, "-pipe -std=c11 -D_GNU_SOURCE -Wall -Wextra -I. -c");
+    learn_tool_add_words(&c, sanitizers);
     if (!options->whole_names) learn_tool_add(&c, "-ffile-prefix-map=%s=%s", source, file);
     learn_tool_add(&c, "%s", source);
     learn_tool_add(&c, "-o");
@@ -89,7 +77,7 @@ static bool is_newer(const char *path, const char *than)
 
 static bool compile_used_file(const learn_exercise *used, const char *file, learn_tool *link, learn_result *result)
 {
-    static const char *const weak[] = {"--wildcard", "--weaken-symbol=my_*", NULL}; /* a learner's own counts more */
+    static const char weak[] = "--wildcard --weaken-symbol=my_*"; /* a learner's own counts more */
     static const learn_options own = {.quiet_compiler = true};
     char source[LEARN_PATH];
     const char *base = basename(file);
@@ -112,8 +100,10 @@ static bool compile_used(const learn_exercise *e, learn_tool *link, learn_result
     for (const char *const *name = e->check->uses; name && *name; name++) {
         OWNED_TEXT why = {0};
         const learn_exercise *used = learn_find(*name, &why);
-        if (!used) learn_fail(result, "checker", "", "%s", learn_string(&why));
-        if (!used) return false;
+        if (!used) {
+            learn_fail(result, "checker", "", "%s", learn_string(&why));
+            return false;
+        }
         for (const char *const *file = used->check->files; *file; file++)
             if (!compile_used_file(used, *file, link, result)) return false;
     }
@@ -138,7 +128,7 @@ static bool link_program(const learn_exercise *e, const learn_tool *objects, con
     OWNED_SPAWNED done;
     bool collectives = e->check->library != CHECK_LIBRARY_P2P;
     learn_tool_add_compiler(&c);
-    learn_tool_add_all(&c, sanitizers);
+    learn_tool_add_words(&c, sanitizers);
     for (size_t i = 0; i < objects->count; i++) learn_tool_add(&c, "%s", objects->words[i]);
     for (size_t i = 0; i < sizeof around / sizeof *around; i++) add_harness(&c, around[i]);
     if (collectives) add_harness(&c, "collectives");
@@ -150,9 +140,7 @@ static bool link_program(const learn_exercise *e, const learn_tool *objects, con
     }
     learn_tool_add(&c, "-Wl,--wrap=p2p__here,--start-group");
     for (size_t i = collectives ? 0 : 2; i < 4; i++) learn_tool_add(&c, "%s/course/%s.a", learn_build(), parts[i]);
-    learn_tool_add(&c, "-Wl,--end-group");
-    learn_tool_add(&c, "-lm");
-    learn_tool_add(&c, "-o");
+    learn_tool_add_words(&c, "-Wl,--end-group -lm -o");
     learn_tool_add(&c, "%s", program);
     bool good = learn_tool_run(&c, LEARN_LINK, options, &done);
     if (!good) learn_does_not_link(&done, result);
@@ -175,7 +163,7 @@ bool learn_compile(const learn_exercise *e, const char *folder, const learn_opti
         unlink(program);
         good = compile_own(e, folder, work, options, &objects, result) &&
                learn_only_uses_allowed(e, options, &objects, result);
-        for (size_t i = 0; good && i < objects.count; i++) good = intercept(objects.words[i], NULL, options);
+        for (size_t i = 0; good && i < objects.count; i++) good = intercept(objects.words[i], "", options);
         good = good && compile_used(e, &objects, result) && link_program(e, &objects, program, options, result);
     }
     if (!good) learn_fail(result, "checker", "", "The program cannot be built: the build folder cannot be written to.");

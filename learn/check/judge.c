@@ -160,9 +160,9 @@ const char *check_output(const check_case *c, int rank)
 
 /* ---- What must hold for every exercise ---- */
 
-static const char *call_of(const learn_world *w, const check_case *c)
+const char *learn_call_of(const learn_exercise *e, const check_case *c)
 {
-    return c->call ? c->call : w->e->check->call;
+    return c && c->call ? c->call : e->check->call;
 }
 
 /* P2P_ERR_RANK, as it is spelled in the program. */
@@ -185,7 +185,7 @@ static bool all_returned_ok(const learn_world *w, const check_case *c, learn_res
         if (!r) continue;
         p2p_err err = (p2p_err)r->value;
         if (err == P2P_ERR_TODO)
-            learn_fail(result, "todo", "", "%s is not written yet: it returns P2P_ERR_TODO.", call_of(w, c));
+            learn_fail(result, "todo", "", "%s is not written yet: it returns P2P_ERR_TODO.", learn_call_of(w->e, c));
         else
             learn_fail(result, err == P2P_ERR_NOMEM ? "returned.memory" : "returned", "",
                        "On rank %d it returned %s (%d): %s.", rank, error_name(err), (int)err, p2p_strerror(err));
@@ -212,7 +212,7 @@ static bool all_waited_for(const learn_world *w, const check_case *c, learn_resu
                    "Rank %d returned while a request of its own was still under way%s%s%s. Every %.*s needs a p2p_wait "
                    "before its buffer may be touched, and before %s returns.",
                    rank, *call ? ": " : "", call, where, *call ? (int)strcspn(call, "(") : 7, *call ? call : "request",
-                   call_of(w, c));
+                   learn_call_of(w->e, c));
         return false;
     }
     return true;
@@ -249,7 +249,7 @@ static bool errors_returned(const learn_world *w, const check_case *c, learn_res
         } while (r && (r->value || !*(const char *)(r + 1)));
         if (!r) continue;
         OWNED char *where = place_of(r, w, result);
-        const char *ran = call_of(w, c);
+        const char *ran = learn_call_of(w->e, c);
         if (!result->line && *where)
             learn_replace(
                 &where,

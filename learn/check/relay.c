@@ -226,12 +226,26 @@ learn_sent learn_relay_sent(const learn_relay *r, uint32_t context, int from, in
     return (learn_sent){0, 0};
 }
 
-bool learn_relay_garbled(const learn_relay *r)
+/* ---- What the ranks of a world say, held against it ---- */
+
+/* The communicator that each case ran on, as its ranks say. False if they do not say the same, or two cases have the same. */
+static bool find_contexts(const learn_world *w, uint32_t *contexts)
 {
-    return r->garbled;
+    for (size_t i = 0; i < w->plan->count; i++) {
+        for (int rank = 0; rank < w->plan->ranks; rank++) {
+            const check_record *r = learn_record(w, rank, NULL, w->cases[i].number, CHECK_TRAFFIC, NULL);
+            if (!r || (rank && (uint32_t)r->value != contexts[i])) return false;
+            contexts[i] = (uint32_t)r->value;
+        }
+        if (!contexts[i] || contexts[i] % 2) return false;
+        for (size_t k = 0; k < i; k++)
+            if (contexts[k] == contexts[i]) return false;
+    }
+    return true;
 }
 
-bool learn_relay_elsewhere(const learn_relay *r, const uint32_t *contexts, size_t count)
+/* Was anything sent on a communicator that is not in the list (empty messages apart, with which the tests themselves meet)? */
+static bool sent_elsewhere(const learn_relay *r, const uint32_t *contexts, size_t count)
 {
     for (size_t i = 0; i < r->contexts; i++) {
         bool listed = false;
@@ -240,4 +254,17 @@ bool learn_relay_elsewhere(const learn_relay *r, const uint32_t *contexts, size_
             if (r->counts[i]->sent[pair / r->ranks][pair % r->ranks].bytes) return true;
     }
     return false;
+}
+
+void learn_check_claims(const learn_world *w, learn_result *result)
+{
+    OWNED uint32_t *contexts = learn_memory((w->plan->count + 1) * sizeof *contexts);
+    if (w->relay->garbled || !find_contexts(w, contexts))
+        learn_fail(result, "crash", "",
+                   "What passed between the ranks does not fit what they reported: something wrote over it. Does your "
+                   "code write to memory or descriptors that are not its own?");
+    else if (sent_elsewhere(w->relay, contexts, w->plan->count))
+        learn_fail(result, "elsewhere", "",
+                   "Messages were sent on another communicator than the one your function was given. All that is "
+                   "needed can be sent on that one, and only there it is counted.");
 }

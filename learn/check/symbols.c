@@ -42,11 +42,10 @@ static const char *add_frames(learn_text *t, const char *before, int before_byte
 
 void learn_symbolize(learn_text *text, const char *program, const learn_options *o)
 {
-    static const char *const words[] = {"addr2line", "-a", "-f", "-i", "-p", "-e", NULL};
     learn_tool t = {.count = 0};
     OWNED_SPAWNED done = {0};
     learn_text better = {0};
-    learn_tool_add_all(&t, words);
+    learn_tool_add_words(&t, "addr2line -a -f -i -p -e");
     learn_tool_add(&t, "%s", program);
     const size_t before = t.count;
     for (const char *at = learn_string(text); *at && t.count < MOST; at = learn_next_line(at)) {

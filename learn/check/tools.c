@@ -19,9 +19,11 @@ void learn_tool_add(learn_tool *t, const char *format, ...)
     va_end(args);
 }
 
-void learn_tool_add_all(learn_tool *t, const char *const *words)
+void learn_tool_add_words(learn_tool *t, const char *words)
 {
-    while (*words) learn_tool_add(t, "%s", *words++);
+    OWNED char *copy = learn_copy(words);
+    char *rest = copy;
+    for (char *word; (word = strtok_r(rest, " ", &rest));) learn_tool_add(t, "%s", word);
 }
 
 void learn_tool_free(learn_tool *t)
@@ -43,7 +45,5 @@ bool learn_tool_run(learn_tool *t, enum learn_step step, const learn_options *op
 void learn_tool_add_compiler(learn_tool *t)
 {
     const char *given = getenv("CC");
-    OWNED char *words = learn_copy(given && *given ? given : "cc");
-    char *rest = words;
-    for (char *word; (word = strtok_r(rest, " ", &rest));) learn_tool_add(t, "%s", word);
+    learn_tool_add_words(t, given && *given ? given : "cc");
 }

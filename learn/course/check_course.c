@@ -4,6 +4,8 @@
  * memory that is shared.
  */
 #include <argp.h>
+#include <ctype.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,6 +32,94 @@ typedef struct {
     bool verbose;
 } course_check;
 
+/* ---- What has to be run: each adds a line to `wrong` for everything it finds; `work` is a folder to build in ---- */
+
+static void add_explanation(learn_text *t, const learn_exercise *e, const learn_result *result)
+{
+    OWNED char *text = learn_explanation(e, result);
+    learn_add(t, "%s", text);
+}
+
+/* The stub compiles without a warning, and does not pass; the solution passes. */
+static void check_files(const learn_exercise *e, bool solution, const char *work, learn_text *wrong)
+{
+    OWNED char *folder = learn_format("%s/%s", solution ? "solutions" : "exercises", e->name);
+    learn_options o = {.even_if_stub = true, .work = work};
+    OWNED_RESULT result;
+    if (!solution && !learn_not_started(e, folder))
+        learn_add(wrong, "%s is not as it is handed out: it has been started\n", folder);
+    bool passed = learn_check(e, folder, &o, &result);
+    if (passed != solution) learn_add(wrong, solution ? "%s does not pass:\n" : "%s: the stub passes\n", folder);
+    if (!passed && (solution || strcmp(result.key, "compile") == 0 || strcmp(result.key, "link") == 0 ||
+                    strcmp(result.key, "checker") == 0))
+        add_explanation(wrong, e, &result);
+    if (*result.warnings) learn_add(wrong, "%s compiles with warnings:\n%s", folder, result.warnings);
+}
+
+/* ---- Mutants ---- */
+
+/* White space of any length is one blank. In place. */
+static void collapse(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        bool blank = isspace((unsigned char)*from);
+        if (blank && (to == text || to[-1] == ' ')) continue;
+        *to++ = blank ? ' ' : *from;
+    }
+    while (to > text && to[-1] == ' ') to--;
+    *to = '\0';
+}
+
+/* The rest of the next line that begins with `mark`, collapsed; *at moves on. NULL if there is none. Free it. */
+static char *next_mark(const char **at, const char *mark)
+{
+    const char *found = *at;
+    while (found && strncmp(found, mark, strlen(mark)) != 0) {
+        found = strchr(found, '\n');
+        if (found) found++;
+    }
+    if (!found) return NULL;
+    found += strlen(mark);
+    size_t length = strcspn(found, "\n");
+    *at = found + length;
+    char *text = learn_format("%.*s", (int)length, found);
+    collapse(text);
+    return text;
+}
+
+/* Each expected text is in what was told. */
+static void as_expected(const char *source, const char *told, const char *path, learn_text *wrong)
+{
+    const char *at = source;
+    int count = 0;
+    for (char *text; (text = next_mark(&at, "// expect:")); free(text)) {
+        count++;
+        if (!*text || !strstr(told, text)) learn_add(wrong, "%s: the explanation does not say \"%s\"\n", path, text);
+    }
+    if (!count) learn_add(wrong, "%s has no \"// expect:\"\n", path);
+}
+
+/* The mutant says what is wrong with it, fails, and the explanation holds each text that it expects. `told` becomes the
+ * explanation. */
+static void check_mutant(const learn_exercise *e, const char *path, const char *work, learn_text *wrong,
+                         learn_text *told)
+{
+    OWNED char *folder = learn_format("solutions/%s", e->name), *source = learn_read_file(path, NULL);
+    learn_options o = {.instead = path, .work = work, .quiet_compiler = true};
+    OWNED_RESULT result;
+    if (learn_check(e, folder, &o, &result)) learn_add(wrong, "%s survives: it passes\n", path);
+    OWNED char *text = learn_explanation(e, &result);
+    learn_add(told, "%s", text);
+    collapse(text);
+    if (strcmp(result.key, "compile") == 0 || strcmp(result.key, "checker") == 0)
+        learn_add(wrong, "%s fails, but because of the checker or the compiler\n", path);
+    const char *at = source ? source : "";
+    OWNED char *what = next_mark(&at, "// what:");
+    if (!what || !*what) learn_add(wrong, "%s has no \"// what:\"\n", path);
+    if (result.state == LEARN_FAILED) as_expected(source ? source : "", text, path, wrong);
+}
+
 /* ---- Jobs ---- */
 
 static int do_job(void *arg, size_t number)
@@ -39,9 +129,9 @@ static int do_job(void *arg, size_t number)
     OWNED_TEXT wrong = {0}, told = {0};
     OWNED char *work = learn_format("%s/course/work/sound/%zu", learn_build(), number);
     if (j->kind == MUTANT)
-        learn_sound_mutant(j->e, j->path, work, &wrong, &told);
+        check_mutant(j->e, j->path, work, &wrong, &told);
     else
-        learn_sound_files_run(j->e, j->kind == SOLUTION, work, &wrong);
+        check_files(j->e, j->kind == SOLUTION, work, &wrong);
     snprintf(j->wrong, sizeof j->wrong, "%s", learn_string(&wrong));
     snprintf(j->told, sizeof j->told, "%s", learn_string(&told));
     j->done = true;
@@ -145,9 +235,13 @@ static bool check_all(course_check *c, const learn_exercise *only)
     bool good = true;
     for (const learn_exercise *e = learn_course(NULL); e->check && good; e++) {
         if (only && only != e) continue;
-        OWNED char **mutants = learn_mutants(e);
+        OWNED char *pattern = learn_format("tests/mutants/%s/*.c", e->name);
+        glob_t mutants = {0};
+        glob(pattern, 0, NULL, &mutants);
         good = add_job(c, STUB, e, NULL) && add_job(c, SOLUTION, e, NULL);
-        for (size_t k = 0; mutants[k] && good; k++) good = add_job(c, MUTANT, e, mutants[k]);
+        for (size_t i = 0; i < mutants.gl_pathc && good; i++)
+            good = add_job(c, MUTANT, e, learn_copy(mutants.gl_pathv[i]));
+        globfree(&mutants);
     }
     if (good) learn_run_jobs(c->count, c->at_once, do_job, job_ended, c);
     good = good && report_all(c, only);

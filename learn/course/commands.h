@@ -87,20 +87,13 @@ const learn_exercise *learn_find_or_say(const char *command, const char *text);
 /* A path as the caller of the program meant it, before it went home. Free it. */
 char *learn_from_where(const char *path);
 
-/* ---- The commands ---- */
+/* ---- The commands. Each parses its own arguments (argv[0] is "learn NAME") and returns the exit status: 0 well, 1 something
+ * is wrong, 2 called wrongly. ---- */
 
-int learn_command_list(int argc, char **argv);
-int learn_command_hint(int argc, char **argv);
-int learn_command_see(int argc, char **argv);
-int learn_command_debug(int argc, char **argv);
-int learn_command_reset(int argc, char **argv);
-int learn_command_solution(int argc, char **argv);
-int learn_command_watch(int argc, char **argv);
-int learn_command_update(int argc, char **argv);
-int learn_command_own(int argc, char **argv);
-int learn_command_solutions(int argc, char **argv);
-int learn_command_stamp(int argc, char **argv);
-int learn_command_handin(int argc, char **argv);
-int learn_command_grade(int argc, char **argv);
+typedef int learn_command(int argc, char **argv);
+learn_command learn_command_test, learn_command_list, learn_command_hint, learn_command_see, learn_command_debug;
+learn_command learn_command_reset, learn_command_solution, learn_command_watch, learn_command_update;
+learn_command learn_command_own, learn_command_solutions, learn_command_stamp, learn_command_handin;
+learn_command learn_command_grade, learn_command_cut, learn_command_check_course;
 
 #endif

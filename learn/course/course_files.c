@@ -103,23 +103,3 @@ void learn_sound_files(const learn_exercise *e, learn_text *wrong)
     }
     for (const char *const *file = e->check->files; *file; file++) stub_is_cut(e, *file, wrong);
 }
-
-/* ---- Mutants ---- */
-
-static int is_source(const struct dirent *entry)
-{
-    return learn_has_ending(entry->d_name, ".c");
-}
-
-char **learn_mutants(const learn_exercise *e)
-{
-    OWNED char *folder = learn_format("tests/mutants/%s", e->name);
-    OWNED struct dirent **names = NULL;
-    int count = scandir(folder, &names, is_source, alphasort);
-    char **paths = learn_memory(((size_t)(count < 0 ? 0 : count) + 1) * sizeof *paths);
-    for (int i = 0; i < count; i++) {
-        paths[i] = learn_format("%s/%s", folder, names[i]->d_name);
-        free(names[i]);
-    }
-    return paths;
-}

@@ -29,10 +29,8 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     const char **name = state->input;
-    switch (key) {
-    case 'n': *name = arg; break;
-    default: return ARGP_ERR_UNKNOWN;
-    }
+    if (key != 'n') return ARGP_ERR_UNKNOWN;
+    *name = arg;
     return 0;
 }
 
@@ -116,8 +114,8 @@ static bool pack(struct archive *a, const char *name, size_t *packed)
 
 int learn_command_handin(int argc, char **argv)
 {
-    static const struct argp parser = {options, parse, NULL, "Pack what you have begun into one archive to hand in.",
-                                       NULL,    NULL,  NULL};
+    static const struct argp parser = {
+        .options = options, .parser = parse, .doc = "Pack what you have begun into one archive to hand in."};
     const char *given = NULL;
     size_t packed = 0;
     p2p__cli_parse(&parser, argc, argv, 0, &given);

@@ -6,6 +6,7 @@
  *      debug    in gdb, one rank of it
  */
 #include <errno.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -96,12 +97,11 @@ int learn_command_see(int argc, char **argv)
     trace_case(call.e, solution, &place, reference);
     fflush(NULL);
     int status;
-    pid_t pid = fork();
-    if (pid == 0) {
-        execv(words[0], (char *const *)words);
-        _exit(127);
-    }
-    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 ? 0 : 1;
+    pid_t pid;
+    return posix_spawn(&pid, replay, NULL, NULL, (char *const *)words, environ) == 0 &&
+                   waitpid(pid, &status, 0) == pid && status == 0
+               ? 0
+               : 1;
 }
 
 /* ---- debug ---- */

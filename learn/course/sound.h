@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sound: what the files behind check-course share. Each function of the next two files adds a line to `wrong` for
- * everything it finds. */
+/* sound: what the files behind check-course share. Where something is wrong, a line is added to `wrong`. */
 #ifndef PAIRWISE_LEARN_SOUND_H
 #define PAIRWISE_LEARN_SOUND_H
 
@@ -13,19 +12,6 @@ void learn_sound_tree(learn_text *wrong);
 
 /* Of one exercise: pages, hints; stubs are cut from the solution, and not started; given files are the same. */
 void learn_sound_files(const learn_exercise *e, learn_text *wrong);
-
-/* The mutants of an exercise in order of name: paths, NULL at the end. Free each, and the list. */
-char **learn_mutants(const learn_exercise *e);
-
-/* ---- course_runs.c: what has to be run. `work` is a folder to build in. ---- */
-
-/* The stub compiles without a warning, and does not pass; the solution passes. */
-void learn_sound_files_run(const learn_exercise *e, bool solution, const char *work, learn_text *wrong);
-
-/* The mutant says what is wrong with it, fails, and the explanation holds each text that it expects. `told` becomes the
- * explanation. */
-void learn_sound_mutant(const learn_exercise *e, const char *path, const char *work, learn_text *wrong,
-                        learn_text *told);
 
 /* ---- jobs.c ---- */
 

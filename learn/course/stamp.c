@@ -60,56 +60,43 @@ uint64_t learn_tools_hash(void)
 
 /* ---- The command ---- */
 
-typedef struct {
-    char **words;
-    int count;
-} parsed;
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    parsed *p = state->input;
     (void)arg;
-    switch (key) {
-    case ARGP_KEY_ARGS:
-        p->words = state->argv + state->next;
-        p->count = state->argc - state->next;
-        break;
-    default: return ARGP_ERR_UNKNOWN;
-    }
+    if (key != ARGP_KEY_ARGS) return ARGP_ERR_UNKNOWN;
+    *(char ***)state->input = state->argv + state->next;
     return 0;
 }
 
 int learn_command_stamp(int argc, char **argv)
 {
-    static const struct argp parser = {NULL,
-                                       parse,
-                                       "sum FILE...\nfresh NAME SUM\nkeep NAME SUM NOTE",
-                                       "What has not changed since it was well need not be tried again.",
-                                       NULL,
-                                       NULL,
-                                       NULL};
-    parsed p = {0};
-    p2p__cli_parse(&parser, argc, argv, ARGP_IN_ORDER, &p);
-    const char *verb = p.count ? p.words[0] : "";
-    if (strcmp(verb, "sum") == 0 && p.count > 1) {
+    static const struct argp parser = {.parser = parse,
+                                       .args_doc = "sum FILE...\nfresh NAME SUM\nkeep NAME SUM NOTE",
+                                       .doc = "What has not changed since it was well need not be tried again."};
+    char **words = argv + argc; /* NULL at the end, as argv */
+    int count = 0;
+    p2p__cli_parse(&parser, argc, argv, ARGP_IN_ORDER, &words);
+    while (words[count]) count++;
+    const char *verb = count ? words[0] : "";
+    if (strcmp(verb, "sum") == 0 && count > 1) {
         uint64_t hash = 0;
-        for (int i = 1; i < p.count; i++) {
-            OWNED char *path = learn_from_where(p.words[i]);
+        for (int i = 1; i < count; i++) {
+            OWNED char *path = learn_from_where(words[i]);
             if ((hash = learn_hash_file(hash, path))) continue;
-            fprintf(stderr, "learn stamp: %s cannot be read: %s\n", p.words[i], strerror(errno));
+            fprintf(stderr, "learn stamp: %s cannot be read: %s\n", words[i], strerror(errno));
             return 2;
         }
         printf("%016" PRIx64 "\n", hash);
         return 0;
     }
-    if (strcmp(verb, "fresh") == 0 && p.count == 3) {
+    if (strcmp(verb, "fresh") == 0 && count == 3) {
         OWNED_TEXT note = {0};
-        if (!learn_stamp_fresh(p.words[1], strtoull(p.words[2], NULL, 16), &note)) return 1;
+        if (!learn_stamp_fresh(words[1], strtoull(words[2], NULL, 16), &note)) return 1;
         puts(learn_string(&note));
         return 0;
     }
-    if (strcmp(verb, "keep") == 0 && p.count == 4) {
-        learn_stamp_keep(p.words[1], strtoull(p.words[2], NULL, 16), p.words[3]);
+    if (strcmp(verb, "keep") == 0 && count == 4) {
+        learn_stamp_keep(words[1], strtoull(words[2], NULL, 16), words[3]);
         return 0;
     }
     fputs("learn stamp: say sum FILE..., fresh NAME SUM, or keep NAME SUM NOTE\n", stderr);

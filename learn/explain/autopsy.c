@@ -20,11 +20,6 @@ const char *learn_find_line(const learn_remains *r, int rank, const char *text, 
     return NULL;
 }
 
-const char *learn_call_of(const learn_remains *r)
-{
-    return r->c && r->c->call ? r->c->call : r->w->e->check->call;
-}
-
 /* ---- Deaths ---- */
 
 static const json_t *death_of(const learn_remains *r, int *rank)
@@ -97,7 +92,7 @@ static bool add_doing(learn_text *shown, const learn_remains *r, const json_t *p
         learn_place_at(r, late, result, line, sizeof line))
         learn_add(shown, "computes, at %s", line);
     else if (over || (checkers && !computes))
-        learn_add(shown, "has returned from %s", learn_call_of(r));
+        learn_add(shown, "has returned from %s", learn_call_of(r->w->e, r->c));
     else if (checkers || (computes && !*learn_field(place, "text")))
         learn_add(shown, "computes, and has made no Pairwise call yet");
     else
@@ -182,7 +177,7 @@ static bool say_left(const learn_remains *r, size_t line, learn_result *result)
     size_t pieces, bytes;
     int number, length = 0, rank = r->lines[line].rank;
     char end[16], place[128];
-    const char *text = strstr(r->lines[line].text, CHECK_LEFT), *ran = learn_call_of(r);
+    const char *text = strstr(r->lines[line].text, CHECK_LEFT), *ran = learn_call_of(r->w->e, r->c);
     if (!text || sscanf(text + strlen(CHECK_LEFT), "%d: %zu %zu %15s %n", &number, &pieces, &bytes, end, &length) != 4)
         return false;
     OWNED char *failed = learn_format("%.*s", CHECK_WORDS - 1, text + strlen(CHECK_LEFT) + length);
@@ -228,20 +223,25 @@ static learn_remains remains_of(const learn_world *w, const check_case *c)
     return r;
 }
 
+static void free_remains(learn_remains *r)
+{
+    free(r->lines);
+    free(r->text);
+}
+#define OWNED_REMAINS __attribute__((cleanup(free_remains))) learn_remains
+
 bool learn_all_freed(const learn_world *w, const check_case *c, learn_result *result)
 {
     if (!strstr(learn_string(&w->job.err), CHECK_LEFT)) return true;
-    learn_remains r = remains_of(w, c);
+    OWNED_REMAINS r = remains_of(w, c);
     bool said = false;
     for (size_t i = 0; i < r.count && !said; i++) said = r.lines[i].rank >= 0 && say_left(&r, i, result);
-    free(r.lines);
-    free(r.text);
     return !said;
 }
 
 void learn_autopsy(const learn_world *w, const check_case *c, learn_result *result)
 {
-    learn_remains r = remains_of(w, c);
+    OWNED_REMAINS r = remains_of(w, c);
     int dead;
     death_of(&r, &dead);
     if (w->job.flooded)
@@ -250,6 +250,4 @@ void learn_autopsy(const learn_world *w, const check_case *c, learn_result *resu
     else if (!learn_say_sanitizer(&r, dead, result) && !learn_say_deadlock(&r, result) && !say_timeout(&r, result) &&
              !say_unreadable(&r, result) && !learn_say_error(&r, result) && !say_death(&r, result))
         say_anything(&r, result);
-    free(r.lines);
-    free(r.text);
 }

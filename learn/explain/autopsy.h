@@ -42,7 +42,4 @@ void learn_add_call(learn_text *t, const json_t *place, bool with_line);
 /* If it is in one of the learner's files, note it in the result. */
 void learn_note_place(learn_result *result, const learn_exercise *e, const json_t *place);
 
-/* The function that was called in this case: "my_broadcast". */
-const char *learn_call_of(const learn_remains *r);
-
 #endif

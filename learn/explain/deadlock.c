@@ -101,15 +101,6 @@ static void add_counts(const diagnosis *d, learn_text *t)
     }
 }
 
-static void add_number_sent(learn_text *t, int from, int to, unsigned long long messages)
-{
-    learn_add(t, "rank %d has sent rank %d ", from, to);
-    if (messages)
-        learn_add(t, "%llu message%s in all", messages, messages == 1 ? "" : "s");
-    else
-        learn_add(t, "nothing");
-}
-
 /* Each waits for a message, and some were sent: it is not from the beginning that none is. */
 static bool add_sent(const diagnosis *d, learn_text *t)
 {
@@ -118,13 +109,18 @@ static bool add_sent(const diagnosis *d, learn_text *t)
                                 ? learn_record(w, d->waiting, NULL, d->r->c->number, CHECK_BEGAN, NULL)
                                 : NULL;
     if (!r) return false;
-    unsigned long long there = learn_relay_sent(w->relay, (uint32_t)r->value, d->waiting, d->awaited).messages,
-                       back = learn_relay_sent(w->relay, (uint32_t)r->value, d->awaited, d->waiting).messages;
-    if (!there && !back) return false;
-    learn_add(t, "each waits for a message that was not sent: ");
-    add_number_sent(t, d->awaited, d->waiting, back);
-    learn_add(t, ", and ");
-    add_number_sent(t, d->waiting, d->awaited, there);
+    const int ends[] = {d->awaited, d->waiting, d->awaited};
+    unsigned long long sent[2];
+    for (int i = 0; i < 2; i++) sent[i] = learn_relay_sent(w->relay, (uint32_t)r->value, ends[i], ends[i + 1]).messages;
+    if (!sent[0] && !sent[1]) return false;
+    learn_add(t, "each waits for a message that was not sent");
+    for (int i = 0; i < 2; i++) {
+        learn_add(t, "%s rank %d has sent rank %d ", i ? ", and" : ":", ends[i], ends[i + 1]);
+        if (sent[i])
+            learn_add(t, "%llu message%s in all", sent[i], sent[i] == 1 ? "" : "s");
+        else
+            learn_add(t, "nothing");
+    }
     return true;
 }
 
@@ -169,7 +165,7 @@ static void say_mistake(const diagnosis *d, learn_result *result)
                   "another rank";
     if (returned)
         learn_add(&broke, "A deadlock: a rank waits for another that has returned from %s and %s any more.",
-                  learn_call_of(d->r), d->sending ? "receives nothing" : "sends nothing");
+                  learn_call_of(d->r->w->e, c), d->sending ? "receives nothing" : "sends nothing");
     else if (d->on_returned)
         learn_add(&broke, "A deadlock, because of a %s.", mistake);
     else
@@ -199,7 +195,7 @@ bool learn_say_deadlock(const learn_remains *r, learn_result *result)
     for (int i = 0; i < size; i++) count += d.returned[i];
     if (count) {
         learn_add_ranks(&d.shown, d.returned, size);
-        learn_add(&d.shown, " %s returned from %s\n", count == 1 ? "has" : "have", learn_call_of(r));
+        learn_add(&d.shown, " %s returned from %s\n", count == 1 ? "has" : "have", learn_call_of(r->w->e, r->c));
     }
     say_mistake(&d, result);
     learn_text_free(&d.shown);

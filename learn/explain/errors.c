@@ -58,7 +58,7 @@ bool learn_say_error(const learn_remains *r, learn_result *result)
             learn_fail(result, "crash", "", /* the learner's code has done something to the links between the ranks */
                        "After %s has returned, rank %d cannot go on (%s). Does your code write to descriptors that it "
                        "has not opened, or close them?",
-                       learn_call_of(r), learn_field_number(place, "rank"), learn_field(finding, "class"));
+                       learn_call_of(r->w->e, r->c), learn_field_number(place, "rank"), learn_field(finding, "class"));
         else
             learn_fail(result, is->key, "", "%s%c%.*s.",
                        strcmp(is->key, MISMATCH) == 0 ? "The ranks do not mean the same collective. " : "",

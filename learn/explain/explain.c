@@ -19,31 +19,26 @@ const char *learn_colour(FILE *out, enum learn_colour colour)
 
 char *learn_hint(const learn_exercise *e, const char *section)
 {
-    char *path = learn_format("tests/exercises/%s.hints", e->name), *heading = learn_format("[%s]\n", section),
-         *found = NULL;
-    OWNED char *text = learn_read_file(path, NULL);
-    for (const char *at = text; at && *at && !found; at = learn_next_line(at)) {
+    OWNED char *path = learn_format("tests/exercises/%s.hints", e->name), *heading = learn_format("[%s]\n", section),
+               *text = learn_read_file(path, NULL);
+    for (const char *at = text; at && *at; at = learn_next_line(at)) {
         if (!learn_has_prefix(at, heading)) continue;
         const char *from = at + strlen(heading), *to = from;
         while (*to && *to != '[') to = learn_next_line(to);
         while (from < to && *from == '\n') from++;
         while (to > from && (to[-1] == '\n' || to[-1] == ' ')) to--;
-        found = learn_format("%.*s", (int)(to - from), from);
+        return learn_format("%.*s", (int)(to - from), from);
     }
-    free(path);
-    free(heading);
-    return found;
+    return NULL;
 }
 
 char *learn_hint_for(const learn_exercise *e, const char *key)
 {
-    char *section = learn_format("when %s", key), *words = learn_hint(e, section), *dot = strchr(section, '.');
-    if (!words && dot && strncmp(key, "error.", 6) != 0) {
-        *dot = '\0';
-        words = learn_hint(e, section);
-    }
-    free(section);
-    return words;
+    OWNED char *section = learn_format("when %s", key);
+    char *words = learn_hint(e, section), *dot = strchr(section, '.');
+    if (words || !dot || strncmp(key, "error.", 6) == 0) return words;
+    *dot = '\0';
+    return learn_hint(e, section);
 }
 
 /* ---- Sections ---- */

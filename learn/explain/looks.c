@@ -8,18 +8,7 @@
 
 #include "learn/explain/values.h"
 
-enum look {
-    LOOK_UNCHANGED,
-    LOOK_ZERO,
-    LOOK_OTHERS,
-    LOOK_UNFILLED,
-    LOOK_UNSET,
-    LOOK_FACTOR,
-    LOOK_SHIFTED,
-    LOOK_PART,
-    LOOK_LATER,
-    LOOK_NOTHING
-};
+enum look { UNCHANGED, ZEROS, OTHERS, UNFILLED, UNSET, FACTOR, SHIFTED, PART, LATER, NOTHING };
 
 /* With which the sanitizer fills what malloc gives, and the compiler variables that are not set (gcc, clang). */
 enum { OF_MALLOC = 0xbe, OF_GCC = 0xfe, OF_CLANG = 0xaa };
@@ -102,17 +91,17 @@ static bool is_part(const learn_question *q, int rank)
 static enum look look_at(const learn_question *q, int rank, int *other)
 {
     size_t count = check_elements(q->c, rank, q->name), zeros = 0;
-    if (q->before && same_report(q, rank, rank, q->before)) return LOOK_UNCHANGED;
+    if (q->before && same_report(q, rank, rank, q->before)) return UNCHANGED;
     while (zeros < count && check_element(q->c, rank, q->name, zeros) == 0) zeros++;
-    if (count && zeros == count) return LOOK_ZERO;
+    if (count && zeros == count) return ZEROS;
     for (*other = 0; q->before && *other < q->c->ranks; ++*other)
-        if (*other != rank && same_report(q, rank, *other, q->before)) return LOOK_OTHERS;
-    if (is_filled(q, rank, OF_MALLOC)) return LOOK_UNFILLED;
-    if (is_unset(q, rank)) return LOOK_UNSET;
-    if (factor_of(q, rank) != 0) return LOOK_FACTOR;
-    if (shift_of(q, rank)) return LOOK_SHIFTED;
-    if (is_part(q, rank)) return LOOK_PART;
-    return q->first[rank] >= LEARN_WINDOW ? LOOK_LATER : LOOK_NOTHING;
+        if (*other != rank && same_report(q, rank, *other, q->before)) return OTHERS;
+    if (is_filled(q, rank, OF_MALLOC)) return UNFILLED;
+    if (is_unset(q, rank)) return UNSET;
+    if (factor_of(q, rank) != 0) return FACTOR;
+    if (shift_of(q, rank)) return SHIFTED;
+    if (is_part(q, rank)) return PART;
+    return q->first[rank] >= LEARN_WINDOW ? LATER : NOTHING;
 }
 
 void learn_add_numbers(learn_text *t, const bool in[], int count)
@@ -143,7 +132,7 @@ void learn_add_ranks(learn_text *t, const bool in[], int ranks)
 /* The ranks that are wrong in the same way as `first`: what their buffers look like. */
 typedef struct {
     enum look look;
-    int other; /* LOOK_OTHERS: whose data it is */
+    int other; /* OTHERS: whose data it is */
     bool in[CHECK_MAX_RANKS];
 } group;
 
@@ -154,10 +143,10 @@ static group group_of(const learn_question *q, int first)
     for (int rank = first; rank < q->c->ranks; rank++) {
         int other = 0;
         if (!q->wrong[rank] || look_at(q, rank, &other) != g.look) continue;
-        if (g.look == LOOK_OTHERS && other != g.other) continue;
-        if ((g.look == LOOK_LATER || g.look == LOOK_PART) && q->first[rank] != q->first[first]) continue;
-        if (g.look == LOOK_FACTOR && fabs(factor_of(q, rank) - factor_of(q, first)) > 1e-5) continue;
-        if (g.look == LOOK_SHIFTED && shift_of(q, rank) != shift_of(q, first)) continue;
+        if (g.look == OTHERS && other != g.other) continue;
+        if ((g.look == LATER || g.look == PART) && q->first[rank] != q->first[first]) continue;
+        if (g.look == FACTOR && fabs(factor_of(q, rank) - factor_of(q, first)) > 1e-5) continue;
+        if (g.look == SHIFTED && shift_of(q, rank) != shift_of(q, first)) continue;
         g.in[rank] = true;
     }
     return g;
@@ -182,7 +171,7 @@ static void describe_group(const learn_question *q, const group *g, int first, l
     double has = check_element(q->c, first, q->name, index);
     int right = 0;
     switch (g->look) {
-    case LOOK_UNCHANGED:
+    case UNCHANGED:
         while (right < q->c->ranks && g->in[right]) right++;
         if (right == q->c->ranks && right > 1) {
             learn_add(t, "%s has changed on no rank.", q->name);
@@ -190,9 +179,9 @@ static void describe_group(const learn_question *q, const group *g, int first, l
         }
         learn_add(t, "%s has not changed on ", q->name);
         break;
-    case LOOK_ZERO: learn_add(t, "%s is all zeros on ", q->name); break;
-    case LOOK_OTHERS: learn_add(t, "%s holds what rank %d had, and should not, on ", q->name, g->other); break;
-    case LOOK_UNFILLED:
+    case ZEROS: learn_add(t, "%s is all zeros on ", q->name); break;
+    case OTHERS: learn_add(t, "%s holds what rank %d had, and should not, on ", q->name, g->other); break;
+    case UNFILLED:
         learn_add(t, "%s[%zu] is %.9g on rank %d, which is memory that was never filled%s; %s is wrong on ", q->name,
                   index, has, first,
                   has == filled_with(OF_MALLOC, learn_dtype_of(q, first))
@@ -200,26 +189,24 @@ static void describe_group(const learn_question *q, const group *g, int first, l
                       : " (as it comes from malloc), added to what should be there",
                   q->name);
         break;
-    case LOOK_UNSET:
+    case UNSET:
         learn_add(t, "%s[%zu] is %.9g on rank %d, which comes of a variable that was never set; %s is wrong on ",
                   q->name, index, has, first, q->name);
         break;
-    case LOOK_FACTOR:
+    case FACTOR:
         describe_factor(q, factor_of(q, first), t);
         learn_add(t, " on ");
         break;
-    case LOOK_SHIFTED:
+    case SHIFTED:
         learn_add(t, "every element of %s stands one place too %s on ", q->name,
                   shift_of(q, first) < 0 ? "early" : "late");
         break;
-    case LOOK_PART:
+    case PART:
         learn_add(t, "only the first %zu of %zu elements of %s have come; the rest is as it was before, on ", index,
                   learn_count_of(q, first), q->name);
         break;
-    case LOOK_LATER:
-        learn_add(t, "%s is right up to index %zu, and wrong at %zu, on ", q->name, index - 1, index);
-        break;
-    case LOOK_NOTHING:
+    case LATER: learn_add(t, "%s is right up to index %zu, and wrong at %zu, on ", q->name, index - 1, index); break;
+    case NOTHING:
         learn_add(t, "%s[%zu] is %.9g on rank %d, and should be %.9g; %s is wrong on ", q->name, index, has, first,
                   learn_wanted(q, first, index), q->name);
         break;
@@ -235,13 +222,13 @@ const char *learn_look(const learn_question *q, learn_text *t)
     for (int rank = 0, sentences = 0; rank < q->c->ranks; rank++) {
         if (!q->wrong[rank] || told[rank]) continue;
         group g = group_of(q, rank);
-        unfilled |= g.look == LOOK_UNFILLED, unset |= g.look == LOOK_UNSET;
+        unfilled |= g.look == UNFILLED, unset |= g.look == UNSET;
         for (int i = 0; i < q->c->ranks; i++) told[i] |= g.in[i];
         if (++sentences > 2) continue;
         if (sentences == 2) learn_add(t, " ");
         size_t begin = t->used;
         describe_group(q, &g, rank, t);
-        if (g.look == LOOK_FACTOR || g.look == LOOK_SHIFTED || g.look == LOOK_PART) t->text[begin] ^= 'a' ^ 'A';
+        if (g.look == FACTOR || g.look == SHIFTED || g.look == PART) t->text[begin] ^= 'a' ^ 'A';
     }
     return unset ? "unset" : unfilled ? "unfilled" : NULL;
 }

@@ -45,9 +45,8 @@ void learn_add_call(learn_text *t, const json_t *place, bool with_line)
 
 void learn_note_line(learn_result *result, const learn_exercise *e, const char *path, int line)
 {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     for (const char *const *file = e->check->files; *file; file++) {
-        if (strcmp(base, *file) != 0) continue;
+        if (strcmp(basename(path), *file) != 0) continue;
         result->line = line;
         snprintf(result->file, sizeof result->file, "%s", *file);
     }

@@ -37,6 +37,80 @@ double learn_wanted(const learn_question *q, int rank, size_t i)
     return stored(q->want(q->c, rank, i), learn_dtype_of(q, rank));
 }
 
+/* ---- The table ---- */
+
+enum { ROWS = 8, CELL = 80, LINE = 106 };
+
+/* "5 88 -1 7 ...": of a report; of what is wanted, if name is NULL. */
+static void fill_cell(const learn_question *q, int rank, size_t from, size_t window, const char *name, char *cell)
+{
+    size_t count = name ? check_elements(q->c, rank, name) : learn_count_of(q, rank), used = 0;
+    snprintf(cell, CELL, "%s", count ? "" : "nothing");
+    for (size_t i = from; i < count && i < from + window; i++) {
+        double value = name ? check_element(q->c, rank, name, i) : learn_wanted(q, rank, i);
+        bool whole = floor(value) == value && fabs(value) < 1e15;
+        snprintf(cell + used, CELL - used, whole ? "%s%.0f" : "%s%.9g", used ? " " : "", value);
+        used = strlen(cell);
+    }
+    if (from + window < count) snprintf(cell + used, CELL - used, " ...");
+}
+
+enum { LABEL, HAD, HAS, SHOULD, CELLS };
+
+typedef struct {
+    int rank;
+    size_t from; /* the index of its first element that is shown */
+    char cells[CELLS][CELL];
+} row;
+
+/* Returns the longest line's length. */
+static size_t make_rows(const learn_question *q, row rows[ROWS], int count, const int ranks[ROWS], size_t window,
+                        size_t widths[CELLS])
+{
+    bool indexed = false;
+    memset(widths, 0, CELLS * sizeof *widths);
+    for (row *r = rows; r < rows + count; r++) {
+        int rank = ranks[r - rows];
+        /* Where the others begin, unless what is wrong here would not be seen. */
+        bool seen = !q->wrong[rank] || q->first[rank] < q->from + window;
+        *r = (row){.rank = rank, .from = seen ? q->from : q->first[rank]};
+        indexed |= r->from > 0;
+        snprintf(r->cells[LABEL], CELL, "[%zu] ", r->from);
+        if (q->before) fill_cell(q, rank, r->from, window, q->before, r->cells[HAD]);
+        fill_cell(q, rank, r->from, window, q->name, r->cells[HAS]);
+        fill_cell(q, rank, r->from, window, NULL, r->cells[SHOULD]);
+        for (int i = 0; i < CELLS; i++)
+            if (strlen(r->cells[i]) > widths[i]) widths[i] = strlen(r->cells[i]);
+    }
+    if (!indexed) widths[LABEL] = 0;
+    return widths[LABEL] + widths[HAD] + widths[HAS] + widths[SHOULD] +
+           strlen("  rank 0       had    has    should have    <- wrong");
+}
+
+/*
+ * What each rank had, has and should have: a line each. Free it.
+ *
+ *      rank 0       had 12 -7 3 ...   has 12 -7 3 ...   should have 5 88 -1 ...   <- wrong
+ */
+static char *table_of(const learn_question *q)
+{
+    row rows[ROWS];
+    int ranks[ROWS] = {0}, count = 0;
+    size_t widths[CELLS], window = LEARN_WINDOW;
+    learn_text t = {0};
+    /* Only wrong ranks, if not all can be shown. */
+    for (int rank = 0; rank < q->c->ranks && count < ROWS; rank++)
+        if (q->c->ranks <= ROWS || q->wrong[rank]) ranks[count++] = rank;
+    while (make_rows(q, rows, count, ranks, window, widths) > LINE && window > 2) window--;
+    for (const row *r = rows; r < rows + count; r++) {
+        learn_add(&t, "rank %-8d%-*s", r->rank, (int)widths[LABEL], widths[LABEL] ? r->cells[LABEL] : "");
+        if (q->before) learn_add(&t, "had %-*s   ", (int)widths[HAD], r->cells[HAD]);
+        learn_add(&t, "has %-*s   should have %-*s%s\n", (int)widths[HAS], r->cells[HAS], (int)widths[SHOULD],
+                  r->cells[SHOULD], q->wrong[r->rank] ? "   <- wrong" : "");
+    }
+    return t.text;
+}
+
 /* ---- The checks ---- */
 
 bool check_values(const check_case *c, const char *key, const char *name, const char *before, check_count *count,
@@ -66,7 +140,7 @@ bool check_values(const check_case *c, const char *key, const char *name, const 
     if (q.from < LEARN_WINDOW) q.from = 0;
     OWNED_TEXT broke = {0};
     const char *sure = learn_look(&q, &broke);
-    OWNED char *table = learn_table(&q);
+    OWNED char *table = table_of(&q);
     learn_judge_fail(sure ? sure : key, table, learn_string(&broke));
     return false;
 }

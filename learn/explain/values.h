@@ -31,9 +31,4 @@ bool learn_equal(double a, double b); /* NAN equals NAN */
  * whatever the exercise: "unfilled" (memory from malloc), "unset" (a variable); else NULL. */
 const char *learn_look(const learn_question *q, learn_text *t);
 
-/* ---- table.c ---- */
-
-/* What each rank had, has and should have: a line each. Free it. */
-char *learn_table(const learn_question *q);
-
 #endif

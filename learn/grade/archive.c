@@ -80,8 +80,8 @@ static enum outcome unpack(struct archive *a)
     for (bool first = true; (status = archive_read_next_header(a, &entry)) != ARCHIVE_EOF; first = false) {
         if (status != ARCHIVE_OK && status != ARCHIVE_WARN) return first ? UNREADABLE : DAMAGED;
         if (archive_entry_is_encrypted(entry)) return LOCKED;
-        const char *path = archive_entry_pathname(entry), *slash = path ? strrchr(path, '/') : NULL;
-        bool wanted = path && learn_is_source(slash ? slash + 1 : path) && strlen(path) < LEARN_PATH &&
+        const char *path = archive_entry_pathname(entry);
+        bool wanted = path && learn_is_source(basename(path)) && strlen(path) < LEARN_PATH &&
                       archive_entry_filetype(entry) == AE_IFREG && !archive_entry_hardlink(entry);
         la_ssize_t got = wanted ? archive_read_data(a, text, sizeof text) : 0;
         if (got < 0) return DAMAGED;
@@ -133,13 +133,13 @@ void learn_archive_read(const char *path, learn_text *trouble, learn_each_file *
     if (pid == 0) unpack_all(in, ends[1]);
     if (ends[1] >= 0) close(ends[1]);
     FILE *told = ends[0] >= 0 ? fdopen(ends[0], "rb") : NULL;
-    char *text = learn_memory(LEARN_HANDED_BYTES + 1), name[LEARN_PATH];
+    OWNED char *text = learn_memory(LEARN_HANDED_BYTES + 1);
+    char name[LEARN_PATH];
     while (told && fread(&h, sizeof h, 1, told) == 1 && h.path < sizeof name && h.bytes <= LEARN_HANDED_BYTES + 1) {
         name[h.path] = '\0';
         if (fread(name, 1, h.path, told) != h.path || fread(text, 1, h.bytes, told) != h.bytes) break;
         each(arg, name, text, h.bytes);
     }
-    free(text);
     if (told) fclose(told);
     if (!told && ends[0] >= 0) close(ends[0]); /* else the writer would wait */
     if (in >= 0) close(in);

@@ -15,39 +15,32 @@
 #include <unistd.h>
 
 #include "learn/grade/sandbox.h"
+#include "p2p/shared/process.h"
 
 #define GROUPS "/sys/fs/cgroup"
 #define NAME "pairwise-grade-"
 
-static bool put(const char *group, const char *file, const char *text)
+static bool put(const char *group, const char *file, uint64_t number)
 {
     OWNED char *path = learn_format("%s/%s", group, file);
     FILE *out = fopen(path, "we");
-    bool good = out && fputs(text, out) >= 0;
-    if (out && fclose(out) != 0) good = false;
-    return good;
-}
-
-static bool put_number(const char *group, const char *file, uint64_t number)
-{
-    OWNED char *text = learn_format("%llu", (unsigned long long)number);
-    bool good = put(group, file, text);
-    return good;
+    bool good = out && fprintf(out, "%llu", (unsigned long long)number) > 0;
+    return out && fclose(out) == 0 && good;
 }
 
 /* Our own group for a controller ("" for version 2), from lines such as "4:memory:/path" and "0::/path". */
 static char *own_group(const char *controller)
 {
-    char *text = learn_read_file("/proc/self/cgroup", NULL), *found = NULL, *rest = text, *line;
-    while (text && !found && (line = strtok_r(rest, "\n", &rest))) {
+    OWNED char *text = learn_read_file("/proc/self/cgroup", NULL);
+    char *rest = text;
+    for (char *line; text && (line = strsep(&rest, "\n"));) {
         char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;
         if (!path) continue;
         *path++ = '\0';
-        bool it = *controller ? strstr(names + 1, controller) != NULL : !names[1];
-        if (it) found = learn_copy(strcmp(path, "/") == 0 ? "" : path);
+        if (*controller ? strstr(names + 1, controller) != NULL : !names[1])
+            return learn_copy(strcmp(path, "/") == 0 ? "" : path);
     }
-    free(text);
-    return found;
+    return NULL;
 }
 
 /* Groups of graders that were killed. Those that still have a process cannot be removed. */
@@ -83,11 +76,10 @@ static bool make(char *group, const char *base, const char *own, int number, con
 static bool make_version_2(learn_sandbox *box)
 {
     OWNED char *own = own_group("");
-    bool good = make(box->group[0], GROUPS, own, box->number, "memory.max");
-    if (!good) return false;
-    put_number(box->group[0], "memory.max", box->limits.memory);
-    put(box->group[0], "memory.swap.max", "0");
-    put_number(box->group[0], "pids.max", (uint64_t)box->limits.processes);
+    if (!make(box->group[0], GROUPS, own, box->number, "memory.max")) return false;
+    put(box->group[0], "memory.max", box->limits.memory);
+    put(box->group[0], "memory.swap.max", 0);
+    put(box->group[0], "pids.max", (uint64_t)box->limits.processes);
     return true;
 }
 
@@ -96,9 +88,9 @@ static bool make_version_1(learn_sandbox *box)
     OWNED char *memory = own_group("memory"), *pids = own_group("pids");
     bool good = make(box->group[0], GROUPS "/memory", memory, box->number, "memory.limit_in_bytes");
     if (make(box->group[1], GROUPS "/pids", pids, box->number, "pids.max"))
-        put_number(box->group[1], "pids.max", (uint64_t)box->limits.processes);
-    if (good) good = put_number(box->group[0], "memory.limit_in_bytes", box->limits.memory);
-    if (good) put_number(box->group[0], "memory.memsw.limit_in_bytes", box->limits.memory);
+        put(box->group[1], "pids.max", (uint64_t)box->limits.processes);
+    good = good && put(box->group[0], "memory.limit_in_bytes", box->limits.memory);
+    if (good) put(box->group[0], "memory.memsw.limit_in_bytes", box->limits.memory);
     if (!good) learn_group_remove(box);
     return good;
 }
@@ -113,17 +105,15 @@ bool learn_group_make(learn_sandbox *box)
 bool learn_group_join(const learn_sandbox *box)
 {
     for (int i = 0; i < 2; i++)
-        if (*box->group[i] && !put(box->group[i], "cgroup.procs", "0")) return false;
+        if (*box->group[i] && !put(box->group[i], "cgroup.procs", 0)) return false;
     return true;
 }
 
 /* "max 12" or "oom_kill 1" in a file of a group. */
 static uint64_t count_of(const char *group, const char *file, const char *event)
 {
-    OWNED char *path = learn_format("%s/%s", group, file), *text = *group ? learn_read_file(path, NULL) : NULL;
-    const char *at = text ? strstr(text, event) : NULL;
-    uint64_t count = at ? strtoull(at + strlen(event), NULL, 10) : 0;
-    return count;
+    OWNED char *path = learn_format("%s/%s", group, file);
+    return *group ? p2p__number_in(path, event, 0) : 0;
 }
 
 const char *learn_limit_reached(learn_sandbox *box)

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "learn/grade/sandbox.h"
+#include "p2p/shared/process.h"
 
 enum { LAST_FD = 1024 };
 
@@ -57,35 +58,16 @@ bool learn_enter_namespaces(const learn_means *means)
 
 /* ---- The two that wait ---- */
 
-static int exit_code(int status)
-{
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-/* They are copies of learn, with all that it knows, and may be of the same user as the submission. */
-static void become_unreadable(void)
-{
-    prctl(PR_SET_DUMPABLE, 0);
-    for (int fd = 0; fd < LAST_FD; fd++) close(fd);
-}
-
-_Noreturn static void pass_on(pid_t child)
-{
-    int status;
-    become_unreadable();
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) _exit(127);
-    _exit(exit_code(status));
-}
-
-/* The first process of the namespace: everything that loses its parent becomes its child. */
+/* Nothing but waiting, and passing the child's status on. In a namespace of processes everything that loses its parent becomes
+ * its child. It is a copy of learn, with all that it knows, and may be of the same user as the submission. */
 _Noreturn static void look_after(pid_t child)
 {
     int status;
-    become_unreadable();
+    prctl(PR_SET_DUMPABLE, 0);
+    for (int fd = 0; fd < LAST_FD; fd++) close(fd);
     for (;;) {
         pid_t ended = waitpid(-1, &status, 0);
-        if (ended == child) _exit(exit_code(status));
+        if (ended == child) _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
         if (ended < 0 && errno != EINTR) _exit(127);
     }
 }
@@ -96,7 +78,7 @@ static bool become_inner(const learn_sandbox *box, enum learn_step step)
 {
     pid_t first = fork();
     if (first < 0) return false;
-    if (first > 0) pass_on(first);
+    if (first > 0) look_after(first);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (box->means.jail && !learn_jail(box, step)) return false;
     pid_t second = fork();
@@ -110,20 +92,11 @@ static bool become_inner(const learn_sandbox *box, enum learn_step step)
 /* Of a process and all that it started: its own, not shared with a file. */
 static uint64_t family_memory(long pid)
 {
-    static const char *const fields[] = {"\nRssAnon:", "\nRssShmem:"};
-    char *path = learn_format("/proc/%ld/status", pid), *text = learn_read_file(path, NULL);
-    uint64_t sum = 0;
-    for (size_t i = 0; text && i < 2; i++) {
-        const char *at = strstr(text, fields[i]);
-        if (at) sum += strtoull(at + strlen(fields[i]), NULL, 10) << 10;
-    }
-    free(text);
-    free(path);
-    path = learn_format("/proc/%ld/task/%ld/children", pid, pid);
-    char *children = learn_read_file(path, NULL), *at = children;
+    OWNED char *status = learn_format("/proc/%ld/status", pid),
+               *path = learn_format("/proc/%ld/task/%ld/children", pid, pid), *children = learn_read_file(path, NULL);
+    uint64_t sum = (p2p__number_in(status, "RssAnon:", 0) + p2p__number_in(status, "RssShmem:", 0)) << 10;
+    char *at = children;
     for (long child; at && (child = strtol(at, &at, 10)) > 0;) sum += family_memory(child);
-    free(children);
-    free(path);
     return sum;
 }
 

@@ -27,8 +27,7 @@ json_t *learn_json_text(const char *bytes, size_t most)
         learn_add_bytes(&t, bad ? (const unsigned char *)"?" : at, bad ? 1 : length);
         at += length ? length : 1;
     }
-    json_t *text = json_string(learn_string(&t));
-    return text;
+    return json_string(learn_string(&t));
 }
 
 const json_t *learn_grade_at(const json_t *all, size_t i)
@@ -41,41 +40,33 @@ static double real_at(const json_t *g, const char *key)
     return json_number_value(json_object_get(g, key));
 }
 
-static bool is_right(const json_t *g)
+enum learn_verdict learn_verdict_of(const json_t *g)
 {
-    return learn_field_is(g, "verdict", "right");
+    if (learn_field_is(g, "verdict", "right")) return LEARN_RIGHT;
+    if (!learn_field_is(g, "verdict", "wrong")) return LEARN_SKIPPED;
+    return learn_field_is(g, "kind", "compile") || learn_field_is(g, "kind", "link") ||
+                   learn_field_is(g, "kind", "checker")
+               ? LEARN_ERROR
+               : LEARN_FAILURE;
 }
 
-/* What does not compile or cannot be run is an error, what is wrong a failure. */
-static bool is_error(const json_t *g)
-{
-    return learn_field_is(g, "verdict", "wrong") &&
-           (learn_field_is(g, "kind", "compile") || learn_field_is(g, "kind", "link") ||
-            learn_field_is(g, "kind", "checker"));
-}
+typedef struct {
+    size_t count, of[LEARN_SKIPPED + 1];
+    double seconds;
+} tally;
 
-static bool is_skipped(const json_t *g)
+/* Of the grades from there on that are of one submission; of all, if it is NULL. */
+static tally count_up(const json_t *all, size_t from, const char *submission)
 {
-    return !is_right(g) && !learn_field_is(g, "verdict", "wrong");
-}
-
-static size_t count_in(const json_t *all, size_t from, size_t to, bool (*is)(const json_t *g))
-{
-    size_t count = 0;
-    for (size_t i = from; i < to; i++) count += is(learn_grade_at(all, i));
-    return count;
-}
-
-static double seconds_in(const json_t *all, size_t from, size_t to)
-{
-    double seconds = 0;
-    for (size_t i = from; i < to; i++) seconds += real_at(learn_grade_at(all, i), "seconds");
-    return seconds;
-}
-
-static size_t count_of(const json_t *all)
-{
-    return json_array_size(json_object_get(all, "grades"));
+    tally t = {0};
+    const json_t *g;
+    for (size_t i = from; (g = learn_grade_at(all, i)); i++) {
+        if (submission && !learn_field_is(g, "submission", submission)) break;
+        t.count++;
+        t.of[learn_verdict_of(g)]++;
+        t.seconds += real_at(g, "seconds");
+    }
+    return t;
 }
 
 /* ---- CSV and XML ---- */
@@ -132,43 +123,40 @@ static void junit_case(learn_text *t, const json_t *g)
 {
     static const char *const quotes[][2] = {
         {"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {NULL, NULL}};
-    const char *kind = is_error(g) ? "error" : is_skipped(g) ? "skipped" : "failure";
+    static const char *const kinds[] = {"", "failure", "error", "skipped"};
+    enum learn_verdict verdict = learn_verdict_of(g);
     learn_add(t, "    <testcase");
     attribute(t, "name", learn_field(g, "exercise"));
     attribute(t, "classname", learn_field(g, "submission"));
     learn_add(t, " time=\"%.3f\">", real_at(g, "seconds"));
-    if (!is_right(g)) {
-        learn_add(t, "<%s", kind);
-        if (!is_skipped(g)) attribute(t, "type", learn_field(g, "kind"));
+    if (verdict != LEARN_RIGHT) {
+        learn_add(t, "<%s", kinds[verdict]);
+        if (verdict != LEARN_SKIPPED) attribute(t, "type", learn_field(g, "kind"));
         attribute(t, "message", learn_field(g, "reason"));
         learn_add(t, ">");
-        if (!is_skipped(g)) add_quoted(t, learn_field(g, "details"), quotes);
-        learn_add(t, "</%s>", kind);
+        if (verdict != LEARN_SKIPPED) add_quoted(t, learn_field(g, "details"), quotes);
+        learn_add(t, "</%s>", kinds[verdict]);
     }
     learn_add(t, "</testcase>\n");
-}
-
-static void junit_suite(learn_text *t, const json_t *all, size_t from, size_t to)
-{
-    size_t errors = count_in(all, from, to, is_error), skipped = count_in(all, from, to, is_skipped);
-    learn_add(t, "  <testsuite");
-    attribute(t, "name", learn_field(learn_grade_at(all, from), "submission"));
-    learn_add(t, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\">\n", to - from,
-              to - from - errors - skipped - count_in(all, from, to, is_right), errors, skipped,
-              seconds_in(all, from, to));
-    learn_add(t, "    <properties><property name=\"seed\" value=\"%s\"/></properties>\n", learn_field(all, "seed"));
-    for (size_t i = from; i < to; i++) junit_case(t, learn_grade_at(all, i));
-    learn_add(t, "  </testsuite>\n");
 }
 
 char *learn_junit(const json_t *all)
 {
     learn_text t = {0};
+    const json_t *g;
     learn_add(&t, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"Pairwise exercises\">\n");
-    for (size_t from = 0, to, count = count_of(all); from < count; from = to) {
-        const char *submission = learn_field(learn_grade_at(all, from), "submission");
-        for (to = from; to < count && learn_field_is(learn_grade_at(all, to), "submission", submission);) to++;
-        junit_suite(&t, all, from, to);
+    for (size_t at = 0, end; (g = learn_grade_at(all, at)); at = end) {
+        const char *submission = learn_field(g, "submission");
+        const tally s = count_up(all, at, submission);
+        learn_add(&t, "  <testsuite");
+        attribute(&t, "name", submission);
+        learn_add(&t, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\">\n", s.count,
+                  s.of[LEARN_FAILURE], s.of[LEARN_ERROR], s.of[LEARN_SKIPPED], s.seconds);
+        learn_add(&t, "    <properties><property name=\"seed\" value=\"%s\"/></properties>\n",
+                  learn_field(all, "seed"));
+        end = at + s.count;
+        for (size_t i = at; i < end; i++) junit_case(&t, learn_grade_at(all, i));
+        learn_add(&t, "  </testsuite>\n");
     }
     learn_add(&t, "</testsuites>\n");
     return t.text;
@@ -198,49 +186,50 @@ static char *dumped(json_t *json, size_t flags)
 
 char *learn_exercism(const json_t *all)
 {
-    size_t count = count_of(all);
-    bool broken = count_in(all, 0, count, is_error) == count, right = count_in(all, 0, count, is_right) == count;
+    static const char *const statuses[] = {"pass", "fail", "error", "fail"};
+    const tally t = count_up(all, 0, NULL);
+    bool broken = t.of[LEARN_ERROR] == t.count, right = t.of[LEARN_RIGHT] == t.count;
     json_t *tests = json_array();
     const json_t *g;
     for (size_t i = 0; (g = learn_grade_at(all, i)); i++) {
         const char *ran = learn_field(g, "ran");
-        json_t *test = json_pack("{so ss so ss}", "name", test_name(all, g), "status",
-                                 is_right(g)   ? "pass"
-                                 : is_error(g) ? "error"
-                                               : "fail",
-                                 "message", is_right(g) ? json_null() : message(g), "test_code",
+        enum learn_verdict verdict = learn_verdict_of(g);
+        json_t *test = json_pack("{so ss so ss}", "name", test_name(all, g), "status", statuses[verdict], "message",
+                                 verdict == LEARN_RIGHT ? json_null() : message(g), "test_code",
                                  *ran ? ran : learn_field(g, "call"));
         json_t *number = json_object_get(g, "number");
         if (json_integer_value(number) > 0) json_object_set(test, "task_id", number);
         json_array_append_new(tests, test);
     }
-    json_t *why = !count   ? json_string("There is no exercise in this submission.")
+    json_t *why = !t.count ? json_string("There is no exercise in this submission.")
                   : broken ? message(learn_grade_at(all, 0))
                            : json_null();
     return dumped(json_pack("{si ss so so}", "version", 3, "status",
-                            broken  ? "error"
-                            : right ? "pass"
-                                    : "fail",
+                            statuses[broken  ? LEARN_ERROR
+                                     : right ? LEARN_RIGHT
+                                             : LEARN_FAILURE],
                             "message", why, "tests", tests),
                   JSON_INDENT(2));
 }
 
 char *learn_gradescope(const json_t *all)
 {
-    size_t count = count_of(all);
+    const tally t = count_up(all, 0, NULL);
     json_t *tests = json_array();
     const json_t *g;
-    for (size_t i = 0; (g = learn_grade_at(all, i)); i++)
+    for (size_t i = 0; (g = learn_grade_at(all, i)); i++) {
+        bool right = learn_verdict_of(g) == LEARN_RIGHT;
         json_array_append_new(tests,
                               json_pack("{so so sO sO ss ss so s[s]}", "name", test_name(all, g), "number",
                                         json_sprintf("%02d", learn_field_number(g, "number")), "score",
                                         json_object_get(g, "points"), "max_score", json_object_get(g, "most"), "status",
-                                        is_right(g) ? "passed" : "failed", "visibility", "visible", "output",
-                                        is_right(g) ? json_string("") : message(g), "tags", learn_field(g, "verdict")));
-    json_t *results = json_pack("{sI ss ss s{ss} so}", "execution_time", (json_int_t)llround(seconds_in(all, 0, count)),
-                                "output", learn_field(all, "conditions"), "stdout_visibility", "hidden", "extra_data",
-                                "seed", learn_field(all, "seed"), "tests", tests);
-    if (!count) json_object_set_new(results, "score", json_integer(0));
+                                        right ? "passed" : "failed", "visibility", "visible", "output",
+                                        right ? json_string("") : message(g), "tags", learn_field(g, "verdict")));
+    }
+    json_t *results = json_pack("{sI ss ss s{ss} so}", "execution_time", (json_int_t)llround(t.seconds), "output",
+                                learn_field(all, "conditions"), "stdout_visibility", "hidden", "extra_data", "seed",
+                                learn_field(all, "seed"), "tests", tests);
+    if (!t.count) json_object_set_new(results, "score", json_integer(0));
     return dumped(results, JSON_INDENT(2));
 }
 
@@ -258,6 +247,5 @@ char *learn_autolab(const json_t *all)
 
 char *learn_all_grades(const json_t *all)
 {
-    char *text = json_dumps(all, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-    return text ? text : learn_copy("");
+    return dumped(json_deep_copy(all), JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 }

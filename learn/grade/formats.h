@@ -21,6 +21,10 @@
 /* A text for JSON: what is no character, or a control character other than tab and newline, becomes a question mark. */
 json_t *learn_json_text(const char *bytes, size_t most);
 
+/* Right; wrong; not compiled or not run; or not handed in or not started. */
+enum learn_verdict { LEARN_RIGHT, LEARN_FAILURE, LEARN_ERROR, LEARN_SKIPPED };
+enum learn_verdict learn_verdict_of(const json_t *grade);
+
 const json_t *learn_grade_at(const json_t *grades, size_t i); /* NULL behind the last */
 
 /* On standard output: the class at a glance. Nothing for one submission. */

@@ -18,20 +18,9 @@
 #include "learn/grade/grading.h"
 #include "p2p/shared/cli.h"
 
-enum {
-    KEY_SEED = 256,
-    KEY_CSV,
-    KEY_JUNIT,
-    KEY_JSON,
-    KEY_GRADESCOPE,
-    KEY_AUTOLAB,
-    KEY_GRADES,
-    KEY_EXERCISE,
-    KEY_POINTS,
-    KEY_MEMORY,
-    KEY_PROCESSES,
-    KEY_LIMIT
-};
+enum { KEY_SEED = 256, KEY_EXERCISE, KEY_POINTS, KEY_AUTOLAB, KEY_LIMIT, KEY_MEMORY, KEY_PROCESSES };
+enum { KEY_CSV = 512, KEY_JUNIT, KEY_JSON, KEY_GRADESCOPE, KEY_GRADES, BEHIND_FORMATS };
+enum { FORMATS = BEHIND_FORMATS - KEY_CSV };
 
 static const struct argp_option options[] = {
     {"exercise", KEY_EXERCISE, "EX", 0, "grade this exercise (repeat it for more; default: all that were handed in)",
@@ -58,11 +47,9 @@ static const char about[] = "Grade a folder of submissions, or one submission: a
                             "called wrongly; 130 or 143 "
                             "interrupted.";
 
-enum { MOST_CHOSEN = 64, FORMATS = 5 };
-
 typedef struct {
-    const char *folder, *chosen_names[MOST_CHOSEN], *files[FORMATS];
-    size_t chosen;
+    const char *folder, *files[FORMATS];
+    bool *chosen; /* of each exercise of the course; NULL: none was named */
     uint64_t seed;
     double points;
     bool autolab, seeded;
@@ -90,21 +77,23 @@ static uint64_t whole(struct argp_state *state, const char *arg)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     arguments *a = state->input;
+    size_t count;
+    const learn_exercise *all = learn_course(&count), *e;
+    if (key >= KEY_CSV && key < BEHIND_FORMATS) {
+        a->files[key - KEY_CSV] = arg;
+        return 0;
+    }
     switch (key) {
     case KEY_SEED: a->seed = whole(state, arg), a->seeded = true; break;
-    case KEY_CSV: a->files[0] = arg; break;
-    case KEY_JUNIT: a->files[1] = arg; break;
-    case KEY_JSON: a->files[2] = arg; break;
-    case KEY_GRADESCOPE: a->files[3] = arg; break;
-    case KEY_GRADES: a->files[4] = arg; break;
     case KEY_AUTOLAB: a->autolab = true; break;
     case KEY_POINTS: a->points = positive(state, "points", arg, 1e6); break;
     case KEY_LIMIT: a->limits.world_seconds = positive(state, "limit", arg, 3600); break;
     case KEY_MEMORY: a->limits.memory = (uint64_t)positive(state, "memory", arg, 1 << 20) << 20; break;
     case KEY_PROCESSES: a->limits.processes = (int)positive(state, "processes", arg, 10000); break;
     case KEY_EXERCISE:
-        if (a->chosen == MOST_CHOSEN) argp_error(state, "too many exercises");
-        a->chosen_names[a->chosen++] = arg;
+        if (!(e = learn_find_or_say("learn grade", arg))) exit(2);
+        if (!a->chosen) a->chosen = learn_memory(count * sizeof *a->chosen);
+        a->chosen[e - all] = true;
         break;
     case ARGP_KEY_ARG:
         if (a->folder) argp_error(state, "one folder at a time: \"%s\" or \"%s\"?", a->folder, arg);
@@ -127,11 +116,8 @@ static int by_name(const void *a, const void *b)
 
 static void add_submission(learn_class *class, const char *path)
 {
-    learn_submission *more = learn_memory((class->count + 1) * sizeof *more);
-    if (class->count) memcpy(more, class->submissions, class->count * sizeof *more);
-    free(class->submissions);
-    class->submissions = more;
-    learn_submission_read(&more[class->count++], path);
+    class->submissions = learn_grow(class->submissions, class->count, sizeof *class->submissions);
+    learn_submission_read(&class->submissions[class->count++], path);
 }
 
 /* A folder that is not a submission itself holds some: every folder and archive in it is one, empty or not. */
@@ -153,44 +139,20 @@ static bool read_class(learn_class *class, const char *path)
     return folder != NULL;
 }
 
-/* Those that were named; else all that were handed in. */
-static bool choose(learn_class *class, const arguments *a)
-{
-    size_t count;
-    const learn_exercise *all = learn_course(&count);
-    class->graded = learn_memory(count * sizeof *class->graded);
-    for (size_t i = 0; i < a->chosen; i++) {
-        OWNED_TEXT why = {0};
-        const learn_exercise *e = learn_find(a->chosen_names[i], &why);
-        if (e)
-            class->graded[e - all] = true;
-        else
-            fprintf(stderr, "learn grade: %s\n", learn_string(&why));
-        if (!e) return false;
-    }
-    for (size_t i = 0; !a->chosen && i < count; i++)
-        for (size_t s = 0; s < class->count; s++) class->graded[i] |= learn_handed_in(&class->submissions[s], &all[i]);
-    return true;
-}
-
 /* ---- The grades ---- */
-
-static bool write_format(const char *name, char *text)
-{
-    OWNED char *path = learn_from_where(name);
-    bool good = learn_write_file(path, text, strlen(text));
-    if (!good) fprintf(stderr, "learn grade: %s cannot be written: %s\n", name, strerror(errno));
-    free(text);
-    return good;
-}
 
 static bool write_formats(const arguments *a, const json_t *grades)
 {
     static char *(*const make[FORMATS])(const json_t *) = {learn_csv, learn_junit, learn_exercism, learn_gradescope,
                                                            learn_all_grades};
     bool good = true;
-    for (size_t i = 0; i < FORMATS; i++)
-        if (a->files[i] && !write_format(a->files[i], make[i](grades))) good = false;
+    for (size_t i = 0; i < FORMATS; i++) {
+        if (!a->files[i]) continue;
+        OWNED char *path = learn_from_where(a->files[i]), *text = make[i](grades);
+        if (learn_write_file(path, text, strlen(text))) continue;
+        fprintf(stderr, "learn grade: %s cannot be written: %s\n", a->files[i], strerror(errno));
+        good = false;
+    }
     OWNED char *line = a->autolab ? learn_autolab(grades) : NULL;
     if (line) puts(line);
     return good;
@@ -202,8 +164,7 @@ static int grade_class(const arguments *a, learn_class *class)
     json_t *grades;
     const json_t *g;
     prctl(PR_SET_DUMPABLE, 0); /* a submission of the same user may not read what is known here */
-    class->points = a->points;
-    class->seed = a->seed; /* not known before everything has been read */
+    class->seed = a->seed;     /* not known before everything has been read */
     if (!a->seeded && getrandom(&class->seed, sizeof class->seed, 0) == sizeof class->seed)
         class->seed >>= 20; /* short enough to type */
     if (!learn_sandbox_open(&box, &a->limits)) return 1;
@@ -229,7 +190,7 @@ int learn_command_grade(int argc, char **argv)
     static const struct argp parser = {options, parse, "FOLDER", about, NULL, NULL, NULL};
     arguments a = {.points = 1, .limits = {.memory = UINT64_C(2) << 30, .processes = 96, .world_seconds = 10}};
     p2p__cli_parse(&parser, argc, argv, 0, &a);
-    learn_class class = {0};
+    learn_class class = {.points = a.points, .graded = a.chosen};
     OWNED char *folder = learn_from_where(a.folder);
     int status = 2;
     if (!read_class(&class, folder))
@@ -237,10 +198,10 @@ int learn_command_grade(int argc, char **argv)
     else if (!class.count)
         fprintf(stderr, "learn grade: there is no submission in %s: it should hold a folder or an archive for each\n",
                 a.folder);
-    else if (choose(&class, &a))
+    else
         status = grade_class(&a, &class);
     for (size_t i = 0; i < class.count; i++) learn_submission_free(&class.submissions[i]);
     free(class.submissions);
-    free(class.graded);
+    free(a.chosen);
     return status;
 }

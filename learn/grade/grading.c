@@ -131,15 +131,21 @@ static json_t *number_of(double value)
     return value == floor(value) ? json_integer((json_int_t)value) : json_real(value);
 }
 
+/* Those that were named; else all that were handed in by anybody. */
+static bool is_graded(const learn_class *class, const learn_exercise *e)
+{
+    if (class->graded) return class->graded[e - learn_course(NULL)];
+    bool any = false;
+    for (size_t i = 0; i < class->count && !any; i++) any = learn_handed_in(&class->submissions[i], e);
+    return any;
+}
+
 /* All exercises of one submission. False if one could not be graded. */
 static bool grade_submission(const learn_class *class, learn_sandbox *box, const learn_submission *s, json_t *list)
 {
-    size_t count;
-    const learn_exercise *all = learn_course(&count);
     bool room = learn_sandbox_begin(box), good = room;
-    for (size_t i = 0; i < count && !interrupted; i++) {
-        if (!class->graded[i]) continue;
-        const learn_exercise *e = &all[i];
+    for (const learn_exercise *e = learn_course(NULL); e->check && !interrupted; e++) {
+        if (!is_graded(class, e)) continue;
         const char *missing = s->trouble.used ? s->trouble.text : "not handed in";
         json_t *found = !learn_handed_in(s, e) ? grade_of("not handed in", "", "", missing, missing, 0)
                         : room                 ? check_apart(class, box, s, e)

@@ -10,7 +10,7 @@
 typedef struct {
     learn_submission *submissions;
     size_t count;
-    bool *graded; /* of each exercise of the course */
+    const bool *graded; /* of each exercise of the course; NULL: those that any of them holds */
     uint64_t seed;
     double points; /* for one that is right */
 } learn_class;

@@ -39,33 +39,17 @@ const char *const learn_system_files[] = {"/etc/ld.so.cache", "/etc/ld.so.conf",
                                           "/etc/group",       "/etc/nsswitch.conf", NULL};
 const char *const learn_devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", NULL};
 
-char **learn_step_needs(enum learn_step step)
+char *learn_step_need(enum learn_step step, size_t number)
 {
-    static const char *const headers[] = {
-        "exercises/exercises.h", "p2p/p2p.h", "p2p/p2p_layer.h", "dtype/dtype.h", "collectives/collectives.h",
-        "ring/ring.h",           NULL};
-    static const char *const linked[] = {"course/obj/exercises/check",
-                                         "course/obj/tests/exercises",
-                                         "course/uses",
-                                         "course/p2p.a",
-                                         "course/dtype.a",
-                                         "course/collectives.a",
-                                         "course/ring.a",
-                                         NULL};
-    static const char *const run[] = {"launch", "course/obj/guard", NULL};
-    const char *const *from = step == LEARN_COMPILE ? headers : step == LEARN_LINK ? linked : run;
-    size_t count = 0;
-    while (from[count]) count++;
-    char **needs = learn_memory((count + 1) * sizeof *needs);
-    for (size_t i = 0; i < count; i++)
-        needs[i] = step == LEARN_COMPILE ? learn_copy(from[i]) : learn_format("%s/%s", learn_build(), from[i]);
-    return needs;
-}
-
-void learn_free_words(char **words)
-{
-    for (size_t i = 0; words && words[i]; i++) free(words[i]);
-    free(words);
+    static const char *const needs[][8] = {
+        [LEARN_COMPILE] = {"exercises/exercises.h", "p2p/p2p.h", "p2p/p2p_layer.h", "dtype/dtype.h",
+                           "collectives/collectives.h", "ring/ring.h"},
+        [LEARN_LINK] = {"course/obj/exercises/check", "course/obj/tests/exercises", "course/uses", "course/p2p.a",
+                        "course/dtype.a", "course/collectives.a", "course/ring.a"},
+        [LEARN_RUN] = {"launch", "course/obj/guard"}};
+    const char *need = needs[step][number];
+    if (!need || step == LEARN_COMPILE) return need ? learn_copy(need) : NULL;
+    return learn_format("%s/%s", learn_build(), need);
 }
 
 /* ---- Mounting: `path` is where a thing is and where it shall be, below the new root ---- */
@@ -126,35 +110,28 @@ static bool bind(const char *root, const char *path, bool read_only)
 static bool empty(const char *root, const char *path, const char *options)
 {
     OWNED char *target = learn_format("%s%s", root, path);
-    bool good = learn_make_folder(target) && mount("tmpfs", target, "tmpfs", MS_NOSUID | MS_NODEV, options) == 0;
-    return good;
+    return learn_make_folder(target) && mount("tmpfs", target, "tmpfs", MS_NOSUID | MS_NODEV, options) == 0;
 }
 
 /* What is read only may be a link, /bin to usr/bin. */
 static bool bind_all(const char *root, const char *const *paths, bool read_only)
 {
-    bool good = true;
-    for (; *paths && good; paths++) {
-        char to[LEARN_PATH];
-        ssize_t length = read_only ? readlink(*paths, to, sizeof to - 1) : -1;
-        if (length < 0) {
-            good = bind(root, *paths, read_only);
-            continue;
-        }
-        to[length] = '\0';
+    for (; *paths; paths++) {
+        char to[LEARN_PATH] = "";
         OWNED char *target = learn_format("%s%s", root, *paths);
-        good = symlink(to, target) == 0 || errno == EEXIST;
+        bool link = read_only && readlink(*paths, to, sizeof to - 1) >= 0;
+        if (link ? symlink(to, target) != 0 && errno != EEXIST : !bind(root, *paths, read_only)) return false;
     }
-    return good;
+    return true;
 }
 
 /* Its own processes; where that may not be mounted, the whole, in which users protect each other. */
 static bool bind_proc(const char *root, const learn_means *means)
 {
     OWNED char *target = learn_format("%s/proc", root);
-    bool good = learn_make_folder(target), own = good && means->own_processes;
-    if (own) own = mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
-    return own || (good && bind(root, "/proc", false));
+    return learn_make_folder(target) &&
+           ((means->own_processes && mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0) ||
+            bind(root, "/proc", false));
 }
 
 /* ---- All of it ---- */
@@ -162,14 +139,11 @@ static bool bind_proc(const char *root, const learn_means *means)
 static bool bind_checkout(const char *root, const learn_sandbox *box, enum learn_step step)
 {
     if (!empty(root, box->top, "size=1m,mode=755")) return false;
-    char **needs = learn_step_needs(step);
-    bool good = true;
-    for (size_t i = 0; good && needs[i]; i++) {
-        OWNED char *path = learn_format("%s/%s", box->top, needs[i]);
-        good = bind(root, path, true);
+    for (size_t i = 0;; i++) {
+        OWNED char *need = learn_step_need(step, i), *path = learn_format("%s/%s", box->top, need ? need : "");
+        if (!need) return true;
+        if (!bind(root, path, true)) return false;
     }
-    learn_free_words(needs);
-    return good;
 }
 
 /* What was made to hold the mounts. */
@@ -177,9 +151,8 @@ static bool seal(const char *root, const learn_sandbox *box)
 {
     const unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV;
     OWNED char *top = learn_format("%s%s", root, box->top), *scratch = learn_format("%s%s", root, box->scratch);
-    bool good = mount(NULL, top, NULL, flags, NULL) == 0 && mount(NULL, scratch, NULL, flags, NULL) == 0 &&
-                mount(NULL, root, NULL, flags, NULL) == 0;
-    return good;
+    return mount(NULL, top, NULL, flags, NULL) == 0 && mount(NULL, scratch, NULL, flags, NULL) == 0 &&
+           mount(NULL, root, NULL, flags, NULL) == 0;
 }
 
 bool learn_jail(const learn_sandbox *box, enum learn_step step)
@@ -193,7 +166,6 @@ bool learn_jail(const learn_sandbox *box, enum learn_step step)
                 empty(root, box->scratch, "size=1m,mode=755") && bind(root, box->place, step == LEARN_RUN) &&
                 seal(root, box);
     /* The old root comes to lie on the new one, and is taken away. */
-    good = good && chdir(root) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0 &&
+    return good && chdir(root) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0 &&
            chdir(box->top) == 0;
-    return good;
 }

@@ -52,14 +52,17 @@ bool learn_landlock(const learn_sandbox *box, enum learn_step step)
     struct landlock_ruleset_attr attributes = {.handled_access_fs = ALL};
     int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
     if (ruleset < 0) return false;
-    char **needs = learn_step_needs(step);
     unsigned place = step == LEARN_RUN ? READ : ALL; /* nothing bounds how much would be written */
-    bool good = allow_all(ruleset, learn_system_folders, READ) && allow_all(ruleset, learn_system_files, READ) &&
-                allow_all(ruleset, learn_devices, READ | LANDLOCK_ACCESS_FS_WRITE_FILE) &&
-                allow(ruleset, "/proc", READ | LANDLOCK_ACCESS_FS_WRITE_FILE) &&
-                allow_all(ruleset, (const char *const *)needs, READ) && allow(ruleset, box->place, place) &&
-                prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
-    learn_free_words(needs);
+    bool good = true, all = false;
+    for (size_t i = 0; good && !all; i++) {
+        OWNED char *need = learn_step_need(step, i);
+        all = !need;
+        good = all || allow(ruleset, need, READ);
+    }
+    good = good && allow_all(ruleset, learn_system_folders, READ) && allow_all(ruleset, learn_system_files, READ) &&
+           allow_all(ruleset, learn_devices, READ | LANDLOCK_ACCESS_FS_WRITE_FILE) &&
+           allow(ruleset, "/proc", READ | LANDLOCK_ACCESS_FS_WRITE_FILE) && allow(ruleset, box->place, place) &&
+           prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
     close(ruleset);
     return good;
 }

@@ -25,11 +25,6 @@ void learn_print_plain(const char *text, int least, int most)
     printf("%*s", count < least ? least - count : 0, "");
 }
 
-static bool is_right(const json_t *g)
-{
-    return learn_field_is(g, "verdict", "right");
-}
-
 static bool is_wrong(const json_t *g)
 {
     return learn_field_is(g, "verdict", "wrong");
@@ -42,15 +37,12 @@ static void print_rows(const json_t *all, size_t width, size_t count)
     for (size_t i = 0; i < width; i++) printf("  %02d", learn_field_number(learn_grade_at(all, i), "number"));
     for (size_t i = 0; (g = learn_grade_at(all, i)); i++) {
         if (i % width == 0) putchar('\n'), learn_print_plain(learn_field(g, "submission"), NAME_WIDTH, NAME_WIDTH);
-        printf("   %c", is_right(g)                                   ? '+'
-                        : is_wrong(g)                                 ? '-'
-                        : learn_field_is(g, "verdict", "not started") ? '.'
-                                                                      : ' ');
+        printf("   %c", learn_field_is(g, "verdict", "not started") ? '.' : "+-- "[learn_verdict_of(g)]);
     }
     printf("\n%-*s", NAME_WIDTH, "right");
     for (size_t i = 0; i < width; i++) {
         int right = 0;
-        for (size_t at = i; at < count; at += width) right += is_right(learn_grade_at(all, at));
+        for (size_t at = i; at < count; at += width) right += learn_verdict_of(learn_grade_at(all, at)) == LEARN_RIGHT;
         printf(" %3d", right);
     }
     printf("   of %d     + right   - wrong   . not started\n", learn_field_number(all, "submissions"));

@@ -17,31 +17,25 @@
 #include <unistd.h>
 
 #include "learn/grade/sandbox.h"
+#include "p2p/shared/process.h"
 
 /* Numbers of users that systems leave to programs that need one for a moment. */
 enum { FIRST_USER = 61184, USERS = 4000 };
 
 /* ---- Processes of a user ---- */
 
-static uid_t owner_of(const char *pid, int *threads)
-{
-    OWNED char *path = learn_format("/proc/%s/status", pid), *text = learn_read_file(path, NULL);
-    const char *uid = text ? strstr(text, "\nUid:") : NULL, *count = text ? strstr(text, "\nThreads:") : NULL;
-    uid_t owner = uid ? (uid_t)strtoul(uid + 5, NULL, 10) : (uid_t)-1;
-    *threads = count ? atoi(count + 9) : 0;
-    return owner;
-}
-
 /* Their number; a signal is sent to each, unless it is 0. */
 static int processes_of(uid_t uid, int signal_number, int *threads)
 {
-    int found = 0, each;
+    int found = 0;
     *threads = 0;
     DIR *proc = opendir("/proc");
     for (struct dirent *d; proc && (d = readdir(proc));) {
-        if (!isdigit((unsigned char)*d->d_name) || owner_of(d->d_name, &each) != uid) continue;
+        if (!isdigit((unsigned char)*d->d_name)) continue;
+        OWNED char *path = learn_format("/proc/%s/status", d->d_name);
+        if (p2p__number_in(path, "Uid:", UINT64_MAX) != uid) continue;
         found++;
-        *threads += each;
+        *threads += (int)p2p__number_in(path, "Threads:", 0);
         if (signal_number) kill((pid_t)strtol(d->d_name, NULL, 10), signal_number);
     }
     if (proc) closedir(proc);
@@ -148,8 +142,7 @@ static bool make_scratch(learn_sandbox *box)
     }
     if (!mkdtemp(box->scratch)) return false;
     OWNED char *root = learn_format("%s/root", box->scratch);
-    bool good = chmod(box->scratch, 0711) == 0 && mkdir(root, 0755) == 0;
-    return good;
+    return chmod(box->scratch, 0711) == 0 && mkdir(root, 0755) == 0;
 }
 
 /* ---- For all submissions ---- */
@@ -199,8 +192,7 @@ bool learn_sandbox_begin(learn_sandbox *box)
     if (length >= (int)sizeof box->place || !make_own(box, box->place, 0700)) return false;
     OWNED char *own = learn_format("%s/own", box->place), *work = learn_format("%s/work", box->place),
                *tmp = learn_format("%s/tmp", box->place);
-    bool good = make_own(box, work, 0700) && make_own(box, tmp, 0700) && mkdir(own, 0755) == 0;
-    return good;
+    return make_own(box, work, 0700) && make_own(box, tmp, 0700) && mkdir(own, 0755) == 0;
 }
 
 int learn_sandbox_end(learn_sandbox *box)

@@ -83,9 +83,8 @@ bool learn_drop_rights(const learn_sandbox *box);
 
 /* ---- jail.c: in a mount namespace of our own ---- */
 
-/* What of the checkout a step needs, NULL at the end: files and folders, relative to the top. Free it with its words. */
-char **learn_step_needs(enum learn_step step);
-void learn_free_words(char **words);
+/* What of the checkout a step needs: files and folders, relative to the top. Free it. NULL behind the last. */
+char *learn_step_need(enum learn_step step, size_t number);
 
 /* Folders of the system that every step needs, NULL at the end. */
 extern const char *const learn_system_folders[];

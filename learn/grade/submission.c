@@ -13,24 +13,16 @@ enum { MOST_FILES = 256, MOST_DEPTH = 6 };
 
 /* ---- What a file is for ---- */
 
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* The exercise whose folder it is in; of a file that is in none, the only one that has a file of that name. NULL: it is not
  * one of ours. */
 static const learn_exercise *meant_for(const char *path)
 {
-    size_t count;
-    const learn_exercise *all = learn_course(&count), *e = NULL;
-    const char *base = base_of(path), *end = base > path ? base - 1 : path, *folder = end;
+    const char *base = basename(path), *end = base > path ? base - 1 : path, *folder = end;
     if (strlen(base) > 60 || !learn_is_source(base)) return NULL;
     while (folder > path && folder[-1] != '/') folder--;
-    e = learn_named(folder, (size_t)(end - folder));
-    for (size_t i = 0; i < count && !e; i++)
-        if (learn_is_file_of(&all[i], base)) e = &all[i];
+    const learn_exercise *e = learn_named(folder, (size_t)(end - folder));
+    for (const learn_exercise *any = learn_course(NULL); any->check && !e; any++)
+        if (learn_is_file_of(any, base)) e = any;
     return e;
 }
 
@@ -47,16 +39,10 @@ static void add_file(void *submission, const char *path, const char *bytes, size
                   count > LEARN_HANDED_BYTES ? "it is too large" : "there are too many files");
         return;
     }
-    if (s->count == s->room) {
-        s->room = 2 * s->room + 16;
-        learn_handed_file *more = learn_memory(s->room * sizeof *more);
-        if (s->count) memcpy(more, s->files, s->count * sizeof *more);
-        free(s->files);
-        s->files = more;
-    }
+    s->files = learn_grow(s->files, s->count, sizeof *s->files);
     learn_handed_file *file = &s->files[s->count++];
     *file = (learn_handed_file){.e = e, .text = learn_memory(count + 1), .bytes = count};
-    snprintf(file->name, sizeof file->name, "%s", base_of(path));
+    snprintf(file->name, sizeof file->name, "%s", basename(path));
     if (count) memcpy(file->text, bytes, count);
 }
 
@@ -100,11 +86,10 @@ static void read_folder(learn_submission *s, int fd, const char *path, int depth
 
 /* ---- Either ---- */
 
-static const char *const endings[] = {".tar", ".tar.gz", ".tgz", ".zip", NULL};
-
 /* The ending of an archive's name; NULL: it is none. */
 static const char *archive_ending(const char *path)
 {
+    static const char *const endings[] = {".tar", ".tar.gz", ".tgz", ".zip", NULL};
     for (const char *const *ending = endings; *ending; ending++)
         if (learn_has_ending(path, *ending)) return *ending;
     return NULL;
@@ -142,9 +127,10 @@ bool learn_is_submission(const char *path)
 
 static char *name_of(const char *path)
 {
-    OWNED char *trimmed = learn_copy(path);
-    for (size_t end = strlen(trimmed); end > 1 && trimmed[end - 1] == '/'; end--) trimmed[end - 1] = '\0';
-    char *name = learn_copy(base_of(trimmed));
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/') end--;
+    OWNED char *trimmed = learn_format("%.*s", (int)end, path);
+    char *name = learn_copy(basename(trimmed));
     const char *ending = is_folder(path) ? NULL : archive_ending(name);
     if (ending) name[strlen(name) - strlen(ending)] = '\0';
     return name;
@@ -182,8 +168,7 @@ bool learn_submission_write(const learn_submission *s, const learn_exercise *e, 
     for (size_t i = 0; i < s->count; i++) {
         if (s->files[i].e != e) continue;
         OWNED char *path = learn_format("%s/%s", folder, s->files[i].name);
-        bool good = learn_write_file(path, s->files[i].text, s->files[i].bytes);
-        if (!good) return false;
+        if (!learn_write_file(path, s->files[i].text, s->files[i].bytes)) return false;
     }
     return true;
 }

@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
     char *name; /* of the folder, or of the archive without its ending: who handed it in */
     learn_handed_file *files;
-    size_t count, room;
+    size_t count;
     learn_text trouble; /* what is wrong with it as a whole; empty if nothing is */
 } learn_submission;
 
