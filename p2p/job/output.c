@@ -142,8 +142,7 @@ static int keep(p2p_spill *spill, p2p_kept *kept, const char *bytes, size_t coun
         kept->room = room;
     }
     for (size_t done = 0; done < count;) {
-        ssize_t written = pwrite(spill->fd, bytes + done, count - done, spill->end + (off_t)done);
-        if (written < 0 && errno == EINTR) continue;
+        ssize_t written = TEMP_FAILURE_RETRY(pwrite(spill->fd, bytes + done, count - done, spill->end + (off_t)done));
         if (written <= 0) return written < 0 ? errno : EIO;
         done += (size_t)written;
     }
@@ -156,11 +155,10 @@ static int keep(p2p_spill *spill, p2p_kept *kept, const char *bytes, size_t coun
 /* Take back up to `room` bytes, in order; 0 when there are no more, or they cannot be read. */
 static size_t take(const p2p_spill *spill, p2p_kept *kept, char *bytes, size_t room)
 {
-    ssize_t got = 0;
     if (kept->next < kept->count) {
         p2p_piece *piece = &kept->pieces[kept->next];
-        do got = pread(spill->fd, bytes, piece->length < room ? piece->length : room, piece->at);
-        while (got < 0 && errno == EINTR);
+        size_t wanted = piece->length < room ? piece->length : room;
+        ssize_t got = TEMP_FAILURE_RETRY(pread(spill->fd, bytes, wanted, piece->at));
         if (got > 0) {
             piece->at += got;
             piece->length -= (size_t)got;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "p2p/shared/clock.h"
 
@@ -27,10 +28,7 @@ bool p2p__control_send(int socket, control_message message, int fd)
         c->cmsg_len = CMSG_LEN(sizeof fd);
         memcpy(CMSG_DATA(c), &fd, sizeof fd);
     }
-    ssize_t sent;
-    do sent = sendmsg(socket, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    return sent == (ssize_t)sizeof message;
+    return TEMP_FAILURE_RETRY(sendmsg(socket, &header, MSG_DONTWAIT | MSG_NOSIGNAL)) == (ssize_t)sizeof message;
 }
 
 int p2p__control_receive(int socket, control_message *message, int *fd, bool *lost)
@@ -39,9 +37,7 @@ int p2p__control_receive(int socket, control_message *message, int *fd, bool *lo
     ancillary beside;
     struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
     if (fd) header.msg_control = beside.bytes, header.msg_controllen = CMSG_LEN(sizeof *fd); /* room for one */
-    ssize_t got;
-    do got = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    while (got < 0 && errno == EINTR);
+    ssize_t got = TEMP_FAILURE_RETRY(recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return 0;
     if (got <= 0) return -1;
     if (got != (ssize_t)sizeof *message || header.msg_flags & MSG_TRUNC) message->type = 0;

@@ -23,8 +23,7 @@ static bool move(mover some, pid_t pid, void *at, uint64_t other, size_t bytes)
     for (size_t done = 0; done < bytes;) {
         size_t part = bytes - done < AT_ONCE ? bytes - done : AT_ONCE;
         struct iovec here = {(char *)at + done, part}, there = {(void *)(uintptr_t)(other + done), part};
-        ssize_t moved = some(pid, &here, 1, &there, 1, 0);
-        if (moved < 0 && errno == EINTR) continue;
+        ssize_t moved = TEMP_FAILURE_RETRY(some(pid, &here, 1, &there, 1, 0));
         if (moved <= 0) return false;
         done += (size_t)moved;
     }
@@ -57,7 +56,7 @@ bool p2p__cma_works(void)
         bool is_read = p2p__cma_read(self, &seen, (uintptr_t)&secret, sizeof seen);
         _exit(is_read && seen == secret ? 0 : 1);
     }
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    if (pid > 0) TEMP_FAILURE_RETRY(waitpid(pid, &status, 0));
     prctl(PR_SET_PTRACER, 0, 0, 0, 0);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;

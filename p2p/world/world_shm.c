@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "p2p/shared/control.h"
 #include "p2p/shared/memory.h"
@@ -66,9 +67,7 @@ void p2p__shm_wake(p2p_endpoint *self, p2p_link *peer)
     _Atomic uint32_t *asleep = &self->scoreboard->rows[peer->rank].asleep;
     if (!atomic_load_explicit(asleep, memory_order_relaxed)) return;
     if (peer->fd < 0 || !atomic_exchange(asleep, 0)) return;
-    ssize_t sent;
-    do sent = send(peer->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
+    ssize_t sent = TEMP_FAILURE_RETRY(send(peer->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL));
     if (sent > 0 || errno == EAGAIN) return;           /* no room: there are bytes enough to wake it */
     if (errno == EPIPE || errno == ECONNRESET) return; /* there is no rank left to wake */
     atomic_fetch_add(&self->scoreboard->rows[peer->rank].nudges, 1);
@@ -80,8 +79,6 @@ void p2p__shm_wake_after(p2p_endpoint *self, p2p_link *peer)
     atomic_thread_fence(memory_order_seq_cst); /* it looks for what was just written after saying that it sleeps */
     p2p__shm_wake(self, peer);
 }
-
-/* ---- Links ---- */
 
 static p2p_err link_opened(p2p_endpoint *self, p2p_link *peer, int place)
 {
@@ -140,14 +137,12 @@ static p2p_err sleep_until(p2p_endpoint *self, uint64_t deadline)
 {
     p2p_sockets *s = &self->sockets;
     char bytes[256]; /* those that woke this rank mean nothing more */
-    ssize_t got;
     int ready = p2p__sockets_sleep(s, deadline);
     if (ready < 0) return p2p__broken(self, P2P_ERR_SYS, "ppoll fails: %s", strerror(errno));
     p2p_err err = self->control >= 0 && s->polled[0].revents ? p2p__control_serve(self) : P2P_OK;
     for (size_t slot = s->slots; !err && slot-- > 1;) {
         if (slot >= s->slots || !s->polled[slot].revents) continue; /* a link may have been closed */
-        do got = recv(s->polled[slot].fd, bytes, sizeof bytes, MSG_DONTWAIT);
-        while (got < 0 && errno == EINTR);
+        ssize_t got = TEMP_FAILURE_RETRY(recv(s->polled[slot].fd, bytes, sizeof bytes, MSG_DONTWAIT));
         if (got > 0 || (got < 0 && (errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS))) continue;
         p2p_link *peer = p2p__link_to(self, s->rank_of[slot]);
         p2p__link_close(self, peer); /* what the peer wrote before is still in its queue */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "p2p/shared/clock.h"
 #include "p2p/world/world.h"
@@ -74,9 +75,7 @@ static p2p_err flush(p2p_endpoint *self, p2p_link *peer)
             {(void *)((uintptr_t)packet->payload + payload_done), packet->payload_bytes - payload_done}};
         bool skips = !header_left, has_payload = parts[1].iov_len > 0;
         struct msghdr message = {.msg_iov = &parts[skips], .msg_iovlen = (size_t)!skips + has_payload};
-        ssize_t sent;
-        do sent = sendmsg(peer->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-        while (sent < 0 && errno == EINTR);
+        ssize_t sent = TEMP_FAILURE_RETRY(sendmsg(peer->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL));
         if (sent < 0) return cannot_write(self, peer);
         link->retry_since = link->retry_pause = 0;
         packet->done += (size_t)sent;
@@ -167,9 +166,7 @@ static p2p_err read_some(p2p_endpoint *self, p2p_link *peer, bool *more)
         count = 2;
     }
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)count};
-    ssize_t result;
-    do result = recvmsg(peer->fd, &message, MSG_DONTWAIT);
-    while (result < 0 && errno == EINTR);
+    ssize_t result = TEMP_FAILURE_RETRY(recvmsg(peer->fd, &message, MSG_DONTWAIT));
     if (result < 0 && (errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS)) return P2P_OK;
     if (result <= 0) {
         p2p__link_close(self, peer);
