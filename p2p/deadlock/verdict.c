@@ -12,7 +12,7 @@ static bool has_items(const p2p_sight *row)
 static bool sends(const p2p_sight *row)
 {
     if (row->call.shape == SHAPE_SEND) return true;
-    return has_items(row) && row->wait.pending_count > 0 && row->wait.pending[0].kind == ITEM_SEND;
+    return has_items(row) && row->wait.pending_count > 0 && row->wait.pending[0].shape == SHAPE_SEND;
 }
 
 static bool is_collective(const p2p_sight *row)
@@ -20,14 +20,11 @@ static bool is_collective(const p2p_sight *row)
     return row->call.shape == SHAPE_COLLECTIVE;
 }
 
-static const scoreboard_item *pending_recv(const p2p_sight *row, scoreboard_item *own)
+static const scoreboard_call *pending_recv(const p2p_sight *row)
 {
-    if (row->call.shape == SHAPE_RECV) {
-        *own = (scoreboard_item){.peer = row->call.world_peer, .tag = row->call.tag, .context = row->call.context};
-        return own;
-    }
+    if (row->call.shape == SHAPE_RECV) return &row->call;
     for (int i = 0; i < row->wait.pending_count && i < SCOREBOARD_ITEMS; i++)
-        if (row->wait.pending[i].kind == ITEM_RECV) return &row->wait.pending[i];
+        if (row->wait.pending[i].shape == SHAPE_RECV) return &row->wait.pending[i];
     return NULL;
 }
 
@@ -37,27 +34,20 @@ static bool judge_message(p2p_watch *watch, const p2p_knot *h, p2p_finding *f, b
 {
     for (int i = 0; i < h->length; i++) {
         const p2p_sight *row = &watch->seen[h->ranks[i]];
-        scoreboard_item own;
-        const scoreboard_item *wanted = is_collective(row) ? NULL : pending_recv(row, &own);
+        const scoreboard_call *wanted = is_collective(row) ? NULL : pending_recv(row);
         for (int k = 0; wanted && k < row->wait.waiting_count && k < SCOREBOARD_ITEMS; k++) {
-            const scoreboard_item *here = &row->wait.waiting[k];
+            const scoreboard_call *here = &row->wait.waiting[k];
             bool tag_fits = wanted->tag < 0 || wanted->tag == here->tag, in_comm = here->context == wanted->context;
-            bool from_wanted = wanted->peer < 0 || wanted->peer == here->peer;
+            bool any = wanted->world_peer < 0, from_wanted = any || wanted->world_peer == here->world_peer;
             bool near = here->tag >= 0 && here->context % 2 == 0 && from_wanted && in_comm != tag_fits;
-            bool is_rank = here->peer >= 0 && here->peer < watch->size; /* or what a rank has overwritten */
-            bool other = wanted->peer >= 0 && in_comm && tag_fits && is_rank && p2p__set_has(&h->set, here->peer);
+            bool is_rank = here->world_peer >= 0 && here->world_peer < watch->size; /* or what a rank has overwritten */
+            bool other = !any && in_comm && tag_fits && is_rank && p2p__set_has(&h->set, here->world_peer);
             if (!(by_source ? other : near)) continue;
             if (!in_comm) f->what.class = CLASS_COMMUNICATOR_MISMATCH;
             f->what.reason = by_source ? REASON_SOURCE : in_comm ? REASON_TAG : REASON_NONE;
             f->what.wanted_tag = wanted->tag;
-            f->what.wanted_source = wanted->peer;
-            const scoreboard_call message = {.shape = SHAPE_RECV,
-                                             .peer = here->peer,
-                                             .world_peer = here->peer,
-                                             .tag = here->tag,
-                                             .context = here->context,
-                                             .bytes = here->bytes};
-            p2p__finding_add(f, ROLE_MESSAGE, h->ranks[i], &message);
+            f->what.wanted_source = wanted->world_peer;
+            p2p__finding_add(f, ROLE_MESSAGE, h->ranks[i], here);
             return true;
         }
     }
@@ -92,28 +82,9 @@ static void judge_cycle(p2p_watch *watch, const p2p_knot *h, p2p_diagnosis *what
 
 void p2p__add_pending(p2p_finding *f, p2p_place *place, const p2p_sight *row)
 {
-    static const int shapes[] = {
-        [ITEM_RECV] = SHAPE_RECV, [ITEM_SEND] = SHAPE_SEND, [ITEM_COLLECTIVE] = SHAPE_COLLECTIVE};
     int rank = place->rank, pending = place->pending = has_items(row) ? row->wait.pending_count : 0;
-    for (int i = 0; i < pending && i < SCOREBOARD_ITEMS; i++) {
-        const scoreboard_item *item = &row->wait.pending[i];
-        const char *posted_by = item->kind == ITEM_COLLECTIVE ? item->name
-                                : !item->line                 ? ""
-                                : item->kind == ITEM_SEND     ? "p2p_isend"
-                                                              : "p2p_irecv";
-        scoreboard_call call = {.shape = shapes[item->kind],
-                                .line = item->line,
-                                .peer = item->peer,
-                                .world_peer = item->peer,
-                                .tag = item->tag,
-                                .context = item->context,
-                                .bytes = item->bytes,
-                                .number = item->number,
-                                .what = {.count = UINT64_MAX, .root = -1}};
-        p2p__copy_text(call.name, sizeof call.name, posted_by);
-        if (item->same_file) p2p__copy_text(call.file, sizeof call.file, row->call.file);
-        p2p__finding_add(f, ROLE_PENDING, rank, &call);
-    }
+    for (int i = 0; i < pending && i < SCOREBOARD_ITEMS; i++)
+        p2p__finding_add(f, ROLE_PENDING, rank, &row->wait.pending[i]);
 }
 
 static void add_waiter(p2p_watch *watch, p2p_finding *f, int role, int rank, const p2p_rank_set *can_act)

@@ -28,13 +28,6 @@ p2p_err p2p__watch_init(p2p_watch *watch, scoreboard *b)
     return watch->seen && watch->ended && watch->last ? P2P_OK : P2P_ERR_NOMEM;
 }
 
-void p2p__watch_free(p2p_watch *watch)
-{
-    free(watch->seen);
-    free(watch->ended);
-    free(watch->last);
-}
-
 /* ---- Copies: a rank can write anything on the scoreboard, by mistake or not; so whatever is said about ranks is said of
  *      copies, taken once, in which numbers are in range and texts end ---- */
 

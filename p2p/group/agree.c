@@ -33,7 +33,6 @@ typedef struct {
     const scoreboard_line *lines;
     int seen;   /* ranks (of the communicator) below this are there */
     int differ; /* one that means something else; -1: none */
-    bool asked; /* to be woken */
     bool settled;
 } phase;
 
@@ -184,15 +183,17 @@ static void timed_wait(p2p_engine *engine, void *arg)
 
 static void ask_to_be_woken(p2p_engine *engine, void *arg)
 {
-    phase *m = arg;
-    atomic_fetch_or(&gate_of(m)->asleep[engine->rank / 64], UINT64_C(1) << (engine->rank % 64));
-    m->asked = true;
+    _Atomic uint64_t *asleep = &gate_of(arg)->asleep[engine->rank / 64];
+    uint64_t bit = UINT64_C(1) << (engine->rank % 64);
+    if (!(atomic_load_explicit(asleep, memory_order_relaxed) & bit)) atomic_fetch_or(asleep, bit);
 }
 
 static void need_no_waking(const phase *m)
 {
     int rank = m->comm->engine->rank;
-    atomic_fetch_and(&gate_of(m)->asleep[rank / 64], ~(UINT64_C(1) << (rank % 64)));
+    _Atomic uint64_t *asleep = &gate_of(m)->asleep[rank / 64];
+    uint64_t bit = UINT64_C(1) << (rank % 64);
+    if (atomic_load_explicit(asleep, memory_order_relaxed) & bit) atomic_fetch_and(asleep, ~bit);
 }
 
 static p2p_err wait_for(p2p_comm *comm, phase *m)
@@ -208,7 +209,7 @@ static p2p_err wait_for(p2p_comm *comm, phase *m)
                                .arg = m,
                                .state = SCOREBOARD_BLOCKED};
         err = p2p__block(comm, &waiting);
-        if (m->asked) need_no_waking(m);
+        need_no_waking(m);
     }
     if (!err && m->differ >= 0) return differ(comm, m);
     if (!err && m->number == comm->all_passed + 1) comm->all_passed++;
@@ -303,11 +304,9 @@ p2p_err p2p_layer_test_agree(p2p_comm *comm, uint64_t number, bool *agreed)
     if (*agreed) return P2P_OK;
     phase m = agreement(comm, number);
     /* This rank may go to sleep over something else, and has to be woken when all are there. */
-    int rank = comm->engine->rank;
-    m.asked = atomic_load_explicit(&gate_of(&m)->asleep[rank / 64], memory_order_relaxed) >> (rank % 64) & 1;
-    if (!all_there(&m) && !m.asked) ask_to_be_woken(comm->engine, &m);
+    if (!all_there(&m)) ask_to_be_woken(comm->engine, &m);
     *agreed = all_there(&m);
-    if (*agreed && m.asked) need_no_waking(&m);
+    if (*agreed) need_no_waking(&m);
     if (comm->engine->in_step) comm->engine->in_step->lacks_agreement = !*agreed;
     if (m.differ >= 0) return differ(comm, &m);
     if (*agreed && number == comm->all_passed + 1) comm->all_passed++;

@@ -96,9 +96,16 @@ p2p_err p2p_layer_error(p2p_comm *comm, p2p_err err, const char *format, ...)
     return p2p__fail(comm, err, what.class, what.argument, take_advice(comm), "%s", cause);
 }
 
+/* Its call is known if it is still in this collective. */
 void p2p_layer_other(p2p_comm *comm, int rank)
 {
-    if (rank >= 0 && rank < comm->size) p2p__blame_rank(comm, rank);
+    if (rank < 0 || rank >= comm->size) return;
+    const p2p_engine *engine = comm->engine;
+    p2p_place place = {.role = ROLE_OTHER, .rank = comm->world_rank[rank]};
+    const scoreboard_call shown = p2p__call_copy(&engine->scoreboard->rows[place.rank].call), *own = &engine->row->call;
+    if (shown.shape == SHAPE_COLLECTIVE && shown.number == own->number && shown.context == own->context)
+        place.call = shown;
+    comm->blame.other = place;
 }
 
 p2p_err p2p_layer_request(p2p_comm *comm, const p2p_layer_ops *ops, void *state, p2p_request *out)
@@ -114,8 +121,11 @@ p2p_err p2p_layer_request(p2p_comm *comm, const p2p_layer_ops *ops, void *state,
     request->layer_name = comm->engine->call_name;
     request->layer_number = comm->collectives;
     request->clock.now = comm->engine->clock->now;
-    TRACE(comm->engine, p2p__trace_begins(request));
-    p2p__list_add(&comm->engine->layers, request, LIST_LAYER);
+    if (comm->engine->trace) {
+        request->order = comm->engine->trace->order++;
+        request->began = p2p__trace_clock(comm->engine);
+    }
+    p2p__list_add(&comm->engine->layers, request);
     comm->agreed = true; /* its steps see to that */
     *out = request;
     return P2P_OK;

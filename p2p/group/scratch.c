@@ -118,8 +118,6 @@ void p2p__scratch_free(p2p_comm *comm, bool last)
     if (place) p2p__memory_give_back(engine->memory_fd, &engine->gaps, place, scratch_bytes(comm));
 }
 
-/* ---- Counting ---- */
-
 void p2p_layer_count(p2p_comm *comm, int peer, size_t sent, size_t received)
 {
     p2p__count_sent(comm, peer, sent);

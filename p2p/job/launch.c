@@ -240,7 +240,9 @@ int p2p__run_job(const p2p_plan *plan, p2p_err *err)
         close_if(job.ranks[i].control);
     }
     p2p__links_free(&job);
-    p2p__watch_free(&job.watch);
+    free(job.watch.seen);
+    free(job.watch.ended);
+    free(job.watch.last);
     free(job.out.bytes);
     free(job.err.bytes);
     free(job.ranks);

@@ -2,9 +2,6 @@
 /*
  * A job from its start to its end. The supervisor's loop serves messages of ranks, output, signals and ends, and every 50 ms
  * it looks at the scoreboard. It never waits for any one rank, link or reader.
- *
- *      messages.c   what ranks ask for and tell
- *      ends.c       how ranks end; signals; the exit status
  */
 #include <errno.h>
 #include <poll.h>

@@ -24,8 +24,6 @@ void p2p__trace_open(p2p_job *job)
     job->trace = trace;
 }
 
-/* ---- The end ---- */
-
 void p2p__trace_deadlock(p2p_job *job, const p2p_finding *deadlock)
 {
     if (!job->trace) return;
@@ -64,8 +62,6 @@ void p2p__trace_failed(p2p_job *job, p2p_err err, int rank, const char *text)
         for (int k = 0; k < row->wait.any_count; k++) p2p__set_join(&moment->waits_for, &row->wait.any[k], job->size);
     }
 }
-
-/* ---- The file ---- */
 
 bool p2p__trace_close(p2p_job *job)
 {

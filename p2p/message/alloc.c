@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "p2p/message/internal.h"
 #include "p2p/shared/memory.h"
@@ -118,7 +119,11 @@ static memory_window *window_of(p2p_engine *engine)
 
 const void *p2p__shared_bytes(p2p_engine *engine, uint64_t place, size_t bytes)
 {
-    return engine->memory_fd >= 0 ? p2p__memory_seen(window_of(engine), engine->memory_fd, place, bytes) : NULL;
+    struct stat info;
+    memory_window *window = engine->memory_fd >= 0 ? window_of(engine) : &engine->window;
+    if (place > window->reach || bytes > window->reach - place) return NULL;
+    if (place + bytes > window->held && fstat(engine->memory_fd, &info) == 0) window->held = (size_t)info.st_size;
+    return place + bytes <= window->held ? window->at + place : NULL;
 }
 
 p2p_export p2p_layer_export(const p2p_comm *comm, const void *buf, size_t bytes)
@@ -136,6 +141,6 @@ const void *p2p_layer_attach(p2p_comm *comm, p2p_export exported, size_t bytes)
 void p2p__blocks_free(p2p_engine *engine)
 {
     while (engine->blocks) free_block(engine, &engine->blocks);
-    p2p__memory_shut(&engine->window);
+    if (engine->window.at) munmap((void *)(uintptr_t)engine->window.at, engine->window.reach);
     p2p__memory_forget(&engine->gaps);
 }

@@ -81,24 +81,11 @@ static p2p_rank_set *next_any_set(p2p_engine *engine, scoreboard_wait *wait)
 void p2p__describe_requests(p2p_engine *engine, const p2p_request *requests, size_t count, bool all,
                             scoreboard_wait *wait)
 {
-    static const int kinds[] = {
-        [REQUEST_SEND] = ITEM_SEND, [REQUEST_RECV] = ITEM_RECV, [REQUEST_LAYER] = ITEM_COLLECTIVE};
     p2p_rank_set *any = all ? NULL : next_any_set(engine, wait);
     for (size_t i = 0; i < count; i++) {
         p2p_request request = requests[i];
         if (!request || request->done) continue;
-        if (wait->pending_count++ < SCOREBOARD_ITEMS) {
-            scoreboard_item *item = &wait->pending[wait->pending_count - 1];
-            *item = (scoreboard_item){.kind = kinds[request->kind],
-                                      .peer = request->peer,
-                                      .tag = request->tag,
-                                      .line = request->line,
-                                      .same_file = request->file && request->file == engine->call_file,
-                                      .context = request->context,
-                                      .bytes = request->bytes,
-                                      .number = request->layer_number};
-            if (request->kind == REQUEST_LAYER) p2p__copy_text(item->name, sizeof item->name, request->layer_name);
-        }
+        if (wait->pending_count++ < SCOREBOARD_ITEMS) wait->pending[wait->pending_count - 1] = p2p__call_of(request);
         bool one_peer = request->kind != REQUEST_LAYER && request->peer >= 0;
         add_candidates(engine, request, any ? any : one_peer ? &wait->need : next_any_set(engine, wait));
     }
@@ -127,8 +114,7 @@ static void show_blocked(p2p_engine *engine, const p2p_waiting *waiting)
     wait->waiting_count = (int)engine->unexpected_count;
     for (int i = 0; i < engine->size && engine->unexpected_count && shown < SCOREBOARD_ITEMS; i++)
         for (p2p_unexpected *at = engine->peers[i].unexpected; at && shown < SCOREBOARD_ITEMS; at = at->next)
-            wait->waiting[shown++] = (scoreboard_item){
-                .peer = i, .tag = at->header.tag, .context = at->header.context, .bytes = at->header.bytes};
+            wait->waiting[shown++] = p2p__call_of_message(&at->header);
     set_state(engine, waiting->state);
     show_received(engine);
     p2p__row_shut(engine->row);
@@ -176,34 +162,30 @@ static bool must_wait(p2p_engine *engine, p2p_request request)
     return false;
 }
 
-static void step_one(p2p_engine *engine, p2p_request at)
-{
-    bool done = false;
-    p2p_clock *before = engine->clock;
-    engine->clock = &at->clock;
-    engine->in_step = at;
-    at->lacks_agreement = false;
-    p2p_err err = at->layer->step(at->comm, at->layer_state, &done);
-    engine->in_step = NULL;
-    engine->clock = before;
-    if (!err && !done) return;
-    at->comm->layers_end = at->clock.now;
-    p2p__list_remove(&engine->layers, at);
-    p2p__complete(at, err);
-    TRACE(engine, p2p__trace_background(at));
-}
-
 /* Until none can move: a step may end what another one, or itself, waits for, and nothing else would call that again.
  * After all have said goodbye no rank waits for a collective, and nothing may be sent any more. */
 static void step_layers(p2p_engine *engine)
 {
     uint64_t before;
+    p2p_clock *clock = engine->clock;
     if (engine->in_step || engine->all_done) return;
     do {
         before = engine->completed;
         for (p2p_request at = engine->layers.head, next; at; at = next) {
+            bool done = false;
             next = at->next;
-            if (!must_wait(engine, at)) step_one(engine, at);
+            if (must_wait(engine, at)) continue;
+            engine->clock = &at->clock;
+            engine->in_step = at;
+            at->lacks_agreement = false;
+            p2p_err err = at->layer->step(at->comm, at->layer_state, &done);
+            engine->in_step = NULL;
+            engine->clock = clock;
+            if (!err && !done) continue;
+            at->comm->layers_end = at->clock.now;
+            p2p__list_remove(&engine->layers, at);
+            p2p__complete(at, err);
+            TRACE(engine, p2p__trace_background(at));
         }
     } while (engine->completed != before);
 }

@@ -286,7 +286,11 @@ void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int 
     peer->unreachable = true;
     peer->lacking_rank = lacking_rank;
     peer->limit = limit;
-    for (p2p_packet *packet = p2p__link_abandon(&engine->end, &peer->link), *next; packet; packet = next) {
+    p2p_packet *packet = peer->link.head;
+    if (packet) engine->end.queued--;
+    peer->link.head = NULL;
+    p2p__link_close(&engine->end, &peer->link);
+    for (p2p_packet *next; packet; packet = next) {
         next = packet->next;
         engine->packets_out--;
         peer->packets_out--;

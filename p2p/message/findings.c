@@ -23,42 +23,42 @@ void p2p__blame_message(p2p_comm *comm, const p2p_status *message)
                                              .bytes = message->bytes}};
 }
 
-p2p_place p2p__place_of(const struct p2p_operation *request, int rank)
+scoreboard_call p2p__call_of(const struct p2p_operation *request)
 {
-    static const int shapes[] = {
-        [REQUEST_SEND] = SHAPE_SEND, [REQUEST_RECV] = SHAPE_RECV, [REQUEST_LAYER] = SHAPE_COLLECTIVE};
-    static const char *const names[] = {
-        [REQUEST_SEND] = "p2p_isend", [REQUEST_RECV] = "p2p_irecv", [REQUEST_LAYER] = ""};
-    p2p_place place = {.role = ROLE_PENDING, .rank = rank};
-    place.call = (scoreboard_call){.shape = shapes[request->kind],
-                                   .line = request->line,
-                                   .peer = request->peer,
-                                   .world_peer = request->peer,
-                                   .tag = request->tag,
-                                   .context = request->context,
-                                   .bytes = request->bytes,
-                                   .number = request->layer_number,
-                                   .what = {.count = UINT64_MAX, .root = -1}};
-    bool layer = request->kind == REQUEST_LAYER;
-    p2p__copy_text(place.call.name, sizeof place.call.name, layer ? request->layer_name : names[request->kind]);
-    p2p__copy_text(place.call.file, sizeof place.call.file, request->file);
-    return place;
+    static const struct {
+        int shape;
+        const char *posted_by;
+    } kinds[] = {[REQUEST_SEND] = {SHAPE_SEND, "p2p_isend"},
+                 [REQUEST_RECV] = {SHAPE_RECV, "p2p_irecv"},
+                 [REQUEST_LAYER] = {SHAPE_COLLECTIVE, ""}};
+    scoreboard_call call = {.shape = kinds[request->kind].shape,
+                            .line = request->line,
+                            .peer = request->peer,
+                            .world_peer = request->peer,
+                            .tag = request->tag,
+                            .context = request->context,
+                            .bytes = request->bytes,
+                            .number = request->layer_number,
+                            .what = {.count = UINT64_MAX, .root = -1}};
+    const char *posted_by = request->all_link ? kinds[request->kind].posted_by : ""; /* the others are on the stack */
+    p2p__copy_text(call.name, sizeof call.name, request->kind == REQUEST_LAYER ? request->layer_name : posted_by);
+    p2p__copy_text(call.file, sizeof call.file, request->file);
+    return call;
+}
+
+scoreboard_call p2p__call_of_message(const wire_header *header)
+{
+    return (scoreboard_call){.shape = SHAPE_RECV,
+                             .peer = (int)header->source,
+                             .world_peer = (int)header->source,
+                             .tag = header->tag,
+                             .context = header->context,
+                             .bytes = header->bytes};
 }
 
 void p2p__blame_request(p2p_comm *comm, const struct p2p_operation *request)
 {
-    comm->blame.other = p2p__place_of(request, comm->engine->rank);
-}
-
-/* Its call is known if it is still in this collective. */
-void p2p__blame_rank(p2p_comm *comm, int rank)
-{
-    const p2p_engine *engine = comm->engine;
-    p2p_place place = {.role = ROLE_OTHER, .rank = comm->world_rank[rank]};
-    const scoreboard_call shown = p2p__call_copy(&engine->scoreboard->rows[place.rank].call), *own = &engine->row->call;
-    if (shown.shape == SHAPE_COLLECTIVE && shown.number == own->number && shown.context == own->context)
-        place.call = shown;
-    comm->blame.other = place;
+    comm->blame.other = (p2p_place){.role = ROLE_PENDING, .rank = comm->engine->rank, .call = p2p__call_of(request)};
 }
 
 void p2p__draft(p2p_engine *engine, p2p_finding *f)
@@ -88,8 +88,6 @@ void p2p__publish(scoreboard_row *row, int rank, const p2p_blame *blame, const s
     p2p__copy_text(row->advice, sizeof row->advice, blame->advice);
     atomic_store(&row->found_count, drafts ? drafts : 1);
 }
-
-/* ---- At the end ---- */
 
 /* One that a non-blocking collective is made of: the collective is named instead. */
 static bool is_inner(const p2p_engine *engine, p2p_request request)
@@ -129,20 +127,15 @@ p2p_err p2p__report_leaks(p2p_comm *world)
     p2p_finding *f = &left[MESSAGES];
     for (int i = 0; i < engine->size; i++)
         for (p2p_unexpected *at = engine->peers[i].unexpected; at && f->count < SCOREBOARD_PLACES; at = at->next) {
-            const scoreboard_call message = {.shape = SHAPE_RECV,
-                                             .peer = i,
-                                             .world_peer = i,
-                                             .tag = at->header.tag,
-                                             .context = at->header.context,
-                                             .bytes = at->header.bytes};
+            const scoreboard_call message = p2p__call_of_message(&at->header);
             p2p__finding_add(f, ROLE_MESSAGE, engine->rank, &message);
         }
     f = &left[REQUESTS];
     for (p2p_request at = engine->requests; at; at = at->all_next) {
         if (is_inner(engine, at)) continue;
+        const scoreboard_call posted = p2p__call_of(at);
         f->what.count++;
-        if (f->count < SCOREBOARD_PLACES)
-            *p2p__finding_add(f, ROLE_PENDING, engine->rank, NULL) = p2p__place_of(at, engine->rank);
+        if (f->count < SCOREBOARD_PLACES) p2p__finding_add(f, ROLE_PENDING, engine->rank, &posted);
     }
     for (const p2p_comm *at = engine->comms; at; at = at->next)
         if (at->context) add_made(&left[COMMUNICATORS], engine->rank, "", at->file, at->line, 0);
@@ -160,8 +153,6 @@ p2p_err p2p__report_leaks(p2p_comm *world)
             p2p__finding_free(&left[kind]);
     return w.used ? P2P_ERR_LEAK : P2P_OK;
 }
-
-/* ---- Too late ---- */
 
 p2p_err p2p__timeout_error(p2p_comm *comm, const scoreboard_wait *wait)
 {

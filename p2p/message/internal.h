@@ -53,12 +53,14 @@ void p2p__tell_early(const scoreboard_call *call, const char *text);
 
 /* ---- findings.c ---- */
 
-/* After p2p__fail, what else there is to report: the message that a rank (of the communicator) has sent to this one; an
- * operation posted before; what another rank is in. */
+/* After p2p__fail, what else there is to report: the message that a rank (of the communicator) has sent to this one; or an
+ * operation posted before. */
 void p2p__blame_message(p2p_comm *comm, const p2p_status *message);
 void p2p__blame_request(p2p_comm *comm, const struct p2p_operation *request);
-void p2p__blame_rank(p2p_comm *comm, int rank);
-p2p_place p2p__place_of(const struct p2p_operation *request, int rank);
+
+/* A request, or a message that no receive has asked for, as a diagnosis shows it. */
+scoreboard_call p2p__call_of(const struct p2p_operation *request);
+scoreboard_call p2p__call_of_message(const wire_header *header);
 
 /* Findings of their own, instead of one that says what the error is. At most SCOREBOARD_FOUND. Frees the finding. */
 void p2p__draft(p2p_engine *engine, p2p_finding *finding);
@@ -75,7 +77,7 @@ p2p_err p2p__timeout_error(p2p_comm *comm, const scoreboard_wait *wait);
 
 /* ---- match.c ---- */
 
-void p2p__list_add(p2p_request_list *list, p2p_request request, enum request_list where);
+void p2p__list_add(p2p_request_list *list, p2p_request request);
 void p2p__list_remove(p2p_request_list *list, p2p_request request);
 p2p_request p2p__list_find(p2p_request_list *list, uint64_t id);
 

@@ -11,10 +11,9 @@
 
 #include "p2p/message/internal.h"
 
-void p2p__list_add(p2p_request_list *list, p2p_request request, enum request_list where)
+void p2p__list_add(p2p_request_list *list, p2p_request request)
 {
     request->next = NULL;
-    request->where = where;
     if (list->tail)
         list->tail->next = request;
     else
@@ -32,7 +31,7 @@ void p2p__list_remove(p2p_request_list *list, p2p_request request)
         list->head = request->next;
     if (list->tail == request) list->tail = before;
     request->next = NULL;
-    request->where = LIST_NONE;
+    request->posted = false;
 }
 
 p2p_request p2p__list_find(p2p_request_list *list, uint64_t id)

@@ -58,7 +58,7 @@ p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *
                                               .sender_id = header->sender_id,
                                               .receiver_id = receive->id},
                                    .owner = receive};
-    if (fits && !read) p2p__list_add(&peer->awaits_payload, receive, LIST_AWAITS_PAYLOAD);
+    if (fits && !read) p2p__list_add(&peer->awaits_payload, receive);
     return p2p__post(engine, peer, &receive->packet);
 }
 
@@ -89,7 +89,8 @@ p2p_err p2p__start_recv(p2p_request receive, int source, int tag)
         bool any = receive->peer < 0;
         if (!any && engine->peers[receive->peer].unreachable)
             return p2p__unreachable_error(comm, &engine->peers[receive->peer]);
-        p2p__list_add(any ? &engine->posted_any : &engine->peers[receive->peer].posted, receive, LIST_POSTED);
+        p2p__list_add(any ? &engine->posted_any : &engine->peers[receive->peer].posted, receive);
+        receive->posted = true;
         return P2P_OK;
     }
     p2p__unexpected_remove(engine, message);

@@ -54,7 +54,7 @@ bool p2p__take_back(p2p_request request)
 {
     p2p_engine *engine = request->comm->engine;
     if (request->done) return true;
-    if (request->where != LIST_POSTED) return false;
+    if (!request->posted) return false;
     p2p__list_remove(request->peer < 0 ? &engine->posted_any : &engine->peers[request->peer].posted, request);
     return true;
 }

@@ -93,7 +93,7 @@ p2p_err p2p__start_send(p2p_request request, int dest, int tag, bool wait_for_ma
         if (buffered)
             peer->credit -= p2p__eager_cost(request->bytes);
         else
-            p2p__list_add(&peer->awaits_clear, request, LIST_AWAITS_CLEAR);
+            p2p__list_add(&peer->awaits_clear, request);
         err = p2p__post(engine, peer, &request->packet);
     }
     if (err || !request->counted) return err;

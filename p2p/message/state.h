@@ -26,12 +26,10 @@ typedef struct p2p_trace p2p_trace;
 
 enum request_kind { REQUEST_SEND, REQUEST_RECV, REQUEST_LAYER };
 
-enum request_list { LIST_NONE, LIST_POSTED, LIST_AWAITS_CLEAR, LIST_AWAITS_PAYLOAD, LIST_LAYER };
-
 /* One operation. Blocking calls keep theirs on the stack; the others are allocated. */
 struct p2p_operation {
-    struct p2p_operation *next; /* in the list that `where` says */
-    enum request_list where;
+    struct p2p_operation *next; /* in a list of its engine's or its peer's */
+    bool posted;                /* a receive that no message has met yet */
     enum request_kind kind;
     p2p_comm *comm;
     struct p2p_operation *all_next, **all_link; /* allocated ones: all of the engine */

@@ -41,8 +41,6 @@ uint64_t p2p__trace_clock(const p2p_engine *engine)
     return engine->config.network.on ? engine->clock->now : p2p__now();
 }
 
-/* ---- Texts ---- */
-
 /* The place of a text in the pool. Names are literals: the pointer is looked up first. The text may have come there by
  * another pointer. */
 uint16_t p2p__trace_place(p2p_trace *trace, const char *text)

@@ -2,8 +2,6 @@
 /* Tracing, in the rank: messages, which part of a buffer they carry, and what collectives do beside them. */
 #include "p2p/message/trace_rank.h"
 
-/* ---- Messages ---- */
-
 void p2p_layer_parts(p2p_comm *comm, const p2p_part *out, const p2p_part *in)
 {
     if (!p2p_layer_is_traced(comm)) return;
@@ -98,8 +96,6 @@ void p2p_layer_combined(p2p_comm *comm, const void *one, const void *other, size
     trace->arrived = NULL;
 }
 
-/* ---- What ranks read from each other's memory ---- */
-
 /* It is taken to have left when the call began: from then on it may be read. Both sides count what moves between them,
  * in the same order, so both know its number. */
 void p2p__trace_moved(p2p_comm *comm, int peer, size_t sent, size_t received)
@@ -119,15 +115,6 @@ void p2p__trace_moved(p2p_comm *comm, int peer, size_t sent, size_t received)
     if (call) out.start = call->start;
     p2p__trace_add(trace, &out);
     p2p__trace_add(trace, &in);
-}
-
-/* ---- Collectives ---- */
-
-void p2p__trace_begins(p2p_request request)
-{
-    p2p_engine *engine = request->comm->engine;
-    request->order = engine->trace->order++;
-    request->began = p2p__trace_clock(engine);
 }
 
 void p2p__trace_background(p2p_request request)

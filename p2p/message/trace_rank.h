@@ -42,8 +42,7 @@ void p2p__trace_sends(p2p_request request);
 void p2p__trace_expects(p2p_request request);
 void p2p__trace_receives(p2p_request request);
 void p2p__trace_moved(p2p_comm *comm, int peer, size_t sent, size_t received); /* without a message; peer: in comm */
-void p2p__trace_begins(p2p_request request); /* a non-blocking collective; and ends: */
-void p2p__trace_background(p2p_request request);
+void p2p__trace_background(p2p_request request);                               /* a non-blocking collective has ended */
 void p2p__trace_compute(p2p_comm *comm, size_t bytes, uint64_t virtual_start, const char *file, int line);
 void p2p__trace_stats(const p2p_comm *comm);
 uint64_t p2p__trace_clock(const p2p_engine *engine);

@@ -177,8 +177,6 @@ p2p_err p2p_test_any(size_t count, p2p_request requests[], size_t *index, bool *
     return end_requests("p2p_test_any", (request_set){requests, count, false}, index, done, status);
 }
 
-/* ---- Taking back ---- */
-
 p2p_err p2p_cancel(p2p_request *request)
 {
     if (!request) return null_argument("p2p_cancel", "request");

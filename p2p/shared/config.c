@@ -9,7 +9,8 @@
 
 #define MAX_SECONDS (10.0 * 365 * 24 * 3600)
 
-bool p2p__parse_size(const char *text, size_t *bytes)
+/* "16M", "64K", "512": powers of 1024. */
+static bool parse_size(const char *text, size_t *bytes)
 {
     if (*text < '0' || *text > '9') return false;
     char *end;
@@ -168,7 +169,7 @@ static bool read_variable(const char *text, const struct target *into, p2p_confi
     case KIND_FLAG: *(bool *)field = *text == '1'; return strcmp(text, "0") == 0 || strcmp(text, "1") == 0;
     case KIND_SIZE:
     case KIND_INT_SIZE:
-        if (!p2p__parse_size(text, &size) || size < into->least || size > into->most) return false;
+        if (!parse_size(text, &size) || size < into->least || size > into->most) return false;
         if (into->kind == KIND_SIZE)
             *(size_t *)field = size;
         else

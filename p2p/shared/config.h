@@ -45,9 +45,6 @@ typedef struct {
 /* Number `index` of them; NULL behind the last. */
 const p2p_variable *p2p__config_variable(size_t index);
 
-/* "16M", "64K", "512": powers of 1024. False, and *bytes unchanged, on anything else. */
-bool p2p__parse_size(const char *text, size_t *bytes);
-
 /* "1", "0.5", "1s", "500ms", "20us" to nanoseconds, up to ten years. False, and *ns unchanged, on anything else. */
 bool p2p__parse_duration(const char *text, uint64_t *ns);
 

@@ -27,8 +27,6 @@ size_t p2p__memory_round(size_t bytes)
     return bytes > SIZE_MAX / 2 ? 0 : (size_t)p2p__round_up(bytes ? bytes : 1, MEMORY_UNIT);
 }
 
-/* ---- What there is ---- */
-
 uint64_t p2p__memory_left(void)
 {
     uint64_t kib = p2p__number_in("/proc/meminfo", "MemAvailable:", UINT64_MAX >> 11) +
@@ -38,8 +36,6 @@ uint64_t p2p__memory_left(void)
     return left < 1024 * kib ? left : 1024 * kib;
 }
 
-/* ---- Taking ---- */
-
 /* A limit on the size of files (ulimit -f) applies, and would come as a signal. */
 bool p2p__memory_fill(int fd, memory_place place, size_t bytes)
 {
@@ -47,9 +43,8 @@ bool p2p__memory_fill(int fd, memory_place place, size_t bytes)
     sigemptyset(&limit);
     sigaddset(&limit, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &limit, &old);
-    int failed;
-    do failed = place ? fallocate(fd, 0, (off_t)place, (off_t)bytes) : ftruncate(fd, (off_t)bytes);
-    while (failed && errno == EINTR);
+    bool failed = TEMP_FAILURE_RETRY(place ? fallocate(fd, 0, (off_t)place, (off_t)bytes)
+                                           : ftruncate(fd, (off_t)bytes));
     int saved = errno;
     if (failed && saved == EFBIG && !sigismember(&old, SIGXFSZ)) sigtimedwait(&limit, NULL, &(struct timespec){0, 0});
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -155,8 +150,6 @@ void p2p__memory_give_back(int fd, memory_gap **gaps, memory_place place, size_t
     add_gap(gaps, place, bytes);
 }
 
-/* ---- The window ---- */
-
 /* The file cannot hold more than the machine, but for gaps. Where addresses are limited (ulimit -v) the program needs them more. */
 memory_window p2p__memory_window(int fd)
 {
@@ -170,18 +163,4 @@ memory_window p2p__memory_window(int fd)
     if (at == MAP_FAILED) return (memory_window){NULL, 0, 0};
     madvise(at, reach, MADV_DONTDUMP);
     return (memory_window){at, reach, 0};
-}
-
-const void *p2p__memory_seen(memory_window *window, int fd, uint64_t place, size_t bytes)
-{
-    struct stat info;
-    if (place > window->reach || bytes > window->reach - place) return NULL;
-    if (place + bytes > window->held && fstat(fd, &info) == 0) window->held = (size_t)info.st_size;
-    return place + bytes <= window->held ? window->at + place : NULL;
-}
-
-void p2p__memory_shut(memory_window *window)
-{
-    if (window->at) munmap((void *)(uintptr_t)window->at, window->reach);
-    *window = (memory_window){NULL, 0, 0};
 }

@@ -42,12 +42,6 @@ size_t p2p__scoreboard_bytes(int size, const p2p_config *config)
     return find_layout(size, config).end;
 }
 
-static scoreboard_shared *map(int fd, size_t bytes)
-{
-    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    return at == MAP_FAILED ? NULL : at;
-}
-
 /* This process's picture of a scoreboard with these settings. */
 static scoreboard *see(scoreboard_shared *shared, const scoreboard_settings *settings)
 {
@@ -85,7 +79,7 @@ scoreboard *p2p__scoreboard_create(int size, const p2p_config *config, int *fd)
     size_t bytes = p2p__scoreboard_bytes(size, config);
     /* sealed: a file that a process makes shorter would take the memory away from all others */
     bool made = p2p__memory_fill(file, 0, bytes) && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0;
-    scoreboard_shared *shared = made ? map(file, bytes) : NULL;
+    scoreboard_shared *shared = made ? p2p__memory_map(file, 0, bytes) : NULL;
     if (shared) fill_settings(&shared->settings, size, config);
     scoreboard *b = shared ? see(shared, &shared->settings) : NULL;
     if (!b) {
@@ -138,7 +132,7 @@ scoreboard *p2p__scoreboard_attach(int fd, char *why, size_t why_bytes)
         return NULL;
     }
     bytes = p2p__scoreboard_bytes(settings.size, config);
-    scoreboard_shared *shared = map(fd, bytes);
+    scoreboard_shared *shared = p2p__memory_map(fd, 0, bytes);
     scoreboard *b = see(shared, &settings);
     if (b) return b;
     snprintf(why, why_bytes, "the launcher's shared memory cannot be mapped: %s", strerror(errno));
@@ -220,10 +214,8 @@ scoreboard_wait p2p__wait_copy(const scoreboard_wait *shown)
     scoreboard_wait wait = *shown;
     if (wait.any_count < 0 || wait.any_count > SCOREBOARD_ANY_SETS) wait.any_count = 0;
     for (int i = 0; i < SCOREBOARD_ITEMS; i++) {
-        if (wait.pending[i].kind < ITEM_RECV || wait.pending[i].kind > ITEM_COLLECTIVE)
-            wait.pending[i].kind = ITEM_RECV;
-        END(wait.pending[i].name);
-        END(wait.waiting[i].name);
+        wait.pending[i] = p2p__call_copy(&wait.pending[i]);
+        wait.waiting[i] = p2p__call_copy(&wait.waiting[i]);
     }
     return wait;
 }

@@ -21,21 +21,6 @@
 #define SCOREBOARD_ITEMS 4
 #define SCOREBOARD_ANY_SETS 4
 
-enum scoreboard_item_kind { ITEM_RECV, ITEM_SEND, ITEM_COLLECTIVE };
-
-/* A pending request, or a message that waits here for a receive. */
-typedef struct {
-    int kind;      /* enum scoreboard_item_kind */
-    int peer;      /* world rank; negative: any */
-    int tag;       /* negative: any */
-    int line;      /* where it was posted, 0 if it is the blocking call itself */
-    int same_file; /* and in the file of the blocking call */
-    uint32_t context;
-    uint64_t bytes;
-    char name[40]; /* ITEM_COLLECTIVE: what was called, and its number on the communicator */
-    uint64_t number;
-} scoreboard_item;
-
 /* What a blocked rank needs: every rank of `need`, and of each `any` set at least one. While it is blocked, its
  * non-blocking collectives may still send, if one of `layers` does. */
 typedef struct {
@@ -46,9 +31,10 @@ typedef struct {
     uint64_t agree_number, agree_steps;
     int any_count;
     int layer_count;
-    int pending_count, waiting_count;          /* in all; the first few are below */
-    scoreboard_item pending[SCOREBOARD_ITEMS]; /* operations this rank waits for */
-    scoreboard_item waiting[SCOREBOARD_ITEMS]; /* messages here without a receive */
+    int pending_count, waiting_count; /* in all; the first few are below */
+    scoreboard_call
+        pending[SCOREBOARD_ITEMS]; /* operations this rank waits for; those of the call itself have no name */
+    scoreboard_call waiting[SCOREBOARD_ITEMS]; /* messages here without a receive */
 } scoreboard_wait;
 
 /* What a rank thinks a collective is, in words: for those that think otherwise. */

@@ -189,8 +189,6 @@ const char *p2p__words_mismatch(p2p_words *w, const p2p_finding *f)
     return "give every rank the same arguments; no buffer has been changed";
 }
 
-/* ---- What is left at the end ---- */
-
 void p2p__words_left(p2p_words *w, const p2p_finding *f)
 {
     static const struct {

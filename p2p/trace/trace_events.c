@@ -84,8 +84,6 @@ static void put_part(const p2p_writer *w, const trace_event *event)
     if (event->flags & TRACE_COMBINED) fputs(",\"combined\":true", w->file);
 }
 
-/* ---- Each kind ---- */
-
 /* A slice from its beginning to its arguments. */
 static void begin_slice(p2p_writer *w, const trace_event *event, int rank, const char *category, uint64_t start,
                         uint64_t end)
@@ -165,8 +163,6 @@ static void put_background(p2p_writer *w, const trace_event *event, int rank)
         end_event(w, event);
     }
 }
-
-/* ---- A rank ---- */
 
 typedef struct {
     const trace_event *event; /* still in memory that others can write */

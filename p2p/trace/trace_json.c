@@ -76,8 +76,6 @@ static void put_names(p2p_writer *w)
     }
 }
 
-/* ---- The end ---- */
-
 static void put_end(p2p_writer *w)
 {
     const p2p_traced_job *job = w->job;
@@ -114,8 +112,6 @@ static void put_end(p2p_writer *w)
         p2p__json_ranks(w->file, job->is_cycle ? "cycle" : "stuck", &knot, job->size);
     fputs("}}", w->file);
 }
-
-/* ---- The whole ---- */
 
 static void put_job(const p2p_writer *w)
 {

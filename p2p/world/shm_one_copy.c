@@ -75,8 +75,6 @@ static bool claim_first(shm_offer *offer, size_t *chunk)
     return true;
 }
 
-/* ---- The sender ---- */
-
 void p2p__shm_help(p2p_endpoint *self, p2p_link *peer)
 {
     const link_end *link = peer->state;
@@ -106,8 +104,6 @@ void p2p__shm_help(p2p_endpoint *self, p2p_link *peer)
     p2p_backoff backoff = p2p__backoff_short(ANSWER_POLLS, 0);
     while (!p2p__queue_waiting(&link->in) && p2p__backoff_goes_on(self->spin, &backoff)) continue;
 }
-
-/* ---- The receiver ---- */
 
 static bool copy_together(p2p_endpoint *self, p2p_link *peer, const transfer *t, uint64_t message)
 {

@@ -122,15 +122,6 @@ void p2p__link_close(p2p_endpoint *self, p2p_link *peer)
     s->slot_of[peer->rank] = 0;
 }
 
-p2p_packet *p2p__link_abandon(p2p_endpoint *self, p2p_link *peer)
-{
-    p2p_packet *queued = peer->head;
-    if (queued) self->queued--;
-    p2p__link_close(self, peer);
-    peer->head = NULL;
-    return queued;
-}
-
 int p2p__sockets_sleep(p2p_sockets *s, uint64_t until)
 {
     for (;;) {

@@ -141,9 +141,6 @@ void p2p__link_opened(p2p_endpoint *self, p2p_link *peer, int fd);
 void p2p__link_watch(p2p_endpoint *self, const p2p_link *peer, short events);
 void p2p__link_close(p2p_endpoint *self, p2p_link *peer);
 
-/* There can be no link to this peer: closes what there is; returns the packets that were waiting for it. */
-p2p_packet *p2p__link_abandon(p2p_endpoint *self, p2p_link *peer);
-
 /* Sleep until a socket has something, or until a time (ns, p2p__now; 0: do not sleep; UINT64_MAX: no limit). How many
  * are ready: 0 when the time has come, -1 and errno on failure. */
 int p2p__sockets_sleep(p2p_sockets *s, uint64_t until);
