@@ -28,7 +28,7 @@ fetch_criterion() {
 suites=()
 if fetch_criterion >"$work/apt" 2>&1; then
     export QEMU_LD_PREFIX=$top/sysroot
-    for suite in p2p_messages p2p_requests p2p_comm p2p_layer p2p_alloc shm_queue collectives blocks ring dtype; do
+    for suite in p2p_messages p2p_requests p2p_waiting p2p_comm p2p_layer p2p_alloc shm_queue collectives blocks ring dtype; do
         suites+=("$A/tests/$suite")
     done
 else
