@@ -14,9 +14,7 @@
 #include <unistd.h>
 
 #include "p2p/message/init.h"
-#include "p2p/shared/control.h"
 #include "p2p/shared/file.h"
-#include "p2p/shared/memory.h"
 #include "p2p/shared/process.h"
 #include "p2p/world/cma.h"
 
@@ -288,12 +286,12 @@ p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes)
     }
     if (world) snprintf(plan->config.world, sizeof plan->config.world, "%s", world);
     if (plan->options.strict) plan->config.strict = true;
-    plan->trace = plan->options.trace ? plan->options.trace : getenv("PAIRWISE_TRACE");
-    if (!plan->trace) plan->config.trace_room = 0;
+    const char *report = plan->options.report, **trace = &plan->options.trace;
+    if (!*trace) *trace = getenv("PAIRWISE_TRACE");
+    if (!*trace) plan->config.trace_room = 0;
     plan->config.trace_bytes = p2p__trace_bytes(plan->size, &plan->config);
-    if (plan->trace && !p2p__file_check("trace", plan->trace, why, why_bytes)) return P2P_ERR_ARG;
-    plan->report = plan->options.report;
-    if (plan->report && !p2p__file_check("report", plan->report, why, why_bytes)) return P2P_ERR_ARG;
+    if (*trace && !p2p__file_check("trace", *trace, why, why_bytes)) return P2P_ERR_ARG;
+    if (report && !p2p__file_check("report", report, why, why_bytes)) return P2P_ERR_ARG;
     const char *network = plan->options.network;
     if (network && !p2p__network_parse(network, &plan->config.network, why, why_bytes)) return P2P_ERR_ARG;
     const p2p_network *n = &plan->config.network;

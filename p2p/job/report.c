@@ -11,7 +11,6 @@
 #include "p2p/shared/file.h"
 #include "p2p/shared/json.h"
 #include "p2p/shared/process.h"
-#include "p2p/shared/words.h"
 
 /* ---- For people ---- */
 
@@ -266,13 +265,13 @@ bool p2p__report_write(const p2p_report *report, const p2p_plan *plan, int statu
         put_report(socket, report, plan, status);
         fclose(socket);
     }
-    if (!plan->report) return true;
-    bool written = p2p__file_begin(&file, plan->report);
+    const char *path = plan->options.report;
+    if (!path) return true;
+    bool written = p2p__file_begin(&file, path);
     if (written) {
         put_report(file.stream, report, plan, status);
         written = p2p__file_end(&file, true);
     }
-    if (!written)
-        fprintf(stderr, "pairwise: the report cannot be written to \"%s\": %s\n", plan->report, strerror(errno));
+    if (!written) fprintf(stderr, "pairwise: the report cannot be written to \"%s\": %s\n", path, strerror(errno));
     return written;
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "p2p/shared/file.h"
-#include "p2p/shared/words.h"
 
 void p2p__trace_open(p2p_job *job)
 {
@@ -31,11 +30,8 @@ void p2p__trace_deadlock(p2p_job *job, const p2p_finding *deadlock)
     job->trace->is_cycle = deadlock->what.is_cycle;
     for (size_t i = 0; i < deadlock->count; i++) {
         const p2p_place *place = &deadlock->places[i];
-        p2p_last_moment *moment = &job->trace->ranks[place->rank];
-        if (place->role != ROLE_WAITS && place->role != ROLE_BEHIND && place->role != ROLE_STUCK) continue;
-        moment->stuck = true;
-        moment->knot = place->role == ROLE_WAITS;
-        moment->waits_for = place->awaited;
+        if (place->role == ROLE_WAITS || place->role == ROLE_BEHIND || place->role == ROLE_STUCK)
+            job->trace->ranks[place->rank] = *place;
     }
 }
 
@@ -53,13 +49,13 @@ void p2p__trace_failed(p2p_job *job, p2p_err err, int rank, const char *text)
     snprintf(trace->text, sizeof trace->text, "%s", text);
     p2p__see(&job->watch);
     for (int i = 0; i < job->size; i++) {
-        p2p_last_moment *moment = &trace->ranks[i];
+        p2p_place *place = &trace->ranks[i];
         const p2p_sight *row = &job->watch.seen[i];
-        moment->state = row->state;
-        moment->call = row->call;
-        if (moment->stuck || moment->state != SCOREBOARD_BLOCKED) continue;
-        moment->waits_for = row->wait.need;
-        for (int k = 0; k < row->wait.any_count; k++) p2p__set_join(&moment->waits_for, &row->wait.any[k], job->size);
+        if (place->role != ROLE_CALL) continue; /* in a deadlock */
+        *place = (p2p_place){.role = ROLE_DOING, .rank = i, .state = row->state, .call = row->call};
+        if (place->state != SCOREBOARD_BLOCKED) continue;
+        place->awaited = row->wait.need;
+        for (int k = 0; k < row->wait.any_count; k++) p2p__set_join(&place->awaited, &row->wait.any[k], job->size);
     }
 }
 
@@ -67,7 +63,7 @@ bool p2p__trace_close(p2p_job *job)
 {
     p2p_traced_job *trace = job->trace;
     if (!trace) return true;
-    const char *path = job->plan->trace;
+    const char *path = job->plan->options.trace;
     trace->started = job->started;
     trace->status = job->exit_status;
     if (!trace->outcome) trace->outcome = job->interrupted ? "interrupted" : job->exit_status ? "failed" : "finished";

@@ -3,10 +3,6 @@
  * trace: what every rank did, and when, kept in memory that the supervisor shares with it, so that a rank that is killed
  * or waits for ever leaves its events behind. Nothing here makes a system call; without --trace each hook is a branch.
  *
- *      trace.c trace_messages.c                    in the rank: events, and the calls that have not returned yet
- *      trace_job.c                                 in the supervisor: how the job ended
- *      trace_json.c trace_events.c                 the file: Chrome trace JSON
- *
  * The events lie behind the scoreboard, a block a rank, and only grow: when the block is full the rest is counted, not kept.
  */
 #ifndef PAIRWISE_P2P_TRACE_H

@@ -82,14 +82,14 @@ static void put_end(p2p_writer *w)
     p2p_rank_set knot = {{0}};
     if (!job->failed_at) return;
     for (int rank = 0; rank < job->size; rank++) {
-        const p2p_last_moment *moment = &job->ranks[rank];
-        const scoreboard_call *call = &moment->call;
+        const p2p_place *place = &job->ranks[rank];
+        const scoreboard_call *call = &place->call;
         p2p_words text = {.used = 0};
         if (call->name[0]) p2p__add_arguments(&text, "", call);
-        const char *state = moment->stuck                            ? "stuck"
-                            : moment->state == SCOREBOARD_BLOCKED    ? "blocked"
-                            : moment->state >= SCOREBOARD_FINALIZING ? "over"
-                                                                     : "running";
+        const char *state = place->role != ROLE_DOING               ? "stuck"
+                            : place->state == SCOREBOARD_BLOCKED    ? "blocked"
+                            : place->state >= SCOREBOARD_FINALIZING ? "over"
+                                                                    : "running";
         p2p__json_begin_event(w, "i", state, "end", rank + 1);
         fputs(",\"s\":\"t\"", w->file);
         p2p__json_time(w, "ts", w->end);
@@ -98,9 +98,9 @@ static void put_end(p2p_writer *w)
         p2p__json_field(w->file, "function", call->name);
         p2p__json_field(w->file, "file", call->file);
         if (call->line > 0) p2p__json_number(w->file, "line", (uint64_t)call->line);
-        if (moment->knot) fputs(",\"in_cycle\":true", w->file);
-        if (moment->knot) p2p__set_add(&knot, rank);
-        p2p__json_ranks(w->file, "waits_for", &moment->waits_for, job->size);
+        if (place->role == ROLE_WAITS) fputs(",\"in_cycle\":true", w->file);
+        if (place->role == ROLE_WAITS) p2p__set_add(&knot, rank);
+        p2p__json_ranks(w->file, "waits_for", &place->awaited, job->size);
         fputs("}}", w->file);
     }
     p2p__json_begin_event(w, "i", job->outcome, "end", job->first >= 0 ? job->first + 1 : 1);

@@ -14,15 +14,6 @@
 #include "p2p/shared/scoreboard.h"
 #include "p2p/trace/trace.h"
 
-/* What a rank was doing when the job failed. */
-typedef struct {
-    int state; /* enum scoreboard_state */
-    scoreboard_call call;
-    bool stuck; /* in a deadlock; `knot`: one of those that make it */
-    bool knot;
-    p2p_rank_set waits_for;
-} p2p_last_moment;
-
 /* A job that has ended, as its trace tells of it. */
 typedef struct p2p_traced_job {
     int size;
@@ -36,7 +27,7 @@ typedef struct p2p_traced_job {
     int first;          /* the rank that failed first, -1: not one alone */
     bool is_cycle;
     char text[2048];
-    p2p_last_moment ranks[];
+    p2p_place ranks[]; /* what each was doing then: its place in the deadlock, or ROLE_DOING */
 } p2p_traced_job;
 
 /* Write all of it. False if there is no memory for that. */
