@@ -4,7 +4,6 @@
 #ifndef PAIRWISE_P2P_DEADLOCK_H
 #define PAIRWISE_P2P_DEADLOCK_H
 
-#include "p2p/shared/diagnosis.h"
 #include "p2p/shared/scoreboard.h"
 #include "p2p/shared/words.h"
 

@@ -22,8 +22,6 @@
 #include <unistd.h>
 
 #include "p2p/group/internal.h"
-#include "p2p/message/cores.h"
-#include "p2p/message/internal.h"
 #include "p2p/shared/control.h"
 
 /* A wait for all ranks of a communicator to come to a step of a collective. */

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "p2p/message/internal.h"
 #include "p2p/shared/words.h"
 
 /* ---- As a number ---- */

@@ -20,7 +20,6 @@
 
 #include "p2p/group/internal.h"
 #include "p2p/message/trace_rank.h"
-#include "p2p/shared/memory.h"
 
 enum { SMALL, USUAL }; /* kinds; then the larger ones */
 

@@ -9,7 +9,6 @@
 
 #include "p2p/job/launch.h"
 #include "p2p/shared/process.h"
-#include "p2p/shared/words.h"
 
 #define GRACE_NS UINT64_C(1000000000)
 #define LAST_MESSAGES 100000 /* more than a socket holds */

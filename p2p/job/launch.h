@@ -25,10 +25,7 @@
 #include "p2p/job/output.h"
 #include "p2p/shared/clock.h"
 #include "p2p/shared/control.h"
-#include "p2p/shared/diagnosis.h"
 #include "p2p/shared/memory.h"
-#include "p2p/shared/scoreboard.h"
-#include "p2p/shared/words.h"
 #include "p2p/trace/trace_json.h"
 
 /* What to launch. */
@@ -36,7 +33,6 @@ typedef struct {
     int size;
     p2p_options options;
     p2p_config config;
-    const char *trace, *report; /* files to write, NULL: none */
     /* Runs in the forked rank and returns its exit status. */
     int (*child)(void *arg, int rank, int control, int scoreboard_fd, scoreboard *b);
     void *arg;
@@ -91,8 +87,8 @@ typedef struct {
     int old_dumpable;
     pid_t self;
 
-    p2p_link_request *link_requests;
-    size_t link_request_count, link_request_room;
+    p2p_link_request *link_requests; /* room for one of each pair */
+    size_t link_request_count;
     uint64_t *linked; /* bit a * size + b */
     memory_gap *gaps; /* in the memory file: what could not be had for a link */
     int links_in_flight, links_max, links_max_each;

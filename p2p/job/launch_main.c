@@ -14,7 +14,6 @@
 #include "p2p/job/launch.h"
 #include "p2p/message/init.h"
 #include "p2p/shared/cli.h"
-#include "p2p/shared/control.h"
 
 /* From KEY_VARIABLE on: the numbers of variables. */
 enum {

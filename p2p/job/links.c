@@ -16,8 +16,6 @@
 #include <unistd.h>
 
 #include "p2p/job/launch.h"
-#include "p2p/shared/control.h"
-#include "p2p/shared/memory.h"
 #include "p2p/world/world.h"
 
 #define AT_ONCE_EACH 32
@@ -30,13 +28,14 @@ static int descriptor_limit(void)
 
 p2p_err p2p__links_init(p2p_job *job)
 {
-    size_t bits = (size_t)job->size * (size_t)job->size;
-    job->linked = calloc(bits / 64 + 1, sizeof *job->linked);
+    size_t pairs = (size_t)job->size * (size_t)job->size; /* what is never asked for takes no memory */
+    job->linked = calloc(pairs / 64 + 1, sizeof *job->linked);
+    job->link_requests = calloc(pairs / 2 + 1, sizeof *job->link_requests);
     job->links_max = descriptor_limit() / 2;
     if (job->links_max < 2 * job->size) job->links_max = 2 * job->size; /* one each must always be possible */
     job->links_max_each = job->links_max / job->size;
     if (job->links_max_each > AT_ONCE_EACH) job->links_max_each = AT_ONCE_EACH;
-    return job->linked ? P2P_OK : P2P_ERR_NOMEM;
+    return job->linked && job->link_requests ? P2P_OK : P2P_ERR_NOMEM;
 }
 
 void p2p__links_free(p2p_job *job)
@@ -56,13 +55,6 @@ void p2p__link_want(p2p_job *job, int from, int to)
     uint64_t mask = UINT64_C(1) << (bit % 64);
     if (job->linked[bit / 64] & mask) return;
     job->linked[bit / 64] |= mask;
-    if (job->link_request_count == job->link_request_room) {
-        size_t room = job->link_request_room ? 2 * job->link_request_room : 64;
-        p2p_link_request *grown = realloc(job->link_requests, room * sizeof *grown);
-        if (!grown) return;
-        job->link_requests = grown;
-        job->link_request_room = room;
-    }
     job->link_requests[job->link_request_count++] = (p2p_link_request){a, b, -1, 0};
     p2p__links_open(job);
 }

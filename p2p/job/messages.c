@@ -2,12 +2,10 @@
 /* What ranks ask of the supervisor and tell it; what the supervisor tells them. */
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "p2p/job/launch.h"
-#include "p2p/shared/words.h"
 
 /* ---- Telling ranks ---- */
 

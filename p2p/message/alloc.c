@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 
 #include "p2p/message/internal.h"
-#include "p2p/shared/memory.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
 

@@ -8,7 +8,6 @@
  * ask whether what has arrived releases this rank; only if not, show "blocked" and count what arrived as received.
  */
 
-#include "p2p/message/cores.h"
 #include "p2p/message/trace_rank.h"
 
 /* ---- The scoreboard ---- */
@@ -106,10 +105,10 @@ static void show_blocked(p2p_engine *engine, const p2p_waiting *waiting)
     }
 
     /* Once such a peer has received everything, this rank has news, though nothing is on its way to it. */
-    wait->drains = engine->packets_out > 0;
+    wait->drains = engine->end.queued > 0;
     if (wait->drains) p2p__set_clear(&wait->draining, engine->size);
     for (int i = 0; wait->drains && i < engine->size; i++)
-        if (engine->peers[i].packets_out) p2p__set_add(&wait->draining, i);
+        if (engine->peers[i].link.head) p2p__set_add(&wait->draining, i);
 
     wait->waiting_count = (int)engine->unexpected_count;
     for (int i = 0; i < engine->size && engine->unexpected_count && shown < SCOREBOARD_ITEMS; i++)

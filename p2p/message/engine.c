@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The engine of a rank: what it owns, what frames that arrive do, and what the supervisor tells it. */
-#include "p2p/message/internal.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +8,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "p2p/message/cores.h"
 #include "p2p/message/trace_rank.h"
 #include "p2p/shared/control.h"
 #include "p2p/shared/crc.h"
@@ -26,7 +23,7 @@
 static size_t read_from(const p2p_engine *engine)
 {
     const p2p_config *config = &engine->config;
-    bool small_queue = config->sndbuf && (size_t)config->sndbuf < DIRECT_FROM;
+    bool small_queue = config->sndbuf && config->sndbuf < DIRECT_FROM;
     if (config->direct != CONFIG_BY_CORES) return config->direct;
     return engine->spin.longest && !small_queue ? DIRECT_FROM_ALONE : DIRECT_FROM;
 }
@@ -137,8 +134,6 @@ p2p_err p2p__post(p2p_engine *engine, p2p_peer *peer, p2p_packet *packet)
     packet->header.source = (uint32_t)engine->rank;
     packet->header.sequence = p2p__frame_leaves(&engine->end, &peer->link);
     if (engine->sealed) p2p__wire_seal(&packet->header);
-    engine->packets_out++;
-    peer->packets_out++;
     return engine->world->post(&engine->end, &peer->link, packet);
 }
 
@@ -146,8 +141,6 @@ void p2p__left(p2p_endpoint *self, p2p_link *link, p2p_packet *packet)
 {
     p2p_engine *engine = self->engine;
     p2p_peer *peer = link->peer;
-    engine->packets_out--;
-    peer->packets_out--;
     switch ((enum wire_type)packet->header.type) {
     case WIRE_EAGER:
     case WIRE_PAYLOAD: p2p__complete(packet->owner, P2P_OK); break;
@@ -292,8 +285,6 @@ void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int 
     p2p__link_close(&engine->end, &peer->link);
     for (p2p_packet *next; packet; packet = next) {
         next = packet->next;
-        engine->packets_out--;
-        peer->packets_out--;
         if (packet->header.type == WIRE_EAGER) p2p__complete(packet->owner, P2P_ERR_SYS);
     }
     peer->link.frames_out = 0; /* the other side has never had its end, so nothing has been or will be received */

@@ -179,13 +179,13 @@ enum ending { ALL_SENT, ALL_GOODBYES, ALL_RECEIVED };
 static bool has_ended(p2p_engine *engine, void *arg)
 {
     enum ending wanted = *(enum ending *)arg;
-    if (wanted != ALL_RECEIVED) return wanted == ALL_SENT ? engine->packets_out == 0 : engine->all_done;
+    if (wanted != ALL_RECEIVED) return wanted == ALL_SENT ? engine->end.queued == 0 : engine->all_done;
     for (int i = 0; i < engine->size; i++) {
         const p2p_peer *peer = &engine->peers[i];
         if (i != engine->rank &&
             peer->link.frames_in != (uint32_t)p2p__scoreboard_sent(engine->scoreboard, i)[engine->rank])
             return false;
-        if (peer->packets_out && atomic_load(&engine->scoreboard->rows[i].state) != SCOREBOARD_FINISHED) return false;
+        if (peer->link.head && atomic_load(&engine->scoreboard->rows[i].state) != SCOREBOARD_FINISHED) return false;
     }
     return true;
 }
@@ -194,7 +194,7 @@ static bool has_ended(p2p_engine *engine, void *arg)
 static void describe_others(p2p_engine *engine, void *arg, scoreboard_wait *wait)
 {
     for (int i = 0; i < engine->size; i++)
-        if (i != engine->rank && (*(enum ending *)arg != ALL_SENT || engine->peers[i].packets_out))
+        if (i != engine->rank && (*(enum ending *)arg != ALL_SENT || engine->peers[i].link.head))
             p2p__set_add(&wait->need, i);
 }
 

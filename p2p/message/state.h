@@ -13,11 +13,9 @@
 
 #include "p2p/message/causes.h"
 #include "p2p/message/cores.h"
-#include "p2p/p2p.h"
 #include "p2p/p2p_layer.h"
 #include "p2p/shared/clock.h"
 #include "p2p/shared/memory.h"
-#include "p2p/shared/scoreboard.h"
 #include "p2p/world/world.h"
 
 typedef struct p2p_engine p2p_engine;
@@ -94,7 +92,6 @@ struct p2p_peer {
     bool unreachable;        /* no link can be had: */
     int lacking_rank, limit; /* this rank's limit on descriptors is reached, */
     int no_memory;           /* or there is no memory for it: errno, 0 if not */
-    size_t packets_out;      /* frames posted that have not left */
     uint32_t moved;          /* for traces: how often something moved between the two without a message */
     bool received_dirty;
     p2p_peer *next_dirty;
@@ -183,7 +180,6 @@ struct p2p_engine {
     p2p_said said[SCOREBOARD_WORDS]; /* what the row's words say */
     bool polled;                     /* the call that ends now was a poll that found nothing */
     bool drained;                    /* after a failure: everything that was sent has been received */
-    size_t packets_out;              /* frames posted that have not left */
 
     const unsigned char *this_process; /* a page that is zero in a forked child */
     _Atomic int owner;                 /* PAIRWISE_DEBUG: the thread inside, 0 if none */

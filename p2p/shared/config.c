@@ -54,7 +54,7 @@ static int index_of(const char *text, const char *const names[])
 }
 
 /* What a variable is read into. KIND_NONE: it is read elsewhere, by the launcher, the trainer or its kernels. */
-enum kind { KIND_NONE, KIND_FLAG, KIND_SIZE, KIND_INT_SIZE, KIND_TIME, KIND_WAIT, KIND_WORLD, KIND_NETWORK };
+enum kind { KIND_NONE, KIND_FLAG, KIND_SIZE, KIND_TIME, KIND_WAIT, KIND_WORLD, KIND_NETWORK };
 
 #define GIB ((uint64_t)1 << 30)
 #define AT(field) offsetof(p2p_config, field)
@@ -87,7 +87,7 @@ static const struct {
      {KIND_TIME, AT(timeout_ns), 1000000, UINT64_MAX}},
     {{"PAIRWISE_SNDBUF", "a size from 1 to 1G, such as 4K", "the system's",
       "size of a link's socket buffer, or of its queue in shared memory"},
-     {KIND_INT_SIZE, AT(sndbuf), 1, GIB}},
+     {KIND_SIZE, AT(sndbuf), 1, GIB}},
     {{"PAIRWISE_STRICT", "0 or 1", "0", "1: every send waits for its receive; finds programs that need buffering"},
      {KIND_FLAG, AT(strict), 0, 0}},
     {{"PAIRWISE_DEBUG", "0 or 1", "0",
@@ -168,12 +168,8 @@ static bool read_variable(const char *text, const struct target *into, p2p_confi
     case KIND_NONE: return true;
     case KIND_FLAG: *(bool *)field = *text == '1'; return strcmp(text, "0") == 0 || strcmp(text, "1") == 0;
     case KIND_SIZE:
-    case KIND_INT_SIZE:
         if (!parse_size(text, &size) || size < into->least || size > into->most) return false;
-        if (into->kind == KIND_SIZE)
-            *(size_t *)field = size;
-        else
-            *(int *)field = (int)size;
+        *(size_t *)field = size;
         return true;
     case KIND_TIME:
         if (!p2p__parse_duration(text, &ns) || ns < into->least) return false;
@@ -221,5 +217,5 @@ p2p_err p2p__config_read(p2p_config *config, char *why, size_t why_bytes)
 bool p2p__config_is_sound(const p2p_config *config)
 {
     bool named = memchr(config->world, 0, sizeof config->world) && index_of(config->world, worlds) >= 0;
-    return named && config->wait >= WAIT_AUTO && config->wait <= WAIT_SLEEP && config->sndbuf >= 0;
+    return named && config->wait >= WAIT_AUTO && config->wait <= WAIT_SLEEP && config->sndbuf <= INT_MAX;
 }

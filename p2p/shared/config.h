@@ -20,7 +20,7 @@ typedef struct {
     size_t unexpected_max; /* PAIRWISE_UNEXP_MAX: room for messages without a receive, in all; bytes */
     int wait;              /* PAIRWISE_WAIT: enum p2p_wait_policy */
     uint64_t timeout_ns;   /* PAIRWISE_TIMEOUT: bound on one blocking call; 0: none */
-    int sndbuf;            /* PAIRWISE_SNDBUF: send buffer of a link, bytes; 0: the system's */
+    size_t sndbuf;         /* PAIRWISE_SNDBUF: send buffer of a link, bytes; 0: the system's */
     bool strict;           /* PAIRWISE_STRICT: every send waits */
     bool debug;            /* PAIRWISE_DEBUG: buffers of isend are checked, threads too */
     bool crc;              /* PAIRWISE_CRC: payloads carry a CRC32C */

@@ -11,11 +11,9 @@
 #define PAIRWISE_P2P_SCOREBOARD_H
 
 #include <stdatomic.h>
-#include <sys/types.h>
 
 #include "p2p/shared/config.h"
 #include "p2p/shared/diagnosis.h"
-#include "p2p/shared/rank_set.h"
 
 #define SCOREBOARD_MAGIC UINT32_C(0x50574231) /* "PWB1" */
 #define SCOREBOARD_ITEMS 4

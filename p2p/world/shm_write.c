@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The shm world: frames that leave, record by record. */
 #include <string.h>
+#include <sys/param.h>
 
 #include "p2p/world/world_shm.h"
 
 #define PART_BYTES ((size_t)2 << 10) /* written before the reader may see it: small enough for both to work at once */
 #define FAST_PATH_MOST ((size_t)8 << 10)
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 /* As p2p__queue_room. Looking for room may have left a pad there, which the reader has to take away. */
 static size_t find_room(p2p_endpoint *self, p2p_link *peer, size_t least)
@@ -30,10 +26,10 @@ static bool write_record(p2p_endpoint *self, p2p_link *peer)
     const wire_header *from = &packet->header;
     bool first = packet->done == 0, is_short = first && from->type == WIRE_EAGER && self->short_headers;
     size_t header = is_short ? p2p__short_size(packet->payload_bytes) : first ? sizeof *from : 0;
-    size_t room = smaller(find_room(self, peer, first ? header : 1), header + PART_BYTES);
+    size_t room = MIN(find_room(self, peer, first ? header : 1), header + PART_BYTES);
     if (!room) return false;
     size_t sent = first ? 0 : packet->done - sizeof *from;
-    size_t part = smaller(packet->payload_bytes - sent, room - header);
+    size_t part = MIN(packet->payload_bytes - sent, room - header);
     unsigned char *place = p2p__queue_begin(out, header + part);
     if (part) memcpy(place + header, (const char *)packet->payload + sent, part);
     if (is_short)

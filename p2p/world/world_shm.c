@@ -35,7 +35,7 @@
 
 static size_t ring_size(const p2p_config *config, int size)
 {
-    size_t wanted = config->sndbuf ? (size_t)config->sndbuf : QUEUES_OF_A_RANK / (size_t)size, bytes = QUEUE_SMALLEST;
+    size_t wanted = config->sndbuf ? config->sndbuf : QUEUES_OF_A_RANK / (size_t)size, bytes = QUEUE_SMALLEST;
     while (bytes < wanted && bytes < QUEUE_LARGEST) bytes *= 2;
     return bytes;
 }

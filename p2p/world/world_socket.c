@@ -96,7 +96,7 @@ static p2p_err post(p2p_endpoint *self, p2p_link *peer, p2p_packet *packet)
 static p2p_err link_opened(p2p_endpoint *self, p2p_link *peer, int place)
 {
     (void)place;
-    int bytes = self->config->sndbuf;
+    int bytes = (int)self->config->sndbuf;
     if (bytes) setsockopt(peer->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
     return flush(self, peer);
 }

@@ -235,7 +235,7 @@ static void prepare(threads_job *t, int n, int sndbuf)
     NEED(p2p__config_read(&config, why, sizeof why) == P2P_OK, "%s", why);
     snprintf(config.world, sizeof config.world, "shm");
     config.trace_room = 0;
-    config.sndbuf = sndbuf;
+    config.sndbuf = (size_t)sndbuf;
     static const p2p_plan plan = {.relay = -1};
     t->job.plan = &plan;
     t->job.size = n;
