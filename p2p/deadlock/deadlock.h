@@ -12,21 +12,16 @@ typedef struct {
     int state; /* enum scoreboard_state */
     scoreboard_call call;
     scoreboard_wait wait;
+    uint64_t activity, polls; /* at the last look for a deadlock */
+    int idle_polls;           /* such looks in a row at which it had polled, and nothing else had happened */
 } p2p_sight;
-
-/* Of a rank, at the last look. */
-typedef struct {
-    uint64_t activity, polls;
-    int idle_polls; /* looks in a row at which it had polled, and nothing else had happened */
-} p2p_last_look;
 
 /* A job, as far as its deadlocks go. */
 typedef struct {
     int size;
     scoreboard *scoreboard;
-    p2p_sight *seen;     /* [size]: when it was last looked at, to say something about it */
-    bool *ended;         /* [size]: its process has, or has not been started; set by the supervisor */
-    p2p_last_look *last; /* [size] */
+    p2p_sight *seen; /* [size]: when it was last looked at, to say something about it */
+    bool *ended;     /* [size]: its process has, or has not been started; set by the supervisor */
     uint64_t quiet_since;
     bool unchanged;
     bool only_polls;      /* for a second nothing has happened but polling: true for one look */
@@ -46,7 +41,7 @@ void p2p__see_error(const p2p_watch *watch, int rank, p2p_words *w);
 /* False: what is on the scoreboard no rank and no supervisor has written there on purpose. `failed`: the job has. */
 bool p2p__scoreboard_is_sound(const p2p_watch *watch, bool failed);
 
-/* `seen`, `ended` and `last` are the caller's to free, in any case. */
+/* `seen` and `ended` are the caller's to free, in any case. */
 p2p_err p2p__watch_init(p2p_watch *watch, scoreboard *b);
 
 /* Ranks that can never be released, exactly; false if there are none. `can_act` are those that still can do something. */

@@ -24,8 +24,7 @@ p2p_err p2p__watch_init(p2p_watch *watch, scoreboard *b)
     watch->seen = calloc((size_t)watch->size, sizeof *watch->seen);
     watch->ended = calloc((size_t)watch->size, sizeof *watch->ended);
     if (watch->ended) memset(watch->ended, true, (size_t)watch->size * sizeof *watch->ended);
-    watch->last = calloc((size_t)watch->size, sizeof *watch->last);
-    return watch->seen && watch->ended && watch->last ? P2P_OK : P2P_ERR_NOMEM;
+    return watch->seen && watch->ended ? P2P_OK : P2P_ERR_NOMEM;
 }
 
 /* ---- Copies: a rank can write anything on the scoreboard, by mistake or not; so whatever is said about ranks is said of
@@ -96,9 +95,9 @@ static void find_still(p2p_watch *watch, p2p_rank_set *still)
     p2p__set_clear(still, watch->size);
     for (int i = 0; i < watch->size; i++) {
         uint64_t now = activity_of(watch, i);
-        bool same = now == watch->last[i].activity && now % 2 == 0;
+        bool same = now == watch->seen[i].activity && now % 2 == 0;
         unchanged = unchanged && same;
-        watch->last[i].activity = now;
+        watch->seen[i].activity = now;
         int state = state_of(watch, i);
         if (same && (state == SCOREBOARD_BLOCKED || state == SCOREBOARD_FINALIZING)) p2p__set_add(still, i);
     }
@@ -186,7 +185,7 @@ static void watch_polling(p2p_watch *watch)
     quiet = quiet && polling;
     if (!quiet) watch->quiet_since = now;
     for (int i = 0; i < watch->size; i++) {
-        p2p_last_look *last = &watch->last[i];
+        p2p_sight *last = &watch->seen[i];
         uint64_t polls = atomic_load_explicit(&watch->scoreboard->rows[i].polls, memory_order_relaxed);
         last->idle_polls = quiet ? last->idle_polls + (polls != last->polls) : 0;
         last->polls = polls;
@@ -219,6 +218,6 @@ bool p2p__watch_look(p2p_watch *watch, p2p_rank_set *stuck, p2p_rank_set *can_ac
     p2p__see(watch);
     atomic_thread_fence(memory_order_acquire); /* the picture is true if no row of those that stand still has changed */
     for (int i = 0; i < watch->size; i++)
-        if (p2p__set_has(&still, i) && activity_of(watch, i) != watch->last[i].activity) return false;
+        if (p2p__set_has(&still, i) && activity_of(watch, i) != watch->seen[i].activity) return false;
     return true;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Fingerprints: what a rank thinks a collective is, as a number to compare (a hash) and in words for the case that they
- * differ. Making either costs more than a short collective may, so both are kept for the calls made last.
- */
+/* Fingerprints: what a rank thinks a collective is, as a number to compare (a hash) and in words for the case that they
+ * differ. Making either costs more than a short collective may, so both are kept for the calls made last. */
 #include "p2p/group/internal.h"
 
 #include <stdio.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Split: all ranks send colour and key to rank 0, which sorts, gives each group a context of its own, and sends each
+/* Split: all ranks send colour and key to rank 0, which sorts, gives each group a context of its own, and sends each
  * rank the context and the members. Messages of this protocol are not counted in p2p_stats. A dup is a split into one
- * group, of which all have agreed that it is one.
- */
+ * group, of which all have agreed that it is one. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -240,7 +240,6 @@ int p2p__run_job(const p2p_plan *plan, p2p_err *err)
     p2p__links_free(&job);
     free(job.watch.seen);
     free(job.watch.ended);
-    free(job.watch.last);
     free(job.out.bytes);
     free(job.err.bytes);
     free(job.ranks);

@@ -15,11 +15,8 @@ void p2p__trace_open(p2p_job *job)
     if (!job->plan->config.trace_room) return;
     p2p_traced_job *trace = calloc(1, sizeof *trace + (size_t)job->size * sizeof *trace->ranks);
     if (!trace) return;
-    *trace = (p2p_traced_job){.size = job->size,
-                              .config = &job->scoreboard->config,
-                              .blocks = job->scoreboard->trace,
-                              .program = job->plan->program ? job->plan->program : "",
-                              .first = -1};
+    *trace = (p2p_traced_job){
+        .scoreboard = job->scoreboard, .program = job->plan->program ? job->plan->program : "", .first = -1};
     job->trace = trace;
 }
 
@@ -67,17 +64,15 @@ bool p2p__trace_close(p2p_job *job)
     trace->started = job->started;
     trace->status = job->exit_status;
     if (!trace->outcome) trace->outcome = job->interrupted ? "interrupted" : job->exit_status ? "failed" : "finished";
+    for (int i = 0; i < job->size; i++) trace->dropped += atomic_load(&p2p__trace_of(job->scoreboard, i)->dropped);
     p2p_file file;
     bool written = p2p__file_begin(&file, path) && p2p__file_end(&file, p2p__trace_write(trace, file.stream));
     if (!written) fprintf(stderr, "pairwise: the trace cannot be written to \"%s\": %s\n", path, strerror(errno));
-    uint64_t dropped = 0;
-    for (int i = 0; i < job->size; i++)
-        dropped += atomic_load(&p2p__trace_of(trace->blocks, job->size, trace->config, i)->dropped);
-    if (written && dropped)
+    if (written && trace->dropped)
         fprintf(stderr,
                 "pairwise: note: %s is only the beginning: there was no room for %llu events\n"
                 "  try: PAIRWISE_TRACE_ROOM=%zuM\n",
-                path, (unsigned long long)dropped, 4 * (job->plan->config.trace_room >> 20));
+                path, (unsigned long long)trace->dropped, 4 * (job->plan->config.trace_room >> 20));
     free(trace);
     job->trace = NULL;
     return written;

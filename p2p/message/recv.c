@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Receiving: a receive takes the oldest unexpected message that matches, or waits in a list until one arrives.
- * A message that does not fit is consumed (its payload thrown away, or never sent), and the buffer is not touched.
- */
+/* Receiving: a receive takes the oldest unexpected message that matches, or waits in a list until one arrives.
+ * A message that does not fit is consumed (its payload thrown away, or never sent), and the buffer is not touched. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Tracing, in the rank. A call is kept open, in shared memory, from p2p__enter to p2p__leave, and is an event then; so
+/* Tracing, in the rank. A call is kept open, in shared memory, from p2p__enter to p2p__leave, and is an event then; so
  * the calls of a rank that dies or waits for ever can be read from outside. A message is two events, one on each side,
- * which name it by its sender and the sender's number for it.
- */
+ * which name it by its sender and the sender's number for it. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,7 +21,7 @@ p2p_trace *p2p__trace_create(p2p_engine *engine)
     if (!config->trace_room || p2p__trace_bytes(engine->size, config) != config->trace_bytes) return NULL;
     p2p_trace *trace = calloc(1, sizeof *trace);
     if (!trace) return NULL;
-    trace->shared = p2p__trace_of(engine->scoreboard->trace, engine->size, &engine->config, engine->rank);
+    trace->shared = p2p__trace_of(engine->scoreboard, engine->rank);
     trace->room = p2p__trace_room(engine->size, &engine->config);
     trace->reserve = (uint64_t)engine->size;
     trace->shared->pool_used = 1;

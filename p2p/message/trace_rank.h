@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * trace_rank: the hooks that a rank calls. Where nothing is traced, TRACE costs one comparison of a pointer.
- */
+/* trace_rank: the hooks that a rank calls. Where nothing is traced, TRACE costs one comparison of a pointer. */
 #ifndef PAIRWISE_P2P_TRACE_RANK_H
 #define PAIRWISE_P2P_TRACE_RANK_H
 

@@ -23,7 +23,7 @@ size_t p2p__trace_bytes(int size, const p2p_config *config)
     return (size_t)size * p2p__trace_rank_bytes(size, config);
 }
 
-trace_rank *p2p__trace_of(void *blocks, int size, const p2p_config *config, int rank)
+trace_rank *p2p__trace_of(const scoreboard *b, int rank)
 {
-    return (trace_rank *)(void *)((char *)blocks + (size_t)rank * p2p__trace_rank_bytes(size, config));
+    return (trace_rank *)(void *)((char *)b->trace + (size_t)rank * p2p__trace_rank_bytes(b->size, &b->config));
 }

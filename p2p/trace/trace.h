@@ -8,10 +8,7 @@
 #ifndef PAIRWISE_P2P_TRACE_H
 #define PAIRWISE_P2P_TRACE_H
 
-#include <stdatomic.h>
-
-#include "p2p/p2p_layer.h"
-#include "p2p/shared/config.h"
+#include "p2p/shared/scoreboard.h"
 
 enum trace_kind {
     TRACE_CALL,       /* a public call, from entering to leaving */
@@ -68,8 +65,8 @@ typedef struct {
 size_t p2p__trace_rank_bytes(int size, const p2p_config *config);
 size_t p2p__trace_bytes(int size, const p2p_config *config);
 
-/* How many events a block holds; the block of a rank, in memory that begins at `blocks`. */
+/* How many events a block holds; the block of a rank. */
 uint64_t p2p__trace_room(int size, const p2p_config *config);
-trace_rank *p2p__trace_of(void *blocks, int size, const p2p_config *config, int rank);
+trace_rank *p2p__trace_of(const scoreboard *b, int rank);
 
 #endif

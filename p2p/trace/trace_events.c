@@ -27,9 +27,8 @@ const char *p2p__json_name_at(const p2p_writer *w, uint16_t place)
 /* A program that writes where it should not may have spoilt what it shares: nothing there is believed. */
 p2p_traced_rank p2p__json_traced(const p2p_writer *w, int rank)
 {
-    int size = w->job->size;
-    const trace_rank *shared = p2p__trace_of(w->job->blocks, size, w->config, rank);
-    uint64_t count = atomic_load(&shared->count), most = p2p__trace_room(size, w->config) + (uint64_t)size;
+    const trace_rank *shared = p2p__trace_of(w->job->scoreboard, rank);
+    uint64_t count = atomic_load(&shared->count), most = p2p__trace_room(w->size, w->config) + (uint64_t)w->size;
     uint64_t open = atomic_load(&shared->open_count);
     if (count > most) count = most;
     return (p2p_traced_rank){shared, count, count + (open < TRACE_OPEN ? open : TRACE_OPEN)};

@@ -24,7 +24,7 @@ static uint64_t end_of(const p2p_writer *w)
 {
     uint64_t failed_at = w->job->failed_at, last = 0;
     if (!w->is_virtual) last = p2p__json_ns_of(w, failed_at ? failed_at : p2p__now());
-    for (int rank = 0; rank < w->job->size; rank++) {
+    for (int rank = 0; rank < w->size; rank++) {
         const p2p_traced_rank from = p2p__json_traced(w, rank);
         for (uint64_t i = 0; i < from.all; i++) {
             const trace_event *event = p2p__json_event(&from, i);
@@ -56,9 +56,9 @@ static void put_thread(p2p_writer *w, int thread, int place, const char *name)
 static void put_names(p2p_writer *w)
 {
     char name[60];
-    snprintf(name, sizeof name, "pairwise: %d rank%s", w->job->size, w->job->size == 1 ? "" : "s");
+    snprintf(name, sizeof name, "pairwise: %d rank%s", w->size, w->size == 1 ? "" : "s");
     put_name(w, "process_name", 0, name);
-    for (int rank = 0; rank < w->job->size; rank++) {
+    for (int rank = 0; rank < w->size; rank++) {
         const p2p_traced_rank from = p2p__json_traced(w, rank);
         uint32_t named[8], used = 0; /* communicators whose background has a name */
         snprintf(name, sizeof name, "rank %d", rank);
@@ -81,7 +81,7 @@ static void put_end(p2p_writer *w)
     const p2p_traced_job *job = w->job;
     p2p_rank_set knot = {{0}};
     if (!job->failed_at) return;
-    for (int rank = 0; rank < job->size; rank++) {
+    for (int rank = 0; rank < w->size; rank++) {
         const p2p_place *place = &job->ranks[rank];
         const scoreboard_call *call = &place->call;
         p2p_words text = {.used = 0};
@@ -100,7 +100,7 @@ static void put_end(p2p_writer *w)
         if (call->line > 0) p2p__json_number(w->file, "line", (uint64_t)call->line);
         if (place->role == ROLE_WAITS) fputs(",\"in_cycle\":true", w->file);
         if (place->role == ROLE_WAITS) p2p__set_add(&knot, rank);
-        p2p__json_ranks(w->file, "waits_for", &place->awaited, job->size);
+        p2p__json_ranks(w->file, "waits_for", &place->awaited, w->size);
         fputs("}}", w->file);
     }
     p2p__json_begin_event(w, "i", job->outcome, "end", job->first >= 0 ? job->first + 1 : 1);
@@ -109,7 +109,7 @@ static void put_end(p2p_writer *w)
     fputs(",\"args\":{\"text\":", w->file);
     p2p__json_text(w->file, job->text);
     if (strcmp(job->outcome, "deadlock") == 0)
-        p2p__json_ranks(w->file, job->is_cycle ? "cycle" : "stuck", &knot, job->size);
+        p2p__json_ranks(w->file, job->is_cycle ? "cycle" : "stuck", &knot, w->size);
     fputs("}}", w->file);
 }
 
@@ -117,9 +117,7 @@ static void put_job(const p2p_writer *w)
 {
     const p2p_network *n = &w->config->network;
     const char *comma = "";
-    uint64_t dropped = 0;
-    for (int i = 0; i < w->job->size; i++) dropped += atomic_load(&p2p__json_traced(w, i).shared->dropped);
-    fprintf(w->file, "\n],\n\"pairwise\":{\"format\":1,\"ranks\":%d,\"clock\":\"%s\",\"world\":", w->job->size,
+    fprintf(w->file, "\n],\n\"pairwise\":{\"format\":1,\"ranks\":%d,\"clock\":\"%s\",\"world\":", w->size,
             w->is_virtual ? "virtual" : "real");
     p2p__json_text(w->file, w->config->world);
     if (n->on)
@@ -128,9 +126,9 @@ static void put_job(const p2p_writer *w)
     p2p__json_field(w->file, "program", w->job->program);
     p2p__json_field(w->file, "outcome", w->job->outcome);
     fprintf(w->file, ",\"status\":%d", w->job->status);
-    p2p__json_number(w->file, "dropped", dropped);
+    p2p__json_number(w->file, "dropped", w->job->dropped);
     fputs(",\"stats\":[", w->file);
-    for (int rank = 0; rank < w->job->size; rank++) {
+    for (int rank = 0; rank < w->size; rank++) {
         const p2p_traced_rank from = p2p__json_traced(w, rank);
         for (uint64_t i = 0; i < from.count; i++) {
             const trace_event *e = &from.shared->events[i];
@@ -147,13 +145,18 @@ static void put_job(const p2p_writer *w)
 
 bool p2p__trace_write(const p2p_traced_job *job, FILE *file)
 {
-    const p2p_config *config = job->config;
-    p2p_writer w = {.file = file, .job = job, .config = config, .is_virtual = config->network.on, .comma = ""};
+    const scoreboard *b = job->scoreboard;
+    p2p_writer w = {.file = file,
+                    .job = job,
+                    .config = &b->config,
+                    .size = b->size,
+                    .is_virtual = b->config.network.on,
+                    .comma = ""};
     bool fine = true;
     w.end = end_of(&w);
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", w.file);
     put_names(&w);
-    for (int i = 0; i < job->size && fine; i++) fine = p2p__json_rank(&w, i);
+    for (int i = 0; i < w.size && fine; i++) fine = p2p__json_rank(&w, i);
     put_end(&w);
     put_job(&w);
     return fine;

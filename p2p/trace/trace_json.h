@@ -11,17 +11,15 @@
 #include <stdio.h>
 
 #include "p2p/shared/json.h"
-#include "p2p/shared/scoreboard.h"
 #include "p2p/trace/trace.h"
 
 /* A job that has ended, as its trace tells of it. */
 typedef struct p2p_traced_job {
-    int size;
-    const p2p_config *config;
-    void *blocks; /* the events of its ranks: trace.h */
+    const scoreboard *scoreboard; /* behind it the events of its ranks: trace.h */
     uint64_t started;
     const char *program; /* "" if it has no name */
     int status;
+    uint64_t dropped; /* events for which there was no room */
     const char *outcome;
     uint64_t failed_at; /* ns; 0: it did not fail. The rest is of a failure: */
     int first;          /* the rank that failed first, -1: not one alone */
@@ -39,6 +37,7 @@ typedef struct {
     FILE *file;
     const p2p_traced_job *job;
     const p2p_config *config;
+    int size; /* of the job */
     bool is_virtual;
     uint64_t end; /* of calls that never returned */
     const char *comma;

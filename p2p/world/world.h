@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * world: the seam below which bytes move. Matching, requests, limits, counters and diagnosis are above it, and the same
+/* world: the seam below which bytes move. Matching, requests, limits, counters and diagnosis are above it, and the same
  * for every world; a world carries packets to peers in order, and hands what arrives to p2p__arrived and
- * p2p__delivered.
- */
+ * p2p__delivered. */
 #ifndef PAIRWISE_P2P_WORLD_H
 #define PAIRWISE_P2P_WORLD_H
 
