@@ -102,13 +102,11 @@ static const struct {
     {{"PAIRWISE_TRACE_ROOM", "a size from 1M to 64G, such as 64M", "64M",
       "room for the events of a trace; events beyond it are counted, not kept"},
      {KIND_SIZE, AT(trace_room), 1 << 20, 64 * GIB}},
-    {{"PAIRWISE_TRACE", "a file", "none", "write a trace there, as --trace does; of several jobs the last one stays"},
-     {KIND_NONE, 0, 0, 0}},
-    {{"PAIRWISE_DEVICE", "as --device of build/train", "auto", "what the trainer and its benches compute on"},
-     {KIND_NONE, 0, 0, 0}},
-    {{"PAIRWISE_CACHE", "a folder", "pairwise in XDG_CACHE_HOME, ~/.cache or TMPDIR",
-      "where compiled kernels are kept"},
-     {KIND_NONE, 0, 0, 0}},
+    {.is = {"PAIRWISE_TRACE", "a file", "none",
+            "write a trace there, as --trace does; of several jobs the last one stays"}},
+    {.is = {"PAIRWISE_DEVICE", "as --device of build/train", "auto", "what the trainer and its benches compute on"}},
+    {.is = {"PAIRWISE_CACHE", "a folder", "pairwise in XDG_CACHE_HOME, ~/.cache or TMPDIR",
+            "where compiled kernels are kept"}},
 };
 
 /* Of the project's own programs and tests. */

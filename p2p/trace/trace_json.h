@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * trace_json: what the files that write a trace share.
- *
- *      trace_json.c       the whole: names, how it ended, what the job was
- *      trace_events.c     the events of a rank; times, the frame of an event
- */
+/* trace_json: what the files that write a trace share: trace_json.c the whole, trace_events.c the events of a rank. */
 #ifndef PAIRWISE_P2P_TRACE_JSON_H
 #define PAIRWISE_P2P_TRACE_JSON_H
 
