@@ -7,8 +7,8 @@
  *      text.c          strings that grow, lines that are wrapped, files in memory
  *
  *      explain/        what became of a run, put into words
- *        autopsy.c     a world that ended early: crash, error, time limit (sanitizer.c, deadlock.c, errors.c); what the
- *                      launcher says of it is data (report.c), what a sanitizer prints is read in sanitizer.c alone
+ *        autopsy.c     a world that ended early: crash, error, time limit (sanitizer.c, deadlock.c); what the launcher
+ *                      says of it is data (report.c), what a sanitizer prints is read in sanitizer.c alone
  *        values.c      numbers that are wrong, as a table, and what can be seen in them (looks.c)
  *        explain.c     what a failure looks like to a person
  *

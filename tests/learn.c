@@ -330,7 +330,7 @@ Test(learn, wrong_calls_are_2_and_say_what_is_right)
     says("test", 2, "which exercise?");
     says("test 08 09", 2, "one exercise at a time");
     says("test ring", 2, "could be 05_token_ring");
-    says("test 08 --runs many", 2, "\"many\" is not a whole number");
+    says("test 08 --runs many", 2, "--runs is a whole number, not \"many\"");
     says("test 08 --nonsense", 2, "unrecognized option");
     says("cut", 2, "which exercise?");
     says("cut nothing", 2, "there is no exercise \"nothing\"");

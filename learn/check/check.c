@@ -171,8 +171,7 @@ static int lock_work(const learn_exercise *e, const learn_options *o)
 
 bool learn_check(const learn_exercise *e, const char *folder, const learn_options *options, learn_result *result)
 {
-    static const learn_options none = {.seed = 0};
-    const learn_options *o = options ? options : &none;
+    const learn_options *o = options ? options : &(learn_options){.seed = 0};
     char program[LEARN_PATH];
     check_plan plan;
     double began = learn_now();

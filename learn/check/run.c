@@ -82,16 +82,6 @@ int learn_rank_of_line(const char *line, const char **text)
     return (int)rank;
 }
 
-static void share_out(learn_world *w)
-{
-    const char *text;
-    for (const char *at = learn_string(&w->job.out); *at; at = learn_next_line(at)) {
-        size_t length = strcspn(at, "\n");
-        int rank = learn_rank_of_line(at, &text);
-        if (rank >= 0 && text <= at + length) learn_add(&w->outputs[rank], "%.*s\n", (int)(at + length - text), text);
-    }
-}
-
 /* ---- Beside it: reports and messages ---- */
 
 static size_t polled(void *arg, struct pollfd *polled)
@@ -173,7 +163,11 @@ static void run(learn_world *w, const int *given, const char *program, const che
     json_t *report = json_loads(learn_string(&w->reports[w->plan->ranks].text), 0, NULL);
     w->findings = json_incref(json_object_get(report, "findings"));
     json_decref(report);
-    share_out(w);
+    for (const char *at = learn_string(&w->job.out), *text; *at; at = learn_next_line(at)) {
+        size_t length = strcspn(at, "\n");
+        int rank = learn_rank_of_line(at, &text);
+        if (rank >= 0 && text <= at + length) learn_add(&w->outputs[rank], "%.*s\n", (int)(at + length - text), text);
+    }
 }
 
 void learn_debug_world(learn_world *w, const char *program, const learn_place *place, int rank)

@@ -38,8 +38,7 @@ static void clean_environment(const char *variable)
     environ = kept;
     setenv("ASAN_OPTIONS",
            "detect_leaks=0:color=never:exitcode=1:handle_abort=1:handle_sigfpe=1:max_allocation_size_mb=256:"
-           "mmap_limit_mb=512:print_summary=0:symbolize=0:disable_coredump=1:detect_stack_use_"
-           "after_return=1:"
+           "mmap_limit_mb=512:print_summary=0:symbolize=0:disable_coredump=1:detect_stack_use_after_return=1:"
            "allocator_may_return_null=0",
            1);
     setenv("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1:color=never:symbolize=0", 1);
@@ -133,16 +132,15 @@ static void kill_orphans(void)
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
     for (int tries = 0; tries < 1000; tries++) {
-        char *children = learn_read_file(path, NULL), *at = children;
-        bool any = false;
-        for (char *end; children && strtol(at, &end, 10) > 0 && end != at; at = end) {
-            pid_t child = (pid_t)strtol(at, NULL, 10);
+        OWNED char *children = learn_read_file(path, NULL);
+        char *at = children;
+        pid_t child = 0;
+        for (long each; at && (each = strtol(at, &at, 10)) > 0;) {
+            child = (pid_t)each;
             kill(child, SIGKILL);
             waitpid(child, NULL, 0);
-            any = true;
         }
-        free(children);
-        if (!any) return;
+        if (!child) return;
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The arguments of a command: an exercise, by number, name or part of it, and perhaps a switch or options. */
 #include <argp.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,16 @@ bool learn_called(int argc, char **argv, const learn_usage *usage, learn_call *c
         fprintf(stderr, "%s: which exercise? Say its number or its name, EX=08 for make, 08 for this program\n",
                 argv[0]);
     return call->e != NULL;
+}
+
+uint64_t learn_whole(const struct argp_state *state, const char *option, const char *arg)
+{
+    char *end;
+    errno = 0;
+    uint64_t value = strtoull(arg, &end, 10);
+    if (end == arg || *end || *arg == '-' || errno)
+        argp_error(state, "--%s is a whole number, not \"%s\"", option, arg);
+    return value;
 }
 
 char *learn_from_where(const char *path)

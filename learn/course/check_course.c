@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 
 #include "learn/course/commands.h"
-#include "learn/course/sound.h"
 
 enum kind { STUB, SOLUTION, MUTANT };
 enum { ROOM = 6000, MOST_JOBS = 4096 };

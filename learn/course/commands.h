@@ -84,8 +84,26 @@ bool learn_called(int argc, char **argv, const learn_usage *usage, learn_call *c
 /* learn_find, which says on stderr what it has not found. */
 const learn_exercise *learn_find_or_say(const char *command, const char *text);
 
+/* The number that an option has; wrongly called without one, with which the program ends. */
+uint64_t learn_whole(const struct argp_state *state, const char *option, const char *arg);
+
 /* A path as the caller of the program meant it, before it went home. Free it. */
 char *learn_from_where(const char *path);
+
+/* ---- course_files.c: what can be seen without running anything: a line is added to `wrong` for what is wrong ---- */
+
+/* Files and folders that belong to no exercise; a name that is not its file's. */
+void learn_sound_tree(learn_text *wrong);
+
+/* Of one exercise: pages, hints; stubs are cut from the solution, and not started; given files are the same. */
+void learn_sound_files(const learn_exercise *e, learn_text *wrong);
+
+/* ---- jobs.c ---- */
+
+/* Call run(arg, i) for each i below count in a process of its own, which ends with what it returns; at_once of them (0: as
+ * many as there are cores). ended is called here for each with the status of wait; -1: no process could be made. */
+void learn_run_jobs(size_t count, int at_once, int (*run)(void *arg, size_t i),
+                    void (*ended)(void *arg, size_t i, int status), void *arg);
 
 /* ---- The commands. Each parses its own arguments (argv[0] is "learn NAME") and returns the exit status: 0 well, 1 something
  * is wrong, 2 called wrongly. ---- */

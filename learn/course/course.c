@@ -15,19 +15,13 @@
 #include "course.h"
 #undef EXERCISE
 
-enum {
-#define EXERCISE(name) POSITION_##name,
-#include "course.h"
-#undef EXERCISE
-    COUNT
-};
-
-static learn_exercise course[COUNT + 1] = {
+static learn_exercise course[] = {
 #define EXERCISE(exercise) {.check = &(exercise)},
 #include "course.h"
 #undef EXERCISE
     {.check = NULL},
 };
+enum { COUNT = sizeof course / sizeof *course - 1 };
 
 const learn_exercise *learn_course(size_t *count)
 {

@@ -5,14 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "learn/course/sound.h"
+#include "learn/course/commands.h"
 
 /* ---- Folders ---- */
-
-static int visible(const struct dirent *entry)
-{
-    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-}
 
 /* What a folder is; of the last three, each exercise has one. */
 enum place { TREE, TESTS, EXERCISE, SOLUTION, MUTANTS };
@@ -47,11 +42,12 @@ static bool belongs(enum place place, const learn_exercise *e, const char *name,
 static void look_through(enum place place, const char *folder, const learn_exercise *e, learn_text *wrong)
 {
     struct dirent **names;
-    int count = scandir(folder, &names, visible, alphasort);
+    int count = scandir(folder, &names, NULL, alphasort);
     if (count < 0) learn_add(wrong, "%s is missing\n", folder);
     for (int i = 0; i < count; i++) {
-        if (!belongs(place, e, names[i]->d_name, wrong))
-            learn_add(wrong, "%s/%s belongs to no exercise\n", folder, names[i]->d_name);
+        const char *name = names[i]->d_name;
+        if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !belongs(place, e, name, wrong))
+            learn_add(wrong, "%s/%s belongs to no exercise\n", folder, name);
         free(names[i]);
     }
     if (count >= 0) free(names);
@@ -76,9 +72,8 @@ static void stub_is_cut(const learn_exercise *e, const char *file, learn_text *w
     char path[LEARN_PATH];
     OWNED_TEXT why = {0};
     OWNED char *stub = learn_stub(e, file, &why),
+               *solution = learn_read_file(learn_path(path, "solutions", e, file), NULL),
                *there = learn_read_file(learn_path(path, "exercises", e, file), NULL);
-    OWNED char *solution = learn_read_file(learn_path(path, "solutions", e, file), NULL);
-    learn_path(path, "exercises", e, file);
     if (!stub)
         learn_add(wrong, "%s\n", learn_string(&why));
     else if (!there)

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/learn.h"
+#include "learn/course/commands.h"
 
 static const char *skip_blanks(const char *at)
 {
@@ -38,11 +38,6 @@ static bool is_todo(const char *at)
     return begins(at, "// TODO") && !isalnum((unsigned char)*rest) && *rest != '_';
 }
 
-static bool is_end(const char *at)
-{
-    return begins(at, "// END TODO");
-}
-
 /* ---- Cutting ---- */
 
 char *learn_cut(const char *solution, learn_text *why)
@@ -52,7 +47,7 @@ char *learn_cut(const char *solution, learn_text *why)
     bool task = false, good = true; /* in the comment lines behind its mark, which stay */
     learn_add_bytes(&stub, "", 0);
     for (const char *at = solution, *end; *at && good; at = end, line++) {
-        bool todo = is_todo(at), last = is_end(at), ours = begins(at, "// stub:");
+        bool todo = is_todo(at), last = begins(at, "// END TODO"), ours = begins(at, "// stub:");
         end = learn_next_line(at);
         good = first ? !todo : !last && !ours;
         if (!good && first)
@@ -101,36 +96,28 @@ bool learn_put_stub(const learn_exercise *e, const char *file, const char *stub,
 
 /* ---- Comparing ---- */
 
-/* The next marked place from `at` on: what lies between its marks. False if there is none. */
-static bool next_place(const char **at, const char **from, const char **to)
+/* What lies in the marked places, without white space, each place on a line of its own. */
+static void add_places(learn_text *t, const char *text)
 {
-    while (**at && !is_todo(*at)) *at = learn_next_line(*at);
-    if (!**at) return false;
-    *from = *at = learn_next_line(*at);
-    while (**at && !is_end(*at)) *at = learn_next_line(*at);
-    *to = *at;
-    return true;
-}
-
-static bool same_but_space(const char *a, const char *a_to, const char *b, const char *b_to)
-{
-    for (;;) {
-        while (a < a_to && isspace((unsigned char)*a)) a++;
-        while (b < b_to && isspace((unsigned char)*b)) b++;
-        if (a == a_to || b == b_to) return a == a_to && b == b_to;
-        if (*a++ != *b++) return false;
+    bool inside = false;
+    for (const char *next; *text; text = next) {
+        next = learn_next_line(text);
+        if (inside ? begins(text, "// END TODO") : is_todo(text)) {
+            inside = !inside;
+            if (inside) learn_add(t, "\n");
+            continue;
+        }
+        for (; inside && text < next; text++)
+            if (!isspace((unsigned char)*text)) learn_add_bytes(t, text, 1);
     }
 }
 
 bool learn_same_places(const char *text, const char *stub)
 {
-    const char *a, *a_to, *b, *b_to;
-    for (;;) {
-        bool more = next_place(&text, &a, &a_to);
-        if (more != next_place(&stub, &b, &b_to)) return false;
-        if (!more) return true;
-        if (!same_but_space(a, a_to, b, b_to)) return false;
-    }
+    OWNED_TEXT a = {0}, b = {0};
+    add_places(&a, text);
+    add_places(&b, stub);
+    return strcmp(learn_string(&a), learn_string(&b)) == 0;
 }
 
 bool learn_not_started(const learn_exercise *e, const char *folder)
@@ -141,4 +128,32 @@ bool learn_not_started(const learn_exercise *e, const char *folder)
         if (!stub || !learn_same_places(text, stub)) return false;
     }
     return true;
+}
+
+/* ---- learn cut: print the stub of a solution, or write all stubs of an exercise that is not begun ---- */
+
+static bool cut_file(const learn_exercise *e, const char *file, bool write)
+{
+    OWNED_TEXT why = {0};
+    OWNED char *stub = learn_stub(e, file, &why);
+    if (stub && !write) fputs(stub, stdout);
+    if (stub && write) learn_put_stub(e, file, stub, &why);
+    if (why.used) fprintf(stderr, "learn cut: %s\n", learn_string(&why));
+    return !why.used;
+}
+
+int learn_command_cut(int argc, char **argv)
+{
+    static const learn_usage usage = {.what = "Print the stub that is cut from a solution; EXERCISE may be all.",
+                                      .takes_all = true,
+                                      .flag = "write",
+                                      .flag_key = 'w',
+                                      .flag_what = "write it to exercises/NN_name/, over whatever is there"};
+    learn_call call = {0};
+    bool good = true;
+    if (!learn_called(argc, argv, &usage, &call)) return 2;
+    for (const learn_exercise *e = learn_course(NULL); e->check; e++)
+        for (const char *const *file = e->check->files; *file && (!call.e || call.e == e); file++)
+            good = cut_file(e, *file, call.flag) && good;
+    return good ? 0 : 1;
 }

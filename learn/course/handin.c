@@ -46,11 +46,6 @@ static char *whose(const char *given)
     return name;
 }
 
-static int is_source(const struct dirent *entry)
-{
-    return learn_is_source(entry->d_name);
-}
-
 /* With the same owner for all users. */
 static bool add_file(struct archive *a, const char *path, const char *text, size_t bytes, time_t changed)
 {
@@ -72,7 +67,7 @@ static bool add_exercise(struct archive *a, const learn_exercise *e, const char 
     static const char *const words[] = {"not started", "in progress", "passes here"};
     OWNED char *own = learn_format("exercises/%s", e->name);
     struct dirent **files;
-    int count = scandir(own, &files, is_source, alphasort);
+    int count = scandir(own, &files, NULL, alphasort);
     bool good = count >= 0;
     if (!good) fprintf(stderr, "learn handin: %s: %s\n", own, strerror(errno));
     learn_add(manifest, "\n%s: %s\n", e->name, words[learn_progress(e)]);
@@ -81,7 +76,7 @@ static bool add_exercise(struct archive *a, const learn_exercise *e, const char 
         size_t bytes;
         const char *file = files[i]->d_name;
         OWNED char *from = learn_format("%s/%s", own, file), *path = learn_format("%s/%s/%s", name, e->name, file);
-        if (good && lstat(from, &s) == 0 && S_ISREG(s.st_mode) && s.st_size <= MOST_BYTES) {
+        if (good && learn_is_source(file) && lstat(from, &s) == 0 && S_ISREG(s.st_mode) && s.st_size <= MOST_BYTES) {
             OWNED char *text = learn_read_file(from, &bytes);
             if (!text) fprintf(stderr, "learn handin: %s: %s\n", from, strerror(errno));
             good = text && add_file(a, path, text, bytes, s.st_mtime);

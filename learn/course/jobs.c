@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "learn/course/sound.h"
+#include "learn/course/commands.h"
 
 void learn_run_jobs(size_t count, int at_once, int (*run)(void *arg, size_t i),
                     void (*ended)(void *arg, size_t i, int status), void *arg)

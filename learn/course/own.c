@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "learn/course/commands.h"
-#include "learn/course/sound.h"
 
 /* ---- What an exercise's result depends on ---- */
 

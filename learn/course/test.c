@@ -35,14 +35,6 @@ typedef struct {
     learn_options check;
 } arguments;
 
-static unsigned long number(struct argp_state *state, const char *arg)
-{
-    char *end;
-    unsigned long value = strtoul(arg, &end, 10);
-    if (end == arg || *end || *arg == '-') argp_error(state, "\"%s\" is not a whole number", arg);
-    return value;
-}
-
 static int option(void *own, int key, char *arg, struct argp_state *state)
 {
     arguments *a = own;
@@ -50,10 +42,10 @@ static int option(void *own, int key, char *arg, struct argp_state *state)
     case KEY_SOLUTION: a->solution = true; break;
     case KEY_IN: a->folder = arg; break;
     case KEY_INSTEAD: a->instead = arg; break;
-    case KEY_RUNS: a->runs = (int)number(state, arg); break;
+    case KEY_RUNS: a->runs = (int)learn_whole(state, "runs", arg); break;
     case KEY_DELAYS: a->check.delays = true; break;
-    case KEY_SEED: a->check.seed = number(state, arg); break;
-    case KEY_LIMIT: a->check.world_seconds = (double)number(state, arg); break;
+    case KEY_SEED: a->check.seed = learn_whole(state, "seed", arg); break;
+    case KEY_LIMIT: a->check.world_seconds = (double)learn_whole(state, "limit", arg); break;
     case KEY_WORK: a->check.work = arg; break;
     case KEY_TRACE: a->check.trace = arg; break;
     case 'v': a->verbose = true; break;
@@ -80,17 +72,6 @@ static bool check_once(const learn_exercise *e, const arguments *a, const char *
     return passed;
 }
 
-/* Every `step`-th of the runs that remain. */
-static pid_t start_runs(const learn_exercise *e, const arguments *a, const char *folder, int first, int step)
-{
-    pid_t pid = fork();
-    if (pid != 0) return pid;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    bool passed = true;
-    for (int i = first; i < a->runs && passed; i += step) passed = check_once(e, a, folder, i);
-    _exit(passed ? 0 : 1);
-}
-
 /* As many at once as there are cores; the first that fails ends them all. */
 static bool check_often(const learn_exercise *e, const arguments *a, const char *folder)
 {
@@ -99,7 +80,13 @@ static bool check_often(const learn_exercise *e, const arguments *a, const char 
     if (workers > MOST_WORKERS) workers = MOST_WORKERS;
     pid_t pids[MOST_WORKERS];
     bool passed = true;
-    for (int i = 0; i < workers; i++) pids[i] = start_runs(e, a, folder, 1 + i, workers);
+    for (int i = 0; i < workers; i++) {
+        pids[i] = fork();
+        if (pids[i] != 0) continue;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (int k = 1 + i; k < a->runs && passed; k += workers) passed = check_once(e, a, folder, k);
+        _exit(passed ? 0 : 1);
+    }
     while (wait(&status) > 0) {
         if (status == 0) continue;
         for (int i = 0; passed && i < workers; i++)

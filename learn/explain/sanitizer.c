@@ -61,8 +61,8 @@ static const kind *kind_of(const char *text)
 
 /* The frames of one report: "    #2 0x5581 in p2p_recv p2p/message/recv.c:120". */
 typedef struct {
-    char function[64], place[128]; /* of the learner's innermost frame */
-    char inside[64];               /* the Pairwise function it had called, or "" */
+    char place[128]; /* of the learner's innermost frame */
+    char inside[64]; /* the Pairwise function it had called, or "" */
 } stack;
 
 /* dtype/reduce.c is not the learner's reduce.c. */
@@ -84,7 +84,7 @@ static bool is_own_file(const learn_exercise *e, const char *place)
 static stack read_stack(const learn_remains *r, size_t from)
 {
     static const char *const public[] = {"p2p_", "dtype_", "coll_", "ring_"};
-    stack s = {.function = ""};
+    stack s = {.place = ""};
     bool begun = false;
     for (size_t i = from; i < r->count; i++) {
         char function[64], place[128] = "";
@@ -97,7 +97,6 @@ static stack read_stack(const learn_remains *r, size_t from)
         }
         begun = true;
         if (is_own_file(r->w->e, place)) {
-            memcpy(s.function, function, sizeof s.function);
             snprintf(s.place, sizeof s.place, "%s", basename(place));
             return s;
         }
@@ -135,7 +134,7 @@ static void say_finding(const learn_remains *r, size_t line, learn_result *resul
     int rank = r->lines[line].rank;
     const char *text = r->lines[line].text, *error = strstr(text, "runtime error: ");
     const kind *k = kind_of(error ? error + strlen("runtime error: ") : text);
-    stack s = {.function = ""};
+    stack s = {.place = ""};
     OWNED_TEXT broke = {0};
     if (error) {
         error += strlen("runtime error: ");

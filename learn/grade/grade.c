@@ -65,15 +65,6 @@ static double positive(struct argp_state *state, const char *what, const char *a
     return value;
 }
 
-static uint64_t whole(struct argp_state *state, const char *arg)
-{
-    char *end;
-    errno = 0;
-    uint64_t value = strtoull(arg, &end, 10);
-    if (end == arg || *end || *arg == '-' || errno) argp_error(state, "--seed is a whole number, not \"%s\"", arg);
-    return value;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     arguments *a = state->input;
@@ -84,7 +75,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     }
     switch (key) {
-    case KEY_SEED: a->seed = whole(state, arg), a->seeded = true; break;
+    case KEY_SEED: a->seed = learn_whole(state, "seed", arg), a->seeded = true; break;
     case KEY_AUTOLAB: a->autolab = true; break;
     case KEY_POINTS: a->points = positive(state, "points", arg, 1e6); break;
     case KEY_LIMIT: a->limits.world_seconds = positive(state, "limit", arg, 3600); break;

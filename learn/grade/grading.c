@@ -135,9 +135,9 @@ static json_t *number_of(double value)
 static bool is_graded(const learn_class *class, const learn_exercise *e)
 {
     if (class->graded) return class->graded[e - learn_course(NULL)];
-    bool any = false;
-    for (size_t i = 0; i < class->count && !any; i++) any = learn_handed_in(&class->submissions[i], e);
-    return any;
+    for (size_t i = 0; i < class->count; i++)
+        if (learn_handed_in(&class->submissions[i], e)) return true;
+    return false;
 }
 
 /* All exercises of one submission. False if one could not be graded. */

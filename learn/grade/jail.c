@@ -22,21 +22,11 @@
 
 #include "learn/grade/sandbox.h"
 
-const char *const learn_system_folders[] = {"/usr",
-                                            "/bin",
-                                            "/sbin",
-                                            "/lib",
-                                            "/lib32",
-                                            "/lib64",
-                                            "/libx32",
-                                            "/opt",
-                                            "/nix",
-                                            "/gnu",
-                                            "/etc/alternatives",
-                                            "/etc/ld.so.conf.d",
-                                            NULL};
-const char *const learn_system_files[] = {"/etc/ld.so.cache", "/etc/ld.so.conf",    "/etc/passwd",
-                                          "/etc/group",       "/etc/nsswitch.conf", NULL};
+const char *const learn_system_folders[] = {"/usr",    "/bin", "/sbin", "/lib", "/lib32", "/lib64",
+                                            "/libx32", "/opt", "/nix",  "/gnu", NULL};
+const char *const learn_system_files[] = {
+    "/etc/alternatives", "/etc/ld.so.conf.d", "/etc/ld.so.cache",   "/etc/ld.so.conf",
+    "/etc/passwd",       "/etc/group",        "/etc/nsswitch.conf", NULL};
 const char *const learn_devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", NULL};
 
 char *learn_step_need(enum learn_step step, size_t number)

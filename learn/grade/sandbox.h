@@ -50,7 +50,6 @@ typedef struct {
     char group[2][LEARN_PATH]; /* control groups, "" if there is none: for memory and for processes */
     uint64_t refused, killed;  /* what the groups had counted when they were asked last */
     uint64_t *watched;         /* shared: how often the process that watches memory had to end it, without a group */
-
 } learn_sandbox;
 
 /* ---- sandbox.c ---- */
@@ -86,9 +85,9 @@ bool learn_drop_rights(const learn_sandbox *box);
 /* What of the checkout a step needs: files and folders, relative to the top. Free it. NULL behind the last. */
 char *learn_step_need(enum learn_step step, size_t number);
 
-/* Folders of the system that every step needs, NULL at the end. */
+/* What of the system every step needs, NULL at the end. */
 extern const char *const learn_system_folders[];
-extern const char *const learn_system_files[];
+extern const char *const learn_system_files[]; /* and folders of such */
 extern const char *const learn_devices[];
 
 bool learn_jail(const learn_sandbox *box, enum learn_step step);
