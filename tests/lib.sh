@@ -28,7 +28,9 @@ check() {
         ok "$name"
     else
         fail "$name (status $?): $*"
-        grep -v -E '^ok |^  (CC|AR|LD) ' "$work/check" | tail -n 200 | sed 's/^/    /'
+        # What failed, then the end of all that was said.
+        grep -v -E '(^|: )ok |^  (CC|AR|LD) ' "$work/check" >"$work/said"
+        { grep -A 12 -E '(^|: |\[)FAIL|^-- failed' "$work/said" | head -n 80; tail -n 120 "$work/said"; } | sed 's/^/    /'
     fi
 }
 
