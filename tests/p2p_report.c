@@ -394,7 +394,7 @@ static int body_stops(p2p_comm *world)
 
 Test(p2p_report, stopped, .init = make_test_folder, .fini = remove_test_folder)
 {
-    setenv("PAIRWISE_TIMEOUT", "0.3", 1);
+    setenv("PAIRWISE_TIMEOUT", "1", 1);
     check_case((report_case){body_stops, 2, 1, NULL, {"stopped/call [1]", "0 call p2p_recv @stopped", "1 doing"}});
 }
 
@@ -406,7 +406,7 @@ static int body_computes(p2p_comm *world)
 
 Test(p2p_report, timeout_of_a_call, .init = make_test_folder, .fini = remove_test_folder)
 {
-    setenv("PAIRWISE_TIMEOUT", "0.3", 1);
+    setenv("PAIRWISE_TIMEOUT", "1", 1);
     check_case((report_case){body_computes, 2, 1, NULL, {"timeout/call [0]", "0 call p2p_recv @timeout", "1 doing"}});
 }
 
@@ -414,7 +414,7 @@ Test(p2p_report, timeout_of_the_job, .init = make_test_folder, .fini = remove_te
 {
     report_case c = {
         body_computes, 2, 124, NULL, {"timeout/job []", "0 doing p2p_recv @timeout", "1 doing state running"}};
-    char *report = report_of(&c, 0.5);
+    char *report = report_of(&c, 2);
     check_lines(&c, report);
     free(report);
 }

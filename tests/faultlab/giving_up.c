@@ -141,7 +141,7 @@ static int body_read_half(p2p_comm *world)
 static void stale_half(void)
 {
     static lab_job job = {.size = 2, .body = body_read_half, .options = {.world = "shm"}};
-    setenv("PAIRWISE_TIMEOUT", "1s", 1);
+    lab_short_timeout();
     setenv("PAIRWISE_DIRECT", "1", 1);
     lab_run(&job);
     CHECK(lab->flag[COPYING], "nothing was read from another rank's memory");
@@ -220,7 +220,7 @@ static void stop_mid_copy(void)
 {
     static lab_job sender = {.size = 2, .body = body_stop_sender, .options = {.world = "shm"}},
                    receiver = {.size = 2, .body = body_stop_receiver, .options = {.world = "shm"}};
-    setenv("PAIRWISE_TIMEOUT", "1s", 1);
+    lab_short_timeout();
     setenv("PAIRWISE_DIRECT", "1", 1);
     lab_run(&receiver);
     CHECK(lab->flag[COPYING], "nothing was read from another rank's memory");

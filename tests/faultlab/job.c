@@ -133,7 +133,7 @@ int lab_reap(double seconds)
 
 static void check_left(const lab_job *job)
 {
-    CHECK(lab_reap(1.0) == 0, "a process of the job is left behind");
+    CHECK(lab_reap(LAB_END_BAR) == 0, "a process of the job is left behind");
     if (job->argv[0] || WIFSIGNALED(job->status)) return;
     CHECK(lab->result.children == 0, "p2p_launch returned with a child left");
     CHECK(lab->result.descriptors_after == lab->result.descriptors_before, "%d descriptors before, %d after",
@@ -205,6 +205,11 @@ void lab_run_alone(lab_job *job, const char *program)
     job->argv[2] = strdup(program);
     job->argv[3] = NULL;
     lab_run(job);
+}
+
+void lab_short_timeout(void)
+{
+    setenv("PAIRWISE_TIMEOUT", getenv("QUICK") ? "1s" : "3s", 1);
 }
 
 /* ---- What a case expects ---- */

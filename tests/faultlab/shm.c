@@ -299,7 +299,7 @@ static int body_barrier_withdrawn(p2p_comm *world)
 static void barrier_withdrawn(void)
 {
     static lab_job job = {.size = 2, .body = body_barrier_withdrawn, .options = {.world = "shm"}};
-    setenv("PAIRWISE_TIMEOUT", "0.5", 1);
+    lab_short_timeout();
     lab_run(&job);
     CHECK(lab->rank[1].err != P2P_OK, "rank 1 has read what rank 0 had written since");
 }

@@ -3,7 +3,6 @@
 #include "lab.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "collectives/collectives.h"
@@ -70,7 +69,7 @@ static int body_as_before(p2p_comm *world)
 static void as_before(void)
 {
     static lab_job job = {.size = 2, .body = body_as_before};
-    setenv("PAIRWISE_TIMEOUT", "1s", 1);
+    lab_short_timeout();
     lab_run(&job);
     lab_expect_fine(&job);
 }
@@ -102,7 +101,7 @@ static int body_gives_up(p2p_comm *world)
 static void gives_up(void)
 {
     static lab_job job = {.size = 2, .body = body_gives_up};
-    setenv("PAIRWISE_TIMEOUT", "1s", 1);
+    lab_short_timeout();
     lab_run(&job);
     CHECK(job.status != 0, "exit status 0");
 }
@@ -166,7 +165,7 @@ static int body_view(p2p_comm *world)
 static void stale_view(void)
 {
     static lab_job job = {.size = 2, .body = body_view, .options = {.world = "shm"}};
-    setenv("PAIRWISE_TIMEOUT", "1s", 1);
+    lab_short_timeout();
     lab_run(&job);
     CHECK(lab->flag[READ], "nothing was read in place");
 }
