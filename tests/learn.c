@@ -344,6 +344,17 @@ Test(learn_long, a_solution_passes_with_every_data_and_with_delays)
     says("test 16 --solution --runs 2 --delays --work $D", 0, "passed 2 times");
 }
 
+/* Runs of one program share it: none waits for another. */
+Test(learn_long, runs_go_side_by_side)
+{
+    process_result result;
+    shell_run("D=$(mktemp -d); trap 'rm -rf $D' EXIT; $T/../learn test 00 --solution --runs 7 --work $D", NULL,
+              &result);
+    ASSERT_STATUS(result, 0);
+    cr_expect_str_empty(result.err);
+    process_free(&result);
+}
+
 Test(learn, other_seeds_make_other_data)
 {
     static const char command[] = "D=$(mktemp -d); trap 'rm -rf $D' EXIT; for seed in 1 2; do $T/../learn test 08 "

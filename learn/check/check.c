@@ -157,15 +157,16 @@ static void check_world_number(const learn_exercise *e, const check_plan *plan, 
 
 /* ---- All ---- */
 
-/* Two checks of one exercise in one checkout would build over each other: the second waits. What it returns is to be closed;
- * -1 where nothing can be locked. */
+/* Two checks of one exercise in one checkout would build over each other: the second waits; those that use the same program
+ * again run side by side. What it returns is to be closed; -1 where nothing can be locked. */
 static int lock_work(const learn_exercise *e, const learn_options *o)
 {
     OWNED char *work = learn_work_folder(e, o);
+    int how = o->keep_program ? LOCK_SH : LOCK_EX;
     int fd = learn_make_folder(work) ? open(work, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return fd;
+    if (fd < 0 || flock(fd, how | LOCK_NB) == 0 || errno != EWOULDBLOCK) return fd;
     fprintf(stderr, "another check of %s is under way in this checkout: waiting until it ends\n", e->name);
-    while (flock(fd, LOCK_EX) != 0 && errno == EINTR) continue;
+    while (flock(fd, how) != 0 && errno == EINTR) continue;
     return fd;
 }
 

@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * learn check-course: is the course itself sound? Every stub, solution and mutant is a job, which writes what it finds into
- * memory that is shared.
+ * learn check-course: is the course itself sound? Every stub, solution and mutant is a job, which says what is wrong with it.
  */
 #include <argp.h>
 #include <ctype.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/wait.h>
 
 #include "learn/course/commands.h"
 
 enum kind { STUB, SOLUTION, MUTANT };
-enum { ROOM = 6000, MOST_JOBS = 4096 };
 
-/* What it found is shared with its process. */
 typedef struct {
     enum kind kind;
     const learn_exercise *e;
     char *path; /* of a mutant */
-    bool done;
-    char wrong[ROOM], told[ROOM];
+    int status; /* 0: it is sound */
+    char *said;
 } job;
 
 typedef struct {
@@ -32,12 +29,6 @@ typedef struct {
 } course_check;
 
 /* ---- What has to be run: each adds a line to `wrong` for everything it finds; `work` is a folder to build in ---- */
-
-static void add_explanation(learn_text *t, const learn_exercise *e, const learn_result *result)
-{
-    OWNED char *text = learn_explanation(e, result);
-    learn_add(t, "%s", text);
-}
 
 /* The stub compiles without a warning, and does not pass; the solution passes. */
 static void check_files(const learn_exercise *e, bool solution, const char *work, learn_text *wrong)
@@ -50,8 +41,10 @@ static void check_files(const learn_exercise *e, bool solution, const char *work
     bool passed = learn_check(e, folder, &o, &result);
     if (passed != solution) learn_add(wrong, solution ? "%s does not pass:\n" : "%s: the stub passes\n", folder);
     if (!passed && (solution || strcmp(result.key, "compile") == 0 || strcmp(result.key, "link") == 0 ||
-                    strcmp(result.key, "checker") == 0))
-        add_explanation(wrong, e, &result);
+                    strcmp(result.key, "checker") == 0)) {
+        OWNED char *text = learn_explanation(e, &result);
+        learn_add(wrong, "%s", text);
+    }
     if (*result.warnings) learn_add(wrong, "%s compiles with warnings:\n%s", folder, result.warnings);
 }
 
@@ -121,26 +114,32 @@ static void check_mutant(const learn_exercise *e, const char *path, const char *
 
 /* ---- Jobs ---- */
 
-static int do_job(void *arg, size_t number)
+static int do_job(void *arg, size_t number, FILE *said)
 {
     const course_check *c = arg;
-    job *j = &c->jobs[number];
+    const job *j = &c->jobs[number];
     OWNED_TEXT wrong = {0}, told = {0};
     OWNED char *work = learn_format("%s/course/work/sound/%zu", learn_build(), number);
     if (j->kind == MUTANT)
         check_mutant(j->e, j->path, work, &wrong, &told);
     else
         check_files(j->e, j->kind == SOLUTION, work, &wrong);
-    snprintf(j->wrong, sizeof j->wrong, "%s", learn_string(&wrong));
-    snprintf(j->told, sizeof j->told, "%s", learn_string(&told));
-    j->done = true;
-    return 0;
+    fputs(learn_string(&wrong), said);
+    if (wrong.used && told.used) fprintf(said, "%s was told:\n%s", j->path, told.text);
+    if (!wrong.used && c->verbose && j->path) fprintf(said, "\n%s\n%s\n", j->path, learn_string(&told));
+    return wrong.used ? 1 : 0;
 }
 
-static void job_ended(void *arg, size_t number, int status)
+static void job_ended(void *arg, size_t number, int status, const char *said)
 {
-    const course_check *c = arg;
-    if (status < 0) snprintf(c->jobs[number].wrong, ROOM, "no process could be started for this\n");
+    job *j = &((course_check *)arg)->jobs[number];
+    bool broke = !WIFEXITED(status) || WEXITSTATUS(status) > 1;
+    const char *name = j->path ? j->path : j->e->name;
+    j->status = status;
+    j->said = learn_format("%s%s%s", said, broke ? name : "",
+                           status < 0 ? ": no process could be started for this\n"
+                           : broke    ? ": the check itself broke\n"
+                                      : "");
 }
 
 /* ---- Words ---- */
@@ -153,22 +152,16 @@ static bool report(const course_check *c, const learn_exercise *e, size_t *mutan
     learn_sound_files(e, &wrong);
     for (const job *j = c->jobs; j < c->jobs + c->count; j++) {
         if (j->e != e) continue;
-        bool good = j->done && !j->wrong[0];
-        bad += !good;
+        bad += j->status != 0;
         own += j->kind == MUTANT;
-        dead += j->kind == MUTANT && good;
+        dead += j->kind == MUTANT && j->status == 0;
     }
     if (!own) learn_add(&wrong, "tests/mutants/%s: there is no mutant\n", e->name);
     bool good = !wrong.used && !bad;
     printf("%-24s %2zu of %2zu mutants killed   %s\n%s", e->name, dead, own, good ? "sound" : "WRONG",
            learn_string(&wrong));
-    for (const job *j = c->jobs; j < c->jobs + c->count; j++) {
-        if (j->e != e) continue;
-        fputs(j->wrong, stdout);
-        if (!j->done) printf("%s: the check itself broke\n", j->path ? j->path : e->name);
-        if (j->wrong[0] && j->told[0]) printf("%s was told:\n%s", j->path, j->told);
-        if (j->done && !j->wrong[0] && c->verbose && j->path) printf("\n%s\n%s\n", j->path, j->told);
-    }
+    for (const job *j = c->jobs; j < c->jobs + c->count; j++)
+        if (j->e == e) fputs(j->said, stdout);
     *mutants += own;
     *killed += dead;
     return good;
@@ -214,38 +207,31 @@ static int option(void *own, int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-static bool add_job(course_check *c, enum kind kind, const learn_exercise *e, char *path)
+static void add_job(course_check *c, enum kind kind, const learn_exercise *e, char *path)
 {
-    if (c->count == MOST_JOBS) fprintf(stderr, "learn check-course: more than %d things to check\n", MOST_JOBS);
-    if (c->count == MOST_JOBS) return false;
-    job *j = &c->jobs[c->count++];
-    j->kind = kind, j->e = e, j->path = path;
-    return true;
+    c->jobs = learn_grow(c->jobs, c->count, sizeof *c->jobs);
+    c->jobs[c->count++] = (job){.kind = kind, .e = e, .path = path};
 }
 
 static bool check_all(course_check *c, const learn_exercise *only)
 {
-    c->jobs = mmap(NULL, MOST_JOBS * sizeof *c->jobs, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (c->jobs == MAP_FAILED) {
-        fputs("learn check-course: out of memory\n", stderr);
-        return false;
-    }
-    bool good = true;
-    for (const learn_exercise *e = learn_course(NULL); e->check && good; e++) {
+    for (const learn_exercise *e = learn_course(NULL); e->check; e++) {
         if (only && only != e) continue;
         OWNED char *pattern = learn_format("tests/mutants/%s/*.c", e->name);
         glob_t mutants = {0};
         glob(pattern, 0, NULL, &mutants);
-        good = add_job(c, STUB, e, NULL) && add_job(c, SOLUTION, e, NULL);
-        for (size_t i = 0; i < mutants.gl_pathc && good; i++)
-            good = add_job(c, MUTANT, e, learn_copy(mutants.gl_pathv[i]));
+        add_job(c, STUB, e, NULL);
+        add_job(c, SOLUTION, e, NULL);
+        for (size_t i = 0; i < mutants.gl_pathc; i++) add_job(c, MUTANT, e, learn_copy(mutants.gl_pathv[i]));
         globfree(&mutants);
     }
-    if (good) learn_run_jobs(c->count, c->at_once, do_job, job_ended, c);
-    good = good && report_all(c, only);
-    for (size_t i = 0; i < c->count; i++) free(c->jobs[i].path);
-    munmap(c->jobs, MOST_JOBS * sizeof *c->jobs);
+    learn_run_jobs(c->count, c->at_once, do_job, job_ended, c);
+    bool good = report_all(c, only);
+    for (size_t i = 0; i < c->count; i++) {
+        free(c->jobs[i].path);
+        free(c->jobs[i].said);
+    }
+    free(c->jobs);
     return good;
 }
 

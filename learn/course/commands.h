@@ -100,10 +100,12 @@ void learn_sound_files(const learn_exercise *e, learn_text *wrong);
 
 /* ---- jobs.c ---- */
 
-/* Call run(arg, i) for each i below count in a process of its own, which ends with what it returns; at_once of them (0: as
- * many as there are cores). ended is called here for each with the status of wait; -1: no process could be made. */
-void learn_run_jobs(size_t count, int at_once, int (*run)(void *arg, size_t i),
-                    void (*ended)(void *arg, size_t i, int status), void *arg);
+/* Each i below count is a job: run is called in a process of its own, writes what it has to say, and returns 0 or 1, the
+ * exit status; ended is called here with the status of wait (-1: no process could be made) and with what was said. at_once
+ * of them run at a time (0: as many as there are cores). */
+typedef int learn_job(void *arg, size_t i, FILE *said);
+typedef void learn_job_ended(void *arg, size_t i, int status, const char *said);
+void learn_run_jobs(size_t count, int at_once, learn_job *run, learn_job_ended *ended, void *arg);
 
 /* ---- The commands. Each parses its own arguments (argv[0] is "learn NAME") and returns the exit status: 0 well, 1 something
  * is wrong, 2 called wrongly. ---- */

@@ -7,28 +7,45 @@
 
 #include "learn/course/commands.h"
 
-void learn_run_jobs(size_t count, int at_once, int (*run)(void *arg, size_t i),
-                    void (*ended)(void *arg, size_t i, int status), void *arg)
+typedef struct {
+    pid_t pid;
+    FILE *said;
+} running;
+
+static void end(running *job, size_t i, int status, learn_job_ended *ended, void *arg)
 {
-    int cores = (int)sysconf(_SC_NPROCESSORS_ONLN), running = 0;
-    OWNED pid_t *pids = learn_memory(count * sizeof *pids);
+    OWNED char *path = job->said ? learn_format("/proc/self/fd/%d", fileno(job->said)) : NULL;
+    OWNED char *said = path ? learn_read_file(path, NULL) : NULL;
+    ended(arg, i, status, said ? said : "");
+    if (job->said) fclose(job->said);
+    *job = (running){0, NULL}; /* the number may be used again */
+}
+
+void learn_run_jobs(size_t count, int at_once, learn_job *run, learn_job_ended *ended, void *arg)
+{
+    int cores = (int)sysconf(_SC_NPROCESSORS_ONLN), under_way = 0, status;
+    OWNED running *jobs = learn_memory(count * sizeof *jobs);
     if (at_once < 1) at_once = cores > 1 ? cores : 1;
-    for (size_t next = 0; next < count || running > 0;) {
-        if (next < count && running < at_once) {
+    for (size_t next = 0; next < count || under_way > 0;) {
+        if (next < count && under_way < at_once) {
+            running *job = &jobs[next];
             fflush(NULL);
-            pids[next] = fork();
-            if (pids[next] == 0) _exit(run(arg, next));
-            if (pids[next] < 0) ended(arg, next, -1);
-            running += pids[next++] > 0;
+            job->said = tmpfile();
+            job->pid = job->said ? fork() : -1;
+            if (job->pid == 0) {
+                status = run(arg, next, job->said);
+                _exit(fflush(job->said) == 0 ? status : 2);
+            }
+            under_way += job->pid > 0;
+            if (job->pid < 0) end(job, next, -1, ended, arg);
+            next++;
             continue;
         }
-        int status;
         pid_t pid = wait(&status);
         for (size_t i = 0; i < next && pid > 0; i++) {
-            if (pids[i] != pid) continue;
-            ended(arg, i, status);
-            pids[i] = 0; /* the number may be used again */
-            running--;
+            if (jobs[i].pid != pid) continue;
+            end(&jobs[i], i, status, ended, arg);
+            under_way--;
         }
     }
 }

@@ -101,11 +101,10 @@ int learn_command_own(int argc, char **argv)
 typedef struct {
     const learn_exercise *e;
     uint64_t inputs;
-    FILE *said;
     bool right;
 } job;
 
-static int check_solution(void *arg, size_t i)
+static int check_solution(void *arg, size_t i, FILE *said)
 {
     const job *j = (job *)arg + i;
     OWNED char *folder = learn_format("solutions/%s", j->e->name),
@@ -113,12 +112,11 @@ static int check_solution(void *arg, size_t i)
     learn_options options = {.even_if_stub = true, .work = work};
     OWNED_RESULT result;
     bool good = learn_check(j->e, folder, &options, &result);
-    if (!good && j->said) learn_explain(j->said, j->e, &result, true);
-    if (j->said) fflush(j->said);
+    if (!good) learn_explain(said, j->e, &result, true);
     return good ? 0 : 1;
 }
 
-static void solution_checked(void *arg, size_t i, int status)
+static void solution_checked(void *arg, size_t i, int status, const char *said)
 {
     job *j = (job *)arg + i;
     OWNED char *stamp = learn_format("solutions/%s", j->e->name);
@@ -129,10 +127,7 @@ static void solution_checked(void *arg, size_t i, int status)
         learn_stamp_keep(stamp, j->inputs, "");
     else
         printf("FAIL %s\n", stamp);
-    if (!j->said) return;
-    rewind(j->said);
-    for (int c; (c = fgetc(j->said)) != EOF;) putchar(c);
-    fclose(j->said);
+    fputs(said, stdout);
 }
 
 int learn_command_solutions(int argc, char **argv)
@@ -149,7 +144,7 @@ int learn_command_solutions(int argc, char **argv)
     for (const learn_exercise *e = all; e->check; e++) {
         OWNED char *folder = learn_format("solutions/%s", e->name);
         uint64_t now = inputs(e, folder);
-        if (!learn_stamp_fresh(folder, now, NULL)) jobs[todo++] = (job){.e = e, .inputs = now, .said = tmpfile()};
+        if (!learn_stamp_fresh(folder, now, NULL)) jobs[todo++] = (job){.e = e, .inputs = now};
     }
     learn_run_jobs(todo, 0, check_solution, solution_checked, jobs);
     for (size_t i = 0; i < todo; i++) right += jobs[i].right;

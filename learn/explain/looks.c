@@ -18,8 +18,8 @@ static bool same_report(const learn_question *q, int rank, int other, const char
     size_t count = check_elements(q->c, rank, q->name);
     if (!count || count != check_elements(q->c, other, name)) return false;
     const void *a = check_data(q->c, rank, q->name), *b = check_data(q->c, other, name);
-    return learn_dtype_of(q, rank) == check_dtype(q->c, other, name) &&
-           memcmp(a, b, count * dtype_size(learn_dtype_of(q, rank))) == 0;
+    return check_dtype(q->c, rank, q->name) == check_dtype(q->c, other, name) &&
+           memcmp(a, b, count * dtype_size(check_dtype(q->c, rank, q->name))) == 0;
 }
 
 static double filled_with(int byte, enum dtype dtype)
@@ -33,7 +33,7 @@ static double filled_with(int byte, enum dtype dtype)
 static bool is_filled(const learn_question *q, int rank, int byte)
 {
     size_t i = q->first[rank];
-    enum dtype dtype = learn_dtype_of(q, rank);
+    enum dtype dtype = check_dtype(q->c, rank, q->name);
     double has = check_element(q->c, rank, q->name, i), nothing = filled_with(byte, dtype);
     double sum = learn_wanted(q, rank, i) + nothing;
     return has == nothing || (dtype != DTYPE_U8 && fabs(has - sum) <= 1e-6 * fabs(nothing) + 1e-7 * fabs(sum) &&
@@ -43,7 +43,7 @@ static bool is_filled(const learn_question *q, int rank, int byte)
 /* A variable that was never set, or what was computed from it: no test has numbers as large. */
 static bool is_unset(const learn_question *q, int rank)
 {
-    enum dtype dtype = learn_dtype_of(q, rank);
+    enum dtype dtype = check_dtype(q->c, rank, q->name);
     double has = fabs(check_element(q->c, rank, q->name, q->first[rank]));
     if (dtype == DTYPE_F64 && has > 1e290 && isfinite(has)) return true;
     if (dtype == DTYPE_F32 && has > 1e36 && isfinite(has)) return true;
@@ -184,7 +184,7 @@ static void describe_group(const learn_question *q, const group *g, int first, l
     case UNFILLED:
         learn_add(t, "%s[%zu] is %.9g on rank %d, which is memory that was never filled%s; %s is wrong on ", q->name,
                   index, has, first,
-                  has == filled_with(OF_MALLOC, learn_dtype_of(q, first))
+                  has == filled_with(OF_MALLOC, check_dtype(q->c, first, q->name))
                       ? ": so it comes from malloc"
                       : " (as it comes from malloc), added to what should be there",
                   q->name);

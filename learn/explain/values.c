@@ -22,11 +22,6 @@ static double stored(double value, enum dtype dtype)
     return check_get(room, 0, dtype);
 }
 
-enum dtype learn_dtype_of(const learn_question *q, int rank)
-{
-    return check_dtype(q->c, rank, q->name);
-}
-
 bool learn_equal(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
@@ -34,7 +29,7 @@ bool learn_equal(double a, double b)
 
 double learn_wanted(const learn_question *q, int rank, size_t i)
 {
-    return stored(q->want(q->c, rank, i), learn_dtype_of(q, rank));
+    return stored(q->want(q->c, rank, i), check_dtype(q->c, rank, q->name));
 }
 
 /* ---- The table ---- */
@@ -128,7 +123,7 @@ bool check_values(const check_case *c, const char *key, const char *name, const 
     }
     for (int rank = 0; rank < c->ranks; rank++) {
         size_t i = 0, end = learn_count_of(&q, rank);
-        enum dtype dtype = learn_dtype_of(&q, rank);
+        enum dtype dtype = check_dtype(c, rank, name);
         const void *data = check_data(c, rank, name);
         while (i < end && learn_equal(check_get(data, i, dtype), stored(want(c, rank, i), dtype))) i++;
         if (i == end) continue;

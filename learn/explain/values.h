@@ -22,7 +22,6 @@ typedef struct {
 
 size_t learn_count_of(const learn_question *q, int rank);
 double learn_wanted(const learn_question *q, int rank, size_t index);
-enum dtype learn_dtype_of(const learn_question *q, int rank);
 bool learn_equal(double a, double b); /* NAN equals NAN */
 
 /* ---- looks.c ---- */

@@ -110,19 +110,18 @@ char *learn_csv(const json_t *all)
 }
 
 /* Tabs and newlines of an attribute would be read as blanks. */
+static const char *const in_xml[][2] = {{"&", "&amp;"},  {"<", "&lt;"},  {">", "&gt;"}, {"\"", "&quot;"},
+                                        {"\n", "&#10;"}, {"\t", "&#9;"}, {NULL, NULL}};
+
 static void attribute(learn_text *t, const char *name, const char *text)
 {
-    static const char *const quotes[][2] = {{"&", "&amp;"},  {"<", "&lt;"},  {">", "&gt;"}, {"\"", "&quot;"},
-                                            {"\n", "&#10;"}, {"\t", "&#9;"}, {NULL, NULL}};
     learn_add(t, " %s=\"", name);
-    add_quoted(t, text, quotes);
+    add_quoted(t, text, in_xml);
     learn_add(t, "\"");
 }
 
 static void junit_case(learn_text *t, const json_t *g)
 {
-    static const char *const quotes[][2] = {
-        {"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {NULL, NULL}};
     static const char *const kinds[] = {"", "failure", "error", "skipped"};
     enum learn_verdict verdict = learn_verdict_of(g);
     learn_add(t, "    <testcase");
@@ -134,7 +133,7 @@ static void junit_case(learn_text *t, const json_t *g)
         if (verdict != LEARN_SKIPPED) attribute(t, "type", learn_field(g, "kind"));
         attribute(t, "message", learn_field(g, "reason"));
         learn_add(t, ">");
-        if (verdict != LEARN_SKIPPED) add_quoted(t, learn_field(g, "details"), quotes);
+        if (verdict != LEARN_SKIPPED) add_quoted(t, learn_field(g, "details"), in_xml);
         learn_add(t, "</%s>", kinds[verdict]);
     }
     learn_add(t, "</testcase>\n");
