@@ -25,7 +25,7 @@
 
 #include "exercises/check/check_filter.h"
 #include "exercises/check/check_internal.h"
-#include "p2p/message/init.h"
+#include "p2p/message/internal.h"
 
 /* ---- The filter ---- */
 

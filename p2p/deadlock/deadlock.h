@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* deadlock: from the picture of the scoreboard to a diagnosis. watch.c says who is stuck, knot.c whom to name, verdict.c what the
- * mistake was. */
+/* deadlock: from the picture of the scoreboard to a diagnosis. watch.c says who is stuck, verdict.c whom to
+ * name, and what the mistake was. */
 #ifndef PAIRWISE_P2P_DEADLOCK_H
 #define PAIRWISE_P2P_DEADLOCK_H
 
@@ -49,21 +49,6 @@ bool p2p__watch_look(p2p_watch *watch, p2p_rank_set *stuck, p2p_rank_set *can_ac
 
 /* wait->need, without those who came to the collective after this rank had shown for whom it waits there. */
 p2p_rank_set p2p__still_needed(scoreboard *b, const scoreboard_wait *wait, int size);
-
-/* ---- knot.c ---- */
-
-/* The knot of a deadlock: ranks that wait for each other and for no other stuck rank (a knot: Holt 1972), or one
- * rank that waits for ranks that have finished. Every stuck rank waits for such a group, directly or not. */
-typedef struct {
-    int ranks[P2P_MAX_RANKS], length;
-    bool is_cycle;
-    p2p_rank_set set, behind;
-} p2p_knot;
-
-void p2p__find_knot(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_rank_set *can_act, p2p_knot *knot);
-
-/* Whom a stuck rank waits for in vain. */
-void p2p__lacking(p2p_watch *watch, int rank, const p2p_rank_set *can_act, p2p_rank_set *lack);
 
 /* ---- verdict.c ---- */
 

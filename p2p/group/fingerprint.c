@@ -65,14 +65,15 @@ static size_t word_of(uint32_t context, uint64_t number)
 void p2p__show_words(p2p_engine *engine, uint32_t context, uint64_t number)
 {
     size_t i = word_of(context, number);
-    scoreboard_words *words = &engine->row->words[i];
+    scoreboard_call *words = &engine->row->words[i];
     p2p_said *said = &engine->said[i];
     words->context = context;
     words->number = number;
     words->line = engine->call_line;
     if (same_call(&said->what, &engine->shown->what) && said->file == engine->call_file) return;
-    p2p__copy_text(words->operation, sizeof words->operation, engine->shown->what.operation);
+    p2p__copy_text(words->name, sizeof words->name, engine->shown->what.operation);
     p2p__copy_text(words->file, sizeof words->file, engine->call_file);
+    words->shape = SHAPE_COLLECTIVE;
     words->what = engine->row->call.what;
     *said = (p2p_said){engine->shown->what, engine->call_file};
 }
@@ -80,9 +81,9 @@ void p2p__show_words(p2p_engine *engine, uint32_t context, uint64_t number)
 /* ---- A difference ---- */
 
 /* The first in which they differ; an algorithm may follow from all of them. */
-static int class_of(const scoreboard_words *a, const scoreboard_words *b)
+static int class_of(const scoreboard_call *a, const scoreboard_call *b)
 {
-    if (strcmp(a->operation, b->operation) != 0) return CLASS_COLLECTIVE_MISMATCH;
+    if (strcmp(a->name, b->name) != 0) return CLASS_COLLECTIVE_MISMATCH;
     if (strcmp(a->what.dtype, b->what.dtype) != 0) return CLASS_TYPE_MISMATCH;
     if (strcmp(a->what.op, b->what.op) != 0) return CLASS_OPERATOR_MISMATCH;
     if (a->what.root != b->what.root) return CLASS_ROOT_MISMATCH;
@@ -90,33 +91,23 @@ static int class_of(const scoreboard_words *a, const scoreboard_words *b)
     return strcmp(a->what.algorithm, b->what.algorithm) != 0 ? CLASS_ALGORITHM_MISMATCH : CLASS_COLLECTIVE_MISMATCH;
 }
 
-/* With no name if the rank has said something else there since. */
-static void add_side(p2p_finding *f, int rank, const scoreboard_words *w, uint64_t number, bool known)
-{
-    scoreboard_call call = {.shape = SHAPE_COLLECTIVE, .number = number, .what = {.count = UINT64_MAX, .root = -1}};
-    if (known) {
-        call.line = w->line;
-        call.what = w->what;
-        p2p__copy_text(call.name, sizeof call.name, w->operation);
-        p2p__copy_text(call.file, sizeof call.file, w->file);
-    }
-    p2p__finding_add(f, ROLE_CALL, rank, &call);
-    p2p__set_add(&f->what.ranks, rank);
-}
-
 /* The lower rank first, so that the words do not depend on who noticed. */
 void p2p__show_difference(p2p_engine *engine, int other, uint32_t context, uint64_t number)
 {
     size_t i = word_of(context, number);
     int low = other < engine->rank ? other : engine->rank, high = other < engine->rank ? engine->rank : other;
-    const scoreboard_words first = p2p__words_copy(&engine->scoreboard->rows[low].words[i]),
-                           second = p2p__words_copy(&engine->scoreboard->rows[high].words[i]);
-    bool known = first.context == context && second.context == context && first.number == number &&
-                 second.number == number;
-    p2p_finding f = {.what.class = known ? class_of(&first, &second) : CLASS_COLLECTIVE_MISMATCH};
+    scoreboard_call calls[] = {p2p__call_copy(&engine->scoreboard->rows[low].words[i]),
+                               p2p__call_copy(&engine->scoreboard->rows[high].words[i])};
+    bool known = true; /* neither rank has said something else there since */
+    for (int k = 0; k < 2; k++) known = known && calls[k].context == context && calls[k].number == number;
+    p2p_finding f = {.what.class = known ? class_of(&calls[0], &calls[1]) : CLASS_COLLECTIVE_MISMATCH};
     p2p_words w = {.used = 0};
-    add_side(&f, low, &first, number, known);
-    add_side(&f, high, &second, number, known);
+    for (int k = 0; k < 2; k++) {
+        const scoreboard_call unknown = {
+            .shape = SHAPE_COLLECTIVE, .number = number, .what = {.count = UINT64_MAX, .root = -1}};
+        p2p__finding_add(&f, ROLE_CALL, k ? high : low, known ? &calls[k] : &unknown);
+        p2p__set_add(&f.what.ranks, k ? high : low);
+    }
     const char *advice = p2p__words_mismatch(&w, &f);
     snprintf(engine->row->error, sizeof engine->row->error, "%.1000s", w.text);
     p2p__copy_text(engine->row->advice, sizeof engine->row->advice, advice);

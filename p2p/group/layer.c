@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "p2p/group/internal.h"
-#include "p2p/message/init.h"
 #include "p2p/message/trace_rank.h"
 
 /* What fails at once must name this collective as well, not the one before. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "p2p/group/internal.h"
-#include "p2p/message/init.h"
 
 #define SPLIT_TAG (-3) /* no user or collective can use it, and P2P_ANY_TAG does not match it */
 

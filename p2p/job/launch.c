@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "p2p/message/init.h"
+#include "p2p/message/internal.h"
 #include "p2p/shared/file.h"
 #include "p2p/shared/process.h"
 #include "p2p/world/cma.h"

@@ -22,11 +22,44 @@
 #include <sys/types.h>
 
 #include "p2p/deadlock/deadlock.h"
-#include "p2p/job/output.h"
 #include "p2p/shared/clock.h"
 #include "p2p/shared/control.h"
 #include "p2p/shared/memory.h"
 #include "p2p/trace/trace_json.h"
+
+/* ---- What ranks print, forwarded line by line, without ever waiting for the reader (output.c) ---- */
+
+#define SPILL_MOST ((size_t)1 << 30) /* of all ranks together; each has the same share */
+
+/* Output that is kept until the job ends, so that memory stays small: a temporary file without a name, with holes. */
+typedef struct {
+    int fd;       /* -1: not needed so far */
+    size_t share; /* bytes that a stream may keep, from rank * share on */
+} p2p_spill;
+
+/* Where lines go: bytes that could not be written yet wait here. */
+typedef struct {
+    int fd;
+    char *bytes; /* those that wait begin at from and end before to */
+    size_t from, to, room;
+    size_t chunk; /* most that one write may try without risk of waiting */
+    char last;    /* that was added */
+    int error;    /* errno of the first write that failed; later bytes are dropped */
+} p2p_sink;
+
+/* What comes from a rank: our end of a socketpair. */
+typedef struct {
+    int fd; /* -1: at its end */
+    int rank;
+    bool tag;              /* prefix lines */
+    p2p_spill *keep;       /* until the job has ended; NULL: forward lines as they come */
+    size_t kept, replayed; /* bytes there */
+    int lost;              /* errno: what came later could not be kept, and was dropped */
+    bool at_line_start;
+    p2p_sink *sink;
+    char *line; /* what has come and was not forwarded */
+    size_t length, room;
+} p2p_stream;
 
 /* What to launch. */
 typedef struct {
@@ -160,10 +193,20 @@ void p2p__link_got(p2p_job *job, int rank);
 /* Open what can be opened now. */
 void p2p__links_open(p2p_job *job);
 
-/* ---- program.c ---- */
+/* ---- output.c ---- */
 
-/* Can this program be started, as execvp would find it? Otherwise says why not, and what to type instead. */
-bool p2p__program_check(const char *name, p2p_words *why);
+void p2p__sink_init(p2p_sink *sink, int fd);
+void p2p__sink_add(p2p_sink *sink, const char *bytes, size_t count);
+bool p2p__sink_full(const p2p_sink *sink);
+/* Write what can be written without waiting. */
+void p2p__sink_flush(p2p_sink *sink);
+
+/* Read what there is and forward complete lines; at the end of file close it. False if there was nothing. */
+bool p2p__stream_read(p2p_stream *stream);
+/* Forward some of what was kept; false when nothing is left of it. */
+bool p2p__stream_replay(p2p_stream *stream);
+/* Forward what is left and release everything. */
+void p2p__stream_finish(p2p_stream *stream);
 
 /* ---- trace_job.c: the supervisor's part of a trace ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "p2p/job/output.h"
+#include "p2p/job/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/param.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -117,6 +119,9 @@ static bool open_spill(p2p_spill *spill)
 {
     const char *folder = getenv("TMPDIR");
     char name[4096];
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < SPILL_MOST)
+        spill->share = spill->share * limit.rlim_cur / SPILL_MOST;
     if (!folder || !*folder) folder = "/tmp";
     spill->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (spill->fd < 0 && (size_t)snprintf(name, sizeof name, "%s/pairwise.XXXXXX", folder) < sizeof name) {
@@ -129,52 +134,20 @@ static bool open_spill(p2p_spill *spill)
     return spill->fd >= 0;
 }
 
-/* All of these bytes, or errno: EDQUOT where the stream's share is full. */
-static int keep(p2p_spill *spill, p2p_kept *kept, const char *bytes, size_t count)
-{
-    if (spill->fd < 0 && !open_spill(spill)) return errno;
-    if (count > spill->share || kept->bytes > spill->share - count) return EDQUOT;
-    if (kept->count == kept->room) {
-        size_t room = kept->room ? 2 * kept->room : 16;
-        p2p_piece *grown = realloc(kept->pieces, room * sizeof *grown);
-        if (!grown) return ENOMEM;
-        kept->pieces = grown;
-        kept->room = room;
-    }
-    for (size_t done = 0; done < count;) {
-        ssize_t written = TEMP_FAILURE_RETRY(pwrite(spill->fd, bytes + done, count - done, spill->end + (off_t)done));
-        if (written <= 0) return written < 0 ? errno : EIO;
-        done += (size_t)written;
-    }
-    kept->pieces[kept->count++] = (p2p_piece){spill->end, count};
-    kept->bytes += count;
-    spill->end += (off_t)count;
-    return 0;
-}
-
-/* Take back up to `room` bytes, in order; 0 when there are no more, or they cannot be read. */
-static size_t take(const p2p_spill *spill, p2p_kept *kept, char *bytes, size_t room)
-{
-    if (kept->next < kept->count) {
-        p2p_piece *piece = &kept->pieces[kept->next];
-        size_t wanted = piece->length < room ? piece->length : room;
-        ssize_t got = TEMP_FAILURE_RETRY(pread(spill->fd, bytes, wanted, piece->at));
-        if (got > 0) {
-            piece->at += got;
-            piece->length -= (size_t)got;
-            if (!piece->length) kept->next++;
-            return (size_t)got;
-        }
-    }
-    free(kept->pieces);
-    *kept = (p2p_kept){.bytes = kept->bytes};
-    return 0;
-}
-
 /* What cannot be kept is read all the same: the rank must go on. */
 static void keep_lines(p2p_stream *stream)
 {
-    if (!stream->lost) stream->lost = keep(stream->keep, &stream->kept, stream->line, stream->length);
+    p2p_spill *spill = stream->keep;
+    if (!stream->lost && spill->fd < 0 && !open_spill(spill)) stream->lost = errno;
+    if (!stream->lost && stream->length > spill->share - stream->kept) stream->lost = EDQUOT;
+    for (size_t done = 0; !stream->lost && done < stream->length;) {
+        ssize_t written = pwrite(spill->fd, stream->line + done, stream->length - done,
+                                 (off_t)((size_t)stream->rank * spill->share + stream->kept));
+        if (written > 0)
+            done += (size_t)written, stream->kept += (size_t)written;
+        else if (!written || errno != EINTR)
+            stream->lost = written ? errno : EIO;
+    }
     stream->length = 0;
 }
 
@@ -201,14 +174,17 @@ bool p2p__stream_read(p2p_stream *stream)
 
 bool p2p__stream_replay(p2p_stream *stream)
 {
-    if (!stream->kept.count) return false;
-    if (!stream->replays) keep_lines(stream); /* what has come last */
-    stream->replays = true;
+    if (stream->replayed == stream->kept) return false;
+    if (!stream->replayed) keep_lines(stream); /* what has come last */
     if (!make_room(&stream->line, &stream->room, stream->length + READ_AT_ONCE)) return false;
-    size_t got = take(stream->keep, &stream->kept, stream->line + stream->length, READ_AT_ONCE);
-    stream->length += got;
+    size_t left = stream->kept - stream->replayed;
+    ssize_t got = TEMP_FAILURE_RETRY(pread(stream->keep->fd, stream->line + stream->length, MIN(left, READ_AT_ONCE),
+                                           (off_t)((size_t)stream->rank * stream->keep->share + stream->replayed)));
+    if (got <= 0) return false;
+    stream->replayed += (size_t)got;
+    stream->length += (size_t)got;
     forward_lines(stream);
-    return got > 0;
+    return true;
 }
 
 void p2p__stream_finish(p2p_stream *stream)

@@ -264,7 +264,7 @@ p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting)
     p2p_err err = P2P_OK;
     if (waiting->ready(engine, waiting->arg)) return P2P_OK;
     if (engine->poisoned) return p2p__fail_again(comm, engine->poisoned);
-    TRACE(engine, p2p__trace_push(engine, TRACE_WAIT, "wait"));
+    TRACE(engine, p2p__trace_push(engine, TRACE_WAIT, "wait", 0, NULL, 0));
     if (engine->spin.cheap_polls)
         p2p__cores_spread(engine->scoreboard, engine->rank, engine->spin.cores, &engine->spread);
     /* Ranks that share cores: what comes without this rank's doing is often here once the others had the core. */

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "p2p/message/init.h"
 #include "p2p/message/trace_rank.h"
 
 p2p_comm *p2p__comm_new(p2p_engine *engine, uint32_t context, int rank, int size, const int *world_rank)

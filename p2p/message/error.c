@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "p2p/message/init.h"
 #include "p2p/message/trace_rank.h"
 #include "p2p/shared/control.h"
 #include "p2p/shared/words.h"

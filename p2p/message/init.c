@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Joining the world, and the one piece of state that does not hang off a communicator. */
-#include "p2p/message/init.h"
+#include "p2p/message/internal.h"
 
 #include <fcntl.h>
 #include <signal.h>

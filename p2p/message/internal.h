@@ -44,6 +44,19 @@ p2p_err p2p__check_message(p2p_comm *comm, bool receives, const void *buf, size_
 
 /* ---- init.c ---- */
 
+/* How a program that build/launch started finds its place: "rank,control descriptor,scoreboard descriptor". */
+#define P2P_JOB_VARIABLE "PAIRWISE_JOB"
+
+/* The line noted by p2p__here since the last call; *file is NULL if none. Forgets it. */
+void p2p__take_line(const char **file, int *line);
+
+/* Is this process a rank already (or was it), or started by a launcher? */
+bool p2p__inside_job(void);
+
+/* Become rank `rank`: the world communicator, ready to use. On failure says why. */
+p2p_err p2p__become_rank(int rank, int control, int memory_fd, scoreboard *b, p2p_comm **world, char *why,
+                         size_t why_bytes);
+
 /* For calls that return without p2p__enter: forget the line; and may what is wrong be printed? As the world's error
  * mode says. */
 void p2p__forget_line(void);
@@ -198,6 +211,14 @@ p2p_err p2p__job_error(p2p_comm *comm);
 /* What these requests wait for, as the scoreboard shows it. */
 void p2p__describe_requests(p2p_engine *engine, const p2p_request *requests, size_t count, bool all,
                             scoreboard_wait *wait);
+
+/* ---- comm.c ---- */
+
+/* A communicator over `size` world ranks, taking ownership of nothing; NULL when out of memory. */
+p2p_comm *p2p__comm_new(p2p_engine *engine, uint32_t context, int rank, int size, const int *world_rank);
+
+/* Forget its engine and its tables; the handle itself stays, and answers that it is gone. */
+void p2p__comm_bury(p2p_comm *comm);
 
 /* ---- engine.c ---- */
 

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "p2p/message/init.h"
 #include "p2p/message/trace_rank.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -93,12 +92,12 @@ trace_event *p2p__trace_top(p2p_trace *trace)
     return count && count <= TRACE_OPEN ? &trace->shared->open[count - 1] : NULL;
 }
 
-/* An event of now. */
-trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind)
+trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind, uint32_t context)
 {
     p2p_trace *trace = engine->trace;
     uint64_t now = p2p__trace_clock(engine);
-    return (trace_event){.kind = (uint8_t)kind,
+    return (trace_event){.context = context,
+                         .kind = (uint8_t)kind,
                          .flags = engine->in_step ? TRACE_IN_STEP : 0,
                          .start = now,
                          .end = now,
@@ -107,13 +106,16 @@ trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind)
                          .number = engine->in_step ? (uint32_t)engine->in_step->layer_number : trace->number};
 }
 
-trace_event *p2p__trace_push(p2p_engine *engine, enum trace_kind kind, const char *name)
+trace_event *p2p__trace_push(p2p_engine *engine, enum trace_kind kind, const char *name, uint32_t context,
+                             const char *file, int line)
 {
     p2p_trace *trace = engine->trace;
     uint32_t count = open_count(trace);
     trace_event *event = count < TRACE_OPEN ? &trace->shared->open[count] : &trace->nowhere;
-    *event = p2p__trace_make(engine, kind);
+    *event = p2p__trace_make(engine, kind, context);
     event->name = p2p__trace_place(trace, name);
+    event->file = p2p__trace_place(trace, file);
+    event->line = line;
     trace->last = event->start;
     atomic_store_explicit(&trace->shared->open_count, count + 1, memory_order_release);
     return event;
@@ -155,14 +157,11 @@ bool p2p_layer_is_traced(const p2p_comm *comm)
 
 void p2p__trace_call(p2p_engine *engine, const p2p_comm *comm, const p2p_call *call, const char *file, int line)
 {
-    trace_event *event = p2p__trace_push(engine, TRACE_CALL, call->name);
+    trace_event *event = p2p__trace_push(engine, TRACE_CALL, call->name, comm->context, file, line);
     bool to = call->shape == SHAPE_SEND || call->shape == SHAPE_SENDRECV, from = call->shape == SHAPE_RECV;
-    event->context = comm->context;
     event->bytes = call->bytes;
     event->peer = call->peer >= 0 && call->peer < comm->size ? comm->world_rank[call->peer] : call->peer;
     event->tag = call->tag;
-    event->file = p2p__trace_place(engine->trace, file);
-    event->line = line;
     if (to || from) event->flags |= TRACE_HAS_PEER;
     if (call->shape == SHAPE_WAIT) event->flags |= TRACE_COMBINED; /* of a call: bytes are requests */
     if (call->shape != SHAPE_SENDRECV) return;
@@ -202,11 +201,7 @@ void p2p_layer_phase_begin(p2p_comm *comm, const char *name)
     const char *file;
     int line;
     p2p__take_line(&file, &line);
-    if (!p2p_layer_is_traced(comm)) return;
-    trace_event *event = p2p__trace_push(comm->engine, TRACE_PHASE, name);
-    event->context = comm->context;
-    event->file = p2p__trace_place(comm->engine->trace, file);
-    event->line = line;
+    if (p2p_layer_is_traced(comm)) p2p__trace_push(comm->engine, TRACE_PHASE, name, comm->context, file, line);
 }
 
 void p2p_layer_phase_end(p2p_comm *comm, const char *name)

@@ -40,8 +40,7 @@ void p2p__trace_sends(p2p_request request)
     p2p_engine *engine = request->comm->engine;
     p2p_trace *trace = engine->trace;
     bool known = trace->has_out || part_of_watched(trace, request->buf, request->bytes, &trace->out);
-    trace_event event = p2p__trace_make(engine, TRACE_SENT);
-    event.context = request->context;
+    trace_event event = p2p__trace_make(engine, TRACE_SENT, request->context);
     event.peer = request->peer;
     event.tag = request->tag;
     event.bytes = request->bytes;
@@ -65,8 +64,7 @@ void p2p__trace_receives(p2p_request request)
 {
     p2p_engine *engine = request->comm->engine;
     p2p_trace *trace = engine->trace;
-    trace_event event = p2p__trace_make(engine, TRACE_RECEIVED);
-    event.context = request->context;
+    trace_event event = p2p__trace_make(engine, TRACE_RECEIVED, request->context);
     event.peer = request->peer;
     event.tag = request->status.tag;
     event.bytes = request->status.bytes;
@@ -105,8 +103,8 @@ void p2p__trace_moved(p2p_comm *comm, int peer, size_t sent, size_t received)
     const trace_event *call = p2p__trace_top(trace);
     int rank = comm->world_rank[peer];
     uint32_t moved = engine->peers[rank].moved++;
-    trace_event out = p2p__trace_make(engine, TRACE_SENT), in = p2p__trace_make(engine, TRACE_RECEIVED);
-    out.context = in.context = comm->context + 1;
+    trace_event out = p2p__trace_make(engine, TRACE_SENT, comm->context + 1),
+                in = p2p__trace_make(engine, TRACE_RECEIVED, comm->context + 1);
     out.peer = in.peer = rank;
     out.bytes = sent, in.bytes = received;
     uint64_t number = UINT64_C(1) << 31 | (moved & ((1u << 21) - 1));
@@ -120,13 +118,12 @@ void p2p__trace_moved(p2p_comm *comm, int peer, size_t sent, size_t received)
 void p2p__trace_background(p2p_request request)
 {
     p2p_engine *engine = request->comm->engine;
-    trace_event event = p2p__trace_make(engine, TRACE_BACKGROUND);
+    trace_event event = p2p__trace_make(engine, TRACE_BACKGROUND, request->comm->context);
     event.start = request->began;
     event.flags = TRACE_IN_STEP;
     event.order = request->order;
     event.depth = 0;
     if (engine->config.network.on) event.end = request->clock.now;
-    event.context = request->comm->context;
     event.number = (uint32_t)request->layer_number;
     event.name = p2p__trace_place(engine->trace, request->layer_name);
     event.file = p2p__trace_place(engine->trace, request->file);
@@ -139,10 +136,9 @@ void p2p__trace_compute(p2p_comm *comm, size_t bytes, uint64_t virtual_start, co
 {
     p2p_engine *engine = comm->engine;
     p2p_trace *trace = engine->trace;
-    trace_event event = p2p__trace_make(engine, TRACE_COMPUTE);
+    trace_event event = p2p__trace_make(engine, TRACE_COMPUTE, comm->context);
     event.start = engine->config.network.on ? virtual_start : trace->last;
     event.name = p2p__trace_place(trace, "combine");
-    event.context = comm->context;
     event.bytes = bytes;
     event.file = p2p__trace_place(trace, file);
     event.line = line;
@@ -155,8 +151,7 @@ void p2p__trace_stats(const p2p_comm *comm)
     for (int i = 0; i < comm->size; i++) {
         const p2p_traffic *t = &comm->traffic[i];
         if (!t->messages_sent && !t->messages_received) continue;
-        trace_event event = p2p__trace_make(comm->engine, TRACE_STATS);
-        event.context = comm->context;
+        trace_event event = p2p__trace_make(comm->engine, TRACE_STATS, comm->context);
         event.peer = comm->world_rank[i];
         event.bytes = t->bytes_sent;
         event.polls = (uint32_t)t->messages_sent;

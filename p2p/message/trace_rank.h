@@ -33,7 +33,8 @@ p2p_trace *p2p__trace_create(p2p_engine *engine);
 
 void p2p__trace_call(p2p_engine *engine, const p2p_comm *comm, const p2p_call *call, const char *file, int line);
 void p2p__trace_end(p2p_engine *engine, p2p_err err);
-trace_event *p2p__trace_push(p2p_engine *engine, enum trace_kind kind, const char *name);
+trace_event *p2p__trace_push(p2p_engine *engine, enum trace_kind kind, const char *name, uint32_t context,
+                             const char *file, int line);
 int p2p__trace_pop(p2p_engine *engine, uint8_t flags); /* the innermost one; returns its kind */
 void p2p__trace_collective(p2p_comm *comm, const p2p_fingerprint *what);
 void p2p__trace_sends(p2p_request request);
@@ -47,8 +48,8 @@ uint64_t p2p__trace_clock(const p2p_engine *engine);
 
 /* ---- Between trace.c and trace_messages.c ---- */
 
-uint16_t p2p__trace_place(p2p_trace *trace, const char *text);           /* in the pool of texts; 0: no room */
-trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind);   /* of now */
+uint16_t p2p__trace_place(p2p_trace *trace, const char *text); /* in the pool of texts; 0: no room */
+trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind, uint32_t context); /* of now */
 trace_event *p2p__trace_add(p2p_trace *trace, const trace_event *event); /* where it is kept; NULL: no room */
 trace_event *p2p__trace_top(p2p_trace *trace); /* the innermost call; NULL if there is none, or it is too deep */
 

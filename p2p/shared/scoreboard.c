@@ -184,29 +184,15 @@ void p2p__copy_text(char *to, size_t bytes, const char *from)
 
 #define END(text) ((text)[sizeof(text) - 1] = 0)
 
-static void end_texts(scoreboard_what *what)
-{
-    END(what->algorithm);
-    END(what->dtype);
-    END(what->op);
-}
-
 scoreboard_call p2p__call_copy(const scoreboard_call *shown)
 {
     scoreboard_call call = *shown;
     END(call.name);
     END(call.file);
-    end_texts(&call.what);
+    END(call.what.algorithm);
+    END(call.what.dtype);
+    END(call.what.op);
     return call;
-}
-
-scoreboard_words p2p__words_copy(const scoreboard_words *shown)
-{
-    scoreboard_words words = *shown;
-    END(words.operation);
-    END(words.file);
-    end_texts(&words.what);
-    return words;
 }
 
 scoreboard_wait p2p__wait_copy(const scoreboard_wait *shown)

@@ -35,18 +35,7 @@ typedef struct {
     scoreboard_call waiting[SCOREBOARD_ITEMS]; /* messages here without a receive */
 } scoreboard_wait;
 
-/* What a rank thinks a collective is, in words: for those that think otherwise. */
-typedef struct {
-    uint32_t context;
-    uint64_t number;
-    char operation[40];
-    scoreboard_what what;
-    char file[120];
-    int line;
-} scoreboard_words;
-
-#define SCOREBOARD_WORDS 64 /* the last ones, by context and number */
-
+#define SCOREBOARD_WORDS 64 /* of the last collectives, by context and number */
 #define SCOREBOARD_FOUND 4
 #define SCOREBOARD_PLACES 12
 
@@ -75,7 +64,7 @@ typedef struct {
     char advice[256];        /* and what to try, "" if nothing */
     _Atomic int found_count; /* what it has found wrong, in these words */
     scoreboard_found found[SCOREBOARD_FOUND];
-    scoreboard_words words[SCOREBOARD_WORDS];
+    scoreboard_call words[SCOREBOARD_WORDS]; /* what it thinks collectives are: for those that think otherwise */
 } scoreboard_row;
 
 /*
@@ -189,7 +178,6 @@ p2p_err p2p__scoreboard_failure(const scoreboard *b, char *text, size_t bytes);
 
 /* Copies of what another process shows, which end where they must. */
 scoreboard_call p2p__call_copy(const scoreboard_call *shown);
-scoreboard_words p2p__words_copy(const scoreboard_words *shown);
 scoreboard_wait p2p__wait_copy(const scoreboard_wait *shown);
 
 /* As much of a text as there is room for; of a longer one the end, which says more of a path. from may be NULL. */

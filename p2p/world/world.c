@@ -23,11 +23,9 @@ bool p2p__world_open(const p2p_world *world, p2p_endpoint *self)
     p2p_sockets *s = &self->sockets;
     self->state = calloc(1, world->state_bytes);
     self->links = calloc(size, world->link_bytes);
-    *s = (p2p_sockets){.polled = calloc(size + 1, sizeof *s->polled),
-                       .rank_of = calloc(size + 1, sizeof *s->rank_of),
-                       .slot_of = calloc(size, sizeof *s->slot_of),
-                       .slots = 1};
-    if (!self->state || !self->links || !s->polled || !s->rank_of || !s->slot_of) return false;
+    *s = (p2p_sockets){
+        .polled = calloc(size + 1, sizeof *s->polled), .rank_of = calloc(size + 1, sizeof *s->rank_of), .slots = 1};
+    if (!self->state || !self->links || !s->polled || !s->rank_of) return false;
     s->polled[0] = (struct pollfd){.fd = self->control, .events = POLLIN};
     for (size_t i = 0; i < size; i++) {
         p2p_link *peer = p2p__link_to(self, (int)i);
@@ -45,7 +43,6 @@ void p2p__world_close(const p2p_world *world, p2p_endpoint *self)
     if (world->close) world->close(self);
     free(s->polled);
     free(s->rank_of);
-    free(s->slot_of);
     free(self->links);
     free(self->state);
 }
@@ -94,23 +91,22 @@ void p2p__link_ask(const p2p_endpoint *self, p2p_link *peer)
 void p2p__link_opened(p2p_endpoint *self, p2p_link *peer, int fd)
 {
     p2p_sockets *s = &self->sockets;
-    size_t slot = s->slots++;
+    size_t slot = peer->slot = s->slots++;
     peer->asked = true;
     peer->fd = fd;
     s->polled[slot] = (struct pollfd){.fd = fd, .events = POLLIN};
     s->rank_of[slot] = peer->rank;
-    s->slot_of[peer->rank] = slot;
 }
 
 void p2p__link_watch(p2p_endpoint *self, const p2p_link *peer, short events)
 {
-    self->sockets.polled[self->sockets.slot_of[peer->rank]].events = events;
+    self->sockets.polled[peer->slot].events = events;
 }
 
 void p2p__link_close(p2p_endpoint *self, p2p_link *peer)
 {
     p2p_sockets *s = &self->sockets;
-    size_t slot = s->slot_of[peer->rank];
+    size_t slot = peer->slot;
     peer->fd = -1;
     peer->gone = true;
     if (!slot) return;
@@ -118,8 +114,8 @@ void p2p__link_close(p2p_endpoint *self, p2p_link *peer)
     size_t last = --s->slots; /* takes its place */
     s->polled[slot] = s->polled[last];
     s->rank_of[slot] = s->rank_of[last];
-    s->slot_of[s->rank_of[slot]] = slot;
-    s->slot_of[peer->rank] = 0;
+    p2p__link_to(self, s->rank_of[slot])->slot = slot;
+    peer->slot = 0;
 }
 
 int p2p__sockets_sleep(p2p_sockets *s, uint64_t until)

@@ -19,7 +19,6 @@ struct p2p_operation;
 typedef struct {
     struct pollfd *polled; /* [0] is the supervisor's, -1 if there is none */
     int *rank_of;          /* of a slot: whose link it is */
-    size_t *slot_of;       /* of a rank; 0: no link is open */
     size_t slots;
 } p2p_sockets;
 
@@ -56,6 +55,7 @@ typedef struct {
     wire_header in;  /* the frame that is arriving: set by p2p__arrived */
     char *in_dest;   /* NULL: throw the payload away */
     uint64_t in_got; /* payload bytes so far: counted by the world */
+    size_t slot;     /* among the sockets; 0: no link is open */
 } p2p_link;
 
 /* A frame on its way out. It belongs to the poster again when p2p__left is called. */

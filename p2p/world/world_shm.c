@@ -2,7 +2,7 @@
 /*
  * The shm world: each pair of ranks that sends has two queues in shared memory (shm_queue.h), one in each direction, and
  * a Unix stream socketpair, all from the supervisor when they are first needed. Frames go through the queues
- * (shm_write.c, shm_read.c). Over the socketpair go only single bytes that wake the peer, and its end of file, which
+ * (shm_records.c). Over the socketpair go only single bytes that wake the peer, and its end of file, which
  * shows a death.
  *
  *      sender                                     receiver

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* world_shm: what the four files of the shm world share. What it is: world_shm.c. */
+/* world_shm: what the three files of the shm world share. What it is: world_shm.c. */
 #ifndef PAIRWISE_P2P_WORLD_SHM_H
 #define PAIRWISE_P2P_WORLD_SHM_H
 
@@ -49,7 +49,7 @@ typedef struct {
 void p2p__shm_wake(p2p_endpoint *self, p2p_link *peer);
 void p2p__shm_wake_after(p2p_endpoint *self, p2p_link *peer);
 
-/* ---- shm_write.c ---- */
+/* ---- shm_records.c ---- */
 
 p2p_err p2p__shm_post(p2p_endpoint *self, p2p_link *peer, p2p_packet *packet);
 
@@ -58,6 +58,13 @@ void p2p__shm_flush(p2p_endpoint *self, p2p_link *peer);
 
 bool p2p__shm_send_now(p2p_endpoint *self, p2p_link *peer, const p2p_short *message);
 
+/* Deal with up to so many records of a peer. On P2P_ERR_NOMEM the record stays where it is. */
+p2p_err p2p__shm_read(p2p_endpoint *self, p2p_link *peer, int most);
+
+bool p2p__shm_is_waiting(const p2p_endpoint *self, const p2p_link *peer);
+bool p2p__shm_look(const p2p_endpoint *self, const p2p_link *peer, p2p_short *message);
+void p2p__shm_take(p2p_endpoint *self, p2p_link *peer);
+
 /* ---- shm_one_copy.c ---- */
 
 /* The seam's `read`. */
@@ -65,14 +72,5 @@ bool p2p__shm_one_copy(p2p_endpoint *self, p2p_link *peer, void *to, const wire_
 
 /* Write what a peer offers of a message that it is reading. */
 void p2p__shm_help(p2p_endpoint *self, p2p_link *peer);
-
-/* ---- shm_read.c ---- */
-
-/* Deal with up to so many records of a peer. On P2P_ERR_NOMEM the record stays where it is. */
-p2p_err p2p__shm_read(p2p_endpoint *self, p2p_link *peer, int most);
-
-bool p2p__shm_is_waiting(const p2p_endpoint *self, const p2p_link *peer);
-bool p2p__shm_look(const p2p_endpoint *self, const p2p_link *peer, p2p_short *message);
-void p2p__shm_take(p2p_endpoint *self, p2p_link *peer);
 
 #endif

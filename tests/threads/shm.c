@@ -22,7 +22,7 @@
 
 #include "collectives/collectives.h"
 #include "p2p/job/launch.h"
-#include "p2p/message/init.h"
+#include "p2p/message/internal.h"
 #include "p2p/shared/control.h"
 #include "p2p/shared/memory.h"
 #include "ring/ring.h"
