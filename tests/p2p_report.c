@@ -335,13 +335,13 @@ REPORTS(counts, 2, 1, NULL,
 static int body_algorithms(p2p_comm *world)
 {
     const p2p_fingerprint what = {
-        .operation = "own", .algorithm = p2p_rank(world) ? "ring" : "tree", .count = 4, .root = -1};
+        .operation = "own", .algorithm = p2p_rank(world) ? "ring" : "recursive-doubling", .count = 4, .root = -1};
     p2p_err err = p2p_layer_begin(world, &what);
     return err ? err : p2p_layer_end(world, P2P_OK);
 }
 
 REPORTS(algorithms, 2, 1, NULL,
-        {"algorithm_mismatch [0,1]", "0 call own #1 count 4 algorithm tree", "1 call own #1 count 4 algorithm ring"})
+        {"algorithm_mismatch [0,1]", "0 call own #1 count 4 algorithm recursive-doubling", "1 call own #1 count 4 algorithm ring"})
 
 static int body_lengths(p2p_comm *world)
 {

@@ -28,7 +28,7 @@ enum scoreboard_shape { SHAPE_PLAIN, SHAPE_SEND, SHAPE_RECV, SHAPE_SENDRECV, SHA
 
 /* What a collective is, beside its name. "" and -1 (count: UINT64_MAX) where something does not apply. */
 typedef struct {
-    char algorithm[16], dtype[8], op[8];
+    char algorithm[24], dtype[8], op[8];
     uint64_t count;
     int root;
 } scoreboard_what;
