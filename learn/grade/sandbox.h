@@ -41,15 +41,15 @@ typedef struct {
 typedef struct {
     learn_means means;
     learn_limits limits;
-    char top[LEARN_PATH];     /* the checkout */
-    char scratch[LEARN_PATH]; /* a folder of ours, with one for each submission */
-    char place[LEARN_PATH];   /* of the submission: in it own (its files), work, tmp */
-    uid_t uid;                /* of the submission */
-    int number;               /* of the submission, from 0 */
-    int already;              /* threads that this user ran before */
-    char group[LEARN_PATH];   /* its control group, "" if there is none */
-    uint64_t refused, killed; /* what the group had counted when it was asked last */
-    uint64_t *watched;        /* shared: how often the process that watches memory had to end it, without a group */
+    char top[LEARN_PATH];      /* the checkout */
+    char scratch[LEARN_PATH];  /* a folder of ours, with one for each submission */
+    char place[LEARN_PATH];    /* of the submission: in it own (its files), work, tmp */
+    uid_t uid;                 /* of the submission */
+    int number;                /* of the submission, from 0 */
+    int already;               /* threads that this user ran before */
+    char group[2][LEARN_PATH]; /* control groups, "" if there is none: for memory and for processes */
+    uint64_t refused, killed;  /* what the groups had counted when they were asked last */
+    uint64_t *watched;         /* shared: how often the process that watches memory had to end it, without a group */
 } learn_sandbox;
 
 /* ---- sandbox.c ---- */
