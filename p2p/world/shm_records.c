@@ -29,8 +29,9 @@ static bool write_record(p2p_endpoint *self, p2p_link *peer)
     const wire_header *from = &packet->header;
     bool first = packet->done == 0, is_short = first && from->type == WIRE_EAGER && self->short_headers;
     size_t header = is_short ? p2p__short_size(packet->payload_bytes) : first ? sizeof *from : 0;
-    size_t room = MIN(find_room(self, peer, first ? header : 1), header + PART_BYTES);
+    size_t room = find_room(self, peer, first ? header : 1);
     if (!room) return false;
+    room = MIN(room, header + PART_BYTES);
     size_t sent = first ? 0 : packet->done - sizeof *from;
     size_t part = MIN(packet->payload_bytes - sent, room - header);
     unsigned char *place = p2p__queue_begin(out, header + part);
