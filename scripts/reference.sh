@@ -39,8 +39,8 @@ For every job, whatever program starts it:
 - A rank writes to a socket, and the launcher prints whole lines. No other process can open that socket through
   \`/proc\`, nor can the rank: write to descriptor 2, do not open \`/dev/stderr\`. Root, a debugger and other programs on
   the same terminal can still write to the terminal.
-- \`--ordered\` keeps up to 1 GiB of output, of which each rank has the same share. What goes beyond is dropped, with a
-  message and exit status 1.
+- \`--ordered\` keeps up to 1 GiB of output, or what \`ulimit -f\` allows; each rank has the same share. What goes
+  beyond is dropped, with a message and exit status 1.
 - \`--trace FILE\` replaces a file of that name; a link is refused.
 - No rank is left behind: not after a crash, not after Ctrl-C, not after a \`kill -9\` of the launcher.
 - A rank that writes over the memory that all ranks share ends the job with a message; it does not end the launcher.

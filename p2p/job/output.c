@@ -140,13 +140,14 @@ static void keep_lines(p2p_stream *stream)
     p2p_spill *spill = stream->keep;
     if (!stream->lost && spill->fd < 0 && !open_spill(spill)) stream->lost = errno;
     if (!stream->lost && stream->length > spill->share - stream->kept) stream->lost = EDQUOT;
-    for (size_t done = 0; !stream->lost && done < stream->length;) {
-        ssize_t written = pwrite(spill->fd, stream->line + done, stream->length - done,
-                                 (off_t)((size_t)stream->rank * spill->share + stream->kept));
-        if (written > 0)
-            done += (size_t)written, stream->kept += (size_t)written;
-        else if (!written || errno != EINTR)
+    for (size_t end = stream->kept + stream->length; !stream->lost && stream->kept < end;) {
+        off_t at = (off_t)((size_t)stream->rank * spill->share + stream->kept);
+        size_t left = end - stream->kept;
+        ssize_t written = TEMP_FAILURE_RETRY(pwrite(spill->fd, stream->line + stream->length - left, left, at));
+        if (written <= 0)
             stream->lost = written ? errno : EIO;
+        else
+            stream->kept += (size_t)written;
     }
     stream->length = 0;
 }
@@ -162,6 +163,7 @@ bool p2p__stream_read(p2p_stream *stream)
     if (got <= 0) {
         close(stream->fd);
         stream->fd = -1;
+        if (stream->kept || stream->lost) keep_lines(stream); /* what has come last */
         return false;
     }
     stream->length += (size_t)got;
@@ -175,7 +177,6 @@ bool p2p__stream_read(p2p_stream *stream)
 bool p2p__stream_replay(p2p_stream *stream)
 {
     if (stream->replayed == stream->kept) return false;
-    if (!stream->replayed) keep_lines(stream); /* what has come last */
     if (!make_room(&stream->line, &stream->room, stream->length + READ_AT_ONCE)) return false;
     size_t left = stream->kept - stream->replayed;
     ssize_t got = TEMP_FAILURE_RETRY(pread(stream->keep->fd, stream->line + stream->length, MIN(left, READ_AT_ONCE),
