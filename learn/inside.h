@@ -120,7 +120,9 @@ const check_record *learn_record(const learn_world *w, int rank, const check_rec
 /* Whose line of output it is, "[2] text": text is set behind that. -1, and text as it was: the launcher's own. */
 int learn_rank_of_line(const char *line, const char **text);
 
-/* relay.c. Cases that were right were so by what ranks said: does it fit what passed between them? If not, result says so. */
+/* ---- relay.c, again ---- */
+
+/* Cases that were right were so by what ranks said: does it fit what passed between them? If not, result says so. */
 void learn_check_claims(const learn_world *w, learn_result *result);
 
 /* ---- judge.c ---- */

@@ -81,7 +81,7 @@ void learn_replace(char **text, char *with);                                    
  * name: false with errno. */
 char *learn_read_file(const char *path, size_t *bytes);
 bool learn_write_file(const char *path, const void *bytes, size_t count);
-bool learn_put_file(const char *path, const void *bytes, size_t count); /* and its folder */
+bool learn_put_file(const char *path, const void *bytes, size_t count); /* and its folder; path has a '/' */
 bool learn_make_folder(const char *path);                               /* and those above it */
 
 /* A number for what a file holds (0: it cannot be read), or for bytes; `so_far` chains several (begin with 0). */

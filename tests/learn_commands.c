@@ -463,6 +463,21 @@ Test(learn_commands, handin_packs_what_is_begun)
 
 /* ---- grade; the rest of it is in tests/all/grade.sh ---- */
 
+Test(learn_commands, some_take_no_exercise)
+{
+    static const char *const commands[] = {"list", "own", "solutions", "handin"};
+    char script[40];
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        snprintf(script, sizeof script, "$L %s 08", commands[i]);
+        refuses(2, script, "Too many arguments");
+    }
+}
+
+Test(learn_commands, many_runs_of_what_is_not_begun_have_not_passed)
+{
+    says(1, "$L test 08 --runs 3", "not started");
+}
+
 Test(learn_commands, grade_called_wrongly)
 {
     refuses(2, "$L grade", "which folder");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The learner's files to a program: compiled, then linked with the test and with as much of the library as is allowed. */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What the compiler says is passed on, errors before warnings; what the linker says, in its own way, is said in ours. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "learn/check/build.h"

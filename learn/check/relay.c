@@ -226,7 +226,7 @@ learn_sent learn_relay_sent(const learn_relay *r, uint32_t context, int from, in
     return (learn_sent){0, 0};
 }
 
-/* ---- What the ranks of a world say, held against it ---- */
+/* ---- What the ranks say, held against what was relayed ---- */
 
 /* The communicator that each case ran on, as its ranks say. False if they do not say the same, or two cases have the same. */
 static bool find_contexts(const learn_world *w, uint32_t *contexts)
@@ -244,7 +244,7 @@ static bool find_contexts(const learn_world *w, uint32_t *contexts)
     return true;
 }
 
-/* Was anything sent on a communicator that is not in the list (empty messages apart, with which the tests themselves meet)? */
+/* Was anything sent on a communicator that is not in the list (but for the empty messages of the tests' own barrier)? */
 static bool sent_elsewhere(const learn_relay *r, const uint32_t *contexts, size_t count)
 {
     for (size_t i = 0; i < r->contexts; i++) {

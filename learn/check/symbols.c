@@ -7,7 +7,6 @@
  *
  * The sanitizers could do that themselves, but in each rank, slowly, and some by starting a process, which is forbidden.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "learn/check/build.h"

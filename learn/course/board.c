@@ -63,7 +63,7 @@ int learn_command_list(int argc, char **argv)
     static const learn_usage usage = {
         .what = "Show the board: which exercises are done, begun, not started, and what comes next. Nothing is run; an "
                 "exercise is done if its files are as they were when it last passed.",
-        .may_lack = true};
+        .takes_none = true};
     learn_call call = {0};
     if (!learn_called(argc, argv, &usage, &call)) return 2;
     learn_board(true);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The arguments of a command: an exercise, by number, name or part of it, and perhaps a switch or options. */
 #include <argp.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ typedef struct {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     parsed *p = state->input;
-    if (key == ARGP_KEY_ARG) {
+    if (key == ARGP_KEY_ARG && !p->usage->takes_none) {
         if (p->exercise) argp_error(state, "one exercise at a time: \"%s\" or \"%s\"?", p->exercise, arg);
         p->exercise = arg;
     } else if (p->usage->option) {
@@ -43,12 +44,14 @@ bool learn_called(int argc, char **argv, const learn_usage *usage, learn_call *c
     const struct argp_option flag[] = {{usage->flag, usage->flag_key, NULL, 0, usage->flag_what, 0}, {0}};
     const struct argp parser = {.options = usage->flag ? flag : usage->options,
                                 .parser = parse,
-                                .args_doc = usage->may_lack ? "[EXERCISE]" : "EXERCISE",
+                                .args_doc = usage->takes_none ? NULL
+                                            : usage->may_lack ? "[EXERCISE]"
+                                                              : "EXERCISE",
                                 .doc = usage->what};
     parsed p = {.usage = usage, .call = call};
     p2p__cli_parse(&parser, argc, argv, 0, &p);
     bool named = p.exercise && *p.exercise; /* make passes EX on as it is: nothing, if it was not set */
-    if (named ? usage->takes_all && strcmp(p.exercise, "all") == 0 : usage->may_lack) return true;
+    if (named ? usage->takes_all && strcmp(p.exercise, "all") == 0 : usage->may_lack || usage->takes_none) return true;
     if (named)
         call->e = learn_find_or_say(argv[0], p.exercise);
     else
@@ -62,7 +65,7 @@ uint64_t learn_whole(const struct argp_state *state, const char *option, const c
     char *end;
     errno = 0;
     uint64_t value = strtoull(arg, &end, 10);
-    if (end == arg || *end || *arg == '-' || errno)
+    if (!isdigit((unsigned char)*arg) || *end || errno)
         argp_error(state, "--%s is a whole number, not \"%s\"", option, arg);
     return value;
 }

@@ -62,6 +62,7 @@ enum { LEARN_NO_LETTER = 256 };
 
 typedef struct {
     const char *what;      /* for --help */
+    bool takes_none;       /* no exercise */
     bool may_lack;         /* may be called without an exercise */
     bool takes_all;        /* "all" is one as well */
     const char *flag;      /* a switch it has, "force"; NULL: none */

@@ -16,7 +16,6 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "learn/course/commands.h"
@@ -130,7 +129,7 @@ bool learn_not_started(const learn_exercise *e, const char *folder)
     return true;
 }
 
-/* ---- learn cut: print the stub of a solution, or write all stubs of an exercise that is not begun ---- */
+/* ---- learn cut: print the stubs of an exercise, or write them ---- */
 
 static bool cut_file(const learn_exercise *e, const char *file, bool write)
 {

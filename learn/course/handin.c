@@ -26,11 +26,11 @@ enum { MOST_BYTES = 1 << 20 };
 static const struct argp_option options[] = {
     {"name", 'n', "NAME", 0, "whose work it is (default: the name you are logged in with)", 0}, {0}};
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static int option(void *own, int key, char *arg, struct argp_state *state)
 {
-    const char **name = state->input;
+    (void)state;
     if (key != 'n') return ARGP_ERR_UNKNOWN;
-    *name = arg;
+    *(const char **)own = arg;
     return 0;
 }
 
@@ -80,7 +80,7 @@ static bool add_exercise(struct archive *a, const learn_exercise *e, const char 
             OWNED char *text = learn_read_file(from, &bytes);
             if (!text) fprintf(stderr, "learn handin: %s: %s\n", from, strerror(errno));
             good = text && add_file(a, path, text, bytes, s.st_mtime);
-            learn_add(manifest, "    %-24s %zu bytes\n", file, bytes);
+            if (good) learn_add(manifest, "    %-24s %zu bytes\n", file, bytes);
         }
         free(files[i]);
     }
@@ -109,11 +109,13 @@ static bool pack(struct archive *a, const char *name, size_t *packed)
 
 int learn_command_handin(int argc, char **argv)
 {
-    static const struct argp parser = {
-        .options = options, .parser = parse, .doc = "Pack what you have begun into one archive to hand in."};
+    static const learn_usage usage = {.what = "Pack what you have begun into one archive to hand in.",
+                                      .takes_none = true,
+                                      .options = options,
+                                      .option = option};
     const char *given = NULL;
     size_t packed = 0;
-    p2p__cli_parse(&parser, argc, argv, 0, &given);
+    if (!learn_called(argc, argv, &usage, &(learn_call){.own = &given})) return 2;
     OWNED char *name = whose(given), *result = learn_format("%s/%s.tar", learn_build(), name);
     OWNED char *fresh = learn_format("%s.new", result);
     struct archive *a = archive_write_new();

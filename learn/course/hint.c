@@ -4,7 +4,6 @@
  * at, what is wrong, nearly the code. .learn/NN_name/hints holds how far it has come: a level and the kind of failure whose
  * hint was shown.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "learn/course/commands.h"

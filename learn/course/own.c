@@ -6,7 +6,6 @@
  * then the board. Solutions are quiet as long as they are right.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "learn/course/commands.h"
@@ -70,7 +69,7 @@ int learn_command_own(int argc, char **argv)
         .what =
             "Check every exercise that you have begun, explain what does not pass yet, and show the board. What has "
             "not changed since it passed is not run again (ALL=1: all the same).",
-        .may_lack = true};
+        .takes_none = true};
     learn_call call = {0};
     if (!learn_called(argc, argv, &usage, &call)) return 2;
     size_t count, failed = 0;
@@ -133,9 +132,8 @@ static void solution_checked(void *arg, size_t i, int status, const char *said)
 int learn_command_solutions(int argc, char **argv)
 {
     static const learn_usage usage = {.what = "Check the solutions of all exercises. What has not changed since it was "
-                                              "right is not run again (ALL=1: all "
-                                              "the same).",
-                                      .may_lack = true};
+                                              "right is not run again (ALL=1: all the same).",
+                                      .takes_none = true};
     learn_call call = {0};
     if (!learn_called(argc, argv, &usage, &call)) return 2;
     size_t count, todo = 0, right = 0;

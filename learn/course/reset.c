@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* learn reset: the stubs again. What was there is put aside, never lost. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

@@ -87,7 +87,7 @@ static void print_rows(const char *at, int half)
 static bool print_side_by_side(const char *own, const char *other, const char *solution, int width)
 {
     const char *const words[] = {
-        "diff", "-t", "--unchanged-line-format= %l\n", "--old-line-format=<%l\n", "--new-line-format=>%l\n", own,
+        "diff", "-at", "--unchanged-line-format= %l\n", "--old-line-format=<%l\n", "--new-line-format=>%l\n", own,
         other,  NULL};
     learn_command_line line = {.argv = words, .seconds = 20};
     int half = (width - 3) / 2;

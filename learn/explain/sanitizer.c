@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A report of AddressSanitizer or UndefinedBehaviorSanitizer, thirty lines, as one sentence with the learner's line in it. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "learn/explain/autopsy.h"

@@ -4,7 +4,6 @@
  * (looks.c).
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "learn/explain/values.h"

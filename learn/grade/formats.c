@@ -10,7 +10,6 @@
 #include "learn/grade/formats.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "learn/explain/autopsy.h"
@@ -109,9 +108,9 @@ char *learn_csv(const json_t *all)
     return t.text;
 }
 
-/* Tabs and newlines of an attribute would be read as blanks. */
-static const char *const in_xml[][2] = {{"&", "&amp;"},  {"<", "&lt;"},  {">", "&gt;"}, {"\"", "&quot;"},
-                                        {"\n", "&#10;"}, {"\t", "&#9;"}, {NULL, NULL}};
+/* The first two for attributes alone, of which they would be read as blanks. */
+static const char *const in_xml[][2] = {{"\n", "&#10;"}, {"\t", "&#9;"},   {"&", "&amp;"}, {"<", "&lt;"},
+                                        {">", "&gt;"},   {"\"", "&quot;"}, {NULL, NULL}};
 
 static void attribute(learn_text *t, const char *name, const char *text)
 {
@@ -133,7 +132,7 @@ static void junit_case(learn_text *t, const json_t *g)
         if (verdict != LEARN_SKIPPED) attribute(t, "type", learn_field(g, "kind"));
         attribute(t, "message", learn_field(g, "reason"));
         learn_add(t, ">");
-        if (verdict != LEARN_SKIPPED) add_quoted(t, learn_field(g, "details"), in_xml);
+        if (verdict != LEARN_SKIPPED) add_quoted(t, learn_field(g, "details"), in_xml + 2);
         learn_add(t, "</%s>", kinds[verdict]);
     }
     learn_add(t, "</testcase>\n");

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -131,7 +130,7 @@ static json_t *number_of(double value)
     return value == floor(value) ? json_integer((json_int_t)value) : json_real(value);
 }
 
-/* Those that were named; else all that were handed in by anybody. */
+/* Those that were named; else all that are in any submission. */
 static bool is_graded(const learn_class *class, const learn_exercise *e)
 {
     if (class->graded) return class->graded[e - learn_course(NULL)];

@@ -12,7 +12,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -22,11 +21,24 @@
 
 #include "learn/grade/sandbox.h"
 
-const char *const learn_system_folders[] = {"/usr",    "/bin", "/sbin", "/lib", "/lib32", "/lib64",
-                                            "/libx32", "/opt", "/nix",  "/gnu", NULL};
-const char *const learn_system_files[] = {
-    "/etc/alternatives", "/etc/ld.so.conf.d", "/etc/ld.so.cache",   "/etc/ld.so.conf",
-    "/etc/passwd",       "/etc/group",        "/etc/nsswitch.conf", NULL};
+const char *const learn_system[] = {"/usr",
+                                    "/bin",
+                                    "/sbin",
+                                    "/lib",
+                                    "/lib32",
+                                    "/lib64",
+                                    "/libx32",
+                                    "/opt",
+                                    "/nix",
+                                    "/gnu",
+                                    "/etc/alternatives",
+                                    "/etc/ld.so.conf.d",
+                                    "/etc/ld.so.cache",
+                                    "/etc/ld.so.conf",
+                                    "/etc/passwd",
+                                    "/etc/group",
+                                    "/etc/nsswitch.conf",
+                                    NULL};
 const char *const learn_devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", NULL};
 
 char *learn_step_need(enum learn_step step, size_t number)
@@ -150,11 +162,10 @@ bool learn_jail(const learn_sandbox *box, enum learn_step step)
     OWNED char *root = learn_format("%s/root", box->scratch);
     bool good = mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
                 mount("tmpfs", root, "tmpfs", MS_NOSUID | MS_NODEV, "size=4m,mode=755") == 0 &&
-                bind_all(root, learn_system_folders, true) && bind_all(root, learn_system_files, true) &&
-                bind_all(root, learn_devices, false) && bind_proc(root, &box->means) &&
-                empty(root, "/tmp", "size=256m,nr_inodes=4096,mode=1777") && bind_checkout(root, box, step) &&
-                empty(root, box->scratch, "size=1m,mode=755") && bind(root, box->place, step == LEARN_RUN) &&
-                seal(root, box);
+                bind_all(root, learn_system, true) && bind_all(root, learn_devices, false) &&
+                bind_proc(root, &box->means) && empty(root, "/tmp", "size=256m,nr_inodes=4096,mode=1777") &&
+                bind_checkout(root, box, step) && empty(root, box->scratch, "size=1m,mode=755") &&
+                bind(root, box->place, step == LEARN_RUN) && seal(root, box);
     /* The old root comes to lie on the new one, and is taken away. */
     return good && chdir(root) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0 &&
            chdir(box->top) == 0;

@@ -5,8 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -59,7 +57,7 @@ bool learn_landlock(const learn_sandbox *box, enum learn_step step)
         all = !need;
         good = all || allow(ruleset, need, READ);
     }
-    good = good && allow_all(ruleset, learn_system_folders, READ) && allow_all(ruleset, learn_system_files, READ) &&
+    good = good && allow_all(ruleset, learn_system, READ) &&
            allow_all(ruleset, learn_devices, READ | LANDLOCK_ACCESS_FS_WRITE_FILE) &&
            allow(ruleset, "/proc", READ | LANDLOCK_ACCESS_FS_WRITE_FILE) && allow(ruleset, box->place, place) &&
            prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;

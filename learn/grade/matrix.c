@@ -10,7 +10,6 @@
  */
 #include <ctype.h>
 #include <limits.h>
-#include <string.h>
 
 #include "learn/explain/autopsy.h"
 #include "learn/grade/formats.h"

@@ -86,8 +86,7 @@ bool learn_drop_rights(const learn_sandbox *box);
 char *learn_step_need(enum learn_step step, size_t number);
 
 /* What of the system every step needs, NULL at the end. */
-extern const char *const learn_system_folders[];
-extern const char *const learn_system_files[]; /* and folders of such */
+extern const char *const learn_system[];
 extern const char *const learn_devices[];
 
 bool learn_jail(const learn_sandbox *box, enum learn_step step);
