@@ -44,13 +44,14 @@ enum { MOST = 8, MAP_BYTES = 1 << 30 };
 static char *everything;
 
 void *__wrap_p2p__memory_map(int fd, memory_place place, size_t bytes);
+void *__real_p2p__memory_map(int fd, memory_place place, size_t bytes);
 memory_window __wrap_p2p__memory_window(int fd);
 int __wrap_munmap(void *at, size_t bytes);
 int __real_munmap(void *at, size_t bytes);
 
 void *__wrap_p2p__memory_map(int fd, memory_place place, size_t bytes)
 {
-    (void)fd;
+    if (!everything) return __real_p2p__memory_map(fd, place, bytes); /* the scoreboard, by the supervisor */
     NEED(place + bytes <= MAP_BYTES, "the test needs more memory than it has mapped");
     return everything + place;
 }
