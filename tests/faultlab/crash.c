@@ -143,7 +143,7 @@ static void check_survivor(int rank, const char *what)
     CHECK(slot->err == P2P_ERR_PEER_DEAD, "%s: rank %d got %d: %s", what, rank, (int)slot->err, slot->message);
     CHECK(lab_has(slot->message, "rank %d", victim) && lab_has(slot->message, "signal 9"), "%s: rank %d: %s", what,
           rank, slot->message);
-    CHECK(slot->at - lab->died_at < LAB_DEATH_BAR, "%s: rank %d knew after %.3f s", what, rank,
+    CHECK(lab_in_time(slot->at - lab->died_at, LAB_DEATH_BAR), "%s: rank %d knew after %.3f s", what, rank,
           slot->at - lab->died_at);
 }
 

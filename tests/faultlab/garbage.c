@@ -91,6 +91,7 @@ static void scribble_names(scoreboard *b)
         memset(row->call.file, 'x', sizeof row->call.file);
         memset(&row->call.what, 'x', sizeof row->call.what);
         memset(row->wait.pending, 'x', sizeof row->wait.pending);
+        memset(row->wait.waiting, 'x', sizeof row->wait.waiting);
         row->call.shape = i == 0 ? SHAPE_WAIT : i == 1 ? SHAPE_COLLECTIVE : 1 << 30;
         row->wait.pending[0].shape = SHAPE_COLLECTIVE;
         row->wait.pending_count = row->wait.waiting_count = row->wait.any_count = i == 1 ? INT_MIN : INT_MAX;

@@ -24,11 +24,14 @@
 
 enum { LAB_RANKS = 64, LAB_FLAGS = 16, LAB_TEXT = 1 << 16, LAB_LONG = 600, LAB_QUICK = 60 };
 
-/* Seconds. The bars are 0.2 and 1; compilers and other suites may run beside, and a process may not run for a second. No
- * timeout of a job ends within them, so what is only found out by one fails. */
-#define LAB_DEATH_BAR 5.0
+/* In seconds, ten times the bars. */
+#define LAB_DEATH_BAR 1.0
 #define LAB_DEADLOCK_BAR 10.0
-#define LAB_END_BAR 10.0 /* what ends by itself has ended */
+#define LAB_WAIT 10.0 /* for what must come */
+
+/* A case that fails because of this is run again, up to five times in all: compilers and other suites may run beside, and
+ * a process may not run for a second. */
+bool lab_in_time(double seconds, double bar);
 
 /* Sets PAIRWISE_TIMEOUT: as short as can be while no rank is that late by itself. Where compilers run beside (all but the
  * sample, QUICK=1) one may not run for a second. */
@@ -78,6 +81,7 @@ typedef struct {
     atomic_int flag[LAB_FLAGS];
     double died_at; /* set by lab_die */
     atomic_int complained;
+    atomic_bool late;     /* set by lab_in_time */
     char complaint[1024]; /* the first WANT that failed */
     int outcome;          /* of the case: see main.c */
     char reason[2048];

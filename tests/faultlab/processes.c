@@ -136,7 +136,7 @@ static int body_sigstop(p2p_comm *world)
     double before = process_now();
     WANT_ERR(world, P2P_ERR_TIMEOUT, p2p_recv(world, &word, sizeof word, 1, 0, P2P_STATUS_IGNORE));
     double waited = process_now() - before;
-    WANT(waited > 0.9 && waited < LAB_END_BAR, "timed out after %.3f s, not 1 s", waited);
+    WANT(waited > 0.9 && waited < LAB_WAIT, "timed out after %.3f s, not 1 s", waited);
     return 5;
 }
 
@@ -274,7 +274,7 @@ static int audit(int ranks)
         for (int rank = 0; rank < ranks; rank++) count = list_held(lab->rank[rank].pid, rank, list, count);
         count = list_held(getppid(), ranks, list, count);
         twice = held_twice(list, count, ranks);
-    } while (twice && process_now() - since < LAB_END_BAR);
+    } while (twice && process_now() - since < LAB_WAIT);
     WANT(!twice, "%s is held by process %d and one before it", twice->what, twice->owner);
     WANT(count >= (size_t)(ranks * (ranks - 1)), "only %zu sockets found", count);
     return 0;
