@@ -341,7 +341,8 @@ static int body_algorithms(p2p_comm *world)
 }
 
 REPORTS(algorithms, 2, 1, NULL,
-        {"algorithm_mismatch [0,1]", "0 call own #1 count 4 algorithm recursive-doubling", "1 call own #1 count 4 algorithm ring"})
+        {"algorithm_mismatch [0,1]", "0 call own #1 count 4 algorithm recursive-doubling",
+         "1 call own #1 count 4 algorithm ring"})
 
 static int body_lengths(p2p_comm *world)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* p2p_requests: isend and irecv, and the one progress engine behind them: a call that waits for one request makes progress
- * on all others too. */
+/* p2p_requests: isend and irecv, and the one progress engine behind them: a call that waits for one request makes
+ * progress on all others too. */
 #include <sched.h>
 #include <stdlib.h>
 

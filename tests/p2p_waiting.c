@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* p2p_waiting: how requests end: wait and test, of one, all or any, of null requests and of some with an error; and cancel. */
+/* p2p_waiting: how requests end: wait and test, of one, all or any, of null requests and of some with an error; and
+ * cancel. */
 #include <sched.h>
 
 #include "tests/util/pattern.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Of all ranks that are stuck, those that have to be named: the knot, not the tail that leads into it; the class of mistake
- * behind it; the places that make it. */
+/* Of all ranks that are stuck, those that have to be named: the knot, not the tail that leads into it; the class of
+ * mistake behind it; the places that make it. */
 #include <string.h>
 
 #include "p2p/deadlock/deadlock.h"

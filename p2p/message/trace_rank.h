@@ -46,7 +46,7 @@ void p2p__trace_compute(p2p_comm *comm, size_t bytes, uint64_t virtual_start, co
 void p2p__trace_stats(const p2p_comm *comm);
 uint64_t p2p__trace_clock(const p2p_engine *engine);
 
-/* ---- Between trace.c and trace_messages.c ---- */
+/* ---- Between trace_calls.c and trace_messages.c ---- */
 
 uint16_t p2p__trace_place(p2p_trace *trace, const char *text); /* in the pool of texts; 0: no room */
 trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind, uint32_t context); /* of now */

@@ -30,8 +30,7 @@ typedef struct {
     int any_count;
     int layer_count;
     int pending_count, waiting_count; /* in all; the first few are below */
-    scoreboard_call
-        pending[SCOREBOARD_ITEMS]; /* operations this rank waits for; those of the call itself have no name */
+    scoreboard_call pending[SCOREBOARD_ITEMS]; /* operations it waits for; those of the call itself have no name */
     scoreboard_call waiting[SCOREBOARD_ITEMS]; /* messages here without a receive */
 } scoreboard_wait;
 
