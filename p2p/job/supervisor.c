@@ -83,9 +83,9 @@ static bool read_output(p2p_job *job, p2p_stream *stream)
     if (!job->exit_status) job->exit_status = 1;
     if (lost == EDQUOT)
         p2p__say(job,
-                 "rank %d has printed more than %zu KiB, the most that --ordered keeps of each of %d ranks: what goes "
+                 "rank %d has printed more than %.4g MiB, the most that --ordered keeps of each of %d ranks: what goes "
                  "beyond is dropped",
-                 stream->rank, job->spill.share >> 10, job->size);
+                 stream->rank, (double)job->spill.share / (1 << 20), job->size);
     else
         p2p__say(job,
                  "what rank %d prints cannot be kept for --ordered: %s: the rest is dropped\n"

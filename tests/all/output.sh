@@ -20,5 +20,5 @@ check "stderr full: a deadlock still ends with status 1" \
     bash -c "$L -n 2 $B/examples/deadlock 2>/dev/full; test \$? -eq 1"
 # Each of two ranks may keep 8 MiB: what comes last, too little to be kept before the end, goes beyond.
 ordered="ulimit -f 16384; $L -n 2 --ordered sh -c 'head -c 8400000 /dev/zero | tr \"\\0\" x'"
-check "ordered, more than may be kept: it is said" says "rank [01] has printed more than 8192 KiB" bash -c "$ordered"
+check "ordered, more than may be kept: it is said" says "rank [01] has printed more than 8 MiB" bash -c "$ordered"
 check "ordered, more than may be kept: status not 0" nonzero "$ordered >/dev/null 2>&1"
