@@ -23,7 +23,7 @@ p2p_trace *p2p__trace_create(p2p_engine *engine)
     trace->shared = p2p__trace_of(engine->scoreboard, engine->rank);
     trace->room = p2p__trace_room(engine->size, &engine->config);
     trace->reserve = (uint64_t)engine->size;
-    trace->shared->pool_used = 1;
+    trace->pool_used = 1;
     /* Memory that is new to a process costs an interruption a page; the first pages are taken before anything is
      * timed. */
     size_t bytes = p2p__trace_rank_bytes(engine->size, &engine->config), most = bytes < WARM ? bytes : WARM;
@@ -50,15 +50,15 @@ uint16_t p2p__trace_place(p2p_trace *trace, const char *text)
 
     size_t length = strlen(text);
     const char *kept = length > LONGEST ? text + (length - LONGEST) : text;
-    uint32_t place = 1;
-    while (place < shared->pool_used && strcmp(shared->pool + place, kept) != 0)
-        place += (uint32_t)strlen(shared->pool + place) + 1;
-    bool is_new = place >= shared->pool_used;
-    if (is_new && place + strlen(kept) + 1 > sizeof shared->pool) {
+    uint32_t place = 1, used = trace->pool_used;
+    while (place < used && strncmp(shared->pool + place, kept, used - place) != 0)
+        place += (uint32_t)strnlen(shared->pool + place, used - place) + 1;
+    if (place >= used && used + strlen(kept) + 1 > sizeof shared->pool) {
         place = 0;
-    } else if (is_new) {
+    } else if (place >= used) {
+        place = used;
         memcpy(shared->pool + place, kept, strlen(kept) + 1);
-        shared->pool_used += (uint32_t)strlen(kept) + 1;
+        trace->pool_used += (uint32_t)strlen(kept) + 1;
     }
     trace->names[slot].text = text;
     trace->names[slot].place = (uint16_t)place;
@@ -70,26 +70,20 @@ uint16_t p2p__trace_place(p2p_trace *trace, const char *text)
 trace_event *p2p__trace_add(p2p_trace *trace, const trace_event *event)
 {
     trace_rank *shared = trace->shared;
-    uint64_t count = atomic_load_explicit(&shared->count, memory_order_relaxed);
     trace->last = event->end;
-    if (count >= trace->room + (event->kind == TRACE_STATS ? trace->reserve : 0)) {
+    if (trace->count >= trace->room + (event->kind == TRACE_STATS ? trace->reserve : 0)) {
         atomic_fetch_add_explicit(&shared->dropped, 1, memory_order_relaxed);
         return NULL;
     }
-    shared->events[count] = *event;
-    atomic_store_explicit(&shared->count, count + 1, memory_order_release);
-    return &shared->events[count];
-}
-
-static uint32_t open_count(const p2p_trace *trace)
-{
-    return atomic_load_explicit(&trace->shared->open_count, memory_order_relaxed);
+    trace_event *place = &shared->events[trace->count];
+    *place = *event;
+    atomic_store_explicit(&shared->count, ++trace->count, memory_order_release);
+    return place;
 }
 
 trace_event *p2p__trace_top(p2p_trace *trace)
 {
-    uint32_t count = open_count(trace);
-    return count && count <= TRACE_OPEN ? &trace->shared->open[count - 1] : NULL;
+    return trace->open_count && trace->open_count <= TRACE_OPEN ? &trace->shared->open[trace->open_count - 1] : NULL;
 }
 
 trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind, uint32_t context)
@@ -102,7 +96,7 @@ trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind, uint32_t c
                          .start = now,
                          .end = now,
                          .order = trace->order++,
-                         .depth = (uint8_t)(open_count(trace) < UINT8_MAX ? open_count(trace) : UINT8_MAX),
+                         .depth = (uint8_t)(trace->open_count < UINT8_MAX ? trace->open_count : UINT8_MAX),
                          .number = engine->in_step ? (uint32_t)engine->in_step->layer_number : trace->number};
 }
 
@@ -110,14 +104,13 @@ trace_event *p2p__trace_push(p2p_engine *engine, enum trace_kind kind, const cha
                              const char *file, int line)
 {
     p2p_trace *trace = engine->trace;
-    uint32_t count = open_count(trace);
-    trace_event *event = count < TRACE_OPEN ? &trace->shared->open[count] : &trace->nowhere;
+    trace_event *event = trace->open_count < TRACE_OPEN ? &trace->shared->open[trace->open_count] : &trace->nowhere;
     *event = p2p__trace_make(engine, kind, context);
     event->name = p2p__trace_place(trace, name);
     event->file = p2p__trace_place(trace, file);
     event->line = line;
     trace->last = event->start;
-    atomic_store_explicit(&trace->shared->open_count, count + 1, memory_order_release);
+    atomic_store_explicit(&trace->shared->open_count, ++trace->open_count, memory_order_release);
     return event;
 }
 
@@ -126,15 +119,13 @@ int p2p__trace_pop(p2p_engine *engine, uint8_t flags)
 {
     p2p_trace *trace = engine->trace;
     trace_event *open = p2p__trace_top(trace);
-    uint32_t count = open_count(trace);
     int kind = TRACE_CALL;
     if (open) {
         open->end = p2p__trace_clock(engine);
         open->flags |= flags;
         if (flags & TRACE_POLLED) open->polls = 1;
         kind = open->kind;
-        uint64_t kept = atomic_load_explicit(&trace->shared->count, memory_order_relaxed);
-        trace_event *last = kept ? &trace->shared->events[kept - 1] : NULL;
+        trace_event *last = trace->count ? &trace->shared->events[trace->count - 1] : NULL;
         bool joins = last && (open->flags & last->flags & TRACE_POLLED) && last->name == open->name &&
                      last->file == open->file && last->line == open->line;
         if (joins) {
@@ -144,7 +135,7 @@ int p2p__trace_pop(p2p_engine *engine, uint8_t flags)
             p2p__trace_add(trace, open);
         }
     }
-    if (count) atomic_store_explicit(&trace->shared->open_count, count - 1, memory_order_release);
+    if (trace->open_count) atomic_store_explicit(&trace->shared->open_count, --trace->open_count, memory_order_release);
     return kind;
 }
 
@@ -174,7 +165,7 @@ void p2p__trace_end(p2p_engine *engine, p2p_err err)
 {
     p2p_trace *trace = engine->trace;
     uint8_t flags = (uint8_t)((err ? TRACE_FAILED : 0) | (engine->polled ? TRACE_POLLED : 0));
-    while (p2p__trace_pop(engine, flags) == TRACE_PHASE && open_count(trace)) flags = 0; /* begun inside, never ended */
+    while (p2p__trace_pop(engine, flags) == TRACE_PHASE && trace->open_count) flags = 0; /* begun inside, never ended */
     if (engine->depth == 1) trace->number = 0, trace->has_out = trace->has_in = false;
 }
 

@@ -9,7 +9,9 @@
 enum { TRACE_NAMES = 256, TRACE_PROBES = 8 };
 
 struct p2p_trace {
-    trace_rank *shared;
+    trace_rank *shared; /* written only: other ranks can write there too */
+    uint64_t count;     /* what `shared` should say */
+    uint32_t open_count, pool_used;
     uint64_t room, reserve;             /* the reserve is for what p2p_stats says at the end */
     uint32_t order, number;             /* of the outermost collective under way; 0: none */
     uint64_t last;                      /* when something was last noted */

@@ -55,7 +55,6 @@ typedef struct {
     _Alignas(64) _Atomic uint64_t count; /* of events, complete ones */
     _Atomic uint64_t dropped;            /* for which there was no room */
     _Atomic uint32_t open_count; /* calls and phases that have not ended; those beyond TRACE_OPEN are not kept */
-    uint32_t pool_used;
     trace_event open[TRACE_OPEN];
     char pool[TRACE_POOL]; /* texts, each with its NUL; place 0 is "" */
     trace_event events[];
