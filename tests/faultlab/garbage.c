@@ -187,6 +187,7 @@ static void scribble_trace(scoreboard *b)
 
 static int body_trace(p2p_comm *world)
 {
+    if (p2p_rank(world) == 1) wait_for_each_other(world); /* and once more: for the end of rank 2 */
     if (p2p_rank(world) < 2) return wait_for_each_other(world);
     WANT(lab_wait_inside(0) && lab_wait_inside(1), "ranks 0 and 1 never waited");
     scribble_trace(world->engine->scoreboard);
