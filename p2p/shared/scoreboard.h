@@ -29,7 +29,7 @@ typedef struct {
     uint64_t agree_number, agree_steps;
     int any_count;
     int layer_count;
-    int pending_count, waiting_count; /* in all; the first few are below */
+    int pending_count, waiting_count;          /* in all; the first few are below */
     scoreboard_call pending[SCOREBOARD_ITEMS]; /* operations it waits for; those of the call itself have no name */
     scoreboard_call waiting[SCOREBOARD_ITEMS]; /* messages here without a receive */
 } scoreboard_wait;
