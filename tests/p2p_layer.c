@@ -14,16 +14,6 @@
 
 enum { TAG = 1 };
 
-static int left_of(p2p_comm *comm)
-{
-    return (p2p_rank(comm) + p2p_size(comm) - 1) % p2p_size(comm);
-}
-
-static int right_of(p2p_comm *comm)
-{
-    return (p2p_rank(comm) + 1) % p2p_size(comm);
-}
-
 /* ---- A blocking collective: every rank gets all ranks' numbers, round the ring ---- */
 
 static p2p_err pass_round(p2p_comm *comm, int values[])

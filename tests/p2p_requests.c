@@ -13,16 +13,6 @@ enum { KI = 1024, MI = 1024 * 1024, ROOM = 4 * MI + 100 };
 
 static unsigned char out[ROOM], in[ROOM];
 
-static int left_of(p2p_comm *comm)
-{
-    return (p2p_rank(comm) + p2p_size(comm) - 1) % p2p_size(comm);
-}
-
-static int right_of(p2p_comm *comm)
-{
-    return (p2p_rank(comm) + 1) % p2p_size(comm);
-}
-
 /* ---- Circles: no rank goes on unless the sends and receives of all ranks move together ---- */
 
 typedef enum { SEND_FIRST, RECEIVE_FIRST, BOTH, BY_TEST, BY_ANY, BY_TEST_ALL, BY_TEST_ANY, WAYS } way;

@@ -6,21 +6,11 @@
 #include "tests/util/pattern.h"
 #include "tests/util/suite.h"
 
-enum { KI = 1024, MI = 1024 * 1024, ROOM = 4 * MI + 100 };
+enum { KI = 1024, MI = 1024 * 1024, ROOM = 4 * MI };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static unsigned char out[ROOM], in[ROOM];
-
-static int left_of(p2p_comm *comm)
-{
-    return (p2p_rank(comm) + p2p_size(comm) - 1) % p2p_size(comm);
-}
-
-static int right_of(p2p_comm *comm)
-{
-    return (p2p_rank(comm) + 1) % p2p_size(comm);
-}
 
 /* ---- wait_any, test and wait with null requests ---- */
 

@@ -138,7 +138,7 @@ static int body_interrupted(p2p_comm *world)
 static void check_survivor(int rank, const char *what)
 {
     const lab_slot *slot = &lab->rank[rank];
-    CHECK(slot->line && !slot->inside, "%s: rank %d never came back", what, rank);
+    lab_expect_back(rank);
     if (slot->err == P2P_OK) return;
     CHECK(slot->err == P2P_ERR_PEER_DEAD, "%s: rank %d got %d: %s", what, rank, (int)slot->err, slot->message);
     CHECK(lab_has(slot->message, "rank %d", victim) && lab_has(slot->message, "signal 9"), "%s: rank %d: %s", what,

@@ -260,10 +260,18 @@ void lab_expect_fine(const lab_job *job)
     CHECK(job->text[0] == '\0', "it printed something");
 }
 
+void lab_expect_back(int rank)
+{
+    const lab_slot *slot = &lab->rank[rank];
+    bool is_back = slot->line && !slot->inside;
+    if (!is_back && lab->result.statuses[rank] == 128 + SIGKILL) lab->late = true;
+    CHECK(is_back, "rank %d never came back from line %d", rank, slot->line);
+}
+
 void lab_expect_err(int rank, p2p_err err)
 {
     const lab_slot *slot = &lab->rank[rank];
-    CHECK(slot->line && !slot->inside, "rank %d never came back from line %d", rank, slot->line);
+    lab_expect_back(rank);
     CHECK(slot->err == err, "rank %d got %d (%s), not %d: %s", rank, (int)slot->err, p2p_strerror(slot->err), (int)err,
           slot->message);
 }

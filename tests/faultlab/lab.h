@@ -29,8 +29,8 @@ enum { LAB_RANKS = 64, LAB_FLAGS = 16, LAB_TEXT = 1 << 16, LAB_LONG = 600, LAB_Q
 #define LAB_DEADLOCK_BAR 10.0
 #define LAB_WAIT 10.0 /* for what must come */
 
-/* A case that fails because of this is run again, up to five times in all: compilers and other suites may run beside, and
- * a process may not run for a second. */
+/* A case that fails because of this is run again, up to five times in all, after a line that begins with "late":
+ * compilers and other suites may run beside, and a process may not run for a second. */
 bool lab_in_time(double seconds, double bar);
 
 /* Sets PAIRWISE_TIMEOUT: as short as can be while no rank is that late by itself. Where compilers run beside (all but the
@@ -151,6 +151,9 @@ void lab_expect_facts(const char *text, const char *const facts[]);
 
 #define FACTS(text, ...) lab_expect_facts((text), (const char *const[]){__VA_ARGS__, NULL})
 void lab_expect_fine(const lab_job *job); /* success, and nothing was printed */
+
+/* rank's last NOTEd call ended. One that was killed in it may have been late: a job that has failed kills after a second. */
+void lab_expect_back(int rank);
 
 /* rank ended its last NOTEd call with err. */
 void lab_expect_err(int rank, p2p_err err);

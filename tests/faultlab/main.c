@@ -171,7 +171,10 @@ static enum outcome run_case(const lab_case *c)
     static const char *const words[] = {"ok", "FAIL", "skip"};
     enum outcome outcome = FAILED;
     lab->late = true;
-    for (int run = 0; run < MOST_RUNS && outcome == FAILED && lab->late; run++) outcome = run_once(c);
+    for (int run = 0; run < MOST_RUNS && outcome == FAILED && lab->late; run++) {
+        if (run) printf("late %s: %s\n", c->name, lab->reason);
+        outcome = run_once(c);
+    }
     printf("%s %s%s%s\n", words[outcome], c->name, outcome == PASSED ? "" : ": ", outcome == PASSED ? "" : lab->reason);
     return outcome;
 }

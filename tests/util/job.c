@@ -163,6 +163,16 @@ const char *job_sizes(const int *sizes, size_t count, bool buffered, bool strict
     return why;
 }
 
+int left_of(p2p_comm *comm)
+{
+    return (p2p_rank(comm) + p2p_size(comm) - 1) % p2p_size(comm);
+}
+
+int right_of(p2p_comm *comm)
+{
+    return (p2p_rank(comm) + 1) % p2p_size(comm);
+}
+
 bool job_is_quick(void)
 {
     return getenv("QUICK") != NULL;

@@ -77,6 +77,10 @@ int job_wrong(const char *file, int line, const char *format, ...) __attribute__
         if (code_) return code_; \
     } while (0)
 
+/* This rank's neighbours, in a circle of all. */
+int left_of(p2p_comm *comm);
+int right_of(p2p_comm *comm);
+
 /* Is `got` what (source, dest, tag, bytes) makes? For received messages, status included. */
 int job_check_message(const void *buf, const p2p_status *status, int source, int dest, int tag, size_t bytes);
 
