@@ -50,15 +50,15 @@ uint16_t p2p__trace_place(p2p_trace *trace, const char *text)
 
     size_t length = strlen(text);
     const char *kept = length > LONGEST ? text + (length - LONGEST) : text;
-    uint32_t place = 1, used = trace->pool_used;
-    while (place < used && strncmp(shared->pool + place, kept, used - place) != 0)
+    uint32_t place = 1, used = trace->pool_used, bytes = (uint32_t)strlen(kept) + 1;
+    while (place < used && (used - place < bytes || memcmp(shared->pool + place, kept, bytes) != 0))
         place += (uint32_t)strnlen(shared->pool + place, used - place) + 1;
-    if (place >= used && used + strlen(kept) + 1 > sizeof shared->pool) {
+    if (place >= used && used + bytes > sizeof shared->pool) {
         place = 0;
     } else if (place >= used) {
         place = used;
-        memcpy(shared->pool + place, kept, strlen(kept) + 1);
-        trace->pool_used += (uint32_t)strlen(kept) + 1;
+        memcpy(shared->pool + place, kept, bytes);
+        trace->pool_used += bytes;
     }
     trace->names[slot].text = text;
     trace->names[slot].place = (uint16_t)place;
