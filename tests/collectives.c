@@ -57,9 +57,9 @@ static int check_range(const algorithm *a, const sample *s, int n, enum shape sh
     size_t wrong = values_wrong(buffer, first, length, shape, at, n, s->kind, s->dtype, s->op, s->seed);
 
     if (wrong == first + length) return 0;
-    return job_wrong(__FILE__, __LINE__, SAMPLE_FORMAT ": element %zu is %#llx, not %#llx", SAMPLE_TEXT(a, n, s), wrong,
-                     (unsigned long long)value_at(buffer, s->dtype, wrong),
-                     (unsigned long long)value_expected(shape, at, n, s->kind, s->dtype, s->op, wrong, s->seed));
+    return complaint_make(__FILE__, __LINE__, SAMPLE_FORMAT ": element %zu is %#llx, not %#llx", SAMPLE_TEXT(a, n, s),
+                          wrong, (unsigned long long)value_at(buffer, s->dtype, wrong),
+                          (unsigned long long)value_expected(shape, at, n, s->kind, s->dtype, s->op, wrong, s->seed));
 }
 
 static int check_reduced(const algorithm *a, const sample *s, int n)

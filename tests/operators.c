@@ -127,7 +127,7 @@ static int order_is_kept(p2p_comm *world, void *arg)
         for (size_t c = 0; c < COUNT(counts) && algorithms[k].kind != BROADCAST; c++)
             for (int root = 0; root < (algorithms[k].kind == REDUCE && c < 4 ? n : 1); root++) {
                 int refused = in_order(world, &algorithms[k], counts[c], root, op);
-                if (refused == JOB_WRONG) return refused;
+                if (refused == COMPLAINED) return refused;
                 CHECK(refused == goes_round(&algorithms[k], root), "%s, root %d: refused %d", algorithms[k].name, root,
                       refused);
                 CHECK(!refused || strstr(p2p_error_message(world), "does not commute"), "it says: %s",

@@ -345,7 +345,7 @@ static int forget(p2p_comm *world, void *arg)
     if (rank == 0) CALL(p2p_release(world, buf));
     if (rank == 1) CALL(p2p_alloc(world, 777, &buf));
     p2p_err err = p2p_finalize(world);
-    if (rank == 0) return err == P2P_OK ? 0 : job_wrong(__FILE__, __LINE__, "rank 0: %s", p2p_strerror(err));
+    if (rank == 0) return err == P2P_OK ? 0 : complaint_make(__FILE__, __LINE__, "rank 0: %s", p2p_strerror(err));
     RETURNS(P2P_ERR_LEAK, err);
     const char *message = p2p_error_message(world);
     CHECK(strstr(message, "2 buffers never released") && strstr(message, "5000 bytes") &&

@@ -443,7 +443,7 @@ static int leave_something(p2p_comm *world, void *arg)
     if (what == COPY) CALL(p2p_dup(world, &sub));
     if (what >= UNFREED && rank == 0) CALL(p2p_free(sub));
     p2p_err err = p2p_finalize(world);
-    if (rank == 0) return err == P2P_OK ? 0 : job_wrong(__FILE__, __LINE__, "rank 0: %s", p2p_strerror(err));
+    if (rank == 0) return err == P2P_OK ? 0 : complaint_make(__FILE__, __LINE__, "rank 0: %s", p2p_strerror(err));
     RETURNS(P2P_ERR_LEAK, err);
     const char *message = p2p_error_message(world);
     CHECK(strstr(message, what < UNFREED ? "13" : "p2p_comm.c:"), "the message does not name the tag or the line: %s",

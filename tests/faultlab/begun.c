@@ -50,12 +50,12 @@ static void run_job(lab_job *job, int (*body)(p2p_comm *world))
 static int body_forgotten(p2p_comm *world)
 {
     p2p_request request;
-    WANT_OK(world, begin(world, which, 0, &request));
-    WANT_OK(world, coll_barrier(world)); /* all have begun */
-    WANT_ERR(world, P2P_ERR_LEAK, p2p_finalize(world));
+    CHECK_OK(world, begin(world, which, 0, &request));
+    CHECK_OK(world, coll_barrier(world)); /* all have begun */
+    CHECK_ERR(world, P2P_ERR_LEAK, p2p_finalize(world));
     const char *said = p2p_error_message(world);
-    WANT(strstr(said, "never waited for") && strstr(said, "collective at") && strstr(said, "begun.c:"), "it says %s",
-         said);
+    CHECK(strstr(said, "never waited for") && strstr(said, "collective at") && strstr(said, "begun.c:"), "it says %s",
+          said);
     return 0;
 }
 
@@ -64,7 +64,7 @@ static void begun_forgotten(void)
     static lab_job job;
     for (which = BARRIER; which < KINDS; which++) {
         run_job(&job, body_forgotten);
-        CHECK(job.status == 0, "%s: exit status %d", names[which], job.status);
+        EXPECT(job.status == 0, "%s: exit status %d", names[which], job.status);
     }
 }
 
@@ -72,8 +72,8 @@ static void begun_forgotten(void)
 static int body_at_once(p2p_comm *world)
 {
     p2p_request request;
-    WANT_OK(world, begin(world, which, 0, &request));
-    WANT_ERR(world, P2P_ERR_LEAK, p2p_finalize(world));
+    CHECK_OK(world, begin(world, which, 0, &request));
+    CHECK_ERR(world, P2P_ERR_LEAK, p2p_finalize(world));
     return 0;
 }
 
@@ -83,7 +83,7 @@ static void begun_at_once(void)
     for (int round = 0; round < 100; round++) {
         which = (kind)(round % KINDS);
         run_job(&job, body_at_once);
-        CHECK(job.status == 0, "%s: exit status %d", names[which], job.status);
+        EXPECT(job.status == 0, "%s: exit status %d", names[which], job.status);
     }
 }
 
@@ -94,12 +94,12 @@ static int body_not_all(p2p_comm *world)
     p2p_request request;
     if (p2p_rank(world) == 2) {
         for (int q = 0; q < 2; q++)
-            WANT_OK(world, p2p_recv(world, NULL, 0, q, 2, P2P_STATUS_IGNORE)); /* they have begun */
+            CHECK_OK(world, p2p_recv(world, NULL, 0, q, 2, P2P_STATUS_IGNORE)); /* they have begun */
         NOTE(world, p2p_recv(world, NULL, 0, 0, 1, P2P_STATUS_IGNORE));
         return 0;
     }
-    WANT_OK(world, begin(world, which, 0, &request));
-    WANT_OK(world, p2p_send(world, NULL, 0, 2, 2));
+    CHECK_OK(world, begin(world, which, 0, &request));
+    CHECK_OK(world, p2p_send(world, NULL, 0, 2, 2));
     NOTE(world, p2p_wait(&request, P2P_STATUS_IGNORE));
     return 0;
 }
@@ -114,7 +114,7 @@ static void begun_not_all(void)
         snprintf(number, sizeof number, "%s #1, posted on line", names[which]);
         FACTS(job.text, "deadlock", number, "p2p_recv");
         for (int q = 0; q < RANKS; q++) lab_expect_line(&job, __FILE__, q);
-        CHECK(lab_in_time(job.seconds, LAB_DEADLOCK_BAR), "%s: it took %.1f s", names[which], job.seconds);
+        EXPECT(lab_in_time(job.seconds, LAB_DEADLOCK_BAR), "%s: it took %.1f s", names[which], job.seconds);
     }
 }
 
@@ -152,11 +152,12 @@ static int body_other_order(p2p_comm *world)
 {
     kind first = p2p_rank(world) == 1 ? (kind)((which + 1) % KINDS) : which;
     memset(into, 0x40 + p2p_rank(world), sizeof into);
-    if (p2p_rank(world) == 1) WANT(others_wait(1), "ranks 0 and 2 do not wait");
-    WANT_ERR(world, P2P_ERR_MISMATCH, whole(world, first, 0));
-    WANT(strstr(p2p_error_message(world), names[which]) && strstr(p2p_error_message(world), names[(which + 1) % KINDS]),
-         "both are not in: %s", p2p_error_message(world));
-    WANT(lab_all(into, sizeof into, (unsigned char)(0x40 + p2p_rank(world))), "a buffer was written");
+    if (p2p_rank(world) == 1) CHECK(others_wait(1), "ranks 0 and 2 do not wait");
+    CHECK_ERR(world, P2P_ERR_MISMATCH, whole(world, first, 0));
+    CHECK(strstr(p2p_error_message(world), names[which]) &&
+              strstr(p2p_error_message(world), names[(which + 1) % KINDS]),
+          "both are not in: %s", p2p_error_message(world));
+    CHECK(lab_all(into, sizeof into, (unsigned char)(0x40 + p2p_rank(world))), "a buffer was written");
     return 0;
 }
 
@@ -165,18 +166,18 @@ static void begun_order(void)
     static lab_job job;
     for (which = BARRIER; which < KINDS; which++) {
         run_job(&job, body_other_order);
-        CHECK(job.status == 1, "%s: exit status %d", names[which], job.status);
+        EXPECT(job.status == 1, "%s: exit status %d", names[which], job.status);
     }
 }
 
 static int body_other_root(p2p_comm *world)
 {
     memset(into, 0x40 + p2p_rank(world), sizeof into);
-    if (p2p_rank(world) == 2) WANT(others_wait(2), "ranks 0 and 1 do not wait");
-    WANT_ERR(world, P2P_ERR_MISMATCH, whole(world, BROADCAST, p2p_rank(world) == 2));
+    if (p2p_rank(world) == 2) CHECK(others_wait(2), "ranks 0 and 1 do not wait");
+    CHECK_ERR(world, P2P_ERR_MISMATCH, whole(world, BROADCAST, p2p_rank(world) == 2));
     const char *said = p2p_error_message(world);
-    WANT(strstr(said, "coll_ibroadcast #1") && strstr(said, "root 0") && strstr(said, "root 1"), "it says %s", said);
-    WANT(lab_all(into, sizeof into, (unsigned char)(0x40 + p2p_rank(world))), "a buffer was written");
+    CHECK(strstr(said, "coll_ibroadcast #1") && strstr(said, "root 0") && strstr(said, "root 1"), "it says %s", said);
+    CHECK(lab_all(into, sizeof into, (unsigned char)(0x40 + p2p_rank(world))), "a buffer was written");
     return 0;
 }
 
@@ -184,7 +185,7 @@ static void begun_root(void)
 {
     static lab_job job;
     run_job(&job, body_other_root);
-    CHECK(job.status == 1, "exit status %d", job.status);
+    EXPECT(job.status == 1, "exit status %d", job.status);
 }
 
 /* ---- Rank 1 dies while the others wait ---- */
@@ -192,7 +193,7 @@ static void begun_root(void)
 static int body_death(p2p_comm *world)
 {
     if (p2p_rank(world) == 1) {
-        WANT(others_wait(1), "ranks 0 and 2 do not wait");
+        CHECK(others_wait(1), "ranks 0 and 2 do not wait");
         lab_die(9);
     }
     NOTE(world, whole(world, which, 0));
@@ -204,7 +205,7 @@ static void begun_death(void)
     static lab_job job;
     for (which = BARRIER; which < KINDS; which++) {
         run_job(&job, body_death);
-        CHECK(job.status == 137, "%s: exit status %d", names[which], job.status);
+        EXPECT(job.status == 137, "%s: exit status %d", names[which], job.status);
         for (int q = 0; q < RANKS; q += 2) lab_expect_survivor(q, 1, "signal 9");
     }
 }

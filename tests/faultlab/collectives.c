@@ -17,10 +17,10 @@ static unsigned char a[ROOM], b[ROOM];
 
 /* ---- Wrong arguments: refused before anything is sent or written; the communicator is as before ---- */
 
-#define WANT_SAID(comm, expected, words, call)                                                                       \
-    do {                                                                                                             \
-        WANT_ERR(comm, expected, call);                                                                              \
-        WANT(strstr(p2p_error_message(comm), words), "%s: no \"%s\" in: %s", #call, words, p2p_error_message(comm)); \
+#define WANT_SAID(comm, expected, words, call)                                                                        \
+    do {                                                                                                              \
+        CHECK_ERR(comm, expected, call);                                                                              \
+        CHECK(strstr(p2p_error_message(comm), words), "%s: no \"%s\" in: %s", #call, words, p2p_error_message(comm)); \
     } while (0)
 
 static int (*mistakes)(p2p_comm *world);
@@ -30,14 +30,14 @@ static int body_mistakes(p2p_comm *world)
     p2p_traffic before[LAB_RANKS], after[LAB_RANKS];
     memset(a, CANARY, ROOM);
     memset(b, CANARY, ROOM);
-    WANT_OK(world, p2p_stats(world, before));
+    CHECK_OK(world, p2p_stats(world, before));
     int failed = mistakes(world), sum = 1;
     if (failed) return failed;
-    WANT_OK(world, p2p_stats(world, after));
-    WANT(memcmp(before, after, (size_t)p2p_size(world) * sizeof *after) == 0, "something was sent");
-    WANT(lab_all(a, ROOM, CANARY) && lab_all(b, ROOM, CANARY), "a buffer was written");
-    WANT_OK(world, coll_all_reduce(world, &sum, 1, DTYPE_I32, OP_SUM));
-    WANT(sum == p2p_size(world), "the sum of ones is %d", sum);
+    CHECK_OK(world, p2p_stats(world, after));
+    CHECK(memcmp(before, after, (size_t)p2p_size(world) * sizeof *after) == 0, "something was sent");
+    CHECK(lab_all(a, ROOM, CANARY) && lab_all(b, ROOM, CANARY), "a buffer was written");
+    CHECK_OK(world, coll_all_reduce(world, &sum, 1, DTYPE_I32, OP_SUM));
+    CHECK(sum == p2p_size(world), "the sum of ones is %d", sum);
     return lab_works(world);
 }
 
@@ -85,7 +85,7 @@ static int means_of_integers(p2p_comm *world)
     for (size_t i = 0; i < 3; i++) {
         enum dtype t = integers[i];
         WANT_SAID(world, P2P_ERR_ARG, "mean", coll_all_reduce(world, a, 8, t, OP_MEAN));
-        WANT(strstr(p2p_error_message(world), names[i]), "no %s in: %s", names[i], p2p_error_message(world));
+        CHECK(strstr(p2p_error_message(world), names[i]), "no %s in: %s", names[i], p2p_error_message(world));
         WANT_SAID(world, P2P_ERR_ARG, "mean", coll_naive_all_reduce(world, a, 8, t, OP_MEAN));
         WANT_SAID(world, P2P_ERR_ARG, "mean", coll_tree_all_reduce(world, a, 8, t, OP_MEAN));
         WANT_SAID(world, P2P_ERR_ARG, "mean", coll_recursive_doubling_all_reduce(world, a, 8, t, OP_MEAN));
@@ -95,14 +95,14 @@ static int means_of_integers(p2p_comm *world)
         WANT_SAID(world, P2P_ERR_ARG, "mean", ring_iall_reduce(world, a, 8, t, OP_MEAN, &request));
         WANT_SAID(world, P2P_ERR_ARG, "mean", ring_reduce_scatter(world, a, 8, t, OP_MEAN, &first, &length));
     }
-    WANT(!request && first == 7 && length == 8, "an output was set");
+    CHECK(!request && first == 7 && length == 8, "an output was set");
     return 0;
 }
 
 static int body_fatal_mean(p2p_comm *world)
 {
     NOTE(world, coll_all_reduce(world, a, 8, DTYPE_I32, OP_MEAN));
-    return lab_complain(__FILE__, __LINE__, "the call came back");
+    return complaint_make(__FILE__, __LINE__, "the call came back");
 }
 
 static void int_mean(void)
@@ -110,7 +110,7 @@ static void int_mean(void)
     static lab_job fatal = {.size = 2, .body = body_fatal_mean, .fatal = true};
     for (int n = 1; n <= 3; n++) refuse(means_of_integers, n);
     lab_run(&fatal);
-    CHECK(fatal.status == 1, "exit status %d", fatal.status);
+    EXPECT(fatal.status == 1, "exit status %d", fatal.status);
     FACTS(fatal.text, "coll_all_reduce", "mean", "i32", "try:");
     lab_expect_line(&fatal, __FILE__, 0);
 }
@@ -142,11 +142,11 @@ static int overlaps(p2p_comm *world)
 static int body_neighbours(p2p_comm *world)
 {
     size_t n = (size_t)p2p_size(world);
-    WANT_OK(world, coll_all_gather(world, a, a + 32, 8, DTYPE_F32));
-    WANT_OK(world, coll_all_gather(world, a + 32 * n, a, 8, DTYPE_F32));
-    WANT_OK(world, coll_all_to_all(world, a, a, 0, DTYPE_F32));
-    WANT_OK(world, coll_gather(world, a, p2p_rank(world) == 0 ? b : a, 8, DTYPE_F32, 0));
-    WANT_OK(world, coll_scatter(world, p2p_rank(world) == 0 ? b : a, a, 8, DTYPE_F32, 0));
+    CHECK_OK(world, coll_all_gather(world, a, a + 32, 8, DTYPE_F32));
+    CHECK_OK(world, coll_all_gather(world, a + 32 * n, a, 8, DTYPE_F32));
+    CHECK_OK(world, coll_all_to_all(world, a, a, 0, DTYPE_F32));
+    CHECK_OK(world, coll_gather(world, a, p2p_rank(world) == 0 ? b : a, 8, DTYPE_F32, 0));
+    CHECK_OK(world, coll_scatter(world, p2p_rank(world) == 0 ? b : a, a, 8, DTYPE_F32, 0));
     return 0;
 }
 
@@ -156,14 +156,14 @@ static int body_shared_buffer(p2p_comm *world)
     static unsigned char word[8];
     p2p_request requests[2];
     for (int i = 0; i < 2 && p2p_rank(world) == 0; i++)
-        WANT_OK(world, p2p_irecv(world, word, sizeof word, 1, i, &requests[i]));
+        CHECK_OK(world, p2p_irecv(world, word, sizeof word, 1, i, &requests[i]));
     for (int i = 1; i >= 0; i--) {
         lab_fill(b, sizeof word, 1, (size_t)i);
-        WANT_OK(world, coll_barrier(world)); /* one message at a time */
-        if (p2p_rank(world) == 1) WANT_OK(world, p2p_send(world, b, sizeof word, 0, i));
+        CHECK_OK(world, coll_barrier(world)); /* one message at a time */
+        if (p2p_rank(world) == 1) CHECK_OK(world, p2p_send(world, b, sizeof word, 0, i));
         if (p2p_rank(world) != 0) continue;
-        WANT_OK(world, p2p_wait(&requests[i], P2P_STATUS_IGNORE));
-        WANT(lab_intact(word, sizeof word, 1, (size_t)i), "message %d is not what was sent", i);
+        CHECK_OK(world, p2p_wait(&requests[i], P2P_STATUS_IGNORE));
+        CHECK(lab_intact(word, sizeof word, 1, (size_t)i), "message %d is not what was sent", i);
     }
     return 0;
 }
@@ -228,13 +228,13 @@ static int body_soak(p2p_comm *world)
         int root = step % n;
         for (size_t i = 0; i < count; i++) numbers[i] = part(rank, step, i);
         dawdle(&random);
-        WANT_OK(world, reduce_somehow(world, step, count));
+        CHECK_OK(world, reduce_somehow(world, step, count));
         for (size_t i = 0; i < count; i++)
-            WANT(numbers[i] == whole(n, step, i), "step %d: element %zu is wrong", step, i);
+            CHECK(numbers[i] == whole(n, step, i), "step %d: element %zu is wrong", step, i);
         int64_t word = rank == root ? part(root, step, 5) : -1;
         dawdle(&random);
-        WANT_OK(world, coll_broadcast(world, &word, 1, DTYPE_I64, root));
-        WANT(word == part(root, step, 5), "step %d: the broadcast is wrong", step);
+        CHECK_OK(world, coll_broadcast(world, &word, 1, DTYPE_I64, root));
+        CHECK(word == part(root, step, 5), "step %d: the broadcast is wrong", step);
     }
     return 0;
 }
@@ -264,17 +264,17 @@ static int check_poisoned(p2p_comm *world, p2p_err first)
     int word = 1, other = p2p_rank(world) == 0 ? 1 : 0;
     double before = process_now();
     p2p_comm *sub = NULL;
-    WANT_ERR(world, first, coll_barrier(world));
-    WANT_ERR(world, first, coll_all_reduce(world, &word, 1, DTYPE_I32, OP_SUM));
-    WANT_ERR(world, first, ring_all_reduce(world, &word, 1, DTYPE_I32, OP_SUM));
-    WANT_ERR(world, first, ring_iall_reduce(world, &word, 1, DTYPE_I32, OP_SUM, &request));
-    WANT_ERR(world, first, coll_gather(world, &word, a, 1, DTYPE_I32, 0));
-    WANT_ERR(world, first, p2p_send(world, &word, sizeof word, other, 0));
-    WANT_ERR(world, first, p2p_recv(world, &word, sizeof word, other, 0, P2P_STATUS_IGNORE));
-    WANT_ERR(world, first, p2p_irecv(world, &word, sizeof word, other, 0, &request));
-    WANT_ERR(world, first, p2p_split(world, 0, 0, &sub));
-    WANT(word == 1 && !request && !sub, "an output was set");
-    WANT(lab_in_time(process_now() - before, 0.5), "nine calls took %.3f s", process_now() - before);
+    CHECK_ERR(world, first, coll_barrier(world));
+    CHECK_ERR(world, first, coll_all_reduce(world, &word, 1, DTYPE_I32, OP_SUM));
+    CHECK_ERR(world, first, ring_all_reduce(world, &word, 1, DTYPE_I32, OP_SUM));
+    CHECK_ERR(world, first, ring_iall_reduce(world, &word, 1, DTYPE_I32, OP_SUM, &request));
+    CHECK_ERR(world, first, coll_gather(world, &word, a, 1, DTYPE_I32, 0));
+    CHECK_ERR(world, first, p2p_send(world, &word, sizeof word, other, 0));
+    CHECK_ERR(world, first, p2p_recv(world, &word, sizeof word, other, 0, P2P_STATUS_IGNORE));
+    CHECK_ERR(world, first, p2p_irecv(world, &word, sizeof word, other, 0, &request));
+    CHECK_ERR(world, first, p2p_split(world, 0, 0, &sub));
+    CHECK(word == 1 && !request && !sub, "an output was set");
+    CHECK(lab_in_time(process_now() - before, 0.5), "nine calls took %.3f s", process_now() - before);
     return 0;
 }
 
@@ -282,29 +282,29 @@ static int check_poisoned(p2p_comm *world, p2p_err first)
 static int body_late_barrier(p2p_comm *world)
 {
     int n = p2p_size(world);
-    if (p2p_rank(world) == 1) WANT(lab_wait_flag(0, n - 1), "the others never timed out");
+    if (p2p_rank(world) == 1) CHECK(lab_wait_flag(0, n - 1), "the others never timed out");
     p2p_err err = NOTE(world, coll_barrier(world));
     if (p2p_rank(world) == 1) return 0;
     lab_raise_flag(0);
     /* That one rank leaves first must not be an error of the others. */
-    WANT(lab_wait_flag(0, n - 1), "not every rank's barrier ended");
-    WANT(err == P2P_ERR_TIMEOUT, "the barrier gave %d: %s", (int)err, p2p_error_message(world));
-    WANT(strstr(p2p_error_message(world), "rank 1"), "rank 1 is not named: %s", p2p_error_message(world));
+    CHECK(lab_wait_flag(0, n - 1), "not every rank's barrier ended");
+    CHECK(err == P2P_ERR_TIMEOUT, "the barrier gave %d: %s", (int)err, p2p_error_message(world));
+    CHECK(strstr(p2p_error_message(world), "rank 1"), "rank 1 is not named: %s", p2p_error_message(world));
     return check_poisoned(world, P2P_ERR_TIMEOUT);
 }
 
 static int body_dead_barrier(p2p_comm *world)
 {
     if (p2p_rank(world) == 1) lab_die(9);
-    WANT_ERR(world, P2P_ERR_PEER_DEAD, coll_barrier(world));
+    CHECK_ERR(world, P2P_ERR_PEER_DEAD, coll_barrier(world));
     return check_poisoned(world, P2P_ERR_PEER_DEAD);
 }
 
 static int body_disputed_barrier(p2p_comm *world)
 {
     int word = 0;
-    WANT_ERR(world, P2P_ERR_MISMATCH,
-             p2p_rank(world) == 1 ? coll_broadcast(world, &word, 1, DTYPE_I32, 0) : coll_barrier(world));
+    CHECK_ERR(world, P2P_ERR_MISMATCH,
+              p2p_rank(world) == 1 ? coll_broadcast(world, &word, 1, DTYPE_I32, 0) : coll_barrier(world));
     return check_poisoned(world, P2P_ERR_MISMATCH);
 }
 
@@ -313,12 +313,12 @@ static void poisoned(void)
     static lab_job late = {.size = 3, .body = body_late_barrier}, dead = {.size = 3, .body = body_dead_barrier},
                    disputed = {.size = 3, .body = body_disputed_barrier};
     lab_run(&dead);
-    CHECK(dead.status == 137, "exit status %d", dead.status);
+    EXPECT(dead.status == 137, "exit status %d", dead.status);
     lab_run(&disputed);
-    CHECK(disputed.status == 1, "exit status %d", disputed.status);
+    EXPECT(disputed.status == 1, "exit status %d", disputed.status);
     lab_short_timeout();
     lab_run(&late);
-    CHECK(late.status != 0, "exit status 0");
+    EXPECT(late.status != 0, "exit status 0");
 }
 
 /* ---- Many at once ---- */
@@ -340,15 +340,15 @@ static int end_flights(p2p_comm *world, p2p_request requests[IN_FLIGHT])
     int rank = p2p_rank(world);
     bool done = false;
     if (rank % 4 == 0) {
-        WANT_OK(world, p2p_wait_all(IN_FLIGHT, requests, P2P_STATUSES_IGNORE));
+        CHECK_OK(world, p2p_wait_all(IN_FLIGHT, requests, P2P_STATUSES_IGNORE));
         return 0;
     }
     for (int i = 0; i < IN_FLIGHT; i++) {
         p2p_request *one = &requests[rank % 4 == 1 ? IN_FLIGHT - 1 - i : i];
         size_t index;
-        if (rank % 4 == 2) WANT_OK(world, p2p_wait_any(IN_FLIGHT, requests, &index, P2P_STATUS_IGNORE));
-        if (rank % 4 == 1) WANT_OK(world, p2p_wait(one, P2P_STATUS_IGNORE));
-        for (done = false; rank % 4 == 3 && !done;) WANT_OK(world, p2p_test(one, &done, P2P_STATUS_IGNORE));
+        if (rank % 4 == 2) CHECK_OK(world, p2p_wait_any(IN_FLIGHT, requests, &index, P2P_STATUS_IGNORE));
+        if (rank % 4 == 1) CHECK_OK(world, p2p_wait(one, P2P_STATUS_IGNORE));
+        for (done = false; rank % 4 == 3 && !done;) CHECK_OK(world, p2p_test(one, &done, P2P_STATUS_IGNORE));
     }
     return 0;
 }
@@ -360,9 +360,9 @@ static int pass_on(p2p_comm *world, int i)
     static unsigned char out[100000], in[100000];
     size_t bytes = i % 2 ? 10 : sizeof out;
     lab_fill(out, bytes, rank, (size_t)i);
-    WANT_OK(world,
-            p2p_sendrecv(world, out, bytes, (rank + 1) % n, i, in, sizeof in, left, P2P_ANY_TAG, P2P_STATUS_IGNORE));
-    WANT(lab_intact(in, bytes, left, (size_t)i), "message %d is not what was sent", i);
+    CHECK_OK(world,
+             p2p_sendrecv(world, out, bytes, (rank + 1) % n, i, in, sizeof in, left, P2P_ANY_TAG, P2P_STATUS_IGNORE));
+    CHECK(lab_intact(in, bytes, left, (size_t)i), "message %d is not what was sent", i);
     return 0;
 }
 
@@ -372,22 +372,22 @@ static int body_many(p2p_comm *world)
     p2p_request requests[IN_FLIGHT], message[2];
     unsigned char in[40], out[40];
     lab_fill(out, sizeof out, rank, 77);
-    WANT_OK(world, p2p_irecv(world, in, sizeof in, left, 1000, &message[0]));
+    CHECK_OK(world, p2p_irecv(world, in, sizeof in, left, 1000, &message[0]));
     for (int i = 0; i < IN_FLIGHT && !failed; i++) {
         for (size_t k = 0; k < flight_count(i); k++) flights[i][k] = part(rank, i, k);
-        WANT_OK(world, ring_iall_reduce(world, flights[i], flight_count(i), DTYPE_I64, OP_SUM, &requests[i]));
+        CHECK_OK(world, ring_iall_reduce(world, flights[i], flight_count(i), DTYPE_I64, OP_SUM, &requests[i]));
         failed = pass_on(world, i);
-        if (i == 3 && !failed) WANT_OK(world, coll_barrier(world));
+        if (i == 3 && !failed) CHECK_OK(world, coll_barrier(world));
     }
     if (failed) return failed;
-    WANT_OK(world, p2p_isend(world, out, sizeof out, (rank + 1) % n, 1000, &message[1]));
+    CHECK_OK(world, p2p_isend(world, out, sizeof out, (rank + 1) % n, 1000, &message[1]));
     failed = end_flights(world, requests);
     if (failed) return failed;
-    WANT_OK(world, p2p_wait_all(2, message, P2P_STATUSES_IGNORE));
-    WANT(lab_intact(in, sizeof in, left, 77), "the message beside them is not what was sent");
+    CHECK_OK(world, p2p_wait_all(2, message, P2P_STATUSES_IGNORE));
+    CHECK(lab_intact(in, sizeof in, left, 77), "the message beside them is not what was sent");
     for (int i = 0; i < IN_FLIGHT; i++)
         for (size_t k = 0; k < flight_count(i); k++)
-            WANT(flights[i][k] == whole(n, i, k), "collective %d: element %zu is wrong", i, k);
+            CHECK(flights[i][k] == whole(n, i, k), "collective %d: element %zu is wrong", i, k);
     return 0;
 }
 

@@ -32,7 +32,7 @@ static int wait_for_each_other(p2p_comm *world)
 static int after_the_others_wait(p2p_comm *world, void (*scribble)(scoreboard *b))
 {
     if (p2p_rank(world) < 2) return wait_for_each_other(world);
-    WANT(lab_wait_inside(0) && lab_wait_inside(1), "ranks 0 and 1 never waited");
+    CHECK(lab_wait_inside(0) && lab_wait_inside(1), "ranks 0 and 1 never waited");
     scribble(world->engine->scoreboard);
     return wait_for_each_other(world);
 }
@@ -42,7 +42,7 @@ static void garbage(lab_job *job, const char *const facts[])
     job->size = 3;
     job->options.timeout_s = 5;
     lab_run(job);
-    CHECK(job->status > 0 && job->status < 128, "exit status %d", job->status);
+    EXPECT(job->status > 0 && job->status < 128, "exit status %d", job->status);
     lab_expect_facts(job->text, facts);
 }
 
@@ -103,7 +103,7 @@ static int body_names(p2p_comm *world)
     int failed = 0;
     char byte = 0;
     if (p2p_rank(world) < 2) return wait_for_each_other(world);
-    WANT(lab_wait_inside(0) && lab_wait_inside(1), "ranks 0 and 1 never waited");
+    CHECK(lab_wait_inside(0) && lab_wait_inside(1), "ranks 0 and 1 never waited");
     scribble_names(world->engine->scoreboard);
     p2p_request request;
     NOTE(world, p2p_irecv(world, &byte, 1, 0, 0, &request));
@@ -117,7 +117,7 @@ static void garbage_names(void)
     static lab_job job = {.body = body_names};
     memset(run, 'x', sizeof run - 1);
     GARBAGE(&job, "deadlock");
-    CHECK(!strstr(job.text, run), "a name did not end: %.900s", job.text);
+    EXPECT(!strstr(job.text, run), "a name did not end: %.900s", job.text);
 }
 
 static void scribble_counters(scoreboard *b)
@@ -150,10 +150,10 @@ static int body_end(p2p_comm *world)
     int rank = p2p_rank(world);
     if (rank == 2) scribble_end(world->engine->scoreboard, 4096);
     if (rank == 2) lab_raise_flag(0);
-    WANT(lab_wait_flag(0, 1), "rank 2 never wrote");
+    CHECK(lab_wait_flag(0, 1), "rank 2 never wrote");
     p2p_err err = NOTE(world,
                        rank ? p2p_recv(world, &byte, 1, 0, 0, P2P_STATUS_IGNORE) : p2p_send(world, &byte, 1, 1, 0));
-    WANT(err, "a link where there is no place for it");
+    CHECK(err, "a link where there is no place for it");
     return 1;
 }
 
@@ -167,7 +167,7 @@ static void garbage_end(void)
 static int body_everything(p2p_comm *world)
 {
     if (p2p_rank(world) < 2) return wait_for_each_other(world);
-    WANT(lab_wait_inside(0) && lab_wait_inside(1), "ranks 0 and 1 never waited");
+    CHECK(lab_wait_inside(0) && lab_wait_inside(1), "ranks 0 and 1 never waited");
     scoreboard *b = world->engine->scoreboard;
     memset(b->shared, 'x', p2p__scoreboard_bytes(b->size, &b->config));
     _exit(0);
@@ -189,9 +189,9 @@ static int body_trace(p2p_comm *world)
 {
     if (p2p_rank(world) == 1) wait_for_each_other(world); /* and once more: for the end of rank 2 */
     if (p2p_rank(world) < 2) return wait_for_each_other(world);
-    WANT(lab_wait_inside(0) && lab_wait_inside(1), "ranks 0 and 1 never waited");
+    CHECK(lab_wait_inside(0) && lab_wait_inside(1), "ranks 0 and 1 never waited");
     scribble_trace(world->engine->scoreboard);
-    WANT_OK(world, p2p_send(world, "", 1, 1, 0)); /* rank 1 and this one note what they do */
+    CHECK_OK(world, p2p_send(world, "", 1, 1, 0)); /* rank 1 and this one note what they do */
     _exit(3);
 }
 
@@ -201,21 +201,21 @@ static void garbage_trace(void)
     int fd = mkstemp(path);
     struct stat info;
     static lab_job job = {.body = body_trace};
-    CHECK(fd >= 0, "mkstemp: %s", strerror(errno));
+    EXPECT(fd >= 0, "mkstemp: %s", strerror(errno));
     job.options.trace = path;
     setenv("PAIRWISE_TRACE_ROOM", "1M", 1);
     GARBAGE(&job, "rank 2");
     bool written = stat(path, &info) == 0 && info.st_size > 1000;
     unlink(path);
     close(fd);
-    CHECK(written, "no trace was written");
+    EXPECT(written, "no trace was written");
 }
 
 /* No rank can take the memory away from the others. */
 static int body_shorter(p2p_comm *world)
 {
     if (p2p_rank(world) == 2)
-        WANT(ftruncate(world->engine->memory_fd, 0) != 0, "the memory of all can be made shorter");
+        CHECK(ftruncate(world->engine->memory_fd, 0) != 0, "the memory of all can be made shorter");
     return lab_works(world);
 }
 
@@ -273,7 +273,7 @@ static void garbage_messages(void)
 {
     static lab_job job = {.body = body_babble};
     GARBAGE(&job, "rank 2 sent its launcher", "no message of Pairwise");
-    CHECK(lab_lines_with(job.text, "no message of Pairwise") == 1, "said more than once");
+    EXPECT(lab_lines_with(job.text, "no message of Pairwise") == 1, "said more than once");
 }
 
 /* ---- To the output ---- */
@@ -298,7 +298,7 @@ static void output_flood(void)
     getrusage(RUSAGE_CHILDREN, &used);
     lab_expect_status(&job, 1);
     FACTS(job.text, "rank 1", "32 MiB", "--ordered", "dropped");
-    CHECK(used.ru_maxrss >> 10 < FLOOD_MIB, "it took %ld MiB to keep it", used.ru_maxrss >> 10);
+    EXPECT(used.ru_maxrss >> 10 < FLOOD_MIB, "it took %ld MiB to keep it", used.ru_maxrss >> 10);
 }
 
 /* An ordinary user's processes, which may be looked into. */
@@ -324,9 +324,9 @@ static int write_to(pid_t pid, int first, int last)
 static int body_forge(p2p_comm *world)
 {
     if (p2p_rank(world) == 1) {
-        WANT(lab_wait_started(0), "rank 0 never started");
-        WANT(write_to(lab->rank[0].pid, 1, 2) == 0, "what rank 0 prints can be forged");
-        WANT(write_to(getppid(), 0, 40) == 0, "what the launcher has open can be opened");
+        CHECK(lab_wait_started(0), "rank 0 never started");
+        CHECK(write_to(lab->rank[0].pid, 1, 2) == 0, "what rank 0 prints can be forged");
+        CHECK(write_to(getppid(), 0, 40) == 0, "what the launcher has open can be opened");
     }
     return lab_works(world);
 }
@@ -342,12 +342,12 @@ static void output_forged(void)
 static int body_plant(p2p_comm *world)
 {
     const char *path = getenv("LAB_TRACE");
-    WANT(path, "LAB_TRACE is not set");
+    CHECK(path, "LAB_TRACE is not set");
     if (p2p_rank(world) == 1) {
         char name[200], target[200];
         snprintf(target, sizeof target, "%s.target", path);
         snprintf(name, sizeof name, "%s.%d.tmp", path, (int)getppid());
-        WANT(symlink(target, name) == 0 && symlink(target, path) == 0, "symlink: %s", strerror(errno));
+        CHECK(symlink(target, name) == 0 && symlink(target, path) == 0, "symlink: %s", strerror(errno));
     }
     return lab_works(world);
 }
@@ -357,7 +357,7 @@ static void trace_planted(void)
     char folder[] = "/tmp/faultlab.XXXXXX", path[80], target[100], command[120];
     struct stat info;
     static lab_job job = {.size = 2, .body = body_plant}, again = {.size = 2, .body = lab_was_run};
-    CHECK(mkdtemp(folder), "mkdtemp: %s", strerror(errno));
+    EXPECT(mkdtemp(folder), "mkdtemp: %s", strerror(errno));
     snprintf(path, sizeof path, "%s/trace.json", folder);
     snprintf(target, sizeof target, "%s.target", path);
     snprintf(command, sizeof command, "rm -r %s", folder);
@@ -365,13 +365,13 @@ static void trace_planted(void)
     job.options.trace = again.options.trace = path;
     lab_run(&job);
     bool followed = stat(target, &info) == 0, is_file = lstat(path, &info) == 0 && S_ISREG(info.st_mode);
-    CHECK(unlink(path) == 0 && symlink(target, path) == 0, "symlink: %s", strerror(errno));
+    EXPECT(unlink(path) == 0 && symlink(target, path) == 0, "symlink: %s", strerror(errno));
     lab_run(&again);
     bool written = stat(target, &info) == 0;
-    CHECK(system(command) == 0, "%s", command);
-    CHECK(!followed && is_file, "the trace went through a link that a rank had made");
-    CHECK(!written && again.result == P2P_ERR_ARG && lab_has(again.text, "link"), "a link was taken for a file: %s",
-          again.text);
+    EXPECT(system(command) == 0, "%s", command);
+    EXPECT(!followed && is_file, "the trace went through a link that a rank had made");
+    EXPECT(!written && again.result == P2P_ERR_ARG && lab_has(again.text, "link"), "a link was taken for a file: %s",
+           again.text);
 }
 
 const lab_case lab_garbage[] = {

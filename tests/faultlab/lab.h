@@ -9,17 +9,17 @@
  * what they printed comes back in `job.text`. Nothing here waits for a fixed time: see lab_wait_flag, lab_wait_inside
  * and lab_wait_gone.
  *
- * In a case (runs in the parent of the supervisor): CHECK. In a rank: WANT, NOTE.
+ * In a case (runs in the parent of the supervisor): EXPECT. In a rank: CHECK, NOTE.
  */
 #ifndef PAIRWISE_TESTS_FAULTLAB_LAB_H
 #define PAIRWISE_TESTS_FAULTLAB_LAB_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
 #include "p2p/p2p.h"
+#include "tests/util/complaint.h"
 #include "tests/util/process.h"
 
 enum { LAB_RANKS = 64, LAB_FLAGS = 16, LAB_TEXT = 1 << 16, LAB_LONG = 600, LAB_QUICK = 60 };
@@ -80,10 +80,8 @@ typedef struct {
 typedef struct {
     atomic_int flag[LAB_FLAGS];
     double died_at; /* set by lab_die */
-    atomic_int complained;
-    atomic_bool late;     /* set by lab_in_time */
-    char complaint[1024]; /* the first WANT that failed */
-    int outcome;          /* of the case: see main.c */
+    complaint complaint;
+    atomic_bool late; /* set by lab_in_time */
     char reason[2048];
     lab_slot rank[LAB_RANKS];
     struct { /* left by the supervisor */
@@ -105,12 +103,12 @@ typedef struct {
     const char *out, *err; /* send stdout, stderr there instead of to text; "" closes */
     p2p_options options;
 
-    pid_t pid;      /* the supervisor, while it runs */
+    process process; /* the supervisor's */
+    bool runs;
     p2p_err result; /* what p2p_launch returned */
     int status;     /* exit status of the job: 128 + signal if the supervisor itself was killed */
     int statuses[LAB_RANKS];
-    double started, seconds;
-    int capture;
+    double seconds;
     char text[LAB_TEXT]; /* stdout and stderr of everything in the job */
 } lab_job;
 
@@ -119,9 +117,6 @@ typedef struct {
 void lab_start(lab_job *job);
 void lab_finish(lab_job *job);
 void lab_run(lab_job *job);
-
-/* Wait up to `seconds` for every descendant to end; how many are left, and none is after this. */
-int lab_reap(double seconds);
 
 /* Start or run `build/launch ARGS... faultlab --rank PROGRAM`; args is a list ending in NULL. Skips where build/launch
  * is not built. */
@@ -137,7 +132,7 @@ char *lab_build(const char *name);                     /* "launch" -> path of bu
 _Noreturn void lab_fail(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 _Noreturn void lab_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-#define CHECK(condition, ...)                                        \
+#define EXPECT(condition, ...)                                       \
     do {                                                             \
         if (!(condition)) lab_fail(__FILE__, __LINE__, __VA_ARGS__); \
     } while (0)
@@ -168,21 +163,13 @@ void lab_expect_line(const lab_job *job, const char *file, int rank);
 
 extern int lab_rank; /* this process's rank; -1 elsewhere */
 
-int lab_complain(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-/* Leave the rank's function with a complaint, which fails the case. */
-#define WANT(condition, ...)                                                    \
-    do {                                                                        \
-        if (!(condition)) return lab_complain(__FILE__, __LINE__, __VA_ARGS__); \
+#define CHECK_ERR(comm, expected, call)                                                                             \
+    do {                                                                                                            \
+        p2p_err got_ = NOTE(comm, call);                                                                            \
+        CHECK(got_ == (expected), "%s gave %d (%s), not %s", #call, (int)got_, p2p_error_message(comm), #expected); \
     } while (0)
 
-#define WANT_ERR(comm, expected, call)                                                                             \
-    do {                                                                                                           \
-        p2p_err got_ = NOTE(comm, call);                                                                           \
-        WANT(got_ == (expected), "%s gave %d (%s), not %s", #call, (int)got_, p2p_error_message(comm), #expected); \
-    } while (0)
-
-#define WANT_OK(comm, call) WANT_ERR(comm, P2P_OK, call)
+#define CHECK_OK(comm, call) CHECK_ERR(comm, P2P_OK, call)
 
 /* Make a call, and leave its line, result, message and time on the scoreboard. */
 #define NOTE(comm, call) (lab_enter(__LINE__), lab_leave((comm), (call)))

@@ -26,10 +26,10 @@ static void limits_files(void)
 {
     static lab_job job = {.size = 2, .body = lab_was_run, .setup = tiny_files}, launched = {.setup = tiny_files};
     lab_run(&job);
-    CHECK(job.result == P2P_ERR_SYS && !lab->flag[0], "p2p_launch gave %d", (int)job.result);
+    EXPECT(job.result == P2P_ERR_SYS && !lab->flag[0], "p2p_launch gave %d", (int)job.result);
     FACTS(job.text, "shared memory", "File too large", "ulimit -f");
     lab_launch(&launched, ARGS("-n", "2"), "hello");
-    CHECK(launched.status == 1, "exit status %d", launched.status);
+    EXPECT(launched.status == 1, "exit status %d", launched.status);
     FACTS(launched.text, "shared memory", "ulimit -f");
 }
 
@@ -48,8 +48,8 @@ static void limits_output(void)
 {
     static lab_job job = {.setup = short_files};
     lab_launch(&job, ARGS("-n", "2"), "chatter");
-    CHECK(job.status == 1, "exit status %d", job.status);
-    CHECK(lab->flag[0] == 2, "only %d ranks ran to the end", lab->flag[0]);
+    EXPECT(job.status == 1, "exit status %d", job.status);
+    EXPECT(lab->flag[0] == 2, "only %d ranks ran to the end", lab->flag[0]);
     FACTS(job.text, "output could not be written", "File too large");
 }
 
@@ -65,7 +65,7 @@ static void limits_memory(void)
 #endif
     static lab_job job = {.setup = little_memory};
     lab_launch(&job, ARGS("-n", "4"), "hello");
-    CHECK(job.status == 1 || job.status == 127, "exit status %d", job.status);
+    EXPECT(job.status == 1 || job.status == 127, "exit status %d", job.status);
     FACTS(job.text, "memory", "ulimit -v");
 }
 
@@ -79,7 +79,7 @@ static void limits_processes(void)
 {
     static lab_job job = {.size = 4, .body = lab_was_run, .setup = no_processes};
     lab_run(&job);
-    CHECK(job.status == 1, "exit status %d", job.status);
+    EXPECT(job.status == 1, "exit status %d", job.status);
     FACTS(job.text, "fork of rank", "ulimit -u");
 }
 
@@ -96,10 +96,10 @@ static void limits_first(void)
     stuck.argv[7] = lab_build("examples/deadlock");
     lab_run(&fine);
     if (lab_has(fine.text, "unshare:")) lab_skip("unshare: %.100s", fine.text);
-    CHECK(fine.status == 0, "exit status %d: %s", fine.status, fine.text);
+    EXPECT(fine.status == 0, "exit status %d: %s", fine.status, fine.text);
     FACTS(fine.text, "at 2 of 2 ranks");
     lab_run(&stuck);
-    CHECK(stuck.status == 1, "exit status %d: %s", stuck.status, stuck.text);
+    EXPECT(stuck.status == 1, "exit status %d: %s", stuck.status, stuck.text);
     FACTS(stuck.text, "deadlock: ranks 0 and 1");
 }
 
@@ -114,10 +114,10 @@ static void limits_folders(void)
 {
     static lab_job job = {.setup = nowhere}, kept = {.setup = nowhere};
     lab_launch(&job, ARGS("-n", "2", "--world", "shm"), "chatter");
-    CHECK(job.status == 0, "exit status %d: %.400s", job.status, job.text);
+    EXPECT(job.status == 0, "exit status %d: %.400s", job.status, job.text);
     lab_launch(&kept, ARGS("-n", "2", "--ordered"), "chatter");
-    CHECK(kept.status == 0, "exit status %d: %.400s", kept.status, kept.text);
-    CHECK(lab_lines_with(kept.text, "line") >= LAB_TEXT / 40, "output was lost");
+    EXPECT(kept.status == 0, "exit status %d: %.400s", kept.status, kept.text);
+    EXPECT(lab_lines_with(kept.text, "line") >= LAB_TEXT / 40, "output was lost");
 }
 
 const lab_case lab_limits[] = {

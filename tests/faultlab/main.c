@@ -44,7 +44,7 @@ static lab_scoreboard *map_scoreboard(int fd)
     return at == MAP_FAILED ? NULL : at;
 }
 
-static int make_scoreboard(void)
+static void make_scoreboard(void)
 {
     char path[64];
     int fd = memfd_create("faultlab-scoreboard", MFD_CLOEXEC);
@@ -54,7 +54,7 @@ static int make_scoreboard(void)
     }
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
     setenv("LAB_SCOREBOARD", path, 1);
-    return fd;
+    complaint_here = &lab->complaint;
 }
 
 static void open_scoreboard(void)
@@ -63,37 +63,7 @@ static void open_scoreboard(void)
     int fd = path ? open(path, O_RDWR | O_CLOEXEC) : memfd_create("faultlab-scoreboard", MFD_CLOEXEC);
     if (fd < 0 || (!path && ftruncate(fd, sizeof(lab_scoreboard)) < 0) || !(lab = map_scoreboard(fd))) _exit(125);
     close(fd);
-}
-
-/* ---- Nothing outlives a case: what it leaves falls to this process, a subreaper. ---- */
-
-static pid_t parent_of(const char *name)
-{
-    char path[288], text[256] = "";
-    snprintf(path, sizeof path, "/proc/%s/stat", name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return -1;
-    ssize_t got = read(fd, text, sizeof text - 1);
-    close(fd);
-    const char *after_name = got > 0 ? strrchr(text, ')') : NULL;
-    return after_name && strlen(after_name) > 4 ? (pid_t)atoi(after_name + 4) : -1;
-}
-
-static void kill_children(void)
-{
-    DIR *proc = opendir("/proc");
-    if (!proc) return;
-    for (struct dirent *entry; (entry = readdir(proc));)
-        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && parent_of(entry->d_name) == getpid())
-            kill((pid_t)atoi(entry->d_name), SIGKILL);
-    closedir(proc);
-}
-
-static void kill_descendants(void)
-{
-    do {
-        kill_children();
-    } while (waitpid(-1, NULL, 0) > 0 || errno == EINTR);
+    complaint_here = &lab->complaint;
 }
 
 /* ---- One case ---- */
@@ -116,54 +86,42 @@ static void default_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static _Noreturn void be_case(const lab_case *c, pid_t runner)
+static int be_case(void *arg)
 {
+    const lab_case *c = arg;
     struct rlimit no_core = {0, 0};
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != runner) _exit(1);
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
     setpgid(0, 0);
     default_signals();
-    alarm(c->slow ? LAB_LONG : LAB_QUICK);
     setrlimit(RLIMIT_CORE, &no_core);
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (null >= 0) dup2(null, STDIN_FILENO);
-    if (null > STDIN_FILENO) close(null);
     clean_environment();
     c->run();
-    _exit(lab_reap(0) == 0 ? 0 : 1);
+    while (waitpid(-1, NULL, WNOHANG) > 0) continue;
+    return errno == ECHILD ? 0 : 1;
 }
 
-static enum outcome judge(int raw, const lab_case *c)
+static enum outcome judge(const process_result *result)
 {
-    if (WIFEXITED(raw) && WEXITSTATUS(raw) == 0) return PASSED;
-    if (WIFEXITED(raw) && WEXITSTATUS(raw) == 77) return SKIPPED;
-    if (lab->reason[0]) return FAILED;
-    if (WIFSIGNALED(raw) && WTERMSIG(raw) == SIGALRM)
-        snprintf(lab->reason, sizeof lab->reason, "no end within %d s%s%s", c->slow ? LAB_LONG : LAB_QUICK,
-                 lab->complained ? "; " : "", lab->complaint);
-    else if (WIFSIGNALED(raw))
-        snprintf(lab->reason, sizeof lab->reason, "the case was killed by signal %d", WTERMSIG(raw));
-    else
-        snprintf(lab->reason, sizeof lab->reason, "the case left with status %d", WEXITSTATUS(raw));
+    if (result->late)
+        snprintf(lab->reason, sizeof lab->reason, "no end within its time%s%s", lab->complaint.made ? "; " : "",
+                 lab->complaint.text);
+    else if (result->status == 0)
+        return PASSED;
+    else if (result->status == 77)
+        return SKIPPED;
+    else if (!lab->reason[0])
+        snprintf(lab->reason, sizeof lab->reason, "the case ended with status %d", result->status);
     return FAILED;
 }
 
 static enum outcome run_once(const lab_case *c)
 {
-    int raw = 0;
+    process_result result;
     memset(lab, 0, sizeof *lab);
-    fflush(NULL);
-    pid_t runner = getpid(), pid = fork();
-    if (pid < 0) {
-        perror("faultlab: fork");
-        exit(1);
-    }
-    if (pid == 0) be_case(c, runner);
-    while (waitpid(pid, &raw, 0) < 0 && errno == EINTR) continue;
-    kill(-pid, SIGKILL);
-    kill_descendants();
-    return judge(raw, c);
+    process_run(be_case, (void *)(uintptr_t)c, NULL, c->slow ? LAB_LONG : LAB_QUICK, &result);
+    fputs(result.out, stdout);
+    fputs(result.err, stderr);
+    process_free(&result);
+    return judge(&result);
 }
 
 static enum outcome run_case(const lab_case *c)
@@ -240,7 +198,7 @@ static int be_rank(const char *name)
         if (program->before) program->before();
         p2p_err err = p2p_init(&world);
         if (err) return 1;
-        lab_rank = p2p_rank(world);
+        lab_rank = complaint_rank = p2p_rank(world);
         lab->rank[lab_rank].pid = getpid();
         int status = program->body(world);
         err = p2p_finalize(world);
@@ -267,7 +225,6 @@ int main(int argc, char *argv[])
     }
     if (first > argc || all == (first < argc) || (slow && !all)) return fputs(usage, stderr), 2;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
     make_scoreboard();
     return all ? run_all(slow) : run_named(argv + first, (size_t)(argc - first));
 }

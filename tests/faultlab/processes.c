@@ -48,11 +48,11 @@ static int body_one_dies(p2p_comm *world)
     if (rank == victim) {
         NOTE(world, p2p_send(world, &word, sizeof word, friend, 7));
         for (int other = 0; other < last; other++)
-            WANT(other == victim || lab_wait_inside(other), "rank %d never waited", other);
+            CHECK(other == victim || lab_wait_inside(other), "rank %d never waited", other);
         way_out();
     }
     if (rank == friend) p2p_recv(world, &word, sizeof word, victim, 7, P2P_STATUS_IGNORE);
-    if (rank == last) WANT(lab_wait_gone(victim), "rank %d never went", victim);
+    if (rank == last) CHECK(lab_wait_gone(victim), "rank %d never went", victim);
     NOTE(world, p2p_recv(world, &word, sizeof word, rank == last ? friend : victim, 0, P2P_STATUS_IGNORE));
     return 0;
 }
@@ -71,7 +71,7 @@ static void one_dies(void (*how)(void), int status, const char *cause, const cha
     lab_expect_line(&job, __FILE__, 2);
     for (int rank = 0; rank < job.size; rank++)
         if (rank != victim) lab_expect_survivor(rank, victim, brief);
-    CHECK(job.statuses[victim] == (how == by_exit0 ? 0 : status), "status of the dead: %d", job.statuses[victim]);
+    EXPECT(job.statuses[victim] == (how == by_exit0 ? 0 : status), "status of the dead: %d", job.statuses[victim]);
 }
 
 static void peer_sigkill(void)
@@ -105,7 +105,7 @@ static int body_double_death(p2p_comm *world)
     if (rank == 2)
         for (;;) pause();
     if (rank == 1) {
-        WANT(lab_wait_inside(0) && lab_wait_inside(3) && lab_wait_started(2), "no rank waits");
+        CHECK(lab_wait_inside(0) && lab_wait_inside(3) && lab_wait_started(2), "no rank waits");
         kill(lab->rank[2].pid, SIGKILL);
         lab_die(SIGKILL);
     }
@@ -118,7 +118,7 @@ static void double_death(void)
     static lab_job job = {.size = 4, .body = body_double_death};
     lab_run(&job);
     lab_expect_status(&job, 137);
-    CHECK(lab_lines_with(job.text, "killed by signal 9") == 1, "the first cause is not reported once");
+    EXPECT(lab_lines_with(job.text, "killed by signal 9") == 1, "the first cause is not reported once");
     int first = lab_has(job.text, "rank 1 was killed") || lab_has(job.text, "rank 1 killed") ? 1 : 2;
     lab_expect_survivor(0, first, "signal 9");
     lab_expect_survivor(3, first, "signal 9");
@@ -134,9 +134,9 @@ static int body_sigstop(p2p_comm *world)
         return 0;
     }
     double before = process_now();
-    WANT_ERR(world, P2P_ERR_TIMEOUT, p2p_recv(world, &word, sizeof word, 1, 0, P2P_STATUS_IGNORE));
+    CHECK_ERR(world, P2P_ERR_TIMEOUT, p2p_recv(world, &word, sizeof word, 1, 0, P2P_STATUS_IGNORE));
     double waited = process_now() - before;
-    WANT(waited > 0.9 && waited < LAB_WAIT, "timed out after %.3f s, not 1 s", waited);
+    CHECK(waited > 0.9 && waited < LAB_WAIT, "timed out after %.3f s, not 1 s", waited);
     return 5;
 }
 
@@ -147,8 +147,8 @@ static void sigstop(void)
     lab_run(&job);
     lab_expect_err(0, P2P_ERR_TIMEOUT);
     FACTS(lab->rank[0].message, "rank 1", "state T (stopped)", "no progress for ", "p2p_recv(source 1, tag 0)");
-    CHECK(job.status != 0, "exit status 0");
-    CHECK(job.seconds < 10, "the job took %.1f s to end", job.seconds);
+    EXPECT(job.status != 0, "exit status 0");
+    EXPECT(job.seconds < 10, "the job took %.1f s to end", job.seconds);
 }
 
 /* The work a slow rank does between two messages; no test waits for something by it. */
@@ -163,8 +163,8 @@ static int body_straggler(p2p_comm *world)
     int word = 0, rank = p2p_rank(world);
     for (int round = 0; round < 8; round++) {
         if (rank == 1) work(0.4);
-        if (rank == 1) WANT_OK(world, p2p_send(world, &word, sizeof word, 0, 0));
-        if (rank == 0) WANT_OK(world, p2p_recv(world, &word, sizeof word, 1, 0, P2P_STATUS_IGNORE));
+        if (rank == 1) CHECK_OK(world, p2p_send(world, &word, sizeof word, 0, 0));
+        if (rank == 0) CHECK_OK(world, p2p_recv(world, &word, sizeof word, 1, 0, P2P_STATUS_IGNORE));
     }
     return 0;
 }
@@ -181,10 +181,10 @@ static void straggler(void)
 
 static void kill_and_look(lab_job *job)
 {
-    CHECK(lab_wait_flag(0, 3) && lab_wait_inside(0), "the ranks never ran");
-    kill(job->pid, SIGKILL);
+    EXPECT(lab_wait_flag(0, 3) && lab_wait_inside(0), "the ranks never ran");
+    kill(job->process.pid, SIGKILL);
     lab_finish(job); /* fails if a rank is left */
-    CHECK(job->status == 137, "exit status %d", job->status);
+    EXPECT(job->status == 137, "exit status %d", job->status);
 }
 
 static void launcher_kill(void)
@@ -200,13 +200,13 @@ static void interrupt_with(int number)
 {
     static lab_job job;
     lab_launch_start(&job, ARGS("-n", "2"), "deaf");
-    CHECK(lab_wait_flag(0, 2), "the ranks never ran");
-    kill(job.pid, number);
+    EXPECT(lab_wait_flag(0, 2), "the ranks never ran");
+    kill(job.process.pid, number);
     double sent = process_now();
     lab_finish(&job);
-    CHECK(job.status == 128 + number, "exit status %d, not %d", job.status, 128 + number);
-    CHECK(lab->rank[0].count == number, "rank 0 got signal %ld, not %d", lab->rank[0].count, number);
-    CHECK(process_now() - sent < 10, "it took %.1f s to end", process_now() - sent);
+    EXPECT(job.status == 128 + number, "exit status %d, not %d", job.status, 128 + number);
+    EXPECT(lab->rank[0].count == number, "rank 0 got signal %ld, not %d", lab->rank[0].count, number);
+    EXPECT(process_now() - sent < 10, "it took %.1f s to end", process_now() - sent);
 }
 
 static void sigint(void)
@@ -275,8 +275,8 @@ static int audit(int ranks)
         count = list_held(getppid(), ranks, list, count);
         twice = held_twice(list, count, ranks);
     } while (twice && process_now() - since < LAB_WAIT);
-    WANT(!twice, "%s is held by process %d and one before it", twice->what, twice->owner);
-    WANT(count >= (size_t)(ranks * (ranks - 1)), "only %zu sockets found", count);
+    CHECK(!twice, "%s is held by process %d and one before it", twice->what, twice->owner);
+    CHECK(count >= (size_t)(ranks * (ranks - 1)), "only %zu sockets found", count);
     return 0;
 }
 
@@ -286,12 +286,12 @@ static int body_fd_audit(p2p_comm *world)
     char go = 0;
     if (failed) return failed;
     if (p2p_rank(world) != 0) {
-        WANT_OK(world, p2p_recv(world, &go, 1, 0, 1, P2P_STATUS_IGNORE));
+        CHECK_OK(world, p2p_recv(world, &go, 1, 0, 1, P2P_STATUS_IGNORE));
         return 0;
     }
-    for (int rank = 1; rank < size; rank++) WANT(lab_wait_inside(rank), "rank %d never waited", rank);
+    for (int rank = 1; rank < size; rank++) CHECK(lab_wait_inside(rank), "rank %d never waited", rank);
     failed = audit(size);
-    for (int rank = 1; rank < size; rank++) WANT_OK(world, p2p_send(world, &go, 1, rank, 1));
+    for (int rank = 1; rank < size; rank++) CHECK_OK(world, p2p_send(world, &go, 1, rank, 1));
     return failed;
 }
 
@@ -314,7 +314,7 @@ static int send_then_die(p2p_comm *world)
     for (size_t i = 0; i < SMALL_SENT + LARGE_SENT; i++) {
         size_t bytes = i < SMALL_SENT ? 8 : LARGE;
         lab_fill(buf, bytes, 1, i);
-        WANT_OK(world, p2p_send(world, buf, bytes, 0, 0));
+        CHECK_OK(world, p2p_send(world, buf, bytes, 0, 0));
     }
     lab_die(SIGKILL);
 }
@@ -326,11 +326,11 @@ static int body_send_then_die(p2p_comm *world)
     int failed = link_open_before ? lab_works(world) : 0;
     if (failed) return failed;
     if (p2p_rank(world) == 1) return send_then_die(world);
-    WANT(lab_wait_gone(1), "rank 1 never died");
+    CHECK(lab_wait_gone(1), "rank 1 never died");
     for (size_t i = 0; i < SMALL_SENT + LARGE_SENT; i++) {
-        WANT_OK(world, p2p_recv(world, buf, sizeof buf, 1, 0, &status));
-        WANT(status.bytes == (i < SMALL_SENT ? 8 : LARGE), "message %zu has %zu bytes", i, status.bytes);
-        WANT(lab_intact(buf, status.bytes, 1, i), "message %zu is not what was sent", i);
+        CHECK_OK(world, p2p_recv(world, buf, sizeof buf, 1, 0, &status));
+        CHECK(status.bytes == (i < SMALL_SENT ? 8 : LARGE), "message %zu has %zu bytes", i, status.bytes);
+        CHECK(lab_intact(buf, status.bytes, 1, i), "message %zu is not what was sent", i);
     }
     NOTE(world, p2p_recv(world, buf, sizeof buf, 1, 0, &status));
     return 0;
@@ -358,7 +358,7 @@ static int until_first_byte(volatile unsigned char *buf, p2p_request *request)
     double since = process_now();
     bool done = false;
     while (buf[0] == 0 && !done && process_now() - since < 10) p2p_test(request, &done, P2P_STATUS_IGNORE);
-    WANT(buf[0] != 0 && !done, "%s", done ? "the message is complete" : "nothing arrived");
+    CHECK(buf[0] != 0 && !done, "%s", done ? "the message is complete" : "nothing arrived");
     return 0;
 }
 
@@ -366,14 +366,14 @@ static int receive_part(p2p_comm *world)
 {
     unsigned char *buf = calloc(1, PARTIAL);
     p2p_request request = P2P_REQUEST_NULL;
-    WANT(buf, "no memory");
-    WANT_OK(world, p2p_irecv(world, buf, PARTIAL, 1, 0, &request));
+    CHECK(buf, "no memory");
+    CHECK_OK(world, p2p_irecv(world, buf, PARTIAL, 1, 0, &request));
     int failed = until_first_byte(buf, &request);
     lab_raise_flag(0);
     if (failed) return failed;
-    WANT(lab_wait_gone(1), "rank 1 never died");
+    CHECK(lab_wait_gone(1), "rank 1 never died");
     NOTE(world, p2p_wait(&request, P2P_STATUS_IGNORE));
-    WANT(request == P2P_REQUEST_NULL, "the request is still there");
+    CHECK(request == P2P_REQUEST_NULL, "the request is still there");
     free(buf);
     return 0;
 }
@@ -383,12 +383,12 @@ static int body_partial_frame(p2p_comm *world)
     if (p2p_rank(world) == 0) return receive_part(world);
     if (p2p_rank(world) == 1) {
         unsigned char *buf = malloc(PARTIAL);
-        WANT(buf, "no memory");
+        CHECK(buf, "no memory");
         memset(buf, 1, PARTIAL);
         NOTE(world, p2p_send(world, buf, PARTIAL, 0, 0));
-        return lab_complain(__FILE__, __LINE__, "the send ended");
+        return complaint_make(__FILE__, __LINE__, "the send ended");
     }
-    WANT(lab_wait_flag(0, 1), "rank 0 got nothing");
+    CHECK(lab_wait_flag(0, 1), "rank 0 got nothing");
     lab->died_at = process_now();
     kill(lab->rank[1].pid, SIGKILL);
     return 0;
@@ -413,14 +413,14 @@ static void bad_sizes_under_launch(void)
     static lab_job job;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         lab_launch(&job, ARGS("-n", sizes[i]), "hello");
-        CHECK(job.status == 2, "-n \"%s\": exit status %d, not 2", sizes[i], job.status);
+        EXPECT(job.status == 2, "-n \"%s\": exit status %d, not 2", sizes[i], job.status);
         FACTS(job.text, sizes[i], "usage");
-        CHECK(!strstr(job.text, "hello"), "-n \"%s\" ran something", sizes[i]);
+        EXPECT(!strstr(job.text, "hello"), "-n \"%s\" ran something", sizes[i]);
     }
     lab_launch(&job, ARGS("-n", "2"), NULL);
-    CHECK(job.status == 2, "no program: exit status %d, not 2", job.status);
+    EXPECT(job.status == 2, "no program: exit status %d, not 2", job.status);
     lab_launch(&job, ARGS("-n", "2", "/nonexistent/program"), NULL);
-    CHECK(job.status == 127, "a program that is not there: exit status %d, not 127", job.status);
+    EXPECT(job.status == 127, "a program that is not there: exit status %d, not 127", job.status);
 }
 
 static void bad_size(void)
@@ -430,8 +430,8 @@ static void bad_size(void)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         job.size = sizes[i];
         lab_run(&job);
-        CHECK(job.result == P2P_ERR_ARG, "p2p_launch(%d) gave %d", sizes[i], (int)job.result);
-        CHECK(lab->flag[0] == 0, "p2p_launch(%d) ran a rank", sizes[i]);
+        EXPECT(job.result == P2P_ERR_ARG, "p2p_launch(%d) gave %d", sizes[i], (int)job.result);
+        EXPECT(lab->flag[0] == 0, "p2p_launch(%d) ran a rank", sizes[i]);
     }
     bad_sizes_under_launch();
 }
@@ -452,7 +452,7 @@ static void fork_fails(void)
     static lab_job job = {.size = 16, .body = lab_idle, .setup = limit_processes};
     bool root = geteuid() == 0;
     lab_run(&job);
-    CHECK(job.status == 1, "exit status %d, not 1", job.status);
+    EXPECT(job.status == 1, "exit status %d, not 1", job.status);
     FACTS(job.text, "fork", root ? "rank 5" : "rank 0", "Resource temporarily unavailable");
 }
 

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +11,6 @@
 #include <unistd.h>
 
 int lab_rank = -1;
-
-int lab_complain(const char *file, int line, const char *format, ...)
-{
-    va_list args;
-    if (atomic_exchange(&lab->complained, 1)) return 99;
-    int used = snprintf(lab->complaint, sizeof lab->complaint, "rank %d at %s:%d: ", lab_rank, file, line);
-    va_start(args, format);
-    vsnprintf(lab->complaint + used, sizeof lab->complaint - (size_t)used, format, args);
-    va_end(args);
-    return 99;
-}
 
 void lab_enter(int line)
 {
@@ -147,8 +135,8 @@ int lab_works(p2p_comm *world)
     for (int step = 1; step < size; step++) {
         int to = (rank + step) % size, from = (rank - step + size) % size;
         unsigned char out = lab_byte(rank, 99, (size_t)to), in = 0;
-        WANT_OK(world, p2p_sendrecv(world, &out, 1, to, 12345, &in, 1, from, 12345, P2P_STATUS_IGNORE));
-        WANT(in == lab_byte(from, 99, (size_t)rank), "wrong byte from %d", from);
+        CHECK_OK(world, p2p_sendrecv(world, &out, 1, to, 12345, &in, 1, from, 12345, P2P_STATUS_IGNORE));
+        CHECK(in == lab_byte(from, 99, (size_t)rank), "wrong byte from %d", from);
     }
     return 0;
 }

@@ -46,7 +46,7 @@ static void read_death(void)
     static lab_job job = {.size = 3, .body = body_read_death, .options = {.world = "shm"}};
     setenv("PAIRWISE_DIRECT", "1", 1);
     lab_run(&job);
-    CHECK(lab->died_at > 0, "nothing was read from another rank's memory");
+    EXPECT(lab->died_at > 0, "nothing was read from another rank's memory");
     lab_expect_status(&job, 137);
     lab_expect_survivor(0, 1, "signal 9");
     lab_expect_survivor(2, 1, "signal 9");
@@ -69,8 +69,8 @@ static int body_read_refused(p2p_comm *world)
     lab_instead_of_cma_read = refuse;
     for (size_t i = 0; i < 3; i++) {
         lab_fill(out, sizeof out, rank, i);
-        WANT_OK(world, p2p_sendrecv(world, out, sizeof out, other, 0, in, sizeof in, other, 0, P2P_STATUS_IGNORE));
-        WANT(lab_intact(in, sizeof in, other, i), "not what was sent");
+        CHECK_OK(world, p2p_sendrecv(world, out, sizeof out, other, 0, in, sizeof in, other, 0, P2P_STATUS_IGNORE));
+        CHECK(lab_intact(in, sizeof in, other, i), "not what was sent");
     }
     return 0;
 }
@@ -81,7 +81,7 @@ static void read_refused(void)
     setenv("PAIRWISE_DIRECT", "1", 1);
     lab_run(&job);
     lab_expect_fine(&job);
-    CHECK(lab->flag[0] == 2, "%d tries to read, not one a rank", lab->flag[0]);
+    EXPECT(lab->flag[0] == 2, "%d tries to read, not one a rank", lab->flag[0]);
 }
 
 /* ---- Both ends copy a long message: the receiver begins once the sender has (flag 0), which then fails, or the
@@ -149,11 +149,11 @@ static int body_both_ends(p2p_comm *world)
     int rank = p2p_rank(world);
     if (rank == 1) {
         lab_fill(buf, sizeof buf, 1, 0);
-        WANT_OK(world, p2p_send(world, buf, sizeof buf, 0, 0));
+        CHECK_OK(world, p2p_send(world, buf, sizeof buf, 0, 0));
     } else {
         NOTE(world, p2p_recv(world, buf, sizeof buf, 1, 0, P2P_STATUS_IGNORE));
         lab_raise_flag(2);
-        WANT(lab->rank[0].err || lab_intact(buf, sizeof buf, 1, 0), "not what was sent");
+        CHECK(lab->rank[0].err || lab_intact(buf, sizeof buf, 1, 0), "not what was sent");
     }
     return 0;
 }
@@ -164,7 +164,7 @@ static lab_job *both_ends(void)
     if (p2p__cores() < 2) lab_skip("two ranks share the only core");
     setenv("PAIRWISE_DIRECT", "1", 1);
     lab_run(&job);
-    CHECK(lab->flag[0] > 0, "the sender has written nothing to the receiver's memory");
+    EXPECT(lab->flag[0] > 0, "the sender has written nothing to the receiver's memory");
     return &job;
 }
 
@@ -174,7 +174,7 @@ static void write_refused(void)
     lab_instead_of_cma_read = read_after_write;
     const lab_job *job = both_ends();
     lab_expect_fine(job);
-    CHECK(lab->flag[0] == 1, "%d tries to write, not one", lab->flag[0]);
+    EXPECT(lab->flag[0] == 1, "%d tries to write, not one", lab->flag[0]);
 }
 
 static void write_waited_for(void)
@@ -214,9 +214,9 @@ static int body_full_ring(p2p_comm *world)
         bool sends = k % 2 == (size_t)rank;
         if (sends) nanosleep(&(struct timespec){0, 500000}, NULL);
         if (sends) lab_fill(out, bytes, rank, k);
-        if (sends) WANT_OK(world, p2p_send(world, out, bytes, other, 0));
-        if (!sends) WANT_OK(world, p2p_recv(world, in, bytes, other, 0, P2P_STATUS_IGNORE));
-        WANT(sends || lab_intact(in, bytes, other, k), "message %zu is not what was sent", k);
+        if (sends) CHECK_OK(world, p2p_send(world, out, bytes, other, 0));
+        if (!sends) CHECK_OK(world, p2p_recv(world, in, bytes, other, 0, P2P_STATUS_IGNORE));
+        CHECK(sends || lab_intact(in, bytes, other, k), "message %zu is not what was sent", k);
     }
     return 0;
 }
@@ -241,9 +241,9 @@ static void limit_file_size(void)
 static int ping(p2p_comm *world, int other)
 {
     int mine = p2p_rank(world), theirs = -1;
-    WANT_OK(world,
-            p2p_sendrecv(world, &mine, sizeof mine, other, 5, &theirs, sizeof theirs, other, 5, P2P_STATUS_IGNORE));
-    WANT(theirs == other, "%d came from %d", theirs, other);
+    CHECK_OK(world,
+             p2p_sendrecv(world, &mine, sizeof mine, other, 5, &theirs, sizeof theirs, other, 5, P2P_STATUS_IGNORE));
+    CHECK(theirs == other, "%d came from %d", theirs, other);
     return 0;
 }
 
@@ -252,9 +252,9 @@ static int body_no_growth(p2p_comm *world)
     int rank = p2p_rank(world), other = 2 - rank, word = 0, failed = rank == 2 ? 0 : ping(world, 1 - rank);
     if (rank == 0) lab_raise_flag(0);
     if (failed || rank == 1) return failed ? failed : ping(world, 0);
-    WANT(lab_wait_flag(0, 1), "ranks 0 and 1 never met");
+    CHECK(lab_wait_flag(0, 1), "ranks 0 and 1 never met");
     p2p_err err = NOTE(world, p2p_sendrecv(world, &word, 4, other, 6, &word, 0, other, 6, P2P_STATUS_IGNORE));
-    WANT(err == P2P_ERR_SYS, "a link that cannot be gave %d", (int)err);
+    CHECK(err == P2P_ERR_SYS, "a link that cannot be gave %d", (int)err);
     memcpy(lab->rank[rank].kept, lab->rank[rank].message, sizeof lab->rank[rank].kept);
     return rank == 0 ? ping(world, 1) : 0;
 }
@@ -284,15 +284,15 @@ static int body_barrier_withdrawn(p2p_comm *world)
 {
     int rank = p2p_rank(world);
     void *memory;
-    WANT_OK(world, p2p_alloc(world, BARRIER_COUNT * sizeof(int64_t), &memory));
+    CHECK_OK(world, p2p_alloc(world, BARRIER_COUNT * sizeof(int64_t), &memory));
     int64_t *buf = memory;
     for (size_t i = 0; i < BARRIER_COUNT; i++) buf[i] = rank + 1;
     if (rank == 1) lab_before_combine = wait_for_the_other;
     p2p_err err = NOTE(world, coll_all_reduce(world, buf, BARRIER_COUNT, DTYPE_I64, OP_SUM));
-    if (rank == 0) WANT(err == P2P_ERR_TIMEOUT, "rank 0 did not give up: %s", p2p_error_message(world));
+    if (rank == 0) CHECK(err == P2P_ERR_TIMEOUT, "rank 0 did not give up: %s", p2p_error_message(world));
     if (rank == 0) memset(buf, 77, BARRIER_COUNT * sizeof *buf);
     if (rank == 0) lab_raise_flag(0);
-    for (size_t i = 0; i < BARRIER_COUNT && !err; i++) WANT(buf[i] == 3, "element %zu is %lld", i, (long long)buf[i]);
+    for (size_t i = 0; i < BARRIER_COUNT && !err; i++) CHECK(buf[i] == 3, "element %zu is %lld", i, (long long)buf[i]);
     return 0;
 }
 
@@ -301,7 +301,7 @@ static void barrier_withdrawn(void)
     static lab_job job = {.size = 2, .body = body_barrier_withdrawn, .options = {.world = "shm"}};
     lab_short_timeout();
     lab_run(&job);
-    CHECK(lab->rank[1].err != P2P_OK, "rank 1 has read what rank 0 had written since");
+    EXPECT(lab->rank[1].err != P2P_OK, "rank 1 has read what rank 0 had written since");
 }
 
 const lab_case lab_shm[] = {

@@ -38,7 +38,7 @@ static void empty_shard(void)
     lab_training.parallel.all_reduce = reduce_and_look;
     lab_training.hooks.after_step = same_after_step;
     lab_train_well(4);
-    CHECK(lab->rank[3].count == 2, "%ld images were tested", lab->rank[3].count);
+    EXPECT(lab->rank[3].count == 2, "%ld images were tested", lab->rank[3].count);
 }
 
 /* ---- Ranks with different models: found before anything is broadcast ---- */
@@ -89,7 +89,7 @@ static void drift(void)
     lab_run(&job);
     lab_expect_all(3, P2P_ERR_MISMATCH,
                    ARGS("different weights: conv1.weight", "rank 0 and rank 1", "broadcast the weights"));
-    CHECK(access(lab_path("model.safetensors"), F_OK) != 0, "weights that differ were saved");
+    EXPECT(access(lab_path("model.safetensors"), F_OK) != 0, "weights that differ were saved");
     lab_remove_folder();
 }
 
@@ -124,7 +124,7 @@ static int body_statistics(p2p_comm *world)
     train_result result;
     train_error error = {""};
     p2p_err err = train_run(world, &lab_training, &result, &error);
-    WANT(err == P2P_OK, "%s", error.text);
+    CHECK(err == P2P_OK, "%s", error.text);
     return 0;
 }
 
@@ -132,7 +132,7 @@ static int statistics_in(const char *path)
 {
     train_start start;
     train_error error;
-    CHECK(train_start_from(path, lab_training.model, &start, &error) == P2P_OK, "%s", error.text);
+    EXPECT(train_start_from(path, lab_training.model, &start, &error) == P2P_OK, "%s", error.text);
     return (int)p2p__crc32c(0, start.statistics, lab_training.model->statistics * sizeof(float));
 }
 
@@ -147,13 +147,13 @@ static void bn_buffers(void)
     lab_training.settings.out = lab_folder;
     lab_training.settings.save = lab_path("weights.safetensors");
     lab_run(&job);
-    CHECK(job.status == 0, "exit status %d", job.status);
+    EXPECT(job.status == 0, "exit status %d", job.status);
     int first = lab->flag[TRAINED];
-    CHECK(lab->flag[TRAINED + 1] != first, "the ranks' own statistics are the same: this shows nothing");
+    EXPECT(lab->flag[TRAINED + 1] != first, "the ranks' own statistics are the same: this shows nothing");
     for (int rank = 0; rank < 3; rank++)
-        CHECK(lab->flag[rank] == first, "rank %d evaluated with other statistics", rank);
-    CHECK(statistics_in(lab_path("model.safetensors")) == first, "the checkpoint has other statistics than rank 0");
-    CHECK(statistics_in(lab_training.settings.save) == first, "--save has other statistics than rank 0");
+        EXPECT(lab->flag[rank] == first, "rank %d evaluated with other statistics", rank);
+    EXPECT(statistics_in(lab_path("model.safetensors")) == first, "the checkpoint has other statistics than rank 0");
+    EXPECT(statistics_in(lab_training.settings.save) == first, "--save has other statistics than rank 0");
     lab_remove_folder();
 }
 
@@ -168,8 +168,8 @@ static void eval_exact(void)
         lab_training.settings.eval_only = true;
         lab_train_well(ranks);
         for (int rank = 0; rank < ranks; rank++)
-            CHECK(lab->rank[rank].count == TESTS, "%d ranks: %ld of %d images counted", ranks, lab->rank[rank].count,
-                  TESTS);
+            EXPECT(lab->rank[rank].count == TESTS, "%d ranks: %ld of %d images counted", ranks, lab->rank[rank].count,
+                   TESTS);
         train_job_free(&lab_training);
     }
 }
@@ -197,7 +197,7 @@ static void nan_grad(void)
         lab_training.settings.out = lab_folder;
         lab_run(&job);
         lab_expect_all(3, P2P_ERR_ARG, ARGS("gradient of fc.bias is not finite on rank 1", "no weight was changed"));
-        CHECK(access(lab_path("model.safetensors"), F_OK) != 0, "a checkpoint was written");
+        EXPECT(access(lab_path("model.safetensors"), F_OK) != 0, "a checkpoint was written");
     }
     lab_remove_folder();
 }
@@ -208,13 +208,13 @@ static void write_file(const char *name, int records, int over, int label)
 {
     char record[TRAIN_RECORD] = {0}, *path = lab_path(name);
     FILE *file = fopen(path, "we");
-    CHECK(file, "%s cannot be written", path);
+    EXPECT(file, "%s cannot be written", path);
     for (int i = 0; i < records; i++) {
         record[0] = (char)(i == records - 1 ? label : i % 10);
         fwrite(record, 1, sizeof record, file);
     }
     fwrite(record, 1, (size_t)over, file);
-    CHECK(fclose(file) == 0, "%s cannot be written", path);
+    EXPECT(fclose(file) == 0, "%s cannot be written", path);
 }
 
 static void expect_refused(const char *const facts[])
@@ -222,9 +222,9 @@ static void expect_refused(const char *const facts[])
     static lab_job job;
     job = (lab_job){.size = 0};
     lab_run_train(&job, ARGS("--ranks", "2", "--data", lab_folder));
-    CHECK(job.status == 2, "exit status %d, not 2", job.status);
+    EXPECT(job.status == 2, "exit status %d, not 2", job.status);
     lab_expect_facts(job.text, facts);
-    CHECK(!lab_has(job.text, "before training"), "it began to train");
+    EXPECT(!lab_has(job.text, "before training"), "it began to train");
 }
 
 static void bad_data(void)
@@ -272,8 +272,8 @@ static void determinism(void)
     lab_warm_up();
     for (int i = 0; i < 2; i++) {
         int first = weights_after(both[i], 3);
-        CHECK(weights_after(both[i], 3) == first, "all-reduce %d: another run, other weights", (int)both[i]);
-        CHECK(weights_after(both[i], 4) != first, "all-reduce %d: another seed, the same weights", (int)both[i]);
+        EXPECT(weights_after(both[i], 3) == first, "all-reduce %d: another run, other weights", (int)both[i]);
+        EXPECT(weights_after(both[i], 4) != first, "all-reduce %d: another seed, the same weights", (int)both[i]);
     }
 }
 

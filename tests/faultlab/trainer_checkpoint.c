@@ -24,7 +24,7 @@ static void prepare(void)
     const train_description tiny = {"tiny", 1, 1, false, 1, {0}, {2}};
     train_model *model = NULL;
     train_defaults(&settings);
-    CHECK(train_build(&tiny, &model, NULL) == P2P_OK, "no memory");
+    EXPECT(train_build(&tiny, &model, NULL) == P2P_OK, "no memory");
     run = (train_run_of){&settings, model, 100};
     if (access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", 1); /* thousands of files are written */
     lab_make_folder();
@@ -33,7 +33,7 @@ static void prepare(void)
 static float *filled(size_t count, float value)
 {
     float *at = malloc((count + 1) * sizeof *at);
-    CHECK(at, "no memory");
+    EXPECT(at, "no memory");
     for (size_t i = 0; i < count; i++) at[i] = value;
     return at;
 }
@@ -67,12 +67,12 @@ static int number_there(void)
     train_start start;
     train_error error;
     const train_model *m = run.model;
-    CHECK(train__resume(lab_folder, &run, &start, &error) == P2P_OK, "%s", error.text);
+    EXPECT(train__resume(lab_folder, &run, &start, &error) == P2P_OK, "%s", error.text);
     float k = (float)start.step;
-    CHECK(all_are(start.parameters, m->parameters, k) && all_are(start.statistics, m->statistics, k) &&
-              all_are(start.state[0], m->parameters, k) && all_are(start.state[1], m->parameters, k) &&
-              start.batches == start.step,
-          "the checkpoint of step %d has parts of another", (int)start.step);
+    EXPECT(all_are(start.parameters, m->parameters, k) && all_are(start.statistics, m->statistics, k) &&
+               all_are(start.state[0], m->parameters, k) && all_are(start.state[1], m->parameters, k) &&
+               start.batches == start.step,
+           "the checkpoint of step %d has parts of another", (int)start.step);
     train_start_free(&start);
     return (int)k;
 }
@@ -101,7 +101,7 @@ static bool save_killed_at(int number, int stops)
         ptrace(PTRACE_SYSCALL, saver, NULL, NULL);
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77) lab_skip("ptrace is not allowed here");
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "saving ended with status %x", status);
+    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0, "saving ended with status %x", status);
     return false;
 }
 
@@ -109,15 +109,15 @@ void lab_ckpt_crash(void)
 {
     int stops = 1, old = 0, new = 0;
     prepare();
-    CHECK(write_number(1, NULL) == P2P_OK, "the first checkpoint");
+    EXPECT(write_number(1, NULL) == P2P_OK, "the first checkpoint");
     for (int number = 2; save_killed_at(number, stops); number++, stops++) {
         int there = number_there();
-        CHECK(there <= number && there >= 1, "number %d", there);
+        EXPECT(there <= number && there >= 1, "number %d", there);
         old += there != number;
         new += there == number;
-        CHECK(write_number(number, NULL) == P2P_OK && number_there() == number, "no new one after a killed one");
+        EXPECT(write_number(number, NULL) == P2P_OK && number_there() == number, "no new one after a killed one");
     }
-    CHECK(stops > 40 && old > 20 && new > 3, "killed %d times: old %d, new %d: nothing was tried", stops, old, new);
+    EXPECT(stops > 40 && old > 20 && new > 3, "killed %d times: old %d, new %d: nothing was tried", stops, old, new);
     lab_remove_folder();
 }
 
@@ -130,12 +130,12 @@ void lab_save_full(void)
     lab_make_folder();
     lab_run_train(&job, ARGS("--device", "cpu", "--ranks", "2", "--train-limit", "8", "--test-limit", "4", "--batch",
                              "2", "--out", lab_folder, "--save", "/dev/full"));
-    CHECK(job.status == 1, "exit status %d, not 1", job.status);
+    EXPECT(job.status == 1, "exit status %d, not 1", job.status);
     FACTS(job.text, "/dev/full", "No space left on device", "epoch 1: training loss");
-    CHECK(stat("/dev/full", &device) == 0 && S_ISCHR(device.st_mode), "/dev/full was replaced");
-    CHECK(access(lab_path("model.safetensors"), F_OK) == 0, "the checkpoint is not there");
+    EXPECT(stat("/dev/full", &device) == 0 && S_ISCHR(device.st_mode), "/dev/full was replaced");
+    EXPECT(access(lab_path("model.safetensors"), F_OK) == 0, "the checkpoint is not there");
     lab_run_train(&unwritable, ARGS("--save", "/proc/self/weights"));
-    CHECK(unwritable.status == 1 || unwritable.status == 2, "exit status %d", unwritable.status);
+    EXPECT(unwritable.status == 1 || unwritable.status == 2, "exit status %d", unwritable.status);
     lab_remove_folder();
 }
 
@@ -144,18 +144,18 @@ void lab_save_full(void)
 static char *whole(const char *path, size_t *length)
 {
     struct stat there;
-    CHECK(stat(path, &there) == 0, "%s", path);
+    EXPECT(stat(path, &there) == 0, "%s", path);
     char *bytes = malloc((size_t)there.st_size);
     FILE *file = fopen(path, "re");
     *length = file && bytes ? fread(bytes, 1, (size_t)there.st_size, file) : 0;
-    CHECK(*length == (size_t)there.st_size && fclose(file) == 0, "%s cannot be read", path);
+    EXPECT(*length == (size_t)there.st_size && fclose(file) == 0, "%s cannot be read", path);
     return bytes;
 }
 
 static void put(const char *path, const char *bytes, size_t length)
 {
     FILE *file = fopen(path, "we");
-    CHECK(file && fwrite(bytes, 1, length, file) == length && fclose(file) == 0, "%s cannot be written", path);
+    EXPECT(file && fwrite(bytes, 1, length, file) == length && fclose(file) == 0, "%s cannot be written", path);
 }
 
 static void expect_refusal(const char *what, size_t at)
@@ -163,16 +163,16 @@ static void expect_refusal(const char *what, size_t at)
     train_start start = {.step = 77};
     train_error error = {""};
     p2p_err err = train__resume(lab_folder, &run, &start, &error);
-    CHECK(err, "%s at byte %zu: it was loaded", what, at);
-    CHECK(start.step == 77 && !start.parameters, "%s at byte %zu: something was loaded", what, at);
-    CHECK(strstr(error.text, "at byte "), "%s at byte %zu: no offset: %s", what, at, error.text);
+    EXPECT(err, "%s at byte %zu: it was loaded", what, at);
+    EXPECT(start.step == 77 && !start.parameters, "%s at byte %zu: something was loaded", what, at);
+    EXPECT(strstr(error.text, "at byte "), "%s at byte %zu: no offset: %s", what, at, error.text);
 }
 
 static void damage(const char *name)
 {
     size_t length;
     char *path = lab_path(name), *bytes = whole(path, &length);
-    CHECK(length < 6000, "%zu bytes are too many to try", length);
+    EXPECT(length < 6000, "%zu bytes are too many to try", length);
     for (size_t at = 0; at < length; at++) {
         put(path, bytes, at);
         expect_refusal("cut off", at);
@@ -182,13 +182,13 @@ static void damage(const char *name)
         bytes[at] ^= (char)(1 << at % 8);
     }
     put(path, bytes, length);
-    CHECK(number_there() == 9, "it does not load when it is whole again");
+    EXPECT(number_there() == 9, "it does not load when it is whole again");
 }
 
 void lab_ckpt_corrupt(void)
 {
     prepare();
-    CHECK(write_number(9, NULL) == P2P_OK, "a checkpoint");
+    EXPECT(write_number(9, NULL) == P2P_OK, "a checkpoint");
     damage("model.safetensors");
     damage("optimizer-9.safetensors");
     lab_remove_folder();
@@ -214,15 +214,15 @@ static void resume_on(int ranks, size_t batch, const char *out, const train_star
     train_start end;
     small_run(batch, 5, out);
     train_run_of of = {&lab_training.settings, lab_training.model, 40};
-    CHECK(train__resume(lab_folder, &of, &lab_training.start, &error) == P2P_OK, "%s", error.text);
+    EXPECT(train__resume(lab_folder, &of, &lab_training.start, &error) == P2P_OK, "%s", error.text);
     lab_train_well(ranks);
-    CHECK(train__resume(out, &of, &end, &error) == P2P_OK, "%s", error.text);
-    CHECK(end.step == 5 && end.epoch == whole_run->epoch && end.position == whole_run->position &&
-              end.examples == whole_run->examples,
-          "%d ranks: step %d, image %d of epoch %d", ranks, (int)end.step, (int)end.position, (int)end.epoch);
+    EXPECT(train__resume(out, &of, &end, &error) == P2P_OK, "%s", error.text);
+    EXPECT(end.step == 5 && end.epoch == whole_run->epoch && end.position == whole_run->position &&
+               end.examples == whole_run->examples,
+           "%d ranks: step %d, image %d of epoch %d", ranks, (int)end.step, (int)end.position, (int)end.epoch);
     for (size_t i = 0; i < of.model->parameters; i++)
-        CHECK(fabsf(end.parameters[i] - whole_run->parameters[i]) < 1e-5f, "%d ranks: parameter %zu is %g, not %g",
-              ranks, i, (double)end.parameters[i], (double)whole_run->parameters[i]);
+        EXPECT(fabsf(end.parameters[i] - whole_run->parameters[i]) < 1e-5f, "%d ranks: parameter %zu is %g, not %g",
+               ranks, i, (double)end.parameters[i], (double)whole_run->parameters[i]);
 }
 
 /* 12 images a step, 40 in an epoch: steps 2 to 5 on another number of ranks, across the end of an epoch. */
@@ -233,12 +233,12 @@ void lab_ckpt_resize(void)
     lab_warm_up();
     lab_make_folder();
     char *uninterrupted = lab_path("whole");
-    CHECK(mkdir(uninterrupted, 0700) == 0 && mkdir(lab_path("one"), 0700) == 0 && mkdir(lab_path("four"), 0700) == 0,
-          "folders");
+    EXPECT(mkdir(uninterrupted, 0700) == 0 && mkdir(lab_path("one"), 0700) == 0 && mkdir(lab_path("four"), 0700) == 0,
+           "folders");
     small_run(6, 5, uninterrupted);
     train_run_of of = {&lab_training.settings, lab_training.model, 40};
     lab_train_well(2);
-    CHECK(train__resume(uninterrupted, &of, &whole_run, &error) == P2P_OK, "%s", error.text);
+    EXPECT(train__resume(uninterrupted, &of, &whole_run, &error) == P2P_OK, "%s", error.text);
     small_run(6, 2, lab_folder);
     lab_train_well(2);
     resume_on(1, 12, lab_path("one"), &whole_run);
@@ -273,7 +273,7 @@ void lab_ckpt_dead(void)
     lab_expect_survivor(0, 1, "signal 9");
     lab_expect_survivor(2, 1, "signal 9");
     train_run_of of = {&lab_training.settings, lab_training.model, 12};
-    CHECK(train__resume(lab_folder, &of, &start, &error) == P2P_OK, "%s", error.text);
-    CHECK(start.epoch == 2 && start.position == 0, "the checkpoint is of epoch %d", (int)start.epoch);
+    EXPECT(train__resume(lab_folder, &of, &start, &error) == P2P_OK, "%s", error.text);
+    EXPECT(start.epoch == 2 && start.position == 0, "the checkpoint is of epoch %d", (int)start.epoch);
     lab_remove_folder();
 }

@@ -16,9 +16,9 @@ void lab_no_opencl(void)
     static lab_job job;
     setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
     lab_run_train(&job, ARGS("--ranks", "2", "--steps", "1", LITTLE));
-    CHECK(job.status == 1, "exit status %d, not 1", job.status);
+    EXPECT(job.status == 1, "exit status %d, not 1", job.status);
     FACTS(job.text, "OpenCL", "rank ");
-    CHECK(lab_lines_with(job.text, "train: rank") == 1, "it is said more than once");
+    EXPECT(lab_lines_with(job.text, "train: rank") == 1, "it is said more than once");
 }
 
 /* PAIRWISE_KERNEL_FAIL: see kernels/device.c */
@@ -27,10 +27,10 @@ void lab_cl_build(void)
     static lab_job job;
     setenv("PAIRWISE_KERNEL_FAIL", "build", 1);
     lab_run_train(&job, ARGS("--ranks", "3", LITTLE));
-    CHECK(job.status == 1, "exit status %d, not 1", job.status);
+    EXPECT(job.status == 1, "exit status %d, not 1", job.status);
     FACTS(job.text, "CL_BUILD_PROGRAM_FAILURE", "asked for by");
-    CHECK(lab_lines_with(job.text, "CL_BUILD_PROGRAM_FAILURE") == 1, "it is said more than once");
-    CHECK(lab_lines_with(job.text, "train: rank") == 1, "it is said more than once");
+    EXPECT(lab_lines_with(job.text, "CL_BUILD_PROGRAM_FAILURE") == 1, "it is said more than once");
+    EXPECT(lab_lines_with(job.text, "train: rank") == 1, "it is said more than once");
 }
 
 static int body_one_without_memory(p2p_comm *world)
@@ -49,8 +49,8 @@ void lab_cl_oom(void)
     static lab_job job = {.size = 3, .body = body_one_without_memory};
     lab_training_make(12, 2);
     lab_run(&job);
-    CHECK(lab->rank[1].err == P2P_ERR_NOMEM || lab->rank[1].err == P2P_ERR_SYS, "rank 1 ended with %s: %s",
-          p2p_strerror(lab->rank[1].err), lab->rank[1].kept);
+    EXPECT(lab->rank[1].err == P2P_ERR_NOMEM || lab->rank[1].err == P2P_ERR_SYS, "rank 1 ended with %s: %s",
+           p2p_strerror(lab->rank[1].err), lab->rank[1].kept);
     FACTS(lab->rank[1].kept, "clCreateBuffer", "CL_MEM_OBJECT_ALLOCATION_FAILURE", "buffer the ", " floats");
     for (int rank = 0; rank < 3; rank += 2) lab_expect_survivor(rank, 1, "status 1");
 }
@@ -94,22 +94,22 @@ void lab_cl_fork(void)
     lab_training.hooks.after_step = fork_one;
     lab_training.settings.steps = 1;
     lab_train_well(2);
-    CHECK(lab->flag[0] == 2, "%d of 2 children were refused", lab->flag[0]);
-    if (lab->flag[1] == 2) CHECK(lab->flag[2] == 0, "the supervisor has loaded an OpenCL driver");
+    EXPECT(lab->flag[0] == 2, "%d of 2 children were refused", lab->flag[0]);
+    if (lab->flag[1] == 2) EXPECT(lab->flag[2] == 0, "the supervisor has loaded an OpenCL driver");
 }
 
 /* In the process that starts the ranks: open, or only ask what there is. */
 static void open_and_close(void)
 {
     kernel_device *device;
-    CHECK(kernel_open("cpu", 1, &device) == KERNEL_OK, "%s", kernel_error_message(NULL));
+    EXPECT(kernel_open("cpu", 1, &device) == KERNEL_OK, "%s", kernel_error_message(NULL));
     kernel_close(device);
 }
 
 static void only_list(void)
 {
     kernel_listing there;
-    CHECK(kernel_list(&there) == KERNEL_OK && there.cpus > 0, "%s", there.text);
+    EXPECT(kernel_list(&there) == KERNEL_OK && there.cpus > 0, "%s", there.text);
 }
 
 void lab_cl_fork_closed(void)
@@ -121,8 +121,8 @@ void lab_cl_fork_closed(void)
     lab_run(&opened);
     lab_expect_all(2, P2P_ERR_SYS, ARGS("kernel_open: process ", "survive a fork", "kernel_list"));
     lab_run(&listed);
-    CHECK(listed.status == 0, "exit status %d", listed.status);
-    for (int rank = 0; rank < 2; rank++) CHECK(lab->rank[rank].err == P2P_OK, "%s", lab->rank[rank].kept);
+    EXPECT(listed.status == 0, "exit status %d", listed.status);
+    for (int rank = 0; rank < 2; rank++) EXPECT(lab->rank[rank].err == P2P_OK, "%s", lab->rank[rank].kept);
 }
 
 static void one_core(void)
@@ -142,7 +142,7 @@ void lab_cl_oversub(void)
     static lab_job job = {.size = 3, .body = lab_train, .setup = one_core};
     lab_training_make(12, 2);
     lab_run(&job);
-    CHECK(job.status == 0, "exit status %d", job.status);
+    EXPECT(job.status == 0, "exit status %d", job.status);
     FACTS(job.text, "3 ranks share 1 core");
-    CHECK(lab_lines_with(job.text, "warning") == 1, "not one warning but %d", lab_lines_with(job.text, "warning"));
+    EXPECT(lab_lines_with(job.text, "warning") == 1, "not one warning but %d", lab_lines_with(job.text, "warning"));
 }

@@ -48,11 +48,11 @@ static int body_ended(p2p_comm *world)
     char stack[4096];
     train_error error = {""};
     p2p_err err = train_run(world, &lab_training, NULL, &error);
-    WANT(err == ends_with, "train_run: %s: %s", p2p_strerror(err), error.text);
-    WANT(strstr(error.text, "a hook ended the training"), "%s", error.text);
+    CHECK(err == ends_with, "train_run: %s: %s", p2p_strerror(err), error.text);
+    CHECK(strstr(error.text, "a hook ended the training"), "%s", error.text);
     memset(stack, 7, sizeof stack);
-    for (int i = 0; i < 3; i++) WANT(coll_barrier(world) == P2P_OK, "after the training");
-    for (size_t i = 0; i < sizeof stack; i++) WANT(stack[i] == 7, "byte %zu was written to", i);
+    for (int i = 0; i < 3; i++) CHECK(coll_barrier(world) == P2P_OK, "after the training");
+    for (size_t i = 0; i < sizeof stack; i++) CHECK(stack[i] == 7, "byte %zu was written to", i);
     return 0;
 }
 
@@ -70,7 +70,7 @@ static void read_end(const char *folder, train_start *end)
 {
     train_error error;
     train_run_of of = {&lab_training.settings, lab_training.model, IMAGES};
-    CHECK(train__resume(folder, &of, end, &error) == P2P_OK, "%s", error.text);
+    EXPECT(train__resume(folder, &of, end, &error) == P2P_OK, "%s", error.text);
 }
 
 static bool same(const float *one, const float *other, size_t count)
@@ -81,13 +81,13 @@ static bool same(const float *one, const float *other, size_t count)
 static void expect_same(const train_start *one, const train_start *other, const char *when)
 {
     const train_model *m = lab_training.model;
-    CHECK(one->step == other->step && one->epoch == other->epoch && one->batches == other->batches &&
-              one->examples == other->examples,
-          "%s: ended at step %d of epoch %d after %d batches", when, (int)one->step, (int)one->epoch,
-          (int)one->batches);
-    CHECK(same(one->parameters, other->parameters, m->parameters), "%s: other weights", when);
-    CHECK(same(one->statistics, other->statistics, m->statistics), "%s: other running statistics", when);
-    CHECK(same(one->state[0], other->state[0], m->parameters), "%s: another first state", when);
+    EXPECT(one->step == other->step && one->epoch == other->epoch && one->batches == other->batches &&
+               one->examples == other->examples,
+           "%s: ended at step %d of epoch %d after %d batches", when, (int)one->step, (int)one->epoch,
+           (int)one->batches);
+    EXPECT(same(one->parameters, other->parameters, m->parameters), "%s: other weights", when);
+    EXPECT(same(one->statistics, other->statistics, m->statistics), "%s: other running statistics", when);
+    EXPECT(same(one->state[0], other->state[0], m->parameters), "%s: another first state", when);
 }
 
 /* The checkpoint is in `out` and becomes the start of lab_training. */
@@ -95,16 +95,16 @@ static void end_there(const char *when, const char *out, bool overlap)
 {
     static lab_job job = {.size = 2, .body = body_ended};
     train_start weights;
-    CHECK(mkdir(out, 0700) == 0, "%s", out);
+    EXPECT(mkdir(out, 0700) == 0, "%s", out);
     make_run(overlap, out);
     lab_training.hooks = (train_hooks){before_shard, after_sync, after_step, NULL};
     lab_run(&job);
-    CHECK(job.status == 0, "%s: exit status %d: %s", when, job.status, job.text);
+    EXPECT(job.status == 0, "%s: exit status %d: %s", when, job.status, job.text);
     make_run(overlap, out);
     read_end(out, &lab_training.start);
-    CHECK(lab_training.start.step == ending.step, "%s: saved after step %d", when, (int)lab_training.start.step);
-    CHECK(train_start_from(lab_path("weights"), lab_training.model, &weights, NULL) == P2P_OK, "%s: no weights", when);
-    CHECK(same(weights.parameters, lab_training.start.parameters, lab_training.model->parameters), "%s: --save", when);
+    EXPECT(lab_training.start.step == ending.step, "%s: saved after step %d", when, (int)lab_training.start.step);
+    EXPECT(train_start_from(lab_path("weights"), lab_training.model, &weights, NULL) == P2P_OK, "%s: no weights", when);
+    EXPECT(same(weights.parameters, lab_training.start.parameters, lab_training.model->parameters), "%s: --save", when);
 }
 
 static void go_on(const char *when, const char *out, const train_start *whole)
@@ -129,7 +129,7 @@ void lab_hook_ends(void)
     make_run(true, lab_folder);
     lab_train_well(2);
     read_end(lab_folder, &whole);
-    CHECK(whole.step == STEPS, "%d steps", (int)whole.step);
+    EXPECT(whole.step == STEPS, "%d steps", (int)whole.step);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (int overlap = 0; overlap < 2; overlap++) {
             ending.at = all[i].at;

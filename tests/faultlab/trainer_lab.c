@@ -16,7 +16,7 @@ train_model *lab_small_model(int width)
 {
     const train_description small = {"small", 3, 1, false, 2, {1, 1}, {8, width}};
     train_model *model = NULL;
-    CHECK(train_build(&small, &model, NULL) == P2P_OK, "no memory for a model");
+    EXPECT(train_build(&small, &model, NULL) == P2P_OK, "no memory for a model");
     return model;
 }
 
@@ -28,7 +28,7 @@ void lab_training_make(size_t images, size_t tests)
     lab_training.settings.batch = 4;
     lab_training.settings.quiet = true;
     lab_training.model = lab_small_model(16);
-    CHECK(train_data_synthetic(images, tests, &lab_training.data, NULL) == P2P_OK, "no memory for images");
+    EXPECT(train_data_synthetic(images, tests, &lab_training.data, NULL) == P2P_OK, "no memory for images");
 }
 
 int lab_train(p2p_comm *world)
@@ -48,18 +48,18 @@ void lab_train_well(int ranks)
     static lab_job job = {.body = lab_train};
     job.size = ranks;
     lab_run(&job);
-    CHECK(job.status == 0, "exit status %d", job.status);
+    EXPECT(job.status == 0, "exit status %d", job.status);
     for (int rank = 0; rank < ranks; rank++)
-        CHECK(lab->rank[rank].err == P2P_OK, "rank %d: %s: %s", rank, p2p_strerror(lab->rank[rank].err),
-              lab->rank[rank].kept);
+        EXPECT(lab->rank[rank].err == P2P_OK, "rank %d: %s: %s", rank, p2p_strerror(lab->rank[rank].err),
+               lab->rank[rank].kept);
 }
 
 void lab_expect_all(int ranks, p2p_err err, const char *const facts[])
 {
     for (int rank = 0; rank < ranks; rank++) {
         const lab_slot *slot = &lab->rank[rank];
-        CHECK(slot->err == err, "rank %d ended with %s, not %s: %s", rank, p2p_strerror(slot->err), p2p_strerror(err),
-              slot->kept);
+        EXPECT(slot->err == err, "rank %d ended with %s, not %s: %s", rank, p2p_strerror(slot->err), p2p_strerror(err),
+               slot->kept);
         lab_expect_facts(slot->kept, facts);
     }
 }
@@ -89,7 +89,7 @@ void lab_make_folder(void)
 {
     const char *where = getenv("TMPDIR");
     snprintf(lab_folder, sizeof lab_folder, "%s/faultlab-XXXXXX", where ? where : "/tmp");
-    CHECK(mkdtemp(lab_folder), "no folder %s", lab_folder);
+    EXPECT(mkdtemp(lab_folder), "no folder %s", lab_folder);
 }
 
 static int remove_one(const char *path, const struct stat *is, int flag, struct FTW *place)
@@ -106,6 +106,6 @@ void lab_remove_folder(void)
 char *lab_path(const char *name)
 {
     char *path = NULL;
-    CHECK(asprintf(&path, "%s/%s", lab_folder, name) > 0, "no memory");
+    EXPECT(asprintf(&path, "%s/%s", lab_folder, name) > 0, "no memory");
     return path;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/util/job.h"
 
-#include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +25,7 @@ typedef struct {
     p2p_err err;
     int exit_status;
     int statuses[P2P_MAX_RANKS];
-    atomic_int noted;
-    char note[1024];
+    complaint complaint;
 } findings;
 
 /* One job: what to run, filled in before the fork. */
@@ -40,8 +37,6 @@ typedef struct {
     findings *found;
 } job;
 
-static findings *here; /* in a rank: where its notes go */
-static int my_rank = -1;
 static bool strict_job;
 
 void *job_shared(size_t bytes)
@@ -55,19 +50,6 @@ void *job_shared(size_t bytes)
 bool job_is_strict(void)
 {
     return strict_job;
-}
-
-int job_wrong(const char *file, int line, const char *format, ...)
-{
-    char text[800];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (here && atomic_exchange(&here->noted, 1) == 0)
-        snprintf(here->note, sizeof here->note, "rank %d, %s:%d: %s", my_rank, file, line, text);
-    return JOB_WRONG;
 }
 
 int job_check_message(const void *buf, const p2p_status *status, int source, int dest, int tag, size_t bytes)
@@ -84,8 +66,8 @@ static int rank_body(p2p_comm *world, void *arg)
 {
     job *what = arg;
 
-    my_rank = p2p_rank(world);
-    here = what->found;
+    complaint_rank = p2p_rank(world);
+    complaint_here = &what->found->complaint;
     strict_job = what->options.strict;
     alarm((unsigned)(LIMIT_S * patience())); /* the last resort of the last resort */
     return what->rank_main(world, what->arg);
@@ -113,7 +95,7 @@ void job_run(int size, const p2p_options *options, job_main rank_main, void *arg
     result->err = found->err;
     result->exit_status = found->exit_status;
     memcpy(result->statuses, found->statuses, sizeof result->statuses);
-    memcpy(result->note, found->note, sizeof result->note);
+    memcpy(result->note, found->complaint.text, sizeof result->note);
     munmap(found, sizeof *found);
 }
 

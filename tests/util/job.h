@@ -2,8 +2,7 @@
 /*
  * job: run ranks from a test and learn what went wrong in words.
  *
- * The ranks never meet the test framework. A rank function returns 0 when all was right; CHECK, CALL and STEP leave
- * it with a code and a note in shared memory that says which rank found what wrong, which the test then prints.
+ * The ranks never meet the test framework: a rank function returns 0 when all was right, or complains (complaint.h).
  *
  *      job_run       p2p_launch in a forked child, output caught
  *      job_matrix    the same function for 1, 2, 3, 4, 5, 7 and 8 ranks (quick: 1, 2, 3, 5, 8), buffered and strict: NULL, or
@@ -12,7 +11,7 @@
 #ifndef PAIRWISE_TESTS_JOB_H
 #define PAIRWISE_TESTS_JOB_H
 
-#include "p2p/p2p.h"
+#include "tests/util/complaint.h"
 #include "tests/util/process.h"
 
 typedef int (*job_main)(p2p_comm *world, void *arg);
@@ -49,33 +48,6 @@ bool job_is_strict(void);
 void *job_shared(size_t bytes);
 
 /* ---- In a rank ---- */
-
-enum { JOB_WRONG = 99 };
-
-/* Note what is wrong (the first note counts) and return JOB_WRONG. */
-int job_wrong(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-#define CHECK(condition, ...)                                                \
-    do {                                                                     \
-        if (!(condition)) return job_wrong(__FILE__, __LINE__, __VA_ARGS__); \
-    } while (0)
-
-/* A call that must succeed. */
-#define CALL(call) RETURNS(P2P_OK, call)
-
-/* A call that must return this code. */
-#define RETURNS(want, call)                                         \
-    do {                                                            \
-        p2p_err got_ = (call);                                      \
-        CHECK(got_ == (want), "%s: %s", #call, p2p_strerror(got_)); \
-    } while (0)
-
-/* A helper that returns 0 or JOB_WRONG. */
-#define STEP(call)               \
-    do {                         \
-        int code_ = (call);      \
-        if (code_) return code_; \
-    } while (0)
 
 /* This rank's neighbours, in a circle of all. */
 int left_of(p2p_comm *comm);

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -82,9 +83,14 @@ static int memory_file(const char *content)
 
 static _Noreturn void child(const streams *std, pid_t parent, int (*body)(void *), void *arg)
 {
+    int ends[] = {std->in, std->out, std->err};
+
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
-    if (dup2(std->in, 0) < 0 || dup2(std->out, 1) < 0 || dup2(std->err, 2) < 0) _exit(1);
+    for (int i = 0; i < 3; i++)
+        if (dup2(ends[i], i) < 0) _exit(1);
+    for (int i = 0; i < 3; i++)
+        if (ends[i] > 2) close(ends[i]);
     signal(SIGPIPE, SIG_DFL);
     int code = body(arg);
     fflush(NULL);
@@ -125,63 +131,101 @@ static bool wait_for(pid_t pid, double limit_s, int *status)
     return in_time;
 }
 
-/* The process ids of this thread's children: all of them, for only one thread of a test forks. */
-static size_t children(pid_t *pids, size_t room)
+static pid_t parent_of(const char *name)
 {
-    FILE *list = fopen("/proc/thread-self/children", "re");
-    size_t count = 0;
+    char path[288], text[256] = "";
 
-    if (!list) return 0;
-    while (count < room && fscanf(list, "%d", &pids[count]) == 1) count++;
-    fclose(list);
-    return count;
+    snprintf(path, sizeof path, "/proc/%s/stat", name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return -1;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    const char *after_name = got > 0 ? strrchr(text, ')') : NULL;
+    return after_name && strlen(after_name) > 4 ? (pid_t)atoi(after_name + 4) : -1;
 }
 
-/* Reap what is ending; kill and count what is still there after a moment. */
+static void kill_children(void)
+{
+    DIR *proc = opendir("/proc");
+
+    if (!proc) fail("/proc");
+    for (struct dirent *entry; (entry = readdir(proc));)
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && parent_of(entry->d_name) == getpid())
+            kill((pid_t)atoi(entry->d_name), SIGKILL);
+    closedir(proc);
+}
+
+/* Reap what is ending; what is still there after a moment is killed and counted, and so is what that leaves. */
 static int left_behind(void)
 {
     double until = process_now() + ORPHANS_MS * 1e-3;
-    pid_t pids[64];
-    size_t count;
+    int left = 0;
 
-    while (waitpid(-1, NULL, WNOHANG) >= 0 && process_now() < until) usleep(1000);
-    count = children(pids, sizeof pids / sizeof *pids);
-    for (size_t i = 0; i < count; i++) {
-        kill(pids[i], SIGKILL);
-        waitpid(pids[i], NULL, 0);
+    while (waitpid(-1, NULL, WNOHANG) >= 0) {
+        if (process_now() < until) {
+            usleep(1000);
+            continue;
+        }
+        kill_children();
+        waitpid(-1, NULL, 0);
+        left++;
     }
-    return (int)count;
+    return left;
 }
 
 static char *content_of(int fd, size_t *bytes)
 {
-    off_t length = lseek(fd, 0, SEEK_END);
-    char *text = malloc((size_t)length + 1);
+    struct stat file;
 
-    if (!text || pread(fd, text, (size_t)length, 0) != length) fail("read a memory file");
-    text[length] = '\0';
-    *bytes = (size_t)length;
-    close(fd);
+    if (fstat(fd, &file)) fail("fstat");
+    char *text = malloc((size_t)file.st_size + 1);
+    if (!text || pread(fd, text, (size_t)file.st_size, 0) != file.st_size) fail("read a memory file");
+    text[file.st_size] = '\0';
+    *bytes = (size_t)file.st_size;
     return text;
 }
 
-static void finish(pid_t pid, double limit_s, process_result *result)
+static void finish(const process *program, double limit_s, process_result *result)
 {
-    result->late = !wait_for(pid, limit_s, &result->status);
+    result->late = !wait_for(program->pid, limit_s, &result->status);
+    result->seconds = process_now() - program->started;
     result->left_behind = left_behind();
+    result->orphans_s = process_now() - program->started - result->seconds;
+}
+
+void process_begin(int (*body)(void *arg), void *arg, const char *input, bool together, process *program)
+{
+    program->in = memory_file(input);
+    program->out = memory_file(NULL);
+    program->err = together ? -1 : memory_file(NULL);
+    program->started = process_now();
+    program->pid = start(&(streams){program->in, program->out, together ? program->out : program->err}, body, arg);
+}
+
+char *process_said(const process *program)
+{
+    size_t bytes;
+
+    return content_of(program->out, &bytes);
+}
+
+void process_end(process *program, double limit_s, process_result *result)
+{
+    *result = (process_result){.status = 0};
+    finish(program, limit_s, result);
+    result->out = content_of(program->out, &result->out_bytes);
+    if (program->err >= 0) result->err = content_of(program->err, &result->err_bytes);
+    close(program->in);
+    close(program->out);
+    if (program->err >= 0) close(program->err);
 }
 
 void process_run(int (*body)(void *arg), void *arg, const char *input, double limit_s, process_result *result)
 {
-    streams std = {memory_file(input), memory_file(NULL), memory_file(NULL)};
-    double started = process_now();
-    pid_t pid = start(&std, body, arg);
+    process program;
 
-    finish(pid, limit_s, result);
-    result->seconds = process_now() - started;
-    result->out = content_of(std.out, &result->out_bytes);
-    result->err = content_of(std.err, &result->err_bytes);
-    close(std.in);
+    process_begin(body, arg, input, false, &program);
+    process_end(&program, limit_s, result);
 }
 
 void process_free(process_result *result)
@@ -279,6 +323,5 @@ void process_finish(process *program, process_result *result)
     close(program->in);
     result->out = rest_of(program->out, &result->out_bytes);
     result->err = rest_of(program->err, &result->err_bytes);
-    finish(program->pid, LIMIT_S, result);
-    result->seconds = process_now() - program->started;
+    finish(program, LIMIT_S, result);
 }

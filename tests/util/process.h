@@ -5,9 +5,10 @@
  *
  *      process_run      a function in a forked child
  *      shell_run        a command line, with the launcher's path in $L, the folder of test programs in $T
- *      process_start    the same in two halves, for tests that talk to the program while it runs
+ *      process_begin    process_run in two halves, for tests that act on the program while it runs
+ *      process_start    the same with pipes, for tests that talk to it
  *
- * Output goes to memory files, never to pipes, so that no program waits for its reader; process_start uses pipes.
+ * Output goes to memory files, so that no program waits for its reader, but with process_start.
  */
 #ifndef PAIRWISE_TESTS_PROCESS_H
 #define PAIRWISE_TESTS_PROCESS_H
@@ -17,11 +18,11 @@
 #include <sys/types.h>
 
 typedef struct {
-    int status;      /* exit code, or 128 + signal */
-    bool late;       /* ran into the limit and was killed */
-    int left_behind; /* processes it left alive, a moment after its end; they are killed */
-    double seconds;
-    char *out, *err; /* what it wrote, each with a NUL behind it */
+    int status;                /* exit code, or 128 + signal */
+    bool late;                 /* ran into the limit and was killed */
+    int left_behind;           /* processes it left alive, a moment after its end; they and what they left are killed */
+    double seconds, orphans_s; /* until it ended; until what it left had ended too */
+    char *out, *err;           /* what it wrote, each with a NUL behind it; err is NULL where both went to one */
     size_t out_bytes, err_bytes;
 } process_result;
 
@@ -34,12 +35,19 @@ void shell_run(const char *command, const char *input, process_result *result);
 
 void process_free(process_result *result);
 
-/* A program under way, standard input, output and errors in pipes. */
+/* A program under way: this side's ends of its standard input, output and errors. */
 typedef struct {
     pid_t pid;
     int in, out, err;
     double started;
 } process;
+
+/* process_run in two halves. `together`: errors go to the output, in the order in which they are written. */
+void process_begin(int (*body)(void *arg), void *arg, const char *input, bool together, process *program);
+void process_end(process *program, double limit_s, process_result *result);
+
+/* What it has written so far, allocated. */
+char *process_said(const process *program);
 
 void process_start(int (*body)(void *arg), void *arg, process *program);
 void shell_start(const char *command, process *program);
