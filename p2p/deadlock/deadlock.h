@@ -41,14 +41,8 @@ void p2p__see_error(const p2p_watch *watch, int rank, p2p_words *w);
 /* False: what is on the scoreboard no rank and no supervisor has written there on purpose. `failed`: the job has. */
 bool p2p__scoreboard_is_sound(const p2p_watch *watch, bool failed);
 
-/* `seen` and `ended` are the caller's to free, in any case. */
-p2p_err p2p__watch_init(p2p_watch *watch, scoreboard *b);
-
 /* Ranks that can never be released, exactly; false if there are none. `can_act` are those that still can do something. */
 bool p2p__watch_look(p2p_watch *watch, p2p_rank_set *stuck, p2p_rank_set *can_act);
-
-/* wait->need, without those who came to the collective after this rank had shown for whom it waits there. */
-p2p_rank_set p2p__still_needed(scoreboard *b, const scoreboard_wait *wait, int size);
 
 /* ---- verdict.c ---- */
 

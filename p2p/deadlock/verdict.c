@@ -78,11 +78,6 @@ static bool sends(const p2p_sight *row)
     return has_items(row) && row->wait.pending_count > 0 && row->wait.pending[0].shape == SHAPE_SEND;
 }
 
-static bool is_collective(const p2p_sight *row)
-{
-    return row->call.shape == SHAPE_COLLECTIVE;
-}
-
 static const scoreboard_call *pending_recv(const p2p_sight *row)
 {
     if (row->call.shape == SHAPE_RECV) return &row->call;
@@ -97,7 +92,7 @@ static bool judge_message(p2p_watch *watch, const p2p_knot *h, p2p_finding *f, b
 {
     for (int i = 0; i < h->length; i++) {
         const p2p_sight *row = &watch->seen[h->ranks[i]];
-        const scoreboard_call *wanted = is_collective(row) ? NULL : pending_recv(row);
+        const scoreboard_call *wanted = row->call.shape == SHAPE_COLLECTIVE ? NULL : pending_recv(row);
         for (int k = 0; wanted && k < row->wait.waiting_count && k < SCOREBOARD_ITEMS; k++) {
             const scoreboard_call *here = &row->wait.waiting[k];
             bool tag_fits = wanted->tag < 0 || wanted->tag == here->tag, in_comm = here->context == wanted->context;
@@ -127,7 +122,7 @@ static void judge_cycle(p2p_watch *watch, const p2p_knot *h, p2p_diagnosis *what
         splits += strcmp(row->call.name, "p2p_split") == 0;
         sending += sends(row);
         receiving += row->call.shape == SHAPE_RECV || (has_items(row) && !sends(row));
-        collectives += is_collective(row);
+        collectives += row->call.shape == SHAPE_COLLECTIVE;
         differ = differ || strcmp(first->name, row->call.name) != 0 || first->number != row->call.number;
     }
     what->reason = REASON_CYCLE;

@@ -18,21 +18,24 @@
 #define POLLING_WARN_NS UINT64_C(1000000000)
 #define IDLE_POLLS 5
 
-p2p_err p2p__watch_init(p2p_watch *watch, scoreboard *b)
-{
-    *watch = (p2p_watch){.size = b->size, .scoreboard = b};
-    watch->seen = calloc((size_t)watch->size, sizeof *watch->seen);
-    watch->ended = calloc((size_t)watch->size, sizeof *watch->ended);
-    if (watch->ended) memset(watch->ended, true, (size_t)watch->size * sizeof *watch->ended);
-    return watch->seen && watch->ended ? P2P_OK : P2P_ERR_NOMEM;
-}
-
 /* ---- Copies: a rank can write anything on the scoreboard, by mistake or not; so whatever is said about ranks is said of
  *      copies, taken once, in which numbers are in range and texts end ---- */
 
 static bool is_state(int state)
 {
     return state >= SCOREBOARD_ABSENT && state <= SCOREBOARD_FINISHED;
+}
+
+/* wait->need, without those who came to the collective after this rank had shown for whom it waits there. */
+static p2p_rank_set still_needed(scoreboard *b, const scoreboard_wait *wait, int size)
+{
+    p2p_rank_set need = wait->need;
+    if (!wait->agree_number) return need;
+    const scoreboard_line *lines = p2p__scoreboard_lines(b, wait->agree_context, wait->agree_number);
+    uint64_t wanted = p2p__line_at(wait->agree_number, wait->agree_steps);
+    for (int i = 0; i < size; i++)
+        if (p2p__set_has(&need, i) && atomic_load(&lines[i].at) >= wanted) p2p__set_remove(&need, i);
+    return need;
 }
 
 void p2p__see(p2p_watch *watch)
@@ -43,8 +46,14 @@ void p2p__see(p2p_watch *watch)
         int state = atomic_load(&row->state);
         sight->state = is_state(state) ? state : SCOREBOARD_RUNNING;
         sight->call = p2p__call_copy(&row->call);
-        sight->wait = p2p__wait_copy(&row->wait);
-        sight->wait.need = p2p__still_needed(watch->scoreboard, &sight->wait, watch->size);
+        scoreboard_wait *wait = &sight->wait;
+        *wait = row->wait;
+        if (wait->any_count < 0 || wait->any_count > SCOREBOARD_ANY_SETS) wait->any_count = 0;
+        for (int k = 0; k < SCOREBOARD_ITEMS; k++) {
+            wait->pending[k] = p2p__call_copy(&wait->pending[k]);
+            wait->waiting[k] = p2p__call_copy(&wait->waiting[k]);
+        }
+        wait->need = still_needed(watch->scoreboard, wait, watch->size);
     }
 }
 
@@ -73,11 +82,6 @@ bool p2p__scoreboard_is_sound(const p2p_watch *watch, bool failed)
 
 /* ---- Which ranks can act ---- */
 
-static uint64_t activity_of(p2p_watch *watch, int rank)
-{
-    return atomic_load_explicit(&watch->scoreboard->rows[rank].activity, memory_order_acquire);
-}
-
 static int state_of(p2p_watch *watch, int rank)
 {
     return atomic_load_explicit(&watch->scoreboard->rows[rank].state, memory_order_relaxed);
@@ -94,7 +98,7 @@ static void find_still(p2p_watch *watch, p2p_rank_set *still)
     bool unchanged = true;
     p2p__set_clear(still, watch->size);
     for (int i = 0; i < watch->size; i++) {
-        uint64_t now = activity_of(watch, i);
+        uint64_t now = atomic_load_explicit(&watch->scoreboard->rows[i].activity, memory_order_acquire);
         bool same = now == watch->seen[i].activity && now % 2 == 0;
         unchanged = unchanged && same;
         watch->seen[i].activity = now;
@@ -128,20 +132,9 @@ static bool something_under_way_to(p2p_watch *watch, int rank)
     return false;
 }
 
-p2p_rank_set p2p__still_needed(scoreboard *b, const scoreboard_wait *wait, int size)
-{
-    p2p_rank_set need = wait->need;
-    if (!wait->agree_number) return need;
-    const scoreboard_line *lines = p2p__scoreboard_lines(b, wait->agree_context, wait->agree_number);
-    uint64_t wanted = p2p__line_at(wait->agree_number, wait->agree_steps);
-    for (int i = 0; i < size; i++)
-        if (p2p__set_has(&need, i) && atomic_load(&lines[i].at) >= wanted) p2p__set_remove(&need, i);
-    return need;
-}
-
 static bool is_released(scoreboard *b, const scoreboard_wait *wait, const p2p_rank_set *can_act, int size)
 {
-    p2p_rank_set need = p2p__still_needed(b, wait, size);
+    p2p_rank_set need = still_needed(b, wait, size);
     if (!p2p__set_within(&need, can_act, size)) return false;
     for (int i = 0; i < wait->any_count && i < SCOREBOARD_ANY_SETS; i++)
         if (!p2p__set_intersects(&wait->any[i], can_act, size)) return false;
@@ -218,6 +211,7 @@ bool p2p__watch_look(p2p_watch *watch, p2p_rank_set *stuck, p2p_rank_set *can_ac
     p2p__see(watch);
     atomic_thread_fence(memory_order_acquire); /* the picture is true if no row of those that stand still has changed */
     for (int i = 0; i < watch->size; i++)
-        if (p2p__set_has(&still, i) && activity_of(watch, i) != watch->seen[i].activity) return false;
+        if (p2p__set_has(&still, i) && atomic_load(&watch->scoreboard->rows[i].activity) != watch->seen[i].activity)
+            return false;
     return true;
 }

@@ -89,7 +89,7 @@ static p2p_err differ(p2p_comm *comm, const phase *m)
 
 static scoreboard_gate *gate_of(const phase *m)
 {
-    return p2p__scoreboard_gate(m->comm->engine->scoreboard, m->comm->context, m->number);
+    return &m->comm->engine->scoreboard->gates[p2p__scoreboard_slot(m->comm->context, m->number)];
 }
 
 /* Most wait on a futex, which one call wakes; for a short time, since they do not serve their links meanwhile. */

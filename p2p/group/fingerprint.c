@@ -3,7 +3,6 @@
  * differ. Making either costs more than a short collective may, so both are kept for the calls made last. */
 #include "p2p/group/internal.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "p2p/shared/words.h"
@@ -108,10 +107,8 @@ void p2p__show_difference(p2p_engine *engine, int other, uint32_t context, uint6
         p2p__finding_add(&f, ROLE_CALL, k ? high : low, known ? &calls[k] : &unknown);
         p2p__set_add(&f.what.ranks, k ? high : low);
     }
-    const char *advice = p2p__words_mismatch(&w, &f);
-    snprintf(engine->row->error, sizeof engine->row->error, "%.1000s", w.text);
-    p2p__copy_text(engine->row->advice, sizeof engine->row->advice, advice);
+    const p2p_blame blame = {.advice = p2p__words_mismatch(&w, &f)};
     engine->drafts = 0;
     p2p__draft(engine, &f);
-    atomic_store(&engine->row->found_count, engine->drafts);
+    p2p__publish(engine->row, engine->rank, &blame, NULL, w.text, engine->drafts);
 }

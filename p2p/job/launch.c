@@ -180,26 +180,32 @@ static bool memory_is_there(p2p_job *job)
 
 static bool open_job(p2p_job *job)
 {
-    job->scoreboard = p2p__scoreboard_create(job->size, &job->plan->config, &job->scoreboard_fd);
+    const p2p_config *config = &job->plan->config;
+    bool may_read = job->size > 1 && config->direct && p2p__world_find(config->world)->read && p2p__cma_works();
+    job->scoreboard = p2p__scoreboard_create(job->size, config, may_read, &job->scoreboard_fd);
     if (!job->scoreboard) {
-        size_t bytes = p2p__scoreboard_bytes(job->size, &job->plan->config);
+        size_t bytes = p2p__scoreboard_bytes(job->size, config);
         const char *advice = errno == EFBIG    ? "a higher limit on files (ulimit -f unlimited), or fewer ranks"
                              : errno == ENOMEM ? "a higher limit on memory (ulimit -v unlimited), or fewer ranks"
                                                : "fewer ranks";
         return refused(job, advice, "no shared memory for %d ranks (%zu MiB): %s", job->size, (bytes >> 20) + 1,
                        strerror(errno));
     }
-    job->ranks = calloc((size_t)job->size, sizeof *job->ranks);
-    for (int i = 0; job->ranks && i < job->size; i++)
+    size_t size = (size_t)job->size;
+    job->ranks = calloc(size, sizeof *job->ranks);
+    job->watch = (p2p_watch){.size = job->size,
+                             .scoreboard = job->scoreboard,
+                             .seen = calloc(size, sizeof *job->watch.seen),
+                             .ended = calloc(size, sizeof *job->watch.ended)};
+    for (int i = 0; job->ranks && job->watch.ended && i < job->size; i++) {
         job->ranks[i] = (p2p_rank_process){.rank = i, .control = -1, .out.fd = -1, .err.fd = -1};
-    if (!job->ranks || p2p__links_init(job) || p2p__watch_init(&job->watch, job->scoreboard))
+        job->watch.ended[i] = true;
+    }
+    if (!job->ranks || !job->watch.seen || !job->watch.ended || p2p__links_init(job))
         return refused(job, NULL, "no memory to supervise %d ranks", job->size);
-    const p2p_config *config = &job->plan->config;
-    bool may_read = job->size > 1 && config->direct && p2p__world_find(config->world)->read && p2p__cma_works();
-    p2p__scoreboard_set(job->scoreboard, isatty(STDOUT_FILENO), may_read);
     p2p__sink_init(&job->out, STDOUT_FILENO);
     p2p__sink_init(&job->err, STDERR_FILENO);
-    job->spill.share = SPILL_MOST / (size_t)job->size;
+    job->spill.share = SPILL_MOST / size;
     return true;
 }
 
@@ -288,7 +294,7 @@ p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes)
     const char *report = plan->options.report, **trace = &plan->options.trace;
     if (!*trace) *trace = getenv("PAIRWISE_TRACE");
     if (!*trace) plan->config.trace_room = 0;
-    plan->config.trace_bytes = p2p__trace_bytes(plan->size, &plan->config);
+    plan->config.trace_bytes = (size_t)plan->size * p2p__trace_rank_bytes(plan->size, &plan->config);
     if (*trace && !p2p__file_check("trace", *trace, why, why_bytes)) return P2P_ERR_ARG;
     if (report && !p2p__file_check("report", report, why, why_bytes)) return P2P_ERR_ARG;
     const char *network = plan->options.network;

@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * launch: what the files of the supervisor share. A job is its ranks, seen from the process that started them.
- *
- *      launch.c       p2p_launch; making pipes and forking ranks
- *      supervisor.c   the loop, from the first rank's start to the last byte of output
- *      messages.c     what ranks tell the supervisor, and are told
- *      ends.c         how ranks end; signals; the exit status
- *      links.c        opening links between ranks
- *      output.c       forwarding what ranks print, or keeping it until the end
- *      report.c       what was found in the job, told to people (in the words of words.c) and to programs
- *      trace_job.c    the same, in a trace
- */
+/* launch: what the files of the supervisor share. A job is its ranks, seen from the process that started them. */
 #ifndef PAIRWISE_P2P_LAUNCH_H
 #define PAIRWISE_P2P_LAUNCH_H
 
-#ifndef P2P_NO_LINES
 #define P2P_NO_LINES 1
-#endif
 
 #include <signal.h>
 #include <sys/types.h>

@@ -228,12 +228,6 @@ static int start_program(void *arg, int rank, int control, int scoreboard_fd, sc
     return 127;
 }
 
-static int usage_error(const char *why)
-{
-    fprintf(stderr, "pairwise: %s\n", why);
-    return 2;
-}
-
 static char *describe_variable(int key, const char *help, void *input)
 {
     char *words;
@@ -255,8 +249,11 @@ int main(int argc, char **argv)
         all[OPTIONS + i] =
             (struct argp_option){is->name, KEY_VARIABLE + i, NULL, OPTION_DOC | OPTION_NO_USAGE, is->what, 1};
     p2p__cli_parse(&parser, argc, argv, ARGP_IN_ORDER, &c);
-    if (p2p__inside_job()) return usage_error(P2P_INSIDE_JOB);
-    if (p2p__plan_settings(&c.plan, why, sizeof why)) return usage_error(why);
+    bool inside = p2p__inside_job();
+    if (inside || p2p__plan_settings(&c.plan, why, sizeof why)) {
+        fprintf(stderr, "pairwise: %s\n", inside ? P2P_INSIDE_JOB : why);
+        return 2;
+    }
     int status = 127;
     p2p_err err;
     p2p_words refused = {.used = 0};

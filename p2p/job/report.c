@@ -158,6 +158,12 @@ void p2p__report_timeout(p2p_job *job, double seconds)
 
 /* ---- For programs ---- */
 
+#define NAME(name, text) text,
+#define NAME_OF(names, number) ((size_t)(number) < sizeof(names) / sizeof *(names) ? (names)[number] : "")
+
+static const char *const classes[] = {P2P_CLASS_LIST(NAME)}, *const reasons[] = {P2P_REASON_LIST(NAME)};
+static const char *const arguments[] = {P2P_ARGUMENT_LIST(NAME)}, *const roles[] = {P2P_ROLE_LIST(NAME)};
+
 /* A rank or a tag; null: any. */
 static void put_or_null(FILE *file, const char *key, int number, int below)
 {
@@ -205,7 +211,7 @@ static void put_place(FILE *file, int size, const p2p_place *place)
         [SCOREBOARD_POLLING] = "polling", [SCOREBOARD_FINALIZING] = "finalizing", [SCOREBOARD_FINISHED] = "finished"};
     p2p_words text = {.used = 0};
     fprintf(file, "{\"rank\":%d", place->rank);
-    p2p__json_field(file, "role", p2p__role_name(place->role));
+    p2p__json_field(file, "role", NAME_OF(roles, place->role));
     if (place->role == ROLE_PENDING)
         p2p__add_item(&text, &place->call);
     else if (place->call.name[0])
@@ -223,9 +229,9 @@ static void put_finding(FILE *file, int size, const p2p_finding *f)
     const p2p_diagnosis *what = &f->what;
     p2p_words mistake = {.used = 0};
     fputs("{\"class\":", file);
-    p2p__json_text(file, p2p__class_name(what->class));
-    p2p__json_field(file, "reason", p2p__reason_name(what->reason));
-    p2p__json_field(file, "argument", p2p__argument_name(what->argument));
+    p2p__json_text(file, NAME_OF(classes, what->class));
+    p2p__json_field(file, "reason", NAME_OF(reasons, what->reason));
+    p2p__json_field(file, "argument", NAME_OF(arguments, what->argument));
     fputs(",\"text\":", file);
     p2p__json_text(file, f->text ? f->text : "");
     if (f->count && f->places[0].role == ROLE_WAITS) { /* behind a deadlock */

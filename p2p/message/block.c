@@ -23,11 +23,6 @@ static void show_received(p2p_engine *engine)
     atomic_store_explicit(&engine->row->nudges_seen, engine->nudges_seen, memory_order_relaxed);
 }
 
-static void set_state(p2p_engine *engine, int state)
-{
-    atomic_store_explicit(&engine->row->state, state, memory_order_relaxed);
-}
-
 static int shown_state(const p2p_engine *engine)
 {
     return atomic_load_explicit(&engine->row->state, memory_order_relaxed);
@@ -40,7 +35,8 @@ void p2p__show_running(p2p_engine *engine)
     engine->polled = false;
     if (!engine->dirty && (shown_state(engine) == state || shown_state(engine) >= SCOREBOARD_FINALIZING)) return;
     p2p__row_open(engine->row);
-    if (shown_state(engine) < SCOREBOARD_FINALIZING) set_state(engine, state);
+    if (shown_state(engine) < SCOREBOARD_FINALIZING)
+        atomic_store_explicit(&engine->row->state, state, memory_order_relaxed);
     show_received(engine);
     p2p__row_shut(engine->row);
 }
@@ -114,7 +110,7 @@ static void show_blocked(p2p_engine *engine, const p2p_waiting *waiting)
     for (int i = 0; i < engine->size && engine->unexpected_count && shown < SCOREBOARD_ITEMS; i++)
         for (p2p_unexpected *at = engine->peers[i].unexpected; at && shown < SCOREBOARD_ITEMS; at = at->next)
             wait->waiting[shown++] = p2p__call_of_message(&at->header);
-    set_state(engine, waiting->state);
+    atomic_store_explicit(&engine->row->state, waiting->state, memory_order_relaxed);
     show_received(engine);
     p2p__row_shut(engine->row);
 }

@@ -17,9 +17,11 @@ p2p_comm *p2p__comm_new(p2p_engine *engine, uint32_t context, int rank, int size
         free(comm);
         return NULL;
     }
-    memcpy(comm->world_rank, world_rank, (size_t)size * sizeof *comm->world_rank);
     for (int i = 0; i < engine->size; i++) comm->comm_rank[i] = -1;
-    for (int i = 0; i < size; i++) comm->comm_rank[world_rank[i]] = i;
+    for (int i = 0; i < size; i++) {
+        comm->world_rank[i] = world_rank ? world_rank[i] : i;
+        comm->comm_rank[comm->world_rank[i]] = i;
+    }
     comm->engine = engine;
     comm->row = engine->control >= 0 ? engine->row : NULL;
     comm->context = context;
@@ -83,7 +85,7 @@ p2p_err p2p_stats(const p2p_comm *comm, p2p_traffic by_peer[])
 p2p_err p2p_free(p2p_comm *comm)
 {
     if (comm && !comm->engine && comm->context) { /* finalize buried it; only the handle is left */
-        p2p__forget_line();
+        p2p__here(NULL, 0);
         free(comm);
         return P2P_OK;
     }

@@ -12,21 +12,13 @@
 #include "p2p/shared/control.h"
 #include "p2p/shared/crc.h"
 
+/* From how many bytes on one copy between processes beats two through a queue, by parts. Where every rank has a core,
+ * the two copies of a short one go on at the same time, and what lies between them stays in the nearest cache. Ranks
+ * that share a core take turns, and each turn costs; so it does if the queue has been made small. */
 #define DIRECT_FROM ((size_t)16 << 10)
 #define DIRECT_FROM_ALONE ((size_t)128 << 10)
 
 /* ---- Making and ending ---- */
-
-/* From how many bytes on one copy between processes beats two through a queue, by parts. Where every rank has a core,
- * the two copies of a short one go on at the same time, and what lies between them stays in the nearest cache. Ranks
- * that share a core take turns, and each turn costs; so it does if the queue has been made small. */
-static size_t read_from(const p2p_engine *engine)
-{
-    const p2p_config *config = &engine->config;
-    bool small_queue = config->sndbuf && config->sndbuf < DIRECT_FROM;
-    if (config->direct != CONFIG_BY_CORES) return config->direct;
-    return engine->spin.longest && !small_queue ? DIRECT_FROM_ALONE : DIRECT_FROM;
-}
 
 /* What the world sees of this rank and its peers, and the world's own state; false if there is no memory for them. */
 static bool open_world(p2p_engine *engine)
@@ -78,7 +70,9 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, scoreboard *b, 
     bool cheap_polls = engine->world->link_memory;
     p2p__spin_init(&engine->spin, policy, b->size, cores, cheap_polls);
     if (policy == WAIT_AUTO ? cheap_polls && b->size > 1 : b->size <= cores) p2p__cores_go_home(rank);
-    engine->config.direct = read_from(engine);
+    bool small_queue = b->config.sndbuf && b->config.sndbuf < DIRECT_FROM;
+    if (b->config.direct == CONFIG_BY_CORES)
+        engine->config.direct = engine->spin.longest && !small_queue ? DIRECT_FROM_ALONE : DIRECT_FROM;
     engine->sealed = engine->world->sealed || b->config.crc;
     /* A page that the kernel wipes in a forked child: the cheapest way to know that this is still the process that
      * began. */
@@ -274,7 +268,8 @@ void p2p__peer_lost(p2p_endpoint *self, const p2p_link *link)
     engine->lost_peer = peer->link.rank;
 }
 
-void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int limit)
+/* No link to this peer can be had: every operation with it ends with P2P_ERR_SYS. */
+static void make_unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int limit)
 {
     peer->unreachable = true;
     peer->lacking_rank = lacking_rank;
@@ -325,14 +320,14 @@ static p2p_err obey(p2p_engine *engine, const control_message *message, int fd, 
                                message->rank);
         int most = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (int)limit.rlim_cur : 0; /* of this rank's descriptors */
         p2p__control_tell(engine->control, CONTROL_LOST, message->rank, most);
-        p2p__unreachable(engine, peer, engine->rank, most);
+        make_unreachable(engine, peer, engine->rank, most);
         return P2P_OK;
     case CONTROL_NOMEMORY:
         peer->no_memory = message->value;
-        p2p__unreachable(engine, peer, -1, 0);
+        make_unreachable(engine, peer, -1, 0);
         return P2P_OK;
     case CONTROL_NOLINK: /* a limit of the launcher's is sent as a negative number */
-        p2p__unreachable(engine, peer, message->value < 0 ? -1 : message->rank, abs(message->value));
+        make_unreachable(engine, peer, message->value < 0 ? -1 : message->rank, abs(message->value));
         return P2P_OK;
     case CONTROL_FAILED: engine->failed = p2p__scoreboard_failure(engine->scoreboard, NULL, 0); return P2P_OK;
     case CONTROL_NUDGE: engine->nudges_seen++; return P2P_OK;

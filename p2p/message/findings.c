@@ -157,7 +157,7 @@ p2p_err p2p__report_leaks(p2p_comm *world)
 p2p_err p2p__timeout_error(p2p_comm *comm, const scoreboard_wait *wait)
 {
     p2p_engine *engine = comm->engine;
-    p2p_rank_set all = wait->need, stopped = {{0}};
+    p2p_rank_set all = wait->need;
     p2p_words w = {.used = 0};
     p2p_finding f = {.what = {.class = CLASS_TIMEOUT, .reason = REASON_CALL}};
     f.what.seconds = (double)engine->config.timeout_ns * 1e-9;
@@ -173,9 +173,8 @@ p2p_err p2p__timeout_error(p2p_comm *comm, const scoreboard_wait *wait)
         place->process = p2p__process_letter(atomic_load(&row->pid));
         if (place->process != 'T' && place->process != 't') continue;
         f.what.class = CLASS_STOPPED; /* it can do nothing: then it is to blame */
-        p2p__set_add(&stopped, i);
+        p2p__set_add(&f.what.ranks, i);
     }
-    f.what.ranks = stopped;
     if (f.what.class == CLASS_TIMEOUT) p2p__set_add(&f.what.ranks, engine->rank);
     p2p__words_timeout(&w, &f);
     p2p__fail(comm, CAUSE_TIMEOUT, w.text);

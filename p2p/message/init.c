@@ -34,11 +34,6 @@ void p2p__take_line(const char **file, int *line)
     here.line = 0;
 }
 
-void p2p__forget_line(void)
-{
-    here.file = NULL;
-}
-
 bool p2p__inside_job(void)
 {
     return process_world || getenv(P2P_JOB_VARIABLE);
@@ -56,15 +51,11 @@ p2p_err p2p__become_rank(int rank, int control, int memory_fd, scoreboard *b, p2
     if (!shares_memory && memory_fd >= 0) close(memory_fd);
     if (!shares_memory) memory_fd = -1;
     p2p_engine *engine;
-    int *world_ranks = malloc((size_t)b->size * sizeof *world_ranks);
-    p2p_err err = world_ranks ? p2p__engine_create(rank, control, memory_fd, b, &engine) : P2P_ERR_NOMEM;
     p2p_comm *comm = NULL;
-    if (!err) {
-        for (int i = 0; i < b->size; i++) world_ranks[i] = i;
-        comm = p2p__comm_new(engine, 0, rank, b->size, world_ranks);
+    if (p2p__engine_create(rank, control, memory_fd, b, &engine) == P2P_OK) {
+        comm = p2p__comm_new(engine, 0, rank, b->size, NULL);
         if (!comm) p2p__engine_destroy(engine);
     }
-    free(world_ranks);
     if (!comm) {
         snprintf(why, why_bytes, "no memory for a world of %d ranks", b->size);
         return P2P_ERR_NOMEM;
@@ -107,10 +98,9 @@ static p2p_err start_alone(p2p_comm **world)
     if (err) return init_error(err, why);
     config.trace_room = 0; /* there is no launcher to write the file */
     int fd;
-    scoreboard *b = p2p__scoreboard_create(1, &config, &fd);
+    scoreboard *b = p2p__scoreboard_create(1, &config, false, &fd);
     if (!b) return init_error(P2P_ERR_SYS, "no shared memory");
     close(fd);
-    p2p__scoreboard_set(b, isatty(STDOUT_FILENO), false);
     err = become_owner(0, -1, -1, b, world);
     if (err) return err;
     fprintf(stderr, "pairwise: note: no launcher, so this is a world of one rank; for more: launch -n 4 PROGRAM\n");
@@ -237,7 +227,7 @@ static void bury_all(p2p_engine *engine, p2p_err err)
 p2p_err p2p_finalize(p2p_comm *world)
 {
     if (world && world == process_world && !world->engine) {
-        p2p__forget_line();
+        p2p__here(NULL, 0);
         return P2P_OK;
     }
     p2p_err err = p2p__enter(world, &(p2p_call){"p2p_finalize", SHAPE_PLAIN, 0, 0, 0, 0, 0});

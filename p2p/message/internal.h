@@ -57,9 +57,8 @@ bool p2p__inside_job(void);
 p2p_err p2p__become_rank(int rank, int control, int memory_fd, scoreboard *b, p2p_comm **world, char *why,
                          size_t why_bytes);
 
-/* For calls that return without p2p__enter: forget the line; and may what is wrong be printed? As the world's error
- * mode says. */
-void p2p__forget_line(void);
+/* For calls that return without p2p__enter: may what is wrong be printed? As the world's error mode says. They forget the
+ * line with p2p__here(NULL, 0). */
 bool p2p__prints_errors(void);
 /* The supervisor is to know of a call without a communicator: most often it came before p2p_init. */
 void p2p__tell_early(const scoreboard_call *call, const char *text);
@@ -166,8 +165,7 @@ bool p2p__accept(p2p_request receive, const wire_header *header);
 /* A short message has left the room its sender's credit stands for: tell the sender now and then. */
 p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes);
 
-/* No link to this peer can be had: every operation with it ends with P2P_ERR_SYS. */
-void p2p__unreachable(p2p_engine *engine, p2p_peer *peer, int lacking_rank, int limit);
+/* No link to this peer can be had. */
 p2p_err p2p__unreachable_error(p2p_comm *comm, const p2p_peer *peer);
 
 /* ---- request.c ---- */
@@ -214,7 +212,7 @@ void p2p__describe_requests(p2p_engine *engine, const p2p_request *requests, siz
 
 /* ---- comm.c ---- */
 
-/* A communicator over `size` world ranks, taking ownership of nothing; NULL when out of memory. */
+/* A communicator over `size` world ranks (NULL: the first so many), taking ownership of nothing; NULL when out of memory. */
 p2p_comm *p2p__comm_new(p2p_engine *engine, uint32_t context, int rank, int size, const int *world_rank);
 
 /* Forget its engine and its tables; the handle itself stays, and answers that it is gone. */

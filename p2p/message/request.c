@@ -88,10 +88,10 @@ p2p_err p2p__result(p2p_request request, p2p_status *status)
         p2p_clock *clock = comm->engine->clock;
         uint64_t ends = request->kind == REQUEST_SEND ? request->ends : request->clock.now;
         if (request->kind == REQUEST_RECV)
-            p2p__clock_receive(clock, request->began,
-                               p2p__network_message(network, request->peer, comm->engine->rank, request->status.bytes));
-        else if (ends > clock->now)
-            clock->now = ends;
+            ends = clock->in_free = (request->began > clock->in_free ? request->began : clock->in_free) +
+                                    p2p__network_message(network, request->peer, comm->engine->rank,
+                                                         request->status.bytes);
+        if (ends > clock->now) clock->now = ends;
     }
     if (request->debug_crc && request->debug_crc != p2p__crc32c(0, request->buf, request->bytes)) {
         p2p__fail(comm, CAUSE_CHANGED, request->status.source, request->tag, request->bytes, request->line);

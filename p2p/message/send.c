@@ -75,8 +75,10 @@ p2p_err p2p__start_send(p2p_request request, int dest, int tag, bool wait_for_ma
     request->status = (p2p_status){.source = dest, .tag = tag, .bytes = request->bytes};
 
     if (engine->config.network.on && request->counted) {
-        uint64_t cost = p2p__network_message(&engine->config.network, engine->rank, request->peer, request->bytes);
-        request->began = p2p__clock_send(engine->clock, cost, &request->ends);
+        p2p_clock *clock = engine->clock;
+        request->began = clock->now > clock->out_free ? clock->now : clock->out_free;
+        request->ends = clock->out_free = request->began + p2p__network_message(&engine->config.network, engine->rank,
+                                                                                request->peer, request->bytes);
     }
     p2p_peer *peer = &engine->peers[request->peer];
     bool collective = request->context != comm->context;

@@ -4,12 +4,8 @@
 #ifndef PAIRWISE_P2P_STATE_H
 #define PAIRWISE_P2P_STATE_H
 
-#ifndef P2P_NO_LINES
 #define P2P_NO_LINES 1
-#endif
-#ifndef P2P_NO_LAYER_LINES
 #define P2P_NO_LAYER_LINES 1
-#endif
 
 #include "p2p/message/causes.h"
 #include "p2p/message/cores.h"

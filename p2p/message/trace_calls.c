@@ -17,16 +17,16 @@ enum { LONGEST = 240, WARM = 4 << 20 };
 p2p_trace *p2p__trace_create(p2p_engine *engine)
 {
     const p2p_config *config = &engine->config;
-    if (!config->trace_room || p2p__trace_bytes(engine->size, config) != config->trace_bytes) return NULL;
+    size_t bytes = p2p__trace_rank_bytes(engine->size, config), most = bytes < WARM ? bytes : WARM;
+    if (!config->trace_room || (size_t)engine->size * bytes != config->trace_bytes) return NULL;
     p2p_trace *trace = calloc(1, sizeof *trace);
     if (!trace) return NULL;
     trace->shared = p2p__trace_of(engine->scoreboard, engine->rank);
-    trace->room = p2p__trace_room(engine->size, &engine->config);
+    trace->room = p2p__trace_room(engine->size, config);
     trace->reserve = (uint64_t)engine->size;
     trace->pool_used = 1;
     /* Memory that is new to a process costs an interruption a page; the first pages are taken before anything is
      * timed. */
-    size_t bytes = p2p__trace_rank_bytes(engine->size, &engine->config), most = bytes < WARM ? bytes : WARM;
     volatile char *first = (volatile char *)trace->shared;
     bool taken = madvise(trace->shared, most, MADV_POPULATE_WRITE) == 0;
     for (size_t i = 0; !taken && i < most; i += 4096) first[i] |= 0; /* a kernel older than 5.14 */

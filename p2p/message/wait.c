@@ -74,7 +74,7 @@ p2p_err p2p__finish_stacked(p2p_comm *comm, p2p_request requests[], size_t count
 /* There is no communicator to ask for its error mode: the world's is meant. */
 static p2p_err null_argument(const char *call, const char *what)
 {
-    p2p__forget_line();
+    p2p__here(NULL, 0);
     if (p2p__prints_errors()) fprintf(stderr, "pairwise: %s: %s is NULL\n", call, what);
     return P2P_ERR_ARG;
 }
@@ -112,7 +112,7 @@ static p2p_err end_requests(const char *call, request_set set, size_t *index, bo
     for (size_t i = 0; !comm && i < set.count; i++)
         if (set.requests[i]) comm = set.requests[i]->comm;
     if (!comm) {
-        p2p__forget_line();
+        p2p__here(NULL, 0);
         for (size_t i = 0; status && i < (set.all ? set.count : 1); i++) status[i] = empty_status;
         if (index) *index = (size_t)P2P_UNDEFINED;
         if (done) *done = true;
@@ -181,7 +181,7 @@ p2p_err p2p_cancel(p2p_request *request)
 {
     if (!request) return null_argument("p2p_cancel", "request");
     if (!*request) {
-        p2p__forget_line();
+        p2p__here(NULL, 0);
         return P2P_OK;
     }
     p2p_request at = *request;

@@ -4,19 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME(name, text) text,
-#define NAMES(what, list)                                                          \
-    const char *p2p__##what##_name(int number)                                     \
-    {                                                                              \
-        static const char *const names[] = {list(NAME)};                           \
-        return (size_t)number < sizeof names / sizeof *names ? names[number] : ""; \
-    }
-
-NAMES(class, P2P_CLASS_LIST)
-NAMES(reason, P2P_REASON_LIST)
-NAMES(argument, P2P_ARGUMENT_LIST)
-NAMES(role, P2P_ROLE_LIST)
-
 p2p_place *p2p__finding_add(p2p_finding *finding, int role, int rank, const scoreboard_call *call)
 {
     if (finding->count == finding->room) {

@@ -165,9 +165,4 @@ const p2p_place *p2p__finding_first(const p2p_finding *finding, int role);
 /* What an error is that says no more of itself. */
 p2p_diagnosis p2p__diagnosis_of(p2p_err err);
 
-const char *p2p__class_name(int class);
-const char *p2p__reason_name(int reason);
-const char *p2p__argument_name(int argument);
-const char *p2p__role_name(int role);
-
 #endif

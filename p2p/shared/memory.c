@@ -17,11 +17,6 @@
 #define LOOK_FROM ((size_t)16 << 20) /* before taking so much, see how much there is */
 #define REACH_LEAST (UINT64_C(1) << 30)
 
-uint64_t p2p__memory_begin(int size, const p2p_config *config)
-{
-    return p2p__round_up(p2p__scoreboard_bytes(size, config), MEMORY_UNIT);
-}
-
 size_t p2p__memory_round(size_t bytes)
 {
     return bytes > SIZE_MAX / 2 ? 0 : (size_t)p2p__round_up(bytes ? bytes : 1, MEMORY_UNIT);
@@ -110,7 +105,7 @@ memory_place p2p__memory_reserve(scoreboard *b, memory_gap **gaps, size_t bytes,
         return place;
     }
     _Atomic uint64_t *shown = &b->shared->memory_end;
-    uint64_t end = atomic_load(shown), begin = p2p__memory_begin(b->size, &b->config);
+    uint64_t end = atomic_load(shown), begin = p2p__scoreboard_bytes(b->size, &b->config);
     do {
         place = p2p__round_up(end, align);
         if (!possible || end < begin || end > INT64_MAX / 2) { /* an end that cannot be: a rank has overwritten it */

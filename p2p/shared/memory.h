@@ -18,9 +18,6 @@ typedef uint64_t memory_place; /* a multiple of MEMORY_UNIT; 0: none */
 #define MEMORY_UNIT ((size_t)65536)
 #endif
 
-/* Where the first place of a scoreboard's file is. */
-uint64_t p2p__memory_begin(int size, const p2p_config *config);
-
 /* What the machine, or the control group of this process, still has, in bytes. */
 uint64_t p2p__memory_left(void);
 

@@ -119,16 +119,3 @@ uint64_t p2p__network_compute(const p2p_network *network, int rank, size_t bytes
     if (rank == network->straggler) seconds *= network->straggler_factor;
     return pico_of(seconds);
 }
-
-uint64_t p2p__clock_send(p2p_clock *clock, uint64_t cost, uint64_t *ends)
-{
-    uint64_t begins = clock->now > clock->out_free ? clock->now : clock->out_free;
-    *ends = clock->out_free = begins + cost;
-    return begins;
-}
-
-void p2p__clock_receive(p2p_clock *clock, uint64_t began, uint64_t cost)
-{
-    clock->in_free = (began > clock->in_free ? began : clock->in_free) + cost;
-    if (clock->now < clock->in_free) clock->now = clock->in_free;
-}

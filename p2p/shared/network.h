@@ -44,8 +44,4 @@ bool p2p__network_parse(const char *text, p2p_network *network, char *why, size_
 uint64_t p2p__network_message(const p2p_network *network, int from, int to, size_t bytes);
 uint64_t p2p__network_compute(const p2p_network *network, int rank, size_t bytes);
 
-/* A send that takes `cost` begins: when; sets *ends. A receive of a message that began at `began` ends: when. */
-uint64_t p2p__clock_send(p2p_clock *clock, uint64_t cost, uint64_t *ends);
-void p2p__clock_receive(p2p_clock *clock, uint64_t began, uint64_t cost);
-
 #endif

@@ -19,23 +19,6 @@ char p2p__process_letter(int pid)
     return letter;
 }
 
-void p2p__process_words(char letter, char *text, size_t bytes)
-{
-    static const struct {
-        char letter;
-        const char *name;
-    } names[] = {
-        {'R', "running"}, {'S', "sleeping"}, {'D', "in the kernel"}, {'T', "stopped"}, {'t', "stopped by a debugger"},
-        {'Z', "ended"}};
-    const char *name = "unknown";
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (names[i].letter == letter) name = names[i].name;
-    if (letter)
-        snprintf(text, bytes, "state %c (%s)", letter, name);
-    else
-        snprintf(text, bytes, "gone");
-}
-
 uint64_t p2p__number_in(const char *path, const char *name, uint64_t otherwise)
 {
     char line[200], *end;

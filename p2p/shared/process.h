@@ -7,9 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* R, S, D, T, t, Z; 0: there is no such process. In words: "state S (sleeping)", "gone". */
+/* R, S, D, T, t, Z; 0: there is no such process. */
 char p2p__process_letter(int pid);
-void p2p__process_words(char letter, char *text, size_t bytes);
 
 /* The number behind `name`, which begins a line of this file ("" for the first line); `otherwise` if there is none. */
 uint64_t p2p__number_in(const char *path, const char *name, uint64_t otherwise);

@@ -33,7 +33,7 @@ static layout find_layout(int size, const p2p_config *config)
     at.gates = at.received + counters;
     at.lines = at.gates + slots * sizeof(scoreboard_gate);
     at.trace = p2p__round_up(at.lines + slots * n * sizeof(scoreboard_line), 4096); /* on a page of its own */
-    at.end = at.trace + config->trace_bytes;
+    at.end = p2p__round_up(at.trace + config->trace_bytes, MEMORY_UNIT); /* the first place of memory.h is there */
     return at;
 }
 
@@ -63,16 +63,19 @@ static scoreboard *see(scoreboard_shared *shared, const scoreboard_settings *set
     return b;
 }
 
-static void fill_settings(scoreboard_settings *settings, int size, const p2p_config *config)
+static void fill_settings(scoreboard_settings *settings, int size, const p2p_config *config, bool terminal,
+                          bool may_read)
 {
     memset(settings, 0, sizeof *settings); /* the gaps too: they are compared */
     settings->magic = SCOREBOARD_MAGIC;
     snprintf(settings->build_id, sizeof settings->build_id, "%s", P2P_BUILD_ID);
     settings->size = size;
+    settings->terminal = terminal;
+    settings->may_read = may_read;
     memcpy(&settings->config, config, sizeof *config);
 }
 
-scoreboard *p2p__scoreboard_create(int size, const p2p_config *config, int *fd)
+scoreboard *p2p__scoreboard_create(int size, const p2p_config *config, bool may_read, int *fd)
 {
     int file = memfd_create("pairwise-scoreboard", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file < 0) return NULL;
@@ -80,7 +83,7 @@ scoreboard *p2p__scoreboard_create(int size, const p2p_config *config, int *fd)
     /* sealed: a file that a process makes shorter would take the memory away from all others */
     bool made = p2p__memory_fill(file, 0, bytes) && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0;
     scoreboard_shared *shared = made ? p2p__memory_map(file, 0, bytes) : NULL;
-    if (shared) fill_settings(&shared->settings, size, config);
+    if (shared) fill_settings(&shared->settings, size, config, isatty(STDOUT_FILENO), may_read);
     scoreboard *b = shared ? see(shared, &shared->settings) : NULL;
     if (!b) {
         int saved = errno;
@@ -89,23 +92,15 @@ scoreboard *p2p__scoreboard_create(int size, const p2p_config *config, int *fd)
         errno = saved;
         return NULL;
     }
-    atomic_store(&shared->memory_end, p2p__memory_begin(size, config));
+    atomic_store(&shared->memory_end, bytes);
     *fd = file;
     return b;
-}
-
-void p2p__scoreboard_set(scoreboard *b, bool terminal, bool may_read)
-{
-    b->terminal = b->shared->settings.terminal = terminal;
-    b->may_read = b->shared->settings.may_read = may_read;
 }
 
 bool p2p__scoreboard_is_whole(const scoreboard *b)
 {
     scoreboard_settings settings;
-    fill_settings(&settings, b->size, &b->config);
-    settings.terminal = b->terminal;
-    settings.may_read = b->may_read;
+    fill_settings(&settings, b->size, &b->config, b->terminal, b->may_read);
     const void *known = &settings, *shown = &b->shared->settings; /* byte by byte: gaps were cleared on both sides */
     return memcmp(known, shown, sizeof settings) == 0;
 }
@@ -156,19 +151,14 @@ _Atomic uint64_t *p2p__scoreboard_received(scoreboard *b, int by)
     return b->received + (size_t)by * counters_of_a_rank(b->size);
 }
 
-static size_t slot_of(uint32_t context, uint64_t number)
+size_t p2p__scoreboard_slot(uint32_t context, uint64_t number)
 {
     return (size_t)(context / 2 % SCOREBOARD_CONTEXTS) * SCOREBOARD_SLOTS + number % SCOREBOARD_SLOTS;
 }
 
-scoreboard_gate *p2p__scoreboard_gate(scoreboard *b, uint32_t context, uint64_t number)
-{
-    return b->gates + slot_of(context, number);
-}
-
 scoreboard_line *p2p__scoreboard_lines(scoreboard *b, uint32_t context, uint64_t number)
 {
-    return b->lines + slot_of(context, number) * (size_t)b->size;
+    return b->lines + p2p__scoreboard_slot(context, number) * (size_t)b->size;
 }
 
 void p2p__copy_text(char *to, size_t bytes, const char *from)
@@ -193,17 +183,6 @@ scoreboard_call p2p__call_copy(const scoreboard_call *shown)
     END(call.what.dtype);
     END(call.what.op);
     return call;
-}
-
-scoreboard_wait p2p__wait_copy(const scoreboard_wait *shown)
-{
-    scoreboard_wait wait = *shown;
-    if (wait.any_count < 0 || wait.any_count > SCOREBOARD_ANY_SETS) wait.any_count = 0;
-    for (int i = 0; i < SCOREBOARD_ITEMS; i++) {
-        wait.pending[i] = p2p__call_copy(&wait.pending[i]);
-        wait.waiting[i] = p2p__call_copy(&wait.waiting[i]);
-    }
-    return wait;
 }
 
 p2p_err p2p__scoreboard_failure(const scoreboard *b, char *text, size_t bytes)

@@ -150,10 +150,7 @@ size_t p2p__scoreboard_bytes(int size, const p2p_config *config);
 
 /* A new scoreboard in a memory file, which other programs can map through *fd, and no process can make shorter. NULL and
  * errno on failure. */
-scoreboard *p2p__scoreboard_create(int size, const p2p_config *config, int *fd);
-
-/* Before others are started: two settings that are found out late. */
-void p2p__scoreboard_set(scoreboard *b, bool terminal, bool may_read);
+scoreboard *p2p__scoreboard_create(int size, const p2p_config *config, bool may_read, int *fd);
 
 /* Are the settings still what they were? False: a rank has overwritten them, and none may. */
 bool p2p__scoreboard_is_whole(const scoreboard *b);
@@ -168,16 +165,15 @@ void p2p__scoreboard_close(scoreboard *b, bool unmap);
 _Atomic uint64_t *p2p__scoreboard_sent(scoreboard *b, int by);
 _Atomic uint64_t *p2p__scoreboard_received(scoreboard *b, int by);
 
-/* Collective `number` of a communicator: the lines of all ranks of the world, and the gate of those that wait. */
+/* Collective `number` of a communicator: which gate those that wait have, and the lines of all ranks of the world. */
+size_t p2p__scoreboard_slot(uint32_t context, uint64_t number);
 scoreboard_line *p2p__scoreboard_lines(scoreboard *b, uint32_t context, uint64_t number);
-scoreboard_gate *p2p__scoreboard_gate(scoreboard *b, uint32_t context, uint64_t number);
 
 /* Why the job failed, for a rank that has heard that it did: an error in any case. */
 p2p_err p2p__scoreboard_failure(const scoreboard *b, char *text, size_t bytes);
 
-/* Copies of what another process shows, which end where they must. */
+/* A copy of what another process shows, whose texts end. */
 scoreboard_call p2p__call_copy(const scoreboard_call *shown);
-scoreboard_wait p2p__wait_copy(const scoreboard_wait *shown);
 
 /* As much of a text as there is room for; of a longer one the end, which says more of a path. from may be NULL. */
 void p2p__copy_text(char *to, size_t bytes, const char *from);

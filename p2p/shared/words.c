@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "p2p/shared/process.h"
 #include "p2p/shared/scoreboard.h"
 
 #define AWAITED_SHOWN 3
@@ -225,15 +224,31 @@ void p2p__words_left(p2p_words *w, const p2p_finding *f)
 
 /* ---- What each rank is doing ---- */
 
+/* What the system says of its process: "state S (sleeping)", "gone". */
+static void add_process(p2p_words *w, char letter)
+{
+    static const char *const names[128] = {['R'] = "running",
+                                           ['S'] = "sleeping",
+                                           ['D'] = "in the kernel",
+                                           ['T'] = "stopped",
+                                           ['t'] = "stopped by a debugger",
+                                           ['Z'] = "ended"};
+    const char *name = names[letter & 127];
+    if (letter)
+        p2p__add(w, "state %c (%s)", letter, name ? name : "unknown");
+    else
+        p2p__add(w, "gone");
+}
+
 void p2p__words_timeout(p2p_words *w, const p2p_finding *f)
 {
     const p2p_place *place;
     int shown = 0;
     p2p__add(w, "nothing came for %.1f s (PAIRWISE_TIMEOUT)", f->what.seconds);
     for (size_t at = 0; shown < AWAITED_SHOWN && (place = p2p__finding_next(f, ROLE_DOING, &at)); shown++) {
-        char process[64];
-        p2p__process_words(place->process, process, sizeof process);
-        p2p__add(w, "\n  rank %d is alive, no progress for %.1f s, %s; ", place->rank, f->what.seconds, process);
+        p2p__add(w, "\n  rank %d is alive, no progress for %.1f s, ", place->rank, f->what.seconds);
+        add_process(w, place->process);
+        p2p__add(w, "; ");
         if (place->state == SCOREBOARD_ABSENT)
             p2p__add(w, "it has not called p2p_init");
         else if (place->state == SCOREBOARD_BLOCKED)
@@ -258,9 +273,9 @@ void p2p__words_polling(p2p_words *w, const p2p_finding *f)
 
 void p2p__words_doing(p2p_words *w, const p2p_finding *f, const p2p_place *place)
 {
-    char process[64];
-    p2p__process_words(place->process, process, sizeof process);
-    p2p__add(w, "  rank %d, %s, ", place->rank, process);
+    p2p__add(w, "  rank %d, ", place->rank);
+    add_process(w, place->process);
+    p2p__add(w, ", ");
     switch ((enum scoreboard_state)place->state) {
     case SCOREBOARD_ABSENT: p2p__add(w, "has not called p2p_init"); break;
     case SCOREBOARD_BLOCKED:

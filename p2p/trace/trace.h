@@ -60,12 +60,24 @@ typedef struct {
     trace_event events[];
 } trace_rank;
 
-/* Bytes of the block of one rank, and of all; 0 if nothing is traced. */
-size_t p2p__trace_rank_bytes(int size, const p2p_config *config);
-size_t p2p__trace_bytes(int size, const p2p_config *config);
+/* How many events a block holds; at least 64. */
+static inline uint64_t p2p__trace_room(int size, const p2p_config *config)
+{
+    size_t each = config->trace_room / (size_t)size;
+    size_t events = each > sizeof(trace_rank) ? (each - sizeof(trace_rank)) / sizeof(trace_event) : 0;
+    return events < 64 ? 64 : events;
+}
 
-/* How many events a block holds; the block of a rank. */
-uint64_t p2p__trace_room(int size, const p2p_config *config);
-trace_rank *p2p__trace_of(const scoreboard *b, int rank);
+/* Bytes of the block of one rank, with room for what p2p_stats says at the end; 0 if nothing is traced. */
+static inline size_t p2p__trace_rank_bytes(int size, const p2p_config *config)
+{
+    uint64_t events = p2p__trace_room(size, config) + (uint64_t)size;
+    return config->trace_room ? p2p__round_up(sizeof(trace_rank) + events * sizeof(trace_event), 4096) : 0;
+}
+
+static inline trace_rank *p2p__trace_of(const scoreboard *b, int rank)
+{
+    return (trace_rank *)(void *)((char *)b->trace + (size_t)rank * p2p__trace_rank_bytes(b->size, &b->config));
+}
 
 #endif

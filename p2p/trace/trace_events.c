@@ -19,7 +19,7 @@ void p2p__json_time(const p2p_writer *w, const char *key, uint64_t ns)
     fprintf(w->file, ",\"%s\":%llu.%03llu", key, (unsigned long long)ns / 1000, (unsigned long long)ns % 1000);
 }
 
-const char *p2p__json_name_at(const p2p_writer *w, uint16_t place)
+static const char *name_at(const p2p_writer *w, uint16_t place)
 {
     return place < TRACE_POOL ? w->names + place : "";
 }
@@ -70,7 +70,7 @@ static void end_event(const p2p_writer *w, const trace_event *event)
 {
     if (event->number) p2p__json_number(w->file, "collective", event->number);
     if (event->context / 2) p2p__json_number(w->file, "comm", event->context / 2);
-    if (event->file) p2p__json_field(w->file, "file", p2p__json_name_at(w, event->file));
+    if (event->file) p2p__json_field(w->file, "file", name_at(w, event->file));
     if (event->file) fprintf(w->file, ",\"line\":%d", event->line);
     fputs("}}", w->file);
 }
@@ -87,7 +87,7 @@ static void put_part(const p2p_writer *w, const trace_event *event)
 static void begin_slice(p2p_writer *w, const trace_event *event, int rank, const char *category, uint64_t start,
                         uint64_t end)
 {
-    p2p__json_begin_event(w, "X", p2p__json_name_at(w, event->name), category, p2p__json_thread_of(w, event, rank));
+    p2p__json_begin_event(w, "X", name_at(w, event->name), category, p2p__json_thread_of(w, event, rank));
     p2p__json_time(w, "ts", start);
     p2p__json_time(w, "dur", end > start ? end - start : 0);
     p2p__json_begin_args(w, rank, event->depth);
@@ -105,9 +105,9 @@ static void put_slice(p2p_writer *w, const trace_event *event, int rank, bool un
                 unfinished ? w->end : p2p__json_ns_of(w, event->end));
     if (event->kind == TRACE_COLLECTIVE) {
         if (event->bytes != UINT64_MAX) p2p__json_number(w->file, "count", event->bytes);
-        p2p__json_field(w->file, "dtype", p2p__json_name_at(w, event->dtype));
-        p2p__json_field(w->file, "op", p2p__json_name_at(w, event->op));
-        p2p__json_field(w->file, "algorithm", p2p__json_name_at(w, event->algorithm));
+        p2p__json_field(w->file, "dtype", name_at(w, event->dtype));
+        p2p__json_field(w->file, "op", name_at(w, event->op));
+        p2p__json_field(w->file, "algorithm", name_at(w, event->algorithm));
         if (has_peer) put_or_any(w, "root", event->peer);
     } else if (event->kind == TRACE_CALL) {
         if (event->flags & TRACE_COMBINED) p2p__json_number(w->file, "requests", event->bytes);
@@ -155,7 +155,7 @@ static void put_message(p2p_writer *w, const trace_event *event, int rank, uint6
 static void put_background(p2p_writer *w, const trace_event *event, int rank)
 {
     for (int i = 0; i < 2; i++) {
-        p2p__json_begin_event(w, i ? "e" : "b", p2p__json_name_at(w, event->name), "background", rank + 1);
+        p2p__json_begin_event(w, i ? "e" : "b", name_at(w, event->name), "background", rank + 1);
         fprintf(w->file, ",\"id\":\"%d.%u.%u\"", rank, event->context, event->number);
         p2p__json_time(w, "ts", p2p__json_ns_of(w, i ? event->end : event->start));
         p2p__json_begin_args(w, rank, event->depth);

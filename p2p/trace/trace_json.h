@@ -58,9 +58,6 @@ static inline const trace_event *p2p__json_event(const p2p_traced_rank *from, ui
     return i < from->count ? &from->shared->events[i] : &from->shared->open[i - from->count];
 }
 
-/* A name in w->names, which are the rank's whose events are written. */
-const char *p2p__json_name_at(const p2p_writer *w, uint16_t place);
-
 /* The track of an event; an event from its beginning to its arguments; their beginning (depth -1: none). It ends with }}. */
 int p2p__json_thread_of(const p2p_writer *w, const trace_event *event, int rank);
 void p2p__json_begin_event(p2p_writer *w, const char *phase, const char *name, const char *category, int thread);

@@ -15,10 +15,8 @@ void p2p__cma_allow(void)
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 }
 
-typedef ssize_t (*mover)(pid_t pid, const struct iovec *here, unsigned long here_count, const struct iovec *there,
-                         unsigned long there_count, unsigned long flags);
-
-static bool move(mover some, pid_t pid, void *at, uint64_t other, size_t bytes)
+/* By process_vm_readv or _writev. */
+static bool move(__typeof__(process_vm_readv) *some, pid_t pid, void *at, uint64_t other, size_t bytes)
 {
     for (size_t done = 0; done < bytes;) {
         size_t part = bytes - done < AT_ONCE ? bytes - done : AT_ONCE;

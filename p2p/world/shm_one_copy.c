@@ -26,11 +26,9 @@
 #define CHUNK_WANTED ((size_t)128 << 10) /* with less, calls begin to count */
 #define CHUNKS_MOST ((size_t)UINT16_MAX)
 
-typedef bool (*copier)(pid_t pid, void *here, uint64_t there, size_t bytes);
-
 /* One message, as one end sees it. */
 typedef struct {
-    copier copy;
+    bool (*copy)(pid_t pid, void *here, uint64_t there, size_t bytes);
     pid_t peer;
     char *here;
     uint64_t there;
@@ -46,11 +44,6 @@ static bool copy_chunks(const transfer *t, size_t first, size_t end)
 {
     size_t from = first * t->chunk, to = end * t->chunk < t->bytes ? end * t->chunk : t->bytes;
     return t->copy(t->peer, t->here + from, t->there + from, to - from);
-}
-
-static pid_t pid_of(const p2p_endpoint *self, const p2p_link *peer)
-{
-    return (pid_t)atomic_load(&self->scoreboard->rows[peer->rank].pid);
 }
 
 /* ---- Claims: number of the offer (32 bits), unclaimed chunks [first, end) (16, 16) ---- */
@@ -86,7 +79,7 @@ void p2p__shm_help(p2p_endpoint *self, p2p_link *peer)
         if (first_in(seen) >= end_in(seen)) break;
         void *here;
         transfer t = {.copy = p2p__cma_write,
-                      .peer = pid_of(self, peer),
+                      .peer = atomic_load(&self->scoreboard->rows[peer->rank].pid),
                       .there = atomic_load_explicit(&offer->to, memory_order_relaxed),
                       .chunk = atomic_load_explicit(&offer->chunk, memory_order_relaxed)};
         uint64_t message = atomic_load_explicit(&offer->message, memory_order_relaxed);
@@ -147,7 +140,7 @@ bool p2p__shm_one_copy(p2p_endpoint *self, p2p_link *peer, void *to, const wire_
 {
     shm_world *w = self->state;
     transfer t = {.copy = at ? copy_in_place : p2p__cma_read,
-                  .peer = pid_of(self, peer),
+                  .peer = atomic_load(&self->scoreboard->rows[peer->rank].pid),
                   .here = to,
                   .there = at ? (uintptr_t)at : request->receiver_id,
                   .bytes = (size_t)request->bytes,

@@ -98,11 +98,6 @@ void p2p__link_opened(p2p_endpoint *self, p2p_link *peer, int fd)
     s->rank_of[slot] = peer->rank;
 }
 
-void p2p__link_watch(p2p_endpoint *self, const p2p_link *peer, short events)
-{
-    self->sockets.polled[peer->slot].events = events;
-}
-
 void p2p__link_close(p2p_endpoint *self, p2p_link *peer)
 {
     p2p_sockets *s = &self->sockets;

@@ -132,11 +132,9 @@ void p2p__world_close(const p2p_world *world, p2p_endpoint *self);
 bool p2p__link_queue(p2p_endpoint *self, p2p_link *peer, p2p_packet *packet);
 void p2p__link_sent(p2p_endpoint *self, p2p_link *peer);
 
-/* Ask the supervisor for a link, unless that has been done. Here is this end of it; what it is watched for (POLLIN,
- * POLLOUT); it has ended. */
+/* Ask the supervisor for a link, unless that has been done. Here is this end of it, watched for POLLIN; it has ended. */
 void p2p__link_ask(const p2p_endpoint *self, p2p_link *peer);
 void p2p__link_opened(p2p_endpoint *self, p2p_link *peer, int fd);
-void p2p__link_watch(p2p_endpoint *self, const p2p_link *peer, short events);
 void p2p__link_close(p2p_endpoint *self, p2p_link *peer);
 
 /* Sleep until a socket has something, or until a time (ns, p2p__now; 0: do not sleep; UINT64_MAX: no limit). How many

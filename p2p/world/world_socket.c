@@ -43,7 +43,7 @@ static p2p_err cannot_write(p2p_endpoint *self, p2p_link *peer)
     link_end *link = peer->state;
     if (errno == EAGAIN || errno == EPIPE || errno == ECONNRESET) {
         /* Where the link has ended, reading will find that, after what is still to be read. */
-        p2p__link_watch(self, peer, errno == EAGAIN ? POLLIN | POLLOUT : POLLIN);
+        self->sockets.polled[peer->slot].events = errno == EAGAIN ? POLLIN | POLLOUT : POLLIN;
         return P2P_OK;
     }
     uint64_t now = p2p__now(), limit = self->config->timeout_ns ? self->config->timeout_ns : RETRY_LIMIT_NS;
@@ -54,7 +54,7 @@ static p2p_err cannot_write(p2p_endpoint *self, p2p_link *peer)
     if (link->retry_pause > LAST_RETRY_NS) link->retry_pause = LAST_RETRY_NS;
     link->retry_at = now + link->retry_pause;
     w->retrying++;
-    p2p__link_watch(self, peer, POLLIN);
+    self->sockets.polled[peer->slot].events = POLLIN;
     return P2P_OK;
 }
 
@@ -81,7 +81,7 @@ static p2p_err flush(p2p_endpoint *self, p2p_link *peer)
         packet->done += (size_t)sent;
         if (packet->done == sizeof packet->header + packet->payload_bytes) p2p__link_sent(self, peer);
     }
-    if (peer->fd >= 0) p2p__link_watch(self, peer, POLLIN);
+    if (peer->fd >= 0) self->sockets.polled[peer->slot].events = POLLIN;
     return P2P_OK;
 }
 

@@ -234,7 +234,7 @@ static void full_ring(void)
 static void limit_file_size(void)
 {
     p2p_config config = {.direct = 0};
-    rlim_t limit = (rlim_t)(p2p__memory_begin(3, &config) + 2 * p2p__world_shm.link_memory(&config, 3) - 1);
+    rlim_t limit = (rlim_t)(p2p__scoreboard_bytes(3, &config) + 2 * p2p__world_shm.link_memory(&config, 3) - 1);
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){limit, limit});
 }
 

@@ -241,7 +241,7 @@ static void prepare(threads_job *t, int n, int sndbuf)
     t->job.plan = &plan;
     t->job.size = n;
     t->job.ranks = t->ranks;
-    t->job.scoreboard = p2p__scoreboard_create(n, &config, &t->job.scoreboard_fd);
+    t->job.scoreboard = p2p__scoreboard_create(n, &config, false, &t->job.scoreboard_fd);
     NEED(t->job.scoreboard && p2p__links_init(&t->job) == P2P_OK, "no scoreboard: %s", strerror(errno));
     void *at = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, t->job.scoreboard_fd, 0);
     NEED(at != MAP_FAILED, "mmap: %s", strerror(errno));
