@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a program does to its memory while operations are pending. mpicc has the compiler call a function before each access
+ * to memory that others may know of, as the thread sanitizers of gcc and clang do (-fsanitize=thread); these are the functions.
+ * An access outside of all pending buffers costs two comparisons.
+ *
+ *      MPI_Irecv(x, ...);          x is a region
+ *      y = x[0];                   __tsan_read4(x): it is in a region, and may not be read: the job ends, with this line
+ *      MPI_Wait(...);              x is none any more
+ *
+ * Nothing is said of accesses inside of MPI's calls (functions of the program's that are called back), nor of those of
+ * other threads.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "mpi/internal.h"
+#include "mpi/lines.h"
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define OWN_RUNTIME 1
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define OWN_RUNTIME 1
+#endif
+
+#ifndef OWN_RUNTIME
+
+void mpi__touched(uintptr_t at, size_t bytes, bool writes, const void *from, bool anybody)
+{
+    const char *file = NULL;
+    int line = 0;
+    if (mpi__state != MPI__RUNNING || !pthread_equal(pthread_self(), mpi__thread)) return;
+    if (p2p_layer_is_inside(mpi__world->p2p)) return;
+    mpi__region *r = mpi__region_at(at, bytes, writes);
+    if (r && anybody && mpi__is_called()) return;
+    if (r && r->is_status) {
+        mpi__region_close(r);
+        r = mpi__region_at(at, bytes, writes);
+    }
+    if (!r) return;
+    mpi__comm *c = r->comm;
+    mpi__line_of((uintptr_t)from - 1, &file, &line);
+    p2p__here(file ? file : r->file, file ? line : r->line);
+    p2p_set_errors(c->p2p, P2P_ERRORS_FATAL); /* no call of the program's is there to return it */
+    if (mpi__begin_on(c, &(p2p_layer_call){.name = writes ? "write" : "read"})) return;
+    mpi__say_mistake(c, "buffer_conflict",
+                     "the program %s the buffer that %s at %s:%d %s, before that has ended" MPI__TRY
+                     "MPI_Wait for its request before the buffer is used again",
+                     writes ? "writes to" : "reads", r->name, r->file ? r->file : "?", r->line,
+                     r->received ? "receives into" : "sends");
+    p2p_layer_other_line(c->p2p, r->name, r->file, r->line);
+    mpi__end(c, MPI_ERR_BUFFER);
+}
+
+static inline void look(const void *at, size_t bytes, bool writes, const void *from)
+{
+    if (mpi__may_be_pending(at, bytes)) mpi__touched((uintptr_t)at, bytes, writes, from, false);
+}
+
+/* The compiler's names. */
+#define ACCESS(name, bytes, writes)                           \
+    void __tsan_##name(const void *at);                       \
+    void __tsan_##name(const void *at)                        \
+    {                                                         \
+        look(at, bytes, writes, __builtin_return_address(0)); \
+    }
+#define ACCESSES(bytes)                         \
+    ACCESS(read##bytes, bytes, false)           \
+    ACCESS(write##bytes, bytes, true)           \
+    ACCESS(unaligned_read##bytes, bytes, false) \
+    ACCESS(unaligned_write##bytes, bytes, true)
+ACCESSES(1)
+ACCESSES(2)
+ACCESSES(4)
+ACCESSES(8)
+ACCESSES(16)
+
+void __tsan_read_range(const void *at, size_t bytes);
+void __tsan_read_range(const void *at, size_t bytes)
+{
+    look(at, bytes, false, __builtin_return_address(0));
+}
+
+void __tsan_write_range(const void *at, size_t bytes);
+void __tsan_write_range(const void *at, size_t bytes)
+{
+    look(at, bytes, true, __builtin_return_address(0));
+}
+
+/* Before main. */
+void __tsan_init(void);
+void __tsan_init(void)
+{
+    mpi__looks = true;
+}
+
+/* Nothing to do. */
+#define NOTHING(name, ...)           \
+    void __tsan_##name(__VA_ARGS__); \
+    void __tsan_##name(__VA_ARGS__)  \
+    {                                \
+    }
+NOTHING(func_entry, const void *from __attribute__((unused)))
+NOTHING(func_exit, void)
+NOTHING(vptr_update, void **at __attribute__((unused)), void *value __attribute__((unused)))
+NOTHING(vptr_read, void **at __attribute__((unused)))
+
+/* Atomic operations, which the compiler leaves to these functions; the strongest order serves for all. */
+#define FETCH(bits, name, how)                                                                                 \
+    uint##bits##_t __tsan_atomic##bits##_##name(volatile uint##bits##_t *at, uint##bits##_t value, int order); \
+    uint##bits##_t __tsan_atomic##bits##_##name(volatile uint##bits##_t *at, uint##bits##_t value, int order)  \
+    {                                                                                                          \
+        (void)order;                                                                                           \
+        return how(at, value, __ATOMIC_SEQ_CST);                                                               \
+    }
+#define COMPARE(bits, name, weak)                                                                                 \
+    int __tsan_atomic##bits##_##name(volatile uint##bits##_t *at, uint##bits##_t *expected, uint##bits##_t value, \
+                                     int order, int failed);                                                      \
+    int __tsan_atomic##bits##_##name(volatile uint##bits##_t *at, uint##bits##_t *expected, uint##bits##_t value, \
+                                     int order, int failed)                                                       \
+    {                                                                                                             \
+        (void)order, (void)failed;                                                                                \
+        return __atomic_compare_exchange_n(at, expected, value, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);        \
+    }
+#define ATOMICS(bits)                                                                               \
+    uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int order);        \
+    uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int order)         \
+    {                                                                                               \
+        (void)order;                                                                                \
+        return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                               \
+    }                                                                                               \
+    void __tsan_atomic##bits##_store(volatile uint##bits##_t *at, uint##bits##_t value, int order); \
+    void __tsan_atomic##bits##_store(volatile uint##bits##_t *at, uint##bits##_t value, int order)  \
+    {                                                                                               \
+        (void)order;                                                                                \
+        __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                              \
+    }                                                                                               \
+    FETCH(bits, exchange, __atomic_exchange_n)                                                      \
+    FETCH(bits, fetch_add, __atomic_fetch_add)                                                      \
+    FETCH(bits, fetch_sub, __atomic_fetch_sub)                                                      \
+    FETCH(bits, fetch_and, __atomic_fetch_and)                                                      \
+    FETCH(bits, fetch_or, __atomic_fetch_or)                                                        \
+    FETCH(bits, fetch_xor, __atomic_fetch_xor)                                                      \
+    FETCH(bits, fetch_nand, __atomic_fetch_nand)                                                    \
+    COMPARE(bits, compare_exchange_strong, false)                                                   \
+    COMPARE(bits, compare_exchange_weak, true)
+ATOMICS(8)
+ATOMICS(16)
+ATOMICS(32)
+ATOMICS(64)
+
+void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_thread_fence(int order)
+{
+    (void)order;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void __tsan_atomic_signal_fence(int order);
+void __tsan_atomic_signal_fence(int order)
+{
+    (void)order;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+#endif

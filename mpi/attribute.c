@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* Attributes of communicators and types: values under keys of the program's, with functions that copy and delete them. */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "mpi/internal.h"
+
+enum { FIRST_KEY = 1000, KEYS = 4096 };
+
+static struct {
+    bool used, freed, types;
+    int values; /* that are set: a key that is freed goes with the last of them */
+    uintptr_t copy;
+    uintptr_t delete;
+    void *extra;
+} keys[KEYS];
+
+struct mpi__attribute {
+    struct mpi__attribute *next;
+    int key;
+    void *value;
+};
+
+/* ---- Keys ---- */
+
+static int create_key(const char *name, uintptr_t copy, uintptr_t delete, int *keyval, void *extra, bool types)
+{
+    mpi__comm *c;
+    int key = 0, code = mpi__begin_local(&c, name);
+    if (code) return code;
+    while (key < KEYS && keys[key].used) key++;
+    if (key == KEYS) return mpi__end(c, mpi__no_memory(c));
+    keys[key].used = true;
+    keys[key].freed = false;
+    keys[key].types = types;
+    keys[key].values = 0;
+    keys[key].copy = copy;
+    keys[key].delete = delete;
+    keys[key].extra = extra;
+    *keyval = FIRST_KEY + key;
+    return mpi__end(c, MPI_SUCCESS);
+}
+
+API(Comm_create_keyval)
+(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *delete, int *keyval, void *extra_state)
+{
+    return create_key("MPI_Comm_create_keyval", (uintptr_t)copy, (uintptr_t) delete, keyval, extra_state, false);
+}
+
+API(Type_create_keyval)
+(MPI_Type_copy_attr_function *copy, MPI_Type_delete_attr_function *delete, int *keyval, void *extra_state)
+{
+    return create_key("MPI_Type_create_keyval", (uintptr_t)copy, (uintptr_t) delete, keyval, extra_state, true);
+}
+
+static int check_key(mpi__comm *c, int keyval, bool types, int *key)
+{
+    *key = keyval - FIRST_KEY;
+    if (*key >= 0 && *key < KEYS && keys[*key].used && !keys[*key].freed && keys[*key].types == types)
+        return MPI_SUCCESS;
+    return mpi__wrong(c, MPI_ERR_KEYVAL, P2P_ARGUMENT_OTHER, "%d is no key of MPI_%s_create_keyval", keyval,
+                      types ? "Type" : "Comm");
+}
+
+static int free_key(const char *name, int *keyval, bool types)
+{
+    mpi__comm *c;
+    int key, code = mpi__begin_local(&c, name);
+    if (code) return code;
+    code = check_key(c, *keyval, types, &key);
+    if (code) return mpi__end(c, code);
+    keys[key].freed = true;
+    if (!keys[key].values) keys[key].used = false;
+    *keyval = MPI_KEYVAL_INVALID;
+    return mpi__end(c, MPI_SUCCESS);
+}
+
+API(Comm_free_keyval)(int *keyval)
+{
+    return free_key("MPI_Comm_free_keyval", keyval, false);
+}
+
+API(Type_free_keyval)(int *keyval)
+{
+    return free_key("MPI_Type_free_keyval", keyval, true);
+}
+
+/* ---- Values ---- */
+
+static int call_delete(const mpi__attribute *a, uintptr_t handle, bool types)
+{
+    uintptr_t delete = keys[a->key].delete;
+    if (!delete) return MPI_SUCCESS;
+    return types ? ((MPI_Type_delete_attr_function *)delete)((MPI_Datatype)handle, FIRST_KEY + a->key, a->value,
+                                                             keys[a->key].extra)
+                 : ((MPI_Comm_delete_attr_function *)delete)((MPI_Comm)handle, FIRST_KEY + a->key, a->value,
+                                                             keys[a->key].extra);
+}
+
+static void forget(mpi__attribute **at)
+{
+    mpi__attribute *a = *at;
+    *at = a->next;
+    if (--keys[a->key].values == 0 && keys[a->key].freed) keys[a->key].used = false;
+    free(a);
+}
+
+int mpi__attributes_free(mpi__attribute **list, uintptr_t handle, bool types)
+{
+    while (*list) {
+        int code = call_delete(*list, handle, types);
+        if (code) return code;
+        forget(list);
+    }
+    return MPI_SUCCESS;
+}
+
+static mpi__attribute *find(mpi__attribute *list, int key)
+{
+    while (list && list->key != key) list = list->next;
+    return list;
+}
+
+static int put(mpi__attribute **list, int key, void *value)
+{
+    mpi__attribute *a = find(*list, key);
+    if (!a) {
+        a = malloc(sizeof *a);
+        if (!a) return MPI_ERR_NO_MEM;
+        *a = (mpi__attribute){*list, key, NULL};
+        *list = a;
+        keys[key].values++;
+    }
+    a->value = value;
+    return MPI_SUCCESS;
+}
+
+int mpi__attributes_copy(mpi__attribute **to, const mpi__attribute *from, uintptr_t old_handle, bool types)
+{
+    int code = MPI_SUCCESS;
+    for (; from && !code; from = from->next) {
+        uintptr_t copy = keys[from->key].copy;
+        void *value = from->value, *extra = keys[from->key].extra;
+        int flag = copy == 1;
+        if (copy > 1 && types)
+            code = ((MPI_Type_copy_attr_function *)copy)((MPI_Datatype)old_handle, FIRST_KEY + from->key, extra,
+                                                         from->value, &value, &flag);
+        else if (copy > 1)
+            code = ((MPI_Comm_copy_attr_function *)copy)((MPI_Comm)old_handle, FIRST_KEY + from->key, extra,
+                                                         from->value, &value, &flag);
+        if (!code && flag) code = put(to, from->key, value);
+    }
+    return code;
+}
+
+/* An attribute list with what it belongs to, inside a call. */
+typedef struct {
+    mpi__comm *c;
+    mpi__attribute **list;
+    uintptr_t handle;
+    bool types;
+    int key;
+} place;
+
+static int open_comm(place *p, const char *name, MPI_Comm comm)
+{
+    int code = mpi__begin(&p->c, comm, &(p2p_layer_call){.name = name});
+    if (code) return code;
+    p->list = &p->c->attributes;
+    p->handle = (uintptr_t)comm;
+    p->types = false;
+    return MPI_SUCCESS;
+}
+
+static int open_type(place *p, const char *name, MPI_Datatype datatype)
+{
+    mpi__type *t;
+    int code = mpi__begin_local(&p->c, name);
+    if (code) return code;
+    code = mpi__check_type(p->c, datatype, &t);
+    if (code) return mpi__end(p->c, code);
+    p->list = &t->attributes;
+    p->handle = (uintptr_t)datatype;
+    p->types = true;
+    return MPI_SUCCESS;
+}
+
+static int set(place *p, int keyval, void *value)
+{
+    int code = check_key(p->c, keyval, p->types, &p->key);
+    if (code) return mpi__end(p->c, code);
+    const mpi__attribute *old = find(*p->list, p->key);
+    if (old) code = call_delete(old, p->handle, p->types);
+    if (!code) code = put(p->list, p->key, value);
+    return mpi__end(p->c, code);
+}
+
+static int get(place *p, int keyval, void *value, int *flag)
+{
+    int code = check_key(p->c, keyval, p->types, &p->key);
+    if (code) return mpi__end(p->c, code);
+    const mpi__attribute *a = find(*p->list, p->key);
+    *flag = a != NULL;
+    if (a) *(void **)value = a->value;
+    return mpi__end(p->c, MPI_SUCCESS);
+}
+
+static int delete_value(place *p, int keyval)
+{
+    int code = check_key(p->c, keyval, p->types, &p->key);
+    if (code) return mpi__end(p->c, code);
+    for (mpi__attribute **at = p->list; *at && !code; at = &(*at)->next) {
+        if ((*at)->key != p->key) continue;
+        code = call_delete(*at, p->handle, p->types);
+        if (!code) forget(at);
+        break;
+    }
+    return mpi__end(p->c, code);
+}
+
+/* What the standard predefines, of MPI_COMM_WORLD and all others. */
+static bool predefined(int keyval, void *value, int *flag)
+{
+    static int tag_ub = INT_MAX, host = MPI_PROC_NULL, io = MPI_PROC_NULL, global = 1, universe, last;
+    const struct {
+        int key, *at;
+    } all[] = {{MPI_TAG_UB, &tag_ub},          {MPI_HOST, &host},        {MPI_IO, &io}, {MPI_WTIME_IS_GLOBAL, &global},
+               {MPI_UNIVERSE_SIZE, &universe}, {MPI_LASTUSEDCODE, &last}};
+    universe = mpi__world->size;
+    last = mpi__last_code();
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i].key != keyval) continue;
+        *(int **)value = all[i].at;
+        *flag = true;
+        return true;
+    }
+    *flag = false;
+    return keyval == MPI_APPNUM;
+}
+
+API(Comm_set_attr)(MPI_Comm comm, int keyval, void *value)
+{
+    place p;
+    int code = open_comm(&p, "MPI_Comm_set_attr", comm);
+    return code ? code : set(&p, keyval, value);
+}
+
+API(Comm_get_attr)(MPI_Comm comm, int keyval, void *value, int *flag)
+{
+    place p;
+    int code = open_comm(&p, "MPI_Comm_get_attr", comm);
+    if (code) return code;
+    return predefined(keyval, value, flag) ? mpi__end(p.c, MPI_SUCCESS) : get(&p, keyval, value, flag);
+}
+
+API(Comm_delete_attr)(MPI_Comm comm, int keyval)
+{
+    place p;
+    int code = open_comm(&p, "MPI_Comm_delete_attr", comm);
+    return code ? code : delete_value(&p, keyval);
+}
+
+API(Type_set_attr)(MPI_Datatype datatype, int keyval, void *value)
+{
+    place p;
+    int code = open_type(&p, "MPI_Type_set_attr", datatype);
+    return code ? code : set(&p, keyval, value);
+}
+
+API(Type_get_attr)(MPI_Datatype datatype, int keyval, void *value, int *flag)
+{
+    place p;
+    int code = open_type(&p, "MPI_Type_get_attr", datatype);
+    return code ? code : get(&p, keyval, value, flag);
+}
+
+API(Type_delete_attr)(MPI_Datatype datatype, int keyval)
+{
+    place p;
+    int code = open_type(&p, "MPI_Type_delete_attr", datatype);
+    return code ? code : delete_value(&p, keyval);
+}

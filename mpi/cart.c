@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* Cartesian topologies: ranks as the places of a grid, in row-major order (MPI 5.0, 8.5). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/internal.h"
+
+void mpi__cart_free(mpi__comm *comm)
+{
+    if (comm->cart) free(comm->cart->sizes);
+    free(comm->cart);
+    comm->cart = NULL;
+}
+
+static mpi__cart *cart_new(int dimensions)
+{
+    mpi__cart *cart = calloc(1, sizeof *cart);
+    int *numbers = calloc(3 * (size_t)dimensions + 1, sizeof *numbers);
+    if (!cart || !numbers) {
+        free(cart);
+        free(numbers);
+        return NULL;
+    }
+    cart->dimensions = dimensions;
+    cart->sizes = numbers;
+    cart->periodic = numbers + dimensions;
+    cart->coords = numbers + 2 * dimensions;
+    return cart;
+}
+
+static void find_coords(const mpi__cart *cart, int rank, int coords[])
+{
+    for (int i = cart->dimensions; i-- > 0; rank /= cart->sizes[i]) coords[i] = rank % cart->sizes[i];
+}
+
+static int rank_at(const mpi__cart *cart, const int coords[])
+{
+    int rank = 0;
+    for (int i = 0; i < cart->dimensions; i++) {
+        int size = cart->sizes[i], at = coords[i];
+        if (cart->periodic[i]) at = (at % size + size) % size;
+        if (at < 0 || at >= size) return MPI_PROC_NULL;
+        rank = rank * size + at;
+    }
+    return rank;
+}
+
+int mpi__cart_copy(mpi__comm *to, const mpi__comm *from)
+{
+    if (!from->cart) return MPI_SUCCESS;
+    to->cart = cart_new(from->cart->dimensions);
+    if (!to->cart) return MPI_ERR_NO_MEM;
+    memcpy(to->cart->sizes, from->cart->sizes, 3 * (size_t)from->cart->dimensions * sizeof *from->cart->sizes);
+    return MPI_SUCCESS;
+}
+
+static int begin(const char *name, MPI_Comm comm, mpi__comm **c)
+{
+    int code = mpi__begin(c, comm, &(p2p_layer_call){.name = name});
+    if (code || (*c)->cart) return code;
+    return mpi__end(*c, mpi__wrong(*c, MPI_ERR_TOPOLOGY, P2P_ARGUMENT_COMMUNICATOR,
+                                   "the communicator has no Cartesian topology" MPI__TRY "one of MPI_Cart_create"));
+}
+
+API(Cart_create)
+(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm *comm_cart)
+{
+    mpi__comm *c;
+    int places = 1, rank, code = mpi__begin(&c, comm_old, &(p2p_layer_call){.name = "MPI_Cart_create"});
+    const char *file;
+    int line;
+    (void)reorder;
+    if (code) return code;
+    if (ndims < 0) code = mpi__wrong(c, MPI_ERR_DIMS, P2P_ARGUMENT_OTHER, "%d dimensions are impossible", ndims);
+    for (int i = 0; i < ndims && !code; i++) {
+        if (dims[i] <= 0)
+            code = mpi__wrong(c, MPI_ERR_DIMS, P2P_ARGUMENT_OTHER, "dimension %d has size %d", i, dims[i]);
+        else
+            places *= dims[i];
+    }
+    if (!code && places > c->size)
+        code = mpi__wrong(c, MPI_ERR_DIMS, P2P_ARGUMENT_OTHER, "the grid has %d places, but there are %d ranks", places,
+                          c->size);
+    if (code) return mpi__end(c, code);
+    rank = c->rank;
+    p2p_layer_line(c->p2p, &file, &line);
+    mpi__end(c, MPI_SUCCESS);
+    p2p__here(file, line);
+    code = mpi__split(c, "MPI_Cart_create", rank < places ? 0 : MPI_UNDEFINED, rank, comm_cart);
+    if (code || *comm_cart == MPI_COMM_NULL) return code;
+    mpi__comm *made = mpi__comm_of(*comm_cart);
+    made->cart = cart_new(ndims);
+    if (!made->cart) return MPI_ERR_NO_MEM;
+    for (int i = 0; i < ndims; i++) {
+        made->cart->sizes[i] = dims[i];
+        made->cart->periodic[i] = periods[i] != 0;
+    }
+    find_coords(made->cart, made->rank, made->cart->coords);
+    return MPI_SUCCESS;
+}
+
+API(Cart_coords)(MPI_Comm comm, int rank, int maxdims, int coords[])
+{
+    mpi__comm *c;
+    int code = begin("MPI_Cart_coords", comm, &c);
+    if (code) return code;
+    if (rank < 0 || rank >= c->size) return mpi__end(c, mpi__check_peer(c, rank < 0 ? -9 : rank, 0, false));
+    if (maxdims < c->cart->dimensions)
+        return mpi__end(c, mpi__wrong(c, MPI_ERR_DIMS, P2P_ARGUMENT_OTHER, "room for %d coordinates, but there are %d",
+                                      maxdims, c->cart->dimensions));
+    find_coords(c->cart, rank, coords);
+    return mpi__end(c, MPI_SUCCESS);
+}
+
+API(Cart_rank)(MPI_Comm comm, const int coords[], int *rank)
+{
+    mpi__comm *c;
+    int code = begin("MPI_Cart_rank", comm, &c);
+    if (code) return code;
+    *rank = rank_at(c->cart, coords);
+    if (*rank == MPI_PROC_NULL)
+        code = mpi__wrong(c, MPI_ERR_RANK, P2P_ARGUMENT_RANK, "these coordinates are outside of the grid");
+    return mpi__end(c, code);
+}
+
+API(Cart_shift)(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
+{
+    mpi__comm *c;
+    int code = begin("MPI_Cart_shift", comm, &c);
+    if (code) return code;
+    if (direction < 0 || direction >= c->cart->dimensions)
+        return mpi__end(c, mpi__wrong(c, MPI_ERR_DIMS, P2P_ARGUMENT_OTHER, "direction %d is not in [0,%d)", direction,
+                                      c->cart->dimensions));
+    int *at = c->cart->coords, own = at[direction];
+    at[direction] = own + disp;
+    *rank_dest = rank_at(c->cart, at);
+    at[direction] = own - disp;
+    *rank_source = rank_at(c->cart, at);
+    at[direction] = own;
+    return mpi__end(c, MPI_SUCCESS);
+}
+
+API(Cart_sub)(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
+{
+    mpi__comm *c;
+    int code = begin("MPI_Cart_sub", comm, &c), colour = 0, key = 0, kept = 0, line;
+    const char *file;
+    if (code) return code;
+    const mpi__cart *cart = c->cart;
+    for (int i = 0; i < cart->dimensions; i++) {
+        int *of = remain_dims[i] ? &key : &colour;
+        *of = *of * cart->sizes[i] + cart->coords[i];
+        kept += remain_dims[i] != 0;
+    }
+    p2p_layer_line(c->p2p, &file, &line);
+    mpi__end(c, MPI_SUCCESS);
+    p2p__here(file, line);
+    code = mpi__split(c, "MPI_Cart_sub", colour, key, newcomm);
+    if (code) return code;
+    mpi__comm *made = mpi__comm_of(*newcomm);
+    made->cart = cart_new(kept);
+    if (!made->cart) return MPI_ERR_NO_MEM;
+    for (int i = 0, k = 0; i < cart->dimensions; i++) {
+        if (!remain_dims[i]) continue;
+        made->cart->sizes[k] = cart->sizes[i];
+        made->cart->periodic[k] = cart->periodic[i];
+        made->cart->coords[k++] = cart->coords[i];
+    }
+    return MPI_SUCCESS;
+}
+
+API(Cart_get)(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
+{
+    mpi__comm *c;
+    int code = begin("MPI_Cart_get", comm, &c);
+    if (code) return code;
+    for (int i = 0; i < c->cart->dimensions && i < maxdims; i++) {
+        dims[i] = c->cart->sizes[i];
+        periods[i] = c->cart->periodic[i];
+        coords[i] = c->cart->coords[i];
+    }
+    return mpi__end(c, MPI_SUCCESS);
+}
+
+API(Cart_map)(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
+{
+    mpi__comm *c;
+    int places = 1, code = mpi__begin(&c, comm, &(p2p_layer_call){.name = "MPI_Cart_map"});
+    (void)periods;
+    if (code) return code;
+    for (int i = 0; i < ndims; i++) places *= dims[i];
+    *newrank = c->rank < places ? c->rank : MPI_UNDEFINED;
+    return mpi__end(c, MPI_SUCCESS);
+}
+
+API(Cartdim_get)(MPI_Comm comm, int *ndims)
+{
+    mpi__comm *c;
+    int code = begin("MPI_Cartdim_get", comm, &c);
+    if (code) return code;
+    *ndims = c->cart->dimensions;
+    return mpi__end(c, MPI_SUCCESS);
+}
+
+API(Topo_test)(MPI_Comm comm, int *status)
+{
+    mpi__comm *c;
+    int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = "MPI_Topo_test"});
+    if (code) return code;
+    *status = c->cart ? MPI_CART : mpi__graph_topology(c);
+    return mpi__end(c, MPI_SUCCESS);
+}
+
+/* As equal as possible, the largest first: the largest prime factors one after the other to what is smallest so far. */
+static void divide(int nodes, int count, int sizes[])
+{
+    int factors[32] = {0}, found = 0;
+    for (int i = 0; i < count; i++) sizes[i] = 1;
+    for (int p = 2; nodes > 1; p++)
+        for (; nodes % p == 0; nodes /= p) factors[found++] = p;
+    while (found-- > 0) {
+        int smallest = 0;
+        for (int i = 1; i < count; i++)
+            if (sizes[i] < sizes[smallest]) smallest = i;
+        sizes[smallest] *= factors[found];
+    }
+    for (int i = 1; i < count; i++)
+        for (int k = i; k > 0 && sizes[k] > sizes[k - 1]; k--) {
+            int larger = sizes[k];
+            sizes[k] = sizes[k - 1];
+            sizes[k - 1] = larger;
+        }
+}
+
+API(Dims_create)(int nnodes, int ndims, int dims[])
+{
+    mpi__comm *c;
+    int fixed = 1, open = 0, sizes[32] = {0}, code = mpi__begin_local(&c, "MPI_Dims_create");
+    if (code) return code;
+    if (ndims < 0 || ndims > 32 || nnodes < 1)
+        return mpi__end(c, mpi__wrong(c, MPI_ERR_DIMS, P2P_ARGUMENT_OTHER, "%d places in %d dimensions are impossible",
+                                      nnodes, ndims));
+    for (int i = 0; i < ndims; i++) {
+        if (dims[i] < 0)
+            return mpi__end(c, mpi__wrong(c, MPI_ERR_DIMS, P2P_ARGUMENT_OTHER, "dimension %d has size %d", i, dims[i]));
+        if (dims[i])
+            fixed *= dims[i];
+        else
+            open++;
+    }
+    if (nnodes % fixed || (!open && fixed != nnodes))
+        return mpi__end(c, mpi__wrong(c, MPI_ERR_DIMS, P2P_ARGUMENT_OTHER,
+                                      "%d places are no multiple of the %d that are given", nnodes, fixed));
+    divide(nnodes / fixed, open, sizes);
+    for (int i = 0, k = 0; i < ndims; i++)
+        if (!dims[i]) dims[i] = sizes[k++];
+    return mpi__end(c, MPI_SUCCESS);
+}

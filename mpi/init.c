@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Start and end: MPI_Init to MPI_Finalize, and what can be asked at any time. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi/internal.h"
+
+mpi__comm *mpi__world, *mpi__self;
+enum mpi__state mpi__state;
+pthread_t mpi__thread;
+static int thread_level;
+
+static mpi__comm *predefined(p2p_comm *p2p, MPI_Comm handle, const char *name)
+{
+    mpi__comm *c = mpi__comm_new(p2p, NULL);
+    if (!c) return NULL;
+    c->handle = handle;
+    snprintf(c->name, sizeof c->name, "%s", name);
+    return c;
+}
+
+static int begin(const char *name, int required, int *provided)
+{
+    p2p_comm *world = NULL, *self = NULL;
+    if (mpi__state != MPI__BEFORE) {
+        mpi__comm *c;
+        int code = mpi__begin_local(&c, name);
+        return code ? code
+                    : mpi__end(c, mpi__mistake(c, MPI_ERR_OTHER, "call_order", "MPI has been initialized already"));
+    }
+    const char *leaks = getenv("PAIRWISE_MPI_LEAKS");
+    if (leaks && strcmp(leaks, "warn") != 0 && strcmp(leaks, "error") != 0) {
+        fprintf(stderr, "pairwise: PAIRWISE_MPI_LEAKS is \"%.100s\": error or warn is accepted\n", leaks);
+        _Exit(2);
+    }
+    if (p2p_init(&world) != P2P_OK) _Exit(1);
+    mpi__types_open();
+    mpi__ops_open();
+    p2p_layer_compare_kinds(world, mpi__kinds_differ);
+    if (p2p_layer_self(world, &self) != P2P_OK || !(mpi__world = predefined(world, MPI_COMM_WORLD, "MPI_COMM_WORLD")) ||
+        !(mpi__self = predefined(self, MPI_COMM_SELF, "MPI_COMM_SELF"))) {
+        fprintf(stderr, "pairwise: %s: no memory\n", name);
+        _Exit(1);
+    }
+    p2p_layer_call_begin(world, &(p2p_layer_call){.name = name}); /* the first call, of one that leaves with no other */
+    p2p_layer_call_end(world, P2P_OK);
+    mpi__thread = pthread_self();
+    mpi__state = MPI__RUNNING;
+    thread_level = required < MPI_THREAD_FUNNELED ? MPI_THREAD_SINGLE : MPI_THREAD_FUNNELED;
+    if (provided) *provided = thread_level;
+    return MPI_SUCCESS;
+}
+
+API(Init)(int *argc, char ***argv)
+{
+    (void)argc, (void)argv;
+    return begin("MPI_Init", MPI_THREAD_SINGLE, NULL);
+}
+
+API(Init_thread)(int *argc, char ***argv, int required, int *provided)
+{
+    (void)argc, (void)argv;
+    return begin("MPI_Init_thread", required, provided);
+}
+
+API(Finalize)(void)
+{
+    mpi__comm *c;
+    int code = mpi__begin_local(&c, "MPI_Finalize");
+    if (code) return code;
+    const char *file;
+    int line;
+    p2p_layer_line(c->p2p, &file, &line);
+    mpi__end(c, MPI_SUCCESS);
+    mpi__attributes_free(&mpi__self->attributes, (uintptr_t)MPI_COMM_SELF, false); /* functions of the program's */
+    mpi__attributes_free(&mpi__world->attributes, (uintptr_t)MPI_COMM_WORLD, false);
+    int raced = mpi__races_tell();
+    p2p__here(file, line);
+    code = mpi__begin_local(&c, "MPI_Finalize");
+    if (code) return code;
+    mpi__orphans_end();
+    mpi__bsends_end();
+    code = mpi__messages_left();
+    if (code) return mpi__end(c, code);
+    mpi__comms_bury();
+    mpi__state = MPI__AFTER;
+    const char *leaks = getenv("PAIRWISE_MPI_LEAKS");
+    bool only_warn = leaks && strcmp(leaks, "warn") == 0;
+    p2p_set_errors(c->p2p, only_warn ? P2P_ERRORS_RETURN : P2P_ERRORS_FATAL); /* no handler is asked about leaks */
+    p2p_err err = p2p_finalize(c->p2p);
+    if (only_warn && err == P2P_ERR_LEAK) {
+        fprintf(stderr, "pairwise: warning: %s\n", p2p_error_message(c->p2p));
+        err = P2P_OK;
+    }
+    p2p_set_errors(c->p2p, P2P_ERRORS_FATAL); /* a call that comes after this is an error that ends the process */
+    return raced && !err ? raced : mpi__code_of(err);
+}
+
+API(Initialized)(int *flag)
+{
+    *flag = mpi__state != MPI__BEFORE;
+    return MPI_SUCCESS;
+}
+
+API(Finalized)(int *flag)
+{
+    *flag = mpi__state == MPI__AFTER;
+    return MPI_SUCCESS;
+}
+
+API(Query_thread)(int *provided)
+{
+    *provided = thread_level;
+    return MPI_SUCCESS;
+}
+
+API(Is_thread_main)(int *flag)
+{
+    *flag = getpid() == gettid();
+    return MPI_SUCCESS;
+}
+
+API(Abort)(MPI_Comm comm, int errorcode)
+{
+    mpi__comm *c;
+    int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = "MPI_Abort"});
+    if (code) return code;
+    p2p_abort(c->p2p, errorcode);
+    return MPI_SUCCESS;
+}
+
+/* ---- Versions, names, time ---- */
+
+API(Get_version)(int *version, int *subversion)
+{
+    *version = MPI_VERSION;
+    *subversion = MPI_SUBVERSION;
+    return MPI_SUCCESS;
+}
+
+API(Abi_get_version)(int *abi_major, int *abi_minor)
+{
+    *abi_major = MPI_ABI_VERSION;
+    *abi_minor = MPI_ABI_SUBVERSION;
+    return MPI_SUCCESS;
+}
+
+API(Get_library_version)(char *version, int *resultlen)
+{
+    *resultlen = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "Pairwise %s", PAIRWISE_VERSION);
+    return MPI_SUCCESS;
+}
+
+API(Get_processor_name)(char *name, int *resultlen)
+{
+    if (gethostname(name, MPI_MAX_PROCESSOR_NAME) != 0) snprintf(name, MPI_MAX_PROCESSOR_NAME, "localhost");
+    name[MPI_MAX_PROCESSOR_NAME - 1] = '\0';
+    *resultlen = (int)strlen(name);
+    return MPI_SUCCESS;
+}
+
+MPI__API(double, Wtime)(void)
+{
+    return p2p_time(mpi__world ? mpi__world->p2p : NULL);
+}
+
+MPI__API(double, Wtick)(void)
+{
+    return 1e-9;
+}
+
+API(Pcontrol)(const int level, ...)
+{
+    (void)level;
+    return MPI_SUCCESS;
+}
+
+/* ---- Addresses and memory ---- */
+
+API(Get_address)(const void *location, MPI_Aint *address)
+{
+    *address = (MPI_Aint)location;
+    return MPI_SUCCESS;
+}
+
+MPI__API(MPI_Aint, Aint_add)(MPI_Aint base, MPI_Aint disp)
+{
+    return (MPI_Aint)((uintptr_t)base + (uintptr_t)disp);
+}
+
+MPI__API(MPI_Aint, Aint_diff)(MPI_Aint addr1, MPI_Aint addr2)
+{
+    return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2);
+}
+
+API(Alloc_mem)(MPI_Aint size, MPI_Info info, void *baseptr)
+{
+    mpi__comm *c;
+    int code = mpi__begin_local(&c, "MPI_Alloc_mem");
+    (void)info;
+    if (code) return code;
+    if (size < 0)
+        return mpi__end(c,
+                        mpi__wrong(c, MPI_ERR_ARG, P2P_ARGUMENT_OTHER, "a size of %lld is negative", (long long)size));
+    void **at = baseptr;
+    *at = malloc(size ? (size_t)size : 1);
+    return mpi__end(c, *at ? MPI_SUCCESS : mpi__no_memory(c));
+}
+
+API(Free_mem)(void *base)
+{
+    free(base);
+    return MPI_SUCCESS;
+}

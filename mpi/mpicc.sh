@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# mpicc: compile and link an MPI program for Pairwise.
+include=@INCLUDE@
+lib=@LIB@
+flags="@FLAGS@"
+cc=${MPICC_CC:-cc}
+
+usage() {
+    cat <<END
+Usage: mpicc [OPTION]... FILE...
+Compile and link an MPI program for Pairwise. Takes the options of the C compiler, and hands them to it.
+
+  -show, --show, -showme   print the command instead of running it
+  --showme:compile         print what it adds to compile
+  --showme:link            print what it adds to link
+  --help                   this text (the compiler's: mpicc -v --help)
+
+Without optimisation (none, -O, -O1, -Og) accesses to buffers of pending operations are found, with lines.
+MPICC_ACCESSES=1: with any optimisation; MPICC_ACCESSES=0: never.
+MPICC_CC is the compiler to use (default: cc); for C++ that uses the C functions: MPICC_CC=c++ mpicc.
+Run the program with mpirun -np N PROGRAM.
+END
+    exit 0
+}
+
+link=yes
+show=
+case $flags in *-fsanitize=*) accesses=never ;; *) accesses=yes ;; esac
+for arg; do
+    case $arg in
+    --help) [ $# -eq 1 ] && usage ;;
+    -show | --show | -showme | --showme) show=yes ;;
+    --showme:compile | -compile_info) echo "-I$include" && exit 0 ;;
+    --showme:link | -link_info) echo "$lib" && exit 0 ;;
+    -O | -O0 | -O1 | -Og) [ "$accesses" = never ] || accesses=yes ;;
+    -O*) [ "$accesses" = never ] || accesses= ;;
+    -fsanitize=*) accesses=never ;;
+    -c | -S | -E | -M | -MM | -fsyntax-only) link= ;;
+    esac
+done
+[ $# -gt 0 ] || usage
+[ "$accesses" = never ] || case ${MPICC_ACCESSES:-} in 0) accesses=never ;; 1) accesses=yes ;; esac
+
+# Without -show among them, in their order.
+count=$#
+while [ "$count" -gt 0 ]; do
+    arg=$1
+    shift
+    count=$((count - 1))
+    case $arg in
+    -show | --show | -showme | --showme) ;;
+    *) set -- "$@" "$arg" ;;
+    esac
+done
+# shellcheck disable=SC2086  # words: flags
+set -- "$@" -I"$include" $flags
+# Calls of mpi/accesses.c's functions; the driver is not told, for it would link a library that has them as well.
+if [ "$accesses" = yes ]; then
+    case $($cc --version 2>/dev/null) in
+    *clang*) set -- -g1 -Xclang -fsanitize=thread -mllvm -tsan-instrument-func-entry-exit=0 "$@" ;;
+    *"Free Software Foundation"*) set -- -g1 -specs="$include/accesses.specs" "$@" ;;
+    esac
+fi
+# shellcheck disable=SC2086  # words: the compiler may have options
+set -- $cc "$@"
+if [ "$link" ]; then
+    set -- "$@" "$lib"
+    if [ "$accesses" = yes ]; then # mpi/libc.c
+        for name in memcpy memmove memset memcmp strlen strcmp strcpy fwrite puts printf fprintf; do
+            set -- "$@" "-Wl,--wrap=$name"
+        done
+    fi
+fi
+if [ "$show" ]; then echo "$@"; else exec "$@"; fi

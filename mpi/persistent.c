@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Persistent collectives: the arguments are kept, and each start is a call of the form that returns a request, whose insides
+ * the persistent request takes over until it has ended.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/internal.h"
+
+enum { LISTS = 6 };
+
+/* What is kept. Lists are copies. */
+struct mpi__plan {
+    int (*begin)(const mpi__plan *p, MPI_Request *request);
+    const void *send;
+    void *recv;
+    int send_count, recv_count, root; /* root: -1 if there is none */
+    MPI_Datatype send_type, recv_type;
+    const int *send_counts, *send_places, *recv_counts, *recv_places;
+    const MPI_Datatype *send_types, *recv_types;
+    MPI_Op op;
+    MPI_Comm comm;
+    void *copies[LISTS];
+};
+
+void mpi__plan_free(mpi__plan *plan)
+{
+    for (int i = 0; plan && i < LISTS; i++) free(plan->copies[i]);
+    free(plan);
+}
+
+int mpi__plan_start(mpi__request *r)
+{
+    MPI_Request handle;
+    int code = r->plan->begin(r->plan, &handle);
+    if (code) return code;
+    mpi__request *inner = (mpi__request *)(void *)handle;
+    r->p2p = inner->p2p;
+    r->finish = inner->finish;
+    r->state = inner->state;
+    r->active = r->started = true;
+    r->file = inner->file;
+    r->line = inner->line;
+    mpi__request_free(inner);
+    return MPI_SUCCESS;
+}
+
+/* A copy of a list that matters on this rank, in place of the list. */
+static bool copy(mpi__plan *p, int *used, const void *list, size_t bytes, const void **kept)
+{
+    *kept = NULL;
+    if (!list || !bytes) return true;
+    void *own = malloc(bytes);
+    if (!own) return false;
+    p->copies[(*used)++] = memcpy(own, list, bytes);
+    *kept = own;
+    return true;
+}
+
+static bool copy_lists(mpi__plan *p, const mpi__comm *c)
+{
+    bool here = p->root < 0 || p->root == c->rank, sends = here && p->send != MPI_IN_PLACE;
+    size_t ints = (size_t)c->size * sizeof(int), types = (size_t)c->size * sizeof(MPI_Datatype);
+    int used = 0;
+    return copy(p, &used, p->send_counts, sends ? ints : 0, (const void **)&p->send_counts) &&
+           copy(p, &used, p->send_places, sends ? ints : 0, (const void **)&p->send_places) &&
+           copy(p, &used, p->recv_counts, here ? ints : 0, (const void **)&p->recv_counts) &&
+           copy(p, &used, p->recv_places, here ? ints : 0, (const void **)&p->recv_places) &&
+           copy(p, &used, p->send_types, sends ? types : 0, (const void **)&p->send_types) &&
+           copy(p, &used, p->recv_types, here ? types : 0, (const void **)&p->recv_types);
+}
+
+static int make(const char *name, const mpi__plan *plan, MPI_Info info, MPI_Request *request)
+{
+    mpi__comm *c;
+    (void)info; /* hints; none is known */
+    int code = mpi__begin(&c, plan->comm, &(p2p_layer_call){.name = name});
+    if (code) return code;
+    if (!request)
+        return mpi__end(
+            c, mpi__wrong(c, MPI_ERR_REQUEST, P2P_ARGUMENT_REQUEST, "request is NULL: nothing could start this"));
+    mpi__request *r = mpi__request_new(c);
+    mpi__plan *p = r ? malloc(sizeof *p) : NULL;
+    if (p) *p = *plan;
+    if (!p || !copy_lists(p, c)) {
+        mpi__plan_free(p);
+        if (r) mpi__request_free(r);
+        return mpi__end(c, mpi__no_memory(c));
+    }
+    r->plan = p;
+    r->name = name;
+    r->persistent = r->collective = true;
+    p2p_layer_made(c->p2p, "request", &r->object.thing);
+    *request = (MPI_Request)(void *)r;
+    return mpi__end(c, MPI_SUCCESS);
+}
+
+/* ---- Each of them: how it is started, and how it is made ---- */
+
+static int barrier(const mpi__plan *p, MPI_Request *r)
+{
+    return PMPI_Ibarrier(p->comm, r);
+}
+
+API(Barrier_init)(MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return make("MPI_Barrier_init", &(mpi__plan){.begin = barrier, .comm = comm, .root = -1}, info, request);
+}
+
+static int bcast(const mpi__plan *p, MPI_Request *r)
+{
+    return PMPI_Ibcast(p->recv, p->recv_count, p->recv_type, p->root, p->comm, r);
+}
+
+API(Bcast_init)
+(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    const mpi__plan plan = {
+        .begin = bcast, .recv = buffer, .recv_count = count, .recv_type = datatype, .root = root, .comm = comm};
+    return make("MPI_Bcast_init", &plan, info, request);
+}
+
+/* Those that move blocks of one length, with a root or without. */
+#define BLOCKS(name, begin_, parameters, root_, start)                                                               \
+    static int begin_(const mpi__plan *p, MPI_Request *r)                                                            \
+    {                                                                                                                \
+        return start;                                                                                                \
+    }                                                                                                                \
+    API(name##_init)                                                                                                 \
+    (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, \
+     parameters MPI_Comm comm, MPI_Info info, MPI_Request *request)                                                  \
+    {                                                                                                                \
+        const mpi__plan plan = {.begin = (begin_),                                                                   \
+                                .send = sendbuf,                                                                     \
+                                .send_count = sendcount,                                                             \
+                                .send_type = sendtype,                                                               \
+                                .recv = recvbuf,                                                                     \
+                                .recv_count = recvcount,                                                             \
+                                .recv_type = recvtype,                                                               \
+                                .root = (root_),                                                                     \
+                                .comm = comm};                                                                       \
+        return make("MPI_" #name "_init", &plan, info, request);                                                     \
+    }
+
+#define NO_ROOT
+#define WITH_ROOT int root,
+#define SENT p->send, p->send_count, p->send_type
+#define RECEIVED p->recv, p->recv_count, p->recv_type
+
+BLOCKS(Gather, gather, WITH_ROOT, root, PMPI_Igather(SENT, RECEIVED, p->root, p->comm, r))
+BLOCKS(Scatter, scatter, WITH_ROOT, root, PMPI_Iscatter(SENT, RECEIVED, p->root, p->comm, r))
+BLOCKS(Allgather, all_gather, NO_ROOT, -1, PMPI_Iallgather(SENT, RECEIVED, p->comm, r))
+BLOCKS(Alltoall, all_to_all, NO_ROOT, -1, PMPI_Ialltoall(SENT, RECEIVED, p->comm, r))
+
+static int gatherv(const mpi__plan *p, MPI_Request *r)
+{
+    return PMPI_Igatherv(SENT, p->recv, p->recv_counts, p->recv_places, p->recv_type, p->root, p->comm, r);
+}
+
+API(Gatherv_init)
+(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[],
+ MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    const mpi__plan plan = {.begin = gatherv,
+                            .send = sendbuf,
+                            .send_count = sendcount,
+                            .send_type = sendtype,
+                            .recv = recvbuf,
+                            .recv_counts = recvcounts,
+                            .recv_places = displs,
+                            .recv_type = recvtype,
+                            .root = root,
+                            .comm = comm};
+    return make("MPI_Gatherv_init", &plan, info, request);
+}
+
+static int all_gatherv(const mpi__plan *p, MPI_Request *r)
+{
+    return PMPI_Iallgatherv(SENT, p->recv, p->recv_counts, p->recv_places, p->recv_type, p->comm, r);
+}
+
+API(Allgatherv_init)
+(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[],
+ MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    const mpi__plan plan = {.begin = all_gatherv,
+                            .send = sendbuf,
+                            .send_count = sendcount,
+                            .send_type = sendtype,
+                            .recv = recvbuf,
+                            .recv_counts = recvcounts,
+                            .recv_places = displs,
+                            .recv_type = recvtype,
+                            .root = -1,
+                            .comm = comm};
+    return make("MPI_Allgatherv_init", &plan, info, request);
+}
+
+static int scatterv(const mpi__plan *p, MPI_Request *r)
+{
+    return PMPI_Iscatterv(p->send, p->send_counts, p->send_places, p->send_type, RECEIVED, p->root, p->comm, r);
+}
+
+API(Scatterv_init)
+(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount,
+ MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    const mpi__plan plan = {.begin = scatterv,
+                            .send = sendbuf,
+                            .send_counts = sendcounts,
+                            .send_places = displs,
+                            .send_type = sendtype,
+                            .recv = recvbuf,
+                            .recv_count = recvcount,
+                            .recv_type = recvtype,
+                            .root = root,
+                            .comm = comm};
+    return make("MPI_Scatterv_init", &plan, info, request);
+}
+
+static int all_to_allv(const mpi__plan *p, MPI_Request *r)
+{
+    return PMPI_Ialltoallv(p->send, p->send_counts, p->send_places, p->send_type, p->recv, p->recv_counts,
+                           p->recv_places, p->recv_type, p->comm, r);
+}
+
+API(Alltoallv_init)
+(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf,
+ const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    const mpi__plan plan = {.begin = all_to_allv,
+                            .send = sendbuf,
+                            .send_counts = sendcounts,
+                            .send_places = sdispls,
+                            .send_type = sendtype,
+                            .recv = recvbuf,
+                            .recv_counts = recvcounts,
+                            .recv_places = rdispls,
+                            .recv_type = recvtype,
+                            .root = -1,
+                            .comm = comm};
+    return make("MPI_Alltoallv_init", &plan, info, request);
+}
+
+static int all_to_allw(const mpi__plan *p, MPI_Request *r)
+{
+    return PMPI_Ialltoallw(p->send, p->send_counts, p->send_places, p->send_types, p->recv, p->recv_counts,
+                           p->recv_places, p->recv_types, p->comm, r);
+}
+
+API(Alltoallw_init)
+(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+ const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+ MPI_Request *request)
+{
+    const mpi__plan plan = {.begin = all_to_allw,
+                            .send = sendbuf,
+                            .send_counts = sendcounts,
+                            .send_places = sdispls,
+                            .send_types = sendtypes,
+                            .recv = recvbuf,
+                            .recv_counts = recvcounts,
+                            .recv_places = rdispls,
+                            .recv_types = recvtypes,
+                            .root = -1,
+                            .comm = comm};
+    return make("MPI_Alltoallw_init", &plan, info, request);
+}
+
+static int reduce(const mpi__plan *p, MPI_Request *r)
+{
+    return PMPI_Ireduce(p->send, p->recv, p->recv_count, p->recv_type, p->op, p->root, p->comm, r);
+}
+
+API(Reduce_init)
+(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
+ MPI_Info info, MPI_Request *request)
+{
+    const mpi__plan plan = {.begin = reduce,
+                            .send = sendbuf,
+                            .recv = recvbuf,
+                            .recv_count = count,
+                            .recv_type = datatype,
+                            .op = op,
+                            .root = root,
+                            .comm = comm};
+    return make("MPI_Reduce_init", &plan, info, request);
+}
+
+#define REDUCTION(name, begin_, start)                                                                              \
+    static int begin_(const mpi__plan *p, MPI_Request *r)                                                           \
+    {                                                                                                               \
+        return start(p->send, p->recv, p->recv_count, p->recv_type, p->op, p->comm, r);                             \
+    }                                                                                                               \
+    API(name##_init)                                                                                                \
+    (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, \
+     MPI_Request *request)                                                                                          \
+    {                                                                                                               \
+        const mpi__plan plan = {.begin = (begin_),                                                                  \
+                                .send = sendbuf,                                                                    \
+                                .recv = recvbuf,                                                                    \
+                                .recv_count = count,                                                                \
+                                .recv_type = datatype,                                                              \
+                                .op = op,                                                                           \
+                                .root = -1,                                                                         \
+                                .comm = comm};                                                                      \
+        return make("MPI_" #name "_init", &plan, info, request);                                                    \
+    }
+
+REDUCTION(Allreduce, all_reduce, PMPI_Iallreduce)
+REDUCTION(Scan, scan, PMPI_Iscan)
+REDUCTION(Exscan, exscan, PMPI_Iexscan)
+REDUCTION(Reduce_scatter_block, reduce_scatter_block, PMPI_Ireduce_scatter_block)
+
+static int reduce_scatter(const mpi__plan *p, MPI_Request *r)
+{
+    return PMPI_Ireduce_scatter(p->send, p->recv, p->recv_counts, p->recv_type, p->op, p->comm, r);
+}
+
+API(Reduce_scatter_init)
+(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+ MPI_Info info, MPI_Request *request)
+{
+    const mpi__plan plan = {.begin = reduce_scatter,
+                            .send = sendbuf,
+                            .recv = recvbuf,
+                            .recv_counts = recvcounts,
+                            .recv_type = datatype,
+                            .op = op,
+                            .root = -1,
+                            .comm = comm};
+    return make("MPI_Reduce_scatter_init", &plan, info, request);
+}

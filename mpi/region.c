@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Buffers that operations have until they end: which bytes belong to one. */
+#include "mpi/collective.h"
+
+uintptr_t mpi__regions_begin = UINTPTR_MAX, mpi__regions_end;
+
+bool mpi__looks;
+const MPI_Request *mpi__stores;
+int mpi__collectives_pending;
+static mpi__region *regions;
+
+/* The bytes from the first to the last of these elements. */
+static void bounds(mpi__region *region, const mpi__type *t, const char *buf, size_t count)
+{
+    if (!count || !t->size) return;
+    ptrdiff_t across = (ptrdiff_t)(count - 1) * t->extent, low = across < 0 ? across : 0,
+              high = across > 0 ? across : 0;
+    uintptr_t first = (uintptr_t)(buf + t->true_lb);
+    uintptr_t begin = first + (uintptr_t)low, end = first + (uintptr_t)(high + t->true_extent);
+    if (begin < region->begin) region->begin = begin;
+    if (end > region->end) region->end = end;
+}
+
+static void insert(mpi__region *region)
+{
+    region->next = regions;
+    region->link = &regions;
+    if (regions) regions->link = &region->next;
+    regions = region;
+    if (region->begin < mpi__regions_begin) mpi__regions_begin = region->begin;
+    if (region->end > mpi__regions_end) mpi__regions_end = region->end;
+}
+
+void mpi__region_open(mpi__region *region, const mpi__request *request)
+{
+    const mpi__blocks *b = region->blocks;
+    if (!mpi__looks && !request->collective) return;
+    region->begin = UINTPTR_MAX;
+    region->end = 0;
+    if (region->type) bounds(region, region->type, region->buf, region->count);
+    for (int q = 0; b && q < b->ranks; q++)
+        if (b->elements[q]) bounds(region, b->types[q], b->buf + b->places[q], b->elements[q]);
+    if (region->begin >= region->end) return;
+    region->comm = request->comm;
+    region->collective = request->collective;
+    mpi__collectives_pending += region->collective;
+    region->name = request->name;
+    region->file = request->file;
+    region->line = request->line;
+    insert(region);
+}
+
+void mpi__region_of_status(mpi__region *region, const MPI_Status *status)
+{
+    *region = (mpi__region){.begin = (uintptr_t)&status->MPI_SOURCE,
+                            .end = (uintptr_t)(&status->MPI_TAG + 1),
+                            .received = true,
+                            .is_status = true};
+    insert(region);
+}
+
+void mpi__region_close(mpi__region *region)
+{
+    if (!region->link) return;
+    mpi__collectives_pending -= region->collective;
+    *region->link = region->next;
+    if (region->next) region->next->link = region->link;
+    region->link = NULL;
+    if (regions) return;
+    mpi__regions_begin = UINTPTR_MAX;
+    mpi__regions_end = 0;
+}
+
+static bool meet(uintptr_t a, size_t bytes, uintptr_t b, size_t more)
+{
+    return a < b + more && b < a + bytes;
+}
+
+/* Does one of these elements have one of the bytes? */
+static bool have(const mpi__type *t, const char *buf, size_t count, uintptr_t at, size_t bytes)
+{
+    if (t->dense) return meet((uintptr_t)mpi__data(t, buf), count * t->size, at, bytes);
+    ptrdiff_t from = (ptrdiff_t)(at - (uintptr_t)buf) - t->true_lb; /* the first element's first byte is 0 */
+    size_t i = 0;
+    if (t->extent > 0 && from > t->true_extent) i = (size_t)((from - t->true_extent) / t->extent);
+    for (; i < count; i++) {
+        ptrdiff_t place = (ptrdiff_t)i * t->extent;
+        if (t->extent > 0 && place >= from + (ptrdiff_t)bytes) return false;
+        for (size_t k = 0; k < t->segment_count; k++)
+            if (meet((uintptr_t)(buf + place + t->segments[k].offset), t->segments[k].bytes, at, bytes)) return true;
+    }
+    return false;
+}
+
+/* The region has one of these bytes, and they may not be accessed so. */
+static bool conflicts(const mpi__region *r, uintptr_t at, size_t bytes, bool writes)
+{
+    if (!meet(r->begin, r->end - r->begin, at, bytes) || (!writes && !r->received)) return false;
+    if (r->is_status || (r->type && have(r->type, r->buf, r->count, at, bytes))) return true;
+    for (int q = 0; r->blocks && q < r->blocks->ranks; q++)
+        if (have(r->blocks->types[q], r->blocks->buf + r->blocks->places[q], r->blocks->elements[q], at, bytes))
+            return true;
+    return false;
+}
+
+mpi__region *mpi__region_at(uintptr_t at, size_t bytes, bool writes)
+{
+    for (mpi__region *r = regions; r; r = r->next)
+        if (conflicts(r, at, bytes, writes)) return r;
+    return NULL;
+}
+
+/* The same call as before is about to put its request over that of the operation that has the buffer: not the buffer is the
+ * mistake, but that nothing has waited. */
+static const mpi__request *overwritten(mpi__comm *c)
+{
+    bool freed;
+    const char *file;
+    int line;
+    const mpi__request *r = mpi__stores ? mpi__request_of(*mpi__stores, &freed) : NULL;
+    p2p_layer_line(c->p2p, &file, &line);
+    return r && r->active && !r->persistent && !r->orphan && r->line == line ? r : NULL;
+}
+
+static int lost(mpi__comm *c, const mpi__request *r)
+{
+    int code = mpi__mistake(
+        c, MPI_ERR_REQUEST, "request_leak",
+        "its request takes the place of that of the %s before, from the same line, which still has the "
+        "buffer and was never waited for" MPI__TRY "MPI_Wait before the next one, or a request and a buffer for each",
+        r->name);
+    p2p_layer_other_line(c->p2p, r->name, r->file, r->line);
+    return code;
+}
+
+/* p2p knows the buffers of messages that lie in one piece; those of collectives are here. */
+static int check_bytes(mpi__comm *c, const void *buf, size_t bytes, bool writes)
+{
+    p2p_err err = p2p_layer_check_buffer(c->p2p, buf, bytes, writes);
+    const mpi__request *before = err ? overwritten(c) : NULL;
+    if (before) return lost(c, before);
+    if (err) return mpi__p2p(c, err);
+    for (const mpi__region *r = mpi__collectives_pending ? regions : NULL; r; r = r->next) {
+        if (!r->collective || !conflicts(r, (uintptr_t)buf, bytes, writes)) continue;
+        before = overwritten(c);
+        if (before) return lost(c, before);
+        int code = mpi__mistake(c, MPI_ERR_BUFFER, "buffer_conflict",
+                                "this buffer overlaps one that %s on line %d %s, and has not ended" MPI__TRY
+                                "MPI_Wait for its request first, or another buffer",
+                                r->name, r->line, r->received ? "receives into" : "sends");
+        p2p_layer_other_line(c->p2p, r->name, r->file, r->line);
+        return code;
+    }
+    return MPI_SUCCESS;
+}
+
+enum { LOOKED_AT = 4096 /* pieces of a buffer with gaps */ };
+
+int mpi__check_unused(mpi__comm *c, const mpi__type *t, const void *buf, size_t count, bool writes)
+{
+    size_t looked_at = 0;
+    if (!count || !t->size) return MPI_SUCCESS;
+    if (mpi__is_one_piece(t, count)) return check_bytes(c, mpi__data(t, buf), count * t->size, writes);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < t->segment_count; k++) {
+            const char *at = (const char *)buf + (ptrdiff_t)i * t->extent + t->segments[k].offset;
+            int code = looked_at++ < LOOKED_AT ? check_bytes(c, at, t->segments[k].bytes, writes) : MPI_SUCCESS;
+            if (code) return code;
+        }
+    return MPI_SUCCESS;
+}

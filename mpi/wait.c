@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting for requests, and looking whether they have ended: one at a time, all, any or some of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/internal.h"
+
+static void forget(MPI_Request *handle, mpi__request *r)
+{
+    if (r->persistent) return;
+    *handle = MPI_REQUEST_NULL;
+    mpi__request_free(r);
+}
+
+/* A set of requests that a call waits for, or looks at. */
+typedef struct {
+    mpi__comm *c;
+    int count, live;           /* not null, nor persistent and not started */
+    const mpi__request *never; /* a persistent one that has not been started at all; NULL: there is none */
+    MPI_Request *handles;
+    mpi__request **requests;
+    p2p_request *p2p;
+    p2p_status *got;
+    uint16_t *kinds; /* of the messages, after a wait for all of them */
+    bool has_kinds;
+    void *memory, *few[64 * 6];
+} set;
+
+/* Request i of the list. */
+static int look(set *s, int i)
+{
+    static uint64_t calls;
+    calls += i == 0;
+    int code = mpi__request_look(s->c, s->handles[i], &s->requests[i]);
+    mpi__request *r = s->requests[i];
+    if (code || !r) return code;
+    if (r->listed == calls)
+        return mpi__mistake(s->c, MPI_ERR_REQUEST, "request_state",
+                            "request %d of the list stands in it twice" MPI__TRY "wait for each request once", i);
+    r->listed = calls;
+    if (r->persistent && !r->started) s->never = r;
+    if (!r->active) s->requests[i] = NULL;
+    return MPI_SUCCESS;
+}
+
+static int open_set(set *s, const char *name, int count, MPI_Request handles[])
+{
+    mpi__check_state(name);
+    s->c = mpi__state == MPI__RUNNING ? mpi__requests_comm(count, handles) : mpi__world;
+    s->count = count;
+    s->handles = handles;
+    s->memory = NULL;
+    s->live = 0;
+    s->never = NULL;
+    int code = mpi__begin_on(
+        s->c, &(p2p_layer_call){.name = name, .shape = P2P_CALL_WAIT, .bytes = count > 0 ? (size_t)count : 0});
+    if (code) return code;
+    if (count < 0) code = mpi__wrong(s->c, MPI_ERR_COUNT, P2P_ARGUMENT_COUNT, "a count of %d is negative", count);
+    if (!code && count && !handles) code = mpi__wrong(s->c, MPI_ERR_REQUEST, P2P_ARGUMENT_REQUEST, "requests is NULL");
+    if (code) return mpi__end(s->c, code);
+    size_t each = sizeof *s->requests + sizeof *s->p2p + sizeof *s->got + sizeof *s->kinds;
+    void *memory = s->few;
+    if ((size_t)count * each > sizeof s->few) memory = s->memory = malloc((size_t)count * each);
+    if (!memory) return mpi__end(s->c, mpi__no_memory(s->c));
+    s->got = memory;
+    s->requests = (mpi__request **)(void *)(s->got + count);
+    s->p2p = (p2p_request *)(void *)(s->requests + count);
+    s->kinds = (uint16_t *)(void *)(s->p2p + count);
+    s->has_kinds = false;
+    for (int i = 0; i < count && !code; i++) {
+        code = look(s, i);
+        s->p2p[i] = s->requests[i] ? s->requests[i]->p2p : NULL;
+        s->live += s->requests[i] != NULL;
+    }
+    if (!code) return MPI_SUCCESS;
+    free(s->memory);
+    return mpi__end(s->c, code);
+}
+
+static int close_set(set *s, int code)
+{
+    free(s->memory);
+    return mpi__end(s->c, code);
+}
+
+/* Nothing is under way that could be waited for. The standard lets that pass, but who waits has meant to start one. */
+static int check_started(const set *s)
+{
+    const mpi__request *r = s->never;
+    if (s->live || !r) return MPI_SUCCESS;
+    int code = mpi__mistake(s->c, MPI_ERR_REQUEST, "request_state",
+                            "the request that %s made on line %d has never been started" MPI__TRY
+                            "MPI_Start before it is waited for",
+                            r->name, r->line);
+    p2p_layer_other_line(s->c->p2p, r->name, r->file, r->line);
+    return code;
+}
+
+static void expect_kinds(set *s, bool now)
+{
+    p2p_layer_kinds(s->c->p2p, now ? s->kinds : NULL);
+    s->has_kinds = true;
+}
+
+/* Nothing of p2p is under way for it (any more): it has ended. */
+static bool is_ended(const set *s, int i)
+{
+    return s->requests[i] && !s->p2p[i];
+}
+
+/* Request i has ended with err. */
+static int end_one(set *s, int i, p2p_err err, MPI_Status *status)
+{
+    static const p2p_status none = {.source = P2P_ANY_SOURCE, .tag = P2P_ANY_TAG};
+    mpi__request *r = s->requests[i];
+    const p2p_status *got = r->p2p && !err ? &s->got[i] : &none;
+    mpi__comm *own = r->comm;
+    int code;
+    if (r->has_kept) {
+        if (status != MPI_STATUS_IGNORE) *status = r->kept;
+        r->has_kept = r->active = false;
+        code = MPI_SUCCESS;
+    } else {
+        code = mpi__request_finish(r, err, got, s->has_kinds ? s->kinds[i] : p2p_layer_kind(own->p2p), status);
+    }
+    if (own != s->c && code) { /* the cause is with the request's communicator, but s->c's call ends with it */
+        p2p_layer_same_cause(s->c->p2p, own->p2p);
+        s->c->code = own->code ? own->code : P2P_ERR_ARG;
+        own->code = 0;
+    }
+    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
+    forget(&s->handles[i], r);
+    s->requests[i] = NULL;
+    s->live--;
+    return code;
+}
+
+static MPI_Status *status_at(MPI_Status *statuses, int i)
+{
+    return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+}
+
+/* Of all, once p2p has ended them: with `first`, if only one error is known. */
+static int end_all(set *s, MPI_Status statuses[])
+{
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < s->count; i++) {
+        if (!s->requests[i]) {
+            mpi__empty_status(status_at(statuses, i), MPI_ANY_SOURCE);
+            continue;
+        }
+        p2p_err err = s->p2p[i] ? p2p_wait(&s->p2p[i], &s->got[i]) : P2P_OK;
+        int one = end_one(s, i, err, status_at(statuses, i));
+        if (one) code = statuses == MPI_STATUSES_IGNORE ? one : MPI_ERR_IN_STATUS;
+    }
+    return code;
+}
+
+API(Wait)(MPI_Request *request, MPI_Status *status)
+{
+    set s;
+    int code = open_set(&s, "MPI_Wait", 1, request);
+    if (code) return code;
+    if (!s.live) {
+        mpi__empty_status(status, MPI_ANY_SOURCE);
+        return close_set(&s, check_started(&s));
+    }
+    p2p_err err = s.p2p[0] ? p2p_wait(&s.p2p[0], &s.got[0]) : P2P_OK;
+    return close_set(&s, end_one(&s, 0, err, status));
+}
+
+/* All of them in one wait, so that a diagnosis names all; the errors of each are then asked for one by one. */
+API(Waitall)(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+    set s;
+    int code = open_set(&s, "MPI_Waitall", count, requests);
+    if (code) return code;
+    code = check_started(&s);
+    if (code) return close_set(&s, code);
+    bool returns = s.c->handler != MPI_ERRORS_ARE_FATAL && s.c->handler != MPI_ERRORS_ABORT;
+    if (returns) return close_set(&s, end_all(&s, statuses));
+    expect_kinds(&s, true);
+    p2p_err err = p2p_wait_all((size_t)count, s.p2p, s.got);
+    expect_kinds(&s, false);
+    if (err) return close_set(&s, mpi__p2p(s.c, err));
+    for (int i = 0; i < count; i++) {
+        int one = MPI_SUCCESS;
+        if (s.requests[i])
+            one = end_one(&s, i, P2P_OK, status_at(statuses, i));
+        else
+            mpi__empty_status(status_at(statuses, i), MPI_ANY_SOURCE);
+        if (one) code = one;
+    }
+    return close_set(&s, code);
+}
+
+static int any(const char *name, int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+{
+    set s;
+    size_t i = 0;
+    bool done = true;
+    p2p_err err = P2P_OK;
+    p2p_status got = {.source = P2P_ANY_SOURCE, .tag = P2P_ANY_TAG};
+    int code = open_set(&s, name, count, requests);
+    if (code) return code;
+    if (flag) *flag = true;
+    if (!s.live) {
+        *index = MPI_UNDEFINED;
+        mpi__empty_status(status, MPI_ANY_SOURCE);
+        return close_set(&s, MPI_SUCCESS);
+    }
+    while (i < (size_t)count && !is_ended(&s, (int)i)) i++;
+    if (i == (size_t)count)
+        err = flag ? p2p_test_any((size_t)count, s.p2p, &i, &done, &got) : p2p_wait_any((size_t)count, s.p2p, &i, &got);
+    if (flag) *flag = done;
+    if (i >= (size_t)count || (err && flag && s.p2p[i])) return close_set(&s, err ? mpi__p2p(s.c, err) : MPI_SUCCESS);
+    if (!done) return close_set(&s, MPI_SUCCESS);
+    *index = (int)i;
+    s.got[i] = got;
+    return close_set(&s, end_one(&s, (int)i, err, status));
+}
+
+API(Waitany)(int count, MPI_Request requests[], int *index, MPI_Status *status)
+{
+    return any("MPI_Waitany", count, requests, index, NULL, status);
+}
+
+API(Testany)(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+{
+    *index = MPI_UNDEFINED;
+    return any("MPI_Testany", count, requests, index, flag, status);
+}
+
+API(Test)(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    int index;
+    return any("MPI_Test", 1, request, &index, flag, status);
+}
+
+API(Testall)(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+    set s;
+    bool done = true;
+    int code = open_set(&s, "MPI_Testall", count, requests);
+    if (code) return code;
+    expect_kinds(&s, true);
+    p2p_err err = p2p_test_all((size_t)count, s.p2p, &done, s.got);
+    expect_kinds(&s, false);
+    *flag = done;
+    if (err) return close_set(&s, mpi__p2p(s.c, err));
+    for (int i = 0; i < count && done; i++) {
+        int one = MPI_SUCCESS;
+        if (s.requests[i])
+            one = end_one(&s, i, P2P_OK, status_at(statuses, i));
+        else
+            mpi__empty_status(status_at(statuses, i), MPI_ANY_SOURCE);
+        if (one) code = statuses == MPI_STATUSES_IGNORE ? one : MPI_ERR_IN_STATUS;
+    }
+    return close_set(&s, code);
+}
+
+static int some(const char *name, int count, MPI_Request requests[], int *outcount, int indices[],
+                MPI_Status statuses[], bool waits)
+{
+    set s;
+    int found = 0, code = open_set(&s, name, count, requests);
+    if (code) return code;
+    if (!s.live) {
+        *outcount = MPI_UNDEFINED;
+        return close_set(&s, MPI_SUCCESS);
+    }
+    bool ended = false;
+    int from = 0;
+    for (int i = 0; i < count; i++) ended = ended || is_ended(&s, i);
+    if (waits && !ended) {
+        size_t first;
+        p2p_status got;
+        p2p_err err = p2p_wait_any((size_t)count, s.p2p, &first, &got);
+        if (first >= (size_t)count) return close_set(&s, mpi__p2p(s.c, err));
+        s.got[first] = got;
+        from = (int)first + 1; /* what is before had not ended */
+        indices[found] = (int)first;
+        int one = end_one(&s, (int)first, err, status_at(statuses, found++));
+        if (one) code = statuses == MPI_STATUSES_IGNORE ? one : MPI_ERR_IN_STATUS;
+    }
+    for (int i = from; i < count; i++) {
+        bool done = true;
+        if (!s.requests[i]) continue;
+        p2p_err err = s.p2p[i] ? p2p_test(&s.p2p[i], &done, &s.got[i]) : P2P_OK;
+        if (!err && !done) continue;
+        indices[found] = i;
+        int one = end_one(&s, i, err, status_at(statuses, found++));
+        if (one) code = statuses == MPI_STATUSES_IGNORE ? one : MPI_ERR_IN_STATUS;
+    }
+    *outcount = found;
+    return close_set(&s, code);
+}
+
+API(Waitsome)(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
+{
+    return some("MPI_Waitsome", incount, requests, outcount, indices, statuses, true);
+}
+
+API(Testsome)(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
+{
+    return some("MPI_Testsome", incount, requests, outcount, indices, statuses, false);
+}

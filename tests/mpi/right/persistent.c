@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* persistent: persistent collectives, each started several times over other values, two at a time. */
+// ranks: 4
+#include <assert.h>
+#include <mpi.h>
+
+#undef NDEBUG
+enum { MOST = 16, TIMES = 3 };
+
+static int rank, size;
+
+static void blocks(void)
+{
+    int root = size - 1, value, sum, mine;
+    MPI_Request r[2];
+    MPI_Bcast_init(&value, 1, MPI_INT, root, MPI_COMM_WORLD, MPI_INFO_NULL, &r[0]);
+    MPI_Allreduce_init(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &r[1]);
+    for (int i = 0; i < TIMES; i++) {
+        value = rank == root ? 10 + i : -1;
+        mine = rank + i;
+        MPI_Startall(2, r);
+        MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+        assert(r[0] != MPI_REQUEST_NULL && value == 10 + i);
+        assert(sum == size * (size - 1) / 2 + i * size);
+    }
+    MPI_Request_free(&r[0]);
+    MPI_Request_free(&r[1]);
+    assert(r[0] == MPI_REQUEST_NULL);
+}
+
+/* The lists are the program's again once the request is made. */
+static void lists(void)
+{
+    int out[MOST], in[MOST], gathered[MOST], counts[MOST], places[MOST], done;
+    MPI_Request all, gather;
+    for (int i = 0; i < size; i++) {
+        counts[i] = 1;
+        places[i] = size - 1 - i;
+    }
+    MPI_Alltoallv_init(out, counts, places, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &all);
+    if (rank)
+        MPI_Gatherv_init(&rank, 1, MPI_INT, NULL, NULL, NULL, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &gather);
+    else
+        MPI_Gatherv_init(&rank, 1, MPI_INT, gathered, counts, places, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL,
+                         &gather);
+    for (int i = 0; i < size; i++) counts[i] = places[i] = -1;
+    for (int k = 0; k < TIMES; k++) {
+        for (int i = 0; i < size; i++) out[size - 1 - i] = 100 * k + 10 * rank + i;
+        MPI_Start(&all);
+        MPI_Start(&gather);
+        for (done = 0; !done;) MPI_Test(&all, &done, MPI_STATUS_IGNORE);
+        MPI_Wait(&gather, MPI_STATUS_IGNORE);
+        for (int i = 0; i < size; i++) assert(in[size - 1 - i] == 100 * k + 10 * i + rank);
+        for (int i = 0; !rank && i < size; i++) assert(gathered[size - 1 - i] == i);
+    }
+    MPI_Request_free(&all);
+    MPI_Request_free(&gather);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    assert(size <= MOST);
+    blocks();
+    lists();
+    MPI_Request barrier;
+    MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &barrier);
+    MPI_Start(&barrier);
+    MPI_Wait(&barrier, MPI_STATUS_IGNORE);
+    MPI_Request_free(&barrier);
+    MPI_Finalize();
+    return 0;
+}

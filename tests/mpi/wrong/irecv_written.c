@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* irecv_written: a buffer is written to while a receive has it. */
+// ranks: 2
+// expect: was written to before it had ended
+// report: buffer_conflict
+#include <mpi.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+    int rank, size, x = 0, y[8] = {0};
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Request r;
+    MPI_Irecv(y, 8, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &r);
+    y[3] = 5;
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Send(&x, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return x + y[0] > 1000000;
+}

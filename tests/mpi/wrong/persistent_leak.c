@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* persistent_leak: a persistent request that is never freed. */
+// ranks: 2
+// expect: request never waited for
+// report: request_leak
+#include <mpi.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+    int rank, size, x = 0, y[8] = {0};
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Request r;
+    MPI_Recv_init(y, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &r);
+    MPI_Finalize();
+    return x + y[0] > 1000000;
+}

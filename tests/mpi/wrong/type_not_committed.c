@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* type_not_committed: a type that was not committed. */
+// ranks: 2
+// expect: has not been committed
+// report: invalid_argument/type
+#include <mpi.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+    int rank, size, x = 0, y[8] = {0};
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Datatype t;
+    MPI_Type_contiguous(2, MPI_INT, &t);
+    MPI_Bcast(y, 1, t, 0, MPI_COMM_WORLD);
+    MPI_Type_free(&t);
+    MPI_Finalize();
+    return x + y[0] > 1000000;
+}
