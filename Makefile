@@ -27,7 +27,7 @@ Q   := $(if $(V),,@)
 say  = $(if $(V),,@printf '  %-4s%s\n' $(1) $(2))
 
 # ---- What there is: a folder of the library appears here as soon as it has a source file ----
-FOLDERS := $(addprefix p2p/,shared trace world message group deadlock job) dtype collectives ring
+FOLDERS := $(addprefix p2p/,shared trace world message group deadlock job) dtype collectives ring mpi
 # A library of its own, for it needs OpenCL; the rest needs libc only.
 TRAINING := kernels trainer
 OBJ     := $(BUILD)/obj
@@ -37,20 +37,21 @@ TRAIN_LIB := $(BUILD)/libpairwise_train.a
 objects  = $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(1)))
 programs = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
 
-LIB_OBJ    := $(filter-out $(OBJ)/p2p/job/launch_main.o,$(call objects,$(FOLDERS:=/*.c)))
+LIB_OBJ    := $(filter-out $(OBJ)/p2p/job/launch_main.o $(OBJ)/mpi/stubs.o,$(call objects,$(FOLDERS:=/*.c)))
 TEST_UTIL  := $(call objects,tests/util/*.c)
 HAS_TRAIN  := $(wildcard build/.setup-train)
 FAULTS     := $(filter-out $(if $(HAS_TRAIN),,$(OBJ)/tests/faultlab/trainer%),$(call objects,tests/faultlab/*.c))
 TRAIN_OBJ  := $(filter-out $(OBJ)/trainer/train_main.o,$(call objects,$(TRAINING:=/*.c)))
-TRAIN_PROGRAMS := $(BUILD)/train $(call programs,bench/kernels.c bench/train.c)
+TRAIN_PROGRAMS := $(BUILD)/train $(call programs,bench/kernels.c bench/rate.c bench/train.c bench/compression.c examples/train_*.c)
 TRAIN_SUITES := $(call programs,$(TRAINING:%=tests/%*.c))
 REPLAY     := $(call objects,replay/*.c)
-PROGRAMS   := $(filter-out $(TRAIN_PROGRAMS),$(addprefix $(BUILD)/,launch replay demo) $(call programs,examples/*.c bench/*.c))
-CASES      := $(call programs,tests/wrong/*.c tests/right/*.c) $(BUILD)/tests/faultlab
+PROGRAMS   := $(filter-out $(TRAIN_PROGRAMS),$(addprefix $(BUILD)/,launch replay demo mpicc mpirun) $(call programs,examples/*.c bench/*.c))
+MPI_CASES  := $(call programs,tests/mpi/*/*.c)
+CASES      := $(MPI_CASES) $(call programs,tests/wrong/*.c tests/right/*.c) $(BUILD)/tests/faultlab
 SUITES     := $(filter-out $(TRAIN_SUITES),$(call programs,tests/*.c))
-FORMATTED   = $(filter-out bench/peers/%,$(wildcard p2p/*.h $(FOLDERS:=/*.[ch]) $(TRAINING:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] learn/*.[ch] learn/*/*.[ch] exercises/check/*.[ch] replay/*.[ch] demo/*.[ch] solutions/*/*.[ch] tests/*.[ch] tests/*/*.[ch] kernels/*.cl kernels/*/*.cl))
+FORMATTED   = $(filter-out bench/peers/%,$(wildcard p2p/*.h $(FOLDERS:=/*.[ch]) $(TRAINING:=/*.[ch]) examples/*.[ch] bench/*.[ch] bench/*/*.[ch] learn/*.[ch] learn/*/*.[ch] exercises/check/*.[ch] replay/*.[ch] demo/*.[ch] solutions/*/*.[ch] solutions/*/*.cl tests/*.[ch] tests/*/*.[ch] tests/mpi/*/*.c kernels/*.cl kernels/*/*.cl))
 
-all: $(LIB) $(PROGRAMS) $(CASES) $(BUILD)/learn build/.setup-train ## the libraries, the launcher, the examples, the benches, the test programs
+all: $(LIB) $(BUILD)/libmpi_abi.so.1 $(PROGRAMS) $(CASES) $(BUILD)/learn build/.setup-train ## the libraries, the launcher, the examples, the benches, the test programs
 	@if [ -e build/.setup-train ]; then $(MAKE) training; fi
 suites: $(SUITES) $(if $(HAS_TRAIN),$(TRAIN_SUITES))
 training: $(TRAIN_LIB) $(TRAIN_PROGRAMS) $(BUILD)/tests/faultlab
@@ -68,7 +69,7 @@ $(BUILD)/build_id.h: $(wildcard p2p/*.h p2p/*/*.[ch]) | build/.setup-build
 	@printf '#define P2P_BUILD_ID "%s"\n' "$$(cat $^ | cksum | tr ' ' -)" >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
-$(OBJ)/dtype/reduce.o: override CFLAGS += -O3 # loops over many elements: several at once
+$(addprefix $(OBJ)/,$(addsuffix .o,dtype/reduce dtype/half $(addprefix trainer/,clip wire powersgd topk))): override CFLAGS += -O3 # loops over many elements: several at once
 # To optimise a test takes longer than it saves, but where large buffers are filled and compared.
 $(filter-out $(OBJ)/tests/p2p_alloc.o $(OBJ)/tests/util/% $(OBJ)/tests/kernels/%,$(call objects,tests/*.c tests/*/*.c)): override CFLAGS += -O0
 $(OBJ)/%.o: %.c | build/.setup-build $(BUILD)/build_id.h
@@ -80,6 +81,8 @@ $(call objects,tests/*.c tests/util/report.c): | build/.setup-test
 build/.setup-train build/.setup-test build/.setup-plots build/.setup-lint build/.setup-test-all build/.setup-test-long: | build/.setup-build
 
 $(OBJ)/collectives/choose.o: $(wildcard $(BUILD)/tuned_choices.inc)
+$(OBJ)/p2p/message/engine.o: $(wildcard $(BUILD)/tuned_direct.inc)
+$(OBJ)/bench/rate.o: $(wildcard solutions/K*/*.cl)
 $(OBJ)/kernels/sources.o: $(wildcard kernels/*.cl kernels/*/*.cl kernels/shapes.h)
 $(LIB): $(LIB_OBJ)
 $(TRAIN_LIB): $(TRAIN_OBJ)
@@ -98,19 +101,21 @@ $(BUILD)/train: $(OBJ)/trainer/train_main.o
 $(BUILD)/tests/faultlab: $(FAULTS) $(filter-out %/report.o,$(TEST_UTIL)) $(if $(HAS_TRAIN),$(TRAIN_LIB))
 $(call programs,bench/*.c): $(call objects,bench/util/*.c)
 $(call programs,bench/kernels.c bench/train.c): $(call objects,bench/layers/*.c)
+$(BUILD)/bench/rate: $(call objects,bench/rate/*.c)
 $(SUITES): $(TEST_UTIL)
-$(addprefix $(BUILD)/tests/,replay trace trace_format): $(filter-out %/main.o,$(REPLAY))
+$(addprefix $(BUILD)/tests/,replay trace trace_format hosts): $(filter-out %/main.o,$(REPLAY))
 $(TRAIN_SUITES): $(TEST_UTIL) $(call objects,$(TRAINING:%=tests/%/*.c))
 $(TRAIN_PROGRAMS) $(TRAIN_SUITES): $(TRAIN_LIB)
-$(BUILD)/tests/faultlab: LIBS := $(WRAP) $(if $(HAS_TRAIN),-lOpenCL -lm)
-$(SUITES) $(TRAIN_SUITES): private LIBS += -lcriterion -ljansson
+$(BUILD)/tests/faultlab: LIBS := $(WRAP) $(if $(HAS_TRAIN),-lOpenCL) -lm
+$(SUITES) $(TRAIN_SUITES): private LIBS += -lcriterion -ljansson -lm
 $(TRAIN_PROGRAMS) $(TRAIN_SUITES): LIBS += -lOpenCL -lm
 $(NAMED) $(addprefix $(BUILD)/,launch replay demo train) $(BUILD)/tests/faultlab: $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(LINK) $(filter %.o,$^) $(filter $(TRAIN_LIB),$^) $(LIB) $(LIBS) -o $@
 
-include learn/course.mk
+include mpi/mpi.mk learn/course.mk
+include p2p/job/mpi/hosts.mk
 include bench/bench.mk
 include tests/fuzz/fuzz.mk
 -include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d)
@@ -130,7 +135,7 @@ demo-%: all ## for a class: ring, naive, race, deadlock, train (SPEED=slow RANKS
 tour: all ## hello, the token ring, and what Pairwise says about a deadlock
 	@scripts/tour.sh
 
-lint: $(BUILD)/build_id.h $(BUILD)/course.h build/.setup-lint ## clang-format, clang-tidy, cppcheck, for what has changed since it was clean
+lint: $(BUILD)/build_id.h $(BUILD)/course.h $(BUILD)/mpi_stubs.inc build/.setup-lint ## clang-format, clang-tidy, cppcheck, for what has changed since it was clean
 	@scripts/lint.sh $(FORMATTED)
 reference: all ## docs/reference.md anew, from --help of every program
 	@scripts/reference.sh >$(BUILD)/reference.md && cp $(BUILD)/reference.md docs/reference.md

@@ -554,8 +554,9 @@ int main(int argc, char **argv)
 {
     static findings f;
     settings s = read_settings(argc, argv);
-    p2p_err err = measure(&s, &f);
 
+    ranks_need_own_jobs("agreement");
+    p2p_err err = measure(&s, &f);
     if (!err) print_table(&s, &f);
     return err == P2P_ERR_ARG ? 2 : err ? 1 : 0;
 }

@@ -4,10 +4,10 @@
  *
  *      build/bench/all_reduce --ranks 4
  *      build/bench/all_reduce --ranks 8 --algorithm naive,ring --min 1M --network 10GbE
+ *      build/bench/all_reduce --ranks 16 --algorithm naive,ring,hierarchical --network 10GbE,hosts=4 --deal
  *
  * Sizes and algorithms alternate, in another order every round, so that the other load of the machine slows all of them
- * equally. Each round of a size starts fresh processes, counts one operation's messages, warms up, and measures. Every
- * element of every operation is checked. How one operation is timed: bench/util/loop.h. What is printed:
+ * equally. Each round of a size starts fresh processes, counts one operation's messages, warms up, and measures. How one operation is timed: bench/util/loop.h. What is printed:
  * bench/util/comparison.h, docs/benches.md.
  */
 #include <errno.h>
@@ -30,7 +30,7 @@ enum { ROUNDS = 5, VIRTUAL_ROUNDS = 2, VIRTUAL_ITERS = 2, MOST_ITERS = 4000, MOS
 
 typedef p2p_err (*all_reduce)(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
-#define ALGORITHM_NAMES "naive, tree, recursive-doubling, ring, one-shot, two-shot, auto"
+#define ALGORITHM_NAMES "naive, tree, recursive-doubling, ring, one-shot, two-shot, hierarchical, auto"
 
 static const struct {
     const char *name;
@@ -43,6 +43,7 @@ static const struct {
     {"ring", ring_all_reduce, NULL},
     {"one-shot", coll_one_shot_all_reduce, "flat"},
     {"two-shot", coll_two_shot_all_reduce, "direct"},
+    {"hierarchical", coll_hierarchical_all_reduce, NULL},
     {"auto", coll_all_reduce, NULL},
 };
 
@@ -70,6 +71,7 @@ typedef struct {
     const char *algorithms[COMPARISON_MOST_ALGORITHMS];
     size_t algorithm_count, min, max;
     long ranks, factor, iters, warmup, seconds; /* iters, warmup: LOOP_BY_TIME if not given */
+    bool deal, cold;
     enum dtype dtype;
     enum op op;
 } settings;
@@ -107,8 +109,9 @@ static void set_count(long *count, const char *name, const char *text, long low,
 /* Checks that need all options. */
 static void check(const settings *s, struct argp_state *state)
 {
-    if (s->op == OP_MEAN && s->dtype != DTYPE_F32 && s->dtype != DTYPE_F64)
-        argp_error(state, "--op mean: a mean of %s is not a whole number; take --dtype f32 or f64, or --op sum",
+    if (s->op == OP_MEAN && dtype_problem(s->dtype, OP_MEAN))
+        argp_error(state,
+                   "--op mean: a mean of %s is not a whole number; take --dtype f32, f64, f16 or bf16, or --op sum",
                    dtype_name(s->dtype));
     if (s->min < dtype_size(s->dtype))
         argp_error(state, "--min %zu is less than one element of %s", s->min, dtype_name(s->dtype));
@@ -129,7 +132,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'e': set_size(&s->max, "max", arg, state); return 0;
     case 'f': set_count(&s->factor, "factor", arg, 2, 1 << 20, state); return 0;
     case 'd':
-        if (!dtype_parse(arg, &s->dtype)) argp_error(state, "--dtype: '%s' is not one of f32, f64, i32, i64, u8", arg);
+        if (!dtype_parse(arg, &s->dtype))
+            argp_error(state, "--dtype: '%s' is not one of f32, f64, i32, i64, u8, f16, bf16", arg);
         return 0;
     case 'o':
         if (!op_parse(arg, &s->op)) argp_error(state, "--op: '%s' is not one of sum, mean, min, max, prod", arg);
@@ -138,6 +142,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'u': set_count(&s->warmup, "warmup", arg, 0, 1000000, state); return 0;
     case 's': set_count(&s->seconds, "seconds", arg, 1, 1000000, state); return 0;
     case 'm': s->model = arg; return 0;
+    case 'D': s->deal = true; return 0;
+    case 'c': s->cold = true; return 0;
     case ARGP_KEY_ARG: argp_error(state, "'%s' is not an option", arg); return 0;
     case ARGP_KEY_END: check(s, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -147,12 +153,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option options[] = {
     {"ranks", 'r', "N", 0, "Ranks (default 4)", 0},
     {"world", 'w', "NAMES", 0, "How bytes move, separated by commas: socket, shm (default: PAIRWISE_WORLD, or shm)", 0},
-    {"network", 'N', "NAME", 0, "Virtual time on a network: 10GbE, latency=2us,bandwidth=12G, ... (default: none)", 0},
+    {"network", 'N', "NAME", 0,
+     "Virtual time on a network: 10GbE; 10GbE,hosts=4; latency=2us,bandwidth=12G, ... (default: none)", 0},
+    {"deal", 'D', NULL, 0, "Number ranks round the hosts, one on each in turn (default: host by host)", 0},
+    {"cold", 'c', NULL, 0, "Fill the buffer before each operation, and check every element after it", 0},
     {"algorithm", 'a', "NAMES", 0, "Separated by commas: " ALGORITHM_NAMES " (default: all of them)", 0},
     {"min", 'b', "SIZE", 0, "Smallest buffer, in bytes; K, M, G are powers of 1024 (default 8)", 0},
     {"max", 'e', "SIZE", 0, "Largest buffer (default 64M)", 0},
     {"factor", 'f', "N", 0, "Each size is N times the one before (default 8)", 0},
-    {"dtype", 'd', "NAME", 0, "Elements: f32, f64, i32, i64, u8 (default f32)", 0},
+    {"dtype", 'd', "NAME", 0, "Elements: f32, f64, i32, i64, u8, f16, bf16 (default f32)", 0},
     {"op", 'o', "NAME", 0, "Operator: sum, mean, min, max, prod (default sum)", 0},
     {"iters", 'n', "N", 0, "Measured operations of each size and algorithm (default: by time)", 0},
     {"warmup", 'u', "N", 0, "Operations before each round that do not count (default: by time)", 0},
@@ -175,7 +184,7 @@ static settings read_settings(int argc, char **argv)
                   .network = getenv("PAIRWISE_NETWORK"),
                   .min = 8,
                   .max = (size_t)64 << 20,
-                  .ranks = 4,
+                  .ranks = p2p_launched() ? p2p_launched() : 4,
                   .factor = 8,
                   .iters = LOOP_BY_TIME,
                   .warmup = LOOP_BY_TIME,
@@ -191,7 +200,8 @@ static settings read_settings(int argc, char **argv)
 /* What one rank measured of one algorithm. Two lists of room for `most` follow: microseconds, and virtual ones. */
 typedef struct {
     size_t count;
-    uint64_t wrong, messages, bytes;
+    uint64_t wrong, messages, bytes, left; /* left: bytes to other hosts */
+    int host;
     double time[];
 } slot;
 
@@ -200,7 +210,8 @@ typedef struct {
     size_t bytes, most, stride, room;
     loop_plan plan; /* but for elements and buf */
     int round;
-    unsigned char *slots; /* shared: [algorithm][rank] */
+    int *hosts;           /* shared: that ranks live on */
+    unsigned char *slots; /* the same: [algorithm][rank] */
 } turn;
 
 static slot *slot_of(const turn *t, size_t algorithm, int rank)
@@ -215,6 +226,7 @@ typedef struct {
     const settings *settings;
     all_reduce function;
     p2p_traffic *traffic;
+    uint64_t left, left_before; /* bytes to other hosts: between the last two times that it was asked, and before */
 } player;
 
 /* The world's errors are fatal, so results are not checked. */
@@ -238,14 +250,18 @@ static size_t player_agree(void *state, size_t number)
 
 static void player_sent(void *state, uint64_t *messages, uint64_t *bytes)
 {
-    const player *p = state;
+    player *p = state;
+    uint64_t left = 0;
 
     *messages = *bytes = 0;
     p2p_stats(p->world, p->traffic);
     for (int peer = 0; peer < p2p_size(p->world); peer++) {
         *messages += p->traffic[peer].messages_sent;
         *bytes += p->traffic[peer].bytes_sent;
+        if (p2p_host(p->world, peer) != p2p_host(p->world, p2p_rank(p->world))) left += p->traffic[peer].bytes_sent;
     }
+    p->left = left - p->left_before;
+    p->left_before = left;
 }
 
 static double player_time(void *state)
@@ -271,14 +287,40 @@ static void play(player *p, const turn *t, size_t algorithm, const loop_plan *pl
     seen->messages = result.messages;
     seen->bytes = result.bytes;
     seen->count = result.count;
+    seen->left = p->left;
+    seen->host = p2p_host(p->world, p2p_rank(p->world));
+    if (p2p_rank(p->world) == 0) *t->hosts = p2p_hosts(p->world);
 }
 
-static int rank_main(p2p_comm *world, void *arg)
+/* Ranks that a launcher has started share no memory: the first gets what the others have measured. */
+static void collect(p2p_comm *world, const turn *t)
+{
+    for (size_t a = 0; a < t->settings->algorithm_count; a++)
+        for (int rank = 1; rank < p2p_size(world); rank++)
+            if (p2p_rank(world) == rank)
+                p2p_send(world, slot_of(t, a, rank), t->stride, 0, (int)a);
+            else if (p2p_rank(world) == 0)
+                p2p_recv(world, slot_of(t, a, rank), t->stride, rank, (int)a, P2P_STATUS_IGNORE);
+}
+
+/* The same ranks, numbered round the hosts: one of each in turn. */
+static p2p_comm *deal(p2p_comm *world)
+{
+    int rank = p2p_rank(world), before = 0;
+    p2p_comm *dealt = NULL;
+
+    for (int q = 0; q < rank; q++) before += p2p_host(world, q) == p2p_host(world, rank);
+    p2p_split(world, 0, before * p2p_hosts(world) + p2p_host(world, rank), &dealt);
+    return dealt;
+}
+
+static int rank_main(p2p_comm *start, void *arg)
 {
     static elements what;
     const turn *t = arg;
     const settings *s = t->settings;
     loop_plan plan = t->plan;
+    p2p_comm *world = s->deal ? deal(start) : start;
     player p = {.world = world, .settings = s, .traffic = calloc((size_t)s->ranks, sizeof *p.traffic)};
 
     elements_init(&what, s->dtype, s->op, p2p_rank(world), p2p_size(world));
@@ -287,6 +329,8 @@ static int rank_main(p2p_comm *world, void *arg)
     bool fine = plan.buf && p.traffic;
     for (size_t i = 0; i < s->algorithm_count && fine; i++)
         play(&p, t, (i + (size_t)t->round) % s->algorithm_count, &plan);
+    if (fine && p2p_launched()) collect(world, t);
+    if (world != start) p2p_free(world);
     free(plan.buf);
     free(p.traffic);
     return fine ? 0 : 1;
@@ -305,7 +349,7 @@ static int round_count(const settings *s)
 static loop_plan make_plan(const settings *s, size_t count, size_t sizes, int round)
 {
     int rounds = round_count(s);
-    loop_plan plan = {.count = count, .warmup = s->warmup, .iters = MOST_ITERS};
+    loop_plan plan = {.count = count, .warmup = s->warmup, .iters = MOST_ITERS, .cold = s->cold};
 
     plan.seconds = (double)s->seconds / (double)((size_t)rounds * s->world_count * s->algorithm_count * sizes);
     if (s->network) plan.iters = VIRTUAL_ITERS;
@@ -338,6 +382,12 @@ static void merge(comparison_cell *cell, const turn *t, size_t algorithm)
         if (seen->messages > cell->messages) cell->messages = seen->messages;
         if (seen->bytes > cell->bytes) cell->bytes = seen->bytes;
     }
+    uint64_t left[P2P_MAX_RANKS] = {0};
+    for (int rank = 0; rank < t->settings->ranks; rank++) {
+        const slot *seen = slot_of(t, algorithm, rank);
+        left[seen->host] += seen->left;
+        if (left[seen->host] > cell->left) cell->left = left[seen->host];
+    }
     size_t count = slot_of(t, algorithm, 0)->count;
     for (size_t i = 0; i < count; i++) add_samples(cell, t, algorithm, i);
 }
@@ -356,6 +406,7 @@ static p2p_err take_turn(comparison *c, turn *t, size_t size)
     t->plan = make_plan(s, t->bytes / dtype_size(c->dtype), c->size_count, t->round);
     if (!s->network && !limits_round(&c->limits[size], c->bytes[size])) return P2P_ERR_NOMEM;
     p2p_err err = p2p_launch(c->ranks, rank_main, t, &launch);
+    c->hosts = *t->hosts;
     for (size_t a = 0; a < c->algorithm_count && !err; a++) merge(&c->cells[size][a], t, a);
     if (err && err != P2P_ERR_ARG) fprintf(stderr, "all_reduce: a round of %zu bytes failed\n", t->bytes);
     return err;
@@ -368,13 +419,14 @@ static bool map_slots(turn *t)
 
     t->most = s->iters == LOOP_BY_TIME ? MOST_ITERS : (size_t)((s->iters + rounds - 1) / rounds);
     t->stride = sizeof(slot) + 2 * t->most * sizeof(double);
-    t->room = s->algorithm_count * (size_t)s->ranks * t->stride;
+    t->room = s->algorithm_count * (size_t)s->ranks * t->stride + sizeof *t->hosts;
     void *slots = mmap(NULL, t->room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (slots == MAP_FAILED) {
         fprintf(stderr, "all_reduce: no memory for %zu samples a rank: %s\n", t->most, strerror(errno));
         return false;
     }
     t->slots = slots;
+    t->hosts = (int *)(void *)(t->slots + t->room - sizeof *t->hosts);
     return true;
 }
 
@@ -421,11 +473,13 @@ static void prepare(comparison *c, const settings *s, const char *world)
     c->world = world;
     c->network = s->network;
     c->ranks = (int)s->ranks;
+    c->dealt = s->deal;
     c->dtype = s->dtype;
     c->op = s->op;
     c->algorithm_count = s->algorithm_count;
     memcpy(c->algorithms, s->algorithms, sizeof s->algorithms);
-    c->has_costs = s->ranks > 1 && (s->format == REPORT_TABLE || s->model);
+    bool on_hosts = s->network && strstr(s->network, "hosts="); /* costs are of one kind of link */
+    c->has_costs = s->ranks > 1 && !p2p_launched() && !on_hosts && (s->format == REPORT_TABLE || s->model);
     for (size_t bytes = s->min;; bytes *= (size_t)s->factor) {
         c->bytes[c->size_count++] = bytes / element * element;
         if (bytes > s->max / (size_t)s->factor) break;
@@ -440,6 +494,7 @@ int main(int argc, char **argv)
 
     for (size_t w = 0; w < s.world_count; w++) prepare(&c[w], &s, s.worlds[w]);
     p2p_err err = measure(c, &s);
+    if (!ranks_is_first()) return err == P2P_ERR_ARG ? 2 : err ? 1 : 0;
     for (size_t w = 0; w < s.world_count; w++) {
         wrong += comparison_wrong(&c[w]);
         comparison_settle(&c[w]);

@@ -7,7 +7,9 @@ plots: all build/.setup-plots ## all-reduce by each algorithm, as SVG and PNG (t
 	@bench/plots/plots.sh
 tune: all ## measures which all-reduce is the fastest here, and keeps it (three minutes)
 	@WRITE=$(or $(WRITE),0) scripts/tune.sh && $(MAKE) all
-bench-peers: all ## beside Open MPI, MPICH and PyTorch, where they are installed (eight minutes)
+bench-peers: all $(BUILD)/obj/no_mpi.a ## beside Open MPI, MPICH and PyTorch, where they are installed (eight minutes)
 	@bench/peers/peers.sh && bench/peers/train.sh
+bench-hosts: all hosts ## two hosts of namespaces beside Open MPI, one link (as root, ten minutes)
+	@bench/peers/hosts.sh
 
-.PHONY: bench plots tune bench-peers
+.PHONY: bench plots tune bench-peers bench-hosts

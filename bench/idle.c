@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bench/util/options.h"
+#include "bench/util/ranks.h"
 #include "bench/util/sizes.h"
 #include "p2p/p2p.h"
 
@@ -160,6 +161,7 @@ int main(int argc, char **argv)
 {
     settings s = read_settings(argc, argv);
 
+    ranks_need_own_jobs("idle");
     if (run_ns(getpid()) < 0) {
         fprintf(stderr, "idle: this kernel does not count processor time in /proc/PID/schedstat\n");
         return 1;

@@ -10,7 +10,9 @@
  *
  * Each row also gives the ratio to the best that the machine can do (bench/util/limits.h).
  *
- * Every round starts two fresh processes, warms up (and checks every byte meanwhile), then measures each exchange.
+ * Every round starts two fresh processes, warms up, then measures each exchange. In the warm-up rank 1 sends back what it has
+ * received, and rank 0 checks every byte. In what is measured each rank sends from one buffer and receives into another, as the
+ * benches of MPI libraries do: both stay in the caches. With --cold rank 1 sends back what it has received there, too.
  */
 #include <errno.h>
 #include <signal.h>
@@ -26,6 +28,7 @@
 
 #include "bench/util/limits.h"
 #include "bench/util/options.h"
+#include "bench/util/ranks.h"
 #include "bench/util/sizes.h"
 #include "bench/util/stats.h"
 #include "p2p/p2p.h"
@@ -41,6 +44,7 @@ static const char *const known_worlds[] = {"raw", "socket", "shm"};
 
 typedef struct {
     size_t bytes, iters, warmup;
+    bool cold;
     size_t wrong; /* bytes that came back changed */
     double us[];  /* one a measured exchange */
 } round_trip;
@@ -91,15 +95,26 @@ static void ping(channel *c, round_trip *r, unsigned char *sent, unsigned char *
         r->us[i] = (now_us() - start) / 2;
     }
     r->wrong += count_wrong(got, sent, r->bytes);
+    c->recv(c, got, r->bytes);
+    r->wrong += count_wrong(got, sent, r->bytes);
 }
 
-/* Rank 1 sends back what it has received, so that rank 0 checks both ways. */
-static void pong(channel *c, const round_trip *r, unsigned char *buf)
+static void echo(channel *c, unsigned char *buf, size_t bytes)
 {
-    for (size_t i = 0; i < r->warmup + r->iters; i++) {
-        c->recv(c, buf, r->bytes);
-        c->send(c, buf, r->bytes);
+    c->recv(c, buf, bytes);
+    c->send(c, buf, bytes);
+}
+
+/* Rank 1; after the last exchange it sends back what that has brought, so that rank 0 checks both ways. */
+static void pong(channel *c, const round_trip *r, unsigned char *sent, unsigned char *got)
+{
+    for (size_t i = 0; i < r->warmup; i++) echo(c, got, r->bytes);
+    fill(sent, r->bytes, r->warmup);
+    for (size_t i = 0; i < r->iters; i++) {
+        c->recv(c, got, r->bytes);
+        c->send(c, r->cold ? got : sent, r->bytes);
     }
+    c->send(c, got, r->bytes);
 }
 
 static int play(channel *c, round_trip *r)
@@ -113,7 +128,7 @@ static int play(channel *c, round_trip *r)
     if (c->rank == 0)
         ping(c, r, sent, sent + r->bytes);
     else
-        pong(c, r, sent);
+        pong(c, r, sent, sent + r->bytes);
     free(sent);
     return 0;
 }
@@ -212,6 +227,7 @@ typedef struct {
     const char *worlds[MOST_WORLDS];
     size_t world_count, min, max;
     long factor, iters, warmup; /* iters, warmup: -1 for by size */
+    bool cold;
 } settings;
 
 static bool known(const char *world)
@@ -253,6 +269,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'f': set_count(&s->factor, "factor", arg, 2, state); return 0;
     case 'n': set_count(&s->iters, "iters", arg, 1, state); return 0;
     case 'u': set_count(&s->warmup, "warmup", arg, 0, state); return 0;
+    case 'c': s->cold = true; return 0;
     case ARGP_KEY_ARG: argp_error(state, "'%s' is not an option", arg); return 0;
     case ARGP_KEY_END:
         if (s->min > s->max) argp_error(state, "--min %zu is more than --max %zu", s->min, s->max);
@@ -269,6 +286,7 @@ static settings read_settings(int argc, char **argv)
         {"min", 'b', "SIZE", 0, "Smallest message, in bytes; K, M, G are powers of 1024 (default 8)", 0},
         {"max", 'e', "SIZE", 0, "Largest message (default 16M)", 0},
         {"factor", 'f', "N", 0, "Each size is N times the one before (default 8)", 0},
+        {"cold", 'c', NULL, 0, "Rank 1 sends back what it has received, from where it lies", 0},
         {"iters", 'n', "N", 0, "Measured exchanges of each size in each world (default: by size, 10 s in all)", 0},
         {"warmup", 'u', "N", 0, "Exchanges before each of 5 rounds that do not count (default: by size)", 0},
         {NULL, 0, NULL, 0, NULL, 0},
@@ -303,11 +321,13 @@ static size_t clamp(double value, size_t low, size_t high)
     return value < (double)low ? low : value > (double)high ? high : (size_t)value;
 }
 
-/* A round of this size: as many exchanges as its share of the time allows, at 12 us and 1.5 GB/s each way. */
+/* A round of this size: as many exchanges as its share of the time allows, at 12 us and 1.5 GB/s each way; where a launcher
+ * has started the ranks, which may be on two hosts, at ten times that and a third. */
 static round_trip *new_round(const settings *s, size_t bytes, size_t *room)
 {
     double share = total_us / (double)(ROUNDS * s->world_count * count_sizes(s));
-    size_t iters = clamp(share / 2 / (12 + (double)bytes / 1500), 3, MOST_ITERS);
+    double each = p2p_launched() ? 120 + (double)bytes / 500 : 12 + (double)bytes / 1500;
+    size_t iters = clamp(share / 2 / each, 3, MOST_ITERS);
 
     if (s->iters > 0) iters = ((size_t)s->iters + ROUNDS - 1) / ROUNDS;
     *room = sizeof(round_trip) + iters * sizeof(double);
@@ -317,6 +337,7 @@ static round_trip *new_round(const settings *s, size_t bytes, size_t *room)
         exit(1);
     }
     r->bytes = bytes;
+    r->cold = s->cold;
     r->iters = iters;
     r->warmup = s->warmup >= 0 ? (size_t)s->warmup : clamp((double)iters / 10, 2, 200);
     return r;
@@ -433,6 +454,12 @@ int main(int argc, char **argv)
     report out;
 
     for (size_t i = 0; i < s.world_count; i++) c[i].name = s.worlds[i];
+    if (p2p_launched() && p2p_launched() != 2) {
+        fprintf(stderr, "ping_pong: is for 2 ranks, and the launcher has started %d\n  try: launch -n 2\n",
+                p2p_launched());
+        return 2;
+    }
+    if (!ranks_is_first() && !freopen("/dev/null", "w", stdout)) return 1; /* launched: rank 0 has the times */
     if (s.format == REPORT_TABLE)
         printf("# ping_pong: half a round trip between 2 ranks, %d rounds a size, in turn\n", ROUNDS);
     report_begin(&out, s.format, columns, sizeof columns / sizeof *columns);

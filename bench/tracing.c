@@ -76,7 +76,7 @@ static int rank_main(p2p_comm *world, void *arg)
     if (!buf) return 1;
     p.world = world;
     elements_init(&what, DTYPE_F32, OP_SUM, p2p_rank(world), p2p_size(world));
-    loop_plan plan = {&what, buf, p.bytes / sizeof(float), WARMUP, MOST_OPERATIONS, job_seconds};
+    loop_plan plan = {&what, buf, p.bytes / sizeof(float), WARMUP, MOST_OPERATIONS, job_seconds, false};
     loop_run(&calls, &plan, &result);
     if (p2p_rank(world) == 0) p.shared->count = result.count;
     free(buf);
@@ -224,6 +224,7 @@ int main(int argc, char **argv)
     const char *trace = options_trace(true);
     report out;
 
+    ranks_need_own_jobs("tracing");
     if (shared == MAP_FAILED) {
         fprintf(stderr, "tracing: no memory to share: %s\n", strerror(errno));
         return 1;

@@ -21,6 +21,7 @@
 #include "bench/layers/layers.h"
 #include "bench/util/loop.h"
 #include "bench/util/options.h"
+#include "bench/util/ranks.h"
 #include "bench/util/sizes.h"
 #include "bench/util/stats.h"
 #include "collectives/collectives.h"
@@ -400,8 +401,9 @@ int main(int argc, char **argv)
 {
     bench b = {.s = read_settings(argc, argv)};
     size_t bytes = (size_t)(b.s.ranks * b.s.many * PHASES) * sizeof *b.ms;
-    p2p_err err = prepare(&b);
 
+    ranks_need_own_jobs("train");
+    p2p_err err = prepare(&b);
     if (err) return 2;
     b.ms = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (b.ms == MAP_FAILED) {

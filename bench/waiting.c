@@ -23,6 +23,7 @@
 
 #include "bench/util/loop.h"
 #include "bench/util/options.h"
+#include "bench/util/ranks.h"
 #include "bench/util/sizes.h"
 #include "bench/util/stats.h"
 #include "p2p/p2p.h"
@@ -185,6 +186,7 @@ int main(int argc, char **argv)
     p2p_err err = P2P_OK;
     report out;
 
+    ranks_need_own_jobs("waiting");
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) return 1;
     report_begin(&out, s.format, columns, sizeof columns / sizeof *columns);

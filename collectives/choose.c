@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the plain names choose: the table below, by the number of ranks and the bytes of the buffer, both of which are
- * the same on every rank, so that all choose alike.
+ * What the plain names choose: the table below, by the number of ranks, that of their hosts, and the bytes of the
+ * buffer, which are the same on every rank, so that all choose alike.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "collectives/internal.h"
 #include "ring/internal.h"
 #include "ring/ring.h"
 
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* rows that hold for any number of hosts */
+
 /* Of the rows of an operation the last that applies. Those of all-reduce are measured: first any world, then ranks that
- * share memory; in each by ranks, then by bytes. */
+ * share memory, then ranks on several hosts; in each by ranks, then by bytes. */
 static const coll_choice choices[] = {
     {"broadcast", false, 1, 0, "tree"}, /* as few messages as naive, and no rank sends them all */
     {"reduce", false, 1, 0, "tree"},    /* the same */
@@ -29,17 +32,28 @@ const coll_choice *coll_choices(size_t *rows)
     return choices;
 }
 
-static bool applies(const coll_choice *c, const char *operation, bool shared, int ranks, size_t bytes)
+static const coll_choice *choose(const char *operation, int hosts, bool shared, int ranks, size_t bytes)
 {
-    return (shared || !c->shared) && ranks >= c->ranks && bytes >= c->bytes && strcmp(c->operation, operation) == 0;
+    for (int i = CHOICES; i-- > 0;) {
+        const coll_choice *c = &choices[i];
+        bool placed = c->hosts == 0 || (hosts >= c->hosts && hosts < ranks);
+        if (placed && (shared || !c->shared) && ranks >= c->ranks && bytes >= c->bytes &&
+            strcmp(c->operation, operation) == 0)
+            return c;
+    }
+    return NULL;
 }
 
 const char *coll_choose(const char *operation, bool shared, int ranks, size_t bytes)
 {
-    const char *algorithm = NULL;
-    for (int i = CHOICES; i-- > 0 && !algorithm;)
-        if (applies(&choices[i], operation, shared, ranks, bytes)) algorithm = choices[i].algorithm;
-    return algorithm;
+    const coll_choice *c = choose(operation, 1, shared, ranks, bytes);
+    return c ? c->algorithm : NULL;
+}
+
+const char *coll_choose_on_hosts(const char *operation, int hosts, int ranks, size_t bytes)
+{
+    const coll_choice *c = choose(operation, hosts, false, ranks, bytes);
+    return c ? c->algorithm : NULL;
 }
 
 /* ---- The algorithms by name ---- */
@@ -61,14 +75,24 @@ static const struct {
     {"tree", coll_tree_broadcast, coll_tree_reduce, coll_tree_all_reduce, NULL},
     {"recursive-doubling", NULL, NULL, coll_recursive_doubling_all_reduce, NULL},
     {"ring", NULL, NULL, ring_all_reduce, NULL},
+    {"hierarchical", NULL, NULL, coll_hierarchical_all_reduce, NULL},
 };
 
 /* Instead of one that combines in another order than that of the ranks, one that keeps it. */
 static const char *keep_order(const frame__call *call, const char *name)
 {
     if (!call->has_op || op_commutes(call->op)) return name;
-    if (strcmp(name, "ring") == 0) return "tree";
+    if (strcmp(name, "ring") == 0 || strcmp(name, "hierarchical") == 0) return "tree";
     return call->has_root && call->root != 0 ? "naive" : name;
+}
+
+static void explain_choice(const frame__call *call, const coll_choice *c, const char *name)
+{
+    char why[100];
+    snprintf(why, sizeof why, "%s: from %d rank%s and %zu B on%s%s", name == c->algorithm ? "table" : "keeps the order",
+             c->ranks, c->ranks == 1 ? "" : "s", c->bytes, c->shared ? ", in shared memory" : "",
+             c->hosts ? ", on several hosts" : "");
+    p2p_layer_explain(call->comm, why);
 }
 
 /* The row of the algorithm for this call. Wrong arguments choose anything: it will refuse them. */
@@ -76,8 +100,10 @@ static size_t chosen(const frame__call *call, const char *operation)
 {
     size_t bytes = 0, row = 0;
     dtype_bytes(call->count, call->dtype, &bytes);
-    const char *name = coll_choose(operation, p2p_layer_has_shared_memory(call->comm), p2p_size(call->comm), bytes);
-    if (name) name = keep_order(call, name);
+    const coll_choice *c = choose(operation, p2p_hosts(call->comm), p2p_layer_has_shared_memory(call->comm),
+                                  p2p_size(call->comm), bytes);
+    const char *name = c ? keep_order(call, c->algorithm) : NULL;
+    if (name && p2p_layer_is_explained(call->comm)) explain_choice(call, c, name);
     while (name && strcmp(algorithms[row].name, name) != 0) row++;
     return row;
 }

@@ -13,10 +13,12 @@
  *      all to all        coll_all_reduce, coll_all_gather, coll_all_gatherv, coll_reduce_scatter, coll_reduce_scatterv,
  *                        coll_all_to_all, coll_all_to_allv
  *      prefixes          coll_scan, coll_exscan
- *      without waiting   coll_ibarrier, coll_ibroadcast, coll_iall_reduce, coll_iall_gather, coll_ireduce_scatter
- *      by algorithm      coll_naive_..., coll_tree_..., coll_recursive_doubling_..., coll_one_shot_..., coll_two_shot_...;
- *                        and the ring in ring/ring.h
- *      which one         coll_choices, coll_choose
+ *      without waiting   coll_ibarrier, coll_ibroadcast, coll_iall_reduce, coll_iall_gather, coll_ireduce_scatter,
+ *                        coll_igatherv, coll_iscatterv, coll_iall_gatherv, coll_iall_to_allv, coll_ireduce, coll_iscan,
+ *                        coll_iexscan, coll_ireduce_scatterv
+ *      by algorithm      coll_naive_..., coll_tree_..., coll_recursive_doubling_..., coll_one_shot_..., coll_two_shot_...,
+ *                        coll_hierarchical_all_reduce; and the ring in ring/ring.h
+ *      which one         coll_choices, coll_choose, coll_choose_on_hosts
  *
  * Counts are elements. Buffers hold elements of `dtype`, aligned for it; they may be NULL when the count is 0, and the
  * send and the receive buffer of one call must not overlap. Any number of ranks, any root, any count. The results are
@@ -42,7 +44,7 @@ extern "C" {
  * (Hensgen, Finkel and Manber 1988); none where ranks share memory. */
 p2p_err coll_barrier(p2p_comm *comm);
 
-/* ---- The plain names pick an algorithm by the number of ranks and bytes: see coll_choices. ---- */
+/* ---- The plain names pick an algorithm by the number of ranks, hosts and bytes: see coll_choices. ---- */
 
 /* What root has in buf comes to every rank's buf. */
 p2p_err coll_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root);
@@ -128,6 +130,29 @@ p2p_err coll_iall_gather(p2p_comm *comm, const void *send, void *recv, size_t co
 p2p_err coll_ireduce_scatter(p2p_comm *comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype,
                              enum op op, p2p_request *request);
 
+/* Blocks of any length go straight to where they belong, as in the pairwise exchange. A block that is shorter than its
+ * receiver expects is not noticed; one that is longer is P2P_ERR_TRUNCATE. */
+p2p_err coll_igatherv(p2p_comm *comm, const void *send, size_t send_count, void *recv, const size_t counts[],
+                      const size_t offsets[], enum dtype dtype, int root, p2p_request *request);
+p2p_err coll_iscatterv(p2p_comm *comm, const void *send, const size_t counts[], const size_t offsets[], void *recv,
+                       size_t recv_count, enum dtype dtype, int root, p2p_request *request);
+p2p_err coll_iall_gatherv(p2p_comm *comm, const void *send, size_t send_count, void *recv, const size_t counts[],
+                          const size_t offsets[], enum dtype dtype, p2p_request *request);
+p2p_err coll_iall_to_allv(p2p_comm *comm, const void *send, const size_t send_counts[], const size_t send_offsets[],
+                          void *recv, const size_t recv_counts[], const size_t recv_offsets[], enum dtype dtype,
+                          p2p_request *request);
+
+/* Strictly in rank order, for every operator: coll_naive_reduce, coll_naive_all_reduce, coll_scan, coll_exscan, with
+ * their bits. In coll_ireduce_scatterv every rank receives the blocks of its own part. */
+p2p_err coll_ireduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, int root,
+                     p2p_request *request);
+p2p_err coll_naive_iall_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op,
+                               p2p_request *request);
+p2p_err coll_iscan(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, p2p_request *request);
+p2p_err coll_iexscan(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, p2p_request *request);
+p2p_err coll_ireduce_scatterv(p2p_comm *comm, const void *send, const size_t counts[], const size_t offsets[],
+                              void *recv, size_t recv_count, enum dtype dtype, enum op op, p2p_request *request);
+
 /* ---- By algorithm. Arguments as their plain twins. ---- */
 
 /* The root sends to every rank, or receives from every rank, in rank order: n - 1 messages of the whole buffer. The
@@ -153,6 +178,10 @@ p2p_err coll_recursive_doubling_all_reduce(p2p_comm *comm, void *buf, size_t cou
 p2p_err coll_one_shot_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 p2p_err coll_two_shot_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
+/* For ranks on several hosts: reduce-scatter within each host, a ring of hosts for each slice, all-gather within each
+ * host. 2(H-1)/H of the buffer leaves a host, for H hosts, however many ranks are on each and however they are numbered. */
+p2p_err coll_hierarchical_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+
 /* ---- What the plain names choose ---- */
 
 /* From so many ranks and so many bytes of the buffer on (until a later row that applies): this algorithm. */
@@ -161,15 +190,19 @@ typedef struct {
     bool shared;           /* only where ranks share memory: in the shm world, without a virtual network */
     int ranks;
     size_t bytes;
-    const char *algorithm; /* "naive", "tree", "recursive-doubling", "ring", "one-shot", "two-shot" */
+    const char *algorithm; /* "naive", "tree", "recursive-doubling", "ring", "one-shot", "two-shot", "hierarchical" */
+    int hosts;             /* only where ranks live on so many hosts or more, and several of them on one; 0: anywhere */
 } coll_choice;
 
 /* The whole table, in the order in which it is read: of the rows of an operation, the last that applies counts. */
 const coll_choice *coll_choices(size_t *rows);
 
 /* The algorithm that coll_<operation> takes; NULL if there is no such operation. shared: do the ranks share memory?
- * Where the operator does not commute, tree instead of the ring, and naive instead of a tree with another root than 0. */
+ * Where the operator does not commute, tree instead of the ring and hierarchical, and naive instead of a tree with another root than 0. */
 const char *coll_choose(const char *operation, bool shared, int ranks, size_t bytes);
+
+/* The same for ranks that live on so many hosts (p2p_hosts). */
+const char *coll_choose_on_hosts(const char *operation, int hosts, int ranks, size_t bytes);
 
 /* ---- Names of earlier versions ---- */
 
@@ -201,6 +234,15 @@ const char *coll_choose(const char *operation, bool shared, int ranks, size_t by
 #define coll_iall_reduce(...) (P2P_HERE, coll_iall_reduce(__VA_ARGS__))
 #define coll_iall_gather(...) (P2P_HERE, coll_iall_gather(__VA_ARGS__))
 #define coll_ireduce_scatter(...) (P2P_HERE, coll_ireduce_scatter(__VA_ARGS__))
+#define coll_igatherv(...) (P2P_HERE, coll_igatherv(__VA_ARGS__))
+#define coll_iscatterv(...) (P2P_HERE, coll_iscatterv(__VA_ARGS__))
+#define coll_iall_gatherv(...) (P2P_HERE, coll_iall_gatherv(__VA_ARGS__))
+#define coll_iall_to_allv(...) (P2P_HERE, coll_iall_to_allv(__VA_ARGS__))
+#define coll_ireduce(...) (P2P_HERE, coll_ireduce(__VA_ARGS__))
+#define coll_naive_iall_reduce(...) (P2P_HERE, coll_naive_iall_reduce(__VA_ARGS__))
+#define coll_iscan(...) (P2P_HERE, coll_iscan(__VA_ARGS__))
+#define coll_iexscan(...) (P2P_HERE, coll_iexscan(__VA_ARGS__))
+#define coll_ireduce_scatterv(...) (P2P_HERE, coll_ireduce_scatterv(__VA_ARGS__))
 #define coll_naive_broadcast(...) (P2P_HERE, coll_naive_broadcast(__VA_ARGS__))
 #define coll_naive_reduce(...) (P2P_HERE, coll_naive_reduce(__VA_ARGS__))
 #define coll_naive_all_reduce(...) (P2P_HERE, coll_naive_all_reduce(__VA_ARGS__))
@@ -209,6 +251,7 @@ const char *coll_choose(const char *operation, bool shared, int ranks, size_t by
 #define coll_tree_all_reduce(...) (P2P_HERE, coll_tree_all_reduce(__VA_ARGS__))
 #define coll_recursive_doubling_all_reduce(...) (P2P_HERE, coll_recursive_doubling_all_reduce(__VA_ARGS__))
 #define coll_one_shot_all_reduce(...) (P2P_HERE, coll_one_shot_all_reduce(__VA_ARGS__))
+#define coll_hierarchical_all_reduce(...) (P2P_HERE, coll_hierarchical_all_reduce(__VA_ARGS__))
 #define coll_two_shot_all_reduce(...) (P2P_HERE, coll_two_shot_all_reduce(__VA_ARGS__))
 #endif
 

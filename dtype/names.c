@@ -7,10 +7,11 @@
 static const struct {
     const char *name;
     size_t size;
+    bool is_whole; /* an integer */
 } types[DTYPE_COUNT] = {
-    [DTYPE_F32] = {"f32", sizeof(float)},   [DTYPE_F64] = {"f64", sizeof(double)},
-    [DTYPE_I32] = {"i32", sizeof(int32_t)}, [DTYPE_I64] = {"i64", sizeof(int64_t)},
-    [DTYPE_U8] = {"u8", sizeof(uint8_t)},
+    [DTYPE_F32] = {"f32", 4, false},   [DTYPE_F64] = {"f64", 8, false}, [DTYPE_I32] = {"i32", 4, true},
+    [DTYPE_I64] = {"i64", 8, true},    [DTYPE_U8] = {"u8", 1, true},    [DTYPE_F16] = {"f16", 2, false},
+    [DTYPE_BF16] = {"bf16", 2, false},
 };
 
 static const char *const ops[OP_COUNT] = {
@@ -19,7 +20,7 @@ static const char *const ops[OP_COUNT] = {
 /* An enum's values can be anything once they come from a caller. */
 static bool is_type(enum dtype dtype)
 {
-    return (unsigned)dtype < DTYPE_COUNT;
+    return dtype_size(dtype) > 0;
 }
 
 static bool is_op(enum op op)
@@ -29,12 +30,17 @@ static bool is_op(enum op op)
 
 size_t dtype_size(enum dtype dtype)
 {
-    return is_type(dtype) ? types[dtype].size : 0;
+    size_t own = 0;
+    if ((unsigned)dtype < DTYPE_COUNT) return types[dtype].size;
+    dtype__own_type(dtype, &own);
+    return own;
 }
 
 const char *dtype_name(enum dtype dtype)
 {
-    return is_type(dtype) ? types[dtype].name : "?";
+    size_t bytes;
+    const char *own = dtype__own_type(dtype, &bytes);
+    return (unsigned)dtype < DTYPE_COUNT ? types[dtype].name : own ? own : "?";
 }
 
 const char *op_name(enum op op)
@@ -65,23 +71,28 @@ bool op_parse(const char *name, enum op *op)
 
 bool dtype_bytes(size_t count, enum dtype dtype, size_t *bytes)
 {
-    if (!is_type(dtype) || count > PTRDIFF_MAX / types[dtype].size) return false;
-    *bytes = count * types[dtype].size;
+    size_t size = dtype_size(dtype), all;
+    if (!size || __builtin_mul_overflow(count, size, &all) || all > PTRDIFF_MAX) return false;
+    *bytes = all;
     return true;
 }
 
 const char *dtype_problem(enum dtype dtype, enum op op)
 {
     if (!is_type(dtype)) return "there is no such element type";
+    if ((unsigned)dtype >= DTYPE_COUNT && (unsigned)op < OP_COUNT)
+        return "a type of the program's own has operators of the program's own only";
     if (!is_op(op)) return "there is no such operator";
-    if (op == OP_MEAN && dtype != DTYPE_F32 && dtype != DTYPE_F64) return "the mean of integers is not an integer";
+    if (op == OP_MEAN && (unsigned)dtype < DTYPE_COUNT && types[dtype].is_whole)
+        return "the mean of integers is not an integer";
     return NULL;
 }
 
 const char *dtype_advice(enum dtype dtype, enum op op)
 {
     if (!dtype_problem(dtype, op)) return NULL;
-    return !is_type(dtype) ? "DTYPE_F32, _F64, _I32, _I64 or _U8"
-           : !is_op(op)    ? "OP_SUM, _MEAN, _MIN, _MAX or _PROD, or op_make"
-                           : "OP_SUM and your own division, or DTYPE_F64";
+    return !is_type(dtype)                  ? "DTYPE_F32, _F64, _I32, _I64, _U8, _F16 or _BF16"
+           : !is_op(op)                     ? "OP_SUM, _MEAN, _MIN, _MAX or _PROD, or op_make"
+           : (unsigned)dtype >= DTYPE_COUNT ? "op_make"
+                                            : "OP_SUM and your own division, or DTYPE_F64";
 }

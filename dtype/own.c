@@ -65,3 +65,35 @@ void dtype__own_combine(void *out, const void *left, const void *right, size_t c
     const own *o = find(op);
     if (o && count) o->function(out, left, right, count, dtype, o->arg);
 }
+
+/* ---- Types ---- */
+
+static struct {
+    const char *name;
+    size_t bytes;
+} types[DTYPE_OWN_MOST];
+static unsigned type_count;
+
+const char *dtype__own_type(enum dtype dtype, size_t *bytes)
+{
+    unsigned place = (unsigned)dtype - DTYPE_OWN;
+    if (place >= type_count) return NULL;
+    *bytes = types[place].bytes;
+    return types[place].name;
+}
+
+bool dtype_make(const char *name, size_t bytes, enum dtype *dtype)
+{
+    unsigned place = 0;
+    enum dtype built_in;
+    if (!name || !bytes || !dtype || dtype_parse(name, &built_in)) return false;
+    while (place < type_count && strcmp(types[place].name, name) != 0) place++;
+    if (place == DTYPE_OWN_MOST || (place < type_count && types[place].bytes != bytes)) return false;
+    if (place == type_count) {
+        types[place].name = name;
+        types[place].bytes = bytes;
+        type_count++;
+    }
+    *dtype = (enum dtype)(DTYPE_OWN + place);
+    return true;
+}

@@ -7,35 +7,17 @@
  *      out      a0 OP b0, a1 OP b1, ...      out may be left or right: each element is read before it is written
  *
  * Bits must not depend on the compiler, nor on whether an element falls into the vector body of a loop or its tail.
- * What differs there (which NaN comes out of two, which zero out of min(-0, +0)) is therefore written out below.
+ * What differs there is therefore written out (f32.h). f16 and bf16 take the loops of f32, block by block.
  */
-#include <string.h>
-
-#include "dtype/own.h"
 #include "dtype/reduce.h"
 
-#if defined(__FAST_MATH__)
-#error "dtype/reduce.c must be compiled without -ffast-math: its results are defined to the bit"
-#endif
+#include "dtype/f32.h"
+#include "dtype/half.h"
+#include "dtype/own.h"
 
-/* ---- Floats ---- */
+/* ---- f64; f32 is in f32.h ---- */
 
-#define F32_NAN UINT32_C(0x7fc00000)
 #define F64_NAN UINT64_C(0x7ff8000000000000)
-
-static inline uint32_t bits32(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static inline float float32(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 static inline uint64_t bits64(double x)
 {
@@ -51,29 +33,9 @@ static inline double float64(uint64_t bits)
     return x;
 }
 
-static inline float quiet32(float x)
-{
-    return x != x ? float32(F32_NAN) : x;
-}
-
 static inline double quiet64(double x)
 {
     return x != x ? float64(F64_NAN) : x;
-}
-
-/* Equal numbers have equal bits, but for the zeros, which differ in the sign: OR prefers -0, AND prefers +0. */
-static inline float min32(float a, float b)
-{
-    uint32_t x = bits32(a), y = bits32(b);
-    uint32_t low = (a < b ? x : y) | (a == b ? x : 0);
-    return float32(((a != a) | (b != b)) ? F32_NAN : low);
-}
-
-static inline float max32(float a, float b)
-{
-    uint32_t x = bits32(a), y = bits32(b);
-    uint32_t high = (a > b ? x : y) & (a == b ? x : UINT32_MAX);
-    return float32(((a != a) | (b != b)) ? F32_NAN : high);
 }
 
 static inline double min64(double a, double b)
@@ -113,15 +75,6 @@ static inline double max64(double a, double b)
             to[i] = value;                                                                \
         }                                                                                 \
     }
-
-/* Wider registers do twice as much at a time, where there are any: the same operations, and so the same bits. */
-#if defined(__x86_64__)
-#define HAS_WIDE __builtin_cpu_supports("avx2")
-#define WIDE __attribute__((target("avx2")))
-#else
-#define HAS_WIDE false
-#define WIDE
-#endif
 
 #define LOOP(name, type, value)   \
     LOOP_FOR(, name, type, value) \
@@ -165,28 +118,62 @@ typedef void (*loop)(void *out, const void *left, const void *right, size_t coun
         [DTYPE_I32] = {x##sum_i32, NULL,       x##min_i32, x##max_i32, x##prod_i32}, \
         [DTYPE_I64] = {x##sum_i64, NULL,       x##min_i64, x##max_i64, x##prod_i64}, \
         [DTYPE_U8]  = {x##sum_u8,  NULL,       x##min_u8,  x##max_u8,  x##prod_u8},  \
+        [DTYPE_F16] = {x##sum_f32, x##sum_f32, x##min_f32, x##max_f32, x##prod_f32}, \
+        [DTYPE_BF16] = {x##sum_f32, x##sum_f32, x##min_f32, x##max_f32, x##prod_f32}, \
     };
 /* clang-format on */
 
 LOOPS(narrow, )
 LOOPS(wide, wide_)
 
+/* ---- f16 and bf16 ---- */
+
+enum { BLOCK = 1024 }; /* elements that are f32 at a time, in the nearest cache */
+
+typedef struct {
+    char *out;
+    const char *left, *right;
+    size_t count;
+    enum dtype dtype;
+} halves;
+
+static void combine_halves(const halves *h, loop combine, bool has_wide)
+{
+    float left[BLOCK], right[BLOCK];
+    for (size_t at = 0, part; at < h->count; at += part) {
+        size_t first = at * sizeof(uint16_t);
+        part = h->count - at < BLOCK ? h->count - at : BLOCK;
+        dtype__to_f32(left, h->left + first, part, h->dtype, has_wide);
+        dtype__to_f32(right, h->right + first, part, h->dtype, has_wide);
+        combine(left, left, right, part);
+        dtype__from_f32(h->out + first, left, part, h->dtype, has_wide);
+    }
+}
+
 /* ---- Public ---- */
+
+static void combine_any(void *out, const void *left, const void *right, size_t count, enum dtype dtype, enum op op,
+                        bool has_wide)
+{
+    loop combine = has_wide ? wide[dtype][op] : narrow[dtype][op];
+    if (dtype__is_half(dtype))
+        combine_halves(&(halves){out, left, right, count, dtype}, combine, has_wide);
+    else
+        combine(out, left, right, count);
+}
 
 void dtype_combine(void *out, const void *left, const void *right, size_t count, enum dtype dtype, enum op op)
 {
     if (dtype_problem(dtype, op)) return;
-    if ((unsigned)op >= OP_COUNT) {
+    if ((unsigned)op >= OP_COUNT)
         dtype__own_combine(out, left, right, count, dtype, op);
-        return;
-    }
-    loop combine = HAS_WIDE ? wide[dtype][op] : narrow[dtype][op];
-    combine(out, left, right, count);
+    else
+        combine_any(out, left, right, count, dtype, op, HAS_WIDE);
 }
 
 void dtype__combine_narrow(void *out, const void *left, const void *right, size_t count, enum dtype dtype, enum op op)
 {
-    narrow[dtype][op](out, left, right, count);
+    combine_any(out, left, right, count, dtype, op, false);
 }
 
 void dtype_reduce(void *into, const void *from, size_t count, enum dtype dtype, enum op op)
@@ -209,8 +196,20 @@ static void scale_f64(double *x, size_t count, double ranks)
     for (size_t i = 0; i < count; i++) x[i] = quiet64(x[i] / ranks);
 }
 
+static void scale_halves(uint16_t *x, size_t count, enum dtype dtype, float ranks)
+{
+    float block[BLOCK];
+    for (size_t part; count; x += part, count -= part) {
+        part = count < BLOCK ? count : BLOCK;
+        dtype_to_f32(block, x, part, dtype);
+        scale_f32(block, part, ranks);
+        dtype_from_f32(x, block, part, dtype);
+    }
+}
+
 void dtype_scale(void *buf, size_t count, enum dtype dtype, int ranks)
 {
     if (dtype == DTYPE_F32) scale_f32(buf, count, (float)ranks);
     if (dtype == DTYPE_F64) scale_f64(buf, count, (double)ranks);
+    if (dtype__is_half(dtype)) scale_halves(buf, count, dtype, (float)ranks);
 }

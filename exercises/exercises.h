@@ -4,10 +4,10 @@
  * exercises/NN_name/README.md, which says more; 00_hello is a whole program and has nothing here.
  *
  * All of them are called by every rank of the communicator, with the same arguments unless said. They return P2P_OK, or
- * the first error a Pairwise call gave them; then, too, they have given back their memory. Requests that have begun are waited
- * for when another call fails (03, 06, 22); only where a request cannot even begin is returning its error at once as good.
- * What is not written yet returns P2P_ERR_TODO. Counts are elements of the type, bytes are bytes. Any number of ranks, one
- * included, and any count, zero included, unless said.
+ * the first error a Pairwise call gave them; then, too, they have given back their memory. Requests that have begun are
+ * waited for when another call fails (03, 06, 22, 29 to 31); only where a request cannot even begin is returning its
+ * error at once as good. What is not written yet returns P2P_ERR_TODO. Counts are elements of the type, bytes are bytes.
+ * Any number of ranks, one included, and any count, zero included, unless said.
  */
 #ifndef PAIRWISE_EXERCISES_H
 #define PAIRWISE_EXERCISES_H
@@ -240,5 +240,274 @@ typedef struct {
 
 /* Each rank's score is that of its share of the test images; it becomes the score of all of them, on every rank. */
 p2p_err my_whole_score(p2p_comm *comm, my_score *score);
+
+/* ---- 24_accumulate ---- */
+
+/* One step on examples that come in `count` small batches, one behind the other: what my_data_parallel_step does on all
+ * batches of all ranks together. Each example counts the same, though batches have different numbers of them, and ranks
+ * different numbers of batches, or none. All have `features` features. One all-reduce. */
+p2p_err my_accumulated_step(p2p_comm *comm, double *parameters, size_t features, const my_examples batches[],
+                            size_t count, double rate);
+
+/* ---- 25_sharded_optimizer ---- */
+
+/* One step of gradient descent with momentum, whose state is divided. Every rank has the same parameters, `count`
+ * numbers, and a gradient of its own, as many, which may be overwritten. velocity has numbers for this rank's chunk of
+ * them only (ring_chunk). Of the mean g of all ranks' gradients each rank does its chunk's part: velocity = momentum *
+ * velocity + g; parameters -= rate * velocity. Then every rank has all parameters, with the bits that they would have
+ * after a ring_all_reduce of the gradient with OP_MEAN. */
+p2p_err my_sharded_step(p2p_comm *comm, double *parameters, double *gradient, double *velocity, size_t count,
+                        double rate, double momentum);
+
+/* ---- 26_sharded_parameters ---- */
+
+/* Given: a network whose weights are divided. weights[l] is this rank's chunk (ring_chunk) of the counts[l] weights of
+ * layer l, gradients[l] has room for as many. forward(network, l, whole) and backward(network, l, whole, gradient) are
+ * called with all weights of layer l; backward sets the counts[l] numbers of this rank's gradient. They keep neither. */
+typedef struct my_sharded_network {
+    size_t layers;
+    const size_t *counts;
+    const double *const *weights;
+    double *const *gradients;
+    void (*forward)(const struct my_sharded_network *network, size_t layer, const double *whole);
+    void (*backward)(const struct my_sharded_network *network, size_t layer, const double *whole, double *gradient);
+    void *self; /* for their own use */
+} my_sharded_network;
+
+/* Forward through all layers, from the first to the last, and backward, from the last to the first. Afterwards
+ * gradients[l] is this rank's chunk of the mean of all ranks' gradients. At no time are there whole weights of more
+ * than one layer on a rank, or whole gradients of more than one. */
+p2p_err my_sharded_pass(p2p_comm *comm, const my_sharded_network *network);
+
+/* ---- 27_tensor_parallel ---- */
+
+/* Given: products of matrices, which lie row by row. c (rows, columns) += a (rows, inner) b (inner, columns). With _at,
+ * a lies there transposed, (inner, rows); with _bt, b does, (columns, inner). */
+static inline void my_multiply(double *c, const double *a, const double *b, size_t rows, size_t inner, size_t columns)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t k = 0; k < inner; k++)
+            for (size_t j = 0; j < columns; j++) c[i * columns + j] += a[i * inner + k] * b[k * columns + j];
+}
+
+static inline void my_multiply_at(double *c, const double *a, const double *b, size_t rows, size_t inner,
+                                  size_t columns)
+{
+    for (size_t k = 0; k < inner; k++)
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < columns; j++) c[i * columns + j] += a[k * rows + i] * b[k * columns + j];
+}
+
+static inline void my_multiply_bt(double *c, const double *a, const double *b, size_t rows, size_t inner,
+                                  size_t columns)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++)
+            for (size_t k = 0; k < inner; k++) c[i * columns + j] += a[i * inner + k] * b[j * inner + k];
+}
+
+/* Given: two layers, y = relu(x a + a_bias) b + b_bias; or the gradients of their weights. */
+typedef struct {
+    size_t inputs, hidden, outputs;
+    double *a;      // (inputs, hidden)
+    double *a_bias; // (hidden)
+    double *b;      // (hidden, outputs)
+    double *b_bias; // (outputs)
+} my_perceptron;
+
+/* This rank's part of the whole: of the hidden numbers those from `first` on, part->hidden of them: these columns of a,
+ * these elements of a_bias, these rows of b. b_bias is whole on every rank. part's memory is there already. */
+void my_cut(const my_perceptron *whole, size_t first, my_perceptron *part);
+
+/* x (batch, inputs) is the same on all ranks, and so y (batch, outputs) becomes. h (batch, part->hidden) becomes this
+ * rank's part of what is between the layers. One all-reduce. */
+p2p_err my_tensor_forward(p2p_comm *comm, const my_perceptron *part, size_t batch, const double *x, double *h,
+                          double *y);
+
+/* From dy, the gradient of y, which is the same on all ranks: the gradients of this rank's part of the weights, and dx
+ * (batch, inputs), the same on all ranks. One all-reduce. */
+p2p_err my_tensor_backward(p2p_comm *comm, const my_perceptron *part, size_t batch, const double *x, const double *h,
+                           const double *dy, my_perceptron *gradient, double *dx);
+
+/* ---- 28_attention_heads ---- */
+
+/* Given: y = x + heads(norm(x)), for a sequence of `tokens` tokens of `width` numbers each. norm sets out to the norm
+ * of `count` tokens, each by itself; out may be x. add_head adds to out (tokens, width) what one head makes of x, all
+ * tokens of the sequence; each rank has the weights of its own heads only, which are a chunk of all (ring_chunk of
+ * heads). */
+typedef struct my_attention {
+    size_t tokens, width, heads;
+    void (*norm)(const struct my_attention *attention, size_t count, const double *x, double *out);
+    void (*add_head)(const struct my_attention *attention, size_t head, const double *x, double *out);
+    void *self; /* for their own use */
+} my_attention;
+
+/* x (tokens, width) is the same on all ranks, and so y becomes. One all-reduce. */
+p2p_err my_attention_heads(p2p_comm *comm, const my_attention *attention, const double *x, double *y);
+
+/* x and y are this rank's tokens only, a chunk of all (ring_chunk of tokens). Each rank norms its own. One all-gather
+ * and one reduce-scatter, of whole tokens. */
+p2p_err my_attention_tokens(p2p_comm *comm, const my_attention *attention, const double *x, double *y);
+
+/* ---- 29_pipeline ---- */
+
+/* Given: this rank's stage of a network that is cut into as many stages as there are ranks, and a batch in `count`
+ * micro-batches. At each cut a micro-batch is `width` numbers. forward takes what the stage before has made of
+ * micro-batch b, and sets out for the next one; the first stage has the examples, in is NULL there; the last has the
+ * loss, out is NULL there. backward takes the gradient of what forward has set, NULL on the last stage, and sets that
+ * of what it took, NULL on the first. Both take a while, and copy what they need later. */
+typedef struct my_stage {
+    size_t count, width;
+    void (*forward)(const struct my_stage *stage, size_t b, const double *in, double *out);
+    void (*backward)(const struct my_stage *stage, size_t b, const double *gradient_out, double *gradient_in);
+    void *self; /* for their own use */
+} my_stage;
+
+/* Forward of all micro-batches, from 0 on, then backward of all, from the last to 0. What is computed goes to the next
+ * rank at once, and to no other: a message for each micro-batch and cut in each direction. */
+p2p_err my_pipeline(p2p_comm *comm, const my_stage *stage);
+
+/* ---- 30_one_f_one_b ---- */
+
+/* The same gradients, in no more time; but backward of a micro-batch begins as soon as it can, so that rank r of n has
+ * at most n - r micro-batches that went forward and not back. Micro-batches go in their order in both directions, 0
+ * first. */
+p2p_err my_one_f_one_b(p2p_comm *comm, const my_stage *stage);
+
+/* ---- 31_ring_attention ---- */
+
+/* Given: this rank's part of a sequence of `tokens` tokens, which is cut between the ranks (ring_chunk of tokens): a
+ * key and a value of each of its tokens, a block. score sets scores (this rank's tokens, count) to how well the query
+ * of each of this rank's tokens fits each of `count` keys. It takes a while. */
+typedef struct my_sequence {
+    size_t tokens, width;
+    const double *keys, *values; // (this rank's tokens, width)
+    void (*score)(const struct my_sequence *sequence, size_t count, const double *keys, double *scores);
+    void *self; /* for score's own use */
+} my_sequence;
+
+/* out (this rank's tokens, width) becomes, for each of this rank's tokens, the mean of the values of all tokens, in
+ * which each counts exp(score of its key). Each block goes round the ring once, to rank + 1 and no other, keys and
+ * values in one message; while a block is used, the next one comes. No rank ever holds all of them. */
+p2p_err my_ring_attention(p2p_comm *comm, const my_sequence *sequence, double *out);
+
+/* ---- 32_experts ---- */
+
+/* Given: every rank has one expert. apply sets y (count, width) to what this rank's expert makes of x (count, width),
+ * each token by itself; x and y may be the same. It takes a while for each call, and for each token. */
+typedef struct my_experts {
+    size_t width, capacity;
+    void (*apply)(const struct my_experts *experts, size_t count, const double *x, double *y);
+    void *self; /* for apply's own use */
+} my_experts;
+
+/* Of this rank's `count` tokens x (count, width) token i is for the expert of rank to[i]. y (count, width) becomes what
+ * the experts make of them, each token's at its own place. Of a rank's tokens for one expert only the first `capacity`
+ * go there; the others stay as they are, y is x. One message to each other rank with the number of tokens, one with the
+ * tokens, and one back, and no token that is not there; the expert is called once for all that have come. */
+p2p_err my_apply_experts(p2p_comm *comm, const my_experts *experts, size_t count, const int to[], const double *x,
+                         double *y);
+
+/* ---- 33_hierarchical ---- */
+
+/* buf becomes the mean of all ranks' buf, the same bits on every rank. Ranks live on hosts: rank q on host hosts[q],
+ * which is below the number of ranks; hosts have different numbers of ranks, which need not follow one another, and a
+ * number may belong to no host. Of each host only its first rank, its leader, sends to other hosts: the leaders add up
+ * round a ring, 2(h-1) messages of a chunk for h hosts. All others send one message, to their leader, and get one. */
+p2p_err my_hierarchical_mean(p2p_comm *comm, const int hosts[], double *buf, size_t count);
+
+/* ---- 34_half_on_the_wire ---- */
+
+/* bf16 is the upper half of a float: sign, exponent, and the first 7 bits of the fraction. To the nearest one; of two
+ * that are equally near, to the one whose last bit is 0; NAN stays NAN. And back, which loses nothing. */
+uint16_t my_to_bf16(float x);
+float my_from_bf16(uint16_t half);
+
+/* gradient becomes the sum of all ranks', the same bits on every rank, in 2 bytes a number wherever it is sent: chunk q
+ * (ring_chunk of count) of each rank, its own too, rounded to bf16, to rank q; the sum of them, rounded again, to all.
+ * What rounding takes away is kept, and added before the next call rounds: error (count) that of this rank's gradient,
+ * sum_error (this rank's chunk) that of the sum. Both begin with zeros. Two messages to each other rank. */
+p2p_err my_half_sum(p2p_comm *comm, float *gradient, size_t count, float *error, float *sum_error);
+
+/* ---- 35_survive ---- */
+
+/* Given: training whose momentum is divided, as in 25. gradient sets the gradient that this rank has in a step, from the
+ * parameters that it begins with; it is the same each time it is called with the same. */
+typedef struct my_training {
+    size_t count; /* parameters */
+    int steps;
+    double rate, momentum;
+    void (*gradient)(const struct my_training *training, int step, const double *parameters, double *gradient);
+    void *self; /* for gradient's own use */
+} my_training;
+
+/* Steps 0 to steps - 1. All ranks begin with the same parameters, and end with those that the sum of all ranks' gradients
+ * leads to: velocity = momentum * velocity + sum; parameters -= rate * velocity. Of the velocity, which begins with zeros,
+ * each rank has its chunk only (ring_chunk). In a job that repairs itself (p2p_repair) a rank may die at any moment, after
+ * that another one: the parameters have the same bits at the end, no rank takes more than two steps again for each
+ * death, and *world is the world then. In a rank's new process the function is called from the beginning, and
+ * parameters are those of the beginning. If two neighbours die at once, what they had is lost: P2P_ERR_STATE. */
+p2p_err my_survive(p2p_comm **world, const my_training *training, double *parameters);
+
+/* ---- 36_seven_mistakes ---- */
+
+/* What can be wrong with a program in some orders of its messages only. */
+enum my_mistake {
+    MY_NOT_NAMED,
+    MY_ARRIVAL,        /* that a message came first, second, ... is taken for who sent it */
+    MY_NEXT_ROUND,     /* a message of the next round is taken for one of this round */
+    MY_PROBED_ANOTHER, /* one message is probed, another one received */
+    MY_ALREADY_TAKEN,  /* a receive from one rank waits for what a receive from any source has taken */
+    MY_NOT_YET,        /* what has not come yet is taken for what never comes */
+    MY_ROUNDED,        /* what is added up in another order is rounded to another sum */
+    MY_ANOTHER_KIND    /* a message of another kind is taken, since any tag will do */
+};
+
+/* The mistake in each of the functions below, as it was handed in, in their order. */
+extern const enum my_mistake my_names[7];
+
+/* In each of them rank 0 receives, and the other ranks send. On rank 0 the results are set, on others nothing is. */
+
+/* all[q] becomes rank q's number, rank 0's own included. */
+p2p_err my_collect(p2p_comm *comm, double mine, double all[]);
+
+/* sums[r] becomes the sum of all ranks' mine[r]: two rounds. */
+p2p_err my_two_rounds(p2p_comm *comm, const double mine[2], double sums[2]);
+
+/* sums[q] becomes the sum of rank q's numbers, of which each rank has its own `count`, at most MY_LETTER. */
+enum { MY_LETTER = 16 };
+p2p_err my_add_letters(p2p_comm *comm, const double *mine, size_t count, double sums[]);
+
+/* *first becomes rank 1's number, *others the sum of those of ranks 2 and up; of two ranks or more. */
+p2p_err my_first_and_others(p2p_comm *comm, double mine, double *first, double *others);
+
+/* *sum becomes the sum of all ranks' numbers; rank 0 looks for a message before it receives one. */
+p2p_err my_look_and_add(p2p_comm *comm, double mine, double *sum);
+
+/* The same; numbers are added up in the order of ranks, so that the sum is the same to the bit each time. */
+p2p_err my_exact_sum(p2p_comm *comm, double mine, double *sum);
+
+/* The same; each rank behind its number says goodbye, by an empty message, and all goodbyes are received. */
+p2p_err my_sum_and_goodbye(p2p_comm *comm, double mine, double *sum);
+
+/* ---- 37_whole_trainer ---- */
+
+/* What is to be trained; all else is as build/train does it by default (trainer/trainer.h). */
+typedef struct {
+    const char *model;    /* for train_describe */
+    size_t images, tests; /* of the built-in set, train_data_synthetic */
+    size_t batch;         /* images of a rank in each step; fewer where it has no more, none in the last one perhaps */
+    uint64_t epochs, seed;
+    int cores;        /* that each rank may use */
+    const char *save; /* a file for the weights */
+} my_run;
+
+/* Train, on all ranks of comm: each begins with rank 0's weights and statistics, which train_initialise gives it. In every
+ * epoch (from 1) the images come in the order of train_epoch_order, shuffled, of which train_shard gives each rank its
+ * positions; they are augmented. A step, numbered from 1 through all epochs, is one of AdamW, lr 1e-3f, weight decay 1e-2f,
+ * with the gradient of the mean over all ranks' images of that step. At the end all ranks get the statistics of rank 0,
+ * every test image is evaluated on one of them, and *score becomes the score of all. Rank 0 saves the weights; of its
+ * batches each had images. */
+p2p_err my_whole_trainer(p2p_comm *comm, const my_run *run, my_score *score);
 
 #endif

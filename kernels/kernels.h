@@ -12,7 +12,7 @@
  *                        kernel_norm_forward, kernel_norm_backward, kernel_conv_norm_forward, kernel_relu_forward,
  *                        kernel_relu_backward, kernel_max_pool_forward, kernel_max_pool_backward,
  *                        kernel_mean_pool_forward, kernel_mean_pool_backward, kernel_linear_forward,
- *                        kernel_linear_backward, kernel_cross_entropy
+ *                        kernel_linear_backward, kernel_cross_entropy, kernel_cross_entropy_smoothed
  *      vectors           kernel_sum, kernel_update
  *
  * For tests and for reading: PAIRWISE_KERNEL_PLAIN=1 takes convolutions from kernels/conv_plain.cl and
@@ -287,18 +287,25 @@ kernel_err kernel_linear_backward(kernel_device *device, kernel_shape in, int ou
 kernel_err kernel_cross_entropy(kernel_device *device, kernel_shape shape, kernel_slice logits, kernel_slice labels,
                                 float scale, kernel_slice dlogits, kernel_slice result);
 
+/* The same against labels that are smoothed, as torch.nn.CrossEntropyLoss(label_smoothing) has it: smoothing / K for
+ * each class, and 1 - smoothing more for the label. 0: the same bits as without. */
+kernel_err kernel_cross_entropy_smoothed(kernel_device *device, kernel_shape shape, kernel_slice logits,
+                                         kernel_slice labels, float smoothing, float scale, kernel_slice dlogits,
+                                         kernel_slice result);
+
 /* ---- Vectors: parameters, gradients, optimiser state ---- */
 
 /* into[i] += from[i]: the sum of two gradients, on the device. */
 kernel_err kernel_sum(kernel_device *device, kernel_slice into, kernel_slice from, size_t count);
 
-typedef enum { KERNEL_SGD, KERNEL_ADAM, KERNEL_ADAMW, KERNEL_RMSPROP } kernel_rule;
+/* KERNEL_NESTEROV: SGD with Nesterov's momentum. */
+typedef enum { KERNEL_SGD, KERNEL_ADAM, KERNEL_ADAMW, KERNEL_RMSPROP, KERNEL_NESTEROV } kernel_rule;
 
 /* PyTorch's optimisers, to the formula. kernel_optimizer_defaults sets its default values. */
 typedef struct {
     kernel_rule rule;
     double lr, weight_decay;
-    double momentum;     /* SGD, RMSProp */
+    double momentum;     /* SGD, RMSProp, Nesterov */
     double beta1, beta2; /* Adam, AdamW: 0.9, 0.999 */
     double alpha;        /* RMSProp: 0.99 */
     double eps;          /* Adam, AdamW, RMSProp: 1e-8 */
@@ -308,8 +315,8 @@ typedef struct {
 void kernel_optimizer_defaults(kernel_optimizer *optimizer, kernel_rule rule);
 
 /* How many state buffers (as long as the parameters, zero before the first step) the rule needs: 0 to 2.
- * SGD with momentum: the velocity. Adam, AdamW: first and second moment. RMSProp: mean square, and the velocity if
- * there is momentum. */
+ * SGD and Nesterov with momentum: the velocity. Adam, AdamW: first and second moment. RMSProp: mean square, and the
+ * velocity if there is momentum. */
 int kernel_optimizer_states(const kernel_optimizer *optimizer);
 
 /* One step, number `step` (from 1), of parameters[i] for i < count; state[0] and state[1] beside them (KERNEL_NONE

@@ -4,6 +4,10 @@
  *
  *      loss = log(sum of exp(logit - largest)) - (logit of the label - largest)
  *      dlogit[k] = scale * (exp(logit[k] - largest) / sum - (k is the label))
+ *
+ * With smoothing e the label's share is 1 - e + e / K instead of 1, that of every other class e / K instead of 0:
+ *
+ *      loss = log(sum of exp(logit - largest)) - sum of share[k] * (logit[k] - largest)
  */
 
 /* y[n][k] = bias[k], for a convolution to be added to. x: lanes, y: channel, z: block. */
@@ -30,24 +34,28 @@ __kernel void bias_back(SLICE(const float, dy), SLICE(float, dbias), const shape
 
 /* x: image. Its loss and whether it was right go into found[2n] and found[2n+1]; dlogits only if asked for. */
 __kernel void cross_entropy(SLICE(const float, logits), SLICE(const int, labels), SLICE(float, dlogits),
-                            SLICE(float, found), const shape_image s, const float scale, const int has_gradient)
+                            SLICE(float, found), const shape_image s, const float scale, const int has_gradient,
+                            const float smoothing)
 {
     const int n = get_global_id(0), label = n < s.n ? OPEN(labels)[n] : 0;
     const size_t at = (size_t)(n / BLOCK) * STORED(s.channels) * BLOCK + n % BLOCK;
     __global const float *in = OPEN(logits) + at;
     const bool known = label >= 0 && label < s.channels;
-    float most = in[0], sum = 0.0f;
+    const float other = smoothing / s.channels, own = 1.0f - smoothing + other;
+    float most = in[0], sum = 0.0f, below = 0.0f;
     int best = 0;
 
     for (int k = 1; k < s.channels; k++)
         if (in[k * BLOCK] > most || isnan(in[k * BLOCK])) most = in[k * BLOCK], best = k;
     for (int k = 0; k < s.channels; k++) sum += exp(in[k * BLOCK] - most);
     for (int k = 0; k < s.channels && has_gradient; k++) {
-        const float share = exp(in[k * BLOCK] - most) / sum - (k == label ? 1.0f : 0.0f);
+        const float share = exp(in[k * BLOCK] - most) / sum - (k == label ? own : other);
         OPEN(dlogits)[at + k * BLOCK] = n < s.n ? scale * (known ? share : NAN) : 0.0f;
     }
     if (n >= s.n) return;
-    OPEN(found)[2 * n] = known ? log(sum) - (in[label * BLOCK] - most) : NAN;
+    for (int k = 0; k < s.channels && smoothing > 0.0f; k++) below += in[k * BLOCK] - most;
+    const float at_label = known ? in[label * BLOCK] - most : NAN;
+    OPEN(found)[2 * n] = log(sum) - (smoothing > 0.0f ? (1.0f - smoothing) * at_label + other * below : at_label);
     OPEN(found)[2 * n + 1] = best == label ? 1.0f : 0.0f;
 }
 

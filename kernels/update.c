@@ -8,8 +8,11 @@
 #include "kernels/device.h"
 #include "kernels/shapes.h"
 
-static const char *const kernel_names[] = {
-    [KERNEL_SGD] = "sgd", [KERNEL_ADAM] = "adam", [KERNEL_ADAMW] = "adam", [KERNEL_RMSPROP] = "rmsprop"};
+static const char *const kernel_names[] = {[KERNEL_SGD] = "sgd",
+                                           [KERNEL_ADAM] = "adam",
+                                           [KERNEL_ADAMW] = "adam",
+                                           [KERNEL_RMSPROP] = "rmsprop",
+                                           [KERNEL_NESTEROV] = "nesterov"};
 
 void kernel_optimizer_defaults(kernel_optimizer *optimizer, kernel_rule rule)
 {
@@ -19,7 +22,8 @@ void kernel_optimizer_defaults(kernel_optimizer *optimizer, kernel_rule rule)
 int kernel_optimizer_states(const kernel_optimizer *optimizer)
 {
     switch (optimizer->rule) {
-    case KERNEL_SGD: return optimizer->momentum != 0 ? 1 : 0;
+    case KERNEL_SGD:
+    case KERNEL_NESTEROV: return optimizer->momentum != 0 ? 1 : 0;
     case KERNEL_RMSPROP: return optimizer->momentum != 0 ? 2 : 1;
     case KERNEL_ADAM:
     case KERNEL_ADAMW: return 2;
@@ -54,7 +58,7 @@ static kernel_err check_update(kernel_device *device, const char *call, const ke
     int states;
 
     if (err) return err;
-    if (!optimizer || !state || (unsigned)optimizer->rule > KERNEL_RMSPROP)
+    if (!optimizer || !state || (unsigned)optimizer->rule > KERNEL_NESTEROV)
         return kernel__fail(device, KERNEL_ERR_ARG, "%s: no such optimiser, or no state array", call);
     if (step == 0) return kernel__fail(device, KERNEL_ERR_ARG, "%s: steps are counted from 1, this is 0", call);
     states = kernel_optimizer_states(optimizer);
@@ -74,14 +78,16 @@ kernel_err kernel_update(kernel_device *device, const kernel_optimizer *optimize
     shape_update numbers;
     cl_ulong elements = count;
     kernel__call call;
+    kernel_rule rule;
 
     if (err || count == 0) return err;
+    rule = optimizer->rule == KERNEL_NESTEROV && optimizer->momentum == 0 ? KERNEL_SGD : optimizer->rule;
     numbers = describe(optimizer, step);
-    call = kernel__begin(device, KERNEL__UPDATE, 1, kernel_names[optimizer->rule]);
+    call = kernel__begin(device, KERNEL__UPDATE, 1, kernel_names[rule]);
     kernel__slice(&call, parameters);
     kernel__slice(&call, gradients);
     kernel__slice(&call, state[0]);
-    if (optimizer->rule != KERNEL_SGD) kernel__slice(&call, state[1]);
+    if (rule != KERNEL_SGD && rule != KERNEL_NESTEROV) kernel__slice(&call, state[1]);
     kernel__value(&call, &numbers, sizeof numbers);
     kernel__value(&call, &elements, sizeof elements);
     return kernel__run(&call, kernel__stretches(device, count), 1, 1);

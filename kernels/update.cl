@@ -3,6 +3,7 @@
  * update: PyTorch's optimisers, to the formula and in its order of operations (p: parameter, g: gradient):
  *
  *      SGD       g += decay * p;   v = momentum * v + g;               p -= lr * v   (without momentum: p -= lr * g)
+ *      Nesterov  g += decay * p;   v = momentum * v + g;               p -= lr * (g + momentum * v)
  *      RMSProp   g += decay * p;   s = alpha * s + (1 - alpha) * g * g;      step = g / (sqrt(s) + eps)
  *                with momentum: v = momentum * v + step;  p -= lr * v        else p -= lr * step
  *      Adam      g += decay * p;   m = beta1 * m + (1 - beta1) * g;    v = beta2 * v + (1 - beta2) * g * g
@@ -30,6 +31,20 @@ __kernel void sgd(SLICE(float, parameters), SLICE(const float, gradients), SLICE
         }
     } else
         FOR_STRETCH(i, count) p[i] -= o.lr * (g[i] + o.weight_decay * p[i]);
+}
+
+__kernel void nesterov(SLICE(float, parameters), SLICE(const float, gradients), SLICE(float, velocities),
+                       const shape_update o, const ulong count)
+{
+    __global float *restrict p = OPEN(parameters), *restrict v = OPEN(velocities);
+    __global const float *restrict g = OPEN(gradients);
+
+    FOR_STRETCH(i, count)
+    {
+        const float gradient = g[i] + o.weight_decay * p[i];
+        v[i] = o.momentum * v[i] + gradient;
+        p[i] -= o.lr * (gradient + o.momentum * v[i]);
+    }
 }
 
 __kernel void rmsprop(SLICE(float, parameters), SLICE(const float, gradients), SLICE(float, squares),

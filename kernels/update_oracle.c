@@ -23,10 +23,17 @@ static double rmsprop(const kernel_optimizer *o, double p, double g, double stat
     return p - o->lr * state[1];
 }
 
+static double sgd(const kernel_optimizer *o, double p, double g, double state[2])
+{
+    state[0] = o->momentum * state[0] + g;
+    return p - o->lr * (o->rule == KERNEL_NESTEROV ? g + o->momentum * state[0] : state[0]);
+}
+
 double kernel_oracle_update(const kernel_optimizer *o, uint64_t step, double p, double g, double state[2])
 {
     switch (o->rule) {
-    case KERNEL_SGD: state[0] = o->momentum * state[0] + g + o->weight_decay * p; return p - o->lr * state[0];
+    case KERNEL_SGD:
+    case KERNEL_NESTEROV: return sgd(o, p, g + o->weight_decay * p, state);
     case KERNEL_ADAM: return adam(o, step, p, g + o->weight_decay * p, state);
     case KERNEL_ADAMW: return adam(o, step, p - o->lr * o->weight_decay * p, g, state);
     case KERNEL_RMSPROP: return rmsprop(o, p, g + o->weight_decay * p, state);

@@ -3,7 +3,7 @@
 # with a learner's code, when that is checked. An exercise is there as soon as it has a tests/exercises/NN_name.c.
 
 COURSE   := $(BUILD)/course
-CHECKS   ?= $(sort $(wildcard tests/exercises/[0-9]*.c))
+CHECKS   ?= $(sort $(wildcard tests/exercises/[0-9K]*.c))
 LEARN    := $(call objects,learn/*.c learn/*/*.c exercises/check/check_plan.c exercises/check/check_data.c $(CHECKS))
 LEARN_LIBS := -ljansson -larchive -lm
 RANKSIDE := $(patsubst %.c,$(COURSE)/obj/%.o,$(CHECKS) $(filter-out %/check_start.c,$(wildcard exercises/check/*.c)))
@@ -15,6 +15,9 @@ $(OBJ)/learn/course/course.o: $(BUILD)/course.h
 
 $(COURSE)/obj/%.o: SAN := address,undefined
 $(RANKSIDE): override CFLAGS += -O0 -DCHECK_IN_A_RANK
+DEVICE   := $(patsubst %,$(COURSE)/obj/exercises/check/check_%.o,opencl accesses)
+$(DEVICE): SAN := # work-items have stacks of their own
+$(DEVICE): override CFLAGS += -O2
 $(COURSE)/obj/%.o: %.c | build/.setup-build $(BUILD)/build_id.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
@@ -91,4 +94,15 @@ $(BUILD)/capstone: $(wildcard exercises/23_resnet_trainer/*.c) $(TRAIN_LIB) $(LI
 
 capstone: all ## exercise 23 for real: trains with your four functions
 	@$(MAKE) $(BUILD)/capstone && scripts/capstone.sh
-.PHONY: capstone
+
+# The learner's trainer as a program (exercise 37).
+$(BUILD)/whole: $(wildcard exercises/37_whole_trainer/*.c) $(TRAIN_LIB) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(COMPILE) $(CFLAGS) $(filter %.c,$^) $(TRAIN_LIB) $(LIB) -lOpenCL -lm -o $@
+
+whole: all ## exercise 37 for real: your trainer beside build/train, to the bit
+	@$(MAKE) $(BUILD)/whole && scripts/whole.sh
+
+pictures: all ## docs/pictures/*.svg: slides for the course, drawn from runs
+	@scripts/slides.sh
+.PHONY: capstone whole pictures

@@ -62,6 +62,11 @@ char *learn_work_folder(const learn_exercise *e, const learn_options *options);
 bool learn_compile(const learn_exercise *e, const char *folder, const learn_options *options, char *program,
                    learn_result *result);
 
+/* ---- rate.c ---- */
+
+/* A kernel that has passed, on this machine's OpenCL device: it may fail there; else result says how fast it is. */
+void learn_rate(const learn_exercise *e, const char *folder, const learn_options *options, learn_result *result);
+
 /* ---- keys.c ---- */
 
 uint64_t learn_key(uint64_t secret, uint64_t world, uint64_t rank); /* 0 from 0 */
@@ -97,6 +102,9 @@ typedef struct {
     const learn_exercise *e;
     const check_world_plan *plan;
     const check_case *cases; /* [plan->count] */
+    const char *program;
+    const learn_options *options;
+    const char *schedule; /* the order that messages are to come in; NULL: as it happens, and they are counted */
     learn_relay *relay;
     learn_reports reports[CHECK_MAX_RANKS + 1]; /* of each rank, and behind the last one the launcher's */
     json_t *findings; /* of the launcher's report, docs/reports.md; NULL: it was killed before it could write one */
@@ -107,6 +115,8 @@ typedef struct {
 /* Run `program` as the world's ranks. False if it could not even be tried: why says what failed. */
 bool learn_run_world(learn_world *w, const char *program, const check_plan *plan, size_t number,
                      const learn_options *options, learn_text *why);
+double learn_world_seconds(const learn_options *options); /* time limit of one world */
+
 /* The world with this case alone becomes this process, one rank of it in gdb: nothing is counted or reported. Returns only
  * if that fails: errno. */
 void learn_debug_world(learn_world *w, const char *program, const learn_place *place, int rank);
@@ -119,6 +129,19 @@ const check_record *learn_record(const learn_world *w, int rank, const check_rec
 
 /* Whose line of output it is, "[2] text": text is set behind that. -1, and text as it was: the launcher's own. */
 int learn_rank_of_line(const char *line, const char **text);
+
+/* ---- orders.c ---- */
+
+/* schedules[0]: of an order that a case comes out differently in than in the first one, or goes wrong; [1]: of the first
+ * one. story: what it was that came first, for people. */
+typedef struct {
+    char *schedules[2], *story;
+} learn_order;
+
+/* Look for one; world w is not run. True: there is one. learn_order_free ends it in any case. */
+bool learn_find_order(const learn_world *w, const check_plan *plan, const check_case *c, learn_order *order,
+                      learn_result *result);
+void learn_order_free(learn_order *order);
 
 /* ---- relay.c, again ---- */
 
@@ -133,6 +156,9 @@ const char *learn_call_of(const learn_exercise *e, const check_case *c);
 /* Let the test judge a case that all ranks have been through: true, or the failure is noted in result (key, shown,
  * broke). */
 bool learn_judge(learn_world *w, const check_case *c, learn_result *result);
+
+/* Has every rank returned P2P_OK from this case, as far as it has returned? If not, result says so. */
+bool learn_all_returned_ok(const learn_world *w, const check_case *c, learn_result *result);
 
 #define LEARN_ANY_SOURCE \
     "a source came out as -1, which is P2P_ANY_SOURCE: it takes whatever comes first, from any rank and any round."

@@ -16,10 +16,12 @@
  *        check.c       learn_check: all of it
  *        compile.c     the learner's files to a program (tools.c); what the compiler has against them (complaints.c),
  *                      and what we have (allowed.c)
+ *        orders.c      a case in every order that its messages may come in
  *        run.c         that program as the ranks of one world, and what they reported (symbols.c: lines for addresses)
  *        spawn.c       a command, its output caught and bounded, its time limited, nothing left behind
  *        relay.c       what they sent each other, counted on its way; does it fit what they say?
  *        keys.c        what a rank's data follow from
+ *        opencl.c      kernels as a C compiler reads them; rate.c: on a real device, beside the solution's
  *        judge.c       the side of check.h that decides whether it is right
  *
  *      course/         the learner's commands: list, hint, reset, see, ... (commands.h)
@@ -65,7 +67,7 @@ void learn_free_owned(void *pointer_to_it);
 bool learn_has_prefix(const char *text, const char *prefix);
 const char *learn_next_line(const char *text);               /* or its end */
 bool learn_has_ending(const char *text, const char *ending); /* and more before it */
-bool learn_is_source(const char *name);                      /* a .c or .h file that is not hidden */
+bool learn_is_source(const char *name);                      /* a .c, .h or .cl file that is not hidden */
 
 /* Add words up to column `width`; lines after the first begin behind `indent` blanks (before the first, the caller has put
  * as much). Line ends are blanks, a blank line begins a paragraph, lines that begin with four blanks stay as they are. */
@@ -90,11 +92,12 @@ uint64_t learn_hash_file(uint64_t so_far, const char *path);
 
 /* ---- course.c ---- */
 
-/* An exercise, numbered by the first two characters of its name. */
+/* An exercise; the first two characters of its name are what it is called by: 08, K1. */
 typedef struct {
     const check_exercise *check; /* name, idea, files, ... and the test */
     const char *name;            /* "08_broadcast" */
-    int number;                  /* 8 */
+    char code[3];                /* "08", "K1" */
+    int number;                  /* 8; -1 where the code is not a number */
 } learn_exercise;
 
 /* All of them in order; behind the last is one whose check is NULL. count may be NULL. */
@@ -106,7 +109,7 @@ const learn_exercise *learn_named(const char *name, size_t length);
 /* Is this one of the files that are to be written in it? */
 bool learn_is_file_of(const learn_exercise *e, const char *name);
 
-/* By number ("8", "08"), name ("08_broadcast", "broadcast") or a part of it. NULL if there is none or more than one: why
+/* By number ("8", "08", "K1"), name ("08_broadcast", "broadcast") or a part of it. NULL if there is none or more than one: why
  * (NULL: not wanted) then holds a sentence that says so and names those it could be. */
 const learn_exercise *learn_find(const char *text, learn_text *why);
 
@@ -147,6 +150,15 @@ typedef struct {
     int number; /* in its world */
 } learn_place;
 
+/* Of a result that is right but slow: what there is to say of the first case that was, and the most times as long as the
+ * best possible of all; words are NULL where none was. */
+typedef struct {
+    char key[LEARN_KEY];
+    char *words, *ran;
+    learn_place place;
+    double times;
+} learn_slowness;
+
 /* What came of it. Texts are never NULL; free them with learn_result_free. */
 typedef struct {
     enum learn_state state;
@@ -154,13 +166,17 @@ typedef struct {
                           * overrun, timeout, error, leak, returned, checker; "" when passed.
                           * What is behind a dot is a kind of it: "error.length" */
     char *ran;      /* what ran: "my_broadcast on 4 ranks, count 5, i32, root 2, buffered (...)"; "" if nothing did */
+    char *order;    /* what came first, where only some orders of messages are wrong; else "" */
     char *shown;    /* lines to be printed as they are: what ranks had, has and should have; what the compiler said */
     char *broke;    /* sentences, in one line: what is wrong, by how much, what that means */
     char *advice;   /* what to try, if the hints have no words for this key; may be "" */
     char *more;     /* all there is to say, for V=1: reports in full, output */
     char *warnings; /* of the compiler, whatever came of it */
-    int line;       /* of the learner's file where it went wrong; 0 if not known */
-    char file[64];  /* and which file: "broadcast.c" */
+    char *rated;    /* of a kernel: how fast it is, or why that is not known; "" otherwise */
+    double share;   /* of the points: of one that passed, or is only slow */
+    learn_slowness slow;
+    int line;          /* of the learner's file where it went wrong; 0 if not known */
+    char file[64];     /* and which file: "broadcast.c" */
     int worlds, cases; /* how much was right */
     learn_place place; /* where it failed */
     double seconds;
@@ -178,6 +194,7 @@ typedef struct {
     const char *trace;       /* a file for a trace of the last world that ran; NULL: none */
     const learn_place *only; /* this case alone; NULL: all */
     bool whole_names;        /* lines are named by their path in the checkout, not by the file's name alone */
+    bool rate;               /* kernels that pass are run on this machine's device, and measured */
     bool quiet_compiler;     /* warnings are not passed on */
     const char *instead;     /* a file that stands in for the exercise's first one: a mutant */
     const char *work;        /* folder for what is built; NULL: BUILD/course/work/NAME */

@@ -103,7 +103,8 @@ bool learn_has_ending(const char *text, const char *ending)
 
 bool learn_is_source(const char *name)
 {
-    return *name != '.' && (learn_has_ending(name, ".c") || learn_has_ending(name, ".h"));
+    return *name != '.' &&
+           (learn_has_ending(name, ".c") || learn_has_ending(name, ".h") || learn_has_ending(name, ".cl"));
 }
 
 void learn_text_free(learn_text *t)

@@ -11,12 +11,13 @@
  * headers are C11 and C++11.
  *
  *      version           PAIRWISE_VERSION, PAIRWISE_VERSION_NUMBER
- *      launch            p2p_launch, p2p_init, p2p_finalize, p2p_abort
- *      who am I          p2p_rank, p2p_size, p2p_time, p2p_is_terminal
+ *      launch            p2p_launch, p2p_launched, p2p_init, p2p_finalize, p2p_abort
+ *      who am I          p2p_rank, p2p_size, p2p_host, p2p_hosts, p2p_time, p2p_is_terminal
  *      blocking          p2p_send, p2p_ssend, p2p_recv, p2p_sendrecv, p2p_probe
  *      requests          p2p_isend, p2p_irecv, p2p_wait, p2p_wait_all, p2p_wait_any, p2p_test, p2p_test_all, p2p_test_any,
  *                        p2p_cancel, p2p_iprobe
- *      memory            p2p_alloc, p2p_release
+ *      memory            p2p_alloc, p2p_release, p2p_keep
+ *      repair            p2p_repair, p2p_shrink, p2p_generation
  *      groups            p2p_split, p2p_dup, p2p_free
  *      what happened     p2p_stats, p2p_strerror, p2p_error_message, p2p_set_errors
  *
@@ -34,7 +35,8 @@
  *                         gets P2P_ERR_PEER_DEAD, never their contents. Messages that had been sent still arrive
  *      the job has failed P2P_ERR_MISMATCH of a collective, P2P_ERR_DEADLOCK, and P2P_ERR_PEER_DEAD of any other kind. The same
  *                         on every rank, whatever its communicators: also in a group that the dead rank was not in. A rank
- *                         that has not ended a second later is killed
+ *                         that has not ended a second later is killed. In a job that repairs itself P2P_ERR_PEER_DEAD ends
+ *                         this generation only, and p2p_repair begins the next
  * Buffering: a send of up to 64 KiB (PAIRWISE_EAGER) may return before it is received; a larger one waits for
  * its receive. With PAIRWISE_STRICT=1 every send waits, so that a program that needs buffering is found out.
  */
@@ -115,14 +117,18 @@ typedef struct {
 /* How to launch. All zero is the default; fields from exit_status on are results. */
 typedef struct {
     const char *world;   /* "socket" or "shm"; NULL: PAIRWISE_WORLD, else socket */
-    const char *network; /* virtual: "10GbE", "latency=2us,bandwidth=12G"; NULL: PAIRWISE_NETWORK, else none */
+    const char *network; /* virtual: "10GbE", "10GbE,hosts=4", "latency=2us,..."; NULL: PAIRWISE_NETWORK, else none */
     bool strict;         /* every send waits for its receive (also PAIRWISE_STRICT=1) */
+    bool explain;        /* rank 0 says at the end what its collectives took, and why (also PAIRWISE_EXPLAIN=1) */
     bool tag_output;     /* prefix each line of output with "[rank] " */
     bool ordered_output; /* keep stdout until the end, then print it rank by rank */
     double timeout_s;    /* end the whole job after this many seconds; 0: never */
+    int repair; /* processes that may be started for ranks that have died (see p2p_repair); 0: a death ends the job */
     double grace_s;      /* how long ranks may go on after the first SIGINT or SIGTERM, to end by themselves; 0: 1 s */
     const char *trace;   /* write a trace of the job to this file; NULL: PAIRWISE_TRACE, else none */
     const char *report;  /* write what was found wrong to this file, as JSON (docs/reports.md); NULL: none */
+    const char *metrics; /* write numbers of the ranks to this file, every second, for Prometheus; NULL: none */
+    const char *record;  /* write the last 2,000 calls of each rank to this file at the end, as JSON; NULL: none */
     size_t memory_each;  /* bytes that each rank will need, if known: a job too large for the machine is refused */
     int *rank_statuses;  /* NULL, or room for `size` ints, set on return: exit code, or 128 + signal */
     int exit_status;     /* result: what build/launch would exit with */
@@ -134,16 +140,24 @@ typedef struct {
  * supervises meanwhile: it forwards output, finds deadlocks, notices deaths. options may be NULL. Returns
  * P2P_ERR_RANK_FAILED if any rank failed (statuses in options), P2P_ERR_ARG before anything is forked on bad
  * arguments or settings, P2P_ERR_STATE inside a rank. No rank is left when it returns. The ranks end with
- * _exit, after flushing stdout and stderr. Do not call it while other threads run. */
+ * _exit, after flushing stdout and stderr. Do not call it while other threads run. With options->repair, rank_main is called
+ * once more in a process where it had returned 0 already when another rank died.
+ *
+ * In a program that build/launch has started, each process is a rank of its world already: p2p_launch runs rank_main there and
+ * returns in every rank, any number of times; the options for the job are the launcher's. `size` must be that of the
+ * world, which p2p_launched tells. */
 p2p_err p2p_launch(int size, int (*rank_main)(p2p_comm *world, void *arg), void *arg, p2p_options *options);
+
+/* Ranks of the world, if build/launch has started this process; else 0. */
+int p2p_launched(void);
 
 /* Join the world that build/launch started; without a launcher, a world of one, with a note on stderr.
  * *world stays owned by the library. Makes stdout line-buffered. Twice is P2P_ERR_STATE. */
 p2p_err p2p_init(p2p_comm **world);
 
 /* Wait until every rank has called it, then check: messages that were never received, requests never waited for, and
- * communicators and buffers never freed are P2P_ERR_LEAK, each named. All is released in any case; world remains valid
- * as an argument, and a second finalize is harmless. */
+ * communicators and buffers never freed are P2P_ERR_LEAK, each named. All is released in any case but one (p2p_repair);
+ * world remains valid as an argument, and a second finalize is harmless. */
 p2p_err p2p_finalize(p2p_comm *world);
 
 /* End the whole job now; build/launch exits with the low 8 bits of status, as exit does (1 if they are 0). Does not
@@ -154,6 +168,11 @@ void p2p_abort(p2p_comm *comm, int status);
 
 int p2p_rank(const p2p_comm *comm); /* -1 on NULL or after finalize */
 int p2p_size(const p2p_comm *comm); /* 0 on NULL or after finalize */
+
+/* Where ranks live: the host of a rank of comm, 0 to p2p_hosts - 1, in order of the first rank on each (-1: there is no
+ * such rank); and on how many hosts ranks of comm live (0 on NULL or after finalize). */
+int p2p_host(const p2p_comm *comm, int rank);
+int p2p_hosts(const p2p_comm *comm);
 
 /* Seconds since some fixed moment, monotonic; only differences mean anything. On a virtual network: virtual seconds. */
 double p2p_time(const p2p_comm *comm);
@@ -183,11 +202,22 @@ p2p_err p2p_sendrecv(p2p_comm *comm, const void *sendbuf, size_t sendbytes, int 
 p2p_err p2p_probe(p2p_comm *comm, int source, int tag, p2p_status *status);
 p2p_err p2p_iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_status *status);
 
+/* The same, and take it out of the queue: no other receive, and no other probe, can meet it. It is received with
+ * p2p_recv_taken or p2p_irecv_taken, once; *message is NULL then. */
+typedef struct p2p_unexpected *p2p_message;
+p2p_err p2p_take(p2p_comm *comm, int source, int tag, p2p_message *message, p2p_status *status);
+p2p_err p2p_itake(p2p_comm *comm, int source, int tag, bool *found, p2p_message *message, p2p_status *status);
+p2p_err p2p_recv_taken(p2p_comm *comm, void *buf, size_t bytes, p2p_message *message, p2p_status *status);
+
 /* ---- Requests. The buffer belongs to the library from isend or irecv until wait or test says done; a request
  *      is set to P2P_REQUEST_NULL then. Requests move on inside any blocking call, p2p_test and its kin, and p2p_iprobe. ---- */
 
 p2p_err p2p_isend(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, p2p_request *request);
+/* As p2p_isend, but ends only when the receive has matched, whatever the size. */
+p2p_err p2p_issend(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, p2p_request *request);
 p2p_err p2p_irecv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_request *request);
+
+p2p_err p2p_irecv_taken(p2p_comm *comm, void *buf, size_t bytes, p2p_message *message, p2p_request *request);
 
 /* Wait for one request; P2P_REQUEST_NULL returns at once with an empty status. The error is the operation's. */
 p2p_err p2p_wait(p2p_request *request, p2p_status *status);
@@ -226,6 +256,31 @@ p2p_err p2p_alloc(p2p_comm *comm, size_t bytes, void **buf);
 /* Give it back; NULL is fine. While a request uses it that is P2P_ERR_STATE, and nothing happens. What is left at p2p_finalize is given back then,
  * and reported (P2P_ERR_LEAK). */
 p2p_err p2p_release(p2p_comm *comm, void *buf);
+
+/* Memory of this rank that outlives its process: *buf is the buffer of that name (1 to 63 characters), of `bytes` bytes. The
+ * next process of this rank finds it again, with all that was written there until the moment the other one died: *found.
+ * If there is none yet it is new and zeroed. A buffer of that name and another size is P2P_ERR_ARG. It lies where the process
+ * likes, and stays there until p2p_finalize, through p2p_repair as well. Local: other ranks need not call it. At most 64 of
+ * a rank. found may be NULL. */
+p2p_err p2p_keep(p2p_comm *comm, const char *name, size_t bytes, void **buf, bool *found);
+
+/* ---- Repair, in a job with `launch --repair` or p2p_options.repair (docs/repair.md). When a rank dies, the calls of all
+ *      others return P2P_ERR_PEER_DEAD, p2p_finalize too, and nothing is released then. Each of them calls p2p_repair. ---- */
+
+/* Every survivor calls it, with the world. Returns when all have, and a new process has been started for each rank that had
+ * died: *world is fresh, of the same size and numbers. What was under way is gone, on all ranks alike, and so are
+ * communicators of p2p_split and p2p_dup (give them to p2p_free). Requests that had not ended are P2P_ERR_STATE when they
+ * are waited for. Buffers of p2p_alloc and p2p_keep stay where they are. A rank that dies meanwhile is started anew as well.
+ * P2P_ERR_STATE if no rank has died, or the job does not repair itself. After any other error only p2p_finalize does its work. */
+p2p_err p2p_repair(p2p_comm **world);
+
+/* The same, but no process is started: the world is of those that are left, numbered in the same order. Every survivor calls
+ * the same of the two. The launcher goes on to call ranks by the numbers they had. */
+p2p_err p2p_shrink(p2p_comm **world);
+
+/* How often either has happened in this job; 0 at first, and on NULL or after finalize. A new process has it after p2p_init:
+ * that is how it knows that there is something to be had from the others. */
+int p2p_generation(const p2p_comm *comm);
 
 /* ---- Groups ---- */
 
@@ -272,6 +327,11 @@ void p2p__here(const char *file, int line);
 #define p2p_probe(...) (P2P_HERE, p2p_probe(__VA_ARGS__))
 #define p2p_iprobe(...) (P2P_HERE, p2p_iprobe(__VA_ARGS__))
 #define p2p_isend(...) (P2P_HERE, p2p_isend(__VA_ARGS__))
+#define p2p_issend(...) (P2P_HERE, p2p_issend(__VA_ARGS__))
+#define p2p_take(...) (P2P_HERE, p2p_take(__VA_ARGS__))
+#define p2p_itake(...) (P2P_HERE, p2p_itake(__VA_ARGS__))
+#define p2p_recv_taken(...) (P2P_HERE, p2p_recv_taken(__VA_ARGS__))
+#define p2p_irecv_taken(...) (P2P_HERE, p2p_irecv_taken(__VA_ARGS__))
 #define p2p_irecv(...) (P2P_HERE, p2p_irecv(__VA_ARGS__))
 #define p2p_wait(...) (P2P_HERE, p2p_wait(__VA_ARGS__))
 #define p2p_test(...) (P2P_HERE, p2p_test(__VA_ARGS__))
@@ -282,6 +342,9 @@ void p2p__here(const char *file, int line);
 #define p2p_cancel(...) (P2P_HERE, p2p_cancel(__VA_ARGS__))
 #define p2p_alloc(...) (P2P_HERE, p2p_alloc(__VA_ARGS__))
 #define p2p_release(...) (P2P_HERE, p2p_release(__VA_ARGS__))
+#define p2p_keep(...) (P2P_HERE, p2p_keep(__VA_ARGS__))
+#define p2p_repair(...) (P2P_HERE, p2p_repair(__VA_ARGS__))
+#define p2p_shrink(...) (P2P_HERE, p2p_shrink(__VA_ARGS__))
 #define p2p_split(...) (P2P_HERE, p2p_split(__VA_ARGS__))
 #define p2p_dup(...) (P2P_HERE, p2p_dup(__VA_ARGS__))
 #define p2p_free(...) (P2P_HERE, p2p_free(__VA_ARGS__))

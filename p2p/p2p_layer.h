@@ -42,6 +42,8 @@ typedef struct {
     bool barriers; /* p2p_layer_barrier will be called, or there is an inline payload */
     const void *inline_payload; /* goes with it to the other ranks: see p2p_layer_inline */
     size_t inline_bytes;
+    uint16_t kind;         /* what its messages are made of, as in p2p_layer_call; not compared by p2p_layer_agree */
+    const uint16_t *kinds; /* of blocks: those to each rank, behind them those from each. NULL: all are of `kind` */
 } p2p_fingerprint;
 
 /* Begin: takes the line of the outermost call, numbers the collective on this communicator and shows it to the
@@ -93,7 +95,8 @@ p2p_err p2p_layer_barrier(p2p_comm *comm, unsigned step);
 enum { P2P_LAYER_INLINE = 48, P2P_LAYER_INLINE_MOST = 4096 };
 const void *p2p_layer_inline(const p2p_comm *comm, int rank);
 
-/* ---- Shared memory, where the world has it (shm), without a virtual network. The same answer on every rank. ---- */
+/* ---- Shared memory, where the world has it (shm) and all ranks of the communicator live on one host, without a virtual
+ * network. The same answer on every rank. ---- */
 
 bool p2p_layer_has_shared_memory(const p2p_comm *comm);
 
@@ -118,7 +121,7 @@ typedef struct {
 
 p2p_export p2p_layer_export(const p2p_comm *comm, const void *buf, size_t bytes);
 
-/* That memory as this rank sees it. It stays where it is until the job ends, but holds what it should only until its
+/* That memory as this rank sees it. It stays where it is until the job ends, or p2p_repair, but holds what it should only until its
  * owner leaves the collective. NULL if there is nothing, or it cannot be seen from here. */
 const void *p2p_layer_attach(p2p_comm *comm, p2p_export exported, size_t bytes);
 
@@ -131,6 +134,12 @@ p2p_err p2p_layer_test_agree(p2p_comm *comm, uint64_t number, bool *agreed);
 
 /* Tell the virtual network that this rank has combined `bytes` bytes; costs nothing without one. */
 void p2p_layer_compute(p2p_comm *comm, size_t bytes);
+
+/* ---- For metrics (launch --metrics): a number of the program's own, such as its loss. Without metrics a branch. ---- */
+
+/* The file shows the last value of this rank, as pairwise_program_NAME. A name is of letters, digits and _, at most 39, and does
+ * not begin with a digit; a rank may have 16. */
+void p2p_layer_gauge(p2p_comm *comm, const char *name, double value);
 
 /* ---- For traces (launch --trace); each costs a branch when nothing is traced ---- */
 
@@ -156,6 +165,28 @@ void p2p_layer_combined(p2p_comm *comm, const void *one, const void *other, size
 /* Something of the program's own that takes time: "forward", "load". name is a literal. Phases nest. */
 void p2p_layer_phase_begin(p2p_comm *comm, const char *name);
 void p2p_layer_phase_end(p2p_comm *comm, const char *name);
+
+/* ---- For launch --explain, which costs a branch otherwise: a table of collectives when rank 0 finalizes ---- */
+
+bool p2p_layer_is_explained(const p2p_comm *comm);
+
+/* Before a collective, or in it if nothing was said before: why it takes the algorithm that it takes. Copied. */
+void p2p_layer_explain(p2p_comm *comm, const char *why);
+
+/* In the outermost collective: what it should take, from what messages cost. */
+void p2p_layer_predict(p2p_comm *comm, double seconds);
+
+/* What a message of x bytes costs, latency + x / bandwidth, to a rank of the same host and to one of another; and combining x
+ * bytes, x / combine. Kept here for the one who explains; all 0 until it is known. */
+typedef struct {
+    bool known;
+    struct {
+        double latency_s, bandwidth;
+    } inside, outside;
+    double combine;
+} p2p_costs;
+
+p2p_costs *p2p_layer_costs(p2p_comm *comm);
 
 /* End the collective and return err, after dealing with it as the communicator's error mode asks. */
 p2p_err p2p_layer_end(p2p_comm *comm, p2p_err err);
@@ -195,8 +226,114 @@ typedef struct {
 p2p_err p2p_layer_request(p2p_comm *comm, const p2p_layer_ops *ops, void *state, p2p_request *request);
 
 /* For step: has this inner request ended? Then it is set to P2P_REQUEST_NULL and its error returned. Never waits,
- * and never makes progress itself. */
+ * and never makes progress itself. status, of a receive, may be NULL. */
 p2p_err p2p_layer_done(p2p_request *request, bool *done);
+p2p_err p2p_layer_done_status(p2p_request *request, bool *done, p2p_status *status);
+
+/* ---- For libraries with an interface of their own on top of this one (mpi/): what they call is shown under their names ---- */
+
+typedef enum { P2P_CALL_PLAIN, P2P_CALL_SEND, P2P_CALL_RECV, P2P_CALL_SENDRECV, P2P_CALL_WAIT } p2p_layer_shape;
+
+/* A call of theirs, and which of the numbers below it has. */
+typedef struct {
+    const char *name; /* a literal */
+    int shape;        /* p2p_layer_shape */
+    int peer, tag;
+    size_t bytes;       /* P2P_CALL_WAIT: how many requests */
+    int from, from_tag; /* P2P_CALL_SENDRECV: of its receive */
+    bool guards;   /* watch over buffers: those of its requests, until they end, and its own against those of others */
+    uint16_t kind; /* what the messages that are sent in it are made of, for their receivers; 0: nothing is said */
+} p2p_layer_call;
+
+/* Between these two every diagnosis names that call, at the line that p2p__here has noted. No collective may begin there
+ * but through p2p_layer_begin of another communicator. end deals with err as the communicator's error mode asks. */
+p2p_err p2p_layer_call_begin(p2p_comm *comm, const p2p_layer_call *call);
+p2p_err p2p_layer_call_end(p2p_comm *comm, p2p_err err);
+
+/* Such a call that is one message of as->bytes to or from as->peer: begin, p2p_send (p2p_ssend, if wait_for_match) or
+ * p2p_recv, and end, in one. begin_as: p2p_isend, p2p_issend or p2p_irecv. */
+p2p_err p2p_layer_send_as(p2p_comm *comm, const p2p_layer_call *as, const void *buf, bool wait_for_match);
+p2p_err p2p_layer_recv_as(p2p_comm *comm, const p2p_layer_call *as, void *buf, p2p_status *status);
+p2p_err p2p_layer_begin_as(p2p_comm *comm, const p2p_layer_call *as, void *buf, bool wait_for_match,
+                           p2p_request *request);
+
+/* Is this rank in a call? */
+bool p2p_layer_is_inside(const p2p_comm *comm);
+
+/* A checksum of a buffer that takes less than its copy would; never 0. Of one longer than 8 KiB some lines are summed. */
+uint32_t p2p_layer_sum(const void *buf, size_t bytes);
+
+/* Has a request that is under way, and whose call guards, one of these bytes, and may this call not have them as well?
+ * Inside a call; the cause then names that request. */
+p2p_err p2p_layer_check_buffer(p2p_comm *comm, const void *buf, size_t bytes, bool writes);
+
+/* No longer watch over the buffer of this request: the program does not say when it ends. */
+void p2p_layer_unguard(p2p_request request);
+
+/* The kind of the message that this rank has received last. And where p2p_wait_all and p2p_test_all put the kinds of all
+ * that they end, by the index of the request; NULL: nowhere. */
+uint16_t p2p_layer_kind(const p2p_comm *comm);
+/* How that differs from what this rank sends in this call, for a sentence ("": nothing more is known); NULL: it does not, or
+ * one of them is not known. */
+const char *p2p_layer_kind_differs(const p2p_comm *comm);
+void p2p_layer_kinds(p2p_comm *comm, uint16_t kinds[]);
+/* From now on messages are sent as this kind, whatever the call has said. Returns what it was. */
+uint16_t p2p_layer_send_kind(p2p_comm *comm, uint16_t kind);
+/* What receives of this call expect, if it is not the kind that the call has said. */
+void p2p_layer_expect_kind(p2p_comm *comm, uint16_t kind);
+/* The kinds of blocks of the collective that is open (p2p_fingerprint), until the last of its messages; NULL: there are none. */
+const uint16_t *p2p_layer_block_kinds(const p2p_comm *comm);
+/* How two kinds differ, for a sentence; NULL: they do not. Where a message does not fit that is of another kind than its
+ * receive expects, that is the mistake. */
+void p2p_layer_compare_kinds(p2p_comm *comm, const char *(*differ)(uint16_t expected, uint16_t came));
+
+/* Such a call cannot be made yet: p2p_init has not been called. Says so, by name and line; returns P2P_ERR_STATE. */
+p2p_err p2p_layer_too_early(const char *name, const char *cause);
+
+/* Between begin and end: the cause of an error, as p2p_layer_error; class_name: as reports name it ("type_mismatch"). */
+p2p_err p2p_layer_fail(p2p_comm *comm, p2p_err err, const char *class_name, p2p_argument argument, const char *format,
+                       ...) __attribute__((format(printf, 5, 6)));
+
+/* After that: the other side is a message that was sent so; or a call at another line of this rank. */
+void p2p_layer_other_message(p2p_comm *comm, const p2p_status *message);
+void p2p_layer_other_line(p2p_comm *comm, const char *name, const char *file, int line);
+
+/* Does the launcher decide what comes first (launch --explore, --schedule)? Then what could have come first does, in some run. */
+bool p2p_layer_orders(const p2p_comm *comm);
+
+/* The cause of an error that was set on another communicator, for a call on comm. */
+void p2p_layer_same_cause(p2p_comm *comm, const p2p_comm *as);
+
+/* The next collective that this rank begins on comm is shown, and compared with the other ranks', under this name, and
+ * with this count, type, operator and root. `as` must live until then, its texts as long as the process. */
+void p2p_layer_alias(p2p_comm *comm, const p2p_fingerprint *as);
+
+/* Something that the program has to give back before p2p_finalize, which names what is left. */
+typedef struct p2p_layer_thing {
+    struct p2p_layer_thing *next, **link;
+    const char *what;        /* as in reports: "type", "operator", "group", "buffer", "request" */
+    const char *name, *file; /* what made it, and where: set by p2p_layer_made, inside a call */
+    int line;
+} p2p_layer_thing;
+
+void p2p_layer_made(p2p_comm *comm, const char *what, p2p_layer_thing *thing);
+void p2p_layer_given_back(p2p_layer_thing *thing);
+
+/* Has p2p__here noted a line that no call has taken yet? */
+bool p2p_layer_line_is_noted(void);
+
+/* Where the outermost call was made; *file is NULL if that is not known. */
+void p2p_layer_line(const p2p_comm *comm, const char **file, int *line);
+
+/* A communicator of this rank alone. Local. */
+p2p_err p2p_layer_self(p2p_comm *comm, p2p_comm **self);
+
+/* A communicator of some ranks of comm, in this order, which only these ranks call. tag: 0 to INT_MAX / 2; calls of
+ * overlapping groups at the same time need different ones. */
+p2p_err p2p_layer_subset(p2p_comm *comm, int count, const int ranks[], int tag, p2p_comm **sub);
+
+/* The rank in the world of a rank of comm. */
+int p2p_layer_world_rank(const p2p_comm *comm, int rank);
 
 /* ---- Names of earlier versions ---- */
 

@@ -39,10 +39,11 @@ static void put_row(FILE *file, const double *row, size_t count, bool first)
 static void put_slice(FILE *file, const replay_slice *s, bool first)
 {
     double flags = (s->unfinished ? 1 : 0) + (s->failed ? 2 : 0);
-    double row[] = {s->kind,  s->rank,  s->track, s->start, s->length, flags,         s->parent,
-                    s->order, s->name,  s->file,  s->line,  s->comm,   s->collective, s->peer,
-                    s->bytes, s->polls, s->count, s->dtype, s->op,     s->algorithm,  s->root};
-    size_t count = s->kind == SLICE_WAIT ? 8 : s->kind == SLICE_COLLECTIVE ? sizeof row / sizeof *row : 16;
+    double row[] = {s->kind,  s->rank,  s->track, s->start,     s->length,     flags,     s->parent, s->order,
+                    s->name,  s->file,  s->line,  s->comm,      s->collective, s->peer,   s->bytes,  s->polls,
+                    s->count, s->dtype, s->op,    s->algorithm, s->root,       s->chosen, s->options};
+    size_t all = sizeof row / sizeof *row;
+    size_t count = s->kind == SLICE_WAIT ? s->options > 1 ? all : 8 : s->kind == SLICE_COLLECTIVE ? all - 2 : 16;
     put_row(file, row, count, first);
 }
 

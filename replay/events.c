@@ -89,7 +89,9 @@ static void add_slice(replay_reader *r, const replay_event *e)
                                                  .bytes = e->bytes,
                                                  .unfinished = e->unfinished,
                                                  .failed = e->failed,
-                                                 .polls = e->polls};
+                                                 .polls = e->polls,
+                                                 .chosen = e->chosen,
+                                                 .options = e->rank_count};
 }
 
 /* The end of something in the background stands right behind its beginning. */

@@ -29,7 +29,7 @@ static const field inner_fields[] = {
     TEXT_FIELD(op),       TEXT_FIELD(algorithm),    NUMBER_FIELD(rank),  NUMBER_FIELD(peer),  NUMBER_FIELD(to),
     NUMBER_FIELD(from),   NUMBER_FIELD(tag),        NUMBER_FIELD(bytes), NUMBER_FIELD(chunk), NUMBER_FIELD(offset),
     NUMBER_FIELD(leaves), NUMBER_FIELD(arrives),    NUMBER_FIELD(comm),  NUMBER_FIELD(count), NUMBER_FIELD(root),
-    NUMBER_FIELD(line),   NUMBER_FIELD(collective), NUMBER_FIELD(polls), NUMBER_FIELD(depth),
+    NUMBER_FIELD(line),   NUMBER_FIELD(collective), NUMBER_FIELD(polls), NUMBER_FIELD(depth), NUMBER_FIELD(chosen),
 };
 
 /* True if the key was one of these; its value is read, or skipped if it is of another kind ("any" for a peer). */
@@ -83,7 +83,8 @@ static void read_args(json *j, replay_event *e)
             continue;
         e->has_cycle = e->has_cycle || strcmp(key, "cycle") == 0;
         e->has_stuck = e->has_stuck || strcmp(key, "stuck") == 0;
-        if (strcmp(key, "cycle") == 0 || strcmp(key, "stuck") == 0 || strcmp(key, "waits_for") == 0)
+        if (strcmp(key, "cycle") == 0 || strcmp(key, "stuck") == 0 || strcmp(key, "waits_for") == 0 ||
+            strcmp(key, "options") == 0)
             read_ranks(j, e);
         else
             json_skip(j);
@@ -96,7 +97,7 @@ static void clear_event(replay_event *e)
     e->file[0] = e->dtype[0] = e->op[0] = e->algorithm[0] = 0;
     e->ts = e->dur = e->tid = e->collective = e->comm = e->polls = e->depth = 0;
     e->id = e->rank = e->peer = e->to = e->from = e->tag = e->bytes = e->chunk = e->offset = e->leaves = e->arrives =
-        e->count = e->root = e->line = REPLAY_UNKNOWN;
+        e->count = e->root = e->line = e->chosen = REPLAY_UNKNOWN;
     e->combined = e->of_collective = e->unfinished = e->failed = e->in_cycle = e->has_cycle = e->has_stuck = false;
     e->rank_count = 0;
 }

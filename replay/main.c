@@ -33,6 +33,12 @@ static void name_output(settings *s, struct argp_state *state)
     s->output = s->usual;
 }
 
+static bool is_picture(const settings *s)
+{
+    size_t length = strlen(s->output);
+    return length > 4 && strcmp(s->output + length - 4, ".svg") == 0;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     settings *s = state->input;
@@ -49,6 +55,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "--source %s: %s", s->folder, strerror(errno));
         if (!s->count) argp_error(state, "which trace? launch --trace FILE writes one");
         if (!s->output) name_output(s, state);
+        if (is_picture(s) && s->count > 1) argp_error(state, "a picture is that of one trace, and here are two");
         for (int i = 0; i < s->count; i++)
             if (strcmp(s->output, s->paths[i]) == 0) argp_error(state, "-o %s would overwrite the trace", s->output);
         return 0;
@@ -57,7 +64,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-    {"output", 'o', "FILE", 0, "The page (default: the trace's name, with .html)", 0},
+    {"output", 'o', "FILE", 0, "The page (default: the trace's name, with .html); FILE.svg: a picture for a slide", 0},
     {"source", 's', "DIR", 0, "Where the sources are that the trace names (default: here); no other file is shown", 0},
     {"title", 't', "TEXT", 0, "What stands on top of the page", 0},
     {NULL, 0, NULL, 0, NULL, 0},
@@ -84,8 +91,12 @@ static bool write_page(const settings *s, const replay_trace traces[])
     bool fine = file;
     size_t refused = 0;
     if (file) {
-        refused = replay_page(file, &traces[0], s->count == 2 ? &traces[1] : NULL, s->title ? s->title : "", s->folder);
-        fine = !ferror(file);
+        const char *title = s->title ? s->title : "";
+        bool drawn = !is_picture(s) || replay_picture(file, &traces[0], title);
+        if (!is_picture(s))
+            refused = replay_page(file, &traces[0], s->count == 2 ? &traces[1] : NULL, title, s->folder);
+        if (!drawn) errno = ENODATA;
+        fine = drawn && !ferror(file);
         fine = fclose(file) == 0 && fine && rename(temporary, s->output) == 0;
     }
     if (fine) tell_refused(s, refused);

@@ -12,6 +12,11 @@
 size_t replay_page(FILE *file, const replay_trace *mine, const replay_trace *reference, const char *title,
                    const char *folder);
 
+/* ---- picture.c ---- */
+
+/* A trace as an SVG. False if there is nothing to be seen in it. */
+bool replay_picture(FILE *file, const replay_trace *trace, const char *title);
+
 /* ---- data.c ---- */
 
 /* A trace as one JSON object, short enough to travel in a page. */

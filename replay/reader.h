@@ -20,9 +20,9 @@ typedef struct {
     char file[300], dtype[16], op[16], algorithm[32];
     double ts, dur, tid, id;
     double rank, peer, to, from, tag, bytes, chunk, offset, leaves, arrives, collective, comm, count, root, line, polls,
-        depth;
+        depth, chosen;
     bool combined, of_collective, unfinished, failed, in_cycle, has_cycle, has_stuck;
-    int ranks[REPLAY_MOST_RANKS], rank_count; /* of waits_for, cycle or stuck */
+    int ranks[REPLAY_MOST_RANKS], rank_count; /* of waits_for, cycle, stuck or options */
 } replay_event;
 
 typedef struct {

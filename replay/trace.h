@@ -25,6 +25,8 @@ typedef struct {
     double peer, bytes; /* of a call, combining */
     bool unfinished, failed;
     double polls; /* that found nothing; 0: it is no such call */
+    double chosen,
+        options; /* of a wait in which the launcher decided what comes first: a rank or a request, of so many; 0: none */
     double depth; /* how many are around it */
     int parent;   /* the slice it is inside of; REPLAY_NONE: of none */
     double order; /* of beginning, among all there is of its rank; of messages too */

@@ -23,7 +23,7 @@ static void range_of(const frame__call *call, const frame__blocks *blocks, int q
         return;
     }
     bool listed = blocks->layout == FRAME_LISTED;
-    *first = listed ? blocks->offsets[q] : (size_t)q * blocks->count;
+    *first = listed ? blocks->offsets[q] : blocks->layout == FRAME_SAME ? 0 : (size_t)q * blocks->count;
     *count = listed ? blocks->counts[q] : blocks->count;
 }
 
@@ -85,18 +85,32 @@ void frame__add_counts(frame__call *call, const size_t counts[], size_t own, con
 
 /* ---- Messages whose length both sides know ---- */
 
-static p2p_err check_length(const frame__call *call, p2p_err err, size_t bytes, int source, const p2p_status *status)
+static p2p_err check_kind(const frame__call *call, int source)
 {
-    if (!err && status->bytes == bytes) return P2P_OK;
+    const char *differ = p2p_layer_kind_differs(call->comm);
+    if (!differ) return P2P_OK;
+    p2p_layer_advise(call->comm, "the same type on both sides");
+    p2p_layer_fail(call->comm, P2P_ERR_MISMATCH, "type_mismatch", P2P_ARGUMENT_NONE,
+                   "rank %d sends elements of another type than rank %d receives%s%s", source, call->rank,
+                   *differ ? ": " : "", differ);
+    p2p_layer_other(call->comm, source);
+    return P2P_ERR_MISMATCH;
+}
+
+p2p_err frame__check_block(const frame__call *call, p2p_err err, size_t bytes, int source, const p2p_status *status)
+{
     if (err != P2P_OK && err != P2P_ERR_TRUNCATE) return err;
+    p2p_err other = bytes && (err || status->bytes) ? check_kind(call, source) : P2P_OK;
+    if (other || (!err && status->bytes == bytes)) return other;
+    const char *units = call->element == 1 ? "bytes" : "elements";
     p2p_layer_advise(call->comm, "the same count on both sides");
     if (err)
         p2p_layer_error(call->comm, P2P_ERR_MISMATCH,
-                        "rank %d sends a longer block to rank %d than the %zu elements that rank %d expects", source,
-                        call->rank, bytes / call->element, call->rank);
+                        "rank %d sends a longer block to rank %d than the %zu %s that rank %d expects", source,
+                        call->rank, bytes / call->element, units, call->rank);
     else
-        p2p_layer_error(call->comm, P2P_ERR_MISMATCH, "rank %d sends %zu elements to rank %d, which expects %zu",
-                        source, status->bytes / call->element, call->rank, bytes / call->element);
+        p2p_layer_error(call->comm, P2P_ERR_MISMATCH, "rank %d sends %zu %s to rank %d, which expects %zu", source,
+                        status->bytes / call->element, units, call->rank, bytes / call->element);
     p2p_layer_other(call->comm, source);
     return P2P_ERR_MISMATCH;
 }
@@ -105,15 +119,24 @@ p2p_err frame__receive_block(const frame__call *call, frame__piece in, int sourc
 {
     p2p_status status;
     p2p_err err = p2p_layer_recv(call->comm, in.at, in.bytes, source, FRAME_TAG, &status);
-    return check_length(call, err, in.bytes, source, &status);
+    return frame__check_block(call, err, in.bytes, source, &status);
+}
+
+/* From now on blocks are of the kind that number `at` of the list is of, if there is one. */
+static void set_kind(const frame__call *call, int at)
+{
+    const uint16_t *kinds = p2p_layer_block_kinds(call->comm);
+    if (kinds) p2p_layer_send_kind(call->comm, kinds[at]);
 }
 
 p2p_err frame__exchange_blocks(const frame__call *call, frame__piece out, int dest, frame__piece in, int source)
 {
     p2p_status status;
+    set_kind(call, dest);
     p2p_err err = p2p_layer_sendrecv(call->comm, out.at, out.bytes, dest, FRAME_TAG, in.at, in.bytes, source, FRAME_TAG,
                                      &status);
-    return check_length(call, err, in.bytes, source, &status);
+    set_kind(call, call->size + source);
+    return frame__check_block(call, err, in.bytes, source, &status);
 }
 
 p2p_err frame__end_blocks(frame__call *call, p2p_err err, const frame__blocks *blocks)

@@ -48,15 +48,16 @@ static bool overlap(frame__span a, size_t a_bytes, frame__span b, size_t b_bytes
 
 static p2p_err check(frame__call *call, const p2p_fingerprint *what, frame__span reads, frame__span writes)
 {
-    const char *unfit = dtype_problem(call->dtype, call->has_op ? call->op : OP_SUM);
+    bool is_type = dtype_size(call->dtype) > 0;
+    enum op op = call->has_op ? call->op : OP_SUM;
+    const char *unfit = call->has_op || !is_type ? dtype_problem(call->dtype, op) : NULL;
     size_t read_bytes;
     if (call->has_root && (call->root < 0 || call->root >= call->size))
         return refuse(call, what, P2P_ERR_RANK, P2P_ARGUMENT_ROOT, "ranks of a communicator are 0 to p2p_size - 1",
                       "root %d is not a rank: not in [0,%d)", call->root, call->size);
     if (unfit)
-        return refuse(call, what, P2P_ERR_ARG,
-                      dtype_problem(call->dtype, OP_SUM) ? P2P_ARGUMENT_TYPE : P2P_ARGUMENT_OPERATOR,
-                      dtype_advice(call->dtype, call->has_op ? call->op : OP_SUM), "%s", unfit);
+        return refuse(call, what, P2P_ERR_ARG, is_type ? P2P_ARGUMENT_OPERATOR : P2P_ARGUMENT_TYPE,
+                      dtype_advice(call->dtype, op), "%s", unfit);
     if (call->reorders && !op_commutes(call->op))
         return refuse(call, what, P2P_ERR_ARG, P2P_ARGUMENT_OPERATOR,
                       "coll_all_reduce, coll_reduce or coll_scan, which keep the order of the ranks",
@@ -108,7 +109,11 @@ p2p_err frame__begin(frame__call *call, frame__span reads, frame__span writes)
     call->bytes = call->count == FRAME_ANY ? 0 : call->count * call->element;
     call->is_short = call->user_bytes <= FRAME_SHORT;
     call->traced = p2p_layer_is_traced(call->comm);
-    return p2p_layer_begin(call->comm, &what);
+    bool explained = p2p_layer_is_explained(call->comm);
+    if (explained) frame__measure(call->comm);
+    err = p2p_layer_begin(call->comm, &what);
+    if (!err && explained) frame__explain(call);
+    return err;
 }
 
 /* ---- Memory and end ---- */

@@ -49,6 +49,7 @@ typedef struct {
     bool barriers;   /* as in p2p_fingerprint; and the inline payload */
     const void *inline_payload;
     size_t inline_bytes;
+    const void *plan;    /* of one that returns a request: for its add_steps */
     p2p_export exported; /* of the caller's buffer, where that is the inline payload */
 
     /* From frame__begin: */
@@ -72,6 +73,10 @@ typedef struct {
 } frame__span;
 
 #define FRAME_NOTHING ((frame__span){NULL, 0})
+
+/* For launch --explain (explain.c): what messages cost, once for a communicator; what this call should take. */
+void frame__measure(p2p_comm *comm);
+void frame__explain(const frame__call *call);
 
 /* Check everything that one rank can check alone, and begin. On error nothing has begun. */
 p2p_err frame__begin(frame__call *call, frame__span reads, frame__span writes);
@@ -107,7 +112,8 @@ typedef struct {
     enum {
         FRAME_ALIKE,  /* block q is [q * count, (q + 1) * count) */
         FRAME_CHUNKS, /* `count` elements in n chunks: ring_chunk */
-        FRAME_LISTED  /* counts[q] elements from offsets[q] on */
+        FRAME_LISTED, /* counts[q] elements from offsets[q] on */
+        FRAME_SAME    /* one block for all: [0, count) */
     } layout;
     size_t count;
     const size_t *counts, *offsets;
@@ -133,6 +139,9 @@ void frame__add_counts(frame__call *call, const size_t counts[], size_t own, con
 /* Send a block and receive one, each of which must have exactly its length: P2P_ERR_MISMATCH if not. */
 p2p_err frame__receive_block(const frame__call *call, frame__piece in, int source);
 p2p_err frame__exchange_blocks(const frame__call *call, frame__piece out, int dest, frame__piece in, int source);
+
+/* A block has come from there, or err: was it that long, and of the kind that this rank sends (p2p_layer_call)? */
+p2p_err frame__check_block(const frame__call *call, p2p_err err, size_t bytes, int source, const p2p_status *status);
 
 /* For traces: block q as a part of the buffer; it is the next that is sent, received; the next message received is
  * combined with the whole buffer. */

@@ -19,7 +19,9 @@ struct frame__schedule {
     uint64_t number;
     size_t count, at;
     bool posted;
-    p2p_err failed; /* the first post did, inside the call that began: the next step returns it */
+    uint16_t kind;         /* of its messages, whichever call sends them */
+    const uint16_t *kinds; /* of blocks to each rank, and from each; NULL: all are of `kind` */
+    p2p_err failed;        /* the first post did, inside the call that began: the next step returns it */
     p2p_request in_flight[BOTH];
     frame__step steps[];
 };
@@ -38,21 +40,31 @@ static p2p_err post(frame__schedule *s)
     p2p_comm *comm = s->call.comm;
     int tag = 1 + (int)(s->number % INT_MAX); /* FRAME_TAG is that of blocking calls */
     p2p_err err = P2P_OK;
+    uint16_t callers = p2p_layer_send_kind(comm, s->kinds && step->to >= 0 ? s->kinds[step->to] : s->kind);
     p2p_layer_parts(comm, step->part_out.chunk < 0 ? NULL : &step->part_out,
                     step->part_in.chunk < 0 ? NULL : &step->part_in);
     if (step->from >= 0)
         err = p2p_layer_irecv(comm, step->in.at, step->in.bytes, step->from, tag, &s->in_flight[RECEIVE]);
     if (!err && step->to >= 0)
         err = p2p_layer_isend(comm, step->out.at, step->out.bytes, step->to, tag, &s->in_flight[SEND]);
+    p2p_layer_send_kind(comm, callers);
     s->posted = true;
     return err;
 }
 
 static p2p_err both_ended(frame__schedule *s, bool *ended)
 {
-    bool sent, received;
+    const frame__step *step = &s->steps[s->at];
+    p2p_status status = {.bytes = 0};
+    bool sent = true, received = false, waited = s->in_flight[RECEIVE] != P2P_REQUEST_NULL;
     p2p_err err = p2p_layer_done(&s->in_flight[SEND], &sent);
-    if (!err) err = p2p_layer_done(&s->in_flight[RECEIVE], &received);
+    if (!err) err = p2p_layer_done_status(&s->in_flight[RECEIVE], &received, &status);
+    if (waited && received) {
+        uint16_t kind = s->kinds ? s->kinds[s->call.size + step->from] : s->kind;
+        uint16_t callers = p2p_layer_send_kind(s->call.comm, kind);
+        err = frame__check_block(&s->call, err, step->in.bytes, step->from, &status);
+        p2p_layer_send_kind(s->call.comm, callers);
+    }
     if (!err) *ended = sent && received;
     return err;
 }
@@ -94,6 +106,8 @@ static size_t waits_for(void *state, const p2p_request **requests)
 static void release(void *state)
 {
     frame__schedule *s = state;
+    bool done;
+    for (int i = 0; i < BOTH; i++) p2p_layer_done(&s->in_flight[i], &done); /* after p2p_repair nothing is */
     if (!s->in_flight[SEND] && !s->in_flight[RECEIVE]) free(s->call.scratch);
     free(s);
 }
@@ -124,6 +138,9 @@ p2p_err frame__start(const frame__call *call, size_t steps, size_t scratch_bytes
         return p2p_layer_end(call->comm, err);
     }
     *s = (frame__schedule){.call = *call, .number = p2p_layer_number(call->comm)};
+    s->kind = p2p_layer_send_kind(call->comm, 0);
+    p2p_layer_send_kind(call->comm, s->kind);
+    s->kinds = p2p_layer_block_kinds(call->comm);
     s->call.scratch = scratch;
     s->call.scratch_bytes = scratch_bytes;
     return p2p_layer_end(call->comm, start(s, add_steps));

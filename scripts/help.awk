@@ -89,7 +89,7 @@ function leave() {
 /^Devices of this machine/ { next }                                  # another on every machine
 as == "md" && /^ +(-\?, --help|--usage|-V, --version) / { next }     # every program has these
 /^ [^ ].*:$/ { leave(); sub(/^ /, ""); sub(/:$/, ""); title($0); next }
-/^  +[^ ]+(, [^ ]+)?  +[^ ]/ {
+/^  +[^ ]+(, [^ ]+)?  +[^ ]/ || /^  +-([^ ]| [^ ])*  +[^ ]/ {
     text = names = $0
     sub(/^ +/, "", names)
     match(names, /   */)

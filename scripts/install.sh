@@ -53,15 +53,44 @@ for header in p2p/p2p.h p2p/p2p_layer.h dtype/dtype.h collectives/collectives.h 
 done
 put 644 "$B/libpairwise.a" lib/libpairwise.a
 
-program() { # NAME: with its page of the manual
-    mkdir -p "$B/man"
-    [ "$action" = uninstall ] || scripts/reference.sh man "$1" "pairwise-$1" "$version" >"$B/man/pairwise-$1.1"
-    put 755 "$B/$1" "bin/pairwise-$1"
+mkdir -p "$B/man"
+
+put_page() { # NAME: its page of the manual, which lies in $B/man
     put 644 "$B/man/pairwise-$1.1" "share/man/man1/pairwise-$1.1"
 }
 
+page() { # NAME
+    [ "$action" = uninstall ] || scripts/reference.sh man "$1" "pairwise-$1" "$version" >"$B/man/pairwise-$1.1"
+    put_page "$1"
+}
+
+program() { # NAME
+    put 755 "$B/$1" "bin/pairwise-$1"
+    page "$1"
+}
+
 program launch
+for mpi in openmpi mpich; do # the launchers for several hosts, where they are built
+    [ "$action" = uninstall ] || [ -e "$B/launch-$mpi" ] || continue
+    put 755 "$B/launch-$mpi" "bin/pairwise-launch-$mpi"
+    echo ".so man1/pairwise-launch.1" >"$B/man/pairwise-launch-$mpi.1"
+    put_page "launch-$mpi"
+done
 program replay
+
+# MPI programs: the header in a folder of its own, which pairwise-mpicc names, and the two scripts with their places in them.
+for header in mpi.h left_out.h accesses.specs; do
+    put 644 "mpi/$header" "include/pairwise/mpi/$header"
+done
+for script in mpicc mpirun; do
+    mkdir -p "$B/installed"
+    sed -e "s|@INCLUDE@|$prefix/include/pairwise/mpi|; s|@LIB@|$prefix/lib/libpairwise.a|; s|@FLAGS@||" \
+        -e "s|@LAUNCH@|$prefix/bin/pairwise-launch|" "mpi/$script.sh" >"$B/installed/$script"
+    put 755 "$B/installed/$script" "bin/pairwise-$script"
+    page "$script"
+done
+
+put 755 "$B/libmpi_abi.so.1" lib/pairwise/libmpi_abi.so.1 # not beside that of another MPI
 
 describe() { # NAME DESCRIPTION LIBS
     mkdir -p "$B"
@@ -84,5 +113,5 @@ if [ "$action" = uninstall ] || [ -e "$B/libpairwise_train.a" ]; then
     describe pairwise-train "OpenCL kernels and data-parallel training" "-lpairwise_train -lpairwise -lOpenCL -lm"
 fi
 if [ "$action" = uninstall ] && [ -d "$dest$prefix/include/pairwise" ]; then
-    find "$dest$prefix/include/pairwise" -depth -type d -empty -delete
+    find "$dest$prefix/include/pairwise" "$dest$prefix/lib/pairwise" -depth -type d -empty -delete
 fi

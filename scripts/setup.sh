@@ -8,8 +8,8 @@
 #       train      OpenCL: headers, loader and a driver for CPUs    (kernels/, trainer/)
 #       test       Criterion                    (make test)
 #       lint       clang-tidy, cppcheck         (make lint, make format)
-#       test-all   valgrind, strace, clang, oclgrind, chromium    (make test-all)
-#       plots      gnuplot                      (make plots)
+#       test-all   valgrind, strace, clang, oclgrind, chromium, gnuplot    (make test-all)
+#       plots      gnuplot                      (make plots; build/train --plot)
 #       test-long  debootstrap, a compiler for aarch64 and qemu    (make test-long)
 #       check      install nothing, only list what is missing for all of these
 #
@@ -47,7 +47,7 @@ needs() {
     train) echo "/usr/include/CL/cl.h:opencl-headers $(loader):ocl-icd-opencl-dev /etc/OpenCL/vendors:pocl-opencl-icd" ;;
     test) echo "/usr/include/criterion/criterion.h:libcriterion-dev" ;;
     lint) echo "clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck" ;;
-    test-all) echo "clang:clang valgrind:valgrind strace:strace pkg-config:pkg-config ps:procps prlimit:util-linux oclgrind:oclgrind chromium:chromium $(fuzzer):libclang-rt-dev" ;;
+    test-all) echo "clang:clang valgrind:valgrind strace:strace pkg-config:pkg-config ps:procps prlimit:util-linux oclgrind:oclgrind chromium:chromium gnuplot:gnuplot-nox $(fuzzer):libclang-rt-dev" ;;
     plots) echo "gnuplot:gnuplot-nox" ;;
     test-long) echo "debootstrap:debootstrap $(cross)" ;;
     *) echo "setup.sh: no purpose called $1" >&2; exit 2 ;;

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# tune.sh: measures which all-reduce is the fastest here, by world, ranks and bytes, prints the table that the plain
+# tune.sh: measures which all-reduce is the fastest here, by world, hosts, ranks and bytes, prints the table that the plain
 # name chooses from, and writes it to $BUILD/tuned_choices.inc, which is compiled in instead of collectives/choices.inc.
+# And from how many bytes on a message is faster in one copy, where each rank has a core: $BUILD/tuned_direct.inc.
 # Build again afterwards. About three minutes, best with nothing else running.
 #
 #       scripts/tune.sh
@@ -30,9 +31,43 @@ measure() {
     done
 }
 
+# Ranks of two hosts: those of two launchers on this machine.
+measure_hosts() {
+    local n
+    for n in $ranks; do
+        [ "$n" -gt 2 ] || continue
+        [ -t 2 ] && printf '\r\033[Khosts, %s ranks' "$n" >&2
+        PAIRWISE_HOSTS=2 "$B/launch" -n "$n" --world shm "$B/bench/all_reduce" --algorithm "$1" --max "$max" --factor 4 \
+            --seconds "$each" --csv | sed 's/^shm,/hosts,/' >>"$work"
+        [ "${PIPESTATUS[0]}" = 0 ] || exit 1
+    done
+}
+
+# The default, unless a message through the queue is faster by more than a tenth at that size, and so on up.
+measure_direct() {
+    local direct
+    for direct in 0 1; do
+        PAIRWISE_DIRECT=$direct "$B/bench/ping_pong" --world shm --min 128K --max 512K --factor 2 --iters "$1" --csv |
+            sed -n "s/^shm,/$direct,/p"
+    done | awk -F, '
+        $1 == 0 { size[++n] = $2; queue[$2] = $4 }
+        $1 == 1 { copy[$2] = $4 }
+        END {
+            if (!n || !copy[size[1]]) exit 1
+            from = size[1]
+            for (i = 1; i <= n && queue[size[i]] * 1.1 < copy[size[i]]; i++) from = 2 * size[i]
+            printf "#define DIRECT_FROM_ALONE ((size_t)%d << 10)\n", from / 1024
+        }'
+}
+
 measure socket naive,tree,recursive-doubling,ring
 measure shm tree,recursive-doubling,ring,one-shot,two-shot
+measure_hosts tree,recursive-doubling,ring,hierarchical
 [ -t 2 ] && printf '\r\033[K' >&2
+if [ "$out" = "$B/tuned_choices.inc" ] && [ "$(nproc)" -gt 1 ] && [ -x "$B/bench/ping_pong" ]; then
+    direct=$(measure_direct $((each * 100))) || exit 1
+    echo "$direct" | tee "$B/tuned_direct.inc"
+fi
 
 # What was measured with 4 ranks holds from 3 on: between two numbers the nearer one counts, the larger of two as near.
 awk -F, -v cores="$(nproc)" '
@@ -44,7 +79,8 @@ awk -F, -v cores="$(nproc)" '
         us[cell, $at["algorithm"]] = $at["us_median"]
     }
     function row(world, ranks, bytes, name) {
-        printf "{\"all_reduce\", %s, %d, %d, \"%s\"},\n", world == "shm" ? "true" : "false", ranks, bytes, name
+        printf "{\"all_reduce\", %s, %d, %d, \"%s\", %d},\n", world == "shm" ? "true" : "false", ranks, bytes, name,
+            world == "hosts" ? 2 : 0
     }
     END {
         print "/* SPDX-License-Identifier: MIT */"

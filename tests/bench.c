@@ -44,6 +44,58 @@ Test(bench, ping_pong_csv)
     process_free(&result);
 }
 
+/* With ranks that a launcher has started: those that can use them do, on several hosts too; the others say why not. */
+Test(bench, launched)
+{
+    static const char *const own[] = {"agreement", "death", "idle", "observing", "tracing", "waiting"};
+    process_result result;
+    char line[200];
+
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        snprintf(line, sizeof line, "exec $L -n 2 $T/../bench/%s", own[i]);
+        shell_run(line, NULL, &result);
+        ASSERT_STATUS(result, 2);
+        ASSERT_CONTAINS(result.err, "cannot use the launcher's ranks\n  try: it without a launcher");
+        process_free(&result);
+    }
+    shell_run("exec $L -n 3 --world shm $T/../bench/ping_pong", NULL, &result);
+    ASSERT_STATUS(result, 2);
+    ASSERT_CONTAINS(result.err, "is for 2 ranks, and the launcher has started 3\n  try: launch -n 2");
+    process_free(&result);
+    shell_run("exec $L -n 2 --world shm $T/../bench/ping_pong --max 8 --iters 5 --csv", NULL, &result);
+    ASSERT_STATUS(result, 0);
+    cr_expect_gt(cell(result.out, 1, 3), 0, "%s", result.out);
+    process_free(&result);
+    shell_run("PAIRWISE_HOSTS=2 exec $L -n 4 --world shm $T/../bench/all_reduce --deal --algorithm ring,hierarchical "
+              "--min 4K --max 4K --iters 2 --csv",
+              NULL, &result);
+    ASSERT_STATUS(result, 0);
+    cr_expect_eq(cell(result.out, 1, 17), 12288, "a ring that is dealt out: %s", result.out);
+    cr_expect_eq(cell(result.out, 2, 17), 4096, "2(H-1)/H: %s", result.out);
+    process_free(&result);
+    shell_run("exec $L -n 2 --world shm $T/../bench/all_reduce --network 10GbE --max 8", NULL, &result);
+    ASSERT_STATUS(result, 2);
+    ASSERT_CONTAINS(result.err, "the launcher's world has no virtual network\n  try: launch --network 10GbE");
+    process_free(&result);
+    shell_run("exec $L -n 2 --world shm $T/../bench/all_reduce --ranks 3 --max 8", NULL, &result);
+    ASSERT_STATUS(result, 2);
+    ASSERT_CONTAINS(result.err, "the launcher has started 2\n  try: --ranks 2, or without it");
+    process_free(&result);
+}
+
+/* Ranks that nothing observes beside those of --metrics and --record. */
+Test(bench, observing)
+{
+    process_result result;
+
+    run_bench("observing --laps 3 --csv", &result);
+    ASSERT_STATUS(result, 0);
+    ASSERT_CONTAINS(result.out, "observed_by,bytes,us_median,ratio,ratio_q1,ratio_q3\n");
+    cr_expect_eq(cell(result.out, 1, 3), 1, "%s", result.out);
+    cr_expect_gt(cell(result.out, 2, 3), 0, "%s", result.out);
+    process_free(&result);
+}
+
 /* Four ways to wait, and the hops that were timed. */
 Test(bench, waiting)
 {

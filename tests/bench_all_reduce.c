@@ -154,6 +154,38 @@ Test(bench_all_reduce, virtual_time)
     process_free(&result);
 }
 
+/* Two hosts of two ranks: a ring numbered host by host sends 2(n-1)/n of 4096 bytes out of each host, a dealt-out one twice
+ * that, and takes about twice as long; hierarchical 2(H-1)/H in any case, and auto is hierarchical for long buffers. */
+Test(bench_all_reduce, hosts)
+{
+    enum { LEFT = VIRTUAL + 1 };
+    static const char head[] = HEADER ",virtual_us,max_bytes_left_host\n";
+    static const double want[][2] = {{6144, 12288}, {4096, 4096}};
+    double took[2];
+
+    for (int dealt = 0; dealt < 2; dealt++) {
+        process_result result;
+        run_bench(dealt
+                      ? "--ranks 4 --algorithm ring,hierarchical --min 4K --max 4K --network 10GbE,hosts=2 --csv --deal"
+                      : "--ranks 4 --algorithm ring,hierarchical --min 4K --max 4K --network 10GbE,hosts=2 --csv",
+                  &result);
+        ASSERT_STATUS(result, 0);
+        cr_assert_eq(strncmp(result.out, head, strlen(head)), 0, "%.200s", result.out);
+        for (int line = 1; line <= 2; line++)
+            cr_expect_eq(cell(result.out, line, LEFT), want[line - 1][dealt], "line %d of:\n%s", line, result.out);
+        took[dealt] = cell(result.out, 1, VIRTUAL);
+        process_free(&result);
+    }
+    cr_expect(took[1] > 1.5 * took[0], "dealt out a ring takes %g us, host by host %g us", took[1], took[0]);
+    process_result result;
+    run_bench("--ranks 4 --algorithm ring,auto --min 1M --max 1M --network 10GbE,hosts=2", &result);
+    ASSERT_STATUS(result, 0);
+    ASSERT_CONTAINS(result.out, "# auto took hierarchical (1048576 B)");
+    ASSERT_CONTAINS(result.out, "numbered host by host");
+    ASSERT_CONTAINS(result.out, "#     auto               1.000 buffers");
+    process_free(&result);
+}
+
 Test(bench_all_reduce, types_and_operators_for_people_and_as_json)
 {
     process_result result;

@@ -185,7 +185,7 @@ static int reduce_scatterv_with(block_case *b, enum op op)
 static int reduce_scatterv(block_case *b)
 {
     STEP(reduce_scatterv_with(b, OP_SUM));
-    return b->dtype == DTYPE_F32 || b->dtype == DTYPE_F64 ? reduce_scatterv_with(b, OP_MEAN) : 0;
+    return dtype_problem(b->dtype, OP_MEAN) ? 0 : reduce_scatterv_with(b, OP_MEAN);
 }
 
 /* Rank r sends rank q a block of counts[(r + q) % n], which both can tell. */

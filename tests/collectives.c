@@ -62,8 +62,29 @@ static int check_range(const algorithm *a, const sample *s, int n, enum shape sh
                           (unsigned long long)value_expected(shape, at, n, s->kind, s->dtype, s->op, wrong, s->seed));
 }
 
-static int check_reduced(const algorithm *a, const sample *s, int n)
+/* Slices, as many as the host with the fewest ranks has; each in a chunk for each host. */
+static int check_on_hosts(p2p_comm *comm, const algorithm *a, const sample *s, int n)
 {
+    int host[P2P_MAX_RANKS], on[P2P_MAX_RANKS] = {0}, hosts = p2p_hosts(comm), slices = n;
+
+    for (int q = 0; q < n; q++) on[host[q] = p2p_host(comm, q)]++;
+    for (int h = 0; h < hosts; h++) slices = on[h] < slices ? on[h] : slices;
+    for (int part = 0; part < slices * hosts; part++) {
+        size_t slice, length, first, count;
+        ring_chunk(s->count, slices, part / hosts, &slice, &length);
+        ring_chunk(length, hosts, part % hosts, &first, &count);
+        for (size_t i = slice + first; i < slice + first + count; i++) {
+            uint64_t want = value_on_hosts(host, hosts, part % hosts, n, s->kind, s->dtype, s->op, i, s->seed);
+            CHECK(value_at(buffer, s->dtype, i) == want, SAMPLE_FORMAT ": element %zu is %#llx, not %#llx",
+                  SAMPLE_TEXT(a, n, s), i, (unsigned long long)value_at(buffer, s->dtype, i), (unsigned long long)want);
+        }
+    }
+    return 0;
+}
+
+static int check_reduced(p2p_comm *comm, const algorithm *a, const sample *s, int n)
+{
+    if (algorithm_is_hierarchical(a, comm, s->count * dtype_size(s->dtype))) return check_on_hosts(comm, a, s, n);
     enum shape shape = algorithm_shape(a, n, s->count * dtype_size(s->dtype));
     size_t first, length;
 
@@ -98,7 +119,7 @@ static int check_one(p2p_comm *comm, const algorithm *a, const sample *s)
     STEP(check_margins(a->name, bytes));
     if (a->kind == BROADCAST) return check_unchanged(a, s, n, s->root);
     if (a->kind == REDUCE && rank != s->root) return check_unchanged(a, s, n, rank);
-    return check_reduced(a, s, n);
+    return check_reduced(comm, a, s, n);
 }
 
 /* All roots of a small communicator; of a larger one the first, one inside, the last. */
@@ -176,7 +197,7 @@ static int every_kernel(p2p_comm *world, void *arg)
 
     (void)arg;
     for (size_t a = 0; a < algorithm_count; a++)
-        for (int k = 0; k < 22; k++, s.seed++, next_kernel(&s)) {
+        for (int k = 0; k < 32; k++, s.seed++, next_kernel(&s)) {
             s.root = k % p2p_size(world);
             STEP(check_one(world, &algorithms[a], &s));
         }
@@ -302,14 +323,14 @@ Test(matrix, beside_user_messages)
 
 static int wild_values(p2p_comm *world, void *arg)
 {
-    static const enum dtype floats[] = {DTYPE_F32, DTYPE_F64};
-    sample s = {.kind = WILD, .count = 300};
+    static const enum dtype floats[] = {DTYPE_F32, DTYPE_F64, DTYPE_F16, DTYPE_BF16};
+    sample s = {.kind = WILD, .count = 150};
 
     (void)arg;
     for (size_t a = 0; a < algorithm_count; a++)
-        for (int k = 0; k < 2 * OP_COUNT; k++, s.seed++) {
-            s.dtype = floats[k % 2];
-            s.op = (enum op)(k / 2);
+        for (int k = 0; k < 4 * OP_COUNT; k++, s.seed++) {
+            s.dtype = floats[k % 4];
+            s.op = (enum op)(k / 4);
             s.root = s.seed % p2p_size(world);
             STEP(check_one(world, &algorithms[a], &s));
         }

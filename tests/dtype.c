@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dtype/half.h"
 #include "tests/util/values.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -35,17 +36,19 @@ static size_t all_kernels(kernel kernels[])
 
 Test(dtype, names_and_sizes)
 {
-    static const char *const types[] = {"f32", "f64", "i32", "i64", "u8"}, *const ops[] = {"sum", "mean", "min", "max",
-                                                                                           "prod"};
-    static const size_t sizes[] = {4, 8, 4, 8, 1};
+    static const char *const types[] = {"f32", "f64", "i32", "i64", "u8", "f16", "bf16"};
+    static const char *const ops[] = {"sum", "mean", "min", "max", "prod"};
+    static const size_t sizes[] = {4, 8, 4, 8, 1, 2, 2};
     enum dtype dtype;
     enum op op;
 
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < DTYPE_COUNT; i++) {
         cr_assert_str_eq(dtype_name((enum dtype)i), types[i]);
-        cr_assert_str_eq(op_name((enum op)i), ops[i]);
         cr_assert_eq(dtype_size((enum dtype)i), sizes[i]);
         cr_assert(dtype_parse(types[i], &dtype) && (int)dtype == i);
+    }
+    for (int i = 0; i < OP_COUNT; i++) {
+        cr_assert_str_eq(op_name((enum op)i), ops[i]);
         cr_assert(op_parse(ops[i], &op) && (int)op == i);
     }
 }
@@ -55,7 +58,7 @@ Test(dtype, what_does_not_exist)
     enum dtype dtype = DTYPE_I64;
     enum op op = OP_MAX;
 
-    cr_assert(!dtype_parse("f16", &dtype) && !dtype_parse("", &dtype) && dtype == DTYPE_I64);
+    cr_assert(!dtype_parse("f8", &dtype) && !dtype_parse("", &dtype) && dtype == DTYPE_I64);
     cr_assert(!op_parse("avg", &op) && op == OP_MAX);
     for (int i = -1; i <= 99; i += 25) {
         if (i >= 0 && i < 5) continue;
@@ -83,6 +86,8 @@ Test(dtype, mean_of_integers_is_a_problem_and_does_nothing)
     cr_assert_null(dtype_problem(DTYPE_F32, OP_MEAN));
     cr_assert_null(dtype_advice(DTYPE_F32, OP_MEAN));
     cr_assert_null(dtype_problem(DTYPE_F64, OP_MEAN));
+    cr_assert_null(dtype_problem(DTYPE_F16, OP_MEAN));
+    cr_assert_null(dtype_problem(DTYPE_BF16, OP_MEAN));
 }
 
 Test(dtype, sizes_that_overflow)
@@ -94,7 +99,7 @@ Test(dtype, sizes_that_overflow)
     cr_assert(!dtype_bytes(SIZE_MAX, DTYPE_U8, &bytes));
     cr_assert(!dtype_bytes(SIZE_MAX / 4 + 2, DTYPE_F32, &bytes));
     cr_assert(!dtype_bytes((size_t)PTRDIFF_MAX / 8 + 1, DTYPE_I64, &bytes));
-    cr_assert(!dtype_bytes(1, (enum dtype)9, &bytes));
+    cr_assert(!dtype_bytes(1, (enum dtype)DTYPE_COUNT, &bytes));
     cr_assert_eq(bytes, (size_t)8 << 40);
 }
 
@@ -160,7 +165,7 @@ static void check_all(combine run)
     kernel kernels[DTYPE_COUNT * OP_COUNT];
     size_t many = all_kernels(kernels);
 
-    cr_assert_eq(many, 22u);
+    cr_assert_eq(many, 32u);
     for (size_t k = 0; k < many; k++)
         for (size_t count = 0; count <= LONGEST; count += count < 70 ? 1 : 43)
             for (int shift = 0; shift < 16; shift += 5) check_kernel(run, kernels[k], count, shift);
@@ -253,11 +258,121 @@ Test(dtype, scale_divides_once)
 {
     float x[3] = {1.0f, -0.0f, INFINITY};
     double y[2] = {10.0, -NAN};
+    uint16_t h[3] = {0x3c00, 0x7c00, 0xfd01};
     const uint64_t nan = 0x7ff8000000000000;
 
     dtype_scale(x, 3, DTYPE_F32, 3);
     cr_assert(x[0] == 1.0f / 3.0f && x[1] == 0.0f && signbit(x[1]) && isinf(x[2]));
+    dtype_scale(h, 3, DTYPE_F16, 3);
+    cr_assert(h[0] == 0x3555 && h[1] == 0x7c00 && h[2] == 0x7e00); /* 1/3, infinity, no number */
     dtype_scale(y, 2, DTYPE_F64, 7);
     cr_assert_eq(y[0], 10.0 / 7.0);
     cr_assert_arr_eq(&y[1], &nan, sizeof nan);
+}
+
+/* ---- 16 bits ---- */
+
+static const enum dtype halves[] = {DTYPE_F16, DTYPE_BF16};
+
+/* Both loops, and the reference, say the same. */
+static uint32_t widened(enum dtype dtype, uint16_t half)
+{
+    uint32_t bits, plain;
+
+    dtype_to_f32((float *)(void *)&bits, &half, 1, dtype);
+    dtype__to_f32((float *)(void *)&plain, &half, 1, dtype, false);
+    cr_assert_eq(bits, plain);
+    return bits;
+}
+
+static uint32_t f32_bits(double x)
+{
+    float rounded = (float)x;
+    uint32_t bits;
+
+    memcpy(&bits, &rounded, sizeof bits);
+    return x != x ? 0x7fc00000 : bits;
+}
+
+Test(half, every_value_is_its_f32)
+{
+    for (size_t d = 0; d < COUNT(halves); d++)
+        for (uint32_t half = 0; half <= UINT16_MAX; half++)
+            cr_assert_eq(widened(halves[d], (uint16_t)half), f32_bits(value_of_half(halves[d], half)), "%s %#x",
+                         dtype_name(halves[d]), half);
+}
+
+static void check_narrowed(enum dtype dtype, uint32_t bits)
+{
+    enum { MANY = 17 }; /* the body of a loop, and its tail */
+    float in[MANY], x;
+    uint16_t out[MANY], plain[MANY];
+
+    memcpy(&x, &bits, sizeof x);
+    for (int i = 0; i < MANY; i++) memcpy(&in[i], &bits, sizeof bits);
+    dtype_from_f32(out, in, MANY, dtype);
+    dtype__from_f32(plain, in, MANY, dtype, false);
+    for (int i = 0; i < MANY; i += MANY - 1)
+        cr_assert(out[i] == half_of_value(dtype, (double)x) && plain[i] == out[i],
+                  "%s of %#x: %#x, plainly %#x, not %#x", dtype_name(dtype), bits, out[i], plain[i],
+                  (unsigned)half_of_value(dtype, (double)x));
+}
+
+/* Each value comes back; and what is a bit beside it, half way to the next one, and a bit beside that. */
+Test(half, every_value_and_what_is_around_it_is_rounded_to_nearest)
+{
+    for (size_t d = 0; d < COUNT(halves); d++)
+        for (uint32_t half = 0; half <= UINT16_MAX; half++) {
+            uint32_t bits = f32_bits(value_of_half(halves[d], half));
+            uint32_t next = f32_bits(value_of_half(halves[d], (half + 1) & 0xffff)), between = bits / 2 + next / 2;
+            for (uint32_t k = 0; k < 3; k++) {
+                check_narrowed(halves[d], bits + k - 1);
+                check_narrowed(halves[d], between + k - 1);
+            }
+        }
+}
+
+Test(half, any_f32_is_rounded_to_nearest)
+{
+    uint32_t bits = 1;
+
+    for (int i = 0; i < 400000; i++, bits = bits * 1664525u + 1013904223u) {
+        check_narrowed(DTYPE_F16, bits);
+        check_narrowed(DTYPE_BF16, bits);
+        check_narrowed(DTYPE_F16, (bits & 0x8fffffff) | 0x30000000); /* where f16 has numbers */
+    }
+}
+
+Test(half, known_by_hand)
+{
+    const float in[] = {65519.0f, 65520.0f, 0x1p-25f, 0x1.8p-25f, -0x1p-26f, 1.0f + 0x1p-11f, 1.0f + 0x1.8p-10f};
+    const uint16_t f16[] = {0x7bff, 0x7c00, 0, 1, 0x8000, 0x3c00, 0x3c02};
+    const float wide[] = {0x1.fffffep127f, 1.0f + 0x1p-8f, 1.0f + 0x1.8p-7f, 0x1p-134f, 0x1.8p-134f};
+    const uint16_t bf16[] = {0x7f80, 0x3f80, 0x3f82, 0, 1};
+    uint16_t out[8];
+
+    dtype_from_f32(out, in, COUNT(in), DTYPE_F16);
+    cr_assert_arr_eq(out, f16, sizeof f16);
+    dtype_from_f32(out, wide, COUNT(wide), DTYPE_BF16);
+    cr_assert_arr_eq(out, bf16, sizeof bf16);
+}
+
+/* Pairs: every value with one of every 97, from another beginning each time. */
+Test(half, pairs)
+{
+    static const enum op ops[] = {OP_SUM, OP_PROD, OP_MIN, OP_MAX};
+    static uint16_t left[1 << 16], right[1 << 16], out[1 << 16];
+
+    for (uint32_t turn = 0; turn < 8; turn++)
+        for (size_t d = 0; d < COUNT(halves); d++)
+            for (size_t o = 0; o < COUNT(ops); o++) {
+                for (uint32_t i = 0; i <= UINT16_MAX; i++) {
+                    left[i] = (uint16_t)i;
+                    right[i] = (uint16_t)(i * 97 + 8191 * turn);
+                }
+                dtype_combine(out, left, right, 1 << 16, halves[d], ops[o]);
+                for (uint32_t i = 0; i <= UINT16_MAX; i++)
+                    cr_assert(out[i] == value_combine(halves[d], ops[o], left[i], right[i]), "%s %s of %#x and %#x",
+                              dtype_name(halves[d]), op_name(ops[o]), left[i], right[i]);
+            }
 }

@@ -623,6 +623,24 @@ Test(kernels, cross_entropy)
     check_loss(130, 3, 1, 0);
 }
 
+/* torch.nn.functional.cross_entropy(label_smoothing=0.1, reduction="sum"), PyTorch 1.13. */
+Test(kernels, smoothed_cross_entropy_is_pytorchs)
+{
+    static const double want[] = {0.129234791, 0.00941443443, -0.233767554,  0.0951181799,
+                                  0.814024389, -0.883227408,  -0.0193466973, 0.0885495991};
+    static const double logits[] = {0.5, -1, 2, 0.25, 3, 0, -2, 1};
+    const kernel_shape shape = {2, 4, 1, 1};
+    const int labels[] = {2, 1};
+    kernel_slice result = tensor_vector(2, room(2)), back = SLICE_OF(shape, NULL);
+    kernel_slice at = SLICE_OF(shape, logits), of = labels_of(labels, 2);
+
+    ASSERT_KERNEL(kernel_cross_entropy_smoothed(device(), shape, at, of, 0.1f, 1, back, result));
+    cr_assert_float_eq(tensor_read(result, 1)[0], 3.65104437, 1e-6);
+    ASSERT_CLOSE(tensor_activation_read(back, shape), want, 8, 1e-6);
+    ASSERT_REFUSED(kernel_cross_entropy_smoothed(device(), shape, at, of, 1.5f, 1, back, result), KERNEL_ERR_ARG,
+                   "from 0 to 1");
+}
+
 Test(kernels, cross_entropy_of_a_label_that_is_none)
 {
     kernel_shape shape = {3, 4, 1, 1};

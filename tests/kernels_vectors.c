@@ -26,6 +26,7 @@ static const kernel_optimizer optimizers[] = {
     {KERNEL_ADAMW, 1e-3, 1e-2, 0, 0.9, 0.999, 0, 1e-8},
     {KERNEL_RMSPROP, 1e-3, 0, 0, 0, 0, 0.99, 1e-8},
     {KERNEL_RMSPROP, 1e-2, 1e-2, 0.9, 0, 0, 0.9, 1e-5},
+    {KERNEL_NESTEROV, 0.05, 1e-2, 0.9, 0, 0, 0, 0},
 };
 
 static void about_optimizer(size_t i, const kernel_optimizer *o)
@@ -81,6 +82,25 @@ Test(kernels, update)
             got = tensor_read(p.state[k], PARAMETERS);
             ASSERT_CLOSE(got, want, PARAMETERS, 2e-6);
         }
+    }
+}
+
+/* Three steps of torch.optim.SGD(lr=0.1, momentum=0.9, weight_decay=0.01, nesterov=True), PyTorch 1.13. */
+Test(kernels, nesterov_is_pytorchs)
+{
+    static const double begin[] = {1, -2, 0.5}, gradient[] = {0.5, -0.25, 2};
+    static const double want[][3] = {{0.903100014, -1.94869995, 0.119049974},
+                                     {0.670074105, -1.82812738, -0.803581297},
+                                     {0.264890462, -1.62039244, -2.41231537}};
+    const kernel_optimizer o = {KERNEL_NESTEROV, 0.1, 0.01, 0.9, 0, 0, 0, 0};
+    const kernel_slice state[2] = {tensor_vector(3, (const double[3]){0}), KERNEL_NONE};
+    kernel_slice parameters = tensor_vector(3, begin);
+
+    for (int step = 1; step <= 3; step++) {
+        double now[3];
+        for (int i = 0; i < 3; i++) now[i] = step * gradient[i];
+        ASSERT_KERNEL(kernel_update(device(), &o, (uint64_t)step, 3, parameters, tensor_vector(3, now), state));
+        ASSERT_CLOSE(tensor_read(parameters, 3), want[step - 1], 3, 1e-6);
     }
 }
 

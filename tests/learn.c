@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "learn/learn.h"
+#include "learn/check/build.h"
 #include "tests/util/paths.h"
 #include "tests/util/suite.h"
 
@@ -118,6 +118,30 @@ Test(learn, every_stub_of_the_course_can_be_cut_and_is_not_its_solution)
     }
 }
 
+/* ---- Kernels ---- */
+
+/* line: a #line is before it */
+static void in_c(const char *opencl, const char *c)
+{
+    char *text = learn_opencl_to_c(opencl, "sum.cl"), *rest = strchr(text, '\n');
+    cr_assert_not_null(rest);
+    cr_expect(learn_has_prefix(text, "#line 1 \"sum.cl\"\n"));
+    cr_expect_str_eq(rest + 1, c);
+    free(text);
+}
+
+Test(learn, opencl_becomes_c_line_by_line)
+{
+    in_c("__local float a[4];\nlocal int n;", "__local float a[4];\nlocal int n;");
+    in_c("f(__local float *a, local const int\n*b)", "f( float *a,  const int\n*b)");
+    in_c("(__local float *)a; my_local *b; get_local_id(0)", "( float *)a; my_local *b; get_local_id(0)");
+    in_c("(float4)(0.0f) + (float16) (x)", "float4_of(0.0f) + float16_of(x)");
+    in_c("(float)(n) + (int4)(1)", "(float)(n) + (int4)(1)");
+    in_c("v1.y + v.x + a[1].w + f(2).s3 + v.sA", "v1[1] + v[0] + a[1][3] + f(2)[3] + v[10]");
+    in_c("1.x + v.xy + v.size + s.sum + .5f", "1.x + v.xy + v.size + s.sum + .5f");
+    in_c("", "");
+}
+
 /* ---- Finding an exercise ---- */
 
 static void finds(const char *text, const char *name)
@@ -145,7 +169,8 @@ Test(learn, exercises_are_found_by_number_name_or_part)
     finds("tree", "09_tree_broadcast");
     finds("hello", "00_hello");
     finds_none("ring",
-               "\"ring\" could be 05_token_ring, 14_ring_reduce_scatter, 15_ring_all_gather, 16_ring_all_reduce");
+               "\"ring\" could be 05_token_ring, 14_ring_reduce_scatter, 15_ring_all_gather, 16_ring_all_reduce, "
+               "31_ring_attention");
     finds_none("99", "there is no exercise \"99\"; there is 00_hello, 01_send_recv, 02_ping_pong,\n  03_deadlock, ");
     finds_none("", "there is no exercise \"\"");
     finds_none("../08_broadcast", "there is no exercise");
@@ -352,6 +377,21 @@ Test(learn_long, runs_go_side_by_side)
               &result);
     ASSERT_STATUS(result, 0);
     cr_expect_str_empty(result.err);
+    process_free(&result);
+}
+
+/* On the virtual network times are the same everywhere: 1.8 times the best possible. */
+Test(learn, what_is_only_slow_gets_a_part_of_the_points)
+{
+    process_result result;
+    says("test 30 --instead tests/mutants/30_one_f_one_b/half_ahead.c --work $D", 1,
+         "best possible: 68% of the points");
+    shell_run("D=$(mktemp -d); trap 'rm -rf $D' EXIT; F=30_one_f_one_b; mkdir $D/$F; "
+              "cp tests/mutants/$F/half_ahead.c $D/$F/one_f_one_b.c; "
+              "$T/../learn grade $D --exercise 30 --points 10 --seed 1 --csv $D/csv >/dev/null; "
+              "tail -n 1 $D/csv | cut -d, -f3-6",
+              NULL, &result);
+    cr_expect_str_eq(result.out, "6.76,10,\"wrong\",\"bubble\"\n");
     process_free(&result);
 }
 

@@ -16,6 +16,16 @@
  *                 c + g, and unfold after, c:   k (c + g), and 2 c + g more if n is no power of two
  *      ring       All ranks have the same clock in every step: n - 1 times C + G, then n - 1 times C:
  *                      2 (n-1) C + (n-1) G
+ *
+ * With H hosts of R ranks: c, C as before between hosts; i = 0.5 us + S / 10 GB/s within one.
+ *
+ *      one rank each  the ports of a host are those of its rank: all of the above
+ *      two at once    two ranks of a host send to two of another at time 0: c and 2c, the second waits for the first
+ *      naive          n - R messages come into the hub's host one behind the other, longer than the others take, and leave so;
+ *                     R - 1 within the host are sent before:   (n-R) c + g + (R-1) i + (n-R) c
+ *      ring           one rank of each host sends to the next host, and sets the pace:   2 (n-1) C + (n-1) G
+ *      hierarchical   D = R (latency + S/RH / bandwidth): a step of the R rings. To the owners of slices and back is within
+ *                     the host, slices of S/R one after the other:   less than 2 (R-1) (I + G) beside   2 (H-1) D + (H-1) G
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +36,7 @@
 #include <unistd.h>
 
 #include "collectives/collectives.h"
+#include "p2p/p2p_layer.h"
 #include "ring/ring.h"
 #include "tests/util/pattern.h"
 #include "tests/util/suite.h"
@@ -233,6 +244,7 @@ static const struct algorithm {
     {"begun ring", begun_ring, ring_formula, false},
     {"tree", coll_tree_all_reduce, tree_formula, true},
     {"doubling", coll_recursive_doubling_all_reduce, doubling_formula, false},
+    {"hierarchical", coll_hierarchical_all_reduce, ring_formula, false}, /* with a rank on each host */
 };
 
 static int one_all_reduce(p2p_comm *world, void *arg)
@@ -312,6 +324,192 @@ Test(formulas, ring_against_naive)
     }
     cr_expect(factor[0] < 1.1, "8 bytes: the ring is %.2f times as fast", factor[0]);
     cr_expect(factor[1] > 4, "1 MiB: the ring is %.2f times as fast", factor[1]);
+}
+
+/* ---- Hosts ---- */
+
+static double inside(double bytes)
+{
+    return 0.5e-6 + bytes / 10e9;
+}
+
+static char *hosts_text(char text[32], int hosts)
+{
+    snprintf(text, 32, "10GbE,hosts=%d", hosts);
+    return text;
+}
+
+Test(hosts, one_rank_each_is_as_without)
+{
+    timed *t = job_shared(sizeof *t);
+    char text[32];
+
+    t->bytes = MOST;
+    for (size_t a = 0; a < COUNT(algorithms); a++)
+        for (int n = 2; n <= 8; n *= 2) {
+            t->which = (int)a;
+            expect_time(run_on(hosts_text(text, n), n, one_all_reduce, t), algorithms[a].formula(&ethernet, n, MOST),
+                        algorithms[a].name, text, n, MOST);
+        }
+}
+
+Test(hosts, within_one_it_is_shared_memory)
+{
+    timed *t = job_shared(sizeof *t);
+
+    t->bytes = MOST;
+    expect_time(run_on("10GbE,hosts=1", 2, ping_pong, t), 2 * message(&ethernet, MOST), "ping-pong", "hosts=1", 2,
+                MOST);
+    expect_time(run_on("10GbE,hosts=2", 2, ping_pong, t), 2 * message(&ethernet, MOST), "ping-pong", "hosts=2", 2,
+                MOST);
+    expect_time(run_on("10GbE,hosts=2:1", 3, ping_pong, t), 2 * message(&ethernet, MOST), "between", "hosts=2:1", 3,
+                MOST);
+    t->which = 0;
+    double two = 2 * inside(MOST) + MOST / ethernet.reduce;
+    expect_time(run_on("shm", 2, one_all_reduce, t), two, "naive", "shm", 2, MOST);
+}
+
+/* Ranks 0 to 3 send at once: 0 and 1 from one host, 2 and 3 within the other one. */
+static int two_at_once(p2p_comm *world, void *arg)
+{
+    timed *t = arg;
+    int rank = p2p_rank(world);
+
+    if (rank < 2) CALL(p2p_send(world, buffer, t->bytes, rank + 2, 0));
+    if (rank >= 2) CALL(p2p_recv(world, other, t->bytes, rank - 2, 0, P2P_STATUS_IGNORE));
+    t->took[rank] = p2p_time(world);
+    return 0;
+}
+
+Test(hosts, two_ranks_share_a_port)
+{
+    timed *t = job_shared(sizeof *t);
+    double c = message(&ethernet, MOST);
+
+    t->bytes = MOST;
+    run_on("10GbE,hosts=2", 4, two_at_once, t);
+    for (int rank = 0; rank < 4; rank++)
+        expect_time(t->took[rank], rank % 2 ? 2 * c : c, "one port", "hosts=2", rank, MOST);
+    run_on("10GbE,hosts=1:1:2", 4, two_at_once, t); /* two out, one in: the senders need not wait */
+    for (int rank = 0; rank < 4; rank++)
+        expect_time(t->took[rank], rank == 3 ? 2 * c : c, "one port in", "hosts=1:1:2", rank, MOST);
+    run_on("10GbE,hosts=2:1:1", 4, two_at_once, t);
+    for (int rank = 0; rank < 4; rank++)
+        expect_time(t->took[rank], rank % 2 ? 2 * c : c, "one port out", "hosts=2:1:1", rank, MOST);
+}
+
+Test(hosts, naive)
+{
+    timed *t = job_shared(sizeof *t);
+    double c = message(&ethernet, MOST), g = MOST / ethernet.reduce;
+    char text[32];
+
+    t->bytes = MOST;
+    t->which = 0;
+    for (int hosts = 2; hosts <= 8; hosts *= 2)
+        for (int each = 2; each * hosts <= MOST_RANKS; each++) {
+            int far = each * (hosts - 1);
+            double want = 2 * far * c + g + (each - 1) * inside(MOST);
+            expect_time(run_on(hosts_text(text, hosts), hosts * each, one_all_reduce, t), want, "naive", text,
+                        hosts * each, MOST);
+        }
+}
+
+Test(hosts, ring)
+{
+    timed *t = job_shared(sizeof *t);
+    char text[32];
+
+    t->bytes = MOST;
+    t->which = 1;
+    for (int hosts = 2; hosts <= 8; hosts *= 2)
+        for (int each = 2; each * hosts <= MOST_RANKS; each++)
+            expect_time(run_on(hosts_text(text, hosts), hosts * each, one_all_reduce, t),
+                        ring_formula(&ethernet, hosts * each, MOST), "ring", text, hosts * each, MOST);
+    expect_time(run_on("10GbE,hosts=1:2:5", 8, one_all_reduce, t), ring_formula(&ethernet, 8, MOST), "ring",
+                "hosts=1:2:5", 8, MOST);
+}
+
+Test(hosts, hierarchical)
+{
+    timed *t = job_shared(sizeof *t);
+    char text[32];
+
+    t->bytes = MOST;
+    t->which = 5;
+    for (int hosts = 2; hosts <= 8; hosts *= 2)
+        for (int each = 1; each * hosts <= MOST_RANKS; each++) {
+            double slice = (double)MOST / each, part = slice / hosts;
+            double step = each * message(&ethernet, part), across = 2 * (hosts - 1) * step + (hosts - 1) * part / 10e9;
+            double got = run_on(hosts_text(text, hosts), hosts * each, one_all_reduce, t);
+            double beside = 2 * (each - 1) * (inside(slice) + slice / 10e9);
+            cr_expect(got >= 0.99 * across && got <= 1.01 * (across + beside),
+                      "%s, %d ranks: %.9g s; across hosts the formula says %.9g s, within at most %.9g s", text,
+                      hosts * each, got, across, beside);
+        }
+}
+
+/* Whose clock runs ahead does not get a port before a rank that asks earlier, though its process comes first. */
+static int late_process(p2p_comm *world, void *arg)
+{
+    timed *t = arg;
+    int rank = p2p_rank(world);
+    struct timespec work = {0, 100000000};
+
+    if (rank == 0) nanosleep(&work, NULL);
+    if (rank == 1) p2p_layer_compute(world, 10000); /* 1 us */
+    return two_at_once(world, t);
+}
+
+Test(hosts, the_port_is_for_the_clock_that_is_behind)
+{
+    timed *t = job_shared(sizeof *t);
+    double c = message(&ethernet, MOST);
+
+    t->bytes = MOST;
+    run_on("10GbE,hosts=2", 4, late_process, t);
+    for (int rank = 0; rank < 4; rank++)
+        expect_time(t->took[rank], rank % 2 ? 2 * c : c, "rank 0 asks first", "hosts=2", rank, MOST);
+}
+
+static int tell_hosts(p2p_comm *world, void *arg)
+{
+    int *host = arg, n = p2p_size(world), rank = p2p_rank(world);
+    p2p_comm *odd;
+
+    if (rank == 0) host[P2P_MAX_RANKS] = p2p_hosts(world);
+    for (int i = 0; rank == n - 1 && i < n; i++) host[i] = p2p_host(world, i);
+    CALL(p2p_split(world, rank % 2, -rank, &odd));
+    CHECK(p2p_host(odd, 0) == 0 && p2p_host(odd, p2p_size(odd)) == -1, "in a group hosts are numbered anew");
+    CALL(p2p_free(odd));
+    return 0;
+}
+
+Test(hosts, who_lives_where)
+{
+    static const struct {
+        const char *network;
+        int ranks, hosts;
+        const char *where;
+    } cases[] = {{"10GbE,hosts=4", 16, 4, "0000111122223333"},
+                 {"hosts=4", 6, 4, "001123"},
+                 {"1GbE,hosts=4:2:2:8", 16, 4, "0000112233333333"},
+                 {"10GbE,hosts=1", 3, 1, "000"},
+                 {"10GbE,hosts=3", 3, 3, "012"},
+                 {"10GbE", 3, 1, "000"}};
+    int *host = job_shared((P2P_MAX_RANKS + 1) * sizeof *host);
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        p2p_options options = {.network = cases[i].network};
+        job_result result;
+        job_run(cases[i].ranks, &options, tell_hosts, host, &result);
+        cr_expect(result.err == P2P_OK, "%s: %s %.2000s", cases[i].network, result.note, result.process.err);
+        cr_expect(host[P2P_MAX_RANKS] == cases[i].hosts, "%s: %d hosts", cases[i].network, host[P2P_MAX_RANKS]);
+        for (int rank = 0; rank < cases[i].ranks; rank++)
+            cr_expect(host[rank] == cases[i].where[rank] - '0', "%s: rank %d is on %d", cases[i].network, rank,
+                      host[rank]);
+        job_free(&result);
+    }
 }
 
 /* ---- A slow link and a straggler ---- */
@@ -462,7 +660,22 @@ static void stop_load(pid_t pid)
     waitpid(pid, NULL, 0);
 }
 
-Test(determinism_long, many_runs_with_and_without_load)
+static int one_after_the_other(p2p_comm *world, void *arg)
+{
+    timed *t = arg;
+    int rank = p2p_rank(world), n = p2p_size(world), right = (rank + 1) % n, left = (rank + n - 1) % n;
+    int32_t *values = (int32_t *)(void *)buffer;
+
+    for (size_t a = 0; a < COUNT(algorithms); a++)
+        CALL(algorithms[a].run(world, values, (size_t)1000 << a, DTYPE_I32, OP_MAX));
+    CALL(p2p_sendrecv(world, other, 100 * (size_t)rank, right, 1, other + 1000, 70000, left, 1, P2P_STATUS_IGNORE));
+    CALL(coll_all_to_all(world, buffer, other, 1000, DTYPE_U8));
+    CALL(coll_broadcast(world, values, 20000, DTYPE_I32, 2));
+    t->took[rank] = p2p_time(world);
+    return 0;
+}
+
+static void same_in_every_run(const char *network, job_main program)
 {
     enum { RANKS = 5, LOADS = 4 };
     int runs = job_is_quick() ? 3 : 20;
@@ -472,7 +685,7 @@ Test(determinism_long, many_runs_with_and_without_load)
 
     for (int run = 0; run < runs; run++) {
         for (int i = 0; i < LOADS && run == runs / 2; i++) loads[i] = start_load();
-        run_on("slow-link,straggler=3:4", RANKS, everything, t);
+        run_on(network, RANKS, program, t);
         for (int rank = 0; rank < RANKS; rank++) {
             if (run == 0) first[rank] = t->took[rank];
             cr_expect(t->took[rank] > 0 && t->took[rank] == first[rank], "run %d%s, rank %d: %.12f s, in run 0 %.12f s",
@@ -480,6 +693,16 @@ Test(determinism_long, many_runs_with_and_without_load)
         }
     }
     for (int i = 0; i < LOADS; i++) stop_load(loads[i]);
+}
+
+Test(determinism_long, many_runs_with_and_without_load)
+{
+    same_in_every_run("slow-link,straggler=3:4", everything);
+}
+
+Test(determinism, with_hosts)
+{
+    same_in_every_run("10GbE,hosts=2:1:2", one_after_the_other);
 }
 
 /* Neither the size from which sends wait nor the size of the links is part of the model. */
@@ -545,6 +768,15 @@ static const char *const nonsense[] = {
     "straggler=-1:2",
     "straggler=4294967296:2",
     "colour=red",
+    "hosts",
+    "hosts=",
+    "hosts=0",
+    "hosts=-1",
+    "hosts=x",
+    "hosts=1025",
+    "hosts=1:0:1",
+    "hosts=1:",
+    "hosts=:1",
     "latency=2us;bandwidth=12G",
 };
 
@@ -596,6 +828,33 @@ Test(asking, nonsense_under_launch)
                   "--network \"%s\": neither it nor what is accepted is named in: %s", nonsense[i], result.err);
         process_free(&result);
     }
+}
+
+/* Of hosts and ranks that this job does not have. */
+Test(asking, hosts_that_are_not_there)
+{
+    static const struct {
+        const char *network, *says;
+    } cases[] = {{"10GbE,hosts=3", "a network of 3 hosts is not for 2 ranks"},
+                 {"hosts=1:2", "2 hosts have 3 ranks, and the job has 2"},
+                 {"10GbE,straggler=2:3", "names a rank that is not there"}};
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        p2p_options options = {.network = cases[i].network};
+        int *ran = job_shared(sizeof *ran);
+        job_result result;
+        job_run(2, &options, is_run, ran, &result);
+        cr_expect(result.err == P2P_ERR_ARG && !*ran, "%s: %s", cases[i].network, p2p_strerror(result.err));
+        ASSERT_CONTAINS(result.process.err, cases[i].says);
+        job_free(&result);
+    }
+    setenv("PAIRWISE_HOSTS", "2", 1);
+    process_result result;
+    shell_run("exec $L -n 2 --network 10GbE,hosts=2 $T/../examples/hello", NULL, &result);
+    ASSERT_STATUS(result, 2);
+    ASSERT_CONTAINS(result.err, "a virtual network with hosts is of one host");
+    process_free(&result);
+    unsetenv("PAIRWISE_HOSTS");
 }
 
 Test(asking, under_launch)

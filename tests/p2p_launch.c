@@ -9,13 +9,33 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "p2p/shared/config.h"
+#include "p2p/shared/control.h"
 #include "tests/util/suite.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- The control socket ---- */
+
+/* A rank that ends with a message unread: the socket says that first, and then gives what the rank has sent. */
+Test(control, what_a_rank_has_said_comes_though_it_left_a_message_unread)
+{
+    int ends[2];
+    control_message message = {0, 0, 0};
+
+    cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+    cr_expect(p2p__control_send(ends[0], (control_message){CONTROL_WAKE, 1, 0}, -1));
+    cr_expect(p2p__control_send(ends[1], (control_message){CONTROL_FATAL, 2, 3}, -1));
+    close(ends[1]);
+    cr_expect_eq(p2p__control_receive(ends[0], &message, NULL, NULL), 1);
+    cr_expect(message.type == CONTROL_FATAL && message.rank == 2 && message.value == 3);
+    cr_expect_eq(p2p__control_receive(ends[0], &message, NULL, NULL), -1, "nothing is left");
+    close(ends[0]);
+}
 
 /* ---- p2p_launch: results ---- */
 
@@ -383,6 +403,22 @@ Test(p2p, help_goes_to_stdout)
     process_free(&result);
 }
 
+Test(p2p, machine_is_measured)
+{
+    process_result result;
+
+    shell_run("exec $L --machine", NULL, &result);
+    ASSERT_STATUS(result, 0);
+    ASSERT_CONTAINS(result.out, "8 bytes from one rank to another: ");
+    ASSERT_CONTAINS(result.out, "through the queue");
+    ASSERT_CONTAINS(result.out, "1048576 ");
+    process_free(&result);
+    shell_run("exec $L --machine -n 2 true", NULL, &result);
+    ASSERT_STATUS(result, 2);
+    ASSERT_CONTAINS(result.err, "--machine stands alone");
+    process_free(&result);
+}
+
 /* ---- Output ---- */
 
 enum { RANKS = 4, LINES = 200, LENGTH = 300 };
@@ -649,4 +685,28 @@ Test(p2p, wrap_runs_each_rank_under_a_command)
     ASSERT_STATUS(result, 0);
     cr_assert_str_eq(result.out, "yes\nyes\nyes\n");
     process_free(&result);
+}
+
+/* ---- launch --repair; the rest is in faultlab ---- */
+
+/* Programs that know nothing of Pairwise are started again if they are killed; their exit statuses are their own. */
+Test(p2p, launch_starts_again_what_is_killed)
+{
+    static const struct {
+        const char *command, *says;
+        int status;
+    } list[] = {{"exec $L -n 2 --repair 2 sh -c 'kill -9 $$'", "of at most 2 have been started already", 137},
+                {"exec $L -n 2 --repair=2 sh -c 'kill -9 $$'", "of at most 2 have been started already", 137},
+                {"exec $L -n 2 --repair sh -c 'exit 3'", "exited with status 3", 3},
+                {"exec $L -n 2 --repair true", "", 0},
+                {"exec $L -n 2 --repair 0 true", "--repair is a whole number from 1 to ", 2},
+                {"export PAIRWISE_HOSTS=2; exec $L -n 2 --repair true", "a job repairs itself on one host so far", 2}};
+    process_result result;
+
+    for (size_t i = 0; i < COUNT(list); i++) {
+        shell_run(list[i].command, NULL, &result);
+        ASSERT_STATUS(result, list[i].status);
+        ASSERT_CONTAINS(result.err, list[i].says);
+        process_free(&result);
+    }
 }

@@ -483,3 +483,23 @@ Test(p2p, layer_scratch_in_a_row_does_not_overlap)
 {
     ASSERT_RIGHT(job_matrix(scratch_in_a_row, NULL));
 }
+
+/* What travels with a call comes back to the same four places: to memory that is mapped, and in a cache. */
+static int small_scratch_comes_back(p2p_comm *world, void *arg)
+{
+    const unsigned char *places[4];
+
+    (void)arg;
+    for (size_t k = 0; k < 40 && p2p_layer_has_shared_memory(world); k++) {
+        p2p_scratch piece;
+        CALL(p2p_layer_scratch(world, k % 3 ? P2P_LAYER_INLINE_MOST : P2P_LAYER_INLINE_MOST - 64, &piece));
+        CHECK(k < 4 || piece.first == places[k % 4], "call %zu has another place than that of four calls ago", k);
+        places[k % 4] = piece.first;
+    }
+    return 0;
+}
+
+Test(p2p, layer_scratch_that_is_small_comes_back)
+{
+    ASSERT_RIGHT(job_matrix(small_scratch_comes_back, NULL));
+}

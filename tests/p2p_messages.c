@@ -14,7 +14,8 @@ enum { KI = 1024, MI = 1024 * 1024, ROOM = 5 * MI, CANARY = 0xA5, MARGIN = 64 };
 
 static unsigned char out[ROOM], in[ROOM + MARGIN];
 
-static const size_t sizes[] = {0, 1, 63, 64, 65, 64 * KI - 1, 64 * KI, 64 * KI + 1, MI, 3 * MI + 17};
+static const size_t sizes[] = {0,           1,           63,      64,          65, 8 * KI,     8 * KI + 1,
+                               24 * KI - 5, 64 * KI - 1, 64 * KI, 64 * KI + 1, MI, 3 * MI + 17};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

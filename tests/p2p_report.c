@@ -262,29 +262,30 @@ REPORTS(pending, 1, 1, NULL, {"request_state [0]", "0 call p2p_free @pending"})
 
 static int body_too_long(p2p_comm *world)
 {
-    if (p2p_rank(world) == 0) return p2p_send(world, data, 80, 1, 4);
-    return p2p_recv(world, data, 40, 0, 4, NULL); /* @too_long */
+    if (p2p_rank(world) == 0) return p2p_send(world, data, 80, 1, 4); /* @long_send */
+    return p2p_recv(world, data, 40, 0, 4, NULL);                     /* @too_long */
 }
 
 REPORTS(too_long, 2, 1, NULL,
-        {"truncation [0,1]", "1 call p2p_recv @too_long peer 0 tag 4 40 bytes", "0 other peer 1 tag 4 80 bytes"})
+        {"truncation [0,1]", "1 call p2p_recv @too_long peer 0 tag 4 40 bytes",
+         "0 other p2p_send @long_send peer 1 tag 4 80 bytes"})
 
 static int body_left(p2p_comm *world)
 {
     void *buf;
     p2p_comm *sub;
     p2p_request request;
-    p2p_split(world, 0, 0, &sub); /* @sub */
-    if (p2p_rank(world) == 0) return p2p_send(world, data, 80, 1, 4);
-    p2p_irecv(world, data, 40, 0, 5, &request); /* @never */
-    return p2p_alloc(world, 64, &buf);          /* @alloc */
+    p2p_split(world, 0, 0, &sub);                                     /* @sub */
+    if (p2p_rank(world) == 0) return p2p_send(world, data, 80, 1, 4); /* @lost */
+    p2p_irecv(world, data, 40, 0, 5, &request);                       /* @never */
+    return p2p_alloc(world, 64, &buf);                                /* @alloc */
 }
 
 REPORTS(left, 2, 1, NULL,
-        {"lost_message [1]", "1 message from 0 tag 4 80 bytes", "request_leak [1]",
-         "1 pending p2p_irecv @never peer 0 tag 5 40 bytes", "resource_leak/communicator [1]", "1 made @sub"})
+        {"lost_message [0,1]", "1 message from 0 tag 4 80 bytes", "0 other p2p_send @lost peer 1 tag 4 80 bytes",
+         "request_leak [1]", "1 pending p2p_irecv @never peer 0 tag 5 40 bytes", "resource_leak/communicator [1]"})
 #define body_left_too body_left
-REPORTS(left_too, 2, 1, NULL, {"resource_leak/memory [1]", "1 made p2p_alloc @alloc 64 bytes"})
+REPORTS(left_too, 2, 1, NULL, {"1 made @sub", "resource_leak/memory [1]", "1 made p2p_alloc @alloc 64 bytes"})
 
 static int body_told(p2p_comm *world)
 {
@@ -296,7 +297,7 @@ static int body_told(p2p_comm *world)
 /* What a program is told is its own affair; what it leaves behind is not. */
 Test(p2p_report, told, .init = make_test_folder, .fini = remove_test_folder)
 {
-    report_case c = {body_told, 2, 1, NULL, {"lost_message [1]", "1 message from 0 tag 4 4 bytes"}};
+    report_case c = {body_told, 2, 1, NULL, {"lost_message [0,1]", "1 message from 0 tag 4 4 bytes"}};
     char *report = report_of(&c, 0);
     check_lines(&c, report);
     ASSERT_LACKS(report, "invalid_argument");

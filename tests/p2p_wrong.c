@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * p2p_wrong: every program in tests/wrong/ hangs or fails, and is told why. What must come out stands in the
- * program itself:
+ * p2p_wrong: every program in tests/wrong/ and tests/mpi/wrong/ hangs or fails, and is told why; those in
+ * tests/mpi/right/ run without a word. What must come out stands in the program itself:
  *
  *      // ranks: 2                 how many to launch
  *      // options: --strict        more options for the launcher
@@ -29,7 +29,7 @@ static const double seconds_allowed = 10.0;
 
 typedef struct {
     int ranks, status;
-    char name[128], options[LINE];
+    char name[128], folder[64], options[LINE];
     char expected[TEXTS][LINE], rejected[TEXTS][LINE], reported[TEXTS][LINE];
     size_t expected_count, rejected_count, reported_count;
     char marks[MARKS][LINE]; /* names of marked lines */
@@ -71,12 +71,14 @@ static void read_line(wrong_program *program, char *line, int number)
     }
 }
 
-/* "tests/wrong/alone.c" -> "alone" */
+/* "tests/wrong/alone.c" -> "tests/wrong/", "alone" */
 static void set_name(wrong_program *program, const char *path)
 {
     const char *base = strrchr(path, '/');
 
-    snprintf(program->name, sizeof program->name, "%s", base ? base + 1 : path);
+    cr_assert_not_null(base);
+    snprintf(program->folder, sizeof program->folder, "%.*s", (int)(base + 1 - path), path);
+    snprintf(program->name, sizeof program->name, "%s", base + 1);
     program->name[strcspn(program->name, ".")] = '\0';
 }
 
@@ -91,8 +93,9 @@ static void read_program(wrong_program *program, const char *path)
     for (int number = 1; fgets(line, sizeof line, file); number++) read_line(program, line, number);
     fclose(file);
     cr_assert_gt(program->ranks, 0, "%s does not say how many ranks", path);
-    cr_assert_gt(program->expected_count, 0, "%s does not say what to expect", path);
-    cr_assert_gt(program->reported_count, 0, "%s does not say what is reported", path);
+    bool right = strstr(path, "/right/");
+    cr_assert(right || program->expected_count > 0, "%s does not say what to expect", path);
+    cr_assert(right || program->reported_count > 0, "%s does not say what is reported", path);
 }
 
 /* Put "file.c:12" for {NAME}. */
@@ -116,9 +119,8 @@ static const char *with_lines(const wrong_program *program, const char *text)
 /* ---- Running ---- */
 
 /* The place is printed with the path it was compiled by; expectations have the file's name only. */
-static void without_folder(char *text)
+static void without_folder(char *text, const char *folder)
 {
-    static const char folder[] = "tests/wrong/";
     char *found;
 
     while ((found = strstr(text, folder))) {
@@ -132,10 +134,10 @@ static void run(const wrong_program *program, const char *report, process_result
 {
     char command[3 * LINE];
 
-    snprintf(command, sizeof command, "exec $L -n %d %s --report %s $T/wrong/%s", program->ranks, program->options,
-             report, program->name);
+    snprintf(command, sizeof command, "exec $L -n %d %s --report %s ${T%%tests}%s%s", program->ranks, program->options,
+             report, program->folder, program->name);
     shell_run(command, NULL, result);
-    without_folder(result->err);
+    without_folder(result->err, program->folder);
 }
 
 /* Does a line of the report begin so? */
@@ -156,19 +158,14 @@ static void check_report(const wrong_program *program, const char *path)
     free(report);
 }
 
-ParameterizedTestParameters(p2p, wrong)
-{
-    return test_paths("tests/wrong/*.c");
-}
-
-ParameterizedTest(test_path *path, p2p, wrong)
+static void check_wrong(const char *path)
 {
     static wrong_program program;
     process_result result;
 
     make_test_folder();
     const char *report = in_folder("report.json");
-    read_program(&program, path->text);
+    read_program(&program, path);
     run(&program, report, &result);
     cr_log_info("%s: %.3f s\n", program.name, result.seconds);
     cr_expect(result.status == program.status && !result.late && result.left_behind == 0,
@@ -186,6 +183,60 @@ ParameterizedTest(test_path *path, p2p, wrong)
     cr_expect_lt(result.seconds, seconds_allowed, "%s took %.1f s", program.name, result.seconds);
     process_free(&result);
     remove_test_folder();
+}
+
+ParameterizedTestParameters(p2p, wrong)
+{
+    return test_paths("tests/wrong/*.c");
+}
+
+ParameterizedTest(test_path *path, p2p, wrong)
+{
+    check_wrong(path->text);
+}
+
+/* ---- MPI programs ---- */
+
+ParameterizedTestParameters(mpi, wrong)
+{
+    return test_paths("tests/mpi/wrong/*.c");
+}
+
+/* Sanitizers have hooks of their own at each access. */
+#ifdef __SANITIZE_ADDRESS__
+enum { ACCESSES_ARE_SEEN = 0 };
+#else
+enum { ACCESSES_ARE_SEEN = 1 };
+#endif
+
+ParameterizedTest(test_path *path, mpi, wrong)
+{
+    if (ACCESSES_ARE_SEEN || !strstr(path->text, "_accessed")) check_wrong(path->text);
+}
+
+ParameterizedTestParameters(mpi, right)
+{
+    return test_paths("tests/mpi/right/*.c");
+}
+
+/* In every world, buffered and strict: the standard allows both. */
+ParameterizedTest(test_path *path, mpi, right)
+{
+    static wrong_program program;
+    static const char *const options[] = {"--world socket", "--world socket --strict", "--world shm",
+                                          "--world shm --strict"};
+    process_result result;
+    char command[3 * LINE];
+
+    read_program(&program, path->text);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        snprintf(command, sizeof command, "exec $L -n %d %s ${T%%tests}%s%s", program.ranks, options[i], program.folder,
+                 program.name);
+        shell_run(command, NULL, &result);
+        cr_expect(result.status == 0 && !result.late && !result.err[0], "%s %s: status %d\n%s", program.name,
+                  options[i], result.status, result.err);
+        process_free(&result);
+    }
 }
 
 /* A folder that was not found would pass for a folder without mistakes. */

@@ -145,6 +145,33 @@ static bool reads(const char *text)
     return fine;
 }
 
+/* One message and what computes before it: a bar, an arrow, a row for each rank. Without either there is no picture. */
+Test(trace, becomes_a_picture)
+{
+    static const char with[] =
+        "{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"p2p_send\",\"cat\":\"call\",\"pid\":1,\"tid\":1,\"ts\":2,\"dur\":3,"
+        "\"args\":{\"rank\":0,\"depth\":0,\"comm\":0}}],\"pairwise\":{\"ranks\":2}}",
+                      without[] = "{\"traceEvents\":[],\"pairwise\":{\"ranks\":2}}";
+    char why[300], *svg = NULL;
+    size_t bytes;
+    replay_trace trace;
+    cr_assert(replay_read_text(with, sizeof with - 1, "it", &trace, why, sizeof why), "%s", why);
+    FILE *out = open_memstream(&svg, &bytes);
+    cr_expect(replay_picture(out, &trace, "a < b"));
+    fclose(out);
+    cr_expect(strstr(svg, ">a &#60; b</text>") && strstr(svg, ">rank 1</text>") && strstr(svg, "class=\"calls\""), "%s",
+              svg);
+    cr_expect(strstr(svg, "</svg>"));
+    free(svg);
+    replay_free(&trace);
+    cr_assert(replay_read_text(without, sizeof without - 1, "it", &trace, why, sizeof why), "%s", why);
+    out = open_memstream(&svg, &bytes);
+    cr_expect(!replay_picture(out, &trace, ""));
+    fclose(out);
+    free(svg);
+    replay_free(&trace);
+}
+
 Test(trace, of_numbers_or_ranks_that_cannot_be_is_refused)
 {
     cr_assert(!reads("{\"traceEvents\":[],\"pairwise\":{\"ranks\":2,\"dropped\":1e999}}"));

@@ -32,7 +32,7 @@ stamps=
 if [ -x "$B/learn" ] && ! env | grep -q '^PAIRWISE_'; then
     stamps=yes
     # Whatever a suite may start or read, but for the suites themselves.
-    find "$B/launch" "$B/learn" "$B/examples" "$B/bench" "$B/tests" tests/wrong tests/right tests/test.sh -type f |
+    find "$B/launch" "$B/learn" "$B/examples" "$B/bench" "$B/tests" tests/wrong tests/right tests/mpi tests/test.sh -type f |
         grep -v -x -F -f <(printf "$B/%s\n" tests/*.c | sed 's/\.c$//') | LC_ALL=C sort >"$log"
     # shellcheck disable=SC2046  # names without blanks
     { "$B/learn" stamp sum $(cat "$log") && echo "${QUICK:-}"; } >"$log.common" || stamps=

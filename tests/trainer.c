@@ -7,6 +7,7 @@
 
 #include "tests/trainer/training.h"
 #include "tests/util/suite.h"
+#include "trainer/network.h"
 
 static training_book *new_book(void)
 {
@@ -115,6 +116,36 @@ Test(bits, differ_without_sync)
     cr_assert(book->page[0][0].weights != book->page[1][0].weights, "two ranks made the same step by themselves");
     ASSERT_CONTAINS(result.process.err, "drift");
     job_free(&result);
+    train_job_free(&job);
+}
+
+/* ---- Kernels are compiled before the first step ---- */
+
+static uint64_t (*programs_at)[2]; /* of each rank, at the beginning of each epoch: built, or loaded */
+
+static p2p_err count_programs(void *arg, const train_hook_context *now)
+{
+    (void)arg;
+    kernel_counters counters;
+    if (kernel_stats(now->network->device, &counters)) return P2P_ERR_SYS;
+    programs_at[p2p_rank(now->comm)][now->epoch - 1] = counters.programs_built + counters.programs_loaded;
+    return P2P_OK;
+}
+
+Test(kernels, are_there_before_the_first_step)
+{
+    training_book *book = new_book();
+    programs_at = job_shared(TRAINING_RANKS * sizeof *programs_at);
+    train_job job;
+    training_make(&job, book, 16, 4);
+    job.settings.batch = 4;
+    job.settings.epochs = 2;
+    job.hooks.before_shard = count_programs;
+    ASSERT_RIGHT(training_run(&job, 2));
+    for (int r = 0; r < 2; r++)
+        cr_assert(programs_at[r][0] > 0 && programs_at[r][0] == programs_at[r][1],
+                  "rank %d had %d programs before the first step, %d after it", r, (int)programs_at[r][0],
+                  (int)programs_at[r][1]);
     train_job_free(&job);
 }
 

@@ -298,3 +298,55 @@ Test(synthetic, is_the_same_everywhere_and_has_all_classes)
     train_data_free(&one);
     train_data_free(&two);
 }
+
+/* ---- CIFAR-100's ---- */
+
+enum { RECORD_100 = 2 + TRAIN_PIXELS };
+
+/* Record i has coarse label i mod 20, fine label (first + i) mod 100, and pixels of its number. */
+static void write_hundred(const char *name, int first, int records)
+{
+    uint8_t record[RECORD_100];
+    FILE *file = fopen(in_folder(name), "we");
+    for (int i = 0; i < records; i++) {
+        memset(record, first + i, sizeof record);
+        record[0] = (uint8_t)(i % 20);
+        record[1] = (uint8_t)((first + i) % 100);
+        fwrite(record, 1, sizeof record, file);
+    }
+    cr_assert(fclose(file) == 0);
+}
+
+Test(cifar100, has_a_hundred_classes_and_the_fine_label, .init = make_test_folder, .fini = remove_test_folder)
+{
+    train_data data;
+    train_error error;
+    write_hundred("train.bin", 95, 30);
+    reading_fails("test.bin: No such file");
+    write_hundred("test.bin", 50, 7);
+    cr_assert(train_data_cifar(test_folder, 0, 0, &data, &error) == P2P_OK, "%s", error.text);
+    cr_assert(data.classes == 100 && data.train.count == 30 && data.test.count == 7);
+    for (size_t i = 0; i < 30; i++) {
+        const uint8_t *record = data.train.records + i * TRAIN_RECORD;
+        cr_assert(train_label(&data.train, i) == (int)((95 + i) % 100), "label %d", train_label(&data.train, i));
+        cr_assert(record[1] == 95 + i && record[TRAIN_PIXELS] == 95 + i, "pixels of another image");
+    }
+    train_data_free(&data);
+    write_batch("data_batch_1.bin", 0, 3, 0);
+    write_batch("test_batch.bin", 0, 3, 0);
+    cr_assert(train_data_cifar(test_folder, 0, 0, &data, &error) == P2P_OK, "%s", error.text);
+    cr_assert(data.classes == 10 && data.train.count == 3, "CIFAR-10's files come first");
+    train_data_free(&data);
+}
+
+Test(cifar100, names_what_is_wrong_and_where, .init = make_test_folder, .fini = remove_test_folder)
+{
+    uint8_t bad[RECORD_100] = {3, 100};
+    write_hundred("train.bin", 0, 2);
+    write_hundred("test.bin", 0, 2);
+    FILE *file = fopen(in_folder("train.bin"), "ae");
+    cr_assert(file && fwrite(bad, 1, sizeof bad, file) == sizeof bad && fclose(file) == 0);
+    reading_fails("train.bin: record 2 (at byte 6148) has label 100; labels are 0 to 99");
+    cr_assert(truncate(in_folder("train.bin"), 2 * RECORD_100 + 5) == 0);
+    reading_fails("record 2 (at byte 6148) breaks off after 5");
+}

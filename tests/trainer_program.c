@@ -86,6 +86,25 @@ Test(options, that_make_no_sense_end_it_with_2_and_a_reason)
                  {"--init /nonexistent/file", "try: a file that --save"},
                  {"--resume /nonexistent", "No such file"},
                  {"--resume /nonexistent", "try: the folder that --out named"},
+                 {"--wire f8", "there are f32, f16, bf16"},
+                 {"--wire i32", "f32, f16 or bf16"},
+                 {"--compress powersgd:0", "a whole number from 1"},
+                 {"--compress topk:2", "from above 0 to 1"},
+                 {"--compress lzma:9", "powersgd:RANK or topk:SHARE"},
+                 {"--compress topk:0.1 --wire f16", "one of them"},
+                 {"--all-reduce none --wire f16", "--all-reduce none"},
+                 {"--schedule linear", "--schedule is constant, cosine, onecycle, or step: and"},
+                 {"--schedule step:", "not \"step:\""},
+                 {"--schedule step:3,2", "epochs that ascend"},
+                 {"--schedule onecycle --warmup 3", "leave --warmup out"},
+                 {"--schedule cosine --steps 5 --warmup 5", "--warmup 5: the run has 5 steps in all"},
+                 {"--warmup -1", "--warmup is a whole number"},
+                 {"--clip -1", "--clip is a number from 0"},
+                 {"--accumulate 0", "--accumulate is a whole number from 1"},
+                 {"--label-smoothing 1.5", "--label-smoothing is a number from 0 to 1"},
+                 {"--nesterov", "for --optimizer sgd"},
+                 {"--nesterov --optimizer sgd --momentum 0", "a --momentum above 0"},
+                 {"--plot /tmp", "try: --out DIR as well"},
                  {"--init a --resume b", "--init and --resume"},
                  {"--save /nonexistent/file", "no folder /nonexistent/"},
                  {"--out /proc/nowhere", "--out"},
@@ -114,12 +133,15 @@ Test(options, that_need_more_memory_than_there_is_are_refused)
 
 Test(options, are_all_in_the_help)
 {
-    static const char *const all[] = {"--ranks",      "--world",        "--model",    "--data",       "--train-limit",
-                                      "--test-limit", "--epochs",       "--steps",    "--batch",      "--optimizer",
-                                      "--lr",         "--weight-decay", "--momentum", "--all-reduce", "--bucket",
-                                      "--overlap",    "--shuffle",      "--augment",  "--seed",       "--init",
-                                      "--save",       "--resume",       "--out",      "--save-every", "--overwrite",
-                                      "--eval-only",  "--dump-logits",  "--device",   "--timeline",   "--quiet"};
+    static const char *const all[] = {
+        "--ranks",      "--world",        "--model",    "--data",       "--train-limit",
+        "--test-limit", "--epochs",       "--steps",    "--batch",      "--optimizer",
+        "--lr",         "--weight-decay", "--momentum", "--all-reduce", "--bucket",
+        "--overlap",    "--shuffle",      "--augment",  "--seed",       "--init",
+        "--save",       "--resume",       "--out",      "--save-every", "--overwrite",
+        "--eval-only",  "--dump-logits",  "--device",   "--timeline",   "--quiet",
+        "--schedule",   "--warmup",       "--clip",     "--accumulate", "--label-smoothing",
+        "--nesterov",   "--plot"};
     process_result result;
     run("exec ${L%/launch}/train --help", &result);
     ASSERT_STATUS(result, 0);
@@ -150,8 +172,8 @@ Test(options, ask_for_no_more_permission_than_is_needed)
 Test(output, has_a_line_a_step_and_a_line_an_evaluation, .init = make_test_folder, .fini = remove_test_folder)
 {
     static const char *const step[] = {
-        "\"step\":",   "\"epoch\":",   "\"examples_seen\":", "\"loss\":",        "\"fwd_ms\":",
-        "\"bwd_ms\":", "\"sync_ms\":", "\"opt_ms\":",        "\"images_per_s\":"};
+        "\"step\":",    "\"epoch\":",  "\"examples_seen\":", "\"loss\":", "\"fwd_ms\":",   "\"bwd_ms\":",
+        "\"sync_ms\":", "\"opt_ms\":", "\"images_per_s\":",  "\"lr\":",   "\"grad_norm\":"};
     static const char *const epoch[] = {"\"accuracy\":",   "\"correct\":",  "\"total\":20",
                                         "\"train_loss\":", "\"epoch_ms\":", "\"eval_ms\":"};
     must_work(SMALL "--epochs 2 --out $D");
@@ -182,6 +204,14 @@ Test(output, shows_loss_and_accuracy_but_not_with_quiet)
     ASSERT_STATUS(result, 0);
     cr_assert_str_eq(result.out, "");
     process_free(&result);
+}
+
+/* On the ranks of launchers, of two hosts: what the trainer says of itself is among the numbers of the job. */
+Test(output, on_launched_ranks, .init = make_test_folder, .fini = remove_test_folder)
+{
+    must_work("PAIRWISE_HOSTS=2 $L -n 2 --metrics $D/m.prom " SMALL "--steps 2 --out $D/out && "
+              "grep -q '\"step\":2,' $D/out/metrics.jsonl && grep -q 'program_loss{rank=\"0\"} [0-9]' $D/m.prom && "
+              "grep -q 'program_images_per_second{rank=\"0\"} [0-9]' $D/m.prom");
 }
 
 /* Lines of more than 100 bytes; every line of the trainer's is ASCII. */
@@ -348,6 +378,94 @@ Test(resume, needs_a_checkpoint, .init = make_test_folder, .fini = remove_test_f
     process_free(&result);
 }
 
+/* A run that ends in the middle goes on as if it had not. */
+static void same_with(const char *recipe)
+{
+    setenv("O", recipe, 1);
+    must_work(SMALL "--epochs 2 $O --out $D/whole --overwrite");
+    must_work(SMALL "--epochs 2 $O --steps 2 --out $D/part --overwrite");
+    must_work(SMALL "--epochs 2 $O --resume $D/part --out $D/part");
+    same_arrays(in_folder("whole/model.safetensors"), in_folder("part/model.safetensors"));
+    same_arrays(in_folder("whole/optimizer-6.safetensors"), in_folder("part/optimizer-6.safetensors"));
+    must_work(
+        "for r in whole part; do grep -o '\"step\".*\"epoch\":[0-9]*\\|\"lr\".*' $D/$r/metrics.jsonl >$D/$r.lr; done; "
+        "cmp $D/whole.lr $D/part.lr && test -s $D/part.lr");
+}
+
+Test(resume, with_a_schedule_gives_the_same_bits, .init = make_test_folder, .fini = remove_test_folder)
+{
+    same_with("--schedule onecycle --optimizer sgd --nesterov --lr 0.1 --batch 4 --accumulate 2 --clip 0.5");
+}
+
+Test(resume_long, with_each_schedule_gives_the_same_bits, .init = make_test_folder, .fini = remove_test_folder)
+{
+    same_with("--schedule cosine --warmup 1 --label-smoothing 0.1");
+    same_with("--schedule step:1 --optimizer sgd");
+    same_with("--schedule onecycle");
+    same_with("--warmup 4 --optimizer rmsprop");
+}
+
+Test(resume, with_another_schedule_is_refused, .init = make_test_folder, .fini = remove_test_folder)
+{
+    static const char *const others[][2] = {{"--epochs 2", "--schedule cosine over 2 epochs, not constant"},
+                                            {"--epochs 3 --schedule cosine", "not cosine over 3 epochs"},
+                                            {"--epochs 2 --schedule onecycle", "not onecycle over 2 epochs"}};
+    must_work(SMALL "--epochs 2 --steps 1 --schedule cosine --out $D --quiet");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char command[300];
+        process_result result;
+        snprintf(command, sizeof command, "%s--resume $D %s", SMALL, others[i][0]);
+        run(command, &result);
+        ASSERT_STATUS(result, 2);
+        ASSERT_CONTAINS(result.err, others[i][1]);
+        process_free(&result);
+    }
+    must_work(SMALL "--eval-only --resume $D --quiet");
+}
+
+/* ---- Recipes ---- */
+
+/* One rank with two batches and two ranks with one: loss and norm are as far apart as rounding is. */
+Test(accumulate, shows_the_loss_and_the_norm_of_the_whole_step, .init = make_test_folder, .fini = remove_test_folder)
+{
+    must_work(SMALL "--ranks 2 --steps 3 --lr 0 --clip 0.5 --quiet --out $D/two");
+    must_work(SMALL "--ranks 1 --accumulate 2 --steps 3 --lr 0 --clip 0.5 --quiet --out $D/one");
+    must_work("for r in one two; do sed -n 's/.*\"loss\":\\([^,]*\\).*\"grad_norm\":\\(.*\\)}/\\1 \\2/p' "
+              "$D/$r/metrics.jsonl >$D/$r.txt; done; paste $D/one.txt $D/two.txt | awk 'function off(a, b) { return "
+              "a - b > 1e-5 * b || b - a > 1e-5 * b } { n++; if (off($1, $3) || off($2, $4) || $2 <= 0) exit 1 } "
+              "END { exit n != 3 }'");
+}
+
+Test(plot, draws_loss_accuracy_and_time, .init = make_test_folder, .fini = remove_test_folder)
+{
+    process_result result;
+    run("PATH=/nowhere exec ${L%/launch}/train --out $D/run --plot $D/plots", &result);
+    ASSERT_STATUS(result, 2);
+    ASSERT_CONTAINS(result.err, "--plot needs gnuplot");
+    process_free(&result);
+    if (system("command -v gnuplot >/dev/null") != 0) return;
+    must_work(SMALL "--epochs 1 --quiet --out $D/run --plot $D/plots/new");
+    must_work("cd $D/plots/new && for p in loss accuracy time; do grep -q '<svg' $p.svg && "
+              "head -c 4 $p.png | grep -q PNG || exit 1; done");
+    must_work("rm $D/plots/new/*.png && " SMALL "--epochs 1 --resume $D/run --out $D/run --plot $D/plots/new && "
+              "test -s $D/plots/new/time.png");
+}
+
+/* A record has a coarse and a fine label. */
+Test(cifar100, trains_and_has_100_logits, .init = make_test_folder, .fini = remove_test_folder)
+{
+    must_work(
+        "for i in $(seq 0 19); do printf '\\1\\143' && head -c 3072 /dev/zero | tr '\\0' 'a'; done >$D/train.bin; "
+        "cp $D/train.bin $D/test.bin");
+    must_work(SMALL "--data $D --steps 1 --quiet --save $D/w --dump-logits $D/logits.csv");
+    must_work("awk -F, '{ exit NF != 100 }' $D/logits.csv");
+    process_result result;
+    run(SMALL "--steps 1 --init $D/w", &result);
+    ASSERT_STATUS(result, 2);
+    ASSERT_CONTAINS(result.err, "fc.weight");
+    process_free(&result);
+}
+
 /* ---- A folder with a run in it ---- */
 
 static void says(const char *command, int status, const char *words)
@@ -357,6 +475,31 @@ static void says(const char *command, int status, const char *words)
     ASSERT_STATUS(result, status);
     ASSERT_CONTAINS(result.err, words);
     process_free(&result);
+}
+
+/* What compression had not sent yet is in the checkpoint. */
+static void resume_with(const char *options)
+{
+    setenv("O", options, 1);
+    must_work(SMALL "--steps 5 $O --out $D/whole --overwrite");
+    must_work(SMALL "--steps 2 $O --out $D/part --overwrite");
+    must_work(SMALL "--steps 5 $O --resume $D/part --out $D/rest --overwrite");
+    same_arrays(in_folder("whole/model.safetensors"), in_folder("rest/model.safetensors"));
+    same_arrays(in_folder("whole/optimizer-5.safetensors"), in_folder("rest/optimizer-5.safetensors"));
+}
+
+Test(resume, with_16_bits_gives_the_same_bits, .init = make_test_folder, .fini = remove_test_folder)
+{
+    resume_with("--wire bf16");
+    must_work(SMALL "--steps 6 --wire bf16 --ranks 3 --resume $D/rest");
+    says(SMALL "--steps 6 --resume $D/rest", 0, "is dropped");
+    must_work(SMALL "--steps 2 --out $D/plain");
+    says(SMALL "--steps 3 --wire f16 --resume $D/plain", 0, "begins anew");
+}
+
+Test(resume, with_powersgd_gives_the_same_bits, .init = make_test_folder, .fini = remove_test_folder)
+{
+    resume_with("--compress powersgd:2");
 }
 
 Test(out_long, is_not_replaced_without_a_word, .init = make_test_folder, .fini = remove_test_folder)

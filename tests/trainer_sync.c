@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* trainer_sync: an all-reduce of the user's own is the one that is called, overlapped or not, with a state or
  * without. */
+#include <math.h>
+
 #include "ring/ring.h"
 #include "tests/trainer/training.h"
 #include "tests/util/suite.h"
@@ -12,6 +14,7 @@ typedef struct {
     train_job *job;
     train_sync_options options;
     int calls[2], elements[2];
+    uint64_t bytes[2]; /* sent, in the backward pass */
     float gradients[2][TRAINING_ROOM];
 } pass;
 
@@ -22,6 +25,13 @@ static p2p_err mine(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, e
     running->calls[p2p_rank(comm)]++;
     running->elements[p2p_rank(comm)] += (int)count;
     return ring_all_reduce(comm, buf, count, dtype, op);
+}
+
+static uint64_t sent_so_far(p2p_comm *world)
+{
+    p2p_traffic peers[2];
+    p2p_stats(world, peers);
+    return peers[0].bytes_sent + peers[1].bytes_sent;
 }
 
 static p2p_err backward(train_network *network, p2p_comm *world, pass *p, train_error *error)
@@ -36,7 +46,9 @@ static p2p_err backward(train_network *network, p2p_comm *world, pass *p, train_
     p2p_err err = train_data_parallel_open(network, world, &p->options, &replica, error);
     if (!err) err = train_load(network, &p->job->data.train, chosen, 4, &view, error);
     if (!err) err = train_forward(network, 0.125f, error);
+    uint64_t before = sent_so_far(world);
     if (!err) err = train_data_parallel_backward(replica, error);
+    p->bytes[rank] = sent_so_far(world) - before;
     const float *gradients = err ? NULL : train_map(network, TRAIN_GRADIENTS, error);
     if (gradients) memcpy(p->gradients[rank], gradients, p->job->model->parameters * sizeof *gradients);
     train_data_parallel_close(replica);
@@ -56,16 +68,22 @@ static int pass_rank(p2p_comm *world, void *arg)
     return 0;
 }
 
-static pass *run_pass(train_all_reduce all_reduce, bool overlap)
+static pass *run_options(train_sync_options options)
 {
     static training_book unused;
     static train_job job;
     pass *p = job_shared(sizeof *p);
     training_make(&job, &unused, 8, 2);
-    *p = (pass){.job = &job, .options = {.all_reduce = all_reduce, .overlap = overlap, .bucket_bytes = 4096}};
+    options.bucket_bytes = 4096;
+    *p = (pass){.job = &job, .options = options};
     ASSERT_RIGHT(job_right(2, NULL, pass_rank, p));
     train_job_free(&job);
     return p;
+}
+
+static pass *run_pass(train_all_reduce all_reduce, bool overlap)
+{
+    return run_options((train_sync_options){.all_reduce = all_reduce, .overlap = overlap});
 }
 
 static bool same_gradients(const pass *a, const pass *b, int rank)
@@ -92,6 +110,36 @@ Test(sync, without_an_all_reduce_leaves_everyone_its_own)
         const pass *none = run_pass(NULL, overlap);
         cr_assert(memcmp(none->gradients[0], none->gradients[1], sizeof none->gradients[0]) != 0,
                   "overlap %d: gradients were added up without an all-reduce", overlap);
+    }
+}
+
+/* The largest, by the largest gradient. */
+static float difference(const float *one, const float *other)
+{
+    float worst = 0, largest = 0;
+    for (size_t i = 0; i < TRAINING_ROOM; i++) {
+        worst = fmaxf(worst, fabsf(one[i] - other[i]));
+        largest = fmaxf(largest, fabsf(other[i]));
+    }
+    return worst / largest;
+}
+
+Test(sync, sends_half_the_bytes_with_16_bits)
+{
+    const pass *whole = run_pass(ring_all_reduce, true);
+    for (int i = 0; i < 4; i++) {
+        train_sync_options options = {
+            .all_reduce = ring_all_reduce, .overlap = i % 2, .compress = {.wire = i < 2 ? DTYPE_F16 : DTYPE_BF16}};
+        const pass *half = run_options(options);
+        for (int rank = 0; rank < 2; rank++) {
+            cr_assert(whole->bytes[rank] > 0 && 2 * half->bytes[rank] == whole->bytes[rank], "%lu bytes of %lu",
+                      (unsigned long)half->bytes[rank], (unsigned long)whole->bytes[rank]);
+            cr_assert(difference(half->gradients[rank], whole->gradients[rank]) < 0.02f, "other gradients");
+        }
+        cr_assert(memcmp(half->gradients[0], half->gradients[1], sizeof half->gradients[0]) == 0, "not the same bits");
+        if (i % 2) continue;
+        options.overlap = true;
+        cr_assert(same_gradients(half, run_options(options), 0), "other bits with overlap");
     }
 }
 
@@ -141,7 +189,7 @@ static uint32_t weights_with(const train_reducer *reducer, bool wrapper)
 Test(reducer, opens_and_closes_communicators_of_its_own)
 {
     static state s;
-    const train_reducer own = {open_own, reduce_own, close_own, &s};
+    const train_reducer own = {.open = open_own, .all_reduce = reduce_own, .close = close_own, .arg = &s};
     uint32_t ring = weights_with(NULL, false);
     cr_assert(weights_with(&own, false) == ring, "other weights than with the ring");
     cr_assert(weights_with(&own, true) == ring, "other weights than with the ring, by the wrapper");
@@ -165,7 +213,7 @@ static void expect_end(const train_reducer *reducer, train_all_reduce all_reduce
 Test(reducer, that_cannot_be_opened_or_is_one_of_two_ends_the_run)
 {
     static state s = {.refuses = true};
-    const train_reducer own = {open_own, reduce_own, close_own, &s};
+    const train_reducer own = {.open = open_own, .all_reduce = reduce_own, .close = close_own, .arg = &s};
     expect_end(&own, NULL, p2p_strerror(P2P_ERR_TODO));
     expect_end(&own, mine, "one or the other");
 }

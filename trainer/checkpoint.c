@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "trainer/compress.h"
 #include "trainer/run.h"
 #include "trainer/weights.h"
 
@@ -44,19 +45,23 @@ static void write_down(notebook *book, const char *key, const char *format, ...)
 static void describe(const train_run_of *run, const train_start *now, notebook *book)
 {
     const train_settings *s = run->settings;
+    char schedule[TRAIN_SCHEDULE_TEXT];
     *book = (notebook){.count = 0};
     write_down(book, "pairwise.model", "%s", run->model->description.name);
     write_down(book, "pairwise.optimizer", "%s", train__rule_name(s->optimizer));
     write_down(book, "pairwise.seed", "%" PRIu64, s->seed);
     write_down(book, "pairwise.shuffle", "%d", s->shuffle);
     write_down(book, "pairwise.augment", "%d", s->augment);
+    if (strcmp(train__schedule_text(s, schedule), "constant") != 0)
+        write_down(book, TRAIN_SCHEDULE_NOTE, "%s", schedule);
     write_down(book, "pairwise.images", "%zu", run->images);
     write_down(book, "pairwise.step", "%" PRIu64, now->step);
     write_down(book, "pairwise.epoch", "%" PRIu64, now->epoch);
     write_down(book, "pairwise.position", "%" PRIu64, now->position);
     write_down(book, "pairwise.examples", "%" PRIu64, now->examples);
     write_down(book, "pairwise.loss_sum", "%.17g", now->loss_sum);
-    write_down(book, "pairwise.metrics", "%" PRIu64, now->metrics);
+    write_down(book, "pairwise.error_ranks", "%zu", now->error_ranks);
+    write_down(book, "pairwise.factors", "%zu", now->factor_count);
 }
 
 /* ---- The optimiser's state ---- */
@@ -80,14 +85,30 @@ static size_t state_pieces(const train_run_of *run, const train_start *now, trai
     return used;
 }
 
+/* The rest of what compression has not sent yet, by rank; see feedback.c. */
+static size_t feedback_pieces(const train_run_of *run, const train_start *now, train_piece *pieces, state_name *names)
+{
+    size_t used = 0, parameters = run->model->parameters;
+    for (; used < now->error_ranks; used++) {
+        snprintf(names[used], sizeof names[used], TRAIN_ERROR_NAME, used);
+        pieces[used] = (train_piece){
+            names[used], "F32", 1, &run->model->parameters, now->error + used * parameters, parameters * sizeof(float)};
+    }
+    if (now->factor_count)
+        pieces[used++] = (train_piece){TRAIN_FACTORS_NAME, "F32",        1,
+                                       &now->factor_count, now->factors, now->factor_count * sizeof(float)};
+    return used;
+}
+
 static p2p_err write_state(const char *path, const train_run_of *run, const train_start *now, const notebook *book,
                            train_error *error)
 {
-    size_t most = TRAIN_STATES * run->model->tensor_count;
+    size_t most = TRAIN_STATES * run->model->tensor_count + now->error_ranks + 1;
     train_piece *pieces = calloc(most, sizeof *pieces);
     state_name *names = calloc(most, sizeof *names);
-    p2p_err err = pieces && names ? train__file_write(path, pieces, state_pieces(run, now, pieces, names), book->notes,
-                                                      book->count, error)
+    size_t used = pieces && names ? state_pieces(run, now, pieces, names) : 0;
+    if (pieces && names) used += feedback_pieces(run, now, pieces + used, names + used);
+    p2p_err err = pieces && names ? train__file_write(path, pieces, used, book->notes, book->count, error)
                                   : train__fail(error, P2P_ERR_NOMEM, "%s: no memory", path);
     free(pieces);
     free(names);
@@ -118,7 +139,9 @@ p2p_err train__write_checkpoint(const char *folder, const train_run_of *run, con
     snprintf(state, sizeof state, TRAIN_STATE_FILE, (unsigned long long)now->step);
     if (snprintf(path, sizeof path, "%s/%s", folder, state) >= (int)sizeof path)
         return train__fail(error, P2P_ERR_ARG, "%.100s...: the path is too long", folder);
+    write_down(&book, "pairwise.metrics", "%" PRIu64, now->metrics); /* depends on the time that steps have taken: */
     p2p_err err = write_state(path, run, now, &book, error);
+    book.count--; /* the weights of the same training are the same file */
     write_down(&book, "pairwise.optimizer_file", "%s", state);
     snprintf(path, sizeof path, "%s/%s", folder, TRAIN_MODEL_FILE);
     if (!err)
@@ -130,9 +153,10 @@ p2p_err train__write_checkpoint(const char *folder, const train_run_of *run, con
 
 /* ---- When it is made ---- */
 
-/* The arrays are not copied: train_map gives the network's own. */
-static p2p_err save(train_runner *r)
+/* The arrays are not copied: train_map gives the network's own. error: of all ranks, or NULL. */
+static p2p_err save(train_runner *r, float *error)
 {
+    const train__compressor *c = train__sync_compressor(r->replica ? train__replica_sync(r->replica) : r->sync);
     train_network *net = r->network;
     train_run_of run = {r->settings, r->job->model, r->data.train.count};
     train_start now = {.parameters = train_map(net, TRAIN_PARAMETERS, r->error),
@@ -143,7 +167,11 @@ static p2p_err save(train_runner *r)
                        .position = r->position,
                        .examples = r->examples,
                        .loss_sum = r->loss_sum,
-                       .metrics = r->metrics ? (uint64_t)ftell(r->metrics) : 0};
+                       .metrics = r->metrics ? (uint64_t)ftell(r->metrics) : 0,
+                       .error = error,
+                       .error_ranks = error ? (size_t)r->size : 0,
+                       .factors = error ? c->factors : NULL,
+                       .factor_count = error ? c->factor_count : 0};
     int states = kernel_optimizer_states(&r->optimizer);
     bool all = now.parameters && now.statistics;
     for (int k = 0; k < states; k++) {
@@ -156,21 +184,44 @@ static p2p_err save(train_runner *r)
 
 /* If it cannot be saved, that is reported and counts at the end, but the training goes on: what has been computed must
  * not be lost. */
-void train__checkpoint_alone(train_runner *r)
+static void save_or_report(train_runner *r, float *error)
 {
     if (r->rank != 0 || !r->settings->out) return;
-    r->save_failed = save(r);
+    r->save_failed = save(r, error);
     if (r->save_failed) train__clear_bar(r);
     if (r->save_failed) fprintf(stderr, "train: no checkpoint was written: %s\n", r->error->text);
+}
+
+void train__checkpoint_alone(train_runner *r)
+{
+    save_or_report(r, NULL);
+}
+
+/* Where every rank has all parameters, they must be the same. */
+static p2p_err same_weights(train_runner *r)
+{
+    if (train__no_sync(r->job) || r->settings->shard == TRAIN_SHARD_PARAMETERS) return P2P_OK;
+    const float *parameters = train_map(r->network, TRAIN_PARAMETERS, r->error);
+    return parameters ? train_same_weights(r->comm, r->job->model, parameters, r->error) : P2P_ERR_SYS;
+}
+
+/* With --shard rank 0 has the whole for as long as it writes. */
+static p2p_err write_whole(train_runner *r)
+{
+    float *error = NULL;
+    bool divided = r->shard && r->settings->out;
+    p2p_err err = train__feedback_gather(r, &error);
+    if (!err && divided) err = train__shard_collect(r->shard, kernel_optimizer_states(&r->optimizer), r->error);
+    if (!err) save_or_report(r, error);
+    if (!err && divided) train__shard_divide(r->shard);
+    free(error);
+    return err;
 }
 
 /* All ranks: the statistics of rank 0, and the same weights. Then rank 0 saves. */
 p2p_err train__checkpoint(train_runner *r)
 {
     p2p_err err = train__broadcast_statistics(r);
-    const float *parameters = err ? NULL : train_map(r->network, TRAIN_PARAMETERS, r->error);
-    if (!parameters) return err ? err : P2P_ERR_SYS;
-    if (!train__no_sync(r->job)) err = train_same_weights(r->comm, r->job->model, parameters, r->error);
-    if (!err) train__checkpoint_alone(r);
-    return err;
+    if (!err) err = same_weights(r);
+    return err ? err : write_whole(r);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CIFAR-10's binary files: records of a label and 3,072 bytes of pixels, nothing else (Krizhevsky 2009). */
+/* The binary files of CIFAR-10 and CIFAR-100 (Krizhevsky 2009): records of one or two labels and 3,072 bytes of pixels,
+ * nothing else. CIFAR-100 has a coarse label (20) before the fine one (100), which is left out. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -33,6 +34,18 @@ static int by_number(const void *left, const void *right)
 }
 
 typedef struct {
+    const char *train, *test; /* files */
+    int classes, labels;      /* labels: in a record; the last one counts */
+} set;
+
+static const set ten = {"data_batch_*.bin", "test_batch.bin", 10, 1}, hundred = {"train.bin", "test.bin", 100, 2};
+
+static size_t record_of(const set *which)
+{
+    return TRAIN_PIXELS + (size_t)which->labels;
+}
+
+typedef struct {
     char **names;
     size_t count;
 } batches;
@@ -53,16 +66,16 @@ static bool add_batch(batches *found, const char *name)
     return found->names[found->count++] != NULL;
 }
 
-/* The same images as pickled arrays have the same names without ".bin". */
-static bool has_pickles(const char *folder)
+static bool has(const char *folder, const char *name)
 {
     char path[PATH_MAX];
-    return snprintf(path, sizeof path, "%s/data_batch_1", folder) < (int)sizeof path && access(path, F_OK) == 0;
+    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path && access(path, F_OK) == 0;
 }
 
 static p2p_err find_batches(const char *folder, batches *found, train_error *error)
 {
-    static const char advice[] = "  try: the folder with CIFAR-10's binary version, or no --data for the built-in set";
+    static const char advice[] =
+        "  try: the folder with CIFAR-10's or CIFAR-100's binary version, or no --data for the built-in set";
     bool memory = true;
     DIR *dir = opendir(folder);
     *found = (batches){0};
@@ -74,39 +87,53 @@ static p2p_err find_batches(const char *folder, batches *found, train_error *err
         free_batches(found);
         return train__fail(error, P2P_ERR_NOMEM, "%s: no memory", folder);
     }
-    if (!found->count && has_pickles(folder))
-        return train__fail(error, P2P_ERR_ARG,
-                           "%s has CIFAR-10's Python version (data_batch_1 and others, pickled); the binary version is "
-                           "needed\n  try: https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
-                           folder);
-    if (!found->count) return train__fail(error, P2P_ERR_ARG, "%s has no data_batch_*.bin\n%s", folder, advice);
+    if (!found->count && has(folder, hundred.train)) return P2P_OK;
+    /* The same images as pickled arrays have the same names without ".bin". */
+    if (!found->count && (has(folder, "data_batch_1") || has(folder, "train")))
+        return train__fail(
+            error, P2P_ERR_ARG,
+            "%s has CIFAR's Python version (data_batch_1 and others, or train, pickled); the binary version is "
+            "needed\n  try: https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz, or cifar-100-binary.tar.gz",
+            folder);
+    if (!found->count)
+        return train__fail(error, P2P_ERR_ARG, "%s has no data_batch_*.bin and no train.bin\n%s", folder, advice);
     qsort(found->names, found->count, sizeof *found->names, by_number);
     return P2P_OK;
 }
 
 /* ---- One file ---- */
 
-static p2p_err check_labels(const char *path, const uint8_t *records, size_t count, train_error *error)
+static p2p_err check_labels(const set *which, const char *path, const uint8_t *records, size_t count,
+                            train_error *error)
 {
     for (size_t i = 0; i < count; i++)
-        if (records[i * TRAIN_RECORD] >= TRAIN_CLASSES)
+        if (records[i * TRAIN_RECORD] >= which->classes)
             return train__fail(error, P2P_ERR_ARG, "%s: record %zu (at byte %zu) has label %d; labels are 0 to %d",
-                               path, i, i * TRAIN_RECORD, records[i * TRAIN_RECORD], TRAIN_CLASSES - 1);
+                               path, i, i * record_of(which), records[i * TRAIN_RECORD], which->classes - 1);
     return P2P_OK;
 }
 
-static p2p_err file_size(const char *path, int fd, size_t *bytes, train_error *error)
+/* Move records together, without the labels that do not count. */
+static void keep_one_label(const set *which, uint8_t *records, size_t count)
 {
+    size_t size = record_of(which), left_out = size - TRAIN_RECORD;
+    for (size_t i = 0; i < count && left_out; i++)
+        memmove(records + i * TRAIN_RECORD, records + i * size + left_out, TRAIN_RECORD);
+}
+
+static p2p_err file_size(const set *which, const char *path, int fd, size_t *bytes, train_error *error)
+{
+    size_t size = record_of(which);
     struct stat there;
     if (fstat(fd, &there) < 0) return train__fail(error, P2P_ERR_ARG, "%s: %s", path, strerror(errno));
     if (!S_ISREG(there.st_mode)) return train__fail(error, P2P_ERR_ARG, "%s is not a file", path);
     *bytes = (size_t)there.st_size;
-    size_t over = *bytes % TRAIN_RECORD;
+    size_t over = *bytes % size;
     if (!over) return P2P_OK;
     return train__fail(error, P2P_ERR_ARG,
-                       "%s: %zu bytes are not a whole number of records of %d bytes: record %zu (at byte %zu) breaks "
+                       "%s: %zu bytes are not a whole number of records of %zu bytes: record %zu (at byte %zu) breaks "
                        "off after %zu",
-                       path, *bytes, TRAIN_RECORD, *bytes / TRAIN_RECORD, *bytes - over, over);
+                       path, *bytes, size, *bytes / size, *bytes - over, over);
 }
 
 static p2p_err read_all(const char *path, int fd, uint8_t *to, size_t bytes, train_error *error)
@@ -123,7 +150,7 @@ static p2p_err read_all(const char *path, int fd, uint8_t *to, size_t bytes, tra
 }
 
 /* Append a file's records. All of them are read and checked, also those beyond the limit. */
-static p2p_err append(const char *folder, const char *name, train_images *images, train_error *error)
+static p2p_err append(const set *which, const char *folder, const char *name, train_images *images, train_error *error)
 {
     char path[PATH_MAX];
     size_t bytes = 0, have = images->count * TRAIN_RECORD;
@@ -131,14 +158,16 @@ static p2p_err append(const char *folder, const char *name, train_images *images
         return train__fail(error, P2P_ERR_ARG, "%.100s...: the path is too long", folder);
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe is refused, not waited for */
     if (fd < 0) return train__fail(error, P2P_ERR_ARG, "%s: %s", path, strerror(errno));
-    p2p_err err = file_size(path, fd, &bytes, error);
+    p2p_err err = file_size(which, path, fd, &bytes, error);
     uint8_t *longer = err ? NULL : realloc(images->records, have + bytes + 1);
     if (longer) images->records = longer;
     if (!err && !longer) err = train__fail(error, P2P_ERR_NOMEM, "%s: no memory for %zu bytes", path, bytes);
     if (!err) err = read_all(path, fd, images->records + have, bytes, error);
     close(fd);
-    if (!err) err = check_labels(path, images->records + have, bytes / TRAIN_RECORD, error);
-    if (!err) images->count += bytes / TRAIN_RECORD;
+    size_t count = bytes / record_of(which);
+    if (!err) keep_one_label(which, images->records + have, count);
+    if (!err) err = check_labels(which, path, images->records + have, count, error);
+    if (!err) images->count += count;
     return err;
 }
 
@@ -153,12 +182,15 @@ p2p_err train_data_cifar(const char *folder, size_t train_limit, size_t test_lim
     train_data read = {0};
     batches found;
     p2p_err err = find_batches(folder, &found, error);
-    for (size_t i = 0; i < found.count && !err; i++) err = append(folder, found.names[i], &read.train, error);
+    const set *which = found.count ? &ten : &hundred;
+    read.classes = which->classes;
+    for (size_t i = 0; i < found.count && !err; i++) err = append(which, folder, found.names[i], &read.train, error);
+    if (!err && which == &hundred) err = append(which, folder, which->train, &read.train, error);
     free_batches(&found);
-    if (!err) err = append(folder, "test_batch.bin", &read.test, error);
+    if (!err) err = append(which, folder, which->test, &read.test, error);
     if (!err && (!read.train.count || !read.test.count))
         err = train__fail(error, P2P_ERR_ARG, "%s: %s: no record in it", folder,
-                          read.train.count ? "test_batch.bin" : "data_batch_*.bin");
+                          read.train.count ? which->test : which->train);
     if (err) {
         train_data_free(&read);
         return err;

@@ -9,17 +9,18 @@
 #include "trainer/run.h"
 
 /* One batch of this rank's share, positions [first, first + count) of `mine`. */
-static p2p_err score_batch(train_runner *r, const size_t mine[], size_t first, size_t count, float *logits)
+static p2p_err score_batch(train_runner *r, const size_t mine[], size_t first, bool begins, size_t count, float *logits)
 {
     static const train_view plain_view = {.augment = false};
     p2p_err err = train_load(r->network, &r->data.test, mine + first, count, &plain_view, r->error);
-    if (!err) err = train_evaluate(r->network, first == 0, r->error);
-    if (err || !logits) return err;
-    float *own = malloc(count * TRAIN_CLASSES * sizeof *own);
+    if (!err) err = train_evaluate(r->network, begins, r->error);
+    if (err || !logits || !count) return err;
+    size_t classes = (size_t)r->job->model->classes;
+    float *own = malloc(count * classes * sizeof *own);
     if (!own) return train__fail(r->error, P2P_ERR_NOMEM, "no memory for the logits");
     err = train_logits(r->network, own, r->error);
     for (size_t i = 0; i < count && !err; i++)
-        memcpy(logits + mine[first + i] * TRAIN_CLASSES, own + i * TRAIN_CLASSES, TRAIN_CLASSES * sizeof *own);
+        memcpy(logits + mine[first + i] * classes, own + i * classes, classes * sizeof *own);
     free(own);
     return err;
 }
@@ -34,13 +35,28 @@ static p2p_err agree_to_stop(train_runner *r)
     return err;
 }
 
+/* With --shard parameters the ranks gather them together: all take as many batches as the one with the most, without
+ * images at last, and none ends before. */
+static p2p_err batches_of_all(train_runner *r, size_t count, size_t *batches)
+{
+    int64_t most = (int64_t)((count + r->settings->batch - 1) / r->settings->batch);
+    p2p_err err = P2P_OK;
+    if (r->settings->shard == TRAIN_SHARD_PARAMETERS)
+        err = train__comm(r->comm, r->error, coll_all_reduce(r->comm, &most, 1, DTYPE_I64, OP_MAX));
+    *batches = (size_t)most;
+    return err;
+}
+
 static p2p_err score_share(train_runner *r, const size_t mine[], size_t count, train_score *score, float *logits)
 {
-    p2p_err err = P2P_OK;
-    size_t batch = r->settings->batch, correct = 0;
+    size_t batch = r->settings->batch, correct = 0, batches;
+    bool together = r->settings->shard == TRAIN_SHARD_PARAMETERS;
+    p2p_err err = batches_of_all(r, count, &batches);
     *score = (train_score){.total = count};
-    for (size_t first = 0; first < count && !err && !train__asked_to_stop(r->job); first += batch)
-        err = score_batch(r, mine, first, count - first < batch ? count - first : batch, logits);
+    for (size_t b = 0; b < batches && !err && (together || !train__asked_to_stop(r->job)); b++) {
+        size_t first = b * batch < count ? b * batch : count;
+        err = score_batch(r, mine, first, b == 0, count - first < batch ? count - first : batch, logits);
+    }
     if (!err && count && !train__asked_to_stop(r->job)) err = train_loss(r->network, &score->loss, &correct, r->error);
     score->correct = correct;
     return err;
@@ -64,25 +80,29 @@ p2p_err train__score(train_runner *r, train_score *score, float *logits)
     err = train__comm(r->comm, r->error, r->job->parallel.aggregate(r->comm, &share)); /* change 4 */
     if (!err && logits) /* each row is one rank's and zero on all others */
         err = train__comm(r->comm, r->error,
-                          coll_reduce(r->comm, logits, images * TRAIN_CLASSES, DTYPE_F32, OP_SUM, 0));
+                          coll_reduce(r->comm, logits, images * (size_t)r->job->model->classes, DTYPE_F32, OP_SUM, 0));
     if (!err) *score = share;
     free(mine);
     return err;
 }
 
-/* A line an image, ten numbers, in the order of the test images. */
-p2p_err train__dump_logits(const char *path, const float *logits, size_t images, train_error *error)
+/* A line an image, a number a class, in the order of the test images. */
+p2p_err train__dump_logits(const train_model *model, const char *path, const float *logits, size_t images,
+                           train_error *error)
 {
+    enum { NUMBER = 24 };
     train_durable file;
-    char line[TRAIN_CLASSES * 24];
+    size_t classes = (size_t)model->classes;
+    char *line = malloc(classes * NUMBER);
+    if (!line) return train__fail(error, P2P_ERR_NOMEM, "no memory for the logits");
     p2p_err err = train__durable_begin(&file, path, error);
     for (size_t i = 0; i < images && !err; i++) {
-        int used = 0;
-        for (int k = 0; k < TRAIN_CLASSES; k++)
-            used += snprintf(line + used, sizeof line - (size_t)used, "%s%.9g", k ? "," : "",
-                             (double)logits[i * TRAIN_CLASSES + (size_t)k]);
+        size_t used = 0;
+        for (size_t k = 0; k < classes; k++)
+            used += (size_t)snprintf(line + used, NUMBER, "%s%.9g", k ? "," : "", (double)logits[i * classes + k]);
         line[used++] = '\n';
-        err = train__durable_write(&file, line, (size_t)used, error);
+        err = train__durable_write(&file, line, used, error);
     }
+    free(line);
     return err ? err : train__durable_commit(&file, error);
 }

@@ -16,19 +16,19 @@ bool train__same_folder(const char *one, const char *other)
     return one && other && stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-static p2p_err make_folder(const char *path, train_error *error)
+p2p_err train__make_folder(const char *option, const char *path, train_error *error)
 {
     char part[PATH_MAX];
     struct stat there;
-    if (strlen(path) >= sizeof part) return train__fail(error, P2P_ERR_ARG, "--out: the path is too long");
+    if (strlen(path) >= sizeof part) return train__fail(error, P2P_ERR_ARG, "%s: the path is too long", option);
     for (size_t i = 1; path[i - 1]; i++) {
         if (path[i] && path[i] != '/') continue;
         snprintf(part, sizeof part, "%.*s", (int)i, path);
         if (mkdir(part, 0777) != 0 && errno != EEXIST)
-            return train__fail(error, P2P_ERR_ARG, "--out: %s: %s", part, strerror(errno));
+            return train__fail(error, P2P_ERR_ARG, "%s: %s: %s", option, part, strerror(errno));
     }
     if (stat(path, &there) == 0 && S_ISDIR(there.st_mode) && access(path, W_OK) == 0) return P2P_OK;
-    return train__fail(error, P2P_ERR_ARG, "--out: %s is no folder that can be written to", path);
+    return train__fail(error, P2P_ERR_ARG, "%s: %s is no folder that can be written to", option, path);
 }
 
 /* A run that exists already is continued or replaced only if an option asks for it. */
@@ -70,7 +70,8 @@ static p2p_err check_file(const char *option, const char *path, train_error *err
 p2p_err train__check_results(const train_settings *s, train_error *error)
 {
     p2p_err err = s->out ? check_free(s, error) : P2P_OK;
-    if (!err && s->out) err = make_folder(s->out, error);
+    if (!err && s->out) err = train__make_folder("--out", s->out, error);
+    if (!err && s->plot) err = train__check_plot(s, error);
     if (!err && s->save) err = check_file("--save", s->save, error);
     if (!err && s->dump_logits) err = check_file("--dump-logits", s->dump_logits, error);
     return err;

@@ -21,6 +21,14 @@ p2p_err train__check_share(const size_t mine[], size_t share, size_t count, int 
 /* train_find_nonfinite of this rank alone, where no other takes part. */
 p2p_err train__find_nonfinite_alone(int rank, const train_model *model, const float *gradients, train_error *error);
 
+/* What compresses the gradients; NULL: nothing. */
+struct train__compressor *train__sync_compressor(const train_sync *sync);
+
+/* Piece i of the gradients, as they go in the background; false: there are not so many. */
+bool train__sync_piece(const train_sync *sync, size_t i, size_t *first, size_t *count);
+
+bool train__all_finite(const float *at, size_t count);
+
 /* The buckets of a replica. */
 train_sync *train__replica_sync(train_data_parallel *replica);
 

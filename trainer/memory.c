@@ -16,6 +16,14 @@ static kernel_err wrap(train_network *net, train_shared *s, const char *name, si
     return err ? err : kernel_push(net->device, kernel_at(s->on, 0), floats);
 }
 
+/* Of which --shard gives parts back. */
+static kernel_err share_pages(train_network *net, train_shared *s, const char *name, size_t floats)
+{
+    s->paged = floats * sizeof(float);
+    s->host = train__pages_new(s->paged);
+    return s->host ? wrap(net, s, name, floats) : KERNEL_ERR_NOMEM;
+}
+
 static kernel_err share(train_network *net, train_shared *s, const char *name, size_t floats)
 {
     size_t bytes = (floats * sizeof(float) / ALIGNMENT + 1) * ALIGNMENT;
@@ -31,6 +39,10 @@ static p2p_err share_gradients(train_network *net, train_error *error)
     train_shared *s = &net->gradients;
     void *host = NULL;
     p2p_err err = P2P_OK;
+    if (net->shard >= TRAIN_SHARD_GRADIENTS) {
+        kernel_err none = share_pages(net, s, gradients_name, net->model->parameters);
+        return none ? train__device_fail(net, none, error) : P2P_OK;
+    }
     if (net->comm)
         err = train__comm(net->comm, error, p2p_alloc(net->comm, net->model->parameters * sizeof(float), &host));
     if (err) return err;
@@ -46,6 +58,8 @@ static void unshare(train_shared *s)
     kernel_buffer_free(s->on);
     if (s->of)
         p2p_release(s->of, s->host);
+    else if (s->paged)
+        train__pages_free(s->host, s->paged);
     else
         free(s->host);
     *s = (train_shared){0};
@@ -56,15 +70,24 @@ static kernel_err share_all(train_network *net)
     static const char *const state_names[TRAIN_STATES] = {"the optimiser's first state",
                                                           "the optimiser's second state"};
     size_t parameters = net->model->parameters;
-    kernel_err err = share(net, &net->parameters, "the parameters", parameters);
+    kernel_err err = (net->shard >= TRAIN_SHARD_PARAMETERS ? share_pages : share)(net, &net->parameters,
+                                                                                  "the parameters", parameters);
     if (!err) err = share(net, &net->statistics, "the running statistics", net->model->statistics);
     if (!err) err = share(net, &net->result, "the loss", TRAIN_RESULT);
-    for (int i = 0; i < TRAIN_STATES && !err; i++) err = share(net, &net->state[i], state_names[i], parameters);
+    for (int i = 0; i < TRAIN_STATES && !err; i++)
+        err = (net->shard ? share_pages : share)(net, &net->state[i], state_names[i], parameters);
     for (int i = 0; i < TRAIN_SLOTS && !err; i++) {
         err = share(net, &net->slots[i].images, "a batch of images", net->capacity * TRAIN_PIXELS);
         if (!err) err = share(net, &net->slots[i].labels, "a batch of labels", net->capacity);
     }
     return err;
+}
+
+/* A buffer that the device alone has. */
+static kernel_err make(train_network *net, const char *name, size_t floats, kernel_buffer **buffer)
+{
+    net->activations += floats * sizeof(float);
+    return kernel_buffer_new(net->device, name, floats, buffer);
 }
 
 /* What the device keeps of each value and operation between the passes. Names are those of the layer's weights. */
@@ -74,27 +97,25 @@ static kernel_err keep(train_network *net)
     kernel_err err = KERNEL_OK;
     for (size_t v = 0; v < m->value_count && !err; v++) {
         size_t floats = kernel_floats(net->device, train__shape(net, (int)v, net->capacity));
-        err = kernel_buffer_new(net->device, v ? "an activation" : "the images", floats, &net->values[v]);
+        err = make(net, v ? "an activation" : "the images", floats, &net->values[v]);
     }
     for (size_t i = 0; i < m->operation_count && !err; i++) {
         const train_operation *o = &m->operations[i];
         kernel_shape out = train__shape(net, o->out, net->capacity);
         const char *name = o->weight >= 0 ? m->tensors[o->weight].name : "pool";
         size_t floats = kernel_floats(net->device, out);
-        if (o->kind == TRAIN_MAX_POOL)
-            err = kernel_buffer_new(net->device, "the max pool's choice", floats, &net->kept[i]);
+        if (o->kind == TRAIN_MAX_POOL) err = make(net, "the max pool's choice", floats, &net->kept[i]);
         if (o->kind != TRAIN_CONV_NORM) continue;
-        err = kernel_buffer_new(net->device, name, floats, &net->convolved[i]);
-        if (!err) err = kernel_buffer_new(net->device, name, kernel_norm_floats(net->device, out), &net->kept[i]);
+        err = make(net, name, floats, &net->convolved[i]);
+        if (!err) err = make(net, name, kernel_norm_floats(net->device, out), &net->kept[i]);
     }
     return err;
 }
 
 static kernel_err make_pool(train_network *net, int count, const size_t floats[])
 {
-    kernel_err err = kernel_buffer_new(net->device, "the logits", net->capacity * TRAIN_CLASSES, &net->plain);
-    for (int i = 0; i < count && !err; i++)
-        err = kernel_buffer_new(net->device, "the gradient of an activation", floats[i], &net->pool[i]);
+    kernel_err err = make(net, "the logits", net->capacity * (size_t)net->model->classes, &net->plain);
+    for (int i = 0; i < count && !err; i++) err = make(net, "the gradient of an activation", floats[i], &net->pool[i]);
     return err;
 }
 
@@ -135,6 +156,7 @@ void train__release(train_network *net)
     for (int i = 0; i < TRAIN_POOL; i++) kernel_buffer_free(net->pool[i]);
     kernel_buffer_free(net->plain);
     kernel_buffer_free(net->before);
+    kernel_buffer_free(net->sums);
     free(net->values);
     free(net->convolved);
     free(net->kept);

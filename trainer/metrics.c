@@ -16,7 +16,7 @@ p2p_err train__metrics_open(train_runner *r)
     if (!s->out || r->rank != 0) return P2P_OK;
     bool goes_on = train__same_folder(s->resume, s->out);
     if (snprintf(path, sizeof path, "%s/metrics.jsonl", s->out) >= (int)sizeof path) return P2P_ERR_ARG;
-    r->metrics = fopen(path, goes_on ? "ae" : "we");
+    r->metrics = fopen(path, goes_on ? "a+e" : "w+e");
     if (!r->metrics) return train__fail(r->error, P2P_ERR_SYS, "%s: %s", path, strerror(errno));
     if (goes_on && fseek(r->metrics, 0, SEEK_END) == 0 && ftell(r->metrics) > (long)r->job->start.metrics &&
         ftruncate(fileno(r->metrics), (off_t)r->job->start.metrics) < 0)
@@ -28,10 +28,53 @@ void train__metrics_step(FILE *metrics, const train_step_report *s)
 {
     fprintf(metrics,
             "{\"step\":%" PRIu64 ",\"epoch\":%" PRIu64 ",\"examples_seen\":%" PRIu64
-            ",\"loss\":%.9g,\"fwd_ms\":%.9g,\"bwd_ms\":%.9g,\"sync_ms\":%.9g,\"opt_ms\":%.9g,\"images_per_s\":%.9g}\n",
+            ",\"loss\":%.9g,\"fwd_ms\":%.9g,\"bwd_ms\":%.9g,\"sync_ms\":%.9g,\"opt_ms\":%.9g,\"images_per_s\":%.9g"
+            ",\"lr\":%.9g,\"grad_norm\":%.9g",
             s->step, s->epoch, s->examples, s->loss, s->forward * 1e3, s->backward * 1e3, s->sync * 1e3,
-            s->optimizer * 1e3, s->images_per_s);
+            s->optimizer * 1e3, s->images_per_s, s->lr, s->norm);
+    if (s->held) fprintf(metrics, ",\"memory_bytes\":%zu", s->held);
+    fputs("}\n", metrics);
     fflush(metrics);
+}
+
+void train__metrics_repair(FILE *metrics, int generation, uint64_t step, uint64_t lost_steps, double lost_seconds)
+{
+    fprintf(metrics, "{\"generation\":%d,\"after_step\":%" PRIu64 ",\"lost_steps\":%" PRIu64 ",\"lost_s\":%.9g}\n",
+            generation, step, lost_steps, lost_seconds);
+    fflush(metrics);
+}
+
+/* What another process has written. Returns where its last whole line ends. */
+static long read_back(train_runner *r)
+{
+    char line[1000];
+    unsigned long long number;
+    long end = 0;
+    rewind(r->metrics);
+    while (fgets(line, sizeof line, r->metrics) && line[strlen(line) - 1] == '\n') {
+        if (sscanf(line, "{\"step\":%llu", &number) == 1) r->metrics_step = number;
+        if (sscanf(line, "{\"epoch\":%llu", &number) == 1) r->metrics_epochs = number + 1;
+        end = ftell(r->metrics);
+    }
+    return end;
+}
+
+p2p_err train__metrics_go_on(train_runner *r, bool restart)
+{
+    const train_settings *s = r->settings;
+    char path[PATH_MAX];
+    if (restart) r->metrics_step = r->metrics_epochs = 0;
+    if (!s->out || r->rank != 0) return P2P_OK;
+    if (snprintf(path, sizeof path, "%s/metrics.jsonl", s->out) >= (int)sizeof path) return P2P_ERR_ARG;
+    if (!r->metrics) r->metrics = fopen(path, "a+e");
+    long end = r->metrics ? read_back(r) : -1;
+    if (restart) {
+        end = train__same_folder(s->resume, s->out) ? (long)r->job->start.metrics : 0;
+        r->metrics_step = r->metrics_epochs = 0;
+    }
+    if (end >= 0 && ftruncate(fileno(r->metrics), (off_t)end) == 0 && fseek(r->metrics, 0, SEEK_END) == 0)
+        return P2P_OK;
+    return train__fail(r->error, P2P_ERR_SYS, "%s: %s", path, strerror(errno));
 }
 
 /* Before the first step there is no loss of training yet. */

@@ -187,24 +187,29 @@ static int basic_block(builder *b, int in, int stage, int block)
 static void head(builder *b, int in)
 {
     train_operation pool = plain, linear = plain;
-    int channels = value_of(b, in).channels;
+    int channels = value_of(b, in).channels, classes = b->model->classes;
     pool.kind = TRAIN_MEAN_POOL;
     pool.in = in;
     pool.out = add_value(b, channels, 1, 1);
     add_operation(b, pool);
     linear.kind = TRAIN_LINEAR;
     linear.in = pool.out;
-    linear.weight = add_tensor(b, TRAIN_PARAMETER, "fc", "weight", SHAPE(TRAIN_CLASSES, channels));
-    linear.bias = add_tensor(b, TRAIN_PARAMETER, "fc", "bias", SHAPE(TRAIN_CLASSES));
-    linear.out = add_value(b, TRAIN_CLASSES, 1, 1);
+    linear.weight = add_tensor(b, TRAIN_PARAMETER, "fc", "weight", SHAPE(classes, channels));
+    linear.bias = add_tensor(b, TRAIN_PARAMETER, "fc", "bias", SHAPE(classes));
+    linear.out = add_value(b, classes, 1, 1);
     add_operation(b, linear);
 }
 
-p2p_err train_build(const train_description *description, train_model **model, train_error *error)
+p2p_err train_build_for(const train_description *description, int classes, train_model **model, train_error *error)
 {
     builder b = {.model = calloc(1, sizeof(train_model))};
+    if (classes < 1) {
+        free(b.model);
+        return train__fail(error, P2P_ERR_ARG, "%s for %d classes: there must be one", description->name, classes);
+    }
     if (!b.model) return train__fail(error, P2P_ERR_NOMEM, "no memory for a model");
     b.model->description = *description;
+    b.model->classes = classes;
     int value = stem(&b, add_value(&b, TRAIN_CHANNELS, TRAIN_SIDE, TRAIN_SIDE));
     for (int stage = 0; stage < description->stages; stage++)
         for (int block = 0; block < description->blocks[stage]; block++) value = basic_block(&b, value, stage, block);
@@ -217,6 +222,11 @@ p2p_err train_build(const train_description *description, train_model **model, t
     return P2P_OK;
 }
 
+p2p_err train_build(const train_description *description, train_model **model, train_error *error)
+{
+    return train_build_for(description, TRAIN_CLASSES, model, error);
+}
+
 void train_free(train_model *model)
 {
     if (!model) return;
@@ -224,4 +234,15 @@ void train_free(train_model *model)
     free(model->operations);
     free(model->values);
     free(model);
+}
+
+/* An operation's tensors follow one another: batch norm's statistics lie in another buffer. */
+void train_gradients_of(const train_model *m, size_t operation, size_t *first, size_t *count)
+{
+    const train_operation *o = &m->operations[operation];
+    const int last = o->beta >= 0 ? o->beta : o->bias;
+    *first = *count = 0;
+    if (o->weight < 0) return;
+    *first = m->tensors[o->weight].offset;
+    *count = m->tensors[last].offset + m->tensors[last].count - *first;
 }

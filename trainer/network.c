@@ -14,6 +14,7 @@ p2p_err train__device_fail(const train_network *net, kernel_err err, train_error
 
 static p2p_err ended(const train_network *net, kernel_err err, train_error *error)
 {
+    if (err && net->watch.said) return train__comm(net->comm, error, net->watch.said);
     return err ? train__device_fail(net, err, error) : P2P_OK;
 }
 
@@ -34,6 +35,8 @@ p2p_err train_network_open(const train_model *model, const train_network_options
     net->comm = options->comm;
     net->capacity = options->batch;
     net->frozen = options->frozen;
+    net->smoothing = options->label_smoothing;
+    net->shard = options->shard;
     p2p_err err = ended(net, kernel_open(options->device, options->cores, &net->device), error);
     if (!err) err = ended(net, kernel_info(net->device, &net->info), error);
     if (!err) err = train__allocate(net, error);
@@ -73,6 +76,31 @@ float *train_map(train_network *net, enum train_array_kind kind, train_error *er
     train_shared *s = array(net, kind);
     p2p_err err = ended(net, kernel_fetch(net->device, kernel_at(s->on, 0), s->floats, NULL), error);
     return err ? NULL : s->host;
+}
+
+static bool within(const train_shared *s, size_t first, size_t count)
+{
+    return first <= s->floats && count <= s->floats - first;
+}
+
+float *train_map_part(train_network *net, enum train_array_kind kind, size_t first, size_t count, kernel_event **done,
+                      train_error *error)
+{
+    train_shared *s = array(net, kind);
+    if (!within(s, first, count)) {
+        train__explain(error, "elements %zu to %zu: there are %zu", first, first + count, s->floats);
+        return NULL;
+    }
+    p2p_err err = ended(net, kernel_fetch(net->device, kernel_at(s->on, first), count, done), error);
+    return err ? NULL : (float *)s->host + first;
+}
+
+p2p_err train_flush_part(train_network *net, enum train_array_kind kind, size_t first, size_t count, train_error *error)
+{
+    train_shared *s = array(net, kind);
+    if (!within(s, first, count))
+        return train__fail(error, P2P_ERR_ARG, "elements %zu to %zu: there are %zu", first, first + count, s->floats);
+    return ended(net, kernel_push(net->device, kernel_at(s->on, first), count), error);
 }
 
 p2p_err train_flush(train_network *net, enum train_array_kind kind, train_error *error)
@@ -118,7 +146,7 @@ p2p_err train_load(train_network *net, const train_images *images, const size_t 
 
 /* ---- Passes ---- */
 
-static kernel_err mark(train_network *net, enum train_mark which)
+kernel_err train__mark(train_network *net, enum train_mark which)
 {
     forget(&net->marks.at[which]);
     return kernel_record(net->device, &net->marks.at[which]);
@@ -135,6 +163,20 @@ static kernel_err begin_batch(train_network *net, bool first)
                                   kernel_at(net->values[0], 0));
 }
 
+static kernel_err before(train_network *net, size_t operation)
+{
+    train_watch *w = &net->watch;
+    w->said = w->before ? w->before(w->arg, operation) : P2P_OK;
+    return w->said ? KERNEL_ERR_ARG : KERNEL_OK;
+}
+
+static kernel_err queued(train_network *net, size_t operation, size_t next)
+{
+    train_watch *w = &net->watch;
+    w->said = w->queued ? w->queued(w->arg, operation, next) : P2P_OK;
+    return w->said ? KERNEL_ERR_ARG : KERNEL_OK;
+}
+
 static int logits_of(const train_network *net)
 {
     return net->model->operations[net->model->operation_count - 1].out;
@@ -146,12 +188,16 @@ static kernel_err forward(train_network *net, bool evaluating, float scale)
     size_t n = net->running->count;
     int logits = logits_of(net), dlogits = net->plan[m->operation_count - 1].dy;
     kernel_err err = KERNEL_OK;
-    for (size_t i = 0; i < m->operation_count && !err; i++) err = train__operation_forward(net, i, n, evaluating);
+    for (size_t i = 0; i < m->operation_count && !err; i++) {
+        err = before(net, i);
+        if (!err) err = train__operation_forward(net, i, n, evaluating);
+        if (!err) err = queued(net, i, i + 1);
+    }
     if (!err)
-        err = kernel_cross_entropy(net->device, train__shape(net, logits, n), kernel_at(net->values[logits], 0),
-                                   kernel_at(net->running->labels.on, 0), scale,
-                                   evaluating ? KERNEL_NONE : kernel_at(net->pool[dlogits], 0),
-                                   kernel_at(net->result.on, 0));
+        err = kernel_cross_entropy_smoothed(
+            net->device, train__shape(net, logits, n), kernel_at(net->values[logits], 0),
+            kernel_at(net->running->labels.on, 0), evaluating ? 0 : net->smoothing, scale,
+            evaluating ? KERNEL_NONE : kernel_at(net->pool[dlogits], 0), kernel_at(net->result.on, 0));
     forget(&net->counted);
     if (!err) err = kernel_fetch(net->device, kernel_at(net->result.on, 0), TRAIN_RESULT, &net->counted);
     forget(&net->running->busy);
@@ -160,10 +206,10 @@ static kernel_err forward(train_network *net, bool evaluating, float scale)
 
 p2p_err train_forward(train_network *net, float scale, train_error *error)
 {
-    kernel_err err = mark(net, TRAIN_BEGIN);
-    if (!err) err = begin_batch(net, true);
+    kernel_err err = train__mark(net, TRAIN_BEGIN);
+    if (!err) err = begin_batch(net, !net->adding);
     if (!err) err = forward(net, false, scale);
-    if (!err) err = mark(net, TRAIN_FORWARD_DONE);
+    if (!err) err = train__mark(net, TRAIN_FORWARD_DONE);
     if (!net->frozen && net->running->count) net->batches++;
     return ended(net, err, error);
 }
@@ -191,28 +237,72 @@ p2p_err train_evaluate(train_network *net, bool first, train_error *error)
     return ended(net, err, error);
 }
 
+p2p_err train_accumulate(train_network *net, train_error *error)
+{
+    size_t first, count, most = 0;
+    kernel_err err = KERNEL_OK;
+    for (size_t i = 0; i < net->model->operation_count && !net->sums; i++) {
+        train_gradients_of(net->model, i, &first, &count);
+        if (count > most) most = count;
+    }
+    if (!net->sums) err = kernel_buffer_new(net->device, "the gradients of a step's batches", most, &net->sums);
+    net->adding = !err;
+    return ended(net, err, error);
+}
+
+/* With train_accumulate the new gradients are added to the old ones, which wait in `sums` meanwhile. */
+static kernel_err backward(train_network *net, size_t operation)
+{
+    size_t first, count;
+    kernel_err err = KERNEL_OK;
+    train_gradients_of(net->model, operation, &first, &count);
+    bool adds = net->adding && count;
+    if (adds) err = kernel_copy(net->device, kernel_at(net->sums, 0), kernel_at(net->gradients.on, first), count);
+    if (!err) err = train__operation_backward(net, operation, net->running->count);
+    if (!err && adds)
+        err = kernel_sum(net->device, kernel_at(net->gradients.on, first), kernel_at(net->sums, 0), count);
+    return err;
+}
+
 p2p_err train_backward(train_network *net, train_ready ready, void *arg, train_error *error)
 {
     kernel_err err = KERNEL_OK;
     for (size_t i = net->model->operation_count; i-- > 0 && !err;) {
-        err = train__operation_backward(net, i, net->running->count);
+        err = before(net, i);
+        if (!err) err = backward(net, i);
         if (!err && ready) ready(arg, i);
+        if (!err) err = queued(net, i, i - 1);
     }
-    if (!err) err = mark(net, TRAIN_BACKWARD_DONE);
+    if (!err) err = train__mark(net, TRAIN_BACKWARD_DONE);
+    return ended(net, err, error);
+}
+
+kernel_err train__queue_update(train_network *net, const kernel_optimizer *optimizer, uint64_t step, size_t first,
+                               size_t count)
+{
+    kernel_slice state[TRAIN_STATES];
+    int states = kernel_optimizer_states(optimizer);
+    for (int i = 0; i < TRAIN_STATES; i++) state[i] = i < states ? kernel_at(net->state[i].on, first) : KERNEL_NONE;
+    net->adding = false;
+    return kernel_update(net->device, optimizer, step, count, kernel_at(net->parameters.on, first),
+                         kernel_at(net->gradients.on, first), state);
+}
+
+p2p_err train_update_part(train_network *net, const kernel_optimizer *optimizer, uint64_t step, size_t first,
+                          size_t count, train_error *error)
+{
+    if (!within(&net->parameters, first, count))
+        return train__fail(error, P2P_ERR_ARG, "parameters %zu to %zu: there are %zu", first, first + count,
+                           net->parameters.floats);
+    kernel_err err = train__mark(net, TRAIN_UPDATE);
+    if (!err) err = train__queue_update(net, optimizer, step, first, count);
+    if (!err) err = train__mark(net, TRAIN_UPDATE_DONE);
     return ended(net, err, error);
 }
 
 p2p_err train_update(train_network *net, const kernel_optimizer *optimizer, uint64_t step, train_error *error)
 {
-    kernel_slice state[TRAIN_STATES];
-    int states = kernel_optimizer_states(optimizer);
-    for (int i = 0; i < TRAIN_STATES; i++) state[i] = i < states ? kernel_at(net->state[i].on, 0) : KERNEL_NONE;
-    kernel_err err = mark(net, TRAIN_UPDATE);
-    if (!err)
-        err = kernel_update(net->device, optimizer, step, net->parameters.floats, kernel_at(net->parameters.on, 0),
-                            kernel_at(net->gradients.on, 0), state);
-    if (!err) err = mark(net, TRAIN_UPDATE_DONE);
-    return ended(net, err, error);
+    return train_update_part(net, optimizer, step, 0, net->parameters.floats, error);
 }
 
 /* ---- Results ---- */
@@ -233,7 +323,7 @@ p2p_err train_logits(train_network *net, float *logits, train_error *error)
     size_t n = net->running->count;
     kernel_err err = kernel_to_nchw(net->device, train__shape(net, value, n), kernel_at(net->values[value], 0),
                                     kernel_at(net->plain, 0));
-    if (!err) err = kernel_read(net->device, logits, kernel_at(net->plain, 0), n * TRAIN_CLASSES);
+    if (!err) err = kernel_read(net->device, logits, kernel_at(net->plain, 0), n * (size_t)net->model->classes);
     return ended(net, err, error);
 }
 

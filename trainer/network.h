@@ -15,6 +15,7 @@
 
 #include "kernels/kernels.h"
 #include "trainer/internal.h"
+#include "trainer/pages.h"
 
 enum { TRAIN_POOL = 8, TRAIN_SLOTS = 2, TRAIN_STATES = 2, TRAIN_RESULT = 2 };
 
@@ -31,6 +32,7 @@ typedef struct {
     kernel_buffer *on;
     size_t floats;
     p2p_comm *of; /* whose p2p_alloc it is from; NULL: our own */
+    size_t paged; /* bytes, of train__pages_new; 0: it is not from there */
 } train_shared;
 
 /* A batch: images (n, 3, 32, 32) and labels (n). Two, so that one is filled while the device works on the other. */
@@ -54,6 +56,14 @@ typedef struct {
     kernel_event *at[TRAIN_MARK_COUNT];
 } train_marks;
 
+/* Called for every operation of a pass, forward or backward. What it returns, if not P2P_OK, ends the pass. */
+typedef struct {
+    p2p_err (*before)(void *arg, size_t operation);
+    p2p_err (*queued)(void *arg, size_t operation, size_t next); /* next: not an operation, at the end of a pass */
+    void *arg;
+    p2p_err said;
+} train_watch;
+
 struct train_network {
     const train_model *model;
     p2p_comm *comm; /* NULL: no other rank reads the gradients */
@@ -61,6 +71,10 @@ struct train_network {
     kernel_device_info info;
     size_t capacity; /* images of the largest batch */
     bool frozen;     /* batch norm uses its running statistics in training, too */
+    float smoothing; /* of labels, in training */
+    enum train_sharding shard;
+    train_watch watch;
+    size_t activations; /* bytes: all that is neither parameters, gradients nor state */
 
     train_shared parameters, gradients, statistics, result; /* result: sum of losses, number correct */
     train_shared state[TRAIN_STATES];
@@ -75,6 +89,8 @@ struct train_network {
     kernel_buffer **kept;      /* of each operation: what its backward pass needs besides */
     kernel_buffer *plain;      /* logits as (N, 10) */
     kernel_buffer *before;     /* train__keep_statistics; NULL: never asked for */
+    kernel_buffer *sums; /* train_accumulate: an operation's gradients of the batches before; NULL: never asked for */
+    bool adding;         /* there are some */
     uint64_t batches_before;
     train_backward_plan *plan;
     kernel_buffer *pool[TRAIN_POOL];
@@ -99,6 +115,11 @@ p2p_err train__device_fail(const train_network *network, kernel_err err, train_e
 /* network.c: keep the running statistics as they are before a forward pass, and put them back after it. */
 p2p_err train__keep_statistics(train_network *network, train_error *error);
 void train__restore_statistics(train_network *network);
+
+/* network.c: one mark; one step of the optimiser on parameters [first, first + count), without a mark. */
+kernel_err train__mark(train_network *network, enum train_mark which);
+kernel_err train__queue_update(train_network *network, const kernel_optimizer *optimizer, uint64_t step, size_t first,
+                               size_t count);
 
 /* network.c: the marks of the last step, which the caller owns now; seconds between two marks that are done, 0 if one
  * is missing. */

@@ -72,7 +72,7 @@ kernel_err train__operation_forward(train_network *net, size_t operation, size_t
     case TRAIN_MAX_POOL: return kernel_max_pool_forward(net->device, in, x, y, kernel_at(net->kept[operation], 0));
     case TRAIN_MEAN_POOL: return kernel_mean_pool_forward(net->device, in, x, y);
     case TRAIN_LINEAR:
-        return kernel_linear_forward(net->device, in, TRAIN_CLASSES, x, tensor_at(net, o->weight),
+        return kernel_linear_forward(net->device, in, net->model->classes, x, tensor_at(net, o->weight),
                                      tensor_at(net, o->bias), y);
     }
     return KERNEL_ERR_ARG;
@@ -111,8 +111,9 @@ kernel_err train__operation_backward(train_network *net, size_t operation, size_
     case TRAIN_MAX_POOL: return kernel_max_pool_backward(net->device, in, dy, kernel_at(net->kept[operation], 0), dx);
     case TRAIN_MEAN_POOL: return kernel_mean_pool_backward(net->device, in, dy, dx);
     case TRAIN_LINEAR:
-        return kernel_linear_backward(net->device, in, TRAIN_CLASSES, value_at(net, o->in), tensor_at(net, o->weight),
-                                      dy, dx, gradient_at(net, o->weight), gradient_at(net, o->bias));
+        return kernel_linear_backward(net->device, in, net->model->classes, value_at(net, o->in),
+                                      tensor_at(net, o->weight), dy, dx, gradient_at(net, o->weight),
+                                      gradient_at(net, o->bias));
     }
     return KERNEL_ERR_ARG;
 }

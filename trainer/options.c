@@ -2,6 +2,7 @@
 /* The command line of build/train. */
 #include "trainer/options.h"
 #include "p2p/shared/cli.h"
+#include "trainer/compress.h"
 #include "trainer/run.h"
 
 #include <argp.h>
@@ -26,9 +27,18 @@ enum {
     LR,
     WEIGHT_DECAY,
     MOMENTUM,
+    NESTEROV,
+    SCHEDULE,
+    WARMUP,
+    CLIP,
+    ACCUMULATE,
+    SMOOTHING,
     ALL_REDUCE,
     BUCKET,
     OVERLAP,
+    WIRE,
+    COMPRESS,
+    SHARD,
     SHUFFLE,
     AUGMENT,
     SEED,
@@ -40,20 +50,31 @@ enum {
     SAVE_EVERY,
     EVAL_ONLY,
     DUMP_LOGITS,
+    PLOT,
     TIMELINE,
     TRACE,
     WRAPPER,
+    REPAIR,
+    SHRINK,
     QUIET
 };
+
+enum { USUAL_REPAIRS = 10 };
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Ranks and devices:", 1},
     {"ranks", RANKS, "N", 0, "how many processes train together (2)", 1},
     {"world", WORLD, "NAME", 0, "how they reach each other, as build/launch --help lists (PAIRWISE_WORLD, or shm)", 1},
     {"device", DEVICE, "LIST", 0, "auto, cpu, gpu, cpu:K, gpu:K, or one for each rank: gpu:0,gpu:1 (auto)", 1},
+    {"repair", REPAIR, "N", OPTION_ARG_OPTIONAL,
+     "a rank that dies gets a new process, and no step is lost; up to N in all (10)", 1},
+    {"shrink", SHRINK, NULL, 0, "when a rank dies, go on with those that are left", 1},
     {NULL, 0, NULL, 0, "Model and data:", 2},
     {"model", MODEL, "NAME", 0, "resnet20, resnet18 or resnet34 (resnet20)", 2},
-    {"data", DATA, "DIR", 0, "CIFAR-10's binary version: data_batch_*.bin, test_batch.bin (a built-in set)", 2},
+    {"data", DATA, "DIR", 0,
+     "CIFAR-10's or CIFAR-100's binary version: data_batch_*.bin, test_batch.bin, or train.bin, test.bin (a built-in "
+     "set)",
+     2},
     {"train-limit", TRAIN_LIMIT, "N", 0, "train with the first N images only", 2},
     {"test-limit", TEST_LIMIT, "N", 0, "test with the first N images only", 2},
     {"shuffle", SHUFFLE, "0|1", 0, "another order in every epoch; 0: the file's (1)", 2},
@@ -67,12 +88,31 @@ static const struct argp_option options[] = {
     {"lr", LR, "X", 0, "learning rate (1e-3)", 3},
     {"weight-decay", WEIGHT_DECAY, "X", 0, "how strongly weights are drawn to zero (1e-2)", 3},
     {"momentum", MOMENTUM, "X", 0, "of sgd and rmsprop (0.9)", 3},
+    {"nesterov", NESTEROV, NULL, 0, "Nesterov's momentum, of sgd", 3},
+    {"schedule", SCHEDULE, "NAME", 0,
+     "the learning rate of each step: constant, cosine, onecycle, or step:E,E,...: a tenth after each of these epochs "
+     "(constant)",
+     3},
+    {"warmup", WARMUP, "STEPS", 0, "from a third of the learning rate to the whole in the first STEPS (0)", 3},
+    {"clip", CLIP, "NORM", 0, "gradients, of all ranks together, become no longer than NORM; 0: as they are (0)", 3},
+    {"accumulate", ACCUMULATE, "K", 0, "K batches a step, and sync after the last: as K times the ranks (1)", 3},
+    {"label-smoothing", SMOOTHING, "X", 0, "a label is 1 - X, and X is shared by all classes (0)", 3},
     {NULL, 0, NULL, 0, "Gradient sync:", 4},
     {"all-reduce", ALL_REDUCE, "NAME", 0,
      "naive, tree, recursive-doubling, ring, auto, or none: replicas drift apart; to measure what sync costs (ring)",
      4},
     {"bucket", BUCKET, "SIZE", 0, "gradients go in buckets of this size, such as 25M; 0: each tensor alone (25M)", 4},
     {"overlap", OVERLAP, "0|1", 0, "a bucket goes while the backward pass computes the next; ring only (1)", 4},
+    {"wire", WIRE, "TYPE", 0,
+     "gradients travel as f32, f16 or bf16; what that rounds off goes with the next step's (f32)", 4},
+    {"compress", COMPRESS, "METHOD", 0,
+     "powersgd:RANK or topk:SHARE, such as powersgd:2 or topk:0.01: gradients travel as two thin matrices, or the "
+     "largest only (docs/compression.md)",
+     4},
+    {"shard", SHARD, "WHAT", 0,
+     "none, optimizer, gradients or parameters: each rank keeps its part of the optimiser's state, of the gradients "
+     "too, of the parameters too (docs/sharding.md) (none)",
+     4},
     {"wrapper", WRAPPER, NULL, 0, "sync by the wrapper that does it in one call, instead of the written-out loop", 4},
     {NULL, 0, NULL, 0, "Files:", 5},
     {"init", INIT, "FILE", 0, "begin with these weights (safetensors, ours or PyTorch's)", 5},
@@ -82,9 +122,12 @@ static const struct argp_option options[] = {
     {"overwrite", OVERWRITE, NULL, 0, "replace the run that is in --out already", 5},
     {"resume", RESUME, "DIR", 0, "go on from the checkpoint in DIR, with any number of ranks", 5},
     {"eval-only", EVAL_ONLY, NULL, 0, "evaluate and end", 5},
-    {"dump-logits", DUMP_LOGITS, "FILE", 0, "logits of the last evaluation, a line of ten a test image (CSV)", 5},
+    {"dump-logits", DUMP_LOGITS, "FILE", 0,
+     "logits of the last evaluation, a line a test image, a number a class (CSV)", 5},
     {NULL, 0, NULL, 0, "Output:", 6},
     {"timeline", TIMELINE, NULL, 0, "draw where each step's time went, by rank", 6},
+    {"plot", PLOT, "DIR", 0,
+     "at the end draw loss, accuracy and where the time went, of the run in --out (needs gnuplot)", 6},
     {"trace", TRACE, "FILE", 0, "write what every rank did to FILE (Chrome trace JSON, for build/replay)", 6},
     {"quiet", QUIET, NULL, 0, "say nothing but warnings and errors", 6},
     {0},
@@ -188,6 +231,14 @@ static bool parse_number(int key, char *arg, struct argp_state *state, train_set
     case LR: s->lr = number(state, key, arg, 1000, false); break;
     case WEIGHT_DECAY: s->weight_decay = number(state, key, arg, 1000, false); break;
     case MOMENTUM: s->momentum = number(state, key, arg, 1, true); break;
+    case WARMUP: s->schedule.warmup = whole(state, key, arg, 0, 1000000000); break;
+    case CLIP: s->clip = number(state, key, arg, 1e6, false); break;
+    case ACCUMULATE: s->accumulate = whole(state, key, arg, 1, TRAIN_MOST_BATCHES); break;
+    case SMOOTHING: s->label_smoothing = number(state, key, arg, 1, false); break;
+    case REPAIR:
+        arg = p2p__cli_next_number(state, arg);
+        s->repair = arg ? (int)whole(state, key, arg, 1, 1000000) : USUAL_REPAIRS;
+        break;
     case SAVE_EVERY: save_every(state, arg, s); break;
     case BUCKET: s->bucket_bytes = size(state, key, arg); break;
     case SHUFFLE: s->shuffle = yes_or_no(state, key, arg); break;
@@ -205,7 +256,19 @@ static bool parse_choice(int key, const char *arg, struct argp_state *state, tra
         argp_error(state,
                    "--all-reduce: there is no \"%s\"; there are naive, tree, recursive-doubling, ring, auto, none",
                    arg);
-    return key == OPTIMIZER || key == ALL_REDUCE;
+    if (key == SCHEDULE && !train__schedule_named(arg, &s->schedule))
+        argp_error(state,
+                   "--schedule is constant, cosine, onecycle, or step: and up to %d epochs that ascend, such as "
+                   "step:82,123, not \"%s\"",
+                   TRAIN_MILESTONES, arg);
+    if (key == WIRE && !dtype_parse(arg, &s->compress.wire))
+        argp_error(state, "--wire: there is no \"%s\"; there are f32, f16, bf16", arg);
+    if (key == COMPRESS && !train__compress_named(arg, &s->compress))
+        argp_error(state, "--compress is powersgd:RANK or topk:SHARE, such as powersgd:2 or topk:0.01, not \"%s\"",
+                   arg);
+    if (key == SHARD && !train__shard_named(arg, &s->shard))
+        argp_error(state, "--shard: there is no \"%s\"; there are none, optimizer, gradients, parameters", arg);
+    return key == SCHEDULE || key == OPTIMIZER || key == ALL_REDUCE || key == WIRE || key == COMPRESS || key == SHARD;
 }
 
 static bool parse_name(int key, char *arg, train_settings *s)
@@ -222,9 +285,12 @@ static bool parse_name(int key, char *arg, train_settings *s)
     case OVERWRITE: s->overwrite = true; break;
     case DUMP_LOGITS: s->dump_logits = arg; break;
     case EVAL_ONLY: s->eval_only = true; break;
+    case NESTEROV: s->nesterov = true; break;
+    case PLOT: s->plot = arg; break;
     case TIMELINE: s->timeline = true; break;
     case WRAPPER: s->wrapper = true; break;
     case TRACE: s->trace = arg; break;
+    case SHRINK: s->shrink = true; break;
     case QUIET: s->quiet = true; break;
     default: return false;
     }

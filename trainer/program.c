@@ -16,6 +16,7 @@
 typedef struct {
     atomic_int reported; /* a rank has printed the error; all ranks may have the same one */
     atomic_int stopped;  /* as they were asked to, with everything saved */
+    atomic_int trained;  /* rank 0 of this process has, to the end */
     atomic_ullong step;  /* the last one */
 } outcome;
 
@@ -46,6 +47,7 @@ static int rank_main(p2p_comm *world, void *arg)
     if (!err && p2p_rank(world) == 0) {
         atomic_store(&p->outcome->step, result.step);
         atomic_store(&p->outcome->stopped, result.stopped && result.saved);
+        atomic_store(&p->outcome->trained, !result.stopped);
     }
     if (!err) return result.saved ? 0 : 1;
     if (atomic_exchange(&p->outcome->reported, 1) == 0)
@@ -63,6 +65,8 @@ static int launch(program *p)
     p2p_options options = {.world = p->job.settings.world,
                            .trace = p->job.settings.trace,
                            .grace_s = GRACE,
+                           .repair = p->job.settings.shrink && !p->job.settings.repair ? p->job.settings.ranks
+                                                                                       : p->job.settings.repair,
                            .memory_each = train__least_memory(&p->job)};
     p2p_err err = p2p_launch(p->job.settings.ranks, rank_main, p, &options);
     return err == P2P_ERR_ARG || err == P2P_ERR_STATE ? 2 : options.exit_status;
@@ -124,6 +128,7 @@ static bool nothing_to_do(const train_job *job)
     const train_settings *s = &job->settings;
     if (!s->resume || s->eval_only || s->save || s->dump_logits) return false;
     if (!train__finished(s, job->start.step, job->start.epoch)) return false;
+    if (s->plot) return true; /* to be drawn */
     fprintf(stderr,
             "train: %s is a finished run: step %llu, epoch %llu; nothing was done, no file was changed\n"
             "  try: more --epochs or --steps (they count the whole run), or --eval-only\n",
@@ -132,9 +137,17 @@ static bool nothing_to_do(const train_job *job)
     return true;
 }
 
+static int draw(const train_settings *s)
+{
+    train_error error = {""};
+    if (!s->plot || !train__plot(s->out, s->plot, &error)) return 0;
+    fprintf(stderr, "train: no pictures were drawn: %s\n", error.text);
+    return 1;
+}
+
 static int run(program *p, int argc, char *argv[])
 {
-    if (nothing_to_do(&p->job)) return 0;
+    if (nothing_to_do(&p->job)) return p2p_launched() ? 0 : draw(&p->job.settings);
     p->outcome = mmap(NULL, sizeof *p->outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (p->outcome == MAP_FAILED) {
         perror("train: mmap");
@@ -143,11 +156,12 @@ static int run(program *p, int argc, char *argv[])
     p->job.stop = &asked_to_stop;
     int status = launch(p);
     if (status == 128 + SIGINT || status == 128 + SIGTERM) say_interrupted(p, argc, argv);
+    if (status == 0 && atomic_load(&p->outcome->trained)) status = draw(&p->job.settings);
     munmap(p->outcome, sizeof *p->outcome);
     return status;
 }
 
-int train_program(int argc, char *argv[], const train_parallel *parallel)
+int train_program_own(int argc, char *argv[], const train_own *own)
 {
     program p;
     train_error error = {""};
@@ -156,8 +170,15 @@ int train_program(int argc, char *argv[], const train_parallel *parallel)
         fprintf(stderr, "train: %s\n", error.text);
         return 2;
     }
-    if (parallel) p.job.parallel = *parallel;
+    if (own->parallel) p.job.parallel = *own->parallel;
+    if (own->hooks) p.job.hooks = *own->hooks;
+    p.job.reducer = own->reducer;
     int status = run(&p, argc, argv);
     train_job_free(&p.job);
     return status;
+}
+
+int train_program(int argc, char *argv[], const train_parallel *parallel)
+{
+    return train_program_own(argc, argv, &(train_own){.parallel = parallel});
 }

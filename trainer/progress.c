@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "trainer/compress.h"
 #include "trainer/run.h"
 
 enum { LINES = 5 };
@@ -33,15 +34,51 @@ static void say_sync(const train_runner *r)
 {
     const train_settings *s = r->settings;
     size_t buckets = train_sync_buckets(r->replica ? train__replica_sync(r->replica) : r->sync);
-    bool own = train__own_sync(r->job), overlap = s->overlap && s->all_reduce == TRAIN_RING && !own;
+    bool own = train__own_sync(r->job), background = train__overlaps(r->job) && !s->compress.method;
+    char text[40];
+    const char *as = train__compress_text(&s->compress, text);
     if (!train__no_sync(r->job))
-        train__say(r, "gradients: %s all-reduce in %zu bucket%s%s\n",
+        train__say(r, "gradients: %s all-reduce in %zu bucket%s%s%s%s\n",
                    own ? "your own" : train__algorithm_name(s->all_reduce), buckets, buckets == 1 ? "" : "s",
-                   overlap ? ", overlapped with the backward pass" : "");
+                   *as ? ", as " : "", as, background ? ", overlapped with the backward pass" : "");
     else
         fprintf(stderr,
                 "train: WARNING: --all-reduce none: gradients are not shared. The replicas drift apart; this is "
                 "no training of one model, only a way to measure what sync costs. What is saved is rank 0's.\n");
+}
+
+/* What is not as usual. */
+static void say_recipe(const train_runner *r)
+{
+    const train_settings *s = r->settings;
+    char schedule[TRAIN_SCHEDULE_TEXT];
+    if (s->accumulate > 1)
+        train__say(r, "each step: %zu batches a rank, gradients are added up after the last\n", s->accumulate);
+    if (s->schedule.kind != TRAIN_CONSTANT || s->schedule.warmup)
+        train__say(r, "learning rate: %s\n", train__schedule_text(s, schedule));
+}
+
+static void say_part(const train_runner *r, const char *what, size_t whole, size_t here, size_t more)
+{
+    train__say(r, "  %-20s %10.2f %10.2f", what, (double)whole * 1e-6, (double)here * 1e-6);
+    if (more) train__say(r, " and %.2f for a while", (double)more * 1e-6);
+    train__say(r, "\n");
+}
+
+/* What each rank will hold. Rank 0 has the longest parts. */
+static void say_memory(const train_runner *r)
+{
+    int states = kernel_optimizer_states(&r->optimizer);
+    train__holding h = train__shard_holding(r->shard, states, train__batches_of(r->settings));
+    size_t whole = r->job->model->parameters * sizeof(float);
+    size_t all = (2 + (size_t)states) * whole + h.feedback + h.activations;
+    train__say(r, "memory of a rank, MB        whole       here\n");
+    say_part(r, "parameters", whole, h.parameters, h.gathered);
+    say_part(r, "gradients", whole, h.gradients, h.unreduced);
+    say_part(r, "optimiser's state", (size_t)states * whole, h.state, 0);
+    if (h.feedback) say_part(r, "for --wire", h.feedback, h.feedback, 0);
+    say_part(r, "activations", h.activations, h.activations, 0);
+    say_part(r, "together, at most", all, h.together, 0);
 }
 
 void train__progress_begin(train_runner *r)
@@ -51,11 +88,18 @@ void train__progress_begin(train_runner *r)
     train__say(r, "%s, %zu parameters; %d rank%s x %zu images, %s, learning rate %g, weight decay %g\n", s->model,
                r->job->model->parameters, r->size, r->size == 1 ? "" : "s", s->batch, train__rule_name(s->optimizer),
                (double)s->lr, (double)s->weight_decay);
+    say_recipe(r);
     train__say(r, "data: %s, %zu images to train with, %zu to test with\n", s->data ? s->data : "the built-in set",
                r->data.train.count, r->data.test.count);
     train__say(r, "device of rank 0: %s, %d core%s\n", r->network->info.name, r->network->info.cores,
                r->network->info.cores == 1 ? "" : "s");
+}
+
+void train__progress_sync(const train_runner *r)
+{
+    const train_settings *s = r->settings;
     say_sync(r);
+    if (r->shard) say_memory(r);
     if (s->resume)
         train__say(r, "resumed after step %" PRIu64 ", epoch %" PRIu64 ", image %" PRIu64 "\n", r->step, r->epoch,
                    r->position);
@@ -66,7 +110,7 @@ void train__progress_begin(train_runner *r)
 void train__progress_epoch_begin(train_runner *r)
 {
     const train_settings *s = r->settings;
-    size_t left = r->data.train.count - r->position, step = s->batch * (size_t)r->size;
+    size_t left = r->data.train.count - r->position, step = train__step_images(s) * (size_t)r->size;
     r->epoch_began = r->last_end = p2p_time(r->comm);
     r->first_step = r->step;
     r->epoch_steps = (left + step - 1) / step;
@@ -76,7 +120,7 @@ void train__progress_epoch_begin(train_runner *r)
 /* Steps that an epoch has from its beginning to its end. */
 static uint64_t steps_of_epoch(const train_runner *r)
 {
-    size_t step = r->settings->batch * (size_t)r->size;
+    size_t step = train__step_images(r->settings) * (size_t)r->size;
     return (r->data.train.count + step - 1) / step;
 }
 

@@ -10,8 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a number is for. The keys: an epoch, a class, an image. The values are part of what the numbers depend on. */
-enum train_stream { STREAM_AUGMENT = 2, STREAM_PATTERN, STREAM_IMAGE };
+/* What a number is for. The keys: an epoch, a class, an image, a tensor. The values are part of what the numbers depend
+ * on. */
+enum train_stream { STREAM_AUGMENT = 2, STREAM_PATTERN, STREAM_IMAGE, STREAM_FACTOR };
 
 typedef struct {
     uint64_t key;

@@ -153,9 +153,10 @@ p2p_err train_find_nonfinite(p2p_comm *comm, const train_model *model, const flo
     while (who < size && all[who] < 0) who++;
     if (!err && who < size) err = name_culprit(model, all[who], who, error);
     if (!err)
-        err = train__fail(error, P2P_ERR_ARG,
-                          "the all-reduced gradients are not finite, although those of every rank are\n"
-                          "  try: another all-reduce, or a smaller --lr: their sum may overflow");
+        err = train__fail(
+            error, P2P_ERR_ARG,
+            "the all-reduced gradients are not finite, although those of every rank are\n"
+            "  try: another all-reduce, --wire bf16 instead of f16, or a smaller --lr: their sum may overflow");
     free(all);
     return err;
 }

@@ -4,6 +4,7 @@
  * losses when they have arrived. To wait for them earlier would make the device wait for the host, and the host for the
  * other ranks.
  */
+#include "p2p/p2p_layer.h"
 #include "ring/ring.h"
 #include "trainer/run.h"
 
@@ -20,22 +21,26 @@ p2p_err train__report_step(train_runner *r)
     return train__comm(r->comm, r->error, ring_iall_reduce(r->comm, p->sums, 3, DTYPE_F64, OP_SUM, &p->under_way));
 }
 
-static train_step_report complete(const train_pending *p)
+/* Of several batches the device's times are those of the last. */
+static train_step_report complete(const train_pending *p, const train_settings *s)
 {
-    double images = (double)p->images;
+    double images = (double)p->images, batches = (double)train__batches_of(s);
     return (train_step_report){.step = p->step,
                                .epoch = p->epoch,
                                .examples = p->examples,
                                .loss = p->sums[0] / images,
                                .accuracy = p->sums[1] / images,
-                               .forward = train__between(&p->marks, TRAIN_BEGIN, TRAIN_FORWARD_DONE),
-                               .backward = train__between(&p->marks, TRAIN_FORWARD_DONE, TRAIN_BACKWARD_DONE),
+                               .forward = batches * train__between(&p->marks, TRAIN_BEGIN, TRAIN_FORWARD_DONE),
+                               .backward = batches * train__between(&p->marks, TRAIN_FORWARD_DONE, TRAIN_BACKWARD_DONE),
                                .sync = p->sync,
                                .optimizer = train__between(&p->marks, TRAIN_UPDATE, TRAIN_UPDATE_DONE),
                                .load = p->load,
                                .seconds = p->seconds,
                                .images_per_s = images / p->seconds,
-                               .copied = p->copied};
+                               .lr = p->lr,
+                               .norm = p->norm,
+                               .copied = p->copied,
+                               .held = p->held};
 }
 
 p2p_err train__report_settle(train_runner *r)
@@ -44,13 +49,19 @@ p2p_err train__report_settle(train_runner *r)
     if (!p->waiting) return P2P_OK;
     p->waiting = false;
     p2p_err err = train__comm(r->comm, r->error, p2p_wait(&p->under_way, P2P_STATUS_IGNORE));
-    train_step_report report = complete(p);
+    train_step_report report = complete(p, r->settings);
     train__free_marks(&p->marks);
     if (err) return err;
     r->loss_sum += p->sums[0];
     r->stopping = r->stopping || p->sums[2] > 0;
+    r->settled = p->step;
     if (r->metrics) train__metrics_step(r->metrics, &report);
-    if (r->rank == 0) train__progress_step(r, &report);
+    r->metrics_step = p->step;
+    if (r->rank == 0) {
+        train__progress_step(r, &report);
+        p2p_layer_gauge(r->comm, "loss", report.loss);
+        p2p_layer_gauge(r->comm, "images_per_second", report.images_per_s);
+    }
     return r->settings->timeline ? train__timeline(r, &report) : P2P_OK;
 }
 
@@ -65,6 +76,8 @@ void train__report_drop(train_runner *r)
 
 void train__report_epoch(train_runner *r, const train_epoch_report *report)
 {
+    if (r->metrics_epochs > report->epoch) return; /* before the death of a rank */
+    r->metrics_epochs = report->epoch + 1;
     if (r->metrics) train__metrics_epoch(r->metrics, report);
     if (r->rank == 0) train__progress_epoch(r, report);
 }

@@ -42,6 +42,21 @@ static p2p_err same_words(const source *from, const char *key, const char *optio
                        option, then ? then : "(not recorded)", now);
 }
 
+/* A checkpoint of a constant rate says nothing of it. */
+static p2p_err same_schedule(const source *from, const train_settings *s)
+{
+    char now[TRAIN_SCHEDULE_TEXT];
+    const char *then = train__file_note(&from->file, TRAIN_SCHEDULE_NOTE);
+    if (!then) then = "constant";
+    if (s->eval_only || strcmp(then, train__schedule_text(s, now)) == 0) return P2P_OK;
+    return train__fail(
+        from->error, P2P_ERR_ARG,
+        "%s was made with --schedule %s, not %s\n"
+        "  try: the same options; a run that is to end earlier names its whole length by --epochs, and its "
+        "end by --steps",
+        from->path, then, now);
+}
+
 static p2p_err same_run(const source *from, const train_run_of *run)
 {
     const train_settings *s = run->settings;
@@ -53,6 +68,7 @@ static p2p_err same_run(const source *from, const train_run_of *run)
     if (!err) err = same_words(from, "pairwise.seed", "--seed", seed);
     if (!err) err = same_words(from, "pairwise.shuffle", "--shuffle", s->shuffle ? "1" : "0");
     if (!err) err = same_words(from, "pairwise.augment", "--augment", s->augment ? "1" : "0");
+    if (!err) err = same_schedule(from, s);
     return err ? err : same_words(from, "pairwise.images", "training images:", images);
 }
 
@@ -71,7 +87,6 @@ static p2p_err take_place(const source *from, train_start *start)
     if (!err) err = number_of(from, "pairwise.epoch", &start->epoch);
     if (!err) err = number_of(from, "pairwise.position", &start->position);
     if (!err) err = number_of(from, "pairwise.examples", &start->examples);
-    if (!err) err = number_of(from, "pairwise.metrics", &start->metrics);
     if (!err && !start->epoch)
         err = train__fail(from->error, P2P_ERR_ARG, "%s: epochs begin with 1, not 0", from->path);
     return err ? err : take_loss(from, &start->loss_sum);
@@ -100,6 +115,7 @@ static p2p_err take_states(const source *from, const train_run_of *run, train_st
     int count = kernel_optimizer_states(&optimizer);
     uint64_t step;
     p2p_err err = number_of(from, "pairwise.step", &step);
+    if (!err) err = number_of(from, "pairwise.metrics", &start->metrics);
     if (!err && step != start->step)
         err = train__fail(from->error, P2P_ERR_ARG, "%s is of step %llu, the weights are of step %llu", from->path,
                           (unsigned long long)step, (unsigned long long)start->step);
@@ -109,6 +125,41 @@ static p2p_err take_states(const source *from, const train_run_of *run, train_st
                               : train__fail(from->error, P2P_ERR_NOMEM, "%s: no memory", from->path);
     }
     return err;
+}
+
+/* ---- What compression had not sent yet ---- */
+
+static p2p_err take_array(const source *from, const char *name, size_t count, float *to)
+{
+    const train_tensor like = {.dimensions = 1, .shape = {count}};
+    const train_array *a = train__array_like(from->path, &from->file, name, "F32", &like, from->error);
+    if (!a) return P2P_ERR_ARG;
+    memcpy(to, train__file_data(&from->file, a), count * sizeof *to);
+    return P2P_OK;
+}
+
+/* Checkpoints of before have no such numbers. */
+static p2p_err take_error(const source *from, const train_model *m, train_start *start)
+{
+    uint64_t ranks = 0, factors = 0;
+    char name[40];
+    p2p_err err = P2P_OK;
+    if (train__file_note(&from->file, "pairwise.error_ranks")) err = number_of(from, "pairwise.error_ranks", &ranks);
+    if (!err && ranks) err = number_of(from, "pairwise.factors", &factors);
+    if (err || !ranks) return err;
+    if (ranks > P2P_MAX_RANKS || factors > m->parameters)
+        return train__fail(from->error, P2P_ERR_ARG, "%s: what was not sent is of %llu ranks, with %llu factors",
+                           from->path, (unsigned long long)ranks, (unsigned long long)factors);
+    start->error = calloc(ranks * m->parameters, sizeof(float));
+    start->factors = calloc(factors + 1, sizeof(float));
+    start->error_ranks = ranks;
+    start->factor_count = factors;
+    if (!start->error || !start->factors) return train__fail(from->error, P2P_ERR_NOMEM, "%s: no memory", from->path);
+    for (size_t q = 0; q < ranks && !err; q++) {
+        snprintf(name, sizeof name, TRAIN_ERROR_NAME, q);
+        err = take_array(from, name, m->parameters, start->error + q * m->parameters);
+    }
+    return err || !factors ? err : take_array(from, TRAIN_FACTORS_NAME, factors, start->factors);
 }
 
 static p2p_err resume_state(const char *folder, const train_run_of *run, const char *name, train_start *start,
@@ -121,6 +172,7 @@ static p2p_err resume_state(const char *folder, const train_run_of *run, const c
     p2p_err err = train__file_read(path, &from.file, error);
     if (err) return err;
     err = take_states(&from, run, start);
+    if (!err) err = take_error(&from, run->model, start);
     train__file_free(&from.file);
     return err;
 }

@@ -19,7 +19,9 @@ static p2p_err open_network(train_runner *r)
                                      .cores = train__cores_of(s->device, r->size),
                                      .batch = s->batch,
                                      .comm = r->comm,
-                                     .frozen = s->frozen};
+                                     .frozen = s->frozen,
+                                     .label_smoothing = s->label_smoothing,
+                                     .shard = s->shard};
     return train_network_open(r->job->model, &options, &r->network, r->error);
 }
 
@@ -29,12 +31,24 @@ static p2p_err open_sync(train_runner *r)
     const train_job *job = r->job;
     bool own = train__own_sync(job);
     train_sync_options options = {.all_reduce = own ? job->parallel.all_reduce : train__all_reduce_of(s->all_reduce),
-                                  .overlap = s->overlap && !own && s->all_reduce == TRAIN_RING,
+                                  .overlap = train__overlaps(job),
                                   .bucket_bytes = s->bucket_bytes,
-                                  .reducer = job->reducer};
-    if (options.overlap) options.all_reduce = ring_all_reduce; /* itself: that is what goes in the background */
+                                  .reducer = job->reducer,
+                                  .compress = s->compress};
+    if (options.overlap && !own) options.all_reduce = ring_all_reduce; /* itself: that is what goes in the background */
     return s->wrapper ? train_data_parallel_open(r->network, r->comm, &options, &r->replica, r->error)
                       : train_sync_open(r->network, r->comm, &options, &r->sync, r->error);
+}
+
+static p2p_err open_shard(train_runner *r)
+{
+    if (!r->settings->shard) return P2P_OK;
+    if (train__own_sync(r->job))
+        return train__fail(r->error, P2P_ERR_ARG,
+                           "--shard: gradients are not added up by a function of your own\n"
+                           "  try: examples/train_shard.c, a loop of one's own");
+    p2p_err err = train__shard_open(r->network, r->comm, r->sync, &r->shard, r->error);
+    return err ? err : train__keep_shard(r);
 }
 
 static p2p_err open_memory(train_runner *r)
@@ -73,16 +87,32 @@ static p2p_err first_numbers(train_runner *r)
     return err ? err : train_flush(net, TRAIN_SECOND_STATE, r->error);
 }
 
+static p2p_err from_the_start(train_runner *r)
+{
+    p2p_err err = first_numbers(r);
+    if (!err) err = train__broadcast_all(r); /* change 1 */
+    r->updated = r->settled = r->step;
+    r->has_weights = !err;
+    return err;
+}
+
+/* The first generation, or, after the death of a rank, the next. */
 static p2p_err begin(train_runner *r)
 {
-    p2p_err err = open_memory(r);
-    if (!err) err = open_network(r);
-    if (!err) err = train__warn_devices(r);
-    if (!err) err = first_numbers(r);
-    if (!err) err = train__broadcast_all(r); /* change 1 */
-    if (!err) err = open_sync(r);
-    if (!err) err = train__metrics_open(r);
-    if (!err && r->rank == 0) train__progress_begin(r);
+    bool first = !r->kept || !p2p_generation(r->comm);
+    p2p_err err = first ? train__warn_devices(r) : P2P_OK;
+    if (!err && r->rank == 0 && !r->greeted) train__progress_begin(r);
+    if (!err && first) err = train__first_use(r);
+    if (!err && first) err = from_the_start(r);
+    if (!err && !first) err = train__go_on(r, from_the_start);
+    if (err || r->complete) return err;
+    err = open_sync(r);
+    if (!err) err = open_shard(r);
+    if (!err) err = train__feedback_take(r);
+    if (!err && r->replica && r->owed) err = train__take_statistics(r); /* the wrapper has given all those of rank 0 */
+    if (!err && first) err = train__metrics_open(r);
+    if (!err && r->rank == 0 && !r->greeted) train__progress_sync(r);
+    r->greeted = true;
     return err;
 }
 
@@ -90,8 +120,10 @@ static void end(train_runner *r)
 {
     train__report_drop(r);
     if (r->metrics) fclose(r->metrics);
+    train__shard_close(r->shard);
     train_sync_close(r->sync);
     train_data_parallel_close(r->replica);
+    kernel_event_free(r->statistics_read);
     train_network_close(r->network);
     free(r->order);
     free(r->mine);
@@ -104,12 +136,13 @@ static p2p_err evaluate(train_runner *r, bool last, train_epoch_report *report)
 {
     const char *path = last ? r->settings->dump_logits : NULL;
     size_t images = r->data.test.count;
-    float *logits = path ? calloc(images * TRAIN_CLASSES, sizeof *logits) : NULL;
+    float *logits = path ? calloc(images * (size_t)r->job->model->classes, sizeof *logits) : NULL;
     double since = p2p_time(r->comm);
     if (path && !logits) return train__fail(r->error, P2P_ERR_NOMEM, "no memory for the logits");
     p2p_err err = train__score(r, &report->score, logits);
     report->evaluate_seconds = r->evaluate_seconds = p2p_time(r->comm) - since;
-    if (!err && !r->stopping && path && r->rank == 0 && train__dump_logits(path, logits, images, r->error)) {
+    if (!err && !r->stopping && path && r->rank == 0 &&
+        train__dump_logits(r->job->model, path, logits, images, r->error)) {
         fprintf(stderr, "train: no logits were written: %s\n", r->error->text);
         r->save_failed = P2P_ERR_SYS;
     }
@@ -128,7 +161,7 @@ bool train__finished(const train_settings *s, uint64_t step, uint64_t epoch)
 
 static bool finished(const train_runner *r)
 {
-    return train__finished(r->settings, r->step, r->epoch);
+    return r->hook_stopped || train__finished(r->settings, r->step, r->epoch);
 }
 
 /* After the epoch before r->epoch, or what there was of r->epoch. */
@@ -167,33 +200,63 @@ static p2p_err train_and_score(train_runner *r, train_score *score)
 
 static p2p_err save_at_end(train_runner *r)
 {
+    if (r->shard && !r->settings->save) return P2P_OK;
+    p2p_err err = r->shard ? train__shard_collect(r->shard, 0, r->error) : P2P_OK;
+    if (err) return err;
     const float *parameters = train_map(r->network, TRAIN_PARAMETERS, r->error);
     const float *statistics = train_map(r->network, TRAIN_STATISTICS, r->error);
     if (!parameters || !statistics) return P2P_ERR_SYS;
     if (r->rank != 0 || !r->settings->save) return P2P_OK;
-    p2p_err err = train_save_weights(r->settings->save, r->job->model, parameters, statistics, r->network->batches,
-                                     r->error);
+    err = train_save_weights(r->settings->save, r->job->model, parameters, statistics, r->network->batches, r->error);
     if (err) fprintf(stderr, "train: the weights were not saved: %s\n", r->error->text);
     if (err) r->save_failed = err;
     return P2P_OK;
 }
 
-static p2p_err run(train_runner *r, train_score *score)
+static p2p_err score_before(train_runner *r, train_score *score)
 {
     train_epoch_report before = {.epoch = 0};
-    p2p_err err = begin(r);
-    if (!err) err = evaluate(r, finished(r), &before);
+    p2p_err err = evaluate(r, finished(r), &before);
     if (err || r->stopping) return err;
     before.epoch = r->epoch - 1;
     train__report_epoch(r, &before);
     *score = before.score;
-    while (!err && !finished(r) && !r->stopping) err = train_and_score(r, score);
-    return err ? err : save_at_end(r);
+    return P2P_OK;
+}
+
+/* All of it, or what is left. */
+static p2p_err run_generation(train_runner *r, train_score *score)
+{
+    p2p_err err = begin(r);
+    if (err || r->complete) return err;
+    bool before = !r->owed;
+    if (before) err = score_before(r, score);
+    if (before && r->stopping) return err;
+    while (!err && (r->owed || !finished(r)) && !r->stopping) err = train_and_score(r, score);
+    if (!err) err = save_at_end(r);
+    return err ? err : train__keep_end(r);
+}
+
+static p2p_err run(train_runner *r, train_score *score)
+{
+    p2p_err err = open_memory(r);
+    if (!err) err = open_network(r);
+    if (!err) err = train__keep_open(r);
+    if (!err) err = run_generation(r, score);
+    while (err == P2P_ERR_PEER_DEAD && r->kept && !r->hook_ended) {
+        err = train__repair(r);
+        if (!err) err = run_generation(r, score);
+    }
+    return err;
 }
 
 /* Nothing here may need the other ranks: they may not end here. */
 static void save_for_hook(train_runner *r)
 {
+    if (r->shard) {
+        if (r->rank == 0) fprintf(stderr, "train: nothing is saved: with --shard no rank alone has all of it\n");
+        return;
+    }
     train_error why = *r->error;
     if (!train__report_settle(r)) {
         train__checkpoint_alone(r);
@@ -214,7 +277,9 @@ p2p_err train_run(p2p_comm *comm, const train_job *job, train_result *result, tr
                       .settings = &job->settings,
                       .data = job->data,
                       .optimizer = train__optimizer_of(&job->settings),
+                      .total_steps = train__total_steps(job, p2p_size(comm)),
                       .error = error};
+    if (job->settings.repair || job->settings.shrink) p2p_set_errors(comm, P2P_ERRORS_RETURN);
     p2p_err err = run(&r, &last.score);
     if (err && r.hook_ended) save_for_hook(&r);
     end(&r);

@@ -4,10 +4,14 @@
  *
  *      run.c             from the beginning to the end: evaluate, epochs, save
  *      parallel.c        the four changes, as the library makes them
- *      step.c            one step, one epoch
+ *      first_use.c       kernels are compiled, by all ranks together
+ *      step.c            one step, one epoch; schedule.c the learning rate of a step, clip.c the norm of its gradients
+ *      shard*.c          what differs with --shard (shard.h)
+ *      repair.c          a training that outlives its ranks
  *      evaluate.c        the score over all test images
- *      checkpoint.c      saving; resume.c reading it again
- *      report.c          what is known of a step after its end; metrics.c, progress.c and timeline.c show it
+ *      checkpoint.c      saving; resume.c reading it again; feedback.c what compression has in it
+ *      report.c          what is known of a step after its end; metrics.c, progress.c and timeline.c show it;
+ *                        plot.c draws it
  */
 #ifndef PAIRWISE_TRAINER_RUN_H
 #define PAIRWISE_TRAINER_RUN_H
@@ -15,6 +19,7 @@
 #include <stdio.h>
 
 #include "trainer/network.h"
+#include "trainer/shard.h"
 
 enum { TRAIN_DEVICE_NAME = 32 };
 
@@ -26,8 +31,10 @@ typedef struct {
     double sums[3]; /* losses, correct answers, ranks that are asked to stop: this rank's, then all ranks' */
     p2p_request under_way;
     train_marks marks;
+    double lr, norm;            /* the step's learning rate; of its gradients, 0: not computed */
     double seconds, sync, load; /* the whole step; waiting for the sync; filling the next batch */
     uint64_t copied;            /* bytes between host and device */
+    size_t held;                /* --shard: the most that this rank held at once */
 } train_pending;
 
 /* The report of a step. */
@@ -35,8 +42,9 @@ typedef struct {
     uint64_t step, epoch, examples;
     double loss, accuracy; /* of the step's images, on all ranks, in training */
     double forward, backward, sync, optimizer, load, seconds;
-    double images_per_s;
+    double images_per_s, lr, norm;
     uint64_t copied;
+    size_t held;
 } train_step_report;
 
 /* And of an epoch, or of an evaluation before the first. */
@@ -47,6 +55,8 @@ typedef struct {
     double train_loss, epoch_seconds, evaluate_seconds;
 } train_epoch_report;
 
+typedef struct train_kept train_kept;
+
 typedef struct {
     p2p_comm *comm;
     int rank, size;
@@ -56,12 +66,23 @@ typedef struct {
     train_network *network;
     train_sync *sync;
     train_data_parallel *replica; /* instead of sync, with settings->wrapper */
-    kernel_optimizer optimizer;
+    train__shard *shard;          /* NULL: nothing is divided; cut as sync cuts */
+    kernel_optimizer optimizer;   /* of the settings; of a step: train_schedule_at */
+    uint64_t total_steps;
     train_error *error;
 
     /* How far the run is. */
     uint64_t step, epoch, position, examples;
     double loss_sum; /* of the epoch's images so far */
+
+    /* With --repair (repair.c): */
+    train_kept *kept;              /* NULL: without */
+    kernel_event *statistics_read; /* they are on the host, as after the forward pass */
+    bool has_weights;              /* those after step `updated`, which may be one more than `step` */
+    uint64_t updated, settled;     /* the last step that has been reported */
+    bool owed;                     /* what comes after this step is still to be done */
+    bool greeted;
+    bool complete; /* nothing is: another process has ended this run */
 
     /* The images of the epoch: order[first] and so on are what remains; mine: positions of this rank in what
      * remains. */
@@ -72,14 +93,17 @@ typedef struct {
     train_pending pending;
     double last_end; /* of the step before */
     uint64_t last_copied;
+    double lr, norm; /* of the step under way */
     FILE *metrics;
-    bool terminal, drawn; /* a bar; there is one on the screen */
+    uint64_t metrics_step, metrics_epochs; /* what is in it: up to this step; epochs, and the score before the first */
+    bool terminal, drawn;                  /* a bar; there is one on the screen */
     double epoch_began;
     uint64_t epoch_steps, first_step;
     double trained_seconds, evaluate_seconds; /* in the epochs so far; of the last evaluation */
     uint64_t trained_steps;
     p2p_err save_failed; /* something could not be written; it has been reported */
-    bool hook_ended;     /* a hook ended the training */
+    bool hook_ended;     /* a hook ended the training, with an error */
+    bool hook_stopped;   /* with TRAIN_STOP, and all know */
     bool stopping;       /* a rank has been asked to stop, and all know */
 } train_runner;
 
@@ -87,6 +111,14 @@ typedef struct {
 static inline bool train__own_sync(const train_job *job)
 {
     return job->reducer || job->parallel.all_reduce;
+}
+
+/* Is a bucket reduced as soon as it is ready? */
+static inline bool train__overlaps(const train_job *job)
+{
+    const train_settings *s = &job->settings;
+    bool can = train__own_sync(job) ? job->reducer && job->reducer->iall_reduce : s->all_reduce == TRAIN_RING;
+    return s->overlap && can;
 }
 
 static inline bool train__no_sync(const train_job *job)
@@ -114,9 +146,42 @@ train_all_reduce train__all_reduce_of(enum train_algorithm algorithm); /* NULL: 
 p2p_err train__broadcast_all(train_runner *r);
 p2p_err train__broadcast_statistics(train_runner *r);
 
+/* first_use.c: use every kernel of the model once, before anything is computed with it. All ranks call it. */
+p2p_err train__first_use(train_runner *r);
+
 /* folders.c */
 p2p_err train__check_results(const train_settings *settings, train_error *error);
+p2p_err train__make_folder(const char *option, const char *path, train_error *error);
 bool train__same_folder(const char *one, const char *other); /* also where they are written differently, or NULL */
+
+/* schedule.c: the names of --schedule; what a checkpoint says of it; what is wrong with it, or NULL; how many steps the
+ * whole run has, and whether --warmup leaves any of them. */
+enum { TRAIN_SCHEDULE_TEXT = 160 };
+bool train__schedule_named(const char *text, train_schedule *schedule);
+const char *train__schedule_text(const train_settings *settings, char text[TRAIN_SCHEDULE_TEXT]);
+const char *train__schedule_problem(const train_schedule *schedule);
+uint64_t train__total_steps(const train_job *job, int ranks);
+p2p_err train__check_length(const train_job *job, train_error *error);
+
+/* clip.c: r->norm of the step's gradients, if it is asked for; --clip */
+p2p_err train__clip(train_runner *r);
+
+/* plot.c: can there be pictures of this run? Draw them. */
+p2p_err train__check_plot(const train_settings *settings, train_error *error);
+p2p_err train__plot(const char *run, const char *folder, train_error *error);
+
+/* Batches of a step, per rank. */
+enum { TRAIN_MOST_BATCHES = 65536 };
+static inline size_t train__batches_of(const train_settings *settings)
+{
+    return settings->accumulate ? settings->accumulate : 1;
+}
+
+/* Images of a step, at most: of all its batches, on one rank. */
+static inline size_t train__step_images(const train_settings *settings)
+{
+    return settings->batch * train__batches_of(settings);
+}
 
 /* settings.c: bytes of memory that a rank cannot do without */
 size_t train__least_memory(const train_job *job);
@@ -127,9 +192,23 @@ bool train__finished(const train_settings *settings, uint64_t step, uint64_t epo
 /* step.c */
 p2p_err train__epoch(train_runner *r);
 
+/* repair.c. Memory of this rank's that outlives it. With --shard its parts, too: those of the step to go on from. Queue the reading of the statistics, after a forward pass; keep them,
+ * before this rank sends its gradients. The end: when all ranks have done and saved everything. */
+p2p_err train__keep_open(train_runner *r);
+p2p_err train__keep_shard(train_runner *r);
+p2p_err train__keep_begin(train_runner *r);
+p2p_err train__keep_step(train_runner *r, size_t images);
+p2p_err train__keep_end(train_runner *r);
+p2p_err train__take_statistics(train_runner *r); /* those that were kept of the last step */
+/* After the death of a rank: the next generation, without sync. Then, in new processes too: go on from the last step that a
+ * rank has taken, or, if there is none, from the start. */
+p2p_err train__repair(train_runner *r);
+p2p_err train__go_on(train_runner *r, p2p_err (*from_the_start)(train_runner *r));
+
 /* evaluate.c: with logits (of all test images, in their order, on rank 0) if not NULL */
 p2p_err train__score(train_runner *r, train_score *score, float *logits);
-p2p_err train__dump_logits(const char *path, const float *logits, size_t images, train_error *error);
+p2p_err train__dump_logits(const train_model *model, const char *path, const float *logits, size_t images,
+                           train_error *error);
 
 /* checkpoint.c, resume.c. What a checkpoint belongs to; what is in it is a train_start. */
 typedef struct {
@@ -139,10 +218,15 @@ typedef struct {
 } train_run_of;
 
 p2p_err train__checkpoint(train_runner *r);
-void train__checkpoint_alone(train_runner *r); /* rank 0, without asking the others */
+void train__checkpoint_alone(train_runner *r); /* rank 0, without asking the others, whose feedback is lost */
 p2p_err train__write_checkpoint(const char *folder, const train_run_of *run, const train_start *now,
                                 train_error *error);
 p2p_err train__resume(const char *folder, const train_run_of *run, train_start *start, train_error *error);
+
+/* feedback.c: what compression has not sent yet. All ranks: what the run begins with; and, at rank 0, of all ranks, for
+ * a checkpoint: *error is the caller's, NULL elsewhere and where nothing is compressed. */
+p2p_err train__feedback_take(train_runner *r);
+p2p_err train__feedback_gather(train_runner *r, float **error);
 
 /* report.c */
 p2p_err train__report_step(train_runner *r);
@@ -154,9 +238,13 @@ void train__report_epoch(train_runner *r, const train_epoch_report *report);
 p2p_err train__metrics_open(train_runner *r);
 void train__metrics_step(FILE *metrics, const train_step_report *report);
 void train__metrics_epoch(FILE *metrics, const train_epoch_report *report);
+void train__metrics_repair(FILE *metrics, int generation, uint64_t step, uint64_t lost_steps, double lost_seconds);
+/* In another generation: opened if it is not, without a line that has no end; `restart`: without any of this run. */
+p2p_err train__metrics_go_on(train_runner *r, bool restart);
 
 /* progress.c: rank 0 only */
 void train__progress_begin(train_runner *r);
+void train__progress_sync(const train_runner *r);
 const char *train__time_text(double seconds, char text[24]); /* "17 s", "12 min", "3.4 h" */
 void train__progress_epoch_begin(train_runner *r);
 void train__progress_step(train_runner *r, const train_step_report *report);

@@ -7,11 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trainer/compress.h"
 #include "trainer/run.h"
 
 void train_defaults(train_settings *settings)
 {
-    *settings = (train_settings){.ranks = 2,
+    *settings = (train_settings){.ranks = p2p_launched() ? p2p_launched() : 2,
                                  .device = "auto",
                                  .model = "resnet20",
                                  .epochs = 0,
@@ -20,6 +21,7 @@ void train_defaults(train_settings *settings)
                                  .lr = 1e-3f,
                                  .weight_decay = 1e-2f,
                                  .momentum = 0.9f,
+                                 .accumulate = 1,
                                  .all_reduce = TRAIN_RING,
                                  .bucket_bytes = (size_t)25 << 20,
                                  .overlap = true,
@@ -50,7 +52,8 @@ const char *train__rule_name(kernel_rule rule)
 kernel_optimizer train__optimizer_of(const train_settings *s)
 {
     kernel_optimizer optimizer;
-    kernel_optimizer_defaults(&optimizer, s->optimizer);
+    bool nesterov = s->nesterov && s->optimizer == KERNEL_SGD;
+    kernel_optimizer_defaults(&optimizer, nesterov ? KERNEL_NESTEROV : s->optimizer);
     optimizer.lr = s->lr;
     optimizer.weight_decay = s->weight_decay;
     optimizer.momentum = s->momentum;
@@ -78,6 +81,46 @@ static p2p_err check_number(const char *option, double value, double high, bool 
                        high, value);
 }
 
+static p2p_err check_compress(const train_settings *s, train_error *error)
+{
+    const char *problem = train__compress_problem(&s->compress);
+    char text[40];
+    if (!problem && s->all_reduce == TRAIN_NONE && *train__compress_text(&s->compress, text))
+        problem = "--wire and --compress are for gradients that are added up, and --all-reduce none does not";
+    if (!problem && (s->repair || s->shrink) && *train__compress_text(&s->compress, text))
+        problem = "--wire and --compress keep what was not sent yet in each rank alone, so that --repair could not "
+                  "bring it back";
+    return problem ? train__fail(error, P2P_ERR_ARG, "%s", problem) : P2P_OK;
+}
+
+static p2p_err check_recipe(const train_settings *s, train_error *error)
+{
+    p2p_err err = check_number("--clip", (double)s->clip, 1e6, false, error);
+    if (!err) err = check_number("--label-smoothing", (double)s->label_smoothing, 1, false, error);
+    const char *problem = err ? NULL : train__schedule_problem(&s->schedule);
+    if (!problem && s->nesterov && (s->optimizer != KERNEL_SGD || s->momentum <= 0))
+        problem = "--nesterov is for --optimizer sgd with a --momentum above 0";
+    if (!problem && train__batches_of(s) > TRAIN_MOST_BATCHES) problem = "--accumulate is a number from 1 to 65536";
+    return problem && !err ? train__fail(error, P2P_ERR_ARG, "%s", problem) : err;
+}
+
+static p2p_err check_shard(const train_settings *s, train_error *error)
+{
+    const char *problem = NULL;
+    if (!s->shard) return P2P_OK;
+    if ((unsigned)s->shard > TRAIN_SHARD_PARAMETERS) problem = "--shard: there is no such part";
+    if (s->all_reduce != TRAIN_RING || !s->overlap)
+        problem = "--shard divides what --all-reduce ring with --overlap 1 sends; no other";
+    if (s->shrink)
+        problem = "--shard and --shrink: one of them; what only a rank that is gone had would be lost\n  try: --repair";
+    if (s->wrapper) problem = "--shard and --wrapper: one of them; the wrapper keeps replicas";
+    if (s->compress.method)
+        problem = "--shard and --compress: one of them; what is compressed goes to every rank\n  try: --wire bf16";
+    if (strstr(s->device, "gpu"))
+        problem = "--shard: a GPU has memory of its own, which is not divided\n  try: --device cpu";
+    return problem ? train__fail(error, P2P_ERR_ARG, "%s", problem) : P2P_OK;
+}
+
 static p2p_err check_numbers(const train_settings *s, train_error *error)
 {
     p2p_err err = check_number("--lr", (double)s->lr, 1000, false, error);
@@ -90,20 +133,27 @@ static p2p_err check_numbers(const train_settings *s, train_error *error)
         return train__fail(error, P2P_ERR_ARG, "--batch is a number from 1 to 65536, not %zu", s->batch);
     if (s->resume && s->init)
         return train__fail(error, P2P_ERR_ARG, "--init and --resume: a run begins from one or goes on from the other");
+    if ((s->repair || s->shrink) && s->all_reduce == TRAIN_NONE)
+        return train__fail(error, P2P_ERR_ARG,
+                           "--repair and --all-reduce none: what only one rank has cannot be had from the others");
     return P2P_OK;
 }
 
 /* ---- Memory ---- */
 
-/* Parameters, gradients and two states; two batches of images; what each operation leaves for the backward pass. */
+/* Parameters, gradients and two states, or parts of them; the error of compression; two batches of images; what each
+ * operation leaves for the backward pass. */
 size_t train__least_memory(const train_job *job)
 {
     const train_model *m = job->model;
+    bool compresses = job->settings.compress.method || job->settings.compress.wire != DTYPE_F32;
     size_t an_image = 2 * TRAIN_PIXELS;
     if (strstr(job->settings.device, "gpu")) return 2 * sizeof(float) * m->parameters; /* the rest is not the host's */
     for (size_t v = 0; v < m->value_count; v++)
         an_image += 2 * (size_t)(m->values[v].channels * m->values[v].height * m->values[v].width);
-    return (4 * m->parameters + an_image * job->settings.batch) * sizeof(float);
+    size_t divided = (size_t[]){0, 2, 3, 4}[job->settings.shard] * m->parameters;
+    size_t whole = (compresses ? 5 : 4) * m->parameters - divided;
+    return (whole + divided / (size_t)job->settings.ranks + an_image * job->settings.batch) * sizeof(float);
 }
 
 /* ---- Everything before the fork ---- */
@@ -126,12 +176,16 @@ p2p_err train_prepare(const train_settings *settings, train_job *job, train_erro
     train_job made = {.settings = *settings, .parallel = train_parallel_default, .start = {.epoch = 1}};
     p2p_err err = check_names(settings, error);
     if (!err) err = check_numbers(settings, error);
+    if (!err) err = check_compress(settings, error);
+    if (!err) err = check_recipe(settings, error);
+    if (!err) err = check_shard(settings, error);
     if (!err) err = read_data(settings, &made.data, error);
-    if (!err) err = train_build(train_describe(settings->model), &made.model, error);
+    if (!err) err = train_build_for(train_describe(settings->model), made.data.classes, &made.model, error);
     if (!err && settings->init) err = read_weights(settings->init, made.model, &made.start, error);
     if (!err && settings->resume)
         err = train__resume(settings->resume, &(train_run_of){settings, made.model, made.data.train.count}, &made.start,
                             error);
+    if (!err) err = train__check_length(&made, error);
     if (!err) err = train__check_results(settings, error);
     if (err)
         train_job_free(&made);

@@ -23,6 +23,7 @@
 
 #include "p2p/p2p_layer.h"
 #include "ring/ring.h"
+#include "trainer/compress.h"
 #include "trainer/network.h"
 
 enum { PIECE = 1 << 18, AT_A_TIME = 4 }; /* elements: 1 MiB */
@@ -45,8 +46,9 @@ struct train_sync {
     train_network *network;
     p2p_comm *comm;
     train_sync_options options;
-    bool background; /* ring_iall_reduce, in pieces */
-    bool opened;     /* the reducer */
+    bool background;               /* ring_iall_reduce, or the reducer's, in pieces */
+    bool opened;                   /* the reducer */
+    train__compressor *compressor; /* NULL: gradients travel as they are */
     size_t count;
     bucket *buckets;
     piece *pieces;
@@ -108,20 +110,26 @@ static p2p_err open_reducer(train_sync *sync, train_error *error)
     return train__comm(sync->comm, error, err);
 }
 
+static bool goes_on_by_itself(const train_sync_options *o)
+{
+    bool can = o->reducer ? o->reducer->iall_reduce != NULL : o->all_reduce == ring_all_reduce;
+    return o->overlap && can && !o->compress.method;
+}
+
 p2p_err train_sync_open(train_network *network, p2p_comm *comm, const train_sync_options *options, train_sync **sync,
                         train_error *error)
 {
     if (options->reducer && options->all_reduce)
         return train__fail(error, P2P_ERR_ARG, "all_reduce and reducer: gradients are added up by one or the other");
+    if (options->reducer && !options->reducer->all_reduce)
+        return train__fail(error, P2P_ERR_ARG, "a reducer without all_reduce: it is needed where nothing overlaps");
     train_sync *s = calloc(1, sizeof *s);
     if (!s) return train__fail(error, P2P_ERR_NOMEM, "no memory for gradient sync");
-    *s = (train_sync){.network = network,
-                      .comm = comm,
-                      .options = *options,
-                      .background = options->overlap && options->all_reduce == ring_all_reduce};
+    *s = (train_sync){.network = network, .comm = comm, .options = *options, .background = goes_on_by_itself(options)};
     s->buckets = calloc(network->model->tensor_count, sizeof *s->buckets);
     if (s->buckets) cut(s);
     p2p_err err = s->buckets && cut_pieces(s) ? P2P_OK : train__fail(error, P2P_ERR_NOMEM, "no memory for buckets");
+    if (!err) err = train__compressor_open(network->model, comm, &s->options, &s->compressor, error);
     if (!err) err = open_reducer(s, error);
     if (err)
         train_sync_close(s);
@@ -144,6 +152,7 @@ void train_sync_close(train_sync *sync)
     if (sync->opened && sync->options.reducer->close)
         sync->options.reducer->close(sync->options.reducer->arg, sync->comm);
     for (size_t i = 0; i < sync->count; i++) kernel_event_free(sync->buckets[i].ready);
+    train__compressor_close(sync->compressor);
     free(sync->buckets);
     free(sync->pieces);
     free(sync);
@@ -185,7 +194,7 @@ static bool finite_block(const float *at, size_t count)
     return !bad;
 }
 
-static bool all_finite(const float *at, size_t count)
+bool train__all_finite(const float *at, size_t count)
 {
     enum { BLOCK = 4096 }; /* a constant, for the compiler to make vectors of */
     bool fine = true;
@@ -207,19 +216,18 @@ static p2p_err wait_ready(train_sync *sync, bucket *b, train_error *error)
     return err ? train__device_fail(sync->network, err, error) : P2P_OK;
 }
 
-static p2p_err call_all_reduce(const train_sync *sync, float *at, size_t count)
+static p2p_err call_all_reduce(const train_sync *sync, const bucket *b)
 {
-    const train_sync_options *o = &sync->options;
-    if (o->reducer) return o->reducer->all_reduce(o->reducer->arg, sync->comm, at, count, DTYPE_F32, OP_SUM);
-    return o->all_reduce ? o->all_reduce(sync->comm, at, count, DTYPE_F32, OP_SUM) : P2P_OK;
+    train__compressor *c = sync->compressor;
+    if (c) return c->reduce(c, sync->network->gradients.host, b->first, b->count);
+    return train__add_up(&sync->options, sync->comm, host_at(sync, b->first), b->count, DTYPE_F32);
 }
 
 static p2p_err reduce_bucket(train_sync *sync, bucket *b, bool *finite, train_error *error)
 {
-    float *at = host_at(sync, b->first);
-    p2p_err err = train__comm(sync->comm, error, call_all_reduce(sync, at, b->count));
+    p2p_err err = train__comm(sync->comm, error, call_all_reduce(sync, b));
     if (err) return err;
-    *finite = *finite && all_finite(at, b->count);
+    *finite = *finite && train__all_finite(host_at(sync, b->first), b->count);
     return give_back(sync, b, error);
 }
 
@@ -255,13 +263,20 @@ static void nap(void)
 
 static p2p_err begin(train_sync *sync, piece *p)
 {
-    return ring_iall_reduce(sync->comm, host_at(sync, p->first), p->count, DTYPE_F32, OP_SUM, &p->on_its_way);
+    train__compressor *c = sync->compressor;
+    if (c) train__wire_pack(c, sync->network->gradients.host, p->first, p->count);
+    void *at = c ? (void *)(c->halves + p->first) : host_at(sync, p->first);
+    enum dtype wire = sync->options.compress.wire;
+    const train_reducer *own = sync->options.reducer;
+    return own ? own->iall_reduce(own->arg, sync->comm, at, p->count, wire, OP_SUM, &p->on_its_way)
+               : ring_iall_reduce(sync->comm, at, p->count, wire, OP_SUM, &p->on_its_way);
 }
 
 static p2p_err finish(train_sync *sync, const piece *p, bool *finite, train_error *error)
 {
     bucket *b = &sync->buckets[p->bucket];
-    *finite = *finite && all_finite(host_at(sync, p->first), p->count);
+    if (sync->compressor) train__wire_unpack(sync->compressor, sync->network->gradients.host, p->first, p->count);
+    *finite = *finite && train__all_finite(host_at(sync, p->first), p->count);
     sync->ended++;
     return sync->ended == b->pieces ? give_back(sync, b, error) : P2P_OK;
 }
@@ -328,6 +343,19 @@ p2p_err train_sync_wait(train_sync *sync, bool *finite, train_error *error)
 double train_sync_waited(const train_sync *sync)
 {
     return sync->waited;
+}
+
+train__compressor *train__sync_compressor(const train_sync *sync)
+{
+    return sync->compressor;
+}
+
+bool train__sync_piece(const train_sync *sync, size_t i, size_t *first, size_t *count)
+{
+    if (!sync->count || i >= sync->buckets[sync->count - 1].pieces) return false;
+    *first = sync->pieces[i].first;
+    *count = sync->pieces[i].count;
+    return true;
 }
 
 size_t train_sync_buckets(const train_sync *sync)

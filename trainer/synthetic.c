@@ -99,7 +99,7 @@ static size_t smaller(size_t limit, size_t all)
 p2p_err train_data_synthetic(size_t train_limit, size_t test_limit, train_data *data, train_error *error)
 {
     pattern *patterns = calloc(TRAIN_CLASSES, sizeof *patterns);
-    train_data made = {0};
+    train_data made = {.classes = TRAIN_CLASSES};
     for (int class = 0; patterns && class < TRAIN_CLASSES; class ++) make_pattern(&patterns[class], class);
     bool fine = patterns && make_images(&made.train, smaller(train_limit, TRAIN_SYNTHETIC), 0, patterns) &&
                 make_images(&made.test, smaller(test_limit, TRAIN_SYNTHETIC_TEST), TRAIN_SYNTHETIC, patterns);

@@ -2,16 +2,19 @@
 /*
  * trainer: a ResNet on CIFAR-10 images, data-parallel.
  *
- *      the model         train_describe, train_build, train_free, train_initialise
+ *      the model         train_describe, train_build, train_build_for, train_free, train_initialise
  *      the data          train_data_cifar, train_data_synthetic, train_data_free, train_epoch_order, train_shard,
  *                        train_preprocess
  *      the network       train_network_open, train_network_close, train_map, train_flush, train_load,
  *                        train_forward, train_evaluate, train_backward, train_update, train_loss,
- *                        train_logits
+ *                        train_logits, train_accumulate, train_clip; of a part: train_gradients_of,
+ *                        train_map_part, train_flush_part, train_update_part
  *      gradient sync     train_sync_open, train_sync_close, train_sync_ready, train_sync_wait
+ *      schedules         train_schedule_at
  *      replicas          train_same_model, train_same_weights, train_find_nonfinite
  *      in one call       train_data_parallel_open, train_data_parallel_backward, train_data_parallel_close
- *      a whole run       train_defaults, train_prepare, train_run, train_program; the four changes: train_parallel
+ *      a whole run       train_defaults, train_prepare, train_run, train_program, train_program_own; the four changes:
+ *                        train_parallel; what is called in every step: train_hooks
  *      checkpoints       train_save_weights, train_start_from, train_resume_from, train_start_free
  *
  * Functions that can fail return p2p_err and, if `error` is not NULL, say in it what was wrong; outputs are set only on
@@ -104,10 +107,13 @@ typedef struct {
     train_tensor *tensors; /* in the order of torchvision's state_dict */
     train_operation *operations;
     train_value *values;
+    int classes; /* of the last layer */
 } train_model;
 
-/* The tensors and operations that a description makes of 32 x 32 images. Free it with train_free. */
+/* The tensors and operations that a description makes of 32 x 32 images, for so many classes (train_build:
+ * TRAIN_CLASSES). Free it with train_free. */
 p2p_err train_build(const train_description *description, train_model **model, train_error *error);
+p2p_err train_build_for(const train_description *description, int classes, train_model **model, train_error *error);
 void train_free(train_model *model);
 
 /* The weights that PyTorch gives torchvision's ResNet after torch.manual_seed(seed), on a CPU, but for rounding:
@@ -119,7 +125,7 @@ void train_initialise(const train_model *model, uint64_t seed, float *parameters
 
 enum { TRAIN_PIXELS = TRAIN_CHANNELS * TRAIN_SIDE * TRAIN_SIDE, TRAIN_RECORD = 1 + TRAIN_PIXELS };
 
-/* Images as CIFAR-10's binary files have them: a record is a label, 0 to 9, and (C, H, W) bytes. */
+/* Images as CIFAR-10's binary files have them: a record is a label and (C, H, W) bytes. */
 typedef struct {
     size_t count;
     uint8_t *records; /* count times TRAIN_RECORD bytes */
@@ -127,11 +133,13 @@ typedef struct {
 
 typedef struct {
     train_images train, test;
+    int classes; /* labels are less; 0: TRAIN_CLASSES */
 } train_data;
 
-/* All data_batch_*.bin of a folder, in the order of their numbers, and its test_batch.bin; at most so many images of
- * each (0: all). Any number of batches with any whole number of records. A file that is missing or damaged is an error
- * that names it, the place and the value; P2P_ERR_ARG for those. Free it with train_data_free. */
+/* CIFAR-10: all data_batch_*.bin of a folder, in the order of their numbers, and its test_batch.bin; any number of
+ * batches with any whole number of records. CIFAR-100, where there are none of those: train.bin and test.bin; the label
+ * is the fine one. At most so many images of each (0: all). A file that is missing or damaged is an error that names
+ * it, the place and the value; P2P_ERR_ARG for those. Free it with train_data_free. */
 p2p_err train_data_cifar(const char *folder, size_t train_limit, size_t test_limit, train_data *data,
                          train_error *error);
 
@@ -171,12 +179,17 @@ static inline int train_label(const train_images *images, size_t image)
 
 typedef struct train_network train_network;
 
+/* What the ranks divide among them: each has 1/n of it, and of what is named before it (docs/sharding.md). */
+enum train_sharding { TRAIN_SHARD_NONE, TRAIN_SHARD_OPTIMIZER, TRAIN_SHARD_GRADIENTS, TRAIN_SHARD_PARAMETERS };
+
 typedef struct {
     const char *device; /* for kernel_open: "auto", "cpu", "gpu:1", ... */
     int cores;          /* that this process may use; 0: all */
     size_t batch;       /* images of the largest batch */
     p2p_comm *comm; /* whose ranks may read the gradients in place (p2p_alloc); NULL: none. It outlives the network. */
     bool frozen;    /* batch norm uses its running statistics in training too, and leaves them */
+    float label_smoothing;     /* in training; 0: none */
+    enum train_sharding shard; /* whose arrays lie in memory that can be given back in parts */
 } train_network_options;
 
 /* The model must outlive it. All numbers are zero at first: see train_initialise, train_map. */
@@ -215,17 +228,60 @@ p2p_err train_backward(train_network *network, train_ready ready, void *arg, tra
 /* One step of the optimiser, number `step` (from 1). */
 p2p_err train_update(train_network *network, const kernel_optimizer *optimizer, uint64_t step, train_error *error);
 
+/* Keep the gradients of the last train_backward: those of the next one are added to them, and its losses to those
+ * before, until train_update. So a step can have several batches; a train_ready then belongs to the last. */
+p2p_err train_accumulate(train_network *network, train_error *error);
+
+/* Wait; *norm is that of all gradients as one vector. If it is more than `most` (0: any may be), they become shorter by
+ * most / (norm + 1e-6), as with torch.nn.utils.clip_grad_norm_. After gradient sync it is the same on every rank. */
+p2p_err train_clip(train_network *network, float most, double *norm, train_error *error);
+
+/* ---- Parts of the arrays: a layer's gradients as soon as they are there, an optimiser's step on a shard ---- */
+
+/* Where the gradients of an operation's tensors lie: elements [first, first + count); count 0: it has none. */
+void train_gradients_of(const train_model *model, size_t operation, size_t *first, size_t *count);
+
+/* As train_map, of elements [first, first + count), without waiting: the address of element `first`, which the host may
+ * read and write once kernel_event_wait(*done) has returned or kernel_event_done says so. The caller frees *done with
+ * kernel_event_free. Called by a train_ready, it queues a layer's gradients to come while the backward pass goes on. */
+float *train_map_part(train_network *network, enum train_array_kind kind, size_t first, size_t count,
+                      kernel_event **done, train_error *error);
+p2p_err train_flush_part(train_network *network, enum train_array_kind kind, size_t first, size_t count,
+                         train_error *error);
+
+/* train_update of parameters [first, first + count) alone: the same bits in them. */
+p2p_err train_update_part(train_network *network, const kernel_optimizer *optimizer, uint64_t step, size_t first,
+                          size_t count, train_error *error);
+
 /* Wait for the forward passes: sum of the losses, and how many were right: of the last train_forward, or since the
  * first train_evaluate. */
 p2p_err train_loss(train_network *network, double *loss, size_t *correct, train_error *error);
 
-/* Wait for the last forward pass: its logits, (count, 10). */
+/* Wait for the last forward pass: its logits, (count, classes). */
 p2p_err train_logits(train_network *network, float *logits, train_error *error);
+
+/* ---- Schedules: the learning rate of each step, as PyTorch's schedulers have it (schedule.c has the formulas) ---- */
+
+enum train_schedule_kind { TRAIN_CONSTANT, TRAIN_COSINE, TRAIN_ONECYCLE, TRAIN_STEPS };
+enum { TRAIN_MILESTONES = 8 };
+typedef struct {
+    enum train_schedule_kind kind;
+    size_t count; /* of TRAIN_STEPS: a tenth of the rate after each of these epochs, ascending */
+    uint64_t milestones[TRAIN_MILESTONES];
+    uint64_t warmup; /* steps from a third of the rate to the whole; 0: none, as for TRAIN_ONECYCLE */
+} train_schedule;
+
+/* Step number `step` (from 1) of `total` in all (of TRAIN_COSINE and TRAIN_ONECYCLE), in epoch `epoch` (from 1):
+ * optimizer->lr, the rate of the settings, becomes that of the step; with TRAIN_ONECYCLE so does its momentum, or
+ * beta1. */
+void train_schedule_at(const train_schedule *schedule, uint64_t step, uint64_t epoch, uint64_t total,
+                       kernel_optimizer *optimizer);
 
 /* ---- Gradient sync: buckets of the gradients, all-reduced from the last layer back ---- */
 
-/* coll_all_reduce, ring_all_reduce, coll_naive_all_reduce, ..., or your own. It is asked for DTYPE_F32 and OP_SUM: each
- * rank's gradients are its part of the mean over all images of the step, so that ranks with fewer images count less. */
+/* coll_all_reduce, ring_all_reduce, coll_naive_all_reduce, ..., or your own. It is asked for DTYPE_F32 (or the
+ * type in train_compress) and OP_SUM: each rank's gradients are its part of the mean over all images of the step, so
+ * that ranks with fewer images count less. */
 typedef p2p_err (*train_all_reduce)(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
 /* Your own with a state, such as communicators of its own (p2p_split). open comes once, on all ranks, before the first
@@ -236,15 +292,32 @@ typedef struct {
     p2p_err (*all_reduce)(void *arg, p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
     void (*close)(void *arg, p2p_comm *comm);
     void *arg;
+    /* NULL, or one that does not wait: with `overlap` it is begun for pieces of a bucket, as ring_iall_reduce is,
+     * several at a time and in the same order on every rank; all_reduce is for what does not overlap. */
+    p2p_err (*iall_reduce)(void *arg, p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op,
+                           p2p_request *request);
 } train_reducer;
+
+/* Gradients in fewer bytes; what is left out goes with the next step's (docs/compression.md). All 0: nothing is left
+ * out. */
+enum train_compression { TRAIN_UNCOMPRESSED, TRAIN_POWERSGD, TRAIN_TOPK };
+typedef struct {
+    enum dtype wire; /* DTYPE_F16 or DTYPE_BF16: the all-reduce is asked for that type; DTYPE_F32 */
+    enum train_compression
+        method;  /* in f32, and every bucket for itself; with `overlap`, too, nothing in the background */
+    int rank;    /* of TRAIN_POWERSGD */
+    float share; /* of TRAIN_TOPK: of the numbers of a bucket; at least one is sent */
+} train_compress;
 
 typedef struct {
     train_all_reduce all_reduce; /* NULL: none, every rank keeps its own gradients */
     /* A bucket is sent as soon as it is ready, while the device computes the next. ring_all_reduce then goes on in the
-     * background, as ring_iall_reduce; any other is called, and the next bucket waits for it. */
+     * background, as ring_iall_reduce, and a reducer's iall_reduce does; any other is called, and the next bucket waits
+     * for it. */
     bool overlap;
     size_t bucket_bytes;          /* a bucket is complete when it has so many bytes; 0: a bucket for each tensor */
     const train_reducer *reducer; /* instead of all_reduce, which must be NULL; it outlives the sync */
+    train_compress compress;
 } train_sync_options;
 
 typedef struct train_sync train_sync;
@@ -296,7 +369,10 @@ void train_data_parallel_close(train_data_parallel *replica);
 /* What a run begins with, read from files before any rank starts. Parameters are NULL if it begins from the seed. */
 typedef struct {
     float *parameters, *statistics;
-    float *state[2];   /* NULL if there is none */
+    float *state[2]; /* NULL if there is none */
+    float *error;    /* of gradients that were compressed: of each of error_ranks ranks, one after the other; or NULL */
+    float *factors;  /* of TRAIN_POWERSGD; or NULL */
+    size_t error_ranks, factor_count;
     uint64_t batches;  /* num_batches_tracked */
     uint64_t step;     /* steps taken */
     uint64_t epoch;    /* under way, from 1 */
@@ -331,18 +407,29 @@ typedef struct {
     size_t batch;           /* per rank */
     kernel_rule optimizer;
     float lr, weight_decay, momentum;
+    bool nesterov; /* of KERNEL_SGD */
+    train_schedule schedule;
+    float clip;            /* the largest norm of the gradients of a step; 0: any */
+    size_t accumulate;     /* batches a step, per rank, with sync after the last; 0 is 1 */
+    float label_smoothing; /* in training */
     enum train_algorithm all_reduce;
     size_t bucket_bytes;
     bool overlap; /* ring only */
+    train_compress compress;
     bool shuffle, augment;
     uint64_t seed;
     const char *init, *save, *resume, *out, *dump_logits; /* files and folders; NULL: none */
     bool overwrite;                                       /* out: a run that is there already is replaced */
     uint64_t save_steps, save_epochs; /* a checkpoint after so many steps, or epochs; 0 and 0: after every epoch */
+    const char *plot;                 /* a folder for pictures of the run in `out`; NULL: none */
     const char *trace;                /* a file for a trace of the run; NULL: PAIRWISE_TRACE, else none */
+    int repair; /* new processes for ranks that die; 0: a death ends the run. As p2p_options.repair, which is needed too.
+                 * train_run then sets P2P_ERRORS_RETURN */
+    bool shrink; /* go on with fewer ranks instead */
     bool eval_only, timeline, quiet;
-    bool frozen;  /* batch norm as in evaluation; for comparing numbers of ranks */
-    bool wrapper; /* sync by train_data_parallel_* instead of the written-out loop */
+    bool frozen;               /* batch norm as in evaluation; for comparing numbers of ranks */
+    enum train_sharding shard; /* ring with overlap only */
+    bool wrapper;              /* sync by train_data_parallel_* instead of the written-out loop */
 } train_settings;
 
 void train_defaults(train_settings *settings);
@@ -376,8 +463,13 @@ typedef struct {
 /* The library's own four. */
 extern const train_parallel train_parallel_default;
 
-/* Called on every rank. P2P_OK goes on. Anything else ends the run: train_run returns it, after rank 0, if it is among
- * those that end here, has saved what the settings ask for (out, save), as it was after the last whole step. */
+/* What after_step returns to end the training well, on any of the ranks: all end with that step, evaluate, and save
+ * what the settings ask for; train_run returns P2P_OK. */
+#define TRAIN_STOP ((p2p_err)1000)
+
+/* Called on every rank. With settings.shard, arrays that are divided have this rank's part only. P2P_OK goes on.
+ * Anything else ends the run: train_run returns it, after rank 0, if it is among those that end here, has saved what
+ * the settings ask for (out, save; not with settings.shard), as it was after the last whole step. */
 typedef struct {
     p2p_comm *comm;
     train_network *network;
@@ -391,6 +483,9 @@ typedef struct {
                           const train_hook_context *now); /* each step: gradients reduced, weights not yet changed */
     p2p_err (*after_step)(void *arg, const train_hook_context *now); /* each step, at its end */
     void *arg;
+    /* Each step, before the update: the learning rate to take instead of `planned`, the settings' own. The same on all
+     * ranks, or replicas drift apart. now->step: steps taken before. */
+    double (*learning_rate)(void *arg, const train_hook_context *now, double planned);
 } train_hooks;
 
 /* All a rank needs, made before the ranks are forked; they share it. */
@@ -417,6 +512,14 @@ p2p_err train_run(p2p_comm *comm, const train_job *job, train_result *result, tr
 
 /* The program build/train: options, ranks, training; what main returns. parallel may be NULL. */
 int train_program(int argc, char *argv[], const train_parallel *parallel);
+
+/* The same with more of your own. NULL: the library's; none. */
+typedef struct {
+    const train_parallel *parallel;
+    const train_reducer *reducer;
+    const train_hooks *hooks;
+} train_own;
+int train_program_own(int argc, char *argv[], const train_own *own);
 
 #ifdef __cplusplus
 }

@@ -131,6 +131,8 @@ void train_start_free(train_start *start)
     free(start->statistics);
     free(start->state[0]);
     free(start->state[1]);
+    free(start->error);
+    free(start->factors);
     *start = (train_start){0};
 }
 

@@ -8,7 +8,10 @@
 /* The parts of a checkpoint's file name and metadata that both sides must know. */
 #define TRAIN_MODEL_FILE "model.safetensors"
 #define TRAIN_STATE_FILE "optimizer-%llu.safetensors"
-enum { TRAIN_NOTES = 16, TRAIN_NOTE_ROOM = 64 };
+#define TRAIN_ERROR_NAME "error.%zu" /* of a rank: what compression has not sent yet of its gradients */
+#define TRAIN_FACTORS_NAME "powersgd.factors"
+#define TRAIN_SCHEDULE_NOTE "pairwise.schedule"
+enum { TRAIN_NOTES = 24, TRAIN_NOTE_ROOM = 160 };
 
 /* train_save_weights with metadata. */
 p2p_err train__save_weights(const char *path, const train_model *model, const float *parameters,

@@ -45,11 +45,11 @@ package() {
 have() { command -v "$1" >/dev/null 2>&1; }
 
 compile() {
-    local util="bench/util/loop.c bench/util/elements.c bench/util/sizes.c bench/util/stats.c dtype/names.c" program
+    local util="bench/util/loop.c bench/util/elements.c bench/util/sizes.c bench/util/stats.c" program
     mkdir -p "$B/bench/peers"
     for program in all_reduce ping_pong; do
         # shellcheck disable=SC2086  # a list of words
-        "$(compiler "$1")" -std=c11 -D_GNU_SOURCE -O2 -I. "bench/peers/${program}_mpi.c" $util \
+        "$(compiler "$1")" -std=c11 -D_GNU_SOURCE -O2 -I. "bench/peers/${program}_mpi.c" $util "$B/obj/no_mpi.a" \
             -o "$B/bench/peers/${program}_$1" || return 1
     done
 }

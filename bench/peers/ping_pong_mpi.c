@@ -31,11 +31,12 @@ static void fill(unsigned char *buf, size_t bytes, size_t key)
     for (size_t i = 0; i < bytes; i++) buf[i] = (unsigned char)(i * 7 + (i >> 8) * 3 + key * 13);
 }
 
-static void bounce(int rank, void *sent, void *got, size_t bytes)
+/* `back`: what rank 1 sends. */
+static void bounce(int rank, void *sent, void *got, void *back, size_t bytes)
 {
     if (rank == 0) MPI_Send(sent, (int)bytes, MPI_BYTE, 1, TAG, MPI_COMM_WORLD);
     MPI_Recv(got, (int)bytes, MPI_BYTE, 1 - rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (rank == 1) MPI_Send(got, (int)bytes, MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
+    if (rank == 1) MPI_Send(back, (int)bytes, MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
 }
 
 /* Rank 0 decides how many more there is time for: none at the end, never many more than there have been. */
@@ -57,11 +58,11 @@ static size_t measure(int rank, unsigned char *sent, unsigned char *got, size_t 
 
     for (size_t chunk = 1; chunk > 0; chunk = next_chunk(done, (loop_now_us() - begin) * 1e-6)) {
         fill(sent, bytes, done);
-        bounce(rank, sent, got, bytes);
+        bounce(rank, sent, got, got, bytes);
         wrong += rank == 0 && memcmp(sent, got, bytes) != 0;
         for (size_t i = 0; i < chunk; i++, done++) {
             double start = loop_now_us(), half;
-            bounce(rank, sent, got, bytes);
+            bounce(rank, sent, got, sent, bytes);
             half = (loop_now_us() - start) / 2;
             samples_add(us, &half, 1);
         }

@@ -118,6 +118,9 @@ static const report_column virtual_column = {"virtual_us", "(us)", 14, 6, false}
 
 enum { RECORD_COUNT = sizeof columns / sizeof *columns };
 
+/* Of ranks on several hosts, behind all others. */
+static const report_column left_column = {"max_bytes_left_host", "", 0, 0, false};
+
 /* Bandwidths are computed from us_median, on a virtual network too: a column always means the same. */
 static void print_record(report *out, const comparison *c, size_t size, size_t algorithm)
 {
@@ -141,19 +144,24 @@ static void print_record(report *out, const comparison *c, size_t size, size_t a
         {NULL, (double)cell->wrong},
         {NULL, c->network ? median(&cell->virtual_us) : limit_us(c, size)},
         {NULL, comparison_distance(c, size, algorithm)},
+        {NULL, (double)cell->left},
     };
+    if (c->network) cells[RECORD_COUNT - 1] = cells[RECORD_COUNT];
 
     report_row(out, cells);
 }
 
 static void print_records(const comparison c[], size_t worlds, report_format format)
 {
-    report_column shown[RECORD_COUNT];
+    report_column shown[RECORD_COUNT + 1];
     report out;
 
-    memcpy(shown, columns, sizeof shown);
+    size_t count = RECORD_COUNT - (c->network ? 1 : 0);
+
+    memcpy(shown, columns, sizeof columns);
     if (c->network) shown[RECORD_COUNT - 2] = virtual_column;
-    report_begin(&out, format, shown, RECORD_COUNT - (c->network ? 1 : 0));
+    if (c->hosts > 1) shown[count++] = left_column;
+    report_begin(&out, format, shown, count);
     for (size_t s = 0; s < c->size_count; s++)
         for (size_t w = 0; w < worlds; w++)
             for (size_t a = 0; a < c->algorithm_count; a++) print_record(&out, &c[w], s, a);
@@ -200,6 +208,7 @@ static void print_line(report *out, const comparison *c, size_t size, size_t alg
         {has_model ? NULL : "-", has_model ? us / cell->model.us : 0},
         {distance > 0 ? NULL : "-", distance},
     };
+    if (c->hosts > 1) cells[PEOPLE_COUNT - 1] = (report_cell){NULL, (double)cell->left};
 
     report_row(out, cells);
 }
@@ -211,6 +220,7 @@ static void print_lines(const comparison *c)
 
     memcpy(shown, people_columns, sizeof shown);
     if (c->network) shown[P99] = wall_column;
+    if (c->hosts > 1) shown[PEOPLE_COUNT - 1] = (report_column){"bytes", "left host", 10, 0, true};
     report_begin(&out, REPORT_TABLE, shown, PEOPLE_COUNT);
     for (size_t s = 0; s < c->size_count; s++)
         for (size_t a = 0; a < c->algorithm_count; a++) print_line(&out, c, s, a);

@@ -20,13 +20,15 @@ enum { COMPARISON_MOST_ALGORITHMS = 8, COMPARISON_MOST_SIZES = 64, COMPARISON_NO
 typedef struct {
     samples us, virtual_us;
     uint64_t messages, bytes, wrong; /* sent by the busiest rank in one operation; wrong elements on all ranks */
+    uint64_t left;                   /* bytes to other hosts, from the host that they are the most from */
     bool has_model;
     model_time model;
 } comparison_cell;
 
 typedef struct {
     const char *world, *network; /* network: NULL for none */
-    int ranks;
+    int ranks, hosts;            /* hosts: that they live on */
+    bool dealt;                  /* numbered round them */
     enum dtype dtype;
     enum op op;
     size_t size_count, algorithm_count;

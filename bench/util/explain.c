@@ -30,12 +30,18 @@ static void explain_choices(const comparison *c)
 
     printf("#\n# auto took");
     for (size_t s = 0; s < c->size_count; s++)
-        printf("%s %s (%zu B)", s ? "," : "", coll_choose("all_reduce", shared, c->ranks, c->bytes[s]), c->bytes[s]);
+        printf("%s %s (%zu B)", s ? "," : "",
+               c->hosts > 1 ? coll_choose_on_hosts("all_reduce", c->hosts, c->ranks, c->bytes[s])
+                            : coll_choose("all_reduce", shared, c->ranks, c->bytes[s]),
+               c->bytes[s]);
     printf("\n# auto is what coll_all_reduce takes: of these rows the last whose ranks and bytes are both reached.\n"
            "#     %-12s %-8s %6s %10s  %s\n",
            "operation", "world", "ranks", "bytes", "algorithm");
     for (size_t i = 0; i < rows; i++)
-        printf("#     %-12s %-8s %6d %10zu  %s\n", choices[i].operation, choices[i].shared ? "shm" : "any",
+        printf("#     %-12s %-8s %6d %10zu  %s\n", choices[i].operation,
+               choices[i].hosts    ? "hosts"
+               : choices[i].shared ? "shm"
+                                   : "any",
                choices[i].ranks, choices[i].bytes, choices[i].algorithm);
 }
 
@@ -128,6 +134,25 @@ static void explain_ring_on_machine(const comparison *c, double measured)
         2 * (n - 1), 2 * (n - 1), 2 * n * (n - 1));
 }
 
+/* What decides on hosts: the bytes through the one port that each has. */
+static void explain_hosts(const comparison *c, size_t last)
+{
+    double n = c->ranks, hosts = c->hosts;
+
+    printf("#\n# The ranks live on %d hosts, numbered %s. Bytes that left the host with the most (%zu B):\n", c->hosts,
+           c->dealt ? "round them, one on each in turn" : "host by host", c->bytes[last]);
+    for (size_t a = 0; a < c->algorithm_count; a++)
+        printf("#     %-18s %.3f buffers, in %.0f us\n", c->algorithms[a],
+               (double)c->cells[last][a].left / (double)c->bytes[last], comparison_time_us(c, last, a));
+    printf(
+        "# A ring sends 2(n-1)/n = %.3f buffers over each pair of neighbours on two hosts: one pair for each host, if "
+        "ranks are\n"
+        "#     numbered host by host, and one for each rank, if they are dealt out (--deal). Hierarchical combines "
+        "within the\n"
+        "#     hosts first, so that 2(H-1)/H = %.3f leave each, however ranks are numbered: the least that can.\n",
+        2 * (n - 1) / n, 2 * (hosts - 1) / hosts);
+}
+
 void comparison_explain(const comparison *c)
 {
     int ring = comparison_find(c, "ring"), naive = comparison_find(c, "naive");
@@ -136,6 +161,7 @@ void comparison_explain(const comparison *c)
     explain_columns(c);
     if (!c->network && c->ranks > 1) explain_limits(c, last);
     if (comparison_find(c, "auto") != COMPARISON_NONE) explain_choices(c);
+    if (c->hosts > 1) explain_hosts(c, last);
     if (!c->has_costs) return;
     explain_costs(c);
     explain_algorithms(c, last);

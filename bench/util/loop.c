@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/util/loop.h"
 
-#include <stdbool.h>
+#include <string.h>
 #include <time.h>
 
 enum { WARMUP_MOST = 50, GROWTH = 4 };
@@ -28,17 +28,26 @@ static double virtual_us(const loop_calls *calls)
 }
 
 /* One operation; `us` and `v` are set to what this rank measured. */
-static void operate(const loop *l, double *us, double *v)
+static void operate(const loop *l, bool fill, double *us, double *v)
 {
     const loop_plan *plan = l->plan;
 
-    elements_fill(plan->elements, plan->buf, plan->count);
+    if (fill) elements_fill(plan->elements, plan->buf, plan->count);
     l->calls->barrier(l->calls->state);
     double virtual_start = virtual_us(l->calls), start = loop_now_us();
     l->calls->operate(l->calls->state, plan->buf, plan->count);
     *us = loop_now_us() - start;
     *v = virtual_us(l->calls) - virtual_start;
-    l->result->wrong += elements_wrong(plan->elements, plan->buf, plan->count);
+    if (fill) l->result->wrong += elements_wrong(plan->elements, plan->buf, plan->count);
+}
+
+/* Bytes that are not zero. */
+static uint64_t count_others(const unsigned char *buf, size_t bytes)
+{
+    uint64_t others = 0;
+
+    for (size_t i = 0; i < bytes; i++) others += buf[i] != 0;
+    return others;
 }
 
 /* What an operation sends: that of one operation and its barrier, less that of a barrier. */
@@ -52,7 +61,7 @@ static void count_traffic(const loop *l)
     calls->sent(calls->state, &messages[0], &bytes[0]);
     calls->barrier(calls->state);
     calls->sent(calls->state, &messages[1], &bytes[1]);
-    operate(l, &us, &v);
+    operate(l, true, &us, &v);
     calls->sent(calls->state, &messages[2], &bytes[2]);
     l->result->messages = messages[2] - messages[1] - (messages[1] - messages[0]);
     l->result->bytes = bytes[2] - bytes[1] - (bytes[1] - bytes[0]);
@@ -69,14 +78,14 @@ static size_t next_chunk(const loop *l, size_t done, size_t most, double seconds
 }
 
 /* Up to `most` operations in about so many seconds (0: all of them). Lists may be NULL. Returns how many. */
-static size_t repeat(const loop *l, size_t most, double seconds, double *us, double *v)
+static size_t repeat(const loop *l, bool fill, size_t most, double seconds, double *us, double *v)
 {
     double start = loop_now_us(), unused;
     size_t done = 0, chunk = seconds > 0 && most > 1 ? 1 : most;
 
     while (chunk > 0) {
         for (size_t end = done + chunk; done < end; done++)
-            operate(l, us ? us + done : &unused, v ? v + done : &unused);
+            operate(l, fill, us ? us + done : &unused, v ? v + done : &unused);
         bool go_on = seconds > 0 && done < most;
         chunk = go_on ? next_chunk(l, done, most, seconds, (loop_now_us() - start) * 1e-6) : 0;
     }
@@ -90,6 +99,10 @@ void loop_run(const loop_calls *calls, const loop_plan *plan, loop_result *resul
 
     result->wrong = result->messages = result->bytes = 0;
     count_traffic(&l);
-    repeat(&l, by_time ? WARMUP_MOST : (size_t)plan->warmup, by_time ? plan->seconds * warmup_share : 0, NULL, NULL);
-    result->count = repeat(&l, plan->iters, plan->seconds, result->us, result->virtual_us);
+    repeat(&l, true, by_time ? WARMUP_MOST : (size_t)plan->warmup, by_time ? plan->seconds * warmup_share : 0, NULL,
+           NULL);
+    size_t bytes = plan->cold ? 0 : plan->count * plan->elements->size;
+    if (bytes) memset(plan->buf, 0, bytes);
+    result->count = repeat(&l, plan->cold, plan->iters, plan->seconds, result->us, result->virtual_us);
+    result->wrong += count_others(plan->buf, bytes);
 }

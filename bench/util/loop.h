@@ -3,10 +3,12 @@
  * loop: how one operation on all ranks is timed; the same code for our own worlds and for the MPI libraries
  * (bench/peers).
  *
- *      fill      the buffer gets this rank's elements: the operation works in place
  *      barrier   all begin together
  *      t         the operation
- *      check     every element, after every operation; not timed
+ *
+ * The operation works in place. In the warm-up the buffer gets this rank's elements before each operation, and every
+ * element is checked after it. The measured ones follow each other on a buffer of zeros, which stays in the caches, as in
+ * the benches of MPI libraries; what is left in it is checked at the end. With `cold` they are as in the warm-up.
  *
  * Each rank notes its own t of every operation; the time of the operation is that of the slowest rank, which the caller
  * finds by comparing the lists. Rank 0 decides how many operations there is time for, and tells the others in between.
@@ -14,6 +16,7 @@
 #ifndef PAIRWISE_BENCH_LOOP_H
 #define PAIRWISE_BENCH_LOOP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bench/util/elements.h"
@@ -35,6 +38,7 @@ typedef struct {
     long warmup;    /* operations that do not count; LOOP_BY_TIME: up to 50, in a fifth of the time */
     size_t iters;   /* operations to measure at most */
     double seconds; /* to spend; 0: exactly `iters` operations */
+    bool cold;      /* fill the buffer before each measured operation, and check it after */
 } loop_plan;
 
 enum { LOOP_BY_TIME = -1 };
@@ -43,7 +47,7 @@ enum { LOOP_BY_TIME = -1 };
 typedef struct {
     double *us, *virtual_us;
     size_t count;             /* operations measured: the same on all ranks */
-    uint64_t wrong;           /* elements, in all operations, warm-up included */
+    uint64_t wrong;           /* elements, in all operations that are checked */
     uint64_t messages, bytes; /* sent by this rank in one operation */
 } loop_result;
 

@@ -17,6 +17,29 @@ size_t ranks_agree(p2p_comm *world, size_t number)
     return (size_t)agreed;
 }
 
+static int note_rank(p2p_comm *world, void *rank)
+{
+    *(int *)rank = p2p_rank(world);
+    return 0;
+}
+
+bool ranks_is_first(void)
+{
+    int rank = 0;
+
+    return !p2p_launched() || (p2p_launch(p2p_launched(), note_rank, &rank, NULL) == P2P_OK && rank == 0);
+}
+
+void ranks_need_own_jobs(const char *bench)
+{
+    if (!p2p_launched()) return;
+    fprintf(stderr,
+            "%s: starts jobs of different settings to compare them, so it cannot use the launcher's ranks\n"
+            "  try: it without a launcher\n",
+            bench);
+    exit(2);
+}
+
 void *ranks_buffer(const char *bench, size_t bytes)
 {
     void *buf = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);

@@ -19,16 +19,18 @@
  *      the rest  Whatever a rank does, other exercises, other submissions and the machine go on (learn/grade/sandbox.h).
  *
  * What is not, since only the rank itself could tell: what a function returned (check_returned), what check_number reports,
- * virtual seconds, messages_received, leaks, errors in memory. And not that the bytes which were counted are those the result
+ * virtual seconds, messages_received, leaks, how much memory, errors in it. And not that the bytes which were counted are those the result
  * was made of: the ranks of one submission share a scoreboard and may share files, so code that passes data there, and sends
  * as many bytes as the contract asks for besides, keeps the contract.
  *
  * Both sides make the same list of worlds and cases, by calling `cases`; cases of one world run one after the other in
  * the same processes, each on a communicator of its own, so that p2p_stats counts each case alone.
  *
- *      both sides   check_world, check_matrix, check_add; check_value, check_fraction
- *      in a rank    check_report, check_number, check_returned
- *      in learn     check_values, check_same_bits, check_number_of, check_traffic, check_sent, check_output, check_fail, check_also
+ *      both sides   check_world, check_world_that_repairs, check_every_order, check_matrix, check_add; check_value,
+ *                   check_fraction, check_common
+ *      in a rank    check_report, check_number, check_peak, check_step, check_returned
+ *      in learn     check_values, check_near, check_same_bits, check_number_of, check_traffic, check_sent,
+ *                   check_output, check_fail, check_slow, check_also
  */
 #ifndef PAIRWISE_EXERCISES_CHECK_H
 #define PAIRWISE_EXERCISES_CHECK_H
@@ -54,6 +56,16 @@ enum { CHECK_EVERY_CALL = -1, CHECK_LATER_CALLS = -2 };
 /* What of a case the learner is shown: "4 ranks, count 5, i32, root 2, buffered". */
 enum { CHECK_SHOW_COUNT = 1, CHECK_SHOW_DTYPE = 2, CHECK_SHOW_OP = 4, CHECK_SHOW_ROOT = 8 };
 
+/* A rank that the test kills: in this step (check_step), before the learner's call number `call` into Pairwise (0: before the
+ * step itself); step -1: calls before the first step, or since a repair; CHECK_NEXT_STEP: the first one since then. Where there is no such call, before the next one.
+ * late: not before the others have come as far as they can. */
+enum { CHECK_NEXT_STEP = -2 };
+
+typedef struct {
+    int rank, step, call;
+    bool late;
+} check_death;
+
 /* One call of the learner's function on every rank of a world. */
 typedef struct {
     int ranks;           /* of the world: filled in by check_add, as are strict to world */
@@ -67,10 +79,12 @@ typedef struct {
     enum dtype dtype;
     enum op op;
     int root;
-    int variant;      /* for the test's own use */
-    int fails;        /* if not 0, no Pairwise call of the learner's function does anything, and this one of them fails:
+    int variant; /* for the test's own use */
+    int fails;   /* if not 0, no Pairwise call of the learner's function does anything, and this one of them fails:
                        * it is judged by what it returns and leaves behind. `run` makes no calls of its own then, for it runs
                        * as often as there are calls to fail, and that differs by rank */
+    int deaths;  /* in a world that repairs itself: one after the other, each after the last one was repaired */
+    check_death death[2];
     const char *call; /* what ran, if it is not the exercise's call; else NULL */
     const char *what; /* NULL, or words to show as well: "all ranks late but rank 2" */
     unsigned shows;   /* CHECK_SHOW_... */
@@ -96,6 +110,7 @@ typedef struct {
     bool waits_on_errors; /* requests under way are waited for when another call fails, too: its page says so */
     bool empty_is_null;   /* malloc(0) returns NULL, as it may */
     bool any_source;      /* P2P_ANY_SOURCE belongs to it: elsewhere a failure is told where it was used */
+    bool opencl;          /* kernels: its file is OpenCL C, and runs on the device of check_opencl.h */
     bool broken_stub;     /* the stub has a mistake in it: it is run even if the learner has not touched it */
     void (*cases)(check_plan *plan);
     /* In each rank. NULL: the learner's file has a main of its own, run once per world, and judge reads check_output. */
@@ -103,6 +118,8 @@ typedef struct {
     /* In learn, for each case that every rank has been through; not called when a case ended in a crash, an error or a
      * deadlock, which learn explains by itself. Stop at the first check that returns false. */
     void (*judge)(const check_case *c);
+    /* In learn, before judge, and also if an error was returned. May be NULL. */
+    void (*judge_first)(const check_case *c);
     /* In learn, instead of judge, for a case with `fails` after which an error was returned and nothing was left. May be NULL. */
     void (*judge_failing)(const check_case *c);
 } check_exercise;
@@ -111,6 +128,14 @@ typedef struct {
 
 /* The cases that follow run in a new world. network: NULL, or as for --network: "latency=10us,bandwidth=1G". */
 void check_world(check_plan *plan, int ranks, bool strict, const char *network);
+
+/* The same, in a job that repairs itself (launch --repair): `run` is given the world itself, in a new process of a rank once more.
+ * Nothing is counted there: check_traffic has zeros. */
+void check_world_that_repairs(check_plan *plan, int ranks, bool strict);
+
+/* The cases of the world begun last are run in every order that their messages may come in (launch --explore), and judged in the
+ * first one that comes out differently. */
+void check_every_order(check_plan *plan);
 
 /* Call add(plan, ranks) in a world of 1, 2, 3, 4, 5 and 8 ranks, buffered and then strict. */
 void check_matrix(check_plan *plan, void (*add)(check_plan *plan, int ranks));
@@ -126,6 +151,9 @@ uint64_t check_key(const check_case *c, int rank);
  * and an awkward fraction (rounding depends on the order of adding), for bit-identity. Both are exact in f32. */
 double check_value(const check_case *c, int rank, size_t index);
 double check_fraction(const check_case *c, int rank, size_t index);
+
+/* The same, known to every rank even when grading: what a rank and the others have in common to begin with. */
+double check_common(const check_case *c, size_t index);
 
 /* Write element `index` of a buffer of that type, and read it. */
 void check_put(void *buf, size_t index, enum dtype dtype, double value);
@@ -145,6 +173,12 @@ CHECK_OF_RANKS void check_report(const check_case *c, const char *name, const vo
                                  enum dtype dtype);
 CHECK_OF_RANKS void check_number(const check_case *c, const char *name, double value);
 
+/* How many bytes of memory the learner's code had at most at the same time, in this case, and how many it has now. */
+CHECK_OF_RANKS size_t check_peak(size_t *now);
+
+/* In a world that repairs itself: a step begins. The rank may not come back from this. */
+CHECK_OF_RANKS void check_step(const check_case *c, int step);
+
 /* What the learner's function returned: anything but P2P_OK fails the case, and P2P_ERR_TODO says "not written yet". */
 CHECK_OF_RANKS void check_returned(const check_case *c, p2p_err err);
 
@@ -157,6 +191,10 @@ typedef double check_want(const check_case *c, int rank, size_t index);
 typedef size_t check_count(const check_case *c, int rank);
 CHECK_OF_LEARN bool check_values(const check_case *c, const char *key, const char *name, const char *before,
                                  check_count *count, check_want *want);
+
+/* The same to nine digits: for sums of numbers that are no whole ones, in any order. */
+CHECK_OF_LEARN bool check_near(const check_case *c, const char *key, const char *name, const char *before,
+                               check_count *count, check_want *want);
 
 /* Every rank's report `name` has the same bits as rank 0's. */
 CHECK_OF_LEARN bool check_same_bits(const check_case *c, const char *key, const char *name);
@@ -178,11 +216,23 @@ CHECK_OF_LEARN double check_seconds(const check_case *c, int rank);
 /* What rank printed on standard output in this world (a program with a main of its own, or a function that prints). */
 CHECK_OF_LEARN const char *check_output(const check_case *c, int rank);
 
+/* The line of the learner's first file that lies at a place of the ranks' program, as a rank has reported it
+ * (check_opencl.h); 0 if it is not known. */
+CHECK_OF_LEARN int check_line_of(const check_case *c, double place);
+
+/* Is this an order of messages that comes out differently from the first one (check_every_order)? */
+CHECK_OF_LEARN bool check_in_other_order(const check_case *c);
+
 /* Note a failure in words: what is wrong, by how much, what that means. Returns false. Several sentences are fine;
  * lines are wrapped by learn. After a check_values or check_same_bits that returned false the table stays, and this key and
  * these words take the place of theirs. */
 CHECK_OF_LEARN bool check_fail(const check_case *c, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Right, and it took `times` as long as the best possible: a failure as check_fail notes it, but if there is no other in
+ * any world, this part of the points is given: all to 1.2 times, none from 3 times on. Returns false. */
+CHECK_OF_LEARN bool check_slow(const check_case *c, const char *key, double times, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* Add a sentence to the failure that is noted. */
 CHECK_OF_LEARN void check_also(const check_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));

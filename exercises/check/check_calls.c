@@ -114,10 +114,10 @@ p2p_err check_p2p_sendrecv(p2p_comm *comm, const void *sendbuf, size_t sendbytes
 }
 
 /* Which one of several senders' messages a probe finds is not promised: here it is that of the lowest rank, so a receive from
- * P2P_ANY_SOURCE behind it may take another one, which came first. */
+ * P2P_ANY_SOURCE behind it may take another one, which came first. Where orders are tried, it is each of them. */
 static void look_lowest(p2p_comm *comm, int source, int tag, p2p_status *status)
 {
-    bool found = false, failed = false;
+    bool found = check_given.orders != CHECK_ANY_ORDER, failed = false;
     for (int rank = 0; source == P2P_ANY_SOURCE && rank < p2p_size(comm) && !found && !failed; rank++)
         failed = (p2p_iprobe)(comm, rank, tag, &found, status) != P2P_OK;
 }

@@ -11,7 +11,9 @@
  *      check_collectives.c  in a rank   collectives that do, where there are any
  *      check_memory.c    in a rank      memory and requests that are left
  *      check_leaks.c     in a rank      what lies inside of a communicator
+ *      check_deaths.c    in a rank      it is killed, where the case says
  *      check_trace.c     in a rank      what a trace of a case shows (learn see)
+ *      check_opencl.c    in a rank      a device for kernels (K1 to K5); check_accesses.c: what they read and write
  *
  * Reports. Each rank has a socket to learn, its own and no other. From it it reads its key, and into it it writes records,
  * one behind the other, each a check_record and its data, padded to CHECK_ALIGN. Whatever does not read as that is not
@@ -29,6 +31,8 @@
 typedef struct {
     int ranks;
     bool strict;
+    bool repairs; /* check_world_that_repairs */
+    bool orders;  /* check_every_order */
     const char *network;
     size_t first, count; /* of its cases in plan->cases */
 } check_world_plan;
@@ -56,8 +60,12 @@ enum { CHECK_NAME = 24, CHECK_ALIGN = 8 };
 enum { CHECK_FD = 100 };
 
 /* learn tells a rank by this variable: number of the world, seed of the plan, seed of the delays or 0, milliseconds after
- * which it should say where it is (0: never), the one case to run (-1: all): "%zu,%llu,%llu,%ld,%d" */
+ * which it should say where it is (0: never), the one case to run (-1: all), enum check_orders. */
 #define CHECK_VARIABLE "PAIRWISE_COURSE"
+#define CHECK_VARIABLE_FORMAT "%zu,%llu,%llu,%ld,%d,%d"
+
+/* A world that repairs itself starts at most so many new processes; the key lies in a rank's socket once for each of them. */
+enum { CHECK_REPAIRS = 31 };
 
 /* With this status a rank ends that has lost its socket. */
 enum { CHECK_LOST = 88 };
@@ -92,12 +100,16 @@ static inline size_t check_record_size(uint64_t bytes)
     return sizeof(check_record) + (size_t)((bytes + CHECK_ALIGN - 1) / CHECK_ALIGN * CHECK_ALIGN);
 }
 
+/* Messages come as it happens; in an order that is played; in one of all, and nobody reads its socket: it prints. */
+enum check_orders { CHECK_ANY_ORDER, CHECK_ONE_ORDER, CHECK_ALL_ORDERS };
+
 /* ---- In a rank: settings, read once before main, and gone from the environment ---- */
 
 typedef struct {
     size_t world;
     uint64_t seed, delays;
-    int only; /* this case alone; -1: all */
+    int only;   /* this case alone; -1: all */
+    int orders; /* enum check_orders */
 } check_settings;
 
 extern check_settings check_given;
@@ -171,10 +183,17 @@ void check_trace_end(void);
     X(coll_recursive_doubling_all_reduce) \
     X(coll_one_shot_all_reduce)           \
     X(coll_two_shot_all_reduce)           \
+    X(coll_hierarchical_all_reduce)       \
     X(ring_all_reduce)                    \
     X(ring_iall_reduce)                   \
     X(ring_reduce_scatter)                \
     X(ring_all_gather)
+
+/* ---- In a rank of a world that repairs itself (check_deaths.c) ---- */
+
+int check_deaths_open(p2p_comm *world); /* the case to begin with: 0, in a new process that of the last one */
+void check_deaths_begin(p2p_comm *world, const check_case *c); /* a case */
+void check_deaths_call(const char *file);                      /* a call is made there */
 
 /* What all of a learner's Pairwise calls return in a case that fails on purpose. */
 #define CHECK_FAILS_WITH P2P_ERR_PEER_DEAD

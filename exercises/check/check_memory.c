@@ -24,6 +24,7 @@ typedef struct {
 static struct {
     piece pieces[PIECES];
     size_t count;
+    size_t now, peak; /* bytes of memory */
 } watched;
 
 extern const char __ehdr_start[];
@@ -31,7 +32,10 @@ int __sanitizer_get_ownership(const volatile void *memory) __attribute__((weak))
 
 void *check_watch(void *memory, size_t bytes, enum check_end end, const void *from)
 {
-    if (memory && watched.count < PIECES) watched.pieces[watched.count++] = (piece){memory, bytes, end, from};
+    if (!memory || watched.count == PIECES) return memory;
+    watched.pieces[watched.count++] = (piece){memory, bytes, end, from};
+    watched.now += bytes;
+    if (watched.now > watched.peak) watched.peak = watched.now;
     return memory;
 }
 
@@ -39,9 +43,16 @@ void check_forget(const void *memory)
 {
     for (size_t i = watched.count; memory && i-- > 0;)
         if (watched.pieces[i].memory == memory) {
+            watched.now -= watched.pieces[i].bytes;
             watched.pieces[i] = watched.pieces[--watched.count];
             return;
         }
+}
+
+size_t check_peak(size_t *now)
+{
+    *now = watched.now;
+    return watched.peak;
 }
 
 /* ---- What is left ---- */
@@ -79,7 +90,7 @@ static void look_for(enum check_end end, int number, const char *failed)
 void check_look_for_left(int number, const char *failed)
 {
     for (enum check_end end = CHECK_FREE; end <= CHECK_WAIT; end++) look_for(end, number, failed);
-    watched.count = 0;
+    watched.count = watched.now = watched.peak = 0;
 }
 
 void check_forget_requests(void)

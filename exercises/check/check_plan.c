@@ -23,6 +23,17 @@ void check_world(check_plan *plan, int ranks, bool strict, const char *network)
         (check_world_plan){.ranks = ranks, .strict = strict, .network = network, .first = plan->case_count, .count = 0};
 }
 
+void check_world_that_repairs(check_plan *plan, int ranks, bool strict)
+{
+    check_world(plan, ranks, strict, NULL);
+    plan->worlds[plan->world_count - 1].repairs = true;
+}
+
+void check_every_order(check_plan *plan)
+{
+    plan->worlds[plan->world_count - 1].orders = true;
+}
+
 /* splitmix64's last step: nearby numbers become unlike ones. */
 static uint64_t scramble(uint64_t x)
 {

@@ -50,6 +50,14 @@ uint64_t check_key(const check_case *c, int rank)
     return rank_side.key && rank != rank_side.rank ? 0 : rank_side.key;
 }
 
+/* While orders are explored, what differs from one to the other is what is printed. */
+static void print(const check_record *r, const char *name, const void *data)
+{
+    uint64_t sum = UINT64_C(14695981039346656037);
+    for (uint64_t i = 0; i < r->bytes; i++) sum = (sum ^ ((const unsigned char *)data)[i]) * UINT64_C(1099511628211);
+    printf("%d %u %s %d %016llx\n", (int)r->number, (unsigned)r->kind, name, (int)r->value, (unsigned long long)sum);
+}
+
 static void write_all(const void *data, size_t bytes)
 {
     for (const char *at = data; bytes && !rank_side.nobody_listens;) {
@@ -67,6 +75,8 @@ static void record(check_record r, const char *name, const void *data)
     r.number = rank_side.number;
     snprintf(r.name, sizeof r.name, "%s", name);
     if (r.bytes && !data) give_up("the test reports what is not there");
+    bool result = r.kind == CHECK_REPORT || r.kind == CHECK_NUMBER || r.kind == CHECK_RETURNED;
+    if (check_given.orders == CHECK_ALL_ORDERS && result && strcmp(name, CHECK_ANY_SOURCE) != 0) print(&r, name, data);
     write_all(&r, sizeof r);
     write_all(data, r.bytes);
     write_all(padding, check_record_size(r.bytes) - sizeof r - r.bytes);
@@ -168,6 +178,17 @@ static void run_function(p2p_comm *comm, const check_case *c)
     }
 }
 
+/* On the world itself: a communicator of p2p_split ends with a rank's death. */
+static void run_repairing_case(p2p_comm *world, const check_case *c)
+{
+    rank_side.number = c->number;
+    record((check_record){.kind = CHECK_BEGAN}, "", NULL);
+    check_deaths_begin(world, c);
+    run_function(world, c);
+    free_buffers();
+    record((check_record){.kind = CHECK_ENDED}, "", NULL);
+}
+
 static void run_case(p2p_comm *world, const check_case *c)
 {
     p2p_comm *comm;
@@ -195,8 +216,9 @@ int main(void)
     if (check_given.world >= plan.world_count || plan.worlds[check_given.world].ranks != p2p_size(world))
         give_up("the plan has no such world: run make, and try again");
     const check_world_plan *mine = &plan.worlds[check_given.world];
-    for (size_t i = 0; i < mine->count; i++)
-        if (check_given.only < 0 || (size_t)check_given.only == i) run_case(world, &plan.cases[mine->first + i]);
+    for (size_t i = mine->repairs ? (size_t)check_deaths_open(world) : 0; i < mine->count; i++)
+        if (check_given.only < 0 || (size_t)check_given.only == i)
+            (mine->repairs ? run_repairing_case : run_case)(world, &plan.cases[mine->first + i]);
     record((check_record){.kind = CHECK_ALL_DONE}, "", NULL);
     check_plan_free(&plan);
     return p2p_finalize(world) ? 1 : 0;

@@ -89,7 +89,8 @@ static const char *forbidden(const learn_exercise *e, const char *name)
 {
     static const char *const checkers[] = {"check_report", "check_number",   "check_returned", "check_value",
                                            "check_buffer", "check_fraction", "check_given",    "check_the_exercise",
-                                           "check_key",    "check_context",  "check_leaked",   "check_plan_make"};
+                                           "check_key",    "check_context",  "check_common",   "check_peak",
+                                           "check_leaked", "check_plan_make"};
     enum check_library library = e->check->library;
     bool collective = learn_has_prefix(name, "coll_"), ring = learn_has_prefix(name, "ring_");
     for (size_t i = 0; i < sizeof checkers / sizeof *checkers; i++)

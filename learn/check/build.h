@@ -24,9 +24,16 @@ void learn_tool_free(learn_tool *t);
 /* Run it; the line is empty afterwards. confine is told `step`. Did it exit with 0? */
 bool learn_tool_run(learn_tool *t, enum learn_step step, const learn_options *options, learn_spawned *done);
 
+/* ---- opencl.c: a text in OpenCL C as a C compiler reads it; path: what it is called in messages. Free it. ---- */
+
+char *learn_opencl_to_c(const char *text, const char *path);
+
 /* ---- symbols.c: the stacks in what ranks of that program printed get functions and lines ---- */
 
 void learn_symbolize(learn_text *text, const char *program, const learn_options *o);
+
+/* The line of this file that lies at a place in the program, counted from its beginning, or that it was inlined into; 0: none. */
+int learn_line_of(unsigned long place, const char *file, const char *program, const learn_options *o);
 
 /* ---- complaints.c: what the compiler and the linker said ---- */
 

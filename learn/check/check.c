@@ -2,12 +2,17 @@
 /* learn_check: compile, then world after world until one is wrong, and in each case after case. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "learn/inside.h"
+
+/* Times as long as the best possible: up to the first all points are given, from the second on none. */
+#define LEARN_SLOW_ALL 1.2
+#define LEARN_SLOW_NONE 3.0
 
 /* ---- What ran ---- */
 
@@ -64,12 +69,14 @@ static char *what_ran(const learn_exercise *e, const check_plan *plan, size_t fa
     learn_text t = {0};
     OWNED_TEXT right = {0};
     const check_world_plan *world = &plan->worlds[failed];
-    learn_add(&t, "%s on %d rank%s", learn_call_of(e, c), world->ranks, world->ranks == 1 ? "" : "s");
+    learn_add(&t, "%s", learn_call_of(e, c));
+    if (!e->check->opencl) learn_add(&t, " on %d rank%s", world->ranks, world->ranks == 1 ? "" : "s");
     if (c && c->what) learn_add(&t, ", %s", c->what);
     if (c && (c->shows & CHECK_SHOW_COUNT)) learn_add(&t, ", count %zu", c->count);
     if (c && (c->shows & CHECK_SHOW_DTYPE)) learn_add(&t, ", %s", dtype_name(c->dtype));
     if (c && (c->shows & CHECK_SHOW_OP)) learn_add(&t, ", %s", op_name(c->op));
     if (c && (c->shows & CHECK_SHOW_ROOT)) learn_add(&t, ", root %d", c->root);
+    if (e->check->opencl) return t.text;
     learn_add(&t, ", %s", world->strict ? "strict (every send waits for its receive)" : "buffered");
     if (world->network) learn_add(&t, ", network %s", world->network);
     bool any = add_right_worlds(&right, plan, failed, c);
@@ -121,7 +128,8 @@ static const check_case *judge_world(learn_world *w, const learn_place *only, le
         result->cases++;
     }
     if (w->job.status != 0) learn_autopsy(w, NULL, result);
-    if (!whole_program && !only && result->state != LEARN_FAILED) learn_check_claims(w, result);
+    if (!whole_program && !only && !w->plan->repairs && !w->schedule && result->state != LEARN_FAILED)
+        learn_check_claims(w, result);
     return NULL;
 }
 
@@ -132,17 +140,54 @@ static void add_stream(learn_text *t, const char *heading, const learn_text *str
     if (t->text[t->used - 1] != '\n') learn_add(t, "\n");
 }
 
+/* Every case in every order: of one that is wrong in some the result is that of such an order. Which case it was; NULL: none. */
+static const check_case *judge_orders(learn_world *w, const check_plan *plan, learn_result *result)
+{
+    const learn_world fresh = *w;
+    for (size_t i = 0; i < w->plan->count && result->state != LEARN_FAILED; i++) {
+        OWNED_TEXT why = {0};
+        learn_order order = {.story = NULL};
+        const check_case *c = &w->cases[i];
+        const learn_place place = {(size_t)c->world, c->number};
+        learn_options one = *fresh.options;
+        if (one.only && one.only->number != c->number) continue;
+        one.only = &place;
+        bool wrong = learn_find_order(w, plan, c, &order, result);
+        for (int k = 0; wrong && k < 2 && order.schedules[k] && result->state != LEARN_FAILED; k++) {
+            *w = fresh;
+            w->options = &one;
+            w->schedule = order.schedules[k];
+            if (learn_run_world(w, w->program, plan, place.world, &one, &why)) judge_world(w, &place, result);
+            w->options = fresh.options;
+            w->schedule = NULL;
+            if (result->state != LEARN_FAILED) learn_world_free(w);
+        }
+        if (wrong)
+            learn_fail(result, "message_race", "",
+                       "What the ranks have in the end depends on which message comes first.");
+        if (wrong) learn_replace(&result->order, order.story ? learn_copy(order.story) : learn_copy(""));
+        learn_order_free(&order);
+        if (wrong) return c;
+        *w = fresh;
+    }
+    return NULL;
+}
+
 static void check_world_number(const learn_exercise *e, const check_plan *plan, size_t number, const char *program,
                                const learn_options *o, learn_result *result)
 {
     OWNED_TEXT why = {0}, more = {0};
     const check_world_plan *world = &plan->worlds[number];
-    learn_world w = {.e = e, .plan = world, .cases = plan->cases + world->first};
+    learn_world w = {.e = e, .plan = world, .cases = plan->cases + world->first, .program = program, .options = o};
     const check_case *wrong = NULL;
-    if (learn_run_world(&w, program, plan, number, o, &why))
+    if (world->orders && !o->delays) wrong = judge_orders(&w, plan, result);
+    if (result->state != LEARN_FAILED && learn_run_world(&w, program, plan, number, o, &why))
         wrong = judge_world(&w, o->only, result);
-    else
-        learn_fail(result, "checker", "", "%s", learn_string(&why));
+    if (why.used) learn_fail(result, "checker", "", "%s", learn_string(&why));
+    if (result->slow.words && !result->slow.ran) {
+        result->slow.place.world = number;
+        result->slow.ran = what_ran(e, plan, number, &w.cases[result->slow.place.number]);
+    }
     if (result->state == LEARN_FAILED) {
         learn_replace(&result->ran, what_ran(e, plan, number, wrong));
         result->place = (learn_place){number, wrong ? wrong->number : 0};
@@ -153,6 +198,23 @@ static void check_world_number(const learn_exercise *e, const check_plan *plan, 
         result->worlds++;
     }
     learn_world_free(&w);
+}
+
+/* All is right, and something took too long: that is a failure, and a part of the points. */
+static void note_slowness(learn_result *result)
+{
+    learn_slowness *slow = &result->slow;
+    double share = fmax(0, fmin(1, (LEARN_SLOW_NONE - slow->times) / (LEARN_SLOW_NONE - LEARN_SLOW_ALL)));
+    if (!slow->words || result->state != LEARN_PASSED) return;
+    learn_fail(result, slow->key, "", "%s", slow->words);
+    OWNED char *most =
+        learn_format("All else is right. At most it took %.2g times as long as the best possible: %.0f%% "
+                     "of the points.",
+                     slow->times, 100 * share);
+    learn_add_to_failure(result, most);
+    learn_replace(&result->ran, learn_copy(slow->ran));
+    result->place = slow->place;
+    result->share = share;
 }
 
 /* ---- All ---- */
@@ -178,13 +240,17 @@ bool learn_check(const learn_exercise *e, const char *folder, const learn_option
     double began = learn_now();
     *result = (learn_result){.state = LEARN_PASSED,
                              .ran = learn_copy(""),
+                             .order = learn_copy(""),
                              .shown = learn_copy(""),
                              .broke = learn_copy(""),
                              .advice = learn_copy(""),
                              .more = learn_copy(""),
-                             .warnings = learn_copy("")};
+                             .warnings = learn_copy(""),
+                             .rated = learn_copy(""),
+                             .share = 1};
     if (!o->even_if_stub && !o->instead && learn_not_started(e, folder)) {
         result->state = LEARN_NOT_STARTED;
+        result->share = 0;
     } else {
         int lock = lock_work(e, o);
         uint64_t seed = learn_key(o->seed, UINT64_MAX, 0); /* ranks know it */
@@ -192,6 +258,8 @@ bool learn_check(const learn_exercise *e, const char *folder, const learn_option
         bool good = learn_compile(e, folder, o, program, result);
         for (size_t i = 0; good && i < plan.world_count && result->state != LEARN_FAILED; i++)
             if (!o->only || o->only->world == i) check_world_number(e, &plan, i, program, o, result);
+        note_slowness(result);
+        if (e->check->opencl && o->rate && result->state == LEARN_PASSED) learn_rate(e, folder, o, result);
         if (!plan.world_count) learn_fail(result, "checker", "", "The test has no worlds.");
         check_plan_free(&plan);
         if (lock >= 0) close(lock);
@@ -203,10 +271,14 @@ bool learn_check(const learn_exercise *e, const char *folder, const learn_option
 void learn_result_free(learn_result *result)
 {
     free(result->ran);
+    free(result->order);
     free(result->shown);
     free(result->broke);
     free(result->advice);
     free(result->more);
     free(result->warnings);
+    free(result->rated);
+    free(result->slow.words);
+    free(result->slow.ran);
     *result = (learn_result){.state = LEARN_NOT_STARTED};
 }

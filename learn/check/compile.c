@@ -26,6 +26,12 @@ static bool intercept(const char *object, const char *more, const learn_options 
 #undef RENAME
 }
 
+/* Kernels are compiled as C, and every access to memory calls the device of check_opencl.c. */
+static const char for_kernels[] =
+    "-g -O1 -fsanitize=thread,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer "
+    "-ftrivial-auto-var-init=pattern -Wno-unknown-pragmas -Wno-unused-parameter -Wno-sign-compare "
+    "-x c -include exercises/check/opencl.h";
+
 /* Diagnoses name a file as the learner knows it, "broadcast.c", wherever it is. Pipes instead of temporary files: a compiler
  * that is killed leaves none. */
 static bool compile_file(const char *source, const char *file, const char *object, const learn_options *options,
@@ -33,12 +39,17 @@ static bool compile_file(const char *source, const char *file, const char *objec
 {
     learn_tool c = {.count = 0};
     OWNED_SPAWNED done;
+    OWNED char *text = learn_has_ending(file, ".cl") ? learn_read_file(source, NULL) : NULL;
+    OWNED char *translated = text ? learn_format("%s.from/%s", object, file)
+                                  : NULL; /* addr2line knows that name alone */
+    OWNED char *in_c = text ? learn_opencl_to_c(text, options->whole_names ? source : file) : NULL;
+    if (text) learn_put_file(translated, in_c, strlen(in_c));
     unlink(object);
     learn_tool_add_compiler(&c);
     learn_tool_add_words(&c, "-pipe -std=c11 -D_GNU_SOURCE -Wall -Wextra -I. -c");
-    learn_tool_add_words(&c, sanitizers);
+    learn_tool_add_words(&c, learn_has_ending(file, ".cl") ? for_kernels : sanitizers);
     if (!options->whole_names) learn_tool_add(&c, "-ffile-prefix-map=%s=%s", source, file);
-    learn_tool_add(&c, "%s", source);
+    learn_tool_add(&c, "%s", translated ? translated : source);
     learn_tool_add(&c, "-o");
     learn_tool_add(&c, "%s", object);
     bool good = learn_tool_run(&c, LEARN_COMPILE, options, &done);
@@ -55,8 +66,7 @@ static bool compile_own(const learn_exercise *e, const char *folder, const char 
         const char *file = e->check->files[i], *base = basename(file);
         OWNED char *source = i == 0 && o->instead ? learn_copy(o->instead) : learn_format("%s/%s", folder, file);
         if (access(source, R_OK) != 0)
-            learn_fail(result, "compile", "", "%s is missing; make reset EX=%02d brings its stub back.", source,
-                       e->number);
+            learn_fail(result, "compile", "", "%s is missing; make reset EX=%s brings its stub back.", source, e->code);
         learn_tool_add(link, "%s/%.*s.o", work, (int)strcspn(base, "."), base);
         if (result->state == LEARN_FAILED || !compile_file(source, file, link->words[link->count - 1], o, result))
             return false;
@@ -121,7 +131,8 @@ static bool link_program(const learn_exercise *e, const learn_tool *objects, con
                          const learn_options *options, learn_result *result)
 {
     static const char *const around[] = {"guard", "calls", "memory"};
-    static const char *const side[] = {"rank", "trace", "leaks", "plan", "data"};
+    static const char *const side[] = {"rank", "deaths", "trace", "leaks", "plan", "data"};
+    static const char *const device[] = {"opencl", "accesses"};
     static const char *const parts[] = {"collectives", "ring", "p2p", "dtype"};
     learn_tool c = {.count = 0};
     OWNED_SPAWNED done;
@@ -134,6 +145,7 @@ static bool link_program(const learn_exercise *e, const learn_tool *objects, con
     if (e->check->run) {
         learn_tool_add(&c, "%s/course/obj/tests/exercises/%s.o", learn_build(), e->name);
         for (size_t i = 0; i < sizeof side / sizeof *side; i++) add_harness(&c, side[i]);
+        for (size_t i = 0; i < 2 && e->check->opencl; i++) add_harness(&c, device[i]);
         learn_tool_add(&c, "-Wl,--wrap=dtype_combine,--wrap=dtype_reduce,--wrap=dtype_reduce_left");
         learn_tool_add(&c, "-Wl,--defsym=check_the_exercise=check_%s", e->name);
     }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "learn/check/build.h"
 #include "learn/explain/autopsy.h"
 
 static struct {
@@ -21,6 +22,7 @@ void learn_fail(learn_result *result, const char *key, const char *shown, const 
     va_list args;
     if (result->state == LEARN_FAILED) return;
     result->state = LEARN_FAILED;
+    result->share = 0;
     snprintf(result->key, sizeof result->key, "%s", key);
     learn_replace(&result->shown, learn_copy(shown));
     free(result->broke);
@@ -63,6 +65,20 @@ bool check_fail(const check_case *c, const char *key, const char *format, ...)
         judged.generic = false;
     }
     learn_fail(judged.result, key, "", "%s", text);
+    return false;
+}
+
+bool check_slow(const check_case *c, const char *key, double times, const char *format, ...)
+{
+    learn_slowness *slow = &judged.result->slow;
+    va_list args;
+    slow->times = fmax(slow->times, times);
+    if (slow->words) return false;
+    snprintf(slow->key, sizeof slow->key, "%s", key);
+    slow->place.number = c->number;
+    va_start(args, format);
+    if (vasprintf(&slow->words, format, args) < 0) slow->words = learn_copy("");
+    va_end(args);
     return false;
 }
 
@@ -132,7 +148,8 @@ p2p_traffic check_traffic(const check_case *c, int rank, int peer)
     const check_record *r = peer >= 0 && peer < c->ranks ? made_by(c, rank, CHECK_TRAFFIC, NULL) : NULL;
     if (!r) return none;
     p2p_traffic traffic = ((const p2p_traffic *)(const void *)(r + 1))[peer];
-    if (rank == peer) return traffic; /* that goes nowhere: it is for the rank to say */
+    if (rank == peer || judged.world->schedule)
+        return traffic; /* that goes nowhere, or was not counted: it is for the rank to say */
     learn_sent sent = learn_relay_sent(judged.world->relay, (uint32_t)r->value, rank, peer);
     traffic.messages_sent = sent.messages;
     traffic.bytes_sent = sent.bytes;
@@ -153,9 +170,25 @@ p2p_traffic check_sent(const check_case *c, int rank)
     return sum;
 }
 
+bool check_in_other_order(const check_case *c)
+{
+    (void)c;
+    return judged.world->schedule != NULL;
+}
+
 const char *check_output(const check_case *c, int rank)
 {
     return rank >= 0 && rank < c->ranks ? learn_string(&judged.world->outputs[rank]) : "";
+}
+
+int check_line_of(const check_case *c, double place)
+{
+    const learn_world *w = judged.world;
+    const char *file = w->e->check->files[0];
+    (void)c;
+    int line = place > 0 && place < 4e9 ? learn_line_of((unsigned long)place, file, w->program, w->options) : 0;
+    if (line) learn_note_line(judged.result, w->e, file, line);
+    return line;
 }
 
 /* ---- What must hold for every exercise ---- */
@@ -177,7 +210,21 @@ static const char *error_name(p2p_err err)
     return "a number that is no error of Pairwise";
 }
 
-static bool all_returned_ok(const learn_world *w, const check_case *c, learn_result *result)
+/* In a case in which ranks were killed. */
+static void note_deaths(const check_case *c, p2p_err err, learn_result *result)
+{
+    if (!c->deaths || err == P2P_ERR_TODO) return;
+    OWNED char *words =
+        learn_format("In this case rank %d was killed by the test: %s", c->death[0].rank,
+                     err == P2P_ERR_MISMATCH
+                         ? "its new process begins the function, the others are in the middle of it, and the next "
+                           "collective that they call has to be the same one."
+                         : "the others are to repair the world, and to go on with its new process.");
+    learn_add_to_failure(result, words);
+    snprintf(result->key, sizeof result->key, "%s", err == P2P_ERR_MISMATCH ? "mismatch" : "not_repaired");
+}
+
+bool learn_all_returned_ok(const learn_world *w, const check_case *c, learn_result *result)
 {
     for (int rank = 0; rank < c->ranks; rank++) {
         const check_record *r = NULL;
@@ -189,6 +236,7 @@ static bool all_returned_ok(const learn_world *w, const check_case *c, learn_res
         else
             learn_fail(result, err == P2P_ERR_NOMEM ? "returned.memory" : "returned", "",
                        "On rank %d it returned %s (%d): %s.", rank, error_name(err), (int)err, p2p_strerror(err));
+        note_deaths(c, err, result);
         return false;
     }
     return true;
@@ -278,9 +326,10 @@ bool learn_judge(learn_world *w, const check_case *c, learn_result *result)
         if (e->judge_failing) e->judge_failing(c);
         return result->state != LEARN_FAILED;
     }
-    if (all_returned_ok(w, c, result) && all_waited_for(w, c, result)) {
+    if (e->judge_first) e->judge_first(c);
+    if (result->state != LEARN_FAILED && learn_all_returned_ok(w, c, result) && all_waited_for(w, c, result)) {
         e->judge(c);
-        note_lost(c, result);
+        if (!w->plan->repairs) note_lost(c, result);
     }
     if (result->state != LEARN_FAILED) return learn_all_freed(w, c, result);
     /* A rank received from any source, in an exercise in which it is known from whom they come. */

@@ -67,11 +67,10 @@ static counts *counts_of(learn_relay *r, uint32_t context)
 /* A message is sent when it or the question for it comes; its bytes, when they do. p2p_split's own are not counted. */
 static void count(learn_relay *r, const way *w)
 {
-    enum { SPLIT_TAG = -3 };
     const wire_header *h = &w->header;
     bool message = h->type == WIRE_EAGER || h->type == WIRE_REQUEST;
     uint64_t bytes = p2p__wire_payload(h);
-    if (h->tag == SPLIT_TAG && h->bytes <= (2 + CHECK_MAX_RANKS) * sizeof(uint32_t)) return;
+    if (h->tag == WIRE_SPLIT_TAG && h->bytes <= (WIRE_SPLIT_WORDS + CHECK_MAX_RANKS) * sizeof(uint32_t)) return;
     counts *c = message || bytes ? counts_of(r, h->context & ~1u) : NULL;
     if (!c) {
         r->garbled |= message || bytes;

@@ -60,10 +60,12 @@ static void make_line(learn_tool *l, const learn_world *w, const char *program, 
     if (seconds > 0) {
         learn_tool_add(l, "--tag");
         learn_tool_add(l, "--timeout=%g", seconds);
-        learn_tool_add(l, "--relay=%d", CHECK_FD + w->plan->ranks);
+        if (!w->plan->repairs && !w->schedule) learn_tool_add(l, "--relay=%d", CHECK_FD + w->plan->ranks);
         learn_tool_add(l, "--report-to=%d", CHECK_FD + w->plan->ranks + 1);
     }
     if (debug >= 0) learn_tool_add(l, "--debug=%d", debug);
+    if (w->plan->repairs) learn_tool_add(l, "--repair=%d", CHECK_REPAIRS);
+    if (w->schedule) learn_tool_add(l, "--schedule=%s", w->schedule);
     if (w->plan->strict) learn_tool_add(l, "--strict");
     if (w->plan->network) learn_tool_add(l, "--network=%s", w->plan->network);
     if (trace) learn_tool_add(l, "--trace=%s", trace);
@@ -122,21 +124,28 @@ static bool open_sockets(learn_world *w, const check_plan *plan, size_t number, 
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
         w->reports[i].fd = ends[0];
         given[i < ranks ? i : ranks + 1] = ends[1];
-        if (i < ranks && send(ends[0], &key, sizeof key, MSG_NOSIGNAL) != (ssize_t)sizeof key) return false;
+        for (int k = 0; i < ranks && k <= (w->plan->repairs ? CHECK_REPAIRS : 0); k++)
+            if (send(ends[0], &key, sizeof key, MSG_NOSIGNAL) != (ssize_t)sizeof key) return false;
     }
     w->relay = learn_relay_new(ranks, &given[ranks]);
     return w->relay;
+}
+
+double learn_world_seconds(const learn_options *options)
+{
+    return options->world_seconds > 0 ? options->world_seconds : default_seconds;
 }
 
 static void run(learn_world *w, const int *given, const char *program, const check_plan *plan, size_t number,
                 const learn_options *o)
 {
     learn_tool line = {.count = 0};
-    double seconds = o->world_seconds > 0 ? o->world_seconds : default_seconds;
+    double seconds = learn_world_seconds(o);
     unsigned long long delays = o->delays ? o->delay_seed * 1000003u + number * 7919u + 1 : 0;
     make_line(&line, w, program, seconds + words_seconds, -1, o->trace);
-    OWNED char *variable = learn_format(CHECK_VARIABLE "=%zu,%llu,%llu,%ld,%d", number, (unsigned long long)plan->seed,
-                                        delays, (long)(seconds * 1000), o->only ? o->only->number : -1);
+    OWNED char *variable = learn_format(
+        CHECK_VARIABLE "=" CHECK_VARIABLE_FORMAT, number, (unsigned long long)plan->seed, delays,
+        (long)(seconds * 1000), o->only ? o->only->number : -1, w->schedule ? CHECK_ONE_ORDER : CHECK_ANY_ORDER);
     const learn_beside beside = {polled, serve, w};
     learn_command_line spawned = {.argv = (const char *const *)line.words,
                                   .given = given,
@@ -174,7 +183,7 @@ void learn_debug_world(learn_world *w, const char *program, const learn_place *p
 {
     learn_tool line = {.count = 0};
     make_line(&line, w, program, 0, rank, NULL);
-    char *value = learn_format("%zu,0,0,0,%d", place->world, place->number);
+    char *value = learn_format(CHECK_VARIABLE_FORMAT, place->world, 0ULL, 0ULL, 0L, place->number, CHECK_ANY_ORDER);
     setenv(CHECK_VARIABLE, value, 1);
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* the leak check cannot run under a debugger */
     execv(line.words[0], line.words);

@@ -7,6 +7,7 @@
  *
  * The sanitizers could do that themselves, but in each rank, slowly, and some by starting a process, which is forbidden.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "learn/check/build.h"
@@ -67,4 +68,18 @@ void learn_symbolize(learn_text *text, const char *program, const learn_options 
     }
     learn_text_free(text);
     *text = better;
+}
+
+int learn_line_of(unsigned long place, const char *file, const char *program, const learn_options *o)
+{
+    learn_tool t = {.count = 0};
+    OWNED_SPAWNED done = {0};
+    size_t length = strlen(file);
+    learn_tool_add_words(&t, "addr2line -i -s -e");
+    learn_tool_add(&t, "%s", program);
+    learn_tool_add(&t, "0x%lx", place);
+    learn_tool_run(&t, LEARN_LINK, o, &done);
+    for (const char *at = learn_string(&done.out); *at; at = learn_next_line(at))
+        if (learn_has_prefix(at, file) && at[length] == ':') return atoi(at + length + 1);
+    return 0;
 }

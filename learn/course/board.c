@@ -8,12 +8,22 @@
 static const char *failure_in_words(const char *key)
 {
     static const char *const words[][2] = {
-        {"compile", "does not compile"},      {"link", "cannot be linked"},
-        {"todo", "not all of it is written"}, {"deadlock", "deadlock"},
-        {"crash", "a rank crashed"},          {"overrun", "touches memory it may not"},
-        {"timeout", "takes too long"},        {"error", "a call failed"},
-        {"leak", "something was left over"},  {"waiting", "a request was not waited for"},
-        {"returned", "returned an error"},    {"checker", "could not be run"},
+        {"compile", "does not compile"},
+        {"link", "cannot be linked"},
+        {"todo", "not all of it is written"},
+        {"deadlock", "deadlock"},
+        {"crash", "a rank crashed"},
+        {"overrun", "touches memory it may not"},
+        {"timeout", "takes too long"},
+        {"error", "a call failed"},
+        {"leak", "something was left over"},
+        {"waiting", "a request was not waited for"},
+        {"returned", "returned an error"},
+        {"checker", "could not be run"},
+        {"race", "a race"},
+        {"barrier", "not all come to a barrier"},
+        {"bounds", "goes over the end"},
+        {"reuse", "reads too often"},
     };
     size_t length = strcspn(key, "."); /* of "error.length" the part that says what kind of failure */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -28,9 +38,8 @@ static void print_line(const learn_exercise *e, enum learn_progress progress)
     char key[LEARN_KEY];
     const char *name = strchr(e->name, '_');
     bool failed = progress == LEARN_IN_PROGRESS && *learn_last_failure(e, key);
-    printf("  %02d  %-20s  %s%-11s%s  %s\n", e->number, name ? name + 1 : e->name,
-           learn_colour(stdout, colours[progress]), words[progress], learn_colour(stdout, LEARN_PLAIN),
-           failed ? failure_in_words(key) : e->check->idea);
+    printf("  %s  %-20s  %s%-11s%s  %s\n", e->code, name ? name + 1 : e->name, learn_colour(stdout, colours[progress]),
+           words[progress], learn_colour(stdout, LEARN_PLAIN), failed ? failure_in_words(key) : e->check->idea);
 }
 
 void learn_board(bool whole)
@@ -54,8 +63,8 @@ void learn_board(bool whole)
     if (!e)
         puts("next  you have done them all");
     else
-        printf("next  exercises/%s/%s  ->  make test EX=%02d   (stuck? make hint EX=%02d)\n", e->name,
-               begun ? e->check->files[0] : "README.md", e->number, e->number);
+        printf("next  exercises/%s/%s  ->  make test EX=%s   (stuck? make hint EX=%s)\n", e->name,
+               begun ? e->check->files[0] : "README.md", e->code, e->code);
 }
 
 int learn_command_list(int argc, char **argv)

@@ -34,7 +34,7 @@ typedef struct {
 static void check_files(const learn_exercise *e, bool solution, const char *work, learn_text *wrong)
 {
     OWNED char *folder = learn_format("%s/%s", solution ? "solutions" : "exercises", e->name);
-    learn_options o = {.even_if_stub = true, .work = work};
+    learn_options o = {.even_if_stub = true, .work = work, .rate = solution};
     OWNED_RESULT result;
     if (!solution && !learn_not_started(e, folder))
         learn_add(wrong, "%s is not as it is handed out: it has been started\n", folder);
@@ -217,7 +217,7 @@ static bool check_all(course_check *c, const learn_exercise *only)
 {
     for (const learn_exercise *e = learn_course(NULL); e->check; e++) {
         if (only && only != e) continue;
-        OWNED char *pattern = learn_format("tests/mutants/%s/*.c", e->name);
+        OWNED char *pattern = learn_format("tests/mutants/%s/*.c*", e->name);
         glob_t mutants = {0};
         glob(pattern, 0, NULL, &mutants);
         add_job(c, STUB, e, NULL);

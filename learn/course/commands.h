@@ -30,6 +30,9 @@ void learn_state_begin(const learn_exercise *e);
 /* After each check of the learner's own files: what failed, or what passed. */
 void learn_state_note(const learn_exercise *e, const learn_result *result);
 
+/* see.c: the first case with so many ranks that is not strict, or else the first of the last world. */
+learn_place learn_case_with(const learn_exercise *e, int ranks);
+
 enum learn_progress { LEARN_TO_DO, LEARN_IN_PROGRESS, LEARN_DONE };
 
 /* Not started; the files are those that passed last; or neither. Nothing is run. */

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "learn/learn.h"
@@ -27,7 +28,8 @@ const learn_exercise *learn_course(size_t *count)
 {
     for (size_t i = 0; i < COUNT && !course[i].name; i++) {
         course[i].name = course[i].check->name;
-        course[i].number = (int)strtol(course[i].name, NULL, 10);
+        snprintf(course[i].code, sizeof course[i].code, "%s", course[i].name);
+        course[i].number = isdigit((unsigned char)*course[i].name) ? (int)strtol(course[i].name, NULL, 10) : -1;
     }
     if (count) *count = COUNT;
     return course;
@@ -56,7 +58,7 @@ static int fits(const learn_exercise *e, const char *text)
     long number = strtol(text, &end, 10);
     const char *bare = strchr(e->name, '_');
     if (isdigit((unsigned char)*text) && !*end && number < 1000) return number == e->number ? 2 : 0;
-    if (strcmp(text, e->name) == 0 || (bare && strcmp(text, bare + 1) == 0)) return 2;
+    if (strcasecmp(text, e->code) == 0 || strcmp(text, e->name) == 0 || (bare && strcmp(text, bare + 1) == 0)) return 2;
     return strstr(e->name, text) ? 1 : 0;
 }
 

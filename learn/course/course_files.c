@@ -20,12 +20,11 @@ static bool belongs(enum place place, const learn_exercise *e, const char *name,
     bool page = strcmp(name, "README.md") == 0;
     switch (place) {
     case TREE:
-        return page || strcmp(name, "exercises.h") == 0 || strcmp(name, "check") == 0 ||
-               learn_named(name, strlen(name));
+        return page || learn_has_ending(name, ".h") || strcmp(name, "check") == 0 || learn_named(name, strlen(name));
     case TESTS:
         return learn_has_ending(name, ".h") ||
                (learn_named(name, stem) && (strcmp(name + stem, ".c") == 0 || strcmp(name + stem, ".hints") == 0));
-    case MUTANTS: return learn_has_ending(name, ".c");
+    case MUTANTS: return learn_is_source(name);
     case EXERCISE:
         return page || learn_is_file_of(e, name) || access(learn_path(ours, "solutions", e, name), R_OK) == 0;
     case SOLUTION: break;

@@ -79,9 +79,9 @@ int learn_command_hint(int argc, char **argv)
     OWNED char *text = learn_format("%d %s\n", p.level, p.shown);
     learn_state_put(e, "hints", text);
     if (p.level < LEVELS)
-        printf("\nnext  make test EX=%02d   (the next hint: make hint EX=%02d)\n", e->number, e->number);
+        printf("\nnext  make test EX=%s   (the next hint: make hint EX=%s)\n", e->code, e->code);
     else
-        printf("\nnext  make test EX=%02d   (that was the last hint; the solution: make solution EX=%02d FORCE=1)\n",
-               e->number, e->number);
+        printf("\nnext  make test EX=%s   (that was the last hint; the solution: make solution EX=%s FORCE=1)\n",
+               e->code, e->code);
     return 0;
 }

@@ -85,7 +85,7 @@ int learn_command_own(int argc, char **argv)
         if (!last || is_later(f->saved, last->saved)) last = f;
     for (size_t i = 0; i < failed; i++)
         if (&failures[i] != last)
-            printf("%s: not yet; see make test EX=%02d\n", failures[i].e->name, failures[i].e->number);
+            printf("%s: not yet; see make test EX=%s\n", failures[i].e->name, failures[i].e->code);
     if (last) {
         putchar('\n');
         learn_explain(stdout, last->e, &last->result, more && *more);

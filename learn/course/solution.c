@@ -134,9 +134,9 @@ int learn_command_solution(int argc, char **argv)
     const learn_exercise *e = call.e;
     if (!call.flag && !passes(e)) {
         printf("%s does not pass yet, and the solution is worth more afterwards.\n"
-               "next  make test EX=%02d   (a hint: make hint EX=%02d; the solution all the same: make solution EX=%02d "
+               "next  make test EX=%s   (a hint: make hint EX=%s; the solution all the same: make solution EX=%s "
                "FORCE=1)\n",
-               e->name, e->number, e->number, e->number);
+               e->name, e->code, e->code, e->code);
         return 1;
     }
     for (const char *const *file = e->check->files; *file; file++) print_diff(e, *file, columns());

@@ -10,7 +10,18 @@
 #include "learn/course/commands.h"
 
 enum { MOST_WORKERS = 64 };
-enum { KEY_SOLUTION = 256, KEY_RUNS, KEY_DELAYS, KEY_SEED, KEY_IN, KEY_INSTEAD, KEY_LIMIT, KEY_WORK, KEY_TRACE };
+enum {
+    KEY_SOLUTION = 256,
+    KEY_RUNS,
+    KEY_DELAYS,
+    KEY_SEED,
+    KEY_IN,
+    KEY_INSTEAD,
+    KEY_LIMIT,
+    KEY_WORK,
+    KEY_TRACE,
+    KEY_RANKS
+};
 
 static const struct argp_option options[] = {
     {"solution", KEY_SOLUTION, NULL, 0, "check the solution, not the learner's files", 0},
@@ -22,6 +33,7 @@ static const struct argp_option options[] = {
     {"limit", KEY_LIMIT, "S", 0, "seconds that one world may take (10)", 0},
     {"work", KEY_WORK, "FOLDER", 0, "build in FOLDER, so that several can be checked at once", 0},
     {"trace", KEY_TRACE, "FILE", 0, "write what the ranks of the last world did to FILE (for build/replay)", 0},
+    {"ranks", KEY_RANKS, "N", 0, "one case alone: the first with N ranks, or of the last world if none has so many", 0},
     {"verbose", 'v', NULL, 0, "everything there is to say", 0},
     {0},
 };
@@ -29,7 +41,7 @@ static const struct argp_option options[] = {
 typedef struct {
     const char *folder, *instead;
     bool solution, verbose;
-    int runs;
+    int runs, ranks;
     learn_options check;
 } arguments;
 
@@ -46,6 +58,7 @@ static int option(void *own, int key, char *arg, struct argp_state *state)
     case KEY_LIMIT: a->check.world_seconds = (double)learn_whole(state, "limit", arg); break;
     case KEY_WORK: a->check.work = arg; break;
     case KEY_TRACE: a->check.trace = arg; break;
+    case KEY_RANKS: a->ranks = (int)learn_whole(state, "ranks", arg); break;
     case 'v': a->verbose = true; break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -57,8 +70,9 @@ static bool check_once(const learn_exercise *e, const arguments *a, const char *
 {
     learn_options o = a->check;
     OWNED_RESULT result;
-    bool own = !a->folder && !a->solution && !a->instead;
+    bool own = !a->folder && !a->solution && !a->instead && !a->ranks;
     o.keep_program = number > 0;
+    o.rate = number == 0;
     o.delay_seed = (uint64_t)number + 1;
     bool passed = learn_check(e, folder, &o, &result);
     if (own && number == 0) learn_state_note(e, &result);
@@ -108,6 +122,8 @@ int learn_command_test(int argc, char **argv)
     a.check.instead = instead;
     a.check.work = work;
     a.check.even_if_stub = a.solution || e->check->broken_stub;
+    learn_place place = learn_case_with(e, a.ranks);
+    if (a.ranks) a.check.only = &place;
     time_t began = time(NULL);
     bool passed = check_once(e, &a, folder, 0) && (a.runs <= 1 || check_often(e, &a, folder));
     if (passed && a.runs > 1) printf("%s: passed %d times, %ld s\n", e->name, a.runs, (long)(time(NULL) - began));

@@ -22,10 +22,21 @@ const char *learn_find_line(const learn_remains *r, int rank, const char *text, 
 
 /* ---- Deaths ---- */
 
+/* Was it the test that killed it? Ranks that it kills have their turn in the case. */
+static bool is_planned(const learn_remains *r, const json_t *finding)
+{
+    const json_t *ranks = json_object_get(finding, "ranks");
+    bool planned = false;
+    for (int i = 0; r->w->plan->repairs && r->c && i < r->c->deaths; i++)
+        planned |= json_integer_value(json_array_get(ranks, 0)) == r->c->death[i].rank;
+    return planned && learn_field_number(finding, "signal") == SIGKILL;
+}
+
 static const json_t *death_of(const learn_remains *r, int *rank)
 {
     const json_t *finding;
     for (size_t i = 0; (finding = json_array_get(r->w->findings, i)); i++) {
+        if (is_planned(r, finding)) continue;
         const json_t *last = learn_place_with(finding, learn_field_is(finding, "reason", "abort") ? "call" : "last");
         *rank = learn_field_number(last, "rank");
         if (last) return finding;
@@ -133,6 +144,32 @@ static bool say_timeout(const learn_remains *r, learn_result *result)
                    : "",
                computes ? " A rank that computes for so long is in a loop that never ends." : "",
                polls ? " A rank that polls looks again and again for a message, which never comes." : "");
+    return true;
+}
+
+/* ---- A rank was killed by the test, and the others have not made it good ---- */
+
+static bool say_not_repaired(const learn_remains *r, learn_result *result)
+{
+    int rank;
+    if (!r->w->plan->repairs || !r->c || !r->c->deaths) return false;
+    if (!learn_all_returned_ok(r->w, r->c, result)) return true;
+    const json_t *death = death_of(r, &rank);
+    if (death && learn_field_number(death, "exit") >= 0) {
+        learn_fail(result, "not_repaired", "",
+                   "Rank %d was killed by the test, and rank %d ended with status %d. An error that is not returned to "
+                   "the program ends it: p2p_set_errors comes first, in each process.",
+                   r->c->death[0].rank, rank, learn_field_number(death, "exit"));
+        return true;
+    }
+    for (rank = 0; rank < r->w->plan->ranks; rank++)
+        if (rank != r->c->death[0].rank && learn_record(r->w, rank, NULL, r->c->number, CHECK_ENDED, NULL)) break;
+    if (rank == r->w->plan->ranks) return false;
+    learn_fail(
+        result, "left_early", "",
+        "Rank %d was killed by the test and did not come back, and rank %d has left %s: it left before the others had "
+        "repaired the world, or it went on without the dead rank (p2p_shrink).",
+        r->c->death[0].rank, rank, learn_call_of(r->w->e, r->c));
     return true;
 }
 
@@ -247,7 +284,8 @@ void learn_autopsy(const learn_world *w, const check_case *c, learn_result *resu
     if (w->job.flooded)
         learn_fail(result, "output", "",
                    "It printed more than 64 MiB and was stopped: is there a printf in a loop that never ends?");
-    else if (!learn_say_sanitizer(&r, dead, result) && !learn_say_deadlock(&r, result) && !say_timeout(&r, result) &&
-             !say_unreadable(&r, result) && !learn_say_error(&r, result) && !say_death(&r, result))
+    else if (!learn_say_sanitizer(&r, dead, result) && !say_not_repaired(&r, result) &&
+             !learn_say_deadlock(&r, result) && !say_timeout(&r, result) && !say_unreadable(&r, result) &&
+             !learn_say_error(&r, result) && !say_death(&r, result))
         say_anything(&r, result);
 }

@@ -68,9 +68,12 @@ void learn_explain(FILE *out, const learn_exercise *e, const learn_result *resul
     OWNED_TEXT t = {0};
     fprintf(out, "%s%s: %s%s%s", learn_colour(out, LEARN_BOLD), e->name, learn_colour(out, colours[result->state]),
             words[result->state], learn_colour(out, LEARN_PLAIN));
-    if (result->state == LEARN_PASSED)
+    if (result->state == LEARN_PASSED && e->check->opencl)
+        fprintf(out, "   %d cases, %.1f s", result->cases, result->seconds);
+    else if (result->state == LEARN_PASSED)
         fprintf(out, "   %d cases in %d worlds, %.1f s", result->cases, result->worlds, result->seconds);
     fputs("\n", out);
+    if (result->state == LEARN_PASSED && *result->rated) add_section(&t, "speed", result->rated);
     if (*result->warnings) {
         learn_add(&t, "\n  %-*swarns:\n", LABEL - 2, "the compiler");
         add_lines(&t, result->warnings, most);
@@ -86,12 +89,13 @@ void learn_explain(FILE *out, const learn_exercise *e, const learn_result *resul
     if (result->state == LEARN_FAILED) {
         OWNED char *try = learn_hint_for(e, result->key); /* else advice that fits any exercise */
         add_section(&t, "what ran", result->ran);
+        add_section(&t, "the order", result->order);
         add_lines(&t, result->shown, most);
         add_section(&t, "what broke", result->broke);
         add_section(&t, "try", try ? try : result->advice);
-        learn_add(&t, "  %-*smake hint EX=%02d", LABEL - 2, "next", e->number);
-        if (*result->ran) learn_add(&t, "   ·   make see EX=%02d", e->number);
-        if (!more && *result->more) learn_add(&t, "   ·   make test EX=%02d V=1", e->number);
+        learn_add(&t, "  %-*smake hint EX=%s", LABEL - 2, "next", e->code);
+        if (*result->ran && !e->check->opencl) learn_add(&t, "   ·   make see EX=%s", e->code);
+        if (!more && *result->more) learn_add(&t, "   ·   make test EX=%s V=1", e->code);
         learn_add(&t, "\n");
     }
     if (more && *result->more) learn_add(&t, "\n%s", result->more);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check_values and check_same_bits: is what each rank has what it should have? If not: the table, and what can be seen in it
+ * check_values, check_near and check_same_bits: is what each rank has what it should have? If not: the table, and what can be seen in it
  * (looks.c).
  */
 #include <math.h>
@@ -107,10 +107,16 @@ static char *table_of(const learn_question *q)
 
 /* ---- The checks ---- */
 
-bool check_values(const check_case *c, const char *key, const char *name, const char *before, check_count *count,
-                  check_want *want)
+static bool is_right(const learn_question *q, double has, double should)
 {
-    learn_question q = {.c = c, .name = name, .before = before, .count = count, .want = want, .from = SIZE_MAX};
+    return learn_equal(has, should) || (q->near && fabs(has - should) <= 1e-9 * fmax(1, fabs(should)));
+}
+
+static bool ask(learn_question q, const char *key)
+{
+    const check_case *c = q.c;
+    const char *name = q.name;
+    q.from = SIZE_MAX;
     for (int rank = 0; rank < c->ranks; rank++) {
         size_t has = check_elements(c, rank, name), should = learn_count_of(&q, rank);
         if (should && !check_data(c, rank, name))
@@ -124,7 +130,7 @@ bool check_values(const check_case *c, const char *key, const char *name, const 
         size_t i = 0, end = learn_count_of(&q, rank);
         enum dtype dtype = check_dtype(c, rank, name);
         const void *data = check_data(c, rank, name);
-        while (i < end && learn_equal(check_get(data, i, dtype), stored(want(c, rank, i), dtype))) i++;
+        while (i < end && is_right(&q, check_get(data, i, dtype), stored(q.want(c, rank, i), dtype))) i++;
         if (i == end) continue;
         q.wrong[rank] = true;
         q.first[rank] = i;
@@ -137,6 +143,19 @@ bool check_values(const check_case *c, const char *key, const char *name, const 
     OWNED char *table = table_of(&q);
     learn_judge_fail(sure ? sure : key, table, learn_string(&broke));
     return false;
+}
+
+bool check_values(const check_case *c, const char *key, const char *name, const char *before, check_count *count,
+                  check_want *want)
+{
+    return ask((learn_question){.c = c, .name = name, .before = before, .count = count, .want = want}, key);
+}
+
+bool check_near(const check_case *c, const char *key, const char *name, const char *before, check_count *count,
+                check_want *want)
+{
+    return ask((learn_question){.c = c, .name = name, .before = before, .near = true, .count = count, .want = want},
+               key);
 }
 
 bool check_same_bits(const check_case *c, const char *key, const char *name)

@@ -11,6 +11,7 @@ enum { LEARN_WINDOW = 4 }; /* elements of a buffer that are shown */
 typedef struct {
     const check_case *c;
     const char *name, *before;
+    bool near; /* nine digits are enough */
     check_count *count;
     check_want *want;
     size_t from; /* the first index that is shown */

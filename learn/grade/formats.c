@@ -217,12 +217,11 @@ char *learn_gradescope(const json_t *all)
     const json_t *g;
     for (size_t i = 0; (g = learn_grade_at(all, i)); i++) {
         bool right = learn_verdict_of(g) == LEARN_RIGHT;
-        json_array_append_new(tests,
-                              json_pack("{so so sO sO ss ss so s[s]}", "name", test_name(all, g), "number",
-                                        json_sprintf("%02d", learn_field_number(g, "number")), "score",
-                                        json_object_get(g, "points"), "max_score", json_object_get(g, "most"), "status",
-                                        right ? "passed" : "failed", "visibility", "visible", "output",
-                                        right ? json_string("") : message(g), "tags", learn_field(g, "verdict")));
+        json_array_append_new(
+            tests, json_pack("{so so sO sO ss ss so s[s]}", "name", test_name(all, g), "number",
+                             json_string(learn_field(g, "code")), "score", json_object_get(g, "points"), "max_score",
+                             json_object_get(g, "most"), "status", right ? "passed" : "failed", "visibility", "visible",
+                             "output", right ? json_string("") : message(g), "tags", learn_field(g, "verdict")));
     }
     json_t *results = json_pack("{sI ss ss s{ss} so}", "execution_time", (json_int_t)llround(t.seconds), "output",
                                 learn_field(all, "conditions"), "stdout_visibility", "hidden", "extra_data", "seed",

@@ -29,11 +29,11 @@ static void note_signal(int number)
 }
 
 static json_t *grade_of(const char *verdict, const char *kind, const char *ran, const char *reason, const char *details,
-                        double seconds)
+                        double seconds, double share)
 {
-    return json_pack("{ss so so so so sf}", "verdict", verdict, "kind", learn_json_text(kind, SIZE_MAX), "ran",
+    return json_pack("{ss so so so so sf sf}", "verdict", verdict, "kind", learn_json_text(kind, SIZE_MAX), "ran",
                      learn_json_text(ran, SIZE_MAX), "reason", learn_json_text(reason, SIZE_MAX), "details",
-                     learn_json_text(details, SIZE_MAX), "seconds", seconds);
+                     learn_json_text(details, SIZE_MAX), "seconds", seconds, "share", share);
 }
 
 /* ---- In the process that checks ---- */
@@ -48,6 +48,7 @@ _Noreturn static void check(const learn_class *class, learn_sandbox *box, const 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (!work || !learn_submission_write(s, e, own)) _exit(1);
     learn_options o = {.seed = class->seed,
+                       .rate = true,
                        .world_seconds = box->limits.world_seconds,
                        .work = work,
                        .confine = learn_sandbox_confine,
@@ -58,7 +59,7 @@ _Noreturn static void check(const learn_class *class, learn_sandbox *box, const 
     char *reason = learn_format("%.300s", r.state == LEARN_FAILED ? r.broke : reasons[r.state]);
     for (char *at = reason; *at; at++)
         if (*at == '\n') *at = ' ';
-    json_t *grade = grade_of(verdicts[r.state], r.key, r.ran, reason, learn_explanation(e, &r), r.seconds);
+    json_t *grade = grade_of(verdicts[r.state], r.key, r.ran, reason, learn_explanation(e, &r), r.seconds, r.share);
     _exit(json_dumpfd(grade, fd, 0) == 0 ? 0 : 1);
 }
 
@@ -66,7 +67,7 @@ _Noreturn static void check(const learn_class *class, learn_sandbox *box, const 
 
 static json_t *could_not(const char *why)
 {
-    return grade_of("wrong", "checker", "", why, why, 0);
+    return grade_of("wrong", "checker", "", why, why, 0, 0);
 }
 
 /* All that comes until the end, or until there is no more time, or Ctrl-C. */
@@ -113,6 +114,7 @@ static json_t *check_apart(const learn_class *class, learn_sandbox *box, const l
 static void print_grade(const json_t *g)
 {
     const char *verdict = learn_field(g, "verdict");
+    double share = json_number_value(json_object_get(g, "share"));
     bool right = strcmp(verdict, "right") == 0, wrong = strcmp(verdict, "wrong") == 0;
     learn_print_plain(learn_field(g, "submission"), 16, INT_MAX);
     printf(" %-24s %s%-14s%s ", learn_field(g, "exercise"),
@@ -121,6 +123,7 @@ static void print_grade(const json_t *g)
                                         : LEARN_YELLOW),
            verdict, learn_colour(stdout, LEARN_PLAIN));
     if (wrong) learn_print_plain(learn_field(g, "reason"), 0, INT_MAX);
+    if (right && share < 1) printf("%.0f%% of the points, by its speed", 100 * share);
     putchar('\n');
     fflush(stdout);
 }
@@ -128,6 +131,14 @@ static void print_grade(const json_t *g)
 static json_t *number_of(double value)
 {
     return value == floor(value) ? json_integer((json_int_t)value) : json_real(value);
+}
+
+/* Of one that is right: all, or a kernel's share by its speed, to a hundredth; of one that is only slow, its share. */
+static json_t *points_of(const learn_class *class, const json_t *found)
+{
+    double share = json_number_value(json_object_get(found, "share"));
+    if (!(share > 0)) return json_integer(0);
+    return number_of(share < 1 ? round(class->points * share * 100) / 100 : class->points);
 }
 
 /* Those that were named; else all that are in any submission. */
@@ -146,13 +157,13 @@ static bool grade_submission(const learn_class *class, learn_sandbox *box, const
     for (const learn_exercise *e = learn_course(NULL); e->check && !interrupted; e++) {
         if (!is_graded(class, e)) continue;
         const char *missing = s->trouble.used ? s->trouble.text : "not handed in";
-        json_t *found = !learn_handed_in(s, e) ? grade_of("not handed in", "", "", missing, missing, 0)
+        json_t *found = !learn_handed_in(s, e) ? grade_of("not handed in", "", "", missing, missing, 0, 0)
                         : room                 ? check_apart(class, box, s, e)
                                                : could_not("It could not be graded: there is no room for it.");
-        json_t *grade = json_pack("{so ss si ss so so}", "submission", learn_json_text(s->name, SIZE_MAX), "exercise",
-                                  e->name, "number", e->number, "call", e->check->call, "points",
-                                  number_of(learn_field_is(found, "verdict", "right") ? class->points : 0), "most",
-                                  number_of(class->points));
+        json_t *grade = json_pack("{so ss ss so ss so so}", "submission", learn_json_text(s->name, SIZE_MAX),
+                                  "exercise", e->name, "code", e->code, "number",
+                                  e->number < 0 ? json_null() : json_integer(e->number), "call", e->check->call,
+                                  "points", points_of(class, found), "most", number_of(class->points));
         json_object_update(grade, found);
         json_decref(found);
         json_array_append_new(list, grade);

@@ -35,6 +35,8 @@ const char *const learn_system[] = {"/usr",
                                     "/etc/ld.so.conf.d",
                                     "/etc/ld.so.cache",
                                     "/etc/ld.so.conf",
+                                    "/etc/OpenCL",
+                                    "/sys/devices/system",
                                     "/etc/passwd",
                                     "/etc/group",
                                     "/etc/nsswitch.conf",
@@ -43,11 +45,11 @@ const char *const learn_devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/de
 
 char *learn_step_need(enum learn_step step, size_t number)
 {
-    static const char *const needs[][8] = {
-        [LEARN_COMPILE] = {"exercises/exercises.h", "p2p/p2p.h", "p2p/p2p_layer.h", "dtype/dtype.h",
-                           "collectives/collectives.h", "ring/ring.h"},
+    static const char *const needs[][10] = {
+        [LEARN_COMPILE] = {"exercises/exercises.h", "exercises/kernels.h", "exercises/check/opencl.h", "p2p/p2p.h",
+                           "p2p/p2p_layer.h", "dtype/dtype.h", "collectives/collectives.h", "ring/ring.h"},
         [LEARN_LINK] = {"course/obj/exercises/check", "course/obj/tests/exercises", "course/uses", "course/p2p.a",
-                        "course/dtype.a", "course/collectives.a", "course/ring.a"},
+                        "bench/rate", "course/dtype.a", "course/collectives.a", "course/ring.a"},
         [LEARN_RUN] = {"launch", "course/obj/guard"}};
     const char *need = needs[step][number];
     if (!need || step == LEARN_COMPILE) return need ? learn_copy(need) : NULL;

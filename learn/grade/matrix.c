@@ -33,7 +33,7 @@ static void print_rows(const json_t *all, size_t width, size_t count)
 {
     const json_t *g;
     printf("\n%*s", NAME_WIDTH, "");
-    for (size_t i = 0; i < width; i++) printf("  %02d", learn_field_number(learn_grade_at(all, i), "number"));
+    for (size_t i = 0; i < width; i++) printf("  %s", learn_field(learn_grade_at(all, i), "code"));
     for (size_t i = 0; (g = learn_grade_at(all, i)); i++) {
         if (i % width == 0) putchar('\n'), learn_print_plain(learn_field(g, "submission"), NAME_WIDTH, NAME_WIDTH);
         printf("   %c", learn_field_is(g, "verdict", "not started") ? '.' : "+-- "[learn_verdict_of(g)]);
@@ -62,7 +62,7 @@ static void print_reason(const json_t *all, size_t width, size_t column)
         wrong++;
     }
     if (!example) return;
-    printf("  %02d  %d of %d  ", learn_field_number(example, "number"), most, wrong);
+    printf("  %s  %d of %d  ", learn_field(example, "code"), most, wrong);
     learn_print_plain(learn_field(example, "reason"), 0, INT_MAX);
     putchar('\n');
 }

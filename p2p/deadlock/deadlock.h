@@ -20,12 +20,14 @@ typedef struct {
 typedef struct {
     int size;
     scoreboard *scoreboard;
-    p2p_sight *seen; /* [size]: when it was last looked at, to say something about it */
-    bool *ended;     /* [size]: its process has, or has not been started; set by the supervisor */
+    p2p_sight *seen;    /* [size]: when it was last looked at, to say something about it */
+    bool *ended;        /* [size]: its process has, or has not been started; set by the supervisor */
+    p2p_rank_set still; /* those that have waited since the look before */
     uint64_t quiet_since;
     bool unchanged;
     bool only_polls;      /* for a second nothing has happened but polling: true for one look */
     bool warned;          /* there was such a look */
+    uint64_t polls_for;   /* ns for which nothing has happened but polling; 0: something else has */
     bool impossible;      /* at this look: more was received than was sent */
     int impossible_polls; /* in a row */
 } p2p_watch;
@@ -43,6 +45,10 @@ bool p2p__scoreboard_is_sound(const p2p_watch *watch, bool failed);
 
 /* Ranks that can never be released, exactly; false if there are none. `can_act` are those that still can do something. */
 bool p2p__watch_look(p2p_watch *watch, p2p_rank_set *stuck, p2p_rank_set *can_act);
+
+/* Does every rank wait: for another one, or for a port of a virtual network (those are in *asking)? Then nothing happens until
+ * a port is given out. */
+bool p2p__watch_is_quiet(p2p_watch *watch, p2p_rank_set *asking);
 
 /* ---- verdict.c ---- */
 

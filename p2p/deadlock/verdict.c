@@ -78,6 +78,12 @@ static bool sends(const p2p_sight *row)
     return has_items(row) && row->wait.pending_count > 0 && row->wait.pending[0].shape == SHAPE_SEND;
 }
 
+/* One that waits for its receive whatever its size. */
+static bool sends_synchronously(const p2p_sight *row)
+{
+    return sends(row) && row->wait.pending_count > 0 && row->wait.pending[0].synchronous;
+}
+
 static const scoreboard_call *pending_recv(const p2p_sight *row)
 {
     if (row->call.shape == SHAPE_RECV) return &row->call;
@@ -115,25 +121,28 @@ static bool judge_message(p2p_watch *watch, const p2p_knot *h, p2p_finding *f, b
 static void judge_cycle(p2p_watch *watch, const p2p_knot *h, p2p_diagnosis *what)
 {
     const scoreboard_call *first = &watch->seen[h->ranks[0]].call;
-    int splits = 0, sending = 0, receiving = 0, collectives = 0;
-    bool differ = false;
+    int splits = 0, sending = 0, synchronous = 0, receiving = 0, collectives = 0;
+    bool differ = false, elsewhere = false;
     for (int i = 0; i < h->length; i++) {
         const p2p_sight *row = &watch->seen[h->ranks[i]];
         splits += strcmp(row->call.name, "p2p_split") == 0;
         sending += sends(row);
+        synchronous += sends_synchronously(row);
         receiving += row->call.shape == SHAPE_RECV || (has_items(row) && !sends(row));
         collectives += row->call.shape == SHAPE_COLLECTIVE;
         differ = differ || strcmp(first->name, row->call.name) != 0 || first->number != row->call.number;
+        elsewhere = elsewhere || first->context != row->call.context;
     }
     what->reason = REASON_CYCLE;
     what->all_receive = receiving == h->length;
-    if (sending == h->length) what->class = CLASS_BUFFERING;
+    if (sending == h->length && synchronous < h->length) what->class = CLASS_BUFFERING;
     if (h->length == 1)
         what->reason = REASON_SELF;
     else if (splits && splits < h->length)
         what->reason = REASON_SPLIT;
-    else if (collectives == h->length && differ)
+    else if (collectives == h->length && (differ || elsewhere))
         what->reason = REASON_COLLECTIVES;
+    if (what->reason == REASON_COLLECTIVES && elsewhere) what->class = CLASS_COMMUNICATOR_MISMATCH;
 }
 
 /* ---- The places ---- */

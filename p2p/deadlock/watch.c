@@ -21,11 +21,6 @@
 /* ---- Copies: a rank can write anything on the scoreboard, by mistake or not; so whatever is said about ranks is said of
  *      copies, taken once, in which numbers are in range and texts end ---- */
 
-static bool is_state(int state)
-{
-    return state >= SCOREBOARD_ABSENT && state <= SCOREBOARD_FINISHED;
-}
-
 /* wait->need, without those who came to the collective after this rank had shown for whom it waits there. */
 static p2p_rank_set still_needed(scoreboard *b, const scoreboard_wait *wait, int size)
 {
@@ -43,8 +38,7 @@ void p2p__see(p2p_watch *watch)
     for (int i = 0; i < watch->size; i++) {
         const scoreboard_row *row = &watch->scoreboard->rows[i];
         p2p_sight *sight = &watch->seen[i];
-        int state = atomic_load(&row->state);
-        sight->state = is_state(state) ? state : SCOREBOARD_RUNNING;
+        sight->state = p2p__state_of(atomic_load(&row->state));
         sight->call = p2p__call_copy(&row->call);
         scoreboard_wait *wait = &sight->wait;
         *wait = row->wait;
@@ -74,13 +68,20 @@ void p2p__see_error(const p2p_watch *watch, int rank, p2p_words *w)
 bool p2p__scoreboard_is_sound(const p2p_watch *watch, bool failed)
 {
     const scoreboard *b = watch->scoreboard;
-    for (int i = 0; i < watch->size; i++)
-        if (!is_state(atomic_load(&b->rows[i].state))) return false;
+    for (int i = 0; i < watch->size; i++) {
+        int state = atomic_load(&b->rows[i].state);
+        if (state != p2p__state_of(state)) return false;
+    }
     return p2p__scoreboard_is_whole(b) && watch->impossible_polls < IMPOSSIBLE_POLLS &&
            (atomic_load(&b->shared->failed) != 0) == failed;
 }
 
 /* ---- Which ranks can act ---- */
+
+static uint64_t activity_of(p2p_watch *watch, int rank)
+{
+    return atomic_load_explicit(&watch->scoreboard->rows[rank].activity, memory_order_acquire);
+}
 
 static int state_of(p2p_watch *watch, int rank)
 {
@@ -98,7 +99,7 @@ static void find_still(p2p_watch *watch, p2p_rank_set *still)
     bool unchanged = true;
     p2p__set_clear(still, watch->size);
     for (int i = 0; i < watch->size; i++) {
-        uint64_t now = atomic_load_explicit(&watch->scoreboard->rows[i].activity, memory_order_acquire);
+        uint64_t now = activity_of(watch, i);
         bool same = now == watch->seen[i].activity && now % 2 == 0;
         unchanged = unchanged && same;
         watch->seen[i].activity = now;
@@ -115,7 +116,8 @@ static bool under_way(p2p_watch *watch, int from, int to)
     scoreboard *b = watch->scoreboard;
     uint64_t received = atomic_load_explicit(&p2p__scoreboard_received(b, to)[from], memory_order_acquire),
              sent = atomic_load_explicit(&p2p__scoreboard_sent(b, from)[to], memory_order_relaxed);
-    if ((int32_t)(uint32_t)(sent - received) < 0) watch->impossible = true;
+    bool known = p2p__is_local(b, from) || p2p__is_local(b, to); /* elsewhere both, they were read at different times */
+    if (known && (int32_t)(uint32_t)(sent - received) < 0) watch->impossible = true;
     return sent != received;
 }
 
@@ -162,6 +164,44 @@ static void find_can_act(p2p_watch *watch, const p2p_rank_set *still, p2p_rank_s
     }
 }
 
+/* ---- Ports of a virtual network ---- */
+
+static bool asks_for_port(p2p_watch *watch, int rank)
+{
+    const scoreboard_port *port = &watch->scoreboard->rows[rank].port;
+    return atomic_load_explicit(&port->asked, memory_order_acquire) != atomic_load(&port->granted);
+}
+
+bool p2p__watch_is_quiet(p2p_watch *watch, p2p_rank_set *asking)
+{
+    const p2p_rank_set none = {{0}};
+    bool quiet = true;
+    p2p__set_clear(asking, watch->size);
+    watch->impossible = false;
+    for (int i = 0; i < watch->size; i++) {
+        uint64_t activity = activity_of(watch, i);
+        int state = state_of(watch, i);
+        watch->seen[i].activity = activity;
+        if (is_over(watch, i)) continue;
+        bool asks = asks_for_port(watch, i);
+        if (asks) p2p__set_add(asking, i);
+        quiet = quiet && activity % 2 == 0 && state != SCOREBOARD_ABSENT && (asks || state != SCOREBOARD_RUNNING);
+    }
+    for (int i = 0; i < watch->size && quiet; i++) {
+        const scoreboard_wait *wait = &watch->scoreboard->rows[i].wait;
+        if (is_over(watch, i)) continue;
+        if (something_under_way_to(watch, i)) return false;
+        if (!p2p__set_has(asking, i) && state_of(watch, i) == SCOREBOARD_BLOCKED &&
+            is_released(watch->scoreboard, wait, &none, watch->size))
+            return false;
+    }
+    atomic_thread_fence(memory_order_acquire);
+    for (int i = 0; i < watch->size; i++)
+        if (activity_of(watch, i) != watch->seen[i].activity || asks_for_port(watch, i) != p2p__set_has(asking, i))
+            return false;
+    return quiet;
+}
+
 /* ---- Polling: no deadlock, since a rank that polls may do anything next, but worth a word when nothing else happens. ---- */
 
 static void watch_polling(p2p_watch *watch)
@@ -185,23 +225,24 @@ static void watch_polling(p2p_watch *watch)
         polling = state_of(watch, i) == SCOREBOARD_POLLING && !is_over(watch, i);
         if (polling && last->idle_polls < IDLE_POLLS) enough = false;
     }
-    watch->only_polls = quiet && enough && !watch->warned && now - watch->quiet_since >= POLLING_WARN_NS;
+    watch->polls_for = quiet && enough ? now - watch->quiet_since : 0;
+    watch->only_polls = !watch->warned && watch->polls_for >= POLLING_WARN_NS;
     watch->warned = watch->warned || watch->only_polls;
 }
 
 bool p2p__watch_look(p2p_watch *watch, p2p_rank_set *stuck, p2p_rank_set *can_act)
 {
-    p2p_rank_set still;
+    const p2p_rank_set *still = &watch->still;
     watch->impossible = false;
-    find_still(watch, &still);
+    find_still(watch, &watch->still);
     watch_polling(watch);
-    find_can_act(watch, &still, can_act);
+    find_can_act(watch, still, can_act);
     watch->impossible_polls = watch->impossible ? watch->impossible_polls + 1 : 0;
     bool any = false;
     p2p__set_clear(stuck, watch->size);
     for (int i = 0; i < watch->size; i++) {
         const scoreboard_wait *wait = &watch->scoreboard->rows[i].wait;
-        bool waits = p2p__set_has(&still, i) && state_of(watch, i) == SCOREBOARD_BLOCKED && !is_over(watch, i);
+        bool waits = p2p__set_has(still, i) && state_of(watch, i) == SCOREBOARD_BLOCKED && !is_over(watch, i);
         if (!waits || something_under_way_to(watch, i) || is_released(watch->scoreboard, wait, can_act, watch->size))
             continue;
         p2p__set_add(stuck, i);
@@ -211,7 +252,6 @@ bool p2p__watch_look(p2p_watch *watch, p2p_rank_set *stuck, p2p_rank_set *can_ac
     p2p__see(watch);
     atomic_thread_fence(memory_order_acquire); /* the picture is true if no row of those that stand still has changed */
     for (int i = 0; i < watch->size; i++)
-        if (p2p__set_has(&still, i) && atomic_load(&watch->scoreboard->rows[i].activity) != watch->seen[i].activity)
-            return false;
+        if (p2p__set_has(still, i) && activity_of(watch, i) != watch->seen[i].activity) return false;
     return true;
 }

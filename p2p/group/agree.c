@@ -237,7 +237,7 @@ p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
     unsigned char *segment = comm->payloads.first;
     if (segment) memcpy(segment + (size_t)comm->rank * comm->payloads.stride, what->inline_payload, bytes);
     comm->posted = number;
-    if (engine->config.check) p2p__show_words(engine, comm->context, number);
+    if (engine->config.check) p2p__show_words(engine, comm->context, number, number - comm->base);
     comm->said = engine->config.check ? engine->shown->hash : 0;
     scoreboard_line *line = own_line(comm, number);
     atomic_store_explicit(&line->at, p2p__line_at(number, 0), memory_order_relaxed);
@@ -245,6 +245,10 @@ p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
     atomic_store_explicit(&line->what, comm->said, memory_order_relaxed);
     if (bytes && !segment) memcpy(line->payload, what->inline_payload, bytes);
     atomic_store_explicit(&line->at, p2p__line_at(number, 1), memory_order_release);
+    if (!comm->one_host) { /* counted first: its launcher passes the line on before any message that this rank sends now */
+        atomic_fetch_add(&engine->row->came, 1);
+        p2p__control_tell(engine->control, CONTROL_CAME, (int)comm->context, (int)(number % SCOREBOARD_SLOTS));
+    }
     comm->settled = false;
     return what->barriers ? P2P_OK : p2p__agree_settle(comm); /* with barriers: in the first one, soon */
 }
@@ -296,9 +300,10 @@ uint64_t p2p_layer_number(const p2p_comm *comm)
     return comm->collectives;
 }
 
-p2p_err p2p_layer_test_agree(p2p_comm *comm, uint64_t number, bool *agreed)
+p2p_err p2p_layer_test_agree(p2p_comm *comm, uint64_t collective, bool *agreed)
 {
-    *agreed = !number || !comm->engine->config.check || comm->size == 1 || number <= comm->all_passed;
+    uint64_t number = comm->base + collective;
+    *agreed = !collective || !comm->engine->config.check || comm->size == 1 || number <= comm->all_passed;
     if (*agreed) return P2P_OK;
     phase m = agreement(comm, number);
     /* This rank may go to sleep over something else, and has to be woken when all are there. */

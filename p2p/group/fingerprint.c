@@ -61,13 +61,14 @@ static size_t word_of(uint32_t context, uint64_t number)
 }
 
 /* What the row shows already is what this rank thinks. */
-void p2p__show_words(p2p_engine *engine, uint32_t context, uint64_t number)
+void p2p__show_words(p2p_engine *engine, uint32_t context, uint64_t in_lines, uint64_t number)
 {
-    size_t i = word_of(context, number);
+    size_t i = word_of(context, in_lines);
     scoreboard_call *words = &engine->row->words[i];
     p2p_said *said = &engine->said[i];
     words->context = context;
     words->number = number;
+    words->in_lines = in_lines;
     words->line = engine->call_line;
     if (same_call(&said->what, &engine->shown->what) && said->file == engine->call_file) return;
     p2p__copy_text(words->name, sizeof words->name, engine->shown->what.operation);
@@ -90,24 +91,34 @@ static int class_of(const scoreboard_call *a, const scoreboard_call *b)
     return strcmp(a->what.algorithm, b->what.algorithm) != 0 ? CLASS_ALGORITHM_MISMATCH : CLASS_COLLECTIVE_MISMATCH;
 }
 
+const char *p2p__difference(const int ranks[2], const scoreboard_call calls[2], uint64_t in_lines, p2p_finding *f,
+                            p2p_words *w)
+{
+    bool known = true; /* neither rank has said something else there since */
+    for (int k = 0; k < 2; k++) known = known && calls[k].context == calls[0].context && calls[k].in_lines == in_lines;
+    f->what = (p2p_diagnosis){.class = known ? class_of(&calls[0], &calls[1]) : CLASS_COLLECTIVE_MISMATCH};
+    for (int k = 0; k < 2; k++) {
+        const scoreboard_call unknown = {
+            .shape = SHAPE_COLLECTIVE, .number = calls[k].number, .what = {.count = UINT64_MAX, .root = -1}};
+        p2p__finding_add(f, ROLE_CALL, ranks[k], known ? &calls[k] : &unknown);
+        p2p__set_add(&f->what.ranks, ranks[k]);
+    }
+    return p2p__words_mismatch(w, f);
+}
+
 /* The lower rank first, so that the words do not depend on who noticed. */
 void p2p__show_difference(p2p_engine *engine, int other, uint32_t context, uint64_t number)
 {
     size_t i = word_of(context, number);
-    int low = other < engine->rank ? other : engine->rank, high = other < engine->rank ? engine->rank : other;
-    scoreboard_call calls[] = {p2p__call_copy(&engine->scoreboard->rows[low].words[i]),
-                               p2p__call_copy(&engine->scoreboard->rows[high].words[i])};
-    bool known = true; /* neither rank has said something else there since */
-    for (int k = 0; k < 2; k++) known = known && calls[k].context == context && calls[k].number == number;
-    p2p_finding f = {.what.class = known ? class_of(&calls[0], &calls[1]) : CLASS_COLLECTIVE_MISMATCH};
+    const int ranks[] = {other < engine->rank ? other : engine->rank, other < engine->rank ? engine->rank : other};
+    scoreboard_call calls[2];
+    p2p_finding f = {.count = 0};
     p2p_words w = {.used = 0};
     for (int k = 0; k < 2; k++) {
-        const scoreboard_call unknown = {
-            .shape = SHAPE_COLLECTIVE, .number = number, .what = {.count = UINT64_MAX, .root = -1}};
-        p2p__finding_add(&f, ROLE_CALL, k ? high : low, known ? &calls[k] : &unknown);
-        p2p__set_add(&f.what.ranks, k ? high : low);
+        calls[k] = p2p__call_copy(&engine->scoreboard->rows[ranks[k]].words[i]);
+        if (calls[k].context != context) calls[k].in_lines = 0;
     }
-    const p2p_blame blame = {.advice = p2p__words_mismatch(&w, &f)};
+    const p2p_blame blame = {.advice = p2p__difference(ranks, calls, number, &f, &w)};
     engine->drafts = 0;
     p2p__draft(engine, &f);
     p2p__publish(engine->row, engine->rank, &blame, NULL, w.text, engine->drafts);

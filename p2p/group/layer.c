@@ -12,15 +12,36 @@ static p2p_err enter(p2p_comm *comm, const p2p_fingerprint *what)
     p2p_engine *engine = comm ? comm->engine : NULL;
     bool fails = engine && *engine->this_process && engine->poisoned && engine->depth == 0;
     if (fails) p2p__show_collective(engine, what, comm->collectives + 1);
-    return p2p__enter(comm, &(p2p_call){what->operation, SHAPE_COLLECTIVE, 0, 0, 0, 0, 0});
+    return p2p__enter(comm, &(p2p_call){what->operation, SHAPE_COLLECTIVE, 0, 0, 0, 0, 0, 0, 0});
 }
 
-p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what)
+/* As the library that calls shows it, if it has said so; how it is done stays as it is. */
+static p2p_fingerprint shown_as(p2p_comm *comm, const p2p_fingerprint *what)
 {
+    p2p_fingerprint shown = *what;
+    if (!comm || !comm->alias) return shown;
+    const p2p_fingerprint *as = comm->alias;
+    comm->alias = NULL;
+    shown.operation = as->operation;
+    shown.count = as->count;
+    shown.dtype = as->dtype;
+    shown.op = as->op;
+    shown.root = as->root;
+    shown.kind = as->kind;
+    shown.kinds = as->kinds;
+    return shown;
+}
+
+p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *means)
+{
+    const p2p_fingerprint shown = shown_as(comm, means), *what = &shown;
     p2p_err err = enter(comm, what);
     if (err) return err;
-    TRACE(comm->engine, p2p__trace_collective(comm, what));
+    if (__builtin_expect(comm->engine->observed, 0)) p2p__observe_collective(comm, what);
     if (comm->engine->depth > 1) return P2P_OK;
+    if (comm->engine->config.explain) p2p__explain_begin(comm, what);
+    comm->engine->kind = what->kind;
+    comm->engine->block_kinds = what->kinds;
     p2p__show_collective(comm->engine, what, comm->collectives + 1);
     if (p2p__job_failed(comm->engine)) return p2p__leave(comm, p2p__job_error(comm));
     comm->collectives++;
@@ -51,9 +72,10 @@ p2p_err p2p_layer_refuse(p2p_comm *comm, const p2p_fingerprint *what, p2p_err er
     return p2p_layer_refuse_argument(comm, what, err, argument, cause);
 }
 
-p2p_err p2p_layer_refuse_argument(p2p_comm *comm, const p2p_fingerprint *what, p2p_err err, p2p_argument argument,
+p2p_err p2p_layer_refuse_argument(p2p_comm *comm, const p2p_fingerprint *means, p2p_err err, p2p_argument argument,
                                   const char *cause)
 {
+    const p2p_fingerprint shown = shown_as(comm, means), *what = &shown;
     const char *advice = take_advice(comm);
     p2p_err unusable = enter(comm, what);
     if (unusable) return unusable;
@@ -81,6 +103,10 @@ p2p_err p2p_layer_end(p2p_comm *comm, p2p_err err)
     /* The others may be anywhere in it: the next one could take its messages for this one's. */
     bool behind = err == P2P_ERR_TIMEOUT || err == P2P_ERR_NOMEM || err == P2P_ERR_SYS || err == P2P_ERR_PEER_DEAD;
     if (outermost && comm->size > 1 && behind) p2p__poison(comm, err);
+    if (outermost && comm->engine->config.explain) p2p__explain_end(comm, err);
+    if (outermost) comm->engine->kind = 0;
+    if (outermost) comm->engine->block_kinds = NULL;
+    if (outermost && comm->engine->fresh) p2p__sum_fresh(comm->engine);
     return p2p__leave(comm, err);
 }
 
@@ -117,7 +143,6 @@ p2p_err p2p_layer_request(p2p_comm *comm, const p2p_layer_ops *ops, void *state,
     if (err) return err;
     request->layer = ops;
     request->layer_state = state;
-    request->layer_name = comm->engine->call_name;
     request->layer_number = comm->collectives;
     request->clock.now = comm->engine->clock->now;
     if (comm->engine->trace) {
@@ -132,13 +157,18 @@ p2p_err p2p_layer_request(p2p_comm *comm, const p2p_layer_ops *ops, void *state,
 
 p2p_err p2p_layer_done(p2p_request *request, bool *done)
 {
+    return p2p_layer_done_status(request, done, NULL);
+}
+
+p2p_err p2p_layer_done_status(p2p_request *request, bool *done, p2p_status *status)
+{
     if (*request && !(*request)->done) {
         *done = false;
         return P2P_OK;
     }
     *done = true;
     if (!*request) return P2P_OK;
-    p2p_err err = p2p__result(*request, NULL);
+    p2p_err err = p2p__result(*request, status);
     p2p__request_free(*request);
     *request = P2P_REQUEST_NULL;
     return err;

@@ -6,13 +6,15 @@
  * A rank's part has an area for each kind of pieces, in which they go round, so that of three in a row none overlaps
  * another:
  *
- *      kind        SMALL        USUAL           larger ones                two ranks: usual is 512 KiB, eight: 128 KiB
- *      pieces      <= 2 KiB     <= usual        2 usual, 4 usual, ... each
- *      area        4 places     4 usual         3 places
+ *      kind        SMALL        INLINE       USUAL        larger ones          two ranks: usual is 512 KiB, eight: 128 KiB
+ *      pieces      <= 2 KiB     <= 4 KiB     <= usual     2 usual, 4 usual, ... each
+ *      area        4 places     4 places     4 usual      3 places
  *
  * The usual ones do not come back to the same place sooner than they must: to write where another core has just read
  * takes twice as long as to write what has left its cache since. For that 4 MiB must have passed through the segments of
- * all ranks; more would crowd users' buffers out of the caches. Small ones lie ready in the nearest cache all the same.
+ * all ranks; more would crowd users' buffers out of the caches. What can travel with a call lies ready in the nearest cache
+ * all the same, and on pages that are mapped: a first round through the usual ones meets a new page in each piece, which
+ * costs more than so short an operation.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,7 +23,7 @@
 #include "p2p/group/internal.h"
 #include "p2p/message/trace_rank.h"
 
-enum { SMALL, USUAL }; /* kinds; then the larger ones */
+enum { SMALL, INLINE, USUAL }; /* kinds; then the larger ones */
 
 #define SMALL_PIECE ((size_t)2 << 10)
 #define PASSING ((size_t)4 << 20)
@@ -47,7 +49,7 @@ static size_t area_bytes(size_t kind, size_t most)
 
 static size_t next_kind(const p2p_comm *comm, size_t kind, size_t most)
 {
-    return kind == SMALL ? comm->scratch_usual : 2 * most;
+    return kind == SMALL ? P2P_LAYER_INLINE_MOST : kind == INLINE ? comm->scratch_usual : 2 * most;
 }
 
 size_t p2p__scratch_largest(int ranks)

@@ -7,38 +7,56 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "p2p/job/launch.h"
+#include "p2p/job/hosts.h"
 #include "p2p/shared/process.h"
 
 #define GRACE_NS UINT64_C(1000000000)
-#define LAST_MESSAGES 100000 /* more than a socket holds */
 
 /* ---- The job fails ---- */
 
 void p2p__kill_after(p2p_job *job, uint64_t ns)
 {
     uint64_t at = p2p__now() + ns;
+    if (job->hosts && p2p__judges(job) && !job->failed)
+        p2p__record_put_all(job, &(record){.type = RECORD_KILL, .number = ns}, NULL);
     if (!job->kill_at || at < job->kill_at) job->kill_at = at;
 }
 
 void p2p__job_fail(p2p_job *job, p2p_err err, int rank, int status, const char *text)
 {
-    scoreboard_failure *failure = &job->scoreboard->shared->failure;
+    uint64_t grace = err == P2P_ERR_DEADLOCK ? GRACE_NS / 2 : GRACE_NS;
     if (job->failed) return;
-    job->failed = true;
-    failure->err = err;
-    failure->rank = rank;
-    snprintf(failure->text, sizeof failure->text, "%s", text);
-    p2p__trace_failed(job, err, rank, text);
-    atomic_store(&job->scoreboard->shared->failed, 1);
-    if (!job->exit_status) job->exit_status = status & 0xff ? status & 0xff : 1;
-    p2p__kill_after(job, err == P2P_ERR_DEADLOCK ? GRACE_NS / 2 : GRACE_NS);
+    if (!job->exit_status && p2p__judges(job)) job->exit_status = status & 0xff ? status & 0xff : 1;
+    if (!job->hosts)
+        p2p__announce_failure(job, err, rank, text, grace);
+    else
+        p2p__far_failure(job, err, rank, status, text, grace);
+}
+
+void p2p__announce(p2p_job *job, int failed, p2p_err err, int rank, const char *text)
+{
+    scoreboard_failure *failure = &job->scoreboard->shared->failure;
+    if (!job->announced) { /* ranks may be reading it otherwise */
+        failure->err = err;
+        failure->rank = rank;
+        snprintf(failure->text, sizeof failure->text, "%s", text);
+        p2p__trace_failed(job, err, rank, text);
+    }
+    job->announced = true;
+    atomic_store(&job->scoreboard->shared->failed, (uint32_t)failed);
     p2p__tell_all(job, CONTROL_FAILED);
+}
+
+void p2p__announce_failure(p2p_job *job, p2p_err err, int rank, const char *text, uint64_t grace_ns)
+{
+    job->failed = true;
+    p2p__kill_after(job, grace_ns);
+    p2p__announce(job, FAILED_JOB, err, rank, text);
 }
 
 static void kill_ranks(p2p_job *job, int signal)
 {
-    for (int i = 0; i < job->size; i++)
+    for (int i = job->first; i < job->first + job->count; i++)
         if (!job->watch.ended[i] && kill(-job->ranks[i].pid, signal) != 0) kill(job->ranks[i].pid, signal);
 }
 
@@ -52,12 +70,12 @@ void p2p__check_kill(p2p_job *job)
 
 /* ---- Ends of ranks ---- */
 
-static void judge_end(p2p_job *job, p2p_rank_process *process, const siginfo_t *end)
+void p2p__judge_end(p2p_job *job, p2p_rank_process *process, const p2p_end *end)
 {
     p2p_words w = {.used = 0};
-    int state = atomic_load(&job->scoreboard->rows[process->rank].state);
-    bool over = state == SCOREBOARD_FINISHED && job->all_done;
-    bool well = end->si_code == CLD_EXITED && end->si_status == 0;
+    int state = end->state;
+    bool over = state == SCOREBOARD_FINISHED && end->all_done;
+    bool well = end->code == CLD_EXITED && end->status == 0;
     if (process->aborted || process->fatal || job->killed || job->interrupted || job->failed) {
         if (!job->exit_status && process->status) job->exit_status = process->status;
         return;
@@ -71,20 +89,21 @@ static void judge_end(p2p_job *job, p2p_rank_process *process, const siginfo_t *
     p2p_finding *f = p2p__report_add(&job->report, CLASS_DEATH, REASON_EXIT, process->rank);
     const scoreboard_call last = p2p__call_copy(&job->scoreboard->rows[process->rank].call);
     p2p__finding_add(f, ROLE_LAST, process->rank, &last);
-    f->what.status = end->si_status;
-    if (end->si_code != CLD_EXITED) {
+    f->what.status = end->status;
+    if (end->code != CLD_EXITED) {
         f->what.reason = REASON_SIGNAL;
-        f->what.dumped = end->si_code == CLD_DUMPED;
-        f->what.starved = end->si_status == SIGKILL && p2p__oom_kills() != job->oom_kills;
+        f->what.dumped = end->code == CLD_DUMPED;
+        f->what.starved = end->starved;
     } else if (state == SCOREBOARD_FINISHED) {
         f->what.reason = over ? REASON_EXIT : REASON_GAVE_UP;
-    } else if (state != SCOREBOARD_ABSENT && end->si_status == 0) {
+    } else if (state != SCOREBOARD_ABSENT && end->status == 0) {
         f->what.class = CLASS_CALL_ORDER;
         f->what.reason = REASON_NEVER_FINALIZED;
         f->what.early = true;
     } else {
         f->what.early = state != SCOREBOARD_ABSENT;
     }
+    if (p2p__generation_death(job, process, end, f)) return;
     bool alone = state == SCOREBOARD_ABSENT; /* no rank has called p2p_init: their ends do not concern each other */
     for (int i = 0; i < job->size && alone; i++)
         alone = atomic_load(&job->scoreboard->rows[i].state) == SCOREBOARD_ABSENT;
@@ -98,12 +117,22 @@ static void judge_end(p2p_job *job, p2p_rank_process *process, const siginfo_t *
     p2p__report_death(job, f, process->status ? process->status : 1);
 }
 
+/* Other hosts cannot see it. */
+static void tell_stopped(p2p_job *job, const p2p_rank_process *process)
+{
+    siginfo_t change = {.si_pid = 0};
+    if (waitid(P_PID, (id_t)process->pid, &change, WSTOPPED | WCONTINUED | WNOHANG) != 0 || !change.si_pid) return;
+    int letter = change.si_code == CLD_CONTINUED ? 'S' : 'T';
+    p2p__record_put_all(job, &(record){.type = RECORD_STOPPED, .a = process->rank, .b = letter}, NULL);
+}
+
 void p2p__reap_all(p2p_job *job)
 {
-    for (int i = 0; i < job->size; i++) {
+    for (int i = job->first; i < job->first + job->count; i++) {
         p2p_rank_process *process = &job->ranks[i];
         siginfo_t end = {.si_pid = 0};
         if (job->watch.ended[i]) continue;
+        if (job->hosts) tell_stopped(job, process);
         if (waitid(P_PID, (id_t)process->pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0) {
             if (errno != ECHILD) continue;
             end.si_pid = process->pid; /* its status was taken by other code in this process: it is gone, that is all */
@@ -116,34 +145,48 @@ void p2p__reap_all(p2p_job *job)
         job->watch.ended[i] = true;
         process->status = end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status;
         job->alive--;
-        p2p__listen(job, process, LAST_MESSAGES);
+        p2p__listen(job, process, P2P_ALL_MESSAGES);
+        const p2p_end seen = {.code = end.si_code,
+                              .status = end.si_status,
+                              .state = p2p__state_of(atomic_load(&job->scoreboard->rows[i].state)),
+                              .all_done = job->all_done,
+                              .starved = end.si_code != CLD_EXITED && end.si_status == SIGKILL &&
+                                         p2p__oom_kills() != job->oom_kills};
+        if (job->hosts) p2p__far_ended(job, process, &seen);
+        if (!p2p__judges(job)) continue;
         p2p__see_found(job, i);
-        judge_end(job, process, &end);
+        p2p__judge_end(job, process, &seen);
     }
 }
 
 /* ---- Signals ---- */
 
+void p2p__interrupt(p2p_job *job, int signal)
+{
+    double grace = job->plan->options.grace_s;
+    job->interrupted = true;
+    job->exit_status = 128 + signal;
+    if (job->hosts) p2p__record_put_all(job, &(record){.type = RECORD_INTERRUPT, .a = signal}, NULL);
+    if (p2p__judges(job) && grace > 0)
+        p2p__say(job, "%s: the ranks have %g s to end; once more ends them at once", strsignal(signal), grace);
+    else if (p2p__judges(job))
+        p2p__say(job, "%s: ending all ranks", strsignal(signal));
+    kill_ranks(job, signal);
+    kill_ranks(job, SIGCONT);
+    p2p__kill_after(job, grace > 0 ? (uint64_t)(grace * 1e9) : GRACE_NS);
+}
+
 void p2p__take_signals(p2p_job *job)
 {
     struct signalfd_siginfo info;
-    double grace = job->plan->options.grace_s;
     while (read(job->signals, &info, sizeof info) == (ssize_t)sizeof info) {
         int signal = (int)info.ssi_signo;
         if (signal == SIGCHLD || signal == SIGPIPE || signal == SIGXFSZ) continue;
-        if (job->interrupted) {
+        if (job->signalled)
             p2p__kill_after(job, 0);
-            continue;
-        }
-        job->interrupted = true;
-        job->exit_status = 128 + signal;
-        if (grace > 0)
-            p2p__say(job, "%s: the ranks have %g s to end; once more ends them at once", strsignal(signal), grace);
-        else
-            p2p__say(job, "%s: ending all ranks", strsignal(signal));
-        kill_ranks(job, signal);
-        kill_ranks(job, SIGCONT);
-        p2p__kill_after(job, grace > 0 ? (uint64_t)(grace * 1e9) : GRACE_NS);
+        else if (!job->interrupted)
+            p2p__interrupt(job, signal);
+        job->signalled = true;
     }
     p2p__reap_all(job);
 }

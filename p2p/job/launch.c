@@ -13,9 +13,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "p2p/job/hosts.h"
+#include "p2p/job/orders.h"
 #include "p2p/message/internal.h"
 #include "p2p/shared/file.h"
 #include "p2p/shared/process.h"
+#include "p2p/trace/notes.h"
 #include "p2p/world/cma.h"
 
 #define DESCRIPTORS_EACH 3
@@ -61,12 +64,18 @@ _Noreturn static void be_rank(p2p_job *job, int rank, int control, const int sta
     sigaction(SIGCHLD, &job->old_child, NULL);
     sigprocmask(SIG_SETMASK, &job->old_mask, NULL);
     restore_descriptors(job);
-    for (int i = 0; i <= rank; i++) { /* a copy of another rank's socket left open here would hide that rank's death */
+    for (int i = job->first; i < job->first + job->count;
+         i++) { /* a copy of another rank's socket left open here would hide that rank's death */
         close_if(job->ranks[i].control);
         close_if(job->ranks[i].out.fd);
         close_if(job->ranks[i].err.fd);
     }
-    const int others[] = {job->signals, job->stdin_pipe, job->plan->relay, job->plan->report_to};
+    for (size_t i = 0; i < job->link_request_count; i++) close_if(job->link_requests[i].fd_for_b); /* nor of a link */
+    p2p__kept_close(job);
+    for (int h = 0; job->hosts && job->hosts->carrier->descriptor && h < job->hosts->count; h++)
+        close_if(job->hosts->carrier->descriptor(h));
+    const int others[] = {job->signals,     job->status,          job->asker,   job->stdin_pipe,
+                          job->plan->relay, job->plan->report_to, job->spill.fd};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) close_if(others[i]);
     if (rank == job->plan->debug_rank) { /* the debugger gets the terminal */
         signal(SIGTTOU, SIG_IGN);
@@ -113,6 +122,13 @@ static bool make_output(p2p_job *job, p2p_stream *stream, int rank, p2p_sink *si
                            .sink = sink,
                            .tag = job->plan->options.tag_output,
                            .keep = keep,
+                           .kept = stream->kept, /* of a process before this one, as the next two lines */
+                           .replayed = stream->replayed,
+                           .lost = stream->lost,
+                           .line = stream->line,
+                           .length = stream->length,
+                           .room = stream->room,
+                           .said = job->plan->options.repair ? job->ranks[rank].said : NULL,
                            .at_line_start = true};
     *rank_end = ends[1];
     return true;
@@ -145,6 +161,7 @@ bool p2p__start_rank(p2p_job *job, int rank)
     }
     setpgid(pid, pid);
     process->pid = pid;
+    process->started = p2p__now();
     job->watch.ended[process->rank] = false;
     job->alive++;
     return true;
@@ -157,12 +174,12 @@ static bool reserve_descriptors(p2p_job *job)
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return true;
     job->old_limit = limit.rlim_cur;
-    rlim_t needed = (rlim_t)(DESCRIPTORS_EACH * job->size + DESCRIPTORS_BESIDE);
+    rlim_t needed = (rlim_t)(DESCRIPTORS_EACH * job->count + DESCRIPTORS_BESIDE);
     if (limit.rlim_cur >= needed) return true;
     limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
     if (limit.rlim_cur >= needed && setrlimit(RLIMIT_NOFILE, &limit) == 0) return true;
     return refused(job, "a higher limit (ulimit -n), or fewer ranks",
-                   "supervising %d ranks needs %lu descriptors, the limit is %lu", job->size, (unsigned long)needed,
+                   "supervising %d ranks needs %lu descriptors, the limit is %lu", job->count, (unsigned long)needed,
                    (unsigned long)limit.rlim_max);
 }
 
@@ -170,18 +187,20 @@ static bool reserve_descriptors(p2p_job *job)
 static bool memory_is_there(p2p_job *job)
 {
     uint64_t each = RANK_LEAST + (uint64_t)job->size * RANK_LEAST_PEER + job->plan->options.memory_each,
-             needed = (uint64_t)job->size * each, left = p2p__memory_left();
-    if (each < job->plan->options.memory_each || needed / each != (uint64_t)job->size) needed = UINT64_MAX;
+             needed = (uint64_t)job->count * each, left = p2p__memory_left();
+    if (each < job->plan->options.memory_each || needed / each != (uint64_t)job->count) needed = UINT64_MAX;
     if (needed <= left) return true;
     return refused(job, "fewer ranks, or smaller sizes",
-                   "%d ranks need at least %.1f GiB of memory, %.1f MiB each, and there is %.1f GiB", job->size,
+                   "%d ranks need at least %.1f GiB of memory, %.1f MiB each, and there is %.1f GiB", job->count,
                    (double)needed / (1 << 30), (double)each / (1 << 20), (double)left / (1 << 30));
 }
 
 static bool open_job(p2p_job *job)
 {
+    const int *sinks = job->plan->sinks;
     const p2p_config *config = &job->plan->config;
-    bool may_read = job->size > 1 && config->direct && p2p__world_find(config->world)->read && p2p__cma_works();
+    bool may_read = (job->count > 1 || job->hosts) && config->direct && p2p__world_find(config->world)->read &&
+                    p2p__cma_works(job->hosts);
     job->scoreboard = p2p__scoreboard_create(job->size, config, may_read, &job->scoreboard_fd);
     if (!job->scoreboard) {
         size_t bytes = p2p__scoreboard_bytes(job->size, config);
@@ -201,59 +220,85 @@ static bool open_job(p2p_job *job)
         job->ranks[i] = (p2p_rank_process){.rank = i, .control = -1, .out.fd = -1, .err.fd = -1};
         job->watch.ended[i] = true;
     }
-    if (!job->ranks || !job->watch.seen || !job->watch.ended || p2p__links_init(job))
+    if (!job->ranks || !job->watch.seen || !job->watch.ended || p2p__links_init(job) ||
+        (config->network.placed > 1 && !(job->ports = p2p__ports_new())) || (job->hosts && !p2p__hosts_begin(job)))
         return refused(job, NULL, "no memory to supervise %d ranks", job->size);
-    p2p__sink_init(&job->out, STDOUT_FILENO);
-    p2p__sink_init(&job->err, STDERR_FILENO);
+    if (job->plan->options.repair)
+        p2p__scoreboard_begin(job->scoreboard, &(scoreboard_generation){.members = job->size, .repairs = true});
+    p2p__sink_init(&job->out, sinks ? sinks[0] : STDOUT_FILENO);
+    p2p__sink_init(&job->err, sinks ? sinks[1] : STDERR_FILENO);
     job->spill.share = SPILL_MOST / size;
     return true;
+}
+
+static void close_job(p2p_job *job)
+{
+    int *statuses = job->plan->options.rank_statuses;
+    for (int i = 0; job->ranks && i < job->size; i++) {
+        if (statuses) statuses[i] = job->ranks[i].status;
+        close_if(job->ranks[i].control);
+    }
+    p2p__hosts_end(job->hosts, job->hosts && !job->hosts->lost);
+    p2p__links_free(job);
+    if (job->ranks) p2p__kept_close(job);
+    free(job->watch.seen);
+    free(job->watch.ended);
+    free(job->ports);
+    free(job->out.bytes);
+    free(job->err.bytes);
+    free(job->ranks);
+    if (job->scoreboard) p2p__scoreboard_close(job->scoreboard, true);
+    const int left[] = {job->spill.fd, job->status, job->asker, job->scoreboard_fd, job->stdin_pipe, job->signals};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) close_if(left[i]);
+    restore_descriptors(job);
 }
 
 int p2p__run_job(const p2p_plan *plan, p2p_err *err)
 {
     p2p_job job = {.plan = plan,
                    .size = plan->size,
+                   .hosts = plan->hosts,
+                   .first = plan->hosts ? plan->hosts->first : 0,
+                   .count = plan->hosts ? plan->hosts->ranks : plan->size,
                    .scoreboard_fd = -1,
                    .spill.fd = -1,
                    .stdin_pipe = -1,
                    .signals = -1,
+                   .status = -1,
+                   .asker = -1,
                    .self = getpid()};
     *err = P2P_OK;
+    if (plan->config.hosts > 1 && plan->size > 1 && !plan->hosts && plan->relay < 0)
+        return p2p__run_on_hosts(plan, err);
     fflush(NULL);
     bool lost_output = fcntl(STDOUT_FILENO, F_GETFD) < 0;
     int status = 1, fd;
     do fd = open("/dev/null", O_RDWR); /* descriptors 0 to 2 must be taken, or a pipe would land there */
     while (fd >= 0 && fd <= STDERR_FILENO);
     close_if(fd);
-    if (!reserve_descriptors(&job) || !memory_is_there(&job) || !open_job(&job)) {
+    bool ready = reserve_descriptors(&job) && memory_is_there(&job) && open_job(&job);
+    if (job.hosts) ready = p2p__hosts_ready(job.hosts, ready);
+    if (!ready) {
         *err = P2P_ERR_SYS;
     } else {
         if (lost_output) job.out.error = EBADF;
         job.oom_kills = p2p__oom_kills();
+        if (p2p__judges(&job)) job.status = p2p__status_open();
         p2p__trace_open(&job);
         job.old_dumpable = prctl(PR_GET_DUMPABLE);
         prctl(PR_SET_DUMPABLE, 0); /* what the supervisor has open is not for ranks to open through /proc */
         status = p2p__supervise(&job);
         prctl(PR_SET_DUMPABLE, job.old_dumpable);
+        job.began = p2p__clocks_apply(&job);
         if (!p2p__trace_close(&job) && !status) status = 1;
+        if (!p2p__record_write(&job) && !status) status = 1;
     }
+    if (plan->orders) p2p__orders_ended(plan->orders, &job);
     if (!p2p__report_write(&job.report, plan, status) && !status) status = 1;
     p2p__report_free(&job.report);
-    for (int i = 0; job.ranks && i < job.size; i++) {
-        if (plan->options.rank_statuses) plan->options.rank_statuses[i] = job.ranks[i].status;
-        close_if(job.ranks[i].control);
-    }
-    p2p__links_free(&job);
-    free(job.watch.seen);
-    free(job.watch.ended);
-    free(job.out.bytes);
-    free(job.err.bytes);
-    free(job.ranks);
-    if (job.scoreboard) p2p__scoreboard_close(job.scoreboard, true);
-    const int left[] = {job.spill.fd, job.scoreboard_fd, job.stdin_pipe, job.signals};
-    for (size_t i = 0; i < sizeof left / sizeof *left; i++) close_if(left[i]);
-    restore_descriptors(&job);
-    return status;
+    bool judges = p2p__judges(&job);
+    close_job(&job);
+    return judges || !ready ? status : 0;
 }
 
 /* ---- p2p_launch ---- */
@@ -274,9 +319,18 @@ static int run_function(void *arg, int rank, int control, int scoreboard_fd, sco
         fprintf(stderr, "pairwise: rank %d: %s\n", rank, why);
         return 1;
     }
-    int status = function->rank_main(world, function->arg);
-    p2p_err err = p2p_finalize(world);
-    if (err && !status && !atomic_load(&b->shared->failed)) fprintf(stderr, "pairwise: %s\n", p2p_error_message(world));
+    const scoreboard_shared *shared;
+    p2p_err err;
+    int status;
+    bool again; /* this rank has done its part, but another one has died before it had done its own */
+    do {
+        again = false;
+        status = function->rank_main(world, function->arg);
+        shared = world->engine ? world->engine->scoreboard->shared : NULL; /* it stays mapped */
+        err = p2p__finish(world, status ? NULL : &again);
+    } while (again && p2p_repair(&world) == P2P_OK);
+    if (err && !status && shared && !atomic_load(&shared->failed))
+        fprintf(stderr, "pairwise: %s\n", p2p_error_message(world));
     return status ? status : err != P2P_OK;
 }
 
@@ -291,25 +345,70 @@ p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes)
     }
     if (world) snprintf(plan->config.world, sizeof plan->config.world, "%s", world);
     if (plan->options.strict) plan->config.strict = true;
-    const char *report = plan->options.report, **trace = &plan->options.trace;
-    if (!*trace) *trace = getenv("PAIRWISE_TRACE");
-    if (!*trace) plan->config.trace_room = 0;
+    if (plan->options.explain) plan->config.explain = true;
+    p2p_options *o = &plan->options;
+    bool writes = !plan->hosts || !plan->hosts->own; /* host 0 does */
+    if (!o->trace) o->trace = getenv("PAIRWISE_TRACE");
+    if (!o->trace) plan->config.trace_room = 0;
     plan->config.trace_bytes = (size_t)plan->size * p2p__trace_rank_bytes(plan->size, &plan->config);
-    if (*trace && !p2p__file_check("trace", *trace, why, why_bytes)) return P2P_ERR_ARG;
-    if (report && !p2p__file_check("report", report, why, why_bytes)) return P2P_ERR_ARG;
+    plan->config.metrics = o->metrics != NULL;
+    plan->config.record = o->record != NULL;
+    plan->config.notes_bytes = p2p__notes_bytes(plan->size, &plan->config);
+    if (writes && o->trace && !p2p__file_check("trace", o->trace, why, why_bytes)) return P2P_ERR_ARG;
+    if (writes && o->metrics && !p2p__file_check("metrics", o->metrics, why, why_bytes)) return P2P_ERR_ARG;
+    if (writes && o->record && !p2p__file_check("record", o->record, why, why_bytes)) return P2P_ERR_ARG;
+    if (o->report && !p2p__file_check("report", o->report, why, why_bytes)) return P2P_ERR_ARG;
+    plan->config.reports = o->report;
+    if (o->repair < 0 || o->repair > P2P_REPAIR_MOST) {
+        snprintf(why, why_bytes, "repair is %d: it is a number of processes, up to %d; 0 for none", o->repair,
+                 P2P_REPAIR_MOST);
+        return P2P_ERR_ARG;
+    }
+    if (o->repair && (plan->hosts || (plan->config.hosts > 1 && plan->size > 1) || plan->relay >= 0)) {
+        snprintf(why, why_bytes, "a job repairs itself on one host so far, and the ranks of this job are on several");
+        return P2P_ERR_ARG;
+    }
     const char *network = plan->options.network;
     if (network && !p2p__network_parse(network, &plan->config.network, why, why_bytes)) return P2P_ERR_ARG;
-    const p2p_network *n = &plan->config.network;
-    if (n->on && plan->size > 1 &&
-        (n->slow_from >= plan->size || n->slow_to >= plan->size || n->straggler >= plan->size)) {
-        snprintf(why, why_bytes, "the network names a rank that is not there: ranks are 0 to %d", plan->size - 1);
+    p2p_network *n = &plan->config.network;
+    if (!p2p__network_place(n, plan->size, why, why_bytes)) return P2P_ERR_ARG;
+    if (n->placed > 1 && (plan->hosts || plan->config.hosts > 1)) {
+        snprintf(why, why_bytes,
+                 "a virtual network with hosts is of one host, and the ranks of this job are on several");
         return P2P_ERR_ARG;
     }
     return P2P_OK;
 }
 
+/* Each process is a rank already, of the launcher's world. */
+static p2p_err run_in_world(int size, int (*rank_main)(p2p_comm *world, void *arg), void *arg, p2p_options *options)
+{
+    int ranks = p2p_launched(), status = 2;
+    p2p_comm *world;
+    p2p_err err = size == ranks && rank_main ? p2p__launched_world(&world) : P2P_ERR_ARG;
+    if (size != ranks)
+        fprintf(stderr,
+                "pairwise: p2p_launch: %d ranks: the launcher has started %d\n  try: --ranks %d, or without it\n", size,
+                ranks, ranks);
+    if (!err && options && options->world && strcmp(options->world, world->engine->config.world) != 0) {
+        fprintf(stderr, "pairwise: p2p_launch: the launcher's world is %s, not %s\n  try: launch --world %s\n",
+                world->engine->config.world, options->world, options->world);
+        err = P2P_ERR_ARG;
+    }
+    if (!err && options && options->network && !world->engine->config.network.on) {
+        fprintf(stderr,
+                "pairwise: p2p_launch: the launcher's world has no virtual network\n  try: launch --network %s\n",
+                options->network);
+        err = P2P_ERR_ARG;
+    }
+    if (!err) status = rank_main(world, arg);
+    if (options) options->exit_status = status;
+    return err ? err : status ? P2P_ERR_RANK_FAILED : P2P_OK;
+}
+
 p2p_err p2p_launch(int size, int (*rank_main)(p2p_comm *world, void *arg), void *arg, p2p_options *options)
 {
+    if (p2p_launched()) return run_in_world(size, rank_main, arg, options);
     char why[400];
     rank_function function = {rank_main, arg};
     p2p_plan plan = {

@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <wordexp.h>
 
-#include "p2p/job/launch.h"
+#include "p2p/job/hosts.h"
+#include "p2p/job/orders.h"
 #include "p2p/message/internal.h"
 #include "p2p/shared/cli.h"
 
@@ -26,6 +28,17 @@ enum {
     KEY_TIMEOUT,
     KEY_TRACE,
     KEY_REPORT,
+    KEY_METRICS,
+    KEY_EXPLAIN,
+    KEY_EXPLORE,
+    KEY_SEED,
+    KEY_QUIET,
+    KEY_SCHEDULE,
+    KEY_STATUS,
+    KEY_MACHINE,
+    KEY_RECORD,
+    KEY_REPAIR,
+    KEY_RANKS_OF,
     KEY_DEBUG,
     KEY_WRAP,
     KEY_RELAY,
@@ -39,7 +52,7 @@ static const struct argp_option options[] = {
     {"ranks", 'n', "N", 0, "start N ranks (1 to 1024)", 0},
     {"world", KEY_WORLD, "NAME", 0, "how ranks reach each other: " P2P_WORLD_NAMES, 0},
     {"network", KEY_NETWORK, "NAME", 0,
-     "virtual time on a network: " P2P_NETWORK_NAMES ", or latency=2us,bandwidth=12G,...", 0},
+     "virtual time on a network: " P2P_NETWORK_NAMES ", or latency=2us,bandwidth=12G,hosts=4,...", 0},
     {"strict", KEY_STRICT, NULL, 0, "every send waits for its receive: finds programs that need buffering", 0},
     {"tag", KEY_TAG, NULL, 0, "prefix each line of output with [rank]", 0},
     {"ordered", KEY_ORDERED, NULL, 0, "print output at the end, rank by rank (up to 1 GiB in all; the rest is dropped)",
@@ -48,6 +61,31 @@ static const struct argp_option options[] = {
     {"trace", KEY_TRACE, "FILE", 0, "write what every rank did to FILE (Chrome trace JSON, for build/replay)", 0},
     {"report", KEY_REPORT, "FILE", 0, "write what was found wrong to FILE, for programs (JSON); also if nothing was",
      0},
+    {"metrics", KEY_METRICS, "FILE", 0,
+     "write numbers of the ranks to FILE every second, and at the end, for Prometheus: calls, bytes, errors, durations",
+     0},
+    {"explain", KEY_EXPLAIN, NULL, 0,
+     "say at the end which algorithm each collective took, why, what it should take and what it took", 0},
+    {"record", KEY_RECORD, "FILE", 0,
+     "keep the last 2,000 calls of each rank, and write them to FILE at the end (JSON): where did ranks diverge?", 0},
+    {"repair", KEY_REPAIR, "N", OPTION_ARG_OPTIONAL,
+     "a rank that dies does not end the job: the others call p2p_repair, and it gets a new process; N in all at most "
+     "(default: 10)",
+     0},
+    {"explore", KEY_EXPLORE, "RUNS|SECONDS", OPTION_ARG_OPTIONAL,
+     "run the program in every order that messages may come in, until one goes wrong; at most RUNS (10000), or for "
+     "30s, say",
+     0},
+    {"seed", KEY_SEED, "N", 0,
+     "run in an order that chance gives, always the same for N; with --explore: in 1000 such orders, or so many", 0},
+    {"quiet", KEY_QUIET, NULL, 0, "with --explore: print only the schedule of the order that is wrong", 0},
+    {"schedule", KEY_SCHEDULE, "STRING", 0, "run the program in the order that --explore has found, exactly", 0},
+    {"status", KEY_STATUS, "PID", 0, "instead: show what each rank of the job that process PID has launched is doing",
+     0},
+    {"ranks-of", KEY_RANKS_OF, "PID", 0, "instead: print the process of each rank of that job, a line each, by rank",
+     0},
+    {"machine", KEY_MACHINE, NULL, 0,
+     "instead: measure what messages between two ranks take here, and say what follows from that", 0},
     {"debug", KEY_DEBUG, "RANK", 0, "run this rank in gdb, on this terminal", 0},
     {"wrap", KEY_WRAP, "CMD", 0, "run each rank under CMD, such as \"valgrind -q\"", 0},
     {"relay", KEY_RELAY, "FD", OPTION_HIDDEN,
@@ -66,13 +104,19 @@ static const char text[] =
     "  launch -n 2 --strict ./exchange\n"
     "  launch -n 2 --wrap \"valgrind -q\" ./exchange\n\n"
     "Exit status: 0 all ranks did well; that of the first rank that failed, or 128 + its signal; 1 for a "
-    "communication error or a deadlock; 2 called wrongly; 124 time limit; 127 PROGRAM cannot be started; 130, 143 "
+    "communication error or a deadlock; 2 called wrongly; 3 --explore has not finished; 124 time limit; 127 PROGRAM "
+    "cannot be started; 130, 143 "
     "interrupted.";
 
 typedef struct {
     p2p_plan plan;
+    p2p_explore_options explore;
     char **program; /* with its arguments */
+    int status_of;  /* a process; 0: a job is to be started */
+    bool processes; /* of its ranks, instead of what they are doing */
+    bool machine;   /* the machine is to be measured */
     wordexp_t wrap;
+    char abi[PATH_MAX]; /* a library to be loaded first; "": none */
 } command;
 
 static int whole_number(struct argp_state *state, const char *what, const char *arg, int low, int high)
@@ -83,6 +127,52 @@ static int whole_number(struct argp_state *state, const char *what, const char *
     if (errno || end == arg || *end || value < low || value > high)
         argp_error(state, "%s is a whole number from %d to %d, not \"%s\"", what, low, high, arg);
     return (int)value;
+}
+
+/* "500" runs, or "30s". */
+static void read_bound(struct argp_state *state, p2p_explore_options *explore, const char *arg)
+{
+    bool runs = arg && strspn(arg, "0123456789") == strlen(arg);
+    explore->all = true;
+    if (runs)
+        explore->runs = (uint64_t)whole_number(state, "--explore", arg, 1, INT_MAX);
+    else if (arg && (!p2p__parse_duration(arg, &explore->ns) || !explore->ns))
+        argp_error(state, "--explore takes a number of runs, such as 500, or a time, such as 30s, not \"%s\"", arg);
+}
+
+/* What cannot be together with orders; and what is not said. */
+static void check_orders(struct argp_state *state, command *c)
+{
+    const p2p_options *o = &c->plan.options;
+    p2p_explore_options *e = &c->explore;
+    if (e->quiet && !e->all) argp_error(state, "--quiet goes with --explore");
+    if (!e->all && !e->schedule && !e->random) return;
+    if (e->schedule && (e->all || e->random))
+        argp_error(state, "--explore finds an order, --schedule plays one, --seed leaves it to chance: one of them");
+    if (e->all && (o->trace || o->metrics || o->record || o->explain || c->plan.debug_rank >= 0))
+        argp_error(state, "--explore runs a program many times: --trace and the like go with --schedule, for one run");
+    if (e->all && c->plan.relay >= 0) argp_error(state, "--relay does not go with --explore");
+    if (o->strict) argp_error(state, "orders leave open whether a send waits: not with --strict");
+    if (o->repair) argp_error(state, "orders are those of a job in which nobody dies: not with --repair");
+    if (c->plan.size > P2P_ORDERS_RANKS)
+        argp_error(state, "orders can be explored of at most %d ranks; try fewer: most mistakes show with 3",
+                   P2P_ORDERS_RANKS);
+    if (!e->runs && !e->ns) e->runs = e->random ? 1000 : 10000;
+}
+
+static error_t parse_orders(int key, char *arg, struct argp_state *state, p2p_explore_options *explore)
+{
+    switch (key) {
+    case KEY_EXPLORE: read_bound(state, explore, p2p__cli_next_number(state, arg)); break;
+    case KEY_SEED:
+        explore->random = true;
+        explore->seed = (uint64_t)whole_number(state, "--seed", arg, 0, INT_MAX);
+        break;
+    case KEY_QUIET: explore->quiet = true; break;
+    case KEY_SCHEDULE: explore->schedule = arg; break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -104,6 +194,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         break;
     case KEY_TRACE: o->trace = arg; break;
     case KEY_REPORT: o->report = arg; break;
+    case KEY_STATUS: c->status_of = whole_number(state, "--status", arg, 1, INT_MAX); break;
+    case KEY_RANKS_OF:
+        c->status_of = whole_number(state, "--ranks-of", arg, 1, INT_MAX);
+        c->processes = true;
+        break;
+    case KEY_REPAIR:
+        arg = p2p__cli_next_number(state, arg);
+        o->repair = arg ? whole_number(state, "--repair", arg, 1, P2P_REPAIR_MOST) : P2P_REPAIR_USUAL;
+        break;
+    case KEY_MACHINE: c->machine = true; break;
+    case KEY_RECORD: o->record = arg; break;
+    case KEY_METRICS: o->metrics = arg; break;
+    case KEY_EXPLAIN: o->explain = true; break;
     case KEY_DEBUG: c->plan.debug_rank = whole_number(state, "--debug", arg, 0, P2P_MAX_RANKS - 1); break;
     case KEY_WRAP:
         if (wordexp(arg, &c->wrap, WRDE_NOCMD) != 0 || !c->wrap.we_wordc)
@@ -113,13 +216,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_REPORT_TO: c->plan.report_to = whole_number(state, "--report-to", arg, 3, INT_MAX); break;
     case ARGP_KEY_ARGS: c->program = state->argv + state->next; break;
     case ARGP_KEY_END:
+        if (c->status_of && (c->plan.size || c->program))
+            argp_error(state, "%s %d stands alone", c->processes ? "--ranks-of" : "--status", c->status_of);
+        if (c->machine && (c->plan.size || c->program || c->status_of)) argp_error(state, "--machine stands alone");
+        if (c->status_of || c->machine) break;
         if (!c->plan.size)
             argp_error(state, "how many ranks? say launch -n 4 %s", c->program ? c->program[0] : "PROGRAM");
         if (!c->program) argp_error(state, "which program? launch -n N PROGRAM ARGS...");
+        check_orders(state, c);
         if (c->plan.debug_rank >= c->plan.size)
             argp_error(state, "--debug %d: there are only %d ranks", c->plan.debug_rank, c->plan.size);
         break;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return parse_orders(key, arg, state, &c->explore);
     }
     return 0;
 }
@@ -205,16 +313,70 @@ static bool program_check(const char *name, p2p_words *why)
     return refuse(name, "it is in this folder, which is not searched", advice, why);
 }
 
+/* ---- MPI programs that another MPI's compiler has made for the standard ABI ---- */
+
+#define ABI_LIBRARY "libmpi_abi.so"
+
+/* Is one of the libraries that this program names (a string of its own) a version of ABI_LIBRARY? This launcher has no such
+ * string: a launch inside a launch is no MPI program. */
+static bool needs_abi(const char *path)
+{
+    char name[sizeof ABI_LIBRARY + 2];
+    size_t length = (size_t)snprintf(name + 1, sizeof name - 1, "%s.", ABI_LIBRARY) + 1;
+    struct stat info;
+    name[0] = '\0';
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool found = false;
+    if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > 0) {
+        void *bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (bytes != MAP_FAILED) {
+            found = memmem(bytes, (size_t)info.st_size, name, length);
+            munmap(bytes, (size_t)info.st_size);
+        }
+    }
+    if (fd >= 0) close(fd);
+    return found;
+}
+
+/* Does this program need the shared library of MPI's standard ABI, and is ours beside the launcher? Then what
+ * LD_PRELOAD has to be, so that it is loaded before another MPI's. */
+static bool program_abi(const char *name, char *library, size_t bytes)
+{
+    char path[PATH_MAX], own[PATH_MAX];
+    static const char *const places[] = {"", "/../lib/pairwise"};
+    const char *slash = strrchr(name, '/');
+    bool python = strncmp(slash ? slash + 1 : name, "python", 6) == 0; /* its modules may need it */
+    snprintf(path, sizeof path, "%s", name);
+    if (!slash && !find_in_path(name, path)) return false;
+    if (!python && !needs_abi(path)) return false;
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    if (length < 0) return false;
+    own[length] = '\0';
+    char *end = strrchr(own, '/');
+    if (end) *end = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        int used = snprintf(library, bytes, "%s%s/" ABI_LIBRARY ".1", own, places[i]);
+        if (used <= 0 || (size_t)used >= bytes || !is_file(library)) continue;
+        const char *others = getenv("LD_PRELOAD");
+        if (others) snprintf(library + used, bytes - (size_t)used, ":%s", others);
+        return true;
+    }
+    return false;
+}
+
+/* ---- Starting it ---- */
+
 /* The program, behind the debugger and the wrapper. Does not return but on failure, which the supervisor is told. */
 static int start_program(void *arg, int rank, int control, int scoreboard_fd, scoreboard *b)
 {
     const command *c = arg;
     char job[64];
-    (void)b;
     fcntl(control, F_SETFD, 0);
     fcntl(scoreboard_fd, F_SETFD, 0);
     snprintf(job, sizeof job, "%d,%d,%d", rank, control, scoreboard_fd);
     setenv(P2P_JOB_VARIABLE, job, 1);
+    setenv("PAIRWISE_WORLD", b->config.world, 1);
+    if (c->abi[0]) setenv("LD_PRELOAD", c->abi, 1);
     static char *const gdb[] = {"gdb", "-q", "--args"};
     size_t debug = rank == c->plan.debug_rank ? sizeof gdb / sizeof *gdb : 0, program = 0, used = 0;
     while (c->program[program]) program++;
@@ -237,6 +399,27 @@ static char *describe_variable(int key, const char *help, void *input)
     return words;
 }
 
+static int usage_error(const char *why)
+{
+    fprintf(stderr, "pairwise: %s\n", why);
+    return 2;
+}
+
+/* Where this is one launcher of several, the world is made of the ranks of all. */
+static bool join_hosts(p2p_plan *plan, char *why, size_t why_bytes)
+{
+    if (!p2p__carrier) return true;
+    plan->hosts = p2p__hosts_open(plan->size, why, why_bytes);
+    if (!plan->hosts) return false;
+    plan->size = plan->hosts->map.first[plan->hosts->count];
+    if (plan->debug_rank >= 0 || plan->relay >= 0) {
+        snprintf(why, why_bytes, "--debug is for one host, and this is one launcher of %d", plan->hosts->count);
+        return false;
+    }
+    if (plan->hosts->own) plan->options.report = NULL; /* host 0 writes it */
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     struct argp_option all[OPTIONS + VARIABLES] = {{.name = NULL}}; /* --help lists the variables as well */
@@ -249,12 +432,20 @@ int main(int argc, char **argv)
         all[OPTIONS + i] =
             (struct argp_option){is->name, KEY_VARIABLE + i, NULL, OPTION_DOC | OPTION_NO_USAGE, is->what, 1};
     p2p__cli_parse(&parser, argc, argv, ARGP_IN_ORDER, &c);
-    bool inside = p2p__inside_job();
-    if (inside || p2p__plan_settings(&c.plan, why, sizeof why)) {
-        fprintf(stderr, "pairwise: %s\n", inside ? P2P_INSIDE_JOB : why);
-        return 2;
+    if (c.status_of) return p2p__status_show(c.status_of, c.processes);
+    if (p2p__inside_job()) return usage_error(P2P_INSIDE_JOB);
+    if (c.machine) return p2p__machine_show();
+    int status = p2p__hosts_find(argv);
+    if (status >= 0) return status;
+    if (!join_hosts(&c.plan, why, sizeof why) || p2p__plan_settings(&c.plan, why, sizeof why)) return usage_error(why);
+    if (c.explore.all || c.explore.schedule || c.explore.random) {
+        if (c.plan.hosts || c.plan.config.hosts > 1 || c.plan.config.network.placed > 1)
+            return usage_error("orders are explored on one host\n  try: without other hosts, virtual ones too");
+        p2p__orders_settings(&c.plan.config);
     }
-    int status = 127;
+    if (c.plan.hosts && !p2p__hosts_agree(c.plan.hosts, &c.plan.config, why, sizeof why))
+        return c.plan.hosts->own ? 2 : usage_error(why); /* all have seen it */
+    status = 127;
     p2p_err err;
     p2p_words refused = {.used = 0};
     p2p_report report = {.first = NULL};
@@ -262,8 +453,10 @@ int main(int argc, char **argv)
     if ((c.plan.debug_rank < 0 || program_check("gdb", &refused)) && program_check(first, &refused)) {
         /* Ranks run as the same user: without this they could open through /proc what the supervisor holds. */
         if (c.plan.relay >= 0) prctl(PR_SET_DUMPABLE, 0);
+        if (!program_abi(c.program[0], c.abi, sizeof c.abi)) c.abi[0] = '\0';
         c.plan.program = c.program[0];
-        status = p2p__run_job(&c.plan, &err);
+        bool orders = c.plan.config.explore;
+        status = orders ? p2p__explore(&c.plan, &c.explore, c.program) : p2p__run_job(&c.plan, &err);
     } else {
         p2p__report_refused(&report, &refused);
         p2p__report_write(&report, &c.plan, status);

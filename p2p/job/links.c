@@ -11,11 +11,12 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "p2p/job/launch.h"
+#include "p2p/job/hosts.h"
 #include "p2p/world/world.h"
 
 #define AT_ONCE_EACH 32
@@ -47,6 +48,26 @@ void p2p__links_free(p2p_job *job)
     p2p__memory_forget(&job->gaps);
 }
 
+void p2p__links_forget(p2p_job *job)
+{
+    for (size_t i = 0; i < job->link_request_count; i++)
+        if (job->link_requests[i].fd_for_b >= 0) close(job->link_requests[i].fd_for_b);
+    job->link_request_count = 0;
+    job->links_in_flight = job->ends_kept = 0;
+    for (int i = 0; i < job->size; i++) job->ranks[i].links_in_flight = 0;
+    memset(job->linked, 0, ((size_t)job->size * (size_t)job->size / 64 + 1) * sizeof *job->linked);
+    p2p__memory_forget(&job->gaps);
+}
+
+bool p2p__link_was_asked(const p2p_job *job, int rank)
+{
+    for (int i = 0; i < job->size; i++) {
+        size_t a = (size_t)(rank < i ? rank : i), b = (size_t)(rank < i ? i : rank), bit = a * (size_t)job->size + b;
+        if (i != rank && job->linked[bit / 64] >> bit % 64 & 1) return true;
+    }
+    return false;
+}
+
 void p2p__link_want(p2p_job *job, int from, int to)
 {
     int a = from < to ? from : to, b = from < to ? to : from;
@@ -66,6 +87,18 @@ void p2p__link_got(p2p_job *job, int rank)
         job->links_in_flight--;
     }
     p2p__links_open(job);
+}
+
+void p2p__link_cannot(p2p_job *job, int rank, const control_message *message)
+{
+    if (rank < 0 || rank >= job->size) return;
+    if (p2p__is_local(job->scoreboard, rank)) {
+        p2p__tell_rank(job, rank, *message, -1);
+        return;
+    }
+    if (p2p__is_local(job->scoreboard, message->rank)) p2p__far_forget(job, message->rank, rank);
+    p2p__record_put(job, job->hosts->host_of[rank],
+                    &(record){.type = RECORD_NOLINK, .a = message->rank, .b = rank, .bytes = sizeof *message}, message);
 }
 
 static bool has_room(const p2p_job *job, int rank)
@@ -89,8 +122,8 @@ static bool deliver(p2p_job *job, int rank, int peer, int fd, int place)
 
 static void refuse(p2p_job *job, const p2p_link_request *request, int type, int value)
 {
-    p2p__tell_rank(job, request->a, (control_message){type, request->b, value}, -1);
-    p2p__tell_rank(job, request->b, (control_message){type, request->a, value}, -1);
+    p2p__link_cannot(job, request->a, &(control_message){type, request->b, value});
+    p2p__link_cannot(job, request->b, &(control_message){type, request->a, value});
 }
 
 /* The two ends of a new link: for rank a and for rank b. False with errno; the relay forgets a first end without a second. */
@@ -113,14 +146,16 @@ static bool make_link(int relay, int a, int b, int ends[2])
     return good;
 }
 
-/* True when this request has been dealt with. */
+/* True when this request has been dealt with. Of a link to a rank of another host this launcher keeps the other end. */
 static bool open_link(p2p_job *job, p2p_link_request *request)
 {
-    int a = request->a, b = request->b, ends[2];
+    bool a_is_here = p2p__is_local(job->scoreboard, request->a),
+         far = !a_is_here || !p2p__is_local(job->scoreboard, request->b);
+    int a = a_is_here ? request->a : request->b, b = a_is_here ? request->b : request->a, ends[2];
     if (request->fd_for_b < 0) {
         const p2p_config *config = &job->scoreboard->config;
         const p2p_world *world = p2p__world_find(config->world);
-        if (!has_room(job, a) || !has_room(job, b)) return false;
+        if (!has_room(job, a) || (!far && !has_room(job, b))) return false;
         if (world->link_memory && !request->place) { /* what the two share lies behind the scoreboard */
             memory_place place = p2p__memory_take(job->scoreboard, job->scoreboard_fd, &job->gaps,
                                                   world->link_memory(config, job->size), MEMORY_UNIT);
@@ -140,6 +175,10 @@ static bool open_link(p2p_job *job, p2p_link_request *request)
             close(ends[0]);
             close(ends[1]);
             return false;
+        }
+        if (far) {
+            p2p__far_open(job, a, b, ends[1], request->place);
+            return true;
         }
         request->fd_for_b = ends[1]; /* which the supervisor keeps until the rank can take it */
         job->ends_kept++;

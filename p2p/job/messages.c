@@ -5,13 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "p2p/job/launch.h"
+#include "p2p/job/hosts.h"
 
 /* ---- Telling ranks ---- */
 
 bool p2p__tell_rank(p2p_job *job, int rank, control_message message, int fd)
 {
-    bool sent = p2p__control_send(job->ranks[rank].control, message, fd);
+    bool sent = !job->ranks[rank].awaits && p2p__control_send(job->ranks[rank].control, message, fd);
+    if (job->ranks[rank].awaits) errno = EAGAIN;
     if (sent)
         atomic_fetch_add(&job->scoreboard->rows[rank].told, 1); /* it need not ask the system whether there is one */
     return sent;
@@ -29,7 +30,7 @@ void p2p__tell_all(p2p_job *job, int type)
     for (int i = 0; i < job->size; i++) tell(job, &job->ranks[i], type);
 }
 
-static void nudge(p2p_job *job, int rank)
+void p2p__nudge(p2p_job *job, int rank)
 {
     p2p_rank_process *process = &job->ranks[rank];
     while (process->nudges_owed > 0 && process->control >= 0 &&
@@ -39,9 +40,11 @@ static void nudge(p2p_job *job, int rank)
 
 void p2p__tell_again(p2p_job *job)
 {
-    for (int i = 0; i < job->size; i++) nudge(job, i);
+    for (int i = job->first; i < job->first + job->count; i++) p2p__nudge(job, i);
     for (int i = 0; i < job->size; i++)
-        if (job->ranks[i].untold) tell(job, &job->ranks[i], job->failed ? CONTROL_FAILED : CONTROL_ALL_DONE);
+        if (job->ranks[i].untold) tell(job, &job->ranks[i], job->announced ? CONTROL_FAILED : CONTROL_ALL_DONE);
+    for (int i = 0; i < job->size; i++)
+        if (job->ranks[i].keeps) p2p__kept_asked(job, i);
 }
 
 /* ---- What a rank has found wrong itself ---- */
@@ -72,8 +75,9 @@ void p2p__see_found(p2p_job *job, int rank)
         for (int k = 0; k < places && k < SCOREBOARD_PLACES; k++) {
             p2p_place place = row->found[i].places[k];
             place.call = p2p__call_copy(&place.call);
-            if (place.state < SCOREBOARD_ABSENT || place.state > SCOREBOARD_FINISHED) place.state = SCOREBOARD_RUNNING;
+            place.state = p2p__state_of(place.state);
             place.role = within(place.role, ROLE_COUNT);
+            place.chose[0] = '\0';
             if (place.rank < 0 || place.rank >= job->size) place.rank = rank;
             *p2p__finding_add(f, place.role, place.rank, NULL) = place;
         }
@@ -84,6 +88,7 @@ void p2p__see_found(p2p_job *job, int rank)
 
 void p2p__check_all_done(p2p_job *job)
 {
+    if (job->broken) return; /* those that have said goodbye will say it again */
     for (int i = 0; i < job->size; i++) {
         bool never_joined = atomic_load(&job->scoreboard->rows[i].state) == SCOREBOARD_ABSENT;
         if (!job->ranks[i].goodbye && !(job->watch.ended[i] && never_joined)) return;
@@ -127,36 +132,71 @@ static void rank_has_error(p2p_job *job, p2p_rank_process *process, bool mismatc
     p2p__job_fail(job, P2P_ERR_PEER_DEAD, process->rank, 1, w.text);
 }
 
-static void obey(p2p_job *job, p2p_rank_process *process, const control_message *message)
+/* The host that gave this context to a communicator gives it to others again. */
+static void context_freed(p2p_job *job, int context, int users)
+{
+    if (context < 1 || context >= SCOREBOARD_CONTEXTS) return;
+    int host = p2p__context_host(job->scoreboard, (uint32_t)context);
+    const record freed = {.type = RECORD_FREED, .a = context, .number = (uint32_t)users};
+    if (host != job->hosts->own) p2p__record_put(job, host, &freed, NULL);
+}
+
+static void wake(p2p_job *job, int rank)
+{
+    if (rank < job->first || rank >= job->first + job->count || job->ranks[rank].nudges_owed == INT_MAX) return;
+    job->ranks[rank].nudges_owed++;
+    p2p__nudge(job, rank);
+}
+
+static void cannot_start(p2p_job *job, int error)
 {
     p2p_words w = {.used = 0};
+    p2p__add(&w, "cannot start %s: %s", job->plan->program, strerror(error));
+    if (job->exit_status != 127)
+        p2p__report_tell(job, p2p__report_add(&job->report, CLASS_REFUSED, REASON_NONE, -1), &w);
+    job->exit_status = 127;
+    p2p__kill_after(job, 0);
+}
+
+void p2p__obey_rank(p2p_job *job, p2p_rank_process *process, const control_message *message)
+{
+    p2p_words w = {.used = 0};
+    bool for_judge = message->type == CONTROL_ABORT || message->type == CONTROL_FATAL ||
+                     message->type == CONTROL_MISMATCH || message->type == CONTROL_NOEXEC;
+    if (for_judge && !p2p__judges(job)) {
+        p2p__far_event(job, process, message);
+        return;
+    }
     switch (message->type) {
     case CONTROL_WANT: p2p__link_want(job, process->rank, message->rank); break;
     case CONTROL_GOT: p2p__link_got(job, process->rank); break;
     case CONTROL_LOST:
-        if (message->rank >= 0 && message->rank < job->size)
-            p2p__tell_rank(job, message->rank, (control_message){CONTROL_NOLINK, process->rank, message->value}, -1);
+        p2p__link_cannot(job, message->rank, &(control_message){CONTROL_NOLINK, process->rank, message->value});
         p2p__link_got(job, process->rank);
         break;
     case CONTROL_GOODBYE:
         process->goodbye = true;
+        if (job->hosts) p2p__far_goodbye(job, process->rank);
         p2p__check_all_done(job);
         break;
     case CONTROL_ABORT: rank_aborts(job, process, message->value); break;
     case CONTROL_FATAL: rank_has_error(job, process, false); break;
     case CONTROL_MISMATCH: rank_has_error(job, process, true); break;
-    case CONTROL_WAKE:
-        if (message->rank < 0 || message->rank >= job->size || job->ranks[message->rank].nudges_owed == INT_MAX) break;
-        job->ranks[message->rank].nudges_owed++;
-        nudge(job, message->rank);
+    case CONTROL_CAME:
+        if (job->hosts) p2p__line_came(job, process->rank, message);
         break;
-    case CONTROL_NOEXEC:
-        p2p__add(&w, "cannot start %s: %s", job->plan->program, strerror(message->value));
-        if (job->exit_status != 127)
-            p2p__report_tell(job, p2p__report_add(&job->report, CLASS_REFUSED, REASON_NONE, -1), &w);
-        job->exit_status = 127;
-        p2p__kill_after(job, 0);
+    case CONTROL_FREED:
+        if (job->hosts) context_freed(job, message->rank, message->value);
         break;
+    case CONTROL_WAKE: wake(job, message->rank); break;
+    case CONTROL_PORT: p2p__port_asked(job); break;
+    case CONTROL_REPAIR: p2p__generation_come(job, process, message->value == 1); break;
+    case CONTROL_KEEP: p2p__kept_asked(job, process->rank); break;
+    case CONTROL_CHOICE: break; /* the loop looks after every message */
+    case CONTROL_LATE:
+        if (job->plan->orders) p2p__orders_late(job->plan->orders, process->rank, (uint32_t)message->value);
+        break;
+    case CONTROL_NOEXEC: cannot_start(job, message->value); break;
     default:
         p2p__add(&w,
                  "rank %d sent its launcher what is no message of Pairwise: it writes to a descriptor that is not its "
@@ -173,7 +213,7 @@ void p2p__listen(p2p_job *job, p2p_rank_process *process, int most)
     bool lost;
     while (process->control >= 0 && most-- > 0 &&
            (got = p2p__control_receive(process->control, &message, NULL, &lost)) == 1)
-        obey(job, process, &message);
+        p2p__obey_rank(job, process, &message);
     if (got >= 0) return;
     close(process->control);
     process->control = -1;

@@ -62,6 +62,14 @@ void p2p__sink_add(p2p_sink *sink, const char *bytes, size_t count)
     sink->last = bytes[count - 1];
 }
 
+/* Of what is written at a time, as much as ends with a line: other launchers may write to the same pipe. */
+static size_t whole_lines(const char *bytes, size_t count, size_t most)
+{
+    if (count <= most) return count;
+    const char *end = memrchr(bytes, '\n', most);
+    return end ? (size_t)(end + 1 - bytes) : most;
+}
+
 /* What polls writable takes sink->chunk bytes without waiting: a pipe takes PIPE_BUF. */
 void p2p__sink_flush(p2p_sink *sink)
 {
@@ -70,8 +78,8 @@ void p2p__sink_flush(p2p_sink *sink)
         int ready = poll(&polled, 1, 0);
         if (ready < 0 && errno == EINTR) continue;
         if (ready <= 0) return;
-        size_t count = sink->to - sink->from;
-        ssize_t written = write(sink->fd, sink->bytes + sink->from, count < sink->chunk ? count : sink->chunk);
+        const char *from = sink->bytes + sink->from;
+        ssize_t written = write(sink->fd, from, whole_lines(from, sink->to - sink->from, sink->chunk));
         if (written >= 0) {
             sink->from += (size_t)written;
         } else if (errno != EINTR && errno != EAGAIN) {
@@ -102,10 +110,17 @@ static size_t line_length(const char *bytes, size_t count)
     return count > LONG_LINE ? count : 0;
 }
 
+static void remember(const p2p_stream *stream, const char *line, size_t length)
+{
+    while (length && (line[length - 1] == '\n' || line[length - 1] == '\r')) length--;
+    if (length) snprintf(stream->said, SAID, "%.*s", (int)MIN(length, SAID), line);
+}
+
 static void forward_lines(p2p_stream *stream)
 {
     size_t from = 0, length;
     while ((length = line_length(stream->line + from, stream->length - from)) > 0) {
+        if (stream->said) remember(stream, stream->line + from, length);
         forward(stream, stream->line + from, length);
         from += length;
     }
@@ -134,21 +149,35 @@ static bool open_spill(p2p_spill *spill)
     return spill->fd >= 0;
 }
 
+int p2p__spill_keep(p2p_spill *spill, int part, size_t *kept, const char *bytes, size_t count)
+{
+    if (spill->fd < 0 && !open_spill(spill)) return errno;
+    if (count > spill->share - *kept) return EDQUOT;
+    for (size_t left = count; left;) {
+        off_t at = (off_t)((size_t)part * spill->share + *kept);
+        ssize_t written = TEMP_FAILURE_RETRY(pwrite(spill->fd, bytes + count - left, left, at));
+        if (written <= 0) return written ? errno : EIO;
+        *kept += (size_t)written;
+        left -= (size_t)written;
+    }
+    return 0;
+}
+
+size_t p2p__spill_take(const p2p_spill *spill, int part, size_t *taken, size_t kept, char *bytes, size_t room)
+{
+    off_t at = (off_t)((size_t)part * spill->share + *taken);
+    if (*taken == kept) return 0;
+    ssize_t got = TEMP_FAILURE_RETRY(pread(spill->fd, bytes, MIN(kept - *taken, room), at));
+    if (got <= 0) return 0;
+    *taken += (size_t)got;
+    return (size_t)got;
+}
+
 /* What cannot be kept is read all the same: the rank must go on. */
 static void keep_lines(p2p_stream *stream)
 {
-    p2p_spill *spill = stream->keep;
-    if (!stream->lost && spill->fd < 0 && !open_spill(spill)) stream->lost = errno;
-    if (!stream->lost && stream->length > spill->share - stream->kept) stream->lost = EDQUOT;
-    for (size_t end = stream->kept + stream->length; !stream->lost && stream->kept < end;) {
-        off_t at = (off_t)((size_t)stream->rank * spill->share + stream->kept);
-        size_t left = end - stream->kept;
-        ssize_t written = TEMP_FAILURE_RETRY(pwrite(spill->fd, stream->line + stream->length - left, left, at));
-        if (written <= 0)
-            stream->lost = written ? errno : EIO;
-        else
-            stream->kept += (size_t)written;
-    }
+    if (!stream->lost)
+        stream->lost = p2p__spill_keep(stream->keep, stream->rank, &stream->kept, stream->line, stream->length);
     stream->length = 0;
 }
 
@@ -178,12 +207,10 @@ bool p2p__stream_replay(p2p_stream *stream)
 {
     if (stream->replayed == stream->kept) return false;
     if (!make_room(&stream->line, &stream->room, stream->length + READ_AT_ONCE)) return false;
-    size_t left = stream->kept - stream->replayed;
-    ssize_t got = TEMP_FAILURE_RETRY(pread(stream->keep->fd, stream->line + stream->length, MIN(left, READ_AT_ONCE),
-                                           (off_t)((size_t)stream->rank * stream->keep->share + stream->replayed)));
-    if (got <= 0) return false;
-    stream->replayed += (size_t)got;
-    stream->length += (size_t)got;
+    size_t got = p2p__spill_take(stream->keep, stream->rank, &stream->replayed, stream->kept,
+                                 stream->line + stream->length, READ_AT_ONCE);
+    if (!got) return false;
+    stream->length += got;
     forward_lines(stream);
     return true;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "p2p/job/launch.h"
+#include "p2p/job/hosts.h"
 #include "p2p/shared/file.h"
 #include "p2p/shared/json.h"
 #include "p2p/shared/process.h"
@@ -21,6 +21,10 @@ void p2p__say(p2p_job *job, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    if (!p2p__judges(job) && !job->hosts->lost && !job->hosts->done) { /* host 0 says it */
+        p2p__record_put(job, 0, &(record){.type = RECORD_SAY, .bytes = (uint32_t)strlen(text) + 1}, text);
+        return;
+    }
     if (job->out.last == '\r' && isatty(job->out.fd) && isatty(job->err.fd)) {
         /* a rank has drawn a line that it means to draw again: what is said takes its place, or a new line */
         const char *terminal = getenv("TERM");
@@ -52,16 +56,31 @@ p2p_finding *p2p__report_add(p2p_report *report, int class, int reason, int rank
     return finding;
 }
 
+/* With the names of the interface that its calls belong to. */
+static void name_calls(const p2p_finding *finding, p2p_words *w)
+{
+    for (size_t i = 0; i < finding->count; i++) {
+        p2p__words_of(finding->places[i].call.name, w->text, sizeof w->text);
+        p2p__words_of(finding->places[i].call.name, w->advice, sizeof w->advice);
+    }
+}
+
 void p2p__finding_say(p2p_finding *finding, const p2p_words *w)
 {
-    finding->text = strdup(w->text);
-    finding->advice = w->advice[0] ? strdup(w->advice) : NULL;
+    p2p_words named = *w;
+    name_calls(finding, &named);
+    finding->text = strdup(named.text);
+    finding->advice = named.advice[0] ? strdup(named.advice) : NULL;
 }
 
 void p2p__report_tell(p2p_job *job, p2p_finding *finding, const p2p_words *w)
 {
     p2p__finding_say(finding, w);
-    p2p__say(job, "%s", w->text);
+    const char *text = finding->text ? finding->text : w->text;
+    if (p2p__judges(job) || job->hosts->lost || job->hosts->done)
+        p2p__say(job, "%s", text);
+    else
+        p2p__far_finding(job, finding, w);
 }
 
 void p2p__report_refused(p2p_report *report, const p2p_words *why)
@@ -124,7 +143,8 @@ static void add_doing(p2p_job *job, p2p_finding *f, bool all)
         if (!all && p2p__is_over(&job->watch, i)) continue;
         p2p_place *place = p2p__finding_add(f, ROLE_DOING, i, &row->call);
         place->state = job->watch.ended[i] ? SCOREBOARD_FINISHED : row->state;
-        place->process = p2p__process_letter(job->ranks[i].pid);
+        place->process = p2p__is_local(job->scoreboard, i) ? p2p__process_letter(job->ranks[i].pid)
+                                                           : p2p__process_of(job->scoreboard, i);
         if (place->state == SCOREBOARD_BLOCKED) p2p__add_pending(f, place, row);
     }
 }
@@ -135,8 +155,31 @@ void p2p__report_polling(p2p_job *job)
     p2p_finding f = {.count = 0};
     add_doing(job, &f, false);
     p2p__words_polling(&w, &f);
+    name_calls(&f, &w);
     p2p__say(job, "%s", w.text);
     p2p__finding_free(&f);
+}
+
+#define MPI_POLLING_NS UINT64_C(10000000000)
+
+void p2p__check_polling(p2p_job *job)
+{
+    uint64_t limit = job->watch.scoreboard->config.polling_ns;
+    if (!limit && p2p__is_mpi(job->watch.scoreboard->rows[0].call.name)) limit = MPI_POLLING_NS;
+    if (limit && job->watch.polls_for >= limit) p2p__fail_polling(job);
+}
+
+void p2p__fail_polling(p2p_job *job)
+{
+    p2p_words w = {.used = 0};
+    p2p_finding *f = p2p__report_add(&job->report, CLASS_DEADLOCK, REASON_POLLING, -1);
+    f->what.seconds = (double)job->watch.polls_for * 1e-9;
+    add_doing(job, f, false);
+    for (size_t i = 0; i < f->count; i++)
+        if (f->places[i].role == ROLE_DOING) p2p__set_add(&f->what.ranks, f->places[i].rank);
+    p2p__words_polling(&w, f);
+    p2p__report_tell(job, f, &w);
+    p2p__job_fail(job, P2P_ERR_DEADLOCK, -1, 1, w.text);
 }
 
 void p2p__report_timeout(p2p_job *job, double seconds)
@@ -173,7 +216,7 @@ static void put_or_null(FILE *file, const char *key, int number, int below)
         fprintf(file, ",\"%s\":null", key);
 }
 
-static void put_call(FILE *file, int size, const scoreboard_call *call)
+void p2p__report_call(FILE *file, int size, const scoreboard_call *call)
 {
     const scoreboard_what *what = &call->what;
     p2p__json_field(file, "call", call->name);
@@ -217,8 +260,9 @@ static void put_place(FILE *file, int size, const p2p_place *place)
     else if (place->call.name[0])
         p2p__add_arguments(&text, "", &place->call);
     p2p__json_field(file, "text", text.text);
-    put_call(file, size, &place->call);
+    p2p__report_call(file, size, &place->call);
     if (place->role == ROLE_DOING) p2p__json_field(file, "state", states[place->state]);
+    p2p__json_field(file, "chose", place->chose);
     if (p2p__set_intersects(&place->awaited, &place->awaited, size))
         p2p__json_ranks(file, place->any ? "waits_for_any" : "waits_for", &place->awaited, size);
     putc('}', file);

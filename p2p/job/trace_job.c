@@ -12,7 +12,7 @@
 
 void p2p__trace_open(p2p_job *job)
 {
-    if (!job->plan->config.trace_room) return;
+    if (!job->plan->config.trace_room || !p2p__judges(job)) return; /* host 0 writes it */
     p2p_traced_job *trace = calloc(1, sizeof *trace + (size_t)job->size * sizeof *trace->ranks);
     if (!trace) return;
     *trace = (p2p_traced_job){
@@ -56,12 +56,24 @@ void p2p__trace_failed(p2p_job *job, p2p_err err, int rank, const char *text)
     }
 }
 
+void p2p__trace_goes_on(p2p_job *job)
+{
+    p2p_traced_job *trace = job->trace;
+    if (!trace) return;
+    trace->scoreboard = job->scoreboard;
+    trace->outcome = NULL;
+    trace->failed_at = 0;
+    trace->first = -1;
+    trace->text[0] = 0;
+    memset(trace->ranks, 0, (size_t)job->size * sizeof *trace->ranks);
+}
+
 bool p2p__trace_close(p2p_job *job)
 {
     p2p_traced_job *trace = job->trace;
     if (!trace) return true;
     const char *path = job->plan->options.trace;
-    trace->started = job->started;
+    trace->started = job->began;
     trace->status = job->exit_status;
     if (!trace->outcome) trace->outcome = job->interrupted ? "interrupted" : job->exit_status ? "failed" : "finished";
     for (int i = 0; i < job->size; i++) trace->dropped += atomic_load(&p2p__trace_of(job->scoreboard, i)->dropped);

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "p2p/message/internal.h"
 
@@ -22,7 +21,7 @@
 
 bool p2p_layer_has_shared_memory(const p2p_comm *comm)
 {
-    return comm && comm->engine && comm->engine->memory_fd >= 0 && !comm->engine->config.network.on;
+    return comm && comm->engine && comm->one_host && comm->engine->memory_fd >= 0 && !comm->engine->config.network.on;
 }
 
 /* ---- Buffers ---- */
@@ -43,7 +42,7 @@ static void *new_memory(p2p_engine *engine, size_t bytes, size_t align, memory_p
 
 p2p_err p2p_alloc(p2p_comm *comm, size_t bytes, void **buf)
 {
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_alloc", SHAPE_PLAIN, 0, 0, bytes, 0, 0});
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_alloc", SHAPE_PLAIN, 0, 0, bytes, 0, 0, 0, 0});
     if (err) return err;
     if (!buf) return p2p__leave(comm, p2p__fail(comm, CAUSE_NO_PLACE_FOR_ADDRESS));
     p2p_engine *engine = comm->engine;
@@ -79,7 +78,7 @@ static void free_block(p2p_engine *engine, p2p_block **link)
 
 p2p_err p2p_release(p2p_comm *comm, void *buf)
 {
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_release", SHAPE_PLAIN, 0, 0, 0, 0, 0});
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_release", SHAPE_PLAIN, 0, 0, 0, 0, 0, 0, 0});
     if (err) return err;
     p2p_block **link = &comm->engine->blocks;
     while (*link && (*link)->at != buf) link = &(*link)->next;
@@ -95,6 +94,31 @@ p2p_err p2p_release(p2p_comm *comm, void *buf)
     }
     if (*link) free_block(comm->engine, link);
     return p2p__leave(comm, P2P_OK);
+}
+
+/* Where there is no memory for the copy, it becomes ordinary memory. */
+static void move_block(p2p_engine *to, p2p_block *block)
+{
+    size_t align = block->bytes >= HUGE_PAGE ? HUGE_PAGE : MEMORY_UNIT;
+    memory_place place = 0;
+    if (!block->place || to->memory_fd < 0) return;
+    void *copy = new_memory(to, block->bytes, align, &place);
+    block->place = 0;
+    if (!copy) return;
+    memcpy(copy, block->at, block->bytes);
+    if (mremap(copy, block->bytes, block->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, block->at) == block->at) {
+        block->place = place;
+        return;
+    }
+    munmap(copy, block->bytes);
+    p2p__memory_give_back(to->memory_fd, &to->gaps, place, block->bytes);
+}
+
+void p2p__blocks_move(p2p_engine *from, p2p_engine *to)
+{
+    to->blocks = from->blocks;
+    from->blocks = NULL;
+    for (p2p_block *block = to->blocks; block; block = block->next) move_block(to, block);
 }
 
 /* ---- What others have ---- */
@@ -118,11 +142,7 @@ static memory_window *window_of(p2p_engine *engine)
 
 const void *p2p__shared_bytes(p2p_engine *engine, uint64_t place, size_t bytes)
 {
-    struct stat info;
-    memory_window *window = engine->memory_fd >= 0 ? window_of(engine) : &engine->window;
-    if (place > window->reach || bytes > window->reach - place) return NULL;
-    if (place + bytes > window->held && fstat(engine->memory_fd, &info) == 0) window->held = (size_t)info.st_size;
-    return place + bytes <= window->held ? window->at + place : NULL;
+    return engine->memory_fd >= 0 ? p2p__memory_seen(window_of(engine), engine->memory_fd, place, bytes) : NULL;
 }
 
 p2p_export p2p_layer_export(const p2p_comm *comm, const void *buf, size_t bytes)
@@ -140,6 +160,6 @@ const void *p2p_layer_attach(p2p_comm *comm, p2p_export exported, size_t bytes)
 void p2p__blocks_free(p2p_engine *engine)
 {
     while (engine->blocks) free_block(engine, &engine->blocks);
-    if (engine->window.at) munmap((void *)(uintptr_t)engine->window.at, engine->window.reach);
+    p2p__memory_shut(&engine->window);
     p2p__memory_forget(&engine->gaps);
 }

@@ -9,6 +9,7 @@
  */
 
 #include "p2p/message/trace_rank.h"
+#include "p2p/shared/control.h"
 
 /* ---- The scoreboard ---- */
 
@@ -110,6 +111,7 @@ static void show_blocked(p2p_engine *engine, const p2p_waiting *waiting)
     for (int i = 0; i < engine->size && engine->unexpected_count && shown < SCOREBOARD_ITEMS; i++)
         for (p2p_unexpected *at = engine->peers[i].unexpected; at && shown < SCOREBOARD_ITEMS; at = at->next)
             wait->waiting[shown++] = p2p__call_of_message(&at->header);
+    if (engine->choices) p2p__choices_show(engine);
     atomic_store_explicit(&engine->row->state, waiting->state, memory_order_relaxed);
     show_received(engine);
     p2p__row_shut(engine->row);
@@ -163,7 +165,7 @@ static void step_layers(p2p_engine *engine)
 {
     uint64_t before;
     p2p_clock *clock = engine->clock;
-    if (engine->in_step || engine->all_done) return;
+    if (engine->in_step || engine->all_done || engine->at_port) return;
     do {
         before = engine->completed;
         for (p2p_request at = engine->layers.head, next; at; at = next) {
@@ -216,6 +218,28 @@ static p2p_err poll_a_while(p2p_engine *engine, const p2p_waiting *waiting, p2p_
     return err == P2P_ERR_NOMEM ? P2P_OK : err;
 }
 
+/* A message that this rank has asked for and waits for, whose sender gives none any more: of one on another host that may
+ * not have been known when it was asked. NULL: there is none. */
+static p2p_request find_given_up(p2p_engine *engine)
+{
+    for (int i = 0; i < engine->size; i++) {
+        p2p_request asked = engine->peers[i].awaits_payload.head;
+        if (asked && p2p__gave_up(engine, i) && p2p__set_has(&engine->row->wait.need, i)) return asked;
+    }
+    return NULL;
+}
+
+/* With launch --explore: messages go to the receives that have to get them. True: something has ended by that. */
+static bool settles(p2p_comm *comm, p2p_err *err)
+{
+    p2p_engine *engine = comm->engine;
+    uint64_t before = engine->completed;
+    *err = p2p__choice_settle(engine);
+    if (*err) *err = p2p__fail_again(comm, *err);
+    if (!*err && engine->completed != before) step_layers(engine);
+    return engine->completed != before;
+}
+
 /* Shows what this rank waits for, and sleeps until something moves. */
 static p2p_err sleep_once(p2p_comm *comm, const p2p_waiting *waiting, uint64_t deadline, int *tries)
 {
@@ -227,18 +251,23 @@ static p2p_err sleep_once(p2p_comm *comm, const p2p_waiting *waiting, uint64_t d
         waiting->before_sleep(engine, waiting->arg);
         if (waiting->ready(engine, waiting->arg)) return P2P_OK;
     }
+    p2p_err err = P2P_OK;
+    if (engine->choices && (settles(comm, &err) || err)) return err;
     show_blocked(engine, waiting);
+    if (engine->choices) p2p__control_tell(engine->control, CONTROL_CHOICE, engine->rank, 0);
     uint64_t before = engine->end.moved, until = deadline;
     if (engine->lost_since && engine->lost_since + LOST_GRACE_NS < until) until = engine->lost_since + LOST_GRACE_NS;
-    p2p_err err = engine->world->progress(&engine->end, until);
+    err = engine->world->progress(&engine->end, until);
+    if (!err && engine->choices) err = p2p__choices_obey(engine);
     if (err == P2P_ERR_TIMEOUT && until < deadline)
         err = p2p__broken(&engine->end, P2P_ERR_PEER_DEAD,
                           "rank %d has closed its link to this rank, but is still there", engine->lost_peer);
     if (!err) step_layers(engine);
-    if (err == P2P_ERR_NOMEM && ++*tries <= NOMEM_TRIES) { /* for a message that arrives: memory may come back */
+    bool may_come_back = err == P2P_ERR_NOMEM && !engine->poisoned; /* memory, for a message that arrives */
+    if (may_come_back && ++*tries <= NOMEM_TRIES) {
         p2p__pause(NOMEM_PAUSE_NS);
         err = P2P_OK;
-    } else if (err == P2P_ERR_NOMEM) {
+    } else if (may_come_back) {
         engine->poison = (p2p_blame){.cause = "no memory to keep a message that has arrived",
                                      .what = p2p__diagnosis_of(P2P_ERR_NOMEM)};
     }
@@ -250,6 +279,11 @@ static p2p_err sleep_once(p2p_comm *comm, const p2p_waiting *waiting, uint64_t d
     }
     bool too_late = deadline != UINT64_MAX && p2p__now() >= deadline; /* though other messages come all the time */
     if (!err && too_late && !waiting->ready(engine, waiting->arg)) err = P2P_ERR_TIMEOUT;
+    p2p_request given_up = err == P2P_ERR_TIMEOUT ? find_given_up(engine) : NULL;
+    if (given_up) {
+        engine->timed_out = true;
+        return p2p__given_up_error(comm, given_up);
+    }
     if (err == P2P_ERR_TIMEOUT) return p2p__timeout_error(comm, &engine->row->wait);
     return err ? p2p__fail_again(comm, err) : P2P_OK;
 }
@@ -275,6 +309,7 @@ p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting)
         if (err) p2p__fail_again(comm, err);
         if (!err && waiting->timed_wait && !waiting->ready(engine, waiting->arg))
             waiting->timed_wait(engine, waiting->arg);
+        if (engine->operation && !err && !waiting->ready(engine, waiting->arg)) p2p__note_sleep(engine);
         for (; !err && !waiting->ready(engine, waiting->arg); slept = true)
             err = sleep_once(comm, waiting, backoff.deadline, &tries);
         if (shown_state(engine) == SCOREBOARD_BLOCKED) p2p__show_running(engine);

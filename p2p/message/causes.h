@@ -23,6 +23,8 @@
 #define CAUSE_NO_PLACE_FOR_MESSAGE WRONG_(REQUEST), NULL, "request is NULL: nothing could wait for this %s"
 #define CAUSE_NO_PLACE_FOR_REQUEST WRONG_(REQUEST), NULL, "a request needs step, waits_for and somewhere to put it"
 #define CAUSE_NO_PLACE_FOR_ANSWER WRONG_(OTHER), NULL, "there is nowhere to put the answer: found is NULL"
+#define CAUSE_NO_PLACE_FOR_TAKEN WRONG_(OTHER), NULL, "there is nowhere to put the message: message is NULL"
+#define CAUSE_NO_MESSAGE WRONG_(OTHER), NULL, "there is no message: it was received already, or never taken"
 #define CAUSE_NO_PLACE_FOR_COMMUNICATOR WRONG_(OTHER), NULL, "there is nowhere to put the communicator: sub is NULL"
 #define CAUSE_NO_PLACE_FOR_ADDRESS WRONG_(OTHER), NULL, "there is nowhere to put the address: buf is NULL"
 #define CAUSE_NEGATIVE_COLOUR WRONG_(OTHER), "0 or more, or P2P_UNDEFINED to join no group", "colour %d is negative"
@@ -44,11 +46,38 @@
 #define CAUSE_CHANGED                                                                    \
     CAUSE_(ARG, BUFFER_CONFLICT), "leave it alone until p2p_wait or p2p_test says done", \
         "the buffer of isend to %d changed before wait (tag %d, %zu bytes, line %d)"
+#define CAUSE_WRITTEN                                                                    \
+    CAUSE_(ARG, BUFFER_CONFLICT), "leave it alone until p2p_wait or p2p_test says done", \
+        "the buffer of the receive from line %d was written to before it had ended (%zu bytes)"
+#define CAUSE_SHARED                                                          \
+    CAUSE_(ARG, BUFFER_CONFLICT), "p2p_wait for it first, or another buffer", \
+        "this buffer overlaps that of a %s that is under way, from line %d (%zu bytes)"
 #define CAUSE_IN_USE                                         \
     CAUSE_(STATE, BUFFER_CONFLICT), "p2p_wait for it first", \
         "a request that is under way uses this buffer (%zu bytes, line %d)"
 #define CAUSE_REQUESTS_PENDING \
     CAUSE_(STATE, REQUEST_STATE), "p2p_wait for each of them first", "requests on this communicator are still pending"
+
+#define CAUSE_OF_EARLIER_GENERATION                                  \
+    CAUSE_(STATE, REQUEST_STATE), "begin it again after p2p_repair", \
+        "this %s is of an earlier generation of the world: what was under way when a rank died is gone"
+
+/* ---- Repair and kept memory ---- */
+
+#define CAUSE_NO_REPAIR                                                  \
+    CAUSE_(STATE, CALL_ORDER), "launch --repair, or p2p_options.repair", \
+        "this job does not repair itself: a death "                      \
+        "ends it"
+#define CAUSE_NOTHING_TO_REPAIR \
+    CAUSE_(STATE, CALL_ORDER), "call it when a call has returned P2P_ERR_PEER_DEAD", "no rank has died"
+#define CAUSE_REPAIR_INSIDE CAUSE_(STATE, CALL_ORDER), NULL, "this rank is inside another call"
+#define CAUSE_NO_NEXT_GENERATION REFUSED_(SYS), NULL, "the next generation cannot be joined: %.300s"
+#define CAUSE_KEPT_NAME WRONG_(OTHER), "a name of 1 to 63 characters", "the name of kept memory is %s"
+#define CAUSE_KEPT_NOTHING WRONG_(COUNT), NULL, "0 bytes cannot be kept"
+#define CAUSE_KEPT_SIZE                                                          \
+    WRONG_(COUNT), "keep it under another name, or ask for as much as there is", \
+        "\"%s\" has %llu bytes, and %zu are asked for"
+#define CAUSE_KEPT_REFUSED REFUSED_(NOMEM), NULL, "no memory to keep %zu bytes as \"%s\": %s"
 
 /* ---- Messages ---- */
 
@@ -56,6 +85,10 @@
     CAUSE_(TRUNCATE, TRUNCATION), "a larger buffer, or p2p_probe for the size first",                               \
         "a message of %zu bytes from rank %d with tag %d does not fit into a buffer of %zu bytes; it is gone, the " \
         "buffer is untouched"
+#define CAUSE_OTHER_TYPE                                                                                          \
+    CAUSE_(TRUNCATE, TYPE_MISMATCH), "the same type on both sides",                                               \
+        "a message of %zu bytes from rank %d with tag %d is of another type than its receive (%s), and does not " \
+        "fit into %zu bytes; it is gone, the buffer is untouched"
 #define CAUSE_GIVEN_UP                                                                                             \
     CAUSE_(PEER_DEAD, DEATH), "what did that rank wait for then? it takes no more part in anything",               \
         "rank %d gave up the message of %zu bytes with tag %d before it was received: its call had ended with an " \
@@ -92,10 +125,6 @@
 
 /* ---- At the end ---- */
 
-#define CAUSE_LEFT                                                                                                  \
-    CAUSE_(LEAK, RESOURCE_LEAK),                                                                                    \
-        "receive what is sent (p2p_recv), wait for every request (p2p_wait), free what p2p_split and p2p_dup make " \
-        "(p2p_free), release what p2p_alloc gives (p2p_release)",                                                   \
-        "%.799s"
+#define CAUSE_LEFT(advice) CAUSE_(LEAK, RESOURCE_LEAK), advice, "%.799s"
 
 #endif

@@ -4,33 +4,65 @@
 #include <string.h>
 
 #include "p2p/message/trace_rank.h"
+#include "p2p/shared/control.h"
+
+/* Hosts, those of a virtual network if it has some, are numbered in order of their first rank. False if there is no memory
+ * for it. */
+static bool find_hosts(p2p_comm *comm, const scoreboard_hosts *hosts, const p2p_network *network)
+{
+    int number[P2P_MAX_RANKS] = {0}; /* of each host, and 1 */
+    const uint16_t *first = network->placed > 1 ? network->first : hosts->first;
+    comm->hosts = 1;
+    if (hosts->count == 1 && network->placed <= 1) return true;
+    comm->host = calloc((size_t)comm->size, sizeof *comm->host);
+    if (!comm->host) return false;
+    comm->hosts = 0;
+    for (int i = 0; i < comm->size; i++) {
+        int at = 0;
+        while (comm->world_rank[i] >= first[at + 1]) at++;
+        if (!number[at]) number[at] = ++comm->hosts;
+        comm->host[i] = (uint16_t)(number[at] - 1);
+    }
+    return true;
+}
 
 p2p_comm *p2p__comm_new(p2p_engine *engine, uint32_t context, int rank, int size, const int *world_rank)
 {
-    p2p_comm *comm = calloc(1, sizeof *comm);
+    p2p_comm *comm = size > 0 ? calloc(1, sizeof *comm) : NULL;
     if (!comm) return NULL;
     comm->world_rank = malloc((size_t)size * sizeof *comm->world_rank);
     comm->comm_rank = malloc((size_t)engine->size * sizeof *comm->comm_rank);
     comm->traffic = calloc((size_t)size, sizeof *comm->traffic);
-    if (!comm->world_rank || !comm->comm_rank || !comm->traffic) {
+    comm->size = size;
+    for (int i = 0; comm->world_rank && i < size; i++) comm->world_rank[i] = world_rank ? world_rank[i] : i;
+    if (!comm->world_rank || !comm->comm_rank || !comm->traffic ||
+        !find_hosts(comm, &engine->scoreboard->hosts, &engine->config.network)) {
         p2p__comm_bury(comm);
         free(comm);
         return NULL;
     }
     for (int i = 0; i < engine->size; i++) comm->comm_rank[i] = -1;
-    for (int i = 0; i < size; i++) {
-        comm->world_rank[i] = world_rank ? world_rank[i] : i;
-        comm->comm_rank[comm->world_rank[i]] = i;
-    }
+    for (int i = 0; i < size; i++) comm->comm_rank[comm->world_rank[i]] = i;
     comm->engine = engine;
     comm->row = engine->control >= 0 ? engine->row : NULL;
     comm->context = context;
     comm->rank = rank;
-    comm->size = size;
+    comm->one_host = comm->hosts == 1 || engine->config.network.placed > 1;
     comm->agreed = true; /* no collective is open */
     comm->next = engine->comms;
     engine->comms = comm;
     return comm;
+}
+
+p2p_comm *p2p__world_new(p2p_engine *engine)
+{
+    int members[P2P_MAX_RANKS], count = 0, rank = 0;
+    for (int i = 0; i < engine->size; i++) {
+        if (p2p__set_has(&engine->scoreboard->generation.gone, i)) continue;
+        if (i == engine->rank) rank = count;
+        members[count++] = i;
+    }
+    return p2p__comm_new(engine, 0, rank, count, members);
 }
 
 void p2p__comm_bury(p2p_comm *comm)
@@ -41,8 +73,10 @@ void p2p__comm_bury(p2p_comm *comm)
     free(comm->world_rank);
     free(comm->comm_rank);
     free(comm->traffic);
+    free(comm->host);
     comm->world_rank = comm->comm_rank = NULL;
     comm->traffic = NULL;
+    comm->host = NULL;
     comm->engine = NULL;
 }
 
@@ -54,6 +88,17 @@ int p2p_rank(const p2p_comm *comm)
 int p2p_size(const p2p_comm *comm)
 {
     return comm && comm->engine ? comm->size : 0;
+}
+
+int p2p_host(const p2p_comm *comm, int rank)
+{
+    if (!comm || !comm->engine || rank < 0 || rank >= comm->size) return -1;
+    return comm->host ? comm->host[rank] : 0;
+}
+
+int p2p_hosts(const p2p_comm *comm)
+{
+    return comm && comm->engine ? comm->hosts : 0;
 }
 
 double p2p_time(const p2p_comm *comm)
@@ -89,19 +134,20 @@ p2p_err p2p_free(p2p_comm *comm)
         free(comm);
         return P2P_OK;
     }
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_free", SHAPE_PLAIN, 0, 0, 0, 0, 0});
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_free", SHAPE_PLAIN, 0, 0, 0, 0, 0, 0, 0});
     if (err || !comm) return err;
     if (!comm->context) return p2p__leave(comm, p2p__fail(comm, CAUSE_WORLD_NOT_FREED));
     for (p2p_request at = comm->engine->requests; at; at = at->all_next)
         if (at->comm == comm) return p2p__leave(comm, p2p__fail(comm, CAUSE_REQUESTS_PENDING));
 
     /* The last rank gives back what the communicator has, and only then can its index be given out again. */
-    scoreboard_shared *shared = comm->engine->scoreboard->shared;
-    _Atomic uint32_t *users = &shared->context_users[comm->context / 2 % SCOREBOARD_CONTEXTS];
-    uint32_t left = atomic_load(users);
-    while (left > 1 && !atomic_compare_exchange_weak(users, &left, left - 1)) continue;
-    if (left <= 1 && comm->free_scratch) comm->free_scratch(comm, true);
-    if (left <= 1) atomic_store(users, 0);
+    scoreboard *b = comm->engine->scoreboard;
+    uint32_t index = comm->context / 2 % SCOREBOARD_CONTEXTS, begun = (uint32_t)(comm->posted - comm->base);
+    bool last = p2p__context_left(b, index, begun);
+    if (last && comm->free_scratch) comm->free_scratch(comm, true);
+    if (last) atomic_store(&b->shared->context_users[index], 0);
+    if (p2p__context_host(b, index) != b->hosts.own)
+        p2p__control_tell(comm->engine->control, CONTROL_FREED, (int)index, begun <= INT_MAX ? (int)begun : INT_MAX);
 
     err = p2p__leave(comm, P2P_OK);
     p2p_comm **at = &comm->engine->comms;

@@ -42,7 +42,7 @@ void p2p__cores_spread(scoreboard *b, int rank, int cores, p2p_spread *spread)
     if (++spread->waits < spread->look_after) return;
     spread->waits = 0;
     for (int q = 0; q < b->size; q++) ranks += p2p__cores_has(b, q, here);
-    if (ranks <= (b->size + cores - 1) / cores) return;
-    p2p__cores_go_home(rank);
+    if (ranks <= (p2p__local_count(b) + cores - 1) / cores) return;
+    p2p__cores_go_home(p2p__number_here(b, rank));
     if (spread->look_after < SPREAD_LAST) spread->look_after *= 2;
 }

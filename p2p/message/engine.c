@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The engine of a rank: what it owns, what frames that arrive do, and what the supervisor tells it. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,11 @@
  * the two copies of a short one go on at the same time, and what lies between them stays in the nearest cache. Ranks
  * that share a core take turns, and each turn costs; so it does if the queue has been made small. */
 #define DIRECT_FROM ((size_t)16 << 10)
+#if __has_include("tuned_direct.inc")
+#include "tuned_direct.inc" /* `make tune`, in the folder of the build */
+#else
 #define DIRECT_FROM_ALONE ((size_t)128 << 10)
+#endif
 
 /* ---- Making and ending ---- */
 
@@ -66,10 +71,12 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, scoreboard *b, 
                            .next_id = 1,
                            .spread.look_after = SPREAD_FIRST};
     enum p2p_wait_policy policy = (enum p2p_wait_policy)b->config.wait;
-    int cores = p2p__cores();
+    int cores = p2p__cores() / b->hosts.beside, ranks = p2p__local_count(b);
+    if (b->hosts.count > 1) ranks++; /* the launcher carries what goes to other hosts */
+    if (cores < 1) cores = 1;
     bool cheap_polls = engine->world->link_memory;
-    p2p__spin_init(&engine->spin, policy, b->size, cores, cheap_polls);
-    if (policy == WAIT_AUTO ? cheap_polls && b->size > 1 : b->size <= cores) p2p__cores_go_home(rank);
+    p2p__spin_init(&engine->spin, policy, ranks, cores, cheap_polls);
+    if (policy == WAIT_AUTO ? cheap_polls && ranks > 1 : ranks <= cores) p2p__cores_go_home(p2p__number_here(b, rank));
     bool small_queue = b->config.sndbuf && b->config.sndbuf < DIRECT_FROM;
     if (b->config.direct == CONFIG_BY_CORES)
         engine->config.direct = engine->spin.longest && !small_queue ? DIRECT_FROM_ALONE : DIRECT_FROM;
@@ -87,7 +94,14 @@ p2p_err p2p__engine_create(int rank, int control, int memory_fd, scoreboard *b, 
         p2p__engine_destroy(engine);
         return P2P_ERR_NOMEM;
     }
+    if (b->config.explore && !p2p__choices_create(engine)) {
+        p2p__engine_destroy(engine);
+        return P2P_ERR_NOMEM;
+    }
     engine->trace = p2p__trace_create(engine);
+    p2p__notes_create(engine);
+    engine->observed = engine->trace || engine->notes;
+    engine->observed_end = engine->trace || b->config.record;
     atomic_store(&engine->row->pid, getpid());
     atomic_store(&engine->row->state, SCOREBOARD_RUNNING);
     *out = engine;
@@ -105,11 +119,16 @@ void p2p__engine_destroy(p2p_engine *engine)
             free(message);
         }
     }
+    p2p__choices_free(engine);
     p2p__blocks_free(engine);
+    p2p__kept_free(engine);
+    while (engine->lost) p2p__request_free(engine->lost);
     if (engine->control >= 0) close(engine->control);
     if (engine->memory_fd >= 0) close(engine->memory_fd);
     if (engine->this_process) munmap((void *)(uintptr_t)engine->this_process, (size_t)sysconf(_SC_PAGESIZE));
     free(engine->trace);
+    free(engine->explained);
+    free(engine->notes);
     free(engine->peers);
     free(engine);
 }
@@ -136,8 +155,10 @@ void p2p__left(p2p_endpoint *self, p2p_link *link, p2p_packet *packet)
     p2p_engine *engine = self->engine;
     p2p_peer *peer = link->peer;
     switch ((enum wire_type)packet->header.type) {
-    case WIRE_EAGER:
-    case WIRE_PAYLOAD: p2p__complete(packet->owner, P2P_OK); break;
+    case WIRE_EAGER: p2p__complete(packet->owner, P2P_OK); break;
+    case WIRE_PAYLOAD:
+        if (!p2p__wire_in_memory(&packet->header)) p2p__complete(packet->owner, P2P_OK);
+        break;
     case WIRE_REQUEST: break; /* the receiver's CLEAR comes next */
     case WIRE_CLEAR:          /* a receive that has all it will get */
         if (packet->header.flags & WIRE_FLAG_DROP) p2p__complete(packet->owner, packet->owner->err);
@@ -196,7 +217,8 @@ p2p_err p2p__arrived(p2p_endpoint *self, p2p_link *link, const wire_header *arri
             link->in_dest = found->buf;
         return P2P_OK;
     case WIRE_REQUEST:
-        found = p2p__match_posted(engine, header);
+        if (engine->choices) p2p__choice_arrived(engine, header);
+        found = engine->choices ? NULL : p2p__match_posted(engine, header);
         if (found) return p2p__answer(engine, found, header);
         return p2p__unexpected_add(engine, peer, header, 0) ? P2P_OK : P2P_ERR_NOMEM;
     case WIRE_CLEAR:
@@ -209,6 +231,8 @@ p2p_err p2p__arrived(p2p_endpoint *self, p2p_link *link, const wire_header *arri
             return p2p__broken(self, P2P_ERR_PROTO, "rank %d sends a payload of %llu bytes that was not asked for",
                                link->rank, (unsigned long long)header->bytes);
         p2p__list_remove(&peer->awaits_payload, found);
+        if (p2p__wire_in_memory(header)) return p2p__got_memory(engine, peer, found, header);
+        if (found->guarded) p2p__before_receive(found);
         peer->in_request = found;
         link->in_dest = found->buf;
         return P2P_OK;
@@ -249,6 +273,7 @@ p2p_err p2p__delivered(p2p_endpoint *self, p2p_link *link)
     peer->in_request = NULL;
     peer->in_unexpected = NULL;
     if (message) message->complete = true;
+    if (message && receive && receive->guarded) p2p__before_receive(receive);
     if (message && receive && !receive->err) memcpy(receive->buf, message->data, (size_t)in->bytes);
     if (receive) p2p__complete(receive, receive->err);
     if (message && receive) free(message);
@@ -332,6 +357,11 @@ static p2p_err obey(p2p_engine *engine, const control_message *message, int fd, 
     case CONTROL_FAILED: engine->failed = p2p__scoreboard_failure(engine->scoreboard, NULL, 0); return P2P_OK;
     case CONTROL_NUDGE: engine->nudges_seen++; return P2P_OK;
     case CONTROL_ALL_DONE: engine->all_done = true; return P2P_OK;
+    case CONTROL_KEPT:
+        engine->kept_came = true;
+        engine->kept_fd = fd;
+        engine->kept_value = fd_lost ? -EMFILE : message->value;
+        return P2P_OK;
     default:
         return p2p__broken(&engine->end, P2P_ERR_PROTO, "the launcher sent message %d, which is unknown",
                            message->type);

@@ -69,6 +69,7 @@ static p2p_err raise_error(p2p_comm *comm, const scoreboard_call *call, p2p_engi
     p2p__add_call(&where, "", call);
     snprintf(comm->message, sizeof comm->message, "rank %d: %.499s: %s", engine ? engine->rank : comm->rank, where.text,
              comm->blame.cause);
+    p2p__words_of(call->name, comm->message, sizeof comm->message);
     bool fatal = comm->errors == P2P_ERRORS_FATAL, told = engine && engine->failed;
     if (!comm->blame.what.class) comm->blame.what = p2p__diagnosis_of(err);
     if ((fatal || err == P2P_ERR_LEAK) && !told && comm->row) {
@@ -78,6 +79,7 @@ static p2p_err raise_error(p2p_comm *comm, const scoreboard_call *call, p2p_engi
     size_t used = strlen(comm->message);
     if (comm->blame.advice)
         snprintf(comm->message + used, sizeof comm->message - used, P2P_TRY "%s", comm->blame.advice);
+    p2p__words_of(call->name, comm->message, sizeof comm->message);
     if (!fatal) return err;
     fflush(stdout);
     if (!told) fprintf(stderr, "pairwise: %s\n", comm->message);
@@ -151,7 +153,7 @@ p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call)
         engine->call_file = file;
         engine->call_line = line;
     }
-    TRACE(engine, p2p__trace_call(engine, comm, call, file, line));
+    if (__builtin_expect(engine->observed, 0)) p2p__observe(engine, comm, call, file, line);
     if (!engine->poisoned) return P2P_OK;
     p2p__fail_again(comm, engine->poisoned);
     return p2p__leave(comm, engine->poisoned);
@@ -160,11 +162,12 @@ p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call)
 p2p_err p2p__leave(p2p_comm *comm, p2p_err err)
 {
     p2p_engine *engine = comm->engine;
-    TRACE(engine, p2p__trace_end(engine, err));
+    if (__builtin_expect(engine->observed_end, 0)) p2p__observe_end(engine, err);
     if (--engine->depth > 0) return err;
     p2p__show_running(engine);
     if (engine->config.debug) atomic_store(&engine->owner, 0);
     if (!err) return P2P_OK;
+    if (engine->operation) p2p__note_error(engine);
     if (!comm->blame.cause[0] && engine->poison.cause[0])
         p2p__fail_again(comm, err);
     else if (!comm->blame.cause[0])

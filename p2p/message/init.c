@@ -34,6 +34,11 @@ void p2p__take_line(const char **file, int *line)
     here.line = 0;
 }
 
+bool p2p_layer_line_is_noted(void)
+{
+    return here.file;
+}
+
 bool p2p__inside_job(void)
 {
     return process_world || getenv(P2P_JOB_VARIABLE);
@@ -53,7 +58,7 @@ p2p_err p2p__become_rank(int rank, int control, int memory_fd, scoreboard *b, p2
     p2p_engine *engine;
     p2p_comm *comm = NULL;
     if (p2p__engine_create(rank, control, memory_fd, b, &engine) == P2P_OK) {
-        comm = p2p__comm_new(engine, 0, rank, b->size, NULL);
+        comm = p2p__world_new(engine);
         if (!comm) p2p__engine_destroy(engine);
     }
     if (!comm) {
@@ -142,6 +147,33 @@ p2p_err p2p_init(p2p_comm **world)
     return getenv(P2P_JOB_VARIABLE) ? start_launched(world) : start_alone(world);
 }
 
+int p2p_launched(void)
+{
+    int rank, control, scoreboard_fd;
+    char why[400];
+    if (!read_job(&rank, &control, &scoreboard_fd) || scoreboard_fd < 0) return 0;
+    if (process_world) return process_world->launched ? process_world->size : 0;
+    scoreboard *b = p2p__scoreboard_attach(scoreboard_fd, why, sizeof why);
+    int size = b ? b->generation.members : 0;
+    if (b) p2p__scoreboard_close(b, true);
+    return size;
+}
+
+static void leave_launched(void)
+{
+    p2p_finalize(process_world);
+}
+
+p2p_err p2p__launched_world(p2p_comm **world)
+{
+    *world = process_world;
+    if (process_world) return P2P_OK;
+    p2p_err err = p2p_init(world);
+    if (err) return err;
+    process_world->launched = true;
+    return atexit(leave_launched) ? P2P_ERR_SYS : P2P_OK;
+}
+
 void p2p__tell_early(const scoreboard_call *call, const char *text)
 {
     p2p_blame blame = {.what = {.class = CLASS_CALL_ORDER}};
@@ -203,17 +235,20 @@ static p2p_err say_goodbye(p2p_comm *world)
     return err;
 }
 
-static void bury_all(p2p_engine *engine, p2p_err err)
+void p2p__release_layers(p2p_engine *engine)
 {
-    scoreboard *own = engine->owns_scoreboard ? engine->scoreboard : NULL;
-    bool supervised = engine->control >= 0;
     for (p2p_request at = engine->requests; at; at = at->all_next) {
-        /* A collective that no call waited for: its state is released; the request stays, so that waiting for it is an
-         * error. */
         if (at->kind != REQUEST_LAYER || !at->layer_state) continue;
         if (at->layer->release) at->layer->release(at->layer_state);
         at->layer_state = NULL;
     }
+}
+
+static void bury_all(p2p_engine *engine, p2p_err err)
+{
+    scoreboard *own = engine->owns_scoreboard ? engine->scoreboard : NULL;
+    bool supervised = engine->control >= 0;
+    p2p__release_layers(engine);
     p2p__give_up(engine, err ? err : P2P_ERR_STATE);
     atomic_store(&engine->row->state, SCOREBOARD_FINISHED);
     for (p2p_comm *comm = engine->comms, *next; comm; comm = next) {
@@ -224,13 +259,13 @@ static void bury_all(p2p_engine *engine, p2p_err err)
     if (own) p2p__scoreboard_close(own, !supervised); /* a call that comes too late is shown there */
 }
 
-p2p_err p2p_finalize(p2p_comm *world)
+p2p_err p2p__finish(p2p_comm *world, bool *repair)
 {
     if (world && world == process_world && !world->engine) {
         p2p__here(NULL, 0);
         return P2P_OK;
     }
-    p2p_err err = p2p__enter(world, &(p2p_call){"p2p_finalize", SHAPE_PLAIN, 0, 0, 0, 0, 0});
+    p2p_err err = p2p__enter(world, &(p2p_call){"p2p_finalize", SHAPE_PLAIN, 0, 0, 0, 0, 0, 0, 0});
     if (!world) return P2P_ERR_STATE;
     if (err && (!world->engine || !*world->engine->this_process)) return err;
     if (!err && world != process_world) return p2p__leave(world, p2p__fail(world, CAUSE_NOT_THE_WORLD));
@@ -238,15 +273,30 @@ p2p_err p2p_finalize(p2p_comm *world)
     bool entered = !err;
     if (!err) err = say_goodbye(world);
     if (!err) err = p2p__report_leaks(world);
+    if (!err && engine->explain_end) engine->explain_end(engine);
+    if (err == P2P_ERR_PEER_DEAD && p2p__must_repair(engine)) { /* nothing is released: p2p_repair goes on with it */
+        p2p_errors mode = world->errors;
+        if (repair) world->errors = P2P_ERRORS_RETURN;
+        if (repair) *repair = true;
+        if (entered) err = p2p__leave(world, err);
+        world->errors = mode;
+        return err;
+    }
     if (err && world->errors == P2P_ERRORS_FATAL) atomic_store(&engine->row->state, SCOREBOARD_FINISHED);
+    engine->depth = 1; /* it may have been called by a library (p2p_layer_call_begin), whose call ends here too */
     if (entered) err = p2p__leave(world, err);
     bury_all(engine, err);
     return err;
 }
 
+p2p_err p2p_finalize(p2p_comm *world)
+{
+    return p2p__finish(world, NULL);
+}
+
 void p2p_abort(p2p_comm *comm, int status)
 {
-    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_abort", SHAPE_PLAIN, 0, 0, 0, 0, 0});
+    p2p_err err = p2p__enter(comm, &(p2p_call){"p2p_abort", SHAPE_PLAIN, 0, 0, 0, 0, 0, 0, 0});
     int code = status & 0xff ? status & 0xff : 1;
     fflush(stdout);
     if (!err && comm->engine->control >= 0)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "p2p/message/internal.h"
+#include "p2p/message/trace_rank.h"
 
 void p2p__list_add(p2p_request_list *list, p2p_request request)
 {
@@ -67,7 +67,7 @@ static p2p_unexpected *first_unexpected(p2p_peer *peer, uint32_t context, int ta
 
 p2p_unexpected *p2p__match_unexpected(p2p_engine *engine, uint32_t context, int source, int tag)
 {
-    if (!engine->unexpected_count) return NULL;
+    if (!engine->unexpected_count || engine->choices) return NULL;
     if (source >= 0) return first_unexpected(&engine->peers[source], context, tag);
     p2p_unexpected *oldest = NULL;
     for (int i = 0; i < engine->size; i++) {
@@ -84,9 +84,11 @@ p2p_unexpected *p2p__unexpected_add(p2p_engine *engine, p2p_peer *peer, const wi
     memset(message, 0, sizeof *message);
     message->header = *header;
     message->order = engine->next_order++;
+    message->generation = engine->scoreboard->generation.number;
     *peer->unexpected_tail = message;
     peer->unexpected_tail = &message->next;
     engine->unexpected_count++;
+    if (engine->notes) p2p__note_kept(engine);
     return message;
 }
 
@@ -99,4 +101,5 @@ void p2p__unexpected_remove(p2p_engine *engine, p2p_unexpected *message)
     if (!*at) peer->unexpected_tail = at;
     message->next = NULL;
     engine->unexpected_count--;
+    if (engine->notes) p2p__note_kept(engine);
 }

@@ -10,7 +10,9 @@
 bool p2p__accept(p2p_request receive, const wire_header *header)
 {
     int source = receive->comm->comm_rank[header->source];
+    if (receive->guarded) p2p__before_receive(receive);
     receive->status = (p2p_status){.source = source, .tag = header->tag, .bytes = (size_t)header->bytes};
+    receive->kind_got = header->kind;
     bool fits = header->bytes <= receive->bytes;
     receive->err = fits ? P2P_OK : P2P_ERR_TRUNCATE;
     receive->peer = (int)header->source;
@@ -33,6 +35,19 @@ p2p_err p2p__consumed(p2p_engine *engine, p2p_peer *peer, size_t bytes)
     return p2p__post(engine, peer, &peer->credit_packet);
 }
 
+/* The answer to a REQUEST, or to a message that launchers have copied. */
+static p2p_err clear(p2p_engine *engine, p2p_peer *peer, p2p_request receive, enum wire_flag flags)
+{
+    receive->packet = (p2p_packet){.header = {.type = WIRE_CLEAR,
+                                              .flags = (uint8_t)flags,
+                                              .context = receive->context,
+                                              .bytes = flags == WIRE_FLAG_READABLE ? (uintptr_t)receive->buf : 0,
+                                              .sender_id = receive->message,
+                                              .receiver_id = receive->id},
+                                   .owner = receive};
+    return p2p__post(engine, peer, &receive->packet);
+}
+
 p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *header)
 {
     p2p_peer *peer = &engine->peers[header->source];
@@ -50,14 +65,28 @@ p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *
     read = read && !atomic_load(&engine->scoreboard->shared->failed); /* or it may not have been that rank any more */
     if (read && (header->flags & WIRE_FLAG_CRC) && p2p__crc32c(0, receive->buf, bytes) != header->payload_crc)
         return p2p__damaged(engine, peer, header);
-    receive->packet = (p2p_packet){.header = {.type = WIRE_CLEAR,
-                                              .flags = fits && !read ? 0 : WIRE_FLAG_DROP,
-                                              .context = header->context,
-                                              .sender_id = header->sender_id,
-                                              .receiver_id = receive->id},
-                                   .owner = receive};
-    if (fits && !read) p2p__list_add(&peer->awaits_payload, receive);
-    return p2p__post(engine, peer, &receive->packet);
+    if (!fits || read) return clear(engine, peer, receive, WIRE_FLAG_DROP);
+    p2p__list_add(&peer->awaits_payload, receive);
+    p2p__matched(receive);
+    /* A launcher would write into a buffer that is watched. */
+    bool reached = engine->scoreboard->may_read && !receive->guarded &&
+                   p2p__launchers_copy(engine, peer->link.rank, bytes);
+    return clear(engine, peer, receive, reached ? WIRE_FLAG_READABLE : 0);
+}
+
+p2p_err p2p__got_memory(p2p_engine *engine, p2p_peer *peer, p2p_request receive, const wire_header *header)
+{
+    if (header->flags & WIRE_FLAG_DROP) {
+        atomic_store(&engine->scoreboard->rows[peer->link.rank].gave_up, header->tag);
+        if (atomic_load(&engine->scoreboard->shared->failed)) /* which says why: it stays without an answer */
+            p2p__list_add(&peer->awaits_payload, receive);
+        else
+            p2p__complete(receive, P2P_ERR_PEER_DEAD);
+        return P2P_OK;
+    }
+    if ((header->flags & WIRE_FLAG_CRC) && p2p__crc32c(0, receive->buf, (size_t)header->bytes) != header->payload_crc)
+        return p2p__damaged(engine, peer, header);
+    return clear(engine, peer, receive, WIRE_FLAG_DROP);
 }
 
 void p2p__match_self(p2p_engine *engine, p2p_request receive, p2p_request send)
@@ -65,12 +94,40 @@ void p2p__match_self(p2p_engine *engine, p2p_request receive, p2p_request send)
     wire_header header = {.source = (uint32_t)engine->rank,
                           .tag = send->tag,
                           .bytes = send->bytes,
+                          .kind = send->packet.header.kind,
                           .sender_id = send->id,
                           .clock = send->began};
     bool fits = p2p__accept(receive, &header);
     if (fits && send->bytes) memmove(receive->buf, send->buf, send->bytes);
     p2p__complete(send, P2P_OK);
     p2p__complete(receive, receive->err);
+}
+
+p2p_err p2p__receive_found(p2p_request receive, p2p_unexpected *message)
+{
+    p2p_engine *engine = receive->comm->engine;
+    const wire_header *header = &message->header;
+    p2p_err err = P2P_OK;
+    if (message->generation != engine->scoreboard->generation.number) { /* taken (p2p_take) before p2p_repair */
+        free(message);
+        return p2p__fail(receive->comm, CAUSE_OF_EARLIER_GENERATION, "message");
+    }
+    if (header->type == WIRE_EAGER && !message->complete) { /* the rest is arriving: p2p__delivered comes back to it */
+        message->claimed = receive;
+        if (p2p__accept(receive, header)) p2p__matched(receive);
+        return P2P_OK;
+    }
+    if (header->type == WIRE_EAGER) {
+        if (p2p__accept(receive, header) && header->bytes) memcpy(receive->buf, message->data, (size_t)header->bytes);
+        p2p__complete(receive, receive->err);
+        err = p2p__consumed(engine, &engine->peers[header->source], (size_t)p2p__eager_cost((size_t)header->bytes));
+    } else if (message->sender) {
+        p2p__match_self(engine, receive, message->sender);
+    } else {
+        err = p2p__answer(engine, receive, header);
+    }
+    free(message);
+    return err;
 }
 
 p2p_err p2p__start_recv(p2p_request receive, int source, int tag)
@@ -89,25 +146,9 @@ p2p_err p2p__start_recv(p2p_request receive, int source, int tag)
             return p2p__unreachable_error(comm, &engine->peers[receive->peer]);
         p2p__list_add(any ? &engine->posted_any : &engine->peers[receive->peer].posted, receive);
         receive->posted = true;
+        if (any && engine->choices) receive->choice = p2p__choice_number(engine);
         return P2P_OK;
     }
     p2p__unexpected_remove(engine, message);
-    const wire_header *header = &message->header;
-    p2p_err err = P2P_OK;
-    if (header->type == WIRE_EAGER && !message->complete) { /* the rest is arriving: p2p__delivered comes back to it */
-        message->claimed = receive;
-        p2p__accept(receive, header);
-        return P2P_OK;
-    }
-    if (header->type == WIRE_EAGER) {
-        if (p2p__accept(receive, header) && header->bytes) memcpy(receive->buf, message->data, (size_t)header->bytes);
-        p2p__complete(receive, receive->err);
-        err = p2p__consumed(engine, &engine->peers[header->source], (size_t)p2p__eager_cost((size_t)header->bytes));
-    } else if (message->sender) {
-        p2p__match_self(engine, receive, message->sender);
-    } else {
-        err = p2p__answer(engine, receive, header);
-    }
-    free(message);
-    return err;
+    return p2p__receive_found(receive, message);
 }

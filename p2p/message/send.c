@@ -7,6 +7,7 @@
  *        |---- REQUEST (tag, bytes) ----->|   waits until a receive matches
  *        |<--- CLEAR --------------------|
  *        |---- PAYLOAD ----------------->|   straight into the receive's buffer
+ *        |<--- CLEAR (drop) -------------|   only if launchers have copied it, from host to host
  *
  * A message to oneself takes no wire: it is copied when both sides have met.
  */
@@ -27,9 +28,11 @@ static void prepare(p2p_request request, enum wire_type type)
                                    .context = request->context,
                                    .tag = request->tag,
                                    .bytes = request->bytes,
+                                   .kind = engine->kind,
                                    .sender_id = request->id,
                                    .clock = request->began};
-    if (!carries) { /* where the receiver can read it, if it can */
+    if (!carries && !engine->choices &&
+        p2p__is_local(engine->scoreboard, request->peer)) { /* where the receiver can read it, if it can */
         uint64_t place = p2p__shared_place(engine, request->buf, request->bytes);
         readable = place || p2p__reads_memory(engine, request->bytes);
         if (readable) packet->header.flags = place ? WIRE_FLAG_SHARED : WIRE_FLAG_READABLE;
@@ -47,7 +50,8 @@ static p2p_err send_to_self(p2p_engine *engine, p2p_request request, bool buffer
     p2p_peer *self = &engine->peers[engine->rank];
     prepare(request, buffered ? WIRE_EAGER : WIRE_REQUEST);
     request->packet.header.source = (uint32_t)engine->rank;
-    p2p_request receive = p2p__match_posted(engine, &request->packet.header);
+    if (engine->choices) p2p__choice_arrived(engine, &request->packet.header);
+    p2p_request receive = engine->choices ? NULL : p2p__match_posted(engine, &request->packet.header);
     if (receive) {
         p2p__match_self(engine, receive, request);
         return P2P_OK;
@@ -71,19 +75,26 @@ p2p_err p2p__start_send(p2p_request request, int dest, int tag, bool wait_for_ma
     p2p_engine *engine = comm->engine;
     request->peer = comm->world_rank[dest];
     request->tag = tag;
+    request->synchronous = wait_for_match;
     request->id = engine->next_id++;
     request->status = (p2p_status){.source = dest, .tag = tag, .bytes = request->bytes};
 
     if (engine->config.network.on && request->counted) {
+        uint64_t cost = p2p__network_message(&engine->config.network, engine->rank, request->peer, request->bytes);
         p2p_clock *clock = engine->clock;
-        request->began = clock->now > clock->out_free ? clock->now : clock->out_free;
-        request->ends = clock->out_free = request->began + p2p__network_message(&engine->config.network, engine->rank,
-                                                                                request->peer, request->bytes);
+        if (p2p__network_crosses(&engine->config.network, engine->rank, request->peer)) {
+            p2p_err lost = p2p__ask_port(comm, request->peer, cost, &request->began, &request->ends);
+            if (lost) return lost;
+        } else {
+            request->began = clock->now > clock->out_free ? clock->now : clock->out_free;
+            request->ends = clock->out_free = request->began + cost;
+        }
     }
     p2p_peer *peer = &engine->peers[request->peer];
     bool collective = request->context != comm->context;
     bool buffered = !wait_for_match && p2p__may_be_buffered(engine, peer, request->bytes, collective);
     p2p_err err;
+    if (!buffered && !collective && engine->choices) p2p__choice_of_send(request, wait_for_match);
     /* Before it is posted: it may be received before this rank reads the clock again. */
     TRACE(engine, engine->trace->posted = p2p__trace_clock(engine));
     if (request->peer == engine->rank) {
@@ -113,5 +124,13 @@ p2p_err p2p__got_clear(p2p_engine *engine, p2p_peer *peer, p2p_request request, 
     }
     prepare(request, WIRE_PAYLOAD);
     request->packet.header.receiver_id = header->receiver_id;
+    uint64_t place = header->flags & WIRE_FLAG_READABLE ? p2p__shared_place(engine, request->buf, request->bytes) : 0;
+    if ((header->flags & WIRE_FLAG_READABLE) && (place || engine->scoreboard->may_read)) {
+        request->packet.payload_bytes = 0;
+        request->packet.header.flags |= place ? WIRE_FLAG_SHARED : WIRE_FLAG_READABLE;
+        request->packet.header.sender_id = place ? place : (uintptr_t)request->buf;
+        request->packet.header.clock = header->bytes;
+        p2p__list_add(&peer->awaits_clear, request); /* until it has been copied */
+    }
     return p2p__post(engine, peer, &request->packet);
 }

@@ -12,11 +12,15 @@
 #include "p2p/p2p_layer.h"
 #include "p2p/shared/clock.h"
 #include "p2p/shared/memory.h"
+#include "p2p/trace/notes.h"
 #include "p2p/world/world.h"
 
 typedef struct p2p_engine p2p_engine;
 typedef struct p2p_peer p2p_peer;
 typedef struct p2p_trace p2p_trace;
+typedef struct p2p_explained p2p_explained;
+typedef struct p2p_notes p2p_notes;
+typedef struct p2p_choices p2p_choices;
 
 enum request_kind { REQUEST_SEND, REQUEST_RECV, REQUEST_LAYER };
 
@@ -36,22 +40,29 @@ struct p2p_operation {
     uint32_t context;
     int peer; /* world rank; negative: any */
     int tag;
-    uint64_t id;          /* on the wire; for receives also the order of posting */
-    uint64_t began, ends; /* virtual: when the message began; when a send's port is free again */
-    uint32_t debug_crc;   /* of an isend's buffer, with PAIRWISE_DEBUG */
-    const char *file;     /* where it was posted */
+    bool synchronous;      /* a send that waits for its receive whatever its size */
+    uint64_t id;           /* on the wire; for receives also the order of posting */
+    uint64_t began, ends;  /* virtual: when the message began; when a send's port is free again */
+    bool guarded, changed; /* its buffer is watched over; was changed by the program meanwhile */
+    uint32_t sum;          /* checksum of an isend's buffer, with PAIRWISE_DEBUG or guarded; of a guarded receive's */
+    struct p2p_operation *fresh_next, **fresh_link; /* guarded, and without a sum until the call ends */
+    const char *name;                               /* what was called (NULL: on the stack), and where */
+    const char *file;
     int line;
 
-    uint64_t message; /* of a receive: the sender's id for what came */
-    bool has_part;    /* for traces */
+    uint64_t message;                 /* of a receive: the sender's id for what came */
+    uint16_t kind_expected, kind_got; /* and what its sender said of it */
+    bool has_part;                    /* for traces */
     p2p_part part;
     uint32_t order;
+    bool overlooked; /* with launch --explore: a poll has not seen that it has ended */
+    uint32_t choice; /* its number, with launch --explore; 0: the standard leaves nothing open */
 
     const p2p_layer_ops *layer; /* REQUEST_LAYER */
     void *layer_state;
-    const char *layer_name;
     uint64_t layer_number;
     bool lacks_agreement; /* its last step asked in vain whether all are there */
+    bool lost;            /* it is of an earlier generation */
     p2p_clock clock;
 
     p2p_packet packet; /* EAGER, REQUEST and PAYLOAD of a send; CLEAR of a receive. Not set before it is used. */
@@ -63,6 +74,8 @@ typedef struct p2p_unexpected {
     uint64_t order; /* of arrival, over all peers */
     wire_header header;
     bool complete;
+    int generation;
+    bool overlooked;               /* with launch --explore: a poll has not seen it */
     struct p2p_operation *claimed; /* a receive took it while it was still arriving */
     struct p2p_operation *sender;  /* a send of this rank to itself that waits to be matched */
     char data[];
@@ -119,6 +132,14 @@ typedef struct p2p_block {
     int line;
 } p2p_block;
 
+/* Memory of this rank's that outlives its process (keep.c). */
+typedef struct p2p_kept {
+    struct p2p_kept *next;
+    char name[SCOREBOARD_NAME];
+    size_t bytes;
+    void *at;
+} p2p_kept;
+
 /* The cause of an error, as a sentence and as data. */
 typedef struct {
     char cause[1024];
@@ -136,7 +157,13 @@ struct p2p_engine {
     bool owns_scoreboard; /* it is not its supervisor's, by a fork */
     scoreboard_row *row;
     p2p_config config;
-    p2p_trace *trace;    /* NULL: nothing is traced */
+    p2p_trace *trace;            /* NULL: nothing is traced */
+    p2p_notes *notes;            /* NULL: neither metrics nor record */
+    bool observed, observed_end; /* the begin of a call is for one of these, and its end */
+    notes_operation *operation;  /* that counts the call under way; NULL: no metrics */
+    const char *counted_late;    /* a send of this name is counted when it ends, by late_operation; NULL: none is */
+    notes_operation *late_operation;
+    bool late;           /* the call under way is one */
     p2p_clock own_clock; /* virtual, of the rank */
     p2p_clock *clock;    /* that of the rank, or of the non-blocking collective whose step runs */
     p2p_spin spin;
@@ -154,6 +181,7 @@ struct p2p_engine {
     p2p_comm *comms;      /* all that are not freed, the world first */
     uint64_t next_id, next_order;
     p2p_request requests; /* allocated and not yet waited for */
+    p2p_request fresh;    /* of them, those whose sums are to be taken when the call ends */
     size_t unexpected_count;
     uint64_t share;           /* bytes of one peer's unexpected messages that this rank keeps */
     p2p_request in_step;      /* the layer whose step runs */
@@ -166,15 +194,31 @@ struct p2p_engine {
     p2p_err failed;   /* the supervisor has said so: the job has failed */
     p2p_err poisoned; /* every later call returns this */
     p2p_blame poison;
-    int drafts; /* findings on its row that are not published yet */
+    p2p_choices *choices;    /* with launch --explore (choice.c); NULL: what comes first is first */
+    int drafts;              /* findings on its row that are not published yet */
+    p2p_layer_thing *things; /* that a layer has made, and not given back */
+    p2p_kept *kept;
+    bool kept_came; /* the supervisor's answer to p2p_keep: */
+    int kept_fd, kept_value;
+    p2p_request lost; /* requests of earlier generations that the program has not waited for */
 
-    int depth; /* of public calls */
+    p2p_explained *explained; /* with --explain: collectives so far; NULL: none */
+    void (*explain_end)(p2p_engine *engine);
+
+    int depth;               /* of public calls */
+    uint16_t kind, kind_got; /* of messages that are sent now; of the one received last (p2p_layer_call) */
+    uint16_t kind_expected;  /* of those that are received now */
+    const char *(*kinds_differ)(uint16_t expected, uint16_t came);
+    const uint16_t *block_kinds; /* of the collective that is open */
+    bool guards;                 /* this call watches over buffers */
+    uint16_t *kinds;             /* of all that a wait ends */
     const char *call_name, *call_file;
     int call_line;
     const p2p_known *shown;          /* the collective on this rank's row */
     p2p_known known[KNOWN_CALLS];    /* the last ones, each at its place (fingerprint.c) */
     p2p_said said[SCOREBOARD_WORDS]; /* what the row's words say */
     bool polled;                     /* the call that ends now was a poll that found nothing */
+    bool at_port;                    /* of a virtual network's host, and waits for it */
     bool drained;                    /* after a failure: everything that was sent has been received */
 
     const unsigned char *this_process; /* a page that is zero in a forked child */
@@ -193,24 +237,32 @@ struct p2p_comm {
     p2p_traffic *traffic; /* [size] */
     p2p_errors errors;
     uint64_t collectives;   /* begun so far: the number of the one that is open */
+    uint64_t base;          /* their numbers in the lines begin behind this */
     uint64_t posted;        /* of them, those that ranks have shown each other: all, unless PAIRWISE_CHECK=0 */
     uint64_t said;          /* this rank's hash of the last of these */
     uint64_t all_passed;    /* of these, the first so many are known to have been agreed on */
     uint64_t layers_end;    /* virtual: when the last non-blocking collective ended */
     bool agreed;            /* the open one, or it need not */
+    bool launched;          /* the world of p2p_launch in a program that a launcher has started */
+    int hosts;              /* that its ranks live on */
+    uint16_t *host;         /* [size]: which of them each rank does; NULL: there is one host */
+    bool one_host;          /* all its ranks live on this host, a virtual one or not */
     bool attaches;          /* it reads buffers of others in place */
+    p2p_costs costs;        /* for those who explain */
     bool settled;           /* it has read the others' lines after its own was sure to be seen (agree.c) */
     p2p_scratch payloads;   /* what has come with it, if it was too much for lines; first: NULL if not */
     unsigned char *scratch; /* scratch.c: mapped; NULL: not asked for yet */
     size_t scratch_usual, scratch_largest, segment_bytes; /* of its pieces; of one rank's part: 0 if not yet known */
     size_t scratch_at[SCRATCH_KINDS];                     /* where the next begins, of each kind of pieces */
     void (*free_scratch)(p2p_comm *comm, bool last);      /* a hook: of this rank; and if it is the last, of all */
+    bool library;                                         /* a layer has made it for itself: no leak */
     const char *file;                                     /* where p2p_split made it */
     int line;
     char message[1536 + 256];
-    p2p_blame blame;     /* the last error of a call that is still open */
-    const char *advice;  /* of the next error of a layer; a literal, NULL: nothing */
-    scoreboard_row *row; /* outlives `engine`; NULL: there is no supervisor to read it */
+    p2p_blame blame;              /* the last error of a call that is still open */
+    const p2p_fingerprint *alias; /* of the next collective that begins */
+    const char *advice;           /* of the next error of a layer; a literal, NULL: nothing */
+    scoreboard_row *row;          /* outlives `engine`; NULL: there is no supervisor to read it */
 };
 
 #endif

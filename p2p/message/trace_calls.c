@@ -24,7 +24,8 @@ p2p_trace *p2p__trace_create(p2p_engine *engine)
     trace->shared = p2p__trace_of(engine->scoreboard, engine->rank);
     trace->room = p2p__trace_room(engine->size, config);
     trace->reserve = (uint64_t)engine->size;
-    trace->pool_used = 1;
+    trace->texts.pool = &trace->shared->pool;
+    trace->texts.used = 1;
     /* Memory that is new to a process costs an interruption a page; the first pages are taken before anything is
      * timed. */
     volatile char *first = (volatile char *)trace->shared;
@@ -40,28 +41,28 @@ uint64_t p2p__trace_clock(const p2p_engine *engine)
 
 /* The place of a text in the pool. Names are literals: the pointer is looked up first. The text may have come there by
  * another pointer. */
-uint16_t p2p__trace_place(p2p_trace *trace, const char *text)
+uint16_t p2p__text_place(p2p_texts *texts, const char *text)
 {
-    trace_rank *shared = trace->shared;
+    trace_pool *pool = texts->pool;
     if (!text || !*text) return 0;
     size_t slot = ((uintptr_t)text >> 2) % TRACE_NAMES;
-    for (size_t i = 0; i < TRACE_PROBES && trace->names[slot].text; i++, slot = (slot + 1) % TRACE_NAMES)
-        if (trace->names[slot].text == text) return trace->names[slot].place;
+    for (size_t i = 0; i < TRACE_PROBES && texts->names[slot].text; i++, slot = (slot + 1) % TRACE_NAMES)
+        if (texts->names[slot].text == text) return texts->names[slot].place;
 
     size_t length = strlen(text);
     const char *kept = length > LONGEST ? text + (length - LONGEST) : text;
-    uint32_t place = 1, used = trace->pool_used, bytes = (uint32_t)strlen(kept) + 1;
-    while (place < used && (used - place < bytes || memcmp(shared->pool + place, kept, bytes) != 0))
-        place += (uint32_t)strnlen(shared->pool + place, used - place) + 1;
-    if (place >= used && used + bytes > sizeof shared->pool) {
+    uint32_t place = 1, used = texts->used, bytes = (uint32_t)strlen(kept) + 1;
+    while (place < used && (used - place < bytes || memcmp(pool->at + place, kept, bytes) != 0))
+        place += (uint32_t)strnlen(pool->at + place, used - place) + 1;
+    if (place >= used && used + bytes > sizeof pool->at) {
         place = 0;
     } else if (place >= used) {
         place = used;
-        memcpy(shared->pool + place, kept, bytes);
-        trace->pool_used += bytes;
+        memcpy(pool->at + place, kept, bytes);
+        texts->used += bytes;
     }
-    trace->names[slot].text = text;
-    trace->names[slot].place = (uint16_t)place;
+    texts->names[slot].text = text;
+    texts->names[slot].place = (uint16_t)place;
     return (uint16_t)place;
 }
 
@@ -106,8 +107,8 @@ trace_event *p2p__trace_push(p2p_engine *engine, enum trace_kind kind, const cha
     p2p_trace *trace = engine->trace;
     trace_event *event = trace->open_count < TRACE_OPEN ? &trace->shared->open[trace->open_count] : &trace->nowhere;
     *event = p2p__trace_make(engine, kind, context);
-    event->name = p2p__trace_place(trace, name);
-    event->file = p2p__trace_place(trace, file);
+    event->name = p2p__text_place(&trace->texts, name);
+    event->file = p2p__text_place(&trace->texts, file);
     event->line = line;
     trace->last = event->start;
     atomic_store_explicit(&trace->shared->open_count, ++trace->open_count, memory_order_release);
@@ -179,9 +180,9 @@ void p2p__trace_collective(p2p_comm *comm, const p2p_fingerprint *what)
     event->kind = TRACE_COLLECTIVE;
     event->number = (uint32_t)number;
     event->bytes = what->count;
-    event->algorithm = p2p__trace_place(trace, what->algorithm);
-    event->dtype = p2p__trace_place(trace, what->dtype);
-    event->op = p2p__trace_place(trace, what->op);
+    event->algorithm = p2p__text_place(&trace->texts, what->algorithm);
+    event->dtype = p2p__text_place(&trace->texts, what->dtype);
+    event->op = p2p__text_place(&trace->texts, what->op);
     if (what->root < 0) return;
     event->flags |= TRACE_HAS_PEER;
     event->peer = what->root < comm->size ? comm->world_rank[what->root] : what->root;
@@ -200,6 +201,6 @@ void p2p_layer_phase_end(p2p_comm *comm, const char *name)
     if (!p2p_layer_is_traced(comm)) return;
     p2p_trace *trace = comm->engine->trace;
     trace_event *open = p2p__trace_top(trace);
-    if (open && open->kind == TRACE_PHASE && open->name == p2p__trace_place(trace, name))
+    if (open && open->kind == TRACE_PHASE && open->name == p2p__text_place(&trace->texts, name))
         p2p__trace_pop(comm->engine, 0);
 }

@@ -125,8 +125,8 @@ void p2p__trace_background(p2p_request request)
     event.depth = 0;
     if (engine->config.network.on) event.end = request->clock.now;
     event.number = (uint32_t)request->layer_number;
-    event.name = p2p__trace_place(engine->trace, request->layer_name);
-    event.file = p2p__trace_place(engine->trace, request->file);
+    event.name = p2p__text_place(&engine->trace->texts, request->name);
+    event.file = p2p__text_place(&engine->trace->texts, request->file);
     event.line = request->line;
     p2p__trace_add(engine->trace, &event);
 }
@@ -138,9 +138,9 @@ void p2p__trace_compute(p2p_comm *comm, size_t bytes, uint64_t virtual_start, co
     p2p_trace *trace = engine->trace;
     trace_event event = p2p__trace_make(engine, TRACE_COMPUTE, comm->context);
     event.start = engine->config.network.on ? virtual_start : trace->last;
-    event.name = p2p__trace_place(trace, "combine");
+    event.name = p2p__text_place(&trace->texts, "combine");
     event.bytes = bytes;
-    event.file = p2p__trace_place(trace, file);
+    event.file = p2p__text_place(&trace->texts, file);
     event.line = line;
     set_part(&event, trace->has_received, &trace->received);
     p2p__trace_add(trace, &event);

@@ -8,10 +8,22 @@
 
 enum { TRACE_NAMES = 256, TRACE_PROBES = 8 };
 
+/* A pool of texts that a rank shares, and where its literals are in it. */
+typedef struct {
+    trace_pool *pool; /* written only, and compared: others can write there too */
+    uint32_t used;
+    struct {
+        const char *text;
+        uint16_t place;
+    } names[TRACE_NAMES];
+} p2p_texts;
+
+uint16_t p2p__text_place(p2p_texts *texts, const char *text); /* 0: no room */
+
 struct p2p_trace {
     trace_rank *shared; /* written only: other ranks can write there too */
     uint64_t count;     /* what `shared` should say */
-    uint32_t open_count, pool_used;
+    uint32_t open_count;
     uint64_t room, reserve;             /* the reserve is for what p2p_stats says at the end */
     uint32_t order, number;             /* of the outermost collective under way; 0: none */
     uint64_t last;                      /* when something was last noted */
@@ -24,11 +36,35 @@ struct p2p_trace {
     const char *arrived_at;
     size_t arrived_bytes;
     trace_event nowhere; /* for calls nested too deep: not kept */
-    struct {
-        const char *text;
-        uint16_t place;
-    } names[TRACE_NAMES];
+    p2p_texts texts;
 };
+
+/* ---- notes_calls.c: every call, for all that observe it ---- */
+
+void p2p__notes_create(p2p_engine *engine);
+void p2p__observe_begin(p2p_engine *engine, const p2p_comm *comm, const p2p_call *call, const char *file, int line);
+void p2p__observe_collective(p2p_comm *comm, const p2p_fingerprint *what);
+void p2p__observe_end(p2p_engine *engine, p2p_err err);
+
+/* What a short message takes is made of what its sender does before it and its receiver after it: a send is counted when it
+ * has left, a receive before it waits. */
+static inline void p2p__observe(p2p_engine *engine, const p2p_comm *comm, const p2p_call *call, const char *file,
+                                int line)
+{
+    if (call->name != engine->counted_late || engine->depth > 1) {
+        p2p__observe_begin(engine, comm, call, file, line);
+        return;
+    }
+    engine->operation = engine->late_operation;
+    engine->late = engine->observed_end = true;
+}
+
+/* Metrics: this call is going to sleep, and so is timed; messages that are kept; the call fails. */
+void p2p__note_sleep(p2p_engine *engine);
+void p2p__note_kept(p2p_engine *engine);
+void p2p__note_error(p2p_engine *engine);
+
+/* ---- trace_calls.c, trace_messages.c ---- */
 
 /* The engine's part in it; NULL if nothing is traced, or there is no memory for it. */
 p2p_trace *p2p__trace_create(p2p_engine *engine);
@@ -50,7 +86,6 @@ uint64_t p2p__trace_clock(const p2p_engine *engine);
 
 /* ---- Between trace_calls.c and trace_messages.c ---- */
 
-uint16_t p2p__trace_place(p2p_trace *trace, const char *text); /* in the pool of texts; 0: no room */
 trace_event p2p__trace_make(p2p_engine *engine, enum trace_kind kind, uint32_t context); /* of now */
 trace_event *p2p__trace_add(p2p_trace *trace, const trace_event *event); /* where it is kept; NULL: no room */
 trace_event *p2p__trace_top(p2p_trace *trace); /* the innermost call; NULL if there is none, or it is too deep */

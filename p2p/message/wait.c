@@ -9,6 +9,7 @@ typedef struct {
     p2p_request *requests;
     size_t count;
     bool all;
+    size_t chosen; /* of those that have ended, the one that is given: with launch --explore the launcher's choice */
 } request_set;
 
 static bool is_ready(p2p_engine *engine, void *arg)
@@ -26,10 +27,61 @@ static void describe(p2p_engine *engine, void *arg, scoreboard_wait *wait)
     p2p__describe_requests(engine, set->requests, set->count, set->all, wait);
 }
 
+/* Which of them have ended; of a call for all of them, whether they have, as bit 0. */
+static uint64_t ended(p2p_engine *engine, void *arg, uint64_t *held)
+{
+    const request_set *set = arg;
+    uint64_t options = 0;
+    if (set->all) return is_ready(engine, arg);
+    for (size_t i = 0; i < set->count; i++) /* the last option stands for the first of all behind it */
+        if (set->requests[i] && set->requests[i]->done)
+            options |= UINT64_C(1) << (i < CHOICE_NOTHING ? i : CHOICE_NOTHING - 1);
+    for (size_t i = 0; i < set->count; i++) /* when that ends no message tells */
+        if (set->requests[i] && !set->requests[i]->done && set->requests[i]->kind != REQUEST_RECV) *held = 1;
+    return options;
+}
+
+static bool overlook(p2p_engine *engine, void *arg, bool now)
+{
+    const request_set *set = arg;
+    bool left = false;
+    (void)engine;
+    for (size_t i = 0; i < set->count; i++) {
+        p2p_request at = set->requests[i];
+        if (!at || !at->done) continue;
+        left = left || !at->overlooked;
+        at->overlooked = at->overlooked || now;
+    }
+    return left;
+}
+
+/* A message for one of those that have not ended. */
+static void note_set(p2p_engine *engine, void *arg, uint32_t number)
+{
+    const request_set *set = arg;
+    for (size_t i = 0; i < set->count && !set->all; i++) {
+        const struct p2p_operation *at = set->requests[i];
+        if (!at || at->done || at->kind != REQUEST_RECV) continue;
+        p2p__choice_note(engine, number, at, at->peer >= 0 ? ~(UINT64_C(1) << at->peer) : 0);
+    }
+}
+
+/* With launch --explore: which request a call for any of them gives, and whether a poll sees it. */
+static p2p_err ask(p2p_comm *comm, request_set *set, bool *done)
+{
+    int option;
+    const p2p_asked asked = {done ? CHOICE_POLL : CHOICE_WAIT, ended, done ? NULL : describe, overlook, note_set, set};
+    p2p_err err = p2p__choice_ask(comm, &asked, &option);
+    set->chosen = (size_t)option;
+    if (done) *done = !err && option != CHOICE_NOTHING;
+    return err;
+}
+
 /* Waits, or, with `done`, polls once. */
 static p2p_err wait_set(p2p_comm *comm, request_set *set, bool *done)
 {
     p2p_engine *engine = comm->engine;
+    if ((done || !set->all) && engine->choices) return ask(comm, set, done);
     p2p_waiting waiting = {.ready = is_ready, .describe = describe, .arg = set, .state = SCOREBOARD_BLOCKED};
     if (done) return p2p__poll(comm, &waiting, done);
     if (is_ready(engine, set)) return P2P_OK;
@@ -58,7 +110,7 @@ static void add_how_much(p2p_comm *comm, p2p_request request)
 /* A request on the caller's stack must not stay linked anywhere: what cannot be taken back poisons. */
 p2p_err p2p__finish_stacked(p2p_comm *comm, p2p_request requests[], size_t count, p2p_status *status)
 {
-    p2p_err err = wait_set(comm, &(request_set){requests, count, true}, NULL);
+    p2p_err err = wait_set(comm, &(request_set){requests, count, true, 0}, NULL);
     for (size_t i = 0; err && i < count; i++) {
         if (p2p__take_back(requests[i])) continue;
         add_how_much(comm, requests[i]);
@@ -93,6 +145,7 @@ static p2p_err finish(p2p_comm *comm, p2p_request requests[], size_t count, p2p_
         if (!request && status) *status = empty_status;
         if (!request) continue;
         p2p_err err = p2p__result(request, status);
+        if (comm->engine->kinds) comm->engine->kinds[i] = comm->engine->kind_got;
         if (err && !first) {
             first = err;
             blame = request->comm->blame;
@@ -118,7 +171,7 @@ static p2p_err end_requests(const char *call, request_set set, size_t *index, bo
         if (done) *done = true;
         return P2P_OK;
     }
-    p2p_err err = p2p__enter(comm, &(p2p_call){call, SHAPE_WAIT, 0, 0, set.count, 0, 0});
+    p2p_err err = p2p__enter(comm, &(p2p_call){call, SHAPE_WAIT, 0, 0, set.count, 0, 0, 0, 0});
     if (err) return err;
     bool ended = true;
     err = wait_set(comm, &set, done ? &ended : NULL);
@@ -131,8 +184,9 @@ static p2p_err end_requests(const char *call, request_set set, size_t *index, bo
         set.requests[i] = P2P_REQUEST_NULL;
     }
     if (!err && ended) {
-        size_t first = 0;
+        size_t first = set.chosen;
         while (!set.all && (!set.requests[first] || !set.requests[first]->done)) first++;
+        if (set.all) first = 0;
         if (!set.all) *index = first;
         err = finish(comm, set.requests + first, set.all ? set.count : 1, status);
     }
@@ -143,38 +197,38 @@ static p2p_err end_requests(const char *call, request_set set, size_t *index, bo
 p2p_err p2p_wait(p2p_request *request, p2p_status *status)
 {
     if (!request) return null_argument("p2p_wait", "request");
-    return end_requests("p2p_wait", (request_set){request, 1, true}, NULL, NULL, status);
+    return end_requests("p2p_wait", (request_set){request, 1, true, 0}, NULL, NULL, status);
 }
 
 p2p_err p2p_test(p2p_request *request, bool *done, p2p_status *status)
 {
     if (!request || !done) return null_argument("p2p_test", request ? "done" : "request");
-    return end_requests("p2p_test", (request_set){request, 1, true}, NULL, done, status);
+    return end_requests("p2p_test", (request_set){request, 1, true, 0}, NULL, done, status);
 }
 
 p2p_err p2p_wait_all(size_t count, p2p_request requests[], p2p_status statuses[])
 {
     if (count && !requests) return null_argument("p2p_wait_all", "requests");
-    return end_requests("p2p_wait_all", (request_set){requests, count, true}, NULL, NULL, statuses);
+    return end_requests("p2p_wait_all", (request_set){requests, count, true, 0}, NULL, NULL, statuses);
 }
 
 p2p_err p2p_test_all(size_t count, p2p_request requests[], bool *done, p2p_status statuses[])
 {
     if ((count && !requests) || !done) return null_argument("p2p_test_all", done ? "requests" : "done");
-    return end_requests("p2p_test_all", (request_set){requests, count, true}, NULL, done, statuses);
+    return end_requests("p2p_test_all", (request_set){requests, count, true, 0}, NULL, done, statuses);
 }
 
 p2p_err p2p_wait_any(size_t count, p2p_request requests[], size_t *index, p2p_status *status)
 {
     if ((count && !requests) || !index) return null_argument("p2p_wait_any", index ? "requests" : "index");
-    return end_requests("p2p_wait_any", (request_set){requests, count, false}, index, NULL, status);
+    return end_requests("p2p_wait_any", (request_set){requests, count, false, 0}, index, NULL, status);
 }
 
 p2p_err p2p_test_any(size_t count, p2p_request requests[], size_t *index, bool *done, p2p_status *status)
 {
     if ((count && !requests) || !index || !done)
         return null_argument("p2p_test_any", !index ? "index" : done ? "requests" : "done");
-    return end_requests("p2p_test_any", (request_set){requests, count, false}, index, done, status);
+    return end_requests("p2p_test_any", (request_set){requests, count, false, 0}, index, done, status);
 }
 
 p2p_err p2p_cancel(p2p_request *request)
@@ -185,7 +239,7 @@ p2p_err p2p_cancel(p2p_request *request)
         return P2P_OK;
     }
     p2p_request at = *request;
-    p2p_err err = p2p__enter(at->comm, &(p2p_call){"p2p_cancel", SHAPE_PLAIN, 0, 0, 0, 0, 0});
+    p2p_err err = p2p__enter(at->comm, &(p2p_call){"p2p_cancel", SHAPE_PLAIN, 0, 0, 0, 0, 0, 0, 0});
     if (err) return err;
     if (at->kind != REQUEST_RECV) {
         const char *kind = at->kind == REQUEST_SEND ? "send" : "collective";
@@ -195,6 +249,7 @@ p2p_err p2p_cancel(p2p_request *request)
     if (!at->done && p2p__take_back(at)) {
         at->status = (p2p_status){P2P_CANCELLED, P2P_CANCELLED, 0};
         at->counted = false;
+        if (at->sum) p2p__before_receive(at);
         p2p__complete(at, P2P_OK);
     }
     return p2p__leave(at->comm, P2P_OK);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "p2p/shared/cli.h"
+#include "p2p/shared/config.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "build_id.h"
 #include "p2p/p2p.h"
@@ -27,6 +29,15 @@ static const struct argp common = {.options = common_options, .parser = parse_co
 const char *p2p__cli_version(void)
 {
     return "Pairwise " PAIRWISE_VERSION ", build " P2P_BUILD_ID;
+}
+
+char *p2p__cli_next_number(struct argp_state *state, char *arg)
+{
+    char *next = arg || state->next >= state->argc ? NULL : state->argv[state->next];
+    uint64_t ns;
+    if (!next || !p2p__parse_duration(next, &ns)) return arg;
+    state->next++;
+    return next;
 }
 
 void p2p__cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)

@@ -8,6 +8,10 @@
 /* argp_parse, with -h as well as --help, --version, and exit status 2 for a program that is called wrongly. */
 void p2p__cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 
+/* Of an option whose argument may be left out, and is a number or a time: the next word if there is none and that is one
+ * (--repair 5, --explore 30s, which argp takes with = only). NULL: there is none. */
+char *p2p__cli_next_number(struct argp_state *state, char *arg);
+
 /* What --version says. */
 const char *p2p__cli_version(void);
 

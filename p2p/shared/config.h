@@ -20,14 +20,23 @@ typedef struct {
     size_t unexpected_max; /* PAIRWISE_UNEXP_MAX: room for messages without a receive, in all; bytes */
     int wait;              /* PAIRWISE_WAIT: enum p2p_wait_policy */
     uint64_t timeout_ns;   /* PAIRWISE_TIMEOUT: bound on one blocking call; 0: none */
+    uint64_t polling_ns;   /* PAIRWISE_POLLING: how long a job may only poll; 0: for ever, an MPI program 10 s */
     size_t sndbuf;         /* PAIRWISE_SNDBUF: send buffer of a link, bytes; 0: the system's */
     bool strict;           /* PAIRWISE_STRICT: every send waits */
     bool debug;            /* PAIRWISE_DEBUG: buffers of isend are checked, threads too */
     bool crc;              /* PAIRWISE_CRC: payloads carry a CRC32C */
-    bool check; /* PAIRWISE_CHECK: collectives agree before they begin (1 unless set to 0, to measure its cost) */
-    size_t trace_room;   /* PAIRWISE_TRACE_ROOM: for the events of all ranks, bytes; 0 in a job that is not traced */
-    size_t trace_bytes;  /* what these take with all that goes with them; set by the launcher (trace.h) */
-    p2p_network network; /* PAIRWISE_NETWORK */
+    bool check;   /* PAIRWISE_CHECK: collectives agree before they begin (1 unless set to 0, to measure its cost) */
+    bool reports; /* launch --report: what that takes is kept */
+    size_t trace_room;  /* PAIRWISE_TRACE_ROOM: for the events of all ranks, bytes; 0 in a job that is not traced */
+    size_t trace_bytes; /* what these take with all that goes with them; set by the launcher (trace.h) */
+    bool explain;       /* PAIRWISE_EXPLAIN, launch --explain: collectives say what they took, and why */
+    bool metrics;       /* ranks count their calls (launch --metrics) */
+    bool explore;       /* every choice is the launcher's (launch --explore, --schedule) */
+    bool record;        /* and keep the last ones (launch --record) */
+    size_t notes_bytes; /* what both take, of all ranks; set by the launcher (notes.h) */
+    size_t hosts;       /* PAIRWISE_HOSTS: so many launchers on this machine, as if each were on a host; 0, 1: one */
+    uint64_t host_timeout_ns; /* PAIRWISE_HOST_TIMEOUT: a launcher that is silent for so long is lost */
+    p2p_network network;      /* PAIRWISE_NETWORK */
 } p2p_config;
 
 /* Read every PAIRWISE_ variable. On a bad value returns P2P_ERR_ARG and says in `why` which variable, its value and

@@ -37,7 +37,10 @@ int p2p__control_receive(int socket, control_message *message, int *fd, bool *lo
     ancillary beside;
     struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
     if (fd) header.msg_control = beside.bytes, header.msg_controllen = CMSG_LEN(sizeof *fd); /* room for one */
-    ssize_t got = TEMP_FAILURE_RETRY(recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
+    const int how = MSG_DONTWAIT | MSG_CMSG_CLOEXEC;
+    ssize_t got = TEMP_FAILURE_RETRY(recvmsg(socket, &header, how));
+    if (got < 0 && errno == ECONNRESET) /* the peer has left what it was sent unread; what it had sent follows */
+        got = TEMP_FAILURE_RETRY(recvmsg(socket, &header, how));
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return 0;
     if (got <= 0) return -1;
     if (got != (ssize_t)sizeof *message || header.msg_flags & MSG_TRUNC) message->type = 0;

@@ -15,14 +15,25 @@ enum control_type {
     CONTROL_FATAL,    /* an error ends this rank; its message is on the scoreboard and has been printed */
     CONTROL_NOEXEC,   /* the program cannot be started: `value` is errno */
     CONTROL_MISMATCH, /* a collective differs between ranks; the message is on the scoreboard, in this rank's row */
+    CONTROL_CAME,     /* this rank's line says where it is in a collective: `rank` context, `value` the number's slot */
+    CONTROL_FREED,    /* the communicator with index `rank`, given out by another host; `value` collectives had begun */
     CONTROL_WAKE,     /* nudge `rank`, which sleeps until the ranks of a collective agree */
+    CONTROL_PORT,     /* this rank asks for the port of its host on a virtual network */
+    CONTROL_REPAIR,   /* in p2p_repair, or, with `value` 1, in p2p_shrink: its last word in this generation */
+    CONTROL_KEEP,     /* asks for the kept memory that its row names */
+    CONTROL_CHOICE,   /* this rank waits, and shows what it may do next (launch --explore) */
+    CONTROL_LATE, /* a message of `rank` has come that choice number `value` of this rank could have taken, but was not there */
     /* supervisor -> rank */
-    CONTROL_LINK,     /* the end of the link to `rank`, one descriptor; `value`: its place in the shared memory */
-    CONTROL_NOLINK,   /* that link cannot be: `rank` had no descriptor left, or the supervisor (`value` < 0) */
-    CONTROL_NOMEMORY, /* that link cannot be: there is no memory for it, `value` is errno */
-    CONTROL_FAILED,   /* the job has failed: read why on the scoreboard */
-    CONTROL_NUDGE,    /* look again */
-    CONTROL_ALL_DONE, /* every rank has said goodbye */
+    CONTROL_LINK,       /* the end of the link to `rank`, one descriptor; `value`: its place in the shared memory */
+    CONTROL_NOLINK,     /* that link cannot be: `rank` had no descriptor left, or the supervisor (`value` < 0) */
+    CONTROL_NOMEMORY,   /* that link cannot be: there is no memory for it, `value` is errno */
+    CONTROL_FAILED,     /* the job has failed: read why on the scoreboard */
+    CONTROL_NUDGE,      /* look again */
+    CONTROL_ALL_DONE,   /* every rank has said goodbye */
+    CONTROL_GENERATION, /* the next one has begun; its scoreboard, one descriptor */
+    CONTROL_KEPT,       /* that memory, one descriptor; `value` 1: it was there before, negative: -errno */
+    /* supervisor -> launch --status */
+    CONTROL_STATUS, /* one descriptor: what ranks are doing, as a table of `value` bytes; then their processes, a line each */
 };
 
 typedef struct {

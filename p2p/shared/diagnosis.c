@@ -4,6 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAME(name, text) text,
+
+const char *p2p__class_name(int class)
+{
+    static const char *const names[] = {P2P_CLASS_LIST(NAME)};
+    return (size_t) class < sizeof names / sizeof *names ? names[class] : "";
+}
+
+const char *p2p__reason_name(int reason)
+{
+    static const char *const names[] = {P2P_REASON_LIST(NAME)};
+    return (size_t)reason < sizeof names / sizeof *names ? names[reason] : "";
+}
+
 p2p_place *p2p__finding_add(p2p_finding *finding, int role, int rank, const scoreboard_call *call)
 {
     if (finding->count == finding->room) {

@@ -23,12 +23,18 @@ enum scoreboard_state {
     SCOREBOARD_FINISHED,   /* left p2p_finalize */
 };
 
+/* What is read where any rank may have written: RUNNING, if it is no state. */
+static inline int p2p__state_of(int shown)
+{
+    return shown >= SCOREBOARD_ABSENT && shown <= SCOREBOARD_FINISHED ? shown : SCOREBOARD_RUNNING;
+}
+
 /* How a call's arguments are printed. */
 enum scoreboard_shape { SHAPE_PLAIN, SHAPE_SEND, SHAPE_RECV, SHAPE_SENDRECV, SHAPE_WAIT, SHAPE_COLLECTIVE };
 
 /* What a collective is, beside its name. "" and -1 (count: UINT64_MAX) where something does not apply. */
 typedef struct {
-    char algorithm[24], dtype[8], op[8];
+    char algorithm[24], dtype[28], op[16];
     uint64_t count;
     int root;
 } scoreboard_what;
@@ -38,12 +44,14 @@ typedef struct {
     char file[120]; /* "" if not known */
     int line;
     int shape;
+    int synchronous;      /* of an operation that is pending: a send that waits for its receive whatever its size */
     uint32_t context;     /* of the communicator */
     int peer, world_peer; /* rank in the communicator, and in the world; negative: any */
     int tag;
     int from, world_from, from_tag; /* SHAPE_SENDRECV: of its receive */
     uint64_t bytes;
-    uint64_t number; /* SHAPE_COLLECTIVE: its number on the communicator, from 1, and what it is */
+    uint64_t number;   /* SHAPE_COLLECTIVE: its number on the communicator, from 1, */
+    uint64_t in_lines; /* as its lines have it (context_base; only in a row's words), and what it is */
     scoreboard_what what;
 } scoreboard_call;
 
@@ -85,6 +93,7 @@ typedef struct {
     X(REASON_FINISHED, "finished")       /* the rank that is waited for has finished */    \
     X(REASON_COLLECTIVES, "collectives") /* the ranks are in different ones */             \
     X(REASON_SPLIT, "split")             /* not every rank is in p2p_split */              \
+    X(REASON_POLLING, "polling")         /* for a long time ranks have only polled */      \
     X(REASON_SIGNAL, "signal")           /* killed */                                      \
     X(REASON_EXIT, "exit")               /* ended by itself */                             \
     X(REASON_ABORT, "abort")             /* p2p_abort */                                   \
@@ -92,8 +101,14 @@ typedef struct {
     X(REASON_NEVER_FINALIZED, "never_finalized")                                           \
     X(REASON_COMMUNICATOR, "communicator")                                                 \
     X(REASON_MEMORY, "memory")                                                             \
-    X(REASON_JOB, "job")   /* the time limit of the job */                                 \
-    X(REASON_CALL, "call") /* that of one call */                                          \
+    X(REASON_TYPE, "type")                                                                 \
+    X(REASON_OPERATOR, "operator")                                                         \
+    X(REASON_GROUP, "group")                                                               \
+    X(REASON_BUFFER, "buffer")                                                             \
+    X(REASON_REQUEST, "request")                                                           \
+    X(REASON_FIRST, "first") /* of several orders, which were not compared */              \
+    X(REASON_JOB, "job")     /* the time limit of the job */                               \
+    X(REASON_CALL, "call")   /* that of one call */                                        \
     X(REASON_LINK, "link")
 
 /* What a place has to do with it. */
@@ -126,6 +141,7 @@ typedef struct {
     int pending;          /* operations that the call waits for, if it waits for several */
     int any;              /* one of `awaited` would do; an int, since a rank may write any byte here */
     p2p_rank_set awaited; /* for whom it waits in vain */
+    char chose[96];       /* of a choice between messages: what it took, in words */
 } p2p_place;
 
 typedef struct {
@@ -151,6 +167,10 @@ typedef struct p2p_finding {
     char *text;      /* for people; NULL: none */
     char *advice;    /* what to try, which the text ends with; NULL: nothing */
 } p2p_finding;
+
+/* As reports name them. */
+const char *p2p__class_name(int class);
+const char *p2p__reason_name(int reason);
 
 /* One more place; what it is not given is 0, but for `rank` and `role`. call may be NULL. */
 p2p_place *p2p__finding_add(p2p_finding *finding, int role, int rank, const scoreboard_call *call);

@@ -159,3 +159,17 @@ memory_window p2p__memory_window(int fd)
     madvise(at, reach, MADV_DONTDUMP);
     return (memory_window){at, reach, 0};
 }
+
+const void *p2p__memory_seen(memory_window *window, int fd, uint64_t place, size_t bytes)
+{
+    struct stat info;
+    if (place > window->reach || bytes > window->reach - place) return NULL;
+    if (place + bytes > window->held && fstat(fd, &info) == 0) window->held = (size_t)info.st_size;
+    return place + bytes <= window->held ? window->at + place : NULL;
+}
+
+void p2p__memory_shut(memory_window *window)
+{
+    if (window->at) munmap((void *)(uintptr_t)window->at, window->reach);
+    *window = (memory_window){NULL, 0, 0};
+}

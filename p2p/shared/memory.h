@@ -59,4 +59,9 @@ typedef struct {
 
 memory_window p2p__memory_window(int fd);
 
+/* These bytes in the window; NULL if it does not reach so far, or the file does not hold them. */
+const void *p2p__memory_seen(memory_window *window, int fd, uint64_t place, size_t bytes);
+
+void p2p__memory_shut(memory_window *window);
+
 #endif

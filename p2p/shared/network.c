@@ -11,18 +11,25 @@
 #define PICO 1e12
 #define MOST_LATENCY (60 * UINT64_C(1000000000)) /* ns; no network takes a minute */
 
+#define NUMBERS(latency, bytes, combined, from, to, factor, rank, slower)                                    \
+    {                                                                                                        \
+        .on = true, .latency_s = (latency), .bandwidth = (bytes), .reduce = (combined), .slow_from = (from), \
+        .slow_to = (to), .slow_factor = (factor), .straggler = (rank), .straggler_factor = (slower)          \
+    }
+
 static const struct {
     const char *name;
     p2p_network network;
 } profiles[] = {
-    {"shm", {true, 0.5e-6, 10e9, 10e9, -1, -1, 1, -1, 1}},
-    {"1GbE", {true, 50e-6, 0.125e9, 10e9, -1, -1, 1, -1, 1}},
-    {"10GbE", {true, 20e-6, 1.25e9, 10e9, -1, -1, 1, -1, 1}},
-    {"100GbE", {true, 2e-6, 12.5e9, 10e9, -1, -1, 1, -1, 1}},
-    {"slow-link", {true, 20e-6, 1.25e9, 10e9, 0, 1, 10, -1, 1}},
-    {"straggler", {true, 20e-6, 1.25e9, 10e9, -1, -1, 1, 0, 20}},
+    {"shm", NUMBERS(0.5e-6, 10e9, 10e9, -1, -1, 1, -1, 1)},
+    {"1GbE", NUMBERS(50e-6, 0.125e9, 10e9, -1, -1, 1, -1, 1)},
+    {"10GbE", NUMBERS(20e-6, 1.25e9, 10e9, -1, -1, 1, -1, 1)},
+    {"100GbE", NUMBERS(2e-6, 12.5e9, 10e9, -1, -1, 1, -1, 1)},
+    {"slow-link", NUMBERS(20e-6, 1.25e9, 10e9, 0, 1, 10, -1, 1)},
+    {"straggler", NUMBERS(20e-6, 1.25e9, 10e9, -1, -1, 1, 0, 20)},
 };
 
+enum { SHM, ETHERNET = 2 }; /* the one within a host; the one that is changed, if there is no name */
 enum { PROFILES = sizeof profiles / sizeof *profiles };
 
 /* "12G", "125M", "1e9": bytes a second, decimal, as links are sold; a factor, which has no unit. */
@@ -47,6 +54,24 @@ static const char *parse_rank(const char *text, char behind, int *rank)
     return end + 1;
 }
 
+/* "4": so many hosts; "4:2:2:8": four, with so many ranks each. */
+static bool parse_hosts(const char *text, p2p_network *network)
+{
+    int count = 0, number = 1;
+    for (const char *at = text; *at || !count; at += *at == ':') {
+        char *end;
+        long value = strtol(at, &end, 10);
+        if (*at < '0' || *at > '9' || (*end && (*end != ':' || !end[1])) || value < 1 || value > P2P_MAX_RANKS ||
+            count == P2P_MAX_RANKS)
+            return false;
+        network->on_host[count++] = (uint16_t)(number = (int)value);
+        at = end;
+    }
+    if (count == 1) network->on_host[0] = 0;
+    network->hosts = count == 1 ? number : count;
+    return true;
+}
+
 static bool parse_field(char *field, p2p_network *network)
 {
     char *value = strchr(field, '=');
@@ -65,6 +90,7 @@ static bool parse_field(char *field, p2p_network *network)
     }
     if (strcmp(field, "bandwidth") == 0) return parse_number(value, "KMG", 1, 1e15, &network->bandwidth);
     if (strcmp(field, "reduce") == 0) return parse_number(value, "KMG", 1, 1e15, &network->reduce);
+    if (strcmp(field, "hosts") == 0) return parse_hosts(value, network);
     if (strcmp(field, "slow") == 0) {
         const char *second = parse_rank(value, '-', &network->slow_from);
         const char *factor = second ? parse_rank(second, ':', &network->slow_to) : NULL;
@@ -78,7 +104,7 @@ static bool parse_field(char *field, p2p_network *network)
 bool p2p__network_parse(const char *text, p2p_network *network, char *why, size_t why_bytes)
 {
     char copy[200], shown[200], *rest = copy, *field;
-    p2p_network parsed = profiles[2].network;
+    p2p_network parsed = profiles[ETHERNET].network;
     if (!*text || (size_t)snprintf(copy, sizeof copy, "%s", text) >= sizeof copy) {
         snprintf(why, why_bytes, "a network has a name: " P2P_NETWORK_NAMES);
         return false;
@@ -88,13 +114,50 @@ bool p2p__network_parse(const char *text, p2p_network *network, char *why, size_
         if (parse_field(field, &parsed)) continue;
         snprintf(why, why_bytes,
                  "network \"%s\": \"%s\" is not understood; there are " P2P_NETWORK_NAMES
-                 ", or latency=2us,bandwidth=12G,reduce=8G,slow=0-1:10,straggler=2:5",
+                 ", or latency=2us,bandwidth=12G,reduce=8G,slow=0-1:10,straggler=2:5,hosts=4",
                  text, shown);
         return false;
     }
     parsed.on = true;
     *network = parsed;
     return true;
+}
+
+bool p2p__network_place(p2p_network *n, int ranks, char *why, size_t why_bytes)
+{
+    int sum = 0, hosts = ranks > 1 ? n->hosts : 0;
+    bool listed = hosts && n->on_host[0];
+    n->placed = 0;
+    if (!n->on) return true;
+    if (ranks > 1 && (n->slow_from >= ranks || n->slow_to >= ranks || n->straggler >= ranks)) {
+        snprintf(why, why_bytes, "the network names a rank that is not there: ranks are 0 to %d", ranks - 1);
+        return false;
+    }
+    for (int h = 0; listed && h < hosts; h++) sum += n->on_host[h];
+    if (hosts > ranks || (listed && sum != ranks)) {
+        snprintf(why, why_bytes,
+                 listed ? "the network's %d hosts have %d ranks, and the job has %d\n  try: as many, or hosts=%d"
+                        : "a network of %d hosts is not for %d ranks: each host has one at least",
+                 hosts, listed ? sum : ranks, ranks, hosts);
+        return false;
+    }
+    for (int h = 0; h < hosts; h++)
+        n->first[h + 1] = (uint16_t)(n->first[h] + (listed ? n->on_host[h] : ranks / hosts + (h < ranks % hosts)));
+    n->placed = hosts;
+    return true;
+}
+
+int p2p__network_host(const p2p_network *network, int rank)
+{
+    int low = 0, high = network->placed; /* of the hosts from low to before high */
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        if (rank >= network->first[middle])
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* Up to eleven days: what would take longer could not be added up. */
@@ -106,7 +169,9 @@ static uint64_t pico_of(double seconds)
 uint64_t p2p__network_message(const p2p_network *network, int from, int to, size_t bytes)
 {
     if (from == to) return 0;
-    double seconds = network->latency_s + (double)bytes / network->bandwidth;
+    bool inside = network->placed > 1 && !p2p__network_crosses(network, from, to);
+    const p2p_network *link = inside ? &profiles[SHM].network : network;
+    double seconds = link->latency_s + (double)bytes / link->bandwidth;
     if ((from == network->slow_from && to == network->slow_to) ||
         (to == network->slow_from && from == network->slow_to))
         seconds *= network->slow_factor;

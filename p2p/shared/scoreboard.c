@@ -12,6 +12,7 @@
 
 #include "build_id.h"
 #include "p2p/shared/memory.h"
+#include "p2p/shared/process.h"
 
 /* Ranks must not write to the same cache line: a row of counters is a whole number of them. */
 static size_t counters_of_a_rank(int size)
@@ -21,7 +22,7 @@ static size_t counters_of_a_rank(int size)
 
 /* Where each part begins, after the one before it. */
 typedef struct {
-    size_t sent, received, gates, lines, trace, end;
+    size_t sent, received, gates, lines, trace, notes, end;
 } layout;
 
 static layout find_layout(int size, const p2p_config *config)
@@ -33,7 +34,8 @@ static layout find_layout(int size, const p2p_config *config)
     at.gates = at.received + counters;
     at.lines = at.gates + slots * sizeof(scoreboard_gate);
     at.trace = p2p__round_up(at.lines + slots * n * sizeof(scoreboard_line), 4096); /* on a page of its own */
-    at.end = p2p__round_up(at.trace + config->trace_bytes, MEMORY_UNIT); /* the first place of memory.h is there */
+    at.notes = at.trace + config->trace_bytes;
+    at.end = p2p__round_up(at.notes + config->notes_bytes, MEMORY_UNIT); /* the first place of memory.h is there */
     return at;
 }
 
@@ -58,8 +60,11 @@ static scoreboard *see(scoreboard_shared *shared, const scoreboard_settings *set
                       .received = (void *)(base + at.received),
                       .gates = (void *)(base + at.gates),
                       .lines = (void *)(base + at.lines),
-                      .trace = base + at.trace};
+                      .trace = base + at.trace,
+                      .notes = base + at.notes};
     memcpy(&b->config, &settings->config, sizeof b->config);
+    b->hosts = settings->hosts;
+    memcpy(&b->generation, &settings->generation, sizeof b->generation);
     return b;
 }
 
@@ -73,6 +78,9 @@ static void fill_settings(scoreboard_settings *settings, int size, const p2p_con
     settings->terminal = terminal;
     settings->may_read = may_read;
     memcpy(&settings->config, config, sizeof *config);
+    settings->hosts.count = settings->hosts.beside = 1;
+    settings->hosts.first[1] = (uint16_t)size;
+    settings->generation.members = size;
 }
 
 scoreboard *p2p__scoreboard_create(int size, const p2p_config *config, bool may_read, int *fd)
@@ -97,12 +105,38 @@ scoreboard *p2p__scoreboard_create(int size, const p2p_config *config, bool may_
     return b;
 }
 
+void p2p__scoreboard_place(scoreboard *b, const scoreboard_hosts *hosts)
+{
+    b->hosts = b->shared->settings.hosts = *hosts;
+}
+
+void p2p__scoreboard_begin(scoreboard *b, const scoreboard_generation *generation)
+{
+    scoreboard_generation *shown = &b->shared->settings.generation; /* field by field: gaps stay cleared */
+    shown->number = generation->number;
+    shown->members = generation->members;
+    shown->gone = generation->gone;
+    shown->repairs = generation->repairs;
+    memcpy(&b->generation, shown, sizeof *shown);
+}
+
 bool p2p__scoreboard_is_whole(const scoreboard *b)
 {
     scoreboard_settings settings;
     fill_settings(&settings, b->size, &b->config, b->terminal, b->may_read);
+    settings.hosts = b->hosts;
+    memcpy(&settings.generation, &b->generation, sizeof b->generation);
     const void *known = &settings, *shown = &b->shared->settings; /* byte by byte: gaps were cleared on both sides */
     return memcmp(known, shown, sizeof settings) == 0;
+}
+
+/* Hosts that a launcher may have written: each with a rank, in order. */
+static bool hosts_are_sound(const scoreboard_hosts *hosts, int size)
+{
+    bool sound = hosts->count >= 1 && hosts->count <= size && hosts->own >= 0 && hosts->own < hosts->count &&
+                 hosts->beside >= 1 && hosts->first[0] == 0 && hosts->first[hosts->count] == size;
+    for (int i = 0; sound && i < hosts->count; i++) sound = hosts->first[i] < hosts->first[i + 1];
+    return sound;
 }
 
 scoreboard *p2p__scoreboard_attach(int fd, char *why, size_t why_bytes)
@@ -120,8 +154,8 @@ scoreboard *p2p__scoreboard_attach(int fd, char *why, size_t why_bytes)
     bool known = settings.magic == SCOREBOARD_MAGIC;
     size_t bytes = (size_t)info.st_size;
     if (!known || strcmp(settings.build_id, P2P_BUILD_ID) != 0 || settings.size < 1 || settings.size > P2P_MAX_RANKS ||
-        !p2p__config_is_sound(config) || config->trace_bytes > bytes ||
-        p2p__scoreboard_bytes(settings.size, config) > bytes) {
+        !p2p__config_is_sound(config) || config->trace_bytes > bytes || config->notes_bytes > bytes ||
+        p2p__scoreboard_bytes(settings.size, config) > bytes || !hosts_are_sound(&settings.hosts, settings.size)) {
         snprintf(why, why_bytes, "the launcher is Pairwise build %s, this program is build %s",
                  known ? settings.build_id : "(unknown)", P2P_BUILD_ID);
         return NULL;
@@ -156,6 +190,15 @@ size_t p2p__scoreboard_slot(uint32_t context, uint64_t number)
     return (size_t)(context / 2 % SCOREBOARD_CONTEXTS) * SCOREBOARD_SLOTS + number % SCOREBOARD_SLOTS;
 }
 
+bool p2p__context_left(scoreboard *b, uint32_t index, uint32_t collectives)
+{
+    _Atomic uint32_t *users = &b->shared->context_users[index], *used = &b->shared->context_used[index];
+    uint32_t most = atomic_load(used), left = atomic_load(users);
+    while (most < collectives && !atomic_compare_exchange_weak(used, &most, collectives)) continue;
+    while (left > 1 && !atomic_compare_exchange_weak(users, &left, left - 1)) continue;
+    return left <= 1;
+}
+
 scoreboard_line *p2p__scoreboard_lines(scoreboard *b, uint32_t context, uint64_t number)
 {
     return b->lines + p2p__scoreboard_slot(context, number) * (size_t)b->size;
@@ -170,6 +213,12 @@ void p2p__copy_text(char *to, size_t bytes, const char *from)
         length = bytes - 1;
     }
     memcpy(to, from, length + 1);
+}
+
+char p2p__process_of(const scoreboard *b, int rank)
+{
+    const scoreboard_row *row = &b->rows[rank];
+    return p2p__is_local(b, rank) ? p2p__process_letter(atomic_load(&row->pid)) : (char)atomic_load(&row->letter);
 }
 
 #define END(text) ((text)[sizeof(text) - 1] = 0)

@@ -35,7 +35,50 @@ typedef struct {
 } scoreboard_wait;
 
 #define SCOREBOARD_WORDS 64 /* of the last collectives, by context and number */
-#define SCOREBOARD_FOUND 4
+#define SCOREBOARD_SENT 32  /* calls that have sent, by communicator, receiver and tag; only if a report is wanted */
+
+/* What a rank asks for a message to another host of a virtual network, and is given (network.h); picoseconds. */
+typedef struct {
+    _Atomic uint64_t asked, granted; /* how often: by the rank, by the launcher */
+    uint64_t now, cost;              /* of the rank */
+    int to;                          /* the world rank that the message is for */
+    uint64_t began, ends;            /* the receiver's port has it from, the sender's host's is free again */
+} scoreboard_port;
+
+#define SCOREBOARD_NAME 64 /* of kept memory, with its end */
+
+/* Kept memory that a rank asks for: so many bytes; with P2P_ERR_ARG as the answer: as many as it has. */
+typedef struct {
+    char name[SCOREBOARD_NAME];
+    uint64_t bytes;
+} scoreboard_keep;
+/* With launch --explore: what the standard leaves open, for the launcher to decide (p2p/message/choice.c). Of each a rank shows
+ * which options there are now: bit i of a receive or a probe is the first message of rank i that matches, of a wait or a test
+ * its request i; of a send that waits for its receive, that it is buffered. */
+enum choice_kind { CHOICE_RECEIVE, CHOICE_PROBE, CHOICE_WAIT, CHOICE_POLL, CHOICE_SEND, CHOICE_KINDS };
+enum { CHOICE_OPTIONS = 64, CHOICE_NOTHING = CHOICE_OPTIONS - 1, SCOREBOARD_CHOICES = 16 };
+
+typedef struct {
+    int kind;
+    uint32_t number; /* of this rank's, in the order of its program */
+    int blocks;      /* nothing behind it in the program is done before it is decided */
+    uint64_t options;
+    uint64_t
+        held; /* ranks whose first message is kept for a receive posted before, and matches; of a wait: 1, if no message tells
+                      when one of its requests ends */
+    scoreboard_call call;
+} scoreboard_choice;
+
+typedef struct {
+    int count;
+    scoreboard_choice open[SCOREBOARD_CHOICES];
+    uint64_t sent;            /* a hash of all that it has sent, in order */
+    _Atomic uint64_t answers; /* how often the launcher has decided; and what, the last time */
+    uint32_t number;
+    int option;
+} scoreboard_choices;
+
+#define SCOREBOARD_FOUND 8
 #define SCOREBOARD_PLACES 12
 
 /* A finding of a rank's own. */
@@ -56,7 +99,9 @@ typedef struct {
     _Atomic uint32_t told;                /* messages of the supervisor to this rank */
     _Atomic int gave_up; /* the error (enum p2p_err) after which it takes no more part: its buffers are its own again */
     _Alignas(64) _Atomic int core; /* that this rank ran on when it last waited, and 1 (cores.h); 0: not yet */
-    _Alignas(64) /* the lines above are read by others all the time: they must not change with what is below */
+    _Atomic uint32_t came;         /* lines that it has written for ranks of other hosts */
+    _Atomic int letter; /* of a rank on another host: the state of its process as in /proc; 0: it has ended */
+    _Alignas(64)        /* the lines above are read by others all the time: they must not change with what is below */
         scoreboard_call call; /* the current or last outermost call */
     scoreboard_wait wait;
     char error[1024];        /* the message of a fatal error, "" if none, */
@@ -64,6 +109,10 @@ typedef struct {
     _Atomic int found_count; /* what it has found wrong, in these words */
     scoreboard_found found[SCOREBOARD_FOUND];
     scoreboard_call words[SCOREBOARD_WORDS]; /* what it thinks collectives are: for those that think otherwise */
+    scoreboard_port port;
+    scoreboard_keep keep;
+    scoreboard_choices choices;
+    scoreboard_call sent[SCOREBOARD_SENT];
 } scoreboard_row;
 
 /*
@@ -99,12 +148,30 @@ typedef struct {
 #define SCOREBOARD_SLOTS 8       /* collectives of a communicator that can be under way at a time */
 #define SCOREBOARD_CONTEXTS 4096 /* communicators at a time */
 
-/* Why the job failed: written once, by the supervisor, before `failed` is set. */
+/* What `failed` says. A generation that has failed can be repaired (generation.c), or the job fails after it. */
+enum { FAILED_GENERATION = 1, FAILED_JOB };
+
+/* Why: written once, by the supervisor, before `failed` is set. */
 typedef struct {
     p2p_err err;
     int rank; /* that failed first, -1: not one alone */
     char text[2048];
 } scoreboard_failure;
+
+/* Which ranks live where: numbered host by host. Each host has a scoreboard with rows for all ranks; those of ranks
+ * elsewhere are written by the launcher (hosts.h). */
+typedef struct {
+    int count, own;                    /* hosts; the one of this scoreboard */
+    int beside;                        /* launchers on this machine: they share its cores */
+    uint16_t first[P2P_MAX_RANKS + 1]; /* the first rank of each host; behind the last one: the number of ranks */
+} scoreboard_hosts;
+
+/* How often the job has been repaired, and who is left. */
+typedef struct {
+    int number, members; /* ranks of the world */
+    p2p_rank_set gone;   /* that p2p_shrink has gone on without */
+    bool repairs;        /* a death is not the end of the job */
+} scoreboard_generation;
 
 /* What lies at the beginning of the shared memory. */
 typedef struct {
@@ -114,6 +181,8 @@ typedef struct {
     bool terminal; /* the real stdout is a terminal */
     bool may_read; /* ranks may read each other's memory (cma.h) */
     p2p_config config;
+    scoreboard_hosts hosts;
+    scoreboard_generation generation;
 } scoreboard_settings;
 
 typedef struct {
@@ -126,7 +195,10 @@ typedef struct {
     _Atomic uint32_t context_users[SCOREBOARD_CONTEXTS]; /* ranks that have one with this index; 0: free */
     _Atomic uint64_t scratch_place[SCOREBOARD_CONTEXTS]; /* of its scratch memory (scratch.c), 0: none yet */
     _Atomic uint32_t context_turn[SCOREBOARD_CONTEXTS];  /* how often the index has been given out */
-    scoreboard_row rows[];                               /* then: sent, received, gates, lines, the trace */
+    _Atomic uint64_t
+        context_base[SCOREBOARD_CONTEXTS]; /* lines count collectives from here: what stands in them is older */
+    _Atomic uint32_t context_used[SCOREBOARD_CONTEXTS]; /* and so many its ranks had begun when they freed it */
+    scoreboard_row rows[];                              /* then: sent, received, gates, lines, trace, notes */
 } scoreboard_shared;
 
 /*
@@ -139,18 +211,43 @@ typedef struct {
     int size;
     bool terminal, may_read;
     p2p_config config;
+    scoreboard_hosts hosts;
+    scoreboard_generation generation;
     _Atomic uint64_t *sent, *received;
     scoreboard_gate *gates;
     scoreboard_line *lines;
     void *trace; /* where its blocks begin (trace.h) */
+    void *notes; /* and those of notes.h */
 } scoreboard;
 
 /* Bytes of a scoreboard for this many ranks; nearly all of it is never touched. */
 size_t p2p__scoreboard_bytes(int size, const p2p_config *config);
 
-/* A new scoreboard in a memory file, which other programs can map through *fd, and no process can make shorter. NULL and
- * errno on failure. */
+/* A new scoreboard in a memory file, which other programs can map through *fd, and no process can make shorter. All ranks
+ * live on this host. NULL and errno on failure. */
 scoreboard *p2p__scoreboard_create(int size, const p2p_config *config, bool may_read, int *fd);
+
+void p2p__scoreboard_place(scoreboard *b, const scoreboard_hosts *hosts);
+
+/* Before any rank sees it. */
+void p2p__scoreboard_begin(scoreboard *b, const scoreboard_generation *generation);
+
+static inline bool p2p__is_local(const scoreboard *b, int rank)
+{
+    return rank >= b->hosts.first[b->hosts.own] && rank < b->hosts.first[b->hosts.own + 1];
+}
+
+/* Ranks on this host. */
+static inline int p2p__local_count(const scoreboard *b)
+{
+    return b->hosts.first[b->hosts.own + 1] - b->hosts.first[b->hosts.own];
+}
+
+/* A rank's number among those that share its machine's cores; launchers of one machine number them host by host. */
+static inline int p2p__number_here(const scoreboard *b, int rank)
+{
+    return b->hosts.beside > 1 ? rank : rank - b->hosts.first[b->hosts.own];
+}
 
 /* Are the settings still what they were? False: a rank has overwritten them, and none may. */
 bool p2p__scoreboard_is_whole(const scoreboard *b);
@@ -165,12 +262,25 @@ void p2p__scoreboard_close(scoreboard *b, bool unmap);
 _Atomic uint64_t *p2p__scoreboard_sent(scoreboard *b, int by);
 _Atomic uint64_t *p2p__scoreboard_received(scoreboard *b, int by);
 
+/* A rank has freed a communicator of this index, and had begun so many collectives. True: it was the last one here, and
+ * the index is free when its users are set to 0. */
+bool p2p__context_left(scoreboard *b, uint32_t index, uint32_t collectives);
+
+/* The host that has given out an index. */
+static inline int p2p__context_host(const scoreboard *b, uint32_t index)
+{
+    return (int)((index - 1) % (uint32_t)b->hosts.count);
+}
+
 /* Collective `number` of a communicator: which gate those that wait have, and the lines of all ranks of the world. */
 size_t p2p__scoreboard_slot(uint32_t context, uint64_t number);
 scoreboard_line *p2p__scoreboard_lines(scoreboard *b, uint32_t context, uint64_t number);
 
 /* Why the job failed, for a rank that has heard that it did: an error in any case. */
 p2p_err p2p__scoreboard_failure(const scoreboard *b, char *text, size_t bytes);
+
+/* The state of a rank's process, as in /proc; 0: it has ended. */
+char p2p__process_of(const scoreboard *b, int rank);
 
 /* A copy of what another process shows, whose texts end. */
 scoreboard_call p2p__call_copy(const scoreboard_call *shown);

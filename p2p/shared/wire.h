@@ -11,6 +11,11 @@
  * Short messages are EAGER while the sender has credit; others wait: REQUEST, CLEAR, PAYLOAD. Where the receiver can read
  * the sender's memory, a REQUEST says where the message lies (FLAG_READABLE: an address; FLAG_SHARED: a place in the job's
  * memory file; receiver_id); then CLEAR with FLAG_DROP is the answer of a receiver that has read it.
+ *
+ * Between hosts launchers read and write the memory of their ranks: a CLEAR with FLAG_READABLE says where the message goes
+ * (`bytes`: an address), a PAYLOAD with FLAG_READABLE or FLAG_SHARED where it lies (sender_id) and goes (clock). That has
+ * no payload behind it: when it arrives the message is there, and CLEAR with FLAG_DROP is the answer; or, with FLAG_DROP,
+ * the sender has given up (tag: after which error).
  */
 #ifndef PAIRWISE_P2P_WIRE_H
 #define PAIRWISE_P2P_WIRE_H
@@ -19,6 +24,9 @@
 
 #define WIRE_MAGIC UINT32_C(0x50574d31) /* "PWM1" */
 #define WIRE_MAX_BYTES (UINT64_C(1) << 56)
+#define WIRE_SPLIT_TAG \
+    (-3) /* of p2p_split's own messages: no user or collective can use it, and P2P_ANY_TAG does not match it */
+#define WIRE_SPLIT_WORDS 4 /* of 32 bits in an answer to a split, before the members (p2p/group/split.c) */
 
 enum wire_type { WIRE_EAGER = 1, WIRE_REQUEST, WIRE_CLEAR, WIRE_PAYLOAD, WIRE_CREDIT };
 enum wire_flag { WIRE_FLAG_DROP = 1, WIRE_FLAG_CRC = 2, WIRE_FLAG_READABLE = 4, WIRE_FLAG_SHARED = 8 };
@@ -26,7 +34,7 @@ enum wire_flag { WIRE_FLAG_DROP = 1, WIRE_FLAG_CRC = 2, WIRE_FLAG_READABLE = 4, 
 typedef struct {
     uint32_t magic;
     uint8_t type, flags;
-    uint16_t reserved;
+    uint16_t kind;    /* what the message is made of, as its sender says (p2p_layer_call); 0: nothing was said */
     uint32_t context; /* which communicator, and whether the user's messages or a collective's */
     int32_t tag;
     uint64_t bytes;       /* of the message; also in REQUEST, which carries no payload */
@@ -49,9 +57,15 @@ void p2p__wire_seal(wire_header *header);
 bool p2p__wire_check(const wire_header *header, bool sealed, int source, uint32_t sequence, size_t eager, char *why,
                      size_t why_bytes);
 
+static inline bool p2p__wire_in_memory(const wire_header *header)
+{
+    return header->type == WIRE_PAYLOAD && (header->flags & (WIRE_FLAG_READABLE | WIRE_FLAG_SHARED));
+}
+
 static inline uint64_t p2p__wire_payload(const wire_header *header)
 {
-    return header->type == WIRE_EAGER || header->type == WIRE_PAYLOAD ? header->bytes : 0;
+    bool carries = header->type == WIRE_EAGER || header->type == WIRE_PAYLOAD;
+    return carries && !p2p__wire_in_memory(header) ? header->bytes : 0;
 }
 
 #endif

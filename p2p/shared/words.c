@@ -58,6 +58,19 @@ static void add_file(p2p_words *w, const char *before, const scoreboard_call *ca
     if (call->file[0]) p2p__add(w, "%s%s:%d", before, call->file, call->line);
 }
 
+void p2p__add_ranks(p2p_words *w, const char *before, const p2p_rank_set *set, int size)
+{
+    const char *comma = before;
+    for (int i = 0; i < size; i++) {
+        int last = i;
+        if (!p2p__set_has(set, i)) continue;
+        while (last + 1 < size && p2p__set_has(set, last + 1)) last++;
+        p2p__add(w, last > i ? "%s%d-%d" : "%s%d", comma, i, last);
+        comma = ",";
+        i = last;
+    }
+}
+
 void p2p__add_arguments(p2p_words *w, const char *before, const scoreboard_call *shown)
 {
     const scoreboard_call call = p2p__call_copy(shown);
@@ -188,31 +201,47 @@ const char *p2p__words_mismatch(p2p_words *w, const p2p_finding *f)
     return "give every rank the same arguments; no buffer has been changed";
 }
 
-void p2p__words_left(p2p_words *w, const p2p_finding *f)
+/* What can be left at the end, and what gives it back. */
+static const struct {
+    int class, reason;
+    const char *one, *many, *advice;
+} lefts[] = {
+    {CLASS_LOST_MESSAGE, REASON_NONE, "unreceived message", "unreceived messages", "receive what is sent (p2p_recv)"},
+    {CLASS_REQUEST_LEAK, REASON_NONE, "request never waited for", "requests never waited for",
+     "wait for every request (p2p_wait)"},
+    {CLASS_RESOURCE_LEAK, REASON_COMMUNICATOR, "communicator never freed", "communicators never freed",
+     "free what p2p_split and p2p_dup make (p2p_free)"},
+    {CLASS_RESOURCE_LEAK, REASON_MEMORY, "buffer never released", "buffers never released",
+     "release what p2p_alloc gives (p2p_release)"},
+    {CLASS_RESOURCE_LEAK, REASON_TYPE, "type never freed", "types never freed", "MPI_Type_free"},
+    {CLASS_RESOURCE_LEAK, REASON_OPERATOR, "operator never freed", "operators never freed", "MPI_Op_free"},
+    {CLASS_RESOURCE_LEAK, REASON_GROUP, "group never freed", "groups never freed", "MPI_Group_free"},
+    {CLASS_RESOURCE_LEAK, REASON_BUFFER, "buffer never detached", "buffers never detached", "MPI_Buffer_detach"}};
+
+const char *p2p__words_left(p2p_words *w, const p2p_finding *f)
 {
-    static const struct {
-        int class, reason;
-        const char *one, *many;
-    } kinds[] = {{CLASS_LOST_MESSAGE, REASON_NONE, "unreceived message", "unreceived messages"},
-                 {CLASS_REQUEST_LEAK, REASON_NONE, "request never waited for", "requests never waited for"},
-                 {CLASS_RESOURCE_LEAK, REASON_COMMUNICATOR, "communicator never freed", "communicators never freed"},
-                 {CLASS_RESOURCE_LEAK, REASON_MEMORY, "buffer never released", "buffers never released"}};
     uint64_t shown = 0, count = f->what.count;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (f->what.class == kinds[i].class && f->what.reason == kinds[i].reason)
-            p2p__add(w, "%s%llu %s", w->used ? "; " : "", ull(count), count == 1 ? kinds[i].one : kinds[i].many);
+    size_t kind = 0;
+    while (f->what.class != lefts[kind].class || f->what.reason != lefts[kind].reason) kind++;
+    p2p__add(w, "%s%llu %s", w->used ? "; " : "", ull(count), count == 1 ? lefts[kind].one : lefts[kind].many);
     if (f->what.reason == REASON_COMMUNICATOR) { /* the first that was made, which is the last in the list */
         if (f->count > 1) add_file(w, ": made at ", &f->places[f->count - 1].call);
-        return;
+        return lefts[kind].advice;
     }
     for (size_t i = 1; i < f->count && shown < LEFT_SHOWN; i++) {
         const p2p_place *place = &f->places[i];
         const scoreboard_call *call = &place->call;
+        if (place->role == ROLE_OTHER) { /* where the message before it was sent */
+            add_file(w, " at ", call);
+            continue;
+        }
         p2p__add(w, "%s", shown++ ? ";" : ":");
         if (place->role == ROLE_MESSAGE)
             p2p__add(w, " from %d, tag %d, %llu bytes", call->peer, call->tag, ull(call->bytes));
-        else if (place->role != ROLE_PENDING)
+        else if (place->role != ROLE_PENDING && call->bytes)
             p2p__add(w, " %llu bytes", ull(call->bytes));
+        else if (place->role != ROLE_PENDING)
+            p2p__add(w, " %s", call->name);
         else if (call->shape == SHAPE_COLLECTIVE)
             p2p__add(w, " collective");
         else
@@ -220,6 +249,7 @@ void p2p__words_left(p2p_words *w, const p2p_finding *f)
         if (place->role != ROLE_MESSAGE) add_file(w, place->role == ROLE_PENDING ? " at " : " from ", call);
     }
     if (shown < count) p2p__add(w, "; ...");
+    return lefts[kind].advice;
 }
 
 /* ---- What each rank is doing ---- */
@@ -263,7 +293,12 @@ void p2p__words_timeout(p2p_words *w, const p2p_finding *f)
 void p2p__words_polling(p2p_words *w, const p2p_finding *f)
 {
     const p2p_place *place;
-    p2p__add(w, "note: for a second nothing has happened but polling:");
+    if (f->what.seconds > 0)
+        p2p__add(w, "deadlock: for %.1f s nothing has happened but polling:", f->what.seconds);
+    else if (f->what.reason == REASON_POLLING)
+        p2p__add(w, "deadlock: every rank polls or waits, and nothing is on its way:");
+    else
+        p2p__add(w, "note: for a second nothing has happened but polling:");
     for (size_t at = 0; w->used < sizeof w->text - 600 && (place = p2p__finding_next(f, ROLE_DOING, &at));) {
         p2p__add(w, "\n  rank %d %s in ", place->rank, place->state == SCOREBOARD_POLLING ? "polls" : "waits");
         p2p__add_call(w, "", &place->call);

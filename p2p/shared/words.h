@@ -16,6 +16,9 @@ typedef struct {
 
 __attribute__((format(printf, 2, 3))) void p2p__add(p2p_words *w, const char *format, ...);
 
+/* "3", "0-2,5", behind `before`. */
+void p2p__add_ranks(p2p_words *w, const char *before, const p2p_rank_set *set, int size);
+
 /* In every message for people, before what to try. */
 #define P2P_TRY "\n  try: "
 
@@ -34,6 +37,12 @@ void p2p__add_item(p2p_words *w, const scoreboard_call *item);
 
 /* What a call waits for, if it waits for several operations; a line each. */
 void p2p__add_items(p2p_words *w, const p2p_finding *f, const p2p_place *call);
+
+/* Is a call of this name MPI's (mpi/)? */
+bool p2p__is_mpi(const char *call);
+
+/* Of a call of MPI's: with MPI's names in the text instead of ours (words_mpi.c). Of others nothing happens. */
+void p2p__words_of(const char *call, char *text, size_t bytes);
 
 /* ---- Findings ---- */
 
@@ -57,8 +66,9 @@ void p2p__words_doing(p2p_words *w, const p2p_finding *job, const p2p_place *pla
  * NULL. */
 const char *p2p__words_mismatch(p2p_words *w, const p2p_finding *mismatch);
 
-/* One kind of what p2p_finalize found left, after the others: "2 requests never waited for: irecv from 1, ..." */
-void p2p__words_left(p2p_words *w, const p2p_finding *left);
+/* One kind of what p2p_finalize found left, after the others: "2 requests never waited for: irecv from 1, ..."; returns what
+ * to try. */
+const char *p2p__words_left(p2p_words *w, const p2p_finding *left);
 
 /* For whom a call has waited too long, and what those are doing. */
 void p2p__words_timeout(p2p_words *w, const p2p_finding *timeout);

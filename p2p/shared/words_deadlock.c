@@ -113,6 +113,8 @@ static const struct {
      "send it first, with p2p_isend"},
     {REASON_SPLIT, CLASS_NONE, false, "not every rank is in p2p_split",
      EVERY_RANK_SPLITS ", with P2P_UNDEFINED by those that join no group"},
+    {REASON_COLLECTIVES, CLASS_COMMUNICATOR_MISMATCH, false, "the ranks are in collectives of different communicators",
+     "every rank must make its calls on several communicators in the same order"},
     {REASON_COLLECTIVES, CLASS_NONE, false, "the ranks are in different collectives",
      "every rank must make the same collective calls in the same order"},
     {REASON_CYCLE, CLASS_BUFFERING, false,
@@ -128,8 +130,8 @@ static const struct {
 const char *p2p__words_mistake(p2p_words *w, const p2p_finding *f)
 {
     const p2p_diagnosis *what = &f->what;
-    if (what->class == CLASS_COMMUNICATOR_MISMATCH || what->reason == REASON_TAG || what->reason == REASON_SOURCE)
-        return say_near_miss(w, f);
+    bool in_messages = what->class == CLASS_COMMUNICATOR_MISMATCH && what->reason != REASON_COLLECTIVES;
+    if (in_messages || what->reason == REASON_TAG || what->reason == REASON_SOURCE) return say_near_miss(w, f);
     if (what->reason == REASON_FINISHED) return say_finished(w, f);
     size_t i = 0, last = sizeof mistakes / sizeof *mistakes - 1;
     while (i < last && (mistakes[i].reason != what->reason || (mistakes[i].class && mistakes[i].class != what->class) ||

@@ -30,6 +30,8 @@ enum trace_flag {
     TRACE_FAILED = 16,  /* the call returned an error */
     TRACE_HAS_PEER = 32,
     TRACE_HAS_SOURCE = 64,
+    TRACE_CHOSEN =
+        128, /* in this wait the launcher has decided a choice: chunk, one of the options that `offset` has as bits */
 };
 
 /* Names are places in the rank's pool of texts. Times are nanoseconds, or picoseconds of virtual time. */
@@ -50,13 +52,17 @@ _Static_assert(sizeof(trace_event) == 96, "an event is a cache line and a half")
 
 enum { TRACE_OPEN = 16, TRACE_POOL = 1 << 15 };
 
+typedef struct {
+    char at[TRACE_POOL]; /* texts, each with its NUL; place 0 is "" */
+} trace_pool;
+
 /* What a rank shares. */
 typedef struct {
     _Alignas(64) _Atomic uint64_t count; /* of events, complete ones */
     _Atomic uint64_t dropped;            /* for which there was no room */
     _Atomic uint32_t open_count; /* calls and phases that have not ended; those beyond TRACE_OPEN are not kept */
     trace_event open[TRACE_OPEN];
-    char pool[TRACE_POOL]; /* texts, each with its NUL; place 0 is "" */
+    trace_pool pool;
     trace_event events[];
 } trace_rank;
 

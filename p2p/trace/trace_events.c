@@ -25,10 +25,11 @@ static const char *name_at(const p2p_writer *w, uint16_t place)
 }
 
 /* A program that writes where it should not may have spoilt what it shares: nothing there is believed. */
-p2p_traced_rank p2p__json_traced(const p2p_writer *w, int rank)
+p2p_traced_rank p2p__json_traced(const p2p_traced_job *job, int rank)
 {
-    const trace_rank *shared = p2p__trace_of(w->job->scoreboard, rank);
-    uint64_t count = atomic_load(&shared->count), most = p2p__trace_room(w->size, w->config) + (uint64_t)w->size;
+    const scoreboard *b = job->scoreboard;
+    const trace_rank *shared = p2p__trace_of(b, rank);
+    uint64_t count = atomic_load(&shared->count), most = p2p__trace_room(b->size, &b->config) + (uint64_t)b->size;
     uint64_t open = atomic_load(&shared->open_count);
     if (count > most) count = most;
     return (p2p_traced_rank){shared, count, count + (open < TRACE_OPEN ? open : TRACE_OPEN)};
@@ -93,6 +94,14 @@ static void begin_slice(p2p_writer *w, const trace_event *event, int rank, const
     p2p__json_begin_args(w, rank, event->depth);
 }
 
+/* What was taken, of what there was: ranks, or requests; of a poll that has found nothing, nothing was. */
+static void put_choice(const p2p_writer *w, const trace_event *event)
+{
+    p2p_rank_set options = {{event->offset & ~(UINT64_C(1) << CHOICE_NOTHING)}};
+    if (event->chunk >= 0 && event->chunk < CHOICE_NOTHING) p2p__json_number(w->file, "chosen", (uint64_t)event->chunk);
+    p2p__json_ranks(w->file, "options", &options, CHOICE_NOTHING);
+}
+
 static void put_slice(p2p_writer *w, const trace_event *event, int rank, bool unfinished)
 {
     static const char *const categories[] = {[TRACE_CALL] = "call",
@@ -123,6 +132,7 @@ static void put_slice(p2p_writer *w, const trace_event *event, int rank, bool un
         put_part(w, event);
     }
     if (event->flags & TRACE_POLLED) p2p__json_number(w->file, "polls", event->polls);
+    if (event->flags & TRACE_CHOSEN) put_choice(w, event);
     if (event->flags & TRACE_FAILED) fputs(",\"failed\":true", w->file);
     if (unfinished) fputs(",\"unfinished\":true", w->file);
     end_event(w, event);
@@ -179,12 +189,12 @@ static int by_beginning(const void *a, const void *b)
 
 bool p2p__json_rank(p2p_writer *w, int rank)
 {
-    const p2p_traced_rank from = p2p__json_traced(w, rank);
+    const p2p_traced_rank from = p2p__json_traced(w->job, rank);
     uint64_t slice_start = 0, background_end = 0; /* on the track of `thread` */
     int thread = 0;
     entry *list = malloc((from.all + 1) * sizeof *list);
     if (!list) return false;
-    memcpy(w->names, from.shared->pool, sizeof w->names);
+    memcpy(w->names, from.shared->pool.at, sizeof w->names);
     w->names[sizeof w->names - 1] = 0;
     for (uint64_t i = 0; i < from.all; i++) {
         const trace_event *event = p2p__json_event(&from, i);

@@ -25,7 +25,7 @@ static uint64_t end_of(const p2p_writer *w)
     uint64_t failed_at = w->job->failed_at, last = 0;
     if (!w->is_virtual) last = p2p__json_ns_of(w, failed_at ? failed_at : p2p__now());
     for (int rank = 0; rank < w->size; rank++) {
-        const p2p_traced_rank from = p2p__json_traced(w, rank);
+        const p2p_traced_rank from = p2p__json_traced(w->job, rank);
         for (uint64_t i = 0; i < from.all; i++) {
             const trace_event *event = p2p__json_event(&from, i);
             uint64_t at = p2p__json_ns_of(w, i < from.count ? event->end : event->start);
@@ -59,7 +59,7 @@ static void put_names(p2p_writer *w)
     snprintf(name, sizeof name, "pairwise: %d rank%s", w->size, w->size == 1 ? "" : "s");
     put_name(w, "process_name", 0, name);
     for (int rank = 0; rank < w->size; rank++) {
-        const p2p_traced_rank from = p2p__json_traced(w, rank);
+        const p2p_traced_rank from = p2p__json_traced(w->job, rank);
         uint32_t named[8], used = 0; /* communicators whose background has a name */
         snprintf(name, sizeof name, "rank %d", rank);
         put_thread(w, rank + 1, 2 * rank, name);
@@ -129,7 +129,7 @@ static void put_job(const p2p_writer *w)
     p2p__json_number(w->file, "dropped", w->job->dropped);
     fputs(",\"stats\":[", w->file);
     for (int rank = 0; rank < w->size; rank++) {
-        const p2p_traced_rank from = p2p__json_traced(w, rank);
+        const p2p_traced_rank from = p2p__json_traced(w->job, rank);
         for (uint64_t i = 0; i < from.count; i++) {
             const trace_event *e = &from.shared->events[i];
             if (e->kind != TRACE_STATS) continue;

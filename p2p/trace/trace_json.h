@@ -51,7 +51,7 @@ typedef struct {
     uint64_t count, all;
 } p2p_traced_rank;
 
-p2p_traced_rank p2p__json_traced(const p2p_writer *w, int rank);
+p2p_traced_rank p2p__json_traced(const p2p_traced_job *job, int rank);
 
 static inline const trace_event *p2p__json_event(const p2p_traced_rank *from, uint64_t i)
 {

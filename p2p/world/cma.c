@@ -39,9 +39,10 @@ bool p2p__cma_write(pid_t pid, void *from, uint64_t to, size_t bytes)
 }
 
 /* The program must not see the child: SIGCHLD is blocked until it has been reaped. */
-bool p2p__cma_works(void)
+bool p2p__cma_works(bool writes)
 {
     const uint64_t secret = UINT64_C(0x5a17c0de5a17c0de);
+    volatile uint64_t answer = writes ? 0 : secret;
     sigset_t child, old;
     int status = -1;
     sigemptyset(&child);
@@ -52,10 +53,11 @@ bool p2p__cma_works(void)
     if (pid == 0) {
         uint64_t seen = 0;
         bool is_read = p2p__cma_read(self, &seen, (uintptr_t)&secret, sizeof seen);
+        if (is_read && writes) is_read = p2p__cma_write(self, &seen, (uintptr_t)&answer, sizeof seen);
         _exit(is_read && seen == secret ? 0 : 1);
     }
     if (pid > 0) TEMP_FAILURE_RETRY(waitpid(pid, &status, 0));
     prctl(PR_SET_PTRACER, 0, 0, 0, 0);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 && answer == secret;
 }

@@ -12,9 +12,9 @@
  * Ubuntu), that has to be said; where it need not be, saying it does no harm. */
 void p2p__cma_allow(void);
 
-/* Can one process of this user read another's memory? Tried between this one and a child. False also if that could not
- * be tried. */
-bool p2p__cma_works(void);
+/* Can one process of this user read another's memory, and, if that is asked, write to it? Tried between this one and a
+ * child. False also if that could not be tried. */
+bool p2p__cma_works(bool writes);
 
 /* Copy so many bytes from `from` in process pid to `to`. False and errno if not all of it could be read. */
 bool p2p__cma_read(pid_t pid, void *to, uint64_t from, size_t bytes);

@@ -6,7 +6,10 @@
 
 #include "p2p/world/world_shm.h"
 
-#define PART_BYTES ((size_t)2 << 10) /* written before the reader may see it: small enough for both to work at once */
+/* Written before the reader may see it: as much of the queue as lets both work at once. Each record costs two trips of a line between
+ * cores, so it is not shorter than that pays. */
+#define PART_OF_QUEUE 8
+#define PART_LEAST ((size_t)2 << 10)
 #define FAST_PATH_MOST ((size_t)8 << 10)
 
 /* ---- Writing ---- */
@@ -24,6 +27,7 @@ static size_t find_room(p2p_endpoint *self, p2p_link *peer, size_t least)
 /* One record of the first packet; false if there is no room. packet->done counts the header as sizeof(wire_header). */
 static bool write_record(p2p_endpoint *self, p2p_link *peer)
 {
+    const shm_world *w = self->state;
     shm_writer *out = &((link_end *)peer->state)->out;
     p2p_packet *packet = peer->head;
     const wire_header *from = &packet->header;
@@ -31,13 +35,15 @@ static bool write_record(p2p_endpoint *self, p2p_link *peer)
     size_t header = is_short ? p2p__short_size(packet->payload_bytes) : first ? sizeof *from : 0;
     size_t room = find_room(self, peer, first ? header : 1);
     if (!room) return false;
-    room = MIN(room, header + PART_BYTES);
+    room = MIN(room, header + MAX(w->ring_size / PART_OF_QUEUE, PART_LEAST));
     size_t sent = first ? 0 : packet->done - sizeof *from;
     size_t part = MIN(packet->payload_bytes - sent, room - header);
     unsigned char *place = p2p__queue_begin(out, header + part);
     if (part) memcpy(place + header, (const char *)packet->payload + sent, part);
     if (is_short)
-        memcpy(place, &(shm_short){from->context, from->tag, (uint32_t)from->bytes, from->sequence}, sizeof(shm_short));
+        memcpy(place,
+               &(shm_short){from->context, from->tag, (uint32_t)from->bytes, (uint16_t)from->sequence, from->kind},
+               sizeof(shm_short));
     else
         memcpy(place, from, header);
     p2p__queue_publish(out, header + part, is_short ? QUEUE_SHORT : first ? QUEUE_FRAME : QUEUE_MORE);
@@ -47,12 +53,13 @@ static bool write_record(p2p_endpoint *self, p2p_link *peer)
 
 void p2p__shm_flush(p2p_endpoint *self, p2p_link *peer)
 {
+    uint64_t before = self->moved;
     while (peer->head && write_record(self, peer)) {
-        p2p__shm_wake_after(self, peer);
         self->moved++;
         const p2p_packet *packet = peer->head;
         if (packet->done == sizeof packet->header + packet->payload_bytes) p2p__link_sent(self, peer);
     }
+    if (self->moved != before) p2p__shm_wake_after(self, peer);
 }
 
 p2p_err p2p__shm_post(p2p_endpoint *self, p2p_link *peer, p2p_packet *packet)
@@ -113,7 +120,8 @@ static p2p_err read_record(p2p_endpoint *self, p2p_link *peer, size_t *bytes)
                                .context = b.context,
                                .tag = b.tag,
                                .bytes = b.bytes,
-                               .sequence = b.sequence,
+                               .sequence = (peer->frames_in & ~UINT32_C(0xffff)) | b.sequence,
+                               .kind = b.kind,
                                .source = (uint32_t)peer->rank};
     } else if (*bytes >= size) {
         memcpy(&header, at, sizeof header);
@@ -143,9 +151,10 @@ bool p2p__shm_send_now(p2p_endpoint *self, p2p_link *peer, const p2p_short *mess
     const shm_world *w = self->state;
     link_end *link = peer->state;
     size_t size = p2p__short_size(message->bytes), bytes = size + message->bytes;
-    if (!link->rings || peer->head || bytes > FAST_PATH_MOST || bytes > w->ring_size / 2) return false;
+    if (!link->rings || peer->head || message->bytes > FAST_PATH_MOST || bytes > w->ring_size / 2) return false;
     if (!find_room(self, peer, bytes)) return false;
-    const shm_short b = {message->context, message->tag, (uint32_t)message->bytes, p2p__frame_leaves(self, peer)};
+    const shm_short b = {message->context, message->tag, (uint32_t)message->bytes,
+                         (uint16_t)p2p__frame_leaves(self, peer), message->kind};
     unsigned char *place = p2p__queue_begin(&link->out, bytes);
     if (message->bytes) memcpy(place + size, message->payload, message->bytes);
     memcpy(place, &b, sizeof b);
@@ -174,8 +183,8 @@ bool p2p__shm_look(const p2p_endpoint *self, const p2p_link *peer, p2p_short *me
     if (!at || kind != QUEUE_SHORT || bytes < sizeof b) return false;
     memcpy(&b, at, sizeof b);
     size_t size = p2p__short_size(b.bytes);
-    *message = (p2p_short){b.context, b.tag, b.bytes, at + size};
-    return bytes == size + b.bytes && b.sequence == peer->frames_in;
+    *message = (p2p_short){b.context, b.tag, b.bytes, at + size, b.kind};
+    return bytes == size + b.bytes && b.sequence == (uint16_t)peer->frames_in;
 }
 
 void p2p__shm_take(p2p_endpoint *self, p2p_link *peer)

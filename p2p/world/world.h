@@ -74,6 +74,7 @@ typedef struct {
     int32_t tag;
     size_t bytes;
     const void *payload;
+    uint16_t kind;
 } p2p_short;
 
 typedef struct {

@@ -33,22 +33,22 @@
 
 /* ---- Opening and closing ---- */
 
-static size_t ring_size(const p2p_config *config, int size)
+size_t p2p__shm_ring_size(const p2p_config *config, int size)
 {
     size_t wanted = config->sndbuf ? config->sndbuf : QUEUES_OF_A_RANK / (size_t)size, bytes = QUEUE_SMALLEST;
     while (bytes < wanted && bytes < QUEUE_LARGEST) bytes *= 2;
     return bytes;
 }
 
-static size_t link_memory(const p2p_config *config, int size)
+size_t p2p__shm_link_memory(const p2p_config *config, int size)
 {
-    return p2p__memory_round(2 * (p2p__queue_bytes(ring_size(config, size)) + sizeof(shm_offer)));
+    return p2p__memory_round(2 * (p2p__queue_bytes(p2p__shm_ring_size(config, size)) + sizeof(shm_offer)));
 }
 
 static void open_world(p2p_endpoint *self)
 {
     shm_world *w = self->state;
-    w->ring_size = self->link_room = ring_size(self->config, self->size);
+    w->ring_size = self->link_room = p2p__shm_ring_size(self->config, self->size);
     w->may_not_read = !self->scoreboard->may_read;
     p2p__cma_allow();
 }
@@ -57,7 +57,7 @@ static void close_world(p2p_endpoint *self)
 {
     const link_end *links = self->links;
     for (int i = 0; links && i < self->size; i++)
-        if (links[i].rings) munmap(links[i].rings, link_memory(self->config, self->size));
+        if (links[i].rings) munmap(links[i].rings, p2p__shm_link_memory(self->config, self->size));
 }
 
 /* ---- Waking ---- */
@@ -86,7 +86,7 @@ static p2p_err link_opened(p2p_endpoint *self, p2p_link *peer, int place)
     link_end *link = peer->state;
     bool lower = self->rank < peer->rank; /* of the two queues, and of the two offers, the first is written by it */
     link->rings = p2p__memory_map(self->memory_fd, (memory_place)place * MEMORY_UNIT,
-                                  link_memory(self->config, self->size));
+                                  p2p__shm_link_memory(self->config, self->size));
     if (!link->rings)
         return p2p__broken(self, P2P_ERR_NOMEM, "the memory of the link to rank %d cannot be mapped: %s", peer->rank,
                            strerror(errno));
@@ -177,7 +177,7 @@ const p2p_world p2p__world_shm = {
     .try_peer = try_peer,
     .progress = progress,
     .link = link_opened,
-    .link_memory = link_memory,
+    .link_memory = p2p__shm_link_memory,
     .send_now = p2p__shm_send_now,
     .is_waiting = p2p__shm_is_waiting,
     .look = p2p__shm_look,

@@ -10,7 +10,8 @@
 typedef struct {
     uint32_t context;
     int32_t tag;
-    uint32_t bytes, sequence;
+    uint32_t bytes;
+    uint16_t sequence, kind; /* sequence: the lower half; records are in order, it only shows that none is missing */
 } shm_short;
 
 /* A payload that does not fit behind it into one line begins with the next one: copies of whole lines are faster. */
@@ -44,6 +45,10 @@ typedef struct {
 } shm_world;
 
 /* ---- world_shm.c ---- */
+
+/* Bytes of one queue of a link; of shared memory for both. */
+size_t p2p__shm_ring_size(const p2p_config *config, int size);
+size_t p2p__shm_link_memory(const p2p_config *config, int size);
 
 /* After something has been taken that the peer may be waiting for; and after something has been written. */
 void p2p__shm_wake(p2p_endpoint *self, p2p_link *peer);

@@ -106,6 +106,18 @@ function drawSlice(view, at, g, s) {
     g.fillRect(x, y, 1, height);
   }
   if (s.kind === 'phase' && width > at.size * 3) drawName(at, g, s, x, y, width);
+  if (s.options > 1) drawChoice(g, x2, at.y(s.rank), Math.min(at.size * 0.5, at.lane * 0.3));
+}
+
+/* Where another message could have been taken: a diamond. */
+function drawChoice(g, x, y, size) {
+  g.fillStyle = COLOURS.vermillion;
+  g.beginPath();
+  g.moveTo(x - size, y);
+  g.lineTo(x, y - size);
+  g.lineTo(x + size, y);
+  g.lineTo(x, y + size);
+  g.fill();
 }
 
 function drawName(at, g, s, x, y, width) {
@@ -228,7 +240,8 @@ function drawDiagram(view) {
 function sliceText(s) {
   const place = s.file ? `\n${s.file}:${s.line}` : '';
   const polls = s.polls > 0 ? `, polled ${s.polls} times and found nothing` : '';
-  return `rank ${s.rank}: ${s.name}, ${timeText(s.end - s.start)}${s.unfinished ? ', never returned' : ''}${polls}${place}`;
+  const choice = s.options < 2 ? '' : s.chosen < 0 ? ', was told that nothing has come' : `, took ${s.chosen} of ${s.options} that had come`;
+  return `rank ${s.rank}: ${s.name}, ${timeText(s.end - s.start)}${s.unfinished ? ', never returned' : ''}${polls}${choice}${place}`;
 }
 
 function whatIsAt(view, x, y) {

@@ -93,6 +93,7 @@ function showLegend() {
     legendItem(arrow(false), 'a message that takes the place of what is there'),
     legendItem(bar('wait'), 'by the clock: a rank that waits, and moves bytes meanwhile'),
     legendItem(bar('call'), 'in a call of Pairwise'),
+    legendItem((g, w, h) => drawChoice(g, w / 2, h / 2, h * 0.35), 'a choice: something else could have come first'),
     legendItem(bar('compute'), 'combining'),
     legendItem(bar('phase'), 'a phase of the program; under it what goes on in the background'),
   ];

@@ -5,12 +5,12 @@ const KINDS = ['call', 'collective', 'wait', 'compute', 'phase', 'background'];
 
 function readSlice(row, texts) {
   const [kind, rank, track, start, length, flags, parent, order, name, file, line, comm, collective, peer, bytes, polls,
-    count, dtype, op, algorithm, root] = row;
+    count, dtype, op, algorithm, root, chosen = -1, options = 0] = row;
   const text = (i) => (i >= 0 ? texts[i] : '');
   return {
     kind: KINDS[kind], rank, track, start, end: start + length, unfinished: (flags & 1) !== 0, failed: (flags & 2) !== 0,
     parent, order, name: text(name), file: text(file), line, comm, collective, peer, bytes, polls, count,
-    dtype: text(dtype), op: text(op), algorithm: text(algorithm), root,
+    dtype: text(dtype), op: text(op), algorithm: text(algorithm), root, chosen, options,
   };
 }
 

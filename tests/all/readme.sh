@@ -21,6 +21,14 @@ tour_as_told() {
     [ -s "$work/told" ] && diff "$work/told" "$work/shown"
 }
 
+# The block that begins with `$ build/mpicc`, up to the next blank line: its two commands, and what they say.
+mpi_as_told() {
+    sed -n '/^    \$ build\/mpicc/,/^$/s/^    //p' README.md >"$work/told"
+    sed -n 's/^\$ //p' "$work/told" | sed "s|build/|$B/|g" >"$work/commands"
+    bash "$work/commands" >"$work/shown" 2>&1
+    diff <(grep -v '^\$' "$work/told") "$work/shown"
+}
+
 # The lines of a block without their numbers, blanks and bars.
 without_numbers() { sed -e "s|$B/|build/|" -e 's/[0-9][0-9.]*/N/g' -e 's/  */ /g' -e 's/^ //' | grep -v '^$' | sort -u; }
 
@@ -44,6 +52,7 @@ is_short() { [ "$(wc -l <README.md)" -le 200 ]; }
 check "README: at most 200 lines" is_short
 check "README: the first program" first_program
 check "README: the tour" tour_as_told
+check "README: the MPI program" mpi_as_told
 if [ -x "$B/train" ]; then
     check "README: the demo" demo_as_told
 else

@@ -37,16 +37,19 @@ fi
 tuned() {
     local before after own
     own=$work/own
-    mkdir -p "$own/bench" && ln -s "$(realpath "$B/bench/all_reduce")" "$own/bench" || return 1
+    mkdir -p "$own/bench" && ln -s "$(realpath "$B/bench/all_reduce")" "$(realpath "$B/bench/ping_pong")" "$own/bench" || return 1
     before=$(git status --porcelain 2>/dev/null)
     BUILD=$own RANKS=2 MAX=4K SECONDS_EACH=1 scripts/tune.sh >"$work/said" || return 1
     after=$(git status --porcelain 2>/dev/null)
     [ "$before" = "$after" ] && grep -q '"all_reduce", true, 1, 0' "$work/said" &&
-        grep -q '"all_reduce", false, 1, 0' "$own/tuned_choices.inc"
+        grep -q '"all_reduce", false, 1, 0' "$own/tuned_choices.inc" &&
+        { [ "$(nproc)" = 1 ] || grep -Eq '^#define DIRECT_FROM_ALONE \(\(size_t\)[1-9][0-9]+ << 10\)$' "$own/tuned_direct.inc"; }
 }
 compiled_in() { # a table that no measurement gives
     printf '{"all_reduce", false, 1, 77, "naive"},\n{"all_reduce", true, 1, 0, "naive"},\n' >"$work/tuned_choices.inc"
-    ${CC:-cc} -std=c11 -D_GNU_SOURCE -I. -I"$B" -I"$work" -E collectives/choose.c | grep -q '1, 77, "naive"'
+    printf '#define DIRECT_FROM_ALONE 76543\n' >"$work/tuned_direct.inc"
+    ${CC:-cc} -std=c11 -D_GNU_SOURCE -I. -I"$B" -I"$work" -E collectives/choose.c | grep -q '1, 77, "naive"' &&
+        ${CC:-cc} -std=c11 -D_GNU_SOURCE -I. -I"$B" -I"$work" -E p2p/message/engine.c | grep -c 76543 >"$work/said"
 }
 check "tune prints its table and changes no file of the checkout" tuned
 check "a table that was tuned is compiled in" compiled_in

@@ -59,6 +59,11 @@ static void cases(check_plan *plan)
             add(plan, sizes[i]);
         }
     }
+    check_world(plan, 3, false, NULL);
+    check_every_order(plan);
+    add_letter(plan, 0, 7, ANYONE, "rank 0 takes letters from P2P_ANY_SOURCE with P2P_ANY_TAG");
+    check_world(plan, 5, true, NULL);
+    add(plan, 5);
 }
 
 /* ---- In a rank: the one who receives ---- */

@@ -14,7 +14,6 @@
 
 #define LATENCY_S 10e-6
 #define BANDWIDTH 1e9
-#define REDUCE_RATE 1e15
 #define NETWORK "latency=10us,bandwidth=1G" EXPECTED_REDUCE
 
 enum { MOST = 64, STRIDE = 100000 }; /* layers; a layer's test data */
@@ -83,7 +82,7 @@ static void backward(const my_model *model, size_t layer)
     }
     for (size_t i = 0; layer < layers_of(self->c) && i < model->counts[layer]; i++)
         model->gradients[layer][i] = (float)check_value(self->c, p2p_rank(self->comm), layer * STRIDE + i);
-    p2p_layer_compute(self->comm, (size_t)(computing_s[self->c->variant] * REDUCE_RATE));
+    p2p_layer_compute(self->comm, (size_t)(computing_s[self->c->variant] * EXPECTED_REDUCE_RATE));
     self->ended = p2p_time(self->comm);
 }
 

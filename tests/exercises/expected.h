@@ -18,6 +18,7 @@
 
 /* A network on which combining costs nothing worth mentioning: "latency=10us,bandwidth=1G" EXPECTED_REDUCE. */
 #define EXPECTED_REDUCE ",reduce=1e15"
+#define EXPECTED_REDUCE_RATE 1e15 /* so p2p_layer_compute of so many bytes takes a second */
 
 /* Of a case with OP_MEAN the type must be a float: another one for the others. */
 static inline enum dtype expected_dtype(enum op op, int turn)

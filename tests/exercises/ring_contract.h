@@ -30,6 +30,14 @@ static inline size_t ring_begin(size_t count, int n, int c)
     return begin;
 }
 
+/* Whose chunk is element i in? */
+static inline int ring_owner(size_t count, int n, size_t i)
+{
+    int owner = 0;
+    while (ring_begin(count, n, owner + 1) <= i) owner++;
+    return owner;
+}
+
 /* ---- In learn ---- */
 
 /* "(n-1)/n = 0.875", "2(n-1)/n = 1.75" */

@@ -22,67 +22,59 @@
 
 enum { ATTACK_RANKS = 4, ATTACKER = 2, ATTACK_STEPS = 40, ATTACKS = 24, ATTACKS_LONG = 1500 };
 
-static uint64_t seed;
-
-/* xorshift64* (Vigna 2016) */
-static uint64_t draw(uint64_t below)
-{
-    seed ^= seed >> 12;
-    seed ^= seed << 25;
-    seed ^= seed >> 27;
-    return (seed * UINT64_C(2685821657736338717) >> 32) % below;
-}
-
 static void draw_bytes(void *at, size_t bytes)
 {
-    uint64_t kind = draw(3);
+    uint64_t kind = lab_draw(3);
     for (size_t i = 0; i < bytes; i++)
-        ((unsigned char *)at)[i] = (unsigned char)(kind == 0 ? draw(256) : kind == 1 ? 0xff : draw(8) ? 0 : draw(9));
+        ((unsigned char *)at)[i] = (unsigned char)(kind == 0     ? lab_draw(256)
+                                                   : kind == 1   ? 0xff
+                                                   : lab_draw(8) ? 0
+                                                                 : lab_draw(9));
 }
 
 /* ---- What it does ---- */
 
 static void scribble_anywhere(scoreboard *b)
 {
-    size_t bytes = p2p__scoreboard_bytes(b->size, &b->config), count = (size_t)draw(4096) + 1;
-    draw_bytes((char *)b->shared + draw(bytes - count), count);
+    size_t bytes = p2p__scoreboard_bytes(b->size, &b->config), count = (size_t)lab_draw(4096) + 1;
+    draw_bytes((char *)b->shared + lab_draw(bytes - count), count);
 }
 
 static void scribble_head(scoreboard *b)
 {
-    size_t count = (size_t)draw(64) + 1;
-    draw_bytes((char *)b->shared + draw(sizeof *b->shared - count), count);
+    size_t count = (size_t)lab_draw(64) + 1;
+    draw_bytes((char *)b->shared + lab_draw(sizeof *b->shared - count), count);
 }
 
 static void scribble_row(scoreboard *b)
 {
-    size_t count = (size_t)draw(256) + 1;
-    draw_bytes((char *)&b->rows[draw((uint64_t)b->size)] + draw(sizeof *b->rows - count), count);
+    size_t count = (size_t)lab_draw(256) + 1;
+    draw_bytes((char *)&b->rows[lab_draw((uint64_t)b->size)] + lab_draw(sizeof *b->rows - count), count);
 }
 
 static void scribble_counters(scoreboard *b)
 {
-    size_t count = (size_t)draw(32) + 1;
-    draw_bytes((char *)b->sent + draw(512 - count), count);
+    size_t count = (size_t)lab_draw(32) + 1;
+    draw_bytes((char *)b->sent + lab_draw(512 - count), count);
 }
 
 static void scribble_gates(scoreboard *b)
 {
-    size_t count = (size_t)draw(512) + 1;
-    draw_bytes((char *)b->gates + draw(8 * sizeof *b->gates - count), count);
+    size_t count = (size_t)lab_draw(512) + 1;
+    draw_bytes((char *)b->gates + lab_draw(8 * sizeof *b->gates - count), count);
 }
 
 static void scribble_trace(scoreboard *b)
 {
-    if (b->config.trace_room) draw_bytes((char *)b->trace + draw(1 << 16), (size_t)draw(4096) + 1);
+    if (b->config.trace_room) draw_bytes((char *)b->trace + lab_draw(1 << 16), (size_t)lab_draw(4096) + 1);
 }
 
 static void change_file(p2p_engine *engine)
 {
     if (engine->memory_fd < 0) return;
-    off_t at = (off_t)draw(1 << 24) / 4096 * 4096;
-    if (draw(2) && ftruncate(engine->memory_fd, at) == 0) return;
-    fallocate(engine->memory_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, (off_t)draw(1 << 16) + 1);
+    off_t at = (off_t)lab_draw(1 << 24) / 4096 * 4096;
+    if (lab_draw(2) && ftruncate(engine->memory_fd, at) == 0) return;
+    fallocate(engine->memory_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, (off_t)lab_draw(1 << 16) + 1);
 }
 
 static void send_noise(int control)
@@ -91,10 +83,10 @@ static void send_noise(int control)
         control_message message;
         unsigned char bytes[200];
     } noise;
-    int fds[4] = {0, 0, 0, 0}, count = (int)draw(5);
-    size_t size = draw(3) ? sizeof noise.message : (size_t)draw(sizeof noise);
+    int fds[4] = {0, 0, 0, 0}, count = (int)lab_draw(5);
+    size_t size = lab_draw(3) ? sizeof noise.message : (size_t)lab_draw(sizeof noise);
     draw_bytes(&noise, sizeof noise);
-    if (draw(2)) noise.message = (control_message){(int)draw(16), (int)draw(6) - 1, (int)draw(4) - 1};
+    if (lab_draw(2)) noise.message = (control_message){(int)lab_draw(16), (int)lab_draw(6) - 1, (int)lab_draw(4) - 1};
     char beside[CMSG_SPACE(sizeof fds)] = "";
     struct iovec part = {&noise, size};
     struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
@@ -114,7 +106,7 @@ static void flood(void)
     static char noise[1 << 18];
     draw_bytes(noise, sizeof noise);
     for (size_t done = 0; done < sizeof noise;) {
-        ssize_t written = write((int)draw(2) + 1, noise + done, sizeof noise - done);
+        ssize_t written = write((int)lab_draw(2) + 1, noise + done, sizeof noise - done);
         if (written <= 0) return;
         done += (size_t)written;
     }
@@ -129,7 +121,7 @@ static void have_child(void)
 static void attack_once(p2p_engine *engine)
 {
     scoreboard *b = engine->scoreboard;
-    switch (draw(20)) {
+    switch (lab_draw(20)) {
     case 0:
     case 1: scribble_head(b); break;
     case 2:
@@ -149,7 +141,7 @@ static void attack_once(p2p_engine *engine)
     case 16: send_noise(engine->control); break;
     case 17: flood(); break;
     case 18: have_child(); break;
-    case 19: close((int)draw(12)); break;
+    case 19: close((int)lab_draw(12)); break;
     default: break;
     }
 }
@@ -174,10 +166,10 @@ static int body_attack(p2p_comm *world)
         work(world);
         return 0;
     }
-    seed += p2p_rank(world) == ATTACKER;
-    int steps = (int)draw(ATTACK_STEPS) + 1;
+    lab_seed += p2p_rank(world) == ATTACKER;
+    int steps = (int)lab_draw(ATTACK_STEPS) + 1;
     for (int i = 0; i < steps; i++) attack_once(world->engine);
-    if (draw(2)) _exit((int)draw(3));
+    if (lab_draw(2)) _exit((int)lab_draw(3));
     work(world);
     return 0;
 }
@@ -188,7 +180,7 @@ static void attack(uint64_t number)
     char path[] = "/tmp/faultlab.XXXXXX";
     int fd = mkstemp(path);
     EXPECT(fd >= 0, "mkstemp: %s", strerror(errno));
-    seed = number * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    lab_seed = number * UINT64_C(0x9e3779b97f4a7c15) + 1;
     job = (lab_job){.size = ATTACK_RANKS, .body = body_attack};
     job.options =
         (p2p_options){.world = number % 2 ? "shm" : "socket", .timeout_s = 1, .ordered_output = number % 3 == 0};

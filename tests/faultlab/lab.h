@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "p2p/p2p.h"
@@ -48,7 +49,7 @@ typedef struct {
 
 extern const lab_case lab_processes[], lab_resources[], lab_misuse[], lab_matching[], lab_collectives[], lab_mismatch[],
     lab_crash[], lab_wire[], lab_shm[], lab_giving_up[], lab_layers[], lab_survive[], lab_garbage[], lab_limits[],
-    lab_attack[], lab_begun[];
+    lab_attack[], lab_begun[], lab_hosts[], lab_repair[];
 extern const lab_case lab_trainer[] __attribute__((weak)); /* NULL where there is no OpenCL to build the trainer with */
 
 /* Programs for build/launch: `faultlab --rank NAME`. */
@@ -177,6 +178,9 @@ extern int lab_rank; /* this process's rank; -1 elsewhere */
 void lab_enter(int line);
 p2p_err lab_leave(p2p_comm *comm, p2p_err err);
 
+/* This rank sends so many frames more, and dies before the next one, or when half of it has left (crash.c). */
+void lab_die_at_frame(long frames, bool halfway);
+
 _Noreturn void lab_die(int signal); /* note the time, then die of it */
 void lab_raise_flag(int flag);
 void lab_pause(void);                    /* 0.1 ms, between two looks: the processor is left to those that compute */
@@ -215,6 +219,11 @@ bool lab_cma_write(pid_t pid, void *from, uint64_t to, size_t bytes);
 
 /* Called before two buffers are combined (dtype_combine); NULL: not. */
 extern void (*lab_before_combine)(void);
+
+/* ---- Random numbers, the same from the same seed (not 0); below `below` ---- */
+
+extern uint64_t lab_seed;
+uint64_t lab_draw(uint64_t below);
 
 /* ---- Allocation: the n-th one from now on fails (n = 1: the next); 0 disarms. ---- */
 

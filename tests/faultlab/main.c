@@ -28,7 +28,7 @@ static const char usage[] = "usage: faultlab CASE...          run these cases\n"
 static const lab_case *const groups[] = {lab_processes, lab_resources, lab_misuse,  lab_matching, lab_collectives,
                                          lab_mismatch,  lab_crash,     lab_wire,    lab_shm,      lab_giving_up,
                                          lab_layers,    lab_survive,   lab_garbage, lab_limits,   lab_attack,
-                                         lab_begun,     lab_trainer};
+                                         lab_begun,     lab_hosts,     lab_repair,  lab_trainer};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 enum outcome { PASSED, FAILED, SKIPPED, OUTCOMES };

@@ -140,3 +140,15 @@ int lab_works(p2p_comm *world)
     }
     return 0;
 }
+
+/* ---- Random numbers: xorshift64* (Vigna 2016) ---- */
+
+uint64_t lab_seed;
+
+uint64_t lab_draw(uint64_t below)
+{
+    lab_seed ^= lab_seed >> 12;
+    lab_seed ^= lab_seed << 25;
+    lab_seed ^= lab_seed >> 27;
+    return (lab_seed * UINT64_C(2685821657736338717) >> 32) % below;
+}

@@ -189,11 +189,19 @@ static void nan_grad(void)
     static lab_job job = {.size = 3, .body = lab_train};
     lab_warm_up();
     lab_make_folder();
-    for (int overlap = 0; overlap < 2; overlap++) {
+    /* Of two batches a step it is in the first. */
+    static const train_settings kinds[] = {{.overlap = false},
+                                           {.overlap = true},
+                                           {.overlap = true, .accumulate = 2},
+                                           {.overlap = true, .shard = TRAIN_SHARD_OPTIMIZER},
+                                           {.overlap = true, .shard = TRAIN_SHARD_PARAMETERS, .accumulate = 2}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         lab_training_make(24, 2);
         lab_training.settings.shuffle = false;
         lab_training.hooks.before_shard = spoil_label;
-        lab_training.settings.overlap = overlap;
+        lab_training.settings.overlap = kinds[i].overlap;
+        lab_training.settings.accumulate = kinds[i].accumulate;
+        lab_training.settings.shard = kinds[i].shard;
         lab_training.settings.out = lab_folder;
         lab_run(&job);
         lab_expect_all(3, P2P_ERR_ARG, ARGS("gradient of fc.bias is not finite on rank 1", "no weight was changed"));
@@ -297,6 +305,9 @@ const lab_case lab_trainer[] = {
     {"cl-fork-closed", "OpenCL opened and closed before the fork: every rank refuses; listing devices does no harm",
      lab_cl_fork_closed, false},
     {"cl-oversub", "more ranks than cores: allowed, one warning", lab_cl_oversub, false},
+    {"train-repair", "whoever dies in a training that repairs itself, the weights are the same", lab_train_repair,
+     false},
+    {"train-repair-shard", "the same with --shard, also where ranks are a step apart", lab_train_repair_shard, false},
     {"hook-ends", "a hook ends the training: nothing is left under way, what was saved goes on to the bit",
      lab_hook_ends, false},
     {"ckpt-crash", "killed at every system call of a save: a whole checkpoint always loads", lab_ckpt_crash, false},

@@ -97,7 +97,8 @@ static void end_there(const char *when, const char *out, bool overlap)
     train_start weights;
     EXPECT(mkdir(out, 0700) == 0, "%s", out);
     make_run(overlap, out);
-    lab_training.hooks = (train_hooks){before_shard, after_sync, after_step, NULL};
+    lab_training.hooks =
+        (train_hooks){.before_shard = before_shard, .after_sync = after_sync, .after_step = after_step};
     lab_run(&job);
     EXPECT(job.status == 0, "%s: exit status %d: %s", when, job.status, job.text);
     make_run(overlap, out);

@@ -14,6 +14,8 @@ void lab_cl_fork(void);
 void lab_cl_fork_closed(void);
 void lab_cl_oversub(void);
 void lab_hook_ends(void);
+void lab_train_repair(void);
+void lab_train_repair_shard(void);
 void lab_ckpt_crash(void);
 void lab_save_full(void);
 void lab_ckpt_corrupt(void);

@@ -12,6 +12,7 @@
  *      actor mistake                rank 1 makes an error that ends the job
  *      actor deadlock               every rank waits for the next one
  *      actor busy                   rank 0 prints "ready", then all sit outside of Pairwise for ever
+ *      actor held                   rank 0 prints "ready" and sits outside of Pairwise for ever, the others wait for it
  *      actor cat                    rank 0 copies its input, the others say how much they could read
  *      actor bar                    rank 0 prints "half\r", waits for its input to end, prints "done"
  *      actor flood BYTES            rank 0 prints BYTES bytes, the others exchange messages
@@ -111,6 +112,13 @@ static int busy(void)
     return 0;
 }
 
+static int held(void)
+{
+    if (rank == 0) return busy();
+    wait_for(0);
+    return 0;
+}
+
 static int cat(void)
 {
     char text[4096];
@@ -194,7 +202,7 @@ static const struct {
     {"abort", abort_job},   {"mistake", mistake}, {"busy", busy},
     {"deadlock", deadlock}, {"cat", cat},         {"bar", bar},
     {"flood", flood},       {"clogged", clogged}, {"orphan", orphan},
-    {"terminal", terminal}, {"twice", twice},
+    {"terminal", terminal}, {"twice", twice},     {"held", held},
 };
 
 int main(int argc, char **argv)

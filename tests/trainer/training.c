@@ -41,7 +41,7 @@ void training_make(train_job *job, training_book *book, size_t images, size_t te
     train_defaults(&job->settings);
     job->settings.quiet = true;
     job->settings.device = "cpu";
-    job->hooks = (train_hooks){NULL, after_sync, after_step, book};
+    job->hooks = (train_hooks){.after_sync = after_sync, .after_step = after_step, .arg = book};
     if (train_build(&small, &job->model, &error) || train_data_synthetic(images, tests, &job->data, &error)) abort();
 }
 

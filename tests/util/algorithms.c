@@ -72,6 +72,11 @@ static p2p_err ring_in_halves(const operation *o)
     return err ? err : ring_all_gather(o->comm, o->buf, o->count, o->dtype);
 }
 
+static p2p_err hierarchical(const operation *o)
+{
+    return coll_hierarchical_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op);
+}
+
 const algorithm algorithms[] = {
     {"coll_naive_all_reduce", ALL_REDUCE, IN_RANK_ORDER, naive_all_reduce},
     {"coll_tree_all_reduce", ALL_REDUCE, TREE, tree_all_reduce},
@@ -82,6 +87,7 @@ const algorithm algorithms[] = {
     {"coll_one_shot_all_reduce", ALL_REDUCE, IN_RANK_ORDER, flat},
     {"coll_two_shot_all_reduce", ALL_REDUCE, IN_RANK_ORDER, direct},
     {"coll_two_shot_all_reduce, in place", ALL_REDUCE, IN_RANK_ORDER, direct_in_place},
+    {"coll_hierarchical_all_reduce", ALL_REDUCE, HIERARCHICAL, hierarchical},
     {"coll_all_reduce", ALL_REDUCE, RING, plain_all_reduce},
     {"coll_naive_reduce", REDUCE, IN_RANK_ORDER, naive_reduce},
     {"coll_tree_reduce", REDUCE, TREE, tree_reduce},
@@ -92,6 +98,13 @@ const algorithm algorithms[] = {
 };
 
 const size_t algorithm_count = sizeof algorithms / sizeof *algorithms;
+
+bool algorithm_is_hierarchical(const algorithm *a, const p2p_comm *comm, size_t bytes)
+{
+    if (a->run != plain_all_reduce) return a->shape == HIERARCHICAL;
+    int hosts = p2p_hosts(comm), n = p2p_size(comm);
+    return hosts > 1 && strcmp(coll_choose_on_hosts("all_reduce", hosts, n, bytes), "hierarchical") == 0;
+}
 
 enum shape algorithm_shape(const algorithm *a, int n, size_t bytes)
 {
@@ -105,7 +118,8 @@ enum shape algorithm_shape(const algorithm *a, int n, size_t bytes)
 
     if (!plain) return a->shape;
     const char *world = getenv("PAIRWISE_WORLD");
-    bool shared = world && strcmp(world, "shm") == 0;
+    const char *hosts = getenv("PAIRWISE_HOSTS"); /* of several the ranks share no memory */
+    bool shared = world && strcmp(world, "shm") == 0 && (!hosts || atoi(hosts) < 2);
     const char *chosen = coll_choose(a->kind == REDUCE ? "reduce" : "all_reduce", shared, n, bytes);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         if (strcmp(shapes[i].name, chosen) == 0) return shapes[i].shape;

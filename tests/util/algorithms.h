@@ -31,4 +31,7 @@ extern const size_t algorithm_count;
 /* The shape of the algorithm that a plain name chooses for n ranks and so many bytes. */
 enum shape algorithm_shape(const algorithm *a, int n, size_t bytes);
 
+/* Or is it HIERARCHICAL, for what the plain name takes where these ranks live? */
+bool algorithm_is_hierarchical(const algorithm *a, const p2p_comm *comm, size_t bytes);
+
 #endif

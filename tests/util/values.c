@@ -51,11 +51,57 @@ static double as_f64(uint64_t bits)
     return x;
 }
 
+/* ---- 16 bits, in the slowest way: by the exponent ---- */
+
+typedef struct {
+    int fraction, least, most; /* bits of the fraction; exponents of the least and the greatest normal number */
+    uint64_t nan;
+} half_format;
+
+static half_format format_of(enum dtype dtype)
+{
+    return dtype == DTYPE_F16 ? (half_format){10, -14, 15, 0x7e00} : (half_format){7, -126, 127, 0x7fc0};
+}
+
+double value_of_half(enum dtype dtype, uint64_t half)
+{
+    half_format f = format_of(dtype);
+    int fraction = (int)(half & ((1u << f.fraction) - 1)),
+        exponent = (int)(half >> f.fraction & (0x7fffu >> f.fraction));
+    double size = exponent ? ldexp(fraction + (1 << f.fraction), exponent + f.least - 1 - f.fraction)
+                           : ldexp(fraction, f.least - f.fraction);
+
+    if (exponent + f.least - 1 > f.most) size = fraction ? NAN : INFINITY;
+    return half >> 15 ? -size : size;
+}
+
+uint64_t half_of_value(enum dtype dtype, double x)
+{
+    half_format f = format_of(dtype);
+    uint64_t sign = signbit(x) ? 0x8000 : 0, infinity = (uint64_t)(f.most - f.least + 2) << f.fraction;
+    int exponent;
+
+    if (x != x) return f.nan;
+    if (x == 0) return sign;
+    if (isinf(x)) return sign | infinity;
+    frexp(x, &exponent);
+    if (exponent - 1 < f.least) exponent = f.least + 1;
+    double steps = rint(ldexp(fabs(x), f.fraction - exponent + 1)); /* of the last bit; ties to even */
+    uint64_t half = (uint64_t)(exponent - 1 - f.least) * (1u << f.fraction) + (uint64_t)steps;
+    return sign | (half < infinity ? half : infinity);
+}
+
 static double tame(enum op op, uint64_t r)
 {
     static const double factors[] = {1, -1, 2, 0.5, -2, -0.5};
 
     return op == OP_PROD ? factors[r % 6] : (double)(r % 101) - 37;
+}
+
+/* bf16 has integers up to 256 only, and there may be 64 ranks. */
+static double tame_half(enum op op, uint64_t r)
+{
+    return op == OP_PROD ? tame(op, r) : (double)(r % 7) - 3;
 }
 
 /* One in three is special; the others are numbers of a few magnitudes, so that sums round and do not drown. */
@@ -66,6 +112,12 @@ static double wild(uint64_t r)
 
     if (r % 32 < 10) return special[r % 32];
     return ((double)(mix(r) >> 12) / 4503599627370496.0 - 0.5) * scale[(r >> 8) % 5];
+}
+
+/* Of 16 bits every value is likely; half of them are numbers of a few magnitudes. */
+static uint64_t wild_half(enum dtype dtype, uint64_t r)
+{
+    return r % 2 ? mix(r) & 0xffff : half_of_value(dtype, wild(r >> 1));
 }
 
 /* Quiet and signalling, both signs, any payload. */
@@ -85,6 +137,8 @@ uint64_t value_of(enum values kind, enum dtype dtype, enum op op, int rank, size
     case DTYPE_I32: return r & 0xffffffffu; /* integers wrap around: any order will do */
     case DTYPE_I64: return r;
     case DTYPE_U8: return r & 0xffu;
+    case DTYPE_F16:
+    case DTYPE_BF16: return kind == WILD ? wild_half(dtype, r) : half_of_value(dtype, tame_half(op, r));
     }
     return 0;
 }
@@ -141,6 +195,13 @@ static uint64_t combine_f64(enum op op, double a, double b)
     return result != result ? 0x7ff8000000000000u : bits_f64(result);
 }
 
+static uint64_t combine_halves(enum dtype dtype, enum op op, uint64_t left, uint64_t right)
+{
+    float a = (float)value_of_half(dtype, left), b = (float)value_of_half(dtype, right);
+
+    return half_of_value(dtype, (double)as_f32(combine_f32(op, a, b)));
+}
+
 /* Wrapping is what unsigned 64-bit arithmetic does in its lower bits; comparing needs the sign. */
 static uint64_t combine_integers(enum op op, uint64_t a, uint64_t b, bool a_is_less)
 {
@@ -160,6 +221,8 @@ uint64_t value_combine(enum dtype dtype, enum op op, uint64_t left, uint64_t rig
     case DTYPE_I32: return combine_integers(op, left, right, (int32_t)left < (int32_t)right) & 0xffffffffu;
     case DTYPE_I64: return combine_integers(op, left, right, (int64_t)left < (int64_t)right);
     case DTYPE_U8: return combine_integers(op, left, right, left < right) & 0xffu;
+    case DTYPE_F16:
+    case DTYPE_BF16: return combine_halves(dtype, op, left, right);
     }
     return 0;
 }
@@ -170,6 +233,7 @@ static uint64_t divide(enum dtype dtype, uint64_t sum, int n)
         float mean = as_f32(sum) / (float)n;
         return mean != mean ? 0x7fc00000u : bits_f32(mean);
     }
+    if (dtype != DTYPE_F64) return half_of_value(dtype, (double)((float)value_of_half(dtype, sum) / (float)n));
     double mean = as_f64(sum) / n;
     return mean != mean ? 0x7ff8000000000000u : bits_f64(mean);
 }
@@ -217,6 +281,25 @@ uint64_t value_expected(enum shape shape, int at, int n, enum values kind, enum 
     else
         in_line(parts, n, dtype, op);
     return op == OP_MEAN ? divide(dtype, parts[0], n) : parts[0];
+}
+
+uint64_t value_on_hosts(const int host[], int hosts, int chunk, int n, enum values kind, enum dtype dtype, enum op op,
+                        size_t i, int seed)
+{
+    uint64_t sum = 0;
+
+    for (int step = 1; step <= hosts; step++) {
+        uint64_t sum_of_host = 0;
+        bool any = false;
+        for (int q = 0; q < n; q++) {
+            if (host[q] != (chunk + step) % hosts) continue;
+            uint64_t part = value_of(kind, dtype, op, q, i, seed);
+            sum_of_host = any ? value_combine(dtype, op, sum_of_host, part) : part;
+            any = true;
+        }
+        sum = step == 1 ? sum_of_host : value_combine(dtype, op, sum, sum_of_host);
+    }
+    return op == OP_MEAN && n > 1 ? divide(dtype, sum, n) : sum;
 }
 
 size_t values_wrong(const void *buf, size_t first, size_t count, enum shape shape, int at, int n, enum values kind,

@@ -17,7 +17,7 @@
 enum values { TAME, WILD };
 
 /* How the ranks' parts are put together. `at` is a root (TREE) or a chunk (RING). */
-enum shape { IN_RANK_ORDER, TREE, DOUBLING, RING };
+enum shape { IN_RANK_ORDER, TREE, DOUBLING, RING, HIERARCHICAL };
 
 /* The bits of element i of this rank's buffer. seed tells one call from another. */
 uint64_t value_of(enum values kind, enum dtype dtype, enum op op, int rank, size_t i, int seed);
@@ -27,10 +27,18 @@ void values_fill(void *buf, size_t count, enum values kind, enum dtype dtype, en
 /* The bits of element i of a buffer. */
 uint64_t value_at(const void *buf, enum dtype dtype, size_t i);
 
+/* What 16 bits mean, and the bits of the nearest number, of two the even one: computed by the exponent. */
+double value_of_half(enum dtype dtype, uint64_t half);
+uint64_t half_of_value(enum dtype dtype, double x);
+
 /* left OP right, and the whole reduction of element i over n ranks, a mean's division included. */
 uint64_t value_combine(enum dtype dtype, enum op op, uint64_t left, uint64_t right);
 uint64_t value_expected(enum shape shape, int at, int n, enum values kind, enum dtype dtype, enum op op, size_t i,
                         int seed);
+
+/* HIERARCHICAL: host[q] is the host of rank q; the ring of hosts for this chunk ends at host `chunk`. */
+uint64_t value_on_hosts(const int host[], int hosts, int chunk, int n, enum values kind, enum dtype dtype, enum op op,
+                        size_t i, int seed);
 
 /* The first element of [first, first + count) that is not what value_expected says; first + count if all are. */
 size_t values_wrong(const void *buf, size_t first, size_t count, enum shape shape, int at, int n, enum values kind,

@@ -5,7 +5,7 @@
 // expect: rank 0 waits in p2p_ssend(dest 1, tag 0, 4 bytes) at {send}
 // expect: rank 1 waits in p2p_ssend(dest 0, tag 0, 4 bytes) at {send}
 // expect: try:
-// report: buffering/cycle [0,1]
+// report: deadlock/cycle [0,1]
 // report: 0 waits p2p_ssend {send} peer 1 tag 0 4 bytes for [1]
 // report: 1 waits p2p_ssend {send} peer 0 tag 0 4 bytes for [0]
 #include "p2p/p2p.h"

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Exercise 33: what leaves a host is sent once for all its ranks. The page is README.md in this folder. */
+#include <stdlib.h>
+
+#include "exercises/exercises.h"
+
+enum { UP = 33, DOWN = 34, SCATTER = 35, GATHER = 36 }; /* tags */
+
+/* Some of the ranks of a communicator, in rising order: ranks[0] to ranks[count - 1]. `place` is where this rank is
+ * among them; -1 if it is not. */
+typedef struct {
+    int count, place;
+    int *ranks;
+} group;
+
+/* mine becomes the ranks of this rank's host, leaders the first rank of each host. */
+static void find_groups(p2p_comm *comm, const int hosts[], group *mine, group *leaders)
+{
+    int size = p2p_size(comm), rank = p2p_rank(comm);
+    *mine = (group){0, -1, mine->ranks};
+    *leaders = (group){0, -1, leaders->ranks};
+    // TODO: go through the ranks: which of them are on this host, and which is the first of its own?
+    (void)size, (void)hosts, (void)rank;
+    // END TODO
+}
+
+/* The sum of all buf of the group comes to its first rank; room has as much room as buf. */
+static p2p_err add_up(p2p_comm *comm, const group *g, double *buf, size_t count, double *room)
+{
+    // TODO: the others send; the first receives from each of them and adds.
+    (void)g, (void)buf, (void)count, (void)room;
+    return comm ? P2P_ERR_TODO : P2P_OK;
+    // END TODO
+}
+
+/* One step of the ring: chunk `out` of buf goes to the next rank of the group, and the one before sends chunk `in`, of
+ * which this rank has now `length` numbers in room, to be added to or put at buf[first]. */
+static p2p_err step(p2p_comm *comm, const group *g, int tag, double *buf, size_t count, int out, int in, double *room,
+                    size_t *first, size_t *length)
+{
+    size_t out_first, out_length;
+    my_chunk(count, g->count, (out % g->count + g->count) % g->count, &out_first, &out_length);
+    my_chunk(count, g->count, (in % g->count + g->count) % g->count, first, length);
+    // TODO: to whom, and from whom? A place in the group is no rank.
+    (void)tag, (void)buf, (void)room;
+    return comm ? P2P_ERR_TODO : P2P_OK;
+    // END TODO
+}
+
+/* Given: exercises 14 and 15 with places in the group for ranks. buf becomes the sum over the group, on all of it. */
+static p2p_err add_round_ring(p2p_comm *comm, const group *g, double *buf, size_t count, double *room)
+{
+    p2p_err err = P2P_OK;
+    size_t first, length;
+    for (int s = 0; s < g->count - 1 && !err; s++) {
+        err = step(comm, g, SCATTER, buf, count, g->place - s - 1, g->place - s - 2, room, &first, &length);
+        for (size_t i = 0; i < length && !err; i++) buf[first + i] += room[i];
+    }
+    for (int s = 0; s < g->count - 1 && !err; s++) {
+        err = step(comm, g, GATHER, buf, count, g->place - s, g->place - s - 1, room, &first, &length);
+        for (size_t i = 0; i < length && !err; i++) buf[first + i] = room[i];
+    }
+    return err;
+}
+
+/* What the first rank of the group has in buf comes to all of it. */
+static p2p_err hand_out(p2p_comm *comm, const group *g, double *buf, size_t count)
+{
+    // TODO: the first sends to each of the others.
+    (void)g, (void)buf, (void)count;
+    return comm ? P2P_ERR_TODO : P2P_OK;
+    // END TODO
+}
+
+p2p_err my_hierarchical_mean(p2p_comm *comm, const int hosts[], double *buf, size_t count)
+{
+    int size = p2p_size(comm), *ranks = calloc(2 * (size_t)size, sizeof *ranks);
+    double *room = calloc(count + 1, sizeof *room);
+    p2p_err err = ranks && room ? P2P_OK : P2P_ERR_NOMEM;
+
+    if (!err) {
+        group mine = {.ranks = ranks}, leaders = {.ranks = ranks + size};
+        find_groups(comm, hosts, &mine, &leaders);
+        // TODO: up, round, the mean, down. Which ranks take part in what?
+        err = add_up(comm, &mine, buf, count, room);
+        if (!err) err = add_round_ring(comm, &leaders, buf, count, room);
+        if (!err) err = hand_out(comm, &mine, buf, count);
+        // END TODO
+    }
+    free(room);
+    free(ranks);
+    return err;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Repair, in the supervisor. A generation is a scoreboard, with the memory file that it lies in, so nothing that ranks share
+ * has to be set back: the next generation has a new one.
+ *
+ *      whole ── a member dies ──> broken ── all members that live have come ──> whole, the next generation
+ *                                   └────── one ends by itself, or too many have died ──> the job fails
+ *
+ * Members are ranks that p2p_shrink has not gone on without. While a generation is broken nothing is judged but deaths.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "p2p/job/launch.h"
+#include "p2p/shared/process.h"
+#include "p2p/trace/notes.h"
+
+#define AT_ONCE_NS UINT64_C(1000000000)
+#define AT_ONCE_MOST 3
+#define REMIND_NS UINT64_C(1000000000)
+
+static bool is_over(const p2p_job *job)
+{
+    return job->failed || job->interrupted || job->killed;
+}
+
+/* The job fails after all. */
+static void give_up(p2p_job *job, int rank, p2p_words *why)
+{
+    p2p__say(job, "%s", why->text);
+    p2p__job_fail(job, P2P_ERR_PEER_DEAD, rank, job->broken_status, why->text);
+}
+
+/* ---- Deaths ---- */
+
+/* In a broken generation, and without having come to its repair: it has left the others. */
+static void leaves(p2p_job *job, p2p_rank_process *process)
+{
+    p2p_words w = {.used = 0};
+    const scoreboard_call last = p2p__call_copy(&job->scoreboard->rows[process->rank].call);
+    p2p__add(&w, "rank %d has ended with status %d, and not called p2p_repair, after the death of rank %d",
+             process->rank, process->status, job->scoreboard->shared->failure.rank);
+    p2p__add_advice(&w, p2p__is_mpi(last.name)
+                            ? "without --repair: a program of mpi.h does not go on after a death"
+                            : "p2p_set_errors(world, P2P_ERRORS_RETURN), and p2p_repair(&world) where a call returns "
+                              "P2P_ERR_PEER_DEAD");
+    give_up(job, process->rank, &w);
+}
+
+/* Where a rank has died: its last call, the messages that it had sent, and how it ended. What kills ranks from outside does
+ * not find them at the same place again and again. */
+static uint64_t place_of_end(p2p_job *job, const p2p_rank_process *process)
+{
+    const scoreboard_call call = p2p__call_copy(&job->scoreboard->rows[process->rank].call);
+    const _Atomic uint64_t *sent = p2p__scoreboard_sent(job->scoreboard, process->rank);
+    uint64_t place = (uint64_t)process->status + 1;
+    for (const char *at = call.name; *at; at++) place = 31 * place + (unsigned char)*at;
+    for (const char *at = call.file; *at; at++) place = 31 * place + (unsigned char)*at;
+    place = 31 * (31 * place + (uint64_t)call.line) + call.number;
+    for (int i = 0; i < job->size; i++) place = 31 * place + atomic_load(&sent[i]);
+    return place;
+}
+
+/* Does it die as soon as it is started, again and again? */
+static bool dies_at_once(p2p_job *job, p2p_rank_process *process, const p2p_diagnosis *how)
+{
+    p2p_words w = {.used = 0};
+    uint64_t place = place_of_end(job, process);
+    bool at_once = process->replaced && p2p__now() - process->started < AT_ONCE_NS;
+    process->at_once = !at_once ? 0 : place == process->place ? process->at_once + 1 : 1;
+    process->place = place;
+    if (process->at_once < AT_ONCE_MOST) return false;
+    p2p__add(&w, "rank %d has died at once %d times in a row, and is not started again: it ", process->rank,
+             process->at_once);
+    p2p__words_end(&w, how);
+    if (process->said[0]) p2p__add(&w, "; the last it said was: %s", process->said);
+    give_up(job, process->rank, &w);
+    return true;
+}
+
+static bool may_start(p2p_job *job, int count);
+static void start_again(p2p_job *job, int rank);
+
+/* Nobody has had to do with it: it can be started once more in the same generation. */
+static bool never_joined(const p2p_job *job, const p2p_rank_process *process, const p2p_end *end)
+{
+    return end->state == SCOREBOARD_ABSENT && !job->broken && !p2p__link_was_asked(job, process->rank);
+}
+
+/* No rank of a program that knows nothing of Pairwise has joined: its ends are its own. */
+static bool is_foreign(const p2p_job *job, const p2p_end *end)
+{
+    bool foreign = end->code == CLD_EXITED && !job->scoreboard->generation.number;
+    for (int i = 0; i < job->size && foreign; i++)
+        foreign = atomic_load(&job->scoreboard->rows[i].state) == SCOREBOARD_ABSENT;
+    return foreign;
+}
+
+bool p2p__generation_death(p2p_job *job, p2p_rank_process *process, const p2p_end *end, p2p_finding *f)
+{
+    p2p_words w = {.used = 0};
+    if (!job->plan->options.repair || is_over(job) || process->left || is_foreign(job, end)) return false;
+    if (!job->broken) job->broken_status = process->status ? process->status : 1;
+    p2p__words_death(&w, f, false);
+    if (job->broken && end->code == CLD_EXITED && end->state != SCOREBOARD_ABSENT && !process->repairs &&
+        !process->shrinks) {
+        p2p__finding_say(f, &w);
+        leaves(job, process);
+        return true;
+    }
+    p2p__report_tell(job, f, &w);
+    if (process->goodbye && !job->broken) { /* the others have all they need of it */
+        if (!job->exit_status) job->exit_status = job->broken_status;
+        return true;
+    }
+    if (dies_at_once(job, process, &f->what)) return true;
+    if (never_joined(job, process, end)) {
+        atomic_store(&job->scoreboard->rows[process->rank].pid, 0);
+        if (may_start(job, 1)) start_again(job, process->rank);
+        return true;
+    }
+    process->dead = true;
+    if (job->broken) return true;
+    job->broken = true;
+    job->reminded = false;
+    job->broken_at = p2p__now();
+    p2p__announce(job, FAILED_GENERATION, P2P_ERR_PEER_DEAD, process->rank, w.text);
+    return true;
+}
+
+/* ---- The next generation ---- */
+
+/* What its last process has printed; a line that has no end is kept, or forwarded as it is. */
+static void end_stream(p2p_stream *stream)
+{
+    if (stream->fd >= 0) shutdown(stream->fd, SHUT_RD);
+    while (p2p__stream_read(stream)) continue;
+    if (!stream->keep) p2p__stream_finish(stream);
+}
+
+/* Does --repair allow so many more? */
+static bool may_start(p2p_job *job, int count)
+{
+    int most = job->plan->options.repair;
+    p2p_words w = {.used = 0};
+    if (count <= most - job->replaced) return true;
+    p2p__add(&w, "%d new process%s needed, %d of at most %d %s been started already (--repair %d)", count,
+             count == 1 ? " is" : "es are", job->replaced, most, job->replaced == 1 ? "has" : "have", most);
+    p2p__add_advice(&w, "a higher number (--repair N)");
+    give_up(job, -1, &w);
+    return false;
+}
+
+static void start_again(p2p_job *job, int rank)
+{
+    p2p_rank_process *process = &job->ranks[rank];
+    end_stream(&process->out);
+    end_stream(&process->err);
+    if (process->control >= 0) close(process->control);
+    process->control = -1;
+    if (rank == 0 && job->stdin_pipe >= 0) close(job->stdin_pipe);
+    if (rank == 0) job->stdin_pipe = -1;
+    process->dead = process->heard = process->awaits = process->untold = process->keeps = false;
+    process->nudges_owed = process->status = 0;
+    process->replaced++;
+    job->replaced++;
+    job->oom_kills = p2p__oom_kills();
+    if (p2p__start_rank(job, rank)) {
+        p2p__say(job, "generation %d: rank %d has a new process (%d of at most %d)", job->scoreboard->generation.number,
+                 rank, job->replaced, job->plan->options.repair);
+        return;
+    }
+    if (!job->exit_status) job->exit_status = 1;
+    p2p__kill_after(job, 0);
+}
+
+/* Where one cannot be sent now, it is later. */
+static void send_scoreboards(p2p_job *job)
+{
+    job->awaited = false;
+    for (int i = 0; i < job->size; i++) {
+        p2p_rank_process *process = &job->ranks[i];
+        const control_message message = {CONTROL_GENERATION, i, job->scoreboard->generation.number};
+        if (!process->awaits || process->control < 0) continue;
+        bool sent = p2p__control_send(process->control, message, job->scoreboard_fd);
+        if (sent || errno == EPIPE || errno == ECONNRESET) process->awaits = false;
+        if (process->awaits) job->awaited = true;
+    }
+}
+
+/* Nothing is known of it. */
+static void forget_ranks(p2p_job *job)
+{
+    p2p_watch *watch = &job->watch;
+    memset(watch->seen, 0, (size_t)job->size * sizeof *watch->seen);
+    watch->scoreboard = job->scoreboard;
+    watch->quiet_since = p2p__now();
+    watch->unchanged = watch->only_polls = watch->warned = watch->impossible = false;
+    watch->polls_for = 0;
+    watch->impossible_polls = 0;
+    for (int i = 0; i < job->size; i++) {
+        p2p_rank_process *process = &job->ranks[i];
+        process->goodbye = process->left;
+        process->nudges_owed = 0;
+        process->awaits = !watch->ended[i];
+        process->repairs = process->shrinks = process->untold = process->keeps = process->aborted = process->fatal =
+            false;
+        if (process->left) atomic_store(&job->scoreboard->rows[i].state, SCOREBOARD_FINISHED);
+    }
+}
+
+/* What has been counted for metrics goes on. */
+static void copy_numbers(const scoreboard *from, const scoreboard *to)
+{
+    for (int i = 0; i < from->size; i++) {
+        const notes_metrics *old = p2p__notes_metrics(from, i);
+        notes_metrics *numbers = p2p__notes_metrics(to, i);
+        if (!old || !numbers) continue;
+        memcpy(numbers, old, sizeof *numbers);
+        atomic_store(&numbers->kept, 0);
+        atomic_store(&numbers->on_way, 0);
+    }
+}
+
+static bool replace_scoreboard(p2p_job *job, const scoreboard_generation *generation)
+{
+    int fd;
+    scoreboard *next = p2p__scoreboard_create(job->size, &job->plan->config, job->scoreboard->may_read, &fd);
+    if (!next) {
+        p2p_words w = {.used = 0};
+        p2p__add(&w, "no shared memory for generation %d: %s", generation->number, strerror(errno));
+        give_up(job, -1, &w);
+        return false;
+    }
+    p2p__scoreboard_begin(next, generation);
+    copy_numbers(job->scoreboard, next);
+    p2p__scoreboard_close(job->scoreboard, true);
+    close(job->scoreboard_fd);
+    job->scoreboard = next;
+    job->scoreboard_fd = fd;
+    p2p__trace_goes_on(job);
+    return true;
+}
+
+static void begin(p2p_job *job, bool shrinks)
+{
+    scoreboard_generation next = job->scoreboard->generation;
+    int dead = 0;
+    for (int i = 0; i < job->size; i++) dead += job->ranks[i].dead;
+    if (!shrinks && !may_start(job, dead)) return;
+    next.number++;
+    for (int i = 0; i < job->size; i++) {
+        p2p_rank_process *process = &job->ranks[i];
+        if (!process->dead || !shrinks) continue;
+        process->left = true;
+        process->dead = false;
+        p2p__set_add(&next.gone, i);
+        next.members--;
+    }
+    if (!replace_scoreboard(job, &next)) return;
+    p2p__links_forget(job);
+    forget_ranks(job);
+    job->broken = job->announced = false;
+    if (shrinks)
+        p2p__say(job, "generation %d: %d rank%s left", next.number, next.members, next.members == 1 ? " is" : "s are");
+    for (int i = 0; i < job->size && !job->failed && !job->kill_at; i++)
+        if (job->ranks[i].dead) start_again(job, i);
+    send_scoreboards(job); /* p2p_repair returns when the new processes have been started */
+}
+
+/* ---- Those that are left ---- */
+
+void p2p__generation_come(p2p_job *job, p2p_rank_process *process, bool shrinks)
+{
+    if (!job->broken) return;
+    process->repairs = !shrinks;
+    process->shrinks = shrinks;
+}
+
+static void remind(p2p_job *job, const p2p_rank_set *missing, const p2p_rank_set *come)
+{
+    p2p_words w = {.used = 0};
+    p2p__see(&job->watch);
+    p2p__add(&w, "note: ");
+    p2p__add_ranks(&w, "p2p_repair waits for a second, in rank ", come, job->size);
+    for (int i = 0; i < job->size; i++) {
+        if (!p2p__set_has(missing, i)) continue;
+        p2p__add(&w, "\n  rank %d has not called it", i);
+        if (job->watch.seen[i].call.name[0]) p2p__add_call(&w, "; its last call was ", &job->watch.seen[i].call);
+    }
+    p2p__say(job, "%s", w.text);
+    job->reminded = true;
+}
+
+void p2p__generation_look(p2p_job *job)
+{
+    static const p2p_rank_set none = {{0}};
+    p2p_rank_set missing = none, repair = none, shrink = none;
+    if (job->awaited) send_scoreboards(job);
+    if (job->broken && job->interrupted) /* those that wait in p2p_repair are to end as well */
+        p2p__job_fail(job, P2P_ERR_PEER_DEAD, -1, job->broken_status, "interrupted");
+    if (!job->broken || is_over(job)) return;
+    for (int i = 0; i < job->size; i++) {
+        const p2p_rank_process *process = &job->ranks[i];
+        if (job->watch.ended[i]) continue;
+        p2p__set_add(process->repairs ? &repair : process->shrinks ? &shrink : &missing, i);
+    }
+    bool repairs = p2p__set_intersects(&repair, &repair, job->size),
+         shrinks = p2p__set_intersects(&shrink, &shrink, job->size);
+    if (repairs && shrinks) {
+        p2p_words w = {.used = 0};
+        p2p__add_ranks(&w, "p2p_repair is called by rank ", &repair, job->size);
+        p2p__add_ranks(&w, ", and p2p_shrink by rank ", &shrink, job->size);
+        p2p__add_advice(&w, "let all ranks that are left call the same");
+        give_up(job, -1, &w);
+    } else if (!p2p__set_intersects(&missing, &missing, job->size)) {
+        begin(job, shrinks);
+    } else if (!job->reminded && p2p__now() - job->broken_at > REMIND_NS && (repairs || shrinks)) {
+        p2p__set_join(&repair, &shrink, job->size);
+        remind(job, &missing, &repair);
+    }
+}

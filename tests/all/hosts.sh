@@ -1,0 +1,188 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# hosts.sh: several hosts. The suites, unchanged, on two and three launchers of this machine (PAIRWISE_HOSTS); then the
+# same with the MPI libraries that are installed.
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+
+# ---- Launchers that this machine forks ----
+
+# Not among them: those that count what one launcher may have, or say (p2p_launch, p2p_scale), ask on which core a rank of the
+# same machine runs (p2p_cores), or have hosts of their own (hosts, network, status).
+suites=(p2p_messages p2p_requests p2p_comm p2p_layer p2p_report p2p_random p2p_wrong p2p_alloc p2p_waiting mismatch nonblocking ring contracts
+    collectives trace metrics record trainer_sync)
+# Faults that are of one machine:
+not_here='^(read-refused|write-refused|write-late|write-death|read-breaks' # a rank copies out of another's memory, or into it
+not_here+='|stale-half|stop-mid-copy'                                      # or does so for longer than the other waits
+not_here+='|meet-withdrawn|stale-view'                                     # or reads it in place, in a collective
+not_here+='|scoreboard-garbage-end' # what is written to the scoreboard of one host does not reach the others
+not_here+='|fuzz-frame'             # in shm a launcher finds the frame that no rank sends, not the rank that gets it
+not_here+='|repair-.*|train-repair.*'  # a job repairs itself on one host so far, and refuses on several (p2p_launch)
+not_here+='|fork-fails)$'           # which fork it is that fails
+
+as_ended() { # FAULT: what it said, and its status
+    cat "$work/$1"
+    return "$(cat "$work/$1.status")"
+}
+
+for world in socket shm; do
+    for suite in "${suites[@]}"; do
+        check "$suite on two hosts, $world" env PAIRWISE_HOSTS=2 PAIRWISE_WORLD=$world QUICK=1 "$B/tests/$suite"
+    done
+    for suite in p2p_messages p2p_wrong mismatch; do
+        check "$suite on three hosts, $world" env PAIRWISE_HOSTS=3 PAIRWISE_WORLD=$world QUICK=1 "$B/tests/$suite"
+    done
+    # Most of a fault is waiting: three at a time.
+    faults=$("$B/tests/faultlab" --list | grep -v '(long)' | cut -d' ' -f1 | grep -v -E "$not_here")
+    echo "$faults" | PAIRWISE_HOSTS=2 PAIRWISE_WORLD=$world xargs -P 3 -I{} sh -c "'$B/tests/faultlab' {} >'$work/{}' 2>&1; echo \$? >'$work/{}.status'"
+    for fault in $faults; do
+        check "$fault on two hosts, $world" as_ended "$fault"
+    done
+done
+
+# Two launchers that print to one pipe, faster than it is read.
+whole_lines() {
+    local broken
+    broken=$(PAIRWISE_HOSTS=2 "$B/launch" -n 4 "$B/tests/right/actor" lines 5000 61 | cat | grep -vcE '^rank [0-9] line [0-9]+ [a-z]{61}$')
+    echo "$broken lines of two or of none"
+    [ "$broken" -eq 0 ]
+}
+check "lines come out whole" whole_lines
+
+# ---- MPI libraries ----
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+# So many launchers, each with so many ranks; what mpirun adds to a failure is left out.
+on_hosts() { # MPI HOSTS RANKS PROGRAM...
+    local mpi=$1 hosts=$2 ranks=$3 options=
+    shift 3
+    [ "$mpi" = openmpi ] && options=--oversubscribe
+    timeout -k 5 60 "mpirun.$mpi" $options -np "$hosts" "$B/launch" -n "$ranks" "$@"
+}
+
+# The same output of four ranks, as it is (cat) or in any order (sort).
+as_on_one_host() { # MPI FILTER PROGRAM...
+    local mpi=$1 filter=$2
+    shift 2
+    on_hosts "$mpi" 2 2 "$@" | $filter >"$work/two" || return 1
+    "$B/launch" -n 4 "$@" | $filter | diff "$work/two" -
+}
+
+# Launchers with nothing to do: meant is a hundredth of a core each; a tenth would be too much anywhere.
+ticks() { for pid in $(pgrep -x "launch-$1"); do grep -q "$work" "/proc/$pid/cmdline" && cat "/proc/$pid/stat"; done | awk '{ sum += $14 + $15 } END { print sum + 0 }'; }
+idle() { # MPI
+    local job before after
+    on_hosts "$1" 2 1 --timeout 8 --report "$work/report" "$B/tests/right/actor" busy >"$work/idle" 2>&1 &
+    job=$!
+    for _ in $(seq 100); do grep -q ready "$work/idle" && break; sleep 0.1; done
+    sleep 1
+    before=$(ticks "$1")
+    sleep 4
+    after=$(ticks "$1")
+    wait $job
+    echo "$((after - before)) hundredths of a second in 4 s, of two launchers"
+    [ "$before" -gt 0 ] && [ $((after - before)) -le 80 ]
+}
+
+# The clock of the second host shows 5000 s more: each message arrives after it was sent, and within 100 s.
+one_clock() { # MPI
+    local command=("$B/launch" -n 2 --trace "$work/two.json" "$B/examples/ring_token") options=
+    [ "$1" = openmpi ] && options=--oversubscribe
+    timeout -k 5 60 "mpirun.$1" $options -np 1 "${command[@]}" : -np 1 unshare --time --monotonic 5000 "${command[@]}" || return 1
+    awk -F'[:,]' '/^[{]"ph":"[sf]"/ { for (i = 1; i < NF; i++) value[$i] = $(i + 1); id = value["\"id\""]; at = value["\"ts\""]
+                                     if (!(id in first)) { first[id] = at; next }
+                                     took = at - first[id]; if (value["{\"ph\""] == "\"s\"") took = -took
+                                     print "message", id, "took", took, "us"; count++; if (took < 0 || took > 1e8) wrong = 1 }
+                  END { exit wrong || count != 4 }' "$work/two.json"
+}
+
+# A library whose MPI_Isend fails on launcher 1, once a rank there has begun: the job ends with a sentence, and at once.
+cat >"$work/failing.c" <<'END'
+#include <mpi.h>
+#include <unistd.h>
+int MPI_Isend(const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank == 1 && access("FLAG", F_OK) == 0 ? MPI_ERR_OTHER : PMPI_Isend(buf, count, type, dest, tag, comm, request);
+}
+END
+sed -i "s#FLAG#$work/flag#" "$work/failing.c"
+failing() { # MPI
+    local begun
+    begun=$(date +%s)
+    rm -f "$work/flag"
+    "mpicc.$1" -shared -fPIC -o "$work/failing.so" "$work/failing.c" || return 1
+    # shellcheck disable=SC2016
+    LD_PRELOAD="$work/failing.so" on_hosts "$1" 2 1 sh -c 'touch $0; LD_PRELOAD= exec "$@"' "$work/flag" "$B/tests/right/actor" busy >"$work/failed" 2>&1
+    cat "$work/failed"
+    [ $(($(date +%s) - begun)) -lt 9 ] && grep -q 'launcher 0, on .*, cannot be reached any more: MPI_Isend: ' "$work/failed"
+}
+
+# mpirun is told to end: so do all ranks, and that is no success. (MPICH's mpirun may say it was, whatever launchers do.)
+signalled() { # MPI
+    local job status
+    on_hosts "$1" 2 1 "$B/tests/right/actor" busy >"$work/signalled" 2>&1 &
+    job=$!
+    for _ in $(seq 100); do grep -q ready "$work/signalled" && break; sleep 0.1; done
+    pkill -TERM -P $job
+    wait $job
+    status=$?
+    cat "$work/signalled"
+    echo "status $status"
+    grep -q 'Terminated: ending all ranks' "$work/signalled" && { [ "$1" = mpich ] || [ $status -ne 0 ]; }
+}
+
+for mpi in openmpi mpich; do
+    if ! have "mpicc.$mpi" || ! have "mpirun.$mpi"; then
+        skip "$mpi" "not installed"
+        continue
+    fi
+    check "$mpi: make hosts" make -s "$B/launch-$mpi"
+    check "$mpi: hello" says '^\[3\] hello from rank 3 of 4' on_hosts $mpi 2 2 --tag "$B/examples/hello"
+    check "$mpi: a right MPI program" on_hosts $mpi 2 2 "$B/tests/mpi/right/messages"
+    check "$mpi: a wrong one" says 'ranks 0 and 1 wait for each other' on_hosts $mpi 2 1 "$B/tests/mpi/wrong/recv_recv"
+    for world in socket shm; do
+        export PAIRWISE_WORLD=$world
+        check "$mpi, $world: the token goes round" says 'it has been at 6 of 6 ranks' on_hosts $mpi 3 2 "$B/examples/ring_token"
+        check "$mpi, $world: a deadlock is found" says 'ranks 0 and 1 wait for each other' on_hosts $mpi 2 1 "$B/examples/deadlock"
+        check "$mpi, $world: and is exit status 1" status 1 on_hosts $mpi 2 1 "$B/examples/deadlock"
+        programs="groups all_to_all master_worker wait_any_server"
+        [ $world = socket ] && programs+=" allreduce_check" # where ranks share memory they round in another order
+        for program in $programs; do
+            check "$mpi, $world: $program, as on one host" as_on_one_host $mpi sort "$B/tests/right/$program"
+        done
+        check "$mpi, $world: a death, and its status" status 7 on_hosts $mpi 2 2 "$B/tests/right/actor" leave 3 7
+        check "$mpi, $world: p2p_abort" status 9 on_hosts $mpi 2 2 "$B/tests/right/actor" abort 2 9
+        check "$mpi, $world: the time limit" status 124 on_hosts $mpi 2 1 --timeout 1 "$B/tests/right/actor" busy
+    done
+    unset PAIRWISE_WORLD
+    check "$mpi: launchers that have nothing to do" idle $mpi
+    if unshare --time --monotonic 5000 true 2>/dev/null; then
+        check "$mpi: a trace has one clock" one_clock $mpi
+    else
+        skip "$mpi: a trace has one clock" "a clock of its own needs root, and unshare of util-linux"
+    fi
+    check "$mpi: a call of MPI's that fails" failing $mpi
+    check "$mpi: a signal ends all hosts" signalled $mpi
+    check "$mpi: output rank by rank" as_on_one_host $mpi cat --ordered "$B/tests/right/actor" lines 50 20
+done
+
+# Where no launcher for them is built, that is said.
+cp "$B/launch" "$work/launch"
+check "without make hosts: an error that says so" says 'try: make hosts' env OMPI_COMM_WORLD_SIZE=2 "$work/launch" -n 2 "$B/examples/hello"
+
+# Started by srun, as its variables say, by a library that does not see the others, or not with it: one job of two, never two jobs.
+if have mpicc.openmpi; then
+    make -s hosts
+    for variables in SLURM_STEP_NUM_TASKS=2 OMPI_COMM_WORLD_SIZE=2 PMI_SIZE=2 "SLURM_STEP_NUM_TASKS=2 PMIX_RANK=0"; do
+        # shellcheck disable=SC2086
+        check "$variables, and no others" says '2 launchers were started, and .* sees one' env $variables "$B/launch" -n 1 "$B/examples/hello"
+    done
+    for variables in SLURM_STEP_NUM_TASKS=1 "SLURM_NTASKS=4 SLURM_JOB_ID=1" PMI_SIZE=1; do # sbatch, salloc, one task
+        # shellcheck disable=SC2086
+        check "$variables: a job of its own" says 'hello from rank 1 of 2' env $variables "$B/launch" -n 2 "$B/examples/hello"
+    done
+fi

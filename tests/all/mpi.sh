@@ -1,0 +1,144 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# mpi.sh: mpicc and mpirun as people call them: C, C++, several files, a profiling layer, what is left out, leaks that only
+# warn; the shared library of the standard ABI has all of its symbols.
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+
+cat >"$work/sum.c" <<'END'
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    int rank, size, sum = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    printf("%d of %d: %d\n", rank, size, sum);
+    MPI_Finalize();
+    return 0;
+}
+END
+# What a tool puts in front of every call.
+cat >"$work/tool.c" <<'END'
+#define PAIRWISE_MPI_NO_LINES
+#include <mpi.h>
+#include <stdio.h>
+
+int MPI_Allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    int code = PMPI_Allreduce(from, to, count, type, op, comm);
+    printf("%d elements\n", count);
+    return code;
+}
+END
+printf '#include <mpi.h>\nint main(void) { MPI_Win w = MPI_WIN_NULL; MPI_Init(0, 0); return MPI_Win_free(&w); }\n' >"$work/window.c"
+
+check "mpicc: a C program" "$B/mpicc" -g -Wall -Werror "$work/sum.c" -o "$work/sum"
+check "mpirun -np 4" says "3 of 4: 6" "$B/mpirun" -np 4 "$work/sum"
+check "mpirun: options that are usual elsewhere" \
+    says "1 of 2: 1" "$B/mpirun" --oversubscribe --bind-to none --mca btl self -n 2 "$work/sum"
+check "mpicc -c, then linked" \
+    sh -c "$B/mpicc -c $work/sum.c -o $work/sum.o && $B/mpicc $work/sum.o -o $work/sum2 && $B/mpirun -n 2 $work/sum2"
+check "mpicc: a C++ program" \
+    sh -c "MPICC_CC=c++ $B/mpicc -x c++ $work/sum.c -x none -o $work/sum3 && $B/mpirun -n 2 $work/sum3"
+check "mpicc -show" says "libpairwise.a" "$B/mpicc" -show "$work/sum.c"
+check "mpicc --help" says "Usage: mpicc" "$B/mpicc" --help
+check "mpirun --help" says "Usage: mpirun" "$B/mpirun" --help
+check "mpirun without a program" status 2 "$B/mpirun" -np 2
+check "a profiling layer in front of MPI_Allreduce" \
+    sh -c "$B/mpicc $work/sum.c $work/tool.c -o $work/tool && $B/mpirun -n 2 $work/tool | grep -q '1 elements'"
+check "what is left out: the compiler warns" says "no one-sided communication" "$B/mpicc" "$work/window.c" -o "$work/window"
+check "its call ends the job" says "MPI_Win_free() at $work/window.c:2: Pairwise's MPI has no one-sided" \
+    "$B/launch" -n 1 "$work/window"
+check "with an error" status 1 "$B/launch" -n 1 "$work/window"
+check "with -Werror it does not compile" status 1 "$B/mpicc" -Werror "$work/window.c" -o "$work/window"
+check "leaks that only warn" sh -c "PAIRWISE_MPI_LEAKS=warn $B/launch -n 2 $B/tests/mpi/wrong/type_leak"
+check "leaks end with an error" status 1 "$B/launch" -n 2 "$B/tests/mpi/wrong/type_leak"
+
+abi() {
+    make abi && nm -D --defined-only "$B/libmpi_abi.so.1" >"$work/symbols" && grep -q ' MPI_Win_create$' "$work/symbols" &&
+        grep -q ' MPI_Send$' "$work/symbols" && grep -q ' PMPI_Send$' "$work/symbols" &&
+        [ "$(grep -c ' MPI_' "$work/symbols")" -ge 664 ]
+}
+check "libmpi_abi.so.1 has every symbol of the standard ABI" abi
+check "and none of a thread sanitizer" sh -c "! grep __tsan_ $work/symbols"
+
+# As another MPI's compiler does it: no macros, the shared library.
+foreign() { cc -g -DPAIRWISE_MPI_NO_LINES -Impi "tests/mpi/$1.c" -L"$B" -l:libmpi_abi.so.1 -o "$work/foreign"; }
+check "a program for the standard ABI, compiled without our macros" foreign right/messages
+check "it runs" "$B/launch" -n 3 "$work/foreign"
+check "a wrong one" foreign wrong/recv_recv
+line=$(sed -n '/line: receive/=' tests/mpi/wrong/recv_recv.c)
+check "its line comes from its debug information" \
+    says "MPI_Recv(source 1, tag 3) at tests/mpi/wrong/recv_recv.c:$line" "$B/launch" -n 2 "$work/foreign"
+
+# Python, whose modules call the library: the line is that of the script, not one of the module.
+cat >"$work/both.py" <<'END'
+import ctypes
+
+mpi, byte, world = ctypes.CDLL(None), ctypes.c_void_p(0x247), ctypes.c_void_p(0x101)
+rank, data = ctypes.c_int(), ctypes.create_string_buffer(8)
+
+
+def exchange(peer):
+    mpi.MPI_Recv(data, 8, byte, peer, 3, world, None)
+    mpi.MPI_Send(data, 8, byte, peer, 3, world)
+
+
+mpi.MPI_Init(None, None)
+mpi.MPI_Comm_rank(world, ctypes.byref(rank))
+exchange(1 - rank.value)
+mpi.MPI_Finalize()
+END
+if command -v python3 >/dev/null; then
+    check "Python: the line of the script" \
+        says "MPI_Recv(source 1, tag 3) at $work/both.py:8" "$B/launch" -n 2 python3 "$work/both.py"
+fi
+
+cat >"$work/called.cpp" <<'END'
+#include <mpi.h>
+#include <vector>
+template <class Function, class... Arguments> void call(Function function, Arguments... arguments)
+{
+    function(arguments...);
+}
+int main(int argc, char **argv)
+{
+    int rank;
+    std::vector<int> x(4);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    call(MPI_Recv, x.data(), 4, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+}
+END
+check "C++: a template that calls what it is given" \
+    sh -c "MPICC_CC=c++ $B/mpicc -g -O2 $work/called.cpp -o $work/called"
+check "its line comes from its debug information" \
+    says "MPI_Recv(source 1, tag 0) at called.cpp:5" "$B/launch" -n 2 "$work/called"
+
+cat >"$work/polls.c" <<'END'
+#include <mpi.h>
+
+int main(int argc, char **argv)
+{
+    int flag = 0, x;
+    MPI_Request request;
+    MPI_Init(&argc, &argv);
+    MPI_Irecv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &request);
+    while (!flag) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return 0;
+}
+END
+check "ranks that only poll" "$B/mpicc" -g "$work/polls.c" -o "$work/polls"
+check "they end" says "nothing has happened but polling" env PAIRWISE_POLLING=1 timeout 20 "$B/launch" -n 2 "$work/polls"
+
+# A rank that dies is started again with --repair, but the others cannot call p2p_repair.
+sed 's/MPI_Allreduce/if (rank == 1 \&\& argc > 1) raise(SIGKILL);\n    &/; s/#include <stdio.h>/&\n#include <signal.h>/' "$work/sum.c" >"$work/dies.c"
+check "a program in which a rank dies" "$B/mpicc" -g "$work/dies.c" -o "$work/dies"
+check "--repair does not go with it" says "a program of mpi.h does not go on after a death" "$B/launch" -n 3 --repair "$work/dies" now

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* The test of exercise 24: one step over many small batches, as one rank with all examples takes it, and one
+ * all-reduce. */
+#include "exercises/exercises.h"
+#include "tests/exercises/made_of.h"
+#include "tests/exercises/ways.h"
+
+#pragma weak my_accumulated_step
+
+enum { FEATURES = 3, NUMBERS = FEATURES + 1, MOST_BATCHES = 10, MOST_EXAMPLES = 5, STRIDE = 100 };
+enum { FOUR, UNLIKE, NONE_ON_LAST, SOME_EMPTY, NO_EXAMPLES, VARIANTS };
+
+static const double rate = 0.02;
+static const char *const words[VARIANTS] = {"four batches on each rank", "rank r has r + 1 batches",
+                                            "the last rank has no batch", "every other batch is empty",
+                                            "no batch has an example"};
+
+static void cases(check_plan *plan)
+{
+    static const int ranks[] = {2, 1, 3, 4, 5, 8}, order[] = {NO_EXAMPLES, FOUR, UNLIKE, NONE_ON_LAST, SOME_EMPTY};
+    for (int i = 0; i < 6; i++) {
+        check_world(plan, ranks[i], i % 2 == 1, NULL);
+        for (int k = 0; k < VARIANTS; k++) {
+            int variant = order[(k + 1) % VARIANTS];
+            check_add(plan, (check_case){.variant = variant, .count = variant != NO_EXAMPLES, .what = words[variant]});
+        }
+    }
+}
+
+static size_t batches_of(const check_case *c, int rank)
+{
+    if (c->variant == UNLIKE) return (size_t)rank + 1;
+    return c->variant == NONE_ON_LAST && c->ranks > 1 && rank == c->ranks - 1 ? 0 : 4;
+}
+
+static size_t length_of(const check_case *c, int rank, size_t batch)
+{
+    if (c->variant == NO_EXAMPLES || (c->variant == SOME_EMPTY && batch % 2)) return 0;
+    return 1 + (2 * (size_t)rank + 3 * batch) % MOST_EXAMPLES;
+}
+
+typedef struct {
+    double x[MOST_EXAMPLES * FEATURES], y[MOST_EXAMPLES];
+} examples;
+
+static my_examples fill(const check_case *c, int rank, size_t batch, examples *e)
+{
+    my_examples filled = {.count = length_of(c, rank, batch), .features = FEATURES, .x = e->x, .y = e->y};
+    for (size_t i = 0; i < filled.count; i++) {
+        e->y[i] = check_value(c, rank, batch * STRIDE + i) / 30;
+        for (size_t f = 0; f < FEATURES; f++)
+            e->x[i * FEATURES + f] = check_value(c, rank, batch * STRIDE + 20 + i * FEATURES + f) / 50;
+    }
+    return filled;
+}
+
+static void run(p2p_comm *comm, const check_case *c)
+{
+    int rank = p2p_rank(comm);
+    size_t count = batches_of(c, rank);
+    examples e[MOST_BATCHES];
+    my_examples batches[MOST_BATCHES];
+    double *parameters = check_buffer(c, -1, NUMBERS, DTYPE_F64);
+    for (size_t b = 0; b < count; b++) batches[b] = fill(c, rank, b, &e[b]);
+    for (size_t i = 0; i < NUMBERS; i++) parameters[i] = check_common(c, i) / 100;
+    check_report(c, "before", parameters, NUMBERS, DTYPE_F64);
+    check_returned(c, my_accumulated_step(comm, parameters, FEATURES, batches, count, rate));
+    check_report(c, "parameters", parameters, NUMBERS, DTYPE_F64);
+}
+
+/* ---- In learn: something was added up, and divided by something ---- */
+
+enum sum {
+    EXAMPLES,
+    MEANS,
+    LAST,
+    LAST_MEAN,
+    OWN,
+    OWN_MEANS,
+    AGAIN,
+    MEANS_AGAIN,
+    FIRST_WEIGHT,
+    RANK_MEANS,
+    OWN_LAST,
+    FIRST_BATCH,
+    INVERSE,
+    SQUARE,
+    BY_FEATURES,
+    RATE_TWICE,
+    NOTHING,
+    SUMS
+};
+enum divisor {
+    ALL,
+    ONE,
+    RANKS,
+    BATCHES,
+    ALL_BATCHES,
+    OWN_EXAMPLES,
+    ALL_AND_RANKS,
+    ALL_AND_BATCHES,
+    LAST_EXAMPLES,
+    COUNT_AGAIN,
+    OWN_AND_RANKS,
+    DIVISORS
+};
+enum { STEP_PER_BATCH = SUMS * DIVISORS, STEP_PER_BATCH_ALONE, UPHILL, UNFILLED, WAYS };
+
+static const struct {
+    const char *key, *words;
+} sums[SUMS] = {
+    [EXAMPLES] = {"divisor", "the gradients of all examples of all batches were added up,"},
+    [MEANS] = {"means", "the means of the batches were added up as if all batches had the same number of examples,"},
+    [LAST] = {"last", "only each rank's last batch counts: the others' gradients were overwritten, not added to,"},
+    [LAST_MEAN] = {"last",
+                   "only the mean of each rank's last batch counts: the others were overwritten, not added to,"},
+    [OWN] = {"local", "this rank's own batches were added up, and no other rank's,"},
+    [OWN_MEANS] = {"local", "the means of this rank's own batches were added up, and no other rank's,"},
+    [AGAIN] = {"again", "the sum was all-reduced after each batch, so what was in it already was added up over the "
+                        "ranks again and again,"},
+    [MEANS_AGAIN] = {"again", "the sum was all-reduced after each batch, so what was in it already was added up over "
+                              "the ranks again and again,"},
+    [FIRST_WEIGHT] = {"weight", "each batch's mean was multiplied by the number of examples of batch 0,"},
+    [RANK_MEANS] = {"ranks", "each rank's mean over its own examples was added up, as if all ranks had the same number "
+                             "of examples,"},
+    [OWN_LAST] = {"last", "the gradient of this rank's last batch was taken, and no other,"},
+    [FIRST_BATCH] = {"batch", "the gradient of batch 0 was taken for each batch,"},
+    [INVERSE] = {"weight", "each batch's mean was divided by its number of examples, not multiplied,"},
+    [SQUARE] = {"weight", "each batch's mean was multiplied by its number of examples twice,"},
+    [BY_FEATURES] = {"weight", "each batch's mean was multiplied by the number of features, not of examples,"},
+    [RATE_TWICE] = {"rate", "what was added up had been multiplied by rate before, which is done once more,"},
+    [NOTHING] = {"nothing", "nothing has changed"}};
+
+static const char *const divisors[DIVISORS] = {
+    [ALL] = "and divided by the number of all examples",
+    [ONE] = "and not divided by the number of all examples",
+    [RANKS] = "and divided by the number of ranks",
+    [BATCHES] = "and divided by the number of this rank's batches only",
+    [ALL_BATCHES] = "and divided by the number of batches",
+    [OWN_EXAMPLES] = "and divided by the number of this rank's examples",
+    [ALL_AND_RANKS] = "and divided by the number of all examples, and by the number of ranks as well",
+    [ALL_AND_BATCHES] = "and divided by the number of all examples, and by that of this rank's batches as well",
+    [LAST_EXAMPLES] = "and divided by the number of examples in the last batches only",
+    [OWN_AND_RANKS] = "and divided by the number of this rank's examples, and by the number of ranks as well",
+    [COUNT_AGAIN] = "and divided by the count, to which the same was done"};
+
+static double examples_of(const check_case *c, int rank)
+{
+    double all = 0;
+    for (size_t b = 0; b < batches_of(c, rank); b++) all += (double)length_of(c, rank, b);
+    return all;
+}
+
+static double weight_of(const check_case *c, enum sum what, int rank, int q, size_t b)
+{
+    double length = (double)length_of(c, q, b), again = pow(c->ranks, (double)(batches_of(c, q) - 1 - b));
+    bool last = b + 1 == batches_of(c, q);
+    switch (what) {
+    case EXAMPLES: return length;
+    case MEANS: return 1;
+    case LAST: return last ? length : 0;
+    case LAST_MEAN: return last;
+    case OWN: return q == rank ? length : 0;
+    case OWN_MEANS: return q == rank;
+    case AGAIN: return length * again;
+    case MEANS_AGAIN: return again;
+    case FIRST_WEIGHT: return (double)length_of(c, q, 0);
+    case OWN_LAST: return q == rank && last;
+    case FIRST_BATCH: return length;
+    case INVERSE: return length > 0 ? 1 / length : 0;
+    case SQUARE: return length * length;
+    case BY_FEATURES: return FEATURES;
+    case RATE_TWICE: return length * rate;
+    case RANK_MEANS: return examples_of(c, q) > 0 ? length / examples_of(c, q) : 0;
+    default: return 0;
+    }
+}
+
+static double divisor_of(const check_case *c, enum divisor by, int rank)
+{
+    double all = 0, all_batches = 0, last = 0, again = 0, batches = (double)batches_of(c, rank);
+    for (int q = 0; q < c->ranks; q++) {
+        size_t count = batches_of(c, q);
+        all += examples_of(c, q);
+        all_batches += (double)count;
+        last += count ? (double)length_of(c, q, count - 1) : 0;
+        for (size_t b = 0; b < count; b++) again += weight_of(c, AGAIN, rank, q, b);
+    }
+    switch (by) {
+    case ALL: return all;
+    case RANKS: return c->ranks;
+    case BATCHES: return batches;
+    case ALL_BATCHES: return all_batches;
+    case OWN_EXAMPLES: return examples_of(c, rank);
+    case ALL_AND_RANKS: return all * c->ranks;
+    case ALL_AND_BATCHES: return all * batches;
+    case OWN_AND_RANKS: return examples_of(c, rank) * c->ranks;
+    case LAST_EXAMPLES: return last;
+    case COUNT_AGAIN: return again;
+    default: return 1;
+    }
+}
+
+/* numbers += times the gradient at `at` of rank q's batch. */
+static void add(const check_case *c, int q, size_t batch, double times, const double *at, double *numbers)
+{
+    double gradient[NUMBERS];
+    examples e;
+    my_examples filled = fill(c, q, batch, &e);
+    my_model_gradient(at, &filled, gradient);
+    for (size_t i = 0; i < NUMBERS; i++) numbers[i] += times * gradient[i];
+}
+
+/* A step after each batch, of all ranks' together, or of one's own. */
+static void step_by_step(const check_case *c, int only, double *parameters)
+{
+    for (size_t b = 0; b < MOST_BATCHES; b++) {
+        double sum[NUMBERS] = {0}, all = 0;
+        for (int q = 0; q < c->ranks; q++) {
+            if (b >= batches_of(c, q) || (only >= 0 && q != only)) continue;
+            add(c, q, b, (double)length_of(c, q, b), parameters, sum);
+            all += (double)length_of(c, q, b);
+        }
+        for (size_t i = 0; i < NUMBERS && all > 0; i++) parameters[i] -= rate * sum[i] / all;
+    }
+}
+
+static void compute(const check_case *c, int way, int rank, double *parameters)
+{
+    double sum[NUMBERS] = {0}, begin[NUMBERS];
+    int of = way < STEP_PER_BATCH ? way : 0;
+    for (size_t i = 0; i < NUMBERS; i++) parameters[i] = begin[i] = check_common(c, i) / 100;
+    if (way == STEP_PER_BATCH || way == STEP_PER_BATCH_ALONE) {
+        step_by_step(c, way == STEP_PER_BATCH ? -1 : rank, parameters);
+        return;
+    }
+    for (int q = 0; q < c->ranks; q++)
+        for (size_t b = 0; b < batches_of(c, q); b++)
+            add(c, q, of / DIVISORS == FIRST_BATCH ? 0 : b, weight_of(c, (enum sum)(of / DIVISORS), rank, q, b), begin,
+                sum);
+    double divisor = divisor_of(c, (enum divisor)(of % DIVISORS), rank) * (way == UPHILL ? -1 : 1);
+    double more = way == UNFILLED ? c->ranks * made_of_fresh(DTYPE_F64) : 0; /* what lay in the memory of each rank */
+    for (size_t i = 0; i < NUMBERS; i++) sum[i] += more;
+    divisor += more;
+    for (size_t i = 0; i < NUMBERS && divisor != 0; i++) parameters[i] -= rate * sum[i] / divisor;
+}
+
+static size_t count_numbers(const check_case *c, int rank)
+{
+    (void)c, (void)rank;
+    return NUMBERS;
+}
+
+static const ways_result parameters = {"parameters", count_numbers, WAYS, compute};
+
+static void say(const check_case *c, int way)
+{
+    int rank;
+    ways_first(&parameters, c, &rank);
+    check_fail(c,
+               rank                                                  ? "reduce"
+               : way / DIVISORS == EXAMPLES && way % DIVISORS == ONE ? "sum"
+                                                                     : sums[way / DIVISORS].key,
+               "In the step %s %s.", sums[way / DIVISORS].words, divisors[way % DIVISORS]);
+    ways_explain_rest(&parameters, c);
+}
+
+static void explain(const check_case *c)
+{
+    int way = ways_find(&parameters, c), rank;
+    size_t first = ways_first(&parameters, c, &rank);
+    if (isnan(check_element(c, rank, "parameters", first)))
+        check_fail(c, "nan", "Parameter %zu is not a number any more on rank %d: 0 / 0%s.", first, rank,
+                   c->variant == NO_EXAMPLES ? ", for no batch has an example. Then nothing is to change" : "");
+    else if (way == UNFILLED)
+        check_fail(
+            c, "unfilled",
+            "What malloc gave was in the sum to begin with: it holds anything. A sum begins with zeros (calloc).");
+    else if (ways_is_float(&parameters, c))
+        check_fail(c, "float", WAYS_FLOAT);
+    else if (way == STEP_PER_BATCH || way == STEP_PER_BATCH_ALONE)
+        check_fail(c, "moving",
+                   "A step was taken after each batch%s: the gradient of the second was computed with parameters that "
+                   "had moved already. All gradients of a step belong to the same parameters.",
+                   way == STEP_PER_BATCH_ALONE ? ", of this rank's own" : "");
+    else if (way == UPHILL)
+        check_fail(c, "uphill", "The step goes the wrong way: the gradient is added, where it is to be subtracted.");
+    else if (way > 0 && way / DIVISORS == NOTHING)
+        check_fail(
+            c, ways_judged.from ? "bias" : "nothing",
+            ways_judged.from
+                ? "The weight is right, and the bias has not changed: it is the last of features + 1 "
+                  "numbers."
+                : "The parameters have not changed: what was taken from them is 0. Is a count divided by a count in "
+                  "whole numbers? 1 / 3 is 0 in C.");
+    else if (way > 0)
+        say(c, way);
+    else
+        ways_explain_bytes(c, NUMBERS + 1);
+}
+
+static void judge(const check_case *c)
+{
+    if (!ways_right(&parameters, c, "before")) {
+        explain(c);
+        return;
+    }
+    if (!check_same_bits(c, "bits", "parameters")) return;
+    ways_one_all_reduce(c, NUMBERS + 1,
+                        c->variant == FOUR
+                            ? "There are four batches: is there one all-reduce after each of them, or one for the "
+                              "gradient and one for the count?"
+                            : "Gradient and count can travel in one, after the last batch.");
+}
+
+static const char *const files[] = {"accumulate.c", NULL};
+
+const check_exercise check_24_accumulate = {.name = "24_accumulate",
+                                            .idea = "many small batches, one all-reduce: the same step",
+                                            .call = "my_accumulated_step",
+                                            .files = files,
+                                            .hands_on_errors = true,
+                                            .library = CHECK_LIBRARY_ALL,
+                                            .cases = cases,
+                                            .run = run,
+                                            .judge = judge};

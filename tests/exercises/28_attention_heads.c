@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The test of exercise 28: attention whose heads are on several ranks gives what one rank with all heads gives, with
+ * all tokens everywhere, and with the tokens cut as well; who computed which head, and who normed how many tokens, is
+ * counted.
+ */
+#include "exercises/exercises.h"
+#include "tests/exercises/ring_contract.h"
+#include "tests/exercises/ways.h"
+
+#pragma weak my_attention_heads
+#pragma weak my_attention_tokens
+
+enum { WIDTH = 6, HEAD = 2, WEIGHTS = WIDTH * HEAD, MOST_TOKENS = 8, MOST_HEADS = 8, MOST_CALLS = 4 * MOST_HEADS };
+enum { NUMBERS = MOST_TOKENS * WIDTH, OF_X = 1, OF_WEIGHTS = 1000 };
+enum { LEFT_IN_Y = 1000 }; /* what y has before */
+enum { HEADS, TOKENS };
+enum { SIZES = 3 };
+
+static const size_t tokens_in[SIZES] = {8, 7, 3}, heads_in[SIZES] = {8, 5, 2};
+static const char *const words[SIZES] = {"8 tokens, 8 heads", "7 tokens, 5 heads", "3 tokens, 2 heads"};
+
+static void cases(check_plan *plan)
+{
+    static const char *const calls[] = {"my_attention_heads", "my_attention_tokens"};
+    static const int ranks[] = {2, 3, 1, 4, 5, 8};
+    for (int i = 0; i < 6; i++) {
+        check_world(plan, ranks[i], i % 2 == 1, NULL);
+        for (int k = 0; k < 2 * SIZES; k++)
+            check_add(plan, (check_case){
+                                .variant = k, .dtype = DTYPE_F64, .call = calls[k / SIZES], .what = words[k % SIZES]});
+    }
+}
+
+static bool is_cut(const check_case *c)
+{
+    return c->variant / SIZES == TOKENS;
+}
+
+static size_t tokens_of(const check_case *c)
+{
+    return tokens_in[c->variant % SIZES];
+}
+
+static size_t heads_of(const check_case *c)
+{
+    return heads_in[c->variant % SIZES];
+}
+
+/* Number i of x: of the whole, or of its owner's part, which no other rank knows. */
+static double x_of(const check_case *c, size_t i)
+{
+    if (!is_cut(c)) return check_common(c, OF_X + i) / 30;
+    return check_value(c, ring_owner(tokens_of(c), c->ranks, i / WIDTH), OF_X + i) / 30;
+}
+
+/* ---- One head: softmax(q k / sqrt(d)) v, and back to the width ---- */
+
+static double weight_of(const check_case *c, size_t head, size_t matrix, size_t i)
+{
+    int owner = ring_owner(heads_of(c), c->ranks, head);
+    return check_value(c, owner, OF_WEIGHTS + (head * 4 + matrix) * WEIGHTS + i) / 100;
+}
+
+static void project(const check_case *c, size_t head, size_t matrix, const double *x, double to[][HEAD])
+{
+    for (size_t t = 0; t < tokens_of(c); t++)
+        for (size_t d = 0; d < HEAD; d++) {
+            to[t][d] = 0;
+            for (size_t w = 0; w < WIDTH; w++) to[t][d] += x[t * WIDTH + w] * weight_of(c, head, matrix, w * HEAD + d);
+        }
+}
+
+/* What token t gets: a mean of v by the likeness of its q to each k. */
+static void attend(const check_case *c, const double q[HEAD], double k[][HEAD], double v[][HEAD], double got[HEAD])
+{
+    double all = 0;
+    for (size_t d = 0; d < HEAD; d++) got[d] = 0;
+    for (size_t t = 0; t < tokens_of(c); t++) {
+        double score = 0;
+        for (size_t d = 0; d < HEAD; d++) score += q[d] * k[t][d];
+        score = exp(score / sqrt(HEAD));
+        all += score;
+        for (size_t d = 0; d < HEAD; d++) got[d] += score * v[t][d];
+    }
+    for (size_t d = 0; d < HEAD; d++) got[d] /= all;
+}
+
+static void head_of(const check_case *c, size_t head, const double *x, double *out)
+{
+    double q[MOST_TOKENS][HEAD], k[MOST_TOKENS][HEAD], v[MOST_TOKENS][HEAD], got[HEAD];
+    project(c, head, 0, x, q);
+    project(c, head, 1, x, k);
+    project(c, head, 2, x, v);
+    for (size_t t = 0; t < tokens_of(c); t++) {
+        attend(c, q[t], k, v, got);
+        for (size_t w = 0; w < WIDTH; w++)
+            for (size_t d = 0; d < HEAD; d++) out[t * WIDTH + w] += got[d] * weight_of(c, head, 3, d * WIDTH + w);
+    }
+}
+
+static void norm_of(size_t count, const double *x, double *out)
+{
+    for (size_t t = 0; t < count; t++, x += WIDTH, out += WIDTH) {
+        double mean = 0, square = 0;
+        for (size_t w = 0; w < WIDTH; w++) mean += x[w] / WIDTH;
+        for (size_t w = 0; w < WIDTH; w++) square += (x[w] - mean) * (x[w] - mean) / WIDTH;
+        for (size_t w = 0; w < WIDTH; w++) out[w] = (x[w] - mean) / sqrt(square + 1e-5);
+    }
+}
+
+/* ---- In a rank ---- */
+
+typedef struct {
+    const check_case *c;
+    int rank;
+    double heads[MOST_CALLS];
+    size_t count, normed;
+} attention_self;
+
+static void norm(const my_attention *attention, size_t count, const double *x, double *out)
+{
+    attention_self *self = attention->self;
+    self->normed += count;
+    norm_of(count, x, out);
+}
+
+static void add_head(const my_attention *attention, size_t head, const double *x, double *out)
+{
+    attention_self *self = attention->self;
+    if (self->count < MOST_CALLS) self->heads[self->count++] = (double)head;
+    if (head < attention->heads && ring_owner(attention->heads, self->c->ranks, head) == self->rank)
+        head_of(self->c, head, x, out);
+}
+
+static void run(p2p_comm *comm, const check_case *c)
+{
+    int rank = p2p_rank(comm);
+    size_t tokens = tokens_of(c), mine = is_cut(c) ? ring_length(tokens, c->ranks, rank) : tokens;
+    size_t first = is_cut(c) ? ring_begin(tokens, c->ranks, rank) : 0;
+    attention_self self = {.c = c, .rank = rank};
+    my_attention attention = {tokens, WIDTH, heads_of(c), norm, add_head, &self};
+    double *x = check_buffer(c, -1, mine * WIDTH, DTYPE_F64), *y = check_buffer(c, -1, mine * WIDTH, DTYPE_F64);
+    for (size_t i = 0; i < mine * WIDTH; i++) x[i] = x_of(c, first * WIDTH + i), y[i] = LEFT_IN_Y;
+    check_returned(c, (is_cut(c) ? my_attention_tokens : my_attention_heads)(comm, &attention, x, y));
+    check_report(c, "y", y, mine * WIDTH, DTYPE_F64);
+    check_report(c, "heads", self.heads, self.count, DTYPE_F64);
+    check_number(c, "normed", (double)self.normed);
+}
+
+/* ---- In learn ---- */
+
+static bool heads(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        size_t first = ring_begin(heads_of(c), c->ranks, rank), length = ring_length(heads_of(c), c->ranks, rank);
+        size_t made = check_elements(c, rank, "heads");
+        for (size_t i = 0; i < made; i++) {
+            double head = check_element(c, rank, "heads", i);
+            if (head >= (double)first && head < (double)(first + length)) continue;
+            return check_fail(
+                c, "heads",
+                "Rank %d called add_head for head %.0f, %s. Heads are dealt out as chunks are: of %zu, rank "
+                "%d has %zu, from %zu on.",
+                rank, head, head < (double)heads_of(c) ? "whose weights are on another rank" : "which does not exist",
+                heads_of(c), rank, length, first);
+        }
+        if (made != length)
+            return check_fail(c, "heads", "Rank %d called add_head %zu times; of %zu heads it has %zu, from %zu on.",
+                              rank, made, heads_of(c), length, first);
+    }
+    return true;
+}
+
+enum {
+    RIGHT,
+    RESIDUAL_AGAIN,
+    NO_RESIDUAL,
+    PART,
+    PART_NO_RESIDUAL,
+    MEAN,
+    NO_NORM,
+    NORMED_RESIDUAL,
+    NORM_AGAIN,
+    ROWS_FROM_0,
+    NOT_ZEROED,
+    NORM_IN_SUM,
+    WAYS
+};
+
+static const struct {
+    const char *key, *words;
+} ways[WAYS] = {
+    [RESIDUAL_AGAIN] = {"residual",
+                        "x is in y as often as there are ranks: each has added it before the sum was made."},
+    [NO_RESIDUAL] = {"no_residual", "x is missing: y is x plus what the heads make of it."},
+    [PART] = {"part", "y has what this rank's heads make of x only; those of the other ranks are missing."},
+    [PART_NO_RESIDUAL] = {"part",
+                          "y has what this rank's heads make of x only; those of the others, and x, are missing."},
+    [MEAN] = {"mean", "What the ranks' heads make of x was averaged, not added up."},
+    [NO_NORM] = {"no_norm", "The heads were given x itself, and not its norm."},
+    [NORMED_RESIDUAL] = {"normed", "What is added to the heads' result is the norm of x, and should be x itself."},
+    [NORM_AGAIN] = {"norm_again", "The heads were given the norm of the norm."},
+    [ROWS_FROM_0] = {"rows", "Only rank 0 has the sum for its own tokens: the others have taken it from the beginning, "
+                             "where the first tokens' are."},
+    [NOT_ZEROED] = {"not_zeroed", "What the heads make was added to what was in y before: each number is larger by "
+                                  "that, once for each rank."},
+    [NORM_IN_SUM] = {"residual",
+                     "The norm of x is in the sum as often as there are ranks. The sum is that of the heads; "
+                     "x itself is added after it."}};
+
+/* What the heads of one rank, or of all (-1), add. */
+static void heads_result(const check_case *c, int way, int rank, double *out)
+{
+    double x[NUMBERS];
+    size_t numbers = tokens_of(c) * WIDTH;
+    for (size_t i = 0; i < numbers; i++) x[i] = x_of(c, i), out[i] = 0;
+    if (way != NO_NORM) norm_of(tokens_of(c), x, x);
+    if (way == NORM_AGAIN) norm_of(tokens_of(c), x, x);
+    for (size_t head = 0; head < heads_of(c); head++)
+        if (rank < 0 || ring_owner(heads_of(c), c->ranks, head) == rank) head_of(c, head, x, out);
+}
+
+static void compute(const check_case *c, int way, int rank, double *y)
+{
+    double out[NUMBERS], x[NUMBERS], normed[NUMBERS];
+    size_t tokens = tokens_of(c), first = is_cut(c) ? ring_begin(tokens, c->ranks, rank) : 0;
+    size_t mine = is_cut(c) ? ring_length(tokens, c->ranks, rank) : tokens;
+    bool part = way == PART || way == PART_NO_RESIDUAL;
+    heads_result(c, way, part ? rank : -1, out);
+    for (size_t i = 0; i < mine * WIDTH; i++) x[i] = x_of(c, first * WIDTH + i);
+    norm_of(mine, x, normed);
+    if (way == NORMED_RESIDUAL) memcpy(x, normed, sizeof x);
+    for (size_t i = 0; i < mine * WIDTH; i++) {
+        double times = way == RESIDUAL_AGAIN ? c->ranks : way == NO_RESIDUAL || way == PART_NO_RESIDUAL ? 0 : 1;
+        y[i] = out[(way == ROWS_FROM_0 ? 0 : first * WIDTH) + i] / (way == MEAN ? c->ranks : 1) + times * x[i];
+        if (way == NORM_IN_SUM) y[i] += c->ranks * normed[i];
+        if (way == NOT_ZEROED) y[i] += LEFT_IN_Y * c->ranks;
+    }
+}
+
+static size_t count_y(const check_case *c, int rank)
+{
+    return (is_cut(c) ? ring_length(tokens_of(c), c->ranks, rank) : tokens_of(c)) * WIDTH;
+}
+
+/* An all-gather and a reduce-scatter, and the norm of one's own tokens. */
+static bool contract(const check_case *c)
+{
+    unsigned long long most = 2 * ((unsigned long long)c->ranks - 1);
+    size_t least = ring_length(tokens_of(c), c->ranks, c->ranks - 1);
+    for (int rank = 0; rank < c->ranks; rank++) {
+        p2p_traffic sent = check_sent(c, rank);
+        double normed = check_number_of(c, rank, "normed");
+        size_t mine = ring_length(tokens_of(c), c->ranks, rank),
+               bytes = 2 * (tokens_of(c) - least) * WIDTH * sizeof(double);
+        if (normed > (double)mine)
+            return check_fail(
+                c, "norm",
+                "Rank %d has normed %.0f tokens; %zu are its own. Each token is normed by itself, so each "
+                "rank norms its own, before they are gathered.",
+                rank, normed, mine);
+        if (sent.messages_sent > most || sent.bytes_sent > bytes)
+            return check_fail(
+                c, "messages",
+                "Rank %d sent %llu messages, %llu bytes. One all-gather and one reduce-scatter of %zu tokens "
+                "are n-1 messages each, %llu together, and at most %zu bytes.",
+                rank, (unsigned long long)sent.messages_sent, (unsigned long long)sent.bytes_sent, tokens_of(c), most,
+                bytes);
+    }
+    return true;
+}
+
+/* Where the tokens are cut: has each rank normed its own, at least? */
+static bool all_normed(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks && is_cut(c); rank++) {
+        double normed = check_number_of(c, rank, "normed");
+        size_t mine = ring_length(tokens_of(c), c->ranks, rank);
+        if (normed >= (double)mine) continue;
+        return check_fail(
+            c, "norm_few",
+            "Rank %d has normed %.0f tokens; %zu are its own. norm is told a number of tokens; counts for a "
+            "collective are in numbers, %d times as many.",
+            rank, normed, mine, WIDTH);
+    }
+    return true;
+}
+
+static void judge(const check_case *c)
+{
+    static const ways_result y = {"y", count_y, WAYS, compute};
+    if (!heads(c) || !all_normed(c)) return;
+    if (!ways_right(&y, c, NULL)) {
+        int way = ways_find(&y, c);
+        if (way < 0) ways_explain_bytes(c, tokens_of(c) * WIDTH);
+        if (way < 0) return;
+        check_fail(c, ways[way].key, "%s", ways[way].words);
+        if (way != ROWS_FROM_0) ways_explain_rest(&y, c);
+    } else if (is_cut(c)) {
+        contract(c);
+    } else if (check_same_bits(c, "bits", "y")) {
+        ways_one_all_reduce(c, tokens_of(c) * WIDTH, "That is all that there is to send: the sum over the heads.");
+    }
+}
+
+static const char *const files[] = {"attention_heads.c", NULL};
+
+const check_exercise check_28_attention_heads = {.name = "28_attention_heads",
+                                                 .idea = "heads are dealt out, and between them the tokens",
+                                                 .call = "my_attention_heads",
+                                                 .files = files,
+                                                 .hands_on_errors = true,
+                                                 .library = CHECK_LIBRARY_ALL,
+                                                 .cases = cases,
+                                                 .run = run,
+                                                 .judge = judge};

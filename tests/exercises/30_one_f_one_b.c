@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* The test of exercise 30: the gradients of one rank with all stages, as little bubble as 29 has, and few micro-batches
+ * kept. */
+#include <stdlib.h>
+
+#include "tests/exercises/stages.h"
+
+#pragma weak my_one_f_one_b
+
+static void cases(check_plan *plan)
+{
+    static const int ranks[] = {2, 4, 3, 5, 8, 1, 2, 4};
+    static const size_t counts[] = {8, 3, 1};
+    static const char *const words[] = {"8 micro-batches", "3 micro-batches", "one micro-batch"};
+    for (int i = 0; i < 8; i++) {
+        check_world(plan, ranks[i], i > 5, i < 5 ? STAGES_NETWORK : NULL);
+        for (int k = 0; k < 3; k++) {
+            int which = i == 7 ? 2 - k : k; /* the last case is tried again with calls that fail */
+            check_add(plan, (check_case){.count = counts[which], .dtype = DTYPE_F64, .what = words[which]});
+        }
+    }
+}
+
+static void run(p2p_comm *comm, const check_case *c)
+{
+    stages_self self;
+    my_stage stage = stages_begin(comm, c, &self);
+    check_returned(c, my_one_f_one_b(comm, &stage));
+    stages_report(c, &self);
+}
+
+/* ---- In learn ---- */
+
+/* In their order, in both directions. */
+static bool order(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        size_t next[2] = {0, 0};
+        for (size_t i = 0; i < check_elements(c, rank, "calls"); i++) {
+            double call = check_element(c, rank, "calls", i);
+            bool back = call >= STAGES_BACKWARD;
+            char name[24];
+            if (call - (back ? STAGES_BACKWARD : 0) == (double)next[back]++) continue;
+            return check_fail(c, "order.calls",
+                              "Call %zu on rank %d is %s; the next in that direction is micro-batch %zu.", i + 1, rank,
+                              stages_name(name, call), next[back] - 1);
+        }
+    }
+    return true;
+}
+
+static bool kept(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        double is = check_number_of(c, rank, "kept"), most = c->ranks - rank;
+        if (is <= most) continue;
+        return check_fail(
+            c, "kept",
+            "Rank %d has kept what backward needs of %.0f micro-batches at the same time; with %d stages %.0f "
+            "on rank %d are enough, however many there are.%s",
+            rank, is, c->ranks, most, rank,
+            is == (double)c->count ? " That is all of them: all went forward before one came back, as in 29." : "");
+    }
+    return true;
+}
+
+static void judge(const check_case *c)
+{
+    if (!order(c) || !stages_called(c) || !stages_values(c) || !stages_contract(c) || !kept(c) || !c->network) return;
+    stages_bubble(c,
+                  "That is as long as one micro-batch after the other, forward and back through all stages: while one "
+                  "stage computes, all others wait.");
+}
+
+static const char *const files[] = {"one_f_one_b.c", NULL};
+
+const check_exercise check_30_one_f_one_b = {.name = "30_one_f_one_b",
+                                             .idea = "one forward, one backward: the same bubble, less that is kept",
+                                             .call = "my_one_f_one_b",
+                                             .files = files,
+                                             .hands_on_errors = true,
+                                             .waits_on_errors = true,
+                                             .library = CHECK_LIBRARY_P2P,
+                                             .cases = cases,
+                                             .run = run,
+                                             .judge = judge};

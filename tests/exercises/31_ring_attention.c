@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The test of exercise 31: what each rank's queries get is what one rank with all keys gives them, also where exp alone
+ * would overflow; which blocks were scored, what was sent to whom, how much memory there was at the same time, and on a
+ * virtual network whether blocks travel while others are used.
+ */
+#include "exercises/exercises.h"
+#include "p2p/p2p_layer.h"
+#include "tests/exercises/ring_contract.h"
+#include "tests/exercises/ways.h"
+
+#pragma weak my_ring_attention
+
+/* The last number of a key is added to its score as it is. */
+enum { WIDTH = 4, LIKE = WIDTH - 1, MOST_TOKENS = 48, MOST_CALLS = 2 * CHECK_MAX_RANKS, SLACK = 256 };
+enum { OF_KEYS = 0, OF_VALUES = 1000, OF_QUERIES = 2000 };
+enum { MANY, SEVEN, THREE, HIGH, LOW, RISING, VARIANTS };
+
+#define SCORE_S 15e-6 /* a block as long as the others */
+
+static const size_t tokens_in[VARIANTS] = {48, 7, 3, 10, 10, 10};
+static const char *const words[VARIANTS] = {"48 tokens",
+                                            "7 tokens",
+                                            "3 tokens",
+                                            "10 tokens, scores near 2000",
+                                            "10 tokens, scores near -2000",
+                                            "10 tokens, scores near 1000 times the rank"};
+
+static void cases(check_plan *plan)
+{
+    static const int ranks[] = {2, 4, 3, 8, 5, 1, 4};
+    for (int i = 0; i < 7; i++) {
+        check_world(plan, ranks[i], i == 6, i < 2 ? RING_NETWORK : NULL);
+        for (int k = 0; k < VARIANTS; k++)
+            check_add(plan, (check_case){.variant = k, .dtype = DTYPE_F64, .what = words[k]});
+    }
+}
+
+static size_t tokens_of(const check_case *c)
+{
+    return tokens_in[c->variant];
+}
+
+static size_t length_of(const check_case *c, int rank)
+{
+    return ring_length(tokens_of(c), c->ranks, rank);
+}
+
+static double key_of(const check_case *c, int rank, size_t token, size_t w)
+{
+    if (w < LIKE) return check_value(c, rank, OF_KEYS + token * WIDTH + w) / 50;
+    return c->variant == HIGH ? 2000 : c->variant == LOW ? -2000 : c->variant == RISING ? 1000.0 * rank : 0;
+}
+
+static double value_of(const check_case *c, int rank, size_t token, size_t w)
+{
+    return check_value(c, rank, OF_VALUES + token * WIDTH + w) / 10;
+}
+
+static double score_of(const check_case *c, int rank, size_t query, const double key[WIDTH])
+{
+    double score = 0;
+    for (size_t w = 0; w < LIKE; w++) score += check_value(c, rank, OF_QUERIES + query * WIDTH + w) / 50 * key[w];
+    return score / sqrt(LIKE) + key[LIKE];
+}
+
+/* A number by which a block of keys is known again. */
+static double mark_of(size_t count, const double *keys)
+{
+    double mark = 0;
+    for (size_t i = 0; i < count * WIDTH; i++) mark += keys[i] * (double)(i % 97 + 1);
+    return mark;
+}
+
+/* ---- In a rank ---- */
+
+typedef struct {
+    p2p_comm *comm;
+    const check_case *c;
+    size_t calls;
+    double counts[MOST_CALLS], marks[MOST_CALLS];
+} sequence_self;
+
+static void score(const my_sequence *sequence, size_t count, const double *keys, double *scores)
+{
+    sequence_self *self = sequence->self;
+    const check_case *c = self->c;
+    int rank = p2p_rank(self->comm);
+    for (size_t i = 0; i < length_of(c, rank); i++)
+        for (size_t j = 0; j < count; j++) scores[i * count + j] = score_of(c, rank, i, keys + j * WIDTH);
+    if (self->calls < MOST_CALLS) {
+        self->counts[self->calls] = (double)count;
+        self->marks[self->calls++] = mark_of(count, keys);
+    }
+    double blocks = (double)count / ((double)tokens_of(c) / c->ranks);
+    p2p_layer_compute(self->comm, (size_t)(SCORE_S * blocks * EXPECTED_REDUCE_RATE));
+}
+
+static void run(p2p_comm *comm, const check_case *c)
+{
+    int rank = p2p_rank(comm);
+    size_t mine = length_of(c, rank), left;
+    sequence_self self = {.comm = comm, .c = c};
+    double *keys = check_buffer(c, -1, mine * WIDTH, DTYPE_F64), *values = check_buffer(c, -1, mine * WIDTH, DTYPE_F64);
+    double *out = check_buffer(c, -1, mine * WIDTH, DTYPE_F64);
+    for (size_t i = 0; i < mine * WIDTH; i++) {
+        keys[i] = key_of(c, rank, i / WIDTH, i % WIDTH);
+        values[i] = value_of(c, rank, i / WIDTH, i % WIDTH);
+        out[i] = c->variant == MANY ? 1000 : NAN; /* what was there before must not matter, whatever it is */
+    }
+    my_sequence sequence = {tokens_of(c), WIDTH, keys, values, score, &self};
+    check_returned(c, my_ring_attention(comm, &sequence, out));
+    check_report(c, "out", out, mine * WIDTH, DTYPE_F64);
+    check_report(c, "counts", self.counts, self.calls, DTYPE_F64);
+    check_report(c, "marks", self.marks, self.calls, DTYPE_F64);
+    check_number(c, "peak", (double)check_peak(&left));
+    check_number(c, "left", (double)left);
+}
+
+/* ---- In learn: which blocks were scored ---- */
+
+static bool is_block(const check_case *c, int owner, double count, double mark)
+{
+    double keys[MOST_TOKENS * WIDTH];
+    size_t length = length_of(c, owner);
+    for (size_t i = 0; i < length * WIDTH; i++) keys[i] = key_of(c, owner, i / WIDTH, i % WIDTH);
+    return count == (double)length && fabs(mark - mark_of(length, keys)) < 1e-6;
+}
+
+static bool say_no_block(const check_case *c, int rank, size_t call, double count, double mark)
+{
+    int owner = (rank - (int)call % c->ranks + c->ranks) % c->ranks;
+    if (count == (double)tokens_of(c) && c->ranks > 1)
+        return check_fail(c, "all",
+                          "On rank %d score was called with all %.0f keys at once. No rank holds all of them: each "
+                          "block is scored when it comes, and passed on.",
+                          rank, count);
+    if (count != (double)length_of(c, owner))
+        return check_fail(
+            c, "count",
+            "Call %zu of score on rank %d is for %.0f keys. The block of rank %d, which is there then, has %zu.",
+            call + 1, rank, count, owner, length_of(c, owner));
+    if (mark == 0)
+        return check_fail(
+            c, "early",
+            "Call %zu of score on rank %d has zeros for keys: nothing has come there yet, or nothing was put there.",
+            call + 1, rank);
+    return check_fail(c, "keys",
+                      "Call %zu of score on rank %d has keys that are no rank's block. In a block %zu * %d numbers are "
+                      "keys, and the values come behind them.",
+                      call + 1, rank, length_of(c, owner), WIDTH);
+}
+
+static bool scored_on(const check_case *c, int rank)
+{
+    bool seen[CHECK_MAX_RANKS] = {false};
+    size_t calls = check_elements(c, rank, "counts"), blocks = 0, scored = 0;
+    for (int owner = 0; owner < c->ranks; owner++) blocks += length_of(c, owner) > 0;
+    for (size_t call = 0; call < calls; call++) {
+        double count = check_element(c, rank, "counts", call), mark = check_element(c, rank, "marks", call);
+        int owner = 0;
+        if (count == 0) continue;
+        while (owner < c->ranks && !is_block(c, owner, count, mark)) owner++;
+        if (owner == c->ranks) return say_no_block(c, rank, call, count, mark);
+        scored++;
+        if (!seen[owner]) {
+            seen[owner] = true;
+            continue;
+        }
+        return check_fail(
+            c, "again",
+            "Call %zu of score on rank %d has the keys of rank %d, for the second time. A block is used once on each "
+            "rank: in the next step it is the right-hand neighbour's, and what has come from the left is here.",
+            call + 1, rank, owner);
+    }
+    for (int owner = 0; owner < c->ranks && scored < blocks; owner++)
+        if (length_of(c, owner) && !seen[owner])
+            return check_fail(c, "few",
+                              "Rank %d's queries have seen the keys of %zu of %zu blocks: score was called so many "
+                              "times. The block of rank %d is missing.",
+                              rank, scored, blocks, owner);
+    return true;
+}
+
+static bool scored(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (length_of(c, rank) && !scored_on(c, rank)) return false;
+    return true;
+}
+
+/* ---- What they got ---- */
+
+enum {
+    RIGHT,
+    NOT_SHRUNK,
+    OUT_NOT_SHRUNK,
+    SUM_NOT_SHRUNK,
+    SHRUNK_LATE,
+    NOT_DIVIDED,
+    DIVIDED_EACH,
+    BLOCK_MEANS,
+    BLOCK_SUMS,
+    LAST_BLOCK,
+    OWN_VALUES,
+    KEYS_AS_VALUES,
+    BY_TOKENS,
+    BY_FIRST_SUM,
+    NO_EXP,
+    OF_BLOCK,
+    SUM_BY_WIDTH,
+    BY_COLUMNS,
+    WAYS
+};
+
+static const struct {
+    const char *key, *words;
+} ways[WAYS] = {
+    [NOT_SHRUNK] = {"shrink", "The largest score has grown from one block to the next, and what was summed up before "
+                              "was left as it was: it is relative to the old one."},
+    [OUT_NOT_SHRUNK] = {"shrink",
+                        "The largest score has grown from one block to the next, and out was left as it was, though "
+                        "the sum was multiplied by exp(old largest - new largest): both are relative to it."},
+    [SUM_NOT_SHRUNK] = {"shrink",
+                        "The largest score has grown from one block to the next, and the sum was left as it was, "
+                        "though out was multiplied by exp(old largest - new largest): both are relative to it."},
+    [SHRUNK_LATE] = {"late", "What this block adds was multiplied by exp(old largest - new largest) as well. It is "
+                             "relative to the new one already: first what was there before, then add."},
+    [NOT_DIVIDED] =
+        {"divide", "out is a sum of values, each times exp(score - largest), and was not divided by the sum of those."},
+    [DIVIDED_EACH] =
+        {"divide_each",
+         "out was divided by the sum after each block: so earlier ones are divided again and again. Once, at the end."},
+    [BLOCK_MEANS] = {"means", "Each block has a mean of its own, and the mean of these was taken: so each block counts "
+                              "the same, however well its keys fit."},
+    [BLOCK_SUMS] = {"means", "Each block has a mean of its own, and these were added up: the sum of all weights is "
+                             "that over all blocks, not of one."},
+    [LAST_BLOCK] = {"last", "Only the block that was used last is in out: it was set, and not added to; or the largest "
+                            "score was not kept, and what was there is multiplied by exp(-INFINITY), which is 0."},
+    [OWN_VALUES] =
+        {"stay",
+         "The keys went round, and the values did not: each key is followed by the value of a token of this rank."},
+    [KEYS_AS_VALUES] = {"stay", "The mean of the keys was taken: in a block the values begin behind the keys, count * "
+                                "width numbers from its beginning."},
+    [BY_TOKENS] = {"divide",
+                   "out was divided by the number of tokens, and should be by the sum of exp(score - largest)."},
+    [BY_FIRST_SUM] = {"divide",
+                      "Every query's out was divided by the sum of the first one: each query has a sum of its own."},
+    [OF_BLOCK] = {"late", "What a block adds is relative to the largest score of the block, and not to the largest so "
+                          "far: where an earlier block had a larger one, it counts too much."},
+    [SUM_BY_WIDTH] = {"divide", "Each weight is in the sum as often as a value has numbers: it is added once for each "
+                                "key, outside of the loop over the numbers."},
+    [BY_COLUMNS] = {"values",
+                    "Number w of value j was taken from values[w * count + j]: it lies at j * width + w, a value "
+                    "behind the other."},
+    [NO_EXP] = {"no_exp", "Each value was given its score for a weight, and should be given exp(score - largest)."}};
+
+typedef struct {
+    double largest, sum, out[WIDTH];
+} query_state;
+
+/* A block more for one query. */
+static void take_wrongly(const check_case *c, int way, int rank, size_t query, int owner, query_state *q)
+{
+    double scores[MOST_TOKENS], key[WIDTH], block = -INFINITY, add = 0, more[WIDTH] = {0};
+    size_t count = length_of(c, owner);
+    if (!count) return;
+    for (size_t j = 0; j < count; j++) {
+        for (size_t w = 0; w < WIDTH; w++) key[w] = key_of(c, owner, j, w);
+        scores[j] = score_of(c, rank, query, key);
+        block = fmax(block, scores[j]);
+    }
+    double largest = fmax(q->largest, block), relative_to = way == OF_BLOCK ? block : largest;
+    for (size_t j = 0; j < count; j++) {
+        double weight = way == NO_EXP ? scores[j] : exp(scores[j] - relative_to);
+        add += weight * (way == SUM_BY_WIDTH ? WIDTH : 1);
+        for (size_t w = 0; w < WIDTH; w++)
+            more[w] += weight * (way == KEYS_AS_VALUES ? key_of(c, owner, j, w)
+                                 : way == BY_COLUMNS
+                                     ? value_of(c, owner, (w * count + j) / WIDTH, (w * count + j) % WIDTH)
+                                 : way == OWN_VALUES ? value_of(c, rank, j % length_of(c, rank), w)
+                                                     : value_of(c, owner, j, w));
+    }
+    double shrink = way == NO_EXP ? 1 : exp(q->largest - largest), late = way == SHRUNK_LATE && q->sum > 0 ? shrink : 1;
+    bool begins = q->sum == 0;
+    q->sum = q->sum * (!begins && (way == NOT_SHRUNK || way == SUM_NOT_SHRUNK) ? 1 : shrink) + add * late;
+    for (size_t w = 0; w < WIDTH; w++)
+        q->out[w] = q->out[w] * (!begins && (way == NOT_SHRUNK || way == OUT_NOT_SHRUNK) ? 1 : shrink) + more[w] * late;
+    for (size_t w = 0; w < WIDTH && way == DIVIDED_EACH; w++) q->out[w] /= q->sum;
+    q->largest = largest;
+}
+
+static void compute(const check_case *c, int way, int rank, double *numbers)
+{
+    const query_state none = {.largest = -INFINITY};
+    double first_sum = 0;
+    for (size_t query = 0; query < length_of(c, rank); query++, numbers += WIDTH) {
+        query_state q = none;
+        size_t blocks = 0;
+        for (int step = 0; step < c->ranks; step++) {
+            int owner = (rank - step + c->ranks) % c->ranks;
+            if (!length_of(c, owner)) continue;
+            if (way == LAST_BLOCK || way == BLOCK_MEANS || way == BLOCK_SUMS) q = none;
+            take_wrongly(c, way, rank, query, owner, &q);
+            blocks++;
+            for (size_t w = 0; w < WIDTH && (way == BLOCK_MEANS || way == BLOCK_SUMS); w++)
+                numbers[w] += q.out[w] / q.sum;
+        }
+        if (!query) first_sum = q.sum;
+        double by = way == BY_FIRST_SUM                         ? first_sum
+                    : way == NOT_DIVIDED || way == DIVIDED_EACH ? 1
+                    : way == BY_TOKENS                          ? (double)tokens_of(c)
+                                                                : q.sum;
+        for (size_t w = 0; w < WIDTH; w++) {
+            if (way != BLOCK_MEANS && way != BLOCK_SUMS) numbers[w] = q.out[w] / by;
+            if (way == BLOCK_MEANS) numbers[w] /= (double)blocks;
+        }
+    }
+}
+
+static size_t count_out(const check_case *c, int rank)
+{
+    return length_of(c, rank) * WIDTH;
+}
+
+static const ways_result out = {"out", count_out, WAYS, compute};
+
+static void explain(const check_case *c)
+{
+    int rank, way = ways_find(&out, c);
+    size_t first = ways_first(&out, c, &rank);
+    double has = check_element(c, rank, "out", first);
+    if (way >= 0)
+        check_fail(c, ways[way].key, "%s", ways[way].words);
+    else if (ways_is_float(&out, c))
+        check_fail(c, "float", WAYS_FLOAT);
+    else if (isfinite(has) && length_of(c, 0) > length_of(c, c->ranks - 1))
+        check_also(
+            c, "Here blocks have different lengths, and where they had not it was right: is a block's own count used "
+               "for all of it, also for where its values begin?");
+    else if (isfinite(has))
+        return;
+    else if (c->variant == LOW)
+        check_fail(c, "exp",
+                   "Number %zu of out is not finite on rank %d: exp(-2000) is 0, and 0 / 0 is nothing. Only score - "
+                   "largest is given to exp, and largest begins below any score, at -INFINITY.",
+                   first, rank);
+    else if (c->variant == HIGH || c->variant == RISING)
+        check_fail(c, "exp",
+                   "Number %zu of out is not finite on rank %d: exp(710) is more than a double holds. Only score - "
+                   "largest, which is never above 0, is given to exp.",
+                   first, rank);
+    else
+        check_fail(
+            c, "nan",
+            "Number %zu of out is not finite on rank %d: 0 / 0, or exp(INFINITY), or what was in out before, "
+            "times anything. Does out begin with zeros? Is it the new largest that is subtracted from the scores, "
+            "with this block's in it? The old one begins with -INFINITY.",
+            first, rank);
+}
+
+/* ---- What was sent, how much memory there was, how long it took ---- */
+
+static bool contract(const check_case *c)
+{
+    unsigned long long steps = (unsigned long long)c->ranks - 1;
+    if (!ring_to_the_right(c)) return false;
+    for (int rank = 0; rank < c->ranks; rank++) {
+        p2p_traffic sent = check_sent(c, rank);
+        size_t next = length_of(c, (rank + 1) % c->ranks), each = 2 * WIDTH * sizeof(double),
+               most = c->ranks > 1 ? (tokens_of(c) - next) * each : 0;
+        if (sent.messages_sent > steps)
+            return check_fail(c, "messages",
+                              "Rank %d sent %llu messages; n-1 = %llu are enough, one for each block but the one that "
+                              "begins at its right-hand neighbour.%s",
+                              rank, (unsigned long long)sent.messages_sent, steps,
+                              sent.bytes_sent > most            ? " After the last step nobody needs what is here."
+                              : sent.messages_sent == 2 * steps ? " Keys and values of a block are one message."
+                                                                : "");
+        if (sent.bytes_sent > most)
+            return check_fail(c, "bytes",
+                              "Rank %d sent %llu bytes; the blocks that it passes on have %zu, %zu for each token. "
+                              "Blocks are not equally long.",
+                              rank, (unsigned long long)sent.bytes_sent, most, each);
+    }
+    return true;
+}
+
+/* Three blocks, and what is computed from them. */
+static bool memory(const check_case *c)
+{
+    size_t longest = length_of(c, 0), block = 2 * longest * WIDTH;
+    for (int rank = 0; rank < c->ranks; rank++) {
+        size_t mine = length_of(c, rank), most = 3 * block + mine * (2 * longest + 2 + WIDTH);
+        double peak = check_number_of(c, rank, "peak");
+        if (!(peak > (double)(most * sizeof(double) + SLACK)) || check_number_of(c, rank, "left") > 0) continue;
+        return check_fail(c, "kept",
+                          "Rank %d had %.0f bytes of memory at the same time. A block, keys and values of %zu tokens, "
+                          "has %zu; one that is used and one that comes, and the scores of one, are enough. All blocks "
+                          "together have %zu: were they all there at once?",
+                          rank, peak, longest, block * sizeof(double), tokens_of(c) * 2 * WIDTH * sizeof(double));
+    }
+    return true;
+}
+
+static void seconds(const check_case *c)
+{
+    double steps = c->ranks - 1, block = (double)tokens_of(c) / c->ranks * 2 * WIDTH * sizeof(double);
+    double message = RING_LATENCY_S + block / RING_BANDWIDTH, took = expected_seconds(c);
+    double plain = c->ranks * SCORE_S + steps * message, right = steps * fmax(message, SCORE_S) + SCORE_S;
+    if (took <= 1.2 * right) return;
+    check_slow(c, "slow", took / right,
+               "It took %.0f us. Scoring %d blocks takes %d x %.0f us, passing on n-1 blocks %.0f x %.1f us: one after "
+               "the other %.0f us, at the same time %.0f us.%s",
+               1e6 * took, c->ranks, c->ranks, 1e6 * SCORE_S, steps, 1e6 * message, 1e6 * plain, 1e6 * right,
+               took >= 0.98 * plain ? " Here a block travels while nothing is computed." : "");
+}
+
+static void judge(const check_case *c)
+{
+    if (!scored(c)) return;
+    if (!ways_right(&out, c, NULL))
+        explain(c);
+    else if (contract(c) && memory(c) && c->network && c->variant == MANY)
+        seconds(c);
+}
+
+static const char *const files[] = {"ring_attention.c", NULL};
+
+const check_exercise check_31_ring_attention = {.name = "31_ring_attention",
+                                                .idea = "queries stay, keys and values go round the ring",
+                                                .call = "my_ring_attention",
+                                                .files = files,
+                                                .hands_on_errors = true,
+                                                .waits_on_errors = true,
+                                                .library = CHECK_LIBRARY_ALL,
+                                                .cases = cases,
+                                                .run = run,
+                                                .judge = judge};

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The test of exercise 33: the mean over ranks that live on hosts, the same bits on all of them, with the bytes counted
+ * that leave a host.
+ */
+#include "exercises/exercises.h"
+#include "tests/exercises/ring_contract.h"
+#include "tests/exercises/ways.h"
+
+#pragma weak my_hierarchical_mean
+
+enum { UNEVEN, SIDE_BY_SIDE, ONE_NUMBER, IN_TURN, LOPSIDED, MIXED, EMPTY, ONE_HOST, ALONE, VARIANTS };
+enum { MOST = 8, WORDS = 60 }; /* ranks */
+
+/* Which host a rank lives on; numbers below n, some of which no host has. */
+static int host_of(int variant, int n, int rank)
+{
+    static const int mixed[MOST] = {1, 0, 0, 2, 0, 1, 0, 2};
+    switch (variant) {
+    case UNEVEN: return n > 1 && rank == n - 1;
+    case IN_TURN: return rank % ((n + 1) / 2);
+    case LOPSIDED: return rank ? 0 : n - 1;
+    case MIXED: return n > 1 ? mixed[rank] : 0;
+    case ONE_HOST: return n - 1;
+    case ALONE: return n - 1 - rank;
+    default: return rank / 2;
+    }
+}
+
+static const char *words_of(int variant, int n)
+{
+    static char words[MOST + 1][VARIANTS][WORDS];
+    char *text = words[n][variant];
+    int used = snprintf(text, WORDS, "hosts");
+    for (int rank = 0; rank < n; rank++)
+        used += snprintf(text + used, (size_t)(WORDS - used), " %d", host_of(variant, n, rank));
+    return text;
+}
+
+static void cases(check_plan *plan)
+{
+    static const int ranks[] = {4, 2, 3, 8, 5, 1, 4};
+    static const size_t counts[VARIANTS] = {24, 24, 1, 7, 10, 13, 0, 5, 11};
+    for (int i = 0; i < 7; i++) {
+        check_world(plan, ranks[i], i == 6, i < 6 && ranks[i] % 4 == 0 ? RING_NETWORK : NULL);
+        for (int k = 0; k < VARIANTS; k++) {
+            int variant = i == 6 ? VARIANTS - 1 - k : k; /* the last case is tried again with calls that fail */
+            check_add(plan, (check_case){.variant = variant,
+                                         .count = counts[variant],
+                                         .dtype = DTYPE_F64,
+                                         .what = words_of(variant, ranks[i]),
+                                         .shows = CHECK_SHOW_COUNT});
+        }
+    }
+}
+
+static double part_of(const check_case *c, int rank, size_t i)
+{
+    bool rounds = c->variant == IN_TURN || c->variant == ALONE;
+    return rounds ? check_fraction(c, rank, i) : check_value(c, rank, i);
+}
+
+/* ---- In a rank ---- */
+
+static void run(p2p_comm *comm, const check_case *c)
+{
+    int rank = p2p_rank(comm), *hosts = check_buffer(c, -1, (size_t)c->ranks, DTYPE_I32);
+    double *buf = check_buffer(c, -1, c->count, DTYPE_F64);
+    for (int q = 0; q < c->ranks; q++) hosts[q] = host_of(c->variant, c->ranks, q);
+    for (size_t i = 0; i < c->count; i++) buf[i] = part_of(c, rank, i);
+    check_report(c, "before", buf, c->count, DTYPE_F64);
+    check_returned(c, my_hierarchical_mean(comm, hosts, buf, c->count));
+    check_report(c, "buf", buf, c->count, DTYPE_F64);
+}
+
+/* ---- In learn: hosts ---- */
+
+static bool same_host(const check_case *c, int a, int b)
+{
+    return host_of(c->variant, c->ranks, a) == host_of(c->variant, c->ranks, b);
+}
+
+static int leader_of(const check_case *c, int rank)
+{
+    int first = 0;
+    while (!same_host(c, first, rank)) first++;
+    return first;
+}
+
+static int ranks_on(const check_case *c, int rank)
+{
+    int count = 0;
+    for (int q = 0; q < c->ranks; q++) count += same_host(c, q, rank);
+    return count;
+}
+
+static int hosts_in(const check_case *c)
+{
+    int count = 1; /* rank 0 leads its own */
+    for (int q = 1; q < c->ranks; q++) count += leader_of(c, q) == q;
+    return count;
+}
+
+/* ---- Values ---- */
+
+enum {
+    RIGHT,
+    SUM,
+    HOST_MEANS,
+    HOSTS_SUM,
+    OWN_SUM,
+    OWN_MEAN,
+    OWN_OVER_ALL,
+    BY_HOSTS,
+    BY_OWN,
+    TWICE,
+    LEADERS,
+    LEADERS_MEAN,
+    NOT_DOWN,
+    NOT_DOWN_DIVIDED,
+    DOWN_DIVIDED,
+    DOWN_SUM,
+    WAYS
+};
+
+static const struct {
+    const char *key, *words;
+} ways[WAYS] = {
+    [SUM] = {"divide", "The sum was not divided by the number of ranks."},
+    [HOST_MEANS] = {"weights", "The mean of the hosts' means was taken: a host counts as much as any other, however "
+                               "many ranks it has. Each rank counts the same."},
+    [HOSTS_SUM] = {"weights", "Each host's mean was taken, and these were added up."},
+    [OWN_SUM] = {"alone", "Each rank has the sum over its own host: nothing of the others has come."},
+    [OWN_MEAN] = {"alone", "Each rank has the mean over its own host: nothing of the others has come."},
+    [OWN_OVER_ALL] = {"alone", "Each rank has the sum over its own host, divided by the number of all ranks: nothing "
+                               "of the other hosts has come."},
+    [BY_HOSTS] = {"divide", "The sum over all ranks was divided by the number of hosts."},
+    [BY_OWN] = {"divide", "The sum over all ranks was divided by the number of ranks on the own host."},
+    [TWICE] = {"divided_twice", "The sum was divided by the number of ranks twice."},
+    [LEADERS] =
+        {"leaders",
+         "Only the leaders' own numbers are in it: what the other ranks of each host have was not added up first."},
+    [LEADERS_MEAN] = {"leaders", "Only the leaders' own numbers are in it, divided by the number of hosts: what the "
+                                 "other ranks of each host have was not added up first."},
+    [NOT_DOWN] = {"down", "Only the first rank of each host is right: the others have what they had before."},
+    [NOT_DOWN_DIVIDED] = {"down", "Only the first rank of each host is right: the others have what they had before, "
+                                  "divided by the number of ranks."},
+    [DOWN_SUM] = {"divide", "Only the first rank of each host is right: the others have the sum, which was handed out "
+                            "before it was divided."},
+    [DOWN_DIVIDED] = {"divided_twice", "Only the first rank of each host is right: the others have divided what it has "
+                                       "sent by the number of ranks once more."}};
+
+static double sum_over(const check_case *c, size_t i, int way, int rank)
+{
+    double sum = 0;
+    for (int q = 0; q < c->ranks; q++) {
+        bool counts = way == LEADERS || way == LEADERS_MEAN                      ? leader_of(c, q) == q
+                      : way == OWN_SUM || way == OWN_MEAN || way == OWN_OVER_ALL ? same_host(c, q, rank)
+                                                                                 : true;
+        double weight = way == HOST_MEANS || way == HOSTS_SUM ? 1.0 / ranks_on(c, q) : 1;
+        if (counts) sum += weight * part_of(c, q, i);
+    }
+    return sum;
+}
+
+static void compute(const check_case *c, int way, int rank, double *buf)
+{
+    double n = c->ranks, hosts = hosts_in(c), own = ranks_on(c, rank);
+    bool leads = leader_of(c, rank) == rank;
+    const double by[WAYS] = {[RIGHT] = n,
+                             [SUM] = 1,
+                             [HOST_MEANS] = hosts,
+                             [HOSTS_SUM] = 1,
+                             [OWN_SUM] = 1,
+                             [OWN_MEAN] = own,
+                             [OWN_OVER_ALL] = n,
+                             [BY_HOSTS] = hosts,
+                             [BY_OWN] = own,
+                             [TWICE] = n * n,
+                             [LEADERS] = n,
+                             [LEADERS_MEAN] = hosts,
+                             [NOT_DOWN] = n,
+                             [NOT_DOWN_DIVIDED] = n,
+                             [DOWN_DIVIDED] = leads ? n : n * n,
+                             [DOWN_SUM] = leads ? n : 1};
+    for (size_t i = 0; i < c->count; i++) {
+        buf[i] = sum_over(c, i, way, rank) / by[way];
+        if (!leads && way == NOT_DOWN) buf[i] = part_of(c, rank, i);
+        if (!leads && way == NOT_DOWN_DIVIDED) buf[i] = part_of(c, rank, i) / n;
+    }
+}
+
+static size_t count_buf(const check_case *c, int rank)
+{
+    (void)rank;
+    return c->count;
+}
+
+static const ways_result mean = {"buf", count_buf, WAYS, compute};
+
+static void explain(const check_case *c)
+{
+    int rank, way = ways_find(&mean, c);
+    if (way >= 0) {
+        check_fail(c, ways_judged.from ? "beginning" : ways[way].key, "%s", ways[way].words);
+        if (ways_judged.from)
+            check_also(c, "That is so from number %zu of %zu on; those before are right.%s", ways_judged.from, c->count,
+                       ways_judged.from == c->count / sizeof(double)
+                           ? " That is an eighth: messages count bytes, and a double has 8."
+                           : "");
+        return;
+    }
+    if (ways_is_float(&mean, c)) {
+        check_fail(c, "float", WAYS_FLOAT);
+        return;
+    }
+    ways_first(&mean, c, &rank);
+    made_of m = {c, rank, "", "buf", 0, c->count, DTYPE_F64, OP_MEAN, part_of};
+    made_of_explain(&m);
+}
+
+/* ---- What leaves a host ---- */
+
+/* Only leaders send to other hosts, and to leaders. */
+static bool only_leaders(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        for (int peer = 0; peer < c->ranks; peer++) {
+            unsigned long long sent = check_traffic(c, rank, peer).messages_sent;
+            if (!sent || same_host(c, rank, peer)) continue;
+            int who = leader_of(c, rank) != rank ? rank : peer;
+            if (leader_of(c, who) == who) continue;
+            return check_fail(c, "leaves",
+                              "Rank %d, on host %d, sent %llu message%s to rank %d, on host %d. Between hosts only "
+                              "their leaders talk, the first rank of each: rank %d for rank %d.",
+                              rank, host_of(c->variant, c->ranks, rank), sent, sent == 1 ? "" : "s", peer,
+                              host_of(c->variant, c->ranks, peer), leader_of(c, who), who);
+        }
+    return true;
+}
+
+/* Of a host's sum 2(h-1)/h, but for the rounding of chunks. */
+static bool bytes_out(const check_case *c)
+{
+    int h = hosts_in(c);
+    unsigned long long steps = 2 * ((unsigned long long)h - 1),
+                       each = c->count / (size_t)h + (c->count % (size_t)h > 0);
+    for (int rank = 0; rank < c->ranks; rank++) {
+        unsigned long long bytes = 0, messages = 0, most = steps * each * sizeof(double);
+        if (leader_of(c, rank) != rank) continue;
+        for (int peer = 0; peer < c->ranks; peer++) {
+            if (same_host(c, rank, peer)) continue;
+            bytes += check_traffic(c, rank, peer).bytes_sent;
+            messages += check_traffic(c, rank, peer).messages_sent;
+        }
+        if (bytes <= most && messages <= steps) continue;
+        return check_fail(c, "bytes",
+                          "%llu bytes left host %d, in %llu messages. A ring of %d hosts sends 2(h-1) = %llu chunks of "
+                          "%llu numbers: %llu bytes.%s",
+                          bytes, host_of(c->variant, c->ranks, rank), messages, h, steps, each, most,
+                          bytes == ((unsigned long long)h - 1) * c->count * sizeof(double)
+                              ? " These are as many as if the whole had gone to each other host."
+                              : "");
+    }
+    return true;
+}
+
+/* Within a host: one message up, one down. */
+static bool within(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        for (int peer = 0; peer < c->ranks; peer++) {
+            unsigned long long sent = check_traffic(c, rank, peer).messages_sent;
+            bool leads = leader_of(c, rank) == rank || leader_of(c, peer) == peer;
+            if (rank == peer || !same_host(c, rank, peer) || sent <= (leads ? 1 : 0)) continue;
+            return check_fail(c, "inside", "Rank %d sent %llu message%s to rank %d, on the same host. %s", rank, sent,
+                              sent == 1 ? "" : "s", peer,
+                              leads ? "One up and one down are enough."
+                                    : "Within a host each rank talks to the host's leader only.");
+        }
+    return true;
+}
+
+static void seconds(const check_case *c)
+{
+    int h = hosts_in(c), most = 0;
+    for (int rank = 0; rank < c->ranks; rank++) most = ranks_on(c, rank) > most ? ranks_on(c, rank) : most;
+    double bytes = (double)(c->count * sizeof(double)), took = expected_seconds(c);
+    double inside = 2 * (most - 1) * (RING_LATENCY_S + bytes / RING_BANDWIDTH);
+    double between = 2 * (h - 1) * (RING_LATENCY_S + bytes / h / RING_BANDWIDTH);
+    if (took <= 1.2 * (inside + between)) return;
+    check_slow(c, "slow", took / (inside + between),
+               "It took %.1f us. Up and down in a host of %d ranks takes %.1f us, round %d hosts %.1f us, together "
+               "%.1f us. Yours took %.2g times as long: does a leader wait for its neighbour before it sends?",
+               1e6 * took, most, 1e6 * inside, h, 1e6 * between, 1e6 * (inside + between), took / (inside + between));
+}
+
+static void judge(const check_case *c)
+{
+    if (!ways_right(&mean, c, "before"))
+        explain(c);
+    else if (check_same_bits(c, "bits", "buf") && only_leaders(c) && bytes_out(c) && within(c) && c->network &&
+             c->variant == SIDE_BY_SIDE)
+        seconds(c);
+}
+
+static const char *const files[] = {"hierarchical.c", NULL};
+static const char *const uses[] = {"14_ring_reduce_scatter", NULL};
+
+const check_exercise check_33_hierarchical = {.name = "33_hierarchical",
+                                              .idea = "what leaves a host is sent once for all its ranks",
+                                              .call = "my_hierarchical_mean",
+                                              .files = files,
+                                              .uses = uses,
+                                              .hands_on_errors = true,
+                                              .library = CHECK_LIBRARY_P2P,
+                                              .cases = cases,
+                                              .run = run,
+                                              .judge = judge};

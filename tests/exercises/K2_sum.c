@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* The test of exercise K2: the sum of all numbers, each read once, and no work-item that adds up what the others have. */
+#include "exercises/kernels.h"
+#include "tests/exercises/device.h"
+
+#pragma weak my_sum
+
+static const device_size sizes[] = {
+    {{64, 1}, {64, 1}, DEVICE_FORWARD, "64 numbers, 1 group of 64"},
+    {{256, 4}, {64, 1}, DEVICE_FORWARD, "256 numbers, 4 groups of 64"},
+    {{256, 4}, {64, 1}, DEVICE_BACKWARD, "256 numbers, 4 groups of 64, the last work-items first"},
+    {{1000, 4}, {64, 1}, DEVICE_SHUFFLED, "1000 numbers, 4 groups of 64, work-items in any order"},
+    {{5, 2}, {32, 1}, DEVICE_FORWARD, "5 numbers, 2 groups of 32"},
+    {{3000, 3}, {256, 1}, DEVICE_SHUFFLED, "3000 numbers, 3 groups of 256, work-items in any order"},
+    {{100, 7}, {1, 1}, DEVICE_FORWARD, "100 numbers, 7 groups of 1"},
+    {{777, 5}, {2, 1}, DEVICE_BACKWARD, "777 numbers, 5 groups of 2, the last work-items first"},
+};
+
+static void call(float *const at[])
+{
+    const work_argument *is = device_now()->arguments;
+    my_sum(at[0], at[1], at[2], (int)is[3].count);
+}
+
+static const device_test test = {
+    .sizes = sizes, .count = sizeof sizes / sizeof *sizes, .describe = work_sum, .call = call};
+
+static void cases(check_plan *plan)
+{
+    device_add(plan, &test);
+}
+
+static void run(p2p_comm *comm, const check_case *c)
+{
+    (void)comm;
+    device_case(&test, c);
+}
+
+/* ---- In learn ---- */
+
+static double x_at(const check_case *c, size_t i)
+{
+    return device_value(&test, c, 0, i);
+}
+
+/* The sum of every step-th number from first on, below end. */
+static double sum_of(const check_case *c, size_t first, size_t end, size_t step)
+{
+    double sum = 0;
+    for (size_t i = first; i < end; i += step) sum += x_at(c, i);
+    return sum;
+}
+
+/* Which work-items of a group are in its sum. */
+typedef enum { FIRST, EVEN, LOWER_HALF } part;
+
+/* What those of all groups have added up, where work-items have numbers in a row, or in turn. */
+static double of_part(const check_case *c, part which, bool in_a_row)
+{
+    const device_size *s = &sizes[c->variant];
+    size_t n = s->n[0], group = s->group[0], items = s->n[1] * group, share = items ? (n + items - 1) / items : 0;
+    double sum = 0;
+    for (size_t i = 0; i < items; i++) {
+        size_t me = i % group, first = i * share, end = first + share < n ? first + share : n;
+        if (which == FIRST ? me > 0 : which == EVEN ? me % 2 > 0 : me >= group / 2) continue;
+        sum += in_a_row ? sum_of(c, first, end, 1) : sum_of(c, i, n, items);
+    }
+    return sum;
+}
+
+static bool is_part(const check_case *c, part which, double total)
+{
+    return sizes[c->variant].group[0] > 1 && (total == of_part(c, which, true) || total == of_part(c, which, false));
+}
+
+static bool explain(const check_case *c, double total, double should)
+{
+    const device_size *s = &sizes[c->variant];
+    size_t n = s->n[0], groups = s->n[1], group = s->group[0], items = groups * group,
+           whole = items ? n / items * items : 0;
+    if (total == 0) return check_fail(c, "nothing", "All sums are 0, and the numbers add up to %g.", should);
+    if (items < n && total == sum_of(c, 0, items, 1))
+        return check_fail(c, "one_each",
+                          "The sum is that of the first %zu numbers: one for each work-item. There are %zu.", items, n);
+    if (is_part(c, FIRST, total))
+        return check_fail(c, "tree", "Only what the first work-item of each group has added up is in the sum.");
+    if (is_part(c, EVEN, total))
+        return check_fail(c, "sum",
+                          "Only every other work-item is in the sum of its group: does the tree stop one level "
+                          "too early?");
+    if (is_part(c, LOWER_HALF, total))
+        return check_fail(c, "sum",
+                          "Only the first half of a group's work-items is in its sum: the first level adds those "
+                          "of the second half.");
+    if (whole < n && whole && total == sum_of(c, 0, whole, 1))
+        return check_fail(c, "tail",
+                          "The last %zu numbers are missing: %zu work-items do not divide %zu numbers evenly.",
+                          n - whole, items, n);
+    if (total == should * (double)groups)
+        return check_fail(c, "groups",
+                          "The sum is %zu times what it should be, and there are %zu groups: each of them adds up all "
+                          "numbers.",
+                          groups, groups);
+    if (total == should * (double)group)
+        return check_fail(c, "items",
+                          "The sum is %zu times what it should be, and there are %zu work-items in a group.", group,
+                          group);
+    if (total == should - x_at(c, n - 1)) return check_fail(c, "tail", "The last number is missing.");
+    if (total == should - x_at(c, 0)) return check_fail(c, "first", "The first number is missing.");
+    if (device_count(c, 0, DEVICE_READS) > (double)n)
+        return check_fail(c, "items",
+                          "x was read %.0f times, and it has %zu numbers: some belong to several work-items.",
+                          device_count(c, 0, DEVICE_READS), n);
+    return check_fail(c, "sum",
+                      "The groups' sums add up to %g, and should to %g. Are all work-items of a group in its sum, each "
+                      "once?",
+                      total, should);
+}
+
+static bool is_right(const check_case *c)
+{
+    double total = 0, *want = device_wanted(&test, c), should = want ? want[0] : NAN;
+    free(want);
+    for (size_t g = 0; g < sizes[c->variant].n[1]; g++) total += check_element(c, 0, "partial", g);
+    return total == should || explain(c, total, should);
+}
+
+enum { VECTOR = 16 }; /* numbers may be read so many at a time */
+
+static size_t log2_of(size_t n)
+{
+    size_t log = 0;
+    while ((size_t)1 << log < n) log++;
+    return log;
+}
+
+/* As a tree, and each number once. */
+static void contract(const check_case *c)
+{
+    const device_size *s = &sizes[c->variant];
+    size_t items = s->n[1] * s->group[0], share = items ? (s->n[0] + items - 1) / items : 0;
+    double reads = device_count(c, 0, DEVICE_READS), most = device_count(c, 0, DEVICE_MOST_READS),
+           local = device_count(c, 2, DEVICE_MOST_READS);
+    if (local > 2 * (double)log2_of(s->group[0]) + 2)
+        check_fail(c, "serial",
+                   "One work-item reads scratch %.0f times. As a tree of %zu levels it reads two numbers a level and "
+                   "one in the end: does one work-item add up what %zu have?",
+                   local, log2_of(s->group[0]), s->group[0]);
+    else if (reads > (double)s->n[0])
+        check_fail(c, "reads", "x was read %.0f times, and it has %zu numbers: each belongs to one work-item.", reads,
+                   s->n[0]);
+    else if (most > 2 * (double)share + VECTOR)
+        check_fail(c, "share", "One work-item adds up %.0f numbers; if all take part, %zu are enough.", most, share);
+    else if (check_number_of(c, 0, "barriers") > 2 * (double)log2_of(s->group[0]) + 3)
+        check_fail(c, "barriers", "%.0f barriers, and the tree has %zu levels: one for each is enough.",
+                   check_number_of(c, 0, "barriers"), log2_of(s->group[0]));
+}
+
+/* scratch was read beyond its end. */
+static bool too_far(const check_case *c)
+{
+    return (int)device_fact(c, DEVICE_KIND) == DEVICE_BOUNDS && !(device_fact(c, DEVICE_WRITES) > 0) &&
+           (int)device_fact(c, DEVICE_BUFFER) == 2 && device_fact(c, DEVICE_ELEMENT) >= device_fact(c, DEVICE_ELEMENTS);
+}
+
+static void judge(const check_case *c)
+{
+    bool fine = device_is_fine(&test, c);
+    if (fine && !device_unwritten(c) && is_right(c)) contract(c);
+    if (!fine && too_far(c))
+        check_also(c, "What it adds is another work-item's: in each level only those add whose partner is there, half "
+                      "as many as in the level before.");
+}
+
+static const char *const files[] = {"sum.cl", NULL};
+
+const check_exercise check_K2_sum = {.name = "K2_sum",
+                                     .idea = "a tree in local memory: a group adds up, and waits at barriers",
+                                     .call = "my_sum",
+                                     .files = files,
+                                     .library = CHECK_LIBRARY_P2P,
+                                     .opencl = true,
+                                     .cases = cases,
+                                     .run = run,
+                                     .judge = judge};

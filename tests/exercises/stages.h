@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stages: a network in stages, for the tests of pipelines. Stage r makes of x[i]: w[i] x[i] + x[i + 1]^2 / 4, counted
+ * round; the loss is the sum of what the last one makes, times a target. Backward needs what forward was given.
+ *
+ *      both sides   stages_weight, stages_times
+ *      in a rank    stages_begin, stages_report
+ *      in learn     stages_values (what each call was given, and the gradient of the weights)
+ */
+#ifndef PAIRWISE_TESTS_EXERCISES_STAGES_H
+#define PAIRWISE_TESTS_EXERCISES_STAGES_H
+
+#include "exercises/exercises.h"
+#include "p2p/p2p_layer.h"
+#include "tests/exercises/expected.h"
+
+/* STAGES_BACKWARD + b is the number of a call of backward, b that of forward. */
+enum { STAGES_WIDTH = 4, STAGES_MOST = 16, STAGES_BACKWARD = 100, STAGES_CALLS = 4 * STAGES_MOST };
+enum { STAGES_OF_X = 1000, STAGES_OF_TARGET = 2000 };
+
+#define STAGES_NETWORK "latency=10us,bandwidth=1G" EXPECTED_REDUCE
+#define STAGES_FORWARD_S 1e-3
+#define STAGES_BACKWARD_S 2e-3
+
+static inline double stages_weight(const check_case *c, int rank, size_t i)
+{
+    return check_value(c, rank, i) / 100;
+}
+
+static inline double stages_x(const check_case *c, size_t b, size_t i)
+{
+    return check_value(c, 0, STAGES_OF_X + b * STAGES_WIDTH + i) / 100;
+}
+
+static inline double stages_target(const check_case *c, size_t b, size_t i)
+{
+    return check_value(c, c->ranks - 1, STAGES_OF_TARGET + b * STAGES_WIDTH + i) / 50;
+}
+
+static inline void stages_forward_of(const check_case *c, int rank, const double *in, double *out)
+{
+    for (size_t i = 0; i < STAGES_WIDTH; i++) {
+        double next = in[(i + 1) % STAGES_WIDTH];
+        out[i] = stages_weight(c, rank, i) * in[i] + next * next / 4;
+    }
+}
+
+/* Adds to weights the gradient of the stage's, and sets in_gradient. */
+static inline void stages_backward_of(const check_case *c, int rank, const double *in, const double *out_gradient,
+                                      double *in_gradient, double *weights)
+{
+    for (size_t i = 0; i < STAGES_WIDTH; i++) {
+        double before = out_gradient[(i + STAGES_WIDTH - 1) % STAGES_WIDTH];
+        weights[i] += out_gradient[i] * in[i];
+        in_gradient[i] = out_gradient[i] * stages_weight(c, rank, i) + before * in[i] / 2;
+    }
+}
+
+/* ---- In a rank ---- */
+
+typedef struct {
+    p2p_comm *comm;
+    const check_case *c;
+    size_t count, kept, most_kept;
+    double calls[STAGES_CALLS];
+    double in[STAGES_MOST][STAGES_WIDTH], gradient[STAGES_MOST][STAGES_WIDTH]; /* what the calls were given */
+    double weights[STAGES_WIDTH];
+} stages_self;
+
+static inline void stages_note(stages_self *self, size_t call)
+{
+    if (self->count < STAGES_CALLS) self->calls[self->count++] = (double)call;
+}
+
+static inline void stages_forward(const my_stage *stage, size_t b, const double *in, double *out)
+{
+    stages_self *self = stage->self;
+    const check_case *c = self->c;
+    double x[STAGES_WIDTH], ignored[STAGES_WIDTH];
+    stages_note(self, b < STAGES_MOST ? b : STAGES_BACKWARD - 1);
+    if (b >= STAGES_MOST) return;
+    for (size_t i = 0; i < STAGES_WIDTH; i++) x[i] = in ? in[i] : p2p_rank(self->comm) ? NAN : stages_x(c, b, i);
+    memcpy(self->in[b], x, sizeof x);
+    if (++self->kept > self->most_kept) self->most_kept = self->kept;
+    stages_forward_of(c, p2p_rank(self->comm), x, out ? out : ignored);
+    p2p_layer_compute(self->comm, (size_t)(STAGES_FORWARD_S * EXPECTED_REDUCE_RATE));
+}
+
+static inline void stages_backward(const my_stage *stage, size_t b, const double *gradient_out, double *gradient_in)
+{
+    stages_self *self = stage->self;
+    const check_case *c = self->c;
+    bool last = p2p_rank(self->comm) == c->ranks - 1;
+    double g[STAGES_WIDTH], ignored[STAGES_WIDTH];
+    stages_note(self, STAGES_BACKWARD + (b < STAGES_MOST ? b : STAGES_BACKWARD - 1));
+    if (b >= STAGES_MOST) return;
+    for (size_t i = 0; i < STAGES_WIDTH; i++)
+        g[i] = gradient_out ? gradient_out[i] : last ? stages_target(c, b, i) : NAN;
+    memcpy(self->gradient[b], g, sizeof g);
+    if (self->kept) self->kept--;
+    stages_backward_of(c, p2p_rank(self->comm), self->in[b], g, gradient_in ? gradient_in : ignored, self->weights);
+    p2p_layer_compute(self->comm, (size_t)(STAGES_BACKWARD_S * EXPECTED_REDUCE_RATE));
+}
+
+static inline my_stage stages_begin(p2p_comm *comm, const check_case *c, stages_self *self)
+{
+    *self = (stages_self){.comm = comm, .c = c};
+    return (my_stage){c->count, STAGES_WIDTH, stages_forward, stages_backward, self};
+}
+
+static inline void stages_report(const check_case *c, const stages_self *self)
+{
+    check_report(c, "calls", self->calls, self->count, DTYPE_F64);
+    check_report(c, "in", self->in, c->count * STAGES_WIDTH, DTYPE_F64);
+    check_report(c, "gradient", self->gradient, c->count * STAGES_WIDTH, DTYPE_F64);
+    check_report(c, "weights", self->weights, STAGES_WIDTH, DTYPE_F64);
+    check_number(c, "kept", (double)self->most_kept);
+}
+
+/* ---- In learn ---- */
+
+/* What stage `rank` is given: in forward and in backward; and the gradient of its weights. */
+typedef struct {
+    double in[STAGES_MOST][STAGES_WIDTH], gradient[STAGES_MOST][STAGES_WIDTH], weights[STAGES_WIDTH];
+} stages_right;
+
+static inline void stages_compute(const check_case *c, stages_right right[CHECK_MAX_RANKS])
+{
+    memset(right, 0, CHECK_MAX_RANKS * sizeof *right);
+    for (size_t b = 0; b < c->count; b++) {
+        double out[STAGES_WIDTH];
+        for (size_t i = 0; i < STAGES_WIDTH; i++) {
+            right[0].in[b][i] = stages_x(c, b, i);
+            right[c->ranks - 1].gradient[b][i] = stages_target(c, b, i);
+        }
+        for (int r = 0; r < c->ranks; r++)
+            stages_forward_of(c, r, right[r].in[b], r + 1 < c->ranks ? right[r + 1].in[b] : out);
+        for (int r = c->ranks - 1; r >= 0; r--)
+            stages_backward_of(c, r, right[r].in[b], right[r].gradient[b], r ? right[r - 1].gradient[b] : out,
+                               right[r].weights);
+    }
+}
+
+/* What a call should be: "forward 3". */
+static inline const char *stages_name(char name[24], double call)
+{
+    bool back = call >= STAGES_BACKWARD;
+    snprintf(name, 24, "%s %.0f", back ? "backward" : "forward", call - (back ? STAGES_BACKWARD : 0));
+    return name;
+}
+
+static inline bool stages_same(const double *right, const check_case *c, int rank, const char *report, size_t b)
+{
+    for (size_t i = 0; i < STAGES_WIDTH; i++) {
+        double has = check_element(c, rank, report, b * STAGES_WIDTH + i);
+        if (!(fabs(has - right[i]) <= 1e-9 * fmax(1, fabs(right[i])))) return false;
+    }
+    return true;
+}
+
+/* The first call that was given something else, and whose that is. */
+static inline bool stages_given(const check_case *c, const stages_right *right, int rank, size_t b, bool back)
+{
+    const char *report = back ? "gradient" : "in", *call = back ? "backward" : "forward";
+    int from = rank + (back ? 1 : -1);
+    const double(*all)[STAGES_WIDTH] = back ? right[rank].gradient : right[rank].in;
+    if (stages_same(all[b], c, rank, report, b)) return true;
+    if (from < 0 || from == c->ranks)
+        return check_fail(
+            c, "null",
+            "On rank %d %s %zu was given memory, and should be given NULL: the %s stage has nobody to take it "
+            "from.",
+            rank, call, b, back ? "last" : "first");
+    if (isnan(check_element(c, rank, report, b * STAGES_WIDTH)))
+        return check_fail(c, "null",
+                          "On rank %d %s %zu was given NULL, or what was computed from it: it is for the %s stage "
+                          "only that there is nothing to take. This one takes what rank %d has made.",
+                          rank, call, b, back ? "last" : "first", from);
+    for (size_t other = 0; other < c->count; other++)
+        if (stages_same(all[other], c, rank, report, b))
+            return check_fail(
+                c, "order",
+                "On rank %d %s %zu was given what belongs to micro-batch %zu. Both sides of a cut "
+                "must go through the micro-batches in the same order, and what is sent must be computed before.",
+                rank, call, b, other);
+    const double(*theirs)[STAGES_WIDTH] = back ? right[from].gradient : right[from].in;
+    if (stages_same(theirs[b], c, rank, report, b))
+        return check_fail(
+            c, "given",
+            "On rank %d %s %zu was given what rank %d's %s was given itself. What it has set is to be sent on.", rank,
+            call, b, from, call);
+    for (size_t other = 0; back && other < c->count; other++)
+        if (stages_same(right[from].in[other], c, rank, report, b))
+            return check_fail(c, "given",
+                              "On rank %d %s %zu was given what its own forward has set, and takes what rank %d's "
+                              "%s has.",
+                              rank, call, b, from, call);
+    p2p_traffic sent = check_traffic(c, from, rank);
+    if (sent.messages_sent && sent.bytes_sent < sent.messages_sent * STAGES_WIDTH * sizeof(double))
+        return check_fail(c, "given",
+                          "A message from rank %d to rank %d has %llu bytes. A micro-batch is %d numbers, %zu bytes: "
+                          "width counts numbers.",
+                          from, rank, (unsigned long long)(sent.bytes_sent / sent.messages_sent), STAGES_WIDTH,
+                          STAGES_WIDTH * sizeof(double));
+    bool nothing = true;
+    for (size_t i = 0; i < STAGES_WIDTH; i++) nothing &= check_element(c, rank, report, b * STAGES_WIDTH + i) == 0;
+    return check_fail(
+        c, "given", "On rank %d %s %zu was given %s. It takes what rank %d's %s has set for micro-batch %zu.", rank,
+        call, b, nothing ? "zeros: nothing has come, or nothing was computed into what was sent" : "something else",
+        from, call, b);
+}
+
+static inline bool stages_values(const check_case *c)
+{
+    static stages_right right[CHECK_MAX_RANKS];
+    stages_compute(c, right);
+    for (size_t b = 0; b < c->count; b++)
+        for (int rank = 0; rank < c->ranks; rank++)
+            if (!stages_given(c, right, rank, b, false)) return false;
+    for (size_t b = c->count; b > 0; b--)
+        for (int rank = c->ranks - 1; rank >= 0; rank--)
+            if (!stages_given(c, right, rank, b - 1, true)) return false;
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (!stages_same(right[rank].weights, c, rank, "weights", 0))
+            return check_fail(c, "weights",
+                              "The gradient of rank %d's weights is not that of one rank with all stages: was "
+                              "backward called once for each micro-batch, after its forward?",
+                              rank);
+    return true;
+}
+
+/* Each micro-batch forward and back, once. */
+static inline bool stages_called(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        size_t made = check_elements(c, rank, "calls"), times[2][STAGES_MOST] = {{0}};
+        if (made != 2 * c->count)
+            return check_fail(
+                c, "calls",
+                "On rank %d forward and backward were called %zu times together, and should be %zu times: "
+                "each once for each of %zu micro-batches.",
+                rank, made, 2 * c->count, c->count);
+        for (size_t i = 0; i < made; i++) {
+            double call = check_element(c, rank, "calls", i);
+            bool back = call >= STAGES_BACKWARD;
+            size_t b = (size_t)call - (back ? STAGES_BACKWARD : 0);
+            char name[24];
+            if (b >= c->count || times[back][b]++ || (back && !times[0][b]))
+                return check_fail(c, "calls", "Call %zu on rank %d is %s%s.", i + 1, rank, stages_name(name, call),
+                                  b >= c->count        ? ", which does not exist"
+                                  : times[back][b] > 1 ? " once more"
+                                                       : ", before its forward");
+        }
+    }
+    return true;
+}
+
+/* On the network: (p-1)/(m+p-1), to the percent. */
+static inline bool stages_bubble(const check_case *c, const char *if_in_turn)
+{
+    double took = expected_seconds(c), p = c->ranks, m = (double)c->count;
+    double computing = m * (STAGES_FORWARD_S + STAGES_BACKWARD_S), is = 1 - computing / took,
+           should = (p - 1) / (m + p - 1);
+    if (is <= should + 0.01) return true;
+    return check_slow(
+        c, "bubble", took / (computing * (m + p - 1) / m),
+        "It took %.1f ms, of which each rank has computed for %.1f ms: %.0f%% is bubble. With p = %d stages "
+        "and m = %zu micro-batches it is (p-1)/(m+p-1) = %.0f%%. %s",
+        1e3 * took, 1e3 * computing, 100 * is, c->ranks, c->count, 100 * should,
+        took >= 0.98 * p * computing ? if_in_turn : "Somewhere a stage waits, or passes on later than it could.");
+}
+
+/* A message for each micro-batch and direction, to the neighbours only. */
+static inline bool stages_contract(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        for (int peer = 0; peer < c->ranks; peer++) {
+            p2p_traffic sent = check_traffic(c, rank, peer);
+            unsigned long long most = abs(rank - peer) == 1 ? c->count : 0;
+            if (sent.messages_sent > most || sent.bytes_sent > most * STAGES_WIDTH * sizeof(double))
+                return check_fail(
+                    c, "messages",
+                    "Rank %d sent %llu messages, %llu bytes, to rank %d; for %zu micro-batches it should be "
+                    "%llu, of %zu bytes each.",
+                    rank, (unsigned long long)sent.messages_sent, (unsigned long long)sent.bytes_sent, peer, c->count,
+                    most, STAGES_WIDTH * sizeof(double));
+        }
+    return true;
+}
+
+#endif

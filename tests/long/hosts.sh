@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# hosts.sh: three hosts made of network namespaces (scripts/namespaces.sh), under each MPI library: what is between them can be
+# cut, and what runs on one can be killed or stopped.
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+
+# shellcheck source=scripts/namespaces.sh
+source scripts/namespaces.sh
+
+hosts=(pw1 pw2 pw3)
+trap 'namespaces_remove; rm -rf "$work"' EXIT
+
+# So many launchers, one a host, with so many ranks each.
+on_hosts() { # HOSTS RANKS PROGRAM...
+    local count=$1 ranks=$2
+    shift 2
+    namespaces_run "$count" 1 "$PWD/$B/launch" -n "$ranks" "$@"
+}
+
+as_on_one_host() { # PROGRAM: the same output of six ranks, in any order
+    on_hosts 3 2 "$PWD/$B/tests/right/$1" | sort >"$work/three" || return 1
+    "$B/launch" -n 6 "$B/tests/right/$1" | sort | diff "$work/three" -
+}
+
+# ---- Something happens to a job of two ranks a host ----
+
+# Processes of an executable whose name begins so, on a host.
+of_host() { ip netns pids "$1" | while read -r pid; do [[ $(readlink "/proc/$pid/exe") == */$2* ]] && echo "$pid"; done; }
+none_left() { # nor soon
+    local left
+    for _ in $(seq 30); do
+        left=$(for host in "${hosts[@]}"; do of_host "$host" actor; of_host "$host" launch-; done)
+        [ -z "$left" ] && return 0
+        sleep 0.1
+    done
+    echo "left: $left"
+    return 1
+}
+after() { # TEXT SECONDS COMMAND...: once all ranks are there; then the job ends in time, with a line that matches, and no success
+    local text=$1 seconds=$2 job status begun
+    shift 2
+    : >"$work/said"
+    namespaces_run 3 1 env PAIRWISE_HOST_TIMEOUT="${host_timeout:-10}" "$PWD/$B/launch" -n 2 "$PWD/$B/tests/right/actor" busy >"$work/said" 2>&1 &
+    job=$!
+    for _ in $(seq 300); do grep -q ready "$work/said" && break; sleep 0.1; done
+    begun=$(date +%s)
+    "$@"
+    wait $job
+    status=$?
+    cat "$work/said"
+    echo "status $status, $(($(date +%s) - begun)) s"
+    grep -q -E "$text" "$work/said" && [ $status -ne 0 ] && [ $(($(date +%s) - begun)) -le "$seconds" ] && none_left
+}
+kill_ranks() { for host in "${hosts[@]}"; do of_host "$host" actor | tail -n 1; done | xargs kill -9; }
+to_launcher() { of_host "$1" launch- | xargs kill "$2"; }
+
+# Two hosts that cannot reach each other, though mpirun reaches both (what one sends to the other goes to nobody): they are
+# named before any rank starts, with what to try. Where a connection is refused Open MPI ends the job itself, and names both.
+cannot_reach() {
+    local who='[12]'
+    [ $MPI = mpich ] && who='[012]' # whoever says so first: mpirun ends the others then
+    ip -n pw2 neigh replace 10.97.0.3 lladdr 02:00:00:00:00:99 dev eth0 nud permanent || return 1
+    on_hosts 3 1 "$PWD/$B/examples/hello" >"$work/no_way" 2>&1
+    cat "$work/no_way"
+    grep -q "cannot reach each other through .*: launcher $who, on pw.*, has no answer from launcher .*[12]" "$work/no_way" &&
+        grep -q 'try: mpirun .*if.* NAME' "$work/no_way" && ! grep -q 'hello from' "$work/no_way"
+}
+
+for MPI in openmpi mpich; do
+    namespaces_make "${hosts[@]}" >"$work/why" || { skip "$MPI, hosts of namespaces" "$(cat "$work/why")"; continue; }
+    check "make $B/launch-$MPI" make -s "$B/launch-$MPI"
+    for world in socket shm; do
+        export PAIRWISE_WORLD=$world
+        check "$MPI, $world: the token goes round three hosts" says 'it has been at 6 of 6 ranks' on_hosts 3 2 "$PWD/$B/examples/ring_token"
+        check "$MPI, $world: a deadlock" says 'wait for each other' on_hosts 3 1 "$PWD/$B/tests/right/actor" deadlock
+        check "$MPI, $world: a death" status 7 on_hosts 3 2 "$PWD/$B/tests/right/actor" leave 5 7
+        for program in groups all_to_all; do # not allreduce_check: by host its sums round in another order
+            check "$MPI, $world: $program, as on one host" as_on_one_host "$program"
+        done
+        check "$MPI, $world: a rank of every host is killed" after 'rank [0-5] was killed by signal 9' 15 kill_ranks
+    done
+    check "$MPI: a launcher is killed" after '(on node pw2|AT 10.97.0.2)' 10 to_launcher pw2 -KILL
+    host_timeout=3 check "$MPI: one is stopped" after 'nothing has been heard of launcher 1, on pw2, for 3 s' 20 to_launcher pw2 -STOP
+    # Open MPI's mpirun would wait for minutes for the host that is cut off.
+    MCA="--mca btl tcp,self --mca oob_tcp_keepalive_time 5 --mca oob_tcp_keepalive_intvl 2 --mca oob_tcp_keepalive_probes 3" \
+        check "$MPI: a link is cut" after 'nothing has been heard of launcher 2, on pw3, for 10 s' 40 ip link set pw3 down
+    ip link set pw3 up
+    check "$MPI: two hosts that cannot reach each other" cannot_reach
+done

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+// what: the first work-item's sum is that of the group
+// expect: Only what the first work-item of each group has added up
+__kernel void my_sum(__global const float *x, __global float *partial, __local float *scratch, const int n)
+{
+    const int me = get_local_id(0), size = get_local_size(0);
+    float sum = 0.0f;
+
+    const int share = (n + get_global_size(0) - 1) / get_global_size(0), first = get_global_id(0) * share;
+    for (int i = first; i < min(first + share, n); i++) sum += x[i];
+
+    scratch[me] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    if (me == 0) partial[get_group_id(0)] = scratch[0];
+}

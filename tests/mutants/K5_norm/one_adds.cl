@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+// what: one work-item adds up
+// expect: One work-item reads scratch
+__kernel void my_norm(__global const float *x, __global float *y, __local float *scratch, const int width,
+                      const float eps)
+{
+    const int me = get_local_id(0), size = get_local_size(0);
+    __global const float *row = x + get_group_id(0) * width;
+    const float origin = row[0];
+    float sum = 0.0f, squares = 0.0f;
+
+    for (int i = me; i < width; i += size) {
+        const float d = row[i] - origin;
+        sum += d;
+        squares += d * d;
+    }
+
+    scratch[me] = sum;
+    scratch[size + me] = squares;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (me == 0)
+        for (int i = 1; i < size; i++) {
+            scratch[0] += scratch[i];
+            scratch[size] += scratch[size + i];
+        }
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    const float mean = scratch[0] / width, variance = scratch[size] / width - mean * mean;
+    const float scale = rsqrt(variance + eps);
+    for (int i = me; i < width; i += size) y[get_group_id(0) * width + i] = (row[i] - origin - mean) * scale;
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A training that outlives its ranks: --repair, --shrink.
+ *
+ *      what every rank has      weights, the optimiser's state: from a rank that has taken the step
+ *      what only one has        running statistics, its sum of losses, with --shard its parts (shard_keep.c): in kept memory
+ *                               (p2p_keep), which the next process of that rank finds again
+ *
+ * After a death the ranks go on from the last step that one of them has taken, K: they repeat what comes after its update.
+ * No rank has taken K before all have sent their gradients of K, and each has written its slot of K before that. A rank that
+ * died may have written the slot of K + 1 as well: so there are three, and one is never written over that may be needed. With
+ * --shard K is the last step that all ranks have taken.
+ *
+ *      slots of a rank     | K - 1 | K | K + 1 |     by the number of the step, modulo 3
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/collectives.h"
+#include "ring/ring.h"
+#include "trainer/internal.h"
+#include "trainer/run.h"
+
+enum { SLOTS = 3, SUMS = 3 };
+
+/* Of a step, after its forward pass; what has been counted is as after its update. */
+typedef struct {
+    _Atomic uint64_t step; /* 0: nothing whole */
+    uint64_t epoch, position, examples, images, batches;
+    double sums[2];  /* of this rank: losses, correct answers */
+    double loss_sum; /* of the epoch's images up to the step `settled` */
+    uint64_t settled;
+} slot;
+
+struct train_kept {
+    _Atomic uint64_t complete;                 /* the run has ended, and all is saved */
+    _Atomic uint64_t parts[TRAIN__KEPT_PARTS]; /* shard_keep.c */
+    slot slots[SLOTS];
+    float statistics[]; /* SLOTS arrays */
+};
+
+static bool repairs(const train_settings *s)
+{
+    return s->repair || s->shrink;
+}
+
+static slot *slot_of(train_runner *r, uint64_t step)
+{
+    return &r->kept->slots[step % SLOTS];
+}
+
+static float *statistics_of(train_runner *r, uint64_t step)
+{
+    return r->kept->statistics + step % SLOTS * r->job->model->statistics;
+}
+
+static void forget_slots(train_runner *r)
+{
+    for (int i = 0; i < SLOTS; i++) atomic_store(&r->kept->slots[i].step, 0);
+    for (int i = 0; i < TRAIN__KEPT_PARTS; i++) atomic_store(&r->kept->parts[i], 0);
+    atomic_store(&r->kept->complete, 0);
+}
+
+static p2p_err next_generation(train_runner *r)
+{
+    p2p_err err = r->settings->shrink ? p2p_shrink(&r->comm) : p2p_repair(&r->comm);
+    return train__comm(r->comm, r->error, err);
+}
+
+p2p_err train__keep_open(train_runner *r)
+{
+    if (!repairs(r->settings)) return P2P_OK;
+    size_t bytes = sizeof *r->kept + SLOTS * r->job->model->statistics * sizeof(float);
+    void *memory;
+    p2p_err err;
+    do err = train__comm(r->comm, r->error, p2p_keep(r->comm, "trainer", bytes, &memory, NULL));
+    while (err == P2P_ERR_PEER_DEAD && !next_generation(r));
+    if (err) return err;
+    r->kept = memory;
+    if (!p2p_generation(r->comm)) forget_slots(r);
+    return P2P_OK;
+}
+
+p2p_err train__keep_shard(train_runner *r)
+{
+    if (!r->kept) return P2P_OK;
+    int states = kernel_optimizer_states(&r->optimizer);
+    p2p_err err = train__shard_keep_open(r->shard, states, r->kept->parts, r->error);
+    return err || !r->owed ? err : train__shard_take(r->shard, r->step, r->error);
+}
+
+p2p_err train__keep_begin(train_runner *r)
+{
+    if (!r->kept) return P2P_OK;
+    const train_shared *s = &r->network->statistics;
+    kernel_event_free(r->statistics_read);
+    r->statistics_read = NULL;
+    kernel_err err = kernel_fetch(r->network->device, kernel_at(s->on, 0), s->floats, &r->statistics_read);
+    return err ? train__device_fail(r->network, err, r->error) : P2P_OK;
+}
+
+p2p_err train__keep_step(train_runner *r, size_t images)
+{
+    if (!r->kept) return P2P_OK;
+    size_t correct;
+    double loss;
+    uint64_t step = r->step + 1;
+    slot *s = slot_of(r, step);
+    kernel_err failed = kernel_event_wait(r->statistics_read);
+    if (failed) return train__device_fail(r->network, failed, r->error);
+    p2p_err err = train_loss(r->network, &loss, &correct, r->error);
+    if (err) return err;
+    atomic_store(&s->step, 0);
+    s->epoch = r->epoch;
+    s->position = r->position + images;
+    s->examples = r->examples + images;
+    s->images = images;
+    s->batches = r->network->batches;
+    s->sums[0] = loss;
+    s->sums[1] = (double)correct;
+    s->loss_sum = r->loss_sum;
+    s->settled = r->settled;
+    memcpy(statistics_of(r, step), r->network->statistics.host, r->network->statistics.floats * sizeof(float));
+    atomic_store(&s->step, step);
+    return P2P_OK;
+}
+
+p2p_err train__keep_end(train_runner *r)
+{
+    if (!r->kept) return P2P_OK;
+    p2p_err err = train__comm(r->comm, r->error, coll_barrier(r->comm));
+    if (!err) atomic_store(&r->kept->complete, 1);
+    return err;
+}
+
+/* ---- Where to go on ---- */
+
+enum { TAKEN, NEWEST, COMPLETE, STOPPED, LOST_US, WHAT };
+
+typedef struct {
+    int64_t step; /* the last that a rank has taken; with --shard, that all have: */
+    int source;
+    int64_t newest; /* that one has begun */
+    bool complete, stopped;
+    double lost_seconds;
+} place;
+
+static int64_t last_taken(const train_runner *r)
+{
+    int64_t last = 0;
+    if (!r->settings->shard) return r->has_weights ? (int64_t)r->updated : -1;
+    for (int i = 0; i < TRAIN__KEPT_PARTS; i++) {
+        int64_t step = (int64_t)atomic_load(&r->kept->parts[i]);
+        if (step > last) last = step;
+    }
+    return last;
+}
+
+static p2p_err find_place(train_runner *r, place *found)
+{
+    int64_t mine[WHAT] = {last_taken(r)};
+    int64_t *all = calloc((size_t)r->size, sizeof mine);
+    if (!all) return train__fail(r->error, P2P_ERR_NOMEM, "no memory for %d ranks", r->size);
+    for (int i = 0; i < SLOTS; i++) {
+        int64_t step = (int64_t)atomic_load(&r->kept->slots[i].step);
+        if (step > mine[NEWEST]) mine[NEWEST] = step;
+    }
+    mine[COMPLETE] = (int64_t)atomic_load(&r->kept->complete);
+    mine[STOPPED] = r->hook_stopped ? (int64_t)r->step : 0;
+    mine[LOST_US] = r->has_weights && r->last_end > 0 ? (int64_t)((p2p_time(r->comm) - r->last_end) * 1e6) : 0;
+    p2p_err err = train__comm(r->comm, r->error, coll_all_gather(r->comm, mine, all, WHAT, DTYPE_I64));
+    *found = (place){.step = all[TAKEN]};
+    for (int rank = 0; rank < r->size && !err; rank++) {
+        const int64_t *of = all + rank * WHAT;
+        bool further = r->settings->shard ? of[TAKEN] < found->step : of[TAKEN] > found->step;
+        if (further) found->source = rank, found->step = of[TAKEN];
+        if (of[NEWEST] > found->newest) found->newest = of[NEWEST];
+        if ((double)of[LOST_US] * 1e-6 > found->lost_seconds) found->lost_seconds = (double)of[LOST_US] * 1e-6;
+        found->complete = found->complete || of[COMPLETE];
+    }
+    for (int rank = 0; rank < r->size && !err; rank++)
+        found->stopped = found->stopped || (found->step > 0 && all[rank * WHAT + STOPPED] == found->step);
+    free(all);
+    return err;
+}
+
+/* ---- From the step that was taken last ---- */
+
+static p2p_err take_array(train_runner *r, enum train_array_kind kind, int source)
+{
+    float *at = train_map(r->network, kind, r->error);
+    if (!at) return P2P_ERR_SYS;
+    size_t count = train_length(r->network, kind);
+    p2p_err err = train__comm(r->comm, r->error, coll_broadcast(r->comm, at, count, DTYPE_F32, source));
+    return err ? err : train_flush(r->network, kind, r->error);
+}
+
+static p2p_err take_weights(train_runner *r, uint64_t step, int source)
+{
+    int states = kernel_optimizer_states(&r->optimizer);
+    if (r->updated != step) r->has_weights = false; /* until all of it is there; else it is the same that comes */
+    p2p_err err = take_array(r, TRAIN_PARAMETERS, source);
+    if (!err && states > 0) err = take_array(r, TRAIN_FIRST_STATE, source);
+    if (!err && states > 1) err = take_array(r, TRAIN_SECOND_STATE, source);
+    return err;
+}
+
+p2p_err train__take_statistics(train_runner *r)
+{
+    train_network *net = r->network;
+    if (!train_map(net, TRAIN_STATISTICS, r->error)) return P2P_ERR_SYS;
+    memcpy(net->statistics.host, statistics_of(r, r->step), net->statistics.floats * sizeof(float));
+    return train_flush(net, TRAIN_STATISTICS, r->error);
+}
+
+/* As the settings have it: what a hook said went with its process. */
+static double rate_of(const train_runner *r, uint64_t step, uint64_t epoch)
+{
+    kernel_optimizer o = r->optimizer;
+    train_schedule_at(&r->settings->schedule, step, epoch, r->total_steps, &o);
+    return r->job->hooks.learning_rate ? 0 : o.lr;
+}
+
+/* The sums of all ranks, of steps whose report no rank may have seen any more. */
+static p2p_err add_sums(train_runner *r, const slot *last, uint64_t step)
+{
+    p2p_err err = P2P_OK;
+    r->loss_sum = last->loss_sum;
+    for (uint64_t t = step > 1 ? step - 1 : step; t <= step && !err; t++) {
+        const slot *s = slot_of(r, t);
+        p2p_request request;
+        bool there = atomic_load(&s->step) == t;
+        double sums[SUMS] = {there ? s->sums[0] : 0, there ? s->sums[1] : 0, 0};
+        err = train__comm(r->comm, r->error, ring_iall_reduce(r->comm, sums, SUMS, DTYPE_F64, OP_SUM, &request));
+        if (!err) err = train__comm(r->comm, r->error, p2p_wait(&request, P2P_STATUS_IGNORE));
+        if (err || t <= r->job->start.step) continue;
+        if (t > last->settled) r->loss_sum += sums[0];
+        if (!r->metrics || t <= r->metrics_step || !there) continue;
+        train__metrics_step(r->metrics, &(train_step_report){.step = t,
+                                                             .epoch = s->epoch,
+                                                             .examples = s->examples,
+                                                             .loss = sums[0] / (double)s->images,
+                                                             .accuracy = sums[1] / (double)s->images,
+                                                             .lr = rate_of(r, t, s->epoch)});
+        r->metrics_step = t;
+    }
+    return err;
+}
+
+static p2p_err go_on_from(train_runner *r, const place *from)
+{
+    uint64_t step = (uint64_t)from->step;
+    const slot *s = slot_of(r, step);
+    train_network *net = r->network;
+    if (atomic_load(&s->step) != step)
+        return train__fail(r->error, P2P_ERR_STATE, "what rank %d had kept of step %llu is lost", r->rank,
+                           (unsigned long long)step);
+    p2p_err err = r->settings->shard ? P2P_OK : take_weights(r, step, from->source);
+    if (err) return err;
+    r->step = r->updated = step;
+    r->has_weights = true;
+    err = train__take_statistics(r);
+    if (err) return err;
+    net->batches = s->batches;
+    r->epoch = s->epoch;
+    r->position = s->position;
+    r->examples = s->examples;
+    err = add_sums(r, s, step);
+    r->settled = step;
+    r->owed = true;
+    if (err || r->settings->shard) return err; /* train__keep_shard takes them */
+    return train_same_weights(r->comm, r->job->model, net->parameters.host, r->error);
+}
+
+/* ---- The whole ---- */
+
+static void say(train_runner *r, const place *from)
+{
+    unsigned long long step = (unsigned long long)r->step;
+    long long lost = from->newest > (int64_t)r->step ? (long long)from->newest - (long long)r->step : 0;
+    if (r->rank != 0) return;
+    if (r->metrics)
+        train__metrics_repair(r->metrics, p2p_generation(r->comm), r->step, (uint64_t)lost, from->lost_seconds);
+    train__clear_bar(r);
+    train__say(r, "generation %d: %d rank%s, after step %llu; lost: %lld step%s, %.2f s\n", p2p_generation(r->comm),
+               r->size, r->size == 1 ? "" : "s", step, lost, lost == 1 ? "" : "s", from->lost_seconds);
+}
+
+p2p_err train__go_on(train_runner *r, p2p_err (*from_the_start)(train_runner *r))
+{
+    place from;
+    r->rank = p2p_rank(r->comm);
+    r->size = p2p_size(r->comm);
+    p2p_err err = find_place(r, &from);
+    if (err) return err;
+    r->complete = from.complete;
+    r->hook_stopped = from.stopped;
+    if (r->complete) return P2P_OK;
+    r->owed = false;
+    bool restart = from.step <= (int64_t)r->job->start.step;
+    err = train__metrics_go_on(r, restart);
+    if (!err && restart) {
+        err = from_the_start(r);
+        forget_slots(r);
+    } else if (!err) {
+        err = go_on_from(r, &from);
+    }
+    if (!err) say(r, &from);
+    return err;
+}
+
+/* Another generation of the ranks. What was under way is dropped. */
+p2p_err train__repair(train_runner *r)
+{
+    train__report_drop(r);
+    train__shard_close(r->shard);
+    train_sync_close(r->sync);
+    train_data_parallel_close(r->replica);
+    r->shard = NULL;
+    r->sync = NULL;
+    r->replica = NULL;
+    r->network->adding = false; /* of a step whose batches were not all there */
+    kernel_finish(r->network->device);
+    return next_generation(r);
+}
