@@ -436,12 +436,14 @@ static void bad_size(void)
     bad_sizes_under_launch();
 }
 
-/* As root: become a user that has no other process, so that exactly five more may be forked. Otherwise: none. */
+/* As root: become a user that has no other process (two of these tests may run at a time), so that exactly five more may
+ * be forked. Otherwise: none. */
 static void limit_processes(void)
 {
     bool root = geteuid() == 0;
     rlim_t limit = root ? 6 : 1;
-    if (root && setresuid(54321, 54321, 54321) != 0) _exit(126);
+    uid_t nobody_else = 100000 + (uid_t)getpid();
+    if (root && setresuid(nobody_else, nobody_else, nobody_else) != 0) _exit(126);
     prctl(PR_SET_DUMPABLE, 1);        /* lost with the user id; without it /proc/self/fd is not ours to read */
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* also lost */
     setrlimit(RLIMIT_NPROC, &(struct rlimit){limit, limit});

@@ -420,7 +420,11 @@ static int body_looks_back(p2p_comm *world)
         CHECK_OK(world, p2p_irecv(world, &word, sizeof word, (lab_rank + 1) % 3, 9, &request));
         CHECK_OK(world, p2p_send(world, &word, sizeof word, (lab_rank + 1) % 3, 5)); /* never received */
         CHECK_OK(world, coll_barrier(world));
-        if (lab_rank == 1) lab_die(SIGKILL);
+        lab_raise_flag(0);
+        if (lab_rank == 1) {
+            CHECK(lab_wait_flag(0, 3), "a rank is still in the barrier");
+            lab_die(SIGKILL);
+        }
         CHECK_ERR(world, P2P_ERR_PEER_DEAD, coll_barrier(world));
         CHECK_OK(world, p2p_repair(&world));
         if (look_back(world, request, block, sub)) return 1;
