@@ -1,36 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two runs: the first message that differs. Each rank's messages are compared in the order in which it sent them: to whom,
- * how long, which part of the buffer where both say so. Of all differences the one in the earliest step counts.
+ * how long, which part of the buffer where both say so. If all send the same: whose message each receive of a rank took,
+ * where a rank had a choice. Of all differences the one in the earliest step counts.
  */
 
 function sentBy(part, rank) {
   return part.messages.filter((m) => m.from === rank).sort((a, b) => a.sentOrder - b.sentOrder);
 }
 
-function differs(a, b) {
+function takenBy(part, rank) {
+  if (!part.slices.some((s) => s.rank === rank && s.options > 1)) return [];
+  return part.messages.filter((m) => m.to === rank && m.receivedOrder >= 0).sort((a, b) => a.receivedOrder - b.receivedOrder);
+}
+
+function isSentElsewhere(a, b) {
   if (!a || !b) return true;
   return a.to !== b.to || a.bytes !== b.bytes || (a.offset >= 0 && b.offset >= 0 && a.offset !== b.offset);
 }
 
-function firstDifference(rank, mine, reference) {
-  const a = sentBy(mine, rank), b = sentBy(reference, rank), most = Math.max(a.length, b.length);
+/* What only one run takes is no other choice: the other may have ended before. */
+function isTakenFromElsewhere(a, b) {
+  return a && b && a.from !== b.from;
+}
+
+/* The step is that of the earlier message; if both are there and sent alike, that of the later, so that both are seen. */
+function firstDifference(rank, a, b, differs) {
+  const most = Math.max(a.length, b.length), taken = differs === isTakenFromElsewhere;
   for (let i = 0; i < most; i++)
     if (differs(a[i], b[i])) {
-      const step = Math.min(a[i] ? a[i].round : Infinity, b[i] ? b[i].round : Infinity);
-      return { rank, nth: i + 1, mine: a[i], reference: b[i], step };
+      const rounds = [a[i], b[i]].filter(Boolean).map((m) => m.round);
+      const step = taken ? Math.max(...rounds) : Math.min(...rounds);
+      return { rank, nth: i + 1, mine: a[i], reference: b[i], step, taken };
     }
   return null;
 }
 
-/* null: they send the same. */
-function findDifference(ranks, mine, reference) {
+function earliest(ranks, mine, reference, messagesOf, differs) {
   let first = null;
   for (let rank = 0; rank < ranks; rank++) {
-    const d = firstDifference(rank, mine, reference);
+    const d = firstDifference(rank, messagesOf(mine, rank), messagesOf(reference, rank), differs);
     if (d && (!first || d.step < first.step)) first = d;
   }
   return first;
+}
+
+/* null: they send the same, and receives take the same. */
+function findDifference(ranks, mine, reference) {
+  return earliest(ranks, mine, reference, sentBy, isSentElsewhere) || earliest(ranks, mine, reference, takenBy, isTakenFromElsewhere);
 }
 
 function whatIsSent(message) {
@@ -41,6 +58,8 @@ function whatIsSent(message) {
 }
 
 function differenceText(d) {
+  if (d.taken)
+    return `receive ${d.nth} of rank ${d.rank}: mine takes the message of rank ${d.mine.from}; the reference takes that of rank ${d.reference.from}`;
   return `message ${d.nth} of rank ${d.rank}: mine sends ${whatIsSent(d.mine)}; the reference sends ${whatIsSent(d.reference)}`;
 }
 

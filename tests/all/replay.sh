@@ -123,6 +123,10 @@ in_both() { # NAME EXPECTED: of two traces
     selftest "$R/$1.html" && silent && asks_nobody && found "$2"
 }
 
+schedule() { # [1]: of the first order of a program with a race; else of the one that is wrong
+    "$B/launch" --explore ${1:+"$1"} -n 4 --quiet "$B/examples/race" | tail -n 1
+}
+
 # Every step forward changes the picture, and the way back shows the same pictures.
 all_change() { # STEPS
     found "\"steps\":{\"stops\":$1,\"changes\":$1,\"same\":true}" '"same":true}'
@@ -149,6 +153,9 @@ check "the page of a deadlock is made" page deadlock "$B/launch" -n 4 --trace "$
 check "the page of a long run is made" page long "$B/bench/ping_pong" --world socket --min 8 --max 8 --iters 50000
 check "the page of a training is made" page training "$B/train" --train-limit 64 --test-limit 8 --batch 8 --quiet
 check "two traces, one page" "$B/replay" "$R/ring4.json" "$R/naive.json" -o "$R/two.html"
+check "a trace of the first order" "$B/launch" --schedule "$(schedule 1)" -n 4 --trace "$R/first.json" "$B/examples/race"
+check "a trace of the wrong order" status 1 "$B/launch" --schedule "$(schedule)" -n 4 --trace "$R/wrong.json" "$B/examples/race"
+check "two orders, one page" "$B/replay" "$R/wrong.json" "$R/first.json" -o "$R/orders.html"
 check "the same trace twice" "$B/replay" "$R/ring4.json" "$R/ring4.json" -o "$R/same.html"
 
 if ! have chromium; then
@@ -165,6 +172,7 @@ else
     check "a long run in the browser" in_browser long
     check "a long run: smooth" smooth
     check "two traces: the first difference" in_both two 'message 1 of rank 0: mine sends chunk 3, 256 KiB to rank 1'
+    check "two orders: the first receive that took another's" in_both orders 'receive 1 of rank 0: mine takes the message of rank 2; the reference takes that of rank 1'
     check "the same trace twice: no difference" in_both same '"difference":"none"'
     check "small windows" in_small_windows ring16 two deadlock training
     check "420 pixels: nothing sticks out" narrow ring16 two deadlock training
