@@ -167,7 +167,8 @@ static bool add_departures(const p2p_job *job, int host, departures *to)
 }
 
 /* By how much the clock of a host must be moved so that no message between it and those before it arrives too early: no
- * less than what comes to it asks for, no more than what it sends allows; if both cannot be, between them. */
+ * less than what comes to it asks for, no more than what it sends allows; if both cannot be, between them. A message takes
+ * a nanosecond at least, by which the trace shows earlier what comes. */
 static int64_t find_shift(const p2p_job *job, int host, const departures *sent)
 {
     int64_t least = INT64_MIN, most = INT64_MAX;
@@ -179,7 +180,7 @@ static int64_t find_shift(const p2p_job *job, int host, const departures *sent)
             const departure key = {.id = id_of(event->peer, event)},
                             *left = bsearch(&key, sent->list, sent->count, sizeof key, by_id);
             if (!left) continue;
-            int64_t took = (int64_t)(event->start - left->time);
+            int64_t took = (int64_t)(event->start - left->time) - 1;
             if (took > MOST_NS || took < -MOST_NS) continue;
             if (left->from == host && took < most) most = took;
             if (left->from != host && -took > least) least = -took;
