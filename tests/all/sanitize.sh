@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# sanitize.sh: every suite and every fault again, under the address and undefined behaviour sanitizers.
+# sanitize.sh [WHOLE]: every suite and every fault again, under the address and undefined behaviour sanitizers; of long
+# sweeps a sample, with WHOLE all.
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 targets=all
@@ -10,4 +11,5 @@ targets=all
 check "build with the sanitizers" make BUILD=build/asan SAN=address,undefined $targets
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1 SUITE_SECONDS=600
 export LSAN_OPTIONS=suppressions=$PWD/tests/all/opencl.supp:print_suppressions=0
+[ "${1:-}" = WHOLE ] || export QUICK=1
 check "suites and faults under the sanitizers" env ONCE=1 BUILD=build/asan tests/test.sh
