@@ -490,7 +490,11 @@ static int body_keeps(p2p_comm *world)
     CHECK(first || (lab_all(one, 100, (unsigned char)(lab_rank + 1)) && lab_all(two, 1 << 20, 9)), "something else");
     memset(one, lab_rank + 1, 100);
     memset(two, 9, 1 << 20);
-    if (first && lab_rank == 1) lab_die(SIGKILL);
+    if (first) lab_raise_flag(0);
+    if (first && lab_rank == 1) {
+        CHECK(lab_wait_flag(0, 2), "a rank still keeps");
+        lab_die(SIGKILL);
+    }
     if (first) CHECK_ERR(world, P2P_ERR_PEER_DEAD, coll_barrier(world));
     if (first) CHECK_OK(world, p2p_repair(&world));
     CHECK_OK(world, p2p_keep(world, "one", 100, (void **)&one, &found));
