@@ -42,6 +42,7 @@ p2p_err coll_all_gatherv(p2p_comm *comm, const void *send, size_t send_count, vo
 {
     frame__call call = {.comm = comm, .operation = "coll_all_gatherv", .dtype = dtype};
     frame__add_counts(&call, counts, send_count, "send_count is not this rank's element of counts");
+    frame__needs_apart(&call, counts, offsets);
     return run(&call, send, send_count, recv,
                &(frame__blocks){.layout = FRAME_LISTED, .counts = counts, .offsets = offsets});
 }

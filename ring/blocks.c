@@ -83,6 +83,19 @@ void frame__add_counts(frame__call *call, const size_t counts[], size_t own, con
     frame__needs_count(call, counts, own, otherwise);
 }
 
+void frame__needs_apart(frame__call *call, const size_t counts[], const size_t offsets[])
+{
+    int size = p2p_size(call->comm);
+    for (int q = 0; size > 1 && q < size && !call->wrong && counts && offsets; q++) {
+        int next = (q + 1) % size;
+        bool apart = offsets[q] + counts[q] <= offsets[next] || offsets[next] + counts[next] <= offsets[q];
+        if (apart || !counts[q] || !counts[next]) continue;
+        call->wrong = "blocks of the receive buffer overlap: block q is counts[q] elements from offsets[q] on";
+        call->wrong_argument = P2P_ARGUMENT_COUNT;
+        call->advice = "offsets in elements, each behind the end of the block before it";
+    }
+}
+
 /* ---- Messages whose length both sides know ---- */
 
 static p2p_err check_kind(const frame__call *call, int source)

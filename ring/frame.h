@@ -136,6 +136,9 @@ frame__span frame__blocks_span(frame__call *call, const void *start, const frame
 /* For calls in which every rank knows all counts: call->count is their sum; call->wrong, if this rank's is not `own`. */
 void frame__add_counts(frame__call *call, const size_t counts[], size_t own, const char *otherwise);
 
+/* For calls that send from one block what they receive in the next: call->wrong, if two of these overlap. */
+void frame__needs_apart(frame__call *call, const size_t counts[], const size_t offsets[]);
+
 /* Send a block and receive one, each of which must have exactly its length: P2P_ERR_MISMATCH if not. */
 p2p_err frame__receive_block(const frame__call *call, frame__piece in, int source);
 p2p_err frame__exchange_blocks(const frame__call *call, frame__piece out, int dest, frame__piece in, int source);

@@ -130,6 +130,12 @@ static int overlaps(p2p_comm *world)
     WANT_SAID(world, P2P_ERR_ARG, "overlap", coll_all_gatherv(world, last - 3, 8, a, counts, offsets, DTYPE_F32));
     WANT_SAID(world, P2P_ERR_ARG, "overlap",
               coll_all_to_allv(world, a, counts, offsets, last - 3, counts, offsets, DTYPE_F32));
+    if (n > 1) { /* blocks of one buffer */
+        size_t too_near[LAB_RANKS];
+        for (size_t q = 0; q < n; q++) too_near[q] = 4 * q;
+        WANT_SAID(world, P2P_ERR_ARG, "blocks of the receive buffer overlap",
+                  coll_all_gatherv(world, b, 8, a, counts, too_near, DTYPE_F32));
+    }
     if (p2p_rank(world) != 0) return 0; /* elsewhere one of the two does not matter */
     WANT_SAID(world, P2P_ERR_ARG, "overlap", coll_scatter(world, a, last - 3, 8, DTYPE_F32, 0));
     WANT_SAID(world, P2P_ERR_ARG, "overlap", coll_gather(world, a, a, 8, DTYPE_F32, 0));
