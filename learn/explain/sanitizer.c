@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A report of AddressSanitizer or UndefinedBehaviorSanitizer, thirty lines, as one sentence with the learner's line in it. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "learn/explain/autopsy.h"
@@ -14,7 +15,7 @@ typedef struct {
 static const kind kinds[] = {
     {"-buffer-overflow", "overrun", "%s beyond the end of a buffer", ""},
     {"-buffer-underflow", "overrun", "%s before the beginning of a buffer", ""},
-    {"heap-use-after-free", "overrun", "%s memory that has been freed", ""},
+    {"heap-use-after-free", "overrun.freed", "%s memory that has been freed", ""},
     {"stack-use-after-return", "overrun", "%s a variable of a function that has returned", ""},
     {"stack-use-after-scope", "overrun", "%s a variable after the end of its block", ""},
     {"use-after-poison", "overrun", "%s memory that is not its own", ""},
@@ -62,6 +63,7 @@ static const kind *kind_of(const char *text)
 typedef struct {
     char place[128]; /* of the learner's innermost frame */
     char inside[64]; /* the Pairwise function it had called, or "" */
+    char given[64];  /* or that of the test which the exercise gives it */
 } stack;
 
 /* dtype/reduce.c is not the learner's reduce.c. */
@@ -77,6 +79,16 @@ static bool is_own_file(const learn_exercise *e, const char *place)
     for (const char *const *file = e->check->files; *file; file++)
         if (learn_has_prefix(base, *file) && base[strlen(*file)] == ':') return true;
     return false;
+}
+
+/* The name by which a learner calls a function of the test: in stages.h stages_forward is `forward`. */
+static void note_given(stack *s, const char *function, const char *place)
+{
+    const char *base = basename(place);
+    size_t stem = strcspn(base, ".");
+    if (!strstr(place, "tests/exercises/")) return;
+    bool prefixed = strncmp(function, base, stem) == 0 && function[stem] == '_';
+    snprintf(s->given, sizeof s->given, "%s", function + (prefixed ? stem + 1 : 0));
 }
 
 /* The first stack behind line `from`; it ends where frames end. */
@@ -99,32 +111,56 @@ static stack read_stack(const learn_remains *r, size_t from)
             snprintf(s.place, sizeof s.place, "%s", basename(place));
             return s;
         }
+        note_given(&s, function, place);
         for (size_t k = 0; k < sizeof public / sizeof *public && !strstr(function, "__"); k++)
             if (learn_has_prefix(function, public[k])) memcpy(s.inside, function, sizeof s.inside);
     }
+    *s.given = '\0'; /* no line of the learner's has called it */
     return s;
 }
 
-/* What was read or written, and of what: "0x602000000050 is located 0 bytes to the right of 20-byte region" */
-static void add_access(learn_text *t, const kind *k, const learn_remains *r, size_t line)
+/* What was read or written, and of what: "0x602000000050 is located 0 bytes to the right of 20-byte region". *size and
+ * *region become the bytes of both, 0 where it does not say. */
+static void add_access(learn_text *t, const kind *k, const learn_remains *r, size_t line, unsigned long *size,
+                       unsigned long *region)
 {
     int rank = r->lines[line].rank;
     size_t at = line, region_at = line, variable_at = line;
-    unsigned long size = 0;
     const char *access = learn_find_line(r, rank, " of size ", &at),
-               *region = learn_find_line(r, rank, "-byte region", &region_at),
+               *bytes = learn_find_line(r, rank, "-byte region", &region_at),
                *variable = learn_find_line(r, rank, "<== Memory access at", &variable_at);
     bool writes = access && strstr(r->lines[at].text, "WRITE");
     learn_add(t, "%s%s", writes ? "writes" : "reads", k->ours + strlen("%s"));
-    if (strstr(k->ours, "buffer") && region) {
-        while (region > r->lines[region_at].text && region[-1] >= '0' && region[-1] <= '9') region--;
-        if (sscanf(region, "%lu", &size) == 1) learn_add(t, " of %lu byte%s", size, size == 1 ? "" : "s");
+    if (strstr(k->ours, "buffer") && bytes) {
+        while (bytes > r->lines[region_at].text && bytes[-1] >= '0' && bytes[-1] <= '9') bytes--;
+        if (sscanf(bytes, "%lu", region) == 1) learn_add(t, " of %lu byte%s", *region, *region == 1 ? "" : "s");
     } else if (strstr(k->ours, "buffer")) {
         const char *name = variable ? strchr(r->lines[variable_at].text, '\'') : NULL;
         if (name) learn_add(t, ", %.*s", (int)(strcspn(name + 1, "'")) + 2, name);
     }
-    if (access && sscanf(access, " of size %lu", &size) == 1)
-        learn_add(t, " (%lu byte%s at once)", size, size == 1 ? "" : "s");
+    if (access && sscanf(access, " of size %lu", size) == 1)
+        learn_add(t, " (%lu byte%s at once)", *size, *size == 1 ? "" : "s");
+}
+
+/* The learner's line that has allocated the buffer; 0: it is not the learner's. */
+static int line_of_room(const learn_remains *r, size_t line)
+{
+    if (!learn_find_line(r, r->lines[line].rank, "allocated by thread", &line)) return 0;
+    stack s = read_stack(r, line);
+    const char *colon = strchr(s.place, ':');
+    return colon ? atoi(colon + 1) : 0;
+}
+
+/* Of an overrun: where, and of a copy, in what way. */
+static const char *key_of(const kind *k, const stack *s, int room, unsigned long size, unsigned long region)
+{
+    enum { ELEMENTS = 16 }; /* more than one */
+    if (strcmp(k->key, "overrun") != 0) return k->key;
+    if (room) return "overrun.room";
+    if (*s->inside) return "overrun.call";
+    if (*s->given) return "overrun.given";
+    if (size <= ELEMENTS || !region) return k->key;
+    return size > region ? "overrun.long" : "overrun.place";
 }
 
 /* What was found in this line. Of undefined behaviour: "broadcast.c:12:9: runtime error: signed integer overflow: ..." */
@@ -134,6 +170,7 @@ static void say_finding(const learn_remains *r, size_t line, learn_result *resul
     const char *text = r->lines[line].text, *error = strstr(text, "runtime error: ");
     const kind *k = kind_of(error ? error + strlen("runtime error: ") : text);
     stack s = {.place = ""};
+    unsigned long size = 0, region = 0;
     OWNED_TEXT broke = {0};
     if (error) {
         error += strlen("runtime error: ");
@@ -147,13 +184,24 @@ static void say_finding(const learn_remains *r, size_t line, learn_result *resul
     else
         learn_add(&broke, "Rank %d ", rank);
     if (!error && learn_has_prefix(k->ours, "%s"))
-        add_access(&broke, k, r, line);
+        add_access(&broke, k, r, line, &size, &region);
     else
         learn_add(&broke, "%s", k->ours);
     if (error || !*k->theirs) learn_add(&broke, ": %s", error ? error : text);
-    if (!error && *s.inside) learn_add(&broke, ", in %s", s.inside);
-    learn_add(&broke, ".%s%s", *k->ask ? " " : "", k->ask);
-    learn_fail(result, k->key, "", "%s", learn_string(&broke));
+    if (error) {
+        learn_fail(result, k->key, "", "%s.%s%s", learn_string(&broke), *k->ask ? " " : "", k->ask);
+        return;
+    }
+    int room = strstr(k->ours, "buffer") ? line_of_room(r, line) : 0;
+    const char *key = key_of(k, &s, room, size, region);
+    bool fits = strcmp(key, "overrun.place") == 0 && strstr(k->ours, "beyond");
+    if (room) learn_add(&broke, ", which was allocated in line %d", room);
+    if (*s.inside)
+        learn_add(&broke, ", in %s", s.inside);
+    else if (*s.given)
+        learn_add(&broke, ", in %s, which is given", s.given);
+    learn_fail(result, key, "", "%s.%s%s%s", learn_string(&broke), *k->ask ? " " : "", k->ask,
+               fits ? " So many would fit: they begin too far on." : "");
 }
 
 bool learn_say_sanitizer(const learn_remains *r, int dead, learn_result *result)
