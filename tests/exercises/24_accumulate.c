@@ -7,7 +7,8 @@
 
 #pragma weak my_accumulated_step
 
-enum { FEATURES = 3, NUMBERS = FEATURES + 1, MOST_BATCHES = 10, MOST_EXAMPLES = 5, STRIDE = 100 };
+/* No two of these are equal: what was taken for what can be told. */
+enum { FEATURES = 5, NUMBERS = FEATURES + 1, MOST_BATCHES = 10, MOST_EXAMPLES = 5, STRIDE = 100 };
 enum { FOUR, UNLIKE, NONE_ON_LAST, SOME_EMPTY, NO_EXAMPLES, VARIANTS };
 
 static const double rate = 0.02;
@@ -87,6 +88,8 @@ enum sum {
     SQUARE,
     BY_FEATURES,
     RATE_TWICE,
+    WITHOUT_LAST,
+    WITHOUT_FIRST,
     NOTHING,
     SUMS
 };
@@ -102,9 +105,12 @@ enum divisor {
     LAST_EXAMPLES,
     COUNT_AGAIN,
     OWN_AND_RANKS,
+    ALL_BY_NUMBERS,
+    BATCHES_BY_NUMBERS,
+    OF_BIAS,
     DIVISORS
 };
-enum { STEP_PER_BATCH = SUMS * DIVISORS, STEP_PER_BATCH_ALONE, UPHILL, UNFILLED, WAYS };
+enum { STEP_PER_BATCH = SUMS * DIVISORS, STEP_PER_BATCH_ALONE, UPHILL, UNFILLED, STAYS, LARGEST, SMALLEST, WAYS };
 
 static const struct {
     const char *key, *words;
@@ -129,6 +135,8 @@ static const struct {
     [SQUARE] = {"weight", "each batch's mean was multiplied by its number of examples twice,"},
     [BY_FEATURES] = {"weight", "each batch's mean was multiplied by the number of features, not of examples,"},
     [RATE_TWICE] = {"rate", "what was added up had been multiplied by rate before, which is done once more,"},
+    [WITHOUT_LAST] = {"left_out", "the gradients of all batches but each rank's last one were added up,"},
+    [WITHOUT_FIRST] = {"left_out", "the gradients of all batches but each rank's batch 0 were added up,"},
     [NOTHING] = {"nothing", "nothing has changed"}};
 
 static const char *const divisors[DIVISORS] = {
@@ -142,7 +150,12 @@ static const char *const divisors[DIVISORS] = {
     [ALL_AND_BATCHES] = "and divided by the number of all examples, and by that of this rank's batches as well",
     [LAST_EXAMPLES] = "and divided by the number of examples in the last batches only",
     [OWN_AND_RANKS] = "and divided by the number of this rank's examples, and by the number of ranks as well",
-    [COUNT_AGAIN] = "and divided by the count, to which the same was done"};
+    [COUNT_AGAIN] = "and divided by the count, to which the same was done",
+    [ALL_BY_NUMBERS] =
+        "and divided by features + 1 times the number of all examples: is it added once for each of the numbers",
+    [BATCHES_BY_NUMBERS] =
+        "and divided by features + 1 times the number of batches: is 1 added once for each of the numbers",
+    [OF_BIAS] = "and divided by the bias's sum, which is the last number of the gradient: the count lies behind it"};
 
 static double examples_of(const check_case *c, int rank)
 {
@@ -171,20 +184,23 @@ static double weight_of(const check_case *c, enum sum what, int rank, int q, siz
     case SQUARE: return length * length;
     case BY_FEATURES: return FEATURES;
     case RATE_TWICE: return length * rate;
+    case WITHOUT_LAST: return last ? 0 : length;
+    case WITHOUT_FIRST: return b ? length : 0;
     case RANK_MEANS: return examples_of(c, q) > 0 ? length / examples_of(c, q) : 0;
     default: return 0;
     }
 }
 
-static double divisor_of(const check_case *c, enum divisor by, int rank)
+static double divisor_of(const check_case *c, enum sum what, enum divisor by, int rank)
 {
+    enum sum counted = what == WITHOUT_LAST || what == WITHOUT_FIRST ? what : AGAIN;
     double all = 0, all_batches = 0, last = 0, again = 0, batches = (double)batches_of(c, rank);
     for (int q = 0; q < c->ranks; q++) {
         size_t count = batches_of(c, q);
         all += examples_of(c, q);
         all_batches += (double)count;
         last += count ? (double)length_of(c, q, count - 1) : 0;
-        for (size_t b = 0; b < count; b++) again += weight_of(c, AGAIN, rank, q, b);
+        for (size_t b = 0; b < count; b++) again += weight_of(c, counted, rank, q, b);
     }
     switch (by) {
     case ALL: return all;
@@ -197,6 +213,8 @@ static double divisor_of(const check_case *c, enum divisor by, int rank)
     case OWN_AND_RANKS: return examples_of(c, rank) * c->ranks;
     case LAST_EXAMPLES: return last;
     case COUNT_AGAIN: return again;
+    case ALL_BY_NUMBERS: return all * NUMBERS;
+    case BATCHES_BY_NUMBERS: return all_batches * NUMBERS;
     default: return 1;
     }
 }
@@ -225,6 +243,20 @@ static void step_by_step(const check_case *c, int only, double *parameters)
     }
 }
 
+/* OP_MAX or OP_MIN of what the ranks have added up, of the number of examples as well. */
+static void extreme(const check_case *c, int way, const double *begin, double *parameters)
+{
+    double most[NUMBERS + 1] = {0};
+    for (int q = 0; q < c->ranks; q++) {
+        double own[NUMBERS + 1] = {0};
+        for (size_t b = 0; b < batches_of(c, q); b++) add(c, q, b, (double)length_of(c, q, b), begin, own);
+        own[NUMBERS] = examples_of(c, q);
+        for (size_t i = 0; i <= NUMBERS; i++)
+            most[i] = q == 0 ? own[i] : way == LARGEST ? fmax(most[i], own[i]) : fmin(most[i], own[i]);
+    }
+    for (size_t i = 0; i < NUMBERS && most[NUMBERS] > 0; i++) parameters[i] -= rate * most[i] / most[NUMBERS];
+}
+
 static void compute(const check_case *c, int way, int rank, double *parameters)
 {
     double sum[NUMBERS] = {0}, begin[NUMBERS];
@@ -234,11 +266,18 @@ static void compute(const check_case *c, int way, int rank, double *parameters)
         step_by_step(c, way == STEP_PER_BATCH ? -1 : rank, parameters);
         return;
     }
+    if (way == LARGEST || way == SMALLEST) {
+        extreme(c, way, begin, parameters);
+        return;
+    }
+    if (way == STAYS && !batches_of(c, rank)) return;
     for (int q = 0; q < c->ranks; q++)
         for (size_t b = 0; b < batches_of(c, q); b++)
             add(c, q, of / DIVISORS == FIRST_BATCH ? 0 : b, weight_of(c, (enum sum)(of / DIVISORS), rank, q, b), begin,
                 sum);
-    double divisor = divisor_of(c, (enum divisor)(of % DIVISORS), rank) * (way == UPHILL ? -1 : 1);
+    double divisor = divisor_of(c, (enum sum)(of / DIVISORS), (enum divisor)(of % DIVISORS), rank);
+    if (of % DIVISORS == OF_BIAS) divisor = sum[NUMBERS - 1];
+    if (way == UPHILL) divisor = -divisor;
     double more = way == UNFILLED ? c->ranks * made_of_fresh(DTYPE_F64) : 0; /* what lay in the memory of each rank */
     for (size_t i = 0; i < NUMBERS; i++) sum[i] += more;
     divisor += more;
@@ -262,12 +301,14 @@ static void say(const check_case *c, int way)
                : way / DIVISORS == EXAMPLES && way % DIVISORS == ONE ? "sum"
                                                                      : sums[way / DIVISORS].key,
                "In the step %s %s.", sums[way / DIVISORS].words, divisors[way % DIVISORS]);
+    if (strcmp(sums[way / DIVISORS].key, "local") == 0 && check_sent(c, rank).messages_sent)
+        check_also(c, "Messages were sent: was another buffer all-reduced than the one that is used then?");
     ways_explain_rest(&parameters, c);
 }
 
 static void explain(const check_case *c)
 {
-    int way = ways_find(&parameters, c), rank;
+    int way = ways_is(&parameters, c, STAYS, false) ? STAYS : ways_find(&parameters, c), rank;
     size_t first = ways_first(&parameters, c, &rank);
     if (isnan(check_element(c, rank, "parameters", first)))
         check_fail(c, "nan", "Parameter %zu is not a number any more on rank %d: 0 / 0%s.", first, rank,
@@ -283,6 +324,14 @@ static void explain(const check_case *c)
                    "A step was taken after each batch%s: the gradient of the second was computed with parameters that "
                    "had moved already. All gradients of a step belong to the same parameters.",
                    way == STEP_PER_BATCH_ALONE ? ", of this rank's own" : "");
+    else if (way == STAYS)
+        check_fail(c, "stays",
+                   "Rank %d, which has no batches of its own, has not taken the step, and all others have: all ranks' "
+                   "parameters are the same, before and after.",
+                   rank);
+    else if (way == LARGEST || way == SMALLEST)
+        check_fail(c, "op", "Of what the ranks have added up the %s was taken, number by number, and not the sum.",
+                   way == LARGEST ? "largest" : "smallest");
     else if (way == UPHILL)
         check_fail(c, "uphill", "The step goes the wrong way: the gradient is added, where it is to be subtracted.");
     else if (way > 0 && way / DIVISORS == NOTHING)
