@@ -75,6 +75,11 @@ enum {
     FORGETS_RATE,
     DAMPED,
     RATE_INSIDE,
+    RATE_TWICE,
+    RATE_SQUARED,
+    VELOCITY_ADDED,
+    DECAYS_ALL,
+    NESTEROV,
     SHORT,
     WAYS
 };
@@ -106,7 +111,18 @@ static const struct {
     [SHORT] = {"lost",
                "The first count mod n chunks are longer by one than count / n, and there the last number has not "
                "moved: the loop goes from 0 to length - 1."},
-    [RATE_INSIDE] = {"rate", "The rate was multiplied into the velocity, with the gradient. It belongs to the step."}};
+    [RATE_INSIDE] = {"rate", "The rate was multiplied into the velocity, with the gradient. It belongs to the step."},
+    [RATE_TWICE] = {"rate",
+                    "The gradient was multiplied by the rate twice: once into the velocity, once in the step. The "
+                    "rate belongs to the step only."},
+    [RATE_SQUARED] = {"rate", "The step was multiplied by the rate twice. Once is enough: rate * velocity."},
+    [VELOCITY_ADDED] = {"momentum.added", "The velocity was added to itself: it becomes momentum times itself plus the "
+                                          "gradient, and what it was before is in that already."},
+    [DECAYS_ALL] = {"momentum.all", "The gradient was multiplied by the momentum as well: only the velocity is, as it "
+                                    "was before."},
+    [NESTEROV] = {"momentum.ahead",
+                  "The step is rate times (gradient + momentum * velocity), which is Nesterov's. Here "
+                  "it is rate times the velocity."}};
 
 /* The sum in the order of the ring, which begins behind the owner. */
 static double sum_of(const check_case *c, int owner, size_t i)
@@ -135,6 +151,11 @@ static double stepped(const check_case *c, int way, int owner, size_t i)
     if (way == ONLY_FIRST && owner) return begin;
     if (way == DAMPED) mean *= 1 - momentum;
     if (way == RATE_INSIDE) return begin - (momentum * v + rate * mean);
+    if (way == RATE_TWICE) return begin - rate * (momentum * v + rate * mean);
+    if (way == RATE_SQUARED) return begin - rate * rate * (momentum * v + mean);
+    if (way == VELOCITY_ADDED) return begin - rate * (v + momentum * v + mean);
+    if (way == DECAYS_ALL) return begin - rate * momentum * (v + mean);
+    if (way == NESTEROV) return begin - rate * (mean + momentum * (momentum * v + mean));
     v = way == NOT_YET ? v : way == NO_MOMENTUM ? mean : momentum * v + mean;
     return begin - (way == UPHILL ? -rate : way == FORGETS_RATE ? 1 : rate) * v;
 }
