@@ -4,6 +4,7 @@
  * there was at most at the same time, and what was sent.
  */
 #include "exercises/exercises.h"
+#include "tests/exercises/made_of.h"
 #include "tests/exercises/ring_contract.h"
 #include "tests/exercises/ways.h"
 
@@ -139,12 +140,13 @@ static bool order(const check_case *c)
 
 /* ---- What they were given ---- */
 
-static bool chunk_is_right(const check_case *c, int rank, const char *name, size_t layer, int chunk)
+/* All that is to be sent: two all-gathers and a reduce-scatter of each layer. */
+static bool sent_all(const check_case *c)
 {
-    size_t first = ring_begin(counts_in[c->variant][layer], c->ranks, chunk);
-    for (size_t i = first; i < first + length_of(c, chunk, layer); i++)
-        if (check_element(c, rank, name, i) != weight_of(c, layer, i)) return false;
-    return true;
+    unsigned long long all = 3 * layers_in[c->variant] * ((unsigned long long)c->ranks - 1);
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (check_sent(c, rank).messages_sent < all) return false;
+    return all > 0;
 }
 
 static size_t layer_judged;
@@ -161,15 +163,113 @@ static size_t count_weights(const check_case *c, int rank)
     return counts_in[c->variant][layer_judged];
 }
 
-/* Of the chunks that have weights: is that so on every rank? */
-static bool right_are(const check_case *c, const char *name, size_t layer, bool own, bool chunk_0)
+/* Which numbers of this rank's chunk were put where, before the chunks of all ranks went round. */
+enum {
+    GATHERED,
+    NOT_GATHERED,
+    TO_0,
+    AN_EIGHTH,
+    HALF,
+    OF_LAYERS,
+    BY_LAYER,
+    COUNT_OF_0,
+    BY_LENGTH,
+    ROUNDED_DOWN,
+    LENGTH_ONLY,
+    NOTHING,
+    GATHERS
+};
+
+static const struct {
+    const char *key, *words;
+} gathers[GATHERS] = {
+    [NOT_GATHERED] = {"gather", "each rank has its own chunk of the layer's weights only: those of the others have not "
+                                "come."},
+    [TO_0] = {"place", "only chunk 0 is right. Rank r's chunk begins at element `first` of the whole layer: was it put "
+                       "to the beginning, on every rank?"},
+    [AN_EIGHTH] = {"bytes", "only an eighth of each chunk has come. memcpy counts bytes, not numbers, and a double has "
+                            "8 of them."},
+    [HALF] = {"bytes",
+              "only half of each chunk has come, as if a number had 4 bytes. memcpy counts bytes, not numbers, "
+              "and a double has 8 of them."},
+    [OF_LAYERS] = {"chunk", "each chunk has only as many numbers, and lies there, as if it were a chunk of the "
+                            "network's layers. It is one of the layer's counts[layer] weights."},
+    [BY_LAYER] = {"chunk", "each rank has put its weights where chunk `layer` would lie, if there were as many chunks "
+                           "as layers. There are as many as ranks, and a rank's is that of its number."},
+    [COUNT_OF_0] = {"chunk", "each rank's chunk lies, and is as long, as in layer 0: ring_chunk was asked with another "
+                             "layer's count."},
+    [BY_LENGTH] = {"place", "each rank's chunk was put to rank * length. The first chunks may be longer by one, so it "
+                            "begins at `first`, as ring_chunk says."},
+    [ROUNDED_DOWN] = {"place",
+                      "chunks were taken to be count / n long, rounded down: the first count mod n of them are "
+                      "longer by one."},
+    [LENGTH_ONLY] = {"gather.length", "the all-gather brought together only so many numbers as a chunk has: it is told "
+                                      "the number of the whole layer, and knows itself which chunk is whose."},
+    [NOTHING] = {"gather.own", "nothing of the layer's weights has come: a rank's own chunk was not put in before it "
+                               "was gathered, or to another place."}};
+
+/* Where rank q has put how many of its numbers. */
+static void placed(const check_case *c, int way, size_t layer, int q, size_t *first, size_t *length)
 {
+    size_t count = counts_in[c->variant][layer], layers = layers_in[c->variant];
+    *first = ring_begin(count, c->ranks, q), *length = ring_length(count, c->ranks, q);
+    switch (way) {
+    case TO_0: *first = 0; break;
+    case AN_EIGHTH: *length /= 8; break;
+    case HALF: *length /= 2; break;
+    case OF_LAYERS: *first = ring_begin(layers, c->ranks, q), *length = ring_length(layers, c->ranks, q); break;
+    case BY_LAYER:
+        *first = ring_begin(count, (int)layers, (int)layer);
+        *length = ring_length(count, (int)layers, (int)layer);
+        break;
+    case COUNT_OF_0:
+        *first = ring_begin(counts_in[c->variant][0], c->ranks, q);
+        *length = ring_length(counts_in[c->variant][0], c->ranks, q);
+        break;
+    case BY_LENGTH: *first = (size_t)q * *length; break;
+    case ROUNDED_DOWN: *length = count / (size_t)c->ranks, *first = (size_t)q * *length; break;
+    case NOTHING: *length = 0; break;
+    default: break;
+    }
+}
+
+/* What rank q has at a place before the gather; NAN: what was there before. */
+static double put(const check_case *c, int way, size_t layer, int q, size_t i)
+{
+    size_t first, length, own = length_of(c, q, layer), begin = ring_begin(counts_in[c->variant][layer], c->ranks, q);
+    placed(c, way, layer, q, &first, &length);
+    if (i < first || i - first >= (length < own ? length : own)) return NAN;
+    return weight_of(c, layer, begin + i - first);
+}
+
+static double gathered(const check_case *c, int way, size_t layer, int rank, size_t i)
+{
+    size_t count = counts_in[c->variant][layer], length = length_of(c, 0, layer);
+    if (way == LENGTH_ONLY) return put(c, way, layer, i < length ? ring_owner(length, c->ranks, i) : rank, i);
+    return put(c, way, layer, way == NOT_GATHERED ? rank : ring_owner(count, c->ranks, i), i);
+}
+
+/* Is that what every rank has? What was not filled is as malloc or calloc has left it; or not right, at least. */
+static bool gathered_so(const check_case *c, const char *name, size_t layer, int way, bool unused)
+{
+    bool differs = false;
     for (int rank = 0; rank < c->ranks; rank++)
-        for (int chunk = 0; chunk < c->ranks; chunk++) {
-            bool right = (own && chunk == rank) || (chunk_0 && chunk == 0);
-            if (length_of(c, chunk, layer) && chunk_is_right(c, rank, name, layer, chunk) != right) return false;
+        for (size_t i = 0; i < counts_in[c->variant][layer]; i++) {
+            double has = check_element(c, rank, name, i), is = gathered(c, way, layer, rank, i);
+            bool right = has == weight_of(c, layer, i);
+            differs |= !right;
+            if (isnan(is) ? unused ? has != 0 && has != made_of_fresh(DTYPE_F64) : right : has != is) return false;
         }
-    return c->ranks > 1;
+    return differs;
+}
+
+static int gather_of(const check_case *c, const char *name, size_t layer)
+{
+    for (int way = GATHERED + 1; way < GATHERS; way++)
+        if (gathered_so(c, name, layer, way, true)) return way;
+    for (int way = NOT_GATHERED; way <= TO_0; way++)
+        if (gathered_so(c, name, layer, way, false)) return way;
+    return GATHERED;
 }
 
 static bool weights(const check_case *c, double call)
@@ -178,24 +278,33 @@ static bool weights(const check_case *c, double call)
     size_t layer = layer_judged = (size_t)call % BACKWARD;
     name_of(name, call);
     if (check_values(c, "weights", name, NULL, count_weights, want_weights)) return true;
-    if (right_are(c, name, layer, true, false))
-        check_fail(c, "gather",
-                   "In %s each rank has its own chunk of the layer's weights only: those of the others have not come.",
-                   name);
-    else if (right_are(c, name, layer, false, true))
-        check_fail(
-            c, "place",
-            "In %s only chunk 0 is right. Rank r's chunk begins at element `first` of the whole layer: was it put "
-            "to the beginning, on every rank?",
-            name);
-    else
-        check_also(c, "These are the weights that %s was called with.", name);
+    int way = gather_of(c, name, layer);
+    if (way == NOTHING && call >= BACKWARD && sent_all(c))
+        return check_fail(c, "swapped",
+                          "In %s there is nothing in what backward was given for the weights, though the layer was "
+                          "gathered a second time: to another buffer. Are whole and gradient exchanged?",
+                          name);
+    if (way) return check_fail(c, gathers[way].key, "In %s %s", name, gathers[way].words);
+    check_also(c, "These are the weights that %s was called with.", name);
     return false;
 }
 
 /* ---- Gradients ---- */
 
-enum { RIGHT, SUM, OWN, OWN_FROM_0, MEAN_FROM_0, DIVIDED_TWICE, WAYS };
+enum {
+    RIGHT,
+    SUM,
+    OWN,
+    OWN_FROM_0,
+    MEAN_FROM_0,
+    DIVIDED_TWICE,
+    WEIGHTS,
+    WEIGHTS_FROM_0,
+    GRADIENT_EIGHTH,
+    GRADIENT_HALF,
+    NO_GRADIENT,
+    WAYS
+};
 
 static const struct {
     const char *key, *words;
@@ -206,7 +315,16 @@ static const struct {
                               "gradient, where the reduce-scatter has left this rank's own numbers."},
     [MEAN_FROM_0] =
         {"from_0", "Only rank 0's chunks are right: the others were taken from the beginning of the layer's gradient."},
-    [DIVIDED_TWICE] = {"divided_twice", "The mean gradient was divided by the number of ranks once more."}};
+    [DIVIDED_TWICE] = {"divided_twice", "The mean gradient was divided by the number of ranks once more."},
+    [WEIGHTS] = {"swapped", "gradients[layer] has this rank's chunk of the weights: whole was copied, and not the "
+                            "gradient."},
+    [WEIGHTS_FROM_0] = {"swapped", "gradients[layer] has the first weights of the layer: whole was copied, and not the "
+                                   "gradient."},
+    [GRADIENT_EIGHTH] = {"bytes", "Only an eighth of each chunk of the gradient has come to gradients[layer]. memcpy "
+                                  "counts bytes, not numbers, and a double has 8 of them."},
+    [GRADIENT_HALF] = {"bytes", "Only half of each chunk of the gradient has come to gradients[layer], as if a number "
+                                "had 4 bytes. memcpy counts bytes, not numbers, and a double has 8 of them."},
+    [NO_GRADIENT] = {"values", "gradients[layer] is as it was before, of every layer: nothing was copied to it."}};
 
 static double own_gradient(const check_case *c, int rank, size_t layer, size_t i)
 {
@@ -220,15 +338,30 @@ static double mean_gradient(const check_case *c, size_t layer, size_t i)
     return sum / c->ranks;
 }
 
+/* Number i of the chunk of layer l, whose first number is `first` in the whole layer. */
+static double gradient_by(const check_case *c, int way, int rank, size_t l, size_t first, size_t i)
+{
+    size_t length = length_of(c, rank, l);
+    double mean = mean_gradient(c, l, way == MEAN_FROM_0 ? i : first + i);
+    switch (way) {
+    case OWN: return own_gradient(c, rank, l, first + i);
+    case OWN_FROM_0: return rank ? own_gradient(c, rank, l, i) : mean;
+    case SUM: return mean * c->ranks;
+    case DIVIDED_TWICE: return mean / c->ranks;
+    case WEIGHTS: return weight_of(c, l, first + i);
+    case WEIGHTS_FROM_0: return weight_of(c, l, i);
+    case GRADIENT_EIGHTH: return i < length / 8 ? mean : 0;
+    case GRADIENT_HALF: return i < length / 2 ? mean : 0;
+    case NO_GRADIENT: return 0;
+    default: return mean;
+    }
+}
+
 static void compute(const check_case *c, int way, int rank, double *numbers)
 {
     for (size_t l = 0; l < layers_in[c->variant]; l++) {
-        size_t first = ring_begin(counts_in[c->variant][l], c->ranks, rank), length = length_of(c, rank, l);
-        for (size_t i = 0; i < length; i++) {
-            double mean = mean_gradient(c, l, way == MEAN_FROM_0 ? i : first + i);
-            if (way == OWN || (way == OWN_FROM_0 && rank)) mean = own_gradient(c, rank, l, way == OWN ? first + i : i);
-            *numbers++ = way == SUM ? mean * c->ranks : way == DIVIDED_TWICE ? mean / c->ranks : mean;
-        }
+        size_t first = ring_begin(counts_in[c->variant][l], c->ranks, rank);
+        for (size_t i = 0; i < length_of(c, rank, l); i++) *numbers++ = gradient_by(c, way, rank, l, first, i);
     }
 }
 
@@ -288,6 +421,8 @@ static void judge(const check_case *c)
     if (!ways_right(&gradients, c, NULL)) {
         int way = ways_find(&gradients, c);
         if (way >= 0) check_fail(c, gradient_ways[way].key, "%s", gradient_ways[way].words);
+        if ((way == OWN || way == OWN_FROM_0) && sent_all(c))
+            check_also(c, "As many messages were sent as with a reduce-scatter: was it that of another buffer?");
         return;
     }
     if (memory(c)) contract(c);

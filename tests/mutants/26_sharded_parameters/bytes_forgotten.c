@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: copies as many bytes as there are numbers
-// expect: forward 0
+// expect: In forward 0 only an eighth of each chunk has come. memcpy counts bytes, not numbers
 #include <stdlib.h>
 #include <string.h>
 

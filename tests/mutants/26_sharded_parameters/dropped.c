@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: uses in backward what was dropped after forward
-// expect: forward
+// expect: in backward, which is given
 // expect: gathered again
 #include <stdlib.h>
 #include <string.h>

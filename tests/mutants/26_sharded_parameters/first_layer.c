@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: takes the weights of layer 0 for those of each layer
-// expect: is it the same layer everywhere
+// expect: Is it the same layer everywhere
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // what: backward is called with this rank's chunk
 // expect: beyond the end of a buffer
-// expect: want a whole layer
+// expect: want all weights of that layer
 #include <stdlib.h>
 #include <string.h>
 
