@@ -226,6 +226,9 @@ enum {
     HIDDEN_SUMMED,
     Y_OF_0,
     BIAS_BY_ROW,
+    BIAS_BY_BATCH,
+    BIAS_IN_BATCH,
+    BIAS_ONLY,
     FORWARD_WAYS
 };
 
@@ -248,6 +251,12 @@ static const struct {
     [BIAS_BY_ROW] = {"no_bias",
                      "b_bias[i / outputs] was added to y[i], the same to a whole row: there is a bias for each "
                      "output, i % outputs."},
+    [BIAS_BY_BATCH] = {"no_bias",
+                       "b_bias[i / batch] was added to y[i], as if y lay there by columns. It lies row by row, "
+                       "outputs numbers each, so the bias of y[i] is that of i % outputs."},
+    [BIAS_IN_BATCH] = {"no_bias", "b_bias[i % batch] was added to y[i]. A row of y has outputs numbers, not batch: the "
+                                  "bias of y[i] is that of i % outputs."},
+    [BIAS_ONLY] = {"bias_only", "y is b_bias, and nothing else: the sum was written over, not added to."},
     [Y_OF_0] = {"part", "Every rank's y is rank 0's part of the sum: it was copied, and not added up."}};
 
 static double part_of_y(const check_case *c, int q, size_t row, size_t k)
@@ -276,6 +285,9 @@ static void compute_y(const check_case *c, int way, int rank, double *y)
         double part = part_of_y(c, rank, i / OUTPUTS, i % OUTPUTS);
         y[i] = all + bias;
         if (way == BIAS_BY_ROW) y[i] = all + common(c, OF_B_BIAS + i / OUTPUTS);
+        if (way == BIAS_BY_BATCH) y[i] = all + common(c, OF_B_BIAS + i / BATCH);
+        if (way == BIAS_IN_BATCH) y[i] = all + common(c, OF_B_BIAS + i % BATCH);
+        if (way == BIAS_ONLY) y[i] = bias;
         if (way == BIAS_AGAIN) y[i] = all + c->ranks * bias;
         if (way == NO_BIAS || (way == BIAS_ON_0 && rank)) y[i] = all;
         if (way == PART) y[i] = part + bias;
@@ -293,6 +305,33 @@ static size_t count_y(const check_case *c, int rank)
     return BATCH * OUTPUTS;
 }
 
+/* Behind what was said of y or dx: the beginning is right, as many numbers as something else has; or it is the part of a
+ * sum, and something was sent. */
+static void explain_sum(const ways_result *w, const check_case *c, size_t columns, bool is_part)
+{
+    size_t from = ways_judged.from, all = w->count(c, 0);
+    const struct {
+        size_t numbers;
+        const char *words;
+    } known[] = {{columns, "one row"},
+                 {BATCH * INPUTS, "batch * inputs"},
+                 {BATCH * OUTPUTS, "batch * outputs"},
+                 {BATCH * hidden_of(c, 0), "batch * hidden"}};
+    if (!from && is_part && check_sent(c, 0).messages_sent)
+        check_also(c, "Messages were sent: was another buffer all-reduced, or %s before it was computed?", w->name);
+    if (!from) {
+        ways_explain_rest(w, c);
+        return;
+    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (from == known[i].numbers) {
+            check_also(c, "That is so from number %zu of %zu on; those before, %s, are right: %s has batch * %s.", from,
+                       all, known[i].words, w->name, columns == OUTPUTS ? "outputs" : "inputs");
+            return;
+        }
+    ways_explain_rest(w, c);
+}
+
 static void judge_forward(const check_case *c)
 {
     static const ways_result y = {"y", count_y, FORWARD_WAYS, compute_y};
@@ -301,7 +340,7 @@ static void judge_forward(const check_case *c)
         if (way < 0) ways_explain_bytes(c, BATCH * OUTPUTS);
         if (way < 0) return;
         check_fail(c, forward_words[way].key, "%s", forward_words[way].words);
-        if (way != BIAS_ON_0) ways_explain_rest(&y, c);
+        if (way != BIAS_ON_0) explain_sum(&y, c, OUTPUTS, way == PART || way == PART_NO_BIAS);
     } else if (check_same_bits(c, "bits", "y")) {
         ways_one_all_reduce(c, BATCH * OUTPUTS, "That is all that forward needs: y.");
     }
@@ -402,7 +441,7 @@ static void judge_backward(const check_case *c)
         if (way < 0)
             ways_explain_bytes(c, BATCH * INPUTS);
         else
-            ways_explain_rest(&dx, c);
+            explain_sum(&dx, c, INPUTS, way == DX_PART);
     } else if (check_same_bits(c, "bits", "dx")) {
         ways_one_all_reduce(c, BATCH * INPUTS, "That is all that backward needs: dx.");
     }
