@@ -115,7 +115,7 @@ typedef struct {
     const check_case *c;
     int rank;
     double heads[MOST_CALLS];
-    size_t count, normed;
+    size_t count, normed, same; /* same: add_head calls whose x is their out */
 } attention_self;
 
 static void norm(const my_attention *attention, size_t count, const double *x, double *out)
@@ -129,6 +129,7 @@ static void add_head(const my_attention *attention, size_t head, const double *x
 {
     attention_self *self = attention->self;
     if (self->count < MOST_CALLS) self->heads[self->count++] = (double)head;
+    self->same += x == out;
     if (head < attention->heads && ring_owner(attention->heads, self->c->ranks, head) == self->rank)
         head_of(self->c, head, x, out);
 }
@@ -146,6 +147,7 @@ static void run(p2p_comm *comm, const check_case *c)
     check_report(c, "y", y, mine * WIDTH, DTYPE_F64);
     check_report(c, "heads", self.heads, self.count, DTYPE_F64);
     check_number(c, "normed", (double)self.normed);
+    check_number(c, "same", (double)self.same);
 }
 
 /* ---- In learn ---- */
@@ -185,6 +187,10 @@ enum {
     ROWS_FROM_0,
     NOT_ZEROED,
     NORM_IN_SUM,
+    NORM_SUMMED,
+    NORM_ONLY,
+    X_ONLY,
+    NOT_PUT,
     WAYS
 };
 
@@ -207,7 +213,19 @@ static const struct {
                                   "that, once for each rank."},
     [NORM_IN_SUM] = {"residual",
                      "The norm of x is in the sum as often as there are ranks. The sum is that of the heads; "
-                     "x itself is added after it."}};
+                     "x itself is added after it."},
+    [NORM_SUMMED] = {"summed",
+                     "What was added up over the ranks is the norm of x, and not what the heads make of it: the "
+                     "wrong buffer was sent."},
+    [NORM_ONLY] = {"not_put",
+                   "y is x and the norm of x, and what the heads make of it is not there: did their sum come to "
+                   "another buffer?"},
+    [X_ONLY] = {"not_put",
+                "y is x, and nothing of what the heads make of it: did their sum come to another buffer, or was "
+                "it written over?"},
+    [NOT_PUT] = {"not_put",
+                 "x was added to what y had before, and what the heads make is not there: did their sum come to "
+                 "another buffer?"}};
 
 /* What the heads of one rank, or of all (-1), add. */
 static void heads_result(const check_case *c, int way, int rank, double *out)
@@ -235,6 +253,10 @@ static void compute(const check_case *c, int way, int rank, double *y)
         double times = way == RESIDUAL_AGAIN ? c->ranks : way == NO_RESIDUAL || way == PART_NO_RESIDUAL ? 0 : 1;
         y[i] = out[(way == ROWS_FROM_0 ? 0 : first * WIDTH) + i] / (way == MEAN ? c->ranks : 1) + times * x[i];
         if (way == NORM_IN_SUM) y[i] += c->ranks * normed[i];
+        if (way == NORM_SUMMED) y[i] = c->ranks * normed[i] + x[i];
+        if (way == NORM_ONLY) y[i] = normed[i] + x[i];
+        if (way == X_ONLY) y[i] = x[i];
+        if (way == NOT_PUT) y[i] = LEFT_IN_Y + x[i];
         if (way == NOT_ZEROED) y[i] += LEFT_IN_Y * c->ranks;
     }
 }
@@ -278,13 +300,42 @@ static bool all_normed(const check_case *c)
         double normed = check_number_of(c, rank, "normed");
         size_t mine = ring_length(tokens_of(c), c->ranks, rank);
         if (normed >= (double)mine) continue;
+        size_t even = tokens_of(c) / (size_t)c->ranks;
+        bool rounded = normed == (double)even;
         return check_fail(
-            c, "norm_few",
-            "Rank %d has normed %.0f tokens; %zu are its own. norm is told a number of tokens; counts for a "
-            "collective are in numbers, %d times as many.",
-            rank, normed, mine, WIDTH);
+            c, rounded ? "norm_few.rounded" : "norm_few", "Rank %d has normed %.0f tokens; %zu are its own. %s", rank,
+            normed, mine,
+            rounded ? "That is tokens / n, rounded down: the first tokens mod n ranks have one more."
+                    : "norm is told a number of tokens; counts for a collective are numbers, width times as many.");
     }
     return true;
+}
+
+/* add_head has read what it has written. */
+static bool in_one_buffer(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (check_number_of(c, rank, "same") > 0)
+            return !check_fail(c, "same",
+                               "On rank %d add_head was given the same buffer for what it reads and for what it adds "
+                               "to: the second head reads what the first has written.",
+                               rank);
+    return false;
+}
+
+/* Of two collectives that were told tokens where they count numbers. */
+static void explain_bytes(const check_case *c)
+{
+    unsigned long long sent = 0, all = 2 * (uint64_t)(c->ranks - 1) * tokens_of(c) * WIDTH * sizeof(double);
+    if (!is_cut(c)) ways_explain_bytes(c, tokens_of(c) * WIDTH);
+    if (!is_cut(c)) return;
+    for (int rank = 0; rank < c->ranks; rank++) sent += check_sent(c, rank).bytes_sent;
+    if (sent == all / WIDTH)
+        check_fail(
+            c, "counts",
+            "All ranks together sent %llu bytes; an all-gather and a reduce-scatter of %zu tokens are %llu, width "
+            "times as many. Counts and offsets are numbers, and not tokens.",
+            sent, tokens_of(c), all);
 }
 
 static void judge(const check_case *c)
@@ -293,7 +344,8 @@ static void judge(const check_case *c)
     if (!heads(c) || !all_normed(c)) return;
     if (!ways_right(&y, c, NULL)) {
         int way = ways_find(&y, c);
-        if (way < 0) ways_explain_bytes(c, tokens_of(c) * WIDTH);
+        if (in_one_buffer(c)) return;
+        if (way < 0) explain_bytes(c);
         if (way < 0) return;
         check_fail(c, ways[way].key, "%s", ways[way].words);
         if (way != ROWS_FROM_0) ways_explain_rest(&y, c);
