@@ -168,6 +168,9 @@ CHECK_OF_RANKS void *check_buffer(const check_case *c, int rank, size_t count, e
 /* Called before each p2p_send of the learner's function, so that a test can have a message come late; NULL: not. */
 CHECK_OF_RANKS extern void (*check_before_send)(int dest);
 
+/* Called before each message that the learner's function sends or begins to send, receives or begins to receive; NULL: not. */
+CHECK_OF_RANKS extern void (*check_on_message)(bool sends, const void *buf, int peer);
+
 /* Send a copy of a buffer to the judge, under a name the learner understands ("buf", "recv"). */
 CHECK_OF_RANKS void check_report(const check_case *c, const char *name, const void *data, size_t count,
                                  enum dtype dtype);

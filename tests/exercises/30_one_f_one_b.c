@@ -40,10 +40,23 @@ static bool order(const check_case *c)
             double call = check_element(c, rank, "calls", i);
             bool back = call >= STAGES_BACKWARD;
             char name[24];
-            if (call - (back ? STAGES_BACKWARD : 0) == (double)next[back]++) continue;
-            return check_fail(c, "order.calls",
-                              "Call %zu on rank %d is %s; the next in that direction is micro-batch %zu.", i + 1, rank,
-                              stages_name(name, call), next[back] - 1);
+            double b = call - (back ? STAGES_BACKWARD : 0);
+            if (b == (double)next[back]) {
+                next[back]++;
+                continue;
+            }
+            bool again = b < (double)next[back], beyond = b >= (double)c->count;
+            return check_fail(c,
+                              beyond  ? "calls.beyond"
+                              : again ? "calls.again"
+                              : back  ? "order.calls"
+                                      : "order.forward",
+                              "Call %zu on rank %d is %s%s; the next in that direction %s micro-batch %zu.", i + 1,
+                              rank, stages_name(name, call),
+                              beyond  ? ", which does not exist"
+                              : again ? " once more"
+                                      : "",
+                              next[back] < c->count ? "is" : "would be", next[back]);
         }
     }
     return true;
@@ -66,7 +79,9 @@ static bool kept(const check_case *c)
 
 static void judge(const check_case *c)
 {
-    if (!order(c) || !stages_called(c) || !stages_values(c) || !stages_contract(c) || !kept(c) || !c->network) return;
+    if (!stages_all_called(c) || !order(c) || !stages_called(c) || !stages_values(c) || !stages_contract(c) ||
+        !kept(c) || !c->network)
+        return;
     stages_bubble(c,
                   "That is as long as one micro-batch after the other, forward and back through all stages: while one "
                   "stage computes, all others wait.");

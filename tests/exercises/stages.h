@@ -3,19 +3,20 @@
  * stages: a network in stages, for the tests of pipelines. Stage r makes of x[i]: w[i] x[i] + x[i + 1]^2 / 4, counted
  * round; the loss is the sum of what the last one makes, times a target. Backward needs what forward was given.
  *
- *      both sides   stages_weight, stages_times
+ *      both sides   stages_weight, stages_x, stages_target
  *      in a rank    stages_begin, stages_report
- *      in learn     stages_values (what each call was given, and the gradient of the weights)
+ *      in learn     stages_called; stages_values (what each call was given, and the gradient of the weights); stages_contract,
+ *                   stages_bubble
  */
 #ifndef PAIRWISE_TESTS_EXERCISES_STAGES_H
 #define PAIRWISE_TESTS_EXERCISES_STAGES_H
 
 #include "exercises/exercises.h"
 #include "p2p/p2p_layer.h"
-#include "tests/exercises/expected.h"
+#include "tests/exercises/stages_buffers.h"
 
 /* STAGES_BACKWARD + b is the number of a call of backward, b that of forward. */
-enum { STAGES_WIDTH = 4, STAGES_MOST = 16, STAGES_BACKWARD = 100, STAGES_CALLS = 4 * STAGES_MOST };
+enum { STAGES_WIDTH = 4, STAGES_BACKWARD = 100, STAGES_CALLS = 4 * STAGES_MOST };
 enum { STAGES_OF_X = 1000, STAGES_OF_TARGET = 2000 };
 
 #define STAGES_NETWORK "latency=10us,bandwidth=1G" EXPECTED_REDUCE
@@ -65,7 +66,15 @@ typedef struct {
     double calls[STAGES_CALLS];
     double in[STAGES_MOST][STAGES_WIDTH], gradient[STAGES_MOST][STAGES_WIDTH]; /* what the calls were given */
     double weights[STAGES_WIDTH];
+    stages_buffers buffers;
 } stages_self;
+
+static stages_self *stages_watched;
+
+static inline void stages_on_message(bool sends, const void *buf, int peer)
+{
+    stages_watch_message(&stages_watched->buffers, p2p_rank(stages_watched->comm), sends, buf, peer);
+}
 
 static inline void stages_note(stages_self *self, size_t call)
 {
@@ -78,6 +87,7 @@ static inline void stages_forward(const my_stage *stage, size_t b, const double 
     const check_case *c = self->c;
     double x[STAGES_WIDTH], ignored[STAGES_WIDTH];
     stages_note(self, b < STAGES_MOST ? b : STAGES_BACKWARD - 1);
+    stages_watch_call(&self->buffers.forward, in, out);
     if (b >= STAGES_MOST) return;
     for (size_t i = 0; i < STAGES_WIDTH; i++) x[i] = in ? in[i] : p2p_rank(self->comm) ? NAN : stages_x(c, b, i);
     memcpy(self->in[b], x, sizeof x);
@@ -93,6 +103,7 @@ static inline void stages_backward(const my_stage *stage, size_t b, const double
     bool last = p2p_rank(self->comm) == c->ranks - 1;
     double g[STAGES_WIDTH], ignored[STAGES_WIDTH];
     stages_note(self, STAGES_BACKWARD + (b < STAGES_MOST ? b : STAGES_BACKWARD - 1));
+    stages_watch_call(&self->buffers.backward, gradient_out, gradient_in);
     if (b >= STAGES_MOST) return;
     for (size_t i = 0; i < STAGES_WIDTH; i++)
         g[i] = gradient_out ? gradient_out[i] : last ? stages_target(c, b, i) : NAN;
@@ -105,6 +116,8 @@ static inline void stages_backward(const my_stage *stage, size_t b, const double
 static inline my_stage stages_begin(p2p_comm *comm, const check_case *c, stages_self *self)
 {
     *self = (stages_self){.comm = comm, .c = c};
+    stages_watched = self;
+    check_on_message = stages_on_message;
     return (my_stage){c->count, STAGES_WIDTH, stages_forward, stages_backward, self};
 }
 
@@ -115,6 +128,8 @@ static inline void stages_report(const check_case *c, const stages_self *self)
     check_report(c, "gradient", self->gradient, c->count * STAGES_WIDTH, DTYPE_F64);
     check_report(c, "weights", self->weights, STAGES_WIDTH, DTYPE_F64);
     check_number(c, "kept", (double)self->most_kept);
+    stages_report_buffers(c, &self->buffers);
+    check_on_message = NULL;
 }
 
 /* ---- In learn ---- */
@@ -176,6 +191,7 @@ static inline bool stages_given(const check_case *c, const stages_right *right, 
                           "On rank %d %s %zu was given NULL, or what was computed from it: it is for the %s stage "
                           "only that there is nothing to take. This one takes what rank %d has made.",
                           rank, call, b, back ? "last" : "first", from);
+    if (stages_tell_buffers(c, rank, b, back)) return false;
     for (size_t other = 0; other < c->count; other++)
         if (stages_same(all[other], c, rank, report, b))
             return check_fail(
@@ -229,27 +245,69 @@ static inline bool stages_values(const check_case *c)
     return true;
 }
 
-/* Each micro-batch forward and back, once. */
+/* How often each micro-batch went in a direction on a rank; false: something else was called as well. */
+static inline bool stages_times(const check_case *c, int rank, bool back, size_t times[STAGES_MOST])
+{
+    bool all_exist = true;
+    memset(times, 0, STAGES_MOST * sizeof *times);
+    for (size_t i = 0; i < check_elements(c, rank, "calls"); i++) {
+        double call = check_element(c, rank, "calls", i);
+        size_t b = (size_t)call - (back ? STAGES_BACKWARD : 0);
+        if ((call >= STAGES_BACKWARD) != back) continue;
+        if (b < c->count)
+            times[b]++;
+        else
+            all_exist = false;
+    }
+    return all_exist;
+}
+
+/* A direction in which no call is wrong, and calls are missing. */
+static inline bool stages_none_missing(const check_case *c, int rank, bool back)
+{
+    const char *call = back ? "backward" : "forward";
+    size_t times[STAGES_MOST], missing = 0, first = 0;
+    if (!stages_times(c, rank, back, times)) return true;
+    for (size_t b = c->count; b-- > 0;) {
+        if (times[b] > 1) return true;
+        if (!times[b]) first = b, missing++;
+    }
+    if (!missing) return true;
+    if (missing == c->count)
+        return check_fail(c, "calls.never", "On rank %d %s was never called: there are %zu micro-batches.", rank, call,
+                          c->count);
+    return check_fail(c, "calls.missing", "On rank %d %s was not called for %zu of %zu micro-batches: number %zu%s.",
+                      rank, call, missing, c->count, first, missing > 1 ? " is the first" : "");
+}
+
+/* Each micro-batch forward and back. */
+static inline bool stages_all_called(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (!stages_none_missing(c, rank, false) || !stages_none_missing(c, rank, true)) return false;
+    return true;
+}
+
+/* And once. */
 static inline bool stages_called(const check_case *c)
 {
+    if (!stages_all_called(c)) return false;
     for (int rank = 0; rank < c->ranks; rank++) {
         size_t made = check_elements(c, rank, "calls"), times[2][STAGES_MOST] = {{0}};
-        if (made != 2 * c->count)
-            return check_fail(
-                c, "calls",
-                "On rank %d forward and backward were called %zu times together, and should be %zu times: "
-                "each once for each of %zu micro-batches.",
-                rank, made, 2 * c->count, c->count);
         for (size_t i = 0; i < made; i++) {
             double call = check_element(c, rank, "calls", i);
             bool back = call >= STAGES_BACKWARD;
             size_t b = (size_t)call - (back ? STAGES_BACKWARD : 0);
             char name[24];
-            if (b >= c->count || times[back][b]++ || (back && !times[0][b]))
-                return check_fail(c, "calls", "Call %zu on rank %d is %s%s.", i + 1, rank, stages_name(name, call),
-                                  b >= c->count        ? ", which does not exist"
-                                  : times[back][b] > 1 ? " once more"
-                                                       : ", before its forward");
+            if (b >= c->count)
+                return check_fail(c, "calls.beyond", "Call %zu on rank %d is %s, which does not exist: there are %zu.",
+                                  i + 1, rank, stages_name(name, call), c->count);
+            if (times[back][b]++)
+                return check_fail(c, "calls.again", "Call %zu on rank %d is %s once more.", i + 1, rank,
+                                  stages_name(name, call));
+            if (back && !times[0][b])
+                return check_fail(c, "calls.before", "Call %zu on rank %d is %s, before its forward.", i + 1, rank,
+                                  stages_name(name, call));
         }
     }
     return true;
@@ -281,7 +339,9 @@ static inline bool stages_contract(const check_case *c)
                 return check_fail(
                     c, "messages",
                     "Rank %d sent %llu messages, %llu bytes, to rank %d; for %zu micro-batches it should be "
-                    "%llu, of %zu bytes each.",
+                    "%llu, of %zu bytes each. What forward has set goes to rank + 1, what backward has set to rank - "
+                    "1, "
+                    "if there is such a rank.",
                     rank, (unsigned long long)sent.messages_sent, (unsigned long long)sent.bytes_sent, peer, c->count,
                     most, STAGES_WIDTH * sizeof(double));
         }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: sends on what has come
-// expect: was given
-// expect: It takes what rank 0
+// expect: Rank 0 sends rank 1 another buffer than the one that its forward has set
 #include <stdlib.h>
 
 #include "exercises/exercises.h"

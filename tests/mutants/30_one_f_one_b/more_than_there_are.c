@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: sends ahead more than there are
-// expect: were called 4 times together, and should be 2 times
+// expect: is forward 1, which does not exist
 // expect: no more go ahead than there are
 #include <stdlib.h>
 

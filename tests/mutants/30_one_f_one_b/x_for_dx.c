@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// what: sends x back
-// expect: was given
+// what: sends y back
+// expect: another buffer than the one that its backward has set
 #include <stdlib.h>
 
 #include "exercises/exercises.h"

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stages_buffers: which buffers the messages of a pipeline come to and go from, beside those that forward and backward were
+ * given. It is watched in a rank, and told where a call was given wrong numbers.
+ *
+ *      in a rank    stages_watch_call, stages_watch_message; stages_report_buffers
+ *      in learn     stages_tell_buffers
+ */
+#ifndef PAIRWISE_TESTS_EXERCISES_STAGES_BUFFERS_H
+#define PAIRWISE_TESTS_EXERCISES_STAGES_BUFFERS_H
+
+#include "tests/exercises/expected.h"
+
+enum { STAGES_MOST = 16 }; /* micro-batches */
+
+/* The first mistake on the side that sends, and on the side that receives. */
+enum {
+    STAGES_FINE,
+    STAGES_SENT_OTHER, /* from here on: not what the call has set */
+    STAGES_SENT_GIVEN,
+    STAGES_SENT_OPPOSITE,
+    STAGES_SENT_EARLY,
+    STAGES_GIVEN_OTHER,
+    STAGES_GIVEN_EARLY,
+    STAGES_OVERWRITTEN
+};
+
+/* One direction: message number k is for call number k, and what that sets goes in message number k. */
+typedef struct {
+    const void *in[STAGES_MOST], *out[STAGES_MOST], *came[STAGES_MOST];
+    size_t calls, sends, receives;
+    double sent, given; /* the first mistake */
+} stages_direction;
+
+typedef struct {
+    stages_direction forward, backward;
+} stages_buffers;
+
+/* ---- In a rank ---- */
+
+static inline void stages_first(double *fact, int is)
+{
+    if (*fact == STAGES_FINE) *fact = is;
+}
+
+static inline void stages_watch_call(stages_direction *d, const void *in, const void *out)
+{
+    size_t k = d->calls++;
+    if (k >= STAGES_MOST) return;
+    d->in[k] = in, d->out[k] = out;
+    if (in && k >= d->receives)
+        stages_first(&d->given, STAGES_GIVEN_EARLY);
+    else if (in && in != d->came[k])
+        stages_first(&d->given, STAGES_GIVEN_OTHER);
+}
+
+static inline const void *stages_last(const void *const *of, size_t count)
+{
+    return count && count <= STAGES_MOST ? of[count - 1] : NULL;
+}
+
+static inline void stages_watch_send(stages_direction *d, const stages_direction *opposite, const void *buf)
+{
+    size_t k = d->sends++;
+    if (k >= STAGES_MOST) return;
+    if (k >= d->calls)
+        stages_first(&d->sent, STAGES_SENT_EARLY);
+    else if (buf == d->out[k])
+        return;
+    else if (buf == d->in[k] || buf == stages_last(d->came, d->receives))
+        stages_first(&d->sent, STAGES_SENT_GIVEN);
+    else if (buf == stages_last(opposite->came, opposite->receives) ||
+             buf == stages_last(opposite->out, opposite->calls))
+        stages_first(&d->sent, STAGES_SENT_OPPOSITE);
+    else
+        stages_first(&d->sent, STAGES_SENT_OTHER);
+}
+
+static inline void stages_watch_receive(stages_direction *d, const void *buf)
+{
+    size_t k = d->receives++;
+    if (k >= STAGES_MOST) return;
+    if (k && d->calls < k && d->came[k - 1] == buf) stages_first(&d->given, STAGES_OVERWRITTEN);
+    d->came[k] = buf;
+}
+
+/* Forward goes from a rank to the next one, backward to the one before. */
+static inline void stages_watch_message(stages_buffers *b, int rank, bool sends, const void *buf, int peer)
+{
+    bool right = peer == rank + 1;
+    stages_direction *d = sends == right ? &b->forward : &b->backward;
+    if (!right && peer != rank - 1) return;
+    if (sends)
+        stages_watch_send(d, right ? &b->backward : &b->forward, buf);
+    else
+        stages_watch_receive(d, buf);
+}
+
+static inline void stages_report_buffers(const check_case *c, const stages_buffers *b)
+{
+    const double facts[] = {b->forward.sent, b->forward.given, b->backward.sent, b->backward.given};
+    check_report(c, "buffers", facts, sizeof facts / sizeof *facts, DTYPE_F64);
+}
+
+/* ---- In learn ---- */
+
+static inline bool stages_tell_sent(const check_case *c, int fact, int from, int rank, bool back)
+{
+    const char *call = back ? "backward" : "forward", *other = back ? "forward" : "backward";
+    if (fact == STAGES_SENT_EARLY)
+        return !check_fail(
+            c, "given.early",
+            "Rank %d sends to rank %d before its %s has set what is sent: what goes is nothing, or still "
+            "what was set for the micro-batch before.",
+            from, rank, call);
+    if (fact == STAGES_SENT_GIVEN)
+        return !check_fail(c, "given.sent",
+                           "Rank %d sends rank %d the buffer that its %s was given, and not the one that it has set.",
+                           from, rank, call);
+    if (fact == STAGES_SENT_OPPOSITE)
+        return !check_fail(
+            c, "given.sent",
+            "Rank %d sends rank %d a buffer of the other direction, %s's, and not the one that its %s has "
+            "set.",
+            from, rank, other, call);
+    if (fact == STAGES_SENT_OTHER)
+        return !check_fail(c, "given.sent", "Rank %d sends rank %d another buffer than the one that its %s has set.",
+                           from, rank, call);
+    return false;
+}
+
+/* What rank was given in a call is wrong: were the buffers of its message others than those of the calls? */
+static inline bool stages_tell_buffers(const check_case *c, int rank, size_t b, bool back)
+{
+    const char *call = back ? "backward" : "forward";
+    int from = rank + (back ? 1 : -1);
+    int sent = (int)check_element(c, from, "buffers", back ? 2 : 0),
+        given = (int)check_element(c, rank, "buffers", back ? 3 : 1);
+    if (stages_tell_sent(c, sent, from, rank, back)) return true;
+    if (given == STAGES_GIVEN_OTHER)
+        return !check_fail(c, "given.came",
+                           "On rank %d %s %zu was given another buffer than the one that rank %d's message came to.",
+                           rank, call, b, from);
+    if (given == STAGES_GIVEN_EARLY)
+        return !check_fail(c, "given.early",
+                           "On rank %d %s was called before the message for it had come from rank %d: %s %zu was given "
+                           "what was in the buffer before.",
+                           rank, call, from, call, b);
+    if (given == STAGES_OVERWRITTEN)
+        return !check_fail(
+            c, "given.overwritten",
+            "On rank %d a message from rank %d was received to the buffer of the one before, which %s had "
+            "not used yet.",
+            rank, from, call);
+    return false;
+}
+
+#endif
