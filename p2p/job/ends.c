@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -126,6 +127,15 @@ static void tell_stopped(p2p_job *job, const p2p_rank_process *process)
     p2p__record_put_all(job, &(record){.type = RECORD_STOPPED, .a = process->rank, .b = letter}, NULL);
 }
 
+/* For how long it has computed (ns). */
+static uint64_t bury(pid_t pid)
+{
+    struct rusage usage = {.ru_utime = {0}};
+    wait4(pid, NULL, 0, &usage);
+    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * UINT64_C(1000000000) +
+           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+}
+
 void p2p__reap_all(p2p_job *job)
 {
     for (int i = job->first; i < job->first + job->count; i++) {
@@ -141,7 +151,7 @@ void p2p__reap_all(p2p_job *job)
         }
         if (end.si_pid == 0) continue;
         kill(-process->pid, SIGKILL); /* what it forked; while it is a zombie its group cannot be another's */
-        waitpid(process->pid, NULL, 0);
+        process->computed = bury(process->pid);
         job->watch.ended[i] = true;
         process->status = end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status;
         job->alive--;

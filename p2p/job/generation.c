@@ -11,15 +11,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "p2p/job/launch.h"
 #include "p2p/shared/process.h"
 #include "p2p/trace/notes.h"
 
-#define AT_ONCE_NS UINT64_C(1000000000)
-#define AT_ONCE_MOST 3
 #define REMIND_NS UINT64_C(1000000000)
 
 static bool is_over(const p2p_job *job)
@@ -36,49 +33,20 @@ static void give_up(p2p_job *job, int rank, p2p_words *why)
 
 /* ---- Deaths ---- */
 
-/* In a broken generation, and without having come to its repair: it has left the others. */
+/* In a broken generation, and without being in its repair: it has left the others. */
 static void leaves(p2p_job *job, p2p_rank_process *process)
 {
     p2p_words w = {.used = 0};
     const scoreboard_call last = p2p__call_copy(&job->scoreboard->rows[process->rank].call);
-    p2p__add(&w, "rank %d has ended with status %d, and not called p2p_repair, after the death of rank %d",
-             process->rank, process->status, job->scoreboard->shared->failure.rank);
-    p2p__add_advice(&w, p2p__is_mpi(last.name)
-                            ? "without --repair: a program of mpi.h does not go on after a death"
-                            : "p2p_set_errors(world, P2P_ERRORS_RETURN), and p2p_repair(&world) where a call returns "
-                              "P2P_ERR_PEER_DEAD");
+    p2p__add(&w, "rank %d has ended with status %d, and %s, after the death of rank %d", process->rank, process->status,
+             process->late ? "waited no longer in p2p_repair (PAIRWISE_TIMEOUT)" : "not called p2p_repair",
+             job->broken_rank);
+    if (p2p__is_mpi(last.name))
+        p2p__add_advice(&w, "without --repair: a program of mpi.h does not go on after a death");
+    else if (!process->late)
+        p2p__add_advice(&w, "p2p_set_errors(world, P2P_ERRORS_RETURN), and p2p_repair(&world) where a call returns "
+                            "P2P_ERR_PEER_DEAD");
     give_up(job, process->rank, &w);
-}
-
-/* Where a rank has died: its last call, the messages that it had sent, and how it ended. What kills ranks from outside does
- * not find them at the same place again and again. */
-static uint64_t place_of_end(p2p_job *job, const p2p_rank_process *process)
-{
-    const scoreboard_call call = p2p__call_copy(&job->scoreboard->rows[process->rank].call);
-    const _Atomic uint64_t *sent = p2p__scoreboard_sent(job->scoreboard, process->rank);
-    uint64_t place = (uint64_t)process->status + 1;
-    for (const char *at = call.name; *at; at++) place = 31 * place + (unsigned char)*at;
-    for (const char *at = call.file; *at; at++) place = 31 * place + (unsigned char)*at;
-    place = 31 * (31 * place + (uint64_t)call.line) + call.number;
-    for (int i = 0; i < job->size; i++) place = 31 * place + atomic_load(&sent[i]);
-    return place;
-}
-
-/* Does it die as soon as it is started, again and again? */
-static bool dies_at_once(p2p_job *job, p2p_rank_process *process, const p2p_diagnosis *how)
-{
-    p2p_words w = {.used = 0};
-    uint64_t place = place_of_end(job, process);
-    bool at_once = process->replaced && p2p__now() - process->started < AT_ONCE_NS;
-    process->at_once = !at_once ? 0 : place == process->place ? process->at_once + 1 : 1;
-    process->place = place;
-    if (process->at_once < AT_ONCE_MOST) return false;
-    p2p__add(&w, "rank %d has died at once %d times in a row, and is not started again: it ", process->rank,
-             process->at_once);
-    p2p__words_end(&w, how);
-    if (process->said[0]) p2p__add(&w, "; the last it said was: %s", process->said);
-    give_up(job, process->rank, &w);
-    return true;
 }
 
 static bool may_start(p2p_job *job, int count);
@@ -90,19 +58,57 @@ static bool never_joined(const p2p_job *job, const p2p_rank_process *process, co
     return end->state == SCOREBOARD_ABSENT && !job->broken && !p2p__link_was_asked(job, process->rank);
 }
 
-/* No rank of a program that knows nothing of Pairwise has joined: its ends are its own. */
-static bool is_foreign(const p2p_job *job, const p2p_end *end)
+static bool has_joined(const p2p_job *job, int rank)
 {
-    bool foreign = end->code == CLD_EXITED && !job->scoreboard->generation.number;
-    for (int i = 0; i < job->size && foreign; i++)
-        foreign = atomic_load(&job->scoreboard->rows[i].state) == SCOREBOARD_ABSENT;
-    return foreign;
+    return atomic_load(&job->scoreboard->rows[rank].state) != SCOREBOARD_ABSENT;
+}
+
+static bool any_has_joined(const p2p_job *job)
+{
+    bool any = job->scoreboard->generation.number > 0;
+    for (int i = 0; i < job->size && !any; i++) any = has_joined(job, i);
+    return any;
+}
+
+/* It has ended by itself before any rank had joined, as a program that knows nothing of Pairwise does. */
+static bool ends_early(p2p_job *job, p2p_rank_process *process, const p2p_end *end, p2p_finding *f)
+{
+    p2p_words w = {.used = 0};
+    if (end->code != CLD_EXITED || any_has_joined(job)) return false;
+    p2p__add(&w, "rank %d ", process->rank);
+    p2p__words_end(&w, &f->what);
+    p2p__report_tell(job, f, &w);
+    process->dead = true;
+    return true;
+}
+
+static void breaks(p2p_job *job, const p2p_rank_process *process, const char *why)
+{
+    job->broken = true;
+    job->broken_rank = process->rank;
+    job->broken_status = process->status ? process->status : 1;
+    job->reminded = false;
+    job->broken_at = p2p__now();
+    p2p__announce(job, FAILED_GENERATION, P2P_ERR_PEER_DEAD, process->rank, why);
+}
+
+/* Others have joined after it: it is missed. */
+static void look_at_early(p2p_job *job)
+{
+    p2p_words w = {.used = 0};
+    int early = -1;
+    for (int i = job->size - 1; i >= 0; i--)
+        if (job->ranks[i].dead && !has_joined(job, i)) early = i;
+    if (early < 0 || job->all_done || !any_has_joined(job)) return;
+    p2p__add(&w, "rank %d exited with status %d before it had called p2p_init", early, job->ranks[early].status);
+    breaks(job, &job->ranks[early], w.text);
 }
 
 bool p2p__generation_death(p2p_job *job, p2p_rank_process *process, const p2p_end *end, p2p_finding *f)
 {
-    p2p_words w = {.used = 0};
-    if (!job->plan->options.repair || is_over(job) || process->left || is_foreign(job, end)) return false;
+    p2p_words w = {.used = 0}, again = {.used = 0};
+    if (!job->plan->options.repair || is_over(job) || process->left) return false;
+    if (ends_early(job, process, end, f)) return true;
     if (!job->broken) job->broken_status = process->status ? process->status : 1;
     p2p__words_death(&w, f, false);
     if (job->broken && end->code == CLD_EXITED && end->state != SCOREBOARD_ABSENT && !process->repairs &&
@@ -112,34 +118,31 @@ bool p2p__generation_death(p2p_job *job, p2p_rank_process *process, const p2p_en
         return true;
     }
     p2p__report_tell(job, f, &w);
-    if (process->goodbye && !job->broken) { /* the others have all they need of it */
-        if (!job->exit_status) job->exit_status = job->broken_status;
+    if (process->goodbye && !job->broken) { /* the others have all they need of it, unless one more dies */
+        process->dead = true;
         return true;
     }
-    if (dies_at_once(job, process, &f->what)) return true;
+    if (p2p__dies_at_once(job, process, &f->what, &again)) {
+        give_up(job, process->rank, &again);
+        return true;
+    }
     if (never_joined(job, process, end)) {
         atomic_store(&job->scoreboard->rows[process->rank].pid, 0);
         if (may_start(job, 1)) start_again(job, process->rank);
         return true;
     }
     process->dead = true;
-    if (job->broken) return true;
-    job->broken = true;
-    job->reminded = false;
-    job->broken_at = p2p__now();
-    p2p__announce(job, FAILED_GENERATION, P2P_ERR_PEER_DEAD, process->rank, w.text);
+    if (!job->broken) breaks(job, process, w.text);
     return true;
 }
 
-/* ---- The next generation ---- */
-
-/* What its last process has printed; a line that has no end is kept, or forwarded as it is. */
-static void end_stream(p2p_stream *stream)
+void p2p__generation_end(p2p_job *job)
 {
-    if (stream->fd >= 0) shutdown(stream->fd, SHUT_RD);
-    while (p2p__stream_read(stream)) continue;
-    if (!stream->keep) p2p__stream_finish(stream);
+    for (int i = 0; i < job->size; i++)
+        if (job->ranks[i].dead && !job->exit_status) job->exit_status = job->ranks[i].status ? job->ranks[i].status : 1;
 }
+
+/* ---- The next generation ---- */
 
 /* Does --repair allow so many more? */
 static bool may_start(p2p_job *job, int count)
@@ -157,8 +160,9 @@ static bool may_start(p2p_job *job, int count)
 static void start_again(p2p_job *job, int rank)
 {
     p2p_rank_process *process = &job->ranks[rank];
-    end_stream(&process->out);
-    end_stream(&process->err);
+    p2p__stream_end(&process->out);
+    p2p__stream_end(&process->err);
+    process->said[0] = '\0';
     if (process->control >= 0) close(process->control);
     process->control = -1;
     if (rank == 0 && job->stdin_pipe >= 0) close(job->stdin_pipe);
@@ -206,8 +210,8 @@ static void forget_ranks(p2p_job *job)
         process->goodbye = process->left;
         process->nudges_owed = 0;
         process->awaits = !watch->ended[i];
-        process->repairs = process->shrinks = process->untold = process->keeps = process->aborted = process->fatal =
-            false;
+        process->repairs = process->shrinks = process->late = false;
+        process->untold = process->keeps = process->aborted = process->fatal = false;
         if (process->left) atomic_store(&job->scoreboard->rows[i].state, SCOREBOARD_FINISHED);
     }
 }
@@ -273,11 +277,12 @@ static void begin(p2p_job *job, bool shrinks)
 
 /* ---- Those that are left ---- */
 
-void p2p__generation_come(p2p_job *job, p2p_rank_process *process, bool shrinks)
+void p2p__generation_come(p2p_job *job, p2p_rank_process *process, const control_message *message)
 {
-    if (!job->broken) return;
-    process->repairs = !shrinks;
-    process->shrinks = shrinks;
+    if (!job->broken || message->rank != job->scoreboard->generation.number) return;
+    process->repairs = message->value == REPAIR_WHOLE;
+    process->shrinks = message->value == REPAIR_FEWER;
+    process->late = message->value == REPAIR_LATE;
 }
 
 static void remind(p2p_job *job, const p2p_rank_set *missing, const p2p_rank_set *come)
@@ -288,7 +293,8 @@ static void remind(p2p_job *job, const p2p_rank_set *missing, const p2p_rank_set
     p2p__add_ranks(&w, "p2p_repair waits for a second, in rank ", come, job->size);
     for (int i = 0; i < job->size; i++) {
         if (!p2p__set_has(missing, i)) continue;
-        p2p__add(&w, "\n  rank %d has not called it", i);
+        char letter = p2p__process_letter(job->ranks[i].pid);
+        p2p__add(&w, "\n  rank %d has not called it%s", i, letter == 'T' || letter == 't' ? ": it is stopped" : "");
         if (job->watch.seen[i].call.name[0]) p2p__add_call(&w, "; its last call was ", &job->watch.seen[i].call);
     }
     p2p__say(job, "%s", w.text);
@@ -302,6 +308,7 @@ void p2p__generation_look(p2p_job *job)
     if (job->awaited) send_scoreboards(job);
     if (job->broken && job->interrupted) /* those that wait in p2p_repair are to end as well */
         p2p__job_fail(job, P2P_ERR_PEER_DEAD, -1, job->broken_status, "interrupted");
+    if (!job->broken && !is_over(job)) look_at_early(job);
     if (!job->broken || is_over(job)) return;
     for (int i = 0; i < job->size; i++) {
         const p2p_rank_process *process = &job->ranks[i];
@@ -317,7 +324,8 @@ void p2p__generation_look(p2p_job *job)
         p2p__add_advice(&w, "let all ranks that are left call the same");
         give_up(job, -1, &w);
     } else if (!p2p__set_intersects(&missing, &missing, job->size)) {
-        begin(job, shrinks);
+        p2p__check_scoreboard(job); /* what a dead rank has written over, others may have read */
+        if (!job->failed) begin(job, shrinks);
     } else if (!job->reminded && p2p__now() - job->broken_at > REMIND_NS && (repairs || shrinks)) {
         p2p__set_join(&repair, &shrink, job->size);
         remind(job, &missing, &repair);

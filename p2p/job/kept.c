@@ -11,7 +11,6 @@
 
 #include "p2p/job/launch.h"
 
-#define MOST_EACH 64
 #define LOOK_FROM (UINT64_C(16) << 20) /* before taking so much, see how much there is */
 
 typedef struct p2p_kept_memory {
@@ -29,8 +28,8 @@ static kept_memory *new_memory(p2p_rank_process *process, const char *name, uint
     for (kept_memory *at = process->kept; at; at = at->next) count++;
     bool possible = bytes && bytes <= INT64_MAX && (bytes < LOOK_FROM || bytes <= p2p__memory_left());
     kept_memory *made = calloc(1, sizeof *made);
-    errno = count < MOST_EACH ? ENOMEM : EMFILE;
-    if (!made || !possible || count == MOST_EACH) goto fail;
+    errno = count < SCOREBOARD_KEPT ? ENOMEM : E2BIG; /* of names */
+    if (!made || !possible || count == SCOREBOARD_KEPT) goto fail;
     *made = (kept_memory){process->kept, "", bytes, memfd_create("pairwise-kept", MFD_CLOEXEC | MFD_ALLOW_SEALING),
                           false};
     memcpy(made->name, name, sizeof made->name);
@@ -57,6 +56,7 @@ void p2p__kept_asked(p2p_job *job, int rank)
     name[sizeof name - 1] = 0;
     uint64_t bytes = asked->bytes;
     process->keeps = false;
+    if (job->broken) return; /* it has an error by now, and asks again after p2p_repair */
     kept_memory *kept = process->kept;
     while (kept && strcmp(kept->name, name) != 0) kept = kept->next;
     int answer = kept && kept->sent;

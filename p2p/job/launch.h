@@ -90,11 +90,13 @@ typedef struct {
 
     /* generation.c: */
     bool left;             /* p2p_shrink has gone on without it */
-    bool dead;             /* in this generation, and another process is to be started */
-    bool repairs, shrinks; /* it has called p2p_repair, p2p_shrink */
+    bool dead;             /* in this generation: when it is repaired, another process is started */
+    bool repairs, shrinks; /* it is in p2p_repair, p2p_shrink; */
+    bool late;             /* or it was, for longer than PAIRWISE_TIMEOUT allows */
     bool awaits;           /* it could not be sent the next scoreboard yet, and is told nothing before */
     uint64_t started;      /* this process */
-    uint64_t place;        /* where its last process has died */
+    uint64_t place; /* where its last process has died; and for how long (ns) it, and the one before, had computed */
+    uint64_t computed, computed_before;
     int replaced, at_once; /* processes started after the first; the last so many have died at once, at one place */
     char said[SAID];       /* the last line of it, for a job that repairs itself */
 
@@ -158,7 +160,7 @@ typedef struct {
     bool awaited;   /* a rank could not be sent the next scoreboard yet */
     bool reminded;  /* it was said which of them have not come yet */
     uint64_t broken_at;
-    int replaced, broken_status;
+    int replaced, broken_status, broken_rank;
     bool told_lost; /* that output is dropped */
     int exit_status;
     uint64_t oom_kills;
@@ -192,6 +194,8 @@ bool p2p__start_rank(p2p_job *job, int rank);
 /* ---- supervisor.c ---- */
 
 int p2p__supervise(p2p_job *job);
+/* The job fails if a rank has written over what all share. */
+void p2p__check_scoreboard(p2p_job *job);
 
 /* ---- messages.c ---- */
 
@@ -244,10 +248,18 @@ enum { P2P_REPAIR_USUAL = 10, P2P_REPAIR_MOST = 1000000 };
 
 /* A rank has died, as its finding says. True: that has been dealt with; the job goes on, or has failed. */
 bool p2p__generation_death(p2p_job *job, p2p_rank_process *process, const p2p_end *end, p2p_finding *f);
-/* A rank has called p2p_repair, or p2p_shrink. */
-void p2p__generation_come(p2p_job *job, p2p_rank_process *process, bool shrinks);
+/* A rank has called p2p_repair, or p2p_shrink, or has left it. */
+void p2p__generation_come(p2p_job *job, p2p_rank_process *process, const control_message *message);
 /* Begin the next one, if all have come; outside of what goes through ranks. */
 void p2p__generation_look(p2p_job *job);
+/* All ranks have ended: those that have died, and were not needed any more, count for the exit status. */
+void p2p__generation_end(p2p_job *job);
+
+/* ---- at_once.c ---- */
+
+/* A new process of the rank has died: is it the third in a row that died at once, and alike? Then why says so, with what it
+ * printed last. */
+bool p2p__dies_at_once(p2p_job *job, p2p_rank_process *process, const p2p_diagnosis *how, p2p_words *why);
 
 /* ---- kept.c: p2p_keep ---- */
 
@@ -301,6 +313,8 @@ void p2p__sink_flush(p2p_sink *sink);
 bool p2p__stream_read(p2p_stream *stream);
 /* Forward some of what was kept; false when nothing is left of it. */
 bool p2p__stream_replay(p2p_stream *stream);
+/* Read all that its process, which has ended, has printed. */
+void p2p__stream_end(p2p_stream *stream);
 /* Forward what is left and release everything. */
 void p2p__stream_finish(p2p_stream *stream);
 

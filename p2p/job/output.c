@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/param.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -116,6 +117,17 @@ static void remember(const p2p_stream *stream, const char *line, size_t length)
     if (length) snprintf(stream->said, SAID, "%.*s", (int)MIN(length, SAID), line);
 }
 
+/* What stands last in `line`, with or without its end. */
+static void remember_last(const p2p_stream *stream)
+{
+    const char *line = stream->line;
+    size_t end = stream->length, from;
+    if (!stream->said) return;
+    while (end && (line[end - 1] == '\n' || line[end - 1] == '\r')) end--;
+    for (from = end; from && line[from - 1] != '\n' && line[from - 1] != '\r'; from--) continue;
+    if (end) remember(stream, line + from, end - from);
+}
+
 static void forward_lines(p2p_stream *stream)
 {
     size_t from = 0, length;
@@ -176,6 +188,7 @@ size_t p2p__spill_take(const p2p_spill *spill, int part, size_t *taken, size_t k
 /* What cannot be kept is read all the same: the rank must go on. */
 static void keep_lines(p2p_stream *stream)
 {
+    remember_last(stream);
     if (!stream->lost)
         stream->lost = p2p__spill_keep(stream->keep, stream->rank, &stream->kept, stream->line, stream->length);
     stream->length = 0;
@@ -215,10 +228,19 @@ bool p2p__stream_replay(p2p_stream *stream)
     return true;
 }
 
+void p2p__stream_end(p2p_stream *stream)
+{
+    if (stream->fd >= 0) shutdown(stream->fd, SHUT_RD);
+    while (p2p__stream_read(stream)) continue;
+    if (stream->keep) remember_last(stream);
+    if (!stream->keep) p2p__stream_finish(stream);
+}
+
 void p2p__stream_finish(p2p_stream *stream)
 {
     if (stream->length) {
         forward_lines(stream);
+        remember_last(stream);
         if (stream->length) forward(stream, stream->line, stream->length);
         if (stream->tag && !stream->at_line_start) forward(stream, "\n", 1);
     }

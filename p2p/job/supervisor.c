@@ -22,7 +22,7 @@ enum slot { SLOT_SIGNALS, SLOT_STDIN, SLOT_STDIN_PIPE, SLOT_OUT, SLOT_ERR, SLOT_
 
 /* ---- Every 50 ms ---- */
 
-static void check_scoreboard(p2p_job *job)
+void p2p__check_scoreboard(p2p_job *job)
 {
     p2p_words w = {.used = 0};
     if (job->failed || p2p__scoreboard_is_sound(&job->watch, job->announced)) return;
@@ -38,7 +38,7 @@ static void tick(p2p_job *job)
     p2p__reap_all(job);
     p2p__links_open(job);
     p2p__tell_again(job);
-    check_scoreboard(job);
+    p2p__check_scoreboard(job);
     if (job->hosts) p2p__hosts_tick(job);
     p2p__status_tick(job);
     if (p2p__now() >= job->metrics_at) p2p__metrics_write(job);
@@ -252,7 +252,8 @@ int p2p__supervise(p2p_job *job)
     }
     if (job->hosts) p2p__clocks_ask(job);
     loop(job);
-    check_scoreboard(job);
+    p2p__generation_end(job);
+    p2p__check_scoreboard(job);
     if (!p2p__metrics_write(job) && !job->exit_status) job->exit_status = 1;
     finish_output(job);
     p2p__restore_signals(job);

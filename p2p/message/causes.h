@@ -77,6 +77,8 @@
 #define CAUSE_KEPT_SIZE                                                          \
     WRONG_(COUNT), "keep it under another name, or ask for as much as there is", \
         "\"%s\" has %llu bytes, and %zu are asked for"
+#define CAUSE_KEPT_MANY \
+    REFUSED_(NOMEM), "fewer names, each with more of what is kept", "\"%s\" is one too many: a rank keeps at most %d"
 #define CAUSE_KEPT_REFUSED REFUSED_(NOMEM), NULL, "no memory to keep %zu bytes as \"%s\": %s"
 
 /* ---- Messages ---- */

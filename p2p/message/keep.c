@@ -41,6 +41,7 @@ static p2p_err ask(p2p_comm *comm, const char *name, size_t bytes, int *fd, bool
     if (*fd >= 0) return P2P_OK;
     if (engine->kept_value == -EEXIST)
         return p2p__fail(comm, CAUSE_KEPT_SIZE, name, (unsigned long long)keep->bytes, bytes);
+    if (engine->kept_value == -E2BIG) return p2p__fail(comm, CAUSE_KEPT_MANY, name, SCOREBOARD_KEPT);
     return p2p__fail(comm, CAUSE_KEPT_REFUSED, bytes, name, strerror(-engine->kept_value));
 }
 

@@ -189,28 +189,30 @@ static p2p_err enter(p2p_comm *world, const char *name)
     return P2P_OK;
 }
 
-static p2p_err go_on(p2p_comm **handle, const char *name, int value)
+static p2p_err go_on(p2p_comm **handle, const char *name, enum control_repair how)
 {
     p2p_comm *world = handle ? *handle : NULL;
     p2p_err err = enter(world, name);
     if (err) return err;
     int fd = -1;
     show_waiting(world->engine);
-    p2p__control_tell(world->engine->control, CONTROL_REPAIR, world->engine->rank, value);
+    p2p_engine *old = world->engine;
+    int generation = old->scoreboard->generation.number;
+    p2p__control_tell(old->control, CONTROL_REPAIR, generation, (int)how);
     err = await_generation(world, &fd);
+    if (err == P2P_ERR_TIMEOUT) p2p__control_tell(old->control, CONTROL_REPAIR, generation, REPAIR_LATE);
     if (!err) err = enter_generation(world, fd);
     if (!err) return P2P_OK;
-    p2p_engine *old = world->engine;
     old->poisoned = err;
     return p2p__leave(world, err);
 }
 
 p2p_err p2p_repair(p2p_comm **world)
 {
-    return go_on(world, "p2p_repair", 0);
+    return go_on(world, "p2p_repair", REPAIR_WHOLE);
 }
 
 p2p_err p2p_shrink(p2p_comm **world)
 {
-    return go_on(world, "p2p_shrink", 1);
+    return go_on(world, "p2p_shrink", REPAIR_FEWER);
 }

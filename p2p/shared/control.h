@@ -19,7 +19,7 @@ enum control_type {
     CONTROL_FREED,    /* the communicator with index `rank`, given out by another host; `value` collectives had begun */
     CONTROL_WAKE,     /* nudge `rank`, which sleeps until the ranks of a collective agree */
     CONTROL_PORT,     /* this rank asks for the port of its host on a virtual network */
-    CONTROL_REPAIR,   /* in p2p_repair, or, with `value` 1, in p2p_shrink: its last word in this generation */
+    CONTROL_REPAIR,   /* of generation `rank`; `value`: enum control_repair */
     CONTROL_KEEP,     /* asks for the kept memory that its row names */
     CONTROL_CHOICE,   /* this rank waits, and shows what it may do next (launch --explore) */
     CONTROL_LATE, /* a message of `rank` has come that choice number `value` of this rank could have taken, but was not there */
@@ -34,6 +34,12 @@ enum control_type {
     CONTROL_KEPT,       /* that memory, one descriptor; `value` 1: it was there before, negative: -errno */
     /* supervisor -> launch --status */
     CONTROL_STATUS, /* one descriptor: what ranks are doing, as a table of `value` bytes; then their processes, a line each */
+};
+
+enum control_repair {
+    REPAIR_WHOLE, /* in p2p_repair, */
+    REPAIR_FEWER, /* or in p2p_shrink: its last word in this generation; unless it waits no longer: */
+    REPAIR_LATE   /* PAIRWISE_TIMEOUT is over */
 };
 
 typedef struct {

@@ -46,6 +46,7 @@ typedef struct {
 } scoreboard_port;
 
 #define SCOREBOARD_NAME 64 /* of kept memory, with its end */
+#define SCOREBOARD_KEPT 64 /* most that a rank keeps */
 
 /* Kept memory that a rank asks for: so many bytes; with P2P_ERR_ARG as the answer: as many as it has. */
 typedef struct {

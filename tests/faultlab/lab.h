@@ -53,7 +53,7 @@ typedef struct {
 
 extern const lab_case lab_processes[], lab_resources[], lab_misuse[], lab_matching[], lab_collectives[], lab_mismatch[],
     lab_crash[], lab_wire[], lab_shm[], lab_giving_up[], lab_layers[], lab_survive[], lab_garbage[], lab_limits[],
-    lab_attack[], lab_begun[], lab_hosts[], lab_repair[];
+    lab_attack[], lab_begun[], lab_hosts[], lab_repair[], lab_repair_worst[];
 extern const lab_case lab_trainer[] __attribute__((weak)); /* NULL where there is no OpenCL to build the trainer with */
 
 /* Programs for build/launch: `faultlab --rank NAME`. */
@@ -66,6 +66,8 @@ typedef struct {
 extern const lab_program lab_programs[];
 
 void lab_fake_build(void);
+void lab_end_early(void); /* rank 1 does, before any rank has joined; then the others join */
+int lab_repairs(p2p_comm *world);
 int lab_was_run(p2p_comm *world); /* a body: raises flag 0, to show that ranks were started */
 int lab_idle(p2p_comm *world); /* also a body: raises flag 0; rank 1 computes, rank 2 pauses, others wait for rank 1 */
 

@@ -80,5 +80,6 @@ const lab_program lab_programs[] = {
     {"chatter3", chatter3, NULL},
     {"init-twice", init_twice, NULL},
     {"other-build", hello, lab_fake_build},
+    {"early", lab_repairs, lab_end_early},
     {NULL, NULL, NULL},
 };
