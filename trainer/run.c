@@ -250,16 +250,17 @@ static p2p_err run(train_runner *r, train_score *score)
     return err;
 }
 
-/* Nothing here may need the other ranks: they may not end here. */
+/* Nothing here may need the other ranks: they may not end here. With --shard rank 0 has no more than the weights. */
 static void save_for_hook(train_runner *r)
 {
-    if (r->shard) {
-        if (r->rank == 0) fprintf(stderr, "train: nothing is saved: with --shard no rank alone has all of it\n");
-        return;
-    }
+    const train_settings *s = r->settings;
+    bool has_weights = s->shard != TRAIN_SHARD_PARAMETERS;
+    if (r->shard && r->rank == 0 && (s->out || (s->save && !has_weights)))
+        fprintf(stderr, "train: %s: with --shard %s\n", has_weights ? "no checkpoint was written" : "nothing was saved",
+                has_weights ? "no rank alone has the optimizer's state" : "parameters no rank alone has the weights");
     train_error why = *r->error;
-    if (!train__report_settle(r)) {
-        train__checkpoint_alone(r);
+    if (has_weights && !train__report_settle(r)) {
+        if (!r->shard) train__checkpoint_alone(r);
         save_at_end(r);
     }
     *r->error = why;

@@ -469,7 +469,8 @@ extern const train_parallel train_parallel_default;
 
 /* Called on every rank. With settings.shard, arrays that are divided have this rank's part only. P2P_OK goes on.
  * Anything else ends the run: train_run returns it, after rank 0, if it is among those that end here, has saved what
- * the settings ask for (out, save; not with settings.shard), as it was after the last whole step. */
+ * the settings ask for (out, save; with settings.shard only save, and with TRAIN_SHARD_PARAMETERS nothing), as it was
+ * after the last whole step. */
 typedef struct {
     p2p_comm *comm;
     train_network *network;

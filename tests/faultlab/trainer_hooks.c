@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "collectives/collectives.h"
 #include "trainer/run.h"
@@ -121,6 +122,32 @@ static const struct {
     uint64_t step;
 } all[] = {{BEFORE_SHARD, 3}, {AFTER_SYNC, 4}, {AFTER_STEP, 3}, {AFTER_STEP, 5}};
 
+/* With --shard there is no checkpoint, and the weights where a rank has all of them: the same bytes. */
+static void end_divided(void)
+{
+    static lab_job job = {.size = 2, .body = body_ended};
+    char *out = lab_path("divided"), *save = lab_path("weights");
+    train_start plain, divided;
+    ending.at = AFTER_STEP;
+    ending.step = 4;
+    EXPECT(mkdir(out, 0700) == 0, "%s", out);
+    for (int shard = TRAIN_SHARD_NONE; shard <= TRAIN_SHARD_PARAMETERS; shard++) {
+        make_run(true, out);
+        lab_training.hooks = (train_hooks){.after_step = after_step};
+        lab_training.settings.shard = (enum train_sharding)shard;
+        remove(save);
+        lab_run(&job);
+        EXPECT(job.status == 0, "--shard %d: exit status %d: %s", shard, job.status, job.text);
+        bool saved = access(save, F_OK) == 0, whole = shard != TRAIN_SHARD_PARAMETERS;
+        EXPECT(saved == whole, "--shard %d: weights: %d", shard, saved);
+        EXPECT(!shard || lab_has(job.text, whole ? "no checkpoint was written" : "nothing was saved"), "%s", job.text);
+        if (saved)
+            EXPECT(train_start_from(save, lab_training.model, shard ? &divided : &plain, NULL) == P2P_OK, "no weights");
+        if (saved && shard)
+            EXPECT(same(plain.parameters, divided.parameters, lab_training.model->parameters), "--shard %d", shard);
+    }
+}
+
 void lab_hook_ends(void)
 {
     train_start whole;
@@ -139,5 +166,6 @@ void lab_hook_ends(void)
             end_there(when, lab_path(when), overlap);
             if (overlap) go_on(when, lab_path(when), &whole);
         }
+    end_divided();
     lab_remove_folder();
 }
