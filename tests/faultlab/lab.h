@@ -24,10 +24,8 @@
 #include "tests/util/process.h"
 
 enum { LAB_RANKS = 64, LAB_FLAGS = 16, LAB_TEXT = 1 << 16 };
-enum {
-    LAB_LONG = 600,
-    LAB_QUICK = 180
-}; /* seconds in which a case must end; it takes up to 4, with sanitizers and beside others 60 */
+/* In seconds, how long a case may take: most take less than four, under the sanitizers and beside others up to sixty. */
+enum { LAB_LONG = 600, LAB_QUICK = 180 };
 
 /* In seconds, ten times the bars. */
 #define LAB_DEATH_BAR 1.0
