@@ -129,14 +129,24 @@ static bool can_transpose(const kernel_device *device, const shape_weight *s)
     return s->size <= 3 && s->in_channels % tile.wide == 0 && s->out_channels % tile.rows == 0;
 }
 
+kernel_err kernel__transpose(kernel_device *device, kernel__family family, kernel__layout layout, const shape_weight *s,
+                             kernel_slice x, kernel_slice transposed)
+{
+    kernel__call call = kernel__begin(device, family, layout.vectors, "transpose_images");
+
+    kernel__slice(&call, x);
+    kernel__slice(&call, transposed);
+    kernel__int(&call, s->in_channels);
+    return kernel__run(&call, kernel__positions(layout, s->in_height, s->in_width), 1, 1);
+}
+
 static kernel_err weight_transposed(kernel_device *device, kernel__layout layout, shape_weight s, kernel_slice x,
                                     kernel_slice dy, kernel_slice dweight)
 {
     kernel__transposed tile = kernel__transposed_tile(device);
-    size_t positions = kernel__positions(layout, s.in_height, s.in_width);
     size_t across = (size_t)(s.in_channels / tile.wide), down = (size_t)(s.out_channels / tile.rows);
     size_t count = (size_t)s.out_channels * (size_t)s.in_channels * (size_t)s.size * (size_t)s.size;
-    size_t floats = positions * (size_t)s.in_channels * (size_t)layout.block;
+    size_t floats = kernel__positions(layout, s.in_height, s.in_width) * (size_t)s.in_channels * (size_t)layout.block;
     int rows = layout.blocks * s.out_height;
     kernel_slice transposed, to;
     kernel__call call;
@@ -146,11 +156,7 @@ static kernel_err weight_transposed(kernel_device *device, kernel__layout layout
     err = kernel__scratch(device, floats + (s.splits > 1 ? count * (size_t)s.splits : 0), &transposed);
     if (err) return err;
     to = s.splits > 1 ? kernel_at(transposed.buffer, transposed.first + floats) : dweight;
-    call = kernel__begin(device, KERNEL__TRANSPOSED, layout.vectors, "transpose_images");
-    kernel__slice(&call, x);
-    kernel__slice(&call, transposed);
-    kernel__int(&call, s.in_channels);
-    err = kernel__run(&call, positions, 1, 1);
+    err = kernel__transpose(device, KERNEL__TRANSPOSED, layout, &s, x, transposed);
     if (err) return err;
     call = kernel__begin(device, KERNEL__TRANSPOSED, layout.vectors, "transposed_gradient");
     kernel__slice(&call, transposed);

@@ -11,24 +11,19 @@
 inline void pair_inputs(__global const float *x, __global float *v, size_t step, int images, int block, int which,
                         const shape_weight s)
 {
-    const int stored = STORED(s.in_channels) * BLOCK;
+    const int floats = s.in_channels * BLOCK;
     const float upper = which == 1 ? 0.0f : 1.0f, lower = which == 2 ? 0.0f : 1.0f;
-    __global const float *image = x + (size_t)block * 4 * stored;
+    __global const float *image = x + (size_t)block * 4 * floats;
 
-    for (int c = 0; c < s.in_channels; c += LANES)
-        for (int i = 0; i < SPAN; i += LANES) {
-            vec transformed[PAIR_SIDE][LANES];
-            __global float *to = v + (size_t)(c / WIDE * images + i) * WIDE + c % WIDE;
-            for (int l = 0; l < LANES; l++) {
-                __global const float *from = image + (c + l) * BLOCK + i;
-                transformed[2][l] = upper * load(from) + lower * load(from + 2 * stored);
-                transformed[1][l] = upper * load(from + stored) + lower * load(from + 3 * stored);
-                transformed[0][l] = transformed[2][l] + transformed[1][l];
-            }
-            for (int p = 0; p < PAIR_SIDE; p++) {
-                transpose_lanes(transformed[p]);
-                for (int l = 0; l < LANES; l++) store(to + p * step + l * WIDE, transformed[p][l]);
-            }
+    for (int c = 0; c < s.in_channels; c += WIDE)
+        for (int i = 0; i < SPAN * WIDE; i += LANES) {
+            __global const float *from = image + c * BLOCK + i;
+            __global float *to = v + (size_t)c * images + i;
+            const vec left = upper * load(from) + lower * load(from + 2 * floats);
+            const vec right = upper * load(from + floats) + lower * load(from + 3 * floats);
+            store(to, left + right);
+            store(to + step, right);
+            store(to + 2 * step, left);
         }
 }
 

@@ -133,38 +133,62 @@ static int clamp(int value, int least, int most)
     return value < least ? least : value > most ? most : value;
 }
 
+/* In the scratch buffer: x transposed, the sums, and v and w of each worker's strip. */
+typedef struct {
+    int pair, side, tiles, group; /* places of a row; tiles of a strip, output channels of a task */
+    size_t workers, x, sums, strip;
+} weight_cut;
+
+static weight_cut cut_weight(const kernel_device *device, kernel__layout layout, shape_weight *s)
+{
+    weight_cut c = {.pair = is_pair(s->out_height, s->out_width, s->padding)};
+    int all = s->blocks * ((s->out_height + 1) / 2) * ((s->out_width + 1) / 2), cores = device->info.cores, tasks;
+
+    c.side = c.pair ? 3 : 4;
+    c.group = s->out_channels < GROUP ? s->out_channels : GROUP;
+    c.tiles = clamp(STRIP_CHANNELS / (s->in_channels + c.group), 1, all < MOST_TILES ? all : MOST_TILES);
+    s->splits = s->in_channels <= SHORT && s->out_channels <= SHORT ? clamp(all / PART_TILES, 1, MOST_PARTS) : 1;
+    tasks = c.side * ((s->out_channels + c.group - 1) / c.group) * s->splits;
+    c.workers = (size_t)(cores < tasks ? cores : tasks);
+    c.x = kernel__positions(layout, s->in_height, s->in_width) * (size_t)s->in_channels * (size_t)layout.block;
+    c.sums = (size_t)(c.side * c.side * s->splits) * (size_t)s->out_channels * (size_t)s->in_channels;
+    c.strip = (size_t)c.side * ((size_t)(c.tiles * layout.block) * (size_t)(s->in_channels + c.group) +
+                                (size_t)(2 * device->tiles.lanes));
+    return c;
+}
+
+static kernel_err finish_weight(kernel_device *device, kernel__layout layout, const shape_weight *s, int pair,
+                                kernel_slice du, kernel_slice dweight)
+{
+    kernel__call call = kernel__begin(device, KERNEL__WINOGRAD_WEIGHT, layout.vectors, "winograd_finish");
+
+    kernel__slice(&call, du);
+    kernel__slice(&call, dweight);
+    kernel__value(&call, s, sizeof *s);
+    kernel__int(&call, pair);
+    return kernel__run(&call, (size_t)(s->in_channels / device->tiles.lanes), (size_t)s->out_channels, 1);
+}
+
 kernel_err kernel__winograd_weight(kernel_device *device, kernel__layout layout, shape_weight s, kernel_slice x,
                                    kernel_slice dy, kernel_slice dweight)
 {
-    int all = s.blocks * ((s.out_height + 1) / 2) * ((s.out_width + 1) / 2);
-    int group = s.out_channels < GROUP ? s.out_channels : GROUP, groups = (s.out_channels + group - 1) / group;
-    int tiles = clamp(STRIP_CHANNELS / (s.in_channels + group), 1, all < MOST_TILES ? all : MOST_TILES);
-    int pair = is_pair(s.out_height, s.out_width, s.padding), side = pair ? 3 : 4;
-    size_t places = (size_t)(side * side), sums = places * (size_t)s.out_channels * (size_t)s.in_channels, strip;
-    kernel_slice du, scratch;
+    weight_cut c = cut_weight(device, layout, &s);
+    kernel_slice transposed, du;
     kernel__call call;
-    kernel_err err;
+    kernel_err err = kernel__scratch(device, c.x + c.sums + c.workers * c.strip, &transposed);
 
-    s.splits = s.in_channels <= SHORT && s.out_channels <= SHORT ? clamp(all / PART_TILES, 1, MOST_PARTS) : 1;
-    strip = (size_t)tiles * (size_t)layout.block * (size_t)(s.in_channels + group) + 2 * LINE;
-    err = kernel__scratch(device, (sums + places * (size_t)groups * strip) * (size_t)s.splits, &du);
+    if (!err) err = kernel__transpose(device, KERNEL__WINOGRAD_WEIGHT, layout, &s, x, transposed);
     if (err) return err;
-    scratch = kernel_at(du.buffer, du.first + sums * (size_t)s.splits);
+    du = kernel_at(transposed.buffer, transposed.first + c.x);
     call = kernel__begin(device, KERNEL__WINOGRAD_WEIGHT, layout.vectors, "winograd_gradient");
-    kernel__slice(&call, x);
+    kernel__slice(&call, transposed);
     kernel__slice(&call, dy);
     kernel__slice(&call, du);
-    kernel__slice(&call, scratch);
+    kernel__slice(&call, kernel_at(du.buffer, du.first + c.sums));
     kernel__value(&call, &s, sizeof s);
-    kernel__int(&call, tiles);
-    kernel__int(&call, group);
-    kernel__int(&call, pair);
-    err = kernel__run(&call, (size_t)side, (size_t)groups, (size_t)s.splits);
-    if (err) return err;
-    call = kernel__begin(device, KERNEL__WINOGRAD_WEIGHT, layout.vectors, "winograd_finish");
-    kernel__slice(&call, du);
-    kernel__slice(&call, dweight);
-    kernel__value(&call, &s, sizeof s);
-    kernel__int(&call, pair);
-    return kernel__run(&call, (size_t)(s.in_channels / device->tiles.lanes), (size_t)s.out_channels, 1);
+    kernel__int(&call, c.tiles);
+    kernel__int(&call, c.group);
+    kernel__int(&call, c.pair);
+    err = kernel__run(&call, c.workers, 1, 1);
+    return err ? err : finish_weight(device, layout, &s, c.pair, du, dweight);
 }

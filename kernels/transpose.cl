@@ -21,6 +21,7 @@ inline void transpose_lanes(vec v[LANES])
 {
     vec other[LANES];
 
+    UNROLL
     for (int step = 1; step < LANES; step *= 2) {
         UNROLL
         for (int i = 0; i < LANES / 2; i++) {
@@ -32,4 +33,21 @@ inline void transpose_lanes(vec v[LANES])
         UNROLL
         for (int i = 0; i < LANES; i++) v[i] = other[i];
     }
+}
+
+/* x[position][c][image] to transposed[position][c / WIDE][image][WIDE]. x: position. */
+__kernel void transpose_images(SLICE(const float, x), SLICE(float, transposed), const int channels)
+{
+    __global const float *from = OPEN(x) + (size_t)get_global_id(0) * STORED(channels) * BLOCK;
+    __global float *to = OPEN(transposed) + (size_t)get_global_id(0) * channels * BLOCK;
+
+    for (int c = 0; c < channels; c += LANES)
+        for (int i = 0; i < BLOCK; i += LANES) {
+            vec v[LANES];
+            UNROLL
+            for (int l = 0; l < LANES; l++) v[l] = load(from + (c + l) * BLOCK + i);
+            transpose_lanes(v);
+            UNROLL
+            for (int l = 0; l < LANES; l++) store(to + (c / WIDE * BLOCK + i + l) * WIDE + c % WIDE, v[l]);
+        }
 }
