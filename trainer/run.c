@@ -73,8 +73,12 @@ static p2p_err first_numbers(train_runner *r)
         memcpy(parameters, start->parameters, m->parameters * sizeof(float));
         memcpy(statistics, start->statistics, m->statistics * sizeof(float));
     }
-    for (int k = 0; k < TRAIN_STATES; k++)
-        if (r->rank == 0 && start->state[k]) memcpy(net->state[k].host, start->state[k], m->parameters * sizeof(float));
+    for (int k = 0; k < TRAIN_STATES; k++) {
+        train_shared *state = &net->state[k];
+        if (p2p_generation(r->comm) && k < kernel_optimizer_states(&r->optimizer))
+            memset(state->host, 0, state->floats * sizeof(float)); /* with --shard: of a step that not all have taken */
+        if (r->rank == 0 && start->state[k]) memcpy(state->host, start->state[k], m->parameters * sizeof(float));
+    }
     net->batches = start->batches;
     r->step = start->step;
     r->epoch = start->epoch;

@@ -94,6 +94,7 @@ static const struct {
     {"rank 0 before the update, then rank 2 after it", {{AFTER_SYNC, 0, 2}, {AFTER_STEP, 2, 4}}},
     {"between epochs, twice", {{BEFORE_SHARD, 1, 3}, {BEFORE_SHARD, 1, 3}}},
     {"after the last step", {{AFTER_STEP, 0, 5}}},
+    {"when the others have taken the first step", {{AFTER_ALL_SYNC, 1, 0}}},
     {"when the others are a step ahead", {{AFTER_ALL_SYNC, 1, 3}}},
     {"after the step whose hook ends the training", {{AFTER_STEP, 1, 3}}},
     {"in the first sync", {{AT_FRAME, 2, 1}}},
@@ -153,7 +154,7 @@ void lab_train_repair_shard(void)
     s->save = lab_path("run/model.safetensors");
     for (int shard = TRAIN_SHARD_OPTIMIZER; shard <= TRAIN_SHARD_PARAMETERS; shard++) {
         s->shard = (enum train_sharding)shard;
-        compare(RUNS - 4, 1);
+        compare(RUNS - 5, 2);
     }
     lab_remove_folder();
 }
