@@ -155,6 +155,8 @@ static int run(program *p, int argc, char *argv[])
     }
     p->job.stop = &asked_to_stop;
     int status = launch(p);
+    if (status == 0 && !p2p_launched() && !atomic_load(&p->outcome->trained))
+        status = 128 + SIGTERM; /* a rank was asked to stop, and not this process */
     if (status == 128 + SIGINT || status == 128 + SIGTERM) say_interrupted(p, argc, argv);
     if (status == 0 && atomic_load(&p->outcome->trained)) status = draw(&p->job.settings);
     munmap(p->outcome, sizeof *p->outcome);
