@@ -139,7 +139,8 @@ bool p2p__generation_death(p2p_job *job, p2p_rank_process *process, const p2p_en
 void p2p__generation_end(p2p_job *job)
 {
     for (int i = 0; i < job->size; i++)
-        if (job->ranks[i].dead && !job->exit_status) job->exit_status = job->ranks[i].status ? job->ranks[i].status : 1;
+        if (job->ranks[i].dead && !job->ranks[i].returned && !job->exit_status)
+            job->exit_status = job->ranks[i].status ? job->ranks[i].status : 1;
 }
 
 /* ---- The next generation ---- */
@@ -208,6 +209,7 @@ static void forget_ranks(p2p_job *job)
     for (int i = 0; i < job->size; i++) {
         p2p_rank_process *process = &job->ranks[i];
         process->goodbye = process->left;
+        process->returned = false;
         process->nudges_owed = 0;
         process->awaits = !watch->ended[i];
         process->repairs = process->shrinks = process->late = false;

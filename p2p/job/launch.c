@@ -327,6 +327,7 @@ static int run_function(void *arg, int rank, int control, int scoreboard_fd, sco
         again = false;
         status = function->rank_main(world, function->arg);
         shared = world->engine ? world->engine->scoreboard->shared : NULL; /* it stays mapped */
+        if (world->engine) world->engine->returned = !status;
         err = p2p__finish(world, status ? NULL : &again);
     } while (again && p2p_repair(&world) == P2P_OK);
     if (err && !status && shared && !atomic_load(&shared->failed))

@@ -80,6 +80,7 @@ typedef struct {
     int control;
     p2p_stream out, err;
     bool goodbye, aborted, fatal;
+    bool returned;       /* with 0, before its goodbye: it has nothing more to do */
     bool heard;          /* what it has found wrong is in the report */
     int status;          /* exit code or 128 + signal, once ended */
     int gave_up;         /* that other hosts know of: scoreboard_row */

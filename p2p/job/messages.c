@@ -176,6 +176,7 @@ void p2p__obey_rank(p2p_job *job, p2p_rank_process *process, const control_messa
         break;
     case CONTROL_GOODBYE:
         process->goodbye = true;
+        process->returned = message->value == 1;
         if (job->hosts) p2p__far_goodbye(job, process->rank);
         p2p__check_all_done(job);
         break;

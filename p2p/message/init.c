@@ -228,7 +228,7 @@ static p2p_err say_goodbye(p2p_comm *world)
         .ready = has_ended, .describe = describe_others, .arg = &wanted, .state = SCOREBOARD_BLOCKED};
     p2p_err err = p2p__block(world, &waiting);
     if (err || engine->control < 0) return err;
-    p2p__control_tell(engine->control, CONTROL_GOODBYE, engine->rank, 0);
+    p2p__control_tell(engine->control, CONTROL_GOODBYE, engine->rank, engine->returned);
     waiting.state = SCOREBOARD_FINALIZING;
     waiting.patient = !engine->timed_out; /* a rank that did not answer in time may never say goodbye */
     for (wanted = ALL_GOODBYES; !err && wanted <= ALL_RECEIVED; wanted++) err = p2p__block(world, &waiting);

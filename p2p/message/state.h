@@ -198,6 +198,7 @@ struct p2p_engine {
     int drafts;              /* findings on its row that are not published yet */
     p2p_layer_thing *things; /* that a layer has made, and not given back */
     p2p_kept *kept;
+    bool returned;  /* rank_main of p2p_launch has, with 0 */
     bool kept_came; /* the supervisor's answer to p2p_keep: */
     int kept_fd, kept_value;
     p2p_request lost; /* requests of earlier generations that the program has not waited for */

@@ -10,7 +10,7 @@ enum control_type {
     CONTROL_WANT = 1, /* open a link to `rank` */
     CONTROL_GOT,      /* the end of the link to `rank` has arrived */
     CONTROL_LOST,     /* it arrived, but could not be kept: `value` is the limit on descriptors */
-    CONTROL_GOODBYE,  /* in p2p_finalize */
+    CONTROL_GOODBYE,  /* in p2p_finalize; `value` 1: rank_main of p2p_launch has returned 0 */
     CONTROL_ABORT,    /* p2p_abort with status `value` */
     CONTROL_FATAL,    /* an error ends this rank; its message is on the scoreboard and has been printed */
     CONTROL_NOEXEC,   /* the program cannot be started: `value` is errno */
