@@ -104,6 +104,13 @@ static void look_at_early(p2p_job *job)
     breaks(job, &job->ranks[early], w.text);
 }
 
+/* Has it ended by itself? A shell that has run the rank exits with 128 and the signal that has killed it. */
+static bool ends_by_itself(const p2p_job *job, const p2p_rank_process *process, const p2p_end *end)
+{
+    bool is_rank = atomic_load(&job->scoreboard->rows[process->rank].pid) == process->pid;
+    return end->code == CLD_EXITED && (is_rank || end->status <= 128 || end->status > 128 + SIGRTMAX);
+}
+
 bool p2p__generation_death(p2p_job *job, p2p_rank_process *process, const p2p_end *end, p2p_finding *f)
 {
     p2p_words w = {.used = 0}, again = {.used = 0};
@@ -111,7 +118,7 @@ bool p2p__generation_death(p2p_job *job, p2p_rank_process *process, const p2p_en
     if (ends_early(job, process, end, f)) return true;
     if (!job->broken) job->broken_status = process->status ? process->status : 1;
     p2p__words_death(&w, f, false);
-    if (job->broken && end->code == CLD_EXITED && end->state != SCOREBOARD_ABSENT && !process->repairs &&
+    if (job->broken && ends_by_itself(job, process, end) && end->state != SCOREBOARD_ABSENT && !process->repairs &&
         !process->shrinks) {
         p2p__finding_say(f, &w);
         leaves(job, process);

@@ -66,6 +66,7 @@ extern const lab_program lab_programs[];
 void lab_fake_build(void);
 void lab_end_early(void); /* rank 1 does, before any rank has joined; then the others join */
 int lab_repairs(p2p_comm *world);
+int lab_two_die(p2p_comm *world);
 int lab_was_run(p2p_comm *world); /* a body: raises flag 0, to show that ranks were started */
 int lab_idle(p2p_comm *world); /* also a body: raises flag 0; rank 1 computes, rank 2 pauses, others wait for rank 1 */
 

@@ -81,5 +81,6 @@ const lab_program lab_programs[] = {
     {"init-twice", init_twice, NULL},
     {"other-build", hello, lab_fake_build},
     {"early", lab_repairs, lab_end_early},
+    {"two-die", lab_two_die, NULL},
     {NULL, NULL, NULL},
 };

@@ -67,6 +67,25 @@ static void early(void)
     FACTS(job.text, "rank 1 exited with status 3", "rank 1 has a new process");
 }
 
+/* At once, and each is run by a shell, which only then exits. */
+int lab_two_die(p2p_comm *world)
+{
+    bool first = !p2p_generation(world);
+    if (first && lab_rank == 1 && lab_wait_started(2)) {
+        kill(lab->rank[2].pid, SIGKILL);
+        lab_die(SIGKILL);
+    }
+    while (first && lab_rank == 2) pause();
+    return lab_repairs(world);
+}
+
+static void below_shells(void)
+{
+    lab_launch(&job, ARGS("-n", "3", "--repair", "sh", "-c", "\"$@\"; exit $?", "sh"), "two-die");
+    EXPECT(job.status == 0, "exit status %d:\n%s", job.status, job.text);
+    FACTS(job.text, "rank 1 has a new process", "rank 2 has a new process");
+}
+
 /* Rank 0 dies after its goodbye, and the job needs it again when rank 2 has died as well. */
 static int body_needed_again(p2p_comm *world)
 {
@@ -310,6 +329,7 @@ static void overwrites(void)
 
 const lab_case lab_repair_worst[] = {
     {"repair-early", "a rank that ends before any has joined gets a new process when they have", early, false},
+    {"repair-shells", "two that die at once below shells get new processes", below_shells, false},
     {"repair-needed", "so does one that dies after its goodbye, if another one dies", needed_again, false},
     {"repair-unneeded", "else it counts for the exit status, unless it had returned 0", not_needed, false},
     {"repair-timeout", "PAIRWISE_TIMEOUT ends p2p_repair, and the job", never_comes, false},
