@@ -156,10 +156,11 @@ static const char *key_of(const kind *k, const stack *s, int room, unsigned long
 {
     enum { ELEMENTS = 16 }; /* more than one */
     if (strcmp(k->key, "overrun") != 0) return k->key;
-    if (room) return "overrun.room";
     if (*s->inside) return "overrun.call";
+    if (room) return "overrun.room";
     if (*s->given) return "overrun.given";
-    if (size <= ELEMENTS || !region) return k->key;
+    if (size <= ELEMENTS) return k->key;
+    if (!region) return "overrun.variable";
     return size > region ? "overrun.long" : "overrun.place";
 }
 

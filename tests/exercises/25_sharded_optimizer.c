@@ -7,8 +7,8 @@
 
 #pragma weak my_sharded_step
 
-/* Powers of two: multiplying by them does not round. */
-static const double rate = 0.125, momentum = 0.25;
+/* Powers of two: multiplying by them does not round. Their ratio is no number of ranks. */
+static const double rate = 0.03125, momentum = 0.5;
 
 static void add_cases(check_plan *plan, int ranks)
 {
@@ -80,6 +80,9 @@ enum {
     VELOCITY_ADDED,
     DECAYS_ALL,
     NESTEROV,
+    EXCHANGED,
+    SUBTRACTED,
+    UNCHANGED,
     SHORT,
     WAYS
 };
@@ -122,7 +125,16 @@ static const struct {
                                     "was before."},
     [NESTEROV] = {"momentum.ahead",
                   "The step is rate times (gradient + momentum * velocity), which is Nesterov's. Here "
-                  "it is rate times the velocity."}};
+                  "it is rate times the velocity."},
+    [EXCHANGED] = {"momentum.exchanged",
+                   "rate and momentum were exchanged: the velocity was multiplied by the rate, and "
+                   "the step by the momentum."},
+    [SUBTRACTED] = {"momentum.sign", "The velocity became momentum times itself minus rate times the gradient, and was "
+                                     "added. Here the velocity has neither the rate nor the sign in it: both belong to "
+                                     "the step."},
+    [UNCHANGED] = {"place.unchanged",
+                   "No parameter has changed: what a rank gathers is its own chunk, and that was as it "
+                   "was before. Was another chunk changed, or none, or by 0?"}};
 
 /* The sum in the order of the ring, which begins behind the owner. */
 static double sum_of(const check_case *c, int owner, size_t i)
@@ -151,6 +163,9 @@ static double stepped(const check_case *c, int way, int owner, size_t i)
     if (way == ONLY_FIRST && owner) return begin;
     if (way == DAMPED) mean *= 1 - momentum;
     if (way == RATE_INSIDE) return begin - (momentum * v + rate * mean);
+    if (way == EXCHANGED) return begin - momentum * (rate * v + mean);
+    if (way == SUBTRACTED) return begin + (momentum * v - rate * mean);
+    if (way == UNCHANGED) return begin;
     if (way == RATE_TWICE) return begin - rate * (momentum * v + rate * mean);
     if (way == RATE_SQUARED) return begin - rate * rate * (momentum * v + mean);
     if (way == VELOCITY_ADDED) return begin - rate * (v + momentum * v + mean);

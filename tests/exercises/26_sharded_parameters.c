@@ -422,7 +422,8 @@ static void judge(const check_case *c)
         int way = ways_find(&gradients, c);
         if (way >= 0) check_fail(c, gradient_ways[way].key, "%s", gradient_ways[way].words);
         if ((way == OWN || way == OWN_FROM_0) && sent_all(c))
-            check_also(c, "As many messages were sent as with a reduce-scatter: was it that of another buffer?");
+            check_also(c, "As many messages were sent as with a reduce-scatter: was it that of another buffer, or "
+                          "before backward had set the gradient?");
         return;
     }
     if (memory(c)) contract(c);

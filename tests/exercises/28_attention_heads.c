@@ -191,6 +191,7 @@ enum {
     NORM_ONLY,
     X_ONLY,
     NOT_PUT,
+    X_AT_0,
     WAYS
 };
 
@@ -225,7 +226,9 @@ static const struct {
                 "it written over?"},
     [NOT_PUT] = {"not_put",
                  "x was added to what y had before, and what the heads make is not there: did their sum come to "
-                 "another buffer?"}};
+                 "another buffer?"},
+    [X_AT_0] = {"residual.place", "Each rank has added its x to the beginning of what it sends, where the first rank's "
+                                  "tokens lie. It belongs to this rank's tokens: add it to what comes back."}};
 
 /* What the heads of one rank, or of all (-1), add. */
 static void heads_result(const check_case *c, int way, int rank, double *out)
@@ -237,6 +240,17 @@ static void heads_result(const check_case *c, int way, int rank, double *out)
     if (way == NORM_AGAIN) norm_of(tokens_of(c), x, x);
     for (size_t head = 0; head < heads_of(c); head++)
         if (rank < 0 || ring_owner(heads_of(c), c->ranks, head) == rank) head_of(c, head, x, out);
+}
+
+/* What lies at a place of the whole, if each rank has put its own tokens of x to the beginning. */
+static double x_at_0(const check_case *c, size_t place)
+{
+    double sum = 0;
+    for (int q = 0; q < c->ranks; q++) {
+        size_t first = ring_begin(tokens_of(c), c->ranks, q) * WIDTH;
+        if (place < ring_length(tokens_of(c), c->ranks, q) * WIDTH) sum += x_of(c, first + place);
+    }
+    return sum;
 }
 
 static void compute(const check_case *c, int way, int rank, double *y)
@@ -257,6 +271,7 @@ static void compute(const check_case *c, int way, int rank, double *y)
         if (way == NORM_ONLY) y[i] = normed[i] + x[i];
         if (way == X_ONLY) y[i] = x[i];
         if (way == NOT_PUT) y[i] = LEFT_IN_Y + x[i];
+        if (way == X_AT_0 && is_cut(c)) y[i] += x_at_0(c, first * WIDTH + i) - x[i];
         if (way == NOT_ZEROED) y[i] += LEFT_IN_Y * c->ranks;
     }
 }

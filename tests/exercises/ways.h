@@ -142,7 +142,12 @@ static inline void ways_explain_rest(const ways_result *w, const check_case *c)
 static inline void ways_explain_bytes(const check_case *c, size_t numbers)
 {
     unsigned long long sent = check_sent(c, 0).bytes_sent, whole = numbers * sizeof(double);
-    if (c->ranks == 2 && sent && sent < whole)
+    if (c->ranks == 2 && 2 * sent == whole)
+        check_fail(c, "type",
+                   "Rank 0 sent %llu bytes; an all-reduce of %zu doubles takes %llu, twice as many. A DTYPE_F32 has 4 "
+                   "bytes, and a double has 8.",
+                   sent, numbers, whole);
+    else if (c->ranks == 2 && sent && sent < whole)
         check_also(c,
                    "Rank 0 sent %llu bytes; an all-reduce of %zu doubles takes %llu. Is it another type, or too short?",
                    sent, numbers, whole);

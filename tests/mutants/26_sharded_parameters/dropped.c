@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // what: uses in backward what was dropped after forward
 // expect: in backward, which is given
-// expect: gathered again
+// expect: A layer is gathered again for backward
 #include <stdlib.h>
 #include <string.h>
 
