@@ -2,13 +2,13 @@
 /* The test of exercise 24: one step over many small batches, as one rank with all examples takes it, and one
  * all-reduce. */
 #include "exercises/exercises.h"
-#include "tests/exercises/made_of.h"
+#include "tests/exercises/mixes.h"
 #include "tests/exercises/ways.h"
 
 #pragma weak my_accumulated_step
 
 /* No two of these are equal: what was taken for what can be told. */
-enum { FEATURES = 5, NUMBERS = FEATURES + 1, MOST_BATCHES = 10, MOST_EXAMPLES = 5, STRIDE = 100 };
+enum { FEATURES = 12, NUMBERS = FEATURES + 1, MOST_BATCHES = 10, MOST_EXAMPLES = 5, STRIDE = 100 };
 enum { FOUR, UNLIKE, NONE_ON_LAST, SOME_EMPTY, NO_EXAMPLES, VARIANTS };
 
 static const double rate = 0.02;
@@ -306,6 +306,31 @@ static void say(const check_case *c, int way)
     ways_explain_rest(&parameters, c);
 }
 
+/* How much less a number became, divided by rate: so many times each batch's mean? */
+static double part_of_step(const check_case *c, int rank, size_t row, size_t i)
+{
+    double begin[NUMBERS], gradient[NUMBERS] = {0};
+    size_t batches = batches_of(c, 0);
+    for (size_t k = 0; k < NUMBERS; k++) begin[k] = check_common(c, k) / 100;
+    if (row == batches * (size_t)c->ranks) return (begin[i] - check_element(c, rank, "parameters", i)) / rate;
+    add(c, (int)(row / batches), row % batches, 1, begin, gradient);
+    return gradient[i];
+}
+
+static bool explain_weights(const check_case *c)
+{
+    static const char *const names[] = {"the mean of rank 0's batch 0", "batch 1's", "batch 2's", "batch 3's",
+                                        "that of rank 1's batch 0",     "batch 1's", "batch 2's", "batch 3's"};
+    double should[8];
+    const mixes step = {"What was subtracted, divided by rate,", names, should, 8, NUMBERS, part_of_step};
+    if (c->variant != FOUR || c->ranks != 2) return false;
+    for (size_t k = 0; k < 8; k++)
+        should[k] = (double)length_of(c, (int)k / 4, k % 4) / divisor_of(c, EXAMPLES, ALL, 0);
+    if (!mixes_explain(&step, c, 0, "weight")) return false;
+    check_also(c, "A batch counts as many times as it has examples, of all there are.");
+    return true;
+}
+
 static void explain(const check_case *c)
 {
     int way = ways_is(&parameters, c, STAYS, false) ? STAYS : ways_find(&parameters, c), rank;
@@ -344,7 +369,7 @@ static void explain(const check_case *c)
                   "whole numbers? 1 / 3 is 0 in C.");
     else if (way > 0)
         say(c, way);
-    else
+    else if (!explain_weights(c))
         ways_explain_bytes(c, NUMBERS + 1);
 }
 

@@ -2,6 +2,7 @@
 /* The test of exercise 25: the same parameters, to the bit, as after an all-reduce, with a part of the state on each
  * rank. */
 #include "exercises/exercises.h"
+#include "tests/exercises/mixes.h"
 #include "tests/exercises/ring_contract.h"
 #include "tests/exercises/ways.h"
 
@@ -215,11 +216,48 @@ static void explain_bytes(const check_case *c)
                    sent, c->count, whole);
 }
 
+/* How much less a parameter became, on rank 0: so many times what? */
+static double part_of_step(const check_case *c, int rank, size_t row, size_t i)
+{
+    int owner = ring_owner(c->count, c->ranks, i);
+    switch (row) {
+    case 0: return velocity_of(c, owner, i - ring_begin(c->count, c->ranks, owner));
+    case 1: return sum_of(c, owner, i) / c->ranks;
+    case 2: return gradient_of(c, owner, i);
+    default: return parameter_of(c, i) - check_element(c, rank, "parameters", i);
+    }
+}
+
+static bool explain_step(const check_case *c)
+{
+    static const char *const names[] = {"the velocity as it was", "the mean gradient", "this rank's own gradient"};
+    static const double should[] = {rate * momentum, rate, 0};
+    const mixes step = {"What was subtracted from a parameter", names, should, 3, c->count, part_of_step};
+    return mixes_explain(&step, c, 0, "momentum.mix");
+}
+
+/* Has no rank but rank 0 a new velocity? */
+static bool only_rank_0(const check_case *c)
+{
+    for (int rank = 1; rank < c->ranks; rank++)
+        for (size_t i = 0; i < count_own(c, rank); i++)
+            if (check_element(c, rank, "velocity", i) != velocity_of(c, rank, i)) return false;
+    return true;
+}
+
 static void explain(const check_case *c)
 {
     int way = ways_find(&parameters, c);
+    if (way < 0 && explain_step(c)) return;
     if (way < 0) explain_bytes(c);
     if (way < 0) return;
+    if (way == ONLY_FIRST && only_rank_0(c)) {
+        check_fail(
+            c, "alone_0",
+            "Only rank 0 has taken a step: on other ranks neither the velocity nor the parameters of their chunk "
+            "have changed. Does the loop begin at 0, and end at length, on every rank?");
+        return;
+    }
     check_fail(c, words[way].key, "%s", words[way].words);
     if (way == NOT_GATHERED && check_sent(c, 0).messages_sent >= 2 * (uint64_t)(c->ranks - 1))
         check_also(c, "As many messages were sent as for that, too: was something else gathered, or before the chunk "

@@ -149,6 +149,12 @@ static bool sent_all(const check_case *c)
     return all > 0;
 }
 
+static bool sends_less(const check_case *c)
+{
+    unsigned long long all = 3 * layers_in[c->variant] * ((unsigned long long)c->ranks - 1);
+    return check_sent(c, 0).messages_sent < all;
+}
+
 static size_t layer_judged;
 
 static double want_weights(const check_case *c, int rank, size_t i)
@@ -284,6 +290,12 @@ static bool weights(const check_case *c, double call)
                           "In %s there is nothing in what backward was given for the weights, though the layer was "
                           "gathered a second time: to another buffer. Are whole and gradient exchanged?",
                           name);
+    if (way == NOTHING && call >= BACKWARD && sends_less(c))
+        return check_fail(
+            c, "gather.again",
+            "In %s there is nothing of the layer's weights, and fewer messages were sent than two gathers and a "
+            "reduce-scatter need: was the layer gathered again for backward?",
+            name);
     if (way) return check_fail(c, gathers[way].key, "In %s %s", name, gathers[way].words);
     check_also(c, "These are the weights that %s was called with.", name);
     return false;
@@ -421,7 +433,7 @@ static void judge(const check_case *c)
     if (!ways_right(&gradients, c, NULL)) {
         int way = ways_find(&gradients, c);
         if (way >= 0) check_fail(c, gradient_ways[way].key, "%s", gradient_ways[way].words);
-        if ((way == OWN || way == OWN_FROM_0) && sent_all(c))
+        if (way == OWN && sent_all(c))
             check_also(c, "As many messages were sent as with a reduce-scatter: was it that of another buffer, or "
                           "before backward had set the gradient?");
         return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The test of exercise 27: two layers, cut by columns and by rows, give what the whole ones give on one rank. */
 #include "exercises/exercises.h"
+#include "tests/exercises/mixes.h"
 #include "tests/exercises/ring_contract.h"
 #include "tests/exercises/ways.h"
 
@@ -182,6 +183,25 @@ static void compute_cut(const check_case *c, int way, int rank, double *numbers)
         numbers[i] = common(c, begins[tensor_judged] + index_in_whole(c, way, rank, i));
 }
 
+/* It is one piece of the whole, and begins at another place: says so. */
+static bool explain_begin(const check_case *c, const ways_result *part, int rank)
+{
+    static const size_t begins[] = {OF_A, OF_A_BIAS, OF_B, OF_B_BIAS};
+    const size_t all[] = {INPUTS * c->count, c->count, c->count * OUTPUTS, OUTPUTS};
+    size_t count = part->count(c, rank), should = index_in_whole(c, CUT_RIGHT, rank, 0);
+    for (size_t from = 0; from + count <= all[tensor_judged]; from++) {
+        size_t i = 0;
+        while (i < count && check_element(c, rank, part->name, i) == common(c, begins[tensor_judged] + from + i)) i++;
+        if (i == count && count > 1)
+            return !check_fail(
+                c, "cut",
+                "%s of rank %d's part is what begins at element %zu of the whole, and its first number is "
+                "element %zu.",
+                part->name, rank, from, should);
+    }
+    return false;
+}
+
 /* Right to begin with, and then as it was before: zero. */
 static void explain_rest(const check_case *c, const ways_result *part)
 {
@@ -195,7 +215,7 @@ static void explain_rest(const check_case *c, const ways_result *part)
                    right, count, part->name, rank,
                    right == count / sizeof(double) ? " That is an eighth: memcpy counts bytes, and a double has 8."
                                                    : "");
-    else
+    else if (!explain_begin(c, part, rank))
         check_fail(c, "cut", "%s of rank %d's part is wrong from number %zu on.", part->name, rank, right);
 }
 
@@ -332,12 +352,50 @@ static void explain_sum(const ways_result *w, const check_case *c, size_t column
     ways_explain_rest(w, c);
 }
 
+/* Of y: the sum, this rank's part, b_bias. */
+static double part_of_mix(const check_case *c, int rank, size_t row, size_t i)
+{
+    double all = 0;
+    if (row == 1) return part_of_y(c, rank, i / OUTPUTS, i % OUTPUTS);
+    if (row == 2) return common(c, OF_B_BIAS + i % OUTPUTS);
+    if (row == 3) return check_element(c, rank, "y", i);
+    for (int q = 0; q < c->ranks; q++) all += part_of_y(c, q, i / OUTPUTS, i % OUTPUTS);
+    return all;
+}
+
+static bool explain_mix(const check_case *c)
+{
+    static const char *const names[] = {"the sum of all ranks' parts", "this rank's own part", "b_bias"};
+    static const double should[] = {1, 0, 1};
+    const mixes y = {"y", names, should, 3, BATCH * OUTPUTS, part_of_mix};
+    return c->ranks > 1 && mixes_explain(&y, c, 0, "values.mix");
+}
+
+/* Is it right but for what was added? That is the same in each row, or it is another thing. */
+static void explain_bias(const check_case *c)
+{
+    double rest[BATCH * OUTPUTS];
+    bool first_row = true;
+    for (size_t i = 0; i < BATCH * OUTPUTS; i++) rest[i] = check_element(c, 0, "y", i) - part_of_mix(c, 0, 0, i);
+    for (size_t i = OUTPUTS; i < BATCH * OUTPUTS; i++) first_row = first_row && fabs(rest[i]) < 1e-9;
+    for (size_t i = 0; i < OUTPUTS && first_row; i++)
+        first_row = ways_near(rest[i], c->ranks * common(c, OF_B_BIAS + i));
+    if (first_row)
+        check_fail(
+            c, "bias",
+            "b_bias is in the first row of y only, and there as often as there are ranks: it was added before the "
+            "sum, and to the first outputs numbers of batch * outputs.");
+}
+
 static void judge_forward(const check_case *c)
 {
     static const ways_result y = {"y", count_y, FORWARD_WAYS, compute_y};
     if (!ways_right(&y, c, NULL)) {
         int way = ways_find(&y, c);
-        if (way < 0) ways_explain_bytes(c, BATCH * OUTPUTS);
+        if (way < 0 && !explain_mix(c)) {
+            ways_explain_bytes(c, BATCH * OUTPUTS);
+            explain_bias(c);
+        }
         if (way < 0) return;
         check_fail(c, forward_words[way].key, "%s", forward_words[way].words);
         if (way != BIAS_ON_0) explain_sum(&y, c, OUTPUTS, way == PART || way == PART_NO_BIAS);

@@ -5,6 +5,7 @@
  * counted.
  */
 #include "exercises/exercises.h"
+#include "tests/exercises/mixes.h"
 #include "tests/exercises/ring_contract.h"
 #include "tests/exercises/ways.h"
 
@@ -192,6 +193,8 @@ enum {
     X_ONLY,
     NOT_PUT,
     X_AT_0,
+    NOT_GATHERED,
+    NOT_GATHERED_0,
     WAYS
 };
 
@@ -228,7 +231,12 @@ static const struct {
                  "x was added to what y had before, and what the heads make is not there: did their sum come to "
                  "another buffer?"},
     [X_AT_0] = {"residual.place", "Each rank has added its x to the beginning of what it sends, where the first rank's "
-                                  "tokens lie. It belongs to this rank's tokens: add it to what comes back."}};
+                                  "tokens lie. It belongs to this rank's tokens: add it to what comes back."},
+    [NOT_GATHERED] = {"gather", "The heads were given this rank's tokens only, and zeros for all others: the tokens of "
+                                "the other ranks have not come."},
+    [NOT_GATHERED_0] = {"gather",
+                        "The heads were given this rank's tokens only, as if they were the first ones, and zeros "
+                        "for all others: the tokens of the other ranks have not come."}};
 
 /* What the heads of one rank, or of all (-1), add. */
 static void heads_result(const check_case *c, int way, int rank, double *out)
@@ -253,6 +261,21 @@ static double x_at_0(const check_case *c, size_t place)
     return sum;
 }
 
+/* What the heads add, if those of each rank are given its own tokens only. */
+static void heads_of_own(const check_case *c, bool at_0, double *out)
+{
+    memset(out, 0, NUMBERS * sizeof *out);
+    for (int q = 0; q < c->ranks; q++) {
+        double x[NUMBERS] = {0};
+        size_t first = ring_begin(tokens_of(c), c->ranks, q), length = ring_length(tokens_of(c), c->ranks, q);
+        double *own = x + (at_0 ? 0 : first * WIDTH);
+        for (size_t i = 0; i < length * WIDTH; i++) own[i] = x_of(c, first * WIDTH + i);
+        norm_of(length, own, own);
+        for (size_t head = 0; head < heads_of(c); head++)
+            if (ring_owner(heads_of(c), c->ranks, head) == q) head_of(c, head, x, out);
+    }
+}
+
 static void compute(const check_case *c, int way, int rank, double *y)
 {
     double out[NUMBERS], x[NUMBERS], normed[NUMBERS];
@@ -260,6 +283,7 @@ static void compute(const check_case *c, int way, int rank, double *y)
     size_t mine = is_cut(c) ? ring_length(tokens, c->ranks, rank) : tokens;
     bool part = way == PART || way == PART_NO_RESIDUAL;
     heads_result(c, way, part ? rank : -1, out);
+    if (is_cut(c) && (way == NOT_GATHERED || way == NOT_GATHERED_0)) heads_of_own(c, way == NOT_GATHERED_0, out);
     for (size_t i = 0; i < mine * WIDTH; i++) x[i] = x_of(c, first * WIDTH + i);
     norm_of(mine, x, normed);
     if (way == NORMED_RESIDUAL) memcpy(x, normed, sizeof x);
@@ -338,6 +362,26 @@ static bool in_one_buffer(const check_case *c)
     return false;
 }
 
+/* Of y: what all heads make, what this rank's make, x, its norm. */
+static double part_of_mix(const check_case *c, int rank, size_t row, size_t i)
+{
+    double out[NUMBERS], x[NUMBERS];
+    size_t first = is_cut(c) ? ring_begin(tokens_of(c), c->ranks, rank) * WIDTH : 0;
+    for (size_t k = 0; k < tokens_of(c) * WIDTH; k++) x[k] = x_of(c, k);
+    norm_of(tokens_of(c), x, out);
+    if (row < 2) heads_result(c, RIGHT, row ? rank : -1, out);
+    return row == 4 ? check_element(c, rank, "y", i) : (row == 2 ? x : out)[first + i];
+}
+
+static bool explain_mix(const check_case *c)
+{
+    static const char *const names[] = {"what all ranks' heads make", "what this rank's heads make", "x",
+                                        "the norm of x"};
+    static const double should[] = {1, 0, 1, 0};
+    const mixes y = {"y", names, should, 4, count_y(c, 0), part_of_mix};
+    return c->ranks > 1 && mixes_explain(&y, c, 0, "values.mix");
+}
+
 /* Of two collectives that were told tokens where they count numbers. */
 static void explain_bytes(const check_case *c)
 {
@@ -360,9 +404,10 @@ static void judge(const check_case *c)
     if (!ways_right(&y, c, NULL)) {
         int way = ways_find(&y, c);
         if (in_one_buffer(c)) return;
-        if (way < 0) explain_bytes(c);
+        if (way < 0 && !explain_mix(c)) explain_bytes(c);
         if (way < 0) return;
         check_fail(c, ways[way].key, "%s", ways[way].words);
+        if (way == RESIDUAL_AGAIN && is_cut(c)) check_also(c, "Or before the sum, and once more after it.");
         if (way != ROWS_FROM_0) ways_explain_rest(&y, c);
     } else if (is_cut(c)) {
         contract(c);

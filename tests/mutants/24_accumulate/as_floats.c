@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: all-reduces doubles as DTYPE_F32
-// expect: an all-reduce of 7 doubles takes 56, twice as many
+// expect: an all-reduce of 14 doubles takes 112, twice as many
 /* Exercise 24: many small batches, one message. The page is README.md in this folder. */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: all-reduces each batch, and adds up the results
-// expect: Rank 0 sent 4 messages; one all-reduce of 7 numbers takes 2 at most
+// expect: Rank 0 sent 4 messages; one all-reduce of 14 numbers takes 2 at most
 // expect: is there one all-reduce after each of them
 #include <stdlib.h>
 

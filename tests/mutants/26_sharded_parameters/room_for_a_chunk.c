@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // what: has room for a chunk where the layer goes
 // expect: which was allocated in line
-// expect: A layer and its gradient want counts[layer] numbers
+// expect: A layer and its gradient want
 /* Exercise 26: a layer is whole only while it is used. The page is README.md in this folder. */
 #include <stdlib.h>
 #include <string.h>
