@@ -171,6 +171,16 @@ CHECK_OF_RANKS extern void (*check_before_send)(int dest);
 /* Called before each message that the learner's function sends or begins to send, receives or begins to receive; NULL: not. */
 CHECK_OF_RANKS extern void (*check_on_message)(bool sends, const void *buf, int peer);
 
+/* Called before a collective of the learner's function, of those that move chunks or sums; NULL: not. */
+typedef struct {
+    const char *name;
+    const void *send, *recv; /* the same, where it works in place */
+    size_t count;            /* of this rank's part, where each has another one */
+    enum dtype dtype;
+    enum op op; /* OP_SUM, where there is none */
+} check_collective;
+CHECK_OF_RANKS extern void (*check_on_collective)(const check_collective *call);
+
 /* Send a copy of a buffer to the judge, under a name the learner understands ("buf", "recv"). */
 CHECK_OF_RANKS void check_report(const check_case *c, const char *name, const void *data, size_t count,
                                  enum dtype dtype);

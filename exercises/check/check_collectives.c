@@ -6,6 +6,8 @@
 #include "exercises/check/check_internal.h"
 #include "ring/ring.h"
 
+void (*check_on_collective)(const check_collective *call);
+
 /* NOLINTBEGIN(bugprone-macro-parentheses): `args` has its own */
 #define STANDS_FOR(name, params, args, request)                                                      \
     p2p_err check_##name params;                                                                     \
@@ -13,6 +15,16 @@
     {                                                                                                \
         p2p_err err;                                                                                 \
         return check_pretends(#name, request, __builtin_return_address(0), &err) ? err : (name)args; \
+    }
+/* The same, and the test is told. */
+#define NOTED(name, params, args, ...)                                                         \
+    p2p_err check_##name params;                                                               \
+    p2p_err check_##name params                                                                \
+    {                                                                                          \
+        p2p_err err;                                                                           \
+        if (check_pretends(#name, NULL, NULL, &err)) return err;                               \
+        if (check_on_collective) check_on_collective(&(check_collective){#name, __VA_ARGS__}); \
+        return (name)args;                                                                     \
     }
 /* NOLINTEND(bugprone-macro-parentheses) */
 #define CALLS(name, params, args) STANDS_FOR(name, params, args, NULL)
@@ -23,8 +35,8 @@ CALLS(coll_broadcast, (p2p_comm * comm, void *buf, size_t count, enum dtype dtyp
       (comm, buf, count, dtype, root))
 CALLS(coll_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op, int root),
       (comm, buf, count, dtype, op, root))
-CALLS(coll_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
-      (comm, buf, count, dtype, op))
+NOTED(coll_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
+      (comm, buf, count, dtype, op), buf, buf, count, dtype, op)
 CALLS(coll_scan, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
       (comm, buf, count, dtype, op))
 CALLS(coll_exscan, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
@@ -48,14 +60,14 @@ CALLS(coll_gatherv,
       (p2p_comm * comm, const void *send, size_t send_count, void *recv, const size_t counts[], const size_t offsets[],
        enum dtype dtype, int root),
       (comm, send, send_count, recv, counts, offsets, dtype, root))
-CALLS(coll_all_gatherv,
+NOTED(coll_all_gatherv,
       (p2p_comm * comm, const void *send, size_t send_count, void *recv, const size_t counts[], const size_t offsets[],
        enum dtype dtype),
-      (comm, send, send_count, recv, counts, offsets, dtype))
-CALLS(coll_reduce_scatterv,
+      (comm, send, send_count, recv, counts, offsets, dtype), send, recv, send_count, dtype, OP_SUM)
+NOTED(coll_reduce_scatterv,
       (p2p_comm * comm, const void *send, const size_t counts[], const size_t offsets[], void *recv, size_t recv_count,
        enum dtype dtype, enum op op),
-      (comm, send, counts, offsets, recv, recv_count, dtype, op))
+      (comm, send, counts, offsets, recv, recv_count, dtype, op), send, recv, recv_count, dtype, op)
 CALLS(coll_all_to_allv,
       (p2p_comm * comm, const void *send, const size_t send_counts[], const size_t send_offsets[], void *recv,
        const size_t recv_counts[], const size_t recv_offsets[], enum dtype dtype),
@@ -96,7 +108,8 @@ CALLS(ring_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dty
       (comm, buf, count, dtype, op))
 BEGINS(ring_iall_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op, p2p_request *request),
        (comm, buf, count, dtype, op, request))
-CALLS(ring_all_gather, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype), (comm, buf, count, dtype))
+NOTED(ring_all_gather, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype), (comm, buf, count, dtype), buf,
+      buf, count, dtype, OP_SUM)
 
 /* A rank's chunk is empty then. */
 p2p_err check_ring_reduce_scatter(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, size_t *first,
@@ -105,8 +118,10 @@ p2p_err check_ring_reduce_scatter(p2p_comm *comm, void *buf, size_t count, enum 
                                   size_t *length)
 {
     p2p_err err;
-    if (!check_pretends("ring_reduce_scatter", NULL, NULL, &err))
-        return (ring_reduce_scatter)(comm, buf, count, dtype, op, first, length);
+    bool pretends = check_pretends("ring_reduce_scatter", NULL, NULL, &err);
+    if (!pretends && check_on_collective)
+        check_on_collective(&(check_collective){"ring_reduce_scatter", buf, buf, count, dtype, op});
+    if (!pretends) return (ring_reduce_scatter)(comm, buf, count, dtype, op, first, length);
     *first = *length = 0;
     return err;
 }

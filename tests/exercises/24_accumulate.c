@@ -88,6 +88,7 @@ enum sum {
     SQUARE,
     BY_FEATURES,
     RATE_TWICE,
+    NO_RATE,
     WITHOUT_LAST,
     WITHOUT_FIRST,
     NOTHING,
@@ -135,6 +136,7 @@ static const struct {
     [SQUARE] = {"weight", "each batch's mean was multiplied by its number of examples twice,"},
     [BY_FEATURES] = {"weight", "each batch's mean was multiplied by the number of features, not of examples,"},
     [RATE_TWICE] = {"rate", "what was added up had been multiplied by rate before, which is done once more,"},
+    [NO_RATE] = {"rate", "what was added up was not multiplied by rate,"},
     [WITHOUT_LAST] = {"left_out", "the gradients of all batches but each rank's last one were added up,"},
     [WITHOUT_FIRST] = {"left_out", "the gradients of all batches but each rank's batch 0 were added up,"},
     [NOTHING] = {"nothing", "nothing has changed"}};
@@ -184,6 +186,7 @@ static double weight_of(const check_case *c, enum sum what, int rank, int q, siz
     case SQUARE: return length * length;
     case BY_FEATURES: return FEATURES;
     case RATE_TWICE: return length * rate;
+    case NO_RATE: return length / rate;
     case WITHOUT_LAST: return last ? 0 : length;
     case WITHOUT_FIRST: return b ? length : 0;
     case RANK_MEANS: return examples_of(c, q) > 0 ? length / examples_of(c, q) : 0;
@@ -303,6 +306,8 @@ static void say(const check_case *c, int way)
                "In the step %s %s.", sums[way / DIVISORS].words, divisors[way % DIVISORS]);
     if (strcmp(sums[way / DIVISORS].key, "local") == 0 && check_sent(c, rank).messages_sent)
         check_also(c, "Messages were sent: was another buffer all-reduced than the one that is used then?");
+    if (way % DIVISORS == ALL_AND_RANKS && c->ranks == 2 && check_sent(c, 0).messages_sent > 1)
+        check_also(c, "Or was the number of all examples all-reduced twice?");
     ways_explain_rest(&parameters, c);
 }
 

@@ -2,11 +2,14 @@
 /* The test of exercise 25: the same parameters, to the bit, as after an all-reduce, with a part of the state on each
  * rank. */
 #include "exercises/exercises.h"
+#include "tests/exercises/collects.h"
 #include "tests/exercises/mixes.h"
 #include "tests/exercises/ring_contract.h"
 #include "tests/exercises/ways.h"
 
 #pragma weak my_sharded_step
+
+enum { IN_PARAMETERS, IN_GRADIENT, IN_VELOCITY }; /* buffers */
 
 /* Powers of two: multiplying by them does not round. Their ratio is no number of ranks. */
 static const double rate = 0.03125, momentum = 0.5;
@@ -53,7 +56,12 @@ static void run(p2p_comm *comm, const check_case *c)
     for (size_t i = 0; i < length; i++) velocity[i] = velocity_of(c, rank, i);
     check_report(c, "before", parameters, c->count, DTYPE_F64);
     check_report(c, "velocity before", velocity, length, DTYPE_F64);
+    collects_begin();
+    collects_name(parameters, IN_PARAMETERS);
+    collects_name(gradient, IN_GRADIENT);
+    collects_name(velocity, IN_VELOCITY);
     check_returned(c, my_sharded_step(comm, parameters, gradient, velocity, c->count, rate, momentum));
+    collects_report(c);
     check_report(c, "parameters", parameters, c->count, DTYPE_F64);
     check_report(c, "velocity", velocity, length, DTYPE_F64);
 }
@@ -245,9 +253,18 @@ static bool only_rank_0(const check_case *c)
     return true;
 }
 
+static bool explain_calls(const check_case *c)
+{
+    static const char *const names[COLLECTS_NAMES] = {"the parameters", "the gradient", "the velocity"};
+    const collects_call calls[] = {{"ring_reduce_scatter", IN_GRADIENT, IN_GRADIENT, c->count, OP_MEAN},
+                                   {"ring_all_gather", IN_PARAMETERS, IN_PARAMETERS, c->count, OP_SUM}};
+    return collects_explain(c, 0, calls, 2, names);
+}
+
 static void explain(const check_case *c)
 {
     int way = ways_find(&parameters, c);
+    if (way < 0 && explain_calls(c)) return;
     if (way < 0 && explain_step(c)) return;
     if (way < 0) explain_bytes(c);
     if (way < 0) return;

@@ -51,7 +51,7 @@ typedef struct {
     p2p_comm *comm;
     const check_case *c;
     double calls[MOST_CALLS];
-    size_t count;
+    size_t count, same; /* same: backward had one buffer for both */
 } network_self;
 
 static void note(const my_sharded_network *network, size_t call, size_t layer, const double *whole)
@@ -70,7 +70,8 @@ static void forward(const my_sharded_network *network, size_t layer, const doubl
 
 static void backward(const my_sharded_network *network, size_t layer, const double *whole, double *gradient)
 {
-    const network_self *self = network->self;
+    network_self *self = network->self;
+    self->same += whole == gradient;
     note(network, BACKWARD + layer, layer, whole);
     for (size_t i = 0; i < network->counts[layer]; i++)
         gradient[i] = whole[i] + gradient_part(self->c, p2p_rank(self->comm), layer, i);
@@ -96,6 +97,7 @@ static void run(p2p_comm *comm, const check_case *c)
     for (size_t l = 0; l < layers; l++)
         for (size_t i = 0; i < length_of(c, rank, l); i++) joined[all++] = gradients[l][i];
     check_report(c, "gradients", joined, all, DTYPE_F64);
+    check_number(c, "same", (double)self.same);
     check_number(c, "peak", (double)check_peak(&left));
     check_number(c, "left", (double)left);
 }
@@ -432,6 +434,12 @@ static void judge(const check_case *c)
         if (!weights(c, call_at(c, i))) return;
     if (!ways_right(&gradients, c, NULL)) {
         int way = ways_find(&gradients, c);
+        if (check_number_of(c, 0, "same") > 0) {
+            check_fail(c, "swapped",
+                       "Backward was given one buffer for the weights and for the gradient: it sets the "
+                       "second from the first.");
+            return;
+        }
         if (way >= 0) check_fail(c, gradient_ways[way].key, "%s", gradient_ways[way].words);
         if (way == OWN && sent_all(c))
             check_also(c, "As many messages were sent as with a reduce-scatter: was it that of another buffer, or "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The test of exercise 27: two layers, cut by columns and by rows, give what the whole ones give on one rank. */
 #include "exercises/exercises.h"
+#include "tests/exercises/collects.h"
 #include "tests/exercises/mixes.h"
 #include "tests/exercises/ring_contract.h"
 #include "tests/exercises/ways.h"
@@ -13,6 +14,8 @@ enum { BATCH = 3, INPUTS = 4, OUTPUTS = 5, MOST_HIDDEN = 12, TENSORS = 4 };
 enum { CUT, FORWARD, BACKWARD, FUNCTIONS };
 /* Where a tensor's data begin. */
 enum { OF_A = 100, OF_A_BIAS = 200, OF_B = 300, OF_B_BIAS = 400, OF_X = 500, OF_DY = 600 };
+
+enum { IN_Y, IN_DX, IN_H, IN_DY, IN_X, IN_A, IN_A_BIAS, IN_B, IN_B_BIAS }; /* buffers */
 
 static const char *const calls[FUNCTIONS] = {"my_cut", "my_tensor_forward", "my_tensor_backward"};
 
@@ -111,6 +114,19 @@ static my_perceptron part_of(const check_case *c, int rank)
     return part;
 }
 
+static void name_buffers(const check_case *c, const double *x, const double *h, const double *y, const double *dx,
+                         const my_perceptron *gradient)
+{
+    collects_name(x, IN_X);
+    collects_name(h, IN_H);
+    collects_name(y, c->variant == FORWARD ? IN_Y : IN_DY);
+    collects_name(dx, IN_DX);
+    collects_name(gradient->a, IN_A);
+    collects_name(gradient->a_bias, IN_A_BIAS);
+    collects_name(gradient->b, IN_B);
+    collects_name(gradient->b_bias, IN_B_BIAS);
+}
+
 static void run(p2p_comm *comm, const check_case *c)
 {
     int rank = p2p_rank(comm);
@@ -123,14 +139,18 @@ static void run(p2p_comm *comm, const check_case *c)
            *h = check_buffer(c, -1, BATCH * part.hidden, DTYPE_F64);
     double *y = check_buffer(c, -1, BATCH * OUTPUTS, DTYPE_F64), *dx = check_buffer(c, -1, BATCH * INPUTS, DTYPE_F64);
     for (size_t i = 0; i < BATCH * INPUTS; i++) x[i] = common(c, OF_X + i);
+    collects_begin();
+    name_buffers(c, x, h, y, dx, &gradient);
     if (c->variant == FORWARD) {
         check_returned(c, my_tensor_forward(comm, &part, BATCH, x, h, y));
+        collects_report(c);
         check_report(c, "y", y, BATCH * OUTPUTS, DTYPE_F64);
         return;
     }
     for (size_t i = 0; i < BATCH * part.hidden; i++) h[i] = h_of(c, rank, i / part.hidden, i % part.hidden);
     for (size_t i = 0; i < BATCH * OUTPUTS; i++) y[i] = common(c, OF_DY + i);
     check_returned(c, my_tensor_backward(comm, &part, BATCH, x, h, y, &gradient, dx));
+    collects_report(c);
     check_report(c, "dx", dx, BATCH * INPUTS, DTYPE_F64);
     report(c, &gradient);
 }
@@ -387,11 +407,29 @@ static void explain_bias(const check_case *c)
             "sum, and to the first outputs numbers of batch * outputs.");
 }
 
+/* Was the one all-reduce that of y, or of dx, all of it? */
+static bool explain_calls(const check_case *c)
+{
+    static const char *const names[COLLECTS_NAMES] = {"y",
+                                                      "dx",
+                                                      "h",
+                                                      "dy",
+                                                      "x",
+                                                      "the gradient of a",
+                                                      "the gradient of a_bias",
+                                                      "the gradient of b",
+                                                      "the gradient of b_bias"};
+    int in = c->variant == FORWARD ? IN_Y : IN_DX;
+    const collects_call all_reduce = {"coll_all_reduce", in, in, BATCH * (in == IN_Y ? OUTPUTS : INPUTS), OP_SUM};
+    return collects_explain(c, 0, &all_reduce, 1, names);
+}
+
 static void judge_forward(const check_case *c)
 {
     static const ways_result y = {"y", count_y, FORWARD_WAYS, compute_y};
     if (!ways_right(&y, c, NULL)) {
         int way = ways_find(&y, c);
+        if (way < 0 && explain_calls(c)) return;
         if (way < 0 && !explain_mix(c)) {
             ways_explain_bytes(c, BATCH * OUTPUTS);
             explain_bias(c);
@@ -496,9 +534,9 @@ static void judge_backward(const check_case *c)
             check_fail(c, "dx_again", "dx was all-reduced twice: what was whole was added up once more.");
         if (way == DX_OF_0)
             check_fail(c, "dx", "Every rank's dx is rank 0's part of the sum: copied, and not added up.");
-        if (way < 0)
+        if (way < 0 && !explain_calls(c))
             ways_explain_bytes(c, BATCH * INPUTS);
-        else
+        else if (way >= 0)
             explain_sum(&dx, c, INPUTS, way == DX_PART);
     } else if (check_same_bits(c, "bits", "dx")) {
         ways_one_all_reduce(c, BATCH * INPUTS, "That is all that backward needs: dx.");

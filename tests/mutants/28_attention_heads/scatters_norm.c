@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: scatters the norm in place of what the heads make
-// expect: What was added up over the ranks is the norm of x
+// expect: coll_reduce_scatterv sends the buffer that add_head reads, and should send the buffer that add_head adds to
 /* Exercise 28: heads are dealt out, and the tokens between them. The page is README.md in this folder. */
 #include <stdlib.h>
 
