@@ -19,7 +19,7 @@ disturb() { # RANKS KILLS ARGS...
     while [ "$left" -gt 0 ] && kill -0 $launcher 2>/dev/null; do
         sleep "$((RANDOM % 2)).$((RANDOM % 10))$((RANDOM % 10))"
         rank=$("$B/launch" --ranks-of $launcher 2>/dev/null | sed -n "$((RANDOM % ranks + 1))p")
-        [ "${rank:--}" != - ] && kill -9 "$rank" 2>/dev/null && left=$((left - 1)) && killed=$((killed + 1))
+        [ "${rank:--}" != - ] && kill "-${signals[RANDOM % 6]}" "$rank" 2>/dev/null && left=$((left - 1)) && killed=$((killed + 1))
     done
     wait $launcher
 }
@@ -34,10 +34,11 @@ same_weights() { # RANKS KILLS ARGS...
     cmp "$work/a/model.safetensors" "$work/b/model.safetensors"
 }
 
+signals=(KILL KILL KILL SEGV BUS ABRT) # TERM and INT ask it to stop
 killed=0 run=0 shards=(none optimizer gradients parameters)
 while [ $killed -lt "$kills" ] && [ $run -lt 60 ]; do
     ranks=$((run % 2 ? 4 : 2)) world=$((run / 2 % 2))
-    shard=${shards[run % 4]}
+    shard=${shards[(run + run / 4) % 4]} # with 2 and 4 ranks each
     check "run $run, $ranks ranks, --shard $shard" same_weights $ranks 20 --epochs 3 --save-every $((run % 3 ? 7 : 1000)) \
         --world "$([ $world = 0 ] && echo shm || echo socket)" --seed $run --shard "$shard"
     run=$((run + 1))
