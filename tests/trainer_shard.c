@@ -12,6 +12,7 @@
 #include "tests/util/folder.h"
 #include "tests/util/suite.h"
 #include "trainer/pages.h"
+#include "trainer/window.h"
 
 static void must_work(const char *command)
 {
@@ -92,6 +93,36 @@ Test(pages, that_are_dropped_take_no_memory_and_are_zero)
     cr_assert(fabs((double)train__pages_held(array, bytes) / (double)bytes - 0.5) < 0.02);
     cr_assert(array[FLOATS / 4] == 1 && array[FLOATS / 2] == 0 && array[FLOATS * 3 / 4 + 1] == 1, "others are kept");
     train__pages_free(array, bytes);
+}
+
+/* A run of elements that is as long as the window lies in one piece, wherever it begins, and what it leaves stays. */
+Test(window, moves_along_an_array)
+{
+    enum { FLOATS = 5000, ARRAY = 4 * FLOATS };
+    kernel_device *device = NULL;
+    train_window window;
+    cr_assert(kernel_open("cpu", 1, &device) == KERNEL_OK);
+    cr_assert(train__window_open(&window, device, "a window", FLOATS) == KERNEL_OK && window.floats >= FLOATS);
+    for (size_t i = 0; i < ARRAY; i++) {
+        *train__window_host(&window, i) = (float)i;
+        if (i + 1 < FLOATS) continue;
+        const float *run = train__window_host(&window, i + 1 - FLOATS);
+        cr_assert(run[0] == (float)(i + 1 - FLOATS) && run[FLOATS - 1] == (float)i, "%zu", i);
+    }
+    cr_assert(train__window_held(&window) == window.floats * sizeof(float), "the memory is there once");
+    train__window_close(&window);
+    kernel_close(device);
+}
+
+Test(window, knows_what_collides)
+{
+    const train_window window = {.floats = 100};
+    cr_assert(!train__window_collide(&window, 0, 50, 50, 50));
+    cr_assert(train__window_collide(&window, 0, 51, 50, 50));
+    cr_assert(!train__window_collide(&window, 60, 50, 10, 50), "60 to 99 and 0 to 9; 10 to 59");
+    cr_assert(train__window_collide(&window, 60, 51, 10, 50), "0 to 10");
+    cr_assert(train__window_collide(&window, 10, 50, 60, 51), "the other way round");
+    cr_assert(train__window_collide(&window, 7, 1, 207, 1) && !train__window_collide(&window, 7, 0, 7, 1));
 }
 
 #define SMALL "${L%/launch}/train --device cpu --train-limit 48 --test-limit 20 --batch 4 "

@@ -62,7 +62,8 @@ bool train__compress_named(const char *text, train_compress *compress);
 /* The all-reduce of the options. */
 p2p_err train__add_up(const train_sync_options *options, p2p_comm *comm, void *buf, size_t count, enum dtype dtype);
 
-/* wire.c: before and after an all-reduce of c->options->compress.wire, in c->halves + first. */
+/* wire.c: before and after an all-reduce of c->options->compress.wire, in c->halves + first. pack: `gradients` begins with
+ * element `first`. */
 void train__wire_pack(train__compressor *c, const float *gradients, size_t first, size_t count);
 void train__wire_unpack(const train__compressor *c, float *gradients, size_t first, size_t count);
 train__compressed_reduce train__wire_reduce;

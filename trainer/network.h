@@ -16,6 +16,7 @@
 #include "kernels/kernels.h"
 #include "trainer/internal.h"
 #include "trainer/pages.h"
+#include "trainer/window.h"
 
 enum { TRAIN_POOL = 8, TRAIN_SLOTS = 2, TRAIN_STATES = 2, TRAIN_RESULT = 2 };
 
@@ -31,8 +32,9 @@ typedef struct {
     void *host;
     kernel_buffer *on;
     size_t floats;
-    p2p_comm *of; /* whose p2p_alloc it is from; NULL: our own */
-    size_t paged; /* bytes, of train__pages_new; 0: it is not from there */
+    p2p_comm *of;               /* whose p2p_alloc it is from; NULL: our own */
+    size_t paged;               /* bytes, of train__pages_new; 0: it is not from there */
+    const train_window *window; /* where operations find what they need of it (shard.h); NULL: in all of it */
 } train_shared;
 
 /* A batch: images (n, 3, 32, 32) and labels (n). Two, so that one is filled while the device works on the other. */

@@ -23,15 +23,20 @@ static kernel_slice slot_at(const train_network *net, int slot)
     return slot < 0 ? KERNEL_NONE : kernel_at(net->pool[slot], 0);
 }
 
+static kernel_slice element_at(const train_shared *array, size_t first)
+{
+    return array->window ? train__window_slice(array->window, first) : kernel_at(array->on, first);
+}
+
 static kernel_slice tensor_at(const train_network *net, int tensor)
 {
     const train_tensor *t = &net->model->tensors[tensor];
-    return kernel_at(t->kind == TRAIN_STATISTIC ? net->statistics.on : net->parameters.on, t->offset);
+    return element_at(t->kind == TRAIN_STATISTIC ? &net->statistics : &net->parameters, t->offset);
 }
 
 static kernel_slice gradient_at(const train_network *net, int tensor)
 {
-    return kernel_at(net->gradients.on, net->model->tensors[tensor].offset);
+    return element_at(&net->gradients, net->model->tensors[tensor].offset);
 }
 
 static kernel_conv conv_of(const train_network *net, const train_operation *o, size_t n)

@@ -69,7 +69,7 @@ static void say_part(const train_runner *r, const char *what, size_t whole, size
 static void say_memory(const train_runner *r)
 {
     int states = kernel_optimizer_states(&r->optimizer);
-    train__holding h = train__shard_holding(r->shard, states, train__batches_of(r->settings));
+    train__holding h = train__shard_holding(r->shard, states);
     size_t whole = r->job->model->parameters * sizeof(float);
     size_t all = (2 + (size_t)states) * whole + h.feedback + h.activations;
     train__say(r, "memory of a rank, MB        whole       here\n");

@@ -47,7 +47,7 @@ static p2p_err open_shard(train_runner *r)
         return train__fail(r->error, P2P_ERR_ARG,
                            "--shard: gradients are not added up by a function of your own\n"
                            "  try: examples/train_shard.c, a loop of one's own");
-    p2p_err err = train__shard_open(r->network, r->comm, r->sync, &r->shard, r->error);
+    p2p_err err = train__shard_open(r->network, r->comm, r->sync, train__batches_of(r->settings), &r->shard, r->error);
     return err ? err : train__keep_shard(r);
 }
 

@@ -40,6 +40,12 @@ bool train__shard_uses(const train__shard *s, const train__part *p, size_t opera
     return first < p->first + p->count && p->first < first + count;
 }
 
+bool train__shard_spans(const train__shard *s, const train__part *p, size_t operation)
+{
+    (void)s;
+    return p->low <= operation && operation <= p->high;
+}
+
 /* ---- Open and close ---- */
 
 static void cut(train__shard *s, const train_sync *sync, train__part *p)
@@ -57,8 +63,62 @@ static void cut(train__shard *s, const train_sync *sync, train__part *p)
     s->count++;
 }
 
-p2p_err train__shard_open(train_network *network, p2p_comm *comm, const train_sync *sync, train__shard **shard,
-                          train_error *error)
+/* From the first to the last element of the pieces that an operation reaches, at most. */
+static size_t longest(const train__shard *s,
+                      bool reaches(const train__shard *s, const train__part *p, size_t operation))
+{
+    size_t most = 0;
+    for (size_t i = 0; i < s->network->model->operation_count; i++) {
+        size_t begin = SIZE_MAX, end = 0;
+        for (size_t k = 0; k < s->count; k++) {
+            const train__part *p = &s->parts[k];
+            if (!reaches(s, p, i)) continue;
+            if (p->first < begin) begin = p->first;
+            if (p->first + p->count > end) end = p->first + p->count;
+        }
+        if (end > begin && end - begin > most) most = end - begin;
+    }
+    return most;
+}
+
+static kernel_err open_windows(train__shard *s, size_t batches)
+{
+    train_network *net = s->network;
+    kernel_err err = KERNEL_OK;
+    if (s->what == TRAIN_SHARD_PARAMETERS)
+        err = train__window_open(&s->gathered, net->device, "gathered parameters", longest(s, train__shard_uses));
+    if (s->what >= TRAIN_SHARD_GRADIENTS && batches == 1 && !err)
+        err = train__window_open(&s->unreduced, net->device, "gradients not added up", longest(s, train__shard_spans));
+    if (err) return err;
+    if (s->gathered.on) net->parameters.window = &s->gathered;
+    if (s->unreduced.on) net->gradients.window = &s->unreduced;
+    return KERNEL_OK;
+}
+
+static void close_windows(train__shard *s)
+{
+    s->network->parameters.window = s->network->gradients.window = NULL;
+    train__window_close(&s->gathered);
+    train__window_close(&s->unreduced);
+}
+
+p2p_err train__shard_before(void *shard, size_t operation)
+{
+    train__shard *s = shard;
+    p2p_err err = s->gathered.on ? train__shard_gathered(s, operation) : P2P_OK;
+    if (!err && s->unreduced.on) train__shard_room(s, operation);
+    return err;
+}
+
+static void watch(train__shard *s)
+{
+    bool gathers = s->what == TRAIN_SHARD_PARAMETERS;
+    if (s->what < TRAIN_SHARD_GRADIENTS) return;
+    s->network->watch = (train_watch){train__shard_before, gathers ? train__shard_queued : NULL, s, P2P_OK};
+}
+
+p2p_err train__shard_open(train_network *network, p2p_comm *comm, const train_sync *sync, size_t batches,
+                          train__shard **shard, train_error *error)
 {
     size_t first, count, pieces = 0;
     if (!network->info.shares_memory)
@@ -76,8 +136,12 @@ p2p_err train__shard_open(train_network *network, p2p_comm *comm, const train_sy
     }
     for (size_t i = 0; i < pieces; i++) cut(s, sync, &s->parts[i]);
     train__shard_divide(s);
-    if (s->what == TRAIN_SHARD_PARAMETERS)
-        network->watch = (train_watch){train__shard_before, train__shard_queued, s, P2P_OK};
+    kernel_err err = open_windows(s, batches);
+    if (err) {
+        train__shard_close(s);
+        return train__fail(error, P2P_ERR_NOMEM, "no memory for a layer of --shard: %s", kernel_strerror(err));
+    }
+    watch(s);
     *shard = s;
     return P2P_OK;
 }
@@ -89,6 +153,7 @@ void train__shard_close(train__shard *s)
     s->network->watch = (train_watch){0};
     for (size_t i = 0; i < s->count; i++) kernel_event_free(s->parts[i].ready);
     kernel_event_free(s->behind);
+    close_windows(s);
     free(s->parts);
     free(s);
 }

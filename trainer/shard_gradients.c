@@ -6,23 +6,35 @@
  *      device      ... | layer 3 | layer 2           | layer 1           |
  *      host                      | pieces of layer 3 | pieces of layer 2 | pieces of layer 1 | update
  *
- * The host is one operation behind the device, and never more: so no more than two operations' gradients are there
- * whole.
+ * The host is one operation behind the device, and never more. Gradients of other ranks' parts are in a window (window.h)
+ * as long as the longest operation needs it: where the next one's would go over those of before, these are added up first.
+ * A step of several batches has all gradients until the last one, in the array itself, and gives them back.
  */
+#include <string.h>
+
 #include "collectives/collectives.h"
 #include "p2p/p2p_layer.h"
 #include "ring/ring.h"
 #include "trainer/shard.h"
 
+/* *at: all of the piece. */
+static p2p_err add_up_floats(train__shard *s, const train__part *p, float *at)
+{
+    size_t first, count;
+    p2p_err err = ring_reduce_scatter(s->comm, at, p->count, DTYPE_F32, OP_SUM, &first, &count);
+    if (!err && s->unreduced.on) memcpy((float *)s->network->gradients.host + p->own, at + first, count * sizeof *at);
+    return err;
+}
+
 /* This rank's chunk of a piece; the rest of the piece is as before, or not of use any more. */
 static p2p_err add_up(train__shard *s, const train__part *p)
 {
     const train_shared *gradients = &s->network->gradients;
-    size_t first, count;
-    float *at = train__shard_at(gradients, p);
+    float *at = s->unreduced.on ? train__window_host(&s->unreduced, p->first) : train__shard_at(gradients, p);
     train__compressor *c = s->wire;
-    if (!c) return ring_reduce_scatter(s->comm, at, p->count, DTYPE_F32, OP_SUM, &first, &count);
-    train__wire_pack(c, gradients->host, p->first, p->count);
+    if (!c) return add_up_floats(s, p, at);
+    size_t first, count;
+    train__wire_pack(c, at, p->first, p->count);
     p2p_err err = ring_reduce_scatter(s->comm, c->halves + p->first, p->count, c->options->compress.wire, OP_SUM,
                                       &first, &count);
     if (!err) train__wire_unpack(c, gradients->host, p->own, p->own_count);
@@ -39,7 +51,7 @@ static p2p_err reduce(train__shard *s, train__part *p)
     p2p_err err = add_up(s, p);
     if (err) return err;
     if (!train__all_finite((const float *)gradients->host + p->own, p->own_count)) s->not_finite = true;
-    train__shard_drop(gradients, p);
+    if (!s->unreduced.on) train__shard_drop(gradients, p);
     return P2P_OK;
 }
 
@@ -51,6 +63,24 @@ static void reduce_ready(train__shard *s)
     if (any && !s->failed) train__shard_measure(s);
     for (size_t i = 0; i < s->count; i++)
         if (s->parts[i].ready && !s->failed) s->failed = reduce(s, &s->parts[i]);
+}
+
+/* Of what is complete and not yet added up: is it where this operation's gradients go? */
+static bool is_in_the_way(const train__shard *s, const train__part *p, size_t operation)
+{
+    for (size_t i = 0; i < s->count && p->ready; i++) {
+        const train__part *q = &s->parts[i];
+        if (!train__shard_spans(s, q, operation)) continue;
+        if (train__window_collide(&s->unreduced, p->first, p->count, q->first, q->count)) return true;
+    }
+    return false;
+}
+
+void train__shard_room(train__shard *s, size_t operation)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->count; i++) any = any || is_in_the_way(s, &s->parts[i], operation);
+    if (any) reduce_ready(s);
 }
 
 /* First the pieces of before: the device computes this operation meanwhile. */

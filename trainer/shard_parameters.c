@@ -1,35 +1,58 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parameters. Between the operations a rank has its own part only. Before an operation, forward or backward, its
- * parameters are gathered from all ranks; while the device computes it, those of the next one are; then they are given
- * back.
+ * Parameters. Of all of them a rank has its own part only. Before an operation, forward or backward, its parameters are
+ * gathered from all ranks into a window (window.h), which is as long as the longest operation needs it; while the device
+ * computes, those of the next one are, as far as they have room beside those in use:
  *
- *      device      | layer 1            | layer 2            | layer 3
- *      host        | gather 2           | drop 1, gather 3   | drop 2, gather 4
- *      here        | 1 2                | 2 3                | 3 4              and the rank's own part of all
+ *      device      | layer 1        | layer 2        | layer 3
+ *      host        | gather 2       | gather 3       | gather a part of 4         the rest of 4 when layer 3 is done
+ *      window      | 1 2            | 1 2 3          | 2 3 4                      what makes room is lost
  *
  * Every rank goes through the same operations in the same order, with no images if it has none left: each gather is a
  * collective.
  */
+#include <string.h>
+
 #include "ring/ring.h"
 #include "trainer/shard.h"
 
-/* The chunk of this rank must be up to date. */
-static p2p_err gather(train__shard *s, train__part *p)
+static bool collide(const train__shard *s, const train__part *p, const train__part *q)
 {
-    if (p->whole) return P2P_OK;
-    if (s->updating && kernel_finish(s->network->device)) return P2P_ERR_SYS;
-    s->updating = false;
-    p->whole = true;
-    return ring_all_gather(s->comm, train__shard_at(&s->network->parameters, p), p->count, DTYPE_F32);
+    return train__window_collide(&s->gathered, p->first, p->count, q->first, q->count);
 }
 
-p2p_err train__shard_before(void *shard, size_t operation)
+static void make_room(train__shard *s, const train__part *p)
 {
-    train__shard *s = shard;
+    for (size_t i = 0; i < s->count; i++)
+        if (collide(s, p, &s->parts[i])) s->parts[i].whole = false;
+}
+
+/* The chunk of this rank must be up to date, and what makes room not in use. */
+static p2p_err gather(train__shard *s, train__part *p)
+{
+    const float *parameters = s->network->parameters.host;
+    float *at = train__window_host(&s->gathered, p->first);
+    if (s->updating && kernel_finish(s->network->device)) return P2P_ERR_SYS;
+    s->updating = false;
+    make_room(s, p);
+    p->whole = true;
+    memcpy(at + (p->own - p->first), parameters + p->own, p->own_count * sizeof *at);
+    return ring_all_gather(s->comm, at, p->count, DTYPE_F32);
+}
+
+static bool is_missing(const train__shard *s, const train__part *p, size_t operation)
+{
+    return !p->whole && train__shard_uses(s, p, operation);
+}
+
+p2p_err train__shard_gathered(train__shard *s, size_t operation)
+{
+    bool any = false;
     p2p_err err = P2P_OK;
+    for (size_t i = 0; i < s->count; i++) any = any || is_missing(s, &s->parts[i], operation);
+    if (any && kernel_finish(s->network->device)) return P2P_ERR_SYS;
     for (size_t i = 0; i < s->count && !err; i++)
-        if (train__shard_uses(s, &s->parts[i], operation)) err = gather(s, &s->parts[i]);
+        if (is_missing(s, &s->parts[i], operation)) err = gather(s, &s->parts[i]);
     return err;
 }
 
@@ -44,17 +67,21 @@ static p2p_err await_one_before(train__shard *s)
     return err ? P2P_ERR_SYS : P2P_OK;
 }
 
+static bool has_room(const train__shard *s, const train__part *p, size_t operation)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (train__shard_uses(s, &s->parts[i], operation) && collide(s, p, &s->parts[i])) return false;
+    return true;
+}
+
 p2p_err train__shard_queued(void *shard, size_t operation, size_t next)
 {
     train__shard *s = shard;
     p2p_err err = await_one_before(s);
     for (size_t i = 0; i < s->count && !err; i++) {
         train__part *p = &s->parts[i];
-        if (!p->whole || train__shard_uses(s, p, operation) || train__shard_uses(s, p, next)) continue;
-        train__shard_drop(&s->network->parameters, p);
-        p->whole = false;
+        if (is_missing(s, p, next) && has_room(s, p, operation)) err = gather(s, p);
     }
-    if (!err) err = train__shard_before(s, next);
     train__shard_measure(s);
     return err;
 }

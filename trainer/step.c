@@ -113,6 +113,7 @@ static p2p_err find_nonfinite(train_runner *r, size_t s, float scale)
     train_network *net = r->network;
     bool alone = !r->replica && train__no_sync(r->job);
     net->adding = false;
+    net->gradients.window = NULL; /* all of them are looked at */
     p2p_err err = load(r, s, 0);
     if (!err) err = accumulate(r, s, scale);
     if (!err) err = train_forward(net, scale, r->error);

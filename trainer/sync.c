@@ -264,7 +264,7 @@ static void nap(void)
 static p2p_err begin(train_sync *sync, piece *p)
 {
     train__compressor *c = sync->compressor;
-    if (c) train__wire_pack(c, sync->network->gradients.host, p->first, p->count);
+    if (c) train__wire_pack(c, host_at(sync, p->first), p->first, p->count);
     void *at = c ? (void *)(c->halves + p->first) : host_at(sync, p->first);
     enum dtype wire = sync->options.compress.wire;
     const train_reducer *own = sync->options.reducer;

@@ -20,7 +20,7 @@ void train__wire_pack(train__compressor *c, const float *gradients, size_t first
     for (size_t at = first, part; at < first + count; at += part) {
         float *error = c->error + at;
         part = first + count - at < BLOCK ? first + count - at : BLOCK;
-        for (size_t i = 0; i < part; i++) error[i] += gradients[at + i];
+        for (size_t i = 0; i < part; i++) error[i] += gradients[at - first + i];
         dtype_from_f32(c->halves + at, error, part, wire);
         dtype_to_f32(sent, c->halves + at, part, wire);
         for (size_t i = 0; i < part; i++) error[i] -= sent[i];
@@ -34,7 +34,7 @@ void train__wire_unpack(const train__compressor *c, float *gradients, size_t fir
 
 p2p_err train__wire_reduce(train__compressor *c, float *gradients, size_t first, size_t count)
 {
-    train__wire_pack(c, gradients, first, count);
+    train__wire_pack(c, gradients + first, first, count);
     p2p_err err = train__add_up(c->options, c->comm, c->halves + first, count, c->options->compress.wire);
     if (!err) train__wire_unpack(c, gradients, first, count);
     return err;
