@@ -120,6 +120,7 @@ enum {
     NOT_DOWN_DIVIDED,
     DOWN_DIVIDED,
     DOWN_SUM,
+    BEGINNING,
     WAYS
 };
 
@@ -145,6 +146,8 @@ static const struct {
     [NOT_DOWN] = {"down", "Only the first rank of each host is right: the others have what they had before."},
     [NOT_DOWN_DIVIDED] = {"down", "Only the first rank of each host is right: the others have what they had before, "
                                   "divided by the number of ranks."},
+    [BEGINNING] = {"chunk",
+                   "In the ring each chunk was sent from the beginning of buf: chunk `out` begins at out_first."},
     [DOWN_SUM] = {"divide", "Only the first rank of each host is right: the others have the sum, which was handed out "
                             "before it was divided."},
     [DOWN_DIVIDED] = {"divided_twice", "Only the first rank of each host is right: the others have divided what it has "
@@ -163,8 +166,45 @@ static double sum_over(const check_case *c, size_t i, int way, int rank)
     return sum;
 }
 
+/* A step of the ring, in which what is sent lies at the beginning of buf: parts are those of the leaders. */
+static void step_from_beginning(const check_case *c, int hosts, double *parts, int step, bool scatter)
+{
+    double *sent = malloc((size_t)hosts * (c->count + 1) * sizeof *sent);
+    if (!sent) abort();
+    memcpy(sent, parts, (size_t)hosts * c->count * sizeof *sent);
+    for (int place = 0; place < hosts; place++) {
+        int in = (place - step - 1 - scatter + 2 * hosts) % hosts, left = (place + hosts - 1) % hosts;
+        size_t first = ring_begin(c->count, hosts, in), length = ring_length(c->count, hosts, in);
+        double *own = parts + (size_t)place * c->count + first, *theirs = sent + (size_t)left * c->count;
+        for (size_t i = 0; i < length; i++) own[i] = (scatter ? own[i] : 0) + theirs[i];
+    }
+    free(sent);
+}
+
+/* So it comes out on a rank. */
+static void from_beginning(const check_case *c, int rank, double *buf)
+{
+    int hosts = hosts_in(c), mine = 0, place = 0;
+    double *parts = calloc((size_t)hosts * (c->count + 1), sizeof *parts);
+    if (!parts) abort();
+    for (int q = 0; q < c->ranks; q++) {
+        if (leader_of(c, q) != q) continue;
+        if (q == leader_of(c, rank)) mine = place;
+        for (size_t i = 0; i < c->count; i++) parts[(size_t)place * c->count + i] = sum_over(c, i, OWN_SUM, q);
+        place++;
+    }
+    for (int step = 0; step < 2 * (hosts - 1); step++)
+        step_from_beginning(c, hosts, parts, step % (hosts - 1), step < hosts - 1);
+    for (size_t i = 0; i < c->count; i++) buf[i] = parts[(size_t)mine * c->count + i] / c->ranks;
+    free(parts);
+}
+
 static void compute(const check_case *c, int way, int rank, double *buf)
 {
+    if (way == BEGINNING) {
+        from_beginning(c, rank, buf);
+        return;
+    }
     double n = c->ranks, hosts = hosts_in(c), own = ranks_on(c, rank);
     bool leads = leader_of(c, rank) == rank;
     const double by[WAYS] = {[RIGHT] = n,
