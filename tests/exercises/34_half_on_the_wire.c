@@ -241,6 +241,8 @@ enum {
     FIRST_ONLY,
     BITS,
     LEFT,
+    LEFT_ROUNDED,
+    IN_TURN,
     WAYS
 };
 
@@ -249,7 +251,9 @@ static const struct {
 } ways[WAYS] = {
     [NO_FEEDBACK] = {"feedback", "What rounding took away before was not added: it is lost."},
     [NO_ERROR] = {"feedback", "What rounding took away from the ranks' gradients before was not added: error is lost."},
-    [NO_SUM_ERROR] = {"feedback", "What rounding took away from the sum before was not added: sum_error is lost."},
+    [NO_SUM_ERROR] = {"feedback", "What rounding took away from the sum before was not added: sum_error is lost. Does "
+                                  "round_off get the sum as it is, "
+                                  "in floats? One that has been rounded before has no error any more."},
     [OPPOSITE] = {"opposite", "What rounding took away was subtracted, and is to be added: error is what should have "
                               "been sent, minus what was."},
     [OF_GRADIENT] = {"of_gradient", "What is kept is the difference between the gradient and what was sent. But what "
@@ -271,6 +275,11 @@ static const struct {
     [LEFT] = {"left",
               "A rank has the sum of its own chunk, and elsewhere still its own gradient: what has come to whole "
               "was not put into gradient."},
+    [LEFT_ROUNDED] = {"left",
+                      "A rank has what was sent for its own chunk, and elsewhere still its own gradient: all of whole "
+                      "is to be put into gradient."},
+    [IN_TURN] = {"first", "The parts in come were read in turn, a number of each rank: they lie one behind the other, "
+                          "each of them `length` numbers."},
     [BITS] = {"numbers",
               "The 16 bits of each bf16 were taken for a whole number: my_from_bf16 makes a float of them."}};
 
@@ -299,13 +308,30 @@ static float sum_of(const check_case *c, int way, int owner, int rank, const flo
     uint32_t bits;
     memcpy(&bits, &out, sizeof bits);
     if (way == LEFT) return rank == owner ? before : x[rank];
+    if (way == LEFT_ROUNDED && rank != owner) return x[rank];
     return way == OWNER_EXACT && rank == owner ? all : way == BITS ? (float)(bits >> 16) : out;
 }
 
 static size_t call_judged;
 
+/* In the first call, where nothing was kept: number i, from parts that are read as come[q + k * n]. */
+static double in_turn(const check_case *c, size_t i)
+{
+    int owner = ring_owner(c->count, c->ranks, i);
+    size_t n = (size_t)c->ranks, first = ring_begin(c->count, c->ranks, owner),
+           length = ring_length(c->count, c->ranks, owner);
+    float sum = 0;
+    for (size_t q = 0; q < n; q++) {
+        size_t place = q + (i - first) * n;
+        sum += rounded(gradient_of(c, (int)(place / length), 0, first + place % length), NEAREST);
+    }
+    return (double)rounded(sum, NEAREST);
+}
+
 static void compute(const check_case *c, int way, int rank, double *numbers)
 {
+    for (size_t i = 0; i < c->count && way == IN_TURN; i++) numbers[i] = in_turn(c, i);
+    if (way == IN_TURN) return;
     for (size_t i = 0; i < c->count; i++) {
         float x[CHECK_MAX_RANKS], errors[CHECK_MAX_RANKS] = {0}, sum_error = 0;
         for (size_t call = 0; call <= call_judged; call++) {
