@@ -125,7 +125,7 @@ static int step_after(const check_case *c, int death)
 
 /* ---- In learn: values ---- */
 
-enum { RIGHT, LOST, OLD, NEIGHBOURS, RIGHTS, STALE, FIRST_AGAIN, LOST_LATER, WAYS };
+enum { RIGHT, LOST, OLD, NEIGHBOURS, RIGHTS, STALE, FIRST_AGAIN, LOST_LATER, OTHERS_LATER, WAYS };
 
 static const struct {
     const char *key, *words;
@@ -146,7 +146,11 @@ static const struct {
                                    "them: they have to come from another rank."},
     [LOST_LATER] = {"copy",
                     "the first death was made good, but the rank that was new then has not got the copy that it "
-                    "keeps for the rank to its left, which was the next to die."}};
+                    "keeps for the rank to its left, which was the next to die."},
+    [OTHERS_LATER] = {
+        "copy", "the first death was made good, but the rank that was new then has got another rank's as its copy "
+                "for the rank to its left, which was the next to die: that one is to send its own velocity, and "
+                "not the copy that it keeps itself."}};
 
 static size_t count_all(const check_case *c, int rank)
 {
@@ -165,7 +169,7 @@ static void spoil(const check_case *c, int way, int q, double *v, const double *
     for (size_t i = 0; i < length; i++) {
         if (way == LOST || way == LOST_LATER) v[first + i] = 0;
         if (way == OLD || way == STALE) v[first + i] = before[first + i];
-        if (way == NEIGHBOURS || way == RIGHTS) v[first + i] = theirs[i];
+        if (way == NEIGHBOURS || way == RIGHTS || way == OTHERS_LATER) v[first + i] = theirs[i];
     }
 }
 
@@ -177,7 +181,7 @@ static void compute(const check_case *c, int way, int rank, double *p)
     for (size_t i = 0; i < c->count; i++) p[i] = last[i] = check_common(c, i);
     for (int step = 0; step < STEPS; step++) {
         int other = -1;
-        for (int d = way == LOST_LATER; d < c->deaths; d++)
+        for (int d = way == LOST_LATER || way == OTHERS_LATER; d < c->deaths; d++)
             if (way && step_after(c, d) == step) {
                 spoil(c, way, c->death[d].rank, v, before);
                 other = way == FIRST_AGAIN || way == STALE ? c->death[d].rank : -1;
@@ -204,11 +208,12 @@ static void explain(const check_case *c)
 {
     int way = ways_find(&parameters, c);
     if (way < 0) return;
-    const check_death *d = &c->death[way == LOST_LATER];
+    const check_death *d = &c->death[way == LOST_LATER || way == OTHERS_LATER];
     check_fail(c, ways[way].key, "Rank %d was killed. %s: %s", d->rank,
-               way == FIRST_AGAIN  ? "When it went on"
-               : way == LOST_LATER ? "Its velocity began with zeros"
-                                   : "The parameters are what comes out with another velocity of its chunk",
+               way == FIRST_AGAIN    ? "When it went on"
+               : way == LOST_LATER   ? "Its velocity began with zeros"
+               : way == OTHERS_LATER ? "Its velocity began with another rank's"
+                                     : "The parameters are what comes out with another velocity of its chunk",
                ways[way].words);
 }
 
