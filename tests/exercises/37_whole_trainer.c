@@ -60,6 +60,7 @@ static void report(const check_case *c, const my_score *score)
                    {"batches", stand.batches},
                    {"too early", stand.too_early},
                    {"model", stand.wrong_name},
+                   {"in order", stand.in_order},
                    {"no forward", stand.no_forward},
                    {"seed", (double)stand.seed},
                    {"rule", stand.optimizer.rule},
@@ -165,6 +166,11 @@ static bool explain_loads(const check_case *c, int rank, size_t epoch, size_t st
     if (c->ranks > 1 && same_loads(c))
         return check_fail(c, "share",
                           "Ranks 0 and 1 load the same images: each rank is to take its share of them (train_shard).");
+    if (loads_as(c, rank, false, false, 1) && check_number_of(c, rank, "in order") > 0)
+        return check_fail(c, "shuffle",
+                          "Rank %d loads its images in the same order in each epoch: train_epoch_order was called "
+                          "without `shuffle`.",
+                          rank);
     if (loads_as(c, rank, false, false, 1))
         return check_fail(c, "order",
                           "Rank %d loads the images at its positions: train_shard gives positions in the order of the "

@@ -55,7 +55,7 @@ typedef struct {
     float tested[STAND_STATISTICS];                   /* as the first evaluation did */
     float saved[STAND_PARAMETERS + STAND_STATISTICS];
     float last[STAND_PARAMETERS];
-    int open, saves, batches, too_early, no_forward, wrong_name;
+    int open, saves, batches, too_early, no_forward, wrong_name, in_order;
     kernel_optimizer optimizer;
     uint64_t seed;
     const char *path;
@@ -133,6 +133,7 @@ void train_data_free(train_data *data)
 
 void train_epoch_order(size_t count, uint64_t seed, uint64_t epoch, bool shuffle, size_t order[])
 {
+    stand.in_order += !shuffle;
     for (size_t i = 0; i < count; i++) order[i] = stand_image(count, seed, epoch, shuffle, i);
 }
 

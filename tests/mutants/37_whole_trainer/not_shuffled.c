@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: does not shuffle
-// expect: Rank 0 loads the images at its positions
+// expect: was called without `shuffle`
 #include <stdlib.h>
 
 #include "collectives/collectives.h"
