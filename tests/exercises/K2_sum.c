@@ -77,7 +77,7 @@ static bool explain(const check_case *c, double total, double should)
 {
     const device_size *s = &sizes[c->variant];
     size_t n = s->n[0], groups = s->n[1], group = s->group[0], items = groups * group,
-           whole = items ? n / items * items : 0;
+           whole = items ? n / items * items : 0, alike = items ? group * ((n + items - 1) / items) : 0;
     if (total == 0) return check_fail(c, "nothing", "All sums are 0, and the numbers add up to %g.", should);
     if (items < n && total == sum_of(c, 0, items, 1))
         return check_fail(c, "one_each",
@@ -101,6 +101,12 @@ static bool explain(const check_case *c, double total, double should)
                           "The sum is %zu times what it should be, and there are %zu groups: each of them adds up all "
                           "numbers.",
                           groups, groups);
+    if (alike <= n && total == (double)groups * sum_of(c, 0, alike, 1))
+        return check_fail(
+            c, "groups",
+            "All %zu groups add up the same numbers, the first %zu: a share was counted within the group, "
+            "by get_local_id.",
+            groups, alike);
     if (total == should * (double)group)
         return check_fail(c, "items",
                           "The sum is %zu times what it should be, and there are %zu work-items in a group.", group,

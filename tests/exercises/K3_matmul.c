@@ -175,9 +175,25 @@ static void contract(const check_case *c)
     }
 }
 
+/* Behind the end of a, where a[i * n + p] lies. */
+static bool a_is_read_by_n(const check_case *c)
+{
+    const size_t *s = sizes[c->variant].n;
+    size_t at = (size_t)fmax(device_fact(c, DEVICE_ELEMENT), 0);
+    return (int)device_fact(c, DEVICE_KIND) == DEVICE_BOUNDS && (int)device_fact(c, DEVICE_BUFFER) == 0 &&
+           s[1] > s[2] && at >= s[0] * s[2] && at / s[1] < s[0] && at % s[1] < s[2];
+}
+
 static void judge(const check_case *c)
 {
-    if (!device_is_fine(&test, c)) return;
+    if (!device_is_fine(&test, c)) {
+        if (a_is_read_by_n(c))
+            check_also(c,
+                       "Were rows of a taken to be n = %zu long? They are k = %zu long: element (i, p) lies at "
+                       "a[i * k + p].",
+                       sizes[c->variant].n[1], sizes[c->variant].n[2]);
+        return;
+    }
     if (device_values(&test, c))
         contract(c);
     else

@@ -40,6 +40,9 @@ typedef enum {
     FLIPPED,
     TURNED,
     NO_SHIFT,
+    NO_ROW_SHIFT,
+    NO_COLUMN_SHIFT,
+    LAST_CHANNEL,
     FIRST_CHANNEL,
     CLAMPED,
     WRAPPED,
@@ -58,6 +61,13 @@ static const struct {
     [FLIPPED] = {"taps", "The taps were used in the opposite order: tap 0 is that of the pixel above on the left."},
     [TURNED] = {"taps", "Rows and columns of the taps were exchanged: tap / 3 is the row, tap % 3 the column."},
     [NO_SHIFT] = {"taps", "The taps lie one row and one column too far: the middle one, tap 4, is the pixel itself."},
+    [NO_ROW_SHIFT] = {"taps",
+                      "The taps lie one row too far: their rows are y - 1 to y + 1, those of tap 0 to 2 above."},
+    [NO_COLUMN_SHIFT] = {"taps",
+                         "The taps lie one column too far: their columns are x - 1 to x + 1, those of taps 0, 3 "
+                         "and 6 on the left."},
+    [LAST_CHANNEL] = {"channels",
+                      "Only the last input channel is in the sums: they begin with 0 once, before the first."},
     [FIRST_CHANNEL] = {"channels", "Only the first input channel is in the sums."},
     [CLAMPED] = {"border", "Outside the picture the nearest pixel was taken. Zeros are outside."},
     [WRAPPED] = {"border", "A row's end goes on in the next row: the column must be inside, too, not only the place in "
@@ -75,8 +85,9 @@ static const struct {
 static double pixel_at(const check_case *c, way how, size_t channel, size_t y, size_t x, size_t tap)
 {
     const size_t *s = sizes[c->variant].n;
-    long height = (long)s[2], width = (long)s[3], shift = how != NO_SHIFT;
-    long row = (long)y + (long)(tap / 3) - shift, column = (long)x + (long)(tap % 3) - shift;
+    long height = (long)s[2], width = (long)s[3], down = how != NO_SHIFT && how != NO_ROW_SHIFT,
+         right = how != NO_SHIFT && how != NO_COLUMN_SHIFT;
+    long row = (long)y + (long)(tap / 3) - down, column = (long)x + (long)(tap % 3) - right;
     if (how == TURNED) row = (long)y + (long)(tap % 3) - 1, column = (long)x + (long)(tap / 3) - 1;
     long place = row * width + column;
     if (how == CLAMPED) {
@@ -95,7 +106,7 @@ static double at_way(const check_case *c, way how, size_t o, size_t y, size_t x)
 {
     const size_t *s = sizes[c->variant].n;
     double sum = 0;
-    for (size_t t = 0; t < (how == FIRST_CHANNEL ? 1 : s[0]) * 9; t++) {
+    for (size_t t = how == LAST_CHANNEL ? (s[0] - 1) * 9 : 0; t < (how == FIRST_CHANNEL ? 1 : s[0]) * 9; t++) {
         size_t from = how == SAME_WEIGHTS    ? o / CHANNELS * CHANNELS
                       : how == FIRST_WEIGHTS ? o % CHANNELS
                                              : o,
