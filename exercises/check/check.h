@@ -28,7 +28,8 @@
  *
  *      both sides   check_world, check_world_that_repairs, check_every_order, check_matrix, check_add; check_value,
  *                   check_fraction, check_common
- *      in a rank    check_report, check_number, check_peak, check_step, check_returned
+ *      in a rank    check_report, check_number, check_peak, check_step, check_returned; check_before_send,
+ *                   check_on_message, check_on_collective
  *      in learn     check_values, check_near, check_same_bits, check_number_of, check_traffic, check_sent,
  *                   check_output, check_fail, check_slow, check_also
  */

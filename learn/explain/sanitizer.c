@@ -202,7 +202,7 @@ static void say_finding(const learn_remains *r, size_t line, learn_result *resul
     else if (*s.given)
         learn_add(&broke, ", in %s, which is given", s.given);
     learn_fail(result, key, "", "%s.%s%s%s", learn_string(&broke), *k->ask ? " " : "", k->ask,
-               fits ? " So many would fit: they begin too far on." : "");
+               fits ? " From its beginning on as many would fit." : "");
 }
 
 bool learn_say_sanitizer(const learn_remains *r, int dead, learn_result *result)

@@ -264,7 +264,7 @@ static bool explain_calls(const check_case *c)
 static void explain(const check_case *c)
 {
     int way = ways_find(&parameters, c);
-    if (way < 0 && explain_calls(c)) return;
+    if ((way < 0 || way == OWN || way == NOT_GATHERED) && explain_calls(c)) return;
     if (way < 0 && explain_step(c)) return;
     if (way < 0) explain_bytes(c);
     if (way < 0) return;

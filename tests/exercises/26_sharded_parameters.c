@@ -292,12 +292,12 @@ static bool weights(const check_case *c, double call)
                           "In %s there is nothing in what backward was given for the weights, though the layer was "
                           "gathered a second time: to another buffer. Are whole and gradient exchanged?",
                           name);
-    if (way == NOTHING && call >= BACKWARD && sends_less(c))
+    if (way == NOTHING && sends_less(c))
         return check_fail(
             c, "gather.again",
-            "In %s there is nothing of the layer's weights, and fewer messages were sent than two gathers and a "
-            "reduce-scatter need: was the layer gathered again for backward?",
-            name);
+            "In %s there is nothing of the layer's weights, and fewer messages were sent than two gathers "
+            "and a reduce-scatter need: was the layer gathered for %s?",
+            name, call < BACKWARD ? "forward" : "backward");
     if (way) return check_fail(c, gathers[way].key, "In %s %s", name, gathers[way].words);
     check_also(c, "These are the weights that %s was called with.", name);
     return false;

@@ -435,7 +435,8 @@ static void judge(const check_case *c)
     if (!heads(c) || !all_normed(c)) return;
     if (!ways_right(&y, c, NULL)) {
         int way = ways_find(&y, c);
-        bool vague = way < 0 || strcmp(ways[way].key, "not_put") == 0 || strcmp(ways[way].key, "summed") == 0;
+        bool vague = way < 0 || strcmp(ways[way].key, "part") == 0 || strcmp(ways[way].key, "not_put") == 0 ||
+                     strcmp(ways[way].key, "summed") == 0;
         if (in_one_buffer(c) || (vague && (norm_of_other(c) || explain_calls(c)))) return;
         if (way < 0 && !explain_mix(c)) explain_bytes(c);
         if (way < 0) return;

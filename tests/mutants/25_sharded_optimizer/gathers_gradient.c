@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: gathers the gradient in place of the parameters
-// expect: was something else gathered
+// expect: ring_all_gather was given the gradient, and should be given the parameters
 #include "exercises/exercises.h"
 #include "ring/ring.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: puts the gradient to first in the room for a chunk
-// expect: writes beyond the end of a buffer of 384 bytes (384 bytes at once). So many would fit: they begin too far on
+// expect: writes beyond the end of a buffer of 384 bytes (384 bytes at once). From its beginning on as many would fit
 // expect: is a place in whole and in gradient only
 /* Exercise 26: a layer is whole only while it is used. The page is README.md in this folder. */
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: does not gather in backward
-// expect: was the layer gathered again for backward?
+// expect: was the layer gathered for backward?
 /* Exercise 26: a layer is whole only while it is used. The page is README.md in this folder. */
 #include <stdlib.h>
 #include <string.h>

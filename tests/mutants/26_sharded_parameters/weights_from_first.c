@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: takes the weights from first on, where this rank's chunk is all there is
-// expect: reads beyond the end of a buffer of 384 bytes (384 bytes at once). So many would fit: they begin too far on
+// expect: reads beyond the end of a buffer of 384 bytes (384 bytes at once). From its beginning on as many would fit
 // expect: weights[layer] and gradients[layer] begin with this rank's chunk
 /* Exercise 26: a layer is whole only while it is used. The page is README.md in this folder. */
 #include <stdlib.h>
