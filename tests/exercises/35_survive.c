@@ -18,7 +18,7 @@ static const struct {
     int deaths;
     check_death death[2]; /* rank, step, call */
 } tried[] = {
-    {3, 1, "rank 1 dies before step 2", 1, {{1, 2, 0, false}}},
+    {3, 1, "rank 1 dies before step 2", 1, {{1, 2, 0, true}}},
     {3, 2, "rank 2 dies in step 3, before its second call", 1, {{2, 3, 2, false}}},
     {3, 0, "rank 0 dies in step 1, before its third call", 1, {{0, 1, 3, true}}},
     {3, 1, "rank 1 dies in step 0, before its first call", 1, {{1, 0, 1, false}}},

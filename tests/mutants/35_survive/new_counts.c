@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: the step of a new process, which has none, counts
-// expect: the others are in the middle of it
+// expect: new process
 #include <stdlib.h>
 #include <string.h>
 
