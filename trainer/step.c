@@ -262,6 +262,7 @@ p2p_err train__epoch(train_runner *r)
 {
     const train_settings *settings = r->settings;
     p2p_err err = shard(r);
+    if (!err && r->owed && !r->hook_stopped) err = call_after_step(r);
     if (!err && r->steps_left && r->owed && save_is_due(r)) err = save_between(r);
     r->owed = false;
     if (!err && r->steps_left) err = load(r, 0, 0);

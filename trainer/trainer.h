@@ -467,7 +467,9 @@ extern const train_parallel train_parallel_default;
  * what the settings ask for; train_run returns P2P_OK. */
 #define TRAIN_STOP ((p2p_err)1000)
 
-/* Called on every rank. With settings.shard, arrays that are divided have this rank's part only. P2P_OK goes on.
+/* Called on every rank. With settings.shard, arrays that are divided have this rank's part only. With settings.repair or
+ * shrink, after the death of a rank, those of steps that are taken again are called again, and after_step of the step that
+ * all go on from: what they do follows from `now`. P2P_OK goes on.
  * Anything else ends the run: train_run returns it, after rank 0, if it is among those that end here, has saved what
  * the settings ask for (out, save; with settings.shard only save, and with TRAIN_SHARD_PARAMETERS nothing), as it was
  * after the last whole step. */
