@@ -118,9 +118,9 @@ Test(hosts_clock, no_message_arrives_before_it_was_sent)
         p2p__clocks_apply(&t.job);
         for (int i = 0; i < 50; i++) {
             cr_assert_lt(time_of(&t, 0, 2 * i), time_of(&t, 2, 2 * i), "message %d to host 1, error %lld", i,
-                          (long long)error);
+                         (long long)error);
             cr_assert_lt(time_of(&t, 2, 2 * i + 1), time_of(&t, 1, 2 * i), "message %d from host 1, error %lld", i,
-                          (long long)error);
+                         (long long)error);
         }
     }
 }
