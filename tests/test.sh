@@ -217,7 +217,7 @@ is_made_of_messages() {
     esac
 }
 
-# What they test lies above the worlds, or in one place for all, so `make test` runs them in the last one only.
+# What they test lies above the worlds, or in one place for all, so a sample (QUICK) has them in the last one only.
 # OTHER_WORLDS=1 (all/worlds.sh) makes exactly the runs that `make test` leaves out.
 is_left_to_other_worlds() {
     if [ "$PAIRWISE_WORLD" = "$last" ] || knows_no_world "$1"; then return 1; fi
@@ -244,7 +244,7 @@ is_wanted() {
         return
     fi
     if knows_no_world "$1" && { [ "$PAIRWISE_WORLD" != "$first" ] || [ -n "${ONLY_WORLDS:-}${ONLY_MESSAGES:-}" ]; }; then return 1; fi
-    if [ -z "${ALL:-}" ] && [ "$course" ] && is_left_to_other_worlds "$1"; then return 1; fi
+    if [ -z "${ALL:-}" ] && [ "${QUICK:-}" ] && is_left_to_other_worlds "$1"; then return 1; fi
     if [ -z "${ALL:-}" ] && [ "${ONCE:-}" ] && is_long_in_each "$1" && [ "$PAIRWISE_WORLD" != "$last" ]; then return 1; fi
     [ -z "${ONLY_MESSAGES:-}" ] || ! is_made_of_messages "$1"
 }

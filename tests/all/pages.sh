@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# pages.sh: every command that the README, the pages of the exercises, of teachers, benches and demos show works when it
-# is pasted: in a copy of this checkout, so that a learner's work and hints are not touched.
+# pages.sh [PAGE...]: every command that the README, the pages of the exercises, of teachers and demos show works when it
+# is pasted: in a copy of this checkout, so that a learner's work and hints are not touched. PAGE: these instead.
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 mkdir "$work/copy"
@@ -16,4 +16,5 @@ export BUILD=build
 build/learn cut all -w >/dev/null # pages are read before anything is written
 make >/dev/null 2>&1 # its answers are no part of a page
 # Programs of pages that a learner has to write first are shown with what the page asks for.
-tests/paste.sh exercises/*/README.md README.md docs/teaching.md docs/benches.md docs/demos.md
+[ $# -gt 0 ] || set -- exercises/*/README.md README.md docs/teaching.md docs/demos.md
+tests/paste.sh "$@"
