@@ -262,7 +262,8 @@ nfds_t p2p__far_fill(p2p_job *job, struct pollfd *polled, nfds_t count)
 {
     p2p_cluster *hosts = job->hosts;
     for (int h = 0; hosts->carrier->descriptor && h < hosts->count; h++)
-        polled[count++] = (struct pollfd){.fd = hosts->carrier->descriptor(h), .events = POLLIN};
+        polled[count++] = (struct pollfd){.fd = hosts->carrier->descriptor(h),
+                                          .events = hosts->carrier->slot(h) ? POLLIN : POLLIN | POLLOUT};
     for (size_t i = 0; i < hosts->open_count; i++) {
         far_link *link = hosts->open[i];
         bool reads = link->rings || link->window > 0;
