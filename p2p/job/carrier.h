@@ -3,7 +3,8 @@
  * carrier: the seam between the launchers of several hosts. What carries their bytes is an MPI library, in a program of its
  * own (mpi/carrier.c); this library and the programs of ranks are not linked with it.
  *
- * Bytes go in slots: memory of the carrier's, filled in place, a few under way at a time to each host, and in order.
+ * Bytes go in slots: memory of the carrier's, filled in place, a few under way at a time to each host, and in order. Many
+ * bytes that lie elsewhere go from there, in the place of a slot.
  */
 #ifndef PAIRWISE_P2P_CARRIER_H
 #define PAIRWISE_P2P_CARRIER_H
@@ -25,13 +26,16 @@ typedef struct {
     /* Where the next bytes to a host are put; NULL: all its slots are under way. The same one until `send`. */
     char *(*slot)(int host);
     void (*send)(int host, size_t bytes);
+    /* In the place of that slot: so many bytes, at most CARRIER_SLOT, from where they lie, and stay until they have arrived. */
+    void (*send_from)(int host, const void *at, size_t bytes);
     /* What has arrived from any host, the oldest first of each; NULL: nothing. Until `taken` it stays. */
     const char *(*arrived)(int *host, size_t *bytes);
     void (*taken)(int host);
     /* Nothing is under way from here any more. */
     bool (*all_sent)(void);
 
-    /* What becomes readable when something arrives from a host; NULL: there is none, and one has to look. */
+    /* What becomes readable when something arrives from a host, and writable when a slot may be free again; NULL: there is
+     * none, and one has to look. */
     int (*descriptor)(int host);
 
     /* Why nothing more can go to a host, or come from it, as the end of a sentence; NULL: as far as is known it can. */

@@ -74,10 +74,25 @@ static void send_filled(p2p_cluster *hosts, int host)
     to->told = p2p__now();
 }
 
+/* False: of the bytes that go from where they lie, some wait. */
+static bool send_leaving(p2p_cluster *hosts, int host)
+{
+    far_host *to = &hosts->hosts[host];
+    while (to->leaving.bytes && hosts->carrier->slot(host)) {
+        size_t part = to->leaving.bytes < CARRIER_SLOT ? to->leaving.bytes : CARRIER_SLOT;
+        hosts->carrier->send_from(host, to->leaving.at, part);
+        to->leaving.at += part;
+        to->leaving.bytes -= part;
+        to->told = p2p__now();
+    }
+    return !to->leaving.bytes;
+}
+
 /* Where so many bytes go in a slot; NULL: there is none. */
 static char *find_room(p2p_cluster *hosts, int host, size_t bytes)
 {
     far_host *to = &hosts->hosts[host];
+    if (!send_leaving(hosts, host)) return NULL;
     if (to->filled + bytes > CARRIER_SLOT) send_filled(hosts, host);
     if (!to->slot) to->slot = hosts->carrier->slot(host);
     return to->slot ? to->slot + to->filled : NULL;
@@ -165,6 +180,20 @@ void p2p__record_end(p2p_job *job, int host, const record *r)
     to->filled += sizeof *r + p2p__record_room(r->bytes);
 }
 
+bool p2p__record_follows(p2p_job *job, int host, const record *r, const void *at, size_t bytes)
+{
+    p2p_cluster *hosts = job->hosts;
+    far_host *to = &hosts->hosts[host];
+    const uint64_t count = bytes;
+    if (to->from < to->to || !find_room(hosts, host, sizeof *r + sizeof count)) return false;
+    p2p__record_put(job, host, r, &count);
+    send_filled(hosts, host);
+    to->leaving.at = at;
+    to->leaving.bytes = bytes;
+    send_leaving(hosts, host);
+    return true;
+}
+
 /* ---- Records that arrive ---- */
 
 static void obey(p2p_job *job, int from, const record *r, const char *bytes)
@@ -174,6 +203,10 @@ static void obey(p2p_job *job, int from, const record *r, const char *bytes)
     case RECORD_BYTES: p2p__far_bytes(job, r, bytes); break;
     case RECORD_CALL: memcpy(&job->scoreboard->rows[r->a].sent[r->number], bytes, sizeof(scoreboard_call)); break;
     case RECORD_MEMORY: p2p__far_memory(job, r, bytes); break;
+    case RECORD_FOLLOWS:
+        hosts->hosts[from].follows = *r;
+        hosts->hosts[from].follows.bytes = (uint32_t) * (const uint64_t *)(const void *)bytes;
+        break;
     case RECORD_WINDOW: p2p__far_window(job, r); break;
     case RECORD_FREED:
         if (p2p__context_left(job->scoreboard, (uint32_t)r->a, (uint32_t)r->number))
@@ -243,21 +276,43 @@ static void lose_host(p2p_job *job, int host, p2p_words *why)
     p2p__job_fail(job, P2P_ERR_PEER_DEAD, -1, 1, why->text);
 }
 
+static void distrust(p2p_job *job, int from)
+{
+    p2p_words w = {.used = 0};
+    p2p__add(&w, "launcher %d, on %s, has sent what no launcher sends", from, job->hosts->greetings[from].name);
+    lose_host(job, from, &w);
+}
+
+/* A part of the message that a record has said would follow. False: it is more than that. */
+static bool take_following(p2p_job *job, far_host *sender, const char *at, size_t bytes)
+{
+    record part = sender->follows;
+    if (bytes > part.bytes) return false;
+    part.bytes = (uint32_t)bytes;
+    p2p__far_memory(job, &part, at);
+    sender->follows.number += bytes;
+    sender->follows.bytes -= part.bytes;
+    job->hosts->moved_at = sender->heard;
+    return true;
+}
+
 /* What one host has sent at a time. */
 static void obey_all(p2p_job *job, int from, const char *at, size_t bytes)
 {
     p2p_cluster *hosts = job->hosts;
     far_host *sender = &hosts->hosts[from];
     sender->heard = p2p__now();
+    if (sender->follows.bytes) {
+        if (!take_following(job, sender, at, bytes)) distrust(job, from);
+        return;
+    }
     for (size_t used = 0; used < bytes && !sender->gone;) {
         record r = {.type = 0};
         bool whole = bytes - used >= sizeof r;
         if (whole) memcpy(&r, at + used, sizeof r);
         whole = whole && p2p__record_room(r.bytes) <= bytes - used - sizeof r;
         if (!whole || !p2p__record_is_sound(job, from, &r, at + used + sizeof r)) {
-            p2p_words w = {.used = 0};
-            p2p__add(&w, "launcher %d, on %s, has sent what no launcher sends", from, hosts->greetings[from].name);
-            lose_host(job, from, &w);
+            distrust(job, from);
             return;
         }
         if (r.type != RECORD_ALIVE) hosts->moved_at = sender->heard;
@@ -284,7 +339,7 @@ void p2p__hosts_send(p2p_job *job)
 {
     p2p_cluster *hosts = job->hosts;
     for (int h = 0; h < hosts->count; h++) {
-        if (h == hosts->own) continue;
+        if (h == hosts->own || !send_leaving(hosts, h)) continue;
         send_kept(hosts, h);
         send_filled(hosts, h);
     }
@@ -402,7 +457,7 @@ bool p2p__hosts_busy(p2p_job *job)
     }
     bool busy = !hosts->carrier->all_sent();
     for (int h = 0; h < hosts->count; h++)
-        busy |= h != hosts->own &&
-                (!hosts->hosts[h].done || hosts->hosts[h].filled || hosts->hosts[h].from < hosts->hosts[h].to);
+        busy |= h != hosts->own && (!hosts->hosts[h].done || hosts->hosts[h].filled || hosts->hosts[h].leaving.bytes ||
+                                    hosts->hosts[h].from < hosts->hosts[h].to);
     return busy;
 }

@@ -28,6 +28,7 @@ enum record_type {
     /* to the host of b */
     RECORD_BYTES = 1, /* of the link from rank a to rank b; number: frames that a has sent to b so far */
     RECORD_MEMORY,    /* of a message from rank a to rank b; number: where they go in its memory */
+    RECORD_FOLLOWS,   /* the same, so many (uint64_t): they are all that comes next from that host */
     RECORD_CALL,   /* of rank a, that has sent to rank b: scoreboard_call; number: its place in scoreboard_row.sent */
     RECORD_WINDOW, /* as many bytes from rank b to rank a as `number` says have been passed on */
     RECORD_FREED, /* a rank has freed the communicator of index a, which that host has given out; number: collectives */
@@ -171,6 +172,11 @@ typedef struct {
     uint64_t heard, told; /* ns: when something came, and went, last */
     bool done, flushed, looked;
     bool gone; /* nothing of it is believed any more */
+    struct {
+        const char *at;
+        size_t bytes; /* that wait for a slot; 0: none */
+    } leaving;        /* from where they lie, and before anything else */
+    record follows;   /* RECORD_MEMORY whose bytes are what comes next; of 0 bytes: none is */
     host_clock clock;
     size_t kept, printed; /* bytes that its ranks printed: in the spill; of them those that were taken back */
 } far_host;
@@ -246,6 +252,8 @@ void p2p__record_put_all(p2p_job *job, const record *r, const void *bytes);
 /* Where up to `most` bytes of a RECORD_BYTES can be put; NULL: nowhere now. Then its length. */
 char *p2p__record_begin(p2p_job *job, int host, size_t *most);
 void p2p__record_end(p2p_job *job, int host, const record *r);
+/* So many bytes of a message, with this RECORD_FOLLOWS before them, from where they lie; false: there is no room now. */
+bool p2p__record_follows(p2p_job *job, int host, const record *r, const void *at, size_t bytes);
 
 /* Output for host 0 to print when all have ended; there: a part of what came from a host, into the sink. False: no more. */
 void p2p__hosts_print(p2p_job *job, const char *bytes, size_t count);
@@ -280,13 +288,14 @@ void p2p__far_window(p2p_job *job, const record *r);
 
 /* ---- hosts_shm.c ---- */
 
+#define FAR_FOLLOWS_MOST ((size_t)1 << 20) /* of a message at a time, while nothing else goes to that host */
 #define FAR_RECORD_MOST ((size_t)16 << 10) /* a record of a queue with its head */
 
 bool p2p__far_map(p2p_job *job, far_link *link, int place);
 void p2p__far_unmap(far_link *link);
 size_t p2p__far_write_records(p2p_job *job, far_link *link, char *bytes, size_t count);
 size_t p2p__far_read_records(p2p_job *job, far_link *link, char *to, size_t most);
-/* The bytes of a PAYLOAD that says where it lies go before it: a part of them. False: there is nothing to copy. */
+/* The bytes of a PAYLOAD that says where it lies go before it: a part of them. False: all have gone. */
 bool p2p__far_copy(p2p_job *job, far_link *link);
 void p2p__far_memory(p2p_job *job, const record *r, const char *bytes);
 /* Are these bytes of a RECORD_BYTES whole records of a queue? */

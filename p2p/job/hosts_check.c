@@ -25,6 +25,7 @@ typedef struct {
 static const kind kinds[] = {
     [RECORD_BYTES] = {TO_ALL, THEIRS, OURS, 0, 1},
     [RECORD_MEMORY] = {TO_ALL, THEIRS, OURS, 0, 1},
+    [RECORD_FOLLOWS] = {TO_ALL, THEIRS, OURS, sizeof(uint64_t), 0},
     [RECORD_CALL] = {TO_ALL, THEIRS, OURS, sizeof(scoreboard_call), 0},
     [RECORD_WINDOW] = {TO_ALL, THEIRS, OURS, 0, 0},
     [RECORD_FREED] = {TO_ALL, ANY, ANY, 0, 0},
@@ -103,6 +104,7 @@ static bool content_is_sound(const p2p_job *job, int from, const record *r, cons
     switch ((enum record_type)r->type) {
     case RECORD_BYTES:
         return !p2p__world_find(job->plan->config.world)->link_memory || p2p__far_records_are_sound(bytes, count);
+    case RECORD_FOLLOWS: return *(const uint64_t *)at > 0 && *(const uint64_t *)at <= FAR_FOLLOWS_MOST;
     case RECORD_CALL: return r->number < SCOREBOARD_SENT;
     case RECORD_FREED: return r->a >= 1 && r->a < SCOREBOARD_CONTEXTS;
     case RECORD_NOLINK: {

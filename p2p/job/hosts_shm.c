@@ -147,13 +147,20 @@ static pid_t process_of(const p2p_job *job, int rank)
     return pid > 0 && getpgid(pid) == started ? pid : started;
 }
 
+/* What is left of a message out of p2p_alloc, as this launcher sees it. NULL: it lies elsewhere, or nowhere. */
+static const char *seen_here(p2p_job *job, const far_link *link, const wire_header *header)
+{
+    memory_window *window = &job->hosts->window;
+    if (header->flags & WIRE_FLAG_READABLE) return NULL;
+    if (!window->at) *window = p2p__memory_window(job->scoreboard_fd);
+    return p2p__memory_seen(window, job->scoreboard_fd, header->sender_id + link->copied, header->bytes - link->copied);
+}
+
 static bool copy_out(p2p_job *job, const far_link *link, const wire_header *header, char *to, size_t bytes)
 {
-    uint64_t from = header->sender_id + link->copied;
-    memory_window *window = &job->hosts->window;
-    if (header->flags & WIRE_FLAG_READABLE) return p2p__cma_read(process_of(job, link->here), to, from, bytes);
-    if (!window->at) *window = p2p__memory_window(job->scoreboard_fd);
-    const void *at = p2p__memory_seen(window, job->scoreboard_fd, from, bytes);
+    if (header->flags & WIRE_FLAG_READABLE)
+        return p2p__cma_read(process_of(job, link->here), to, header->sender_id + link->copied, bytes);
+    const char *at = seen_here(job, link, header);
     if (at) memcpy(to, at, bytes);
     errno = at ? 0 : ENOMEM;
     return at;
@@ -169,28 +176,49 @@ static void cannot_reach(p2p_job *job, int rank, const char *what)
     p2p__report_fail(job, CLASS_REFUSED, REASON_MEMORY, rank, &w);
 }
 
+static record record_of(const far_link *link, const wire_header *header, enum record_type type, size_t bytes)
+{
+    return (record){.type = type,
+                    .bytes = (uint32_t)bytes,
+                    .a = link->here,
+                    .b = link->there,
+                    .number = header->clock + link->copied};
+}
+
+/* A part of the message goes from where it lies; how much that is. Its rank has it back when the PAYLOAD is answered: later. */
+static size_t send_part(p2p_job *job, const far_link *link, const wire_header *header, const char *at)
+{
+    size_t left = (size_t)(header->bytes - link->copied), part = left < FAR_FOLLOWS_MOST ? left : FAR_FOLLOWS_MOST;
+    const record r = record_of(link, header, RECORD_FOLLOWS, sizeof(uint64_t));
+    return p2p__record_follows(job, job->hosts->host_of[link->there], &r, at, part) ? part : 0;
+}
+
+/* A part of the message is copied into a slot; how much that is. */
+static size_t copy_part(p2p_job *job, far_link *link, const wire_header *header)
+{
+    int host = job->hosts->host_of[link->there];
+    size_t most = (size_t)(header->bytes - link->copied);
+    char *to = p2p__record_begin(job, host, &most);
+    if (!to) return 0;
+    if (!copy_out(job, link, header, to, most)) {
+        cannot_reach(job, link->here, "the message of");
+        p2p__far_shut(job, link);
+        return 0;
+    }
+    const record r = record_of(link, header, RECORD_MEMORY, most);
+    p2p__record_end(job, host, &r);
+    return most;
+}
+
 bool p2p__far_copy(p2p_job *job, far_link *link)
 {
     wire_header header;
-    int host = job->hosts->host_of[link->there];
     if (!in_memory(link, &header) || link->copied >= header.bytes) return false;
     if (!link->copied) p2p__lines_serve(job); /* what its rank wrote before goes first */
-    size_t most = (size_t)(header.bytes - link->copied);
-    char *at = p2p__record_begin(job, host, &most);
-    if (!at) return true;
-    if (!copy_out(job, link, &header, at, most)) {
-        cannot_reach(job, link->here, "the message of");
-        p2p__far_shut(job, link);
-        return true;
-    }
-    const record r = {.type = RECORD_MEMORY,
-                      .bytes = (uint32_t)most,
-                      .a = link->here,
-                      .b = link->there,
-                      .number = header.clock + link->copied};
-    p2p__record_end(job, host, &r);
-    link->copied += most;
-    job->hosts->moved_at = p2p__now();
+    const char *at = header.bytes - link->copied > CARRIER_SLOT ? seen_here(job, link, &header) : NULL;
+    size_t part = at ? send_part(job, link, &header, at) : copy_part(job, link, &header);
+    link->copied += part;
+    if (part) job->hosts->moved_at = p2p__now();
     return link->copied < header.bytes;
 }
 

@@ -25,6 +25,7 @@ static struct {
     int own, hosts, next;
     int socket[P2P_LOCAL_HOSTS];
     size_t arrived[P2P_LOCAL_HOSTS], leaving[P2P_LOCAL_HOSTS];
+    const void *from[P2P_LOCAL_HOSTS]; /* what is leaving */
     bool gone[P2P_LOCAL_HOSTS];
     pid_t pids[P2P_LOCAL_HOSTS]; /* of those that this one has forked */
 } c;
@@ -33,7 +34,7 @@ static _Alignas(8) char slots_in[P2P_LOCAL_HOSTS][CARRIER_SLOT], slots_out[P2P_L
 static bool push(int host)
 {
     if (!c.leaving[host]) return true;
-    ssize_t sent = send(c.socket[host], slots_out[host], c.leaving[host], MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t sent = send(c.socket[host], c.from[host], c.leaving[host], MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS || errno == EINTR)) return false;
     c.leaving[host] = 0; /* also if there is no launcher any more */
     return true;
@@ -44,10 +45,16 @@ static char *slot(int host)
     return push(host) ? slots_out[host] : NULL;
 }
 
-static void send_slot(int host, size_t bytes)
+static void send_from(int host, const void *at, size_t bytes)
 {
+    c.from[host] = at;
     c.leaving[host] = bytes;
     push(host);
+}
+
+static void send_slot(int host, size_t bytes)
+{
+    send_from(host, slots_out[host], bytes);
 }
 
 static const char *arrived(int *host, size_t *bytes)
@@ -135,6 +142,7 @@ const p2p_carrier p2p__local_carrier = {.name = "one machine",
                                         .exchange = exchange,
                                         .slot = slot,
                                         .send = send_slot,
+                                        .send_from = send_from,
                                         .arrived = arrived,
                                         .taken = taken,
                                         .all_sent = all_sent,

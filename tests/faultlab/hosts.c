@@ -17,7 +17,7 @@
 
 /* ---- A launcher that sends anything: a carrier that makes it up ---- */
 
-enum { RANKS_EACH = 2, HOSTS = 3, ATTACKS = 30, SLOTS = 100, TRIES = 400 };
+enum { RANKS_EACH = 2, HOSTS = 3, ATTACKS = 30, SLOTS = 100, TRIES = 400, FOLLOWS = 5000 };
 
 static uint64_t attack_number;
 static p2p_job view; /* what the check of records asks of a job */
@@ -40,6 +40,11 @@ static char *slot(int host)
 static void take_slot(int host, size_t bytes)
 {
     (void)host, (void)bytes;
+}
+
+static void send_from(int host, const void *at, size_t bytes)
+{
+    (void)host, (void)at, (void)bytes;
 }
 
 /* Zeroes, with some other bytes in between. */
@@ -80,6 +85,7 @@ static void draw_record(record *r, char *bytes)
                   .b = lab_draw(16) ? (int32_t)lab_draw(HOSTS * RANKS_EACH) : (int32_t)lab_draw(UINT32_MAX),
                   .number = lab_draw(2) ? lab_draw(20) : lab_draw(UINT64_MAX)};
     draw_bytes(bytes, r->bytes);
+    if (r->type == RECORD_FOLLOWS) *(uint64_t *)(void *)bytes = lab_draw(FOLLOWS);
     if (r->type == RECORD_NOLINK) *(int32_t *)(void *)bytes = CONTROL_NOLINK;
     if (r->type == RECORD_DIFFERENCE && r->bytes >= sizeof(record_difference) && lab_draw(2))
         ((record_difference *)(void *)bytes)->ranks[1] = 1;
@@ -103,7 +109,7 @@ static bool draw_sound(int host, record *r, char *bytes)
     return false;
 }
 
-/* The last one of each host is none in any case. */
+/* The last one of each host is none in any case: it is longer than what may follow, too. */
 static const char *arrived(int *host, size_t *bytes)
 {
     static _Alignas(64) char text[CARRIER_SLOT], content[1 << 15];
@@ -122,6 +128,7 @@ static const char *arrived(int *host, size_t *bytes)
         *bytes += sizeof r + p2p__record_room(r.bytes);
     }
     if (!lab_draw(300)) *bytes -= (size_t)lab_draw(*bytes + 1); /* it ends in the middle */
+    if (slots_left <= 0) *bytes = sizeof text;
     slots_left -= *bytes > 0;
     return text;
 }
@@ -152,6 +159,7 @@ static const p2p_carrier garbage = {.name = "garbage",
                                     .exchange = exchange,
                                     .slot = slot,
                                     .send = take_slot,
+                                    .send_from = send_from,
                                     .arrived = arrived,
                                     .taken = taken,
                                     .all_sent = all_sent,

@@ -233,13 +233,18 @@ static char *slot_of(int host)
     return c.out.requests[slot] == MPI_REQUEST_NULL ? bytes_of(&c.out, slot) : NULL;
 }
 
-static void send_slot(int host, size_t bytes)
+static void send_from(int host, const void *at, size_t bytes)
 {
     int slot = current(&c.out, host);
-    int code = MPI_Isend(bytes_of(&c.out, slot), (int)bytes, MPI_BYTE, host, TAG, c.comm, &c.out.requests[slot]);
+    int code = MPI_Isend(at, (int)bytes, MPI_BYTE, host, TAG, c.comm, &c.out.requests[slot]);
     note(code, "MPI_Isend", host);
     if (code == MPI_SUCCESS) c.out_pending++;
     advance(&c.out, host);
+}
+
+static void send_slot(int host, size_t bytes)
+{
+    send_from(host, bytes_of(&c.out, current(&c.out, host)), bytes);
 }
 
 static const char *find_arrived(int *host, size_t *bytes)
@@ -328,6 +333,7 @@ static const p2p_carrier mpi = {.name = NAME,
                                 .exchange = exchange_first,
                                 .slot = slot_of,
                                 .send = send_slot,
+                                .send_from = send_from,
                                 .arrived = arrived,
                                 .taken = taken,
                                 .all_sent = all_sent,
