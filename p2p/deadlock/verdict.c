@@ -67,9 +67,11 @@ static void find_knot(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_ran
 
 /* ---- The mistake ---- */
 
+/* A plain call may have to wait for operations that were begun before it (MPI_Buffer_detach). */
 static bool has_items(const p2p_sight *row)
 {
-    return row->call.shape == SHAPE_WAIT || row->call.shape == SHAPE_SENDRECV;
+    int shape = row->call.shape;
+    return shape == SHAPE_WAIT || shape == SHAPE_SENDRECV || (shape == SHAPE_PLAIN && row->wait.pending_count > 0);
 }
 
 static bool sends(const p2p_sight *row)
@@ -118,8 +120,42 @@ static bool judge_message(p2p_watch *watch, const p2p_knot *h, p2p_finding *f, b
     return false;
 }
 
-static void judge_cycle(p2p_watch *watch, const p2p_knot *h, p2p_diagnosis *what)
+/* Would rank take this message, of what it waits to receive? */
+static bool meets(const scoreboard_call *recv, int rank, const scoreboard_call *sent, int sender)
 {
+    return sent->shape == SHAPE_SEND && sent->world_peer == rank && sent->context == recv->context &&
+           (recv->tag < 0 || recv->tag == sent->tag) && (recv->world_peer < 0 || recv->world_peer == sender);
+}
+
+/* A receive that a rank of the knot waits for, and that nothing meets which the knot is sending. */
+static bool is_unmet(p2p_watch *watch, const p2p_knot *h, int rank, const scoreboard_call *recv)
+{
+    if (recv->shape != SHAPE_RECV) return false;
+    for (int i = 0; i < h->length; i++) {
+        const scoreboard_wait *wait = &watch->seen[h->ranks[i]].wait;
+        if (wait->pending_count > SCOREBOARD_ITEMS) return false;
+        for (int k = 0; k < wait->pending_count; k++)
+            if (meets(recv, rank, &wait->pending[k], h->ranks[i])) return false;
+    }
+    return true;
+}
+
+/* Each rank waits for such a receive as well: buffered sends would change nothing. */
+static bool all_unmet(p2p_watch *watch, const p2p_knot *h)
+{
+    for (int i = 0; i < h->length; i++) {
+        const scoreboard_wait *wait = &watch->seen[h->ranks[i]].wait;
+        bool unmet = false;
+        for (int k = 0; k < wait->pending_count && k < SCOREBOARD_ITEMS && !wait->any_count; k++)
+            unmet = unmet || is_unmet(watch, h, h->ranks[i], &wait->pending[k]);
+        if (!unmet) return false;
+    }
+    return true;
+}
+
+static void judge_cycle(p2p_watch *watch, const p2p_knot *h, p2p_finding *f)
+{
+    p2p_diagnosis *what = &f->what;
     const scoreboard_call *first = &watch->seen[h->ranks[0]].call;
     int splits = 0, sending = 0, synchronous = 0, receiving = 0, collectives = 0;
     bool differ = false, elsewhere = false;
@@ -135,7 +171,8 @@ static void judge_cycle(p2p_watch *watch, const p2p_knot *h, p2p_diagnosis *what
     }
     what->reason = REASON_CYCLE;
     what->all_receive = receiving == h->length;
-    if (sending == h->length && synchronous < h->length) what->class = CLASS_BUFFERING;
+    bool unmet = all_unmet(watch, h);
+    if (sending == h->length && synchronous < h->length && !unmet) what->class = CLASS_BUFFERING;
     if (h->length == 1)
         what->reason = REASON_SELF;
     else if (splits && splits < h->length)
@@ -143,6 +180,7 @@ static void judge_cycle(p2p_watch *watch, const p2p_knot *h, p2p_diagnosis *what
     else if (collectives == h->length && (differ || elsewhere))
         what->reason = REASON_COLLECTIVES;
     if (what->reason == REASON_COLLECTIVES && elsewhere) what->class = CLASS_COMMUNICATOR_MISMATCH;
+    if (what->reason == REASON_CYCLE && (what->all_receive || unmet)) judge_message(watch, h, f, true);
 }
 
 /* ---- The places ---- */
@@ -171,8 +209,7 @@ void p2p__diagnose(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_rank_s
     f->what =
         (p2p_diagnosis){.class = CLASS_DEADLOCK, .reason = REASON_FINISHED, .ranks = h.set, .is_cycle = h.is_cycle};
     for (int i = 0; i < h.length; i++) add_waiter(watch, f, ROLE_WAITS, h.ranks[i], can_act);
-    if (!judge_message(watch, &h, f, false) && h.is_cycle) judge_cycle(watch, &h, &f->what);
-    if (f->what.reason == REASON_CYCLE && f->what.all_receive) judge_message(watch, &h, f, true);
+    if (!judge_message(watch, &h, f, false) && h.is_cycle) judge_cycle(watch, &h, f);
     p2p_rank_set lack = {{0}};
     if (!h.is_cycle) lacking(watch, h.ranks[0], can_act, &lack);
     for (int i = 0; i < watch->size; i++)
