@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Cartesian topologies: ranks as the places of a grid, in row-major order (MPI 5.0, 8.5). */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,14 @@ static int begin(const char *name, MPI_Comm comm, mpi__comm **c)
                                    "the communicator has no Cartesian topology" MPI__TRY "one of MPI_Cart_create"));
 }
 
+/* A colour that differs where grids do. */
+static int colour_of(int ndims, const int dims[], const int periods[])
+{
+    uint32_t colour = 1;
+    for (int i = 0; i < ndims; i++) colour = colour * 40503 + 2 * (uint32_t)dims[i] + (periods[i] != 0);
+    return (int)(colour & INT_MAX);
+}
+
 API(Cart_create)
 (MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm *comm_cart)
 {
@@ -86,7 +95,9 @@ API(Cart_create)
     p2p_layer_line(c->p2p, &file, &line);
     mpi__end(c, MPI_SUCCESS);
     p2p__here(file, line);
-    code = mpi__split(c, "MPI_Cart_create", rank < places ? 0 : MPI_UNDEFINED, rank, comm_cart);
+    code = mpi__split_alike(
+        c, "MPI_Cart_create", rank < places ? colour_of(ndims, dims, periods) : MPI_UNDEFINED, rank, places,
+        "not all ranks have given this grid" MPI__TRY "the same dimensions and periods on all ranks", comm_cart);
     if (code || *comm_cart == MPI_COMM_NULL) return code;
     mpi__comm *made = mpi__comm_of(*comm_cart);
     made->cart = cart_new(ndims);
@@ -140,25 +151,46 @@ API(Cart_shift)(MPI_Comm comm, int direction, int disp, int *rank_source, int *r
     return mpi__end(c, MPI_SUCCESS);
 }
 
+/* The part of the grid that this rank is in: its colour, which differs where remain_dims does too, and this rank's place. */
+typedef struct {
+    int dimensions, places, colour, key;
+} part;
+
+static part find_part(const mpi__cart *cart, const int remain_dims[])
+{
+    part p = {.places = 1};
+    uint32_t which = 0, all = 1, colour = 0;
+    for (int i = 0; i < cart->dimensions; i++) {
+        bool remains = remain_dims[i] != 0;
+        uint32_t size = (uint32_t)cart->sizes[i], at = (uint32_t)cart->coords[i];
+        if (remains) p.key = p.key * cart->sizes[i] + cart->coords[i];
+        if (!remains) colour = colour * size + at;
+        p.dimensions += remains;
+        p.places *= remains ? cart->sizes[i] : 1;
+        which = 2 * which + remains;
+        all *= size;
+    }
+    p.colour = (int)((colour + which * all) & INT_MAX);
+    return p;
+}
+
 API(Cart_sub)(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
     mpi__comm *c;
-    int code = begin("MPI_Cart_sub", comm, &c), colour = 0, key = 0, kept = 0, line;
+    int code = begin("MPI_Cart_sub", comm, &c), line;
     const char *file;
     if (code) return code;
     const mpi__cart *cart = c->cart;
-    for (int i = 0; i < cart->dimensions; i++) {
-        int *of = remain_dims[i] ? &key : &colour;
-        *of = *of * cart->sizes[i] + cart->coords[i];
-        kept += remain_dims[i] != 0;
-    }
+    const part p = find_part(cart, remain_dims);
     p2p_layer_line(c->p2p, &file, &line);
     mpi__end(c, MPI_SUCCESS);
     p2p__here(file, line);
-    code = mpi__split(c, "MPI_Cart_sub", colour, key, newcomm);
+    code = mpi__split_alike(c, "MPI_Cart_sub", p.colour, p.key, p.places,
+                            "not all ranks of this grid have given these remain_dims" MPI__TRY "the same on all ranks",
+                            newcomm);
     if (code) return code;
     mpi__comm *made = mpi__comm_of(*newcomm);
-    made->cart = cart_new(kept);
+    made->cart = cart_new(p.dimensions);
     if (!made->cart) return MPI_ERR_NO_MEM;
     for (int i = 0, k = 0; i < cart->dimensions; i++) {
         if (!remain_dims[i]) continue;

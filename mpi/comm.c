@@ -142,6 +142,19 @@ int mpi__split(mpi__comm *c, const char *name, int colour, int key, MPI_Comm *ne
     return made(c, p2p_layer_end(c->p2p, err), sub, newcomm);
 }
 
+/* As mpi__split: the ranks of a colour must be `size`, or they have not all given the same. */
+int mpi__split_alike(mpi__comm *c, const char *name, int colour, int key, int size, const char *differs,
+                     MPI_Comm *newcomm)
+{
+    const char *file;
+    int line, code = mpi__split(c, name, colour, key, newcomm);
+    if (code || *newcomm == MPI_COMM_NULL || mpi__comm_of(*newcomm)->size == size) return code;
+    p2p_layer_line(c->p2p, &file, &line);
+    p2p__here(file, line);
+    code = mpi__begin_on(c, &(p2p_layer_call){.name = name});
+    return code ? code : mpi__end(c, mpi__mistake(c, MPI_ERR_ARG, "communicator_mismatch", "%s", differs));
+}
+
 API(Comm_split)(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
     mpi__comm *c;
@@ -253,17 +266,10 @@ API(Comm_create)(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
     int lowest = INT_MAX;
     for (int i = 0; i < g->size; i++) lowest = ranks[i] < lowest ? ranks[i] : lowest;
     free(ranks);
-    code = mpi__split(c, "MPI_Comm_create", g->rank == MPI_UNDEFINED ? MPI_UNDEFINED : lowest, g->rank, newcomm);
-    if (code || *newcomm == MPI_COMM_NULL || mpi__comm_of(*newcomm)->size == g->size) return code;
-    const char *file;
-    int line;
-    p2p_layer_line(c->p2p, &file, &line);
-    p2p__here(file, line);
-    code = mpi__begin_on(c, &(p2p_layer_call){.name = "MPI_Comm_create"});
-    if (code) return code;
-    return mpi__end(c, mpi__mistake(c, MPI_ERR_GROUP, "communicator_mismatch",
-                                    "not all ranks of the group have given this group" MPI__TRY
-                                    "the same group on all ranks that are in it"));
+    return mpi__split_alike(c, "MPI_Comm_create", g->rank == MPI_UNDEFINED ? MPI_UNDEFINED : lowest, g->rank, g->size,
+                            "not all ranks of the group have given this group" MPI__TRY
+                            "the same group on all ranks that are in it",
+                            newcomm);
 }
 
 API(Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Graph topologies (MPI 5.0, 8.5.3 and 8.5.4): who is whose neighbour is kept, and given back; ranks stay where they are. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,15 +44,17 @@ int mpi__graph_topology(const mpi__comm *comm)
     return comm->graph ? comm->graph->topology : MPI_UNDEFINED;
 }
 
-/* A communicator of c's first `ranks` ranks. */
-static int make(mpi__comm *c, const char *name, int ranks, MPI_Comm *handle)
+/* A communicator of c's first `ranks` ranks, which have given the same if their colours are the same. */
+static int make(mpi__comm *c, const char *name, int ranks, int colour, MPI_Comm *handle)
 {
     const char *file;
     int line;
     p2p_layer_line(c->p2p, &file, &line);
     mpi__end(c, MPI_SUCCESS);
     p2p__here(file, line);
-    return mpi__split(c, name, c->rank < ranks ? 0 : MPI_UNDEFINED, c->rank, handle);
+    return mpi__split_alike(c, name, c->rank < ranks ? colour : MPI_UNDEFINED, c->rank, ranks,
+                            "not all ranks have given this graph" MPI__TRY "the same index and edges on all ranks",
+                            handle);
 }
 
 /* ---- The same graph on all ranks ---- */
@@ -71,6 +74,14 @@ static int check_graph(mpi__comm *c, int nodes, const int index[], const int edg
     return MPI_SUCCESS;
 }
 
+static int colour_of(int nodes, const int index[], const int edges[])
+{
+    uint32_t colour = 1;
+    for (int i = 0; i < nodes; i++) colour = colour * 40503 + (uint32_t)index[i];
+    for (int i = 0; nodes && i < index[nodes - 1]; i++) colour = colour * 40503 + (uint32_t)edges[i];
+    return (int)(colour & INT_MAX);
+}
+
 API(Graph_create)
 (MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm *comm_graph)
 {
@@ -80,7 +91,7 @@ API(Graph_create)
     if (code) return code;
     code = check_graph(c, nnodes, index, edges);
     if (code) return mpi__end(c, code);
-    code = make(c, "MPI_Graph_create", nnodes, comm_graph);
+    code = make(c, "MPI_Graph_create", nnodes, colour_of(nnodes, index, edges), comm_graph);
     if (code || *comm_graph == MPI_COMM_NULL) return code;
     int count = nnodes ? index[nnodes - 1] : 0;
     mpi__graph *g = mpi__comm_of(*comm_graph)->graph = graph_new(MPI_GRAPH, nnodes, count);
@@ -180,7 +191,7 @@ API(Dist_graph_create_adjacent)
     code = check_ranks(c, indegree, sources);
     if (!code) code = check_ranks(c, outdegree, destinations);
     if (code) return mpi__end(c, code);
-    code = make(c, "MPI_Dist_graph_create_adjacent", c->size, comm_dist_graph);
+    code = make(c, "MPI_Dist_graph_create_adjacent", c->size, 0, comm_dist_graph);
     if (code) return code;
     mpi__graph *g = mpi__comm_of(*comm_dist_graph)->graph = graph_new(MPI_DIST_GRAPH, indegree, outdegree);
     if (!g) return MPI_ERR_NO_MEM;
@@ -265,7 +276,7 @@ API(Dist_graph_create)
     for (int i = 0, k = 0; i < n; i++)
         for (int d = 0; d < degrees[i]; d++, k++)
             own[k] = (edge){sources[i], destinations[k], weights != MPI_UNWEIGHTED ? weights[k] : 1};
-    code = make(c, "MPI_Dist_graph_create", c->size, comm_dist_graph);
+    code = make(c, "MPI_Dist_graph_create", c->size, 0, comm_dist_graph);
     edge *edges = code ? NULL : gather(*comm_dist_graph, own, count, &all);
     free(own);
     if (!edges) return code ? code : MPI_ERR_NO_MEM;

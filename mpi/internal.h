@@ -205,6 +205,8 @@ mpi__comm *mpi__comm_of(MPI_Comm handle); /* NULL: none */
 mpi__comm *mpi__comm_new(p2p_comm *p2p, const mpi__comm *parent);
 /* MPI_Comm_split under any name, outside of calls. */
 int mpi__split(mpi__comm *c, const char *name, int colour, int key, MPI_Comm *newcomm);
+int mpi__split_alike(mpi__comm *c, const char *name, int colour, int key, int size, const char *differs,
+                     MPI_Comm *newcomm);
 void mpi__comm_keep(mpi__comm *comm);
 void mpi__comm_drop(mpi__comm *comm);
 void mpi__comms_bury(void); /* those that nothing refers to any more; outside of calls */
