@@ -224,6 +224,8 @@ API(Comm_idup)(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
     mpi__request *r = mpi__request_new(c);
     if (!r) return mpi__end(c, mpi__no_memory(c));
     r->active = true;
+    r->name = "MPI_Comm_idup";
+    p2p_layer_made(c->p2p, "request", &r->object.thing);
     *request = (MPI_Request)(void *)r;
     return mpi__end(c, MPI_SUCCESS);
 }

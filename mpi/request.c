@@ -369,6 +369,15 @@ void mpi__orphans_end(void)
     orphans.count = orphans.room = 0;
 }
 
+/* What p2p no longer knows is still to be waited for: by the name and the line of what began it. */
+static void keep_in_mind(mpi__request *r)
+{
+    p2p_layer_made(r->comm->p2p, "request", &r->object.thing);
+    if (r->name) r->object.thing.name = r->name;
+    r->object.thing.file = r->file;
+    r->object.thing.line = r->line;
+}
+
 /* p2p ends what it finds done: that is kept here until the program asks for it. *live: it is neither null nor inactive. */
 static int look_at(mpi__comm *c, MPI_Request request, bool *done, bool *live, MPI_Status *status)
 {
@@ -385,6 +394,7 @@ static int look_at(mpi__comm *c, MPI_Request request, bool *done, bool *live, MP
         code = mpi__request_finish(r, err, &got, p2p_layer_kind(c->p2p), &r->kept);
         r->kept.MPI_ERROR = code;
         r->has_kept = r->active = true;
+        if (!r->persistent) keep_in_mind(r); /* it is still to be waited for */
     }
     if (!*live || !r->has_kept)
         mpi__empty_status(status, *live && r->receives && r->peer == MPI_PROC_NULL ? MPI_PROC_NULL : MPI_ANY_SOURCE);
