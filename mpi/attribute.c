@@ -53,10 +53,18 @@ API(Type_create_keyval)
     return create_key("MPI_Type_create_keyval", (uintptr_t)copy, (uintptr_t) delete, keyval, extra_state, true);
 }
 
-static int check_key(mpi__comm *c, int keyval, bool types, int *key)
+static mpi__attribute *find(mpi__attribute *list, int key)
+{
+    while (list && list->key != key) list = list->next;
+    return list;
+}
+
+/* A key that is freed stays known where a value is set under it (MPI 5.0, 7.7.2): list, or NULL. */
+static int check_key(mpi__comm *c, int keyval, bool types, mpi__attribute *list, int *key)
 {
     *key = keyval - FIRST_KEY;
-    if (*key >= 0 && *key < KEYS && keys[*key].used && !keys[*key].freed && keys[*key].types == types)
+    if (*key >= 0 && *key < KEYS && keys[*key].used && keys[*key].types == types &&
+        (!keys[*key].freed || find(list, *key)))
         return MPI_SUCCESS;
     return mpi__wrong(c, MPI_ERR_KEYVAL, P2P_ARGUMENT_OTHER, "%d is no key of MPI_%s_create_keyval", keyval,
                       types ? "Type" : "Comm");
@@ -67,7 +75,7 @@ static int free_key(const char *name, int *keyval, bool types)
     mpi__comm *c;
     int key, code = mpi__begin_local(&c, name);
     if (code) return code;
-    code = check_key(c, *keyval, types, &key);
+    code = check_key(c, *keyval, types, NULL, &key);
     if (code) return mpi__end(c, code);
     keys[key].freed = true;
     if (!keys[key].values) keys[key].used = false;
@@ -113,12 +121,6 @@ int mpi__attributes_free(mpi__attribute **list, uintptr_t handle, bool types)
         forget(list);
     }
     return MPI_SUCCESS;
-}
-
-static mpi__attribute *find(mpi__attribute *list, int key)
-{
-    while (list && list->key != key) list = list->next;
-    return list;
 }
 
 static int put(mpi__attribute **list, int key, void *value)
@@ -187,7 +189,7 @@ static int open_type(place *p, const char *name, MPI_Datatype datatype)
 
 static int set(place *p, int keyval, void *value)
 {
-    int code = check_key(p->c, keyval, p->types, &p->key);
+    int code = check_key(p->c, keyval, p->types, *p->list, &p->key);
     if (code) return mpi__end(p->c, code);
     const mpi__attribute *old = find(*p->list, p->key);
     if (old) code = call_delete(old, p->handle, p->types);
@@ -197,7 +199,7 @@ static int set(place *p, int keyval, void *value)
 
 static int get(place *p, int keyval, void *value, int *flag)
 {
-    int code = check_key(p->c, keyval, p->types, &p->key);
+    int code = check_key(p->c, keyval, p->types, *p->list, &p->key);
     if (code) return mpi__end(p->c, code);
     const mpi__attribute *a = find(*p->list, p->key);
     *flag = a != NULL;
@@ -207,7 +209,7 @@ static int get(place *p, int keyval, void *value, int *flag)
 
 static int delete_value(place *p, int keyval)
 {
-    int code = check_key(p->c, keyval, p->types, &p->key);
+    int code = check_key(p->c, keyval, p->types, *p->list, &p->key);
     if (code) return mpi__end(p->c, code);
     for (mpi__attribute **at = p->list; *at && !code; at = &(*at)->next) {
         if ((*at)->key != p->key) continue;
