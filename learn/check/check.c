@@ -173,6 +173,52 @@ static const check_case *judge_orders(learn_world *w, const check_plan *plan, le
     return NULL;
 }
 
+static learn_result new_result(void)
+{
+    return (learn_result){.state = LEARN_PASSED,
+                          .ran = learn_copy(""),
+                          .order = learn_copy(""),
+                          .shown = learn_copy(""),
+                          .broke = learn_copy(""),
+                          .advice = learn_copy(""),
+                          .more = learn_copy(""),
+                          .warnings = learn_copy(""),
+                          .rated = learn_copy(""),
+                          .share = 1};
+}
+
+/* Is a case right in a world that has no other? */
+static bool right_alone(const learn_exercise *e, const check_plan *plan, const learn_place *place, const char *program,
+                        const learn_options *o)
+{
+    OWNED_TEXT why = {0};
+    OWNED_RESULT result = new_result();
+    const check_world_plan *world = &plan->worlds[place->world];
+    learn_options one = *o;
+    learn_world w = {.e = e, .plan = world, .cases = plan->cases + world->first, .program = program, .options = &one};
+    one.only = place;
+    one.trace = NULL;
+    bool ran = learn_run_world(&w, program, plan, place->world, &one, &why);
+    if (ran) judge_world(&w, place, &result);
+    learn_world_free(&w);
+    return ran && result.state == LEARN_PASSED && result.cases == 1;
+}
+
+/* What was wrong behind other cases, and is right alone, is so because of something that they have left. */
+static void note_left_over(const learn_exercise *e, const check_plan *plan, const char *program, const learn_options *o,
+                           learn_result *result)
+{
+    static const char *const slow[] = {"deadlock", "timeout", "checker", "todo"};
+    const check_world_plan *world = &plan->worlds[result->place.world];
+    if (!e->check->run || !result->place.number || world->repairs || world->orders || o->only || o->delays) return;
+    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
+        if (strncmp(result->key, slow[i], strlen(slow[i])) == 0) return;
+    for (int times = 0; times < 2; times++)
+        if (!right_alone(e, plan, &result->place, program, o)) return;
+    learn_add_to_failure(result, "The same case is right when it comes first: is something kept from one call to the "
+                                 "next, as a static or global variable is? Each call begins anew.");
+}
+
 static void check_world_number(const learn_exercise *e, const check_plan *plan, size_t number, const char *program,
                                const learn_options *o, learn_result *result)
 {
@@ -238,16 +284,7 @@ bool learn_check(const learn_exercise *e, const char *folder, const learn_option
     char program[LEARN_PATH];
     check_plan plan;
     double began = learn_now();
-    *result = (learn_result){.state = LEARN_PASSED,
-                             .ran = learn_copy(""),
-                             .order = learn_copy(""),
-                             .shown = learn_copy(""),
-                             .broke = learn_copy(""),
-                             .advice = learn_copy(""),
-                             .more = learn_copy(""),
-                             .warnings = learn_copy(""),
-                             .rated = learn_copy(""),
-                             .share = 1};
+    *result = new_result();
     if (!o->even_if_stub && !o->instead && learn_not_started(e, folder)) {
         result->state = LEARN_NOT_STARTED;
         result->share = 0;
@@ -258,6 +295,7 @@ bool learn_check(const learn_exercise *e, const char *folder, const learn_option
         bool good = learn_compile(e, folder, o, program, result);
         for (size_t i = 0; good && i < plan.world_count && result->state != LEARN_FAILED; i++)
             if (!o->only || o->only->world == i) check_world_number(e, &plan, i, program, o, result);
+        if (result->state == LEARN_FAILED) note_left_over(e, &plan, program, o, result);
         note_slowness(result);
         if (e->check->opencl && o->rate && result->state == LEARN_PASSED) learn_rate(e, folder, o, result);
         if (!plan.world_count) learn_fail(result, "checker", "", "The test has no worlds.");
