@@ -263,7 +263,8 @@ p2p_err my_sharded_step(p2p_comm *comm, double *parameters, double *gradient, do
 
 /* Given: a network whose weights are divided. weights[l] is this rank's chunk (ring_chunk) of the counts[l] weights of
  * layer l, gradients[l] has room for as many. forward(network, l, whole) and backward(network, l, whole, gradient) are
- * called with all weights of layer l; backward sets the counts[l] numbers of this rank's gradient. They keep neither. */
+ * called with all weights of layer l; backward sets the counts[l] numbers of this rank's gradient, in another buffer than
+ * whole. They keep neither. */
 typedef struct my_sharded_network {
     size_t layers;
     const size_t *counts;

@@ -31,25 +31,25 @@ void (*check_on_collective)(const check_collective *call);
 #define BEGINS(name, params, args) STANDS_FOR(name, params, args, request)
 
 CALLS(coll_barrier, (p2p_comm * comm), (comm))
-CALLS(coll_broadcast, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, int root),
-      (comm, buf, count, dtype, root))
-CALLS(coll_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op, int root),
-      (comm, buf, count, dtype, op, root))
+NOTED(coll_broadcast, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, int root),
+      (comm, buf, count, dtype, root), buf, buf, count, dtype, OP_SUM)
+NOTED(coll_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op, int root),
+      (comm, buf, count, dtype, op, root), buf, buf, count, dtype, op)
 NOTED(coll_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
       (comm, buf, count, dtype, op), buf, buf, count, dtype, op)
-CALLS(coll_scan, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
-      (comm, buf, count, dtype, op))
+NOTED(coll_scan, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
+      (comm, buf, count, dtype, op), buf, buf, count, dtype, op)
 CALLS(coll_exscan, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
       (comm, buf, count, dtype, op))
 CALLS(coll_scatter, (p2p_comm * comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype, int root),
       (comm, send, recv, count_per_rank, dtype, root))
 CALLS(coll_gather, (p2p_comm * comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype, int root),
       (comm, send, recv, count_per_rank, dtype, root))
-CALLS(coll_all_gather, (p2p_comm * comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype),
-      (comm, send, recv, count_per_rank, dtype))
-CALLS(coll_reduce_scatter,
+NOTED(coll_all_gather, (p2p_comm * comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype),
+      (comm, send, recv, count_per_rank, dtype), send, recv, count_per_rank, dtype, OP_SUM)
+NOTED(coll_reduce_scatter,
       (p2p_comm * comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype, enum op op),
-      (comm, send, recv, count_per_rank, dtype, op))
+      (comm, send, recv, count_per_rank, dtype, op), send, recv, count_per_rank, dtype, op)
 CALLS(coll_all_to_all, (p2p_comm * comm, const void *send, void *recv, size_t count_per_pair, enum dtype dtype),
       (comm, send, recv, count_per_pair, dtype))
 CALLS(coll_scatterv,
@@ -104,8 +104,8 @@ CALLS(coll_two_shot_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum 
       (comm, buf, count, dtype, op))
 CALLS(coll_hierarchical_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
       (comm, buf, count, dtype, op))
-CALLS(ring_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
-      (comm, buf, count, dtype, op))
+NOTED(ring_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
+      (comm, buf, count, dtype, op), buf, buf, count, dtype, op)
 BEGINS(ring_iall_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op, p2p_request *request),
        (comm, buf, count, dtype, op, request))
 NOTED(ring_all_gather, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype), (comm, buf, count, dtype), buf,

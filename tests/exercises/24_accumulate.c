@@ -2,6 +2,7 @@
 /* The test of exercise 24: one step over many small batches, as one rank with all examples takes it, and one
  * all-reduce. */
 #include "exercises/exercises.h"
+#include "tests/exercises/collects.h"
 #include "tests/exercises/mixes.h"
 #include "tests/exercises/ways.h"
 
@@ -10,6 +11,8 @@
 /* No two of these are equal: what was taken for what can be told. */
 enum { FEATURES = 12, NUMBERS = FEATURES + 1, MOST_BATCHES = 10, MOST_EXAMPLES = 5, STRIDE = 100 };
 enum { FOUR, UNLIKE, NONE_ON_LAST, SOME_EMPTY, NO_EXAMPLES, VARIANTS };
+
+enum { IN_PARAMETERS }; /* buffers */
 
 static const double rate = 0.02;
 static const char *const words[VARIANTS] = {"four batches on each rank", "rank r has r + 1 batches",
@@ -65,7 +68,10 @@ static void run(p2p_comm *comm, const check_case *c)
     for (size_t b = 0; b < count; b++) batches[b] = fill(c, rank, b, &e[b]);
     for (size_t i = 0; i < NUMBERS; i++) parameters[i] = check_common(c, i) / 100;
     check_report(c, "before", parameters, NUMBERS, DTYPE_F64);
+    collects_begin();
+    collects_name(parameters, IN_PARAMETERS);
     check_returned(c, my_accumulated_step(comm, parameters, FEATURES, batches, count, rate));
+    collects_report(c);
     check_report(c, "parameters", parameters, NUMBERS, DTYPE_F64);
 }
 
@@ -91,11 +97,16 @@ enum sum {
     NO_RATE,
     WITHOUT_LAST,
     WITHOUT_FIRST,
+    UNTIL_EMPTY,
+    ONLY_FIRST,
+    OF_RANK_0,
+    OF_LAST_RANK,
     NOTHING,
     SUMS
 };
 enum divisor {
     ALL,
+    COUNT_AGAIN,
     ONE,
     RANKS,
     BATCHES,
@@ -104,14 +115,26 @@ enum divisor {
     ALL_AND_RANKS,
     ALL_AND_BATCHES,
     LAST_EXAMPLES,
-    COUNT_AGAIN,
     OWN_AND_RANKS,
     ALL_BY_NUMBERS,
     BATCHES_BY_NUMBERS,
     OF_BIAS,
     DIVISORS
 };
-enum { STEP_PER_BATCH = SUMS * DIVISORS, STEP_PER_BATCH_ALONE, UPHILL, UNFILLED, STAYS, LARGEST, SMALLEST, WAYS };
+enum {
+    STEP_PER_BATCH = SUMS * DIVISORS,
+    STEP_PER_BATCH_ALONE,
+    UPHILL,
+    UNFILLED,
+    UNFILLED_BUT_COUNT,
+    STAYS,
+    LARGEST,
+    SMALLEST,
+    PARAMETERS_MEAN,
+    PARAMETERS_SUM,
+    COUNT_IN_BIAS,
+    WAYS
+};
 
 static const struct {
     const char *key, *words;
@@ -139,6 +162,12 @@ static const struct {
     [NO_RATE] = {"rate", "what was added up was not multiplied by rate,"},
     [WITHOUT_LAST] = {"left_out", "the gradients of all batches but each rank's last one were added up,"},
     [WITHOUT_FIRST] = {"left_out", "the gradients of all batches but each rank's batch 0 were added up,"},
+    [ONLY_FIRST] = {"left_out", "each rank's batch 0 was taken, and no other,"},
+    [UNTIL_EMPTY] = {"left_out", "each rank's batches were added up until one came that is empty, and none behind it,"},
+    [OF_RANK_0] = {"copied", "rank 0's batches were added up, and on every rank no other's: what came from rank 0 was "
+                             "copied, not added,"},
+    [OF_LAST_RANK] = {"copied", "the last rank's batches were added up, and on every rank no other's: what came from "
+                                "it was written over the sum, not added to it,"},
     [NOTHING] = {"nothing", "nothing has changed"}};
 
 static const char *const divisors[DIVISORS] = {
@@ -166,6 +195,13 @@ static double examples_of(const check_case *c, int rank)
     return all;
 }
 
+static bool empty_until(const check_case *c, int rank, size_t batch)
+{
+    for (size_t b = 0; b < batch; b++)
+        if (!length_of(c, rank, b)) return true;
+    return false;
+}
+
 static double weight_of(const check_case *c, enum sum what, int rank, int q, size_t b)
 {
     double length = (double)length_of(c, q, b), again = pow(c->ranks, (double)(batches_of(c, q) - 1 - b));
@@ -189,6 +225,10 @@ static double weight_of(const check_case *c, enum sum what, int rank, int q, siz
     case NO_RATE: return length / rate;
     case WITHOUT_LAST: return last ? 0 : length;
     case WITHOUT_FIRST: return b ? length : 0;
+    case ONLY_FIRST: return b ? 0 : length;
+    case UNTIL_EMPTY: return empty_until(c, q, b) ? 0 : length;
+    case OF_RANK_0: return q ? 0 : length;
+    case OF_LAST_RANK: return q == c->ranks - 1 ? length : 0;
     case RANK_MEANS: return examples_of(c, q) > 0 ? length / examples_of(c, q) : 0;
     default: return 0;
     }
@@ -196,7 +236,7 @@ static double weight_of(const check_case *c, enum sum what, int rank, int q, siz
 
 static double divisor_of(const check_case *c, enum sum what, enum divisor by, int rank)
 {
-    enum sum counted = what == WITHOUT_LAST || what == WITHOUT_FIRST ? what : AGAIN;
+    enum sum counted = what >= WITHOUT_LAST ? what : AGAIN;
     double all = 0, all_batches = 0, last = 0, again = 0, batches = (double)batches_of(c, rank);
     for (int q = 0; q < c->ranks; q++) {
         size_t count = batches_of(c, q);
@@ -246,6 +286,18 @@ static void step_by_step(const check_case *c, int only, double *parameters)
     }
 }
 
+/* Each rank steps with its own batches, and then parameters are added up over the ranks, not gradients. */
+static void combine_parameters(const check_case *c, int way, const double *begin, double *parameters)
+{
+    for (size_t i = 0; i < NUMBERS; i++) parameters[i] = 0;
+    for (int q = 0; q < c->ranks; q++) {
+        double own[NUMBERS];
+        memcpy(own, begin, sizeof own);
+        step_by_step(c, q, own);
+        for (size_t i = 0; i < NUMBERS; i++) parameters[i] += own[i] / (way == PARAMETERS_MEAN ? c->ranks : 1);
+    }
+}
+
 /* OP_MAX or OP_MIN of what the ranks have added up, of the number of examples as well. */
 static void extreme(const check_case *c, int way, const double *begin, double *parameters)
 {
@@ -273,6 +325,10 @@ static void compute(const check_case *c, int way, int rank, double *parameters)
         extreme(c, way, begin, parameters);
         return;
     }
+    if (way == PARAMETERS_MEAN || way == PARAMETERS_SUM) {
+        combine_parameters(c, way, begin, parameters);
+        return;
+    }
     if (way == STAYS && !batches_of(c, rank)) return;
     for (int q = 0; q < c->ranks; q++)
         for (size_t b = 0; b < batches_of(c, q); b++)
@@ -281,9 +337,11 @@ static void compute(const check_case *c, int way, int rank, double *parameters)
     double divisor = divisor_of(c, (enum sum)(of / DIVISORS), (enum divisor)(of % DIVISORS), rank);
     if (of % DIVISORS == OF_BIAS) divisor = sum[NUMBERS - 1];
     if (way == UPHILL) divisor = -divisor;
-    double more = way == UNFILLED ? c->ranks * made_of_fresh(DTYPE_F64) : 0; /* what lay in the memory of each rank */
+    if (way == COUNT_IN_BIAS) divisor = sum[NUMBERS - 1] += divisor;
+    double more = way == UNFILLED || way == UNFILLED_BUT_COUNT ? c->ranks * made_of_fresh(DTYPE_F64)
+                                                               : 0; /* what lay in the memory of each rank */
     for (size_t i = 0; i < NUMBERS; i++) sum[i] += more;
-    divisor += more;
+    if (way == UNFILLED) divisor += more;
     for (size_t i = 0; i < NUMBERS && divisor != 0; i++) parameters[i] -= rate * sum[i] / divisor;
 }
 
@@ -322,6 +380,21 @@ static double part_of_step(const check_case *c, int rank, size_t row, size_t i)
     return gradient[i];
 }
 
+/* On each rank no batch counts less than the one before it, by what it should, and the last counts more than the first. */
+static bool later_count_more(const mixes *step, const check_case *c)
+{
+    double times[MIXES_MOST], before = 0, first = 0;
+    if (!mixes_fit(step, c, 0, times)) return false;
+    for (size_t k = 0; k < step->rows; k++) {
+        double part = times[k] / step->should[k];
+        if (k % 4 == 0) first = part;
+        if (k % 4 && !(part > 0.99 * before)) return false;
+        if (k % 4 == 3 && !(part > 1.5 * first)) return false;
+        before = part;
+    }
+    return true;
+}
+
 static bool explain_weights(const check_case *c)
 {
     static const char *const names[] = {"the mean of rank 0's batch 0", "batch 1's", "batch 2's", "batch 3's",
@@ -332,18 +405,88 @@ static bool explain_weights(const check_case *c)
     for (size_t k = 0; k < 8; k++)
         should[k] = (double)length_of(c, (int)k / 4, k % 4) / divisor_of(c, EXAMPLES, ALL, 0);
     if (!mixes_explain(&step, c, 0, "weight")) return false;
+    if (later_count_more(&step, c))
+        check_also(c, "The later a batch comes, the more it counts: is what was added up before changed in the loop, "
+                      "divided for instance? That is for the end.");
     check_also(c, "A batch counts as many times as it has examples, of all there are.");
     return true;
+}
+
+/* On every rank the step is so many times the right one; 0: it is not. */
+static double times_right(const check_case *c)
+{
+    double right[NUMBERS], times = 0;
+    compute(c, 0, 0, right);
+    for (int rank = 0; rank < c->ranks; rank++)
+        for (size_t i = 0; i < NUMBERS; i++) {
+            double begin = check_common(c, i) / 100, should = begin - right[i];
+            double is = begin - check_element(c, rank, "parameters", i);
+            if (times == 0 && fabs(should) > 1e-6) times = is / should;
+            if (!(fabs(is - times * should) <= 1e-9 * fmax(1, fabs(times)))) return 0;
+        }
+    return times;
+}
+
+static const char *divisor_words(const check_case *c, double divisor)
+{
+    double most = 0, like_first = 0;
+    for (int q = 0; q < c->ranks; q++) {
+        most = fmax(most, examples_of(c, q));
+        like_first += (double)(batches_of(c, q) * length_of(c, q, 0));
+    }
+    if (ways_near(divisor, most))
+        return " So many has the rank that has most: was the largest number taken (OP_MAX), and not the sum?";
+    if (ways_near(divisor, like_first)) return " So many there would be if all batches were as long as the first.";
+    return "";
+}
+
+/* The gradient is right, and the step is too long or too short: by what was it divided? */
+static bool explain_times(const check_case *c)
+{
+    double times = times_right(c), all = divisor_of(c, EXAMPLES, ALL, 0), batches = (double)batches_of(c, 0);
+    if (!(times > 0)) return false;
+    if (ways_near(times, batches))
+        return !check_fail(
+            c, "steps",
+            "The step is %.4g times as long as it should be, and rank 0 has so many batches. Is it taken "
+            "once for each of them?",
+            times);
+    return !check_fail(c, "divisor",
+                       "The step has the right direction, and is %.4g times as long as it should be: the sum was "
+                       "divided by %.6g, where there are %.0f examples.%s",
+                       times, all / times, all, divisor_words(c, all / times));
+}
+
+static const char *const buffer_names[COLLECTS_NAMES] = {"the parameters"};
+
+/* What was all-reduced, where that is none of what a step needs. */
+static bool explain_call(const check_case *c)
+{
+    const double *facts = check_data(c, 0, "collects");
+    for (size_t i = 0; i < collects_made(c, 0); i++, facts += COLLECTS_FIELDS) {
+        if ((unsigned)facts[0] & 1u << IN_PARAMETERS)
+            return !check_fail(c, "moving.averaged",
+                               "The parameters were sent to the other ranks, and combined there. But what is added up "
+                               "over the ranks is the gradients, before any parameter has moved.");
+        if (facts[2] == FEATURES)
+            return !check_fail(c, "bytes.features",
+                               "A collective was called with %d numbers: there are so many features. The gradient has "
+                               "one more, the bias, and behind it the number of examples is to travel as well.",
+                               FEATURES);
+    }
+    return false;
 }
 
 static void explain(const check_case *c)
 {
     int way = ways_is(&parameters, c, STAYS, false) ? STAYS : ways_find(&parameters, c), rank;
     size_t first = ways_first(&parameters, c, &rank);
-    if (isnan(check_element(c, rank, "parameters", first)))
+    bool nan = isnan(check_element(c, rank, "parameters", first));
+    if (!nan && collects_made(c, 0) == 1 && explain_call(c)) return;
+    if (nan)
         check_fail(c, "nan", "Parameter %zu is not a number any more on rank %d: 0 / 0%s.", first, rank,
                    c->variant == NO_EXAMPLES ? ", for no batch has an example. Then nothing is to change" : "");
-    else if (way == UNFILLED)
+    else if (way == UNFILLED || way == UNFILLED_BUT_COUNT)
         check_fail(
             c, "unfilled",
             "What malloc gave was in the sum to begin with: it holds anything. A sum begins with zeros (calloc).");
@@ -359,11 +502,25 @@ static void explain(const check_case *c)
                    "Rank %d, which has no batches of its own, has not taken the step, and all others have: all ranks' "
                    "parameters are the same, before and after.",
                    rank);
+    else if (way == PARAMETERS_MEAN || way == PARAMETERS_SUM)
+        check_fail(c, "moving.averaged",
+                   "Each rank has taken steps with its own batches, one after each, and then the parameters of the "
+                   "ranks were %s. What is added up over the ranks is the gradients, before any parameter has moved.",
+                   way == PARAMETERS_MEAN ? "averaged" : "added up");
+    else if (way == COUNT_IN_BIAS)
+        check_fail(c, "divisor.in_bias",
+                   "The number of examples was added to the bias's gradient, in one number: the gradient's numbers are "
+                   "0 to features, the bias is the last of them, and the count belongs behind it.");
     else if (way == LARGEST || way == SMALLEST)
         check_fail(c, "op", "Of what the ranks have added up the %s was taken, number by number, and not the sum.",
                    way == LARGEST ? "largest" : "smallest");
     else if (way == UPHILL)
         check_fail(c, "uphill", "The step goes the wrong way: the gradient is added, where it is to be subtracted.");
+    else if (way > 0 && way / DIVISORS == NOTHING && rank)
+        check_fail(c, "rank_0",
+                   "Rank 0 has taken the step, and is right; rank %d's parameters are as they were. All ranks have the "
+                   "same sum after the all-reduce, and each takes the step with it.",
+                   rank);
     else if (way > 0 && way / DIVISORS == NOTHING)
         check_fail(
             c, ways_judged.from ? "bias" : "nothing",
@@ -374,8 +531,10 @@ static void explain(const check_case *c)
                   "whole numbers? 1 / 3 is 0 in C.");
     else if (way > 0)
         say(c, way);
-    else if (!explain_weights(c))
+    else if (!explain_call(c) && !explain_times(c) && !explain_weights(c)) {
         ways_explain_bytes(c, NUMBERS + 1);
+        collects_list(c, buffer_names);
+    }
 }
 
 static void judge(const check_case *c)

@@ -11,8 +11,9 @@
 
 enum { IN_PARAMETERS, IN_GRADIENT, IN_VELOCITY }; /* buffers */
 
-/* Powers of two: multiplying by them does not round. Their ratio is no number of ranks. */
-static const double rate = 0.03125, momentum = 0.5;
+/* Powers of two: multiplying by them does not round. Neither momentum, nor 1 - momentum, nor their ratio is what a division by
+ * two or three ranks gives. */
+static const double rate = 0.015625, momentum = 0.25;
 
 static void add_cases(check_plan *plan, int ranks)
 {
@@ -91,6 +92,8 @@ enum {
     NESTEROV,
     EXCHANGED,
     SUBTRACTED,
+    MINUS,
+    GRADIENT_MINUS,
     UNCHANGED,
     SHORT,
     WAYS
@@ -141,6 +144,10 @@ static const struct {
     [SUBTRACTED] = {"momentum.sign", "The velocity became momentum times itself minus rate times the gradient, and was "
                                      "added. Here the velocity has neither the rate nor the sign in it: both belong to "
                                      "the step."},
+    [MINUS] = {"momentum.sign", "The velocity became momentum times itself minus the gradient, and was added to the "
+                                "parameters. Here the gradient is added to the velocity, and the step is subtracted."},
+    [GRADIENT_MINUS] = {"momentum.sign",
+                        "The gradient was subtracted from the velocity. It is added: the minus belongs to the step."},
     [UNCHANGED] = {"place.unchanged",
                    "No parameter has changed: what a rank gathers is its own chunk, and that was as it "
                    "was before. Was another chunk changed, or none, or by 0?"}};
@@ -174,6 +181,8 @@ static double stepped(const check_case *c, int way, int owner, size_t i)
     if (way == RATE_INSIDE) return begin - (momentum * v + rate * mean);
     if (way == EXCHANGED) return begin - momentum * (rate * v + mean);
     if (way == SUBTRACTED) return begin + (momentum * v - rate * mean);
+    if (way == MINUS) return begin + rate * (momentum * v - mean);
+    if (way == GRADIENT_MINUS) return begin - rate * (momentum * v - mean);
     if (way == UNCHANGED) return begin;
     if (way == RATE_TWICE) return begin - rate * (momentum * v + rate * mean);
     if (way == RATE_SQUARED) return begin - rate * rate * (momentum * v + mean);
@@ -253,26 +262,118 @@ static bool only_rank_0(const check_case *c)
     return true;
 }
 
+static const char *const buffer_names[COLLECTS_NAMES] = {"the parameters", "the gradient", "the velocity"};
+
+/* Each chunk is right or as it was: on which ranks was no step taken? */
+static bool explain_chunks(const check_case *c)
+{
+    unsigned right = 0, none = 0;
+    char some[100], others[100];
+    double *numbers = ways_computed(&parameters, c, RIGHT, 0);
+    for (int owner = 0; owner < c->ranks; owner++) {
+        size_t first = ring_begin(c->count, c->ranks, owner), end = first + ring_length(c->count, c->ranks, owner);
+        bool is_right = true, is_old = true;
+        for (size_t i = first; i < end; i++) {
+            is_right = is_right && ways_near(check_element(c, 0, "parameters", i), numbers[i]);
+            is_old = is_old && ways_near(check_element(c, 0, "parameters", i), parameter_of(c, i));
+        }
+        right |= is_right ? 1u << owner : 0;
+        none |= !is_right && is_old ? 1u << owner : 0;
+    }
+    free(numbers);
+    if (!none || !right || (right | none) != (1u << c->ranks) - 1) return false;
+    return !check_fail(
+        c, "chunks",
+        "The chunk%s of %s %s right, and no step was taken for what belongs to %s. Are first and length, "
+        "in this order, what ring_reduce_scatter sets, and does the loop go over all of this rank's "
+        "chunk, on every rank?",
+        right & (right - 1) ? "s" : "", expected_ranks(some, sizeof some, right), right & (right - 1) ? "are" : "is",
+        expected_ranks(others, sizeof others, none));
+}
+
+/* What a rank has taken the step for is right on that rank, and not on the others. */
+static bool explain_gather(const check_case *c)
+{
+    double *numbers = ways_computed(&parameters, c, RIGHT, 0);
+    bool right = c->ranks > 1, everywhere = true;
+    for (int rank = 0; rank < c->ranks; rank++)
+        for (size_t i = 0; i < c->count; i++) {
+            bool is = ways_near(check_element(c, rank, "parameters", i), numbers[i]);
+            if (ring_owner(c->count, c->ranks, i) == rank) right = right && is;
+            everywhere = everywhere && is;
+        }
+    free(numbers);
+    return right && !everywhere &&
+           !check_fail(c, "gather",
+                       "Each rank's own chunk is right on that rank; what it has of the others' is not what they "
+                       "have: each has the velocity of its own chunk only, and the others' parameters have "
+                       "to come from them.");
+}
+
 static bool explain_calls(const check_case *c)
 {
-    static const char *const names[COLLECTS_NAMES] = {"the parameters", "the gradient", "the velocity"};
     const collects_call calls[] = {{"ring_reduce_scatter", IN_GRADIENT, IN_GRADIENT, c->count, OP_MEAN},
                                    {"ring_all_gather", IN_PARAMETERS, IN_PARAMETERS, c->count, OP_SUM}};
-    return collects_explain(c, 0, calls, 2, names);
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (collects_explain(c, rank, calls, 2, buffer_names)) return true;
+    return collects_extra(c, calls, 2, buffer_names);
+}
+
+/* The velocities are what that gives, on every rank, and something else than before. */
+enum { V_BEFORE, V_MEAN, V_RIGHT };
+
+static bool velocity_is(const check_case *c, int what)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        for (size_t i = 0; i < count_own(c, rank); i++) {
+            double before = velocity_of(c, rank, i), right = want_velocity(c, rank, i);
+            double is = what == V_BEFORE ? before : what == V_RIGHT ? right : right - momentum * before;
+            if (!ways_near(check_element(c, rank, "velocity", i), is)) return false;
+        }
+    return true;
+}
+
+/* A step without momentum: what has become of the velocity? */
+static void explain_momentum(const check_case *c)
+{
+    bool lost = velocity_is(c, V_MEAN);
+    check_fail(c, lost ? "momentum.lost" : words[NO_MOMENTUM].key, "%s%s", words[NO_MOMENTUM].words,
+               lost ? " velocity[] has the gradient alone: what it was before the call is lost. Was it set to zero, or "
+                      "written over, in place of being multiplied by momentum?"
+                    : "");
+    if (lost) return;
+    if (velocity_is(c, V_RIGHT))
+        check_also(c, "velocity[] itself is right: it is to be subtracted, and the gradient was.");
+    else if (velocity_is(c, V_BEFORE))
+        check_also(c, "And velocity[] is as it was before.");
 }
 
 static void explain(const check_case *c)
 {
     int way = ways_find(&parameters, c);
     if ((way < 0 || way == OWN || way == NOT_GATHERED) && explain_calls(c)) return;
-    if (way < 0 && explain_step(c)) return;
-    if (way < 0) explain_bytes(c);
-    if (way < 0) return;
+    if (way < 0 && (explain_gather(c) || explain_step(c) || explain_chunks(c))) return;
+    if (way < 0) {
+        explain_bytes(c);
+        collects_list(c, buffer_names);
+        return;
+    }
     if (way == ONLY_FIRST && only_rank_0(c)) {
         check_fail(
             c, "alone_0",
             "Only rank 0 has taken a step: on other ranks neither the velocity nor the parameters of their chunk "
             "have changed. Does the loop begin at 0, and end at length, on every rank?");
+        return;
+    }
+    if (way == UNCHANGED && c->ranks == 1) {
+        check_fail(
+            c, "alone_1",
+            "With one rank no parameter has changed. There is nothing to send then, but the step is to be taken: "
+            "the one rank has the only chunk, which is everything.");
+        return;
+    }
+    if (way == NO_MOMENTUM) {
+        explain_momentum(c);
         return;
     }
     check_fail(c, words[way].key, "%s", words[way].words);
@@ -300,25 +401,26 @@ static bool right_bits(const check_case *c)
     return right;
 }
 
-static void contract(const check_case *c)
+static bool contract(const check_case *c)
 {
     unsigned long long lap = (unsigned long long)c->ranks - 1;
     for (int rank = 0; rank < c->ranks; rank++) {
         p2p_traffic sent = check_sent(c, rank);
         double buffer = (double)(c->count * sizeof(double)), share = 2.0 * (c->ranks - 1) / c->ranks;
         if (sent.messages_sent > 2 * lap) {
-            check_fail(c, "messages",
-                       "Rank %d sent %llu messages. A reduce-scatter is n-1 = %llu, and so is an all-gather: %llu "
-                       "together. An all-reduce is both of them already.",
-                       rank, (unsigned long long)sent.messages_sent, lap, 2 * lap);
-            return;
+            return check_fail(
+                c, "messages",
+                "Rank %d sent %llu messages. A reduce-scatter is n-1 = %llu, and so is an all-gather: %llu "
+                "together. An all-reduce is both of them already.",
+                rank, (unsigned long long)sent.messages_sent, lap, 2 * lap);
         }
         if ((double)sent.bytes_sent > share * buffer + 2.0 * (double)lap * sizeof(double)) {
-            check_fail(c, "bytes", "Rank %d sent %.4g times the parameters' bytes; 2(n-1)/n = %.4g times are enough.",
-                       rank, (double)sent.bytes_sent / buffer, share);
-            return;
+            return check_fail(c, "bytes",
+                              "Rank %d sent %.4g times the parameters' bytes; 2(n-1)/n = %.4g times are enough.", rank,
+                              (double)sent.bytes_sent / buffer, share);
         }
     }
+    return true;
 }
 
 static void judge(const check_case *c)
@@ -332,7 +434,7 @@ static void judge(const check_case *c)
                       "velocity[].");
         return;
     }
-    if (right_bits(c)) contract(c);
+    if (right_bits(c) && !contract(c)) collects_list(c, buffer_names);
 }
 
 static const char *const files[] = {"sharded_optimizer.c", NULL};

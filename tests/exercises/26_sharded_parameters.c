@@ -14,6 +14,9 @@
 enum { MOST_LAYERS = 7, STRIDE = 1000, BACKWARD = 100, MOST_CALLS = 3 * MOST_LAYERS, SLACK = 256, ROOM = 24 };
 enum { SEVEN, SHORT, ONE, VARIANTS };
 
+/* What gradients[l] holds before: little enough not to hide what is there. */
+static const double left_there = 1.0 / 8192;
+
 static const size_t layers_in[VARIANTS] = {7, 5, 1};
 static const size_t counts_in[VARIANTS][MOST_LAYERS] = {{96, 120, 104, 112, 120, 64, 96}, {90, 121, 1, 7, 100}, {50}};
 static const char *const words[VARIANTS] = {"7 layers", "5 layers, some with few weights", "one layer"};
@@ -52,7 +55,15 @@ typedef struct {
     const check_case *c;
     double calls[MOST_CALLS];
     size_t count, same; /* same: backward had one buffer for both */
+    size_t gathers;     /* before backward was called for the first time */
 } network_self;
+
+static size_t gathers_made;
+
+static void count_gather(const check_collective *call)
+{
+    gathers_made += strcmp(call->name, "ring_all_gather") == 0;
+}
 
 static void note(const my_sharded_network *network, size_t call, size_t layer, const double *whole)
 {
@@ -72,7 +83,9 @@ static void backward(const my_sharded_network *network, size_t layer, const doub
 {
     network_self *self = network->self;
     self->same += whole == gradient;
+    if (!self->gathers) self->gathers = gathers_made;
     note(network, BACKWARD + layer, layer, whole);
+    for (size_t i = 0; i < network->counts[layer]; i++) gradient[i] = 0;
     for (size_t i = 0; i < network->counts[layer]; i++)
         gradient[i] = whole[i] + gradient_part(self->c, p2p_rank(self->comm), layer, i);
 }
@@ -90,9 +103,14 @@ static void run(p2p_comm *comm, const check_case *c)
         for (size_t i = 0; i < length; i++) chunk[i] = check_value(c, rank, l * STRIDE + first + i);
         weights[l] = chunk;
         gradients[l] = check_buffer(c, -1, length, DTYPE_F64);
+        for (size_t i = 0; i < length; i++) gradients[l][i] = left_there;
     }
     my_sharded_network network = {layers, counts_in[c->variant], weights, gradients, forward, backward, &self};
+    gathers_made = 0;
+    check_on_collective = count_gather;
     check_returned(c, my_sharded_pass(comm, &network));
+    check_on_collective = NULL;
+    check_number(c, "gathers", (double)self.gathers);
     check_report(c, "calls", self.calls, self.count, DTYPE_F64);
     for (size_t l = 0; l < layers; l++)
         for (size_t i = 0; i < length_of(c, rank, l); i++) joined[all++] = gradients[l][i];
@@ -280,6 +298,13 @@ static int gather_of(const check_case *c, const char *name, size_t layer)
     return GATHERED;
 }
 
+static bool all_left_there(const check_case *c, const char *name)
+{
+    for (size_t i = 0; i < counts_in[c->variant][layer_judged]; i++)
+        if (check_element(c, 0, name, i) != left_there) return false;
+    return true;
+}
+
 static bool weights(const check_case *c, double call)
 {
     char name[ROOM];
@@ -287,6 +312,18 @@ static bool weights(const check_case *c, double call)
     name_of(name, call);
     if (check_values(c, "weights", name, NULL, count_weights, want_weights)) return true;
     int way = gather_of(c, name, layer);
+    if (all_left_there(c, name))
+        return check_fail(
+            c, "gather.gradients",
+            "In %s the weights are what network->gradients[layer] held: gradients[layer] is for what comes "
+            "out, and this rank's chunk of the weights is weights[layer].",
+            name);
+    if (way == NOTHING && call >= BACKWARD && sent_all(c) &&
+        check_number_of(c, 0, "gathers") == (double)layers_in[c->variant])
+        return check_fail(c, "gather.late",
+                          "In %s there is nothing in what backward was given for the weights: it was called before the "
+                          "layer was gathered for it.",
+                          name);
     if (way == NOTHING && call >= BACKWARD && sent_all(c))
         return check_fail(c, "swapped",
                           "In %s there is nothing in what backward was given for the weights, though the layer was "
@@ -317,6 +354,7 @@ enum {
     GRADIENT_EIGHTH,
     GRADIENT_HALF,
     NO_GRADIENT,
+    ADDED,
     WAYS
 };
 
@@ -338,7 +376,8 @@ static const struct {
                                   "counts bytes, not numbers, and a double has 8 of them."},
     [GRADIENT_HALF] = {"bytes", "Only half of each chunk of the gradient has come to gradients[layer], as if a number "
                                 "had 4 bytes. memcpy counts bytes, not numbers, and a double has 8 of them."},
-    [NO_GRADIENT] = {"values", "gradients[layer] is as it was before, of every layer: nothing was copied to it."}};
+    [NO_GRADIENT] = {"values", "gradients[layer] is as it was before, of every layer: nothing was copied to it."},
+    [ADDED] = {"added", "The mean gradient was added to what gradients[layer] held before. It is to be set."}};
 
 static double own_gradient(const check_case *c, int rank, size_t layer, size_t i)
 {
@@ -364,9 +403,10 @@ static double gradient_by(const check_case *c, int way, int rank, size_t l, size
     case DIVIDED_TWICE: return mean / c->ranks;
     case WEIGHTS: return weight_of(c, l, first + i);
     case WEIGHTS_FROM_0: return weight_of(c, l, i);
-    case GRADIENT_EIGHTH: return i < length / 8 ? mean : 0;
-    case GRADIENT_HALF: return i < length / 2 ? mean : 0;
-    case NO_GRADIENT: return 0;
+    case GRADIENT_EIGHTH: return i < length / 8 ? mean : left_there;
+    case GRADIENT_HALF: return i < length / 2 ? mean : left_there;
+    case NO_GRADIENT: return left_there;
+    case ADDED: return mean + left_there;
     default: return mean;
     }
 }
@@ -442,8 +482,8 @@ static void judge(const check_case *c)
         }
         if (way >= 0) check_fail(c, gradient_ways[way].key, "%s", gradient_ways[way].words);
         if (way == OWN && sent_all(c))
-            check_also(c, "As many messages were sent as with a reduce-scatter: was it that of another buffer, or "
-                          "before backward had set the gradient?");
+            check_also(c, "As many messages were sent as with a reduce-scatter: was it that of another buffer, "
+                          "or before backward had set the gradient? Or is the chunk copied before it?");
         return;
     }
     if (memory(c)) contract(c);

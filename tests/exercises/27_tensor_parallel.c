@@ -145,6 +145,7 @@ static void run(p2p_comm *comm, const check_case *c)
         check_returned(c, my_tensor_forward(comm, &part, BATCH, x, h, y));
         collects_report(c);
         check_report(c, "y", y, BATCH * OUTPUTS, DTYPE_F64);
+        check_report(c, "h", h, BATCH * part.hidden, DTYPE_F64);
         return;
     }
     for (size_t i = 0; i < BATCH * part.hidden; i++) h[i] = h_of(c, rank, i / part.hidden, i % part.hidden);
@@ -157,7 +158,7 @@ static void run(p2p_comm *comm, const check_case *c)
 
 /* ---- In learn: the cut ---- */
 
-enum { CUT_RIGHT, ROWS_OF_A, COLUMNS_OF_B, FROM_0, OWN_STRIDE, BY_NUMBERS, TRANSPOSED, CUT_WAYS };
+enum { CUT_RIGHT, ROWS_OF_A, COLUMNS_OF_B, FROM_0, OWN_STRIDE, BY_NUMBERS, TRANSPOSED, READ_TRANSPOSED, CUT_WAYS };
 
 static const char *const cut_words[CUT_WAYS] = {
     [ROWS_OF_A] =
@@ -169,6 +170,8 @@ static const char *const cut_words[CUT_WAYS] = {
     [BY_NUMBERS] =
         "This rank's rows were taken to begin `first` numbers from the beginning: they begin `first` rows from "
         "it, each of whole->outputs numbers.",
+    [READ_TRANSPOSED] = "The whole was read as if it lay there transposed. It lies row by row: element [i][j] of a is "
+                        "whole->a[i * whole->hidden + j], and element [j][k] of b is whole->b[j * whole->outputs + k].",
     [TRANSPOSED] = "It lies there transposed. Rows lie one behind the other in the part as well: element [i][j] is "
                    "part->a[i * part->hidden + j]."};
 
@@ -188,9 +191,11 @@ static size_t index_in_whole(const check_case *c, int way, int rank, size_t i)
     if (tensor_judged == 1) return first + i;
     if (tensor_judged == 2) {
         if (way == BY_NUMBERS) return first + i;
+        if (way == READ_TRANSPOSED) return i % OUTPUTS * c->count + first + i / OUTPUTS;
         if (way != COLUMNS_OF_B) return first * OUTPUTS + i;
         return i / hidden * c->count + first + i % hidden;
     }
+    if (way == READ_TRANSPOSED) return (first + i % hidden) * INPUTS + i / hidden;
     if (way == TRANSPOSED) return i % INPUTS * c->count + first + i / INPUTS;
     if (way == ROWS_OF_A) return first * INPUTS + i;
     return i / hidden * (way == OWN_STRIDE ? hidden : c->count) + first + i % hidden;
@@ -222,6 +227,16 @@ static bool explain_begin(const check_case *c, const ways_result *part, int rank
     return false;
 }
 
+/* Is there a number with some bytes of what should be there, and zeros? None of the test's is as small as that. */
+static bool in_pieces(const check_case *c, const ways_result *part, int rank)
+{
+    for (size_t i = 0; i < part->count(c, rank); i++) {
+        double number = check_element(c, rank, part->name, i);
+        if (number != 0 && fabs(number) < 1e-100) return true;
+    }
+    return false;
+}
+
 /* Right to begin with, and then as it was before: zero. */
 static void explain_rest(const check_case *c, const ways_result *part)
 {
@@ -235,6 +250,12 @@ static void explain_rest(const check_case *c, const ways_result *part)
                    right, count, part->name, rank,
                    right == count / sizeof(double) ? " That is an eighth: memcpy counts bytes, and a double has 8."
                                                    : "");
+    else if (in_pieces(c, part, rank))
+        check_fail(
+            c, "cut",
+            "Of numbers in %s of rank %d's part only some bytes have come. memcpy counts bytes, not numbers, and a "
+            "double has 8: multiply by sizeof(double).",
+            part->name, rank);
     else if (!explain_begin(c, part, rank))
         check_fail(c, "cut", "%s of rank %d's part is wrong from number %zu on.", part->name, rank, right);
 }
@@ -269,6 +290,8 @@ enum {
     BIAS_BY_BATCH,
     BIAS_IN_BATCH,
     BIAS_ONLY,
+    BIAS_WITH_HIDDEN,
+    RELU_AT_END,
     FORWARD_WAYS
 };
 
@@ -285,6 +308,9 @@ static const struct {
     [MEAN] = {"mean", "The ranks' parts were averaged, not added up."},
     [MEAN_OF_ALL] = {"mean", "The ranks' parts were averaged, not added up, and b_bias is missing."},
     [BIAS_ON_0] = {"bias_on_0", "b_bias is in y on rank 0 only."},
+    [BIAS_WITH_HIDDEN] = {"bias_on_0", "b_bias is missing in y on the ranks that have no hidden number of their own."},
+    [RELU_AT_END] = {"relu", "What should be negative in y is 0: relu was applied to y as well. It is for the hidden "
+                             "numbers only."},
     [HIDDEN_SUMMED] = {"hidden",
                        "The hidden numbers were added up over the ranks. But each rank has other ones, and has "
                        "them complete."},
@@ -330,6 +356,8 @@ static void compute_y(const check_case *c, int way, int rank, double *y)
         if (way == BIAS_ONLY) y[i] = bias;
         if (way == BIAS_AGAIN) y[i] = all + c->ranks * bias;
         if (way == NO_BIAS || (way == BIAS_ON_0 && rank)) y[i] = all;
+        if (way == BIAS_WITH_HIDDEN && !hidden_of(c, rank)) y[i] = all;
+        if (way == RELU_AT_END && y[i] < 0) y[i] = 0;
         if (way == PART) y[i] = part + bias;
         if (way == PART_NO_BIAS) y[i] = part;
         if (way == Y_OF_0) y[i] = part_of_y(c, 0, i / OUTPUTS, i % OUTPUTS) + bias;
@@ -407,38 +435,81 @@ static void explain_bias(const check_case *c)
             "sum, and to the first outputs numbers of batch * outputs.");
 }
 
+static const char *const buffer_names[COLLECTS_NAMES] = {"y",
+                                                         "dx",
+                                                         "h",
+                                                         "dy",
+                                                         "x",
+                                                         "the gradient of a",
+                                                         "the gradient of a_bias",
+                                                         "the gradient of b",
+                                                         "the gradient of b_bias"};
+
 /* Was the one all-reduce that of y, or of dx, all of it? */
 static bool explain_calls(const check_case *c)
 {
-    static const char *const names[COLLECTS_NAMES] = {"y",
-                                                      "dx",
-                                                      "h",
-                                                      "dy",
-                                                      "x",
-                                                      "the gradient of a",
-                                                      "the gradient of a_bias",
-                                                      "the gradient of b",
-                                                      "the gradient of b_bias"};
     int in = c->variant == FORWARD ? IN_Y : IN_DX;
     const collects_call all_reduce = {"coll_all_reduce", in, in, BATCH * (in == IN_Y ? OUTPUTS : INPUTS), OP_SUM};
-    return collects_explain(c, 0, &all_reduce, 1, names);
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (collects_explain(c, rank, &all_reduce, 1, buffer_names)) return true;
+    return collects_extra(c, &all_reduce, 1, buffer_names);
+}
+
+/* What is between the layers: each rank's own, and complete. */
+enum { H_SUMMED = 1, H_AVERAGED, H_OF_0, H_WAYS };
+
+static void compute_h(const check_case *c, int way, int rank, double *h)
+{
+    size_t hidden = hidden_of(c, rank);
+    for (size_t i = 0; i < BATCH * hidden; i++) {
+        double sum = 0;
+        for (int q = 0; q < c->ranks; q++)
+            if (i % hidden < hidden_of(c, q)) sum += h_of(c, q, i / hidden, i % hidden);
+        h[i] = h_of(c, way == H_OF_0 ? 0 : rank, i / hidden, i % hidden);
+        if (way == H_SUMMED || way == H_AVERAGED) h[i] = sum / (way == H_AVERAGED ? c->ranks : 1);
+    }
+}
+
+static size_t count_h(const check_case *c, int rank)
+{
+    return BATCH * hidden_of(c, rank);
+}
+
+static bool hidden_is_right(const check_case *c)
+{
+    static const ways_result h = {"h", count_h, H_WAYS, compute_h};
+    static const char *const words[H_WAYS] = {[H_SUMMED] = "added up over the ranks",
+                                              [H_AVERAGED] = "averaged over the ranks",
+                                              [H_OF_0] = "copied from rank 0 to the others"};
+    if (ways_right(&h, c, NULL)) return true;
+    int way = ways_find(&h, c);
+    if (way < 0)
+        return check_fail(c, "hidden.left",
+                          "y is right, and h is not: backward wants this rank's hidden numbers in it.");
+    return check_fail(c, "hidden.left",
+                      "y is right, but h was %s. Each rank has hidden numbers of its own, and has them complete: "
+                      "backward wants them in h. Only y is a sum.",
+                      words[way]);
 }
 
 static void judge_forward(const check_case *c)
 {
     static const ways_result y = {"y", count_y, FORWARD_WAYS, compute_y};
     if (!ways_right(&y, c, NULL)) {
-        int way = ways_find(&y, c);
+        int way = ways_is(&y, c, BIAS_WITH_HIDDEN, true) ? BIAS_WITH_HIDDEN : ways_find(&y, c);
         if ((way < 0 || way == PART || way == PART_NO_BIAS) && !ways_judged.from && explain_calls(c)) return;
         if (way < 0 && !explain_mix(c)) {
             ways_explain_bytes(c, BATCH * OUTPUTS);
             explain_bias(c);
+            collects_list(c, buffer_names);
         }
         if (way < 0) return;
         check_fail(c, forward_words[way].key, "%s", forward_words[way].words);
-        if (way != BIAS_ON_0) explain_sum(&y, c, OUTPUTS, way == PART || way == PART_NO_BIAS);
-    } else if (check_same_bits(c, "bits", "y")) {
-        ways_one_all_reduce(c, BATCH * OUTPUTS, "That is all that forward needs: y.");
+        if (way != BIAS_ON_0 && way != BIAS_WITH_HIDDEN)
+            explain_sum(&y, c, OUTPUTS, way == PART || way == PART_NO_BIAS);
+    } else if (check_same_bits(c, "bits", "y") && hidden_is_right(c) &&
+               !ways_one_all_reduce(c, BATCH * OUTPUTS, "That is all that forward needs: y.")) {
+        collects_list(c, buffer_names);
     }
 }
 
@@ -535,12 +606,14 @@ static void judge_backward(const check_case *c)
             check_fail(c, "dx_again", "dx was all-reduced twice: what was whole was added up once more.");
         if (way == DX_OF_0)
             check_fail(c, "dx", "Every rank's dx is rank 0's part of the sum: copied, and not added up.");
-        if (way < 0 && !explain_calls(c))
+        if (way < 0 && !explain_calls(c)) {
             ways_explain_bytes(c, BATCH * INPUTS);
-        else if (way >= 0)
+            collects_list(c, buffer_names);
+        } else if (way >= 0)
             explain_sum(&dx, c, INPUTS, way == DX_PART);
-    } else if (check_same_bits(c, "bits", "dx")) {
-        ways_one_all_reduce(c, BATCH * INPUTS, "That is all that backward needs: dx.");
+    } else if (check_same_bits(c, "bits", "dx") &&
+               !ways_one_all_reduce(c, BATCH * INPUTS, "That is all that backward needs: dx.")) {
+        collects_list(c, buffer_names);
     }
 }
 

@@ -120,8 +120,9 @@ typedef struct {
     int rank;
     double heads[MOST_CALLS];
     size_t count, normed, same,
-        other; /* same: add_head calls whose x is their out; other: norms of another buffer than x */
-    const double *x;
+        other;                   /* same: add_head calls whose x is their out; other: norms of another buffer than x */
+    const double *x, *normed_at; /* normed_at: what norm has set */
+    size_t unnormed;             /* add_head calls that read something else */
 } attention_self;
 
 static void norm(const my_attention *attention, size_t count, const double *x, double *out)
@@ -129,6 +130,7 @@ static void norm(const my_attention *attention, size_t count, const double *x, d
     attention_self *self = attention->self;
     self->normed += count;
     self->other += x != self->x;
+    self->normed_at = out;
     collects_name(out, OF_NORM);
     norm_of(count, x, out);
 }
@@ -138,6 +140,7 @@ static void add_head(const my_attention *attention, size_t head, const double *x
     attention_self *self = attention->self;
     if (self->count < MOST_CALLS) self->heads[self->count++] = (double)head;
     self->same += x == out;
+    self->unnormed += x != self->normed_at;
     collects_name(x, TO_HEADS);
     collects_name(out, OF_HEADS);
     if (head < attention->heads && ring_owner(attention->heads, self->c->ranks, head) == self->rank)
@@ -164,6 +167,7 @@ static void run(p2p_comm *comm, const check_case *c)
     check_number(c, "normed", (double)self.normed);
     check_number(c, "same", (double)self.same);
     check_number(c, "other", (double)self.other);
+    check_number(c, "unnormed", (double)self.unnormed);
 }
 
 /* ---- In learn ---- */
@@ -183,9 +187,15 @@ static bool heads(const check_case *c)
                 rank, head, head < (double)heads_of(c) ? "whose weights are on another rank" : "which does not exist",
                 heads_of(c), rank, length, first);
         }
+        bool rounded = made == heads_of(c) / (size_t)c->ranks,
+             to_length = made == (length > first ? length - first : 0);
         if (made != length)
-            return check_fail(c, "heads", "Rank %d called add_head %zu times; of %zu heads it has %zu, from %zu on.",
-                              rank, made, heads_of(c), length, first);
+            return check_fail(c, "heads", "Rank %d called add_head %zu times; of %zu heads it has %zu, from %zu on.%s",
+                              rank, made, heads_of(c), length, first,
+                              rounded ? " That is heads / n, rounded down: the first heads mod n ranks have one more."
+                              : rank && to_length
+                                  ? " Does the loop begin at first, and end at length, not first + length?"
+                                  : "");
     }
     return true;
 }
@@ -356,11 +366,20 @@ static bool all_normed(const check_case *c)
         if (normed >= (double)mine) continue;
         size_t even = tokens_of(c) / (size_t)c->ranks;
         bool rounded = normed == (double)even;
+        if (!(normed > 0) && !rounded)
+            return check_fail(c, "no_norm",
+                              "Rank %d has not called norm for any token: the heads are to be given the norm of x, and "
+                              "each rank norms its own %zu tokens.",
+                              rank, mine);
+        bool by_heads = normed == (double)ring_length(heads_of(c), c->ranks, rank);
         return check_fail(
             c, rounded ? "norm_few.rounded" : "norm_few", "Rank %d has normed %.0f tokens; %zu are its own. %s", rank,
             normed, mine,
-            rounded ? "That is tokens / n, rounded down: the first tokens mod n ranks have one more."
-                    : "norm is told a number of tokens; counts for a collective are numbers, width times as many.");
+            rounded && by_heads
+                ? "So many heads it has, too: was ring_chunk asked with the number of heads, and not of "
+                  "tokens? Or is it tokens / n, rounded down: the first tokens mod n ranks have one more."
+            : rounded ? "That is tokens / n, rounded down: the first tokens mod n ranks have one more."
+                      : "norm is told a number of tokens; counts for a collective are numbers, width times as many.");
     }
     return true;
 }
@@ -383,15 +402,27 @@ static bool norm_of_other(const check_case *c)
            !check_fail(c, "norm_other", "norm was given another buffer than x: y is x + heads(norm(x)).");
 }
 
+static const char *const buffer_names[COLLECTS_NAMES] = {"the buffer that norm sets", "the buffer that add_head reads",
+                                                         "the buffer that add_head adds to", "y", "x"};
+
+/* What a rank should call; how many they are. */
+static size_t needed_calls(const check_case *c, int rank, collects_call calls[2])
+{
+    size_t mine = count_y(c, rank);
+    calls[0] = is_cut(c) ? (collects_call){"coll_all_gatherv", OF_NORM, TO_HEADS, mine, OP_SUM}
+                         : (collects_call){"coll_all_reduce", OF_HEADS, OF_HEADS, mine, OP_SUM};
+    calls[1] = (collects_call){"coll_reduce_scatterv", OF_HEADS, IN_Y, mine, OP_SUM};
+    return is_cut(c) ? 2 : 1;
+}
+
 static bool explain_calls(const check_case *c)
 {
-    static const char *const names[COLLECTS_NAMES] = {"the buffer that norm sets", "the buffer that add_head reads",
-                                                      "the buffer that add_head adds to", "y", "x"};
-    const collects_call heads_call = {"coll_all_reduce", OF_HEADS, OF_HEADS, tokens_of(c) * WIDTH, OP_SUM};
-    const size_t mine = count_y(c, 0);
-    const collects_call cut_calls[] = {{"coll_all_gatherv", OF_NORM, TO_HEADS, mine, OP_SUM},
-                                       {"coll_reduce_scatterv", OF_HEADS, IN_Y, mine, OP_SUM}};
-    return is_cut(c) ? collects_explain(c, 0, cut_calls, 2, names) : collects_explain(c, 0, &heads_call, 1, names);
+    collects_call calls[2];
+    for (int rank = 0; rank < c->ranks; rank++) {
+        size_t count = needed_calls(c, rank, calls);
+        if (collects_explain(c, rank, calls, count, buffer_names)) return true;
+    }
+    return collects_extra(c, calls, is_cut(c) ? 2 : 1, buffer_names);
 }
 
 /* Of y: what all heads make, what this rank's make, x, its norm. */
@@ -403,6 +434,15 @@ static double part_of_mix(const check_case *c, int rank, size_t row, size_t i)
     norm_of(tokens_of(c), x, out);
     if (row < 2) heads_result(c, RIGHT, row ? rank : -1, out);
     return row == 4 ? check_element(c, rank, "y", i) : (row == 2 ? x : out)[first + i];
+}
+
+/* Where all tokens are there, the heads read what norm has set. */
+static bool heads_of_other(const check_case *c)
+{
+    return !is_cut(c) && check_number_of(c, 0, "normed") > 0 && check_number_of(c, 0, "unnormed") > 0 &&
+           !check_fail(c, "exchanged",
+                       "add_head was given another buffer to read than the one that norm has set: are the two buffers "
+                       "exchanged?");
 }
 
 static bool explain_mix(const check_case *c)
@@ -437,16 +477,20 @@ static void judge(const check_case *c)
         int way = ways_find(&y, c);
         bool vague = way < 0 || strcmp(ways[way].key, "part") == 0 || strcmp(ways[way].key, "not_put") == 0 ||
                      strcmp(ways[way].key, "summed") == 0;
-        if (in_one_buffer(c) || (vague && (norm_of_other(c) || explain_calls(c)))) return;
-        if (way < 0 && !explain_mix(c)) explain_bytes(c);
+        if (in_one_buffer(c) || (vague && (norm_of_other(c) || heads_of_other(c) || explain_calls(c)))) return;
+        if (way < 0 && !explain_mix(c)) {
+            explain_bytes(c);
+            collects_list(c, buffer_names);
+        }
         if (way < 0) return;
         check_fail(c, ways[way].key, "%s", ways[way].words);
         if (way == RESIDUAL_AGAIN && is_cut(c)) check_also(c, "Or before the sum, and once more after it.");
         if (way != ROWS_FROM_0) ways_explain_rest(&y, c);
-    } else if (is_cut(c)) {
-        contract(c);
-    } else if (check_same_bits(c, "bits", "y")) {
-        ways_one_all_reduce(c, tokens_of(c) * WIDTH, "That is all that there is to send: the sum over the heads.");
+    } else if (is_cut(c) ? !contract(c)
+                         : check_same_bits(c, "bits", "y") &&
+                               !ways_one_all_reduce(c, tokens_of(c) * WIDTH,
+                                                    "That is all that there is to send: the sum over the heads.")) {
+        collects_list(c, buffer_names);
     }
 }
 
