@@ -147,6 +147,8 @@ static void mark(shadow *s, device_memory memory, bool reads, bool writes, acces
     }
     look_for_race(&s->writer, true, &mine, writes, number, element);
     if (writes) {
+        device_found[DEVICE_AGAIN] += local && s->writer.item == mine.item &&
+                                      s->writer.all_barriers == mine.all_barriers;
         look_for_race(&s->reader, false, &mine, true, number, element);
         look_for_race(&s->other_reader, false, &mine, true, number, element);
         s->writer = mine;

@@ -185,6 +185,7 @@ static void run_group(size_t size)
 {
     device_at.local_barriers = device_at.global_barriers = device_at.all_barriers = 1;
     for (size_t round = 0; !device_at.stopped; round++) {
+        device_found[DEVICE_AGAIN] = 0;
         for (size_t i = 0; i < size && !device_at.stopped; i++) resume(in_order(i, size, round), round == 0);
         if (device_at.stopped || !all_agree(size)) break;
         device_at.stopped = device_found[DEVICE_KIND] != DEVICE_FINE;

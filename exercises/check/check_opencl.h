@@ -39,6 +39,7 @@ enum {
     DEVICE_ELEMENT,
     DEVICE_ELEMENTS, /* of the buffer */
     DEVICE_WEAK,     /* there is a barrier between them, for the other kind of memory */
+    DEVICE_AGAIN,    /* since the last barrier a work-item has written to a place of local memory twice */
     DEVICE_FACTS
 };
 

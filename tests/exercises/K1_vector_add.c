@@ -60,6 +60,16 @@ static bool is_made(const check_case *c, const made_of *way, size_t shift)
     return n > shift;
 }
 
+/* Is every other group's part unwritten, as when a group begins twice as far on? */
+static bool is_counted_twice(const check_case *c)
+{
+    const device_size *s = &sizes[c->variant];
+    size_t n = s->n[0], group = s->group[0];
+    for (size_t i = 0; i < n; i++)
+        if (device_is_unwritten(c, i) != (i / group % 2 == 1)) return false;
+    return n > 2 * group && group > 1;
+}
+
 static void explain(const check_case *c)
 {
     const device_size *size = &sizes[c->variant];
@@ -75,6 +85,18 @@ static void explain(const check_case *c)
     if (device_unwritten(c)) {
         if (size->group[0] > 1 && !device_is_unwritten(c, 0) && device_is_unwritten(c, 1))
             check_also(c, "Only the first work-item of each group has written something.");
+        if (is_counted_twice(c))
+            check_also(c, "The elements of every other group are missing: was the beginning of a group counted twice? "
+                          "get_global_id(0) is get_group_id(0) * get_local_size(0) + get_local_id(0) already.");
+        size_t items = device_now()->global[0];
+        if (size->n[0] > 1 && size->n[0] < items && device_is_unwritten(c, 0))
+            check_also(c,
+                       "There are more work-items than numbers here, %zu: is something divided by their number, and "
+                       "rounded down to 0?",
+                       items);
+        if (size->n[0] == 1)
+            check_also(c, "It is the only one: is something done for several numbers at once, and not for what is left "
+                          "over, which is fewer?");
         return;
     }
     size_t i = 0;

@@ -68,6 +68,15 @@ static double of_part(const check_case *c, part which, bool in_a_row)
     return sum;
 }
 
+/* What all have added up that begin at their number and go on in such steps. */
+static double of_all(const check_case *c, size_t step)
+{
+    const device_size *s = &sizes[c->variant];
+    double sum = 0;
+    for (size_t i = 0; i < s->n[1] * s->group[0]; i++) sum += sum_of(c, i, s->n[0], step);
+    return sum;
+}
+
 static bool is_part(const check_case *c, part which, double total)
 {
     return sizes[c->variant].group[0] > 1 && (total == of_part(c, which, true) || total == of_part(c, which, false));
@@ -107,6 +116,12 @@ static bool explain(const check_case *c, double total, double should)
             "All %zu groups add up the same numbers, the first %zu: a share was counted within the group, "
             "by get_local_id.",
             groups, alike);
+    if (group < items && total == of_all(c, group))
+        return check_fail(
+            c, "items.step",
+            "Numbers were added by several work-items: each goes on in steps of %zu, the size of a group, "
+            "and there are %zu work-items in all.",
+            group, items);
     if (total == should * (double)group)
         return check_fail(c, "items",
                           "The sum is %zu times what it should be, and there are %zu work-items in a group.", group,
@@ -162,20 +177,34 @@ static void contract(const check_case *c)
                    check_number_of(c, 0, "barriers"), log2_of(s->group[0]));
 }
 
-/* scratch was read beyond its end. */
-static bool too_far(const check_case *c)
+/* A buffer was read or written beyond its end. */
+static bool too_far(const check_case *c, int buffer, bool writes)
 {
-    return (int)device_fact(c, DEVICE_KIND) == DEVICE_BOUNDS && !(device_fact(c, DEVICE_WRITES) > 0) &&
-           (int)device_fact(c, DEVICE_BUFFER) == 2 && device_fact(c, DEVICE_ELEMENT) >= device_fact(c, DEVICE_ELEMENTS);
+    return (int)device_fact(c, DEVICE_KIND) == DEVICE_BOUNDS && (device_fact(c, DEVICE_WRITES) > 0) == writes &&
+           (int)device_fact(c, DEVICE_BUFFER) == buffer &&
+           device_fact(c, DEVICE_ELEMENT) >= device_fact(c, DEVICE_ELEMENTS);
+}
+
+static void explain_bounds(const check_case *c)
+{
+    if (too_far(c, 1, true))
+        check_also(c,
+                   "partial has one place for each group, %zu here, and one work-item of each writes it: "
+                   "partial[get_group_id(0)].",
+                   sizes[c->variant].n[1]);
+    if (too_far(c, 2, false))
+        check_also(c, "What it adds is another work-item's: in each level only those add whose partner is there, half "
+                      "as many as in the level before.");
+    if (too_far(c, 2, true))
+        check_also(c, "scratch is a group's own, with one place for each of its work-items: get_local_id(0).");
 }
 
 static void judge(const check_case *c)
 {
-    bool fine = device_is_fine(&test, c);
-    if (fine && !device_unwritten(c) && is_right(c)) contract(c);
-    if (!fine && too_far(c))
-        check_also(c, "What it adds is another work-item's: in each level only those add whose partner is there, half "
-                      "as many as in the level before.");
+    if (!device_is_fine(&test, c))
+        explain_bounds(c);
+    else if (!device_unwritten(c) && is_right(c))
+        contract(c);
 }
 
 static const char *const files[] = {"sum.cl", NULL};

@@ -126,16 +126,36 @@ static bool is_way(const check_case *c, way how)
     return true;
 }
 
+/* How many elements belong to tiles that reach over the edge, if those and no other were not written. */
+static size_t over_the_edge(const check_case *c)
+{
+    const size_t *s = sizes[c->variant].n;
+    size_t left_out = 0;
+    for (size_t e = 0; e < s[0] * s[1]; e++) {
+        bool whole = (e / s[1] / TILE + 1) * TILE <= s[0] && (e % s[1] / TILE + 1) * TILE <= s[1];
+        if (device_is_unwritten(c, e) == whole) return 0;
+        left_out += !whole;
+    }
+    return left_out;
+}
+
 /* Is only part of each tile right? Where are the wrong ones? */
 static void explain(const check_case *c)
 {
     const size_t *s = sizes[c->variant].n;
-    size_t wrong = 0, inside = 0, first = 0, zeros = 0;
+    size_t wrong = 0, inside = 0, first = 0, zeros = 0, left_out = over_the_edge(c);
     for (int how = 0; how < WAYS; how++)
         if (is_way(c, (way)how)) {
             check_fail(c, said[how].key, "%s", said[how].words);
             return;
         }
+    if (left_out) {
+        check_fail(c, "tail",
+                   "%zu of %zu elements of c were not written: all those of tiles that reach over the edge, and no "
+                   "other. What is inside of such a tile counts.",
+                   left_out, s[0] * s[1]);
+        return;
+    }
     if (device_unwritten(c)) return;
     for (size_t e = s[0] * s[1]; e-- > 0;) {
         double is = check_element(c, 0, "c", e);
@@ -184,9 +204,36 @@ static bool a_is_read_by_n(const check_case *c)
            s[1] > s[2] && at >= s[0] * s[2] && at / s[1] < s[0] && at % s[1] < s[2];
 }
 
+/* Has the work-item's tile an element at this place, if rows of c are taken to be so long? */
+static bool has_at(int item, int group, size_t stride, size_t place)
+{
+    const work *w = device_now();
+    size_t groups = w->global[0] / w->local[0], i = (size_t)item, g = (size_t)group;
+    size_t column = (g % groups * w->local[0] + i % w->local[0]) * TILE,
+           row = (g / groups * w->local[1] + i / w->local[0]) * TILE;
+    for (size_t k = 0; k < (size_t)TILE * TILE; k++)
+        if ((row + k / TILE) * stride + column + k % TILE == place) return true;
+    return false;
+}
+
+/* Two work-items write c where it is both theirs if rows are k long. */
+static bool c_is_written_by_k(const check_case *c)
+{
+    const size_t *s = sizes[c->variant].n;
+    size_t place = (size_t)fmax(device_fact(c, DEVICE_ELEMENT), 0);
+    return (int)device_fact(c, DEVICE_KIND) == DEVICE_RACE && (int)device_fact(c, DEVICE_BUFFER) == 2 && s[1] != s[2] &&
+           has_at((int)device_fact(c, DEVICE_ITEM), (int)device_fact(c, DEVICE_GROUP_OF), s[2], place) &&
+           has_at((int)device_fact(c, DEVICE_OTHER_ITEM), (int)device_fact(c, DEVICE_OTHER_GROUP), s[2], place);
+}
+
 static void judge(const check_case *c)
 {
     if (!device_is_fine(&test, c)) {
+        if (c_is_written_by_k(c))
+            check_also(c,
+                       "Were rows of c taken to be k = %zu long? They are n = %zu long: element (i, j) lies at "
+                       "c[i * n + j].",
+                       sizes[c->variant].n[2], sizes[c->variant].n[1]);
         if (a_is_read_by_n(c))
             check_also(c,
                        "Were rows of a taken to be n = %zu long? They are k = %zu long: element (i, p) lies at "

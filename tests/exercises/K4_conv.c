@@ -51,6 +51,7 @@ typedef enum {
     ONE_PLANE,
     LAST_ONLY,
     SWAPPED,
+    TAP_FIRST,
     BY_HEIGHT,
     WAYS
 } way;
@@ -79,6 +80,9 @@ static const struct {
     [SWAPPED] = {"weights",
                  "Weights were read with channels and outputs exchanged: those of output o and channel c begin "
                  "at (o * channels + c) * 9."},
+    [TAP_FIRST] = {"weights",
+                   "Weights were read as if those of all channels of a tap lay side by side: it is the 9 taps of a "
+                   "channel that do, tap t of output o and channel c is at (o * channels + c) * 9 + t."},
     [BY_HEIGHT] = {"rows", "in was read as if its rows were height long: a row has width pixels."}};
 
 /* The pixel that a tap means, in one of these ways; 0 outside. */
@@ -111,7 +115,9 @@ static double at_way(const check_case *c, way how, size_t o, size_t y, size_t x)
                       : how == FIRST_WEIGHTS ? o % CHANNELS
                                              : o,
                tap = how == FLIPPED ? 8 - t % 9 : t % 9;
-        size_t weight = how == SWAPPED ? (t / 9 * s[1] + o) * 9 + tap : (from * s[0] + t / 9) * 9 + tap;
+        size_t weight = how == SWAPPED     ? (t / 9 * s[1] + o) * 9 + tap
+                        : how == TAP_FIRST ? (o * 9 + tap) * s[0] + t / 9
+                                           : (from * s[0] + t / 9) * 9 + tap;
         double product = pixel_at(c, how, how == ONE_PLANE ? 0 : t / 9, y, x, t % 9) *
                          device_value(&test, c, 1, weight);
         if (how == LAST_ONLY && product != 0) sum = 0;

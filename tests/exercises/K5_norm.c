@@ -190,6 +190,14 @@ static bool is_negative_by(const check_case *c, size_t row, double divisor)
     return squares - sum * sum + work_eps < 0;
 }
 
+/* Are all rows no numbers, even the last, of equal numbers, where both sums are 0 if they are counted from origin? */
+static bool are_all_none(const check_case *c)
+{
+    for (size_t i = 0; i < sizes[c->variant].n[0] * sizes[c->variant].n[1]; i++)
+        if (!isnan(check_element(c, 0, "y", i))) return false;
+    return true;
+}
+
 static void explain_row(const check_case *c, size_t row, const row_facts *f)
 {
     size_t width = sizes[c->variant].n[1], group = sizes[c->variant].group[0];
@@ -203,6 +211,10 @@ static void explain_row(const check_case *c, size_t row, const row_facts *f)
                    "In row %zu there are numbers that are none: the root of a negative variance. Are the sums "
                    "divided by %zu, the size of a group? The row has %zu numbers.",
                    row, group, width);
+    else if (f->none && f->variance > 0 && are_all_none(c))
+        check_fail(c, "from_0",
+                   "No y is a number, not even in the last row, whose numbers are all equal. Is the variance negative "
+                   "everywhere, the squares counted from origin, and the mean whose square is subtracted from 0?");
     else if (f->none)
         check_fail(c, "none", "In row %zu there are numbers that are none, or infinite%s", row,
                    f->variance == 0
@@ -273,9 +285,24 @@ static void contract(const check_case *c)
                    levels, 4 * levels + 2);
 }
 
+/* Is the end of every row not written, as much of it as a group cannot share evenly? */
+static bool leaves_rests(const check_case *c)
+{
+    size_t width = sizes[c->variant].n[1], rest = width % sizes[c->variant].group[0];
+    for (size_t i = 0; i < width * sizes[c->variant].n[0]; i++)
+        if (device_is_unwritten(c, i) != (i % width >= width - rest)) return false;
+    if (rest)
+        check_fail(c, "rest",
+                   "The last %zu elements of each row of y were not written: %zu work-items do not divide %zu numbers "
+                   "evenly.",
+                   rest, sizes[c->variant].group[0], width);
+    return rest > 0;
+}
+
 static void judge(const check_case *c)
 {
-    if (device_is_fine(&test, c) && !device_unwritten(c) && is_right(c)) contract(c);
+    if (!device_is_fine(&test, c) || leaves_rests(c)) return;
+    if (!device_unwritten(c) && is_right(c)) contract(c);
 }
 
 static const char *const files[] = {"norm.cl", NULL};

@@ -141,6 +141,16 @@ static inline const char *device_place(const check_case *c, char text[64])
     return text;
 }
 
+/* Do both take part in one level of a tree? Without a barrier between two levels somebody writes its place twice. */
+static inline bool device_in_one_level(const check_case *c)
+{
+    bool same = check_line_of(c, device_fact(c, DEVICE_PLACE)) == check_line_of(c, device_fact(c, DEVICE_OTHER_PLACE));
+    int number = (int)device_fact(c, DEVICE_BUFFER);
+    bool local = number < 0 || number > work_output(device_now());
+    return same && local && !(device_fact(c, DEVICE_AGAIN) > 0) &&
+           (device_fact(c, DEVICE_WRITES) > 0) != (device_fact(c, DEVICE_OTHER_WRITES) > 0);
+}
+
 static inline void device_say_race(const check_case *c)
 {
     char item[64], other[64], place[64];
@@ -148,12 +158,13 @@ static inline void device_say_race(const check_case *c)
         before = check_line_of(c, device_fact(c, DEVICE_OTHER_PLACE));
     bool groups = device_fact(c, DEVICE_GROUP_OF) != device_fact(c, DEVICE_OTHER_GROUP);
     bool output = (int)device_fact(c, DEVICE_BUFFER) == work_output(device_now());
-    bool weak = device_fact(c, DEVICE_WEAK) > 0,
+    bool level = device_in_one_level(c), weak = device_fact(c, DEVICE_WEAK) > 0,
          both = device_fact(c, DEVICE_WRITES) > 0 && device_fact(c, DEVICE_OTHER_WRITES) > 0;
     check_fail(
         c,
         groups   ? "race.groups"
         : weak   ? "race.fence"
+        : level  ? "race.level"
         : output ? "race.output"
                  : "race",
         "A race: in line %d %s %s %s, which %s has %s in line %d. %s", line,
@@ -164,6 +175,10 @@ static inline void device_say_race(const check_case *c)
                  "of them."
         : weak ? "The barrier between the two is for the other kind of memory: CLK_LOCAL_MEM_FENCE is for "
                  "local memory, CLK_GLOBAL_MEM_FENCE for global."
+        : level
+            ? "No work-item has written twice since the last barrier, so this is one level, and no barrier can part "
+              "the two: what is written in a level is another place than what is read in it. Do more work-items add "
+              "than half of those before, or is the index of the partner another one's?"
         : both ? "Which of the two stays is chance: each place belongs to one work-item."
                : "There is no barrier between the two, so either may come first.");
 }
@@ -173,7 +188,9 @@ static inline void device_say_bounds(const check_case *c)
     char item[64], place[64];
     double element = device_fact(c, DEVICE_ELEMENT), elements = device_fact(c, DEVICE_ELEMENTS);
     int line = check_line_of(c, device_fact(c, DEVICE_PLACE));
-    check_fail(c, "bounds", "In line %d %s %s %s, and there are %.0f elements, from 0 to %.0f.%s", line,
+    bool output = device_fact(c, DEVICE_WRITES) > 0 && (int)device_fact(c, DEVICE_BUFFER) == work_output(device_now());
+    check_fail(c, output ? "bounds.output" : "bounds",
+               "In line %d %s %s %s, and there are %.0f elements, from 0 to %.0f.%s", line,
                device_item(c, DEVICE_ITEM, DEVICE_GROUP_OF, item),
                device_fact(c, DEVICE_WRITES) > 0 ? "writes" : "reads", device_place(c, place), elements, elements - 1,
                element < 0 ? " It lies before the first." : "");

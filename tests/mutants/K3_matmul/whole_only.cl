@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // what: tiles that reach over the edge are left out
 // expect: elements of c were not written
+// expect: of tiles that reach over the edge
 #define TILE 4
 
 __kernel void my_matmul(__global const float *a, __global const float *b, __global float *c, const int m, const int n,
