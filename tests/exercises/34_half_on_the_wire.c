@@ -251,9 +251,10 @@ static const struct {
 } ways[WAYS] = {
     [NO_FEEDBACK] = {"feedback", "What rounding took away before was not added: it is lost."},
     [NO_ERROR] = {"feedback", "What rounding took away from the ranks' gradients before was not added: error is lost."},
-    [NO_SUM_ERROR] = {"feedback", "What rounding took away from the sum before was not added: sum_error is lost. Does "
-                                  "round_off get the sum as it is, "
-                                  "in floats? One that has been rounded before has no error any more."},
+    [NO_SUM_ERROR] = {"sum_error",
+                      "What rounding took away from the sum before was not added: sum_error is lost. Does round_off "
+                      "get the sum as it is, in floats? One that has been rounded before, in each addition or on its "
+                      "way round a ring, has no error any more."},
     [OPPOSITE] = {"opposite", "What rounding took away was subtracted, and is to be added: error is what should have "
                               "been sent, minus what was."},
     [OF_GRADIENT] = {"of_gradient", "What is kept is the difference between the gradient and what was sent. But what "
@@ -363,6 +364,21 @@ static size_t count_sum(const check_case *c, int rank)
     return c->count;
 }
 
+/* A rank that sent fewer numbers than are in other ranks' chunks. */
+static void say_if_missing(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        size_t others = c->count - ring_length(c->count, c->ranks, rank), least = CALLS * others * sizeof(uint16_t);
+        unsigned long long bytes = check_sent(c, rank).bytes_sent;
+        if (bytes >= least) continue;
+        check_also(c,
+                   "Rank %d sent %llu bytes, and its numbers in other ranks' chunks alone have %zu: were the counts of "
+                   "what goes exchanged for those of what comes?",
+                   rank, bytes, least);
+        return;
+    }
+}
+
 static bool sums(const check_case *c)
 {
     char name[16];
@@ -376,6 +392,7 @@ static bool sums(const check_case *c)
         int way = ways_find(&sum, c);
         if (way < 0) {
             check_also(c, "This is the sum of call %zu.", call_judged + 1);
+            say_if_missing(c);
             return false;
         }
         check_fail(c, ways[way].key, "In call %zu: %s", call_judged + 1, ways[way].words);
