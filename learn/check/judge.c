@@ -210,18 +210,31 @@ static const char *error_name(p2p_err err)
     return "a number that is no error of Pairwise";
 }
 
+/* What is there to be done when a rank was killed, as the error says; its key. */
+static const char *after_death(p2p_err err, bool twice, const char **key)
+{
+    *key = err == P2P_ERR_MISMATCH ? "mismatch" : err == P2P_ERR_DEADLOCK ? "deadlock" : "not_repaired";
+    if (err == P2P_ERR_MISMATCH)
+        return "its new process begins the function, the others are in the middle of it, and the next collective that "
+               "they call has to be the same one.";
+    if (err == P2P_ERR_DEADLOCK)
+        return "what a rank waits for and what the others do behind the repair does not fit together.";
+    if (err != P2P_ERR_PEER_DEAD || !twice)
+        return "the others are to repair the world, and to go on with its new process.";
+    *key = "not_repaired.again";
+    return "the others are to repair the world, and to go on with its new process. That is not the only death here: "
+           "any call may return P2P_ERR_PEER_DEAD, those behind a repair as well, and each time it leads to a repair.";
+}
+
 /* In a case in which ranks were killed. */
 static void note_deaths(const check_case *c, p2p_err err, learn_result *result)
 {
+    const char *key;
     if (!c->deaths || err == P2P_ERR_TODO) return;
-    OWNED char *words =
-        learn_format("In this case rank %d was killed by the test: %s", c->death[0].rank,
-                     err == P2P_ERR_MISMATCH
-                         ? "its new process begins the function, the others are in the middle of it, and the next "
-                           "collective that they call has to be the same one."
-                         : "the others are to repair the world, and to go on with its new process.");
+    const char *what = after_death(err, c->deaths > 1, &key);
+    OWNED char *words = learn_format("In this case rank %d was killed by the test: %s", c->death[0].rank, what);
     learn_add_to_failure(result, words);
-    snprintf(result->key, sizeof result->key, "%s", err == P2P_ERR_MISMATCH ? "mismatch" : "not_repaired");
+    snprintf(result->key, sizeof result->key, "%s", key);
 }
 
 bool learn_all_returned_ok(const learn_world *w, const check_case *c, learn_result *result)

@@ -88,7 +88,9 @@ static void run(p2p_comm *comm, const check_case *c)
     const my_training training = {c->count, STEPS, rate, momentum, gradient, &o};
     for (size_t i = 0; i < c->count; i++) parameters[i] = check_common(c, i);
     check_report(c, "before", parameters, c->count, DTYPE_F64);
-    check_returned(c, my_survive(&comm, &training, parameters));
+    p2p_err err = my_survive(&comm, &training, parameters);
+    check_returned(c, err);
+    check_number(c, "returned", err);
     check_report(c, "parameters", parameters, c->count, DTYPE_F64);
     check_report(c, "calls", o.calls, 2 * o.count, DTYPE_I32);
 }
@@ -125,7 +127,7 @@ static int step_after(const check_case *c, int death)
 
 /* ---- In learn: values ---- */
 
-enum { RIGHT, LOST, OLD, NEIGHBOURS, RIGHTS, STALE, FIRST_AGAIN, LOST_LATER, OTHERS_LATER, WAYS };
+enum { RIGHT, LOST, OLD, NEIGHBOURS, RIGHTS, STALE, FIRST_AGAIN, LOST_LATER, OTHERS_LATER, AHEAD, WAYS };
 
 static const struct {
     const char *key, *words;
@@ -142,6 +144,8 @@ static const struct {
     [STALE] = {"stale",
                "it is that of the step before, and so are its parameters: the other of the two states was given "
                "back."},
+    [AHEAD] = {"ahead", "those that were a step further took it again from what they had behind it: only the number "
+                        "of their step went back, and not their state."},
     [FIRST_AGAIN] = {"parameters", "its parameters were those of the beginning, and its gradient was computed from "
                                    "them: they have to come from another rank."},
     [LOST_LATER] = {"copy",
@@ -156,6 +160,28 @@ static size_t count_all(const check_case *c, int rank)
 {
     (void)rank;
     return c->count;
+}
+
+/* Had a rank begun a later step than this before the first death? */
+static bool was_ahead(const check_case *c, int rank, int step)
+{
+    int base = call_of(c, rank, 0, false);
+    bool ahead = false;
+    for (size_t k = 0; k < calls_of(c, rank); k++)
+        ahead |= call_of(c, rank, k, false) == base && call_of(c, rank, k, true) > step;
+    return ahead && rank != c->death[0].rank;
+}
+
+/* Number i behind this step, taken by all from p and v; then taken again by those that were ahead, from what came of it. */
+static void step_from_ahead(const check_case *c, int step, size_t i, double *p, double *v)
+{
+    double sum = 0, first = 0;
+    for (int q = 0; q < c->ranks; q++) first += gradient_of(c, q, step, i, *p);
+    double v_after = momentum * *v + first, p_after = *p - rate * v_after;
+    for (int q = 0; q < c->ranks; q++) sum += gradient_of(c, q, step, i, was_ahead(c, q, step) ? p_after : *p);
+    bool ahead = was_ahead(c, ring_owner(c->count, c->ranks, i), step);
+    *v = momentum * (ahead ? v_after : *v) + sum;
+    *p = (ahead ? p_after : *p) - rate * *v;
 }
 
 /* Of chunk q, when rank q's new process goes on before step `step`. */
@@ -186,6 +212,10 @@ static void compute(const check_case *c, int way, int rank, double *p)
                 spoil(c, way, c->death[d].rank, v, before);
                 other = way == FIRST_AGAIN || way == STALE ? c->death[d].rank : -1;
             }
+        if (way == AHEAD && c->deaths && step_after(c, 0) == step) {
+            for (size_t i = 0; i < c->count; i++) step_from_ahead(c, step, i, &p[i], &v[i]);
+            continue;
+        }
         for (size_t i = 0; i < c->count; i++) {
             double sum = 0;
             theirs[i] = way == STALE ? last[i] : check_common(c, i);
@@ -211,6 +241,7 @@ static void explain(const check_case *c)
     const check_death *d = &c->death[way == LOST_LATER || way == OTHERS_LATER];
     check_fail(c, ways[way].key, "Rank %d was killed. %s: %s", d->rank,
                way == FIRST_AGAIN    ? "When it went on"
+               : way == AHEAD        ? "All went on with the same step"
                : way == LOST_LATER   ? "Its velocity began with zeros"
                : way == OTHERS_LATER ? "Its velocity began with another rank's"
                                      : "The parameters are what comes out with another velocity of its chunk",
@@ -219,9 +250,40 @@ static void explain(const check_case *c)
 
 /* ---- Steps ---- */
 
+/* Has a rank returned this error? Which one. */
+static int who_returned(const check_case *c, p2p_err err)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (check_number_of(c, rank, "returned") == (double)err) return rank;
+    return -1;
+}
+
+/* No rank has come beyond the first step, and all are as they were launched. */
+static bool is_before_all(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (calls_of(c, rank) != 1 || call_of(c, rank, 0, true) != 0 ||
+            call_of(c, rank, 0, false) != call_of(c, 0, 0, false))
+            return false;
+    return true;
+}
+
+/* Did ranks wait for each other before any has died? */
+static bool exchanges(const check_case *c)
+{
+    int rank = who_returned(c, P2P_ERR_DEADLOCK);
+    if (rank < 0 || !is_before_all(c)) return true;
+    return check_fail(c, "exchange",
+                      "On rank %d it returned P2P_ERR_DEADLOCK in the first step, before any rank was killed. What is "
+                      "yours in a step is exchange_copies: there all ranks wait for one another. In a strict world a "
+                      "send waits for its receive, and who sends first does not come to its own.",
+                      rank);
+}
+
 /* After each repair all ranks go on with the same step. */
 static void judge_first(const check_case *c)
 {
+    if (!exchanges(c)) return;
     for (int rank = 0; rank < c->ranks; rank++)
         for (size_t k = 0; k < calls_of(c, rank); k++) {
             int generation = call_of(c, rank, k, false), step = first_in(c, rank, generation);
@@ -293,12 +355,27 @@ static void contract(const check_case *c)
     }
 }
 
+/* The copies of velocity go where all else goes. */
+static bool to_the_right(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks && !c->deaths; rank++) {
+        int left = (rank + c->ranks - 1) % c->ranks;
+        unsigned long long bytes = check_traffic(c, rank, left).bytes_sent;
+        if (c->ranks < 3 || !bytes) continue;
+        return check_fail(c, "to_the_left",
+                          "Rank %d sent %llu bytes to rank %d, the one to its left. A copy of the velocity goes to the "
+                          "right, and the left one's comes: after a death give_back and find look for it there.",
+                          rank, bytes, left);
+    }
+    return true;
+}
+
 static void judge(const check_case *c)
 {
     if (!not_from_the_first(c)) return;
     if (!ways_right(&parameters, c, "before"))
         explain(c);
-    else if (steps(c) && check_same_bits(c, "bits", "parameters"))
+    else if (steps(c) && check_same_bits(c, "bits", "parameters") && to_the_right(c))
         contract(c);
 }
 
