@@ -132,6 +132,20 @@ static bool is_mixed(const check_case *c)
     return true;
 }
 
+/* In COLLECT: is a rank's number nowhere, and another's in its place as well? */
+static bool is_written_over(const check_case *c)
+{
+    bool twice = false;
+    for (int q = 0; q < c->ranks; q++) {
+        double is = check_element(c, 0, "results", (size_t)q);
+        int whose = 0;
+        while (whose < c->ranks && is != part_of(c, whose, 0)) whose++;
+        if (whose == c->ranks) return false;
+        twice |= whose != q && check_element(c, 0, "results", (size_t)whose) == is;
+    }
+    return twice;
+}
+
 static void explain(const check_case *c)
 {
     double a = check_element(c, 0, "results", 0), b = check_element(c, 0, "results", 1);
@@ -143,6 +157,10 @@ static void explain(const check_case *c)
             c, "values",
             "All numbers are there, at other places, and the same ones whatever comes first: with which index is "
             "all[] written?");
+    else if (c->variant == COLLECT && check_in_other_order(c) && is_written_over(c))
+        check_fail(c, "over",
+                   "A rank's number is there twice, and another's is missing: a receive writes to its buffer before it "
+                   "is known who has sent. If that is a place in all[], it writes over what has come before.");
     else if (c->variant == ROUNDS && a + b == want(c, 0, 0) + want(c, 0, 1))
         check_fail(c, "round",
                    "Both sums together are right, each by itself is not: a number of the second round was added to the "
