@@ -7,6 +7,7 @@
 
 #include "exercises/exercises.h"
 #include "tests/exercises/expected.h"
+#include "tests/exercises/ring_contract.h"
 #include "tests/exercises/stand_in.h"
 
 #pragma weak my_whole_trainer
@@ -62,6 +63,7 @@ static void report(const check_case *c, const my_score *score)
                    {"model", stand.wrong_name},
                    {"in order", stand.in_order},
                    {"no forward", stand.no_forward},
+                   {"closed below", stand.closed_below},
                    {"seed", (double)stand.seed},
                    {"rule", stand.optimizer.rule},
                    {"lr", stand.optimizer.lr},
@@ -152,6 +154,23 @@ static bool loads_as(const check_case *c, int rank, bool shuffled, bool first_ep
     return used > 0;
 }
 
+/* Does it load a block of the order of the epoch, all through? */
+static bool loads_a_block(const check_case *c, int rank)
+{
+    size_t used = check_elements(c, rank, "loads"), k = 0, n = images_of(c), first = ring_begin(n, c->ranks, rank),
+           length = ring_length(n, c->ranks, rank);
+    for (size_t epoch = 1, seen = 0; k + HEAD <= used;) {
+        size_t count = (size_t)at(c, rank, "loads", k + 3);
+        for (size_t i = 0; i < count; i++, seen++) {
+            if (seen == length) epoch++, seen = 0;
+            if ((size_t)at(c, rank, "loads", k + HEAD + i) != stand_image(n, SEED, epoch, true, first + seen))
+                return false;
+        }
+        k += HEAD + count;
+    }
+    return used > 0;
+}
+
 static bool same_loads(const check_case *c)
 {
     size_t used = check_elements(c, 0, "loads");
@@ -181,6 +200,12 @@ static bool explain_loads(const check_case *c, int rank, size_t epoch, size_t st
                           "Rank %d goes through the images in the same order in each epoch: train_epoch_order wants "
                           "the number of the epoch, from 1.",
                           rank);
+    if (c->ranks > 1 && loads_a_block(c, 0) && loads_a_block(c, 1))
+        return check_fail(
+            c, "share",
+            "Rank %d loads a block of the order of the epoch, and should load one image in %d of it: its positions "
+            "are rank, rank + size, rank + 2 size, ..., which is what train_shard gives.",
+            rank, c->ranks);
     if (loads_as(c, rank, true, false, 0))
         return check_fail(c, "epoch", "Rank %d's first epoch has the order of epoch 0: epochs count from 1.", rank);
     if (got < want)
@@ -413,6 +438,17 @@ static bool is_score(const check_case *c, int rank, const double sums[3])
     return true;
 }
 
+/* Is the loss, or all of the score, divided by that? */
+static bool is_mean(const check_case *c, int rank, const double sums[3], double by)
+{
+    bool loss = fabs(check_element(c, rank, "score", 0) * by - sums[0]) < 1e-6 * sums[0], others = true;
+    for (size_t i = 1; i < 3; i++) {
+        double is = check_element(c, rank, "score", i);
+        others &= is == sums[i] || fabs(is * by - sums[i]) <= by;
+    }
+    return by > 1 && loss && others;
+}
+
 static bool score(const check_case *c)
 {
     for (int rank = 0; rank < c->ranks; rank++) {
@@ -424,7 +460,11 @@ static bool score(const check_case *c)
         return check_fail(c, "score", "On rank %d the score is: loss %g, %g right of %g. It should be %g, %g of %g.%s",
                           rank, check_element(c, rank, "score", 0), check_element(c, rank, "score", 1),
                           check_element(c, rank, "score", 2), want[0], want[1], want[2],
-                          is_score(c, rank, own)    ? " That is the score of its own share."
+                          is_score(c, rank, own) ? " That is the score of its own share."
+                          : is_mean(c, rank, want, c->ranks)
+                              ? " That is the mean over ranks: my_score has the sum of the losses of all test images."
+                          : is_mean(c, rank, want, want[2])
+                              ? " That is the mean over images: my_score has the sum of the losses of all test images."
                           : is_score(c, rank, last) ? " The last batch of each rank alone is in it: `first` of "
                                                       "train_evaluate is true for the first one only."
                                                     : "");
@@ -463,13 +503,20 @@ static void judge(const check_case *c)
     if (!begins_alike(c) || !loads(c) || !scales(c) || !numbers(c) || !weights(c) || !tests(c) || !score(c) ||
         !saved(c))
         return;
-    for (int rank = 0; rank < c->ranks; rank++)
+    for (int rank = 0; rank < c->ranks; rank++) {
         if (check_number_of(c, rank, "open") > 0) {
             check_fail(c, "open",
                        "Rank %d has left %g of these open: model, data, network, sync. Each has its close or free.",
                        rank, check_number_of(c, rank, "open"));
             return;
         }
+        if (check_number_of(c, rank, "closed below") > 0) {
+            check_fail(c, "open",
+                       "Rank %d closes the network before the sync, which works on it: train_sync_close comes first.",
+                       rank);
+            return;
+        }
+    }
 }
 
 static const char *const files[] = {"whole_trainer.c", NULL};

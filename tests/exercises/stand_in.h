@@ -55,7 +55,7 @@ typedef struct {
     float tested[STAND_STATISTICS];                   /* as the first evaluation did */
     float saved[STAND_PARAMETERS + STAND_STATISTICS];
     float last[STAND_PARAMETERS];
-    int open, saves, batches, too_early, no_forward, wrong_name, in_order;
+    int open, syncs, saves, batches, too_early, no_forward, wrong_name, in_order, closed_below;
     kernel_optimizer optimizer;
     uint64_t seed;
     const char *path;
@@ -160,6 +160,7 @@ void train_network_close(train_network *network)
 {
     if (!network) return;
     stand.open--;
+    stand.closed_below += stand.syncs > 0;
     memcpy(stand.last, network->device[TRAIN_PARAMETERS], sizeof stand.last);
     free(network);
 }
@@ -278,12 +279,14 @@ p2p_err train_sync_open(train_network *network, p2p_comm *comm, const train_sync
     if (!*sync) return P2P_ERR_NOMEM;
     **sync = (train_sync){network, comm, options ? *options : (train_sync_options){.overlap = false}, {false}};
     stand.open++;
+    stand.syncs++;
     return P2P_OK;
 }
 
 void train_sync_close(train_sync *sync)
 {
     stand.open -= sync != NULL;
+    stand.syncs -= sync != NULL;
     free(sync);
 }
 
