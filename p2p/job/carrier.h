@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define CARRIER_SLOT ((size_t)128 << 10)
 
@@ -46,6 +47,13 @@ typedef struct {
 } p2p_carrier;
 
 #define P2P_LOCAL_HOSTS 16
+/* What goes from one launcher of a job to another: the first packet of its connection to a relay (tests/relay). */
+typedef struct {
+    uint64_t job[2]; /* of no other job on this machine */
+    int32_t from, to;
+    uint64_t bytes; /* of a packet */
+} carrier_route;
+
 extern const p2p_carrier p2p__local_carrier; /* of launchers on one machine */
 
 /* NULL in a program that is not linked with one. */

@@ -2,7 +2,8 @@
 /*
  * A carrier for launchers of one machine, which forks them: PAIRWISE_HOSTS=2 divides the ranks of a job among two
  * launchers, as if each were on a host of its own. Everything between hosts can so be tried and tested without MPI.
- * Between each two launchers there is one socketpair; a slot is a packet.
+ * Between each two launchers there is one socketpair; a slot is a packet. With PAIRWISE_HOSTS_THROUGH=DIR they reach each
+ * other through relays instead (tests/relay), one for each host, which listen at DIR/0, DIR/1, ...
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <sys/param.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -168,12 +170,43 @@ static void be_launcher(int own, int hosts, int sockets[P2P_LOCAL_HOSTS][P2P_LOC
         }
 }
 
+/* A socket to the relay of one of them, or -1 and errno. */
+static int reach_relay(const char *folder, carrier_route route)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    if ((size_t)snprintf(at.sun_path, sizeof at.sun_path, "%s/%d", folder, route.from) >= sizeof at.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && TEMP_FAILURE_RETRY(connect(fd, (struct sockaddr *)&at, sizeof at)) == 0 &&
+        send(fd, &route, sizeof route, MSG_NOSIGNAL) == sizeof route)
+        return fd;
+    int saved = errno;
+    if (fd >= 0) close(fd);
+    errno = saved;
+    return -1;
+}
+
+/* The ends of what is between launchers a and b of the job that began then. */
+static bool connect_two(uint64_t began, int a, int b, int ends[2])
+{
+    const char *folder = getenv("PAIRWISE_HOSTS_THROUGH");
+    carrier_route route = {.job = {(uint64_t)getpid(), began}, .from = a, .to = b};
+    if (!folder) return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0;
+    ends[0] = reach_relay(folder, route);
+    route.from = b;
+    route.to = a;
+    if (ends[0] >= 0) ends[1] = reach_relay(folder, route);
+    return ends[0] >= 0 && ends[1] >= 0;
+}
+
 /* The launchers of the other hosts; they return in a process of their own. This one's number, or -1 and errno. */
 static int fork_launchers(int hosts)
 {
-    int sockets[P2P_LOCAL_HOSTS][P2P_LOCAL_HOSTS], own = 0, ends[2] = {-1, -1}, fd, standard[STDERR_FILENO + 1],
-                                                   closed = 0;
+    int sockets[P2P_LOCAL_HOSTS][P2P_LOCAL_HOSTS], own = 0, fd, standard[STDERR_FILENO + 1], closed = 0;
     bool good = true;
+    uint64_t began = p2p__now();
     memset(&c, 0, sizeof c);
     /* no socket may be where something is printed, if that is closed */
     while ((fd = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0 && fd <= STDERR_FILENO) standard[closed++] = fd;
@@ -181,9 +214,10 @@ static int fork_launchers(int hosts)
     memset(sockets, -1, sizeof sockets);
     for (int a = 0; a < hosts; a++)
         for (int b = 0; b < a && good; b++) {
-            good = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0;
-            sockets[a][b] = good ? ends[0] : -1;
-            sockets[b][a] = good ? ends[1] : -1;
+            int ends[2] = {-1, -1};
+            good = connect_two(began, a, b, ends);
+            sockets[a][b] = ends[0];
+            sockets[b][a] = ends[1];
         }
     while (closed > 0) close(standard[--closed]);
     pid_t parent = getpid();
@@ -219,12 +253,13 @@ int p2p__run_on_hosts(const p2p_plan *plan, p2p_err *err)
     p2p_plan part = *plan;
     char why[1000];
     fflush(NULL);
+    const char *through = getenv("PAIRWISE_HOSTS_THROUGH");
     int own = fork_launchers(hosts), ranks = plan->size / hosts + (own < plan->size % hosts), status = 1;
     if (own < 0)
-        snprintf(
-            why, sizeof why,
-            "%d launchers cannot be started: %s\n  try: fewer hosts and ranks, or higher limits (ulimit -u, ulimit -n)",
-            hosts, strerror(errno));
+        snprintf(why, sizeof why,
+                 "%d launchers cannot be started%s%s: %s\n  try: fewer hosts and ranks, or higher limits (ulimit -u, "
+                 "ulimit -n)",
+                 hosts, through ? " through relays at " : "", through ? through : "", strerror(errno));
     else
         part.hosts = p2p__hosts_join(&p2p__local_carrier, own, hosts, ranks, why, sizeof why);
     if (own > 0) {

@@ -125,9 +125,10 @@ static const struct {
 
 /* Of the project's own programs and tests. */
 static const char *const others[] = {
-    "PAIRWISE_JOB",          "PAIRWISE_KERNEL_FAIL",    "PAIRWISE_KERNEL_LANES",
-    "PAIRWISE_KERNEL_PLAIN", "PAIRWISE_KERNEL_SAMPLES", "PAIRWISE_BUILD",
-    "PAIRWISE_LONG",         "PAIRWISE_COURSE",         "PAIRWISE_RANDOM_PROGRAMS",
+    "PAIRWISE_JOB",           "PAIRWISE_KERNEL_FAIL",    "PAIRWISE_KERNEL_LANES",
+    "PAIRWISE_KERNEL_PLAIN",  "PAIRWISE_KERNEL_SAMPLES", "PAIRWISE_BUILD",
+    "PAIRWISE_LONG",          "PAIRWISE_COURSE",         "PAIRWISE_RANDOM_PROGRAMS",
+    "PAIRWISE_HOSTS_THROUGH",
 };
 
 enum { VARIABLES = sizeof variables / sizeof *variables, OTHERS = sizeof others / sizeof *others };

@@ -15,6 +15,11 @@ $(NO_MPI): $(filter-out $(OBJ)/mpi/%,$(LIB_OBJ))
 $(BUILD)/launch-%: $(OBJ)/%/carrier.o $(OBJ)/p2p/job/launch_main.o $(NO_MPI)
 	$(call say,LD,$@)
 	$(Q)$(or $(MPICC),mpicc.$*) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $^ -o $@
+# For suites between hosts (tests/long/hosts.sh).
+$(BUILD)/tests/relay-%: $(OBJ)/%/carrier.o $(OBJ)/tests/relay/relay.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(or $(MPICC),mpicc.$*) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $^ -o $@
 
 hosts: all ## the launchers for several hosts: Open MPI's, MPICH's, whichever are installed
 	@found=; for mpi in openmpi mpich; do \
