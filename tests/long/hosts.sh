@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 #
 # hosts.sh: three hosts made of network namespaces (scripts/namespaces.sh), under each MPI library: what is between them can be
-# cut, and what runs on one can be killed or stopped.
+# cut, and what runs on one can be killed or stopped; and the suites, between three of them.
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
-
+# shellcheck source=tests/hosts.sh
+source tests/hosts.sh
 # shellcheck source=scripts/namespaces.sh
 source scripts/namespaces.sh
 
@@ -68,6 +69,45 @@ cannot_reach() {
         grep -q 'try: mpirun .*if.* NAME' "$work/no_way" && ! grep -q 'hello from' "$work/no_way"
 }
 
+# ---- Suites: their launchers are forked here, and a relay on each host carries what they tell each other (tests/relay) ----
+
+sent() { cat /sys/class/net/pw[123]/statistics/rx_bytes; } # by each host, over its link
+
+relays_begin() {
+    rm -rf "$work/relays"
+    mkdir "$work/relays"
+    chmod 711 "$work" # tests have users of their own
+    sent >"$work/sent"
+    LIMIT=20000 namespaces_run 3 1 "$PWD/$B/tests/relay-$MPI" "$work/relays" >"$work/relayed" 2>&1 &
+    relays=$!
+    for _ in $(seq 300); do [ "$(grep -c listens "$work/relayed")" -eq 3 ] && return 0; sleep 0.1; done
+    cat "$work/relayed"
+    return 1
+}
+
+# They end well, and what they say they have carried has gone over the links.
+relays_end() {
+    local status
+    touch "$work/relays/stop"
+    wait "$relays"
+    status=$?
+    cat "$work/relayed"
+    echo "status $status"
+    sed -n 's/.*relay [012]: .* packets, \([0-9]*\) bytes.*/&=\1/p' "$work/relayed" | sort | sed 's/.*=//' >"$work/carried"
+    sent | paste "$work/sent" - "$work/carried" | awk '{ print "host", NR - 1, "has sent", $2 - $1, "bytes; its relay", $3 }
+        $3 == 0 || $2 - $1 < $3 { wrong = 1 } END { exit wrong || NR != 3 }' && [ $status -eq 0 ]
+}
+
+# Not where a rank must share memory with another one (of three, on two hosts).
+faults_on_three() { faults | grep -v -x read-death; }
+
+between_hosts() { # COMMAND...: two hosts at least, of jobs of two ranks, must have sent something meanwhile
+    sent >"$work/before"
+    PAIRWISE_HOSTS=3 PAIRWISE_HOSTS_THROUGH="$work/relays" QUICK=1 "$@" || return 1
+    sent | paste "$work/before" - | awk '{ print "host", NR - 1, "has sent", $2 - $1, "bytes" }
+        $2 - $1 > 10000 { many++ } END { exit many < 2 || NR != 3 }'
+}
+
 for MPI in openmpi mpich; do
     namespaces_make "${hosts[@]}" >"$work/why" || { skip "$MPI, hosts of namespaces" "$(cat "$work/why")"; continue; }
     check "make $B/launch-$MPI" make -s "$B/launch-$MPI"
@@ -81,6 +121,20 @@ for MPI in openmpi mpich; do
         done
         check "$MPI, $world: a rank of every host is killed" after 'rank [0-5] was killed by signal 9' 15 kill_ranks
     done
+    check "make $B/tests/relay-$MPI" make -s "$B/tests/relay-$MPI"
+    check "$MPI: a relay on each host" relays_begin
+    for world in socket shm; do
+        export PAIRWISE_WORLD=$world
+        for suite in "${suites[@]}"; do
+            check "$MPI, $world: $suite between three hosts" between_hosts timeout -k 5 900 "$B/tests/$suite"
+        done
+        # shellcheck disable=SC2046
+        check "$MPI, $world: faults between three hosts" between_hosts run_faults $(faults_on_three)
+        for fault in $(faults_on_three); do
+            check "$MPI, $world: $fault between three hosts" as_ended "$fault"
+        done
+    done
+    check "$MPI: relays end, and all that they carried went from host to host" relays_end
     check "$MPI: a launcher is killed" after '(on node pw2|AT 10.97.0.2)' 10 to_launcher pw2 -KILL
     host_timeout=3 check "$MPI: one is stopped" after 'nothing has been heard of launcher 1, on pw2, for 3 s' 20 to_launcher pw2 -STOP
     # Open MPI's mpirun would wait for minutes for the host that is cut off.
