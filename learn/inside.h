@@ -157,6 +157,9 @@ const char *learn_call_of(const learn_exercise *e, const check_case *c);
  * broke). */
 bool learn_judge(learn_world *w, const check_case *c, learn_result *result);
 
+/* What its test knows of a case that ended, and has been explained (learn_autopsy). */
+void learn_judge_ended(learn_world *w, const check_case *c, learn_result *result);
+
 /* Has every rank returned P2P_OK from this case, as far as it has returned? If not, result says so. */
 bool learn_all_returned_ok(const learn_world *w, const check_case *c, learn_result *result);
 

@@ -31,7 +31,7 @@
  *      in a rank    check_report, check_number, check_peak, check_step, check_returned; check_before_send,
  *                   check_on_message, check_on_collective
  *      in learn     check_values, check_near, check_same_bits, check_number_of, check_traffic, check_sent,
- *                   check_output, check_fail, check_slow, check_also
+ *                   check_output, check_fail, check_slow, check_also, check_because
  */
 #ifndef PAIRWISE_EXERCISES_CHECK_H
 #define PAIRWISE_EXERCISES_CHECK_H
@@ -119,6 +119,9 @@ typedef struct {
     /* In learn, for each case that every rank has been through; not called when a case ended in a crash, an error or a
      * deadlock, which learn explains by itself. Stop at the first check that returns false. */
     void (*judge)(const check_case *c);
+    /* In learn, when a case has ended in a crash, an error or a deadlock, and this has been explained: what the ranks reported
+     * before may say why (check_because). May be NULL. */
+    void (*judge_ended)(const check_case *c);
     /* In learn, before judge, and also if an error was returned. May be NULL. */
     void (*judge_first)(const check_case *c);
     /* In learn, instead of judge, for a case with `fails` after which an error was returned and nothing was left. May be NULL. */
@@ -179,6 +182,8 @@ typedef struct {
     size_t count;            /* of this rank's part, where each has another one */
     enum dtype dtype;
     enum op op; /* OP_SUM, where there is none */
+    /* coll_all_to_allv: numbers for each rank, and where they begin; numbers from each rank, and where they begin; else NULL */
+    const size_t *parts[4];
 } check_collective;
 CHECK_OF_RANKS extern void (*check_on_collective)(const check_collective *call);
 
@@ -250,5 +255,9 @@ CHECK_OF_LEARN bool check_slow(const check_case *c, const char *key, double time
 
 /* Add a sentence to the failure that is noted. */
 CHECK_OF_LEARN void check_also(const check_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same, and its key becomes this one: the sentence says where it comes from. */
+CHECK_OF_LEARN void check_because(const check_case *c, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

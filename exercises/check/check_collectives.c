@@ -17,14 +17,14 @@ void (*check_on_collective)(const check_collective *call);
         return check_pretends(#name, request, __builtin_return_address(0), &err) ? err : (name)args; \
     }
 /* The same, and the test is told. */
-#define NOTED(name, params, args, ...)                                                         \
-    p2p_err check_##name params;                                                               \
-    p2p_err check_##name params                                                                \
-    {                                                                                          \
-        p2p_err err;                                                                           \
-        if (check_pretends(#name, NULL, NULL, &err)) return err;                               \
-        if (check_on_collective) check_on_collective(&(check_collective){#name, __VA_ARGS__}); \
-        return (name)args;                                                                     \
+#define NOTED(name, params, args, ...)                                                                 \
+    p2p_err check_##name params;                                                                       \
+    p2p_err check_##name params                                                                        \
+    {                                                                                                  \
+        p2p_err err;                                                                                   \
+        if (check_pretends(#name, NULL, NULL, &err)) return err;                                       \
+        if (check_on_collective) check_on_collective(&(check_collective){#name, __VA_ARGS__, {NULL}}); \
+        return (name)args;                                                                             \
     }
 /* NOLINTEND(bugprone-macro-parentheses) */
 #define CALLS(name, params, args) STANDS_FOR(name, params, args, NULL)
@@ -68,10 +68,6 @@ NOTED(coll_reduce_scatterv,
       (p2p_comm * comm, const void *send, const size_t counts[], const size_t offsets[], void *recv, size_t recv_count,
        enum dtype dtype, enum op op),
       (comm, send, counts, offsets, recv, recv_count, dtype, op), send, recv, recv_count, dtype, op)
-CALLS(coll_all_to_allv,
-      (p2p_comm * comm, const void *send, const size_t send_counts[], const size_t send_offsets[], void *recv,
-       const size_t recv_counts[], const size_t recv_offsets[], enum dtype dtype),
-      (comm, send, send_counts, send_offsets, recv, recv_counts, recv_offsets, dtype))
 BEGINS(coll_ibarrier, (p2p_comm * comm, p2p_request *request), (comm, request))
 BEGINS(coll_ibroadcast, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, int root, p2p_request *request),
        (comm, buf, count, dtype, root, request))
@@ -111,6 +107,21 @@ BEGINS(ring_iall_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype d
 NOTED(ring_all_gather, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype), (comm, buf, count, dtype), buf,
       buf, count, dtype, OP_SUM)
 
+p2p_err check_coll_all_to_allv(p2p_comm *comm, const void *send, const size_t send_counts[],
+                               const size_t send_offsets[], void *recv, const size_t recv_counts[],
+                               const size_t recv_offsets[], enum dtype dtype);
+p2p_err check_coll_all_to_allv(p2p_comm *comm, const void *send, const size_t send_counts[],
+                               const size_t send_offsets[], void *recv, const size_t recv_counts[],
+                               const size_t recv_offsets[], enum dtype dtype)
+{
+    p2p_err err;
+    const check_collective call = {
+        "coll_all_to_allv", send, recv, 0, dtype, OP_SUM, {send_counts, send_offsets, recv_counts, recv_offsets}};
+    if (check_pretends(call.name, NULL, NULL, &err)) return err;
+    if (check_on_collective) check_on_collective(&call);
+    return (coll_all_to_allv)(comm, send, send_counts, send_offsets, recv, recv_counts, recv_offsets, dtype);
+}
+
 /* A rank's chunk is empty then. */
 p2p_err check_ring_reduce_scatter(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, size_t *first,
                                   size_t *length);
@@ -120,7 +131,7 @@ p2p_err check_ring_reduce_scatter(p2p_comm *comm, void *buf, size_t count, enum 
     p2p_err err;
     bool pretends = check_pretends("ring_reduce_scatter", NULL, NULL, &err);
     if (!pretends && check_on_collective)
-        check_on_collective(&(check_collective){"ring_reduce_scatter", buf, buf, count, dtype, op});
+        check_on_collective(&(check_collective){"ring_reduce_scatter", buf, buf, count, dtype, op, {NULL}});
     if (!pretends) return (ring_reduce_scatter)(comm, buf, count, dtype, op, first, length);
     *first = *length = 0;
     return err;

@@ -119,10 +119,12 @@ static const check_case *judge_world(learn_world *w, const learn_place *only, le
         bool ended = true; /* every rank has been through it */
         for (int rank = 0; rank < c->ranks; rank++)
             ended &= whole_program || learn_record(w, rank, NULL, c->number, CHECK_ENDED, NULL);
-        if (!ended)
-            learn_autopsy(w, c, result);
-        else
+        if (ended) {
             learn_judge(w, c, result);
+        } else {
+            learn_autopsy(w, c, result);
+            learn_judge_ended(w, c, result);
+        }
         if (result->state == LEARN_FAILED) note_empty(w, i, result);
         if (result->state == LEARN_FAILED) return c;
         result->cases++;

@@ -98,6 +98,19 @@ void check_also(const check_case *c, const char *format, ...)
     if (judged.result->state == LEARN_FAILED) learn_add_to_failure(judged.result, text);
 }
 
+void check_because(const check_case *c, const char *key, const char *format, ...)
+{
+    char text[2000];
+    va_list args;
+    (void)c;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (judged.result->state != LEARN_FAILED) return;
+    learn_add_to_failure(judged.result, text);
+    snprintf(judged.result->key, sizeof judged.result->key, "%s", key);
+}
+
 /* ---- What was reported ---- */
 
 static const check_record *made_by(const check_case *c, int rank, enum check_kind kind, const char *name)
@@ -326,6 +339,14 @@ static bool errors_returned(const learn_world *w, const check_case *c, learn_res
         return false;
     }
     return true;
+}
+
+void learn_judge_ended(learn_world *w, const check_case *c, learn_result *result)
+{
+    judged.world = w;
+    judged.result = result;
+    judged.generic = false;
+    if (w->e->check->judge_ended && !c->fails && result->state == LEARN_FAILED) w->e->check->judge_ended(c);
 }
 
 bool learn_judge(learn_world *w, const check_case *c, learn_result *result)

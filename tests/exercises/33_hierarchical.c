@@ -4,6 +4,7 @@
  * that leave a host.
  */
 #include "exercises/exercises.h"
+#include "tests/exercises/host_talk.h"
 #include "tests/exercises/ring_contract.h"
 #include "tests/exercises/ways.h"
 
@@ -69,7 +70,9 @@ static void run(p2p_comm *comm, const check_case *c)
     for (int q = 0; q < c->ranks; q++) hosts[q] = host_of(c->variant, c->ranks, q);
     for (size_t i = 0; i < c->count; i++) buf[i] = part_of(c, rank, i);
     check_report(c, "before", buf, c->count, DTYPE_F64);
+    host_talk_begin(c);
     check_returned(c, my_hierarchical_mean(comm, hosts, buf, c->count));
+    host_talk_end();
     check_report(c, "buf", buf, c->count, DTYPE_F64);
 }
 
@@ -101,10 +104,28 @@ static int hosts_in(const check_case *c)
     return count;
 }
 
+/* Adds whose messages go to or come from another rank than they should. */
+static void explain_talk(const check_case *c)
+{
+    int hosts[CHECK_MAX_RANKS], highest = 0;
+    for (int rank = 0; rank < c->ranks; rank++) {
+        hosts[rank] = host_of(c->variant, c->ranks, rank);
+        if (hosts[rank] > highest) highest = hosts[rank];
+    }
+    host_talk t = {c, hosts, highest >= hosts_in(c)};
+    host_talk_explain(&t);
+}
+
 /* ---- Values ---- */
 
 enum {
     RIGHT,
+    DOWN_SUM, /* those in which leaders are right come first */
+    DOWN_DIVIDED,
+    DOWN_EARLY,
+    DOWN_EARLY_DIVIDED,
+    NOT_DOWN,
+    NOT_DOWN_DIVIDED,
     SUM,
     HOST_MEANS,
     HOSTS_SUM,
@@ -116,10 +137,6 @@ enum {
     TWICE,
     LEADERS,
     LEADERS_MEAN,
-    NOT_DOWN,
-    NOT_DOWN_DIVIDED,
-    DOWN_DIVIDED,
-    DOWN_SUM,
     BEGINNING,
     WAYS
 };
@@ -148,6 +165,11 @@ static const struct {
                                   "divided by the number of ranks."},
     [BEGINNING] = {"chunk",
                    "In the ring each chunk was sent from the beginning of buf: chunk `out` begins at out_first."},
+    [DOWN_EARLY] = {"down_early", "Only the first rank of each host is right: the others have the sum over their own "
+                                  "host, which was handed out before it went round."},
+    [DOWN_EARLY_DIVIDED] = {"down_early",
+                            "Only the first rank of each host is right: the others have the sum over their own "
+                            "host, divided by the number of ranks. It was handed out before it went round."},
     [DOWN_SUM] = {"divide", "Only the first rank of each host is right: the others have the sum, which was handed out "
                             "before it was divided."},
     [DOWN_DIVIDED] = {"divided_twice", "Only the first rank of each host is right: the others have divided what it has "
@@ -220,11 +242,15 @@ static void compute(const check_case *c, int way, int rank, double *buf)
                              [LEADERS] = n,
                              [LEADERS_MEAN] = hosts,
                              [NOT_DOWN] = n,
+                             [DOWN_EARLY] = n,
+                             [DOWN_EARLY_DIVIDED] = n,
                              [NOT_DOWN_DIVIDED] = n,
                              [DOWN_DIVIDED] = leads ? n : n * n,
                              [DOWN_SUM] = leads ? n : 1};
     for (size_t i = 0; i < c->count; i++) {
         buf[i] = sum_over(c, i, way, rank) / by[way];
+        if (!leads && way == DOWN_EARLY) buf[i] = sum_over(c, i, OWN_SUM, rank);
+        if (!leads && way == DOWN_EARLY_DIVIDED) buf[i] = sum_over(c, i, OWN_SUM, rank) / n;
         if (!leads && way == NOT_DOWN) buf[i] = part_of(c, rank, i);
         if (!leads && way == NOT_DOWN_DIVIDED) buf[i] = part_of(c, rank, i) / n;
     }
@@ -237,6 +263,31 @@ static size_t count_buf(const check_case *c, int rank)
 }
 
 static const ways_result mean = {"buf", count_buf, WAYS, compute};
+
+/* As many are added as live on the host, and one of them more than once: another's is missing for it. */
+static bool say_room(const made_of *m)
+{
+    const check_case *c = m->c;
+    made_of_mix mix;
+    if (!made_of_weights(m, &mix)) return false;
+    for (int leader = 0; leader < c->ranks; leader++) {
+        double all = 0;
+        int twice = -1, none = -1;
+        if (leader_of(c, leader) != leader || fabs(mix.of[leader] * c->ranks - 1) > 1e-4) continue;
+        for (int q = leader + 1; q < c->ranks; q++) {
+            if (!same_host(c, q, leader)) continue;
+            all += mix.of[q] * c->ranks - 1;
+            if (mix.of[q] * c->ranks > 1.5) twice = q;
+            if (mix.of[q] == 0) none = q;
+        }
+        if (twice < 0 || none < 0 || fabs(all) > 1e-4 || !check_traffic(c, leader, none).messages_received) continue;
+        return !check_fail(c, "room",
+                           "On rank %d what rank %d had was added %.0f times, and what rank %d had not at all, though "
+                           "it has come: both were received to the same place before either was added.",
+                           leader, twice, mix.of[twice] * c->ranks, none);
+    }
+    return false;
+}
 
 static void explain(const check_case *c)
 {
@@ -256,10 +307,23 @@ static void explain(const check_case *c)
     }
     ways_first(&mean, c, &rank);
     made_of m = {c, rank, "", "buf", 0, c->count, DTYPE_F64, OP_MEAN, part_of};
+    if (say_room(&m)) return;
     made_of_explain(&m);
+    explain_talk(c);
 }
 
 /* ---- What leaves a host ---- */
+
+static bool none_to_itself(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (check_traffic(c, rank, rank).messages_sent)
+            return check_fail(c, "self",
+                              "Rank %d sent a message to itself. What the first rank of a host has is where it should "
+                              "be: only the others are sent to and received from.",
+                              rank);
+    return true;
+}
 
 /* Only leaders send to other hosts, and to leaders. */
 static bool only_leaders(const check_case *c)
@@ -339,8 +403,8 @@ static void judge(const check_case *c)
 {
     if (!ways_right(&mean, c, "before"))
         explain(c);
-    else if (check_same_bits(c, "bits", "buf") && only_leaders(c) && bytes_out(c) && within(c) && c->network &&
-             c->variant == SIDE_BY_SIDE)
+    else if (check_same_bits(c, "bits", "buf") && none_to_itself(c) && only_leaders(c) && bytes_out(c) && within(c) &&
+             c->network && c->variant == SIDE_BY_SIDE)
         seconds(c);
 }
 
@@ -356,4 +420,5 @@ const check_exercise check_33_hierarchical = {.name = "33_hierarchical",
                                               .library = CHECK_LIBRARY_P2P,
                                               .cases = cases,
                                               .run = run,
-                                              .judge = judge};
+                                              .judge = judge,
+                                              .judge_ended = explain_talk};

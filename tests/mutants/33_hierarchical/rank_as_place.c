@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // what: takes its rank for its place in its host
-// expect: is no rank
+// expect: begins with a message to itself
+// expect: a rank is no place
 #include <stdlib.h>
 
 #include "exercises/exercises.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: goes round the ring the other way
-// expect: another rank than the one to the left
+// expect: sends to the left, to rank
 #include <stdlib.h>
 
 #include "exercises/exercises.h"
