@@ -6,6 +6,7 @@
 #include "exercises/exercises.h"
 #include "p2p/p2p_layer.h"
 #include "tests/exercises/ring_contract.h"
+#include "tests/exercises/token_trips.h"
 #include "tests/exercises/ways.h"
 
 #pragma weak my_apply_experts
@@ -71,6 +72,14 @@ static size_t moved(const check_case *c, int from, int to)
     return count;
 }
 
+/* How many would go if there were no capacity. */
+static size_t wanted(const check_case *c, int from, int to)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < tokens_of(c, from); i++) count += expert_of(c, from, i) == to;
+    return count;
+}
+
 static void token_of(const check_case *c, int rank, size_t token, double x[WIDTH])
 {
     for (size_t w = 0; w < WIDTH; w++) x[w] = check_value(c, rank, OF_X + token * WIDTH + w) / 20;
@@ -118,7 +127,9 @@ static void run(p2p_comm *comm, const check_case *c)
         token_of(c, rank, i, x + i * WIDTH);
     }
     for (size_t i = 0; i < count * WIDTH; i++) y[i] = LEFT_IN_Y;
+    token_trips_begin(c, WIDTH, x);
     check_returned(c, my_apply_experts(comm, &experts, count, to, x, y));
+    token_trips_end();
     check_report(c, "y", y, count * WIDTH, DTYPE_F64);
     check_report(c, "x", x, count * WIDTH, DTYPE_F64);
     check_report(c, "counts", self.counts, self.calls, DTYPE_F64);
@@ -174,6 +185,13 @@ static bool say_untouched(const check_case *c, int rank, size_t token)
                        token, rank, is_before ? "as it was before" : "zeros", expert_of(c, rank, token));
 }
 
+static bool some_called(const check_case *c)
+{
+    bool some = false;
+    for (int rank = 0; rank < c->ranks; rank++) some |= check_elements(c, rank, "counts") > 0;
+    return some;
+}
+
 /* Which tokens have been to no expert, though they should go: all that should; those for their own rank's expert; those
  * that are not the first of all, or not the last for their expert. */
 static const char *which_stayed(const check_case *c)
@@ -190,7 +208,10 @@ static const char *which_stayed(const check_case *c)
             in_all &= is_x == (i >= capacity_of(c));
             last &= is_x == (behind >= capacity_of(c));
         }
-    if (all) return " So it is with all tokens: what the experts have made has not come back, or they were not called.";
+    if (all)
+        return some_called(c) ? " So it is with all tokens: the experts were called, and what they have made has not "
+                                "come back."
+                              : " So it is with all tokens: the experts were not called.";
     if (own) return " Its expert is on its own rank, and must see it as well.";
     if (in_all) return " Only the first tokens of all went: the capacity is that of each expert by itself.";
     return last ? " The last ones for each expert went, and not the first." : "";
@@ -334,18 +355,35 @@ static bool say_moved(const check_case *c)
     return false;
 }
 
+/* Adds which count, or which beginning of a part, is wrong. */
+static bool explain_trips(const check_case *c)
+{
+    token_trips t = {c, moved, wanted};
+    return token_trips_explain(&t);
+}
+
+static void ended(const check_case *c)
+{
+    explain_trips(c);
+}
+
 static void explain(const check_case *c)
 {
     int rank;
     size_t first = ways_first(&result, c, &rank), token = first / WIDTH, right = 0;
     if (say_moved(c)) return;
-    if (say_untouched(c, rank, token) || say_other(c, rank, token)) return;
+    if (say_untouched(c, rank, token) || say_other(c, rank, token)) {
+        explain_trips(c);
+        return;
+    }
     if (say_capacity(c, rank, token)) {
         double called;
         int expert = expert_of(c, rank, token);
         size_t come = come_to(c, expert, &called);
-        if (called > 0 && called < (double)come)
-            check_also(c, "Expert %d was called for %.0f tokens; %zu have come to it.", expert, called, come);
+        if (!explain_trips(c) && called < (double)come && !*which_stayed(c))
+            check_because(c, "called",
+                          "Expert %d was called for %.0f tokens; %zu have come to it, and its rank has %zu.", expert,
+                          called, come, tokens_of(c, expert));
         return;
     }
     double want[WIDTH];
@@ -358,6 +396,7 @@ static void explain(const check_case *c)
         token, rank, expert_of(c, rank, token),
         right ? " Its first numbers are right: is it all of its numbers that travel, width * sizeof(double) bytes?"
               : "");
+    explain_trips(c);
 }
 
 /* ---- What was done for it ---- */
@@ -367,10 +406,13 @@ static bool applied(const check_case *c)
     for (int rank = 0; rank < c->ranks; rank++) {
         double all;
         size_t calls = check_elements(c, rank, "counts"), come = come_to(c, rank, &all);
-        if (all != (double)come)
-            return check_fail(
-                c, "applied", "Rank %d's expert was called for %.0f tokens together; %zu are for it.%s", rank, all,
-                come, all > (double)come ? " Room that is not used is no token: only so many go as there are." : "");
+        if (all != (double)come) {
+            check_fail(c, "applied", "Rank %d's expert was called for %.0f tokens together; %zu are for it.%s", rank,
+                       all, come,
+                       all > (double)come ? " Room that is not used is no token: only so many go as there are." : "");
+            explain_trips(c);
+            return false;
+        }
         if (calls > 1)
             return check_fail(c, "calls",
                               "Rank %d's expert was called %zu times. All that has come lies in one buffer: one call, "
@@ -448,4 +490,5 @@ const check_exercise check_32_experts = {.name = "32_experts",
                                          .library = CHECK_LIBRARY_ALL,
                                          .cases = cases,
                                          .run = run,
-                                         .judge = judge};
+                                         .judge = judge,
+                                         .judge_ended = ended};

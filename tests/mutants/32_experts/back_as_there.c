@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: the way back with the counts of the way there
+// expect: the way back has the counts of the way there
 // expect: in and out change roles
 #include <stdlib.h>
 #include <string.h>

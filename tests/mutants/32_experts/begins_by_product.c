@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // what: a part begins at its rank times its length
 // expect: in_begin[q] = in_begin[q - 1] + in[q - 1]
+// expect: before it are the parts of lower ranks
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: does not send the results back
-// expect: has not come back, or they were not called
+// expect: what they have made has not come back
 #include <stdlib.h>
 #include <string.h>
 
