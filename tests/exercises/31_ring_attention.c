@@ -72,6 +72,15 @@ static double mark_of(size_t count, const double *keys)
     return mark;
 }
 
+/* No number, but one that is known again: what is computed from it is the same. */
+static double before(void)
+{
+    const uint64_t bits = 0x7ff8000000c0ffeeULL;
+    double nan;
+    memcpy(&nan, &bits, sizeof nan);
+    return nan;
+}
+
 /* ---- In a rank ---- */
 
 typedef struct {
@@ -79,7 +88,16 @@ typedef struct {
     const check_case *c;
     size_t calls;
     double counts[MOST_CALLS], marks[MOST_CALLS];
+    const void *scored, *sent; /* first */
 } sequence_self;
+
+static sequence_self *watched;
+
+static void on_message(bool sends, const void *buf, int peer)
+{
+    (void)peer;
+    if (sends && !watched->sent) watched->sent = buf;
+}
 
 static void score(const my_sequence *sequence, size_t count, const double *keys, double *scores)
 {
@@ -88,6 +106,7 @@ static void score(const my_sequence *sequence, size_t count, const double *keys,
     int rank = p2p_rank(self->comm);
     for (size_t i = 0; i < length_of(c, rank); i++)
         for (size_t j = 0; j < count; j++) scores[i * count + j] = score_of(c, rank, i, keys + j * WIDTH);
+    if (!self->scored) self->scored = keys;
     if (self->calls < MOST_CALLS) {
         self->counts[self->calls] = (double)count;
         self->marks[self->calls++] = mark_of(count, keys);
@@ -106,10 +125,14 @@ static void run(p2p_comm *comm, const check_case *c)
     for (size_t i = 0; i < mine * WIDTH; i++) {
         keys[i] = key_of(c, rank, i / WIDTH, i % WIDTH);
         values[i] = value_of(c, rank, i / WIDTH, i % WIDTH);
-        out[i] = c->variant == MANY ? 1000 : NAN; /* what was there before must not matter, whatever it is */
+        out[i] = c->variant == MANY ? 1000 : before(); /* must not matter, whatever it is */
     }
     my_sequence sequence = {tokens_of(c), WIDTH, keys, values, score, &self};
+    watched = &self;
+    check_on_message = on_message;
     check_returned(c, my_ring_attention(comm, &sequence, out));
+    check_on_message = NULL;
+    if (self.sent && self.sent != self.scored) check_number(c, "sends another", 1);
     check_report(c, "out", out, mine * WIDTH, DTYPE_F64);
     check_report(c, "counts", self.counts, self.calls, DTYPE_F64);
     check_report(c, "marks", self.marks, self.calls, DTYPE_F64);
@@ -127,6 +150,19 @@ static bool is_block(const check_case *c, int owner, double count, double mark)
     return count == (double)length && fabs(mark - mark_of(length, keys)) < 1e-6;
 }
 
+/* Adds what was passed on first, if it is not what was scored first. */
+static void explain_sent(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (check_number_of(c, rank, "sends another") == 1) {
+            check_because(c, "here",
+                          "What rank %d sends first lies in another buffer than the block that it scores first, and "
+                          "both should be its own block.",
+                          rank);
+            return;
+        }
+}
+
 static bool say_no_block(const check_case *c, int rank, size_t call, double count, double mark)
 {
     int owner = (rank - (int)call % c->ranks + c->ranks) % c->ranks;
@@ -140,11 +176,14 @@ static bool say_no_block(const check_case *c, int rank, size_t call, double coun
             c, "count",
             "Call %zu of score on rank %d is for %.0f keys. The block of rank %d, which is there then, has %zu.",
             call + 1, rank, count, owner, length_of(c, owner));
-    if (mark == 0)
-        return check_fail(
+    if (mark == 0) {
+        check_fail(
             c, "early",
             "Call %zu of score on rank %d has zeros for keys: nothing has come there yet, or nothing was put there.",
             call + 1, rank);
+        explain_sent(c);
+        return false;
+    }
     return check_fail(c, "keys",
                       "Call %zu of score on rank %d has keys that are no rank's block. In a block %zu * %d numbers are "
                       "keys, and the values come behind them.",
@@ -197,6 +236,8 @@ enum {
     OUT_NOT_SHRUNK,
     SUM_NOT_SHRUNK,
     SHRUNK_LATE,
+    OLD_LARGEST,
+    CUT,
     NOT_DIVIDED,
     DIVIDED_EACH,
     BLOCK_MEANS,
@@ -226,6 +267,10 @@ static const struct {
                         "though out was multiplied by exp(old largest - new largest): both are relative to it."},
     [SHRUNK_LATE] = {"late", "What this block adds was multiplied by exp(old largest - new largest) as well. It is "
                              "relative to the new one already: first what was there before, then add."},
+    [OLD_LARGEST] = {"old", "What this block adds is relative to the largest score before this block, and should be to "
+                            "the new one, with this block's in it: the old one is for what was there before."},
+    [CUT] = {"cut", "Of a block that is longer than the rank's own only the beginning was used, as many numbers as the "
+                    "own block has: the rest has not been sent, or was not kept."},
     [NOT_DIVIDED] =
         {"divide", "out is a sum of values, each times exp(score - largest), and was not divided by the sum of those."},
     [DIVIDED_EACH] =
@@ -259,6 +304,12 @@ typedef struct {
     double largest, sum, out[WIDTH];
 } query_state;
 
+/* Of two ranks: is value j of the owner's block beyond what a block of this rank's length has? Before it lie all keys. */
+static bool is_cut(const check_case *c, int way, int rank, int owner, size_t j)
+{
+    return way == CUT && c->ranks == 2 && length_of(c, owner) + j >= 2 * length_of(c, rank);
+}
+
 /* A block more for one query. */
 static void take_wrongly(const check_case *c, int way, int rank, size_t query, int owner, query_state *q)
 {
@@ -270,12 +321,15 @@ static void take_wrongly(const check_case *c, int way, int rank, size_t query, i
         scores[j] = score_of(c, rank, query, key);
         block = fmax(block, scores[j]);
     }
-    double largest = fmax(q->largest, block), relative_to = way == OF_BLOCK ? block : largest;
+    double largest = fmax(q->largest, block), relative_to = way == OF_BLOCK                    ? block
+                                                            : way == OLD_LARGEST && q->sum > 0 ? q->largest
+                                                                                               : largest;
     for (size_t j = 0; j < count; j++) {
         double weight = way == NO_EXP ? scores[j] : exp(scores[j] - relative_to);
         add += weight * (way == SUM_BY_WIDTH ? WIDTH : 1);
         for (size_t w = 0; w < WIDTH; w++)
-            more[w] += weight * (way == KEYS_AS_VALUES ? key_of(c, owner, j, w)
+            more[w] += weight * (is_cut(c, way, rank, owner, j) ? 0
+                                 : way == KEYS_AS_VALUES        ? key_of(c, owner, j, w)
                                  : way == BY_COLUMNS
                                      ? value_of(c, owner, (w * count + j) / WIDTH, (w * count + j) % WIDTH)
                                  : way == OWN_VALUES ? value_of(c, rank, j % length_of(c, rank), w)
@@ -325,6 +379,12 @@ static size_t count_out(const check_case *c, int rank)
 
 static const ways_result out = {"out", count_out, WAYS, compute};
 
+static bool is_before(double has)
+{
+    const double was = before();
+    return memcmp(&has, &was, sizeof has) == 0;
+}
+
 static void explain(const check_case *c)
 {
     int rank, way = ways_find(&out, c);
@@ -340,6 +400,19 @@ static void explain(const check_case *c)
                "for all of it, also for where its values begin?");
     else if (isfinite(has))
         return;
+    else if (is_before(has))
+        check_fail(c, "before",
+                   "Number %zu of out on rank %d is made of what was in out before: out does not begin with zeros. "
+                   "exp(-INFINITY) "
+                   "times that is 0 only if that was a number.",
+                   first, rank);
+    else if (c->variant == RISING && c->ranks == 2 && rank == 1)
+        check_fail(
+            c, "falls",
+            "Number %zu of out is not finite on rank 1, which has its own keys first, with scores near 1000, and "
+            "then rank 0's, with scores near 0: exp(1000) is more than a double holds. The largest so far must "
+            "not fall to that of the later block.",
+            first);
     else if (c->variant == LOW)
         check_fail(c, "exp",
                    "Number %zu of out is not finite on rank %d: exp(-2000) is 0, and 0 / 0 is nothing. Only score - "

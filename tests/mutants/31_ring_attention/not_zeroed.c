@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: out is not set to zero
-// expect: Does out begin with zeros?
+// expect: out does not begin with zeros
 /* Exercise 31: queries stay, keys and values go round. The page is README.md in this folder. */
 #include <math.h>
 #include <stdlib.h>
