@@ -77,6 +77,19 @@ static bool kept(const check_case *c)
     return true;
 }
 
+static void ended(const check_case *c)
+{
+    for (int rank = 1; rank < c->ranks; rank++) {
+        double kept = check_number_of(c, rank, "ahead");
+        if (isnan(kept)) continue;
+        check_because(c, "deadlock.ahead",
+                      "Rank %d waits for a further x when %.0f of its micro-batches %s gone forward and not back. With "
+                      "%d stages %d may be on rank %d: first backward of the oldest.",
+                      rank, kept, kept == 1 ? "has" : "have", c->ranks, c->ranks - rank, rank);
+        return;
+    }
+}
+
 static void judge(const check_case *c)
 {
     if (!stages_all_called(c) || !order(c) || !stages_called(c) || !stages_values(c) || !stages_contract(c) ||
@@ -98,4 +111,5 @@ const check_exercise check_30_one_f_one_b = {.name = "30_one_f_one_b",
                                              .library = CHECK_LIBRARY_P2P,
                                              .cases = cases,
                                              .run = run,
-                                             .judge = judge};
+                                             .judge = judge,
+                                             .judge_ended = ended};

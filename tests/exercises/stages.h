@@ -71,8 +71,17 @@ typedef struct {
 
 static stages_self *stages_watched;
 
+/* A rank of n may have n - rank micro-batches that went forward and not back, in exercise 30: does it wait for a further one? */
+static inline void stages_watch_ahead(const stages_self *self, bool sends, int peer)
+{
+    int rank = p2p_rank(self->comm);
+    if (!sends && peer == rank - 1 && self->kept >= (size_t)(self->c->ranks - rank))
+        check_number(self->c, "ahead", (double)self->kept);
+}
+
 static inline void stages_on_message(bool sends, const void *buf, int peer)
 {
+    stages_watch_ahead(stages_watched, sends, peer);
     stages_watch_message(&stages_watched->buffers, p2p_rank(stages_watched->comm), sends, buf, peer);
 }
 
@@ -173,6 +182,19 @@ static inline bool stages_same(const double *right, const check_case *c, int ran
     return true;
 }
 
+/* Did micro-batch `other` go in a direction after b, on a rank? */
+static inline bool stages_is_later(const check_case *c, int rank, bool back, size_t other, size_t b)
+{
+    double call = (double)((back ? STAGES_BACKWARD : 0) + b), later = (double)((back ? STAGES_BACKWARD : 0) + other);
+    bool seen = false;
+    for (size_t i = 0; i < check_elements(c, rank, "calls"); i++) {
+        double is = check_element(c, rank, "calls", i);
+        if (seen && is == later) return true;
+        seen |= is == call;
+    }
+    return false;
+}
+
 /* The first call that was given something else, and whose that is. */
 static inline bool stages_given(const check_case *c, const stages_right *right, int rank, size_t b, bool back)
 {
@@ -180,6 +202,11 @@ static inline bool stages_given(const check_case *c, const stages_right *right, 
     int from = rank + (back ? 1 : -1);
     const double(*all)[STAGES_WIDTH] = back ? right[rank].gradient : right[rank].in;
     if (stages_same(all[b], c, rank, report, b)) return true;
+    if (back && rank && check_traffic(c, rank - 1, rank).messages_sent == 2 * c->count)
+        return check_fail(c, "direction",
+                          "Rank %d sends rank %d two messages for each micro-batch: in backward, too, it goes to the "
+                          "right. Gradients come from the stage behind, rank + 1, and go to the one before, rank - 1.",
+                          rank - 1, rank);
     if (from < 0 || from == c->ranks)
         return check_fail(
             c, "null",
@@ -192,6 +219,13 @@ static inline bool stages_given(const check_case *c, const stages_right *right, 
                           "only that there is nothing to take. This one takes what rank %d has made.",
                           rank, call, b, back ? "last" : "first", from);
     if (stages_tell_buffers(c, rank, b, back)) return false;
+    for (size_t other = 0; other < c->count; other++)
+        if (stages_same(all[other], c, rank, report, b) && stages_is_later(c, from, back, other, b))
+            return check_fail(
+                c, "given.reused",
+                "On rank %d %s %zu was given what rank %d's %s has set for micro-batch %zu: it was set to "
+                "the same buffer while the message with micro-batch %zu was still under way.",
+                rank, call, b, from, call, other, b);
     for (size_t other = 0; other < c->count; other++)
         if (stages_same(all[other], c, rank, report, b))
             return check_fail(
@@ -328,6 +362,20 @@ static inline bool stages_bubble(const check_case *c, const char *if_in_turn)
         took >= 0.98 * p * computing ? if_in_turn : "Somewhere a stage waits, or passes on later than it could.");
 }
 
+/* Does the last stage send to the first as if it were the next one? With two it is its neighbour, and sends so before backward. */
+static inline bool stages_is_ring(const check_case *c, int rank, int peer, unsigned long long most)
+{
+    bool early = (int)check_element(c, rank, "buffers", 2) == STAGES_SENT_EARLY;
+    if (rank == 0 || rank != c->ranks - 1 || peer || (c->ranks == 2 && !early) ||
+        check_traffic(c, rank, peer).messages_sent != most + c->count)
+        return false;
+    return !check_fail(
+        c, "messages.ring",
+        "Rank %d, the last stage, sends rank 0 what its forward has set, %zu messages: the stages are no "
+        "ring. The last one has nobody to send to in forward, the first nobody to receive from.",
+        rank, c->count);
+}
+
 /* A message for each micro-batch and direction, to the neighbours only. */
 static inline bool stages_contract(const check_case *c)
 {
@@ -335,6 +383,7 @@ static inline bool stages_contract(const check_case *c)
         for (int peer = 0; peer < c->ranks; peer++) {
             p2p_traffic sent = check_traffic(c, rank, peer);
             unsigned long long most = abs(rank - peer) == 1 ? c->count : 0;
+            if (stages_is_ring(c, rank, peer, most)) return false;
             if (sent.messages_sent > most || sent.bytes_sent > most * STAGES_WIDTH * sizeof(double))
                 return check_fail(
                     c, "messages",

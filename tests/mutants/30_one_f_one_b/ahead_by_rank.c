@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // what: sends as many ahead as there are ranks before it
 // expect: n - 1 - rank go ahead
+// expect: first backward of the oldest
 #include <stdlib.h>
 
 #include "exercises/exercises.h"
