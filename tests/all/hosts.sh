@@ -104,18 +104,23 @@ failing() { # MPI
     [ $(($(date +%s) - begun)) -lt 9 ] && grep -q 'launcher 0, on .*, cannot be reached any more: MPI_Isend: ' "$work/failed"
 }
 
-# mpirun is told to end: so do all ranks, and that is no success. (MPICH's mpirun may say it was, whatever launchers do.)
+# mpirun is told to end: so do all ranks, and that is no success. (MPICH's mpirun may say it was, whatever launchers do.) What
+# launchers say then goes to a file of its own: mpirun may end before it has passed it on.
+mkdir "$work/aside"
+printf '#!/bin/sh\nexec "%s" "$@" 2>>"%s"\n' "$B/launch" "$work/said" >"$work/aside/launch"
+chmod +x "$work/aside/launch"
 signalled() { # MPI
-    local job status
-    on_hosts "$1" 2 1 "$B/tests/right/actor" busy >"$work/signalled" 2>&1 &
+    local program=$B/tests/right/actor job status
+    rm -f "$work/said"
+    B=$work/aside on_hosts "$1" 2 1 "$program" busy >"$work/signalled" 2>&1 &
     job=$!
     for _ in $(seq 100); do grep -q ready "$work/signalled" && break; sleep 0.1; done
     pkill -TERM -P $job
     wait $job
     status=$?
-    cat "$work/signalled"
+    cat "$work/signalled" "$work/said"
     echo "status $status"
-    grep -q 'Terminated: ending all ranks' "$work/signalled" && { [ "$1" = mpich ] || [ $status -ne 0 ]; }
+    grep -q 'Terminated: ending all ranks' "$work/said" && { [ "$1" = mpich ] || [ $status -ne 0 ]; }
 }
 
 for mpi in openmpi mpich; do
