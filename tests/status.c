@@ -115,7 +115,7 @@ Test(status, what_is_no_launcher)
                  {"$L --status 1 -n 2 ls", "--status 1 stands alone", 2},
                  {"$L --ranks-of 1 -n 2 ls", "--ranks-of 1 stands alone", 2},
                  {"$L --ranks-of $$", "is no launcher of Pairwise\n  try: ", 2},
-                 {"$L -n 2 $T/right/actor busy >/dev/null & until rank=$(pgrep -P $!); do sleep 0.01; done\n"
+                 {"$L -n 2 $T/right/actor busy >/dev/null & until rank=$(pgrep -P $! actor); do sleep 0.01; done\n"
                   "$L --status ${rank%%[!0-9]*}; status=$?; kill $!; wait $!; exit $status",
                   "belongs to the job of process ", 2}};
     process_result result;

@@ -27,8 +27,10 @@ typedef struct {
     /* Where the next bytes to a host are put; NULL: all its slots are under way. The same one until `send`. */
     char *(*slot)(int host);
     void (*send)(int host, size_t bytes);
-    /* In the place of that slot: so many bytes, at most CARRIER_SLOT, from where they lie, and stay until they have arrived. */
+    /* In the place of that slot: so many bytes, at most CARRIER_SLOT, from where they lie. */
     void (*send_from)(int host, const void *at, size_t bytes);
+    /* None of what was given to send_from is read any more. */
+    bool (*has_left)(int host);
     /* What has arrived from any host, the oldest first of each; NULL: nothing. Until `taken` it stays. */
     const char *(*arrived)(int *host, size_t *bytes);
     void (*taken)(int host);

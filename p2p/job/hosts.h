@@ -150,6 +150,7 @@ typedef struct {
     shm_writer out;
     shm_reader in;
     uint64_t copied;       /* bytes of the message in memory whose PAYLOAD is the next record */
+    bool unwritten;        /* some of the message whose PAYLOAD comes next were not written to the rank here */
     size_t polled;         /* its place among the polled */
     scoreboard_call *told; /* of the rank here, if reports are wanted: scoreboard_row.sent as the other host knows it */
 } far_link;
@@ -274,6 +275,8 @@ bool p2p__hosts_busy(p2p_job *job);
 
 bool p2p__far_open(p2p_job *job, int here, int there, int fd, int place);
 bool p2p__far_links_init(p2p_job *job);
+/* NULL: there is no memory for it. */
+far_link *p2p__far_find(p2p_job *job, int here, int there);
 void p2p__far_links_free(p2p_cluster *hosts);
 nfds_t p2p__far_fill(p2p_job *job, struct pollfd *polled, nfds_t count);
 void p2p__far_serve(p2p_job *job);
@@ -295,9 +298,11 @@ bool p2p__far_map(p2p_job *job, far_link *link, int place);
 void p2p__far_unmap(far_link *link);
 size_t p2p__far_write_records(p2p_job *job, far_link *link, char *bytes, size_t count);
 size_t p2p__far_read_records(p2p_job *job, far_link *link, char *to, size_t most);
-/* The bytes of a PAYLOAD that says where it lies go before it: a part of them. False: all have gone. */
-bool p2p__far_copy(p2p_job *job, far_link *link);
+/* The bytes of a PAYLOAD that says where it lies go before it: a part of them. False: all have left, and what its rank does to
+ * them now does no harm; one that has ended does nothing. */
+bool p2p__far_copy(p2p_job *job, far_link *link, bool ended);
 void p2p__far_memory(p2p_job *job, const record *r, const char *bytes);
+void p2p__far_drop(const p2p_job *job, far_link *link, char *bytes, size_t count);
 /* Are these bytes of a RECORD_BYTES whole records of a queue? */
 bool p2p__far_records_are_sound(const char *bytes, size_t count);
 /* Shows whether this launcher sleeps; is anything to be read after it has shown that? */

@@ -101,10 +101,11 @@ static bool content_is_sound(const p2p_job *job, int from, const record *r, cons
 {
     const char *list = bytes + kinds[r->type].least;
     const void *at = bytes;
+    bool queues = p2p__world_find(job->plan->config.world)->link_memory;
     switch ((enum record_type)r->type) {
-    case RECORD_BYTES:
-        return !p2p__world_find(job->plan->config.world)->link_memory || p2p__far_records_are_sound(bytes, count);
-    case RECORD_FOLLOWS: return *(const uint64_t *)at > 0 && *(const uint64_t *)at <= FAR_FOLLOWS_MOST;
+    case RECORD_BYTES: return !queues || p2p__far_records_are_sound(bytes, count);
+    case RECORD_MEMORY: return queues;
+    case RECORD_FOLLOWS: return queues && *(const uint64_t *)at > 0 && *(const uint64_t *)at <= FAR_FOLLOWS_MOST;
     case RECORD_CALL: return r->number < SCOREBOARD_SENT;
     case RECORD_FREED: return r->a >= 1 && r->a < SCOREBOARD_CONTEXTS;
     case RECORD_NOLINK: {

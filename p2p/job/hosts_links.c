@@ -21,8 +21,7 @@
 #define WINDOW ((uint64_t)2 << 20)
 #define ONE_TURN 8 /* records of a link */
 
-/* NULL: there is no memory for it. */
-static far_link *find(p2p_job *job, int here, int there)
+far_link *p2p__far_find(p2p_job *job, int here, int there)
 {
     far_link **at = &job->hosts->links[(size_t)(here - job->first) * (size_t)job->size + (size_t)there];
     bool is_new = !*at;
@@ -127,7 +126,7 @@ static void write_queued(p2p_job *job, far_link *link)
 
 void p2p__far_forget(p2p_job *job, int here, int there)
 {
-    far_link *link = find(job, here, there);
+    far_link *link = p2p__far_find(job, here, there);
     if (link) p2p__far_shut(job, link);
     if (link) link->closed = true;
     atomic_store(&p2p__scoreboard_sent(job->scoreboard, there)[here], 0);
@@ -135,7 +134,7 @@ void p2p__far_forget(p2p_job *job, int here, int there)
 
 void p2p__far_bytes(p2p_job *job, const record *r, const char *bytes)
 {
-    far_link *link = find(job, r->b, r->a);
+    far_link *link = p2p__far_find(job, r->b, r->a);
     _Atomic uint64_t *sent = &p2p__scoreboard_sent(job->scoreboard, r->a)[r->b];
     if (link && link->closed) {
         passed_on(job, link, r->bytes);
@@ -147,6 +146,7 @@ void p2p__far_bytes(p2p_job *job, const record *r, const char *bytes)
         link->asked = true;
         p2p__link_want(job, r->b, r->a);
     }
+    if (link && link->unwritten) p2p__far_drop(job, link, (char *)(uintptr_t)bytes, r->bytes);
     bool passes = link && link->from == link->to && !job->hosts->differ; /* or a rank would see what it must not */
     size_t done = passes ? write_some(job, link, (char *)(uintptr_t)bytes, r->bytes) : 0;
     if (done == r->bytes || (link && queue_up(link, bytes + done, r->bytes - done))) return;
@@ -198,7 +198,7 @@ static bool read_some(p2p_job *job, far_link *link, uint64_t window, bool all)
 {
     static _Alignas(8) char aside[CARRIER_SLOT];
     int host = job->hosts->host_of[link->there];
-    if (link->rings && p2p__far_copy(job, link)) return false;
+    if (link->rings && p2p__far_copy(job, link, all)) return false;
     size_t most = window < CARRIER_SLOT ? (size_t)window : CARRIER_SLOT;
     bool enough = link->rings ? most >= FAR_RECORD_MOST : most > 0;
     char *slot = enough && !all ? p2p__record_begin(job, host, &most) : NULL, *at = all ? aside : slot;
@@ -226,14 +226,14 @@ static bool read_some(p2p_job *job, far_link *link, uint64_t window, bool all)
 
 void p2p__far_window(p2p_job *job, const record *r)
 {
-    far_link *link = find(job, r->b, r->a);
+    far_link *link = p2p__far_find(job, r->b, r->a);
     if (link) link->window += r->number;
 }
 
 bool p2p__far_open(p2p_job *job, int here, int there, int fd, int place)
 {
     p2p_cluster *hosts = job->hosts;
-    far_link *link = find(job, here, there);
+    far_link *link = p2p__far_find(job, here, there);
     if (link && hosts->open_count == hosts->open_room) {
         size_t room = hosts->open_room ? 2 * hosts->open_room : 64, polled = job->polled_room + room - hosts->open_room;
         far_link **open = realloc(hosts->open, room * sizeof(far_link *));

@@ -210,10 +210,11 @@ static size_t copy_part(p2p_job *job, far_link *link, const wire_header *header)
     return most;
 }
 
-bool p2p__far_copy(p2p_job *job, far_link *link)
+bool p2p__far_copy(p2p_job *job, far_link *link, bool ended)
 {
     wire_header header;
-    if (!in_memory(link, &header) || link->copied >= header.bytes) return false;
+    if (!in_memory(link, &header)) return false;
+    if (link->copied >= header.bytes) return !ended && !job->hosts->carrier->has_left(job->hosts->host_of[link->there]);
     if (!link->copied) p2p__lines_serve(job); /* what its rank wrote before goes first */
     const char *at = header.bytes - link->copied > CARRIER_SLOT ? seen_here(job, link, &header) : NULL;
     size_t part = at ? send_part(job, link, &header, at) : copy_part(job, link, &header);
@@ -222,27 +223,57 @@ bool p2p__far_copy(p2p_job *job, far_link *link)
     return link->copied < header.bytes;
 }
 
+static bool write_memory(p2p_job *job, const record *r, const char *bytes)
+{
+    if (p2p__cma_write(process_of(job, r->b), (void *)(uintptr_t)bytes, r->number, r->bytes)) return true;
+    cannot_reach(job, r->b, "the receive of");
+    return false;
+}
+
 /* Nothing is written for a rank that has its buffer back, nor where ranks mean something else. */
 void p2p__far_memory(p2p_job *job, const record *r, const char *bytes)
 {
     const scoreboard_row *row = &job->scoreboard->rows[r->b];
-    if (job->hosts->differ || job->announced || job->watch.ended[r->b] || atomic_load(&row->gave_up)) return;
-    if (!p2p__cma_write(process_of(job, r->b), (void *)(uintptr_t)bytes, r->number, r->bytes))
-        cannot_reach(job, r->b, "the receive of");
+    bool may = !job->hosts->differ && !job->announced && !job->watch.ended[r->b] && !atomic_load(&row->gave_up);
+    far_link *link = p2p__far_find(job, r->b, r->a);
+    if (link && !(may && write_memory(job, r, bytes))) link->unwritten = true;
+}
+
+/* The message of this PAYLOAD is not where it should be. */
+static void drop(const p2p_job *job, char *at, int why)
+{
+    wire_header header;
+    memcpy(&header, at, sizeof header);
+    header.flags |= WIRE_FLAG_DROP;
+    header.tag = why;
+    if (job->plan->config.crc) p2p__wire_seal(&header);
+    memcpy(at, &header, sizeof header);
+}
+
+/* Of a message that was not written, or not all of it, the PAYLOAD is the next. */
+void p2p__far_drop(const p2p_job *job, far_link *link, char *bytes, size_t count)
+{
+    while (link->unwritten && count) {
+        queue_record r;
+        wire_header header = {.flags = 0};
+        memcpy(&r, bytes, sizeof r);
+        if (r.kind == QUEUE_FRAME) memcpy(&header, bytes + sizeof r, sizeof header);
+        if (p2p__wire_in_memory(&header)) {
+            drop(job, bytes + sizeof r, P2P_ERR_PEER_DEAD);
+            link->unwritten = false;
+        }
+        size_t all = sizeof r + p2p__record_room(r.bytes);
+        bytes += all;
+        count -= all;
+    }
 }
 
 /* Its bytes are through; a sender that has its buffer back may have written to it meanwhile. */
 static void end_copy(const p2p_job *job, far_link *link, char *at)
 {
-    wire_header header;
     int gave_up = atomic_load(&job->scoreboard->rows[link->here].gave_up);
-    memcpy(&header, at, sizeof header);
     link->copied = 0;
-    if (!gave_up) return;
-    header.flags |= WIRE_FLAG_DROP;
-    header.tag = gave_up;
-    if (job->plan->config.crc) p2p__wire_seal(&header);
-    memcpy(at, &header, sizeof header);
+    if (gave_up) drop(job, at, gave_up);
 }
 
 /* Records into this place; how many bytes of it they take. */

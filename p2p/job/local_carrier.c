@@ -54,6 +54,11 @@ static void send_from(int host, const void *at, size_t bytes)
     push(host);
 }
 
+static bool has_left(int host)
+{
+    return push(host);
+}
+
 static void send_slot(int host, size_t bytes)
 {
     send_from(host, slots_out[host], bytes);
@@ -145,6 +150,7 @@ const p2p_carrier p2p__local_carrier = {.name = "one machine",
                                         .slot = slot,
                                         .send = send_slot,
                                         .send_from = send_from,
+                                        .has_left = has_left,
                                         .arrived = arrived,
                                         .taken = taken,
                                         .all_sent = all_sent,

@@ -11,9 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collectives/collectives.h"
 #include "p2p/job/hosts.h"
 #include "p2p/message/internal.h"
 #include "p2p/world/shm_queue.h"
+#include "p2p/world/world_shm.h"
 
 /* ---- A launcher that sends anything: a carrier that makes it up ---- */
 
@@ -149,6 +151,12 @@ static const char *lost(int host)
     return NULL;
 }
 
+static bool has_left(int host)
+{
+    (void)host;
+    return true;
+}
+
 static void close_carrier(bool all_done)
 {
     (void)all_done;
@@ -160,6 +168,7 @@ static const p2p_carrier garbage = {.name = "garbage",
                                     .slot = slot,
                                     .send = take_slot,
                                     .send_from = send_from,
+                                    .has_left = has_left,
                                     .arrived = arrived,
                                     .taken = taken,
                                     .all_sent = all_sent,
@@ -335,6 +344,82 @@ static void host_paused(void)
     lab_expect_fine(&job);
 }
 
+/* ---- A rank dies between the CLEAR for a long message and its bytes: the receive is an error, or has them all ---- */
+
+enum late { ANSWERED, LEAVES, GIVEN, IN_ALLOC };
+
+/* Has a frame of that rank come that this one has not looked at? */
+static bool waits(p2p_comm *world, int from)
+{
+    return p2p__queue_waiting(&((link_end *)world->engine->peers[from].link.state)->in);
+}
+
+static void wait_failed(p2p_comm *world)
+{
+    while (!atomic_load(&world->engine->scoreboard->shared->failed)) lab_pause();
+}
+
+static int send_late(p2p_comm *world)
+{
+    static unsigned char plain[LONG];
+    p2p_request request;
+    void *buf = plain;
+    if (lab->flag[IN_ALLOC]) CHECK_OK(world, p2p_alloc(world, LONG, &buf));
+    lab_fill(buf, LONG, 1, 0);
+    CHECK_OK(world, p2p_isend(world, buf, LONG, 2, 0, &request));
+    CHECK(lab_wait_flag(ANSWERED, 1), "rank 2 asked for nothing");
+    while (!waits(world, 2)) lab_pause();
+    lab_raise_flag(LEAVES);
+    wait_failed(world);
+    NOTE(world, p2p_wait(&request, P2P_STATUS_IGNORE));
+    memset(buf, 0xee, LONG); /* it is this rank's again */
+    lab_raise_flag(GIVEN);
+    return 0;
+}
+
+static int receive_from_late(p2p_comm *world)
+{
+    static unsigned char buf[LONG];
+    p2p_request request;
+    CHECK_OK(world, p2p_probe(world, 1, 0, P2P_STATUS_IGNORE));
+    CHECK_OK(world, p2p_irecv(world, buf, LONG, 1, 0, &request));
+    lab_raise_flag(ANSWERED);
+    wait_failed(world);
+    while (!lab->flag[GIVEN]) lab_pause();
+    for (double until = process_now() + 0.3; !waits(world, 1) && process_now() < until;)
+        lab_pause(); /* it need not come */
+    if (!NOTE(world, p2p_wait(&request, P2P_STATUS_IGNORE)))
+        CHECK(lab_intact(buf, LONG, 1, 0), "received with success: not what was sent");
+    return 0;
+}
+
+static int body_late(p2p_comm *world)
+{
+    CHECK_OK(world, coll_barrier(world)); /* links are open */
+    switch (p2p_rank(world)) {
+    case 0: CHECK(lab_wait_flag(LEAVES, 1), "rank 1 never came that far"); lab_die(SIGKILL);
+    case 1: return send_late(world);
+    case 2: return receive_from_late(world);
+    default: wait_failed(world); return 0;
+    }
+}
+
+static void host_late(void)
+{
+    static lab_job job;
+    setenv("PAIRWISE_HOSTS", "2", 1);
+    setenv("PAIRWISE_DIRECT", "1", 1);
+    for (int i = 0; i < 4; i++) {
+        job = (lab_job){.size = 4, .body = body_late, .options.world = "shm"};
+        memset(lab, 0, sizeof *lab);
+        lab->flag[IN_ALLOC] = i % 2;
+        lab_run(&job);
+        EXPECT(lab->rank[2].err == P2P_OK || lab->rank[2].err == P2P_ERR_PEER_DEAD, "rank 2 got %d: %s",
+               (int)lab->rank[2].err, lab->rank[2].message);
+        FACTS(job.text, "rank 0", "signal 9");
+    }
+}
+
 const lab_case lab_hosts[] = {
     {"host-garbage", "a launcher is sent anything by those of other hosts: it ends its job, and leaves nothing",
      host_garbage, false},
@@ -342,5 +427,6 @@ const lab_case lab_hosts[] = {
     {"host-pid", "a rank says that it is its launcher: that one writes into no process but its ranks", host_pid, false},
     {"host-stopped", "a launcher is stopped, and a rank of another host dies: the job ends", host_stopped, false},
     {"host-paused", "all launchers are stopped, and go on later: so does the job", host_paused, false},
+    {"host-late", "a rank dies as a long message begins to cross: never a success without its bytes", host_late, false},
     {NULL, NULL, NULL, false},
 };

@@ -44,6 +44,7 @@ static struct {
     int *done; /* for MPI_Testsome */
     MPI_Status *statuses;
     int out_pending, next_host;
+    bool *lent;         /* of each slot out: what it sends lies elsewhere */
     bool *over;         /* of each host: it sends nothing more */
     char (*lost)[LOST]; /* of each host: why it cannot be reached; "": it can */
 } c;
@@ -184,7 +185,9 @@ static bool ready(void)
     c.done = malloc(slots * sizeof *c.done);
     c.statuses = malloc(slots * sizeof *c.statuses);
     c.over = calloc((size_t)c.hosts, sizeof *c.over);
-    if (!make_ring(&c.in) || !make_ring(&c.out) || !c.done || !c.statuses || !c.lost || !c.over) return false;
+    c.lent = calloc(slots, sizeof *c.lent);
+    if (!make_ring(&c.in) || !make_ring(&c.out) || !c.lent || !c.done || !c.statuses || !c.lost || !c.over)
+        return false;
     for (int slot = 0; slot < (int)slots; slot++)
         if (slot / SLOTS != c.own) expect(slot);
     return true;
@@ -239,12 +242,23 @@ static void send_from(int host, const void *at, size_t bytes)
     int code = MPI_Isend(at, (int)bytes, MPI_BYTE, host, TAG, c.comm, &c.out.requests[slot]);
     note(code, "MPI_Isend", host);
     if (code == MPI_SUCCESS) c.out_pending++;
+    c.lent[slot] = true;
     advance(&c.out, host);
+}
+
+static bool has_left(int host)
+{
+    look_at_out();
+    for (int slot = host * SLOTS; slot < (host + 1) * SLOTS; slot++)
+        if (c.lent[slot] && c.out.requests[slot] != MPI_REQUEST_NULL) return false;
+    return true;
 }
 
 static void send_slot(int host, size_t bytes)
 {
-    send_from(host, bytes_of(&c.out, current(&c.out, host)), bytes);
+    int slot = current(&c.out, host);
+    send_from(host, bytes_of(&c.out, slot), bytes);
+    c.lent[slot] = false;
 }
 
 static const char *find_arrived(int *host, size_t *bytes)
@@ -319,6 +333,7 @@ static void close_carrier(bool all_done)
     free(c.statuses);
     free(c.lost);
     free(c.over);
+    free(c.lent);
     for (ring *r = &c.in; r; r = r == &c.in ? &c.out : NULL) {
         free(r->requests);
         free(r->bytes);
@@ -334,6 +349,7 @@ static const p2p_carrier mpi = {.name = NAME,
                                 .slot = slot_of,
                                 .send = send_slot,
                                 .send_from = send_from,
+                                .has_left = has_left,
                                 .arrived = arrived,
                                 .taken = taken,
                                 .all_sent = all_sent,
