@@ -194,6 +194,11 @@ bool p2p__record_follows(p2p_job *job, int host, const record *r, const void *at
     return true;
 }
 
+bool p2p__record_has_followed(p2p_job *job, int host)
+{
+    return send_leaving(job->hosts, host) && job->hosts->carrier->has_left(host);
+}
+
 /* ---- Records that arrive ---- */
 
 static void obey(p2p_job *job, int from, const record *r, const char *bytes)

@@ -255,6 +255,8 @@ char *p2p__record_begin(p2p_job *job, int host, size_t *most);
 void p2p__record_end(p2p_job *job, int host, const record *r);
 /* So many bytes of a message, with this RECORD_FOLLOWS before them, from where they lie; false: there is no room now. */
 bool p2p__record_follows(p2p_job *job, int host, const record *r, const void *at, size_t bytes);
+/* None of those that went to this host is read any more. */
+bool p2p__record_has_followed(p2p_job *job, int host);
 
 /* Output for host 0 to print when all have ended; there: a part of what came from a host, into the sink. False: no more. */
 void p2p__hosts_print(p2p_job *job, const char *bytes, size_t count);

@@ -214,7 +214,7 @@ bool p2p__far_copy(p2p_job *job, far_link *link, bool ended)
 {
     wire_header header;
     if (!in_memory(link, &header)) return false;
-    if (link->copied >= header.bytes) return !ended && !job->hosts->carrier->has_left(job->hosts->host_of[link->there]);
+    if (link->copied >= header.bytes) return !ended && !p2p__record_has_followed(job, job->hosts->host_of[link->there]);
     if (!link->copied) p2p__lines_serve(job); /* what its rank wrote before goes first */
     const char *at = header.bytes - link->copied > CARRIER_SLOT ? seen_here(job, link, &header) : NULL;
     size_t part = at ? send_part(job, link, &header, at) : copy_part(job, link, &header);
