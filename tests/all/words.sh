@@ -20,7 +20,7 @@ reworded_tree() (
     mkdir -p "$tree/build" && git ls-files -z | grep -zv '^tests/trainer' | xargs -0 tar -c | tar -x -C "$tree" &&
         cp "$here"/build/.setup-* "$tree/build" && cd "$tree" && reword p2p/shared/words*.[ch] p2p/message/causes.h &&
             sed -i '/define P2P_TRY/s/TRY: /PERHAPS: /' p2p/shared/words.h &&
-        make BUILD=build build/learn build/launch build/examples/deadlock build/tests/p2p_report
+        make BUILD=build CFLAGS='-O0 -g' build/learn build/launch build/examples/deadlock build/tests/p2p_report
 )
 
 kinds() ( # CHECKOUT: the kind of each learner's mistake
