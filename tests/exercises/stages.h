@@ -183,6 +183,33 @@ static inline bool stages_same(const double *right, const check_case *c, int ran
     return true;
 }
 
+/* So many times what it should be; NAN: it is something else. */
+static inline double stages_scale(const double *right, const check_case *c, int rank, const char *report, size_t b)
+{
+    double by = check_element(c, rank, report, b * STAGES_WIDTH) / right[0];
+    for (size_t i = 1; i < STAGES_WIDTH; i++) {
+        double has = check_element(c, rank, report, b * STAGES_WIDTH + i);
+        if (!(fabs(has - by * right[i]) <= 1e-9 * fmax(1, fabs(has)))) return NAN;
+    }
+    return by;
+}
+
+static inline bool stages_tell_scale(const check_case *c, const double *right, int rank, size_t b, bool back)
+{
+    const char *call = back ? "backward" : "forward";
+    int from = rank + (back ? 1 : -1);
+    double by = stages_scale(right, c, rank, back ? "gradient" : "in", b);
+    if (!isfinite(by) || by == 0) return false;
+    return !check_fail(
+        c, "given.scaled",
+        "On rank %d %s %zu was given %.4g times what rank %d's %s has set for micro-batch %zu%s: what is "
+        "set goes on as it is.",
+        rank, call, b, by, from, call, b,
+        fabs(by * (double)c->count - 1) < 1e-9 ? ", which was divided by the number of micro-batches"
+        : fabs(by * c->ranks - 1) < 1e-9       ? ", which was divided by the number of ranks"
+                                               : "");
+}
+
 /* Did micro-batch `other` go in a direction after b, on a rank? */
 static inline bool stages_is_later(const check_case *c, int rank, bool back, size_t other, size_t b)
 {
@@ -253,6 +280,7 @@ static inline bool stages_given(const check_case *c, const stages_right *right, 
                           "width counts numbers.",
                           from, rank, (unsigned long long)(sent.bytes_sent / sent.messages_sent), STAGES_WIDTH,
                           STAGES_WIDTH * sizeof(double));
+    if (stages_tell_scale(c, all[b], rank, b, back)) return false;
     bool nothing = true;
     for (size_t i = 0; i < STAGES_WIDTH; i++) nothing &= check_element(c, rank, report, b * STAGES_WIDTH + i) == 0;
     return check_fail(
