@@ -57,8 +57,10 @@ static void judge(const check_case *c)
 {
     if (stages_called(c) && order(c) && stages_values(c) && stages_contract(c) && c->network)
         stages_bubble(
-            c, "That is as long as one stage after the other: does a stage pass on what it has made only after its "
-               "last micro-batch?");
+            c,
+            "That is as long as one stage after the other: does a stage pass on what it has made only after its "
+            "last micro-batch?",
+            STAGES_SOMEWHERE);
 }
 
 static const char *const files[] = {"pipeline.c", NULL};

@@ -45,17 +45,13 @@ static bool order(const check_case *c)
                 next[back]++;
                 continue;
             }
-            bool again = b < (double)next[back], beyond = b >= (double)c->count;
+            bool again = b < (double)next[back];
             return check_fail(c,
-                              beyond  ? "calls.beyond"
-                              : again ? "calls.again"
-                              : back  ? "order.calls"
-                                      : "order.forward",
+                              again  ? "calls.again"
+                              : back ? "order.calls"
+                                     : "order.forward",
                               "Call %zu on rank %d is %s%s; the next in that direction %s micro-batch %zu.", i + 1,
-                              rank, stages_name(name, call),
-                              beyond  ? ", which does not exist"
-                              : again ? " once more"
-                                      : "",
+                              rank, stages_name(name, call), again ? " once more" : "",
                               next[back] < c->count ? "is" : "would be", next[back]);
         }
     }
@@ -77,8 +73,23 @@ static bool kept(const check_case *c)
     return true;
 }
 
+/* Which of them has all that comes, and waits for more? */
+static bool waits_beyond(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        double beyond = check_number_of(c, rank, "beyond");
+        if (isnan(beyond)) continue;
+        check_because(c, beyond < STAGES_BACKWARD ? "deadlock.x" : "deadlock.dy",
+                      "Rank %d waits for a further %s when all have come that there are: count is %zu.", rank,
+                      beyond < STAGES_BACKWARD ? "x" : "dy", c->count);
+        return true;
+    }
+    return false;
+}
+
 static void ended(const check_case *c)
 {
+    if (waits_beyond(c)) return;
     for (int rank = 1; rank < c->ranks; rank++) {
         double kept = check_number_of(c, rank, "ahead");
         if (isnan(kept)) continue;
@@ -90,14 +101,51 @@ static void ended(const check_case *c)
     }
 }
 
+/* How many went forward before the first went back. */
+static size_t first_back(const check_case *c, int rank)
+{
+    size_t i = 0;
+    while (i < check_elements(c, rank, "calls") && check_element(c, rank, "calls", i) < STAGES_BACKWARD) i++;
+    return i;
+}
+
+static stages_why why_bubble(const check_case *c)
+{
+    static const stages_why late[] = {
+        [STAGES_X_FIRST] = {"bubble.x", "receives its next x while a micro-batch could go back: all that its backward "
+                                        "needs is there."},
+        [STAGES_Y_LATE] = {"bubble.y", "computes a backward before it sends what forward has set: the next stage waits "
+                                       "for it."},
+        [STAGES_DX_LATE] = {"bubble.dx", "computes a forward before it sends what backward has set: the stage before "
+                                         "waits for it."}};
+    static char words[200];
+    for (int rank = 0; rank < c->ranks; rank++) {
+        size_t is = first_back(c, rank), could = (size_t)(c->ranks - rank);
+        if (is >= could || is >= c->count) continue;
+        snprintf(words, sizeof words,
+                 "Before its first backward rank %d has computed %zu forwards, and could have computed %zu.", rank, is,
+                 could < c->count ? could : c->count);
+        return (stages_why){"bubble", words};
+    }
+    for (int rank = 0; rank < c->ranks; rank++) {
+        int is = (int)check_number_of(c, rank, "late");
+        if (is == STAGES_IN_TIME) continue;
+        snprintf(words, sizeof words, "Rank %d %s", rank, late[is].words);
+        return (stages_why){late[is].key, words};
+    }
+    return STAGES_SOMEWHERE;
+}
+
 static void judge(const check_case *c)
 {
     if (!stages_all_called(c) || !order(c) || !stages_called(c) || !stages_values(c) || !stages_contract(c) ||
         !kept(c) || !c->network)
         return;
-    stages_bubble(c,
-                  "That is as long as one micro-batch after the other, forward and back through all stages: while one "
-                  "stage computes, all others wait.");
+    stages_bubble(
+        c,
+        "That is as long as one micro-batch after the other, forward and back through all stages: while one stage "
+        "computes, all others wait.",
+        why_bubble(c));
 }
 
 static const char *const files[] = {"one_f_one_b.c", NULL};
