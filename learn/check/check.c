@@ -189,36 +189,41 @@ static learn_result new_result(void)
                           .share = 1};
 }
 
-/* Is a case right in a world that has no other? */
-static bool right_alone(const learn_exercise *e, const check_plan *plan, const learn_place *place, const char *program,
-                        const learn_options *o)
+/* A world once more, or one of its cases in a world that has no other: which case is wrong then? -1: none; -2: it did not run. */
+static int wrong_again(const learn_exercise *e, const check_plan *plan, size_t number, const learn_place *only,
+                       const char *program, const learn_options *o)
 {
     OWNED_TEXT why = {0};
     OWNED_RESULT result = new_result();
-    const check_world_plan *world = &plan->worlds[place->world];
-    learn_options one = *o;
-    learn_world w = {.e = e, .plan = world, .cases = plan->cases + world->first, .program = program, .options = &one};
-    one.only = place;
-    one.trace = NULL;
-    bool ran = learn_run_world(&w, program, plan, place->world, &one, &why);
-    if (ran) judge_world(&w, place, &result);
+    const check_world_plan *world = &plan->worlds[number];
+    learn_options again = *o;
+    learn_world w = {.e = e, .plan = world, .cases = plan->cases + world->first, .program = program, .options = &again};
+    again.only = only;
+    again.trace = NULL;
+    bool ran = learn_run_world(&w, program, plan, number, &again, &why);
+    const check_case *wrong = ran ? judge_world(&w, only, &result) : NULL;
+    int is = !ran ? -2 : wrong ? wrong->number : result.state == LEARN_PASSED ? -1 : -2;
     learn_world_free(&w);
-    return ran && result.state == LEARN_PASSED && result.cases == 1;
+    return is;
 }
 
 /* What was wrong behind other cases, and is right alone, is so because of something that they have left. */
 static void note_left_over(const learn_exercise *e, const check_plan *plan, const char *program, const learn_options *o,
                            learn_result *result)
 {
-    static const char *const slow[] = {"deadlock", "timeout", "checker", "todo"};
-    const check_world_plan *world = &plan->worlds[result->place.world];
-    if (!e->check->run || !result->place.number || world->repairs || world->orders || o->only || o->delays) return;
-    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
-        if (strncmp(result->key, slow[i], strlen(slow[i])) == 0) return;
+    static const char *const others[] = {"timeout", "checker", "todo"};
+    const learn_place *at = &result->place;
+    const check_world_plan *world = &plan->worlds[at->world];
+    if (!e->check->run || !at->number || world->repairs || world->orders || o->only || o->delays) return;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strncmp(result->key, others[i], strlen(others[i])) == 0) return;
     for (int times = 0; times < 2; times++)
-        if (!right_alone(e, plan, &result->place, program, o)) return;
+        if (wrong_again(e, plan, at->world, at, program, o) != -1) return;
+    if (wrong_again(e, plan, at->world, NULL, program, o) != at->number) return; /* it differs from run to run */
     learn_add_to_failure(result, "The same case is right when it comes first: is something kept from one call to the "
                                  "next, as a static or global variable is? Each call begins anew.");
+    snprintf(result->key, sizeof result->key, "left_over");
+    learn_set_advice(result, "What a call counts or keeps is a local variable, or is set anew where the call begins.");
 }
 
 static void check_world_number(const learn_exercise *e, const check_plan *plan, size_t number, const char *program,
