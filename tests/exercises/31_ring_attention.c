@@ -14,17 +14,18 @@
 /* The last number of a key is added to its score as it is. */
 enum { WIDTH = 4, LIKE = WIDTH - 1, MOST_TOKENS = 48, MOST_CALLS = 2 * CHECK_MAX_RANKS, SLACK = 256 };
 enum { OF_KEYS = 0, OF_VALUES = 1000, OF_QUERIES = 2000 };
-enum { MANY, SEVEN, THREE, HIGH, LOW, RISING, VARIANTS };
+enum { MANY, SEVEN, THREE, HIGH, LOW, RISING, PEAK, VARIANTS };
 
 #define SCORE_S 15e-6 /* a block as long as the others */
 
-static const size_t tokens_in[VARIANTS] = {48, 7, 3, 10, 10, 10};
+static const size_t tokens_in[VARIANTS] = {48, 7, 3, 10, 10, 10, 10};
 static const char *const words[VARIANTS] = {"48 tokens",
                                             "7 tokens",
                                             "3 tokens",
                                             "10 tokens, scores near 2000",
                                             "10 tokens, scores near -2000",
-                                            "10 tokens, scores near 1000 times the rank"};
+                                            "10 tokens, scores near 1000 times the rank",
+                                            "10 tokens, one score near 1000 in each block"};
 
 static void cases(check_plan *plan)
 {
@@ -46,9 +47,16 @@ static size_t length_of(const check_case *c, int rank)
     return ring_length(tokens_of(c), c->ranks, rank);
 }
 
+/* In each block one key that fits far better than the others: no rank can tell which from the first or the last one. */
+static bool is_peak(const check_case *c, int rank, size_t token)
+{
+    return c->variant == PEAK && token == length_of(c, rank) / 2;
+}
+
 static double key_of(const check_case *c, int rank, size_t token, size_t w)
 {
     if (w < LIKE) return check_value(c, rank, OF_KEYS + token * WIDTH + w) / 50;
+    if (is_peak(c, rank, token)) return 1000;
     return c->variant == HIGH ? 2000 : c->variant == LOW ? -2000 : c->variant == RISING ? 1000.0 * rank : 0;
 }
 
@@ -251,6 +259,8 @@ enum {
     OF_BLOCK,
     SUM_BY_WIDTH,
     BY_COLUMNS,
+    OF_QUERY,
+    RUNNING,
     WAYS
 };
 
@@ -298,6 +308,11 @@ static const struct {
     [BY_COLUMNS] = {"values",
                     "Number w of value j was taken from values[w * count + j]: it lies at j * width + w, a value "
                     "behind the other."},
+    [OF_QUERY] = {"values_of_query", "Each key of a block was given the value number i of the block, where i is the "
+                                     "query: a key's value is the one with the key's own number."},
+    [RUNNING] = {"running",
+                 "In a block the largest score has grown from one key to the next, while weights were added: "
+                 "those before are relative to the one before, and those behind to the new one."},
     [NO_EXP] = {"no_exp", "Each value was given its score for a weight, and should be given exp(score - largest)."}};
 
 typedef struct {
@@ -313,7 +328,7 @@ static bool is_cut(const check_case *c, int way, int rank, int owner, size_t j)
 /* A block more for one query. */
 static void take_wrongly(const check_case *c, int way, int rank, size_t query, int owner, query_state *q)
 {
-    double scores[MOST_TOKENS], key[WIDTH], block = -INFINITY, add = 0, more[WIDTH] = {0};
+    double scores[MOST_TOKENS], key[WIDTH], block = -INFINITY, running = q->largest, add = 0, more[WIDTH] = {0};
     size_t count = length_of(c, owner);
     if (!count) return;
     for (size_t j = 0; j < count; j++) {
@@ -325,15 +340,17 @@ static void take_wrongly(const check_case *c, int way, int rank, size_t query, i
                                                             : way == OLD_LARGEST && q->sum > 0 ? q->largest
                                                                                                : largest;
     for (size_t j = 0; j < count; j++) {
-        double weight = way == NO_EXP ? scores[j] : exp(scores[j] - relative_to);
+        running = fmax(running, scores[j]);
+        double weight = way == NO_EXP ? scores[j] : exp(scores[j] - (way == RUNNING ? running : relative_to));
         add += weight * (way == SUM_BY_WIDTH ? WIDTH : 1);
         for (size_t w = 0; w < WIDTH; w++)
             more[w] += weight * (is_cut(c, way, rank, owner, j) ? 0
                                  : way == KEYS_AS_VALUES        ? key_of(c, owner, j, w)
                                  : way == BY_COLUMNS
                                      ? value_of(c, owner, (w * count + j) / WIDTH, (w * count + j) % WIDTH)
-                                 : way == OWN_VALUES ? value_of(c, rank, j % length_of(c, rank), w)
-                                                     : value_of(c, owner, j, w));
+                                 : way == OF_QUERY && query < count ? value_of(c, owner, query, w)
+                                 : way == OWN_VALUES                ? value_of(c, rank, j % length_of(c, rank), w)
+                                                                    : value_of(c, owner, j, w));
     }
     double shrink = way == NO_EXP ? 1 : exp(q->largest - largest), late = way == SHRUNK_LATE && q->sum > 0 ? shrink : 1;
     bool begins = q->sum == 0;
@@ -413,6 +430,12 @@ static void explain(const check_case *c)
             "then rank 0's, with scores near 0: exp(1000) is more than a double holds. The largest so far must "
             "not fall to that of the later block.",
             first);
+    else if (c->variant == PEAK)
+        check_fail(c, "exp.peak",
+                   "Number %zu of out is not finite on rank %d. One score in each block is near 1000, in the middle of "
+                   "it, and the others are near 0: exp(1000) is more than a double holds. The largest score was not "
+                   "looked for among all of the block.",
+                   first, rank);
     else if (c->variant == LOW)
         check_fail(c, "exp",
                    "Number %zu of out is not finite on rank %d: exp(-2000) is 0, and 0 / 0 is nothing. Only score - "
