@@ -28,7 +28,7 @@
  *
  *      both sides   check_world, check_world_that_repairs, check_every_order, check_matrix, check_add; check_value,
  *                   check_fraction, check_common
- *      in a rank    check_report, check_number, check_peak, check_step, check_returned; check_before_send,
+ *      in a rank    check_report, check_number, check_peak, check_room, check_step, check_returned; check_before_send,
  *                   check_on_message, check_on_collective
  *      in learn     check_values, check_near, check_same_bits, check_number_of, check_traffic, check_sent,
  *                   check_output, check_fail, check_slow, check_also, check_because
@@ -194,6 +194,9 @@ CHECK_OF_RANKS void check_number(const check_case *c, const char *name, double v
 
 /* How many bytes of memory the learner's code had at most at the same time, in this case, and how many it has now. */
 CHECK_OF_RANKS size_t check_peak(size_t *now);
+
+/* How many bytes of memory the learner's code has got that begin there; 0: none do. */
+CHECK_OF_RANKS size_t check_room(const void *memory);
 
 /* In a world that repairs itself: a step begins. The rank may not come back from this. */
 CHECK_OF_RANKS void check_step(const check_case *c, int step);

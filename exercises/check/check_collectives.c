@@ -50,8 +50,8 @@ NOTED(coll_all_gather, (p2p_comm * comm, const void *send, void *recv, size_t co
 NOTED(coll_reduce_scatter,
       (p2p_comm * comm, const void *send, void *recv, size_t count_per_rank, enum dtype dtype, enum op op),
       (comm, send, recv, count_per_rank, dtype, op), send, recv, count_per_rank, dtype, op)
-CALLS(coll_all_to_all, (p2p_comm * comm, const void *send, void *recv, size_t count_per_pair, enum dtype dtype),
-      (comm, send, recv, count_per_pair, dtype))
+NOTED(coll_all_to_all, (p2p_comm * comm, const void *send, void *recv, size_t count_per_pair, enum dtype dtype),
+      (comm, send, recv, count_per_pair, dtype), send, recv, count_per_pair, dtype, OP_SUM)
 CALLS(coll_scatterv,
       (p2p_comm * comm, const void *send, const size_t counts[], const size_t offsets[], void *recv, size_t recv_count,
        enum dtype dtype, int root),

@@ -49,6 +49,13 @@ void check_forget(const void *memory)
         }
 }
 
+size_t check_room(const void *memory)
+{
+    for (size_t i = 0; memory && i < watched.count; i++)
+        if (watched.pieces[i].memory == memory && watched.pieces[i].end != CHECK_WAIT) return watched.pieces[i].bytes;
+    return 0;
+}
+
 size_t check_peak(size_t *now)
 {
     *now = watched.now;

@@ -127,7 +127,7 @@ static void run(p2p_comm *comm, const check_case *c)
         token_of(c, rank, i, x + i * WIDTH);
     }
     for (size_t i = 0; i < count * WIDTH; i++) y[i] = LEFT_IN_Y;
-    token_trips_begin(c, WIDTH, x);
+    token_trips_begin(c, WIDTH, count, x);
     check_returned(c, my_apply_experts(comm, &experts, count, to, x, y));
     token_trips_end();
     check_report(c, "y", y, count * WIDTH, DTYPE_F64);
@@ -358,7 +358,7 @@ static bool say_moved(const check_case *c)
 /* Adds which count, or which beginning of a part, is wrong. */
 static bool explain_trips(const check_case *c)
 {
-    token_trips t = {c, moved, wanted};
+    token_trips t = {c, moved, wanted, capacity_of(c)};
     return token_trips_explain(&t);
 }
 

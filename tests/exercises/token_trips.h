@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * token_trips: what each rank gives to coll_all_to_allv: how many tokens go to each rank and come from each, and where these parts
- * begin, on the way there and on the way back. It is reported before the call, so it is known of a world that has ended in it too.
+ * begin, on the way there and on the way back; and before, when counts are exchanged, what sort_tokens has made. It is reported
+ * before the call, so it is known of a world that has ended in it too.
  *
  *      in a rank    token_trips_begin, token_trips_end
  *      in learn     token_trips_explain
@@ -9,6 +10,7 @@
 #ifndef PAIRWISE_TESTS_EXERCISES_TOKEN_TRIPS_H
 #define PAIRWISE_TESTS_EXERCISES_TOKEN_TRIPS_H
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,13 +25,27 @@ static const char *const token_trips_names[] = {"trip there", "trip back"};
 
 static struct {
     const check_case *c;
-    size_t width;
+    size_t width, count; /* count: this rank's tokens */
     const double *x;
     int made;
 } token_trips_watched;
 
+/* Counts are exchanged. Where out is the beginning of the memory for all of them, as it was given, out_begin lies behind it. */
+static inline void token_trips_note_counts(const check_collective *call)
+{
+    const check_case *c = token_trips_watched.c;
+    size_t ranks = (size_t)c->ranks, numbers[2 * CHECK_MAX_RANKS];
+    double parts[2 * CHECK_MAX_RANKS];
+    check_number(c, "count per pair", (double)(call->count * dtype_size(call->dtype)) / sizeof(int64_t));
+    if (check_room(call->send) != (4 * ranks + token_trips_watched.count) * sizeof *numbers) return;
+    memcpy(numbers, call->send, 2 * ranks * sizeof *numbers);
+    for (size_t i = 0; i < 2 * ranks; i++) parts[i] = (double)numbers[i];
+    check_report(c, "sorted", parts, 2 * ranks, DTYPE_F64);
+}
+
 static inline void token_trips_note(const check_collective *call)
 {
+    if (strcmp(call->name, "coll_all_to_all") == 0) token_trips_note_counts(call);
     double tokens[TOKEN_TRIPS_PARTS * CHECK_MAX_RANKS];
     size_t ranks = (size_t)token_trips_watched.c->ranks;
     if (!call->parts[0] || token_trips_watched.made >= TOKEN_TRIPS) return;
@@ -41,8 +57,9 @@ static inline void token_trips_note(const check_collective *call)
                  TOKEN_TRIPS_PARTS * ranks, DTYPE_F64);
 }
 
-static inline void token_trips_begin(const check_case *c, size_t width, const double *x)
+static inline void token_trips_begin(const check_case *c, size_t width, size_t count, const double *x)
 {
+    token_trips_watched.count = count;
     token_trips_watched.x = x;
     token_trips_watched.c = c;
     token_trips_watched.width = width;
@@ -63,22 +80,62 @@ typedef size_t token_trips_count(const check_case *c, int from, int to);
 typedef struct {
     const check_case *c;
     token_trips_count *moved, *wanted;
+    size_t capacity;
 } token_trips;
+
+/* Where it is reported: of what goes there what was sorted will do. NULL: it is not known. */
+static inline const char *token_trips_report(const token_trips *t, int trip, int rank, bool in)
+{
+    const char *name = trip == 0 && !in && !check_elements(t->c, rank, token_trips_names[0]) ? "sorted"
+                                                                                             : token_trips_names[trip];
+    return check_elements(t->c, rank, name) ? name : NULL;
+}
 
 static inline double token_trips_is(const token_trips *t, int trip, int rank, int part, int q)
 {
-    return check_element(t->c, rank, token_trips_names[trip], (size_t)(part * t->c->ranks + q));
+    const char *name = token_trips_report(t, trip, rank, part >= TOKENS_IN);
+    return name ? check_element(t->c, rank, name, (size_t)(part * t->c->ranks + q)) : NAN;
 }
 
 /* The first part of a kind that is not as long as it should be; -1 if there is none. */
 static inline int token_trips_wrong_count(const token_trips *t, int trip, int rank, bool in)
 {
-    for (int q = 0; q < t->c->ranks && check_elements(t->c, rank, token_trips_names[trip]); q++) {
+    for (int q = 0; q < t->c->ranks && token_trips_report(t, trip, rank, in); q++) {
         bool from_here = (trip == 0) != in;
         size_t should = from_here ? t->moved(t->c, rank, q) : t->moved(t->c, q, rank);
         if (token_trips_is(t, trip, rank, in ? TOKENS_IN : TOKENS_OUT, q) != (double)should) return q;
     }
     return -1;
+}
+
+/* As if so many of a rank's tokens might go to an expert, and not so many as the capacity; 0: it is not like that. */
+static inline double token_trips_capacity(const token_trips *t)
+{
+    double most = 0;
+    bool any_stays = false;
+    for (int rank = 0; rank < t->c->ranks; rank++)
+        for (int q = 0; q < t->c->ranks; q++) most = fmax(most, token_trips_is(t, 0, rank, TOKENS_OUT, q));
+    for (int rank = 0; rank < t->c->ranks; rank++)
+        for (int q = 0; q < t->c->ranks; q++) {
+            double wanted = (double)t->wanted(t->c, rank, q);
+            if (token_trips_is(t, 0, rank, TOKENS_OUT, q) != fmin(wanted, most)) return 0;
+            any_stays |= wanted > most;
+        }
+    return any_stays ? most : 0;
+}
+
+/* Adds that it is like that. */
+static inline bool token_trips_tell_capacity(const token_trips *t)
+{
+    double as_if = token_trips_capacity(t), is = (double)t->capacity, n = t->c->ranks;
+    if (as_if == 0 || as_if == is) return false;
+    check_because(t->c, "capacity_is", "It is so with all of them, as if the capacity were %.0f, and it is %.0f%s.",
+                  as_if, is,
+                  as_if * n == is ? ": of each rank by itself so many may go to an expert, it is not to be divided by "
+                                    "the number of ranks"
+                  : as_if == is + 1 ? ": number `capacity`, counted from 0, stays already"
+                                    : "");
+    return true;
 }
 
 static inline bool token_trips_out(const token_trips *t, int rank)
@@ -91,6 +148,7 @@ static inline bool token_trips_out(const token_trips *t, int rank)
                   "On rank %d out[%d] is %.0f, and of its tokens %zu go to expert %d.%s", rank, q, is,
                   t->moved(t->c, rank, q), q,
                   with_rest ? " Those beyond the capacity, which stay, are counted as well." : "");
+    if (!with_rest) token_trips_tell_capacity(t);
     return true;
 }
 
@@ -113,7 +171,7 @@ static inline bool token_trips_begins(const token_trips *t, int rank, bool in)
 {
     double at = 0;
     int begins = in ? TOKENS_IN_BEGIN : TOKENS_OUT_BEGIN, counts = in ? TOKENS_IN : TOKENS_OUT;
-    for (int q = 0; q < t->c->ranks && check_elements(t->c, rank, token_trips_names[0]); q++) {
+    for (int q = 0; q < t->c->ranks && token_trips_report(t, 0, rank, in); q++) {
         double is = token_trips_is(t, 0, rank, begins, q), count = token_trips_is(t, 0, rank, counts, q);
         if (is != at && count > 0) {
             check_because(t->c, in ? "in_begin" : "out_begin",
@@ -145,6 +203,16 @@ static inline bool token_trips_back(const token_trips *t, int rank)
 /* What is wrong with a count or a beginning, or that tokens go as they lie: adds it to the failure that is noted. */
 static inline bool token_trips_explain(const token_trips *t)
 {
+    for (int rank = 0; rank < t->c->ranks; rank++) {
+        double count = check_number_of(t->c, rank, "count per pair");
+        if (isnan(count) || count == 1) continue;
+        check_because(
+            t->c, "per_pair",
+            "On rank %d coll_all_to_all moves %.4g numbers of 8 bytes from each rank to each, and should move "
+            "one: its count is that of one pair, and not that of all ranks together.",
+            rank, count);
+        return true;
+    }
     for (int rank = 0; rank < t->c->ranks; rank++)
         if (check_number_of(t->c, rank, "sends x") == 1) {
             check_because(
