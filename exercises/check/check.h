@@ -173,7 +173,7 @@ CHECK_OF_RANKS void *check_buffer(const check_case *c, int rank, size_t count, e
 CHECK_OF_RANKS extern void (*check_before_send)(int dest);
 
 /* Called before each message that the learner's function sends or begins to send, receives or begins to receive; NULL: not. */
-CHECK_OF_RANKS extern void (*check_on_message)(bool sends, const void *buf, int peer);
+CHECK_OF_RANKS extern void (*check_on_message)(bool sends, const void *buf, size_t bytes, int peer);
 
 /* Called before a collective of the learner's function, of those that move chunks or sums; NULL: not. */
 typedef struct {

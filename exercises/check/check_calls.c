@@ -86,30 +86,30 @@ p2p_err check_p2p_release(p2p_comm *comm, void *buf)
 }
 
 void (*check_before_send)(int dest);
-void (*check_on_message)(bool sends, const void *buf, int peer);
+void (*check_on_message)(bool sends, const void *buf, size_t bytes, int peer);
 
-static void note_message(bool sends, const void *buf, int peer)
+static void note_message(bool sends, const void *buf, size_t bytes, int peer)
 {
-    if (check_on_message && !calls.fail) check_on_message(sends, buf, peer);
+    if (check_on_message && !calls.fail) check_on_message(sends, buf, bytes, peer);
 }
 
 p2p_err check_p2p_send(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag)
 {
     if (check_before_send && !calls.fail) check_before_send(dest);
-    note_message(true, buf, dest);
+    note_message(true, buf, bytes, dest);
     OR_PRETEND(p2p_send, comm, buf, bytes, dest, tag);
 }
 
 p2p_err check_p2p_ssend(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag)
 {
-    note_message(true, buf, dest);
+    note_message(true, buf, bytes, dest);
     OR_PRETEND(p2p_ssend, comm, buf, bytes, dest, tag);
 }
 
 p2p_err check_p2p_recv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_status *status)
 {
     note_source(source);
-    note_message(false, buf, source);
+    note_message(false, buf, bytes, source);
     if (calls.fail) return pretend_message("p2p_recv", source, tag, status);
     return (p2p_recv)(comm, buf, bytes, source, tag, status);
 }
@@ -118,8 +118,8 @@ p2p_err check_p2p_sendrecv(p2p_comm *comm, const void *sendbuf, size_t sendbytes
                            size_t recvbytes, int source, int recvtag, p2p_status *status)
 {
     note_source(source);
-    note_message(true, sendbuf, dest);
-    note_message(false, recvbuf, source);
+    note_message(true, sendbuf, sendbytes, dest);
+    note_message(false, recvbuf, recvbytes, source);
     if (calls.fail) return pretend_message("p2p_sendrecv", source, recvtag, status);
     return (p2p_sendrecv)(comm, sendbuf, sendbytes, dest, sendtag, recvbuf, recvbytes, source, recvtag, status);
 }
@@ -156,7 +156,7 @@ p2p_err check_p2p_iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_s
 
 p2p_err check_p2p_isend(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, p2p_request *request)
 {
-    note_message(true, buf, dest);
+    note_message(true, buf, bytes, dest);
     if (calls.fail) return pretend_request("p2p_isend", request, HERE);
     return (p2p_isend)(comm, buf, bytes, dest, tag, request);
 }
@@ -164,7 +164,7 @@ p2p_err check_p2p_isend(p2p_comm *comm, const void *buf, size_t bytes, int dest,
 p2p_err check_p2p_irecv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_request *request)
 {
     note_source(source);
-    note_message(false, buf, source);
+    note_message(false, buf, bytes, source);
     if (calls.fail) return pretend_request("p2p_irecv", request, HERE);
     return (p2p_irecv)(comm, buf, bytes, source, tag, request);
 }

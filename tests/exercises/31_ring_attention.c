@@ -101,9 +101,9 @@ typedef struct {
 
 static sequence_self *watched;
 
-static void on_message(bool sends, const void *buf, int peer)
+static void on_message(bool sends, const void *buf, size_t bytes, int peer)
 {
-    (void)peer;
+    (void)peer, (void)bytes;
     if (sends && !watched->sent) watched->sent = buf;
 }
 

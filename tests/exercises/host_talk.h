@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "exercises/check/check.h"
+#include "tests/exercises/ring_contract.h"
 
 enum { HOST_TALK_MOST = 48, HOST_TALK_NAME = 32 };
 
@@ -24,11 +24,13 @@ static struct {
     int made;
 } host_talk_watched;
 
-static inline void host_talk_note(bool sends, const void *buf, int peer)
+static inline void host_talk_note(bool sends, const void *buf, size_t bytes, int peer)
 {
     char name[HOST_TALK_NAME];
     (void)buf;
     if (host_talk_watched.made >= HOST_TALK_MOST || peer < 0) return;
+    snprintf(name, sizeof name, "bytes %d", host_talk_watched.made);
+    check_number(host_talk_watched.c, name, (double)bytes);
     snprintf(name, sizeof name, "message %d", host_talk_watched.made++);
     check_number(host_talk_watched.c, name, sends ? peer + 1 : -(peer + 1));
 }
@@ -157,7 +159,44 @@ static inline bool host_talk_tell_round(const host_talk *t, int rank, int k)
     return false;
 }
 
-/* Which rank's messages go to or come from another rank than they should: adds it to the failure that is noted. */
+/* What goes and comes in the ring, as it is given: place - step - 1 and place - step - 2, then one chunk further each. */
+static inline int host_talk_chunk(int place, int step, int hosts, bool sends)
+{
+    int chunk = place - step % (hosts - 1) - (step < hosts - 1) - !sends;
+    return (chunk % hosts + hosts) % hosts;
+}
+
+/* A message of the ring that is as long as the chunk that goes the other way, and not as its own. */
+static inline bool host_talk_tell_length(const host_talk *t, int rank, int k)
+{
+    int hosts = 0, place = 0, steps[2] = {0, 0};
+    bool sends;
+    for (int q = 0; q < t->c->ranks; q++) {
+        hosts += host_talk_leader(t, q) == q;
+        place += q < rank && host_talk_leader(t, q) == q;
+    }
+    if (hosts < 2) return false;
+    for (; host_talk_peer(t, rank, k, &sends) >= 0 && steps[sends] < 2 * (hosts - 1); k++) {
+        char name[HOST_TALK_NAME];
+        int step = steps[sends]++, chunk = host_talk_chunk(place, step, hosts, sends),
+            other = host_talk_chunk(place, step, hosts, !sends);
+        size_t should = ring_length(t->c->count, hosts, chunk) * sizeof(double);
+        snprintf(name, sizeof name, "bytes %d", k);
+        double is = check_number_of(t->c, rank, name);
+        if (is == (double)should) continue;
+        if (is != (double)(ring_length(t->c->count, hosts, other) * sizeof(double))) return false;
+        check_because(t->c, "length",
+                      "In step %d of the ring rank %d %s %.0f bytes, as many as chunk %d has, which %s. Chunk %d, "
+                      "which %s, has %zu.",
+                      step, rank, sends ? "sends" : "receives", is, other, sends ? "comes" : "goes", chunk,
+                      sends ? "goes" : "comes", should);
+        return true;
+    }
+    return false;
+}
+
+/* Which rank's messages go to or come from another rank than they should, or are too long or too short: adds it to the
+ * failure that is noted. */
 static inline bool host_talk_explain(const host_talk *t)
 {
     int k;
@@ -167,6 +206,9 @@ static inline bool host_talk_explain(const host_talk *t)
         if (host_talk_leader(t, rank) != rank && host_talk_tell_other(t, rank)) return true;
     for (int rank = 0; rank < t->c->ranks; rank++)
         if (host_talk_leader(t, rank) == rank && !host_talk_tell_up(t, rank, &k) && host_talk_tell_round(t, rank, k))
+            return true;
+    for (int rank = 0; rank < t->c->ranks; rank++)
+        if (host_talk_leader(t, rank) == rank && !host_talk_tell_up(t, rank, &k) && host_talk_tell_length(t, rank, k))
             return true;
     return false;
 }

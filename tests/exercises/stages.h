@@ -104,8 +104,9 @@ static inline void stages_watch_late(stages_self *self, bool sends, int peer)
     if (peer == rank + 1 && sends && went_back) stages_first(&self->late, STAGES_Y_LATE);
 }
 
-static inline void stages_on_message(bool sends, const void *buf, int peer)
+static inline void stages_on_message(bool sends, const void *buf, size_t bytes, int peer)
 {
+    (void)bytes;
     stages_watch_ahead(stages_watched, sends, peer);
     stages_watch_beyond(stages_watched, sends, peer);
     stages_watch_late(stages_watched, sends, peer);
