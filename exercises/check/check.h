@@ -29,7 +29,7 @@
  *      both sides   check_world, check_world_that_repairs, check_every_order, check_matrix, check_add; check_value,
  *                   check_fraction, check_common
  *      in a rank    check_report, check_number, check_peak, check_room, check_step, check_returned; check_before_send,
- *                   check_on_message, check_on_collective
+ *                   check_on_message, check_under_way, check_on_collective
  *      in learn     check_values, check_near, check_same_bits, check_number_of, check_traffic, check_sent,
  *                   check_output, check_fail, check_slow, check_also, check_because
  */
@@ -174,6 +174,9 @@ CHECK_OF_RANKS extern void (*check_before_send)(int dest);
 
 /* Called before each message that the learner's function sends or begins to send, receives or begins to receive; NULL: not. */
 CHECK_OF_RANKS extern void (*check_on_message)(bool sends, const void *buf, size_t bytes, int peer);
+
+/* Does a buffer that begins there belong to a request of the learner's that has not ended? */
+CHECK_OF_RANKS bool check_under_way(const void *buf);
 
 /* Called before a collective of the learner's function, of those that move chunks or sums; NULL: not. */
 typedef struct {

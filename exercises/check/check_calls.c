@@ -5,6 +5,7 @@
  * error, which the learner's function must hand on; requests that it has begun by then must be waited for.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "exercises/check/check_internal.h"
 
@@ -60,6 +61,45 @@ static void end_request(p2p_request *request)
 {
     check_forget(*request);
     *request = P2P_REQUEST_NULL;
+}
+
+/* ---- Which buffers belong to requests that were not waited for ---- */
+
+enum { UNDER_WAY = 64 }; /* those beyond are not known */
+
+static struct {
+    p2p_request request;
+    const void *buf;
+} under_way[UNDER_WAY];
+
+static void note_request(p2p_err err, p2p_request request, const void *buf)
+{
+    size_t i = 0;
+    while (i < UNDER_WAY && under_way[i].request) i++;
+    if (err || !request || i == UNDER_WAY) return;
+    under_way[i].request = request;
+    under_way[i].buf = buf;
+}
+
+bool check_under_way(const void *buf)
+{
+    for (size_t i = 0; buf && i < UNDER_WAY; i++)
+        if (under_way[i].request && under_way[i].buf == buf) return true;
+    return false;
+}
+
+/* Before a call that may end requests, and behind it. */
+static void copy_requests(p2p_request was[UNDER_WAY], size_t count, const p2p_request requests[])
+{
+    for (size_t i = 0; i < UNDER_WAY; i++) was[i] = i < count ? requests[i] : P2P_REQUEST_NULL;
+}
+
+static p2p_err note_ended(p2p_err err, const p2p_request was[UNDER_WAY], size_t count, const p2p_request requests[])
+{
+    for (size_t i = 0; i < count && i < UNDER_WAY; i++)
+        for (size_t k = 0; k < UNDER_WAY && was[i] && !requests[i]; k++)
+            if (under_way[k].request == was[i]) under_way[k].request = P2P_REQUEST_NULL;
+    return err;
 }
 
 #define HERE __builtin_return_address(0)
@@ -158,7 +198,9 @@ p2p_err check_p2p_isend(p2p_comm *comm, const void *buf, size_t bytes, int dest,
 {
     note_message(true, buf, bytes, dest);
     if (calls.fail) return pretend_request("p2p_isend", request, HERE);
-    return (p2p_isend)(comm, buf, bytes, dest, tag, request);
+    p2p_err err = (p2p_isend)(comm, buf, bytes, dest, tag, request);
+    note_request(err, *request, buf);
+    return err;
 }
 
 p2p_err check_p2p_irecv(p2p_comm *comm, void *buf, size_t bytes, int source, int tag, p2p_request *request)
@@ -166,19 +208,25 @@ p2p_err check_p2p_irecv(p2p_comm *comm, void *buf, size_t bytes, int source, int
     note_source(source);
     note_message(false, buf, bytes, source);
     if (calls.fail) return pretend_request("p2p_irecv", request, HERE);
-    return (p2p_irecv)(comm, buf, bytes, source, tag, request);
+    p2p_err err = (p2p_irecv)(comm, buf, bytes, source, tag, request);
+    note_request(err, *request, buf);
+    return err;
 }
 
 p2p_err check_p2p_wait(p2p_request *request, p2p_status *status)
 {
-    if (!calls.fail) return (p2p_wait)(request, status);
+    p2p_request was[UNDER_WAY];
+    copy_requests(was, 1, request);
+    if (!calls.fail) return note_ended((p2p_wait)(request, status), was, 1, request);
     end_request(request);
     return pretend_message("p2p_wait", 0, 0, status);
 }
 
 p2p_err check_p2p_test(p2p_request *request, bool *done, p2p_status *status)
 {
-    if (!calls.fail) return (p2p_test)(request, done, status);
+    p2p_request was[UNDER_WAY];
+    copy_requests(was, 1, request);
+    if (!calls.fail) return note_ended((p2p_test)(request, done, status), was, 1, request);
     end_request(request);
     *done = true;
     return pretend_message("p2p_test", 0, 0, status);
@@ -186,7 +234,9 @@ p2p_err check_p2p_test(p2p_request *request, bool *done, p2p_status *status)
 
 p2p_err check_p2p_wait_all(size_t count, p2p_request requests[], p2p_status statuses[])
 {
-    if (!calls.fail) return (p2p_wait_all)(count, requests, statuses);
+    p2p_request was[UNDER_WAY];
+    copy_requests(was, count, requests);
+    if (!calls.fail) return note_ended((p2p_wait_all)(count, requests, statuses), was, count, requests);
     for (size_t i = 0; i < count; i++) end_request(&requests[i]);
     return pretend("p2p_wait_all");
 }
@@ -194,7 +244,9 @@ p2p_err check_p2p_wait_all(size_t count, p2p_request requests[], p2p_status stat
 p2p_err check_p2p_wait_any(size_t count, p2p_request requests[], size_t *index, p2p_status *status)
 {
     size_t i = 0;
-    if (!calls.fail) return (p2p_wait_any)(count, requests, index, status);
+    p2p_request was[UNDER_WAY];
+    copy_requests(was, count, requests);
+    if (!calls.fail) return note_ended((p2p_wait_any)(count, requests, index, status), was, count, requests);
     while (i < count && !requests[i]) i++;
     *index = i < count ? i : (size_t)P2P_UNDEFINED;
     if (i < count) end_request(&requests[i]);
@@ -203,14 +255,18 @@ p2p_err check_p2p_wait_any(size_t count, p2p_request requests[], size_t *index, 
 
 p2p_err check_p2p_test_all(size_t count, p2p_request requests[], bool *done, p2p_status statuses[])
 {
-    if (!calls.fail) return (p2p_test_all)(count, requests, done, statuses);
+    p2p_request was[UNDER_WAY];
+    copy_requests(was, count, requests);
+    if (!calls.fail) return note_ended((p2p_test_all)(count, requests, done, statuses), was, count, requests);
     *done = true;
     return pretend("p2p_test_all");
 }
 
 p2p_err check_p2p_test_any(size_t count, p2p_request requests[], size_t *index, bool *done, p2p_status *status)
 {
-    if (!calls.fail) return (p2p_test_any)(count, requests, index, done, status);
+    p2p_request was[UNDER_WAY];
+    copy_requests(was, count, requests);
+    if (!calls.fail) return note_ended((p2p_test_any)(count, requests, index, done, status), was, count, requests);
     *index = 0;
     *done = true;
     return pretend_message("p2p_test_any", 0, 0, status);
@@ -232,6 +288,7 @@ void check_calls_begin(const check_case *c)
     calls.at = (check_place){"", 0};
     calls.begins = false;
     calls.fail = c->fails;
+    memset(under_way, 0, sizeof under_way);
 }
 
 /* Requests that had begun when another one could not begin are not asked for: nearly every program just returns then. */

@@ -74,4 +74,5 @@ const check_exercise check_29_pipeline = {.name = "29_pipeline",
                                           .library = CHECK_LIBRARY_P2P,
                                           .cases = cases,
                                           .run = run,
-                                          .judge = judge};
+                                          .judge = judge,
+                                          .judge_ended = stages_tell_unsent};

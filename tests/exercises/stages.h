@@ -441,8 +441,9 @@ static inline bool stages_bubble(const check_case *c, const char *if_in_turn, st
 static inline bool stages_is_ring(const check_case *c, int rank, int peer, unsigned long long most)
 {
     bool early = (int)check_element(c, rank, "buffers", 2) == STAGES_SENT_EARLY;
+    p2p_traffic sent = check_traffic(c, rank, peer);
     if (rank == 0 || rank != c->ranks - 1 || peer || (c->ranks == 2 && !early) ||
-        check_traffic(c, rank, peer).messages_sent != most + c->count)
+        sent.messages_sent != most + c->count || sent.bytes_sent < sent.messages_sent * STAGES_WIDTH * sizeof(double))
         return false;
     return !check_fail(
         c, "messages.ring",
@@ -462,12 +463,15 @@ static inline bool stages_contract(const check_case *c)
             if (sent.messages_sent > most || sent.bytes_sent > most * STAGES_WIDTH * sizeof(double))
                 return check_fail(
                     c, "messages",
-                    "Rank %d sent %llu messages, %llu bytes, to rank %d; for %zu micro-batches it should be "
-                    "%llu, of %zu bytes each. What forward has set goes to rank + 1, what backward has set to rank - "
-                    "1, "
-                    "if there is such a rank.",
+                    "Rank %d sent %llu messages, %llu bytes, to rank %d; for %zu micro-batches it should be %llu, of "
+                    "%zu bytes each. %s",
                     rank, (unsigned long long)sent.messages_sent, (unsigned long long)sent.bytes_sent, peer, c->count,
-                    most, STAGES_WIDTH * sizeof(double));
+                    most, STAGES_WIDTH * sizeof(double),
+                    sent.messages_sent > most && sent.bytes_sent <= most * STAGES_WIDTH * sizeof(double)
+                        ? "The others are empty or shorter: nobody needs to be told that a message has come, or may "
+                          "come; a send and a receive wait for each other by themselves."
+                        : "What forward has set goes to rank + 1, what backward has set to rank - 1, if there is such "
+                          "a rank.");
         }
     return true;
 }

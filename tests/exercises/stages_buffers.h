@@ -22,6 +22,7 @@ enum {
     STAGES_SENT_EARLY,
     STAGES_GIVEN_OTHER,
     STAGES_GIVEN_EARLY,
+    STAGES_GIVEN_UNWAITED,
     STAGES_OVERWRITTEN
 };
 
@@ -48,7 +49,9 @@ static inline void stages_watch_call(stages_direction *d, const void *in, const 
     size_t k = d->calls++;
     if (k >= STAGES_MOST) return;
     d->in[k] = in, d->out[k] = out;
-    if (in && k >= d->receives)
+    if (check_under_way(in))
+        stages_first(&d->given, STAGES_GIVEN_UNWAITED);
+    else if (in && k >= d->receives)
         stages_first(&d->given, STAGES_GIVEN_EARLY);
     else if (in && in != d->came[k])
         stages_first(&d->given, STAGES_GIVEN_OTHER);
@@ -98,7 +101,9 @@ static inline void stages_watch_message(stages_buffers *b, int rank, bool sends,
 
 static inline void stages_report_buffers(const check_case *c, const stages_buffers *b)
 {
-    const double facts[] = {b->forward.sent, b->forward.given, b->backward.sent, b->backward.given};
+    const double facts[] = {b->forward.sent,           b->forward.given,         b->backward.sent,
+                            b->backward.given,         (double)b->forward.calls, (double)b->forward.sends,
+                            (double)b->backward.calls, (double)b->backward.sends};
     check_report(c, "buffers", facts, sizeof facts / sizeof *facts, DTYPE_F64);
 }
 
@@ -129,6 +134,22 @@ static inline bool stages_tell_sent(const check_case *c, int fact, int from, int
     return false;
 }
 
+/* Adds that a rank which has returned has sent less than it has computed: where a world has ended in a deadlock. */
+static inline void stages_tell_unsent(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        for (int back = 0; back < 2; back++) {
+            int to = rank + (back ? -1 : 1);
+            double calls = check_element(c, rank, "buffers", 4 + 2 * (size_t)back),
+                   sends = check_element(c, rank, "buffers", 5 + 2 * (size_t)back);
+            if (!check_elements(c, rank, "buffers") || to < 0 || to == c->ranks || sends >= calls) continue;
+            check_because(c, "deadlock.unsent",
+                          "Rank %d has called %s %.0f times, and sent rank %d what it has set %.0f times.", rank,
+                          back ? "backward" : "forward", calls, to, sends);
+            return;
+        }
+}
+
 /* What rank was given in a call is wrong: were the buffers of its message others than those of the calls? */
 static inline bool stages_tell_buffers(const check_case *c, int rank, size_t b, bool back)
 {
@@ -146,6 +167,11 @@ static inline bool stages_tell_buffers(const check_case *c, int rank, size_t b, 
                            "On rank %d %s was called before the message for it had come from rank %d: %s %zu was given "
                            "what was in the buffer before.",
                            rank, call, from, call, b);
+    if (given == STAGES_GIVEN_UNWAITED)
+        return !check_fail(c, "given.unwaited",
+                           "On rank %d %s was called while the receive from rank %d, which had begun, was still under "
+                           "way: until p2p_wait the buffer holds what was in it before.",
+                           rank, call, from);
     if (given == STAGES_OVERWRITTEN)
         return !check_fail(
             c, "given.overwritten",
