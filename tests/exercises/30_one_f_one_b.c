@@ -89,6 +89,7 @@ static bool waits_beyond(const check_case *c)
 
 static void ended(const check_case *c)
 {
+    stages_tell_unsent(c);
     if (waits_beyond(c)) return;
     for (int rank = 1; rank < c->ranks; rank++) {
         double kept = check_number_of(c, rank, "ahead");
