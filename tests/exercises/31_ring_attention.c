@@ -261,6 +261,8 @@ enum {
     BY_COLUMNS,
     OF_QUERY,
     RUNNING,
+    FIRST_SCORES,
+    BY_MODULO,
     WAYS
 };
 
@@ -313,6 +315,11 @@ static const struct {
     [RUNNING] = {"running",
                  "In a block the largest score has grown from one key to the next, while weights were added: "
                  "those before are relative to the one before, and those behind to the new one."},
+    [FIRST_SCORES] = {"scores",
+                      "Each query was given the scores of the first one: those of query i begin at scores + i "
+                      "* count."},
+    [BY_MODULO] = {"divide", "out[k] was divided by sum[k % queries]. Of each query `width` numbers lie one behind the "
+                             "other: out[k] belongs to query k / width."},
     [NO_EXP] = {"no_exp", "Each value was given its score for a weight, and should be given exp(score - largest)."}};
 
 typedef struct {
@@ -333,7 +340,7 @@ static void take_wrongly(const check_case *c, int way, int rank, size_t query, i
     if (!count) return;
     for (size_t j = 0; j < count; j++) {
         for (size_t w = 0; w < WIDTH; w++) key[w] = key_of(c, owner, j, w);
-        scores[j] = score_of(c, rank, query, key);
+        scores[j] = score_of(c, rank, way == FIRST_SCORES ? 0 : query, key);
         block = fmax(block, scores[j]);
     }
     double largest = fmax(q->largest, block), relative_to = way == OF_BLOCK                    ? block
@@ -361,6 +368,15 @@ static void take_wrongly(const check_case *c, int way, int rank, size_t query, i
     q->largest = largest;
 }
 
+/* The sum of all weights of a query, as it should be. */
+static double sum_of(const check_case *c, int rank, size_t query)
+{
+    query_state q = {.largest = -INFINITY};
+    for (int step = 0; step < c->ranks; step++)
+        take_wrongly(c, RIGHT, rank, query, (rank - step + c->ranks) % c->ranks, &q);
+    return q.sum;
+}
+
 static void compute(const check_case *c, int way, int rank, double *numbers)
 {
     const query_state none = {.largest = -INFINITY};
@@ -385,6 +401,7 @@ static void compute(const check_case *c, int way, int rank, double *numbers)
         for (size_t w = 0; w < WIDTH; w++) {
             if (way != BLOCK_MEANS && way != BLOCK_SUMS) numbers[w] = q.out[w] / by;
             if (way == BLOCK_MEANS) numbers[w] /= (double)blocks;
+            if (way == BY_MODULO) numbers[w] *= q.sum / sum_of(c, rank, (query * WIDTH + w) % length_of(c, rank));
         }
     }
 }
