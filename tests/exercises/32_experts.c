@@ -127,7 +127,7 @@ static void run(p2p_comm *comm, const check_case *c)
         token_of(c, rank, i, x + i * WIDTH);
     }
     for (size_t i = 0; i < count * WIDTH; i++) y[i] = LEFT_IN_Y;
-    token_trips_begin(c, WIDTH, count, x);
+    token_trips_begin(c, WIDTH, count, x, y);
     check_returned(c, my_apply_experts(comm, &experts, count, to, x, y));
     token_trips_end();
     check_report(c, "y", y, count * WIDTH, DTYPE_F64);
@@ -253,6 +253,13 @@ static bool say_whose(const check_case *c, int rank, size_t token, int expert, i
                            "%d, and %zu may go: it stays as it is, y is x.",
                            token, rank, made, i, q, number_of(c, rank, token) + 1, expert_of(c, rank, token),
                            capacity_of(c));
+    if (q == rank && check_number_of(c, rank, "back to y") == 1)
+        return !check_fail(
+            c, "within_y",
+            "In y token %zu of rank %d is %stoken %zu. On their way back tokens come to y itself, in the "
+            "order of the experts: when they are moved within y, one is overwritten that is still to be "
+            "moved.",
+            token, rank, made, i);
     if (q == rank && has_of(c, rank, i, expert, q, i))
         return !check_fail(
             c, "place",

@@ -26,7 +26,7 @@ static const char *const token_trips_names[] = {"trip there", "trip back"};
 static struct {
     const check_case *c;
     size_t width, count; /* count: this rank's tokens */
-    const double *x;
+    const double *x, *y;
     int made;
 } token_trips_watched;
 
@@ -37,6 +37,8 @@ static inline void token_trips_note_counts(const check_collective *call)
     size_t ranks = (size_t)c->ranks, numbers[2 * CHECK_MAX_RANKS];
     double parts[2 * CHECK_MAX_RANKS];
     check_number(c, "count per pair", (double)(call->count * dtype_size(call->dtype)) / sizeof(int64_t));
+    if (check_room(call->recv) == (4 * ranks + token_trips_watched.count) * sizeof *numbers)
+        check_number(c, "counts turned", 1);
     if (check_room(call->send) != (4 * ranks + token_trips_watched.count) * sizeof *numbers) return;
     memcpy(numbers, call->send, 2 * ranks * sizeof *numbers);
     for (size_t i = 0; i < 2 * ranks; i++) parts[i] = (double)numbers[i];
@@ -51,14 +53,17 @@ static inline void token_trips_note(const check_collective *call)
     if (!call->parts[0] || token_trips_watched.made >= TOKEN_TRIPS) return;
     if (!token_trips_watched.made && call->send == token_trips_watched.x)
         check_number(token_trips_watched.c, "sends x", 1);
+    if (token_trips_watched.made && call->recv == token_trips_watched.y)
+        check_number(token_trips_watched.c, "back to y", 1);
     for (size_t i = 0; i < TOKEN_TRIPS_PARTS * ranks; i++)
         tokens[i] = (double)call->parts[i / ranks][i % ranks] / (double)token_trips_watched.width;
     check_report(token_trips_watched.c, token_trips_names[token_trips_watched.made++], tokens,
                  TOKEN_TRIPS_PARTS * ranks, DTYPE_F64);
 }
 
-static inline void token_trips_begin(const check_case *c, size_t width, size_t count, const double *x)
+static inline void token_trips_begin(const check_case *c, size_t width, size_t count, const double *x, const double *y)
 {
+    token_trips_watched.y = y;
     token_trips_watched.count = count;
     token_trips_watched.x = x;
     token_trips_watched.c = c;
@@ -205,6 +210,12 @@ static inline bool token_trips_explain(const token_trips *t)
 {
     for (int rank = 0; rank < t->c->ranks; rank++) {
         double count = check_number_of(t->c, rank, "count per pair");
+        if (check_number_of(t->c, rank, "counts turned") == 1) {
+            check_because(t->c, "counts_turned",
+                          "coll_all_to_all receives to r->out, which holds how many go, and sends another: the first "
+                          "buffer is the one that is sent.");
+            return true;
+        }
         if (isnan(count) || count == 1) continue;
         check_because(
             t->c, "per_pair",
