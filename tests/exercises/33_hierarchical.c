@@ -70,7 +70,7 @@ static void run(p2p_comm *comm, const check_case *c)
     for (int q = 0; q < c->ranks; q++) hosts[q] = host_of(c->variant, c->ranks, q);
     for (size_t i = 0; i < c->count; i++) buf[i] = part_of(c, rank, i);
     check_report(c, "before", buf, c->count, DTYPE_F64);
-    host_talk_begin(c);
+    host_talk_begin(c, buf);
     check_returned(c, my_hierarchical_mean(comm, hosts, buf, c->count));
     host_talk_end();
     check_report(c, "buf", buf, c->count, DTYPE_F64);

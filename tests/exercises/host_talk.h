@@ -10,6 +10,7 @@
 #ifndef PAIRWISE_TESTS_EXERCISES_HOST_TALK_H
 #define PAIRWISE_TESTS_EXERCISES_HOST_TALK_H
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,22 +22,27 @@ enum { HOST_TALK_MOST = 48, HOST_TALK_NAME = 32 };
 
 static struct {
     const check_case *c;
+    const double *buf;
     int made;
 } host_talk_watched;
 
 static inline void host_talk_note(bool sends, const void *buf, size_t bytes, int peer)
 {
     char name[HOST_TALK_NAME];
-    (void)buf;
+    const double *at = buf, *first = host_talk_watched.buf;
     if (host_talk_watched.made >= HOST_TALK_MOST || peer < 0) return;
     snprintf(name, sizeof name, "bytes %d", host_talk_watched.made);
     check_number(host_talk_watched.c, name, (double)bytes);
+    snprintf(name, sizeof name, "at %d", host_talk_watched.made);
+    if (first && (uintptr_t)at >= (uintptr_t)first && (uintptr_t)at < (uintptr_t)(first + host_talk_watched.c->count))
+        check_number(host_talk_watched.c, name, (double)(at - first));
     snprintf(name, sizeof name, "message %d", host_talk_watched.made++);
     check_number(host_talk_watched.c, name, sends ? peer + 1 : -(peer + 1));
 }
 
-static inline void host_talk_begin(const check_case *c)
+static inline void host_talk_begin(const check_case *c, const double *buf)
 {
+    host_talk_watched.buf = buf;
     host_talk_watched.c = c;
     host_talk_watched.made = 0;
     check_on_message = host_talk_note;
@@ -166,8 +172,8 @@ static inline int host_talk_chunk(int place, int step, int hosts, bool sends)
     return (chunk % hosts + hosts) % hosts;
 }
 
-/* A message of the ring that is as long as the chunk that goes the other way, and not as its own. */
-static inline bool host_talk_tell_length(const host_talk *t, int rank, int k)
+/* A message of the ring that comes to buf, or is as long as the chunk that goes the other way, and not as its own. */
+static inline bool host_talk_tell_ring(const host_talk *t, int rank, int k)
 {
     int hosts = 0, place = 0, steps[2] = {0, 0};
     bool sends;
@@ -181,6 +187,15 @@ static inline bool host_talk_tell_length(const host_talk *t, int rank, int k)
         int step = steps[sends]++, chunk = host_talk_chunk(place, step, hosts, sends),
             other = host_talk_chunk(place, step, hosts, !sends);
         size_t should = ring_length(t->c->count, hosts, chunk) * sizeof(double);
+        snprintf(name, sizeof name, "at %d", k);
+        double at = check_number_of(t->c, rank, name);
+        if (!sends && !isnan(at)) {
+            check_because(t->c, "to_buf",
+                          "In step %d of the ring rank %d receives to buf, to number %.0f of it. It is for "
+                          "add_round_ring to add it there: it takes it from room.",
+                          step, rank, at);
+            return true;
+        }
         snprintf(name, sizeof name, "bytes %d", k);
         double is = check_number_of(t->c, rank, name);
         if (is == (double)should) continue;
@@ -208,7 +223,7 @@ static inline bool host_talk_explain(const host_talk *t)
         if (host_talk_leader(t, rank) == rank && !host_talk_tell_up(t, rank, &k) && host_talk_tell_round(t, rank, k))
             return true;
     for (int rank = 0; rank < t->c->ranks; rank++)
-        if (host_talk_leader(t, rank) == rank && !host_talk_tell_up(t, rank, &k) && host_talk_tell_length(t, rank, k))
+        if (host_talk_leader(t, rank) == rank && !host_talk_tell_up(t, rank, &k) && host_talk_tell_ring(t, rank, k))
             return true;
     return false;
 }
