@@ -263,6 +263,9 @@ enum {
     RUNNING,
     FIRST_SCORES,
     BY_MODULO,
+    SUM_PLAIN,
+    OUT_PLAIN,
+    TURNED,
     WAYS
 };
 
@@ -320,6 +323,12 @@ static const struct {
                       "* count."},
     [BY_MODULO] = {"divide", "out[k] was divided by sum[k % queries]. Of each query `width` numbers lie one behind the "
                              "other: out[k] belongs to query k / width."},
+    [SUM_PLAIN] = {"plain", "The sum has exp(score) in it, and out has exp(score - largest): both are relative to the "
+                            "largest score."},
+    [OUT_PLAIN] = {"plain", "out has exp(score) in it, and the sum has exp(score - largest): both are relative to the "
+                            "largest score."},
+    [TURNED] = {"shrink", "The largest score has grown from one block to the next, and what was there before was "
+                          "multiplied by exp(new largest - old largest): it has grown, and should shrink."},
     [NO_EXP] = {"no_exp", "Each value was given its score for a weight, and should be given exp(score - largest)."}};
 
 typedef struct {
@@ -349,7 +358,9 @@ static void take_wrongly(const check_case *c, int way, int rank, size_t query, i
     for (size_t j = 0; j < count; j++) {
         running = fmax(running, scores[j]);
         double weight = way == NO_EXP ? scores[j] : exp(scores[j] - (way == RUNNING ? running : relative_to));
-        add += weight * (way == SUM_BY_WIDTH ? WIDTH : 1);
+        double plain = exp(scores[j]);
+        add += way == SUM_PLAIN ? plain : weight * (way == SUM_BY_WIDTH ? WIDTH : 1);
+        if (way == OUT_PLAIN) weight = plain;
         for (size_t w = 0; w < WIDTH; w++)
             more[w] += weight * (is_cut(c, way, rank, owner, j) ? 0
                                  : way == KEYS_AS_VALUES        ? key_of(c, owner, j, w)
@@ -359,7 +370,10 @@ static void take_wrongly(const check_case *c, int way, int rank, size_t query, i
                                  : way == OWN_VALUES                ? value_of(c, rank, j % length_of(c, rank), w)
                                                                     : value_of(c, owner, j, w));
     }
-    double shrink = way == NO_EXP ? 1 : exp(q->largest - largest), late = way == SHRUNK_LATE && q->sum > 0 ? shrink : 1;
+    double shrink = way == NO_EXP                 ? 1
+                    : way == TURNED && q->sum > 0 ? exp(largest - q->largest)
+                                                  : exp(q->largest - largest),
+           late = way == SHRUNK_LATE && q->sum > 0 ? shrink : 1;
     bool begins = q->sum == 0;
     q->sum = q->sum * (!begins && (way == NOT_SHRUNK || way == SUM_NOT_SHRUNK) ? 1 : shrink) + add * late;
     for (size_t w = 0; w < WIDTH; w++)
