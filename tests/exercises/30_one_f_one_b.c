@@ -79,9 +79,13 @@ static bool waits_beyond(const check_case *c)
     for (int rank = 0; rank < c->ranks; rank++) {
         double beyond = check_number_of(c, rank, "beyond");
         if (isnan(beyond)) continue;
-        check_because(c, beyond < STAGES_BACKWARD ? "deadlock.x" : "deadlock.dy",
-                      "Rank %d waits for a further %s when all have come that there are: count is %zu.", rank,
-                      beyond < STAGES_BACKWARD ? "x" : "dy", c->count);
+        check_because(c,
+                      beyond == 0                ? "deadlock.ahead_beyond"
+                      : beyond < STAGES_BACKWARD ? "deadlock.x"
+                                                 : "deadlock.dy",
+                      "Rank %d waits for a further %s when all have come that there are%s: count is %zu.", rank,
+                      beyond < STAGES_BACKWARD ? "x" : "dy",
+                      beyond == 0 ? ", and none has gone back: more are to go ahead than there are" : "", c->count);
         return true;
     }
     return false;
@@ -89,8 +93,7 @@ static bool waits_beyond(const check_case *c)
 
 static void ended(const check_case *c)
 {
-    stages_tell_unsent(c);
-    if (waits_beyond(c)) return;
+    if (stages_tell_sent_until(c) || waits_beyond(c)) return;
     for (int rank = 1; rank < c->ranks; rank++) {
         double kept = check_number_of(c, rank, "ahead");
         if (isnan(kept)) continue;
@@ -100,6 +103,7 @@ static void ended(const check_case *c)
                       rank, kept, kept == 1 ? "has" : "have", c->ranks, c->ranks - rank, rank);
         return;
     }
+    stages_tell_unsent(c);
 }
 
 /* How many went forward before the first went back. */

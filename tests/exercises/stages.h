@@ -89,7 +89,7 @@ static inline void stages_watch_beyond(const stages_self *self, bool sends, int 
     int rank = p2p_rank(self->comm);
     const stages_direction *d = peer < rank ? &self->buffers.forward : &self->buffers.backward;
     if (!sends && abs(peer - rank) == 1 && d->receives >= self->c->count)
-        check_number(self->c, "beyond", peer < rank ? 0 : STAGES_BACKWARD);
+        check_number(self->c, "beyond", peer > rank ? STAGES_BACKWARD : self->buffers.backward.calls > 0);
 }
 
 /* y goes behind its forward, dx behind its backward, and the next x comes when nothing can go back. */
@@ -104,6 +104,21 @@ static inline void stages_watch_late(stages_self *self, bool sends, int peer)
     if (peer == rank + 1 && sends && went_back) stages_first(&self->late, STAGES_Y_LATE);
 }
 
+/* What is sent is another buffer. */
+static inline void stages_watch_sent(const stages_self *self)
+{
+    const stages_buffers *b = &self->buffers;
+    if (b->forward.sent != STAGES_FINE) check_number(self->c, "sent", b->forward.sent);
+    if (b->backward.sent != STAGES_FINE) check_number(self->c, "sent back", b->backward.sent);
+}
+
+/* A call that sets something anew, when what it has set before was not sent. */
+static inline void stages_watch_unsent(const stages_self *self, bool back, const void *out)
+{
+    const stages_direction *d = back ? &self->buffers.backward : &self->buffers.forward;
+    if (out && d->sends < d->calls) check_number(self->c, back ? "unsent back" : "unsent", (double)d->sends);
+}
+
 static inline void stages_on_message(bool sends, const void *buf, size_t bytes, int peer)
 {
     (void)bytes;
@@ -111,6 +126,7 @@ static inline void stages_on_message(bool sends, const void *buf, size_t bytes, 
     stages_watch_beyond(stages_watched, sends, peer);
     stages_watch_late(stages_watched, sends, peer);
     stages_watch_message(&stages_watched->buffers, p2p_rank(stages_watched->comm), sends, buf, peer);
+    stages_watch_sent(stages_watched);
 }
 
 static inline void stages_note(stages_self *self, size_t call)
@@ -124,6 +140,7 @@ static inline void stages_forward(const my_stage *stage, size_t b, const double 
     const check_case *c = self->c;
     double x[STAGES_WIDTH], ignored[STAGES_WIDTH];
     stages_note(self, b < STAGES_MOST ? b : STAGES_BACKWARD - 1);
+    stages_watch_unsent(self, false, out);
     stages_watch_call(&self->buffers.forward, in, out);
     if (b >= STAGES_MOST) return;
     for (size_t i = 0; i < STAGES_WIDTH; i++) x[i] = in ? in[i] : p2p_rank(self->comm) ? NAN : stages_x(c, b, i);
@@ -140,6 +157,7 @@ static inline void stages_backward(const my_stage *stage, size_t b, const double
     bool last = p2p_rank(self->comm) == c->ranks - 1;
     double g[STAGES_WIDTH], ignored[STAGES_WIDTH];
     stages_note(self, STAGES_BACKWARD + (b < STAGES_MOST ? b : STAGES_BACKWARD - 1));
+    stages_watch_unsent(self, true, gradient_in);
     stages_watch_call(&self->buffers.backward, gradient_out, gradient_in);
     if (b >= STAGES_MOST) return;
     for (size_t i = 0; i < STAGES_WIDTH; i++)
@@ -440,7 +458,8 @@ static inline bool stages_bubble(const check_case *c, const char *if_in_turn, st
 /* Does the last stage send to the first as if it were the next one? With two it is its neighbour, and sends so before backward. */
 static inline bool stages_is_ring(const check_case *c, int rank, int peer, unsigned long long most)
 {
-    bool early = (int)check_element(c, rank, "buffers", 2) == STAGES_SENT_EARLY;
+    int fact = (int)check_element(c, rank, "buffers", 2);
+    bool early = fact == STAGES_SENT_EARLY || fact == STAGES_SENT_OPPOSITE;
     p2p_traffic sent = check_traffic(c, rank, peer);
     if (rank == 0 || rank != c->ranks - 1 || peer || (c->ranks == 2 && !early) ||
         sent.messages_sent != most + c->count || sent.bytes_sent < sent.messages_sent * STAGES_WIDTH * sizeof(double))

@@ -66,14 +66,15 @@ static inline void stages_watch_send(stages_direction *d, const stages_direction
 {
     size_t k = d->sends++;
     if (k >= STAGES_MOST) return;
+    bool is_opposite = buf == stages_last(opposite->came, opposite->receives) ||
+                       buf == stages_last(opposite->out, opposite->calls);
     if (k >= d->calls)
-        stages_first(&d->sent, STAGES_SENT_EARLY);
+        stages_first(&d->sent, is_opposite ? STAGES_SENT_OPPOSITE : STAGES_SENT_EARLY);
     else if (buf == d->out[k])
         return;
     else if (buf == d->in[k] || buf == stages_last(d->came, d->receives))
         stages_first(&d->sent, STAGES_SENT_GIVEN);
-    else if (buf == stages_last(opposite->came, opposite->receives) ||
-             buf == stages_last(opposite->out, opposite->calls))
+    else if (is_opposite)
         stages_first(&d->sent, STAGES_SENT_OPPOSITE);
     else
         stages_first(&d->sent, STAGES_SENT_OTHER);
@@ -109,34 +110,66 @@ static inline void stages_report_buffers(const check_case *c, const stages_buffe
 
 /* ---- In learn ---- */
 
-static inline bool stages_tell_sent(const check_case *c, int fact, int from, int rank, bool back)
+/* What is wrong with what a rank sends; NULL: nothing is known to be. */
+static inline const char *stages_wrong_sent(int fact, int from, int rank, bool back)
 {
+    static char words[200];
     const char *call = back ? "backward" : "forward", *other = back ? "forward" : "backward";
     if (fact == STAGES_SENT_EARLY)
-        return !check_fail(
-            c, "given.early",
-            "Rank %d sends to rank %d before its %s has set what is sent: what goes is nothing, or still "
-            "what was set for the micro-batch before.",
-            from, rank, call);
-    if (fact == STAGES_SENT_GIVEN)
-        return !check_fail(c, "given.sent",
-                           "Rank %d sends rank %d the buffer that its %s was given, and not the one that it has set.",
-                           from, rank, call);
-    if (fact == STAGES_SENT_OPPOSITE)
-        return !check_fail(
-            c, "given.sent",
-            "Rank %d sends rank %d a buffer of the other direction, %s's, and not the one that its %s has "
-            "set.",
-            from, rank, other, call);
-    if (fact == STAGES_SENT_OTHER)
-        return !check_fail(c, "given.sent", "Rank %d sends rank %d another buffer than the one that its %s has set.",
-                           from, rank, call);
+        snprintf(words, sizeof words,
+                 "Rank %d sends to rank %d before its %s has set what is sent: what goes is nothing, or still what was "
+                 "set for the micro-batch before.",
+                 from, rank, call);
+    else if (fact == STAGES_SENT_GIVEN)
+        snprintf(words, sizeof words,
+                 "Rank %d sends rank %d the buffer that its %s was given, and not the one that it has set.", from, rank,
+                 call);
+    else if (fact == STAGES_SENT_OPPOSITE)
+        snprintf(words, sizeof words,
+                 "Rank %d sends rank %d a buffer of the other direction, %s's, and not the one that its %s has set.",
+                 from, rank, other, call);
+    else if (fact == STAGES_SENT_OTHER)
+        snprintf(words, sizeof words, "Rank %d sends rank %d another buffer than the one that its %s has set.", from,
+                 rank, call);
+    return fact >= STAGES_SENT_OTHER && fact <= STAGES_SENT_EARLY ? words : NULL;
+}
+
+static inline const char *stages_sent_key(int fact)
+{
+    return fact == STAGES_SENT_EARLY ? "given.early" : "given.sent";
+}
+
+static inline bool stages_tell_sent(const check_case *c, int fact, int from, int rank, bool back)
+{
+    const char *words = stages_wrong_sent(fact, from, rank, back);
+    return words && !check_fail(c, stages_sent_key(fact), "%s", words);
+}
+
+/* Where a world has ended in a deadlock: adds what is wrong with what a rank has sent until then. */
+static inline bool stages_tell_sent_until(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        for (int back = 0; back < 2; back++) {
+            double sent = check_number_of(c, rank, back ? "sent back" : "sent"),
+                   unsent = check_number_of(c, rank, back ? "unsent back" : "unsent");
+            int to = rank + (back ? -1 : 1);
+            if (sent > STAGES_FINE && sent != STAGES_SENT_EARLY) {
+                check_because(c, stages_sent_key((int)sent), "%s", stages_wrong_sent((int)sent, rank, to, back));
+                return true;
+            }
+            if (!(unsent >= 0)) continue;
+            check_because(c, "deadlock.unsent",
+                          "Rank %d calls %s once more when what it has set the last time was not sent to rank %d.",
+                          rank, back ? "backward" : "forward", to);
+            return true;
+        }
     return false;
 }
 
-/* Adds that a rank which has returned has sent less than it has computed: where a world has ended in a deadlock. */
+/* The same; and that a rank which has returned has sent less than it has computed. */
 static inline void stages_tell_unsent(const check_case *c)
 {
+    if (stages_tell_sent_until(c)) return;
     for (int rank = 0; rank < c->ranks; rank++)
         for (int back = 0; back < 2; back++) {
             int to = rank + (back ? -1 : 1);
