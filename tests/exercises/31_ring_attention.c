@@ -259,14 +259,13 @@ enum {
     OF_BLOCK,
     SUM_BY_WIDTH,
     BY_COLUMNS,
-    OF_QUERY,
     RUNNING,
-    FIRST_SCORES,
     BY_MODULO,
     SUM_PLAIN,
     OUT_PLAIN,
     TURNED,
-    WAYS
+    WAYS,
+    RULED /* by the rules below */
 };
 
 static const struct {
@@ -313,14 +312,9 @@ static const struct {
     [BY_COLUMNS] = {"values",
                     "Number w of value j was taken from values[w * count + j]: it lies at j * width + w, a value "
                     "behind the other."},
-    [OF_QUERY] = {"values_of_query", "Each key of a block was given the value number i of the block, where i is the "
-                                     "query: a key's value is the one with the key's own number."},
     [RUNNING] = {"running",
                  "In a block the largest score has grown from one key to the next, while weights were added: "
                  "those before are relative to the one before, and those behind to the new one."},
-    [FIRST_SCORES] = {"scores",
-                      "Each query was given the scores of the first one: those of query i begin at scores + i "
-                      "* count."},
     [BY_MODULO] = {"divide", "out[k] was divided by sum[k % queries]. Of each query `width` numbers lie one behind the "
                              "other: out[k] belongs to query k / width."},
     [SUM_PLAIN] = {"plain", "The sum has exp(score) in it, and out has exp(score - largest): both are relative to the "
@@ -341,6 +335,36 @@ static bool is_cut(const check_case *c, int way, int rank, int owner, size_t j)
     return way == CUT && c->ranks == 2 && length_of(c, owner) + j >= 2 * length_of(c, rank);
 }
 
+/* Where a score is taken from in a block's scores, and a number of a value in a block: so many times the numbers of the
+ * query, the key and the number, and some more. */
+typedef struct {
+    size_t of_query, of_key, of_number, more;
+} index_rule;
+
+static struct {
+    index_rule score, value;
+} ruled;
+
+static size_t index_by(index_rule rule, size_t i, size_t j, size_t w)
+{
+    return rule.of_query * i + rule.of_key * j + rule.of_number * w + rule.more;
+}
+
+static double ruled_score(const check_case *c, int rank, size_t query, int owner, size_t j)
+{
+    size_t count = length_of(c, owner), at = index_by(ruled.score, query, j, 0);
+    double key[WIDTH];
+    for (size_t w = 0; w < WIDTH; w++) key[w] = key_of(c, owner, at % count, w);
+    return at < count * length_of(c, rank) ? score_of(c, rank, at / count, key) : NAN;
+}
+
+static double ruled_value(const check_case *c, size_t query, int owner, size_t j, size_t w)
+{
+    size_t keys = length_of(c, owner) * WIDTH, at = index_by(ruled.value, query, j, w);
+    if (at < keys) return key_of(c, owner, at / WIDTH, at % WIDTH);
+    return at < 2 * keys ? value_of(c, owner, (at - keys) / WIDTH, at % WIDTH) : NAN;
+}
+
 /* A block more for one query. */
 static void take_wrongly(const check_case *c, int way, int rank, size_t query, int owner, query_state *q)
 {
@@ -349,7 +373,7 @@ static void take_wrongly(const check_case *c, int way, int rank, size_t query, i
     if (!count) return;
     for (size_t j = 0; j < count; j++) {
         for (size_t w = 0; w < WIDTH; w++) key[w] = key_of(c, owner, j, w);
-        scores[j] = score_of(c, rank, way == FIRST_SCORES ? 0 : query, key);
+        scores[j] = way == RULED ? ruled_score(c, rank, query, owner, j) : score_of(c, rank, query, key);
         block = fmax(block, scores[j]);
     }
     double largest = fmax(q->largest, block), relative_to = way == OF_BLOCK                    ? block
@@ -363,12 +387,12 @@ static void take_wrongly(const check_case *c, int way, int rank, size_t query, i
         if (way == OUT_PLAIN) weight = plain;
         for (size_t w = 0; w < WIDTH; w++)
             more[w] += weight * (is_cut(c, way, rank, owner, j) ? 0
+                                 : way == RULED                 ? ruled_value(c, query, owner, j, w)
                                  : way == KEYS_AS_VALUES        ? key_of(c, owner, j, w)
                                  : way == BY_COLUMNS
                                      ? value_of(c, owner, (w * count + j) / WIDTH, (w * count + j) % WIDTH)
-                                 : way == OF_QUERY && query < count ? value_of(c, owner, query, w)
-                                 : way == OWN_VALUES                ? value_of(c, rank, j % length_of(c, rank), w)
-                                                                    : value_of(c, owner, j, w));
+                                 : way == OWN_VALUES ? value_of(c, rank, j % length_of(c, rank), w)
+                                                     : value_of(c, owner, j, w));
     }
     double shrink = way == NO_EXP                 ? 1
                     : way == TURNED && q->sum > 0 ? exp(largest - q->largest)
@@ -433,6 +457,119 @@ static bool is_before(double has)
     return memcmp(&has, &was, sizeof has) == 0;
 }
 
+/* ---- Which rule was it? ---- */
+
+enum { FACTORS = 4 };
+
+static void add_term(char *text, size_t room, const char *what, size_t times)
+{
+    size_t used = strlen(text);
+    if (!times) return;
+    snprintf(text + used, room - used, "%s%s%s", used ? " + " : "", what,
+             times == 1       ? ""
+             : times == WIDTH ? " * width"
+                              : " * count");
+}
+
+static bool say_rule(const check_case *c, const index_rule *rule, const char *key, const char *format)
+{
+    char text[100] = "";
+    size_t count = length_of(c, 0);
+    snprintf(text, sizeof text, "%s",
+             !rule->more           ? ""
+             : rule->more == WIDTH ? "width"
+             : rule->more == count ? "count"
+                                   : "count * width");
+    add_term(text, sizeof text, "i", rule->of_query);
+    add_term(text, sizeof text, "j", rule->of_key);
+    add_term(text, sizeof text, "w", rule->of_number);
+    return !check_fail(c, key, format, *text ? text : "0");
+}
+
+/* Tries all of them, the score's while values are right, and the value's while scores are. */
+static bool say_index(const check_case *c)
+{
+    const size_t count = length_of(c, 0), times[FACTORS] = {0, 1, WIDTH, count},
+                 more[] = {0, WIDTH, count, count * WIDTH};
+    const index_rule score = {count, 1, 0, 0}, value = {0, WIDTH, 1, count * WIDTH};
+    if (length_of(c, c->ranks - 1) != count) return false;
+    for (int code = 0; code < FACTORS * FACTORS; code++) {
+        ruled.score = (index_rule){times[code % FACTORS], times[code / FACTORS], 0, 0};
+        ruled.value = value;
+        if (ways_is(&out, c, RULED, true))
+            return say_rule(c, &ruled.score, "index.score",
+                            "The score of query i and key j was taken from scores[%s]: it lies at i * count + j.");
+    }
+    ruled.score = score;
+    for (int code = 0; code < FACTORS * FACTORS * FACTORS * FACTORS; code++) {
+        ruled.value = (index_rule){times[code % FACTORS], times[code / FACTORS % FACTORS],
+                                   times[code / FACTORS / FACTORS % FACTORS], more[code / FACTORS / FACTORS / FACTORS]};
+        if (ways_is(&out, c, RULED, true))
+            return say_rule(c, &ruled.value, "index.value",
+                            "Number w of the value of key j was taken from number %s of its block: it lies at count * "
+                            "width + j * width + w, behind all keys.");
+    }
+    return false;
+}
+
+/* What a rank has to send. */
+static size_t bytes_to_send(const check_case *c, int rank)
+{
+    size_t next = length_of(c, (rank + 1) % c->ranks);
+    return c->ranks > 1 ? (tokens_of(c) - next) * 2 * WIDTH * sizeof(double) : 0;
+}
+
+static bool say_too_few(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        if (check_sent(c, rank).bytes_sent < bytes_to_send(c, rank))
+            return !check_fail(
+                c, "bytes.few",
+                "Rank %d sent %llu bytes; the blocks that it passes on have %zu: of each token a key and "
+                "a value, %zu bytes.",
+                rank, (unsigned long long)check_sent(c, rank).bytes_sent, bytes_to_send(c, rank),
+                2 * WIDTH * sizeof(double));
+    return false;
+}
+
+/* So many times what they should be are all numbers of a query; NAN: not all as many. */
+static double times_of(const check_case *c, int rank, size_t query, const double *right)
+{
+    double by = check_element(c, rank, "out", query * WIDTH) / right[query * WIDTH];
+    for (size_t k = query * WIDTH; k < (query + 1) * WIDTH; k++)
+        if (!ways_near(check_element(c, rank, "out", k), right[k] * by)) return NAN;
+    return by;
+}
+
+/* Is each query's out right, and divided by a wrong sum? */
+static bool say_sum(const check_case *c, int rank, size_t query)
+{
+    double by = NAN;
+    for (int r = 0; r < c->ranks; r++) {
+        double right[MOST_TOKENS * WIDTH] = {0};
+        compute(c, RIGHT, r, right);
+        for (size_t i = 0; i < length_of(c, r); i++) {
+            double times = times_of(c, r, i, right);
+            if (isnan(times)) return false;
+            if (r == rank && i == query) by = times;
+        }
+    }
+    double sum = sum_of(c, rank, query);
+    return !check_fail(
+        c, "sum",
+        "All numbers of query %zu on rank %d are %.4g times what they should be, and those of each other query are "
+        "some other number of times: out is right, and the sum that it was divided by is %.4g, and should be %.4g.",
+        query, rank, by, sum / by, sum);
+}
+
+static void explain_finite(const check_case *c, int rank, size_t query)
+{
+    if (say_too_few(c) || say_sum(c, rank, query)) return;
+    if (!say_index(c) && length_of(c, 0) > length_of(c, c->ranks - 1))
+        check_also(c, "Here blocks have different lengths, and where they had not it was right: is a block's own count "
+                      "used for all of it, also for where its values begin?");
+}
+
 static void explain(const check_case *c)
 {
     int rank, way = ways_find(&out, c);
@@ -442,12 +579,8 @@ static void explain(const check_case *c)
         check_fail(c, ways[way].key, "%s", ways[way].words);
     else if (ways_is_float(&out, c))
         check_fail(c, "float", WAYS_FLOAT);
-    else if (isfinite(has) && length_of(c, 0) > length_of(c, c->ranks - 1))
-        check_also(
-            c, "Here blocks have different lengths, and where they had not it was right: is a block's own count used "
-               "for all of it, also for where its values begin?");
     else if (isfinite(has))
-        return;
+        explain_finite(c, rank, first / WIDTH);
     else if (is_before(has))
         check_fail(c, "before",
                    "Number %zu of out on rank %d is made of what was in out before: out does not begin with zeros. "
@@ -494,8 +627,7 @@ static bool contract(const check_case *c)
     if (!ring_to_the_right(c)) return false;
     for (int rank = 0; rank < c->ranks; rank++) {
         p2p_traffic sent = check_sent(c, rank);
-        size_t next = length_of(c, (rank + 1) % c->ranks), each = 2 * WIDTH * sizeof(double),
-               most = c->ranks > 1 ? (tokens_of(c) - next) * each : 0;
+        size_t each = 2 * WIDTH * sizeof(double), most = bytes_to_send(c, rank);
         if (sent.messages_sent > steps)
             return check_fail(c, "messages",
                               "Rank %d sent %llu messages; n-1 = %llu are enough, one for each block but the one that "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: every query takes the scores of the first one
-// expect: Each query was given the scores of the first one
+// expect: was taken from scores[j]: it lies at i * count + j
 /* Exercise 31: queries stay, keys and values go round. The page is README.md in this folder. */
 #include <math.h>
 #include <stdlib.h>

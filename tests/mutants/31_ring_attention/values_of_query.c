@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: the value of a key is taken at the number of the query
-// expect: where i is the query
+// expect: from number count * width + i * width + w of its block
 /* Exercise 31: queries stay, keys and values go round. The page is README.md in this folder. */
 #include <math.h>
 #include <stdlib.h>
