@@ -166,11 +166,16 @@ static bool copy_out(p2p_job *job, const far_link *link, const wire_header *head
     return at;
 }
 
-/* A rank that has ended is reported as that. */
+static bool has_given_up(const p2p_job *job, int rank)
+{
+    return atomic_load(&job->scoreboard->rows[rank].gave_up);
+}
+
+/* A rank that has ended is reported as that; one that has given up has its buffer back, and may have freed it. */
 static void cannot_reach(p2p_job *job, int rank, const char *what)
 {
     p2p_words w = {.used = 0};
-    if (errno == ESRCH || job->failed) return;
+    if (errno == ESRCH || job->failed || has_given_up(job, rank)) return;
     p2p__add(&w, "%s rank %d cannot be reached in its memory: %s", what, rank, strerror(errno));
     p2p__add_advice(&w, "keep the buffer until the request has ended; or, to do without: PAIRWISE_DIRECT=0");
     p2p__report_fail(job, CLASS_REFUSED, REASON_MEMORY, rank, &w);
@@ -201,6 +206,7 @@ static size_t copy_part(p2p_job *job, far_link *link, const wire_header *header)
     char *to = p2p__record_begin(job, host, &most);
     if (!to) return 0;
     if (!copy_out(job, link, header, to, most)) {
+        if (has_given_up(job, link->here)) return (size_t)(header->bytes - link->copied); /* its PAYLOAD gets DROP */
         cannot_reach(job, link->here, "the message of");
         p2p__far_shut(job, link);
         return 0;
