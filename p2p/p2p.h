@@ -144,8 +144,8 @@ typedef struct {
  * once more in a process where it had returned 0 already when another rank died.
  *
  * In a program that build/launch has started, each process is a rank of its world already: p2p_launch runs rank_main there and
- * returns in every rank, any number of times; the options for the job are the launcher's. `size` must be that of the
- * world, which p2p_launched tells. */
+ * returns in every rank, any number of times (with launch --repair once: the world ends with it); the options for the job are
+ * the launcher's. `size` must be that of the world, which p2p_launched tells. */
 p2p_err p2p_launch(int size, int (*rank_main)(p2p_comm *world, void *arg), void *arg, p2p_options *options);
 
 /* Ranks of the world, if build/launch has started this process; else 0. */

@@ -13,7 +13,7 @@ not_here+='|stale-half|stop-mid-copy'                                      # or 
 not_here+='|meet-withdrawn|stale-view'                                     # or reads it in place, in a collective
 not_here+='|scoreboard-garbage-end' # what is written to the scoreboard of one host does not reach the others
 not_here+='|fuzz-frame'             # in shm a launcher finds the frame that no rank sends, not the rank that gets it
-not_here+='|repair-.*|train-repair.*'  # a job repairs itself on one host so far, and refuses on several (p2p_launch)
+not_here+='|repair-asks'            # a rank is given kept memory until its own launcher has heard of a death
 not_here+='|fork-fails)$'           # which fork it is that fails
 
 as_ended() { # FAULT: what it said, and its status

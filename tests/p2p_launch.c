@@ -700,7 +700,10 @@ Test(p2p, launch_starts_again_what_is_killed)
                 {"exec $L -n 2 --repair sh -c 'exit 3'", "exited with status 3", 3},
                 {"exec $L -n 2 --repair true", "", 0},
                 {"exec $L -n 2 --repair 0 true", "--repair is a whole number from 1 to ", 2},
-                {"export PAIRWISE_HOSTS=2; exec $L -n 2 --repair true", "a job repairs itself on one host so far", 2}};
+                {"export PAIRWISE_HOSTS=2; exec $L -n 2 --repair 2 sh -c 'kill -9 $$'",
+                 "of at most 2 have been started already", 137},
+                {"export PAIRWISE_HOSTS=2; exec $L -n 2 --repair sh -c 'exit 3'", "exited with status 3", 3},
+                {"export PAIRWISE_HOSTS=2; exec $L -n 2 --repair true", "", 0}};
     process_result result;
 
     for (size_t i = 0; i < COUNT(list); i++) {

@@ -522,6 +522,24 @@ Test(resume, of_a_finished_run_says_so_and_changes_nothing, .init = make_test_fo
     must_work("cmp $D/metrics.jsonl $D/before && cmp $D/model.safetensors $D/weights");
 }
 
+/* ---- Ranks that a launcher has started, and starts again ---- */
+
+/* One is killed as soon as the first step is in metrics.jsonl: on the host of rank 0. */
+Test(repair, on_launched_ranks_of_two_hosts, .init = make_test_folder, .fini = remove_test_folder)
+{
+    must_work(SMALL "--steps 8 --out $D/whole --quiet");
+    must_work(
+        "PAIRWISE_HOSTS=2 $L -n 2 --repair " SMALL "--repair --steps 8 --out $D/killed --quiet & job=$!\n"
+        "until grep -qs step $D/killed/metrics.jsonl || ! kill -0 $job; do sleep 0.01; done\n"
+        "kill -9 $($L --ranks-of $job | head -n 1) && wait $job && grep -q '\"generation\":1' $D/killed/metrics.jsonl");
+    same_arrays(in_folder("whole/model.safetensors"), in_folder("killed/model.safetensors"));
+    cr_assert(lines_with(contents(in_folder("killed/metrics.jsonl")), "\"loss\":") == 8);
+    says("exec $L -n 2 --repair " SMALL "--repair --steps 2 --out $D/killed", 1, "there is a run in");
+    says("exec $L -n 2 --repair " SMALL "--repair --steps 9 --resume $D/killed --out $D/killed", 2,
+         "another folder for --out");
+    says("exec $L -n 2 " SMALL "--repair --steps 2", 2, "the launcher repairs nothing");
+}
+
 Test(save_every_long, keeps_a_checkpoint_in_an_epoch_too, .init = make_test_folder, .fini = remove_test_folder)
 {
     must_work(SMALL "--steps 5 --out $D/whole --quiet");

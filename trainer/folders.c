@@ -67,9 +67,30 @@ static p2p_err check_file(const char *option, const char *path, train_error *err
     return P2P_OK;
 }
 
+/* May this process be one that takes the place of another, and find what that has written? */
+static bool may_be_later(const train_settings *s)
+{
+    return p2p_launched() && (s->repair || s->shrink);
+}
+
+p2p_err train__check_first(const train_settings *s, train_error *error)
+{
+    return s->out && may_be_later(s) ? check_free(s, error) : P2P_OK;
+}
+
+static p2p_err check_run(const train_settings *s, train_error *error)
+{
+    if (!may_be_later(s)) return check_free(s, error);
+    if (!train__same_folder(s->resume, s->out)) return P2P_OK;
+    return train__fail(error, P2P_ERR_ARG,
+                       "--resume: %s is written to, and a rank that is started again reads where the run began\n"
+                       "  try: another folder for --out, or, on one machine, build/train --ranks N without a launcher",
+                       s->resume);
+}
+
 p2p_err train__check_results(const train_settings *s, train_error *error)
 {
-    p2p_err err = s->out ? check_free(s, error) : P2P_OK;
+    p2p_err err = s->out ? check_run(s, error) : P2P_OK;
     if (!err && s->out) err = train__make_folder("--out", s->out, error);
     if (!err && s->plot) err = train__check_plot(s, error);
     if (!err && s->save) err = check_file("--save", s->save, error);

@@ -15,6 +15,8 @@ p2p_err train__metrics_open(train_runner *r)
     char path[PATH_MAX];
     if (!s->out || r->rank != 0) return P2P_OK;
     bool goes_on = train__same_folder(s->resume, s->out);
+    p2p_err err = train__check_first(s, r->error);
+    if (err) return err;
     if (snprintf(path, sizeof path, "%s/metrics.jsonl", s->out) >= (int)sizeof path) return P2P_ERR_ARG;
     r->metrics = fopen(path, goes_on ? "a+e" : "w+e");
     if (!r->metrics) return train__fail(r->error, P2P_ERR_SYS, "%s: %s", path, strerror(errno));

@@ -151,6 +151,8 @@ p2p_err train__first_use(train_runner *r);
 
 /* folders.c */
 p2p_err train__check_results(const train_settings *settings, train_error *error);
+/* What a process that may take the place of another cannot look at before the job knows that it does not. */
+p2p_err train__check_first(const train_settings *settings, train_error *error);
 p2p_err train__make_folder(const char *option, const char *path, train_error *error);
 bool train__same_folder(const char *one, const char *other); /* also where they are written differently, or NULL */
 

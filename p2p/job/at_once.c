@@ -30,15 +30,16 @@ static bool much_alike(uint64_t one, uint64_t other)
 
 /* Does it die as soon as it is started, again and again? A signal that comes from outside, while it starts, comes after
  * another time of computing. */
-bool p2p__dies_at_once(p2p_job *job, p2p_rank_process *process, const p2p_diagnosis *how, p2p_words *why)
+bool p2p__dies_at_once(p2p_job *job, p2p_rank_process *process, const p2p_end *end, const p2p_diagnosis *how,
+                       p2p_words *why)
 {
     uint64_t place = place_of_end(job, process);
     bool at_once = process->replaced && p2p__now() - process->started < AT_ONCE_NS;
     bool same = place == process->place &&
-                (how->reason != REASON_SIGNAL || much_alike(process->computed, process->computed_before));
+                (how->reason != REASON_SIGNAL || much_alike(end->computed, process->computed_before));
     process->at_once = !at_once ? 0 : same ? process->at_once + 1 : 1;
     process->place = place;
-    process->computed_before = process->computed;
+    process->computed_before = end->computed;
     if (process->at_once < AT_ONCE_MOST) return false;
     p2p__stream_end(&process->out);
     p2p__stream_end(&process->err);

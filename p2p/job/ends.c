@@ -151,21 +151,24 @@ void p2p__reap_all(p2p_job *job)
         }
         if (end.si_pid == 0) continue;
         kill(-process->pid, SIGKILL); /* what it forked; while it is a zombie its group cannot be another's */
-        process->computed = bury(process->pid);
+        uint64_t computed = bury(process->pid);
         job->watch.ended[i] = true;
         process->status = end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status;
         job->alive--;
         p2p__listen(job, process, P2P_ALL_MESSAGES);
-        const p2p_end seen = {.code = end.si_code,
-                              .status = end.si_status,
-                              .state = p2p__state_of(atomic_load(&job->scoreboard->rows[i].state)),
-                              .all_done = job->all_done,
-                              .starved = end.si_code != CLD_EXITED && end.si_status == SIGKILL &&
-                                         p2p__oom_kills() != job->oom_kills};
-        if (job->hosts) p2p__far_ended(job, process, &seen);
+        const scoreboard_row *row = &job->scoreboard->rows[i];
+        process->end = (p2p_end){.code = end.si_code,
+                                 .status = end.si_status,
+                                 .state = p2p__state_of(atomic_load(&row->state)),
+                                 .all_done = job->all_done,
+                                 .starved = end.si_code != CLD_EXITED && end.si_status == SIGKILL &&
+                                            p2p__oom_kills() != job->oom_kills,
+                                 .is_rank = atomic_load(&row->pid) == process->pid,
+                                 .computed = computed};
+        if (job->hosts) p2p__far_ended(job, process, &process->end);
         if (!p2p__judges(job)) continue;
         p2p__see_found(job, i);
-        p2p__judge_end(job, process, &seen);
+        p2p__judge_end(job, process, &process->end);
     }
 }
 

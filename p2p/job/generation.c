@@ -7,13 +7,14 @@
  *                                   └────── one ends by itself, or too many have died ──> the job fails
  *
  * Members are ranks that p2p_shrink has not gone on without. While a generation is broken nothing is judged but deaths.
+ * On several hosts that of host 0 decides, and the others begin the generation that it has begun (hosts_generation.c).
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "p2p/job/launch.h"
+#include "p2p/job/hosts.h"
 #include "p2p/shared/process.h"
 #include "p2p/trace/notes.h"
 
@@ -52,10 +53,10 @@ static void leaves(p2p_job *job, p2p_rank_process *process)
 static bool may_start(p2p_job *job, int count);
 static void start_again(p2p_job *job, int rank);
 
-/* Nobody has had to do with it: it can be started once more in the same generation. */
+/* Nobody has had to do with it, as far as one host knows: it can be started once more in the same generation. */
 static bool never_joined(const p2p_job *job, const p2p_rank_process *process, const p2p_end *end)
 {
-    return end->state == SCOREBOARD_ABSENT && !job->broken && !p2p__link_was_asked(job, process->rank);
+    return !job->hosts && end->state == SCOREBOARD_ABSENT && !job->broken && !p2p__link_was_asked(job, process->rank);
 }
 
 static bool has_joined(const p2p_job *job, int rank)
@@ -89,7 +90,10 @@ static void breaks(p2p_job *job, const p2p_rank_process *process, const char *wh
     job->broken_status = process->status ? process->status : 1;
     job->reminded = false;
     job->broken_at = p2p__now();
-    p2p__announce(job, FAILED_GENERATION, P2P_ERR_PEER_DEAD, process->rank, why);
+    if (job->hosts)
+        p2p__far_broken(job, process->rank, why);
+    else
+        p2p__announce(job, FAILED_GENERATION, P2P_ERR_PEER_DEAD, process->rank, why);
 }
 
 /* Others have joined after it: it is missed. */
@@ -105,10 +109,9 @@ static void look_at_early(p2p_job *job)
 }
 
 /* Has it ended by itself? A shell that has run the rank exits with 128 and the signal that has killed it. */
-static bool ends_by_itself(const p2p_job *job, const p2p_rank_process *process, const p2p_end *end)
+static bool ends_by_itself(const p2p_end *end)
 {
-    bool is_rank = atomic_load(&job->scoreboard->rows[process->rank].pid) == process->pid;
-    return end->code == CLD_EXITED && (is_rank || end->status <= 128 || end->status > 128 + SIGRTMAX);
+    return end->code == CLD_EXITED && (end->is_rank || end->status <= 128 || end->status > 128 + SIGRTMAX);
 }
 
 bool p2p__generation_death(p2p_job *job, p2p_rank_process *process, const p2p_end *end, p2p_finding *f)
@@ -118,7 +121,7 @@ bool p2p__generation_death(p2p_job *job, p2p_rank_process *process, const p2p_en
     if (ends_early(job, process, end, f)) return true;
     if (!job->broken) job->broken_status = process->status ? process->status : 1;
     p2p__words_death(&w, f, false);
-    if (job->broken && ends_by_itself(job, process, end) && end->state != SCOREBOARD_ABSENT && !process->repairs &&
+    if (job->broken && ends_by_itself(end) && end->state != SCOREBOARD_ABSENT && !process->repairs &&
         !process->shrinks) {
         p2p__finding_say(f, &w);
         leaves(job, process);
@@ -129,7 +132,7 @@ bool p2p__generation_death(p2p_job *job, p2p_rank_process *process, const p2p_en
         process->dead = true;
         return true;
     }
-    if (p2p__dies_at_once(job, process, &f->what, &again)) {
+    if (p2p__dies_at_once(job, process, end, &f->what, &again)) {
         give_up(job, process->rank, &again);
         return true;
     }
@@ -165,6 +168,7 @@ static bool may_start(p2p_job *job, int count)
     return false;
 }
 
+/* Of a rank of another host only what is known of it. */
 static void start_again(p2p_job *job, int rank)
 {
     p2p_rank_process *process = &job->ranks[rank];
@@ -177,14 +181,18 @@ static void start_again(p2p_job *job, int rank)
     if (rank == 0) job->stdin_pipe = -1;
     process->dead = process->heard = process->awaits = process->untold = process->keeps = false;
     process->nudges_owed = process->status = 0;
+    process->started = p2p__now();
     process->replaced++;
     job->replaced++;
     job->oom_kills = p2p__oom_kills();
-    if (p2p__start_rank(job, rank)) {
-        p2p__say(job, "generation %d: rank %d has a new process (%d of at most %d)", job->scoreboard->generation.number,
-                 rank, job->replaced, job->plan->options.repair);
+    job->watch.ended[rank] = false;
+    if (!p2p__is_local(job->scoreboard, rank) || p2p__start_rank(job, rank)) {
+        if (p2p__judges(job))
+            p2p__say(job, "generation %d: rank %d has a new process (%d of at most %d)",
+                     job->scoreboard->generation.number, rank, job->replaced, job->plan->options.repair);
         return;
     }
+    if (!p2p__judges(job)) p2p__job_fail(job, P2P_ERR_SYS, rank, 1, "a rank could not be started again");
     if (!job->exit_status) job->exit_status = 1;
     p2p__kill_after(job, 0);
 }
@@ -203,7 +211,7 @@ static void send_scoreboards(p2p_job *job)
     }
 }
 
-/* Nothing is known of it. */
+/* Nothing is known of them. */
 static void forget_ranks(p2p_job *job)
 {
     p2p_watch *watch = &job->watch;
@@ -215,12 +223,14 @@ static void forget_ranks(p2p_job *job)
     watch->impossible_polls = 0;
     for (int i = 0; i < job->size; i++) {
         p2p_rank_process *process = &job->ranks[i];
+        process->left = p2p__set_has(&job->scoreboard->generation.gone, i);
         process->goodbye = process->left;
         process->returned = false;
-        process->nudges_owed = 0;
+        process->nudges_owed = process->gave_up = 0;
         process->awaits = !watch->ended[i];
         process->repairs = process->shrinks = process->late = false;
         process->untold = process->keeps = process->aborted = process->fatal = false;
+        if (process->left) process->dead = false;
         if (process->left) atomic_store(&job->scoreboard->rows[i].state, SCOREBOARD_FINISHED);
     }
 }
@@ -258,30 +268,32 @@ static bool replace_scoreboard(p2p_job *job, const scoreboard_generation *genera
     return true;
 }
 
-static void begin(p2p_job *job, bool shrinks)
+void p2p__generation_begin(p2p_job *job, const p2p_next_generation *next)
 {
-    scoreboard_generation next = job->scoreboard->generation;
-    int dead = 0;
-    for (int i = 0; i < job->size; i++) dead += job->ranks[i].dead;
-    if (!shrinks && !may_start(job, dead)) return;
-    next.number++;
-    for (int i = 0; i < job->size; i++) {
-        p2p_rank_process *process = &job->ranks[i];
-        if (!process->dead || !shrinks) continue;
-        process->left = true;
-        process->dead = false;
-        p2p__set_add(&next.gone, i);
-        next.members--;
-    }
-    if (!replace_scoreboard(job, &next)) return;
+    if (!replace_scoreboard(job, &next->scoreboard)) return;
     p2p__links_forget(job);
     forget_ranks(job);
     job->broken = job->announced = false;
-    if (shrinks)
-        p2p__say(job, "generation %d: %d rank%s left", next.number, next.members, next.members == 1 ? " is" : "s are");
+    if (job->hosts) p2p__far_generation(job, next);
     for (int i = 0; i < job->size && !job->failed && !job->kill_at; i++)
-        if (job->ranks[i].dead) start_again(job, i);
+        if (p2p__set_has(&next->dead, i) && job->watch.ended[i]) start_again(job, i);
     send_scoreboards(job); /* p2p_repair returns when the new processes have been started */
+}
+
+static void begin(p2p_job *job, bool shrinks)
+{
+    p2p_next_generation next = {.scoreboard = job->scoreboard->generation};
+    scoreboard_generation *b = &next.scoreboard;
+    int dead = 0;
+    for (int i = 0; i < job->size; i++) dead += job->ranks[i].dead;
+    if (!shrinks && !may_start(job, dead)) return;
+    b->number++;
+    if (shrinks) b->members -= dead;
+    for (int i = 0; i < job->size; i++)
+        if (job->ranks[i].dead) p2p__set_add(shrinks ? &b->gone : &next.dead, i);
+    p2p__generation_begin(job, &next);
+    if (shrinks && !job->failed)
+        p2p__say(job, "generation %d: %d rank%s left", b->number, b->members, b->members == 1 ? " is" : "s are");
 }
 
 /* ---- Those that are left ---- */
@@ -302,7 +314,7 @@ static void remind(p2p_job *job, const p2p_rank_set *missing, const p2p_rank_set
     p2p__add_ranks(&w, "p2p_repair waits for a second, in rank ", come, job->size);
     for (int i = 0; i < job->size; i++) {
         if (!p2p__set_has(missing, i)) continue;
-        char letter = p2p__process_letter(job->ranks[i].pid);
+        char letter = p2p__process_of(job->scoreboard, i);
         p2p__add(&w, "\n  rank %d has not called it%s", i, letter == 'T' || letter == 't' ? ": it is stopped" : "");
         if (job->watch.seen[i].call.name[0]) p2p__add_call(&w, "; its last call was ", &job->watch.seen[i].call);
     }
@@ -315,6 +327,7 @@ void p2p__generation_look(p2p_job *job)
     static const p2p_rank_set none = {{0}};
     p2p_rank_set missing = none, repair = none, shrink = none;
     if (job->awaited) send_scoreboards(job);
+    if (!p2p__judges(job)) return;
     if (job->broken && job->interrupted) /* those that wait in p2p_repair are to end as well */
         p2p__job_fail(job, P2P_ERR_PEER_DEAD, -1, job->broken_status, "interrupted");
     if (!job->broken && !is_over(job)) look_at_early(job);
@@ -339,4 +352,13 @@ void p2p__generation_look(p2p_job *job)
         p2p__set_join(&repair, &shrink, job->size);
         remind(job, &missing, &repair);
     }
+}
+
+bool p2p__generation_waits(const p2p_job *job)
+{
+    if (!job->plan->options.repair || !job->hosts || is_over(job)) return false;
+    if (!p2p__judges(job)) return !job->hosts->hosts[0].done;
+    bool all = true;
+    for (int i = 0; i < job->size; i++) all = all && job->watch.ended[i];
+    return !all || job->broken;
 }

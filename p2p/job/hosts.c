@@ -53,6 +53,8 @@ void p2p__hosts_end(p2p_cluster *hosts, bool well)
     for (int h = 0; hosts->hosts && h < hosts->count; h++) free(hosts->hosts[h].bytes);
     if (hosts->spill.fd >= 0) close(hosts->spill.fd);
     p2p__memory_shut(&hosts->window);
+    for (size_t i = 0; i < hosts->left_count; i++) p2p__memory_shut(&hosts->left[i]);
+    free(hosts->left);
     free(hosts->hosts);
     free(hosts->host_of);
     free(hosts->shown);
@@ -201,6 +203,13 @@ bool p2p__record_has_followed(p2p_job *job, int host)
 
 /* ---- Records that arrive ---- */
 
+static void keep_print(p2p_job *job, int from, const record *r, const char *bytes)
+{
+    if (p2p__spill_keep(&job->hosts->spill, from, &job->hosts->hosts[from].kept, bytes, r->bytes) == 0) return;
+    p2p__say(job, "what the ranks of host %d print cannot be kept: the rest is dropped", from);
+    if (!job->exit_status) job->exit_status = 1;
+}
+
 static void obey(p2p_job *job, int from, const record *r, const char *bytes)
 {
     p2p_cluster *hosts = job->hosts;
@@ -229,6 +238,7 @@ static void obey(p2p_job *job, int from, const record *r, const char *bytes)
         p2p__counts_arrived(job, r->a, (const void *)bytes, r->bytes / sizeof(record_count));
         atomic_store(&job->scoreboard->rows[r->a].state, SCOREBOARD_FINALIZING);
         job->ranks[r->a].goodbye = true;
+        job->ranks[r->a].returned = r->b;
         p2p__check_all_done(job);
         break;
     case RECORD_STOPPED: atomic_store(&job->scoreboard->rows[r->a].letter, r->b); break;
@@ -239,7 +249,10 @@ static void obey(p2p_job *job, int from, const record *r, const char *bytes)
         break;
     case RECORD_DONE: hosts->hosts[from].done = true; break;
     case RECORD_ALIVE: break;
-    case RECORD_FAILED: p2p__failure_arrived(job, (const void *)bytes); break;
+    case RECORD_REPAIR: p2p__repair_arrived(job, r, bytes); break;
+    case RECORD_GENERATION: p2p__generation_arrived(job, from, (const void *)bytes); break;
+    case RECORD_FAILED:
+    case RECORD_BROKEN: p2p__failure_arrived(job, r, (const void *)bytes); break;
     case RECORD_KILL: p2p__kill_after(job, r->number); break;
     case RECORD_CONFIRM: p2p__hosts_asked(job, r, (const void *)bytes, from); break;
     case RECORD_LOOK: p2p__hosts_show(job); break;
@@ -254,12 +267,7 @@ static void obey(p2p_job *job, int from, const record *r, const char *bytes)
     case RECORD_SAY:
         if (!job->failed) p2p__say(job, "%s", bytes);
         break;
-    case RECORD_PRINT:
-        if (p2p__spill_keep(&hosts->spill, from, &hosts->hosts[from].kept, bytes, r->bytes) != 0) {
-            p2p__say(job, "what the ranks of host %d print cannot be kept: the rest is dropped", from);
-            if (!job->exit_status) job->exit_status = 1;
-        }
-        break;
+    case RECORD_PRINT: keep_print(job, from, r, bytes); break;
     }
 }
 
@@ -288,13 +296,19 @@ static void distrust(p2p_job *job, int from)
     lose_host(job, from, &w);
 }
 
+/* What is of a generation that its host, or this one, has left is for nobody. */
+static bool is_current(const p2p_job *job, int from)
+{
+    return job->hosts->hosts[from].generation == job->hosts->hosts[job->hosts->own].generation;
+}
+
 /* A part of the message that a record has said would follow. False: it is more than that. */
 static bool take_following(p2p_job *job, far_host *sender, const char *at, size_t bytes)
 {
     record part = sender->follows;
     if (bytes > part.bytes) return false;
     part.bytes = (uint32_t)bytes;
-    p2p__far_memory(job, &part, at);
+    if (is_current(job, (int)(sender - job->hosts->hosts))) p2p__far_memory(job, &part, at);
     sender->follows.number += bytes;
     sender->follows.bytes -= part.bytes;
     job->hosts->moved_at = sender->heard;
@@ -321,7 +335,7 @@ static void obey_all(p2p_job *job, int from, const char *at, size_t bytes)
             return;
         }
         if (r.type != RECORD_ALIVE) hosts->moved_at = sender->heard;
-        obey(job, from, &r, at + used + sizeof r);
+        if (is_current(job, from) || p2p__record_is_of_job(&r)) obey(job, from, &r, at + used + sizeof r);
         used += sizeof r + p2p__record_room(r.bytes);
     }
 }
@@ -431,6 +445,7 @@ void p2p__hosts_tick(p2p_job *job)
         check_silence(job, h);
     }
     tell_alive(job);
+    p2p__far_forget_memory(job);
     p2p__hosts_move(job);
 }
 

@@ -11,6 +11,7 @@
  *      hosts_rows.c     what ranks show each other: lines of collectives, states, counters; deadlocks confirmed
  *      hosts_notes.c    what ranks note and trace; hosts_clock.c: by one clock
  *      hosts_events.c   deaths, errors, the end of a job that has failed
+ *      hosts_generation.c  repair: all hosts go on to the next generation
  *
  * Each launcher has a scoreboard with rows for all ranks, and p2p_rank_process entries for all; those elsewhere it keeps
  * true. The launcher of host 0 judges: it alone finds deadlocks, reports, and decides that the job has failed, and why.
@@ -44,8 +45,11 @@ enum record_type {
     RECORD_INTERRUPT, /* signal a */
     RECORD_DONE,      /* all ranks here have ended, and all that they sent has been passed on */
     RECORD_ALIVE,     /* nothing else to say */
+    RECORD_REPAIR, /* rank a is in p2p_repair or p2p_shrink (b: enum control_repair) of generation `number`: its scoreboard_call */
+    RECORD_GENERATION, /* all that follows is of this one: record_generation */
     /* from host 0, to all */
     RECORD_FAILED,  /* the job has: record_failure */
+    RECORD_BROKEN,  /* this generation has, and is repaired: record_failure */
     RECORD_KILL,    /* ranks are killed after `number` ns */
     RECORD_LOOK,    /* what is each rank here doing? a RECORD_ROW of each, then RECORD_LOOKED */
     RECORD_CONFIRM, /* number: of the question; do ranks here still stand as they did? record_still for each */
@@ -96,7 +100,13 @@ typedef struct {
     p2p_end end;
     int32_t gave_up, unused;
     scoreboard_call call;
+    char said[SAID]; /* the last line of its output, for a job that repairs itself */
 } record_end;
+
+typedef struct {
+    int32_t number, members;
+    p2p_rank_set gone, dead; /* as in p2p_next_generation */
+} record_generation;
 
 typedef struct {
     int32_t err, rank, status;
@@ -172,7 +182,8 @@ typedef struct {
     size_t filled;
     uint64_t heard, told; /* ns: when something came, and went, last */
     bool done, flushed, looked;
-    bool gone; /* nothing of it is believed any more */
+    bool gone;      /* nothing of it is believed any more */
+    int generation; /* what comes is of this one */
     struct {
         const char *at;
         size_t bytes; /* that wait for a slot; 0: none */
@@ -205,13 +216,16 @@ struct p2p_cluster {
     uint32_t *came;       /* [ranks]: lines that were passed on */
     uint64_t *seen;       /* [ranks]: at the last tick */
     memory_window window; /* shm: what ranks here have from p2p_alloc */
-    p2p_spill spill;      /* host 0: what ranks of other hosts printed */
+    memory_window *left;  /* of generations before, from which bytes may still leave */
+    size_t left_count;
+    p2p_spill spill; /* host 0: what ranks of other hosts printed */
 
     host_question question;
     uint64_t questions, moved_at, flush_until, look_until, done_at;
     uint64_t ticked; /* at the last tick */
     uint64_t ending; /* host 0: when it asked for the time once more; 0: not yet */
-    bool done, failing, lost;
+    bool done, lost;
+    int failing;    /* 0, FAILED_GENERATION or FAILED_JOB: ranks here are told when all has been flushed */
     bool differ;    /* ranks do, in a collective */
     bool receiving; /* a record is being dealt with */
     bool asleep;    /* shm: ranks wake this launcher by a byte */
@@ -241,6 +255,8 @@ bool p2p__hosts_ready(p2p_cluster *hosts, bool ready);
 
 /* May a record with these bytes have been sent by that host? */
 bool p2p__record_is_sound(const p2p_job *job, int from, const record *r, const char *bytes);
+/* Is it obeyed also where that host is in another generation? */
+bool p2p__record_is_of_job(const record *r);
 
 /* ---- hosts.c ---- */
 
@@ -280,6 +296,8 @@ bool p2p__far_links_init(p2p_job *job);
 /* NULL: there is no memory for it. */
 far_link *p2p__far_find(p2p_job *job, int here, int there);
 void p2p__far_links_free(p2p_cluster *hosts);
+/* There are none, as at the start. */
+void p2p__far_links_forget(p2p_cluster *hosts);
 nfds_t p2p__far_fill(p2p_job *job, struct pollfd *polled, nfds_t count);
 void p2p__far_serve(p2p_job *job);
 /* All that a rank has sent before it ended; without waiting. */
@@ -336,6 +354,18 @@ bool p2p__hosts_ask(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set 
 void p2p__hosts_asked(p2p_job *job, const record *r, const record_still *still, int host);
 void p2p__hosts_answered(p2p_job *job, const record *r);
 
+/* ---- hosts_generation.c ---- */
+
+/* A rank here is in p2p_repair or p2p_shrink, or has left it: the others are told. */
+void p2p__far_repair(p2p_job *job, int rank, const control_message *message);
+void p2p__repair_arrived(p2p_job *job, const record *r, const char *bytes);
+/* This host goes on to the next generation, which has a scoreboard already: the others are told, and of the one before
+ * nothing is known any more. */
+void p2p__far_generation(p2p_job *job, const p2p_next_generation *next);
+void p2p__generation_arrived(p2p_job *job, int from, const record_generation *text);
+/* Memory of generations before, from which nothing leaves any more, goes. */
+void p2p__far_forget_memory(p2p_job *job);
+
 /* ---- hosts_notes.c ---- */
 
 /* To host 0: the numbers of this host's ranks, or all that they have noted. */
@@ -363,7 +393,8 @@ void p2p__end_arrived(p2p_job *job, const record *r, const char *bytes);
 void p2p__far_goodbye(p2p_job *job, int rank);
 /* The job has failed, or, on a host that does not judge, should: host 0 is told, which decides. */
 void p2p__far_failure(p2p_job *job, p2p_err err, int rank, int status, const char *text, uint64_t grace_ns);
-void p2p__failure_arrived(p2p_job *job, const record_failure *failure);
+void p2p__far_broken(p2p_job *job, int rank, const char *text);
+void p2p__failure_arrived(p2p_job *job, const record *r, const record_failure *failure);
 void p2p__flush_arrived(p2p_job *job, int host);
 void p2p__check_flushed(p2p_job *job);
 

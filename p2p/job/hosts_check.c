@@ -5,6 +5,7 @@
  * make this launcher read or write where it should not. Texts and calls of ranks are copied where they are used, as those
  * of ranks here.
  */
+#include <limits.h>
 #include <string.h>
 
 #include "p2p/job/hosts.h"
@@ -14,47 +15,52 @@
 
 enum whose { ANY, THEIRS, OURS };
 enum way { NEVER, TO_ALL, FROM_JUDGE, TO_JUDGE };
+enum scope { JOB, GENERATION };
 
 /* Of which ranks a and b are; bytes: the fixed part, then a list. */
 typedef struct {
     enum way way;
+    enum scope scope; /* of a generation: obeyed by hosts that are in the same one */
     enum whose a, b;
     size_t least, each;
 } kind;
 
 static const kind kinds[] = {
-    [RECORD_BYTES] = {TO_ALL, THEIRS, OURS, 0, 1},
-    [RECORD_MEMORY] = {TO_ALL, THEIRS, OURS, 0, 1},
-    [RECORD_FOLLOWS] = {TO_ALL, THEIRS, OURS, sizeof(uint64_t), 0},
-    [RECORD_CALL] = {TO_ALL, THEIRS, OURS, sizeof(scoreboard_call), 0},
-    [RECORD_WINDOW] = {TO_ALL, THEIRS, OURS, 0, 0},
-    [RECORD_FREED] = {TO_ALL, ANY, ANY, 0, 0},
-    [RECORD_NOLINK] = {TO_ALL, THEIRS, OURS, sizeof(control_message), 0},
-    [RECORD_LINE] = {TO_ALL, THEIRS, ANY, offsetof(record_line, words), sizeof(scoreboard_call)},
-    [RECORD_JOINED] = {TO_ALL, THEIRS, ANY, 0, 0},
-    [RECORD_GAVE_UP] = {TO_ALL, THEIRS, ANY, 0, 0},
-    [RECORD_GOODBYE] = {TO_ALL, THEIRS, ANY, 0, sizeof(record_count)},
-    [RECORD_ENDED] = {TO_ALL, THEIRS, ANY, sizeof(record_end), sizeof(record_count)},
-    [RECORD_STOPPED] = {TO_ALL, THEIRS, ANY, 0, 0},
-    [RECORD_FLUSH] = {TO_ALL, ANY, ANY, 0, 0},
-    [RECORD_INTERRUPT] = {TO_ALL, ANY, ANY, 0, 0},
-    [RECORD_DONE] = {TO_ALL, ANY, ANY, 0, 0},
-    [RECORD_ALIVE] = {TO_ALL, ANY, ANY, 0, 0},
-    [RECORD_FAILED] = {TO_ALL, ANY, ANY, sizeof(record_failure), 0},
-    [RECORD_KILL] = {FROM_JUDGE, ANY, ANY, 0, 0},
-    [RECORD_LOOK] = {FROM_JUDGE, ANY, ANY, 0, 0},
-    [RECORD_CONFIRM] = {FROM_JUDGE, ANY, ANY, 0, sizeof(record_still)},
-    [RECORD_MOVED] = {TO_JUDGE, THEIRS, ANY, 0, 0},
-    [RECORD_ROW] = {TO_JUDGE, THEIRS, ANY, sizeof(record_row), sizeof(record_count)},
-    [RECORD_DIFFERENCE] = {TO_JUDGE, ANY, ANY, sizeof(record_difference), 0},
-    [RECORD_EVENT] = {TO_JUDGE, THEIRS, ANY, sizeof(record_event), sizeof(scoreboard_found)},
-    [RECORD_CONFIRMED] = {TO_JUDGE, ANY, ANY, 0, 0},
-    [RECORD_LOOKED] = {TO_JUDGE, ANY, ANY, 0, 0},
-    [RECORD_FINDING] = {TO_JUDGE, ANY, ANY, sizeof(record_finding), 0},
-    [RECORD_SAY] = {TO_JUDGE, ANY, ANY, 1, 1},
-    [RECORD_NOTES] = {TO_JUDGE, THEIRS, ANY, 0, 1},
-    [RECORD_TIME] = {TO_ALL, ANY, ANY, 0, sizeof(uint64_t)},
-    [RECORD_PRINT] = {TO_JUDGE, ANY, ANY, 0, 1},
+    [RECORD_BYTES] = {TO_ALL, GENERATION, THEIRS, OURS, 0, 1},
+    [RECORD_MEMORY] = {TO_ALL, GENERATION, THEIRS, OURS, 0, 1},
+    [RECORD_FOLLOWS] = {TO_ALL, JOB, THEIRS, OURS, sizeof(uint64_t), 0},
+    [RECORD_CALL] = {TO_ALL, GENERATION, THEIRS, OURS, sizeof(scoreboard_call), 0},
+    [RECORD_WINDOW] = {TO_ALL, GENERATION, THEIRS, OURS, 0, 0},
+    [RECORD_FREED] = {TO_ALL, GENERATION, ANY, ANY, 0, 0},
+    [RECORD_NOLINK] = {TO_ALL, GENERATION, THEIRS, OURS, sizeof(control_message), 0},
+    [RECORD_LINE] = {TO_ALL, GENERATION, THEIRS, ANY, offsetof(record_line, words), sizeof(scoreboard_call)},
+    [RECORD_JOINED] = {TO_ALL, GENERATION, THEIRS, ANY, 0, 0},
+    [RECORD_GAVE_UP] = {TO_ALL, GENERATION, THEIRS, ANY, 0, 0},
+    [RECORD_GOODBYE] = {TO_ALL, GENERATION, THEIRS, ANY, 0, sizeof(record_count)},
+    [RECORD_ENDED] = {TO_ALL, GENERATION, THEIRS, ANY, sizeof(record_end), sizeof(record_count)},
+    [RECORD_STOPPED] = {TO_ALL, GENERATION, THEIRS, ANY, 0, 0},
+    [RECORD_FLUSH] = {TO_ALL, GENERATION, ANY, ANY, 0, 0},
+    [RECORD_INTERRUPT] = {TO_ALL, JOB, ANY, ANY, 0, 0},
+    [RECORD_DONE] = {TO_ALL, JOB, ANY, ANY, 0, 0},
+    [RECORD_ALIVE] = {TO_ALL, JOB, ANY, ANY, 0, 0},
+    [RECORD_REPAIR] = {TO_ALL, GENERATION, THEIRS, ANY, sizeof(scoreboard_call), 0},
+    [RECORD_GENERATION] = {TO_ALL, JOB, ANY, ANY, sizeof(record_generation), 0},
+    [RECORD_FAILED] = {TO_ALL, JOB, ANY, ANY, sizeof(record_failure), 0},
+    [RECORD_BROKEN] = {FROM_JUDGE, GENERATION, ANY, ANY, sizeof(record_failure), 0},
+    [RECORD_KILL] = {FROM_JUDGE, JOB, ANY, ANY, 0, 0},
+    [RECORD_LOOK] = {FROM_JUDGE, JOB, ANY, ANY, 0, 0},
+    [RECORD_CONFIRM] = {FROM_JUDGE, GENERATION, ANY, ANY, 0, sizeof(record_still)},
+    [RECORD_MOVED] = {TO_JUDGE, GENERATION, THEIRS, ANY, 0, 0},
+    [RECORD_ROW] = {TO_JUDGE, GENERATION, THEIRS, ANY, sizeof(record_row), sizeof(record_count)},
+    [RECORD_DIFFERENCE] = {TO_JUDGE, GENERATION, ANY, ANY, sizeof(record_difference), 0},
+    [RECORD_EVENT] = {TO_JUDGE, GENERATION, THEIRS, ANY, sizeof(record_event), sizeof(scoreboard_found)},
+    [RECORD_CONFIRMED] = {TO_JUDGE, GENERATION, ANY, ANY, 0, 0},
+    [RECORD_LOOKED] = {TO_JUDGE, JOB, ANY, ANY, 0, 0},
+    [RECORD_FINDING] = {TO_JUDGE, JOB, ANY, ANY, sizeof(record_finding), 0},
+    [RECORD_SAY] = {TO_JUDGE, JOB, ANY, ANY, 1, 1},
+    [RECORD_NOTES] = {TO_JUDGE, JOB, THEIRS, ANY, 0, 1},
+    [RECORD_TIME] = {TO_ALL, JOB, ANY, ANY, 0, sizeof(uint64_t)},
+    [RECORD_PRINT] = {TO_JUDGE, JOB, ANY, ANY, 0, 1},
 };
 
 static bool is_of(const p2p_job *job, int rank, enum whose whose, int from)
@@ -96,6 +102,16 @@ static bool finding_is_sound(const p2p_job *job, const record_finding *f)
     return sound && memchr(f->text, 0, sizeof f->text) && memchr(f->advice, 0, sizeof f->advice);
 }
 
+/* Launchers go on one generation at a time, the others soon after the first. */
+static bool generation_is_sound(const p2p_job *job, int from, const record_generation *g)
+{
+    const far_host *hosts = job->hosts->hosts;
+    int members = 0;
+    for (int i = 0; i < job->size; i++) members += !p2p__set_has(&g->gone, i);
+    return job->plan->options.repair && g->number == hosts[from].generation + 1 &&
+           g->number <= hosts[job->hosts->own].generation + 1 && g->members == members && members > 0;
+}
+
 /* `count`: of the list behind the fixed part. */
 static bool content_is_sound(const p2p_job *job, int from, const record *r, const char *bytes, size_t count)
 {
@@ -117,6 +133,11 @@ static bool content_is_sound(const p2p_job *job, int from, const record *r, cons
     case RECORD_ENDED: return is_state(((const record_end *)at)->end.state) && counts_are_sound(job, list, count);
     case RECORD_ROW: return is_state(((const record_row *)at)->state) && counts_are_sound(job, list, count);
     case RECORD_INTERRUPT: return r->a >= 1 && r->a <= SIGRTMAX;
+    case RECORD_REPAIR: return r->b >= REPAIR_WHOLE && r->b <= REPAIR_LATE && r->number <= INT_MAX;
+    case RECORD_GENERATION: return generation_is_sound(job, from, at);
+    case RECORD_BROKEN:
+        if (!job->plan->options.repair) return false;
+        /* fall through */
     case RECORD_FAILED: {
         const record_failure *f = at;
         return f->rank >= -1 && f->rank < job->size && f->grace_ns <= GRACE_MOST_NS &&
@@ -147,4 +168,9 @@ bool p2p__record_is_sound(const p2p_job *job, int from, const record *r, const c
     bool goes = k->way == TO_ALL || (k->way == TO_JUDGE && p2p__judges(job)) || (k->way == FROM_JUDGE && from == 0);
     return goes && r->bytes == k->least + count * k->each && is_of(job, r->a, k->a, from) &&
            is_of(job, r->b, k->b, from) && content_is_sound(job, from, r, bytes, count);
+}
+
+bool p2p__record_is_of_job(const record *r)
+{
+    return kinds[r->type].scope == JOB;
 }

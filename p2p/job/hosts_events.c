@@ -66,7 +66,8 @@ void p2p__far_goodbye(p2p_job *job, int rank)
 {
     record_count counts[P2P_MAX_RANKS];
     size_t count = p2p__counts_of(job, rank, counts);
-    const record r = {.type = RECORD_GOODBYE, .bytes = (uint32_t)(count * sizeof *counts), .a = rank};
+    const record r = {
+        .type = RECORD_GOODBYE, .bytes = (uint32_t)(count * sizeof *counts), .a = rank, .b = job->ranks[rank].returned};
     p2p__record_put_all(job, &r, counts);
 }
 
@@ -115,10 +116,15 @@ void p2p__far_ended(p2p_job *job, p2p_rank_process *process, const p2p_end *end)
     static end_text text;
     const scoreboard_row *row = &job->scoreboard->rows[process->rank];
     p2p__far_drain(job, process->rank);
+    if (job->plan->options.repair) {
+        p2p__stream_end(&process->out);
+        p2p__stream_end(&process->err);
+    }
     if (!p2p__judges(job) && atomic_load(&row->found_count) > 0 && !process->heard)
         p2p__far_event(job, process, &(control_message){0, 0, 0});
     memset(&text.end, 0, sizeof text.end);
     text.end = (record_end){.end = *end, .gave_up = atomic_load(&row->gave_up), .call = p2p__call_copy(&row->call)};
+    memcpy(text.end.said, process->said, sizeof text.end.said);
     size_t count = p2p__counts_of(job, process->rank, text.counts);
     const record r = {
         .type = RECORD_ENDED, .bytes = (uint32_t)(sizeof text.end + count * sizeof *text.counts), .a = process->rank};
@@ -139,6 +145,7 @@ void p2p__end_arrived(p2p_job *job, const record *r, const char *bytes)
     atomic_store(&row->letter, 0);
     job->watch.ended[r->a] = true;
     process->status = ended->end.code == CLD_EXITED ? ended->end.status : 128 + ended->end.status;
+    snprintf(process->said, sizeof process->said, "%.*s", (int)sizeof ended->said - 1, ended->said);
     if (p2p__judges(job))
         p2p__judge_end(job, process, &ended->end);
     else
@@ -147,20 +154,27 @@ void p2p__end_arrived(p2p_job *job, const record *r, const char *bytes)
 
 /* ---- The job fails ---- */
 
-static void begin_flush(p2p_job *job, const record_failure *failure)
+/* failed: FAILED_GENERATION or FAILED_JOB; a job may fail while it repairs itself. */
+static void begin_flush(p2p_job *job, const record_failure *failure, int failed)
 {
     p2p_cluster *hosts = job->hosts;
-    if (hosts->failing || job->announced) return;
+    bool flushing = hosts->failing;
+    if (job->failed) return;
+    if (failed == FAILED_JOB)
+        job->failed = true;
+    else
+        job->broken = true;
     hosts->failure = *failure;
-    hosts->failing = job->failed = true;
-    hosts->flush_until = p2p__now() + FLUSH_NS;
+    hosts->failing = failed;
+    if (flushing) return;
+    hosts->flush_until = job->announced ? 0 : p2p__now() + FLUSH_NS;
     for (int rank = job->first; rank < job->first + job->count; rank++)
         if (job->watch.ended[rank]) p2p__far_drain(job, rank);
     p2p__record_put_all(job, &(record){.type = RECORD_FLUSH}, NULL);
     p2p__check_flushed(job);
 }
 
-void p2p__far_failure(p2p_job *job, p2p_err err, int rank, int status, const char *text, uint64_t grace_ns)
+static record_failure failure_of(p2p_err err, int rank, int status, const char *text, uint64_t grace_ns)
 {
     record_failure failure;
     memset(&failure, 0, sizeof failure);
@@ -169,21 +183,34 @@ void p2p__far_failure(p2p_job *job, p2p_err err, int rank, int status, const cha
     failure.status = status;
     failure.grace_ns = grace_ns;
     snprintf(failure.text, sizeof failure.text, "%s", text);
+    return failure;
+}
+
+void p2p__far_failure(p2p_job *job, p2p_err err, int rank, int status, const char *text, uint64_t grace_ns)
+{
+    const record_failure failure = failure_of(err, rank, status, text, grace_ns);
     const record r = {.type = RECORD_FAILED, .bytes = sizeof failure};
     if (!p2p__judges(job) && !job->hosts->lost) {
         p2p__record_put(job, 0, &r, &failure); /* host 0 decides */
         return;
     }
     p2p__record_put_all(job, &r, &failure);
-    begin_flush(job, &failure);
+    begin_flush(job, &failure, FAILED_JOB);
 }
 
-void p2p__failure_arrived(p2p_job *job, const record_failure *failure)
+void p2p__far_broken(p2p_job *job, int rank, const char *text)
+{
+    const record_failure failure = failure_of(P2P_ERR_PEER_DEAD, rank, 0, text, 0);
+    p2p__record_put_all(job, &(record){.type = RECORD_BROKEN, .bytes = sizeof failure}, &failure);
+    begin_flush(job, &failure, FAILED_GENERATION);
+}
+
+void p2p__failure_arrived(p2p_job *job, const record *r, const record_failure *failure)
 {
     if (p2p__judges(job))
         p2p__job_fail(job, (p2p_err)failure->err, failure->rank, failure->status, failure->text);
     else
-        begin_flush(job, failure);
+        begin_flush(job, failure, r->type == RECORD_BROKEN ? FAILED_GENERATION : FAILED_JOB);
 }
 
 void p2p__flush_arrived(p2p_job *job, int host)
@@ -200,6 +227,10 @@ void p2p__check_flushed(p2p_job *job)
     for (int h = 0; h < hosts->count; h++) all = all && (h == hosts->own || hosts->hosts[h].flushed);
     if (!all && p2p__now() < hosts->flush_until) return;
     const record_failure *f = &hosts->failure;
-    hosts->failing = false;
-    p2p__announce_failure(job, (p2p_err)f->err, f->rank, f->text, f->grace_ns);
+    int failed = hosts->failing;
+    hosts->failing = 0;
+    if (failed == FAILED_JOB)
+        p2p__announce_failure(job, (p2p_err)f->err, f->rank, f->text, f->grace_ns);
+    else
+        p2p__announce(job, failed, (p2p_err)f->err, f->rank, f->text);
 }

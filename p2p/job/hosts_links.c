@@ -45,11 +45,19 @@ static void free_link(far_link *link)
     free(link);
 }
 
-void p2p__far_links_free(p2p_cluster *hosts)
+void p2p__far_links_forget(p2p_cluster *hosts)
 {
     size_t count = hosts->links ? (size_t)hosts->ranks * hosts->map.first[hosts->count] : 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         if (hosts->links[i]) free_link(hosts->links[i]);
+        hosts->links[i] = NULL;
+    }
+    hosts->open_count = 0;
+}
+
+void p2p__far_links_free(p2p_cluster *hosts)
+{
+    p2p__far_links_forget(hosts);
     free(hosts->links);
     free(hosts->open);
 }

@@ -52,11 +52,10 @@ static size_t used_of(const p2p_job *job, int rank, int area)
 static void send_area(p2p_job *job, int rank, int area)
 {
     size_t bytes, used = used_of(job, rank, area);
-    const char *at = find_area(job, rank, area, &bytes);
     for (size_t done = 0, part; done < used; done += part) {
         part = used - done < PART ? used - done : PART;
         const record r = {.type = RECORD_NOTES, .bytes = (uint32_t)part, .a = rank, .b = area, .number = done};
-        p2p__record_put(job, 0, &r, at + done);
+        p2p__record_put(job, 0, &r, find_area(job, rank, area, &bytes) + done); /* a generation may begin meanwhile */
         p2p__records_wait(job);
     }
 }

@@ -308,17 +308,9 @@ typedef struct {
     void *arg;
 } rank_function;
 
-static int run_function(void *arg, int rank, int control, int scoreboard_fd, scoreboard *b)
+/* The function, and the end of the world. */
+static int run_whole(const rank_function *function, p2p_comm *world)
 {
-    const rank_function *function = arg;
-    char why[400], job[64];
-    p2p_comm *world;
-    snprintf(job, sizeof job, "%d,%d,%d", rank, control, -1);
-    setenv(P2P_JOB_VARIABLE, job, 1);
-    if (p2p__become_rank(rank, control, scoreboard_fd, b, &world, why, sizeof why)) {
-        fprintf(stderr, "pairwise: rank %d: %s\n", rank, why);
-        return 1;
-    }
     const scoreboard_shared *shared;
     p2p_err err;
     int status;
@@ -333,6 +325,18 @@ static int run_function(void *arg, int rank, int control, int scoreboard_fd, sco
     if (err && !status && shared && !atomic_load(&shared->failed))
         fprintf(stderr, "pairwise: %s\n", p2p_error_message(world));
     return status ? status : err != P2P_OK;
+}
+
+static int run_function(void *arg, int rank, int control, int scoreboard_fd, scoreboard *b)
+{
+    const rank_function *function = arg;
+    char why[400], job[64];
+    p2p_comm *world;
+    snprintf(job, sizeof job, "%d,%d,%d", rank, control, -1);
+    setenv(P2P_JOB_VARIABLE, job, 1);
+    if (!p2p__become_rank(rank, control, scoreboard_fd, b, &world, why, sizeof why)) return run_whole(function, world);
+    fprintf(stderr, "pairwise: rank %d: %s\n", rank, why);
+    return 1;
 }
 
 p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes)
@@ -365,8 +369,8 @@ p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes)
                  P2P_REPAIR_MOST);
         return P2P_ERR_ARG;
     }
-    if (o->repair && (plan->hosts || (plan->config.hosts > 1 && plan->size > 1) || plan->relay >= 0)) {
-        snprintf(why, why_bytes, "a job repairs itself on one host so far, and the ranks of this job are on several");
+    if (o->repair && plan->relay >= 0) {
+        snprintf(why, why_bytes, "a job whose messages are carried by another process (--relay) cannot be repaired");
         return P2P_ERR_ARG;
     }
     const char *network = plan->options.network;
@@ -387,6 +391,11 @@ static p2p_err run_in_world(int size, int (*rank_main)(p2p_comm *world, void *ar
     int ranks = p2p_launched(), status = 2;
     p2p_comm *world;
     p2p_err err = size == ranks && rank_main ? p2p__launched_world(&world) : P2P_ERR_ARG;
+    if (!err && !world->engine) {
+        fprintf(stderr, "pairwise: p2p_launch: it has run once, and the world has ended\n"
+                        "  try: without launch --repair, or p2p_launch once\n");
+        err = P2P_ERR_STATE;
+    }
     if (size != ranks)
         fprintf(stderr,
                 "pairwise: p2p_launch: %d ranks: the launcher has started %d\n  try: --ranks %d, or without it\n", size,
@@ -402,7 +411,12 @@ static p2p_err run_in_world(int size, int (*rank_main)(p2p_comm *world, void *ar
                 options->network);
         err = P2P_ERR_ARG;
     }
-    if (!err) status = rank_main(world, arg);
+    if (!err && options && options->repair && !world->engine->scoreboard->generation.repairs) {
+        fprintf(stderr, "pairwise: p2p_launch: the launcher repairs nothing\n  try: launch --repair\n");
+        err = P2P_ERR_ARG;
+    }
+    bool repairs = !err && world->engine->scoreboard->generation.repairs;
+    if (!err) status = repairs ? run_whole(&(rank_function){rank_main, arg}, world) : rank_main(world, arg);
     if (options) options->exit_status = status;
     return err ? err : status ? P2P_ERR_RANK_FAILED : P2P_OK;
 }

@@ -74,6 +74,14 @@ typedef struct {
     int report_to;       /* a socket for the report, beside the file; -1: none */
 } p2p_plan;
 
+/* What has ended a rank. */
+typedef struct {
+    int code, status, state;
+    int starved, all_done; /* its launcher knew that all ranks had said goodbye */
+    int is_rank;           /* what was started, not a child of it (--wrap) */
+    uint64_t computed;     /* for so long, ns */
+} p2p_end;
+
 typedef struct {
     int rank;
     pid_t pid;
@@ -83,6 +91,7 @@ typedef struct {
     bool returned;       /* with 0, before its goodbye: it has nothing more to do */
     bool heard;          /* what it has found wrong is in the report */
     int status;          /* exit code or 128 + signal, once ended */
+    p2p_end end;         /* on its own host */
     int gave_up;         /* that other hosts know of: scoreboard_row */
     int links_in_flight; /* ends of links sent and not yet acknowledged */
     int nudges_owed;
@@ -90,14 +99,13 @@ typedef struct {
     bool untold;              /* FAILED or ALL_DONE could not be sent yet */
 
     /* generation.c: */
-    bool left;             /* p2p_shrink has gone on without it */
-    bool dead;             /* in this generation: when it is repaired, another process is started */
-    bool repairs, shrinks; /* it is in p2p_repair, p2p_shrink; */
-    bool late;             /* or it was, for longer than PAIRWISE_TIMEOUT allows */
-    bool awaits;           /* it could not be sent the next scoreboard yet, and is told nothing before */
-    uint64_t started;      /* this process */
-    uint64_t place; /* where its last process has died; and for how long (ns) it, and the one before, had computed */
-    uint64_t computed, computed_before;
+    bool left;                       /* p2p_shrink has gone on without it */
+    bool dead;                       /* in this generation: when it is repaired, another process is started */
+    bool repairs, shrinks;           /* it is in p2p_repair, p2p_shrink; */
+    bool late;                       /* or it was, for longer than PAIRWISE_TIMEOUT allows */
+    bool awaits;                     /* it could not be sent the next scoreboard yet, and is told nothing before */
+    uint64_t started;                /* this process */
+    uint64_t place, computed_before; /* where its last process has died, and for how long (ns) it had computed */
     int replaced, at_once; /* processes started after the first; the last so many have died at once, at one place */
     char said[SAID];       /* the last line of it, for a job that repairs itself */
 
@@ -223,11 +231,6 @@ void p2p__see_found(p2p_job *job, int rank);
 
 /* The job has failed: ranks are told why, and get a second to end. Only the first failure counts. */
 void p2p__job_fail(p2p_job *job, p2p_err err, int rank, int status, const char *text);
-/* For host 0: what has ended a rank. */
-typedef struct {
-    int code, status, state;
-    int starved, all_done; /* its launcher knew that all ranks had said goodbye */
-} p2p_end;
 void p2p__judge_end(p2p_job *job, p2p_rank_process *process, const p2p_end *end);
 /* Ranks learn that the job has failed; or, with FAILED_GENERATION, that this generation has. Of the two only the first
  * cause is shown. */
@@ -247,12 +250,22 @@ void p2p__restore_signals(p2p_job *job);
 
 enum { P2P_REPAIR_USUAL = 10, P2P_REPAIR_MOST = 1000000 };
 
+/* The next one, as host 0 begins it. */
+typedef struct {
+    scoreboard_generation scoreboard;
+    p2p_rank_set dead; /* these get a new process */
+} p2p_next_generation;
+
 /* A rank has died, as its finding says. True: that has been dealt with; the job goes on, or has failed. */
 bool p2p__generation_death(p2p_job *job, p2p_rank_process *process, const p2p_end *end, p2p_finding *f);
 /* A rank has called p2p_repair, or p2p_shrink, or has left it. */
 void p2p__generation_come(p2p_job *job, p2p_rank_process *process, const control_message *message);
 /* Begin the next one, if all have come; outside of what goes through ranks. */
 void p2p__generation_look(p2p_job *job);
+/* On each host, when host 0 has. */
+void p2p__generation_begin(p2p_job *job, const p2p_next_generation *next);
+/* Ranks here have ended, and may be started again: those of other hosts have not. */
+bool p2p__generation_waits(const p2p_job *job);
 /* All ranks have ended: those that have died, and were not needed any more, count for the exit status. */
 void p2p__generation_end(p2p_job *job);
 
@@ -260,7 +273,8 @@ void p2p__generation_end(p2p_job *job);
 
 /* A new process of the rank has died: is it the third in a row that died at once, and alike? Then why says so, with what it
  * printed last. */
-bool p2p__dies_at_once(p2p_job *job, p2p_rank_process *process, const p2p_diagnosis *how, p2p_words *why);
+bool p2p__dies_at_once(p2p_job *job, p2p_rank_process *process, const p2p_end *end, const p2p_diagnosis *how,
+                       p2p_words *why);
 
 /* ---- kept.c: p2p_keep ---- */
 

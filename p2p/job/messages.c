@@ -191,7 +191,10 @@ void p2p__obey_rank(p2p_job *job, p2p_rank_process *process, const control_messa
         break;
     case CONTROL_WAKE: wake(job, message->rank); break;
     case CONTROL_PORT: p2p__port_asked(job); break;
-    case CONTROL_REPAIR: p2p__generation_come(job, process, message); break;
+    case CONTROL_REPAIR:
+        if (job->hosts) p2p__far_repair(job, process->rank, message);
+        p2p__generation_come(job, process, message);
+        break;
     case CONTROL_KEEP: p2p__kept_asked(job, process->rank); break;
     case CONTROL_CHOICE: break; /* the loop looks after every message */
     case CONTROL_LATE:

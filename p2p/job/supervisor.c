@@ -220,8 +220,9 @@ static void loop(p2p_job *job)
 {
     uint64_t next_tick = p2p__now() + TICK_NS;
     for (;;) {
-        if (!job->alive && job->hosts && !job->hosts->done && goes_to_host_0(job, &job->out)) finish_output(job);
-        if (!job->alive && !p2p__hosts_busy(job)) return;
+        bool over = !job->alive && !p2p__generation_waits(job);
+        if (over && job->hosts && !job->hosts->done && goes_to_host_0(job, &job->out)) finish_output(job);
+        if (over && !p2p__hosts_busy(job)) return;
         uint64_t now = p2p__now(), until = job->kill_at && job->kill_at < next_tick ? job->kill_at : next_tick;
         uint64_t left = until > now ? until - now : 0, pause = job->hosts ? p2p__hosts_pause(job) : left;
         if (p2p__ports_look(job)) pause = 0;

@@ -71,12 +71,24 @@ static uint32_t draw_length(void)
                                    sizeof(record_difference),
                                    sizeof(record_event),
                                    sizeof(record_finding),
+                                   sizeof(record_generation),
                                    sizeof(scoreboard_call),
                                    offsetof(record_line, words),
                                    offsetof(record_line, words) + sizeof(scoreboard_call)},
                         each[] = {0, 1, 8, 24, sizeof(record_count), sizeof(scoreboard_found), sizeof(record_still)};
     return (uint32_t)(least[lab_draw(sizeof least / sizeof *least)] +
                       lab_draw(3) * each[lab_draw(sizeof each / sizeof *each)]);
+}
+
+/* Of any host the next, or nearly; but for one rank, perhaps, all go on. */
+static void draw_generation(record *r, char *bytes)
+{
+    record_generation *g = (void *)bytes;
+    *g = (record_generation){.number = (int32_t)lab_draw(4) + 1, .members = HOSTS * RANKS_EACH};
+    for (int i = 0; i < HOSTS * RANKS_EACH; i++)
+        if (lab_draw(2)) p2p__set_add(&g->dead, i);
+    if (!lab_draw(4)) p2p__set_add(&g->gone, (int)lab_draw(HOSTS * RANKS_EACH)), g->members--;
+    r->bytes = sizeof *g;
 }
 
 static void draw_record(record *r, char *bytes)
@@ -88,6 +100,7 @@ static void draw_record(record *r, char *bytes)
                   .number = lab_draw(2) ? lab_draw(20) : lab_draw(UINT64_MAX)};
     draw_bytes(bytes, r->bytes);
     if (r->type == RECORD_FOLLOWS) *(uint64_t *)(void *)bytes = lab_draw(FOLLOWS);
+    if (r->type == RECORD_GENERATION && r->bytes >= sizeof(record_generation) && lab_draw(8)) draw_generation(r, bytes);
     if (r->type == RECORD_NOLINK) *(int32_t *)(void *)bytes = CONTROL_NOLINK;
     if (r->type == RECORD_DIFFERENCE && r->bytes >= sizeof(record_difference) && lab_draw(2))
         ((record_difference *)(void *)bytes)->ranks[1] = 1;
@@ -197,7 +210,10 @@ static int be_launcher(void *path)
     char why[1000];
     p2p_err err;
     p2p_plan plan = {.child = be_attacked, .debug_rank = -1, .relay = -1, .report_to = -1};
-    plan.options = (p2p_options){.world = attack_number % 2 ? "shm" : "socket", .metrics = path, .record = path};
+    plan.options = (p2p_options){.world = attack_number % 2 ? "shm" : "socket",
+                                 .metrics = path,
+                                 .record = path,
+                                 .repair = attack_number % 3 ? 0 : 2};
     lab_seed = attack_number * UINT64_C(0x9e3779b97f4a7c15) + 1;
     slots_left = SLOTS;
     plan.hosts = p2p__hosts_join(&garbage, (int)(attack_number / 2 % HOSTS), HOSTS, RANKS_EACH, why, sizeof why);

@@ -51,7 +51,7 @@ typedef struct {
 
 extern const lab_case lab_processes[], lab_resources[], lab_misuse[], lab_matching[], lab_collectives[], lab_mismatch[],
     lab_crash[], lab_wire[], lab_shm[], lab_giving_up[], lab_layers[], lab_survive[], lab_garbage[], lab_limits[],
-    lab_attack[], lab_begun[], lab_hosts[], lab_repair[], lab_repair_worst[];
+    lab_attack[], lab_begun[], lab_hosts[], lab_hosts_repair[], lab_repair[], lab_repair_worst[];
 extern const lab_case lab_trainer[] __attribute__((weak)); /* NULL where there is no OpenCL to build the trainer with */
 
 /* Programs for build/launch: `faultlab --rank NAME`. */

@@ -25,10 +25,10 @@ static const char usage[] = "usage: faultlab CASE...          run these cases\n"
                             "Exit status: 0 if nothing failed, 1 otherwise, 2 if called wrongly.\n"
                             "PAIRWISE_BUILD: where `launch` is (default: the folder above this program's).\n";
 
-static const lab_case *const groups[] = {lab_processes, lab_resources, lab_misuse,  lab_matching,     lab_collectives,
-                                         lab_mismatch,  lab_crash,     lab_wire,    lab_shm,          lab_giving_up,
-                                         lab_layers,    lab_survive,   lab_garbage, lab_limits,       lab_attack,
-                                         lab_begun,     lab_hosts,     lab_repair,  lab_repair_worst, lab_trainer};
+static const lab_case *const groups[] = {
+    lab_processes, lab_resources, lab_misuse,    lab_matching,     lab_collectives, lab_mismatch,     lab_crash,
+    lab_wire,      lab_shm,       lab_giving_up, lab_layers,       lab_survive,     lab_garbage,      lab_limits,
+    lab_attack,    lab_begun,     lab_hosts,     lab_hosts_repair, lab_repair,      lab_repair_worst, lab_trainer};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 enum outcome { PASSED, FAILED, SKIPPED, OUTCOMES };
