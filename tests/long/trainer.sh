@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# trainer.sh: ResNet-34 learns real images (which are not part of the checkout): 36% within 3 epochs of 10,000.
+# trainer.sh: ResNet-34 learns real images (which are not part of the checkout): 36% within 3 epochs of 10,000; and
+# tests/all/trainer.sh with more starts.
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 T=$B/train
@@ -16,3 +17,4 @@ learns() {
         awk '$1 >= 0.36 {fine = 1} END {exit !fine}'
 }
 check "ResNet-34 learns real images: 36% within 3 epochs" learns
+tests/all/trainer.sh WHOLE
