@@ -53,6 +53,7 @@ FORMATTED   = $(filter-out bench/peers/%,$(wildcard p2p/*.h $(FOLDERS:=/*.[ch]) 
 
 all: $(LIB) $(BUILD)/libmpi_abi.so.1 $(PROGRAMS) $(CASES) $(BUILD)/learn build/.setup-train ## the libraries, the launcher, the examples, the benches, the test programs
 	@if [ -e build/.setup-train ]; then $(MAKE) training; fi
+	@+scripts/hosts.sh again
 suites: $(SUITES) $(if $(HAS_TRAIN),$(TRAIN_SUITES))
 training: $(TRAIN_LIB) $(TRAIN_PROGRAMS) $(BUILD)/tests/faultlab
 	@:
@@ -63,10 +64,16 @@ training: $(TRAIN_LIB) $(TRAIN_PROGRAMS) $(BUILD)/tests/faultlab
 build/.setup-%: scripts/setup.sh
 	@sh scripts/setup.sh $*
 
-# Both ends of a link compare this: programs from different builds are told so.
-$(BUILD)/build_id.h: $(wildcard p2p/*.h p2p/*/*.[ch]) | build/.setup-build
+# Both ends of a link compare this: programs from different builds are told so. And launchers of several hosts the second as
+# well: what else ranks must have alike there.
+$(BUILD)/build_id.h: private ID := P2P_BUILD_ID
+$(BUILD)/build_id.h: $(wildcard p2p/*.h p2p/*/*.[ch])
+$(BUILD)/hosts_id.h: private ID := P2P_HOSTS_ID
+$(BUILD)/hosts_id.h: $(wildcard p2p/job/mpi/* collectives/*.[ch] ring/*.[ch] dtype/*.[ch] mpi/*.[ch] $(BUILD)/tuned_*.inc)
+$(addsuffix p2p/job/hosts_join.o,$(OBJ)/ $(OBJ)/pic/): $(BUILD)/hosts_id.h
+$(BUILD)/build_id.h $(BUILD)/hosts_id.h: | build/.setup-build
 	@mkdir -p $(@D)
-	@printf '#define P2P_BUILD_ID "%s"\n' "$$(cat $^ | cksum | tr ' ' -)" >$@.new
+	@printf '#define $(ID) "%s"\n' "$$(cat $^ | cksum | tr ' ' -)" >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 $(addprefix $(OBJ)/,$(addsuffix .o,dtype/reduce dtype/half $(addprefix trainer/,clip wire powersgd topk))): override CFLAGS += -O3 # loops over many elements: several at once
@@ -80,7 +87,7 @@ $(OBJ)/%.o: %.c | build/.setup-build $(BUILD)/build_id.h
 $(call objects,tests/*.c tests/util/report.c): | build/.setup-test
 build/.setup-train build/.setup-test build/.setup-plots build/.setup-lint build/.setup-test-all build/.setup-test-long: | build/.setup-build
 
-$(OBJ)/collectives/choose.o: $(wildcard $(BUILD)/tuned_choices.inc)
+$(OBJ)/collectives/choose.o $(OBJ)/p2p/job/machine.o: $(wildcard $(BUILD)/tuned_choices.inc)
 $(OBJ)/p2p/message/engine.o: $(wildcard $(BUILD)/tuned_direct.inc)
 $(OBJ)/bench/rate.o: $(wildcard solutions/K*/*.cl)
 $(OBJ)/kernels/sources.o: $(wildcard kernels/*.cl kernels/*/*.cl kernels/shapes.h)
@@ -106,9 +113,9 @@ $(SUITES): $(TEST_UTIL)
 $(addprefix $(BUILD)/tests/,replay trace trace_format hosts): $(filter-out %/main.o,$(REPLAY))
 $(TRAIN_SUITES): $(TEST_UTIL) $(call objects,$(TRAINING:%=tests/%/*.c))
 $(TRAIN_PROGRAMS) $(TRAIN_SUITES): $(TRAIN_LIB)
-$(BUILD)/tests/faultlab: LIBS := $(WRAP) $(if $(HAS_TRAIN),-lOpenCL) -lm
+$(BUILD)/tests/faultlab: private LIBS := $(WRAP) $(if $(HAS_TRAIN),-lOpenCL) -lm
 $(SUITES) $(TRAIN_SUITES): private LIBS += -lcriterion -ljansson -lm
-$(TRAIN_PROGRAMS) $(TRAIN_SUITES): LIBS += -lOpenCL -lm
+$(TRAIN_PROGRAMS) $(TRAIN_SUITES): private LIBS += -lOpenCL -lm
 $(NAMED) $(addprefix $(BUILD)/,launch replay demo train) $(BUILD)/tests/faultlab: $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
@@ -135,7 +142,7 @@ demo-%: all ## for a class: ring, naive, race, deadlock, train (SPEED=slow RANKS
 tour: all ## hello, the token ring, and what Pairwise says about a deadlock
 	@scripts/tour.sh
 
-lint: $(BUILD)/build_id.h $(BUILD)/course.h $(BUILD)/mpi_stubs.inc build/.setup-lint ## clang-format, clang-tidy, cppcheck, for what has changed since it was clean
+lint: $(BUILD)/build_id.h $(BUILD)/hosts_id.h $(BUILD)/course.h $(BUILD)/mpi_stubs.inc build/.setup-lint ## clang-format, clang-tidy, cppcheck, for what has changed since it was clean
 	@scripts/lint.sh $(FORMATTED)
 reference: all ## docs/reference.md anew, from --help of every program
 	@scripts/reference.sh >$(BUILD)/reference.md && cp $(BUILD)/reference.md docs/reference.md

@@ -120,17 +120,6 @@ typedef struct {
     size_t rank_count, size_count, collective_count;
 } settings;
 
-static void set_ranks(settings *s, char *text, struct argp_state *state)
-{
-    const char *parts[MOST_RANKS];
-
-    if (!list_parse(text, parts, MOST_RANKS, &s->rank_count))
-        argp_error(state, "--ranks: up to %d numbers, separated by commas", MOST_RANKS);
-    for (size_t i = 0; i < s->rank_count; i++)
-        if (!count_parse(parts[i], 2, P2P_MAX_RANKS, &s->ranks[i]))
-            argp_error(state, "--ranks: '%s' is not a number from 2 to %d", parts[i], P2P_MAX_RANKS);
-}
-
 static void set_sizes(settings *s, char *text, struct argp_state *state)
 {
     const char *parts[MOST_SIZES];
@@ -171,7 +160,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &s->format; return 0;
-    case 'r': set_ranks(s, arg, state); return 0;
+    case 'r': options_ranks(arg, 2, P2P_MAX_RANKS, MOST_RANKS, s->ranks, &s->rank_count, state); return 0;
     case 's': set_sizes(s, arg, state); return 0;
     case 'c': set_collectives(s, arg, state); return 0;
     case 'n':

@@ -474,6 +474,7 @@ static void prepare(comparison *c, const settings *s, const char *world)
     c->network = s->network;
     c->ranks = (int)s->ranks;
     c->dealt = s->deal;
+    c->cold = s->cold;
     c->dtype = s->dtype;
     c->op = s->op;
     c->algorithm_count = s->algorithm_count;

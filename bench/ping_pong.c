@@ -461,7 +461,8 @@ int main(int argc, char **argv)
     }
     if (!ranks_is_first() && !freopen("/dev/null", "w", stdout)) return 1; /* launched: rank 0 has the times */
     if (s.format == REPORT_TABLE)
-        printf("# ping_pong: half a round trip between 2 ranks, %d rounds a size, in turn\n", ROUNDS);
+        printf("# ping_pong%s: half a round trip between 2 ranks, %d rounds a size, in turn\n", s.cold ? ", cold" : "",
+               ROUNDS);
     report_begin(&out, s.format, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < sizes && fine; i++, bytes *= (size_t)s.factor) {
         limits_free(&l);

@@ -126,24 +126,13 @@ static bool run_round(const settings *s, int ranks, shared_state *shared, const 
 
 /* ---- Settings and table ---- */
 
-static void set_ranks(settings *s, char *text, struct argp_state *state)
-{
-    const char *parts[MOST_RANKS];
-
-    if (!list_parse(text, parts, MOST_RANKS, &s->rank_count))
-        argp_error(state, "--ranks: up to %d numbers, separated by commas", MOST_RANKS);
-    for (size_t i = 0; i < s->rank_count; i++)
-        if (!count_parse(parts[i], 2, MOST_RANKS, &s->ranks[i]))
-            argp_error(state, "--ranks: '%s' is not a number from 2 to %d", parts[i], MOST_RANKS);
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     settings *s = state->input;
 
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &s->format; return 0;
-    case 'r': set_ranks(s, arg, state); return 0;
+    case 'r': options_ranks(arg, 2, MOST_RANKS, MOST_RANKS, s->ranks, &s->rank_count, state); return 0;
     case 's':
         if (!size_parse(arg, &s->bytes) || s->bytes < sizeof(float))
             argp_error(state, "--size: '%s' is not a size of at least 4: a number and perhaps K, M or G", arg);

@@ -18,6 +18,7 @@
 static p2p_err run(frame__call *call, const void *send, size_t send_count, void *recv, const frame__blocks *blocks)
 {
     frame__span writes = frame__blocks_span(call, recv, blocks);
+    call->blocks[0] = blocks;
     p2p_err err = frame__begin(call, (frame__span){send, send_count}, writes);
     if (err) return err;
     err = frame__memory(call, 0);

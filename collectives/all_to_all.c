@@ -38,6 +38,8 @@ static p2p_err run(frame__call *call, const exchange *what, void *recv)
     frame__span reads = frame__blocks_span(call, what->send, &what->out);
     frame__span writes = frame__blocks_span(call, recv, &what->in);
     int rank = p2p_rank(call->comm);
+    call->blocks[0] = &what->out;
+    call->blocks[1] = &what->in;
     if (rank >= 0 && what->in.counts)
         frame__needs_count(call, what->out.counts, what->in.counts[rank],
                            "this rank sends itself another count than it receives from itself");

@@ -92,7 +92,7 @@ static void explain_choice(const frame__call *call, const coll_choice *c, const 
     snprintf(why, sizeof why, "%s: from %d rank%s and %zu B on%s%s", name == c->algorithm ? "table" : "keeps the order",
              c->ranks, c->ranks == 1 ? "" : "s", c->bytes, c->shared ? ", in shared memory" : "",
              c->hosts ? ", on several hosts" : "");
-    p2p_layer_explain(call->comm, why);
+    p2p_layer_explain(call->comm, NULL, why);
 }
 
 /* The row of the algorithm for this call. Wrong arguments choose anything: it will refuse them. */

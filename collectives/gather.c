@@ -32,6 +32,7 @@ static p2p_err run(frame__call *call, const void *send, size_t send_count, void 
 {
     bool at_root = p2p_rank(call->comm) == call->root;
     frame__span writes = at_root ? frame__blocks_span(call, recv, blocks) : FRAME_NOTHING;
+    call->blocks[0] = at_root ? blocks : NULL;
     if (at_root)
         frame__needs_count(call, blocks->counts, send_count, "send_count is not this rank's element of counts");
     p2p_err err = frame__begin(call, (frame__span){send, send_count}, writes);

@@ -50,6 +50,8 @@ static p2p_err begin(frame__call *call, const moves *m, frame__span reads, frame
 {
     call->returns_request = true;
     call->plan = m;
+    if (m->sends && m->out.layout == FRAME_LISTED) call->blocks[0] = &m->out;
+    if (m->receives) call->blocks[call->blocks[0] != NULL] = &m->in;
     p2p_err err = frame__begin(call, reads, writes);
     return err ? err : frame__start(call, (size_t)call->size, 0, add_steps);
 }

@@ -162,6 +162,7 @@ p2p_err coll_ireduce_scatterv(p2p_comm *comm, const void *send, const size_t cou
                         .request = request};
     const parts p = {send, {.layout = FRAME_LISTED, .counts = counts, .offsets = offsets}};
     call.plan = &p;
+    call.blocks[0] = &p.blocks;
     frame__add_counts(&call, counts, recv_count, "recv_count is not this rank's element of counts");
     frame__span reads = frame__blocks_span(&call, send, &p.blocks);
     p2p_err err = frame__begin(&call, reads, (frame__span){recv, recv_count});

@@ -20,6 +20,7 @@
 static p2p_err run(frame__call *call, const void *send, void *recv, size_t recv_count, const frame__blocks *blocks)
 {
     call->reorders = true;
+    call->blocks[0] = blocks;
     p2p_err err = frame__begin(call, frame__blocks_span(call, send, blocks), (frame__span){recv, recv_count});
     if (err) return err;
     err = frame__memory(call, ring__scratch(call, blocks));

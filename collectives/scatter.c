@@ -41,6 +41,7 @@ static p2p_err run(frame__call *call, const void *send, const frame__blocks *blo
     bool at_root = p2p_rank(call->comm) == call->root;
     const void *result = NULL;
     frame__span reads = at_root ? frame__blocks_span(call, send, blocks) : FRAME_NOTHING;
+    call->blocks[0] = at_root ? blocks : NULL;
     if (at_root)
         frame__needs_count(call, blocks->counts, recv_count, "recv_count is not this rank's element of counts");
     p2p_err err = frame__begin(call, reads, (frame__span){recv, recv_count});

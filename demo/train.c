@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * demo-train: a network learns, on two ranks: loss and accuracy as they come, read from the metrics that build/train
- * writes while it runs; then what each rank spent its time on, from the trace.
+ * writes while it runs; before the first of them, what it says, for the first run on a machine compiles kernels; then
+ * what each rank spent its time on, from the trace.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,8 @@ enum {
     MOST_RANKS = 8,
     KINDS = 4,
     STEPS = 60,
-    LOOK_MS = 150
+    LOOK_MS = 150,
+    LINE = 200
 };
 
 static const char *const kinds[KINDS] = {"forward", "backward", "sync", "optimiser"};
@@ -37,7 +39,8 @@ static const enum style styles[KINDS] = {STYLE_SENT, STYLE_PART, STYLE_BAD, STYL
 typedef struct {
     double loss[MOST_STEPS], accuracy[MOST_EPOCHS], ms[KINDS], images_per_s;
     int steps, epochs;
-    long read; /* bytes of the file */
+    long read;       /* bytes of the file */
+    char said[LINE]; /* before the first of them: the last line that build/train has said */
 } metrics;
 
 /* ---- The metrics: a line a step, a line an epoch ---- */
@@ -93,6 +96,25 @@ static void read_metrics(metrics *m, const char *path)
             if (read_line(text, strlen(text), &line)) take_line(m, &line);
         }
     fclose(file);
+}
+
+static bool has_begun(const metrics *m)
+{
+    return m->steps || m->epochs;
+}
+
+/* Read the last whole line; away from a terminal it is shown here. */
+static void read_log(metrics *m, const demo *d, const char *path)
+{
+    char text[LINE], last[LINE] = "";
+    FILE *file = has_begun(m) ? NULL : fopen(path, "re");
+    if (!file) return;
+    while (fgets(text, sizeof text, file))
+        if (strchr(text, '\n')) memcpy(last, text, sizeof last);
+    fclose(file);
+    last[strcspn(last, "\n")] = 0;
+    if (!d->live && strcmp(m->said, last) != 0) demo_say("%s", last), fflush(stdout);
+    memcpy(m->said, last, sizeof last);
 }
 
 /* ---- Drawing ---- */
@@ -152,6 +174,12 @@ static void draw_key(int y)
 static void draw(const metrics *m, int ranks)
 {
     screen_clear();
+    if (!has_begun(m)) {
+        screen_put(2, 0, STYLE_STRONG, "training on %d %s begins", ranks, ranks == 1 ? "rank" : "ranks");
+        screen_put(2, TOP, STYLE_PLAIN, "%s", m->said);
+        screen_show();
+        return;
+    }
     screen_put(2, 0, STYLE_STRONG, "training on %d %s: step %d, %.0f images/s", ranks, ranks == 1 ? "rank" : "ranks",
                m->steps, m->images_per_s);
     draw_loss(m);
@@ -206,6 +234,7 @@ static pid_t start(const demo *d, const char *program, const char *out, int rank
     snprintf(steps, sizeof steps, "%d", STEPS);
     snprintf(log, sizeof log, "%s/train.log", d->folder);
     snprintf(trace, sizeof trace, "%s/train.json", d->folder);
+    unlink(log); /* of another run */
     fflush(stdout);
     pid_t pid = fork();
     if (pid != 0) return pid;
@@ -215,7 +244,7 @@ static pid_t start(const demo *d, const char *program, const char *out, int rank
     if (fd >= 0) dup2(fd, STDOUT_FILENO), dup2(fd, STDERR_FILENO);
     setenv("PAIRWISE_TRACE", trace, 1);
     execl(program, program, "--ranks", number, "--model", "resnet20", "--steps", steps, "--out", out, "--overwrite",
-          "--quiet", (char *)NULL);
+          (char *)NULL);
     _exit(127);
 }
 
@@ -223,15 +252,17 @@ static int watch(const demo *d, pid_t pid, const char *path, int ranks, metrics 
 {
     int status;
     pid_t ended;
+    char log[3300];
+    snprintf(log, sizeof log, "%s/train.log", d->folder);
     while ((ended = waitpid(pid, &status, WNOHANG)) == 0) {
         read_metrics(m, path);
+        read_log(m, d, log);
         draw(m, ranks);
         nanosleep(&(struct timespec){0, LOOK_MS * 1000000L}, NULL);
     }
     read_metrics(m, path);
     draw(m, ranks);
     screen_pause(3000);
-    (void)d;
     return ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 

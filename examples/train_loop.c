@@ -3,8 +3,12 @@
  * train_loop: a training loop of one's own, with the public header alone. It takes the steps that build/train takes by
  * default, so the weights at the end have the same bits:
  *
- *      build/launch -n 2 build/examples/train_loop own.safetensors 512
- *      build/train --ranks 2 --train-limit 512 --save train.safetensors && cmp own.safetensors train.safetensors
+ *      build/launch -n 2 build/examples/train_loop own 512
+ *      build/train --ranks 2 --train-limit 512 --out run && cmp own/model.safetensors run/model.safetensors
+ *
+ * What it writes is a checkpoint, from which build/train goes on:
+ *
+ *      build/train --ranks 2 --train-limit 512 --epochs 2 --resume own --out own
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,12 +77,11 @@ static void step(uint64_t number, size_t images, const size_t chosen[], size_t c
     need(train_update(network, &adamw, number, &error));
 }
 
-/* One epoch; returns how many batches this rank has seen. */
-static uint64_t train(void)
+/* One epoch; counts its steps, and the batches that this rank has seen. */
+static void train(train_start *now)
 {
     size_t images = job.data.train.count, all = BATCH * (size_t)p2p_size(world);
     size_t *order = calloc(images, sizeof *order), *mine = calloc(images, sizeof *mine);
-    uint64_t batches = 0, number = 0;
     if (!order || !mine) {
         need(P2P_ERR_NOMEM);
         exit(1);
@@ -88,31 +91,37 @@ static uint64_t train(void)
     for (size_t i = 0; i < share; i++) mine[i] = order[mine[i]];
     for (size_t first = 0, at = 0; first < images; first += all, at += BATCH) {
         size_t left = share > at ? share - at : 0, count = left < BATCH ? left : BATCH;
-        step(++number, images - first < all ? images - first : all, mine + at, count);
-        batches += count > 0;
+        step(++now->step, images - first < all ? images - first : all, mine + at, count);
+        now->batches += count > 0;
     }
+    now->examples = images;
     free(order);
     free(mine);
-    return batches;
 }
 
-static void save(const char *path, uint64_t batches)
+/* The next epoch would be the second. */
+static void save(const char *folder, train_start *now)
 {
-    const float *parameters = train_map(network, TRAIN_PARAMETERS, &error);
-    const float *statistics = train_map(network, TRAIN_STATISTICS, &error);
-    if (p2p_rank(world) == 0) need(train_save_weights(path, job.model, parameters, statistics, batches, &error));
+    now->epoch = 2;
+    now->parameters = train_map(network, TRAIN_PARAMETERS, &error);
+    now->statistics = train_map(network, TRAIN_STATISTICS, &error);
+    now->state[0] = train_map(network, TRAIN_FIRST_STATE, &error);
+    now->state[1] = train_map(network, TRAIN_SECOND_STATE, &error);
+    if (p2p_rank(world) == 0) need(train_save_checkpoint(folder, &job, now, &error));
 }
 
 int main(int argc, char *argv[])
 {
+    train_start now = {.step = 0};
     if (argc != 3) {
-        fprintf(stderr, "usage: launch -n RANKS train_loop FILE IMAGES\n");
+        fprintf(stderr, "usage: launch -n RANKS train_loop FOLDER IMAGES\n");
         return 2;
     }
     p2p_init(&world);
     open_all(strtoul(argv[2], NULL, 10));
     begin();
-    save(argv[1], train());
+    train(&now);
+    save(argv[1], &now);
     train_sync_close(gradient_sync);
     train_network_close(network);
     train_job_free(&job);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * train_shard: the optimiser sharded by hand, as ZeRO's first stage does it (Rajbhandari, Rasley, Ruwase and He, "ZeRO:
- * memory optimizations toward training trillion parameter models", 2020). Each rank updates a part of the parameters,
- * and needs the optimiser's state of that part alone:
+ * memory optimizations toward training trillion parameter models", 2020). Each rank updates a part of each layer, and
+ * needs the optimiser's state of that part alone:
  *
  *                        gradients            parameters
  *      backward          all, this rank's     all, the same on every rank
@@ -10,7 +10,11 @@
  *      update                                 own part: new
  *      all-gather                             all, the same on every rank
  *
- * A reduce-scatter and an all-gather move the bytes of one all-reduce.
+ * A reduce-scatter and an all-gather move the bytes of one all-reduce. A layer is reduce-scattered as soon as the
+ * backward pass has computed it, by the function that train_backward calls for each:
+ *
+ *      device      | backward 3 | backward 2       | backward 1       |
+ *      host                     | reduce-scatter 3 | reduce-scatter 2 | reduce-scatter 1 | update
  *
  *      build/launch -n 2 build/examples/train_shard
  */
@@ -22,6 +26,17 @@
 #include "trainer/trainer.h"
 
 enum { BATCH = 32, STEPS = 10, SEED = 0 };
+
+/* The parameters of one operation, [first, first + count) of the flat arrays. */
+typedef struct {
+    size_t first, count;
+    size_t own, own_count;  /* this rank's part of them */
+    float *gradients;       /* on the host, once */
+    kernel_event *computed; /* is done */
+} layer;
+
+static layer layers[64];
+static layer *queued; /* its gradients are, and have not been added up; or NULL */
 
 static p2p_comm *world;
 static train_job job; /* model and data */
@@ -49,6 +64,30 @@ static void open_all(void)
     need(train_flush(network, TRAIN_STATISTICS, &error));
 }
 
+/* While the device computes the next layer: all ranks' gradients of this one, as far as they are of this rank's part. */
+static void add_up(layer *l)
+{
+    kernel_err failed = kernel_event_wait(l->computed);
+    kernel_event_free(l->computed);
+    need(failed ? P2P_ERR_SYS : P2P_OK);
+    need(ring_reduce_scatter(world, l->gradients, l->count, DTYPE_F32, OP_SUM, &l->own, &l->own_count));
+    l->own += l->first;
+    need(train_flush_part(network, TRAIN_GRADIENTS, l->own, l->own_count, &error));
+}
+
+/* train_backward has queued this operation. Every rank comes here in the same order. */
+static void ready(void *arg, size_t operation)
+{
+    layer *l = &layers[operation];
+    (void)arg;
+    train_gradients_of(job.model, operation, &l->first, &l->count);
+    if (!l->count) return;
+    l->gradients = train_map_part(network, TRAIN_GRADIENTS, l->first, l->count, &l->computed, &error);
+    need(l->gradients ? P2P_OK : P2P_ERR_SYS);
+    if (queued) add_up(queued);
+    queued = l;
+}
+
 /* Gradients of this rank's images; every step takes the next ones of the file. */
 static void compute(size_t step)
 {
@@ -57,22 +96,22 @@ static void compute(size_t step)
     for (size_t i = 0; i < BATCH; i++) chosen[i] = ((step * BATCH + i) * ranks + rank) % job.data.train.count;
     need(train_load(network, &job.data.train, chosen, BATCH, &view, &error));
     need(train_forward(network, 1.0f / (float)(BATCH * ranks), &error));
-    need(train_backward(network, NULL, NULL, &error));
+    need(train_backward(network, ready, NULL, &error));
+    add_up(queued);
+    queued = NULL;
 }
 
 static void update(uint64_t step)
 {
-    size_t all = train_length(network, TRAIN_PARAMETERS), first, count;
     kernel_optimizer adamw;
     kernel_optimizer_defaults(&adamw, KERNEL_ADAMW);
     adamw.lr = 1e-3;
     adamw.weight_decay = 1e-2;
-    float *gradients = train_map(network, TRAIN_GRADIENTS, &error);
-    need(ring_reduce_scatter(world, gradients, all, DTYPE_F32, OP_SUM, &first, &count));
-    need(train_flush_part(network, TRAIN_GRADIENTS, first, count, &error));
-    need(train_update_part(network, &adamw, step, first, count, &error));
+    for (size_t i = 0; i < job.model->operation_count; i++)
+        need(train_update_part(network, &adamw, step, layers[i].own, layers[i].own_count, &error));
     float *parameters = train_map(network, TRAIN_PARAMETERS, &error);
-    need(ring_all_gather(world, parameters, all, DTYPE_F32));
+    for (size_t i = 0; i < job.model->operation_count; i++)
+        need(ring_all_gather(world, parameters + layers[i].first, layers[i].count, DTYPE_F32));
     need(train_flush(network, TRAIN_PARAMETERS, &error));
 }
 

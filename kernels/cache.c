@@ -9,6 +9,7 @@
  *
  * A file is written under another name and then renamed, so that it is complete or absent. A file whose length or
  * checksum is wrong is ignored and written again. A cache that cannot be used is no error: programs are then compiled.
+ * None of this is used with a driver that has a cache itself (program.c).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -179,7 +180,7 @@ void kernel__cache_store(const char *folder, const char *key, const unsigned cha
     if (!whole || rename(temporary, path)) unlink(temporary);
 }
 
-int kernel__cache_lock(const char *folder, const char *key)
+int kernel__cache_lock(const char *folder, const char *key, bool wait)
 {
     char path[KERNEL__PATH];
     int lock;
@@ -187,7 +188,12 @@ int kernel__cache_lock(const char *folder, const char *key)
     if (!file_of(path, folder, key, ".lock")) return -1;
     lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (lock < 0) return -1;
-    while (flock(lock, LOCK_EX) && errno == EINTR) {}
+    while (flock(lock, wait ? LOCK_EX : LOCK_EX | LOCK_NB)) {
+        if (errno == EINTR) continue;
+        if (errno != EWOULDBLOCK) break;
+        close(lock);
+        return KERNEL__BUSY;
+    }
     return lock;
 }
 

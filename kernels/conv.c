@@ -87,6 +87,7 @@ static kernel_err convolve(kernel_device *device, kernel__layout layout, shape_c
     size_t items = (size_t)device->tiles.items, positions = kernel__positions(layout, s.height, s.width);
     kernel_err err = KERNEL_OK;
 
+    if (layout.blocks == 0) return KERNEL_OK;
     if (kernel__uses_winograd(device, layout, &s)) return kernel__winograd(device, layout, &s, in, weight, out);
     for (int plain = 0; plain < 2 && !err; plain++) {
         size_t channels = (size_t)(plain ? s.channels - tiles * tile : tiles);

@@ -78,7 +78,7 @@ static shape_weight describe_weight(const kernel_device *device, const kernel_co
 static kernel_err add_splits(kernel_device *device, int splits, size_t count, kernel_slice parts, kernel_slice dweight)
 {
     size_t stretch = (size_t)device->tiles.stretch;
-    kernel__call call = kernel__begin(device, KERNEL__CONV_WEIGHT, 1, "add_splits");
+    kernel__call call = kernel__begin(device, KERNEL__VECTOR, 1, "add_splits");
 
     kernel__slice(&call, parts);
     kernel__slice(&call, dweight);
@@ -129,10 +129,10 @@ static bool can_transpose(const kernel_device *device, const shape_weight *s)
     return s->size <= 3 && s->in_channels % tile.wide == 0 && s->out_channels % tile.rows == 0;
 }
 
-kernel_err kernel__transpose(kernel_device *device, kernel__family family, kernel__layout layout, const shape_weight *s,
-                             kernel_slice x, kernel_slice transposed)
+kernel_err kernel__transpose(kernel_device *device, kernel__layout layout, const shape_weight *s, kernel_slice x,
+                             kernel_slice transposed)
 {
-    kernel__call call = kernel__begin(device, family, layout.vectors, "transpose_images");
+    kernel__call call = kernel__begin(device, KERNEL__CONV_WEIGHT, layout.vectors, "transpose_images");
 
     kernel__slice(&call, x);
     kernel__slice(&call, transposed);
@@ -156,9 +156,9 @@ static kernel_err weight_transposed(kernel_device *device, kernel__layout layout
     err = kernel__scratch(device, floats + (s.splits > 1 ? count * (size_t)s.splits : 0), &transposed);
     if (err) return err;
     to = s.splits > 1 ? kernel_at(transposed.buffer, transposed.first + floats) : dweight;
-    err = kernel__transpose(device, KERNEL__TRANSPOSED, layout, &s, x, transposed);
+    err = kernel__transpose(device, layout, &s, x, transposed);
     if (err) return err;
-    call = kernel__begin(device, KERNEL__TRANSPOSED, layout.vectors, "transposed_gradient");
+    call = kernel__begin(device, KERNEL__CONV_WEIGHT, layout.vectors, "transposed_gradient");
     kernel__slice(&call, transposed);
     kernel__slice(&call, dy);
     kernel__slice(&call, to);

@@ -10,7 +10,7 @@
  *          ...                                             the lanes of a sum are added up once, at the end
  *
  * The pixels are divided among `splits` partial sums, so that the piece of x and dy that all tiles read stays in the
- * second-level cache; add_splits adds them up, in order. find_pixels is in conv_weight_plain.cl. Where images are
+ * second-level cache; add_splits (vector.cl) adds them up. find_pixels is in conv_weight_plain.cl. Where images are
  * larger, conv_weight_rows.cl does better.
  */
 
@@ -131,16 +131,4 @@ __kernel void conv_weight_tile(SLICE(const float, x), SLICE(const float, dy), SL
             for (int i = 0; i < ROWS * COLUMNS; i++) sum[i] = 0.0f;
             if (add_pixels(sum, p, r, q, s)) store_tap(to + r * s.size + q, sum, p, all, taps);
         }
-}
-
-/* x: number of a weight. */
-__kernel void add_splits(SLICE(const float, parts), SLICE(float, dweight), const int splits, const int count)
-{
-    const int first = get_global_id(0) * STRETCH, end = min(count, first + STRETCH);
-    __global const float *from = OPEN(parts);
-    __global float *to = OPEN(dweight);
-
-    for (int i = first; i < end; i++) to[i] = from[i];
-    for (int part = 1; part < splits; part++)
-        for (int i = first; i < end; i++) to[i] += from[(size_t)part * count + i];
 }

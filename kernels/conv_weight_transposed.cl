@@ -20,7 +20,7 @@ typedef struct {
 } sums;
 
 /* One pixel: `x` and `dy` are where it has the tile's first channels. */
-inline void add_pixel(sums *sum, __global const float *x, __global const float *dy)
+inline void add_transposed(sums *sum, __global const float *x, __global const float *dy)
 {
     for (int n = 0; n < BLOCK; n++, x += WIDE) {
         vec v[WIDE_VECTORS];
@@ -38,11 +38,11 @@ inline void add_pixel(sums *sum, __global const float *x, __global const float *
 /* Output rows of one block, columns first to end. */
 typedef struct {
     int block, first_row, end_row, first, end;
-} patch;
+} region;
 
 /* All pixels of a patch for tap (r, q), whose columns inside the image are `inside`. */
-inline void add_patch(sums *to, __global const float *x, __global const float *dy, const patch at, int r, int q,
-                      const range inside, const shape_weight s)
+inline void add_region(sums *to, __global const float *x, __global const float *dy, const region at, int r, int q,
+                       const range inside, const shape_weight s)
 {
     const int begin = max(at.first, inside.first), end = min(at.end, inside.end);
     sums sum = *to;
@@ -53,7 +53,8 @@ inline void add_patch(sums *to, __global const float *x, __global const float *d
         for (int column = begin; column < end; column++) {
             const int in = (at.block * s.in_height + in_row) * s.in_width + column * s.stride + q - s.padding;
             const int out = (at.block * s.out_height + row) * s.out_width + column;
-            add_pixel(&sum, x + (size_t)in * s.in_channels * BLOCK, dy + (size_t)out * STORED(s.out_channels) * BLOCK);
+            add_transposed(&sum, x + (size_t)in * s.in_channels * BLOCK,
+                           dy + (size_t)out * STORED(s.out_channels) * BLOCK);
         }
     }
     *to = sum;
@@ -66,7 +67,7 @@ inline void add_patch(sums *to, __global const float *x, __global const float *d
 #define PART 8        /* output channels */
 #define LEAST_WIDTH 4 /* of images: on narrower ones few pixels have all three taps */
 
-/* One pixel, three taps: 11 vectors are loaded for 24 products, where add_pixel needs 51; and a patch is read from the
+/* One pixel, three taps: 11 vectors are loaded for 24 products, where add_transposed needs 51; and a patch is read from the
  * second-level cache a third as often. */
 inline void add_three(vec sum[SIDE][PART], __global const float *x, __global const float *dy, long next)
 {
@@ -93,7 +94,7 @@ inline void add_one(vec sum[PART], __global const float *x, __global const float
 }
 
 /* All pixels of a patch for the three taps of row r, output channels from `first` on. */
-inline void add_row(sums to[SIDE], int first, __global const float *x, __global const float *dy, const patch at, int r,
+inline void add_row(sums to[SIDE], int first, __global const float *x, __global const float *dy, const region at, int r,
                     const shape_weight s)
 {
     const long next = (long)s.in_channels * BLOCK;
@@ -168,7 +169,7 @@ __kernel void transposed_gradient(SLICE(const float, x), SLICE(const float, dy),
         const int block = line / s.out_height, at = line % s.out_height,
                   rows = min(height, min(end - line, s.out_height - at));
         for (int from = 0; from < s.out_width; from += PATCH_WIDTH) {
-            const patch p = {block, at, at + rows, from, min(s.out_width, from + PATCH_WIDTH)};
+            const region p = {block, at, at + rows, from, min(s.out_width, from + PATCH_WIDTH)};
 #if LANES == 16
             if (s.size == SIDE && s.out_width >= LEAST_WIDTH) {
                 for (int r = 0; r < SIDE; r++)
@@ -177,7 +178,7 @@ __kernel void transposed_gradient(SLICE(const float, x), SLICE(const float, dy),
             }
 #endif
             for (int tap = 0; tap < taps; tap++)
-                if (used[tap]) add_patch(&all[tap], in, out, p, tap / s.size, tap % s.size, columns[tap], s);
+                if (used[tap]) add_region(&all[tap], in, out, p, tap / s.size, tap % s.size, columns[tap], s);
         }
         line += rows;
     }

@@ -68,7 +68,7 @@ static cut choose_cut(const kernel_device *device, kernel__layout layout, const 
 static kernel_err turn_weights(kernel_device *device, kernel__layout layout, const shape_conv *s, const cut *c,
                                kernel_slice weight, kernel_slice u)
 {
-    kernel__call call = kernel__begin(device, KERNEL__WINOGRAD_FAMILY, layout.vectors,
+    kernel__call call = kernel__begin(device, KERNEL__CONV, layout.vectors,
                                       c->pair ? "pair_weights" : "winograd_weights");
 
     kernel__slice(&call, weight);
@@ -90,7 +90,7 @@ kernel_err kernel__winograd(kernel_device *device, kernel__layout layout, const 
 
     if (!err) err = turn_weights(device, layout, s, &c, weight, u);
     if (err) return err;
-    call = kernel__begin(device, KERNEL__WINOGRAD_FAMILY, layout.vectors, "winograd");
+    call = kernel__begin(device, KERNEL__CONV, layout.vectors, "winograd");
     kernel__slice(&call, in);
     kernel__slice(&call, u);
     kernel__slice(&call, kernel_at(u.buffer, u.first + u_floats));
@@ -160,7 +160,7 @@ static weight_cut cut_weight(const kernel_device *device, kernel__layout layout,
 static kernel_err finish_weight(kernel_device *device, kernel__layout layout, const shape_weight *s, int pair,
                                 kernel_slice du, kernel_slice dweight)
 {
-    kernel__call call = kernel__begin(device, KERNEL__WINOGRAD_WEIGHT, layout.vectors, "winograd_finish");
+    kernel__call call = kernel__begin(device, KERNEL__CONV_WEIGHT, layout.vectors, "winograd_finish");
 
     kernel__slice(&call, du);
     kernel__slice(&call, dweight);
@@ -177,10 +177,10 @@ kernel_err kernel__winograd_weight(kernel_device *device, kernel__layout layout,
     kernel__call call;
     kernel_err err = kernel__scratch(device, c.x + c.sums + c.workers * c.strip, &transposed);
 
-    if (!err) err = kernel__transpose(device, KERNEL__WINOGRAD_WEIGHT, layout, &s, x, transposed);
+    if (!err) err = kernel__transpose(device, layout, &s, x, transposed);
     if (err) return err;
     du = kernel_at(transposed.buffer, transposed.first + c.x);
-    call = kernel__begin(device, KERNEL__WINOGRAD_WEIGHT, layout.vectors, "winograd_gradient");
+    call = kernel__begin(device, KERNEL__CONV_WEIGHT, layout.vectors, "winograd_gradient");
     kernel__slice(&call, transposed);
     kernel__slice(&call, dy);
     kernel__slice(&call, du);

@@ -65,6 +65,14 @@ static void limit_cores(int cores)
 
 /* ---- What the device is ---- */
 
+/* PoCL does, in POCL_CACHE_DIR, unless a user forbids it. */
+static bool keeps_what_it_compiles(const char *platform)
+{
+    const char *cache = getenv("POCL_KERNEL_CACHE");
+
+    return (strstr(platform, "PoCL") || strstr(platform, "pocl")) && !(cache && strcmp(cache, "0") == 0);
+}
+
 static void read_info(kernel_device *device)
 {
     cl_device_type type = CL_DEVICE_TYPE_CPU;
@@ -80,6 +88,7 @@ static void read_info(kernel_device *device)
     clGetDeviceInfo(device->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
     clGetDeviceInfo(device->id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
     clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof device->platform, device->platform, NULL);
+    device->driver_caches = keeps_what_it_compiles(device->platform);
     device->info.is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
     device->info.shares_memory = device->info.is_cpu && unified;
     device->info.cores = (int)units;

@@ -23,28 +23,22 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* One .cl file each: a program, compiled once for each number of vectors (kernels/layout.h). */
+/* A program each, compiled once for each number of vectors (kernels/layout.h); sources.c has their texts. */
 typedef enum {
-    KERNEL__LAYOUT,
+    KERNEL__LAYERS,
     KERNEL__CONV,
     KERNEL__CONV_WEIGHT,
-    KERNEL__WINOGRAD_FAMILY,
-    KERNEL__WINOGRAD_WEIGHT,
-    KERNEL__TRANSPOSED,
-    KERNEL__NORM,
-    KERNEL__POOL,
-    KERNEL__LOSS,
     KERNEL__VECTOR,
-    KERNEL__UPDATE,
     KERNEL__LADDER,
     KERNEL__FAMILIES
 } kernel__family;
 
-enum { KERNEL__MOST_VECTORS = 2, KERNEL__MOST_KERNELS = 12, KERNEL__MESSAGE = 16384, KERNEL__PATH = 4096 };
+enum { KERNEL__MOST_VECTORS = 2, KERNEL__MOST_KERNELS = 24, KERNEL__MESSAGE = 16384, KERNEL__PATH = 4096 };
 
 typedef struct {
     const char *name; /* a literal */
-    cl_kernel kernel;
+    cl_kernel kernel; /* NULL: not made yet */
+    bool listed, used;
 } kernel__entry;
 
 typedef struct {
@@ -90,9 +84,11 @@ struct kernel_device {
     kernel_counters counters;
     kernel__faults faults;
     kernel__way way;
+    kernel_mode mode;
     kernel__program programs[KERNEL__FAMILIES][KERNEL__MOST_VECTORS];
     kernel_buffer *scratch; /* for what a call needs between its own kernels */
     char platform[256];     /* version, for the cache's key */
+    bool driver_caches;     /* the driver itself keeps on disk what it compiles */
     char cache[KERNEL__PATH];
 };
 
@@ -160,8 +156,16 @@ static inline bool kernel__given(kernel_slice slice)
 const char *const *kernel__sources(kernel__family family);
 const char *kernel__family_name(kernel__family family);
 
-/* The kernel, compiled or from the cache; NULL after an error, which has been noted. */
-cl_kernel kernel__find(kernel_device *device, kernel__family family, int vectors, const char *name);
+/* Where a kernel is kept; NULL after an error, which has been noted. */
+kernel__entry *kernel__find(kernel_device *device, kernel__family family, int vectors, const char *name);
+
+/* The kernel, its program compiled or from the cache. NULL after an error, which has been noted, and with KERNEL_SHARE
+ * while another process compiles the program. */
+cl_kernel kernel__make(kernel_device *device, kernel__family family, int vectors, kernel__entry *entry);
+
+/* A driver that compiles a kernel when it is first launched, and keeps it on disk, should do so in one process at a
+ * time. As kernel__cache_lock; KERNEL__BUSY only with KERNEL_SHARE. */
+int kernel__lock_first(kernel_device *device, kernel__family family, int vectors, const char *name);
 void kernel__release_programs(kernel_device *device);
 
 /* Where programs are kept ("": nowhere), and PoCL is told to keep its own files there too. Before the first OpenCL
@@ -172,17 +176,20 @@ kernel_err kernel__cache_choose(char path[KERNEL__PATH]);
 unsigned char *kernel__cache_load(const char *folder, const char *key, size_t *bytes);
 void kernel__cache_store(const char *folder, const char *key, const unsigned char *binary, size_t bytes);
 
-/* Only one process at a time builds the program of a key. -1 where there is no cache; unlock takes what lock
- * returned. */
-int kernel__cache_lock(const char *folder, const char *key);
+/* Only one process at a time builds what a key is of. -1 where there is no cache; KERNEL__BUSY: another process has the
+ * lock, and `wait` is false. unlock takes what lock returned. */
+enum { KERNEL__BUSY = -2 };
+int kernel__cache_lock(const char *folder, const char *key, bool wait);
 void kernel__cache_unlock(int lock);
 
 /* ---- Launches (launch.c) ---- */
 
 typedef struct {
     kernel_device *device;
-    const char *name;
-    cl_kernel kernel;
+    kernel__family family;
+    int vectors;
+    kernel__entry *entry;
+    cl_kernel kernel; /* NULL: not to be launched */
     cl_uint arguments;
     kernel_err err;
 } kernel__call;

@@ -97,7 +97,8 @@ typedef struct {
     uint64_t launches;                        /* kernels queued */
     uint64_t bytes_to_device;                 /* copied from the host's memory to the device's */
     uint64_t bytes_from_device;               /* and back */
-    uint64_t programs_built, programs_loaded; /* compiled here; taken from the cache on disk */
+    uint64_t programs_built, programs_loaded; /* from their text; from our cache on disk */
+    uint64_t kernels_listed, kernels_used;    /* different ones: that KERNEL_LIST has met; that have been launched */
 } kernel_counters;
 
 /* ---- Device ---- */
@@ -117,9 +118,10 @@ kernel_err kernel_list(kernel_listing *listing);
  * it counts for the first kernel_open of a process (PoCL reads POCL_MAX_PTHREAD_COUNT once).
  * No kernel is compiled before it is used; programs are then taken from the cache on disk ($PAIRWISE_CACHE, or
  * $XDG_CACHE_HOME/pairwise, else ~/.cache/pairwise, else a temporary folder). If several processes need a program at
- * the same time, one builds it and the others load it. A damaged entry is built again. KERNEL_ERR_ARG: spec is none of
- * these, or a PAIRWISE_ variable is wrong; KERNEL_ERR_DEVICE: there is no such device, and the message
- * (kernel_error_message(NULL)) lists the devices that exist. */
+ * the same time, one builds it and the others load it. A damaged entry is built again. PoCL has a cache of its own
+ * (POCL_CACHE_DIR; if that is not set, a folder in ours), which is used instead, unless POCL_KERNEL_CACHE is 0.
+ * KERNEL_ERR_ARG: spec is none of these, or a PAIRWISE_ variable is wrong; KERNEL_ERR_DEVICE: there is no such device,
+ * and the message (kernel_error_message(NULL)) lists the devices that exist. */
 kernel_err kernel_open(const char *spec, int cores, kernel_device **device);
 
 /* Wait for all work and release the device. Buffers and events should be freed before. NULL is allowed; under another
@@ -127,6 +129,16 @@ kernel_err kernel_open(const char *spec, int cores, kernel_device **device);
 void kernel_close(kernel_device *device);
 
 kernel_err kernel_info(const kernel_device *device, kernel_device_info *info);
+
+/* What the calls that follow do with the kernels that they need. KERNEL_LAUNCH is usual; the others are for compiling
+ * kernels before they are needed, with the same calls: what is in the buffers is undefined afterwards. */
+typedef enum {
+    KERNEL_LAUNCH,
+    KERNEL_LIST,  /* count them, and launch none */
+    KERNEL_SHARE, /* launch each once, unless it has been launched or another process compiles it at this moment */
+    KERNEL_ONCE   /* launch each once, unless it has been launched; wait while another process compiles it */
+} kernel_mode;
+void kernel_set_mode(kernel_device *device, kernel_mode mode);
 
 /* What the last failed call on this device said: a sentence, perhaps with lines of advice or a compiler's log behind
  * it, no newline at the end; "" if none failed. Of NULL: the last kernel_open that failed in this thread, or the last

@@ -9,7 +9,8 @@
 kernel__layout kernel__layout_of(const kernel_device *device, int n)
 {
     int vector = device->tiles.lanes * device->tiles.items;
-    int vectors = n > vector && device->tiles.items == 1 ? KERNEL__MOST_VECTORS : 1;
+    bool is_long = n > vector || n == 0; /* without images: a step of other ranks, and of longer batches before */
+    int vectors = is_long && device->tiles.items == 1 ? KERNEL__MOST_VECTORS : 1;
     int block = vector * vectors;
 
     return (kernel__layout){vectors, block, n / block + (n % block != 0)};
@@ -31,7 +32,7 @@ static kernel_err convert(kernel_device *device, const char *call_name, const ch
     err = kernel__check(device, call_name, needs, COUNT(needs));
     if (err) return err;
     shape_image image = {shape.n, layout.blocks, shape.c, shape.h, shape.w};
-    call = kernel__begin(device, KERNEL__LAYOUT, layout.vectors, kernel);
+    call = kernel__begin(device, KERNEL__LAYERS, layout.vectors, kernel);
     kernel__slice(&call, nchw);
     kernel__slice(&call, x);
     kernel__value(&call, &image, sizeof image);

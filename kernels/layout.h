@@ -70,9 +70,9 @@ static inline bool kernel__has_vectors(const kernel_device *device)
     return device->tiles.items == 1 && device->tiles.lanes > 1;
 }
 
-/* conv_weight.c: x as transpose.cl has it, by the program of that family. */
-kernel_err kernel__transpose(kernel_device *device, kernel__family family, kernel__layout layout, const shape_weight *s,
-                             kernel_slice x, kernel_slice transposed);
+/* conv_weight.c: x as transpose.cl has it. */
+kernel_err kernel__transpose(kernel_device *device, kernel__layout layout, const shape_weight *s, kernel_slice x,
+                             kernel_slice transposed);
 
 /* conv_winograd.c: whether to use Winograd's algorithm for this shape; and then out = (or +=) the convolution. */
 bool kernel__uses_winograd(const kernel_device *device, kernel__layout layout, const shape_conv *s);

@@ -40,7 +40,7 @@ kernel_err kernel_linear_forward(kernel_device *device, kernel_shape in, int out
     if (err) return err;
     layout = kernel__layout_of(device, in.n);
     out = (shape_image){in.n, layout.blocks, out_channels, 1, 1};
-    call = kernel__begin(device, KERNEL__LOSS, layout.vectors, "bias_spread");
+    call = kernel__begin(device, KERNEL__LAYERS, layout.vectors, "bias_spread");
     kernel__slice(&call, bias);
     kernel__slice(&call, y);
     kernel__value(&call, &out, sizeof out);
@@ -53,7 +53,7 @@ static kernel_err bias_back(kernel_device *device, kernel_shape in, int out_chan
 {
     kernel__layout layout = kernel__layout_of(device, in.n);
     shape_image out = {in.n, layout.blocks, out_channels, 1, 1};
-    kernel__call call = kernel__begin(device, KERNEL__LOSS, layout.vectors, "bias_back");
+    kernel__call call = kernel__begin(device, KERNEL__LAYERS, layout.vectors, "bias_back");
 
     kernel__slice(&call, dy);
     kernel__slice(&call, dbias);

@@ -10,7 +10,7 @@ static kernel_err each_image(kernel_device *device, kernel_shape shape, kernel_s
 {
     kernel__layout layout = kernel__layout_of(device, shape.n);
     shape_image image = {shape.n, layout.blocks, shape.c, 1, 1};
-    kernel__call call = kernel__begin(device, KERNEL__LOSS, layout.vectors, "cross_entropy");
+    kernel__call call = kernel__begin(device, KERNEL__LAYERS, layout.vectors, "cross_entropy");
 
     kernel__slice(&call, logits);
     kernel__slice(&call, labels);
@@ -25,7 +25,7 @@ static kernel_err each_image(kernel_device *device, kernel_shape shape, kernel_s
 
 static kernel_err add_up(kernel_device *device, int n, int vectors, kernel_slice found, kernel_slice result)
 {
-    kernel__call call = kernel__begin(device, KERNEL__LOSS, vectors, "cross_entropy_sum");
+    kernel__call call = kernel__begin(device, KERNEL__LAYERS, vectors, "cross_entropy_sum");
 
     kernel__slice(&call, found);
     kernel__slice(&call, result);

@@ -65,7 +65,7 @@ static size_t positions(const shape_norm *s)
 static kernel_err sum_batch(kernel_device *device, int vectors, const kernel_norm *norm, const shape_norm *s,
                             kernel_slice x)
 {
-    kernel__call call = kernel__begin(device, KERNEL__NORM, vectors, "norm_sums");
+    kernel__call call = kernel__begin(device, KERNEL__LAYERS, vectors, "norm_sums");
 
     kernel__slice(&call, x);
     kernel__slice(&call, norm->saved);
@@ -75,7 +75,7 @@ static kernel_err sum_batch(kernel_device *device, int vectors, const kernel_nor
 
 static kernel_err finish(kernel_device *device, int vectors, const kernel_norm *norm, const shape_norm *s)
 {
-    kernel__call call = kernel__begin(device, KERNEL__NORM, vectors, s->frozen ? "norm_freeze" : "norm_finish");
+    kernel__call call = kernel__begin(device, KERNEL__LAYERS, vectors, s->frozen ? "norm_freeze" : "norm_finish");
 
     kernel__slice(&call, norm->saved);
     kernel__slice(&call, norm->gamma);
@@ -89,7 +89,7 @@ static kernel_err finish(kernel_device *device, int vectors, const kernel_norm *
 static kernel_err apply(kernel_device *device, int vectors, const kernel_norm *norm, const shape_norm *s,
                         kernel_slice x, kernel_slice residual, kernel_slice y)
 {
-    kernel__call call = kernel__begin(device, KERNEL__NORM, vectors, "norm_apply");
+    kernel__call call = kernel__begin(device, KERNEL__LAYERS, vectors, "norm_apply");
 
     kernel__slice(&call, x);
     kernel__slice(&call, norm->saved);
@@ -149,7 +149,7 @@ kernel_err kernel_conv_norm_forward(kernel_device *device, const kernel_conv *co
 static kernel_err back_sums(kernel_device *device, int vectors, const kernel_norm *norm, const shape_norm *s,
                             kernel_slice dy, kernel_slice x, kernel_slice y, kernel_slice dz)
 {
-    kernel__call call = kernel__begin(device, KERNEL__NORM, vectors, "norm_back_sums");
+    kernel__call call = kernel__begin(device, KERNEL__LAYERS, vectors, "norm_back_sums");
 
     kernel__slice(&call, dy);
     kernel__slice(&call, x);
@@ -164,7 +164,7 @@ static kernel_err back_sums(kernel_device *device, int vectors, const kernel_nor
 static kernel_err back_finish(kernel_device *device, int vectors, const kernel_norm *norm, const shape_norm *s,
                               kernel_slice dgamma, kernel_slice dbeta)
 {
-    kernel__call call = kernel__begin(device, KERNEL__NORM, vectors, "norm_back_finish");
+    kernel__call call = kernel__begin(device, KERNEL__LAYERS, vectors, "norm_back_finish");
 
     kernel__slice(&call, norm->saved);
     kernel__slice(&call, dgamma);
@@ -176,7 +176,7 @@ static kernel_err back_finish(kernel_device *device, int vectors, const kernel_n
 static kernel_err back_apply(kernel_device *device, int vectors, const kernel_norm *norm, const shape_norm *s,
                              kernel_slice dy, kernel_slice x, kernel_slice dx)
 {
-    kernel__call call = kernel__begin(device, KERNEL__NORM, vectors, "norm_back_apply");
+    kernel__call call = kernel__begin(device, KERNEL__LAYERS, vectors, "norm_back_apply");
 
     kernel__slice(&call, dy);
     kernel__slice(&call, x);

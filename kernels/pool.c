@@ -21,7 +21,7 @@ static kernel_err run(kernel_device *device, const char *name, kernel_shape in, 
 {
     kernel__layout layout = kernel__layout_of(device, in.n);
     shape_image image = describe(in, layout);
-    kernel__call call = kernel__begin(device, KERNEL__POOL, layout.vectors, name);
+    kernel__call call = kernel__begin(device, KERNEL__LAYERS, layout.vectors, name);
 
     for (size_t i = 0; i < count; i++) kernel__slice(&call, slices[i]);
     kernel__value(&call, &image, sizeof image);
@@ -85,7 +85,7 @@ kernel_err kernel_mean_pool_forward(kernel_device *device, kernel_shape in, kern
     if (err) return err;
     layout = kernel__layout_of(device, in.n);
     image = describe(in, layout);
-    call = kernel__begin(device, KERNEL__POOL, layout.vectors, "mean_pool");
+    call = kernel__begin(device, KERNEL__LAYERS, layout.vectors, "mean_pool");
     kernel__slice(&call, x);
     kernel__slice(&call, y);
     kernel__value(&call, &image, sizeof image);

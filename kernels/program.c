@@ -2,6 +2,10 @@
 /*
  * program: from text to kernels. A program is looked for in memory, then in the cache on disk, then compiled; of
  * several processes that need the same one, a lock lets one compile and the others load.
+ *
+ * A driver that keeps what it has compiled is always given the text. PoCL compiles each kernel when it is first
+ * launched, for the size of its work-groups; to make a binary it would compile every kernel of the program once more,
+ * for work-groups of any size, and no launch uses those.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +14,7 @@
 
 #include "kernels/layout.h"
 
-enum { MOST_PARTS = 12, OPTIONS = 256, KEY = 1024 };
+enum { MOST_PARTS = 16, OPTIONS = 256, KEY = 1024 };
 
 typedef struct {
     kernel_device *device;
@@ -53,7 +57,7 @@ static cl_program load(recipe *r)
 {
     kernel_device *device = r->device;
     size_t bytes;
-    unsigned char *binary = kernel__cache_load(device->cache, r->key, &bytes);
+    unsigned char *binary = device->driver_caches ? NULL : kernel__cache_load(device->cache, r->key, &bytes);
     cl_int status = CL_SUCCESS, code = CL_INVALID_BINARY;
     cl_program program = NULL;
 
@@ -77,7 +81,8 @@ static void store(recipe *r, cl_program program)
     size_t bytes = 0;
     unsigned char *binary;
 
-    if (!*r->device->cache || clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) || !bytes)
+    if (r->device->driver_caches || !*r->device->cache ||
+        clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) || !bytes)
         return;
     binary = malloc(bytes);
     if (binary && clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
@@ -133,7 +138,8 @@ static cl_program get_program(kernel_device *device, kernel__family family, int 
     describe(&r, vectors);
     program = load(&r);
     if (program) return program;
-    lock = kernel__cache_lock(device->cache, r.key);
+    lock = kernel__cache_lock(device->cache, r.key, device->mode != KERNEL_SHARE);
+    if (lock == KERNEL__BUSY) return NULL;
     program = load(&r);
     if (!program) program = compile(&r);
     kernel__cache_unlock(lock);
@@ -142,32 +148,51 @@ static cl_program get_program(kernel_device *device, kernel__family family, int 
 
 /* ---- Kernels ---- */
 
-cl_kernel kernel__find(kernel_device *device, kernel__family family, int vectors, const char *name)
+kernel__entry *kernel__find(kernel_device *device, kernel__family family, int vectors, const char *name)
 {
     kernel__program *p = &device->programs[family][vectors - 1];
     size_t i = 0;
-    cl_int code;
 
     if (device->err) return NULL;
-    if (!p->program) p->program = get_program(device, family, vectors);
-    if (!p->program) return NULL;
     while (i < KERNEL__MOST_KERNELS && p->kernels[i].name && strcmp(p->kernels[i].name, name) != 0) i++;
     if (i == KERNEL__MOST_KERNELS) {
         kernel__fail(device, KERNEL_ERR_CL, "program %s: no room for kernel %s", kernel__family_name(family), name);
         return NULL;
     }
-    if (!p->kernels[i].name) {
-        cl_kernel made = clCreateKernel(p->program, name, &code);
-        if (kernel__cl(device, code, "clCreateKernel", "kernel %s of program %s", name, kernel__family_name(family)))
-            return NULL;
-        p->kernels[i] = (kernel__entry){name, made};
-    }
-    return p->kernels[i].kernel;
+    p->kernels[i].name = name;
+    return &p->kernels[i];
+}
+
+cl_kernel kernel__make(kernel_device *device, kernel__family family, int vectors, kernel__entry *entry)
+{
+    kernel__program *p = &device->programs[family][vectors - 1];
+    cl_int code;
+    cl_kernel made;
+
+    if (entry->kernel) return entry->kernel;
+    if (!p->program) p->program = get_program(device, family, vectors);
+    if (!p->program) return NULL;
+    made = clCreateKernel(p->program, entry->name, &code);
+    if (kernel__cl(device, code, "clCreateKernel", "kernel %s of program %s", entry->name, kernel__family_name(family)))
+        return NULL;
+    return entry->kernel = made;
+}
+
+int kernel__lock_first(kernel_device *device, kernel__family family, int vectors, const char *name)
+{
+    recipe r = {.device = device, .family = family};
+    char key[KEY + 64];
+
+    if (!device->driver_caches) return -1;
+    describe(&r, vectors);
+    snprintf(key, sizeof key, "%s | %s", r.key, name);
+    return kernel__cache_lock(device->cache, key, device->mode != KERNEL_SHARE);
 }
 
 static void release(kernel__program *p)
 {
-    for (size_t i = 0; i < KERNEL__MOST_KERNELS && p->kernels[i].name; i++) clReleaseKernel(p->kernels[i].kernel);
+    for (size_t i = 0; i < KERNEL__MOST_KERNELS; i++)
+        if (p->kernels[i].kernel) clReleaseKernel(p->kernels[i].kernel);
     if (p->program) clReleaseProgram(p->program);
 }
 

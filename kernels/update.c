@@ -83,7 +83,7 @@ kernel_err kernel_update(kernel_device *device, const kernel_optimizer *optimize
     if (err || count == 0) return err;
     rule = optimizer->rule == KERNEL_NESTEROV && optimizer->momentum == 0 ? KERNEL_SGD : optimizer->rule;
     numbers = describe(optimizer, step);
-    call = kernel__begin(device, KERNEL__UPDATE, 1, kernel_names[rule]);
+    call = kernel__begin(device, KERNEL__VECTOR, 1, kernel_names[rule]);
     kernel__slice(&call, parameters);
     kernel__slice(&call, gradients);
     kernel__slice(&call, state[0]);

@@ -26,3 +26,15 @@ __kernel void relu_back(SLICE(const float, dy), SLICE(const float, y), SLICE(flo
 {
     FOR_STRETCH(i, count) OPEN(dx)[i] = OPEN(y)[i] > 0.0f ? OPEN(dy)[i] : 0.0f;
 }
+
+/* x: a stretch of the weights, of which there are `count`: partial sums are added up, in order. */
+__kernel void add_splits(SLICE(const float, parts), SLICE(float, dweight), const int splits, const int count)
+{
+    const int first = get_global_id(0) * STRETCH, end = min(count, first + STRETCH);
+    __global const float *from = OPEN(parts);
+    __global float *to = OPEN(dweight);
+
+    for (int i = first; i < end; i++) to[i] = from[i];
+    for (int part = 1; part < splits; part++)
+        for (int i = first; i < end; i++) to[i] += from[(size_t)part * count + i];
+}

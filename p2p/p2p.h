@@ -119,7 +119,7 @@ typedef struct {
     const char *world;   /* "socket" or "shm"; NULL: PAIRWISE_WORLD, else socket */
     const char *network; /* virtual: "10GbE", "10GbE,hosts=4", "latency=2us,..."; NULL: PAIRWISE_NETWORK, else none */
     bool strict;         /* every send waits for its receive (also PAIRWISE_STRICT=1) */
-    bool explain;        /* rank 0 says at the end what its collectives took, and why (also PAIRWISE_EXPLAIN=1) */
+    bool explain;        /* at the end: what collectives took, and why (also PAIRWISE_EXPLAIN=1) */
     bool tag_output;     /* prefix each line of output with "[rank] " */
     bool ordered_output; /* keep stdout until the end, then print it rank by rank */
     double timeout_s;    /* end the whole job after this many seconds; 0: never */
@@ -152,7 +152,8 @@ p2p_err p2p_launch(int size, int (*rank_main)(p2p_comm *world, void *arg), void 
 int p2p_launched(void);
 
 /* Join the world that build/launch started; without a launcher, a world of one, with a note on stderr.
- * *world stays owned by the library. Makes stdout line-buffered. Twice is P2P_ERR_STATE. */
+ * *world stays owned by the library. Makes stdout line-buffered. Twice is P2P_ERR_STATE; any other error ends the process,
+ * for there is no communicator yet on which it could be told to return. */
 p2p_err p2p_init(p2p_comm **world);
 
 /* Wait until every rank has called it, then check: messages that were never received, requests never waited for, and

@@ -166,15 +166,27 @@ void p2p_layer_combined(p2p_comm *comm, const void *one, const void *other, size
 void p2p_layer_phase_begin(p2p_comm *comm, const char *name);
 void p2p_layer_phase_end(p2p_comm *comm, const char *name);
 
-/* ---- For launch --explain, which costs a branch otherwise: a table of collectives when rank 0 finalizes ---- */
+/* ---- For launch --explain, which costs a branch otherwise: tables of collectives at the end, by the first rank of each
+ * communicator ---- */
 
 bool p2p_layer_is_explained(const p2p_comm *comm);
 
-/* Before a collective, or in it if nothing was said before: why it takes the algorithm that it takes. Copied. */
-void p2p_layer_explain(p2p_comm *comm, const char *why);
+/* Before a collective, or in it if nothing was said before: why it takes the algorithm that it takes (copied), and which that is
+ * (a literal), if the fingerprint does not say it; NULL: nothing. */
+void p2p_layer_explain(p2p_comm *comm, const char *algorithm, const char *why);
 
-/* In the outermost collective: what it should take, from what messages cost. */
-void p2p_layer_predict(p2p_comm *comm, double seconds);
+/* Before the outermost collective: bytes of this rank's block, where only it and the root know. */
+void p2p_layer_block(p2p_comm *comm, size_t bytes);
+
+/* In the outermost collective: what it should take. When it has ended, at[q] is the time at which rank q had come, in seconds,
+ * and predict makes it the time at which rank q should leave; own[q] are the bytes of its block, as it has said, or less than 0.
+ * The plan is copied. Only the first rank of a communicator needs to say so. */
+typedef void p2p_layer_predicts(p2p_comm *comm, void *plan, const double own[], double at[]);
+void p2p_layer_predict(p2p_comm *comm, p2p_layer_predicts *predict, const void *plan, size_t bytes);
+
+/* On a virtual network: what a message takes between two ranks of comm, and combining on one, in seconds. False without one. */
+bool p2p_layer_network_message(const p2p_comm *comm, int from, int to, size_t bytes, double *seconds);
+bool p2p_layer_network_compute(const p2p_comm *comm, int rank, size_t bytes, double *seconds);
 
 /* What a message of x bytes costs, latency + x / bandwidth, to a rank of the same host and to one of another; and combining x
  * bytes, x / combine. Kept here for the one who explains; all 0 until it is known. */
@@ -184,6 +196,7 @@ typedef struct {
         double latency_s, bandwidth;
     } inside, outside;
     double combine;
+    double *ports; /* of the one who explains; freed with the communicator; NULL: none */
 } p2p_costs;
 
 p2p_costs *p2p_layer_costs(p2p_comm *comm);

@@ -35,6 +35,13 @@ frame__piece frame__block(const frame__call *call, const frame__blocks *blocks, 
     return (frame__piece){(char *)(uintptr_t)base + first * call->element, count * call->element};
 }
 
+size_t frame__block_bytes(const frame__call *call, const frame__blocks *blocks, int q)
+{
+    size_t first, count;
+    range_of(call, blocks, q, &first, &count);
+    return count * call->element;
+}
+
 size_t frame__longest_block(const frame__call *call, const frame__blocks *blocks)
 {
     size_t longest = 0, first, count;

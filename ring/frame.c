@@ -110,7 +110,9 @@ p2p_err frame__begin(frame__call *call, frame__span reads, frame__span writes)
     call->is_short = call->user_bytes <= FRAME_SHORT;
     call->traced = p2p_layer_is_traced(call->comm);
     bool explained = p2p_layer_is_explained(call->comm);
+    size_t own = reads.elements > writes.elements ? reads.elements : writes.elements;
     if (explained) frame__measure(call->comm);
+    if (explained && call->count == FRAME_ANY) p2p_layer_block(call->comm, own * call->element);
     err = p2p_layer_begin(call->comm, &what);
     if (!err && explained) frame__explain(call);
     return err;

@@ -49,7 +49,9 @@ typedef struct {
     bool barriers;   /* as in p2p_fingerprint; and the inline payload */
     const void *inline_payload;
     size_t inline_bytes;
-    const void *plan;    /* of one that returns a request: for its add_steps */
+    const void *plan; /* of one that returns a request: for its add_steps */
+    const struct frame__blocks
+        *blocks[2];      /* for those who explain: lengths of blocks that this rank knows; NULL: all alike */
     p2p_export exported; /* of the caller's buffer, where that is the inline payload */
 
     /* From frame__begin: */
@@ -74,7 +76,7 @@ typedef struct {
 
 #define FRAME_NOTHING ((frame__span){NULL, 0})
 
-/* For launch --explain (explain.c): what messages cost, once for a communicator; what this call should take. */
+/* For launch --explain (explain.c): what messages cost, once for a communicator; what this call is, and should take. */
 void frame__measure(p2p_comm *comm);
 void frame__explain(const frame__call *call);
 
@@ -108,7 +110,7 @@ void frame__copy(void *to, const void *from, size_t bytes);
 /* ---- Blocks: see blocks.c ---- */
 
 /* Where the block of each rank lies in a buffer, in elements. */
-typedef struct {
+typedef struct frame__blocks {
     enum {
         FRAME_ALIKE,  /* block q is [q * count, (q + 1) * count) */
         FRAME_CHUNKS, /* `count` elements in n chunks: ring_chunk */
@@ -127,6 +129,8 @@ typedef struct {
 
 frame__piece frame__block(const frame__call *call, const frame__blocks *blocks, const void *base, int q);
 
+/* In bytes: of block q, of the longest. */
+size_t frame__block_bytes(const frame__call *call, const frame__blocks *blocks, int q);
 size_t frame__longest_block(const frame__call *call, const frame__blocks *blocks);
 
 /* Where a buffer of such blocks begins and ends; SIZE_MAX elements if that overflows. An array that is missing goes to

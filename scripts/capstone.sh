@@ -8,8 +8,9 @@
 #       STEPS=40 RANKS=2 make capstone
 set -u
 cd "$(dirname "$0")/.." || exit 2
+export LC_ALL=C # where a comma is the decimal point, awk and sort do not read our numbers
 B=${BUILD:-build}
-steps=${STEPS:-24} ranks=${RANKS:-2}
+steps=${STEPS:-24} ranks=${RANKS:-2} tests=${TESTS:-512}
 work=$(mktemp -d "${TMPDIR:-/tmp}/pairwise.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
@@ -18,7 +19,7 @@ run() {
     local name=$1
     shift
     echo "training with $name ..."
-    "$@" --ranks "$ranks" --model resnet20 --batch 32 --steps "$steps" --epochs 1 --overlap 0 --test-limit 512 --quiet \
+    "$@" --ranks "$ranks" --model resnet20 --batch 32 --steps "$steps" --epochs 1 --overlap 0 --test-limit "$tests" --quiet \
         --out "$work/$name" || { echo "$name ended with status $?"; exit 1; }
     sed -n 's/.*"step":\([0-9]*\),.*"loss":\([-+0-9.e]*\),.*/\1 \2/p' "$work/$name/metrics.jsonl" >"$work/$name.loss"
     sed -n 's/.*"accuracy":\([0-9.e-]*\).*/\1/p' "$work/$name/metrics.jsonl" | tail -n 1 >"$work/$name.accuracy"

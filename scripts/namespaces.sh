@@ -8,7 +8,7 @@
 #       namespaces_make HOST...      or says why not; namespaces_remove takes them away, with all that runs there
 #       namespaces_run COUNT RANKS PROGRAM...      on the first COUNT of them, RANKS processes on each
 
-MPI=openmpi
+MPI=${MPI:-openmpi}
 
 namespaces_remove() {
     for host in "${namespaces[@]}"; do

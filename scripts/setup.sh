@@ -8,9 +8,9 @@
 #       train      OpenCL: headers, loader and a driver for CPUs    (kernels/, trainer/)
 #       test       Criterion                    (make test)
 #       lint       clang-tidy, cppcheck         (make lint, make format)
-#       test-all   valgrind, strace, clang, oclgrind, chromium, gnuplot    (make test-all)
+#       test-all   valgrind, strace, clang, oclgrind, chromium, gnuplot, Open MPI, MPICH    (make test-all)
 #       plots      gnuplot                      (make plots; build/train --plot)
-#       test-long  debootstrap, a compiler for aarch64 and qemu    (make test-long)
+#       test-long  debootstrap, a compiler for aarch64 and qemu, ip, promtool    (make test-long)
 #       check      install nothing, only list what is missing for all of these
 #
 # The Makefile calls it. With all in place it leaves the stamp build/.setup-PURPOSE and is not called again.
@@ -40,6 +40,11 @@ cross() {
         "/usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross"
 }
 
+# Both MPI libraries, which stand side by side: mpirun and mpicc without a suffix are Open MPI's then (update-alternatives).
+both_mpi() {
+    echo "mpirun.openmpi:openmpi-bin mpicc.openmpi:libopenmpi-dev mpirun.mpich:mpich mpicc.mpich:libmpich-dev"
+}
+
 # What each purpose needs: a thing to find, and the package it comes in. A thing is a command, a file or a library.
 needs() {
     case $1 in
@@ -47,9 +52,9 @@ needs() {
     train) echo "/usr/include/CL/cl.h:opencl-headers $(loader):ocl-icd-opencl-dev /etc/OpenCL/vendors:pocl-opencl-icd" ;;
     test) echo "/usr/include/criterion/criterion.h:libcriterion-dev" ;;
     lint) echo "clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck" ;;
-    test-all) echo "clang:clang valgrind:valgrind strace:strace pkg-config:pkg-config ps:procps prlimit:util-linux oclgrind:oclgrind chromium:chromium gnuplot:gnuplot-nox $(fuzzer):libclang-rt-dev" ;;
+    test-all) echo "clang:clang valgrind:valgrind strace:strace pkg-config:pkg-config ps:procps prlimit:util-linux oclgrind:oclgrind chromium:chromium gnuplot:gnuplot-nox $(fuzzer):libclang-rt-dev $(both_mpi)" ;;
     plots) echo "gnuplot:gnuplot-nox" ;;
-    test-long) echo "debootstrap:debootstrap $(cross)" ;;
+    test-long) echo "debootstrap:debootstrap ip:iproute2 $(cross)" ;;
     *) echo "setup.sh: no purpose called $1" >&2; exit 2 ;;
     esac
 }
@@ -83,6 +88,17 @@ become_root() {
     [ "$(id -u)" -eq 0 ] && return 0
     as_root="sudo -n"
     command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null
+}
+
+# Prometheus' own checker of what --metrics writes, out of its package: that would start a service if it were installed.
+# Without it that check is left out.
+download_prometheus() { (cd build/tools/package && apt-get -qq download prometheus) >>"$log" 2>&1; }
+fetch_promtool() {
+    echo "  fetching promtool (once; into build/tools)"
+    mkdir -p build/tools/package
+    { download_prometheus || { become_root && apt update && download_prometheus; }; } &&
+        dpkg-deb -x build/tools/package/prometheus_*.deb build/tools/package && mv build/tools/package/usr/bin/promtool build/tools
+    rm -rf build/tools/package
 }
 
 # What to paste has all that `make test` needs, so that it is pasted once.
@@ -119,6 +135,7 @@ if [ -n "$packages" ] && command -v apt-get >/dev/null 2>&1 && become_root; then
     install_packages $packages || tail -n 5 "$log" >&2
     packages=$(missing "$purpose")
 fi
+if [ "$purpose" = test-long ] && ! found promtool && ! found "$PWD/build/tools/promtool" && found dpkg-deb; then fetch_promtool; fi
 if [ -z "$packages" ]; then
     touch "build/.setup-$purpose"
     exit 0

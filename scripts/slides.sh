@@ -1,17 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# slides.sh: a picture for each exercise from 24 on in which time or messages have a shape: docs/pictures/NN_name.svg, drawn
-# from a run of its solution on four ranks, on the virtual network; and one of a pipeline as learners first write it.
+# slides.sh [FOLDER]: a picture for each exercise from 22 on whose test has a virtual network, where every run is the same:
+# docs/pictures/NN_name.svg (FOLDER/NN_name.svg), drawn from a run of its solution on four ranks; and one each of an overlap
+# and a pipeline as learners first write them.
 set -eu
 cd "$(dirname "$0")/.."
 B=${BUILD:-build}
 work=$(mktemp -d "${TMPDIR:-/tmp}/pairwise.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-mkdir -p docs/pictures
+pictures=${1:-docs/pictures}
+mkdir -p "$pictures"
 
 draw() { # EXERCISE PICTURE TITLE WHAT...
-    local exercise=$1 picture=docs/pictures/$2.svg title=$3
+    local exercise=$1 picture=$pictures/$2.svg title=$3
     shift 3
     "$B/learn" test "$exercise" --ranks 4 --trace "$work/trace.json" --work "$work/built" "$@" >"$work/said" || true
     "$B/replay" "$work/trace.json" -o "$picture" -t "$title" >/dev/null || { cat "$work/said"; exit 1; }
@@ -19,6 +21,8 @@ draw() { # EXERCISE PICTURE TITLE WHAT...
     echo "$picture"
 }
 
+draw 22 22_overlap "22: each layer's gradient is on its way while the next one is computed" --solution
+draw 22 22_at_the_end "22: sent when all layers are computed" --instead tests/mutants/22_overlap/starts_at_the_end.c
 draw 29 29_pipeline "29: eight micro-batches through four stages" --solution
 draw 29 29_at_the_end "29: a stage that passes on late: most of the time is bubble" \
     --instead tests/mutants/29_pipeline/passes_on_late.c

@@ -14,6 +14,7 @@
 # gives the same.
 set -u
 cd "$(dirname "$0")/.." || exit 2
+export LC_ALL=C # where a comma is the decimal point, awk and sort do not read our numbers
 B=${BUILD:-build}
 ranks=${RANKS:-2 4 8} max=${MAX:-16M} each=${SECONDS_EACH:-15}
 out=${OUT:-$B/tuned_choices.inc}
@@ -43,21 +44,14 @@ measure_hosts() {
     done
 }
 
-# The default, unless a message through the queue is faster by more than a tenth at that size, and so on up.
+# The default of 128 KiB, unless at that size the queue is faster by more than a tenth, and so on up; or one copy at half of it,
+# and so on down. What goes through the queue may be written straight to its receive, up to 64 KiB: not so with 0 for never.
 measure_direct() {
     local direct
-    for direct in 0 1; do
-        PAIRWISE_DIRECT=$direct "$B/bench/ping_pong" --world shm --min 128K --max 512K --factor 2 --iters "$1" --csv |
+    for direct in 1G 1; do
+        PAIRWISE_DIRECT=$direct "$B/bench/ping_pong" --world shm --min 16K --max 512K --factor 2 --iters "$1" --csv |
             sed -n "s/^shm,/$direct,/p"
-    done | awk -F, '
-        $1 == 0 { size[++n] = $2; queue[$2] = $4 }
-        $1 == 1 { copy[$2] = $4 }
-        END {
-            if (!n || !copy[size[1]]) exit 1
-            from = size[1]
-            for (i = 1; i <= n && queue[size[i]] * 1.1 < copy[size[i]]; i++) from = 2 * size[i]
-            printf "#define DIRECT_FROM_ALONE ((size_t)%d << 10)\n", from / 1024
-        }'
+    done | awk -f scripts/tune_direct.awk
 }
 
 measure socket naive,tree,recursive-doubling,ring
@@ -65,7 +59,7 @@ measure shm tree,recursive-doubling,ring,one-shot,two-shot
 measure_hosts tree,recursive-doubling,ring,hierarchical
 [ -t 2 ] && printf '\r\033[K' >&2
 if [ "$out" = "$B/tuned_choices.inc" ] && [ "$(nproc)" -gt 1 ] && [ -x "$B/bench/ping_pong" ]; then
-    direct=$(measure_direct $((each * 100))) || exit 1
+    direct=$(measure_direct $((each * 85))) || exit 1
     echo "$direct" | tee "$B/tuned_direct.inc"
 fi
 

@@ -47,7 +47,7 @@ Test(bench, ping_pong_csv)
 /* With ranks that a launcher has started: those that can use them do, on several hosts too; the others say why not. */
 Test(bench, launched)
 {
-    static const char *const own[] = {"agreement", "death", "idle", "observing", "tracing", "waiting"};
+    static const char *const own[] = {"agreement", "death", "growth", "idle", "observing", "tracing", "waiting"};
     process_result result;
     char line[200];
 
@@ -80,7 +80,34 @@ Test(bench, launched)
     shell_run("exec $L -n 2 --world shm $T/../bench/all_reduce --ranks 3 --max 8", NULL, &result);
     ASSERT_STATUS(result, 2);
     ASSERT_CONTAINS(result.err, "the launcher has started 2\n  try: --ranks 2, or without it");
+    cr_expect_null(strstr(strstr(result.err, "p2p_launch:") + 1, "p2p_launch:"), "said twice: %s", result.err);
     process_free(&result);
+}
+
+/* Figures are of the network that the ranks are on: a launcher's, which the program is told, and no other one. */
+Test(bench, the_launchers_network)
+{
+    static const struct {
+        const char *launcher, *program, *error;
+    } cases[] = {
+        {"--network 1GbE", "--network 100GbE", "the launcher's network is 1GbE, not 100GbE\n  try: launch --network"},
+        {"--network 10GbE,hosts=2", "--network 10GbE", "the launcher's network is 10GbE,hosts=2, not 10GbE"},
+        {"--network 10GbE,hosts=2", "--network 10GbE,hosts=1:3", "not 10GbE,hosts=1:3"},
+        {"--network 10GbE,hosts=2", "--network 10GbE,hosts=2:2", NULL},
+        {"--network 10GbE", "--network latency=20us,bandwidth=1.25G", NULL},
+        {"--network 10GbE,hosts=2", "", NULL}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        process_result result;
+        char line[300];
+        snprintf(line, sizeof line, "exec $L -n 4 %s $T/../bench/all_reduce %s --max 8 --iters 1", cases[i].launcher,
+                 cases[i].program);
+        shell_run(line, NULL, &result);
+        ASSERT_STATUS(result, cases[i].error ? 2 : 0);
+        if (cases[i].error) ASSERT_CONTAINS(result.err, cases[i].error);
+        if (!cases[i].error) ASSERT_CONTAINS(result.out, *cases[i].program ? "network" : "10GbE,hosts=2");
+        process_free(&result);
+    }
 }
 
 /* Ranks that nothing observes beside those of --metrics and --record. */
@@ -97,6 +124,18 @@ Test(bench, observing)
 }
 
 /* Four ways to wait, and the hops that were timed. */
+Test(bench, growth)
+{
+    process_result result;
+
+    run_bench("growth --ranks 1,5 --rounds 1 --csv", &result);
+    ASSERT_STATUS(result, 0);
+    cr_assert_eq(strncmp(result.out, "ranks,start_ms,end_ms,us,memory_kib\n1,", 38), 0, "%s", result.out);
+    cr_expect_eq(cell(result.out, 2, 0), 5);
+    for (int column = 1; column <= 4; column++) cr_expect_gt(cell(result.out, 2, column), 0, "%s", result.out);
+    process_free(&result);
+}
+
 Test(bench, waiting)
 {
     process_result result;
@@ -123,6 +162,34 @@ Test(bench, ping_pong_for_people_and_as_json)
     ASSERT_STATUS(result, 0);
     ASSERT_CONTAINS(result.out, "[\n  {\"world\": \"socket\", \"bytes\": 8, ");
     process_free(&result);
+}
+
+/* The header says which of both ways was measured; nothing is wrong in either. */
+Test(bench, cold)
+{
+    static const char *const benches[][3] = {
+        {"ping_pong --world shm --max 4K --factor 512 --iters 5", "# ping_pong: ", "# ping_pong, cold: "},
+        {"all_reduce --world shm --ranks 2 --max 4K --factor 512 --iters 5",
+         "# all_reduce, in place: ", "# all_reduce, in place, cold: "},
+    };
+    process_result result;
+    char line[200];
+
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(line, sizeof line, "%s%s", benches[i / 2][0], i % 2 ? " --cold" : "");
+        run_bench(line, &result);
+        ASSERT_STATUS(result, 0);
+        ASSERT_CONTAINS(result.out, benches[i / 2][1 + i % 2]);
+        if (i / 2 == 1) {
+            ASSERT_CONTAINS(result.out, "# wrong elements: 0\n");
+        } else {
+            const char *row = strstr(result.out, "shm ");
+            int wrong = -1;
+            cr_assert(row && sscanf(row, "shm %*s %*s %*s %*s %*s %d", &wrong) == 1, "%s", result.out);
+            cr_expect_eq(wrong, 0, "%s", result.out);
+        }
+        process_free(&result);
+    }
 }
 
 Test(bench, wrong_arguments_exit_2_and_say_which)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "collectives/collectives.h"
+#include "p2p/job/hosts.h"
 #include "replay/trace.h"
 #include "ring/ring.h"
 #include "tests/util/exposition.h"
@@ -316,9 +317,9 @@ Test(hosts, explain)
         job_run(4, &options, explained, NULL, &result);
         const char *said = result.process.err;
         cr_expect(result.err == P2P_OK, "%s %.2000s", result.note, said);
-        cr_expect((strstr(said, "collectives of rank 0") != NULL) == (i < 3), "%d: %s", i, said);
+        cr_expect((strstr(said, "collectives of ranks 0-3") != NULL) == (i < 3), "%d: %s", i, said);
         if (i < 3) {
-            cr_expect_eq(find_explained(said, "ring_all_reduce", "-", 1 << 18, us), 3, "%s", said);
+            cr_expect_eq(find_explained(said, "ring_all_reduce", "ring", 1 << 18, us), 3, "%s", said);
             cr_expect(i == 2 || (us[0] > 0.9 * us[1] && us[0] < 1.1 * us[1]), "%d: %s", i, said);
             cr_expect(us[0] > 0 && us[1] > 0, "%s", said);
             cr_expect_eq(find_explained(said, "coll_broadcast", "tree", 1 << 18, us), 1, "%s", said);
@@ -508,6 +509,150 @@ Test(hosts, a_buffer_that_is_gone_is_named)
     job_free(&result);
 }
 
+/* ---- Settings ---- */
+
+/* The report is host 0's; what it needs of ranks is kept on every host. */
+Test(hosts, all_note_what_a_report_needs)
+{
+    char why[400];
+
+    for (int own = 0; own < 2; own++) {
+        p2p_cluster cluster = {.own = own, .count = 2};
+        p2p_plan plan = {.size = 2, .hosts = &cluster, .relay = -1, .report_to = -1, .options.report = "/tmp/report"};
+        cr_assert_eq(p2p__plan_settings(&plan, why, sizeof why), P2P_OK, "%s", why);
+        cr_expect(plan.config.reports, "not on host %d", own);
+        cr_expect_eq(plan.options.report != NULL, own == 0, "host %d", own);
+    }
+}
+
+/* A carrier between two launchers that are asked one after the other: what host 0 has sent is what host 1 receives. */
+static char *sent_by_host_0;
+
+static bool exchange(const void *own, void *all, size_t bytes, double seconds, char *why, size_t why_bytes)
+{
+    (void)seconds, (void)why, (void)why_bytes;
+    if (!sent_by_host_0) {
+        sent_by_host_0 = malloc(bytes);
+        memcpy(sent_by_host_0, own, bytes);
+    }
+    memcpy(all, sent_by_host_0, bytes);
+    memcpy((char *)all + bytes, own, bytes);
+    return true;
+}
+
+/* What host 1 says of its difference from host 0; "": there is none. */
+static void compare_settings(const p2p_options *const options[2], const char *const variables[2], char *why,
+                             size_t why_bytes)
+{
+    static const p2p_carrier carrier = {.exchange = exchange};
+    host_greeting greetings[2] = {{.name = "a"}, {.name = "b"}};
+
+    why[0] = 0;
+    for (int own = 0; own < 2; own++) {
+        p2p_cluster cluster = {.carrier = &carrier, .own = own, .count = 2, .greetings = greetings};
+        p2p_plan plan = {.size = 2, .hosts = &cluster, .relay = -1, .report_to = -1, .options = *options[own]};
+        char *variable = variables[own] ? strdup(variables[own]) : NULL,
+             *value = variable ? strchr(variable, '=') : NULL;
+        if (value) {
+            *value = 0;
+            setenv(variable, value + 1, 1);
+        }
+        cr_assert_eq(p2p__plan_settings(&plan, why, why_bytes), P2P_OK, "%s", why);
+        cr_expect_eq(p2p__hosts_agree(&cluster, &plan, why, why_bytes), own == 0 || !why[0]);
+        if (variable) unsetenv(variable);
+        free(variable);
+    }
+    free(sent_by_host_0);
+    sent_by_host_0 = NULL;
+}
+
+#define NONE             \
+    &(const p2p_options) \
+    {                    \
+        .repair = 0      \
+    }
+#define WITH(...)        \
+    &(const p2p_options) \
+    {                    \
+        __VA_ARGS__      \
+    }
+
+Test(hosts, settings_that_differ_are_named)
+{
+    const struct {
+        const p2p_options *options[2];
+        const char *variables[2], *said;
+    } cases[] = {
+        {{NONE, NONE}, {NULL, NULL}, ""},
+        {{WITH(.world = "shm"), NONE}, {NULL, "PAIRWISE_WORLD=shm"}, ""},
+        {{WITH(.network = "10GbE"), WITH(.network = "latency=20us,bandwidth=1.25G")}, {NULL, NULL}, ""},
+        {{WITH(.explain = true), NONE}, {NULL, NULL}, "host 0 (a) has --explain, host 1 (b) has not"},
+        {{NONE, WITH(.explain = true)}, {NULL, NULL}, "host 1 (b) has --explain, host 0 (a) has not"},
+        {{WITH(.repair = 3), NONE}, {NULL, NULL}, "host 0 (a) has --repair 3, host 1 (b) has not"},
+        {{WITH(.network = "10GbE"), WITH(.network = "1GbE")},
+         {NULL, NULL},
+         "host 1 (b) has --network 1GbE, host 0 (a) has --network 10GbE"},
+        {{WITH(.timeout_s = 2.5), WITH(.timeout_s = 3)},
+         {NULL, NULL},
+         "host 1 (b) has --timeout 3, host 0 (a) has --timeout 2.5"},
+        {{WITH(.ordered_output = true), NONE}, {NULL, NULL}, "host 0 (a) has --ordered, host 1 (b) has not"},
+        {{WITH(.tag_output = true), NONE}, {NULL, NULL}, "host 0 (a) has --tag, host 1 (b) has not"},
+        {{WITH(.report = "/tmp/report"), NONE}, {NULL, NULL}, "host 0 (a) has --report, host 1 (b) has not"},
+        {{WITH(.trace = "/tmp/trace"), NONE}, {NULL, NULL}, "host 0 (a) has --trace, host 1 (b) has not"},
+        {{WITH(.metrics = "/tmp/metrics"), NONE}, {NULL, NULL}, "host 0 (a) has --metrics, host 1 (b) has not"},
+        {{WITH(.record = "/tmp/record"), NONE}, {NULL, NULL}, "host 0 (a) has --record, host 1 (b) has not"},
+        {{WITH(.strict = true), NONE},
+         {NULL, "PAIRWISE_STRICT=0"},
+         "1 (b) has PAIRWISE_STRICT=0, host 0 (a) has --strict"},
+        {{NONE, NONE}, {"PAIRWISE_EAGER=1K", NULL}, "host 0 (a) has PAIRWISE_EAGER=1K, host 1 (b) has not"},
+        {{NONE, NONE}, {"PAIRWISE_HOST_TIMEOUT=5", NULL}, "host 0 (a) has PAIRWISE_HOST_TIMEOUT=5, host 1 (b) has not"},
+        {{NONE, NONE}, {"PAIRWISE_POLLING=5", NULL}, "host 0 (a) has PAIRWISE_POLLING=5, host 1 (b) has not"},
+        {{NONE, NONE}, {"PAIRWISE_WAIT=spin", NULL}, "host 0 (a) has PAIRWISE_WAIT=spin, host 1 (b) has not"},
+        {{NONE, NONE}, {"PAIRWISE_TIMEOUT=9", NULL}, "host 0 (a) has PAIRWISE_TIMEOUT=9, host 1 (b) has not"},
+        {{NONE, NONE}, {NULL, "PAIRWISE_MPI_LEAKS=warn"}, "host 1 (b) has PAIRWISE_MPI_LEAKS=warn, host 0 (a) has not"},
+        {{NONE, NONE}, {"PAIRWISE_CHECK=0", NULL}, "host 0 (a) has PAIRWISE_CHECK=0, host 1 (b) has not"}};
+    char why[1000];
+
+    unsetenv("PAIRWISE_WORLD");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        compare_settings(cases[i].options, cases[i].variables, why, sizeof why);
+        cr_expect(cases[i].said[0] ? strstr(why, cases[i].said) && strstr(why, "mpirun -x NAME") : !why[0],
+                  "case %zu: %s", i, why);
+    }
+}
+
+/* ---- Which launchers are one of several ---- */
+
+Test(hosts, one_task_is_a_job_of_its_own)
+{
+    static const char *const alone[] = {"PMIX_RANK=0 SLURM_STEP_NUM_TASKS=1", "SLURM_STEP_NUM_TASKS=1", "PMI_SIZE=1"};
+    process_result result;
+    char line[200];
+
+    for (size_t i = 0; i < COUNT(alone); i++) {
+        snprintf(line, sizeof line, "%s $L -n 2 $T/../examples/hello", alone[i]);
+        shell_run(line, NULL, &result);
+        ASSERT_STATUS(result, 0);
+        ASSERT_CONTAINS(result.out, "hello from rank 1 of 2");
+        process_free(&result);
+    }
+}
+
+/* A program that is there on one host only. */
+Test(hosts, a_program_that_cannot_be_started_has_its_host)
+{
+    process_result result;
+
+    /* the script is there when it is looked for, and what should run it is not */
+    shell_run("printf '#!/nonexistent\\n' >$T/no_shell; chmod +x $T/no_shell\n"
+              "PAIRWISE_HOSTS=2 $L -n 2 $T/no_shell; status=$?; rm $T/no_shell; exit $status",
+              NULL, &result);
+    ASSERT_STATUS(result, 127);
+    ASSERT_CONTAINS(result.err, "host ");
+    ASSERT_CONTAINS(result.err, "): cannot start ");
+    process_free(&result);
+}
+
 /* ---- Failures ---- */
 
 static int last_one_exits(p2p_comm *world, void *arg)
@@ -521,6 +666,100 @@ static int last_one_exits(p2p_comm *world, void *arg)
     return 0;
 }
 
+static int waits_for_the_other(p2p_comm *world, void *arg)
+{
+    int number;
+
+    (void)arg;
+    CALL(p2p_set_errors(world, P2P_ERRORS_RETURN));
+    p2p_recv(world, &number, sizeof number, 1 - p2p_rank(world), 0, P2P_STATUS_IGNORE);
+    fprintf(stderr, "told: %s\n", p2p_error_message(world));
+    return 1;
+}
+
+static int never_ends(p2p_comm *world, void *arg)
+{
+    (void)world, (void)arg;
+    while (pause() < 0) continue;
+    return 0;
+}
+
+static int broadcasts_differ(p2p_comm *world, void *arg)
+{
+    int number = 0;
+
+    (void)arg;
+    CALL(coll_broadcast(world, &number, 1, DTYPE_I32, p2p_rank(world)));
+    return 0;
+}
+
+static int one_exits(p2p_comm *world, void *arg)
+{
+    int number;
+
+    (void)arg;
+    if (p2p_rank(world) == 1) _exit(3);
+    CALL(p2p_recv(world, &number, sizeof number, 1, 0, P2P_STATUS_IGNORE));
+    return 0;
+}
+
+static int one_aborts(p2p_comm *world, void *arg)
+{
+    (void)arg;
+    if (p2p_rank(world) == 1) p2p_abort(world, 3);
+    return one_exits(world, NULL);
+}
+
+/* Each rank of a diagnosis is said to be on its host; names are equal here, so the host's number is said too. */
+Test(hosts, a_diagnosis_names_hosts)
+{
+    static const struct {
+        int (*body)(p2p_comm *world, void *arg);
+        double timeout_s;
+        const char *said[3];
+    } cases[] = {
+        {waits_for_the_other,
+         0,
+         {"\n  rank 0 on host 0 (%s) waits in p2p_recv(source 1, tag 0) at ",
+          "\n  rank 1 on host 1 (%s) waits in p2p_recv(", "told: rank 1: p2p_recv(source 0, tag 0) at "}},
+        {broadcasts_differ,
+         0,
+         {"mismatch: coll_broadcast #1: rank 0 on host 0 (%s) has root 0", ", rank 1 on host 1 (%s) has root 1"}},
+        {one_exits, 0, {"rank 1 on host 1 (%s) exited with status 3"}},
+        {one_aborts, 0, {"rank 1 on host 1 (%s) ended the job with status 3"}},
+        {never_ends, 0.2, {"\n  rank 0 on host 0 (%s), ", "\n  rank 1 on host 1 (%s), "}},
+    };
+    char name[64] = "", said[400];
+
+    gethostname(name, sizeof name - 1);
+    for (size_t i = 0; i < 2 * COUNT(cases); i++) {
+        p2p_options options = {.timeout_s = cases[i / 2].timeout_s};
+        job_result result;
+        set_hosts(i % 2 ? 1 : 2);
+        job_run(2, &options, cases[i / 2].body, NULL, &result);
+        for (int k = 0; k < 3 && cases[i / 2].said[k] && i % 2 == 0; k++) {
+            snprintf(said, sizeof said, cases[i / 2].said[k], name);
+            ASSERT_CONTAINS(result.process.err, said);
+        }
+        if (i % 2) ASSERT_LACKS(result.process.err, " on host ");
+        job_free(&result);
+    }
+}
+
+Test(hosts, a_report_has_hosts)
+{
+    process_result result;
+
+    shell_run("PAIRWISE_HOSTS=2 $L -n 3 --report $T/hosts.json $T/wrong/cycle_of_three; cat $T/hosts.json\n"
+              "$L -n 3 --report $T/hosts.json $T/wrong/cycle_of_three; grep -c host $T/hosts.json; rm $T/hosts.json",
+              NULL, &result);
+    ASSERT_CONTAINS(result.out, "{\"rank\":0,\"host\":0,\"host_name\":\"");
+    ASSERT_CONTAINS(result.out, "{\"rank\":1,\"host\":0,\"host_name\":\"");
+    ASSERT_CONTAINS(result.out, "{\"rank\":2,\"host\":1,\"host_name\":\"");
+    ASSERT_CONTAINS(result.out, "\n0\n"); /* not on one host */
+    process_free(&result);
+}
+
 Test(hosts, a_death_is_known_on_all_hosts)
 {
     job_result result;
@@ -529,7 +768,8 @@ Test(hosts, a_death_is_known_on_all_hosts)
     job_run(6, NULL, last_one_exits, NULL, &result);
     cr_expect_eq(result.exit_status, 3, "exit status %d", result.exit_status);
     cr_expect_str_empty(result.note, "%s", result.note);
-    ASSERT_CONTAINS(result.process.err, "rank 5 exited with status 3");
+    ASSERT_CONTAINS(result.process.err, "rank 5 on host 2 (");
+    ASSERT_CONTAINS(result.process.err, ") exited with status 3");
     cr_expect_eq(result.process.left_behind, 0);
     job_free(&result);
 }
@@ -547,7 +787,7 @@ Test(hosts, a_launcher_that_is_killed_is_named)
               "kill -9 $other; rm $out*; wait $launcher",
               NULL, &result);
     ASSERT_STATUS(result, 1);
-    ASSERT_CONTAINS(result.err, "launcher 1, on ");
-    ASSERT_CONTAINS(result.err, "has ended; rank 1 was there");
+    ASSERT_CONTAINS(result.err, "the launcher of host 1 (");
+    ASSERT_CONTAINS(result.err, ") has ended; rank 1 was there");
     process_free(&result);
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -406,6 +407,17 @@ Test(kernels, can_be_listed_where_there_are_none)
 
 /* ---- The cache ---- */
 
+/* As with a driver that keeps nothing. (PoCL has read the variable by then, and saves time.) */
+static void cache_of_our_own(void)
+{
+    kernel_device *d;
+
+    own_cache();
+    cr_assert_eq(kernel_open(NULL, 1, &d), KERNEL_OK, "%s", kernel_error_message(NULL));
+    kernel_close(d);
+    setenv("POCL_KERNEL_CACHE", "0", 1);
+}
+
 static kernel_counters open_and_add(void)
 {
     kernel_device *d = NULL;
@@ -424,10 +436,90 @@ Test(kernels, cache_is_used)
 {
     kernel_counters first, second;
 
-    own_cache();
+    cache_of_our_own();
     first = open_and_add(), second = open_and_add();
     cr_assert(first.programs_built == 1 && first.programs_loaded == 0);
     cr_assert(second.programs_built == 0 && second.programs_loaded == 1);
+}
+
+/* How many paths in the folder match. */
+static int count_files(const char *pattern)
+{
+    char command[256];
+    int count = -1;
+    FILE *list;
+
+    snprintf(command, sizeof command, "find '%s' -path '%s' | wc -l", folder, pattern);
+    list = popen(command, "r");
+    cr_assert(list && fscanf(list, "%d", &count) == 1);
+    pclose(list);
+    return count;
+}
+
+/* PoCL compiles a kernel for the work-groups of its launches, and for no others: what is not launched is not compiled,
+ * and nothing is kept twice. */
+Test(kernels, cache_of_the_driver_is_used)
+{
+    own_cache();
+    unsetenv("POCL_KERNEL_CACHE");
+    for (int i = 0; i < 2; i++) {
+        kernel_counters counters = open_and_add();
+        if (!count_files("*/pocl/*.bc")) cr_skip("the device is not PoCL's");
+        cr_assert(counters.programs_built == 1 && counters.programs_loaded == 0);
+        cr_assert_eq(count_files("*.program"), 0);
+        cr_assert_eq(count_files("*/sum/*.so"), 1, "kernel sum was compiled %d times", count_files("*/sum/*.so"));
+        cr_assert_eq(count_files("*.so"), 1, "%d kernels were compiled", count_files("*.so"));
+    }
+}
+
+/* Take all locks there are; release them with close. */
+static int take_locks(int locks[], int most)
+{
+    DIR *list = opendir(folder);
+    int count = 0;
+
+    for (struct dirent *entry; list && (entry = readdir(list));)
+        if (strstr(entry->d_name, ".lock") && count < most) {
+            locks[count] = openat(dirfd(list), entry->d_name, O_RDWR | O_CLOEXEC);
+            cr_assert(locks[count] >= 0 && flock(locks[count], LOCK_EX | LOCK_NB) == 0, "%s", entry->d_name);
+            count++;
+        }
+    if (list) closedir(list);
+    return count;
+}
+
+static void expect_used(kernel_device *d, kernel_mode mode, uint64_t listed, uint64_t used, uint64_t launches)
+{
+    kernel_counters counters;
+    float sum;
+
+    kernel_set_mode(d, mode);
+    cr_assert_eq(add_up(d, &sum), KERNEL_OK, "%s", kernel_error_message(d));
+    cr_assert_eq(kernel_stats(d, &counters), KERNEL_OK);
+    cr_assert(counters.kernels_listed == listed && counters.kernels_used == used && counters.launches == launches,
+              "mode %d: %d listed, %d used, %d launches", (int)mode, (int)counters.kernels_listed,
+              (int)counters.kernels_used, (int)counters.launches);
+}
+
+/* A kernel that another process compiles is left to it. */
+Test(kernels, compiling_is_shared)
+{
+    int locks[8], count;
+    kernel_device *d;
+
+    own_cache();
+    unsetenv("POCL_KERNEL_CACHE");
+    open_and_add();
+    count = take_locks(locks, 8);
+    cr_assert(count >= 1);
+    cr_assert_eq(kernel_open(NULL, 1, &d), KERNEL_OK, "%s", kernel_error_message(NULL));
+    expect_used(d, KERNEL_LIST, 1, 0, 0);
+    if (count_files("*/pocl/*.bc")) expect_used(d, KERNEL_SHARE, 1, 0, 0);
+    for (int i = 0; i < count; i++) close(locks[i]);
+    expect_used(d, KERNEL_SHARE, 1, 1, 1);
+    expect_used(d, KERNEL_ONCE, 1, 1, 1);
+    expect_used(d, KERNEL_LAUNCH, 1, 1, 2);
+    kernel_close(d);
 }
 
 static void program_file(char path[512])
@@ -460,7 +552,7 @@ Test(kernels, cache_that_is_damaged_is_rebuilt)
 {
     char path[512];
 
-    own_cache();
+    cache_of_our_own();
     open_and_add();
     program_file(path);
     for (int kind = 0; kind <= 8; kind += job_is_quick() ? 3 : 1) {
@@ -477,6 +569,7 @@ Test(kernels_long, cache_without_a_home)
     kernel_counters counters;
 
     own_cache();
+    setenv("POCL_KERNEL_CACHE", "0", 1);
     unsetenv("PAIRWISE_CACHE");
     setenv("TMPDIR", folder, 1);
     setenv("XDG_CACHE_HOME", "/dev/null/no", 1);
@@ -506,6 +599,7 @@ Test(kernels_long, cache_is_built_once)
     kernel_counters c;
 
     own_cache();
+    setenv("POCL_KERNEL_CACHE", "0", 1);
     cr_assert_eq(pipe(pipes), 0);
     for (int i = 0; i < PROCESSES; i++)
         if (fork() == 0) {
@@ -566,13 +660,11 @@ static uint64_t work(kernel_device *d, int channels, int side)
         err = kernel_conv_backward_input(d, &conv, kernel_at(b, 3 * floats), weight, kernel_at(b, 4 * floats), false);
     if (!err) err = kernel_conv_backward_weight(d, &conv, kernel_at(b, 0), kernel_at(b, 3 * floats), dweight);
     if (!err) err = kernel_read(d, host, kernel_at(b, 0), total);
-    for (size_t i = 0; host && i < total; i++)
-        hash = (hash ^ ((union {
-                           float f;
-                           uint32_t u;
-                       }){host[i]})
-                           .u) *
-               1099511628211u;
+    for (size_t i = 0; host && i < total; i++) {
+        uint32_t bits;
+        memcpy(&bits, &host[i], sizeof bits);
+        hash = (hash ^ bits) * 1099511628211u;
+    }
     kernel_buffer_free(b);
     free(host);
     return err ? 0 : hash;

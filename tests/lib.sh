@@ -17,6 +17,9 @@ unset MAKEFLAGS MFLAGS MAKELEVEL # a make in a test is a user's, not a part of t
 work=$(mktemp -d "${TMPDIR:-/tmp}/pairwise.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
+# Where a comma is the decimal point, awk does not read our numbers.
+awk() { LC_ALL=C command awk "$@"; }
+
 ok() { echo "ok $*"; }
 skip() { echo "skip $1 ($2)"; }
 fail() { echo "FAIL $*"; }

@@ -835,9 +835,14 @@ Test(asking, hosts_that_are_not_there)
 {
     static const struct {
         const char *network, *says;
-    } cases[] = {{"10GbE,hosts=3", "a network of 3 hosts is not for 2 ranks"},
-                 {"hosts=1:2", "2 hosts have 3 ranks, and the job has 2"},
-                 {"10GbE,straggler=2:3", "names a rank that is not there"}};
+    } cases[] = {
+        {"10GbE,hosts=3", "a network of 3 hosts is not for 2 ranks: each host has one at least\n  try: hosts=2"},
+        {"10GbE,hosts=2,hosts=1:1", "hosts= is there twice\n  try: one of them"},
+        {"latency=1us,latency=2us", "latency= is there twice"},
+        {"hosts=2,10GbE", "a name comes first, and changes to it behind\n  try: 10GbE,..."},
+        {"10GbE,1GbE", "a name comes first"},
+        {"hosts=1:2", "2 hosts have 3 ranks, and the job has 2"},
+        {"10GbE,straggler=2:3", "names a rank that is not there"}};
 
     for (size_t i = 0; i < COUNT(cases); i++) {
         p2p_options options = {.network = cases[i].network};

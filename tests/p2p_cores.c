@@ -64,3 +64,29 @@ Test(p2p_cores, the_others_know)
 {
     ASSERT_RIGHT(job_matrix(others_know, NULL));
 }
+
+/* All on one core though there is one for each: they spin again, for they are to have their own. */
+static int spins_again(p2p_comm *world, void *arg)
+{
+    p2p_engine *engine = world->engine;
+    p2p_spin spin = {.cores = p2p_size(world), .longest = 1000};
+    p2p_spread spread = {.look_after = 1};
+    cpu_set_t all, one;
+
+    (void)arg;
+    CHECK(sched_getaffinity(0, sizeof all, &all) == 0, "no affinity");
+    CPU_ZERO(&one);
+    CPU_SET((size_t)home_of(0, &all), &one);
+    CHECK(sched_setaffinity(0, sizeof one, &one) == 0, "cannot move");
+    p2p__cores_show(engine->scoreboard, engine->rank);
+    CALL(coll_barrier(world));
+    p2p__cores_spread(engine->scoreboard, engine->rank, &spin, &spread);
+    CHECK(spin.now == (p2p_size(world) > 1 ? spin.longest : 0), "spins for %llu ns", (unsigned long long)spin.now);
+    CALL(coll_barrier(world));
+    return 0;
+}
+
+Test(p2p_cores, those_that_leave_a_core_spin_again)
+{
+    ASSERT_RIGHT(job_matrix(spins_again, NULL));
+}

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collectives/collectives.h"
 #include "p2p/shared/config.h"
 #include "p2p/shared/control.h"
 #include "tests/util/suite.h"
@@ -411,7 +412,22 @@ Test(p2p, machine_is_measured)
     ASSERT_STATUS(result, 0);
     ASSERT_CONTAINS(result.out, "8 bytes from one rank to another: ");
     ASSERT_CONTAINS(result.out, "through the queue");
-    ASSERT_CONTAINS(result.out, "1048576 ");
+    ASSERT_CONTAINS(result.out, "       16384 ");
+    ASSERT_CONTAINS(result.out, "     1048576 ");
+    ASSERT_CONTAINS(result.out, " cores: up to ");
+    if (sysconf(_SC_NPROCESSORS_ONLN) > 1 && !getenv("PAIRWISE_SNDBUF")) { /* a queue of a few lines times no copy */
+        ASSERT_CONTAINS(result.out, "1 KiB that the other core has written: ");
+        ASSERT_CONTAINS(result.out, " near cache (limit: ");
+        bool is_slow = strstr(result.out, "share no near cache"),
+             is_written = strstr(result.out, "8 to 64 KiB: written");
+        cr_expect(is_slow || !is_written, "%s", result.out);
+    }
+    const char *all_reduce = strstr(result.out, "\nAll-reduce (");
+    cr_assert(all_reduce, "%s", result.out);
+    size_t rows;
+    const coll_choice *choices = coll_choices(&rows);
+    for (size_t i = 0; i < rows; i++)
+        if (choices[i].shared) ASSERT_CONTAINS(all_reduce, choices[i].algorithm);
     process_free(&result);
     shell_run("exec $L --machine -n 2 true", NULL, &result);
     ASSERT_STATUS(result, 2);

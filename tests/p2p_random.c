@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "collectives/collectives.h"
+#include "tests/util/one_host.h"
 #include "tests/util/pattern.h"
 #include "tests/util/suite.h"
 
@@ -351,7 +352,7 @@ static void check_waiting(const char *line, const program *p, const state *s, ui
 
 static void expect_deadlock(const job_result *result, const program *p, const state *s, uint64_t seed, bool strict)
 {
-    const char *text = result->process.err;
+    const char *text = one_host(result->process.err);
 
     cr_assert(result->err == P2P_ERR_RANK_FAILED && result->exit_status == 1 && strstr(text, "deadlock"),
               "program %lu, %s: should deadlock; %s, exit status %d\n%s", (unsigned long)seed,

@@ -79,7 +79,8 @@ static bool write_one(queue *r, size_t content)
 {
     uint64_t at = r->writer.at;
 
-    p2p__queue_rewind(&r->writer);
+    p2p__queue_fetch(&r->writer);
+    p2p__queue_rewind(&r->writer, content);
     expect_pad(r, at);
     at = r->writer.at;
     size_t room = p2p__queue_room(&r->writer, content ? content : 1);
@@ -170,7 +171,7 @@ Test(shm_queue, near_lines_while_the_reader_keeps_up)
 
     queue_make(&r, QUEUE_LARGEST);
     for (int step = 0; step < 10000; step++) {
-        p2p__queue_rewind(&r.writer);
+        p2p__queue_rewind(&r.writer, lines_of_record * QUEUE_LINE - QUEUE_HEAD);
         cr_assert_lt(r.writer.at % r.writer.size, QUEUE_NEAR);
         expect_pad(&r, r.reader.at);
         cr_assert(write_one(&r, lines_of_record * QUEUE_LINE - QUEUE_HEAD));
@@ -179,6 +180,27 @@ Test(shm_queue, near_lines_while_the_reader_keeps_up)
     while (write_one(&r, lines_of_record * QUEUE_LINE - QUEUE_HEAD)) records++;
     cr_assert_gt(records * lines_of_record, r.writer.size / 2, "%zu records of %zu lines at %zu", records,
                  lines_of_record, (size_t)r.writer.at % r.writer.size);
+    free(r.memory);
+}
+
+/* The lines that are fetched for the next message are not those that the reader still reads. */
+Test(shm_queue, two_messages_side_by_side)
+{
+    static queue r;
+    uint64_t lines = QUEUE_NEAR - 6, farthest = 0;
+
+    queue_make(&r, QUEUE_LARGEST);
+    for (int step = 0; step < 1000; step++) {
+        uint64_t before = r.writer.at % r.writer.size;
+        cr_assert(write_one(&r, lines * QUEUE_LINE - QUEUE_HEAD));
+        uint64_t first = (r.writer.at - lines) % r.writer.size;
+        cr_assert(first == before || first == 0, "a message begins at line %zu", (size_t)first);
+        if (r.writer.at % r.writer.size > farthest) farthest = r.writer.at % r.writer.size;
+        for (int poll = 0; poll < QUEUE_NEAR; poll++) p2p__queue_fetch(&r.writer);
+        cr_assert_eq(r.writer.fetched, r.writer.message);
+        read_all(&r);
+    }
+    cr_assert(farthest >= 2 * lines && farthest < 4 * lines, "%zu lines are used", (size_t)farthest);
     free(r.memory);
 }
 
@@ -265,7 +287,7 @@ static void begin_again(queue *r)
         write_one(r, 8);
         read_all(r);
     } while (r->writer.at % r->writer.size != QUEUE_NEAR);
-    p2p__queue_rewind(&r->writer);
+    p2p__queue_rewind(&r->writer, 8);
     expect_pad(r, r->reader.at);
     read_all(r);
 }

@@ -42,9 +42,34 @@ Test(status, what_each_rank_does)
         ASSERT_CONTAINS(result.out, "\n0 ");
         ASSERT_CONTAINS(result.out, " runs ");
         ASSERT_CONTAINS(result.out, " s\n");
-        if (hosts == 2) ASSERT_CONTAINS(result.out, host);
+        if (hosts == 2) { /* two launchers on one machine have one name */
+            char hosts_told[2][300];
+            for (int h = 0; h < 2; h++) {
+                snprintf(hosts_told[h], sizeof *hosts_told, " %d (%s) ", h, host);
+                ASSERT_CONTAINS(result.out, hosts_told[h]);
+            }
+        }
         process_free(&result);
     }
+}
+
+/* The launcher of another host says which one knows it all: the one of host 0, $job. */
+Test(status, which_launcher_to_ask)
+{
+    process_result result;
+
+    with_job("PAIRWISE_HOSTS=2",
+             "for child in $(pgrep -P $job); do pgrep -P $child >/dev/null && other=$child; done\n"
+             "$L --status $other; echo status $?; $L --ranks-of $other >/dev/null; echo status $?; echo try $job",
+             &result);
+    const char *last = strstr(result.out, "try ");
+    char direction[100];
+    cr_assert_not_null(last, "%s", result.err);
+    snprintf(direction, sizeof direction, " answers for all\n  try: there: launch --status %d\n", atoi(last + 4));
+    ASSERT_CONTAINS(result.err, "is the launcher of host 1 (");
+    ASSERT_CONTAINS(result.err, direction);
+    ASSERT_CONTAINS(result.out, "status 2\nstatus 2\n");
+    process_free(&result);
 }
 
 Test(status, many_ask_at_once)

@@ -121,32 +121,47 @@ Test(bits, differ_without_sync)
 
 /* ---- Kernels are compiled before the first step ---- */
 
-static uint64_t (*programs_at)[2]; /* of each rank, at the beginning of each epoch: built, or loaded */
+static kernel_counters *counted; /* of each rank, at the beginning of the last epoch: after all others, and scores */
 
-static p2p_err count_programs(void *arg, const train_hook_context *now)
+static p2p_err count_kernels(void *arg, const train_hook_context *now)
 {
     (void)arg;
-    kernel_counters counters;
-    if (kernel_stats(now->network->device, &counters)) return P2P_ERR_SYS;
-    programs_at[p2p_rank(now->comm)][now->epoch - 1] = counters.programs_built + counters.programs_loaded;
-    return P2P_OK;
+    return kernel_stats(now->network->device, &counted[p2p_rank(now->comm)]) ? P2P_ERR_SYS : P2P_OK;
 }
 
-Test(kernels, are_there_before_the_first_step)
+/* What was listed before the first step is all that was ever launched. */
+static void check_kernels(size_t images, size_t tests, size_t batch, size_t accumulate, int ranks)
 {
     training_book *book = new_book();
-    programs_at = job_shared(TRAINING_RANKS * sizeof *programs_at);
+    counted = job_shared(TRAINING_RANKS * sizeof *counted);
     train_job job;
-    training_make(&job, book, 16, 4);
-    job.settings.batch = 4;
+    training_make(&job, book, images, tests);
+    job.settings.batch = batch;
+    job.settings.accumulate = accumulate;
     job.settings.epochs = 2;
-    job.hooks.before_shard = count_programs;
-    ASSERT_RIGHT(training_run(&job, 2));
-    for (int r = 0; r < 2; r++)
-        cr_assert(programs_at[r][0] > 0 && programs_at[r][0] == programs_at[r][1],
-                  "rank %d had %d programs before the first step, %d after it", r, (int)programs_at[r][0],
-                  (int)programs_at[r][1]);
+    job.hooks.before_shard = count_kernels;
+    ASSERT_RIGHT(training_run(&job, ranks));
+    for (int r = 0; r < ranks; r++)
+        cr_assert(counted[r].kernels_listed && counted[r].kernels_listed == counted[r].kernels_used,
+                  "%zu and %zu images, batches of %zu, %zu a step: rank %d used %d kernels, %d before the first step",
+                  images, tests, batch, accumulate, r, (int)counted[r].kernels_used, (int)counted[r].kernels_listed);
     train_job_free(&job);
+}
+
+/* Batches of up to 16 images may need other kernels than longer ones. */
+Test(kernels, are_there_before_the_first_step)
+{
+    check_kernels(16, 4, 4, 1, 2);
+    check_kernels(2 * (32 + 4), 64, 32, 1, 2); /* the last batch of an epoch */
+    check_kernels(64, 2 * (32 + 4), 32, 1, 2); /* of an evaluation */
+}
+
+Test(kernels_long, are_there_before_the_first_step)
+{
+    check_kernels(2 * (64 + 40), 4, 32, 2, 2); /* a last step of 20 and 20 */
+    check_kernels(33, 4, 32, 2, 2);            /* steps of 9, 8, 8, 8 */
+    check_kernels(33, 3, 32, 1, 1);            /* and of 32, 1 */
+    check_kernels(1, 1, 32, 2, 3);             /* two ranks without images */
 }
 
 /* ---- The same bits in every run ---- */

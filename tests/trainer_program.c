@@ -134,14 +134,15 @@ Test(options, that_need_more_memory_than_there_is_are_refused)
 Test(options, are_all_in_the_help)
 {
     static const char *const all[] = {
-        "--ranks",      "--world",        "--model",    "--data",       "--train-limit",
-        "--test-limit", "--epochs",       "--steps",    "--batch",      "--optimizer",
-        "--lr",         "--weight-decay", "--momentum", "--all-reduce", "--bucket",
-        "--overlap",    "--shuffle",      "--augment",  "--seed",       "--init",
-        "--save",       "--resume",       "--out",      "--save-every", "--overwrite",
-        "--eval-only",  "--dump-logits",  "--device",   "--timeline",   "--quiet",
-        "--schedule",   "--warmup",       "--clip",     "--accumulate", "--label-smoothing",
-        "--nesterov",   "--plot"};
+        "--ranks",      "--world",     "--device",       "--repair",     "--shrink",
+        "--model",      "--data",      "--train-limit",  "--test-limit", "--shuffle",
+        "--augment",    "--seed",      "--epochs",       "--steps",      "--batch",
+        "--optimizer",  "--lr",        "--weight-decay", "--momentum",   "--nesterov",
+        "--schedule",   "--warmup",    "--clip",         "--accumulate", "--label-smoothing",
+        "--all-reduce", "--bucket",    "--overlap",      "--wire",       "--compress",
+        "--shard",      "--wrapper",   "--init",         "--save=FILE",  "--out",
+        "--save-every", "--overwrite", "--resume",       "--eval-only",  "--dump-logits",
+        "--timeline",   "--plot",      "--trace",        "--quiet"};
     process_result result;
     run("exec ${L%/launch}/train --help", &result);
     ASSERT_STATUS(result, 0);
@@ -367,6 +368,23 @@ Test(resume, with_other_options_is_refused, .init = make_test_folder, .fini = re
     }
 }
 
+Test(resume, with_and_without_nesterov_are_not_the_same_run, .init = make_test_folder, .fini = remove_test_folder)
+{
+    process_result result;
+#define SGD SMALL "--quiet --optimizer sgd "
+    must_work(SGD "--steps 1 --out $D/plain");
+    must_work(SGD "--steps 1 --out $D/nesterov --nesterov");
+    run(SGD "--steps 2 --resume $D/plain --nesterov", &result);
+    ASSERT_STATUS(result, 2);
+    ASSERT_CONTAINS(result.err, "was made without --nesterov");
+    process_free(&result);
+    run(SGD "--steps 2 --resume $D/nesterov", &result);
+    ASSERT_STATUS(result, 2);
+    ASSERT_CONTAINS(result.err, "was made with --nesterov");
+    process_free(&result);
+    must_work(SGD "--steps 2 --resume $D/nesterov --nesterov");
+}
+
 /* A file with weights only is no checkpoint. */
 Test(resume, needs_a_checkpoint, .init = make_test_folder, .fini = remove_test_folder)
 {
@@ -430,10 +448,11 @@ Test(accumulate, shows_the_loss_and_the_norm_of_the_whole_step, .init = make_tes
 {
     must_work(SMALL "--ranks 2 --steps 3 --lr 0 --clip 0.5 --quiet --out $D/two");
     must_work(SMALL "--ranks 1 --accumulate 2 --steps 3 --lr 0 --clip 0.5 --quiet --out $D/one");
-    must_work("for r in one two; do sed -n 's/.*\"loss\":\\([^,]*\\).*\"grad_norm\":\\(.*\\)}/\\1 \\2/p' "
-              "$D/$r/metrics.jsonl >$D/$r.txt; done; paste $D/one.txt $D/two.txt | awk 'function off(a, b) { return "
-              "a - b > 1e-5 * b || b - a > 1e-5 * b } { n++; if (off($1, $3) || off($2, $4) || $2 <= 0) exit 1 } "
-              "END { exit n != 3 }'");
+    must_work(
+        "for r in one two; do sed -n 's/.*\"loss\":\\([^,]*\\).*\"grad_norm\":\\(.*\\)}/\\1 \\2/p' "
+        "$D/$r/metrics.jsonl >$D/$r.txt; done; paste $D/one.txt $D/two.txt | LC_ALL=C awk 'function off(a, b) { return "
+        "a - b > 1e-5 * b || b - a > 1e-5 * b } { n++; if (off($1, $3) || off($2, $4) || $2 <= 0) exit 1 } "
+        "END { exit n != 3 }'");
 }
 
 Test(plot, draws_loss_accuracy_and_time, .init = make_test_folder, .fini = remove_test_folder)
@@ -449,6 +468,9 @@ Test(plot, draws_loss_accuracy_and_time, .init = make_test_folder, .fini = remov
               "head -c 4 $p.png | grep -q PNG || exit 1; done");
     must_work("rm $D/plots/new/*.png && " SMALL "--epochs 1 --resume $D/run --out $D/run --plot $D/plots/new && "
               "test -s $D/plots/new/time.png");
+    must_work("sed -i -E '2s/\"(fwd_ms|bwd_ms|sync_ms|opt_ms|lr)\":[^,]*/\"\\1\":null/g' $D/run/metrics.jsonl && "
+              "grep -q '\"lr\":null' $D/run/metrics.jsonl && rm $D/plots/new/* && " SMALL
+              "--epochs 1 --resume $D/run --out $D/run --plot $D/plots/new && test -s $D/plots/new/loss.png");
 }
 
 /* A record has a coarse and a fine label. */

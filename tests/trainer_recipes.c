@@ -5,70 +5,19 @@
 #include "ring/ring.h"
 #include "tests/trainer/training.h"
 #include "tests/util/suite.h"
+#include "trainer/run.h"
 
 /* ---- Schedules ---- */
 
 enum { STEPS = 1000, COLUMNS = 7 };
 
-/* What PyTorch 1.13 has in each of 1,000 steps, lr 0.1: CosineAnnealingLR(T_max=1000); OneCycleLR(max_lr=0.1,
+/* What PyTorch has in each of 1,000 steps, lr 0.1: CosineAnnealingLR(T_max=1000); OneCycleLR(max_lr=0.1,
  * total_steps=1000), and its momentum; MultiStepLR([300, 600, 900]); LinearLR(total_iters=100);
  * SequentialLR([LinearLR(total_iters=100), CosineAnnealingLR(900)], [100]);
  * ChainedScheduler([LinearLR(total_iters=100), MultiStepLR([300, 600, 900])]). */
-static const struct {
-    uint64_t taken; /* steps before */
-    double want[COLUMNS];
-} pytorch[] = {
-    {0, {0.1, 0.004, 0.95, 0.1, 0.0333333333333, 0.0333333333333, 0.0333333333333}},
-    {1, {0.0999997532601, 0.00400264950422, 0.9499972401, 0.1, 0.034, 0.034, 0.034}},
-    {25, {0.0998458666867, 0.00564645575492, 0.948284941922, 0.1, 0.05, 0.05, 0.05}},
-    {50, {0.0993844170298, 0.01047287233, 0.943257424656, 0.1, 0.0666666666667, 0.0666666666667, 0.0666666666667}},
-    {75, {0.0986184960199, 0.0181481463357, 0.935262347567, 0.1, 0.0833333333333, 0.0833333333333, 0.0833333333333}},
-    {99, {0.0976011313473, 0.0277094126696, 0.925302695136, 0.1, 0.0993333333333, 0.0993333333333, 0.0993333333333}},
-    {100, {0.0975528258148, 0.0281457361449, 0.924848191516, 0.1, 0.1, 0.1, 0.1}},
-    {125, {0.0961939766256, 0.0397797838708, 0.912729391801, 0.1, 0.1, 0.0998097349046, 0.1}},
-    {150, {0.0945503262094, 0.0522521668123, 0.899737326237, 0.1, 0.1, 0.0992403876506, 0.1}},
-    {175, {0.0926320082177, 0.0647072505246, 0.886763280704, 0.1, 0.1, 0.0982962913145, 0.1}},
-    {200, {0.0904508497187, 0.0762905873304, 0.874697304864, 0.1, 0.1, 0.0969846310393, 0.1}},
-    {225, {0.08802029828, 0.0862075334154, 0.864367152692, 0.1, 0.1, 0.0953153893518, 0.1}},
-    {250, {0.0853553390593, 0.0937777632398, 0.856481496625, 0.1, 0.1, 0.0933012701892, 0.1}},
-    {275, {0.0824724024165, 0.0984819414512, 0.851581310988, 0.1, 0.1, 0.0909576022144, 0.1}},
-    {299, {0.0795161974678, 0.1, 0.85, 0.1, 0.1, 0.0884141761797, 0.1}},
-    {300, {0.0793892626146, 0.0999994964516, 0.85000050355, 0.01, 0.1, 0.0883022221559, 0.01}},
-    {301, {0.0792620377013, 0.0999979858166, 0.850002014191, 0.01, 0.1, 0.0881898014317, 0.01}},
-    {325, {0.0761249282358, 0.0996599867852, 0.850340014575, 0.01, 0.1, 0.0853553390593, 0.01}},
-    {350, {0.072699524987, 0.0986959764867, 0.851304028729, 0.01, 0.1, 0.0821393804843, 0.01}},
-    {375, {0.0691341716183, 0.0971195885449, 0.852880422977, 0.01, 0.1, 0.0786788218176, 0.01}},
-    {400, {0.0654508497187, 0.0949506469528, 0.855049373245, 0.01, 0.1, 0.075, 0.01}},
-    {425, {0.0616722681928, 0.0922164274095, 0.857783603725, 0.01, 0.1, 0.071130913087, 0.01}},
-    {450, {0.057821723252, 0.0889513143121, 0.861048729883, 0.01, 0.1, 0.0671010071663, 0.01}},
-    {475, {0.0539229547864, 0.0851963683522, 0.864803690863, 0.01, 0.1, 0.0629409522551, 0.01}},
-    {500, {0.05, 0.080998810154, 0.869001265851, 0.01, 0.1, 0.0586824088833, 0.01}},
-    {525, {0.0460770452136, 0.0764114264473, 0.873588667907, 0.01, 0.1, 0.0543577871374, 0.01}},
-    {550, {0.042178276748, 0.0714919062439, 0.878508207789, 0.01, 0.1, 0.05, 0.01}},
-    {575, {0.0383277318072, 0.0663021153647, 0.883698019427, 0.01, 0.1, 0.0456422128626, 0.01}},
-    {599, {0.0346986178906, 0.0611262021936, 0.888873953302, 0.01, 0.1, 0.0414895250417, 0.01}},
-    {600, {0.0345491502813, 0.0609073184412, 0.88909283793, 0.001, 0.1, 0.0413175911167, 0.001}},
-    {625, {0.0308658283817, 0.0553753581748, 0.894624820324, 0.001, 0.1, 0.0370590477449, 0.001}},
-    {650, {0.027300475013, 0.0497758021756, 0.900224398722, 0.001, 0.1, 0.0328989928337, 0.001}},
-    {675, {0.0238750717642, 0.0441790681093, 0.905821155175, 0.001, 0.1, 0.028869086913, 0.001}},
-    {700, {0.0206107373854, 0.038655538154, 0.911344707225, 0.001, 0.1, 0.025, 0.001}},
-    {725, {0.0175275975835, 0.0332746739038, 0.916725592999, 0.001, 0.1, 0.0213211781824, 0.001}},
-    {750, {0.0146446609407, 0.0281041428486, 0.921896144736, 0.001, 0.1, 0.0178606195157, 0.001}},
-    {775, {0.01197970172, 0.0232089674164, 0.926791339749, 0.001, 0.1, 0.0146446609407, 0.001}},
-    {800, {0.00954915028125, 0.0186507072786, 0.93134961812, 0.001, 0.1, 0.0116977778441, 0.001}},
-    {825, {0.0073679917823, 0.0144866852012, 0.935513656853, 0.001, 0.1, 0.00904239778555, 0.001}},
-    {850, {0.00544967379058, 0.0107692661778, 0.939231090747, 0.001, 0.1, 0.00669872981078, 0.001}},
-    {875, {0.00380602337444, 0.00754519890957, 0.942455170911, 0.001, 0.1, 0.00468461064817, 0.001}},
-    {899, {0.00249594904496, 0.00495193679865, 0.945048443395, 0.001, 0.1, 0.00307534886202, 0.001}},
-    {900, {0.00244717418524, 0.00485502791299, 0.945145352668, 0.0001, 0.1, 0.0030153689607, 0.0001}},
-    {925, {0.00138150398012, 0.00273258364924, 0.947267805422, 0.0001, 0.1, 0.00170370868555, 0.0001}},
-    {950, {0.000615582970243, 0.00120455708642, 0.948795838097, 0.0001, 0.1, 0.00075961234939, 0.0001}},
-    {975, {0.000154133313344, 0.000290164045117, 0.949710234796, 0.0001, 0.1, 0.000190265095413, 0.0001}},
-    {999, {2.46739907089e-07, 4e-07, 0.95, 0.0001, 0.1, 3.0461711048e-07, 0.0001}},
+static const double pytorch[STEPS][COLUMNS] = {
+#include "tests/trainer/schedules.inc"
 };
-
-/* And the sums over all 1,000. */
-static const double sums[COLUMNS] = {50.05, 50.5501402, 900.05, 33.31, 96.6333333333, 51.6833333333, 29.9433333333};
 
 static const train_schedule cosine = {.kind = TRAIN_COSINE}, onecycle = {.kind = TRAIN_ONECYCLE};
 static const train_schedule multistep = {.kind = TRAIN_STEPS, .count = 3, .milestones = {300, 600, 900}};
@@ -90,16 +39,12 @@ static double column(int c, uint64_t taken)
 
 Test(schedules, are_pytorchs_over_1000_steps)
 {
-    for (int c = 0; c < COLUMNS; c++) {
-        double sum = 0;
-        for (size_t i = 0; i < sizeof pytorch / sizeof *pytorch; i++) {
-            double got = column(c, pytorch[i].taken), want = pytorch[i].want[c];
-            cr_assert(fabs(got - want) <= 1e-7 * want, "column %d, step %d: %.12g, not %.12g", c, (int)pytorch[i].taken,
+    for (int c = 0; c < COLUMNS; c++)
+        for (uint64_t t = 0; t < STEPS; t++) {
+            double got = column(c, t), want = pytorch[t][c];
+            cr_assert(want > 0 && fabs(got - want) <= 1e-7 * want, "column %d, step %d: %.12g, not %.12g", c, (int)t,
                       got, want);
         }
-        for (uint64_t t = 0; t < STEPS; t++) sum += column(c, t);
-        cr_assert(fabs(sum - sums[c]) <= 1e-8 * sums[c], "column %d: sum %.12g, not %.12g", c, sum, sums[c]);
-    }
 }
 
 /* OneCycleLR(total_steps=1), 2 and 7. */
@@ -114,6 +59,7 @@ Test(schedules, of_few_steps_are_pytorchs)
     cr_assert(fabs(at_step(&onecycle, 9, 7).lr - 4e-07) < 1e-12, "a step too many has the last one's rate");
 }
 
+/* OneCycleLR, and OneCycleLR(cycle_momentum=False). */
 Test(schedules, cycle_beta1_of_adam_and_no_momentum_that_is_none)
 {
     kernel_optimizer o = {.rule = KERNEL_ADAMW, .lr = 0.1, .beta1 = 0.9};
@@ -165,6 +111,47 @@ static void check_accumulate(size_t images)
 Test(accumulate, is_as_so_many_times_the_ranks)
 {
     check_accumulate(24);
+}
+
+/* Weights of the last step, of rank 0, in shared memory. */
+static float *weights_after;
+
+static p2p_err take_weights(void *arg, const train_hook_context *now)
+{
+    const float *at = train_map(now->network, TRAIN_PARAMETERS, NULL);
+    (void)arg;
+    if (at && p2p_rank(now->comm) == 0)
+        memcpy(weights_after, at, train_length(now->network, TRAIN_PARAMETERS) * sizeof *at);
+    return at ? P2P_OK : P2P_ERR_SYS;
+}
+
+static const float *weights_of_a_step(int ranks, size_t batches)
+{
+    train_job job;
+    make(&job, 24, ranks, batches);
+    weights_after = job_shared(TRAINING_ROOM * sizeof(float));
+    job.settings.optimizer = KERNEL_SGD;
+    job.settings.lr = 0.1f;
+    job.settings.steps = 1;
+    job.hooks.after_step = take_weights;
+    ASSERT_RIGHT(training_run(&job, ranks));
+    train_job_free(&job);
+    return weights_after;
+}
+
+Test(accumulate, gives_the_weights_of_so_many_times_the_ranks)
+{
+    static const int cases[][2] = {{1, 2}, {1, 4}, {2, 2}, {2, 4}, {4, 2}};
+    training_book *unused = job_shared(sizeof *unused);
+    train_job job;
+    training_make(&job, unused, 8, 2);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int ranks = cases[i][0], batches = cases[i][1];
+        const float *some = weights_of_a_step(ranks, (size_t)batches), *many = weights_of_a_step(ranks * batches, 1);
+        double difference = training_difference(&job, many, some);
+        cr_assert(difference < 1e-6, "%d x %d: the weights differ by %g", ranks, batches, difference);
+    }
+    train_job_free(&job);
 }
 
 /* The last step has fewer images: some batches are not full, some have none. */
@@ -230,6 +217,100 @@ Test(clip, is_pytorchs)
     train_job job;
     training_make(&job, &unused, 8, 2);
     ASSERT_RIGHT(job_right(1, NULL, clip_rank, &job));
+    train_job_free(&job);
+}
+
+/* ---- In a run: by chunks, and with --shard each rank its own ---- */
+
+typedef struct {
+    train_job *job;
+    enum train_sharding shard;
+} clip_case;
+
+/* The same on every rank, as after gradient sync; from 1e-6 to 1. */
+static float gradient(size_t i)
+{
+    float size = (float[]){1, 1e-2f, 1e-4f, 1e-6f}[i % 4];
+    return size * (1 + (float)(i % 97) / 97) * (i % 3 ? 1 : -1);
+}
+
+static p2p_err fill(train_network *network, train_error *error)
+{
+    float *at = train_map(network, TRAIN_GRADIENTS, error);
+    for (size_t i = 0; at && i < train_length(network, TRAIN_GRADIENTS); i++) at[i] = gradient(i);
+    return at ? train_flush(network, TRAIN_GRADIENTS, error) : P2P_ERR_SYS;
+}
+
+/* Its gradients, clipped, and *norm, by train_clip; whole. */
+static p2p_err clip_whole(const train_job *job, float most, float *clipped, double *norm, train_error *error)
+{
+    train_network *network = NULL;
+    const train_network_options options = {.device = "cpu", .cores = 1, .batch = 4};
+    p2p_err err = train_network_open(job->model, &options, &network, error);
+    if (!err) err = fill(network, error);
+    if (!err) err = train_clip(network, most, norm, error);
+    const float *at = err ? NULL : train_map(network, TRAIN_GRADIENTS, error);
+    if (at) memcpy(clipped, at, job->model->parameters * sizeof *at);
+    train_network_close(network);
+    return err;
+}
+
+static const char *differs(const float *got, const float *want, size_t first, size_t count)
+{
+    for (size_t i = first; i < first + count; i++)
+        if (fabs((double)got[i] - (double)want[i]) > 1e-6 * fabs((double)want[i])) return "other gradients";
+    return NULL;
+}
+
+/* As a run has it, but for the gradients. */
+static p2p_err open_run(train_runner *r, enum train_sharding shard)
+{
+    const train_network_options options = {.device = "cpu", .cores = 1, .batch = 4, .comm = r->comm, .shard = shard};
+    static const train_sync_options by = {.all_reduce = ring_all_reduce, .overlap = true, .bucket_bytes = 4096};
+    p2p_err err = train_network_open(r->job->model, &options, &r->network, r->error);
+    if (!err) err = train_sync_open(r->network, r->comm, &by, &r->sync, r->error);
+    if (!err && shard) err = train__shard_open(r->network, r->comm, r->sync, 1, &r->shard, r->error);
+    return err ? err : fill(r->network, r->error);
+}
+
+static int clip_in_a_run_rank(p2p_comm *world, void *arg)
+{
+    static const float limits[] = {1e6f, 2, 1e-3f};
+    static float want[TRAINING_ROOM];
+    const clip_case *c = arg;
+    train_error error = {""};
+    double norm = 0;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        train_settings settings = c->job->settings;
+        settings.clip = limits[i];
+        train_runner r = {.comm = world, .rank = p2p_rank(world), .size = p2p_size(world), .job = c->job};
+        r.settings = &settings;
+        r.error = &error;
+        CHECK(!clip_whole(c->job, limits[i], want, &norm, &error), "%s", error.text);
+        CHECK(!open_run(&r, c->shard) && !train__clip(&r), "%s", error.text);
+        CHECK(fabs(r.norm - norm) <= 1e-6 * norm && norm > 1, "norm %.9g, not %.9g", r.norm, norm);
+        const float *got = train_map(r.network, TRAIN_GRADIENTS, &error);
+        const char *wrong = r.shard ? NULL : differs(got, want, 0, c->job->model->parameters);
+        for (size_t k = 0; r.shard && k < r.shard->count && !wrong; k++)
+            wrong = differs(got, want, r.shard->parts[k].own, r.shard->parts[k].own_count);
+        CHECK(!wrong, "--clip %g: %s", (double)limits[i], wrong);
+        train__shard_close(r.shard);
+        train_sync_close(r.sync);
+        train_network_close(r.network);
+    }
+    return 0;
+}
+
+Test(clip, in_a_run_is_train_clip_on_any_number_of_ranks)
+{
+    static training_book unused;
+    train_job job;
+    training_make(&job, &unused, 8, 2);
+    for (int ranks = 1; ranks <= 5; ranks++)
+        for (int shard = TRAIN_SHARD_NONE; shard <= TRAIN_SHARD_GRADIENTS; shard++) {
+            clip_case c = {&job, (enum train_sharding)shard};
+            ASSERT_RIGHT(job_right(ranks, NULL, clip_in_a_run_rank, &c));
+        }
     train_job_free(&job);
 }
 

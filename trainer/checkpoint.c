@@ -49,6 +49,7 @@ static void describe(const train_run_of *run, const train_start *now, notebook *
     *book = (notebook){.count = 0};
     write_down(book, "pairwise.model", "%s", run->model->description.name);
     write_down(book, "pairwise.optimizer", "%s", train__rule_name(s->optimizer));
+    if (s->optimizer == KERNEL_SGD) write_down(book, TRAIN_NESTEROV_NOTE, "%d", s->nesterov);
     write_down(book, "pairwise.seed", "%" PRIu64, s->seed);
     write_down(book, "pairwise.shuffle", "%d", s->shuffle);
     write_down(book, "pairwise.augment", "%d", s->augment);
@@ -149,6 +150,31 @@ p2p_err train__write_checkpoint(const char *folder, const train_run_of *run, con
                                   book.count, error);
     if (!err) remove_others(folder, state);
     return err;
+}
+
+/* ---- Of a loop of the user's own ---- */
+
+static p2p_err check_start(const train_run_of *run, const train_start *now, train_error *error)
+{
+    kernel_optimizer optimizer = train__optimizer_of(run->settings);
+    if (!now->parameters || !now->statistics)
+        return train__fail(error, P2P_ERR_ARG, "a checkpoint needs parameters and statistics");
+    for (int k = 0; k < TRAIN_STATES; k++)
+        if (!now->state[k] != (k >= kernel_optimizer_states(&optimizer)))
+            return train__fail(error, P2P_ERR_ARG, "a checkpoint needs %d states of %s, no more and no less",
+                               kernel_optimizer_states(&optimizer), train__rule_name(run->settings->optimizer));
+    if (now->epoch && now->position <= run->images) return P2P_OK;
+    return train__fail(error, P2P_ERR_ARG,
+                       "epoch %" PRIu64 ", position %" PRIu64 ": epochs begin with 1 and have %zu images", now->epoch,
+                       now->position, run->images);
+}
+
+p2p_err train_save_checkpoint(const char *folder, const train_job *job, const train_start *now, train_error *error)
+{
+    const train_run_of run = {&job->settings, job->model, job->data.train.count};
+    p2p_err err = check_start(&run, now, error);
+    if (!err) err = train__make_folder("train_save_checkpoint", folder, error);
+    return err ? err : train__write_checkpoint(folder, &run, now, error);
 }
 
 /* ---- When it is made ---- */

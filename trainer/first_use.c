@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * first use: on most devices the driver compiles a kernel when it is first used, which takes up to a second each; what
- * it has compiled it keeps on disk. The ranks of a host share this work out before the first step: each uses a part of
- * the model's kernels once, on zeros; then the others' parts, which its driver finds on disk, compiled by theirs. What was
- * computed is wiped.
+ * first use: on most devices the driver compiles a kernel when it is first used, which takes up to two seconds each;
+ * what it has compiled it keeps on disk. The ranks of a host share this work out before the first step:
+ *
+ *      list        all calls of a step and of an evaluation are made, for every length that a batch will have on any
+ *                  rank, and launch nothing: that says which kernels there are
+ *      share       the same calls: each rank launches, once, what no rank is compiling at this moment
+ *      once        the same calls: each rank launches the rest, which its driver finds on disk
+ *
+ * No list says who compiles what: a rank that has finished one kernel takes the next (KERNEL_SHARE). A batch of another
+ * length may need other kernels, so the last one of an epoch counts. What was computed is wiped.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,22 +17,14 @@
 #include "collectives/collectives.h"
 #include "trainer/run.h"
 
-enum { IMAGES = 32 }; /* these fill more than one vector on every CPU: a larger batch uses the same kernels */
-
 enum pass { EVALUATE, FORWARD, LOSS, BACKWARD, UPDATE };
 static const char *const pass_names[] = {"evaluation", "forward", "loss", "backward", "optimiser"};
-static const int weights[] = {1, 2, 1, 4, 4}; /* about how long each takes to compile */
-
-typedef struct {
-    enum pass pass;
-    size_t operation;
-} use;
 
 typedef struct {
     train_runner *runner;
-    use *uses;
-    size_t count, done;
-    size_t first, part; /* where this rank begins, and how many of the uses are its part */
+    bool *trained, *tested; /* [n]: will a batch have n images, in training, or in an evaluation? */
+    enum pass pass;
+    size_t all, done; /* kernels */
     double since;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -34,104 +32,158 @@ typedef struct {
     bool watched, is_over;
 } plan;
 
-/* ---- What there is to use ---- */
+/* ---- How long batches will be ---- */
 
-static bool same_shape(kernel_shape a, kernel_shape b)
+static p2p_err share_out(plan *p, size_t images, size_t shares[])
 {
-    return a.c == b.c && a.h == b.h && a.w == b.w;
+    train_runner *r = p->runner;
+    size_t *mine = malloc((images + 1) * sizeof *mine);
+    if (!mine) return train__fail(r->error, P2P_ERR_NOMEM, "no memory for %zu numbers", images);
+    for (int i = 0; i < r->size; i++) shares[i] = r->job->parallel.shard(images, i, r->size, mine);
+    free(mine);
+    return P2P_OK;
 }
 
-/* Do both use the same kernels? */
-static bool are_alike(const train_network *net, size_t i, size_t k)
+static size_t longest(const size_t shares[], int ranks)
 {
-    const train_operation *a = &net->model->operations[i], *b = &net->model->operations[k];
-    const train_backward_plan *p = &net->plan[i], *q = &net->plan[k];
-    return a->kind == b->kind && a->size == b->size && a->stride == b->stride && a->padding == b->padding &&
-           a->relu == b->relu && (a->residual < 0) == (b->residual < 0) && p->add == q->add &&
-           (p->din < 0) == (q->din < 0) && same_shape(train__shape(net, a->in, 1), train__shape(net, b->in, 1)) &&
-           same_shape(train__shape(net, a->out, 1), train__shape(net, b->out, 1));
+    size_t most = 0;
+    for (int i = 0; i < ranks; i++)
+        if (shares[i] > most) most = shares[i];
+    return most;
 }
 
-static void add(plan *p, enum pass pass, size_t operation)
+/* A rank whose images have come to an end goes on with empty batches. */
+static void note_share(bool lengths[], size_t batch, size_t batches, size_t share, size_t steps)
 {
-    p->uses[p->count++] = (use){pass, operation};
+    size_t step = batch * batches, full = share / step, rest = share % step;
+    if (full && steps) lengths[batch] = true;
+    if (full >= steps) return;
+    for (size_t b = 0; b < batches; b++) lengths[(rest + batches - 1 - b) / batches] = true;
+    if (full + 1 < steps) lengths[0] = true;
 }
 
-static void list_uses(plan *p)
+static p2p_err list_tested(plan *p, size_t shares[])
 {
-    const train_network *net = p->runner->network;
-    bool trains = !p->runner->settings->eval_only;
-    size_t operations = net->model->operation_count, forwards;
-    for (size_t i = 0, k; i < operations; i++) {
-        for (k = 0; k < i && !are_alike(net, i, k); k++) continue;
-        if (k == i) add(p, FORWARD, i);
+    train_runner *r = p->runner;
+    size_t batch = r->settings->batch;
+    p2p_err err = share_out(p, r->data.test.count, shares);
+    for (int i = 0; i < r->size && !err; i++)
+        note_share(p->tested, batch, 1, shares[i], (shares[i] + batch - 1) / batch);
+    return err;
+}
+
+/* `images` are those of an epoch, or what a run that is resumed has left of one. */
+static p2p_err list_trained(plan *p, size_t shares[], size_t images, uint64_t *steps_left)
+{
+    train_runner *r = p->runner;
+    const train_settings *s = r->settings;
+    size_t step = train__step_images(s);
+    p2p_err err = share_out(p, images, shares);
+    size_t steps = err ? 0 : (longest(shares, r->size) + step - 1) / step;
+    if (steps > *steps_left) steps = (size_t)*steps_left;
+    *steps_left -= steps;
+    for (int i = 0; i < r->size && !err; i++) note_share(p->trained, s->batch, train__batches_of(s), shares[i], steps);
+    return err;
+}
+
+static p2p_err list_lengths(plan *p)
+{
+    train_runner *r = p->runner;
+    const train_start *start = &r->job->start;
+    size_t images = r->data.train.count, *shares = calloc((size_t)r->size, sizeof *shares);
+    uint64_t steps = r->settings->steps ? r->settings->steps - start->step : UINT64_MAX;
+    if (!shares) return train__fail(r->error, P2P_ERR_NOMEM, "no memory for %d numbers", r->size);
+    p2p_err err = list_tested(p, shares);
+    if (!err && !train__finished(r->settings, start->step, start->epoch)) {
+        err = list_trained(p, shares, images - start->position, &steps);
+        if (!err) err = list_trained(p, shares, images, &steps);
     }
-    forwards = p->count;
-    for (size_t i = 0; i < forwards; i++) add(p, EVALUATE, p->uses[i].operation);
-    add(p, LOSS, 0);
-    for (size_t i = 0; i < forwards && trains; i++) add(p, BACKWARD, p->uses[i].operation);
-    if (trains) add(p, UPDATE, 0);
+    free(shares);
+    return err;
 }
 
-/* The part of the `own`-th of `ranks`. */
-static void take_part(plan *p, int own, int ranks)
+/* ---- The calls ---- */
+
+static void enter(plan *p, enum pass pass)
 {
-    int total = 0, before = 0;
-    size_t end = 0;
-    for (size_t i = 0; i < p->count; i++) total += weights[p->uses[i].pass];
-    for (size_t i = 0; i < p->count; i++) {
-        if (before * ranks < total * own) p->first = i + 1;
-        if (before * ranks < total * (own + 1)) end = i + 1;
-        before += weights[p->uses[i].pass];
-    }
-    p->part = end - p->first;
+    pthread_mutex_lock(&p->lock);
+    p->pass = pass;
+    pthread_mutex_unlock(&p->lock);
 }
 
-static const use *use_at(const plan *p, size_t i)
+/* After a call that returned `err`. */
+static kernel_err count(plan *p, kernel_err err)
 {
-    return &p->uses[(p->first + i) % p->count];
+    kernel_counters counters;
+    if (!err) err = kernel_stats(p->runner->network->device, &counters);
+    if (err) return err;
+    pthread_mutex_lock(&p->lock);
+    p->all = counters.kernels_listed;
+    p->done = counters.kernels_used;
+    pthread_mutex_unlock(&p->lock);
+    return KERNEL_OK;
 }
 
-/* ---- Using it ---- */
-
-static kernel_err run_loss(train_network *net, size_t n)
+static kernel_err call_loss(plan *p, size_t n, bool trains)
 {
+    train_network *net = p->runner->network;
     size_t last = net->model->operation_count - 1;
     int value = net->model->operations[last].out;
     train_slot *slot = &net->slots[0];
     kernel_err err = kernel_from_nchw(net->device, train__shape(net, 0, n), kernel_at(slot->images.on, 0),
                                       kernel_at(net->values[0], 0));
-    return err ? err
-               : kernel_cross_entropy(net->device, train__shape(net, value, n), kernel_at(net->values[value], 0),
-                                      kernel_at(slot->labels.on, 0), 1.0f, kernel_at(net->pool[net->plan[last].dy], 0),
-                                      kernel_at(net->result.on, 0));
+    if (!err)
+        err = kernel_cross_entropy(
+            net->device, train__shape(net, value, n), kernel_at(net->values[value], 0), kernel_at(slot->labels.on, 0),
+            1.0f, trains ? kernel_at(net->pool[net->plan[last].dy], 0) : KERNEL_NONE, kernel_at(net->result.on, 0));
+    if (!err && !trains && p->runner->settings->dump_logits)
+        err = kernel_to_nchw(net->device, train__shape(net, value, n), kernel_at(net->values[value], 0),
+                             kernel_at(net->plain, 0));
+    return err;
 }
 
-static p2p_err run_use(plan *p, const use *u)
+/* What takes longest to compile comes first, so that no rank begins with it when the others have finished. */
+static kernel_err call_batch(plan *p, size_t n, bool trains)
+{
+    train_network *net = p->runner->network;
+    size_t operations = net->model->operation_count;
+    kernel_err err = KERNEL_OK;
+    enter(p, BACKWARD);
+    for (size_t i = 0; i < operations && !err && trains; i++) err = count(p, train__operation_backward(net, i, n));
+    enter(p, trains ? FORWARD : EVALUATE);
+    for (size_t i = 0; i < operations && !err; i++) err = count(p, train__operation_forward(net, i, n, !trains));
+    enter(p, LOSS);
+    return err ? err : count(p, call_loss(p, n, trains));
+}
+
+static p2p_err call_update(plan *p)
 {
     train_runner *r = p->runner;
     train_network *net = r->network;
-    size_t n = net->capacity < IMAGES ? net->capacity : IMAGES;
-    kernel_err err = KERNEL_OK;
-    if (u->pass == UPDATE) return train_update(net, &r->optimizer, 1, r->error);
-    if (u->pass == EVALUATE || u->pass == FORWARD)
-        err = train__operation_forward(net, u->operation, n, u->pass == EVALUATE);
-    else
-        err = u->pass == LOSS ? run_loss(net, n) : train__operation_backward(net, u->operation, n);
-    if (!err) err = kernel_finish(net->device);
-    return err ? train__device_fail(net, err, r->error) : P2P_OK;
+    size_t floats = train__longest_gradients(net->model);
+    kernel_err failed = KERNEL_OK;
+    enter(p, UPDATE);
+    p2p_err err = train_update(net, &r->optimizer, 1, r->error);
+    if (!err && train__batches_of(r->settings) > 1)
+        failed = kernel_sum(net->device, kernel_at(net->gradients.on, 0), kernel_at(net->parameters.on, 0), floats);
+    if (!err) failed = count(p, failed);
+    return failed ? train__device_fail(net, failed, r->error) : err;
 }
 
-static p2p_err run_uses(plan *p, size_t end)
+static p2p_err call_all(plan *p, kernel_mode mode)
 {
-    p2p_err err = P2P_OK;
-    while (!err && p->done < end) {
-        err = run_use(p, use_at(p, p->done));
-        pthread_mutex_lock(&p->lock);
-        p->done++;
-        pthread_mutex_unlock(&p->lock);
+    train_runner *r = p->runner;
+    train_network *net = r->network;
+    bool any = false;
+    kernel_err err = KERNEL_OK;
+    kernel_set_mode(net->device, mode);
+    for (size_t n = r->settings->batch + 1; n-- > 0 && !err;) {
+        if (p->trained[n]) err = call_batch(p, n, true);
+        if (p->tested[n] && !err) err = call_batch(p, n, false);
+        any = any || p->trained[n];
     }
-    return err;
+    if (err) return train__device_fail(net, err, r->error);
+    return any ? call_update(p) : P2P_OK;
 }
 
 /* As train__allocate left it. */
@@ -158,10 +210,8 @@ static void *say_progress(void *arg)
     for (next.tv_sec++; !p->is_over; next.tv_sec++) {
         while (!p->is_over && pthread_cond_timedwait(&p->over, &p->lock, &next) == 0) continue;
         if (p->is_over) break;
-        size_t now = p->done < p->count ? p->done : p->count - 1;
-        train__say(p->runner, "kernels, compiled once for each device: %s, %zu of %zu, %.0f s%s",
-                   pass_names[use_at(p, now)->pass], now + 1, p->count, p2p_time(p->runner->comm) - p->since,
-                   p->runner->terminal ? "\033[K\r" : "\n");
+        train__say(p->runner, "kernels, compiled once for each device: %s, %zu of %zu, %.0f s%s", pass_names[p->pass],
+                   p->done, p->all, p2p_time(p->runner->comm) - p->since, p->runner->terminal ? "\033[K\r" : "\n");
         p->runner->drawn = p->runner->terminal;
     }
     pthread_mutex_unlock(&p->lock);
@@ -183,31 +233,31 @@ static void stop_watching(plan *p)
 static p2p_err use_all(plan *p)
 {
     train_runner *r = p->runner;
-    int own = 0, ranks = 0;
-    for (int i = 0; i < r->size; i++) {
-        bool here = p2p_host(r->comm, i) == p2p_host(r->comm, r->rank);
-        own += here && i < r->rank;
-        ranks += here;
+    p2p_err err = list_lengths(p);
+    if (!err) err = call_all(p, KERNEL_LIST);
+    for (size_t before = SIZE_MAX; !err && p->done < p->all && p->done != before;) {
+        before = p->done;
+        err = call_all(p, KERNEL_SHARE);
     }
-    list_uses(p);
-    take_part(p, own, ranks);
-    p2p_err err = run_uses(p, p->part);
-    if (!err) err = train__comm(r->comm, r->error, coll_barrier(r->comm));
-    return err ? err : run_uses(p, p->count);
+    if (!err) err = call_all(p, KERNEL_ONCE);
+    kernel_set_mode(r->network->device, KERNEL_LAUNCH);
+    return err ? err : train__comm(r->comm, r->error, coll_barrier(r->comm));
 }
 
 p2p_err train__first_use(train_runner *r)
 {
+    size_t lengths = r->settings->batch + 1;
     plan p = {.runner = r,
               .since = p2p_time(r->comm),
               .lock = PTHREAD_MUTEX_INITIALIZER,
               .over = PTHREAD_COND_INITIALIZER,
-              .uses = calloc(3 * r->job->model->operation_count + 2, sizeof *p.uses)};
-    if (!p.uses) return train__fail(r->error, P2P_ERR_NOMEM, "no memory for a list of kernels");
+              .trained = calloc(2 * lengths, sizeof *p.trained)};
+    if (!p.trained) return train__fail(r->error, P2P_ERR_NOMEM, "no memory for a list of %zu lengths", 2 * lengths);
+    p.tested = p.trained + lengths;
     p.watched = r->rank == 0 && pthread_create(&p.thread, NULL, say_progress, &p) == 0;
     p2p_err err = use_all(&p);
     stop_watching(&p);
-    free(p.uses);
+    free(p.trained);
     p2p_err wiped = wipe(r); /* also after an error: a job that repairs itself goes on with these buffers */
     return err ? err : wiped;
 }

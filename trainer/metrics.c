@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,23 +27,38 @@ p2p_err train__metrics_open(train_runner *r)
     return P2P_OK;
 }
 
+/* null: it is not known. */
+static void put(FILE *metrics, const char *key, double number)
+{
+    if (isfinite(number))
+        fprintf(metrics, ",\"%s\":%.9g", key, number);
+    else
+        fprintf(metrics, ",\"%s\":null", key);
+}
+
 void train__metrics_step(FILE *metrics, const train_step_report *s)
 {
-    fprintf(metrics,
-            "{\"step\":%" PRIu64 ",\"epoch\":%" PRIu64 ",\"examples_seen\":%" PRIu64
-            ",\"loss\":%.9g,\"fwd_ms\":%.9g,\"bwd_ms\":%.9g,\"sync_ms\":%.9g,\"opt_ms\":%.9g,\"images_per_s\":%.9g"
-            ",\"lr\":%.9g,\"grad_norm\":%.9g",
-            s->step, s->epoch, s->examples, s->loss, s->forward * 1e3, s->backward * 1e3, s->sync * 1e3,
-            s->optimizer * 1e3, s->images_per_s, s->lr, s->norm);
+    fprintf(metrics, "{\"step\":%" PRIu64 ",\"epoch\":%" PRIu64 ",\"examples_seen\":%" PRIu64, s->step, s->epoch,
+            s->examples);
+    put(metrics, "loss", s->loss);
+    put(metrics, "fwd_ms", s->forward * 1e3);
+    put(metrics, "bwd_ms", s->backward * 1e3);
+    put(metrics, "sync_ms", s->sync * 1e3);
+    put(metrics, "opt_ms", s->optimizer * 1e3);
+    put(metrics, "images_per_s", s->images_per_s);
+    put(metrics, "lr", s->lr);
+    put(metrics, "grad_norm", s->norm);
     if (s->held) fprintf(metrics, ",\"memory_bytes\":%zu", s->held);
     fputs("}\n", metrics);
     fflush(metrics);
 }
 
-void train__metrics_repair(FILE *metrics, int generation, uint64_t step, uint64_t lost_steps, double lost_seconds)
+void train__metrics_repair(FILE *metrics, int generation, uint64_t step, uint64_t lost_steps, double lost)
 {
-    fprintf(metrics, "{\"generation\":%d,\"after_step\":%" PRIu64 ",\"lost_steps\":%" PRIu64 ",\"lost_s\":%.9g}\n",
-            generation, step, lost_steps, lost_seconds);
+    fprintf(metrics, "{\"generation\":%d,\"after_step\":%" PRIu64 ",\"lost_steps\":%" PRIu64, generation, step,
+            lost_steps);
+    put(metrics, "lost_s", lost);
+    fputs("}\n", metrics);
     fflush(metrics);
 }
 

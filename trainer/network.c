@@ -237,15 +237,22 @@ p2p_err train_evaluate(train_network *net, bool first, train_error *error)
     return ended(net, err, error);
 }
 
-p2p_err train_accumulate(train_network *net, train_error *error)
+size_t train__longest_gradients(const train_model *model)
 {
     size_t first, count, most = 0;
-    kernel_err err = KERNEL_OK;
-    for (size_t i = 0; i < net->model->operation_count && !net->sums; i++) {
-        train_gradients_of(net->model, i, &first, &count);
+    for (size_t i = 0; i < model->operation_count; i++) {
+        train_gradients_of(model, i, &first, &count);
         if (count > most) most = count;
     }
-    if (!net->sums) err = kernel_buffer_new(net->device, "the gradients of a step's batches", most, &net->sums);
+    return most;
+}
+
+p2p_err train_accumulate(train_network *net, train_error *error)
+{
+    kernel_err err = KERNEL_OK;
+    if (!net->sums)
+        err = kernel_buffer_new(net->device, "the gradients of a step's batches", train__longest_gradients(net->model),
+                                &net->sums);
     net->adding = !err;
     return ended(net, err, error);
 }

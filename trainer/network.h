@@ -111,6 +111,9 @@ kernel_shape train__shape(const train_network *network, int value, size_t n);
 kernel_err train__operation_forward(train_network *network, size_t operation, size_t n, bool evaluating);
 kernel_err train__operation_backward(train_network *network, size_t operation, size_t n);
 
+/* network.c: of any operation. */
+size_t train__longest_gradients(const train_model *model);
+
 /* network.c: put the device's message into *error. */
 p2p_err train__device_fail(const train_network *network, kernel_err err, train_error *error);
 

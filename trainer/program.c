@@ -43,7 +43,7 @@ static int rank_main(p2p_comm *world, void *arg)
     train_result result;
     sigaction(SIGINT, &(struct sigaction){.sa_handler = ask_to_stop, .sa_flags = SA_RESTART}, NULL);
     sigaction(SIGTERM, &(struct sigaction){.sa_handler = ask_to_stop, .sa_flags = SA_RESTART}, NULL);
-    p2p_err err = train_run(world, &p->job, &result, &error);
+    p2p_err err = train__run_once(world, &p->job, &p->job.start, &result, &error);
     if (!err && p2p_rank(world) == 0) {
         atomic_store(&p->outcome->step, result.step);
         atomic_store(&p->outcome->stopped, result.stopped && result.saved);

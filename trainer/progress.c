@@ -60,7 +60,7 @@ static void say_recipe(const train_runner *r)
 
 static void say_part(const train_runner *r, const char *what, size_t whole, size_t here, size_t more)
 {
-    train__say(r, "  %-20s %10.2f %10.2f", what, (double)whole * 1e-6, (double)here * 1e-6);
+    train__say(r, "  %-21s %9.2f %10.2f", what, (double)whole * 1e-6, (double)here * 1e-6);
     if (more) train__say(r, " and %.2f for a while", (double)more * 1e-6);
     train__say(r, "\n");
 }
@@ -71,12 +71,15 @@ static void say_memory(const train_runner *r)
     int states = kernel_optimizer_states(&r->optimizer);
     train__holding h = train__shard_holding(r->shard, states);
     size_t whole = r->job->model->parameters * sizeof(float);
-    size_t all = (2 + (size_t)states) * whole + h.feedback + h.activations;
+    size_t all = (2 + (size_t)states) * whole + h.sums + h.feedback + h.images + h.activations;
     train__say(r, "memory of a rank, MB        whole       here\n");
     say_part(r, "parameters", whole, h.parameters, h.gathered);
     say_part(r, "gradients", whole, h.gradients, h.unreduced);
     say_part(r, "optimiser's state", (size_t)states * whole, h.state, 0);
+    if (h.kept) say_part(r, "for --repair", 0, h.kept, 0);
+    if (h.sums) say_part(r, "for --accumulate", h.sums, h.sums, 0);
     if (h.feedback) say_part(r, "for --wire", h.feedback, h.feedback, 0);
+    say_part(r, "two batches of images", h.images, h.images, 0);
     say_part(r, "activations", h.activations, h.activations, 0);
     say_part(r, "together, at most", all, h.together, 0);
 }

@@ -5,19 +5,22 @@
  *      what every rank has      weights, the optimiser's state: from a rank that has taken the step
  *      what only one has        running statistics, its sum of losses, with --shard its parts (shard_keep.c): in kept memory
  *                               (p2p_keep), which the next process of that rank finds again
+ *      if no rank is left       weights and state as well: each has kept a part of them (keep_weights.c)
  *
  * After a death the ranks go on from the last step that one of them has taken, K: they repeat what comes after its update.
  * No rank has taken K before all have sent their gradients of K, and each has written its slot of K before that. A rank that
  * died may have written the slot of K + 1 as well: so there are three, and one is never written over that may be needed. With
- * --shard K is the last step that all ranks have taken.
+ * --shard, or where no rank is left, K is the last step of which all ranks have kept their parts.
  *
  *      slots of a rank     | K - 1 | K | K + 1 |     by the number of the step, modulo 3
  */
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectives/collectives.h"
+#include "p2p/shared/clock.h"
 #include "ring/ring.h"
 #include "trainer/internal.h"
 #include "trainer/run.h"
@@ -28,15 +31,17 @@ enum { SLOTS = 3, SUMS = 3 };
 typedef struct {
     _Atomic uint64_t step; /* 0: nothing whole */
     uint64_t epoch, position, examples, images, batches;
-    double sums[2];  /* of this rank: losses, correct answers */
-    double loss_sum; /* of the epoch's images up to the step `settled` */
+    double sums[SUMS]; /* of this rank: losses, correct answers, images */
+    double loss_sum;   /* of the epoch's images up to the step `settled` */
     uint64_t settled;
 } slot;
 
 struct train_kept {
     _Atomic uint64_t complete;                 /* the run has ended, and all is saved */
-    _Atomic uint64_t parts[TRAIN__KEPT_PARTS]; /* shard_keep.c */
+    _Atomic uint64_t parts[TRAIN__KEPT_PARTS]; /* shard_keep.c, keep_weights.c */
     slot slots[SLOTS];
+    _Atomic uint64_t
+        ended[SLOTS];   /* when this rank ended a step, or went on from it; of the slot's step; 0: it has not */
     float statistics[]; /* SLOTS arrays */
 };
 
@@ -74,8 +79,10 @@ p2p_err train__keep_open(train_runner *r)
     size_t bytes = sizeof *r->kept + SLOTS * r->job->model->statistics * sizeof(float);
     void *memory;
     p2p_err err;
-    do err = train__comm(r->comm, r->error, p2p_keep(r->comm, "trainer", bytes, &memory, NULL));
-    while (err == P2P_ERR_PEER_DEAD && !next_generation(r));
+    do {
+        err = train__comm(r->comm, r->error, p2p_keep(r->comm, "trainer", bytes, &memory, NULL));
+        if (!err) err = train__keep_weights_open(r, ((train_kept *)memory)->parts);
+    } while (err == P2P_ERR_PEER_DEAD && !next_generation(r));
     if (err) return err;
     r->kept = memory;
     if (!p2p_generation(r->comm)) forget_slots(r);
@@ -94,23 +101,27 @@ p2p_err train__keep_begin(train_runner *r)
 {
     if (!r->kept) return P2P_OK;
     const train_shared *s = &r->network->statistics;
-    kernel_event_free(r->statistics_read);
-    r->statistics_read = NULL;
-    kernel_err err = kernel_fetch(r->network->device, kernel_at(s->on, 0), s->floats, &r->statistics_read);
-    return err ? train__device_fail(r->network, err, r->error) : P2P_OK;
+    p2p_err err = train__keep_weights_begin(r);
+    if (err) return err;
+    kernel_event_free(r->kept_read);
+    r->kept_read = NULL;
+    kernel_err failed = kernel_fetch(r->network->device, kernel_at(s->on, 0), s->floats, &r->kept_read);
+    return failed ? train__device_fail(r->network, failed, r->error) : P2P_OK;
 }
 
-p2p_err train__keep_step(train_runner *r, size_t images)
+p2p_err train__keep_step(train_runner *r, size_t images, size_t own)
 {
     if (!r->kept) return P2P_OK;
     size_t correct;
     double loss;
     uint64_t step = r->step + 1;
     slot *s = slot_of(r, step);
-    kernel_err failed = kernel_event_wait(r->statistics_read);
+    kernel_err failed = kernel_event_wait(r->kept_read);
     if (failed) return train__device_fail(r->network, failed, r->error);
     p2p_err err = train_loss(r->network, &loss, &correct, r->error);
     if (err) return err;
+    train__keep_weights(r, r->step);
+    atomic_store(&r->kept->ended[step % SLOTS], 0);
     atomic_store(&s->step, 0);
     s->epoch = r->epoch;
     s->position = r->position + images;
@@ -119,11 +130,17 @@ p2p_err train__keep_step(train_runner *r, size_t images)
     s->batches = r->network->batches;
     s->sums[0] = loss;
     s->sums[1] = (double)correct;
+    s->sums[2] = (double)own;
     s->loss_sum = r->loss_sum;
     s->settled = r->settled;
     memcpy(statistics_of(r, step), r->network->statistics.host, r->network->statistics.floats * sizeof(float));
     atomic_store(&s->step, step);
     return P2P_OK;
+}
+
+void train__keep_time(train_runner *r)
+{
+    if (r->kept) atomic_store(&r->kept->ended[r->step % SLOTS], p2p__now());
 }
 
 p2p_err train__keep_end(train_runner *r)
@@ -136,30 +153,45 @@ p2p_err train__keep_end(train_runner *r)
 
 /* ---- Where to go on ---- */
 
-enum { TAKEN, NEWEST, COMPLETE, STOPPED, LOST_US, WHAT };
+enum { NOBODY = -1 };
+enum { TAKEN, PART, NEWEST, COMPLETE, STOPPED, WHAT };
 
 typedef struct {
-    int64_t step; /* the last that a rank has taken; with --shard, that all have: */
-    int source;
+    int64_t step;   /* the last that a rank has taken: */
+    int source;     /* NOBODY: the last of which all have their part */
     int64_t newest; /* that one has begun */
     bool complete, stopped;
-    double lost_seconds;
 } place;
 
-static int64_t last_taken(const train_runner *r)
+static int64_t newest_part(const train_runner *r)
 {
-    int64_t last = 0;
-    if (!r->settings->shard) return r->has_weights ? (int64_t)r->updated : -1;
+    int64_t newest = 0;
     for (int i = 0; i < TRAIN__KEPT_PARTS; i++) {
         int64_t step = (int64_t)atomic_load(&r->kept->parts[i]);
-        if (step > last) last = step;
+        if (step > newest) newest = step;
     }
-    return last;
+    return newest;
+}
+
+static void choose(train_runner *r, const int64_t all[], place *found)
+{
+    int64_t parts = all[PART];
+    *found = (place){.step = all[TAKEN]};
+    for (int rank = 0; rank < r->size; rank++) {
+        const int64_t *of = all + rank * WHAT;
+        if (of[TAKEN] > found->step) found->source = rank, found->step = of[TAKEN];
+        if (of[PART] < parts) parts = of[PART];
+        if (of[NEWEST] > found->newest) found->newest = of[NEWEST];
+        found->complete = found->complete || of[COMPLETE];
+    }
+    if (r->settings->shard || found->step < 0) found->source = NOBODY, found->step = parts;
+    for (int rank = 0; rank < r->size; rank++)
+        found->stopped = found->stopped || (found->step > 0 && all[rank * WHAT + STOPPED] == found->step);
 }
 
 static p2p_err find_place(train_runner *r, place *found)
 {
-    int64_t mine[WHAT] = {last_taken(r)};
+    int64_t mine[WHAT] = {r->has_weights ? (int64_t)r->updated : -1, newest_part(r)};
     int64_t *all = calloc((size_t)r->size, sizeof mine);
     if (!all) return train__fail(r->error, P2P_ERR_NOMEM, "no memory for %d ranks", r->size);
     for (int i = 0; i < SLOTS; i++) {
@@ -168,19 +200,8 @@ static p2p_err find_place(train_runner *r, place *found)
     }
     mine[COMPLETE] = (int64_t)atomic_load(&r->kept->complete);
     mine[STOPPED] = r->hook_stopped ? (int64_t)r->step : 0;
-    mine[LOST_US] = r->has_weights && r->last_end > 0 ? (int64_t)((p2p_time(r->comm) - r->last_end) * 1e6) : 0;
     p2p_err err = train__comm(r->comm, r->error, coll_all_gather(r->comm, mine, all, WHAT, DTYPE_I64));
-    *found = (place){.step = all[TAKEN]};
-    for (int rank = 0; rank < r->size && !err; rank++) {
-        const int64_t *of = all + rank * WHAT;
-        bool further = r->settings->shard ? of[TAKEN] < found->step : of[TAKEN] > found->step;
-        if (further) found->source = rank, found->step = of[TAKEN];
-        if (of[NEWEST] > found->newest) found->newest = of[NEWEST];
-        if ((double)of[LOST_US] * 1e-6 > found->lost_seconds) found->lost_seconds = (double)of[LOST_US] * 1e-6;
-        found->complete = found->complete || of[COMPLETE];
-    }
-    for (int rank = 0; rank < r->size && !err; rank++)
-        found->stopped = found->stopped || (found->step > 0 && all[rank * WHAT + STOPPED] == found->step);
+    if (!err) choose(r, all, found);
     free(all);
     return err;
 }
@@ -200,6 +221,7 @@ static p2p_err take_weights(train_runner *r, uint64_t step, int source)
 {
     int states = kernel_optimizer_states(&r->optimizer);
     if (r->updated != step) r->has_weights = false; /* until all of it is there; else it is the same that comes */
+    if (source == NOBODY) return train__take_kept_weights(r, step);
     p2p_err err = take_array(r, TRAIN_PARAMETERS, source);
     if (!err && states > 0) err = take_array(r, TRAIN_FIRST_STATE, source);
     if (!err && states > 1) err = take_array(r, TRAIN_SECOND_STATE, source);
@@ -214,15 +236,28 @@ p2p_err train__take_statistics(train_runner *r)
     return train_flush(net, TRAIN_STATISTICS, r->error);
 }
 
-/* As the settings have it: what a hook said went with its process. */
-static double rate_of(const train_runner *r, uint64_t step, uint64_t epoch)
+/* What is known of a step whose process has died: neither times nor the norm, nor what a hook said of the rate. */
+static train_step_report report_of(const train_runner *r, const slot *s, const double sums[SUMS])
 {
+    const double unknown = (double)NAN;
+    uint64_t step = atomic_load(&s->step);
     kernel_optimizer o = r->optimizer;
-    train_schedule_at(&r->settings->schedule, step, epoch, r->total_steps, &o);
-    return r->job->hooks.learning_rate ? 0 : o.lr;
+    train_schedule_at(&r->settings->schedule, step, s->epoch, r->total_steps, &o);
+    return (train_step_report){.step = step,
+                               .epoch = s->epoch,
+                               .examples = s->examples,
+                               .loss = sums[2] > 0 ? sums[0] / sums[2] : unknown,
+                               .forward = unknown,
+                               .backward = unknown,
+                               .sync = unknown,
+                               .optimizer = unknown,
+                               .images_per_s = unknown,
+                               .lr = r->job->hooks.learning_rate ? unknown : (double)o.lr,
+                               .norm = unknown};
 }
 
-/* The sums of all ranks, of steps whose report no rank may have seen any more. */
+/* The sums of all ranks, of steps whose report no rank may have seen any more. With --shrink those of the dead are gone: then
+ * the mean is that of the images whose sums are there, and stands for all images of the step. */
 static p2p_err add_sums(train_runner *r, const slot *last, uint64_t step)
 {
     p2p_err err = P2P_OK;
@@ -231,18 +266,16 @@ static p2p_err add_sums(train_runner *r, const slot *last, uint64_t step)
         const slot *s = slot_of(r, t);
         p2p_request request;
         bool there = atomic_load(&s->step) == t;
-        double sums[SUMS] = {there ? s->sums[0] : 0, there ? s->sums[1] : 0, 0};
+        double sums[SUMS] = {0};
+        if (there) memcpy(sums, s->sums, sizeof sums);
         err = train__comm(r->comm, r->error, ring_iall_reduce(r->comm, sums, SUMS, DTYPE_F64, OP_SUM, &request));
         if (!err) err = train__comm(r->comm, r->error, p2p_wait(&request, P2P_STATUS_IGNORE));
-        if (err || t <= r->job->start.step) continue;
-        if (t > last->settled) r->loss_sum += sums[0];
-        if (!r->metrics || t <= r->metrics_step || !there) continue;
-        train__metrics_step(r->metrics, &(train_step_report){.step = t,
-                                                             .epoch = s->epoch,
-                                                             .examples = s->examples,
-                                                             .loss = sums[0] / (double)s->images,
-                                                             .accuracy = sums[1] / (double)s->images,
-                                                             .lr = rate_of(r, t, s->epoch)});
+        if (err || !there || t <= r->job->start.step) continue;
+        if (t > last->settled && sums[2] > 0)
+            r->loss_sum += sums[0] * ((double)s->images / sums[2]); /* times 1 where none is missing */
+        if (!r->metrics || t <= r->metrics_step) continue;
+        const train_step_report report = report_of(r, s, sums);
+        train__metrics_step(r->metrics, &report);
         r->metrics_step = t;
     }
     return err;
@@ -253,7 +286,8 @@ static p2p_err go_on_from(train_runner *r, const place *from)
     uint64_t step = (uint64_t)from->step;
     const slot *s = slot_of(r, step);
     train_network *net = r->network;
-    if (atomic_load(&s->step) != step)
+    bool part = from->source != NOBODY || atomic_load(&r->kept->parts[step % TRAIN__KEPT_PARTS]) == step;
+    if (atomic_load(&s->step) != step || !part)
         return train__fail(r->error, P2P_ERR_STATE, "what rank %d had kept of step %llu is lost", r->rank,
                            (unsigned long long)step);
     p2p_err err = r->settings->shard ? P2P_OK : take_weights(r, step, from->source);
@@ -275,16 +309,30 @@ static p2p_err go_on_from(train_runner *r, const place *from)
 
 /* ---- The whole ---- */
 
-static void say(train_runner *r, const place *from)
+/* Since the end of the step that all go on from, the longest of all ranks. What was done after it is done again. */
+static p2p_err lost_seconds(train_runner *r, double *lost)
 {
-    unsigned long long step = (unsigned long long)r->step;
-    long long lost = from->newest > (int64_t)r->step ? (long long)from->newest - (long long)r->step : 0;
-    if (r->rank != 0) return;
-    if (r->metrics)
-        train__metrics_repair(r->metrics, p2p_generation(r->comm), r->step, (uint64_t)lost, from->lost_seconds);
+    uint64_t ended = atomic_load(&r->kept->ended[r->step % SLOTS]);
+    *lost = ended ? (double)(p2p__now() - ended) * 1e-9 : -1;
+    p2p_err err = train__comm(r->comm, r->error, coll_all_reduce(r->comm, lost, 1, DTYPE_F64, OP_MAX));
+    if (*lost < 0) *lost = (double)NAN;
+    return err;
+}
+
+p2p_err train__gone_on(train_runner *r)
+{
+    double lost;
+    p2p_err err = lost_seconds(r, &lost);
+    train__keep_time(r);
+    if (err || r->rank != 0) return err;
+    if (r->metrics) train__metrics_repair(r->metrics, p2p_generation(r->comm), r->step, r->lost_steps, lost);
     train__clear_bar(r);
-    train__say(r, "generation %d: %d rank%s, after step %llu; lost: %lld step%s, %.2f s\n", p2p_generation(r->comm),
-               r->size, r->size == 1 ? "" : "s", step, lost, lost == 1 ? "" : "s", from->lost_seconds);
+    train__say(r, "generation %d: %d rank%s, after step %llu; lost: %llu step%s", p2p_generation(r->comm), r->size,
+               r->size == 1 ? "" : "s", (unsigned long long)r->step, (unsigned long long)r->lost_steps,
+               r->lost_steps == 1 ? "" : "s");
+    if (isfinite(lost)) train__say(r, ", %.2f s", lost);
+    train__say(r, "\n");
+    return P2P_OK;
 }
 
 p2p_err train__go_on(train_runner *r, p2p_err (*from_the_start)(train_runner *r))
@@ -306,7 +354,7 @@ p2p_err train__go_on(train_runner *r, p2p_err (*from_the_start)(train_runner *r)
     } else if (!err) {
         err = go_on_from(r, &from);
     }
-    if (!err) say(r, &from);
+    r->lost_steps = from.newest > (int64_t)r->step ? (uint64_t)from.newest - r->step : 0;
     return err;
 }
 

@@ -18,6 +18,7 @@ p2p_err train__report_step(train_runner *r)
     p->examples = r->examples;
     p->marks = train__take_marks(r->network);
     p->waiting = true;
+    train__keep_time(r);
     return train__comm(r->comm, r->error, ring_iall_reduce(r->comm, p->sums, 3, DTYPE_F64, OP_SUM, &p->under_way));
 }
 

@@ -57,6 +57,15 @@ static p2p_err same_schedule(const source *from, const train_settings *s)
         from->path, then, now);
 }
 
+/* Older checkpoints do not say. */
+static p2p_err same_momentum(const source *from, const train_settings *s)
+{
+    const char *then = train__file_note(&from->file, TRAIN_NESTEROV_NOTE);
+    if (s->optimizer != KERNEL_SGD || !then || strcmp(then, s->nesterov ? "1" : "0") == 0) return P2P_OK;
+    return train__fail(from->error, P2P_ERR_ARG, "%s was made %s --nesterov\n  try: the same options", from->path,
+                       s->nesterov ? "without" : "with");
+}
+
 static p2p_err same_run(const source *from, const train_run_of *run)
 {
     const train_settings *s = run->settings;
@@ -65,6 +74,7 @@ static p2p_err same_run(const source *from, const train_run_of *run)
     snprintf(images, sizeof images, "%zu", run->images);
     p2p_err err = same_words(from, "pairwise.model", "--model", run->model->description.name);
     if (!err) err = same_words(from, "pairwise.optimizer", "--optimizer", train__rule_name(s->optimizer));
+    if (!err) err = same_momentum(from, s);
     if (!err) err = same_words(from, "pairwise.seed", "--seed", seed);
     if (!err) err = same_words(from, "pairwise.shuffle", "--shuffle", s->shuffle ? "1" : "0");
     if (!err) err = same_words(from, "pairwise.augment", "--augment", s->augment ? "1" : "0");

@@ -100,6 +100,15 @@ static p2p_err from_the_start(train_runner *r)
     return err;
 }
 
+static void drop_arrays(train_start *start)
+{
+    train_start numbers = *start;
+    train_start_free(start);
+    numbers.parameters = numbers.statistics = numbers.error = numbers.factors = NULL;
+    for (int k = 0; k < TRAIN_STATES; k++) numbers.state[k] = NULL;
+    *start = numbers;
+}
+
 /* The first generation, or, after the death of a rank, the next. */
 static p2p_err begin(train_runner *r)
 {
@@ -113,8 +122,11 @@ static p2p_err begin(train_runner *r)
     err = open_sync(r);
     if (!err) err = open_shard(r);
     if (!err) err = train__feedback_take(r);
+    if (!err && r->begun) drop_arrays(r->begun);
     if (!err && r->replica && r->owed) err = train__take_statistics(r); /* the wrapper has given all those of rank 0 */
     if (!err && first) err = train__metrics_open(r);
+    if (!err && first) train__keep_time(r);
+    if (!err && !first) err = train__gone_on(r);
     if (!err && r->rank == 0 && !r->greeted) train__progress_sync(r);
     r->greeted = true;
     return err;
@@ -127,7 +139,7 @@ static void end(train_runner *r)
     train__shard_close(r->shard);
     train_sync_close(r->sync);
     train_data_parallel_close(r->replica);
-    kernel_event_free(r->statistics_read);
+    kernel_event_free(r->kept_read);
     train_network_close(r->network);
     free(r->order);
     free(r->mine);
@@ -270,9 +282,11 @@ static void save_for_hook(train_runner *r)
     *r->error = why;
 }
 
-p2p_err train_run(p2p_comm *comm, const train_job *job, train_result *result, train_error *error)
+p2p_err train__run_once(p2p_comm *comm, const train_job *job, train_start *start, train_result *result,
+                        train_error *error)
 {
     train_error unused;
+    bool repairs = job->settings.repair || job->settings.shrink; /* if no rank is left, from the start again */
     train_result last = {.saved = true};
     if (!error) error = &unused;
     train_runner r = {.comm = comm,
@@ -280,11 +294,12 @@ p2p_err train_run(p2p_comm *comm, const train_job *job, train_result *result, tr
                       .size = p2p_size(comm),
                       .job = job,
                       .settings = &job->settings,
+                      .begun = repairs ? NULL : start,
                       .data = job->data,
                       .optimizer = train__optimizer_of(&job->settings),
                       .total_steps = train__total_steps(job, p2p_size(comm)),
                       .error = error};
-    if (job->settings.repair || job->settings.shrink) p2p_set_errors(comm, P2P_ERRORS_RETURN);
+    if (repairs) p2p_set_errors(comm, P2P_ERRORS_RETURN);
     p2p_err err = run(&r, &last.score);
     if (err && r.hook_ended) save_for_hook(&r);
     end(&r);
@@ -293,4 +308,9 @@ p2p_err train_run(p2p_comm *comm, const train_job *job, train_result *result, tr
     last.step = r.step;
     if (!err && result) *result = last;
     return err;
+}
+
+p2p_err train_run(p2p_comm *comm, const train_job *job, train_result *result, train_error *error)
+{
+    return train__run_once(comm, job, NULL, result, error);
 }

@@ -7,7 +7,7 @@
  *      first_use.c       kernels are compiled, by all ranks together
  *      step.c            one step, one epoch; schedule.c the learning rate of a step, clip.c the norm of its gradients
  *      shard*.c          what differs with --shard (shard.h)
- *      repair.c          a training that outlives its ranks
+ *      repair.c          a training that outlives its ranks; keep_weights.c all of them
  *      evaluate.c        the score over all test images
  *      checkpoint.c      saving; resume.c reading it again; feedback.c what compression has in it
  *      report.c          what is known of a step after its end; metrics.c, progress.c and timeline.c show it;
@@ -62,7 +62,8 @@ typedef struct {
     int rank, size;
     const train_job *job;
     const train_settings *settings;
-    train_data data; /* this rank's view of it: the records are shared */
+    train_start *begun; /* job->start, if its arrays may go when the ranks have taken them; NULL: they stay */
+    train_data data;    /* this rank's view of it: the records are shared */
     train_network *network;
     train_sync *sync;
     train_data_parallel *replica; /* instead of sync, with settings->wrapper */
@@ -76,11 +77,14 @@ typedef struct {
     double loss_sum; /* of the epoch's images so far */
 
     /* With --repair (repair.c): */
-    train_kept *kept;              /* NULL: without */
-    kernel_event *statistics_read; /* they are on the host, as after the forward pass */
-    bool has_weights;              /* those after step `updated`, which may be one more than `step` */
-    uint64_t updated, settled;     /* the last step that has been reported */
-    bool owed;                     /* what comes after this step is still to be done */
+    train_kept *kept;             /* NULL: without */
+    float *kept_part;             /* keep_weights.c: of the weights; NULL: without */
+    _Atomic uint64_t *kept_steps; /* and of which steps */
+    kernel_event *kept_read;      /* what is to be kept is on the host, as after the forward pass */
+    bool has_weights;             /* those after step `updated`, which may be one more than `step` */
+    uint64_t updated, settled;    /* the last step that has been reported */
+    uint64_t lost_steps;          /* that had begun, and are done again */
+    bool owed;                    /* what comes after this step is still to be done */
     bool greeted;
     bool complete; /* nothing is: another process has ended this run */
 
@@ -191,21 +195,35 @@ size_t train__least_memory(const train_job *job);
 /* run.c: is there nothing left to do after so many steps, in this epoch? */
 bool train__finished(const train_settings *settings, uint64_t step, uint64_t epoch);
 
+/* run.c: train_run for a process that trains once. Of *start, which is that of the job, only the numbers are left. */
+p2p_err train__run_once(p2p_comm *comm, const train_job *job, train_start *start, train_result *result,
+                        train_error *error);
+
 /* step.c */
 p2p_err train__epoch(train_runner *r);
 
-/* repair.c. Memory of this rank's that outlives it. With --shard its parts, too: those of the step to go on from. Queue the reading of the statistics, after a forward pass; keep them,
- * before this rank sends its gradients. The end: when all ranks have done and saved everything. */
+/* repair.c. Memory of this rank's that outlives it. With --shard its parts, too: those of the step to go on from. Queue the
+ * reading of the statistics, after a forward pass; keep them, and what is known of the step (images of all ranks, of this
+ * one), before this rank sends its gradients. The end: when all ranks have done and saved everything. */
 p2p_err train__keep_open(train_runner *r);
 p2p_err train__keep_shard(train_runner *r);
 p2p_err train__keep_begin(train_runner *r);
-p2p_err train__keep_step(train_runner *r, size_t images);
+p2p_err train__keep_step(train_runner *r, size_t images, size_t own);
 p2p_err train__keep_end(train_runner *r);
 p2p_err train__take_statistics(train_runner *r); /* those that were kept of the last step */
+/* keep_weights.c: this rank's part of the weights after each step, `steps` says of which; queue the reading of it, keep it. All
+ * ranks together: take those of a step again. */
+p2p_err train__keep_weights_open(train_runner *r, _Atomic uint64_t steps[]);
+p2p_err train__keep_weights_begin(train_runner *r);
+void train__keep_weights(train_runner *r, uint64_t step);
+p2p_err train__take_kept_weights(train_runner *r, uint64_t step);
 /* After the death of a rank: the next generation, without sync. Then, in new processes too: go on from the last step that a
  * rank has taken, or, if there is none, from the start. */
 p2p_err train__repair(train_runner *r);
 p2p_err train__go_on(train_runner *r, p2p_err (*from_the_start)(train_runner *r));
+/* It is the end of a step; and: everything is there to go on with, which is reported. */
+void train__keep_time(train_runner *r);
+p2p_err train__gone_on(train_runner *r);
 
 /* evaluate.c: with logits (of all test images, in their order, on rank 0) if not NULL */
 p2p_err train__score(train_runner *r, train_score *score, float *logits);
@@ -240,7 +258,7 @@ void train__report_epoch(train_runner *r, const train_epoch_report *report);
 p2p_err train__metrics_open(train_runner *r);
 void train__metrics_step(FILE *metrics, const train_step_report *report);
 void train__metrics_epoch(FILE *metrics, const train_epoch_report *report);
-void train__metrics_repair(FILE *metrics, int generation, uint64_t step, uint64_t lost_steps, double lost_seconds);
+void train__metrics_repair(FILE *metrics, int generation, uint64_t step, uint64_t lost_steps, double lost);
 /* In another generation: opened if it is not, without a line that has no end; `restart`: without any of this run. */
 p2p_err train__metrics_go_on(train_runner *r, bool restart);
 

@@ -7,7 +7,8 @@
  *      cosine                  base / 2 * (1 + cos(pi t / T))              CosineAnnealingLR(T_max=T)
  *      step:E,E,...            base / 10^(milestones E <= epochs gone through)     MultiStepLR(milestones, gamma=0.1)
  *      onecycle                from base / 25 to base in 0.3 T steps, then to base / 250,000, each half a cosine, while
- *                              momentum (beta1 of adam) goes from 0.95 to 0.85 and back      OneCycleLR(max_lr=base)
+ *                              momentum (beta1 of adam) goes from 0.95 to 0.85 and back      OneCycleLR(max_lr=base);
+ *                              a momentum of 0 stays 0                             with cycle_momentum=False
  *
  * --warmup W goes before: base / 3 to base in W equal steps, LinearLR(total_iters=W). The cosine then begins after it,
  * as in SequentialLR(milestones=[W]), and has T - W steps.

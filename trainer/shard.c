@@ -127,7 +127,11 @@ p2p_err train__shard_open(train_network *network, p2p_comm *comm, const train_sy
                            network->info.name);
     train__shard *s = calloc(1, sizeof *s);
     if (!s) return train__fail(error, P2P_ERR_NOMEM, "no memory for --shard");
-    *s = (train__shard){.network = network, .comm = comm, .what = network->shard, .wire = train__sync_compressor(sync)};
+    *s = (train__shard){.network = network,
+                        .comm = comm,
+                        .what = network->shard,
+                        .batches = batches,
+                        .wire = train__sync_compressor(sync)};
     while (train__sync_piece(sync, pieces, &first, &count)) pieces++;
     s->parts = calloc(pieces + 1, sizeof *s->parts);
     if (!s->parts) {

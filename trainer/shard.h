@@ -51,6 +51,7 @@ typedef struct {
     train_network *network;
     p2p_comm *comm;
     enum train_sharding what;
+    size_t batches;          /* of a step */
     train__compressor *wire; /* --wire: the sync's; NULL: gradients travel as they are */
     train__part *parts;
     size_t count;
@@ -111,7 +112,10 @@ bool train__shard_spans(const train__shard *s, const train__part *p, size_t oper
 typedef struct {
     size_t parameters, gradients, state; /* own parts, or the whole */
     size_t gathered, unreduced;          /* the windows: of the parameters, of the gradients */
+    size_t kept;                         /* --repair: own parts once more, of two steps */
+    size_t sums;                         /* --accumulate: of an operation, while its next gradients are computed */
     size_t feedback;                     /* --wire: what is sent, and what is not sent yet */
+    size_t images;                       /* two batches */
     size_t activations, together;        /* together: the most at once */
 } train__holding;
 

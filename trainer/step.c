@@ -137,8 +137,8 @@ static p2p_err until_done(train_runner *r, enum train_mark mark)
 static p2p_err backward_and_sync(train_runner *r, size_t s, float scale, double *load_seconds)
 {
     bool finite = true;
-    size_t images = images_of_all(r, s);
-    p2p_err err = r->replica ? train__keep_step(r, images) : P2P_OK;
+    size_t images = images_of_all(r, s), own = images_of(r, r->rank, s);
+    p2p_err err = r->replica ? train__keep_step(r, images, own) : P2P_OK;
     p2p_layer_phase_begin(r->comm, "backward");
     if (r->replica && !err)
         err = train_data_parallel_backward(r->replica, r->error);
@@ -149,7 +149,7 @@ static p2p_err backward_and_sync(train_runner *r, size_t s, float scale, double 
     double since = p2p_time(r->comm);
     if (!err && s + 1 < r->steps_left) err = load(r, s + 1, 0);
     *load_seconds = p2p_time(r->comm) - since;
-    if (!err && !r->replica) err = train__keep_step(r, images);
+    if (!err && !r->replica) err = train__keep_step(r, images, own);
     if (!err && !r->replica) /* in it "sync" follows "backward" */
         err = r->shard ? train__shard_wait(r->shard, &finite, r->error) : train_sync_wait(r->sync, &finite, r->error);
     p2p_layer_phase_end(r->comm, "backward");

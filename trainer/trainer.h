@@ -15,7 +15,8 @@
  *      in one call       train_data_parallel_open, train_data_parallel_backward, train_data_parallel_close
  *      a whole run       train_defaults, train_prepare, train_run, train_program, train_program_own; the four changes:
  *                        train_parallel; what is called in every step: train_hooks
- *      checkpoints       train_save_weights, train_start_from, train_resume_from, train_start_free
+ *      checkpoints       train_save_weights, train_save_checkpoint, train_start_from, train_start_free; train_prepare
+ *                        reads what settings.resume names
  *
  * Functions that can fail return p2p_err and, if `error` is not NULL, say in it what was wrong; outputs are set only on
  * success.
@@ -272,8 +273,8 @@ typedef struct {
 } train_schedule;
 
 /* Step number `step` (from 1) of `total` in all (of TRAIN_COSINE and TRAIN_ONECYCLE), in epoch `epoch` (from 1):
- * optimizer->lr, the rate of the settings, becomes that of the step; with TRAIN_ONECYCLE so does its momentum, or
- * beta1. */
+ * optimizer->lr, the rate of the settings, becomes that of the step; with TRAIN_ONECYCLE so does its beta1 (adam), or
+ * momentum; a momentum of 0 stays 0, as with PyTorch's cycle_momentum=False. */
 void train_schedule_at(const train_schedule *schedule, uint64_t step, uint64_t epoch, uint64_t total,
                        kernel_optimizer *optimizer);
 
@@ -509,6 +510,13 @@ typedef struct {
  * P2P_ERR_PROTO or P2P_ERR_SYS. */
 p2p_err train_prepare(const train_settings *settings, train_job *job, train_error *error);
 void train_job_free(train_job *job);
+
+/* For a loop of one's own: write a checkpoint into a folder, which is made if there is none, as train_save_weights
+ * writes a file. `now`: parameters, statistics, and so many states as the optimiser of job->settings has, from
+ * train_map; how far the run is; what there is not is NULL and 0. One rank calls it, and has the whole of each array.
+ * train_prepare with settings.resume puts the same into job->start, and build/train --resume goes on from it.
+ * P2P_ERR_ARG, and nothing is written: an array is missing, or the epoch has no such position. */
+p2p_err train_save_checkpoint(const char *folder, const train_job *job, const train_start *now, train_error *error);
 
 /* Train, on every rank of comm. */
 p2p_err train_run(p2p_comm *comm, const train_job *job, train_result *result, train_error *error);

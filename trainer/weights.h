@@ -11,6 +11,7 @@
 #define TRAIN_ERROR_NAME "error.%zu" /* of a rank: what compression has not sent yet of its gradients */
 #define TRAIN_FACTORS_NAME "powersgd.factors"
 #define TRAIN_SCHEDULE_NOTE "pairwise.schedule"
+#define TRAIN_NESTEROV_NOTE "pairwise.nesterov" /* of sgd */
 enum { TRAIN_NOTES = 24, TRAIN_NOTE_ROOM = 160 };
 
 /* train_save_weights with metadata. */

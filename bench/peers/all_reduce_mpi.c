@@ -12,17 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/peers/library.h"
 #include "bench/util/loop.h"
 #include "bench/util/sizes.h"
 #include "bench/util/stats.h"
 
 enum { MOST_ITERS = 20000 };
-
-#ifdef OPEN_MPI
-static const char library[] = "openmpi";
-#else
-static const char library[] = "mpich";
-#endif
 
 /* ---- What differs from ours ---- */
 
@@ -103,6 +98,7 @@ static size_t count_sizes(const settings *s)
 /* On rank 0: prints; returns the wrong elements on all ranks. */
 static uint64_t print_row(const loop_result *result, double *slowest, size_t bytes, int rank, int ranks)
 {
+    const library with = library_find();
     unsigned long mine = result->wrong, wrong = 0;
     samples us = {NULL, 0, 0};
 
@@ -111,7 +107,7 @@ static uint64_t print_row(const loop_result *result, double *slowest, size_t byt
     if (rank != 0) return wrong;
     samples_add(&us, slowest, result->count);
     samples_sort(&us);
-    printf("%s,%d,%zu,%.3f,%.3f,%.3f,%lu\n", library, ranks, bytes, samples_percentile(&us, 0),
+    printf("%s,%d,%zu,%.3f,%.3f,%.3f,%lu\n", with.name, ranks, bytes, samples_percentile(&us, 0),
            samples_percentile(&us, 50), samples_percentile(&us, 99), wrong);
     fflush(stdout);
     samples_free(&us);

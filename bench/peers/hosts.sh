@@ -15,6 +15,7 @@
 # other: compare ratios.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
+export LC_ALL=C # where a comma is the decimal point, awk and sort do not read our numbers
 B=$PWD/${BUILD:-build}
 rounds=${ROUNDS:-5} ranks=${RANKS:-2 4} min=${MIN:-8} max=${MAX:-16M} factor=${FACTOR:-8} each=${SECONDS_EACH:-5}
 export PAIRWISE_WORLD=${PAIRWISE_WORLD:-shm} LIMIT=${LIMIT:-120}
@@ -23,6 +24,9 @@ failed=0
 : >"$work/all"
 # shellcheck source=scripts/namespaces.sh
 source scripts/namespaces.sh
+# shellcheck source=scripts/mpi.sh
+source scripts/mpi.sh
+mpi_names "$work/mpi"
 trap 'namespaces_remove; rm -rf "$work"' EXIT
 namespaces_make pwb1 pwb2 >"$work/why" || { echo "# skipped: $(cat "$work/why")"; exit 0; }
 

@@ -4,6 +4,8 @@
  * it. bench/peers/peers.sh compiles it for each MPI library that is installed.
  *
  *      mpirun -n 2 ping_pong_mpi [MIN_BYTES MAX_BYTES FACTOR]
+ *      mpirun -n 2 ping_pong_mpi --start       nothing, with status 0 if there are 2 ranks
+ *      ping_pong_mpi --version                 the library's name and version, and all that it says of itself
  *
  * Prints CSV: library,ranks,bytes,us_min,us_median,us_p99,wrong. Status 1 if any byte is wrong.
  */
@@ -12,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/peers/library.h"
 #include "bench/util/loop.h"
 #include "bench/util/sizes.h"
 #include "bench/util/stats.h"
@@ -19,12 +22,6 @@
 enum { MOST_ITERS = 4000, WARMUP_PARTS = 10, GROWTH = 4, WARMUPS = 10, TAG = 1 };
 
 static const double seconds_a_size = 0.15;
-
-#ifdef OPEN_MPI
-static const char library[] = "openmpi";
-#else
-static const char library[] = "mpich";
-#endif
 
 static void fill(unsigned char *buf, size_t bytes, size_t key)
 {
@@ -73,13 +70,14 @@ static size_t measure(int rank, unsigned char *sent, unsigned char *got, size_t 
 /* The first tenth is warm-up. */
 static void print_row(samples *us, size_t bytes, size_t wrong)
 {
+    const library with = library_find();
     samples rest = {NULL, 0, 0};
     size_t skip = us->count / WARMUP_PARTS;
 
     samples_add(&rest, us->value + skip, us->count - skip);
     samples_sort(&rest);
-    printf("%s,2,%zu,%.3f,%.3f,%.3f,%zu\n", library, bytes, samples_percentile(&rest, 0), samples_percentile(&rest, 50),
-           samples_percentile(&rest, 99), wrong);
+    printf("%s,2,%zu,%.3f,%.3f,%.3f,%zu\n", with.name, bytes, samples_percentile(&rest, 0),
+           samples_percentile(&rest, 50), samples_percentile(&rest, 99), wrong);
     fflush(stdout);
     samples_free(&rest);
 }
@@ -121,9 +119,17 @@ int main(int argc, char **argv)
     size_t min = 8, max = 16 << 20, factor = 8;
     int rank, ranks;
 
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        library_print();
+        return 0;
+    }
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (argc == 2 && strcmp(argv[1], "--start") == 0) {
+        MPI_Finalize();
+        return ranks != 2;
+    }
     bool fine = argc == 1 || (argc == 4 && size_parse(argv[1], &min) && size_parse(argv[2], &max) &&
                               size_parse(argv[3], &factor) && min > 0 && factor > 1);
     if (!fine || ranks != 2) {

@@ -20,6 +20,10 @@ function median(who, bytes,    key, i, j, swap, m) {
     return m % 2 ? value[key, (m + 1) / 2] : (value[key, m / 2] + value[key, m / 2 + 1]) / 2
 }
 
+function width(word, least) {
+    return length(word) > least ? length(word) : least
+}
+
 function class_of(bytes) {
     return bytes <= 4096 ? 1 : bytes <= 1048576 ? 2 : 3
 }
@@ -28,8 +32,8 @@ END {
     peer_count = split(peers, peer, " ")
     shared = n > cores ? ": MORE RANKS THAN CORES" : ": a core for each rank"
     printf "#\n# %s, %d ranks on %d cores%s\n# %10s %12s", bench, n, cores, shared, "bytes", "ours"
-    for (p = 1; p <= peer_count; p++) printf " %12s", peer[p]
-    for (p = 1; p <= peer_count; p++) printf " %14s", "ours/" peer[p]
+    for (p = 1; p <= peer_count; p++) printf " %*s", width(peer[p], 12), peer[p]
+    for (p = 1; p <= peer_count; p++) printf " %*s", width("ours/" peer[p], 14), "ours/" peer[p]
     printf "\n"
     for (i = 1; i <= size_count; i++) {
         bytes = sizes[i]
@@ -39,10 +43,11 @@ END {
         for (p = 1; p <= peer_count; p++) {
             theirs[p] = median(peer[p], bytes)
             if (theirs[p] > 0 && (best == 0 || theirs[p] < best)) best = theirs[p]
-            if (theirs[p] > 0) printf " %12.2f", theirs[p]; else printf " %12s", "-"
+            if (theirs[p] > 0) printf " %*.2f", width(peer[p], 12), theirs[p]; else printf " %*s", width(peer[p], 12), "-"
         }
         for (p = 1; p <= peer_count; p++)
-            if (theirs[p] > 0 && ours > 0) printf " %14.2f", ours / theirs[p]; else printf " %14s", "-"
+            if (theirs[p] > 0 && ours > 0) printf " %*.2f", width("ours/" peer[p], 14), ours / theirs[p]
+            else printf " %*s", width("ours/" peer[p], 14), "-"
         printf "\n"
         if (best > 0 && ours > 0) { c = class_of(bytes); logs[c] += log(best / ours); rows[c]++ }
     }

@@ -4,8 +4,8 @@
 
     bench/peers/train_torch.py --model resnet34 --ranks 2 --batch 64 --steps 10
 
-Prints one line when done: "images N seconds S", S from before the first step to after the last, slowest rank. Two runs
-with different --steps and the difference of their times give images a second without start-up (train.sh does that).
+Prints one line when done: "images N seconds S", S from before the first step that counts to after the last, slowest rank.
+What starting up, and compiling, takes is in --warmup steps before those (train.sh does that).
 Needs python3-torch and python3-torchvision (Debian's packages). Images are the CIFAR-10 records of --data, or noise.
 """
 import argparse
@@ -80,15 +80,21 @@ def rank_main(rank, args, seconds):
     dist.init_process_group("gloo", rank=rank, world_size=args.ranks)
     torch.set_num_threads(args.threads)
     torch.manual_seed(0)
-    model = MODELS[args.model]()
+    layout = torch.channels_last if args.channels_last else torch.contiguous_format
+    model = MODELS[args.model]().to(memory_format=layout)
     if args.sync:
-        model = nn.parallel.DistributedDataParallel(model)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=1e-2)
+        model = nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=args.bucket_views)
+    fused = {"fused": True} if args.fused else {}
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=1e-2, **fused)
+    if args.compile:
+        model = torch.compile(model)
     images, labels = images_of(args.data, 4 * args.batch * args.ranks)
+    images = images.to(memory_format=layout)
     images, labels = images[rank :: args.ranks], labels[rank :: args.ranks]
-    dist.barrier()
-    begin = time.perf_counter()
-    for step in range(args.steps):
+    for step in range(args.warmup + args.steps):
+        if step == args.warmup:
+            dist.barrier()
+            begin = time.perf_counter()
         first = step % 4 * args.batch
         optimizer.zero_grad(set_to_none=True)
         out = model(images[first : first + args.batch])
@@ -106,9 +112,14 @@ def main():
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--batch", type=int, default=64, help="images a rank and step")
     parser.add_argument("--steps", type=int, default=10)
+    parser.add_argument("--warmup", type=int, default=0, help="steps before that are not counted")
     parser.add_argument("--threads", type=int, default=1, help="of each rank")
     parser.add_argument("--data", help="folder with CIFAR-10's data_batch_*.bin (default: noise)")
     parser.add_argument("--no-sync", dest="sync", action="store_false", help="without DistributedDataParallel")
+    parser.add_argument("--fused", action="store_true", help="the fused AdamW (PyTorch 2.4 or newer, on CPUs)")
+    parser.add_argument("--bucket-views", action="store_true", help="gradients lie in DistributedDataParallel's buckets")
+    parser.add_argument("--channels-last", action="store_true", help="images and weights as NHWC")
+    parser.add_argument("--compile", action="store_true", help="torch.compile (PyTorch 2.0 or newer)")
     parser.add_argument("--port", type=int, default=29511)
     args = parser.parse_args()
     seconds = mp.get_context("spawn").Value("d", 0.0)

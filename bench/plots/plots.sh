@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 #
 # plots.sh: measure and draw all-reduce by naive, tree, doubling and ring for 2, 4 and 8 ranks: here, and on a virtual
-# network; points are measured, lines are the model's. Leaves build/plots/all_reduce_*.svg and .png, and the figures as
-# .csv.
+# network; points are measured, lines are the model's. And what more ranks cost, up to 1,024. Leaves
+# build/plots/all_reduce_*.svg, growth.svg and the same as .png, and the figures as .csv.
 #
 #       bench/plots/plots.sh                          after make; about two minutes
-#       NETWORK=100GbE SECONDS_EACH=30 bench/plots/plots.sh
+#       NETWORK=100GbE SECONDS_EACH=30 RANKS=2,8,32 bench/plots/plots.sh
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 B=${BUILD:-build}
@@ -29,17 +29,16 @@ measure() {
     rm -f "$out/all.csv"
 }
 
-# draw NAME CAPTION
+# draw NAME SCRIPT SIZE DATA CAPTION
 draw() {
     local format term
     for format in svg png; do
         case $format in
-        svg) term="svg size 1500,900 background rgb 'white' font 'sans,13'" ;;
-        png) term="pngcairo size 1500,900 font 'sans,11'" ;;
+        svg) term="svg size $3 background rgb 'white' font 'sans,13'" ;;
+        png) term="pngcairo size $3 font 'sans,11'" ;;
         esac
-        gnuplot -e "term=\"$term\"; output='$out/all_reduce_$1.$format'; data='$out/$1-'; caption=\"$2\"" \
-            bench/plots/all_reduce.gp || exit 1
-        echo "$out/all_reduce_$1.$format"
+        gnuplot -e "term=\"$term\"; output='$out/$1.$format'; data='$4'; caption=\"$5\"" "bench/plots/$2.gp" || exit 1
+        echo "$out/$1.$format"
     done
 }
 
@@ -47,5 +46,10 @@ for n in 2 4 8; do
     measure measured $n --seconds "$each"
     measure virtual $n --network "$network"
 done
-draw measured "all-reduce here, $(nproc) cores, world ${PAIRWISE_WORLD:-shm}, f32 sum: points measured, lines predicted"
-draw virtual "all-reduce on a virtual network, $network, f32 sum: points virtual time, lines predicted"
+draw all_reduce_measured all_reduce 1500,900 "$out/measured-" \
+    "all-reduce here, $(nproc) cores, world ${PAIRWISE_WORLD:-shm}, f32 sum: points measured, lines predicted"
+draw all_reduce_virtual all_reduce 1500,900 "$out/virtual-" \
+    "all-reduce on a virtual network, $network, f32 sum: points virtual time, lines predicted"
+
+"$B/bench/growth" ${RANKS:+--ranks "$RANKS"} --csv >"$out/growth.csv" || exit 1
+draw growth growth 1500,420 "$out/growth.csv" "more ranks, $(nproc) cores, world ${PAIRWISE_WORLD:-shm}"

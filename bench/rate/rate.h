@@ -37,6 +37,7 @@ typedef struct {
     const size_t *n;
     cl_mem memory[WORK_ARGUMENTS];
     float *data[WORK_ARGUMENTS], *out;
+    double seconds; /* of theirs */
 } rate_run;
 
 /* ---- say.c ---- */
@@ -66,8 +67,9 @@ double rate__launch(const rate_run *it, cl_kernel kernel); /* seconds that it to
 /* Is what it computes of this size the oracle's? */
 void rate__check(rate_run *it, cl_kernel kernel, const rate_size *size);
 
-/* Is what theirs computes of a large size, which has begun, what ours computes? The oracle would take too long. */
-void rate__check_large(rate_run *it, cl_kernel theirs, cl_kernel ours);
+/* Is what theirs computes of a large size, which has begun, what ours computes? The oracle would take too long. Returns how often
+ * it is done while ours is done once, in it->seconds: of one run each, which may be wrong by much. */
+double rate__check_large(rate_run *it, cl_kernel theirs, cl_kernel ours);
 
 /* ---- speed.c ---- */
 

@@ -255,9 +255,9 @@ static void print_side_by_side(const comparison *c)
 
 static void print_for_people(const comparison *c)
 {
-    printf(
-        "# all_reduce, in place: %d ranks, world %s%s%s; a time is that of the slowest rank after a barrier, median\n",
-        c->ranks, c->world, c->network ? ", network " : "", c->network ? c->network : "");
+    printf("# all_reduce, in place%s: %d ranks, world %s%s%s; a time is that of the slowest rank after a barrier, "
+           "median\n",
+           c->cold ? ", cold" : "", c->ranks, c->world, c->network ? ", network " : "", c->network ? c->network : "");
     print_lines(c);
     if (c->algorithm_count > 1) {
         printf("#\n");

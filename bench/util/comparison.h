@@ -29,6 +29,7 @@ typedef struct {
     const char *world, *network; /* network: NULL for none */
     int ranks, hosts;            /* hosts: that they live on */
     bool dealt;                  /* numbered round them */
+    bool cold;                   /* buffers are filled before each operation */
     enum dtype dtype;
     enum op op;
     size_t size_count, algorithm_count;

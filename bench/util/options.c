@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "bench/util/sizes.h"
+#include "p2p/p2p.h"
 #include "p2p/shared/cli.h"
 
 /* Above every character: no short form. */
@@ -40,6 +42,17 @@ const char *options_world(void)
 {
     const char *name = getenv("PAIRWISE_WORLD");
     return name ? name : "shm";
+}
+
+void options_ranks(char *text, long low, long high, size_t room, long *ranks, size_t *count, struct argp_state *state)
+{
+    const char *parts[P2P_MAX_RANKS];
+
+    if (!list_parse(text, parts, room, count))
+        argp_error(state, "--ranks: up to %zu numbers, separated by commas", room);
+    for (size_t i = 0; i < *count; i++)
+        if (!count_parse(parts[i], low, high, &ranks[i]))
+            argp_error(state, "--ranks: '%s' is not a number from %ld to %ld", parts[i], low, high);
 }
 
 void options_parse(const struct argp *argp, int argc, char **argv, void *own)

@@ -19,6 +19,9 @@ const char *options_trace(bool last);
 /* The world of a bench without --world: PAIRWISE_WORLD, or shm. */
 const char *options_world(void);
 
+/* "2,4,8", given with --ranks: at most `room` numbers from low to high. A wrong one ends the program. */
+void options_ranks(char *text, long low, long high, size_t room, long *ranks, size_t *count, struct argp_state *state);
+
 /* Parse; `own` handles the bench's own options. Sets argp's exit status. */
 void options_parse(const struct argp *argp, int argc, char **argv, void *own);
 

@@ -218,4 +218,5 @@ void p2p__diagnose(p2p_watch *watch, const p2p_rank_set *stuck, const p2p_rank_s
     for (int i = 0; i < watch->size; i++)
         if (p2p__set_has(stuck, i) && !p2p__set_has(&h.set, i))
             add_waiter(watch, f, p2p__set_has(&h.behind, i) ? ROLE_BEHIND : ROLE_STUCK, i, can_act);
+    p2p__finding_hosts(watch->scoreboard, f);
 }

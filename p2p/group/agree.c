@@ -244,6 +244,7 @@ p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
     atomic_thread_fence(memory_order_release);
     atomic_store_explicit(&line->what, comm->said, memory_order_relaxed);
     if (bytes && !segment) memcpy(line->payload, what->inline_payload, bytes);
+    if (engine->config.explain) p2p__explain_show(comm, line->payload);
     atomic_store_explicit(&line->at, p2p__line_at(number, 1), memory_order_release);
     if (!comm->one_host) { /* counted first: its launcher passes the line on before any message that this rank sends now */
         atomic_fetch_add(&engine->row->came, 1);

@@ -91,8 +91,8 @@ static int class_of(const scoreboard_call *a, const scoreboard_call *b)
     return strcmp(a->what.algorithm, b->what.algorithm) != 0 ? CLASS_ALGORITHM_MISMATCH : CLASS_COLLECTIVE_MISMATCH;
 }
 
-const char *p2p__difference(const int ranks[2], const scoreboard_call calls[2], uint64_t in_lines, p2p_finding *f,
-                            p2p_words *w)
+const char *p2p__difference(const scoreboard *b, const int ranks[2], const scoreboard_call calls[2], uint64_t in_lines,
+                            p2p_finding *f, p2p_words *w)
 {
     bool known = true; /* neither rank has said something else there since */
     for (int k = 0; k < 2; k++) known = known && calls[k].context == calls[0].context && calls[k].in_lines == in_lines;
@@ -103,6 +103,7 @@ const char *p2p__difference(const int ranks[2], const scoreboard_call calls[2], 
         p2p__finding_add(f, ROLE_CALL, ranks[k], known ? &calls[k] : &unknown);
         p2p__set_add(&f->what.ranks, ranks[k]);
     }
+    p2p__finding_hosts(b, f);
     return p2p__words_mismatch(w, f);
 }
 
@@ -118,7 +119,7 @@ void p2p__show_difference(p2p_engine *engine, int other, uint32_t context, uint6
         calls[k] = p2p__call_copy(&engine->scoreboard->rows[ranks[k]].words[i]);
         if (calls[k].context != context) calls[k].in_lines = 0;
     }
-    const p2p_blame blame = {.advice = p2p__difference(ranks, calls, number, &f, &w)};
+    const p2p_blame blame = {.advice = p2p__difference(engine->scoreboard, ranks, calls, number, &f, &w)};
     engine->drafts = 0;
     p2p__draft(engine, &f);
     p2p__publish(engine->row, engine->rank, &blame, NULL, w.text, engine->drafts);

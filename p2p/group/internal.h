@@ -19,8 +19,8 @@ void p2p__show_difference(p2p_engine *engine, int other, uint32_t context, uint6
 
 /* Of two ranks, the lower one first, by what they have shown of the collective that has this number in the lines: a
  * finding, its words, and what to try. */
-const char *p2p__difference(const int ranks[2], const scoreboard_call calls[2], uint64_t in_lines, p2p_finding *f,
-                            p2p_words *w);
+const char *p2p__difference(const scoreboard *b, const int ranks[2], const scoreboard_call calls[2], uint64_t in_lines,
+                            p2p_finding *f, p2p_words *w);
 
 /* ---- agree.c ---- */
 
@@ -35,6 +35,53 @@ p2p_err p2p__agree_settle(p2p_comm *comm);
 
 void p2p__explain_begin(p2p_comm *comm, const p2p_fingerprint *what);
 void p2p__explain_end(p2p_comm *comm, p2p_err err);
+
+/* When this rank came to it, for the others, on its line. */
+void p2p__explain_show(const p2p_comm *comm, unsigned char payload[SCOREBOARD_INLINE]);
+
+/* Do ranks see when the others come? They have one clock, and agree on collectives. */
+bool p2p__explain_has_times(const p2p_engine *engine);
+
+/* It goes on as this request. */
+void p2p__explain_request(p2p_comm *comm, p2p_request request);
+
+/* ---- explain_table.c: what is kept of it, and shown ---- */
+
+enum { EXPLAIN_KINDS = 64, EXPLAIN_SAMPLES = 99 };
+
+typedef struct {
+    p2p_fingerprint what;
+    const char *algorithm;
+    char members[64]; /* the ranks of the communicator */
+    int ranks, hosts;
+    char why[160];
+    bool is_request;
+    size_t calls;
+    /* Of the first calls, in turn of the last; seconds; should: -1 where it is not known. */
+    double took[EXPLAIN_SAMPLES], should[EXPLAIN_SAMPLES];
+} p2p_explained_kind;
+
+/* Of a collective that is under way: what it should take. */
+typedef struct {
+    double began;
+    uint64_t number; /* in the lines */
+    size_t kind;
+    p2p_layer_predicts *predict; /* NULL: not known */
+    double plan[];
+} p2p_explained_call;
+
+struct p2p_explained {
+    size_t count, others;     /* kinds; calls of kinds for which there was no room */
+    p2p_explained_call *open; /* NULL: none, or no room */
+    char why[160];            /* of the next one */
+    p2p_explained_kind kinds[EXPLAIN_KINDS];
+};
+
+/* Which of the kinds this call is; EXPLAIN_KINDS: there is no room. */
+size_t p2p__explain_kind(p2p_explained *e, const p2p_comm *comm, const p2p_fingerprint *what);
+
+/* On stderr, a table for each communicator. */
+void p2p__explain_print(p2p_engine *engine, p2p_explained *e);
 
 /* ---- scratch.c ---- */
 

@@ -145,6 +145,7 @@ p2p_err p2p_layer_request(p2p_comm *comm, const p2p_layer_ops *ops, void *state,
     request->layer_state = state;
     request->layer_number = comm->collectives;
     request->clock.now = comm->engine->clock->now;
+    if (comm->engine->config.explain) p2p__explain_request(comm, request);
     if (comm->engine->trace) {
         request->order = comm->engine->trace->order++;
         request->began = p2p__trace_clock(comm->engine);

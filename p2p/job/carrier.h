@@ -44,8 +44,9 @@ typedef struct {
     /* Why nothing more can go to a host, or come from it, as the end of a sentence; NULL: as far as is known it can. */
     const char *(*lost)(int host);
 
-    /* All hosts are done; false: one is not, and what is under way is given up. */
-    void (*close)(bool all_done);
+    /* All hosts are done; false: one is not, and what is under way is given up. If it takes too long, the process ends, with
+     * that status. */
+    void (*close)(bool all_done, int status);
 } p2p_carrier;
 
 #define P2P_LOCAL_HOSTS 16

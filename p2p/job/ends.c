@@ -90,6 +90,7 @@ void p2p__judge_end(p2p_job *job, p2p_rank_process *process, const p2p_end *end)
     p2p_finding *f = p2p__report_add(&job->report, CLASS_DEATH, REASON_EXIT, process->rank);
     const scoreboard_call last = p2p__call_copy(&job->scoreboard->rows[process->rank].call);
     p2p__finding_add(f, ROLE_LAST, process->rank, &last);
+    p2p__finding_hosts(job->scoreboard, f);
     f->what.status = end->status;
     if (end->code != CLD_EXITED) {
         f->what.reason = REASON_SIGNAL;
@@ -109,7 +110,8 @@ void p2p__judge_end(p2p_job *job, p2p_rank_process *process, const p2p_end *end)
     for (int i = 0; i < job->size && alone; i++)
         alone = atomic_load(&job->scoreboard->rows[i].state) == SCOREBOARD_ABSENT;
     if (over || alone) {
-        p2p__add(&w, "rank %d ", process->rank);
+        p2p__add_rank(&w, p2p__finding_first(f, ROLE_LAST));
+        p2p__add(&w, " ");
         p2p__words_end(&w, &f->what);
         p2p__report_tell(job, f, &w);
         if (!job->exit_status) job->exit_status = process->status;

@@ -76,7 +76,8 @@ static bool ends_early(p2p_job *job, p2p_rank_process *process, const p2p_end *e
 {
     p2p_words w = {.used = 0};
     if (end->code != CLD_EXITED || any_has_joined(job)) return false;
-    p2p__add(&w, "rank %d ", process->rank);
+    p2p__add_rank(&w, p2p__finding_first(f, ROLE_LAST));
+    p2p__add(&w, " ");
     p2p__words_end(&w, &f->what);
     p2p__report_tell(job, f, &w);
     process->dead = true;

@@ -41,14 +41,22 @@ bool p2p__hosts_begin(p2p_job *job)
             atomic_store(&job->scoreboard->rows[rank].letter, 'S');
         }
     }
-    p2p__scoreboard_place(job->scoreboard, &hosts->map);
+    p2p__hosts_place(job);
     return true;
 }
 
-void p2p__hosts_end(p2p_cluster *hosts, bool well)
+void p2p__hosts_place(p2p_job *job)
+{
+    const p2p_cluster *hosts = job->hosts;
+    p2p__scoreboard_place(job->scoreboard, &hosts->map);
+    for (int rank = 0; rank < job->size; rank++)
+        snprintf(job->scoreboard->rows[rank].host, P2P_HOST_NAME, "%s", hosts->greetings[hosts->host_of[rank]].name);
+}
+
+void p2p__hosts_end(p2p_cluster *hosts, bool well, int status)
 {
     if (!hosts) return;
-    hosts->carrier->close(well);
+    hosts->carrier->close(well, status);
     p2p__far_links_free(hosts);
     for (int h = 0; hosts->hosts && h < hosts->count; h++) free(hosts->hosts[h].bytes);
     if (hosts->spill.fd >= 0) close(hosts->spill.fd);
@@ -154,7 +162,7 @@ void p2p__record_put(p2p_job *job, int host, const record *r, const void *bytes)
         write_record(at, r, bytes);
         to->filled += total;
     } else if (!keep(to, r, bytes)) {
-        p2p__say(job, "no memory for what host %d must be told", host);
+        p2p__say(job, "no memory for what " P2P_HOST " must be told", host, hosts->greetings[host].name);
     }
 }
 
@@ -206,7 +214,8 @@ bool p2p__record_has_followed(p2p_job *job, int host)
 static void keep_print(p2p_job *job, int from, const record *r, const char *bytes)
 {
     if (p2p__spill_keep(&job->hosts->spill, from, &job->hosts->hosts[from].kept, bytes, r->bytes) == 0) return;
-    p2p__say(job, "what the ranks of host %d print cannot be kept: the rest is dropped", from);
+    p2p__say(job, "what the ranks of " P2P_HOST " print cannot be kept: the rest is dropped", from,
+             job->hosts->greetings[from].name);
     if (!job->exit_status) job->exit_status = 1;
 }
 
@@ -292,7 +301,8 @@ static void lose_host(p2p_job *job, int host, p2p_words *why)
 static void distrust(p2p_job *job, int from)
 {
     p2p_words w = {.used = 0};
-    p2p__add(&w, "launcher %d, on %s, has sent what no launcher sends", from, job->hosts->greetings[from].name);
+    p2p__add(&w, "the launcher of " P2P_HOST " has sent what no launcher sends", from,
+             job->hosts->greetings[from].name);
     lose_host(job, from, &w);
 }
 
@@ -424,10 +434,10 @@ static void check_silence(p2p_job *job, int host)
     const char *lost = hosts->carrier->lost(host), *name = hosts->greetings[host].name;
     if (hosts->hosts[host].done || (!lost && p2p__now() - hosts->hosts[host].heard < limit)) return;
     if (lost)
-        p2p__add(&w, "launcher %d, on %s, %s", host, name, lost);
+        p2p__add(&w, "the launcher of " P2P_HOST " %s", host, name, lost);
     else
-        p2p__add(&w, "nothing has been heard of launcher %d, on %s, for %g s: the host is down, or its network", host,
-                 name, (double)limit * 1e-9);
+        p2p__add(&w, "nothing has been heard of " P2P_HOST " for %g s: it is down, or its network", host, name,
+                 (double)limit * 1e-9);
     lose_host(job, host, &w);
 }
 

@@ -4,7 +4,7 @@
  * records, in order for each pair of hosts (carrier.h):
  *
  *      hosts_find.c     is this one of several launchers?
- *      hosts_join.c     who is there
+ *      hosts_join.c     who is there; hosts_settings.c: with the same settings?
  *      hosts.c          records that leave and arrive; the end
  *      hosts_check.c    which of those that arrive can be obeyed
  *      hosts_links.c    bytes between a rank here and a rank elsewhere; hosts_shm.c: in shared memory
@@ -142,8 +142,8 @@ typedef struct {
 
 /* What launchers tell each other before the first rank is started. */
 typedef struct {
-    char build[32], name[64];
-    int32_t ranks, unused;
+    char build[32], rest[32], name[P2P_HOST_NAME]; /* rest: of what else must be the same (Makefile) */
+    int32_t ranks, pid;                            /* of the launcher */
 } host_greeting;
 
 /* A link between a rank here and one elsewhere: this end of it. */
@@ -246,10 +246,13 @@ int p2p__run_on_hosts(const p2p_plan *plan, p2p_err *err);
 /* Join the launchers of the other hosts, with `ranks` here. NULL: says why not. */
 p2p_cluster *p2p__hosts_join(const p2p_carrier *carrier, int own, int count, int ranks, char *why, size_t why_bytes);
 p2p_cluster *p2p__hosts_open(int ranks, char *why, size_t why_bytes);
-/* All have these settings, and the same build? Otherwise says which two differ. */
-bool p2p__hosts_agree(p2p_cluster *hosts, const p2p_config *config, char *why, size_t why_bytes);
 /* All are ready to start their ranks? Otherwise this one need not. */
 bool p2p__hosts_ready(p2p_cluster *hosts, bool ready);
+
+/* ---- hosts_settings.c ---- */
+
+/* All have the settings of this plan? Otherwise says which two differ, in what. */
+bool p2p__hosts_agree(p2p_cluster *hosts, const p2p_plan *plan, char *why, size_t why_bytes);
 
 /* ---- hosts_check.c ---- */
 
@@ -261,7 +264,9 @@ bool p2p__record_is_of_job(const record *r);
 /* ---- hosts.c ---- */
 
 bool p2p__hosts_begin(p2p_job *job);
-void p2p__hosts_end(p2p_cluster *hosts, bool well);
+/* Its scoreboard, which is new, says which rank lives where. */
+void p2p__hosts_place(p2p_job *job);
+void p2p__hosts_end(p2p_cluster *hosts, bool well, int status); /* status: the job's */
 
 /* A record to a host; to all others. */
 void p2p__record_put(p2p_job *job, int host, const record *r, const void *bytes);

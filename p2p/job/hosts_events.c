@@ -98,6 +98,7 @@ void p2p__finding_arrived(p2p_job *job, const record_finding *found)
         p2p_place *place = p2p__finding_add(f, found->places[i].role, found->places[i].rank, NULL);
         *place = found->places[i];
         place->call = p2p__call_copy(&place->call);
+        p2p__place_host(job->scoreboard, place);
     }
     p2p__add(&w, "%s", found->text);
     memcpy(w.advice, found->advice, sizeof w.advice);

@@ -18,8 +18,8 @@ typedef struct {
 static const starter starters[] = {
     {"OMPI_COMM_WORLD_SIZE", true, {"openmpi", NULL}},
     {"PMI_SIZE", true, {"mpich", "openmpi"}},
-    {"PMIX_RANK", false, {"openmpi", "mpich"}},
     {"SLURM_STEP_NUM_TASKS", true, {"openmpi", "mpich"}},
+    {"PMIX_RANK", false, {"openmpi", "mpich"}}, /* srun sets it as well, for one task too */
 };
 
 static const starter *find_starter(void)

@@ -75,7 +75,7 @@ static void forget(p2p_job *job)
     leave_memory(hosts);
     for (int i = 0; i < job->size; i++)
         if (!job->ranks[i].left) atomic_store(&job->scoreboard->rows[i].letter, 'S');
-    p2p__scoreboard_place(job->scoreboard, &hosts->map);
+    p2p__hosts_place(job);
 }
 
 /* A rank here that has ended and is not started again: whoever was told that in the generation before may not have heard it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The launchers of several hosts come together, before any rank is started: who has how many ranks, and that all have the same
- * build and settings. */
+ * build. Settings are compared in hosts_settings.c. */
 #include "p2p/job/hosts.h"
 
 #include <sched.h>
@@ -11,9 +11,10 @@
 #include <unistd.h>
 
 #include "build_id.h"
+#include "hosts_id.h"
+#include "p2p/shared/words.h"
 
 #define FIRST_MESSAGE_S 5.0
-#define SETTINGS_S 30.0
 #define READY_S 60.0
 
 static const char *name_of(const p2p_cluster *hosts, int host)
@@ -28,18 +29,28 @@ static bool place_ranks(p2p_cluster *hosts, char *why, size_t why_bytes)
     hosts->map = (scoreboard_hosts){.count = hosts->count, .own = hosts->own};
     for (int h = 0; h < hosts->count; h++) {
         host_greeting *g = &hosts->greetings[h];
-        g->build[sizeof g->build - 1] = g->name[sizeof g->name - 1] = 0;
+        g->build[sizeof g->build - 1] = g->rest[sizeof g->rest - 1] = g->name[sizeof g->name - 1] = 0;
+        for (char *at = g->name; *at; at++)
+            if ((unsigned char)*at <= ' ' || *at == 127) *at = '?'; /* it is printed */
         if (strcmp(g->build, P2P_BUILD_ID) != 0) {
             snprintf(why, why_bytes,
-                     "launcher %d, on %s, is Pairwise build %s, launcher %d, on %s, is build %s\n  try: "
-                     "the same installation on every host",
+                     P2P_HOST " has Pairwise build %s, " P2P_HOST " has build %s" P2P_TRY
+                              "the same installation on every host (make, then make hosts)",
                      h, g->name, g->build, hosts->own, name_of(hosts, hosts->own), P2P_BUILD_ID);
+            return false;
+        }
+        if (strcmp(g->rest, P2P_HOSTS_ID) != 0) {
+            snprintf(why, why_bytes,
+                     P2P_HOST " has other collectives than " P2P_HOST ", or they are tuned otherwise" P2P_TRY
+                              "the same installation on every host; behind make tune with its build/tuned_*.inc",
+                     h, g->name, hosts->own, name_of(hosts, hosts->own));
             return false;
         }
         size += g->ranks > 0 && g->ranks <= P2P_MAX_RANKS ? g->ranks : P2P_MAX_RANKS + 1;
         hosts->map.beside += strcmp(g->name, name_of(hosts, hosts->own)) == 0;
         if (size > P2P_MAX_RANKS) {
-            snprintf(why, why_bytes, "more than %d ranks on %d hosts", P2P_MAX_RANKS, hosts->count);
+            snprintf(why, why_bytes, "more than %d ranks on %d hosts" P2P_TRY "a smaller -n on each", P2P_MAX_RANKS,
+                     hosts->count);
             return false;
         }
         hosts->map.first[h + 1] = (uint16_t)size;
@@ -51,19 +62,20 @@ static bool place_ranks(p2p_cluster *hosts, char *why, size_t why_bytes)
 
 p2p_cluster *p2p__hosts_join(const p2p_carrier *carrier, int own, int count, int ranks, char *why, size_t why_bytes)
 {
-    host_greeting greeting = {.ranks = ranks};
+    host_greeting greeting = {.ranks = ranks, .pid = getpid()};
     char missing[400];
     p2p_cluster *hosts = calloc(1, sizeof *hosts);
     why[0] = 0;
     if (!hosts) return NULL;
     *hosts = (p2p_cluster){.carrier = carrier, .own = own, .count = count, .spill.fd = -1};
     snprintf(greeting.build, sizeof greeting.build, "%s", P2P_BUILD_ID);
+    snprintf(greeting.rest, sizeof greeting.rest, "%s", P2P_HOSTS_ID);
     gethostname(greeting.name, sizeof greeting.name - 1);
     hosts->greetings = calloc((size_t)count, sizeof greeting);
     if (hosts->greetings &&
         !carrier->exchange(&greeting, hosts->greetings, sizeof greeting, FIRST_MESSAGE_S, missing, sizeof missing))
         snprintf(why, why_bytes,
-                 "hosts cannot reach each other through %s: %s\n  try: %s, a network that all hosts have",
+                 "hosts cannot reach each other through %s: %s" P2P_TRY "%s, a network that all hosts have",
                  carrier->name, missing, carrier->which_interface);
     else if (hosts->greetings && place_ranks(hosts, why, why_bytes))
         return hosts;
@@ -96,41 +108,6 @@ p2p_cluster *p2p__hosts_open(int ranks, char *why, size_t why_bytes)
     take_cores(ranks);
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* whatever started the launchers has ended, and the job with it */
     return p2p__hosts_join(p2p__carrier, own, count, ranks, why, why_bytes);
-}
-
-static void describe_settings(const p2p_config *c, char *text, size_t bytes)
-{
-    snprintf(text, bytes,
-             "PAIRWISE_WORLD=%s PAIRWISE_EAGER=%zu PAIRWISE_UNEXP_MAX=%zu PAIRWISE_DIRECT=%zu PAIRWISE_TIMEOUT=%llu "
-             "PAIRWISE_SNDBUF=%zu PAIRWISE_STRICT=%d PAIRWISE_DEBUG=%d PAIRWISE_CRC=%d PAIRWISE_CHECK=%d "
-             "PAIRWISE_NETWORK=%d PAIRWISE_TRACE_ROOM=%zu --metrics=%d --record=%d",
-             c->world, c->eager, c->unexpected_max, c->direct, (unsigned long long)c->timeout_ns, c->sndbuf, c->strict,
-             c->debug, c->crc, c->check, c->network.on, c->trace_room, c->metrics, c->record);
-}
-
-bool p2p__hosts_agree(p2p_cluster *hosts, const p2p_config *config, char *why, size_t why_bytes)
-{
-    char own[600] = "", missing[400], *all = calloc((size_t)hosts->count, sizeof own);
-    bool same = all != NULL;
-    describe_settings(config, own, sizeof own);
-    if (same && !hosts->carrier->exchange(own, all, sizeof own, SETTINGS_S, missing, sizeof missing)) {
-        snprintf(why, why_bytes, "%s", missing);
-        same = false;
-    }
-    for (int h = 0; same && h < hosts->count; h++) {
-        char *other = all + (size_t)h * sizeof own;
-        size_t at = 0;
-        other[sizeof own - 1] = 0;
-        while (own[at] && own[at] == other[at]) at++;
-        same = own[at] == other[at];
-        while (at && own[at - 1] != ' ') at--;
-        if (!same)
-            snprintf(why, why_bytes, "settings differ: launcher %d, on %s, has %.*s, launcher %d, on %s, has %.*s",
-                     hosts->own, name_of(hosts, hosts->own), (int)strcspn(own + at, " "), own + at, h,
-                     name_of(hosts, h), (int)strcspn(other + at, " "), other + at);
-    }
-    free(all);
-    return same;
 }
 
 bool p2p__hosts_ready(p2p_cluster *hosts, bool ready)

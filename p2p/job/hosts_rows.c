@@ -102,7 +102,7 @@ void p2p__difference_arrived(p2p_job *job, const record_difference *d)
     p2p_finding difference = {.count = 0};
     const scoreboard_call calls[] = {p2p__call_copy(&d->words[0]), p2p__call_copy(&d->words[1])};
     if (job->failed) return;
-    p2p__add_advice(&w, p2p__difference(d->ranks, calls, d->number, &difference, &w));
+    p2p__add_advice(&w, p2p__difference(job->scoreboard, d->ranks, calls, d->number, &difference, &w));
     p2p_finding *f = p2p__report_add(&job->report, CLASS_NONE, REASON_NONE, -1);
     difference.next = f->next;
     *f = difference;

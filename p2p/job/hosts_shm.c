@@ -95,7 +95,7 @@ bool p2p__far_records_are_sound(const char *bytes, size_t count)
 /* As much of a record as there is room for; how much of its content that was. */
 static size_t write_record(far_link *link, const queue_record *r, const char *content)
 {
-    p2p__queue_rewind(&link->out);
+    p2p__queue_rewind(&link->out, r->bytes);
     size_t room = p2p__queue_room(&link->out, least_of(link, r)), bytes = r->bytes < room ? r->bytes : room;
     if (!room) return 0;
     memcpy(p2p__queue_begin(&link->out, bytes), content, bytes);

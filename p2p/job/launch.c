@@ -35,7 +35,7 @@ __attribute__((format(printf, 3, 4))) static bool refused(p2p_job *job, const ch
     w.used = (size_t)vsnprintf(w.text, sizeof w.text, format, args);
     va_end(args);
     p2p__add_advice(&w, advice);
-    p2p__report_refused(&job->report, &w);
+    p2p__report_refused(&job->report, job->hosts, &w);
     return false;
 }
 
@@ -231,14 +231,15 @@ static bool open_job(p2p_job *job)
     return true;
 }
 
-static void close_job(p2p_job *job)
+/* Nothing is left to be said or written: status is that of this process, if it ends here. */
+static void close_job(p2p_job *job, int status)
 {
     int *statuses = job->plan->options.rank_statuses;
     for (int i = 0; job->ranks && i < job->size; i++) {
         if (statuses) statuses[i] = job->ranks[i].status;
         close_if(job->ranks[i].control);
     }
-    p2p__hosts_end(job->hosts, job->hosts && !job->hosts->lost);
+    p2p__hosts_end(job->hosts, job->hosts && !job->hosts->lost, status);
     p2p__links_free(job);
     if (job->ranks) p2p__kept_close(job);
     free(job->watch.seen);
@@ -283,7 +284,7 @@ int p2p__run_job(const p2p_plan *plan, p2p_err *err)
     } else {
         if (lost_output) job.out.error = EBADF;
         job.oom_kills = p2p__oom_kills();
-        if (p2p__judges(&job)) job.status = p2p__status_open();
+        job.status = p2p__status_open();
         p2p__trace_open(&job);
         job.old_dumpable = prctl(PR_GET_DUMPABLE);
         prctl(PR_SET_DUMPABLE, 0); /* what the supervisor has open is not for ranks to open through /proc */
@@ -296,9 +297,9 @@ int p2p__run_job(const p2p_plan *plan, p2p_err *err)
     if (plan->orders) p2p__orders_ended(plan->orders, &job);
     if (!p2p__report_write(&job.report, plan, status) && !status) status = 1;
     p2p__report_free(&job.report);
-    bool judges = p2p__judges(&job);
-    close_job(&job);
-    return judges || !ready ? status : 0;
+    if (ready && !p2p__judges(&job)) status = 0;
+    close_job(&job, status);
+    return status;
 }
 
 /* ---- p2p_launch ---- */
@@ -362,8 +363,9 @@ p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes)
     if (writes && o->trace && !p2p__file_check("trace", o->trace, why, why_bytes)) return P2P_ERR_ARG;
     if (writes && o->metrics && !p2p__file_check("metrics", o->metrics, why, why_bytes)) return P2P_ERR_ARG;
     if (writes && o->record && !p2p__file_check("record", o->record, why, why_bytes)) return P2P_ERR_ARG;
+    plan->config.reports = o->report; /* on every host: what its ranks have sent is noted for the report of host 0 */
+    if (!writes) o->report = NULL;
     if (o->report && !p2p__file_check("report", o->report, why, why_bytes)) return P2P_ERR_ARG;
-    plan->config.reports = o->report;
     if (o->repair < 0 || o->repair > P2P_REPAIR_MOST) {
         snprintf(why, why_bytes, "repair is %d: it is a number of processes, up to %d; 0 for none", o->repair,
                  P2P_REPAIR_MOST);
@@ -385,36 +387,47 @@ p2p_err p2p__plan_settings(p2p_plan *plan, char *why, size_t why_bytes)
     return P2P_OK;
 }
 
-/* Each process is a rank already, of the launcher's world. */
+/* What the options ask for is not what the launcher's world is; "": it is. */
+static void find_difference(const p2p_options *o, const scoreboard *b, char *why, size_t why_bytes)
+{
+    const char *launchers = getenv("PAIRWISE_NETWORK"), *world = b->config.world;
+    p2p_network asked = {.on = false};
+    why[0] = '\0';
+    if (o->world && strcmp(o->world, world) != 0)
+        snprintf(why, why_bytes, "the launcher's world is %s, not %s" P2P_TRY "launch --world %s", world, o->world,
+                 o->world);
+    if (why[0] || (o->network && (!p2p__network_parse(o->network, &asked, why, why_bytes) ||
+                                  !p2p__network_place(&asked, b->size, why, why_bytes))))
+        return;
+    if (o->network && !b->config.network.on)
+        snprintf(why, why_bytes, "the launcher's world has no virtual network" P2P_TRY "launch --network %s",
+                 o->network);
+    else if (o->network && !p2p__network_same(&asked, &b->config.network))
+        snprintf(why, why_bytes,
+                 "the launcher's network is %s, not %s" P2P_TRY "launch --network %s, or without it here",
+                 launchers ? launchers : "another", o->network, o->network);
+    else if (o->repair && !b->generation.repairs)
+        snprintf(why, why_bytes, "the launcher repairs nothing" P2P_TRY "launch --repair");
+}
+
+/* Each process is a rank already, of the launcher's world. What is wrong is wrong in all of them: one says it. */
 static p2p_err run_in_world(int size, int (*rank_main)(p2p_comm *world, void *arg), void *arg, p2p_options *options)
 {
     int ranks = p2p_launched(), status = 2;
+    char why[600] = "";
     p2p_comm *world;
     p2p_err err = size == ranks && rank_main ? p2p__launched_world(&world) : P2P_ERR_ARG;
     if (!err && !world->engine) {
-        fprintf(stderr, "pairwise: p2p_launch: it has run once, and the world has ended\n"
-                        "  try: without launch --repair, or p2p_launch once\n");
+        snprintf(why, sizeof why,
+                 "it has run once, and the world has ended" P2P_TRY "without launch --repair, or p2p_launch once");
         err = P2P_ERR_STATE;
     }
     if (size != ranks)
-        fprintf(stderr,
-                "pairwise: p2p_launch: %d ranks: the launcher has started %d\n  try: --ranks %d, or without it\n", size,
-                ranks, ranks);
-    if (!err && options && options->world && strcmp(options->world, world->engine->config.world) != 0) {
-        fprintf(stderr, "pairwise: p2p_launch: the launcher's world is %s, not %s\n  try: launch --world %s\n",
-                world->engine->config.world, options->world, options->world);
-        err = P2P_ERR_ARG;
-    }
-    if (!err && options && options->network && !world->engine->config.network.on) {
-        fprintf(stderr,
-                "pairwise: p2p_launch: the launcher's world has no virtual network\n  try: launch --network %s\n",
-                options->network);
-        err = P2P_ERR_ARG;
-    }
-    if (!err && options && options->repair && !world->engine->scoreboard->generation.repairs) {
-        fprintf(stderr, "pairwise: p2p_launch: the launcher repairs nothing\n  try: launch --repair\n");
-        err = P2P_ERR_ARG;
-    }
+        snprintf(why, sizeof why, "%d ranks: the launcher has started %d" P2P_TRY "--ranks %d, or without it", size,
+                 ranks, ranks);
+    if (!err && options) find_difference(options, world->engine->scoreboard, why, sizeof why);
+    if (!err && why[0]) err = P2P_ERR_ARG;
+    if (why[0] && p2p__launched_rank() == 0) fprintf(stderr, "pairwise: p2p_launch: %s\n", why);
     bool repairs = !err && world->engine->scoreboard->generation.repairs;
     if (!err) status = repairs ? run_whole(&(rank_function){rank_main, arg}, world) : rank_main(world, arg);
     if (options) options->exit_status = status;

@@ -383,7 +383,7 @@ void p2p__report_tell(p2p_job *job, p2p_finding *finding, const p2p_words *w);
 
 /* All of that: for what the machine would not give, before anything could begin; for bytes that no rank of Pairwise writes,
  * and then the job fails. */
-void p2p__report_refused(p2p_report *report, const p2p_words *why);
+void p2p__report_refused(p2p_report *report, const p2p_cluster *hosts, const p2p_words *why);
 void p2p__report_fail(p2p_job *job, int class, int reason, int rank, const p2p_words *w);
 
 void p2p__report_deadlock(p2p_job *job, const p2p_rank_set *stuck, const p2p_rank_set *can_act);

@@ -82,7 +82,9 @@ static const struct argp_option options[] = {
     {"schedule", KEY_SCHEDULE, "STRING", 0, "run the program in the order that --explore has found, exactly", 0},
     {"status", KEY_STATUS, "PID", 0, "instead: show what each rank of the job that process PID has launched is doing",
      0},
-    {"ranks-of", KEY_RANKS_OF, "PID", 0, "instead: print the process of each rank of that job, a line each, by rank",
+    {"ranks-of", KEY_RANKS_OF, "PID", 0,
+     "instead: print the process of each rank of that job, a line each, by rank; - of one that has none, or lives on "
+     "another host",
      0},
     {"machine", KEY_MACHINE, NULL, 0,
      "instead: measure what messages between two ranks take here, and say what follows from that", 0},
@@ -376,6 +378,7 @@ static int start_program(void *arg, int rank, int control, int scoreboard_fd, sc
     snprintf(job, sizeof job, "%d,%d,%d", rank, control, scoreboard_fd);
     setenv(P2P_JOB_VARIABLE, job, 1);
     setenv("PAIRWISE_WORLD", b->config.world, 1);
+    if (c->plan.options.network) setenv("PAIRWISE_NETWORK", c->plan.options.network, 1);
     if (c->abi[0]) setenv("LD_PRELOAD", c->abi, 1);
     static char *const gdb[] = {"gdb", "-q", "--args"};
     size_t debug = rank == c->plan.debug_rank ? sizeof gdb / sizeof *gdb : 0, program = 0, used = 0;
@@ -416,7 +419,6 @@ static bool join_hosts(p2p_plan *plan, char *why, size_t why_bytes)
         snprintf(why, why_bytes, "--debug is for one host, and this is one launcher of %d", plan->hosts->count);
         return false;
     }
-    if (plan->hosts->own) plan->options.report = NULL; /* host 0 writes it */
     return true;
 }
 
@@ -443,7 +445,7 @@ int main(int argc, char **argv)
             return usage_error("orders are explored on one host\n  try: without other hosts, virtual ones too");
         p2p__orders_settings(&c.plan.config);
     }
-    if (c.plan.hosts && !p2p__hosts_agree(c.plan.hosts, &c.plan.config, why, sizeof why))
+    if (c.plan.hosts && !p2p__hosts_agree(c.plan.hosts, &c.plan, why, sizeof why))
         return c.plan.hosts->own ? 2 : usage_error(why); /* all have seen it */
     status = 127;
     p2p_err err;
@@ -458,7 +460,7 @@ int main(int argc, char **argv)
         bool orders = c.plan.config.explore;
         status = orders ? p2p__explore(&c.plan, &c.explore, c.program) : p2p__run_job(&c.plan, &err);
     } else {
-        p2p__report_refused(&report, &refused);
+        p2p__report_refused(&report, c.plan.hosts, &refused);
         p2p__report_write(&report, &c.plan, status);
         p2p__report_free(&report);
     }

@@ -119,13 +119,14 @@ static bool exchange(const void *own, void *all, size_t bytes, double seconds, c
             memcpy(to, own, bytes);
         else
             good = receive_until(c.socket[h], to, bytes, until);
-        if (!good) snprintf(why, why_bytes, "launcher %d has no answer from launcher %d", c.own, h);
+        if (!good) snprintf(why, why_bytes, "host %d has no answer from host %d", c.own, h);
     }
     return good;
 }
 
-static void close_carrier(bool all_done)
+static void close_carrier(bool all_done, int status)
 {
+    (void)status; /* nothing here waits */
     for (int h = 0; h < c.hosts; h++) {
         if (h == c.own) continue;
         close(c.socket[h]);
@@ -278,7 +279,7 @@ int p2p__run_on_hosts(const p2p_plan *plan, p2p_err *err)
     else if (own <= 0)
         fprintf(stderr, "pairwise: %s\n", why);
     if (!part.hosts) *err = P2P_ERR_SYS;
-    if (!part.hosts && own >= 0) close_carrier(false); /* the others wait for an answer */
+    if (!part.hosts && own >= 0) close_carrier(false, 1); /* the others wait for an answer */
     if (own > 0) _exit(status);
     for (int h = 1; h < hosts; h++)
         if (c.pids[h] > 0) TEMP_FAILURE_RETRY(waitpid(c.pids[h], NULL, 0));

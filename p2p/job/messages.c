@@ -79,6 +79,7 @@ void p2p__see_found(p2p_job *job, int rank)
             place.role = within(place.role, ROLE_COUNT);
             place.chose[0] = '\0';
             if (place.rank < 0 || place.rank >= job->size) place.rank = rank;
+            p2p__place_host(job->scoreboard, &place);
             *p2p__finding_add(f, place.role, place.rank, NULL) = place;
         }
     }
@@ -100,13 +101,17 @@ void p2p__check_all_done(p2p_job *job)
 static void rank_aborts(p2p_job *job, p2p_rank_process *process, int status)
 {
     p2p_words w = {.used = 0};
+    p2p_place who = {.rank = process->rank};
     process->aborted = true;
     const scoreboard_call last = p2p__call_copy(&job->scoreboard->rows[process->rank].call);
-    p2p__add(&w, "rank %d ended the job with status %d: ", process->rank, status);
+    p2p__place_host(job->scoreboard, &who);
+    p2p__add_rank(&w, &who);
+    p2p__add(&w, " ended the job with status %d: ", status);
     p2p__add_call(&w, "", &last);
     if (!job->failed) {
         p2p_finding *f = p2p__report_add(&job->report, CLASS_DEATH, REASON_ABORT, process->rank);
         p2p__finding_add(f, ROLE_CALL, process->rank, &last);
+        p2p__finding_hosts(job->scoreboard, f);
         f->what.status = status;
         p2p__report_tell(job, f, &w);
     }
@@ -148,9 +153,12 @@ static void wake(p2p_job *job, int rank)
     p2p__nudge(job, rank);
 }
 
-static void cannot_start(p2p_job *job, int error)
+static void cannot_start(p2p_job *job, int rank, int error)
 {
     p2p_words w = {.used = 0};
+    p2p_place place = {.rank = rank};
+    p2p__place_host(job->scoreboard, &place);
+    if (place.host > 0) p2p__add(&w, P2P_HOST ": ", place.host - 1, place.host_name);
     p2p__add(&w, "cannot start %s: %s", job->plan->program, strerror(error));
     if (job->exit_status != 127)
         p2p__report_tell(job, p2p__report_add(&job->report, CLASS_REFUSED, REASON_NONE, -1), &w);
@@ -200,7 +208,7 @@ void p2p__obey_rank(p2p_job *job, p2p_rank_process *process, const control_messa
     case CONTROL_LATE:
         if (job->plan->orders) p2p__orders_late(job->plan->orders, process->rank, (uint32_t)message->value);
         break;
-    case CONTROL_NOEXEC: cannot_start(job, message->value); break;
+    case CONTROL_NOEXEC: cannot_start(job, process->rank, message->value); break;
     default:
         p2p__add(&w,
                  "rank %d sent its launcher what is no message of Pairwise: it writes to a descriptor that is not its "

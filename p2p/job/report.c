@@ -83,10 +83,14 @@ void p2p__report_tell(p2p_job *job, p2p_finding *finding, const p2p_words *w)
         p2p__far_finding(job, finding, w);
 }
 
-void p2p__report_refused(p2p_report *report, const p2p_words *why)
+void p2p__report_refused(p2p_report *report, const p2p_cluster *hosts, const p2p_words *why)
 {
-    p2p__finding_say(p2p__report_add(report, CLASS_REFUSED, REASON_NONE, -1), why);
-    fprintf(stderr, "pairwise: %s\n", why->text);
+    p2p_words w = {.used = 0};
+    if (hosts) p2p__add(&w, P2P_HOST ": ", hosts->own, hosts->greetings[hosts->own].name);
+    p2p__add(&w, "%s", why->text);
+    memcpy(w.advice, why->advice, sizeof w.advice);
+    p2p__finding_say(p2p__report_add(report, CLASS_REFUSED, REASON_NONE, -1), &w);
+    fprintf(stderr, "pairwise: %s\n", w.text);
 }
 
 void p2p__report_fail(p2p_job *job, int class, int reason, int rank, const p2p_words *w)
@@ -128,6 +132,7 @@ void p2p__report_death(p2p_job *job, p2p_finding *f, int status)
     for (int i = 0; i < job->size; i++)
         if (i != rank && job->watch.seen[i].state == SCOREBOARD_BLOCKED && !job->watch.ended[i])
             p2p__finding_add(f, ROLE_MEANWHILE, i, &job->watch.seen[i].call);
+    p2p__finding_hosts(job->scoreboard, f);
     p2p__words_death(&death, f, false);
     p2p__words_death(&meanwhile, f, true);
     p2p__report_tell(job, f, &meanwhile);
@@ -147,6 +152,7 @@ static void add_doing(p2p_job *job, p2p_finding *f, bool all)
                                                            : p2p__process_of(job->scoreboard, i);
         if (place->state == SCOREBOARD_BLOCKED) p2p__add_pending(f, place, row);
     }
+    p2p__finding_hosts(job->scoreboard, f);
 }
 
 void p2p__report_polling(p2p_job *job)
@@ -254,6 +260,8 @@ static void put_place(FILE *file, int size, const p2p_place *place)
         [SCOREBOARD_POLLING] = "polling", [SCOREBOARD_FINALIZING] = "finalizing", [SCOREBOARD_FINISHED] = "finished"};
     p2p_words text = {.used = 0};
     fprintf(file, "{\"rank\":%d", place->rank);
+    if (place->host > 0) fprintf(file, ",\"host\":%d", place->host - 1);
+    p2p__json_field(file, "host_name", place->host_name);
     p2p__json_field(file, "role", NAME_OF(roles, place->role));
     if (place->role == ROLE_PENDING)
         p2p__add_item(&text, &place->call);

@@ -8,7 +8,7 @@
  *
  * The launcher answers its own user and root only, and asks who that is of the system, not of the one who connects. It looks
  * for questions twenty times a second and never waits for anyone. Where there are several hosts that of host 0 answers,
- * after it has asked the others.
+ * after it has asked the others; they say that it is to be asked.
  */
 #include <errno.h>
 #include <limits.h>
@@ -82,10 +82,13 @@ static void fill_line(const p2p_job *job, int rank, table_line line)
 {
     const p2p_sight *row = &job->watch.seen[rank];
     p2p_words call = {.used = 0};
-    const char *host = job->hosts ? job->hosts->greetings[job->hosts->host_of[rank]].name : "";
+    p2p_place place = {.rank = rank};
+    p2p__place_host(job->scoreboard, &place);
     bool waits = row->state == SCOREBOARD_BLOCKED && !job->watch.ended[rank];
     snprintf(line[0], CELL, "%d", rank);
-    put_cell(line[1], host);
+    if (place.host > 0) snprintf(call.text, sizeof call.text, "%d (%s)", place.host - 1, place.host_name);
+    put_cell(line[1], call.text);
+    call.text[0] = '\0';
     put_cell(line[2], state_of(job, rank));
     if (row->call.name[0]) p2p__add_arguments(&call, "", &row->call);
     put_cell(line[3], call.text);
@@ -153,6 +156,20 @@ static int make_table(p2p_job *job, int *bytes)
     return -1;
 }
 
+/* The same, of a launcher that does not know it all: which one does. */
+static int make_direction(const p2p_job *job, int *bytes)
+{
+    int fd = memfd_create("pairwise-status", MFD_CLOEXEC);
+    const host_greeting *all = job->hosts->greetings;
+    int own = job->hosts->own;
+    *bytes = fd < 0 ? 0
+                    : dprintf(fd,
+                              "process %d is the launcher of " P2P_HOST ", and that of " P2P_HOST
+                              " answers for all" P2P_TRY "there: launch --status %d\n",
+                              (int)getpid(), own, all[own].name, 0, all[0].name, (int)all[0].pid);
+    return fd;
+}
+
 /* ---- The launcher ---- */
 
 int p2p__status_open(void)
@@ -187,15 +204,16 @@ void p2p__status_tick(p2p_job *job)
         if (job->asker < 0) return;
     }
     bool may = other_end(job->asker, &who) && (who.uid == geteuid() || who.uid == 0);
-    if (may && job->hosts && !p2p__hosts_look(job)) return; /* the others answer first */
-    int bytes = 0, table = may ? make_table(job, &bytes) : -1;
+    bool knows = p2p__judges(job);
+    if (may && knows && job->hosts && !p2p__hosts_look(job)) return; /* the others answer first */
+    int bytes = 0, table = !may ? -1 : knows ? make_table(job, &bytes) : make_direction(job, &bytes);
     if (table >= 0) {
-        p2p__control_send(job->asker, (control_message){CONTROL_STATUS, 0, bytes}, table);
+        p2p__control_send(job->asker, (control_message){CONTROL_STATUS, knows ? 0 : -1, bytes}, table);
         close(table);
     }
     close(job->asker);
     job->asker = -1;
-    if (job->hosts) p2p__hosts_looked(job->hosts);
+    if (job->hosts && knows) p2p__hosts_looked(job->hosts);
 }
 
 /* ---- launch --status, --ranks-of ---- */
@@ -265,9 +283,12 @@ int p2p__status_show(pid_t pid, bool processes)
         if (table >= 0) close(table);
         return 1;
     }
-    off_t at = processes ? message.value : 0, end = processes ? INT_MAX : message.value;
+    bool directed = message.rank < 0; /* to another launcher */
+    off_t at = processes && !directed ? message.value : 0, end = processes ? INT_MAX : message.value;
+    if (directed) fputs("pairwise: ", stderr);
     for (ssize_t got; at < end && (got = pread(table, text, sizeof text, at)) > 0; at += got)
-        fwrite(text, 1, got < end - at ? (size_t)got : (size_t)(end - at), stdout);
+        fwrite(text, 1, got < end - at ? (size_t)got : (size_t)(end - at), directed ? stderr : stdout);
     close(table);
+    if (directed) return 2;
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -181,6 +181,7 @@ static void step_layers(p2p_engine *engine)
             if (!err && !done) continue;
             at->comm->layers_end = at->clock.now;
             p2p__list_remove(&engine->layers, at);
+            if (!err && at->explained) engine->explain_done(at);
             p2p__complete(at, err);
             TRACE(engine, p2p__trace_background(at));
         }
@@ -295,8 +296,7 @@ p2p_err p2p__block(p2p_comm *comm, const p2p_waiting *waiting)
     if (waiting->ready(engine, waiting->arg)) return P2P_OK;
     if (engine->poisoned) return p2p__fail_again(comm, engine->poisoned);
     TRACE(engine, p2p__trace_push(engine, TRACE_WAIT, "wait", 0, NULL, 0));
-    if (engine->spin.cheap_polls)
-        p2p__cores_spread(engine->scoreboard, engine->rank, engine->spin.cores, &engine->spread);
+    if (engine->spin.cheap_polls) p2p__cores_spread(engine->scoreboard, engine->rank, &engine->spin, &engine->spread);
     /* Ranks that share cores: what comes without this rank's doing is often here once the others had the core. */
     bool came = engine->spin.shares_cores && waiting->timed_wait && p2p__spin_yield(&engine->spin) &&
                 waiting->ready(engine, waiting->arg);

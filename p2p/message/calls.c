@@ -40,14 +40,19 @@ static bool fast_recv(p2p_comm *comm, void *buf, size_t room, int source, int ta
 
     bool spins = engine->spin.now > 0; /* with a core of its own: the message is often here within a microsecond */
     p2p_backoff backoff = p2p__backoff_short(spins ? RECEIVE_POLLS : 1, spins ? RECEIVE_SPIN_NS : 0);
-    while (!engine->world->is_waiting(&engine->end, &peer->link))
-        if (!p2p__backoff_goes_on(&engine->spin, &backoff)) return false;
+    bool came = engine->world->is_waiting(&engine->end, &peer->link);
+    bool shown = !came && spins && engine->shows_receives && tag != P2P_ANY_TAG &&
+                 engine->world->show(&engine->end, &peer->link, &(p2p_shown){context, tag, buf, room});
+    while (!came && p2p__backoff_goes_on(&engine->spin, &backoff))
+        came = engine->world->is_waiting(&engine->end, &peer->link);
+    if (shown) came = engine->world->hide(&engine->end, &peer->link);
+    if (!came) return false;
 
     p2p_short message;
     if (!engine->world->look(&engine->end, &peer->link, &message) || message.context != context ||
         !p2p__tag_matches(tag, message.tag) || message.bytes > room)
         return false;
-    if (message.bytes) memcpy(buf, message.payload, message.bytes);
+    if (message.bytes && message.payload) memcpy(buf, message.payload, message.bytes);
     p2p__frame_received(engine, peer);
     engine->world->take(&engine->end, &peer->link);
     p2p__consumed(engine, peer, p2p__eager_cost(message.bytes));

@@ -74,6 +74,8 @@ void p2p__comm_bury(p2p_comm *comm)
     free(comm->comm_rank);
     free(comm->traffic);
     free(comm->host);
+    free(comm->costs.ports);
+    comm->costs.ports = NULL;
     comm->world_rank = comm->comm_rank = NULL;
     comm->traffic = NULL;
     comm->host = NULL;

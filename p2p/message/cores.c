@@ -36,13 +36,14 @@ bool p2p__cores_has(const scoreboard *b, int rank, int core)
     return atomic_load_explicit(&b->rows[rank].core, memory_order_relaxed) == core + 1;
 }
 
-void p2p__cores_spread(scoreboard *b, int rank, int cores, p2p_spread *spread)
+void p2p__cores_spread(scoreboard *b, int rank, p2p_spin *spin, p2p_spread *spread)
 {
     int here = p2p__cores_show(b, rank), ranks = 0;
     if (++spread->waits < spread->look_after) return;
     spread->waits = 0;
     for (int q = 0; q < b->size; q++) ranks += p2p__cores_has(b, q, here);
-    if (ranks <= (p2p__local_count(b) + cores - 1) / cores) return;
+    if (ranks <= (p2p__local_count(b) + spin->cores - 1) / spin->cores) return;
+    spin->now = spin->longest;
     p2p__cores_go_home(p2p__number_here(b, rank));
     if (spread->look_after < SPREAD_LAST) spread->look_after *= 2;
 }

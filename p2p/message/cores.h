@@ -18,6 +18,7 @@
 #define PAIRWISE_P2P_CORES_H
 
 #include "p2p/shared/scoreboard.h"
+#include "p2p/world/spin.h"
 
 /* Waits since this rank looked where the ranks run, and after how many it looks again: each time that it had to go home
  * doubles them, since where other programs fill the cores, the system moves ranks again and again. */
@@ -40,7 +41,8 @@ int p2p__cores_show(scoreboard *b, int rank);
 /* Did this rank of the world run there when it last waited? */
 bool p2p__cores_has(const scoreboard *b, int rank, int core);
 
-/* Now and then: home, if more ranks share this core of so many than have to. */
-void p2p__cores_spread(scoreboard *b, int rank, int cores, p2p_spread *spread);
+/* Now and then: home, if more ranks share this core than have to. Where each has a core, both then spin again: on one core
+ * they have learned not to, and one that is woken out of its sleep by the other would run where that one does. */
+void p2p__cores_spread(scoreboard *b, int rank, p2p_spin *spin, p2p_spread *spread);
 
 #endif

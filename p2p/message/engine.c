@@ -40,6 +40,8 @@ static bool open_world(p2p_engine *engine)
                                  .short_headers = !engine->sealed && !config->network.on && !config->trace_room,
                                  .spin = &engine->spin};
     engine->fast_path = engine->end.short_headers && engine->world->send_now && !config->strict;
+    engine->shows_receives = engine->fast_path && engine->world->show && config->direct &&
+                             engine->scoreboard->may_read && !config->timeout_ns && !p2p__memory_is_watched();
     engine->peers = calloc((size_t)engine->size, sizeof *engine->peers);
     if (!engine->peers) return false;
     for (int i = 0; i < engine->size; i++) {

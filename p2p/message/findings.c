@@ -229,6 +229,7 @@ p2p_err p2p__timeout_error(p2p_comm *comm, const scoreboard_wait *wait)
         p2p__set_add(&f.what.ranks, i);
     }
     if (f.what.class == CLASS_TIMEOUT) p2p__set_add(&f.what.ranks, engine->rank);
+    p2p__finding_hosts(engine->scoreboard, &f);
     p2p__words_timeout(&w, &f);
     p2p__fail(comm, CAUSE_TIMEOUT, w.text);
     p2p__draft(engine, &f);

@@ -76,6 +76,14 @@ static p2p_err init_error(p2p_err err, const char *why)
     return err;
 }
 
+/* There is no world on which errors could be made to return: as by default, one ends the process. */
+_Noreturn static void end_without_world(void)
+{
+    fflush(stdout);
+    fflush(stderr);
+    _exit(1);
+}
+
 /* With a scoreboard of one's own, which goes when the rank finalizes, or at once if it cannot become one. */
 static p2p_err become_owner(int rank, int control, int memory_fd, scoreboard *b, p2p_comm **world)
 {
@@ -121,6 +129,12 @@ static bool read_job(int *rank, int *control, int *scoreboard_fd)
     return job && sscanf(job, "%d,%d,%d", rank, control, scoreboard_fd) == 3;
 }
 
+int p2p__launched_rank(void)
+{
+    int rank, control, scoreboard_fd;
+    return read_job(&rank, &control, &scoreboard_fd) ? rank : -1;
+}
+
 static p2p_err start_launched(p2p_comm **world)
 {
     int rank, control, scoreboard_fd;
@@ -131,7 +145,8 @@ static p2p_err start_launched(p2p_comm **world)
     scoreboard *b = p2p__scoreboard_attach(scoreboard_fd, why, sizeof why);
     if (!b) {
         size_t used = strlen(why);
-        snprintf(why + used, sizeof why - used, " (rank %d)\n  try: make, and link the program again", rank);
+        snprintf(why + used, sizeof why - used,
+                 " (rank %d)\n  try: make, for several hosts make hosts as well, and link the program again", rank);
         return init_error(P2P_ERR_STATE, why);
     }
     fcntl(scoreboard_fd, F_SETFD, FD_CLOEXEC);
@@ -144,7 +159,9 @@ p2p_err p2p_init(p2p_comm **world)
     if (!world) return P2P_ERR_ARG;
     if (process_world)
         return init_error(P2P_ERR_STATE, process_world->engine ? "called twice" : "called after p2p_finalize");
-    return getenv(P2P_JOB_VARIABLE) ? start_launched(world) : start_alone(world);
+    p2p_err err = getenv(P2P_JOB_VARIABLE) ? start_launched(world) : start_alone(world);
+    if (err) end_without_world();
+    return P2P_OK;
 }
 
 int p2p_launched(void)

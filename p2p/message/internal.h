@@ -47,6 +47,8 @@ void p2p__take_line(const char **file, int *line);
 
 /* In a program that a launcher has started: its world, which is finalized when the process ends. */
 p2p_err p2p__launched_world(p2p_comm **world);
+/* Which of its ranks this process is, whether it has joined or not; -1: none. */
+int p2p__launched_rank(void);
 
 /* Is this process a rank already (or was it), or started by a launcher? */
 bool p2p__inside_job(void);
@@ -271,6 +273,12 @@ p2p_err p2p__check_buffer(p2p_comm *comm, const void *buf, size_t bytes, bool wr
 void p2p__guard(p2p_request request, bool guards);
 /* When a call ends in which guarded requests have begun, or have got their message. */
 void p2p__sum_fresh(p2p_engine *engine);
+
+/* It complains of bytes that were never set. */
+bool p2p__under_valgrind(void);
+/* By it or by a sanitizer: none of them sees what other processes write to the memory of this one. A buffer that is too
+ * small would go unseen, and what is in it count as never set. */
+bool p2p__memory_is_watched(void);
 /* The message of a guarded receive is about to be written to its buffer; or it is on its way, and nothing of it is there
  * yet: the program may still write there first. */
 void p2p__before_receive(p2p_request receive);

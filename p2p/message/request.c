@@ -49,6 +49,7 @@ void p2p__request_free(p2p_request request)
     no_longer_fresh(request);
     *request->all_link = request->all_next;
     if (request->all_next) request->all_next->all_link = request->all_link;
+    free(request->explained);
     if (request->kind == REQUEST_LAYER && request->layer->release) request->layer->release(request->layer_state);
     free(request);
 }
@@ -87,8 +88,7 @@ static __attribute__((target("avx2"))) uint32_t sum_wide(const void *buf, size_t
 }
 #endif
 
-/* It complains of bytes that were never set, which are as good as others here: then nothing is summed. */
-static bool under_valgrind(void)
+bool p2p__under_valgrind(void)
 {
     static int known = -1;
     const char *loaded = known < 0 ? getenv("LD_PRELOAD") : NULL;
@@ -96,9 +96,19 @@ static bool under_valgrind(void)
     return known;
 }
 
+/* Of the sanitizers, in a program that is linked with one. */
+extern void __asan_init(void) __attribute__((weak));
+extern void __msan_init(void) __attribute__((weak));
+
+bool p2p__memory_is_watched(void)
+{
+    return __asan_init || __msan_init || p2p__under_valgrind();
+}
+
 static uint32_t sum_lines(const void *buf, size_t bytes, size_t step)
 {
-    if (under_valgrind()) return 1;
+    if (p2p__under_valgrind())
+        return 1; /* it complains of bytes that were never set, which are as good as others here */
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx2")) return sum_wide(buf, bytes, step);
 #endif

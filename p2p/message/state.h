@@ -64,6 +64,7 @@ struct p2p_operation {
     bool lacks_agreement; /* its last step asked in vain whether all are there */
     bool lost;            /* it is of an earlier generation */
     p2p_clock clock;
+    void *explained; /* with --explain: of the collective that it is; NULL: nothing */
 
     p2p_packet packet; /* EAGER, REQUEST and PAYLOAD of a send; CLEAR of a receive. Not set before it is used. */
 };
@@ -142,7 +143,7 @@ typedef struct p2p_kept {
 
 /* The cause of an error, as a sentence and as data. */
 typedef struct {
-    char cause[1024];
+    char cause[2048];
     const char *advice; /* a literal: what to try; NULL: nothing */
     p2p_diagnosis what;
     p2p_place other; /* what it has to do with: the other side, or an operation posted before; ROLE_CALL: nothing */
@@ -169,9 +170,10 @@ struct p2p_engine {
     p2p_spin spin;
     p2p_spread spread;
     const p2p_world *world;
-    bool sealed;     /* headers carry a checksum */
-    bool fast_path;  /* a short message may go that way (calls.c) */
-    p2p_peer *peers; /* [size] */
+    bool sealed;         /* headers carry a checksum */
+    bool fast_path;      /* a short message may go that way (calls.c) */
+    bool shows_receives; /* and a sender may write to where one waits */
+    p2p_peer *peers;     /* [size] */
     p2p_request_list posted_any, layers;
     p2p_peer *dirty;
     p2p_block *blocks;
@@ -205,6 +207,7 @@ struct p2p_engine {
 
     p2p_explained *explained; /* with --explain: collectives so far; NULL: none */
     void (*explain_end)(p2p_engine *engine);
+    void (*explain_done)(p2p_request request); /* a non-blocking collective, that has `explained` */
 
     int depth;               /* of public calls */
     uint16_t kind, kind_got; /* of messages that are sent now; of the one received last (p2p_layer_call) */
@@ -237,19 +240,28 @@ struct p2p_comm {
     int *comm_rank;       /* [size of world], -1 for ranks that are no members */
     p2p_traffic *traffic; /* [size] */
     p2p_errors errors;
-    uint64_t collectives;   /* begun so far: the number of the one that is open */
-    uint64_t base;          /* their numbers in the lines begin behind this */
-    uint64_t posted;        /* of them, those that ranks have shown each other: all, unless PAIRWISE_CHECK=0 */
-    uint64_t said;          /* this rank's hash of the last of these */
-    uint64_t all_passed;    /* of these, the first so many are known to have been agreed on */
-    uint64_t layers_end;    /* virtual: when the last non-blocking collective ended */
-    bool agreed;            /* the open one, or it need not */
-    bool launched;          /* the world of p2p_launch in a program that a launcher has started */
-    int hosts;              /* that its ranks live on */
-    uint16_t *host;         /* [size]: which of them each rank does; NULL: there is one host */
-    bool one_host;          /* all its ranks live on this host, a virtual one or not */
-    bool attaches;          /* it reads buffers of others in place */
-    p2p_costs costs;        /* for those who explain */
+    uint64_t collectives;    /* begun so far: the number of the one that is open */
+    uint64_t base;           /* their numbers in the lines begin behind this */
+    uint64_t posted;         /* of them, those that ranks have shown each other: all, unless PAIRWISE_CHECK=0 */
+    uint64_t said;           /* this rank's hash of the last of these */
+    uint64_t all_passed;     /* of these, the first so many are known to have been agreed on */
+    uint64_t layers_end;     /* virtual: when the last non-blocking collective ended */
+    bool agreed;             /* the open one, or it need not */
+    bool launched;           /* the world of p2p_launch in a program that a launcher has started */
+    int hosts;               /* that its ranks live on */
+    uint16_t *host;          /* [size]: which of them each rank does; NULL: there is one host */
+    bool one_host;           /* all its ranks live on this host, a virtual one or not */
+    bool attaches;           /* it reads buffers of others in place */
+    p2p_costs costs;         /* for those who explain */
+    struct {                 /* group/explain.c; seconds: */
+        double block;        /* bytes of this rank's, for the next one; less than 0: it has not said */
+        double began, ended; /* this rank's open collective, its last one */
+        bool shows;          /* both are on the line of the open one */
+        double came, left;   /* the last one that is in the table: its last rank, this one */
+        bool waits;          /* to learn when the others left */
+        uint64_t number;     /* in the lines */
+        size_t kind, sample; /* where it is in the table */
+    } explained;
     bool settled;           /* it has read the others' lines after its own was sure to be seen (agree.c) */
     p2p_scratch payloads;   /* what has come with it, if it was too much for lines; first: NULL if not */
     unsigned char *scratch; /* scratch.c: mapped; NULL: not asked for yet */
@@ -259,7 +271,7 @@ struct p2p_comm {
     bool library;                                         /* a layer has made it for itself: no leak */
     const char *file;                                     /* where p2p_split made it */
     int line;
-    char message[1536 + 256];
+    char message[2560 + 256];
     p2p_blame blame;              /* the last error of a call that is still open */
     const p2p_fingerprint *alias; /* of the next collective that begins */
     const char *advice;           /* of the next error of a layer; a literal, NULL: nothing */

@@ -33,7 +33,8 @@ enum control_type {
     CONTROL_GENERATION, /* the next one has begun; its scoreboard, one descriptor */
     CONTROL_KEPT,       /* that memory, one descriptor; `value` 1: it was there before, negative: -errno */
     /* supervisor -> launch --status */
-    CONTROL_STATUS, /* one descriptor: what ranks are doing, as a table of `value` bytes; then their processes, a line each */
+    CONTROL_STATUS, /* one descriptor: what ranks are doing, as a table of `value` bytes; then their processes, a line each. `rank`
+                       is -1: which other launcher is to be asked */
 };
 
 enum control_repair {

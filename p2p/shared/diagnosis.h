@@ -57,6 +57,8 @@ typedef struct {
 
 /* ---- What is wrong ---- */
 
+#define P2P_HOST_NAME 64 /* with its end; of a longer one the end is lost */
+
 #define P2P_CLASS_LIST(X)                                                                                     \
     X(CLASS_NONE, "none")                                                                                     \
     X(CLASS_DEADLOCK, "deadlock")                                                                             \
@@ -142,6 +144,8 @@ typedef struct {
     int any;              /* one of `awaited` would do; an int, since a rank may write any byte here */
     p2p_rank_set awaited; /* for whom it waits in vain */
     char chose[96];       /* of a choice between messages: what it took, in words */
+    int host;             /* in a job of several: the number of the rank's, and 1; else 0 */
+    char host_name[P2P_HOST_NAME];
 } p2p_place;
 
 typedef struct {

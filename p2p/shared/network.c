@@ -31,6 +31,7 @@ static const struct {
 
 enum { SHM, ETHERNET = 2 }; /* the one within a host; the one that is changed, if there is no name */
 enum { PROFILES = sizeof profiles / sizeof *profiles };
+enum { NAMED = 1 << 16 }; /* a profile, among the bits of fields */
 
 /* "12G", "125M", "1e9": bytes a second, decimal, as links are sold; a factor, which has no unit. */
 static bool parse_number(const char *text, const char *units, double least, double most, double *number)
@@ -52,6 +53,37 @@ static const char *parse_rank(const char *text, char behind, int *rank)
     if (*text < '0' || *text > '9' || value >= P2P_MAX_RANKS || *end != behind) return NULL;
     *rank = (int)value;
     return end + 1;
+}
+
+static const char *const fields[] = {"latency", "bandwidth", "reduce", "hosts", "slow", "straggler", NULL};
+
+/* PROFILES: none has this name. */
+static size_t profile_of(const char *name)
+{
+    size_t i = 0;
+    while (i < PROFILES && strcmp(profiles[i].name, name) != 0) i++;
+    return i;
+}
+
+/* Which of the fields is set here? -1: none, it is a name. */
+static int field_of(const char *text)
+{
+    size_t length = strcspn(text, "=");
+    for (int i = 0; fields[i] && text[length]; i++)
+        if (strlen(fields[i]) == length && memcmp(fields[i], text, length) == 0) return i;
+    return -1;
+}
+
+/* Would this field take back what is in front of it? Says why not. */
+static bool takes_back(const char *text, const char *field, unsigned before, char *why, size_t why_bytes)
+{
+    int which = field_of(field);
+    bool twice = which >= 0 && before >> which & 1, late_name = before && profile_of(field) < PROFILES;
+    if (twice) snprintf(why, why_bytes, "network \"%s\": %s= is there twice\n  try: one of them", text, fields[which]);
+    if (late_name)
+        snprintf(why, why_bytes, "network \"%s\": a name comes first, and changes to it behind\n  try: %s,...", text,
+                 field);
+    return twice || late_name;
 }
 
 /* "4": so many hosts; "4:2:2:8": four, with so many ranks each. */
@@ -77,8 +109,7 @@ static bool parse_field(char *field, p2p_network *network)
     char *value = strchr(field, '=');
     uint64_t ns;
     if (!value) {
-        size_t i = 0;
-        while (i < PROFILES && strcmp(profiles[i].name, field) != 0) i++;
+        size_t i = profile_of(field);
         if (i < PROFILES) *network = profiles[i].network;
         return i < PROFILES;
     }
@@ -104,6 +135,7 @@ static bool parse_field(char *field, p2p_network *network)
 bool p2p__network_parse(const char *text, p2p_network *network, char *why, size_t why_bytes)
 {
     char copy[200], shown[200], *rest = copy, *field;
+    unsigned before = 0; /* bits of fields */
     p2p_network parsed = profiles[ETHERNET].network;
     if (!*text || (size_t)snprintf(copy, sizeof copy, "%s", text) >= sizeof copy) {
         snprintf(why, why_bytes, "a network has a name: " P2P_NETWORK_NAMES);
@@ -111,6 +143,9 @@ bool p2p__network_parse(const char *text, p2p_network *network, char *why, size_
     }
     while ((field = strsep(&rest, ",")) != NULL) {
         snprintf(shown, sizeof shown, "%s", field);
+        if (takes_back(text, field, before, why, why_bytes)) return false;
+        const int which = field_of(field);
+        before |= which >= 0 ? 1U << which : NAMED;
         if (parse_field(field, &parsed)) continue;
         snprintf(why, why_bytes,
                  "network \"%s\": \"%s\" is not understood; there are " P2P_NETWORK_NAMES
@@ -136,8 +171,9 @@ bool p2p__network_place(p2p_network *n, int ranks, char *why, size_t why_bytes)
     for (int h = 0; listed && h < hosts; h++) sum += n->on_host[h];
     if (hosts > ranks || (listed && sum != ranks)) {
         snprintf(why, why_bytes,
-                 listed ? "the network's %d hosts have %d ranks, and the job has %d\n  try: as many, or hosts=%d"
-                        : "a network of %d hosts is not for %d ranks: each host has one at least",
+                 listed
+                     ? "the network's %d hosts have %d ranks, and the job has %d\n  try: as many, or hosts=%d"
+                     : "a network of %d hosts is not for %d ranks: each host has one at least\n  try: hosts=%d or less",
                  hosts, listed ? sum : ranks, ranks, hosts);
         return false;
     }
@@ -145,6 +181,17 @@ bool p2p__network_place(p2p_network *n, int ranks, char *why, size_t why_bytes)
         n->first[h + 1] = (uint16_t)(n->first[h] + (listed ? n->on_host[h] : ranks / hosts + (h < ranks % hosts)));
     n->placed = hosts;
     return true;
+}
+
+bool p2p__network_same(const p2p_network *a, const p2p_network *b)
+{
+    if (!a->on || !b->on) return a->on == b->on;
+    bool numbers = a->latency_s == b->latency_s && a->bandwidth == b->bandwidth && a->reduce == b->reduce;
+    bool slow = a->slow_from == b->slow_from && a->slow_to == b->slow_to && a->slow_factor == b->slow_factor;
+    bool late = a->straggler == b->straggler && a->straggler_factor == b->straggler_factor;
+    size_t hosts = a->placed > 1 ? (size_t)a->placed + 1 : 0;
+    bool placed = (hosts ? a->placed : 0) == (b->placed > 1 ? b->placed : 0);
+    return numbers && slow && late && placed && memcmp(a->first, b->first, hosts * sizeof *a->first) == 0;
 }
 
 int p2p__network_host(const p2p_network *network, int rank)

@@ -58,6 +58,9 @@ bool p2p__network_parse(const char *text, p2p_network *network, char *why, size_
  * there. */
 bool p2p__network_place(p2p_network *network, int ranks, char *why, size_t why_bytes);
 
+/* Do they take the same time for everything? */
+bool p2p__network_same(const p2p_network *a, const p2p_network *b);
+
 /* Where a rank lives; 0 without hosts. */
 int p2p__network_host(const p2p_network *network, int rank);
 

@@ -221,6 +221,21 @@ char p2p__process_of(const scoreboard *b, int rank)
     return p2p__is_local(b, rank) ? p2p__process_letter(atomic_load(&row->pid)) : (char)atomic_load(&row->letter);
 }
 
+void p2p__place_host(const scoreboard *b, p2p_place *place)
+{
+    place->host = 0;
+    place->host_name[0] = '\0';
+    if (b->hosts.count < 2 || place->rank < 0 || place->rank >= b->size) return;
+    while (place->rank >= b->hosts.first[place->host]) place->host++; /* the first of the next one is behind it */
+    snprintf(place->host_name, sizeof place->host_name, "%.*s", P2P_HOST_NAME - 1, b->rows[place->rank].host);
+}
+
+void p2p__finding_hosts(const scoreboard *b, p2p_finding *finding)
+{
+    for (size_t i = 0; i < finding->count; i++) p2p__place_host(b, &finding->places[i]);
+    p2p__place_host(b, &finding->spare);
+}
+
 #define END(text) ((text)[sizeof(text) - 1] = 0)
 
 scoreboard_call p2p__call_copy(const scoreboard_call *shown)

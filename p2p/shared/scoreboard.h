@@ -101,8 +101,9 @@ typedef struct {
     _Atomic int gave_up; /* the error (enum p2p_err) after which it takes no more part: its buffers are its own again */
     _Alignas(64) _Atomic int core; /* that this rank ran on when it last waited, and 1 (cores.h); 0: not yet */
     _Atomic uint32_t came;         /* lines that it has written for ranks of other hosts */
-    _Atomic int letter; /* of a rank on another host: the state of its process as in /proc; 0: it has ended */
-    _Alignas(64)        /* the lines above are read by others all the time: they must not change with what is below */
+    _Atomic int letter;       /* of a rank on another host: the state of its process as in /proc; 0: it has ended */
+    char host[P2P_HOST_NAME]; /* the name of the rank's host, in a job of several */
+    _Alignas(64) /* the lines above are read by others all the time: they must not change with what is below */
         scoreboard_call call; /* the current or last outermost call */
     scoreboard_wait wait;
     char error[1024];        /* the message of a fatal error, "" if none, */
@@ -282,6 +283,10 @@ p2p_err p2p__scoreboard_failure(const scoreboard *b, char *text, size_t bytes);
 
 /* The state of a rank's process, as in /proc; 0: it has ended. */
 char p2p__process_of(const scoreboard *b, int rank);
+
+/* On which host its rank lives, if there are several; of all places of a finding. */
+void p2p__place_host(const scoreboard *b, p2p_place *place);
+void p2p__finding_hosts(const scoreboard *b, p2p_finding *finding);
 
 /* A copy of what another process shows, whose texts end. */
 scoreboard_call p2p__call_copy(const scoreboard_call *shown);

@@ -28,6 +28,12 @@ void p2p__add_advice(p2p_words *w, const char *advice)
     p2p__add(w, P2P_TRY "%s", advice);
 }
 
+void p2p__add_rank(p2p_words *w, const p2p_place *place)
+{
+    p2p__add(w, "rank %d", place->rank);
+    if (place->host > 0) p2p__add(w, " on " P2P_HOST, place->host - 1, place->host_name);
+}
+
 /* ---- Calls ---- */
 
 static unsigned long long ull(uint64_t number)
@@ -147,14 +153,16 @@ void p2p__words_death(p2p_words *w, const p2p_finding *f, bool meanwhile)
 {
     const p2p_place *place = p2p__finding_first(f, ROLE_LAST);
     int shown = 0;
-    p2p__add(w, "rank %d ", place->rank);
+    p2p__add_rank(w, place);
+    p2p__add(w, " ");
     p2p__words_end(w, &f->what);
     p2p__add(w, "; ");
     add_last_call(w, &place->call);
     for (size_t at = 0; meanwhile && shown < WAITERS_SHOWN && (place = p2p__finding_next(f, ROLE_MEANWHILE, &at));
          shown++) {
-        p2p__add(w, "\n  meanwhile rank %d waited: ", place->rank);
-        p2p__add_call(w, "", &place->call);
+        p2p__add(w, "\n  meanwhile ");
+        p2p__add_rank(w, place);
+        p2p__add_call(w, " waited: ", &place->call);
     }
 }
 
@@ -167,7 +175,8 @@ static void add_fields(p2p_words *w, const p2p_place *of, const p2p_place *other
         const char *name, *mine, *others;
     } texts[] = {{"dtype", a->dtype, b->dtype}, {"op", a->op, b->op}, {"algorithm", a->algorithm, b->algorithm}};
     const char *between = "";
-    p2p__add(w, "rank %d has", of->rank);
+    p2p__add_rank(w, of);
+    p2p__add(w, " has");
     if (a->count != b->count) p2p__add(w, " count %llu", ull(a->count)), between = ",";
     if (a->root != b->root) p2p__add(w, "%s root %d", between, a->root), between = ",";
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -188,9 +197,12 @@ const char *p2p__words_mismatch(p2p_words *w, const p2p_finding *f)
         return NULL;
     }
     if (strcmp(a->call.name, b->call.name) != 0) {
-        p2p__add(w, "rank %d is in %s #%llu", a->rank, a->call.name, number);
+        p2p__add_rank(w, a);
+        p2p__add(w, " is in %s #%llu", a->call.name, number);
         add_file(w, " at ", &a->call);
-        p2p__add(w, ", rank %d in %s #%llu", b->rank, b->call.name, number);
+        p2p__add(w, ", ");
+        p2p__add_rank(w, b);
+        p2p__add(w, " in %s #%llu", b->call.name, number);
         add_file(w, " at ", &b->call);
         return "every rank must make the same collective calls in the same order";
     }
@@ -276,7 +288,9 @@ void p2p__words_timeout(p2p_words *w, const p2p_finding *f)
     int shown = 0;
     p2p__add(w, "nothing came for %.1f s (PAIRWISE_TIMEOUT)", f->what.seconds);
     for (size_t at = 0; shown < AWAITED_SHOWN && (place = p2p__finding_next(f, ROLE_DOING, &at)); shown++) {
-        p2p__add(w, "\n  rank %d is alive, no progress for %.1f s, ", place->rank, f->what.seconds);
+        p2p__add(w, "\n  ");
+        p2p__add_rank(w, place);
+        p2p__add(w, " is alive, no progress for %.1f s, ", f->what.seconds);
         add_process(w, place->process);
         p2p__add(w, "; ");
         if (place->state == SCOREBOARD_ABSENT)
@@ -300,15 +314,18 @@ void p2p__words_polling(p2p_words *w, const p2p_finding *f)
     else
         p2p__add(w, "note: for a second nothing has happened but polling:");
     for (size_t at = 0; w->used < sizeof w->text - 600 && (place = p2p__finding_next(f, ROLE_DOING, &at));) {
-        p2p__add(w, "\n  rank %d %s in ", place->rank, place->state == SCOREBOARD_POLLING ? "polls" : "waits");
-        p2p__add_call(w, "", &place->call);
+        p2p__add(w, "\n  ");
+        p2p__add_rank(w, place);
+        p2p__add_call(w, place->state == SCOREBOARD_POLLING ? " polls in " : " waits in ", &place->call);
     }
     p2p__add_advice(w, "is the message they look for ever sent?");
 }
 
 void p2p__words_doing(p2p_words *w, const p2p_finding *f, const p2p_place *place)
 {
-    p2p__add(w, "  rank %d, ", place->rank);
+    p2p__add(w, "  ");
+    p2p__add_rank(w, place);
+    p2p__add(w, ", ");
     add_process(w, place->process);
     p2p__add(w, ", ");
     switch ((enum scoreboard_state)place->state) {

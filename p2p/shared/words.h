@@ -19,8 +19,14 @@ __attribute__((format(printf, 2, 3))) void p2p__add(p2p_words *w, const char *fo
 /* "3", "0-2,5", behind `before`. */
 void p2p__add_ranks(p2p_words *w, const char *before, const p2p_rank_set *set, int size);
 
+/* How a host is called in every message: its number and its name, since two launchers on one machine have one name. */
+#define P2P_HOST "host %d (%s)"
+
 /* In every message for people, before what to try. */
 #define P2P_TRY "\n  try: "
+
+/* "rank 3"; in a job of several hosts "rank 3 on host 1 (name)". */
+void p2p__add_rank(p2p_words *w, const p2p_place *place);
 
 /* What to try, last; NULL: nothing. */
 void p2p__add_advice(p2p_words *w, const char *advice);

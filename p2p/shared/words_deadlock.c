@@ -151,26 +151,27 @@ void p2p__words_deadlock(p2p_words *w, const p2p_finding *f)
     add_ranks(w, ranks, knot, "and");
     p2p__add(w, f->what.is_cycle && knot > 1 ? " wait for each other" : " waits for something that can never come");
     for (size_t at = 0; waits < WAITERS_SHOWN && (place = p2p__finding_next(f, ROLE_WAITS, &at)); waits++) {
-        p2p__add(w, "\n  rank %d waits in ", place->rank);
+        p2p__add(w, "\n  ");
+        p2p__add_rank(w, place);
+        p2p__add(w, " waits in ");
         add_waiter(w, place);
         p2p__add_items(w, f, place);
     }
     if (knot > waits) p2p__add(w, "\n  and %d more", knot - waits);
     for (size_t at = 0; finished < WAITERS_SHOWN && (place = p2p__finding_next(f, ROLE_FINISHED, &at)); finished++) {
-        p2p__add(w, "\n  rank %d ", place->rank);
+        p2p__add(w, "\n  ");
+        p2p__add_rank(w, place);
         if (place->state == SCOREBOARD_ABSENT)
-            p2p__add(w, "has ended without calling p2p_init");
+            p2p__add(w, " has ended without calling p2p_init");
         else
-            p2p__add_call(w, "is in ", &place->call);
+            p2p__add_call(w, " is in ", &place->call);
     }
     for (place = f->places; place < f->places + f->count; place++) {
         bool behind = place->role == ROLE_BEHIND;
         if ((!behind && place->role != ROLE_STUCK) || others++ >= WAITERS_SHOWN) continue;
-        p2p__add(w, "\n  %s: rank %d in ",
-                 !behind    ? "stuck as well"
-                 : knot > 1 ? "behind them"
-                            : "behind it",
-                 place->rank);
+        p2p__add(w, "\n  %s: ", !behind ? "stuck as well" : knot > 1 ? "behind them" : "behind it");
+        p2p__add_rank(w, place);
+        p2p__add(w, " in ");
         add_waiter(w, place);
     }
     if (others > WAITERS_SHOWN) p2p__add(w, "\n  and %d more", others - WAITERS_SHOWN);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "p2p/world/shm_queue.h"
 
+#define LINES_A_FETCH 8 /* so that what arrives meanwhile is seen soon */
+
 size_t p2p__queue_bytes(size_t bytes)
 {
     return sizeof(shm_queue) + bytes;
@@ -79,16 +81,34 @@ void p2p__queue_publish(shm_writer *w, size_t content, unsigned kind)
     w->at += lines_of(content);
 }
 
-/* What is skipped keeps what it has, for as many laps as it is skipped. The first line begins a record in each lap. */
-void p2p__queue_rewind(shm_writer *w)
+static bool is_near(const shm_writer *w)
 {
-    uint64_t place = w->at & (w->size - 1), to_end = w->size - place;
-    if (place < QUEUE_NEAR) return;
+    uint64_t near = 2 * w->message < QUEUE_NEAR ? QUEUE_NEAR : 2 * w->message;
+    return (w->at & (w->size - 1)) < near;
+}
+
+/* What is skipped keeps what it has, for as many laps as it is skipped. The first line begins a record in each lap. */
+void p2p__queue_rewind(shm_writer *w, size_t bytes)
+{
+    w->message = lines_of(bytes) < w->size ? lines_of(bytes) + 1 : w->size;
+    w->fetched = w->message < QUEUE_LONG ? w->message : 0;
+    if (is_near(w)) return;
     if (w->at - w->taken_seen > QUEUE_NEAR / 2)
         w->taken_seen = atomic_load_explicit(&w->ring->taken, memory_order_acquire);
     if (w->at - w->taken_seen > QUEUE_NEAR / 2) return;
+    uint64_t to_end = w->size - (w->at & (w->size - 1));
     note_dirty(w, w->at + 1, w->at + to_end);
     p2p__queue_publish(w, content_of(to_end), QUEUE_PAD);
+}
+
+#ifdef __x86_64__
+__attribute__((target("prfchw"))) /* else the line comes only to be read; a processor without it ignores it */
+#endif
+void p2p__queue_fetch(shm_writer *w)
+{
+    uint64_t first = is_near(w) ? w->at : 0;
+    for (int i = 0; i < LINES_A_FETCH && w->fetched < w->message; i++)
+        __builtin_prefetch((const void *)p2p__queue_head(w->ring, w->size, first + w->fetched++), 1);
 }
 
 /* ---- Reading ---- */
@@ -105,7 +125,8 @@ const unsigned char *p2p__queue_look(const shm_reader *r, size_t *content, unsig
 
 bool p2p__queue_take(shm_reader *r, size_t content)
 {
-    r->at += lines_of(content);
+    r->record = lines_of(content);
+    r->at += r->record;
     if (r->at - r->told < (r->size / 4 < QUEUE_TOLD ? r->size / 4 : QUEUE_TOLD)) return false;
     r->told = r->at;
     atomic_store_explicit(&r->ring->taken, r->at, memory_order_release);

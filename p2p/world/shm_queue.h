@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 enum { QUEUE_NEAR = 256, QUEUE_TOLD = 64 }; /* lines that stay in the nearest cache; between two writes of `taken` */
+enum { QUEUE_LONG = 16 };                   /* lines of a message from which on its writer fetches those of the next */
 enum { QUEUE_LINE = 64, QUEUE_HEAD = 8, QUEUE_SMALLEST = 8 * QUEUE_LINE, QUEUE_LARGEST = 1024 * QUEUE_LINE };
 
 /* Kinds of records. The queue itself knows only the pad. */
@@ -37,7 +38,8 @@ enum {
     QUEUE_PAD = 1,
     QUEUE_SHORT, /* the beginning of a short message, with all that its header says */
     QUEUE_FRAME, /* any frame's header, and the beginning of its payload */
-    QUEUE_MORE   /* more of a payload */
+    QUEUE_MORE,  /* more of a payload */
+    QUEUE_SHOWN  /* as QUEUE_SHORT, of a message that has been written to where its receive was shown */
 };
 
 /* In shared memory, zeroed at first; then come the lines, a power of two of them. */
@@ -49,13 +51,15 @@ typedef struct {
 
 typedef struct shm_writer {
     shm_queue *ring;
-    uint64_t size, at, taken_seen;                   /* in lines */
+    uint64_t size, at, taken_seen; /* in lines */
+    uint64_t message, fetched;     /* lines of the last message; how far the next one's have been fetched */
     uint64_t dirty[QUEUE_LARGEST / QUEUE_LINE / 64]; /* lines to wipe before a record begins there; a bit each */
 } shm_writer;
 
 typedef struct {
     shm_queue *ring;
     uint64_t size, at, told; /* in lines */
+    uint64_t record;         /* lines of the last one */
 } shm_reader;
 
 /* What a ring of so many bytes of lines needs in all. bytes: a power of two, QUEUE_SMALLEST to QUEUE_LARGEST. */
@@ -68,8 +72,13 @@ void p2p__queue_open(void *memory, size_t bytes, shm_writer *writer, shm_reader 
  * and returns 0: come again when woken. Even so there may be a new record, a pad: the reader must be awake. */
 size_t p2p__queue_room(shm_writer *writer, size_t least);
 
-/* Begin again at the first line if QUEUE_NEAR lines have been written, and at most half as many are still to be read. */
-void p2p__queue_rewind(shm_writer *writer);
+/* A message of so many bytes begins. Begin again at the first line if QUEUE_NEAR lines have been written, or two such
+ * messages, and at most QUEUE_NEAR / 2 lines are still to be read. */
+void p2p__queue_rewind(shm_writer *writer, size_t bytes);
+
+/* While the writer waits for an answer: some more of the lines where a message like the last one would go next, come into
+ * its cache. The reader had them last: to ask it for each when it is written costs more than to write it. */
+void p2p__queue_fetch(shm_writer *writer);
 
 /* Where the content of the next record belongs: so many bytes, no more than there is room for. The reader polls the first
  * line, so that line is best written last, together with the head. */
@@ -94,6 +103,13 @@ static inline bool p2p__queue_waiting(const shm_reader *r)
 {
     uint64_t head = atomic_load_explicit(p2p__queue_head(r->ring, r->size, r->at), memory_order_acquire);
     return head >> 32 == p2p__queue_number(r->at) >> 32;
+}
+
+/* While the reader waits: the line behind the first comes into its cache as well, if the next record is like the last.
+ * A long one's writer has fetched that line: to take it from there only makes it fetch it again. */
+static inline void p2p__queue_expect(const shm_reader *r)
+{
+    if (r->record < QUEUE_LONG) __builtin_prefetch((const void *)p2p__queue_head(r->ring, r->size, r->at + 1));
 }
 
 /* The content of the record that is there, its length and its kind. NULL if its length is impossible. */

@@ -4,13 +4,14 @@
 #include <string.h>
 #include <sys/param.h>
 
+#include "p2p/shared/clock.h"
 #include "p2p/world/world_shm.h"
 
 /* Written before the reader may see it: as much of the queue as lets both work at once. Each record costs two trips of a line between
  * cores, so it is not shorter than that pays. */
 #define PART_OF_QUEUE 8
 #define PART_LEAST ((size_t)2 << 10)
-#define FAST_PATH_MOST ((size_t)8 << 10)
+#define TIMED_FROM ((size_t)4 << 10)
 
 /* ---- Writing ---- */
 
@@ -18,7 +19,6 @@
 static size_t find_room(p2p_endpoint *self, p2p_link *peer, size_t least)
 {
     shm_writer *out = &((link_end *)peer->state)->out;
-    p2p__queue_rewind(out);
     size_t room = p2p__queue_room(out, least);
     if (!room) p2p__shm_wake_after(self, peer);
     return room;
@@ -33,6 +33,7 @@ static bool write_record(p2p_endpoint *self, p2p_link *peer)
     const wire_header *from = &packet->header;
     bool first = packet->done == 0, is_short = first && from->type == WIRE_EAGER && self->short_headers;
     size_t header = is_short ? p2p__short_size(packet->payload_bytes) : first ? sizeof *from : 0;
+    if (first) p2p__queue_rewind(out, header + packet->payload_bytes);
     size_t room = find_room(self, peer, first ? header : 1);
     if (!room) return false;
     room = MIN(room, header + MAX(w->ring_size / PART_OF_QUEUE, PART_LEAST));
@@ -87,13 +88,21 @@ static p2p_err nonsense(p2p_endpoint *self, const p2p_link *peer, const char *wh
                        line);
 }
 
+/* Out of the queue. How long that takes says whether the lines come from another core's cache. */
+static void copy_out(link_end *link, char *to, const unsigned char *from, size_t bytes)
+{
+    uint64_t before = bytes >= TIMED_FROM ? p2p__now() : 0;
+    memcpy(to, from, bytes);
+    if (before) p2p__shm_copy_took(link, (unsigned)((p2p__now() - before) * 1024 / bytes));
+}
+
 /* The end of what has arrived of this frame's payload? */
 static p2p_err advance(p2p_endpoint *self, p2p_link *peer, const unsigned char *from, size_t bytes)
 {
     link_end *link = peer->state;
     uint64_t left = p2p__wire_payload(&peer->in) - peer->in_got;
     if (bytes > left) return nonsense(self, peer, "it is longer than its frame");
-    if (bytes && peer->in_dest) memcpy(peer->in_dest + peer->in_got, from, bytes);
+    if (bytes && peer->in_dest) copy_out(link, peer->in_dest + peer->in_got, from, bytes);
     peer->in_got += bytes;
     link->in_payload = bytes < left;
     return link->in_payload ? P2P_OK : p2p__delivered(self, peer);
@@ -151,10 +160,12 @@ bool p2p__shm_send_now(p2p_endpoint *self, p2p_link *peer, const p2p_short *mess
     const shm_world *w = self->state;
     link_end *link = peer->state;
     size_t size = p2p__short_size(message->bytes), bytes = size + message->bytes;
-    if (!link->rings || peer->head || message->bytes > FAST_PATH_MOST || bytes > w->ring_size / 2) return false;
+    if (!link->rings || peer->head) return false;
+    if (message->bytes > FAST_PATH_MOST) return p2p__shm_write_to_shown(self, peer, message);
+    if (bytes > w->ring_size / 2) return false;
+    p2p__queue_rewind(&link->out, bytes);
     if (!find_room(self, peer, bytes)) return false;
-    const shm_short b = {message->context, message->tag, (uint32_t)message->bytes,
-                         (uint16_t)p2p__frame_leaves(self, peer), message->kind};
+    const shm_short b = p2p__shm_short_of(self, peer, message);
     unsigned char *place = p2p__queue_begin(&link->out, bytes);
     if (message->bytes) memcpy(place + size, message->payload, message->bytes);
     memcpy(place, &b, sizeof b);
@@ -165,11 +176,13 @@ bool p2p__shm_send_now(p2p_endpoint *self, p2p_link *peer, const p2p_short *mess
 
 bool p2p__shm_is_waiting(const p2p_endpoint *self, const p2p_link *peer)
 {
-    const link_end *link = peer->state;
+    link_end *link = peer->state;
     (void)self;
     if (!link->rings) return false;
-    __builtin_prefetch((const void *)p2p__queue_head(link->in.ring, link->in.size, link->in.at + 1));
-    return p2p__queue_waiting(&link->in);
+    p2p__queue_expect(&link->in);
+    if (p2p__queue_waiting(&link->in)) return true;
+    p2p__queue_fetch(&link->out);
+    return false;
 }
 
 bool p2p__shm_look(const p2p_endpoint *self, const p2p_link *peer, p2p_short *message)
@@ -180,11 +193,12 @@ bool p2p__shm_look(const p2p_endpoint *self, const p2p_link *peer, p2p_short *me
     shm_short b;
     (void)self;
     const unsigned char *at = p2p__queue_look(&link->in, &bytes, &kind);
-    if (!at || kind != QUEUE_SHORT || bytes < sizeof b) return false;
+    bool is_written = kind == QUEUE_SHOWN && link->is_written;
+    if (!at || (kind != QUEUE_SHORT && !is_written) || bytes < sizeof b) return false;
     memcpy(&b, at, sizeof b);
     size_t size = p2p__short_size(b.bytes);
-    *message = (p2p_short){b.context, b.tag, b.bytes, at + size, b.kind};
-    return bytes == size + b.bytes && b.sequence == (uint16_t)peer->frames_in;
+    *message = (p2p_short){b.context, b.tag, b.bytes, is_written ? NULL : at + size, b.kind};
+    return (is_written || bytes == size + b.bytes) && b.sequence == (uint16_t)peer->frames_in;
 }
 
 void p2p__shm_take(p2p_endpoint *self, p2p_link *peer)
@@ -193,5 +207,6 @@ void p2p__shm_take(p2p_endpoint *self, p2p_link *peer)
     size_t bytes;
     unsigned kind;
     p2p__queue_look(&link->in, &bytes, &kind);
+    link->is_written = false;
     if (p2p__queue_take(&link->in, bytes)) p2p__shm_wake(self, peer);
 }

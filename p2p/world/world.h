@@ -68,7 +68,7 @@ typedef struct p2p_packet {
     struct p2p_operation *owner; /* NULL: of a CREDIT */
 } p2p_packet;
 
-/* A short message and where it lies. */
+/* A short message and where it lies; NULL: it has been written to where a receive was shown. */
 typedef struct {
     uint32_t context;
     int32_t tag;
@@ -76,6 +76,14 @@ typedef struct {
     const void *payload;
     uint16_t kind;
 } p2p_short;
+
+/* A receive that waits for the next message of a peer. */
+typedef struct {
+    uint32_t context;
+    int32_t tag; /* no wildcard */
+    void *buf;
+    size_t room;
+} p2p_shown;
 
 typedef struct {
     const char *name;
@@ -101,6 +109,11 @@ typedef struct {
     bool (*is_waiting)(const p2p_endpoint *self, const p2p_link *peer);
     bool (*look)(const p2p_endpoint *self, const p2p_link *peer, p2p_short *message);
     void (*take)(p2p_endpoint *self, p2p_link *peer);
+
+    /* show: the peer may write its next message straight to where this receive wants it; false: this one it may not. Once it
+     * is hidden the peer writes there no more; returns whether there is anything at all. */
+    bool (*show)(const p2p_endpoint *self, p2p_link *peer, const p2p_shown *receive);
+    bool (*hide)(p2p_endpoint *self, p2p_link *peer);
 
     /* There is a link now: peer->fd. `place`: of the shared memory that both ends have, in units of it (memory.h); 0 if
      * link_memory asks for none. */

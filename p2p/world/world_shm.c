@@ -42,7 +42,7 @@ size_t p2p__shm_ring_size(const p2p_config *config, int size)
 
 size_t p2p__shm_link_memory(const p2p_config *config, int size)
 {
-    return p2p__memory_round(2 * (p2p__queue_bytes(p2p__shm_ring_size(config, size)) + sizeof(shm_offer)));
+    return p2p__memory_round(2 * (p2p__queue_bytes(p2p__shm_ring_size(config, size)) + sizeof(shm_more)));
 }
 
 static void open_world(p2p_endpoint *self)
@@ -84,7 +84,7 @@ static p2p_err link_opened(p2p_endpoint *self, p2p_link *peer, int place)
 {
     shm_world *w = self->state;
     link_end *link = peer->state;
-    bool lower = self->rank < peer->rank; /* of the two queues, and of the two offers, the first is written by it */
+    bool lower = self->rank < peer->rank; /* of the two queues, and of all else, the first is written by it */
     link->rings = p2p__memory_map(self->memory_fd, (memory_place)place * MEMORY_UNIT,
                                   p2p__shm_link_memory(self->config, self->size));
     if (!link->rings)
@@ -93,9 +93,12 @@ static p2p_err link_opened(p2p_endpoint *self, p2p_link *peer, int place)
     char *first = link->rings, *second = first + p2p__queue_bytes(w->ring_size);
     p2p__queue_open(lower ? first : second, w->ring_size, &link->out, NULL);
     p2p__queue_open(lower ? second : first, w->ring_size, NULL, &link->in);
-    shm_offer *offers = (shm_offer *)(void *)(second + p2p__queue_bytes(w->ring_size));
-    link->given = &offers[!lower];
-    link->taken = &offers[lower];
+    shm_more *both = (shm_more *)(void *)(second + p2p__queue_bytes(w->ring_size)), *own = &both[!lower];
+    shm_more *others = &both[lower];
+    link->given = &own->offer;
+    link->taken = &others->offer;
+    link->shown = &own->receive;
+    link->peer_shown = &others->receive;
     w->open[w->open_count++] = peer;
     p2p__shm_flush(self, peer);
     return P2P_OK;
@@ -182,5 +185,7 @@ const p2p_world p2p__world_shm = {
     .is_waiting = p2p__shm_is_waiting,
     .look = p2p__shm_look,
     .take = p2p__shm_take,
+    .show = p2p__shm_show,
+    .hide = p2p__shm_hide,
     .read = p2p__shm_one_copy,
 };

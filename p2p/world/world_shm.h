@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* world_shm: what the three files of the shm world share. What it is: world_shm.c. */
+/* world_shm: what the four files of the shm world share. What it is: world_shm.c. */
 #ifndef PAIRWISE_P2P_WORLD_SHM_H
 #define PAIRWISE_P2P_WORLD_SHM_H
+
+#include <sys/types.h>
 
 #include "p2p/world/shm_queue.h"
 #include "p2p/world/world.h"
@@ -13,6 +15,13 @@ typedef struct {
     uint32_t bytes;
     uint16_t sequence, kind; /* sequence: the lower half; records are in order, it only shows that none is missing */
 } shm_short;
+
+/* Of a message that leaves now. */
+static inline shm_short p2p__shm_short_of(const p2p_endpoint *self, p2p_link *peer, const p2p_short *message)
+{
+    return (shm_short){message->context, message->tag, (uint32_t)message->bytes,
+                       (uint16_t)p2p__frame_leaves(self, peer), message->kind};
+}
 
 /* A payload that does not fit behind it into one line begins with the next one: copies of whole lines are faster. */
 static inline size_t p2p__short_size(size_t payload)
@@ -29,18 +38,44 @@ typedef struct {
     _Alignas(64) _Atomic uint32_t written, refused; /* by the sender: chunks it is done with; it could not write one */
 } shm_offer;
 
+/* A receive that waits with nothing to read (shm_shown.c). Made by the receiver. */
+typedef struct {
+    /* 4 k: hidden; 4 k + 1: shown, for the k-th time; 4 k + 2: claimed by the sender */
+    _Alignas(64) _Atomic uint64_t state;
+    _Atomic uint64_t at, to, room; /* lines of the queue that have been read; where it goes; how many bytes may */
+    _Atomic uint32_t context;
+    _Atomic int32_t tag;
+} shm_receive;
+
+/* What lies behind the queues of a link. */
+typedef struct {
+    shm_offer offer;
+    shm_receive receive;
+} shm_more;
+
+enum { SHM_COPIES = 4 };
+
 typedef struct {
     void *rings; /* mapped; NULL: no link yet */
     shm_writer out;
     shm_reader in;
     bool in_payload;
+    unsigned copy_ns[SHM_COPIES],
+        copies;               /* what each of the last copies out of a long record took a KiB; how many so far */
+    unsigned kib_ns;          /* the least of them: one that was interrupted says nothing of caches */
+    unsigned could_show;      /* receives so far that could have been shown */
+    pid_t writer;             /* who may write to the receive that was shown last */
+    uint64_t shows;           /* state of the receive when it is hidden */
+    bool is_written;          /* the next record is of a message that its sender has written to where it belongs */
     shm_offer *given, *taken; /* made by this rank; by the peer */
+    shm_receive *shown, *peer_shown; /* the same of receives */
 } link_end;
 
 typedef struct {
     size_t open_count, ring_size;
     uint32_t told;                 /* messages of the supervisor that have been read */
     bool may_not_read;             /* the memory of other ranks: the system forbids it */
+    bool may_not_write;            /* the same */
     p2p_link *open[P2P_MAX_RANKS]; /* with rings */
 } shm_world;
 
@@ -56,6 +91,9 @@ void p2p__shm_wake_after(p2p_endpoint *self, p2p_link *peer);
 
 /* ---- shm_records.c ---- */
 
+/* A message of up to so many bytes goes through the queue at once, as one record. */
+#define FAST_PATH_MOST ((size_t)8 << 10)
+
 p2p_err p2p__shm_post(p2p_endpoint *self, p2p_link *peer, p2p_packet *packet);
 
 /* Write what is queued for a peer, as far as there is room. */
@@ -69,6 +107,21 @@ p2p_err p2p__shm_read(p2p_endpoint *self, p2p_link *peer, int most);
 bool p2p__shm_is_waiting(const p2p_endpoint *self, const p2p_link *peer);
 bool p2p__shm_look(const p2p_endpoint *self, const p2p_link *peer, p2p_short *message);
 void p2p__shm_take(p2p_endpoint *self, p2p_link *peer);
+
+/* ---- shm_shown.c ---- */
+
+/* A copy of a KiB out of another core's cache takes 100 ns and more, out of one that both share 20 to 50. */
+#define SHM_SLOW_KIB_NS 70
+
+/* A copy out of a long record took so long a KiB. */
+void p2p__shm_copy_took(link_end *link, unsigned kib_ns);
+
+/* The seam's `show` and `hide`. */
+bool p2p__shm_show(const p2p_endpoint *self, p2p_link *peer, const p2p_shown *receive);
+bool p2p__shm_hide(p2p_endpoint *self, p2p_link *peer);
+
+/* Write a message to where its receive is shown, if it is: true when it is there. */
+bool p2p__shm_write_to_shown(p2p_endpoint *self, p2p_link *peer, const p2p_short *message);
 
 /* ---- shm_one_copy.c ---- */
 

@@ -61,9 +61,36 @@ noticing "a stray folder" "solutions/99_nothing belongs to no exercise" "mkdir s
 noticing "a stray mutant" "tests/mutants/$b/zeroes.c~ belongs to no exercise" "touch tests/mutants/$b/zeroes.c~"
 noticing "a stray test" "tests/exercises/99_nothing.hints belongs to no exercise" "touch tests/exercises/99_nothing.hints"
 
-for name in 03_deadlock 07_barrier 09_tree_broadcast 13_recursive_doubling 16_ring_all_reduce; do
+for name in 03_deadlock 07_barrier 09_tree_broadcast 13_recursive_doubling 16_ring_all_reduce 26_sharded_parameters \
+    30_one_f_one_b 32_experts 36_seven_mistakes; do
     check "10 runs of $name with random delays" "$B/learn" test $name --solution --runs 10 --delays
 done
+
+# Kernels that the tests find nothing against, on this machine's device: right and hundreds of times slower, and wrong.
+kernel() { # SUM: of element i, in a kernel of K1
+    cat >"$work/kernel.cl" <<END
+__kernel void my_vector_add(__global const float *a, __global const float *b, __global float *c, const int n)
+{
+    const int i = get_global_id(0);
+    float s = a[0];
+    for (int k = 0; i < n && k < (n > 100000 ? 200 : 1); k++) s = s * 1.0000001f + 1e-9f * (k & 3);
+    if (i < n) c[i] = $1;
+}
+END
+}
+rated() { # WORDS SUM
+    kernel "$2"
+    "$B/learn" test K1 --instead "$work/kernel.cl" --work "$work/built" | tr -s ' \n' ' ' >"$work/says"
+    grep -E -- "$1" "$work/says" || { cat "$work/says"; echo "expected to see: $1"; return 1; }
+}
+if "$B/learn" test K1 --solution --work "$work/built" | grep -q "of the solution's speed"; then
+    check "a kernel that is right and far too slow is passed, and gets little" \
+        rated "K1_vector_add: passed.*[( ][0-9]%.*\(80% are enough\): [0-9]% of the points" "a[i] + b[i] + (s > 1e30f ? 1 : 0)"
+    check "a kernel that is wrong on the device alone is told so" \
+        rated "not yet.*on this machine's OpenCL device it is not: c.[0-9]+. is .*, and should be" "a[i] + b[i] + (n > 100000)"
+else
+    skip "kernels on a device" "there is none, or build/bench/rate is not built"
+fi
 
 # A checkout far down, and a build folder outside of it.
 deep=$work/$(printf 'd%.0s' {1..200})/$(printf 'e%.0s' {1..200})/$(printf 'f%.0s' {1..200})/course

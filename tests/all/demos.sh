@@ -35,6 +35,12 @@ check "demo-ring in plain text" plain ring "step 6 of 6" "every chunk is complet
 check "demo-naive in plain text" plain naive "step 10 of 10: rank 0 -> rank 5" "10 MiB went through rank 0"
 check "demo-race in plain text" plain race "naive           14               56 MiB       95.07 ms  1.00x" "12.76 ms  7.45x"
 check "demo-deadlock in plain text" plain deadlock "deadlock: ranks 0, 3, 2 and 1 wait for each other" "as it should"
+kernels_are_named() { # on empty caches: what is compiled is said before the first number
+    env -u POCL_CACHE_DIR PAIRWISE_CACHE="$work/empty" timeout 300 "$D" train >"$work/out" 2>&1 </dev/null ||
+        { cat "$work/out"; return 1; }
+    grep -q '^kernels, compiled once .* of ' "$work/out" || { cat "$work/out"; return 1; }
+}
+[ ! -x "$B/train" ] || check "demo-train says what is compiled" kernels_are_named
 [ -x "$B/train" ] || check "demo-train without a trainer says so" says "without the trainer" "$D" train
 check "RANKS, SPEED and STEP from the environment" env RANKS=5 SPEED=fast STEP=1 timeout 60 "$D" ring
 check "too many ranks: status 2" status 2 "$D" ring --ranks 99

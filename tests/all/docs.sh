@@ -30,6 +30,16 @@ check "docs/tour.md names every file of p2p" all_named
 reference_is_current() { scripts/reference.sh | diff docs/reference.md - || { echo "run: make reference"; return 1; }; }
 check "docs/reference.md has what --help says (or run: make reference)" reference_is_current
 
+# A slide is drawn from a run on a virtual network: the same bytes each time.
+slides_are_current() {
+    local slide
+    scripts/slides.sh "$work/slides" || return 1
+    for slide in "$work"/slides/*.svg; do
+        cmp "$slide" "docs/pictures/${slide##*/}" || { echo "run: make pictures"; return 1; }
+    done
+}
+check "docs/pictures/*.svg are what make pictures draws" slides_are_current
+
 # A page of the manual has every option of its program.
 manual_is_whole() {
     local option

@@ -12,10 +12,24 @@ compile() {
     # shellcheck disable=SC2046  # words
     (cd "$work" && cc prog.c $(pkg-config --cflags --libs pairwise) -o prog)
 }
+if have mpicc || have mpicc.openmpi || have mpicc.mpich; then check "make hosts" make hosts; fi
 check "install into a prefix" make install PREFIX="$prefix"
 check "compile outside with pkg-config" compile
 check "pkg-config's version is the launcher's" \
     says "Pairwise $(pkg-config --modversion pairwise), build " "$prefix/bin/pairwise-launch" --version
+# The launchers of make hosts are found beside it: mpirun of the library starts the installed one, in a folder of another name.
+source scripts/mpi.sh
+mpi_names "$work/mpi"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+for mpi in openmpi mpich; do
+    if ! have "mpicc.$mpi" || ! have "mpirun.$mpi"; then
+        skip "the installed launcher on two hosts, $mpi" "not installed"
+        continue
+    fi
+    # shellcheck disable=SC2046  # a word, or none
+    check "the installed launcher on two hosts, $mpi" says "at 4 of 4 ranks" timeout -k 5 60 "mpirun.$mpi" \
+        $([ $mpi = openmpi ] && echo --oversubscribe) -np 2 "$prefix/bin/pairwise-launch" -n 2 "$work/prog"
+done
 check "run with the installed launcher" says "at 3 of 3 ranks" "$prefix/bin/pairwise-launch" -n 3 "$work/prog"
 if [ -e "$prefix/lib/libpairwise_train.a" ]; then
     cat >"$work/net.c" <<'END'

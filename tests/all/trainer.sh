@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # trainer.sh [WHOLE]: what takes minutes: PyTorch's numbers by every all-reduce; that a small network learns the built-in set,
-# and that ResNet-20 learns real images (which are not part of the checkout).
+# and that ResNet-20 learns real images (which are not part of the checkout); and the course's programs that train for real.
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 T=$B/train
@@ -60,3 +60,34 @@ if [ -r "$images/test_batch.bin" ]; then
 else
     skip "accuracy on real images" "no images beside the checkout"
 fi
+
+# The course's two programs that train for real, in a copy of the checkout in which their solutions are in place.
+course=$work/course
+with_solutions() {
+    local file
+    mkdir -p "$course/build"
+    for file in *; do [ "$file" = exercises ] || [ "$file" = build ] || ln -s "$PWD/$file" "$course/$file"; done
+    cp -a exercises "$course"
+    cp -a solutions/23_resnet_trainer/*.c "$course/exercises/23_resnet_trainer"
+    cp -a solutions/37_whole_trainer/*.c "$course/exercises/37_whole_trainer"
+    for file in "$B"/* "$B"/.setup-*; do ln -s "$(realpath "$file")" "$course/build"; done
+    rm -f "$course/build/capstone" "$course/build/whole"
+}
+
+trains() { # LAST_LINE VARIABLES... GOAL
+    local last=$1
+    shift
+    (cd "$course" && env -u BUILD make -s "$@") >"$work/says" 2>&1 && tail -n 1 "$work/says" | grep -q -F -- "$last" && return
+    cat "$work/says"
+    echo "expected as the last line: $last"
+    return 1
+}
+
+with_solutions
+few=(IMAGES=70 TESTS=20 BATCH=16 EPOCHS=1)
+check "make whole on 2 ranks: exercise 37's solution and build/train, the same bits" \
+    trains "twice the same: this is a trainer." "${few[@]}" RANKS=2 whole
+check "make whole on 3 ranks, with batches that do not come out even: the same" \
+    trains "twice the same: this is a trainer." "${few[@]}" RANKS=3 whole
+check "make capstone: exercise 23's solution, the library and the wrapper, the same losses" \
+    trains "three times: your four functions train this network." STEPS=4 TESTS=32 capstone

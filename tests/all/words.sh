@@ -46,7 +46,7 @@ capitals() (
 readers() {
     grep -lE '\<(strstr|strcasestr|strncmp|sscanf)\(' p2p/*/*.[ch] replay/*.[ch] demo/*.[ch]
 }
-searched="demo/main.c demo/run.c demo/train.c p2p/job/launch_main.c p2p/job/schedule.c p2p/message/init.c \
+searched="demo/main.c demo/run.c demo/train.c p2p/job/launch_main.c p2p/job/machine.c p2p/job/schedule.c p2p/message/init.c \
 p2p/message/request.c p2p/shared/config.c p2p/shared/process.c p2p/shared/words_mpi.c replay/page.c replay/source.c"
 
 check "sentences are not searched" eval '[ "$(readers | sort | xargs)" = "$searched" ]'

@@ -170,9 +170,10 @@ static bool has_left(int host)
     return true;
 }
 
-static void close_carrier(bool all_done)
+static void close_carrier(bool all_done, int status)
 {
     (void)all_done;
+    (void)status;
 }
 
 static const p2p_carrier garbage = {.name = "garbage",

@@ -25,7 +25,7 @@
 
 enum { LAB_RANKS = 64, LAB_FLAGS = 16, LAB_TEXT = 1 << 16 };
 /* In seconds, how long a case may take: most take less than four, under the sanitizers and beside others up to sixty. */
-enum { LAB_LONG = 600, LAB_QUICK = 180 };
+enum { LAB_LONG = 600, LAB_QUICK = 300 };
 
 /* In seconds, ten times the bars. */
 #define LAB_DEATH_BAR 1.0
@@ -192,8 +192,9 @@ void lab_pause(void);                    /* 0.1 ms, between two looks: the proce
 bool lab_wait_flag(int flag, int value); /* until it is at least value; false after 10 s */
 bool lab_wait_inside(int rank);          /* until that rank sleeps inside a NOTEd call */
 bool lab_wait_started(int rank);
-bool lab_wait_gone(int rank); /* until that rank is dead and buried */
-char lab_state(pid_t pid);    /* 'R', 'S', 'T', ...; 0 if there is no such process */
+bool lab_wait_pid_gone(pid_t pid); /* until that process is dead and buried */
+bool lab_wait_gone(int rank);      /* until that rank's is */
+char lab_state(pid_t pid);         /* 'R', 'S', 'T', ...; 0 if there is no such process */
 
 /* A pattern that depends on rank, message and index. */
 unsigned char lab_byte(int rank, size_t message, size_t index);

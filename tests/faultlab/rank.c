@@ -92,12 +92,17 @@ bool lab_wait_started(int rank)
     return true;
 }
 
-bool lab_wait_gone(int rank)
+bool lab_wait_pid_gone(pid_t pid)
 {
     double since = process_now();
-    while (lab->rank[rank].pid == 0 || kill(lab->rank[rank].pid, 0) == 0)
+    while (kill(pid, 0) == 0)
         if (!pause_since(since)) return false;
     return true;
+}
+
+bool lab_wait_gone(int rank)
+{
+    return lab_wait_started(rank) && lab_wait_pid_gone(lab->rank[rank].pid);
 }
 
 /* ---- Patterns ---- */

@@ -61,13 +61,20 @@ to_launcher() { of_host "$1" launch- | xargs kill "$2"; }
 # named before any rank starts, with what to try. Where a connection is refused Open MPI ends the job itself, and names both.
 cannot_reach() {
     local who='[12]'
-    [ $MPI = mpich ] && who='[012]' # whoever says so first: mpirun ends the others then
+    [ "$MPI" = mpich ] && who='[012]' # whoever says so first: mpirun ends the others then
     ip -n pw2 neigh replace 10.97.0.3 lladdr 02:00:00:00:00:99 dev eth0 nud permanent || return 1
     on_hosts 3 1 "$PWD/$B/examples/hello" >"$work/no_way" 2>&1
     cat "$work/no_way"
-    grep -q "cannot reach each other through .*: launcher $who, on pw.*, has no answer from launcher .*[12]" "$work/no_way" &&
+    grep -q "cannot reach each other through .*: host $who (pw.*) has no answer from host .*[12]" "$work/no_way" &&
         grep -q 'try: mpirun .*if.* NAME' "$work/no_way" && ! grep -q 'hello from' "$work/no_way"
 }
+
+# ---- Suites of programs: mpirun starts each ----
+
+between_launchers() { # SUITE [OPTION...]
+    HOSTS=3 NAMESPACES="${namespaces[*]}" WORK=$work TEST_PATIENCE=6 with_mpirun "$@"
+}
+two_by_two() { MPI=$MPI HOSTS=2 NAMESPACES="${namespaces[*]}" WORK=$work tests/launch_hosts.sh -n 4 "$@"; }
 
 # ---- Suites: their launchers are forked here, and a relay on each host carries what they tell each other (tests/relay) ----
 
@@ -121,6 +128,15 @@ for MPI in openmpi mpich; do
         done
         check "$MPI, $world: a rank of every host is killed" after 'rank [0-5] was killed by signal 9' 15 kill_ranks
     done
+    for kind in "${!disagreements[@]}"; do
+        check "$MPI: ranks disagree between hosts, $kind" disagrees "$kind" two_by_two
+    done
+    check "$MPI: a death is known on all hosts" death_is_known two_by_two
+    for world in socket shm; do # the launchers are those of mpirun, one a host
+        export PAIRWISE_WORLD=$world
+        check "$MPI, $world: the wrong programs, and the right MPI programs, between three hosts" between_launchers p2p_wrong
+    done
+    check "$MPI: what the launcher does, between three hosts" between_launchers p2p_launch --filter "$same_through_mpirun"
     check "make $B/tests/relay-$MPI" make -s "$B/tests/relay-$MPI"
     check "$MPI: a relay on each host" relays_begin
     for world in socket shm; do
@@ -136,10 +152,10 @@ for MPI in openmpi mpich; do
     done
     check "$MPI: relays end, and all that they carried went from host to host" relays_end
     check "$MPI: a launcher is killed" after '(on node pw2|AT 10.97.0.2)' 10 to_launcher pw2 -KILL
-    host_timeout=3 check "$MPI: one is stopped" after 'nothing has been heard of launcher 1, on pw2, for 3 s' 20 to_launcher pw2 -STOP
+    host_timeout=3 check "$MPI: one is stopped" after 'nothing has been heard of host 1 \(pw2\) for 3 s' 20 to_launcher pw2 -STOP
     # Open MPI's mpirun would wait for minutes for the host that is cut off.
     MCA="--mca btl tcp,self --mca oob_tcp_keepalive_time 5 --mca oob_tcp_keepalive_intvl 2 --mca oob_tcp_keepalive_probes 3" \
-        check "$MPI: a link is cut" after 'nothing has been heard of launcher 2, on pw3, for 10 s' 40 ip link set pw3 down
+        check "$MPI: a link is cut" after 'nothing has been heard of host 2 \(pw3\) for 10 s' 40 ip link set pw3 down
     ip link set pw3 up
     check "$MPI: two hosts that cannot reach each other" cannot_reach
 done

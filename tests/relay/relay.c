@@ -273,6 +273,6 @@ int main(int argc, char *argv[])
     serve(listening, stop);
     printf("relay %d: %llu connections, %llu packets, %llu bytes\n", own, sent.connections, sent.packets, sent.bytes);
     fflush(stdout);
-    p2p__carrier->close(true);
+    p2p__carrier->close(true, 0);
     return 0;
 }

@@ -8,6 +8,7 @@
  *      actor exit RANK CODE         RANK ends with CODE, after finalize
  *      actor leave RANK CODE        RANK ends with CODE before finalize, the others wait for it
  *      actor kill RANK SIGNAL       RANK kills itself, the others wait for it
+ *      actor dies RANK              RANK says what time it is and is killed, the others how long ago when they are told
  *      actor abort RANK STATUS      RANK calls p2p_abort
  *      actor mistake                rank 1 makes an error that ends the job
  *      actor deadlock               every rank waits for the next one
@@ -26,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "p2p/p2p.h"
@@ -83,6 +85,28 @@ static int kill_itself(void)
     }
     wait_for(first);
     return 0;
+}
+
+static double now(void)
+{
+    struct timespec at;
+
+    clock_gettime(CLOCK_MONOTONIC, &at); /* of this machine, also where its hosts are namespaces */
+    return (double)at.tv_sec + (double)at.tv_nsec * 1e-9;
+}
+
+static int dies(void)
+{
+    double died = now();
+
+    p2p_set_errors(world, P2P_ERRORS_RETURN);
+    for (int q = 0; rank == first && q < size; q++)
+        if (q != rank) p2p_send(world, &died, sizeof died, q, 1);
+    if (rank == first) raise(SIGKILL);
+    p2p_recv(world, &died, sizeof died, first, 1, P2P_STATUS_IGNORE);
+    p2p_err err = p2p_recv(world, &died, sizeof died, first, 1, P2P_STATUS_IGNORE);
+    printf("rank %d knew it after %.3f s: %s\n", rank, now() - died, p2p_strerror(err));
+    return 1;
 }
 
 static int abort_job(void)
@@ -203,6 +227,7 @@ static const struct {
     {"deadlock", deadlock}, {"cat", cat},         {"bar", bar},
     {"flood", flood},       {"clogged", clogged}, {"orphan", orphan},
     {"terminal", terminal}, {"twice", twice},     {"held", held},
+    {"dies", dies},
 };
 
 int main(int argc, char **argv)

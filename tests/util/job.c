@@ -12,8 +12,7 @@
 /* The job ends itself first, with the board in its output; killing it from outside is the last resort. */
 enum { TIMEOUT_S = 40, LIMIT_S = 60 };
 
-/* How many times longer than that: TEST_PATIENCE, for machines that are emulated. */
-static int patience(void)
+int job_patience(void)
 {
     const char *given = getenv("TEST_PATIENCE");
     int times = given ? atoi(given) : 1;
@@ -69,7 +68,7 @@ static int rank_body(p2p_comm *world, void *arg)
     complaint_rank = p2p_rank(world);
     complaint_here = &what->found->complaint;
     strict_job = what->options.strict;
-    alarm((unsigned)(LIMIT_S * patience())); /* the last resort of the last resort */
+    alarm((unsigned)(LIMIT_S * job_patience())); /* the last resort of the last resort */
     return what->rank_main(world, what->arg);
 }
 
@@ -89,9 +88,9 @@ void job_run(int size, const p2p_options *options, job_main rank_main, void *arg
     job what = {.size = size, .rank_main = rank_main, .arg = arg, .found = found};
 
     if (options) what.options = *options;
-    if (what.options.timeout_s <= 0) what.options.timeout_s = TIMEOUT_S * patience();
+    if (what.options.timeout_s <= 0) what.options.timeout_s = TIMEOUT_S * job_patience();
     found->err = P2P_ERR_TODO; /* stays if the child does not live to the end */
-    process_run(job_body, &what, NULL, LIMIT_S * patience(), &result->process);
+    process_run(job_body, &what, NULL, LIMIT_S * job_patience(), &result->process);
     result->err = found->err;
     result->exit_status = found->exit_status;
     memcpy(result->statuses, found->statuses, sizeof result->statuses);

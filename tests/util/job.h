@@ -27,6 +27,9 @@ typedef struct {
 /* `make test` takes samples of long sweeps (QUICK=1); everything else, test-all too, runs them whole. */
 bool job_is_quick(void);
 
+/* How many times longer than anywhere else a test may take: TEST_PATIENCE, for machines that are emulated. */
+int job_patience(void);
+
 /* In a sweep over numbers of ranks, the one after n: the next; in a sample the next of 1, 2, 3, 5, 8, 16, 32, 64. */
 int job_next_size(int n);
 

@@ -70,6 +70,8 @@ typedef struct {
     int in, out, err;
 } streams;
 
+/* Several processes may write to it, launchers of two hosts for instance: each at the end. Of a memory file the place that they
+ * share is not under a lock. */
 static int memory_file(const char *content)
 {
     int fd = memfd_create("stream", MFD_CLOEXEC);
@@ -78,6 +80,7 @@ static int memory_file(const char *content)
     if (fd < 0) fail("memfd_create");
     if (bytes && write(fd, content, bytes) != (ssize_t)bytes) fail("write to a memory file");
     lseek(fd, 0, SEEK_SET);
+    if (fcntl(fd, F_SETFL, O_APPEND)) fail("fcntl of a memory file");
     return fd;
 }
 
@@ -240,9 +243,10 @@ void process_free(process_result *result)
 static int shell(void *command)
 {
     char path[4096];
+    const char *launcher = getenv("TEST_LAUNCHER");
 
     snprintf(path, sizeof path, "%s/launch", process_build_folder());
-    setenv("L", path, 1);
+    setenv("L", launcher ? launcher : path, 1);
     snprintf(path, sizeof path, "%s/tests", process_build_folder());
     setenv("T", path, 1);
     execl("/bin/sh", "sh", "-c", (char *)command, (char *)NULL);

@@ -4,7 +4,8 @@
  * Knows nothing of ranks and nothing of the test framework, so that any test program can use it.
  *
  *      process_run      a function in a forked child
- *      shell_run        a command line, with the launcher's path in $L, the folder of test programs in $T
+ *      shell_run        a command line, with the launcher's path in $L (TEST_LAUNCHER: another one), the folder of test
+ *                       programs in $T
  *      process_begin    process_run in two halves, for tests that act on the program while it runs
  *      process_start    the same with pipes, for tests that talk to it
  *

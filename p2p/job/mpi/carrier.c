@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "p2p/shared/words.h"
+
 #ifdef OPEN_MPI
 #define NAME "Open MPI"
 #define WHICH_INTERFACE "mpirun --mca btl_tcp_if_include NAME"
@@ -115,7 +117,7 @@ static void name_missing(const MPI_Request *requests, char *why, size_t why_byte
     int length, missing = 0;
     size_t used;
     MPI_Get_processor_name(name, &length);
-    used = (size_t)snprintf(why, why_bytes, "launcher %d, on %s, has no answer from launcher", c.own, name);
+    used = (size_t)snprintf(why, why_bytes, P2P_HOST " has no answer from host", c.own, name);
     for (int h = 0; h < c.hosts && used + 10 < why_bytes; h++)
         if (requests[h] != MPI_REQUEST_NULL)
             used += (size_t)snprintf(why + used, why_bytes - used, "%s %d", missing++ ? "," : "", h);
@@ -314,8 +316,19 @@ static void take_leave(void)
     }
 }
 
-static void close_carrier(bool all_done)
+static volatile sig_atomic_t status_if_late;
+
+static void leave(int signal)
 {
+    (void)signal;
+    _exit(status_if_late);
+}
+
+static void close_carrier(bool all_done, int status)
+{
+    status_if_late = status || all_done ? status : 1;
+    fflush(NULL);
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = leave}, NULL);
     alarm(all_done ? END_S : ABORT_S); /* MPI waits for what may not come */
     if (!all_done) {
         MPI_Abort(MPI_COMM_WORLD, 1);

@@ -2,7 +2,7 @@
 # The launchers for several hosts, one for each MPI library; `make hosts`. A part of the Makefile.
 
 # Where several are installed mpicc has a suffix (Debian); where there is one, MPICC=mpicc, with the name of what it is.
-$(OBJ)/%/carrier.o: p2p/job/mpi/carrier.c p2p/job/carrier.h
+$(OBJ)/%/carrier.o: p2p/job/mpi/carrier.c p2p/job/carrier.h p2p/shared/words.h
 	@mkdir -p $(@D)
 	$(call say,MPI,$@)
 	$(Q)$(or $(MPICC),mpicc.$*) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -Wno-stringop-overflow $(SANFLAGS) -I. -c $< -o $@
@@ -15,6 +15,7 @@ $(NO_MPI): $(filter-out $(OBJ)/mpi/%,$(LIB_OBJ))
 $(BUILD)/launch-%: $(OBJ)/%/carrier.o $(OBJ)/p2p/job/launch_main.o $(NO_MPI)
 	$(call say,LD,$@)
 	$(Q)$(or $(MPICC),mpicc.$*) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $^ -o $@
+	@echo $(or $(MPICC),mpicc.$*) >$(OBJ)/$*/mpicc
 # For suites between hosts (tests/long/hosts.sh).
 $(BUILD)/tests/relay-%: $(OBJ)/%/carrier.o $(OBJ)/tests/relay/relay.o
 	@mkdir -p $(@D)
@@ -22,9 +23,5 @@ $(BUILD)/tests/relay-%: $(OBJ)/%/carrier.o $(OBJ)/tests/relay/relay.o
 	$(Q)$(or $(MPICC),mpicc.$*) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $^ -o $@
 
 hosts: all ## the launchers for several hosts: Open MPI's, MPICH's, whichever are installed
-	@found=; for mpi in openmpi mpich; do \
-	    if command -v mpicc.$$mpi >/dev/null; then found=1; $(MAKE) $(BUILD)/launch-$$mpi || exit 1; fi; done; \
-	if [ -z "$$found" ] && mpicc --showme >/dev/null 2>&1; then found=1; $(MAKE) $(BUILD)/launch-openmpi MPICC=mpicc || exit 1; fi; \
-	if [ -z "$$found" ] && mpicc -show >/dev/null 2>&1; then found=1; $(MAKE) $(BUILD)/launch-mpich MPICC=mpicc || exit 1; fi; \
-	if [ -z "$$found" ]; then echo "there is no mpicc"; echo "  try: apt-get install libopenmpi-dev"; exit 1; fi
+	@+scripts/hosts.sh new
 .PHONY: hosts
