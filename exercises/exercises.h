@@ -506,9 +506,10 @@ typedef struct {
 /* Train, on all ranks of comm: each begins with rank 0's weights and statistics, which train_initialise gives it. In every
  * epoch (from 1) the images come in the order of train_epoch_order, shuffled, of which train_shard gives each rank its
  * positions; they are augmented. A step, numbered from 1 through all epochs, is one of AdamW, lr 1e-3f, weight decay 1e-2f,
- * with the gradient of the mean over all ranks' images of that step. At the end all ranks get the statistics of rank 0,
- * every test image is evaluated on one of them, and *score becomes the score of all. Rank 0 saves the weights; of its
- * batches each had images. */
+ * with the gradient of the mean over all ranks' images of that step: added up by ring_all_reduce, overlapped, in buckets of
+ * 25 MiB. At the end all ranks get the statistics of rank 0, every test image is evaluated on one of them, and *score becomes
+ * the score of all. Rank 0 saves the weights, once, and tells train_save_weights how many of its own batches had images:
+ * one without is not counted. */
 p2p_err my_whole_trainer(p2p_comm *comm, const my_run *run, my_score *score);
 
 #endif

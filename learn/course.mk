@@ -43,7 +43,7 @@ $(BUILD)/learn: $(LEARN) $(LIB) | $(BUILD)/launch $(COURSE)/obj/guard $(RANKSIDE
 
 # Two suites know its insides; all suites of it need the program.
 $(BUILD)/tests/learn $(BUILD)/tests/learn_archive: $(filter-out $(OBJ)/learn/main.o,$(LEARN))
-$(BUILD)/tests/learn $(BUILD)/tests/learn_archive $(BUILD)/tests/fuzz: LDFLAGS += -Wl,--no-as-needed $(LEARN_LIBS)
+$(BUILD)/tests/learn $(BUILD)/tests/learn_archive $(BUILD)/tests/fuzz: private LDFLAGS += -Wl,--no-as-needed $(LEARN_LIBS)
 $(call programs,tests/learn*.c): | $(BUILD)/learn
 
 -include $(wildcard $(COURSE)/obj/*/*.d $(COURSE)/obj/*/*/*.d)

@@ -15,7 +15,7 @@
  *      check/          one exercise, compiled, run and judged
  *        check.c       learn_check: all of it
  *        compile.c     the learner's files to a program (tools.c); what the compiler has against them (complaints.c),
- *                      and what we have (allowed.c)
+ *                      and what we have (allowed.c, uncounted.c)
  *        orders.c      a case in every order that its messages may come in
  *        run.c         that program as the ranks of one world, and what they reported (symbols.c: lines for addresses)
  *        spawn.c       a command, its output caught and bounded, its time limited, nothing left behind

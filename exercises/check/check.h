@@ -29,7 +29,7 @@
  *      both sides   check_world, check_world_that_repairs, check_every_order, check_matrix, check_add; check_value,
  *                   check_fraction, check_common
  *      in a rank    check_report, check_number, check_peak, check_room, check_step, check_returned; check_before_send,
- *                   check_on_message, check_under_way, check_on_collective
+ *                   check_on_message, check_on_probe, check_under_way, check_on_collective
  *      in learn     check_values, check_near, check_same_bits, check_number_of, check_traffic, check_sent,
  *                   check_output, check_fail, check_slow, check_also, check_because
  */
@@ -109,10 +109,11 @@ typedef struct {
     enum check_library library;
     bool hands_on_errors; /* tried once more, in the last world, with Pairwise calls that fail */
     bool waits_on_errors; /* requests under way are waited for when another call fails, too: its page says so */
-    bool empty_is_null;   /* malloc(0) returns NULL, as it may */
-    bool any_source;      /* P2P_ANY_SOURCE belongs to it: elsewhere a failure is told where it was used */
-    bool opencl;          /* kernels: its file is OpenCL C, and runs on the device of check_opencl.h */
-    bool broken_stub;     /* the stub has a mistake in it: it is run even if the learner has not touched it */
+    bool counts_memory; /* check_peak is judged: what it does not see, large static variables and arrays, is refused */
+    bool empty_is_null; /* malloc(0) returns NULL, as it may */
+    bool any_source;    /* P2P_ANY_SOURCE belongs to it: elsewhere a failure is told where it was used */
+    bool opencl;        /* kernels: its file is OpenCL C, and runs on the device of check_opencl.h */
+    bool broken_stub;   /* the stub has a mistake in it: it is run even if the learner has not touched it */
     void (*cases)(check_plan *plan);
     /* In each rank. NULL: the learner's file has a main of its own, run once per world, and judge reads check_output. */
     void (*run)(p2p_comm *comm, const check_case *c);
@@ -174,6 +175,9 @@ CHECK_OF_RANKS extern void (*check_before_send)(int dest);
 
 /* Called before each message that the learner's function sends or begins to send, receives or begins to receive; NULL: not. */
 CHECK_OF_RANKS extern void (*check_on_message)(bool sends, const void *buf, size_t bytes, int peer);
+
+/* Called when a probe of the learner's function has found a message: which source it was asked for; NULL: not. */
+CHECK_OF_RANKS extern void (*check_on_probe)(int source);
 
 /* Does a buffer that begins there belong to a request of the learner's that has not ended? */
 CHECK_OF_RANKS bool check_under_way(const void *buf);

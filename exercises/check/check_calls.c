@@ -127,6 +127,7 @@ p2p_err check_p2p_release(p2p_comm *comm, void *buf)
 
 void (*check_before_send)(int dest);
 void (*check_on_message)(bool sends, const void *buf, size_t bytes, int peer);
+void (*check_on_probe)(int source);
 
 static void note_message(bool sends, const void *buf, size_t bytes, int peer)
 {
@@ -179,6 +180,7 @@ p2p_err check_p2p_probe(p2p_comm *comm, int source, int tag, p2p_status *status)
     if (calls.fail) return pretend_message("p2p_probe", source, tag, status);
     p2p_err err = (p2p_probe)(comm, source, tag, status);
     if (!err) look_lowest(comm, source, tag, status);
+    if (!err && check_on_probe) check_on_probe(source);
     return err;
 }
 
@@ -188,6 +190,7 @@ p2p_err check_p2p_iprobe(p2p_comm *comm, int source, int tag, bool *found, p2p_s
     if (!calls.fail) {
         p2p_err err = (p2p_iprobe)(comm, source, tag, found, status);
         if (!err && *found) look_lowest(comm, source, tag, status);
+        if (!err && *found && check_on_probe) check_on_probe(source);
         return err;
     }
     *found = true;

@@ -134,6 +134,8 @@ void check_trace_end(void);
 
 /* learn has the tools rename each NAME in a learner's object to check_NAME. */
 #define CHECK_MEMORY_CALLS(X) X(malloc) X(calloc) X(realloc) X(aligned_alloc) X(strdup) X(free)
+/* What the compiler calls for the address sanitizer, before and behind an array on the stack of any length. */
+#define CHECK_STACK_CALLS(X) X(__asan_alloca_poison) X(__asan_allocas_unpoison)
 #define CHECK_P2P_CALLS(X) \
     X(p2p_alloc)           \
     X(p2p_release)         \
@@ -215,7 +217,8 @@ enum { CHECK_WORDS = 96 };
 /* In a case that fails on purpose: true, and what the call of that name returns; request: NULL, or the one it would begin. */
 bool check_pretends(const char *name, p2p_request *request, const void *from, p2p_err *err);
 
-enum check_end { CHECK_FREE, CHECK_RELEASE, CHECK_WAIT };
+/* What has to be done to a piece; of an array on the stack, whose length is known only as it runs, nothing. */
+enum check_end { CHECK_FREE, CHECK_RELEASE, CHECK_WAIT, CHECK_NOTHING };
 void *check_watch(void *memory, size_t bytes, enum check_end end, const void *from); /* returns memory */
 void check_forget(const void *memory);
 void check_forget_requests(void);

@@ -29,6 +29,8 @@ static struct {
 
 extern const char __ehdr_start[];
 int __sanitizer_get_ownership(const volatile void *memory) __attribute__((weak));
+void __asan_alloca_poison(uintptr_t begin, uintptr_t bytes) __attribute__((weak));
+void __asan_allocas_unpoison(uintptr_t begin, uintptr_t end) __attribute__((weak));
 
 void *check_watch(void *memory, size_t bytes, enum check_end end, const void *from)
 {
@@ -143,4 +145,23 @@ void check_free(void *memory)
 {
     check_forget(memory);
     free(memory);
+}
+
+/* ---- Arrays on the stack whose length is known only as it runs ---- */
+
+void check___asan_alloca_poison(uintptr_t begin, uintptr_t bytes)
+{
+    __asan_alloca_poison(begin, bytes);
+    check_watch((void *)begin, bytes, CHECK_NOTHING, HERE); // NOLINT(performance-no-int-to-ptr)
+}
+
+/* All that lie between the two places are gone. */
+void check___asan_allocas_unpoison(uintptr_t begin, uintptr_t end)
+{
+    for (size_t i = watched.count; i-- > 0;) {
+        const piece *p = &watched.pieces[i];
+        if (p->end == CHECK_NOTHING && (uintptr_t)p->memory >= begin && (uintptr_t)p->memory < end)
+            check_forget(p->memory);
+    }
+    __asan_allocas_unpoison(begin, end);
 }

@@ -51,4 +51,9 @@ bool learn_only_uses_allowed(const learn_exercise *e, const learn_options *o, co
 /* Is every function there that the test calls? It names them weakly, so the linker does not mind. */
 bool learn_nothing_missing(const learn_exercise *e, const char *program, learn_result *result);
 
+/* ---- uncounted.c ---- */
+
+/* Where memory is counted: is what is not counted, static variables and arrays on the stack, small? */
+bool learn_counts_all(const learn_exercise *e, const learn_options *o, const learn_tool *objects, learn_result *result);
+
 #endif

@@ -18,8 +18,8 @@ static bool intercept(const char *object, const char *more, const learn_options 
 #define RENAME(name) " --redefine-sym " #name "=check_" #name
     learn_tool c = {.count = 0};
     OWNED_SPAWNED done;
-    learn_tool_add_words(&c,
-                         "objcopy" CHECK_MEMORY_CALLS(RENAME) CHECK_P2P_CALLS(RENAME) CHECK_COLLECTIVE_CALLS(RENAME));
+    learn_tool_add_words(&c, "objcopy" CHECK_MEMORY_CALLS(RENAME) CHECK_STACK_CALLS(RENAME) CHECK_P2P_CALLS(RENAME)
+                                 CHECK_COLLECTIVE_CALLS(RENAME));
     learn_tool_add_words(&c, more);
     learn_tool_add(&c, "%s", object);
     return learn_tool_run(&c, LEARN_LINK, options, &done);
@@ -46,7 +46,7 @@ static bool compile_file(const char *source, const char *file, const char *objec
     if (text) learn_put_file(translated, in_c, strlen(in_c));
     unlink(object);
     learn_tool_add_compiler(&c);
-    learn_tool_add_words(&c, "-pipe -std=c11 -D_GNU_SOURCE -Wall -Wextra -I. -c");
+    learn_tool_add_words(&c, "-pipe -std=c11 -D_GNU_SOURCE -Wall -Wextra -fstack-usage -I. -c");
     learn_tool_add_words(&c, learn_has_ending(file, ".cl") ? for_kernels : sanitizers);
     if (!options->whole_names) learn_tool_add(&c, "-ffile-prefix-map=%s=%s", source, file);
     learn_tool_add(&c, "%s", translated ? translated : source);
@@ -173,7 +173,7 @@ bool learn_compile(const learn_exercise *e, const char *folder, const learn_opti
     if (good && !options->keep_program) {
         unlink(program);
         good = compile_own(e, folder, work, options, &objects, result) &&
-               learn_only_uses_allowed(e, options, &objects, result);
+               learn_only_uses_allowed(e, options, &objects, result) && learn_counts_all(e, options, &objects, result);
         for (size_t i = 0; good && i < objects.count; i++) good = intercept(objects.words[i], "", options);
         good = good && compile_used(e, &objects, result) && link_program(e, &objects, program, options, result);
     }

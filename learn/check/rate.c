@@ -46,8 +46,8 @@ static void explain(const json_t *said, const char *file, learn_result *result)
                    "The tests are right, and the compiler of this machine's OpenCL device does not take %s: %.*s.",
                    file, (int)strcspn(first_error(log), "\n"), first_error(log));
     else if (wrong)
-        learn_fail(result, "device", "", "The tests are right, and on this machine's OpenCL device it is not: %s.",
-                   wrong);
+        learn_fail(result, "device.wrong", "",
+                   "The tests are right, and on this machine's OpenCL device it is not: %s.", wrong);
     else
         note_speed(said, result);
 }
@@ -77,8 +77,13 @@ void learn_rate(const learn_exercise *e, const char *folder, const learn_options
         note_none(none ? none : *err ? err : "the OpenCL device does not work", result);
     else if (said)
         explain(said, e->check->files[0], result);
+    else if (done.late)
+        learn_fail(
+            result, "device.late", "",
+            "The tests are right, and on this machine's OpenCL device it has not ended after %.0f s, in which the "
+            "solution's is run many times: it waits for something, or does a thousand times the work.",
+            learn_tool_seconds);
     else
-        learn_fail(result, "device", "", "The tests are right, and on this machine's OpenCL device it %s.",
-                   done.late ? "does not end" : "crashes");
+        learn_fail(result, "device", "", "The tests are right, and on this machine's OpenCL device it crashes.");
     json_decref(said);
 }

@@ -60,6 +60,16 @@ static void add_lines(learn_text *t, const char *lines, size_t most)
     if (*lines) learn_add(t, "  ...\n");
 }
 
+/* The tables, where a kernel is what ran: there are no ranks then. Free it. */
+static char *shown_of(const learn_exercise *e, const learn_result *result)
+{
+    static const char rank[] = "rank 0    ", kernel[] = "the kernel";
+    char *shown = learn_copy(result->shown);
+    for (char *at = shown; e->check->opencl && at && *at; at += strcspn(at, "\n"), at += *at == '\n')
+        if (learn_has_prefix(at, rank)) memcpy(at, kernel, sizeof kernel - 1);
+    return shown;
+}
+
 void learn_explain(FILE *out, const learn_exercise *e, const learn_result *result, bool more)
 {
     static const char *const words[] = {"not started", "passed", "not yet"};
@@ -87,10 +97,11 @@ void learn_explain(FILE *out, const learn_exercise *e, const learn_result *resul
         add_section(&t, "next", page);
     }
     if (result->state == LEARN_FAILED) {
+        OWNED char *shown = shown_of(e, result);
         OWNED char *try = learn_hint_for(e, result->key); /* else advice that fits any exercise */
         add_section(&t, "what ran", result->ran);
         add_section(&t, "the order", result->order);
-        add_lines(&t, result->shown, most);
+        add_lines(&t, shown, most);
         add_section(&t, "what broke", result->broke);
         add_section(&t, "try", try ? try : result->advice);
         learn_add(&t, "  %-*smake hint EX=%s", LABEL - 2, "next", e->code);

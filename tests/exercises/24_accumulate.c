@@ -16,8 +16,8 @@ enum { IN_PARAMETERS }; /* buffers */
 
 static const double rate = 0.02;
 static const char *const words[VARIANTS] = {"four batches on each rank", "rank r has r + 1 batches",
-                                            "the last rank has no batch", "every other batch is empty",
-                                            "no batch has an example"};
+                                            "the last rank has no batch",
+                                            "every other batch is empty, the first one too", "no batch has an example"};
 
 static void cases(check_plan *plan)
 {
@@ -39,7 +39,8 @@ static size_t batches_of(const check_case *c, int rank)
 
 static size_t length_of(const check_case *c, int rank, size_t batch)
 {
-    if (c->variant == NO_EXAMPLES || (c->variant == SOME_EMPTY && batch % 2)) return 0;
+    bool empty = rank % 3 == 2 || (batch + (size_t)rank) % 2 == 0; /* rank 2 has nothing else */
+    if (c->variant == NO_EXAMPLES || (c->variant == SOME_EMPTY && empty)) return 0;
     return 1 + (2 * (size_t)rank + 3 * batch) % MOST_EXAMPLES;
 }
 
@@ -82,6 +83,7 @@ enum sum {
     MEANS,
     LAST,
     LAST_MEAN,
+    LAST_FOR_ALL,
     OWN,
     OWN_MEANS,
     AGAIN,
@@ -144,6 +146,8 @@ static const struct {
     [LAST] = {"last", "only each rank's last batch counts: the others' gradients were overwritten, not added to,"},
     [LAST_MEAN] = {"last",
                    "only the mean of each rank's last batch counts: the others were overwritten, not added to,"},
+    [LAST_FOR_ALL] = {"last", "the mean of each rank's last batch was taken for that of all its batches "
+                              "(my_model_gradient sets its third argument, it does not add to it),"},
     [OWN] = {"local", "this rank's own batches were added up, and no other rank's,"},
     [OWN_MEANS] = {"local", "the means of this rank's own batches were added up, and no other rank's,"},
     [AGAIN] = {"again", "the sum was all-reduced after each batch, so what was in it already was added up over the "
@@ -211,6 +215,7 @@ static double weight_of(const check_case *c, enum sum what, int rank, int q, siz
     case MEANS: return 1;
     case LAST: return last ? length : 0;
     case LAST_MEAN: return last;
+    case LAST_FOR_ALL: return last ? examples_of(c, q) : 0;
     case OWN: return q == rank ? length : 0;
     case OWN_MEANS: return q == rank;
     case AGAIN: return length * again;
@@ -395,6 +400,16 @@ static bool later_count_more(const mixes *step, const check_case *c)
     return true;
 }
 
+/* Of each rank's batches only the last one counts, by whatever. */
+static bool only_last_count(const mixes *step, const check_case *c)
+{
+    double times[MIXES_MOST];
+    if (!mixes_fit(step, c, 0, times)) return false;
+    for (size_t k = 0; k < step->rows; k++)
+        if ((fabs(times[k]) > 1e-9) != (k % 4 == 3)) return false;
+    return true;
+}
+
 static bool explain_weights(const check_case *c)
 {
     static const char *const names[] = {"the mean of rank 0's batch 0", "batch 1's", "batch 2's", "batch 3's",
@@ -405,7 +420,11 @@ static bool explain_weights(const check_case *c)
     for (size_t k = 0; k < 8; k++)
         should[k] = (double)length_of(c, (int)k / 4, k % 4) / divisor_of(c, EXAMPLES, ALL, 0);
     if (!mixes_explain(&step, c, 0, "weight")) return false;
-    if (later_count_more(&step, c))
+    if (only_last_count(&step, c))
+        check_because(c, "last",
+                      "Only each rank's last batch counts: my_model_gradient sets its third argument, it does not add "
+                      "to it.");
+    else if (later_count_more(&step, c))
         check_also(c, "The later a batch comes, the more it counts: is what was added up before changed in the loop, "
                       "divided for instance? That is for the end.");
     check_also(c, "A batch counts as many times as it has examples, of all there are.");
@@ -477,6 +496,20 @@ static bool explain_call(const check_case *c)
     return false;
 }
 
+/* A case is judged after those of fewer ranks: a first batch that is empty comes up with two. */
+static const char *why_zero(const check_case *c)
+{
+    if (c->variant == NO_EXAMPLES) return ", for no batch has an example. Then nothing is to change";
+    if (c->variant == NONE_ON_LAST)
+        return ". The last rank has no batch: the number of its examples is 0, and nothing is divided by that";
+    if (c->variant == SOME_EMPTY && c->ranks > 2)
+        return ". All batches of rank 2 are empty: the number of its examples is 0, and nothing is divided by that";
+    if (c->variant == SOME_EMPTY)
+        return ". The first batch of rank 0 is empty: the number of its examples is 0, and so is the number of all "
+               "examples up to there. In the loop nothing is divided by either of them";
+    return "";
+}
+
 static void explain(const check_case *c)
 {
     int way = ways_is(&parameters, c, STAYS, false) ? STAYS : ways_find(&parameters, c), rank;
@@ -484,8 +517,7 @@ static void explain(const check_case *c)
     bool nan = isnan(check_element(c, rank, "parameters", first));
     if (!nan && collects_made(c, 0) == 1 && explain_call(c)) return;
     if (nan)
-        check_fail(c, "nan", "Parameter %zu is not a number any more on rank %d: 0 / 0%s.", first, rank,
-                   c->variant == NO_EXAMPLES ? ", for no batch has an example. Then nothing is to change" : "");
+        check_fail(c, "nan", "Parameter %zu is not a number any more on rank %d: 0 / 0%s.", first, rank, why_zero(c));
     else if (way == UNFILLED || way == UNFILLED_BUT_COUNT)
         check_fail(
             c, "unfilled",

@@ -5,7 +5,7 @@
  */
 #include "exercises/exercises.h"
 #include "tests/exercises/made_of.h"
-#include "tests/exercises/ring_contract.h"
+#include "tests/exercises/ring_by_hand.h"
 #include "tests/exercises/ways.h"
 
 #pragma weak my_sharded_pass
@@ -56,6 +56,7 @@ typedef struct {
     double calls[MOST_CALLS];
     size_t count, same; /* same: backward had one buffer for both */
     size_t gathers;     /* before backward was called for the first time */
+    size_t peak;        /* of memory, up to the last forward */
 } network_self;
 
 static size_t gathers_made;
@@ -65,17 +66,28 @@ static void count_gather(const check_collective *call)
     gathers_made += strcmp(call->name, "ring_all_gather") == 0;
 }
 
+/* What is gathered before the next call, if calls come in their order. */
+static void watch_next(const my_sharded_network *network, size_t made)
+{
+    size_t layers = network->layers, layer = made < layers ? made : made < 2 * layers ? 2 * layers - 1 - made : 0;
+    ring_by_hand_whole((int)layer, network->counts[layer]);
+}
+
 static void note(const my_sharded_network *network, size_t call, size_t layer, const double *whole)
 {
     network_self *self = network->self;
     char name[ROOM];
     if (self->count < MOST_CALLS) self->calls[self->count++] = (double)call;
+    watch_next(network, self->count);
     snprintf(name, sizeof name, "%s %zu", call < BACKWARD ? "forward" : "backward", layer);
     check_report(self->c, name, whole, network->counts[layer], DTYPE_F64);
 }
 
 static void forward(const my_sharded_network *network, size_t layer, const double *whole)
 {
+    network_self *self = network->self;
+    size_t now;
+    self->peak = check_peak(&now);
     note(network, layer, layer, whole);
 }
 
@@ -107,15 +119,19 @@ static void run(p2p_comm *comm, const check_case *c)
     }
     my_sharded_network network = {layers, counts_in[c->variant], weights, gradients, forward, backward, &self};
     gathers_made = 0;
+    watch_next(&network, 0);
+    ring_by_hand_begin(c);
     check_on_collective = count_gather;
     check_returned(c, my_sharded_pass(comm, &network));
     check_on_collective = NULL;
+    ring_by_hand_end();
     check_number(c, "gathers", (double)self.gathers);
     check_report(c, "calls", self.calls, self.count, DTYPE_F64);
     for (size_t l = 0; l < layers; l++)
         for (size_t i = 0; i < length_of(c, rank, l); i++) joined[all++] = gradients[l][i];
     check_report(c, "gradients", joined, all, DTYPE_F64);
     check_number(c, "same", (double)self.same);
+    check_number(c, "forward peak", (double)self.peak);
     check_number(c, "peak", (double)check_peak(&left));
     check_number(c, "left", (double)left);
 }
@@ -430,26 +446,41 @@ static const ways_result gradients = {"gradients", count_gradients, WAYS, comput
 
 /* ---- Memory and messages ---- */
 
-/* A layer, its gradient, and a chunk. */
-static bool memory(const check_case *c)
+static size_t longest_of(const check_case *c, size_t *all)
 {
-    size_t longest = 0, all = 0;
+    size_t longest = *all = 0;
     for (size_t l = 0; l < layers_in[c->variant]; l++) {
         size_t count = counts_in[c->variant][l];
         longest = count > longest ? count : longest;
-        all += count;
+        *all += count;
     }
-    size_t most = (2 * longest + ring_length(longest, c->ranks, 0)) * sizeof(double) + SLACK;
+    return longest;
+}
+
+/* Up to the last forward so many layers at the same time, and a chunk; at the end so many, and a chunk. */
+static bool memory_of(const check_case *c, const char *name, size_t layers, const char *enough)
+{
+    size_t all, longest = longest_of(c, &all);
+    size_t most = (layers * longest + ring_length(longest, c->ranks, 0)) * sizeof(double) + SLACK;
     for (int rank = 0; rank < c->ranks; rank++) {
-        double peak = check_number_of(c, rank, "peak");
+        double peak = check_number_of(c, rank, name);
         if (!(peak > (double)most) || check_number_of(c, rank, "left") > 0) continue; /* a leak says so itself */
         return check_fail(c, "kept",
-                          "Rank %d had %.0f bytes of memory at the same time. The largest layer has %zu weights, %zu "
-                          "bytes; it, its gradient and a chunk of it are enough. All layers together have %zu bytes%s",
-                          rank, peak, longest, longest * sizeof(double), all * sizeof(double),
-                          peak >= (double)(all * sizeof(double)) ? ": were they all whole at once?" : ".");
+                          "%s rank %d had %.0f bytes of memory at the same time. The largest layer has %zu weights, "
+                          "%zu bytes; %s. All layers together have %zu bytes%s",
+                          layers == 1 ? "In forward" : "In all,", rank, peak, longest, longest * sizeof(double), enough,
+                          all * sizeof(double),
+                          peak >= (double)(all * sizeof(double)) ? ": were they all whole at once?"
+                          : layers == 1 ? ": is a layer given back before the next one is gathered?"
+                                        : ".");
     }
     return true;
+}
+
+static bool memory(const check_case *c)
+{
+    return memory_of(c, "forward peak", 1, "it, and a chunk of it, are enough there") &&
+           memory_of(c, "peak", 2, "it, its gradient and a chunk of it are enough");
 }
 
 static bool contract(const check_case *c)
@@ -471,7 +502,10 @@ static void judge(const check_case *c)
 {
     if (!order(c)) return;
     for (size_t i = 0; i < 2 * layers_in[c->variant]; i++)
-        if (!weights(c, call_at(c, i))) return;
+        if (!weights(c, call_at(c, i))) {
+            ring_by_hand_explain(c);
+            return;
+        }
     if (!ways_right(&gradients, c, NULL)) {
         int way = ways_find(&gradients, c);
         if (check_number_of(c, 0, "same") > 0) {
@@ -496,7 +530,9 @@ const check_exercise check_26_sharded_parameters = {.name = "26_sharded_paramete
                                                     .call = "my_sharded_pass",
                                                     .files = files,
                                                     .hands_on_errors = true,
+                                                    .counts_memory = true,
                                                     .library = CHECK_LIBRARY_ALL,
                                                     .cases = cases,
                                                     .run = run,
-                                                    .judge = judge};
+                                                    .judge = judge,
+                                                    .judge_ended = ring_by_hand_explain};

@@ -91,9 +91,25 @@ static bool waits_beyond(const check_case *c)
     return false;
 }
 
+/* Which of them waits for a dy of a micro-batch that has not gone forward? */
+static bool waits_for_none(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        double forwards = check_number_of(c, rank, "none out");
+        if (isnan(forwards)) continue;
+        check_because(
+            c, "deadlock.none_out",
+            "Rank %d waits for a dy when all of its micro-batches that have gone forward are back: forward was "
+            "called for %.0f of %zu.",
+            rank, forwards, c->count);
+        return true;
+    }
+    return false;
+}
+
 static void ended(const check_case *c)
 {
-    if (stages_tell_sent_until(c) || waits_beyond(c)) return;
+    if (stages_tell_sent_until(c) || waits_beyond(c) || waits_for_none(c)) return;
     for (int rank = 1; rank < c->ranks; rank++) {
         double kept = check_number_of(c, rank, "ahead");
         if (isnan(kept)) continue;

@@ -60,9 +60,11 @@ static double key_of(const check_case *c, int rank, size_t token, size_t w)
     return c->variant == HIGH ? 2000 : c->variant == LOW ? -2000 : c->variant == RISING ? 1000.0 * rank : 0;
 }
 
+/* The last number of a value is above 0: a sum of these with infinite weights is infinite, and not inf - inf. */
 static double value_of(const check_case *c, int rank, size_t token, size_t w)
 {
-    return check_value(c, rank, OF_VALUES + token * WIDTH + w) / 10;
+    double value = check_value(c, rank, OF_VALUES + token * WIDTH + w) / 10;
+    return w == LIKE ? fabs(value) + 1 : value;
 }
 
 static double score_of(const check_case *c, int rank, size_t query, const double key[WIDTH])
@@ -97,6 +99,11 @@ typedef struct {
     size_t calls;
     double counts[MOST_CALLS], marks[MOST_CALLS];
     const void *scored, *sent; /* first */
+    const double *out;
+    struct {
+        const void *buf;
+        size_t step;
+    } last[2]; /* that has come, that was sent */
 } sequence_self;
 
 static sequence_self *watched;
@@ -105,6 +112,9 @@ static void on_message(bool sends, const void *buf, size_t bytes, int peer)
 {
     (void)peer, (void)bytes;
     if (sends && !watched->sent) watched->sent = buf;
+    if (check_under_way(buf) && watched->last[!sends].buf == buf && watched->last[!sends].step == watched->calls)
+        check_number(watched->c, "one buffer", (double)watched->calls);
+    watched->last[sends].buf = buf, watched->last[sends].step = watched->calls;
 }
 
 static void score(const my_sequence *sequence, size_t count, const double *keys, double *scores)
@@ -115,6 +125,7 @@ static void score(const my_sequence *sequence, size_t count, const double *keys,
     for (size_t i = 0; i < length_of(c, rank); i++)
         for (size_t j = 0; j < count; j++) scores[i * count + j] = score_of(c, rank, i, keys + j * WIDTH);
     if (!self->scored) self->scored = keys;
+    if (self->calls == 1 && length_of(c, rank) && isinf(self->out[LIKE])) check_number(c, "infinite", self->out[LIKE]);
     if (self->calls < MOST_CALLS) {
         self->counts[self->calls] = (double)count;
         self->marks[self->calls++] = mark_of(count, keys);
@@ -136,6 +147,7 @@ static void run(p2p_comm *comm, const check_case *c)
         out[i] = c->variant == MANY ? 1000 : before(); /* must not matter, whatever it is */
     }
     my_sequence sequence = {tokens_of(c), WIDTH, keys, values, score, &self};
+    self.out = out;
     watched = &self;
     check_on_message = on_message;
     check_returned(c, my_ring_attention(comm, &sequence, out));
@@ -169,6 +181,20 @@ static void explain_sent(const check_case *c)
                           rank);
             return;
         }
+}
+
+/* Adds that in one step a block is received to what is sent, before that has ended. */
+static void explain_one_buffer(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        double step = check_number_of(c, rank, "one buffer");
+        if (isnan(step)) continue;
+        check_because(c, "one_buffer",
+                      "In step %.0f rank %d receives to the buffer that it sends from at the same time: here and next "
+                      "are the same one then.",
+                      step, rank);
+        return;
+    }
 }
 
 static bool say_no_block(const check_case *c, int rank, size_t call, double count, double mark)
@@ -264,6 +290,17 @@ enum {
     SUM_PLAIN,
     OUT_PLAIN,
     TURNED,
+    OUT_SET,
+    SUM_SET,
+    BOTH_SET,
+    OTHER_VALUES,
+    OWN_BEGIN,
+    LONGEST_BEGIN,
+    EXP_TURNED,
+    SUM_SHRUNK_EACH,
+    OUT_SHRUNK_EACH,
+    BOTH_SHRUNK_EACH,
+    SHARED_LARGEST,
     WAYS,
     RULED /* by the rules below */
 };
@@ -271,8 +308,9 @@ enum {
 static const struct {
     const char *key, *words;
 } ways[WAYS] = {
-    [NOT_SHRUNK] = {"shrink", "The largest score has grown from one block to the next, and what was summed up before "
-                              "was left as it was: it is relative to the old one."},
+    [NOT_SHRUNK] = {"shrink.none",
+                    "The largest score has grown from one block to the next, and what was summed up before "
+                    "was left as it was: it is relative to the old one."},
     [OUT_NOT_SHRUNK] = {"shrink",
                         "The largest score has grown from one block to the next, and out was left as it was, though "
                         "the sum was multiplied by exp(old largest - new largest): both are relative to it."},
@@ -323,6 +361,37 @@ static const struct {
                             "largest score."},
     [TURNED] = {"shrink", "The largest score has grown from one block to the next, and what was there before was "
                           "multiplied by exp(new largest - old largest): it has grown, and should shrink."},
+    [OUT_SET] = {"set",
+                 "Only the last key of the block that was used last is in out, which was set for each key, and not "
+                 "added to (= for +=). The sum is right."},
+    [SUM_SET] = {"set",
+                 "Only the weight of the last key of the block that was used last is in the sum, which was set for "
+                 "each key, and not added to (= for +=). out is right."},
+    [BOTH_SET] = {"set", "Only the last key of the block that was used last is in out, and its weight in the sum: both "
+                         "were set for each key, and not added to (= for +=)."},
+    [OTHER_VALUES] = {"other_values",
+                      "The scores are those of the keys of a block, and the values are those of the other "
+                      "rank's block."},
+    [OWN_BEGIN] = {"begin",
+                   "The values of a block were taken from behind as many keys as this rank's own block has: they "
+                   "begin behind as many as the block itself has."},
+    [LONGEST_BEGIN] = {"begin",
+                       "The values of a block were taken from behind as many keys as the longest block has: they "
+                       "begin behind as many as the block itself has."},
+    [EXP_TURNED] = {"exp_turned",
+                    "Each weight is exp(largest - score), and should be exp(score - largest): so keys that fit "
+                    "badly count most."},
+    [SUM_SHRUNK_EACH] = {"shrink_each",
+                         "The sum was multiplied by exp(old largest - new largest) once for each key of the "
+                         "block, and should be once for each block. out is right."},
+    [OUT_SHRUNK_EACH] = {"shrink_each", "out was multiplied by exp(old largest - new largest) once for each key of the "
+                                        "block, and should be once for each block. The sum is right."},
+    [BOTH_SHRUNK_EACH] = {"shrink_each",
+                          "Sum and out were multiplied by exp(old largest - new largest) once for each key "
+                          "of the block, and should be once for each block."},
+    [SHARED_LARGEST] = {"shared",
+                        "All queries share one largest score: each query's sum and out are relative to one that "
+                        "other queries have made larger meanwhile."},
     [NO_EXP] = {"no_exp", "Each value was given its score for a weight, and should be given exp(score - largest)."}};
 
 typedef struct {
@@ -365,6 +434,39 @@ static double ruled_value(const check_case *c, size_t query, int owner, size_t j
     return at < 2 * keys ? value_of(c, owner, (at - keys) / WIDTH, at % WIDTH) : NAN;
 }
 
+/* Of two ranks: number w of value j of a block whose values are looked for behind so many keys. Behind the block lies what calloc
+ * has left. */
+static double value_behind(const check_case *c, size_t keys, int owner, size_t j, size_t w)
+{
+    size_t at = (keys + j) * WIDTH + w, values = length_of(c, owner) * WIDTH;
+    if (c->ranks != 2) return NAN;
+    if (at < values) return key_of(c, owner, at / WIDTH, at % WIDTH);
+    return at < 2 * values ? value_of(c, owner, (at - values) / WIDTH, at % WIDTH) : 0;
+}
+
+static double wrong_value(const check_case *c, int way, int rank, size_t query, int owner, size_t j, size_t w)
+{
+    size_t count = length_of(c, owner), by_columns = w * count + j;
+    if (is_cut(c, way, rank, owner, j)) return 0;
+    switch (way) {
+    case RULED: return ruled_value(c, query, owner, j, w);
+    case KEYS_AS_VALUES: return key_of(c, owner, j, w);
+    case BY_COLUMNS: return value_of(c, owner, by_columns / WIDTH, by_columns % WIDTH);
+    case OWN_VALUES: return value_of(c, rank, j % length_of(c, rank), w);
+    case OTHER_VALUES: return c->ranks == 2 ? value_of(c, 1 - owner, j % length_of(c, 1 - owner), w) : NAN;
+    case OWN_BEGIN: return value_behind(c, length_of(c, rank), owner, j, w);
+    case LONGEST_BEGIN: return value_behind(c, length_of(c, 0), owner, j, w);
+    default: return value_of(c, owner, j, w);
+    }
+}
+
+/* What is left of the sum, or of out, before each key is added. */
+static double kept_of(int way, bool sum, double shrink)
+{
+    if (way == BOTH_SET || way == (sum ? SUM_SET : OUT_SET)) return 0;
+    return way == BOTH_SHRUNK_EACH || way == (sum ? SUM_SHRUNK_EACH : OUT_SHRUNK_EACH) ? shrink : 1;
+}
+
 /* A block more for one query. */
 static void take_wrongly(const check_case *c, int way, int rank, size_t query, int owner, query_state *q)
 {
@@ -379,29 +481,32 @@ static void take_wrongly(const check_case *c, int way, int rank, size_t query, i
     double largest = fmax(q->largest, block), relative_to = way == OF_BLOCK                    ? block
                                                             : way == OLD_LARGEST && q->sum > 0 ? q->largest
                                                                                                : largest;
-    for (size_t j = 0; j < count; j++) {
-        running = fmax(running, scores[j]);
-        double weight = way == NO_EXP ? scores[j] : exp(scores[j] - (way == RUNNING ? running : relative_to));
-        double plain = exp(scores[j]);
-        add += way == SUM_PLAIN ? plain : weight * (way == SUM_BY_WIDTH ? WIDTH : 1);
-        if (way == OUT_PLAIN) weight = plain;
-        for (size_t w = 0; w < WIDTH; w++)
-            more[w] += weight * (is_cut(c, way, rank, owner, j) ? 0
-                                 : way == RULED                 ? ruled_value(c, query, owner, j, w)
-                                 : way == KEYS_AS_VALUES        ? key_of(c, owner, j, w)
-                                 : way == BY_COLUMNS
-                                     ? value_of(c, owner, (w * count + j) / WIDTH, (w * count + j) % WIDTH)
-                                 : way == OWN_VALUES ? value_of(c, rank, j % length_of(c, rank), w)
-                                                     : value_of(c, owner, j, w));
-    }
+    bool begins = q->sum == 0;
     double shrink = way == NO_EXP                 ? 1
                     : way == TURNED && q->sum > 0 ? exp(largest - q->largest)
                                                   : exp(q->largest - largest),
            late = way == SHRUNK_LATE && q->sum > 0 ? shrink : 1;
-    bool begins = q->sum == 0;
-    q->sum = q->sum * (!begins && (way == NOT_SHRUNK || way == SUM_NOT_SHRUNK) ? 1 : shrink) + add * late;
+    double sum_kept = kept_of(way, true, shrink), out_kept = kept_of(way, false, shrink);
+    for (size_t j = 0; j < count; j++) {
+        running = fmax(running, scores[j]);
+        double weight = way == NO_EXP ? scores[j] : exp(scores[j] - (way == RUNNING ? running : relative_to));
+        double plain = exp(scores[j]);
+        if (way == EXP_TURNED) weight = exp(relative_to - scores[j]);
+        q->sum *= sum_kept;
+        add *= sum_kept;
+        add += way == SUM_PLAIN ? plain : weight * (way == SUM_BY_WIDTH ? WIDTH : 1);
+        if (way == OUT_PLAIN) weight = plain;
+        for (size_t w = 0; w < WIDTH; w++) {
+            q->out[w] *= out_kept;
+            more[w] = more[w] * out_kept + weight * wrong_value(c, way, rank, query, owner, j, w);
+        }
+    }
+    q->sum = q->sum * (sum_kept < 1 || (!begins && (way == NOT_SHRUNK || way == SUM_NOT_SHRUNK)) ? 1 : shrink) +
+             add * late;
     for (size_t w = 0; w < WIDTH; w++)
-        q->out[w] = q->out[w] * (!begins && (way == NOT_SHRUNK || way == OUT_NOT_SHRUNK) ? 1 : shrink) + more[w] * late;
+        q->out[w] = q->out[w] *
+                        (out_kept < 1 || (!begins && (way == NOT_SHRUNK || way == OUT_NOT_SHRUNK)) ? 1 : shrink) +
+                    more[w] * late;
     for (size_t w = 0; w < WIDTH && way == DIVIDED_EACH; w++) q->out[w] /= q->sum;
     q->largest = largest;
 }
@@ -415,8 +520,26 @@ static double sum_of(const check_case *c, int rank, size_t query)
     return q.sum;
 }
 
+/* One largest score, which goes from query to query and from block to block. */
+static void compute_shared(const check_case *c, int rank, double *numbers)
+{
+    query_state q[MOST_TOKENS] = {{0}};
+    double largest = -INFINITY;
+    for (int step = 0; step < c->ranks; step++)
+        for (size_t query = 0; query < length_of(c, rank); query++) {
+            q[query].largest = largest;
+            take_wrongly(c, RIGHT, rank, query, (rank - step + c->ranks) % c->ranks, &q[query]);
+            largest = q[query].largest;
+        }
+    for (size_t i = 0; i < length_of(c, rank) * WIDTH; i++) numbers[i] = q[i / WIDTH].out[i % WIDTH] / q[i / WIDTH].sum;
+}
+
 static void compute(const check_case *c, int way, int rank, double *numbers)
 {
+    if (way == SHARED_LARGEST) {
+        compute_shared(c, rank, numbers);
+        return;
+    }
     const query_state none = {.largest = -INFINITY};
     double first_sum = 0;
     for (size_t query = 0; query < length_of(c, rank); query++, numbers += WIDTH) {
@@ -541,20 +664,45 @@ static double times_of(const check_case *c, int rank, size_t query, const double
     return by;
 }
 
+static bool say_times(const check_case *c, double by)
+{
+    double longest = (double)length_of(c, 0);
+    return !check_fail(
+        c, "times",
+        "All numbers of out are %.4g times what they should be%s. What out is divided by is the sum, and nothing else.",
+        by,
+        ways_near(by * c->ranks, 1)               ? ", 1 / the number of ranks"
+        : ways_near(by, c->ranks)                 ? ", the number of ranks"
+        : ways_near(by * (double)tokens_of(c), 1) ? ", 1 / the number of tokens"
+        : ways_near(by * longest, 1)              ? ", 1 / the number of tokens of a block"
+        : ways_near(by * WIDTH, 1)                ? ", 1 / width"
+                                                  : "");
+}
+
 /* Is each query's out right, and divided by a wrong sum? */
 static bool say_sum(const check_case *c, int rank, size_t query)
 {
     double by = NAN;
+    bool same = true;
     for (int r = 0; r < c->ranks; r++) {
         double right[MOST_TOKENS * WIDTH] = {0};
         compute(c, RIGHT, r, right);
         for (size_t i = 0; i < length_of(c, r); i++) {
             double times = times_of(c, r, i, right);
             if (isnan(times)) return false;
+            same &= isnan(by) ? r == rank && i == query : ways_near(times, by);
             if (r == rank && i == query) by = times;
         }
     }
+    if (same) return say_times(c, by);
     double sum = sum_of(c, rank, query);
+    for (size_t i = 0; i < length_of(c, rank); i++)
+        if (ways_near(sum_of(c, rank, i), sum / by))
+            return !check_fail(
+                c, "sum.whose",
+                "On rank %d out of query %zu was divided by the sum of query %zu: it would be right if it "
+                "were divided by its own, %.4g, and not by %.4g.",
+                rank, query, i, sum, sum / by);
     return !check_fail(
         c, "sum",
         "All numbers of query %zu on rank %d are %.4g times what they should be, and those of each other query are "
@@ -587,6 +735,13 @@ static void explain(const check_case *c)
                    "exp(-INFINITY) "
                    "times that is 0 only if that was a number.",
                    first, rank);
+    else if (c->variant < HIGH && !isnan(check_number_of(c, rank, "infinite")))
+        check_fail(c, "infinite",
+                   "Number %d of out is infinite on rank %d when its first block has been used, and in the end out is "
+                   "not a number. The scores are near 0: exp(score - largest) is infinite where largest is still "
+                   "-INFINITY, as it begins, and not the new one, with this block's scores in it. (A division by a "
+                   "sum of 0 gives that, too.)",
+                   LIKE, rank);
     else if (c->variant == RISING && c->ranks == 2 && rank == 1)
         check_fail(
             c, "falls",
@@ -677,11 +832,14 @@ static void seconds(const check_case *c)
 
 static void judge(const check_case *c)
 {
-    if (!scored(c)) return;
-    if (!ways_right(&out, c, NULL))
+    if (!scored(c)) {
+        explain_one_buffer(c);
+    } else if (!ways_right(&out, c, NULL)) {
         explain(c);
-    else if (contract(c) && memory(c) && c->network && c->variant == MANY)
+        explain_one_buffer(c);
+    } else if (contract(c) && memory(c) && c->network && c->variant == MANY) {
         seconds(c);
+    }
 }
 
 static const char *const files[] = {"ring_attention.c", NULL};
@@ -692,6 +850,7 @@ const check_exercise check_31_ring_attention = {.name = "31_ring_attention",
                                                 .files = files,
                                                 .hands_on_errors = true,
                                                 .waits_on_errors = true,
+                                                .counts_memory = true,
                                                 .library = CHECK_LIBRARY_ALL,
                                                 .cases = cases,
                                                 .run = run,

@@ -288,6 +288,14 @@ static bool say_other(const check_case *c, int rank, size_t token)
             for (int expert = -1; expert < c->ranks; expert++)
                 if (has_of(c, rank, token, expert, q, i)) return say_whose(c, rank, token, expert, q, i);
     token_of(c, rank, token, twice);
+    apply_one(c, right, twice);
+    for (size_t w = 0; w < WIDTH; w++) twice[w] += check_element(c, rank, "x", token * WIDTH + w);
+    if (has(c, rank, token, twice))
+        return !check_fail(c, "sum",
+                           "In y token %zu of rank %d is what expert %d has made of it plus x: y is what the expert "
+                           "makes, in place of x.",
+                           token, rank, right);
+    token_of(c, rank, token, twice);
     for (int k = 0; k < 2; k++) apply_one(c, right, twice);
     return has(c, rank, token, twice) &&
            !check_fail(c, "twice", "Token %zu of rank %d has been to its expert twice.", token, rank);
@@ -300,20 +308,42 @@ enum { NUMBERS = 4 }; /* places counted in doubles, not in tokens, of: x, sorted
 typedef struct {
     size_t in, out;       /* bytes of a token that are moved */
     bool single[NUMBERS]; /* token i begins at i, not at i * width */
+    bool turned[2];       /* i and place[i] change roles: to sorted; back */
     const char *words;
 } moving;
 
 static const moving movings[] = {
-    {WIDTH, WIDTH * sizeof(double), {false}, "To sorted only `width` bytes of each token were copied"},
-    {sizeof(double), WIDTH * sizeof(double), {false}, "To sorted only one number of each token was copied"},
-    {WIDTH * sizeof(double), WIDTH, {false}, "To y only `width` bytes of each token were copied"},
-    {WIDTH * sizeof(double), sizeof(double), {false}, "To y only one number of each token was copied"},
-    {WIDTH, WIDTH, {false}, "Of each token only `width` bytes were copied, to sorted and to y"},
-    {sizeof(double), sizeof(double), {false}, "Of each token only one number was copied, to sorted and to y"},
-    {WIDTH * sizeof(double), WIDTH * sizeof(double), {true}, "Token i was taken from x + i"},
-    {WIDTH * sizeof(double), WIDTH * sizeof(double), {false, true}, "Token i was put at sorted + place[i]"},
-    {WIDTH * sizeof(double), WIDTH * sizeof(double), {false, false, true}, "Token i was taken from sorted + place[i]"},
-    {WIDTH * sizeof(double), WIDTH * sizeof(double), {false, false, false, true}, "Token i was put at y + i"}};
+    {WIDTH, WIDTH * sizeof(double), {false}, {false}, "To sorted only `width` bytes of each token were copied"},
+    {sizeof(double), WIDTH * sizeof(double), {false}, {false}, "To sorted only one number of each token was copied"},
+    {WIDTH * sizeof(double), WIDTH, {false}, {false}, "To y only `width` bytes of each token were copied"},
+    {WIDTH * sizeof(double), sizeof(double), {false}, {false}, "To y only one number of each token was copied"},
+    {WIDTH, WIDTH, {false}, {false}, "Of each token only `width` bytes were copied, to sorted and to y"},
+    {sizeof(double), sizeof(double), {false}, {false}, "Of each token only one number was copied, to sorted and to y"},
+    {WIDTH * sizeof(double), WIDTH * sizeof(double), {true}, {false}, "Token i was taken from x + i"},
+    {WIDTH * sizeof(double), WIDTH * sizeof(double), {false, true}, {false}, "Token i was put at sorted + place[i]"},
+    {WIDTH * sizeof(double),
+     WIDTH * sizeof(double),
+     {false, false, true},
+     {false},
+     "Token i was taken from sorted + place[i]"},
+    {WIDTH * sizeof(double), WIDTH * sizeof(double), {false, false, false, true}, {false}, "Token i was put at y + i"},
+    {WIDTH * sizeof(double),
+     WIDTH * sizeof(double),
+     {false},
+     {true},
+     "Token place[i] was put at number i of sorted, and should be put the other way round, token i at number place[i]"},
+    {WIDTH * sizeof(double),
+     WIDTH * sizeof(double),
+     {false},
+     {false, true},
+     "Number i of sorted was taken back to token place[i], and should be the other way round, number place[i] to token "
+     "i"},
+    {WIDTH * sizeof(double),
+     WIDTH * sizeof(double),
+     {false},
+     {true, true},
+     "Token place[i] was put at number i of sorted and taken back from there, and should be the other way round, token "
+     "i at number place[i]"}};
 
 static size_t place_of(const check_case *c, int rank, size_t token)
 {
@@ -328,12 +358,19 @@ static void move(const check_case *c, const moving *m, int rank, double *x, doub
     for (int k = 0; k < NUMBERS; k++) step[k] = m->single[k] ? 1 : WIDTH;
     for (size_t i = 0; i < count; i++) token_of(c, rank, i, x + i * WIDTH);
     for (size_t i = 0; i < count * WIDTH; i++) y[i] = LEFT_IN_Y;
-    for (size_t i = 0; i < count; i++)
-        if (!stays(c, rank, i)) memcpy(sorted + place_of(c, rank, i) * step[1], x + i * step[0], m->in);
+    for (size_t i = 0; i < count; i++) {
+        if (stays(c, rank, i)) continue;
+        size_t place = place_of(c, rank, i);
+        memcpy(sorted + (m->turned[0] ? i : place) * step[1], x + (m->turned[0] ? place : i) * step[0], m->in);
+    }
     for (size_t i = 0; i < count; i++)
         if (!stays(c, rank, i)) apply_one(c, expert_of(c, rank, i), sorted + place_of(c, rank, i) * WIDTH);
-    for (size_t i = 0; i < count; i++)
-        memcpy(y + i * step[3], stays(c, rank, i) ? x + i * WIDTH : sorted + place_of(c, rank, i) * step[2], m->out);
+    for (size_t i = 0; i < count; i++) {
+        size_t place = place_of(c, rank, i);
+        bool turned = m->turned[1] && !stays(c, rank, i);
+        memcpy(y + (turned ? place : i) * step[3],
+               stays(c, rank, i) ? x + i * WIDTH : sorted + (turned ? i : place) * step[2], m->out);
+    }
 }
 
 static bool is_moved(const check_case *c, const moving *m)
@@ -355,11 +392,43 @@ static bool say_moved(const check_case *c)
 {
     for (size_t k = 0; k < sizeof movings / sizeof *movings; k++)
         if (is_moved(c, &movings[k]))
-            return !check_fail(c, "moved",
-                               "%s. A token is `width` doubles: width * sizeof(double) bytes, and the next one begins "
-                               "`width` numbers behind it.",
-                               movings[k].words);
+            return !check_fail(c, "moved", "%s.%s", movings[k].words,
+                               movings[k].turned[0] || movings[k].turned[1]
+                                   ? ""
+                                   : " A token is `width` doubles: width * sizeof(double) bytes, and the next one "
+                                     "begins `width` numbers behind it.");
     return false;
+}
+
+/* What lies at a place in `come` when the expert of that rank has seen it; false: nothing does. */
+static bool come_at(const check_case *c, int rank, size_t place, double made[WIDTH])
+{
+    for (int q = 0; q < c->ranks; q++)
+        for (size_t i = 0; i < tokens_of(c, q); i++) {
+            if (expert_of(c, q, i) != rank || stays(c, q, i) || place--) continue;
+            token_of(c, q, i, made);
+            apply_one(c, rank, made);
+            return true;
+        }
+    return false;
+}
+
+/* Does each token that should go have what lies at its place in `come`, and is that another one? */
+static bool say_from_come(const check_case *c)
+{
+    bool other = false;
+    for (int rank = 0; rank < c->ranks; rank++)
+        for (size_t i = 0; i < tokens_of(c, rank); i++) {
+            double made[WIDTH];
+            if (stays(c, rank, i)) continue;
+            if (!come_at(c, rank, place_of(c, rank, i), made) || !has(c, rank, i, made)) return false;
+            other |= !has_of(c, rank, i, expert_of(c, rank, i), rank, i);
+        }
+    return other &&
+           !check_fail(
+               c, "from_come",
+               "In y each token is what lies at place[i] of `come`, where the tokens of all ranks are that came "
+               "to this rank's expert. What has been made of this rank's own tokens comes back to `sorted`.");
 }
 
 /* Adds which count, or which beginning of a part, is wrong. */
@@ -378,7 +447,7 @@ static void explain(const check_case *c)
 {
     int rank;
     size_t first = ways_first(&result, c, &rank), token = first / WIDTH, right = 0;
-    if (say_moved(c)) return;
+    if (say_moved(c) || say_from_come(c)) return;
     if (say_untouched(c, rank, token) || say_other(c, rank, token)) {
         explain_trips(c);
         return;

@@ -264,6 +264,53 @@ static size_t count_buf(const check_case *c, int rank)
 
 static const ways_result mean = {"buf", count_buf, WAYS, compute};
 
+/* What has come to a leader from another of its host and is missing, or its own: was something received over it? */
+static bool say_lost(const made_of *m)
+{
+    const check_case *c = m->c;
+    made_of_mix mix;
+    if (!made_of_weights(m, &mix)) return false;
+    for (int q = 0; q < c->ranks; q++) {
+        int leader = leader_of(c, q), last = -1;
+        if (mix.of[q] != 0) continue;
+        int came = host_talk_received(c, leader, q);
+        for (int other = leader + 1; other < c->ranks; other++) {
+            int k = host_talk_received(c, leader, other);
+            if (!same_host(c, other, leader) || k < 0 || other == q) continue;
+            if (q == leader && host_talk_fact(c, leader, "at", k) == 0)
+                return !check_fail(c, "over",
+                                   "What rank %d had is missing: what rank %d sends is received to its buf, over it, "
+                                   "and not to room.",
+                                   leader, other);
+            if (q != leader && k == came + 1 && host_talk_fact(c, leader, "same", k) == 1) last = other;
+        }
+        if (q != leader && came >= 0 && last >= 0 && mix.of[last] != 0)
+            return !check_fail(c, "room",
+                               "What rank %d had is missing. It has come to rank %d, and then what rank %d had was "
+                               "received to the same place before it was added.",
+                               q, leader, last);
+    }
+    return false;
+}
+
+/* What leaders had is in it twice, and all else once. */
+static bool say_leaders_twice(const made_of *m)
+{
+    const check_case *c = m->c;
+    made_of_mix mix;
+    bool some = false;
+    if (!made_of_weights(m, &mix)) return false;
+    for (int q = 0; q < c->ranks; q++) {
+        bool leads = leader_of(c, q) == q;
+        if (fabs(mix.of[q] * c->ranks - (leads ? 2 : 1)) > 1e-4) return false;
+        some |= !leads;
+    }
+    return some &&
+           !check_fail(c, "own_twice",
+                       "What the first rank of each host had is in the mean twice, and what all others had once: a "
+                       "leader's own numbers are in buf from the beginning, and are not to be added to it.");
+}
+
 /* As many are added as live on the host, and one of them more than once: another's is missing for it. */
 static bool say_room(const made_of *m)
 {
@@ -289,16 +336,33 @@ static bool say_room(const made_of *m)
     return false;
 }
 
+/* No leader has sent another one anything. */
+static void say_none_round(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++)
+        for (int peer = 0; peer < c->ranks; peer++)
+            if (!same_host(c, rank, peer) && check_traffic(c, rank, peer).messages_sent) return;
+    check_also(c, "No rank has sent anything to another host. Either no leader calls add_round_ring, or `leaders` has "
+                  "one rank only, or there is a mistake in step.");
+}
+
 static void explain(const check_case *c)
 {
     int rank, way = ways_find(&mean, c);
     if (way >= 0) {
         check_fail(c, ways_judged.from ? "beginning" : ways[way].key, "%s", ways[way].words);
-        if (ways_judged.from)
+        if (ways_judged.from && ways_judged.from + 1 == c->count)
+            check_because(c, "beginning.last",
+                          "So it is with the last number of %zu only; those before are right. Does a loop end one too "
+                          "early?",
+                          c->count);
+        else if (ways_judged.from)
             check_also(c, "That is so from number %zu of %zu on; those before are right.%s", ways_judged.from, c->count,
                        ways_judged.from == c->count / sizeof(double)
                            ? " That is an eighth: messages count bytes, and a double has 8."
                            : "");
+        else if (way == OWN_SUM || way == OWN_MEAN || way == OWN_OVER_ALL)
+            say_none_round(c);
         return;
     }
     if (ways_is_float(&mean, c)) {
@@ -307,7 +371,7 @@ static void explain(const check_case *c)
     }
     ways_first(&mean, c, &rank);
     made_of m = {c, rank, "", "buf", 0, c->count, DTYPE_F64, OP_MEAN, part_of};
-    if (say_room(&m)) return;
+    if (say_room(&m) || say_leaders_twice(&m) || say_lost(&m)) return;
     made_of_explain(&m);
     explain_talk(c);
 }

@@ -4,7 +4,7 @@
  * same, and the steps not begun again from the first. All numbers are exact: what differs was computed from something else.
  */
 #include "exercises/exercises.h"
-#include "tests/exercises/ring_contract.h"
+#include "tests/exercises/survive_talk.h"
 #include "tests/exercises/ways.h"
 
 #pragma weak my_survive
@@ -88,7 +88,9 @@ static void run(p2p_comm *comm, const check_case *c)
     const my_training training = {c->count, STEPS, rate, momentum, gradient, &o};
     for (size_t i = 0; i < c->count; i++) parameters[i] = check_common(c, i);
     check_report(c, "before", parameters, c->count, DTYPE_F64);
+    survive_talk_begin(&comm);
     p2p_err err = my_survive(&comm, &training, parameters);
+    survive_talk_end(c);
     check_returned(c, err);
     check_number(c, "returned", err);
     check_report(c, "parameters", parameters, c->count, DTYPE_F64);
@@ -280,10 +282,47 @@ static bool exchanges(const check_case *c)
                       rank);
 }
 
+/* A rank whose receive had too little room returns that; the others then find it gone, or wait for it. */
+static bool talk(const check_case *c)
+{
+    char returned[60];
+    int too_long = who_returned(c, P2P_ERR_TRUNCATE), waits = who_returned(c, P2P_ERR_DEADLOCK), generation = -1;
+    snprintf(returned, sizeof returned, "On rank %d it returned %s.", too_long >= 0 ? too_long : waits,
+             too_long >= 0 ? "P2P_ERR_TRUNCATE" : "P2P_ERR_DEADLOCK");
+    if (!c->deaths) return too_long < 0 || !survive_talk_lengths(c, returned);
+    if (too_long < 0 && waits < 0) return true;
+    for (int rank = 0; rank < c->ranks; rank++)
+        for (size_t k = 0; k < survive_talk_made(c, rank); k++) {
+            int its = survive_talk_fact(c, rank, k, 0);
+            generation = its > generation ? its : generation;
+        }
+    for (int d = c->deaths - 1; d >= 0; d--)
+        if (survive_talk_given(c, c->death[d].rank, generation, returned)) return false;
+    return true;
+}
+
+/* A rank goes on with a step that is none. */
+static void fail_no_step(const check_case *c, int rank, int step)
+{
+    bool is_new = false;
+    for (int d = 0; d < c->deaths; d++) is_new |= c->death[d].rank == rank;
+    if (is_new)
+        check_fail(c, "no_step",
+                   "After rank %d was killed rank %d went on with step %d, which is none: a new process is in the step "
+                   "that all have agreed on once it has been given that state.",
+                   c->death[0].rank, rank, step);
+    else
+        check_fail(c, "no_state",
+                   "After rank %d was killed rank %d, which lived on, went on with step %d, which is none. It was "
+                   "further than others and has gone back to its other state, that of the step before: was that "
+                   "marked as none, as if it were the one that was begun?",
+                   c->death[0].rank, rank, step);
+}
+
 /* After each repair all ranks go on with the same step. */
 static void judge_first(const check_case *c)
 {
-    if (!exchanges(c)) return;
+    if (!exchanges(c) || !talk(c)) return;
     for (int rank = 0; rank < c->ranks; rank++)
         for (size_t k = 0; k < calls_of(c, rank); k++) {
             int generation = call_of(c, rank, k, false), step = first_in(c, rank, generation);
@@ -291,10 +330,7 @@ static void judge_first(const check_case *c)
                 int theirs = first_in(c, other, generation);
                 if (theirs < 0 || theirs == step) continue;
                 if (step < 0) {
-                    check_fail(c, "no_step",
-                               "After rank %d was killed rank %d went on with step %d, which is none: a new process is "
-                               "in the step that all have agreed on once it has been given that state.",
-                               c->death[0].rank, rank, step);
+                    fail_no_step(c, rank, step);
                     return;
                 }
                 check_fail(c, "apart",
@@ -370,12 +406,25 @@ static bool to_the_right(const check_case *c)
     return true;
 }
 
+/* To nine digits the parameters are right, and no sum is rounded: the same bits come out, in whatever order it is added up. */
+static bool right_bits(const check_case *c)
+{
+    double *numbers = ways_computed(&parameters, c, RIGHT, 0);
+    for (int rank = 0; rank < c->ranks; rank++) ways_judged.right[rank] = numbers;
+    bool right = check_values(c, "bits.other", "parameters", NULL, NULL, ways_want);
+    free(numbers);
+    return right ||
+           check_fail(c, "bits.other",
+                      "Nine digits are right, but not every bit: parameters and velocity are to go on from the very "
+                      "bits that they had. Were they computed again, or in another way, or are they kept as a float?");
+}
+
 static void judge(const check_case *c)
 {
     if (!not_from_the_first(c)) return;
     if (!ways_right(&parameters, c, "before"))
         explain(c);
-    else if (steps(c) && check_same_bits(c, "bits", "parameters") && to_the_right(c))
+    else if (steps(c) && check_same_bits(c, "bits", "parameters") && right_bits(c) && to_the_right(c))
         contract(c);
 }
 

@@ -81,6 +81,31 @@ static size_t count_results(const check_case *c, int rank)
     return rank ? 0 : each ? (size_t)c->ranks : counts[c->variant];
 }
 
+/* A receive from any source that comes behind a probe of any source. */
+static const check_case *watched;
+static bool has_probed;
+
+static void note_probe(int source)
+{
+    has_probed = source == P2P_ANY_SOURCE;
+}
+
+static void note_receive(bool sends, const void *buf, size_t bytes, int peer)
+{
+    (void)buf, (void)bytes;
+    if (sends) return;
+    if (has_probed && peer == P2P_ANY_SOURCE) check_number(watched, "behind a probe", 1);
+    has_probed = false;
+}
+
+static void watch(const check_case *c)
+{
+    watched = c;
+    has_probed = false;
+    check_on_probe = c ? note_probe : NULL;
+    check_on_message = c ? note_receive : NULL;
+}
+
 static void run(p2p_comm *comm, const check_case *c)
 {
     if (c->variant == NAMES) {
@@ -89,7 +114,9 @@ static void run(p2p_comm *comm, const check_case *c)
     }
     size_t count = count_results(c, p2p_rank(comm));
     double *results = check_buffer(c, -1, (size_t)c->ranks + 1, DTYPE_F64);
+    watch(c);
     check_returned(c, call(comm, c, results));
+    watch(NULL);
     check_report(c, "results", results, count, DTYPE_F64);
 }
 
@@ -144,6 +171,16 @@ static bool is_written_over(const check_case *c)
         twice |= whose != q && check_element(c, 0, "results", (size_t)whose) == is;
     }
     return twice;
+}
+
+/* What was probed was not received: another one may have been. */
+static bool explain_probe(const check_case *c)
+{
+    if (isnan(check_number_of(c, 0, "behind a probe")) || c->variant == LETTERS) return false;
+    return !check_fail(c, "probed",
+                       "Behind a probe rank 0 receives from any source: with messages of two ranks there, the probe "
+                       "sees one rank's, and the receive takes the other's. What comes is taken for the probed rank's, "
+                       "and is not.");
 }
 
 static void explain(const check_case *c)
@@ -219,7 +256,7 @@ static void judge(const check_case *c)
 {
     if (c->variant == NAMES)
         judge_names(c);
-    else if (!check_values(c, "values", "results", NULL, count_results, want))
+    else if (!check_values(c, "values", "results", NULL, count_results, want) && !explain_probe(c))
         explain(c);
 }
 

@@ -64,6 +64,12 @@ static void report(const check_case *c, const my_score *score)
                    {"in order", stand.in_order},
                    {"no forward", stand.no_forward},
                    {"closed below", stand.closed_below},
+                   {"asked", stand.asked},
+                   {"asks", stand.asks},
+                   {"trained with tests", stand.trained_with_tests},
+                   {"ring", stand.ring},
+                   {"overlap", stand.overlap},
+                   {"bucket", (double)stand.bucket_bytes},
                    {"seed", (double)stand.seed},
                    {"rule", stand.optimizer.rule},
                    {"lr", stand.optimizer.lr},
@@ -378,6 +384,30 @@ static bool weights(const check_case *c)
                       check_element(c, 0, "weights", 0), weight(c, ALL, 0, 0));
 }
 
+/* As build/train adds up gradients by default: in another order the same sums have other bits. */
+static bool sync_options(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        double bucket = check_number_of(c, rank, "bucket");
+        if (check_number_of(c, rank, "ring") != 1)
+            return check_fail(c, "sync.options",
+                              "Rank %d's gradients are added up by another all-reduce than ring_all_reduce: in another "
+                              "order, so the sums are rounded to other bits than those of build/train.",
+                              rank);
+        if (bucket != (double)((size_t)25 << 20))
+            return check_fail(c, "sync.options",
+                              "Rank %d's sync has buckets of %.0f bytes; build/train's have 25 MiB, (size_t)25 << 20. "
+                              "Where a bucket ends decides in which order the ring adds numbers up.%s",
+                              rank, bucket, bucket > 0 ? "" : " With 0 each tensor has its own.");
+        if (check_number_of(c, rank, "overlap") != 1)
+            return check_fail(c, "sync.options",
+                              "Rank %d's sync does not overlap: all of backward is computed before the first gradient "
+                              "is sent. build/train's does, with .overlap = true.",
+                              rank);
+    }
+    return true;
+}
+
 /* ---- Evaluation, and what is saved ---- */
 
 static double last_statistic(const check_case *c, int rank, size_t i)
@@ -391,6 +421,11 @@ static bool tests(const check_case *c)
     size_t seen[64] = {0};
     for (int rank = 0; rank < c->ranks; rank++) {
         size_t used = check_elements(c, rank, "tests");
+        if (check_number_of(c, rank, "trained with tests") > 0)
+            return check_fail(c, "evaluate",
+                              "Rank %d calls train_forward with test images: that is a step of training, and changes "
+                              "the running statistics. They are for train_evaluate.",
+                              rank);
         for (size_t k = 0; k + HEAD <= used; k += HEAD + (size_t)at(c, rank, "tests", k + 3)) {
             if (at(c, rank, "tests", k + 1))
                 return check_fail(c, "plain", "Rank %d augments test images: they are evaluated as they are.", rank);
@@ -449,6 +484,30 @@ static bool is_mean(const check_case *c, int rank, const double sums[3], double 
     return by > 1 && loss && others;
 }
 
+/* train_loss was asked on a rank where the network held a training batch's loss. */
+static void explain_loss(const check_case *c)
+{
+    for (int rank = 0; rank < c->ranks; rank++) {
+        double asked = check_number_of(c, rank, "asked");
+        if (asked == STAND_TRAINED)
+            check_because(c, "score.trained",
+                          "Rank %d asks train_loss and has evaluated nothing: of %zu test images on %d ranks its share "
+                          "is %zu. What it gets, and adds to the score, is its last training batch's.",
+                          rank, tests_of(c), c->ranks, share_of(tests_of(c), rank, c->ranks));
+        if (asked == STAND_ADDED)
+            check_because(c, "score.trained",
+                          "Rank %d's first train_evaluate was not told that it is the first: the loss of its last "
+                          "training batch is in the score as well.",
+                          rank);
+        if (asked == STAND_EVALUATED && check_number_of(c, rank, "asks") > 1)
+            check_because(c, "score.asks",
+                          "Rank %d asks train_loss %.0f times in the evaluation. It has the loss of all batches since "
+                          "the first one, and not of the last one alone: is that added up?",
+                          rank, check_number_of(c, rank, "asks"));
+        if (asked == STAND_TRAINED || asked == STAND_ADDED || check_number_of(c, rank, "asks") > 1) return;
+    }
+}
+
 static bool score(const check_case *c)
 {
     for (int rank = 0; rank < c->ranks; rank++) {
@@ -457,17 +516,19 @@ static bool score(const check_case *c)
         total(c, rank, false, false, own);
         total(c, rank, true, true, last);
         if (is_score(c, rank, want)) continue;
-        return check_fail(c, "score", "On rank %d the score is: loss %g, %g right of %g. It should be %g, %g of %g.%s",
-                          rank, check_element(c, rank, "score", 0), check_element(c, rank, "score", 1),
-                          check_element(c, rank, "score", 2), want[0], want[1], want[2],
-                          is_score(c, rank, own) ? " That is the score of its own share."
-                          : is_mean(c, rank, want, c->ranks)
-                              ? " That is the mean over ranks: my_score has the sum of the losses of all test images."
-                          : is_mean(c, rank, want, want[2])
-                              ? " That is the mean over images: my_score has the sum of the losses of all test images."
-                          : is_score(c, rank, last) ? " The last batch of each rank alone is in it: `first` of "
-                                                      "train_evaluate is true for the first one only."
-                                                    : "");
+        check_fail(c, "score", "On rank %d the score is: loss %g, %g right of %g. It should be %g, %g of %g.%s", rank,
+                   check_element(c, rank, "score", 0), check_element(c, rank, "score", 1),
+                   check_element(c, rank, "score", 2), want[0], want[1], want[2],
+                   is_score(c, rank, own) ? " That is the score of its own share."
+                   : is_mean(c, rank, want, c->ranks)
+                       ? " That is the mean over ranks: my_score has the sum of the losses of all test images."
+                   : is_mean(c, rank, want, want[2])
+                       ? " That is the mean over images: my_score has the sum of the losses of all test images."
+                   : is_score(c, rank, last) ? " The last batch of each rank alone is in it: `first` of "
+                                               "train_evaluate is true for the first one only."
+                                             : "");
+        explain_loss(c);
+        return false;
     }
     return true;
 }
@@ -500,8 +561,8 @@ static void judge(const check_case *c)
         check_fail(c, "model", "train_describe is called with another name than the run's.");
         return;
     }
-    if (!begins_alike(c) || !loads(c) || !scales(c) || !numbers(c) || !weights(c) || !tests(c) || !score(c) ||
-        !saved(c))
+    if (!begins_alike(c) || !loads(c) || !scales(c) || !numbers(c) || !weights(c) || !sync_options(c) || !tests(c) ||
+        !score(c) || !saved(c))
         return;
     for (int rank = 0; rank < c->ranks; rank++) {
         if (check_number_of(c, rank, "open") > 0) {

@@ -138,6 +138,44 @@ static bool explain(const check_case *c, double total, double should)
                       total, should);
 }
 
+/* Has a group written its sum? */
+static bool has_written(const check_case *c, size_t group)
+{
+    return !device_is_unwritten(c, group);
+}
+
+/* Some groups have written their sums, and others have not: those that have no numbers, or all but one. */
+static bool all_written(const check_case *c)
+{
+    const device_size *s = &sizes[c->variant];
+    size_t groups = s->n[1], items = groups * s->group[0], share = items ? (s->n[0] + items - 1) / items : 0;
+    size_t written = 0, last = 0, none = groups;
+    bool empty = true;
+    for (size_t g = groups; g-- > 0;) {
+        if (has_written(c, g)) {
+            written++;
+            last = g;
+            continue;
+        }
+        none = g;
+        empty &= g * s->group[0] * share >= s->n[0];
+    }
+    if (!written || written == groups) return !device_unwritten(c);
+    if (empty)
+        return check_fail(c, "gaps.empty",
+                          "Group %zu has no numbers to add up, and has not written partial[%zu]: its sum is 0, and "
+                          "partial holds anything to begin with.",
+                          none, none);
+    if (written == 1)
+        return check_fail(c, "gaps.global",
+                          "Of %zu groups only group %zu has written its sum, partial[%zu]. Is there one work-item of "
+                          "all that writes, by get_global_id? In each group one has to: that whose get_local_id(0) is "
+                          "0.",
+                          groups, last, last);
+    return check_fail(c, "gaps", "Group %zu has not written its sum, partial[%zu]: one work-item of each group does.",
+                      none, none);
+}
+
 static bool is_right(const check_case *c)
 {
     double total = 0, *want = device_wanted(&test, c), should = want ? want[0] : NAN;
@@ -203,7 +241,7 @@ static void judge(const check_case *c)
 {
     if (!device_is_fine(&test, c))
         explain_bounds(c);
-    else if (!device_unwritten(c) && is_right(c))
+    else if (all_written(c) && is_right(c))
         contract(c);
 }
 

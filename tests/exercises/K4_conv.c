@@ -53,7 +53,17 @@ typedef enum {
     SWAPPED,
     TAP_FIRST,
     BY_HEIGHT,
-    WAYS
+    TO_THE_FIRST_OUTSIDE, /* break for continue: in one loop over the taps; in that over columns, rows, and both */
+    TO_A_COLUMN_OUTSIDE,
+    TO_A_ROW_OUTSIDE,
+    TO_ANY_OUTSIDE,
+    WAYS,
+    WITHOUT_EDGES = WAYS, /* and above: which rows and columns of in were left out */
+    TOP = 1,
+    LEFT = 2,
+    BOTTOM = 4,
+    RIGHT = 8,
+    ALL_WAYS = WITHOUT_EDGES + 16
 } way;
 
 static const struct {
@@ -83,7 +93,35 @@ static const struct {
     [TAP_FIRST] = {"weights",
                    "Weights were read as if those of all channels of a tap lay side by side: it is the 9 taps of a "
                    "channel that do, tap t of output o and channel c is at (o * channels + c) * 9 + t."},
-    [BY_HEIGHT] = {"rows", "in was read as if its rows were height long: a row has width pixels."}};
+    [BY_HEIGHT] = {"rows", "in was read as if its rows were height long: a row has width pixels."},
+    [TO_THE_FIRST_OUTSIDE] = {"border.ends", "At the first tap that is outside the loop over the taps ends, so those "
+                                             "behind it that are inside are lost. Such a tap is left out: continue, "
+                                             "not break."},
+    [TO_A_COLUMN_OUTSIDE] = {"border.ends", "At a tap whose column is outside the loop over the columns ends: on the "
+                                            "left border the two behind it, which are inside, are lost. Such a tap is "
+                                            "left out: continue, not break."},
+    [TO_A_ROW_OUTSIDE] = {"border.ends", "At a row of taps that is outside the loop over the rows ends: on the upper "
+                                         "border the two below it, which are inside, are lost. Such a row is left out: "
+                                         "continue, not break."},
+    [TO_ANY_OUTSIDE] = {"border.ends",
+                        "At a row or a column of taps that is outside its loop ends: on the upper and on the left "
+                        "border those behind it, which are inside, are lost. They are left out: continue, not break."}};
+
+/* Is a tap not reached, since a loop has ended at one that is outside? */
+static bool is_lost(const check_case *c, way how, size_t y, size_t x, size_t tap)
+{
+    const size_t *s = sizes[c->variant].n;
+    bool left = x == 0, right = x + 1 == s[3], above = y == 0, below = y + 1 == s[2];
+    size_t row = tap / 3, column = tap % 3;
+    bool by_column = left || (right && column == 2), by_row = above || (below && row == 2);
+    switch (how) {
+    case TO_THE_FIRST_OUTSIDE: return above || left || (right && tap >= 2) || (below && tap >= 6);
+    case TO_A_COLUMN_OUTSIDE: return by_column;
+    case TO_A_ROW_OUTSIDE: return by_row;
+    case TO_ANY_OUTSIDE: return by_column || by_row;
+    default: return false;
+    }
+}
 
 /* The pixel that a tap means, in one of these ways; 0 outside. */
 static double pixel_at(const check_case *c, way how, size_t channel, size_t y, size_t x, size_t tap)
@@ -100,8 +138,14 @@ static double pixel_at(const check_case *c, way how, size_t channel, size_t y, s
         place = row * width + column;
     }
     bool inside = row >= 0 && row < height && column >= 0 && column < width;
+    if (how > WITHOUT_EDGES) {
+        unsigned out = (unsigned)(how - WITHOUT_EDGES);
+        inside &= !(out & TOP && row == 0) && !(out & LEFT && column == 0) && !(out & BOTTOM && row + 1 == height) &&
+                  !(out & RIGHT && column + 1 == width);
+    }
     if (how == BY_HEIGHT)
         return inside ? device_value(&test, c, 0, (channel * s[2] + (size_t)row) * s[2] + (size_t)column) : 0;
+    if (is_lost(c, how, y, x, tap)) return 0;
     if (how == WRAPPED) inside = place >= 0 && place < height * width;
     return inside ? device_value(&test, c, 0, channel * s[2] * s[3] + (size_t)place) : 0;
 }
@@ -146,6 +190,22 @@ static bool leaves_out_the_border(const check_case *c)
     return s[2] > 2 && s[3] > 2;
 }
 
+/* Pixels at an edge of in were taken to be outside. */
+static bool explain_edges(const check_case *c)
+{
+    for (int how = WITHOUT_EDGES + 1; how < ALL_WAYS; how++) {
+        unsigned out = (unsigned)(how - WITHOUT_EDGES);
+        if (!is_way(c, (way)how)) continue;
+        return !check_fail(c, "border.edge",
+                           "Pixels at an edge of in were left out, as if they were outside:%s%s%s%s of each channel. "
+                           "Rows 0 to height - "
+                           "1 and columns 0 to width - 1 are inside.",
+                           out & TOP ? " row 0," : "", out & LEFT ? " column 0," : "",
+                           out & BOTTOM ? " row height - 1," : "", out & RIGHT ? " column width - 1," : "");
+    }
+    return false;
+}
+
 static void explain(const check_case *c)
 {
     const size_t *s = sizes[c->variant].n;
@@ -155,6 +215,7 @@ static void explain(const check_case *c)
             check_fail(c, said[how].key, "%s", said[how].words);
             return;
         }
+    if (explain_edges(c)) return;
     if (leaves_out_the_border(c)) {
         check_fail(
             c, "border",

@@ -299,9 +299,41 @@ static bool leaves_rests(const check_case *c)
     return rest > 0;
 }
 
+/* A work-item goes on behind the end of its row: in the next one, which is another group's, or behind the last one. */
+static bool stays_in_its_row(const check_case *c)
+{
+    size_t width = sizes[c->variant].n[1], all = width * sizes[c->variant].n[0],
+           at = (size_t)device_fact(c, DEVICE_ELEMENT);
+    int kind = (int)device_fact(c, DEVICE_KIND), number = (int)device_fact(c, DEVICE_BUFFER);
+    bool y = number == work_output(device_now()), writes = device_fact(c, DEVICE_WRITES) > 0;
+    if (kind == DEVICE_BOUNDS && device_fact(c, DEVICE_ELEMENT) >= (double)all && (y || number == 0)) {
+        check_because(c, "too_far",
+                      "That lies behind the last row. A row has %zu numbers: does what a work-item goes through end "
+                      "there? In the other rows it would go on in the next one.",
+                      width);
+        return false;
+    }
+    if (kind != DEVICE_RACE || !y || !writes || device_fact(c, DEVICE_GROUP_OF) == device_fact(c, DEVICE_OTHER_GROUP))
+        return true;
+    bool other = device_fact(c, DEVICE_OTHER_GROUP) < device_fact(c, DEVICE_GROUP_OF);
+    double group = device_fact(c, other ? DEVICE_OTHER_GROUP : DEVICE_GROUP_OF),
+           item = device_fact(c, other ? DEVICE_OTHER_ITEM : DEVICE_ITEM);
+    if (group < 0 || at / width <= (size_t)group) return true;
+    check_because(c, "too_far",
+                  "Row %.0f ends at y[%.0f], and y[%zu] is in row %zu: work-item %.0f of group %.0f goes on behind the "
+                  "end of its own row. Where its share ends, it ends at width at the latest: in the sums, too, or they "
+                  "have numbers of the next row in them.",
+                  group, (group + 1) * (double)width - 1, at, at / width, item, group);
+    return false;
+}
+
 static void judge(const check_case *c)
 {
-    if (!device_is_fine(&test, c) || leaves_rests(c)) return;
+    if (!device_is_fine(&test, c)) {
+        stays_in_its_row(c);
+        return;
+    }
+    if (leaves_rests(c)) return;
     if (!device_unwritten(c) && is_right(c)) contract(c);
 }
 

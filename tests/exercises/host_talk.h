@@ -5,7 +5,7 @@
  * watched in a rank as it goes on, so it is known of a world that has ended in a deadlock too.
  *
  *      in a rank    host_talk_begin, host_talk_end
- *      in learn     host_talk_explain
+ *      in learn     host_talk_explain; host_talk_received
  */
 #ifndef PAIRWISE_TESTS_EXERCISES_HOST_TALK_H
 #define PAIRWISE_TESTS_EXERCISES_HOST_TALK_H
@@ -22,9 +22,18 @@ enum { HOST_TALK_MOST = 48, HOST_TALK_NAME = 32 };
 
 static struct {
     const check_case *c;
-    const double *buf;
+    const double *buf, *last; /* last: where the receive before comes to */
     int made;
 } host_talk_watched;
+
+/* How far behind the beginning of memory of the learner's, as much as buf has, a receive comes to; 0: at its beginning, or
+ * elsewhere. */
+static inline size_t host_talk_inside(const double *at)
+{
+    for (size_t k = 0; at && k <= host_talk_watched.c->count; k++)
+        if (check_room(at - k) >= host_talk_watched.c->count * sizeof *at) return k;
+    return 0;
+}
 
 static inline void host_talk_note(bool sends, const void *buf, size_t bytes, int peer)
 {
@@ -36,6 +45,11 @@ static inline void host_talk_note(bool sends, const void *buf, size_t bytes, int
     snprintf(name, sizeof name, "at %d", host_talk_watched.made);
     if (first && (uintptr_t)at >= (uintptr_t)first && (uintptr_t)at < (uintptr_t)(first + host_talk_watched.c->count))
         check_number(host_talk_watched.c, name, (double)(at - first));
+    snprintf(name, sizeof name, "inside %d", host_talk_watched.made);
+    if (!sends && host_talk_inside(at)) check_number(host_talk_watched.c, name, (double)host_talk_inside(at));
+    snprintf(name, sizeof name, "same %d", host_talk_watched.made);
+    if (!sends && at == host_talk_watched.last) check_number(host_talk_watched.c, name, 1);
+    if (!sends) host_talk_watched.last = at;
     snprintf(name, sizeof name, "message %d", host_talk_watched.made++);
     check_number(host_talk_watched.c, name, sends ? peer + 1 : -(peer + 1));
 }
@@ -43,6 +57,7 @@ static inline void host_talk_note(bool sends, const void *buf, size_t bytes, int
 static inline void host_talk_begin(const check_case *c, const double *buf)
 {
     host_talk_watched.buf = buf;
+    host_talk_watched.last = NULL;
     host_talk_watched.c = c;
     host_talk_watched.made = 0;
     check_on_message = host_talk_note;
@@ -62,12 +77,18 @@ typedef struct {
     bool gaps;
 } host_talk;
 
+/* A fact about a message; NAN: it is not known. */
+static inline double host_talk_fact(const check_case *c, int rank, const char *fact, int k)
+{
+    char name[HOST_TALK_NAME];
+    snprintf(name, sizeof name, "%s %d", fact, k);
+    return check_number_of(c, rank, name);
+}
+
 /* Message k of a rank: whom it sends to, or receives from; -1 if there is none. */
 static inline int host_talk_peer(const host_talk *t, int rank, int k, bool *sends)
 {
-    char name[HOST_TALK_NAME];
-    snprintf(name, sizeof name, "message %d", k);
-    double is = check_number_of(t->c, rank, name);
+    double is = host_talk_fact(t->c, rank, "message", k);
     *sends = is > 0;
     return is != 0 && is == is ? abs((int)is) - 1 : -1;
 }
@@ -93,6 +114,54 @@ static inline int host_talk_others(const host_talk *t, int rank)
     return others;
 }
 
+/* The number of the first message that a rank received from another one; -1: it received none. */
+static inline int host_talk_received(const check_case *c, int rank, int from)
+{
+    for (int k = 0; k < HOST_TALK_MOST; k++)
+        if (host_talk_fact(c, rank, "message", k) == -(from + 1)) return k;
+    return -1;
+}
+
+/* A rank that leads no host has sent up: from whom does it get what is handed out? */
+static inline bool host_talk_tell_down(const host_talk *t, int rank)
+{
+    int leader = host_talk_leader(t, rank), peer;
+    bool sends;
+    for (int k = 0; (peer = host_talk_peer(t, rank, k, &sends)) >= 0; k++) {
+        if (sends || peer == leader) continue;
+        check_because(t->c, "deadlock.down",
+                      "Rank %d, on host %d, waits for what is handed out from rank %d, on host %d: the first rank of "
+                      "its host is %d.",
+                      rank, t->hosts[rank], peer, t->hosts[peer], leader);
+        return true;
+    }
+    return false;
+}
+
+/* A leader that has returned, and handed out to some of its host only. */
+static inline bool host_talk_tell_left_out(const host_talk *t, int leader)
+{
+    int to = -1, none = -1, peer;
+    bool sends;
+    if (!check_data(t->c, leader, "buf")) return false;
+    for (int q = 0; q < t->c->ranks; q++) {
+        bool sent = false;
+        if (q == leader || t->hosts[q] != t->hosts[leader]) continue;
+        for (int k = 0; (peer = host_talk_peer(t, leader, k, &sends)) >= 0; k++) sent |= sends && peer == q;
+        if (sent)
+            to = q;
+        else if (none < 0)
+            none = q;
+    }
+    if (none < 0) return false;
+    check_because(t->c, "deadlock.left_out",
+                  to < 0 ? "Rank %d, the first of host %d, has handed out nothing to rank %d, on the same host."
+                         : "Rank %d, the first of host %d, has handed out nothing to rank %d, on the same host, and "
+                           "has to rank %d: all others of the host get it.",
+                  leader, t->hosts[leader], none, to);
+    return true;
+}
+
 /* A rank that leads no host: up, and no more. */
 static inline bool host_talk_tell_other(const host_talk *t, int rank)
 {
@@ -113,7 +182,7 @@ static inline bool host_talk_tell_other(const host_talk *t, int rank)
                       rank, peer);
         return true;
     }
-    return false;
+    return host_talk_tell_down(t, rank);
 }
 
 /* A leader's first messages: from each of the others of its host. *k becomes the number of the first one behind them. */
@@ -183,12 +252,10 @@ static inline bool host_talk_tell_ring(const host_talk *t, int rank, int k)
     }
     if (hosts < 2) return false;
     for (; host_talk_peer(t, rank, k, &sends) >= 0 && steps[sends] < 2 * (hosts - 1); k++) {
-        char name[HOST_TALK_NAME];
         int step = steps[sends]++, chunk = host_talk_chunk(place, step, hosts, sends),
             other = host_talk_chunk(place, step, hosts, !sends);
         size_t should = ring_length(t->c->count, hosts, chunk) * sizeof(double);
-        snprintf(name, sizeof name, "at %d", k);
-        double at = check_number_of(t->c, rank, name);
+        double at = host_talk_fact(t->c, rank, "at", k);
         if (!sends && !isnan(at)) {
             check_because(t->c, "to_buf",
                           "In step %d of the ring rank %d receives to buf, to number %.0f of it. It is for "
@@ -196,8 +263,23 @@ static inline bool host_talk_tell_ring(const host_talk *t, int rank, int k)
                           step, rank, at);
             return true;
         }
-        snprintf(name, sizeof name, "bytes %d", k);
-        double is = check_number_of(t->c, rank, name);
+        size_t begin = ring_begin(t->c->count, hosts, chunk), begin_other = ring_begin(t->c->count, hosts, other);
+        if (sends && should && at == (double)begin_other && begin != begin_other) {
+            check_because(t->c, "other_chunk",
+                          "In step %d of the ring rank %d sends from number %.0f of buf, where chunk %d begins, which "
+                          "comes. Chunk %d goes, and begins at number %zu.",
+                          step, rank, at, other, chunk, begin);
+            return true;
+        }
+        double inside = host_talk_fact(t->c, rank, "inside", k);
+        if (inside > 0) {
+            check_because(t->c, "to_room",
+                          "In step %d of the ring rank %d receives to number %.0f of room, and add_round_ring takes it "
+                          "from the beginning of room.",
+                          step, rank, inside);
+            return true;
+        }
+        double is = host_talk_fact(t->c, rank, "bytes", k);
         if (is == (double)should) continue;
         if (is != (double)(ring_length(t->c->count, hosts, other) * sizeof(double))) return false;
         check_because(t->c, "length",
@@ -225,6 +307,8 @@ static inline bool host_talk_explain(const host_talk *t)
     for (int rank = 0; rank < t->c->ranks; rank++)
         if (host_talk_leader(t, rank) == rank && !host_talk_tell_up(t, rank, &k) && host_talk_tell_ring(t, rank, k))
             return true;
+    for (int rank = 0; rank < t->c->ranks; rank++)
+        if (host_talk_leader(t, rank) == rank && host_talk_tell_left_out(t, rank)) return true;
     return false;
 }
 

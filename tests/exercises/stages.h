@@ -83,6 +83,14 @@ static inline void stages_watch_ahead(const stages_self *self, bool sends, int p
         check_number(self->c, "ahead", (double)self->kept);
 }
 
+/* Does it wait for a dy when none is forward and not back? */
+static inline void stages_watch_none_out(const stages_self *self, bool sends, int peer)
+{
+    size_t forwards = self->buffers.forward.calls;
+    if (!sends && peer == p2p_rank(self->comm) + 1 && !self->kept && forwards && forwards < self->c->count)
+        check_number(self->c, "none out", (double)forwards);
+}
+
 /* Have all micro-batches come from there? */
 static inline void stages_watch_beyond(const stages_self *self, bool sends, int peer)
 {
@@ -119,14 +127,24 @@ static inline void stages_watch_unsent(const stages_self *self, bool back, const
     if (out && d->sends < d->calls) check_number(self->c, back ? "unsent back" : "unsent", (double)d->sends);
 }
 
+/* One more than there are micro-batches: which call was before it? */
+static inline void stages_watch_more(const stages_self *self, bool sends, int peer)
+{
+    const stages_direction *d = peer > p2p_rank(self->comm) ? &self->buffers.forward : &self->buffers.backward;
+    if (sends && abs(peer - p2p_rank(self->comm)) == 1 && d->sends == self->c->count + 1 && self->count)
+        check_number(self->c, d == &self->buffers.forward ? "more" : "more back", self->calls[self->count - 1]);
+}
+
 static inline void stages_on_message(bool sends, const void *buf, size_t bytes, int peer)
 {
     (void)bytes;
     stages_watch_ahead(stages_watched, sends, peer);
     stages_watch_beyond(stages_watched, sends, peer);
+    stages_watch_none_out(stages_watched, sends, peer);
     stages_watch_late(stages_watched, sends, peer);
     stages_watch_message(&stages_watched->buffers, p2p_rank(stages_watched->comm), sends, buf, peer);
     stages_watch_sent(stages_watched);
+    stages_watch_more(stages_watched, sends, peer);
 }
 
 static inline void stages_note(stages_self *self, size_t call)
@@ -471,6 +489,16 @@ static inline bool stages_is_ring(const check_case *c, int rank, int peer, unsig
         rank, c->count);
 }
 
+/* Adds behind which call the first message too many was sent. */
+static inline void stages_tell_more(const check_case *c, int rank, int peer)
+{
+    double call = check_number_of(c, rank, peer > rank ? "more" : "more back");
+    char name[24];
+    if (abs(peer - rank) == 1 && !isnan(call))
+        check_because(c, "messages.more", "The first one too many to rank %d is sent behind %s.", peer,
+                      stages_name(name, call));
+}
+
 /* A message for each micro-batch and direction, to the neighbours only. */
 static inline bool stages_contract(const check_case *c)
 {
@@ -479,8 +507,8 @@ static inline bool stages_contract(const check_case *c)
             p2p_traffic sent = check_traffic(c, rank, peer);
             unsigned long long most = abs(rank - peer) == 1 ? c->count : 0;
             if (stages_is_ring(c, rank, peer, most)) return false;
-            if (sent.messages_sent > most || sent.bytes_sent > most * STAGES_WIDTH * sizeof(double))
-                return check_fail(
+            if (sent.messages_sent > most || sent.bytes_sent > most * STAGES_WIDTH * sizeof(double)) {
+                check_fail(
                     c, "messages",
                     "Rank %d sent %llu messages, %llu bytes, to rank %d; for %zu micro-batches it should be %llu, of "
                     "%zu bytes each. %s",
@@ -491,6 +519,9 @@ static inline bool stages_contract(const check_case *c)
                           "come; a send and a receive wait for each other by themselves."
                         : "What forward has set goes to rank + 1, what backward has set to rank - 1, if there is such "
                           "a rank.");
+                stages_tell_more(c, rank, peer);
+                return false;
+            }
         }
     return true;
 }

@@ -20,6 +20,7 @@ enum {
     STAGES_SENT_GIVEN,
     STAGES_SENT_OPPOSITE,
     STAGES_SENT_EARLY,
+    STAGES_SENT_TWICE,
     STAGES_GIVEN_OTHER,
     STAGES_GIVEN_EARLY,
     STAGES_GIVEN_UNWAITED,
@@ -30,7 +31,10 @@ enum {
 typedef struct {
     const void *in[STAGES_MOST], *out[STAGES_MOST], *came[STAGES_MOST];
     size_t calls, sends, receives;
+    size_t calls_when_sent; /* the last time */
+    const void *last_sent;
     double sent, given; /* the first mistake */
+    double given_at;    /* the number of its call */
 } stages_direction;
 
 typedef struct {
@@ -49,6 +53,7 @@ static inline void stages_watch_call(stages_direction *d, const void *in, const 
     size_t k = d->calls++;
     if (k >= STAGES_MOST) return;
     d->in[k] = in, d->out[k] = out;
+    if (d->given == STAGES_FINE) d->given_at = (double)k;
     if (check_under_way(in))
         stages_first(&d->given, STAGES_GIVEN_UNWAITED);
     else if (in && k >= d->receives)
@@ -65,11 +70,15 @@ static inline const void *stages_last(const void *const *of, size_t count)
 static inline void stages_watch_send(stages_direction *d, const stages_direction *opposite, const void *buf)
 {
     size_t k = d->sends++;
+    bool again = k && buf == d->last_sent && d->calls == d->calls_when_sent;
+    d->last_sent = buf, d->calls_when_sent = d->calls;
     if (k >= STAGES_MOST) return;
     bool is_opposite = buf == stages_last(opposite->came, opposite->receives) ||
                        buf == stages_last(opposite->out, opposite->calls);
     if (k >= d->calls)
-        stages_first(&d->sent, is_opposite ? STAGES_SENT_OPPOSITE : STAGES_SENT_EARLY);
+        stages_first(&d->sent, is_opposite                                     ? STAGES_SENT_OPPOSITE
+                               : again && buf == stages_last(d->out, d->calls) ? STAGES_SENT_TWICE
+                                                                               : STAGES_SENT_EARLY);
     else if (buf == d->out[k])
         return;
     else if (buf == d->in[k] || buf == stages_last(d->came, d->receives))
@@ -102,9 +111,10 @@ static inline void stages_watch_message(stages_buffers *b, int rank, bool sends,
 
 static inline void stages_report_buffers(const check_case *c, const stages_buffers *b)
 {
-    const double facts[] = {b->forward.sent,           b->forward.given,         b->backward.sent,
-                            b->backward.given,         (double)b->forward.calls, (double)b->forward.sends,
-                            (double)b->backward.calls, (double)b->backward.sends};
+    const double facts[] = {b->forward.sent,           b->forward.given,          b->backward.sent,
+                            b->backward.given,         (double)b->forward.calls,  (double)b->forward.sends,
+                            (double)b->backward.calls, (double)b->backward.sends, b->forward.given_at,
+                            b->backward.given_at};
     check_report(c, "buffers", facts, sizeof facts / sizeof *facts, DTYPE_F64);
 }
 
@@ -131,12 +141,17 @@ static inline const char *stages_wrong_sent(int fact, int from, int rank, bool b
     else if (fact == STAGES_SENT_OTHER)
         snprintf(words, sizeof words, "Rank %d sends rank %d another buffer than the one that its %s has set.", from,
                  rank, call);
-    return fact >= STAGES_SENT_OTHER && fact <= STAGES_SENT_EARLY ? words : NULL;
+    else if (fact == STAGES_SENT_TWICE)
+        snprintf(words, sizeof words,
+                 "Rank %d sends rank %d what its %s has set, and then the same once more: what is set in one call goes "
+                 "once.",
+                 from, rank, call);
+    return fact >= STAGES_SENT_OTHER && fact <= STAGES_SENT_TWICE ? words : NULL;
 }
 
 static inline const char *stages_sent_key(int fact)
 {
-    return fact == STAGES_SENT_EARLY ? "given.early" : "given.sent";
+    return fact == STAGES_SENT_EARLY ? "given.early" : fact == STAGES_SENT_TWICE ? "given.twice" : "given.sent";
 }
 
 static inline bool stages_tell_sent(const check_case *c, int fact, int from, int rank, bool back)
@@ -183,6 +198,26 @@ static inline void stages_tell_unsent(const check_case *c)
         }
 }
 
+/* Messages from a rank that is no neighbour; or fewer from this one than it has computed. */
+static inline bool stages_tell_source(const check_case *c, int rank, bool back)
+{
+    const char *call = back ? "backward" : "forward";
+    int from = rank + (back ? 1 : -1);
+    for (int peer = 0; peer < c->ranks; peer++)
+        if (abs(peer - rank) > 1 && check_traffic(c, rank, peer).messages_received)
+            return !check_fail(
+                c, "given.from",
+                "Rank %d receives from rank %d. What a stage is given comes from rank - 1 in forward, and from "
+                "rank + 1 in backward.",
+                rank, peer);
+    double calls = check_element(c, from, "buffers", back ? 6 : 4),
+           sends = check_element(c, from, "buffers", back ? 7 : 5);
+    return sends < calls &&
+           !check_fail(c, "deadlock.unsent",
+                       "Rank %d has called %s %.0f times, and sent rank %d what it has set %.0f time%s.", from, call,
+                       calls, rank, sends, sends == 1 ? "" : "s");
+}
+
 /* What rank was given in a call is wrong: were the buffers of its message others than those of the calls? */
 static inline bool stages_tell_buffers(const check_case *c, int rank, size_t b, bool back)
 {
@@ -190,16 +225,16 @@ static inline bool stages_tell_buffers(const check_case *c, int rank, size_t b, 
     int from = rank + (back ? 1 : -1);
     int sent = (int)check_element(c, from, "buffers", back ? 2 : 0),
         given = (int)check_element(c, rank, "buffers", back ? 3 : 1);
-    if (stages_tell_sent(c, sent, from, rank, back)) return true;
+    if (stages_tell_source(c, rank, back) || stages_tell_sent(c, sent, from, rank, back)) return true;
     if (given == STAGES_GIVEN_OTHER)
         return !check_fail(c, "given.came",
                            "On rank %d %s %zu was given another buffer than the one that rank %d's message came to.",
                            rank, call, b, from);
     if (given == STAGES_GIVEN_EARLY)
         return !check_fail(c, "given.early",
-                           "On rank %d %s was called before the message for it had come from rank %d: %s %zu was given "
-                           "what was in the buffer before.",
-                           rank, call, from, call, b);
+                           "On rank %d %s was called before the message for it had come from rank %d, the first time "
+                           "in its call %.0f: it was given what was in the buffer before.",
+                           rank, call, from, check_element(c, rank, "buffers", back ? 9 : 8) + 1);
     if (given == STAGES_GIVEN_UNWAITED)
         return !check_fail(c, "given.unwaited",
                            "On rank %d %s was called while the receive from rank %d, which had begun, was still under "

@@ -46,6 +46,9 @@ static inline size_t stand_correct(size_t image)
 
 /* ---- In a rank ---- */
 
+/* What train_loss gets: the loss of an evaluation; of one that was added to a training batch; of a training batch. */
+typedef enum { STAND_NOTHING, STAND_EVALUATED, STAND_ADDED, STAND_TRAINED } stand_loss_of;
+
 /* What a rank has done, in the order in which it did it. */
 typedef struct {
     int32_t loads[STAND_LOG], tests[STAND_LOG]; /* of each load: epoch, augmented, seed, count, images */
@@ -56,6 +59,10 @@ typedef struct {
     float saved[STAND_PARAMETERS + STAND_STATISTICS];
     float last[STAND_PARAMETERS];
     int open, syncs, saves, batches, too_early, no_forward, wrong_name, in_order, closed_below;
+    stand_loss_of asked; /* by the last train_loss */
+    int asks, trained_with_tests;
+    bool ring, overlap; /* of train_sync_open's options */
+    size_t bucket_bytes;
     kernel_optimizer optimizer;
     uint64_t seed;
     const char *path;
@@ -69,12 +76,16 @@ static stand_log stand;
 #include <stdlib.h>
 #include <string.h>
 
+/* What ring_all_reduce is in the learner's object (check_collectives.c). */
+p2p_err check_ring_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+
 struct train_network {
     float host[STAND_ARRAYS][STAND_PARAMETERS], device[STAND_ARRAYS][STAND_PARAMETERS];
     size_t batch, count, chosen[STAND_LOG];
     double loss;
     size_t correct;
     bool testing, forwarded;
+    stand_loss_of loss_of;
 };
 
 struct train_sync {
@@ -228,6 +239,8 @@ p2p_err train_forward(train_network *network, float scale, train_error *error)
     for (size_t i = 0; i < STAND_STATISTICS; i++)
         network->device[TRAIN_STATISTICS][i] += (float)(network->count * (size_t)(stand.rank + 1));
     stand_score(network, true);
+    network->loss_of = STAND_TRAINED;
+    stand.trained_with_tests += network->testing;
     network->forwarded = true;
     return P2P_OK;
 }
@@ -235,8 +248,10 @@ p2p_err train_forward(train_network *network, float scale, train_error *error)
 p2p_err train_evaluate(train_network *network, bool first, train_error *error)
 {
     (void)error;
-    if (first) memcpy(stand.tested, network->device[TRAIN_STATISTICS], sizeof stand.tested);
+    if (first || network->loss_of == STAND_TRAINED)
+        memcpy(stand.tested, network->device[TRAIN_STATISTICS], sizeof stand.tested);
     stand_score(network, first);
+    network->loss_of = first ? STAND_EVALUATED : network->loss_of == STAND_TRAINED ? STAND_ADDED : network->loss_of;
     return P2P_OK;
 }
 
@@ -245,6 +260,8 @@ p2p_err train_loss(train_network *network, double *loss, size_t *correct, train_
     (void)error;
     *loss = network->loss;
     *correct = network->correct;
+    stand.asked = network->loss_of;
+    stand.asks += stand.asked == STAND_EVALUATED;
     return P2P_OK;
 }
 
@@ -277,6 +294,9 @@ p2p_err train_sync_open(train_network *network, p2p_comm *comm, const train_sync
     (void)error;
     *sync = calloc(1, sizeof **sync);
     if (!*sync) return P2P_ERR_NOMEM;
+    stand.ring = options && options->all_reduce == check_ring_all_reduce;
+    stand.overlap = options && options->overlap;
+    stand.bucket_bytes = options ? options->bucket_bytes : 0;
     **sync = (train_sync){network, comm, options ? *options : (train_sync_options){.overlap = false}, {false}};
     stand.open++;
     stand.syncs++;

@@ -27,6 +27,7 @@ static struct {
     const check_case *c;
     size_t width, count; /* count: this rank's tokens */
     const double *x, *y;
+    const void *sent; /* on the way there */
     int made;
 } token_trips_watched;
 
@@ -55,6 +56,9 @@ static inline void token_trips_note(const check_collective *call)
         check_number(token_trips_watched.c, "sends x", 1);
     if (token_trips_watched.made && call->recv == token_trips_watched.y)
         check_number(token_trips_watched.c, "back to y", 1);
+    if (token_trips_watched.made && call->send == token_trips_watched.sent)
+        check_number(token_trips_watched.c, "sends again", 1);
+    token_trips_watched.sent = call->send;
     for (size_t i = 0; i < TOKEN_TRIPS_PARTS * ranks; i++)
         tokens[i] = (double)call->parts[i / ranks][i % ranks] / (double)token_trips_watched.width;
     check_report(token_trips_watched.c, token_trips_names[token_trips_watched.made++], tokens,
@@ -230,6 +234,14 @@ static inline bool token_trips_explain(const token_trips *t)
                 t->c, "sends_x",
                 "x itself is sent, in the order in which its tokens lie, and not `sorted`, in which those for "
                 "rank 0 lie before those for rank 1.");
+            return true;
+        }
+    for (int rank = 0; rank < t->c->ranks; rank++)
+        if (check_number_of(t->c, rank, "sends again") == 1) {
+            check_because(t->c, "sends_again",
+                          "On its way back rank %d sends the same buffer as on the way there, in which its own tokens "
+                          "lie, and not the one in which those have come that its expert has seen.",
+                          rank);
             return true;
         }
     for (int rank = 0; rank < t->c->ranks; rank++)

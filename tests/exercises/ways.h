@@ -100,7 +100,7 @@ static inline size_t ways_first(const ways_result *w, const check_case *c, int *
 /* Every rank's numbers, to nine digits. */
 static inline bool ways_right(const ways_result *w, const check_case *c, const char *before)
 {
-    double *numbers[CHECK_MAX_RANKS];
+    double *numbers[CHECK_MAX_RANKS] = {NULL};
     for (int rank = 0; rank < c->ranks; rank++) ways_judged.right[rank] = numbers[rank] = ways_computed(w, c, 0, rank);
     bool right = check_near(c, "values", w->name, before, w->count, ways_want);
     for (int rank = 0; rank < c->ranks; rank++) free(numbers[rank]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: the values of a block are looked for behind as many keys as this rank has
-// expect: Here blocks have different lengths
+// expect: behind as many keys as this rank's own block has
 /* Exercise 31: queries stay, keys and values go round. The page is README.md in this folder. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // what: takes the copy to be as long as its own chunk
-// expect: as long as the left
+// expect: as many as its own chunk has
 #include <stdlib.h>
 #include <string.h>
 
