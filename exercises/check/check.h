@@ -170,6 +170,9 @@ double check_get(const void *buf, size_t index, enum dtype dtype);
  * that an access beyond it is caught at once. */
 CHECK_OF_RANKS void *check_buffer(const check_case *c, int rank, size_t count, enum dtype dtype);
 
+/* Has this rank read all that the sender has sent it? It says so when it goes to sleep. */
+CHECK_OF_RANKS bool check_has_read(const p2p_comm *comm, int reader, int sender);
+
 /* Called before each p2p_send of the learner's function, so that a test can have a message come late; NULL: not. */
 CHECK_OF_RANKS extern void (*check_before_send)(int dest);
 

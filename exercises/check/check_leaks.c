@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of communicators: what p2p_finalize would say of requests that were not waited for, asked before it. */
+/* Inside of communicators: what p2p_finalize would say of requests that were not waited for, asked before it; and what a rank
+ * has read. */
 #include "p2p/message/internal.h"
 #include "p2p/shared/words.h"
 
@@ -18,6 +19,13 @@ const char *check_leaked(p2p_comm *world, check_place *at)
         *at = (check_place){made->file, made->line};
     }
     return text.text;
+}
+
+bool check_has_read(const p2p_comm *comm, int reader, int sender)
+{
+    scoreboard *b = comm->engine->scoreboard;
+    int from = comm->world_rank[sender], to = comm->world_rank[reader];
+    return atomic_load(&p2p__scoreboard_received(b, to)[from]) == atomic_load(&p2p__scoreboard_sent(b, from)[to]);
 }
 
 uint32_t check_context(const p2p_comm *comm)

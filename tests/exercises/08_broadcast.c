@@ -44,7 +44,7 @@ static bool rank_1_has_it;
 /* Rank 0's message to rank 2 waits until rank 1, which has its own, has sent the second call's. */
 static void hold_back(int dest)
 {
-    if (dest == 2 && rank_1_has_it) in_a_row_wait(door);
+    if (dest == 2 && rank_1_has_it) in_a_row_wait(door, 2);
     rank_1_has_it = dest == 1;
 }
 

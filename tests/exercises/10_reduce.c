@@ -51,7 +51,7 @@ static void run_in_a_row(p2p_comm *comm, const check_case *c)
     p2p_split(comm, 0, rank, &door);
     for (size_t i = 0; i < c->count; i++) check_put(second, i, c->dtype, check_value(c, rank, c->count + i));
     check_report(c, "before", buf, c->count, c->dtype);
-    if (rank == 2 && !c->strict) in_a_row_wait(door); /* where rank 1 could not send twice without the root */
+    if (rank == 2 && !c->strict) in_a_row_wait(door, c->root); /* where rank 1 could not send twice without the root */
     check_returned(c, my_reduce(comm, buf, c->count, c->dtype, c->op, c->root));
     check_returned(c, my_reduce(comm, second, c->count, c->dtype, c->op, c->root));
     in_a_row_end(door, 2);

@@ -114,7 +114,7 @@ static void run_in_a_row(p2p_comm *comm, const check_case *c)
     p2p_comm *door;
     p2p_split(comm, 0, rank, &door);
     for (size_t i = 0; i < length; i++) check_put(next, i, c->dtype, check_value(c, rank, c->count + i));
-    if (rank == 2 && !c->strict) in_a_row_wait(door); /* where rank 1 could not send twice without the root */
+    if (rank == 2 && !c->strict) in_a_row_wait(door, c->root); /* where rank 1 could not send twice without the root */
     check_returned(c, my_gather(comm, shard, counts_of(c), whole, c->dtype, c->root));
     check_returned(c, my_gather(comm, next, counts_of(c), second, c->dtype, c->root));
     in_a_row_end(door, 2);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * in_a_row: cases in which a learner's function is called twice and one rank is late: it waits until rank 1 has returned
- * from both calls, so rank 1's message of the second call is there before the late rank's of the first.
+ * from both calls and who is to be misled has read what it sent, so rank 1's message of the second call is taken before the
+ * late rank's of the first is there.
  */
 #ifndef PAIRWISE_TESTS_EXERCISES_IN_A_ROW_H
 #define PAIRWISE_TESTS_EXERCISES_IN_A_ROW_H
@@ -11,11 +12,12 @@
 #define IN_A_ROW_S 2.0 /* at most: in some ways to write it rank 1 waits for the late rank */
 
 /* In the late rank. door: a communicator of the same ranks that the learner's function does not use. */
-static inline void in_a_row_wait(p2p_comm *door)
+static inline void in_a_row_wait(p2p_comm *door, int misled)
 {
     double until = p2p_time(door) + IN_A_ROW_S;
     bool there = false;
-    while (!there && p2p_time(door) < until) p2p_iprobe(door, 1, 0, &there, P2P_STATUS_IGNORE);
+    while (!(there && check_has_read(door, misled, 1)) && p2p_time(door) < until)
+        p2p_iprobe(door, 1, 0, &there, P2P_STATUS_IGNORE);
 }
 
 /* In all ranks, behind both calls. Frees the door. */
