@@ -31,6 +31,7 @@ function renamed(text) {
 
 function usage(text) {
     sub(/^(Usage:|  or: ) */, "", text)
+    if (text ~ /^launch .*\/bench\//) return "build/" text # only a launcher starts it
     if (!program) { program = text; sub(/ \[.*| [A-Z].*/, "", program) }
     sub("^" program, name, text)
     return text

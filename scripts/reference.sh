@@ -28,10 +28,11 @@ cat <<END
 # Reference: every program, option and variable
 
 This page is made from the programs' \`--help\` by \`make reference\`; do not edit it. Every program also has \`--help\`
-(\`-?\`, \`-h\`), \`--usage\` and \`--version\` (\`-V\`). Sizes take K, M and G, powers of 1024. Installed, \`build/launch\` is
+(\`-?\`, \`-h\`), and all but \`build/learn\` without a command and \`build/bench/mpi\` have \`--usage\` and \`-V\`. Sizes take K, M and G, powers of 1024. Installed, \`build/launch\` is
 \`pairwise-launch\`, \`build/replay\` \`pairwise-replay\` and \`build/train\` \`pairwise-train\`, each with a page of the manual.
 
-A variable with a value that is not valid is an error, and so is a name that begins with \`PAIRWISE_\` and is not below.
+A variable with a value that is not valid is an error, and so is a name that begins with \`PAIRWISE_\` and is not below (but
+a few that are for the project's own tests).
 
 For every job, whatever program starts it:
 
