@@ -181,15 +181,15 @@ static double take_median(samples *list)
 static bool measure(const settings *s, job *j, report *out)
 {
     findings of[MOST_LISTED] = {{{NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}}};
-    size_t done = 0, total = s->rank_count * (size_t)s->rounds;
-    bool fine = true;
+    size_t count = s->rank_count; /* up to the first that this machine refuses */
+    size_t done = 0, total = count * (size_t)s->rounds;
 
     for (long round = 0; round < s->rounds; round++)
-        for (size_t i = 0; i < s->rank_count && fine; i++) {
-            fine = run_job((int)s->ranks[i], options_trace(done + 1 == total), j, &of[i]);
+        for (size_t i = 0; i < count; i++) {
+            if (!run_job((int)s->ranks[i], options_trace(done + 1 == total), j, &of[i])) count = i;
             report_progress(++done, total);
         }
-    for (size_t i = 0; i < s->rank_count && fine; i++) {
+    for (size_t i = 0; i < count; i++) {
         report_cell cells[] = {{NULL, (double)s->ranks[i]},
                                {NULL, take_median(&of[i].start_ms)},
                                {NULL, take_median(&of[i].end_ms)},
@@ -197,7 +197,7 @@ static bool measure(const settings *s, job *j, report *out)
                                {NULL, take_median(&of[i].kib)}};
         report_row(out, cells);
     }
-    return fine;
+    return count == s->rank_count;
 }
 
 int main(int argc, char **argv)

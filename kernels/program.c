@@ -129,6 +129,17 @@ static cl_program compile(recipe *r)
     return program;
 }
 
+/* What a driver keeps itself is there when the one that was waited for is done: the others take it at the same time. */
+static int lock_for(const kernel_device *device, const char *key)
+{
+    int lock = kernel__cache_lock(device->cache, key, false);
+    if (lock != KERNEL__BUSY || device->mode == KERNEL_SHARE) return lock;
+    lock = kernel__cache_lock(device->cache, key, true);
+    if (!device->driver_caches) return lock;
+    kernel__cache_unlock(lock);
+    return -1;
+}
+
 static cl_program get_program(kernel_device *device, kernel__family family, int vectors)
 {
     recipe r = {.device = device, .family = family};
@@ -138,7 +149,7 @@ static cl_program get_program(kernel_device *device, kernel__family family, int 
     describe(&r, vectors);
     program = load(&r);
     if (program) return program;
-    lock = kernel__cache_lock(device->cache, r.key, device->mode != KERNEL_SHARE);
+    lock = lock_for(device, r.key);
     if (lock == KERNEL__BUSY) return NULL;
     program = load(&r);
     if (!program) program = compile(&r);
@@ -186,7 +197,7 @@ int kernel__lock_first(kernel_device *device, kernel__family family, int vectors
     if (!device->driver_caches) return -1;
     describe(&r, vectors);
     snprintf(key, sizeof key, "%s | %s", r.key, name);
-    return kernel__cache_lock(device->cache, key, device->mode != KERNEL_SHARE);
+    return lock_for(device, key);
 }
 
 static void release(kernel__program *p)

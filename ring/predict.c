@@ -195,15 +195,18 @@ static bool give_ports(walk *w)
 {
     const double same = 1e-13; /* what adding up can differ by */
     double first = 0;
-    bool asked = false;
+    bool asked = false, given = false;
     for (int q = 0; q < w->plan->n; q++) {
         if (w->ranks[q].state != ASKS || (asked && w->ranks[q].now >= first)) continue;
         first = w->ranks[q].now;
         asked = true;
     }
     for (int q = 0; q < w->plan->n && asked; q++)
-        if (w->ranks[q].state == ASKS && w->ranks[q].now <= first + same) give_port(w, q);
-    return asked;
+        if (w->ranks[q].state == ASKS && w->ranks[q].now <= first + same) {
+            give_port(w, q);
+            given = true;
+        }
+    return given; /* not so, where a rank has written what is no time */
 }
 
 /* ---- Who lives where ---- */

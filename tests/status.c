@@ -65,7 +65,7 @@ Test(status, which_launcher_to_ask)
     const char *last = strstr(result.out, "try ");
     char direction[100];
     cr_assert_not_null(last, "%s", result.err);
-    snprintf(direction, sizeof direction, " answers for all\n  try: there: launch --status %d\n", atoi(last + 4));
+    snprintf(direction, sizeof direction, " answers for all\n  try: there, with process %d\n", atoi(last + 4));
     ASSERT_CONTAINS(result.err, "is the launcher of host 1 (");
     ASSERT_CONTAINS(result.err, direction);
     ASSERT_CONTAINS(result.out, "status 2\nstatus 2\n");

@@ -43,7 +43,9 @@ static int rank_main(p2p_comm *world, void *arg)
     train_result result;
     sigaction(SIGINT, &(struct sigaction){.sa_handler = ask_to_stop, .sa_flags = SA_RESTART}, NULL);
     sigaction(SIGTERM, &(struct sigaction){.sa_handler = ask_to_stop, .sa_flags = SA_RESTART}, NULL);
-    p2p_err err = train__run_once(world, &p->job, &p->job.start, &result, &error);
+    /* a launcher that repairs may have this process begin again, with all that it began with */
+    train_start *begun = p2p_launched() ? NULL : &p->job.start;
+    p2p_err err = train__run_once(world, &p->job, begun, &result, &error);
     if (!err && p2p_rank(world) == 0) {
         atomic_store(&p->outcome->step, result.step);
         atomic_store(&p->outcome->stopped, result.stopped && result.saved);

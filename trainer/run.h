@@ -195,7 +195,8 @@ size_t train__least_memory(const train_job *job);
 /* run.c: is there nothing left to do after so many steps, in this epoch? */
 bool train__finished(const train_settings *settings, uint64_t step, uint64_t epoch);
 
-/* run.c: train_run for a process that trains once. Of *start, which is that of the job, only the numbers are left. */
+/* run.c: train_run for a process that trains once. Of *start, which is that of the job, only the numbers are left;
+ * NULL: it stays as it is. */
 p2p_err train__run_once(p2p_comm *comm, const train_job *job, train_start *start, train_result *result,
                         train_error *error);
 

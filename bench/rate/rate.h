@@ -68,7 +68,7 @@ double rate__launch(const rate_run *it, cl_kernel kernel); /* seconds that it to
 void rate__check(rate_run *it, cl_kernel kernel, const rate_size *size);
 
 /* Is what theirs computes of a large size, which has begun, what ours computes? The oracle would take too long. Returns how often
- * it is done while ours is done once, in it->seconds: of one run each, which may be wrong by much. */
+ * it is done while ours is done once, in it->seconds: of one timed run each, which may be wrong by much. */
 double rate__check_large(rate_run *it, cl_kernel theirs, cl_kernel ours);
 
 /* ---- speed.c ---- */

@@ -133,7 +133,16 @@ void rate__check(rate_run *it, cl_kernel kernel, const rate_size *size)
     rate__end(it);
 }
 
-/* The same, and how often theirs is done while ours is: once each, so that a kernel which takes seconds is not run for ever. */
+/* The first run of a kernel may have been compiled for the size of its groups: the second one says how long it takes, unless
+ * the first is so slow that it says enough. */
+static double time_of(const rate_run *it, cl_kernel kernel)
+{
+    double seconds = rate__launch(it, kernel);
+    return seconds < 2 ? rate__launch(it, kernel) : seconds;
+}
+
+/* The same, and how often theirs is done while ours is done: twice each at most, so that a kernel which takes seconds is not run
+ * for ever. */
 double rate__check_large(rate_run *it, cl_kernel theirs, cl_kernel ours)
 {
     size_t count = it->w.arguments[work_output(&it->w)].count;
@@ -141,11 +150,10 @@ double rate__check_large(rate_run *it, cl_kernel theirs, cl_kernel ours)
     if (!want) rate__end_with("none", "out of memory");
     rate__set_arguments(it, theirs);
     rate__set_arguments(it, ours);
-    rate__launch(it, ours);
-    double seconds = rate__launch(it, ours); /* the first one may have been compiled for the size of its groups */
+    double seconds = time_of(it, ours);
     read_output(it);
     for (size_t i = 0; i < count; i++) want[it->w.by_parts ? 0 : i] += it->out[i];
-    it->seconds = rate__launch(it, theirs);
+    it->seconds = time_of(it, theirs);
     compare(it, want);
     free(want);
     return seconds / it->seconds;

@@ -19,6 +19,8 @@
 
 #include "p2p/group/internal.h"
 
+#define MOST 1e15 /* seconds, or bytes: more than that a rank has written over */
+
 enum { MANY_RANKS = 64, FEW_CALLS = 3 }; /* of so many ranks only the first calls are walked through */
 
 typedef struct {
@@ -89,8 +91,9 @@ static double who_came_when(const p2p_comm *comm, uint64_t number, bool shows, d
     double last = own;
     for (int q = 0; q < comm->size; q++) {
         times shown = shows ? times_of(comm, number, q) : (times){own, 0, 0, -1};
-        at[q] = shown.came < 0 || q == comm->rank ? own : shown.came;
-        blocks[q] = shown.block;
+        bool known = shown.came >= 0 && shown.came < MOST, knows_block = shown.block >= 0 && shown.block < MOST;
+        at[q] = known && q != comm->rank ? shown.came : own;
+        blocks[q] = knows_block ? shown.block : -1;
         if (at[q] > last) last = at[q];
     }
     return last;

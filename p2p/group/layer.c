@@ -32,6 +32,12 @@ static p2p_fingerprint shown_as(p2p_comm *comm, const p2p_fingerprint *what)
     return shown;
 }
 
+static p2p_err not_begun(p2p_comm *comm, p2p_err err)
+{
+    if (comm->engine->config.explain) p2p__explain_end(comm, err);
+    return p2p__leave(comm, err);
+}
+
 p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *means)
 {
     const p2p_fingerprint shown = shown_as(comm, means), *what = &shown;
@@ -43,7 +49,7 @@ p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *means)
     comm->engine->kind = what->kind;
     comm->engine->block_kinds = what->kinds;
     p2p__show_collective(comm->engine, what, comm->collectives + 1);
-    if (p2p__job_failed(comm->engine)) return p2p__leave(comm, p2p__job_error(comm));
+    if (p2p__job_failed(comm->engine)) return not_begun(comm, p2p__job_error(comm));
     comm->collectives++;
     comm->agreed = comm->size == 1 || !(comm->engine->config.check || what->barriers);
     comm->attaches = false;
@@ -51,7 +57,7 @@ p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *means)
     err = p2p__agree_post(comm, what);
     if (err) comm->collectives--; /* nothing has begun */
     if (!err && !what->late) err = p2p_layer_agree(comm);
-    return err ? p2p__leave(comm, err) : P2P_OK;
+    return err ? not_begun(comm, err) : P2P_OK;
 }
 
 void p2p_layer_advise(p2p_comm *comm, const char *advice)

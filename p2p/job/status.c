@@ -165,7 +165,7 @@ static int make_direction(const p2p_job *job, int *bytes)
     *bytes = fd < 0 ? 0
                     : dprintf(fd,
                               "process %d is the launcher of " P2P_HOST ", and that of " P2P_HOST
-                              " answers for all" P2P_TRY "there: launch --status %d\n",
+                              " answers for all" P2P_TRY "there, with process %d\n",
                               (int)getpid(), own, all[own].name, 0, all[0].name, (int)all[0].pid);
     return fd;
 }
