@@ -66,4 +66,11 @@ same() {
     diff "$work/out1" "$work/out2"
 }
 
+# until a job has printed "ready" there, for 30 s at most
+await_ready() { # FILE
+    local i
+    for i in $(seq 300); do grep -q ready "$1" && return; sleep 0.1; done
+    return 1
+}
+
 have() { command -v "$1" >/dev/null 2>&1; }

@@ -7,27 +7,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tests/util/folder.h"
-#include "tests/util/suite.h"
+#include "tests/util/commands.h"
 #include "trainer/safetensors.h"
 #include "trainer/trainer.h"
 
 /* A run that takes a second or two: ResNet-20, 48 built-in images, on the CPU. */
 #define SMALL "${L%/launch}/train --device cpu --train-limit 48 --test-limit 20 --batch 8 "
-
-static void run(const char *command, process_result *result)
-{
-    setenv("D", test_folder, 1);
-    shell_run(command, NULL, result);
-}
-
-static void must_work(const char *command)
-{
-    process_result result;
-    run(command, &result);
-    ASSERT_STATUS(result, 0);
-    process_free(&result);
-}
 
 static char *contents(const char *path)
 {

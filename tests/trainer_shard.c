@@ -9,20 +9,10 @@
 
 #include "ring/ring.h"
 #include "tests/trainer/training.h"
-#include "tests/util/folder.h"
-#include "tests/util/suite.h"
+#include "tests/util/commands.h"
 #include "trainer/pages.h"
 #include "trainer/run.h"
 #include "trainer/window.h"
-
-static void must_work(const char *command)
-{
-    process_result result;
-    setenv("D", test_folder, 1);
-    shell_run(command, NULL, &result);
-    ASSERT_STATUS(result, 0);
-    process_free(&result);
-}
 
 /* ---- Bits ---- */
 

@@ -5,17 +5,7 @@
 
 #include "ring/ring.h"
 #include "tests/trainer/training.h"
-#include "tests/util/folder.h"
-#include "tests/util/suite.h"
-
-static void must_work(const char *command)
-{
-    process_result result;
-    setenv("D", test_folder, 1);
-    shell_run(command, NULL, &result);
-    ASSERT_STATUS(result, 0);
-    process_free(&result);
-}
+#include "tests/util/commands.h"
 
 /* ---- Examples ---- */
 

@@ -62,7 +62,7 @@ idle() { # MPI
     local job before after
     on_hosts "$1" 2 1 --timeout 8 --report "$work/report" "$B/tests/right/actor" busy >"$work/idle" 2>&1 &
     job=$!
-    for _ in $(seq 100); do grep -q ready "$work/idle" && break; sleep 0.1; done
+    await_ready "$work/idle"
     sleep 1
     before=$(ticks "$1")
     sleep 4
@@ -173,7 +173,7 @@ signalled() { # MPI
     rm -f "$work/said"
     B=$work/aside on_hosts "$1" 2 1 "$program" busy >"$work/signalled" 2>&1 &
     job=$!
-    for _ in $(seq 100); do grep -q ready "$work/signalled" && break; sleep 0.1; done
+    await_ready "$work/signalled"
     pkill -TERM -P $job
     wait $job
     status=$?

@@ -33,7 +33,7 @@ interrupted() {
     cp "$B/tests/right/actor" "$work/sits"
     through_mpirun -np 2 "$B/launch" -n 2 "$work/sits" busy >"$work/ready" 2>"$work/said" &
     job=$!
-    for _ in $(seq 300); do grep -q ready "$work/ready" && break; sleep 0.1; done
+    await_ready "$work/ready"
     pkill -INT -P $job
     wait $job
     status=$?

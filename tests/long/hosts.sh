@@ -45,7 +45,7 @@ after() { # TEXT SECONDS COMMAND...: once all ranks are there; then the job ends
     : >"$work/said"
     namespaces_run 3 1 env PAIRWISE_HOST_TIMEOUT="${host_timeout:-10}" "$PWD/$B/launch" -n 2 "$PWD/$B/tests/right/actor" busy >"$work/said" 2>&1 &
     job=$!
-    for _ in $(seq 300); do grep -q ready "$work/said" && break; sleep 0.1; done
+    await_ready "$work/said"
     begun=$(date +%s)
     "$@"
     wait $job
