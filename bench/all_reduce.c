@@ -30,7 +30,7 @@ enum { ROUNDS = 5, VIRTUAL_ROUNDS = 2, VIRTUAL_ITERS = 2, MOST_ITERS = 4000, MOS
 
 typedef p2p_err (*all_reduce)(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
-#define ALGORITHM_NAMES "naive, tree, recursive-doubling, ring, one-shot, two-shot, hierarchical, auto"
+#define ALGORITHM_NAMES "naive, tree, recursive-doubling, ring, one-shot, two-shot, leaders, hierarchical, auto"
 
 static const struct {
     const char *name;
@@ -43,6 +43,7 @@ static const struct {
     {"ring", ring_all_reduce, NULL},
     {"one-shot", coll_one_shot_all_reduce, "flat"},
     {"two-shot", coll_two_shot_all_reduce, "direct"},
+    {"leaders", coll_leaders_all_reduce, NULL},
     {"hierarchical", coll_hierarchical_all_reduce, NULL},
     {"auto", coll_all_reduce, NULL},
 };

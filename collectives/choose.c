@@ -75,6 +75,7 @@ static const struct {
     {"tree", coll_tree_broadcast, coll_tree_reduce, coll_tree_all_reduce, NULL},
     {"recursive-doubling", NULL, NULL, coll_recursive_doubling_all_reduce, NULL},
     {"ring", NULL, NULL, ring_all_reduce, NULL},
+    {"leaders", NULL, NULL, coll_leaders_all_reduce, NULL},
     {"hierarchical", NULL, NULL, coll_hierarchical_all_reduce, NULL},
 };
 
@@ -82,7 +83,7 @@ static const struct {
 static const char *keep_order(const frame__call *call, const char *name)
 {
     if (!call->has_op || op_commutes(call->op)) return name;
-    if (strcmp(name, "ring") == 0 || strcmp(name, "hierarchical") == 0) return "tree";
+    if (strcmp(name, "ring") == 0 || strcmp(name, "leaders") == 0 || strcmp(name, "hierarchical") == 0) return "tree";
     return call->has_root && call->root != 0 ? "naive" : name;
 }
 

@@ -17,7 +17,7 @@
  *                        coll_igatherv, coll_iscatterv, coll_iall_gatherv, coll_iall_to_allv, coll_ireduce, coll_iscan,
  *                        coll_iexscan, coll_ireduce_scatterv
  *      by algorithm      coll_naive_..., coll_tree_..., coll_recursive_doubling_..., coll_one_shot_..., coll_two_shot_...,
- *                        coll_hierarchical_all_reduce; and the ring in ring/ring.h
+ *                        coll_leaders_all_reduce, coll_hierarchical_all_reduce; and the ring in ring/ring.h
  *      which one         coll_choices, coll_choose, coll_choose_on_hosts
  *
  * Counts are elements. Buffers hold elements of `dtype`, aligned for it; they may be NULL when the count is 0, and the
@@ -27,8 +27,8 @@
  * Operators are those of dtype/dtype.h, or a program's own (op_make). With one that does not commute the parts are
  * combined in rank order, whatever the brackets: by coll_all_reduce, coll_reduce and the scans, and by the naive, tree,
  * recursive doubling, one-shot and two-shot algorithms, but for coll_tree_reduce with another root than 0. That, the
- * ring and all reduce-scatters are P2P_ERR_ARG then: they combine round the ring. After an error in the middle of a
- * collective its outputs are undefined, but for P2P_ERR_MISMATCH.
+ * ring, leaders, hierarchical and all reduce-scatters are P2P_ERR_ARG then: they combine in another order. After an error
+ * in the middle of a collective its outputs are undefined, but for P2P_ERR_MISMATCH.
  */
 #ifndef PAIRWISE_COLLECTIVES_H
 #define PAIRWISE_COLLECTIVES_H
@@ -178,7 +178,11 @@ p2p_err coll_recursive_doubling_all_reduce(p2p_comm *comm, void *buf, size_t cou
 p2p_err coll_one_shot_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 p2p_err coll_two_shot_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
-/* For ranks on several hosts: reduce-scatter within each host, a ring of hosts for each slice, all-gather within each
+/* For ranks on several hosts and short buffers: a tree to the lowest rank of each host, recursive doubling of those, and the
+ * tree down again. So many messages leave a host as if it were one rank (Karonis et al. 2000). */
+p2p_err coll_leaders_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+
+/* The same for long ones: reduce-scatter within each host, a ring of hosts for each slice, all-gather within each
  * host. 2(H-1)/H of the buffer leaves a host, for H hosts, however many ranks are on each and however they are numbered. */
 p2p_err coll_hierarchical_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
@@ -190,7 +194,7 @@ typedef struct {
     bool shared;           /* only where ranks share memory: in the shm world, without a virtual network */
     int ranks;
     size_t bytes;
-    const char *algorithm; /* "naive", "tree", "recursive-doubling", "ring", "one-shot", "two-shot", "hierarchical" */
+    const char *algorithm; /* "naive", "tree", "recursive-doubling", "ring", "one-shot", "two-shot", "leaders" ... */
     int hosts;             /* only where ranks live on so many hosts or more, and several of them on one; 0: anywhere */
 } coll_choice;
 
@@ -198,7 +202,8 @@ typedef struct {
 const coll_choice *coll_choices(size_t *rows);
 
 /* The algorithm that coll_<operation> takes; NULL if there is no such operation. shared: do the ranks share memory?
- * Where the operator does not commute, tree instead of the ring and hierarchical, and naive instead of a tree with another root than 0. */
+ * Where the operator does not commute, tree instead of the ring, leaders and hierarchical, and naive instead of a tree
+ * with another root than 0. */
 const char *coll_choose(const char *operation, bool shared, int ranks, size_t bytes);
 
 /* The same for ranks that live on so many hosts (p2p_hosts). */
@@ -251,6 +256,7 @@ const char *coll_choose_on_hosts(const char *operation, int hosts, int ranks, si
 #define coll_tree_all_reduce(...) (P2P_HERE, coll_tree_all_reduce(__VA_ARGS__))
 #define coll_recursive_doubling_all_reduce(...) (P2P_HERE, coll_recursive_doubling_all_reduce(__VA_ARGS__))
 #define coll_one_shot_all_reduce(...) (P2P_HERE, coll_one_shot_all_reduce(__VA_ARGS__))
+#define coll_leaders_all_reduce(...) (P2P_HERE, coll_leaders_all_reduce(__VA_ARGS__))
 #define coll_hierarchical_all_reduce(...) (P2P_HERE, coll_hierarchical_all_reduce(__VA_ARGS__))
 #define coll_two_shot_all_reduce(...) (P2P_HERE, coll_two_shot_all_reduce(__VA_ARGS__))
 #endif

@@ -23,6 +23,11 @@ p2p_err coll__naive_reduce(frame__call *call, const void *own, void *work, int r
 size_t coll__naive_reduce_scratch(const frame__call *call);
 p2p_err coll__tree_reduce(frame__call *call, const void *own, void *work, int root, const void **result);
 
+/* Combine what `size` ranks have, *so_far, on each of them, in the order in which they are listed; this one is number `own`.
+ * ranks: NULL for all. *so_far points to it then, at call->work where more than one rank has combined. call->scratch has room
+ * for call->bytes. A mean is divided by the ranks of the whole communicator. */
+p2p_err coll__recursive_doubling(frame__call *call, const int *ranks, int size, int own, const void **so_far);
+
 /* The whole operation, for a call that has its name, and has not begun. */
 p2p_err coll__one_shot_all_reduce(frame__call *call, void *buf);
 p2p_err coll__two_shot_all_reduce(frame__call *call, void *buf);

@@ -27,69 +27,88 @@
 
 enum { OUT = -1 }; /* the number of a rank that has folded */
 
-static int extra_ranks(int size)
+/* Those that take part, in order: `ranks` of the communicator (NULL: all), and this one's place among them. */
+typedef struct {
+    const int *ranks;
+    int size, own, extra;
+} party;
+
+static int rank_at(const party *p, int place)
+{
+    return p->ranks ? p->ranks[place] : place;
+}
+
+static int extra_of(int size)
 {
     int power = 1;
     while (power * 2 <= size) power *= 2;
     return size - power;
 }
 
-static int number_of(int rank, int extra)
+static int number_of(int place, int extra)
 {
-    if (rank >= 2 * extra) return rank - extra;
-    return rank % 2 ? rank / 2 : OUT;
+    if (place >= 2 * extra) return place - extra;
+    return place % 2 ? place / 2 : OUT;
 }
 
-static int rank_of(int number, int extra)
+static int place_of(int number, int extra)
 {
     return number < extra ? 2 * number + 1 : number + extra;
 }
 
-/* Ranks 0, 2, 4, ... of the first 2 * extra give what they have to the next rank. */
-static p2p_err fold(frame__call *call, int extra, const void **so_far)
+/* Those in places 0, 2, 4, ... of the first 2 * extra give what they have to the next one. */
+static p2p_err fold(frame__call *call, const party *p, const void **so_far)
 {
-    int rank = call->rank;
-    if (rank >= 2 * extra) return P2P_OK;
-    if (rank % 2 == 0) return p2p_layer_send(call->comm, *so_far, call->bytes, rank + 1, FRAME_TAG);
+    if (p->own >= 2 * p->extra) return P2P_OK;
+    if (p->own % 2 == 0)
+        return p2p_layer_send(call->comm, *so_far, call->bytes, rank_at(p, p->own + 1), FRAME_TAG);
     frame__combines_next(call);
-    p2p_err err = p2p_layer_recv(call->comm, call->scratch, call->bytes, rank - 1, FRAME_TAG, P2P_STATUS_IGNORE);
+    p2p_err err = p2p_layer_recv(call->comm, call->scratch, call->bytes, rank_at(p, p->own - 1), FRAME_TAG,
+                                 P2P_STATUS_IGNORE);
     if (err) return err;
     frame__combine(call, call->work, call->scratch, *so_far);
     *so_far = call->work;
     return P2P_OK;
 }
 
-static p2p_err exchange(frame__call *call, int partner, const void **so_far)
+static p2p_err exchange(frame__call *call, const party *p, int partner, const void **so_far)
 {
     frame__combines_next(call);
-    p2p_err err = p2p_layer_sendrecv(call->comm, *so_far, call->bytes, partner, FRAME_TAG, call->scratch, call->bytes,
-                                     partner, FRAME_TAG, P2P_STATUS_IGNORE);
+    p2p_err err = p2p_layer_sendrecv(call->comm, *so_far, call->bytes, rank_at(p, partner), FRAME_TAG, call->scratch,
+                                     call->bytes, rank_at(p, partner), FRAME_TAG, P2P_STATUS_IGNORE);
     if (err) return err;
-    bool partner_is_lower = partner < call->rank;
+    bool partner_is_lower = partner < p->own;
     frame__combine(call, call->work, partner_is_lower ? call->scratch : *so_far,
                    partner_is_lower ? *so_far : call->scratch);
     *so_far = call->work;
     return P2P_OK;
 }
 
-static p2p_err double_up(frame__call *call, int extra, const void **so_far)
+static p2p_err double_up(frame__call *call, const party *p, const void **so_far)
 {
-    int number = number_of(call->rank, extra);
+    int number = number_of(p->own, p->extra);
     p2p_err err = P2P_OK;
     if (number == OUT) return P2P_OK;
-    for (int bit = 1; bit < call->size - extra && !err; bit *= 2)
-        err = exchange(call, rank_of(number ^ bit, extra), so_far);
+    for (int bit = 1; bit < p->size - p->extra && !err; bit *= 2)
+        err = exchange(call, p, place_of(number ^ bit, p->extra), so_far);
     if (!err && call->size > 1) frame__finish_mean(call, call->work, call->count);
     return err;
 }
 
-static p2p_err unfold(frame__call *call, int extra, const void **so_far)
+static p2p_err unfold(frame__call *call, const party *p, const void **so_far)
 {
-    int rank = call->rank;
-    if (rank >= 2 * extra) return P2P_OK;
-    if (rank % 2) return p2p_layer_send(call->comm, *so_far, call->bytes, rank - 1, FRAME_TAG);
+    if (p->own >= 2 * p->extra) return P2P_OK;
+    if (p->own % 2) return p2p_layer_send(call->comm, *so_far, call->bytes, rank_at(p, p->own - 1), FRAME_TAG);
     *so_far = call->work;
-    return p2p_layer_recv(call->comm, call->work, call->bytes, rank + 1, FRAME_TAG, P2P_STATUS_IGNORE);
+    return p2p_layer_recv(call->comm, call->work, call->bytes, rank_at(p, p->own + 1), FRAME_TAG, P2P_STATUS_IGNORE);
+}
+
+p2p_err coll__recursive_doubling(frame__call *call, const int *ranks, int size, int own, const void **so_far)
+{
+    const party p = {.ranks = ranks, .size = size, .own = own, .extra = extra_of(size)};
+    p2p_err err = fold(call, &p, so_far);
+    if (!err) err = double_up(call, &p, so_far);
+    return err ? err : unfold(call, &p, so_far);
 }
 
 p2p_err coll_recursive_doubling_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
@@ -103,10 +122,7 @@ p2p_err coll_recursive_doubling_all_reduce(p2p_comm *comm, void *buf, size_t cou
     const void *so_far = buf;
     p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
-    int extra = extra_ranks(call.size);
     err = frame__memory(&call, call.bytes);
-    if (!err) err = fold(&call, extra, &so_far);
-    if (!err) err = double_up(&call, extra, &so_far);
-    if (!err) err = unfold(&call, extra, &so_far);
+    if (!err) err = coll__recursive_doubling(&call, NULL, call.size, call.rank, &so_far);
     return frame__end(&call, err, so_far);
 }

@@ -105,19 +105,25 @@ static bool broadcast_tree(const predict__plan *p, int r, int s, predict__step *
 
 /* ---- All with all ---- */
 
-static bool doubling(const predict__plan *p, int r, int s, predict__step *step)
+/* Of r among n. */
+static bool doubling_of(int n, int r, int s, double bytes, predict__step *step)
 {
     int power = 1;
-    while (power * 2 <= p->n) power *= 2;
-    int extra = p->n - power, folds = r < 2 * extra, number = folds ? r / 2 : r - extra;
-    if (folds && r % 2 == 0 && s == 0) return sends(step, r + 1, p->bytes);
+    while (power * 2 <= n) power *= 2;
+    int extra = n - power, folds = r < 2 * extra, number = folds ? r / 2 : r - extra;
+    if (folds && r % 2 == 0 && s == 0) return sends(step, r + 1, bytes);
     if (folds && r % 2 == 0) return s == 1 && receives(step, r + 1, 0);
-    if (folds && s-- == 0) return receives(step, r - 1, p->bytes);
+    if (folds && s-- == 0) return receives(step, r - 1, bytes);
     for (int bit = 1; bit < power; bit *= 2) {
         int partner = number ^ bit, rank = partner < extra ? 2 * partner + 1 : partner + extra;
-        if (s-- == 0) return exchanges(step, rank, p->bytes, rank, p->bytes);
+        if (s-- == 0) return exchanges(step, rank, bytes, rank, bytes);
     }
-    return folds && s == 0 && sends(step, r - 1, p->bytes);
+    return folds && s == 0 && sends(step, r - 1, bytes);
+}
+
+static bool doubling(const predict__plan *p, int r, int s, predict__step *step)
+{
+    return doubling_of(p->n, r, s, p->bytes, step);
 }
 
 static bool ring(const predict__plan *p, int r, int s, predict__step *step, int first, bool combines)
@@ -177,6 +183,11 @@ static bool exscan(const predict__plan *p, int r, int s, predict__step *step)
 
 /* ---- Hierarchical: plan->least slices ---- */
 
+static int ranks_here(const predict__plan *p, int r)
+{
+    return p->first[p->host[r] + 1] - p->first[p->host[r]];
+}
+
 static double chunk_bytes(const predict__plan *p, size_t count, int parts, int number)
 {
     size_t first, length;
@@ -214,14 +225,12 @@ static bool within_host(const predict__plan *p, int r, int s, predict__step *ste
 
 static bool within_host_reduces(const predict__plan *p, int r, int s, predict__step *step)
 {
-    int here = p->first[p->host[r] + 1] - p->first[p->host[r]];
-    return within_host(p, r, s, step, p->least, p->number[r] < p->least ? here : 0, true);
+    return within_host(p, r, s, step, p->least, p->number[r] < p->least ? ranks_here(p, r) : 0, true);
 }
 
 static bool within_host_gathers(const predict__plan *p, int r, int s, predict__step *step)
 {
-    int here = p->first[p->host[r] + 1] - p->first[p->host[r]];
-    return within_host(p, r, s, step, p->number[r] < p->least ? here : 0, p->least, false);
+    return within_host(p, r, s, step, p->number[r] < p->least ? ranks_here(p, r) : 0, p->least, false);
 }
 
 static bool across_hosts(const predict__plan *p, int r, int s, predict__step *step)
@@ -233,6 +242,38 @@ static bool across_hosts(const predict__plan *p, int r, int s, predict__step *st
     size_t count = slice(p, number);
     int right = p->ranks[p->first[(host + 1) % H] + number], left = p->ranks[p->first[(host + H - 1) % H] + number];
     return exchanges(step, right, chunk_bytes(p, count, H, out), left, combines ? chunk_bytes(p, count, H, in) : 0);
+}
+
+/* ---- Leaders: the trees within each host, by number; and between hosts ---- */
+
+static bool to_leader(const predict__plan *p, int r, int s, predict__step *step)
+{
+    const int *local = p->ranks + p->first[p->host[r]];
+    int own = p->number[r];
+    for (int bit = 1; bit < ranks_here(p, r); bit *= 2) {
+        if (own & bit) return s == 0 && sends(step, local[own - bit], p->bytes);
+        if (own + bit < ranks_here(p, r) && s-- == 0) return receives(step, local[own + bit], p->bytes);
+    }
+    return false;
+}
+
+static bool between_leaders(const predict__plan *p, int r, int s, predict__step *step)
+{
+    if (p->number[r] > 0 || !doubling_of(p->hosts, p->host[r], s, p->bytes, step)) return false;
+    if (step->to != PREDICT_NO_RANK) step->to = p->ranks[p->first[step->to]];
+    if (step->from != PREDICT_NO_RANK) step->from = p->ranks[p->first[step->from]];
+    return true;
+}
+
+static bool from_leader(const predict__plan *p, int r, int s, predict__step *step)
+{
+    const int *local = p->ranks + p->first[p->host[r]];
+    int own = p->number[r], bit = 1;
+    while (bit < ranks_here(p, r) && !(own & bit)) bit *= 2;
+    if (own > 0 && s-- == 0) return receives(step, local[own - bit], 0);
+    for (bit /= 2; bit > 0; bit /= 2)
+        if (own + bit < ranks_here(p, r) && s-- == 0) return sends(step, local[own + bit], p->bytes);
+    return false;
 }
 
 /* ---- In shared memory: a barrier is taken to be an empty message ---- */
@@ -274,6 +315,7 @@ static const predict__row rows[] = {
     {"coll_tree_all_reduce", "coll_all_reduce", "tree", NAMED, .parts = {reduce_tree, broadcast_tree}},
     {"coll_recursive_doubling_all_reduce", "coll_all_reduce", "recursive-doubling", NAMED, .parts = {doubling}},
     {"ring_all_reduce", "coll_all_reduce", "ring", NAMED, .chunks = true, .parts = {ring_reduces, ring_gathers}},
+    {"coll_leaders_all_reduce", "coll_all_reduce", "leaders", NAMED, .parts = {to_leader, between_leaders, from_leader}},
     {"coll_hierarchical_all_reduce", "coll_all_reduce", "hierarchical", NAMED,
      .parts = {within_host_reduces, across_hosts, within_host_gathers}},
     {"coll_one_shot_all_reduce", "coll_all_reduce", "one-shot", NAMED, .shared = one_shot},

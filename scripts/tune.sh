@@ -56,7 +56,7 @@ measure_direct() {
 
 measure socket naive,tree,recursive-doubling,ring
 measure shm tree,recursive-doubling,ring,one-shot,two-shot
-measure_hosts tree,recursive-doubling,ring,hierarchical
+measure_hosts tree,recursive-doubling,ring,leaders,hierarchical
 [ -t 2 ] && printf '\r\033[K' >&2
 if [ "$out" = "$B/tuned_choices.inc" ] && [ "$(nproc)" -gt 1 ] && [ -x "$B/bench/ping_pong" ]; then
     direct=$(measure_direct $((each * 85))) || exit 1

@@ -82,10 +82,26 @@ static int check_on_hosts(p2p_comm *comm, const algorithm *a, const sample *s, i
     return 0;
 }
 
+static int check_by_leaders(p2p_comm *comm, const algorithm *a, const sample *s, int n)
+{
+    int host[P2P_MAX_RANKS];
+
+    for (int q = 0; q < n; q++) host[q] = p2p_host(comm, q);
+    for (size_t i = 0; i < s->count; i++) {
+        uint64_t want = value_of_leaders(host, p2p_hosts(comm), n, s->kind, s->dtype, s->op, i, s->seed);
+        CHECK(value_at(buffer, s->dtype, i) == want, SAMPLE_FORMAT ": element %zu is %#llx, not %#llx",
+              SAMPLE_TEXT(a, n, s), i, (unsigned long long)value_at(buffer, s->dtype, i), (unsigned long long)want);
+    }
+    return 0;
+}
+
 static int check_reduced(p2p_comm *comm, const algorithm *a, const sample *s, int n)
 {
-    if (algorithm_is_hierarchical(a, comm, s->count * dtype_size(s->dtype))) return check_on_hosts(comm, a, s, n);
-    enum shape shape = algorithm_shape(a, n, s->count * dtype_size(s->dtype));
+    size_t bytes = s->count * dtype_size(s->dtype);
+
+    if (algorithm_is_by_host(a, comm, bytes, HIERARCHICAL)) return check_on_hosts(comm, a, s, n);
+    if (algorithm_is_by_host(a, comm, bytes, LEADERS)) return check_by_leaders(comm, a, s, n);
+    enum shape shape = algorithm_shape(a, n, bytes);
     size_t first, length;
 
     if (shape != RING) return check_range(a, s, n, shape, a->kind == REDUCE ? s->root : 0, 0, s->count);

@@ -102,6 +102,23 @@ static traffic doubling(const call *c, int r, int q)
     return pair || differ_in_one_bit ? (traffic){1, c->S} : nothing;
 }
 
+/* The tree within each host, by place there; the first ranks of hosts double. */
+static traffic between_leaders(const call *c, int r, int q)
+{
+    int host[2] = {p2p_host(c->comm, r), p2p_host(c->comm, q)}, place[2] = {0, 0}, here = 0;
+    call part = *c;
+
+    for (int i = 0; i < c->n; i++) {
+        here += p2p_host(c->comm, i) == host[0];
+        place[0] += i < r && p2p_host(c->comm, i) == host[0];
+        place[1] += i < q && p2p_host(c->comm, i) == host[1];
+    }
+    part.root = 0;
+    part.n = host[0] == host[1] ? here : p2p_hosts(c->comm);
+    if (host[0] == host[1]) return tree_both_ways(&part, place[0], place[1]);
+    return place[0] || place[1] ? nothing : doubling(&part, host[0], host[1]);
+}
+
 /* All chunks but one's own in the first half; all but the right-hand neighbour's in the second. */
 static traffic first_half(const call *c, int r, int q)
 {
@@ -175,6 +192,7 @@ RUNS(tree_broadcast, coll_tree_broadcast(c->comm, out, AS_FLOATS(c), c->root))
 RUNS(tree_reduce, coll_tree_reduce(c->comm, out, AS_FLOATS(c), OP_MAX, c->root))
 RUNS(tree_all_reduce, coll_tree_all_reduce(c->comm, out, AS_FLOATS(c), OP_SUM))
 RUNS(doubling_all_reduce, coll_recursive_doubling_all_reduce(c->comm, out, AS_FLOATS(c), OP_SUM))
+RUNS(leaders, coll_leaders_all_reduce(c->comm, out, AS_FLOATS(c), OP_SUM))
 RUNS(whole_ring, ring_all_reduce(c->comm, out, AS_FLOATS(c), OP_MEAN))
 RUNS(gathering_ring, ring_all_gather(c->comm, out, AS_FLOATS(c)))
 RUNS(scatter, coll_scatter(c->comm, out, in, AS_FLOATS(c), c->root))
@@ -217,6 +235,7 @@ static const contract contracts[] = {
     {"coll_tree_reduce", tree_reduce, up_the_tree, true},
     {"coll_tree_all_reduce", tree_all_reduce, tree_both_ways, false},
     {"coll_recursive_doubling_all_reduce", doubling_all_reduce, doubling, false},
+    {"coll_leaders_all_reduce", leaders, between_leaders, false},
     {"coll_one_shot_all_reduce", flat, all_to_everyone, false},
     {"coll_two_shot_all_reduce", direct, slices_both_ways, false},
     {"ring_all_reduce", whole_ring, ring, false},

@@ -41,6 +41,7 @@ static size_t own(const setting *s)
     X(coll_tree_all_reduce, "tree", (s->comm, from, s->n, DTYPE_F32, OP_SUM))                             \
     X(coll_recursive_doubling_all_reduce, "recursive-doubling", (s->comm, from, s->n, DTYPE_F32, OP_SUM)) \
     X(ring_all_reduce, "ring", (s->comm, from, s->n, DTYPE_F32, OP_SUM))                                  \
+    X(coll_leaders_all_reduce, "leaders", (s->comm, from, s->n, DTYPE_F32, OP_SUM))                       \
     X(coll_hierarchical_all_reduce, "hierarchical", (s->comm, from, s->n, DTYPE_F32, OP_SUM))             \
     X(ring_reduce_scatter, "ring", (s->comm, from, s->n, DTYPE_F32, OP_SUM, &(size_t){0}, &(size_t){0}))  \
     X(ring_all_gather, "ring", (s->comm, from, s->n, DTYPE_F32))                                          \

@@ -68,7 +68,12 @@ Test(hosts, who_lives_where)
     }
 }
 
-/* ---- Hierarchical all-reduce ---- */
+/* ---- Leaders, and hierarchical all-reduce ---- */
+
+static const struct {
+    const char *name;
+    p2p_err (*run)(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
+} by_host[] = {{"hierarchical", coll_hierarchical_all_reduce}, {"leaders", coll_leaders_all_reduce}};
 
 static int64_t value(int rank, size_t i)
 {
@@ -76,16 +81,16 @@ static int64_t value(int rank, size_t i)
 }
 
 /* n(n+1)/2 times the place */
-static int check_sum(p2p_comm *world, int64_t *buf, size_t count)
+static int check_sum(p2p_comm *world, int which, int64_t *buf, size_t count)
 {
     int rank = p2p_rank(world), n = p2p_size(world);
 
     for (size_t i = 0; i < count; i++) buf[i] = value(rank, i);
-    CALL(coll_hierarchical_all_reduce(world, buf, count, DTYPE_I64, OP_SUM));
+    CALL(by_host[which].run(world, buf, count, DTYPE_I64, OP_SUM));
     for (size_t i = 0; i < count; i++) {
         int64_t expected = (int64_t)n * (n + 1) / 2 * (int64_t)(i % 1000 + 1);
-        CHECK(buf[i] == expected, "count %zu: element %zu is %lld, not %lld", count, i, (long long)buf[i],
-              (long long)expected);
+        CHECK(buf[i] == expected, "%s, count %zu: element %zu is %lld, not %lld", by_host[which].name, count, i,
+              (long long)buf[i], (long long)expected);
     }
     return 0;
 }
@@ -98,23 +103,33 @@ static int sums_and_means(p2p_comm *world, void *arg)
     int n = p2p_size(world);
     const size_t counts[] = {0, 1, (size_t)n - 1, (size_t)n, (size_t)n + 1, 1000, MOST};
 
-    (void)arg;
-    for (size_t i = 0; i < COUNT(counts); i++) STEP(check_sum(world, buf, counts[i]));
+    int which = *(const int *)arg;
+    for (size_t i = 0; i < COUNT(counts); i++) STEP(check_sum(world, which, buf, counts[i]));
     for (size_t i = 0; i < COUNT(mean); i++) mean[i] = (double)(p2p_rank(world) * 4 * n) + (double)i;
-    CALL(coll_hierarchical_all_reduce(world, mean, COUNT(mean), DTYPE_F64, OP_MEAN));
+    CALL(by_host[which].run(world, mean, COUNT(mean), DTYPE_F64, OP_MEAN));
     for (size_t i = 0; i < COUNT(mean); i++) {
         double expected = 2.0 * n * (n - 1) + (double)i;
-        CHECK(mean[i] == expected, "mean: element %zu is %g, not %g", i, mean[i], expected);
+        CHECK(mean[i] == expected, "%s, mean: element %zu is %g, not %g", by_host[which].name, i, mean[i], expected);
     }
     return 0;
 }
 
-Test(hosts, hierarchical_is_exact)
+static void expect_exact(int which)
 {
     for (int count = 1; count <= 3; count++) {
         set_hosts(count);
-        ASSERT_RIGHT(job_matrix(sums_and_means, NULL));
+        ASSERT_RIGHT(job_matrix(sums_and_means, &which));
     }
+}
+
+Test(hosts, hierarchical_is_exact)
+{
+    expect_exact(0);
+}
+
+Test(hosts, leaders_are_exact)
+{
+    expect_exact(1);
 }
 
 /* Whatever rounds, rounds alike on all ranks. */
@@ -124,19 +139,19 @@ static int same_bits(p2p_comm *world, void *arg)
     static float buf[ELEMENTS], first[ELEMENTS];
 
     (void)arg;
-    for (int round = 0; round < 2; round++) {
+    for (int round = 0; round < 4; round++) {
         values_fill(buf, ELEMENTS, WILD, DTYPE_F32, OP_SUM, p2p_rank(world), round);
-        CALL(coll_hierarchical_all_reduce(world, buf, ELEMENTS, DTYPE_F32, OP_SUM));
+        CALL(by_host[round % 2].run(world, buf, ELEMENTS, DTYPE_F32, OP_SUM));
         memcpy(first, buf, sizeof buf);
         CALL(coll_broadcast(world, first, ELEMENTS, DTYPE_F32, 0));
         for (size_t i = 0; i < ELEMENTS; i++)
-            CHECK(memcmp(&buf[i], &first[i], sizeof *buf) == 0, "element %zu is %g, on rank 0 %g", i, (double)buf[i],
-                  (double)first[i]);
+            CHECK(memcmp(&buf[i], &first[i], sizeof *buf) == 0, "%s: element %zu is %g, on rank 0 %g",
+                  by_host[round % 2].name, i, (double)buf[i], (double)first[i]);
     }
     return 0;
 }
 
-Test(hosts, hierarchical_gives_the_same_bits)
+Test(hosts, all_ranks_get_the_same_bits)
 {
     set_hosts(3);
     ASSERT_RIGHT(job_sizes((int[]){3, 5, 8}, 3, true, false, same_bits, NULL));
@@ -182,6 +197,32 @@ Test(hosts, what_leaves_a_host)
     for (int count = 1; count <= 4; count++) {
         set_hosts(count);
         ASSERT_RIGHT(job_sizes((int[]){2, 3, 4, 6, 7, 8}, 6, true, false, bytes_that_leave, NULL));
+    }
+}
+
+/* Of leaders: the buffer to each host whose number differs in a bit, whatever ranks there are. */
+static int buffers_that_leave(p2p_comm *world, void *arg)
+{
+    static float buf[1000];
+    uint64_t before = 0, after = 0, rounds = 0;
+    bool leads = true;
+
+    (void)arg;
+    for (int q = 0; q < p2p_rank(world); q++) leads &= p2p_host(world, q) != p2p_host(world, p2p_rank(world));
+    for (int left = p2p_hosts(world); left > 1; left /= 2) rounds++;
+    STEP(left_host(world, &before));
+    CALL(coll_leaders_all_reduce(world, buf, COUNT(buf), DTYPE_F32, OP_MAX));
+    STEP(left_host(world, &after));
+    CHECK(after - before == (leads ? rounds * sizeof buf : 0), "%llu bytes left the host",
+          (unsigned long long)(after - before));
+    return 0;
+}
+
+Test(hosts, what_leaders_send)
+{
+    for (int count = 1; count <= 4; count *= 2) {
+        set_hosts(count);
+        ASSERT_RIGHT(job_sizes((int[]){4, 5, 7, 8}, 4, true, false, buffers_that_leave, NULL));
     }
 }
 
@@ -273,7 +314,9 @@ Test(hosts, long_buffers_are_reduced_by_host)
     cr_expect_str_eq(coll_choose_on_hosts("all_reduce", 2, 4, 16 << 20), "hierarchical");
     cr_expect_str_neq(coll_choose_on_hosts("all_reduce", 4, 4, 16 << 20), "hierarchical"); /* a rank on each */
     cr_expect_str_neq(coll_choose_on_hosts("all_reduce", 1, 4, 16 << 20), "hierarchical");
-    cr_expect_str_neq(coll_choose_on_hosts("all_reduce", 2, 4, 8), "hierarchical");
+    cr_expect_str_eq(coll_choose_on_hosts("all_reduce", 2, 4, 32 << 10), "leaders");
+    cr_expect_str_neq(coll_choose_on_hosts("all_reduce", 4, 4, 32 << 10), "leaders");
+    cr_expect_str_eq(coll_choose_on_hosts("all_reduce", 2, 4, 8), "recursive-doubling");
 }
 
 /* ---- launch --explain ---- */

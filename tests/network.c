@@ -245,6 +245,7 @@ static const struct algorithm {
     {"tree", coll_tree_all_reduce, tree_formula, true},
     {"doubling", coll_recursive_doubling_all_reduce, doubling_formula, false},
     {"hierarchical", coll_hierarchical_all_reduce, ring_formula, false}, /* with a rank on each host */
+    {"leaders", coll_leaders_all_reduce, doubling_formula, false},       /* the same */
 };
 
 static int one_all_reduce(p2p_comm *world, void *arg)
@@ -445,6 +446,26 @@ Test(hosts, hierarchical)
             double beside = 2 * (each - 1) * (inside(slice) + slice / 10e9);
             cr_expect(got >= 0.99 * across && got <= 1.01 * (across + beside),
                       "%s, %d ranks: %.9g s; across hosts the formula says %.9g s, within at most %.9g s", text,
+                      hosts * each, got, across, beside);
+        }
+}
+
+/* However many ranks are on each host, between hosts it is what it is with one. */
+Test(hosts, leaders)
+{
+    timed *t = job_shared(sizeof *t);
+    char text[32];
+
+    t->bytes = MOST;
+    t->which = 6;
+    for (int hosts = 2; hosts <= 8; hosts++)
+        for (int each = 1; each * hosts <= MOST_RANKS; each++) {
+            double across = doubling_formula(&ethernet, hosts, MOST), rounds = 0;
+            for (int here = 1; here < each; here *= 2) rounds++;
+            double got = run_on(hosts_text(text, hosts), hosts * each, one_all_reduce, t);
+            double beside = rounds * (2 * inside(MOST) + MOST / 10e9);
+            cr_expect(got >= 0.99 * across && got <= 1.01 * (across + beside),
+                      "%s, %d ranks: %.9g s; between hosts the formula says %.9g s, within at most %.9g s", text,
                       hosts * each, got, across, beside);
         }
 }

@@ -98,6 +98,8 @@ CALLS(coll_one_shot_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum 
       (comm, buf, count, dtype, op))
 CALLS(coll_two_shot_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
       (comm, buf, count, dtype, op))
+CALLS(coll_leaders_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
+      (comm, buf, count, dtype, op))
 CALLS(coll_hierarchical_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
       (comm, buf, count, dtype, op))
 NOTED(ring_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),

@@ -185,6 +185,7 @@ void check_trace_end(void);
     X(coll_recursive_doubling_all_reduce) \
     X(coll_one_shot_all_reduce)           \
     X(coll_two_shot_all_reduce)           \
+    X(coll_leaders_all_reduce)            \
     X(coll_hierarchical_all_reduce)       \
     X(ring_all_reduce)                    \
     X(ring_iall_reduce)                   \

@@ -72,6 +72,11 @@ static p2p_err ring_in_halves(const operation *o)
     return err ? err : ring_all_gather(o->comm, o->buf, o->count, o->dtype);
 }
 
+static p2p_err leaders(const operation *o)
+{
+    return coll_leaders_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op);
+}
+
 static p2p_err hierarchical(const operation *o)
 {
     return coll_hierarchical_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op);
@@ -87,6 +92,7 @@ const algorithm algorithms[] = {
     {"coll_one_shot_all_reduce", ALL_REDUCE, IN_RANK_ORDER, flat},
     {"coll_two_shot_all_reduce", ALL_REDUCE, IN_RANK_ORDER, direct},
     {"coll_two_shot_all_reduce, in place", ALL_REDUCE, IN_RANK_ORDER, direct_in_place},
+    {"coll_leaders_all_reduce", ALL_REDUCE, LEADERS, leaders},
     {"coll_hierarchical_all_reduce", ALL_REDUCE, HIERARCHICAL, hierarchical},
     {"coll_all_reduce", ALL_REDUCE, RING, plain_all_reduce},
     {"coll_naive_reduce", REDUCE, IN_RANK_ORDER, naive_reduce},
@@ -99,11 +105,12 @@ const algorithm algorithms[] = {
 
 const size_t algorithm_count = sizeof algorithms / sizeof *algorithms;
 
-bool algorithm_is_hierarchical(const algorithm *a, const p2p_comm *comm, size_t bytes)
+bool algorithm_is_by_host(const algorithm *a, const p2p_comm *comm, size_t bytes, enum shape shape)
 {
-    if (a->run != plain_all_reduce) return a->shape == HIERARCHICAL;
+    if (a->run != plain_all_reduce) return a->shape == shape;
     int hosts = p2p_hosts(comm), n = p2p_size(comm);
-    return hosts > 1 && strcmp(coll_choose_on_hosts("all_reduce", hosts, n, bytes), "hierarchical") == 0;
+    const char *name = shape == LEADERS ? "leaders" : "hierarchical";
+    return hosts > 1 && strcmp(coll_choose_on_hosts("all_reduce", hosts, n, bytes), name) == 0;
 }
 
 enum shape algorithm_shape(const algorithm *a, int n, size_t bytes)

@@ -31,7 +31,7 @@ extern const size_t algorithm_count;
 /* The shape of the algorithm that a plain name chooses for n ranks and so many bytes. */
 enum shape algorithm_shape(const algorithm *a, int n, size_t bytes);
 
-/* Or is it HIERARCHICAL, for what the plain name takes where these ranks live? */
-bool algorithm_is_hierarchical(const algorithm *a, const p2p_comm *comm, size_t bytes);
+/* Or is it this one, HIERARCHICAL or LEADERS, for what the plain name takes where these ranks live? */
+bool algorithm_is_by_host(const algorithm *a, const p2p_comm *comm, size_t bytes, enum shape shape);
 
 #endif

@@ -302,6 +302,23 @@ uint64_t value_on_hosts(const int host[], int hosts, int chunk, int n, enum valu
     return op == OP_MEAN && n > 1 ? divide(dtype, sum, n) : sum;
 }
 
+uint64_t value_of_leaders(const int host[], int hosts, int n, enum values kind, enum dtype dtype, enum op op, size_t i,
+                          int seed)
+{
+    uint64_t of_hosts[MOST_RANKS] = {0};
+
+    for (int h = 0; h < hosts; h++) {
+        uint64_t parts[MOST_RANKS] = {0};
+        int here = 0;
+        for (int q = 0; q < n; q++)
+            if (host[q] == h) parts[here++] = value_of(kind, dtype, op, q, i, seed);
+        pair_up(parts, here, dtype, op);
+        of_hosts[h] = parts[0];
+    }
+    pair_up(of_hosts, fold_extra(of_hosts, hosts, dtype, op), dtype, op);
+    return op == OP_MEAN && n > 1 ? divide(dtype, of_hosts[0], n) : of_hosts[0];
+}
+
 size_t values_wrong(const void *buf, size_t first, size_t count, enum shape shape, int at, int n, enum values kind,
                     enum dtype dtype, enum op op, int seed)
 {

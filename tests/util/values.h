@@ -17,7 +17,7 @@
 enum values { TAME, WILD };
 
 /* How the ranks' parts are put together. `at` is a root (TREE) or a chunk (RING). */
-enum shape { IN_RANK_ORDER, TREE, DOUBLING, RING, HIERARCHICAL };
+enum shape { IN_RANK_ORDER, TREE, DOUBLING, RING, HIERARCHICAL, LEADERS };
 
 /* The bits of element i of this rank's buffer. seed tells one call from another. */
 uint64_t value_of(enum values kind, enum dtype dtype, enum op op, int rank, size_t i, int seed);
@@ -39,6 +39,10 @@ uint64_t value_expected(enum shape shape, int at, int n, enum values kind, enum 
 /* HIERARCHICAL: host[q] is the host of rank q; the ring of hosts for this chunk ends at host `chunk`. */
 uint64_t value_on_hosts(const int host[], int hosts, int chunk, int n, enum values kind, enum dtype dtype, enum op op,
                         size_t i, int seed);
+
+/* LEADERS: a tree on each host, and those double. */
+uint64_t value_of_leaders(const int host[], int hosts, int n, enum values kind, enum dtype dtype, enum op op, size_t i,
+                          int seed);
 
 /* The first element of [first, first + count) that is not what value_expected says; first + count if all are. */
 size_t values_wrong(const void *buf, size_t first, size_t count, enum shape shape, int at, int n, enum values kind,
