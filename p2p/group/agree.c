@@ -170,7 +170,7 @@ static void timed_wait(p2p_engine *engine, void *arg)
 {
     phase *m = arg;
     scoreboard_gate *gate = gate_of(m);
-    const struct timespec limit = {0, TIMED_WAIT_NS};
+    const struct timespec limit = {0, (long)engine->spin.timed_wait};
 
     for (int i = 0; i < engine->spin.yields_before_timed_wait && !all_there(m); i++) sched_yield();
     uint32_t bell = atomic_load(&gate->bell);

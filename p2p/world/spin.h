@@ -49,13 +49,16 @@
 #define YIELDING_NS UINT64_C(300000)            /* of a wait; then it sleeps even if yields go well */
 #define YIELDING_ALONE_NS UINT64_C(10000000000) /* PAIRWISE_WAIT=yield: as good as without end */
 #define YIELD_SLOW_NS UINT64_C(400000)          /* another program had the core: less than its time slice */
+#define YIELD_TURN_NS UINT64_C(8000)            /* more for each rank that shares the core: far more than its turn takes */
 #define YIELD_SWITCHED_NS UINT64_C(800)         /* more than a yield that finds no other process to run */
 #define YIELDS_WITH_A_CORE 8                    /* of a wait: enough for the system to move one of two ranks */
 #define YIELDS_BEFORE_TIMED_WAIT 3              /* socket, barrier: while there are at most two ranks a core */
 
 /* ---- Sleeping ---- */
 
-#define TIMED_WAIT_NS 1000000              /* in a barrier's futex: links are not served meanwhile */
+#define TIMED_WAIT_NS UINT64_C(1000000)    /* in a barrier's futex, with few ranks: links are not served meanwhile */
+#define TIMED_WAIT_RANK_NS UINT64_C(125000) /* with many, for each that shares the core: who wakes before all are there */
+#define TIMED_WAIT_MOST_NS UINT64_C(10000000) /* sleeps where only the supervisor wakes, which costs ten times as much */
 #define CHUNK_PAUSE_NS UINT64_C(50000)     /* one copy: the other end has stopped, or its core is busy */
 #define LOST_GRACE_NS UINT64_C(1000000000) /* for the supervisor to say why a link has closed */
 #define NOMEM_TRIES 100                    /* for a message that arrives: memory may come back */
@@ -69,9 +72,11 @@ typedef struct {
     uint64_t longest, now;        /* ns to spin; longest is 0 when ranks share cores */
     unsigned skipped;             /* waits since spinning stopped paying */
     uint64_t yielding;            /* ns of a wait after which it goes to sleep, even if yields go well */
+    uint64_t slow_yield;          /* ns; one that takes longer says that another program computes here */
     unsigned most_yields;         /* of a wait */
     unsigned crowded;             /* so many more waits will not yield */
     int yields_before_timed_wait; /* without cheap polls: a short sleep may be put off by so many */
+    uint64_t timed_wait;          /* ns of a short sleep */
 } p2p_spin;
 
 /* One wait. */
