@@ -60,8 +60,7 @@ static int place_of(int number, int extra)
 static p2p_err fold(frame__call *call, const party *p, const void **so_far)
 {
     if (p->own >= 2 * p->extra) return P2P_OK;
-    if (p->own % 2 == 0)
-        return p2p_layer_send(call->comm, *so_far, call->bytes, rank_at(p, p->own + 1), FRAME_TAG);
+    if (p->own % 2 == 0) return p2p_layer_send(call->comm, *so_far, call->bytes, rank_at(p, p->own + 1), FRAME_TAG);
     frame__combines_next(call);
     p2p_err err = p2p_layer_recv(call->comm, call->scratch, call->bytes, rank_at(p, p->own - 1), FRAME_TAG,
                                  P2P_STATUS_IGNORE);

@@ -114,7 +114,7 @@ static traffic between_leaders(const call *c, int r, int q)
         place[1] += i < q && p2p_host(c->comm, i) == host[1];
     }
     part.root = 0;
-    part.n = host[0] == host[1] ? here : p2p_hosts(c->comm);
+    part.n = host[0] == host[1] && here ? here : p2p_hosts(c->comm);
     if (host[0] == host[1]) return tree_both_ways(&part, place[0], place[1]);
     return place[0] || place[1] ? nothing : doubling(&part, host[0], host[1]);
 }

@@ -97,7 +97,8 @@ static void fill(int rank, size_t count)
 static bool goes_round(const algorithm *a, int root)
 {
     return a->shape == RING ? strncmp(a->name, "ring", 4) == 0
-                            : a->shape == HIERARCHICAL || a->shape == LEADERS || (strcmp(a->name, "coll_tree_reduce") == 0 && root != 0);
+                            : a->shape == HIERARCHICAL || a->shape == LEADERS ||
+                                  (strcmp(a->name, "coll_tree_reduce") == 0 && root != 0);
 }
 
 static int in_order(p2p_comm *world, const algorithm *a, size_t count, int root, enum op op)

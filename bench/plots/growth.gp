@@ -21,11 +21,12 @@ plot data using 1:2 skip 1 with linespoints lc rgb "#0072b2" pt 6 title "until a
      data using 1:3 skip 1 with linespoints lc rgb "#d55e00" pt 4 title "from their last meeting to its end"
 
 set title "an all-reduce of 8 bytes (us)"
-plot data using 1:4 skip 1 with linespoints lc rgb "#009e73" pt 8 notitle
+plot data using 1:4 skip 1 with linespoints lc rgb "#009e73" pt 8 title "all-reduce", \
+     data using 1:5 skip 1 with linespoints lc rgb "#999999" pt 2 title "the least: ranks that only wait"
 
 unset logscale y
 set format y "%g"
 set yrange [0 : *]
 set title "memory of a rank (KiB)"
-plot data using 1:5 skip 1 with linespoints lc rgb "#cc79a7" pt 10 notitle
+plot data using 1:6 skip 1 with linespoints lc rgb "#cc79a7" pt 10 notitle
 unset multiplot

@@ -49,21 +49,23 @@
 #define YIELDING_NS UINT64_C(300000)            /* of a wait; then it sleeps even if yields go well */
 #define YIELDING_ALONE_NS UINT64_C(10000000000) /* PAIRWISE_WAIT=yield: as good as without end */
 #define YIELD_SLOW_NS UINT64_C(400000)          /* another program had the core: less than its time slice */
-#define YIELD_TURN_NS UINT64_C(8000)            /* more for each rank that shares the core: far more than its turn takes */
+#define YIELD_TURN_NS UINT64_C(8000)            /* of both, for each rank that shares the core: more than its turn */
 #define YIELD_SWITCHED_NS UINT64_C(800)         /* more than a yield that finds no other process to run */
 #define YIELDS_WITH_A_CORE 8                    /* of a wait: enough for the system to move one of two ranks */
 #define YIELDS_BEFORE_TIMED_WAIT 3              /* socket, barrier: while there are at most two ranks a core */
 
 /* ---- Sleeping ---- */
 
-#define TIMED_WAIT_NS UINT64_C(1000000)    /* in a barrier's futex, with few ranks: links are not served meanwhile */
-#define TIMED_WAIT_RANK_NS UINT64_C(125000) /* with many, for each that shares the core: who wakes before all are there */
-#define TIMED_WAIT_MOST_NS UINT64_C(10000000) /* sleeps where only the supervisor wakes, which costs ten times as much */
-#define CHUNK_PAUSE_NS UINT64_C(50000)     /* one copy: the other end has stopped, or its core is busy */
-#define LOST_GRACE_NS UINT64_C(1000000000) /* for the supervisor to say why a link has closed */
-#define NOMEM_TRIES 100                    /* for a message that arrives: memory may come back */
-#define NOMEM_PAUSE_NS UINT64_C(2000000)   /* between two of these */
-#define FAILING_PAUSE_NS UINT64_C(100000)  /* between two looks whether the supervisor has ended the job */
+/* In a barrier's futex links are not served, so not for long; but who wakes before all are there sleeps where only the
+ * supervisor wakes it, which costs ten times as much. */
+#define TIMED_WAIT_NS UINT64_C(1000000)       /* with few ranks */
+#define TIMED_WAIT_RANK_NS UINT64_C(125000)   /* for each that shares the core, if that is more */
+#define TIMED_WAIT_MOST_NS UINT64_C(10000000) /* at most */
+#define CHUNK_PAUSE_NS UINT64_C(50000)        /* one copy: the other end has stopped, or its core is busy */
+#define LOST_GRACE_NS UINT64_C(1000000000)    /* for the supervisor to say why a link has closed */
+#define NOMEM_TRIES 100                       /* for a message that arrives: memory may come back */
+#define NOMEM_PAUSE_NS UINT64_C(2000000)      /* between two of these */
+#define FAILING_PAUSE_NS UINT64_C(100000)     /* between two looks whether the supervisor has ended the job */
 
 typedef struct {
     int cores;
