@@ -21,13 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "bench/util/options.h"
 #include "bench/util/ranks.h"
 #include "bench/util/sizes.h"
 #include "bench/util/stats.h"
 #include "collectives/collectives.h"
+#include "p2p/message/cores.h"
 #include "p2p/shared/clock.h"
 
 enum { MOST_LISTED = 16, WARMUP = 3, LEAST_OPERATIONS = 5, MOST_OPERATIONS = 2000 };
@@ -48,7 +48,7 @@ typedef struct {
 
 /* Of one job, in memory that all its processes share. */
 typedef struct {
-    long cores;
+    int cores;
     uint64_t started, left;      /* ns */
     double us, least_us;         /* an all-reduce of 8 bytes; the least */
     double bytes[P2P_MAX_RANKS]; /* of each rank; negative: not known */
@@ -149,11 +149,11 @@ typedef struct {
 static bool run_job(int ranks, const char *trace, job *j, findings *f)
 {
     p2p_options launch = {.world = options_world(), .trace = trace};
-    uint64_t began = p2p__now();
     bool known = true;
 
     memset(j, 0, sizeof *j);
-    j->cores = sysconf(_SC_NPROCESSORS_ONLN);
+    j->cores = p2p__cores();
+    uint64_t began = p2p__now();
     if (p2p_launch(ranks, rank_main, j, &launch)) return false;
     double start_ms = (double)(j->started - began) * 1e-6, end_ms = (double)(p2p__now() - j->left) * 1e-6;
     double bytes = 0;

@@ -7,26 +7,42 @@
 
 #include "collectives/collectives.h"
 
+/* ---- Those that take part, in places 0, 1, ...; a tree has its root in place 0 ---- */
+
+typedef struct {
+    const int *ranks; /* in these places; NULL: all of the communicator, from rank `first` on and round */
+    int first, size, own;
+} coll__party;
+
+static inline coll__party coll__all_from(const frame__call *call, int first)
+{
+    return (coll__party){NULL, first, call->size, (call->rank - first + call->size) % call->size};
+}
+
+static inline int coll__rank_at(const coll__party *p, int place)
+{
+    return p->ranks ? p->ranks[place] : (p->first + place) % p->size;
+}
+
 /* ---- Algorithms that others are made of. `data` is read at root and written elsewhere. ---- */
 
 p2p_err coll__naive_broadcast(frame__call *call, void *data, int root);
-p2p_err coll__tree_broadcast(frame__call *call, void *data, int root);
+p2p_err coll__tree_broadcast(frame__call *call, const coll__party *p, void *data);
 
-/* In the binomial tree, of a rank counted from the root: its lowest 1 bit, or, for the root, the first bit beyond all
- * ranks. Its parent is the rank without that bit, its children have one more bit below it. */
-int coll__tree_lowest_bit(int relative, int size);
+/* In the binomial tree, of a place: its lowest 1 bit, or, for the root, the first bit beyond all places. Its parent is
+ * in the place without that bit, its children have one more bit below it. */
+int coll__tree_lowest_bit(int place, int size);
 
 /* Combine every rank's `own` at root: *result points to it there, at `own` with one rank and at `work` with more; it is
  * NULL elsewhere. `work` may be `own`, which is then written to, on any rank. call->scratch has room for call->bytes;
- * at the naive root for what coll__naive_reduce_scratch says. */
+ * at the naive root for what coll__naive_reduce_scratch says. The naive one divides a mean, the tree leaves it a sum. */
 p2p_err coll__naive_reduce(frame__call *call, const void *own, void *work, int root, const void **result);
 size_t coll__naive_reduce_scratch(const frame__call *call);
-p2p_err coll__tree_reduce(frame__call *call, const void *own, void *work, int root, const void **result);
+p2p_err coll__tree_reduce(frame__call *call, const coll__party *p, const void *own, void *work, const void **result);
 
-/* Combine what `size` ranks have, *so_far, on each of them, in the order in which they are listed; this one is number `own`.
- * ranks: NULL for all. *so_far points to it then, at call->work where more than one rank has combined. call->scratch has room
- * for call->bytes. A mean is divided by the ranks of the whole communicator. */
-p2p_err coll__recursive_doubling(frame__call *call, const int *ranks, int size, int own, const void **so_far);
+/* Combine what all of the party have, *so_far, on each of them, in the order of places. *so_far points to it then, at
+ * call->work if they are more than one. call->scratch has room for call->bytes. A mean is left a sum. */
+p2p_err coll__recursive_doubling(frame__call *call, const coll__party *p, const void **so_far);
 
 /* The whole operation, for a call that has its name, and has not begun. */
 p2p_err coll__one_shot_all_reduce(frame__call *call, void *buf);

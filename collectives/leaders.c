@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Leaders all-reduce, for ranks on several hosts: one rank of each host, its lowest, speaks for it. Within a host a
- * binomial tree to the leader (tree_reduce.c) and, later, down again; leaders do recursive doubling
+ * binomial tree to the leader (tree_reduce.c) and, later, down again (tree_broadcast.c); leaders do recursive doubling
  * (recursive_doubling.c). Two hosts, of two and of three ranks:
  *
  *      host                      A                    B
@@ -23,55 +23,23 @@
  */
 #include "collectives/internal.h"
 
-/* Where the ranks of a communicator are, for one of them. */
-typedef struct {
-    int hosts, own;             /* this rank's */
-    int here, number;           /* ranks on this host; this one's number among them: the leader's is 0 */
-    int local[P2P_MAX_RANKS];   /* the ranks here, in order */
-    int leaders[P2P_MAX_RANKS]; /* of each host */
-} layout;
-
-static layout find_layout(const frame__call *call)
+/* The ranks on this rank's host, in order. */
+static coll__party find_host(const frame__call *call, int ranks[])
 {
-    layout l = {.hosts = p2p_hosts(call->comm), .own = p2p_host(call->comm, call->rank)};
-    for (int rank = call->size - 1; rank >= 0; rank--) l.leaders[p2p_host(call->comm, rank)] = rank;
+    coll__party host = {.ranks = ranks};
     for (int rank = 0; rank < call->size; rank++) {
-        if (p2p_host(call->comm, rank) != l.own) continue;
-        if (rank == call->rank) l.number = l.here;
-        l.local[l.here++] = rank;
+        if (p2p_host(call->comm, rank) != p2p_host(call->comm, call->rank)) continue;
+        if (rank == call->rank) host.own = host.size;
+        ranks[host.size++] = rank;
     }
-    return l;
+    return host;
 }
 
-static p2p_err to_leader(frame__call *call, const layout *l, const void **so_far)
+/* The lowest rank of each host; who is no leader has no part in it. */
+static coll__party find_leaders(const frame__call *call, int ranks[])
 {
-    p2p_err err = P2P_OK;
-    for (int bit = 1; bit < l->here && !err; bit *= 2) {
-        if (l->number & bit)
-            return p2p_layer_send(call->comm, *so_far, call->bytes, l->local[l->number - bit], FRAME_TAG);
-        if (l->number + bit >= l->here) continue;
-        frame__combines_next(call);
-        err = p2p_layer_recv(call->comm, call->scratch, call->bytes, l->local[l->number + bit], FRAME_TAG,
-                             P2P_STATUS_IGNORE);
-        if (!err) frame__combine(call, call->work, *so_far, call->scratch);
-        *so_far = call->work;
-    }
-    return err;
-}
-
-static p2p_err from_leader(frame__call *call, const layout *l, const void **so_far)
-{
-    int lowest = coll__tree_lowest_bit(l->number, l->here);
-    p2p_err err = P2P_OK;
-    if (l->number > 0) {
-        *so_far = call->work;
-        err = p2p_layer_recv(call->comm, call->work, call->bytes, l->local[l->number - lowest], FRAME_TAG,
-                             P2P_STATUS_IGNORE);
-    }
-    for (int bit = lowest / 2; bit > 0 && !err; bit /= 2)
-        if (l->number + bit < l->here)
-            err = p2p_layer_send(call->comm, *so_far, call->bytes, l->local[l->number + bit], FRAME_TAG);
-    return err;
+    for (int rank = call->size - 1; rank >= 0; rank--) ranks[p2p_host(call->comm, rank)] = rank;
+    return (coll__party){.ranks = ranks, .size = p2p_hosts(call->comm), .own = p2p_host(call->comm, call->rank)};
 }
 
 p2p_err coll_leaders_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
@@ -83,13 +51,16 @@ p2p_err coll_leaders_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dt
                         .has_op = true,
                         .op = op,
                         .reorders = true};
-    const void *so_far = buf;
+    int here[P2P_MAX_RANKS], of_hosts[P2P_MAX_RANKS];
+    const void *result = NULL;
     p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
-    const layout l = find_layout(&call);
+    const coll__party host = find_host(&call, here), leaders = find_leaders(&call, of_hosts);
     err = frame__memory(&call, call.bytes);
-    if (!err) err = to_leader(&call, &l, &so_far);
-    if (!err && l.number == 0) err = coll__recursive_doubling(&call, l.leaders, l.hosts, l.own, &so_far);
-    if (!err) err = from_leader(&call, &l, &so_far);
-    return frame__end(&call, err, so_far);
+    if (!err) err = coll__tree_reduce(&call, &host, buf, call.work, &result);
+    if (!err && host.own == 0) err = coll__recursive_doubling(&call, &leaders, &result);
+    if (!err && host.own == 0 && call.size > 1) frame__finish_mean(&call, call.work, count);
+    if (host.own > 0) result = call.work;
+    if (!err) err = coll__tree_broadcast(&call, &host, (void *)(uintptr_t)result);
+    return frame__end(&call, err, result);
 }

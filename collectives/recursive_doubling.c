@@ -27,17 +27,6 @@
 
 enum { OUT = -1 }; /* the number of a rank that has folded */
 
-/* Those that take part, in order: `ranks` of the communicator (NULL: all), and this one's place among them. */
-typedef struct {
-    const int *ranks;
-    int size, own, extra;
-} party;
-
-static int rank_at(const party *p, int place)
-{
-    return p->ranks ? p->ranks[place] : place;
-}
-
 static int extra_of(int size)
 {
     int power = 1;
@@ -57,12 +46,13 @@ static int place_of(int number, int extra)
 }
 
 /* Those in places 0, 2, 4, ... of the first 2 * extra give what they have to the next one. */
-static p2p_err fold(frame__call *call, const party *p, const void **so_far)
+static p2p_err fold(frame__call *call, const coll__party *p, int extra, const void **so_far)
 {
-    if (p->own >= 2 * p->extra) return P2P_OK;
-    if (p->own % 2 == 0) return p2p_layer_send(call->comm, *so_far, call->bytes, rank_at(p, p->own + 1), FRAME_TAG);
+    if (p->own >= 2 * extra) return P2P_OK;
+    if (p->own % 2 == 0)
+        return p2p_layer_send(call->comm, *so_far, call->bytes, coll__rank_at(p, p->own + 1), FRAME_TAG);
     frame__combines_next(call);
-    p2p_err err = p2p_layer_recv(call->comm, call->scratch, call->bytes, rank_at(p, p->own - 1), FRAME_TAG,
+    p2p_err err = p2p_layer_recv(call->comm, call->scratch, call->bytes, coll__rank_at(p, p->own - 1), FRAME_TAG,
                                  P2P_STATUS_IGNORE);
     if (err) return err;
     frame__combine(call, call->work, call->scratch, *so_far);
@@ -70,11 +60,12 @@ static p2p_err fold(frame__call *call, const party *p, const void **so_far)
     return P2P_OK;
 }
 
-static p2p_err exchange(frame__call *call, const party *p, int partner, const void **so_far)
+static p2p_err exchange(frame__call *call, const coll__party *p, int partner, const void **so_far)
 {
     frame__combines_next(call);
-    p2p_err err = p2p_layer_sendrecv(call->comm, *so_far, call->bytes, rank_at(p, partner), FRAME_TAG, call->scratch,
-                                     call->bytes, rank_at(p, partner), FRAME_TAG, P2P_STATUS_IGNORE);
+    p2p_err err = p2p_layer_sendrecv(call->comm, *so_far, call->bytes, coll__rank_at(p, partner), FRAME_TAG,
+                                     call->scratch, call->bytes, coll__rank_at(p, partner), FRAME_TAG,
+                                     P2P_STATUS_IGNORE);
     if (err) return err;
     bool partner_is_lower = partner < p->own;
     frame__combine(call, call->work, partner_is_lower ? call->scratch : *so_far,
@@ -83,31 +74,31 @@ static p2p_err exchange(frame__call *call, const party *p, int partner, const vo
     return P2P_OK;
 }
 
-static p2p_err double_up(frame__call *call, const party *p, const void **so_far)
+static p2p_err double_up(frame__call *call, const coll__party *p, int extra, const void **so_far)
 {
-    int number = number_of(p->own, p->extra);
+    int number = number_of(p->own, extra);
     p2p_err err = P2P_OK;
     if (number == OUT) return P2P_OK;
-    for (int bit = 1; bit < p->size - p->extra && !err; bit *= 2)
-        err = exchange(call, p, place_of(number ^ bit, p->extra), so_far);
-    if (!err && call->size > 1) frame__finish_mean(call, call->work, call->count);
+    for (int bit = 1; bit < p->size - extra && !err; bit *= 2)
+        err = exchange(call, p, place_of(number ^ bit, extra), so_far);
     return err;
 }
 
-static p2p_err unfold(frame__call *call, const party *p, const void **so_far)
+static p2p_err unfold(frame__call *call, const coll__party *p, int extra, const void **so_far)
 {
-    if (p->own >= 2 * p->extra) return P2P_OK;
-    if (p->own % 2) return p2p_layer_send(call->comm, *so_far, call->bytes, rank_at(p, p->own - 1), FRAME_TAG);
+    if (p->own >= 2 * extra) return P2P_OK;
+    if (p->own % 2) return p2p_layer_send(call->comm, *so_far, call->bytes, coll__rank_at(p, p->own - 1), FRAME_TAG);
     *so_far = call->work;
-    return p2p_layer_recv(call->comm, call->work, call->bytes, rank_at(p, p->own + 1), FRAME_TAG, P2P_STATUS_IGNORE);
+    return p2p_layer_recv(call->comm, call->work, call->bytes, coll__rank_at(p, p->own + 1), FRAME_TAG,
+                          P2P_STATUS_IGNORE);
 }
 
-p2p_err coll__recursive_doubling(frame__call *call, const int *ranks, int size, int own, const void **so_far)
+p2p_err coll__recursive_doubling(frame__call *call, const coll__party *p, const void **so_far)
 {
-    const party p = {.ranks = ranks, .size = size, .own = own, .extra = extra_of(size)};
-    p2p_err err = fold(call, &p, so_far);
-    if (!err) err = double_up(call, &p, so_far);
-    return err ? err : unfold(call, &p, so_far);
+    int extra = extra_of(p->size);
+    p2p_err err = fold(call, p, extra, so_far);
+    if (!err) err = double_up(call, p, extra, so_far);
+    return err ? err : unfold(call, p, extra, so_far);
 }
 
 p2p_err coll_recursive_doubling_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
@@ -122,6 +113,8 @@ p2p_err coll_recursive_doubling_all_reduce(p2p_comm *comm, void *buf, size_t cou
     p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
     err = frame__memory(&call, call.bytes);
-    if (!err) err = coll__recursive_doubling(&call, NULL, call.size, call.rank, &so_far);
+    const coll__party all = coll__all_from(&call, 0);
+    if (!err) err = coll__recursive_doubling(&call, &all, &so_far);
+    if (!err && call.size > 1) frame__finish_mean(&call, call.work, count);
     return frame__end(&call, err, so_far);
 }

@@ -20,10 +20,12 @@ enum { TOP = 0 };
 
 static p2p_err up_and_down(frame__call *call, const void *own, const void **result)
 {
-    p2p_err err = coll__tree_reduce(call, own, call->work, TOP, result);
+    const coll__party all = coll__all_from(call, TOP);
+    p2p_err err = coll__tree_reduce(call, &all, own, call->work, result);
     if (err) return err;
+    if (*result && call->size > 1) frame__finish_mean(call, call->work, call->count);
     if (call->rank != TOP) *result = call->work;
-    return coll__tree_broadcast(call, (void *)(uintptr_t)*result, TOP);
+    return coll__tree_broadcast(call, &all, (void *)(uintptr_t)*result);
 }
 
 p2p_err coll_tree_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)

@@ -17,36 +17,24 @@
  */
 #include "collectives/internal.h"
 
-static int actual(const frame__call *call, int relative, int root)
-{
-    return (relative + root) % call->size;
-}
-
-int coll__tree_lowest_bit(int relative, int size)
+int coll__tree_lowest_bit(int place, int size)
 {
     int bit = 1;
-    while (bit < size && !(relative & bit)) bit *= 2;
+    while (bit < size && !(place & bit)) bit *= 2;
     return bit;
 }
 
-static p2p_err pass_on(const frame__call *call, const void *data, int relative, int bit, int root)
+p2p_err coll__tree_broadcast(frame__call *call, const coll__party *p, void *data)
 {
+    int bit = coll__tree_lowest_bit(p->own, p->size);
     p2p_err err = P2P_OK;
-    for (bit /= 2; bit > 0 && !err; bit /= 2) /* the child with the most descendants first */
-        if (relative + bit < call->size)
-            err = p2p_layer_send(call->comm, data, call->bytes, actual(call, relative + bit, root), FRAME_TAG);
-    return err;
-}
-
-p2p_err coll__tree_broadcast(frame__call *call, void *data, int root)
-{
-    int relative = (call->rank - root + call->size) % call->size;
-    int bit = coll__tree_lowest_bit(relative, call->size);
-    p2p_err err = P2P_OK;
-    if (relative > 0)
-        err = p2p_layer_recv(call->comm, data, call->bytes, actual(call, relative - bit, root), FRAME_TAG,
+    if (p->own > 0)
+        err = p2p_layer_recv(call->comm, data, call->bytes, coll__rank_at(p, p->own - bit), FRAME_TAG,
                              P2P_STATUS_IGNORE);
-    return err ? err : pass_on(call, data, relative, bit, root);
+    for (bit /= 2; bit > 0 && !err; bit /= 2) /* the child with the most descendants first */
+        if (p->own + bit < p->size)
+            err = p2p_layer_send(call->comm, data, call->bytes, coll__rank_at(p, p->own + bit), FRAME_TAG);
+    return err;
 }
 
 p2p_err coll_tree_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root)
@@ -61,7 +49,8 @@ p2p_err coll_tree_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype 
     p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
     err = frame__memory(&call, 0);
+    const coll__party all = coll__all_from(&call, root);
     void *data = call.rank == root ? buf : call.work;
-    if (!err) err = coll__tree_broadcast(&call, data, root);
+    if (!err) err = coll__tree_broadcast(&call, &all, data);
     return frame__end(&call, err, data);
 }

@@ -27,20 +27,18 @@ static p2p_err combine_with(frame__call *call, int child, const void **so_far, v
     return P2P_OK;
 }
 
-p2p_err coll__tree_reduce(frame__call *call, const void *own, void *work, int root, const void **result)
+p2p_err coll__tree_reduce(frame__call *call, const coll__party *p, const void *own, void *work, const void **result)
 {
-    int size = call->size, relative = (call->rank - root + size) % size;
     const void *so_far = own;
     *result = NULL;
-    for (int bit = 1; bit < size; bit *= 2) {
-        if (relative & bit)
-            return p2p_layer_send(call->comm, so_far, call->bytes, (relative - bit + root) % size, FRAME_TAG);
-        if (relative + bit >= size) continue;
-        p2p_err err = combine_with(call, (relative + bit + root) % size, &so_far, work);
+    for (int bit = 1; bit < p->size; bit *= 2) {
+        if (p->own & bit)
+            return p2p_layer_send(call->comm, so_far, call->bytes, coll__rank_at(p, p->own - bit), FRAME_TAG);
+        if (p->own + bit >= p->size) continue;
+        p2p_err err = combine_with(call, coll__rank_at(p, p->own + bit), &so_far, work);
         if (err) return err;
     }
     *result = so_far;
-    if (size > 1) frame__finish_mean(call, work, call->count);
     return P2P_OK;
 }
 
@@ -62,7 +60,9 @@ p2p_err coll_tree_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dty
     err = frame__memory(&call, 2 * call.bytes);
     if (!err) {
         void *work = call.rank == root ? call.work : call.scratch + call.bytes; /* others' buffers are only read */
-        err = coll__tree_reduce(&call, buf, work, root, &result);
+        const coll__party all = coll__all_from(&call, root);
+        err = coll__tree_reduce(&call, &all, buf, work, &result);
+        if (result && call.size > 1) frame__finish_mean(&call, work, count);
     }
     return frame__end(&call, err, result);
 }

@@ -82,31 +82,48 @@ static bool iscatter(const predict__plan *p, int r, int s, predict__step *step)
 
 /* ---- Trees ---- */
 
-static bool reduce_tree(const predict__plan *p, int r, int s, predict__step *step)
+/* Of a place among n, the root's being 0: to and from places. */
+static bool climbs(int n, int place, int s, double bytes, predict__step *step)
 {
-    int relative = (r - p->root + p->n) % p->n;
-    for (int bit = 1; bit < p->n; bit *= 2) {
-        if (relative & bit) return s == 0 && sends(step, (relative - bit + p->root) % p->n, p->bytes);
-        if (relative + bit >= p->n) continue;
-        if (s-- == 0) return receives(step, (relative + bit + p->root) % p->n, p->bytes);
+    for (int bit = 1; bit < n; bit *= 2) {
+        if (place & bit) return s == 0 && sends(step, place - bit, bytes);
+        if (place + bit < n && s-- == 0) return receives(step, place + bit, bytes);
     }
     return false;
 }
 
+static bool comes_down(int n, int place, int s, double bytes, predict__step *step)
+{
+    int bit = 1;
+    while (bit < n && !(place & bit)) bit *= 2;
+    if (place > 0 && s-- == 0) return receives(step, place - bit, 0);
+    for (bit /= 2; bit > 0; bit /= 2)
+        if (place + bit < n && s-- == 0) return sends(step, place + bit, bytes);
+    return false;
+}
+
+/* The places of all ranks begin at the root. */
+static bool counted_from_root(const predict__plan *p, bool more, predict__step *step)
+{
+    if (more && step->to != PREDICT_NO_RANK) step->to = (step->to + p->root) % p->n;
+    if (more && step->from != PREDICT_NO_RANK) step->from = (step->from + p->root) % p->n;
+    return more;
+}
+
+static bool reduce_tree(const predict__plan *p, int r, int s, predict__step *step)
+{
+    return counted_from_root(p, climbs(p->n, (r - p->root + p->n) % p->n, s, p->bytes, step), step);
+}
+
 static bool broadcast_tree(const predict__plan *p, int r, int s, predict__step *step)
 {
-    int relative = (r - p->root + p->n) % p->n, bit = 1;
-    while (bit < p->n && !(relative & bit)) bit *= 2;
-    if (relative > 0 && s-- == 0) return receives(step, (relative - bit + p->root) % p->n, 0);
-    for (bit /= 2; bit > 0; bit /= 2)
-        if (relative + bit < p->n && s-- == 0) return sends(step, (relative + bit + p->root) % p->n, p->bytes);
-    return false;
+    return counted_from_root(p, comes_down(p->n, (r - p->root + p->n) % p->n, s, p->bytes, step), step);
 }
 
 /* ---- All with all ---- */
 
-/* Of r among n. */
-static bool doubling_of(int n, int r, int s, double bytes, predict__step *step)
+/* Of place r among n. */
+static bool doubles(int n, int r, int s, double bytes, predict__step *step)
 {
     int power = 1;
     while (power * 2 <= n) power *= 2;
@@ -123,7 +140,7 @@ static bool doubling_of(int n, int r, int s, double bytes, predict__step *step)
 
 static bool doubling(const predict__plan *p, int r, int s, predict__step *step)
 {
-    return doubling_of(p->n, r, s, p->bytes, step);
+    return doubles(p->n, r, s, p->bytes, step);
 }
 
 static bool ring(const predict__plan *p, int r, int s, predict__step *step, int first, bool combines)
@@ -246,34 +263,28 @@ static bool across_hosts(const predict__plan *p, int r, int s, predict__step *st
 
 /* ---- Leaders: the trees within each host, by number; and between hosts ---- */
 
+/* The places are these ranks. */
+static bool listed(const int *ranks, bool more, predict__step *step)
+{
+    if (more && step->to != PREDICT_NO_RANK) step->to = ranks[step->to];
+    if (more && step->from != PREDICT_NO_RANK) step->from = ranks[step->from];
+    return more;
+}
+
 static bool to_leader(const predict__plan *p, int r, int s, predict__step *step)
 {
-    const int *local = p->ranks + p->first[p->host[r]];
-    int own = p->number[r];
-    for (int bit = 1; bit < ranks_here(p, r); bit *= 2) {
-        if (own & bit) return s == 0 && sends(step, local[own - bit], p->bytes);
-        if (own + bit < ranks_here(p, r) && s-- == 0) return receives(step, local[own + bit], p->bytes);
-    }
-    return false;
+    return listed(p->ranks + p->first[p->host[r]], climbs(ranks_here(p, r), p->number[r], s, p->bytes, step), step);
 }
 
 static bool between_leaders(const predict__plan *p, int r, int s, predict__step *step)
 {
-    if (p->number[r] > 0 || !doubling_of(p->hosts, p->host[r], s, p->bytes, step)) return false;
-    if (step->to != PREDICT_NO_RANK) step->to = p->ranks[p->first[step->to]];
-    if (step->from != PREDICT_NO_RANK) step->from = p->ranks[p->first[step->from]];
-    return true;
+    bool more = p->number[r] == 0 && doubles(p->hosts, p->host[r], s, p->bytes, step);
+    return listed(p->ranks, listed(p->first, more, step), step);
 }
 
 static bool from_leader(const predict__plan *p, int r, int s, predict__step *step)
 {
-    const int *local = p->ranks + p->first[p->host[r]];
-    int own = p->number[r], bit = 1;
-    while (bit < ranks_here(p, r) && !(own & bit)) bit *= 2;
-    if (own > 0 && s-- == 0) return receives(step, local[own - bit], 0);
-    for (bit /= 2; bit > 0; bit /= 2)
-        if (own + bit < ranks_here(p, r) && s-- == 0) return sends(step, local[own + bit], p->bytes);
-    return false;
+    return listed(p->ranks + p->first[p->host[r]], comes_down(ranks_here(p, r), p->number[r], s, p->bytes, step), step);
 }
 
 /* ---- In shared memory: a barrier is taken to be an empty message ---- */

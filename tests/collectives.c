@@ -62,6 +62,15 @@ static int check_range(const algorithm *a, const sample *s, int n, enum shape sh
                           (unsigned long long)value_expected(shape, at, n, s->kind, s->dtype, s->op, wrong, s->seed));
 }
 
+static int check_element(const algorithm *a, const sample *s, int n, size_t i, uint64_t want)
+{
+    uint64_t got = value_at(buffer, s->dtype, i);
+
+    CHECK(got == want, SAMPLE_FORMAT ": element %zu is %#llx, not %#llx", SAMPLE_TEXT(a, n, s), i,
+          (unsigned long long)got, (unsigned long long)want);
+    return 0;
+}
+
 /* Slices, as many as the host with the fewest ranks has; each in a chunk for each host. */
 static int check_on_hosts(p2p_comm *comm, const algorithm *a, const sample *s, int n)
 {
@@ -75,8 +84,7 @@ static int check_on_hosts(p2p_comm *comm, const algorithm *a, const sample *s, i
         ring_chunk(length, hosts, part % hosts, &first, &count);
         for (size_t i = slice + first; i < slice + first + count; i++) {
             uint64_t want = value_on_hosts(host, hosts, part % hosts, n, s->kind, s->dtype, s->op, i, s->seed);
-            CHECK(value_at(buffer, s->dtype, i) == want, SAMPLE_FORMAT ": element %zu is %#llx, not %#llx",
-                  SAMPLE_TEXT(a, n, s), i, (unsigned long long)value_at(buffer, s->dtype, i), (unsigned long long)want);
+            STEP(check_element(a, s, n, i, want));
         }
     }
     return 0;
@@ -89,8 +97,7 @@ static int check_by_leaders(p2p_comm *comm, const algorithm *a, const sample *s,
     for (int q = 0; q < n; q++) host[q] = p2p_host(comm, q);
     for (size_t i = 0; i < s->count; i++) {
         uint64_t want = value_of_leaders(host, p2p_hosts(comm), n, s->kind, s->dtype, s->op, i, s->seed);
-        CHECK(value_at(buffer, s->dtype, i) == want, SAMPLE_FORMAT ": element %zu is %#llx, not %#llx",
-              SAMPLE_TEXT(a, n, s), i, (unsigned long long)value_at(buffer, s->dtype, i), (unsigned long long)want);
+        STEP(check_element(a, s, n, i, want));
     }
     return 0;
 }

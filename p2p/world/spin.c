@@ -9,19 +9,18 @@
 void p2p__spin_init(p2p_spin *spin, enum p2p_wait_policy policy, int ranks, int cores, bool cheap_polls)
 {
     bool own_core = ranks <= cores;
-    uint64_t timed_wait = TIMED_WAIT_RANK_NS * (uint64_t)(ranks / cores);
+    uint64_t of_a_core = (uint64_t)(ranks / cores), turns = YIELD_TURN_NS * of_a_core;
+    uint64_t timed_wait = TIMED_WAIT_RANK_NS * of_a_core;
     if (timed_wait < TIMED_WAIT_NS) timed_wait = TIMED_WAIT_NS;
     if (timed_wait > TIMED_WAIT_MOST_NS) timed_wait = TIMED_WAIT_MOST_NS;
-    *spin = (p2p_spin){.cores = cores,
-                       .cheap_polls = cheap_polls,
-                       .timed_wait = timed_wait,
-                       .slow_yield = YIELD_SLOW_NS + YIELD_TURN_NS * (uint64_t)(ranks / cores)};
+    *spin = (p2p_spin){
+        .cores = cores, .cheap_polls = cheap_polls, .timed_wait = timed_wait, .slow_yield = YIELD_SLOW_NS + turns};
     if (policy == WAIT_SPIN) spin->longest = spin->now = SPIN_ALONE_NS;
     if (policy == WAIT_YIELD) spin->most_yields = UINT_MAX, spin->yielding = YIELDING_ALONE_NS;
     if (policy != WAIT_AUTO) return;
     if (own_core && ranks > 1) spin->longest = spin->now = cheap_polls ? SPIN_LONGEST_CHEAP_NS : SPIN_LONGEST_NS;
     if (cheap_polls) {
-        spin->yielding = YIELDING_NS + 2 * YIELD_TURN_NS * (uint64_t)(ranks / cores);
+        spin->yielding = YIELDING_NS + 2 * turns;
         spin->most_yields = own_core ? YIELDS_WITH_A_CORE : UINT_MAX;
         spin->shares_cores = !own_core;
     } else if (ranks <= 2 * cores) {

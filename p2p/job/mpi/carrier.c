@@ -30,7 +30,7 @@
 #define ABORT_S 2
 #define FINALIZE_S 10
 #define LOST (MPI_MAX_ERROR_STRING + 60)
-#define EAGER_LIMIT "139264" /* a slot, and what Open MPI writes before it */
+#define BEFORE_A_SLOT 8192 /* bytes, at most, that Open MPI sends before those of a message */
 
 /* The slots of one direction, of all hosts: that of host h begin at h * SLOTS. */
 typedef struct {
@@ -94,12 +94,14 @@ static int init(void)
 
 static bool open_carrier(int *own, int *hosts, char *why, size_t why_bytes)
 {
+    char eager_limit[32];
+    snprintf(eager_limit, sizeof eager_limit, "%zu", CARRIER_SLOT + BEFORE_A_SLOT);
     /* launchers cannot read each other's memory, which MPI would try on one machine: they are not dumpable */
     setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
     setenv("MPIR_CVAR_CH4_CMA_ENABLE", "0", 0);
     setenv("FI_SHM_DISABLE_CMA", "1", 0);
     /* a receive is there for each slot: to ask before it is sent costs four short messages more; windows bound what is sent */
-    setenv("OMPI_MCA_btl_tcp_eager_limit", EAGER_LIMIT, 0);
+    setenv("OMPI_MCA_btl_tcp_eager_limit", eager_limit, 0);
     if (init() != MPI_SUCCESS) {
         snprintf(why, why_bytes, "%s does not start", NAME);
         return false;
