@@ -184,7 +184,8 @@ kernel_err kernel_copy(kernel_device *device, kernel_slice to, kernel_slice from
 
 /* ---- Order and time ---- */
 
-kernel_err kernel_finish(kernel_device *device); /* wait until everything queued is done */
+/* Wait until everything queued is done, after an error too: then nothing uses buffers, or memory that they wrap, any more. */
+kernel_err kernel_finish(kernel_device *device);
 
 /* An event behind everything queued so far; the queue is flushed. To be freed before the device is closed. */
 kernel_err kernel_record(kernel_device *device, kernel_event **event);

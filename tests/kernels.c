@@ -267,6 +267,27 @@ Test(kernels, program_that_does_not_build)
     cr_assert_eq(add_up(device(), &sum), KERNEL_ERR_BUILD);
 }
 
+/* Memory that is wrapped may be given back behind kernel_finish, whatever has failed. */
+Test(kernels, an_error_does_not_end_the_wait_for_what_was_queued)
+{
+    enum { FLOATS = 16 << 20, FILLS = 4 };
+    float *host = aligned_alloc(64, FLOATS * sizeof *host), sum = 0;
+    kernel_device_info info;
+    kernel_buffer *buffer;
+
+    setenv("PAIRWISE_KERNEL_FAIL", "launch:2", 1);
+    ASSERT_KERNEL(kernel_info(device(), &info));
+    ASSERT_KERNEL(add_up(device(), &sum));
+    ASSERT_KERNEL(kernel_buffer_wrap(device(), "wrapped", host, FLOATS, &buffer));
+    for (int i = 1; i <= FILLS; i++) ASSERT_KERNEL(kernel_fill(device(), kernel_at(buffer, 0), FLOATS, (float)i));
+    cr_assert_eq(kernel_sum(device(), kernel_at(buffer, 0), kernel_at(buffer, 1), 1), KERNEL_ERR_NOMEM);
+    cr_assert_eq(kernel_finish(device()), KERNEL_ERR_NOMEM);
+    cr_expect(!info.shares_memory || host[FLOATS - 1] == (float)FILLS, "the last element is %g",
+              (double)host[FLOATS - 1]);
+    kernel_buffer_free(buffer);
+    free(host);
+}
+
 Test(kernels, arguments_that_are_wrong_do_not_stick)
 {
     float sum = 0;
