@@ -8,8 +8,9 @@
  * The whole step is what the trainer does, phases overlapping as they may. A round starts four runs, in turn with and
  * without sync, of few and of many steps; the step is the difference of their wall-clock times by that of their steps,
  * so that the time to start does not count. A third kind of run takes the phases one after the other, each waited for
- * on all ranks before the next begins: what each costs by itself, which is more than its share of a whole step. A
- * step's phase is the slowest rank's.
+ * on all ranks before the next begins: what each costs by itself, which is more than its share of a whole step. There
+ * every rank updates all parameters; in a whole step perhaps its part (--shard auto). A step's phase is the slowest
+ * rank's.
  */
 #include <errno.h>
 #include <math.h>

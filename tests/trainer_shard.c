@@ -48,7 +48,7 @@ static void check_bits(int ranks, bool recipe, enum dtype wire)
     snprintf(plain, sizeof plain, "%s/plain", test_folder);
     snprintf(file, sizeof file, "%s/divided", test_folder);
     train_small(ranks, TRAIN_SHARD_NONE, recipe, wire, plain);
-    for (int shard = TRAIN_SHARD_OPTIMIZER; shard <= TRAIN_SHARD_PARAMETERS; shard++) {
+    for (int shard = TRAIN_SHARD_OPTIMIZER; shard <= TRAIN_SHARD_AUTO; shard++) {
         train_small(ranks, (enum train_sharding)shard, recipe, wire, file);
         must_work("cmp $D/plain $D/divided");
     }
@@ -68,6 +68,56 @@ Test(shard, gives_the_same_bits_with_16_bits_on_the_wire, .init = make_test_fold
 {
     check_bits(2, false, DTYPE_F16);
     check_bits(3, true, DTYPE_BF16);
+}
+
+/* ---- By itself ---- */
+
+#define SMALL "${L%/launch}/train --device cpu --train-limit 48 --test-limit 20 --batch 4 "
+
+/* What a run of three steps says; its weights are in $D/NAME. */
+#define SAYS(name, options) SMALL "--ranks 2 --steps 3 " options " --save $D/" name " > $D/says || exit 1; grep "
+
+Test(shard, is_chosen_where_nothing_else_differs, .init = make_test_folder, .fini = remove_test_folder)
+{
+    unsetenv("PAIRWISE_WORLD");
+    must_work(SAYS("plain", "--shard none --bucket 64K") "'all-reduce in [0-9]* buckets, overlapped' $D/says");
+    must_work(SAYS("auto", "--bucket 64K") "'reduce-scatter; each rank updates its part' $D/says");
+    must_work("cmp $D/plain $D/auto && ! grep 'memory of a rank' $D/says");
+    must_work(SAYS("w", "--bucket 64K --all-reduce tree") "'tree all-reduce' $D/says");
+    must_work(SAYS("w", "--bucket 64K --world socket") "'ring all-reduce' $D/says");
+    must_work(SAYS("w", "--bucket 64K --repair") "'ring all-reduce' $D/says");
+    must_work(SAYS("w", "--bucket 64K --wrapper") "'ring all-reduce' $D/says");
+    must_work(SAYS("w", "") "'ring all-reduce in 1 bucket' $D/says");
+}
+
+static p2p_err sees_all(void *arg, const train_hook_context *now)
+{
+    *(int *)arg += now->network->shard == TRAIN_SHARD_NONE;
+    return P2P_OK;
+}
+
+static int hooked_rank(p2p_comm *world, void *arg)
+{
+    train_job *job = arg;
+    train_error error = {""};
+    int seen = 0;
+    job->hooks = (train_hooks){.after_step = sees_all, .arg = &seen};
+    CHECK(!train_run(world, job, NULL, &error), "%s", error.text);
+    CHECK(seen == 2, "%d of 2 steps had all arrays", seen);
+    return 0;
+}
+
+Test(shard, is_not_chosen_where_a_hook_looks)
+{
+    static training_book unused;
+    train_job job;
+    setenv("PAIRWISE_WORLD", "shm", 1);
+    training_make(&job, &unused, 8, 2);
+    job.settings.batch = 2;
+    job.settings.bucket_bytes = 4096;
+    cr_assert(job.settings.shard == TRAIN_SHARD_AUTO, "it is the default");
+    ASSERT_RIGHT(job_right(2, NULL, hooked_rank, &job));
+    train_job_free(&job);
 }
 
 /* ---- Bytes ---- */
@@ -207,8 +257,6 @@ Test(window, knows_what_collides)
     cr_assert(train__window_collide(&window, 10, 50, 60, 51), "the other way round");
     cr_assert(train__window_collide(&window, 7, 1, 207, 1) && !train__window_collide(&window, 7, 0, 7, 1));
 }
-
-#define SMALL "${L%/launch}/train --device cpu --train-limit 48 --test-limit 20 --batch 4 "
 
 /* What the table says, in MB, and what was measured; and both without what the device has, of which no pages can be
  * counted: activations are most of the memory of this model. $O: more options, and the row that they add. */

@@ -226,7 +226,7 @@ void train__checkpoint_alone(train_runner *r)
 /* Where every rank has all parameters, they must be the same. */
 static p2p_err same_weights(train_runner *r)
 {
-    if (train__no_sync(r->job) || r->settings->shard == TRAIN_SHARD_PARAMETERS) return P2P_OK;
+    if (train__no_sync(r->job) || r->sharding == TRAIN_SHARD_PARAMETERS) return P2P_OK;
     const float *parameters = train_map(r->network, TRAIN_PARAMETERS, r->error);
     return parameters ? train_same_weights(r->comm, r->job->model, parameters, r->error) : P2P_ERR_SYS;
 }

@@ -41,7 +41,7 @@ static p2p_err batches_of_all(train_runner *r, size_t count, size_t *batches)
 {
     int64_t most = (int64_t)((count + r->settings->batch - 1) / r->settings->batch);
     p2p_err err = P2P_OK;
-    if (r->settings->shard == TRAIN_SHARD_PARAMETERS)
+    if (r->sharding == TRAIN_SHARD_PARAMETERS)
         err = train__comm(r->comm, r->error, coll_all_reduce(r->comm, &most, 1, DTYPE_I64, OP_MAX));
     *batches = (size_t)most;
     return err;
@@ -50,7 +50,7 @@ static p2p_err batches_of_all(train_runner *r, size_t count, size_t *batches)
 static p2p_err score_share(train_runner *r, const size_t mine[], size_t count, train_score *score, float *logits)
 {
     size_t batch = r->settings->batch, correct = 0, batches;
-    bool together = r->settings->shard == TRAIN_SHARD_PARAMETERS;
+    bool together = r->sharding == TRAIN_SHARD_PARAMETERS;
     p2p_err err = batches_of_all(r, count, &batches);
     *score = (train_score){.total = count};
     for (size_t b = 0; b < batches && !err && (together || !train__asked_to_stop(r->job)); b++) {

@@ -45,7 +45,7 @@ static float *kept_of(const train_runner *r, uint64_t step, int array)
 
 p2p_err train__keep_weights_open(train_runner *r, _Atomic uint64_t steps[])
 {
-    if (r->settings->shard || r->settings->shrink) return P2P_OK;
+    if (r->sharding || r->settings->shrink) return P2P_OK;
     size_t floats = TRAIN__KEPT_PARTS * (size_t)arrays(r) * count_of(r, r->rank);
     void *memory = NULL;
     p2p_err err = train__comm(r->comm, r->error,

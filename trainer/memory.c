@@ -7,8 +7,6 @@
 
 enum { ALIGNMENT = 64 };
 
-static const char gradients_name[] = "the gradients";
-
 static kernel_err wrap(train_network *net, train_shared *s, const char *name, size_t floats)
 {
     s->floats = floats;
@@ -33,23 +31,17 @@ static kernel_err share(train_network *net, train_shared *s, const char *name, s
     return wrap(net, s, name, floats);
 }
 
-/* In memory that other ranks can read (p2p_alloc), if there are other ranks. */
-static p2p_err share_gradients(train_network *net, train_error *error)
+/* In memory that other ranks can read (p2p_alloc), if there are other ranks; with `paged` as share_pages. */
+static p2p_err share_with_ranks(train_network *net, train_shared *s, const char *name, bool paged, train_error *error)
 {
-    train_shared *s = &net->gradients;
+    size_t floats = net->model->parameters;
     void *host = NULL;
     p2p_err err = P2P_OK;
-    if (net->shard >= TRAIN_SHARD_GRADIENTS) {
-        kernel_err none = share_pages(net, s, gradients_name, net->model->parameters);
-        return none ? train__device_fail(net, none, error) : P2P_OK;
-    }
-    if (net->comm)
-        err = train__comm(net->comm, error, p2p_alloc(net->comm, net->model->parameters * sizeof(float), &host));
+    if (net->comm && !paged) err = train__comm(net->comm, error, p2p_alloc(net->comm, floats * sizeof(float), &host));
     if (err) return err;
-    s->of = net->comm;
+    s->of = host ? net->comm : NULL;
     s->host = host;
-    kernel_err failed = host ? wrap(net, s, gradients_name, net->model->parameters)
-                             : share(net, s, gradients_name, net->model->parameters);
+    kernel_err failed = (paged ? share_pages : host ? wrap : share)(net, s, name, floats);
     return failed ? train__device_fail(net, failed, error) : P2P_OK;
 }
 
@@ -70,9 +62,7 @@ static kernel_err share_all(train_network *net)
     static const char *const state_names[TRAIN_STATES] = {"the optimiser's first state",
                                                           "the optimiser's second state"};
     size_t parameters = net->model->parameters;
-    kernel_err err = (net->shard >= TRAIN_SHARD_PARAMETERS ? share_pages : share)(net, &net->parameters,
-                                                                                  "the parameters", parameters);
-    if (!err) err = share(net, &net->statistics, "the running statistics", net->model->statistics);
+    kernel_err err = share(net, &net->statistics, "the running statistics", net->model->statistics);
     if (!err) err = share(net, &net->result, "the loss", TRAIN_RESULT);
     for (int i = 0; i < TRAIN_STATES && !err; i++)
         err = (net->shard ? share_pages : share)(net, &net->state[i], state_names[i], parameters);
@@ -131,10 +121,15 @@ p2p_err train__allocate(train_network *net, train_error *error)
         return train__fail(error, P2P_ERR_NOMEM, "no memory for a network");
     int slots = train__plan_backward(net, floats);
     if (slots < 0) return train__fail(error, P2P_ERR_ARG, "%s is no chain of blocks", m->description.name);
+    bool paged = net->shard >= TRAIN_SHARD_PARAMETERS;
+    p2p_err failed = share_with_ranks(net, &net->parameters, "the parameters", paged, error);
+    if (failed) return failed;
     kernel_err err = share_all(net);
     if (!err) err = keep(net);
     if (!err) err = make_pool(net, slots, floats);
-    return err ? train__device_fail(net, err, error) : share_gradients(net, error);
+    if (err) return train__device_fail(net, err, error);
+    paged = net->shard >= TRAIN_SHARD_GRADIENTS;
+    return share_with_ranks(net, &net->gradients, "the gradients", paged, error);
 }
 
 void train__release(train_network *net)

@@ -111,7 +111,7 @@ static const struct argp_option options[] = {
      4},
     {"shard", SHARD, "WHAT", 0,
      "none, optimizer, gradients or parameters: each rank keeps its part of the optimiser's state, of the gradients "
-     "too, of the parameters too (docs/sharding.md) (none)",
+     "too, of the parameters too; auto: optimizer or none, whichever is faster (docs/sharding.md) (auto)",
      4},
     {"wrapper", WRAPPER, NULL, 0, "sync by the wrapper that does it in one call, instead of the written-out loop", 4},
     {NULL, 0, NULL, 0, "Files:", 5},
@@ -267,7 +267,7 @@ static bool parse_choice(int key, const char *arg, struct argp_state *state, tra
         argp_error(state, "--compress is powersgd:RANK or topk:SHARE, such as powersgd:2 or topk:0.01, not \"%s\"",
                    arg);
     if (key == SHARD && !train__shard_named(arg, &s->shard))
-        argp_error(state, "--shard: there is no \"%s\"; there are none, optimizer, gradients, parameters", arg);
+        argp_error(state, "--shard: there is no \"%s\"; there are auto, none, optimizer, gradients, parameters", arg);
     return key == SCHEDULE || key == OPTIMIZER || key == ALL_REDUCE || key == WIRE || key == COMPRESS || key == SHARD;
 }
 

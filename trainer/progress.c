@@ -37,7 +37,11 @@ static void say_sync(const train_runner *r)
     bool own = train__own_sync(r->job), background = train__overlaps(r->job) && !s->compress.method;
     char text[40];
     const char *as = train__compress_text(&s->compress, text);
-    if (!train__no_sync(r->job))
+    if (r->shard)
+        train__say(r, "gradients: ring reduce-scatter%s%s%s; each rank updates its part of the parameters%s\n",
+                   *as ? ", as " : "", as, r->shard->late ? "" : ", overlapped with the backward pass",
+                   r->sharding == TRAIN_SHARD_PARAMETERS ? "" : "; ring all-gather");
+    else if (!train__no_sync(r->job))
         train__say(r, "gradients: %s all-reduce in %zu bucket%s%s%s%s\n",
                    own ? "your own" : train__algorithm_name(s->all_reduce), buckets, buckets == 1 ? "" : "s",
                    *as ? ", as " : "", as, background ? ", overlapped with the backward pass" : "");
@@ -102,7 +106,7 @@ void train__progress_sync(const train_runner *r)
 {
     const train_settings *s = r->settings;
     say_sync(r);
-    if (r->shard) say_memory(r);
+    if (s->shard != TRAIN_SHARD_AUTO && r->shard) say_memory(r);
     if (s->resume)
         train__say(r, "resumed after step %" PRIu64 ", epoch %" PRIu64 ", image %" PRIu64 "\n", r->step, r->epoch,
                    r->position);

@@ -184,7 +184,7 @@ static void choose(train_runner *r, const int64_t all[], place *found)
         if (of[NEWEST] > found->newest) found->newest = of[NEWEST];
         found->complete = found->complete || of[COMPLETE];
     }
-    if (r->settings->shard || found->step < 0) found->source = NOBODY, found->step = parts;
+    if (r->sharding || found->step < 0) found->source = NOBODY, found->step = parts;
     for (int rank = 0; rank < r->size; rank++)
         found->stopped = found->stopped || (found->step > 0 && all[rank * WHAT + STOPPED] == found->step);
 }
@@ -290,7 +290,7 @@ static p2p_err go_on_from(train_runner *r, const place *from)
     if (atomic_load(&s->step) != step || !part)
         return train__fail(r->error, P2P_ERR_STATE, "what rank %d had kept of step %llu is lost", r->rank,
                            (unsigned long long)step);
-    p2p_err err = r->settings->shard ? P2P_OK : take_weights(r, step, from->source);
+    p2p_err err = r->sharding ? P2P_OK : take_weights(r, step, from->source);
     if (err) return err;
     r->step = r->updated = step;
     r->has_weights = true;
@@ -303,7 +303,7 @@ static p2p_err go_on_from(train_runner *r, const place *from)
     err = add_sums(r, s, step);
     r->settled = step;
     r->owed = true;
-    if (err || r->settings->shard) return err; /* train__keep_shard takes them */
+    if (err || r->sharding) return err; /* train__keep_shard takes them */
     return train_same_weights(r->comm, r->job->model, net->parameters.host, r->error);
 }
 

@@ -5,10 +5,23 @@
 #include <string.h>
 
 #include "collectives/collectives.h"
+#include "p2p/p2p_layer.h"
 #include "ring/ring.h"
 #include "trainer/run.h"
 
 /* ---- Beginning ---- */
+
+/* Auto: each rank updates its part between the halves of the all-reduce, if there is enough to update, the halves do not
+ * travel, and nobody looks at arrays that would have this rank's part only. */
+static bool updates_parts(const train_runner *r)
+{
+    const train_settings *s = r->settings;
+    const train_hooks *h = &r->job->hooks;
+    bool hooked = h->before_shard || h->after_sync || h->after_step || h->learning_rate;
+    bool long_enough = r->job->model->parameters * sizeof(float) > s->bucket_bytes;
+    return !hooked && long_enough && !train__own_sync(r->job) && !train__shard_problem(s) && !s->repair &&
+           r->size > 1 && p2p_layer_has_shared_memory(r->comm);
+}
 
 static p2p_err open_network(train_runner *r)
 {
@@ -21,8 +34,18 @@ static p2p_err open_network(train_runner *r)
                                      .comm = r->comm,
                                      .frozen = s->frozen,
                                      .label_smoothing = s->label_smoothing,
-                                     .shard = s->shard};
+                                     .shard = r->sharding};
     return train_network_open(r->job->model, &options, &r->network, r->error);
+}
+
+/* Which device a rank has is known when it is open; all ranks divide, or none. */
+static p2p_err settle_sharding(train_runner *r)
+{
+    int32_t can = r->network->info.shares_memory;
+    if (r->settings->shard != TRAIN_SHARD_AUTO || !r->sharding) return P2P_OK;
+    p2p_err err = train__comm(r->comm, r->error, coll_all_reduce(r->comm, &can, 1, DTYPE_I32, OP_MIN));
+    if (!can) r->sharding = TRAIN_SHARD_NONE;
+    return err;
 }
 
 static p2p_err open_sync(train_runner *r)
@@ -42,7 +65,7 @@ static p2p_err open_sync(train_runner *r)
 
 static p2p_err open_shard(train_runner *r)
 {
-    if (!r->settings->shard) return P2P_OK;
+    if (!r->sharding) return P2P_OK;
     if (train__own_sync(r->job))
         return train__fail(r->error, P2P_ERR_ARG,
                            "--shard: gradients are not added up by a function of your own\n"
@@ -257,6 +280,7 @@ static p2p_err run(train_runner *r, train_score *score)
 {
     p2p_err err = open_memory(r);
     if (!err) err = open_network(r);
+    if (!err) err = settle_sharding(r);
     if (!err) err = train__keep_open(r);
     if (!err) err = run_generation(r, score);
     while (err == P2P_ERR_PEER_DEAD && r->kept && !r->hook_ended) {
@@ -270,7 +294,7 @@ static p2p_err run(train_runner *r, train_score *score)
 static void save_for_hook(train_runner *r)
 {
     const train_settings *s = r->settings;
-    bool has_weights = s->shard != TRAIN_SHARD_PARAMETERS;
+    bool has_weights = r->sharding != TRAIN_SHARD_PARAMETERS;
     if (r->shard && r->rank == 0 && (s->out || (s->save && !has_weights)))
         fprintf(stderr, "train: %s: with --shard %s\n", has_weights ? "no checkpoint was written" : "nothing was saved",
                 has_weights ? "no rank alone has the optimizer's state" : "parameters no rank alone has the weights");
@@ -286,6 +310,7 @@ p2p_err train__run_once(p2p_comm *comm, const train_job *job, train_start *start
                         train_error *error)
 {
     train_error unused;
+    enum train_sharding asked = job->settings.shard;
     bool repairs = job->settings.repair || job->settings.shrink; /* if no rank is left, from the start again */
     train_result last = {.saved = true};
     if (!error) error = &unused;
@@ -299,6 +324,7 @@ p2p_err train__run_once(p2p_comm *comm, const train_job *job, train_start *start
                       .optimizer = train__optimizer_of(&job->settings),
                       .total_steps = train__total_steps(job, p2p_size(comm)),
                       .error = error};
+    r.sharding = asked != TRAIN_SHARD_AUTO ? asked : updates_parts(&r) ? TRAIN_SHARD_OPTIMIZER : TRAIN_SHARD_NONE;
     if (repairs) p2p_set_errors(comm, P2P_ERRORS_RETURN);
     p2p_err err = run(&r, &last.score);
     if (err && r.hook_ended) save_for_hook(&r);

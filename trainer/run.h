@@ -67,6 +67,7 @@ typedef struct {
     train_network *network;
     train_sync *sync;
     train_data_parallel *replica; /* instead of sync, with settings->wrapper */
+    enum train_sharding sharding; /* settings->shard, or what auto has become */
     train__shard *shard;          /* NULL: nothing is divided; cut as sync cuts */
     kernel_optimizer optimizer;   /* of the settings; of a step: train_schedule_at */
     uint64_t total_steps;
@@ -188,6 +189,9 @@ static inline size_t train__step_images(const train_settings *settings)
 {
     return settings->batch * train__batches_of(settings);
 }
+
+/* settings.c: why --shard cannot divide anything in such a run, or NULL */
+const char *train__shard_problem(const train_settings *s);
 
 /* settings.c: bytes of memory that a rank cannot do without */
 size_t train__least_memory(const train_job *job);

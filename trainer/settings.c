@@ -25,6 +25,7 @@ void train_defaults(train_settings *settings)
                                  .all_reduce = TRAIN_RING,
                                  .bucket_bytes = (size_t)25 << 20,
                                  .overlap = true,
+                                 .shard = TRAIN_SHARD_AUTO,
                                  .shuffle = true,
                                  .augment = true};
 }
@@ -104,11 +105,10 @@ static p2p_err check_recipe(const train_settings *s, train_error *error)
     return problem && !err ? train__fail(error, P2P_ERR_ARG, "%s", problem) : err;
 }
 
-static p2p_err check_shard(const train_settings *s, train_error *error)
+const char *train__shard_problem(const train_settings *s)
 {
     const char *problem = NULL;
-    if (!s->shard) return P2P_OK;
-    if ((unsigned)s->shard > TRAIN_SHARD_PARAMETERS) problem = "--shard: there is no such part";
+    if ((unsigned)s->shard > TRAIN_SHARD_AUTO) problem = "--shard: there is no such part";
     if (s->all_reduce != TRAIN_RING || !s->overlap)
         problem = "--shard divides what --all-reduce ring with --overlap 1 sends; no other";
     if (s->shrink)
@@ -118,6 +118,13 @@ static p2p_err check_shard(const train_settings *s, train_error *error)
         problem = "--shard and --compress: one of them; what is compressed goes to every rank\n  try: --wire bf16";
     if (strstr(s->device, "gpu"))
         problem = "--shard: a GPU has memory of its own, which is not divided\n  try: --device cpu";
+    return problem;
+}
+
+static p2p_err check_shard(const train_settings *s, train_error *error)
+{
+    bool asked = s->shard != TRAIN_SHARD_NONE && s->shard != TRAIN_SHARD_AUTO;
+    const char *problem = asked ? train__shard_problem(s) : NULL;
     return problem ? train__fail(error, P2P_ERR_ARG, "%s", problem) : P2P_OK;
 }
 
@@ -151,7 +158,7 @@ size_t train__least_memory(const train_job *job)
     if (strstr(job->settings.device, "gpu")) return 2 * sizeof(float) * m->parameters; /* the rest is not the host's */
     for (size_t v = 0; v < m->value_count; v++)
         an_image += 2 * (size_t)(m->values[v].channels * m->values[v].height * m->values[v].width);
-    size_t divided = (size_t[]){0, 2, 3, 4}[job->settings.shard] * m->parameters;
+    size_t divided = (size_t[]){0, 2, 3, 4, 0}[job->settings.shard] * m->parameters;
     size_t whole = (compresses ? 5 : 4) * m->parameters - divided;
     return (whole + divided / (size_t)job->settings.ranks + an_image * job->settings.batch) * sizeof(float);
 }

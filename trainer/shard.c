@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "p2p/p2p_layer.h"
 #include "ring/ring.h"
 
-static const char *const names[] = {"none", "optimizer", "gradients", "parameters"};
+static const char *const names[] = {"none", "optimizer", "gradients", "parameters", "auto"};
 
 bool train__shard_named(const char *name, enum train_sharding *what)
 {
@@ -131,6 +132,7 @@ p2p_err train__shard_open(train_network *network, p2p_comm *comm, const train_sy
                         .comm = comm,
                         .what = network->shard,
                         .batches = batches,
+                        .late = network->shard == TRAIN_SHARD_OPTIMIZER && p2p_layer_has_shared_memory(comm),
                         .wire = train__sync_compressor(sync)};
     while (train__sync_piece(sync, pieces, &first, &count)) pieces++;
     s->parts = calloc(pieces + 1, sizeof *s->parts);

@@ -58,6 +58,7 @@ typedef struct {
     train_window gathered, unreduced; /* of parameters; of gradients, unless a step has several batches */
     p2p_err failed;                   /* in train__shard_ready, which cannot return it */
     kernel_err broken;                /* the same, of the device */
+    bool late;                        /* gradients are added up after the backward pass, and not during it */
     bool not_finite;                  /* a gradient of this rank's part */
     bool updating;                    /* the update is queued, and perhaps not done */
     kernel_event *behind;             /* the operation before the last one that is queued */
@@ -67,7 +68,7 @@ typedef struct {
     train__kept_parts kept;
 } train__shard;
 
-/* "none", "optimizer", "gradients", "parameters" */
+/* "none", "optimizer", "gradients", "parameters", "auto" */
 bool train__shard_named(const char *name, enum train_sharding *what);
 
 /* After all ranks have the same arrays: this rank keeps its part. *sync says which the pieces are; batches: of a step. */

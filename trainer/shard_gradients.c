@@ -9,6 +9,10 @@
  * The host is one operation behind the device, and never more. Gradients of other ranks' parts are in a window (window.h)
  * as long as the longest operation needs it: where the next one's would go over those of before, these are added up first.
  * A step of several batches has all gradients until the last one, in the array itself, and gives them back.
+ *
+ * Ranks that share memory take turns with their own devices, which have all cores: what is added up during the backward pass
+ * only makes that longer, and finds less in the caches. With --shard optimizer, which has all gradients anyway, they add up
+ * after it.
  */
 #include <string.h>
 
@@ -83,13 +87,13 @@ void train__shard_room(train__shard *s, size_t operation)
     if (any) reduce_ready(s);
 }
 
-/* First the pieces of before: the device computes this operation meanwhile. */
+/* First the pieces of before: the device computes this operation meanwhile. Or else all of them in train__shard_wait. */
 void train__shard_ready(void *shard, size_t operation)
 {
     train__shard *s = shard;
     kernel_event *flushed = NULL;
     kernel_err err = kernel_record(s->network->device, &flushed);
-    reduce_ready(s);
+    if (!s->late) reduce_ready(s);
     for (size_t i = 0; i < s->count && !err && !s->failed; i++)
         if (s->parts[i].low == operation) err = kernel_record(s->network->device, &s->parts[i].ready);
     kernel_event_free(flushed);

@@ -180,17 +180,25 @@ static inline int train_label(const train_images *images, size_t image)
 
 typedef struct train_network train_network;
 
-/* What the ranks divide among them: each has 1/n of it, and of what is named before it (docs/sharding.md). */
-enum train_sharding { TRAIN_SHARD_NONE, TRAIN_SHARD_OPTIMIZER, TRAIN_SHARD_GRADIENTS, TRAIN_SHARD_PARAMETERS };
+/* What the ranks divide among them: each has 1/n of it, and of what is named before it (docs/sharding.md). AUTO, for
+ * train_run only: the optimiser's state where that makes a step shorter and nothing else differs, else nothing. */
+enum train_sharding {
+    TRAIN_SHARD_NONE,
+    TRAIN_SHARD_OPTIMIZER,
+    TRAIN_SHARD_GRADIENTS,
+    TRAIN_SHARD_PARAMETERS,
+    TRAIN_SHARD_AUTO
+};
 
 typedef struct {
     const char *device; /* for kernel_open: "auto", "cpu", "gpu:1", ... */
     int cores;          /* that this process may use; 0: all */
     size_t batch;       /* images of the largest batch */
-    p2p_comm *comm; /* whose ranks may read the gradients in place (p2p_alloc); NULL: none. It outlives the network. */
+    p2p_comm *comm; /* whose ranks may read parameters and gradients in place (p2p_alloc); NULL: none. It outlives the
+                     * network. */
     bool frozen;    /* batch norm uses its running statistics in training too, and leaves them */
     float label_smoothing;     /* in training; 0: none */
-    enum train_sharding shard; /* whose arrays lie in memory that can be given back in parts */
+    enum train_sharding shard; /* whose arrays lie in memory that can be given back in parts; not AUTO */
 } train_network_options;
 
 /* The model must outlive it. All numbers are zero at first: see train_initialise, train_map. */
