@@ -36,7 +36,7 @@ p2p_err train_network_open(const train_model *model, const train_network_options
     net->capacity = options->batch;
     net->frozen = options->frozen;
     net->smoothing = options->label_smoothing;
-    net->shard = options->shard;
+    net->shard = options->shard == TRAIN_SHARD_AUTO ? TRAIN_SHARD_NONE : options->shard;
     p2p_err err = ended(net, kernel_open(options->device, options->cores, &net->device), error);
     if (!err) err = ended(net, kernel_info(net->device, &net->info), error);
     if (!err) err = train__allocate(net, error);

@@ -198,7 +198,7 @@ typedef struct {
                      * network. */
     bool frozen;    /* batch norm uses its running statistics in training too, and leaves them */
     float label_smoothing;     /* in training; 0: none */
-    enum train_sharding shard; /* whose arrays lie in memory that can be given back in parts; not AUTO */
+    enum train_sharding shard; /* whose arrays lie in memory that can be given back in parts; AUTO: none */
 } train_network_options;
 
 /* The model must outlive it. All numbers are zero at first: see train_initialise, train_map. */
