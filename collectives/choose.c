@@ -22,6 +22,8 @@ static const coll_choice choices[] = {
 #else
 #include "collectives/choices.inc"
 #endif
+    {"all_reduce", true, 2, 0, "one-shot", 2,
+     P2P_LAYER_INLINE_MOST}, /* what goes with the agreement needs no message */
 };
 
 enum { CHOICES = sizeof choices / sizeof *choices };
@@ -32,28 +34,35 @@ const coll_choice *coll_choices(size_t *rows)
     return choices;
 }
 
+/* shared: do those of each host share memory? */
+static bool applies(const coll_choice *c, int hosts, bool shared, int ranks, size_t bytes)
+{
+    bool placed = c->hosts ? hosts >= c->hosts && (hosts < ranks || c->shared) : hosts == 1 || !c->shared;
+    return placed && (shared || !c->shared) && ranks >= c->ranks && bytes >= c->bytes && (!c->most || bytes <= c->most);
+}
+
 static const coll_choice *choose(const char *operation, int hosts, bool shared, int ranks, size_t bytes)
 {
-    for (int i = CHOICES; i-- > 0;) {
-        const coll_choice *c = &choices[i];
-        bool placed = c->hosts == 0 || (hosts >= c->hosts && hosts < ranks);
-        if (placed && (shared || !c->shared) && ranks >= c->ranks && bytes >= c->bytes &&
-            strcmp(c->operation, operation) == 0)
-            return c;
-    }
+    for (int i = CHOICES; i-- > 0;)
+        if (strcmp(choices[i].operation, operation) == 0 && applies(&choices[i], hosts, shared, ranks, bytes))
+            return &choices[i];
     return NULL;
+}
+
+const char *coll_choose_placed(const char *operation, bool shared, int hosts, int ranks, size_t bytes)
+{
+    const coll_choice *c = choose(operation, hosts, shared, ranks, bytes);
+    return c ? c->algorithm : NULL;
 }
 
 const char *coll_choose(const char *operation, bool shared, int ranks, size_t bytes)
 {
-    const coll_choice *c = choose(operation, 1, shared, ranks, bytes);
-    return c ? c->algorithm : NULL;
+    return coll_choose_placed(operation, shared, 1, ranks, bytes);
 }
 
 const char *coll_choose_on_hosts(const char *operation, int hosts, int ranks, size_t bytes)
 {
-    const coll_choice *c = choose(operation, hosts, false, ranks, bytes);
-    return c ? c->algorithm : NULL;
+    return coll_choose_placed(operation, false, hosts, ranks, bytes);
 }
 
 /* ---- The algorithms by name ---- */
@@ -101,7 +110,7 @@ static size_t chosen(const frame__call *call, const char *operation)
 {
     size_t bytes = 0, row = 0;
     dtype_bytes(call->count, call->dtype, &bytes);
-    const coll_choice *c = choose(operation, p2p_hosts(call->comm), p2p_layer_has_shared_memory(call->comm),
+    const coll_choice *c = choose(operation, p2p_hosts(call->comm), p2p_layer_has_inline(call->comm),
                                   p2p_size(call->comm), bytes);
     const char *name = c ? keep_order(call, c->algorithm) : NULL;
     if (name && p2p_layer_is_explained(call->comm)) explain_choice(call, c, name);

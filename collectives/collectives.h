@@ -18,7 +18,7 @@
  *                        coll_iexscan, coll_ireduce_scatterv
  *      by algorithm      coll_naive_..., coll_tree_..., coll_recursive_doubling_..., coll_one_shot_..., coll_two_shot_...,
  *                        coll_leaders_all_reduce, coll_hierarchical_all_reduce; and the ring in ring/ring.h
- *      which one         coll_choices, coll_choose, coll_choose_on_hosts
+ *      which one         coll_choices, coll_choose, coll_choose_on_hosts, coll_choose_placed
  *
  * Counts are elements. Buffers hold elements of `dtype`, aligned for it; they may be NULL when the count is 0, and the
  * send and the receive buffer of one call must not overlap. Any number of ranks, any root, any count. The results are
@@ -196,6 +196,7 @@ typedef struct {
     size_t bytes;
     const char *algorithm; /* "naive", "tree", "recursive-doubling", "ring", "one-shot", "two-shot", "leaders" ... */
     int hosts;             /* only where ranks live on so many hosts or more, and several of them on one; 0: anywhere */
+    size_t most;           /* and no more bytes than these; 0: any number */
 } coll_choice;
 
 /* The whole table, in the order in which it is read: of the rows of an operation, the last that applies counts. */
@@ -206,8 +207,10 @@ const coll_choice *coll_choices(size_t *rows);
  * with another root than 0. */
 const char *coll_choose(const char *operation, bool shared, int ranks, size_t bytes);
 
-/* The same for ranks that live on so many hosts (p2p_hosts). */
+/* The same for ranks that live on so many hosts (p2p_hosts), by messages alone; and as it is. shared: do those of each host
+ * share memory? */
 const char *coll_choose_on_hosts(const char *operation, int hosts, int ranks, size_t bytes);
+const char *coll_choose_placed(const char *operation, bool shared, int hosts, int ranks, size_t bytes);
 
 /* ---- Names of earlier versions ---- */
 

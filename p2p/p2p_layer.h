@@ -90,10 +90,14 @@ p2p_err p2p_layer_agree(p2p_comm *comm);
 p2p_err p2p_layer_barrier(p2p_comm *comm, unsigned step);
 
 /* Up to P2P_LAYER_INLINE bytes travel with the fingerprint, at no cost: what a rank has sent that way. Up to
- * P2P_LAYER_INLINE_MOST can, where ranks share memory, all of them as many; that takes a piece of shared memory, as
- * p2p_layer_scratch does. Only after p2p_layer_agree or a barrier, and until this rank ends the collective. */
+ * P2P_LAYER_INLINE_MOST can, where p2p_layer_has_inline says so, all of them as many; that takes a piece of shared memory,
+ * as p2p_layer_scratch does. Only after p2p_layer_agree or a barrier, and until this rank ends the collective. */
 enum { P2P_LAYER_INLINE = 48, P2P_LAYER_INLINE_MOST = 4096 };
 const void *p2p_layer_inline(const p2p_comm *comm, int rank);
+
+/* Does what travels with the fingerprint reach every rank without a message? In the shm world, without a virtual network;
+ * between hosts the launchers carry it. The same answer on every rank. */
+bool p2p_layer_has_inline(const p2p_comm *comm);
 
 /* ---- Shared memory, where the world has it (shm) and all ranks of the communicator live on one host, without a virtual
  * network. The same answer on every rank. ---- */

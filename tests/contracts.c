@@ -156,17 +156,22 @@ static traffic empty_to_powers_of_two(const call *c, int r, int q)
 
 /* ---- Where ranks share memory ---- */
 
-static bool shared;
+static bool shared, has_inline; /* the second: also by hosts, up to P2P_LAYER_INLINE_MOST bytes */
 
 static traffic barrier_messages(const call *c, int r, int q)
 {
-    return shared ? nothing : empty_to_powers_of_two(c, r, q);
+    return has_inline ? nothing : empty_to_powers_of_two(c, r, q);
+}
+
+static bool one_shot_can(const call *c)
+{
+    return shared || (has_inline && c->S <= P2P_LAYER_INLINE_MOST);
 }
 
 /* Else naive. */
 static traffic all_to_everyone(const call *c, int r, int q)
 {
-    if (!shared) return hub(c, r, q);
+    if (!one_shot_can(c)) return hub(c, r, q);
     return c->S ? block_to_everyone(c, r, q) : nothing;
 }
 
@@ -201,7 +206,7 @@ RUNS(all_gather, coll_all_gather(c->comm, out, in, AS_FLOATS(c)))
 RUNS(reduce_scatter, coll_reduce_scatter(c->comm, out, in, AS_FLOATS(c), OP_SUM))
 RUNS(all_to_all, coll_all_to_all(c->comm, out, in, AS_FLOATS(c)))
 RUNS(barrier, coll_barrier(c->comm))
-RUNS(flat, shared ? coll_one_shot_all_reduce(c->comm, out, AS_FLOATS(c), OP_SUM) : naive_all_reduce(c))
+RUNS(flat, one_shot_can(c) ? coll_one_shot_all_reduce(c->comm, out, AS_FLOATS(c), OP_SUM) : naive_all_reduce(c))
 RUNS(direct, shared ? coll_two_shot_all_reduce(c->comm, out, AS_FLOATS(c), OP_SUM) : naive_all_reduce(c))
 
 static p2p_err reducing_ring(const call *c)
@@ -265,6 +270,7 @@ static int check_contract(const contract *k, call *c)
     p2p_traffic before[MOST], after[MOST];
     int rank = p2p_rank(c->comm);
     shared = p2p_layer_has_shared_memory(c->comm);
+    has_inline = p2p_layer_has_inline(c->comm);
 
     CALL(p2p_stats(c->comm, before));
     p2p_err err = k->run(c);

@@ -31,15 +31,14 @@ static void explain_choices(const comparison *c)
     printf("#\n# auto took");
     for (size_t s = 0; s < c->size_count; s++)
         printf("%s %s (%zu B)", s ? "," : "",
-               c->hosts > 1 ? coll_choose_on_hosts("all_reduce", c->hosts, c->ranks, c->bytes[s])
-                            : coll_choose("all_reduce", shared, c->ranks, c->bytes[s]),
+               coll_choose_placed("all_reduce", shared, c->hosts > 1 ? c->hosts : 1, c->ranks, c->bytes[s]),
                c->bytes[s]);
     printf("\n# auto is what coll_all_reduce takes: of these rows the last whose ranks and bytes are both reached.\n"
            "#     %-12s %-8s %6s %10s  %s\n",
            "operation", "world", "ranks", "bytes", "algorithm");
     for (size_t i = 0; i < rows; i++)
         printf("#     %-12s %-8s %6d %10zu  %s\n", choices[i].operation,
-               choices[i].hosts    ? "hosts"
+               choices[i].hosts    ? choices[i].shared ? "shm hosts" : "hosts"
                : choices[i].shared ? "shm"
                                    : "any",
                choices[i].ranks, choices[i].bytes, choices[i].algorithm);

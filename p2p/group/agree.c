@@ -216,6 +216,33 @@ static p2p_err wait_for(p2p_comm *comm, phase *m)
 
 /* ---- Coming ---- */
 
+/* Its launcher passes the line on before any message that this rank sends now. It looks for lines as long as it does not
+ * sleep; one that is behind by all places, being stopped perhaps, is waited for. */
+static p2p_err show_other_hosts(p2p_comm *comm, uint64_t number, size_t payload)
+{
+    p2p_engine *engine = comm->engine;
+    scoreboard_came *came = &engine->row->came;
+    _Atomic uint32_t *asleep = &engine->scoreboard->shared->launcher_asleep;
+    uint32_t count = atomic_load_explicit(&came->count, memory_order_relaxed);
+    while (count - atomic_load_explicit(&came->passed, memory_order_acquire) >= SCOREBOARD_CAME) {
+        if (p2p__job_failed(engine)) return p2p__job_error(comm);
+        p2p__control_tell(engine->control, CONTROL_CAME, engine->rank, 0);
+        p2p__pause(FAILING_PAUSE_NS);
+    }
+    scoreboard_passed *passed = &came->lines[count % SCOREBOARD_CAME];
+    *passed = (scoreboard_passed){.context = comm->context, .slot = (uint32_t)(number % SCOREBOARD_SLOTS)};
+    if (comm->payloads.first) {
+        passed->ranks = (uint32_t)comm->size;
+        passed->bytes = (uint32_t)payload;
+        passed->offset = (uint64_t)(comm->payloads.first - comm->scratch) + (size_t)comm->rank * comm->payloads.stride;
+    }
+    atomic_store_explicit(&came->count, count + 1, memory_order_release);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(asleep, memory_order_relaxed) && atomic_exchange(asleep, 0))
+        p2p__control_tell(engine->control, CONTROL_CAME, engine->rank, 0);
+    return P2P_OK;
+}
+
 p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
 {
     p2p_engine *engine = comm->engine;
@@ -246,11 +273,9 @@ p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
     if (bytes && !segment) memcpy(line->payload, what->inline_payload, bytes);
     if (engine->config.explain) p2p__explain_show(comm, line->payload);
     atomic_store_explicit(&line->at, p2p__line_at(number, 1), memory_order_release);
-    if (!comm->one_host) { /* counted first: its launcher passes the line on before any message that this rank sends now */
-        atomic_fetch_add(&engine->row->came, 1);
-        p2p__control_tell(engine->control, CONTROL_CAME, (int)comm->context, (int)(number % SCOREBOARD_SLOTS));
-    }
     comm->settled = false;
+    if (!comm->one_host) err = show_other_hosts(comm, number, bytes);
+    if (err) return err;
     return what->barriers ? P2P_OK : p2p__agree_settle(comm); /* with barriers: in the first one, soon */
 }
 

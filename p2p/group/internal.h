@@ -88,6 +88,12 @@ void p2p__explain_print(p2p_engine *engine, p2p_explained *e);
 /* Bytes of the largest piece that each of so many ranks can have. */
 size_t p2p__scratch_largest(int ranks);
 
+/* Bytes of one rank's part. */
+size_t p2p__scratch_segment(int ranks);
+
+/* Where that of a communicator begins, of so many bytes in all; 0 and errno: there is no room. */
+memory_place p2p__scratch_place(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, size_t bytes);
+
 /* Every communicator that may get scratch memory has this as free_scratch. */
 void p2p__scratch_free(p2p_comm *comm, bool last);
 

@@ -47,9 +47,14 @@ static size_t area_bytes(size_t kind, size_t most)
     return (kind > USUAL ? 3 : 4) * most;
 }
 
-static size_t next_kind(const p2p_comm *comm, size_t kind, size_t most)
+static size_t next_kind(size_t usual, size_t kind, size_t most)
 {
-    return kind == SMALL ? P2P_LAYER_INLINE_MOST : kind == INLINE ? comm->scratch_usual : 2 * most;
+    return kind == SMALL ? P2P_LAYER_INLINE_MOST : kind == INLINE ? usual : 2 * most;
+}
+
+static size_t scratch_usual(int ranks)
+{
+    return power_within(PASSING / 4 / (size_t)ranks, LARGEST);
 }
 
 size_t p2p__scratch_largest(int ranks)
@@ -57,20 +62,38 @@ size_t p2p__scratch_largest(int ranks)
     return power_within(LARGEST_OF_ALL / (size_t)ranks, LARGEST);
 }
 
+size_t p2p__scratch_segment(int ranks)
+{
+    size_t kind = SMALL, most = SMALL_PIECE, usual = scratch_usual(ranks), largest = p2p__scratch_largest(ranks),
+           all = 0;
+    for (; most <= largest; most = next_kind(usual, kind++, most)) all += area_bytes(kind, most);
+    return all;
+}
+
 static size_t scratch_bytes(p2p_comm *comm)
 {
-    size_t kind = SMALL, most = SMALL_PIECE;
-    if (comm->segment_bytes) return comm->segment_bytes * (size_t)comm->size;
-    comm->scratch_usual = power_within(PASSING / 4 / (size_t)comm->size, LARGEST);
-    comm->scratch_largest = p2p__scratch_largest(comm->size);
-    for (; most <= comm->scratch_largest; most = next_kind(comm, kind++, most))
-        comm->segment_bytes += area_bytes(kind, most);
+    if (!comm->segment_bytes) {
+        comm->scratch_usual = scratch_usual(comm->size);
+        comm->scratch_largest = p2p__scratch_largest(comm->size);
+        comm->segment_bytes = p2p__scratch_segment(comm->size);
+    }
     return comm->segment_bytes * (size_t)comm->size;
 }
 
-static _Atomic uint64_t *place_of(const p2p_comm *comm)
+static _Atomic uint64_t *place_of(const scoreboard *b, uint32_t context)
 {
-    return &comm->engine->scoreboard->shared->scratch_place[comm->context / 2 % SCOREBOARD_CONTEXTS];
+    return &b->shared->scratch_place[context / 2 % SCOREBOARD_CONTEXTS];
+}
+
+/* The first one here that asks reserves a place for all. */
+memory_place p2p__scratch_place(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, size_t bytes)
+{
+    uint64_t place = atomic_load(place_of(b, context));
+    if (place) return place;
+    memory_place found = p2p__memory_reserve(b, gaps, bytes, MEMORY_UNIT);
+    if (!found || atomic_compare_exchange_strong(place_of(b, context), &place, found)) return found;
+    p2p__memory_give_back(fd, gaps, found, bytes);
+    return place;
 }
 
 static p2p_err map_scratch(p2p_comm *comm)
@@ -78,14 +101,7 @@ static p2p_err map_scratch(p2p_comm *comm)
     p2p_engine *engine = comm->engine;
     size_t bytes = scratch_bytes(comm);
     int fd = engine->memory_fd;
-    uint64_t place = atomic_load(place_of(comm));
-    if (!place) { /* the first rank here reserves a place for all */
-        memory_place found = p2p__memory_reserve(engine->scoreboard, &engine->gaps, bytes, MEMORY_UNIT);
-        if (!found || atomic_compare_exchange_strong(place_of(comm), &place, found))
-            place = found;
-        else
-            p2p__memory_give_back(fd, &engine->gaps, found, bytes);
-    }
+    memory_place place = p2p__scratch_place(engine->scoreboard, fd, &engine->gaps, comm->context, bytes);
     /* Each rank takes the memory of its own segment: if all took all of it, there would not be enough for a moment. A
      * segment is read by others only when its rank has come; but the file must reach to the end of all. */
     if (place && p2p__memory_fill(fd, place + (size_t)comm->rank * comm->segment_bytes, comm->segment_bytes) &&
@@ -102,7 +118,7 @@ p2p_err p2p_layer_scratch(p2p_comm *comm, size_t wanted, p2p_scratch *scratch)
     if (err) return err;
     size_t bytes = wanted < comm->scratch_largest ? (wanted + LINE - 1) / LINE * LINE : comm->scratch_largest;
     size_t kind = SMALL, most = SMALL_PIECE, area = 0;
-    for (; most < bytes; most = next_kind(comm, kind++, most)) area += area_bytes(kind, most);
+    for (; most < bytes; most = next_kind(comm->scratch_usual, kind++, most)) area += area_bytes(kind, most);
     size_t *at = &comm->scratch_at[kind]; /* where the next piece begins in its area */
     if (*at + bytes > area_bytes(kind, most)) *at = 0;
     *scratch = (p2p_scratch){comm->scratch + area + *at, comm->segment_bytes, bytes};
@@ -115,7 +131,7 @@ void p2p__scratch_free(p2p_comm *comm, bool last)
     p2p_engine *engine = comm->engine;
     if (comm->scratch) munmap(comm->scratch, scratch_bytes(comm));
     comm->scratch = NULL;
-    memory_place place = last ? atomic_exchange(place_of(comm), 0) : 0;
+    memory_place place = last ? atomic_exchange(place_of(engine->scoreboard, comm->context), 0) : 0;
     if (place) p2p__memory_give_back(engine->memory_fd, &engine->gaps, place, scratch_bytes(comm));
 }
 

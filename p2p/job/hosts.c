@@ -61,6 +61,7 @@ void p2p__hosts_end(p2p_cluster *hosts, bool well, int status)
     for (int h = 0; hosts->hosts && h < hosts->count; h++) free(hosts->hosts[h].bytes);
     if (hosts->spill.fd >= 0) close(hosts->spill.fd);
     p2p__memory_shut(&hosts->window);
+    p2p__memory_forget(&hosts->gaps);
     for (size_t i = 0; i < hosts->left_count; i++) p2p__memory_shut(&hosts->left[i]);
     free(hosts->left);
     free(hosts->hosts);
@@ -240,6 +241,7 @@ static void obey(p2p_job *job, int from, const record *r, const char *bytes)
         p2p__tell_rank(job, r->b, *(const control_message *)(const void *)bytes, -1);
         break;
     case RECORD_LINE: p2p__line_arrived(job, r, bytes); break;
+    case RECORD_PAYLOAD: p2p__payload_arrived(job, r, (const void *)bytes); break;
     case RECORD_JOINED:
     case RECORD_MOVED: p2p__rank_moved(job, r); break;
     case RECORD_GAVE_UP: p2p__rank_gave_up(job, r->a, r->b); break;
@@ -376,6 +378,7 @@ void p2p__hosts_send(p2p_job *job)
 
 void p2p__hosts_move(p2p_job *job)
 {
+    p2p__hosts_send(job);
     receive(job);
     p2p__hosts_send(job);
 }

@@ -19,6 +19,8 @@
 #ifndef PAIRWISE_P2P_HOSTS_H
 #define PAIRWISE_P2P_HOSTS_H
 
+#include <sched.h>
+
 #include "p2p/job/carrier.h"
 #include "p2p/job/launch.h"
 #include "p2p/shared/memory.h"
@@ -35,7 +37,8 @@ enum record_type {
     RECORD_FREED, /* a rank has freed the communicator of index a, which that host has given out; number: collectives */
     RECORD_NOLINK, /* rank b can have no link to rank a: a control_message for it */
     /* to all */
-    RECORD_LINE,      /* of rank a, in collectives of context b: record_line */
+    RECORD_LINE,    /* of rank a, in collectives of context b: record_line */
+    RECORD_PAYLOAD, /* of rank a, before the line that it goes with: record_payload; number: where in the scratch memory */
     RECORD_JOINED,    /* rank a has called p2p_init */
     RECORD_GAVE_UP,   /* rank a takes no more part, after error b: scoreboard_row.gave_up */
     RECORD_GOODBYE,   /* rank a is in p2p_finalize; what it has sent: record_count, for each rank that got anything */
@@ -83,6 +86,11 @@ typedef struct {
     scoreboard_line line;
     scoreboard_call words; /* perhaps */
 } record_line;
+
+typedef struct {
+    uint32_t ranks, unused;
+    unsigned char bytes[P2P_LAYER_INLINE_MOST];
+} record_payload;
 
 /* Two ranks mean something else by a collective: the lower one first. */
 typedef struct {
@@ -143,7 +151,9 @@ typedef struct {
 /* What launchers tell each other before the first rank is started. */
 typedef struct {
     char build[32], rest[32], name[P2P_HOST_NAME]; /* rest: of what else must be the same (Makefile) */
-    int32_t ranks, pid;                            /* of the launcher */
+    char machine[40]; /* the same for all hosts that are one, network namespaces and containers, say */
+    cpu_set_t cores;
+    int32_t ranks, pid; /* of the launcher */
 } host_greeting;
 
 /* A link between a rank here and one elsewhere: this end of it. */
@@ -216,6 +226,7 @@ struct p2p_cluster {
     uint32_t *came;       /* [ranks]: lines that were passed on */
     uint64_t *seen;       /* [ranks]: at the last tick */
     memory_window window; /* shm: what ranks here have from p2p_alloc */
+    memory_gap *gaps;     /* of its file, that this launcher has given back */
     memory_window *left;  /* of generations before, from which bytes may still leave */
     size_t left_count;
     p2p_spill spill; /* host 0: what ranks of other hosts printed */
@@ -338,10 +349,13 @@ bool p2p__far_is_hot(const p2p_job *job);
 
 /* ---- hosts_rows.c ---- */
 
-/* Lines that ranks have written, and of which the message has not been read. */
-void p2p__lines_serve(p2p_job *job);
-void p2p__line_came(p2p_job *job, int rank, const control_message *message);
+/* Lines that a rank here has written for ranks of other hosts go there; those of all ranks: were there any? */
+void p2p__lines_of(p2p_job *job, int rank);
+bool p2p__lines_serve(p2p_job *job);
+/* Are there some that have not gone yet? */
+bool p2p__lines_left(const p2p_job *job, int rank);
 void p2p__line_arrived(p2p_job *job, const record *r, const char *bytes);
+void p2p__payload_arrived(p2p_job *job, const record *r, const record_payload *payload);
 void p2p__difference_arrived(p2p_job *job, const record_difference *difference);
 void p2p__rows_tick(p2p_job *job);
 void p2p__rank_moved(p2p_job *job, const record *r);

@@ -116,6 +116,7 @@ void p2p__far_ended(p2p_job *job, p2p_rank_process *process, const p2p_end *end)
 {
     static end_text text;
     const scoreboard_row *row = &job->scoreboard->rows[process->rank];
+    p2p__lines_of(job, process->rank);
     p2p__far_drain(job, process->rank);
     if (job->plan->options.repair) {
         p2p__stream_end(&process->out);

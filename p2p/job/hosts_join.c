@@ -22,6 +22,21 @@ static const char *name_of(const p2p_cluster *hosts, int host)
     return hosts->greetings[host].name;
 }
 
+static void name_machine(host_greeting *greeting)
+{
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (!file || !fgets(greeting->machine, sizeof greeting->machine, file))
+        snprintf(greeting->machine, sizeof greeting->machine, "%.*s", (int)sizeof greeting->machine - 1,
+                 greeting->name);
+    if (file) fclose(file);
+}
+
+static bool shares_cores(const p2p_cluster *hosts, int host)
+{
+    const host_greeting *own = &hosts->greetings[hosts->own], *other = &hosts->greetings[host];
+    return memcmp(own->machine, other->machine, sizeof own->machine) == 0 && CPU_EQUAL(&own->cores, &other->cores);
+}
+
 /* Who has how many ranks; all of the same build. */
 static bool place_ranks(p2p_cluster *hosts, char *why, size_t why_bytes)
 {
@@ -47,7 +62,7 @@ static bool place_ranks(p2p_cluster *hosts, char *why, size_t why_bytes)
             return false;
         }
         size += g->ranks > 0 && g->ranks <= P2P_MAX_RANKS ? g->ranks : P2P_MAX_RANKS + 1;
-        hosts->map.beside += strcmp(g->name, name_of(hosts, hosts->own)) == 0;
+        hosts->map.beside += shares_cores(hosts, h);
         if (size > P2P_MAX_RANKS) {
             snprintf(why, why_bytes, "more than %d ranks on %d hosts" P2P_TRY "a smaller -n on each", P2P_MAX_RANKS,
                      hosts->count);
@@ -71,6 +86,8 @@ p2p_cluster *p2p__hosts_join(const p2p_carrier *carrier, int own, int count, int
     snprintf(greeting.build, sizeof greeting.build, "%s", P2P_BUILD_ID);
     snprintf(greeting.rest, sizeof greeting.rest, "%s", P2P_HOSTS_ID);
     gethostname(greeting.name, sizeof greeting.name - 1);
+    name_machine(&greeting);
+    sched_getaffinity(0, sizeof greeting.cores, &greeting.cores);
     hosts->greetings = calloc((size_t)count, sizeof greeting);
     if (hosts->greetings &&
         !carrier->exchange(&greeting, hosts->greetings, sizeof greeting, FIRST_MESSAGE_S, missing, sizeof missing))
@@ -93,6 +110,27 @@ static void take_cores(int ranks)
     sched_setaffinity(0, sizeof cores, &cores);
 }
 
+/* Launchers that share cores are hosts of a cluster that is tried on one machine. Where there are more ranks than cores each
+ * takes a part of them for itself and its ranks, as a host has its own: what they wait for then comes from the same core,
+ * whatever the system makes of processes that do nothing but let others run. */
+static void divide_cores(p2p_cluster *hosts)
+{
+    cpu_set_t all = hosts->greetings[hosts->own].cores, own;
+    int cores = CPU_COUNT(&all), beside = hosts->map.beside, before = 0, ranks = 0, number = 0;
+    for (int h = 0; h < hosts->count; h++) {
+        before += h < hosts->own && shares_cores(hosts, h);
+        ranks += shares_cores(hosts, h) ? hosts->greetings[h].ranks : 0;
+    }
+    if (beside < 2 || cores < beside || ranks <= cores) return;
+    CPU_ZERO(&own);
+    for (size_t core = 0; core < CPU_SETSIZE; core++) {
+        if (!CPU_ISSET(core, &all)) continue;
+        if (number * beside / cores == before) CPU_SET(core, &own);
+        number++;
+    }
+    if (sched_setaffinity(0, sizeof own, &own) == 0) hosts->map.beside = 1;
+}
+
 p2p_cluster *p2p__hosts_open(int ranks, char *why, size_t why_bytes)
 {
     int own, count, expected = p2p__hosts_expected(); /* before the library sets variables of its own */
@@ -107,7 +145,9 @@ p2p_cluster *p2p__hosts_open(int ranks, char *why, size_t why_bytes)
     }
     take_cores(ranks);
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* whatever started the launchers has ended, and the job with it */
-    return p2p__hosts_join(p2p__carrier, own, count, ranks, why, why_bytes);
+    p2p_cluster *hosts = p2p__hosts_join(p2p__carrier, own, count, ranks, why, why_bytes);
+    if (hosts) divide_cores(hosts);
+    return hosts;
 }
 
 bool p2p__hosts_ready(p2p_cluster *hosts, bool ready)

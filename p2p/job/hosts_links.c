@@ -197,7 +197,7 @@ static void put_after_lines(p2p_job *job, far_link *link, const record *r, const
     char bytes[CARRIER_SLOT];
     memcpy(bytes, at, r->bytes);
     put_calls(job, link);
-    p2p__listen(job, &job->ranks[r->a], P2P_ALL_MESSAGES);
+    p2p__lines_of(job, r->a);
     p2p__record_put(job, job->hosts->host_of[r->b], r, bytes);
 }
 
@@ -222,8 +222,7 @@ static bool read_some(p2p_job *job, far_link *link, uint64_t window, bool all)
     }
     uint64_t sent = atomic_load(&p2p__scoreboard_sent(job->scoreboard, link->here)[link->there]);
     const record r = {.type = RECORD_BYTES, .bytes = (uint32_t)got, .a = link->here, .b = link->there, .number = sent};
-    bool lines_left = atomic_load(&job->scoreboard->rows[r.a].came) != job->hosts->came[r.a - job->first];
-    if (slot && !lines_left && !next_call(job, link, &(size_t){0}))
+    if (slot && !p2p__lines_left(job, r.a) && !next_call(job, link, &(size_t){0}))
         p2p__record_end(job, host, &r);
     else
         put_after_lines(job, link, &r, at);

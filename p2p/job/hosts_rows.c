@@ -10,6 +10,7 @@
  * whether its ranks still stand as they did. If all say so, then between the last reading and the first question all of
  * it was true at once.
  */
+#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdlib.h>
@@ -32,16 +33,33 @@ static const scoreboard_call *words_of(const scoreboard_row *row, uint32_t conte
     return NULL;
 }
 
-void p2p__line_came(p2p_job *job, int rank, const control_message *message)
+/* What goes with a line, and does not fit into it. */
+static void pass_on_payload(p2p_job *job, int rank, const scoreboard_passed *line)
 {
-    uint32_t context = (uint32_t)message->rank;
+    memory_window *window = &job->hosts->window;
+    record_payload payload = {.ranks = line->ranks};
+    size_t bytes = line->bytes < sizeof payload.bytes ? line->bytes : sizeof payload.bytes;
+    uint64_t first = atomic_load(&job->scoreboard->shared->scratch_place[line->context / 2 % SCOREBOARD_CONTEXTS]);
+    if (!window->at) *window = p2p__memory_window(job->scoreboard_fd);
+    const void *at = p2p__memory_seen(window, job->scoreboard_fd, first + line->offset, bytes);
+    if (!at && pread(job->scoreboard_fd, payload.bytes, bytes, (off_t)(first + line->offset)) != (ssize_t)bytes) return;
+    if (at) memcpy(payload.bytes, at, bytes);
+    const record r = {.type = RECORD_PAYLOAD,
+                      .bytes = (uint32_t)(offsetof(record_payload, bytes) + bytes),
+                      .a = rank,
+                      .b = (int32_t)line->context,
+                      .number = line->offset};
+    p2p__record_put_all(job, &r, &payload);
+}
+
+static void pass_on(p2p_job *job, int rank, const scoreboard_passed *line)
+{
+    const uint32_t context = line->context, slot = line->slot % SCOREBOARD_SLOTS;
     record_line text;
     size_t place;
-    job->hosts->came[rank - job->first]++;
-    if (message->value < 0 || message->value >= SCOREBOARD_SLOTS) return;
+    if (line->bytes) pass_on_payload(job, rank, line);
     memset(&text, 0, sizeof text);
-    memcpy(&text.line, &p2p__scoreboard_lines(job->scoreboard, context, (uint64_t)message->value)[rank],
-           sizeof text.line);
+    memcpy(&text.line, &p2p__scoreboard_lines(job->scoreboard, context, slot)[rank], sizeof text.line);
     const scoreboard_call *words = words_of(&job->scoreboard->rows[rank], context, atomic_load(&text.line.at) >> 24,
                                             &place);
     if (words) text.words = p2p__call_copy(words);
@@ -51,6 +69,38 @@ void p2p__line_came(p2p_job *job, int rank, const control_message *message)
                       .b = (int32_t)context,
                       .number = place};
     p2p__record_put_all(job, &r, &text);
+}
+
+/* Has the rank written lines that were not passed on? Neither a message that it has sent since, nor a row that says that it
+ * waits, must come before them. */
+bool p2p__lines_left(const p2p_job *job, int rank)
+{
+    const scoreboard_came *came = &job->scoreboard->rows[rank].came;
+    return atomic_load_explicit(&came->count, memory_order_acquire) != job->hosts->came[rank - job->first];
+}
+
+void p2p__lines_of(p2p_job *job, int rank)
+{
+    scoreboard_came *came = &job->scoreboard->rows[rank].came;
+    uint32_t *passed = &job->hosts->came[rank - job->first],
+             count = atomic_load_explicit(&came->count, memory_order_acquire);
+    if (count == *passed) return;
+    if (count - *passed > SCOREBOARD_CAME) *passed = count; /* no rank of ours writes that */
+    for (; *passed != count; ++*passed) {
+        const scoreboard_passed line = came->lines[*passed % SCOREBOARD_CAME]; /* as it was once */
+        pass_on(job, rank, &line);
+    }
+    atomic_store_explicit(&came->passed, count, memory_order_release);
+}
+
+bool p2p__lines_serve(p2p_job *job)
+{
+    bool any = false;
+    for (int rank = job->first; rank < job->first + job->count; rank++) {
+        any |= p2p__lines_left(job, rank);
+        p2p__lines_of(job, rank);
+    }
+    return any;
 }
 
 /* Those that sleep until the others have come: they look for themselves. */
@@ -108,6 +158,19 @@ void p2p__difference_arrived(p2p_job *job, const record_difference *d)
     *f = difference;
     p2p__report_tell(job, f, &w);
     p2p__job_fail(job, P2P_ERR_MISMATCH, d->ranks[0], 1, w.text);
+}
+
+void p2p__payload_arrived(p2p_job *job, const record *r, const record_payload *payload)
+{
+    size_t bytes = r->bytes - offsetof(record_payload, bytes),
+           all = p2p__scratch_segment((int)payload->ranks) * payload->ranks;
+    memory_place place = p2p__scratch_place(job->scoreboard, job->scoreboard_fd, &job->hosts->gaps, (uint32_t)r->b,
+                                            all);
+    p2p_words w = {.used = 0};
+    if (place && pwrite(job->scoreboard_fd, payload->bytes, bytes, (off_t)(place + r->number)) == (ssize_t)bytes)
+        return;
+    p2p__add(&w, "no memory for what rank %d shows the ranks here: %s", r->a, strerror(errno));
+    p2p__report_fail(job, CLASS_REFUSED, REASON_MEMORY, job->first, &w);
 }
 
 void p2p__line_arrived(p2p_job *job, const record *r, const char *bytes)
@@ -188,18 +251,6 @@ static void show_row(p2p_job *job, int rank, bool moving)
     const record r = {
         .type = RECORD_ROW, .bytes = (uint32_t)(sizeof text.row + count * sizeof *text.counts), .a = rank};
     p2p__record_put(job, 0, &r, &text);
-}
-
-/* Has the rank written lines that were not passed on? A row that says that it waits must not come before them. */
-static bool lines_left(const p2p_job *job, int rank)
-{
-    return atomic_load(&job->scoreboard->rows[rank].came) != job->hosts->came[rank - job->first];
-}
-
-void p2p__lines_serve(p2p_job *job)
-{
-    for (int rank = job->first; rank < job->first + job->count; rank++)
-        if (lines_left(job, rank)) p2p__listen(job, &job->ranks[rank], P2P_ALL_MESSAGES);
 }
 
 void p2p__rank_gave_up(p2p_job *job, int rank, int err)
@@ -332,7 +383,7 @@ void p2p__hosts_asked(p2p_job *job, const record *r, const record_still *still, 
 {
     bool same = true;
     for (size_t i = 0; i < r->bytes / sizeof *still; i++) {
-        same = same && !job->watch.ended[still[i].rank] && !lines_left(job, still[i].rank) &&
+        same = same && !job->watch.ended[still[i].rank] && !p2p__lines_left(job, still[i].rank) &&
                stands(job, still[i].rank, still[i].activity);
     }
     p2p__record_put(job, host, &(record){.type = RECORD_CONFIRMED, .a = same, .number = r->number}, NULL);

@@ -58,6 +58,7 @@ void p2p__far_asleep(p2p_job *job, bool asleep)
     p2p_cluster *hosts = job->hosts;
     if (hosts->asleep == asleep) return;
     hosts->asleep = asleep;
+    atomic_store_explicit(&job->scoreboard->shared->launcher_asleep, asleep, memory_order_relaxed);
     for (size_t i = 0; i < hosts->open_count; i++)
         atomic_store_explicit(&job->scoreboard->rows[hosts->open[i]->there].asleep, asleep, memory_order_relaxed);
     if (asleep) atomic_thread_fence(memory_order_seq_cst);

@@ -191,9 +191,7 @@ void p2p__obey_rank(p2p_job *job, p2p_rank_process *process, const control_messa
     case CONTROL_ABORT: rank_aborts(job, process, message->value); break;
     case CONTROL_FATAL: rank_has_error(job, process, false); break;
     case CONTROL_MISMATCH: rank_has_error(job, process, true); break;
-    case CONTROL_CAME:
-        if (job->hosts) p2p__line_came(job, process->rank, message);
-        break;
+    case CONTROL_CAME: break; /* its lines have gone */
     case CONTROL_FREED:
         if (job->hosts) context_freed(job, message->rank, message->value);
         break;
@@ -224,8 +222,10 @@ void p2p__listen(p2p_job *job, p2p_rank_process *process, int most)
     int got = 0;
     bool lost;
     while (process->control >= 0 && most-- > 0 &&
-           (got = p2p__control_receive(process->control, &message, NULL, &lost)) == 1)
+           (got = p2p__control_receive(process->control, &message, NULL, &lost)) == 1) {
+        if (job->hosts) p2p__lines_of(job, process->rank); /* written before it said this */
         p2p__obey_rank(job, process, &message);
+    }
     if (got >= 0) return;
     close(process->control);
     process->control = -1;

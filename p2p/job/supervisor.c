@@ -123,7 +123,10 @@ static void forward_input(p2p_job *job, bool reading)
 /* What has come. A link that is opened for a rank may move the polled. */
 static void serve(p2p_job *job)
 {
-    if (job->hosts) p2p__far_serve(job);
+    if (job->hosts) {
+        p2p__lines_serve(job);
+        p2p__far_serve(job);
+    }
     for (int i = 0; i < job->count; i++) {
         const struct pollfd *slots = &job->polled[SLOT_RANKS + 3 * i];
         p2p_rank_process *process = &job->ranks[job->first + i];
@@ -200,20 +203,19 @@ static void turn(p2p_job *job, uint64_t left)
         if (ppoll(job->polled, fill_polled(job), &wait, NULL) > 0) serve(job);
         return;
     }
-    uint64_t before = job->hosts->moved_at;
     if (!left && p2p__far_is_hot(job) && ++job->turns % TURNS_A_POLL) {
         p2p__lines_serve(job);
         p2p__far_serve(job);
     } else {
         nfds_t count = fill_polled(job);
         if (left) p2p__far_asleep(job, true);
-        if (left && p2p__far_waiting(job)) wait.tv_nsec = 0;
+        if (left && (p2p__lines_serve(job) || p2p__far_waiting(job))) wait.tv_nsec = 0;
         ppoll(job->polled, count, &wait, NULL);
         p2p__far_asleep(job, false);
         serve(job);
     }
     p2p__hosts_move(job);
-    if (!left && job->hosts->moved_at == before) sched_yield(); /* a rank may be waiting for this core */
+    if (!left) sched_yield(); /* a rank may be waiting for this core, and for what has just come */
 }
 
 static void loop(p2p_job *job)

@@ -24,6 +24,11 @@ bool p2p_layer_has_shared_memory(const p2p_comm *comm)
     return comm && comm->engine && comm->one_host && comm->engine->memory_fd >= 0 && !comm->engine->config.network.on;
 }
 
+bool p2p_layer_has_inline(const p2p_comm *comm)
+{
+    return comm && comm->engine && comm->engine->memory_fd >= 0 && !comm->engine->config.network.on;
+}
+
 /* ---- Buffers ---- */
 
 static void *new_memory(p2p_engine *engine, size_t bytes, size_t align, memory_place *place)

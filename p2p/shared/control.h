@@ -15,7 +15,7 @@ enum control_type {
     CONTROL_FATAL,    /* an error ends this rank; its message is on the scoreboard and has been printed */
     CONTROL_NOEXEC,   /* the program cannot be started: `value` is errno */
     CONTROL_MISMATCH, /* a collective differs between ranks; the message is on the scoreboard, in this rank's row */
-    CONTROL_CAME,     /* this rank's line says where it is in a collective: `rank` context, `value` the number's slot */
+    CONTROL_CAME,     /* this rank has written lines for ranks of other hosts, while its launcher slept */
     CONTROL_FREED,    /* the communicator with index `rank`, given out by another host; `value` collectives had begun */
     CONTROL_WAKE,     /* nudge `rank`, which sleeps until the ranks of a collective agree */
     CONTROL_PORT,     /* this rank asks for the port of its host on a virtual network */

@@ -79,6 +79,21 @@ typedef struct {
     int option;
 } scoreboard_choices;
 
+/* Lines that a rank has written for ranks of other hosts, which its launcher passes on: the last ones, in order. */
+enum { SCOREBOARD_CAME = 64 };
+
+typedef struct {
+    uint32_t context, slot;
+    uint32_t ranks, bytes; /* of the communicator; of what goes with the line, and lies in its scratch memory, */
+    uint64_t offset;       /* from there on */
+} scoreboard_passed;
+
+typedef struct {
+    _Alignas(64) _Atomic uint32_t count; /* of all that it has written */
+    scoreboard_passed lines[SCOREBOARD_CAME];
+    _Alignas(64) _Atomic uint32_t passed; /* so many the launcher has passed on */
+} scoreboard_came;
+
 #define SCOREBOARD_FOUND 8
 #define SCOREBOARD_PLACES 12
 
@@ -100,9 +115,9 @@ typedef struct {
     _Atomic uint32_t told;                /* messages of the supervisor to this rank */
     _Atomic int gave_up; /* the error (enum p2p_err) after which it takes no more part: its buffers are its own again */
     _Alignas(64) _Atomic int core; /* that this rank ran on when it last waited, and 1 (cores.h); 0: not yet */
-    _Atomic uint32_t came;         /* lines that it has written for ranks of other hosts */
     _Atomic int letter;       /* of a rank on another host: the state of its process as in /proc; 0: it has ended */
     char host[P2P_HOST_NAME]; /* the name of the rank's host, in a job of several */
+    scoreboard_came came;
     _Alignas(64) /* the lines above are read by others all the time: they must not change with what is below */
         scoreboard_call call; /* the current or last outermost call */
     scoreboard_wait wait;
@@ -190,8 +205,9 @@ typedef struct {
 typedef struct {
     scoreboard_settings settings; /* for those who come; never read again by those who are there */
     _Atomic uint32_t failed;
-    _Atomic uint32_t any_gave_up; /* some rank has */
-    scoreboard_failure failure;
+    _Atomic uint32_t any_gave_up;                  /* some rank has */
+    _Alignas(64) _Atomic uint32_t launcher_asleep; /* of several hosts: a rank that writes a line wakes it */
+    _Alignas(64) scoreboard_failure failure;
     _Atomic uint64_t memory_end; /* of what has been given out of the file behind the scoreboard (memory.h) */
     /* Of communicators, by index; the world has 0: */
     _Atomic uint32_t context_users[SCOREBOARD_CONTEXTS]; /* ranks that have one with this index; 0: free */
@@ -239,16 +255,16 @@ static inline bool p2p__is_local(const scoreboard *b, int rank)
     return rank >= b->hosts.first[b->hosts.own] && rank < b->hosts.first[b->hosts.own + 1];
 }
 
-/* Ranks on this host. */
-static inline int p2p__local_count(const scoreboard *b)
-{
-    return b->hosts.first[b->hosts.own + 1] - b->hosts.first[b->hosts.own];
-}
-
 /* A rank's number among those that share its machine's cores; launchers of one machine number them host by host. */
 static inline int p2p__number_here(const scoreboard *b, int rank)
 {
     return b->hosts.beside > 1 ? rank : rank - b->hosts.first[b->hosts.own];
+}
+
+/* Ranks on this host. */
+static inline int p2p__local_count(const scoreboard *b)
+{
+    return b->hosts.first[b->hosts.own + 1] - b->hosts.first[b->hosts.own];
 }
 
 /* Are the settings still what they were? False: a rank has overwritten them, and none may. */

@@ -110,7 +110,8 @@ bool algorithm_is_by_host(const algorithm *a, const p2p_comm *comm, size_t bytes
     if (a->run != plain_all_reduce) return a->shape == shape;
     int hosts = p2p_hosts(comm), n = p2p_size(comm);
     const char *name = shape == LEADERS ? "leaders" : "hierarchical";
-    return hosts > 1 && strcmp(coll_choose_on_hosts("all_reduce", hosts, n, bytes), name) == 0;
+    return hosts > 1 &&
+           strcmp(coll_choose_placed("all_reduce", p2p_layer_has_inline(comm), hosts, n, bytes), name) == 0;
 }
 
 enum shape algorithm_shape(const algorithm *a, int n, size_t bytes)
@@ -125,9 +126,10 @@ enum shape algorithm_shape(const algorithm *a, int n, size_t bytes)
 
     if (!plain) return a->shape;
     const char *world = getenv("PAIRWISE_WORLD");
-    const char *hosts = getenv("PAIRWISE_HOSTS"); /* of several the ranks share no memory */
-    bool shared = world && strcmp(world, "shm") == 0 && (!hosts || atoi(hosts) < 2);
-    const char *chosen = coll_choose(a->kind == REDUCE ? "reduce" : "all_reduce", shared, n, bytes);
+    const char *several = getenv("PAIRWISE_HOSTS");
+    int hosts = several && atoi(several) > 1 ? atoi(several) < n ? atoi(several) : n : 1;
+    bool shared = world && strcmp(world, "shm") == 0;
+    const char *chosen = coll_choose_placed(a->kind == REDUCE ? "reduce" : "all_reduce", shared, hosts, n, bytes);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         if (strcmp(shapes[i].name, chosen) == 0) return shapes[i].shape;
     return a->shape;

@@ -34,7 +34,7 @@
 
 /* The slots of one direction, of all hosts: that of host h begin at h * SLOTS. */
 typedef struct {
-    MPI_Request *requests;
+    MPI_Request *requests; /* those of `out` behind those of `in` */
     char *bytes;
     int *first;  /* of each host: its oldest slot */
     int *length; /* of each slot that has arrived; -1: not yet */
@@ -47,6 +47,7 @@ static struct {
     int *done; /* for MPI_Testsome */
     MPI_Status *statuses;
     int out_pending, next_host;
+    bool looked;        /* what had arrived then has been given */
     bool *lent;         /* of each slot out: what it sends lies elsewhere */
     bool *over;         /* of each host: it sends nothing more */
     char (*lost)[LOST]; /* of each host: why it cannot be reached; "": it can */
@@ -155,14 +156,14 @@ static bool exchange(const void *own, void *all, size_t bytes, double seconds, c
 
 /* ---- Slots ---- */
 
-static bool make_ring(ring *r)
+static bool make_ring(ring *r, MPI_Request *requests)
 {
     size_t hosts = (size_t)c.hosts;
-    *r = (ring){.requests = malloc(hosts * SLOTS * sizeof *r->requests),
+    *r = (ring){.requests = requests,
                 .bytes = malloc(hosts * SLOTS * CARRIER_SLOT),
                 .first = calloc(hosts, sizeof *r->first),
                 .length = malloc(hosts * SLOTS * sizeof *r->length)};
-    if (!r->requests || !r->bytes || !r->first || !r->length) return false;
+    if (!r->bytes || !r->first || !r->length) return false;
     for (size_t i = 0; i < hosts * SLOTS; i++) {
         r->requests[i] = MPI_REQUEST_NULL;
         r->length[i] = -1;
@@ -189,11 +190,13 @@ static bool ready(void)
     if (MPI_Comm_dup(MPI_COMM_WORLD, &c.comm) != MPI_SUCCESS) return false;
     MPI_Comm_set_errhandler(c.comm, MPI_ERRORS_RETURN);
     c.lost = calloc((size_t)c.hosts, sizeof *c.lost);
-    c.done = malloc(slots * sizeof *c.done);
-    c.statuses = malloc(slots * sizeof *c.statuses);
+    c.done = malloc(2 * slots * sizeof *c.done);
+    c.statuses = malloc(2 * slots * sizeof *c.statuses);
+    MPI_Request *requests = malloc(2 * slots * sizeof *requests);
     c.over = calloc((size_t)c.hosts, sizeof *c.over);
     c.lent = calloc(slots, sizeof *c.lent);
-    if (!make_ring(&c.in) || !make_ring(&c.out) || !c.lent || !c.done || !c.statuses || !c.lost || !c.over)
+    if (!requests || !make_ring(&c.in, requests) || !make_ring(&c.out, requests + slots) || !c.lent || !c.done ||
+        !c.statuses || !c.lost || !c.over)
         return false;
     for (int slot = 0; slot < (int)slots; slot++)
         if (slot / SLOTS != c.own) expect(slot);
@@ -211,19 +214,24 @@ static bool exchange_first(const void *own, void *all, size_t bytes, double seco
     return true;
 }
 
-/* How many of them have ended: c.done, c.statuses. */
-static int test_some(const ring *r)
+/* What has arrived, and what has left: one call for both, since each asks the system. */
+static void look(void)
 {
-    int count = 0, code = MPI_Testsome(c.hosts * SLOTS, r->requests, &count, c.done, c.statuses);
+    int slots = c.hosts * SLOTS, count = 0, code = MPI_Testsome(2 * slots, c.in.requests, &count, c.done, c.statuses);
     if (count == MPI_UNDEFINED) count = 0;
-    for (int i = 0; i < count && code == MPI_ERR_IN_STATUS; i++)
-        note(c.statuses[i].MPI_ERROR, "MPI_Testsome", c.done[i] / SLOTS);
-    return count;
+    for (int i = 0; i < count; i++) {
+        int slot = c.done[i] % slots, host = slot / SLOTS;
+        if (code == MPI_ERR_IN_STATUS) note(c.statuses[i].MPI_ERROR, "MPI_Testsome", host);
+        if (c.done[i] >= slots)
+            c.out_pending--;
+        else if (!c.lost[host][0])
+            MPI_Get_count(&c.statuses[i], MPI_BYTE, &c.in.length[slot]);
+    }
 }
 
 static void look_at_out(void)
 {
-    if (c.out_pending) c.out_pending -= test_some(&c.out);
+    if (c.out_pending) look();
 }
 
 static int current(const ring *r, int host)
@@ -286,12 +294,12 @@ static const char *find_arrived(int *host, size_t *bytes)
 static const char *arrived(int *host, size_t *bytes)
 {
     const char *at = find_arrived(host, bytes);
-    if (at) return at;
-    look_at_out();
-    int count = test_some(&c.in);
-    for (int i = 0; i < count; i++)
-        if (!c.lost[c.done[i] / SLOTS][0]) MPI_Get_count(&c.statuses[i], MPI_BYTE, &c.in.length[c.done[i]]);
-    return count > 0 ? find_arrived(host, bytes) : NULL;
+    if (!at && !c.looked) {
+        look();
+        at = find_arrived(host, bytes);
+    }
+    c.looked = at; /* who asks until there is nothing more looks once */
+    return at;
 }
 
 static void taken(int host)
@@ -352,8 +360,8 @@ static void close_carrier(bool all_done, int status)
     free(c.lost);
     free(c.over);
     free(c.lent);
+    free(c.in.requests);
     for (ring *r = &c.in; r; r = r == &c.in ? &c.out : NULL) {
-        free(r->requests);
         free(r->bytes);
         free(r->first);
         free(r->length);
