@@ -10,7 +10,7 @@
  * ceil(log2 n) rounds of one empty message a rank, n a power of two or not.
  * Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988.
  *
- * Where ranks share memory, no message is needed: the agreement on the call is the barrier.
+ * In the shm world no message is needed, on several hosts either: the agreement on the call is the barrier.
  */
 #include "collectives/internal.h"
 

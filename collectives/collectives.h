@@ -41,7 +41,7 @@ extern "C" {
 #endif
 
 /* Returns on no rank before every rank has called it. Dissemination: ceil(log2 n) rounds of empty messages
- * (Hensgen, Finkel and Manber 1988); none where ranks share memory. */
+ * (Hensgen, Finkel and Manber 1988); none in the shm world without a virtual network. */
 p2p_err coll_barrier(p2p_comm *comm);
 
 /* ---- The plain names pick an algorithm by the number of ranks, hosts and bytes: see coll_choices. ---- */
@@ -172,8 +172,8 @@ p2p_err coll_tree_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype
  * a power of two (Thakur, Rabenseifner and Gropp 2005). */
 p2p_err coll_recursive_doubling_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
-/* Without messages, where ranks share memory (the shm world, no virtual network); elsewhere P2P_ERR_ARG. One-shot: each
- * rank combines the whole buffers of all. Two-shot: each combines one slice of all buffers, and copies the others; in
+/* Without messages, where ranks share memory (the shm world, no virtual network); one-shot up to 4 KiB also where they
+ * live on several hosts of it; elsewhere P2P_ERR_ARG. One-shot: each rank combines the whole buffers of all. Two-shot: each combines one slice of all buffers, and copies the others; in
  * place if the buffers are from p2p_alloc. Both strictly in rank order, as naive. */
 p2p_err coll_one_shot_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 p2p_err coll_two_shot_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);

@@ -16,26 +16,19 @@
  * host, sends 2(n-1)/n S over one pair of ranks; R times that if the ranks are dealt out. Within a host each rank sends
  * and receives 2(R-1)/R S.
  *
+ * Where the ranks of a host share memory, what goes on within it needs no messages: hierarchical_shared.c, with the same parts in
+ * the same order.
+ *
  * 2 + 2(H-1) steps. Order: within a host in rank order; hosts round the ring, as ring_all_reduce does ranks: all get the
  * same bits. (The scheme of the MPI libraries and of NCCL: Jia et al. 2018, "Highly scalable deep learning training system".)
  */
 #include <stdlib.h>
 
-#include "collectives/internal.h"
-#include "ring/ring.h"
+#include "collectives/hierarchical.h"
 
-/* Where the ranks of a communicator are, for one of them. */
-typedef struct {
-    int hosts, own;           /* this rank's */
-    int here, number;         /* ranks on this host; this one's number among them */
-    int slices;               /* ranks on the host that has the fewest */
-    int local[P2P_MAX_RANKS]; /* the ranks here, in order */
-    int left, right;          /* who has this rank's slice on the hosts before and behind */
-} layout;
-
-static layout find_layout(const frame__call *call)
+static coll__layout find_layout(const frame__call *call)
 {
-    layout at = {.hosts = p2p_hosts(call->comm), .own = p2p_host(call->comm, call->rank), .slices = call->size};
+    coll__layout at = {.hosts = p2p_hosts(call->comm), .own = p2p_host(call->comm, call->rank), .slices = call->size};
     int count[P2P_MAX_RANKS] = {0}, before = (at.own + at.hosts - 1) % at.hosts, behind = (at.own + 1) % at.hosts;
     for (int rank = 0; rank < call->size; rank++) {
         int host = p2p_host(call->comm, rank);
@@ -54,20 +47,7 @@ static layout find_layout(const frame__call *call)
     return at;
 }
 
-/* Part `number` of so many of elements [first, first + count). */
-typedef struct {
-    size_t first, count;
-} span;
-
-static span part_of(span whole, int parts, int number)
-{
-    span part;
-    ring_chunk(whole.count, parts, (number % parts + parts) % parts, &part.first, &part.count);
-    part.first += whole.first;
-    return part;
-}
-
-static char *at(const frame__call *call, const void *base, span s)
+static char *at(const frame__call *call, const void *base, coll__span s)
 {
     return call->bytes ? (char *)(uintptr_t)base + s.first * call->element : NULL;
 }
@@ -84,13 +64,13 @@ static p2p_err wait_all(p2p_request requests[], size_t count, p2p_err err)
 }
 
 /* Slice s of what each rank here has goes to the rank that owns it, which combines them in order of rank. */
-static p2p_err reduce_scatter(const frame__call *call, const layout *l, const void *own, p2p_request *requests)
+static p2p_err reduce_scatter(const frame__call *call, const coll__layout *l, const void *own, p2p_request *requests)
 {
-    const span whole = {0, call->count}, slice = part_of(whole, l->slices, l->number);
+    const coll__span whole = {0, call->count}, slice = coll__part_of(whole, l->slices, l->number);
     size_t half = call->scratch_bytes / 2, begun = 0;
     p2p_err err = P2P_OK;
     for (int s = 0; s < l->slices && !err; s++) {
-        const span theirs = part_of(whole, l->slices, s);
+        const coll__span theirs = coll__part_of(whole, l->slices, s);
         if (s == l->number) continue;
         err = p2p_layer_isend(call->comm, at(call, own, theirs), theirs.count * call->element, l->local[s], FRAME_TAG,
                               &requests[begun]);
@@ -117,9 +97,9 @@ static p2p_err reduce_scatter(const frame__call *call, const layout *l, const vo
 }
 
 /* Each rank gets the slices of the others from their owners. */
-static p2p_err all_gather(const frame__call *call, const layout *l, p2p_request *requests)
+static p2p_err all_gather(const frame__call *call, const coll__layout *l, p2p_request *requests)
 {
-    const span whole = {0, call->count}, slice = part_of(whole, l->slices, l->number);
+    const coll__span whole = {0, call->count}, slice = coll__part_of(whole, l->slices, l->number);
     size_t begun = 0;
     p2p_err err = P2P_OK;
     for (int q = 0; q < l->here && l->number < l->slices && !err; q++) {
@@ -129,7 +109,7 @@ static p2p_err all_gather(const frame__call *call, const layout *l, p2p_request 
         if (!err) begun++;
     }
     for (int s = 0; s < l->slices && !err; s++) {
-        const span theirs = part_of(whole, l->slices, s);
+        const coll__span theirs = coll__part_of(whole, l->slices, s);
         if (s == l->number) continue;
         err = p2p_layer_recv(call->comm, at(call, call->work, theirs), theirs.count * call->element, l->local[s],
                              FRAME_TAG, P2P_STATUS_IGNORE);
@@ -139,28 +119,37 @@ static p2p_err all_gather(const frame__call *call, const layout *l, p2p_request 
 
 /* ---- Across hosts: the ring of ring/all_reduce.c, for one slice ---- */
 
-static p2p_err pass(const frame__call *call, const layout *l, span out, char *in, size_t bytes)
+static p2p_err ring_of_hosts(const frame__call *call, const coll__layout *l)
 {
-    return p2p_layer_sendrecv(call->comm, at(call, call->work, out), out.count * call->element, l->right, FRAME_TAG, in,
-                              bytes, l->left, FRAME_TAG, P2P_STATUS_IGNORE);
-}
-
-static p2p_err ring_of_hosts(const frame__call *call, const layout *l)
-{
-    const span slice = part_of((span){0, call->count}, l->slices, l->number);
+    const coll__span slice = coll__part_of((coll__span){0, call->count}, l->slices, l->number);
     p2p_err err = P2P_OK;
     for (int s = 0; s < l->hosts - 1 && !err; s++) {
-        const span out = part_of(slice, l->hosts, l->own - s - 1), in = part_of(slice, l->hosts, l->own - s - 2);
-        err = pass(call, l, out, call->scratch, in.count * call->element);
+        const coll__span out = coll__part_of(slice, l->hosts, l->own - s - 1),
+                         in = coll__part_of(slice, l->hosts, l->own - s - 2);
+        err = coll__pass(call, l, at(call, call->work, out), out.count, call->scratch, in.count);
         char *own = at(call, call->work, in);
         if (!err) frame__combine_some(call, own, call->scratch, own, in.count);
     }
-    const span complete = part_of(slice, l->hosts, l->own);
+    const coll__span complete = coll__part_of(slice, l->hosts, l->own);
     if (!err && call->size > 1) frame__finish_mean(call, at(call, call->work, complete), complete.count);
     for (int s = 0; s < l->hosts - 1 && !err; s++) {
-        const span out = part_of(slice, l->hosts, l->own - s), in = part_of(slice, l->hosts, l->own - s - 1);
-        err = pass(call, l, out, at(call, call->work, in), in.count * call->element);
+        const coll__span out = coll__part_of(slice, l->hosts, l->own - s),
+                         in = coll__part_of(slice, l->hosts, l->own - s - 1);
+        err = coll__pass(call, l, at(call, call->work, out), out.count, at(call, call->work, in), in.count);
     }
+    return err;
+}
+
+static p2p_err by_messages(frame__call *call, const coll__layout *l, const void *buf)
+{
+    size_t slice = (call->count / (size_t)l->slices + 1) * call->element; /* at least that of any */
+    p2p_request *requests = calloc((size_t)l->here + 1, sizeof(p2p_request));
+    p2p_err err = requests ? frame__memory(call, 2 * ((slice + 63) / 64 * 64))
+                           : p2p_layer_error(call->comm, P2P_ERR_NOMEM, "no memory for %d requests", l->here);
+    if (!err) err = reduce_scatter(call, l, buf, requests);
+    if (!err && l->number < l->slices) err = ring_of_hosts(call, l);
+    if (!err) err = all_gather(call, l, requests);
+    free(requests);
     return err;
 }
 
@@ -173,16 +162,11 @@ p2p_err coll_hierarchical_all_reduce(p2p_comm *comm, void *buf, size_t count, en
                         .has_op = true,
                         .op = op,
                         .reorders = true};
+    call.barriers = p2p_layer_has_inline(comm);
     p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
-    const layout l = find_layout(&call);
-    size_t slice = (count / (size_t)l.slices + 1) * call.element; /* at least that of any */
-    p2p_request *requests = calloc((size_t)l.here + 1, sizeof(p2p_request));
-    err = requests ? frame__memory(&call, 2 * ((slice + 63) / 64 * 64))
-                   : p2p_layer_error(comm, P2P_ERR_NOMEM, "no memory for %d requests", l.here);
-    if (!err) err = reduce_scatter(&call, &l, buf, requests);
-    if (!err && l.number < l.slices) err = ring_of_hosts(&call, &l);
-    if (!err) err = all_gather(&call, &l, requests);
-    free(requests);
+    const coll__layout l = find_layout(&call);
+    size_t round = coll__hierarchical_round(&call, &l);
+    err = round ? coll__hierarchical_shared(&call, &l, round) : by_messages(&call, &l, buf);
     return frame__end(&call, err, call.work);
 }

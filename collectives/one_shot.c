@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One-shot all-reduce: every rank writes its buffer to memory that all share, and combines the buffers of all. One
- * barrier, no messages; only where ranks share memory. Four ranks:
+ * barrier, no messages; only where ranks share memory, or live on several hosts and what they have goes with the call. Four ranks:
  *
  *      rank          0        1        2        3
  *      writes        a        b        c        d           each to a place of its own

@@ -89,6 +89,9 @@ p2p_err p2p_layer_agree(p2p_comm *comm);
  * collectives that have set `barriers`. */
 p2p_err p2p_layer_barrier(p2p_comm *comm, unsigned step);
 
+/* The same for the ranks of this host alone, which need not agree with those of others yet. */
+p2p_err p2p_layer_host_barrier(p2p_comm *comm, unsigned step);
+
 /* Up to P2P_LAYER_INLINE bytes travel with the fingerprint, at no cost: what a rank has sent that way. Up to
  * P2P_LAYER_INLINE_MOST can, where p2p_layer_has_inline says so, all of them as many; that takes a piece of shared memory,
  * as p2p_layer_scratch does. Only after p2p_layer_agree or a barrier, and until this rank ends the collective. */
@@ -115,6 +118,9 @@ typedef struct {
  * given again in the next two calls. So with a barrier between two calls a rank may write at once to what it gets: the
  * slowest rank has left the piece of three calls ago. */
 p2p_err p2p_layer_scratch(p2p_comm *comm, size_t wanted, p2p_scratch *scratch);
+
+/* The bytes of the longest piece that there is. */
+size_t p2p_layer_scratch_most(const p2p_comm *comm);
 
 /* For others to read a buffer in place: where it lies (0: nowhere; not all of it is one buffer from p2p_alloc), and how
  * far this rank sees, which may differ from rank to rank. All ranks send theirs inline; then a buffer can be read by

@@ -32,6 +32,7 @@ typedef struct {
     int seen;   /* ranks (of the communicator) below this are there */
     int differ; /* one that means something else; -1: none */
     bool settled;
+    bool of_host; /* only the ranks of this host */
 } phase;
 
 static scoreboard_line *own_line(const p2p_comm *comm, uint64_t number)
@@ -67,11 +68,17 @@ static bool is_there(phase *m, int rank)
     return at >= p2p__line_at(m->number, m->steps);
 }
 
+static bool is_awaited(const phase *m, int rank)
+{
+    return rank != m->comm->rank &&
+           (!m->of_host || p2p__is_local(m->comm->engine->scoreboard, m->comm->world_rank[rank]));
+}
+
 /* Are all there? This rank is; its own line, which the others read, is left alone. Also true if one means something
  * else: then there is nothing left to wait for. */
 static bool all_there(phase *m)
 {
-    while (m->differ < 0 && m->seen < m->comm->size && (m->seen == m->comm->rank || is_there(m, m->seen))) m->seen++;
+    while (m->differ < 0 && m->seen < m->comm->size && (!is_awaited(m, m->seen) || is_there(m, m->seen))) m->seen++;
     return m->seen == m->comm->size || m->differ >= 0;
 }
 
@@ -160,7 +167,7 @@ static void describe_missing(p2p_engine *engine, void *arg, scoreboard_wait *wai
     wait->agree_steps = m->steps;
     for (int i = m->seen; i < m->comm->size; i++) {
         int rank = m->comm->world_rank[i];
-        if (atomic_load(&m->lines[rank].at) < wanted) p2p__set_add(&wait->need, rank);
+        if (is_awaited(m, i) && atomic_load(&m->lines[rank].at) < wanted) p2p__set_add(&wait->need, rank);
     }
 }
 
@@ -210,7 +217,7 @@ static p2p_err wait_for(p2p_comm *comm, phase *m)
         need_no_waking(m);
     }
     if (!err && m->differ >= 0) return differ(comm, m);
-    if (!err && m->number == comm->all_passed + 1) comm->all_passed++;
+    if (!err && !m->of_host && m->number == comm->all_passed + 1) comm->all_passed++;
     return err == P2P_ERR_TIMEOUT ? p2p__poison(comm, err) : err;
 }
 
@@ -298,12 +305,13 @@ p2p_err p2p_layer_agree(p2p_comm *comm)
     return err;
 }
 
-p2p_err p2p_layer_barrier(p2p_comm *comm, unsigned step)
+static p2p_err come_to(p2p_comm *comm, unsigned step, bool of_host)
 {
     if (comm->size == 1) return P2P_OK;
     scoreboard_line *line = own_line(comm, comm->posted);
     phase m = agreement(comm, comm->posted);
     m.steps = step + 1;
+    m.of_host = of_host;
     if (comm->agreed) m.hash = 0;
     atomic_store_explicit(&line->at, p2p__line_at(comm->posted, step + 1), memory_order_release);
     p2p_err err = wait_for(comm, &m);
@@ -311,8 +319,18 @@ p2p_err p2p_layer_barrier(p2p_comm *comm, unsigned step)
         atomic_store(&line->at, p2p__line_at(comm->posted, step));
         atomic_thread_fence(memory_order_seq_cst);
     }
-    if (!err) comm->agreed = true;
+    if (!err && !of_host) comm->agreed = true;
     return err;
+}
+
+p2p_err p2p_layer_barrier(p2p_comm *comm, unsigned step)
+{
+    return come_to(comm, step, false);
+}
+
+p2p_err p2p_layer_host_barrier(p2p_comm *comm, unsigned step)
+{
+    return come_to(comm, step, true);
 }
 
 const void *p2p_layer_inline(const p2p_comm *comm, int rank)

@@ -107,9 +107,15 @@ static p2p_err map_scratch(p2p_comm *comm)
     if (place && p2p__memory_fill(fd, place + (size_t)comm->rank * comm->segment_bytes, comm->segment_bytes) &&
         p2p__memory_fill(fd, place + bytes - MEMORY_UNIT, MEMORY_UNIT))
         comm->scratch = p2p__memory_map(fd, place, bytes);
+    comm->scratch_place = place;
     comm->free_scratch = p2p__scratch_free;
     if (comm->scratch) return P2P_OK;
     return p2p__fail(comm, CAUSE_NO_SCRATCH, comm->size, bytes, strerror(errno));
+}
+
+size_t p2p_layer_scratch_most(const p2p_comm *comm)
+{
+    return p2p__scratch_largest(comm->size);
 }
 
 p2p_err p2p_layer_scratch(p2p_comm *comm, size_t wanted, p2p_scratch *scratch)

@@ -128,13 +128,27 @@ void p2p__blocks_move(p2p_engine *from, p2p_engine *to)
 
 /* ---- What others have ---- */
 
+/* Of a collective's own memory (scratch.c). */
+static uint64_t scratch_place(const p2p_engine *engine, const void *buf, size_t bytes)
+{
+    for (const p2p_comm *comm = engine->comms; comm; comm = comm->next) {
+        size_t all = comm->scratch ? comm->segment_bytes * (size_t)comm->size : 0;
+        const unsigned char *at = buf;
+        if (!all || at < comm->scratch || at >= comm->scratch + all) continue;
+        return bytes && bytes <= all - (size_t)(at - comm->scratch) ? comm->scratch_place + (size_t)(at - comm->scratch)
+                                                                    : 0;
+    }
+    return 0;
+}
+
 uint64_t p2p__shared_place(const p2p_engine *engine, const void *buf, size_t bytes)
 {
     const p2p_block *block = engine->blocks;
     while (block && ((const char *)buf < block->at || (const char *)buf >= block->at + block->bytes))
         block = block->next;
     size_t before = block ? (size_t)((const char *)buf - block->at) : 0;
-    return block && block->place && bytes && bytes <= block->bytes - before ? block->place + before : 0;
+    if (!block) return scratch_place(engine, buf, bytes);
+    return block->place && bytes && bytes <= block->bytes - before ? block->place + before : 0;
 }
 
 /* Tried once: a rank that has no room for it must not have it all of a sudden, when others know that it has not. */

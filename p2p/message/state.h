@@ -265,6 +265,7 @@ struct p2p_comm {
     bool settled;           /* it has read the others' lines after its own was sure to be seen (agree.c) */
     p2p_scratch payloads;   /* what has come with it, if it was too much for lines; first: NULL if not */
     unsigned char *scratch; /* scratch.c: mapped; NULL: not asked for yet */
+    uint64_t scratch_place; /* in the memory file */
     size_t scratch_usual, scratch_largest, segment_bytes; /* of its pieces; of one rank's part: 0 if not yet known */
     size_t scratch_at[SCRATCH_KINDS];                     /* where the next begins, of each kind of pieces */
     void (*free_scratch)(p2p_comm *comm, bool last);      /* a hook: of this rank; and if it is the last, of all */
