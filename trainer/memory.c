@@ -31,15 +31,16 @@ static kernel_err share(train_network *net, train_shared *s, const char *name, s
     return wrap(net, s, name, floats);
 }
 
-/* In memory that other ranks can read (p2p_alloc), if there are other ranks; with `paged` as share_pages. */
-static p2p_err share_with_ranks(train_network *net, train_shared *s, const char *name, bool paged, train_error *error)
+/* In memory that the ranks of comm can read (p2p_alloc), if it is not NULL; with `paged` as share_pages. */
+static p2p_err share_with(train_network *net, p2p_comm *comm, train_shared *s, const char *name, bool paged,
+                          train_error *error)
 {
     size_t floats = net->model->parameters;
     void *host = NULL;
     p2p_err err = P2P_OK;
-    if (net->comm && !paged) err = train__comm(net->comm, error, p2p_alloc(net->comm, floats * sizeof(float), &host));
+    if (comm && !paged) err = train__comm(comm, error, p2p_alloc(comm, floats * sizeof(float), &host));
     if (err) return err;
-    s->of = host ? net->comm : NULL;
+    s->of = host ? comm : NULL;
     s->host = host;
     kernel_err failed = (paged ? share_pages : host ? wrap : share)(net, s, name, floats);
     return failed ? train__device_fail(net, failed, error) : P2P_OK;
@@ -122,14 +123,15 @@ p2p_err train__allocate(train_network *net, train_error *error)
     int slots = train__plan_backward(net, floats);
     if (slots < 0) return train__fail(error, P2P_ERR_ARG, "%s is no chain of blocks", m->description.name);
     bool paged = net->shard >= TRAIN_SHARD_PARAMETERS;
-    p2p_err failed = share_with_ranks(net, &net->parameters, "the parameters", paged, error);
+    p2p_comm *readers = net->shard == TRAIN_SHARD_OPTIMIZER ? net->comm : NULL; /* they gather them after each step */
+    p2p_err failed = share_with(net, readers, &net->parameters, "the parameters", paged, error);
     if (failed) return failed;
     kernel_err err = share_all(net);
     if (!err) err = keep(net);
     if (!err) err = make_pool(net, slots, floats);
     if (err) return train__device_fail(net, err, error);
     paged = net->shard >= TRAIN_SHARD_GRADIENTS;
-    return share_with_ranks(net, &net->gradients, "the gradients", paged, error);
+    return share_with(net, net->comm, &net->gradients, "the gradients", paged, error);
 }
 
 void train__release(train_network *net)

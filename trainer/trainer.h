@@ -194,8 +194,8 @@ typedef struct {
     const char *device; /* for kernel_open: "auto", "cpu", "gpu:1", ... */
     int cores;          /* that this process may use; 0: all */
     size_t batch;       /* images of the largest batch */
-    p2p_comm *comm; /* whose ranks may read parameters and gradients in place (p2p_alloc); NULL: none. It outlives the
-                     * network. */
+    p2p_comm *comm; /* whose ranks may read gradients in place, with TRAIN_SHARD_OPTIMIZER parameters too (p2p_alloc: a
+                     * child that is forked has no copy of its own); NULL: none. It outlives the network. */
     bool frozen;    /* batch norm uses its running statistics in training too, and leaves them */
     float label_smoothing;     /* in training; 0: none */
     enum train_sharding shard; /* whose arrays lie in memory that can be given back in parts; AUTO: none */
@@ -437,7 +437,7 @@ typedef struct {
     bool shrink; /* go on with fewer ranks instead */
     bool eval_only, timeline, quiet;
     bool frozen;               /* batch norm as in evaluation; for comparing numbers of ranks */
-    enum train_sharding shard; /* ring with overlap only */
+    enum train_sharding shard; /* other than none and auto: ring with overlap only */
     bool wrapper;              /* sync by train_data_parallel_* instead of the written-out loop */
 } train_settings;
 
@@ -476,11 +476,12 @@ extern const train_parallel train_parallel_default;
  * what the settings ask for; train_run returns P2P_OK. */
 #define TRAIN_STOP ((p2p_err)1000)
 
-/* Called on every rank. With settings.shard, arrays that are divided have this rank's part only. With settings.repair or
- * shrink, after the death of a rank, those of steps that are taken again are called again, and after_step of the step that
- * all go on from: what they do follows from `now`. P2P_OK goes on.
+/* Called on every rank. With settings.shard other than none and auto, arrays that are divided have this rank's part only;
+ * with auto nothing is divided where a rank has a hook. With settings.repair or shrink, after the death of a rank, those of
+ * steps that are taken again are called again, and after_step of the step that all go on from: what they do follows from
+ * `now`. P2P_OK goes on.
  * Anything else ends the run: train_run returns it, after rank 0, if it is among those that end here, has saved what
- * the settings ask for (out, save; with settings.shard only save, and with TRAIN_SHARD_PARAMETERS nothing), as it was
+ * the settings ask for (out, save; where arrays are divided only save, and with TRAIN_SHARD_PARAMETERS nothing), as it was
  * after the last whole step. */
 typedef struct {
     p2p_comm *comm;
