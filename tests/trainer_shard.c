@@ -87,6 +87,7 @@ Test(shard, is_chosen_where_nothing_else_differs, .init = make_test_folder, .fin
     must_work(SAYS("w", "--bucket 64K --world socket") "'ring all-reduce' $D/says");
     must_work(SAYS("w", "--bucket 64K --repair") "'ring all-reduce' $D/says");
     must_work(SAYS("w", "--bucket 64K --wrapper") "'ring all-reduce' $D/says");
+    must_work(SAYS("w", "--bucket 64K --wire bf16") "'ring all-reduce' $D/says");
     must_work(SAYS("w", "") "'ring all-reduce in 1 bucket' $D/says");
 }
 
@@ -118,6 +119,75 @@ Test(shard, is_not_chosen_where_a_hook_looks)
     cr_assert(job.settings.shard == TRAIN_SHARD_AUTO, "it is the default");
     ASSERT_RIGHT(job_right(2, NULL, hooked_rank, &job));
     train_job_free(&job);
+}
+
+static p2p_err counts(void *arg, const train_hook_context *now)
+{
+    (void)now;
+    ++*(int *)arg;
+    return P2P_OK;
+}
+
+static int one_hooked_rank(p2p_comm *world, void *arg)
+{
+    train_job job = *(const train_job *)arg;
+    train_error error = {""};
+    int seen = 0;
+    job.hooks = (train_hooks){.after_sync = p2p_rank(world) == 0 ? counts : NULL, .arg = &seen};
+    CHECK(!train_run(world, &job, NULL, &error), "%s", error.text);
+    CHECK(seen == (p2p_rank(world) == 0 ? 2 : 0), "%d steps", seen);
+    return 0;
+}
+
+/* All ranks divide, or none. */
+Test(shard, is_not_chosen_where_a_hook_of_one_rank_looks, .init = make_test_folder, .fini = remove_test_folder)
+{
+    static training_book unused;
+    char plain[400], file[400];
+    train_job job;
+    setenv("PAIRWISE_WORLD", "shm", 1);
+    snprintf(plain, sizeof plain, "%s/plain", test_folder);
+    snprintf(file, sizeof file, "%s/hooked", test_folder);
+    for (int hooked = 0; hooked < 2; hooked++) {
+        training_make(&job, &unused, 8, 2);
+        job.settings.batch = 2;
+        job.settings.bucket_bytes = 4096;
+        job.settings.shard = hooked ? TRAIN_SHARD_AUTO : TRAIN_SHARD_NONE;
+        job.settings.save = hooked ? file : plain;
+        ASSERT_RIGHT(job_right(2, NULL, one_hooked_rank, &job));
+        train_job_free(&job);
+    }
+    must_work("cmp $D/plain $D/hooked");
+}
+
+/* ---- The same weights on all ranks ---- */
+
+static p2p_err forgets(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root)
+{
+    (void)comm, (void)buf, (void)count, (void)dtype, (void)root;
+    return P2P_OK;
+}
+
+/* Before the first step: after it all ranks have what was gathered. */
+Test(shard, finds_a_forgotten_broadcast)
+{
+    static training_book unused;
+    setenv("PAIRWISE_WORLD", "shm", 1);
+    for (int shard = TRAIN_SHARD_OPTIMIZER; shard <= TRAIN_SHARD_AUTO; shard++) {
+        train_job job;
+        job_result result;
+        training_make(&job, &unused, 8, 4);
+        job.hooks = (train_hooks){.arg = job_shared(sizeof(training_book))};
+        job.settings.batch = 4;
+        job.settings.bucket_bytes = 4096;
+        job.settings.shard = (enum train_sharding)shard;
+        job.parallel.broadcast = forgets;
+        job_run(2, NULL, training_rank, &job, &result);
+        cr_assert(result.err == P2P_ERR_RANK_FAILED, "--shard %d: %s", shard, p2p_strerror(result.err));
+        ASSERT_CONTAINS(result.note, "the ranks have different weights: conv1.weight");
+        job_free(&result);
+        train_job_free(&job);
+    }
 }
 
 /* ---- Bytes ---- */

@@ -223,10 +223,8 @@ void train__checkpoint_alone(train_runner *r)
     save_or_report(r, NULL);
 }
 
-/* Where every rank has all parameters, they must be the same. */
-static p2p_err same_weights(train_runner *r)
+p2p_err train__same_weights(train_runner *r)
 {
-    if (train__no_sync(r->job) || r->sharding == TRAIN_SHARD_PARAMETERS) return P2P_OK;
     const float *parameters = train_map(r->network, TRAIN_PARAMETERS, r->error);
     return parameters ? train_same_weights(r->comm, r->job->model, parameters, r->error) : P2P_ERR_SYS;
 }
@@ -247,7 +245,8 @@ static p2p_err write_whole(train_runner *r)
 /* All ranks: the statistics of rank 0, and the same weights. Then rank 0 saves. */
 p2p_err train__checkpoint(train_runner *r)
 {
+    bool same = !train__no_sync(r->job) && r->sharding != TRAIN_SHARD_PARAMETERS;
     p2p_err err = train__broadcast_statistics(r);
-    if (!err) err = same_weights(r);
+    if (!err && same) err = train__same_weights(r);
     return err ? err : write_whole(r);
 }

@@ -12,7 +12,8 @@
 /* ---- Beginning ---- */
 
 /* Auto: each rank updates its part between the halves of the all-reduce, if there is enough to update, the halves do not
- * travel, and nobody looks at arrays that would have this rank's part only. */
+ * travel, parameters have no more bytes than what is sent of gradients, and no hook of this rank looks at arrays that would
+ * have its part only. */
 static bool updates_parts(const train_runner *r)
 {
     const train_settings *s = r->settings;
@@ -20,7 +21,7 @@ static bool updates_parts(const train_runner *r)
     bool hooked = h->before_shard || h->after_sync || h->after_step || h->learning_rate;
     bool long_enough = r->job->model->parameters * sizeof(float) > s->bucket_bytes;
     return !hooked && long_enough && !train__own_sync(r->job) && !train__shard_problem(s) && !s->repair &&
-           r->size > 1 && p2p_layer_has_shared_memory(r->comm);
+           s->compress.wire == DTYPE_F32 && r->size > 1 && p2p_layer_has_shared_memory(r->comm);
 }
 
 static p2p_err open_network(train_runner *r)
@@ -38,13 +39,15 @@ static p2p_err open_network(train_runner *r)
     return train_network_open(r->job->model, &options, &r->network, r->error);
 }
 
-/* Which device a rank has is known when it is open; all ranks divide, or none. */
+/* Which device a rank has is known when it is open, and hooks are each rank's own; all ranks divide, or none. With --repair and
+ * --shrink none does, and a rank that comes later would be alone here. */
 static p2p_err settle_sharding(train_runner *r)
 {
-    int32_t can = r->network->info.shares_memory;
-    if (r->settings->shard != TRAIN_SHARD_AUTO || !r->sharding) return P2P_OK;
+    const train_settings *s = r->settings;
+    int32_t can = r->sharding && r->network->info.shares_memory;
+    if (s->shard != TRAIN_SHARD_AUTO || s->repair || s->shrink || r->size == 1) return P2P_OK;
     p2p_err err = train__comm(r->comm, r->error, coll_all_reduce(r->comm, &can, 1, DTYPE_I32, OP_MIN));
-    if (!can) r->sharding = TRAIN_SHARD_NONE;
+    r->sharding = can ? TRAIN_SHARD_OPTIMIZER : TRAIN_SHARD_NONE;
     return err;
 }
 
@@ -114,10 +117,13 @@ static p2p_err first_numbers(train_runner *r)
     return err ? err : train_flush(net, TRAIN_SECOND_STATE, r->error);
 }
 
+/* With --shard this is looked at before the first step: later parameters come from the ranks that update them, and would be
+ * the same on all ranks in any case. */
 static p2p_err from_the_start(train_runner *r)
 {
     p2p_err err = first_numbers(r);
     if (!err) err = train__broadcast_all(r); /* change 1 */
+    if (!err && r->sharding) err = train__same_weights(r);
     r->updated = r->settled = r->step;
     r->has_weights = !err;
     return err;

@@ -242,6 +242,7 @@ typedef struct {
     size_t images; /* to train with */
 } train_run_of;
 
+p2p_err train__same_weights(train_runner *r); /* where every rank has all parameters: are they the same? */
 p2p_err train__checkpoint(train_runner *r);
 void train__checkpoint_alone(train_runner *r); /* rank 0, without asking the others, whose feedback is lost */
 p2p_err train__write_checkpoint(const char *folder, const train_run_of *run, const train_start *now,
