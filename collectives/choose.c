@@ -85,7 +85,7 @@ static const struct {
     {"recursive-doubling", NULL, NULL, coll_recursive_doubling_all_reduce, NULL},
     {"ring", NULL, NULL, ring_all_reduce, NULL},
     {"leaders", NULL, NULL, coll_leaders_all_reduce, NULL},
-    {"hierarchical", NULL, NULL, coll_hierarchical_all_reduce, NULL},
+    {"hierarchical", NULL, NULL, NULL, coll__hierarchical_all_reduce},
 };
 
 /* Instead of one that combines in another order than that of the ranks, one that keeps it. */

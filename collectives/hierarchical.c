@@ -153,6 +153,18 @@ static p2p_err by_messages(frame__call *call, const coll__layout *l, const void 
     return err;
 }
 
+p2p_err coll__hierarchical_all_reduce(frame__call *call, void *buf)
+{
+    call->reorders = true;
+    call->barriers = p2p_layer_has_inline(call->comm);
+    p2p_err err = frame__begin(call, FRAME_NOTHING, (frame__span){buf, call->count});
+    if (err) return err;
+    const coll__layout l = find_layout(call);
+    size_t round = coll__hierarchical_round(call, &l);
+    err = round ? coll__hierarchical_shared(call, &l, round) : by_messages(call, &l, buf);
+    return frame__end(call, err, call->work);
+}
+
 p2p_err coll_hierarchical_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
 {
     frame__call call = {.comm = comm,
@@ -160,13 +172,6 @@ p2p_err coll_hierarchical_all_reduce(p2p_comm *comm, void *buf, size_t count, en
                         .count = count,
                         .dtype = dtype,
                         .has_op = true,
-                        .op = op,
-                        .reorders = true};
-    call.barriers = p2p_layer_has_inline(comm);
-    p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
-    if (err) return err;
-    const coll__layout l = find_layout(&call);
-    size_t round = coll__hierarchical_round(&call, &l);
-    err = round ? coll__hierarchical_shared(&call, &l, round) : by_messages(&call, &l, buf);
-    return frame__end(&call, err, call.work);
+                        .op = op};
+    return coll__hierarchical_all_reduce(&call, buf);
 }

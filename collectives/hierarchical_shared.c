@@ -14,6 +14,7 @@
  *      round k      ring of hosts      the steps between; begins the last one
  *
  * A rank that is at a barrier has left the copies before it: so one piece of memory for what is copied in and two for slices do.
+ * (Before the first round there is none to end: a barrier in its place.)
  *
  * Counted as hierarchical.c sends: to and from the owner of each slice its bytes, as one message.
  */
@@ -209,6 +210,7 @@ static p2p_err run_rounds(shared *d, round_of rounds[2], size_t count)
         round_of *now = &rounds[k % 2], *before = &rounds[(k + 1) % 2];
         now->done = k * d->round;
         if (k < count) err = begin_round(d, now);
+        if (k == 0 && count > 1 && !err) err = p2p_layer_host_barrier(d->call->comm, d->step++); /* `in` has been read */
         if (k > 0 && !err) err = end_round(d, before);
         if (k < count && !err) err = go_round(d, now);
     }

@@ -47,6 +47,7 @@ p2p_err coll__recursive_doubling(frame__call *call, const coll__party *p, const 
 /* The whole operation, for a call that has its name, and has not begun. */
 p2p_err coll__one_shot_all_reduce(frame__call *call, void *buf);
 p2p_err coll__two_shot_all_reduce(frame__call *call, void *buf);
+p2p_err coll__hierarchical_all_reduce(frame__call *call, void *buf);
 
 /* Bytes of a slice in a segment of so many bytes, of n ranks; room for an element at least. */
 size_t coll__two_shot_slot(size_t segment, int n);

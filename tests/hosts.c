@@ -401,6 +401,102 @@ Test(hosts, communicators_are_freed_on_all_hosts)
     ASSERT_RIGHT(job_sizes((int[]){2, 3}, 2, true, false, splits_in_a_row, NULL));
 }
 
+/* What goes with a line lies in memory of the communicator's, which is freed at once: the last one to come finds all there. */
+static int freed_at_once(p2p_comm *world, void *arg)
+{
+    enum { COUNT_OF_ALL = 256 };
+    int rank = p2p_rank(world), size = p2p_size(world);
+    int32_t buf[COUNT_OF_ALL];
+    p2p_comm *sub;
+
+    (void)arg;
+    for (int i = 0; i < 100; i++) {
+        CALL(p2p_dup(world, &sub));
+        if (rank == size - 1)
+            CALL(p2p_recv(world, NULL, 0, i % rank, 0, P2P_STATUS_IGNORE)); /* one that waits for all others */
+        for (int k = 0; k < COUNT_OF_ALL; k++) buf[k] = (rank + 1) * (k + i);
+        if (rank == i % (size - 1)) CALL(p2p_send(world, NULL, 0, size - 1, 0));
+        CALL(coll_all_reduce(sub, buf, COUNT_OF_ALL, DTYPE_I32, OP_SUM));
+        CALL(p2p_free(sub));
+        for (int k = 0; k < COUNT_OF_ALL; k++)
+            CHECK(buf[k] == size * (size + 1) / 2 * (k + i), "round %d: element %d is %d", i, k, buf[k]);
+    }
+    return 0;
+}
+
+/* The index of a small communicator is given to a large one, whose memory takes more room; no more than is there, again and
+ * again. */
+static int memory_of_another_size(p2p_comm *world, void *arg)
+{
+    enum { FLOATS = 256, OWN = 1 << 20 };
+    int rank = p2p_rank(world), size = p2p_size(world);
+    unsigned char *own = NULL;
+    float buf[FLOATS];
+    p2p_comm *pair, *all;
+
+    (void)arg;
+    for (int i = 0; i < 20; i++) {
+        CALL(p2p_split(world, rank % (size / 2), 0, &pair));
+        for (int k = 0; k < FLOATS; k++) buf[k] = (float)(k + i);
+        CALL(coll_all_reduce(pair, buf, FLOATS, DTYPE_F32, OP_SUM));
+        for (int k = 0; k < FLOATS; k++)
+            CHECK(buf[k] == (float)(p2p_size(pair) * (k + i)), "pair, round %d: element %d is %g", i, k,
+                  (double)buf[k]);
+        CALL(p2p_alloc(world, OWN, (void **)&own)); /* behind it */
+        memset(own, rank + i, OWN);
+        CALL(p2p_free(pair));
+        CALL(p2p_dup(world, &all));
+        for (int k = 0; k < FLOATS; k++) buf[k] = (float)(k + i);
+        CALL(coll_all_reduce(all, buf, FLOATS, DTYPE_F32, OP_SUM));
+        for (int k = 0; k < FLOATS; k++)
+            CHECK(buf[k] == (float)(size * (k + i)), "all, round %d: element %d is %g", i, k, (double)buf[k]);
+        for (int k = 0; k < OWN; k++)
+            CHECK(own[k] == (unsigned char)(rank + i), "round %d: byte %d of this rank's memory is %d", i, k, own[k]);
+        CALL(p2p_free(all));
+        CALL(p2p_release(world, own));
+    }
+    return 0;
+}
+
+Test(hosts, what_goes_with_a_line_is_passed_on_before_its_memory_goes)
+{
+    for (int count = 2; count <= 3; count++) {
+        set_hosts(count);
+        ASSERT_RIGHT(job_sizes((int[]){3, 4}, 2, true, false, freed_at_once, NULL));
+        ASSERT_RIGHT(job_sizes((int[]){4, 6}, 2, true, false, memory_of_another_size, NULL));
+    }
+}
+
+/* Barriers of a host need no agreement of all. */
+static int sums_by_the_plain_name(p2p_comm *world, void *arg)
+{
+    enum { ELEMENTS = 100003 };
+    static int64_t buf[ELEMENTS];
+    int rank = p2p_rank(world), n = p2p_size(world);
+
+    (void)arg;
+    for (int round = 0; round < 5; round++) {
+        for (size_t i = 0; i < ELEMENTS; i++) buf[i] = value(rank, i + (size_t)round);
+        CALL(coll_all_reduce(world, buf, ELEMENTS, DTYPE_I64, OP_SUM));
+        for (size_t i = 0; i < ELEMENTS; i++) {
+            int64_t expected = (int64_t)n * (n + 1) / 2 * (int64_t)((i + (size_t)round) % 1000 + 1);
+            CHECK(buf[i] == expected, "round %d: element %zu is %lld, not %lld", round, i, (long long)buf[i],
+                  (long long)expected);
+        }
+    }
+    return 0;
+}
+
+Test(hosts, long_buffers_are_reduced_without_agreement)
+{
+    setenv("PAIRWISE_CHECK", "0", 1);
+    for (int count = 1; count <= 3; count++) {
+        set_hosts(count);
+        ASSERT_RIGHT(job_sizes((int[]){4, 5}, 2, true, false, sums_by_the_plain_name, NULL));
+    }
+    unsetenv("PAIRWISE_CHECK");
+}
+
 /* ---- One trace, one file of numbers ---- */
 
 static int to_the_next(p2p_comm *world, void *arg)

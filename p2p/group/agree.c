@@ -231,11 +231,7 @@ static p2p_err show_other_hosts(p2p_comm *comm, uint64_t number, size_t payload)
     scoreboard_came *came = &engine->row->came;
     _Atomic uint32_t *asleep = &engine->scoreboard->shared->launcher_asleep;
     uint32_t count = atomic_load_explicit(&came->count, memory_order_relaxed);
-    while (count - atomic_load_explicit(&came->passed, memory_order_acquire) >= SCOREBOARD_CAME) {
-        if (p2p__job_failed(engine)) return p2p__job_error(comm);
-        p2p__control_tell(engine->control, CONTROL_CAME, engine->rank, 0);
-        p2p__pause(FAILING_PAUSE_NS);
-    }
+    if (!p2p__await_passed(engine, SCOREBOARD_CAME - 1)) return p2p__job_error(comm);
     scoreboard_passed *passed = &came->lines[count % SCOREBOARD_CAME];
     *passed = (scoreboard_passed){.context = comm->context, .slot = (uint32_t)(number % SCOREBOARD_SLOTS)};
     if (comm->payloads.first) {

@@ -91,8 +91,15 @@ size_t p2p__scratch_largest(int ranks);
 /* Bytes of one rank's part. */
 size_t p2p__scratch_segment(int ranks);
 
-/* Where that of a communicator begins, of so many bytes in all; 0 and errno: there is no room. */
+/* Do these bytes, which go with a line, lie in the scratch memory of so many ranks? */
+bool p2p__scratch_holds(size_t ranks, uint64_t offset, size_t bytes);
+
+/* Where that of a communicator begins, of so many bytes in all; 0 and errno: there is no room. Where it is known to; 0: not yet. */
 memory_place p2p__scratch_place(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, size_t bytes);
+memory_place p2p__scratch_known(const scoreboard *b, uint32_t context);
+
+/* Does a later communicator have its index? */
+bool p2p__scratch_is_later(const scoreboard *b, uint32_t context);
 
 /* Every communicator that may get scratch memory has this as free_scratch. */
 void p2p__scratch_free(p2p_comm *comm, bool last);

@@ -80,20 +80,62 @@ static size_t scratch_bytes(p2p_comm *comm)
     return comm->segment_bytes * (size_t)comm->size;
 }
 
-static _Atomic uint64_t *place_of(const scoreboard *b, uint32_t context)
+/* ---- Where it lies: the place, in MEMORY_UNITs, and the context that has it. One that is freed may leave its own behind, on a
+ * host where nobody noticed that it was the last. ---- */
+
+static _Atomic uint64_t *entry_of(const scoreboard *b, uint32_t context)
 {
     return &b->shared->scratch_place[context / 2 % SCOREBOARD_CONTEXTS];
 }
 
-/* The first one here that asks reserves a place for all. */
+static memory_place place_in(uint64_t entry)
+{
+    return (entry >> 32) * MEMORY_UNIT;
+}
+
+memory_place p2p__scratch_known(const scoreboard *b, uint32_t context)
+{
+    uint64_t entry = atomic_load(entry_of(b, context));
+    return (uint32_t)entry == context ? place_in(entry) : 0;
+}
+
+bool p2p__scratch_is_later(const scoreboard *b, uint32_t context)
+{
+    uint64_t entry = atomic_load(entry_of(b, context));
+    return entry && (int32_t)((uint32_t)entry - context) > 0;
+}
+
+/* That of this communicator, or of one before it that had its index. */
+static void drop(scoreboard *b, int fd, memory_gap **gaps, uint32_t context)
+{
+    uint64_t entry = atomic_load(entry_of(b, context)), none = 0;
+    uint64_t room = atomic_load(&b->shared->scratch_room[context / 2 % SCOREBOARD_CONTEXTS]);
+    if (entry && atomic_compare_exchange_strong(entry_of(b, context), &entry, none))
+        p2p__memory_give_back(fd, gaps, place_in(entry), (size_t)room);
+}
+
+/* The first one here that asks reserves a place for all; of it each host takes a part. */
 memory_place p2p__scratch_place(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, size_t bytes)
 {
-    uint64_t place = atomic_load(place_of(b, context));
-    if (place) return place;
-    memory_place found = p2p__memory_reserve(b, gaps, bytes, MEMORY_UNIT);
-    if (!found || atomic_compare_exchange_strong(place_of(b, context), &place, found)) return found;
-    p2p__memory_give_back(fd, gaps, found, bytes);
-    return place;
+    for (;;) {
+        uint64_t none = 0;
+        memory_place known = p2p__scratch_known(b, context);
+        if (known) return known;
+        drop(b, fd, gaps, context);
+        memory_place found = p2p__memory_reserve(b, gaps, bytes, MEMORY_UNIT, bytes / (size_t)b->hosts.count);
+        if (!found) return 0;
+        atomic_store(&b->shared->scratch_room[context / 2 % SCOREBOARD_CONTEXTS], bytes);
+        if (atomic_compare_exchange_strong(entry_of(b, context), &none, found / MEMORY_UNIT << 32 | context))
+            return found;
+        p2p__memory_give_back(fd, gaps, found, bytes);
+    }
+}
+
+bool p2p__scratch_holds(size_t ranks, uint64_t offset, size_t bytes)
+{
+    if (ranks < 1 || ranks > P2P_MAX_RANKS || bytes > P2P_LAYER_INLINE_MOST) return false;
+    size_t all = p2p__scratch_segment((int)ranks) * ranks;
+    return offset <= all && bytes <= all - offset;
 }
 
 static p2p_err map_scratch(p2p_comm *comm)
@@ -137,8 +179,7 @@ void p2p__scratch_free(p2p_comm *comm, bool last)
     p2p_engine *engine = comm->engine;
     if (comm->scratch) munmap(comm->scratch, scratch_bytes(comm));
     comm->scratch = NULL;
-    memory_place place = last ? atomic_exchange(place_of(engine->scoreboard, comm->context), 0) : 0;
-    if (place) p2p__memory_give_back(engine->memory_fd, &engine->gaps, place, scratch_bytes(comm));
+    if (last) drop(engine->scoreboard, engine->memory_fd, &engine->gaps, comm->context);
 }
 
 void p2p_layer_count(p2p_comm *comm, int peer, size_t sent, size_t received)

@@ -61,7 +61,6 @@ void p2p__hosts_end(p2p_cluster *hosts, bool well, int status)
     for (int h = 0; hosts->hosts && h < hosts->count; h++) free(hosts->hosts[h].bytes);
     if (hosts->spill.fd >= 0) close(hosts->spill.fd);
     p2p__memory_shut(&hosts->window);
-    p2p__memory_forget(&hosts->gaps);
     for (size_t i = 0; i < hosts->left_count; i++) p2p__memory_shut(&hosts->left[i]);
     free(hosts->left);
     free(hosts->hosts);

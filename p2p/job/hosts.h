@@ -151,7 +151,9 @@ typedef struct {
 /* What launchers tell each other before the first rank is started. */
 typedef struct {
     char build[32], rest[32], name[P2P_HOST_NAME]; /* rest: of what else must be the same (Makefile) */
-    char machine[40]; /* the same for all hosts that are one, network namespaces and containers, say */
+    char
+        boot[40]; /* the system's, and when the launcher was started: of one on this machine, network namespaces, say */
+    uint64_t started; /* its process tells the same */
     cpu_set_t cores;
     int32_t ranks, pid; /* of the launcher */
 } host_greeting;
@@ -226,7 +228,6 @@ struct p2p_cluster {
     uint32_t *came;       /* [ranks]: lines that were passed on */
     uint64_t *seen;       /* [ranks]: at the last tick */
     memory_window window; /* shm: what ranks here have from p2p_alloc */
-    memory_gap *gaps;     /* of its file, that this launcher has given back */
     memory_window *left;  /* of generations before, from which bytes may still leave */
     size_t left_count;
     p2p_spill spill; /* host 0: what ranks of other hosts printed */

@@ -114,14 +114,6 @@ static bool generation_is_sound(const p2p_job *job, int from, const record_gener
            g->number <= hosts[job->hosts->own].generation + 1 && g->members == members && members > 0;
 }
 
-/* It lies in the scratch memory of a communicator of so many ranks. */
-static bool payload_is_sound(const p2p_job *job, const record *r, const record_payload *payload, size_t count)
-{
-    if (!payload->ranks || payload->ranks > (uint32_t)job->size || count > sizeof payload->bytes) return false;
-    size_t all = p2p__scratch_segment((int)payload->ranks) * payload->ranks;
-    return r->number <= all && count <= all - r->number;
-}
-
 /* `count`: of the list behind the fixed part. */
 static bool content_is_sound(const p2p_job *job, int from, const record *r, const char *bytes, size_t count)
 {
@@ -139,7 +131,10 @@ static bool content_is_sound(const p2p_job *job, int from, const record *r, cons
         return message->type == CONTROL_NOLINK || message->type == CONTROL_NOMEMORY;
     }
     case RECORD_LINE: return count <= 1;
-    case RECORD_PAYLOAD: return queues && payload_is_sound(job, r, at, count);
+    case RECORD_PAYLOAD: {
+        size_t ranks = ((const record_payload *)at)->ranks;
+        return queues && ranks <= (size_t)job->size && p2p__scratch_holds(ranks, r->number, count);
+    }
     case RECORD_GOODBYE: return counts_are_sound(job, list, count);
     case RECORD_ENDED: return is_state(((const record_end *)at)->end.state) && counts_are_sound(job, list, count);
     case RECORD_ROW: return is_state(((const record_row *)at)->state) && counts_are_sound(job, list, count);

@@ -22,19 +22,35 @@ static const char *name_of(const p2p_cluster *hosts, int host)
     return hosts->greetings[host].name;
 }
 
+/* When a process was started, in clock ticks since the system was; 0: it is not of this machine. */
+static uint64_t started_at(pid_t pid)
+{
+    char path[40], stat[1000] = "";
+    uint64_t ticks = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    const char *at = file && fgets(stat, sizeof stat, file) ? strrchr(stat, ')') : NULL; /* behind its name */
+    for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
+    if (at) ticks = strtoull(at, NULL, 10);
+    if (file) fclose(file);
+    return ticks;
+}
+
 static void name_machine(host_greeting *greeting)
 {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (!file || !fgets(greeting->machine, sizeof greeting->machine, file))
-        snprintf(greeting->machine, sizeof greeting->machine, "%.*s", (int)sizeof greeting->machine - 1,
-                 greeting->name);
+    if (file && !fgets(greeting->boot, sizeof greeting->boot, file)) greeting->boot[0] = 0;
     if (file) fclose(file);
+    greeting->started = started_at(getpid());
+    sched_getaffinity(0, sizeof greeting->cores, &greeting->cores);
 }
 
+/* A launcher that this one can see, and that may use the same cores. */
 static bool shares_cores(const p2p_cluster *hosts, int host)
 {
     const host_greeting *own = &hosts->greetings[hosts->own], *other = &hosts->greetings[host];
-    return memcmp(own->machine, other->machine, sizeof own->machine) == 0 && CPU_EQUAL(&own->cores, &other->cores);
+    return host == hosts->own || (memcmp(own->boot, other->boot, sizeof own->boot) == 0 && other->started &&
+                                  started_at(other->pid) == other->started && CPU_EQUAL(&own->cores, &other->cores));
 }
 
 /* Who has how many ranks; all of the same build. */
@@ -87,7 +103,6 @@ p2p_cluster *p2p__hosts_join(const p2p_carrier *carrier, int own, int count, int
     snprintf(greeting.rest, sizeof greeting.rest, "%s", P2P_HOSTS_ID);
     gethostname(greeting.name, sizeof greeting.name - 1);
     name_machine(&greeting);
-    sched_getaffinity(0, sizeof greeting.cores, &greeting.cores);
     hosts->greetings = calloc((size_t)count, sizeof greeting);
     if (hosts->greetings &&
         !carrier->exchange(&greeting, hosts->greetings, sizeof greeting, FIRST_MESSAGE_S, missing, sizeof missing))
@@ -116,16 +131,19 @@ static void take_cores(int ranks)
 static void divide_cores(p2p_cluster *hosts)
 {
     cpu_set_t all = hosts->greetings[hosts->own].cores, own;
-    int cores = CPU_COUNT(&all), beside = hosts->map.beside, before = 0, ranks = 0, number = 0;
-    for (int h = 0; h < hosts->count; h++) {
-        before += h < hosts->own && shares_cores(hosts, h);
-        ranks += shares_cores(hosts, h) ? hosts->greetings[h].ranks : 0;
+    int cores = CPU_COUNT(&all), ranks = 0, first = 0, last = 0, number = 0, before = 0;
+    for (int h = 0; h < hosts->count; h++) ranks += shares_cores(hosts, h) ? hosts->greetings[h].ranks : 0;
+    if (hosts->map.beside < 2 || ranks <= cores) return;
+    for (int h = 0; h < hosts->count; h++) { /* each as many of them as it has of the ranks */
+        if (!shares_cores(hosts, h)) continue;
+        int from = before * cores / ranks, to = (before += hosts->greetings[h].ranks) * cores / ranks;
+        if (from == to) return; /* one would have none */
+        if (h == hosts->own) first = from, last = to;
     }
-    if (beside < 2 || cores < beside || ranks <= cores) return;
     CPU_ZERO(&own);
     for (size_t core = 0; core < CPU_SETSIZE; core++) {
         if (!CPU_ISSET(core, &all)) continue;
-        if (number * beside / cores == before) CPU_SET(core, &own);
+        if (number >= first && number < last) CPU_SET(core, &own);
         number++;
     }
     if (sched_setaffinity(0, sizeof own, &own) == 0) hosts->map.beside = 1;

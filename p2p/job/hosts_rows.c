@@ -33,23 +33,27 @@ static const scoreboard_call *words_of(const scoreboard_row *row, uint32_t conte
     return NULL;
 }
 
-/* What goes with a line, and does not fit into it. */
-static void pass_on_payload(p2p_job *job, int rank, const scoreboard_passed *line)
+/* What goes with a line, and does not fit into it. False: a rank says that it lies where it cannot. */
+static bool pass_on_payload(p2p_job *job, int rank, const scoreboard_passed *line)
 {
-    memory_window *window = &job->hosts->window;
     record_payload payload = {.ranks = line->ranks};
-    size_t bytes = line->bytes < sizeof payload.bytes ? line->bytes : sizeof payload.bytes;
-    uint64_t first = atomic_load(&job->scoreboard->shared->scratch_place[line->context / 2 % SCOREBOARD_CONTEXTS]);
+    memory_place first = p2p__scratch_known(job->scoreboard, line->context);
+    if (!first || !p2p__scratch_holds(line->ranks, line->offset, line->bytes)) return false;
+    memory_window *window = &job->hosts->window;
     if (!window->at) *window = p2p__memory_window(job->scoreboard_fd);
-    const void *at = p2p__memory_seen(window, job->scoreboard_fd, first + line->offset, bytes);
-    if (!at && pread(job->scoreboard_fd, payload.bytes, bytes, (off_t)(first + line->offset)) != (ssize_t)bytes) return;
-    if (at) memcpy(payload.bytes, at, bytes);
+    const void *at = p2p__memory_seen(window, job->scoreboard_fd, first + line->offset, line->bytes);
+    if (at)
+        memcpy(payload.bytes, at, line->bytes);
+    else if (pread(job->scoreboard_fd, payload.bytes, line->bytes, (off_t)(first + line->offset)) !=
+             (ssize_t)line->bytes)
+        return false;
     const record r = {.type = RECORD_PAYLOAD,
-                      .bytes = (uint32_t)(offsetof(record_payload, bytes) + bytes),
+                      .bytes = (uint32_t)(offsetof(record_payload, bytes) + line->bytes),
                       .a = rank,
                       .b = (int32_t)line->context,
                       .number = line->offset};
     p2p__record_put_all(job, &r, &payload);
+    return true;
 }
 
 static void pass_on(p2p_job *job, int rank, const scoreboard_passed *line)
@@ -57,7 +61,10 @@ static void pass_on(p2p_job *job, int rank, const scoreboard_passed *line)
     const uint32_t context = line->context, slot = line->slot % SCOREBOARD_SLOTS;
     record_line text;
     size_t place;
-    if (line->bytes) pass_on_payload(job, rank, line);
+    if (line->bytes && !pass_on_payload(job, rank, line)) {
+        p2p__overwritten(job);
+        return;
+    }
     memset(&text, 0, sizeof text);
     memcpy(&text.line, &p2p__scoreboard_lines(job->scoreboard, context, slot)[rank], sizeof text.line);
     const scoreboard_call *words = words_of(&job->scoreboard->rows[rank], context, atomic_load(&text.line.at) >> 24,
@@ -162,13 +169,13 @@ void p2p__difference_arrived(p2p_job *job, const record_difference *d)
 
 void p2p__payload_arrived(p2p_job *job, const record *r, const record_payload *payload)
 {
-    size_t bytes = r->bytes - offsetof(record_payload, bytes),
-           all = p2p__scratch_segment((int)payload->ranks) * payload->ranks;
-    memory_place place = p2p__scratch_place(job->scoreboard, job->scoreboard_fd, &job->hosts->gaps, (uint32_t)r->b,
-                                            all);
+    size_t bytes = r->bytes - offsetof(record_payload, bytes), all = p2p__scratch_segment((int)payload->ranks);
+    uint32_t context = (uint32_t)r->b;
+    int fd = job->scoreboard_fd;
     p2p_words w = {.used = 0};
-    if (place && pwrite(job->scoreboard_fd, payload->bytes, bytes, (off_t)(place + r->number)) == (ssize_t)bytes)
-        return;
+    if (p2p__scratch_is_later(job->scoreboard, context)) return; /* no rank here is, or was, in it */
+    memory_place place = p2p__scratch_place(job->scoreboard, fd, &job->gaps, context, all * payload->ranks);
+    if (place && pwrite(fd, payload->bytes, bytes, (off_t)(place + r->number)) == (ssize_t)bytes) return;
     p2p__add(&w, "no memory for what rank %d shows the ranks here: %s", r->a, strerror(errno));
     p2p__report_fail(job, CLASS_REFUSED, REASON_MEMORY, job->first, &w);
 }
@@ -271,6 +278,7 @@ void p2p__rows_tick(p2p_job *job)
         if (state == SCOREBOARD_ABSENT) continue;
         if (!*seen) p2p__record_put_all(job, &(record){.type = RECORD_JOINED, .a = job->first + i}, NULL);
         int gave_up = atomic_load(&row->gave_up), *told = &job->ranks[job->first + i].gave_up;
+        if (gave_up != *told) p2p__lines_of(job, job->first + i); /* it wrote them before */
         if (gave_up != *told)
             p2p__record_put_all(job, &(record){.type = RECORD_GAVE_UP, .a = job->first + i, .b = gave_up}, NULL);
         *told = gave_up;

@@ -162,9 +162,10 @@ static bool copy_out(p2p_job *job, const far_link *link, const wire_header *head
     if (header->flags & WIRE_FLAG_READABLE)
         return p2p__cma_read(process_of(job, link->here), to, header->sender_id + link->copied, bytes);
     const char *at = seen_here(job, link, header);
-    if (at) memcpy(to, at, bytes);
-    errno = at ? 0 : ENOMEM;
-    return at;
+    errno = ENOMEM;
+    if (!at) return pread(job->scoreboard_fd, to, bytes, (off_t)(header->sender_id + link->copied)) == (ssize_t)bytes;
+    memcpy(to, at, bytes);
+    return true;
 }
 
 static bool has_given_up(const p2p_job *job, int rank)

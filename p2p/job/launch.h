@@ -205,6 +205,8 @@ bool p2p__start_rank(p2p_job *job, int rank);
 int p2p__supervise(p2p_job *job);
 /* The job fails if a rank has written over what all share. */
 void p2p__check_scoreboard(p2p_job *job);
+/* A rank has written where it should not: the end of the job. */
+void p2p__overwritten(p2p_job *job);
 
 /* ---- messages.c ---- */
 

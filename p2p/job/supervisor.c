@@ -22,13 +22,17 @@ enum slot { SLOT_SIGNALS, SLOT_STDIN, SLOT_STDIN_PIPE, SLOT_OUT, SLOT_ERR, SLOT_
 
 /* ---- Every 50 ms ---- */
 
-void p2p__check_scoreboard(p2p_job *job)
+void p2p__overwritten(p2p_job *job)
 {
     p2p_words w = {.used = 0};
-    if (job->failed || p2p__scoreboard_is_sound(&job->watch, job->announced)) return;
     p2p__add(&w, "the memory that the ranks of this job share has been overwritten: a rank writes where it should not");
     p2p__add_advice(&w, "build the program with -fsanitize=address, or --wrap \"valgrind -q\"");
     p2p__report_fail(job, CLASS_CORRUPTION, REASON_MEMORY, -1, &w);
+}
+
+void p2p__check_scoreboard(p2p_job *job)
+{
+    if (!job->failed && !p2p__scoreboard_is_sound(&job->watch, job->announced)) p2p__overwritten(job);
 }
 
 static void tick(p2p_job *job)

@@ -129,6 +129,18 @@ p2p_err p2p_stats(const p2p_comm *comm, p2p_traffic by_peer[])
     return P2P_OK;
 }
 
+bool p2p__await_passed(p2p_engine *engine, uint32_t most)
+{
+    const scoreboard_came *came = &engine->row->came;
+    uint32_t count = atomic_load_explicit(&came->count, memory_order_relaxed);
+    while (count - atomic_load_explicit(&came->passed, memory_order_acquire) > most) {
+        if (p2p__job_failed(engine)) return false;
+        p2p__control_tell(engine->control, CONTROL_CAME, engine->rank, 0);
+        p2p__pause(PASSING_PAUSE_NS);
+    }
+    return true;
+}
+
 p2p_err p2p_free(p2p_comm *comm)
 {
     if (comm && !comm->engine && comm->context) { /* finalize buried it; only the handle is left */
@@ -142,6 +154,7 @@ p2p_err p2p_free(p2p_comm *comm)
     for (p2p_request at = comm->engine->requests; at; at = at->all_next)
         if (at->comm == comm) return p2p__leave(comm, p2p__fail(comm, CAUSE_REQUESTS_PENDING));
 
+    if (!comm->one_host) p2p__await_passed(comm->engine, 0); /* what goes with a line lies in what is given back now */
     /* The last rank gives back what the communicator has, and only then can its index be given out again. */
     scoreboard *b = comm->engine->scoreboard;
     uint32_t index = comm->context / 2 % SCOREBOARD_CONTEXTS, begun = (uint32_t)(comm->posted - comm->base);

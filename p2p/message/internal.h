@@ -327,6 +327,8 @@ p2p_comm *p2p__comm_new(p2p_engine *engine, uint32_t context, int rank, int size
 
 /* Forget its engine and its tables; the handle itself stays, and answers that it is gone. */
 void p2p__comm_bury(p2p_comm *comm);
+/* Wait until the launcher has passed on all lines that this rank has shown other hosts, but so many. False: the job has failed. */
+bool p2p__await_passed(p2p_engine *engine, uint32_t most);
 
 /* ---- port.c ---- */
 

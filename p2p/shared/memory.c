@@ -84,10 +84,10 @@ void p2p__memory_forget(memory_gap **gaps)
 
 /* ---- Places ---- */
 
-memory_place p2p__memory_reserve(scoreboard *b, memory_gap **gaps, size_t bytes, size_t align)
+memory_place p2p__memory_reserve(scoreboard *b, memory_gap **gaps, size_t bytes, size_t align, size_t taken)
 {
     /* Pages of a memory file are taken at once, and where there are no more the system kills processes: ask before. */
-    bool possible = bytes < LOOK_FROM || bytes <= p2p__memory_left();
+    bool possible = taken < LOOK_FROM || taken <= p2p__memory_left();
     memory_gap **best = NULL; /* the smallest that is large enough */
     memory_place place;
     for (memory_gap **at = gaps; *at && possible; at = &(*at)->next) {
@@ -118,7 +118,7 @@ memory_place p2p__memory_reserve(scoreboard *b, memory_gap **gaps, size_t bytes,
 
 memory_place p2p__memory_take(scoreboard *b, int fd, memory_gap **gaps, size_t bytes, size_t align)
 {
-    memory_place place = p2p__memory_reserve(b, gaps, bytes, align);
+    memory_place place = p2p__memory_reserve(b, gaps, bytes, align, bytes);
     if (!place || p2p__memory_fill(fd, place, bytes)) return place;
     int saved = errno;
     p2p__memory_give_back(fd, gaps, place, bytes);

@@ -35,9 +35,9 @@ typedef struct memory_gap {
  * else at the end of the file. 0 and errno if there is no more: nothing is given out that could not be touched later. */
 memory_place p2p__memory_take(scoreboard *b, int fd, memory_gap **gaps, size_t bytes, size_t align);
 
-/* The same in two steps, for memory that several processes take part by part: a place, and the memory of a part of it. 0, false and
- * errno if there is no more. Place 0: the file gets its first size. */
-memory_place p2p__memory_reserve(scoreboard *b, memory_gap **gaps, size_t bytes, size_t align);
+/* The same in two steps, for memory that several processes take part by part: a place, of which so many bytes will be taken here, and
+ * the memory of a part of it. 0, false and errno if there is no more. Place 0: the file gets its first size. */
+memory_place p2p__memory_reserve(scoreboard *b, memory_gap **gaps, size_t bytes, size_t align, size_t taken);
 bool p2p__memory_fill(int fd, memory_place place, size_t bytes);
 
 /* Map a place, or part of one; NULL and errno on failure. */

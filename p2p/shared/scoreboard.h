@@ -211,7 +211,8 @@ typedef struct {
     _Atomic uint64_t memory_end; /* of what has been given out of the file behind the scoreboard (memory.h) */
     /* Of communicators, by index; the world has 0: */
     _Atomic uint32_t context_users[SCOREBOARD_CONTEXTS]; /* ranks that have one with this index; 0: free */
-    _Atomic uint64_t scratch_place[SCOREBOARD_CONTEXTS]; /* of its scratch memory (scratch.c), 0: none yet */
+    _Atomic uint64_t scratch_place[SCOREBOARD_CONTEXTS]; /* of its scratch memory, and whose (scratch.c); 0: none yet */
+    _Atomic uint64_t scratch_room[SCOREBOARD_CONTEXTS];  /* and its bytes */
     _Atomic uint32_t context_turn[SCOREBOARD_CONTEXTS];  /* how often the index has been given out */
     _Atomic uint64_t
         context_base[SCOREBOARD_CONTEXTS]; /* lines count collectives from here: what stands in them is older */
