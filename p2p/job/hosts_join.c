@@ -127,13 +127,13 @@ static void take_cores(int ranks)
 
 /* Launchers that share cores are hosts of a cluster that is tried on one machine. Where there are more ranks than cores each
  * takes a part of them for itself and its ranks, as a host has its own: what they wait for then comes from the same core,
- * whatever the system makes of processes that do nothing but let others run. */
+ * whatever the system makes of processes that do nothing but let others run. Else a launcher only begins in its part. */
 static void divide_cores(p2p_cluster *hosts)
 {
     cpu_set_t all = hosts->greetings[hosts->own].cores, own;
     int cores = CPU_COUNT(&all), ranks = 0, first = 0, last = 0, number = 0, before = 0;
     for (int h = 0; h < hosts->count; h++) ranks += shares_cores(hosts, h) ? hosts->greetings[h].ranks : 0;
-    if (hosts->map.beside < 2 || ranks <= cores) return;
+    if (hosts->map.beside < 2) return;
     for (int h = 0; h < hosts->count; h++) { /* each as many of them as it has of the ranks */
         if (!shares_cores(hosts, h)) continue;
         int from = before * cores / ranks, to = (before += hosts->greetings[h].ranks) * cores / ranks;
@@ -146,7 +146,11 @@ static void divide_cores(p2p_cluster *hosts)
         if (number >= first && number < last) CPU_SET(core, &own);
         number++;
     }
-    if (sched_setaffinity(0, sizeof own, &own) == 0) hosts->map.beside = 1;
+    bool moved = sched_setaffinity(0, sizeof own, &own) == 0;
+    if (moved && ranks > cores)
+        hosts->map.beside = 1;
+    else if (moved)
+        sched_setaffinity(0, sizeof all, &all); /* it has only begun there */
 }
 
 p2p_cluster *p2p__hosts_open(int ranks, char *why, size_t why_bytes)
