@@ -146,17 +146,16 @@ static p2p_err one_round(shared *d)
     return err;
 }
 
+/* Of each two ranks here: to the owner of a slice, and back; on both sides in the same order. */
 static void count_traffic(const shared *d)
 {
     const coll__layout *l = d->l;
-    const coll__span whole = {0, d->call->count};
-    size_t own = l->number < l->slices ? coll__part_of(whole, l->slices, l->number).count * d->call->element : 0;
-    for (int q = 0; q < l->here; q++) {
-        if (q == l->number) continue;
-        size_t bytes = q < l->slices ? coll__part_of(whole, l->slices, q).count * d->call->element : 0;
-        if (q < l->slices) p2p_layer_count(d->call->comm, l->local[q], bytes, bytes);
-        if (l->number < l->slices) p2p_layer_count(d->call->comm, l->local[q], own, own);
-    }
+    for (int q = 0; q < l->here; q++)
+        for (int owner = 0; owner < l->slices; owner++) {
+            size_t bytes = coll__part_of((coll__span){0, d->call->count}, l->slices, owner).count * d->call->element;
+            if (q != l->number && (owner == q || owner == l->number))
+                p2p_layer_count(d->call->comm, l->local[q], bytes, bytes);
+        }
 }
 
 p2p_err coll__hierarchical_shared(frame__call *call, const coll__layout *l, size_t round)
