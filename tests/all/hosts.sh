@@ -60,6 +60,7 @@ as_on_one_host() { # MPI FILTER PROGRAM...
 ticks() { for pid in $(pgrep -x "launch-$1"); do grep -q "$work" "/proc/$pid/cmdline" && cat "/proc/$pid/stat"; done | awk '{ sum += $14 + $15 } END { print sum + 0 }'; }
 idle() { # MPI
     local job before after
+    rm -f "$work/idle"
     on_hosts "$1" 2 1 --timeout 8 --report "$work/report" "$B/tests/right/actor" busy >"$work/idle" 2>&1 &
     job=$!
     await_ready "$work/idle"
@@ -170,7 +171,7 @@ printf '#!/bin/sh\nexec "%s" "$@" 2>>"%s"\n' "$B/launch" "$work/said" >"$work/as
 chmod +x "$work/aside/launch"
 signalled() { # MPI
     local program=$B/tests/right/actor job status
-    rm -f "$work/said"
+    rm -f "$work/said" "$work/signalled" # that of the library before is ready already
     B=$work/aside on_hosts "$1" 2 1 "$program" busy >"$work/signalled" 2>&1 &
     job=$!
     await_ready "$work/signalled"
