@@ -218,6 +218,7 @@ struct p2p_cluster {
     const p2p_carrier *carrier;
     int own, count, first, ranks; /* this host's ranks: first, first + 1, ... */
     scoreboard_hosts map;
+    cpu_set_t cores; /* of the ranks here */
     host_greeting *greetings;
     far_host *hosts;
     uint16_t *host_of; /* [size] */

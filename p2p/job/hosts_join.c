@@ -99,6 +99,7 @@ p2p_cluster *p2p__hosts_join(const p2p_carrier *carrier, int own, int count, int
     why[0] = 0;
     if (!hosts) return NULL;
     *hosts = (p2p_cluster){.carrier = carrier, .own = own, .count = count, .spill.fd = -1};
+    sched_getaffinity(0, sizeof hosts->cores, &hosts->cores);
     snprintf(greeting.build, sizeof greeting.build, "%s", P2P_BUILD_ID);
     snprintf(greeting.rest, sizeof greeting.rest, "%s", P2P_HOSTS_ID);
     gethostname(greeting.name, sizeof greeting.name - 1);
@@ -127,7 +128,8 @@ static void take_cores(int ranks)
 
 /* Launchers that share cores are hosts of a cluster that is tried on one machine. Where there are more ranks than cores each
  * takes a part of them for itself and its ranks, as a host has its own: what they wait for then comes from the same core,
- * whatever the system makes of processes that do nothing but let others run. Else a launcher only begins in its part. */
+ * whatever the system makes of processes that do nothing but let others run. Else only launchers stay in their parts: two on
+ * one core carry half as much. */
 static void divide_cores(p2p_cluster *hosts)
 {
     cpu_set_t all = hosts->greetings[hosts->own].cores, own;
@@ -146,11 +148,9 @@ static void divide_cores(p2p_cluster *hosts)
         if (number >= first && number < last) CPU_SET(core, &own);
         number++;
     }
-    bool moved = sched_setaffinity(0, sizeof own, &own) == 0;
-    if (moved && ranks > cores)
-        hosts->map.beside = 1;
-    else if (moved)
-        sched_setaffinity(0, sizeof all, &all); /* it has only begun there */
+    if (sched_setaffinity(0, sizeof own, &own) != 0 || ranks <= cores) return;
+    hosts->cores = own;
+    hosts->map.beside = 1;
 }
 
 p2p_cluster *p2p__hosts_open(int ranks, char *why, size_t why_bytes)

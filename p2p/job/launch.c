@@ -87,6 +87,7 @@ _Noreturn static void be_rank(p2p_job *job, int rank, int control, const int sta
         dup2(standard[i], i);
         if (standard[i] > STDERR_FILENO) close(standard[i]);
     }
+    if (job->hosts) sched_setaffinity(0, sizeof job->hosts->cores, &job->hosts->cores);
     int status = job->plan->child(job->plan->arg, rank, control, job->scoreboard_fd, job->scoreboard);
     fflush(stdout);
     fflush(stderr);
