@@ -22,8 +22,8 @@ static const coll_choice choices[] = {
 #else
 #include "collectives/choices.inc"
 #endif
-    {"all_reduce", true, 2, 0, "one-shot", 2,
-     P2P_LAYER_INLINE_MOST}, /* what goes with the agreement needs no message */
+    /* what goes with the agreement needs no message */
+    {"all_reduce", true, 2, 0, "one-shot", 2, P2P_LAYER_INLINE_MOST},
 };
 
 enum { CHOICES = sizeof choices / sizeof *choices };

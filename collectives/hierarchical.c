@@ -119,25 +119,45 @@ static p2p_err all_gather(const frame__call *call, const coll__layout *l, p2p_re
 
 /* ---- Across hosts: the ring of ring/all_reduce.c, for one slice ---- */
 
-static p2p_err ring_of_hosts(const frame__call *call, const coll__layout *l)
+static p2p_err pass(const frame__call *call, const coll__layout *l, frame__piece out, void *in, size_t bytes)
 {
-    const coll__span slice = coll__part_of((coll__span){0, call->count}, l->slices, l->number);
+    return p2p_layer_sendrecv(call->comm, out.at, out.bytes, l->right, FRAME_TAG, in, bytes, l->left, FRAME_TAG,
+                              P2P_STATUS_IGNORE);
+}
+
+static frame__piece round_the_ring(const frame__piece parts[], const coll__layout *l, int number)
+{
+    return parts[(number % l->hosts + l->hosts) % l->hosts];
+}
+
+p2p_err coll__ring_of_hosts(const frame__call *call, const coll__layout *l, const frame__piece parts[], void *arrived)
+{
     p2p_err err = P2P_OK;
     for (int s = 0; s < l->hosts - 1 && !err; s++) {
-        const coll__span out = coll__part_of(slice, l->hosts, l->own - s - 1),
-                         in = coll__part_of(slice, l->hosts, l->own - s - 2);
-        err = coll__pass(call, l, at(call, call->work, out), out.count, call->scratch, in.count);
-        char *own = at(call, call->work, in);
-        if (!err) frame__combine_some(call, own, call->scratch, own, in.count);
+        const frame__piece in = round_the_ring(parts, l, l->own - s - 2);
+        err = pass(call, l, round_the_ring(parts, l, l->own - s - 1), arrived, in.bytes);
+        if (!err) frame__combine_some(call, in.at, arrived, in.at, in.bytes / call->element);
     }
-    const coll__span complete = coll__part_of(slice, l->hosts, l->own);
-    if (!err && call->size > 1) frame__finish_mean(call, at(call, call->work, complete), complete.count);
+    const frame__piece complete = parts[l->own];
+    if (!err && call->size > 1) frame__finish_mean(call, complete.at, complete.bytes / call->element);
     for (int s = 0; s < l->hosts - 1 && !err; s++) {
-        const coll__span out = coll__part_of(slice, l->hosts, l->own - s),
-                         in = coll__part_of(slice, l->hosts, l->own - s - 1);
-        err = coll__pass(call, l, at(call, call->work, out), out.count, at(call, call->work, in), in.count);
+        const frame__piece in = round_the_ring(parts, l, l->own - s - 1);
+        err = pass(call, l, round_the_ring(parts, l, l->own - s), in.at, in.bytes);
     }
     return err;
+}
+
+/* ---- The whole ---- */
+
+static p2p_err ring_of_slice(const frame__call *call, const coll__layout *l)
+{
+    const coll__span slice = coll__part_of((coll__span){0, call->count}, l->slices, l->number);
+    frame__piece parts[P2P_MAX_RANKS];
+    for (int p = 0; p < l->hosts; p++) {
+        const coll__span part = coll__part_of(slice, l->hosts, p);
+        parts[p] = (frame__piece){at(call, call->work, part), part.count * call->element};
+    }
+    return coll__ring_of_hosts(call, l, parts, call->scratch);
 }
 
 static p2p_err by_messages(frame__call *call, const coll__layout *l, const void *buf)
@@ -147,7 +167,7 @@ static p2p_err by_messages(frame__call *call, const coll__layout *l, const void 
     p2p_err err = requests ? frame__memory(call, 2 * ((slice + 63) / 64 * 64))
                            : p2p_layer_error(call->comm, P2P_ERR_NOMEM, "no memory for %d requests", l->here);
     if (!err) err = reduce_scatter(call, l, buf, requests);
-    if (!err && l->number < l->slices) err = ring_of_hosts(call, l);
+    if (!err && l->number < l->slices) err = ring_of_slice(call, l);
     if (!err) err = all_gather(call, l, requests);
     free(requests);
     return err;

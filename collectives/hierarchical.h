@@ -28,13 +28,9 @@ static inline coll__span coll__part_of(coll__span whole, int parts, int number)
     return part;
 }
 
-/* This rank's part out, to the host behind; that of the host before in, to where it says. */
-static inline p2p_err coll__pass(const frame__call *call, const coll__layout *l, const void *out, size_t out_count,
-                                 void *in, size_t in_count)
-{
-    return p2p_layer_sendrecv(call->comm, out, out_count * call->element, l->right, FRAME_TAG, in,
-                              in_count * call->element, l->left, FRAME_TAG, P2P_STATUS_IGNORE);
-}
+/* The ring of hosts for this rank's slice, which lies in so many parts as there are hosts. What arrives to be combined goes to
+ * `arrived` first, which has room for any of them. In the end all parts are complete, and means are means. */
+p2p_err coll__ring_of_hosts(const frame__call *call, const coll__layout *l, const frame__piece parts[], void *arrived);
 
 /* Elements of each part of a slice that go through shared memory in a round; 0: parts would be too short. */
 size_t coll__hierarchical_round(const frame__call *call, const coll__layout *l);

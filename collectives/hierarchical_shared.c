@@ -101,27 +101,12 @@ static void combine_part(const shared *d, int part)
     }
 }
 
-/* As in hierarchical.c, of what is in this round. */
 static p2p_err ring_of_hosts(const shared *d)
 {
-    const coll__layout *l = d->l;
-    frame__call *call = d->call;
-    char *arrived = out_at(d, call->rank, l->hosts);
-    p2p_err err = P2P_OK;
-    for (int s = 0; s < l->hosts - 1 && !err; s++) {
-        int out = (l->own - s - 1 + 2 * l->hosts) % l->hosts, in = (out - 1 + l->hosts) % l->hosts;
-        size_t count = now_of(d, l->number, in).count;
-        char *own = out_at(d, call->rank, in);
-        err = coll__pass(call, l, out_at(d, call->rank, out), now_of(d, l->number, out).count, arrived, count);
-        if (!err) frame__combine_some(call, own, arrived, own, count);
-    }
-    if (!err) frame__finish_mean(call, out_at(d, call->rank, l->own), now_of(d, l->number, l->own).count);
-    for (int s = 0; s < l->hosts - 1 && !err; s++) {
-        int out = (l->own - s + 2 * l->hosts) % l->hosts, in = (out - 1 + l->hosts) % l->hosts;
-        err = coll__pass(call, l, out_at(d, call->rank, out), now_of(d, l->number, out).count,
-                         out_at(d, call->rank, in), now_of(d, l->number, in).count);
-    }
-    return err;
+    frame__piece parts[P2P_MAX_RANKS];
+    for (int p = 0; p < d->l->hosts; p++)
+        parts[p] = (frame__piece){out_at(d, d->call->rank, p), now_of(d, d->l->number, p).count * d->call->element};
+    return coll__ring_of_hosts(d->call, d->l, parts, out_at(d, d->call->rank, d->l->hosts));
 }
 
 static void copy_out(const shared *d)

@@ -151,11 +151,10 @@ typedef struct {
 /* What launchers tell each other before the first rank is started. */
 typedef struct {
     char build[32], rest[32], name[P2P_HOST_NAME]; /* rest: of what else must be the same (Makefile) */
-    char
-        boot[40]; /* the system's, and when the launcher was started: of one on this machine, network namespaces, say */
-    uint64_t started; /* its process tells the same */
-    cpu_set_t cores;
-    int32_t ranks, pid; /* of the launcher */
+    char boot[40];      /* of its system: the same, and a process that started then, is a launcher on this machine */
+    uint64_t started;   /* in clock ticks, as /proc has it */
+    cpu_set_t cores;    /* that it may use */
+    int32_t ranks, pid; /* pid: of the launcher */
 } host_greeting;
 
 /* A link between a rank here and one elsewhere: this end of it. */
@@ -340,6 +339,8 @@ size_t p2p__far_read_records(p2p_job *job, far_link *link, char *to, size_t most
  * them now does no harm; one that has ended does nothing. */
 bool p2p__far_copy(p2p_job *job, far_link *link, bool ended);
 void p2p__far_memory(p2p_job *job, const record *r, const char *bytes);
+/* So many bytes of the memory that ranks here share. False and errno: they cannot be read. */
+bool p2p__far_memory_read(p2p_job *job, uint64_t place, void *to, size_t bytes);
 void p2p__far_drop(const p2p_job *job, far_link *link, char *bytes, size_t count);
 /* Are these bytes of a RECORD_BYTES whole records of a queue? */
 bool p2p__far_records_are_sound(const char *bytes, size_t count);

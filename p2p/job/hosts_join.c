@@ -99,11 +99,11 @@ p2p_cluster *p2p__hosts_join(const p2p_carrier *carrier, int own, int count, int
     why[0] = 0;
     if (!hosts) return NULL;
     *hosts = (p2p_cluster){.carrier = carrier, .own = own, .count = count, .spill.fd = -1};
-    sched_getaffinity(0, sizeof hosts->cores, &hosts->cores);
     snprintf(greeting.build, sizeof greeting.build, "%s", P2P_BUILD_ID);
     snprintf(greeting.rest, sizeof greeting.rest, "%s", P2P_HOSTS_ID);
     gethostname(greeting.name, sizeof greeting.name - 1);
     name_machine(&greeting);
+    hosts->cores = greeting.cores;
     hosts->greetings = calloc((size_t)count, sizeof greeting);
     if (hosts->greetings &&
         !carrier->exchange(&greeting, hosts->greetings, sizeof greeting, FIRST_MESSAGE_S, missing, sizeof missing))
@@ -132,14 +132,17 @@ static void take_cores(int ranks)
  * one core carry half as much. */
 static void divide_cores(p2p_cluster *hosts)
 {
-    cpu_set_t all = hosts->greetings[hosts->own].cores, own;
-    int cores = CPU_COUNT(&all), ranks = 0, first = 0, last = 0, number = 0, before = 0;
-    for (int h = 0; h < hosts->count; h++) ranks += shares_cores(hosts, h) ? hosts->greetings[h].ranks : 0;
-    if (hosts->map.beside < 2) return;
+    const cpu_set_t all = hosts->cores;
+    cpu_set_t own;
+    int of_host[P2P_MAX_RANKS], cores = CPU_COUNT(&all), ranks = 0, first = 0, last = 0, number = 0, before = 0;
+    for (int h = 0; h < hosts->count; h++) {
+        of_host[h] = shares_cores(hosts, h) ? hosts->greetings[h].ranks : 0;
+        ranks += of_host[h];
+    }
+    if (hosts->map.beside < 2 || ranks < 2) return;
     for (int h = 0; h < hosts->count; h++) { /* each as many of them as it has of the ranks */
-        if (!shares_cores(hosts, h)) continue;
-        int from = before * cores / ranks, to = (before += hosts->greetings[h].ranks) * cores / ranks;
-        if (from == to) return; /* one would have none */
+        int from = before * cores / ranks, to = (before += of_host[h]) * cores / ranks;
+        if (of_host[h] && from == to) return; /* one would have none */
         if (h == hosts->own) first = from, last = to;
     }
     CPU_ZERO(&own);

@@ -294,6 +294,7 @@ static bool take_wakes(const far_link *link)
 void p2p__far_serve(p2p_job *job)
 {
     p2p_cluster *hosts = job->hosts;
+    p2p__lines_serve(job);
     for (size_t i = hosts->open_count; i-- > 0;) {
         far_link *link = hosts->open[i];
         short events = link->polled ? job->polled[link->polled].revents : 0;

@@ -39,14 +39,7 @@ static bool pass_on_payload(p2p_job *job, int rank, const scoreboard_passed *lin
     record_payload payload = {.ranks = line->ranks};
     memory_place first = p2p__scratch_known(job->scoreboard, line->context);
     if (!first || !p2p__scratch_holds(line->ranks, line->offset, line->bytes)) return false;
-    memory_window *window = &job->hosts->window;
-    if (!window->at) *window = p2p__memory_window(job->scoreboard_fd);
-    const void *at = p2p__memory_seen(window, job->scoreboard_fd, first + line->offset, line->bytes);
-    if (at)
-        memcpy(payload.bytes, at, line->bytes);
-    else if (pread(job->scoreboard_fd, payload.bytes, line->bytes, (off_t)(first + line->offset)) !=
-             (ssize_t)line->bytes)
-        return false;
+    if (!p2p__far_memory_read(job, first + line->offset, payload.bytes, line->bytes)) return false;
     const record r = {.type = RECORD_PAYLOAD,
                       .bytes = (uint32_t)(offsetof(record_payload, bytes) + line->bytes),
                       .a = rank,
@@ -92,7 +85,10 @@ void p2p__lines_of(p2p_job *job, int rank)
     uint32_t *passed = &job->hosts->came[rank - job->first],
              count = atomic_load_explicit(&came->count, memory_order_acquire);
     if (count == *passed) return;
-    if (count - *passed > SCOREBOARD_CAME) *passed = count; /* no rank of ours writes that */
+    if (count - *passed > SCOREBOARD_CAME) { /* more than a rank writes before they are passed on */
+        p2p__overwritten(job);
+        *passed = count;
+    }
     for (; *passed != count; ++*passed) {
         const scoreboard_passed line = came->lines[*passed % SCOREBOARD_CAME]; /* as it was once */
         pass_on(job, rank, &line);
@@ -278,9 +274,10 @@ void p2p__rows_tick(p2p_job *job)
         if (state == SCOREBOARD_ABSENT) continue;
         if (!*seen) p2p__record_put_all(job, &(record){.type = RECORD_JOINED, .a = job->first + i}, NULL);
         int gave_up = atomic_load(&row->gave_up), *told = &job->ranks[job->first + i].gave_up;
-        if (gave_up != *told) p2p__lines_of(job, job->first + i); /* it wrote them before */
-        if (gave_up != *told)
+        if (gave_up != *told) {
+            p2p__lines_of(job, job->first + i); /* it wrote them before */
             p2p__record_put_all(job, &(record){.type = RECORD_GAVE_UP, .a = job->first + i, .b = gave_up}, NULL);
+        }
         *told = gave_up;
         bool still = activity + 1 == *seen && activity % 2 == 0 && !job->watch.ended[job->first + i];
         *seen = activity + 1; /* 0: not joined */

@@ -148,24 +148,35 @@ static pid_t process_of(const p2p_job *job, int rank)
     return pid > 0 && getpgid(pid) == started ? pid : started;
 }
 
-/* What is left of a message out of p2p_alloc, as this launcher sees it. NULL: it lies elsewhere, or nowhere. */
-static const char *seen_here(p2p_job *job, const far_link *link, const wire_header *header)
+/* Of the memory that ranks here share, as this launcher sees it. NULL: its view does not reach there, or there is nothing. */
+static const char *seen(p2p_job *job, uint64_t place, size_t bytes)
 {
     memory_window *window = &job->hosts->window;
-    if (header->flags & WIRE_FLAG_READABLE) return NULL;
     if (!window->at) *window = p2p__memory_window(job->scoreboard_fd);
-    return p2p__memory_seen(window, job->scoreboard_fd, header->sender_id + link->copied, header->bytes - link->copied);
+    return p2p__memory_seen(window, job->scoreboard_fd, place, bytes);
+}
+
+bool p2p__far_memory_read(p2p_job *job, uint64_t place, void *to, size_t bytes)
+{
+    const char *at = seen(job, place, bytes);
+    errno = ENOMEM;
+    if (!at) return pread(job->scoreboard_fd, to, bytes, (off_t)place) == (ssize_t)bytes;
+    memcpy(to, at, bytes);
+    return true;
+}
+
+/* What is left of a message out of p2p_alloc. NULL: it lies elsewhere, or is not seen. */
+static const char *seen_here(p2p_job *job, const far_link *link, const wire_header *header)
+{
+    if (header->flags & WIRE_FLAG_READABLE) return NULL;
+    return seen(job, header->sender_id + link->copied, header->bytes - link->copied);
 }
 
 static bool copy_out(p2p_job *job, const far_link *link, const wire_header *header, char *to, size_t bytes)
 {
-    if (header->flags & WIRE_FLAG_READABLE)
-        return p2p__cma_read(process_of(job, link->here), to, header->sender_id + link->copied, bytes);
-    const char *at = seen_here(job, link, header);
-    errno = ENOMEM;
-    if (!at) return pread(job->scoreboard_fd, to, bytes, (off_t)(header->sender_id + link->copied)) == (ssize_t)bytes;
-    memcpy(to, at, bytes);
-    return true;
+    uint64_t from = header->sender_id + link->copied;
+    if (header->flags & WIRE_FLAG_READABLE) return p2p__cma_read(process_of(job, link->here), to, from, bytes);
+    return p2p__far_memory_read(job, from, to, bytes);
 }
 
 static bool has_given_up(const p2p_job *job, int rank)

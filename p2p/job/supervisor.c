@@ -127,10 +127,7 @@ static void forward_input(p2p_job *job, bool reading)
 /* What has come. A link that is opened for a rank may move the polled. */
 static void serve(p2p_job *job)
 {
-    if (job->hosts) {
-        p2p__lines_serve(job);
-        p2p__far_serve(job);
-    }
+    if (job->hosts) p2p__far_serve(job);
     for (int i = 0; i < job->count; i++) {
         const struct pollfd *slots = &job->polled[SLOT_RANKS + 3 * i];
         p2p_rank_process *process = &job->ranks[job->first + i];
@@ -208,7 +205,6 @@ static void turn(p2p_job *job, uint64_t left)
         return;
     }
     if (!left && p2p__far_is_hot(job) && ++job->turns % TURNS_A_POLL) {
-        p2p__lines_serve(job);
         p2p__far_serve(job);
     } else {
         nfds_t count = fill_polled(job);

@@ -154,7 +154,7 @@ p2p_err p2p_free(p2p_comm *comm)
     for (p2p_request at = comm->engine->requests; at; at = at->all_next)
         if (at->comm == comm) return p2p__leave(comm, p2p__fail(comm, CAUSE_REQUESTS_PENDING));
 
-    if (!comm->one_host) p2p__await_passed(comm->engine, 0); /* what goes with a line lies in what is given back now */
+    if (comm->scratch && !comm->one_host) p2p__await_passed(comm->engine, 0); /* what goes with lines lies there */
     /* The last rank gives back what the communicator has, and only then can its index be given out again. */
     scoreboard *b = comm->engine->scoreboard;
     uint32_t index = comm->context / 2 % SCOREBOARD_CONTEXTS, begun = (uint32_t)(comm->posted - comm->base);

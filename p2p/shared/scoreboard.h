@@ -256,16 +256,16 @@ static inline bool p2p__is_local(const scoreboard *b, int rank)
     return rank >= b->hosts.first[b->hosts.own] && rank < b->hosts.first[b->hosts.own + 1];
 }
 
-/* A rank's number among those that share its machine's cores; launchers of one machine number them host by host. */
-static inline int p2p__number_here(const scoreboard *b, int rank)
-{
-    return b->hosts.beside > 1 ? rank : rank - b->hosts.first[b->hosts.own];
-}
-
 /* Ranks on this host. */
 static inline int p2p__local_count(const scoreboard *b)
 {
     return b->hosts.first[b->hosts.own + 1] - b->hosts.first[b->hosts.own];
+}
+
+/* A rank's number among those that share its machine's cores; launchers of one machine number them host by host. */
+static inline int p2p__number_here(const scoreboard *b, int rank)
+{
+    return b->hosts.beside > 1 ? rank : rank - b->hosts.first[b->hosts.own];
 }
 
 /* Are the settings still what they were? False: a rank has overwritten them, and none may. */

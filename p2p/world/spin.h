@@ -65,9 +65,8 @@
 #define LOST_GRACE_NS UINT64_C(1000000000)    /* for the supervisor to say why a link has closed */
 #define NOMEM_TRIES 100                       /* for a message that arrives: memory may come back */
 #define NOMEM_PAUSE_NS UINT64_C(2000000)      /* between two of these */
-#define PASSING_PAUSE_NS \
-    UINT64_C(20000) /* between two looks whether the launcher has passed on what this rank has shown */
-#define FAILING_PAUSE_NS UINT64_C(100000) /* between two looks whether the supervisor has ended the job */
+#define PASSING_PAUSE_NS UINT64_C(20000)      /* between two looks whether the launcher has passed lines on */
+#define FAILING_PAUSE_NS UINT64_C(100000)     /* between two looks whether the supervisor has ended the job */
 
 typedef struct {
     int cores;
