@@ -6,7 +6,7 @@
 #include "kernels/layout.h"
 
 /* Of conv_winograd.cl and conv_pair.cl. */
-enum { PLACES = 16, PAIR_PLACES = 9, LINE = 16 };
+enum { STEP = 4, PLACES = 36, PAIR_PLACES = 9, LINE = 16 };
 
 /* Floats of v and m together that a second-level cache holds beside the weights in use. */
 enum { STRIP_FLOATS = 1 << 17, LEAST_TILES = 2 };
@@ -18,6 +18,11 @@ enum { LEAST_CHANNELS = 8, LEAST_SIDE = 3 };
 static int tile_channels(const kernel_device *device, kernel__layout layout)
 {
     return device->tiles.channels * KERNEL__MOST_VECTORS / layout.vectors;
+}
+
+static int tiles_along(int side)
+{
+    return (side + STEP - 1) / STEP;
 }
 
 /* conv_pair.cl */
@@ -49,7 +54,7 @@ typedef struct {
 static cut choose_cut(const kernel_device *device, kernel__layout layout, const shape_conv *s)
 {
     cut c = {.pair = is_pair(s->height, s->width, s->padding)};
-    int all = s->blocks * ((s->height + 1) / 2) * ((s->width + 1) / 2), cores = device->info.cores, strips;
+    int all = s->blocks * tiles_along(s->height) * tiles_along(s->width), cores = device->info.cores, strips;
     int tile = tile_channels(device, layout), tiles;
 
     c.places = c.pair ? PAIR_PLACES : PLACES;

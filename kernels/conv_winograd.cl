@@ -1,38 +1,77 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conv_winograd: a 3 x 3 convolution of stride 1 with 4 multiplications a pixel instead of 9: Winograd's F(2x2, 3x3),
- * as in Lavin and Gray, "Fast algorithms for convolutional neural networks" (2016).
+ * conv_winograd: a 3 x 3 convolution of stride 1 with 2.25 multiplications a pixel instead of 9: Winograd's
+ * F(4x4, 3x3), as in Lavin and Gray, "Fast algorithms for convolutional neural networks" (2016).
  *
- * In one dimension: two results of three weights from four inputs take six products. Four are enough:
+ * In one dimension, F(2, 3): two results of three weights from four inputs take six products. Four are enough:
  *
  *      p0 = (d0 - d2) g0                       y0 = d0 g0 + d1 g1 + d2 g2 = p0 + p1 + p2
  *      p1 = (d1 + d2) (g0 + g1 + g2) / 2       y1 = d1 g0 + d2 g1 + d3 g2 = p1 - p2 - p3
  *      p2 = (d2 - d1) (g0 - g1 + g2) / 2
  *      p3 = (d1 - d3) g2
  *
- * The same along rows and columns: from a tile of 4 x 4 inputs, 16 products instead of 36 give a tile of 2 x 2 results.
+ * Weights and results as polynomials, g0 + g1 x + g2 x^2 and y0 + y1 x: their product is known from its values at four
+ * points, here 0, 1, -1 and infinity, and each value takes one product. The other direction, from the product to one of
+ * the factors, is the same matrices transposed, and that is a convolution. F(4, 3), used here: four results from six
+ * inputs by six products instead of twelve, from values at 0, a, -a, b, -b and infinity. With a = 1 and b = 2, as in
+ * the paper, rounding errors are ten times those of the plain sum; with a = 1 / sqrt 2 and b = sqrt 2 three times, for
+ * the numbers of the matrices are nearer to 1 (Alam and others, "Winograd convolution for deep neural networks:
+ * efficient point selection", 2022). Along one axis:
+ *
+ *      inputs: B^T, rows                     weights: G, rows                  results: A^T, rows
+ *      1   0  -5/2   0    1   0              1                                 1   1     1    1    1   0
+ *      0 -2a   -2    a    1   0              -2/3 (1   a   1/2)                0   a    -a    b   -b   0
+ *      0  2a   -2   -a    1   0              -2/3 (1  -a   1/2)                0  1/2  1/2    2    2   0
+ *      0 -b/2 -1/2   b    1   0               1/6 (1   b    2)                 0  a/2 -a/2   2b  -2b   1
+ *      0  b/2 -1/2  -b    1   0               1/6 (1  -b    2)
+ *      0   1    0  -5/2   0   1                        1
+ *
+ * The same along rows and columns: from a tile of 6 x 6 inputs, 36 products instead of 144 give a tile of 4 x 4 results.
  * The sums of inputs and of weights are computed once for all channels, those of products once at the end:
  *
- *      weights (3 x 3)  ->  u[k][place][c]         16 places; winograd_weights
- *      inputs (4 x 4)   ->  v[place][tile][c]      transform_in
- *                           m[place][tile][k] = sum over c of u * v: 16 products of matrices, by the register tile
+ *      weights (3 x 3)  ->  u[k][place][c]         36 places; winograd_weights
+ *      inputs (6 x 6)   ->  v[place][tile][c]      transform_in
+ *                           m[place][tile][k] = sum over c of u * v: 36 products of matrices, by the register tile
  *                                                  of conv.cl; multiply
- *      m (4 x 4)        ->  results (2 x 2)        transform_out
+ *      m (6 x 6)        ->  results (4 x 4)        transform_out
  *
  * A strip of tiles goes through all three steps before the next strip begins; it is short enough for v and m to stay in
  * the second-level cache. What is outside the image is a zero in a tile. Backward by input is the same with the taps of
  * the weights in reverse order.
  */
-#define PLACES 16
+#define SIDE 6 /* places of a row */
+#define STEP 4 /* results of a row */
+#define PLACES (SIDE * SIDE)
 #define PAIR_PLACES 9 /* of conv_pair.cl */
 #define LINE 16       /* floats: places lie a line more than a power of two apart, else they share cache sets */
 
-/* Along one axis, of four numbers of a tile. */
-#define TRANSFORM_IN(d, a, b, c, e)                                                       \
-    do {                                                                                  \
-        const vec p_ = d[a] - d[c], q_ = d[b] + d[c], r_ = d[c] - d[b], s_ = d[b] - d[e]; \
-        d[a] = p_, d[b] = q_, d[c] = r_, d[e] = s_;                                       \
-    } while (0)
+#define A 0.70710678f /* 1 / sqrt 2 */
+#define B 1.41421356f
+
+/* Along one axis: six inputs become six places. */
+inline void transform_six(vec to[SIDE], const vec d[SIDE])
+{
+    const vec even = MULTIPLY_ADD(d[2], (vec)-2.0f, d[4]), odd = MULTIPLY_ADD(d[1], (vec)-2.0f, d[3]);
+    const vec far_even = MULTIPLY_ADD(d[2], (vec)-0.5f, d[4]), far_odd = MULTIPLY_ADD(d[1], (vec)-0.5f, d[3]);
+
+    to[0] = MULTIPLY_ADD(d[2], (vec)-2.5f, d[0] + d[4]);
+    to[1] = MULTIPLY_ADD(odd, (vec)A, even);
+    to[2] = MULTIPLY_ADD(odd, (vec)-A, even);
+    to[3] = MULTIPLY_ADD(far_odd, (vec)B, far_even);
+    to[4] = MULTIPLY_ADD(far_odd, (vec)-B, far_even);
+    to[5] = MULTIPLY_ADD(d[3], (vec)-2.5f, d[1] + d[5]);
+}
+
+/* Along one axis: six places become four results. */
+inline void transform_four(vec to[STEP], const vec m[SIDE])
+{
+    const vec even = m[1] + m[2], odd = (m[1] - m[2]) * A, far_even = m[3] + m[4], far_odd = (m[3] - m[4]) * B;
+
+    to[0] = m[0] + even + far_even;
+    to[1] = odd + far_odd;
+    to[2] = MULTIPLY_ADD(even, (vec)0.5f, far_even * 2.0f);
+    to[3] = MULTIPLY_ADD(odd, (vec)0.5f, MULTIPLY_ADD(far_odd, (vec)2.0f, m[5]));
+}
 
 /* Of TILE channels side by side, so that the compiler can use vectors. */
 typedef struct {
@@ -41,15 +80,19 @@ typedef struct {
 
 #define EACH for (int t = 0; t < TILE; t++)
 
-/* Along one axis: three weights become four. */
-inline void transform_three(filters to[4], const filters a, const filters b, const filters c)
+/* Along one axis: three weights become six. */
+inline void transform_three(filters to[SIDE], const filters a, const filters b, const filters c)
 {
     EACH
     {
+        const float even = (a.at[t] + c.at[t] * 0.5f) * (-2.0f / 3), odd = b.at[t] * (A * -2.0f / 3);
+        const float far_even = (a.at[t] + c.at[t] * 2.0f) / 6, far_odd = b.at[t] * (B / 6);
         to[0].at[t] = a.at[t];
-        to[1].at[t] = (a.at[t] + b.at[t] + c.at[t]) * 0.5f;
-        to[2].at[t] = (a.at[t] - b.at[t] + c.at[t]) * 0.5f;
-        to[3].at[t] = c.at[t];
+        to[1].at[t] = even + odd;
+        to[2].at[t] = even - odd;
+        to[3].at[t] = far_even + far_odd;
+        to[4].at[t] = far_even - far_odd;
+        to[5].at[t] = c.at[t];
     }
 }
 
@@ -77,15 +120,15 @@ __kernel void winograd_weights(SLICE(const float, weight), SLICE(float, u), cons
     __global float *to = OPEN(u) + tile * PLACES * weight_place(s);
 
     for (int c = 0; c < s.in_channels; c++, from += s.column, to += TILE) {
-        filters g[9], rows[3][4], transformed[4];
+        filters g[9], rows[3][SIDE], transformed[SIDE];
         load_filters(g, from, s);
         UNROLL
         for (int q = 0; q < 3; q++) transform_three(rows[q], g[q], g[3 + q], g[6 + q]);
         UNROLL
-        for (int r = 0; r < 4; r++) {
+        for (int r = 0; r < SIDE; r++) {
             transform_three(transformed, rows[0][r], rows[1][r], rows[2][r]);
             UNROLL
-            for (int q = 0; q < 4; q++) EACH to[(r * 4 + q) * weight_place(s) + t] = transformed[q].at[t];
+            for (int q = 0; q < SIDE; q++) EACH to[(r * SIDE + q) * weight_place(s) + t] = transformed[q].at[t];
         }
     }
 }
@@ -97,9 +140,9 @@ typedef struct {
 
 inline corner find_tile(int tile, const shape_conv s)
 {
-    const int across = (s.width + 1) / 2, tiles = (s.height + 1) / 2 * across;
+    const int across = (s.width + STEP - 1) / STEP, tiles = (s.height + STEP - 1) / STEP * across;
 
-    return (corner){tile / tiles, tile % tiles / across * 2, tile % across * 2};
+    return (corner){tile / tiles, tile % tiles / across * STEP, tile % across * STEP};
 }
 
 /* v[place][c] of one tile; `padding` rows and columns of the image come before the first. */
@@ -109,20 +152,29 @@ inline void transform_in(__global const float *in, __global float *v, size_t pla
     const int stored = STORED(s.in_channels) * BLOCK;
 
     for (int i = 0; i < s.in_channels * SPAN; i += LANES) {
-        vec d[PLACES];
+        vec columns[SIDE][SIDE];
         UNROLL
-        for (int p = 0; p < PLACES; p++) {
-            const int row = at.row + p / 4 - padding, column = at.column + p % 4 - padding;
-            const bool inside = row >= 0 && row < s.in_height && column >= 0 && column < s.in_width;
-            d[p] = 0.0f;
-            if (inside) d[p] = load(in + ((at.block * s.in_height + row) * s.in_width + column) * stored + i);
+        for (int q = 0; q < SIDE; q++) {
+            const int column = at.column + q - padding;
+            vec d[SIDE];
+            UNROLL
+            for (int r = 0; r < SIDE; r++) {
+                const int row = at.row + r - padding;
+                const bool inside = row >= 0 && row < s.in_height && column >= 0 && column < s.in_width;
+                d[r] = 0.0f;
+                if (inside) d[r] = load(in + ((at.block * s.in_height + row) * s.in_width + column) * stored + i);
+            }
+            transform_six(columns[q], d);
         }
         UNROLL
-        for (int j = 0; j < 4; j++) TRANSFORM_IN(d, j, 4 + j, 8 + j, 12 + j);
-        UNROLL
-        for (int j = 0; j < 4; j++) TRANSFORM_IN(d, 4 * j, 4 * j + 1, 4 * j + 2, 4 * j + 3);
-        UNROLL
-        for (int p = 0; p < PLACES; p++) store(v + p * place + i, d[p]);
+        for (int r = 0; r < SIDE; r++) {
+            vec d[SIDE], places[SIDE];
+            UNROLL
+            for (int q = 0; q < SIDE; q++) d[q] = columns[q][r];
+            transform_six(places, d);
+            UNROLL
+            for (int q = 0; q < SIDE; q++) store(v + (r * SIDE + q) * place + i, places[q]);
+        }
     }
 }
 
@@ -168,17 +220,22 @@ inline void transform_out(__global float *out, __global const float *m, size_t p
                           const shape_conv s)
 {
     for (int i = k * SPAN; i < end * SPAN; i += LANES, m += LANES) {
-        vec upper[4], lower[4];
+        vec columns[SIDE][STEP];
         UNROLL
-        for (int j = 0; j < 4; j++) {
-            const vec a = load(m + j * place), b = load(m + (4 + j) * place), c = load(m + (8 + j) * place),
-                      d = load(m + (12 + j) * place);
-            upper[j] = a + b + c;
-            lower[j] = b - c - d;
+        for (int q = 0; q < SIDE; q++) {
+            vec places[SIDE];
+            UNROLL
+            for (int r = 0; r < SIDE; r++) places[r] = load(m + (r * SIDE + q) * place);
+            transform_four(columns[q], places);
         }
-        put(out, at, 0, 0, i, upper[0] + upper[1] + upper[2], s);
-        put(out, at, 0, 1, i, upper[1] - upper[2] - upper[3], s);
-        put(out, at, 1, 0, i, lower[0] + lower[1] + lower[2], s);
-        put(out, at, 1, 1, i, lower[1] - lower[2] - lower[3], s);
+        UNROLL
+        for (int r = 0; r < STEP; r++) {
+            vec places[SIDE], results[STEP];
+            UNROLL
+            for (int q = 0; q < SIDE; q++) places[q] = columns[q][r];
+            transform_four(results, places);
+            UNROLL
+            for (int q = 0; q < STEP; q++) put(out, at, r, q, i, results[q], s);
+        }
     }
 }
