@@ -4,34 +4,20 @@
  * (conv_winograd.cl). Forward, in matrices: y = A^T [ (G g G^T) * (B^T d B) ] A, the product in the middle place by
  * place. Backward:
  *
- *      d (4 x 4)   ->  v = B^T d B                     inputs, as forward
- *      dy (2 x 2)  ->  w = A dy A^T                    16 places again
- *                      du[place][k][c] = sum over tiles and images of w * v: 16 products where there were 36
+ *      d (6 x 6)   ->  v = B^T d B                     inputs, as forward
+ *      dy (4 x 4)  ->  w = A dy A^T                    36 places again
+ *                      du[place][k][c] = sum over tiles and images of w * v: 36 products where there were 144
  *      dg = G^T du G                                   once, at the end
  *
  * x has been transposed (transpose.cl), so that lanes are channels:
  *
  *      v[place][channels / WIDE][tile and image][WIDE channels]       w[place][k][tile and image]
  *
- * A task has four of the places, those of one row; rows of B^T and A have two numbers that are not 0, so that is no more
- * work than all places at once, but needs a quarter of the memory.
+ * A task has twelve of the places, those of two rows that are computed together (input_places), so that is no more work
+ * than all places at once, but needs a third of the memory.
  */
-#define PLACES 16
-#define COLUMNS_OF 4 /* places of a row */
-
-/* A row of B^T is d[a] + sign * d[b]; one of A is upper * dy[0] + lower * dy[1]. */
-typedef struct {
-    int a, b;
-    float sign, upper, lower;
-} place_row;
-
-inline place_row find_row(int i)
-{
-    if (i == 0) return (place_row){0, 2, -1.0f, 1.0f, 0.0f};
-    if (i == 1) return (place_row){1, 2, 1.0f, 1.0f, 1.0f};
-    if (i == 2) return (place_row){2, 1, -1.0f, 1.0f, -1.0f};
-    return (place_row){1, 3, -1.0f, 0.0f, -1.0f};
-}
+#define TASK_PLACES (2 * SIDE)
+#define THIRDS 3 /* of the places are a task; of those of conv_weight_pair.cl as well */
 
 /* A tile: where its first output is. */
 typedef struct {
@@ -45,9 +31,9 @@ typedef struct {
 
 inline corner find_tile(int tile, const shape_weight s)
 {
-    const int across = (s.out_width + 1) / 2, tiles = (s.out_height + 1) / 2 * across;
+    const int across = (s.out_width + STEP - 1) / STEP, tiles = (s.out_height + STEP - 1) / STEP * across;
 
-    return (corner){tile / tiles, tile % tiles / across * 2, tile % across * 2};
+    return (corner){tile / tiles, tile % tiles / across * STEP, tile % across * STEP};
 }
 
 /* A pixel's floats; outside the image a vector of zeros again and again. */
@@ -69,57 +55,74 @@ inline vec load_pixel(const pixel p, int i)
     return load(p.at + (i & p.mask));
 }
 
-/* v of one tile, four places, all input channels. `step`: floats from a place to the next. */
-inline void transform_inputs(__global const float *x, __global const float *zeros, __global float *v, size_t step,
-                             int images, const corner at, const place_row row, const shape_weight s)
+/* v of one tile, two rows of places, all input channels. `step`: floats from a place to the next. */
+inline void place_inputs(__global const float *x, __global const float *zeros, __global float *v, size_t step,
+                         int images, const corner at, int points, const shape_weight s)
 {
     const int floats = s.in_channels * BLOCK, top = at.row - s.padding, left = at.column - s.padding;
     __global const float *image = x + (size_t)at.block * s.in_height * s.in_width * floats;
-    pixel a[4], b[4];
+    pixel d[SIDE][SIDE];
 
-    UNROLL
-    for (int j = 0; j < 4; j++) {
-        a[j] = find_pixel(image, zeros, top + row.a, left + j, s.in_height, s.in_width, floats);
-        b[j] = find_pixel(image, zeros, top + row.b, left + j, s.in_height, s.in_width, floats);
-    }
+    for (int r = 0; r < SIDE; r++)
+        for (int q = 0; q < SIDE; q++)
+            d[r][q] = find_pixel(image, zeros, top + r, left + q, s.in_height, s.in_width, floats);
     for (int c = 0; c < s.in_channels; c += WIDE)
         for (int i = 0; i < SPAN * WIDE; i += LANES) {
             __global float *to = v + (size_t)c * images + i;
-            vec f[4];
+            vec rows[2][SIDE], places[SIDE];
             UNROLL
-            for (int j = 0; j < 4; j++)
-                f[j] = load_pixel(a[j], c * BLOCK + i) + row.sign * load_pixel(b[j], c * BLOCK + i);
-            store(to, f[0] - f[2]);
-            store(to + step, f[1] + f[2]);
-            store(to + 2 * step, f[2] - f[1]);
-            store(to + 3 * step, f[1] - f[3]);
+            for (int q = 0; q < SIDE; q++) {
+                vec column[SIDE];
+                UNROLL
+                for (int r = 0; r < SIDE; r++) column[r] = load_pixel(d[r][q], c * BLOCK + i);
+                input_places(&rows[0][q], &rows[1][q], column, points);
+            }
+            UNROLL
+            for (int r = 0; r < 2; r++) {
+                transform_inputs(places, rows[r]);
+                UNROLL
+                for (int q = 0; q < SIDE; q++) store(to + (r * SIDE + q) * step, places[q]);
+            }
         }
 }
 
-/* w of one tile, four places, output channels k to end. */
-inline void transform_gradients(__global const float *dy, __global const float *zeros, __global float *w, size_t step,
-                                int images, const corner at, const place_row row, int k, int end, const shape_weight s)
+/* w of one tile, two rows of places, output channels k to end. */
+inline void place_gradients(__global const float *dy, __global const float *zeros, __global float *w, size_t step,
+                            int images, const corner at, int points, int k, int end, const shape_weight s)
 {
     const int stored = STORED(s.out_channels) * BLOCK;
     __global const float *image = dy + (size_t)at.block * s.out_height * s.out_width * stored;
-    pixel a[2], b[2];
+    pixel e[STEP][STEP];
 
-    UNROLL
-    for (int j = 0; j < 2; j++) {
-        a[j] = find_pixel(image, zeros, at.row, at.column + j, s.out_height, s.out_width, stored);
-        b[j] = find_pixel(image, zeros, at.row + 1, at.column + j, s.out_height, s.out_width, stored);
-    }
+    for (int r = 0; r < STEP; r++)
+        for (int q = 0; q < STEP; q++)
+            e[r][q] = find_pixel(image, zeros, at.row + r, at.column + q, s.out_height, s.out_width, stored);
     for (; k < end; k++, w += images)
         for (int i = 0; i < SPAN; i += LANES) {
-            vec e[2];
+            vec rows[2][STEP], places[SIDE];
             UNROLL
-            for (int j = 0; j < 2; j++)
-                e[j] = row.upper * load_pixel(a[j], k * BLOCK + i) + row.lower * load_pixel(b[j], k * BLOCK + i);
-            store(w + i, e[0]);
-            store(w + step + i, e[0] + e[1]);
-            store(w + 2 * step + i, e[0] - e[1]);
-            store(w + 3 * step + i, -e[1]);
+            for (int q = 0; q < STEP; q++) {
+                vec column[STEP];
+                UNROLL
+                for (int r = 0; r < STEP; r++) column[r] = load_pixel(e[r][q], k * BLOCK + i);
+                gradient_places(&rows[0][q], &rows[1][q], column, points);
+            }
+            UNROLL
+            for (int r = 0; r < 2; r++) {
+                transform_gradients(places, rows[r]);
+                UNROLL
+                for (int q = 0; q < SIDE; q++) store(w + (r * SIDE + q) * step + i, places[q]);
+            }
         }
+}
+
+/* Both of one tile; with `points` a constant, only what they need is loaded. */
+inline void place_tile(__global const float *x, __global const float *dy, __global const float *zeros,
+                       __global float *v, size_t v_step, __global float *w, size_t w_step, int images, const corner at,
+                       int points, int k, int end, const shape_weight s)
+{
+    place_inputs(x, zeros, v, v_step, images, at, points, s);
+    place_gradients(dy, zeros, w, w_step, images, at, points, k, end, s);
 }
 
 /* du[k][c] += sum over `images` of w[k] * v[c], K x WIDE of them. */
@@ -199,15 +202,14 @@ inline void multiply_all(__global float *du, __global const float *w, __global c
             multiply(du + (k * channels + c * K), w + k * step, v + c * step, step, images);
 }
 
-/* One strip, one row of places. Behind the inputs, `v` has room for the gradients; before these, zeros. */
+/* One strip, the places of a task. Behind the inputs, `v` has room for the gradients; before these, zeros. */
 inline void add_strip(__global const float *x, __global const float *dy, __global float *du, __global float *v,
                       const shape_weight s, const strip at, int which, int pair)
 {
-    const int side = pair ? PAIR_SIDE : COLUMNS_OF, images = at.tiles * SPAN;
+    const int places = pair ? PAIR_SIDE : TASK_PLACES, images = at.tiles * SPAN;
     const size_t v_step = (size_t)s.in_channels * images + LANES, w_step = (size_t)at.group * images + LANES;
     const size_t place = (size_t)s.out_channels * s.in_channels;
-    const place_row row = find_row(which);
-    __global float *w = v + side * v_step, *zeros = w - LANES;
+    __global float *w = v + places * v_step, *zeros = w - LANES;
 
     for (int t = 0; t < at.count; t++) {
         const corner tile = find_tile(at.first + t, s);
@@ -215,34 +217,36 @@ inline void add_strip(__global const float *x, __global const float *dy, __globa
         if (pair) {
             pair_inputs(x, v_here, v_step, images, tile.block, which, s);
             pair_gradients(dy, w_here, w_step, images, tile.block, which, at.k, at.end, s);
-        } else {
-            transform_inputs(x, zeros, v_here, v_step, images, tile, row, s);
-            transform_gradients(dy, zeros, w_here, w_step, images, tile, row, at.k, at.end, s);
-        }
+        } else if (which == 0)
+            place_tile(x, dy, zeros, v_here, v_step, w_here, w_step, images, tile, 0, at.k, at.end, s);
+        else if (which == 1)
+            place_tile(x, dy, zeros, v_here, v_step, w_here, w_step, images, tile, 1, at.k, at.end, s);
+        else
+            place_tile(x, dy, zeros, v_here, v_step, w_here, w_step, images, tile, 2, at.k, at.end, s);
     }
-    for (int p = 0; p < side; p++)
+    for (int p = 0; p < places; p++)
         multiply_all(du + p * place, w + p * w_step, v + p * v_step, at.end - at.k, images, at.count * SPAN,
                      s.in_channels);
 }
 
-/* x: worker. A task is a row of places, a group of output channels, and a partial sum; of W workers, worker w has tasks
- * w, w + W, ... Each has its own part of `scratch` for v and w of a strip of `tiles` tiles. */
+/* x: worker. A task is some of the places, a group of output channels, and a partial sum; of W workers, worker w has
+ * tasks w, w + W, ... Each has its own part of `scratch` for v and w of a strip of `tiles` tiles. */
 __kernel void winograd_gradient(SLICE(const float, x), SLICE(const float, dy), SLICE(float, du), SLICE(float, scratch),
                                 const shape_weight s, const int tiles, const int group, const int pair)
 {
-    const int all = s.blocks * ((s.out_height + 1) / 2) * ((s.out_width + 1) / 2);
-    const int side = pair ? PAIR_SIDE : COLUMNS_OF, groups = (s.out_channels + group - 1) / group;
+    const int all = s.blocks * ((s.out_height + STEP - 1) / STEP) * ((s.out_width + STEP - 1) / STEP);
+    const int places = pair ? PAIR_SIDE : TASK_PLACES, groups = (s.out_channels + group - 1) / group;
     const size_t v_step = (size_t)s.in_channels * tiles * SPAN + LANES, w_step = (size_t)group * tiles * SPAN + LANES;
     const size_t place = (size_t)s.out_channels * s.in_channels;
-    __global float *v = OPEN(scratch) + get_global_id(0) * side * (v_step + w_step);
+    __global float *v = OPEN(scratch) + get_global_id(0) * places * (v_step + w_step);
 
-    store(v + side * v_step - LANES, 0.0f);
-    for (int task = get_global_id(0); task < side * groups * s.splits; task += get_global_size(0)) {
-        const int which = task % side, k = task / side % groups * group, split = task / side / groups;
+    store(v + places * v_step - LANES, 0.0f);
+    for (int task = get_global_id(0); task < THIRDS * groups * s.splits; task += get_global_size(0)) {
+        const int which = task % THIRDS, k = task / THIRDS % groups * group, split = task / THIRDS / groups;
         const int begin = (int)((long)all * split / s.splits), end = (int)((long)all * (split + 1) / s.splits);
-        __global float *to = OPEN(du) + (split * side + which) * side * place + (size_t)k * s.in_channels;
+        __global float *to = OPEN(du) + (split * THIRDS + which) * places * place + (size_t)k * s.in_channels;
         strip at = {begin, 0, tiles, k, min(k + group, s.out_channels), group};
-        for (int p = 0; p < side; p++)
+        for (int p = 0; p < places; p++)
             for (int i = 0; i < (at.end - k) * s.in_channels; i += LANES) store(to + p * place + i, 0.0f);
         for (; at.first < end; at.first += tiles) {
             at.count = min(tiles, end - at.first);
@@ -251,25 +255,24 @@ __kernel void winograd_gradient(SLICE(const float, x), SLICE(const float, dy), S
     }
 }
 
-/* Along one axis: four become three. */
-inline void transform_back(vec to[3], vec a, vec b, vec c, vec d)
-{
-    const vec sum = (b + c) * 0.5f;
-
-    to[0] = a + sum;
-    to[1] = (b - c) * 0.5f;
-    to[2] = sum + d;
-}
-
-/* The nine weights of the sums of sixteen places: dg = G^T du G. */
+/* The nine weights of the sums of all places, in the order of the tasks: dg = G^T du G. */
 inline void finish(vec g[9], const vec *sum)
 {
-    vec rows[4][3];
+    const int order[SIDE] = {0, 2, 3, 4, 5, 1}; /* of the rows 0 and 5, 1 and 2, 3 and 4 */
+    vec columns[SIDE][3], of[SIDE];
 
     UNROLL
-    for (int j = 0; j < 4; j++) transform_back(rows[j], sum[j], sum[4 + j], sum[8 + j], sum[12 + j]);
+    for (int q = 0; q < SIDE; q++) {
+        UNROLL
+        for (int r = 0; r < SIDE; r++) of[r] = sum[order[r] * SIDE + q];
+        transform_sums(columns[q], of);
+    }
     UNROLL
-    for (int r = 0; r < 3; r++) transform_back(g + 3 * r, rows[0][r], rows[1][r], rows[2][r], rows[3][r]);
+    for (int r = 0; r < 3; r++) {
+        UNROLL
+        for (int q = 0; q < SIDE; q++) of[q] = columns[q][r];
+        transform_sums(g + 3 * r, of);
+    }
 }
 
 /* Add up the partial sums, and store them as weights. x: vector of input channels, y: output channel. */

@@ -111,13 +111,16 @@ kernel_err kernel__winograd(kernel_device *device, kernel__layout layout, const 
 
 /* Of conv_weight_winograd.cl: a work-item has so many output channels at most; a strip's images, a part of the sums. */
 enum {
+    THIRDS = 3,
+    TASK_PLACES = 12,
+    PAIR_TASK_PLACES = 3,
     GROUP = 128,
     MOST_TILES = 8,
-    STRIP_CHANNELS = 512,
+    STRIP_CHANNELS = 256,
     SHORT = 128,
     MOST_PARTS = 4,
-    PART_TILES = 32,
-    LEAST_SUMMED = 32
+    PART_TILES = 8,
+    LEAST_SUMMED = 16
 };
 
 bool kernel__weight_goes_winograd(const kernel_device *device, const shape_weight *s)
@@ -140,24 +143,24 @@ static int clamp(int value, int least, int most)
 
 /* In the scratch buffer: x transposed, the sums, and v and w of each worker's strip. */
 typedef struct {
-    int pair, side, tiles, group; /* places of a row; tiles of a strip, output channels of a task */
+    int pair, places, tiles, group; /* tiles: of a strip; the others: of a task */
     size_t workers, x, sums, strip;
 } weight_cut;
 
 static weight_cut cut_weight(const kernel_device *device, kernel__layout layout, shape_weight *s)
 {
     weight_cut c = {.pair = is_pair(s->out_height, s->out_width, s->padding)};
-    int all = s->blocks * ((s->out_height + 1) / 2) * ((s->out_width + 1) / 2), cores = device->info.cores, tasks;
+    int all = s->blocks * tiles_along(s->out_height) * tiles_along(s->out_width), cores = device->info.cores, tasks;
 
-    c.side = c.pair ? 3 : 4;
+    c.places = c.pair ? PAIR_TASK_PLACES : TASK_PLACES;
     c.group = s->out_channels < GROUP ? s->out_channels : GROUP;
     c.tiles = clamp(STRIP_CHANNELS / (s->in_channels + c.group), 1, all < MOST_TILES ? all : MOST_TILES);
     s->splits = s->in_channels <= SHORT && s->out_channels <= SHORT ? clamp(all / PART_TILES, 1, MOST_PARTS) : 1;
-    tasks = c.side * ((s->out_channels + c.group - 1) / c.group) * s->splits;
+    tasks = THIRDS * ((s->out_channels + c.group - 1) / c.group) * s->splits;
     c.workers = (size_t)(cores < tasks ? cores : tasks);
     c.x = kernel__positions(layout, s->in_height, s->in_width) * (size_t)s->in_channels * (size_t)layout.block;
-    c.sums = (size_t)(c.side * c.side * s->splits) * (size_t)s->out_channels * (size_t)s->in_channels;
-    c.strip = (size_t)c.side * ((size_t)(c.tiles * layout.block) * (size_t)(s->in_channels + c.group) +
+    c.sums = (size_t)(THIRDS * c.places * s->splits) * (size_t)s->out_channels * (size_t)s->in_channels;
+    c.strip = (size_t)c.places * ((size_t)(c.tiles * layout.block) * (size_t)(s->in_channels + c.group) +
                                 (size_t)(2 * device->tiles.lanes));
     return c;
 }

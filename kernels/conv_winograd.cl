@@ -1,33 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * conv_winograd: a 3 x 3 convolution of stride 1 with 2.25 multiplications a pixel instead of 9: Winograd's
- * F(4x4, 3x3), as in Lavin and Gray, "Fast algorithms for convolutional neural networks" (2016).
- *
- * In one dimension, F(2, 3): two results of three weights from four inputs take six products. Four are enough:
- *
- *      p0 = (d0 - d2) g0                       y0 = d0 g0 + d1 g1 + d2 g2 = p0 + p1 + p2
- *      p1 = (d1 + d2) (g0 + g1 + g2) / 2       y1 = d1 g0 + d2 g1 + d3 g2 = p1 - p2 - p3
- *      p2 = (d2 - d1) (g0 - g1 + g2) / 2
- *      p3 = (d1 - d3) g2
- *
- * Weights and results as polynomials, g0 + g1 x + g2 x^2 and y0 + y1 x: their product is known from its values at four
- * points, here 0, 1, -1 and infinity, and each value takes one product. The other direction, from the product to one of
- * the factors, is the same matrices transposed, and that is a convolution. F(4, 3), used here: four results from six
- * inputs by six products instead of twelve, from values at 0, a, -a, b, -b and infinity. With a = 1 and b = 2, as in
- * the paper, rounding errors are ten times those of the plain sum; with a = 1 / sqrt 2 and b = sqrt 2 three times, for
- * the numbers of the matrices are nearer to 1 (Alam and others, "Winograd convolution for deep neural networks:
- * efficient point selection", 2022). Along one axis:
- *
- *      inputs: B^T, rows                     weights: G, rows                  results: A^T, rows
- *      1   0  -5/2   0    1   0              1                                 1   1     1    1    1   0
- *      0 -2a   -2    a    1   0              -2/3 (1   a   1/2)                0   a    -a    b   -b   0
- *      0  2a   -2   -a    1   0              -2/3 (1  -a   1/2)                0  1/2  1/2    2    2   0
- *      0 -b/2 -1/2   b    1   0               1/6 (1   b    2)                 0  a/2 -a/2   2b  -2b   1
- *      0  b/2 -1/2  -b    1   0               1/6 (1  -b    2)
- *      0   1    0  -5/2   0   1                        1
- *
- * The same along rows and columns: from a tile of 6 x 6 inputs, 36 products instead of 144 give a tile of 4 x 4 results.
- * The sums of inputs and of weights are computed once for all channels, those of products once at the end:
+ * F(4x4, 3x3). winograd.cl has it along one axis. The same along rows and columns: from a tile of 6 x 6 inputs, 36
+ * products instead of 144 give a tile of 4 x 4 results. The sums of inputs and of weights are computed once for all
+ * channels, those of products once at the end:
  *
  *      weights (3 x 3)  ->  u[k][place][c]         36 places; winograd_weights
  *      inputs (6 x 6)   ->  v[place][tile][c]      transform_in
@@ -39,39 +15,8 @@
  * the second-level cache. What is outside the image is a zero in a tile. Backward by input is the same with the taps of
  * the weights in reverse order.
  */
-#define SIDE 6 /* places of a row */
-#define STEP 4 /* results of a row */
-#define PLACES (SIDE * SIDE)
 #define PAIR_PLACES 9 /* of conv_pair.cl */
 #define LINE 16       /* floats: places lie a line more than a power of two apart, else they share cache sets */
-
-#define A 0.70710678f /* 1 / sqrt 2 */
-#define B 1.41421356f
-
-/* Along one axis: six inputs become six places. */
-inline void transform_six(vec to[SIDE], const vec d[SIDE])
-{
-    const vec even = MULTIPLY_ADD(d[2], (vec)-2.0f, d[4]), odd = MULTIPLY_ADD(d[1], (vec)-2.0f, d[3]);
-    const vec far_even = MULTIPLY_ADD(d[2], (vec)-0.5f, d[4]), far_odd = MULTIPLY_ADD(d[1], (vec)-0.5f, d[3]);
-
-    to[0] = MULTIPLY_ADD(d[2], (vec)-2.5f, d[0] + d[4]);
-    to[1] = MULTIPLY_ADD(odd, (vec)A, even);
-    to[2] = MULTIPLY_ADD(odd, (vec)-A, even);
-    to[3] = MULTIPLY_ADD(far_odd, (vec)B, far_even);
-    to[4] = MULTIPLY_ADD(far_odd, (vec)-B, far_even);
-    to[5] = MULTIPLY_ADD(d[3], (vec)-2.5f, d[1] + d[5]);
-}
-
-/* Along one axis: six places become four results. */
-inline void transform_four(vec to[STEP], const vec m[SIDE])
-{
-    const vec even = m[1] + m[2], odd = (m[1] - m[2]) * A, far_even = m[3] + m[4], far_odd = (m[3] - m[4]) * B;
-
-    to[0] = m[0] + even + far_even;
-    to[1] = odd + far_odd;
-    to[2] = MULTIPLY_ADD(even, (vec)0.5f, far_even * 2.0f);
-    to[3] = MULTIPLY_ADD(odd, (vec)0.5f, MULTIPLY_ADD(far_odd, (vec)2.0f, m[5]));
-}
 
 /* Of TILE channels side by side, so that the compiler can use vectors. */
 typedef struct {
@@ -164,14 +109,14 @@ inline void transform_in(__global const float *in, __global float *v, size_t pla
                 d[r] = 0.0f;
                 if (inside) d[r] = load(in + ((at.block * s.in_height + row) * s.in_width + column) * stored + i);
             }
-            transform_six(columns[q], d);
+            transform_inputs(columns[q], d);
         }
         UNROLL
         for (int r = 0; r < SIDE; r++) {
             vec d[SIDE], places[SIDE];
             UNROLL
             for (int q = 0; q < SIDE; q++) d[q] = columns[q][r];
-            transform_six(places, d);
+            transform_inputs(places, d);
             UNROLL
             for (int q = 0; q < SIDE; q++) store(v + (r * SIDE + q) * place + i, places[q]);
         }
@@ -226,14 +171,14 @@ inline void transform_out(__global float *out, __global const float *m, size_t p
             vec places[SIDE];
             UNROLL
             for (int r = 0; r < SIDE; r++) places[r] = load(m + (r * SIDE + q) * place);
-            transform_four(columns[q], places);
+            transform_results(columns[q], places);
         }
         UNROLL
         for (int r = 0; r < STEP; r++) {
             vec places[SIDE], results[STEP];
             UNROLL
             for (int q = 0; q < SIDE; q++) places[q] = columns[q][r];
-            transform_four(results, places);
+            transform_results(results, places);
             UNROLL
             for (int q = 0; q < STEP; q++) put(out, at, r, q, i, results[q], s);
         }

@@ -17,6 +17,7 @@ EMBED(common, "common.cl");
 EMBED(layout, "layout.cl");
 EMBED(conv_plain, "conv_plain.cl");
 EMBED(conv, "conv.cl");
+EMBED(winograd, "winograd.cl");
 EMBED(conv_winograd, "conv_winograd.cl");
 EMBED(conv_pair, "conv_pair.cl");
 EMBED(conv_strips, "conv_strips.cl");
@@ -42,18 +43,18 @@ EMBED(ladder_peak, "ladder/peak.cl");
 
 typedef struct {
     const char *name;
-    const char *const parts[12];
+    const char *const parts[14];
 } family_text;
 
 static const family_text families[KERNEL__FAMILIES] = {
     [KERNEL__LAYERS] = {"layers", {TEXT(shapes), TEXT(common), TEXT(layout), TEXT(norm), TEXT(pool), TEXT(loss), NULL}},
     [KERNEL__CONV] = {"conv",
-                      {TEXT(shapes), TEXT(common), TEXT(conv_plain), TEXT(conv), TEXT(conv_winograd), TEXT(conv_pair),
+                      {TEXT(shapes), TEXT(common), TEXT(conv_plain), TEXT(conv), TEXT(winograd), TEXT(conv_winograd), TEXT(conv_pair),
                        TEXT(conv_strips), NULL}},
     [KERNEL__CONV_WEIGHT] = {"conv_weight",
                              {TEXT(shapes), TEXT(common), TEXT(conv_weight_plain), TEXT(conv_weight),
                               TEXT(conv_weight_rows), "\n#if LANES > 1\n", TEXT(transpose),
-                              TEXT(conv_weight_transposed), TEXT(conv_weight_pair), TEXT(conv_weight_winograd),
+                              TEXT(conv_weight_transposed), TEXT(winograd), TEXT(conv_weight_pair), TEXT(conv_weight_winograd),
                               "\n#endif\n", NULL}},
     [KERNEL__VECTOR] = {"vector", {TEXT(shapes), TEXT(common), TEXT(vector), TEXT(update), NULL}},
     [KERNEL__LADDER] = {"ladder",

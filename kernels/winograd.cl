@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * winograd: Winograd's algorithm along one axis, F(4, 3), as in Lavin and Gray, "Fast algorithms for convolutional
+ * neural networks" (2016). conv_winograd.cl convolves with it, conv_weight_winograd.cl goes back by weight.
+ *
+ * F(2, 3), which is shorter: two results of three weights from four inputs take six products. Four are enough:
+ *
+ *      p0 = (d0 - d2) g0                       y0 = d0 g0 + d1 g1 + d2 g2 = p0 + p1 + p2
+ *      p1 = (d1 + d2) (g0 + g1 + g2) / 2       y1 = d1 g0 + d2 g1 + d3 g2 = p1 - p2 - p3
+ *      p2 = (d2 - d1) (g0 - g1 + g2) / 2
+ *      p3 = (d1 - d3) g2
+ *
+ * Weights and results as polynomials, g0 + g1 x + g2 x^2 and y0 + y1 x: their product is known from its values at four
+ * points, here 0, 1, -1 and infinity, and each value takes one product. The other direction, from the product to one of
+ * the factors, is the same matrices transposed, and that is a convolution. F(4, 3), used here: four results from six
+ * inputs by six products instead of twelve, from values at 0, a, -a, b, -b and infinity. With a = 1 and b = 2, as in
+ * the paper, rounding errors are ten times those of the plain sum; with a = 1 / sqrt 2 and b = sqrt 2 three times, for
+ * the numbers of the matrices are nearer to 1 (Alam and others, "Winograd convolution for deep neural networks:
+ * efficient point selection", 2022). Along one axis:
+ *
+ *      inputs: B^T, rows                     weights: G, rows                  results: A^T, rows
+ *      1   0  -5/2   0    1   0              1                                 1   1     1    1    1   0
+ *      0 -2a   -2    a    1   0              -2/3 (1   a   1/2)                0   a    -a    b   -b   0
+ *      0  2a   -2   -a    1   0              -2/3 (1  -a   1/2)                0  1/2  1/2    2    2   0
+ *      0 -b/2 -1/2   b    1   0               1/6 (1   b    2)                 0  a/2 -a/2   2b  -2b   1
+ *      0  b/2 -1/2  -b    1   0               1/6 (1  -b    2)
+ *      0   1    0  -5/2   0   1                        1
+ */
+#define SIDE 6 /* places of a row of a tile */
+#define STEP 4 /* results of a row */
+#define PLACES (SIDE * SIDE)
+
+#define A 0.70710678f /* 1 / sqrt 2 */
+#define B 1.41421356f
+
+/* Two of the six places of six inputs: those of the points 0 and infinity (0 and 5), +-a (1 and 2), or +-b (3 and 4). */
+inline void input_places(vec *first, vec *second, const vec d[SIDE], int points)
+{
+    if (points == 0) {
+        *first = MULTIPLY_ADD(d[2], (vec)-2.5f, d[0] + d[4]);
+        *second = MULTIPLY_ADD(d[3], (vec)-2.5f, d[1] + d[5]);
+    } else {
+        const vec square = points == 1 ? -2.0f : -0.5f, point = points == 1 ? A : B;
+        const vec even = MULTIPLY_ADD(d[2], square, d[4]), odd = MULTIPLY_ADD(d[1], square, d[3]);
+        *first = MULTIPLY_ADD(odd, point, even);
+        *second = MULTIPLY_ADD(odd, -point, even);
+    }
+}
+
+/* All six. */
+inline void transform_inputs(vec to[SIDE], const vec d[SIDE])
+{
+    input_places(&to[0], &to[5], d, 0);
+    input_places(&to[1], &to[2], d, 1);
+    input_places(&to[3], &to[4], d, 2);
+}
+
+/* The four results of six places. */
+inline void transform_results(vec to[STEP], const vec m[SIDE])
+{
+    const vec even = m[1] + m[2], odd = (m[1] - m[2]) * A, far_even = m[3] + m[4], far_odd = (m[3] - m[4]) * B;
+
+    to[0] = m[0] + even + far_even;
+    to[1] = odd + far_odd;
+    to[2] = MULTIPLY_ADD(even, (vec)0.5f, far_even * 2.0f);
+    to[3] = MULTIPLY_ADD(odd, (vec)0.5f, MULTIPLY_ADD(far_odd, (vec)2.0f, m[5]));
+}
+
+/* ---- By weight: A and G^T, where A^T and G were ---- */
+
+/* Two of the six places of the gradients of four results. */
+inline void gradient_places(vec *first, vec *second, const vec e[STEP], int points)
+{
+    if (points == 0) {
+        *first = e[0];
+        *second = e[3];
+    } else {
+        const vec square = points == 1 ? 0.5f : 2.0f, point = points == 1 ? A : B;
+        const vec even = MULTIPLY_ADD(e[2], square, e[0]), odd = MULTIPLY_ADD(e[3], square, e[1]);
+        *first = MULTIPLY_ADD(odd, point, even);
+        *second = MULTIPLY_ADD(odd, -point, even);
+    }
+}
+
+/* All six. */
+inline void transform_gradients(vec to[SIDE], const vec e[STEP])
+{
+    gradient_places(&to[0], &to[5], e, 0);
+    gradient_places(&to[1], &to[2], e, 1);
+    gradient_places(&to[3], &to[4], e, 2);
+}
+
+/* The gradients of three weights from six places. */
+inline void transform_sums(vec to[3], const vec u[SIDE])
+{
+    const vec even = u[1] + u[2], odd = u[1] - u[2], far_even = u[3] + u[4], far_odd = u[3] - u[4];
+
+    to[0] = u[0] - even * (2.0f / 3) + far_even / 6;
+    to[1] = far_odd * (B / 6) - odd * (A * 2 / 3);
+    to[2] = (far_even - even) / 3 + u[5];
+}
