@@ -16,7 +16,7 @@
  * A task has twelve of the places, those of two rows that are computed together (input_places), so that is no more work
  * than all places at once, but needs a third of the memory.
  */
-#define TASK_PLACES (2 * SIDE)
+#define TASK_PLACES (2 * ROW_PLACES)
 #define THIRDS 3 /* of the places are a task; of those of conv_weight_pair.cl as well */
 
 /* A tile: where its first output is. */
@@ -61,27 +61,27 @@ inline void place_inputs(__global const float *x, __global const float *zeros, _
 {
     const int floats = s.in_channels * BLOCK, top = at.row - s.padding, left = at.column - s.padding;
     __global const float *image = x + (size_t)at.block * s.in_height * s.in_width * floats;
-    pixel d[SIDE][SIDE];
+    pixel d[ROW_PLACES][ROW_PLACES];
 
-    for (int r = 0; r < SIDE; r++)
-        for (int q = 0; q < SIDE; q++)
+    for (int r = 0; r < ROW_PLACES; r++)
+        for (int q = 0; q < ROW_PLACES; q++)
             d[r][q] = find_pixel(image, zeros, top + r, left + q, s.in_height, s.in_width, floats);
     for (int c = 0; c < s.in_channels; c += WIDE)
         for (int i = 0; i < SPAN * WIDE; i += LANES) {
             __global float *to = v + (size_t)c * images + i;
-            vec rows[2][SIDE], places[SIDE];
+            vec rows[2][ROW_PLACES], places[ROW_PLACES];
             UNROLL
-            for (int q = 0; q < SIDE; q++) {
-                vec column[SIDE];
+            for (int q = 0; q < ROW_PLACES; q++) {
+                vec column[ROW_PLACES];
                 UNROLL
-                for (int r = 0; r < SIDE; r++) column[r] = load_pixel(d[r][q], c * BLOCK + i);
+                for (int r = 0; r < ROW_PLACES; r++) column[r] = load_pixel(d[r][q], c * BLOCK + i);
                 input_places(&rows[0][q], &rows[1][q], column, points);
             }
             UNROLL
             for (int r = 0; r < 2; r++) {
                 transform_inputs(places, rows[r]);
                 UNROLL
-                for (int q = 0; q < SIDE; q++) store(to + (r * SIDE + q) * step, places[q]);
+                for (int q = 0; q < ROW_PLACES; q++) store(to + (r * ROW_PLACES + q) * step, places[q]);
             }
         }
 }
@@ -99,7 +99,7 @@ inline void place_gradients(__global const float *dy, __global const float *zero
             e[r][q] = find_pixel(image, zeros, at.row + r, at.column + q, s.out_height, s.out_width, stored);
     for (; k < end; k++, w += images)
         for (int i = 0; i < SPAN; i += LANES) {
-            vec rows[2][STEP], places[SIDE];
+            vec rows[2][STEP], places[ROW_PLACES];
             UNROLL
             for (int q = 0; q < STEP; q++) {
                 vec column[STEP];
@@ -111,7 +111,7 @@ inline void place_gradients(__global const float *dy, __global const float *zero
             for (int r = 0; r < 2; r++) {
                 transform_gradients(places, rows[r]);
                 UNROLL
-                for (int q = 0; q < SIDE; q++) store(w + (r * SIDE + q) * step + i, places[q]);
+                for (int q = 0; q < ROW_PLACES; q++) store(w + (r * ROW_PLACES + q) * step + i, places[q]);
             }
         }
 }
@@ -125,15 +125,16 @@ inline void place_tile(__global const float *x, __global const float *dy, __glob
     place_gradients(dy, zeros, w, w_step, images, at, points, k, end, s);
 }
 
-/* du[k][c] += sum over `images` of w[k] * v[c], K x WIDE of them. */
-inline void multiply(__global float *du, __global const float *w, __global const float *v, int step, int images)
+/* du[k][c] = or, with `add`, += sum over `images` of w[k] * v[c], K x WIDE of them. */
+inline void multiply(__global float *du, __global const float *w, __global const float *v, int step, int images,
+                     int add)
 {
     vec sum[K][WIDE_VECTORS];
 
     UNROLL
     for (int k = 0; k < K; k++) {
         UNROLL
-        for (int i = 0; i < WIDE_VECTORS; i++) sum[k][i] = load(du + k * WIDE + i * LANES);
+        for (int i = 0; i < WIDE_VECTORS; i++) sum[k][i] = add ? load(du + k * WIDE + i * LANES) : 0.0f;
     }
     for (int n = 0; n < images; n++, v += WIDE) {
         vec x[WIDE_VECTORS];
@@ -159,14 +160,14 @@ inline void multiply(__global float *du, __global const float *w, __global const
 /* As multiply, half a tile high and two wide; they lie `next` floats apart in v. Loaded are 10 vectors for 16 products,
  * there 17. */
 inline void multiply_two(__global float *du, __global const float *w, __global const float *v, int step, int images,
-                         int next)
+                         int next, int add)
 {
     vec sum[HALF][2];
 
     UNROLL
     for (int k = 0; k < HALF; k++) {
         UNROLL
-        for (int i = 0; i < 2; i++) sum[k][i] = load(du + (i * K + k) * WIDE);
+        for (int i = 0; i < 2; i++) sum[k][i] = add ? load(du + (i * K + k) * WIDE) : 0.0f;
     }
     for (int n = 0; n < images; n++, v += WIDE) {
         const vec a = load(v), b = load(v + next);
@@ -187,7 +188,7 @@ inline void multiply_two(__global float *du, __global const float *w, __global c
 
 /* All sums of one place: `count` output channels, a strip's images. du: [k / K][c / WIDE][K][WIDE]. */
 inline void multiply_all(__global float *du, __global const float *w, __global const float *v, int count, int step,
-                         int images, int channels)
+                         int images, int channels, int add)
 {
     int c = 0;
 
@@ -195,16 +196,16 @@ inline void multiply_all(__global float *du, __global const float *w, __global c
     for (; c + 2 * WIDE <= channels; c += 2 * WIDE)
         for (int k = 0; k < count; k += HALF)
             multiply_two(du + k / K * K * channels + c * K + k % K * WIDE, w + k * step, v + c * step, step, images,
-                         WIDE * step);
+                         WIDE * step, add);
 #endif
     for (; c < channels; c += WIDE)
         for (int k = 0; k < count; k += K)
-            multiply(du + (k * channels + c * K), w + k * step, v + c * step, step, images);
+            multiply(du + (k * channels + c * K), w + k * step, v + c * step, step, images, add);
 }
 
 /* One strip, the places of a task. Behind the inputs, `v` has room for the gradients; before these, zeros. */
 inline void add_strip(__global const float *x, __global const float *dy, __global float *du, __global float *v,
-                      const shape_weight s, const strip at, int which, int pair)
+                      const shape_weight s, const strip at, int which, int pair, int add)
 {
     const int places = pair ? PAIR_SIDE : TASK_PLACES, images = at.tiles * SPAN;
     const size_t v_step = (size_t)s.in_channels * images + LANES, w_step = (size_t)at.group * images + LANES;
@@ -226,7 +227,7 @@ inline void add_strip(__global const float *x, __global const float *dy, __globa
     }
     for (int p = 0; p < places; p++)
         multiply_all(du + p * place, w + p * w_step, v + p * v_step, at.end - at.k, images, at.count * SPAN,
-                     s.in_channels);
+                     s.in_channels, add);
 }
 
 /* x: worker. A task is some of the places, a group of output channels, and a partial sum; of W workers, worker w has
@@ -246,11 +247,9 @@ __kernel void winograd_gradient(SLICE(const float, x), SLICE(const float, dy), S
         const int begin = (int)((long)all * split / s.splits), end = (int)((long)all * (split + 1) / s.splits);
         __global float *to = OPEN(du) + (split * THIRDS + which) * places * place + (size_t)k * s.in_channels;
         strip at = {begin, 0, tiles, k, min(k + group, s.out_channels), group};
-        for (int p = 0; p < places; p++)
-            for (int i = 0; i < (at.end - k) * s.in_channels; i += LANES) store(to + p * place + i, 0.0f);
         for (; at.first < end; at.first += tiles) {
             at.count = min(tiles, end - at.first);
-            add_strip(OPEN(x), OPEN(dy), to, v, s, at, which, pair);
+            add_strip(OPEN(x), OPEN(dy), to, v, s, at, which, pair, at.first > begin);
         }
     }
 }
@@ -258,19 +257,19 @@ __kernel void winograd_gradient(SLICE(const float, x), SLICE(const float, dy), S
 /* The nine weights of the sums of all places, in the order of the tasks: dg = G^T du G. */
 inline void finish(vec g[9], const vec *sum)
 {
-    const int order[SIDE] = {0, 2, 3, 4, 5, 1}; /* of the rows 0 and 5, 1 and 2, 3 and 4 */
-    vec columns[SIDE][3], of[SIDE];
+    const int order[ROW_PLACES] = {0, 2, 3, 4, 5, 1}; /* of the rows 0 and 5, 1 and 2, 3 and 4 */
+    vec columns[ROW_PLACES][3], of[ROW_PLACES];
 
     UNROLL
-    for (int q = 0; q < SIDE; q++) {
+    for (int q = 0; q < ROW_PLACES; q++) {
         UNROLL
-        for (int r = 0; r < SIDE; r++) of[r] = sum[order[r] * SIDE + q];
+        for (int r = 0; r < ROW_PLACES; r++) of[r] = sum[order[r] * ROW_PLACES + q];
         transform_sums(columns[q], of);
     }
     UNROLL
     for (int r = 0; r < 3; r++) {
         UNROLL
-        for (int q = 0; q < SIDE; q++) of[q] = columns[q][r];
+        for (int q = 0; q < ROW_PLACES; q++) of[q] = columns[q][r];
         transform_sums(g + 3 * r, of);
     }
 }

@@ -26,12 +26,12 @@ typedef struct {
 #define EACH for (int t = 0; t < TILE; t++)
 
 /* Along one axis: three weights become six. */
-inline void transform_three(filters to[SIDE], const filters a, const filters b, const filters c)
+inline void transform_three(filters to[ROW_PLACES], const filters a, const filters b, const filters c)
 {
     EACH
     {
-        const float even = (a.at[t] + c.at[t] * 0.5f) * (-2.0f / 3), odd = b.at[t] * (A * -2.0f / 3);
-        const float far_even = (a.at[t] + c.at[t] * 2.0f) / 6, far_odd = b.at[t] * (B / 6);
+        const float even = (a.at[t] + c.at[t] * 0.5f) * (-2.0f / 3), odd = b.at[t] * (POINT_A * -2 / 3);
+        const float far_even = (a.at[t] + c.at[t] * 2.0f) / 6, far_odd = b.at[t] * (POINT_B / 6);
         to[0].at[t] = a.at[t];
         to[1].at[t] = even + odd;
         to[2].at[t] = even - odd;
@@ -65,15 +65,15 @@ __kernel void winograd_weights(SLICE(const float, weight), SLICE(float, u), cons
     __global float *to = OPEN(u) + tile * PLACES * weight_place(s);
 
     for (int c = 0; c < s.in_channels; c++, from += s.column, to += TILE) {
-        filters g[9], rows[3][SIDE], transformed[SIDE];
+        filters g[9], rows[3][ROW_PLACES], transformed[ROW_PLACES];
         load_filters(g, from, s);
         UNROLL
         for (int q = 0; q < 3; q++) transform_three(rows[q], g[q], g[3 + q], g[6 + q]);
         UNROLL
-        for (int r = 0; r < SIDE; r++) {
+        for (int r = 0; r < ROW_PLACES; r++) {
             transform_three(transformed, rows[0][r], rows[1][r], rows[2][r]);
             UNROLL
-            for (int q = 0; q < SIDE; q++) EACH to[(r * SIDE + q) * weight_place(s) + t] = transformed[q].at[t];
+            for (int q = 0; q < ROW_PLACES; q++) EACH to[(r * ROW_PLACES + q) * weight_place(s) + t] = transformed[q].at[t];
         }
     }
 }
@@ -97,13 +97,13 @@ inline void transform_in(__global const float *in, __global float *v, size_t pla
     const int stored = STORED(s.in_channels) * BLOCK;
 
     for (int i = 0; i < s.in_channels * SPAN; i += LANES) {
-        vec columns[SIDE][SIDE];
+        vec columns[ROW_PLACES][ROW_PLACES];
         UNROLL
-        for (int q = 0; q < SIDE; q++) {
+        for (int q = 0; q < ROW_PLACES; q++) {
             const int column = at.column + q - padding;
-            vec d[SIDE];
+            vec d[ROW_PLACES];
             UNROLL
-            for (int r = 0; r < SIDE; r++) {
+            for (int r = 0; r < ROW_PLACES; r++) {
                 const int row = at.row + r - padding;
                 const bool inside = row >= 0 && row < s.in_height && column >= 0 && column < s.in_width;
                 d[r] = 0.0f;
@@ -112,13 +112,13 @@ inline void transform_in(__global const float *in, __global float *v, size_t pla
             transform_inputs(columns[q], d);
         }
         UNROLL
-        for (int r = 0; r < SIDE; r++) {
-            vec d[SIDE], places[SIDE];
+        for (int r = 0; r < ROW_PLACES; r++) {
+            vec d[ROW_PLACES], places[ROW_PLACES];
             UNROLL
-            for (int q = 0; q < SIDE; q++) d[q] = columns[q][r];
+            for (int q = 0; q < ROW_PLACES; q++) d[q] = columns[q][r];
             transform_inputs(places, d);
             UNROLL
-            for (int q = 0; q < SIDE; q++) store(v + (r * SIDE + q) * place + i, places[q]);
+            for (int q = 0; q < ROW_PLACES; q++) store(v + (r * ROW_PLACES + q) * place + i, places[q]);
         }
     }
 }
@@ -165,19 +165,19 @@ inline void transform_out(__global float *out, __global const float *m, size_t p
                           const shape_conv s)
 {
     for (int i = k * SPAN; i < end * SPAN; i += LANES, m += LANES) {
-        vec columns[SIDE][STEP];
+        vec columns[ROW_PLACES][STEP];
         UNROLL
-        for (int q = 0; q < SIDE; q++) {
-            vec places[SIDE];
+        for (int q = 0; q < ROW_PLACES; q++) {
+            vec places[ROW_PLACES];
             UNROLL
-            for (int r = 0; r < SIDE; r++) places[r] = load(m + (r * SIDE + q) * place);
+            for (int r = 0; r < ROW_PLACES; r++) places[r] = load(m + (r * ROW_PLACES + q) * place);
             transform_results(columns[q], places);
         }
         UNROLL
         for (int r = 0; r < STEP; r++) {
-            vec places[SIDE], results[STEP];
+            vec places[ROW_PLACES], results[STEP];
             UNROLL
-            for (int q = 0; q < SIDE; q++) places[q] = columns[q][r];
+            for (int q = 0; q < ROW_PLACES; q++) places[q] = columns[q][r];
             transform_results(results, places);
             UNROLL
             for (int q = 0; q < STEP; q++) put(out, at, r, q, i, results[q], s);

@@ -26,21 +26,21 @@
  *      0  b/2 -1/2  -b    1   0               1/6 (1  -b    2)
  *      0   1    0  -5/2   0   1                        1
  */
-#define SIDE 6 /* places of a row of a tile */
+#define ROW_PLACES 6 /* places of a row of a tile */
 #define STEP 4 /* results of a row */
-#define PLACES (SIDE * SIDE)
+#define PLACES (ROW_PLACES * ROW_PLACES)
 
-#define A 0.70710678f /* 1 / sqrt 2 */
-#define B 1.41421356f
+#define POINT_A 0.70710678f /* 1 / sqrt 2 */
+#define POINT_B 1.41421356f
 
 /* Two of the six places of six inputs: those of the points 0 and infinity (0 and 5), +-a (1 and 2), or +-b (3 and 4). */
-inline void input_places(vec *first, vec *second, const vec d[SIDE], int points)
+inline void input_places(vec *first, vec *second, const vec d[ROW_PLACES], int points)
 {
     if (points == 0) {
         *first = MULTIPLY_ADD(d[2], (vec)-2.5f, d[0] + d[4]);
         *second = MULTIPLY_ADD(d[3], (vec)-2.5f, d[1] + d[5]);
     } else {
-        const vec square = points == 1 ? -2.0f : -0.5f, point = points == 1 ? A : B;
+        const vec square = points == 1 ? -2.0f : -0.5f, point = points == 1 ? POINT_A : POINT_B;
         const vec even = MULTIPLY_ADD(d[2], square, d[4]), odd = MULTIPLY_ADD(d[1], square, d[3]);
         *first = MULTIPLY_ADD(odd, point, even);
         *second = MULTIPLY_ADD(odd, -point, even);
@@ -48,7 +48,7 @@ inline void input_places(vec *first, vec *second, const vec d[SIDE], int points)
 }
 
 /* All six. */
-inline void transform_inputs(vec to[SIDE], const vec d[SIDE])
+inline void transform_inputs(vec to[ROW_PLACES], const vec d[ROW_PLACES])
 {
     input_places(&to[0], &to[5], d, 0);
     input_places(&to[1], &to[2], d, 1);
@@ -56,9 +56,9 @@ inline void transform_inputs(vec to[SIDE], const vec d[SIDE])
 }
 
 /* The four results of six places. */
-inline void transform_results(vec to[STEP], const vec m[SIDE])
+inline void transform_results(vec to[STEP], const vec m[ROW_PLACES])
 {
-    const vec even = m[1] + m[2], odd = (m[1] - m[2]) * A, far_even = m[3] + m[4], far_odd = (m[3] - m[4]) * B;
+    const vec even = m[1] + m[2], odd = (m[1] - m[2]) * POINT_A, far_even = m[3] + m[4], far_odd = (m[3] - m[4]) * POINT_B;
 
     to[0] = m[0] + even + far_even;
     to[1] = odd + far_odd;
@@ -75,7 +75,7 @@ inline void gradient_places(vec *first, vec *second, const vec e[STEP], int poin
         *first = e[0];
         *second = e[3];
     } else {
-        const vec square = points == 1 ? 0.5f : 2.0f, point = points == 1 ? A : B;
+        const vec square = points == 1 ? 0.5f : 2.0f, point = points == 1 ? POINT_A : POINT_B;
         const vec even = MULTIPLY_ADD(e[2], square, e[0]), odd = MULTIPLY_ADD(e[3], square, e[1]);
         *first = MULTIPLY_ADD(odd, point, even);
         *second = MULTIPLY_ADD(odd, -point, even);
@@ -83,7 +83,7 @@ inline void gradient_places(vec *first, vec *second, const vec e[STEP], int poin
 }
 
 /* All six. */
-inline void transform_gradients(vec to[SIDE], const vec e[STEP])
+inline void transform_gradients(vec to[ROW_PLACES], const vec e[STEP])
 {
     gradient_places(&to[0], &to[5], e, 0);
     gradient_places(&to[1], &to[2], e, 1);
@@ -91,11 +91,11 @@ inline void transform_gradients(vec to[SIDE], const vec e[STEP])
 }
 
 /* The gradients of three weights from six places. */
-inline void transform_sums(vec to[3], const vec u[SIDE])
+inline void transform_sums(vec to[3], const vec u[ROW_PLACES])
 {
     const vec even = u[1] + u[2], odd = u[1] - u[2], far_even = u[3] + u[4], far_odd = u[3] - u[4];
 
     to[0] = u[0] - even * (2.0f / 3) + far_even / 6;
-    to[1] = far_odd * (B / 6) - odd * (A * 2 / 3);
+    to[1] = far_odd * (POINT_B / 6) - odd * (POINT_A * 2 / 3);
     to[2] = (far_even - even) / 3 + u[5];
 }
