@@ -5,8 +5,9 @@
 #include "kernels/layout.h"
 #include "kernels/shapes.h"
 
-/* Of norm.cl: floats for each channel before the partial sums, channels of a tile; and how many chunks at most. */
-enum { SAVED_LINES = 6, TILE = 8, MOST_CHUNKS = 32 };
+/* Of norm.cl: floats for each channel before the partial sums, channels of a tile with one lane and with several; and how
+ * many chunks at most. */
+enum { SAVED_LINES = 6, TILE = 8, LONG_TILE = 64, MOST_CHUNKS = 32 };
 
 static shape_norm describe(const kernel_device *device, const kernel_norm *norm)
 {
@@ -50,9 +51,11 @@ static kernel_err check_norm(kernel_device *device, const char *call, const kern
     return kernel__check(device, call, needs, COUNT(needs));
 }
 
-static size_t tiles(const shape_norm *s)
+static size_t tiles(const kernel_device *device, const shape_norm *s)
 {
-    return (size_t)(s->channels + TILE - 1) / TILE;
+    int tile = device->tiles.lanes == 1 ? TILE : LONG_TILE;
+
+    return (size_t)(s->channels + tile - 1) / (size_t)tile;
 }
 
 static size_t positions(const shape_norm *s)
@@ -70,7 +73,7 @@ static kernel_err sum_batch(kernel_device *device, int vectors, const kernel_nor
     kernel__slice(&call, x);
     kernel__slice(&call, norm->saved);
     kernel__value(&call, s, sizeof *s);
-    return kernel__run(&call, tiles(s), (size_t)s->chunks, 1);
+    return kernel__run(&call, tiles(device, s), (size_t)s->chunks, 1);
 }
 
 static kernel_err finish(kernel_device *device, int vectors, const kernel_norm *norm, const shape_norm *s)
@@ -158,7 +161,7 @@ static kernel_err back_sums(kernel_device *device, int vectors, const kernel_nor
     kernel__slice(&call, norm->saved);
     kernel__value(&call, s, sizeof *s);
     kernel__int(&call, kernel__given(dz));
-    return kernel__run(&call, tiles(s), (size_t)s->chunks, 1);
+    return kernel__run(&call, tiles(device, s), (size_t)s->chunks, 1);
 }
 
 static kernel_err back_finish(kernel_device *device, int vectors, const kernel_norm *norm, const shape_norm *s,

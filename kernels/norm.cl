@@ -9,7 +9,13 @@
  *      slope, offset     dx = dz * scale + (x - mean) * slope + offset (norm_back_finish says why)
  *      parts             chunks * 2 * C: the partial sums
  */
-#define CHANNELS 8 /* of a tile of sums */
+/* Of a tile of sums, channels. On a CPU as many as the nearest cache holds sums of, so that memory is read in long runs:
+ * what the forward pass has left there is no longer in a cache. */
+#if LANES == 1
+#define CHANNELS 8
+#else
+#define CHANNELS 64
+#endif
 
 enum { MEAN, INVERSE, SCALE, SHIFT, SLOPE, OFFSET, PARTS };
 
@@ -36,31 +42,25 @@ inline int chunk_count(int chunk, const shape_norm s)
  * relative to. */
 __kernel void norm_sums(SLICE(const float, x), SLICE(float, saved), const shape_norm s)
 {
-    const int c = get_global_id(0) * CHANNELS, last = min(CHANNELS, s.channels - c) - 1, chunk = get_global_id(1);
+    const int c = get_global_id(0) * CHANNELS, channels = min(CHANNELS, s.channels - c), chunk = get_global_id(1);
     const int first = chunk_start(chunk, s), end = chunk_start(chunk + 1, s), stride = STORED(s.channels) * BLOCK;
     const float count = chunk_count(chunk, s);
-    __global const float *in = OPEN(x) + (size_t)first * stride + c * BLOCK;
+    __global const float *in = OPEN(x) + c * BLOCK;
     __global float *parts = OPEN(saved) + (PARTS + chunk * 2) * s.channels + c;
     vec sum[CHANNELS], squares[CHANNELS];
-    float origin[CHANNELS];
 
-    for (int t = 0; t < CHANNELS; t++) {
-        sum[t] = squares[t] = 0.0f;
-        origin[t] = OPEN(x)[(c + min(t, last)) * BLOCK];
-    }
-    for (int at = first; at < end; at++, in += stride)
-        for (int i = 0; i < BLOCK; i += LANES) {
-            const int lane = at / s.positions * BLOCK + i;
-            UNROLL
-            for (int t = 0; t < CHANNELS; t++) {
-                const vec d = keep_images(load(in + min(t, last) * BLOCK + i) - origin[t], lane, s.n);
+    for (int t = 0; t < channels; t++) sum[t] = squares[t] = 0.0f;
+    for (int at = first; at < end; at++)
+        for (int t = 0; t < channels; t++)
+            for (int i = 0; i < BLOCK; i += LANES) {
+                const vec value = load(in + (size_t)at * stride + t * BLOCK + i);
+                const vec d = keep_images(value - in[t * BLOCK], at / s.positions * BLOCK + i, s.n);
                 sum[t] += d;
                 squares[t] = MULTIPLY_ADD(d, d, squares[t]);
             }
-        }
-    for (int t = 0; t <= last; t++) {
+    for (int t = 0; t < channels; t++) {
         const float total = sum_lanes(sum[t]);
-        if (chunk == 0) OPEN(saved)[MEAN * s.channels + c + t] = origin[t];
+        if (chunk == 0) OPEN(saved)[MEAN * s.channels + c + t] = in[t * BLOCK];
         parts[t] = total / count;
         parts[s.channels + t] = sum_lanes(squares[t]) - total * total / count;
     }
@@ -142,31 +142,27 @@ __kernel void norm_apply(SLICE(const float, x), SLICE(const float, saved), SLICE
 __kernel void norm_back_sums(SLICE(const float, dy), SLICE(const float, x), SLICE(const float, y), SLICE(float, dz),
                              SLICE(float, saved), const shape_norm s, const int has_residual)
 {
-    const int c = get_global_id(0) * CHANNELS, last = min(CHANNELS, s.channels - c) - 1, chunk = get_global_id(1);
+    const int c = get_global_id(0) * CHANNELS, channels = min(CHANNELS, s.channels - c), chunk = get_global_id(1);
     const int first = chunk_start(chunk, s), end = chunk_start(chunk + 1, s), stride = STORED(s.channels) * BLOCK;
-    size_t at = (size_t)first * stride + c * BLOCK;
     __global float *mine = OPEN(saved) + c, *parts = mine + (PARTS + chunk * 2) * s.channels;
     vec sum[CHANNELS], products[CHANNELS];
 
-    for (int t = 0; t < CHANNELS; t++) sum[t] = products[t] = 0.0f;
-    for (int position = first; position < end; position++, at += stride)
-        for (int i = 0; i < BLOCK; i += LANES) {
-            UNROLL
-            for (int t = 0; t < CHANNELS; t++) {
-                const int u = min(t, last);
-                const size_t here = at + u * BLOCK + i;
+    for (int t = 0; t < channels; t++) sum[t] = products[t] = 0.0f;
+    for (int position = first; position < end; position++)
+        for (int t = 0; t < channels; t++)
+            for (int i = 0; i < BLOCK; i += LANES) {
+                const size_t here = (size_t)position * stride + (c + t) * BLOCK + i;
                 const vec value = load(OPEN(x) + here);
                 vec d = load(OPEN(dy) + here);
                 if (has_residual) {
                     if (s.relu) d = select((vec)0.0f, d, load(OPEN(y) + here) > 0.0f);
-                    if (t <= last) store(OPEN(dz) + here, d);
+                    store(OPEN(dz) + here, d);
                 } else if (s.relu)
-                    d = through_relu(d, value, mine + u, s.channels);
+                    d = through_relu(d, value, mine + t, s.channels);
                 sum[t] += d;
-                products[t] = MULTIPLY_ADD(d, value - mine[MEAN * s.channels + u], products[t]);
+                products[t] = MULTIPLY_ADD(d, value - mine[MEAN * s.channels + t], products[t]);
             }
-        }
-    for (int t = 0; t <= last; t++) {
+    for (int t = 0; t < channels; t++) {
         parts[t] = sum_lanes(sum[t]);
         parts[s.channels + t] = sum_lanes(products[t]);
     }
