@@ -31,12 +31,12 @@ inline void add_tap(vec sum[TILE][VECTORS], __global const float *in, __global c
     }
 }
 
-/* y, z: tile of channels and position, in the order that s.pixels_first asks for. */
+/* y: tile of channels, and in it the position of a run; z: run. */
 __kernel void conv_tile(SLICE(const float, in), SLICE(const float, weight), SLICE(float, out), const shape_conv s)
 {
     const int lane = get_global_id(0) * SPAN;
-    const int near = get_global_id(1), far = get_global_id(2); /* PoCL 3.1 needs both asked for, whichever is used */
-    const int channel = (s.pixels_first ? far : near) * TILE, position = s.pixels_first ? near : far;
+    const int channel = (int)get_global_id(1) / s.run * TILE;
+    const int position = get_global_id(2) * s.run + (int)get_global_id(1) % s.run;
     const int pixels = s.height * s.width, block = position / pixels, pixel = position % pixels;
     const axis rows = find_taps(pixel / s.width, s.in_height, s), columns = find_taps(pixel % s.width, s.in_width, s);
     __global const float *image = OPEN(in) + (size_t)block * s.in_height * s.in_width * STORED(s.in_channels) * BLOCK +
@@ -45,6 +45,7 @@ __kernel void conv_tile(SLICE(const float, in), SLICE(const float, weight), SLIC
     __global float *to = OPEN(out) + ((size_t)position * STORED(s.channels) + channel) * BLOCK + lane;
     vec sum[TILE][VECTORS];
 
+    if (block >= s.blocks) return; /* the last run may be shorter */
     UNROLL
     for (int t = 0; t < TILE; t++) {
         UNROLL

@@ -113,8 +113,9 @@ static kernel_err weight_tiles(kernel_device *device, const char *name, kernel__
 
 /* ---- conv_weight_transposed.cl ---- */
 
-/* Tiles enough for any CPU's cores; with fewer, a few partial sums. */
-enum { ENOUGH_TILES = 16, FEW_SPLITS = 4 };
+/* Tiles enough for any CPU's cores; with fewer, a few partial sums. Every tile reads the images of its partial sum: so
+ * many lines of an image at least, and so many floats of both together, which stay in a cache from tile to tile. */
+enum { ENOUGH_TILES = 16, FEW_SPLITS = 4, PART_LINES = 2, PART_FLOATS = 1 << 18, PART_WEIGHTS = 4 };
 
 /* If a convolution leaves out most of its pixels, transposing costs more than it saves, unless the pixels are few. */
 enum { FEW_PIXELS = 256 };
@@ -140,6 +141,20 @@ kernel_err kernel__transpose(kernel_device *device, kernel__layout layout, const
     return kernel__run(&call, kernel__positions(layout, s->in_height, s->in_width), 1, 1);
 }
 
+/* As many partial sums as that asks for, if each has a fraction of the floats only that its images have. */
+static int transposed_splits(const shape_weight *s, kernel__layout layout, size_t tiles, size_t weights)
+{
+    size_t in = kernel__positions(layout, s->in_height, s->in_width) * (size_t)s->in_channels;
+    size_t out = kernel__positions(layout, s->out_height, s->out_width) * (size_t)s->out_channels;
+    size_t floats = (in + out) * (size_t)layout.block, lines = (size_t)layout.blocks * (size_t)s->out_height;
+    size_t least = tiles >= ENOUGH_TILES ? 1 : FEW_SPLITS, splits = floats / PART_FLOATS;
+
+    if (splits > floats / (PART_WEIGHTS * weights)) splits = floats / (PART_WEIGHTS * weights);
+    if (splits > lines / PART_LINES) splits = lines / PART_LINES;
+    if (splits < least) splits = least;
+    return (int)(splits < lines ? splits : lines);
+}
+
 static kernel_err weight_transposed(kernel_device *device, kernel__layout layout, shape_weight s, kernel_slice x,
                                     kernel_slice dy, kernel_slice dweight)
 {
@@ -147,12 +162,11 @@ static kernel_err weight_transposed(kernel_device *device, kernel__layout layout
     size_t across = (size_t)(s.in_channels / tile.wide), down = (size_t)(s.out_channels / tile.rows);
     size_t count = (size_t)s.out_channels * (size_t)s.in_channels * (size_t)s.size * (size_t)s.size;
     size_t floats = kernel__positions(layout, s.in_height, s.in_width) * (size_t)s.in_channels * (size_t)layout.block;
-    int rows = layout.blocks * s.out_height;
     kernel_slice transposed, to;
     kernel__call call;
     kernel_err err;
 
-    s.splits = across * down >= ENOUGH_TILES ? 1 : rows < FEW_SPLITS ? rows : FEW_SPLITS;
+    s.splits = transposed_splits(&s, layout, across * down, count);
     err = kernel__scratch(device, floats + (s.splits > 1 ? count * (size_t)s.splits : 0), &transposed);
     if (err) return err;
     to = s.splits > 1 ? kernel_at(transposed.buffer, transposed.first + floats) : dweight;

@@ -19,7 +19,7 @@ typedef struct {
     int row, column;  /* in weights: floats from an output channel to the next, from an input channel to the next */
     int transposed;   /* taps run backwards */
     int add;          /* to what is there */
-    int pixels_first; /* work-items next to each other: pixels (else channels) */
+    int run;          /* so many pixels by the same channels, one after the other */
 } shape_conv;
 
 /* Gradient by weight: (out_channels, in_channels, size, size), in `splits` partial sums. */
