@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * conv_weight_pair: what conv_weight_winograd.cl does differently on images of 2 x 2 pixels, padded by one: nine places
- * instead of sixteen, as in conv_pair.cl. From its y0 = p0 + p1, y1 = p0 + p2 back, along one axis:
+ * instead of 36, as in conv_pair.cl. From its y0 = p0 + p1, y1 = p0 + p2 back, along one axis:
  *
  *      v = d0 + d1, d1, d0        w = dy0 + dy1, dy0, dy1        dg1 = du0 - du1 - du2, dg2 = du1, dg0 = du2
  */

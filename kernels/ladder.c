@@ -37,7 +37,7 @@ static const kernel_rung rungs[] = {
     [ROWS] = {"patches", "all taps of a few pixels in turn", {NULL, NULL, "conv_weight_rows.cl"}, false},
     [TRANSPOSED] = {"transposed", "no sum across lanes", {NULL, NULL, "conv_weight_transposed.cl"}, false},
     [WINOGRAD] = {"winograd",
-                  "4 products a pixel instead of 9",
+                  "2.25 products a pixel instead of 9",
                   {"conv_winograd.cl", "conv_winograd.cl", "conv_weight_winograd.cl"},
                   false},
 };

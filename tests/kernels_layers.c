@@ -39,7 +39,7 @@ static const kernel_conv convolutions[] = {
     {{9, 3, 4, 6}, 16, 7, 2, 3},     {{64, 4, 16, 16}, 8, 3, 1, 1}, {{6, 4, 8, 3}, 8, 1, 20, 3},
     {{40, 24, 5, 6}, 16, 3, 1, 1},   {{9, 16, 7, 4}, 32, 3, 1, 0},  {{33, 16, 3, 8}, 16, 3, 1, 2},
     {{34, 32, 5, 6}, 32, 3, 1, 1},   {{40, 32, 2, 2}, 64, 3, 1, 1}, {{33, 32, 4, 4}, 160, 3, 1, 1},
-    {{33, 32, 16, 12}, 32, 3, 1, 1},
+    {{33, 32, 16, 12}, 32, 3, 1, 1}, {{3, 64, 5, 3}, 128, 3, 2, 1}, {{64, 16, 32, 32}, 32, 3, 2, 1},
 };
 
 static void about_conv(const kernel_conv *conv)
@@ -227,7 +227,8 @@ static const norm_case norms[] = {
     {{33, 5, 3, 2}, false, true, false, 2, 3},    {{5, 9, 1, 1}, false, false, true, 0, 1},
     {{17, 1, 7, 1}, true, true, false, 0, 1},     {{2, 20, 1, 1}, false, true, false, 0, 1},
     {{40, 8, 5, 5}, false, false, true, 1000, 1}, {{16, 3, 9, 9}, true, false, false, -5, 0.1},
-    {{1, 7, 1, 1}, true, false, false, 0, 1},
+    {{1, 7, 1, 1}, true, false, false, 0, 1},     {{34, 100, 2, 3}, false, true, true, 0, 1},
+    {{20, 130, 1, 2}, false, true, false, 0, 1},
 };
 
 /* A layer on both sides: its parameters, its input, what comes back. */
