@@ -51,9 +51,9 @@ kernel_err kernel__check_conv(kernel_device *device, const char *call, const ker
 
 /* ---- Forward, and backward by input ---- */
 
-/* Weights of up to so many bytes stay in the second-level cache from one pixel to the next. Larger ones are read once for
- * a few pixels: a tile's stay in the first-level cache for all of them, and what the pixels read in the second, for all
- * tiles. */
+/* Weights of up to so many bytes stay in the second-level cache from one pixel to the next. Larger ones are read once
+ * for a run of pixels: a tile's stay in the first-level cache for all of them, and what the pixels read in the second,
+ * for all tiles. */
 enum { WEIGHTS_THAT_STAY = 1 << 18, RUN = 8 };
 
 shape_conv kernel__describe_conv(const kernel_conv *conv, kernel__layout layout, bool transposed, bool add)
@@ -101,7 +101,8 @@ static kernel_err convolve(kernel_device *device, kernel__layout layout, shape_c
         kernel__value(&call, &s, sizeof s);
         if (plain) kernel__int(&call, tiles * tile);
         err = plain ? kernel__run(&call, items, channels, positions)
-                    : kernel__run(&call, items, channels * (size_t)s.run, (positions + (size_t)s.run - 1) / (size_t)s.run);
+                    : kernel__run(&call, items, channels * (size_t)s.run,
+                                  (positions + (size_t)s.run - 1) / (size_t)s.run);
     }
     return err;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conv_pair: Winograd's algorithm (winograd.cl) for images of 2 x 2 pixels, padded by one. Of a tile of 6 x 6 inputs and
- * 4 x 4 results only 2 x 2 would be inside the image. Along one axis two inputs and two results take four products, and
- * three are enough:
+ * conv_pair: Winograd's algorithm (winograd.cl) for images of 2 x 2 pixels, padded by one: of a tile's 6 x 6 inputs and
+ * 4 x 4 results only 2 x 2 would be inside. Along one axis, two results of two inputs are four products, and three are
+ * enough:
  *
  *      y0 = d0 g1 + d1 g2        p0 = (d0 + d1) g1        y0 = p0 + p1
  *      y1 = d0 g0 + d1 g1        p1 = d1 (g2 - g1)        y1 = p0 + p2

@@ -9,7 +9,8 @@
 __kernel void winograd(SLICE(const float, in), SLICE(const float, u), SLICE(float, scratch), SLICE(float, out),
                        const shape_conv s, const int tiles, const int group, const int pair)
 {
-    const int all = s.blocks * ((s.height + STEP - 1) / STEP) * ((s.width + STEP - 1) / STEP), places = pair ? PAIR_PLACES : PLACES;
+    const int all = s.blocks * ((s.height + STEP - 1) / STEP) * ((s.width + STEP - 1) / STEP),
+              places = pair ? PAIR_PLACES : PLACES;
     const int padding = s.transposed ? 2 - s.padding : s.padding;
     const int from = get_global_id(1) * group, end = min(s.channels, from + group), wide = end - from;
     const size_t v_place = (size_t)tiles * s.in_channels * SPAN + LINE, m_place = (size_t)tiles * group * SPAN + LINE;

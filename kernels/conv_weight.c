@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * conv_weight: convolution backward by weight. conv_weight_plain.cl has the definition, conv_weight.cl and
- * conv_weight_rows.cl the tiles whose lanes are images, conv_weight_transposed.cl those whose lanes are channels.
+ * conv_weight_rows.cl the tiles whose lanes are images, conv_weight_transposed.cl those whose lanes are channels;
+ * conv_winograd.c has a method with fewer multiplications.
  */
 #include "kernels/layout.h"
 
@@ -113,9 +114,12 @@ static kernel_err weight_tiles(kernel_device *device, const char *name, kernel__
 
 /* ---- conv_weight_transposed.cl ---- */
 
-/* Tiles enough for any CPU's cores; with fewer, a few partial sums. Every tile reads the images of its partial sum: so
- * many lines of an image at least, and so many floats of both together, which stay in a cache from tile to tile. */
-enum { ENOUGH_TILES = 16, FEW_SPLITS = 4, PART_LINES = 2, PART_FLOATS = 1 << 18, PART_WEIGHTS = 4 };
+/* Tiles enough for any CPU's cores; with fewer, a few partial sums at least. */
+enum { ENOUGH_TILES = 16, FEW_SPLITS = 4 };
+
+/* Every tile reads x and dy of its partial sum: so many floats stay in a cache from one tile to the next, of so many
+ * lines of an image. All partial sums together have a PART_WEIGHTS-th of the floats of x and dy at most. */
+enum { PART_FLOATS = 1 << 18, PART_LINES = 2, PART_WEIGHTS = 4 };
 
 /* If a convolution leaves out most of its pixels, transposing costs more than it saves, unless the pixels are few. */
 enum { FEW_PIXELS = 256 };
@@ -141,7 +145,6 @@ kernel_err kernel__transpose(kernel_device *device, kernel__layout layout, const
     return kernel__run(&call, kernel__positions(layout, s->in_height, s->in_width), 1, 1);
 }
 
-/* As many partial sums as that asks for, if each has a fraction of the floats only that its images have. */
 static int transposed_splits(const shape_weight *s, kernel__layout layout, size_t tiles, size_t weights)
 {
     size_t in = kernel__positions(layout, s->in_height, s->in_width) * (size_t)s->in_channels;

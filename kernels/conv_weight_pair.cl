@@ -7,7 +7,7 @@
  */
 #define PAIR_SIDE 3 /* places of a row */
 
-/* As transform_inputs: v of one image, the three places of row `which`. */
+/* As place_inputs: v of one image, the three places of row `which`. */
 inline void pair_inputs(__global const float *x, __global float *v, size_t step, int images, int block, int which,
                         const shape_weight s)
 {
@@ -27,7 +27,7 @@ inline void pair_inputs(__global const float *x, __global float *v, size_t step,
         }
 }
 
-/* As transform_gradients: w of one image. */
+/* As place_gradients: w of one image. */
 inline void pair_gradients(__global const float *dy, __global float *w, size_t step, int images, int block, int which,
                            int k, int end, const shape_weight s)
 {

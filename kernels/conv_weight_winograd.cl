@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * conv_weight_winograd: the gradient by weight of a 3 x 3 convolution of stride 1, by Winograd's algorithm
- * (conv_winograd.cl). Forward, in matrices: y = A^T [ (G g G^T) * (B^T d B) ] A, the product in the middle place by
+ * (winograd.cl). Forward, in matrices: y = A^T [ (G g G^T) * (B^T d B) ] A, the product in the middle place by
  * place. Backward:
  *
  *      d (6 x 6)   ->  v = B^T d B                     inputs, as forward
@@ -17,7 +17,7 @@
  * than all places at once, but needs a third of the memory.
  */
 #define TASK_PLACES (2 * ROW_PLACES)
-#define THIRDS 3 /* of the places are a task; of those of conv_weight_pair.cl as well */
+#define THIRDS 3 /* the places are divided among three tasks, those of conv_weight_pair.cl as well */
 
 /* A tile: where its first output is. */
 typedef struct {
@@ -246,6 +246,7 @@ __kernel void winograd_gradient(SLICE(const float, x), SLICE(const float, dy), S
         const int which = task % THIRDS, k = task / THIRDS % groups * group, split = task / THIRDS / groups;
         const int begin = (int)((long)all * split / s.splits), end = (int)((long)all * (split + 1) / s.splits);
         __global float *to = OPEN(du) + (split * THIRDS + which) * places * place + (size_t)k * s.in_channels;
+        /* A partial sum has one tile at least: its first strip sets the sums. */
         strip at = {begin, 0, tiles, k, min(k + group, s.out_channels), group};
         for (; at.first < end; at.first += tiles) {
             at.count = min(tiles, end - at.first);

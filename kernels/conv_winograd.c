@@ -5,19 +5,25 @@
  */
 #include "kernels/layout.h"
 
-/* Of conv_winograd.cl and conv_pair.cl. */
+/* Of winograd.cl, conv_winograd.cl and conv_pair.cl. */
 enum { STEP = 4, PLACES = 36, PAIR_PLACES = 9, LINE = 16 };
 
-/* Floats of v and m together that a second-level cache holds beside the weights in use. */
-enum { STRIP_FLOATS = 1 << 17, LEAST_TILES = 2 };
+/* Floats of v and m together that a second-level cache holds beside the weights in use; with many channels a strip has
+ * more, for it has some tiles at least. */
+enum { STRIP_FLOATS = 1 << 16, LEAST_TILES = 2 };
 
-/* With fewer channels, transforming the inputs costs more than it saves; on smaller images fewer than four taps are
- * inside. */
+/* With fewer channels, transforming the inputs costs more than it saves; a tile takes 36 products, however few of its
+ * pixels are inside the image. */
 enum { LEAST_CHANNELS = 8, LEAST_SIDE = 3 };
 
 static int tile_channels(const kernel_device *device, kernel__layout layout)
 {
     return device->tiles.channels * KERNEL__MOST_VECTORS / layout.vectors;
+}
+
+static int clamp(int value, int least, int most)
+{
+    return value < least ? least : value > most ? most : value;
 }
 
 static int tiles_along(int side)
@@ -56,11 +62,11 @@ static cut choose_cut(const kernel_device *device, kernel__layout layout, const 
     cut c = {.pair = is_pair(s->height, s->width, s->padding)};
     int all = s->blocks * tiles_along(s->height) * tiles_along(s->width), cores = device->info.cores, strips;
     int tile = tile_channels(device, layout), tiles;
+    size_t floats; /* of a tile, v and m */
 
     c.places = c.pair ? PAIR_PLACES : PLACES;
-    c.tiles = STRIP_FLOATS / (c.places * layout.block * (s->channels + s->in_channels));
-    if (c.tiles < LEAST_TILES) c.tiles = LEAST_TILES;
-    if (c.tiles > all) c.tiles = all;
+    floats = (size_t)(c.places * layout.block) * ((size_t)s->channels + (size_t)s->in_channels);
+    c.tiles = clamp((int)(STRIP_FLOATS / floats), LEAST_TILES, all);
     strips = (all + c.tiles - 1) / c.tiles;
     c.workers = (size_t)(cores < strips ? cores : strips);
     tiles = s->channels / tile;
@@ -70,8 +76,8 @@ static cut choose_cut(const kernel_device *device, kernel__layout layout, const 
     return c;
 }
 
-static kernel_err turn_weights(kernel_device *device, kernel__layout layout, const shape_conv *s, const cut *c,
-                               kernel_slice weight, kernel_slice u)
+static kernel_err transform_weights(kernel_device *device, kernel__layout layout, const shape_conv *s, const cut *c,
+                                    kernel_slice weight, kernel_slice u)
 {
     kernel__call call = kernel__begin(device, KERNEL__CONV, layout.vectors,
                                       c->pair ? "pair_weights" : "winograd_weights");
@@ -87,13 +93,14 @@ kernel_err kernel__winograd(kernel_device *device, kernel__layout layout, const 
 {
     cut c = choose_cut(device, layout, s);
     size_t places = (size_t)c.places, tile = (size_t)tile_channels(device, layout);
-    size_t u_floats = places * ((size_t)s->channels * (size_t)s->in_channels + (size_t)s->channels / tile * LINE);
+    size_t u_all = places * ((size_t)s->channels * (size_t)s->in_channels + (size_t)s->channels / tile * LINE);
+    size_t u_floats = (u_all + LINE - 1) / LINE * LINE; /* v begins behind them, as vectors must */
     size_t strip = (size_t)c.tiles * (size_t)(c.group + s->in_channels) * (size_t)layout.block + 2 * LINE;
     kernel_slice u;
     kernel__call call;
     kernel_err err = kernel__scratch(device, u_floats + c.workers * (size_t)c.groups * places * strip, &u);
 
-    if (!err) err = turn_weights(device, layout, s, &c, weight, u);
+    if (!err) err = transform_weights(device, layout, s, &c, weight, u);
     if (err) return err;
     call = kernel__begin(device, KERNEL__CONV, layout.vectors, "winograd");
     kernel__slice(&call, in);
@@ -109,19 +116,20 @@ kernel_err kernel__winograd(kernel_device *device, kernel__layout layout, const 
 
 /* ---- The gradient by weight ---- */
 
-/* Of conv_weight_winograd.cl: a work-item has so many output channels at most; a strip's images, a part of the sums. */
-enum {
-    THIRDS = 3,
-    TASK_PLACES = 12,
-    PAIR_TASK_PLACES = 3,
-    GROUP = 128,
-    MOST_TILES = 8,
-    STRIP_CHANNELS = 256,
-    SHORT = 128,
-    MOST_PARTS = 4,
-    PART_TILES = 8,
-    LEAST_SUMMED = 16
-};
+/* Of conv_weight_winograd.cl and conv_weight_pair.cl. */
+enum { THIRDS = 3, TASK_PLACES = 12, PAIR_TASK_PLACES = 3 };
+
+/* Output channels of a task: GROUP at most, but fewer where cores would have less than TASKS each. */
+enum { GROUP = 128, LEAST_GROUP = 32, TASKS = 4 };
+
+/* A strip has tiles for so many channels of both kinds together, and so many at most. */
+enum { STRIP_CHANNELS = 256, MOST_TILES = 8 };
+
+/* Up to SHORT channels of each kind the sums are short, and are divided into parts of so many tiles. */
+enum { SHORT = 128, MOST_PARTS = 4, PART_TILES = 8 };
+
+/* With fewer channels, transforming inputs and gradients costs more than it saves. */
+enum { LEAST_SUMMED = 16 };
 
 bool kernel__weight_goes_winograd(const kernel_device *device, const shape_weight *s)
 {
@@ -136,32 +144,36 @@ bool kernel__weight_goes_winograd(const kernel_device *device, const shape_weigh
            (s->out_height >= LEAST_SIDE && s->out_width >= LEAST_SIDE);
 }
 
-static int clamp(int value, int least, int most)
-{
-    return value < least ? least : value > most ? most : value;
-}
-
 /* In the scratch buffer: x transposed, the sums, and v and w of each worker's strip. */
 typedef struct {
     int pair, places, tiles, group; /* tiles: of a strip; the others: of a task */
     size_t workers, x, sums, strip;
 } weight_cut;
 
+static int count_tasks(const shape_weight *s, int group)
+{
+    return THIRDS * ((s->out_channels + group - 1) / group) * s->splits;
+}
+
+/* The result does not depend on groups, tiles and workers; of the splits it does, so they do not depend on cores. */
 static weight_cut cut_weight(const kernel_device *device, kernel__layout layout, shape_weight *s)
 {
     weight_cut c = {.pair = is_pair(s->out_height, s->out_width, s->padding)};
-    int all = s->blocks * tiles_along(s->out_height) * tiles_along(s->out_width), cores = device->info.cores, tasks;
+    int all = s->blocks * tiles_along(s->out_height) * tiles_along(s->out_width), cores = device->info.cores;
+    int rows = kernel__transposed_tile(device).rows, tasks;
 
+    s->splits = s->in_channels <= SHORT && s->out_channels <= SHORT ? clamp(all / PART_TILES, 1, MOST_PARTS) : 1;
     c.places = c.pair ? PAIR_TASK_PLACES : TASK_PLACES;
     c.group = s->out_channels < GROUP ? s->out_channels : GROUP;
+    while (count_tasks(s, c.group) < TASKS * cores && c.group > LEAST_GROUP)
+        c.group = (c.group / 2 + rows - 1) / rows * rows;
+    tasks = count_tasks(s, c.group);
     c.tiles = clamp(STRIP_CHANNELS / (s->in_channels + c.group), 1, all < MOST_TILES ? all : MOST_TILES);
-    s->splits = s->in_channels <= SHORT && s->out_channels <= SHORT ? clamp(all / PART_TILES, 1, MOST_PARTS) : 1;
-    tasks = THIRDS * ((s->out_channels + c.group - 1) / c.group) * s->splits;
     c.workers = (size_t)(cores < tasks ? cores : tasks);
     c.x = kernel__positions(layout, s->in_height, s->in_width) * (size_t)s->in_channels * (size_t)layout.block;
     c.sums = (size_t)(THIRDS * c.places * s->splits) * (size_t)s->out_channels * (size_t)s->in_channels;
     c.strip = (size_t)c.places * ((size_t)(c.tiles * layout.block) * (size_t)(s->in_channels + c.group) +
-                                (size_t)(2 * device->tiles.lanes));
+                                  (size_t)(2 * device->tiles.lanes));
     return c;
 }
 

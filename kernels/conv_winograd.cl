@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conv_winograd: a 3 x 3 convolution of stride 1 with 2.25 multiplications a pixel instead of 9: Winograd's
- * F(4x4, 3x3). winograd.cl has it along one axis. The same along rows and columns: from a tile of 6 x 6 inputs, 36
- * products instead of 144 give a tile of 4 x 4 results. The sums of inputs and of weights are computed once for all
- * channels, those of products once at the end:
+ * conv_winograd: a 3 x 3 convolution of stride 1 with 2.25 multiplications a pixel instead of 9 (where sides are
+ * multiples of 4): Winograd's F(4x4, 3x3). winograd.cl has it along one axis. The same along rows and columns: from a
+ * tile of 6 x 6 inputs, 36 products instead of 144 give a tile of 4 x 4 results. The sums of inputs and of weights are
+ * computed once for all channels, those of products once at the end:
  *
  *      weights (3 x 3)  ->  u[k][place][c]         36 places; winograd_weights
  *      inputs (6 x 6)   ->  v[place][tile][c]      transform_in
@@ -11,8 +11,8 @@
  *                                                  of conv.cl; multiply
  *      m (6 x 6)        ->  results (4 x 4)        transform_out
  *
- * A strip of tiles goes through all three steps before the next strip begins; it is short enough for v and m to stay in
- * the second-level cache. What is outside the image is a zero in a tile. Backward by input is the same with the taps of
+ * A strip of a few tiles goes through all three steps before the next strip begins, so that v and m are in a cache.
+ * What is outside the image is a zero in a tile. Backward by input is the same with the taps of
  * the weights in reverse order.
  */
 #define PAIR_PLACES 9 /* of conv_pair.cl */
@@ -73,7 +73,8 @@ __kernel void winograd_weights(SLICE(const float, weight), SLICE(float, u), cons
         for (int r = 0; r < ROW_PLACES; r++) {
             transform_three(transformed, rows[0][r], rows[1][r], rows[2][r]);
             UNROLL
-            for (int q = 0; q < ROW_PLACES; q++) EACH to[(r * ROW_PLACES + q) * weight_place(s) + t] = transformed[q].at[t];
+            for (int q = 0; q < ROW_PLACES; q++)
+                EACH to[(r * ROW_PLACES + q) * weight_place(s) + t] = transformed[q].at[t];
         }
     }
 }
@@ -151,7 +152,7 @@ inline void multiply(__global float *m, __global const float *u, __global const 
     }
 }
 
-/* One result, unless it is outside (the last row or column of an odd image). */
+/* One result, unless it is outside: the last tile of a row or column may have up to three of each too many. */
 inline void put(__global float *out, const corner at, int row, int column, int i, vec value, const shape_conv s)
 {
     const int y = at.row + row, x = at.column + column;

@@ -63,7 +63,7 @@ typedef struct {
     bool build;
 } kernel__faults;
 
-/* Sizes of the register tiles: see kernels/tiles.c. */
+/* Sizes of the register tiles: see kernels/choose.c. */
 typedef struct {
     int lanes;                       /* floats in a vector: 1, 4, 8 or 16 */
     int items;                       /* work-items side by side in a block: 1 on CPUs */

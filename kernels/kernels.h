@@ -211,7 +211,7 @@ kernel_err kernel_to_nchw(kernel_device *device, kernel_shape shape, kernel_slic
 
 /* ---- Convolution ----
  * weight is (K, C, R, R) as torchvision stores it: K output channels, C input channels, R x R taps; no bias.
- * Output: (N, K, P, Q), P = (H + 2*padding - R) / stride + 1, Q alike. Taps outside the image cost nothing. */
+ * Output: (N, K, P, Q), P = (H + 2*padding - R) / stride + 1, Q alike. */
 
 typedef struct {
     kernel_shape in; /* of x */

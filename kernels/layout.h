@@ -8,9 +8,9 @@
  *                                     pixel (0,1): channel 0: images 0..31, ...
  *                            block 1: the same for images 32..63
  *
- * Why: all lanes of a vector do the same work, so a tap outside the image is left out exactly, for each pixel, even on
- * images of 2 x 2 or 1 x 1; a weight is one scalar for all lanes, so weights are read where they lie, in torchvision's
- * order, without repacking; and every number of channels fits. The cost: a batch is rounded up to a multiple of the
+ * Why: all lanes of a vector do the same work, so a tap outside the image can be left out exactly, for each pixel, even
+ * on images of 2 x 2 or 1 x 1; a weight is one scalar for all lanes, so weights can be read where they lie, in
+ * torchvision's order; and every number of channels fits. The cost: a batch is rounded up to a multiple of the
  * block (n <= lanes: one vector, else two), and the gradient by weight ends in a sum over lanes.
  *
  * Lanes beyond the last image are zero in every activation: each kernel keeps it so.

@@ -5,9 +5,9 @@
 #include "kernels/layout.h"
 #include "kernels/shapes.h"
 
-/* Of norm.cl: floats for each channel before the partial sums, channels of a tile with one lane and with several; and how
- * many chunks at most. */
-enum { SAVED_LINES = 6, TILE = 8, LONG_TILE = 64, MOST_CHUNKS = 32 };
+/* Of norm.cl: floats for each channel before the partial sums, channels of a tile with several lanes, and how many
+ * chunks at most. */
+enum { SAVED_LINES = 6, TILE = 64, MOST_CHUNKS = 32 };
 
 static shape_norm describe(const kernel_device *device, const kernel_norm *norm)
 {
@@ -53,7 +53,7 @@ static kernel_err check_norm(kernel_device *device, const char *call, const kern
 
 static size_t tiles(const kernel_device *device, const shape_norm *s)
 {
-    int tile = device->tiles.lanes == 1 ? TILE : LONG_TILE;
+    int tile = device->tiles.lanes == 1 ? 1 : TILE;
 
     return (size_t)(s->channels + tile - 1) / (size_t)tile;
 }

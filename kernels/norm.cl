@@ -9,10 +9,10 @@
  *      slope, offset     dx = dz * scale + (x - mean) * slope + offset (norm_back_finish says why)
  *      parts             chunks * 2 * C: the partial sums
  */
-/* Of a tile of sums, channels. On a CPU as many as the nearest cache holds sums of, so that memory is read in long runs:
- * what the forward pass has left there is no longer in a cache. */
+/* Channels of a tile of sums. On a CPU as many as the first-level cache holds sums of, so that memory is read in long
+ * runs: what the forward pass has left there is no longer in a cache. */
 #if LANES == 1
-#define CHANNELS 8
+#define CHANNELS 1
 #else
 #define CHANNELS 64
 #endif

@@ -10,30 +10,35 @@
  *      p2 = (d2 - d1) (g0 - g1 + g2) / 2
  *      p3 = (d1 - d3) g2
  *
- * Weights and results as polynomials, g0 + g1 x + g2 x^2 and y0 + y1 x: their product is known from its values at four
- * points, here 0, 1, -1 and infinity, and each value takes one product. The other direction, from the product to one of
- * the factors, is the same matrices transposed, and that is a convolution. F(4, 3), used here: four results from six
- * inputs by six products instead of twelve, from values at 0, a, -a, b, -b and infinity. With a = 1 and b = 2, as in
- * the paper, rounding errors are ten times those of the plain sum; with a = 1 / sqrt 2 and b = sqrt 2 three times, for
- * the numbers of the matrices are nearer to 1 (Alam and others, "Winograd convolution for deep neural networks:
- * efficient point selection", 2022). Along one axis:
+ * Where that comes from: a product of two polynomials, of 3 and 2 coefficients, has 4, so its values at 4 points
+ * determine it, and a value takes one multiplication. The points here are 0, 1, -1 and infinity (the last coefficient).
+ * A convolution is such a product with its matrices transposed, so it takes as many.
  *
- *      inputs: B^T, rows                     weights: G, rows                  results: A^T, rows
- *      1   0  -5/2   0    1   0              1                                 1   1     1    1    1   0
- *      0 -2a   -2    a    1   0              -2/3 (1   a   1/2)                0   a    -a    b   -b   0
- *      0  2a   -2   -a    1   0              -2/3 (1  -a   1/2)                0  1/2  1/2    2    2   0
- *      0 -b/2 -1/2   b    1   0               1/6 (1   b    2)                 0  a/2 -a/2   2b  -2b   1
- *      0  b/2 -1/2  -b    1   0               1/6 (1  -b    2)
- *      0   1    0  -5/2   0   1                        1
+ * F(4, 3) is used here: four results from six inputs by 6 products instead of 12, with the points 0, a, -a, b, -b and
+ * infinity. With a = 1 and b = 2, as in the paper, rounding errors are eight times those of the plain sum; with
+ * a = 1 / sqrt 2 and b = sqrt 2 about twice, for the numbers in the matrices are nearer to 1 (Alam and others,
+ * "Winograd convolution for deep neural networks: efficient point selection", 2022). y = A^T [(G g) * (B^T d)]:
+ *
+ *      B^T, a row for each point             G, a row for each point           A^T, a column for each point
+ *      1   0  -5/2   0    1   0                     1   0    0                 1   1     1    1    1   0
+ *      0 -2a   -2    a    1   0              -2/3 ( 1   a   1/2 )              0   a    -a    b   -b   0
+ *      0  2a   -2   -a    1   0              -2/3 ( 1  -a   1/2 )              0  1/2  1/2    2    2   0
+ *      0 -b/2 -1/2   b    1   0               1/6 ( 1   b    2  )              0  a/2 -a/2   2b  -2b   1
+ *      0  b/2 -1/2  -b    1   0               1/6 ( 1  -b    2  )
+ *      0   1    0  -5/2   0   1                     0   0    1
+ *
+ * A point p: in A^T 1, p, p^2, p^3. In B^T the coefficients of the polynomial that is 0 at all other points, for a
+ * x (x + a) (x^2 - b^2), for infinity 0 at all. In G 1, p, p^2, divided by that polynomial's value at p: 1, -3/2, 6.
  */
 #define ROW_PLACES 6 /* places of a row of a tile */
-#define STEP 4 /* results of a row */
+#define STEP 4       /* results of a row */
 #define PLACES (ROW_PLACES * ROW_PLACES)
 
 #define POINT_A 0.70710678f /* 1 / sqrt 2 */
 #define POINT_B 1.41421356f
 
-/* Two of the six places of six inputs: those of the points 0 and infinity (0 and 5), +-a (1 and 2), or +-b (3 and 4). */
+/* Two of the six places of six inputs: `points` 0 are those of 0 and infinity (places 0 and 5), 1 those of a and -a
+ * (1 and 2), 2 those of b and -b (3 and 4), which differ in the sign of their odd part. */
 inline void input_places(vec *first, vec *second, const vec d[ROW_PLACES], int points)
 {
     if (points == 0) {
@@ -58,7 +63,8 @@ inline void transform_inputs(vec to[ROW_PLACES], const vec d[ROW_PLACES])
 /* The four results of six places. */
 inline void transform_results(vec to[STEP], const vec m[ROW_PLACES])
 {
-    const vec even = m[1] + m[2], odd = (m[1] - m[2]) * POINT_A, far_even = m[3] + m[4], far_odd = (m[3] - m[4]) * POINT_B;
+    const vec even = m[1] + m[2], odd = (m[1] - m[2]) * POINT_A, far_even = m[3] + m[4],
+              far_odd = (m[3] - m[4]) * POINT_B;
 
     to[0] = m[0] + even + far_even;
     to[1] = odd + far_odd;
