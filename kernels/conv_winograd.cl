@@ -12,8 +12,8 @@
  *      m (6 x 6)        ->  results (4 x 4)        transform_out
  *
  * A strip of a few tiles goes through all three steps before the next strip begins, so that v and m are in a cache.
- * What is outside the image is a zero in a tile. Backward by input is the same with the taps of
- * the weights in reverse order.
+ * What is outside the image is a zero in a tile. Backward by input is the same with the taps of the weights in reverse
+ * order.
  */
 #define PAIR_PLACES 9 /* of conv_pair.cl */
 #define LINE 16       /* floats: places lie a line more than a power of two apart, else they share cache sets */
