@@ -91,7 +91,7 @@ static kernel_err convolve(kernel_device *device, kernel__layout layout, shape_c
     if (layout.blocks == 0) return KERNEL_OK;
     if (kernel__uses_winograd(device, layout, &s)) return kernel__winograd(device, layout, &s, in, weight, out);
     for (int plain = 0; plain < 2 && !err; plain++) {
-        size_t channels = (size_t)(plain ? s.channels - tiles * tile : tiles);
+        size_t channels = (size_t)(plain ? s.channels - tiles * tile : tiles), run = plain ? 1 : (size_t)s.run;
         kernel__call call;
         if (!channels) continue;
         call = kernel__begin(device, KERNEL__CONV, layout.vectors, plain ? "conv_plain" : "conv_tile");
@@ -100,9 +100,7 @@ static kernel_err convolve(kernel_device *device, kernel__layout layout, shape_c
         kernel__slice(&call, out);
         kernel__value(&call, &s, sizeof s);
         if (plain) kernel__int(&call, tiles * tile);
-        err = plain ? kernel__run(&call, items, channels, positions)
-                    : kernel__run(&call, items, channels * (size_t)s.run,
-                                  (positions + (size_t)s.run - 1) / (size_t)s.run);
+        err = kernel__run(&call, items, channels * run, (positions + run - 1) / run);
     }
     return err;
 }

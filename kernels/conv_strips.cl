@@ -9,8 +9,7 @@
 __kernel void winograd(SLICE(const float, in), SLICE(const float, u), SLICE(float, scratch), SLICE(float, out),
                        const shape_conv s, const int tiles, const int group, const int pair)
 {
-    const int all = s.blocks * ((s.height + STEP - 1) / STEP) * ((s.width + STEP - 1) / STEP),
-              places = pair ? PAIR_PLACES : PLACES;
+    const int all = s.blocks * tiles_along(s.height) * tiles_along(s.width), places = pair ? PAIR_PLACES : PLACES;
     const int padding = s.transposed ? 2 - s.padding : s.padding;
     const int from = get_global_id(1) * group, end = min(s.channels, from + group), wide = end - from;
     const size_t v_place = (size_t)tiles * s.in_channels * SPAN + LINE, m_place = (size_t)tiles * group * SPAN + LINE;
@@ -22,9 +21,9 @@ __kernel void winograd(SLICE(const float, in), SLICE(const float, u), SLICE(floa
         for (int t = 0; t < count; t++) {
             __global float *to = v + t * s.in_channels * SPAN;
             if (pair)
-                pair_in(OPEN(in), to, v_place, find_tile(first + t, s), s);
+                pair_in(OPEN(in), to, v_place, find_tile(first + t, s.height, s.width), s);
             else
-                transform_in(OPEN(in), to, v_place, find_tile(first + t, s), padding, s);
+                transform_in(OPEN(in), to, v_place, find_tile(first + t, s.height, s.width), padding, s);
         }
         for (int p = 0; p < places; p++)
             for (int k = 0; k < wide; k += TILE)
@@ -35,9 +34,9 @@ __kernel void winograd(SLICE(const float, in), SLICE(const float, u), SLICE(floa
         for (int t = 0; t < count; t++) {
             __global const float *products = m + t * wide * SPAN;
             if (pair)
-                pair_out(OPEN(out), products, m_place, find_tile(first + t, s), from, end, s);
+                pair_out(OPEN(out), products, m_place, find_tile(first + t, s.height, s.width), from, end, s);
             else
-                transform_out(OPEN(out), products, m_place, find_tile(first + t, s), from, end, s);
+                transform_out(OPEN(out), products, m_place, find_tile(first + t, s.height, s.width), from, end, s);
         }
     }
 }

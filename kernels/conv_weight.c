@@ -147,9 +147,9 @@ kernel_err kernel__transpose(kernel_device *device, kernel__layout layout, const
 
 static int transposed_splits(const shape_weight *s, kernel__layout layout, size_t tiles, size_t weights)
 {
-    size_t in = kernel__positions(layout, s->in_height, s->in_width) * (size_t)s->in_channels;
-    size_t out = kernel__positions(layout, s->out_height, s->out_width) * (size_t)s->out_channels;
-    size_t floats = (in + out) * (size_t)layout.block, lines = (size_t)layout.blocks * (size_t)s->out_height;
+    size_t floats = kernel__dense_floats(layout, s->in_height, s->in_width, s->in_channels) +
+                    kernel__dense_floats(layout, s->out_height, s->out_width, s->out_channels);
+    size_t lines = (size_t)layout.blocks * (size_t)s->out_height;
     size_t least = tiles >= ENOUGH_TILES ? 1 : FEW_SPLITS, splits = floats / PART_FLOATS;
 
     if (splits > floats / (PART_WEIGHTS * weights)) splits = floats / (PART_WEIGHTS * weights);
@@ -164,7 +164,7 @@ static kernel_err weight_transposed(kernel_device *device, kernel__layout layout
     kernel__transposed tile = kernel__transposed_tile(device);
     size_t across = (size_t)(s.in_channels / tile.wide), down = (size_t)(s.out_channels / tile.rows);
     size_t count = (size_t)s.out_channels * (size_t)s.in_channels * (size_t)s.size * (size_t)s.size;
-    size_t floats = kernel__positions(layout, s.in_height, s.in_width) * (size_t)s.in_channels * (size_t)layout.block;
+    size_t floats = kernel__dense_floats(layout, s.in_height, s.in_width, s.in_channels);
     kernel_slice transposed, to;
     kernel__call call;
     kernel_err err;

@@ -19,22 +19,10 @@
 #define TASK_PLACES (2 * ROW_PLACES)
 #define THIRDS 3 /* the places are divided among three tasks, those of conv_weight_pair.cl as well */
 
-/* A tile: where its first output is. */
-typedef struct {
-    int block, row, column;
-} corner;
-
 /* Tiles first to first + count, `tiles` at most, and output channels k to end, `group` at most. */
 typedef struct {
     int first, count, tiles, k, end, group;
 } strip;
-
-inline corner find_tile(int tile, const shape_weight s)
-{
-    const int across = (s.out_width + STEP - 1) / STEP, tiles = (s.out_height + STEP - 1) / STEP * across;
-
-    return (corner){tile / tiles, tile % tiles / across * STEP, tile % across * STEP};
-}
 
 /* A pixel's floats; outside the image a vector of zeros again and again. */
 typedef struct {
@@ -114,15 +102,6 @@ inline void place_gradients(__global const float *dy, __global const float *zero
                 for (int q = 0; q < ROW_PLACES; q++) store(w + (r * ROW_PLACES + q) * step + i, places[q]);
             }
         }
-}
-
-/* Both of one tile; with `points` a constant, only what they need is loaded. */
-inline void place_tile(__global const float *x, __global const float *dy, __global const float *zeros,
-                       __global float *v, size_t v_step, __global float *w, size_t w_step, int images, const corner at,
-                       int points, int k, int end, const shape_weight s)
-{
-    place_inputs(x, zeros, v, v_step, images, at, points, s);
-    place_gradients(dy, zeros, w, w_step, images, at, points, k, end, s);
 }
 
 /* du[k][c] = or, with `add`, += sum over `images` of w[k] * v[c], K x WIDE of them. */
@@ -213,17 +192,15 @@ inline void add_strip(__global const float *x, __global const float *dy, __globa
     __global float *w = v + places * v_step, *zeros = w - LANES;
 
     for (int t = 0; t < at.count; t++) {
-        const corner tile = find_tile(at.first + t, s);
+        const corner tile = find_tile(at.first + t, s.out_height, s.out_width);
         __global float *v_here = v + t * SPAN * WIDE, *w_here = w + t * SPAN;
         if (pair) {
             pair_inputs(x, v_here, v_step, images, tile.block, which, s);
             pair_gradients(dy, w_here, w_step, images, tile.block, which, at.k, at.end, s);
-        } else if (which == 0)
-            place_tile(x, dy, zeros, v_here, v_step, w_here, w_step, images, tile, 0, at.k, at.end, s);
-        else if (which == 1)
-            place_tile(x, dy, zeros, v_here, v_step, w_here, w_step, images, tile, 1, at.k, at.end, s);
-        else
-            place_tile(x, dy, zeros, v_here, v_step, w_here, w_step, images, tile, 2, at.k, at.end, s);
+        } else {
+            place_inputs(x, zeros, v_here, v_step, images, tile, which, s);
+            place_gradients(dy, zeros, w_here, w_step, images, tile, which, at.k, at.end, s);
+        }
     }
     for (int p = 0; p < places; p++)
         multiply_all(du + p * place, w + p * w_step, v + p * v_step, at.end - at.k, images, at.count * SPAN,
@@ -235,7 +212,7 @@ inline void add_strip(__global const float *x, __global const float *dy, __globa
 __kernel void winograd_gradient(SLICE(const float, x), SLICE(const float, dy), SLICE(float, du), SLICE(float, scratch),
                                 const shape_weight s, const int tiles, const int group, const int pair)
 {
-    const int all = s.blocks * ((s.out_height + STEP - 1) / STEP) * ((s.out_width + STEP - 1) / STEP);
+    const int all = s.blocks * tiles_along(s.out_height) * tiles_along(s.out_width);
     const int places = pair ? PAIR_SIDE : TASK_PLACES, groups = (s.out_channels + group - 1) / group;
     const size_t v_step = (size_t)s.in_channels * tiles * SPAN + LANES, w_step = (size_t)group * tiles * SPAN + LANES;
     const size_t place = (size_t)s.out_channels * s.in_channels;

@@ -8,8 +8,7 @@
 /* Of winograd.cl, conv_winograd.cl and conv_pair.cl. */
 enum { STEP = 4, PLACES = 36, PAIR_PLACES = 9, LINE = 16 };
 
-/* Floats of v and m together that a second-level cache holds beside the weights in use; with many channels a strip has
- * more, for it has some tiles at least. */
+/* Floats of v and m together that a second-level cache holds beside the weights in use. */
 enum { STRIP_FLOATS = 1 << 16, LEAST_TILES = 2 };
 
 /* With fewer channels, transforming the inputs costs more than it saves; a tile takes 36 products, however few of its
@@ -66,7 +65,7 @@ static cut choose_cut(const kernel_device *device, kernel__layout layout, const 
 
     c.places = c.pair ? PAIR_PLACES : PLACES;
     floats = (size_t)(c.places * layout.block) * ((size_t)s->channels + (size_t)s->in_channels);
-    c.tiles = clamp((int)(STRIP_FLOATS / floats), LEAST_TILES, all);
+    c.tiles = clamp((int)(STRIP_FLOATS / floats), all < LEAST_TILES ? all : LEAST_TILES, all);
     strips = (all + c.tiles - 1) / c.tiles;
     c.workers = (size_t)(cores < strips ? cores : strips);
     tiles = s->channels / tile;
@@ -170,7 +169,7 @@ static weight_cut cut_weight(const kernel_device *device, kernel__layout layout,
     tasks = count_tasks(s, c.group);
     c.tiles = clamp(STRIP_CHANNELS / (s->in_channels + c.group), 1, all < MOST_TILES ? all : MOST_TILES);
     c.workers = (size_t)(cores < tasks ? cores : tasks);
-    c.x = kernel__positions(layout, s->in_height, s->in_width) * (size_t)s->in_channels * (size_t)layout.block;
+    c.x = kernel__dense_floats(layout, s->in_height, s->in_width, s->in_channels);
     c.sums = (size_t)(THIRDS * c.places * s->splits) * (size_t)s->out_channels * (size_t)s->in_channels;
     c.strip = (size_t)c.places * ((size_t)(c.tiles * layout.block) * (size_t)(s->in_channels + c.group) +
                                   (size_t)(2 * device->tiles.lanes));

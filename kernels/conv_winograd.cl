@@ -18,29 +18,6 @@
 #define PAIR_PLACES 9 /* of conv_pair.cl */
 #define LINE 16       /* floats: places lie a line more than a power of two apart, else they share cache sets */
 
-/* Of TILE channels side by side, so that the compiler can use vectors. */
-typedef struct {
-    float at[TILE];
-} filters;
-
-#define EACH for (int t = 0; t < TILE; t++)
-
-/* Along one axis: three weights become six. */
-inline void transform_three(filters to[ROW_PLACES], const filters a, const filters b, const filters c)
-{
-    EACH
-    {
-        const float even = (a.at[t] + c.at[t] * 0.5f) * (-2.0f / 3), odd = b.at[t] * (POINT_A * -2 / 3);
-        const float far_even = (a.at[t] + c.at[t] * 2.0f) / 6, far_odd = b.at[t] * (POINT_B / 6);
-        to[0].at[t] = a.at[t];
-        to[1].at[t] = even + odd;
-        to[2].at[t] = even - odd;
-        to[3].at[t] = far_even + far_odd;
-        to[4].at[t] = far_even - far_odd;
-        to[5].at[t] = c.at[t];
-    }
-}
-
 /* Floats from a place of a tile of output channels to the next. */
 inline size_t weight_place(const shape_conv s)
 {
@@ -68,27 +45,15 @@ __kernel void winograd_weights(SLICE(const float, weight), SLICE(float, u), cons
         filters g[9], rows[3][ROW_PLACES], transformed[ROW_PLACES];
         load_filters(g, from, s);
         UNROLL
-        for (int q = 0; q < 3; q++) transform_three(rows[q], g[q], g[3 + q], g[6 + q]);
+        for (int q = 0; q < 3; q++) transform_weights(rows[q], g[q], g[3 + q], g[6 + q]);
         UNROLL
         for (int r = 0; r < ROW_PLACES; r++) {
-            transform_three(transformed, rows[0][r], rows[1][r], rows[2][r]);
+            transform_weights(transformed, rows[0][r], rows[1][r], rows[2][r]);
             UNROLL
             for (int q = 0; q < ROW_PLACES; q++)
                 EACH to[(r * ROW_PLACES + q) * weight_place(s) + t] = transformed[q].at[t];
         }
     }
-}
-
-/* Where a tile's first output is. */
-typedef struct {
-    int block, row, column;
-} corner;
-
-inline corner find_tile(int tile, const shape_conv s)
-{
-    const int across = (s.width + STEP - 1) / STEP, tiles = (s.height + STEP - 1) / STEP * across;
-
-    return (corner){tile / tiles, tile % tiles / across * STEP, tile % across * STEP};
 }
 
 /* v[place][c] of one tile; `padding` rows and columns of the image come before the first. */

@@ -47,6 +47,12 @@ static inline size_t kernel__positions(kernel__layout layout, int h, int w)
     return (size_t)layout.blocks * (size_t)h * (size_t)w;
 }
 
+/* Floats of an image of which no gaps are stored (transpose.cl). */
+static inline size_t kernel__dense_floats(kernel__layout layout, int h, int w, int channels)
+{
+    return kernel__positions(layout, h, w) * (size_t)channels * (size_t)layout.block;
+}
+
 /* conv.c: what the device is told about a convolution. */
 shape_conv kernel__describe_conv(const kernel_conv *conv, kernel__layout layout, bool transposed, bool add);
 

@@ -37,6 +37,23 @@
 #define POINT_A 0.70710678f /* 1 / sqrt 2 */
 #define POINT_B 1.41421356f
 
+inline int tiles_along(int side)
+{
+    return (side + STEP - 1) / STEP;
+}
+
+/* A tile: where its first result is. */
+typedef struct {
+    int block, row, column;
+} corner;
+
+inline corner find_tile(int tile, int height, int width)
+{
+    const int across = tiles_along(width), tiles = tiles_along(height) * across;
+
+    return (corner){tile / tiles, tile % tiles / across * STEP, tile % across * STEP};
+}
+
 /* Two of the six places of six inputs: `points` 0 are those of 0 and infinity (places 0 and 5), 1 those of a and -a
  * (1 and 2), 2 those of b and -b (3 and 4), which differ in the sign of their odd part. */
 inline void input_places(vec *first, vec *second, const vec d[ROW_PLACES], int points)
@@ -58,6 +75,29 @@ inline void transform_inputs(vec to[ROW_PLACES], const vec d[ROW_PLACES])
     input_places(&to[0], &to[5], d, 0);
     input_places(&to[1], &to[2], d, 1);
     input_places(&to[3], &to[4], d, 2);
+}
+
+/* Of TILE channels side by side, so that the compiler can use vectors. */
+typedef struct {
+    float at[TILE];
+} filters;
+
+#define EACH for (int t = 0; t < TILE; t++)
+
+/* The six places of three weights. */
+inline void transform_weights(filters to[ROW_PLACES], const filters a, const filters b, const filters c)
+{
+    EACH
+    {
+        const float even = (a.at[t] + c.at[t] * 0.5f) * (-2.0f / 3), odd = b.at[t] * (POINT_A * -2 / 3);
+        const float far_even = (a.at[t] + c.at[t] * 2.0f) / 6, far_odd = b.at[t] * (POINT_B / 6);
+        to[0].at[t] = a.at[t];
+        to[1].at[t] = even + odd;
+        to[2].at[t] = even - odd;
+        to[3].at[t] = far_even + far_odd;
+        to[4].at[t] = far_even - far_odd;
+        to[5].at[t] = c.at[t];
+    }
 }
 
 /* The four results of six places. */
