@@ -16,10 +16,10 @@ typedef struct {
     int channels, height, width;
     int in_channels, in_height, in_width;
     int size, stride, padding;
-    int row, column;  /* in weights: floats from an output channel to the next, from an input channel to the next */
-    int transposed;   /* taps run backwards */
-    int add;          /* to what is there */
-    int run;          /* so many pixels by the same channels, one after the other */
+    int row, column; /* in weights: floats from an output channel to the next, from an input channel to the next */
+    int transposed;  /* taps run backwards */
+    int add;         /* to what is there */
+    int run;         /* so many pixels by the same channels, one after the other */
 } shape_conv;
 
 /* Gradient by weight: (out_channels, in_channels, size, size), in `splits` partial sums. */
