@@ -142,7 +142,7 @@ demo-%: all ## for a class: ring, naive, race, deadlock, train (SPEED=slow RANKS
 tour: all ## hello, the token ring, and what Pairwise says about a deadlock
 	@scripts/tour.sh
 
-lint: $(BUILD)/build_id.h $(BUILD)/hosts_id.h $(BUILD)/course.h $(BUILD)/mpi_stubs.inc build/.setup-lint ## clang-format, clang-tidy, cppcheck, for what has changed since it was clean
+lint: $(BUILD)/build_id.h $(BUILD)/hosts_id.h $(BUILD)/course.h $(BUILD)/mpi_stubs.inc build/.setup-train build/.setup-test build/.setup-lint ## clang-format, clang-tidy, cppcheck, for what has changed since it was clean
 	@scripts/lint.sh $(FORMATTED)
 reference: all ## docs/reference.md anew, from --help of every program
 	@scripts/reference.sh >$(BUILD)/reference.md && cp $(BUILD)/reference.md docs/reference.md
