@@ -107,6 +107,9 @@ bool p2p_layer_has_inline(const p2p_comm *comm);
 
 bool p2p_layer_has_shared_memory(const p2p_comm *comm);
 
+/* memcpy, for what may be long; quick wherever in their pages both begin. */
+void p2p_layer_copy(void *to, const void *from, size_t bytes);
+
 /* A piece of memory for each rank of the communicator, in which all of them read and write: that of rank q begins at
  * first + q * stride and has `bytes` bytes, a multiple of 64. */
 typedef struct {

@@ -9,7 +9,7 @@
 
 void frame__copy(void *to, const void *from, size_t bytes)
 {
-    if (bytes && to != from) memcpy(to, from, bytes);
+    if (bytes && to != from) p2p_layer_copy(to, from, bytes);
 }
 
 /* ---- Begin ---- */

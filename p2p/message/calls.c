@@ -17,6 +17,7 @@
 
 #include "p2p/message/internal.h"
 #include "p2p/message/trace_rank.h"
+#include "p2p/shared/copy.h"
 
 static bool fast_send(p2p_comm *comm, const void *buf, size_t bytes, int dest, int tag, uint32_t context)
 {
@@ -52,7 +53,7 @@ static bool fast_recv(p2p_comm *comm, void *buf, size_t room, int source, int ta
     if (!engine->world->look(&engine->end, &peer->link, &message) || message.context != context ||
         !p2p__tag_matches(tag, message.tag) || message.bytes > room)
         return false;
-    if (message.bytes && message.payload) memcpy(buf, message.payload, message.bytes);
+    if (message.bytes && message.payload) p2p__copy(buf, message.payload, message.bytes);
     p2p__frame_received(engine, peer);
     engine->world->take(&engine->end, &peer->link);
     p2p__consumed(engine, peer, p2p__eager_cost(message.bytes));

@@ -11,6 +11,7 @@
 
 #include "p2p/message/trace_rank.h"
 #include "p2p/shared/control.h"
+#include "p2p/shared/copy.h"
 #include "p2p/shared/crc.h"
 
 /* From how many bytes on one copy between processes beats two through a queue, by parts. Where every rank has a core,
@@ -276,7 +277,7 @@ p2p_err p2p__delivered(p2p_endpoint *self, p2p_link *link)
     peer->in_unexpected = NULL;
     if (message) message->complete = true;
     if (message && receive && receive->guarded) p2p__before_receive(receive);
-    if (message && receive && !receive->err) memcpy(receive->buf, message->data, (size_t)in->bytes);
+    if (message && receive && !receive->err) p2p__copy(receive->buf, message->data, (size_t)in->bytes);
     if (receive) p2p__complete(receive, receive->err);
     if (message && receive) free(message);
     if (in->type != WIRE_EAGER || (message && !receive)) return P2P_OK;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "p2p/message/trace_rank.h"
+#include "p2p/shared/copy.h"
 #include "p2p/shared/crc.h"
 
 bool p2p__accept(p2p_request receive, const wire_header *header)
@@ -118,7 +119,7 @@ p2p_err p2p__receive_found(p2p_request receive, p2p_unexpected *message)
         return P2P_OK;
     }
     if (header->type == WIRE_EAGER) {
-        if (p2p__accept(receive, header) && header->bytes) memcpy(receive->buf, message->data, (size_t)header->bytes);
+        if (p2p__accept(receive, header) && header->bytes) p2p__copy(receive->buf, message->data, (size_t)header->bytes);
         p2p__complete(receive, receive->err);
         err = p2p__consumed(engine, &engine->peers[header->source], (size_t)p2p__eager_cost((size_t)header->bytes));
     } else if (message->sender) {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "p2p/message/trace_rank.h"
+#include "p2p/shared/copy.h"
 #include "p2p/shared/crc.h"
 
 static void prepare(p2p_request request, enum wire_type type)
@@ -62,7 +63,7 @@ static p2p_err send_to_self(p2p_engine *engine, p2p_request request, bool buffer
         message->sender = request;
         return P2P_OK;
     }
-    if (request->bytes) memcpy(message->data, request->buf, request->bytes);
+    if (request->bytes) p2p__copy(message->data, request->buf, request->bytes);
     message->complete = true;
     self->credit -= p2p__eager_cost(request->bytes);
     p2p__complete(request, P2P_OK);

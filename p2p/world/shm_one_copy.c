@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "p2p/shared/clock.h"
+#include "p2p/shared/copy.h"
 #include "p2p/world/cma.h"
 #include "p2p/world/world_shm.h"
 
@@ -132,7 +133,7 @@ static bool copy_together(p2p_endpoint *self, p2p_link *peer, const transfer *t,
 static bool copy_in_place(pid_t pid, void *here, uint64_t there, size_t bytes)
 {
     (void)pid;
-    memcpy(here, (const void *)(uintptr_t)there, bytes);
+    p2p__copy(here, (const void *)(uintptr_t)there, bytes);
     return true;
 }
 

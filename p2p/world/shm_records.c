@@ -5,6 +5,7 @@
 #include <sys/param.h>
 
 #include "p2p/shared/clock.h"
+#include "p2p/shared/copy.h"
 #include "p2p/world/world_shm.h"
 
 /* Written before the reader may see it: as much of the queue as lets both work at once. Each record costs two trips of a line between
@@ -40,7 +41,7 @@ static bool write_record(p2p_endpoint *self, p2p_link *peer)
     size_t sent = first ? 0 : packet->done - sizeof *from;
     size_t part = MIN(packet->payload_bytes - sent, room - header);
     unsigned char *place = p2p__queue_begin(out, header + part);
-    if (part) memcpy(place + header, (const char *)packet->payload + sent, part);
+    if (part) p2p__copy(place + header, (const char *)packet->payload + sent, part);
     if (is_short)
         memcpy(place,
                &(shm_short){from->context, from->tag, (uint32_t)from->bytes, (uint16_t)from->sequence, from->kind},
@@ -92,7 +93,7 @@ static p2p_err nonsense(p2p_endpoint *self, const p2p_link *peer, const char *wh
 static void copy_out(link_end *link, char *to, const unsigned char *from, size_t bytes)
 {
     uint64_t before = bytes >= TIMED_FROM ? p2p__now() : 0;
-    memcpy(to, from, bytes);
+    p2p__copy(to, from, bytes);
     if (before) p2p__shm_copy_took(link, (unsigned)((p2p__now() - before) * 1024 / bytes));
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "p2p/shared/clock.h"
+#include "p2p/shared/copy.h"
 #include "p2p/world/world.h"
 
 #define STAGING_BYTES 8192
@@ -124,7 +125,7 @@ static p2p_err parse(p2p_endpoint *self, p2p_link *peer, size_t from, size_t to)
         if (link->in_payload) {
             uint64_t wanted = p2p__wire_payload(&peer->in) - peer->in_got;
             used = to - from < wanted ? to - from : (size_t)wanted;
-            if (peer->in_dest) memcpy(peer->in_dest + peer->in_got, w->staging + from, used);
+            if (peer->in_dest) p2p__copy(peer->in_dest + peer->in_got, w->staging + from, used);
             err = advance(self, peer, used);
         } else if (to - from < used) {
             break;
