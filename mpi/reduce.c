@@ -106,7 +106,7 @@ int mpi__reduction_open(mpi__comm *c, mpi__reduction *r, const void *from, void 
         r->work = mpi__data(t, source);
     } else if (t->dense) {
         r->work = mpi__data(t, to);
-        if (!in_place && r->bytes) memcpy(r->work, mpi__data(t, source), r->bytes);
+        if (!in_place && r->bytes) p2p_layer_copy(r->work, mpi__data(t, source), r->bytes);
     } else {
         r->work = r->owned = calloc(1, r->bytes + 1);
         if (!r->owned) return mpi__no_memory(c);
@@ -186,7 +186,7 @@ static recent *open_again(const mpi__comm *c, const void *from, void *to, int co
     uintptr_t first = (uintptr_t)from, second = (uintptr_t)to;
     if (first < second + bytes && second < first + bytes) return NULL;
     if (p2p_layer_check_buffer(c->p2p, from, bytes, false)) return NULL;
-    memcpy(to, from, bytes);
+    p2p_layer_copy(to, from, bytes);
     return found;
 }
 

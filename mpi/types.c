@@ -225,13 +225,13 @@ void mpi__pack(const mpi__type *type, const void *buf, size_t count, void *packe
 {
     char *to = packed;
     if (type->dense) {
-        if (count && type->size) memcpy(to, mpi__data(type, buf), count * type->size);
+        if (count && type->size) p2p_layer_copy(to, mpi__data(type, buf), count * type->size);
         return;
     }
     for (size_t i = 0; i < count; i++) {
         const char *element = (const char *)buf + (ptrdiff_t)i * type->extent;
         for (size_t k = 0; k < type->segment_count; k++) {
-            memcpy(to, element + type->segments[k].offset, type->segments[k].bytes);
+            p2p_layer_copy(to, element + type->segments[k].offset, type->segments[k].bytes);
             to += type->segments[k].bytes;
         }
     }
@@ -241,13 +241,13 @@ void mpi__unpack(const mpi__type *type, void *buf, const void *packed, size_t by
 {
     const char *from = packed;
     if (type->dense) {
-        if (bytes) memcpy(mpi__data(type, buf), from, bytes);
+        if (bytes) p2p_layer_copy(mpi__data(type, buf), from, bytes);
         return;
     }
     for (char *element = buf; bytes && type->size; element += type->extent)
         for (size_t k = 0; k < type->segment_count && bytes; k++) {
             size_t part = type->segments[k].bytes < bytes ? type->segments[k].bytes : bytes;
-            memcpy(element + type->segments[k].offset, from, part);
+            p2p_layer_copy(element + type->segments[k].offset, from, part);
             from += part;
             bytes -= part;
         }

@@ -95,6 +95,38 @@ Test(p2p, sendrecv_of_every_size_to_self_and_others)
     ASSERT_RIGHT(job_matrix(shift_all_sizes, NULL));
 }
 
+/* Received a few bytes behind where it lies at the sender, both counted from the beginning of a page: such copies go another way
+ * (p2p/shared/copy.h). */
+static int receive_behind(p2p_comm *world, size_t behind, int tag, size_t bytes)
+{
+    int rank = p2p_rank(world), other = partner_of(world);
+    unsigned char *to = in + ((uintptr_t)out - (uintptr_t)in) % 4096 + behind;
+    p2p_status status;
+
+    pattern_fill(out, bytes, pattern_key(rank, other, tag));
+    memset(to - 1, CANARY, bytes + MARGIN);
+    CALL(p2p_sendrecv(world, out, bytes, other, tag, to, bytes, other, tag, &status));
+    STEP(job_check_message(to, &status, other, rank, tag, bytes));
+    CHECK(to[-1] == CANARY && to[bytes] == CANARY, "%zu behind: a byte beside the message changed", behind);
+    return 0;
+}
+
+static int receive_all_behind(p2p_comm *world, void *arg)
+{
+    static const size_t behind[] = {1, 4, 16, 28, 31, 32};
+
+    (void)arg;
+    for (size_t s = 0; s < COUNT(sizes); s++)
+        for (size_t k = 0; k < COUNT(behind) && sizes[s] >= 8 * KI; k++)
+            STEP(receive_behind(world, behind[k], (int)s, sizes[s]));
+    return 0;
+}
+
+Test(p2p, messages_received_behind_where_they_are_sent_from)
+{
+    ASSERT_RIGHT(job_matrix(receive_all_behind, NULL));
+}
+
 /* Blocking sends and receives down the line of ranks, and back up with p2p_ssend. */
 static int pass_along(p2p_comm *world, size_t bytes, int tag)
 {

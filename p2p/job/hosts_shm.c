@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "p2p/job/hosts.h"
+#include "p2p/shared/copy.h"
 #include "p2p/shared/wire.h"
 #include "p2p/shared/words.h"
 #include "p2p/world/cma.h"
@@ -99,7 +100,7 @@ static size_t write_record(far_link *link, const queue_record *r, const char *co
     p2p__queue_rewind(&link->out, r->bytes);
     size_t room = p2p__queue_room(&link->out, least_of(link, r)), bytes = r->bytes < room ? r->bytes : room;
     if (!room) return 0;
-    memcpy(p2p__queue_begin(&link->out, bytes), content, bytes);
+    p2p__copy(p2p__queue_begin(&link->out, bytes), content, bytes);
     p2p__queue_publish(&link->out, bytes, r->kind);
     return bytes;
 }
@@ -161,7 +162,7 @@ bool p2p__far_memory_read(p2p_job *job, uint64_t place, void *to, size_t bytes)
     const char *at = seen(job, place, bytes);
     errno = ENOMEM;
     if (!at) return pread(job->scoreboard_fd, to, bytes, (off_t)place) == (ssize_t)bytes;
-    memcpy(to, at, bytes);
+    p2p__copy(to, at, bytes);
     return true;
 }
 

@@ -6,9 +6,9 @@ enum { PAGE = 4096, NEAR = 32, LINE = 64 };
 
 typedef long long sixteen __attribute__((vector_size(16), aligned(1), may_alias));
 
-bool p2p__copy_is_slow(const void *to, uint64_t from, size_t bytes)
+bool p2p__copy_is_slow(uint64_t to, uint64_t from, size_t bytes)
 {
-    size_t behind = ((uintptr_t)to - from) % PAGE;
+    uint64_t behind = (to - from) % PAGE;
     return bytes >= COPY_LONG && behind > 0 && behind < NEAR;
 }
 
@@ -27,7 +27,7 @@ static void copy_backward(char *to, const char *from, size_t bytes)
     memcpy(to, from, bytes);
 }
 #else
-bool p2p__copy_is_slow(const void *to, uint64_t from, size_t bytes)
+bool p2p__copy_is_slow(uint64_t to, uint64_t from, size_t bytes)
 {
     (void)to, (void)from, (void)bytes;
     return false;
@@ -41,7 +41,7 @@ static void copy_backward(char *to, const char *from, size_t bytes)
 
 void p2p__copy_long(void *to, const void *from, size_t bytes)
 {
-    if (p2p__copy_is_slow(to, (uintptr_t)from, bytes))
+    if (p2p__copy_is_slow((uintptr_t)to, (uintptr_t)from, bytes))
         copy_backward(to, from, bytes);
     else
         memcpy(to, from, bytes);

@@ -16,8 +16,8 @@ enum { COPY_LONG = 2048 }; /* no C library uses it for less */
 
 void p2p__copy_long(void *to, const void *from, size_t bytes);
 
-/* The kernel copies in the slow case. */
-bool p2p__copy_is_slow(const void *to, uint64_t from, size_t bytes);
+/* In the slow case? Addresses of this or of another process. */
+bool p2p__copy_is_slow(uint64_t to, uint64_t from, size_t bytes);
 
 static inline void p2p__copy(void *to, const void *from, size_t bytes)
 {

@@ -8,7 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "p2p/shared/copy.h"
+
 #define AT_ONCE ((size_t)1 << 30) /* one call moves less than 2 GiB */
+
+enum { PAGE = 4096, ASIDE = 8 * PAGE };
 
 void p2p__cma_allow(void)
 {
@@ -28,14 +32,29 @@ static bool move(__typeof__(process_vm_readv) *some, pid_t pid, void *at, uint64
     return true;
 }
 
+/* Where the kernel's copy would be slow (copy.h): by way of memory that begins where the other process's does in its page. */
 bool p2p__cma_read(pid_t pid, void *to, uint64_t from, size_t bytes)
 {
-    return move(process_vm_readv, pid, to, from, bytes);
+    char aside[PAGE + ASIDE], *here = aside + (from - (uintptr_t)aside) % PAGE;
+    if (!p2p__copy_is_slow((uintptr_t)to, from, bytes)) return move(process_vm_readv, pid, to, from, bytes);
+    for (size_t done = 0, part; done < bytes; done += part) {
+        part = bytes - done < ASIDE ? bytes - done : ASIDE;
+        if (!move(process_vm_readv, pid, here, from + done, part)) return false;
+        p2p__copy((char *)to + done, here, part);
+    }
+    return true;
 }
 
 bool p2p__cma_write(pid_t pid, void *from, uint64_t to, size_t bytes)
 {
-    return move(process_vm_writev, pid, from, to, bytes);
+    char aside[PAGE + ASIDE], *here = aside + (to - (uintptr_t)aside) % PAGE;
+    if (!p2p__copy_is_slow(to, (uintptr_t)from, bytes)) return move(process_vm_writev, pid, from, to, bytes);
+    for (size_t done = 0, part; done < bytes; done += part) {
+        part = bytes - done < ASIDE ? bytes - done : ASIDE;
+        p2p__copy(here, (char *)from + done, part);
+        if (!move(process_vm_writev, pid, here, to + done, part)) return false;
+    }
+    return true;
 }
 
 /* The program must not see the child: SIGCHLD is blocked until it has been reaped. */
