@@ -119,7 +119,8 @@ p2p_err p2p__receive_found(p2p_request receive, p2p_unexpected *message)
         return P2P_OK;
     }
     if (header->type == WIRE_EAGER) {
-        if (p2p__accept(receive, header) && header->bytes) p2p__copy(receive->buf, message->data, (size_t)header->bytes);
+        if (p2p__accept(receive, header) && header->bytes)
+            p2p__copy(receive->buf, message->data, (size_t)header->bytes);
         p2p__complete(receive, receive->err);
         err = p2p__consumed(engine, &engine->peers[header->source], (size_t)p2p__eager_cost((size_t)header->bytes));
     } else if (message->sender) {

@@ -2,14 +2,46 @@
 #include "p2p/shared/copy.h"
 
 #if defined(__x86_64__)
-enum { PAGE = 4096, NEAR = 32, LINE = 64 };
+#include "p2p/shared/clock.h"
+
+enum { PAGE = 4096, NEAR = 32, LINE = 64, TIMES = 3, SLOWER = 3 };
 
 typedef long long sixteen __attribute__((vector_size(16), aligned(1), may_alias));
+
+/* ns for two pages, the destination so many bytes behind the source. */
+static uint64_t measure(char *to, const char *from, size_t behind)
+{
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < TIMES; i++) {
+        size_t bytes = 2 * PAGE;
+        const char *source = from;
+        char *out = to + behind;
+        uint64_t began = p2p__now();
+        __asm__ volatile("rep movsb" : "+D"(out), "+S"(source), "+c"(bytes) : : "memory");
+        uint64_t took = p2p__now() - began;
+        if (took < least) least = took;
+    }
+    return least ? least : 1;
+}
+
+p2p_copy_rates p2p__copy_rates(void)
+{
+    static p2p_copy_rates rates;
+    if (rates.near > 0) return rates;
+    _Alignas(PAGE) char from[2 * PAGE], to[3 * PAGE];
+    memset(from, 1, sizeof from);
+    memset(to, 2, sizeof to);
+    rates.far = (double)sizeof from / (double)measure(to, from, LINE);
+    rates.near = (double)sizeof from / (double)measure(to, from, NEAR / 2);
+    return rates;
+}
 
 bool p2p__copy_is_slow(uint64_t to, uint64_t from, size_t bytes)
 {
     uint64_t behind = (to - from) % PAGE;
-    return bytes >= COPY_LONG && behind > 0 && behind < NEAR;
+    if (bytes < COPY_LONG || behind == 0 || behind >= NEAR) return false;
+    p2p_copy_rates rates = p2p__copy_rates();
+    return rates.near * SLOWER < rates.far;
 }
 
 /* From the end: forward, each load would seem to hit the store before it, which lies at the same place in another page. */
@@ -27,6 +59,11 @@ static void copy_backward(char *to, const char *from, size_t bytes)
     memcpy(to, from, bytes);
 }
 #else
+p2p_copy_rates p2p__copy_rates(void)
+{
+    return (p2p_copy_rates){0, 0};
+}
+
 bool p2p__copy_is_slow(uint64_t to, uint64_t from, size_t bytes)
 {
     (void)to, (void)from, (void)bytes;
