@@ -141,7 +141,7 @@ static void tell_caches(const measured *m)
 static void tell_copies(void)
 {
     const p2p_copy_rates rates = p2p__copy_rates();
-    if (!rates.near) return;
+    if (rates.near <= 0) return;
     const bool is_slow = p2p__copy_is_slow(1, 0, COPY_LONG);
     printf("rep movsb, by which libc and the kernel copy: %.1f GB/s; %.1f if the copy begins 1 to 31 bytes further on\n"
            "in its page than what is copied%s\n",
