@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "p2p/shared/copy.h"
 
+#include <stdatomic.h>
+
 #if defined(__x86_64__)
 #include "p2p/shared/clock.h"
 
@@ -26,8 +28,7 @@ static uint64_t measure(char *to, const char *from, size_t behind)
 
 p2p_copy_rates p2p__copy_rates(void)
 {
-    static p2p_copy_rates rates;
-    if (rates.near > 0) return rates;
+    p2p_copy_rates rates;
     _Alignas(PAGE) char from[2 * PAGE], to[3 * PAGE];
     memset(from, 1, sizeof from);
     memset(to, 2, sizeof to);
@@ -40,8 +41,14 @@ bool p2p__copy_is_slow(uint64_t to, uint64_t from, size_t bytes)
 {
     uint64_t behind = (to - from) % PAGE;
     if (bytes < COPY_LONG || behind == 0 || behind >= NEAR) return false;
-    p2p_copy_rates rates = p2p__copy_rates();
-    return rates.near * SLOWER < rates.far;
+    static _Atomic int known; /* by all threads; 1: it is not slow, 2: it is */
+    int answer = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!answer) {
+        p2p_copy_rates rates = p2p__copy_rates();
+        answer = rates.near * SLOWER < rates.far ? 2 : 1;
+        atomic_store_explicit(&known, answer, memory_order_relaxed);
+    }
+    return answer == 2;
 }
 
 /* From the end: forward, each load would seem to hit the store before it, which lies at the same place in another page. */
