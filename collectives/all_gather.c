@@ -22,7 +22,7 @@ static p2p_err run(frame__call *call, const void *send, size_t send_count, void 
     p2p_err err = frame__begin(call, (frame__span){send, send_count}, writes);
     if (err) return err;
     err = frame__memory(call, 0);
-    if (!err) frame__copy(frame__block(call, blocks, call->work, call->rank).at, send, send_count * call->element);
+    if (!err) p2p_layer_copy(frame__block(call, blocks, call->work, call->rank).at, send, send_count * call->element);
     for (int s = 0; s < call->size - 1 && !err; s++) {
         frame__step step = ring__gather_step(call, blocks, call->work, s);
         if (call->traced) p2p_layer_parts(call->comm, &step.part_out, &step.part_in);

@@ -21,7 +21,7 @@ typedef struct {
 static p2p_err pairwise(frame__call *call, const exchange *what)
 {
     frame__piece own = frame__block(call, &what->out, what->send, call->rank);
-    frame__copy(frame__block(call, &what->in, call->work, call->rank).at, own.at, own.bytes);
+    p2p_layer_copy(frame__block(call, &what->in, call->work, call->rank).at, own.at, own.bytes);
     p2p_err err = P2P_OK;
     for (int step = 1; step < call->size && !err; step++) {
         int to = (call->rank + step) % call->size, from = (call->rank - step + call->size) % call->size;

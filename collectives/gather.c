@@ -19,7 +19,7 @@ static p2p_err receive_blocks(frame__call *call, const void *send, const frame__
     for (int q = 0; q < call->size && !err; q++) {
         frame__piece block = frame__block(call, blocks, call->work, q);
         if (q == call->rank) {
-            frame__copy(block.at, send, block.bytes);
+            p2p_layer_copy(block.at, send, block.bytes);
             continue;
         }
         frame__receives_block(call, blocks, q);

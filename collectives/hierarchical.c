@@ -90,7 +90,7 @@ static p2p_err reduce_scatter(const frame__call *call, const coll__layout *l, co
         if (so_far)
             frame__combine_some(call, into, so_far, next, slice.count);
         else if (next != into)
-            frame__copy(into, next, slice.count * call->element);
+            p2p_layer_copy(into, next, slice.count * call->element);
         so_far = into;
     }
     return wait_all(requests, begun, err);

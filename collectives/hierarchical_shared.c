@@ -75,7 +75,7 @@ static void copy_in(const shared *d)
     for (int s = 0; s < d->l->slices; s++)
         for (int p = 0; p < d->l->hosts && s != d->l->number; p++) {
             const coll__span now = now_of(d, s, p);
-            frame__copy(in_at(d, d->call->rank, s, p), user_at(d, now), now.count * d->call->element);
+            p2p_layer_copy(in_at(d, d->call->rank, s, p), user_at(d, now), now.count * d->call->element);
         }
 }
 
@@ -91,7 +91,7 @@ static void combine_part(const shared *d, int part)
     const coll__span now = now_of(d, d->l->number, part);
     size_t block = BLOCK / call->element;
     char *out = out_at(d, call->rank, part);
-    if (d->l->here == 1) frame__copy(out, user_at(d, now), now.count * call->element);
+    if (d->l->here == 1) p2p_layer_copy(out, user_at(d, now), now.count * call->element);
     for (size_t at = 0, some; at < now.count && d->l->here > 1; at += some) {
         size_t from = at * call->element;
         some = now.count - at < block ? now.count - at : block;
@@ -114,7 +114,7 @@ static void copy_out(const shared *d)
     for (int s = 0; s < d->l->slices; s++)
         for (int p = 0; p < d->l->hosts; p++) {
             const coll__span now = now_of(d, s, p);
-            frame__copy(user_at(d, now), out_at(d, d->l->local[s], p), now.count * d->call->element);
+            p2p_layer_copy(user_at(d, now), out_at(d, d->l->local[s], p), now.count * d->call->element);
         }
 }
 

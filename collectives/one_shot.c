@@ -56,7 +56,7 @@ static p2p_err through_scratch(const frame__call *call)
         err = p2p_layer_scratch(call->comm, call->bytes - done, &scratch);
         if (err) return err;
         part = call->bytes - done < scratch.bytes ? call->bytes - done : scratch.bytes;
-        frame__copy(scratch.first + (size_t)call->rank * scratch.stride, call->user + done, part);
+        p2p_layer_copy(scratch.first + (size_t)call->rank * scratch.stride, call->user + done, part);
         err = p2p_layer_barrier(call->comm, step++);
         pieces p = {call, scratch.first, scratch.stride, call->user + done};
         if (!err) combine(&p, call->user + done, part / call->element);

@@ -97,7 +97,7 @@ static void copy_in(const two_shot *d, const round *r)
         int q = (call->rank + i) % call->size;
         size_t first, count;
         slice_of(d, r, q, &first, &count);
-        frame__copy(in_segment(d, r, call->rank, q), call->user + first * call->element, count * call->element);
+        p2p_layer_copy(in_segment(d, r, call->rank, q), call->user + first * call->element, count * call->element);
     }
 }
 
@@ -122,7 +122,7 @@ static void combine(const two_shot *d, const round *r)
         for (int q = 2; q < call->size; q++)
             dtype_combine(out, out, part_of(d, r, q, first, at), part, call->dtype, call->op);
         if (call->op == OP_MEAN) dtype_scale(out, part, call->dtype, call->size);
-        frame__copy(call->user + (first + at) * call->element, out, part * call->element);
+        p2p_layer_copy(call->user + (first + at) * call->element, out, part * call->element);
     }
 }
 
@@ -133,7 +133,7 @@ static void copy_out(const two_shot *d, const round *r)
         int q = (call->rank + i) % call->size;
         size_t first, count;
         slice_of(d, r, q, &first, &count);
-        frame__copy(call->user + first * call->element, in_segment(d, r, q, q), count * call->element);
+        p2p_layer_copy(call->user + first * call->element, in_segment(d, r, q, q), count * call->element);
     }
 }
 

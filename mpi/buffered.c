@@ -60,7 +60,7 @@ int mpi__bsend(mpi__comm *c, mpi__piece *piece, int dest, int tag, uint16_t kind
             buffer->bytes, buffer->used, piece->bytes);
     } else {
         *b = (bsend){.next = buffer->list, .bytes = piece->bytes, .comm = c};
-        if (piece->bytes) memcpy(b->data, piece->at, piece->bytes);
+        p2p_layer_copy(b->data, piece->at, piece->bytes);
         code = mpi__p2p(c, p2p_isend(c->p2p, b->data, piece->bytes, dest, tag, &b->p2p));
         if (code) {
             free(b);

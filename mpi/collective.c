@@ -76,7 +76,7 @@ int mpi__check_same(mpi__comm *c, const mpi__type *sent, size_t send_count, cons
 void *mpi__copy(const void *from, size_t bytes)
 {
     void *copy = malloc(bytes ? bytes : 1);
-    if (copy && bytes) memcpy(copy, from, bytes);
+    if (copy) p2p_layer_copy(copy, from, bytes);
     return copy;
 }
 

@@ -187,7 +187,8 @@ static int sendrecv(const char *name, const mpi__envelope *out, const mpi__envel
     if (replace && !sent.owned && sent.bytes) {
         sent.owned = malloc(sent.bytes);
         if (!sent.owned) return mpi__end(c, mpi__no_memory(c));
-        sent.at = memcpy(sent.owned, sent.at, sent.bytes);
+        p2p_layer_copy(sent.owned, sent.at, sent.bytes);
+        sent.at = sent.owned;
     }
     code = mpi__piece_in(c, in_type, (void *)(uintptr_t)in->buf, (size_t)in->count, &received);
     if (!code && out->peer != MPI_PROC_NULL && in->peer != MPI_PROC_NULL && overlap(&sent, &received))

@@ -52,7 +52,8 @@ static int post(mpi__comm *c, mpi__request *r)
     if (!code && r->mode == MPI__COPIED && !r->piece.owned && r->piece.bytes) {
         r->piece.owned = malloc(r->piece.bytes);
         if (!r->piece.owned) return mpi__no_memory(c);
-        r->piece.at = memcpy(r->piece.owned, r->piece.at, r->piece.bytes);
+        p2p_layer_copy(r->piece.owned, r->piece.at, r->piece.bytes);
+        r->piece.at = r->piece.owned;
     }
     if (code) return code;
     if (r->mode == MPI__BUFFERED) {

@@ -231,7 +231,7 @@ void mpi__pack(const mpi__type *type, const void *buf, size_t count, void *packe
     for (size_t i = 0; i < count; i++) {
         const char *element = (const char *)buf + (ptrdiff_t)i * type->extent;
         for (size_t k = 0; k < type->segment_count; k++) {
-            p2p_layer_copy(to, element + type->segments[k].offset, type->segments[k].bytes);
+            memcpy(to, element + type->segments[k].offset, type->segments[k].bytes);
             to += type->segments[k].bytes;
         }
     }
@@ -247,7 +247,7 @@ void mpi__unpack(const mpi__type *type, void *buf, const void *packed, size_t by
     for (char *element = buf; bytes && type->size; element += type->extent)
         for (size_t k = 0; k < type->segment_count && bytes; k++) {
             size_t part = type->segments[k].bytes < bytes ? type->segments[k].bytes : bytes;
-            p2p_layer_copy(element + type->segments[k].offset, from, part);
+            memcpy(element + type->segments[k].offset, from, part);
             from += part;
             bytes -= part;
         }

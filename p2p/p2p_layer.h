@@ -102,13 +102,14 @@ const void *p2p_layer_inline(const p2p_comm *comm, int rank);
  * between hosts the launchers carry it. The same answer on every rank. */
 bool p2p_layer_has_inline(const p2p_comm *comm);
 
+/* memcpy, quick wherever in their pages both begin: they are the same place or do not overlap. Nothing happens for 0 bytes, where
+ * pointers may be NULL. */
+void p2p_layer_copy(void *to, const void *from, size_t bytes);
+
 /* ---- Shared memory, where the world has it (shm) and all ranks of the communicator live on one host, without a virtual
  * network. The same answer on every rank. ---- */
 
 bool p2p_layer_has_shared_memory(const p2p_comm *comm);
-
-/* memcpy, for what may be long; quick wherever in their pages both begin. */
-void p2p_layer_copy(void *to, const void *from, size_t bytes);
 
 /* A piece of memory for each rank of the communicator, in which all of them read and write: that of rank q begins at
  * first + q * stride and has `bytes` bytes, a multiple of 64. */

@@ -43,7 +43,7 @@ p2p_err ring_all_gather(p2p_comm *comm, void *buf, size_t count, enum dtype dtyp
     err = frame__memory(&call, 0);
     if (!err) {
         frame__piece own = frame__block(&call, &chunks, buf, call.rank);
-        frame__copy(frame__block(&call, &chunks, call.work, call.rank).at, own.at, own.bytes);
+        p2p_layer_copy(frame__block(&call, &chunks, call.work, call.rank).at, own.at, own.bytes);
         err = ring__all_gather(&call, call.work);
     }
     return frame__end(&call, err, call.work);

@@ -165,7 +165,7 @@ p2p_err frame__end_blocks(frame__call *call, p2p_err err, const frame__blocks *b
         err = p2p_layer_agree(call->comm);
         for (int q = 0; q < call->size && !err; q++) {
             frame__piece block = frame__block(call, blocks, call->user, q);
-            frame__copy(block.at, frame__block(call, blocks, call->work, q).at, block.bytes);
+            p2p_layer_copy(block.at, frame__block(call, blocks, call->work, q).at, block.bytes);
         }
     }
     return frame__end(call, err, NULL);

@@ -7,11 +7,6 @@
 
 #include "ring/frame.h"
 
-void frame__copy(void *to, const void *from, size_t bytes)
-{
-    if (bytes && to != from) p2p_layer_copy(to, from, bytes);
-}
-
 /* ---- Begin ---- */
 
 static p2p_err __attribute__((format(printf, 6, 7)))
@@ -146,7 +141,7 @@ p2p_err frame__end(frame__call *call, p2p_err err, const void *result)
     }
     if (!err && result && result != call->user) {
         err = p2p_layer_agree(call->comm);
-        if (!err) frame__copy(call->user, result, call->user_bytes);
+        if (!err) p2p_layer_copy(call->user, result, call->user_bytes);
     }
     free(call->memory);
     return p2p_layer_end(call->comm, err);

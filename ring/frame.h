@@ -104,9 +104,6 @@ void frame__combine(const frame__call *call, void *out, const void *left, const 
 /* The end of a mean: divide so many elements by the number of ranks; of any other operator: nothing. */
 void frame__finish_mean(const frame__call *call, void *sum, size_t count);
 
-/* Nothing happens for 0 bytes, where pointers may be NULL. */
-void frame__copy(void *to, const void *from, size_t bytes);
-
 /* ---- Blocks: see blocks.c ---- */
 
 /* Where the block of each rank lies in a buffer, in elements. */

@@ -71,7 +71,7 @@ static p2p_err both_ended(frame__schedule *s, bool *ended)
 
 void frame__finish_step(const frame__call *call, const frame__step *step)
 {
-    if (step->to < 0 && step->from < 0) frame__copy(step->in.at, step->out.at, step->out.bytes);
+    if (step->to < 0 && step->from < 0) p2p_layer_copy(step->in.at, step->out.at, step->out.bytes);
     if (!step->count) return;
     frame__combine_some(call, step->sum, step->left, step->right, step->count);
     if (step->ends_mean) frame__finish_mean(call, step->sum, step->count);

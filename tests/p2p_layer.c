@@ -10,7 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "tests/util/pattern.h"
 #include "tests/util/suite.h"
 
 enum { TAG = 1 };
@@ -503,32 +502,4 @@ static int small_scratch_comes_back(p2p_comm *world, void *arg)
 Test(p2p, layer_scratch_that_is_small_comes_back)
 {
     ASSERT_RIGHT(job_matrix(small_scratch_comes_back, NULL));
-}
-
-/* ---- Copies: wherever in their pages both begin ---- */
-
-static void check_copy(char *to, const char *from, size_t bytes)
-{
-    enum { BEFORE = 0x5a, BEHIND = 64 };
-    memset(to - BEHIND, BEFORE, bytes + 2 * BEHIND);
-    p2p_layer_copy(to, from, bytes);
-    cr_assert(memcmp(to, from, bytes) == 0, "%zu bytes, %td behind", bytes, (to - from) % 4096);
-    for (int i = 0; i < BEHIND; i++)
-        cr_assert(to[-1 - i] == BEFORE && to[bytes + (size_t)i] == BEFORE, "%zu bytes: wrote beside them", bytes);
-}
-
-Test(p2p, layer_copies_wherever_both_begin)
-{
-    enum { ROOM = 64 * 1024 };
-    static const size_t sizes[] = {1, 63, 64, 2047, 2048, 2049, 2048 + 63, 4096, 4097, 40001};
-    static char from[ROOM];
-    static _Alignas(4096) char to[ROOM];
-    uint64_t random = 1;
-
-    for (size_t i = 0; i < ROOM; i++) from[i] = (char)pattern_random(&random);
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-        for (int behind = -40; behind <= 40; behind++) {
-            const char *begin = from + 4096 - (uintptr_t)from % 4096 + 17;
-            check_copy(to + 4096 + 17 + behind, begin, sizes[k]);
-        }
 }

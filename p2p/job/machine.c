@@ -15,7 +15,7 @@
 #include "p2p/message/cores.h"
 #include "p2p/message/internal.h"
 #include "p2p/shared/clock.h"
-#include "p2p/shared/copy.h"
+#include "p2p/world/cma.h"
 #include "p2p/world/world_shm.h"
 
 enum { SIZES = 7, DEFAULT = 3, ROUNDS = 300, LONGEST = 1 << 20 };
@@ -138,14 +138,13 @@ static void tell_caches(const measured *m)
     printf("8 to 64 KiB: %s\n", is_slow && m->shows ? "written straight to a receive that waits" : "through the queue");
 }
 
-static void tell_copies(void)
+static void tell_copies(const char *whom, p2p_copy_way *way, const char *otherwise)
 {
-    const p2p_copy_rates rates = p2p__copy_rates();
+    const p2p_copy_rates rates = p2p__copy_measure(way);
     if (rates.near <= 0) return;
-    const bool is_slow = p2p__copy_is_slow(1, 0, COPY_LONG);
-    printf("rep movsb, by which libc and the kernel copy: %.1f GB/s; %.1f if the copy begins 1 to 31 bytes further on\n"
-           "in its page than what is copied%s\n",
-           rates.far, rates.near, is_slow ? ": such copies take another way" : "");
+    const bool is_slow = p2p__copy_is_slow(way, 1, 0, COPY_LONG);
+    printf("16 KiB copied by %s: %.1f GB/s, %.1f if it begins 16 bytes further on in its page%s\n", whom, rates.far,
+           rates.near, is_slow ? otherwise : "");
 }
 
 /* That of 128 KiB, unless at that size the queue is faster by more than a tenth, and so on up; or one copy at half of it, and so on
@@ -177,7 +176,8 @@ static void tell(const measured *m, size_t direct, bool may_read)
     tell_processor();
     printf("8 bytes from one rank to another: %.2f us\n", m->short_us);
     tell_caches(m);
-    tell_copies();
+    tell_copies("libc", &p2p__copy_by_libc, ": such copies run backward");
+    if (may_read) tell_copies("the kernel", &p2p__cma_way, ": such copies go by way of other memory");
     printf("\n%12s %20s %15s\n", "bytes", "through the queue", "in one copy");
     for (int i = 0; i < SIZES; i++) {
         printf("%12zu %17.1f us", sizes[i], m->us[1][i]);

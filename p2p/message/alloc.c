@@ -16,18 +16,12 @@
 #include <sys/mman.h>
 
 #include "p2p/message/internal.h"
-#include "p2p/shared/copy.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
 bool p2p_layer_has_shared_memory(const p2p_comm *comm)
 {
     return comm && comm->engine && comm->one_host && comm->engine->memory_fd >= 0 && !comm->engine->config.network.on;
-}
-
-void p2p_layer_copy(void *to, const void *from, size_t bytes)
-{
-    p2p__copy(to, from, bytes);
 }
 
 bool p2p_layer_has_inline(const p2p_comm *comm)

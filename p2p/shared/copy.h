@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copy: memcpy, without its slow case. AMD's Zen 3 and 4 run `rep movsb`, by which the C library (glibc bug 30994) and the
- * kernel copy what is long, at 2 to 3 GB/s instead of 40 if the destination lies fewer than 32 bytes behind the source, both
- * counted from the beginning of their pages. That is no rare case: malloc puts what is long 16 bytes behind the
- * beginning of a page, and shared memory begins with one. Whether this processor has that case is measured, in 20 us, when
- * the first such copy comes.
+ * copy: memcpy, without a slow case of some processors. AMD's Zen 3 and 4 run `rep movsb`, by which the kernel copies, and glibc
+ * before 2.40 from 2 KiB up to the size of the second cache (its bug 30994), at 2 to 3 GB/s instead of 40 if the destination
+ * begins 1 to 31 bytes behind the source, both counted from the beginnings of their pages. Memory that malloc maps
+ * begins 16 bytes behind a page, and shared memory with one.
+ *
+ * Whether a way to copy has that case here is measured when the first such copy comes, in some 50 us.
  */
 #ifndef PAIRWISE_P2P_COPY_H
 #define PAIRWISE_P2P_COPY_H
@@ -13,8 +14,30 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { COPY_LONG = 2048 }; /* no C library uses it for less */
+enum { COPY_LONG = 2048 }; /* what is shorter is left alone */
 
+/* A way to copy: memcpy, or the kernel's. */
+typedef struct {
+    void *(*copy)(void *to, const void *from, size_t bytes);
+    _Atomic int known; /* by all threads: see copy.c */
+} p2p_copy_way;
+
+/* GB/s of 16 KiB, the destination 64 bytes behind the source, and 16; 0, 0: there was no memory. */
+typedef struct {
+    double far, near;
+} p2p_copy_rates;
+
+p2p_copy_rates p2p__copy_measure(const p2p_copy_way *way);
+
+/* Is it slow between these addresses, of this or of another process? */
+bool p2p__copy_is_slow(p2p_copy_way *way, uint64_t to, uint64_t from, size_t bytes);
+
+extern p2p_copy_way p2p__copy_by_libc;
+
+/* From the end to the beginning. */
+void p2p__copy_backward(void *to, const void *from, size_t bytes);
+
+/* As memcpy: the two do not overlap. */
 void p2p__copy_long(void *to, const void *from, size_t bytes);
 
 static inline void p2p__copy(void *to, const void *from, size_t bytes)
@@ -24,15 +47,5 @@ static inline void p2p__copy(void *to, const void *from, size_t bytes)
     else
         p2p__copy_long(to, from, bytes);
 }
-
-/* In the slow case? Addresses of this or of another process. */
-bool p2p__copy_is_slow(uint64_t to, uint64_t from, size_t bytes);
-
-/* What was measured: GB/s of `rep movsb`, 16 and 64 bytes behind. 0: the processor has no such instruction. */
-typedef struct {
-    double near, far;
-} p2p_copy_rates;
-
-p2p_copy_rates p2p__copy_rates(void);
 
 #endif

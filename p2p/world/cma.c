@@ -8,11 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "p2p/shared/copy.h"
-
 #define AT_ONCE ((size_t)1 << 30) /* one call moves less than 2 GiB */
 
-enum { PAGE = 4096, ASIDE = 8 * PAGE };
+enum { PAGE = 4096, ASIDE = 8 * PAGE }; /* short enough for the second cache, long beside a call of the system */
 
 void p2p__cma_allow(void)
 {
@@ -32,29 +30,38 @@ static bool move(__typeof__(process_vm_readv) *some, pid_t pid, void *at, uint64
     return true;
 }
 
-/* Where the kernel's copy would be slow (copy.h): by way of memory that begins where the other process's does in its page. */
-bool p2p__cma_read(pid_t pid, void *to, uint64_t from, size_t bytes)
+static void *read_own(void *to, const void *from, size_t bytes)
 {
-    char aside[PAGE + ASIDE], *here = aside + (from - (uintptr_t)aside) % PAGE;
-    if (!p2p__copy_is_slow((uintptr_t)to, from, bytes)) return move(process_vm_readv, pid, to, from, bytes);
+    move(process_vm_readv, getpid(), to, (uintptr_t)from, bytes);
+    return to;
+}
+
+p2p_copy_way p2p__cma_way = {.copy = read_own};
+
+/* Not part of its callers: it is rare, and has a large frame. */
+__attribute__((noinline)) bool p2p__cma_aside(pid_t pid, void *at, uint64_t other, size_t bytes, bool writes)
+{
+    char aside[PAGE + ASIDE], *here = aside + (other - (uintptr_t)aside) % PAGE;
     for (size_t done = 0, part; done < bytes; done += part) {
         part = bytes - done < ASIDE ? bytes - done : ASIDE;
-        if (!move(process_vm_readv, pid, here, from + done, part)) return false;
-        p2p__copy((char *)to + done, here, part);
+        if (writes) p2p__copy(here, (char *)at + done, part);
+        if (!move(writes ? process_vm_writev : process_vm_readv, pid, here, other + done, part)) return false;
+        if (!writes) p2p__copy((char *)at + done, here, part);
     }
     return true;
 }
 
+bool p2p__cma_read(pid_t pid, void *to, uint64_t from, size_t bytes)
+{
+    if (p2p__copy_is_slow(&p2p__cma_way, (uintptr_t)to, from, bytes))
+        return p2p__cma_aside(pid, to, from, bytes, false);
+    return move(process_vm_readv, pid, to, from, bytes);
+}
+
 bool p2p__cma_write(pid_t pid, void *from, uint64_t to, size_t bytes)
 {
-    char aside[PAGE + ASIDE], *here = aside + (to - (uintptr_t)aside) % PAGE;
-    if (!p2p__copy_is_slow(to, (uintptr_t)from, bytes)) return move(process_vm_writev, pid, from, to, bytes);
-    for (size_t done = 0, part; done < bytes; done += part) {
-        part = bytes - done < ASIDE ? bytes - done : ASIDE;
-        p2p__copy(here, (char *)from + done, part);
-        if (!move(process_vm_writev, pid, here, to + done, part)) return false;
-    }
-    return true;
+    if (p2p__copy_is_slow(&p2p__cma_way, to, (uintptr_t)from, bytes)) return p2p__cma_aside(pid, from, to, bytes, true);
+    return move(process_vm_writev, pid, from, to, bytes);
 }
 
 /* The program must not see the child: SIGCHLD is blocked until it has been reaped. */

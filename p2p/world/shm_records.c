@@ -168,7 +168,7 @@ bool p2p__shm_send_now(p2p_endpoint *self, p2p_link *peer, const p2p_short *mess
     if (!find_room(self, peer, bytes)) return false;
     const shm_short b = p2p__shm_short_of(self, peer, message);
     unsigned char *place = p2p__queue_begin(&link->out, bytes);
-    if (message->bytes) memcpy(place + size, message->payload, message->bytes);
+    if (message->bytes) p2p__copy(place + size, message->payload, message->bytes);
     memcpy(place, &b, sizeof b);
     p2p__queue_publish(&link->out, bytes, QUEUE_SHORT);
     p2p__shm_wake_after(self, peer);
