@@ -70,7 +70,7 @@ $(BUILD)/build_id.h: private ID := P2P_BUILD_ID
 $(BUILD)/build_id.h: $(wildcard p2p/*.h p2p/*/*.[ch])
 $(BUILD)/hosts_id.h: private ID := P2P_HOSTS_ID
 $(BUILD)/hosts_id.h: $(wildcard p2p/job/mpi/* collectives/*.[ch] ring/*.[ch] dtype/*.[ch] mpi/*.[ch] $(BUILD)/tuned_*.inc)
-$(addsuffix p2p/job/hosts_join.o,$(OBJ)/ $(OBJ)/pic/): $(BUILD)/hosts_id.h
+$(OBJ)/p2p/job/hosts_join.o: $(BUILD)/hosts_id.h
 $(BUILD)/build_id.h $(BUILD)/hosts_id.h: | build/.setup-build
 	@mkdir -p $(@D)
 	@printf '#define $(ID) "%s"\n' "$$(cat $^ | cksum | tr ' ' -)" >$@.new

@@ -12,19 +12,18 @@ $(MPI_CASES): $(BUILD)/%: %.c mpi/mpi.h $(BUILD)/mpicc $(LIB)
 	$(Q)MPICC_ACCESSES=$(if $(findstring accessed,$<),1,0) MPICC_CC='$(CC)' $(BUILD)/mpicc $(CFLAGS) -Wall -Wextra $(WERROR) $< -o $@
 
 # no accesses.c: the names of its functions are those of a thread sanitizer, which a program may bring
-PIC_OBJ := $(patsubst $(OBJ)/%,$(OBJ)/pic/%,$(filter-out $(OBJ)/mpi/accesses.o $(OBJ)/mpi/libc.o,$(LIB_OBJ)) $(OBJ)/mpi/stubs.o)
+ABI_OBJ := $(filter-out $(OBJ)/mpi/accesses.o $(OBJ)/mpi/libc.o,$(LIB_OBJ)) $(OBJ)/mpi/stubs.o
+# Compiled once for both libraries: a program's linker turns what -fPIC looks up in tables back into plain addresses.
+$(ABI_OBJ): override CFLAGS += -fPIC -fno-semantic-interposition
+$(ABI_OBJ): mpi/mpi.mk
 $(BUILD)/mpi_stubs.inc: mpi/left_out.h
 	@mkdir -p $(@D)
 	@sed -n 's/^#define MPI_\([A-Za-z_0-9]*\)(\.\.\.) .*/STUB(\1)/p' $< >$@
-$(OBJ)/pic/mpi/stubs.o: $(BUILD)/mpi_stubs.inc
+$(OBJ)/mpi/stubs.o: $(BUILD)/mpi_stubs.inc
 # lines.c follows the frames, which sibling calls would replace
-$(filter $(OBJ)/mpi/% $(OBJ)/pic/mpi/%,$(LIB_OBJ) $(PIC_OBJ)): override CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
-$(OBJ)/pic/%.o: %.c $(BUILD)/build_id.h | build/.setup-build
-	@mkdir -p $(@D)
-	$(Q)$(COMPILE) -fPIC -c $< -o $@
+$(filter $(OBJ)/mpi/%,$(LIB_OBJ)): override CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 abi: $(BUILD)/libmpi_abi.so.1 ## the shared library for programs that another MPI has compiled for the standard ABI
-$(BUILD)/libmpi_abi.so.1: $(PIC_OBJ)
+$(BUILD)/libmpi_abi.so.1: $(ABI_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(LINK) -shared -Wl,-soname,$(@F) $^ -o $@
 .PHONY: abi
--include $(wildcard $(OBJ)/pic/*/*.d $(OBJ)/pic/*/*/*.d)
