@@ -141,11 +141,11 @@ static const float *weights_of_a_step(int ranks, size_t batches)
 
 Test(accumulate, gives_the_weights_of_so_many_times_the_ranks)
 {
-    static const int cases[][2] = {{1, 2}, {1, 4}, {2, 2}, {2, 4}, {4, 2}};
+    static const int cases[][2] = {{1, 4}, {2, 2}, {1, 2}, {2, 4}, {4, 2}};
     training_book *unused = job_shared(sizeof *unused);
     train_job job;
     training_make(&job, unused, 8, 2);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < (job_is_quick() ? 2 : sizeof cases / sizeof *cases); i++) {
         int ranks = cases[i][0], batches = cases[i][1];
         const float *some = weights_of_a_step(ranks, (size_t)batches), *many = weights_of_a_step(ranks * batches, 1);
         double difference = training_difference(&job, many, some);
@@ -157,7 +157,7 @@ Test(accumulate, gives_the_weights_of_so_many_times_the_ranks)
 /* The last step has fewer images: some batches are not full, some have none. */
 Test(accumulate, with_a_last_step_that_is_not_full)
 {
-    check_accumulate(29);
+    if (!job_is_quick()) check_accumulate(29);
     check_accumulate(14);
 }
 
@@ -306,7 +306,7 @@ Test(clip, in_a_run_is_train_clip_on_any_number_of_ranks)
     static training_book unused;
     train_job job;
     training_make(&job, &unused, 8, 2);
-    for (int ranks = 1; ranks <= 5; ranks++)
+    for (int ranks = 1; ranks <= 5; ranks += job_is_quick() ? 2 : 1)
         for (int shard = TRAIN_SHARD_NONE; shard <= TRAIN_SHARD_GRADIENTS; shard++) {
             clip_case c = {&job, (enum train_sharding)shard};
             ASSERT_RIGHT(job_right(ranks, NULL, clip_in_a_run_rank, &c));
