@@ -37,7 +37,9 @@ TRAIN_LIB := $(BUILD)/libpairwise_train.a
 objects  = $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(1)))
 programs = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
 
-LIB_OBJ    := $(filter-out $(OBJ)/p2p/job/launch_main.o $(OBJ)/mpi/stubs.o,$(call objects,$(FOLDERS:=/*.c)))
+# The launcher's own: no part of the library, and so above all its folders.
+LAUNCHER   := $(addprefix $(OBJ)/p2p/job/,launch_main.o machine.o)
+LIB_OBJ    := $(filter-out $(LAUNCHER) $(OBJ)/mpi/stubs.o,$(call objects,$(FOLDERS:=/*.c)))
 TEST_UTIL  := $(call objects,tests/util/*.c)
 HAS_TRAIN  := $(wildcard build/.setup-train)
 FAULTS     := $(filter-out $(if $(HAS_TRAIN),,$(OBJ)/tests/faultlab/trainer%),$(call objects,tests/faultlab/*.c))
@@ -100,7 +102,7 @@ $(LIB) $(TRAIN_LIB):
 # What each program is made of, beside the library.
 NAMED := $(SUITES) $(TRAIN_SUITES) $(call programs,examples/*.c bench/*.c tests/wrong/*.c tests/right/*.c)
 $(NAMED): $(BUILD)/%: $(OBJ)/%.o
-$(BUILD)/launch: $(OBJ)/p2p/job/launch_main.o
+$(BUILD)/launch: $(LAUNCHER)
 $(BUILD)/replay: $(REPLAY)
 $(BUILD)/demo: $(call objects,demo/*.c) $(filter-out %/main.o,$(REPLAY))
 $(OBJ)/replay/page.o: $(wildcard replay/page/*)

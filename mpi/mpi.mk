@@ -14,7 +14,7 @@ $(MPI_CASES): $(BUILD)/%: %.c mpi/mpi.h $(BUILD)/mpicc $(LIB)
 # no accesses.c: the names of its functions are those of a thread sanitizer, which a program may bring
 ABI_OBJ := $(filter-out $(OBJ)/mpi/accesses.o $(OBJ)/mpi/libc.o,$(LIB_OBJ)) $(OBJ)/mpi/stubs.o
 # Compiled once for both libraries: a program's linker turns what -fPIC looks up in tables back into plain addresses.
-$(ABI_OBJ): override CFLAGS += -fPIC -fno-semantic-interposition
+$(ABI_OBJ): override CFLAGS += -fPIC -fno-semantic-interposition -ftls-model=initial-exec
 $(ABI_OBJ): mpi/mpi.mk
 $(BUILD)/mpi_stubs.inc: mpi/left_out.h
 	@mkdir -p $(@D)

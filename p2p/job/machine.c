@@ -3,6 +3,8 @@
  * launch --machine: what this machine does with messages between two ranks, and what follows from it. Three jobs of two ranks in
  * shared memory: with the settings as they are; with every message through the queue; and with every long one in one copy. What
  * goes through the queue may be written straight to its receive, where the cores share no near cache: that counts there.
+ *
+ * A part of the launcher, like launch_main.c, and not of the library: so it may ask the collectives for their table.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,7 @@
 #include <sys/mman.h>
 #include <sys/utsname.h>
 
-#include "collectives/collectives.h" /* the table only: what make tune has found is in it */
+#include "collectives/collectives.h"
 #include "p2p/job/launch.h"
 #include "p2p/message/cores.h"
 #include "p2p/message/internal.h"

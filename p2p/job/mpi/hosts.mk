@@ -12,7 +12,7 @@ NO_MPI := $(OBJ)/no_mpi.a
 $(NO_MPI): $(filter-out $(OBJ)/mpi/%,$(LIB_OBJ))
 	$(call say,AR,$@)
 	$(Q)rm -f $@.new && ar rcs $@.new $^ && mv $@.new $@
-$(BUILD)/launch-%: $(OBJ)/%/carrier.o $(OBJ)/p2p/job/launch_main.o $(NO_MPI)
+$(BUILD)/launch-%: $(OBJ)/%/carrier.o $(LAUNCHER) $(NO_MPI)
 	$(call say,LD,$@)
 	$(Q)$(or $(MPICC),mpicc.$*) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $^ -o $@
 	@echo $(or $(MPICC),mpicc.$*) >$(OBJ)/$*/mpicc
