@@ -460,7 +460,7 @@ static int memory_of_another_size(p2p_comm *world, void *arg)
 
 Test(hosts, what_goes_with_a_line_is_passed_on_before_its_memory_goes)
 {
-    for (int count = job_is_quick() ? 3 : 2; count <= 3; count++) {
+    for (int count = 2; count <= 3; count++) {
         set_hosts(count);
         ASSERT_RIGHT(job_sizes((int[]){3, 4}, 2, true, false, freed_at_once, NULL));
         ASSERT_RIGHT(job_sizes((int[]){4, 6}, 2, true, false, memory_of_another_size, NULL));
@@ -607,7 +607,7 @@ Test(hosts, long_messages)
         {"PAIRWISE_DIRECT", "16K"}, {"PAIRWISE_DIRECT", "0"}, {"PAIRWISE_CRC", "1"}};
 
     set_hosts(2);
-    for (size_t i = 0; i < COUNT(settings); i += job_is_quick() ? 2 : 1) {
+    for (size_t i = 0; i < COUNT(settings); i++) {
         setenv(settings[i][0], settings[i][1], 1);
         ASSERT_RIGHT(job_sizes((int[]){2, 4}, 2, true, true, long_messages_of_both, NULL));
         unsetenv(settings[i][0]);
