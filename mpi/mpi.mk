@@ -13,7 +13,8 @@ $(MPI_CASES): $(BUILD)/%: %.c mpi/mpi.h $(BUILD)/mpicc $(LIB)
 
 # no accesses.c: the names of its functions are those of a thread sanitizer, which a program may bring
 ABI_OBJ := $(filter-out $(OBJ)/mpi/accesses.o $(OBJ)/mpi/libc.o,$(LIB_OBJ)) $(OBJ)/mpi/stubs.o
-# Compiled once for both libraries: a program's linker turns what -fPIC looks up in tables back into plain addresses.
+# Compiled once for both libraries: a program's linker turns what -fPIC looks up in tables back into plain addresses. Objects
+# that were compiled with other options here cannot be linked into a shared library.
 $(ABI_OBJ): override CFLAGS += -fPIC -fno-semantic-interposition -ftls-model=initial-exec
 $(ABI_OBJ): mpi/mpi.mk
 $(BUILD)/mpi_stubs.inc: mpi/left_out.h
@@ -21,7 +22,7 @@ $(BUILD)/mpi_stubs.inc: mpi/left_out.h
 	@sed -n 's/^#define MPI_\([A-Za-z_0-9]*\)(\.\.\.) .*/STUB(\1)/p' $< >$@
 $(OBJ)/mpi/stubs.o: $(BUILD)/mpi_stubs.inc
 # lines.c follows the frames, which sibling calls would replace
-$(filter $(OBJ)/mpi/%,$(LIB_OBJ)): override CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
+$(call objects,mpi/*.c): override CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 abi: $(BUILD)/libmpi_abi.so.1 ## the shared library for programs that another MPI has compiled for the standard ABI
 $(BUILD)/libmpi_abi.so.1: $(ABI_OBJ)
 	$(call say,LD,$@)

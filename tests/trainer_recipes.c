@@ -139,6 +139,7 @@ static const float *weights_of_a_step(int ranks, size_t batches)
     return weights_after;
 }
 
+/* A sample has the first two. */
 Test(accumulate, gives_the_weights_of_so_many_times_the_ranks)
 {
     static const int cases[][2] = {{1, 4}, {2, 2}, {1, 2}, {2, 4}, {4, 2}};
