@@ -5,11 +5,13 @@
  */
 #include "p2p/p2p_layer.h"
 
+#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "p2p/group/internal.h"
 #include "tests/util/suite.h"
 
 enum { TAG = 1 };
@@ -502,4 +504,40 @@ static int small_scratch_comes_back(p2p_comm *world, void *arg)
 Test(p2p, layer_scratch_that_is_small_comes_back)
 {
     ASSERT_RIGHT(job_matrix(small_scratch_comes_back, NULL));
+}
+
+/* Ranks that ask for a communicator's scratch memory at the same time, again and again: the one before it with the same
+ * index has left its own behind, which one of them gives back. */
+typedef struct {
+    _Atomic int came;
+    memory_place places[4];
+} asked;
+
+static void meet(p2p_comm *world, asked *a, int times)
+{
+    atomic_fetch_add(&a->came, 1);
+    while (atomic_load(&a->came) < times * p2p_size(world)) sched_yield();
+}
+
+static int asks_for_one_place(p2p_comm *world, void *arg)
+{
+    enum { TIMES = 20000, INDEX = 1, BYTES = 1 << 16 };
+    p2p_engine *engine = world->engine;
+    asked *a = arg;
+    int rank = p2p_rank(world), differed = 0;
+    for (int i = 0; i < TIMES && p2p_layer_has_shared_memory(world); i++) {
+        uint32_t context = 2 * ((uint32_t)i * SCOREBOARD_CONTEXTS + INDEX);
+        meet(world, a, 2 * i + 1);
+        a->places[rank] = p2p__scratch_place(engine->scoreboard, engine->memory_fd, &engine->gaps, context, BYTES);
+        meet(world, a, 2 * i + 2);
+        differed += !a->places[rank] || a->places[rank] != a->places[0];
+    }
+    CHECK(!differed, "%d of %d times this rank had another place than rank 0, or none", differed, TIMES);
+    return 0;
+}
+
+Test(p2p, layer_scratch_is_one_place_for_all)
+{
+    for (int ranks = 2; ranks <= 4; ranks += 2)
+        ASSERT_RIGHT(job_right(ranks, NULL, asks_for_one_place, job_shared(sizeof(asked))));
 }

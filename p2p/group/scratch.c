@@ -105,10 +105,11 @@ bool p2p__scratch_is_later(const scoreboard *b, uint32_t context)
     return entry && (int32_t)((uint32_t)entry - context) > 0;
 }
 
-/* That of this communicator, or of one before it that had its index. */
-static void drop(scoreboard *b, int fd, memory_gap **gaps, uint32_t context)
+/* That of this communicator, or of one before it that had its index: as the caller has seen it, for meanwhile another rank may
+ * have put there what all are about to use. */
+static void drop(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, uint64_t entry)
 {
-    uint64_t entry = atomic_load(entry_of(b, context)), none = 0;
+    uint64_t none = 0;
     uint64_t room = atomic_load(&b->shared->scratch_room[context / 2 % SCOREBOARD_CONTEXTS]);
     if (entry && atomic_compare_exchange_strong(entry_of(b, context), &entry, none))
         p2p__memory_give_back(fd, gaps, place_in(entry), (size_t)room);
@@ -118,10 +119,9 @@ static void drop(scoreboard *b, int fd, memory_gap **gaps, uint32_t context)
 memory_place p2p__scratch_place(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, size_t bytes)
 {
     for (;;) {
-        uint64_t none = 0;
-        memory_place known = p2p__scratch_known(b, context);
-        if (known) return known;
-        drop(b, fd, gaps, context);
+        uint64_t entry = atomic_load(entry_of(b, context)), none = 0;
+        if (entry && (uint32_t)entry == context) return place_in(entry);
+        drop(b, fd, gaps, context, entry);
         memory_place found = p2p__memory_reserve(b, gaps, bytes, MEMORY_UNIT, bytes / (size_t)b->hosts.count);
         if (!found) return 0;
         atomic_store(&b->shared->scratch_room[context / 2 % SCOREBOARD_CONTEXTS], bytes);
@@ -179,7 +179,9 @@ void p2p__scratch_free(p2p_comm *comm, bool last)
     p2p_engine *engine = comm->engine;
     if (comm->scratch) munmap(comm->scratch, scratch_bytes(comm));
     comm->scratch = NULL;
-    if (last) drop(engine->scoreboard, engine->memory_fd, &engine->gaps, comm->context);
+    if (!last) return;
+    uint64_t entry = atomic_load(entry_of(engine->scoreboard, comm->context));
+    drop(engine->scoreboard, engine->memory_fd, &engine->gaps, comm->context, entry);
 }
 
 void p2p_layer_count(p2p_comm *comm, int peer, size_t sent, size_t received)
