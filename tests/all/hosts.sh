@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# hosts.sh: several hosts. The suites, unchanged, on two and three launchers of this machine (PAIRWISE_HOSTS); then the
-# same with the MPI libraries that are installed.
+# hosts.sh [WHOLE]: several hosts. The suites, unchanged, on launchers of this machine (PAIRWISE_HOSTS): in one world two, in
+# the other three, with WHOLE both in each; then the same with the MPI libraries that are installed.
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/hosts.sh
@@ -10,22 +10,25 @@ source tests/hosts.sh
 
 # ---- Launchers that this machine forks ----
 
-for world in socket shm; do
+suites_on() { # HOSTS WORLD
+    local hosts=$1 world=$2 suite fault
+    export PAIRWISE_HOSTS=$hosts PAIRWISE_WORLD=$world
     for suite in "${suites[@]}"; do
-        check "$suite on two hosts, $world" env PAIRWISE_HOSTS=2 PAIRWISE_WORLD=$world QUICK=1 "$B/tests/$suite"
+        check "$suite on $hosts hosts, $world" env QUICK=1 "$B/tests/$suite"
     done
     for suite in "${!parts[@]}"; do
-        check "part of $suite on two hosts, $world" env PAIRWISE_HOSTS=2 PAIRWISE_WORLD=$world QUICK=1 "$B/tests/$suite" --filter "${parts[$suite]}"
-    done
-    for suite in p2p_messages p2p_wrong mismatch; do
-        check "$suite on three hosts, $world" env PAIRWISE_HOSTS=3 PAIRWISE_WORLD=$world QUICK=1 "$B/tests/$suite"
+        check "part of $suite on $hosts hosts, $world" env QUICK=1 "$B/tests/$suite" --filter "${parts[$suite]}"
     done
     # shellcheck disable=SC2046
-    PAIRWISE_HOSTS=2 PAIRWISE_WORLD=$world run_faults $(faults)
-    for fault in $(faults); do
-        check "$fault on two hosts, $world" as_ended "$fault"
+    run_faults $(faults "$hosts")
+    for fault in $(faults "$hosts"); do
+        check "$fault on $hosts hosts, $world" as_ended "$fault"
     done
-done
+    unset PAIRWISE_HOSTS PAIRWISE_WORLD
+}
+suites_on 3 socket
+suites_on 2 shm
+[ "${1:-}" != WHOLE ] || { suites_on 2 socket; suites_on 3 shm; }
 
 # Two launchers that print to one pipe, faster than it is read.
 whole_lines() {

@@ -105,9 +105,6 @@ relays_end() {
         $3 == 0 || $2 - $1 < $3 { wrong = 1 } END { exit wrong || NR != 3 }' && [ $status -eq 0 ]
 }
 
-# Not where a rank must share memory with another one (of three, on two hosts).
-faults_on_three() { faults | grep -v -x read-death; }
-
 between_hosts() { # COMMAND...: two hosts at least, of jobs of two ranks, must have sent something meanwhile
     sent >"$work/before"
     PAIRWISE_HOSTS=3 PAIRWISE_HOSTS_THROUGH="$work/relays" QUICK=1 "$@" || return 1
@@ -145,8 +142,8 @@ for MPI in openmpi mpich; do
             check "$MPI, $world: $suite between three hosts" between_hosts timeout -k 5 900 "$B/tests/$suite"
         done
         # shellcheck disable=SC2046
-        check "$MPI, $world: faults between three hosts" between_hosts run_faults $(faults_on_three)
-        for fault in $(faults_on_three); do
+        check "$MPI, $world: faults between three hosts" between_hosts run_faults $(faults 3)
+        for fault in $(faults 3); do
             check "$MPI, $world: $fault between three hosts" as_ended "$fault"
         done
     done
