@@ -29,7 +29,7 @@ static p2p_err disseminate(const frame__call *call)
 p2p_err coll_barrier(p2p_comm *comm)
 {
     frame__call call = {.comm = comm, .operation = "coll_barrier", .dtype = DTYPE_U8};
-    call.barriers = p2p_layer_has_inline(comm);
+    call.barriers = frame__has_inline(comm);
     p2p_err err = frame__begin(&call, FRAME_NOTHING, FRAME_NOTHING);
     if (err) return err;
     return frame__end(&call, call.barriers ? p2p_layer_agree(comm) : disseminate(&call), NULL);

@@ -110,8 +110,8 @@ static size_t chosen(const frame__call *call, const char *operation)
 {
     size_t bytes = 0, row = 0;
     dtype_bytes(call->count, call->dtype, &bytes);
-    const coll_choice *c = choose(operation, p2p_hosts(call->comm), p2p_layer_has_inline(call->comm),
-                                  p2p_size(call->comm), bytes);
+    const coll_choice *c = choose(operation, p2p_hosts(call->comm), frame__has_inline(call->comm), p2p_size(call->comm),
+                                  bytes);
     const char *name = c ? keep_order(call, c->algorithm) : NULL;
     if (name && p2p_layer_is_explained(call->comm)) explain_choice(call, c, name);
     while (name && strcmp(algorithms[row].name, name) != 0) row++;

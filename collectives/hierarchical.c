@@ -176,7 +176,7 @@ static p2p_err by_messages(frame__call *call, const coll__layout *l, const void 
 p2p_err coll__hierarchical_all_reduce(frame__call *call, void *buf)
 {
     call->reorders = true;
-    call->barriers = p2p_layer_has_inline(call->comm);
+    call->barriers = frame__has_inline(call->comm);
     p2p_err err = frame__begin(call, FRAME_NOTHING, (frame__span){buf, call->count});
     if (err) return err;
     const coll__layout l = find_layout(call);

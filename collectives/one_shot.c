@@ -68,7 +68,7 @@ p2p_err coll__one_shot_all_reduce(frame__call *call, void *buf)
 {
     size_t bytes = SIZE_MAX;
     bool possible = dtype_bytes(call->count, call->dtype, &bytes), fits = possible && bytes <= P2P_LAYER_INLINE_MOST;
-    if (possible && !(fits && p2p_layer_has_inline(call->comm))) frame__needs_shared_memory(call);
+    if (possible && !(fits && frame__has_inline(call->comm))) frame__needs_shared_memory(call);
     call->barriers = true;
     if (fits) call->inline_payload = buf, call->inline_bytes = bytes;
     p2p_err err = frame__begin(call, FRAME_NOTHING, (frame__span){buf, call->count});

@@ -47,7 +47,8 @@ typedef struct {
 } p2p_fingerprint;
 
 /* Begin: takes the line of the outermost call, numbers the collective on this communicator and shows it to the
- * supervisor. May be nested: the outermost counts. On error nothing has begun. */
+ * supervisor. May be nested: the outermost counts, and is the only one that ranks agree on, so one within (p2p_layer_is_inside says
+ * so before it begins) has no barriers and no inline payload. On error nothing has begun. */
 p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *what);
 
 /* Instead of begin, when this rank alone can see that its arguments are wrong; cause is a sentence. Nothing has

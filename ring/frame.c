@@ -72,9 +72,20 @@ static p2p_err check(frame__call *call, const p2p_fingerprint *what, frame__span
     return err;
 }
 
+bool frame__has_inline(const p2p_comm *comm)
+{
+    return p2p_layer_has_inline(comm) && !p2p_layer_is_inside(comm);
+}
+
 void frame__needs_shared_memory(frame__call *call)
 {
-    if (p2p_size(call->comm) == 1 || p2p_layer_has_shared_memory(call->comm)) return;
+    if (p2p_size(call->comm) == 1) return;
+    if (p2p_layer_has_shared_memory(call->comm)) {
+        if (frame__has_inline(call->comm)) return;
+        call->wrong = "this algorithm cannot be part of another collective";
+        call->advice = "coll_all_reduce, which then takes another";
+        return;
+    }
     call->wrong = "this algorithm needs ranks that share memory";
     call->advice = "PAIRWISE_WORLD=shm, and no virtual network";
 }

@@ -94,6 +94,10 @@ p2p_err frame__end(frame__call *call, p2p_err err, const void *result);
 /* For algorithms without messages: call->wrong, if the ranks share no memory. Before frame__begin. */
 void frame__needs_shared_memory(frame__call *call);
 
+/* Does what travels with a call reach every rank, and can it have barriers? Not within another collective, which is then
+ * the only one that the ranks agree on. */
+bool frame__has_inline(const p2p_comm *comm);
+
 /* call->wrong, if this rank's count in a list (NULL: there is none) is not `own`. Before frame__begin. */
 void frame__needs_count(frame__call *call, const size_t counts[], size_t own, const char *otherwise);
 

@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "p2p/p2p_layer.h"
+#include "p2p/shared/clock.h"
 #include "ring/ring.h"
 #include "tests/util/algorithms.h"
 #include "tests/util/suite.h"
@@ -492,4 +494,51 @@ Test(matrix, barrier_holds_everyone_back)
         int *arrived = job_shared(sizeof *arrived);
         ASSERT_RIGHT(job_right(sizes[i], i % 2 == 1, barrier_holds, arrived));
     }
+}
+
+/* ---- A collective of the program's own that is made of these: ranks agree on the outer one alone ---- */
+
+static int part_of_another(p2p_comm *world, void *arg)
+{
+    static const size_t counts[] = {1, 14, 1200, 70000};
+    const p2p_fingerprint what = {.operation = "own", .count = 1, .root = -1};
+    int n = p2p_size(world), rank = p2p_rank(world), *arrived = arg;
+    p2p_comm *comms[] = {world, NULL};
+    int32_t *numbers = malloc(counts[COUNT(counts) - 1] * sizeof *numbers);
+    CHECK(numbers, "no memory");
+    CALL(p2p_split(world, 0, 0, &comms[1]));
+    for (int round = 0; round < 4; round++) {
+        p2p_comm *comm = comms[round % 2];
+        CALL(p2p_layer_begin(world, &what));
+        for (size_t c = 0; c < COUNT(counts); c++) {
+            for (size_t i = 0; i < counts[c]; i++) numbers[i] = rank + (int32_t)i + round;
+            CALL(coll_all_reduce(comm, numbers, counts[c], DTYPE_I32, OP_SUM));
+            for (size_t i = 0; i < counts[c]; i++) {
+                int32_t sum = n * (n - 1) / 2 + n * ((int32_t)i + round);
+                CHECK(numbers[i] == sum, "round %d, element %zu of %zu is %d, should be %d", round, i, counts[c],
+                      (int)numbers[i], (int)sum);
+            }
+            if (rank == n - 1) p2p__pause(UINT64_C(1000000));
+            __atomic_fetch_add(arrived, 1, __ATOMIC_SEQ_CST);
+            CALL(coll_barrier(comm));
+            int all = n * (int)((size_t)round * COUNT(counts) + c + 1),
+                seen = __atomic_load_n(arrived, __ATOMIC_SEQ_CST);
+            CHECK(seen >= all, "round %d: %d of %d have arrived", round, seen, all);
+        }
+        CALL(p2p_layer_end(world, P2P_OK));
+    }
+    CALL(p2p_set_errors(world, P2P_ERRORS_RETURN)); /* one that can only agree is refused */
+    CALL(p2p_layer_begin(world, &what));
+    p2p_err err = coll_two_shot_all_reduce(world, numbers, counts[0], DTYPE_I32, OP_SUM);
+    CHECK(err == (n == 1 ? P2P_OK : P2P_ERR_ARG), "two-shot in another collective: %s", p2p_strerror(err));
+    CALL(p2p_layer_end(world, P2P_OK));
+    CALL(p2p_free(comms[1]));
+    free(numbers);
+    return 0;
+}
+
+Test(matrix, collectives_are_part_of_another)
+{
+    for (int ranks = 1; ranks <= 5; ranks++)
+        ASSERT_RIGHT(job_right(ranks, ranks % 2 == 1, part_of_another, job_shared(sizeof(int))));
 }
