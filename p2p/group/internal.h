@@ -94,12 +94,17 @@ size_t p2p__scratch_segment(int ranks);
 /* Do these bytes, which go with a line, lie in the scratch memory of so many ranks? */
 bool p2p__scratch_holds(size_t ranks, uint64_t offset, size_t bytes);
 
-/* Where that of a communicator begins, of so many bytes in all; 0 and errno: there is no room. Where it is known to; 0: not yet. */
-memory_place p2p__scratch_place(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, size_t bytes);
+/* Where that of a communicator of so many ranks begins; 0 and errno: there is no room, or (ESTALE) a later communicator has its
+ * index. Where it is known to; 0: not yet. */
+memory_place p2p__scratch_place(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, int ranks);
 memory_place p2p__scratch_known(const scoreboard *b, uint32_t context);
 
-/* Does a later communicator have its index? */
-bool p2p__scratch_is_later(const scoreboard *b, uint32_t context);
+/* For a launcher: the same, and until it leaves no rank gives that place back. */
+memory_place p2p__scratch_enter(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, int ranks);
+void p2p__scratch_leave(scoreboard *b, uint32_t context);
+
+/* What another communicator with its index has left behind is given back; with `own` its own as well. */
+void p2p__scratch_clear(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, bool own);
 
 /* Every communicator that may get scratch memory has this as free_scratch. */
 void p2p__scratch_free(p2p_comm *comm, bool last);

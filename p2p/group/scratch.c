@@ -80,61 +80,116 @@ static size_t scratch_bytes(p2p_comm *comm)
     return comm->segment_bytes * (size_t)comm->size;
 }
 
-/* ---- Where it lies: the place, in MEMORY_UNITs, and the context that has it. One that is freed may leave its own behind, on a
- * host where nobody noticed that it was the last. ---- */
+/* ---- Where it lies: an entry for each index, of the communicator that has it, or of one that had it before. One that is freed
+ * may leave its own behind, on a host where nobody noticed that it was the last.
+ *
+ *      place, in MEMORY_UNITs     ranks     busy     turn
+ *      32 bits                    12        1        19      of the index: which of the communicators that have had it
+ *
+ * Busy: this host's launcher is writing there what came from another host, perhaps long after it was sent. ---- */
+
+enum { TURNS = 1 << 19, BUSY = TURNS, RANKS_AT = 20, PLACE_AT = 32, TRIES = 1000 };
+
+#define BUSY_PAUSE_NS UINT64_C(1000000)
 
 static _Atomic uint64_t *entry_of(const scoreboard *b, uint32_t context)
 {
     return &b->shared->scratch_place[context / 2 % SCOREBOARD_CONTEXTS];
 }
 
+static uint32_t turn_of(uint32_t context)
+{
+    return context / 2 / SCOREBOARD_CONTEXTS;
+}
+
 static memory_place place_in(uint64_t entry)
 {
-    return (entry >> 32) * MEMORY_UNIT;
+    return (entry >> PLACE_AT) * MEMORY_UNIT;
+}
+
+static bool is_of(uint64_t entry, uint32_t context)
+{
+    return entry && entry % TURNS == turn_of(context);
+}
+
+/* Turns are counted round. */
+static bool is_later(uint64_t entry, uint32_t context)
+{
+    return entry && !is_of(entry, context) && (entry - turn_of(context)) % TURNS < TURNS / 2;
+}
+
+static size_t bytes_of(size_t ranks)
+{
+    return ranks ? p2p__scratch_segment((int)ranks) * ranks : 0;
 }
 
 memory_place p2p__scratch_known(const scoreboard *b, uint32_t context)
 {
     uint64_t entry = atomic_load(entry_of(b, context));
-    return (uint32_t)entry == context ? place_in(entry) : 0;
+    return is_of(entry, context) ? place_in(entry) : 0;
 }
 
-bool p2p__scratch_is_later(const scoreboard *b, uint32_t context)
-{
-    uint64_t entry = atomic_load(entry_of(b, context));
-    return entry && (int32_t)((uint32_t)entry - context) > 0;
-}
-
-/* That of this communicator, or of one before it that had its index: as the caller has seen it, for meanwhile another rank may
- * have put there what all are about to use. */
+/* What the caller has seen, for meanwhile another rank may have put there what all are about to use. */
 static void drop(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, uint64_t entry)
 {
     uint64_t none = 0;
-    uint64_t room = atomic_load(&b->shared->scratch_room[context / 2 % SCOREBOARD_CONTEXTS]);
-    if (entry && atomic_compare_exchange_strong(entry_of(b, context), &entry, none))
-        p2p__memory_give_back(fd, gaps, place_in(entry), (size_t)room);
+    if (entry && !(entry & BUSY) && atomic_compare_exchange_strong(entry_of(b, context), &entry, none))
+        p2p__memory_give_back(fd, gaps, place_in(entry), bytes_of(entry >> RANKS_AT & 0xfff));
 }
 
 /* The first one here that asks reserves a place for all; of it each host takes a part. */
-memory_place p2p__scratch_place(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, size_t bytes)
+memory_place p2p__scratch_place(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, int ranks)
 {
-    for (;;) {
+    size_t bytes = bytes_of((size_t)ranks);
+    for (int tries = 0; tries < TRIES; tries++) {
         uint64_t entry = atomic_load(entry_of(b, context)), none = 0;
-        if (entry && (uint32_t)entry == context) return place_in(entry);
+        if (is_of(entry, context)) return place_in(entry);
+        if (is_later(entry, context)) {
+            errno = ESTALE;
+            return 0;
+        }
         drop(b, fd, gaps, context, entry);
+        if (entry & BUSY) {
+            p2p__pause(BUSY_PAUSE_NS);
+            continue;
+        }
         memory_place found = p2p__memory_reserve(b, gaps, bytes, MEMORY_UNIT, bytes / (size_t)b->hosts.count);
         if (!found) return 0;
-        atomic_store(&b->shared->scratch_room[context / 2 % SCOREBOARD_CONTEXTS], bytes);
-        if (atomic_compare_exchange_strong(entry_of(b, context), &none, found / MEMORY_UNIT << 32 | context))
-            return found;
+        uint64_t own = found / MEMORY_UNIT << PLACE_AT | (uint64_t)ranks << RANKS_AT | turn_of(context);
+        if (atomic_compare_exchange_strong(entry_of(b, context), &none, own)) return found;
         p2p__memory_give_back(fd, gaps, found, bytes);
     }
+    errno = EBUSY;
+    return 0;
+}
+
+memory_place p2p__scratch_enter(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, int ranks)
+{
+    for (int tries = 0; tries < TRIES; tries++) {
+        if (!p2p__scratch_place(b, fd, gaps, context, ranks)) return 0;
+        uint64_t entry = atomic_load(entry_of(b, context));
+        if (is_of(entry, context) && atomic_compare_exchange_strong(entry_of(b, context), &entry, entry | BUSY))
+            return place_in(entry);
+    }
+    errno = EBUSY;
+    return 0;
+}
+
+void p2p__scratch_leave(scoreboard *b, uint32_t context)
+{
+    atomic_fetch_and(entry_of(b, context), ~(uint64_t)BUSY);
+}
+
+void p2p__scratch_clear(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, bool own)
+{
+    uint64_t entry = atomic_load(entry_of(b, context));
+    if (own || !is_of(entry, context)) drop(b, fd, gaps, context, entry);
 }
 
 bool p2p__scratch_holds(size_t ranks, uint64_t offset, size_t bytes)
 {
     if (ranks < 1 || ranks > P2P_MAX_RANKS || bytes > P2P_LAYER_INLINE_MOST) return false;
-    size_t all = p2p__scratch_segment((int)ranks) * ranks;
+    size_t all = bytes_of(ranks);
     return offset <= all && bytes <= all - offset;
 }
 
@@ -143,7 +198,7 @@ static p2p_err map_scratch(p2p_comm *comm)
     p2p_engine *engine = comm->engine;
     size_t bytes = scratch_bytes(comm);
     int fd = engine->memory_fd;
-    memory_place place = p2p__scratch_place(engine->scoreboard, fd, &engine->gaps, comm->context, bytes);
+    memory_place place = p2p__scratch_place(engine->scoreboard, fd, &engine->gaps, comm->context, comm->size);
     /* Each rank takes the memory of its own segment: if all took all of it, there would not be enough for a moment. A
      * segment is read by others only when its rank has come; but the file must reach to the end of all. */
     if (place && p2p__memory_fill(fd, place + (size_t)comm->rank * comm->segment_bytes, comm->segment_bytes) &&
@@ -180,8 +235,7 @@ void p2p__scratch_free(p2p_comm *comm, bool last)
     if (comm->scratch) munmap(comm->scratch, scratch_bytes(comm));
     comm->scratch = NULL;
     if (!last) return;
-    uint64_t entry = atomic_load(entry_of(engine->scoreboard, comm->context));
-    drop(engine->scoreboard, engine->memory_fd, &engine->gaps, comm->context, entry);
+    p2p__scratch_clear(engine->scoreboard, engine->memory_fd, &engine->gaps, comm->context, true);
 }
 
 void p2p_layer_count(p2p_comm *comm, int peer, size_t sent, size_t received)

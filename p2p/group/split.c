@@ -91,6 +91,8 @@ static p2p_err build(p2p_comm *comm, answer mine, p2p_comm **sub)
         uint32_t index = made->context / 2 % SCOREBOARD_CONTEXTS;
         /* If another host gave it out, its users here are counted as well: they share scratch memory. */
         if (p2p__context_host(b, index) != b->hosts.own) atomic_fetch_add(&b->shared->context_users[index], 1);
+        p2p__scratch_clear(comm->engine->scoreboard, comm->engine->memory_fd, &comm->engine->gaps, made->context,
+                           false);
         memcpy(&made->base, &mine[2], sizeof made->base);
         made->posted = made->all_passed = made->base;
         made->errors = comm->errors;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "p2p/group/internal.h"
 #include "p2p/shared/words.h"
 
 #define ALIVE_NS UINT64_C(1000000000)
@@ -219,6 +220,14 @@ static void keep_print(p2p_job *job, int from, const record *r, const char *byte
     if (!job->exit_status) job->exit_status = 1;
 }
 
+static void context_freed(p2p_job *job, uint32_t index, uint64_t collectives)
+{
+    scoreboard *b = job->scoreboard;
+    if (!p2p__context_left(b, index, collectives)) return;
+    p2p__scratch_clear(b, job->scoreboard_fd, &job->gaps, 2 * index, true);
+    atomic_store(&b->shared->context_users[index], 0);
+}
+
 static void obey(p2p_job *job, int from, const record *r, const char *bytes)
 {
     p2p_cluster *hosts = job->hosts;
@@ -231,10 +240,7 @@ static void obey(p2p_job *job, int from, const record *r, const char *bytes)
         hosts->hosts[from].follows.bytes = (uint32_t) * (const uint64_t *)(const void *)bytes;
         break;
     case RECORD_WINDOW: p2p__far_window(job, r); break;
-    case RECORD_FREED:
-        if (p2p__context_left(job->scoreboard, (uint32_t)r->a, (uint32_t)r->number))
-            atomic_store(&job->scoreboard->shared->context_users[r->a], 0);
-        break;
+    case RECORD_FREED: context_freed(job, (uint32_t)r->a, r->number); break;
     case RECORD_NOLINK:
         p2p__far_forget(job, r->b, r->a);
         p2p__tell_rank(job, r->b, *(const control_message *)(const void *)bytes, -1);

@@ -22,6 +22,8 @@
 #include "p2p/job/hosts.h"
 #include "p2p/shared/words.h"
 
+enum { LINE_TRIES = 100 };
+
 #define LOOK_NS UINT64_C(300000000)
 
 /* ---- Lines ---- */
@@ -49,6 +51,21 @@ static bool pass_on_payload(p2p_job *job, int rank, const scoreboard_passed *lin
     return true;
 }
 
+/* As its rank has written it. False: it is writing that of a later collective there, which it shows next; so all ranks have come
+ * to those between. */
+static bool copy_line(scoreboard_line *to, const scoreboard_line *from)
+{
+    for (int tries = 0; tries < LINE_TRIES; tries++) {
+        uint64_t at = atomic_load_explicit(&from->at, memory_order_acquire);
+        if (at == p2p__line_at(at >> 24, 0)) return false;
+        memcpy(to, from, sizeof *to);
+        atomic_store_explicit(&to->at, at, memory_order_relaxed);
+        atomic_thread_fence(memory_order_acquire);
+        if (atomic_load_explicit(&from->at, memory_order_relaxed) == at) return true;
+    }
+    return false;
+}
+
 static void pass_on(p2p_job *job, int rank, const scoreboard_passed *line)
 {
     const uint32_t context = line->context, slot = line->slot % SCOREBOARD_SLOTS;
@@ -59,7 +76,7 @@ static void pass_on(p2p_job *job, int rank, const scoreboard_passed *line)
         return;
     }
     memset(&text, 0, sizeof text);
-    memcpy(&text.line, &p2p__scoreboard_lines(job->scoreboard, context, slot)[rank], sizeof text.line);
+    if (!copy_line(&text.line, &p2p__scoreboard_lines(job->scoreboard, context, slot)[rank])) return;
     const scoreboard_call *words = words_of(&job->scoreboard->rows[rank], context, atomic_load(&text.line.at) >> 24,
                                             &place);
     if (words) text.words = p2p__call_copy(words);
@@ -165,13 +182,18 @@ void p2p__difference_arrived(p2p_job *job, const record_difference *d)
 
 void p2p__payload_arrived(p2p_job *job, const record *r, const record_payload *payload)
 {
-    size_t bytes = r->bytes - offsetof(record_payload, bytes), all = p2p__scratch_segment((int)payload->ranks);
+    size_t bytes = r->bytes - offsetof(record_payload, bytes);
     uint32_t context = (uint32_t)r->b;
     int fd = job->scoreboard_fd;
     p2p_words w = {.used = 0};
-    if (p2p__scratch_is_later(job->scoreboard, context)) return; /* no rank here is, or was, in it */
-    memory_place place = p2p__scratch_place(job->scoreboard, fd, &job->gaps, context, all * payload->ranks);
-    if (place && pwrite(fd, payload->bytes, bytes, (off_t)(place + r->number)) == (ssize_t)bytes) return;
+    memory_place place = p2p__scratch_enter(job->scoreboard, fd, &job->gaps, context, (int)payload->ranks);
+    if (!place && errno == ESTALE)
+        return; /* a later communicator has the index: no rank here is, or was, in this one */
+    bool written = place && pwrite(fd, payload->bytes, bytes, (off_t)(place + r->number)) == (ssize_t)bytes;
+    int why = errno;
+    if (place) p2p__scratch_leave(job->scoreboard, context);
+    if (written) return;
+    errno = why;
     p2p__add(&w, "no memory for what rank %d shows the ranks here: %s", r->a, strerror(errno));
     p2p__report_fail(job, CLASS_REFUSED, REASON_MEMORY, job->first, &w);
 }

@@ -138,11 +138,11 @@ static void rank_has_error(p2p_job *job, p2p_rank_process *process, bool mismatc
 }
 
 /* The host that gave this context to a communicator gives it to others again. */
-static void context_freed(p2p_job *job, int context, int users)
+static void context_freed(p2p_job *job, int context, int begun)
 {
     if (context < 1 || context >= SCOREBOARD_CONTEXTS) return;
     int host = p2p__context_host(job->scoreboard, (uint32_t)context);
-    const record freed = {.type = RECORD_FREED, .a = context, .number = (uint32_t)users};
+    const record freed = {.type = RECORD_FREED, .a = context, .number = p2p__control_counted(begun)};
     if (host != job->hosts->own) p2p__record_put(job, host, &freed, NULL);
 }
 

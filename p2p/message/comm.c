@@ -157,12 +157,13 @@ p2p_err p2p_free(p2p_comm *comm)
     if (comm->scratch && !comm->one_host) p2p__await_passed(comm->engine, 0); /* what goes with lines lies there */
     /* The last rank gives back what the communicator has, and only then can its index be given out again. */
     scoreboard *b = comm->engine->scoreboard;
-    uint32_t index = comm->context / 2 % SCOREBOARD_CONTEXTS, begun = (uint32_t)(comm->posted - comm->base);
+    uint32_t index = comm->context / 2 % SCOREBOARD_CONTEXTS;
+    uint64_t begun = comm->posted - comm->base;
     bool last = p2p__context_left(b, index, begun);
     if (last && comm->free_scratch) comm->free_scratch(comm, true);
     if (last) atomic_store(&b->shared->context_users[index], 0);
     if (p2p__context_host(b, index) != b->hosts.own)
-        p2p__control_tell(comm->engine->control, CONTROL_FREED, (int)index, begun <= INT_MAX ? (int)begun : INT_MAX);
+        p2p__control_tell(comm->engine->control, CONTROL_FREED, (int)index, p2p__control_count(begun));
 
     err = p2p__leave(comm, P2P_OK);
     p2p_comm **at = &comm->engine->comms;

@@ -190,10 +190,12 @@ size_t p2p__scoreboard_slot(uint32_t context, uint64_t number)
     return (size_t)(context / 2 % SCOREBOARD_CONTEXTS) * SCOREBOARD_SLOTS + number % SCOREBOARD_SLOTS;
 }
 
-bool p2p__context_left(scoreboard *b, uint32_t index, uint32_t collectives)
+bool p2p__context_left(scoreboard *b, uint32_t index, uint64_t collectives)
 {
-    _Atomic uint32_t *users = &b->shared->context_users[index], *used = &b->shared->context_used[index];
-    uint32_t most = atomic_load(used), left = atomic_load(users);
+    _Atomic uint32_t *users = &b->shared->context_users[index];
+    _Atomic uint64_t *used = &b->shared->context_used[index];
+    uint64_t most = atomic_load(used);
+    uint32_t left = atomic_load(users);
     while (most < collectives && !atomic_compare_exchange_weak(used, &most, collectives)) continue;
     while (left > 1 && !atomic_compare_exchange_weak(users, &left, left - 1)) continue;
     return left <= 1;

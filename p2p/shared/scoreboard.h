@@ -212,11 +212,10 @@ typedef struct {
     /* Of communicators, by index; the world has 0: */
     _Atomic uint32_t context_users[SCOREBOARD_CONTEXTS]; /* ranks that have one with this index; 0: free */
     _Atomic uint64_t scratch_place[SCOREBOARD_CONTEXTS]; /* of its scratch memory, and whose (scratch.c); 0: none yet */
-    _Atomic uint64_t scratch_room[SCOREBOARD_CONTEXTS];  /* and its bytes */
     _Atomic uint32_t context_turn[SCOREBOARD_CONTEXTS];  /* how often the index has been given out */
     _Atomic uint64_t
         context_base[SCOREBOARD_CONTEXTS]; /* lines count collectives from here: what stands in them is older */
-    _Atomic uint32_t context_used[SCOREBOARD_CONTEXTS]; /* and so many its ranks had begun when they freed it */
+    _Atomic uint64_t context_used[SCOREBOARD_CONTEXTS]; /* and so many its ranks had begun when they freed it */
     scoreboard_row rows[];                              /* then: sent, received, gates, lines, trace, notes */
 } scoreboard_shared;
 
@@ -283,7 +282,7 @@ _Atomic uint64_t *p2p__scoreboard_received(scoreboard *b, int by);
 
 /* A rank has freed a communicator of this index, and had begun so many collectives. True: it was the last one here, and
  * the index is free when its users are set to 0. */
-bool p2p__context_left(scoreboard *b, uint32_t index, uint32_t collectives);
+bool p2p__context_left(scoreboard *b, uint32_t index, uint64_t collectives);
 
 /* The host that has given out an index. */
 static inline int p2p__context_host(const scoreboard *b, uint32_t index)
