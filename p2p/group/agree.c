@@ -233,10 +233,10 @@ static p2p_err show_other_hosts(p2p_comm *comm, uint64_t number, size_t payload)
     uint32_t count = atomic_load_explicit(&came->count, memory_order_relaxed);
     if (!p2p__await_passed(engine, SCOREBOARD_CAME - 1)) return p2p__job_error(comm);
     scoreboard_passed *passed = &came->lines[count % SCOREBOARD_CAME];
-    *passed = (scoreboard_passed){.context = comm->context, .slot = (uint32_t)(number % SCOREBOARD_SLOTS)};
+    *passed = (scoreboard_passed){.context = comm->context, .number = number};
     if (comm->payloads.first) {
-        passed->ranks = (uint32_t)comm->size;
-        passed->bytes = (uint32_t)payload;
+        passed->ranks = (uint16_t)comm->size;
+        passed->bytes = (uint16_t)payload;
         passed->offset = (uint64_t)(comm->payloads.first - comm->scratch) + (size_t)comm->rank * comm->payloads.stride;
     }
     atomic_store_explicit(&came->count, count + 1, memory_order_release);

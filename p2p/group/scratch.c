@@ -133,7 +133,8 @@ memory_place p2p__scratch_known(const scoreboard *b, uint32_t context)
 static void drop(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, uint64_t entry)
 {
     uint64_t none = 0;
-    if (entry && !(entry & BUSY) && atomic_compare_exchange_strong(entry_of(b, context), &entry, none))
+    if (!entry || entry & BUSY || !atomic_compare_exchange_strong(entry_of(b, context), &entry, none)) return;
+    if (place_in(entry) >= p2p__scoreboard_bytes(b->size, &b->config)) /* any rank may have written anything there */
         p2p__memory_give_back(fd, gaps, place_in(entry), bytes_of(entry >> RANKS_AT & 0xfff));
 }
 

@@ -51,13 +51,13 @@ static bool pass_on_payload(p2p_job *job, int rank, const scoreboard_passed *lin
     return true;
 }
 
-/* As its rank has written it. False: it is writing that of a later collective there, which it shows next; so all ranks have come
- * to those between. */
-static bool copy_line(scoreboard_line *to, const scoreboard_line *from)
+/* As its rank has written it. False: that of a later collective is there, or being written. All ranks have come to those between
+ * then, and it is passed on when its turn comes, behind what goes with it. */
+static bool copy_line(scoreboard_line *to, const scoreboard_line *from, uint64_t number)
 {
     for (int tries = 0; tries < LINE_TRIES; tries++) {
         uint64_t at = atomic_load_explicit(&from->at, memory_order_acquire);
-        if (at == p2p__line_at(at >> 24, 0)) return false;
+        if (at >> 24 != number) return false;
         memcpy(to, from, sizeof *to);
         atomic_store_explicit(&to->at, at, memory_order_relaxed);
         atomic_thread_fence(memory_order_acquire);
@@ -68,7 +68,7 @@ static bool copy_line(scoreboard_line *to, const scoreboard_line *from)
 
 static void pass_on(p2p_job *job, int rank, const scoreboard_passed *line)
 {
-    const uint32_t context = line->context, slot = line->slot % SCOREBOARD_SLOTS;
+    const uint32_t context = line->context;
     record_line text;
     size_t place;
     if (line->bytes && !pass_on_payload(job, rank, line)) {
@@ -76,9 +76,9 @@ static void pass_on(p2p_job *job, int rank, const scoreboard_passed *line)
         return;
     }
     memset(&text, 0, sizeof text);
-    if (!copy_line(&text.line, &p2p__scoreboard_lines(job->scoreboard, context, slot)[rank])) return;
-    const scoreboard_call *words = words_of(&job->scoreboard->rows[rank], context, atomic_load(&text.line.at) >> 24,
-                                            &place);
+    const scoreboard_line *own = &p2p__scoreboard_lines(job->scoreboard, context, line->number)[rank];
+    if (!copy_line(&text.line, own, line->number)) return;
+    const scoreboard_call *words = words_of(&job->scoreboard->rows[rank], context, line->number, &place);
     if (words) text.words = p2p__call_copy(words);
     const record r = {.type = RECORD_LINE,
                       .bytes = (uint32_t)(offsetof(record_line, words) + (words ? sizeof text.words : 0)),

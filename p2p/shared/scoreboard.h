@@ -83,9 +83,10 @@ typedef struct {
 enum { SCOREBOARD_CAME = 64 };
 
 typedef struct {
-    uint32_t context, slot;
-    uint32_t ranks, bytes; /* of the communicator; of what goes with the line, and lies in its scratch memory, */
+    uint32_t context;
+    uint16_t ranks, bytes; /* of the communicator; of what goes with the line, and lies in its scratch memory, */
     uint64_t offset;       /* from there on */
+    uint64_t number;       /* of the collective */
 } scoreboard_passed;
 
 typedef struct {
