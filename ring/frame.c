@@ -80,14 +80,13 @@ bool frame__has_inline(const p2p_comm *comm)
 void frame__needs_shared_memory(frame__call *call)
 {
     if (p2p_size(call->comm) == 1) return;
-    if (p2p_layer_has_shared_memory(call->comm)) {
-        if (frame__has_inline(call->comm)) return;
+    if (!p2p_layer_has_shared_memory(call->comm)) {
+        call->wrong = "this algorithm needs ranks that share memory";
+        call->advice = "PAIRWISE_WORLD=shm, and no virtual network";
+    } else if (p2p_layer_is_inside(call->comm)) {
         call->wrong = "this algorithm cannot be part of another collective";
         call->advice = "coll_all_reduce, which then takes another";
-        return;
     }
-    call->wrong = "this algorithm needs ranks that share memory";
-    call->advice = "PAIRWISE_WORLD=shm, and no virtual network";
 }
 
 p2p_err frame__begin(frame__call *call, frame__span reads, frame__span writes)

@@ -91,7 +91,8 @@ p2p_err frame__memory(frame__call *call, size_t scratch_bytes);
  * there already or NULL. Frees the memory. Returns err, or what went wrong here. */
 p2p_err frame__end(frame__call *call, p2p_err err, const void *result);
 
-/* For algorithms without messages: call->wrong, if the ranks share no memory. Before frame__begin. */
+/* For algorithms without messages: call->wrong, if the ranks share no memory, or it is within another
+ * collective. Before frame__begin. */
 void frame__needs_shared_memory(frame__call *call);
 
 /* Does what travels with a call reach every rank, and can it have barriers? Not within another collective, which is then

@@ -95,13 +95,10 @@ size_t p2p__scratch_segment(int ranks);
 bool p2p__scratch_holds(size_t ranks, uint64_t offset, size_t bytes);
 
 /* Where that of a communicator of so many ranks begins; 0 and errno: there is no room, or (ESTALE) a later communicator has its
- * index. Where it is known to; 0: not yet. */
-memory_place p2p__scratch_place(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, int ranks);
-memory_place p2p__scratch_known(const scoreboard *b, uint32_t context);
-
-/* For a launcher: the same, and until it leaves no rank gives that place back. */
-memory_place p2p__scratch_enter(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, int ranks);
+ * index. hold: for a launcher, and until it leaves no rank gives that place back. Where it is known to; 0: not yet. */
+memory_place p2p__scratch_place(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, int ranks, bool hold);
 void p2p__scratch_leave(scoreboard *b, uint32_t context);
+memory_place p2p__scratch_known(const scoreboard *b, uint32_t context);
 
 /* What another communicator with its index has left behind is given back; with `own` its own as well. */
 void p2p__scratch_clear(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, bool own);

@@ -112,12 +112,6 @@ static bool is_of(uint64_t entry, uint32_t context)
     return entry && entry % TURNS == turn_of(context);
 }
 
-/* Turns are counted round. */
-static bool is_later(uint64_t entry, uint32_t context)
-{
-    return entry && !is_of(entry, context) && (entry - turn_of(context)) % TURNS < TURNS / 2;
-}
-
 static size_t bytes_of(size_t ranks)
 {
     return ranks ? p2p__scratch_segment((int)ranks) * ranks : 0;
@@ -139,38 +133,31 @@ static void drop(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, uin
 }
 
 /* The first one here that asks reserves a place for all; of it each host takes a part. */
-memory_place p2p__scratch_place(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, int ranks)
+memory_place p2p__scratch_place(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, int ranks, bool hold)
 {
     size_t bytes = bytes_of((size_t)ranks);
+    uint64_t busy = hold ? BUSY : 0;
     for (int tries = 0; tries < TRIES; tries++) {
         uint64_t entry = atomic_load(entry_of(b, context)), none = 0;
-        if (is_of(entry, context)) return place_in(entry);
-        if (is_later(entry, context)) {
+        if (is_of(entry, context)) {
+            if (!hold || atomic_compare_exchange_strong(entry_of(b, context), &entry, entry | busy))
+                return place_in(entry);
+            continue;
+        }
+        if (entry && (entry - turn_of(context)) % TURNS < TURNS / 2) { /* turns are counted round */
             errno = ESTALE;
             return 0;
         }
-        drop(b, fd, gaps, context, entry);
         if (entry & BUSY) {
             p2p__pause(BUSY_PAUSE_NS);
             continue;
         }
+        drop(b, fd, gaps, context, entry);
         memory_place found = p2p__memory_reserve(b, gaps, bytes, MEMORY_UNIT, bytes / (size_t)b->hosts.count);
         if (!found) return 0;
-        uint64_t own = found / MEMORY_UNIT << PLACE_AT | (uint64_t)ranks << RANKS_AT | turn_of(context);
+        uint64_t own = found / MEMORY_UNIT << PLACE_AT | (uint64_t)ranks << RANKS_AT | busy | turn_of(context);
         if (atomic_compare_exchange_strong(entry_of(b, context), &none, own)) return found;
         p2p__memory_give_back(fd, gaps, found, bytes);
-    }
-    errno = EBUSY;
-    return 0;
-}
-
-memory_place p2p__scratch_enter(scoreboard *b, int fd, memory_gap **gaps, uint32_t context, int ranks)
-{
-    for (int tries = 0; tries < TRIES; tries++) {
-        if (!p2p__scratch_place(b, fd, gaps, context, ranks)) return 0;
-        uint64_t entry = atomic_load(entry_of(b, context));
-        if (is_of(entry, context) && atomic_compare_exchange_strong(entry_of(b, context), &entry, entry | BUSY))
-            return place_in(entry);
     }
     errno = EBUSY;
     return 0;
@@ -199,7 +186,7 @@ static p2p_err map_scratch(p2p_comm *comm)
     p2p_engine *engine = comm->engine;
     size_t bytes = scratch_bytes(comm);
     int fd = engine->memory_fd;
-    memory_place place = p2p__scratch_place(engine->scoreboard, fd, &engine->gaps, comm->context, comm->size);
+    memory_place place = p2p__scratch_place(engine->scoreboard, fd, &engine->gaps, comm->context, comm->size, false);
     /* Each rank takes the memory of its own segment: if all took all of it, there would not be enough for a moment. A
      * segment is read by others only when its rank has come; but the file must reach to the end of all. */
     if (place && p2p__memory_fill(fd, place + (size_t)comm->rank * comm->segment_bytes, comm->segment_bytes) &&

@@ -125,7 +125,7 @@ static bool content_is_sound(const p2p_job *job, int from, const record *r, cons
     case RECORD_MEMORY: return queues;
     case RECORD_FOLLOWS: return queues && *(const uint64_t *)at > 0 && *(const uint64_t *)at <= FAR_FOLLOWS_MOST;
     case RECORD_CALL: return r->number < SCOREBOARD_SENT;
-    case RECORD_FREED: return r->a >= 1 && r->a < SCOREBOARD_CONTEXTS && r->number <= UINT64_C(1) << 47;
+    case RECORD_FREED: return r->a >= 1 && r->a < SCOREBOARD_CONTEXTS;
     case RECORD_NOLINK: {
         const control_message *message = at;
         return message->type == CONTROL_NOLINK || message->type == CONTROL_NOMEMORY;

@@ -186,14 +186,11 @@ void p2p__payload_arrived(p2p_job *job, const record *r, const record_payload *p
     uint32_t context = (uint32_t)r->b;
     int fd = job->scoreboard_fd;
     p2p_words w = {.used = 0};
-    memory_place place = p2p__scratch_enter(job->scoreboard, fd, &job->gaps, context, (int)payload->ranks);
-    if (!place && errno == ESTALE)
-        return; /* a later communicator has the index: no rank here is, or was, in this one */
+    memory_place place = p2p__scratch_place(job->scoreboard, fd, &job->gaps, context, (int)payload->ranks, true);
+    if (!place && errno == ESTALE) return; /* no rank here is, or was, in it */
     bool written = place && pwrite(fd, payload->bytes, bytes, (off_t)(place + r->number)) == (ssize_t)bytes;
-    int why = errno;
     if (place) p2p__scratch_leave(job->scoreboard, context);
     if (written) return;
-    errno = why;
     p2p__add(&w, "no memory for what rank %d shows the ranks here: %s", r->a, strerror(errno));
     p2p__report_fail(job, CLASS_REFUSED, REASON_MEMORY, job->first, &w);
 }

@@ -137,13 +137,16 @@ static void rank_has_error(p2p_job *job, p2p_rank_process *process, bool mismatc
     p2p__job_fail(job, P2P_ERR_PEER_DEAD, process->rank, 1, w.text);
 }
 
-/* The host that gave this context to a communicator gives it to others again. */
-static void context_freed(p2p_job *job, int context, int begun)
+/* The host that gave this context to a communicator gives it to others again. How many collectives its ranks here had begun goes
+ * with the first of them. */
+static void context_freed(p2p_job *job, int context)
 {
     if (context < 1 || context >= SCOREBOARD_CONTEXTS) return;
     int host = p2p__context_host(job->scoreboard, (uint32_t)context);
-    const record freed = {.type = RECORD_FREED, .a = context, .number = p2p__control_counted(begun)};
-    if (host != job->hosts->own) p2p__record_put(job, host, &freed, NULL);
+    if (host == job->hosts->own) return;
+    uint64_t begun = atomic_exchange(&job->scoreboard->shared->context_used[context], 0);
+    const record freed = {.type = RECORD_FREED, .a = context, .number = begun};
+    p2p__record_put(job, host, &freed, NULL);
 }
 
 static void wake(p2p_job *job, int rank)
@@ -193,7 +196,7 @@ void p2p__obey_rank(p2p_job *job, p2p_rank_process *process, const control_messa
     case CONTROL_MISMATCH: rank_has_error(job, process, true); break;
     case CONTROL_CAME: break; /* its lines have gone */
     case CONTROL_FREED:
-        if (job->hosts) context_freed(job, message->rank, message->value);
+        if (job->hosts) context_freed(job, message->rank);
         break;
     case CONTROL_WAKE: wake(job, message->rank); break;
     case CONTROL_PORT: p2p__port_asked(job); break;

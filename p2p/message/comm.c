@@ -163,7 +163,7 @@ p2p_err p2p_free(p2p_comm *comm)
     if (last && comm->free_scratch) comm->free_scratch(comm, true);
     if (last) atomic_store(&b->shared->context_users[index], 0);
     if (p2p__context_host(b, index) != b->hosts.own)
-        p2p__control_tell(comm->engine->control, CONTROL_FREED, (int)index, p2p__control_count(begun));
+        p2p__control_tell(comm->engine->control, CONTROL_FREED, (int)index, 0);
 
     err = p2p__leave(comm, P2P_OK);
     p2p_comm **at = &comm->engine->comms;

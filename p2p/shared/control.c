@@ -13,18 +13,6 @@ typedef union {
     struct cmsghdr align;
 } ancillary;
 
-enum { COUNT_UNIT = 1 << 16 };
-
-int32_t p2p__control_count(uint64_t count)
-{
-    return count <= INT32_MAX ? (int32_t)count : -(int32_t)(count / COUNT_UNIT + 1);
-}
-
-uint64_t p2p__control_counted(int32_t value)
-{
-    return value >= 0 ? (uint64_t)value : (uint64_t) - (int64_t)value * COUNT_UNIT;
-}
-
 bool p2p__control_send(int socket, control_message message, int fd)
 {
     struct iovec part = {&message, sizeof message};

@@ -16,7 +16,7 @@ enum control_type {
     CONTROL_NOEXEC,   /* the program cannot be started: `value` is errno */
     CONTROL_MISMATCH, /* a collective differs between ranks; the message is on the scoreboard, in this rank's row */
     CONTROL_CAME,     /* this rank has written lines for ranks of other hosts, while its launcher slept */
-    CONTROL_FREED,    /* the communicator with index `rank`, given out by another host; `value`: its collectives */
+    CONTROL_FREED,    /* the communicator with index `rank`, given out by another host */
     CONTROL_WAKE,     /* nudge `rank`, which sleeps until the ranks of a collective agree */
     CONTROL_PORT,     /* this rank asks for the port of its host on a virtual network */
     CONTROL_REPAIR,   /* of generation `rank`; `value`: enum control_repair */
@@ -46,10 +46,6 @@ enum control_repair {
 typedef struct {
     int32_t type, rank, value;
 } control_message;
-
-/* A number of collectives, below 2^46, as a `value`, and back: one above INT_MAX is rounded up to 65,536s, and negative. */
-int32_t p2p__control_count(uint64_t count);
-uint64_t p2p__control_counted(int32_t value);
 
 /* Send without blocking, with descriptor fd beside it (-1: none). False and errno on failure; EAGAIN: try later. */
 bool p2p__control_send(int socket, control_message message, int fd);
