@@ -36,7 +36,7 @@
 #include "collectives/collectives.h"
 #include "ring/ring.h"
 
-enum { MOST_RANKS = 8, MOST_SIZES = 8, MOST_COLLECTIVES = 16, MOST_OPERATIONS = 4000, KEPT_TIMES = MOST_OPERATIONS };
+enum { MOST_RANKS = 8, MOST_SIZES = 8, MOST_COLLECTIVES = 20, MOST_OPERATIONS = 4000, KEPT_TIMES = MOST_OPERATIONS };
 
 static const double cell_seconds = 0.017; /* for one collective in one job */
 
@@ -66,6 +66,7 @@ OPERATION(barrier, coll_barrier(p->world))
 OPERATION(naive_broadcast, coll_naive_broadcast(p->world, p->out, p->bytes, DTYPE_U8, 0))
 OPERATION(tree_broadcast, coll_tree_broadcast(p->world, p->out, p->bytes, DTYPE_U8, 0))
 OPERATION(naive_reduce, coll_naive_reduce(p->world, p->out, p->bytes, DTYPE_U8, OP_SUM, 0))
+OPERATION(reduce, coll_reduce(p->world, p->out, p->bytes, DTYPE_U8, OP_SUM, 0))
 OPERATION(tree_reduce, coll_tree_reduce(p->world, p->out, p->bytes, DTYPE_U8, OP_SUM, 0))
 OPERATION(naive_all_reduce, coll_naive_all_reduce(p->world, p->out, p->bytes, DTYPE_U8, OP_SUM))
 OPERATION(tree_all_reduce, coll_tree_all_reduce(p->world, p->out, p->bytes, DTYPE_U8, OP_SUM))
@@ -94,6 +95,7 @@ static const struct {
     COLLECTIVE(tree_broadcast),
     COLLECTIVE(naive_reduce),
     COLLECTIVE(tree_reduce),
+    COLLECTIVE(reduce),
     COLLECTIVE(naive_all_reduce),
     COLLECTIVE(tree_all_reduce),
     COLLECTIVE(doubling_all_reduce),

@@ -22,7 +22,8 @@ static const coll_choice choices[] = {
 #else
 #include "collectives/choices.inc"
 #endif
-    /* what goes with the agreement needs no message */
+    {"reduce", true, 1, 0, "one-shot", 0, P2P_LAYER_INLINE_MOST},
+    {"reduce", true, 2, 0, "one-shot", 2, P2P_LAYER_INLINE_MOST},
     {"all_reduce", true, 2, 0, "one-shot", 2, P2P_LAYER_INLINE_MOST},
 };
 
@@ -76,9 +77,9 @@ static const struct {
     broadcast broadcast;
     reduce reduce;
     all_reduce all_reduce;
-    p2p_err (*whole)(frame__call *call, void *buf); /* the same, if it can do without a frame around it */
+    p2p_err (*whole)(frame__call *call, void *buf); /* reduce and all-reduce, if it can do without a frame around it */
 } algorithms[] = {
-    {"one-shot", NULL, NULL, NULL, coll__one_shot_all_reduce},
+    {"one-shot", NULL, NULL, NULL, coll__one_shot},
     {"two-shot", NULL, NULL, NULL, coll__two_shot_all_reduce},
     {"naive", coll_naive_broadcast, coll_naive_reduce, coll_naive_all_reduce, NULL},
     {"tree", coll_tree_broadcast, coll_tree_reduce, coll_tree_all_reduce, NULL},
@@ -93,7 +94,7 @@ static const char *keep_order(const frame__call *call, const char *name)
 {
     if (!call->has_op || op_commutes(call->op)) return name;
     if (strcmp(name, "ring") == 0 || strcmp(name, "leaders") == 0 || strcmp(name, "hierarchical") == 0) return "tree";
-    return call->has_root && call->root != 0 ? "naive" : name;
+    return strcmp(name, "tree") == 0 && call->has_root && call->root != 0 ? "naive" : name;
 }
 
 static void explain_choice(const frame__call *call, const coll_choice *c, const char *name)
@@ -143,6 +144,7 @@ p2p_err coll_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, e
                         .root = root};
     size_t row = chosen(&call, "reduce");
     call.algorithm = algorithms[row].name;
+    if (algorithms[row].whole) return algorithms[row].whole(&call, buf);
     p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
     return frame__end(&call, algorithms[row].reduce(comm, buf, count, dtype, op, root), NULL);

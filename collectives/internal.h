@@ -45,7 +45,7 @@ p2p_err coll__tree_reduce(frame__call *call, const coll__party *p, const void *o
 p2p_err coll__recursive_doubling(frame__call *call, const coll__party *p, const void **so_far);
 
 /* The whole operation, for a call that has its name, and has not begun. */
-p2p_err coll__one_shot_all_reduce(frame__call *call, void *buf);
+p2p_err coll__one_shot(frame__call *call, void *buf); /* an all-reduce; with a root a reduce */
 p2p_err coll__two_shot_all_reduce(frame__call *call, void *buf);
 p2p_err coll__hierarchical_all_reduce(frame__call *call, void *buf);
 

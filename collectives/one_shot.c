@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One-shot all-reduce: every rank writes its buffer to memory that all share, and combines the buffers of all. One
- * barrier, no messages; only where ranks share memory, or live on several hosts and what they have goes with the call. Four ranks:
+ * One-shot all-reduce and reduce: every rank writes its buffer to memory that all share, and every rank, or the root, combines
+ * the buffers of all. One barrier, no messages; only where ranks share memory, or live on several hosts and what they have
+ * goes with the call. An all-reduce of four ranks:
  *
  *      rank          0        1        2        3
  *      writes        a        b        c        d           each to a place of its own
@@ -12,10 +13,16 @@
  * writes one cache line and reads n - 1. Up to 4 KiB lie in scratch memory before that line is written. More goes
  * through scratch segments (p2p_layer_scratch), a piece at a time, with a barrier for each.
  *
- * One step. Every rank reads all bytes of every rank: (n - 1) S, counted as one message from each rank to each.
- * Combines (n - 1) S, on every rank: for short buffers only.
+ * One step. Who gets the result reads all bytes of every rank: (n - 1) S, counted as one message from each of them. It
+ * combines (n - 1) S, on every rank in an all-reduce: for short buffers only.
  */
 #include "collectives/internal.h"
+
+/* Every rank, or the root of a reduce. */
+static bool gets_result(const frame__call *call)
+{
+    return !call->has_root || call->rank == call->root;
+}
 
 /* The piece of rank q. That of this rank is in the user's buffer, if the first sum is what overwrites it. */
 typedef struct {
@@ -43,7 +50,7 @@ static p2p_err with_the_call(const frame__call *call)
 {
     pieces p = {.call = call, .own = call->user};
     p2p_err err = p2p_layer_agree(call->comm);
-    if (!err) combine(&p, call->user, call->count);
+    if (!err && gets_result(call)) combine(&p, call->user, call->count);
     return err;
 }
 
@@ -59,12 +66,22 @@ static p2p_err through_scratch(const frame__call *call)
         p2p_layer_copy(scratch.first + (size_t)call->rank * scratch.stride, call->user + done, part);
         err = p2p_layer_barrier(call->comm, step++);
         pieces p = {call, scratch.first, scratch.stride, call->user + done};
-        if (!err) combine(&p, call->user + done, part / call->element);
+        if (!err && gets_result(call)) combine(&p, call->user + done, part / call->element);
     }
     return err;
 }
 
-p2p_err coll__one_shot_all_reduce(frame__call *call, void *buf)
+/* A message from each rank to each that gets the result. */
+static void count_traffic(const frame__call *call)
+{
+    size_t received = gets_result(call) ? call->bytes : P2P_LAYER_NOTHING;
+    for (int q = 0; q < call->size; q++) {
+        size_t sent = call->has_root && q != call->root ? P2P_LAYER_NOTHING : call->bytes;
+        if (q != call->rank) p2p_layer_count(call->comm, q, sent, received);
+    }
+}
+
+p2p_err coll__one_shot(frame__call *call, void *buf)
 {
     size_t bytes = SIZE_MAX;
     bool possible = dtype_bytes(call->count, call->dtype, &bytes), fits = possible && bytes <= P2P_LAYER_INLINE_MOST;
@@ -75,9 +92,21 @@ p2p_err coll__one_shot_all_reduce(frame__call *call, void *buf)
     if (err) return err;
     if (call->size == 1 || !call->bytes) return frame__end(call, P2P_OK, NULL);
     err = fits ? with_the_call(call) : through_scratch(call);
-    for (int q = 0; q < call->size && !err; q++)
-        if (q != call->rank) p2p_layer_count(call->comm, q, call->bytes, call->bytes);
+    if (!err) count_traffic(call);
     return frame__end(call, err, NULL);
+}
+
+p2p_err coll_one_shot_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, int root)
+{
+    frame__call call = {.comm = comm,
+                        .operation = "coll_one_shot_reduce",
+                        .count = count,
+                        .dtype = dtype,
+                        .has_op = true,
+                        .op = op,
+                        .has_root = true,
+                        .root = root};
+    return coll__one_shot(&call, buf);
 }
 
 p2p_err coll_one_shot_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)
@@ -88,5 +117,5 @@ p2p_err coll_one_shot_all_reduce(p2p_comm *comm, void *buf, size_t count, enum d
                         .dtype = dtype,
                         .has_op = true,
                         .op = op};
-    return coll__one_shot_all_reduce(&call, buf);
+    return coll__one_shot(&call, buf);
 }

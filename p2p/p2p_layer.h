@@ -140,7 +140,9 @@ p2p_export p2p_layer_export(const p2p_comm *comm, const void *buf, size_t bytes)
  * owner leaves the collective. NULL if there is nothing, or it cannot be seen from here. */
 const void *p2p_layer_attach(p2p_comm *comm, p2p_export exported, size_t bytes);
 
-/* For p2p_stats: so many bytes have gone to a peer and come from it without a message; each counts as one. */
+/* For p2p_stats: so many bytes have gone to a peer and come from it without a message; each counts as one, but
+ * P2P_LAYER_NOTHING as none. */
+#define P2P_LAYER_NOTHING SIZE_MAX
 void p2p_layer_count(p2p_comm *comm, int peer, size_t sent, size_t received);
 
 /* The number of the collective just begun on comm (from 1), and the same question without waiting, for a step function. */

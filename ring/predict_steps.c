@@ -330,6 +330,7 @@ static const predict__row rows[] = {
      .parts = {to_leader, between_leaders, from_leader}},
     {"coll_hierarchical_all_reduce", "coll_all_reduce", "hierarchical", NAMED,
      .parts = {within_host_reduces, across_hosts, within_host_gathers}},
+    {"coll_one_shot_reduce", "coll_reduce", "one-shot", NAMED, .shared = one_shot},
     {"coll_one_shot_all_reduce", "coll_all_reduce", "one-shot", NAMED, .shared = one_shot},
     {"coll_two_shot_all_reduce", "coll_all_reduce", "two-shot", NAMED, .shared = two_shot},
     {"ring_reduce_scatter", NULL, "ring", NAMED, .chunks = true, .parts = {ring_reduces}},

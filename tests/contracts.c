@@ -175,6 +175,11 @@ static traffic all_to_everyone(const call *c, int r, int q)
     return c->S ? block_to_everyone(c, r, q) : nothing;
 }
 
+static traffic all_to_root(const call *c, int r, int q)
+{
+    return c->S || !one_shot_can(c) ? to_root(c, r, q) : nothing;
+}
+
 static traffic slices_both_ways(const call *c, int r, int q)
 {
     if (!shared) return hub(c, r, q);
@@ -206,6 +211,8 @@ RUNS(all_gather, coll_all_gather(c->comm, out, in, AS_FLOATS(c)))
 RUNS(reduce_scatter, coll_reduce_scatter(c->comm, out, in, AS_FLOATS(c), OP_SUM))
 RUNS(all_to_all, coll_all_to_all(c->comm, out, in, AS_FLOATS(c)))
 RUNS(barrier, coll_barrier(c->comm))
+RUNS(one_shot_reduce,
+     one_shot_can(c) ? coll_one_shot_reduce(c->comm, out, AS_FLOATS(c), OP_SUM, c->root) : naive_reduce(c))
 RUNS(flat, one_shot_can(c) ? coll_one_shot_all_reduce(c->comm, out, AS_FLOATS(c), OP_SUM) : naive_all_reduce(c))
 RUNS(direct, shared ? coll_two_shot_all_reduce(c->comm, out, AS_FLOATS(c), OP_SUM) : naive_all_reduce(c))
 
@@ -241,6 +248,7 @@ static const contract contracts[] = {
     {"coll_tree_all_reduce", tree_all_reduce, tree_both_ways, false},
     {"coll_recursive_doubling_all_reduce", doubling_all_reduce, doubling, false},
     {"coll_leaders_all_reduce", leaders, between_leaders, false},
+    {"coll_one_shot_reduce", one_shot_reduce, all_to_root, true},
     {"coll_one_shot_all_reduce", flat, all_to_everyone, false},
     {"coll_two_shot_all_reduce", direct, slices_both_ways, false},
     {"ring_all_reduce", whole_ring, ring, false},

@@ -94,6 +94,8 @@ CALLS(coll_tree_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtyp
       (comm, buf, count, dtype, op))
 CALLS(coll_recursive_doubling_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
       (comm, buf, count, dtype, op))
+CALLS(coll_one_shot_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op, int root),
+      (comm, buf, count, dtype, op, root))
 CALLS(coll_one_shot_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),
       (comm, buf, count, dtype, op))
 CALLS(coll_two_shot_all_reduce, (p2p_comm * comm, void *buf, size_t count, enum dtype dtype, enum op op),

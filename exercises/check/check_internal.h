@@ -183,6 +183,7 @@ void check_trace_end(void);
     X(coll_tree_reduce)                   \
     X(coll_tree_all_reduce)               \
     X(coll_recursive_doubling_all_reduce) \
+    X(coll_one_shot_reduce)               \
     X(coll_one_shot_all_reduce)           \
     X(coll_two_shot_all_reduce)           \
     X(coll_leaders_all_reduce)            \

@@ -228,7 +228,7 @@ void p2p__scratch_free(p2p_comm *comm, bool last)
 
 void p2p_layer_count(p2p_comm *comm, int peer, size_t sent, size_t received)
 {
-    p2p__count_sent(comm, peer, sent);
-    p2p__count_received(comm, peer, received);
+    if (sent != P2P_LAYER_NOTHING) p2p__count_sent(comm, peer, sent);
+    if (received != P2P_LAYER_NOTHING) p2p__count_received(comm, peer, received);
     TRACE(comm->engine, p2p__trace_moved(comm, peer, sent, received));
 }

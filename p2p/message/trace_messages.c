@@ -111,8 +111,8 @@ void p2p__trace_moved(p2p_comm *comm, int peer, size_t sent, size_t received)
     out.id = number | (uint64_t)rank << 21, in.id = number | (uint64_t)engine->rank << 21; /* by its reader */
     out.chunk = in.chunk = -1;
     if (call) out.start = call->start;
-    p2p__trace_add(trace, &out);
-    p2p__trace_add(trace, &in);
+    if (sent != P2P_LAYER_NOTHING) p2p__trace_add(trace, &out);
+    if (received != P2P_LAYER_NOTHING) p2p__trace_add(trace, &in);
 }
 
 void p2p__trace_background(p2p_request request)

@@ -33,6 +33,12 @@ static p2p_err flat(const operation *o)
     return coll_one_shot_all_reduce(o->comm, o->buf, o->count, o->dtype, o->op);
 }
 
+static p2p_err one_shot_reduce(const operation *o)
+{
+    if (!p2p_layer_has_shared_memory(o->comm)) return naive_reduce(o);
+    return coll_one_shot_reduce(o->comm, o->buf, o->count, o->dtype, o->op, o->root);
+}
+
 static p2p_err direct(const operation *o)
 {
     if (!p2p_layer_has_shared_memory(o->comm)) return naive_all_reduce(o);
@@ -97,6 +103,7 @@ const algorithm algorithms[] = {
     {"coll_all_reduce", ALL_REDUCE, RING, plain_all_reduce},
     {"coll_naive_reduce", REDUCE, IN_RANK_ORDER, naive_reduce},
     {"coll_tree_reduce", REDUCE, TREE, tree_reduce},
+    {"coll_one_shot_reduce", REDUCE, IN_RANK_ORDER, one_shot_reduce},
     {"coll_reduce", REDUCE, TREE, plain_reduce},
     {"coll_naive_broadcast", BROADCAST, IN_RANK_ORDER, naive_broadcast},
     {"coll_tree_broadcast", BROADCAST, IN_RANK_ORDER, tree_broadcast},
