@@ -17,14 +17,14 @@
 static const coll_choice choices[] = {
     {"broadcast", false, 1, 0, "tree"}, /* as few messages as naive, and no rank sends them all */
     {"reduce", false, 1, 0, "tree"},    /* the same */
+    {"reduce", true, 1, 0, "one-shot", 0, P2P_LAYER_INLINE_MOST}, /* what goes with the agreement needs no message */
+    {"reduce", true, 2, 0, "one-shot", 2, P2P_LAYER_INLINE_MOST}, /* the same, on several hosts */
 #if __has_include("tuned_choices.inc")
 #include "tuned_choices.inc" /* `make tune`, in the folder of the build */
 #else
 #include "collectives/choices.inc"
 #endif
-    {"reduce", true, 1, 0, "one-shot", 0, P2P_LAYER_INLINE_MOST},
-    {"reduce", true, 2, 0, "one-shot", 2, P2P_LAYER_INLINE_MOST},
-    {"all_reduce", true, 2, 0, "one-shot", 2, P2P_LAYER_INLINE_MOST},
+    {"all_reduce", true, 2, 0, "one-shot", 2, P2P_LAYER_INLINE_MOST}, /* the same */
 };
 
 enum { CHOICES = sizeof choices / sizeof *choices };
@@ -45,7 +45,7 @@ static bool applies(const coll_choice *c, int hosts, bool shared, int ranks, siz
 static const coll_choice *choose(const char *operation, int hosts, bool shared, int ranks, size_t bytes)
 {
     for (int i = CHOICES; i-- > 0;)
-        if (strcmp(choices[i].operation, operation) == 0 && applies(&choices[i], hosts, shared, ranks, bytes))
+        if (applies(&choices[i], hosts, shared, ranks, bytes) && strcmp(choices[i].operation, operation) == 0)
             return &choices[i];
     return NULL;
 }
@@ -106,17 +106,29 @@ static void explain_choice(const frame__call *call, const coll_choice *c, const 
     p2p_layer_explain(call->comm, NULL, why);
 }
 
-/* The row of the algorithm for this call. Wrong arguments choose anything: it will refuse them. */
-static size_t chosen(const frame__call *call, const char *operation)
+/* What an operation's choice depends on, for an operator that commutes, and the row of the algorithm. */
+typedef struct {
+    int ranks, hosts; /* 0: none yet */
+    bool shared;
+    size_t bytes, row;
+} choice;
+
+/* The row of the algorithm for this call. Wrong arguments choose anything: it will refuse them. To read the table takes a
+ * twelfth of a short all-reduce, so it is not read again for what was asked `last`. */
+static size_t chosen(const frame__call *call, const char *operation, choice *last)
 {
-    size_t bytes = 0, row = 0;
-    dtype_bytes(call->count, call->dtype, &bytes);
-    const coll_choice *c = choose(operation, p2p_hosts(call->comm), frame__has_inline(call->comm), p2p_size(call->comm),
-                                  bytes);
+    choice now = {.ranks = p2p_size(call->comm), .hosts = p2p_hosts(call->comm), .shared = frame__has_inline(call->comm)};
+    dtype_bytes(call->count, call->dtype, &now.bytes);
+    bool is_usual = op_commutes(call->op) && !p2p_layer_is_explained(call->comm);
+    if (is_usual && now.ranks == last->ranks && now.hosts == last->hosts && now.shared == last->shared &&
+        now.bytes == last->bytes)
+        return last->row;
+    const coll_choice *c = choose(operation, now.hosts, now.shared, now.ranks, now.bytes);
     const char *name = c ? keep_order(call, c->algorithm) : NULL;
     if (name && p2p_layer_is_explained(call->comm)) explain_choice(call, c, name);
-    while (name && strcmp(algorithms[row].name, name) != 0) row++;
-    return row;
+    while (name && strcmp(algorithms[now.row].name, name) != 0) now.row++;
+    if (is_usual) *last = now;
+    return now.row;
 }
 
 /* ---- The plain names: the agreement includes the algorithm; the named call within adds nothing of its own ---- */
@@ -125,7 +137,8 @@ p2p_err coll_broadcast(p2p_comm *comm, void *buf, size_t count, enum dtype dtype
 {
     frame__call call = {
         .comm = comm, .operation = "coll_broadcast", .count = count, .dtype = dtype, .has_root = true, .root = root};
-    size_t row = chosen(&call, "broadcast");
+    static _Thread_local choice last;
+    size_t row = chosen(&call, "broadcast", &last);
     call.algorithm = algorithms[row].name;
     p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
     if (err) return err;
@@ -142,7 +155,8 @@ p2p_err coll_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, e
                         .op = op,
                         .has_root = true,
                         .root = root};
-    size_t row = chosen(&call, "reduce");
+    static _Thread_local choice last;
+    size_t row = chosen(&call, "reduce", &last);
     call.algorithm = algorithms[row].name;
     if (algorithms[row].whole) return algorithms[row].whole(&call, buf);
     p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});
@@ -154,7 +168,8 @@ p2p_err coll_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtyp
 {
     frame__call call = {
         .comm = comm, .operation = "coll_all_reduce", .count = count, .dtype = dtype, .has_op = true, .op = op};
-    size_t row = chosen(&call, "all_reduce");
+    static _Thread_local choice last;
+    size_t row = chosen(&call, "all_reduce", &last);
     call.algorithm = algorithms[row].name;
     if (algorithms[row].whole) return algorithms[row].whole(&call, buf);
     p2p_err err = frame__begin(&call, FRAME_NOTHING, (frame__span){buf, count});

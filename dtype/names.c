@@ -39,14 +39,16 @@ size_t dtype_size(enum dtype dtype)
 const char *dtype_name(enum dtype dtype)
 {
     size_t bytes;
+    if ((unsigned)dtype < DTYPE_COUNT) return types[dtype].name;
     const char *own = dtype__own_type(dtype, &bytes);
-    return (unsigned)dtype < DTYPE_COUNT ? types[dtype].name : own ? own : "?";
+    return own ? own : "?";
 }
 
 const char *op_name(enum op op)
 {
+    if ((unsigned)op < OP_COUNT) return ops[op];
     const char *own = dtype__own_name(op);
-    return (unsigned)op < OP_COUNT ? ops[op] : own ? own : "?";
+    return own ? own : "?";
 }
 
 bool dtype_parse(const char *name, enum dtype *dtype)

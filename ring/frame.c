@@ -46,7 +46,7 @@ static p2p_err check(frame__call *call, const p2p_fingerprint *what, frame__span
     bool is_type = dtype_size(call->dtype) > 0;
     enum op op = call->has_op ? call->op : OP_SUM;
     const char *unfit = call->has_op || !is_type ? dtype_problem(call->dtype, op) : NULL;
-    size_t read_bytes;
+    size_t read_bytes = 0;
     if (call->has_root && (call->root < 0 || call->root >= call->size))
         return refuse(call, what, P2P_ERR_RANK, P2P_ARGUMENT_ROOT, "ranks of a communicator are 0 to p2p_size - 1",
                       "root %d is not a rank: not in [0,%d)", call->root, call->size);
@@ -64,7 +64,8 @@ static p2p_err check(frame__call *call, const p2p_fingerprint *what, frame__span
     if (call->wrong)
         return refuse(call, what, P2P_ERR_ARG, call->wrong_argument ? call->wrong_argument : P2P_ARGUMENT_OTHER,
                       call->advice, "%s", call->wrong);
-    p2p_err err = check_span(call, what, "send buffer", reads, &read_bytes);
+    p2p_err err = P2P_OK;
+    if (reads.elements) err = check_span(call, what, "send buffer", reads, &read_bytes);
     if (!err) err = check_span(call, what, reads.start ? "receive buffer" : "buffer", writes, &call->user_bytes);
     if (!err && overlap(reads, read_bytes, writes, call->user_bytes))
         err = refuse(call, what, P2P_ERR_ARG, P2P_ARGUMENT_OVERLAP, "a separate buffer to receive into",

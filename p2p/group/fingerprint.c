@@ -36,21 +36,30 @@ static bool same_call(const p2p_fingerprint *a, const p2p_fingerprint *b)
            a->dtype == b->dtype && a->op == b->op && a->root == b->root;
 }
 
+static void know(p2p_known *known, const p2p_fingerprint *what, const char *file)
+{
+    *known = (p2p_known){*what, file, hash_of(what), {.shape = SHAPE_COLLECTIVE}};
+    scoreboard_call *shown = &known->shown;
+    p2p__copy_text(shown->name, sizeof shown->name, what->operation);
+    p2p__copy_text(shown->file, sizeof shown->file, file);
+    p2p__copy_text(shown->what.algorithm, sizeof shown->what.algorithm, what->algorithm);
+    p2p__copy_text(shown->what.dtype, sizeof shown->what.dtype, what->dtype);
+    p2p__copy_text(shown->what.op, sizeof shown->what.op, what->op);
+    shown->what.count = what->count;
+    shown->what.root = what->root;
+}
+
 /* Programs make a few calls in turn, again and again. */
 void p2p__show_collective(p2p_engine *engine, const p2p_fingerprint *what, uint64_t number)
 {
     scoreboard_call *call = &engine->row->call;
-    uint64_t place = mix(mix(1, (uintptr_t)what->operation), what->count);
+    uint64_t place = mix(mix(mix(1, (uintptr_t)what->operation), (uintptr_t)engine->call_file), what->count);
     p2p_known *known = &engine->known[place % KNOWN_CALLS];
-    if (!known->hash || !same_call(what, &known->what)) {
-        *known = (p2p_known){*what, hash_of(what), {.count = what->count, .root = what->root}};
-        p2p__copy_text(known->shown.algorithm, sizeof known->shown.algorithm, what->algorithm);
-        p2p__copy_text(known->shown.dtype, sizeof known->shown.dtype, what->dtype);
-        p2p__copy_text(known->shown.op, sizeof known->shown.op, what->op);
-    }
+    if (!known->hash || !same_call(what, &known->what) || engine->call_file != known->file)
+        know(known, what, engine->call_file);
     engine->shown = known;
     call->number = number;
-    call->what = known->shown;
+    call->what = known->shown.what;
 }
 
 /* ---- In words ---- */
@@ -60,22 +69,14 @@ static size_t word_of(uint32_t context, uint64_t number)
     return (context / 2 * SCOREBOARD_SLOTS + number % SCOREBOARD_SLOTS) % SCOREBOARD_WORDS;
 }
 
-/* What the row shows already is what this rank thinks. */
 void p2p__show_words(p2p_engine *engine, uint32_t context, uint64_t in_lines, uint64_t number)
 {
-    size_t i = word_of(context, in_lines);
-    scoreboard_call *words = &engine->row->words[i];
-    p2p_said *said = &engine->said[i];
+    scoreboard_call *words = &engine->row->words[word_of(context, in_lines)];
+    *words = engine->shown->shown;
     words->context = context;
     words->number = number;
     words->in_lines = in_lines;
     words->line = engine->call_line;
-    if (same_call(&said->what, &engine->shown->what) && said->file == engine->call_file) return;
-    p2p__copy_text(words->name, sizeof words->name, engine->shown->what.operation);
-    p2p__copy_text(words->file, sizeof words->file, engine->call_file);
-    words->shape = SHAPE_COLLECTIVE;
-    words->what = engine->row->call.what;
-    *said = (p2p_said){engine->shown->what, engine->call_file};
 }
 
 /* ---- A difference ---- */

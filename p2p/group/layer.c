@@ -16,19 +16,19 @@ static p2p_err enter(p2p_comm *comm, const p2p_fingerprint *what)
 }
 
 /* As the library that calls shows it, if it has said so; how it is done stays as it is. */
-static p2p_fingerprint shown_as(p2p_comm *comm, const p2p_fingerprint *what)
+static const p2p_fingerprint *shown_as(p2p_comm *comm, const p2p_fingerprint *what, p2p_fingerprint *shown)
 {
-    p2p_fingerprint shown = *what;
-    if (!comm || !comm->alias) return shown;
+    if (!comm || !comm->alias) return what;
     const p2p_fingerprint *as = comm->alias;
     comm->alias = NULL;
-    shown.operation = as->operation;
-    shown.count = as->count;
-    shown.dtype = as->dtype;
-    shown.op = as->op;
-    shown.root = as->root;
-    shown.kind = as->kind;
-    shown.kinds = as->kinds;
+    *shown = *what;
+    shown->operation = as->operation;
+    shown->count = as->count;
+    shown->dtype = as->dtype;
+    shown->op = as->op;
+    shown->root = as->root;
+    shown->kind = as->kind;
+    shown->kinds = as->kinds;
     return shown;
 }
 
@@ -40,7 +40,8 @@ static p2p_err not_begun(p2p_comm *comm, p2p_err err)
 
 p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *means)
 {
-    const p2p_fingerprint shown = shown_as(comm, means), *what = &shown;
+    p2p_fingerprint shown;
+    const p2p_fingerprint *what = shown_as(comm, means, &shown);
     p2p_err err = enter(comm, what);
     if (err) return err;
     if (__builtin_expect(comm->engine->observed, 0)) p2p__observe_collective(comm, what);
@@ -81,7 +82,8 @@ p2p_err p2p_layer_refuse(p2p_comm *comm, const p2p_fingerprint *what, p2p_err er
 p2p_err p2p_layer_refuse_argument(p2p_comm *comm, const p2p_fingerprint *means, p2p_err err, p2p_argument argument,
                                   const char *cause)
 {
-    const p2p_fingerprint shown = shown_as(comm, means), *what = &shown;
+    p2p_fingerprint shown;
+    const p2p_fingerprint *what = shown_as(comm, means, &shown);
     const char *advice = take_advice(comm);
     p2p_err unusable = enter(comm, what);
     if (unusable) return unusable;

@@ -107,19 +107,21 @@ struct p2p_peer {
     p2p_peer *next_dirty;
 };
 
-/* What has been put into words already (fingerprint.c). */
-typedef struct {
-    p2p_fingerprint what;
-    const char *file;
-} p2p_said;
-
+#define KNOWN_NAMES 16
 #define KNOWN_CALLS 16
+
+/* The name of a function that this rank has called before, as its row shows it. */
+typedef struct {
+    const char *name;
+    char shown[sizeof((scoreboard_call *)NULL)->name];
+} p2p_known_name;
 
 /* A collective call as this rank has made it before: its hash, and as the scoreboard shows it. */
 typedef struct {
     p2p_fingerprint what;
+    const char *file;
     uint64_t hash;
-    scoreboard_what shown;
+    scoreboard_call shown; /* but for its numbers */
 } p2p_known;
 
 /* A buffer of this rank's from p2p_alloc. */
@@ -218,9 +220,9 @@ struct p2p_engine {
     uint16_t *kinds;             /* of all that a wait ends */
     const char *call_name, *call_file;
     int call_line;
+    p2p_known_name names[KNOWN_NAMES]; /* the last ones, each at its place (error.c) */
     const p2p_known *shown;          /* the collective on this rank's row */
     p2p_known known[KNOWN_CALLS];    /* the last ones, each at its place (fingerprint.c) */
-    p2p_said said[SCOREBOARD_WORDS]; /* what the row's words say */
     bool polled;                     /* the call that ends now was a poll that found nothing */
     bool at_port;                    /* of a virtual network's host, and waits for it */
     bool drained;                    /* after a failure: everything that was sent has been received */
