@@ -91,22 +91,14 @@ static const struct {
     operation operate;
 } known[] = {
     COLLECTIVE(barrier), /* the first: it has no size */
-    COLLECTIVE(naive_broadcast),
-    COLLECTIVE(tree_broadcast),
-    COLLECTIVE(naive_reduce),
-    COLLECTIVE(tree_reduce),
-    COLLECTIVE(reduce),
-    COLLECTIVE(naive_all_reduce),
-    COLLECTIVE(tree_all_reduce),
-    COLLECTIVE(doubling_all_reduce),
-    COLLECTIVE(ring_all_reduce),
-    COLLECTIVE(ring_reduce_scatter),
-    COLLECTIVE(ring_all_gather),
-    COLLECTIVE(scatter),
-    COLLECTIVE(gather),
-    COLLECTIVE(all_gather),
-    COLLECTIVE(reduce_scatter),
-    COLLECTIVE(all_to_all),
+    COLLECTIVE(naive_broadcast), COLLECTIVE(tree_broadcast),
+    COLLECTIVE(naive_reduce),    COLLECTIVE(tree_reduce),
+    COLLECTIVE(reduce),          COLLECTIVE(naive_all_reduce),
+    COLLECTIVE(tree_all_reduce), COLLECTIVE(doubling_all_reduce),
+    COLLECTIVE(ring_all_reduce), COLLECTIVE(ring_reduce_scatter),
+    COLLECTIVE(ring_all_gather), COLLECTIVE(scatter),
+    COLLECTIVE(gather),          COLLECTIVE(all_gather),
+    COLLECTIVE(reduce_scatter),  COLLECTIVE(all_to_all),
 };
 
 enum { BARRIER, KNOWN = sizeof known / sizeof *known };

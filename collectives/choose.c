@@ -117,7 +117,8 @@ typedef struct {
  * twelfth of a short all-reduce, so it is not read again for what was asked `last`. */
 static size_t chosen(const frame__call *call, const char *operation, choice *last)
 {
-    choice now = {.ranks = p2p_size(call->comm), .hosts = p2p_hosts(call->comm), .shared = frame__has_inline(call->comm)};
+    choice now = {
+        .ranks = p2p_size(call->comm), .hosts = p2p_hosts(call->comm), .shared = frame__has_inline(call->comm)};
     dtype_bytes(call->count, call->dtype, &now.bytes);
     bool is_usual = op_commutes(call->op) && !p2p_layer_is_explained(call->comm);
     if (is_usual && now.ranks == last->ranks && now.hosts == last->hosts && now.shared == last->shared &&

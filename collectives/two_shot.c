@@ -18,9 +18,15 @@
  *
  *      round k      combine k;  copy k + 1 into the segment;  barrier;  take k from the owners' segments
  *
+ * Where three or more ranks take turns on a core, a barrier costs each of them a turn, which takes longer than to combine a
+ * short buffer. There who finds that all have come to the first barrier combines block after block, of any slice, until
+ * none is left (p2p_layer_next_part); the others find the results when it is their turn. The sums are the same: only who
+ * computes them is not. For this a rank copies its own slice as well, and the last to come leaves first: with two ranks on a
+ * core, or long buffers, that costs more than the turn.
+ *
  * A segment of three rounds ago may be written to again: a barrier lies between that and the last copy out of it.
- * Others' buffers are read only to combine, the last time before the last barrier, so that no buffer is still read when
- * its owner has left.
+ * Others' buffers are read only to combine, the last time before the last barrier or the end of the last part, so that no
+ * buffer is still read when its owner has left.
  *
  * 2 steps, and one barrier a round. Every rank reads 2(n-1)/n S from others, as in reduce-scatter and all-gather:
  * counted as two messages from each rank to each. Combines (n-1)/n S. In rank order: ((x0 + x1) + x2) + ..., so all get
@@ -36,9 +42,17 @@ enum { ELEMENT_MOST = 8 }; /* bytes of an element */
  * slices of 128 KiB it is 24 MiB with 8 ranks, and where the cache is of 32 MiB took twice as long as with these. */
 enum { SLICE_MOST = 128 * 1024, SLICE_LEAST = 8 * 1024, COPIED_BY_ALL = 2 * 1024 * 1024 };
 
+/* Combined by whoever comes: with so many ranks on a core or more, and up to so many bytes of a buffer for each of them. With
+ * 5, 6, 8 and 16 ranks on two cores it took two thirds of the time up to there, and as long as by owners at twice that. */
+enum { LEAST_TURNS = 3, MOST_A_TURN = 16 * 1024 };
+
+/* A bit of the reach that travels with the call (p2p_export): others may combine this rank's slice. */
+#define IN_PARTS (UINT64_C(1) << 63)
+
 typedef struct {
     frame__call *call;
     bool is_shared;                      /* this rank's buffer, as far as this rank knows */
+    bool may_be_in_parts, in_parts;      /* others may combine this rank's slice; any slice */
     const char *attached[P2P_MAX_RANKS]; /* every rank's buffer, where it can be read in place; else NULL */
     size_t slot, slice; /* of a slice: bytes in a segment (0: no round yet); elements at most in a round */
 } two_shot;
@@ -46,6 +60,7 @@ typedef struct {
 /* Elements [first, first + count) of the buffer, and where they go. */
 typedef struct {
     size_t first, count;
+    bool is_last;
     p2p_scratch scratch;
 } round;
 
@@ -86,14 +101,15 @@ static p2p_err begin_round(two_shot *d, size_t first, round *r)
     d->slice = d->slot / d->call->element;
     r->first = first;
     r->count = left < d->slice * n ? left : d->slice * n;
+    r->is_last = r->count == left;
     return P2P_OK;
 }
 
-/* What the others will combine. */
+/* What the others will combine: also this rank's own slice, if it may be another that does. */
 static void copy_in(const two_shot *d, const round *r)
 {
     const frame__call *call = d->call;
-    for (int i = 1; i < call->size && !d->is_shared; i++) {
+    for (int i = r->is_last && d->may_be_in_parts ? 0 : 1; i < call->size && !d->is_shared; i++) {
         int q = (call->rank + i) % call->size;
         size_t first, count;
         slice_of(d, r, q, &first, &count);
@@ -101,35 +117,50 @@ static void copy_in(const two_shot *d, const round *r)
     }
 }
 
-/* Elements [at, at + count) of rank q's part of this rank's slice, which begins at `first`. */
-static const char *part_of(const two_shot *d, const round *r, int q, size_t first, size_t at)
+/* Elements [at, at + count) of rank q's part of a slice, which begins at `first`. */
+static const char *part_of(const two_shot *d, const round *r, int q, int slice, size_t first, size_t at)
 {
     const frame__call *call = d->call;
     if (q == call->rank) return call->user + (first + at) * call->element;
     if (d->attached[q]) return d->attached[q] + (first + at) * call->element;
-    return in_segment(d, r, q, call->rank) + at * call->element;
+    return in_segment(d, r, q, slice) + at * call->element;
 }
 
-static void combine(const two_shot *d, const round *r)
+static size_t block_most(const two_shot *d)
 {
-    const frame__call *call = d->call;
-    size_t first, count, block = BLOCK / call->element;
-    slice_of(d, r, call->rank, &first, &count);
-    for (size_t at = 0, part; at < count; at += part) {
-        part = count - at < block ? count - at : block;
-        char *out = in_segment(d, r, call->rank, call->rank) + at * call->element;
-        dtype_combine(out, part_of(d, r, 0, first, at), part_of(d, r, 1, first, at), part, call->dtype, call->op);
-        for (int q = 2; q < call->size; q++)
-            dtype_combine(out, out, part_of(d, r, q, first, at), part, call->dtype, call->op);
-        if (call->op == OP_MEAN) dtype_scale(out, part, call->dtype, call->size);
-        p2p_layer_copy(call->user + (first + at) * call->element, out, part * call->element);
-    }
+    return BLOCK / d->call->element;
 }
 
-static void copy_out(const two_shot *d, const round *r)
+/* The elements of a slice from one on, a block at most, into its owner's segment. An owner that combines its own slice puts them into
+ * its buffer too; else its part of them lies where the sum will. */
+static void combine(const two_shot *d, const round *r, int slice, size_t at, bool by_owner)
 {
     const frame__call *call = d->call;
-    for (int i = 1; i < call->size; i++) {
+    _Alignas(LINE) char block[BLOCK];
+    size_t first, count, part = block_most(d);
+    slice_of(d, r, slice, &first, &count);
+    if (at >= count) return;
+    if (part > count - at) part = count - at;
+    char *own = call->user + (first + at) * call->element;
+    char *shown = in_segment(d, r, slice, slice) + at * call->element, *sum = by_owner ? shown : block;
+    const char *left = part_of(d, r, 0, slice, first, at), *right = part_of(d, r, 1, slice, first, at);
+    dtype_combine(sum, left, right, part, call->dtype, call->op);
+    for (int q = 2; q < call->size; q++)
+        dtype_combine(sum, sum, part_of(d, r, q, slice, first, at), part, call->dtype, call->op);
+    if (call->op == OP_MEAN) dtype_scale(sum, part, call->dtype, call->size);
+    p2p_layer_copy(by_owner ? own : shown, sum, part * call->element);
+}
+
+static void combine_own(const two_shot *d, const round *r)
+{
+    for (size_t at = 0; at < d->slice; at += block_most(d)) combine(d, r, d->call->rank, at, true);
+}
+
+/* From a slice on, counted from this rank's own. */
+static void copy_out(const two_shot *d, const round *r, int from)
+{
+    const frame__call *call = d->call;
+    for (int i = from; i < call->size; i++) {
         int q = (call->rank + i) % call->size;
         size_t first, count;
         slice_of(d, r, q, &first, &count);
@@ -144,13 +175,18 @@ static p2p_export export_of(const two_shot *d, int q)
     return *(const p2p_export *)p2p_layer_inline(d->call->comm, q);
 }
 
-/* How far every rank sees. */
-static uint64_t common_reach(const two_shot *d)
+/* How far every rank sees; and may others combine any slice? */
+static uint64_t common_reach(const two_shot *d, bool *in_parts)
 {
-    uint64_t reach = UINT64_MAX;
-    for (int q = 0; q < d->call->size; q++)
-        if (export_of(d, q).reach < reach) reach = export_of(d, q).reach;
-    return reach;
+    uint64_t common = UINT64_MAX;
+    *in_parts = true;
+    for (int q = 0; q < d->call->size; q++) {
+        uint64_t reach = export_of(d, q).reach;
+        *in_parts = *in_parts && (reach & IN_PARTS);
+        reach &= ~IN_PARTS;
+        if (reach < common) common = reach;
+    }
+    return common;
 }
 
 /* After the first barrier: where every rank's buffer can be read. All ranks come to the same conclusion: a buffer that
@@ -158,7 +194,7 @@ static uint64_t common_reach(const two_shot *d)
 static p2p_err attach_all(two_shot *d, bool *to_copy)
 {
     const frame__call *call = d->call;
-    uint64_t reach = common_reach(d);
+    uint64_t reach = common_reach(d, &d->in_parts);
     *to_copy = false;
     for (int q = 0; q < call->size; q++) {
         p2p_export e = export_of(d, q);
@@ -184,6 +220,18 @@ static p2p_err begin_all(two_shot *d, const round *first, unsigned *step)
     return p2p_layer_barrier(d->call->comm, (*step)++);
 }
 
+static p2p_err last_in_parts(const two_shot *d, const round *r, unsigned step)
+{
+    const frame__call *call = d->call;
+    size_t longest = (r->count + (size_t)call->size - 1) / (size_t)call->size;
+    int blocks = (int)((longest + block_most(d) - 1) / block_most(d)), parts = blocks * call->size;
+    for (int part; (part = p2p_layer_next_part(call->comm, parts)) >= 0; p2p_layer_part_done(call->comm))
+        combine(d, r, part / blocks, (size_t)(part % blocks) * block_most(d), false);
+    p2p_err err = p2p_layer_parts_barrier(call->comm, step, parts);
+    if (!err) copy_out(d, r, 0);
+    return err;
+}
+
 static p2p_err run_rounds(two_shot *d)
 {
     round now, next;
@@ -191,15 +239,15 @@ static p2p_err run_rounds(two_shot *d)
     p2p_err err = begin_round(d, 0, &now);
     if (err) return err;
     err = begin_all(d, &now, &step);
-    for (bool more = true; !err && more; now = next) {
-        more = now.first + now.count < d->call->count;
-        combine(d, &now);
-        if (more) err = begin_round(d, now.first + now.count, &next);
-        if (more && !err) copy_in(d, &next);
+    for (; !err && !(now.is_last && d->in_parts); now = next) {
+        combine_own(d, &now);
+        if (!now.is_last) err = begin_round(d, now.first + now.count, &next);
+        if (!now.is_last && !err) copy_in(d, &next);
         if (!err) err = p2p_layer_barrier(d->call->comm, step++);
-        if (!err) copy_out(d, &now);
+        if (!err) copy_out(d, &now, 1);
+        if (now.is_last) return err;
     }
-    return err;
+    return err ? err : last_in_parts(d, &now, step);
 }
 
 /* Elements of the buffer that a rank owns, in all rounds. */
@@ -227,10 +275,14 @@ p2p_err coll__two_shot_all_reduce(frame__call *call, void *buf)
     two_shot d = {.call = call};
     frame__needs_shared_memory(call);
     size_t bytes;
-    if (p2p_layer_has_shared_memory(call->comm) && dtype_bytes(call->count, call->dtype, &bytes))
+    if (p2p_layer_has_shared_memory(call->comm) && dtype_bytes(call->count, call->dtype, &bytes)) {
+        int turns = p2p_layer_turns(call->comm);
+        d.may_be_in_parts = turns >= LEAST_TURNS && bytes <= (size_t)turns * MOST_A_TURN;
         call->exported = p2p_layer_export(call->comm, buf, bytes);
+    }
     d.is_shared = call->exported.place;
-    call->barriers = true;
+    if (d.may_be_in_parts) call->exported.reach |= IN_PARTS;
+    call->barriers = call->parts = true;
     call->inline_payload = &call->exported;
     call->inline_bytes = sizeof call->exported;
     p2p_err err = frame__begin(call, FRAME_NOTHING, (frame__span){buf, call->count});

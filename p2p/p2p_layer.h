@@ -40,6 +40,7 @@ typedef struct {
     int root;
     bool late;     /* begin need not wait: p2p_layer_agree will be called before a user buffer is written */
     bool barriers; /* p2p_layer_barrier will be called, or there is an inline payload */
+    bool parts;    /* p2p_layer_next_part may be called */
     const void *inline_payload; /* goes with it to the other ranks: see p2p_layer_inline */
     size_t inline_bytes;
     uint16_t kind;         /* what its messages are made of, as in p2p_layer_call; not compared by p2p_layer_agree */
@@ -92,6 +93,25 @@ p2p_err p2p_layer_barrier(p2p_comm *comm, unsigned step);
 
 /* The same for the ranks of this host alone, which need not agree with those of others yet. */
 p2p_err p2p_layer_host_barrier(p2p_comm *comm, unsigned step);
+
+/* Work in parts, for the ranks that have the time: where ranks take turns on a core, those that run do what others would have
+ * to be switched to for. For collectives of two ranks or more that have set `barriers` and `parts`, once in each, after its first
+ * barrier:
+ *
+ *      while ((part = p2p_layer_next_part(comm, parts)) >= 0) {     0, 1, ... parts - 1, each to one rank; -1: no more
+ *          ...
+ *          p2p_layer_part_done(comm);                               what this rank has written for it, the others can read
+ *      }
+ *      err = p2p_layer_parts_barrier(comm, step, parts);            when all parts are done
+ *
+ * The barrier does not wait for ranks that have not come to it, as p2p_layer_barrier does, if all parts are done without
+ * them. */
+int p2p_layer_next_part(p2p_comm *comm, int parts);
+void p2p_layer_part_done(p2p_comm *comm);
+p2p_err p2p_layer_parts_barrier(p2p_comm *comm, unsigned step, int parts);
+
+/* How many ranks of the job take turns on a core, as far as this rank knows; 1: each has one of its own, or sleeps when it waits. */
+int p2p_layer_turns(const p2p_comm *comm);
 
 /* Up to P2P_LAYER_INLINE bytes travel with the fingerprint, at no cost: what a rank has sent that way. Up to
  * P2P_LAYER_INLINE_MOST can, where p2p_layer_has_inline says so, all of them as many; that takes a piece of shared memory,

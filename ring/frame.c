@@ -100,6 +100,7 @@ p2p_err frame__begin(frame__call *call, frame__span reads, frame__span writes)
                                   .root = call->has_root ? call->root : -1,
                                   .late = true,
                                   .barriers = call->barriers,
+                                  .parts = call->parts,
                                   .inline_payload = call->inline_payload,
                                   .inline_bytes = call->inline_bytes};
     call->rank = p2p_rank(call->comm);

@@ -45,8 +45,8 @@ typedef struct {
     const char *wrong; /* what the caller of frame__begin has found wrong, or NULL; with which argument; what to try */
     p2p_argument wrong_argument;
     const char *advice;
-    bool only_reads; /* this rank writes nothing to its caller's buffer before frame__end, or agrees by itself */
-    bool barriers;   /* as in p2p_fingerprint; and the inline payload */
+    bool only_reads;      /* this rank writes nothing to its caller's buffer before frame__end, or agrees by itself */
+    bool barriers, parts; /* as in p2p_fingerprint; and the inline payload */
     const void *inline_payload;
     size_t inline_bytes;
     const void *plan; /* of one that returns a request: for its add_steps */

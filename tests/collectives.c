@@ -12,6 +12,7 @@
  */
 #include "collectives/collectives.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -273,6 +274,37 @@ Test(matrix, large_buffers)
 Test(matrix, large_buffers_of_the_others)
 {
     half_of_the_large_buffers(1);
+}
+
+/* Two-shot where whoever comes combines: at least three ranks on a core. They come in another order each time. */
+static int combined_by_whoever_comes(p2p_comm *world, void *arg)
+{
+    size_t n = (size_t)p2p_size(world), most = n * 16 * 1024;
+    sample s = {.kind = WILD};
+
+    (void)arg;
+    if (p2p_layer_has_shared_memory(world)) CHECK(p2p_layer_turns(world) == (int)n, "%d turns", p2p_layer_turns(world));
+    for (size_t a = 0; a < algorithm_count; a++)
+        for (int round = 0; algorithms[a].kind == ALL_REDUCE && round < 24; round++, s.seed++, next_kernel(&s)) {
+            const size_t bytes[] = {8, 4104, 8 * 1024 * n, 8 * 1024 * n + 64 + 8, most, most + 8};
+            s.count = bytes[(size_t)round % COUNT(bytes)] / dtype_size(s.dtype);
+            if ((p2p_rank(world) + round) % 3 == 0) sched_yield();
+            STEP(check_one(world, &algorithms[a], &s));
+        }
+    return 0;
+}
+
+Test(matrix, combined_by_whoever_comes)
+{
+    cpu_set_t allowed, one;
+
+    cr_assert_eq(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    CPU_ZERO(&one);
+    for (size_t core = 0; CPU_COUNT(&one) == 0; core++)
+        if (CPU_ISSET(core, &allowed)) CPU_SET(core, &one);
+    cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    for (int ranks = 3; ranks <= 6; ranks++)
+        ASSERT_RIGHT(job_right(ranks, ranks == 5, combined_by_whoever_comes, NULL));
 }
 
 /* More elements than an int can count; only in the long run, for it takes 4 GiB and more. */

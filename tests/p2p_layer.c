@@ -617,3 +617,57 @@ Test(p2p, layer_after_many_collectives)
     for (int ranks = 2; ranks <= 4; ranks++)
         ASSERT_RIGHT(job_right(ranks, false, after_many_collectives, job_shared(4 * sizeof(_Atomic int))));
 }
+
+/* Work in parts: each is given out once; the barrier waits for parts that are given out, but not for ranks that do none. */
+enum { PARTS = 7 };
+
+typedef struct {
+    _Atomic int given[PARTS], begun, left;
+    int made;
+} parts_work;
+
+static bool all_others_sleep(const p2p_comm *comm)
+{
+    const scoreboard *b = comm->engine->scoreboard;
+    const scoreboard_gate *gate = &b->gates[p2p__scoreboard_slot(comm->context, comm->posted)];
+    return __builtin_popcountll(atomic_load(&gate->asleep[0])) ==
+           comm->size - 2; /* nor the last rank, which has not come */
+}
+
+static int in_parts(p2p_comm *world, void *arg)
+{
+    const p2p_fingerprint what = {.operation = "parts", .root = -1, .late = true, .barriers = true, .parts = true};
+    int rank = p2p_rank(world), n = p2p_size(world), first, part, own = 0;
+    parts_work *w = arg;
+
+    for (int round = 1; round <= 20; round++) {
+        CALL(p2p_layer_begin(world, &what));
+        CALL(p2p_layer_barrier(world, 1));
+        while (rank == n - 1 && atomic_load(&w->left) < round * (n - 1)) sched_yield(); /* has come, and does nothing */
+        first = rank == 0 || rank == n - 1 ? p2p_layer_next_part(world, PARTS) : -1;
+        if (rank == 0) atomic_store(&w->begun, round);
+        while (atomic_load(&w->begun) < round) sched_yield(); /* so that it has one */
+        while ((part = p2p_layer_next_part(world, PARTS)) >= 0) {
+            own += atomic_fetch_add(&w->given[part], 1) != round - 1;
+            p2p_layer_part_done(world);
+        }
+        if (rank == 0) {
+            while (round == 1 && n > 2 && !all_others_sleep(world)) sched_yield();
+            own += atomic_fetch_add(&w->given[first], 1) != round - 1;
+            w->made = round;
+            p2p_layer_part_done(world);
+        }
+        CALL(p2p_layer_parts_barrier(world, 2, PARTS));
+        CHECK(w->made == round, "round %d: left the barrier before the last part was done", round);
+        CHECK(own == 0 && (rank == 0 || first < 0), "round %d: a part was given out twice, or not at all", round);
+        atomic_fetch_add(&w->left, rank < n - 1);
+        CALL(p2p_layer_end(world, P2P_OK));
+    }
+    return 0;
+}
+
+Test(p2p, layer_work_in_parts)
+{
+    for (int ranks = 2; ranks <= 5; ranks++)
+        ASSERT_RIGHT(job_right(ranks, false, in_parts, job_shared(sizeof(parts_work))));
+}

@@ -33,6 +33,7 @@ typedef struct {
     int differ; /* one that means something else; -1: none */
     bool settled;
     bool of_host; /* only the ranks of this host */
+    int parts;    /* it is over, too, when so many parts are done; 0: there are none */
 } phase;
 
 static scoreboard_line *own_line(const p2p_comm *comm, uint64_t number)
@@ -49,6 +50,16 @@ static phase agreement(const p2p_comm *comm, uint64_t number)
                    .hash = number == comm->posted ? comm->said : atomic_load(&own_line(comm, number)->what),
                    .lines = p2p__scoreboard_lines(comm->engine->scoreboard, comm->context, number),
                    .differ = -1};
+}
+
+static scoreboard_gate *gate_at(const p2p_comm *comm, uint64_t number)
+{
+    return &comm->engine->scoreboard->gates[p2p__scoreboard_slot(comm->context, number)];
+}
+
+static scoreboard_gate *gate_of(const phase *m)
+{
+    return gate_at(m->comm, m->number);
 }
 
 /* ---- Reading the lines ---- */
@@ -75,9 +86,11 @@ static bool is_awaited(const phase *m, int rank)
 }
 
 /* Are all there? This rank is; its own line, which the others read, is left alone. Also true if one means something
- * else: then there is nothing left to wait for. */
+ * else, or all parts are done: then there is nothing left to wait for. */
 static bool all_there(phase *m)
 {
+    if (m->parts && atomic_load_explicit(&gate_of(m)->parts_done, memory_order_acquire) >= (uint32_t)m->parts)
+        return true;
     while (m->differ < 0 && m->seen < m->comm->size && (!is_awaited(m, m->seen) || is_there(m, m->seen))) m->seen++;
     return m->seen == m->comm->size || m->differ >= 0;
 }
@@ -93,11 +106,6 @@ static p2p_err differ(p2p_comm *comm, const phase *m)
 }
 
 /* ---- Waking ---- */
-
-static scoreboard_gate *gate_of(const phase *m)
-{
-    return &m->comm->engine->scoreboard->gates[p2p__scoreboard_slot(m->comm->context, m->number)];
-}
 
 /* Most wait on a futex, which one call wakes; for a short time, since they do not serve their links meanwhile. */
 static void wake_all(const phase *m)
@@ -269,6 +277,10 @@ p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
     comm->posted = number;
     if (engine->config.check) p2p__show_words(engine, comm->context, number, number - comm->base);
     comm->said = engine->config.check ? engine->shown->hash : 0;
+    if (what->parts && comm->rank == 0) { /* no rank takes one before it has seen this one here */
+        atomic_store_explicit(&gate_at(comm, number)->parts_given, 0, memory_order_relaxed);
+        atomic_store_explicit(&gate_at(comm, number)->parts_done, 0, memory_order_relaxed);
+    }
     scoreboard_line *line = own_line(comm, number);
     atomic_store_explicit(&line->at, p2p__line_at(number, 0), memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
@@ -301,13 +313,14 @@ p2p_err p2p_layer_agree(p2p_comm *comm)
     return err;
 }
 
-static p2p_err come_to(p2p_comm *comm, unsigned step, bool of_host)
+static p2p_err come_to(p2p_comm *comm, unsigned step, bool of_host, int parts)
 {
     if (comm->size == 1) return P2P_OK;
     scoreboard_line *line = own_line(comm, comm->posted);
     phase m = agreement(comm, comm->posted);
     m.steps = step + 1;
     m.of_host = of_host;
+    m.parts = parts;
     if (comm->agreed) m.hash = 0;
     atomic_store_explicit(&line->at, p2p__line_at(comm->posted, step + 1), memory_order_release);
     p2p_err err = wait_for(comm, &m);
@@ -321,12 +334,39 @@ static p2p_err come_to(p2p_comm *comm, unsigned step, bool of_host)
 
 p2p_err p2p_layer_barrier(p2p_comm *comm, unsigned step)
 {
-    return come_to(comm, step, false);
+    return come_to(comm, step, false, 0);
 }
 
 p2p_err p2p_layer_host_barrier(p2p_comm *comm, unsigned step)
 {
-    return come_to(comm, step, true);
+    return come_to(comm, step, true, 0);
+}
+
+/* ---- Work in parts ---- */
+
+int p2p_layer_turns(const p2p_comm *comm)
+{
+    const p2p_spin *spin = &comm->engine->spin;
+    return spin->shares_cores ? (spin->ranks + spin->cores - 1) / spin->cores : 1;
+}
+
+int p2p_layer_next_part(p2p_comm *comm, int parts)
+{
+    _Atomic uint32_t *given = &gate_at(comm, comm->posted)->parts_given;
+    uint32_t part = atomic_load_explicit(given, memory_order_relaxed);
+    if (part < (uint32_t)parts) part = atomic_fetch_add_explicit(given, 1, memory_order_relaxed);
+    return part < (uint32_t)parts ? (int)part : -1;
+}
+
+/* Who waits for the last one is woken by the rank that has done it, when that comes to the barrier. */
+void p2p_layer_part_done(p2p_comm *comm)
+{
+    atomic_fetch_add_explicit(&gate_at(comm, comm->posted)->parts_done, 1, memory_order_release);
+}
+
+p2p_err p2p_layer_parts_barrier(p2p_comm *comm, unsigned step, int parts)
+{
+    return come_to(comm, step, false, parts);
 }
 
 const void *p2p_layer_inline(const p2p_comm *comm, int rank)

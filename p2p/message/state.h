@@ -221,11 +221,11 @@ struct p2p_engine {
     const char *call_name, *call_file;
     int call_line;
     p2p_known_name names[KNOWN_NAMES]; /* the last ones, each at its place (error.c) */
-    const p2p_known *shown;          /* the collective on this rank's row */
-    p2p_known known[KNOWN_CALLS];    /* the last ones, each at its place (fingerprint.c) */
-    bool polled;                     /* the call that ends now was a poll that found nothing */
-    bool at_port;                    /* of a virtual network's host, and waits for it */
-    bool drained;                    /* after a failure: everything that was sent has been received */
+    const p2p_known *shown;            /* the collective on this rank's row */
+    p2p_known known[KNOWN_CALLS];      /* the last ones, each at its place (fingerprint.c) */
+    bool polled;                       /* the call that ends now was a poll that found nothing */
+    bool at_port;                      /* of a virtual network's host, and waits for it */
+    bool drained;                      /* after a failure: everything that was sent has been received */
 
     const unsigned char *this_process; /* a page that is zero in a forked child */
     _Atomic int owner;                 /* PAIRWISE_DEBUG: the thread inside, 0 if none */

@@ -13,8 +13,11 @@ void p2p__spin_init(p2p_spin *spin, enum p2p_wait_policy policy, int ranks, int 
     uint64_t timed_wait = TIMED_WAIT_RANK_NS * of_a_core;
     if (timed_wait < TIMED_WAIT_NS) timed_wait = TIMED_WAIT_NS;
     if (timed_wait > TIMED_WAIT_MOST_NS) timed_wait = TIMED_WAIT_MOST_NS;
-    *spin = (p2p_spin){
-        .cores = cores, .cheap_polls = cheap_polls, .timed_wait = timed_wait, .slow_yield = YIELD_SLOW_NS + turns};
+    *spin = (p2p_spin){.ranks = ranks,
+                       .cores = cores,
+                       .cheap_polls = cheap_polls,
+                       .timed_wait = timed_wait,
+                       .slow_yield = YIELD_SLOW_NS + turns};
     if (policy == WAIT_SPIN) spin->longest = spin->now = SPIN_ALONE_NS;
     if (policy == WAIT_YIELD) spin->most_yields = UINT_MAX, spin->yielding = YIELDING_ALONE_NS;
     if (policy != WAIT_AUTO) return;

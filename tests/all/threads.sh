@@ -14,3 +14,6 @@ check "link the ranks as threads" ${CC:-cc} -std=c11 -D_GNU_SOURCE $flags -Wall 
 for ranks in 2 3 5; do
     check "shm, $ranks ranks as threads" env TSAN_OPTIONS=halt_on_error=1 timeout 300 "$work/shm" $ranks
 done
+# All on one core: whoever comes combines what others own.
+check "shm, 4 ranks as threads on one core" env TSAN_OPTIONS=halt_on_error=1 \
+    timeout 300 taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$work/shm" 4
