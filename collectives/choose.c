@@ -77,17 +77,25 @@ static const struct {
     broadcast broadcast;
     reduce reduce;
     all_reduce all_reduce;
+    bool (*has_room)(const p2p_comm *comm, size_t element); /* NULL: it has for any */
     p2p_err (*whole)(frame__call *call, void *buf); /* reduce and all-reduce, if it can do without a frame around it */
 } algorithms[] = {
-    {"one-shot", NULL, NULL, NULL, coll__one_shot},
-    {"two-shot", NULL, NULL, NULL, coll__two_shot_all_reduce},
-    {"naive", coll_naive_broadcast, coll_naive_reduce, coll_naive_all_reduce, NULL},
-    {"tree", coll_tree_broadcast, coll_tree_reduce, coll_tree_all_reduce, NULL},
-    {"recursive-doubling", NULL, NULL, coll_recursive_doubling_all_reduce, NULL},
-    {"ring", NULL, NULL, ring_all_reduce, NULL},
-    {"leaders", NULL, NULL, coll_leaders_all_reduce, NULL},
-    {"hierarchical", NULL, NULL, NULL, coll__hierarchical_all_reduce},
+    {"one-shot", NULL, NULL, NULL, coll__one_shot_has_room, coll__one_shot},
+    {"two-shot", NULL, NULL, NULL, coll__two_shot_has_room, coll__two_shot_all_reduce},
+    {"naive", coll_naive_broadcast, coll_naive_reduce, coll_naive_all_reduce, NULL, NULL},
+    {"tree", coll_tree_broadcast, coll_tree_reduce, coll_tree_all_reduce, NULL, NULL},
+    {"recursive-doubling", NULL, NULL, coll_recursive_doubling_all_reduce, NULL, NULL},
+    {"ring", NULL, NULL, ring_all_reduce, NULL, NULL},
+    {"leaders", NULL, NULL, coll_leaders_all_reduce, NULL, NULL},
+    {"hierarchical", NULL, NULL, NULL, NULL, coll__hierarchical_all_reduce},
 };
+
+static size_t row_of(const char *name)
+{
+    size_t row = 0;
+    while (name && strcmp(algorithms[row].name, name) != 0) row++;
+    return row;
+}
 
 /* Instead of one that combines in another order than that of the ranks, one that keeps it. */
 static const char *keep_order(const frame__call *call, const char *name)
@@ -97,12 +105,19 @@ static const char *keep_order(const frame__call *call, const char *name)
     return strcmp(name, "tree") == 0 && call->has_root && call->root != 0 ? "naive" : name;
 }
 
-static void explain_choice(const frame__call *call, const coll_choice *c, const char *name)
+void coll__needs_room(frame__call *call, bool (*has_room)(const p2p_comm *comm, size_t element))
+{
+    if (has_room(call->comm, dtype_size(call->dtype))) return;
+    call->wrong = "an element of this type is longer than the memory that this algorithm works in";
+    call->wrong_argument = P2P_ARGUMENT_TYPE;
+    call->advice = "coll_all_reduce or coll_reduce, which then take another";
+}
+
+static void explain_choice(const frame__call *call, const coll_choice *c, const char *reason)
 {
     char why[100];
-    snprintf(why, sizeof why, "%s: from %d rank%s and %zu B on%s%s", name == c->algorithm ? "table" : "keeps the order",
-             c->ranks, c->ranks == 1 ? "" : "s", c->bytes, c->shared ? ", in shared memory" : "",
-             c->hosts ? ", on several hosts" : "");
+    snprintf(why, sizeof why, "%s: from %d rank%s and %zu B on%s%s", reason, c->ranks, c->ranks == 1 ? "" : "s",
+             c->bytes, c->shared ? ", in shared memory" : "", c->hosts ? ", on several hosts" : "");
     p2p_layer_explain(call->comm, NULL, why);
 }
 
@@ -110,26 +125,39 @@ static void explain_choice(const frame__call *call, const coll_choice *c, const 
 typedef struct {
     int ranks, hosts; /* 0: none yet */
     bool shared;
-    size_t bytes, row;
+    size_t element, bytes, row;
 } choice;
+
+static size_t choose_row(const frame__call *call, const char *operation, const choice *now)
+{
+    const coll_choice *c = choose(operation, now->hosts, now->shared, now->ranks, now->bytes);
+    if (!c) return 0;
+    const char *name = keep_order(call, c->algorithm), *reason = name == c->algorithm ? "table" : "keeps the order";
+    size_t row = row_of(name);
+    if (algorithms[row].has_room && !algorithms[row].has_room(call->comm, now->element)) {
+        row = row_of(keep_order(call, "tree"));
+        reason = "has room for an element";
+    }
+    if (p2p_layer_is_explained(call->comm)) explain_choice(call, c, reason);
+    return row;
+}
 
 /* The row of the algorithm for this call. Wrong arguments choose anything: it will refuse them. To read the table takes a
  * twelfth of a short all-reduce, so it is not read again for what was asked `last`. */
 static size_t chosen(const frame__call *call, const char *operation, choice *last)
 {
-    choice now = {
-        .ranks = p2p_size(call->comm), .hosts = p2p_hosts(call->comm), .shared = frame__has_inline(call->comm)};
+    choice now = {.ranks = p2p_size(call->comm),
+                  .hosts = p2p_hosts(call->comm),
+                  .shared = frame__has_inline(call->comm),
+                  .element = dtype_size(call->dtype)};
     dtype_bytes(call->count, call->dtype, &now.bytes);
-    bool is_usual = op_commutes(call->op) && !p2p_layer_is_explained(call->comm);
-    if (is_usual && now.ranks == last->ranks && now.hosts == last->hosts && now.shared == last->shared &&
-        now.bytes == last->bytes)
-        return last->row;
-    const coll_choice *c = choose(operation, now.hosts, now.shared, now.ranks, now.bytes);
-    const char *name = c ? keep_order(call, c->algorithm) : NULL;
-    if (name && p2p_layer_is_explained(call->comm)) explain_choice(call, c, name);
-    while (name && strcmp(algorithms[now.row].name, name) != 0) now.row++;
-    if (is_usual) *last = now;
-    return now.row;
+    if (!op_commutes(call->op) || p2p_layer_is_explained(call->comm)) return choose_row(call, operation, &now);
+    if (now.ranks != last->ranks || now.hosts != last->hosts || now.shared != last->shared ||
+        now.element != last->element || now.bytes != last->bytes) {
+        now.row = choose_row(call, operation, &now);
+        *last = now;
+    }
+    return last->row;
 }
 
 /* ---- The plain names: the agreement includes the algorithm; the named call within adds nothing of its own ---- */

@@ -173,9 +173,11 @@ p2p_err coll_tree_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype
 p2p_err coll_recursive_doubling_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 
 /* Without messages, where ranks share memory (the shm world, no virtual network); one-shot up to 4 KiB also where they
- * live on several hosts of it; elsewhere, and within another collective, P2P_ERR_ARG. One-shot: each rank, or the root
- * of a reduce, combines the whole buffers of all. Two-shot: each combines one slice of all buffers, and copies the others;
- * in place if the buffers are from p2p_alloc. Both strictly in rank order, as naive. */
+ * live on several hosts of it; elsewhere, within another collective, and for a type of one's own whose elements are longer than
+ * the memory that these work in (8 KiB always fit for up to 64 ranks), P2P_ERR_ARG. One-shot: each rank, or the root of a
+ * reduce, combines the whole buffers of all. Two-shot: each combines one slice of all buffers (short ones, with three
+ * ranks or more on a core: whoever comes), and copies the others; in place if the buffers are from p2p_alloc. Both
+ * strictly in rank order, as naive. */
 p2p_err coll_one_shot_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, int root);
 p2p_err coll_one_shot_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);
 p2p_err coll_two_shot_all_reduce(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op);

@@ -32,7 +32,7 @@ typedef struct {
 
 size_t coll__hierarchical_round(const frame__call *call, const coll__layout *l)
 {
-    if (!call->barriers || !call->bytes || call->size == l->hosts) return 0;
+    if (!call->barriers || !call->bytes || call->size == l->hosts || call->element > BLOCK) return 0;
     size_t hosts = (size_t)l->hosts, parts = (size_t)l->slices * hosts;
     size_t whole = (call->count + parts - 1) / parts + 1;  /* a part, at least */
     size_t longer = parts > hosts + 1 ? parts : hosts + 1; /* parts of `in`, or of `out` */

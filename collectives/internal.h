@@ -49,7 +49,14 @@ p2p_err coll__one_shot(frame__call *call, void *buf); /* an all-reduce; with a r
 p2p_err coll__two_shot_all_reduce(frame__call *call, void *buf);
 p2p_err coll__hierarchical_all_reduce(frame__call *call, void *buf);
 
-/* Bytes of a slice in a segment of so many bytes, of n ranks; room for an element at least. */
+/* Bytes of a slice in a segment of so many bytes, of n ranks. */
 size_t coll__two_shot_slot(size_t segment, int n);
+
+/* Does one element fit into the pieces of memory that these work in? The same answer on every rank. */
+bool coll__one_shot_has_room(const p2p_comm *comm, size_t element);
+bool coll__two_shot_has_room(const p2p_comm *comm, size_t element);
+
+/* call->wrong, if not. Before frame__begin. */
+void coll__needs_room(frame__call *call, bool (*has_room)(const p2p_comm *comm, size_t element));
 
 #endif

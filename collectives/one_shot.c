@@ -62,7 +62,7 @@ static p2p_err through_scratch(const frame__call *call)
         p2p_scratch scratch;
         err = p2p_layer_scratch(call->comm, call->bytes - done, &scratch);
         if (err) return err;
-        part = call->bytes - done < scratch.bytes ? call->bytes - done : scratch.bytes;
+        part = call->bytes - done < scratch.bytes ? call->bytes - done : scratch.bytes / call->element * call->element;
         p2p_layer_copy(scratch.first + (size_t)call->rank * scratch.stride, call->user + done, part);
         err = p2p_layer_barrier(call->comm, step++);
         pieces p = {call, scratch.first, scratch.stride, call->user + done};
@@ -71,7 +71,8 @@ static p2p_err through_scratch(const frame__call *call)
     return err;
 }
 
-/* A message from each rank to each that gets the result. */
+/* A message from each rank to each that gets the result. Between two that do not get it nothing is counted, on both sides alike:
+ * traces number what moves between them. */
 static void count_traffic(const frame__call *call)
 {
     size_t received = gets_result(call) ? call->bytes : P2P_LAYER_NOTHING;
@@ -81,11 +82,17 @@ static void count_traffic(const frame__call *call)
     }
 }
 
+bool coll__one_shot_has_room(const p2p_comm *comm, size_t element)
+{
+    return element <= p2p_layer_scratch_most(comm);
+}
+
 p2p_err coll__one_shot(frame__call *call, void *buf)
 {
     size_t bytes = SIZE_MAX;
     bool possible = dtype_bytes(call->count, call->dtype, &bytes), fits = possible && bytes <= P2P_LAYER_INLINE_MOST;
     if (possible && !(fits && frame__has_inline(call->comm))) frame__needs_shared_memory(call);
+    if (possible && !fits) coll__needs_room(call, coll__one_shot_has_room);
     call->barriers = true;
     if (fits) call->inline_payload = buf, call->inline_bytes = bytes;
     p2p_err err = frame__begin(call, FRAME_NOTHING, (frame__span){buf, call->count});

@@ -92,6 +92,11 @@ size_t coll__two_shot_slot(size_t segment, int n)
     return bytes / unit * unit;
 }
 
+bool coll__two_shot_has_room(const p2p_comm *comm, size_t element)
+{
+    return element <= BLOCK && element <= coll__two_shot_slot(p2p_layer_scratch_most(comm), p2p_size(comm));
+}
+
 static p2p_err begin_round(two_shot *d, size_t first, round *r)
 {
     size_t n = (size_t)d->call->size, left = d->call->count - first;
@@ -274,6 +279,7 @@ p2p_err coll__two_shot_all_reduce(frame__call *call, void *buf)
 {
     two_shot d = {.call = call};
     frame__needs_shared_memory(call);
+    coll__needs_room(call, coll__two_shot_has_room);
     size_t bytes;
     if (p2p_layer_has_shared_memory(call->comm) && dtype_bytes(call->count, call->dtype, &bytes)) {
         int turns = p2p_layer_turns(call->comm);
@@ -282,7 +288,8 @@ p2p_err coll__two_shot_all_reduce(frame__call *call, void *buf)
     }
     d.is_shared = call->exported.place;
     if (d.may_be_in_parts) call->exported.reach |= IN_PARTS;
-    call->barriers = call->parts = true;
+    call->barriers = true;
+    call->parts = d.may_be_in_parts;
     call->inline_payload = &call->exported;
     call->inline_bytes = sizeof call->exported;
     p2p_err err = frame__begin(call, FRAME_NOTHING, (frame__span){buf, call->count});

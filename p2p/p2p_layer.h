@@ -110,7 +110,8 @@ int p2p_layer_next_part(p2p_comm *comm, int parts);
 void p2p_layer_part_done(p2p_comm *comm);
 p2p_err p2p_layer_parts_barrier(p2p_comm *comm, unsigned step, int parts);
 
-/* How many ranks of the job take turns on a core, as far as this rank knows; 1: each has one of its own, or sleeps when it waits. */
+/* How many ranks take turns on a core, as far as this rank knows; 1: each has one of its own, or they wait in another way (the
+ * socket world, PAIRWISE_WAIT). */
 int p2p_layer_turns(const p2p_comm *comm);
 
 /* Up to P2P_LAYER_INLINE bytes travel with the fingerprint, at no cost: what a rank has sent that way. Up to
@@ -151,7 +152,7 @@ size_t p2p_layer_scratch_most(const p2p_comm *comm);
  * far this rank sees, which may differ from rank to rank. All ranks send theirs inline; then a buffer can be read by
  * every rank if it ends, place + bytes, within the shortest reach, and all come to the same conclusion. */
 typedef struct {
-    uint64_t place, reach;
+    uint64_t place, reach; /* below 2^63: the highest bit is for the caller's own use, until it takes it back */
 } p2p_export;
 
 p2p_export p2p_layer_export(const p2p_comm *comm, const void *buf, size_t bytes);

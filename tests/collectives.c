@@ -283,7 +283,8 @@ static int combined_by_whoever_comes(p2p_comm *world, void *arg)
     sample s = {.kind = WILD};
 
     (void)arg;
-    if (p2p_layer_has_shared_memory(world)) CHECK(p2p_layer_turns(world) == (int)n, "%d turns", p2p_layer_turns(world));
+    if (p2p_layer_has_shared_memory(world) && !getenv("PAIRWISE_WAIT"))
+        CHECK(p2p_layer_turns(world) == (int)n, "%d turns", p2p_layer_turns(world));
     for (size_t a = 0; a < algorithm_count; a++)
         for (int round = 0; algorithms[a].kind == ALL_REDUCE && round < 24; round++, s.seed++, next_kernel(&s)) {
             const size_t bytes[] = {8, 4104, 8 * 1024 * n, 8 * 1024 * n + 64 + 8, most, most + 8};

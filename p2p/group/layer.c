@@ -92,7 +92,8 @@ p2p_err p2p_layer_refuse_argument(p2p_comm *comm, const p2p_fingerprint *means, 
     return p2p__leave(comm, p2p__fail(comm, err, class, (int)argument, advice, "%s", cause));
 }
 
-/* What has been read in place was what its rank meant, unless that has ended the collective with an error meanwhile. */
+/* What has been read in place was what its rank meant, unless that has ended the collective with an error meanwhile; or, where
+ * parts were done without this rank, a later one: that counts as well, for the job has failed. */
 static p2p_err check_attached(p2p_comm *comm)
 {
     const p2p_engine *engine = comm->engine;

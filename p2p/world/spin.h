@@ -69,7 +69,7 @@
 #define FAILING_PAUSE_NS UINT64_C(100000)     /* between two looks whether the supervisor has ended the job */
 
 typedef struct {
-    int ranks, cores;             /* of this host */
+    int ranks, cores;             /* of this host; of several, its launcher is one more */
     bool cheap_polls;             /* a poll asks nothing of the system */
     bool shares_cores;            /* there are more ranks than cores, and cheap polls: see message/cores.h */
     uint64_t longest, now;        /* ns to spin; longest is 0 when ranks share cores */
