@@ -640,7 +640,7 @@ static int in_parts(p2p_comm *world, void *arg)
     int rank = p2p_rank(world), n = p2p_size(world), first, part, own = 0;
     parts_work *w = arg;
 
-    for (int round = 1; round <= 20; round++) {
+    for (int round = 1; round <= 20 && p2p_hosts(world) == 1; round++) { /* parts, as steps, are a host's own */
         CALL(p2p_layer_begin(world, &what));
         CALL(p2p_layer_barrier(world, 1));
         while (rank == n - 1 && atomic_load(&w->left) < round * (n - 1)) sched_yield(); /* has come, and does nothing */
