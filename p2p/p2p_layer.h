@@ -95,8 +95,8 @@ p2p_err p2p_layer_barrier(p2p_comm *comm, unsigned step);
 p2p_err p2p_layer_host_barrier(p2p_comm *comm, unsigned step);
 
 /* Work in parts, for the ranks that have the time: where ranks take turns on a core, those that run do what others would have
- * to be switched to for. For collectives of two ranks or more that have set `barriers` and `parts`, once in each, after its first
- * barrier:
+ * to be switched to for. For collectives of two ranks or more, of one host, that have set `barriers` and `parts`, once in each,
+ * after its first barrier:
  *
  *      while ((part = p2p_layer_next_part(comm, parts)) >= 0) {     0, 1, ... parts - 1, each to one rank; -1: no more
  *          ...
