@@ -161,7 +161,7 @@ static inline uint64_t p2p__line_at(uint64_t number, uint64_t steps)
 typedef struct {
     _Alignas(64) _Atomic uint32_t bell, dozing; /* a futex: changes when all are there; and how many wait on it */
     _Atomic uint64_t asleep[RANK_SET_WORDS];    /* world ranks */
-    _Alignas(64) _Atomic uint32_t parts_given, parts_done; /* of the collective's work (p2p_layer_next_part) */
+    _Atomic uint32_t parts_given, parts_done;   /* of the collective's work (p2p_layer_next_part) */
 } scoreboard_gate;
 
 #define SCOREBOARD_SLOTS 8       /* collectives of a communicator that can be under way at a time */
