@@ -24,7 +24,7 @@ static const coll_choice choices[] = {
 #else
 #include "collectives/choices.inc"
 #endif
-    {"all_reduce", true, 2, 0, "one-shot", 2, P2P_LAYER_INLINE_MOST}, /* the same */
+    {"all_reduce", true, 2, 0, "one-shot", 2, P2P_LAYER_INLINE_MOST}, /* as a reduce */
 };
 
 enum { CHOICES = sizeof choices / sizeof *choices };
@@ -45,7 +45,7 @@ static bool applies(const coll_choice *c, int hosts, bool shared, int ranks, siz
 static const coll_choice *choose(const char *operation, int hosts, bool shared, int ranks, size_t bytes)
 {
     for (int i = CHOICES; i-- > 0;)
-        if (applies(&choices[i], hosts, shared, ranks, bytes) && strcmp(choices[i].operation, operation) == 0)
+        if (strcmp(choices[i].operation, operation) == 0 && applies(&choices[i], hosts, shared, ranks, bytes))
             return &choices[i];
     return NULL;
 }
@@ -93,7 +93,7 @@ static const struct {
 static size_t row_of(const char *name)
 {
     size_t row = 0;
-    while (name && strcmp(algorithms[row].name, name) != 0) row++;
+    while (strcmp(algorithms[row].name, name) != 0) row++;
     return row;
 }
 

@@ -37,7 +37,7 @@
 
 enum { BLOCK = 8 * 1024 }; /* bytes combined at a time: the sum so far stays in the nearest cache */
 enum { LINE = 64 };        /* slices in a segment begin with a cache line, where there are not too many of them */
-enum { ELEMENT_MOST = 8 }; /* bytes of an element */
+enum { ELEMENT_MOST = 8 }; /* bytes of an element of a built-in type */
 /* Bytes of a slice in one round. What all ranks copy in a round, three rounds of it, stays in a cache that cores share: with
  * slices of 128 KiB it is 24 MiB with 8 ranks, and where the cache is of 32 MiB took twice as long as with these. */
 enum { SLICE_MOST = 128 * 1024, SLICE_LEAST = 8 * 1024, COPIED_BY_ALL = 2 * 1024 * 1024 };
@@ -237,6 +237,14 @@ static p2p_err last_in_parts(const two_shot *d, const round *r, unsigned step)
     return err;
 }
 
+/* When all have combined theirs. */
+static p2p_err take_others(const two_shot *d, const round *r, unsigned step)
+{
+    p2p_err err = p2p_layer_barrier(d->call->comm, step);
+    if (!err) copy_out(d, r, 1);
+    return err;
+}
+
 static p2p_err run_rounds(two_shot *d)
 {
     round now, next;
@@ -244,15 +252,18 @@ static p2p_err run_rounds(two_shot *d)
     p2p_err err = begin_round(d, 0, &now);
     if (err) return err;
     err = begin_all(d, &now, &step);
-    for (; !err && !(now.is_last && d->in_parts); now = next) {
+    while (!err && !now.is_last) {
         combine_own(d, &now);
-        if (!now.is_last) err = begin_round(d, now.first + now.count, &next);
-        if (!now.is_last && !err) copy_in(d, &next);
-        if (!err) err = p2p_layer_barrier(d->call->comm, step++);
-        if (!err) copy_out(d, &now, 1);
-        if (now.is_last) return err;
+        err = begin_round(d, now.first + now.count, &next);
+        if (err) return err;
+        copy_in(d, &next);
+        err = take_others(d, &now, step++);
+        now = next;
     }
-    return err ? err : last_in_parts(d, &now, step);
+    if (err) return err;
+    if (d->in_parts) return last_in_parts(d, &now, step);
+    combine_own(d, &now);
+    return take_others(d, &now, step);
 }
 
 /* Elements of the buffer that a rank owns, in all rounds. */

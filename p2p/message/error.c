@@ -129,8 +129,8 @@ static p2p_err refuse(p2p_comm *comm, const p2p_call *call, const char *file, in
     return P2P_ERR_STATE;
 }
 
-/* Programs call a few functions in turn, so their names are kept as they are shown: to measure and copy one takes longer than
- * all else here. */
+/* Programs call a few functions in turn, so their names are kept as they are shown: to measure and copy one takes as many
+ * instructions as all else that a call begins with. */
 static void show_name(p2p_engine *engine, const char *name)
 {
     p2p_known_name *known = &engine->names[(uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (KNOWN_NAMES - 1)];
