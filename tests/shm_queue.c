@@ -183,13 +183,13 @@ Test(shm_queue, near_lines_while_the_reader_keeps_up)
     free(r.memory);
 }
 
-/* The lines that are fetched for the next message are not those that the reader still reads. */
+/* In a small queue. The lines that are fetched for the next message are not those that the reader still reads. */
 Test(shm_queue, two_messages_side_by_side)
 {
     static queue r;
     uint64_t lines = QUEUE_NEAR - 6, farthest = 0;
 
-    queue_make(&r, QUEUE_LARGEST);
+    queue_make(&r, (size_t)4 * QUEUE_NEAR * QUEUE_LINE);
     for (int step = 0; step < 1000; step++) {
         uint64_t before = r.writer.at % r.writer.size;
         cr_assert(write_one(&r, lines * QUEUE_LINE - QUEUE_HEAD));
@@ -201,6 +201,56 @@ Test(shm_queue, two_messages_side_by_side)
         read_all(&r);
     }
     cr_assert(farthest >= 2 * lines && farthest < 4 * lines, "%zu lines are used", (size_t)farthest);
+    free(r.memory);
+}
+
+/* Long messages use one line after the other, round the whole ring; short ones between them stay near, and the next long one
+ * goes on behind the last. */
+Test(shm_queue, long_messages_go_round)
+{
+    static queue r;
+    const uint64_t lines = QUEUE_FAR + 10;
+
+    queue_make(&r, QUEUE_LARGEST);
+    for (int lap = 0; lap < 3; lap++) {
+        uint64_t end = r.writer.at % r.writer.size, longs = 0;
+        do {
+            cr_assert(write_one(&r, lines * QUEUE_LINE - QUEUE_HEAD));
+            uint64_t first = (r.writer.at - lines) % r.writer.size;
+            bool at_either_end = end < QUEUE_NEAR || end + QUEUE_NEAR > r.writer.size;
+            cr_assert(first == end || first == 0 || at_either_end,
+                      "a long message begins at line %zu, the last ended at %zu", (size_t)first, (size_t)end);
+            end = r.writer.at % r.writer.size;
+            read_all(&r);
+            for (int i = 0; i < 7; i++) {
+                cr_assert(write_one(&r, 8));
+                cr_assert_leq(r.writer.at % r.writer.size, QUEUE_NEAR);
+                read_all(&r);
+            }
+        } while (++longs < r.writer.size / lines);
+    }
+    free(r.memory);
+}
+
+/* No more is skipped than there is room for. */
+Test(shm_queue, long_messages_do_not_pass_what_is_unread)
+{
+    static queue r;
+    const size_t far_away = QUEUE_LARGEST - (size_t)2 * QUEUE_FAR * QUEUE_LINE;
+
+    queue_make(&r, QUEUE_LARGEST);
+    for (size_t content = 0; content < far_away; content += (size_t)QUEUE_FAR * QUEUE_LINE) {
+        cr_assert(write_one(&r, (size_t)QUEUE_FAR * QUEUE_LINE));
+        read_all(&r);
+    }
+    for (int unread = 0; unread < QUEUE_NEAR; unread++) {
+        cr_assert(write_one(&r, 8));
+        read_all(&r);
+        for (int i = 0; i < unread; i++) cr_assert(write_one(&r, 8));
+        while (write_one(&r, (size_t)QUEUE_FAR * QUEUE_LINE)) continue;
+        cr_assert(r.asked);
+        read_all(&r);
+    }
     free(r.memory);
 }
 

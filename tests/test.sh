@@ -225,7 +225,7 @@ is_left_to_other_worlds() {
     case ${1#tests/} in
     bench* | blocks* | collectives* | contracts* | many_ranks* | mismatch* | replay* | ring* | trace* | trainer*) ;;
     alloc_random* | nonblocking* | operators* | p2p_alloc* | p2p_comm* | p2p_layer* | p2p_report* | p2p_wrong*) ;;
-    scan* | shm_queue*) ;;
+    scan* | shm_queue* | shm_ways*) ;;
     *) return 1 ;;
     esac
 }

@@ -35,7 +35,7 @@ typedef struct {
     double us[3][SIZES], short_us; /* by job: [0] has none */
     size_t direct;                 /* the setting */
     unsigned kib_ns;               /* of copies out of the queue: see p2p__shm_show */
-    bool may_read, shows;
+    bool may_read, shows, two_ways;
     int job;
 } measured;
 
@@ -83,6 +83,7 @@ static int measure(p2p_comm *world, void *arg)
     own.direct = world->engine->config.direct;
     own.may_read = world->engine->scoreboard->may_read;
     own.shows = world->engine->shows_receives;
+    if (own.job == 0) own.two_ways = p2p__shm_has_two_ways(&world->engine->end);
     if (own.job == 0) own.short_us = message_us(world, out, in, 8);
     for (int i = 0; own.job > 0 && i < SIZES; i++) own.us[own.job][i] = message_us(world, out, in, sizes[i]);
     const link_end *link = world->engine->peers[p2p_rank(world) == 0].link.state;
@@ -149,15 +150,12 @@ static void tell_copies(const char *whom, p2p_copy_way *way, const char *otherwi
            rates.near, is_slow ? otherwise : "");
 }
 
-/* That of 128 KiB, unless at that size the queue is faster by more than a tenth, and so on up; or one copy at half of it, and so on
- * down. As in scripts/tune_direct.awk. */
+/* That of 128 KiB, unless one copy is faster by more than a tenth at half of it, and so on down. As in scripts/tune_direct.awk. */
 static size_t best_direct(const measured *m)
 {
     const double *queue = m->us[1], *copy = m->us[2];
     int from = DEFAULT;
-    while (from < SIZES && queue[from] * 1.1 < copy[from]) from++;
-    if (from == DEFAULT)
-        while (from > 0 && copy[from - 1] * 1.1 < queue[from - 1]) from--;
+    while (from > 0 && copy[from - 1] * 1.1 < queue[from - 1]) from--;
     return sizes[0] << from;
 }
 
@@ -190,8 +188,9 @@ static void tell(const measured *m, size_t direct, bool may_read)
     if (!may_read)
         printf("\nThe system forbids that one process reads another's memory: all goes through the queue.\n");
     else
-        printf("\nIn one copy from %zu bytes on; this measurement: from %zu (PAIRWISE_DIRECT=%zuK, or make tune).\n",
-               direct, best, best >> 10);
+        printf("\n%s from %zu bytes on; this measurement: in one copy from %zu (PAIRWISE_DIRECT=%zuK, or make tune).\n",
+               m->two_ways ? "Whichever is faster, as ranks find out while they run," : "In one copy", direct, best,
+               best >> 10);
     tell_all_reduce();
 }
 

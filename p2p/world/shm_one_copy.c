@@ -149,7 +149,12 @@ bool p2p__shm_one_copy(p2p_endpoint *self, p2p_link *peer, void *to, const wire_
     while (t.chunk < t.bytes / CHUNKS_MOST + 1 || (t.chunk < CHUNK_WANTED && t.chunk < t.bytes / 2)) t.chunk *= 2;
     bool together = t.bytes > t.chunk && self->spin->longest && !w->may_not_read && !self->config->timeout_ns;
     if (w->may_not_read && !at) return false;
+    link_end *link = peer->state;
+    bool is_timed = !at && p2p__shm_has_two_ways(self);
+    if (is_timed && p2p__shm_way(link, t.bytes) == SHM_BY_QUEUE) return false;
+    uint64_t began = is_timed ? p2p__now() : 0;
     bool is_read = together ? copy_together(self, peer, &t, request->sender_id) : t.copy(t.peer, to, t.there, t.bytes);
     if (!is_read && (errno == EPERM || errno == ENOSYS)) w->may_not_read = true;
+    if (is_read && is_timed) p2p__shm_way_took(link, SHM_IN_ONE_COPY, t.bytes, p2p__now() - began);
     return is_read;
 }

@@ -81,24 +81,34 @@ void p2p__queue_publish(shm_writer *w, size_t content, unsigned kind)
     w->at += lines_of(content);
 }
 
-static bool is_near(const shm_writer *w)
+/* A small ring is not worth the skipping. */
+static bool goes_round(const shm_writer *w)
 {
-    uint64_t near = 2 * w->message < QUEUE_NEAR ? QUEUE_NEAR : 2 * w->message;
-    return (w->at & (w->size - 1)) < near;
+    return w->message >= QUEUE_FAR && w->size > 4 * QUEUE_NEAR;
+}
+
+/* Where the message belongs that is to begin at w->at. */
+static uint64_t place_for(const shm_writer *w)
+{
+    uint64_t place = w->at & (w->size - 1), near = 2 * w->message < QUEUE_NEAR ? QUEUE_NEAR : 2 * w->message;
+    if (goes_round(w)) return place < w->far ? w->far : place;
+    return place < near ? place : 0;
 }
 
 /* What is skipped keeps what it has, for as many laps as it is skipped. The first line begins a record in each lap. */
 void p2p__queue_rewind(shm_writer *w, size_t bytes)
 {
     w->message = lines_of(bytes) < w->size ? lines_of(bytes) + 1 : w->size;
-    w->fetched = w->message < QUEUE_LONG ? w->message : 0;
-    if (is_near(w)) return;
+    w->fetched = w->message < QUEUE_LONG || goes_round(w) ? w->message : 0;
+    uint64_t place = w->at & (w->size - 1), to = place_for(w);
+    if (to == place) return;
     if (w->at - w->taken_seen > QUEUE_NEAR / 2)
         w->taken_seen = atomic_load_explicit(&w->ring->taken, memory_order_acquire);
-    if (w->at - w->taken_seen > QUEUE_NEAR / 2) return;
-    uint64_t to_end = w->size - (w->at & (w->size - 1));
-    note_dirty(w, w->at + 1, w->at + to_end);
-    p2p__queue_publish(w, content_of(to_end), QUEUE_PAD);
+    uint64_t unread = w->at - w->taken_seen, skipped = (to ? to : w->size) - place;
+    if (unread > QUEUE_NEAR / 2 || skipped >= w->size - unread) return;
+    w->far = to ? 0 : place;
+    p2p__queue_begin(w, content_of(skipped));
+    p2p__queue_publish(w, content_of(skipped), QUEUE_PAD);
 }
 
 #ifdef __x86_64__
@@ -106,7 +116,7 @@ __attribute__((target("prfchw"))) /* else the line comes only to be read; a proc
 #endif
 void p2p__queue_fetch(shm_writer *w)
 {
-    uint64_t first = is_near(w) ? w->at : 0;
+    uint64_t first = w->at - (w->at & (w->size - 1)) + place_for(w);
     for (int i = 0; i < LINES_A_FETCH && w->fetched < w->message; i++)
         __builtin_prefetch((const void *)p2p__queue_head(w->ring, w->size, first + w->fetched++), 1);
 }

@@ -31,7 +31,8 @@
 
 enum { QUEUE_NEAR = 256, QUEUE_TOLD = 64 }; /* lines that stay in the nearest cache; between two writes of `taken` */
 enum { QUEUE_LONG = 16 };                   /* lines of a message from which on its writer fetches those of the next */
-enum { QUEUE_LINE = 64, QUEUE_HEAD = 8, QUEUE_SMALLEST = 8 * QUEUE_LINE, QUEUE_LARGEST = 1024 * QUEUE_LINE };
+enum { QUEUE_FAR = 64 };                    /* lines of a message from which on it goes round the whole ring */
+enum { QUEUE_LINE = 64, QUEUE_HEAD = 8, QUEUE_SMALLEST = 8 * QUEUE_LINE, QUEUE_LARGEST = 8192 * QUEUE_LINE };
 
 /* Kinds of records. The queue itself knows only the pad. */
 enum {
@@ -53,6 +54,7 @@ typedef struct shm_writer {
     shm_queue *ring;
     uint64_t size, at, taken_seen; /* in lines */
     uint64_t message, fetched;     /* lines of the last message; how far the next one's have been fetched */
+    uint64_t far;                  /* where the last one that goes round the whole ring ended, if others came since */
     uint64_t dirty[QUEUE_LARGEST / QUEUE_LINE / 64]; /* lines to wipe before a record begins there; a bit each */
 } shm_writer;
 
@@ -72,8 +74,8 @@ void p2p__queue_open(void *memory, size_t bytes, shm_writer *writer, shm_reader 
  * and returns 0: come again when woken. Even so there may be a new record, a pad: the reader must be awake. */
 size_t p2p__queue_room(shm_writer *writer, size_t least);
 
-/* A message of so many bytes begins. Begin again at the first line if QUEUE_NEAR lines have been written, or two such
- * messages, and at most QUEUE_NEAR / 2 lines are still to be read. */
+/* A message of so many bytes begins. If at most QUEUE_NEAR / 2 lines are still to be read: begin again at the first line if
+ * QUEUE_NEAR lines have been written, or two such messages; one of QUEUE_FAR lines goes on where the last one ended. */
 void p2p__queue_rewind(shm_writer *writer, size_t bytes);
 
 /* While the writer waits for an answer: some more of the lines where a message like the last one would go next, come into

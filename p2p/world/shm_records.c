@@ -12,6 +12,7 @@
  * cores, so it is not shorter than that pays. */
 #define PART_OF_QUEUE 8
 #define PART_LEAST ((size_t)2 << 10)
+#define PART_MOST ((size_t)8 << 10) /* of a payload that was asked for, behind its first part, twice as much */
 #define TIMED_FROM ((size_t)4 << 10)
 
 /* ---- Writing ---- */
@@ -37,9 +38,14 @@ static bool write_record(p2p_endpoint *self, p2p_link *peer)
     if (first) p2p__queue_rewind(out, header + packet->payload_bytes);
     size_t room = find_room(self, peer, first ? header : 1);
     if (!room) return false;
-    room = MIN(room, header + MAX(w->ring_size / PART_OF_QUEUE, PART_LEAST));
-    size_t sent = first ? 0 : packet->done - sizeof *from;
-    size_t part = MIN(packet->payload_bytes - sent, room - header);
+    size_t sent = first ? 0 : packet->done - sizeof *from, left = packet->payload_bytes - sent;
+    size_t most = from->type == WIRE_PAYLOAD && !first ? 2 * PART_MOST : PART_MOST;
+    size_t part = MIN(MAX(w->ring_size / PART_OF_QUEUE, PART_LEAST), most);
+    if (left <= part + QUEUE_LINE)
+        part = left;
+    else if (first)
+        part -= QUEUE_LINE - QUEUE_HEAD; /* so the next, and its place, are as far behind a line */
+    part = MIN(part, room - header);
     unsigned char *place = p2p__queue_begin(out, header + part);
     if (part) p2p__copy(place + header, (const char *)packet->payload + sent, part);
     if (is_short)
@@ -89,10 +95,10 @@ static p2p_err nonsense(p2p_endpoint *self, const p2p_link *peer, const char *wh
                        line);
 }
 
-/* Out of the queue. How long that takes says whether the lines come from another core's cache. */
+/* Out of the queue. How long that takes of a first part says whether the lines come from another core's cache. */
 static void copy_out(link_end *link, char *to, const unsigned char *from, size_t bytes)
 {
-    uint64_t before = bytes >= TIMED_FROM ? p2p__now() : 0;
+    uint64_t before = !link->in_payload && bytes >= TIMED_FROM ? p2p__now() : 0;
     p2p__copy(to, from, bytes);
     if (before) p2p__shm_copy_took(link, (unsigned)((p2p__now() - before) * 1024 / bytes));
 }
@@ -103,10 +109,14 @@ static p2p_err advance(p2p_endpoint *self, p2p_link *peer, const unsigned char *
     link_end *link = peer->state;
     uint64_t left = p2p__wire_payload(&peer->in) - peer->in_got;
     if (bytes > left) return nonsense(self, peer, "it is longer than its frame");
+    if (!link->in_payload) link->payload_began = peer->in.type == WIRE_PAYLOAD && bytes ? p2p__now() : 0;
     if (bytes && peer->in_dest) copy_out(link, peer->in_dest + peer->in_got, from, bytes);
     peer->in_got += bytes;
     link->in_payload = bytes < left;
-    return link->in_payload ? P2P_OK : p2p__delivered(self, peer);
+    if (link->in_payload) return P2P_OK;
+    if (link->payload_began)
+        p2p__shm_way_took(link, SHM_BY_QUEUE, (size_t)peer->in.bytes, p2p__now() - link->payload_began);
+    return p2p__delivered(self, peer);
 }
 
 /* A pad; the beginning of a frame, its header, whole or short, and some of its payload; or more of one. */
@@ -144,7 +154,7 @@ static p2p_err read_record(p2p_endpoint *self, p2p_link *peer, size_t *bytes)
 p2p_err p2p__shm_read(p2p_endpoint *self, p2p_link *peer, int most)
 {
     link_end *link = peer->state;
-    for (int i = 0; i < most && p2p__queue_waiting(&link->in); i++) {
+    for (int i = 0; i < (link->in_payload ? RECORDS_A_TURN : most) && p2p__queue_waiting(&link->in); i++) {
         size_t bytes;
         p2p_err err = read_record(self, peer, &bytes);
         if (err) return err;

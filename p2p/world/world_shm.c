@@ -29,7 +29,6 @@
 #include "p2p/world/cma.h"
 
 #define QUEUES_OF_A_RANK ((size_t)1 << 20) /* about what the rings of one rank to all others take in all */
-#define RECORDS_A_TURN 64
 
 /* ---- Opening and closing ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* world_shm: what the four files of the shm world share. What it is: world_shm.c. */
+/* world_shm: what the files of the shm world share. What it is: world_shm.c. */
 #ifndef PAIRWISE_P2P_WORLD_SHM_H
 #define PAIRWISE_P2P_WORLD_SHM_H
 
@@ -55,11 +55,24 @@ typedef struct {
 
 enum { SHM_COPIES = 4 };
 
+/* What a long message may take, and what was seen of both, of messages of about one length (shm_ways.c). */
+enum shm_way { SHM_IN_ONE_COPY, SHM_BY_QUEUE, SHM_WAYS };
+
+#define SHM_LENGTH_LEAST ((size_t)128 << 10)
+enum { SHM_LENGTHS = 8 }; /* each from twice as many bytes on as the one before */
+
+typedef struct {
+    uint64_t kib_ns[SHM_WAYS][SHM_COPIES]; /* what a KiB of the last ones took */
+    unsigned timed[SHM_WAYS], messages;
+} shm_ways;
+
 typedef struct {
     void *rings; /* mapped; NULL: no link yet */
     shm_writer out;
     shm_reader in;
     bool in_payload;
+    uint64_t payload_began; /* when the first of it was there; 0: it is not timed */
+    shm_ways ways[SHM_LENGTHS];
     unsigned copy_ns[SHM_COPIES],
         copies;               /* what each of the last copies out of a long record took a KiB; how many so far */
     unsigned kib_ns;          /* the least of them: one that was interrupted says nothing of caches */
@@ -101,7 +114,9 @@ void p2p__shm_flush(p2p_endpoint *self, p2p_link *peer);
 
 bool p2p__shm_send_now(p2p_endpoint *self, p2p_link *peer, const p2p_short *message);
 
-/* Deal with up to so many records of a peer. On P2P_ERR_NOMEM the record stays where it is. */
+/* Deal with up to so many records of a peer, or with RECORDS_A_TURN while they are of one payload. On P2P_ERR_NOMEM the record
+ * stays where it is. */
+#define RECORDS_A_TURN 64
 p2p_err p2p__shm_read(p2p_endpoint *self, p2p_link *peer, int most);
 
 bool p2p__shm_is_waiting(const p2p_endpoint *self, const p2p_link *peer);
@@ -122,6 +137,18 @@ bool p2p__shm_hide(p2p_endpoint *self, p2p_link *peer);
 
 /* Write a message to where its receive is shown, if it is: true when it is there. */
 bool p2p__shm_write_to_shown(p2p_endpoint *self, p2p_link *peer, const p2p_short *message);
+
+/* ---- shm_ways.c ---- */
+
+/* Can a long message take either? Not where ranks take turns on a core, nor where PAIRWISE_DIRECT says which. */
+static inline bool p2p__shm_has_two_ways(const p2p_endpoint *self)
+{
+    return self->spin->longest && self->scoreboard->config.direct == CONFIG_BY_CORES;
+}
+
+/* The way that a long message of a peer is to take; how long it took there. */
+enum shm_way p2p__shm_way(link_end *link, size_t bytes);
+void p2p__shm_way_took(link_end *link, enum shm_way way, size_t bytes, uint64_t ns);
 
 /* ---- shm_one_copy.c ---- */
 
