@@ -57,7 +57,8 @@ p2p_err p2p__answer(p2p_engine *engine, p2p_request receive, const wire_header *
     if (fits) { /* copy it out of its sender's memory; if that cannot be, ask for it */
         const void *at = shared ? p2p__shared_bytes(engine, header->receiver_id, bytes) : NULL;
         bool readable = (header->flags & WIRE_FLAG_READABLE) && p2p__reads_memory(engine, bytes);
-        read = (at || readable) && engine->world->read(&engine->end, &peer->link, receive->buf, header, at);
+        bool both_wait = !receive->name && (header->flags & WIRE_FLAG_BLOCKING);
+        read = (at || readable) && engine->world->read(&engine->end, &peer->link, receive->buf, header, at, both_wait);
     }
     if (fits && p2p__gave_up(engine, peer->link.rank) && !atomic_load(&engine->scoreboard->shared->failed)) {
         p2p__complete(receive, P2P_ERR_PEER_DEAD);

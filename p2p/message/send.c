@@ -37,6 +37,7 @@ static void prepare(p2p_request request, enum wire_type type)
         uint64_t place = p2p__shared_place(engine, request->buf, request->bytes);
         readable = place || p2p__reads_memory(engine, request->bytes);
         if (readable) packet->header.flags = place ? WIRE_FLAG_SHARED : WIRE_FLAG_READABLE;
+        if (readable && !request->name) packet->header.flags |= WIRE_FLAG_BLOCKING;
         if (readable) packet->header.receiver_id = place ? place : (uintptr_t)request->buf;
     }
     if ((carries || readable) && engine->config.crc) {

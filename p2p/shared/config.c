@@ -77,7 +77,7 @@ static const struct {
       "bytes that a rank buffers of messages without a receive; further messages wait at their senders"},
      {KIND_SIZE, AT(unexpected_max), 0, SIZE_MAX}},
     {{"PAIRWISE_DIRECT", "a size, such as 64K, or 0 for never",
-      "16K where ranks share cores; else from 128K on, or what make tune has found, whichever is faster just now",
+      "16K where ranks share cores; else 128K, or what make tune has found, and only if it is faster just now",
       "shm: from this many bytes on, a message that waits for its receive is copied from process to process; "
       "memory of p2p_alloc always is"},
      {KIND_SIZE, AT(direct), 0, SIZE_MAX}},

@@ -29,7 +29,13 @@
 #define WIRE_SPLIT_WORDS 4 /* of 32 bits in an answer to a split, before the members (p2p/group/split.c) */
 
 enum wire_type { WIRE_EAGER = 1, WIRE_REQUEST, WIRE_CLEAR, WIRE_PAYLOAD, WIRE_CREDIT };
-enum wire_flag { WIRE_FLAG_DROP = 1, WIRE_FLAG_CRC = 2, WIRE_FLAG_READABLE = 4, WIRE_FLAG_SHARED = 8 };
+enum wire_flag {
+    WIRE_FLAG_DROP = 1,
+    WIRE_FLAG_CRC = 2,
+    WIRE_FLAG_READABLE = 4,
+    WIRE_FLAG_SHARED = 8,
+    WIRE_FLAG_BLOCKING = 16 /* a send that its call waits for */
+};
 
 typedef struct {
     uint32_t magic;

@@ -137,7 +137,8 @@ static bool copy_in_place(pid_t pid, void *here, uint64_t there, size_t bytes)
     return true;
 }
 
-bool p2p__shm_one_copy(p2p_endpoint *self, p2p_link *peer, void *to, const wire_header *request, const void *at)
+bool p2p__shm_one_copy(p2p_endpoint *self, p2p_link *peer, void *to, const wire_header *request, const void *at,
+                       bool both_wait)
 {
     shm_world *w = self->state;
     transfer t = {.copy = at ? copy_in_place : p2p__cma_read,
@@ -150,8 +151,11 @@ bool p2p__shm_one_copy(p2p_endpoint *self, p2p_link *peer, void *to, const wire_
     bool together = t.bytes > t.chunk && self->spin->longest && !w->may_not_read && !self->config->timeout_ns;
     if (w->may_not_read && !at) return false;
     link_end *link = peer->state;
-    bool is_timed = !at && p2p__shm_has_two_ways(self);
-    if (is_timed && p2p__shm_way(link, t.bytes) == SHM_BY_QUEUE) return false;
+    bool is_timed = !at && both_wait && p2p__shm_has_two_ways(self);
+    if (is_timed && p2p__shm_way(link, t.bytes) == SHM_BY_QUEUE) {
+        p2p__shm_way_queued(link, to, t.bytes);
+        return false;
+    }
     uint64_t began = is_timed ? p2p__now() : 0;
     bool is_read = together ? copy_together(self, peer, &t, request->sender_id) : t.copy(t.peer, to, t.there, t.bytes);
     if (!is_read && (errno == EPERM || errno == ENOSYS)) w->may_not_read = true;

@@ -98,15 +98,16 @@ static uint64_t place_for(const shm_writer *w)
 /* What is skipped keeps what it has, for as many laps as it is skipped. The first line begins a record in each lap. */
 void p2p__queue_rewind(shm_writer *w, size_t bytes)
 {
+    uint64_t place = w->at & (w->size - 1);
+    if (goes_round(w)) w->far = place; /* the last one ended here */
     w->message = lines_of(bytes) < w->size ? lines_of(bytes) + 1 : w->size;
     w->fetched = w->message < QUEUE_LONG || goes_round(w) ? w->message : 0;
-    uint64_t place = w->at & (w->size - 1), to = place_for(w);
+    uint64_t to = place_for(w);
     if (to == place) return;
     if (w->at - w->taken_seen > QUEUE_NEAR / 2)
         w->taken_seen = atomic_load_explicit(&w->ring->taken, memory_order_acquire);
     uint64_t unread = w->at - w->taken_seen, skipped = (to ? to : w->size) - place;
     if (unread > QUEUE_NEAR / 2 || skipped >= w->size - unread) return;
-    w->far = to ? 0 : place;
     p2p__queue_begin(w, content_of(skipped));
     p2p__queue_publish(w, content_of(skipped), QUEUE_PAD);
 }

@@ -54,7 +54,7 @@ typedef struct shm_writer {
     shm_queue *ring;
     uint64_t size, at, taken_seen; /* in lines */
     uint64_t message, fetched;     /* lines of the last message; how far the next one's have been fetched */
-    uint64_t far;                  /* where the last one that goes round the whole ring ended, if others came since */
+    uint64_t far;                  /* the line where the last one that goes round the whole ring ended */
     uint64_t dirty[QUEUE_LARGEST / QUEUE_LINE / 64]; /* lines to wipe before a record begins there; a bit each */
 } shm_writer;
 

@@ -12,7 +12,9 @@
  * cores, so it is not shorter than that pays. */
 #define PART_OF_QUEUE 8
 #define PART_LEAST ((size_t)2 << 10)
-#define PART_MOST ((size_t)8 << 10) /* of a payload that was asked for, behind its first part, twice as much */
+#define PART_MOST ((size_t)8 << 10)
+#define PART_OF_LONG_MOST \
+    (SHM_RECORD_MOST - 2 * QUEUE_LINE) /* of a payload that was asked for, behind its first part */
 #define TIMED_FROM ((size_t)4 << 10)
 
 /* ---- Writing ---- */
@@ -39,7 +41,7 @@ static bool write_record(p2p_endpoint *self, p2p_link *peer)
     size_t room = find_room(self, peer, first ? header : 1);
     if (!room) return false;
     size_t sent = first ? 0 : packet->done - sizeof *from, left = packet->payload_bytes - sent;
-    size_t most = from->type == WIRE_PAYLOAD && !first ? 2 * PART_MOST : PART_MOST;
+    size_t most = from->type == WIRE_PAYLOAD && !first ? PART_OF_LONG_MOST : PART_MOST;
     size_t part = MIN(MAX(w->ring_size / PART_OF_QUEUE, PART_LEAST), most);
     if (left <= part + QUEUE_LINE)
         part = left;
@@ -109,13 +111,11 @@ static p2p_err advance(p2p_endpoint *self, p2p_link *peer, const unsigned char *
     link_end *link = peer->state;
     uint64_t left = p2p__wire_payload(&peer->in) - peer->in_got;
     if (bytes > left) return nonsense(self, peer, "it is longer than its frame");
-    if (!link->in_payload) link->payload_began = peer->in.type == WIRE_PAYLOAD && bytes ? p2p__now() : 0;
     if (bytes && peer->in_dest) copy_out(link, peer->in_dest + peer->in_got, from, bytes);
     peer->in_got += bytes;
     link->in_payload = bytes < left;
     if (link->in_payload) return P2P_OK;
-    if (link->payload_began)
-        p2p__shm_way_took(link, SHM_BY_QUEUE, (size_t)peer->in.bytes, p2p__now() - link->payload_began);
+    if (peer->in.type == WIRE_PAYLOAD) p2p__shm_way_ended(link, peer->in_dest, (size_t)peer->in.bytes);
     return p2p__delivered(self, peer);
 }
 

@@ -3,15 +3,26 @@
  * The shm world: which way a long message takes, where each rank has a core of its own. In one copy (shm_one_copy.c) it
  * passes through memory once, by the kernel; through the queue twice, but both ranks copy at the same time, and what lies
  * between stays in caches. Which is faster depends on the processor, on where a virtual machine's cores lie just now, and
- * on the length. So the receiver times both: the first few messages of about that length take turns, then all take the way
- * that was faster lately, but for one now and then.
+ * on the length. So the receiver times both, from when it knows of the message to its end: the first few messages of about
+ * that length take turns, then all take the way that was faster lately, but for one now and then.
+ *
+ * One copy needs nothing of the sender, the queue needs it to write. So there is a choice only while both are in a call
+ * that ends with the message; and none with PAIRWISE_TIMEOUT, since a sender that is stopped writes nothing.
  */
 #include <sys/param.h>
 
+#include "p2p/shared/clock.h"
 #include "p2p/world/world_shm.h"
 
-#define TURNS 16 /* the first times through the queue its memory is new, and slow */
+#define TURNS 16 /* a queue's memory is new at first, and slow */
 #define LOOKS_AGAIN 64
+
+bool p2p__shm_has_two_ways(const p2p_endpoint *self)
+{
+    const shm_world *w = self->state;
+    return self->spin->longest && self->scoreboard->config.direct == CONFIG_BY_CORES && !self->config->timeout_ns &&
+           w->ring_size >= SHM_RECORD_MOST;
+}
 
 static shm_ways *ways_for(link_end *link, size_t bytes)
 {
@@ -21,10 +32,10 @@ static shm_ways *ways_for(link_end *link, size_t bytes)
 }
 
 /* Of the last few, since one may have been interrupted. */
-static uint64_t least(const uint64_t *kib_ns)
+static uint64_t least(const shm_ways *ways, enum shm_way way)
 {
-    uint64_t least = kib_ns[0];
-    for (int i = 1; i < SHM_COPIES; i++) least = MIN(least, kib_ns[i]);
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < MIN(ways->timed[way], SHM_COPIES); i++) least = MIN(least, ways->kib_ns[way][i]);
     return least;
 }
 
@@ -33,7 +44,7 @@ enum shm_way p2p__shm_way(link_end *link, size_t bytes)
     shm_ways *ways = ways_for(link, bytes);
     unsigned number = ways->messages++;
     if (number < TURNS) return number % 2 ? SHM_BY_QUEUE : SHM_IN_ONE_COPY;
-    bool queue = least(ways->kib_ns[SHM_BY_QUEUE]) < least(ways->kib_ns[SHM_IN_ONE_COPY]);
+    bool queue = least(ways, SHM_BY_QUEUE) < least(ways, SHM_IN_ONE_COPY);
     return queue == (number % LOOKS_AGAIN != 0) ? SHM_BY_QUEUE : SHM_IN_ONE_COPY;
 }
 
@@ -41,4 +52,18 @@ void p2p__shm_way_took(link_end *link, enum shm_way way, size_t bytes, uint64_t 
 {
     shm_ways *ways = ways_for(link, bytes);
     ways->kib_ns[way][ways->timed[way]++ % SHM_COPIES] = ns * 1024 / bytes;
+}
+
+void p2p__shm_way_queued(link_end *link, const void *to, size_t bytes)
+{
+    link->queued_to = to;
+    link->queued_bytes = bytes;
+    link->queued_since = p2p__now();
+}
+
+void p2p__shm_way_ended(link_end *link, const void *to, size_t bytes)
+{
+    if (!to || to != link->queued_to || bytes != link->queued_bytes) return;
+    link->queued_to = NULL;
+    p2p__shm_way_took(link, SHM_BY_QUEUE, bytes, p2p__now() - link->queued_since);
 }

@@ -123,9 +123,11 @@ typedef struct {
     size_t (*link_memory)(const p2p_config *config, int size);
 
     /* Copy what a REQUEST announces out of the memory of its sender: from `at`, where this rank sees it in place, or,
-     * if that is NULL, from where FLAG_READABLE says. False if the system does not allow it, or the peer is gone. NULL:
-     * cannot be had. */
-    bool (*read)(p2p_endpoint *self, p2p_link *peer, void *to, const wire_header *request, const void *at);
+     * if that is NULL, from where FLAG_READABLE says. False if the system does not allow it, or the peer is gone; or if
+     * it is faster when the payload is asked for, and both ranks wait, in calls that end with this message. NULL: cannot
+     * be had. */
+    bool (*read)(p2p_endpoint *self, p2p_link *peer, void *to, const wire_header *request, const void *at,
+                 bool both_wait);
 } p2p_world;
 
 extern const p2p_world p2p__world_socket, p2p__world_shm;

@@ -53,6 +53,8 @@ typedef struct {
     shm_receive receive;
 } shm_more;
 
+#define SHM_RECORD_MOST ((size_t)16 << 10) /* of a record in the queue, with its head */
+
 enum { SHM_COPIES = 4 };
 
 /* What a long message may take, and what was seen of both, of messages of about one length (shm_ways.c). */
@@ -71,8 +73,10 @@ typedef struct {
     shm_writer out;
     shm_reader in;
     bool in_payload;
-    uint64_t payload_began; /* when the first of it was there; 0: it is not timed */
     shm_ways ways[SHM_LENGTHS];
+    const void *queued_to; /* where the last message goes that takes the queue for a try or because it is faster, */
+    size_t queued_bytes;   /* its length, */
+    uint64_t queued_since; /* and when that was decided */
     unsigned copy_ns[SHM_COPIES],
         copies;               /* what each of the last copies out of a long record took a KiB; how many so far */
     unsigned kib_ns;          /* the least of them: one that was interrupted says nothing of caches */
@@ -140,20 +144,22 @@ bool p2p__shm_write_to_shown(p2p_endpoint *self, p2p_link *peer, const p2p_short
 
 /* ---- shm_ways.c ---- */
 
-/* Can a long message take either? Not where ranks take turns on a core, nor where PAIRWISE_DIRECT says which. */
-static inline bool p2p__shm_has_two_ways(const p2p_endpoint *self)
-{
-    return self->spin->longest && self->scoreboard->config.direct == CONFIG_BY_CORES;
-}
+/* Can long messages take either? */
+bool p2p__shm_has_two_ways(const p2p_endpoint *self);
 
 /* The way that a long message of a peer is to take; how long it took there. */
 enum shm_way p2p__shm_way(link_end *link, size_t bytes);
 void p2p__shm_way_took(link_end *link, enum shm_way way, size_t bytes, uint64_t ns);
 
+/* A message takes the queue from now on; a payload has come whole. */
+void p2p__shm_way_queued(link_end *link, const void *to, size_t bytes);
+void p2p__shm_way_ended(link_end *link, const void *to, size_t bytes);
+
 /* ---- shm_one_copy.c ---- */
 
 /* The seam's `read`. */
-bool p2p__shm_one_copy(p2p_endpoint *self, p2p_link *peer, void *to, const wire_header *request, const void *at);
+bool p2p__shm_one_copy(p2p_endpoint *self, p2p_link *peer, void *to, const wire_header *request, const void *at,
+                       bool both_wait);
 
 /* Write what a peer offers of a message that it is reading. */
 void p2p__shm_help(p2p_endpoint *self, p2p_link *peer);
