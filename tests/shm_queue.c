@@ -247,6 +247,8 @@ Test(shm_queue, long_messages_do_not_pass_what_is_unread)
         cr_assert(write_one(&r, 8));
         read_all(&r);
         for (int i = 0; i < unread; i++) cr_assert(write_one(&r, 8));
+        cr_assert(write_one(&r, (size_t)QUEUE_FAR * QUEUE_LINE), "%d lines are unread, and no room for %d", unread,
+                  QUEUE_FAR);
         while (write_one(&r, (size_t)QUEUE_FAR * QUEUE_LINE)) continue;
         cr_assert(r.asked);
         read_all(&r);

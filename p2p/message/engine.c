@@ -14,8 +14,9 @@
 #include "p2p/shared/copy.h"
 #include "p2p/shared/crc.h"
 
-/* From how many bytes on one copy between processes beats two through a queue, by parts. Where every rank has a core,
- * the two copies of a short one go on at the same time, and what lies between them stays in the nearest cache. Ranks
+/* From how many bytes on one copy between processes may beat two through a queue, by parts. Where every rank has a core,
+ * the two copies go on at the same time, and what lies between them stays in caches: then ranks find out themselves which is
+ * faster from there on (world/shm_ways.c). Ranks
  * that share a core take turns, and each turn costs; so it does if the queue has been made small. */
 #define DIRECT_FROM ((size_t)16 << 10)
 #if __has_include("tuned_direct.inc")

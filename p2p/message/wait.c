@@ -77,6 +77,19 @@ static p2p_err ask(p2p_comm *comm, request_set *set, bool *done)
     return err;
 }
 
+/* The peer that all of them wait for; -1: there are several, or it may be any. */
+static int hot_peer(const request_set *set)
+{
+    int hot = -1;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct p2p_operation *at = set->requests[i];
+        if (!at || at->done) continue;
+        if (at->kind == REQUEST_LAYER || at->peer < 0 || (hot >= 0 && at->peer != hot)) return -1;
+        hot = at->peer;
+    }
+    return hot;
+}
+
 /* Waits, or, with `done`, polls once. */
 static p2p_err wait_set(p2p_comm *comm, request_set *set, bool *done)
 {
@@ -85,11 +98,8 @@ static p2p_err wait_set(p2p_comm *comm, request_set *set, bool *done)
     p2p_waiting waiting = {.ready = is_ready, .describe = describe, .arg = set, .state = SCOREBOARD_BLOCKED};
     if (done) return p2p__poll(comm, &waiting, done);
     if (is_ready(engine, set)) return P2P_OK;
-    size_t i = 0;
-    while (!set->requests[i] || set->requests[i]->done) i++;
-    p2p_request first = set->requests[i];
-    if (first->kind != REQUEST_LAYER && first->peer >= 0 && first->peer != engine->rank)
-        waiting.hot = &engine->peers[first->peer];
+    int hot = hot_peer(set);
+    if (hot >= 0 && hot != engine->rank) waiting.hot = &engine->peers[hot];
     return p2p__block(comm, &waiting);
 }
 

@@ -107,7 +107,7 @@ void p2p__queue_rewind(shm_writer *w, size_t bytes)
     if (w->at - w->taken_seen > QUEUE_NEAR / 2)
         w->taken_seen = atomic_load_explicit(&w->ring->taken, memory_order_acquire);
     uint64_t unread = w->at - w->taken_seen, skipped = (to ? to : w->size) - place;
-    if (unread > QUEUE_NEAR / 2 || skipped >= w->size - unread) return;
+    if (unread > QUEUE_NEAR / 2 || skipped + w->message >= w->size - unread) return; /* it would not fit any more */
     p2p__queue_begin(w, content_of(skipped));
     p2p__queue_publish(w, content_of(skipped), QUEUE_PAD);
 }

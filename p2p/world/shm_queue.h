@@ -14,8 +14,9 @@
  * has no content.
  *
  * A writer whose reader keeps up fills the rest of the lap with a pad and begins again at the first line
- * (p2p__queue_rewind): the lines it writes are then in the nearest cache of both. The other lines are for what is sent
- * while the reader does not read.
+ * (p2p__queue_rewind): the lines it writes are then in the nearest cache of both. Longer messages go on where the last one of
+ * them ended, so that a line that comes back to the writer has left the reader's cache. The other lines are for what is
+ * sent while the reader does not read, too.
  *
  * The writer needs to know how far the reader is only when there seems to be no room, and the reader writes it every
  * QUEUE_TOLD lines (or a quarter of a small ring). A writer that finds no room sets `wanted`; the reader finds it when it

@@ -20,8 +20,8 @@
 bool p2p__shm_has_two_ways(const p2p_endpoint *self)
 {
     const shm_world *w = self->state;
-    return self->spin->longest && self->scoreboard->config.direct == CONFIG_BY_CORES && !self->config->timeout_ns &&
-           w->ring_size >= SHM_RECORD_MOST;
+    return self->spin->longest && !self->spin->shares_cores && self->scoreboard->config.direct == CONFIG_BY_CORES &&
+           !self->config->timeout_ns && w->ring_size >= SHM_RECORD_MOST;
 }
 
 static shm_ways *ways_for(link_end *link, size_t bytes)

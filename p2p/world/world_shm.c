@@ -13,7 +13,7 @@
  * Each side writes first and reads afterwards, so a receiver never sleeps over a record. The same holds for a sender
  * that waits for room in a full queue. A frame whose payload is longer than the queue goes in parts, read while it is
  * written. The payload of a message that waits for its receive is copied straight from memory to memory
- * (shm_one_copy.c). Where the system forbids that (seccomp, Yama), as the launcher or a first try has found out, all
+ * (shm_one_copy.c), unless the queue is faster just now (shm_ways.c). Where the system forbids that (seccomp, Yama), as the launcher or a first try has found out, all
  * goes through the queues. A message out of p2p_alloc memory needs neither (alloc.c).
  */
 #include "p2p/world/world_shm.h"
