@@ -630,9 +630,10 @@ static int takes_its_buffer_away(p2p_comm *world, void *arg)
     p2p_request request;
     void *out = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CALL(p2p_isend(world, out, BYTES, 1, 0, &request));
-    munmap(out, BYTES);
+    mprotect(out, BYTES, PROT_NONE); /* unmapped, it would make room for a link */
     CALL(p2p_send(world, &go, 1, 1, 1));
     CALL(p2p_wait(&request, P2P_STATUS_IGNORE));
+    munmap(out, BYTES);
     return 0;
 }
 
