@@ -184,7 +184,7 @@ our_ping_pong() {
     last=$(bytes_of "$max")
     for ((bytes = $(bytes_of "$min"); bytes <= last; bytes *= factor)); do
         note ping_pong ours 2 limited "$B/bench/ping_pong" --world "$world" --min $bytes --max $bytes \
-            --iters $((bytes < 65536 ? 5000 : bytes < 4194304 ? 200 : 20)) --csv
+            --iters $((bytes < 65536 ? 5000 : bytes < 1048576 ? 3000 : bytes < 4194304 ? 500 : 25)) --csv
     done
 }
 
