@@ -276,6 +276,12 @@ Test(matrix, large_buffers_of_the_others)
     half_of_the_large_buffers(1);
 }
 
+/* The others send messages, which take long on one core if the queues are small. */
+static bool combines_in_shared_memory(const algorithm *a)
+{
+    return a->kind == ALL_REDUCE && (strstr(a->name, "_shot") || strcmp(a->name, "coll_all_reduce") == 0);
+}
+
 /* Two-shot where whoever comes combines: at least three ranks on a core. They come in another order each time. */
 static int combined_by_whoever_comes(p2p_comm *world, void *arg)
 {
@@ -286,7 +292,8 @@ static int combined_by_whoever_comes(p2p_comm *world, void *arg)
     if (p2p_layer_has_shared_memory(world) && !getenv("PAIRWISE_WAIT"))
         CHECK(p2p_layer_turns(world) == (int)n, "%d turns", p2p_layer_turns(world));
     for (size_t a = 0; a < algorithm_count; a++)
-        for (int round = 0; algorithms[a].kind == ALL_REDUCE && round < 24; round++, s.seed++, next_kernel(&s)) {
+        for (int round = 0; combines_in_shared_memory(&algorithms[a]) && round < 24;
+             round++, s.seed++, next_kernel(&s)) {
             const size_t bytes[] = {8, 4104, 8 * 1024 * n, 8 * 1024 * n + 64 + 8, most, most + 8};
             s.count = bytes[(size_t)round % COUNT(bytes)] / dtype_size(s.dtype);
             if ((p2p_rank(world) + round) % 3 == 0) sched_yield();
