@@ -10,6 +10,8 @@
 
 enum { SOME = 1000, OFTEN = SOME - SOME / 50 };
 
+static char here[2];
+
 static const size_t bytes = (size_t)1 << 20;
 
 /* So many messages, a KiB of which takes that long in either way; how many of them took the queue. */
@@ -17,7 +19,7 @@ static int send_some(link_end *link, int count, size_t length, const uint64_t *k
 {
     int queued = 0;
     for (int i = 0; i < count; i++) {
-        enum shm_way way = p2p__shm_way(link, length);
+        enum shm_way way = p2p__shm_way(link, here, length);
         queued += way == SHM_BY_QUEUE;
         p2p__shm_way_took(link, way, length, kib_ns[way] * length / 1024);
     }
@@ -82,7 +84,7 @@ Test(shm_ways, what_has_not_been_timed_is_not_the_fastest)
 {
     static link_end link;
     int queued = 0;
-    for (int i = 0; i < SOME; i++) queued += p2p__shm_way(&link, bytes) == SHM_BY_QUEUE;
+    for (int i = 0; i < SOME; i++) queued += p2p__shm_way(&link, here, bytes) == SHM_BY_QUEUE;
     cr_assert_leq(queued, SOME / 20);
 }
 
@@ -90,17 +92,16 @@ Test(shm_ways, what_has_not_been_timed_is_not_the_fastest)
 Test(shm_ways, what_is_timed)
 {
     static link_end link;
-    static char here[2];
     p2p__shm_way_ended(&link, here, bytes);
     p2p__shm_way_ended(&link, NULL, bytes);
-    p2p__shm_way_queued(&link, here, bytes);
+    while (p2p__shm_way(&link, here, bytes) != SHM_BY_QUEUE) continue;
     p2p__shm_way_ended(&link, here + 1, bytes);
     p2p__shm_way_ended(&link, here, bytes - 1);
-    for (int i = 0; i < SHM_LENGTHS; i++) cr_assert_eq(link.ways[i].timed[SHM_BY_QUEUE], 0);
+    for (int i = 0; i < SHM_LENGTHS; i++) cr_assert_eq(link.ways[i].last[SHM_BY_QUEUE].count, 0);
     p2p__shm_way_ended(&link, here, bytes);
     p2p__shm_way_ended(&link, here, bytes);
     unsigned timed = 0;
-    for (int i = 0; i < SHM_LENGTHS; i++) timed += link.ways[i].timed[SHM_BY_QUEUE];
+    for (int i = 0; i < SHM_LENGTHS; i++) timed += link.ways[i].last[SHM_BY_QUEUE].count;
     cr_assert_eq(timed, 1);
 }
 
@@ -110,6 +111,16 @@ enum { MESSAGES = 40, TAG = 3 };
 
 /* Both ranks see it: how many messages the receiver has. */
 static _Atomic int *received;
+
+static void run(int (*body)(p2p_comm *, void *))
+{
+    setenv("PAIRWISE_WORLD", "shm", 1);
+    unsetenv("PAIRWISE_HOSTS");
+    received = mmap(NULL, sizeof *received, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    cr_assert_neq((void *)received, MAP_FAILED);
+    cr_assert_eq(p2p_launch(2, body, NULL, NULL), 0);
+    munmap(received, sizeof *received);
+}
 
 /* Looks at nothing of Pairwise's until the message has been received. */
 static void compute_until_received(int count)
@@ -143,12 +154,7 @@ static int sends_and_computes(p2p_comm *world, void *arg)
 
 Test(shm_ways, a_receive_ends_while_its_sender_computes, .timeout = 60)
 {
-    setenv("PAIRWISE_WORLD", "shm", 1);
-    unsetenv("PAIRWISE_HOSTS");
-    received = mmap(NULL, sizeof *received, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    cr_assert_neq((void *)received, MAP_FAILED);
-    cr_assert_eq(p2p_launch(2, sends_and_computes, NULL, NULL), 0);
-    munmap(received, sizeof *received);
+    run(sends_and_computes);
 }
 
 /* Here a receive that nobody waits for: its sender is told as soon as it looks, and may go on. */
@@ -178,10 +184,5 @@ static int receives_and_computes(p2p_comm *world, void *arg)
 
 Test(shm_ways, a_send_ends_while_its_receiver_computes, .timeout = 60)
 {
-    setenv("PAIRWISE_WORLD", "shm", 1);
-    unsetenv("PAIRWISE_HOSTS");
-    received = mmap(NULL, sizeof *received, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    cr_assert_neq((void *)received, MAP_FAILED);
-    cr_assert_eq(p2p_launch(2, receives_and_computes, NULL, NULL), 0);
-    munmap(received, sizeof *received);
+    run(receives_and_computes);
 }

@@ -329,7 +329,6 @@ void p2p__far_window(p2p_job *job, const record *r);
 /* ---- hosts_shm.c ---- */
 
 #define FAR_FOLLOWS_MOST ((size_t)1 << 20) /* of a message at a time, while nothing else goes to that host */
-#define FAR_RECORD_MOST SHM_RECORD_MOST
 
 bool p2p__far_map(p2p_job *job, far_link *link, int place);
 void p2p__far_unmap(far_link *link);

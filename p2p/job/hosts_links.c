@@ -208,7 +208,7 @@ static bool read_some(p2p_job *job, far_link *link, uint64_t window, bool all)
     int host = job->hosts->host_of[link->there];
     if (link->rings && p2p__far_copy(job, link, all)) return false;
     size_t most = window < CARRIER_SLOT ? (size_t)window : CARRIER_SLOT;
-    bool enough = link->rings ? most >= FAR_RECORD_MOST : most > 0;
+    bool enough = link->rings ? most >= SHM_RECORD_MOST : most > 0;
     char *slot = enough && !all ? p2p__record_begin(job, host, &most) : NULL, *at = all ? aside : slot;
     if (!at) return false;
     if (all) most = sizeof aside - sizeof(record);

@@ -345,7 +345,7 @@ bool p2p__far_waiting(const p2p_job *job)
     for (size_t i = 0; i < hosts->open_count; i++) {
         far_link *link = hosts->open[i];
         if (!link->rings) continue;
-        if (link->window >= FAR_RECORD_MOST && p2p__queue_waiting(&link->in)) return true;
+        if (link->window >= SHM_RECORD_MOST && p2p__queue_waiting(&link->in)) return true;
         if (link->from < link->to && !hosts->differ && has_room(link)) return true;
     }
     return false;

@@ -152,10 +152,7 @@ bool p2p__shm_one_copy(p2p_endpoint *self, p2p_link *peer, void *to, const wire_
     if (w->may_not_read && !at) return false;
     link_end *link = peer->state;
     bool is_timed = !at && both_wait && p2p__shm_has_two_ways(self);
-    if (is_timed && p2p__shm_way(link, t.bytes) == SHM_BY_QUEUE) {
-        p2p__shm_way_queued(link, to, t.bytes);
-        return false;
-    }
+    if (is_timed && p2p__shm_way(link, to, t.bytes) == SHM_BY_QUEUE) return false;
     uint64_t began = is_timed ? p2p__now() : 0;
     bool is_read = together ? copy_together(self, peer, &t, request->sender_id) : t.copy(t.peer, to, t.there, t.bytes);
     if (!is_read && (errno == EPERM || errno == ENOSYS)) w->may_not_read = true;

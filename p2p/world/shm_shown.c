@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/param.h>
 
 #include "p2p/shared/clock.h"
 #include "p2p/world/cma.h"
@@ -38,9 +37,7 @@ static pid_t pid_of(const p2p_endpoint *self, const p2p_link *peer)
 
 void p2p__shm_copy_took(link_end *link, unsigned kib_ns)
 {
-    link->copy_ns[link->copies++ % SHM_COPIES] = kib_ns;
-    link->kib_ns = kib_ns;
-    for (int i = 0; i < SHM_COPIES; i++) link->kib_ns = MIN(link->kib_ns, link->copy_ns[i]);
+    link->kib_ns = (unsigned)p2p__shm_least(&link->copies, kib_ns);
 }
 
 bool p2p__shm_show(const p2p_endpoint *self, p2p_link *peer, const p2p_shown *receive)

@@ -9,8 +9,6 @@
  * One copy needs nothing of the sender, the queue needs it to write. So there is a choice only while both are in a call
  * that ends with the message; and none with PAIRWISE_TIMEOUT, since a sender that is stopped writes nothing.
  */
-#include <sys/param.h>
-
 #include "p2p/shared/clock.h"
 #include "p2p/world/world_shm.h"
 
@@ -31,34 +29,27 @@ static shm_ways *ways_for(link_end *link, size_t bytes)
     return &link->ways[length];
 }
 
-/* Of the last few, since one may have been interrupted. */
-static uint64_t least(const shm_ways *ways, enum shm_way way)
-{
-    uint64_t least = UINT64_MAX;
-    for (unsigned i = 0; i < MIN(ways->timed[way], SHM_COPIES); i++) least = MIN(least, ways->kib_ns[way][i]);
-    return least;
-}
-
-enum shm_way p2p__shm_way(link_end *link, size_t bytes)
+enum shm_way p2p__shm_way(link_end *link, const void *to, size_t bytes)
 {
     shm_ways *ways = ways_for(link, bytes);
     unsigned number = ways->messages++;
-    if (number < TURNS) return number % 2 ? SHM_BY_QUEUE : SHM_IN_ONE_COPY;
-    bool queue = least(ways, SHM_BY_QUEUE) < least(ways, SHM_IN_ONE_COPY);
-    return queue == (number % LOOKS_AGAIN != 0) ? SHM_BY_QUEUE : SHM_IN_ONE_COPY;
+    uint64_t queue = ways->kib_ns[SHM_BY_QUEUE], copy = ways->kib_ns[SHM_IN_ONE_COPY];
+    bool queued = queue && (queue < copy || !copy);
+    if (number < TURNS)
+        queued = number % 2;
+    else if (number % LOOKS_AGAIN == 0)
+        queued = !queued;
+    if (!queued) return SHM_IN_ONE_COPY;
+    link->queued_to = to;
+    link->queued_bytes = bytes;
+    link->queued_since = p2p__now();
+    return SHM_BY_QUEUE;
 }
 
 void p2p__shm_way_took(link_end *link, enum shm_way way, size_t bytes, uint64_t ns)
 {
     shm_ways *ways = ways_for(link, bytes);
-    ways->kib_ns[way][ways->timed[way]++ % SHM_COPIES] = ns * 1024 / bytes;
-}
-
-void p2p__shm_way_queued(link_end *link, const void *to, size_t bytes)
-{
-    link->queued_to = to;
-    link->queued_bytes = bytes;
-    link->queued_since = p2p__now();
+    ways->kib_ns[way] = p2p__shm_least(&ways->last[way], ns * 1024 / bytes);
 }
 
 void p2p__shm_way_ended(link_end *link, const void *to, size_t bytes)

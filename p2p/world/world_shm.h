@@ -57,6 +57,20 @@ typedef struct {
 
 enum { SHM_COPIES = 4 };
 
+/* What each of the last few copies took. */
+typedef struct {
+    uint64_t ns[SHM_COPIES];
+    unsigned count; /* so far */
+} shm_last;
+
+/* One more of them; the least, since one may have been interrupted; 0 until there are so many. */
+static inline uint64_t p2p__shm_least(shm_last *last, uint64_t ns)
+{
+    last->ns[last->count++ % SHM_COPIES] = ns;
+    for (int i = 0; i < SHM_COPIES; i++) ns = ns < last->ns[i] ? ns : last->ns[i];
+    return ns;
+}
+
 /* What a long message may take, and what was seen of both, of messages of about one length (shm_ways.c). */
 enum shm_way { SHM_IN_ONE_COPY, SHM_BY_QUEUE, SHM_WAYS };
 
@@ -64,8 +78,9 @@ enum shm_way { SHM_IN_ONE_COPY, SHM_BY_QUEUE, SHM_WAYS };
 enum { SHM_LENGTHS = 8 }; /* each from twice as many bytes on as the one before */
 
 typedef struct {
-    uint64_t kib_ns[SHM_WAYS][SHM_COPIES]; /* what a KiB of the last ones took */
-    unsigned timed[SHM_WAYS], messages;
+    shm_last last[SHM_WAYS];
+    uint64_t kib_ns[SHM_WAYS]; /* what a KiB takes; 0: not known yet */
+    unsigned messages;
 } shm_ways;
 
 typedef struct {
@@ -74,12 +89,11 @@ typedef struct {
     shm_reader in;
     bool in_payload;
     shm_ways ways[SHM_LENGTHS];
-    const void *queued_to; /* where the last message goes that takes the queue for a try or because it is faster, */
-    size_t queued_bytes;   /* its length, */
-    uint64_t queued_since; /* and when that was decided */
-    unsigned copy_ns[SHM_COPIES],
-        copies;               /* what each of the last copies out of a long record took a KiB; how many so far */
-    unsigned kib_ns;          /* the least of them: one that was interrupted says nothing of caches */
+    const void *queued_to;    /* where the last message goes that takes the queue for a try or because it is faster, */
+    size_t queued_bytes;      /* its length, */
+    uint64_t queued_since;    /* and when that was decided */
+    shm_last copies;          /* a KiB of each copy out of a long record */
+    unsigned kib_ns;          /* the least of them */
     unsigned could_show;      /* receives so far that could have been shown */
     pid_t writer;             /* who may write to the receive that was shown last */
     uint64_t shows;           /* state of the receive when it is hidden */
@@ -147,12 +161,10 @@ bool p2p__shm_write_to_shown(p2p_endpoint *self, p2p_link *peer, const p2p_short
 /* Can long messages take either? */
 bool p2p__shm_has_two_ways(const p2p_endpoint *self);
 
-/* The way that a long message of a peer is to take; how long it took there. */
-enum shm_way p2p__shm_way(link_end *link, size_t bytes);
+/* The way that a long message of a peer is to take, from now on; how long one took there; a payload has come through the
+ * queue, whole. */
+enum shm_way p2p__shm_way(link_end *link, const void *to, size_t bytes);
 void p2p__shm_way_took(link_end *link, enum shm_way way, size_t bytes, uint64_t ns);
-
-/* A message takes the queue from now on; a payload has come whole. */
-void p2p__shm_way_queued(link_end *link, const void *to, size_t bytes);
 void p2p__shm_way_ended(link_end *link, const void *to, size_t bytes);
 
 /* ---- shm_one_copy.c ---- */
