@@ -27,6 +27,7 @@ static int create_key(const char *name, uintptr_t copy, uintptr_t delete, int *k
 {
     mpi__comm *c;
     int key = 0, code = mpi__begin_local(&c, name);
+    if (!code) code = mpi__place(c, keyval, "keyval");
     if (code) return code;
     while (key < KEYS && keys[key].used) key++;
     if (key == KEYS) return mpi__end(c, mpi__no_memory(c));
@@ -74,6 +75,7 @@ static int free_key(const char *name, int *keyval, bool types)
 {
     mpi__comm *c;
     int key, code = mpi__begin_local(&c, name);
+    if (!code) code = mpi__place(c, keyval, "keyval");
     if (code) return code;
     code = check_key(c, *keyval, types, NULL, &key);
     if (code) return mpi__end(c, code);
@@ -251,6 +253,8 @@ API(Comm_get_attr)(MPI_Comm comm, int keyval, void *value, int *flag)
 {
     place p;
     int code = open_comm(&p, "MPI_Comm_get_attr", comm);
+    if (!code) code = mpi__place(p.c, value, "value");
+    if (!code) code = mpi__place(p.c, flag, "flag");
     if (code) return code;
     return predefined(keyval, value, flag) ? mpi__end(p.c, MPI_SUCCESS) : get(&p, keyval, value, flag);
 }
@@ -273,6 +277,8 @@ API(Type_get_attr)(MPI_Datatype datatype, int keyval, void *value, int *flag)
 {
     place p;
     int code = open_type(&p, "MPI_Type_get_attr", datatype);
+    if (!code) code = mpi__place(p.c, value, "value");
+    if (!code) code = mpi__place(p.c, flag, "flag");
     return code ? code : get(&p, keyval, value, flag);
 }
 

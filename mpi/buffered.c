@@ -136,6 +136,8 @@ static int detach(const char *name, MPI_Comm comm, bool own, void *address, MPI_
 {
     mpi__comm *c;
     int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = name});
+    if (!code) code = mpi__place(c, address, "address");
+    if (!code) code = mpi__place(c, size, "size");
     if (code) return code;
     mpi__buffer *buffer = own ? c->buffer : &process;
     void *at = buffer ? buffer->at : NULL;

@@ -183,3 +183,18 @@ int mpi__check_pointer(mpi__comm *c, const void *pointer, const char *what)
     if (pointer) return MPI_SUCCESS;
     return mpi__wrong(c, MPI_ERR_ARG, P2P_ARGUMENT_OTHER, "there is nowhere to put the answer: %s is NULL", what);
 }
+
+int mpi__place(mpi__comm *c, const void *place, const char *what)
+{
+    int code = mpi__check_pointer(c, place, what);
+    return code ? mpi__end(c, code) : MPI_SUCCESS;
+}
+
+int mpi__place_ever(const char *name, const void *place, const char *what)
+{
+    mpi__comm *c;
+    if (place) return MPI_SUCCESS;
+    if (mpi__state == MPI__BEFORE) return MPI_ERR_ARG;
+    int code = mpi__begin_local(&c, name);
+    return code ? code : mpi__place(c, place, what);
+}

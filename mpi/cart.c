@@ -79,6 +79,7 @@ API(Cart_create)
     const char *file;
     int line;
     (void)reorder;
+    if (!code) code = mpi__place(c, comm_cart, "comm_cart");
     if (code) return code;
     if (ndims < 0) code = mpi__wrong(c, MPI_ERR_DIMS, P2P_ARGUMENT_OTHER, "%d dimensions are impossible", ndims);
     for (int i = 0; i < ndims && !code; i++) {
@@ -119,14 +120,16 @@ API(Cart_coords)(MPI_Comm comm, int rank, int maxdims, int coords[])
     if (maxdims < c->cart->dimensions)
         return mpi__end(c, mpi__wrong(c, MPI_ERR_DIMS, P2P_ARGUMENT_OTHER, "room for %d coordinates, but there are %d",
                                       maxdims, c->cart->dimensions));
-    find_coords(c->cart, rank, coords);
-    return mpi__end(c, MPI_SUCCESS);
+    code = c->cart->dimensions ? mpi__check_pointer(c, coords, "coords") : MPI_SUCCESS;
+    if (!code) find_coords(c->cart, rank, coords);
+    return mpi__end(c, code);
 }
 
 API(Cart_rank)(MPI_Comm comm, const int coords[], int *rank)
 {
     mpi__comm *c;
     int code = begin("MPI_Cart_rank", comm, &c);
+    if (!code) code = mpi__place(c, rank, "rank");
     if (code) return code;
     *rank = rank_at(c->cart, coords);
     if (*rank == MPI_PROC_NULL)
@@ -138,6 +141,8 @@ API(Cart_shift)(MPI_Comm comm, int direction, int disp, int *rank_source, int *r
 {
     mpi__comm *c;
     int code = begin("MPI_Cart_shift", comm, &c);
+    if (!code) code = mpi__place(c, rank_source, "rank_source");
+    if (!code) code = mpi__place(c, rank_dest, "rank_dest");
     if (code) return code;
     if (direction < 0 || direction >= c->cart->dimensions)
         return mpi__end(c, mpi__wrong(c, MPI_ERR_DIMS, P2P_ARGUMENT_OTHER, "direction %d is not in [0,%d)", direction,
@@ -179,6 +184,7 @@ API(Cart_sub)(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
     mpi__comm *c;
     int code = begin("MPI_Cart_sub", comm, &c), line;
     const char *file;
+    if (!code) code = mpi__place(c, newcomm, "newcomm");
     if (code) return code;
     const mpi__cart *cart = c->cart;
     const part p = find_part(cart, remain_dims);
@@ -205,6 +211,9 @@ API(Cart_get)(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[
 {
     mpi__comm *c;
     int code = begin("MPI_Cart_get", comm, &c);
+    if (!code && maxdims > 0) code = mpi__place(c, dims, "dims");
+    if (!code && maxdims > 0) code = mpi__place(c, periods, "periods");
+    if (!code && maxdims > 0) code = mpi__place(c, coords, "coords");
     if (code) return code;
     for (int i = 0; i < c->cart->dimensions && i < maxdims; i++) {
         dims[i] = c->cart->sizes[i];
@@ -219,6 +228,7 @@ API(Cart_map)(MPI_Comm comm, int ndims, const int dims[], const int periods[], i
     mpi__comm *c;
     int places = 1, code = mpi__begin(&c, comm, &(p2p_layer_call){.name = "MPI_Cart_map"});
     (void)periods;
+    if (!code) code = mpi__place(c, newrank, "newrank");
     if (code) return code;
     for (int i = 0; i < ndims; i++) places *= dims[i];
     *newrank = c->rank < places ? c->rank : MPI_UNDEFINED;
@@ -229,6 +239,7 @@ API(Cartdim_get)(MPI_Comm comm, int *ndims)
 {
     mpi__comm *c;
     int code = begin("MPI_Cartdim_get", comm, &c);
+    if (!code) code = mpi__place(c, ndims, "ndims");
     if (code) return code;
     *ndims = c->cart->dimensions;
     return mpi__end(c, MPI_SUCCESS);
@@ -238,6 +249,7 @@ API(Topo_test)(MPI_Comm comm, int *status)
 {
     mpi__comm *c;
     int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = "MPI_Topo_test"});
+    if (!code) code = mpi__place(c, status, "status");
     if (code) return code;
     *status = c->cart ? MPI_CART : mpi__graph_topology(c);
     return mpi__end(c, MPI_SUCCESS);
@@ -268,6 +280,7 @@ API(Dims_create)(int nnodes, int ndims, int dims[])
 {
     mpi__comm *c;
     int fixed = 1, open = 0, sizes[32] = {0}, code = mpi__begin_local(&c, "MPI_Dims_create");
+    if (!code && ndims > 0) code = mpi__place(c, dims, "dims");
     if (code) return code;
     if (ndims < 0 || ndims > 32 || nnodes < 1)
         return mpi__end(c, mpi__wrong(c, MPI_ERR_DIMS, P2P_ARGUMENT_OTHER, "%d places in %d dimensions are impossible",

@@ -274,12 +274,11 @@ API(Comm_create)(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
                             newcomm);
 }
 
-API(Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
+int mpi__create_group(const char *name, mpi__comm *c, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
-    mpi__comm *c;
     p2p_comm *sub = NULL;
     const mpi__group *g = mpi__group_of(group);
-    int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = "MPI_Comm_create_group"});
+    int code = mpi__begin_on(c, &(p2p_layer_call){.name = name});
     if (code) return code;
     code = mpi__check_pointer(c, newcomm, "newcomm");
     int *ranks = !code && g ? ranks_in(c, g) : NULL;
@@ -294,6 +293,14 @@ API(Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcom
     free(ranks);
     code = mpi__end(c, code);
     return code ? code : made(c, P2P_OK, sub, newcomm);
+}
+
+API(Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
+{
+    static const char name[] = "MPI_Comm_create_group";
+    mpi__comm *c;
+    int code = check(name, comm, &c, newcomm);
+    return code ? code : mpi__create_group(name, c, group, tag, newcomm);
 }
 
 /* ---- Freeing ---- */
@@ -342,6 +349,8 @@ API(Comm_compare)(MPI_Comm comm1, MPI_Comm comm2, int *result)
         same += i < b->size && p2p_layer_world_rank(b->p2p, i) == world;
         for (int k = 0; k < b->size; k++) found += p2p_layer_world_rank(b->p2p, k) == world;
     }
+    code = mpi__place(a, result, "result");
+    if (code) return code;
     *result = a == b                                   ? MPI_IDENT
               : a->size != b->size || found != a->size ? MPI_UNEQUAL
               : same == a->size                        ? MPI_CONGRUENT
@@ -354,6 +363,7 @@ API(Comm_get_parent)(MPI_Comm *parent)
 {
     mpi__comm *c;
     int code = mpi__begin_local(&c, "MPI_Comm_get_parent");
+    if (!code) code = mpi__place(c, parent, "parent");
     if (code) return code;
     *parent = MPI_COMM_NULL;
     return mpi__end(c, MPI_SUCCESS);
@@ -363,6 +373,7 @@ API(Comm_test_inter)(MPI_Comm comm, int *flag)
 {
     mpi__comm *c;
     int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = "MPI_Comm_test_inter"});
+    if (!code) code = mpi__place(c, flag, "flag");
     if (code) return code;
     *flag = false;
     return mpi__end(c, MPI_SUCCESS);
@@ -385,6 +396,7 @@ API(Comm_get_name)(MPI_Comm comm, char *comm_name, int *resultlen)
     int code = mpi__begin(&c, null ? MPI_COMM_WORLD : comm, &(p2p_layer_call){.name = "MPI_Comm_get_name"});
     if (code) return code;
     code = mpi__check_pointer(c, comm_name, "comm_name");
+    if (!code) code = mpi__check_pointer(c, resultlen, "resultlen");
     if (!code) *resultlen = snprintf(comm_name, MPI_MAX_OBJECT_NAME, "%s", null ? "MPI_COMM_NULL" : c->name);
     return mpi__end(c, code);
 }
@@ -402,23 +414,28 @@ API(Comm_get_info)(MPI_Comm comm, MPI_Info *info_used)
 {
     mpi__comm *c;
     int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = "MPI_Comm_get_info"});
+    if (!code) code = mpi__place(c, info_used, "info_used");
     if (code) return code;
     mpi__end(c, MPI_SUCCESS);
     return PMPI_Info_create(info_used);
+}
+
+int mpi__group_of_all(mpi__comm *c, const mpi__comm *of, MPI_Group *group)
+{
+    int code = mpi__check_pointer(c, group, "group");
+    mpi__group *g = code ? NULL : mpi__group_new(of->size);
+    if (!code && !g) code = mpi__no_memory(c);
+    if (code) return code;
+    for (int i = 0; i < of->size; i++) g->world[i] = p2p_layer_world_rank(of->p2p, i);
+    g->rank = of->rank;
+    p2p_layer_made(c->p2p, "group", &g->object.thing);
+    *group = (MPI_Group)(void *)g;
+    return MPI_SUCCESS;
 }
 
 API(Comm_group)(MPI_Comm comm, MPI_Group *group)
 {
     mpi__comm *c;
     int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = "MPI_Comm_group"});
-    if (code) return code;
-    code = mpi__check_pointer(c, group, "group");
-    mpi__group *g = code ? NULL : mpi__group_new(c->size);
-    if (!code && !g) code = mpi__no_memory(c);
-    if (code) return mpi__end(c, code);
-    for (int i = 0; i < c->size; i++) g->world[i] = p2p_layer_world_rank(c->p2p, i);
-    g->rank = c->rank;
-    p2p_layer_made(c->p2p, "group", &g->object.thing);
-    *group = (MPI_Group)(void *)g;
-    return mpi__end(c, MPI_SUCCESS);
+    return code ? code : mpi__end(c, mpi__group_of_all(c, c, group));
 }

@@ -21,6 +21,7 @@ API(Type_size)(MPI_Datatype datatype, int *size)
     mpi__comm *c;
     mpi__type *t;
     int code = ask("MPI_Type_size", datatype, &c, &t);
+    if (!code) code = mpi__place(c, size, "size");
     if (code) return code;
     *size = t->size > INT32_MAX ? MPI_UNDEFINED : (int)t->size;
     return mpi__end(c, MPI_SUCCESS);
@@ -31,6 +32,7 @@ API(Type_size_x)(MPI_Datatype datatype, MPI_Count *size)
     mpi__comm *c;
     mpi__type *t;
     int code = ask("MPI_Type_size_x", datatype, &c, &t);
+    if (!code) code = mpi__place(c, size, "size");
     if (code) return code;
     *size = (MPI_Count)t->size;
     return mpi__end(c, MPI_SUCCESS);
@@ -41,6 +43,8 @@ static int extent_of(const char *name, MPI_Datatype datatype, bool only_data, MP
     mpi__comm *c;
     mpi__type *t;
     int code = ask(name, datatype, &c, &t);
+    if (!code) code = mpi__place(c, lb, "lb");
+    if (!code) code = mpi__place(c, extent, "extent");
     if (code) return code;
     *lb = only_data ? t->true_lb : t->lb;
     *extent = only_data ? t->true_extent : t->extent;
@@ -73,6 +77,10 @@ API(Type_get_envelope)
     mpi__comm *c;
     mpi__type *t;
     int code = ask("MPI_Type_get_envelope", datatype, &c, &t);
+    if (!code) code = mpi__place(c, num_integers, "num_integers");
+    if (!code) code = mpi__place(c, num_addresses, "num_addresses");
+    if (!code) code = mpi__place(c, num_datatypes, "num_datatypes");
+    if (!code) code = mpi__place(c, combiner, "combiner");
     if (code) return code;
     *num_integers = t->int_count;
     *num_addresses = t->aint_count;
@@ -94,6 +102,10 @@ API(Type_get_contents)
             c, mpi__wrong(c, MPI_ERR_TYPE, P2P_ARGUMENT_TYPE, "%s is predefined: it has no contents", t->name));
     if (max_integers < t->int_count || max_addresses < t->aint_count || max_datatypes < t->type_count)
         return mpi__end(c, mpi__wrong(c, MPI_ERR_ARG, P2P_ARGUMENT_COUNT, "there is no room for all of the contents"));
+    if (t->int_count) code = mpi__check_pointer(c, integers, "integers");
+    if (!code && t->aint_count) code = mpi__check_pointer(c, addresses, "addresses");
+    if (!code && t->type_count) code = mpi__check_pointer(c, datatypes, "datatypes");
+    if (code) return mpi__end(c, code);
     if (t->int_count) memcpy(integers, t->ints, (size_t)t->int_count * sizeof *integers);
     if (t->aint_count) memcpy(addresses, t->aints, (size_t)t->aint_count * sizeof *addresses);
     for (int i = 0; i < t->type_count; i++) {
@@ -112,6 +124,8 @@ API(Type_get_name)(MPI_Datatype datatype, char *type_name, int *resultlen)
     mpi__type *t;
     bool null = datatype == MPI_DATATYPE_NULL; /* has a name too */
     int code = ask("MPI_Type_get_name", null ? MPI_BYTE : datatype, &c, &t);
+    if (!code) code = mpi__place(c, type_name, "type_name");
+    if (!code) code = mpi__place(c, resultlen, "resultlen");
     if (code) return code;
     *resultlen = snprintf(type_name, MPI_MAX_OBJECT_NAME, "%s", null ? "MPI_DATATYPE_NULL" : t->name);
     return mpi__end(c, MPI_SUCCESS);
@@ -122,6 +136,7 @@ API(Type_set_name)(MPI_Datatype datatype, const char *type_name)
     mpi__comm *c;
     mpi__type *t;
     int code = ask("MPI_Type_set_name", datatype, &c, &t);
+    if (!code) code = mpi__place(c, type_name, "type_name");
     if (code) return code;
     if (!t->predefined) snprintf(t->name, sizeof t->name, "%s", type_name);
     return mpi__end(c, MPI_SUCCESS);
@@ -140,6 +155,7 @@ API(Type_match_size)(int typeclass, int size, MPI_Datatype *datatype)
         {MPI_TYPECLASS_REAL, 3, reals}, {MPI_TYPECLASS_INTEGER, 4, integers}, {MPI_TYPECLASS_COMPLEX, 3, complexes}};
     mpi__comm *c;
     int code = mpi__begin_local(&c, "MPI_Type_match_size");
+    if (!code) code = mpi__place(c, datatype, "datatype");
     if (code) return code;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < all[i].count && all[i].class == typeclass; k++) {
@@ -161,6 +177,7 @@ API(Type_get_value_index)(MPI_Datatype value_type, MPI_Datatype index_type, MPI_
     mpi__comm *c;
     mpi__type *t;
     int code = ask("MPI_Type_get_value_index", value_type, &c, &t);
+    if (!code) code = mpi__place(c, pair_type, "pair_type");
     if (code) return code;
     code = mpi__check_type(c, index_type, &t);
     if (code) return mpi__end(c, code);
@@ -178,6 +195,7 @@ API(Pack)
     mpi__comm *c;
     mpi__type *t;
     int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = "MPI_Pack"});
+    if (!code) code = mpi__place(c, position, "position");
     if (code) return code;
     code = mpi__check_data(c, inbuf, incount, datatype, &t);
     if (!code && (size_t)incount * t->size > (size_t)(outsize > *position ? outsize - *position : 0))
@@ -196,6 +214,7 @@ API(Unpack)
     mpi__comm *c;
     mpi__type *t;
     int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = "MPI_Unpack"});
+    if (!code) code = mpi__place(c, position, "position");
     if (code) return code;
     code = mpi__check_data(c, outbuf, outcount, datatype, &t);
     if (!code && (size_t)outcount * t->size > (size_t)(insize > *position ? insize - *position : 0))
@@ -212,6 +231,7 @@ API(Pack_size)(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
     mpi__comm *c;
     mpi__type *t;
     int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = "MPI_Pack_size"});
+    if (!code) code = mpi__place(c, size, "size");
     if (code) return code;
     code = mpi__check_type(c, datatype, &t);
     if (!code && incount < 0)

@@ -66,7 +66,7 @@ API(Type_lb)(MPI_Datatype datatype, MPI_Aint *displacement)
 API(Type_ub)(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     MPI_Aint lb, extent;
-    int code = PMPI_Type_get_extent(datatype, &lb, &extent);
+    int code = PMPI_Type_get_extent(datatype, &lb, displacement ? &extent : NULL);
     if (!code) *displacement = lb + extent;
     return code;
 }

@@ -48,15 +48,18 @@ static const char *const texts[] = {
 
 API(Error_class)(int errorcode, int *errorclass)
 {
-    int place = errorcode - MPI_ERR_LASTCODE - 1;
+    int place = errorcode - MPI_ERR_LASTCODE - 1, code = mpi__place_ever("MPI_Error_class", errorclass, "errorclass");
+    if (code) return code;
     *errorclass = place >= 0 && place < own_count ? own[place].class : errorcode;
     return MPI_SUCCESS;
 }
 
 API(Error_string)(int errorcode, char *string, int *resultlen)
 {
-    int place = errorcode - MPI_ERR_LASTCODE - 1;
+    int place = errorcode - MPI_ERR_LASTCODE - 1, code = mpi__place_ever("MPI_Error_string", string, "string");
     const char *text = NULL;
+    if (!code) code = mpi__place_ever("MPI_Error_string", resultlen, "resultlen");
+    if (code) return code;
     if (place >= 0 && place < own_count)
         text = own[place].text;
     else if (errorcode >= 0 && errorcode < (int)(sizeof texts / sizeof *texts))
@@ -74,6 +77,7 @@ static int add(const char *name, int class, int *number)
 {
     mpi__comm *c;
     int code = mpi__begin_local(&c, name);
+    if (!code) code = mpi__place(c, number, "number");
     if (code) return code;
     if (own_count == OWN_MOST) return mpi__end(c, mpi__no_memory(c));
     *number = MPI_ERR_LASTCODE + 1 + own_count;
@@ -96,6 +100,7 @@ API(Add_error_string)(int errorcode, const char *string)
 {
     mpi__comm *c;
     int place = errorcode - MPI_ERR_LASTCODE - 1, code = mpi__begin_local(&c, "MPI_Add_error_string");
+    if (!code) code = mpi__place(c, string, "string");
     if (code) return code;
     if (place < 0 || place >= own_count || !own[place].class)
         return mpi__end(
@@ -153,16 +158,25 @@ bool mpi__is_handler(MPI_Errhandler handler, mpi__handler **h)
     return *h || handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_ABORT || handler == MPI_ERRORS_RETURN;
 }
 
+int mpi__handler_new(MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler)
+{
+    mpi__handler *h = mpi__object_new(MPI__HANDLER, sizeof *h);
+    if (!h) return MPI_ERR_NO_MEM;
+    h->function = function;
+    *errhandler = (MPI_Errhandler)(void *)h;
+    return MPI_SUCCESS;
+}
+
 API(Comm_create_errhandler)(MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler)
 {
     mpi__comm *c;
     int code = mpi__begin_local(&c, "MPI_Comm_create_errhandler");
+    if (!code) code = mpi__place(c, errhandler, "errhandler");
     if (code) return code;
-    mpi__handler *h = mpi__object_new(MPI__HANDLER, sizeof *h);
-    if (!h) return mpi__end(c, mpi__no_memory(c));
-    h->function = function;
-    *errhandler = (MPI_Errhandler)(void *)h;
-    return mpi__end(c, MPI_SUCCESS);
+    if (!function)
+        return mpi__end(c, mpi__wrong(c, MPI_ERR_ARG, P2P_ARGUMENT_OTHER, "the function of the handler is NULL"));
+    code = mpi__handler_new(function, errhandler);
+    return mpi__end(c, code ? mpi__no_memory(c) : MPI_SUCCESS);
 }
 
 API(Comm_set_errhandler)(MPI_Comm comm, MPI_Errhandler errhandler)
@@ -186,6 +200,7 @@ API(Comm_get_errhandler)(MPI_Comm comm, MPI_Errhandler *errhandler)
     mpi__comm *c;
     mpi__handler *h;
     int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = "MPI_Comm_get_errhandler"});
+    if (!code) code = mpi__place(c, errhandler, "errhandler");
     if (code) return code;
     if (mpi__is_handler(c->handler, &h) && h) h->object.references++;
     *errhandler = c->handler;
@@ -195,14 +210,18 @@ API(Comm_get_errhandler)(MPI_Comm comm, MPI_Errhandler *errhandler)
 API(Errhandler_free)(MPI_Errhandler *errhandler)
 {
     mpi__comm *c;
-    mpi__handler *h;
-    int code = mpi__begin_local(&c, "MPI_Errhandler_free");
-    if (code) return code;
-    if (!mpi__is_handler(*errhandler, &h))
-        return mpi__end(c, mpi__wrong(c, MPI_ERR_ARG, P2P_ARGUMENT_OTHER, "this is no error handler"));
+    mpi__handler *h = NULL;
+    bool known = errhandler && mpi__is_handler(*errhandler, &h);
+    if (!known || mpi__state == MPI__RUNNING) { /* at other times too: MPI 5.0, 11.4.1 */
+        int code = mpi__begin_local(&c, "MPI_Errhandler_free");
+        if (!code) code = mpi__place(c, errhandler, "errhandler");
+        if (code) return code;
+        if (!known) code = mpi__wrong(c, MPI_ERR_ARG, P2P_ARGUMENT_OTHER, "this is no error handler");
+        if (mpi__end(c, code)) return code;
+    }
     *errhandler = MPI_ERRHANDLER_NULL;
     if (h && mpi__release(h)) mpi__object_free(h);
-    return mpi__end(c, MPI_SUCCESS);
+    return MPI_SUCCESS;
 }
 
 API(Comm_call_errhandler)(MPI_Comm comm, int errorcode)

@@ -119,6 +119,7 @@ static int pack(const char *name, const char *datarep, bool out, void *buf, MPI_
     mpi__comm *c;
     mpi__type *t;
     int code = mpi__begin_local(&c, name);
+    if (!code) code = mpi__place(c, position, "position");
     if (code) return code;
     code = check_form(c, datarep);
     if (!code) code = mpi__check_data(c, buf, count, datatype, &t);
@@ -143,6 +144,7 @@ static int pack_size(const char *name, const char *datarep, MPI_Count count, MPI
     mpi__comm *c;
     mpi__type *t;
     int code = mpi__begin_local(&c, name);
+    if (!code) code = mpi__place(c, size, "size");
     if (code) return code;
     code = check_form(c, datarep);
     if (!code) code = mpi__check_type(c, datatype, &t);

@@ -49,6 +49,7 @@ static int create(const char *name, const kind kinds[], int combiner, int count,
 {
     mpi__comm *c;
     int code = mpi__begin_local(&c, name);
+    if (!code) code = mpi__place(c, newtype, "newtype");
     if (code) return code;
     while (kinds->type && (numbers[0] > kinds->digits || numbers[1] > kinds->exponent)) kinds++;
     if (!kinds->type)

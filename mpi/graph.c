@@ -88,6 +88,7 @@ API(Graph_create)
     mpi__comm *c;
     (void)reorder;
     int code = mpi__begin(&c, comm_old, &(p2p_layer_call){.name = "MPI_Graph_create"});
+    if (!code) code = mpi__place(c, comm_graph, "comm_graph");
     if (code) return code;
     code = check_graph(c, nnodes, index, edges);
     if (code) return mpi__end(c, code);
@@ -114,6 +115,8 @@ API(Graphdims_get)(MPI_Comm comm, int *nnodes, int *nedges)
 {
     mpi__comm *c;
     int code = begin("MPI_Graphdims_get", comm, MPI_GRAPH, &c);
+    if (!code) code = mpi__place(c, nnodes, "nnodes");
+    if (!code) code = mpi__place(c, nedges, "nedges");
     if (code) return code;
     *nnodes = c->graph->nodes;
     *nedges = c->graph->edges;
@@ -124,6 +127,8 @@ API(Graph_get)(MPI_Comm comm, int maxindex, int maxedges, int index[], int edges
 {
     mpi__comm *c;
     int code = begin("MPI_Graph_get", comm, MPI_GRAPH, &c);
+    if (!code && maxindex > 0) code = mpi__place(c, index, "index");
+    if (!code && maxedges > 0) code = mpi__place(c, edges, "edges");
     if (code) return code;
     for (int i = 0; i < c->graph->nodes && i < maxindex; i++) index[i] = c->graph->first[i];
     for (int i = 0; i < c->graph->edges && i < maxedges; i++) edges[i] = c->graph->second[i];
@@ -146,6 +151,7 @@ API(Graph_neighbors_count)(MPI_Comm comm, int rank, int *nneighbors)
     mpi__comm *c;
     const int *list;
     int code = begin("MPI_Graph_neighbors_count", comm, MPI_GRAPH, &c);
+    if (!code) code = mpi__place(c, nneighbors, "nneighbors");
     return code ? code : mpi__end(c, neighbours(c, rank, &list, nneighbors));
 }
 
@@ -154,6 +160,7 @@ API(Graph_neighbors)(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
     mpi__comm *c;
     const int *list = NULL;
     int count = 0, code = begin("MPI_Graph_neighbors", comm, MPI_GRAPH, &c);
+    if (!code && maxneighbors > 0) code = mpi__place(c, neighbors, "neighbors");
     if (code) return code;
     code = neighbours(c, rank, &list, &count);
     for (int i = 0; !code && i < count && i < maxneighbors; i++) neighbors[i] = list[i];
@@ -164,6 +171,7 @@ API(Graph_map)(MPI_Comm comm, int nnodes, const int index[], const int edges[], 
 {
     mpi__comm *c;
     int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = "MPI_Graph_map"});
+    if (!code) code = mpi__place(c, newrank, "newrank");
     if (code) return code;
     code = check_graph(c, nnodes, index, edges);
     if (!code) *newrank = c->rank < nnodes ? c->rank : MPI_UNDEFINED;
@@ -187,6 +195,7 @@ API(Dist_graph_create_adjacent)
     mpi__comm *c;
     (void)info, (void)reorder;
     int code = mpi__begin(&c, comm_old, &(p2p_layer_call){.name = "MPI_Dist_graph_create_adjacent"});
+    if (!code) code = mpi__place(c, comm_dist_graph, "comm_dist_graph");
     if (code) return code;
     code = check_ranks(c, indegree, sources);
     if (!code) code = check_ranks(c, outdegree, destinations);
@@ -266,6 +275,7 @@ API(Dist_graph_create)
     mpi__comm *c;
     (void)info, (void)reorder;
     int count = 0, all = 0, code = mpi__begin(&c, comm_old, &(p2p_layer_call){.name = "MPI_Dist_graph_create"});
+    if (!code) code = mpi__place(c, comm_dist_graph, "comm_dist_graph");
     if (code) return code;
     code = check_ranks(c, n, sources);
     for (int i = 0; !code && i < n; i++) count += degrees[i];
@@ -292,6 +302,9 @@ API(Dist_graph_neighbors_count)(MPI_Comm comm, int *indegree, int *outdegree, in
 {
     mpi__comm *c;
     int code = begin("MPI_Dist_graph_neighbors_count", comm, MPI_DIST_GRAPH, &c);
+    if (!code) code = mpi__place(c, indegree, "indegree");
+    if (!code) code = mpi__place(c, outdegree, "outdegree");
+    if (!code) code = mpi__place(c, weighted, "weighted");
     if (code) return code;
     *indegree = c->graph->nodes;
     *outdegree = c->graph->edges;
@@ -305,6 +318,8 @@ API(Dist_graph_neighbors)
 {
     mpi__comm *c;
     int code = begin("MPI_Dist_graph_neighbors", comm, MPI_DIST_GRAPH, &c);
+    if (!code && maxindegree > 0) code = mpi__place(c, sources, "sources");
+    if (!code && maxoutdegree > 0) code = mpi__place(c, destinations, "destinations");
     if (code) return code;
     const mpi__graph *g = c->graph;
     for (int i = 0; i < g->nodes && i < maxindegree; i++) {

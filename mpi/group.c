@@ -78,6 +78,7 @@ API(Group_size)(MPI_Group group, int *size)
     mpi__comm *c;
     mpi__group *g;
     int code = begin("MPI_Group_size", group, &c, &g);
+    if (!code) code = mpi__place(c, size, "size");
     if (code) return code;
     *size = g->size;
     return mpi__end(c, MPI_SUCCESS);
@@ -88,6 +89,7 @@ API(Group_rank)(MPI_Group group, int *rank)
     mpi__comm *c;
     mpi__group *g;
     int code = begin("MPI_Group_rank", group, &c, &g);
+    if (!code) code = mpi__place(c, rank, "rank");
     if (code) return code;
     *rank = g->rank;
     return mpi__end(c, MPI_SUCCESS);
@@ -99,11 +101,21 @@ static int check_rank(mpi__comm *c, const mpi__group *g, int rank)
     return mpi__wrong(c, MPI_ERR_RANK, P2P_ARGUMENT_RANK, "rank %d is not in the group: not in [0,%d)", rank, g->size);
 }
 
+/* A list of so many numbers; or the call has ended with an error. */
+static int check_list(mpi__comm *c, int n, const void *list, const char *what)
+{
+    if (n >= 0 && (list || !n)) return MPI_SUCCESS;
+    return mpi__end(c, n < 0 ? mpi__wrong(c, MPI_ERR_ARG, P2P_ARGUMENT_COUNT, "a count of %d is negative", n)
+                             : mpi__wrong(c, MPI_ERR_ARG, P2P_ARGUMENT_OTHER, "%s is NULL, but n is %d", what, n));
+}
+
 API(Group_translate_ranks)(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[])
 {
     mpi__comm *c;
     mpi__group *a, *b;
     int code = begin_two("MPI_Group_translate_ranks", group1, group2, &c, &a, &b);
+    if (!code) code = check_list(c, n, ranks1, "ranks1");
+    if (!code) code = check_list(c, n, ranks2, "ranks2");
     if (code) return code;
     for (int i = 0; i < n && !code; i++) {
         if (ranks1[i] == MPI_PROC_NULL)
@@ -119,6 +131,7 @@ API(Group_compare)(MPI_Group group1, MPI_Group group2, int *result)
     mpi__comm *c;
     mpi__group *a, *b;
     int code = begin_two("MPI_Group_compare", group1, group2, &c, &a, &b);
+    if (!code) code = mpi__place(c, result, "result");
     if (code) return code;
     *result = a->size == b->size ? MPI_IDENT : MPI_UNEQUAL;
     for (int i = 0; i < a->size && *result != MPI_UNEQUAL; i++) {
@@ -135,6 +148,7 @@ static int combine(const char *name, MPI_Group group1, MPI_Group group2, MPI_Gro
     mpi__comm *c;
     mpi__group *a, *b;
     int size = 0, code = begin_two(name, group1, group2, &c, &a, &b);
+    if (!code) code = mpi__place(c, newgroup, "newgroup");
     if (code) return code;
     mpi__group *g = mpi__group_new(a->size + b->size);
     if (!g) return mpi__end(c, mpi__no_memory(c));
@@ -163,9 +177,11 @@ API(Group_difference)(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 /* The ranks listed, or all but those. */
 static int choose(mpi__comm *c, const mpi__group *from, int n, const int ranks[], bool excludes, MPI_Group *newgroup)
 {
+    int size = 0, code = check_list(c, n, ranks, "ranks");
+    if (!code) code = mpi__place(c, newgroup, "newgroup");
+    if (code) return code;
     mpi__group *g = mpi__group_new(from->size + n);
     char *listed = calloc((size_t)from->size + 1, 1);
-    int size = 0, code = MPI_SUCCESS;
     if (!g || !listed) code = mpi__no_memory(c);
     for (int i = 0; i < n && !code; i++) {
         code = check_rank(c, from, ranks[i]);
@@ -204,6 +220,7 @@ static int ranges(const char *name, MPI_Group group, int n, int triples[][3], bo
     mpi__comm *c;
     mpi__group *g;
     int code = begin(name, group, &c, &g), count = 0;
+    if (!code) code = check_list(c, n, triples, "ranges");
     if (code) return code;
     for (int i = 0; i < n; i++) {
         if (!triples[i][2])

@@ -60,6 +60,7 @@ API(Info_create)(MPI_Info *handle)
 {
     mpi__comm *c;
     int code = mpi__begin_local(&c, "MPI_Info_create");
+    if (!code) code = mpi__place(c, handle, "info");
     if (code) return code;
     info *i = mpi__object_new(MPI__INFO, sizeof *i);
     if (!i) return mpi__end(c, mpi__no_memory(c));
@@ -88,6 +89,8 @@ API(Info_get)(MPI_Info handle, const char *key, int valuelen, char *value, int *
     mpi__comm *c;
     info *i;
     int code = begin("MPI_Info_get", handle, &c, &i);
+    if (!code) code = mpi__place(c, value, "value");
+    if (!code) code = mpi__place(c, flag, "flag");
     if (code) return code;
     const pair *at = find(i, key);
     *flag = at != NULL;
@@ -100,6 +103,8 @@ API(Info_get_string)(MPI_Info handle, const char *key, int *buflen, char *value,
     mpi__comm *c;
     info *i;
     int code = begin("MPI_Info_get_string", handle, &c, &i);
+    if (!code) code = mpi__place(c, buflen, "buflen");
+    if (!code) code = mpi__place(c, flag, "flag");
     if (code) return code;
     const pair *at = find(i, key);
     *flag = at != NULL;
@@ -113,6 +118,8 @@ API(Info_get_valuelen)(MPI_Info handle, const char *key, int *valuelen, int *fla
     mpi__comm *c;
     info *i;
     int code = begin("MPI_Info_get_valuelen", handle, &c, &i);
+    if (!code) code = mpi__place(c, valuelen, "valuelen");
+    if (!code) code = mpi__place(c, flag, "flag");
     if (code) return code;
     const pair *at = find(i, key);
     *flag = at != NULL;
@@ -140,6 +147,7 @@ API(Info_get_nkeys)(MPI_Info handle, int *nkeys)
     mpi__comm *c;
     info *i;
     int code = begin("MPI_Info_get_nkeys", handle, &c, &i);
+    if (!code) code = mpi__place(c, nkeys, "nkeys");
     if (code) return code;
     *nkeys = i->count;
     return mpi__end(c, MPI_SUCCESS);
@@ -150,6 +158,7 @@ API(Info_get_nthkey)(MPI_Info handle, int n, char *key)
     mpi__comm *c;
     info *i;
     int code = begin("MPI_Info_get_nthkey", handle, &c, &i);
+    if (!code) code = mpi__place(c, key, "key");
     if (code) return code;
     if (n < 0 || n >= i->count)
         return mpi__end(c, mpi__wrong(c, MPI_ERR_ARG, P2P_ARGUMENT_OTHER, "key %d is not in [0,%d)", n, i->count));
@@ -162,6 +171,7 @@ API(Info_dup)(MPI_Info handle, MPI_Info *newinfo)
     mpi__comm *c;
     info *i;
     int code = begin("MPI_Info_dup", handle, &c, &i);
+    if (!code) code = mpi__place(c, newinfo, "newinfo");
     if (code) return code;
     info *copy = mpi__object_new(MPI__INFO, sizeof *copy);
     for (int k = 0; copy && k < i->count; k++) put(copy, i->pairs[k].key, i->pairs[k].value);

@@ -10,7 +10,8 @@
 mpi__comm *mpi__world, *mpi__self;
 enum mpi__state mpi__state;
 pthread_t mpi__thread;
-static int thread_level;
+int mpi__thread_level;
+static bool initialized, finalized; /* by MPI_Init and MPI_Finalize; sessions need neither */
 
 static mpi__comm *predefined(p2p_comm *p2p, MPI_Comm handle, const char *name)
 {
@@ -21,15 +22,9 @@ static mpi__comm *predefined(p2p_comm *p2p, MPI_Comm handle, const char *name)
     return c;
 }
 
-static int begin(const char *name, int required, int *provided)
+void mpi__open(const char *name)
 {
     p2p_comm *world = NULL, *self = NULL;
-    if (mpi__state != MPI__BEFORE) {
-        mpi__comm *c;
-        int code = mpi__begin_local(&c, name);
-        return code ? code
-                    : mpi__end(c, mpi__mistake(c, MPI_ERR_OTHER, "call_order", "MPI has been initialized already"));
-    }
     const char *leaks = getenv("PAIRWISE_MPI_LEAKS");
     if (leaks && strcmp(leaks, "warn") != 0 && strcmp(leaks, "error") != 0) {
         fprintf(stderr, "pairwise: PAIRWISE_MPI_LEAKS is \"%.100s\": error or warn is accepted\n", leaks);
@@ -48,8 +43,20 @@ static int begin(const char *name, int required, int *provided)
     p2p_layer_call_end(world, P2P_OK);
     mpi__thread = pthread_self();
     mpi__state = MPI__RUNNING;
-    thread_level = required < MPI_THREAD_FUNNELED ? MPI_THREAD_SINGLE : MPI_THREAD_FUNNELED;
-    if (provided) *provided = thread_level;
+}
+
+static int begin(const char *name, int required, int *provided)
+{
+    if (initialized || mpi__state == MPI__AFTER) {
+        mpi__comm *c;
+        int code = mpi__begin_local(&c, name);
+        return code ? code
+                    : mpi__end(c, mpi__mistake(c, MPI_ERR_OTHER, "call_order", "MPI has been initialized already"));
+    }
+    if (mpi__state == MPI__BEFORE) mpi__open(name);
+    initialized = true;
+    if (required >= MPI_THREAD_FUNNELED) mpi__thread_level = MPI_THREAD_FUNNELED;
+    if (provided) *provided = mpi__thread_level;
     return MPI_SUCCESS;
 }
 
@@ -65,20 +72,13 @@ API(Init_thread)(int *argc, char ***argv, int required, int *provided)
     return begin("MPI_Init_thread", required, provided);
 }
 
-API(Finalize)(void)
+/* The end of what MPI_Init or the first session has begun: all ranks are here. */
+static int finish(const char *name, const char *file, int line)
 {
     mpi__comm *c;
-    int code = mpi__begin_local(&c, "MPI_Finalize");
-    if (code) return code;
-    const char *file;
-    int line;
-    p2p_layer_line(c->p2p, &file, &line);
-    mpi__end(c, MPI_SUCCESS);
-    mpi__attributes_free(&mpi__self->attributes, (uintptr_t)MPI_COMM_SELF, false); /* functions of the program's */
-    mpi__attributes_free(&mpi__world->attributes, (uintptr_t)MPI_COMM_WORLD, false);
     int raced = mpi__races_tell();
     p2p__here(file, line);
-    code = mpi__begin_local(&c, "MPI_Finalize");
+    int code = mpi__begin_local(&c, name);
     if (code) return code;
     mpi__orphans_end();
     mpi__bsends_end();
@@ -98,26 +98,74 @@ API(Finalize)(void)
     return raced && !err ? raced : mpi__code_of(err);
 }
 
+API(Finalize)(void)
+{
+    mpi__comm *c;
+    int code = mpi__begin_local(&c, "MPI_Finalize");
+    if (code) return code;
+    if (!initialized)
+        return mpi__end(c, mpi__mistake(c, MPI_ERR_OTHER, "call_order", "MPI_Init has not been called, only sessions"));
+    const char *file;
+    int line;
+    p2p_layer_line(c->p2p, &file, &line);
+    mpi__end(c, MPI_SUCCESS);
+    mpi__attributes_free(&mpi__self->attributes, (uintptr_t)MPI_COMM_SELF, false); /* functions of the program's */
+    mpi__attributes_free(&mpi__world->attributes, (uintptr_t)MPI_COMM_WORLD, false);
+    finalized = true;
+    return mpi__open_sessions ? MPI_SUCCESS : finish("MPI_Finalize", file, line);
+}
+
+static struct {
+    const char *file;
+    int line;
+} last_session;
+
+static void finish_at_exit(void)
+{
+    if (mpi__state == MPI__RUNNING && !mpi__open_sessions && initialized == finalized)
+        finish("MPI_Session_finalize", last_session.file, last_session.line);
+}
+
+/* More sessions may follow, or MPI_Init: what they share ends when the process does. */
+int mpi__last_session_ends(const char *file, int line)
+{
+    static bool listed;
+    last_session.file = file;
+    last_session.line = line;
+    if (finalized) return finish("MPI_Session_finalize", file, line);
+    if (!listed && atexit(finish_at_exit) != 0) return MPI_ERR_OTHER;
+    listed = true;
+    return MPI_SUCCESS;
+}
+
 API(Initialized)(int *flag)
 {
-    *flag = mpi__state != MPI__BEFORE;
+    int code = mpi__place_ever("MPI_Initialized", flag, "flag");
+    if (code) return code;
+    *flag = initialized;
     return MPI_SUCCESS;
 }
 
 API(Finalized)(int *flag)
 {
-    *flag = mpi__state == MPI__AFTER;
+    int code = mpi__place_ever("MPI_Finalized", flag, "flag");
+    if (code) return code;
+    *flag = finalized;
     return MPI_SUCCESS;
 }
 
 API(Query_thread)(int *provided)
 {
-    *provided = thread_level;
+    int code = mpi__place_ever("MPI_Query_thread", provided, "provided");
+    if (code) return code;
+    *provided = mpi__thread_level;
     return MPI_SUCCESS;
 }
 
 API(Is_thread_main)(int *flag)
 {
+    int code = mpi__place_ever("MPI_Is_thread_main", flag, "flag");
+    if (code) return code;
     *flag = getpid() == gettid();
     return MPI_SUCCESS;
 }
@@ -135,6 +183,9 @@ API(Abort)(MPI_Comm comm, int errorcode)
 
 API(Get_version)(int *version, int *subversion)
 {
+    int code = mpi__place_ever("MPI_Get_version", version, "version");
+    if (!code) code = mpi__place_ever("MPI_Get_version", subversion, "subversion");
+    if (code) return code;
     *version = MPI_VERSION;
     *subversion = MPI_SUBVERSION;
     return MPI_SUCCESS;
@@ -142,6 +193,9 @@ API(Get_version)(int *version, int *subversion)
 
 API(Abi_get_version)(int *abi_major, int *abi_minor)
 {
+    int code = mpi__place_ever("MPI_Abi_get_version", abi_major, "abi_major");
+    if (!code) code = mpi__place_ever("MPI_Abi_get_version", abi_minor, "abi_minor");
+    if (code) return code;
     *abi_major = MPI_ABI_VERSION;
     *abi_minor = MPI_ABI_SUBVERSION;
     return MPI_SUCCESS;
@@ -149,12 +203,18 @@ API(Abi_get_version)(int *abi_major, int *abi_minor)
 
 API(Get_library_version)(char *version, int *resultlen)
 {
+    int code = mpi__place_ever("MPI_Get_library_version", version, "version");
+    if (!code) code = mpi__place_ever("MPI_Get_library_version", resultlen, "resultlen");
+    if (code) return code;
     *resultlen = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "Pairwise %s", PAIRWISE_VERSION);
     return MPI_SUCCESS;
 }
 
 API(Get_processor_name)(char *name, int *resultlen)
 {
+    int code = mpi__place_ever("MPI_Get_processor_name", name, "name");
+    if (!code) code = mpi__place_ever("MPI_Get_processor_name", resultlen, "resultlen");
+    if (code) return code;
     if (gethostname(name, MPI_MAX_PROCESSOR_NAME) != 0) snprintf(name, MPI_MAX_PROCESSOR_NAME, "localhost");
     name[MPI_MAX_PROCESSOR_NAME - 1] = '\0';
     *resultlen = (int)strlen(name);
@@ -181,6 +241,8 @@ API(Pcontrol)(const int level, ...)
 
 API(Get_address)(const void *location, MPI_Aint *address)
 {
+    int code = mpi__place_ever("MPI_Get_address", address, "address");
+    if (code) return code;
     *address = (MPI_Aint)location;
     return MPI_SUCCESS;
 }

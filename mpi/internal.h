@@ -200,6 +200,12 @@ extern mpi__comm *mpi__world, *mpi__self; /* NULL before MPI_Init */
 enum mpi__state { MPI__BEFORE, MPI__RUNNING, MPI__AFTER };
 extern enum mpi__state mpi__state;
 extern pthread_t mpi__thread; /* the one that has called MPI_Init */
+extern int mpi__thread_level;
+
+/* What MPI_Init and the first session do: mpi__state is MPI__RUNNING afterwards, or the process has ended. */
+void mpi__open(const char *name);
+extern int mpi__open_sessions; /* that are open */
+int mpi__last_session_ends(const char *file, int line);
 
 mpi__comm *mpi__comm_of(MPI_Comm handle); /* NULL: none */
 mpi__comm *mpi__comm_new(p2p_comm *p2p, const mpi__comm *parent);
@@ -212,12 +218,17 @@ void mpi__comm_drop(mpi__comm *comm);
 void mpi__comms_bury(void); /* those that nothing refers to any more; outside of calls */
 mpi__group *mpi__group_of(MPI_Group handle);
 mpi__group *mpi__group_new(int size);
+int mpi__group_of_all(mpi__comm *c, const mpi__comm *of, MPI_Group *group); /* of's ranks; inside a call on c */
+/* MPI_Comm_create_group under any name, outside of calls. */
+int mpi__create_group(const char *name, mpi__comm *c, MPI_Group group, int tag, MPI_Comm *newcomm);
 int mpi__attributes_copy(mpi__attribute **to, const mpi__attribute *from, uintptr_t old_handle, bool types);
 int mpi__attributes_free(mpi__attribute **list, uintptr_t handle, bool types);
 int mpi__cart_copy(mpi__comm *to, const mpi__comm *from);
 void mpi__cart_free(mpi__comm *comm);
 int mpi__graph_copy(mpi__comm *to, const mpi__comm *from);
 int mpi__graph_topology(const mpi__comm *comm); /* MPI_UNDEFINED: none */
+/* A handler of the program's; at any time. */
+int mpi__handler_new(MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler);
 /* One of the predefined handlers, or the program's own: *h. */
 bool mpi__is_handler(MPI_Errhandler handler, mpi__handler **h);
 
@@ -266,6 +277,10 @@ int mpi__check_type(mpi__comm *c, MPI_Datatype handle, mpi__type **type);
 int mpi__check_data(mpi__comm *c, const void *buf, MPI_Count count, MPI_Datatype handle, mpi__type **type);
 int mpi__check_peer(mpi__comm *c, int peer, int tag, bool receives);
 int mpi__check_pointer(mpi__comm *c, const void *pointer, const char *what);
+/* Inside begin and end: a place for an answer that is NULL ends the call with an error, which is returned. */
+int mpi__place(mpi__comm *c, const void *place, const char *what);
+/* The same for a call that may come at any time, outside of begin and end. */
+int mpi__place_ever(const char *name, const void *place, const char *what);
 
 /* ---- Messages ---- */
 

@@ -340,6 +340,7 @@ API(Op_commutative)(MPI_Op handle, int *commute)
 {
     mpi__comm *c;
     int code = mpi__begin_local(&c, "MPI_Op_commutative");
+    if (!code) code = mpi__place(c, commute, "commute");
     if (code) return code;
     const mpi__op *op = mpi__op_of(handle);
     if (!op) return mpi__end(c, mpi__wrong(c, MPI_ERR_OP, P2P_ARGUMENT_OPERATOR, "this is no operator"));

@@ -35,6 +35,7 @@ API(Get_count)(const MPI_Status *status, MPI_Datatype datatype, int *count)
     mpi__comm *c;
     mpi__type *type;
     int code = mpi__begin_local(&c, "MPI_Get_count");
+    if (!code) code = mpi__place(c, count, "count");
     if (code) return code;
     code = mpi__check_pointer(c, status, "status");
     if (!code) code = mpi__check_type(c, datatype, &type);
@@ -52,6 +53,7 @@ static int get_elements(const char *name, const MPI_Status *status, MPI_Datatype
     mpi__comm *c;
     mpi__type *type;
     int code = mpi__begin_local(&c, name);
+    if (!code) code = mpi__place(c, count, "count");
     if (code) return code;
     code = mpi__check_pointer(c, status, "status");
     if (!code) code = mpi__check_type(c, datatype, &type);
@@ -110,48 +112,68 @@ API(Status_set_elements_x)(MPI_Status *status, MPI_Datatype datatype, MPI_Count 
 
 API(Status_get_source)(const MPI_Status *status, int *source)
 {
+    int code = mpi__place_ever("MPI_Status_get_source", status, "status");
+    if (!code) code = mpi__place_ever("MPI_Status_get_source", source, "source");
+    if (code) return code;
     *source = status->MPI_SOURCE;
     return MPI_SUCCESS;
 }
 
 API(Status_get_tag)(const MPI_Status *status, int *tag)
 {
+    int code = mpi__place_ever("MPI_Status_get_tag", status, "status");
+    if (!code) code = mpi__place_ever("MPI_Status_get_tag", tag, "tag");
+    if (code) return code;
     *tag = status->MPI_TAG;
     return MPI_SUCCESS;
 }
 
 API(Status_get_error)(const MPI_Status *status, int *error)
 {
+    int code = mpi__place_ever("MPI_Status_get_error", status, "status");
+    if (!code) code = mpi__place_ever("MPI_Status_get_error", error, "error");
+    if (code) return code;
     *error = status->MPI_ERROR;
     return MPI_SUCCESS;
 }
 
 API(Status_set_source)(MPI_Status *status, int source)
 {
+    int code = mpi__place_ever("MPI_Status_set_source", status, "status");
+    if (code) return code;
     status->MPI_SOURCE = source;
     return MPI_SUCCESS;
 }
 
 API(Status_set_tag)(MPI_Status *status, int tag)
 {
+    int code = mpi__place_ever("MPI_Status_set_tag", status, "status");
+    if (code) return code;
     status->MPI_TAG = tag;
     return MPI_SUCCESS;
 }
 
 API(Status_set_error)(MPI_Status *status, int error)
 {
+    int code = mpi__place_ever("MPI_Status_set_error", status, "status");
+    if (code) return code;
     status->MPI_ERROR = error;
     return MPI_SUCCESS;
 }
 
 API(Status_set_cancelled)(MPI_Status *status, int flag)
 {
+    int code = mpi__place_ever("MPI_Status_set_cancelled", status, "status");
+    if (code) return code;
     status->MPI_internal[2] = flag != 0;
     return MPI_SUCCESS;
 }
 
 API(Test_cancelled)(const MPI_Status *status, int *flag)
 {
+    int code = mpi__place_ever("MPI_Test_cancelled", status, "status");
+    if (!code) code = mpi__place_ever("MPI_Test_cancelled", flag, "flag");
+    if (code) return code;
     *flag = status->MPI_internal[2];
     return MPI_SUCCESS;
 }
