@@ -236,8 +236,9 @@ kernel_err kernel_conv_backward_weight(kernel_device *device, const kernel_conv 
 /* ---- Batch norm (Ioffe and Szegedy 2015), with what usually follows it ----
  *      y = [relu] ( gamma * (x - mean) / sqrt(variance + eps) + beta [+ residual] )
  * mean and variance are over the n*h*w elements of a channel in this batch (variance divided by their number), and the
- * running ones move towards them by `momentum` (variance divided by their number less one, as PyTorch does). If frozen,
- * the running ones are used and stay: evaluation, and training with frozen statistics. */
+ * running ones move towards them by `momentum` (variance divided by their number less one, as PyTorch does; one
+ * element has no variance, and leaves the running ones as they are). If frozen, the running ones are used and stay:
+ * evaluation, and training with frozen statistics. */
 
 typedef struct {
     kernel_shape shape;

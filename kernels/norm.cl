@@ -90,8 +90,10 @@ __kernel void norm_finish(SLICE(float, saved), SLICE(const float, gamma), SLICE(
         count = all;
     }
     mean += mine[MEAN * s.channels + c];
-    *mean_so_far = (1.0f - s.momentum) * *mean_so_far + s.momentum * mean;
-    *var_so_far = (1.0f - s.momentum) * *var_so_far + s.momentum * (squares / max(count - 1.0f, 1.0f));
+    if (count > 1.0f) { /* one value has no variance: the running statistics stay */
+        *mean_so_far = (1.0f - s.momentum) * *mean_so_far + s.momentum * mean;
+        *var_so_far = (1.0f - s.momentum) * *var_so_far + s.momentum * (squares / (count - 1.0f));
+    }
     save_line(mine, c, s.channels, mean, 1.0f / sqrt(squares / count + s.eps), OPEN(gamma)[c], OPEN(beta)[c]);
 }
 

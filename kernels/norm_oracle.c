@@ -26,8 +26,9 @@ static void measure(const kernel_oracle_norm *norm, const double *x, int c)
         }
     norm->mean[c] = mean;
     norm->variance[c] = variance;
+    if (count < 2) return; /* one value has no variance */
     norm->running_mean[c] += norm->momentum * (mean - norm->running_mean[c]);
-    norm->running_var[c] += norm->momentum * (variance * count / fmax(count - 1, 1) - norm->running_var[c]);
+    norm->running_var[c] += norm->momentum * (variance * count / (count - 1) - norm->running_var[c]);
 }
 
 void kernel_oracle_norm_forward(const kernel_oracle_norm *norm, const double *x, const double *residual, double *y)

@@ -229,7 +229,7 @@ static const norm_case norms[] = {
     {{17, 1, 7, 1}, true, true, false, 0, 1},     {{2, 20, 1, 1}, false, true, false, 0, 1},
     {{40, 8, 5, 5}, false, false, true, 1000, 1}, {{16, 3, 9, 9}, true, false, false, -5, 0.1},
     {{1, 7, 1, 1}, true, false, false, 0, 1},     {{34, 100, 2, 3}, false, true, true, 0, 1},
-    {{20, 130, 1, 2}, false, true, false, 0, 1},
+    {{20, 130, 1, 2}, false, true, false, 0, 1},  {{1, 7, 1, 1}, false, false, false, 3, 1},
 };
 
 /* A layer on both sides: its parameters, its input, what comes back. */
