@@ -159,7 +159,7 @@ Test(kernels, are_there_before_the_first_step)
 Test(kernels_long, are_there_before_the_first_step)
 {
     check_kernels(2 * (64 + 40), 4, 32, 2, 2); /* a last step of 20 and 20 */
-    check_kernels(33, 4, 32, 2, 2);            /* steps of 9, 8, 8, 8 */
+    check_kernels(33, 4, 32, 2, 2);            /* 17 and 16 in one batch of each rank, none in the other */
     check_kernels(33, 3, 32, 1, 1);            /* and of 32, 1 */
     check_kernels(1, 1, 32, 2, 3);             /* two ranks without images */
 }
@@ -254,6 +254,47 @@ Test(changes, a_sampler_that_invents_images_is_found)
     job_run(2, NULL, training_rank, &job, &result);
     cr_assert(result.err == P2P_ERR_RANK_FAILED);
     ASSERT_CONTAINS(result.note, "position");
+    job_free(&result);
+    train_job_free(&job);
+}
+
+static size_t share_alike(size_t count, int rank, int size, size_t mine[])
+{
+    size_t share = count / (size_t)size;
+    for (size_t i = 0; i < share; i++) mine[i] = (size_t)rank * share + i;
+    return share;
+}
+
+/* Nine images on two ranks, four for each: an epoch ends after its steps, and not when no image is left. */
+Test(changes, a_sampler_that_leaves_images_out_ends_the_epoch)
+{
+    training_book *book = new_book();
+    train_job job;
+    training_make(&job, book, 9, 4);
+    job.settings.batch = 2;
+    job.settings.epochs = 2;
+    job.settings.quiet = false;
+    job.parallel.shard = share_alike;
+    job_result result;
+    job_run(2, NULL, training_rank, &job, &result);
+    cr_assert(result.err == P2P_OK && book->steps[0] == 4, "%d steps; %s", book->steps[0], result.process.err);
+    ASSERT_CONTAINS(result.process.out, "step 2/2");
+    ASSERT_CONTAINS(result.process.out, "epoch 1 had 8 of 9 images: the sampler leaves the others out");
+    job_free(&result);
+    train_job_free(&job);
+}
+
+Test(changes, a_sampler_that_leaves_no_image_is_found)
+{
+    training_book *book = new_book();
+    train_job job;
+    job_result result;
+    training_make(&job, book, 1, 4);
+    job.settings.steps = 3; /* and no number of epochs */
+    job.parallel.shard = share_alike;
+    job_run(2, NULL, training_rank, &job, &result);
+    cr_assert(result.err == P2P_ERR_RANK_FAILED);
+    ASSERT_CONTAINS(result.note, "the sampler gave no rank any of 1 images");
     job_free(&result);
     train_job_free(&job);
 }

@@ -332,6 +332,17 @@ Test(resume, in_the_middle_of_an_epoch_gives_the_same_bits, .init = make_test_fo
     must_work(SMALL "--steps 5 --optimizer rmsprop --resume $D/part --out $D/rest");
     same_arrays(in_folder("whole/model.safetensors"), in_folder("rest/model.safetensors"));
     same_arrays(in_folder("whole/optimizer-5.safetensors"), in_folder("rest/optimizer-5.safetensors"));
+    /* The score before the first step belongs to the epoch that has begun, and its end is still reported. */
+    const char *metrics = contents(in_folder("rest/metrics.jsonl"));
+    cr_assert(strncmp(metrics, "{\"epoch\":1,\"accuracy\":", 22) == 0, "%s", metrics);
+    cr_assert_eq(lines_with(metrics, "{\"epoch\":1,"), 2);
+}
+
+/* An evaluation is no part of the run. */
+Test(resume, to_evaluate_leaves_the_run_as_it_is, .init = make_test_folder, .fini = remove_test_folder)
+{
+    must_work(SMALL "--steps 2 --out $D/run --quiet && cp -pr $D/run $D/before");
+    must_work(SMALL "--eval-only --resume $D/run --out $D/run && diff -r $D/run $D/before");
 }
 
 Test(resume, with_other_options_is_refused, .init = make_test_folder, .fini = remove_test_folder)

@@ -70,6 +70,21 @@ Test(schedules, cycle_beta1_of_adam_and_no_momentum_that_is_none)
     cr_assert(o.momentum < 1e-12);
 }
 
+/* Four epochs of 24 images: eight steps of twelve on four ranks, 32 of three on one. Half of the images are half of the way. */
+Test(schedules, go_on_where_they_were_on_other_ranks)
+{
+    train_job job = {.settings = {.batch = 3, .epochs = 4, .schedule = cosine}, .data = {.train = {.count = 24}}};
+    cr_assert_eq(train__total_steps(&job, 4), 8);
+    cr_assert_eq(train__total_steps(&job, 1), 32);
+    for (uint64_t step = 1; step <= 8; step++)
+        cr_assert_eq(train__schedule_step(&job, 4, step, (step + 1) / 2, step % 2 ? 0 : 12), step);
+    cr_assert_eq(train__schedule_step(&job, 1, 5, 3, 0), 17);
+    cr_assert_eq(train__schedule_step(&job, 1, 6, 3, 3), 18);
+    job.settings.schedule.warmup = 20; /* takes as many steps as it says */
+    cr_assert_eq(train__schedule_step(&job, 1, 5, 3, 0), 5);
+    cr_assert_eq(train__schedule_step(&job, 1, 21, 2, 0), 21);
+}
+
 /* ---- Several batches a step ---- */
 
 static training_book *make(train_job *job, size_t images, int ranks, size_t batches)
@@ -84,8 +99,8 @@ static training_book *make(train_job *job, size_t images, int ranks, size_t batc
     return book;
 }
 
-/* Batch norm included: the batches are those that the ranks would have. */
-static void check_accumulate(size_t images)
+/* Batch norm included, if it is not frozen: the batches are those that the ranks would have. */
+static void check_accumulate(size_t images, bool frozen)
 {
     static const struct {
         int ranks;
@@ -93,10 +108,12 @@ static void check_accumulate(size_t images)
     } others[] = {{1, 4}, {2, 2}};
     train_job job;
     training_book *four = make(&job, images, 4, 1);
+    job.settings.frozen = frozen;
     ASSERT_RIGHT(training_run(&job, 4));
     train_job_free(&job);
     for (int i = job_is_quick(); i < 2; i++) {
         training_book *book = make(&job, images, others[i].ranks, others[i].batches);
+        job.settings.frozen = frozen;
         ASSERT_RIGHT(training_run(&job, others[i].ranks));
         cr_assert(book->steps[0] == four->steps[0], "%d steps, not %d", book->steps[0], four->steps[0]);
         for (int s = 0; s < four->steps[0]; s++) {
@@ -110,7 +127,7 @@ static void check_accumulate(size_t images)
 
 Test(accumulate, is_as_so_many_times_the_ranks)
 {
-    check_accumulate(24);
+    check_accumulate(24, false);
 }
 
 /* Weights of the last step, of rank 0, in shared memory. */
@@ -155,11 +172,60 @@ Test(accumulate, gives_the_weights_of_so_many_times_the_ranks)
     train_job_free(&job);
 }
 
-/* The last step has fewer images: some batches are not full, some have none. */
+/* The last step has fewer images, in as few batches as hold them: their gradients are those of so many ranks, but each batch
+ * has other images, so batch norm is frozen. */
 Test(accumulate, with_a_last_step_that_is_not_full)
 {
-    if (!job_is_quick()) check_accumulate(29);
-    check_accumulate(14);
+    if (!job_is_quick()) check_accumulate(29, true);
+    check_accumulate(14, true);
+}
+
+/* ---- One value a channel ---- */
+
+/* The running statistics of the last batch norm, after each step. */
+enum { POINT_WIDTH = 8, POINT_STEPS = 2 };
+static float (*point_statistics)[2 * POINT_WIDTH];
+
+static p2p_err take_statistics(void *arg, const train_hook_context *now)
+{
+    const float *at = train_map(now->network, TRAIN_STATISTICS, NULL);
+    size_t length = train_length(now->network, TRAIN_STATISTICS);
+    (void)arg;
+    if (!at || now->step >= POINT_STEPS + 1) return P2P_ERR_ARG;
+    memcpy(point_statistics[now->step - 1], at + length - 2 * POINT_WIDTH, sizeof *point_statistics);
+    return P2P_OK;
+}
+
+/* A model whose last layers are 1 x 1; a step of twelve images in batches of three, and one of so many more. */
+static void train_points(size_t more)
+{
+    const train_description points = {"points", 7, 2, true, 4, {1, 1, 1, 1}, {8, 8, 8, POINT_WIDTH}};
+    train_job job;
+    make(&job, 12 + more, 1, 4);
+    train_free(job.model);
+    cr_assert_eq(train_build(&points, &job.model, NULL), P2P_OK);
+    job.settings.epochs = 1;
+    job.hooks = (train_hooks){.after_step = take_statistics, .arg = job.hooks.arg};
+    point_statistics = job_shared(POINT_STEPS * sizeof *point_statistics);
+    ASSERT_RIGHT(training_run(&job, 1));
+    train_job_free(&job);
+}
+
+/* One value has no variance: what is known of a channel stays. */
+Test(accumulate, one_image_leaves_the_statistics_of_a_layer_of_one_pixel)
+{
+    train_points(1);
+    cr_assert_arr_eq(point_statistics[1], point_statistics[0], sizeof *point_statistics);
+}
+
+/* Two images are one batch: the variance moves by a tenth once, to no less than nine tenths. Two batches of one image would have
+ * left 0.81 of it. */
+Test(accumulate, a_short_step_is_not_spread_over_batches_of_one_image)
+{
+    train_points(2);
+    for (int c = POINT_WIDTH; c < 2 * POINT_WIDTH; c++)
+        cr_assert(point_statistics[1][c] > 0.899f * point_statistics[0][c], "channel %d: %g after %g", c - POINT_WIDTH,
+                  (double)point_statistics[1][c], (double)point_statistics[0][c]);
 }
 
 static p2p_err counting(void *arg, p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op)

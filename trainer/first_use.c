@@ -53,12 +53,12 @@ static size_t longest(const size_t shares[], int ranks)
 }
 
 /* A rank whose images have come to an end goes on with empty batches. */
-static void note_share(bool lengths[], size_t batch, size_t batches, size_t share, size_t steps)
+static void note_share(bool lengths[], const train_settings *s, size_t batches, size_t share, size_t steps)
 {
-    size_t step = batch * batches, full = share / step, rest = share % step;
-    if (full && steps) lengths[batch] = true;
+    size_t step = s->batch * batches, full = share / step, rest = share % step, dealt = train__dealt(s, rest);
+    if (full && steps) lengths[s->batch] = true;
     if (full >= steps) return;
-    for (size_t b = 0; b < batches; b++) lengths[(rest + batches - 1 - b) / batches] = true;
+    for (size_t b = 0; b < batches; b++) lengths[train__images_in(rest, dealt, b)] = true;
     if (full + 1 < steps) lengths[0] = true;
 }
 
@@ -68,7 +68,7 @@ static p2p_err list_tested(plan *p, size_t shares[])
     size_t batch = r->settings->batch;
     p2p_err err = share_out(p, r->data.test.count, shares);
     for (int i = 0; i < r->size && !err; i++)
-        note_share(p->tested, batch, 1, shares[i], (shares[i] + batch - 1) / batch);
+        note_share(p->tested, r->settings, 1, shares[i], (shares[i] + batch - 1) / batch);
     return err;
 }
 
@@ -82,7 +82,7 @@ static p2p_err list_trained(plan *p, size_t shares[], size_t images, uint64_t *s
     size_t steps = err ? 0 : (longest(shares, r->size) + step - 1) / step;
     if (steps > *steps_left) steps = (size_t)*steps_left;
     *steps_left -= steps;
-    for (int i = 0; i < r->size && !err; i++) note_share(p->trained, s->batch, train__batches_of(s), shares[i], steps);
+    for (int i = 0; i < r->size && !err; i++) note_share(p->trained, s, train__batches_of(s), shares[i], steps);
     return err;
 }
 

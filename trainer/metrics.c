@@ -16,6 +16,7 @@ p2p_err train__metrics_open(train_runner *r)
     char path[PATH_MAX];
     if (!s->out || r->rank != 0) return P2P_OK;
     bool goes_on = train__same_folder(s->resume, s->out);
+    if (goes_on && s->eval_only) return P2P_OK; /* the run's own file stays as it is */
     p2p_err err = train__check_first(s, r->error);
     if (err) return err;
     if (snprintf(path, sizeof path, "%s/metrics.jsonl", s->out) >= (int)sizeof path) return P2P_ERR_ARG;
@@ -71,7 +72,8 @@ static long read_back(train_runner *r)
     rewind(r->metrics);
     while (fgets(line, sizeof line, r->metrics) && line[strlen(line) - 1] == '\n') {
         if (sscanf(line, "{\"step\":%llu", &number) == 1) r->metrics_step = number;
-        if (sscanf(line, "{\"epoch\":%llu", &number) == 1) r->metrics_epochs = number + 1;
+        if (sscanf(line, "{\"epoch\":%llu", &number) == 1)
+            r->metrics_epochs = strstr(line, "\"train_loss\":null") ? number : number + 1;
         end = ftell(r->metrics);
     }
     return end;
@@ -100,10 +102,7 @@ void train__metrics_epoch(FILE *metrics, const train_epoch_report *e)
 {
     fprintf(metrics, "{\"epoch\":%" PRIu64 ",\"accuracy\":%.9g,\"correct\":%" PRIu64 ",\"total\":%" PRIu64, e->epoch,
             (double)e->score.correct / (double)e->score.total, e->score.correct, e->score.total);
-    if (e->trained)
-        fprintf(metrics, ",\"train_loss\":%.9g", e->train_loss);
-    else
-        fprintf(metrics, ",\"train_loss\":null");
+    put(metrics, "train_loss", e->trained ? e->train_loss : (double)NAN);
     fprintf(metrics, ",\"epoch_ms\":%.9g,\"eval_ms\":%.9g}\n", e->epoch_seconds * 1e3, e->evaluate_seconds * 1e3);
     fflush(metrics);
 }

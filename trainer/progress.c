@@ -116,12 +116,8 @@ void train__progress_sync(const train_runner *r)
 
 void train__progress_epoch_begin(train_runner *r)
 {
-    const train_settings *s = r->settings;
-    size_t left = r->data.train.count - r->position, step = train__step_images(s) * (size_t)r->size;
     r->epoch_began = r->last_end = p2p_time(r->comm);
     r->first_step = r->step;
-    r->epoch_steps = (left + step - 1) / step;
-    if (s->steps && r->epoch_steps > s->steps - r->step) r->epoch_steps = s->steps - r->step;
 }
 
 /* Steps that an epoch has from its beginning to its end. */

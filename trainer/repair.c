@@ -242,7 +242,9 @@ static train_step_report report_of(const train_runner *r, const slot *s, const d
     const double unknown = (double)NAN;
     uint64_t step = atomic_load(&s->step);
     kernel_optimizer o = r->optimizer;
-    train_schedule_at(&r->settings->schedule, step, s->epoch, r->total_steps, &o);
+    train_schedule_at(&r->settings->schedule,
+                      train__schedule_step(r->job, r->size, step, s->epoch, s->position - s->images), s->epoch,
+                      train__total_steps(r->job, r->size), &o);
     return (train_step_report){.step = step,
                                .epoch = s->epoch,
                                .examples = s->examples,

@@ -78,7 +78,8 @@ void train__report_drop(train_runner *r)
 void train__report_epoch(train_runner *r, const train_epoch_report *report)
 {
     if (r->metrics_epochs > report->epoch) return; /* before the death of a rank */
-    r->metrics_epochs = report->epoch + 1;
+    r->metrics_epochs = report->trained ? report->epoch + 1
+                                        : report->epoch; /* the end of this epoch is still to come */
     if (r->metrics) train__metrics_epoch(r->metrics, report);
     if (r->rank == 0) train__progress_epoch(r, report);
 }

@@ -218,6 +218,17 @@ static bool checkpoint_is_due(const train_runner *r)
     return (r->epoch - 1) % (s->save_epochs ? s->save_epochs : 1) == 0;
 }
 
+/* A sampler of the user's may leave images out; that is said once. */
+static void say_dropped(train_runner *r)
+{
+    size_t count = r->data.train.count;
+    if (r->position >= count || r->dropped) return;
+    r->dropped = true;
+    train__clear_bar(r);
+    train__say(r, "epoch %" PRIu64 " had %" PRIu64 " of %zu images: the sampler leaves the others out\n", r->epoch,
+               r->position, count);
+}
+
 /* One epoch, or what the limit of steps leaves of it; then the score, and a checkpoint. */
 static p2p_err train_and_score(train_runner *r, train_score *score)
 {
@@ -229,7 +240,8 @@ static p2p_err train_and_score(train_runner *r, train_score *score)
     r->trained_seconds += report.epoch_seconds;
     r->trained_steps += r->step - r->first_step;
     report.train_loss = r->loss_sum / (double)r->position;
-    if (r->position >= r->data.train.count) {
+    if (r->epoch_over) {
+        say_dropped(r);
         r->epoch++;
         r->position = 0;
         r->loss_sum = 0;
@@ -263,7 +275,7 @@ static p2p_err score_before(train_runner *r, train_score *score)
     train_epoch_report before = {.epoch = 0};
     p2p_err err = evaluate(r, finished(r), &before);
     if (err || r->stopping) return err;
-    before.epoch = r->epoch - 1;
+    before.epoch = r->position ? r->epoch : r->epoch - 1; /* the last that has begun */
     train__report_epoch(r, &before);
     *score = before.score;
     return P2P_OK;
@@ -328,7 +340,6 @@ p2p_err train__run_once(p2p_comm *comm, const train_job *job, train_start *start
                       .begun = repairs ? NULL : start,
                       .data = job->data,
                       .optimizer = train__optimizer_of(&job->settings),
-                      .total_steps = train__total_steps(job, p2p_size(comm)),
                       .error = error};
     r.sharding = asked != TRAIN_SHARD_AUTO ? asked : updates_parts(&r) ? TRAIN_SHARD_OPTIMIZER : TRAIN_SHARD_NONE;
     if (repairs) p2p_set_errors(comm, P2P_ERRORS_RETURN);

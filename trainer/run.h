@@ -70,7 +70,6 @@ typedef struct {
     enum train_sharding sharding; /* settings->shard, or what auto has become */
     train__shard *shard;          /* NULL: nothing is divided; cut as sync cuts */
     kernel_optimizer optimizer;   /* of the settings; of a step: train_schedule_at */
-    uint64_t total_steps;
     train_error *error;
 
     /* How far the run is. */
@@ -93,6 +92,8 @@ typedef struct {
      * remains. */
     size_t *order, *mine, *shares; /* shares: how many each rank has */
     size_t first, remaining, steps_left;
+    bool epoch_over; /* all of these steps have been made */
+    bool dropped;    /* it has been said that the sampler leaves images out */
 
     /* Reports. */
     train_pending pending;
@@ -100,7 +101,7 @@ typedef struct {
     uint64_t last_copied;
     double lr, norm; /* of the step under way */
     FILE *metrics;
-    uint64_t metrics_step, metrics_epochs; /* what is in it: up to this step; epochs, and the score before the first */
+    uint64_t metrics_step, metrics_epochs; /* what is in it: up to this step; the end of all epochs before this one */
     bool terminal, drawn;                  /* a bar; there is one on the screen */
     double epoch_began;
     uint64_t epoch_steps, first_step;
@@ -168,6 +169,8 @@ bool train__schedule_named(const char *text, train_schedule *schedule);
 const char *train__schedule_text(const train_settings *settings, char text[TRAIN_SCHEDULE_TEXT]);
 const char *train__schedule_problem(const train_schedule *schedule);
 uint64_t train__total_steps(const train_job *job, int ranks);
+/* Which of those steps the schedule takes for step number `step`, in this epoch, after `position` images of it. */
+uint64_t train__schedule_step(const train_job *job, int ranks, uint64_t step, uint64_t epoch, uint64_t position);
 p2p_err train__check_length(const train_job *job, train_error *error);
 
 /* clip.c: r->norm of the step's gradients, if it is asked for; --clip */
@@ -188,6 +191,19 @@ static inline size_t train__batches_of(const train_settings *settings)
 static inline size_t train__step_images(const train_settings *settings)
 {
     return settings->batch * train__batches_of(settings);
+}
+
+/* The images that a rank has in a step are dealt out to its batches, as to ranks: to no more batches than hold them, so that
+ * those of a short step are not spread over batches of one image each, of which batch norm knows no variance. So many
+ * batches; so many images in batch b, which has the images b, b + dealt, b + 2 dealt, ... */
+static inline size_t train__dealt(const train_settings *settings, size_t images)
+{
+    return (images + settings->batch - 1) / settings->batch;
+}
+
+static inline size_t train__images_in(size_t images, size_t dealt, size_t b)
+{
+    return b < dealt ? (images + dealt - 1 - b) / dealt : 0;
 }
 
 /* settings.c: why --shard cannot divide anything in such a run, or NULL */

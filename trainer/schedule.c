@@ -89,17 +89,34 @@ const char *train__schedule_problem(const train_schedule *s)
 
 /* ---- How long the run is ---- */
 
-/* A checkpoint in the middle of an epoch that goes on with as many ranks does not change it. --steps ends a run before
- * its epochs are over, and changes nothing before. */
+/* Images of a step, on all ranks; steps of an epoch. */
+static uint64_t images_each(const train_settings *s, int ranks)
+{
+    return (uint64_t)ranks * train__step_images(s);
+}
+
+static uint64_t steps_for(uint64_t images, uint64_t each)
+{
+    return (images + each - 1) / each;
+}
+
+/* --steps ends a run before its epochs are over, and changes nothing before. */
 uint64_t train__total_steps(const train_job *job, int ranks)
 {
     const train_settings *s = &job->settings;
-    const train_start *start = &job->start;
-    uint64_t images = job->data.train.count, each = (uint64_t)ranks * train__step_images(s);
-    uint64_t epochs = s->epochs ? s->epochs : 1, left = images > start->position ? images - start->position : 0;
     if (s->steps && !s->epochs) return s->steps;
-    if (start->epoch > epochs) return start->step;
-    return start->step + (left + each - 1) / each + (epochs - start->epoch) * ((images + each - 1) / each);
+    return (s->epochs ? s->epochs : 1) * steps_for(job->data.train.count, images_each(s, ranks));
+}
+
+/* A run of so many epochs is as far as its images say: after --resume or a --shrink, on another number of ranks, it is not the
+ * steps that count. On the same ranks both are the same number. Warming up takes steps as they are. */
+uint64_t train__schedule_step(const train_job *job, int ranks, uint64_t step, uint64_t epoch, uint64_t position)
+{
+    const train_settings *s = &job->settings;
+    uint64_t each = images_each(s, ranks), warmup = s->schedule.warmup;
+    if ((s->steps && !s->epochs) || step <= warmup) return step;
+    uint64_t by_images = (epoch - 1) * steps_for(job->data.train.count, each) + steps_for(position, each) + 1;
+    return by_images > warmup ? by_images : warmup + 1;
 }
 
 p2p_err train__check_length(const train_job *job, train_error *error)

@@ -63,7 +63,7 @@ static p2p_err shard(train_runner *r)
     p2p_err err = call_hook(r, r->job->hooks.before_shard);
     train_epoch_order(r->data.train.count, s->seed, r->epoch, s->shuffle, r->order);
     r->first = r->position;
-    r->remaining = r->data.train.count - r->position;
+    r->remaining = r->position < r->data.train.count ? r->data.train.count - r->position : 0;
     r->steps_left = 0;
     for (int i = 1; i <= r->size && !err; i++) {
         int rank = (r->rank + i) % r->size;
@@ -72,20 +72,24 @@ static p2p_err shard(train_runner *r)
         size_t steps = (r->shares[rank] + train__step_images(s) - 1) / train__step_images(s);
         if (steps > r->steps_left) r->steps_left = steps;
     }
+    if (!err && !r->steps_left && !r->position)
+        return train__fail(r->error, P2P_ERR_ARG, "the sampler gave no rank any of %zu images", r->data.train.count);
+    r->epoch_steps = r->steps_left;
+    if (s->steps && r->epoch_steps > s->steps - r->step) r->epoch_steps = s->steps - r->step;
     return err;
 }
 
-/* Fill the next batch: batch b of step s of what remains. The images of a step are dealt out to its batches as to
- * ranks, so K batches on n ranks are those that K n ranks have. */
+/* Fill the next batch: batch b of step s of what remains. Of a full step, K batches on n ranks are those that K n ranks
+ * have. */
 static p2p_err load(train_runner *r, size_t s, size_t b)
 {
     const train_settings *settings = r->settings;
     const train_view view = {settings->augment, settings->seed, r->epoch};
-    size_t batches = train__batches_of(settings), images = images_of(r, r->rank, s);
-    size_t count = (images + batches - 1 - b) / batches, *chosen = malloc((count + 1) * sizeof *chosen);
+    size_t images = images_of(r, r->rank, s), dealt = train__dealt(settings, images);
+    size_t count = train__images_in(images, dealt, b), *chosen = malloc((count + 1) * sizeof *chosen);
     if (!chosen) return train__fail(r->error, P2P_ERR_NOMEM, "no memory for a batch");
     for (size_t i = 0; i < count; i++)
-        chosen[i] = r->order[r->first + r->mine[s * train__step_images(settings) + i * batches + b]];
+        chosen[i] = r->order[r->first + r->mine[s * train__step_images(settings) + i * dealt + b]];
     p2p_err err = train_load(r->network, &r->data.train, chosen, count, &view, r->error);
     free(chosen);
     return err;
@@ -191,7 +195,8 @@ static p2p_err plan_update(train_runner *r, kernel_optimizer *now)
     const train_hook_context context = {r->comm, r->network, &r->data, r->epoch, r->step};
     const train_hooks *hooks = &r->job->hooks;
     *now = r->optimizer;
-    train_schedule_at(&r->settings->schedule, r->step + 1, r->epoch, r->total_steps, now);
+    train_schedule_at(&r->settings->schedule, train__schedule_step(r->job, r->size, r->step + 1, r->epoch, r->position),
+                      r->epoch, train__total_steps(r->job, r->size), now);
     if (hooks->learning_rate) now->lr = hooks->learning_rate(hooks->arg, &context, now->lr);
     if (isfinite(now->lr) && now->lr >= 0) return P2P_OK;
     return train__fail(r->error, P2P_ERR_ARG, "step %llu: a hook says that the learning rate is %g",
@@ -266,11 +271,13 @@ p2p_err train__epoch(train_runner *r)
     if (!err && r->steps_left && r->owed && save_is_due(r)) err = save_between(r);
     r->owed = false;
     if (!err && r->steps_left) err = load(r, 0, 0);
-    for (size_t s = 0; s < r->steps_left && !err && !r->stopping && !r->hook_stopped; s++) {
+    size_t s = 0;
+    for (; s < r->steps_left && !err && !r->stopping && !r->hook_stopped; s++) {
         if (settings->steps && r->step == settings->steps) break;
         err = step(r, s);
         bool last = s + 1 == r->steps_left || r->step == settings->steps || r->hook_stopped;
         if (!err && !last && save_is_due(r)) err = save_between(r);
     }
+    r->epoch_over = !err && s == r->steps_left;
     return err ? err : settle(r);
 }
