@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "p2p/shared/cli.h"
+#include "replay/output.h"
 #include "replay/page.h"
 
 typedef struct {
@@ -57,7 +58,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (!s->output) name_output(s, state);
         if (is_picture(s) && s->count > 1) argp_error(state, "a picture is that of one trace, and here are two");
         for (int i = 0; i < s->count; i++)
-            if (strcmp(s->output, s->paths[i]) == 0) argp_error(state, "-o %s would overwrite the trace", s->output);
+            if (replay_same_file(s->output, s->paths[i]))
+                argp_error(state, "-o %s would overwrite the trace", s->output);
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -83,27 +85,27 @@ static void tell_refused(const settings *s, size_t refused)
             s->folder ? s->folder : "the current folder");
 }
 
+static bool put(const settings *s, const replay_trace traces[], FILE *file, size_t *refused)
+{
+    const char *title = s->title ? s->title : "";
+    if (!is_picture(s)) {
+        *refused = replay_page(file, &traces[0], s->count == 2 ? &traces[1] : NULL, title, s->folder);
+        return true;
+    }
+    bool drawn = replay_picture(file, &traces[0], title);
+    if (!drawn) errno = ENODATA;
+    return drawn;
+}
+
 static bool write_page(const settings *s, const replay_trace traces[])
 {
-    char temporary[sizeof s->usual + 32];
-    snprintf(temporary, sizeof temporary, "%s.%d.tmp", s->output, (int)getpid());
-    FILE *file = fopen(temporary, "wxe");
-    bool fine = file;
+    replay_output out;
     size_t refused = 0;
-    if (file) {
-        const char *title = s->title ? s->title : "";
-        bool drawn = !is_picture(s) || replay_picture(file, &traces[0], title);
-        if (!is_picture(s))
-            refused = replay_page(file, &traces[0], s->count == 2 ? &traces[1] : NULL, title, s->folder);
-        if (!drawn) errno = ENODATA;
-        fine = drawn && !ferror(file);
-        fine = fclose(file) == 0 && fine && rename(temporary, s->output) == 0;
-    }
+    bool fine = replay_output_begin(&out, s->output) && replay_output_end(&out, put(s, traces, out.stream, &refused));
     if (fine) tell_refused(s, refused);
-    if (fine) return true;
-    fprintf(stderr, "replay: %s cannot be written: %s\n", s->output, strerror(errno));
-    unlink(temporary);
-    return false;
+    if (fine && *out.temporary) printf("%s: open it in a browser\n", s->output);
+    if (!fine) fprintf(stderr, "replay: %s cannot be written: %s\n", s->output, strerror(errno));
+    return fine;
 }
 
 int main(int argc, char **argv)
@@ -120,7 +122,6 @@ int main(int argc, char **argv)
         return 1;
     }
     bool written = write_page(&s, traces);
-    if (written) printf("%s: open it in a browser\n", s.output);
     for (int i = 0; i < s.count; i++) replay_free(&traces[i]);
     return written ? 0 : 1;
 }
