@@ -91,10 +91,17 @@ static void read_args(json *j, replay_event *e)
     }
 }
 
+static void clear_texts(replay_event *e, const field *fields, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fields[i].bytes) ((char *)e)[fields[i].offset] = 0;
+}
+
+/* Fields of the event before, which this one may not have. */
 static void clear_event(replay_event *e)
 {
-    e->ph[0] = e->name[0] = e->cat[0] = e->call[0] = e->text[0] = 0;
-    e->file[0] = e->dtype[0] = e->op[0] = e->algorithm[0] = 0;
+    clear_texts(e, outer_fields, sizeof outer_fields / sizeof *outer_fields);
+    clear_texts(e, inner_fields, sizeof inner_fields / sizeof *inner_fields);
     e->ts = e->dur = e->tid = e->collective = e->comm = e->polls = e->depth = 0;
     e->id = e->rank = e->peer = e->to = e->from = e->tag = e->bytes = e->chunk = e->offset = e->leaves = e->arrives =
         e->count = e->root = e->line = e->chosen = REPLAY_UNKNOWN;

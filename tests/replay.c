@@ -10,8 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/util/folder.h"
-#include "tests/util/suite.h"
+#include "tests/util/commands.h"
 
 /* ---- A folder with sources, and things beside it ---- */
 
@@ -106,6 +105,34 @@ Test(page, shows_nothing_else_of_the_machine, .init = make_files, .fini = remove
     free(page);
 }
 
+/* ---- Where the page goes ---- */
+
+#define A_TRACE                                                                                                \
+    "cd $D; replay() { ${L%/launch}/replay \"$@\"; }; echo '{\"traceEvents\":[],\"pairwise\":{\"ranks\":2}}' " \
+    ">t.json\n"
+
+/* Into a FIFO, and through links, which stay what they are; the page is whole. */
+Test(page, goes_into_what_stands_there, .init = make_test_folder, .fini = remove_test_folder)
+{
+    must_work(A_TRACE "mkfifo pipe; ln -s pipe to_pipe; cat <pipe >first & replay t.json -o pipe; wait\n"
+                      "cat <pipe >second & replay t.json -o to_pipe; wait\n"
+                      "[ -p pipe ] && [ -L to_pipe ] && grep -q '</html>' first && cmp first second");
+    must_work(A_TRACE "mkdir in; echo old >in/page; ln -s in/page to_page; replay t.json -o to_page\n"
+                      "[ -L to_page ] && grep -q '</html>' in/page && [ $(ls in | wc -l) = 1 ]");
+    must_work(A_TRACE "ln -s new to_new; replay t.json -o to_new; [ -L to_new ] && grep -q '</html>' new");
+}
+
+/* Whatever name it has: 2, called wrongly. A page that cannot be written leaves what was there. */
+Test(page, does_not_take_the_place_of_its_trace, .init = make_test_folder, .fini = remove_test_folder)
+{
+    must_work(A_TRACE "ln -s t.json link; cp t.json kept\n"
+                      "for name in t.json ./t.json ../${D##*/}/t.json $D/t.json link; do\n"
+                      "    replay t.json -o $name; [ $? = 2 ] || exit 1\n"
+                      "done; cmp t.json kept");
+    must_work(A_TRACE "echo old >picture.svg; replay t.json -o picture.svg; [ $? = 1 ] && grep -q old picture.svg &&\n"
+                      "[ $(ls picture* | wc -l) = 1 ]");
+}
+
 /* ---- Time ---- */
 
 /* Processor time, so that a busy machine does not count. */
@@ -169,6 +196,24 @@ Test(trace, becomes_a_picture)
     cr_expect(!replay_picture(out, &trace, ""));
     fclose(out);
     free(svg);
+    replay_free(&trace);
+}
+
+/* An event has what it says, and nothing of the one before. */
+Test(trace, keeps_events_apart)
+{
+    static const char text[] =
+        "{\"traceEvents\":[{\"ph\":\"i\",\"cat\":\"end\",\"ts\":1,\"name\":\"end\",\"args\":{\"text\":"
+        "\"deadlock\"}},{\"ph\":\"i\",\"cat\":\"end\",\"ts\":1,\"name\":\"stuck\",\"args\":{\"rank\":0,"
+        "\"call\":\"a(1)\",\"function\":\"a\",\"file\":\"a.c\",\"line\":1}},{\"ph\":\"i\",\"cat\":\"end\","
+        "\"ts\":1,\"name\":\"finished\",\"args\":{\"rank\":1}}],\"pairwise\":{\"ranks\":2}}";
+    char why[300];
+    replay_trace trace;
+    cr_assert(replay_read_text(text, sizeof text - 1, "it", &trace, why, sizeof why), "%s", why);
+    cr_expect_str_eq(replay_text(&trace, trace.last[0].function), "a");
+    cr_expect_str_eq(replay_text(&trace, trace.last[1].function), "");
+    cr_expect_str_eq(replay_text(&trace, trace.last[1].call), "");
+    cr_expect_str_eq(replay_text(&trace, trace.last[1].file), "");
     replay_free(&trace);
 }
 

@@ -31,8 +31,12 @@ const FORMULAS = {
     (r) => (r ? 1 : a.n - 1), (r) => (r ? a.S : (a.n - 1) * a.S)],
   'all_reduce tree': (a) => ['tree: S to the parent, S to each child', (r) => treeChildren(r, a.n) + (r ? 1 : 0),
     (r) => (treeChildren(r, a.n) + (r ? 1 : 0)) * a.S],
-  'all_reduce doubling': (a) => ['doubling: S to one partner a round, log n rounds', (r) => doublingMessages(r, a.n),
+  'all_reduce recursive-doubling': (a) => ['recursive doubling: S to one partner a round, log n rounds', (r) => doublingMessages(r, a.n),
     (r) => doublingMessages(r, a.n) * a.S],
+  'all_reduce one-shot': (a) => ['one-shot: every rank reads S of each other one', () => a.n - 1, () => (a.n - 1) * a.S],
+  'all_reduce two-shot': (a) => ['two-shot: every rank reads its slice of each other one, then their slices', () => 2 * (a.n - 1),
+    (r) => a.S + (a.n - 2) * a.chunk(r)],
+  'reduce one-shot': (a) => ['the root reads S of each other rank', (r) => (r === a.root ? 0 : 1), (r) => (r === a.root ? 0 : a.S)],
   'broadcast naive': (a) => ['naive: the root sends (n−1) · S', (r) => (r === a.root ? a.n - 1 : 0),
     (r) => (r === a.root ? (a.n - 1) * a.S : 0)],
   'broadcast tree': (a) => ['tree: S to each child', (r) => treeChildren(a.relative(r), a.n),
@@ -50,8 +54,8 @@ const FORMULAS = {
 
 /* coll_tree_reduce: reduce, tree; ring_iall_reduce: all_reduce, ring; coll_all_reduce: what was chosen. */
 function nameOf(slice) {
-  const m = /^(?:coll_(?:(naive|tree|doubling)_)?|(ring)_i?)(\w+)$/.exec(slice.name);
-  return m ? `${m[3]} ${m[1] || m[2] || slice.algorithm}` : '';
+  const m = /^(?:coll_(?:(naive|tree|recursive_doubling|one_shot|two_shot)_)?|(ring)_i?)(\w+)$/.exec(slice.name);
+  return m ? `${m[3]} ${(m[1] || m[2] || slice.algorithm).replace('_', '-')}` : '';
 }
 
 /* For a part: { text, messages[rank], bytes[rank] }; null where no formula is known. */

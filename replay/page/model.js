@@ -155,6 +155,11 @@ function listText(numbers) {
   return numbers.length > 8 ? `${list} and ${numbers.length - 8} more` : list.replace(/, (\d+)$/, ' and $1');
 }
 
+/* As Math.max, for lists of any length: a call takes some 100,000 arguments at most. */
+function largest(list) {
+  return list.reduce((most, value) => (value > most ? value : most), -Infinity);
+}
+
 function plural(count, word) {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }

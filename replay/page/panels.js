@@ -34,7 +34,7 @@ function drawMatrix(view) {
   const w = Math.min((canvas.clientWidth - 2.2 * size) / n, size * 5), h = Math.min(w, size * 1.7);
   canvas.style.height = `${h * n + 1.6 * size}px`;
   const { g } = openCanvas(canvas), left = 2 * size, top = 1.4 * size, values = trafficAt(view)[view.matrixOf];
-  const most = Math.max(1, ...trafficOfAll(view)[view.matrixOf]), every = Math.max(1, Math.ceil((size * 1.1) / h));
+  const most = Math.max(1, largest(trafficOfAll(view)[view.matrixOf])), every = Math.max(1, Math.ceil((size * 1.1) / h));
   g.textBaseline = 'middle';
   for (let r = 0; r < n; r++) {
     g.font = font(Math.min(size * 0.85, h * 0.9), '600');

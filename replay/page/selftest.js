@@ -35,6 +35,18 @@ function matrixProblems(run) {
   return { problems, n };
 }
 
+/* Every collective of all ranks that sends messages has a formula, and sends what it says. */
+function formulaProblems(run, parts) {
+  const problems = new Set();
+  for (const part of parts.filter((p) => p.kind === 'collective' && p.messages.length && !p.first.comm)) {
+    const e = expectation(run, part), sent = Array.from({ length: run.ranks }, () => [0, 0]);
+    for (const m of part.messages) sent[m.from][0]++, sent[m.from][1] += m.bytes;
+    if (!e) problems.add(`none for ${part.name}`);
+    else if (sent.some(([messages, bytes], r) => messages !== e.messages[r] || bytes !== e.bytes[r])) problems.add(`not met by ${part.name}`);
+  }
+  return [...problems];
+}
+
 function countersMet(view) {
   if (!view.expectation) return 'none';
   const rows = sums(view), e = view.expectation;
@@ -63,7 +75,7 @@ function walk(most) {
 /* Whole pixels by which something sticks out of the window; the table and code boxes scroll by themselves. */
 function sticksOut() {
   const boxes = [...document.querySelectorAll('header *, footer *, .view, aside, section')];
-  return Math.round(Math.max(0, ...boxes.map((box) => box.getBoundingClientRect().right - innerWidth)));
+  return Math.round(Math.max(0, largest(boxes.map((box) => box.getBoundingClientRect().right - innerWidth))));
 }
 
 function selftest() {
@@ -83,6 +95,8 @@ function selftest() {
   moveTo(Infinity);
   draw();
   result.counters = countersMet(view);
+  const formulas = formulaProblems(view.run, view.parts);
+  result.formulas = formulas.length ? formulas.join('; ') : 'met';
   result.buffers = buffersDone(view);
   result.requests = performance.getEntriesByType('resource').map((e) => e.name);
   result.difference = player.difference ? differenceText(player.difference) : 'none';

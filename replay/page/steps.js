@@ -47,8 +47,7 @@ function inCausalOrder(lists) {
       if (waiting.has(item.m)) todo.push(waiting.get(item.m));
     }
   }
-  lists.forEach((list, rank) => result.push(...list.slice(next[rank])));
-  return result;
+  return result.concat(...lists.map((list, rank) => list.slice(next[rank])));
 }
 
 function waitsForItsEnd(run, message) {

@@ -143,6 +143,25 @@ smooth() { # a frame of a trace of two ranks and 20,000 messages; ten times what
     [ "$frame" -lt 330 ]
 }
 
+# Each rank sends one message to the next one.
+ring_of() { # RANKS
+    awk -v n="$1" 'BEGIN {
+        print "{\"traceEvents\":["
+        for (r = 0; r < n; r++) {
+            printf "{\"ph\":\"X\",\"name\":\"p2p_send\",\"cat\":\"call\",\"ts\":%d,\"dur\":9,\"tid\":%d,\"args\":{\"rank\":%d}},\n", r, 1024 * r, r
+            printf "{\"ph\":\"s\",\"cat\":\"message\",\"id\":%d,\"ts\":%d,\"tid\":%d,\"args\":{\"rank\":%d,\"to\":%d,\"tag\":0,\"bytes\":8}},\n", r, r + 1, 1024 * r, r, (r + 1) % n
+        }
+        printf "{\"ph\":\"M\",\"name\":\"process_name\",\"args\":{}}],\"pairwise\":{\"ranks\":%d}}\n", n
+    }'
+}
+
+page_of_ring() { ring_of "$1" >"$R/ring$1.json" && "$B/replay" "$R/ring$1.json" -o "$R/ring$1.html"; }
+
+# Power of two or not; those that go through shared memory too.
+every_algorithm() { # RANKS
+    page "algorithms$1" bench --ranks "$1" --algorithm naive,tree,recursive-doubling,ring,one-shot,two-shot
+}
+
 # ---- The two pages of the README's command, and one of each kind ----
 
 check "the page of a ring of 4 is made" page ring4 bench --ranks 4 --algorithm ring
@@ -158,10 +177,14 @@ check "a trace of the wrong order" status 1 "$B/launch" --schedule "$(schedule)"
 check "two orders, one page" "$B/replay" "$R/wrong.json" "$R/first.json" -o "$R/orders.html"
 check "the same trace twice" "$B/replay" "$R/ring4.json" "$R/ring4.json" -o "$R/same.html"
 
+check "the page of 400 ranks is made" page_of_ring 400
+check "the page of all algorithms is made, 4 ranks" every_algorithm 4
+check "the page of all algorithms is made, 5 ranks" every_algorithm 5
+
 if ! have chromium; then
     skip "the pages in a browser" "no chromium"
 else
-    check "a ring of 4 in the browser" in_browser ring4 '"counters":"met"' '"buffers":"complete"'
+    check "a ring of 4 in the browser" in_browser ring4 '"counters":"met"' '"formulas":"met"' '"buffers":"complete"'
     check "a ring of 4: 6 steps, there and back" all_change 6
     check "a ring of 16 in the browser" in_browser ring16 '"counters":"met"' '"buffers":"complete"'
     check "a ring of 16: 30 steps, there and back" all_change 30
@@ -174,6 +197,10 @@ else
     check "two traces: the first difference" in_both two 'message 1 of rank 0: mine sends chunk 3, 256 KiB to rank 1'
     check "two orders: the first receive that took another's" in_both orders 'receive 1 of rank 0: mine takes the message of rank 2; the reference takes that of rank 1'
     check "the same trace twice: no difference" in_both same '"difference":"none"'
+    check "400 ranks in the browser" in_both ring400 '"ranks":400,'
+    check "400 ranks: all messages" found '"messages":400,'
+    check "all algorithms, 4 ranks: what docs/collectives.md says" in_browser algorithms4 '"formulas":"met"'
+    check "all algorithms, 5 ranks: what docs/collectives.md says" in_browser algorithms5 '"formulas":"met"'
     check "small windows" in_small_windows ring16 two deadlock training
     check "420 pixels: nothing sticks out" narrow ring16 two deadlock training
     check "a training opens on something that moves" opens_moving training
@@ -204,4 +231,4 @@ check "a trace cut short is refused" cut_is_refused
 check "a trace that is not there: status 1" status 1 "$B/replay" "$work/none.json"
 check "called wrongly: status 2" status 2 "$B/replay"
 check "the trace is not overwritten: status 2" status 2 "$B/replay" "$R/ring4.json" -o "$R/ring4.json"
-check "a page that cannot be written: status 1" status 1 "$B/replay" "$R/ring4.json" -o /nonexistent/x.html
+check "a page that cannot be written: status 1" status 1 "$B/replay" "$R/ring4.json" -o "$work/missing/x.html"
