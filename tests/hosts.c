@@ -12,8 +12,8 @@
 #include "p2p/job/hosts.h"
 #include "replay/trace.h"
 #include "ring/ring.h"
+#include "tests/util/commands.h"
 #include "tests/util/exposition.h"
-#include "tests/util/suite.h"
 #include "tests/util/traced.h"
 #include "tests/util/values.h"
 
@@ -784,7 +784,7 @@ Test(hosts, a_program_that_cannot_be_started_has_its_host)
     process_result result;
 
     /* the script is there when it is looked for, and what should run it is not */
-    shell_run("printf '#!/nonexistent\\n' >$T/no_shell; chmod +x $T/no_shell\n"
+    shell_run("printf '#!/dev/null/none\\n' >$T/no_shell; chmod +x $T/no_shell\n"
               "PAIRWISE_HOSTS=2 $L -n 2 $T/no_shell; status=$?; rm $T/no_shell; exit $status",
               NULL, &result);
     ASSERT_STATUS(result, 127);
@@ -919,12 +919,12 @@ Test(hosts, a_launcher_that_is_killed_is_named)
 {
     process_result result;
 
-    shell_run("out=$(mktemp); PAIRWISE_HOSTS=2 $L -n 2 $T/right/actor busy >$out & launcher=$!\n"
-              "until grep -q ready $out && [ $other ]; do\n"
-              "    for child in $(pgrep -P $launcher); do pgrep -P $child >$out.child && other=$child; done\n"
-              "    sleep 0.01\n"
-              "done\n"
-              "kill -9 $other; rm $out*; wait $launcher",
+    shell_run(CHILDREN "out=$(mktemp); PAIRWISE_HOSTS=2 $L -n 2 $T/right/actor busy >$out & launcher=$!\n"
+                       "until grep -q ready $out && [ $other ]; do\n"
+                       "    for child in $(children $launcher); do [ \"$(children $child)\" ] && other=$child; done\n"
+                       "    sleep 0.01\n"
+                       "done\n"
+                       "kill -9 $other; rm $out*; wait $launcher",
               NULL, &result);
     ASSERT_STATUS(result, 1);
     ASSERT_CONTAINS(result.err, "the launcher of host 1 (");

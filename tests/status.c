@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "p2p/message/internal.h"
-#include "tests/util/suite.h"
+#include "tests/util/commands.h"
 
 /* ---- The table ---- */
 
@@ -59,7 +59,8 @@ Test(status, which_launcher_to_ask)
     process_result result;
 
     with_job("PAIRWISE_HOSTS=2",
-             "for child in $(pgrep -P $job); do pgrep -P $child >/dev/null && other=$child; done\n"
+             CHILDREN
+             "for child in $(children $job); do [ \"$(children $child)\" ] && other=$child; done\n"
              "$L --status $other; echo status $?; $L --ranks-of $other >/dev/null; echo status $?; echo try $job",
              &result);
     const char *last = strstr(result.out, "try ");
@@ -140,8 +141,9 @@ Test(status, what_is_no_launcher)
                  {"$L --status 1 -n 2 ls", "--status 1 stands alone", 2},
                  {"$L --ranks-of 1 -n 2 ls", "--ranks-of 1 stands alone", 2},
                  {"$L --ranks-of $$", "is no launcher of Pairwise\n  try: ", 2},
-                 {"$L -n 2 $T/right/actor busy >/dev/null & until rank=$(pgrep -P $! actor); do sleep 0.01; done\n"
-                  "$L --status ${rank%%[!0-9]*}; status=$?; kill $!; wait $!; exit $status",
+                 {CHILDREN "$L -n 2 $T/right/actor busy >/dev/null & until [ \"$rank\" ]; do rank=$(children $! "
+                           "actor); sleep 0.01; done\n"
+                           "$L --status ${rank%%[!0-9]*}; status=$?; kill $!; wait $!; exit $status",
                   "belongs to the job of process ", 2}};
     process_result result;
 

@@ -8,6 +8,9 @@
 #include "tests/util/folder.h"
 #include "tests/util/suite.h"
 
+/* In front of a command line: `children PID [NAME]` prints the processes that PID has started. A bare system has no pgrep. */
+#define CHILDREN "children() { sed -n \"s/^\\([0-9]*\\) (${2:-.*}) . $1 .*/\\1/p\" /proc/[0-9]*/stat 2>/dev/null; }\n"
+
 static inline void run(const char *command, process_result *result)
 {
     setenv("D", test_folder, 1);
