@@ -126,12 +126,15 @@ REPORTS(own_status, 2, 7, NULL, {"status 7", "death/exit [1] exit 7", "1 last p2
 Test(p2p_report, a_file_that_cannot_be_written_is_refused_before_anything_starts, .init = make_test_folder,
      .fini = remove_test_folder)
 {
-    p2p_options options = {.report = "/nonexistent/report.json"};
+    char path[300], told[400];
+    snprintf(path, sizeof path, "%s/missing/report.json", test_folder);
+    snprintf(told, sizeof told, "the report cannot be written to \"%s\"", path);
+    p2p_options options = {.report = path};
     job_result result;
 
     job_run(1, &options, run_body, &(report_case){body_nothing, 1, 0, NULL, {NULL}}, &result);
     cr_expect_eq(result.err, P2P_ERR_ARG);
-    ASSERT_CONTAINS(result.process.err, "the report cannot be written to \"/nonexistent/report.json\"");
+    ASSERT_CONTAINS(result.process.err, told);
     job_free(&result);
 }
 
@@ -141,7 +144,7 @@ Test(p2p_report, a_program_that_is_not_there, .init = make_test_folder, .fini = 
 
     char command[500];
 
-    snprintf(command, sizeof command, "exec $L -n 2 --report %s /nonexistent/program", in_folder("report.json"));
+    snprintf(command, sizeof command, "exec $L -n 2 --report %s %s", in_folder("report.json"), in_folder("missing"));
     shell_run(command, NULL, &result);
     char *report = report_lines(in_folder("report.json"));
     cr_expect_str_eq(report, "status 127\nrefused []\n");
@@ -155,8 +158,8 @@ Test(p2p_report, what_to_try_is_apart_from_the_sentence, .init = make_test_folde
     process_result result;
     char command[500];
 
-    snprintf(command, sizeof command, "exec $L -n 2 --report %s \"/nonexistent\n  try: nothing\"",
-             in_folder("report.json"));
+    snprintf(command, sizeof command, "exec $L -n 2 --report %s \"%s\n  try: nothing\"", in_folder("report.json"),
+             in_folder("missing"));
     shell_run(command, NULL, &result);
     char *advice = report_advice(in_folder("report.json"));
     cr_expect(advice && !strchr(advice, '\n'), "try: %s", advice ? advice : "nothing");

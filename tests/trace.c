@@ -453,12 +453,12 @@ Test(file, what_does_not_fit_is_counted_and_said)
 
 Test(file, cannot_be_written)
 {
-    static const char *const paths[] = {"/nonexistent/trace.json", "/", ""};
+    static const char *const paths[] = {"$T/right/actor/trace.json", "/", ""};
     process_result result;
 
     for (size_t i = 0; i < COUNT(paths); i++) {
         char command[200];
-        snprintf(command, sizeof command, "exec $L -n 2 --trace '%s' $T/right/actor exit 0 0", paths[i]);
+        snprintf(command, sizeof command, "exec $L -n 2 --trace \"%s\" $T/right/actor exit 0 0", paths[i]);
         shell_run(command, NULL, &result);
         ASSERT_STATUS(result, 2);
         ASSERT_CONTAINS(result.err, "trace");

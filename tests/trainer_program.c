@@ -34,7 +34,7 @@ static int lines_with(const char *text, const char *part)
 
 /* ---- Called wrongly ---- */
 
-Test(options, that_make_no_sense_end_it_with_2_and_a_reason)
+Test(options, that_make_no_sense_end_it_with_2_and_a_reason, .init = make_test_folder, .fini = remove_test_folder)
 {
     static const struct {
         const char *arguments, *says;
@@ -67,10 +67,10 @@ Test(options, that_make_no_sense_end_it_with_2_and_a_reason)
                  {"--device cpu,cpu:7", "--device: there is no cpu:7: there are "},
                  {"--device cpu,cpu,cpu --ranks 2", "3 devices for 2 ranks"},
                  {"--steps 0", "--steps"},
-                 {"--init /nonexistent/file", "No such file"},
-                 {"--init /nonexistent/file", "try: a file that --save"},
-                 {"--resume /nonexistent", "No such file"},
-                 {"--resume /nonexistent", "try: the folder that --out named"},
+                 {"--init $D/missing/file", "No such file"},
+                 {"--init $D/missing/file", "try: a file that --save"},
+                 {"--resume $D/missing", "No such file"},
+                 {"--resume $D/missing", "try: the folder that --out named"},
                  {"--wire f8", "there are f32, f16, bf16"},
                  {"--wire i32", "f32, f16 or bf16"},
                  {"--compress powersgd:0", "a whole number from 1"},
@@ -91,7 +91,8 @@ Test(options, that_make_no_sense_end_it_with_2_and_a_reason)
                  {"--nesterov --optimizer sgd --momentum 0", "a --momentum above 0"},
                  {"--plot /tmp", "try: --out DIR as well"},
                  {"--init a --resume b", "--init and --resume"},
-                 {"--save /nonexistent/file", "no folder /nonexistent/"},
+                 {"--save $D/missing/file", "/missing/"},
+                 {"--save $D/missing/file", "no folder /"},
                  {"--out /proc/nowhere", "--out"},
                  {"--dump-logits /", "--dump-logits"},
                  {"--world pigeons --train-limit 2 --test-limit 2", "pigeons"},

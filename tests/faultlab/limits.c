@@ -106,8 +106,8 @@ static void limits_first(void)
 /* Nothing is kept at home, and nothing in /dev/shm. */
 static void nowhere(void)
 {
-    setenv("HOME", "/nonexistent", 1);
-    setenv("TMPDIR", "/nonexistent", 1);
+    setenv("HOME", "/dev/null/none", 1);
+    setenv("TMPDIR", "/dev/null/none", 1);
 }
 
 static void limits_folders(void)

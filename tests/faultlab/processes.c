@@ -419,7 +419,7 @@ static void bad_sizes_under_launch(void)
     }
     lab_launch(&job, ARGS("-n", "2"), NULL);
     EXPECT(job.status == 2, "no program: exit status %d, not 2", job.status);
-    lab_launch(&job, ARGS("-n", "2", "/nonexistent/program"), NULL);
+    lab_launch(&job, ARGS("-n", "2", "/dev/null/none"), NULL);
     EXPECT(job.status == 127, "a program that is not there: exit status %d, not 127", job.status);
 }
 
