@@ -15,10 +15,13 @@ static struct {
     void *extra;
 } keys[KEYS];
 
+/* Functions of the program's may set and delete other attributes of the same object, so a list is searched again after each of
+ * them; the attribute that one is called for stays. */
 struct mpi__attribute {
     struct mpi__attribute *next;
     int key;
     void *value;
+    bool ending; /* the function that deletes it has been called */
 };
 
 /* ---- Keys ---- */
@@ -97,32 +100,44 @@ API(Type_free_keyval)(int *keyval)
 
 /* ---- Values ---- */
 
-static int call_delete(const mpi__attribute *a, uintptr_t handle, bool types)
+static int call_delete(mpi__attribute *a, uintptr_t handle, bool types)
 {
     uintptr_t delete = keys[a->key].delete;
     if (!delete) return MPI_SUCCESS;
-    return types ? ((MPI_Type_delete_attr_function *)delete)((MPI_Datatype)handle, FIRST_KEY + a->key, a->value,
-                                                             keys[a->key].extra)
-                 : ((MPI_Comm_delete_attr_function *)delete)((MPI_Comm)handle, FIRST_KEY + a->key, a->value,
-                                                             keys[a->key].extra);
+    a->ending = true;
+    int code = types ? ((MPI_Type_delete_attr_function *)delete)((MPI_Datatype)handle, FIRST_KEY + a->key, a->value,
+                                                                 keys[a->key].extra)
+                     : ((MPI_Comm_delete_attr_function *)delete)((MPI_Comm)handle, FIRST_KEY + a->key, a->value,
+                                                                 keys[a->key].extra);
+    a->ending = false;
+    return code;
 }
 
-static void forget(mpi__attribute **at)
+static int end_value(mpi__attribute **list, mpi__attribute *a, uintptr_t handle, bool types)
 {
-    mpi__attribute *a = *at;
-    *at = a->next;
+    if (!a || a->ending) return MPI_SUCCESS;
+    int code = call_delete(a, handle, types);
+    if (code) return code;
+    while (*list != a) list = &(*list)->next;
+    *list = a->next;
     if (--keys[a->key].values == 0 && keys[a->key].freed) keys[a->key].used = false;
     free(a);
+    return MPI_SUCCESS;
 }
 
 int mpi__attributes_free(mpi__attribute **list, uintptr_t handle, bool types)
 {
-    while (*list) {
-        int code = call_delete(*list, handle, types);
-        if (code) return code;
-        forget(list);
-    }
-    return MPI_SUCCESS;
+    int code = MPI_SUCCESS;
+    while (*list && !(*list)->ending && !code) code = end_value(list, *list, handle, types);
+    return code;
+}
+
+int mpi__attribute_failed(mpi__comm *c, int code, const char *does)
+{
+    return mpi__mistake(c, code, "invalid_argument",
+                        "a function of the program's that %s an attribute has returned error %d" MPI__TRY
+                        "return MPI_SUCCESS from it",
+                        does, code);
 }
 
 static int put(mpi__attribute **list, int key, void *value)
@@ -131,7 +146,7 @@ static int put(mpi__attribute **list, int key, void *value)
     if (!a) {
         a = malloc(sizeof *a);
         if (!a) return MPI_ERR_NO_MEM;
-        *a = (mpi__attribute){*list, key, NULL};
+        *a = (mpi__attribute){*list, key, NULL, false};
         *list = a;
         keys[key].values++;
     }
@@ -139,21 +154,35 @@ static int put(mpi__attribute **list, int key, void *value)
     return MPI_SUCCESS;
 }
 
-int mpi__attributes_copy(mpi__attribute **to, const mpi__attribute *from, uintptr_t old_handle, bool types)
+static int copy_value(mpi__attribute **to, const mpi__attribute *from, uintptr_t old_handle, bool types)
 {
+    const int key = from->key;
+    uintptr_t copy = keys[key].copy;
+    void *value = from->value, *extra = keys[key].extra;
+    int flag = copy == 1, code = MPI_SUCCESS;
+    if (copy > 1 && types)
+        code = ((MPI_Type_copy_attr_function *)copy)((MPI_Datatype)old_handle, FIRST_KEY + key, extra, from->value,
+                                                     &value, &flag);
+    else if (copy > 1)
+        code = ((MPI_Comm_copy_attr_function *)copy)((MPI_Comm)old_handle, FIRST_KEY + key, extra, from->value, &value,
+                                                     &flag);
+    return !code && flag ? put(to, key, value) : code;
+}
+
+int mpi__attributes_copy(mpi__attribute **to, mpi__attribute *const *from, uintptr_t old_handle, bool types)
+{
+    size_t count = 0;
     int code = MPI_SUCCESS;
-    for (; from && !code; from = from->next) {
-        uintptr_t copy = keys[from->key].copy;
-        void *value = from->value, *extra = keys[from->key].extra;
-        int flag = copy == 1;
-        if (copy > 1 && types)
-            code = ((MPI_Type_copy_attr_function *)copy)((MPI_Datatype)old_handle, FIRST_KEY + from->key, extra,
-                                                         from->value, &value, &flag);
-        else if (copy > 1)
-            code = ((MPI_Comm_copy_attr_function *)copy)((MPI_Comm)old_handle, FIRST_KEY + from->key, extra,
-                                                         from->value, &value, &flag);
-        if (!code && flag) code = put(to, from->key, value);
+    for (const mpi__attribute *a = *from; a; a = a->next) count++;
+    int *present = malloc((count + 1) * sizeof *present);
+    if (!present) return MPI_ERR_NO_MEM;
+    count = 0;
+    for (const mpi__attribute *a = *from; a; a = a->next) present[count++] = a->key;
+    for (size_t i = 0; i < count && !code; i++) {
+        const mpi__attribute *a = find(*from, present[i]);
+        if (a) code = copy_value(to, a, old_handle, types);
     }
+    free(present);
     return code;
 }
 
@@ -193,10 +222,10 @@ static int set(place *p, int keyval, void *value)
 {
     int code = check_key(p->c, keyval, p->types, *p->list, &p->key);
     if (code) return mpi__end(p->c, code);
-    const mpi__attribute *old = find(*p->list, p->key);
-    if (old) code = call_delete(old, p->handle, p->types);
-    if (!code) code = put(p->list, p->key, value);
-    return mpi__end(p->c, code);
+    mpi__attribute *old = find(*p->list, p->key);
+    if (old && !old->ending) code = call_delete(old, p->handle, p->types);
+    if (code) return mpi__end(p->c, mpi__attribute_failed(p->c, code, "deletes"));
+    return mpi__end(p->c, put(p->list, p->key, value) ? mpi__no_memory(p->c) : MPI_SUCCESS);
 }
 
 static int get(place *p, int keyval, void *value, int *flag)
@@ -213,13 +242,8 @@ static int delete_value(place *p, int keyval)
 {
     int code = check_key(p->c, keyval, p->types, *p->list, &p->key);
     if (code) return mpi__end(p->c, code);
-    for (mpi__attribute **at = p->list; *at && !code; at = &(*at)->next) {
-        if ((*at)->key != p->key) continue;
-        code = call_delete(*at, p->handle, p->types);
-        if (!code) forget(at);
-        break;
-    }
-    return mpi__end(p->c, code);
+    code = end_value(p->list, find(*p->list, p->key), p->handle, p->types);
+    return mpi__end(p->c, code ? mpi__attribute_failed(p->c, code, "deletes") : MPI_SUCCESS);
 }
 
 /* What the standard predefines, of MPI_COMM_WORLD and all others. */

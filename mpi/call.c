@@ -51,13 +51,14 @@ int mpi__begin_local(mpi__comm **comm, const char *name)
     return mpi__begin(comm, MPI_COMM_WORLD, &(p2p_layer_call){.name = name});
 }
 
-/* What it makes of its copy of the code is its own affair. */
+/* What it makes of its copies of the handle and the code is its own affair. */
 static int tell_handler(mpi__comm *c, int code)
 {
     bool freed;
     int shown = code;
+    MPI_Comm handle = c->handle;
     const mpi__handler *h = mpi__object_of(MPI__HANDLER, c->handler, &freed);
-    if (h) h->function(&c->handle, &shown);
+    if (h) h->function(&handle, &shown);
     return code;
 }
 

@@ -24,7 +24,7 @@ int mpi__check_same(mpi__comm *c, const mpi__type *sent, size_t send_count, cons
                     size_t recv_count);
 void *mpi__copy(const void *from, size_t bytes);
 
-/* Blocks of any length at any place, and beside them the same bytes one after the other. */
+/* Blocks of any length at any place, and beside them the same bytes one after the other. Their types are held. */
 typedef struct mpi__blocks {
     char *buf, *packed;
     int ranks;
@@ -43,7 +43,7 @@ void mpi__blocks_pack(mpi__blocks *b);
 void mpi__blocks_unpack(mpi__blocks *b);
 void mpi__blocks_close(mpi__blocks *b);
 
-/* A reduction: the elements that are combined in place. */
+/* A reduction: the elements that are combined in place. Its type and its operator are held. */
 typedef struct {
     mpi__combiner combiner;
     mpi__type *type;
@@ -74,6 +74,7 @@ enum { MPI__WATCHED_MOST = 64 << 10 }; /* bytes */
 
 typedef struct {
     mpi__region region;
+    mpi__type *held; /* the region's; those of blocks are held by them */
     size_t bytes;
     bool summed;
     uint32_t sum;
@@ -86,7 +87,7 @@ typedef struct {
 
 /* The blocks stay where they are. No sums are taken of long ones that receive, and of elements with gaps
  * between them. */
-void mpi__watch_data(mpi__watch *w, bool sent, const mpi__type *type, const void *buf, size_t count);
+void mpi__watch_data(mpi__watch *w, bool sent, mpi__type *type, const void *buf, size_t count);
 void mpi__watch_blocks(mpi__watch *w, bool sent, const mpi__blocks *blocks);
 void mpi__watch_open(mpi__watch *w, const mpi__request *request);
 void mpi__watch_close(mpi__watch *w);

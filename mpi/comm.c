@@ -198,7 +198,7 @@ static int dup(const char *name, MPI_Comm comm, MPI_Comm *newcomm)
     to = mpi__comm_of(*newcomm);
     code = mpi__cart_copy(to, c);
     if (!code) code = mpi__graph_copy(to, c);
-    if (!code) code = mpi__attributes_copy(&to->attributes, c->attributes, (uintptr_t)comm, false);
+    if (!code) code = mpi__attributes_copy(&to->attributes, &c->attributes, (uintptr_t)comm, false);
     return code;
 }
 
@@ -312,9 +312,16 @@ static int free_comm(const char *name, MPI_Comm *comm)
     if (code || !comm) return code;
     if (c == mpi__world || c == mpi__self)
         return mpi__end(c, mpi__wrong(c, MPI_ERR_COMM, P2P_ARGUMENT_COMMUNICATOR, "%s cannot be freed", c->name));
+    const char *file;
+    int line;
+    p2p_layer_line(c->p2p, &file, &line);
     mpi__end(c, MPI_SUCCESS);
     code = mpi__attributes_free(&c->attributes, (uintptr_t)*comm, false); /* functions of the program's */
-    if (code) return code;
+    if (code) {
+        p2p__here(file, line);
+        int begun = mpi__begin_on(c, &(p2p_layer_call){.name = name});
+        return begun ? begun : mpi__end(c, mpi__attribute_failed(c, code, "deletes"));
+    }
     mpi__buffer_drop(c);
     *comm = MPI_COMM_NULL;
     c->object.magic = MPI__FREED | MPI__COMM; /* requests may still hold it */

@@ -467,10 +467,15 @@ API(Type_dup)(MPI_Datatype oldtype, MPI_Datatype *newtype)
         t->fixed = old->fixed;
         t->dense = old->dense;
         t->committed = old->committed;
-        code = mpi__attributes_copy(&t->attributes, old->attributes, (uintptr_t)oldtype, true);
+        code = mpi__attributes_copy(&t->attributes, &old->attributes, (uintptr_t)oldtype, true);
+    }
+    if (code) {
+        mpi__attributes_free(&t->attributes, (uintptr_t)t->handle, true);
+        mpi__type_drop(t);
+        return mpi__end(c, mpi__attribute_failed(c, code, "copies"));
     }
     const given g = {"", MPI_COMBINER_DUP, 0, NULL, 0, {NULL}, 0, 0, NULL, 1, &oldtype};
-    return code ? mpi__end(c, code) : give(c, t, &g, newtype);
+    return give(c, t, &g, newtype);
 }
 
 API(Type_commit)(MPI_Datatype *datatype)
@@ -495,8 +500,9 @@ API(Type_free)(MPI_Datatype *datatype)
     if (!code) code = mpi__check_type(c, *datatype, &t);
     if (!code && (t->predefined || (t->int_count && !t->type_count))) /* the latter: fortran.c's */
         code = mpi__wrong(c, MPI_ERR_TYPE, P2P_ARGUMENT_TYPE, "%s is predefined, and cannot be freed", t->name);
-    if (!code) code = mpi__attributes_free(&t->attributes, (uintptr_t)*datatype, true);
     if (code) return mpi__end(c, code);
+    if (t->handles == 1) code = mpi__attributes_free(&t->attributes, (uintptr_t)*datatype, true);
+    if (code) return mpi__end(c, mpi__attribute_failed(c, code, "deletes"));
     *datatype = MPI_DATATYPE_NULL;
     if (--t->handles == 0) p2p_layer_given_back(&t->object.thing);
     mpi__type_drop(t);

@@ -12,10 +12,9 @@
 typedef struct {
     mpi__blocks out, in; /* counts NULL: not used */
     mpi__piece piece;    /* of a broadcast: what is sent, or received */
-    mpi__type *types[2]; /* references */
-    mpi__op *op;
+    mpi__type *type;     /* of what is placed; held */
     mpi__reduction r;
-    bool reduces, unpacks, places, keeps;
+    bool reduces, unpacks, places;
     void *to;
     size_t first, own; /* of a reduction: the part that goes to `to` */
     void *block;       /* a copy of this rank's own block */
@@ -26,15 +25,11 @@ typedef struct {
 static void release(pending *p)
 {
     mpi__watch_close(&p->watch);
-    for (mpi__blocks *b = &p->out; b; b = b == &p->out ? &p->in : NULL) {
-        for (int q = 0; q < b->ranks && b->counts && p->keeps; q++) mpi__type_drop(b->types[q]);
-        mpi__blocks_close(b);
-    }
+    mpi__blocks_close(&p->out);
+    mpi__blocks_close(&p->in);
     free(p->piece.owned);
     if (p->reduces) mpi__reduction_close(&p->r);
-    for (int i = 0; i < 2; i++)
-        if (p->types[i]) mpi__type_drop(p->types[i]);
-    if (p->op && (p->op->function || p->op->large) && mpi__release(p->op)) mpi__object_free(p->op);
+    if (p->type) mpi__type_drop(p->type);
     free(p->block);
     free(p->kinds);
     free(p);
@@ -44,7 +39,7 @@ static int finish(mpi__request *request, bool stores)
 {
     pending *p = request->state;
     int code = stores ? mpi__watch_check(&p->watch, request) : MPI_SUCCESS;
-    if (stores && p->places) mpi__piece_in_done(p->types[0], p->to, &p->piece, p->piece.bytes);
+    if (stores && p->places) mpi__piece_in_done(p->type, p->to, &p->piece, p->piece.bytes);
     if (stores && p->unpacks) mpi__blocks_unpack(&p->in);
     if (stores && p->reduces && p->to) mpi__reduction_store(&p->r, p->to, p->first, p->own);
     release(p);
@@ -69,15 +64,15 @@ static int refuse(mpi__comm *c, pending *p, int code)
     return mpi__end(c, code);
 }
 
-/* A type is used until the end, though the program may free it before. */
-static void keep_type(pending *p, mpi__type *type)
+/* What has come in one piece is put in place at the end. */
+static void place_as(pending *p, mpi__type *type)
 {
-    p->types[p->types[0] ? 1 : 0] = type;
-    mpi__type_keep(type);
+    p->places = true;
+    mpi__type_keep(p->type = type);
 }
 
 /* What is received comes beside the buffer, which is watched meanwhile. */
-static int receive_aside(mpi__comm *c, pending *p, const mpi__type *t, const void *buf, size_t count)
+static int receive_aside(mpi__comm *c, pending *p, mpi__type *t, const void *buf, size_t count)
 {
     if (p->piece.bytes && p->piece.bytes <= MPI__WATCHED_MOST && !p->piece.owned) {
         p->piece.at = p->piece.owned = malloc(p->piece.bytes);
@@ -140,8 +135,7 @@ API(Ibcast)(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm c
     if (!code && c->rank == root) mpi__watch_data(&p->watch, true, t, buffer, (size_t)count);
     if (!code && c->rank != root) code = receive_aside(c, p, t, buffer, (size_t)count);
     if (code) return refuse(c, p, code);
-    keep_type(p, t);
-    p->places = c->rank != root;
+    if (c->rank != root) place_as(p, t);
     p->to = buffer;
     const p2p_fingerprint as = mpi__shown("MPI_Ibcast", t, (size_t)count, root);
     mpi__request *r = go_on(c, "MPI_Ibcast", &as);
@@ -174,14 +168,6 @@ static int open_blocks(mpi__comm *c, mpi__blocks *b, const side *s, bool receive
     int code = mpi__blocks_open(c, b, s->buf, numbers, numbers + c->size, s->type, NULL, receives);
     free(numbers);
     return code;
-}
-
-static void keep_blocks(pending *p, mpi__comm *c)
-{
-    const mpi__blocks *all[] = {&p->out, &p->in};
-    for (int i = 0; i < 2; i++)
-        for (int q = 0; q < c->size && all[i]->counts && all[i]->types; q++) mpi__type_keep(all[i]->types[q]);
-    p->keeps = true;
 }
 
 /* This rank's own data as one piece: what it sends in a gather. */
@@ -229,7 +215,6 @@ static int gather(const char *name, const side *out, const side *in, int root, M
                      : mpi__shown(name, st, (size_t)out->count, root);
     mpi__request *r = go_on(c, name, &as);
     if (!r) return refuse(c, p, mpi__no_memory(c));
-    keep_blocks(p, c);
     p2p_err err = all ? coll_iall_gatherv(c->p2p, p->block, bytes, p->in.packed, p->in.counts, p->in.offsets, DTYPE_U8,
                                           &r->p2p)
                       : coll_igatherv(c->p2p, p->block, bytes, p->in.packed, p->in.counts, p->in.offsets, DTYPE_U8,
@@ -296,8 +281,7 @@ static int scatter(const char *name, const side *out, const side *in, int root, 
     if (code) return refuse(c, p, code);
     if (at_root) mpi__blocks_pack(&p->out);
     if (at_root) mpi__watch_blocks(&p->watch, true, &p->out);
-    if (rt) keep_type(p, rt);
-    p->places = rt != NULL;
+    if (rt) place_as(p, rt);
     p->to = (void *)(uintptr_t)in->buf;
     p2p_fingerprint as = {.operation = name,
                           .count = SIZE_MAX,
@@ -308,7 +292,6 @@ static int scatter(const char *name, const side *out, const side *in, int root, 
                      : mpi__shown(name, rt, (size_t)in->count, root);
     mpi__request *r = go_on(c, name, &as);
     if (!r) return refuse(c, p, mpi__no_memory(c));
-    keep_blocks(p, c);
     p2p_err err = coll_iscatterv(c->p2p, p->out.packed, p->out.counts, p->out.offsets, p->piece.at, p->piece.bytes,
                                  DTYPE_U8, root, &r->p2p);
     return begun(c, p, r, err, request);
@@ -358,7 +341,6 @@ static int all_to_all(const char *name, const side *out, const side *in, MPI_Com
     if (!in->listed) as = mpi__shown(name, p->in.types[0], (size_t)in->count, -1);
     mpi__request *r = go_on(c, name, &as);
     if (!r) return refuse(c, p, mpi__no_memory(c));
-    keep_blocks(p, c);
     p2p_err err = coll_iall_to_allv(c->p2p, p->out.packed, p->out.counts, p->out.offsets, p->in.packed, p->in.counts,
                                     p->in.offsets, DTYPE_U8, &r->p2p);
     return begun(c, p, r, err, request);
@@ -391,15 +373,12 @@ API(Ialltoallw)
 /* ---- Reductions ---- */
 
 /* The call is in order. `own`: so many elements of the result come to `to`. */
-static void keep_op(pending *p, MPI_Op op, const void *from, void *to, size_t own)
+static void watch_reduction(pending *p, const void *from, void *to, size_t own)
 {
-    const mpi__type *t = p->r.type;
+    mpi__type *t = p->r.type;
     if (from != MPI_IN_PLACE) mpi__watch_data(&p->watch, true, t, from, p->r.count);
     if (to) mpi__reduction_aside(&p->r, MPI__WATCHED_MOST);
     if (to) mpi__watch_data(&p->watch, false, t, to, own);
-    keep_type(p, p->r.type);
-    p->op = mpi__op_of(op);
-    if (p->op->function || p->op->large) p->op->object.references++;
     p->reduces = true;
     p->to = to;
     p->own = own;
@@ -417,7 +396,7 @@ API(Ireduce)
     code = mpi__check_root(c, root);
     if (!code) code = mpi__reduction_open(c, &p->r, sendbuf, recvbuf, count, datatype, op, at_root, false);
     if (code) return refuse(c, p, code);
-    keep_op(p, op, sendbuf, at_root ? recvbuf : NULL, p->r.count);
+    watch_reduction(p, sendbuf, at_root ? recvbuf : NULL, p->r.count);
     const p2p_fingerprint as = mpi__reduction_shown("MPI_Ireduce", &p->r, p->r.count, root);
     mpi__request *r = go_on(c, "MPI_Ireduce", &as);
     if (!r) return refuse(c, p, mpi__no_memory(c));
@@ -437,7 +416,7 @@ static int reduce_all(const char *name, reduction *how, reduction *ordered, cons
     if (code) return code;
     code = mpi__reduction_open(c, &p->r, sendbuf, recvbuf, count, datatype, op, true, false);
     if (code) return refuse(c, p, code);
-    keep_op(p, op, sendbuf, recvbuf, p->r.count);
+    watch_reduction(p, sendbuf, recvbuf, p->r.count);
     const p2p_fingerprint as = mpi__reduction_shown(name, &p->r, p->r.count, -1);
     mpi__request *r = go_on(c, name, &as);
     if (!r) return refuse(c, p, mpi__no_memory(c));
@@ -490,7 +469,7 @@ static int reduce_scatter(const char *name, const void *sendbuf, void *recvbuf, 
     p2p_fingerprint as; /* until the collective has begun */
     mpi__request *r = NULL;
     if (!code) {
-        keep_op(p, op, sendbuf, whole ? recvbuf : NULL, whole ? own : 0);
+        watch_reduction(p, sendbuf, whole ? recvbuf : NULL, whole ? own : 0);
         if (!whole) mpi__watch_data(&p->watch, false, p->r.type, recvbuf, own);
         p->to = recvbuf;
         as = mpi__reduction_shown(name, &p->r, p->r.count, -1);
@@ -502,7 +481,7 @@ static int reduce_scatter(const char *name, const void *sendbuf, void *recvbuf, 
         return refuse(c, p, code);
     }
     p->first = parts.offsets[c->rank];
-    p->places = !whole;
+    if (!whole) place_as(p, p->r.type);
     reduction *how = op_commutes(p->r.combiner.op) ? coll_iall_reduce : coll_naive_iall_reduce;
     p2p_err err = whole ? how(c->p2p, p->r.work, p->r.count, p->r.combiner.dtype, p->r.combiner.op, &r->p2p)
                         : coll_ireduce_scatterv(c->p2p, p->r.work, parts.counts, parts.offsets, p->piece.at, own,

@@ -109,8 +109,13 @@ API(Finalize)(void)
     int line;
     p2p_layer_line(c->p2p, &file, &line);
     mpi__end(c, MPI_SUCCESS);
-    mpi__attributes_free(&mpi__self->attributes, (uintptr_t)MPI_COMM_SELF, false); /* functions of the program's */
-    mpi__attributes_free(&mpi__world->attributes, (uintptr_t)MPI_COMM_WORLD, false);
+    code = mpi__attributes_free(&mpi__self->attributes, (uintptr_t)MPI_COMM_SELF, false); /* functions of the program's */
+    if (!code) code = mpi__attributes_free(&mpi__world->attributes, (uintptr_t)MPI_COMM_WORLD, false);
+    if (code) {
+        p2p__here(file, line);
+        int begun = mpi__begin_local(&c, "MPI_Finalize");
+        return begun ? begun : mpi__end(c, mpi__attribute_failed(c, code, "deletes"));
+    }
     finalized = true;
     return mpi__open_sessions ? MPI_SUCCESS : finish("MPI_Finalize", file, line);
 }

@@ -221,8 +221,10 @@ mpi__group *mpi__group_new(int size);
 int mpi__group_of_all(mpi__comm *c, const mpi__comm *of, MPI_Group *group); /* of's ranks; inside a call on c */
 /* MPI_Comm_create_group under any name, outside of calls. */
 int mpi__create_group(const char *name, mpi__comm *c, MPI_Group group, int tag, MPI_Comm *newcomm);
-int mpi__attributes_copy(mpi__attribute **to, const mpi__attribute *from, uintptr_t old_handle, bool types);
+/* The code of the first function of the program's that has failed, or MPI_SUCCESS; attribute_failed says so, in a call. */
+int mpi__attributes_copy(mpi__attribute **to, mpi__attribute *const *from, uintptr_t old_handle, bool types);
 int mpi__attributes_free(mpi__attribute **list, uintptr_t handle, bool types);
+int mpi__attribute_failed(mpi__comm *c, int code, const char *does);
 int mpi__cart_copy(mpi__comm *to, const mpi__comm *from);
 void mpi__cart_free(mpi__comm *comm);
 int mpi__graph_copy(mpi__comm *to, const mpi__comm *from);
@@ -482,6 +484,8 @@ typedef struct mpi__op {
 } mpi__op;
 
 mpi__op *mpi__op_of(MPI_Op handle);
+void mpi__op_keep(mpi__op *op);
+void mpi__op_drop(mpi__op *op);
 void mpi__ops_open(void);
 /* Does this operator go with this type? Else why not. */
 const char *mpi__op_problem(const mpi__op *op, const mpi__type *type);
@@ -491,10 +495,10 @@ typedef struct {
     enum op op;
     bool made;
     char name[OP_NAME_MOST + 1];
-    const mpi__op *from;
+    mpi__op *from;
     mpi__type *type;
 } mpi__combiner;
-bool mpi__combiner_open(mpi__combiner *combiner, const mpi__op *op, mpi__type *type);
+bool mpi__combiner_open(mpi__combiner *combiner, mpi__op *op, mpi__type *type);
 void mpi__combiner_close(mpi__combiner *combiner);
 
 #endif

@@ -54,6 +54,16 @@ static bool is_own(const mpi__op *op)
     return op->function || op->large;
 }
 
+void mpi__op_keep(mpi__op *op)
+{
+    if (is_own(op)) op->object.references++;
+}
+
+void mpi__op_drop(mpi__op *op)
+{
+    if (is_own(op) && mpi__release(op)) mpi__object_free(op);
+}
+
 /* ---- Which goes with which (MPI 5.0, 6.9.2) ---- */
 
 const char *mpi__op_problem(const mpi__op *op, const mpi__type *type)
@@ -196,7 +206,8 @@ static void combine(void *out, const void *left, const void *right, size_t count
         loop_of(mpi__class_of(c->type), c->type->size)(op, out, left, right, count);
 }
 
-/* The program's own works in place: inoutvec = invec OP inoutvec. */
+/* The program's own works in place: inoutvec = invec OP inoutvec. It may ask what the type is, which the program may have
+ * freed since the reduction began. */
 static void call(void *out, const void *left, const void *right, size_t count, enum dtype dtype, void *arg)
 {
     const mpi__combiner *c = arg;
@@ -207,10 +218,12 @@ static void call(void *out, const void *left, const void *right, size_t count, e
     int length = (int)count;
     MPI_Count large_length = (MPI_Count)count;
     if (into != right) memcpy(into, right, bytes);
+    c->type->handles++;
     if (c->from->large)
         c->from->large(first, second, &large_length, &type);
     else
         c->from->function(first, second, &length, &type);
+    c->type->handles--;
     if (copy) memcpy(out, copy, bytes);
     free(copy);
 }
@@ -265,7 +278,7 @@ static bool type_of_size(size_t size, enum dtype *dtype)
     return true;
 }
 
-bool mpi__combiner_open(mpi__combiner *combiner, const mpi__op *op, mpi__type *type)
+bool mpi__combiner_open(mpi__combiner *combiner, mpi__op *op, mpi__type *type)
 {
     static unsigned turn;
     size_t size = is_own(op) ? (size_t)type->extent : type->dense ? type->size : (size_t)type->extent;
@@ -331,7 +344,7 @@ API(Op_free)(MPI_Op *handle)
     } else {
         p2p_layer_given_back(&op->object.thing);
         *handle = MPI_OP_NULL;
-        if (mpi__release(op)) mpi__object_free(op);
+        mpi__op_drop(op);
     }
     return mpi__end(c, code);
 }
@@ -355,7 +368,7 @@ API(Reduce_local)(const void *inbuf, void *inoutbuf, int count, MPI_Datatype dat
     mpi__combiner combiner;
     int code = mpi__begin_local(&c, "MPI_Reduce_local");
     if (code) return code;
-    const mpi__op *op = mpi__op_of(handle);
+    mpi__op *op = mpi__op_of(handle);
     code = mpi__check_data(c, inbuf, count, datatype, &t);
     if (!code) code = mpi__check_data(c, inoutbuf, count, datatype, &t);
     if (!code && !op) code = mpi__wrong(c, MPI_ERR_OP, P2P_ARGUMENT_OPERATOR, "this is no operator");

@@ -22,18 +22,59 @@ struct mpi__plan {
     MPI_Op op;
     MPI_Comm comm;
     void *copies[LISTS];
+    /* What it uses is held, and its handles are good at each start: the program may have freed its own. */
+    mpi__op *held_op;
+    mpi__type **held;
+    size_t held_count;
 };
 
 void mpi__plan_free(mpi__plan *plan)
 {
-    for (int i = 0; plan && i < LISTS; i++) free(plan->copies[i]);
+    if (!plan) return;
+    for (int i = 0; i < LISTS; i++) free(plan->copies[i]);
+    for (size_t i = 0; i < plan->held_count; i++) mpi__type_drop(plan->held[i]);
+    if (plan->held_op) mpi__op_drop(plan->held_op);
+    free(plan->held);
     free(plan);
+}
+
+static void hold_type(mpi__plan *p, MPI_Datatype handle)
+{
+    mpi__type *t = handle ? mpi__type_of(handle) : NULL;
+    if (t) mpi__type_keep(p->held[p->held_count++] = t);
+}
+
+/* What is no type, or no operator, is an error at the start. */
+static bool hold(mpi__plan *p, const mpi__comm *c)
+{
+    size_t ranks = (size_t)c->size;
+    p->held = malloc((2 * ranks + 2) * sizeof *p->held);
+    if (!p->held) return false;
+    hold_type(p, p->send_type);
+    hold_type(p, p->recv_type);
+    for (size_t q = 0; p->send_types && q < ranks; q++) hold_type(p, p->send_types[q]);
+    for (size_t q = 0; p->recv_types && q < ranks; q++) hold_type(p, p->recv_types[q]);
+    p->held_op = p->op ? mpi__op_of(p->op) : NULL;
+    if (p->held_op) mpi__op_keep(p->held_op);
+    return true;
+}
+
+/* The handles of what is held are good, or as the program has left them. */
+static uint32_t lend(const mpi__request *r, int handles, uint32_t magic)
+{
+    const mpi__plan *p = r->plan;
+    const uint32_t before = r->comm->object.magic;
+    for (size_t i = 0; i < p->held_count; i++) p->held[i]->handles += handles;
+    r->comm->object.magic = magic;
+    return before;
 }
 
 int mpi__plan_start(mpi__request *r)
 {
     MPI_Request handle;
+    const uint32_t before = lend(r, 1, MPI__LIVE | MPI__COMM);
     int code = r->plan->begin(r->plan, &handle);
+    lend(r, -1, before);
     if (code) return code;
     mpi__request *inner = (mpi__request *)(void *)handle;
     r->p2p = inner->p2p;
@@ -83,7 +124,7 @@ static int make(const char *name, const mpi__plan *plan, MPI_Info info, MPI_Requ
     mpi__request *r = mpi__request_new(c);
     mpi__plan *p = r ? malloc(sizeof *p) : NULL;
     if (p) *p = *plan;
-    if (!p || !copy_lists(p, c)) {
+    if (!p || !copy_lists(p, c) || !hold(p, c)) {
         mpi__plan_free(p);
         if (r) mpi__request_free(r);
         return mpi__end(c, mpi__no_memory(c));

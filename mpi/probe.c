@@ -6,7 +6,7 @@
 
 typedef struct taken {
     mpi__object object;
-    mpi__comm *comm;
+    mpi__comm *comm; /* held, for the program may free it before the message is received */
     p2p_message message;
     p2p_status status;
     struct taken *next, **link; /* in a list of all */
@@ -70,7 +70,7 @@ static int probe(const char *name, int source, int tag, MPI_Comm comm, int *flag
     if (found && message) {
         taken *t = mpi__object_new(MPI__MESSAGE, sizeof *t);
         if (!t) return mpi__end(c, mpi__no_memory(c));
-        t->comm = c;
+        mpi__comm_keep(t->comm = c);
         t->message = m;
         t->status = got;
         t->name = name;
@@ -114,7 +114,8 @@ static int begin_taken(const char *name, void *buf, int count, MPI_Datatype data
     taken *t = *handle == MPI_MESSAGE_NULL || *handle == MPI_MESSAGE_NO_PROC
                    ? NULL
                    : mpi__object_of(MPI__MESSAGE, *handle, &freed);
-    int code = mpi__begin(c, t ? t->comm->handle : MPI_COMM_WORLD, &(p2p_layer_call){.name = name});
+    const p2p_layer_call call = {.name = name};
+    int code = t ? mpi__begin_on(*c = t->comm, &call) : mpi__begin(c, MPI_COMM_WORLD, &call);
     if (code) return code;
     if (!t && *handle != MPI_MESSAGE_NO_PROC)
         code = mpi__wrong(*c, MPI_ERR_REQUEST, P2P_ARGUMENT_OTHER, "%s",
@@ -126,6 +127,7 @@ static int begin_taken(const char *name, void *buf, int count, MPI_Datatype data
     *out = *t;
     unlist(t);
     mpi__object_free(t);
+    mpi__comm_drop(*c); /* which the call that has begun may still use: it is buried later */
     *handle = MPI_MESSAGE_NULL;
     return MPI_SUCCESS;
 }

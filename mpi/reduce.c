@@ -15,7 +15,7 @@ static size_t span(const mpi__type *t, size_t count)
     return count ? (count - 1) * (size_t)t->extent + (size_t)t->true_extent : 0;
 }
 
-static int check_op(mpi__comm *c, MPI_Op handle, const mpi__type *t, const mpi__op **op)
+static int check_op(mpi__comm *c, MPI_Op handle, const mpi__type *t, mpi__op **op)
 {
     bool freed = false;
     *op = mpi__op_of(handle);
@@ -54,7 +54,7 @@ static recent *find_recent(MPI_Op op, MPI_Datatype datatype)
     return found->type && found->op == op && found->datatype == datatype ? found : NULL;
 }
 
-static bool open_combiner(mpi__reduction *r, const mpi__op *op, MPI_Op handle, MPI_Datatype datatype)
+static bool open_combiner(mpi__reduction *r, mpi__op *op, MPI_Op handle, MPI_Datatype datatype)
 {
     const recent *found = find_recent(handle, datatype);
     if (found) {
@@ -82,7 +82,7 @@ static void take(mpi__reduction *r, const char *from)
 int mpi__reduction_open(mpi__comm *c, mpi__reduction *r, const void *from, void *to, MPI_Count count,
                         MPI_Datatype datatype, MPI_Op handle, bool has_result, bool apart)
 {
-    const mpi__op *op = NULL;
+    mpi__op *op = NULL;
     mpi__type *t;
     bool in_place = from == MPI_IN_PLACE && has_result;
     *r = (mpi__reduction){.count = (size_t)count};
@@ -112,7 +112,11 @@ int mpi__reduction_open(mpi__comm *c, mpi__reduction *r, const void *from, void 
         if (!r->owned) return mpi__no_memory(c);
         take(r, source); /* without its gaps, which nobody may have written */
     }
-    if (open_combiner(r, op, handle, datatype)) return MPI_SUCCESS;
+    if (open_combiner(r, op, handle, datatype)) {
+        mpi__type_keep(r->type);
+        mpi__op_keep(r->combiner.from);
+        return MPI_SUCCESS;
+    }
     free(r->owned);
     r->owned = NULL;
     return mpi__no_memory(c);
@@ -141,6 +145,8 @@ void mpi__reduction_store(mpi__reduction *r, void *to, size_t first, size_t coun
 void mpi__reduction_close(mpi__reduction *r)
 {
     mpi__combiner_close(&r->combiner);
+    mpi__op_drop(r->combiner.from);
+    mpi__type_drop(r->type);
     free(r->owned);
     r->owned = NULL;
 }

@@ -46,9 +46,11 @@ int mpi__blocks_open(mpi__comm *c, mpi__blocks *b, const void *buf, const int co
     b->types = (mpi__type **)(void *)(b->places + ranks);
     for (int q = 0; q < c->size; q++) {
         /* The displacement alone can make an address: with MPI_BOTTOM. */
+        mpi__type *t;
         int code = mpi__check_data(c, displacements[q] && !buf ? (const void *)1024 : buf, counts[q],
-                                   datatypes ? datatypes[q] : datatype, &b->types[q]);
+                                   datatypes ? datatypes[q] : datatype, &t);
         if (!code) {
+            mpi__type_keep(b->types[q] = t);
             b->elements[q] = (size_t)counts[q];
             b->counts[q] = b->elements[q] * b->types[q]->size;
             b->places[q] = datatypes ? displacements[q] : displacements[q] * b->types[q]->extent;
@@ -84,6 +86,8 @@ void mpi__blocks_unpack(mpi__blocks *b)
 
 void mpi__blocks_close(mpi__blocks *b)
 {
+    for (int q = 0; b->counts && q < b->ranks; q++)
+        if (b->types[q]) mpi__type_drop(b->types[q]);
     free(b->counts);
     free(b->packed);
     b->counts = NULL;

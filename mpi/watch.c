@@ -24,12 +24,14 @@ static void add(mpi__watch *w, mpi__watched one)
     one.summed = (!one.region.received || one.bytes <= MPI__WATCHED_MOST) &&
                  (!one.region.type || one.region.type->dense);
     if (one.summed) one.sum = sum_of(&one);
+    if (one.held) mpi__type_keep(one.held);
     w->all[w->count++] = one;
 }
 
-void mpi__watch_data(mpi__watch *w, bool sent, const mpi__type *type, const void *buf, size_t count)
+void mpi__watch_data(mpi__watch *w, bool sent, mpi__type *type, const void *buf, size_t count)
 {
     add(w, (mpi__watched){.region = {.type = type, .buf = buf, .count = count, .received = !sent},
+                          .held = type,
                           .bytes = count * type->size});
 }
 
@@ -45,7 +47,11 @@ void mpi__watch_open(mpi__watch *w, const mpi__request *request)
 
 void mpi__watch_close(mpi__watch *w)
 {
-    for (int i = 0; i < w->count; i++) mpi__region_close(&w->all[i].region);
+    for (int i = 0; i < w->count; i++) {
+        mpi__region_close(&w->all[i].region);
+        if (w->all[i].held) mpi__type_drop(w->all[i].held);
+    }
+    w->count = 0;
 }
 
 int mpi__watch_check(const mpi__watch *w, mpi__request *request)
