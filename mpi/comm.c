@@ -55,6 +55,7 @@ static void bury(mpi__comm *comm)
     if (comm->p2p) p2p_free(comm->p2p);
     mpi__cart_free(comm);
     free(comm->graph);
+    mpi__info_drop(&comm->info);
     mpi__object_free(comm);
 }
 
@@ -189,6 +190,16 @@ API(Comm_split_type)(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_
                       newcomm);
 }
 
+/* One that could not be made in full: the program never has it. */
+static void discard(mpi__comm *c, MPI_Comm *handle)
+{
+    mpi__attributes_free(&c->attributes, (uintptr_t)*handle, false);
+    *handle = MPI_COMM_NULL;
+    c->object.magic = MPI__FREED | MPI__COMM;
+    mpi__comm_drop(c);
+    mpi__comms_bury();
+}
+
 static int dup(const char *name, MPI_Comm comm, MPI_Comm *newcomm)
 {
     mpi__comm *c, *to;
@@ -199,7 +210,14 @@ static int dup(const char *name, MPI_Comm comm, MPI_Comm *newcomm)
     code = mpi__cart_copy(to, c);
     if (!code) code = mpi__graph_copy(to, c);
     if (!code) code = mpi__attributes_copy(&to->attributes, &c->attributes, (uintptr_t)comm, false);
-    return code;
+    if (!code) return MPI_SUCCESS;
+    discard(to, newcomm);
+    const char *file;
+    int line;
+    p2p_layer_line(c->p2p, &file, &line);
+    p2p__here(file, line);
+    int begun = mpi__begin_on(c, &(p2p_layer_call){.name = name});
+    return begun ? begun : mpi__end(c, mpi__attribute_failed(c, code, "copies"));
 }
 
 API(Comm_dup)(MPI_Comm comm, MPI_Comm *newcomm)
@@ -214,26 +232,31 @@ API(Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 }
 
 /* It waits; the standard lets it. */
-API(Comm_idup)(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+static int idup(const char *name, MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-    int code = dup("MPI_Comm_idup", comm, newcomm);
+    int code = dup(name, comm, newcomm);
     mpi__comm *c;
     if (code) return code;
-    code = mpi__begin(&c, comm, &(p2p_layer_call){.name = "MPI_Comm_idup"});
+    code = mpi__begin(&c, comm, &(p2p_layer_call){.name = name});
     if (code) return code;
     mpi__request *r = mpi__request_new(c);
     if (!r) return mpi__end(c, mpi__no_memory(c));
     r->active = true;
-    r->name = "MPI_Comm_idup";
+    r->name = name;
     p2p_layer_made(c->p2p, "request", &r->object.thing);
     *request = (MPI_Request)(void *)r;
     return mpi__end(c, MPI_SUCCESS);
 }
 
+API(Comm_idup)(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return idup("MPI_Comm_idup", comm, newcomm, request);
+}
+
 API(Comm_idup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
-    (void)info; /* hints; none is known */
-    return PMPI_Comm_idup(comm, newcomm, request);
+    int code = idup("MPI_Comm_idup_with_info", comm, newcomm, request);
+    return code ? code : PMPI_Comm_set_info(*newcomm, info);
 }
 
 /* Its ranks in c, for MPI_Comm_create and its kin: NULL if there is no memory, or one is not in c. */
@@ -323,6 +346,7 @@ static int free_comm(const char *name, MPI_Comm *comm)
         return begun ? begun : mpi__end(c, mpi__attribute_failed(c, code, "deletes"));
     }
     mpi__buffer_drop(c);
+    p2p_layer_freed(c->p2p);
     *comm = MPI_COMM_NULL;
     c->object.magic = MPI__FREED | MPI__COMM; /* requests may still hold it */
     mpi__comm_drop(c);
@@ -413,8 +437,7 @@ API(Comm_set_info)(MPI_Comm comm, MPI_Info info)
     mpi__comm *c;
     int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = "MPI_Comm_set_info"});
     if (code) return code;
-    (void)info; /* hints; none is known */
-    return mpi__end(c, MPI_SUCCESS);
+    return mpi__end(c, mpi__info_keep(&c->info, info) ? MPI_SUCCESS : mpi__no_memory(c)); /* no hint is known */
 }
 
 API(Comm_get_info)(MPI_Comm comm, MPI_Info *info_used)
@@ -424,7 +447,8 @@ API(Comm_get_info)(MPI_Comm comm, MPI_Info *info_used)
     if (!code) code = mpi__place(c, info_used, "info_used");
     if (code) return code;
     mpi__end(c, MPI_SUCCESS);
-    return PMPI_Info_create(info_used);
+    code = PMPI_Info_create(info_used);
+    return !code && !mpi__info_keep(info_used, c->info) ? MPI_ERR_NO_MEM : code;
 }
 
 int mpi__group_of_all(mpi__comm *c, const mpi__comm *of, MPI_Group *group)

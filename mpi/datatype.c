@@ -138,7 +138,7 @@ API(Type_set_name)(MPI_Datatype datatype, const char *type_name)
     int code = ask("MPI_Type_set_name", datatype, &c, &t);
     if (!code) code = mpi__place(c, type_name, "type_name");
     if (code) return code;
-    if (!t->predefined) snprintf(t->name, sizeof t->name, "%s", type_name);
+    snprintf(t->name, sizeof t->name, "%s", type_name);
     return mpi__end(c, MPI_SUCCESS);
 }
 

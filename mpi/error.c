@@ -50,7 +50,8 @@ API(Error_class)(int errorcode, int *errorclass)
 {
     int place = errorcode - MPI_ERR_LASTCODE - 1, code = mpi__place_ever("MPI_Error_class", errorclass, "errorclass");
     if (code) return code;
-    *errorclass = place >= 0 && place < own_count ? own[place].class : errorcode;
+    *errorclass = errorcode;
+    if (place >= 0) *errorclass = place < own_count && own[place].class ? own[place].class : MPI_ERR_UNKNOWN;
     return MPI_SUCCESS;
 }
 
@@ -79,10 +80,13 @@ static int add(const char *name, int class, int *number)
     int code = mpi__begin_local(&c, name);
     if (!code) code = mpi__place(c, number, "number");
     if (code) return code;
-    if (own_count == OWN_MOST) return mpi__end(c, mpi__no_memory(c));
-    *number = MPI_ERR_LASTCODE + 1 + own_count;
-    own[own_count].class = class ? class : *number;
-    own[own_count++].text[0] = '\0';
+    int place = 0;
+    while (place < own_count && own[place].class) place++;
+    if (place == OWN_MOST) return mpi__end(c, mpi__no_memory(c));
+    if (place == own_count) own_count++;
+    *number = MPI_ERR_LASTCODE + 1 + place;
+    own[place].class = class ? class : *number;
+    own[place].text[0] = '\0';
     return mpi__end(c, MPI_SUCCESS);
 }
 
@@ -126,22 +130,26 @@ static int removable(const char *name, int number, bool is_class, mpi__comm **c,
     return MPI_SUCCESS;
 }
 
+/* Its number is given out again. */
+static int removed(mpi__comm *c, int place)
+{
+    own[place].class = 0;
+    while (own_count && !own[own_count - 1].class) own_count--;
+    return mpi__end(c, MPI_SUCCESS);
+}
+
 API(Remove_error_class)(int errorclass)
 {
     mpi__comm *c;
     int place, code = removable("MPI_Remove_error_class", errorclass, true, &c, &place);
-    if (code) return code;
-    own[place].class = 0;
-    return mpi__end(c, MPI_SUCCESS);
+    return code ? code : removed(c, place);
 }
 
 API(Remove_error_code)(int errorcode)
 {
     mpi__comm *c;
     int place, code = removable("MPI_Remove_error_code", errorcode, false, &c, &place);
-    if (code) return code;
-    own[place].class = 0;
-    return mpi__end(c, MPI_SUCCESS);
+    return code ? code : removed(c, place);
 }
 
 API(Remove_error_string)(int errorcode)

@@ -180,17 +180,45 @@ API(Info_dup)(MPI_Info handle, MPI_Info *newinfo)
     return mpi__end(c, MPI_SUCCESS);
 }
 
+static void clear(info *i)
+{
+    for (int k = 0; k < i->count; k++) {
+        free(i->pairs[k].key);
+        free(i->pairs[k].value);
+    }
+    free(i->pairs);
+}
+
+bool mpi__info_keep(MPI_Info *kept, MPI_Info from)
+{
+    bool freed;
+    const info *given = mpi__object_of(MPI__INFO, from, &freed);
+    info *to = mpi__object_of(MPI__INFO, *kept, &freed);
+    if (!to && given) to = mpi__object_new(MPI__INFO, sizeof *to);
+    if (!given || !to) return !given;
+    *kept = (MPI_Info)(void *)to;
+    bool done = true;
+    for (int k = 0; k < given->count && done; k++) done = put(to, given->pairs[k].key, given->pairs[k].value);
+    return done;
+}
+
+void mpi__info_drop(MPI_Info *kept)
+{
+    bool freed;
+    info *i = mpi__object_of(MPI__INFO, *kept, &freed);
+    *kept = MPI_INFO_NULL;
+    if (!i) return;
+    clear(i);
+    mpi__object_free(i);
+}
+
 API(Info_free)(MPI_Info *handle)
 {
     mpi__comm *c;
     info *i;
     int code = begin("MPI_Info_free", handle ? *handle : MPI_INFO_NULL, &c, &i);
     if (code || !handle) return code;
-    for (int k = 0; k < i->count; k++) {
-        free(i->pairs[k].key);
-        free(i->pairs[k].value);
-    }
-    free(i->pairs);
+    clear(i);
     if (i != &environment) mpi__object_free(i);
     *handle = MPI_INFO_NULL;
     return mpi__end(c, MPI_SUCCESS);

@@ -225,6 +225,9 @@ int mpi__create_group(const char *name, mpi__comm *c, MPI_Group group, int tag, 
 int mpi__attributes_copy(mpi__attribute **to, mpi__attribute *const *from, uintptr_t old_handle, bool types);
 int mpi__attributes_free(mpi__attribute **list, uintptr_t handle, bool types);
 int mpi__attribute_failed(mpi__comm *c, int code, const char *does);
+/* Puts what `from` has into *kept, which is made if it is MPI_INFO_NULL; false if there is no memory. At any time. */
+bool mpi__info_keep(MPI_Info *kept, MPI_Info from);
+void mpi__info_drop(MPI_Info *kept);
 int mpi__cart_copy(mpi__comm *to, const mpi__comm *from);
 void mpi__cart_free(mpi__comm *comm);
 int mpi__graph_copy(mpi__comm *to, const mpi__comm *from);

@@ -10,6 +10,7 @@
 static struct {
     mpi__type type;
     enum mpi__class class;
+    const char *name; /* the standard's, whatever the program calls it */
     mpi__segment segments[2];
 } basic[256];
 
@@ -59,10 +60,10 @@ static const char *name_of(const unsigned char *codes, size_t length)
 {
     char text[28];
     size_t used = 0;
-    if (length == 1) return basic[codes[0]].type.name;
+    if (length == 1) return basic[codes[0]].name;
     text[used++] = '{';
     for (size_t i = 0; i < length && used < sizeof text - 1; i++) {
-        const char *name = basic[codes[i]].type.name + strlen("MPI_");
+        const char *name = basic[codes[i]].name + strlen("MPI_");
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? "," : "", name);
     }
     if (used >= sizeof text - 1) /* the names of two must differ where they do */
@@ -110,7 +111,7 @@ const char *mpi__kind_name(uint16_t kind)
 {
     for (const mpi__signature *at = signatures; at; at = at->next)
         if (at->kind == kind) return at->name;
-    return kind < 256 && basic[kind].type.name[0] ? basic[kind].type.name : "another type";
+    return kind < 256 && basic[kind].name ? basic[kind].name : "another type";
 }
 
 const char *mpi__kinds_differ(uint16_t expected, uint16_t came)
@@ -140,6 +141,7 @@ static mpi__type *open_type(MPI_Datatype handle, const char *name, size_t size, 
     unsigned char code = mpi__code(handle);
     mpi__type *t = &basic[code].type;
     basic[code].class = class;
+    basic[code].name = name;
     t->object = (mpi__object){.magic = MPI__LIVE | MPI__TYPE, .references = 1};
     t->handle = handle;
     snprintf(t->name, sizeof t->name, "%s", name);

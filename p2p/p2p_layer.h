@@ -376,6 +376,9 @@ bool p2p_layer_line_is_noted(void);
 /* Where the outermost call was made; *file is NULL if that is not known. */
 void p2p_layer_line(const p2p_comm *comm, const char **file, int *line);
 
+/* Its program has given it back, though a request still uses it: it is no leak. */
+void p2p_layer_freed(p2p_comm *comm);
+
 /* A communicator of this rank alone. Local. */
 p2p_err p2p_layer_self(p2p_comm *comm, p2p_comm **self);
 

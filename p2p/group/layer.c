@@ -53,7 +53,7 @@ p2p_err p2p_layer_begin(p2p_comm *comm, const p2p_fingerprint *means)
     if (p2p__job_failed(comm->engine)) return not_begun(comm, p2p__job_error(comm));
     comm->collectives++;
     comm->agreed = comm->size == 1 || !(comm->engine->config.check || what->barriers);
-    comm->attaches = false;
+    comm->attaches = comm->all_refused = false;
     if (comm->agreed) return P2P_OK;
     err = p2p__agree_post(comm, what);
     if (err) comm->collectives--; /* nothing has begun */
@@ -111,7 +111,7 @@ p2p_err p2p_layer_end(p2p_comm *comm, p2p_err err)
     if (!err && outermost && comm->attaches) err = check_attached(comm);
     /* The others may be anywhere in it: the next one could take its messages for this one's. */
     bool behind = err == P2P_ERR_TIMEOUT || err == P2P_ERR_NOMEM || err == P2P_ERR_SYS || err == P2P_ERR_PEER_DEAD;
-    if (outermost && comm->size > 1 && behind) p2p__poison(comm, err);
+    if (outermost && comm->size > 1 && behind && !comm->all_refused) p2p__poison(comm, err);
     if (outermost && comm->engine->config.explain) p2p__explain_end(comm, err);
     if (outermost) comm->engine->kind = 0;
     if (outermost) comm->engine->block_kinds = NULL;

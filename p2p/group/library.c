@@ -178,6 +178,11 @@ void p2p_layer_line(const p2p_comm *comm, const char **file, int *line)
     *line = comm->engine->call_line;
 }
 
+void p2p_layer_freed(p2p_comm *comm)
+{
+    comm->library = true;
+}
+
 int p2p_layer_world_rank(const p2p_comm *comm, int rank)
 {
     return comm->world_rank[rank];

@@ -78,7 +78,8 @@ static p2p_err arrange(p2p_comm *comm, proposal *proposals, answer text, answer 
 static p2p_err build(p2p_comm *comm, answer mine, p2p_comm **sub)
 {
     p2p_comm *made = NULL;
-    if (mine[0] == NO_CONTEXT) return p2p__fail(comm, CAUSE_TOO_MANY_COMMUNICATORS, SCOREBOARD_CONTEXTS - 1);
+    comm->all_refused = mine[0] == NO_CONTEXT;
+    if (comm->all_refused) return p2p__fail(comm, CAUSE_TOO_MANY_COMMUNICATORS, SCOREBOARD_CONTEXTS - 1);
     if (mine[0]) {
         int size = (int)mine[1], rank = 0, *world_rank = (int *)(mine + MEMBERS);
         for (int i = 0; i < size; i++) {

@@ -249,6 +249,7 @@ struct p2p_comm {
     uint64_t all_passed;     /* of these, the first so many are known to have been agreed on */
     uint64_t layers_end;     /* virtual: when the last non-blocking collective ended */
     bool agreed;             /* the open one, or it need not */
+    bool all_refused;        /* all ranks have been told of its error, and have left it: none is behind */
     bool launched;           /* the world of p2p_launch in a program that a launcher has started */
     int hosts;               /* that its ranks live on */
     uint16_t *host;          /* [size]: which of them each rank does; NULL: there is one host */
@@ -271,8 +272,8 @@ struct p2p_comm {
     size_t scratch_usual, scratch_largest, segment_bytes; /* of its pieces; of one rank's part: 0 if not yet known */
     size_t scratch_at[SCRATCH_KINDS];                     /* where the next begins, of each kind of pieces */
     void (*free_scratch)(p2p_comm *comm, bool last);      /* a hook: of this rank; and if it is the last, of all */
-    bool library;                                         /* a layer has made it for itself: no leak */
-    const char *file;                                     /* where p2p_split made it */
+    bool library;     /* a layer has made it for itself, or its program has freed it: no leak */
+    const char *file; /* where p2p_split made it */
     int line;
     char message[2560 + 256];
     p2p_blame blame;              /* the last error of a call that is still open */

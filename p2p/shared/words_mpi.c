@@ -21,6 +21,8 @@ static const struct {
              {"p2p_cancel", "MPI_Cancel"},       {"p2p_probe", "MPI_Probe"},
              {"p2p_iprobe", "MPI_Iprobe"},       {"p2p_split", "MPI_Comm_split"},
              {"p2p_dup", "MPI_Comm_dup"},        {"p2p_free", "MPI_Comm_free"},
+             {"p2p_test_all", "MPI_Testall"},    {"p2p_test_any", "MPI_Testany"},
+             {"P2P_ANY_TAG", "MPI_ANY_TAG"},     {"P2P_ANY_SOURCE", "MPI_ANY_SOURCE"},
              {"P2P_UNDEFINED", "MPI_UNDEFINED"}, {"coll_all_reduce", "MPI_Allreduce"},
              {"coll_reduce", "MPI_Reduce"},      {"coll_broadcast", "MPI_Bcast"},
              {"coll_barrier", "MPI_Barrier"},    {"coll_scan", "MPI_Scan"}};

@@ -2,6 +2,7 @@
 /* wrong_tag: the message has another tag. */
 // ranks: 2
 // expect: tag mismatch
+// expect: receive with MPI_ANY_TAG
 // report: deadlock/tag [0,1]
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* errors: what is left as it was when a call returns an error, and what is said of it. */
+// ranks: 2
+#include <assert.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#undef NDEBUG
+enum { MANY = 5000 };
+static int rank, refuses, deleted;
+
+static int copy(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void)comm, (void)key, (void)extra;
+    *(void **)out = in;
+    *flag = 1;
+    return refuses == 2 && rank == 1 ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+static int copy_type(MPI_Datatype type, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void)type, (void)key, (void)extra, (void)in, (void)out;
+    *flag = 1;
+    return MPI_ERR_OTHER;
+}
+
+static int count_deleted(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)value, (void)extra;
+    deleted++;
+    return MPI_SUCCESS;
+}
+
+/* As many communicators as there can be, and then one: all ranks are told, and go on. */
+static void too_many(void)
+{
+    static MPI_Comm comms[MANY];
+    int made = 0, sum = 0, one = 1;
+    while (made < MANY && MPI_Comm_dup(MPI_COMM_WORLD, &comms[made]) == MPI_SUCCESS) made++;
+    assert(made < MANY && comms[made] == MPI_COMM_NULL);
+    for (int i = 0; i < made; i++) MPI_Comm_free(&comms[i]);
+    assert(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS);
+    assert(MPI_Comm_dup(MPI_COMM_WORLD, comms) == MPI_SUCCESS);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comms[0]);
+    assert(sum == 2);
+    MPI_Comm_free(comms);
+}
+
+/* A copy function fails on one rank: it has no communicator there, and what was copied before is deleted. */
+static void copies_refused(void)
+{
+    int first, second;
+    MPI_Comm twin;
+    MPI_Datatype type, type_twin = MPI_INT;
+    MPI_Comm_create_keyval(copy, count_deleted, &first, NULL);
+    MPI_Comm_create_keyval(copy, count_deleted, &second, NULL);
+    MPI_Comm_set_attr(MPI_COMM_WORLD, first, &first);
+    MPI_Comm_set_attr(MPI_COMM_WORLD, second, &second);
+    refuses = 2;
+    int code = MPI_Comm_dup(MPI_COMM_WORLD, &twin);
+    assert((code != MPI_SUCCESS) == (rank == 1) && (twin == MPI_COMM_NULL) == (rank == 1));
+    if (!code) MPI_Comm_free(&twin);
+    refuses = 0;
+    MPI_Comm_delete_attr(MPI_COMM_WORLD, first);
+    MPI_Comm_delete_attr(MPI_COMM_WORLD, second);
+    MPI_Comm_free_keyval(&first);
+    MPI_Comm_free_keyval(&second);
+    MPI_Type_create_keyval(copy_type, MPI_TYPE_NULL_DELETE_FN, &first, NULL);
+    MPI_Type_contiguous(2, MPI_INT, &type);
+    MPI_Type_set_attr(type, first, &first);
+    assert(MPI_Type_dup(type, &type_twin) != MPI_SUCCESS);
+    MPI_Type_delete_attr(type, first);
+    MPI_Type_free(&type);
+    MPI_Type_free_keyval(&first);
+}
+
+/* Numbers of classes and codes that are removed are given out again. */
+static void classes(void)
+{
+    int class, code, asked, *last, flag;
+    for (int i = 0; i < 600; i++) {
+        MPI_Add_error_class(&class);
+        MPI_Add_error_code(class, &code);
+        MPI_Error_class(code, &asked);
+        assert(asked == class);
+        assert(MPI_Remove_error_code(code) == MPI_SUCCESS && MPI_Remove_error_class(class) == MPI_SUCCESS);
+    }
+    MPI_Error_class(code, &asked);
+    assert(asked == MPI_ERR_UNKNOWN);
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &flag);
+    assert(flag && *last == MPI_ERR_LASTCODE);
+}
+
+/* A name of a predefined type is kept, and given back. */
+static void names(void)
+{
+    int length;
+    char name[MPI_MAX_OBJECT_NAME];
+    MPI_Type_set_name(MPI_INT, "a number");
+    MPI_Type_get_name(MPI_INT, name, &length);
+    assert(strcmp(name, "a number") == 0 && length == 8);
+}
+
+static void infos(void)
+{
+    char value[8];
+    int flag;
+    MPI_Comm twin;
+    MPI_Request request;
+    MPI_Info info, used;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "a_hint", "7");
+    MPI_Comm_idup_with_info(MPI_COMM_WORLD, info, &twin, &request);
+    MPI_Info_free(&info);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_get_info(twin, &used);
+    MPI_Info_get(used, "a_hint", 7, value, &flag);
+    assert(flag && strcmp(value, "7") == 0);
+    MPI_Info_free(&used);
+    MPI_Comm_free(&twin);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    too_many();
+    copies_refused();
+    classes();
+    names();
+    infos();
+    assert(MPI_Finalize() == MPI_SUCCESS);
+    return 0;
+}
