@@ -117,6 +117,9 @@ bool learn_run_world(learn_world *w, const char *program, const check_plan *plan
                      const learn_options *options, learn_text *why);
 double learn_world_seconds(const learn_options *options); /* time limit of one world */
 
+/* Its time was over, and ranks that computed had less of a processor than on an idle machine, though it was waited for. */
+bool learn_machine_was_busy(const learn_world *w);
+
 /* The world with this case alone becomes this process, one rank of it in gdb: nothing is counted or reported. Returns only
  * if that fails: errno. */
 void learn_debug_world(learn_world *w, const char *program, const learn_place *place, int rank);

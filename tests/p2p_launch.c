@@ -302,9 +302,24 @@ Test(p2p, status_124_for_the_time_limit)
     static const outcome list[] = {
         {124, "exec $L -n 3 --timeout 0.3 $T/right/actor busy", "rank 2"},
         {0, "exec $L -n 3 --timeout 50 $T/right/actor exit 0 0", NULL},
+        {124, "exec $L -n 3 --timeout 0.1 --patience 1000 $T/right/actor busy", "the time limit of 0.1 s is over"},
     };
 
     expect_outcomes(list, COUNT(list));
+}
+
+/* Ranks that get no processor, here because they are stopped, have so many times as long; those that sleep have not. */
+Test(p2p, a_time_limit_may_be_for_an_idle_machine)
+{
+    process_result result;
+
+    shell_run("exec $L -n 2 --timeout 0.1 --patience 5 sh -c 'kill -STOP $$'", NULL, &result);
+    ASSERT_STATUS(result, 124);
+    cr_expect_geq(result.seconds, 0.5);
+    process_free(&result);
+    shell_run("exec $L -n 2 --timeout 0.1 --patience 1000 sleep 100", NULL, &result);
+    ASSERT_STATUS(result, 124);
+    process_free(&result);
 }
 
 Test(p2p, status_127_for_a_program_that_cannot_start)

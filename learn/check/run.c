@@ -15,6 +15,9 @@
 /* When its time is over, a rank says where it is; then the launcher ends the job; then we do. */
 static const double default_seconds = 10, words_seconds = 2, grace_seconds = 5;
 
+/* While ranks compute and other programs keep the machine busy: so many times as long (--patience). */
+enum { PATIENCE = 10 };
+
 /* ---- Reports ---- */
 
 /* Is there a whole record at this place? */
@@ -60,6 +63,7 @@ static void make_line(learn_tool *l, const learn_world *w, const char *program, 
     if (seconds > 0) {
         learn_tool_add(l, "--tag");
         learn_tool_add(l, "--timeout=%g", seconds);
+        learn_tool_add(l, "--patience=%d", PATIENCE);
         if (!w->plan->repairs && !w->schedule) learn_tool_add(l, "--relay=%d", CHECK_FD + w->plan->ranks);
         learn_tool_add(l, "--report-to=%d", CHECK_FD + w->plan->ranks + 1);
     }
@@ -136,6 +140,11 @@ double learn_world_seconds(const learn_options *options)
     return options->world_seconds > 0 ? options->world_seconds : default_seconds;
 }
 
+bool learn_machine_was_busy(const learn_world *w)
+{
+    return w->job.seconds >= PATIENCE * (learn_world_seconds(w->options) + words_seconds);
+}
+
 static void run(learn_world *w, const int *given, const char *program, const check_plan *plan, size_t number,
                 const learn_options *o)
 {
@@ -151,7 +160,7 @@ static void run(learn_world *w, const int *given, const char *program, const che
                                   .given = given,
                                   .given_count = (size_t)w->plan->ranks + 2,
                                   .beside = &beside,
-                                  .seconds = seconds + words_seconds + grace_seconds,
+                                  .seconds = PATIENCE * (seconds + words_seconds) + grace_seconds,
                                   .options = o,
                                   .step = LEARN_RUN,
                                   .variable = variable};

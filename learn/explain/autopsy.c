@@ -138,12 +138,14 @@ static bool say_timeout(const learn_remains *r, learn_result *result)
         computes |= add_doing(&shown, r, place, result);
         polls |= learn_field_is(place, "state", "polling");
     }
-    learn_fail(result, "timeout", learn_string(&shown), "It did not come to an end in time.%s%s%s",
+    bool busy = learn_machine_was_busy(r->w);
+    learn_fail(result, "timeout", learn_string(&shown), "It did not come to an end in time.%s%s%s%s",
                first_unfinished(r) == r->w->plan->ranks
                    ? " All cases are done: does your code close descriptors that it has not opened?"
                    : "",
-               computes ? " A rank that computes for so long is in a loop that never ends." : "",
-               polls ? " A rank that polls looks again and again for a message, which never comes." : "");
+               busy ? " Other programs kept this machine busy: try again when they have ended." : "",
+               computes && !busy ? " A rank that computes for so long is in a loop that never ends." : "",
+               polls && !busy ? " A rank that polls looks again and again for a message, which never comes." : "");
     return true;
 }
 

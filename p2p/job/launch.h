@@ -72,6 +72,7 @@ typedef struct {
     p2p_orders *orders;  /* decides what the standard leaves open (orders.h); NULL: what comes first is first */
     const int *sinks;    /* where lines go instead of standard output and errors; NULL: there */
     int report_to;       /* a socket for the report, beside the file; -1: none */
+    int patience; /* how many times as long a job may take whose ranks compute on a busy machine; 0, 1: no longer */
 } p2p_plan;
 
 /* What has ended a rank. */
@@ -367,6 +368,11 @@ int p2p__status_open(void);
 void p2p__status_tick(p2p_job *job);
 /* Print what the job of a launcher is doing, or the processes of its ranks, or why that cannot be known. An exit status. */
 int p2p__status_show(pid_t pid, bool processes);
+
+/* ---- patience.c ---- */
+
+/* Is the time limit over, and have ranks that compute had their part of the processors? */
+bool p2p__had_its_time(p2p_job *job, double limit);
 
 /* ---- machine.c ---- */
 

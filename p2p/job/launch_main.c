@@ -43,6 +43,7 @@ enum {
     KEY_WRAP,
     KEY_RELAY,
     KEY_REPORT_TO,
+    KEY_PATIENCE,
     KEY_VARIABLE = 1000
 };
 
@@ -93,6 +94,8 @@ static const struct argp_option options[] = {
     {"relay", KEY_RELAY, "FD", OPTION_HIDDEN,
      "pass both ends of every link over this socket; the process at its other end carries the messages", 0},
     {"report-to", KEY_REPORT_TO, "FD", OPTION_HIDDEN, "write the report to this socket", 0},
+    {"patience", KEY_PATIENCE, "N", OPTION_HIDDEN,
+     "the --timeout holds for an idle machine: up to N times as long while ranks compute, and other programs run", 0},
     {NULL, 0, NULL, 0, "Environment variables:", 1},
 };
 
@@ -216,6 +219,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         break;
     case KEY_RELAY: c->plan.relay = whole_number(state, "--relay", arg, 3, INT_MAX); break;
     case KEY_REPORT_TO: c->plan.report_to = whole_number(state, "--report-to", arg, 3, INT_MAX); break;
+    case KEY_PATIENCE: c->plan.patience = whole_number(state, "--patience", arg, 1, 1000); break;
     case ARGP_KEY_ARGS: c->program = state->argv + state->next; break;
     case ARGP_KEY_END:
         if (c->status_of && (c->plan.size || c->program))

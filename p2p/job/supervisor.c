@@ -46,7 +46,7 @@ static void tick(p2p_job *job)
     if (job->hosts) p2p__hosts_tick(job);
     p2p__status_tick(job);
     if (p2p__now() >= job->metrics_at) p2p__metrics_write(job);
-    if (limit > 0 && !job->failed && p2p__judges(job) && (double)(p2p__now() - job->started) * 1e-9 >= limit &&
+    if (limit > 0 && !job->failed && p2p__judges(job) && p2p__had_its_time(job, limit) &&
         (!job->hosts || p2p__hosts_look(job))) {
         job->exit_status = 124;
         p2p__report_timeout(job, limit);
