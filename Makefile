@@ -39,7 +39,7 @@ programs = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
 
 # The launcher's own: no part of the library, and so above all its folders.
 LAUNCHER   := $(addprefix $(OBJ)/p2p/job/,launch_main.o machine.o)
-LIB_OBJ    := $(filter-out $(LAUNCHER) $(OBJ)/mpi/stubs.o,$(call objects,$(FOLDERS:=/*.c)))
+LIB_OBJ    := $(filter-out $(LAUNCHER) $(OBJ)/mpi/stubs.o $(OBJ)/mpi/heap.o,$(call objects,$(FOLDERS:=/*.c)))
 TEST_UTIL  := $(call objects,tests/util/*.c)
 HAS_TRAIN  := $(wildcard build/.setup-train)
 FAULTS     := $(filter-out $(if $(HAS_TRAIN),,$(OBJ)/tests/faultlab/trainer%),$(call objects,tests/faultlab/*.c))

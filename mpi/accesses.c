@@ -27,31 +27,49 @@
 
 #ifndef OWN_RUNTIME
 
+/* What is done now, the program does, and not one of MPI's calls. */
+static bool is_looked_at(void)
+{
+    return mpi__state == MPI__RUNNING && pthread_equal(pthread_self(), mpi__thread) &&
+           !p2p_layer_is_inside(mpi__world->p2p);
+}
+
+/* It is a mistake, at the instruction at `from`: `does` is what the program does with the region. */
+static void tell(const mpi__region *r, const char *call, const char *does, const char *again, const void *from)
+{
+    mpi__comm *c = r->comm;
+    const char *file;
+    int line;
+    mpi__program_line(from, &file, &line);
+    p2p__here(file ? file : r->file, file ? line : r->line);
+    p2p_set_errors(c->p2p, P2P_ERRORS_FATAL); /* no call of the program's is there to return it */
+    if (mpi__begin_on(c, &(p2p_layer_call){.name = call})) return;
+    mpi__say_mistake(c, "buffer_conflict",
+                     "the program %s that %s at %s:%d %s, before that has ended" MPI__TRY
+                     "MPI_Wait for its request before the buffer is %s",
+                     does, r->name, r->file ? r->file : "?", r->line, r->received ? "receives into" : "sends", again);
+    p2p_layer_other_line(c->p2p, r->name, r->file, r->line);
+    mpi__end(c, MPI_ERR_BUFFER);
+}
+
 void mpi__touched(uintptr_t at, size_t bytes, bool writes, const void *from, bool anybody)
 {
-    const char *file = NULL;
-    int line = 0;
-    if (mpi__state != MPI__RUNNING || !pthread_equal(pthread_self(), mpi__thread)) return;
-    if (p2p_layer_is_inside(mpi__world->p2p)) return;
+    if (!is_looked_at()) return;
     mpi__region *r = mpi__region_at(at, bytes, writes);
     if (r && anybody && mpi__is_called()) return;
     if (r && r->is_status) {
         mpi__region_close(r);
         r = mpi__region_at(at, bytes, writes);
     }
-    if (!r) return;
-    mpi__comm *c = r->comm;
-    mpi__line_of((uintptr_t)from - 1, &file, &line);
-    p2p__here(file ? file : r->file, file ? line : r->line);
-    p2p_set_errors(c->p2p, P2P_ERRORS_FATAL); /* no call of the program's is there to return it */
-    if (mpi__begin_on(c, &(p2p_layer_call){.name = writes ? "write" : "read"})) return;
-    mpi__say_mistake(c, "buffer_conflict",
-                     "the program %s the buffer that %s at %s:%d %s, before that has ended" MPI__TRY
-                     "MPI_Wait for its request before the buffer is used again",
-                     writes ? "writes to" : "reads", r->name, r->file ? r->file : "?", r->line,
-                     r->received ? "receives into" : "sends");
-    p2p_layer_other_line(c->p2p, r->name, r->file, r->line);
-    mpi__end(c, MPI_ERR_BUFFER);
+    if (r) tell(r, writes ? "write" : "read", writes ? "writes to the buffer" : "reads the buffer", "used again", from);
+}
+
+void mpi__freed(uintptr_t at, size_t bytes, const char *how, const void *from)
+{
+    if (!is_looked_at()) return;
+    const mpi__region *r = mpi__region_at(at, bytes, true);
+    if (!r || r->is_status || mpi__is_called()) return;
+    tell(r, how, "frees the memory", "freed, or goes out of scope", from);
 }
 
 static inline void look(const void *at, size_t bytes, bool writes, const void *from)

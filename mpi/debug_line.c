@@ -190,13 +190,14 @@ static void read_lists(reader *r, unit *u)
     }
 }
 
-/* The path as the compiler was given it, as __FILE__ has it; a folder only where it is no whole one. */
+/* The path as the compiler was given it, as __FILE__ has it: without the folder in which the compiler ran. */
 static const char *path_of(const unit *u, uint64_t file)
 {
     if (file >= u->file_count) return NULL;
     const char *name = u->files[file];
     unsigned folder = u->folder_of[file];
-    if (name[0] == '/' || folder >= u->folder_count || !folder || u->folders[folder][0] == '/') return strdup(name);
+    if (name[0] == '/' || folder >= u->folder_count || !folder || strcmp(u->folders[folder], u->folders[0]) == 0)
+        return strdup(name);
     char *path = malloc(strlen(u->folders[folder]) + strlen(name) + 2);
     if (path) sprintf(path, "%s/%s", u->folders[folder], name);
     return path;

@@ -340,12 +340,13 @@ static inline p2p_layer_call mpi__call_of(const mpi__envelope *m, bool receives,
                             .kind = (t ? t->signature->kind : 0) | (m->synchronous ? MPI__SENT_SYNCHRONOUSLY : 0)};
 }
 
+extern bool mpi__looks; /* some of the program was compiled to be looked at: without that no region is opened */
 extern int mpi__collectives_pending; /* open regions of collectives, which are open always */
 
 /* All arguments are right, no collective is under way, and the data lies in one piece: the message can be a call of its own (p2p_layer_send_as). */
 static inline bool mpi__is_plain(const mpi__envelope *m, bool receives, mpi__comm **c, mpi__type **type)
 {
-    if (mpi__state != MPI__RUNNING || mpi__collectives_pending) return false;
+    if (mpi__state != MPI__RUNNING || mpi__collectives_pending || mpi__looks) return false;
     *c = m->comm == MPI_COMM_WORLD ? mpi__world : mpi__comm_of(m->comm);
     *type = mpi__type_quick(m->datatype);
     return *c && *type && (*type)->committed && m->count >= 0 && mpi__is_one_piece(*type, (size_t)m->count) && m->buf &&
@@ -373,7 +374,6 @@ typedef struct mpi__region {
 } mpi__region;
 
 /* All open regions lie between these. */
-extern bool mpi__looks; /* some of the program was compiled to be looked at: without that no region is opened */
 extern uintptr_t mpi__regions_begin, mpi__regions_end;
 
 /* Its buffer, and received, are set; the rest is the request's. */
@@ -388,6 +388,10 @@ static inline bool mpi__may_be_pending(const void *at, size_t bytes)
 /* An instruction at `from` has accessed these bytes, which may be pending: if it may not, that ends the job. anybody: not only the
  * program, but a function of mpi/ may have done so. */
 void mpi__touched(uintptr_t at, size_t bytes, bool writes, const void *from, bool anybody);
+/* The program frees these bytes, in a function `how` that returns to `from`: the same. */
+void mpi__freed(uintptr_t at, size_t bytes, const char *how, const void *from);
+/* heap.c, if mpicc has linked it; NULL: nothing is known of the heap. The block that has this byte: false if there is none. */
+extern bool (*mpi__block_of)(uintptr_t at, uintptr_t *begin, uintptr_t *end);
 /* An open one that has one of these bytes, and may not be accessed so; NULL: there is none. */
 mpi__region *mpi__region_at(uintptr_t at, size_t bytes, bool writes);
 

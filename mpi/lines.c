@@ -85,6 +85,31 @@ void mpi__line_of(uintptr_t address, const char **file, int *line)
     mpi__line_in(m.program && length >= 0 ? path : m.name, address - m.bias, file, line);
 }
 
+static bool is_of_system(const char *file)
+{
+    return strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0;
+}
+
+void mpi__program_line(const void *from, const char **file, int *line)
+{
+    void *stack[64];
+    int depth = backtrace(stack, 64), i = 0, inner_line = 0;
+    const char *inner = NULL; /* the innermost of all */
+    *file = NULL;
+    *line = 0;
+    while (i < depth && stack[i] != from) i++;
+    if (i == depth) stack[i = 0] = (void *)(uintptr_t)from, depth = 1;
+    for (; i < depth && !*file; i++) {
+        mpi__line_of((uintptr_t)stack[i] - 1, file, line);
+        if (!*file || !is_of_system(*file)) continue;
+        if (!inner) inner = *file, inner_line = *line;
+        *file = NULL;
+    }
+    if (*file) return;
+    *file = inner;
+    *line = inner_line;
+}
+
 /* ---- Python ---- */
 
 /* Of Python's C API, if the process has it. */

@@ -15,6 +15,10 @@ void mpi__note_line(void);
 /* The line that this instruction of the program belongs to; *file NULL if that is not known. */
 void mpi__line_of(uintptr_t address, const char **file, int *line);
 
+/* The innermost line of the program's own that is on the stack from the function on that this address lies in: not of a header
+ * of the system's, nor of a library without debug information. *file NULL if there is none. */
+void mpi__program_line(const void *from, const char **file, int *line);
+
 /* Is a function on the stack that programs call? */
 bool mpi__is_called(void);
 

@@ -11,6 +11,12 @@ $(MPI_CASES): $(BUILD)/%: %.c mpi/mpi.h $(BUILD)/mpicc $(LIB)
 	$(call say,LD,$@)
 	$(Q)MPICC_ACCESSES=$(if $(findstring accessed,$<),1,0) MPICC_CC='$(CC)' $(BUILD)/mpicc $(CFLAGS) -Wall -Wextra $(WERROR) $< -o $@
 
+# What mpicc links in front of the C library's malloc; no part of the library, whose other programs shall not find it.
+HEAP := $(BUILD)/libpairwise_heap.o
+$(HEAP): $(OBJ)/mpi/heap.o
+	@cp $< $@
+$(BUILD)/mpicc $(MPI_CASES): $(HEAP)
+
 # no accesses.c: the names of its functions are those of a thread sanitizer, which a program may bring
 ABI_OBJ := $(filter-out $(OBJ)/mpi/accesses.o $(OBJ)/mpi/libc.o,$(LIB_OBJ)) $(OBJ)/mpi/stubs.o
 # Compiled once for both libraries: a program's linker turns what -fPIC looks up in tables back into plain addresses. Objects

@@ -25,6 +25,7 @@ END
 }
 
 link=yes
+heap=${lib%.a}_heap.o
 show=
 case $flags in *-fsanitize=*) accesses=never ;; *) accesses=yes ;; esac
 for arg; do
@@ -36,6 +37,7 @@ for arg; do
     -O | -O0 | -O1 | -Og) [ "$accesses" = never ] || accesses=yes ;;
     -O*) [ "$accesses" = never ] || accesses= ;;
     -fsanitize=*) accesses=never ;;
+    -static | -shared | -r) heap= ;;
     -c | -S | -E | -M | -MM | -fsyntax-only) link= ;;
     esac
 done
@@ -65,6 +67,7 @@ fi
 # shellcheck disable=SC2086  # words: the compiler may have options
 set -- $cc "$@"
 if [ "$link" ]; then
+    [ "$accesses" = yes ] && [ "$heap" ] && set -- "$@" "$heap"
     set -- "$@" "$lib"
     if [ "$accesses" = yes ]; then # mpi/libc.c
         for name in memcpy memmove memset memcmp strlen strcmp strcpy fwrite puts printf fprintf; do

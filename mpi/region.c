@@ -5,6 +5,7 @@
 uintptr_t mpi__regions_begin = UINTPTR_MAX, mpi__regions_end;
 
 bool mpi__looks;
+bool (*mpi__block_of)(uintptr_t at, uintptr_t *begin, uintptr_t *end);
 const MPI_Request *mpi__stores;
 int mpi__collectives_pending;
 static mpi__region *regions;
@@ -156,10 +157,64 @@ static int check_bytes(mpi__comm *c, const void *buf, size_t bytes, bool writes)
 
 enum { LOOKED_AT = 4096 /* pieces of a buffer with gaps */ };
 
+/* ---- The heap: is the memory there that the call is going to access? ---- */
+
+/* The block that was found last: most pieces of a buffer lie in one. */
+typedef struct {
+    uintptr_t begin, end;
+} block;
+
+/* Of a byte that lies in no block nothing is known. */
+static bool is_too_long(block *b, const void *at, size_t bytes)
+{
+    uintptr_t first = (uintptr_t)at;
+    bool known = first >= b->begin && first < b->end;
+    return (known || mpi__block_of(first, &b->begin, &b->end)) && bytes > b->end - first;
+}
+
+/* `bytes` bytes from `at` on do not lie in the block. Where its elements begin there as well, all of them are told. */
+static int too_short(mpi__comm *c, const block *b, const void *at, size_t bytes, const mpi__type *t, const char *buf,
+                     size_t count, bool writes)
+{
+    uintptr_t first = (uintptr_t)(buf + t->true_lb), from = (uintptr_t)at;
+    if (first >= b->begin && first <= from) {
+        bytes += from - first;
+        from = first;
+    }
+    return mpi__wrong(
+        c, MPI_ERR_BUFFER, P2P_ARGUMENT_BUFFER,
+        "%zu bytes are %s this buffer (%zu x %s), but the memory that was allocated has %zu from there on" MPI__TRY
+        "count is in elements of the type, malloc's size in bytes; rows that were allocated one by one are "
+        "not one buffer",
+        bytes, writes ? "received into" : "sent from", count, t->name[0] ? t->name : t->signature->name,
+        (size_t)(b->end - from));
+}
+
+static int check_room(mpi__comm *c, const mpi__type *t, const char *buf, size_t count, bool writes)
+{
+    block b = {0, 0};
+    size_t looked_at = 0;
+    if (mpi__is_one_piece(t, count)) {
+        const void *at = mpi__data(t, buf);
+        return is_too_long(&b, at, count * t->size) ? too_short(c, &b, at, count * t->size, t, buf, count, writes)
+                                                    : MPI_SUCCESS;
+    }
+    for (size_t i = count; i-- > 0;) /* the last is that which a short buffer lacks */
+        for (size_t k = t->segment_count; k-- > 0;) {
+            if (looked_at++ == LOOKED_AT) return MPI_SUCCESS;
+            const char *at = buf + (ptrdiff_t)i * t->extent + t->segments[k].offset;
+            size_t bytes = t->segments[k].bytes;
+            if (is_too_long(&b, at, bytes)) return too_short(c, &b, at, bytes, t, buf, count, writes);
+        }
+    return MPI_SUCCESS;
+}
+
 int mpi__check_unused(mpi__comm *c, const mpi__type *t, const void *buf, size_t count, bool writes)
 {
     size_t looked_at = 0;
     if (!count || !t->size) return MPI_SUCCESS;
+    int short_of = mpi__looks && mpi__block_of ? check_room(c, t, buf, count, writes) : MPI_SUCCESS;
+    if (short_of) return short_of;
     if (mpi__is_one_piece(t, count)) return check_bytes(c, mpi__data(t, buf), count * t->size, writes);
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < t->segment_count; k++) {

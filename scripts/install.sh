@@ -52,6 +52,7 @@ for header in p2p/p2p.h p2p/p2p_layer.h dtype/dtype.h collectives/collectives.h 
     put 644 "$header" "include/pairwise/$header"
 done
 put 644 "$B/libpairwise.a" lib/libpairwise.a
+put 644 "$B/libpairwise_heap.o" lib/libpairwise_heap.o # mpicc's
 
 mkdir -p "$B/man"
 

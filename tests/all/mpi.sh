@@ -37,6 +37,28 @@ int MPI_Allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_
 END
 printf '#include <mpi.h>\nint main(void) { MPI_Win w = MPI_WIN_NULL; MPI_Init(0, 0); return MPI_Win_free(&w); }\n' >"$work/window.c"
 
+cat >"$work/local.cpp" <<'END'
+#include <mpi.h>
+#include <vector>
+static void start(MPI_Request *r)
+{
+    std::vector<double> x(40000);
+    MPI_Isend(x.data(), 40000, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, r);
+}
+int main(int argc, char **argv)
+{
+    int rank;
+    MPI_Request r = MPI_REQUEST_NULL;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) start(&r);
+    std::vector<double> x(40000);
+    if (rank == 1) MPI_Recv(x.data(), 40000, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    return MPI_Finalize();
+}
+END
+
 check "mpicc: a C program" "$B/mpicc" -g -Wall -Werror "$work/sum.c" -o "$work/sum"
 check "mpirun -np 4" says "3 of 4: 6" "$B/mpirun" -np 4 "$work/sum"
 check "mpirun: options that are usual elsewhere" \
@@ -45,6 +67,9 @@ check "mpicc -c, then linked" \
     sh -c "$B/mpicc -c $work/sum.c -o $work/sum.o && $B/mpicc $work/sum.o -o $work/sum2 && $B/mpirun -n 2 $work/sum2"
 check "mpicc: a C++ program" \
     sh -c "MPICC_CC=c++ $B/mpicc -x c++ $work/sum.c -x none -o $work/sum3 && $B/mpirun -n 2 $work/sum3"
+check "C++: a container that ends while a send has its memory: the line of the function that it ended in" \
+    says "free() at $work/local.cpp:7: the program frees the memory that MPI_Isend at $work/local.cpp:6" sh -c \
+    "MPICC_CC=c++ $B/mpicc -g $work/local.cpp -o $work/local && $B/mpirun -n 2 $work/local"
 check "mpicc -show" says "libpairwise.a" "$B/mpicc" -show "$work/sum.c"
 check "mpicc --help" says "Usage: mpicc" "$B/mpicc" --help
 check "mpirun --help" says "Usage: mpirun" "$B/mpirun" --help
@@ -119,7 +144,7 @@ END
 check "C++: a template that calls what it is given" \
     sh -c "MPICC_CC=c++ $B/mpicc -g -O2 $work/called.cpp -o $work/called"
 check "its line comes from its debug information" \
-    says "MPI_Recv(source 1, tag 0) at called.cpp:5" "$B/launch" -n 2 "$work/called"
+    says "MPI_Recv(source 1, tag 0) at $work/called.cpp:5" "$B/launch" -n 2 "$work/called"
 
 cat >"$work/polls.c" <<'END'
 #include <mpi.h>
