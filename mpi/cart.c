@@ -255,48 +255,82 @@ API(Topo_test)(MPI_Comm comm, int *status)
     return mpi__end(c, MPI_SUCCESS);
 }
 
-/* As equal as possible, the largest first: the largest prime factors one after the other to what is smallest so far. */
+/* ---- Dimensions as close to each other as possible ---- */
+
+enum { DIMENSIONS_MOST = 32, DIVISORS_MOST = 1536 /* that a number below 2^31 has */ };
+
+typedef struct {
+    int count, divisors[DIVISORS_MOST], found; /* ascending */
+    int at[DIMENSIONS_MOST], best[DIMENSIONS_MOST];
+    long long spread; /* of the best: its largest less its smallest */
+} division;
+
+static void find_divisors(division *d, int nodes)
+{
+    d->found = 0;
+    for (int i = 1; i <= nodes / i; i++)
+        if (nodes % i == 0) d->divisors[d->found++] = i;
+    for (int i = d->found; i-- > 0;)
+        if (nodes / d->divisors[i] != d->divisors[i]) d->divisors[d->found++] = nodes / d->divisors[i];
+}
+
+/* Is base to this power more than the limit? */
+static bool exceeds(long long base, int power, long long limit)
+{
+    long long product = 1;
+    while (power-- > 0 && product <= limit) product *= base;
+    return product > limit;
+}
+
+/* All non-increasing divisions of `rest` into sizes k and following, but for those that cannot be better than the best. */
+static void divide_rest(division *d, int k, int rest)
+{
+    int left = d->count - k;
+    if (left == 0 && rest == 1) {
+        d->spread = d->at[0] - d->at[d->count - 1];
+        memcpy(d->best, d->at, sizeof d->best);
+    }
+    for (int i = 0; i < d->found && left; i++) {
+        int size = d->divisors[i];
+        if (k && size > d->at[k - 1]) break;
+        if (rest % size || (!exceeds(size, left, rest - 1LL))) continue; /* what follows is not larger */
+        long long lowest = (k ? d->at[0] : size) - d->spread + 1;
+        if (lowest > 0 && exceeds(lowest, left, rest)) break; /* what follows has one below that */
+        d->at[k] = size;
+        divide_rest(d, k + 1, rest / size);
+    }
+}
+
 static void divide(int nodes, int count, int sizes[])
 {
-    int factors[32] = {0}, found = 0;
-    for (int i = 0; i < count; i++) sizes[i] = 1;
-    for (int p = 2; nodes > 1; p++)
-        for (; nodes % p == 0; nodes /= p) factors[found++] = p;
-    while (found-- > 0) {
-        int smallest = 0;
-        for (int i = 1; i < count; i++)
-            if (sizes[i] < sizes[smallest]) smallest = i;
-        sizes[smallest] *= factors[found];
-    }
-    for (int i = 1; i < count; i++)
-        for (int k = i; k > 0 && sizes[k] > sizes[k - 1]; k--) {
-            int larger = sizes[k];
-            sizes[k] = sizes[k - 1];
-            sizes[k - 1] = larger;
-        }
+    division d = {.count = count, .spread = (long long)INT_MAX + 1};
+    find_divisors(&d, nodes);
+    divide_rest(&d, 0, nodes);
+    memcpy(sizes, d.best, (size_t)count * sizeof *sizes);
 }
 
 API(Dims_create)(int nnodes, int ndims, int dims[])
 {
     mpi__comm *c;
-    int fixed = 1, open = 0, sizes[32] = {0}, code = mpi__begin_local(&c, "MPI_Dims_create");
+    int open = 0, sizes[DIMENSIONS_MOST] = {0}, code = mpi__begin_local(&c, "MPI_Dims_create");
     if (!code && ndims > 0) code = mpi__place(c, dims, "dims");
     if (code) return code;
-    if (ndims < 0 || ndims > 32 || nnodes < 1)
+    long long fixed = 1;
+    if (ndims < 0 || ndims > DIMENSIONS_MOST || nnodes < 1)
         return mpi__end(c, mpi__wrong(c, MPI_ERR_DIMS, P2P_ARGUMENT_OTHER, "%d places in %d dimensions are impossible",
                                       nnodes, ndims));
     for (int i = 0; i < ndims; i++) {
         if (dims[i] < 0)
             return mpi__end(c, mpi__wrong(c, MPI_ERR_DIMS, P2P_ARGUMENT_OTHER, "dimension %d has size %d", i, dims[i]));
         if (dims[i])
-            fixed *= dims[i];
+            fixed = fixed > nnodes ? fixed : fixed * dims[i];
         else
             open++;
     }
     if (nnodes % fixed || (!open && fixed != nnodes))
         return mpi__end(c, mpi__wrong(c, MPI_ERR_DIMS, P2P_ARGUMENT_OTHER,
-                                      "%d places are no multiple of the %d that are given", nnodes, fixed));
-    divide(nnodes / fixed, open, sizes);
+                                      "%d places are no multiple of the %lld that are given", nnodes, fixed));
+    if (open) divide((int)(nnodes / fixed), open, sizes);
     for (int i = 0, k = 0; i < ndims; i++)
         if (!dims[i]) dims[i] = sizes[k++];
     return mpi__end(c, MPI_SUCCESS);

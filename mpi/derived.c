@@ -285,7 +285,7 @@ static int no_list(mpi__comm *c)
 static mpi__type *listed(mpi__comm *c, int *code, int count, const int lengths[], int length, const MPI_Aint bytes[],
                          const int elements[], mpi__type *old)
 {
-    if (count && !bytes && !elements) *code = no_list(c);
+    if (count && ((!bytes && !elements) || (!lengths && length < 0))) *code = no_list(c);
     type_block *blocks = malloc(((size_t)count + 1) * sizeof *blocks);
     for (int i = 0; blocks && i < count && !*code; i++) {
         int own = lengths ? lengths[i] : length;
@@ -304,7 +304,7 @@ API(Type_indexed)
     mpi__type *old;
     int code = begin("MPI_Type_indexed", count, oldtype, newtype, &c, &old);
     if (code) return code;
-    mpi__type *t = listed(c, &code, count, lengths, 0, NULL, displacements, old);
+    mpi__type *t = listed(c, &code, count, lengths, -1, NULL, displacements, old);
     if (code) return mpi__end(c, code);
     const given g = {"", MPI_COMBINER_INDEXED, 1, &count, 2, {lengths, displacements}, count, 0, NULL, 1, &oldtype};
     return give(c, t, &g, newtype);
@@ -317,7 +317,7 @@ API(Type_create_hindexed)
     mpi__type *old;
     int code = begin("MPI_Type_create_hindexed", count, oldtype, newtype, &c, &old);
     if (code) return code;
-    mpi__type *t = listed(c, &code, count, lengths, 0, displacements, NULL, old);
+    mpi__type *t = listed(c, &code, count, lengths, -1, displacements, NULL, old);
     if (code) return mpi__end(c, code);
     const given g = {"", MPI_COMBINER_HINDEXED, 1, &count, 1, {lengths}, count, count, displacements, 1, &oldtype};
     return give(c, t, &g, newtype);
@@ -330,6 +330,7 @@ API(Type_create_indexed_block)
     mpi__type *old;
     int code = begin("MPI_Type_create_indexed_block", count, oldtype, newtype, &c, &old);
     if (code) return code;
+    if (blocklength < 0) return mpi__end(c, negative_length(c, blocklength));
     mpi__type *t = listed(c, &code, count, NULL, blocklength, NULL, displacements, old);
     if (code) return mpi__end(c, code);
     const int ints[] = {count, blocklength};
@@ -344,6 +345,7 @@ API(Type_create_hindexed_block)
     mpi__type *old;
     int code = begin("MPI_Type_create_hindexed_block", count, oldtype, newtype, &c, &old);
     if (code) return code;
+    if (blocklength < 0) return mpi__end(c, negative_length(c, blocklength));
     mpi__type *t = listed(c, &code, count, NULL, blocklength, displacements, NULL, old);
     if (code) return mpi__end(c, code);
     const int ints[] = {count, blocklength};

@@ -33,7 +33,7 @@ static void groups(MPI_Group all)
 
 static void types(void)
 {
-    int n;
+    int n, one = 1;
     char name[MPI_MAX_OBJECT_NAME];
     MPI_Aint place;
     MPI_Count count;
@@ -59,6 +59,9 @@ static void types(void)
     REFUSED(MPI_Pack_size(1, MPI_INT, MPI_COMM_WORLD, NULL));
     REFUSED(MPI_Pack_external_size("external32", 1, MPI_INT, NULL));
     REFUSED(MPI_Get_address(&n, NULL));
+    MPI_Datatype type;
+    REFUSED(MPI_Type_indexed(1, NULL, &n, MPI_INT, &type));
+    REFUSED(MPI_Type_create_hindexed(1, &one, NULL, MPI_INT, &type));
     REFUSED(MPI_Op_commutative(MPI_SUM, NULL));
 }
 

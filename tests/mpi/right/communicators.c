@@ -139,6 +139,27 @@ static void grids(void)
     MPI_Comm_free(&grid);
 }
 
+/* As close to each other as possible, the largest first; what is given stays. */
+static void dimensions(void)
+{
+    static const struct {
+        int nodes, count, given[4], sizes[4];
+    } all[] = {{72, 2, {0}, {9, 8}},
+               {5040, 3, {0}, {20, 18, 14}},
+               {36, 2, {0}, {6, 6}},
+               {7, 3, {0}, {7, 1, 1}},
+               {1, 2, {0}, {1, 1}},
+               {144, 3, {0, 2, 0}, {9, 2, 8}},
+               {2147483647, 2, {0}, {2147483647, 1}},
+               {1073741824, 4, {0}, {256, 256, 128, 128}}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        int dims[4];
+        memcpy(dims, all[i].given, sizeof dims);
+        MPI_Dims_create(all[i].nodes, all[i].count, dims);
+        assert(memcmp(dims, all[i].sizes, (size_t)all[i].count * sizeof *dims) == 0);
+    }
+}
+
 static void errors(void)
 {
     MPI_Errhandler own;
@@ -192,6 +213,7 @@ int main(int argc, char **argv)
     making();
     attributes();
     grids();
+    dimensions();
     errors();
     infos();
     MPI_Finalize();
