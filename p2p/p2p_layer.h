@@ -173,6 +173,12 @@ p2p_err p2p_layer_test_agree(p2p_comm *comm, uint64_t number, bool *agreed);
 /* Tell the virtual network that this rank has combined `bytes` bytes; costs nothing without one. */
 void p2p_layer_compute(p2p_comm *comm, size_t bytes);
 
+/* ---- When the job is interrupted ---- */
+
+/* After the first SIGINT or SIGTERM its launcher gives the ranks a second to end by themselves, or so many, if a rank has asked
+ * for them: for what it has to save. Of each generation of a job that repairs itself; at most an hour. */
+void p2p_layer_grace(p2p_comm *comm, int seconds);
+
 /* ---- For metrics (launch --metrics): a number of the program's own, such as its loss. Without metrics a branch. ---- */
 
 /* The file shows the last value of this rank, as pairwise_program_NAME. A name is of letters, digits and _, at most 39, and does

@@ -176,9 +176,20 @@ void p2p__reap_all(p2p_job *job)
 
 /* ---- Signals ---- */
 
-void p2p__interrupt(p2p_job *job, int signal)
+/* Seconds: as the options say, or more if a rank here has asked for them. */
+static double grace_of(const p2p_job *job)
 {
     double grace = job->plan->options.grace_s;
+    for (int i = job->first; i < job->first + job->count; i++) {
+        int asked = atomic_load(&job->scoreboard->rows[i].grace);
+        if (!job->watch.ended[i] && asked <= P2P_GRACE_MOST && asked > grace) grace = asked;
+    }
+    return grace;
+}
+
+void p2p__interrupt(p2p_job *job, int signal)
+{
+    double grace = grace_of(job);
     job->interrupted = true;
     job->exit_status = 128 + signal;
     if (job->hosts) p2p__record_put_all(job, &(record){.type = RECORD_INTERRUPT, .a = signal}, NULL);

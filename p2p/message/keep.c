@@ -111,3 +111,11 @@ void p2p__kept_free(p2p_engine *engine)
         free(kept);
     }
 }
+
+/* ---- And time, to save what it has ---- */
+
+void p2p_layer_grace(p2p_comm *comm, int seconds)
+{
+    if (!comm || !comm->engine || seconds < 0) return;
+    atomic_store(&comm->engine->row->grace, seconds < P2P_GRACE_MOST ? seconds : P2P_GRACE_MOST);
+}

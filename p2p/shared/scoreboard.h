@@ -105,6 +105,8 @@ typedef struct {
     p2p_place places[SCOREBOARD_PLACES];
 } scoreboard_found;
 
+enum { P2P_GRACE_MOST = 3600 };
+
 typedef struct {
     _Alignas(64) _Atomic uint64_t activity; /* odd while changing */
     _Atomic int state;                      /* enum scoreboard_state */
@@ -117,6 +119,7 @@ typedef struct {
     _Atomic int gave_up; /* the error (enum p2p_err) after which it takes no more part: its buffers are its own again */
     _Alignas(64) _Atomic int core; /* that this rank ran on when it last waited, and 1 (cores.h); 0: not yet */
     _Atomic int letter;       /* of a rank on another host: the state of its process as in /proc; 0: it has ended */
+    _Atomic int grace;        /* seconds it asks for after SIGINT or SIGTERM to its launcher (p2p_layer_grace) */
     char host[P2P_HOST_NAME]; /* the name of the rank's host, in a job of several */
     scoreboard_came came;
     _Alignas(64) /* the lines above are read by others all the time: they must not change with what is below */
