@@ -5,14 +5,21 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "p2p/shared/crc.h"
 #include "tests/util/folder.h"
 #include "tests/util/suite.h"
+#include "trainer/run.h"
 #include "trainer/safetensors.h"
 #include "trainer/trainer.h"
 
@@ -316,6 +323,35 @@ Test(durable, keeps_the_old_file_when_the_disk_is_full, .init = make_folder, .fi
     ASSERT_CONTAINS(error.text, "/dev/full");
     ASSERT_CONTAINS(error.text, "No space left");
     cr_assert(stat("/dev/full", &device) == 0 && S_ISCHR(device.st_mode), "it was replaced by a file");
+}
+
+/* In a process of its own: from here on flock fails as on a file system that has no locks. */
+static bool forbid_locks(void)
+{
+    struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_flock, 0, 1),
+                                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOLCK),
+                                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const struct sock_fprog program = {sizeof code / sizeof *code, code};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+Test(durable, needs_no_locks, .init = make_folder, .fini = remove_test_folder)
+{
+    int status, lock;
+    pid_t child = fork();
+    if (child == 0) {
+        train_piece piece = {"x", "U8", 0, NULL, "y", 1};
+        train_error error = {""};
+        alarm(60);
+        if (!forbid_locks()) _exit(0); /* not allowed here */
+        if (flock(STDIN_FILENO, LOCK_SH) == 0 || errno != ENOLCK) _exit(0);
+        p2p_err err = train__file_write(path, &piece, 1, NULL, 0, &error);
+        if (!err) err = train__lock_folder(test_folder, &lock, &error);
+        fprintf(stderr, "%s", error.text);
+        _exit(err ? 1 : 0);
+    }
+    cr_assert(waitpid(child, &status, 0) == child && status == 0);
 }
 
 Test(durable, names_a_folder_that_is_not_there, .init = make_folder, .fini = remove_test_folder)

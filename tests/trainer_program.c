@@ -3,8 +3,10 @@
  * trainer_program: build/train from outside: what it prints, writes, refuses, and that it goes on where it stopped. $L
  * is the launcher, and the program is built beside it; $D is the test's own folder.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "tests/util/commands.h"
@@ -534,6 +536,38 @@ Test(out_long, is_not_replaced_without_a_word, .init = make_test_folder, .fini =
     cr_assert(lines_with(contents(in_folder("metrics.jsonl")), "\"loss\":") == 3);
 }
 
+/* The folder is that of another run: it says so, and touches nothing. */
+Test(out, is_one_runs, .init = make_test_folder, .fini = remove_test_folder)
+{
+    must_work(SMALL "--steps 1 --out $D/run --quiet && cp -pr $D/run $D/before");
+    int folder = open(in_folder("run"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    cr_assert(folder >= 0 && flock(folder, LOCK_EX) == 0);
+    says(SMALL "--steps 2 --out $D/run --overwrite", 2, "another run is writing into");
+    close(folder);
+    must_work("diff -r $D/run $D/before");
+}
+
+/* Links that somebody has planted are replaced, not followed; files of others stay. */
+Test(out, follows_no_links, .init = make_test_folder, .fini = remove_test_folder)
+{
+    must_work("mkdir $D/run && echo mine >$D/mine && cp $D/mine $D/run/optimizer-3.safetensors && cd $D/run &&"
+              "ln -s ../mine metrics.jsonl && ln -s ../mine .model.safetensors.new &&"
+              "ln ../mine .optimizer-1.safetensors.new");
+    must_work(SMALL "--steps 1 --out $D/run --overwrite --quiet");
+    must_work(
+        "echo mine | cmp - $D/mine && cmp $D/mine $D/run/optimizer-3.safetensors && test -f $D/run/metrics.jsonl");
+    must_work("cd $D/run && mv metrics.jsonl ../m && ln -s ../m metrics.jsonl");
+    says(SMALL "--steps 2 --resume $D/run --out $D/run --quiet", 1, "is a link, which is not followed");
+}
+
+/* A disk that is full: it is said, and it counts; the training goes on to its end. */
+Test(out, whose_metrics_cannot_be_written_says_so, .init = make_test_folder, .fini = remove_test_folder)
+{
+    must_work("mkdir $D/run && ln -s /dev/full $D/run/metrics.jsonl");
+    says(SMALL "--steps 1 --out $D/run --overwrite --quiet", 1, "metrics.jsonl cannot be written: No space left");
+    must_work("test -e $D/run/model.safetensors");
+}
+
 Test(resume, of_a_finished_run_says_so_and_changes_nothing, .init = make_test_folder, .fini = remove_test_folder)
 {
     must_work(SMALL "--steps 2 --out $D --quiet");
@@ -558,6 +592,12 @@ Test(repair, on_launched_ranks_of_two_hosts, .init = make_test_folder, .fini = r
     says("exec $L -n 2 --repair " SMALL "--repair --steps 9 --resume $D/killed --out $D/killed", 2,
          "another folder for --out");
     says("exec $L -n 2 " SMALL "--repair --steps 2", 2, "the launcher repairs nothing");
+    /* The first process of rank 0 dies before it has looked: the next one does. */
+    must_work("cp -pr $D/killed $D/before");
+    says("exec $L -n 2 --repair sh -c 'mkdir $D/once 2>/dev/null && kill -9 $$; exec \"$@\"' - " SMALL
+         "--repair --steps 2 --out $D/killed",
+         1, "there is a run in");
+    must_work("diff -r $D/killed $D/before");
 }
 
 Test(save_every_long, keeps_a_checkpoint_in_an_epoch_too, .init = make_test_folder, .fini = remove_test_folder)
@@ -572,22 +612,27 @@ Test(save_every_long, keeps_a_checkpoint_in_an_epoch_too, .init = make_test_fold
 }
 
 /* The signal comes when the second step has been told of; a shell has what it starts with & ignore SIGINT. */
-#define SIGNALLED(signal)                                                            \
-    "env --default-signal=INT " SMALL "--epochs 1000 --out $D/part --quiet & p=$!; " \
+#define SIGNALLED_WITH(launcher, signal)                                                      \
+    "env --default-signal=INT " launcher SMALL "--epochs 1000 --out $D/part --quiet & p=$!; " \
     "until grep -qs '\"step\":2,' $D/part/metrics.jsonl; do sleep 0.05; done; kill -" signal "; wait $p"
+#define SIGNALLED(signal) SIGNALLED_WITH("", signal)
 
 Test(signals, end_it_saved_and_it_goes_on, .init = make_test_folder, .fini = remove_test_folder)
 {
-    static const char *const ways[][2] = {
-        {SIGNALLED("INT $p"), "130"}, {SIGNALLED("TERM $p"), "143"}, {SIGNALLED("TERM $($L --ranks-of $p)"), "143"}};
+    static const char *const ways[][2] = {{SIGNALLED("INT $p"), "130"},
+                                          {SIGNALLED("TERM $p"), "143"},
+                                          {SIGNALLED("TERM $($L --ranks-of $p)"), "143"},
+                                          {SIGNALLED_WITH("$L -n 2 ", "TERM $p"), "143"},
+                                          {SIGNALLED_WITH("$L -n 2 ", "TERM $($L --ranks-of $p | tail -n 1)"), "143"}};
     char command[400];
-    for (int i = job_is_quick() ? 2 : 0; i < 3; i++) {
+    for (int i = job_is_quick() ? 2 : 0; i < 5; i += job_is_quick() ? 2 : 1) {
         train_file file;
         process_result result;
         run(ways[i][0], &result);
         ASSERT_STATUS(result, atoi(ways[i][1]));
         ASSERT_CONTAINS(result.err, "which is saved in");
         ASSERT_CONTAINS(result.err, "--resume ");
+        if (i == 3) ASSERT_CONTAINS(result.err, "the ranks have 60 s to end");
         process_free(&result);
         cr_assert(train__file_read(in_folder("part/model.safetensors"), &file, NULL) == P2P_OK);
         int step = atoi(train__file_note(&file, "pairwise.step"));

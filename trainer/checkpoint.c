@@ -10,7 +10,6 @@
  * checkpoint to the new (durable.h); then the old optimiser's file goes. So model.safetensors and the file it names
  * belong together even after a power cut. Rank 0 writes, after all ranks have agreed that their weights are the same.
  */
-#include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -116,25 +115,33 @@ static p2p_err write_state(const char *path, const train_run_of *run, const trai
     return err;
 }
 
-/* Only the file that model.safetensors names is of use. */
-static void remove_others(const char *folder, const char *keep)
+enum { BEGINNING = 4096 }; /* bytes of a checkpoint, with all that describe() has written */
+
+/* The step that the checkpoint in `folder` names its optimiser's file by; false: there is none. */
+static bool state_there(const char *folder, unsigned long long *step)
+{
+    char path[PATH_MAX], text[BEGINNING + 1] = {0};
+    int end = 0;
+    snprintf(path, sizeof path, "%s/%s", folder, TRAIN_MODEL_FILE);
+    FILE *model = fopen(path, "re");
+    size_t got = model ? fread(text, 1, BEGINNING, model) : 0;
+    if (model) fclose(model);
+    const char *found = got > TRAIN_LENGTH_BYTES ? strstr(text + TRAIN_LENGTH_BYTES, TRAIN_STATE_NOTE "\":\"") : NULL;
+    return found && sscanf(found, TRAIN_STATE_NOTE "\":\"" TRAIN_STATE_FILE "\"%n", step, &end) == 1 && end;
+}
+
+/* Only the file that model.safetensors names is of use; one of another name is not this run's, and stays. */
+static void remove_old(const char *folder, unsigned long long step)
 {
     char path[PATH_MAX];
-    DIR *dir = opendir(folder);
-    if (!dir) return;
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        unsigned long long step;
-        int end = 0;
-        if (sscanf(entry->d_name, TRAIN_STATE_FILE "%n", &step, &end) < 1 || !end || entry->d_name[end]) continue;
-        if (strcmp(entry->d_name, keep) == 0) continue;
-        if (snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path) unlink(path);
-    }
-    closedir(dir);
+    if (snprintf(path, sizeof path, "%s/" TRAIN_STATE_FILE, folder, step) < (int)sizeof path) unlink(path);
 }
 
 p2p_err train__write_checkpoint(const char *folder, const train_run_of *run, const train_start *now, train_error *error)
 {
     char path[PATH_MAX], state[TRAIN_NOTE_ROOM];
+    unsigned long long old;
+    bool replaces = state_there(folder, &old) && old != now->step;
     notebook book;
     describe(run, now, &book);
     snprintf(state, sizeof state, TRAIN_STATE_FILE, (unsigned long long)now->step);
@@ -143,12 +150,12 @@ p2p_err train__write_checkpoint(const char *folder, const train_run_of *run, con
     write_down(&book, "pairwise.metrics", "%" PRIu64, now->metrics); /* depends on the time that steps have taken: */
     p2p_err err = write_state(path, run, now, &book, error);
     book.count--; /* the weights of the same training are the same file */
-    write_down(&book, "pairwise.optimizer_file", "%s", state);
+    write_down(&book, TRAIN_STATE_NOTE, "%s", state);
     snprintf(path, sizeof path, "%s/%s", folder, TRAIN_MODEL_FILE);
     if (!err)
         err = train__save_weights(path, run->model, now->parameters, now->statistics, now->batches, book.notes,
                                   book.count, error);
-    if (!err) remove_others(folder, state);
+    if (!err && replaces) remove_old(folder, old);
     return err;
 }
 
@@ -214,6 +221,7 @@ static void save_or_report(train_runner *r, float *error)
 {
     if (r->rank != 0 || !r->settings->out) return;
     r->save_failed = save(r, error);
+    if (!r->save_failed) r->checkpoint = r->step;
     if (r->save_failed) train__clear_bar(r);
     if (r->save_failed) fprintf(stderr, "train: no checkpoint was written: %s\n", r->error->text);
 }

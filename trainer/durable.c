@@ -29,22 +29,47 @@ static bool name_temporary(train_durable *file, const char *path)
     return used < (int)sizeof file->path && more < (int)sizeof file->temporary;
 }
 
+/* .NAME.new, which may be there: after a crash, or while another process writes it. A link, planted or left, is replaced, not
+ * followed. */
+static int open_temporary(const train_durable *file)
+{
+    struct stat there;
+    if (lstat(file->temporary, &there) == 0 && (!S_ISREG(there.st_mode) || there.st_nlink > 1)) unlink(file->temporary);
+    return open(file->temporary, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+}
+
+/* Does another process write it, or has one renamed it since it was opened? A file system without locks cannot say. */
+static bool is_taken(const train_durable *file)
+{
+    struct stat opened, named;
+    if (flock(file->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) return true;
+    if (fstat(file->fd, &opened) < 0 || lstat(file->temporary, &named) < 0) return true;
+    return opened.st_dev != named.st_dev || opened.st_ino != named.st_ino;
+}
+
 p2p_err train__durable_begin(train_durable *file, const char *path, train_error *error)
 {
     struct stat there;
     *file = (train_durable){.fd = -1};
     if (!name_temporary(file, path)) return train__fail(error, P2P_ERR_ARG, "%.100s...: the path is too long", path);
     file->direct = stat(path, &there) == 0 && !S_ISREG(there.st_mode);
-    int flags = file->direct ? O_WRONLY | O_CLOEXEC : O_WRONLY | O_CREAT | O_CLOEXEC;
-    file->fd = open(file->direct ? path : file->temporary, flags, 0666);
+    file->fd = file->direct ? open(path, O_WRONLY | O_CLOEXEC) : open_temporary(file);
     if (file->fd < 0) return failed(file, "open", error);
     if (file->direct) return P2P_OK;
-    if (flock(file->fd, LOCK_EX | LOCK_NB) < 0) {
+    if (is_taken(file)) {
         close(file->fd);
         file->fd = -1;
         return train__fail(error, P2P_ERR_STATE, "%s: another process is writing it", path);
     }
     return ftruncate(file->fd, 0) < 0 ? failed(file, "ftruncate", error) : P2P_OK;
+}
+
+int train__open_anew(const char *path)
+{
+    struct stat there;
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) return open(path, O_RDWR | O_CLOEXEC);
+    if (unlink(path) < 0 && errno != ENOENT) return -1;
+    return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
 p2p_err train__durable_write(train_durable *file, const void *data, size_t bytes, train_error *error)

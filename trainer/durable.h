@@ -2,7 +2,8 @@
 /*
  * durable: write a file so that at any time, even after a crash, the complete old file or the complete new one exists.
  *
- *      begin     .NAME.new is made beside NAME, and locked, so that two jobs cannot write it at once
+ *      begin     .NAME.new is made beside NAME, and locked, so that two jobs cannot write it at once (where the file
+ *                system has locks)
  *      write     as often as needed
  *      commit    fsync, rename over NAME, fsync of the folder: only now does NAME mean the new contents
  *      abandon   remove .NAME.new; NAME is as it was
@@ -30,5 +31,9 @@ p2p_err train__durable_write(train_durable *file, const void *data, size_t bytes
 p2p_err train__durable_commit(train_durable *file, train_error *error);
 
 void train__durable_abandon(train_durable *file);
+
+/* For a file that is written line by line: open it anew. A regular file, or a link to one, is replaced, not written through;
+ * what is neither (/dev/full, a pipe) is written to. -1 and errno if that fails. */
+int train__open_anew(const char *path);
 
 #endif

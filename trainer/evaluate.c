@@ -28,7 +28,7 @@ static p2p_err score_batch(train_runner *r, const size_t mine[], size_t first, b
 /* A rank that is asked to stop does not finish its share. If one was, all ranks know here, and there is no score. */
 static p2p_err agree_to_stop(train_runner *r)
 {
-    int32_t asked = train__asked_to_stop(r->job);
+    int32_t asked = r->stopping || train__asked_to_stop(r->job);
     if (!r->job->stop) return P2P_OK;
     p2p_err err = train__comm(r->comm, r->error, coll_all_reduce(r->comm, &asked, 1, DTYPE_I32, OP_MAX));
     r->stopping = asked;

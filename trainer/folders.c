@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Can the results be written? Checked before any rank is started. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "trainer/run.h"
@@ -67,15 +70,60 @@ static p2p_err check_file(const char *option, const char *path, train_error *err
     return P2P_OK;
 }
 
+bool train__writes_folder(const train_settings *s)
+{
+    return s->out && !(s->eval_only && train__same_folder(s->resume, s->out));
+}
+
+enum {
+    LOCK_TRIES = 100,
+    LOCK_PAUSE = 20000000
+}; /* ns: the processes of a run that was killed end within two seconds */
+
+p2p_err train__lock_folder(const char *folder, int *lock, train_error *error)
+{
+    *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; *lock >= 0 && flock(*lock, LOCK_EX | LOCK_NB) < 0; i++) {
+        bool taken = errno == EWOULDBLOCK;
+        if (taken && i < LOCK_TRIES) {
+            nanosleep(&(struct timespec){.tv_nsec = LOCK_PAUSE}, NULL);
+            continue;
+        }
+        close(*lock);
+        *lock = -1;
+        if (taken)
+            return train__fail(error, P2P_ERR_ARG,
+                               "--out: another run is writing into %s\n"
+                               "  try: another folder, or wait until that run has ended",
+                               folder);
+    }
+    return P2P_OK;
+}
+
+/* Before a rank is started, for a message in time; rank 0 keeps the lock. Ranks of a launcher are several processes already. */
+static p2p_err check_lock(const train_settings *s, train_error *error)
+{
+    int lock;
+    if (p2p_launched() || !train__writes_folder(s)) return P2P_OK;
+    p2p_err err = train__lock_folder(s->out, &lock, error);
+    if (lock >= 0) close(lock);
+    return err;
+}
+
 /* May this process be one that takes the place of another, and find what that has written? */
 static bool may_be_later(const train_settings *s)
 {
     return p2p_launched() && (s->repair || s->shrink);
 }
 
-p2p_err train__check_first(const train_settings *s, train_error *error)
+p2p_err train__check_first(train_runner *r)
 {
-    return s->out && may_be_later(s) ? check_free(s, error) : P2P_OK;
+    const train_settings *s = r->settings;
+    if (r->rank != 0 || !train__writes_folder(s)) return P2P_OK;
+    p2p_err err = r->lock < 0 ? train__lock_folder(s->out, &r->lock, r->error) : P2P_OK;
+    if (!err && may_be_later(s) && !r->checked) err = check_free(s, r->error);
+    if (!err) r->checked = true;
+    return err;
 }
 
 static p2p_err check_run(const train_settings *s, train_error *error)
@@ -90,7 +138,8 @@ static p2p_err check_run(const train_settings *s, train_error *error)
 
 p2p_err train__check_results(const train_settings *s, train_error *error)
 {
-    p2p_err err = s->out ? check_run(s, error) : P2P_OK;
+    p2p_err err = check_lock(s, error);
+    if (!err && s->out) err = check_run(s, error);
     if (!err && s->out) err = train__make_folder("--out", s->out, error);
     if (!err && s->plot) err = train__check_plot(s, error);
     if (!err && s->save) err = check_file("--save", s->save, error);

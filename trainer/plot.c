@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "trainer/internal.h"
+#include "trainer/durable.h"
 #include "trainer/run.h"
 
 #define SCRIPT "plot.gp"
@@ -134,7 +134,8 @@ static p2p_err make_script(const char *run, const char *folder, train_error *err
         return train__fail(error, P2P_ERR_ARG, "%.100s...: the path is too long", folder);
     FILE *metrics = fopen(from, "re");
     if (!metrics) return train__fail(error, P2P_ERR_SYS, "%s: %s", from, strerror(errno));
-    FILE *script = fopen(to, "we");
+    int fd = train__open_anew(to);
+    FILE *script = fd < 0 ? NULL : fdopen(fd, "w+");
     p2p_err err = script ? P2P_OK : train__fail(error, P2P_ERR_SYS, "%s: %s", to, strerror(errno));
     if (script && !write_script(metrics, script)) err = train__fail(error, P2P_ERR_ARG, "%s has no steps", from);
     fclose(metrics);

@@ -15,8 +15,9 @@
 /* What the ranks and the process that started them share. */
 typedef struct {
     atomic_int reported; /* a rank has printed the error; all ranks may have the same one */
-    atomic_int stopped;  /* as they were asked to, with everything saved */
-    atomic_int trained;  /* rank 0 of this process has, to the end */
+    atomic_int stopped;  /* as they were asked to, */
+    atomic_int saved;    /* after a step that is the checkpoint's */
+    atomic_int first;    /* rank 0 is a rank of this process */
     atomic_ullong step;  /* the last one */
 } outcome;
 
@@ -31,8 +32,7 @@ static volatile sig_atomic_t asked_to_stop;
 
 static void ask_to_stop(int signal)
 {
-    (void)signal;
-    asked_to_stop = 1;
+    asked_to_stop = signal;
 }
 
 /* An error that a rank finds ends the job; one that the communicator has found has been told already. */
@@ -46,10 +46,11 @@ static int rank_main(p2p_comm *world, void *arg)
     /* a launcher that repairs may have this process begin again, with all that it began with */
     train_start *begun = p2p_launched() ? NULL : &p->job.start;
     p2p_err err = train__run_once(world, &p->job, begun, &result, &error);
+    if (!err && result.stopped) atomic_store(&p->outcome->stopped, 1);
     if (!err && p2p_rank(world) == 0) {
         atomic_store(&p->outcome->step, result.step);
-        atomic_store(&p->outcome->stopped, result.stopped && result.saved);
-        atomic_store(&p->outcome->trained, !result.stopped);
+        atomic_store(&p->outcome->saved, result.checkpoint && result.saved);
+        atomic_store(&p->outcome->first, 1);
     }
     if (!err) return result.saved ? 0 : 1;
     if (atomic_exchange(&p->outcome->reported, 1) == 0)
@@ -60,13 +61,11 @@ static int rank_main(p2p_comm *world, void *arg)
 
 /* ---- In the process that starts them ---- */
 
-enum { GRACE = 60 }; /* seconds for the step under way and a checkpoint; a second signal ends it at once */
-
 static int launch(program *p)
 {
     p2p_options options = {.world = p->job.settings.world,
                            .trace = p->job.settings.trace,
-                           .grace_s = GRACE,
+                           .grace_s = TRAIN_GRACE,
                            .repair = p->job.settings.shrink && !p->job.settings.repair ? p->job.settings.ranks
                                                                                        : p->job.settings.repair,
                            .memory_each = train__least_memory(&p->job)};
@@ -90,7 +89,7 @@ static void print_word(const char *word)
 /* The same command, with --resume from the checkpoint. */
 static void print_resume(int argc, char *argv[], const char *out)
 {
-    fputs("  go on with:", stderr);
+    fputs(p2p_launched() ? "  go on with, under the launcher as before:" : "  go on with:", stderr);
     for (int i = 0; i < argc; i++) {
         size_t length = strcspn(argv[i], "=");
         if (strcmp(argv[i], "--overwrite") == 0) continue;
@@ -111,16 +110,17 @@ static void say_interrupted(const program *p, int argc, char *argv[])
     const train_settings *s = &p->job.settings;
     unsigned long long step = atomic_load(&p->outcome->step);
     char path[PATH_MAX];
-    bool stopped = atomic_load(&p->outcome->stopped);
+    bool saved = atomic_load(&p->outcome->saved);
     bool there = s->out && snprintf(path, sizeof path, "%s/" TRAIN_MODEL_FILE, s->out) < (int)sizeof path &&
                  access(path, F_OK) == 0;
-    if (stopped && there)
+    if (saved && there)
         fprintf(stderr, "train: interrupted after step %llu, which is saved in %s\n", step, s->out);
     else if (there)
         fprintf(stderr, "train: interrupted; the last checkpoint in %s is whole\n", s->out);
     else
         fprintf(stderr, "train: interrupted%s; no checkpoint was written%s\n",
-                s->save && stopped ? ", weights saved" : "", s->out ? "" : ": --out DIR keeps one");
+                s->save && atomic_load(&p->outcome->first) ? ", weights saved" : "",
+                s->out ? "" : ": --out DIR keeps one");
     if (there) print_resume(argc, argv, s->out);
 }
 
@@ -157,10 +157,11 @@ static int run(program *p, int argc, char *argv[])
     }
     p->job.stop = &asked_to_stop;
     int status = launch(p);
-    if (status == 0 && !p2p_launched() && !atomic_load(&p->outcome->trained))
-        status = 128 + SIGTERM; /* a rank was asked to stop, and not this process */
-    if (status == 128 + SIGINT || status == 128 + SIGTERM) say_interrupted(p, argc, argv);
-    if (status == 0 && atomic_load(&p->outcome->trained)) status = draw(&p->job.settings);
+    bool speaks = !p2p_launched() || atomic_load(&p->outcome->first); /* one process for all ranks */
+    if (status == 0 && atomic_load(&p->outcome->stopped)) /* ranks were asked to stop, and perhaps not this process */
+        status = 128 + (asked_to_stop ? asked_to_stop : SIGTERM);
+    if (speaks && (status == 128 + SIGINT || status == 128 + SIGTERM)) say_interrupted(p, argc, argv);
+    if (status == 0 && speaks) status = draw(&p->job.settings);
     munmap(p->outcome, sizeof *p->outcome);
     return status;
 }

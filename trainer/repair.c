@@ -38,6 +38,8 @@ typedef struct {
 
 struct train_kept {
     _Atomic uint64_t complete;                 /* the run has ended, and all is saved */
+    _Atomic uint64_t checked;                  /* train__check_first has been passed, by rank 0 */
+    _Atomic uint64_t asked;                    /* this rank has been asked to stop, or knows that another one has */
     _Atomic uint64_t parts[TRAIN__KEPT_PARTS]; /* shard_keep.c, keep_weights.c */
     slot slots[SLOTS];
     _Atomic uint64_t
@@ -97,6 +99,16 @@ p2p_err train__keep_shard(train_runner *r)
     return err || !r->owed ? err : train__shard_take(r->shard, r->step, r->error);
 }
 
+void train__keep_checked(train_runner *r)
+{
+    if (r->kept) atomic_store(&r->kept->checked, 1);
+}
+
+static bool asked(const train_runner *r)
+{
+    return r->stopping || train__asked_to_stop(r->job);
+}
+
 p2p_err train__keep_begin(train_runner *r)
 {
     if (!r->kept) return P2P_OK;
@@ -121,6 +133,7 @@ p2p_err train__keep_step(train_runner *r, size_t images, size_t own)
     p2p_err err = train_loss(r->network, &loss, &correct, r->error);
     if (err) return err;
     train__keep_weights(r, r->step);
+    if (asked(r)) atomic_store(&r->kept->asked, 1);
     atomic_store(&r->kept->ended[step % SLOTS], 0);
     atomic_store(&s->step, 0);
     s->epoch = r->epoch;
@@ -146,6 +159,7 @@ void train__keep_time(train_runner *r)
 p2p_err train__keep_end(train_runner *r)
 {
     if (!r->kept) return P2P_OK;
+    if (r->stopping) atomic_store(&r->kept->asked, 1);
     p2p_err err = train__comm(r->comm, r->error, coll_barrier(r->comm));
     if (!err) atomic_store(&r->kept->complete, 1);
     return err;
@@ -154,13 +168,16 @@ p2p_err train__keep_end(train_runner *r)
 /* ---- Where to go on ---- */
 
 enum { NOBODY = -1 };
-enum { TAKEN, PART, NEWEST, COMPLETE, STOPPED, WHAT };
+enum { TAKEN, PART, NEWEST, COMPLETE, STOPPED, ASKED, CHECKED, WHAT };
 
 typedef struct {
     int64_t step;   /* the last that a rank has taken: */
     int source;     /* NOBODY: the last of which all have their part */
     int64_t newest; /* that one has begun */
-    bool complete, stopped;
+    bool complete;
+    bool stopped; /* by a hook, after that step */
+    bool asked;   /* a rank has been asked to stop, whether all knew of it or not */
+    bool checked;
 } place;
 
 static int64_t newest_part(const train_runner *r)
@@ -183,6 +200,8 @@ static void choose(train_runner *r, const int64_t all[], place *found)
         if (of[PART] < parts) parts = of[PART];
         if (of[NEWEST] > found->newest) found->newest = of[NEWEST];
         found->complete = found->complete || of[COMPLETE];
+        found->asked = found->asked || of[ASKED];
+        found->checked = found->checked || of[CHECKED];
     }
     if (r->sharding || found->step < 0) found->source = NOBODY, found->step = parts;
     for (int rank = 0; rank < r->size; rank++)
@@ -200,6 +219,8 @@ static p2p_err find_place(train_runner *r, place *found)
     }
     mine[COMPLETE] = (int64_t)atomic_load(&r->kept->complete);
     mine[STOPPED] = r->hook_stopped ? (int64_t)r->step : 0;
+    mine[ASKED] = asked(r) || atomic_load(&r->kept->asked);
+    mine[CHECKED] = (int64_t)atomic_load(&r->kept->checked);
     p2p_err err = train__comm(r->comm, r->error, coll_all_gather(r->comm, mine, all, WHAT, DTYPE_I64));
     if (!err) choose(r, all, found);
     free(all);
@@ -278,6 +299,7 @@ static p2p_err add_sums(train_runner *r, const slot *last, uint64_t step)
         if (!r->metrics || t <= r->metrics_step) continue;
         const train_step_report report = report_of(r, s, sums);
         train__metrics_step(r->metrics, &report);
+        train__metrics_check(r, false);
         r->metrics_step = t;
     }
     return err;
@@ -328,6 +350,7 @@ p2p_err train__gone_on(train_runner *r)
     train__keep_time(r);
     if (err || r->rank != 0) return err;
     if (r->metrics) train__metrics_repair(r->metrics, p2p_generation(r->comm), r->step, r->lost_steps, lost);
+    train__metrics_check(r, false);
     train__clear_bar(r);
     train__say(r, "generation %d: %d rank%s, after step %llu; lost: %llu step%s", p2p_generation(r->comm), r->size,
                r->size == 1 ? "" : "s", (unsigned long long)r->step, (unsigned long long)r->lost_steps,
@@ -346,13 +369,17 @@ p2p_err train__go_on(train_runner *r, p2p_err (*from_the_start)(train_runner *r)
     if (err) return err;
     r->complete = from.complete;
     r->hook_stopped = from.stopped;
+    r->stopping = from.asked; /* all of them, also those that are new: none makes another step */
+    r->checked = from.checked;
+    if (r->complete) r->step = (uint64_t)from.step;
     if (r->complete) return P2P_OK;
     r->owed = false;
     bool restart = from.step <= (int64_t)r->job->start.step;
     err = train__metrics_go_on(r, restart);
     if (!err && restart) {
-        err = from_the_start(r);
+        err = from_the_start(r); /* with what comes from rank 0, which has checked */
         forget_slots(r);
+        if (!err) train__keep_checked(r);
     } else if (!err) {
         err = go_on_from(r, &from);
     }

@@ -57,6 +57,7 @@ p2p_err train__report_settle(train_runner *r)
     r->stopping = r->stopping || p->sums[2] > 0;
     r->settled = p->step;
     if (r->metrics) train__metrics_step(r->metrics, &report);
+    train__metrics_check(r, false);
     r->metrics_step = p->step;
     if (r->rank == 0) {
         train__progress_step(r, &report);
@@ -81,5 +82,6 @@ void train__report_epoch(train_runner *r, const train_epoch_report *report)
     r->metrics_epochs = report->trained ? report->epoch + 1
                                         : report->epoch; /* the end of this epoch is still to come */
     if (r->metrics) train__metrics_epoch(r->metrics, report);
+    train__metrics_check(r, false);
     if (r->rank == 0) train__progress_epoch(r, report);
 }

@@ -191,7 +191,7 @@ static p2p_err resume_all(const char *folder, const train_run_of *run, const sou
 {
     p2p_err err = take_place(from, start);
     if (!err) err = same_run(from, run);
-    const char *state = err ? NULL : train__file_note(&from->file, "pairwise.optimizer_file");
+    const char *state = err ? NULL : train__file_note(&from->file, TRAIN_STATE_NOTE);
     if (!err) err = resume_state(folder, run, state ? state : "", start, from->error);
     if (err || start->position <= run->images) return err;
     return train__fail(from->error, P2P_ERR_ARG, "%s: position %llu of %zu images", from->path,

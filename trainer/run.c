@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collectives/collectives.h"
 #include "p2p/p2p_layer.h"
@@ -144,7 +145,10 @@ static p2p_err begin(train_runner *r)
     bool first = !r->kept || !p2p_generation(r->comm);
     p2p_err err = first ? train__warn_devices(r) : P2P_OK;
     if (!err && r->rank == 0 && !r->greeted) train__progress_begin(r);
-    if (!err && first) err = train__first_use(r);
+    p2p_layer_grace(r->comm, TRAIN_GRACE);
+    if (!err && first) err = train__check_first(r);
+    if (!err && first) err = train__first_use(r); /* ends with a barrier: then the check of rank 0 has been made */
+    if (!err && first) train__keep_checked(r);
     if (!err && first) err = from_the_start(r);
     if (!err && !first) err = train__go_on(r, from_the_start);
     if (err || r->complete) return err;
@@ -164,7 +168,8 @@ static p2p_err begin(train_runner *r)
 static void end(train_runner *r)
 {
     train__report_drop(r);
-    if (r->metrics) fclose(r->metrics);
+    train__metrics_check(r, true);
+    if (r->lock >= 0) close(r->lock);
     train__shard_close(r->shard);
     train_sync_close(r->sync);
     train_data_parallel_close(r->replica);
@@ -289,7 +294,7 @@ static p2p_err run_generation(train_runner *r, train_score *score)
     bool before = !r->owed;
     if (before) err = score_before(r, score);
     if (before && r->stopping) return err;
-    while (!err && (r->owed || !finished(r)) && !r->stopping) err = train_and_score(r, score);
+    while (!err && (r->owed || (!finished(r) && !r->stopping))) err = train_and_score(r, score);
     if (!err) err = save_at_end(r);
     return err ? err : train__keep_end(r);
 }
@@ -340,14 +345,16 @@ p2p_err train__run_once(p2p_comm *comm, const train_job *job, train_start *start
                       .begun = repairs ? NULL : start,
                       .data = job->data,
                       .optimizer = train__optimizer_of(&job->settings),
+                      .lock = -1,
                       .error = error};
     r.sharding = asked != TRAIN_SHARD_AUTO ? asked : updates_parts(&r) ? TRAIN_SHARD_OPTIMIZER : TRAIN_SHARD_NONE;
     if (repairs) p2p_set_errors(comm, P2P_ERRORS_RETURN);
     p2p_err err = run(&r, &last.score);
     if (err && r.hook_ended) save_for_hook(&r);
     end(&r);
-    last.saved = !r.save_failed;
+    last.saved = !r.save_failed && !r.metrics_failed;
     last.stopped = r.stopping;
+    last.checkpoint = r.checkpoint && r.checkpoint == r.step;
     last.step = r.step;
     if (!err && result) *result = last;
     return err;

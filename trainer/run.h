@@ -22,6 +22,7 @@
 #include "trainer/shard.h"
 
 enum { TRAIN_DEVICE_NAME = 32 };
+enum { TRAIN_GRACE = 60 }; /* seconds for the step under way and a checkpoint; a second signal ends it at once */
 
 /* A step that has been queued. It is reported when the device has finished it: one step later. */
 typedef struct {
@@ -107,7 +108,11 @@ typedef struct {
     uint64_t epoch_steps, first_step;
     double trained_seconds, evaluate_seconds; /* in the epochs so far; of the last evaluation */
     uint64_t trained_steps;
+    uint64_t checkpoint; /* the step of the last that was written; 0: none was */
+    int lock;            /* on the folder of --out; -1: none */
+    bool checked;        /* there was no run in it that must not be replaced, or it has been written to already */
     p2p_err save_failed; /* something could not be written; it has been reported */
+    bool metrics_failed; /* as well */
     bool hook_ended;     /* a hook ended the training, with an error */
     bool hook_stopped;   /* with TRAIN_STOP, and all know */
     bool stopping;       /* a rank has been asked to stop, and all know */
@@ -157,8 +162,13 @@ p2p_err train__first_use(train_runner *r);
 
 /* folders.c */
 p2p_err train__check_results(const train_settings *settings, train_error *error);
-/* What a process that may take the place of another cannot look at before the job knows that it does not. */
-p2p_err train__check_first(const train_settings *settings, train_error *error);
+/* Rank 0, before anything is written: the folder of --out is this run's, and, what a process that may take the place of another
+ * cannot look at before the job knows that it does not, there is no other run in it. */
+p2p_err train__check_first(train_runner *r);
+/* Does the run write into the folder of --out? A run has it alone: *lock is a descriptor that holds it until it is closed; -1: the
+ * file system has no locks. */
+bool train__writes_folder(const train_settings *settings);
+p2p_err train__lock_folder(const char *folder, int *lock, train_error *error);
 p2p_err train__make_folder(const char *option, const char *path, train_error *error);
 bool train__same_folder(const char *one, const char *other); /* also where they are written differently, or NULL */
 
@@ -228,6 +238,7 @@ p2p_err train__epoch(train_runner *r);
  * one), before this rank sends its gradients. The end: when all ranks have done and saved everything. */
 p2p_err train__keep_open(train_runner *r);
 p2p_err train__keep_shard(train_runner *r);
+void train__keep_checked(train_runner *r); /* that of rank 0, train__check_first */
 p2p_err train__keep_begin(train_runner *r);
 p2p_err train__keep_step(train_runner *r, size_t images, size_t own);
 p2p_err train__keep_end(train_runner *r);
@@ -278,6 +289,7 @@ void train__report_epoch(train_runner *r, const train_epoch_report *report);
 
 /* metrics.c: rank 0 only */
 p2p_err train__metrics_open(train_runner *r);
+void train__metrics_check(train_runner *r, bool end); /* after lines were written: are they there? end: and close it */
 void train__metrics_step(FILE *metrics, const train_step_report *report);
 void train__metrics_epoch(FILE *metrics, const train_epoch_report *report);
 void train__metrics_repair(FILE *metrics, int generation, uint64_t step, uint64_t lost_steps, double lost);

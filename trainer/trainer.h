@@ -453,6 +453,7 @@ typedef struct {
     train_score score; /* of the last evaluation */
     bool saved;        /* all that the settings ask for is written; if not, that has been reported */
     bool stopped;      /* by `stop`, before the end */
+    bool checkpoint;   /* rank 0: the last step is that of the checkpoint in `out` */
     uint64_t step;     /* the last one that was taken */
 } train_result;
 

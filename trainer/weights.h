@@ -8,6 +8,7 @@
 /* The parts of a checkpoint's file name and metadata that both sides must know. */
 #define TRAIN_MODEL_FILE "model.safetensors"
 #define TRAIN_STATE_FILE "optimizer-%llu.safetensors"
+#define TRAIN_STATE_NOTE "pairwise.optimizer_file"
 #define TRAIN_ERROR_NAME "error.%zu" /* of a rank: what compression has not sent yet of its gradients */
 #define TRAIN_FACTORS_NAME "powersgd.factors"
 #define TRAIN_SCHEDULE_NOTE "pairwise.schedule"

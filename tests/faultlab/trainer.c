@@ -309,6 +309,8 @@ const lab_case lab_trainer[] = {
      false},
     {"train-repair-options", "the same with other options and fewer ranks", lab_train_repair_options, false},
     {"train-repair-shard", "the same with --shard, also where ranks are a step apart", lab_train_repair_shard, false},
+    {"train-repair-stop", "a rank is asked to stop, and one dies while that is saved: it is saved, and all end",
+     lab_train_repair_stop, false},
     {"train-shrink", "those that are left go on: every image of an epoch is used once, and losses are means",
      lab_train_shrink, false},
     {"hook-ends", "a hook ends the training: nothing is left under way, what was saved goes on to the bit",

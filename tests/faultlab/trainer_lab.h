@@ -17,6 +17,7 @@ void lab_hook_ends(void);
 void lab_train_repair(void);
 void lab_train_repair_options(void);
 void lab_train_repair_shard(void);
+void lab_train_repair_stop(void);
 void lab_train_shrink(void);
 void lab_ckpt_crash(void);
 void lab_save_full(void);

@@ -12,6 +12,7 @@
 #include "p2p/shared/crc.h"
 #include "ring/ring.h"
 #include "trainer/network.h"
+#include "trainer/run.h"
 #include "trainer_lab.h"
 
 enum { IMAGES = 36, TESTS = 4, RANKS = 3 }; /* three steps an epoch */
@@ -260,6 +261,63 @@ void lab_train_repair_shard(void)
     for (int shard = TRAIN_SHARD_OPTIMIZER; shard <= TRAIN_SHARD_PARAMETERS && !getenv("QUICK"); shard++) {
         s->shard = (enum train_sharding)shard;
         compare(RUNS - 6, 2);
+    }
+    lab_remove_folder();
+}
+
+/* ---- A rank is asked to stop, and while that is saved one dies: the step is saved, and all end ---- */
+
+enum { ASKED = 2, LAST = 3, CHECKPOINT = 4 }; /* broadcasts: two at first, one of the first evaluation; then this one */
+
+static volatile sig_atomic_t asked_to_stop;
+static int dies;
+
+static p2p_err ask_one(void *arg, const train_hook_context *now)
+{
+    (void)arg;
+    if (p2p_rank(now->comm) == 2 && now->step == ASKED) asked_to_stop = 1;
+    return P2P_OK;
+}
+
+static p2p_err die_in_checkpoint(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, int root)
+{
+    static int calls;
+    if (++calls == CHECKPOINT && p2p_rank(comm) == dies && !p2p_generation(comm)) lab_die(SIGKILL);
+    return train_parallel_default.broadcast(comm, buf, count, dtype, root);
+}
+
+static void stop_and_die(bool shrinks, int who)
+{
+    static lab_job job;
+    train_start end;
+    train_error error = {""};
+    train_settings *s = &lab_training.settings;
+    dies = who;
+    s->shrink = shrinks;
+    s->repair = shrinks ? 0 : MOST;
+    job = (lab_job){.size = RANKS, .body = lab_train, .options.repair = MOST};
+    lab_run(&job);
+    EXPECT(job.status == 0, "%s, rank %d: exit status %d:\n%s", shrinks ? "shrink" : "repair", who, job.status,
+           job.text);
+    FACTS(job.text, "generation 1");
+    train_run_of of = {s, lab_training.model, IMAGES};
+    EXPECT(train__resume(s->out, &of, &end, &error) == P2P_OK, "%s", error.text);
+    EXPECT(end.step == LAST, "%s, rank %d: saved after step %d", shrinks ? "shrink" : "repair", who, (int)end.step);
+    train_start_free(&end);
+}
+
+void lab_train_repair_stop(void)
+{
+    train_settings *s = prepare();
+    s->steps = 0;
+    s->epochs = 4;
+    s->overwrite = true;
+    lab_training.stop = &asked_to_stop;
+    lab_training.hooks = (train_hooks){.after_step = ask_one};
+    lab_training.parallel.broadcast = die_in_checkpoint;
+    for (int who = 0; who < RANKS; who += getenv("QUICK") ? 2 : 1) {
+        stop_and_die(false, who);
+        stop_and_die(true, who);
     }
     lab_remove_folder();
 }
