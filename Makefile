@@ -19,7 +19,7 @@ LINK     = $(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS)
 WRAP    := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=p2p__queue_begin,--wrap=p2p__cma_read,--wrap=p2p__cma_write,--wrap=dtype_combine
 
 # As many jobs as cores, unless several goals ask for an order (`make clean test`).
-ifeq ($(MAKELEVEL)$(word 2,$(MAKECMDGOALS)),0)
+ifeq ($(MAKELEVEL)$(word 2,$(filter-out 0% 1% 2% 3% K%,$(MAKECMDGOALS))),0)
 MAKEFLAGS += -j$(or $(shell nproc 2>/dev/null),2)
 endif
 MAKEFLAGS += --no-print-directory

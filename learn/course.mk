@@ -48,6 +48,17 @@ $(call programs,tests/learn*.c): | $(BUILD)/learn
 
 -include $(wildcard $(COURSE)/obj/*/*.d $(COURSE)/obj/*/*/*.d)
 
+# make test 08, make test ex=08: as EX=08. What names an exercise is a goal with nothing to do.
+NAMES := $(filter-out all,$(if $(filter test hint see debug reset solution watch,$(firstword $(MAKECMDGOALS))),$(foreach goal,$(wordlist 2,9,$(MAKECMDGOALS)),$(if $(wildcard exercises/*$(goal)*),$(goal)))))
+ifneq ($(strip $(NAMES)),)
+EX := $(NAMES)
+$(NAMES):
+	@:
+.PHONY: $(NAMES)
+else ifneq ($(origin ex),undefined)
+EX := $(ex)
+endif
+
 # The way through: the library's suites, the solutions, the learner's own work, the board. With EX=08: that exercise.
 # A learner has been told what is wrong; "make: *** Error 1" adds nothing. On a terminal make ends by a signal that shells
 # do not report; elsewhere with the status, as ever.
@@ -82,8 +93,9 @@ see: $(BUILD)/replay
 export RANK
 
 # WHO=ada: whose work it is, if not that of the user who is logged in.
+handin: export WHO := $(WHO)
 handin: $(BUILD)/learn
-	@$(BUILD)/learn handin $(if $(WHO),--name '$(WHO)')
+	@$(BUILD)/learn handin $${WHO:+--name="$$WHO"} $(quietly)
 
 .PHONY: test list hint see debug reset solution watch update handin check-course
 

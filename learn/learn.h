@@ -195,6 +195,7 @@ typedef struct {
     const learn_place *only; /* this case alone; NULL: all */
     bool whole_names;        /* lines are named by their path in the checkout, not by the file's name alone */
     bool rate;               /* kernels that pass are run on this machine's device, and measured */
+    bool progress;           /* a line on the terminal says how far it is, and is gone in the end */
     bool quiet_compiler;     /* warnings are not passed on */
     const char *instead;     /* a file that stands in for the exercise's first one: a mutant */
     const char *work;        /* folder for what is built; NULL: BUILD/course/work/NAME */

@@ -54,14 +54,16 @@ done
 put 644 "$B/libpairwise.a" lib/libpairwise.a
 put 644 "$B/libpairwise_heap.o" lib/libpairwise_heap.o # mpicc's
 
-mkdir -p "$B/man"
+# Whoever installs may be root: what is made for it lies in no folder that belongs to another user.
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
 
-put_page() { # NAME: its page of the manual, which lies in $B/man
-    put 644 "$B/man/pairwise-$1.1" "share/man/man1/pairwise-$1.1"
+put_page() { # NAME: its page of the manual, which lies in $made
+    put 644 "$made/pairwise-$1.1" "share/man/man1/pairwise-$1.1"
 }
 
 page() { # NAME
-    [ "$action" = uninstall ] || scripts/reference.sh man "$1" "pairwise-$1" "$version" >"$B/man/pairwise-$1.1"
+    [ "$action" = uninstall ] || scripts/reference.sh man "$1" "pairwise-$1" "$version" >"$made/pairwise-$1.1"
     put_page "$1"
 }
 
@@ -74,7 +76,7 @@ program launch
 for mpi in openmpi mpich; do # the launchers for several hosts, where they are built
     [ "$action" = uninstall ] || [ -e "$B/launch-$mpi" ] || continue
     put 755 "$B/launch-$mpi" "bin/pairwise-launch-$mpi"
-    echo ".so man1/pairwise-launch.1" >"$B/man/pairwise-launch-$mpi.1"
+    echo ".so man1/pairwise-launch.1" >"$made/pairwise-launch-$mpi.1"
     put_page "launch-$mpi"
 done
 program replay
@@ -84,18 +86,16 @@ for header in mpi.h left_out.h accesses.specs; do
     put 644 "mpi/$header" "include/pairwise/mpi/$header"
 done
 for script in mpicc mpirun; do
-    mkdir -p "$B/installed"
     sed -e "s|@INCLUDE@|$prefix/include/pairwise/mpi|; s|@LIB@|$prefix/lib/libpairwise.a|; s|@FLAGS@||" \
-        -e "s|@LAUNCH@|$prefix/bin/pairwise-launch|" "mpi/$script.sh" >"$B/installed/$script"
-    put 755 "$B/installed/$script" "bin/pairwise-$script"
+        -e "s|@LAUNCH@|$prefix/bin/pairwise-launch|" "mpi/$script.sh" >"$made/$script"
+    put 755 "$made/$script" "bin/pairwise-$script"
     page "$script"
 done
 
 put 755 "$B/libmpi_abi.so.1" lib/pairwise/libmpi_abi.so.1 # not beside that of another MPI
 
 describe() { # NAME DESCRIPTION LIBS
-    mkdir -p "$B"
-    cat >"$B/$1.pc" <<END
+    cat >"$made/$1.pc" <<END
 prefix=$prefix
 
 Name: $1
@@ -104,7 +104,7 @@ Version: $version
 Cflags: -I\${prefix}/include/pairwise
 Libs: -L\${prefix}/lib $3
 END
-    put 644 "$B/$1.pc" "lib/pkgconfig/$1.pc"
+    put 644 "$made/$1.pc" "lib/pkgconfig/$1.pc"
 }
 
 describe pairwise "Ranks and messages for learning and measuring distributed training" -lpairwise

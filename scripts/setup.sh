@@ -110,7 +110,7 @@ explain() {
     esac
     packages=${packages% }
     if command -v apt-get >/dev/null 2>&1; then
-        echo "  paste this, then run make again:    sudo apt-get install -y $packages" >&2
+        echo "  paste this, then run make again:    sudo apt-get install -y --no-install-recommends $packages" >&2
     else
         echo "  (Debian's names; install your system's packages of the same kind, then run make again)" >&2
     fi

@@ -14,7 +14,7 @@ out=$B/plots network=${NETWORK:-10GbE} each=${SECONDS_EACH:-15}
 
 if ! command -v gnuplot >/dev/null 2>&1; then
     echo "plots need gnuplot" >&2
-    echo "  paste this, then try again:    sudo apt-get install -y gnuplot-nox" >&2
+    echo "  paste this, then try again:    sudo apt-get install -y --no-install-recommends gnuplot-nox" >&2
     exit 1
 fi
 [ -x "$B/bench/all_reduce" ] || { echo "$B/bench/all_reduce is missing: make builds it" >&2; exit 2; }

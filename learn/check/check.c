@@ -285,6 +285,18 @@ static int lock_work(const learn_exercise *e, const learn_options *o)
     return fd;
 }
 
+/* A line that the next one replaces; with nothing left to do it is gone. */
+static void show_progress(const learn_exercise *e, const learn_options *o, size_t world, size_t worlds)
+{
+    if (!o->progress) return;
+    fprintf(stderr, "\r\033[K");
+    if (!worlds)
+        fprintf(stderr, "%s: compiling", e->name);
+    else if (world < worlds)
+        fprintf(stderr, "%s: running, %zu of %zu", e->name, world + 1, worlds);
+    fflush(stderr);
+}
+
 bool learn_check(const learn_exercise *e, const char *folder, const learn_options *options, learn_result *result)
 {
     const learn_options *o = options ? options : &(learn_options){.seed = 0};
@@ -299,12 +311,17 @@ bool learn_check(const learn_exercise *e, const char *folder, const learn_option
         int lock = lock_work(e, o);
         uint64_t seed = learn_key(o->seed, UINT64_MAX, 0); /* ranks know it */
         check_plan_make(&plan, e->check, seed, o->seed);
+        show_progress(e, o, 0, 0);
         bool good = learn_compile(e, folder, o, program, result);
-        for (size_t i = 0; good && i < plan.world_count && result->state != LEARN_FAILED; i++)
-            if (!o->only || o->only->world == i) check_world_number(e, &plan, i, program, o, result);
+        for (size_t i = 0; good && i < plan.world_count && result->state != LEARN_FAILED; i++) {
+            if (o->only && o->only->world != i) continue;
+            show_progress(e, o, i, plan.world_count);
+            check_world_number(e, &plan, i, program, o, result);
+        }
         if (result->state == LEARN_FAILED) note_left_over(e, &plan, program, o, result);
         note_slowness(result);
         if (e->check->opencl && o->rate && result->state == LEARN_PASSED) learn_rate(e, folder, o, result);
+        show_progress(e, o, 1, 1);
         if (!plan.world_count) learn_fail(result, "checker", "", "The test has no worlds.");
         check_plan_free(&plan);
         if (lock >= 0) close(lock);

@@ -73,6 +73,7 @@ static bool check_once(const learn_exercise *e, const arguments *a, const char *
     bool own = !a->folder && !a->solution && !a->instead && !a->ranks;
     o.keep_program = number > 0;
     o.rate = number == 0;
+    o.progress = number == 0 && isatty(STDERR_FILENO);
     o.delay_seed = (uint64_t)number + 1;
     bool passed = learn_check(e, folder, &o, &result);
     if (own && number == 0) learn_state_note(e, &result);

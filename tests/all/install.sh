@@ -13,7 +13,10 @@ compile() {
     (cd "$work" && cc prog.c $(pkg-config --cflags --libs pairwise) -o prog)
 }
 if have mpicc || have mpicc.openmpi || have mpicc.mpich; then check "make hosts" make hosts; fi
+rm -rf "${B:?}"/man "$B"/installed "$B"/pairwise*.pc # of an earlier version
 check "install into a prefix" make install PREFIX="$prefix"
+check "root leaves nothing in the folder of the build that another user could not replace" \
+    sh -c "[ ! -e $B/man ] && [ ! -e $B/installed ] && [ ! -e $B/pairwise.pc ]"
 check "compile outside with pkg-config" compile
 check "pkg-config's version is the launcher's" \
     says "Pairwise $(pkg-config --modversion pairwise), build " "$prefix/bin/pairwise-launch" --version

@@ -12,6 +12,19 @@ check "make test EX= is an error" says "EX= is empty; which exercise" status 2 m
 check "and shows the exercises" says "  08  broadcast " status 2 make test EX=
 check "EX= of the environment likewise" says "EX= is empty" status 2 env EX= make test
 
+# ---- Exercises ----
+
+first_exercise() { says "^00_hello: " make "$@"; }
+check "make test 00 is make test EX=00" first_exercise test 00
+check "make test hello likewise" first_exercise test hello
+check "make test ex=00 likewise" first_exercise test ex=00
+check "make handin of somebody with an apostrophe" says "learn handin: no exercise has been begun\|o_brien.tar" make handin WHO="o'brien"
+if have script; then
+    shows_progress() { script -qec "$B/learn test 01 --solution" /dev/null >"$work/shown" && grep -q "running, 2 of " "$work/shown"; }
+    check "a terminal sees how far a check is" shows_progress
+fi
+check "and nothing else does" sh -c "! '$B/learn' test 01 --solution 2>&1 | grep 'running, '"
+
 # ---- An ordinary user ----
 
 ordinary() {
@@ -44,7 +57,7 @@ without_compiler() { # on a terminal
 never_asks() { without_compiler; [ ! -e "$work/asked" ]; }
 top=$PWD
 if have script; then
-    check "no compiler: told the command to paste" says "sudo apt-get install -y gcc binutils" status 1 without_compiler
+    check "no compiler: told the command to paste" says "sudo apt-get install -y --no-install-recommends gcc binutils" status 1 without_compiler
     check "and no password is asked for" never_asks
 else
     skip "no compiler" "needs script (package bsdutils)"
