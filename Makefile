@@ -132,10 +132,15 @@ include tests/fuzz/fuzz.mk
 # ---- What to do with it ----
 
 export BUILD CC V SPEED RANKS STEP
-test-all: test build/.setup-test-all ## test, and sanitizers, valgrind, failing system calls, limits (half an hour)
-	@tests/run.sh -j 2 tests/all/*.sh
-test-long: test-all build/.setup-test-long ## everything, on a bare Debian too (longer; needs root)
-	@tests/run.sh tests/long/*.sh
+# The library again under the address and undefined behaviour sanitizers, in a folder of its own.
+asan: all
+	@$(MAKE) BUILD=build/asan SAN=address,undefined CFLAGS='-O1 -g' all $(if $(wildcard build/.setup-test),suites)
+test-all: test build/.setup-test-all build/.setup-lint asan ## test, and sanitizers, lint, valgrind, failing system calls, several hosts, limits (a quarter of an hour)
+	@tests/test.sh all
+test-long: test-all build/.setup-test-long ## everything in every world, on a bare Debian too (hours; needs root)
+	@tests/test.sh long
+durations: all suites asan build/.setup-test-all build/.setup-lint ## tests/durations anew, by which the longest jobs begin first
+	@tests/durations.sh
 
 demo: all ## a ResNet learns on two ranks; what its all-reduce costs (under a minute)
 	@scripts/demo.sh
@@ -144,8 +149,10 @@ demo-%: all ## for a class: ring, naive, race, deadlock, train (SPEED=slow RANKS
 tour: all ## hello, the token ring, and what Pairwise says about a deadlock
 	@scripts/tour.sh
 
-lint: $(BUILD)/build_id.h $(BUILD)/hosts_id.h $(BUILD)/course.h $(BUILD)/mpi_stubs.inc build/.setup-train build/.setup-test build/.setup-lint ## clang-format, clang-tidy, cppcheck, for what has changed since it was clean
-	@scripts/lint.sh $(FORMATTED)
+lint: $(BUILD)/build_id.h $(BUILD)/hosts_id.h $(BUILD)/course.h $(BUILD)/mpi_stubs.inc build/.setup-train build/.setup-test build/.setup-lint ## clang-format, clang, clang-tidy, cppcheck; clang's analyzer on what has changed
+	@scripts/lint.sh
+lint-files:
+	@echo $(FORMATTED)
 reference: all ## docs/reference.md anew, from --help of every program
 	@scripts/reference.sh >$(BUILD)/reference.md && cp $(BUILD)/reference.md docs/reference.md
 format: build/.setup-lint ## clang-format, in place
@@ -160,4 +167,4 @@ uninstall: ## takes away what install put there (with the same PREFIX and DESTDI
 clean: ## remove $(BUILD)/
 	rm -rf $(BUILD)
 
-.PHONY: help all suites training test-all test-long demo tour lint format reference install uninstall clean
+.PHONY: help all suites training asan test-all test-long durations demo tour lint lint-files format reference install uninstall clean

@@ -67,7 +67,7 @@ quietly = || { status=$$?; [ -t 2 ] && kill -PIPE $$PPID; exit $$status; }
 ifeq ($(origin EX),undefined)
 test: all build/.setup-test ## the library, the solutions, your exercises, the board; EX=08: one exercise
 	@if [ -e build/.setup-test ]; then $(MAKE) suites; fi
-	@tests/test.sh course
+	@tests/test.sh test
 else ifeq ($(strip $(EX)),)
 test: $(BUILD)/learn
 	@$(BUILD)/learn list

@@ -1,67 +1,108 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# lint.sh FILE...: checks that clang-format would change nothing, and that clang-tidy (settings in .clang-tidy) and
-# cppcheck find nothing in the C files. A file that is clean is stamped, with all that it includes, and not checked
-# again; ALL=1 checks every file.
+# lint.sh [PART...] [FILE...]: looks at the C files of the project, or at these. The parts:
+#
+#       format      clang-format would change nothing
+#       clang       clang compiles each file without a warning, with the warnings of the Makefile
+#       tidy        clang-tidy's checks of the syntax tree (settings in .clang-tidy)
+#       cppcheck    cppcheck
+#       analyzer    clang's analyzer, which takes ten times as long as all others together: on what has changed since it was
+#                   last found clean. What it found clean is in scripts/analyzed: for each file a number that changes with it
+#                   and its headers (scripts/sums.pl). The file is part of the checkout, so commit it with what you change.
+#                   (ANALYZED: another file.)
+#
+# ALL=1 analyses every file. Prints "ok PART" or "FAIL PART" for each.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 export B=${BUILD:-build}
-export stamps=$B/lint
+analyzed=${ANALYZED:-scripts/analyzed}
 jobs=$(nproc)
-status=0
-sources=() formatted=()
-for file in "$@"; do
-    case $file in *.c) sources+=("$file") ;; esac
-    case $file in *.[ch] | *.cl) formatted+=("$file") ;; esac
+all_parts=(format clang tidy cppcheck analyzer)
+parts=() files=()
+for word; do
+    case " ${all_parts[*]} " in *" $word "*) parts+=("$word") ;; *) files+=("$word") ;; esac
 done
-for tool in clang-format clang-tidy cppcheck; do
-    command -v $tool >/dev/null || { echo "lint needs $tool"; exit 1; }
+[ ${#parts[@]} -gt 0 ] || parts=("${all_parts[@]}")
+# shellcheck disable=SC2207  # names without blanks
+[ ${#files[@]} -gt 0 ] || files=($(make -s --no-print-directory lint-files))
+for tool in clang-format clang clang-tidy cppcheck; do
+    command -v $tool >/dev/null || { echo "lint needs $tool: make build/.setup-lint"; exit 1; }
 done
-mkdir -p "$stamps/cppcheck"
 
-# Where a file looks for headers: MPI programs as mpicc has it.
-folders_of() {
-    echo "-I. -I$B"
-    case $1 in tests/mpi/*) echo -Impi ;; esac
+# MPI programs are compiled as mpicc does it, and some are wrong on purpose.
+only() { printf '%s\n' "${files[@]}" | grep -E "$1"; } # PATTERN
+ours() { only '\.c$' | grep -v '^tests/mpi/'; }
+programs() { only '^tests/mpi/.*\.c$'; }
+export flags="-std=c11 -D_GNU_SOURCE -I. -I$B"
+many() { xargs -r -P "$jobs" -n "$1" "${@:2}"; } # FILES_AT_ONCE COMMAND...
+
+format() { only '\.([ch]|cl)$' | many 40 clang-format --dry-run -Werror || { echo "try: make format"; return 1; }; }
+
+clang_warns() {
+    # shellcheck disable=SC2086  # options
+    ours | many 40 clang -fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror $flags
 }
 
-# A number for a file, what it includes, and how it is looked at.
-number_of() {
-    local includes
-    # shellcheck disable=SC2046  # options
-    includes=$(cc -MM -MG -std=c11 -D_GNU_SOURCE $(folders_of "$1") "$1" 2>/dev/null | sed 's/^[^:]*://; s/\\$//')
-    # shellcheck disable=SC2086  # a list of files
-    cat .clang-tidy scripts/lint.sh $includes 2>/dev/null | cksum
+# CHECKS OPTION...: what is found, but for how many warnings are not shown; what cannot be compiled is a finding.
+tidy_with() {
+    # shellcheck disable=SC2016,SC2086  # a script; options
+    many 20 bash -c 'clang-tidy --quiet --checks="$0" --warnings-as-errors="*" "$@" -- '"$flags ${*:2}" "$1" 2>&1 |
+        grep -v -E 'warnings? (generated|treated)' | tee "$said" | head -n 200
+    ! grep -q -E 'error:|Error ' "$said"
 }
-
 tidy() {
-    local stamp=$stamps/${1//\//-} number said
-    number=$(number_of "$1")
-    [ -z "${ALL:-}" ] && [ -e "$stamp" ] && [ "$(cat "$stamp")" = "$number" ] && return 0
-    echo "  TIDY $1"
-    # shellcheck disable=SC2046  # options
-    said=$(clang-tidy --quiet --warnings-as-errors='*' "$1" -- -std=c11 -D_GNU_SOURCE -Wall -Wextra $(folders_of "$1") 2>&1) &&
-        ! grep -q -E 'error:|Error ' <<<"$said" && echo "$number" >"$stamp" && return 0
+    local status=0
+    ours | tidy_with "-clang-analyzer-*" -Wall -Wextra || status=1
+    programs | tidy_with "-clang-analyzer-*" -Impi || status=1
+    return $status
+}
+
+cppcheck_() {
+    mkdir -p "$B/lint/cppcheck" # It remembers there what it found in which file.
+    only '\.c$' | xargs -r cppcheck -q --error-exitcode=1 --std=c11 -j "$jobs" --cppcheck-build-dir="$B/lint/cppcheck" --inline-suppr \
+        --suppressions-list=.cppcheck --enable=warning,performance,portability -D_GNU_SOURCE -D__linux__ \
+        -D'Test(suite,name,...)=static void suite##_##name(void)' -D'TestSuite(...)=' -I. -I"$B"
+}
+
+# One file: its sum is kept if nothing is found.
+analyse() { # SUM FILE
+    local options="-Wall -Wextra" said
+    [[ $2 == tests/mpi/* ]] && options=-Impi
+    # shellcheck disable=SC2086  # options
+    said=$(clang-tidy --quiet --checks='-*,clang-analyzer-*,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-valist.Uninitialized,-clang-analyzer-optin.mpi.*' \
+        --warnings-as-errors='*' "$2" -- $flags $options 2>&1) && ! grep -q -E 'error:|Error ' <<<"$said" && echo "$1 $2" >>"$clean" && return
     printf '%s\n' "$said"
     return 1
 }
-export -f folders_of number_of tidy
+export -f analyse
 
-echo "== clang-format, ${#formatted[@]} files"
-printf '%s\0' "${formatted[@]}" | xargs -0 -n 20 -P "$jobs" clang-format --dry-run -Werror || { status=1; echo "try: make format"; }
+analyzer() {
+    local status=0 count
+    only '\.c$' | xargs -r scripts/sums.pl | LC_ALL=C sort -k2 >"$said.sums"
+    if [ "${ALL:-}" ]; then cp "$said.sums" "$said.new"; else grep -v -x -F -f "$analyzed" "$said.sums" >"$said.new"; fi
+    count=$(wc -l <"$said.new")
+    echo "$count files to analyse"
+    export clean=$said.clean
+    : >"$clean"
+    many 2 bash -c 'analyse "$@"' analyse <"$said.new" || status=1
+    # What was found clean, now or before, and still is what it was.
+    if [ "$count" -gt 0 ]; then
+        sort -u "$analyzed" "$clean" | LC_ALL=C sort -k2 >"$said.known"
+        cut -d' ' -f2 "$said.known" | sort -u | xargs -r scripts/sums.pl | grep -x -F -f - "$said.known" >"$said.kept"
+        cp "$said.kept" "$analyzed"
+        [ "${CI:-}" ] || echo "$analyzed is new: commit it"
+    fi
+    return $status
+}
 
-echo "== clang-tidy, ${#sources[@]} files; those that have changed since they were clean:"
-printf '%s\0' "${sources[@]}" | xargs -0 -n 1 -P "$jobs" bash -c 'tidy "$@"' tidy || status=1
-
-# Its own folder remembers what it found in which file.
-echo "== cppcheck, ${#sources[@]} files"
-[ -z "${ALL:-}" ] || rm -f "$stamps"/cppcheck/*
-cppcheck --error-exitcode=1 --std=c11 -j "$jobs" --cppcheck-build-dir="$stamps/cppcheck" --inline-suppr \
-    --suppressions-list=.cppcheck --enable=warning,performance,portability -D_GNU_SOURCE -D__linux__ \
-    -D'Test(suite,name,...)=static void suite##_##name(void)' -D'TestSuite(...)=' -I. -I"$B" "${sources[@]}" |
-    awk '/files checked/ && $4 + 0 >= shown + 10 { shown = $4 + 0; print "  " $0; fflush() }'
-[ "${PIPESTATUS[0]}" -eq 0 ] || status=1
-
+export said
+said=$(mktemp "${TMPDIR:-/tmp}/pairwise.XXXXXX")
+trap 'rm -f "$said"*' EXIT
+status=0
+for part in "${parts[@]}"; do
+    case $part in clang) check=clang_warns ;; cppcheck) check=cppcheck_ ;; *) check=$part ;; esac
+    if $check; then echo "ok $part"; else echo "FAIL $part"; status=1; fi
+done
 [ $status -eq 0 ] && echo "lint: clean"
 exit $status

@@ -6,8 +6,8 @@
 #
 #       build      a C compiler, Jansson (JSON), libarchive  (make)
 #       train      OpenCL: headers, loader and a driver for CPUs    (kernels/, trainer/)
-#       test       Criterion                    (make test)
-#       lint       clang-tidy, cppcheck         (make lint, make format)
+#       test       Criterion, prove             (make test)
+#       lint       clang, clang-tidy, clang-format, cppcheck    (make lint, make format)
 #       test-all   valgrind, strace, clang, oclgrind, chromium, gnuplot, Open MPI, MPICH    (make test-all)
 #       plots      gnuplot                      (make plots; build/train --plot)
 #       test-long  debootstrap, a compiler for aarch64 and qemu, ip, promtool    (make test-long)
@@ -50,8 +50,8 @@ needs() {
     case $1 in
     build) echo "cc:gcc ar:binutils /usr/include/stdio.h:libc6-dev /usr/include/jansson.h:libjansson-dev /usr/include/archive.h:libarchive-dev" ;;
     train) echo "/usr/include/CL/cl.h:opencl-headers $(loader):ocl-icd-opencl-dev /etc/OpenCL/vendors:pocl-opencl-icd" ;;
-    test) echo "/usr/include/criterion/criterion.h:libcriterion-dev" ;;
-    lint) echo "clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck" ;;
+    test) echo "/usr/include/criterion/criterion.h:libcriterion-dev prove:perl" ;;
+    lint) echo "clang:clang clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck" ;;
     test-all) echo "clang:clang valgrind:valgrind strace:strace pkg-config:pkg-config ps:procps prlimit:util-linux oclgrind:oclgrind chromium:chromium gnuplot:gnuplot-nox $(fuzzer):libclang-rt-dev $(both_mpi)" ;;
     plots) echo "gnuplot:gnuplot-nox" ;;
     test-long) echo "debootstrap:debootstrap ip:iproute2 $(cross)" ;;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last
 /*
  * alloc_random: buffers from p2p_alloc that come and go at random on each rank, beside ordinary ones, and collectives
  * and messages on them. What is done is drawn from a seed that all ranks have, on which buffers from one of each rank's

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last; alone; plain
 /*
  * bench: the programs of bench/ print what others parse, refuse what they do not understand, and their figures are
  * within ten times of what is meant. Figures themselves are no test's business.

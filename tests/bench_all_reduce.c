@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last; alone; plain
 /*
  * bench_all_reduce: what bench/all_reduce prints can be parsed and is right: the header, the rows, nothing wrong,
  * counts as the algorithms' formulas have them, bandwidths in the right units, virtual times as the textbooks have

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last; short writes
 /*
  * blocks: scatter, gather and their relatives, with blocks that are all alike and with blocks of any length. Element i
  * of rank q's buffer is value_of(q, i), so that a block from the wrong rank or place is noticed; what lies between and

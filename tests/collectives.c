@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last; short writes; 2 hosts
 /*
  * collectives: right results, to the bit. Every algorithm is held, element by element, to a reference that combines in
  * the order which the algorithm documents.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last; hosts
 /*
  * contracts: what each algorithm sends, by p2p_stats, held to the formulas of docs/collectives.md: messages, bytes and
  * partners of every rank, for 1 to 16 ranks, any root, awkward counts. Each formula says what rank r sends to rank q;

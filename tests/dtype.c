@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: none
 /*
  * dtype: names, checks and the loops that combine, against one element at a time. Buffers of every length around the
  * loops' blocks, and every alignment of left, right and out to each other.

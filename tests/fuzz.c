@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: each
 /* fuzz: every file of the corpus of tests/fuzz, seeds and what the fuzzer found, given to its reader. */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: none
 /*
  * headers: each public header compiles alone, without a warning, in the first and in a late standard of C and of C++;
  * and a C++ program that uses them links and runs.

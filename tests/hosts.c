@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: each
 /*
  * hosts: ranks of several hosts. Here each host is a launcher of this machine (PAIRWISE_HOSTS); what carries their bytes
  * elsewhere, an MPI library, is tried in tests/all/hosts.sh.

@@ -7,12 +7,13 @@
 source scripts/mpi.sh
 mpi_names "$work/mpi"
 
-# Suites. Not among them: those that ask on which core a rank of the same machine runs (p2p_cores), or have hosts of their own
-# (hosts, network, status).
-suites=(p2p_messages p2p_requests p2p_comm p2p_layer p2p_report p2p_random p2p_wrong p2p_alloc p2p_waiting mismatch nonblocking ring contracts
-    collectives trace metrics record trainer_sync)
+# Suites whose second line has "hosts" in it. Not among them: those that ask on which core a rank of the same machine runs
+# (p2p_cores), or have hosts of their own (hosts, network, status).
+mapfile -t suites < <(awk 'FNR == 2 && /worlds: .*hosts/ { sub(/.*\//, "", FILENAME); sub(/\.c$/, "", FILENAME); print FILENAME }' tests/*.c)
 # Those of which a part is left out: what counts the descriptors, or the memory, of one launcher.
 declare -A parts=([p2p_launch]='p2p/!(a_job_too_large_for_the_machine_is_refused|*_long)' [p2p_scale]='p2p/!(all_to_all_*)')
+part_of() { echo "${parts[$1]:-$2}"; } # SUITE FILTER: as a filter, which is FILTER where nothing is left out
+
 # Faults that are of one machine:
 not_here='^(read-refused|write-refused|write-late|write-death|read-breaks' # a rank copies out of another's memory, or into it
 not_here+='|stale-half|stop-mid-copy'                                      # or does so for longer than the other waits

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: each
 /*
  * hosts_clock: events of a host whose clock shows something else become events of host 0's clock: by what the exchanges
  * say, and never so that a message arrives before it was sent. The exchanges themselves are in tests/all/hosts.sh.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: none
 /*
  * kernels: the OpenCL layer: devices, memory, events, programs and their cache, errors, processes.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: none; alone; plain
 /*
  * kernels_ladder: every rung of the ladder, forward, by input and by weight, against the oracle.
  */

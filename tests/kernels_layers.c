@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: none
 /*
  * kernels_layers: every layer, forward and backward, against its oracle: batches around a block's length, channels
  * around a tile's, images that a tap does not fit into. And the oracles' own backward, by differences of their forward.

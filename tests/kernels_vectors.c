@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: none
 /*
  * kernels_vectors: the optimisers against PyTorch's formulas in double; that an element's bits do not depend on the
  * slice it is updated in; the sum of two buffers.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: none
 /*
  * learn: the checker of exercises. First its parts: cutting stubs, finding exercises, wrapping words. Then the whole of
  * it on learners' files, tests/learner/NN_name/MISTAKE.c, each of which says what it must be told:

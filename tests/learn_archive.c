@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: none
 /* learn_archive: what is handed in as an archive, and what is tried with archives. They are made here, by libarchive. */
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: none; plain
 /*
  * learn_commands: the learner's commands, in a course of their own: a folder with copies of what learners and commands
  * write to and links to the rest. The learner is a shell.

@@ -2,13 +2,17 @@
 # shellcheck shell=bash disable=SC2034
 #
 # lib.sh: what the shell tests share. A check prints one line, "ok NAME", "FAIL NAME" or "skip NAME (reason)";
-# tests/run.sh counts those lines, so a script needs no totals of its own.
+# tests/job.sh counts those lines, so a script needs no totals of its own.
 #
 #       check NAME COMMAND...        ok if the command succeeds; its output is shown only if it does not
 #       status WANT COMMAND...       for check: the command must exit with WANT
 #       says TEXT COMMAND...         for check: the command's output (either stream) must contain TEXT
 #       same COMMAND1 COMMAND2       for check: two command lines, equal output (in any order) and status
 #       skip NAME REASON             cannot be run here
+#       as_checked NAME FILE...      true if these files are as they were when what is called NAME was last found right
+#       keep_checked NAME FILE...    it has been found right: tests/checked, which is a part of the checkout, keeps their sum
+#
+# What is as_checked is left to make test-long (WHOLE=1; ALL=1 does the same).
 
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
@@ -22,7 +26,8 @@ awk() { LC_ALL=C command awk "$@"; }
 
 ok() { echo "ok $*"; }
 skip() { echo "skip $1 ($2)"; }
-fail() { echo "FAIL $*"; }
+fail() { echo "FAIL $*"; failed=yes; }
+failed=
 
 check() {
     local name=$1
@@ -72,5 +77,21 @@ await_ready() { # FILE
     for i in $(seq 300); do grep -q ready "$1" && return; sleep 0.1; done
     return 1
 }
+
+sum_of() { cat "$@" | sha1sum | cut -c1-16; }
+as_checked() {
+    local name=$1
+    shift
+    [ -z "${ALL:-}${WHOLE:-}" ] && grep -q -x -F "$(sum_of "$@") $name" "$checked"
+}
+keep_checked() {
+    local line name=$1
+    shift
+    line="$(sum_of "$@") $name"
+    grep -q -x -F "$line" "$checked" && return
+    { grep -v -F -- " $name" "$checked"; echo "$line"; } | LC_ALL=C sort -k2 >"$work/checked" && flock "$checked" cp "$work/checked" "$checked"
+    [ "${CI:-}" ] || echo "tests/checked is new: commit it"
+}
+checked=$PWD/tests/checked
 
 have() { command -v "$1" >/dev/null 2>&1; }

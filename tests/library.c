@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: each
 /*
  * library: what p2p and collectives have for libraries on top of them (mpi/), where it is not tested with those: messages that
  * are taken out of the queue, synchronous sends with a request, groups of some ranks, element types of a program's own,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last
 /*
  * many_ranks: what is divided by the number of ranks is enough at any number of them: the arithmetic for all up to
  * 1,024; collectives of some, and with PAIRWISE_LONG=1 of up to 1,024.

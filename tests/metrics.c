@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: each; hosts
 /*
  * metrics: what launch --metrics writes is Prometheus' format to the letter, says what the ranks did, and believes nothing
  * that a rank could have written there by mistake.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last; 3 hosts
 /*
  * mismatch: ranks that disagree about a collective all get P2P_ERR_MISMATCH, both sides named, and no buffer is
  * touched; and arguments that are wrong by themselves are refused before anything is sent.

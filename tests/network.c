@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last
 /*
  * network: virtual time is the same in every run, follows the formulas, and is what the network was said to be.
  *

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last; hosts
 /*
  * nonblocking: the collectives that return a request. Each gives what its blocking namesake does, bit for bit, in
  * whatever way its request is ended, with others in flight, beside messages and blocking collectives.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last
 /*
  * operators: those that a program makes. The one that does not commute composes functions x -> a x + b modulo a prime:
  * what comes out of another order of ranks is another function, so every algorithm must keep the order, or refuse.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: each
 /*
  * orders: launch --explore runs a program in every order that its messages may come in, each once (tests/right/orders.c has
  * programs whose orders can be counted); --schedule plays one again. What takes longer is in tests/all/orders.sh.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last; 2 hosts
 /*
  * p2p_alloc: memory that other ranks can read in place: what it holds, that it comes back, what misuse says, and
  * collectives on it. The same must be true where ranks share no memory.

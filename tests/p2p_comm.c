@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last; short writes; 3 hosts
 /*
  * p2p_comm: communicators (split, dup, contexts, free), what they count, how they fail, and their life from init to
  * finalize. The layer's own door is in p2p_layer.c.

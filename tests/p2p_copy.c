@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: each
 /*
  * p2p_copy: copies between any two places, by every way there is, whether or not this processor needs it. What lies beside
  * must stay as it is.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: each; alone
 /*
  * Where ranks run: each goes to the core of its number without being bound to it, and the others know where it is.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: each; hosts
 /*
  * p2p_launch: the process that supervises. p2p_launch from a program, build/launch from a shell: exit statuses,
  * output, input, and nothing left behind. $L is the launcher, $T/right/actor a program whose ranks do as they are told.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last; short writes; 3 hosts
 /*
  * p2p_layer: the interface for those who write collectives. Two small ones are written here as a layer would, a
  * blocking all-gather and a non-blocking all-reduce, and used beside user messages that must never meet theirs.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: each; short writes; 3 hosts
 /*
  * p2p_messages: blocking calls. Every program here is right under strict mode too (no send needs buffering), except
  * where a test says so. Message contents are a function of source, destination and tag: see util/pattern.h.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: each; hosts
 /*
  * p2p_random: random programs, most of them wrong, against a simulation that knows how they end.
  *

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last; 3 hosts
 /*
  * p2p_report: every kind of mistake, as `launch --report` and p2p_options.report tell it to programs: class, ranks, and
  * the lines that take part. Deadlocks and lost ranks are in tests/wrong/ (p2p_wrong), where each program says what is

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: each; short writes; 3 hosts
 /* p2p_requests: isend and irecv, and the one progress engine behind them: a call that waits for one request makes
  * progress on all others too. */
 #include <sched.h>

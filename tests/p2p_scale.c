@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: each; alone; hosts
 /*
  * p2p_scale: many ranks with little to spend. Links are opened when first used and passed by the supervisor, so that
  * 64 ranks do not need 4,032 descriptors each; an ordinary user may have few descriptors on the way at once.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: each; short writes; 3 hosts
 /* p2p_waiting: how requests end: wait and test, of one, all or any, of null requests and of some with an error; and
  * cancel. */
 #include <sched.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last; hosts
 /*
  * p2p_wrong: every program in tests/wrong/ and tests/mpi/wrong/ hangs or fails, and is told why; those in
  * tests/mpi/right/ run without a word. What must come out stands in the program itself:

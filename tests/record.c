@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: each; hosts
 /* record: the last calls of each rank are kept (launch --record), and the first one in which ranks diverged is named. */
 #include <jansson.h>
 #include <sched.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last
 /*
  * replay: a page holds what its trace says and sources below one folder, nothing else of the machine; a large trace
  * takes time proportional to its size.

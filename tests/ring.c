@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last; short writes; hosts
 /*
  * ring: what is particular to it. Its results are held to the reference in tests/collectives.c, its messages to their
  * formulas in tests/contracts.c; here are its chunks, its halves, and its non-blocking form, many of them at once.

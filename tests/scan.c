@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last
 /* scan: coll_scan and coll_exscan, held to the reduction over the ranks 0 to r, bit for bit, in rank order. */
 #include "collectives/collectives.h"
 #include "tests/util/suite.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last
 /*
  * shm_queue: one direction of a link in shared memory, writer and reader in turn. What records hold looks like the
  * heads of records that are still to come, so that content taken for a head is noticed. The two at once: tests/threads.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: each
 /*
  * shm_shown: a message that its sender writes straight to where a receive waits for it. A receive shows that only while it
  * polls; here it is shown for as long as a test wants, so that what happens meanwhile is known.

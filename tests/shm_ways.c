@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last
 /* shm_ways: which way a long message takes, by what the ones before it took. */
 #include <stdatomic.h>
 #include <stdlib.h>

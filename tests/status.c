@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: each
 /* status: launch --status shows what ranks do, to those who may know, and says why where it does not. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last; 2 hosts
 /*
  * trace: what a trace says is what happened: every message that p2p_stats counts is an arrow and no other, for all
  * algorithms and 1 to 16 ranks; a job that fails leaves a trace that says how; and being traced costs little.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: none
 /*
  * trace_format: is it the format that Chrome and Perfetto read? Each event has the fields its kind must have; slices
  * nest on every track; both ends of an arrow lie inside a slice, and are one beginning and one end. And the other way

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last
 /*
  * trainer: what data-parallel training promises. n ranks compute what one computes; all ranks have the same weights, to
  * the bit, after every step; the same seed gives the same bits again; every image is seen once.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last
 /*
  * trainer_compress: --wire and --compress. Nothing is lost: what is sent now and what is kept add up to what there was.
  * All ranks get the same bits. The bytes are what the formulas say. docs/compression.md has the formulas.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: none
 /*
  * trainer_data: which rank trains with which image, in which step, and with which pixels: sampler, reader, built-in
  * set, augmentation. Needs no device.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: none
 /*
  * trainer_files: safetensors: what is written is read again; what is damaged is refused, wherever the damage is; a file
  * is replaced whole or not at all. Needs no device.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last
 /* trainer_fuzz: as fuzz, for the readers of the trainer and of compiled kernels. Needs no device. */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last
 /*
  * trainer_golden: the same numbers as PyTorch, from the same weights and images: logits, losses, gradients. The numbers
  * are in files beside the checkout; without them everything here is skipped. How closely they can agree is PyTorch's

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: none
 /*
  * trainer_model: what a description becomes: tensors, their names, shapes and places, operations, first numbers. Needs
  * no device.

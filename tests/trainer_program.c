@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last; plain
 /*
  * trainer_program: build/train from outside: what it prints, writes, refuses, and that it goes on where it stopped. $L
  * is the launcher, and the program is built beside it; $D is the test's own folder.

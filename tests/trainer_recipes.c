@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last
 /* trainer_recipes: schedules, clipping, several batches a step: the numbers that PyTorch has. */
 #include <math.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last
 /*
  * trainer_shard: --shard. The weights are the bits of the plain step; a rank holds what the table says; a checkpoint
  * fits every number of ranks and every --shard.

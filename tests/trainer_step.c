@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last
 /* trainer_step: what a training loop of the user's own is made of, and what hooks can do in the library's. */
 #include <math.h>
 #include <stdio.h>

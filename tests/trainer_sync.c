@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+// worlds: last; hosts
 /* trainer_sync: an all-reduce of the user's own is the one that is called, overlapped or not, with a state or
  * without. */
 #include <math.h>

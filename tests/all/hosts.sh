@@ -1,34 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# hosts.sh [WHOLE]: several hosts. The suites, unchanged, on launchers of this machine (PAIRWISE_HOSTS): in one world two, in
-# the other three, with WHOLE both in each; then the same with the MPI libraries that are installed.
+# hosts.sh: several hosts as they are started by the MPI libraries that are installed, several launchers of this machine. (Suites
+# on launchers that this machine forks are jobs of their own: tests/jobs.sh.)
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/hosts.sh
 source tests/hosts.sh
 
 # ---- Launchers that this machine forks ----
-
-suites_on() { # HOSTS WORLD
-    local hosts=$1 world=$2 suite fault
-    export PAIRWISE_HOSTS=$hosts PAIRWISE_WORLD=$world
-    for suite in "${suites[@]}"; do
-        check "$suite on $hosts hosts, $world" env QUICK=1 "$B/tests/$suite"
-    done
-    for suite in "${!parts[@]}"; do
-        check "part of $suite on $hosts hosts, $world" env QUICK=1 "$B/tests/$suite" --filter "${parts[$suite]}"
-    done
-    # shellcheck disable=SC2046
-    run_faults $(faults "$hosts")
-    for fault in $(faults "$hosts"); do
-        check "$fault on $hosts hosts, $world" as_ended "$fault"
-    done
-    unset PAIRWISE_HOSTS PAIRWISE_WORLD
-}
-suites_on 3 socket
-suites_on 2 shm
-[ "${1:-}" != WHOLE ] || { suites_on 2 socket; suites_on 3 shm; }
 
 # Two launchers that print to one pipe, faster than it is read.
 whole_lines() {

@@ -1,10 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# tools.sh: lint refuses what format would change, and a finding, and leaves out what was clean; tune prints its table,
+# tools.sh: lint refuses what format would change, and a finding, and analyses once what is clean; tune prints its table,
 # compiles it in, and leaves the checkout as it was.
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
+
+inputs="tests/all/tools.sh scripts/lint.sh scripts/sums.pl scripts/tune.sh scripts/tune_direct.awk .clang-tidy .clang-format .cppcheck collectives/choose.c bench/all_reduce.c bench/ping_pong.c"
+# shellcheck disable=SC2086  # a list of files
+as_checked tools $inputs && { ok "lint and tune are as they were when they were last found right"; exit 0; }
 
 lint_of() { # TEXT: lint a file with this in it
     mkdir -p "$B/linted"
@@ -18,16 +22,19 @@ int one(void)
 {
     return 1;
 }'
-looks_once() { # the second time there is nothing to look at
-    lint_of "$fine" >/dev/null && ! lint_of "$fine" | grep TIDY
+analyses_once() { # the second time there is nothing to analyse
+    says "^1 files to analyse" lint_of "${fine/one(void);/once(void);}" && says "^0 files to analyse" lint_of "${fine/one(void);/once(void);}"
 }
+export ANALYZED=$work/analyzed
+touch "$ANALYZED"
 
 if have clang-tidy && have clang-format && have cppcheck; then
-    rm -rf "$B/linted" "$B"/lint/*linted*
+    rm -rf "$B/linted"
     check "lint of a file that is fine" says "lint: clean" lint_of "$fine"
-    check "lint looks once" looks_once
+    check "lint analyses a file once" analyses_once
     check "lint refuses what format would change" says "clang-format-violations" status 1 lint_of "${fine/    return/  return}"
-    check "lint refuses a finding" says "error:" status 1 lint_of "${fine/return 1/int *at = 0; return *at}"
+    check "lint refuses what the analyzer finds" says "error:" status 1 lint_of "${fine/return 1/int *at = 0; return *at}"
+    check "lint refuses a warning of clang" says "Wshadow" status 1 lint_of "${fine/return 1/int at = 1; { int at = 2; (void)at; } return at}"
     rm -rf "$B/linted"
 else
     skip "lint" "needs clang-tidy, clang-format and cppcheck"
@@ -66,3 +73,5 @@ check "where both are alike within a tenth, tune keeps the default" direct_from 
 check "tune finds one copy the faster from 32 KiB on" direct_from 32 4 7 14 20 30 60 -- 3.9 5 8 12 20 40
 check "where the queue is the faster, ranks find out themselves: tune keeps the default" direct_from 128 1 2 5 9 18 40 -- 3 4 8 12 22 41
 check "a table that was tuned is compiled in" compiled_in
+# shellcheck disable=SC2086  # a list of files
+[ "$failed" ] || keep_checked tools $inputs

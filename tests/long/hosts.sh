@@ -139,7 +139,7 @@ for MPI in openmpi mpich; do
     for world in socket shm; do
         export PAIRWISE_WORLD=$world
         for suite in "${suites[@]}"; do
-            check "$MPI, $world: $suite between three hosts" between_hosts timeout -k 5 900 "$B/tests/$suite"
+            check "$MPI, $world: $suite between three hosts" between_hosts timeout -k 5 900 "$B/tests/$suite" ${parts[$suite]:+--filter "${parts[$suite]}"}
         done
         # shellcheck disable=SC2046
         check "$MPI, $world: faults between three hosts" between_hosts run_faults $(faults 3)
