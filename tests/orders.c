@@ -57,7 +57,53 @@ Test(orders, of_polls)
 {
     expect_count(2, "poll", 2);
     expect_count(2, "test", 2);
-    expect_count(2, "until", 2); /* nothing once, or never: a second time would be the same */
+    expect_count(2, "until", 5); /* found at once, after one look in vain, two, three, or as late as can be */
+    expect_count(3, "asks", 5);  /* what sleeps while a rank looks in vain: that run is like another one */
+}
+
+/* A sender may be slow: the first order that is not the first one overlooks its message for as long as rank 0 looks. */
+Test(orders, in_which_a_poll_gives_up)
+{
+    static const char *const looks[] = {"patient 1", "patient 4", "patient 1000"};
+
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
+        process_result result;
+        explore("", 2, looks[i], &result);
+        ASSERT_STATUS(result, 1);
+        ASSERT_CONTAINS(result.out, "order 2 of this program is wrong");
+        ASSERT_CONTAINS(result.out, "then it printed\n    given up\n");
+        process_free(&result);
+    }
+}
+
+Test(orders, polls_that_are_bounded_are_told)
+{
+    process_result result;
+
+    explore("", 2, "until", &result);
+    ASSERT_CONTAINS(result.out, "polls are bounded: each sees what has come at once, after one to three looks in vain, "
+                                "or as late as can be\n");
+    process_free(&result);
+    explore("", 2, "poll", &result);
+    cr_expect(!strstr(result.out, "bounded"), "%s", result.out);
+    process_free(&result);
+}
+
+/* Each sends to the next one, and receives what a probe has found, until a barrier says that all has been received. */
+Test(orders, of_a_sparse_exchange)
+{
+    process_result result;
+
+    shell_run("exec $L --explore -n 2 $T/mpi/right/any_source exchange", NULL, &result);
+    ASSERT_STATUS(result, 0);
+    ASSERT_CONTAINS(result.out, " orders are right\npolls are bounded: ");
+    process_free(&result);
+    /* With sends that do not wait for their receives the barrier says nothing. */
+    shell_run("exec $L --explore -n 2 $T/mpi/right/any_source exchange_early", NULL, &result);
+    ASSERT_STATUS(result, 1);
+    ASSERT_CONTAINS(result.out, "1 unreceived message");
+    cr_expect(strlen(strstr(result.out, "to see it again")) < 400, "%s", result.out);
+    process_free(&result);
 }
 
 Test(orders, of_what_comes_later)
@@ -78,8 +124,9 @@ Test(orders, of_mpi_programs)
         const char *how;
         int count;
     } list[] = {
-        {"receive", 6}, {"any", 6}, {"probe", 6}, {"poll", 36}, /* 3 may be found, at once or not; then 3! */
-        {"some", 11}, /* the 13 ordered partitions of 3, but for two in which one is overlooked twice */
+        {"receive", 6}, {"any", 6},
+        {"probe", 6},   {"poll", 90}, /* 3 may be found, with as many looks in vain as above; then 3! */
+        {"some", 13},                 /* the ordered partitions of 3 */
     };
 
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
@@ -279,7 +326,7 @@ Test(orders, a_schedule_of_something_else_is_refused)
         {"$L --schedule ${s}z -n 3 $T/right/orders gather 1",
          "the schedule asks for what this program cannot do there"},
         {"$L --schedule x -n 3 $T/right/orders gather 1", "\"x\" is no schedule"},
-        {"$L --schedule o9${s#o1} -n 3 $T/right/orders gather 1", "of another version of Pairwise"},
+        {"$L --schedule o9${s#o2} -n 3 $T/right/orders gather 1", "of another version of Pairwise"},
         {"$L --explore --schedule $s -n 3 $T/right/orders", "one of them"},
         {"$L --explore -n 3 true", "no rank has called p2p_init"},
         {"$L --explore=soon -n 3 $T/right/orders", "a number of runs, such as 500, or a time, such as 30s"},

@@ -13,6 +13,7 @@ typedef struct {
     scoreboard_call call;
     scoreboard_wait wait;
     uint64_t activity, polls; /* at the last look for a deadlock */
+    uint64_t polled_at;       /* the last of these looks at which it had polled since the one before; ns */
     int idle_polls;           /* such looks in a row at which it had polled, and nothing else had happened */
 } p2p_sight;
 

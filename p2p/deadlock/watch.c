@@ -17,6 +17,7 @@
 #define IMPOSSIBLE_POLLS 3
 #define POLLING_WARN_NS UINT64_C(1000000000)
 #define IDLE_POLLS 5
+#define POLLING_GAP_NS UINT64_C(2000000000) /* longest time between two polls of a rank that does nothing else */
 
 /* ---- Copies: a rank can write anything on the scoreboard, by mistake or not; so whatever is said about ranks is said of
  *      copies, taken once, in which numbers are in range and texts end ---- */
@@ -204,9 +205,21 @@ bool p2p__watch_is_quiet(p2p_watch *watch, p2p_rank_set *asking)
 
 /* ---- Polling: no deadlock, since a rank that polls may do anything next, but worth a word when nothing else happens. ---- */
 
+/* Looks whether this rank has polled since the last look. A rank that has not for a while computes: it does not poll. */
+static void see_polls(p2p_watch *watch, int rank, uint64_t now, bool quiet)
+{
+    p2p_sight *last = &watch->seen[rank];
+    uint64_t polls = atomic_load_explicit(&watch->scoreboard->rows[rank].polls, memory_order_relaxed);
+    if (polls != last->polls) last->polled_at = now;
+    last->idle_polls = quiet ? last->idle_polls + (polls != last->polls) : 0;
+    last->polls = polls;
+    if (quiet && state_of(watch, rank) == SCOREBOARD_POLLING && now - last->polled_at >= POLLING_GAP_NS)
+        watch->quiet_since = now;
+}
+
 static void watch_polling(p2p_watch *watch)
 {
-    uint64_t now = p2p__now();
+    uint64_t now = p2p__now(), polled_at = now;
     bool quiet = watch->unchanged, polling = false, enough = true;
     /* Every rank polls or waits, one polls, and nothing is under way. */
     for (int i = 0; i < watch->size && quiet; i++) {
@@ -218,14 +231,14 @@ static void watch_polling(p2p_watch *watch)
     quiet = quiet && polling;
     if (!quiet) watch->quiet_since = now;
     for (int i = 0; i < watch->size; i++) {
-        p2p_sight *last = &watch->seen[i];
-        uint64_t polls = atomic_load_explicit(&watch->scoreboard->rows[i].polls, memory_order_relaxed);
-        last->idle_polls = quiet ? last->idle_polls + (polls != last->polls) : 0;
-        last->polls = polls;
-        polling = state_of(watch, i) == SCOREBOARD_POLLING && !is_over(watch, i);
-        if (polling && last->idle_polls < IDLE_POLLS) enough = false;
+        const p2p_sight *last = &watch->seen[i];
+        see_polls(watch, i, now, quiet);
+        if (state_of(watch, i) != SCOREBOARD_POLLING || is_over(watch, i)) continue;
+        if (last->idle_polls < IDLE_POLLS) enough = false;
+        if (last->polled_at < polled_at) polled_at = last->polled_at;
     }
-    watch->polls_for = quiet && enough ? now - watch->quiet_since : 0;
+    /* Up to the last poll of each that polls: what it has done since is not known. */
+    watch->polls_for = quiet && enough && polled_at > watch->quiet_since ? polled_at - watch->quiet_since : 0;
     watch->only_polls = !watch->warned && watch->polls_for >= POLLING_WARN_NS;
     watch->warned = watch->warned || watch->only_polls;
 }

@@ -275,6 +275,7 @@ p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
     unsigned char *segment = comm->payloads.first;
     if (segment) memcpy(segment + (size_t)comm->rank * comm->payloads.stride, what->inline_payload, bytes);
     comm->posted = number;
+    if (engine->choices) p2p__choice_acts(engine);
     if (engine->config.check) p2p__show_words(engine, comm->context, number, number - comm->base);
     comm->said = engine->config.check ? engine->shown->hash : 0;
     if (what->parts && comm->rank == 0) { /* no rank takes one before it has seen this one here */

@@ -8,7 +8,9 @@
 
 #include "p2p/job/orders.h"
 
-enum { STEPS = 4096, IDLE_POLLS_MOST = 5000 };
+/* Looks in vain, one after the other, with nothing else between: each poll that is open has had so many turns. Before ROUNDS_HURRY
+ * a rank may still do something else after them, which ends the row. */
+enum { STEPS = 4096, ROUNDS_HURRY = 50, ROUNDS_MOST = 100, IDLE_POLLS_MOST = 5000 };
 
 /* First what is received, then what calls are told, then that polls see nothing, last that sends are buffered; by rank, number
  * and option. */
@@ -63,6 +65,7 @@ static void decide(p2p_job *job, const p2p_step *step)
     scoreboard_row *row = &job->scoreboard->rows[step->rank];
     row->choices.number = step->number;
     row->choices.option = step->option;
+    row->choices.hurry = job->plan->orders->hurry;
     atomic_fetch_add_explicit(&row->choices.answers, 1, memory_order_release);
     atomic_fetch_add(&row->nudges, 1);
     job->ranks[step->rank].nudges_owed++;
@@ -88,9 +91,23 @@ static void judge(p2p_job *job)
         }
 }
 
-static bool is_idle(const p2p_step *steps, int count)
+/* Something else may be next, but the search has seen that in other runs: for polls that find nothing without it, it would have
+ * no end. And if nothing else may be next at all, they wait for ever. */
+static bool is_in_vain(p2p_job *job, const p2p_step *steps, int count)
 {
-    return count > 0 && class_of(&steps[0]) == 2;
+    p2p_orders *orders = job->plan->orders;
+    int polls = 0;
+    for (int i = 0; i < count; i++) polls += class_of(&steps[i]) == 2;
+    orders->hurry = orders->idle > ROUNDS_HURRY * polls;
+    if (orders->idle <= ROUNDS_MOST * polls) return false;
+    if (p2p__orders_sleeps(orders)) {
+        orders->pruned = orders->bounded = true;
+        p2p__kill_after(job, 0);
+        return true;
+    }
+    if (orders->idle <= IDLE_POLLS_MOST || class_of(&steps[0]) < 2) return false;
+    p2p__fail_polling(job);
+    return true;
 }
 
 void p2p__choices_look(p2p_job *job)
@@ -100,14 +117,12 @@ void p2p__choices_look(p2p_job *job)
     if (job->failed || job->interrupted || job->killed || job->kill_at || !is_quiet(job) || job->failed) return;
     p2p__see(&job->watch);
     int count = list_steps(job, steps), next = p2p__orders_choose(orders, steps, count);
-    orders->idle = is_idle(steps, count) ? orders->idle + 1 : 0;
+    orders->idle = next >= 0 && class_of(&steps[next]) == 2 ? orders->idle + 1 : 0;
     if (next == ORDERS_PRUNE || orders->unfit || orders->diverged || orders->no_memory) {
         p2p__kill_after(job, 0);
     } else if (next == ORDERS_STUCK) {
         judge(job);
-    } else if (orders->idle > IDLE_POLLS_MOST) {
-        p2p__fail_polling(job);
-    } else {
+    } else if (!is_in_vain(job, steps, count)) {
         orders->forks[orders->at - 1].call = p2p__call_copy(call_of(job, &steps[next]));
         decide(job, &steps[next]);
     }

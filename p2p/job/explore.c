@@ -11,6 +11,8 @@
 #include "p2p/job/orders.h"
 
 enum { NOT_FINISHED = 3, TIME_IS_OVER = 124 };
+enum { DEEPEST = 3, DEEPER_TIMES = 4, DEEPER_LEAST = 1000 };
+#define DEEPER_S 20.0
 #define TIMES_FIRST 100 /* as long as the first run is an order given before it is taken not to end; LEAST_S at least */
 #define LEAST_S 10.0
 #define PROGRESS_NS UINT64_C(200000000)
@@ -54,6 +56,7 @@ static p2p_outcome run(p2p_exploration *x)
     uint64_t begin = p2p__now();
     p2p__orders_begin(&x->orders);
     x->plan->options.timeout_s = time_limit(x);
+    x->plan->config.looks = x->orders.looks;
     p2p_outcome o = {.status = p2p__run_job(x->plan, &err)};
     if (!x->tries) x->first_s = seconds_since(begin);
     if (err) x->orders.no_memory = true;
@@ -108,6 +111,13 @@ static bool bound_is_reached(const p2p_exploration *x)
     return (o->runs && x->tries >= o->runs) || (o->ns && seconds_since(x->started) >= (double)o->ns * 1e-9);
 }
 
+/* Searches after the first may take so long, all together. */
+static bool deep_enough(const p2p_exploration *x)
+{
+    uint64_t most = DEEPER_TIMES * x->first_tries > DEEPER_LEAST ? DEEPER_TIMES * x->first_tries : DEEPER_LEAST;
+    return x->tries >= most || seconds_since(x->started) > DEEPER_S;
+}
+
 /* Output that is not the same in the same order is no sign of a race. */
 static bool output_is_steady(p2p_exploration *x)
 {
@@ -143,6 +153,20 @@ static void judge(p2p_exploration *x)
     x->wrong = !x->unsteady;
 }
 
+/* All orders have been run, but that polls were bounded. Is another search worth it, in which they are less? It takes a multiple
+ * of the time, so it may not be finished. */
+static bool deepens(p2p_exploration *x)
+{
+    p2p_orders *o = &x->orders;
+    if (!x->finished++) x->first_tries = x->tries;
+    if (o->mode != ORDERS_ALL || !o->bounded || o->looks >= DEEPEST || deep_enough(x)) return false;
+    p2p__orders_deepen(o);
+    x->orders_finished = x->distinct;
+    x->distinct = 0;
+    if (x->seen) memset(x->seen, 0, x->seen_room * sizeof *x->seen);
+    return true;
+}
+
 /* Until an order is wrong, or there is none left. True: none is wrong. */
 static bool search(p2p_exploration *x)
 {
@@ -153,11 +177,12 @@ static bool search(p2p_exploration *x)
         x->tries++;
         if (o->interrupted || o->diverged || o->no_memory) return false;
         x->cut = x->last.status == TIME_IS_OVER && bound_is_reached(x);
-        if (x->cut) return false;
+        if (x->cut) return x->finished;
         if (!o->pruned) judge(x);
         if (x->wrong) return false;
-        if (!p2p__orders_next(o)) return true;
-        if (bound_is_reached(x)) return x->options->random;
+        if (!p2p__orders_next(o) && !deepens(x)) return true;
+        if (bound_is_reached(x)) return x->options->random || x->finished;
+        if (x->finished && deep_enough(x)) return true;
         progress(x);
     }
 }
@@ -196,7 +221,7 @@ static int verdict(p2p_exploration *x, bool all)
 /* One run, in the order that the schedule says, or chance. */
 static int play(const p2p_plan *plan, const p2p_explore_options *options, char *const program[])
 {
-    p2p_orders orders = {.mode = ORDERS_RANDOM, .random = options->seed};
+    p2p_orders orders = {.mode = ORDERS_RANDOM, .random = options->seed, .looks = ORDERS_LOOKS};
     p2p_plan one = *plan;
     char why[400];
     p2p_err err;
@@ -206,6 +231,7 @@ static int play(const p2p_plan *plan, const p2p_explore_options *options, char *
         return 2;
     }
     one.orders = &orders;
+    one.config.looks = orders.looks;
     p2p__orders_begin(&orders);
     int status = p2p__run_job(&one, &err);
     if (orders.unfit) {
@@ -227,7 +253,9 @@ int p2p__explore(p2p_plan *plan, const p2p_explore_options *options, char *const
                          .limit_s = plan->options.timeout_s};
     const char *report = plan->options.report;
     int report_to = plan->report_to;
-    x.orders = (p2p_orders){.mode = options->random ? ORDERS_RANDOM : ORDERS_ALL, .random = options->seed};
+    x.orders = (p2p_orders){.mode = options->random ? ORDERS_RANDOM : ORDERS_ALL,
+                            .random = options->seed,
+                            .looks = options->random ? ORDERS_LOOKS : 0};
     int input = open("/dev/null", O_RDONLY | O_CLOEXEC); /* every run reads the same */
     if (input >= 0) dup2(input, STDIN_FILENO);
     if (input > STDERR_FILENO) close(input);

@@ -68,6 +68,7 @@ void p2p__orders_begin(p2p_orders *o)
     o->planned = o->count;
     o->at = o->late_count = o->pick = 0;
     o->idle = 0;
+    o->hurry = false;
     o->pruned = o->diverged = o->unfit = false;
 }
 
@@ -185,6 +186,15 @@ int p2p__orders_choose(p2p_orders *o, const p2p_step *steps, int count)
     return fork->taken;
 }
 
+bool p2p__orders_sleeps(const p2p_orders *o)
+{
+    const p2p_fork *fork = &o->forks[o->at - 1];
+    bool sleeps = false;
+    for (int i = 0; i < fork->count; i++)
+        sleeps = sleeps || (fork->marks[i] & FORK_ASLEEP && fork->steps[i].kind != CHOICE_SEND);
+    return sleeps;
+}
+
 void p2p__orders_ended(p2p_orders *o, p2p_job *job)
 {
     o->interrupted = job->interrupted;
@@ -193,6 +203,7 @@ void p2p__orders_ended(p2p_orders *o, p2p_job *job)
     for (int i = 0; job->scoreboard && i < job->size; i++) {
         const scoreboard_row *row = &job->scoreboard->rows[i];
         o->sent = o->sent * UINT64_C(0x100000001b3) + row->choices.sent;
+        o->bounded = o->bounded || row->choices.bounded;
         o->joined = o->joined || atomic_load(&row->state) != SCOREBOARD_ABSENT;
     }
     if (!job->plan->sinks) return; /* the only run */
@@ -324,6 +335,13 @@ bool p2p__orders_next(p2p_orders *o)
             }
     }
     return false;
+}
+
+void p2p__orders_deepen(p2p_orders *o)
+{
+    forget_from(o, 0);
+    o->bounded = false;
+    o->looks++;
 }
 
 size_t p2p__orders_open(const p2p_orders *o)

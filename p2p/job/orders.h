@@ -34,6 +34,8 @@ typedef struct {
     size_t at; /* forks before it */
 } p2p_late;
 
+enum { ORDERS_LOOKS = 2 }; /* p2p_orders.looks of an order at random */
+
 enum orders_mode { ORDERS_ALL, ORDERS_RANDOM, ORDERS_ONE };
 
 struct p2p_orders {
@@ -46,6 +48,9 @@ struct p2p_orders {
     unsigned *picks; /* ORDERS_ONE: of a schedule */
     size_t pick_count, pick;
     int idle;      /* polls that found nothing, one after the other */
+    bool hurry;    /* those that could see something have to */
+    int looks;     /* polls may overlook what has come so often, each of them a choice (p2p/message/polls.c) */
+    bool bounded;  /* of all runs with so many: polls could have looked in vain more often, or less */
     bool pruned;   /* this run: is like another one */
     bool diverged; /* is not what was planned */
     bool unfit;    /* is not what the schedule says */
@@ -64,10 +69,14 @@ void p2p__orders_settings(p2p_config *config);
 void p2p__orders_begin(p2p_orders *orders); /* a run */
 /* Which of these is next; ORDERS_STUCK: none but that a send is buffered; ORDERS_PRUNE: this run need not go on. */
 int p2p__orders_choose(p2p_orders *orders, const p2p_step *steps, int count);
+/* Is something asleep where a choice was taken last, but that a send is buffered? */
+bool p2p__orders_sleeps(const p2p_orders *orders);
 void p2p__orders_ended(p2p_orders *orders, p2p_job *job);
 /* Plan the next run; false: there is none. */
 bool p2p__orders_next(p2p_orders *orders);
-/* After that: so many runs are planned already, at least. */
+/* All runs again, with one look more. */
+void p2p__orders_deepen(p2p_orders *orders);
+/* After p2p__orders_next: so many runs are planned already, at least. */
 size_t p2p__orders_open(const p2p_orders *orders);
 /* The same for two runs in which each rank's choices were decided alike. */
 uint64_t p2p__orders_hash(const p2p_orders *orders);
@@ -106,10 +115,13 @@ typedef struct {
     p2p_outcome first, last;
     uint64_t started, told_at;
     uint64_t tries;          /* runs, also those that went no further than to where they were like another one */
-    uint64_t runs, distinct; /* ended as a program does; those that are like none before */
+    uint64_t runs, distinct; /* ended as a program does; those that are like none before in this search */
     uint64_t *seen;
     size_t seen_room;
     double limit_s, first_s; /* --timeout, of each run; 0: none. What the first one took */
+    uint64_t finished;    /* searches: each has gone through all orders, with more looks in vain than the one before */
+    uint64_t first_tries; /* of the first of them */
+    uint64_t orders_finished; /* of the last of them but the one under way */
     bool sent_differs, unsteady;
     bool wrong, cut; /* `cut`: the time was over in the middle of the last run */
 } p2p_exploration;

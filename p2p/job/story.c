@@ -151,7 +151,7 @@ void p2p__tell_wrong(p2p_exploration *x)
             printf("the first order that was run is wrong already:\n");
         else
             printf("order %llu of this program is wrong; those before it are right:\n",
-                   (unsigned long long)x->distinct);
+                   (unsigned long long)(x->orders_finished + x->distinct));
         tell_steps(&x->orders);
         if (differs) {
             tell_difference("  then it printed", o->out, x->first.out);
@@ -164,9 +164,28 @@ void p2p__tell_wrong(p2p_exploration *x)
     tell_again(x, !x->options->quiet);
 }
 
+/* The last search was one with more looks in vain, and was not finished: the one before was. */
+static bool stopped_deeper(const p2p_exploration *x)
+{
+    return !x->options->random && x->finished && x->finished == (uint64_t)x->orders.looks;
+}
+
+static void tell_bound(const p2p_exploration *x)
+{
+    const p2p_orders *o = &x->orders;
+    bool deeper = stopped_deeper(x);
+    int looks = deeper ? o->looks - 1 : o->looks;
+    if (!deeper && !o->bounded) return;
+    printf("polls are bounded: each sees what has come at once%s, or as late as can be\n",
+           looks == 0   ? ""
+           : looks == 1 ? ", after one look in vain"
+           : looks == 2 ? ", after one or two looks in vain"
+                        : ", after one to three looks in vain");
+}
+
 void p2p__tell_right(p2p_exploration *x, bool all)
 {
-    unsigned long long orders = x->distinct;
+    unsigned long long orders = stopped_deeper(x) ? x->orders_finished : x->distinct;
     size_t open = p2p__orders_open(&x->orders);
     if (x->options->quiet) { /* the order of the first run */
         x->orders.at = 0;
@@ -181,6 +200,7 @@ void p2p__tell_right(p2p_exploration *x, bool all)
         printf("there is one order, and it is right: nothing in this program depends on what comes first\n");
     else
         printf("all %llu orders are right\n", orders);
+    tell_bound(x);
     if (x->cut) {
         printf("in the next one the time was over; there\n");
         tell_text(x->last.err);

@@ -254,6 +254,7 @@ static p2p_err sleep_once(p2p_comm *comm, const p2p_waiting *waiting, uint64_t d
     }
     p2p_err err = P2P_OK;
     if (engine->choices && (settles(comm, &err) || err)) return err;
+    if (engine->choices) p2p__choice_acts(engine);
     show_blocked(engine, waiting);
     if (engine->choices) p2p__control_tell(engine->control, CONTROL_CHOICE, engine->rank, 0);
     uint64_t before = engine->end.moved, until = deadline;

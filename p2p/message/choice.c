@@ -18,6 +18,8 @@
 #include "p2p/shared/control.h"
 #include "p2p/shared/crc.h"
 
+enum { QUESTIONS = 8 };
+
 /* A receive from any source, or a probe, that has its message. */
 typedef struct {
     uint32_t number, context;
@@ -31,6 +33,11 @@ struct p2p_choices {
     const p2p_asked *asked; /* by the call under way; NULL: nothing */
     uint32_t number;        /* of that */
     int option;             /* decided; -1: not yet */
+    bool acted;             /* since the last one that was decided: others may have moved */
+    struct {
+        uint64_t question;
+        int polls;
+    } idle[QUESTIONS]; /* while this rank has only looked: those for which nothing was there */
     decided *decided;
     size_t count, room;
     p2p_request copies; /* sends that have been buffered */
@@ -165,15 +172,36 @@ static void show(p2p_engine *engine, int kind, uint32_t number, bool blocks, uin
     shown->open[shown->count++] = (scoreboard_choice){kind, number, blocks, options, held, *call};
 }
 
-/* A poll finds nothing, or, if something is there, may: but not always, or it could go on for ever. */
+/* A poll finds nothing, or, if something is there, may: but not for ever (polls.c). */
 static uint64_t options_of_call(p2p_engine *engine, uint64_t *held)
 {
     const p2p_asked *asked = engine->choices->asked;
+    const uint64_t nothing = UINT64_C(1) << CHOICE_NOTHING;
     *held = 0;
     uint64_t options = asked->options(engine, asked->arg, held);
-    if (asked->kind == CHOICE_POLL && (!options || asked->overlook(engine, asked->arg, false)))
-        options |= UINT64_C(1) << CHOICE_NOTHING;
-    return options;
+    if (asked->kind != CHOICE_POLL) return options;
+    if (!options || p2p__poll_goes_on(engine, asked)) return nothing;
+    return options | (p2p__poll_may_overlook(engine, asked) ? nothing : 0);
+}
+
+/* How often this question has been asked since this rank has done anything else, and nothing was there. NULL: there are too many
+ * questions. */
+static int *idle_polls(p2p_choices *c, const p2p_asked *asked)
+{
+    for (int i = 0; i < QUESTIONS; i++) {
+        if (!c->idle[i].polls) c->idle[i].question = asked->question;
+        if (c->idle[i].question == asked->question) return &c->idle[i].polls;
+    }
+    return NULL;
+}
+
+/* Nothing is there, as at the polls before: what could have come before this one could have come before the first of them, and
+ * been overlooked. */
+static bool is_repeated(p2p_engine *engine, uint64_t options)
+{
+    p2p_choices *c = engine->choices;
+    const int *polls = options == UINT64_C(1) << CHOICE_NOTHING && !c->acted ? idle_polls(c, c->asked) : NULL;
+    return polls && *polls > engine->config.looks;
 }
 
 /* Those on the caller's stack have no name of their own. */
@@ -190,6 +218,7 @@ void p2p__choices_show(p2p_engine *engine)
     engine->row->choices.count = 0;
     if (c->asked && c->option < 0) {
         uint64_t options = options_of_call(engine, &held);
+        if (is_repeated(engine, options)) held = 0;
         show(engine, c->asked->kind, c->number, true, options, held, &engine->row->call);
     }
     for (p2p_request at = engine->posted_any.head; at; at = at->next) {
@@ -280,6 +309,20 @@ static void trace_choice(p2p_engine *engine, const scoreboard_choices *row)
     }
 }
 
+static void decide_call(p2p_engine *engine, int option)
+{
+    p2p_choices *c = engine->choices;
+    uint64_t held, options = options_of_call(engine, &held);
+    bool repeated = is_repeated(engine, options);
+    if (c->acted) memset(c->idle, 0, sizeof c->idle);
+    int *polls = options == UINT64_C(1) << CHOICE_NOTHING ? idle_polls(c, c->asked) : NULL;
+    if (polls) ++*polls;
+    c->acted = false;
+    if (option == CHOICE_NOTHING) p2p__poll_overlook(engine, c->asked);
+    c->option = option;
+    if (!repeated) c->asked->decided(engine, c->asked->arg, c->number);
+}
+
 p2p_err p2p__choices_obey(p2p_engine *engine)
 {
     p2p_choices *c = engine->choices;
@@ -287,12 +330,9 @@ p2p_err p2p__choices_obey(p2p_engine *engine)
     if (atomic_load_explicit(&row->answers, memory_order_acquire) == c->obeyed) return P2P_OK;
     c->obeyed++;
     TRACE(engine, trace_choice(engine, row));
+    if (row->hurry) p2p__polls_hurry(engine);
     if (c->asked && c->number == row->number) {
-        uint64_t held;
-        bool idle = options_of_call(engine, &held) == UINT64_C(1) << CHOICE_NOTHING;
-        if (row->option == CHOICE_NOTHING) c->asked->overlook(engine, c->asked->arg, true);
-        c->option = row->option;
-        if (!idle) c->asked->decided(engine, c->asked->arg, c->number); /* or a loop would have no end of orders */
+        decide_call(engine, row->option);
         return P2P_OK;
     }
     for (p2p_request at = engine->posted_any.head; at; at = at->next)
@@ -318,9 +358,20 @@ static void describe_asked(p2p_engine *engine, void *arg, scoreboard_wait *wait)
         p2p__set_clear(&wait->any[wait->any_count++], engine->size);
 }
 
+void p2p__choice_acts(p2p_engine *engine)
+{
+    if (!engine->choices->asked) engine->choices->acted = true;
+}
+
 p2p_err p2p__choice_ask(p2p_comm *comm, const p2p_asked *asked, int *option)
 {
     p2p_choices *c = comm->engine->choices;
+    /* As long as this rank only looks, nothing moves: it need not ask. */
+    if (asked->kind == CHOICE_POLL && !c->acted && p2p__poll_goes_on(comm->engine, asked)) {
+        p2p__poll_overlook(comm->engine, asked);
+        *option = CHOICE_NOTHING;
+        return P2P_OK;
+    }
     p2p_waiting waiting = {
         .ready = is_decided, .describe = describe_asked, .arg = (void *)(uintptr_t)asked, .state = SCOREBOARD_BLOCKED};
     c->asked = asked;

@@ -161,19 +161,29 @@ void p2p__choices_show(p2p_engine *engine);
 p2p_err p2p__choices_obey(p2p_engine *engine);
 
 /* What this call asks: its kind, the options there are when the job is quiet, and for whom it waits if there are none (NULL:
- * for nobody). */
+ * for nobody). Of a poll: how often each thing that it could see has been overlooked, from *at = 0 on; NULL: that was all. */
 typedef struct {
     int kind;
     uint64_t (*options)(p2p_engine *engine, void *arg, uint64_t *held);
     void (*describe)(p2p_engine *engine, void *arg, scoreboard_wait *wait);
-    bool (*overlook)(p2p_engine *engine, void *arg,
-                     bool now); /* of a poll: what there is, which it may do once for each; is any left? */
+    int *(*there)(p2p_engine *engine, void *arg, size_t *at);
+    uint64_t question; /* of a poll: the same for one that asks for the same */
     void (*decided)(p2p_engine *engine, void *arg, uint32_t number); /* notes what would have been another option */
     void *arg;
 } p2p_asked;
 
 /* A choice has been decided: a message like this that comes later, from another rank than these, could have been for it. */
 void p2p__choice_note(p2p_engine *engine, uint32_t number, const struct p2p_operation *like, uint64_t known);
+
+/* This rank has done what others may act upon, or has waited; no matter while it asks. */
+void p2p__choice_acts(p2p_engine *engine);
+
+/* polls.c: may this poll see nothing? Does it, since it goes on overlooking what there is? It does. And all that is overlooked
+ * so is seen from now on. */
+bool p2p__poll_may_overlook(p2p_engine *engine, const p2p_asked *asked);
+bool p2p__poll_goes_on(p2p_engine *engine, const p2p_asked *asked);
+void p2p__poll_overlook(p2p_engine *engine, const p2p_asked *asked);
+void p2p__polls_hurry(p2p_engine *engine);
 
 /* Wait until it is decided. CHOICE_NOTHING: a poll sees nothing. */
 p2p_err p2p__choice_ask(p2p_comm *comm, const p2p_asked *asked, int *option);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Probing: has a message come, and how long is it? The message stays where it is. */
 #include "p2p/message/internal.h"
+#include "p2p/shared/crc.h"
 
 typedef struct {
     struct p2p_operation like; /* the receive that is asked about; never posted */
@@ -32,17 +33,16 @@ static uint64_t options_of(p2p_engine *engine, void *arg, uint64_t *held)
     return answered(engine, q) ? UINT64_C(1) << q->like.peer : 0;
 }
 
-static bool overlook(p2p_engine *engine, void *arg, bool now)
+static int *there(p2p_engine *engine, void *arg, size_t *at)
 {
     const question *q = arg;
-    bool left = false;
-    for (int i = 0; i < engine->size; i++) {
-        if (q->like.peer >= 0 && q->like.peer != i) continue;
-        p2p_unexpected *message = p2p__choice_message(engine, i, q->like.context, q->like.tag);
-        left = left || (message && !message->overlooked);
-        if (message && now) message->overlooked = true;
+    while (*at < (size_t)engine->size) {
+        int source = (int)(*at)++;
+        if (q->like.peer >= 0 && q->like.peer != source) continue;
+        p2p_unexpected *message = p2p__choice_message(engine, source, q->like.context, q->like.tag);
+        if (message) return &message->vain;
     }
-    return left;
+    return NULL;
 }
 
 static void note_question(p2p_engine *engine, void *arg, uint32_t number)
@@ -56,8 +56,14 @@ static void note_question(p2p_engine *engine, void *arg, uint32_t number)
 static p2p_err ask(p2p_comm *comm, question *q, bool poll, bool *ready)
 {
     int option;
-    const p2p_asked asked = {
-        poll ? CHOICE_POLL : CHOICE_PROBE, options_of, poll ? NULL : describe, overlook, note_question, q};
+    const int32_t what[] = {(int32_t)q->like.context, q->like.peer, q->like.tag};
+    const p2p_asked asked = {.kind = poll ? CHOICE_POLL : CHOICE_PROBE,
+                             .options = options_of,
+                             .describe = poll ? NULL : describe,
+                             .there = there,
+                             .question = p2p__crc32c(0, what, sizeof what),
+                             .decided = note_question,
+                             .arg = q};
     p2p_err err = p2p__choice_ask(comm, &asked, &option);
     *ready = !err && option != CHOICE_NOTHING;
     if (*ready) q->found = p2p__choice_message(comm->engine, option, q->like.context, q->like.tag);

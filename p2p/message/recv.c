@@ -140,6 +140,7 @@ p2p_err p2p__start_recv(p2p_request receive, int source, int tag)
     receive->peer = source == P2P_ANY_SOURCE ? P2P_ANY_SOURCE : comm->world_rank[source];
     receive->tag = tag;
     receive->id = engine->next_id++;
+    if (engine->choices) p2p__choice_acts(engine);
     TRACE(engine, p2p__trace_expects(receive));
 
     p2p_unexpected *message = p2p__match_unexpected(engine, receive->context, receive->peer, tag);

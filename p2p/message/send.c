@@ -96,6 +96,7 @@ p2p_err p2p__start_send(p2p_request request, int dest, int tag, bool wait_for_ma
     bool collective = request->context != comm->context;
     bool buffered = !wait_for_match && p2p__may_be_buffered(engine, peer, request->bytes, collective);
     p2p_err err;
+    if (engine->choices) p2p__choice_acts(engine);
     if (!buffered && !collective && engine->choices) p2p__choice_of_send(request, wait_for_match);
     /* Before it is posted: it may be received before this rank reads the clock again. */
     TRACE(engine, engine->trace->posted = p2p__trace_clock(engine));

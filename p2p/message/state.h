@@ -55,7 +55,7 @@ struct p2p_operation {
     bool has_part;                    /* for traces */
     p2p_part part;
     uint32_t order;
-    bool overlooked; /* with launch --explore: a poll has not seen that it has ended */
+    int vain;        /* with launch --explore: polls that have not seen that it has ended */
     uint32_t choice; /* its number, with launch --explore; 0: the standard leaves nothing open */
 
     const p2p_layer_ops *layer; /* REQUEST_LAYER */
@@ -76,7 +76,7 @@ typedef struct p2p_unexpected {
     wire_header header;
     bool complete;
     int generation;
-    bool overlooked;               /* with launch --explore: a poll has not seen it */
+    int vain;                      /* with launch --explore: polls that have not seen it */
     struct p2p_operation *claimed; /* a receive took it while it was still arriving */
     struct p2p_operation *sender;  /* a send of this rank to itself that waits to be matched */
     char data[];

@@ -41,25 +41,21 @@ static uint64_t ended(p2p_engine *engine, void *arg, uint64_t *held)
     return options;
 }
 
-static bool overlook(p2p_engine *engine, void *arg, bool now)
+static int *there(p2p_engine *engine, void *arg, size_t *at)
 {
     const request_set *set = arg;
-    bool left = false;
-    (void)engine;
-    for (size_t i = 0; i < set->count; i++) {
-        p2p_request at = set->requests[i];
-        if (!at || !at->done) continue;
-        left = left || !at->overlooked;
-        at->overlooked = at->overlooked || now;
+    while (*at < set->count && (!set->all || is_ready(engine, arg))) {
+        p2p_request request = set->requests[(*at)++];
+        if (request && request->done) return &request->vain;
     }
-    return left;
+    return NULL;
 }
 
 /* A message for one of those that have not ended. */
 static void note_set(p2p_engine *engine, void *arg, uint32_t number)
 {
     const request_set *set = arg;
-    for (size_t i = 0; i < set->count && !set->all; i++) {
+    for (size_t i = 0; i < set->count; i++) {
         const struct p2p_operation *at = set->requests[i];
         if (!at || at->done || at->kind != REQUEST_RECV) continue;
         p2p__choice_note(engine, number, at, at->peer >= 0 ? ~(UINT64_C(1) << at->peer) : 0);
@@ -70,7 +66,15 @@ static void note_set(p2p_engine *engine, void *arg, uint32_t number)
 static p2p_err ask(p2p_comm *comm, request_set *set, bool *done)
 {
     int option;
-    const p2p_asked asked = {done ? CHOICE_POLL : CHOICE_WAIT, ended, done ? NULL : describe, overlook, note_set, set};
+    size_t first = 0;
+    while (first < set->count && (!set->requests[first] || set->requests[first]->done)) first++;
+    const p2p_asked asked = {.kind = done ? CHOICE_POLL : CHOICE_WAIT,
+                             .options = ended,
+                             .describe = done ? NULL : describe,
+                             .there = there,
+                             .question = first < set->count ? (uintptr_t)set->requests[first] : 0,
+                             .decided = note_set,
+                             .arg = set};
     p2p_err err = p2p__choice_ask(comm, &asked, &option);
     set->chosen = (size_t)option;
     if (done) *done = !err && option != CHOICE_NOTHING;

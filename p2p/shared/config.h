@@ -31,7 +31,8 @@ typedef struct {
     size_t trace_bytes; /* what these take with all that goes with them; set by the launcher (trace.h) */
     bool explain;       /* PAIRWISE_EXPLAIN, launch --explain: collectives say what they took, and why */
     bool metrics;       /* ranks count their calls (launch --metrics) */
-    bool explore;       /* every choice is the launcher's (launch --explore, --schedule) */
+    bool explore;       /* every choice is the launcher's (launch --explore, --schedule), */
+    int looks;          /* and so often also whether a poll overlooks what has come (p2p/message/polls.c) */
     bool record;        /* and keep the last ones (launch --record) */
     size_t notes_bytes; /* what both take, of all ranks; set by the launcher (notes.h) */
     size_t hosts;       /* PAIRWISE_HOSTS: so many launchers on this machine, as if each were on a host; 0, 1: one */

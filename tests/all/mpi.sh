@@ -163,6 +163,27 @@ END
 check "ranks that only poll" "$B/mpicc" -g "$work/polls.c" -o "$work/polls"
 check "they end" says "nothing has happened but polling" env PAIRWISE_POLLING=1 timeout 20 "$B/launch" -n 2 "$work/polls"
 
+# A rank that has polled for a while, and then computes for longer than that, does not poll.
+cat >"$work/computes.c" <<'END'
+#include <mpi.h>
+
+int main(int argc, char **argv)
+{
+    int rank, x = 0, flag;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    double start = MPI_Wtime();
+    while (rank == 1 && MPI_Wtime() - start < 0.6) MPI_Iprobe(0, 7, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    while (rank == 1 && MPI_Wtime() - start < 2.4) x++;
+    if (rank == 1) MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    if (rank == 0) MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return 0;
+}
+END
+check "a rank that polls and then computes" "$B/mpicc" "$work/computes.c" -o "$work/computes"
+check "does not poll" status 0 env PAIRWISE_POLLING=1 timeout 20 "$B/launch" -n 2 "$work/computes"
+
 # A rank that dies is started again with --repair, but the others cannot call p2p_repair.
 sed 's/MPI_Allreduce/if (rank == 1 \&\& argc > 1) raise(SIGKILL);\n    &/; s/#include <stdio.h>/&\n#include <signal.h>/' "$work/sum.c" >"$work/dies.c"
 check "a program in which a rank dies" "$B/mpicc" -g "$work/dies.c" -o "$work/dies"

@@ -16,6 +16,8 @@
  *      orders poll          rank 0 asks once whether a message has come
  *      orders test          the same with a request
  *      orders until         rank 0 asks until a message has come
+ *      orders patient N     rank 0 asks N times at most whether a message has come, and prints whether it has
+ *      orders asks          rank 2 sends to rank 0, which then sends to it, and asks until that message has come
  *      orders last          as gather 1, but if all come from the highest rank down, rank 0 waits for one more
  *      orders spins         as gather 1, but if the highest rank is first, rank 0 never ends
  *      orders prints        as gather 1, and rank 0 prints who was first
@@ -180,6 +182,30 @@ static void until(void)
     get(1);
 }
 
+static void patient(void)
+{
+    bool found = false;
+
+    if (rank == 1) put(0);
+    if (rank > 0) return;
+    for (int i = 0; i < each && !found; i++) p2p_iprobe(world, 1, 0, &found, P2P_STATUS_IGNORE);
+    printf("%s\n", found ? "found" : "given up");
+    get(1);
+}
+
+static void asks(void)
+{
+    bool found = false;
+    p2p_request sent = P2P_REQUEST_NULL;
+
+    if (rank == 0) get(P2P_ANY_SOURCE);
+    if (rank == 2) get(P2P_ANY_SOURCE);
+    p2p_isend(world, &rank, sizeof rank, rank == 2 ? 0 : 2, 0, &sent);
+    while (rank == 2 && !found) p2p_iprobe(world, P2P_ANY_SOURCE, 0, &found, P2P_STATUS_IGNORE);
+    if (rank == 2) get(P2P_ANY_SOURCE);
+    p2p_wait(&sent, P2P_STATUS_IGNORE);
+}
+
 static void last(void)
 {
     int down = 0;
@@ -270,11 +296,11 @@ static const struct {
     const char *name;
     void (*run)(void);
 } programs[] = {
-    {"gather", gather},     {"posted", posted},       {"probed", probed},     {"any", any},
-    {"caused", caused},     {"answered", answered},   {"apart", apart},       {"behind", behind},
-    {"tags", tags},         {"selective", selective}, {"poll", poll},         {"test", test},
-    {"until", until},       {"last", last},           {"prints", prints},     {"spins", spins},
-    {"exchange", exchange}, {"random", run_random},   {"unsteady", unsteady}, {"toggles", toggles},
+    {"gather", gather},     {"posted", posted},   {"probed", probed}, {"any", any},           {"caused", caused},
+    {"answered", answered}, {"apart", apart},     {"behind", behind}, {"tags", tags},         {"selective", selective},
+    {"poll", poll},         {"test", test},       {"until", until},   {"patient", patient},   {"asks", asks},
+    {"last", last},         {"prints", prints},   {"spins", spins},   {"exchange", exchange}, {"random", run_random},
+    {"unsteady", unsteady}, {"toggles", toggles},
 };
 
 int main(int argc, char **argv)
