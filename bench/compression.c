@@ -131,10 +131,10 @@ static int measure_rank(p2p_comm *world, void *arg)
     return err ? 1 : 0;
 }
 
-/* The slowest rank's times, rank 0's traffic. */
-static found measure(bench *b, long ranks, const char *network)
+/* The slowest rank's times, rank 0's traffic; to be traced, if that is asked for. */
+static found measure_traced(bench *b, long ranks, const char *network, bool traced)
 {
-    p2p_options options = {.world = b->s.world, .network = network};
+    p2p_options options = {.world = b->s.world, .network = network, .trace = options_trace(traced)};
     if (p2p_launch((int)ranks, measure_rank, b, &options)) exit(1);
     found all = b->of[0];
     for (long q = 1; q < ranks; q++) {
@@ -142,6 +142,11 @@ static found measure(bench *b, long ranks, const char *network)
         all.wall_ms = fmax(all.wall_ms, b->of[q].wall_ms);
     }
     return all;
+}
+
+static found measure(bench *b, long ranks, const char *network)
+{
+    return measure_traced(b, ranks, network, false);
 }
 
 /* ---- From which bandwidth down it wins ---- */
@@ -221,7 +226,7 @@ static void compare(bench *b, report *out)
         method_named(b->s.methods[i], &how);
         b->how = how;
         double cpu = measure(b, 1, NULL).cpu_ms, wall = measure(b, b->s.ranks, NULL).wall_ms;
-        found f = measure(b, b->s.ranks, b->s.network);
+        found f = measure_traced(b, b->s.ranks, b->s.network, i + 1 == b->s.method_count);
         double predicted = predicted_bandwidth(&plain, &f, cpu, how.method != TRAIN_TOPK);
         double bandwidths[2] = {predicted, predicted > 0 ? measured_bandwidth(b, &how, cpu, predicted) : 0};
         print(out, b->s.methods[i], &plain, &f, cpu, wall, bandwidths);

@@ -328,7 +328,7 @@ static bench read_settings(int argc, char **argv)
         {"device", 'd', "NAME", 0, "auto (default), cpu, gpu, cpu:K, gpu:K", 0},
         {NULL, 0, NULL, 0, NULL, 0},
     };
-    static const struct argp_child children[] = {{&options_format_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+    static const struct argp_child children[] = {{&options_table_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
     static const struct argp argp = {.options = options,
                                      .parser = parse,
                                      .children = children,

@@ -58,9 +58,9 @@ static int train_main(p2p_comm *world, void *arg)
     return err ? 1 : 0;
 }
 
-static p2p_err launch(bench *b, int (*rank_main)(p2p_comm *, void *))
+static p2p_err launch(bench *b, int (*rank_main)(p2p_comm *, void *), bool last)
 {
-    p2p_options options = {.world = b->s.world};
+    p2p_options options = {.world = b->s.world, .trace = options_trace(last)};
 
     return p2p_launch((int)b->s.ranks, rank_main, b, &options);
 }
@@ -91,7 +91,7 @@ static p2p_err time_run(bench *b, int side, long steps, double *ms)
     b->job.settings.steps = (uint64_t)steps;
     b->job.parallel.all_reduce = side == WITH_SYNC ? NULL : keep;
     b->job.parallel.shard = side == WITH_SYNC ? train_shard : share_alike;
-    err = launch(b, train_main);
+    err = launch(b, train_main, false);
     *ms = (loop_now_us() - start) * 1e-3;
     return err;
 }
@@ -203,9 +203,9 @@ static int phases_main(p2p_comm *world, void *arg)
 }
 
 /* The first step builds programs and touches memory for the first time: it does not count. */
-static p2p_err time_phases(bench *b)
+static p2p_err time_phases(bench *b, bool last)
 {
-    p2p_err err = launch(b, phases_main);
+    p2p_err err = launch(b, phases_main, last);
 
     for (long step = 1; step < b->s.many && !err; step++)
         for (int phase = 0; phase < PHASES; phase++) {
@@ -228,9 +228,10 @@ static p2p_err take_round(bench *b, long round)
         int side = (int)(round + i) % SIDES;
         err = time_step(b, side, &ms[side]);
     }
-    if (!err) err = time_phases(b);
+    if (!err) err = time_phases(b, round + 1 == b->s.rounds);
     if (err) return err;
     for (int side = 0; side < SIDES; side++) samples_add(&b->whole[side], &ms[side], 1);
+    if (ms[WITH_SYNC] <= 0 || ms[WITHOUT_SYNC] <= 0) return P2P_OK;
     extra = (ms[WITH_SYNC] / ms[WITHOUT_SYNC] - 1) * 100;
     samples_add(&b->extra, &extra, 1);
     return P2P_OK;
@@ -258,6 +259,12 @@ static const report_column columns[] = {
     {"GFLOPs", "(1e9/s)", 8, 1, false},
 };
 
+/* A step is a difference: where longer runs took no longer, because something else ran meanwhile, it is not known. */
+static report_cell known(double number, double ms)
+{
+    return (report_cell){ms > 0 ? NULL : "-", number};
+}
+
 /* `work`: useful operations of all ranks in it; 0: not counted. */
 static void print(const bench *b, report *out, const char *what, samples *times, bool is_step, double work)
 {
@@ -268,11 +275,11 @@ static void print(const bench *b, report *out, const char *what, samples *times,
     report_cell cells[] = {
         {what, 0},
         {NULL, (double)times->count},
-        {NULL, median},
-        {NULL, samples_percentile(times, 25)},
-        {NULL, samples_percentile(times, 75)},
-        {is_step ? NULL : "-", is_step ? images / median * 1e3 : 0},
-        {work > 0 ? NULL : "-", work / median * 1e-6},
+        known(median, median),
+        known(samples_percentile(times, 25), samples_percentile(times, 25)),
+        known(samples_percentile(times, 75), samples_percentile(times, 75)),
+        known(images / median * 1e3, is_step ? median : 0),
+        known(work / median * 1e-6, work > 0 ? median : 0),
     };
     report_row(out, cells);
 }
@@ -294,9 +301,14 @@ static void print_all(bench *b)
     print(b, &out, "step without sync", &b->whole[WITHOUT_SYNC], true, work);
     for (int phase = 0; phase < PHASES; phase++) print(b, &out, names[phase], &b->phase[phase], false, shares[phase]);
     samples_sort(&b->extra);
-    report_note(&out, "with sync a step takes %.1f %% more (quartiles %.1f and %.1f)",
-                samples_percentile(&b->extra, 50), samples_percentile(&b->extra, 25),
-                samples_percentile(&b->extra, 75));
+    if (b->extra.count)
+        report_note(&out, "with sync a step takes %.1f %% more (quartiles %.1f and %.1f)",
+                    samples_percentile(&b->extra, 50), samples_percentile(&b->extra, 25),
+                    samples_percentile(&b->extra, 75));
+    if (b->extra.count < (size_t)b->s.rounds)
+        report_note(
+            &out, "in %zu of %ld rounds a longer run took no longer than a short one: other programs ran; more --steps",
+            (size_t)b->s.rounds - b->extra.count, b->s.rounds);
     report_note(&out, "steps: differences of runs of %ld and %ld steps, by the wall clock; phases: one after the other",
                 b->s.few, b->s.many);
     report_end(&out);

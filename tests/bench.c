@@ -165,6 +165,20 @@ Test(bench, ping_pong_for_people_and_as_json)
     process_free(&result);
 }
 
+/* A name with commas is one field. */
+Test(bench, texts_for_programs)
+{
+    process_result result;
+
+    run_bench(
+        "all_reduce --network latency=2us,bandwidth=12G --ranks 2 --max 8 --iters 2 --algorithm ring --csv --model "
+        "/dev/fd/2",
+        &result);
+    ASSERT_STATUS(result, 0);
+    ASSERT_CONTAINS(result.err, "\n\"latency=2us,bandwidth=12G\",ring,2,8,");
+    process_free(&result);
+}
+
 /* The header says which of both ways was measured; nothing is wrong in either. */
 Test(bench, cold)
 {

@@ -125,7 +125,8 @@ static const report_column left_column = {"max_bytes_left_host", "", 0, 0, false
 static void print_record(report *out, const comparison *c, size_t size, size_t algorithm)
 {
     const comparison_cell *cell = &c->cells[size][algorithm];
-    double us = median(&cell->us), algbw = bandwidth_GBps(c->bytes[size], us);
+    double us = median(&cell->us), algbw = bandwidth_GBps(c->bytes[size], us),
+           distance = comparison_distance(c, size, algorithm);
     report_cell cells[] = {
         {c->world, 0},
         {c->algorithms[algorithm], 0},
@@ -143,7 +144,7 @@ static void print_record(report *out, const comparison *c, size_t size, size_t a
         {NULL, (double)cell->bytes},
         {NULL, (double)cell->wrong},
         {NULL, c->network ? median(&cell->virtual_us) : limit_us(c, size)},
-        {NULL, comparison_distance(c, size, algorithm)},
+        {distance > 0 ? NULL : "-", distance},
         {NULL, (double)cell->left},
     };
     if (c->network) cells[RECORD_COUNT - 1] = cells[RECORD_COUNT];
@@ -278,9 +279,10 @@ static void write_line(FILE *file, const comparison *c, size_t size, size_t algo
     const model_time *t = &c->cells[size][algorithm].model;
     double us = comparison_time_us(c, size, algorithm), busy = bandwidth_all_reduce_factor(c->ranks);
 
-    fprintf(file, "%s,%s,%d,%zu,%.3f,%.3f,%.6f,%.6f,%.3f,%.3f\n", c->network ? c->network : c->world,
-            c->algorithms[algorithm], c->ranks, c->bytes[size], us, t->us, bandwidth_GBps(c->bytes[size], us) * busy,
-            bandwidth_GBps(c->bytes[size], t->us) * busy, t->path_us, t->work_us);
+    report_quoted(file, c->network ? c->network : c->world);
+    fprintf(file, ",%s,%d,%zu,%.3f,%.3f,%.6f,%.6f,%.3f,%.3f\n", c->algorithms[algorithm], c->ranks, c->bytes[size], us,
+            t->us, bandwidth_GBps(c->bytes[size], us) * busy, bandwidth_GBps(c->bytes[size], t->us) * busy, t->path_us,
+            t->work_us);
 }
 
 bool comparison_write_model(const comparison c[], size_t worlds, const char *path)

@@ -27,11 +27,23 @@ static error_t parse_format(int key, char *arg, struct argp_state *state)
 static const struct argp_option format_options[] = {
     {"csv", KEY_CSV, NULL, 0, "Print CSV; the first line has the names", 10},
     {"json", KEY_JSON, NULL, 0, "Print JSON: an array of objects", 10},
+    {NULL, 0, NULL, 0, NULL, 0},
+};
+
+static const struct argp_option trace_options[] = {
     {"trace", KEY_TRACE, "FILE", 0, "Write a trace of the last job to FILE (Chrome trace JSON, for build/replay)", 11},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
-const struct argp options_format_argp = {.options = format_options, .parser = parse_format};
+static error_t hand_on(int key, char *arg, struct argp_state *state)
+{
+    if (key == ARGP_KEY_INIT) state->child_inputs[0] = state->input;
+    return parse_format(key, arg, state);
+}
+
+const struct argp options_table_argp = {.options = format_options, .parser = parse_format};
+static const struct argp_child tables[] = {{&options_table_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+const struct argp options_format_argp = {.options = trace_options, .parser = hand_on, .children = tables};
 
 const char *options_trace(bool last)
 {

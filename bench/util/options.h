@@ -10,8 +10,9 @@
 
 #include "bench/util/report.h"
 
-/* For the `children` of a bench's argp; its input, set in ARGP_KEY_INIT, is a report_format. */
-extern const struct argp options_format_argp;
+/* For the `children` of a bench's argp; its input, set in ARGP_KEY_INIT, is a report_format. The second for a bench that
+ * starts no job, of which there could be a trace. */
+extern const struct argp options_format_argp, options_table_argp;
 
 /* For p2p_options.trace: the file given with --trace; NULL if there was none, or if this is not the last job. */
 const char *options_trace(bool last);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/util/report.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -66,24 +68,54 @@ void report_begin(report *r, report_format format, const report_column *columns,
     print_header(r, true);
 }
 
-static void print_cell(const report_column *c, const report_cell *cell, int width)
+/* Is there a number? Where there is none the cell has a text, "-". */
+static bool has_number(const report_cell *cell)
 {
-    if (c->decimals == REPORT_TEXT)
-        printf("%*s", width, cell->text ? cell->text : "-");
-    else
-        printf("%*.*f", width, c->decimals, cell->number);
+    return !cell->text && isfinite(cell->number);
 }
 
 static void print_aligned(const report *r, const report_cell cells[])
 {
     for (size_t i = 0; i < r->count; i++) {
-        putchar(' ');
-        if (cells[i].text && r->columns[i].decimals != REPORT_TEXT) /* "-" where there is no number */
-            printf("%*s", r->columns[i].width, cells[i].text);
+        const report_column *c = &r->columns[i];
+        if (c->decimals == REPORT_TEXT || !has_number(&cells[i]))
+            printf(" %*s", c->width, cells[i].text ? cells[i].text : "-");
         else
-            print_cell(&r->columns[i], &cells[i], r->columns[i].width);
+            printf(" %*.*f", c->width, c->decimals, cells[i].number);
     }
     putchar('\n');
+}
+
+void report_quoted(FILE *file, const char *text)
+{
+    if (!strpbrk(text, ",\"\n")) {
+        fputs(text, file);
+        return;
+    }
+    putc('"', file);
+    for (const char *at = text; *at; at++) fprintf(file, *at == '"' ? "\"\"" : "%c", *at);
+    putc('"', file);
+}
+
+static void print_json_text(const char *text)
+{
+    putchar('"');
+    for (const char *at = text; *at; at++) printf(strchr("\"\\", *at) ? "\\%c" : "%c", *at);
+    putchar('"');
+}
+
+/* What is not known is null in JSON and empty in CSV. */
+static void print_value(const report_column *c, const report_cell *cell, bool json)
+{
+    const char *text = cell->text ? cell->text : "-";
+    if (c->decimals != REPORT_TEXT && has_number(cell))
+        printf("%.*f", c->decimals, cell->number);
+    else if (c->decimals != REPORT_TEXT)
+        fputs(json ? "null" : "", stdout);
+    else if (json)
+        print_json_text(text);
+    else
+        report_quoted(stdout, text);
 }
 
 static void print_separated(const report *r, const report_cell cells[])
@@ -93,12 +125,10 @@ static void print_separated(const report *r, const report_cell cells[])
 
     if (json) printf("%s\n  {", r->rows ? "," : "");
     for (size_t i = 0; i < r->count; i++) {
-        bool quoted = json && r->columns[i].decimals == REPORT_TEXT;
         if (r->columns[i].people_only) continue;
         printf("%s", comma);
-        if (json) printf("\"%s\": %s", r->columns[i].name, quoted ? "\"" : "");
-        print_cell(&r->columns[i], &cells[i], 0);
-        if (quoted) putchar('"');
+        if (json) printf("\"%s\": ", r->columns[i].name);
+        print_value(&r->columns[i], &cells[i], json);
         comma = json ? ", " : ",";
     }
     printf(json ? "}" : "\n");

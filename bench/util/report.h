@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 typedef enum { REPORT_TABLE, REPORT_CSV, REPORT_JSON } report_format;
 
@@ -27,7 +28,7 @@ typedef struct {
     size_t count, rows;
 } report;
 
-/* A cell: text for a text column, number for the others. */
+/* A cell: text for a text column, number for the others; with a text, "-", where there is no number. */
 typedef struct {
     const char *text;
     double number;
@@ -36,6 +37,9 @@ typedef struct {
 void report_begin(report *r, report_format format, const report_column *columns, size_t count);
 void report_row(report *r, const report_cell cells[]);
 void report_end(report *r);
+
+/* A text as one field of CSV, whatever it holds. */
+void report_quoted(FILE *file, const char *text);
 
 /* A line for people, "# " in front: not in CSV and JSON. */
 void report_note(const report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));

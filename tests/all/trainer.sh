@@ -83,6 +83,15 @@ trains() { # LAST_LINE VARIABLES... GOAL
     return 1
 }
 
+# What is not known is null in JSON and empty in CSV; a trace is written; what starts no job has none.
+compared() { "$B/bench/compression" --methods f16 --ranks 2 --rounds 1 --trace "$work/trace.json" "$1"; }
+check "bench/compression: JSON" says '"method": "f32",.* "predicted": null, "measured": null}' compared --json
+check "bench/compression: CSV" says '^f32,.*,,$' compared --csv
+check "bench/compression: a trace" grep -q '"name":"ring_all_reduce"\|"name":"coll_' "$work/trace.json"
+check "bench/train: a trace" "$B/bench/train" --model resnet20 --batch 2 --rounds 1 --steps 2 --trace "$work/train.json"
+check "bench/train: of the last job" grep -q '"name":"ring_iall_reduce"\|"name":"ring_all_reduce"' "$work/train.json"
+check "bench/kernels has no ranks, and so no trace" status 2 "$B/bench/kernels" --trace "$work/none.json"
+
 with_solutions
 few=(IMAGES=70 TESTS=20 BATCH=16 EPOCHS=1)
 check "make whole on 2 ranks: exercise 37's solution and build/train, the same bits" \
