@@ -25,13 +25,16 @@ struct mpi__buffer {
 
 static mpi__buffer process, *attached;
 
-/* Those that have been received give back their room. */
-static void reap(mpi__buffer *buffer, bool waits)
+/* Those that have been received give back their room. The others go on, also after an error of the wait (PAIRWISE_TIMEOUT),
+ * which is returned. */
+static p2p_err reap(mpi__buffer *buffer, bool waits)
 {
+    p2p_err first = P2P_OK;
     for (bsend **at = &buffer->list, *b; (b = *at);) {
         bool done = true;
-        p2p_err err = waits ? p2p_wait(&b->p2p, NULL) : p2p_test(&b->p2p, &done, NULL);
-        if (!done && !err) {
+        p2p_err err = waits && !first ? p2p_wait(&b->p2p, NULL) : p2p_test(&b->p2p, &done, NULL);
+        if (b->p2p) {
+            if (!first) first = err;
             at = &b->next;
             continue;
         }
@@ -40,6 +43,7 @@ static void reap(mpi__buffer *buffer, bool waits)
         mpi__comm_drop(b->comm);
         free(b);
     }
+    return first;
 }
 
 int mpi__bsend(mpi__comm *c, mpi__piece *piece, int dest, int tag, uint16_t kind)
@@ -143,9 +147,9 @@ static int detach(const char *name, MPI_Comm comm, bool own, void *address, MPI_
     void *at = buffer ? buffer->at : NULL;
     *size = at && at != MPI_BUFFER_AUTOMATIC ? (MPI_Count)buffer->bytes : 0;
     memcpy(address, &at, sizeof at);
-    if (buffer) reap(buffer, true);
-    if (at) take_off(c, buffer);
-    return mpi__end(c, MPI_SUCCESS);
+    p2p_err err = buffer ? reap(buffer, true) : P2P_OK;
+    if (at && !err) take_off(c, buffer);
+    return mpi__end(c, mpi__p2p(c, err));
 }
 
 static int detach_int(const char *name, MPI_Comm comm, bool own, void *address, int *size)
@@ -163,7 +167,8 @@ static int flush(const char *name, MPI_Comm comm, bool own, MPI_Request *request
     int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = name});
     if (code) return code;
     mpi__buffer *buffer = own ? c->buffer : &process;
-    if (buffer) reap(buffer, true);
+    p2p_err err = buffer ? reap(buffer, true) : P2P_OK;
+    if (err) return mpi__end(c, mpi__p2p(c, err));
     if (request) {
         mpi__request *r = mpi__request_new(c);
         if (!r) return mpi__end(c, mpi__no_memory(c));

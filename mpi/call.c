@@ -70,6 +70,23 @@ void mpi__close(mpi__comm *c, int code)
     if (code) tell_handler(c, code);
 }
 
+int mpi__end_as(mpi__comm *c, mpi__comm *own, const char *name, int code)
+{
+    const char *file;
+    int line;
+    const int cause = own->code;
+    if (!code || own == c) return mpi__end(c, code);
+    p2p_layer_same_cause(c->p2p, own->p2p);
+    p2p_layer_line(c->p2p, &file, &line);
+    mpi__end(c, MPI_SUCCESS);
+    p2p__here(file, line);
+    int begun = mpi__begin_on(own, &(p2p_layer_call){.name = name});
+    if (begun) return begun;
+    p2p_layer_same_cause(own->p2p, c->p2p);
+    own->code = cause;
+    return mpi__end(own, code);
+}
+
 int mpi__failed(mpi__comm *c, p2p_err err)
 {
     return tell_handler(c, mpi__code_of(err));

@@ -109,7 +109,8 @@ API(Finalize)(void)
     int line;
     p2p_layer_line(c->p2p, &file, &line);
     mpi__end(c, MPI_SUCCESS);
-    code = mpi__attributes_free(&mpi__self->attributes, (uintptr_t)MPI_COMM_SELF, false); /* functions of the program's */
+    code = mpi__attributes_free(&mpi__self->attributes, (uintptr_t)MPI_COMM_SELF,
+                                false); /* functions of the program's */
     if (!code) code = mpi__attributes_free(&mpi__world->attributes, (uintptr_t)MPI_COMM_WORLD, false);
     if (code) {
         p2p__here(file, line);

@@ -251,6 +251,8 @@ static inline int mpi__end(mpi__comm *comm, int code)
     mpi__close(comm, code);
     return code;
 }
+/* c's call ends with an error of an operation on another communicator: that one's handler deals with it. */
+int mpi__end_as(mpi__comm *comm, mpi__comm *own, const char *name, int code);
 /* For collectives, which p2p begins and ends: is everything in order so far? And at the end: what an error means. */
 int mpi__check_state(const char *name);
 int mpi__failed(mpi__comm *comm, p2p_err err);
@@ -469,7 +471,7 @@ void mpi__request_free(mpi__request *request);
 int mpi__request_finish(mpi__request *r, p2p_err err, const p2p_status *got, uint16_t kind, MPI_Status *status);
 /* What a handle stands for: *r NULL for MPI_REQUEST_NULL; or an error. */
 int mpi__request_look(mpi__comm *c, MPI_Request handle, mpi__request **r);
-/* The communicator for a call on these: that of the first that is under way; else the world. */
+/* The communicator for a call on these: that of the first that is under way; else of the first; else the world. */
 mpi__comm *mpi__requests_comm(int count, const MPI_Request requests[]);
 /* Of a persistent collective, outside of calls: begin it once more. */
 int mpi__plan_start(mpi__request *request);

@@ -174,6 +174,9 @@ API(Imrecv)(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, M
     if (!code && t.message)
         code = mpi__p2p(c, p2p_irecv_taken(c->p2p, r->piece.at, r->piece.bytes, &t.message, &r->p2p));
     *message = MPI_MESSAGE_NULL;
-    *request = (MPI_Request)(void *)r;
+    if (code)
+        mpi__request_free(r);
+    else
+        *request = (MPI_Request)(void *)r;
     return mpi__end(c, code);
 }

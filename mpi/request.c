@@ -302,11 +302,13 @@ int mpi__request_look(mpi__comm *c, MPI_Request handle, mpi__request **r)
 mpi__comm *mpi__requests_comm(int count, const MPI_Request requests[])
 {
     bool freed;
+    mpi__comm *first = mpi__world;
     for (int i = 0; requests && i < count; i++) {
         const mpi__request *r = requests[i] == MPI_REQUEST_NULL ? NULL : mpi__request_of(requests[i], &freed);
-        if (r && r->p2p) return r->comm;
+        if (r && r->active) return r->comm;
+        if (r && first == mpi__world) first = r->comm;
     }
-    return mpi__world;
+    return first;
 }
 
 /* ---- Requests as such ---- */
@@ -362,6 +364,7 @@ void mpi__orphans_end(void)
         mpi__request *r = orphans.list[i];
         p2p_status got;
         p2p_err err = p2p_wait(&r->p2p, &got);
+        if (r->p2p) continue; /* it goes on (PAIRWISE_TIMEOUT), and uses its memory */
         mpi__request_finish(r, err, &got, p2p_layer_kind(r->comm->p2p), MPI_STATUS_IGNORE);
         mpi__request_free(r);
     }
@@ -379,26 +382,51 @@ static void keep_in_mind(mpi__request *r)
     r->object.thing.line = r->line;
 }
 
-/* p2p ends what it finds done: that is kept here until the program asks for it. *live: it is neither null nor inactive. */
-static int look_at(mpi__comm *c, MPI_Request request, bool *done, bool *live, MPI_Status *status)
+/* A call that looks at requests: on the communicator of the first; `own` is that of the request that has failed. */
+typedef struct {
+    const char *name;
+    mpi__comm *c, *own;
+    bool done, live; /* the last that was looked at: it has ended; it is neither null nor inactive */
+} looker;
+
+static int begin_look(looker *l, const char *name, int count, const MPI_Request requests[])
+{
+    mpi__check_state(name);
+    mpi__comm *c = mpi__state == MPI__RUNNING ? mpi__requests_comm(count, requests) : mpi__world;
+    *l = (looker){.name = name, .c = c, .own = c};
+    return mpi__begin_on(c, &(p2p_layer_call){.name = name});
+}
+
+static int end_look(const looker *l, int code)
+{
+    return mpi__end_as(l->c, l->own, l->name, code);
+}
+
+/* p2p ends what it finds done: that is kept here until the program asks for it. */
+static int look_at(looker *l, MPI_Request request, MPI_Status *status)
 {
     mpi__request *r;
     p2p_status got;
-    *done = true;
-    int code = mpi__request_look(c, request, &r);
-    *live = r && r->active;
-    if (code) return code;
-    if (*live && r->p2p) {
-        p2p_err err = p2p_test(&r->p2p, done, &got);
-        if (err || !*done) return mpi__p2p(c, err);
-        r->p2p = NULL;
-        code = mpi__request_finish(r, err, &got, p2p_layer_kind(c->p2p), &r->kept);
+    l->done = true;
+    l->live = false;
+    int code = mpi__request_look(l->c, request, &r);
+    if (code || !r || !r->active) {
+        mpi__empty_status(status, MPI_ANY_SOURCE);
+        return code;
+    }
+    l->live = true;
+    l->own = r->comm;
+    if (r->p2p) {
+        p2p_err err = p2p_test(&r->p2p, &l->done, &got);
+        if (r->p2p) return mpi__p2p(r->comm, err);
+        l->done = true;
+        code = mpi__request_finish(r, err, &got, p2p_layer_kind(r->comm->p2p), &r->kept);
         r->kept.MPI_ERROR = code;
         r->has_kept = r->active = true;
         if (!r->persistent) keep_in_mind(r); /* it is still to be waited for */
     }
-    if (!*live || !r->has_kept)
-        mpi__empty_status(status, *live && r->receives && r->peer == MPI_PROC_NULL ? MPI_PROC_NULL : MPI_ANY_SOURCE);
+    if (!r->has_kept)
+        mpi__empty_status(status, r->receives && r->peer == MPI_PROC_NULL ? MPI_PROC_NULL : MPI_ANY_SOURCE);
     else if (status != MPI_STATUS_IGNORE)
         *status = r->kept;
     return code;
@@ -406,66 +434,64 @@ static int look_at(mpi__comm *c, MPI_Request request, bool *done, bool *live, MP
 
 API(Request_get_status)(MPI_Request request, int *flag, MPI_Status *status)
 {
-    mpi__comm *c;
-    bool done, live;
-    int code = mpi__begin_local(&c, "MPI_Request_get_status");
+    looker l;
+    int code = begin_look(&l, "MPI_Request_get_status", 1, &request);
     if (code) return code;
-    code = look_at(c, request, &done, &live, status);
-    *flag = done;
-    return mpi__end(c, code);
+    code = look_at(&l, request, status);
+    *flag = l.done;
+    return end_look(&l, code);
 }
 
 API(Request_get_status_all)(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
-    mpi__comm *c;
-    bool done, live;
-    int code = mpi__begin_local(&c, "MPI_Request_get_status_all");
+    looker l;
+    int code = begin_look(&l, "MPI_Request_get_status_all", count, requests);
     if (code) return code;
     *flag = true;
     for (int i = 0; i < count && !code; i++) {
-        code = look_at(c, requests[i], &done, &live, statuses ? &statuses[i] : MPI_STATUS_IGNORE);
-        *flag = *flag && done;
+        code = look_at(&l, requests[i], statuses ? &statuses[i] : MPI_STATUS_IGNORE);
+        *flag = *flag && l.done;
     }
-    return mpi__end(c, code);
+    return end_look(&l, code);
 }
 
 API(Request_get_status_any)(int count, const MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
-    mpi__comm *c;
-    bool done, live, any = false;
-    int code = mpi__begin_local(&c, "MPI_Request_get_status_any");
+    looker l;
+    bool any = false;
+    int code = begin_look(&l, "MPI_Request_get_status_any", count, requests);
     if (code) return code;
     *index = MPI_UNDEFINED;
     for (int i = 0; i < count && !code && *index == MPI_UNDEFINED; i++) {
         MPI_Status one;
-        code = look_at(c, requests[i], &done, &live, &one);
-        any = any || live;
-        if (code || !live || !done) continue;
+        code = look_at(&l, requests[i], &one);
+        any = any || l.live;
+        if (code || !l.live || !l.done) continue;
         *index = i;
         if (status != MPI_STATUS_IGNORE) *status = one;
     }
     *flag = *index != MPI_UNDEFINED || !any;
     if (!code && !any) mpi__empty_status(status, MPI_ANY_SOURCE);
-    return mpi__end(c, code);
+    return end_look(&l, code);
 }
 
 API(Request_get_status_some)
 (int incount, const MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
-    mpi__comm *c;
-    bool done, live, any = false;
-    int found = 0, code = mpi__begin_local(&c, "MPI_Request_get_status_some");
+    looker l;
+    bool any = false;
+    int found = 0, code = begin_look(&l, "MPI_Request_get_status_some", incount, requests);
     if (code) return code;
     for (int i = 0; i < incount && !code; i++) {
         MPI_Status one;
-        code = look_at(c, requests[i], &done, &live, &one);
-        any = any || live;
-        if (code || !live || !done) continue;
+        code = look_at(&l, requests[i], &one);
+        any = any || l.live;
+        if (code || !l.live || !l.done) continue;
         if (statuses != MPI_STATUSES_IGNORE) statuses[found] = one;
         indices[found++] = i;
     }
     *outcount = any ? found : MPI_UNDEFINED;
-    return mpi__end(c, code);
+    return end_look(&l, code);
 }
 
 /* ---- Persistent ones ---- */

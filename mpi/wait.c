@@ -14,17 +14,23 @@ static void forget(MPI_Request *handle, mpi__request *r)
 
 /* A set of requests that a call waits for, or looks at. */
 typedef struct {
+    const char *name;
     mpi__comm *c;
+    mpi__comm *failed;         /* of the first request that has ended with an error; NULL: none has */
+    int cause;                 /* p2p's error */
     int count, live;           /* not null, nor persistent and not started */
     const mpi__request *never; /* a persistent one that has not been started at all; NULL: there is none */
     MPI_Request *handles;
     mpi__request **requests;
     p2p_request *p2p;
     p2p_status *got;
-    uint16_t *kinds; /* of the messages, after a wait for all of them */
+    uint16_t *kinds; /* of the messages, after a wait for all of them; and what each has ended with, or UNTOLD */
+    p2p_err *errors;
     bool has_kinds;
     void *memory, *few[64 * 6];
 } set;
+
+enum { UNTOLD = -1 };
 
 /* Request i of the list. */
 static int look(set *s, int i)
@@ -47,6 +53,8 @@ static int open_set(set *s, const char *name, int count, MPI_Request handles[])
 {
     mpi__check_state(name);
     s->c = mpi__state == MPI__RUNNING ? mpi__requests_comm(count, handles) : mpi__world;
+    s->name = name;
+    s->failed = NULL;
     s->count = count;
     s->handles = handles;
     s->memory = NULL;
@@ -58,14 +66,15 @@ static int open_set(set *s, const char *name, int count, MPI_Request handles[])
     if (count < 0) code = mpi__wrong(s->c, MPI_ERR_COUNT, P2P_ARGUMENT_COUNT, "a count of %d is negative", count);
     if (!code && count && !handles) code = mpi__wrong(s->c, MPI_ERR_REQUEST, P2P_ARGUMENT_REQUEST, "requests is NULL");
     if (code) return mpi__end(s->c, code);
-    size_t each = sizeof *s->requests + sizeof *s->p2p + sizeof *s->got + sizeof *s->kinds;
+    size_t each = sizeof *s->requests + sizeof *s->p2p + sizeof *s->got + sizeof *s->errors + sizeof *s->kinds;
     void *memory = s->few;
     if ((size_t)count * each > sizeof s->few) memory = s->memory = malloc((size_t)count * each);
     if (!memory) return mpi__end(s->c, mpi__no_memory(s->c));
     s->got = memory;
     s->requests = (mpi__request **)(void *)(s->got + count);
     s->p2p = (p2p_request *)(void *)(s->requests + count);
-    s->kinds = (uint16_t *)(void *)(s->p2p + count);
+    s->errors = (p2p_err *)(void *)(s->p2p + count);
+    s->kinds = (uint16_t *)(void *)(s->errors + count);
     s->has_kinds = false;
     for (int i = 0; i < count && !code; i++) {
         code = look(s, i);
@@ -80,7 +89,9 @@ static int open_set(set *s, const char *name, int count, MPI_Request handles[])
 static int close_set(set *s, int code)
 {
     free(s->memory);
-    return mpi__end(s->c, code);
+    if (!code || !s->failed) return mpi__end(s->c, code);
+    s->failed->code = s->cause;
+    return mpi__end_as(s->c, s->failed, s->name, code);
 }
 
 /* Nothing is under way that could be waited for. The standard lets that pass, but who waits has meant to start one. */
@@ -96,9 +107,12 @@ static int check_started(const set *s)
     return code;
 }
 
-static void expect_kinds(set *s, bool now)
+/* For a call that ends all of them: what came, and the error of each. */
+static void expect_results(set *s, bool now)
 {
+    for (int i = 0; now && i < s->count; i++) s->errors[i] = (p2p_err)UNTOLD;
     p2p_layer_kinds(s->c->p2p, now ? s->kinds : NULL);
+    p2p_layer_errors(s->c->p2p, now ? s->errors : NULL);
     s->has_kinds = true;
 }
 
@@ -108,26 +122,56 @@ static bool is_ended(const set *s, int i)
     return s->requests[i] && !s->p2p[i];
 }
 
-/* Request i has ended with err. */
+static bool all_ended(const set *s)
+{
+    int i = 0;
+    while (i < s->count && !s->p2p[i]) i++;
+    return i == s->count;
+}
+
+/* The call has failed, not a request: those that p2p still has (after PAIRWISE_TIMEOUT) go on, and keep what they use; those
+ * that it has given up, in a job that has failed, are no longer its. */
+static int fail(set *s, p2p_err err)
+{
+    for (int i = 0; i < s->count; i++)
+        if (is_ended(s, i)) s->requests[i]->p2p = NULL;
+    return mpi__p2p(s->c, err);
+}
+
+/* The first error counts, with the communicator that it belongs to. */
+static int note_error(set *s, mpi__comm *own, int code)
+{
+    if (code && !s->failed) {
+        s->failed = own;
+        s->cause = own->code ? own->code : P2P_ERR_ARG;
+    }
+    if (own != s->c) own->code = 0;
+    return code;
+}
+
+/* MPI_Request_get_status has ended it, and has returned its error, if it had one. */
+static int end_kept(mpi__request *r, MPI_Status *status)
+{
+    const int code = r->kept.MPI_ERROR;
+    if (status != MPI_STATUS_IGNORE) *status = r->kept;
+    r->has_kept = r->active = false;
+    if (!code) return MPI_SUCCESS;
+    return mpi__wrong(r->comm, code, P2P_ARGUMENT_REQUEST,
+                      "%s at line %d has ended with an error, which MPI_Request_get_status has returned before",
+                      r->name ? r->name : "the operation", r->line);
+}
+
+/* Request i has ended with err, and nothing of p2p is under way for it. */
 static int end_one(set *s, int i, p2p_err err, MPI_Status *status)
 {
     static const p2p_status none = {.source = P2P_ANY_SOURCE, .tag = P2P_ANY_TAG};
     mpi__request *r = s->requests[i];
     const p2p_status *got = r->p2p && !err ? &s->got[i] : &none;
     mpi__comm *own = r->comm;
-    int code;
-    if (r->has_kept) {
-        if (status != MPI_STATUS_IGNORE) *status = r->kept;
-        r->has_kept = r->active = false;
-        code = MPI_SUCCESS;
-    } else {
-        code = mpi__request_finish(r, err, got, s->has_kinds ? s->kinds[i] : p2p_layer_kind(own->p2p), status);
-    }
-    if (own != s->c && code) { /* the cause is with the request's communicator, but s->c's call ends with it */
-        p2p_layer_same_cause(s->c->p2p, own->p2p);
-        s->c->code = own->code ? own->code : P2P_ERR_ARG;
-        own->code = 0;
-    }
+    int code = r->has_kept
+                   ? end_kept(r, status)
+                   : mpi__request_finish(r, err, got, s->has_kinds ? s->kinds[i] : p2p_layer_kind(own->p2p), status);
+    note_error(s, own, code);
     if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
     forget(&s->handles[i], r);
     s->requests[i] = NULL;
@@ -140,8 +184,8 @@ static MPI_Status *status_at(MPI_Status *statuses, int i)
     return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
 }
 
-/* Of all, once p2p has ended them: with `first`, if only one error is known. */
-static int end_all(set *s, MPI_Status statuses[])
+/* All have ended: err is what p2p has returned for all. */
+static int end_all(set *s, p2p_err err, MPI_Status statuses[])
 {
     int code = MPI_SUCCESS;
     for (int i = 0; i < s->count; i++) {
@@ -149,8 +193,8 @@ static int end_all(set *s, MPI_Status statuses[])
             mpi__empty_status(status_at(statuses, i), MPI_ANY_SOURCE);
             continue;
         }
-        p2p_err err = s->p2p[i] ? p2p_wait(&s->p2p[i], &s->got[i]) : P2P_OK;
-        int one = end_one(s, i, err, status_at(statuses, i));
+        const p2p_err own = s->errors[i] == (p2p_err)UNTOLD ? err : s->errors[i];
+        int one = end_one(s, i, s->requests[i]->p2p ? own : P2P_OK, status_at(statuses, i));
         if (one) code = statuses == MPI_STATUSES_IGNORE ? one : MPI_ERR_IN_STATUS;
     }
     return code;
@@ -166,10 +210,10 @@ API(Wait)(MPI_Request *request, MPI_Status *status)
         return close_set(&s, check_started(&s));
     }
     p2p_err err = s.p2p[0] ? p2p_wait(&s.p2p[0], &s.got[0]) : P2P_OK;
-    return close_set(&s, end_one(&s, 0, err, status));
+    return close_set(&s, s.p2p[0] ? fail(&s, err) : end_one(&s, 0, err, status));
 }
 
-/* All of them in one wait, so that a diagnosis names all; the errors of each are then asked for one by one. */
+/* All of them in one wait, so that a diagnosis names all. */
 API(Waitall)(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     set s;
@@ -177,21 +221,13 @@ API(Waitall)(int count, MPI_Request requests[], MPI_Status statuses[])
     if (code) return code;
     code = check_started(&s);
     if (code) return close_set(&s, code);
-    bool returns = s.c->handler != MPI_ERRORS_ARE_FATAL && s.c->handler != MPI_ERRORS_ABORT;
-    if (returns) return close_set(&s, end_all(&s, statuses));
-    expect_kinds(&s, true);
+    expect_results(&s, true);
     p2p_err err = p2p_wait_all((size_t)count, s.p2p, s.got);
-    expect_kinds(&s, false);
-    if (err) return close_set(&s, mpi__p2p(s.c, err));
-    for (int i = 0; i < count; i++) {
-        int one = MPI_SUCCESS;
-        if (s.requests[i])
-            one = end_one(&s, i, P2P_OK, status_at(statuses, i));
-        else
-            mpi__empty_status(status_at(statuses, i), MPI_ANY_SOURCE);
-        if (one) code = one;
-    }
-    return close_set(&s, code);
+    expect_results(&s, false);
+    if (all_ended(&s)) return close_set(&s, end_all(&s, err, statuses));
+    for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; i++)
+        statuses[i].MPI_ERROR = s.requests[i] ? MPI_ERR_PENDING : MPI_SUCCESS;
+    return close_set(&s, fail(&s, err));
 }
 
 static int any(const char *name, int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
@@ -212,9 +248,9 @@ static int any(const char *name, int count, MPI_Request requests[], int *index, 
     while (i < (size_t)count && !is_ended(&s, (int)i)) i++;
     if (i == (size_t)count)
         err = flag ? p2p_test_any((size_t)count, s.p2p, &i, &done, &got) : p2p_wait_any((size_t)count, s.p2p, &i, &got);
-    if (flag) *flag = done;
-    if (i >= (size_t)count || (err && flag && s.p2p[i])) return close_set(&s, err ? mpi__p2p(s.c, err) : MPI_SUCCESS);
-    if (!done) return close_set(&s, MPI_SUCCESS);
+    const bool ended = i < (size_t)count && is_ended(&s, (int)i);
+    if (flag) *flag = ended;
+    if (!ended) return close_set(&s, err ? fail(&s, err) : MPI_SUCCESS);
     *index = (int)i;
     s.got[i] = got;
     return close_set(&s, end_one(&s, (int)i, err, status));
@@ -243,20 +279,12 @@ API(Testall)(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]
     bool done = true;
     int code = open_set(&s, "MPI_Testall", count, requests);
     if (code) return code;
-    expect_kinds(&s, true);
+    expect_results(&s, true);
     p2p_err err = p2p_test_all((size_t)count, s.p2p, &done, s.got);
-    expect_kinds(&s, false);
-    *flag = done;
-    if (err) return close_set(&s, mpi__p2p(s.c, err));
-    for (int i = 0; i < count && done; i++) {
-        int one = MPI_SUCCESS;
-        if (s.requests[i])
-            one = end_one(&s, i, P2P_OK, status_at(statuses, i));
-        else
-            mpi__empty_status(status_at(statuses, i), MPI_ANY_SOURCE);
-        if (one) code = statuses == MPI_STATUSES_IGNORE ? one : MPI_ERR_IN_STATUS;
-    }
-    return close_set(&s, code);
+    expect_results(&s, false);
+    *flag = all_ended(&s);
+    if (*flag) return close_set(&s, end_all(&s, err, statuses));
+    return close_set(&s, err ? fail(&s, err) : MPI_SUCCESS);
 }
 
 static int some(const char *name, int count, MPI_Request requests[], int *outcount, int indices[],
@@ -273,10 +301,11 @@ static int some(const char *name, int count, MPI_Request requests[], int *outcou
     int from = 0;
     for (int i = 0; i < count; i++) ended = ended || is_ended(&s, i);
     if (waits && !ended) {
-        size_t first;
+        size_t first = (size_t)count;
         p2p_status got;
         p2p_err err = p2p_wait_any((size_t)count, s.p2p, &first, &got);
-        if (first >= (size_t)count) return close_set(&s, mpi__p2p(s.c, err));
+        *outcount = 0;
+        if (first >= (size_t)count) return close_set(&s, fail(&s, err));
         s.got[first] = got;
         from = (int)first + 1; /* what is before had not ended */
         indices[found] = (int)first;
@@ -287,7 +316,8 @@ static int some(const char *name, int count, MPI_Request requests[], int *outcou
         bool done = true;
         if (!s.requests[i]) continue;
         p2p_err err = s.p2p[i] ? p2p_test(&s.p2p[i], &done, &s.got[i]) : P2P_OK;
-        if (!err && !done) continue;
+        if (s.p2p[i] && err) code = fail(&s, err);
+        if (s.p2p[i]) continue;
         indices[found] = i;
         int one = end_one(&s, i, err, status_at(statuses, found++));
         if (one) code = statuses == MPI_STATUSES_IGNORE ? one : MPI_ERR_IN_STATUS;

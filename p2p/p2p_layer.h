@@ -334,6 +334,8 @@ uint16_t p2p_layer_kind(const p2p_comm *comm);
  * one of them is not known. */
 const char *p2p_layer_kind_differs(const p2p_comm *comm);
 void p2p_layer_kinds(p2p_comm *comm, uint16_t kinds[]);
+/* Where they put the errors of all that they end, in the same way: they return the first. */
+void p2p_layer_errors(p2p_comm *comm, p2p_err errors[]);
 /* From now on messages are sent as this kind, whatever the call has said. Returns what it was. */
 uint16_t p2p_layer_send_kind(p2p_comm *comm, uint16_t kind);
 /* What receives of this call expect, if it is not the kind that the call has said. */

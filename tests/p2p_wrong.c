@@ -6,6 +6,7 @@
  *
  *      // ranks: 2                 how many to launch
  *      // options: --strict        more options for the launcher
+ *      // environment: NAME=VALUE  of the launcher
  *      // status: 1                exit status (1 if not said)
  *      // expect: TEXT             must be in what comes to stderr; {NAME} is "file.c:12", the line marked NAME
  *      // reject: TEXT             must not be there
@@ -31,7 +32,7 @@ static const double seconds_allowed = 10.0;
 
 typedef struct {
     int ranks, status;
-    char name[128], folder[64], options[LINE];
+    char name[128], folder[64], options[LINE], environment[LINE];
     char expected[TEXTS][LINE], rejected[TEXTS][LINE], reported[TEXTS][LINE];
     size_t expected_count, rejected_count, reported_count;
     char marks[MARKS][LINE]; /* names of marked lines */
@@ -63,6 +64,7 @@ static void read_line(wrong_program *program, char *line, int number)
     if ((text = after(line, "// ranks: "))) program->ranks = atoi(text);
     if ((text = after(line, "// status: "))) program->status = atoi(text);
     if ((text = after(line, "// options: "))) snprintf(program->options, LINE, "%s", text);
+    if ((text = after(line, "// environment: "))) snprintf(program->environment, LINE, "%s", text);
     if ((text = after(line, "// expect: "))) add_text(program->expected, &program->expected_count, text);
     if ((text = after(line, "// reject: "))) add_text(program->rejected, &program->rejected_count, text);
     if ((text = after(line, "// report: "))) add_text(program->reported, &program->reported_count, text);
@@ -136,8 +138,8 @@ static void run(const wrong_program *program, const char *report, process_result
 {
     char command[3 * LINE];
 
-    snprintf(command, sizeof command, "exec $L -n %d %s --report %s ${T%%tests}%s%s", program->ranks, program->options,
-             report, program->folder, program->name);
+    snprintf(command, sizeof command, "exec env %s $L -n %d %s --report %s ${T%%tests}%s%s", program->environment,
+             program->ranks, program->options, report, program->folder, program->name);
     shell_run(command, NULL, result);
     without_folder(result->err, program->folder);
 }
@@ -233,8 +235,8 @@ ParameterizedTest(test_path *path, mpi, right)
 
     read_program(&program, path->text);
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        snprintf(command, sizeof command, "exec $L -n %d %s ${T%%tests}%s%s", program.ranks, options[i], program.folder,
-                 program.name);
+        snprintf(command, sizeof command, "exec env %s $L -n %d %s ${T%%tests}%s%s", program.environment, program.ranks,
+                 options[i], program.folder, program.name);
         shell_run(command, NULL, &result);
         cr_expect(result.status == 0 && !result.late && !result.err[0], "%s %s: status %d\n%s", program.name,
                   options[i], result.status, result.err);

@@ -13,10 +13,22 @@ _Static_assert((int)P2P_CALL_PLAIN == SHAPE_PLAIN && (int)P2P_CALL_SEND == SHAPE
 
 p2p_err p2p_layer_call_begin(p2p_comm *comm, const p2p_layer_call *call)
 {
+    const char *file = NULL;
+    int line = 0;
+    bool inner = comm->engine && comm->engine->depth; /* from a function of the program's, inside of another call */
+    if (inner) {
+        p2p__take_line(&file, &line);
+        p2p__here(file, line);
+    }
     p2p_err err = p2p__enter(comm, call);
     if (err) return err;
     p2p_engine *engine = comm->engine;
-    if (engine->depth > 1) return P2P_OK; /* from a function of the program's, inside of another call */
+    if (inner) {
+        engine->inner.call = *call;
+        engine->inner.file = file;
+        engine->inner.line = line;
+        return P2P_OK;
+    }
     engine->kind = engine->kind_expected = call->kind;
     engine->guards = call->guards;
     return P2P_OK;
@@ -30,6 +42,9 @@ p2p_err p2p_layer_call_end(p2p_comm *comm, p2p_err err)
         engine->kind = engine->kind_expected = 0;
         engine->guards = false;
         engine->kinds = NULL;
+        engine->errors = NULL;
+    } else if (err) {
+        p2p__leave_inner(comm, err);
     }
     return p2p__leave(comm, err);
 }
@@ -88,6 +103,11 @@ void p2p_layer_compare_kinds(p2p_comm *comm, const char *(*differ)(uint16_t expe
 void p2p_layer_kinds(p2p_comm *comm, uint16_t kinds[])
 {
     comm->engine->kinds = kinds;
+}
+
+void p2p_layer_errors(p2p_comm *comm, p2p_err errors[])
+{
+    comm->engine->errors = errors;
 }
 
 p2p_err p2p_layer_too_early(const char *name, const char *cause)

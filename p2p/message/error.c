@@ -185,6 +185,18 @@ p2p_err p2p__leave(p2p_comm *comm, p2p_err err)
     return raise_error(comm, &engine->row->call, engine, err);
 }
 
+void p2p__leave_inner(p2p_comm *comm, p2p_err err)
+{
+    p2p_engine *engine = comm->engine;
+    scoreboard_call *row = &engine->row->call;
+    if (comm->errors != P2P_ERRORS_FATAL) return;
+    show_name(engine, engine->inner.call.name);
+    p2p__copy_text(row->file, sizeof row->file, engine->inner.file);
+    fill_numbers(row, comm, &engine->inner.call, engine->inner.line);
+    if (!comm->blame.cause[0]) p2p__fail(comm, err, CLASS_NONE, P2P_ARGUMENT_NONE, NULL, "%s", p2p_strerror(err));
+    raise_error(comm, row, engine, err);
+}
+
 p2p_err p2p__check_message(p2p_comm *comm, bool receives, const void *buf, size_t bytes, int peer, int tag)
 {
     bool any_peer = receives && peer == P2P_ANY_SOURCE, any_tag = receives && tag == P2P_ANY_TAG;

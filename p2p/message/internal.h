@@ -14,6 +14,9 @@ typedef p2p_layer_call p2p_call;
 
 p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call);
 p2p_err p2p__leave(p2p_comm *comm, p2p_err err);
+/* An error of a call that a function of the program's has made inside of another call, which has no way to return it: where
+ * errors are fatal the process ends here. */
+void p2p__leave_inner(p2p_comm *comm, p2p_err err);
 
 /* Remember the cause of an error; see causes.h. Returns err. And the same again as when this rank was poisoned. */
 p2p_err p2p__fail(p2p_comm *comm, p2p_err err, int class, int argument, const char *advice, const char *format, ...)

@@ -218,8 +218,14 @@ struct p2p_engine {
     const uint16_t *block_kinds; /* of the collective that is open */
     bool guards;                 /* this call watches over buffers */
     uint16_t *kinds;             /* of all that a wait ends */
+    p2p_err *errors;             /* theirs, by the index of the request; NULL: nobody asks */
     const char *call_name, *call_file;
     int call_line;
+    struct {
+        p2p_layer_call call;
+        const char *file;
+        int line;
+    } inner; /* the last call of a library's that a function of the program's has made inside of that one */
     p2p_known_name names[KNOWN_NAMES]; /* the last ones, each at its place (error.c) */
     const p2p_known *shown;            /* the collective on this rank's row */
     p2p_known known[KNOWN_CALLS];      /* the last ones, each at its place (fingerprint.c) */

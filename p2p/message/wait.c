@@ -160,6 +160,7 @@ static p2p_err finish(p2p_comm *comm, p2p_request requests[], size_t count, p2p_
         if (!request) continue;
         p2p_err err = p2p__result(request, status);
         if (comm->engine->kinds) comm->engine->kinds[i] = comm->engine->kind_got;
+        if (comm->engine->errors) comm->engine->errors[i] = err;
         if (err && !first) {
             first = err;
             blame = request->comm->blame;
