@@ -40,28 +40,32 @@ static uint64_t checksum(const void *data, size_t bytes)
 
 /* ---- Which folder ---- */
 
-/* Make the folder and those above it. True if it is a folder of this user, and this process may write into it. */
-static bool make_folder(char *path)
+/* Make the folder, and of those above it what is named from byte `from` of the path on: a home that is not there is not made.
+ * True if it is a folder of this user, and this process may write into it. */
+static bool make_folder(char *path, size_t from)
 {
     struct stat there;
 
-    for (char *at = path + 1; *at; at++)
-        if (*at == '/') {
+    for (char *at = path + from; *at; at++)
+        if (*at == '/' && at > path) {
             *at = 0;
-            mkdir(path, 0777);
+            mkdir(path, 0700);
             *at = '/';
         }
     mkdir(path, 0700);
     return lstat(path, &there) == 0 && S_ISDIR(there.st_mode) && there.st_uid == geteuid() && access(path, W_OK) == 0;
 }
 
-static bool try_folder(char path[KERNEL__PATH], const char *parent, const char *name)
+/* own: the last folder of `parent` is made as well. */
+static bool try_folder(char path[KERNEL__PATH], const char *parent, const char *name, bool own)
 {
+    const char *last = parent ? strrchr(parent, '/') : NULL;
     int length;
 
     if (!parent || !*parent) return false;
     length = snprintf(path, KERNEL__PATH, "%s%s", parent, name);
-    return length > 0 && length < KERNEL__PATH - 64 && make_folder(path);
+    if (length < 0 || length >= KERNEL__PATH - 64) return false;
+    return make_folder(path, own && last ? (size_t)(last - parent) + 1 : strlen(parent) + 1);
 }
 
 static void choose_folder(char path[KERNEL__PATH])
@@ -70,11 +74,19 @@ static void choose_folder(char path[KERNEL__PATH])
     char name[64];
 
     snprintf(name, sizeof name, "/pairwise-%ld", (long)geteuid());
-    if (try_folder(path, getenv("XDG_CACHE_HOME"), "/pairwise") ||
-        try_folder(path, getenv("HOME"), "/.cache/pairwise") ||
-        try_folder(path, temporary && *temporary ? temporary : "/tmp", name))
+    if (try_folder(path, getenv("XDG_CACHE_HOME"), "/pairwise", true) || /* usually ~/.cache */
+        try_folder(path, getenv("HOME"), "/.cache/pairwise", false) ||
+        try_folder(path, temporary && *temporary ? temporary : "/tmp", name, false))
         return;
     *path = 0;
+}
+
+/* What PAIRWISE_CACHE names is made as it is. */
+static bool asked_folder(char path[KERNEL__PATH], const char *asked)
+{
+    int length = snprintf(path, KERNEL__PATH, "%s", asked);
+
+    return length > 0 && length < KERNEL__PATH - 64 && make_folder(path, 1);
 }
 
 /* PoCL 3.1 leaves an empty file behind for every process: remove those that are older than OLD_SECONDS. */
@@ -97,10 +109,10 @@ kernel_err kernel__cache_choose(char path[KERNEL__PATH])
 
     if (!asked)
         choose_folder(path);
-    else if (!try_folder(path, asked, ""))
+    else if (!asked_folder(path, asked))
         return kernel__fail(NULL, KERNEL_ERR_ARG, "PAIRWISE_CACHE: \"%s\" is not a folder of this user's to write into",
                             asked);
-    if (*path && try_folder(pocl, path, "/pocl")) {
+    if (*path && try_folder(pocl, path, "/pocl", false)) {
         setenv("POCL_CACHE_DIR", pocl, 0);
         tidy(pocl);
     }

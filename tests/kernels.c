@@ -14,9 +14,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "kernels/device.h"
 #include "tests/kernels/tensor.h"
 #include "tests/util/job.h"
 #include "tests/util/process.h"
@@ -600,6 +602,37 @@ Test(kernels_long, cache_without_a_home)
     cr_assert_eq(counters.programs_built, 1u);
     counters = open_and_add();
     cr_assert_eq(counters.programs_loaded, 1u);
+}
+
+static bool is_there(const char *parent, const char *name)
+{
+    char path[600];
+
+    snprintf(path, sizeof path, "%s/%s", parent, name);
+    return access(path, F_OK) == 0;
+}
+
+/* Only folders of the cache are made, never those above it: a home that is not there stays away. */
+Test(kernels, cache_makes_no_home)
+{
+    char path[KERNEL__PATH], home[600];
+
+    own_cache();
+    unsetenv("PAIRWISE_CACHE");
+    unsetenv("XDG_CACHE_HOME");
+    unsetenv("POCL_CACHE_DIR");
+    setenv("TMPDIR", folder, 1);
+    snprintf(home, sizeof home, "%s/home", folder);
+    setenv("HOME", home, 1);
+    cr_assert_eq(kernel__cache_choose(path), KERNEL_OK);
+    cr_assert(strncmp(path, folder, strlen(folder)) == 0 && !is_there(folder, "home"), "%s", path);
+    cr_assert_eq(mkdir(home, 0700), 0);
+    cr_assert_eq(kernel__cache_choose(path), KERNEL_OK);
+    cr_assert(is_there(home, ".cache/pairwise/pocl"), "%s", path);
+    snprintf(home, sizeof home, "%s/far/xdg", folder);
+    setenv("XDG_CACHE_HOME", home, 1);
+    cr_assert_eq(kernel__cache_choose(path), KERNEL_OK);
+    cr_assert(!is_there(folder, "far"), "%s", path);
 }
 
 Test(kernels, cache_that_cannot_be)
