@@ -253,7 +253,7 @@ Test(cifar, names_what_is_missing, .init = make_test_folder, .fini = remove_test
     write_batch("data_batch_1.bin", 0, 2, 0);
     reading_fails("test_batch.bin: No such file");
     write_batch("test_batch.bin", 0, 0, 0);
-    reading_fails("no record");
+    reading_fails("test_batch.bin is empty");
     remove_test_folder();
     reading_fails("No such file or directory");
     cr_assert(mkdir(test_folder, 0700) == 0);
@@ -280,6 +280,27 @@ Test(cifar, names_what_is_wrong_and_where, .init = make_test_folder, .fini = rem
     reading_fails("is not a file");
     cr_assert(rmdir(path) == 0 && mkfifo(path, 0600) == 0);
     reading_fails("is not a file");
+}
+
+/* What is there under the name of a file of images, and is none. */
+Test(cifar, names_what_a_file_is_instead, .init = make_test_folder, .fini = remove_test_folder)
+{
+    static const struct {
+        const char *bytes;
+        size_t length;
+        const char *says;
+    } files[] = {{"", 0, "is empty"},
+                 {"\x1f\x8b\x08 and so on", 12, "is compressed (gzip)"},
+                 {"PK\3\4 and so on", 12, "is a zip archive"},
+                 {"\x80\x04\x95", 3, "Python version"},
+                 {"<!DOCTYPE html>", 15, "is a web page"},
+                 {"version https://git-lfs.github.com/spec/v1", 42, "git lfs pull"}};
+    write_batch("test_batch.bin", 0, 2, 0);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        FILE *file = fopen(in_folder("data_batch_1.bin"), "we");
+        cr_assert(file && fwrite(files[i].bytes, 1, files[i].length, file) == files[i].length && fclose(file) == 0);
+        reading_fails(files[i].says);
+    }
 }
 
 /* ---- The built-in set ---- */
@@ -350,4 +371,14 @@ Test(cifar100, names_what_is_wrong_and_where, .init = make_test_folder, .fini = 
     reading_fails("train.bin: record 2 (at byte 6148) has label 100; labels are 0 to 99");
     cr_assert(truncate(in_folder("train.bin"), 2 * RECORD_100 + 5) == 0);
     reading_fails("record 2 (at byte 6148) breaks off after 5");
+}
+
+Test(cifar100, under_a_name_of_the_other_set_is_named, .init = make_test_folder, .fini = remove_test_folder)
+{
+    write_hundred("data_batch_1.bin", 0, 3);
+    write_batch("test_batch.bin", 0, 2, 0);
+    reading_fails("it is of CIFAR-100, under a name of CIFAR-10");
+    cr_assert(unlink(in_folder("data_batch_1.bin")) == 0);
+    write_batch("train.bin", 0, 2, 0);
+    reading_fails("it is of CIFAR-10, under a name of CIFAR-100");
 }

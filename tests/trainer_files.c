@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <math.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -238,6 +239,34 @@ Test(file, from_elsewhere_is_read, .init = make_folder, .fini = remove_test_fold
         cr_assert(read_text(fine[i], "abcd", 4, &error) == P2P_OK, "%s\n%s", fine[i], error.text);
 }
 
+/* A name may have any character, written as it is or as JSON's escapes of UTF-16. */
+Test(file, has_names_of_any_character, .init = make_folder, .fini = remove_test_folder)
+{
+    static const char header[] = "{'__metadata__':{'\\u00e9':'\\u20ac\\ud83d\\ude00\\u0041','lone':'\\ud83dx'},"
+                                 "'w':{'dtype':'F32','shape':[1],'data_offsets':[0,4]}}";
+    char bytes[400];
+    train_file file;
+    train_error error;
+    cr_assert(read_text(header, "abcd", 4, &error) == P2P_OK, "%s", error.text);
+    cr_assert(train__file_read(path, &file, &error) == P2P_OK && read_bytes(bytes, sizeof bytes));
+    cr_assert_str_eq(train__file_note(&file, "\xc3\xa9"), "\xe2\x82\xac\xf0\x9f\x98\x80"
+                                                          "A");
+    cr_assert_str_eq(train__file_note(&file, "lone"), "\xef\xbf\xbdx");
+    train__file_free(&file);
+}
+
+/* The size that the system says, 4096, is not there to read: as of a file that becomes shorter meanwhile. */
+Test(file, that_becomes_shorter_is_refused)
+{
+    static const char shorter[] = "/sys/devices/system/cpu/online"; /* "0-1" */
+    train_file file;
+    train_error error;
+    struct stat there;
+    if (stat(shorter, &there) != 0 || there.st_size < 8) return;
+    cr_assert(train__file_read(shorter, &file, &error) == P2P_ERR_PROTO);
+    ASSERT_CONTAINS(error.text, "the file ended here while it was read");
+}
+
 Test(file, that_makes_no_sense_is_refused, .init = make_folder, .fini = remove_test_folder)
 {
     train_error error;
@@ -386,4 +415,60 @@ Test(weights, of_another_model_are_refused_by_name, .init = make_folder, .fini =
     free(statistics);
     train_free(small);
     train_free(large);
+}
+
+/* ---- What others have made of a model: the cause is named ---- */
+
+/* The tensors of ResNet-20 as a file from elsewhere has them: this in front of all names, of this type, so many classes. */
+static void write_model(const char *front, const char *dtype, size_t classes, float value)
+{
+    static char names[200][80];
+    static train_piece pieces[200];
+    train_model *model;
+    train_error error;
+    cr_assert(train_build_for(train_describe("resnet20"), (int)classes, &model, NULL) == P2P_OK);
+    cr_assert(model->tensor_count <= 200);
+    size_t size = strcmp(dtype, "F32") == 0 ? 4 : 2;
+    float *numbers_of_it = calloc(model->parameters, sizeof *numbers_of_it);
+    numbers_of_it[1] = value;
+    for (size_t i = 0; i < model->tensor_count; i++) {
+        const train_tensor *t = &model->tensors[i];
+        bool counts = t->kind == TRAIN_COUNTER;
+        snprintf(names[i], sizeof names[i], "%s%s", front, t->name);
+        pieces[i] = (train_piece){names[i], counts ? "I64" : dtype, t->dimensions,
+                                  t->shape, numbers_of_it,          counts ? 8 : t->count * size};
+    }
+    cr_assert(train__file_write(path, pieces, model->tensor_count, NULL, 0, &error) == P2P_OK, "%s", error.text);
+    free(numbers_of_it);
+    train_free(model);
+}
+
+Test(weights, from_elsewhere_are_refused_by_their_cause, .init = make_folder, .fini = remove_test_folder)
+{
+    static const struct {
+        const char *front, *dtype;
+        size_t classes;
+        float value;
+        const char *says, *advice;
+    } files[] = {
+        {"module.", "F32", 10, 0, "its names begin with \"module.\"", "k.removeprefix(\"module.\")"},
+        {"_orig_mod.", "F32", 10, 0, "its names begin with \"_orig_mod.\"", "removeprefix"},
+        {"module._orig_mod.", "F32", 10, 0, "its names begin with \"module._orig_mod.\"", "removeprefix"},
+        {"model.", "F32", 10, 0, "its names begin with \"model.\"", "removeprefix"},
+        {"", "F16", 10, 0, "the numbers of conv1.weight are F16; F32 is needed", "v.float()"},
+        {"", "BF16", 10, 0, "the numbers of conv1.weight are BF16; F32 is needed", "v.float()"},
+        {"", "F32", 1000, 0, "has 1000 classes, the data have 10", "--data"},
+        {"", "F32", 10, (float)NAN, "number 1 of conv1.weight is not a number (NaN)", "before the training"},
+    };
+    train_model *model;
+    train_start start;
+    train_error error;
+    train_build(train_describe("resnet20"), &model, NULL);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        write_model(files[i].front, files[i].dtype, files[i].classes, files[i].value);
+        cr_assert(train_start_from(path, model, &start, &error) == P2P_ERR_ARG, "%s", files[i].says);
+        ASSERT_CONTAINS(error.text, files[i].says);
+        ASSERT_CONTAINS(error.text, files[i].advice);
+    }
+    train_free(model);
 }

@@ -103,6 +103,46 @@ static p2p_err find_batches(const char *folder, batches *found, train_error *err
 
 /* ---- One file ---- */
 
+/* How something begins that has the name of a file of images, but is something else. A label is 19 at most. */
+static const struct {
+    const char *bytes;
+    size_t length;
+    const char *what, *advice;
+} others[] = {
+    {"\x1f\x8b", 2, "compressed (gzip)", "tar -xzf of the archive, or gunzip"},
+    {"PK\3\4", 4, "a zip archive", "unzip it"},
+    {"\x80", 1, "pickled, CIFAR's Python version", "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"},
+    {"<", 1, "a web page, not images: what was downloaded is what a server says instead", "the download again"},
+    {"version https://git-lfs", 23, "a pointer of Git LFS, not the file itself", "git lfs pull"},
+};
+
+static p2p_err check_beginning(const char *path, const uint8_t *at, size_t bytes, train_error *error)
+{
+    if (!bytes) return train__fail(error, P2P_ERR_ARG, "%s is empty\n  try: the download again", path);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (bytes >= others[i].length && memcmp(at, others[i].bytes, others[i].length) == 0)
+            return train__fail(error, P2P_ERR_ARG, "%s is %s\n  try: %s", path, others[i].what, others[i].advice);
+    return P2P_OK;
+}
+
+/* Not a whole number of records; of the other set's, perhaps. */
+static p2p_err check_size(const set *which, const char *path, size_t bytes, train_error *error)
+{
+    size_t size = record_of(which), over = bytes % size;
+    const set *other = which == &ten ? &hundred : &ten;
+    if (!over) return P2P_OK;
+    if (bytes % record_of(other) == 0)
+        return train__fail(error, P2P_ERR_ARG,
+                           "%s has records of %zu bytes: it is of CIFAR-%d, under a name of CIFAR-%d\n"
+                           "  try: CIFAR-%d's own names, %s and %s",
+                           path, record_of(other), other->classes, which->classes, other->classes, other->train,
+                           other->test);
+    return train__fail(error, P2P_ERR_ARG,
+                       "%s: %zu bytes are not a whole number of records of %zu bytes: record %zu (at byte %zu) breaks "
+                       "off after %zu",
+                       path, bytes, size, bytes / size, bytes - over, over);
+}
+
 static p2p_err check_labels(const set *which, const char *path, const uint8_t *records, size_t count,
                             train_error *error)
 {
@@ -121,19 +161,13 @@ static void keep_one_label(const set *which, uint8_t *records, size_t count)
         memmove(records + i * TRAIN_RECORD, records + i * size + left_out, TRAIN_RECORD);
 }
 
-static p2p_err file_size(const set *which, const char *path, int fd, size_t *bytes, train_error *error)
+static p2p_err file_size(const char *path, int fd, size_t *bytes, train_error *error)
 {
-    size_t size = record_of(which);
     struct stat there;
     if (fstat(fd, &there) < 0) return train__fail(error, P2P_ERR_ARG, "%s: %s", path, strerror(errno));
     if (!S_ISREG(there.st_mode)) return train__fail(error, P2P_ERR_ARG, "%s is not a file", path);
     *bytes = (size_t)there.st_size;
-    size_t over = *bytes % size;
-    if (!over) return P2P_OK;
-    return train__fail(error, P2P_ERR_ARG,
-                       "%s: %zu bytes are not a whole number of records of %zu bytes: record %zu (at byte %zu) breaks "
-                       "off after %zu",
-                       path, *bytes, size, *bytes / size, *bytes - over, over);
+    return P2P_OK;
 }
 
 static p2p_err read_all(const char *path, int fd, uint8_t *to, size_t bytes, train_error *error)
@@ -158,12 +192,14 @@ static p2p_err append(const set *which, const char *folder, const char *name, tr
         return train__fail(error, P2P_ERR_ARG, "%.100s...: the path is too long", folder);
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe is refused, not waited for */
     if (fd < 0) return train__fail(error, P2P_ERR_ARG, "%s: %s", path, strerror(errno));
-    p2p_err err = file_size(which, path, fd, &bytes, error);
+    p2p_err err = file_size(path, fd, &bytes, error);
     uint8_t *longer = err ? NULL : realloc(images->records, have + bytes + 1);
     if (longer) images->records = longer;
     if (!err && !longer) err = train__fail(error, P2P_ERR_NOMEM, "%s: no memory for %zu bytes", path, bytes);
     if (!err) err = read_all(path, fd, images->records + have, bytes, error);
     close(fd);
+    if (!err) err = check_beginning(path, images->records + have, bytes, error);
+    if (!err) err = check_size(which, path, bytes, error);
     size_t count = bytes / record_of(which);
     if (!err) keep_one_label(which, images->records + have, count);
     if (!err) err = check_labels(which, path, images->records + have, count, error);
@@ -188,9 +224,6 @@ p2p_err train_data_cifar(const char *folder, size_t train_limit, size_t test_lim
     if (!err && which == &hundred) err = append(which, folder, which->train, &read.train, error);
     free_batches(&found);
     if (!err) err = append(which, folder, which->test, &read.test, error);
-    if (!err && (!read.train.count || !read.test.count))
-        err = train__fail(error, P2P_ERR_ARG, "%s: %s: no record in it", folder,
-                          read.train.count ? which->test : which->train);
     if (err) {
         train_data_free(&read);
         return err;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "trainer/json.h"
 
+#include <string.h>
+
 static void stop(train_json *json)
 {
     if (!json->failed) json->wrong = json->at;
@@ -48,21 +50,58 @@ static unsigned hex_digit(train_json *json)
     return 0;
 }
 
-/* What stands behind a backslash. From \u only ASCII is accepted: names and numbers are ASCII. */
-static char escaped(train_json *json)
+enum { REPLACEMENT = 0xfffd, LONGEST_UTF8 = 4 };
+
+static unsigned four_digits(train_json *json)
+{
+    unsigned code = 0;
+    for (int i = 0; i < 4; i++) code = code * 16 + hex_digit(json);
+    return code;
+}
+
+/* Behind \u. Above 0xffff a character is written as two, the second of which is one of 0xdc00 and so on; one without the other
+ * stands for none. A 0 would end the string. */
+static unsigned code_point(train_json *json)
+{
+    unsigned code = four_digits(json);
+    if (code == 0) stop(json);
+    if (code < 0xd800 || code > 0xdfff) return code;
+    size_t behind = json->at;
+    bool follows = behind + 1 < json->length && json->text[behind] == '\\' && json->text[behind + 1] == 'u';
+    if (code > 0xdbff || !follows) return REPLACEMENT;
+    json->at += 2;
+    unsigned low = four_digits(json);
+    if (low >= 0xdc00 && low <= 0xdfff) return 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+    json->at = behind;
+    return REPLACEMENT;
+}
+
+static size_t put_utf8(unsigned code, char out[LONGEST_UTF8])
+{
+    static const unsigned char leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = length; i-- > 1; code >>= 6) out[i] = (char)(0x80 | (code & 0x3f));
+    out[0] = (char)(leads[length == 1 ? 0 : length] | code);
+    return length;
+}
+
+/* What stands behind a backslash; returns its bytes, which are fewer than it is written with. */
+static size_t escaped(train_json *json, char out[LONGEST_UTF8])
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     int c = peek(json);
     for (size_t i = 0; from[i]; i++) {
         if (c != from[i]) continue;
         json->at++;
-        return to[i];
+        out[0] = to[i];
+        return 1;
     }
-    unsigned code = 0;
-    train__json_expect(json, 'u');
-    for (int i = 0; i < 4; i++) code = code * 16 + hex_digit(json);
-    if (code == 0 || code > 127) stop(json);
-    return (char)code;
+    if (c != 'u') {
+        stop(json);
+        return 0;
+    }
+    json->at++;
+    return put_utf8(code_point(json), out);
 }
 
 void train__json_string(train_json *json, char *out, size_t room)
@@ -71,13 +110,16 @@ void train__json_string(train_json *json, char *out, size_t room)
     train__json_expect(json, '"');
     while (!json->failed) {
         int c = peek(json);
+        char character[LONGEST_UTF8] = {(char)c};
         if (c == '"') break;
-        if (c < ' ' || used + 1 >= room) {
+        if (c >= ' ') json->at++;
+        size_t length = c == '\\' ? escaped(json, character) : 1;
+        if (c < ' ' || used + length >= room) {
             stop(json);
             break;
         }
-        json->at++;
-        out[used++] = c == '\\' ? escaped(json) : (char)c;
+        memcpy(out + used, character, length);
+        used += length;
     }
     out[used] = '\0';
     if (!json->failed) json->at++;

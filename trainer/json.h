@@ -27,7 +27,7 @@ size_t train__json_place(train_json *json);
 /* It must be: else failed. */
 void train__json_expect(train_json *json, char c);
 
-/* A string of fewer than `room` bytes, its escapes resolved; anything above ASCII is copied as it is. */
+/* A string of fewer than `room` bytes, its escapes resolved, in UTF-8; anything above ASCII is copied as it is. */
 void train__json_string(train_json *json, char *out, size_t room);
 
 /* A number of digits only, that fits. */

@@ -54,10 +54,12 @@ static p2p_err read_bytes(reader *r)
         ssize_t got = read(fd, f->bytes + done, f->length - done);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return no_reading(r, fd, "read");
-        if (got == 0) f->length = done; /* it has become shorter: the checks report it */
+        if (got == 0) f->length = done; /* it has become shorter */
         done += (size_t)got;
     }
     close(fd);
+    if (f->bytes && f->length < (size_t)there.st_size)
+        return wrong_at(r, f->length, "the file ended here while it was read: another process is writing it");
     if (!f->bytes) return train__fail(r->error, P2P_ERR_NOMEM, "%s: no memory for %zu bytes", r->path, f->length);
     return P2P_OK;
 }

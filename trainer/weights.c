@@ -2,6 +2,7 @@
 #include "trainer/weights.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,15 @@ static void shape_words(char *words, size_t room, const uint64_t shape[], int di
     if (used < room) snprintf(words + used, room - used, ")");
 }
 
+/* Numbers of another type have the same names; which library's call converts them is said, with what is wrong. */
+static void wrong_type(const char *path, const train_array *a, const char *dtype, train_error *error)
+{
+    bool other_floats = strcmp(dtype, "F32") == 0 && strchr("FB", a->dtype[0]) && strcmp(a->dtype, "BOOL") != 0;
+    train__explain(error, "%s: the numbers of %s are %s; %s is needed\n  try: %s", path, a->name, a->dtype, dtype,
+                   other_floats ? "in PyTorch, save {k: v.float() for k, v in model.state_dict().items()}"
+                                : "save it again as PyTorch has it, model.state_dict()");
+}
+
 const train_array *train__array_like(const char *path, const train_file *file, const char *name, const char *dtype,
                                      const train_tensor *tensor, train_error *error)
 {
@@ -71,13 +81,50 @@ const train_array *train__array_like(const char *path, const train_file *file, c
     }
     shape_words(there, sizeof there, a->shape, a->dimensions);
     if (strcmp(a->dtype, dtype) == 0 && same_shape(a, tensor)) return a;
+    if (same_shape(a, tensor)) {
+        wrong_type(path, a, dtype, error);
+        return NULL;
+    }
     train__explain(error, "%s: %s is %s %s, not %s %s\n%s", path, name, a->dtype, there, dtype, wanted, advice);
     return NULL;
+}
+
+/* A model that was saved inside another one (DistributedDataParallel, torch.compile) has a word in front of all its names. */
+static p2p_err check_names(const char *path, const train_file *file, const train_model *model, train_error *error)
+{
+    const char *first = model->tensors[0].name;
+    size_t length = strlen(first);
+    for (size_t i = 0; i < file->array_count && !train__file_find(file, first); i++) {
+        const char *name = file->arrays[i].name;
+        size_t front = strlen(name) > length ? strlen(name) - length : 0;
+        if (!front || name[front - 1] != '.' || strcmp(name + front, first) != 0) continue;
+        return train__fail(error, P2P_ERR_ARG,
+                           "%s: its names begin with \"%.*s\", as those of a model that a wrapper holds: %s, not %s\n"
+                           "  try: in PyTorch, save {k.removeprefix(\"%.*s\"): v for k, v in "
+                           "model.state_dict().items()}",
+                           path, (int)front, name, name, first, (int)front, name);
+    }
+    return P2P_OK;
+}
+
+/* The last layer has a row for each class. */
+static p2p_err check_classes(const char *path, const train_file *file, const train_model *model, train_error *error)
+{
+    const train_tensor *last = &model->tensors[model->tensor_count - 1]; /* its bias */
+    const train_array *there = train__file_find(file, last->name);
+    if (!there || there->dimensions != 1 || there->shape[0] == last->shape[0]) return P2P_OK;
+    return train__fail(error, P2P_ERR_ARG,
+                       "%s has %" PRIu64 " classes, the data have %zu: %s is (%" PRIu64 "), not (%zu)\n"
+                       "  try: the data that it was trained with (--data), or a model whose last layer was replaced",
+                       path, there->shape[0], last->shape[0], last->name, there->shape[0], last->shape[0]);
 }
 
 /* Every tensor of the model is there, and nothing else. */
 static p2p_err check_tensors(const char *path, const train_file *file, const train_model *model, train_error *error)
 {
+    p2p_err err = check_names(path, file, model, error);
+    if (!err) err = check_classes(path, file, model, error);
+    if (err) return err;
     for (size_t i = 0; i < model->tensor_count; i++) {
         const train_tensor *t = &model->tensors[i];
         const char *dtype = t->kind == TRAIN_COUNTER ? "I64" : "F32";
@@ -89,6 +136,21 @@ static p2p_err check_tensors(const char *path, const train_file *file, const tra
                        file->array_count, model->description.name, model->tensor_count);
 }
 
+/* A run that has gone astray leaves numbers that nothing can go on from. */
+static p2p_err check_finite(const char *path, const train_tensor *t, const char *from, train_error *error)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        float number; /* the file need not be aligned */
+        memcpy(&number, from + i * sizeof number, sizeof number);
+        if (!isfinite(number))
+            return train__fail(error, P2P_ERR_ARG,
+                               "%s: number %zu of %s is %s: nothing can go on from it\n"
+                               "  try: a file from before the training went astray",
+                               path, i, t->name, isnan(number) ? "not a number (NaN)" : "infinite");
+    }
+    return P2P_OK;
+}
+
 p2p_err train__take_weights(const char *path, const train_file *file, const train_model *model, float *parameters,
                             float *statistics, uint64_t *batches, train_error *error)
 {
@@ -96,6 +158,7 @@ p2p_err train__take_weights(const char *path, const train_file *file, const trai
     for (size_t i = 0; i < model->tensor_count && !err; i++) {
         const train_tensor *t = &model->tensors[i];
         const void *from = train__file_data(file, train__file_find(file, t->name));
+        if (t->kind != TRAIN_COUNTER) err = check_finite(path, t, from, error);
         if (t->kind == TRAIN_PARAMETER) memcpy(parameters + t->offset, from, t->count * sizeof(float));
         if (t->kind == TRAIN_STATISTIC) memcpy(statistics + t->offset, from, t->count * sizeof(float));
         if (t->kind == TRAIN_COUNTER) memcpy(batches, from, sizeof *batches);

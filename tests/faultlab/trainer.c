@@ -247,7 +247,7 @@ static void bad_data(void)
     write_file("data_batch_1.bin", 3, 0, 200);
     expect_refused(ARGS("data_batch_1.bin", "record 2", "label 200", "0 to 9"));
     write_file("data_batch_1.bin", 0, 0, 0);
-    expect_refused(ARGS("no record"));
+    expect_refused(ARGS("is empty"));
     lab_remove_folder();
     expect_refused(ARGS(lab_folder, "No such file or directory"));
 }
