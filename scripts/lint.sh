@@ -12,7 +12,7 @@
 #                   and its headers (scripts/sums.pl). The file is part of the checkout, so commit it with what you change.
 #                   (ANALYZED: another file.)
 #
-# ALL=1 analyses every file. Prints "ok PART" or "FAIL PART" for each.
+# ALL=1 analyses every file, as make test-long does. Prints "ok PART" or "FAIL PART" for each.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 export B=${BUILD:-build}
@@ -80,7 +80,7 @@ export -f analyse
 analyzer() {
     local status=0 count
     only '\.c$' | xargs -r scripts/sums.pl | LC_ALL=C sort -k2 >"$said.sums"
-    if [ "${ALL:-}" ]; then cp "$said.sums" "$said.new"; else grep -v -x -F -f "$analyzed" "$said.sums" >"$said.new"; fi
+    if [ "${ALL:-}${WHOLE:-}" ]; then cp "$said.sums" "$said.new"; else grep -v -x -F -f "$analyzed" "$said.sums" >"$said.new"; fi
     count=$(wc -l <"$said.new")
     echo "$count files to analyse"
     export clean=$said.clean

@@ -9,7 +9,7 @@
 #       asan/WORLD/SUITE        built with the address and undefined behaviour sanitizers
 #       short/WORLD/SUITE       with the smallest buffers, so that nearly every write and read is a short one
 #       2hosts/WORLD/SUITE      on two launchers, as on two hosts; 3hosts: on three
-#       lint/PART               format, tidy, cppcheck or analyzer (scripts/lint.sh)
+#       lint/PART               format, clang, tidy, cppcheck or analyzer (scripts/lint.sh)
 #       solutions               the solutions of the exercises
 #       tests/all/NAME.sh       a script
 #
@@ -92,11 +92,12 @@ jobs() { # PURPOSE
     test) in_worlds plain $worlds && echo solutions ;;
     all)
         in_worlds asan $last && in_worlds short $worlds && in_worlds 2hosts shm
-        printf '%s\n' tests/all/*.sh lint/format lint/tidy/{1,2,3,4} lint/cppcheck lint/analyzer
+        printf '%s\n' tests/all/*.sh lint/{format,clang,tidy,cppcheck,analyzer}
         ;;
     long)
         for kind in plain asan short 2hosts 3hosts; do in_worlds $kind $worlds; done
-        printf '%s\n' tests/long/*.sh lint/tidy/{1,2,3,4} lint/analyzer
+        printf '%s\n' tests/long/*.sh lint/analyzer
+        grep -l as_checked tests/all/*.sh
         ;;
     esac
 }

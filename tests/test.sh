@@ -19,7 +19,8 @@ chmod 755 "$JOBS_WORK"
 : >"$JOBS_WORK/jobs"
 
 # Of long sweeps a sample, of suites called *_long nothing: test-long has the whole.
-[ "${1:-}" = long ] || [ "${ALL:-}" ] || export QUICK=1
+if [ "${1:-}" = long ]; then export WHOLE=1; elif [ -z "${ALL:-}" ]; then export QUICK=1; fi
+command -v prove >/dev/null || { echo "make test needs prove, which comes with perl: apt-get install perl" >&2; exit 2; }
 
 # Whatever a suite may start or read, but for the suites themselves.
 if [ -x "$B/learn" ]; then

@@ -33,33 +33,46 @@ noticed() {
     [ $got -eq 0 ] && grep -q -F -- "$1" "$work/says" || { cat "$work/says"; echo "expected to see: $1"; return 1; }
 }
 
+# What check-course is made of: it is spoilt only when one of these has changed.
+judges="tests/all/course.sh learn/*.[ch] learn/course/*.[ch] learn/check/*.[ch]"
+
 noticing() { check "check-course notices $1" noticed "$2" "$3"; }
-fresh
-check "check-course has nothing against a fresh copy" "$course/build/learn" check-course 08
-noticing "a stub that was edited" "is not what is cut from the solution" "sed -i 's/TODO: the/TODO: a/' exercises/$b/broadcast.c"
-noticing "a stub that is the solution" "it has been started" "cp solutions/$b/*.c exercises/$b/"
-noticing "a missing stub" "is missing" "rm exercises/$b/broadcast.c"
-noticing "marks that do not match" "has no \"// END TODO\"" "sed -i '/END TODO/d' solutions/$b/broadcast.c"
-noticing "a solution without marks" "there is no \"// TODO\" in it" \
-    "sed -i '/TODO\|stub:/d' solutions/$b/broadcast.c; cp solutions/$b/*.c exercises/$b/"
-noticing "a stub with a warning" "compiles with warnings" \
-    "sed -i '/stub: (void)/d' solutions/$b/broadcast.c; build/learn cut 08 --write"
-noticing "a solution that is wrong" "does not pass" "sed -i 's/rank == root) continue/rank == 0) continue/' solutions/$b/broadcast.c"
-noticing "a mutant that survives" "survives" \
-    "{ printf '// what: nothing\n// expect: anything\n'; cat solutions/$b/broadcast.c; } >tests/mutants/$b/right.c"
-noticing "a mutant that is killed with other words" "does not say \"out of the blue\"" \
-    "sed -i '1a // expect: out of the blue' tests/mutants/$b/zeroes.c"
-noticing "a mutant that expects nothing" "has no \"// expect:\"" "sed -i '/expect:/d' tests/mutants/$b/zeroes.c"
-noticing "a mutant that does not say what it is" "has no \"// what:\"" "sed -i '/what:/d' tests/mutants/$b/zeroes.c"
-noticing "a mutant that does not compile" "because of the checker or the compiler" \
-    "echo 'int x' >>tests/mutants/$b/zeroes.c; sed -i '1a // expect: compile' tests/mutants/$b/zeroes.c"
-noticing "no mutants" "there is no mutant" "rm tests/mutants/$b/*.c"
-noticing "a missing page" "README.md is missing" "rm exercises/$b/README.md"
-noticing "a missing hint" "has no [2]" "sed -i 's/^\[2\]/[two]/' tests/exercises/$b.hints"
-noticing "a stray file" "exercises/$b/notes.txt belongs to no exercise" "touch exercises/$b/notes.txt"
-noticing "a stray folder" "solutions/99_nothing belongs to no exercise" "mkdir solutions/99_nothing"
-noticing "a stray mutant" "tests/mutants/$b/zeroes.c~ belongs to no exercise" "touch tests/mutants/$b/zeroes.c~"
-noticing "a stray test" "tests/exercises/99_nothing.hints belongs to no exercise" "touch tests/exercises/99_nothing.hints"
+check_that_it_notices() {
+    fresh
+    check "check-course has nothing against a fresh copy" "$course/build/learn" check-course 08
+    noticing "a stub that was edited" "is not what is cut from the solution" "sed -i 's/TODO: the/TODO: a/' exercises/$b/broadcast.c"
+    noticing "a stub that is the solution" "it has been started" "cp solutions/$b/*.c exercises/$b/"
+    noticing "a missing stub" "is missing" "rm exercises/$b/broadcast.c"
+    noticing "marks that do not match" "has no \"// END TODO\"" "sed -i '/END TODO/d' solutions/$b/broadcast.c"
+    noticing "a solution without marks" "there is no \"// TODO\" in it" \
+        "sed -i '/TODO\|stub:/d' solutions/$b/broadcast.c; cp solutions/$b/*.c exercises/$b/"
+    noticing "a stub with a warning" "compiles with warnings" \
+        "sed -i '/stub: (void)/d' solutions/$b/broadcast.c; build/learn cut 08 --write"
+    noticing "a solution that is wrong" "does not pass" "sed -i 's/rank == root) continue/rank == 0) continue/' solutions/$b/broadcast.c"
+    noticing "a mutant that survives" "survives" \
+        "{ printf '// what: nothing\n// expect: anything\n'; cat solutions/$b/broadcast.c; } >tests/mutants/$b/right.c"
+    noticing "a mutant that is killed with other words" "does not say \"out of the blue\"" \
+        "sed -i '1a // expect: out of the blue' tests/mutants/$b/zeroes.c"
+    noticing "a mutant that expects nothing" "has no \"// expect:\"" "sed -i '/expect:/d' tests/mutants/$b/zeroes.c"
+    noticing "a mutant that does not say what it is" "has no \"// what:\"" "sed -i '/what:/d' tests/mutants/$b/zeroes.c"
+    noticing "a mutant that does not compile" "because of the checker or the compiler" \
+        "echo 'int x' >>tests/mutants/$b/zeroes.c; sed -i '1a // expect: compile' tests/mutants/$b/zeroes.c"
+    noticing "no mutants" "there is no mutant" "rm tests/mutants/$b/*.c"
+    noticing "a missing page" "README.md is missing" "rm exercises/$b/README.md"
+    noticing "a missing hint" "has no [2]" "sed -i 's/^\[2\]/[two]/' tests/exercises/$b.hints"
+    noticing "a stray file" "exercises/$b/notes.txt belongs to no exercise" "touch exercises/$b/notes.txt"
+    noticing "a stray folder" "solutions/99_nothing belongs to no exercise" "mkdir solutions/99_nothing"
+    noticing "a stray mutant" "tests/mutants/$b/zeroes.c~ belongs to no exercise" "touch tests/mutants/$b/zeroes.c~"
+    noticing "a stray test" "tests/exercises/99_nothing.hints belongs to no exercise" "touch tests/exercises/99_nothing.hints"
+    # shellcheck disable=SC2086  # a list of files
+    [ "$failed" ] || keep_checked check-course $judges
+}
+# shellcheck disable=SC2086  # a list of files
+if as_checked check-course $judges; then
+    ok "check-course is as it was when it last noticed a spoilt course"
+else
+    check_that_it_notices
+fi
 
 for name in 03_deadlock 07_barrier 09_tree_broadcast 13_recursive_doubling 16_ring_all_reduce 26_sharded_parameters \
     30_one_f_one_b 32_experts 36_seven_mistakes; do
