@@ -2,7 +2,7 @@
 /*
  * Two runs: the first message that differs. Each rank's messages are compared in the order in which it sent them: to whom,
  * how long, which part of the buffer where both say so. If all send the same: whose message each receive of a rank took,
- * where a rank had a choice. Of all differences the one in the earliest step counts.
+ * where a rank had a choice: as runs of launch --schedule note it, or in a blocking receive from any source. Of all differences the one in the earliest step counts.
  */
 
 function sentBy(part, rank) {
@@ -10,8 +10,8 @@ function sentBy(part, rank) {
 }
 
 function takenBy(part, rank) {
-  if (!part.slices.some((s) => s.rank === rank && s.options > 1)) return [];
-  return part.messages.filter((m) => m.to === rank && m.receivedOrder >= 0).sort((a, b) => a.receivedOrder - b.receivedOrder);
+  const noted = part.slices.some((s) => s.rank === rank && s.options > 1);
+  return part.messages.filter((m) => m.to === rank && m.receivedOrder >= 0 && (noted || m.fromAny)).sort((a, b) => a.receivedOrder - b.receivedOrder);
 }
 
 function isSentElsewhere(a, b) {

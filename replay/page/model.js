@@ -32,11 +32,17 @@ function levelOf(run, slice) {
   return around ? around.level + (around.kind === 'phase' ? 1 : 0) : 0;
 }
 
+/* A blocking receive, whose message could have been another rank's. */
+function isFromAny(slice) {
+  return Boolean(slice) && slice.peer < 0 && /^(p2p|MPI)_(sendrecv|recv)/i.test(slice.name);
+}
+
 function readRun(raw) {
   const run = { ...raw };
   run.slices = raw.slices.map((row) => readSlice(row, raw.texts));
   for (const s of run.slices) s.level = levelOf(run, s);
   run.messages = raw.messages.map(readMessage);
+  for (const m of run.messages) m.fromAny = isFromAny(run.slices[m.receivedIn]);
   run.endTime = run.slices.reduce((t, s) => Math.max(t, s.end), raw.end ? raw.end.time : 0);
   return run;
 }

@@ -175,6 +175,9 @@ check "two traces, one page" "$B/replay" "$R/ring4.json" "$R/naive.json" -o "$R/
 check "a trace of the first order" "$B/launch" --schedule "$(schedule 1)" -n 4 --trace "$R/first.json" "$B/examples/race"
 check "a trace of the wrong order" status 1 "$B/launch" --schedule "$(schedule)" -n 4 --trace "$R/wrong.json" "$B/examples/race"
 check "two orders, one page" "$B/replay" "$R/wrong.json" "$R/first.json" -o "$R/orders.html"
+sed 's/,"chosen":[0-9-]*//; s/,"options":\[[0-9,]*\]//' "$R/first.json" >"$R/first_plain.json" # as a run without --schedule
+sed 's/,"chosen":[0-9-]*//; s/,"options":\[[0-9,]*\]//' "$R/wrong.json" >"$R/wrong_plain.json"
+check "two orders without notes, one page" "$B/replay" "$R/wrong_plain.json" "$R/first_plain.json" -o "$R/plain.html"
 check "the same trace twice" "$B/replay" "$R/ring4.json" "$R/ring4.json" -o "$R/same.html"
 
 check "the page of 400 ranks is made" page_of_ring 400
@@ -196,6 +199,7 @@ else
     check "a long run: smooth" smooth
     check "two traces: the first difference" in_both two 'message 1 of rank 0: mine sends chunk 3, 256 KiB to rank 1'
     check "two orders: the first receive that took another's" in_both orders 'receive 1 of rank 0: mine takes the message of rank 2; the reference takes that of rank 1'
+    check "two orders without notes: the same" in_both plain 'receive 1 of rank 0: mine takes the message of rank 2; the reference takes that of rank 1'
     check "the same trace twice: no difference" in_both same '"difference":"none"'
     check "400 ranks in the browser" in_both ring400 '"ranks":400,'
     check "400 ranks: all messages" found '"messages":400,'
