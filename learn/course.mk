@@ -104,7 +104,10 @@ $(BUILD)/capstone: $(wildcard exercises/23_resnet_trainer/*.c) $(TRAIN_LIB) $(LI
 	$(call say,LD,$@)
 	$(Q)$(COMPILE) $(CFLAGS) $(filter %.c,$^) $(TRAIN_LIB) $(LIB) -lOpenCL -lm -o $@
 
+# Both train, and so need OpenCL: scripts/setup.sh has said so while building, and is asked again.
+needs_opencl = sh scripts/setup.sh train; [ -e build/.setup-train ] || { echo 'make $@: it trains, and OpenCL is missing: see above' >&2; exit 1; }
 capstone: all ## exercise 23 for real: trains with your four functions
+	@$(needs_opencl)
 	@$(MAKE) $(BUILD)/capstone && scripts/capstone.sh
 
 # The learner's trainer as a program (exercise 37).
@@ -113,6 +116,7 @@ $(BUILD)/whole: $(wildcard exercises/37_whole_trainer/*.c) $(TRAIN_LIB) $(LIB)
 	$(Q)$(COMPILE) $(CFLAGS) $(filter %.c,$^) $(TRAIN_LIB) $(LIB) -lOpenCL -lm -o $@
 
 whole: all ## exercise 37 for real: your trainer beside build/train, to the bit
+	@$(needs_opencl)
 	@$(MAKE) $(BUILD)/whole && scripts/whole.sh
 
 pictures: all ## docs/pictures/*.svg: slides for the course, drawn from runs

@@ -112,6 +112,10 @@ typedef struct {
     learn_text outputs[CHECK_MAX_RANKS]; /* what each printed on standard output */
 } learn_world;
 
+/* "my_broadcast on 2 ranks, count 1, f32, root 1, buffered (the same with 1 rank was right)": a case, NULL: none of the
+ * world's. Free it. */
+char *learn_what_ran(const learn_exercise *e, const check_plan *plan, size_t world, const check_case *c);
+
 /* Run `program` as the world's ranks. False if it could not even be tried: why says what failed. */
 bool learn_run_world(learn_world *w, const char *program, const check_plan *plan, size_t number,
                      const learn_options *options, learn_text *why);

@@ -137,7 +137,9 @@ Test(learn_commands, the_failing_case_as_a_page)
 
 Test(learn_commands, a_page_of_what_passes_and_none_of_what_does_not_compile)
 {
-    says(0, SOLVE_08 "$L see 08", "08_broadcast passes; this is one of its cases.");
+    says(0, SOLVE_08 "$L see 08", "08_broadcast passes; this is one of its cases: my_broadcast on 4 ranks, count ");
+    says(0, "cp solutions/01_send_recv/*.c exercises/01_send_recv; $L see 01",
+         "my_send_recv on 4 ranks, from 0 to 1, ");
     says(1, "$L see 09", "09_tree_broadcast: not started");
     says(1, SOLVE_08 "echo x >>exercises/08_broadcast/broadcast.c; $L see 08", "08_broadcast: not yet");
 }
@@ -157,6 +159,8 @@ Test(learn_commands, the_failing_case_in_gdb)
     says(1, SPOIL_08 GDB "RANK=1 $L debug 08", "build/course/see/08_broadcast/ranks");
     refuses(2, SPOIL_08 "RANK=9 $L debug 08", "this case has 2 ranks: 0 to 1");
     refuses(2, "RANK=one $L debug 08", "RANK=one is not a rank");
+    refuses(127, "PATH=$PWD $T/../launch -n 2 --debug 0 $T/right/pairs",
+            "try: install it: sudo apt-get install -y gdb");
 }
 
 /* ---- hint ---- */
@@ -177,6 +181,9 @@ Test(learn_commands, the_hint_for_a_failure_comes_first_and_once)
     says(0, "$L hint", "08_broadcast: what your last try says");
     says(0, "$L hint", "hint 1 of 3");
     says(0, "$L test 08; $L hint", "hint 2 of 3");
+    ends_with(1, "echo x >>exercises/08_broadcast/broadcast.c; $L test 08");
+    says(0, "$L hint", "It cannot be built");
+    says(0, "$L hint", "hint 3 of 3");
 }
 
 Test(learn_commands, a_name_that_is_none_or_several)

@@ -64,7 +64,7 @@ static bool add_right_roots(learn_text *t, const check_plan *plan, size_t failed
     return true;
 }
 
-static char *what_ran(const learn_exercise *e, const check_plan *plan, size_t failed, const check_case *c)
+char *learn_what_ran(const learn_exercise *e, const check_plan *plan, size_t failed, const check_case *c)
 {
     learn_text t = {0};
     OWNED_TEXT right = {0};
@@ -239,10 +239,10 @@ static void check_world_number(const learn_exercise *e, const check_plan *plan, 
     if (why.used) learn_fail(result, "checker", "", "%s", learn_string(&why));
     if (result->slow.words && !result->slow.ran) {
         result->slow.place.world = number;
-        result->slow.ran = what_ran(e, plan, number, &w.cases[result->slow.place.number]);
+        result->slow.ran = learn_what_ran(e, plan, number, &w.cases[result->slow.place.number]);
     }
     if (result->state == LEARN_FAILED) {
-        learn_replace(&result->ran, what_ran(e, plan, number, wrong));
+        learn_replace(&result->ran, learn_what_ran(e, plan, number, wrong));
         result->place = (learn_place){number, wrong ? wrong->number : 0};
         add_stream(&more, "What the ranks printed", &w.job.out, w.job.out_bytes);
         add_stream(&more, "What the ranks and the supervisor said", &w.job.err, w.job.err_bytes);

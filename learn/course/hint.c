@@ -38,6 +38,13 @@ static bool show_for_failure(const learn_exercise *e, place *p)
     char key[LEARN_KEY];
     if (!*learn_last_failure(e, key) || strcmp(key, p->shown) == 0) return false;
     OWNED char *hint = learn_hint_for(e, key);
+    bool builds = strcmp(key, "compile") != 0 && strcmp(key, "link") != 0;
+    if (!hint && !builds)
+        hint = learn_format(
+            "It cannot be built, and the hints are about code that runs. make test EX=%s shows the first error and "
+            "its line. Mend that one first: those after it often follow from it. A missing ; or } is told a "
+            "line later, or at the end.",
+            e->code);
     if (hint) {
         show(e, "what your last try says", hint);
         snprintf(p->shown, sizeof p->shown, "%s", key);

@@ -15,7 +15,7 @@
 #include "learn/course/commands.h"
 #include "learn/inside.h"
 
-enum { WIDTH = 100 };
+enum { WIDTH = 100, TRIED = 12 };
 
 /* Where its program is built: with whole names, so not where learn test builds it. */
 static char *work_of(const learn_exercise *e)
@@ -36,8 +36,8 @@ learn_place learn_case_with(const learn_exercise *e, int ranks)
     return place;
 }
 
-/* Checks the learner's files. False if there is no case to be run alone, which has been explained. */
-static bool find_place(const learn_exercise *e, const char *folder, learn_place *place)
+/* Checks the learner's files. False if there is no case to be run alone, which has been explained. passes: all are right. */
+static bool find_place(const learn_exercise *e, const char *folder, learn_place *place, bool *passes)
 {
     OWNED char *work = work_of(e);
     learn_options options = {.even_if_stub = e->check->broken_stub, .whole_names = true, .work = work};
@@ -46,9 +46,9 @@ static bool find_place(const learn_exercise *e, const char *folder, learn_place 
     learn_check(e, folder, &options, &result);
     learn_state_note(e, &result);
     *place = result.place;
-    if (result.state == LEARN_PASSED) {
+    *passes = result.state == LEARN_PASSED;
+    if (*passes) {
         *place = learn_case_with(e, 4);
-        printf("%s passes; this is one of its cases.\n", e->name);
     } else if (result.state == LEARN_NOT_STARTED || !*result.ran) {
         learn_explain(stdout, e, &result, false);
         found = false;
@@ -74,6 +74,36 @@ static void trace_case(const learn_exercise *e, const char *folder, const learn_
     learn_check(e, folder, &options, &result);
 }
 
+static bool has_messages(const char *trace)
+{
+    OWNED char *text = learn_read_file(trace, NULL);
+    return text && strstr(text, "\"ph\":\"s\"");
+}
+
+/* Of a world that passes the first case in which something is sent, or its first. `trace` is the solution's. */
+static void choose_case(const learn_exercise *e, const char *solution, learn_place *place, const char *trace)
+{
+    check_plan plan;
+    check_plan_make(&plan, e->check, 0, 0);
+    const check_world_plan *world = &plan.worlds[place->world];
+    for (size_t i = 0; i < world->count && i < TRIED; i++) {
+        const learn_place tried = {place->world, plan.cases[world->first + i].number};
+        trace_case(e, solution, &tried, trace);
+        if (!has_messages(trace)) continue;
+        *place = tried;
+        break;
+    }
+    for (size_t i = 0; i < world->count; i++) {
+        const check_case *c = &plan.cases[world->first + i];
+        if (c->number != place->number) continue;
+        OWNED char *what = learn_what_ran(e, &plan, place->world, c);
+        char *right = strstr(what, " (the same"), *end = right ? right : strstr(what, " (here");
+        printf("%s passes; this is one of its cases: %.*s\n", e->name, (int)(end ? end - what : (long)strlen(what)),
+               what);
+    }
+    check_plan_free(&plan);
+}
+
 int learn_command_see(int argc, char **argv)
 {
     static const learn_usage usage = {.what = "Replay the case that fails: your messages beside the solution's, step "
@@ -93,10 +123,12 @@ int learn_command_see(int argc, char **argv)
                call.e->code);
         return 1;
     }
-    if (!find_place(call.e, own, &place)) return 1;
+    bool passes;
+    if (!find_place(call.e, own, &place, &passes)) return 1;
     OWNED char *folder = learn_format("%s/course/see", learn_build());
     learn_make_folder(folder);
     learn_make_folder(LEARN_STATE "/see");
+    if (passes) choose_case(call.e, solution, &place, reference);
     trace_case(call.e, own, &place, mine);
     trace_case(call.e, solution, &place, reference);
     fflush(NULL);
@@ -146,5 +178,8 @@ int learn_command_debug(int argc, char **argv)
         fprintf(stderr, "learn debug: RANK=%s is not a rank\n", rank);
         return 2;
     }
-    return find_place(call.e, own, &place) ? debug(call.e, &place, (int)number) : 1;
+    bool passes;
+    if (!find_place(call.e, own, &place, &passes)) return 1;
+    if (passes) printf("%s passes; this is one of its cases.\n", call.e->name);
+    return debug(call.e, &place, (int)number);
 }

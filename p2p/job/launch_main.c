@@ -313,7 +313,10 @@ static bool program_check(const char *name, p2p_words *why)
     struct stat info;
     if (stat(name, &info) == 0 && S_ISDIR(info.st_mode)) return check_file(name, why);
     if (!is_file(name))
-        return refuse(name, "there is no such program", "is it built or installed, and spelled right?", why);
+        return refuse(name, "there is no such program",
+                      strcmp(name, "gdb") == 0 ? "install it: sudo apt-get install -y gdb"
+                                               : "is it built or installed, and spelled right?",
+                      why);
     snprintf(advice, sizeof advice, "launch -n N ./%.300s", name);
     if (access(name, X_OK) != 0) return check_file(name, why);
     return refuse(name, "it is in this folder, which is not searched", advice, why);
