@@ -17,6 +17,7 @@
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
+#include <signal.h>
 #include <sys/types.h>
 
 #include "kernels/kernels.h"
@@ -167,6 +168,15 @@ cl_kernel kernel__make(kernel_device *device, kernel__family family, int vectors
  * time. As kernel__cache_lock; KERNEL__BUSY only with KERNEL_SHARE. */
 int kernel__lock_first(kernel_device *device, kernel__family family, int vectors, const char *name);
 void kernel__release_programs(kernel_device *device);
+
+/* Around what a driver that keeps kernels on disk compiles or takes from there: should it end the process, the folder is named
+ * (guard.c). What the signals did before comes back. */
+enum { KERNEL__DEADLY = 3 };
+typedef struct {
+    struct sigaction old[KERNEL__DEADLY];
+} kernel__guarded;
+void kernel__guard(kernel__guarded *before);
+void kernel__unguard(const kernel__guarded *before);
 
 /* Where programs are kept ("": nowhere), and PoCL is told to keep its own files there too. Before the first OpenCL
  * call. KERNEL_ERR_ARG if PAIRWISE_CACHE cannot be used. */

@@ -81,12 +81,15 @@ static kernel_err enqueue_first(kernel__call *call, const size_t global[3])
 {
     kernel_device *device = call->device;
     int lock = kernel__lock_first(device, call->family, call->vectors, call->entry->name);
+    kernel__guarded before;
     kernel_err err;
 
     if (lock == KERNEL__BUSY) return KERNEL_OK;
+    if (device->driver_caches) kernel__guard(&before);
     err = enqueue(call, global);
-    if (!err && lock >= 0)
+    if (!err && device->driver_caches)
         err = kernel__cl(device, clFinish(device->queue), "clFinish", "kernel %s", call->entry->name);
+    if (device->driver_caches) kernel__unguard(&before);
     kernel__cache_unlock(lock);
     call->entry->used = !err;
     device->counters.kernels_used += !err;

@@ -181,7 +181,13 @@ cl_kernel kernel__make(kernel_device *device, kernel__family family, int vectors
     cl_kernel made;
 
     if (entry->kernel) return entry->kernel;
-    if (!p->program) p->program = get_program(device, family, vectors);
+    if (!p->program && !device->driver_caches) p->program = get_program(device, family, vectors);
+    if (!p->program && device->driver_caches) {
+        kernel__guarded before;
+        kernel__guard(&before);
+        p->program = get_program(device, family, vectors);
+        kernel__unguard(&before);
+    }
     if (!p->program) return NULL;
     made = clCreateKernel(p->program, entry->name, &code);
     if (kernel__cl(device, code, "clCreateKernel", "kernel %s of program %s", entry->name, kernel__family_name(family)))

@@ -587,6 +587,34 @@ Test(kernels, cache_that_is_damaged_is_rebuilt)
     }
 }
 
+static int add_in_a_process(void *arg)
+{
+    kernel_device *d = NULL;
+    float sum = 0;
+
+    (void)arg;
+    return kernel_open(NULL, 1, &d) || add_up(d, &sum) ? 1 : 0;
+}
+
+/* What the driver keeps itself: it ends the process where a file is cut short, and the folder to delete is said. */
+Test(kernels, cache_of_the_driver_that_is_damaged_is_named)
+{
+    process_result whole, cut;
+    char command[300];
+
+    own_cache();
+    unsetenv("POCL_CACHE_DIR");
+    process_run(add_in_a_process, NULL, NULL, 100, &whole);
+    cr_assert_eq(whole.status, 0, "%s", whole.err);
+    snprintf(command, sizeof command, "find %s/pocl -type f -size +0 -exec truncate -s 100 {} +", folder);
+    cr_assert_eq(system(command), 0);
+    process_run(add_in_a_process, NULL, NULL, 100, &cut);
+    snprintf(command, sizeof command, "try: rm -r %s/pocl", folder);
+    if (cut.status) ASSERT_CONTAINS(cut.err, command); /* another driver may do without */
+    process_free(&whole);
+    process_free(&cut);
+}
+
 /* No home: the temporary folder. */
 Test(kernels_long, cache_without_a_home)
 {

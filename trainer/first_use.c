@@ -205,7 +205,7 @@ static void *say_progress(void *arg)
 {
     plan *p = arg;
     struct timespec next;
-    clock_gettime(CLOCK_REALTIME, &next);
+    clock_gettime(CLOCK_MONOTONIC, &next);
     pthread_mutex_lock(&p->lock);
     for (next.tv_sec++; !p->is_over; next.tv_sec++) {
         while (!p->is_over && pthread_cond_timedwait(&p->over, &p->lock, &next) == 0) continue;
@@ -218,6 +218,17 @@ static void *say_progress(void *arg)
     return NULL;
 }
 
+/* Seconds are counted by a clock that nobody sets. */
+static void start_watching(plan *p)
+{
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&p->over, &clock);
+    pthread_condattr_destroy(&clock);
+    p->watched = p->runner->rank == 0 && pthread_create(&p->thread, NULL, say_progress, p) == 0;
+}
+
 static void stop_watching(plan *p)
 {
     pthread_mutex_lock(&p->lock);
@@ -225,6 +236,7 @@ static void stop_watching(plan *p)
     pthread_cond_signal(&p->over);
     pthread_mutex_unlock(&p->lock);
     if (p->watched) pthread_join(p->thread, NULL);
+    pthread_cond_destroy(&p->over);
     train__clear_bar(p->runner);
 }
 
@@ -250,11 +262,10 @@ p2p_err train__first_use(train_runner *r)
     plan p = {.runner = r,
               .since = p2p_time(r->comm),
               .lock = PTHREAD_MUTEX_INITIALIZER,
-              .over = PTHREAD_COND_INITIALIZER,
               .trained = calloc(2 * lengths, sizeof *p.trained)};
     if (!p.trained) return train__fail(r->error, P2P_ERR_NOMEM, "no memory for a list of %zu lengths", 2 * lengths);
     p.tested = p.trained + lengths;
-    p.watched = r->rank == 0 && pthread_create(&p.thread, NULL, say_progress, &p) == 0;
+    start_watching(&p);
     p2p_err err = use_all(&p);
     stop_watching(&p);
     free(p.trained);
