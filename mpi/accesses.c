@@ -13,6 +13,7 @@
  */
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mpi/internal.h"
 #include "mpi/lines.h"
@@ -27,11 +28,11 @@
 
 #ifndef OWN_RUNTIME
 
-/* What is done now, the program does, and not one of MPI's calls. */
+/* What is done now, the program does, and not one of MPI's calls, nor a process that it has forked, whose memory is a copy. */
 static bool is_looked_at(void)
 {
     return mpi__state == MPI__RUNNING && pthread_equal(pthread_self(), mpi__thread) &&
-           !p2p_layer_is_inside(mpi__world->p2p);
+           !p2p_layer_is_inside(mpi__world->p2p) && getpid() == mpi__process;
 }
 
 /* It is a mistake, at the instruction at `from`: `does` is what the program does with the region. */

@@ -50,8 +50,8 @@ typedef long double _Complex mpi__complex_long;
     X(MPI_UINT8_T, uint8_t, MPI__UINT)                               \
     X(MPI_CHAR, char, MPI__TEXT)                                     \
     X(MPI_SIGNED_CHAR, signed char, MPI__INT)                        \
-    X(MPI_UNSIGNED_CHAR, unsigned char, MPI__UINT)                   \
     X(MPI_BYTE, unsigned char, MPI__BYTES)                           \
+    X(MPI_UNSIGNED_CHAR, unsigned char, MPI__UINT)                   \
     X(MPI_INT16_T, int16_t, MPI__INT)                                \
     X(MPI_UINT16_T, uint16_t, MPI__UINT)                             \
     X(MPI_INT32_T, int32_t, MPI__INT)                                \

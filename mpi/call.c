@@ -51,6 +51,24 @@ int mpi__begin_local(mpi__comm **comm, const char *name)
     return mpi__begin(comm, MPI_COMM_WORLD, &(p2p_layer_call){.name = name});
 }
 
+static const char *ever; /* the call that has begun outside of MPI_Init and MPI_Finalize */
+
+int mpi__begin_ever(mpi__comm **comm, const char *name)
+{
+    if (mpi__state == MPI__RUNNING) return mpi__begin_local(comm, name);
+    mpi__note_line();
+    *comm = NULL;
+    ever = name;
+    return MPI_SUCCESS;
+}
+
+_Noreturn static void end_process(const char *cause)
+{
+    p2p_layer_too_early(ever, cause);
+    fflush(stdout);
+    _Exit(1);
+}
+
 /* What it makes of its copies of the handle and the code is its own affair. */
 static int tell_handler(mpi__comm *c, int code)
 {
@@ -65,6 +83,7 @@ static int tell_handler(mpi__comm *c, int code)
 void mpi__close(mpi__comm *c, int code)
 {
     static const p2p_err as[] = {P2P_OK, P2P_ERR_ARG};
+    if (!c) return;
     p2p_layer_call_end(c->p2p, code ? (c->code ? (p2p_err)c->code : as[1]) : P2P_OK);
     c->code = 0;
     if (code) tell_handler(c, code);
@@ -105,6 +124,7 @@ static p2p_err fail(mpi__comm *c, const char *class, p2p_argument argument, cons
         snprintf(advice, sizeof advice, "%s", try + strlen(MPI__TRY));
         *try = '\0';
     }
+    if (!c) end_process(text);
     p2p_layer_advise(c->p2p, try ? advice : NULL);
     return p2p_layer_fail(c->p2p, P2P_ERR_ARG, class, argument, "%s", text);
 }
@@ -113,20 +133,23 @@ void mpi__say_wrong(mpi__comm *c, p2p_argument argument, const char *format, ...
 {
     va_list args;
     va_start(args, format);
-    c->code = fail(c, "invalid_argument", argument, format, args);
+    p2p_err err = fail(c, "invalid_argument", argument, format, args);
     va_end(args);
+    c->code = err;
 }
 
 void mpi__say_mistake(mpi__comm *c, const char *class, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    c->code = fail(c, class, P2P_ARGUMENT_NONE, format, args);
+    p2p_err err = fail(c, class, P2P_ARGUMENT_NONE, format, args);
     va_end(args);
+    c->code = err;
 }
 
 void mpi__say_no_memory(mpi__comm *c)
 {
+    if (!c) end_process("no memory");
     c->code = p2p_layer_fail(c->p2p, P2P_ERR_NOMEM, "refused", P2P_ARGUMENT_NONE, "no memory");
 }
 

@@ -54,7 +54,7 @@ p2p_fingerprint mpi__shown(const char *name, const mpi__type *type, size_t count
 {
     size_t elements = mpi__elements(type, count);
     return (p2p_fingerprint){
-        .operation = name, .count = elements, .dtype = elements ? type->signature->name : NULL, .root = root};
+        .operation = name, .count = elements, .dtype = elements ? type->signature->like->name : NULL, .root = root};
 }
 
 /* Both sides of one rank's own block must be the same. */
@@ -62,7 +62,8 @@ int mpi__check_same(mpi__comm *c, const mpi__type *sent, size_t send_count, cons
                     size_t recv_count)
 {
     size_t out = mpi__elements(sent, send_count), in = mpi__elements(received, recv_count);
-    if (out && in && sent->signature != received->signature && sent->signature->kind && received->signature->kind)
+    if (out && in && sent->signature->like != received->signature->like && sent->signature->kind &&
+        received->signature->kind)
         return mpi__mistake(c, MPI_ERR_TYPE, "type_mismatch", "this rank sends %s to itself, and receives %s",
                             sent->signature->name, received->signature->name);
     if (out != in)

@@ -37,6 +37,8 @@ typedef struct mpi__blocks {
 /* Either all blocks have one type, and displacements count its extent; or each has its own, and they count bytes. */
 int mpi__blocks_open(mpi__comm *c, mpi__blocks *b, const void *buf, const int counts[], const int displacements[],
                      MPI_Datatype datatype, const MPI_Datatype datatypes[], bool receives);
+/* All blocks have `count` elements, side by side. */
+int mpi__blocks_alike(mpi__comm *c, mpi__blocks *b, const void *buf, int count, MPI_Datatype datatype, bool receives);
 /* Where each pair of ranks has types of its own: the kinds of blocks (p2p_fingerprint). free() it; NULL: no memory. */
 uint16_t *mpi__block_kinds(const mpi__comm *c, const mpi__blocks *out, const mpi__blocks *in);
 void mpi__blocks_pack(mpi__blocks *b);
@@ -66,6 +68,8 @@ typedef struct {
 
 /* Each has counts[rank] elements, or (counts NULL) `each`. free(parts->counts) afterwards, also after an error. */
 int mpi__parts_open(mpi__comm *c, mpi__parts *parts, const int counts[], int each);
+/* Of elements that have no data there is nothing to combine. */
+void mpi__parts_fit(const mpi__comm *c, mpi__parts *parts, const mpi__type *type);
 p2p_fingerprint mpi__reduction_shown(const char *name, const mpi__reduction *r, size_t count, int root);
 
 /* watch.c: buffers that the program leaves alone until a collective has ended. Results are put in place at its end, so until

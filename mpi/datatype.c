@@ -111,7 +111,7 @@ API(Type_get_contents)
     for (int i = 0; i < t->type_count; i++) {
         mpi__type *inner = t->types[i];
         datatypes[i] = inner->handle;
-        if (inner->predefined) continue;
+        if (inner->like) continue;
         mpi__type_keep(inner);
         if (inner->handles++ == 0) p2p_layer_made(c->p2p, "type", &inner->object.thing);
     }
@@ -236,6 +236,7 @@ API(Pack_size)(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
     code = mpi__check_type(c, datatype, &t);
     if (!code && incount < 0)
         code = mpi__wrong(c, MPI_ERR_COUNT, P2P_ARGUMENT_COUNT, "a count of %d is negative", incount);
-    if (!code) *size = (int)((size_t)incount * t->size);
+    size_t bytes = code ? 0 : (size_t)incount * t->size;
+    if (!code) *size = bytes > INT32_MAX ? MPI_UNDEFINED : (int)bytes;
     return mpi__end(c, code);
 }

@@ -19,10 +19,6 @@ typedef struct {
     mpi__type *type;
 } type_block;
 
-enum {
-    CODES_MOST = 4096 /* of a signature that is more than one type again and again; a longer one is not compared */
-};
-
 /* ---- From blocks to a type ---- */
 
 static bool add_segment(mpi__type *t, size_t *room, ptrdiff_t offset, size_t bytes)
@@ -107,13 +103,14 @@ static bool find_signature(mpi__type *t, const type_block *blocks, size_t count)
     t->units = units;
     t->signature = s ? s : mpi__signature_of(nothing, 0, &times);
     if (same) return t->signature;
-    if (codes > CODES_MOST) {
+    if (codes > MPI__CODES_MOST) {
         const unsigned char anything = (uintptr_t)MPI_PACKED & 0xff;
         t->signature = mpi__signature_of(&anything, 1, &times);
         t->units = t->size;
         return t->signature;
     }
-    unsigned char all[CODES_MOST];
+    unsigned char *all = malloc(codes + 1);
+    if (!all) return false;
     for (size_t i = 0; i < count; i++) {
         const mpi__type *type = blocks[i].type;
         for (size_t k = 0; k < blocks[i].length * type->units; k++) {
@@ -122,6 +119,7 @@ static bool find_signature(mpi__type *t, const type_block *blocks, size_t count)
         }
     }
     t->signature = mpi__signature_of(all, used, &t->units);
+    free(all);
     return t->signature;
 }
 
@@ -500,7 +498,7 @@ API(Type_free)(MPI_Datatype *datatype)
     if (code) return code;
     code = mpi__check_pointer(c, datatype, "datatype");
     if (!code) code = mpi__check_type(c, *datatype, &t);
-    if (!code && (t->predefined || (t->int_count && !t->type_count))) /* the latter: fortran.c's */
+    if (!code && t->like)
         code = mpi__wrong(c, MPI_ERR_TYPE, P2P_ARGUMENT_TYPE, "%s is predefined, and cannot be freed", t->name);
     if (code) return mpi__end(c, code);
     if (t->handles == 1) code = mpi__attributes_free(&t->attributes, (uintptr_t)*datatype, true);

@@ -159,15 +159,7 @@ typedef struct {
 static int open_blocks(mpi__comm *c, mpi__blocks *b, const side *s, bool receives)
 {
     if (s->listed) return mpi__blocks_open(c, b, s->buf, s->counts, s->displacements, s->type, s->types, receives);
-    int *numbers = malloc(2 * (size_t)c->size * sizeof *numbers);
-    if (!numbers) return mpi__no_memory(c);
-    for (int q = 0; q < c->size; q++) {
-        numbers[q] = s->count;
-        numbers[c->size + q] = s->count * q;
-    }
-    int code = mpi__blocks_open(c, b, s->buf, numbers, numbers + c->size, s->type, NULL, receives);
-    free(numbers);
-    return code;
+    return mpi__blocks_alike(c, b, s->buf, s->count, s->type, receives);
 }
 
 /* This rank's own data as one piece: what it sends in a gather. */
@@ -406,7 +398,8 @@ API(Ireduce)
 
 typedef p2p_err reduction(p2p_comm *comm, void *buf, size_t count, enum dtype dtype, enum op op, p2p_request *request);
 
-/* `ordered`: instead, if the operator does not commute; NULL: it need not. */
+/* `ordered`: instead, if the operator does not commute; NULL: it need not. Rank 0 of an exclusive scan has no result, nor
+ * anything to do with its receive buffer but to read it in place. */
 static int reduce_all(const char *name, reduction *how, reduction *ordered, const void *sendbuf, void *recvbuf,
                       int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
@@ -414,9 +407,11 @@ static int reduce_all(const char *name, reduction *how, reduction *ordered, cons
     pending *p;
     int code = begin(name, comm, request, &c, &p);
     if (code) return code;
-    code = mpi__reduction_open(c, &p->r, sendbuf, recvbuf, count, datatype, op, true, false);
+    bool has_result = how != coll_iexscan || c->rank > 0;
+    if (!has_result && sendbuf == MPI_IN_PLACE) sendbuf = recvbuf;
+    code = mpi__reduction_open(c, &p->r, sendbuf, recvbuf, count, datatype, op, has_result, false);
     if (code) return refuse(c, p, code);
-    watch_reduction(p, sendbuf, recvbuf, p->r.count);
+    watch_reduction(p, sendbuf, has_result ? recvbuf : NULL, p->r.count);
     const p2p_fingerprint as = mpi__reduction_shown(name, &p->r, p->r.count, -1);
     mpi__request *r = go_on(c, name, &as);
     if (!r) return refuse(c, p, mpi__no_memory(c));
@@ -460,6 +455,8 @@ static int reduce_scatter(const char *name, const void *sendbuf, void *recvbuf, 
     if (!code && own) code = mpi__check_unused(c, t, recvbuf, own, true);
     if (!code) code = mpi__reduction_open(c, &p->r, sendbuf, recvbuf, (MPI_Count)parts.all, datatype, op, true, true);
     p->reduces = !code;
+    if (!code) mpi__parts_fit(c, &parts, p->r.type);
+    if (!code) own = parts.counts[c->rank];
     bool whole = !code && !p->r.type->dense;
     if (!code && !whole) {
         p->piece.bytes = own * p->r.type->size;

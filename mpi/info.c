@@ -21,7 +21,7 @@ static info environment = {.object = {.magic = MPI__LIVE | MPI__INFO, .reference
 static int begin(const char *name, MPI_Info handle, mpi__comm **c, info **i)
 {
     bool freed = false;
-    int code = mpi__begin_local(c, name);
+    int code = mpi__begin_ever(c, name);
     if (code) return code;
     *i = handle == MPI_INFO_ENV ? &environment : mpi__object_of(MPI__INFO, handle, &freed);
     if (*i) return MPI_SUCCESS;
@@ -59,7 +59,7 @@ static bool put(info *i, const char *key, const char *value)
 API(Info_create)(MPI_Info *handle)
 {
     mpi__comm *c;
-    int code = mpi__begin_local(&c, "MPI_Info_create");
+    int code = mpi__begin_ever(&c, "MPI_Info_create");
     if (!code) code = mpi__place(c, handle, "info");
     if (code) return code;
     info *i = mpi__object_new(MPI__INFO, sizeof *i);

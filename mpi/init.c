@@ -10,6 +10,7 @@
 mpi__comm *mpi__world, *mpi__self;
 enum mpi__state mpi__state;
 pthread_t mpi__thread;
+pid_t mpi__process;
 int mpi__thread_level;
 static bool initialized, finalized; /* by MPI_Init and MPI_Finalize; sessions need neither */
 
@@ -42,6 +43,7 @@ void mpi__open(const char *name)
     p2p_layer_call_begin(world, &(p2p_layer_call){.name = name}); /* the first call, of one that leaves with no other */
     p2p_layer_call_end(world, P2P_OK);
     mpi__thread = pthread_self();
+    mpi__process = getpid();
     mpi__state = MPI__RUNNING;
 }
 
@@ -172,7 +174,7 @@ API(Is_thread_main)(int *flag)
 {
     int code = mpi__place_ever("MPI_Is_thread_main", flag, "flag");
     if (code) return code;
-    *flag = getpid() == gettid();
+    *flag = mpi__state != MPI__BEFORE && pthread_equal(pthread_self(), mpi__thread);
     return MPI_SUCCESS;
 }
 

@@ -29,6 +29,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "collectives/collectives.h"
 #include "mpi/mpi.h"
@@ -89,7 +90,10 @@ enum { MPI__SENT_SYNCHRONOUSLY = 0x4000 }; /* in a message's kind: its sender wa
 
 /* What elements are made of: a sequence of predefined types, by the low bytes of their handles, repeated. */
 typedef struct mpi__signature {
-    struct mpi__signature *next;
+    struct mpi__signature *next; /* of the same place in the table of all */
+    uint32_t hash;
+    const struct mpi__signature
+        *like;        /* the same of types that stand for all that match them (types.c); often itself */
     const char *name; /* a literal, or one that stays for ever: "MPI_INT", "{MPI_INT,MPI_DOUBLE}" */
     uint16_t kind;    /* as messages carry it; 0: anything may be in it; never MPI__SENT_SYNCHRONOUSLY */
     size_t length, bytes;
@@ -101,6 +105,7 @@ typedef struct mpi__attribute mpi__attribute;
 typedef struct mpi__type {
     mpi__object object;
     MPI_Datatype handle;
+    MPI_Datatype like; /* the predefined type that it is: itself, or one of fortran.c's; NULL: derived */
     char name[MPI_MAX_OBJECT_NAME];
     size_t size;
     ptrdiff_t lb, extent, true_lb, true_extent;
@@ -137,6 +142,10 @@ void mpi__type_drop(mpi__type *type);
 /* The size of predefined type number `code`; and its name. */
 size_t mpi__basic_size(unsigned char code);
 const char *mpi__basic_name(unsigned char code);
+enum {
+    MPI__CODES_MOST =
+        1 << 20 /* of a signature that is more than one type again and again; a longer one is not compared */
+};
 /* The signature of so many codes, of which there is one object each; NULL if there is no memory. *times: how often. */
 const mpi__signature *mpi__signature_of(const unsigned char *codes, size_t count, size_t *times);
 /* The kind that a message of so many bytes must have that is received as elements of this type; 0: it may have any. */
@@ -200,6 +209,7 @@ extern mpi__comm *mpi__world, *mpi__self; /* NULL before MPI_Init */
 enum mpi__state { MPI__BEFORE, MPI__RUNNING, MPI__AFTER };
 extern enum mpi__state mpi__state;
 extern pthread_t mpi__thread; /* the one that has called MPI_Init */
+extern pid_t mpi__process;    /* its process: memory of one that is forked is its own */
 extern int mpi__thread_level;
 
 /* What MPI_Init and the first session do: mpi__state is MPI__RUNNING afterwards, or the process has ended. */
@@ -245,6 +255,9 @@ int mpi__begin(mpi__comm **comm, MPI_Comm handle, const p2p_layer_call *call);
 int mpi__begin_on(mpi__comm *c, const p2p_layer_call *call);
 /* For calls without a communicator: the world's. */
 int mpi__begin_local(mpi__comm **comm, const char *name);
+/* For calls that the standard allows at any time: *comm is NULL before MPI_Init and after MPI_Finalize, where an error ends the
+ * process. */
+int mpi__begin_ever(mpi__comm **comm, const char *name);
 void mpi__close(mpi__comm *comm, int code);
 static inline int mpi__end(mpi__comm *comm, int code)
 {

@@ -71,7 +71,7 @@ const char *mpi__op_problem(const mpi__op *op, const mpi__type *type)
     if (is_own(op)) return NULL;
     if (op->handle == MPI_REPLACE || op->handle == MPI_NO_OP)
         return "this operator is for one-sided communication only";
-    if (!type->predefined) return "a predefined operator goes with predefined types only" MPI__TRY "MPI_Op_create";
+    if (!type->like) return "a predefined operator goes with predefined types only" MPI__TRY "MPI_Op_create";
     enum mpi__class class = mpi__class_of(type);
     bool integer = class == MPI__INT || class == MPI__UINT, fits = false;
     switch ((unsigned)(uintptr_t)op->handle) {

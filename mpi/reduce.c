@@ -101,6 +101,7 @@ int mpi__reduction_open(mpi__comm *c, mpi__reduction *r, const void *from, void 
     if (!code && has_result) code = mpi__check_unused(c, t, to, apart && !in_place ? 0 : r->count, true);
     if (code) return code;
     r->type = t;
+    if (!t->size) r->count = 0; /* the elements have no data */
     r->bytes = r->count * (size_t)t->extent;
     if (t->dense && (!has_result || apart)) { /* only read */
         r->work = mpi__data(t, source);
@@ -154,6 +155,7 @@ void mpi__reduction_close(mpi__reduction *r)
 p2p_fingerprint mpi__reduction_shown(const char *name, const mpi__reduction *r, size_t count, int root)
 {
     p2p_fingerprint shown = mpi__shown(name, r->type, count, root);
+    if (shown.dtype) shown.dtype = r->type->signature->name; /* operators tell bytes from numbers */
     shown.op = r->combiner.from->name;
     return shown;
 }
@@ -196,13 +198,15 @@ static recent *open_again(const mpi__comm *c, const void *from, void *to, int co
     return found;
 }
 
-/* Those whose result is as long as what goes in, on every rank. */
+/* Those whose result is as long as what goes in, on every rank, but that rank 0 of an exclusive scan has none, nor anything to
+ * do with its receive buffer but to read it in place. */
 static int reduce_all(const char *name, reduction *how, const void *sendbuf, void *recvbuf, int count,
                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     mpi__reduction r;
     mpi__comm *c = mpi__quick(comm);
-    recent *again = c ? open_again(c, sendbuf, recvbuf, count, datatype, op) : NULL;
+    bool has_result = how != coll_exscan || !c || c->rank > 0;
+    recent *again = c && has_result ? open_again(c, sendbuf, recvbuf, count, datatype, op) : NULL;
     if (again) {
         again->shown.operation = name;
         again->shown.count = (size_t)count * mpi__elements(again->type, 1);
@@ -211,12 +215,14 @@ static int reduce_all(const char *name, reduction *how, const void *sendbuf, voi
     }
     int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = name});
     if (code) return code;
-    code = mpi__reduction_open(c, &r, sendbuf, recvbuf, count, datatype, op, true, false);
+    has_result = how != coll_exscan || c->rank > 0;
+    if (!has_result && sendbuf == MPI_IN_PLACE) sendbuf = recvbuf;
+    code = mpi__reduction_open(c, &r, sendbuf, recvbuf, count, datatype, op, has_result, false);
     if (code) return mpi__end(c, code);
     const p2p_fingerprint as = mpi__reduction_shown(name, &r, r.count, -1);
     mpi__go_on(c, &as);
     p2p_err err = how(c->p2p, r.work, r.count, r.combiner.dtype, r.combiner.op);
-    if (!err) mpi__reduction_store(&r, recvbuf, 0, r.count);
+    if (!err && has_result) mpi__reduction_store(&r, recvbuf, 0, r.count);
     mpi__reduction_close(&r);
     return mpi__ended(c, err);
 }
@@ -252,6 +258,11 @@ int mpi__parts_open(mpi__comm *c, mpi__parts *p, const int counts[], int each)
     return MPI_SUCCESS;
 }
 
+void mpi__parts_fit(const mpi__comm *c, mpi__parts *p, const mpi__type *type)
+{
+    if (!type->size) memset(p->counts, 0, 2 * (size_t)c->size * sizeof *p->counts);
+}
+
 /*
  * Of dense data, with an operator of MPI's own (they commute), each part goes round to the rank that keeps it. Else the
  * whole is reduced on every rank, each of which keeps its part.
@@ -274,6 +285,8 @@ static int reduce_scatter(const char *name, const void *sendbuf, void *recvbuf, 
         free(p.counts);
         return mpi__end(c, code);
     }
+    mpi__parts_fit(c, &p, r.type);
+    own = p.counts[c->rank];
     bool travels = r.type->dense && !r.combiner.from->function && !r.combiner.from->large;
     void *aside = travels ? malloc(own * r.type->size + 1) : NULL; /* the buffer may be what is reduced as well */
     if (!travels) mpi__reduction_aside(&r, SIZE_MAX);

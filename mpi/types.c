@@ -16,7 +16,10 @@ static struct {
 
 /* ---- Signatures ---- */
 
-static mpi__signature *signatures;
+static struct {
+    mpi__signature **places;
+    size_t room, used; /* room: a power of 2 */
+} signatures;
 
 static size_t shortest_period(const unsigned char *codes, size_t count)
 {
@@ -26,7 +29,7 @@ static size_t shortest_period(const unsigned char *codes, size_t count)
 }
 
 /* long and long long are the same where they are as long, and so are bytes and unsigned characters: callers that go by the
- * bytes (mpi4py's) mix them up. */
+ * bytes (mpi4py's) mix them up. What stands for another comes before it in MPI__BASIC_LIST. */
 static unsigned char representative(unsigned char code)
 {
     if (code == mpi__code(MPI_UNSIGNED_CHAR)) return mpi__code(MPI_BYTE);
@@ -73,44 +76,93 @@ static const char *name_of(const unsigned char *codes, size_t length)
     return strdup(text);
 }
 
+static uint32_t hash_of(const unsigned char *codes, size_t length)
+{
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < length; i++) hash = (hash ^ codes[i]) * 16777619u;
+    return hash ^ hash >> 15;
+}
+
+/* There are more places than signatures. */
+static bool make_room(void)
+{
+    size_t room = signatures.room ? 2 * signatures.room : 256;
+    if (signatures.used < signatures.room) return true;
+    mpi__signature **places = calloc(room, sizeof *places);
+    if (!places) return false;
+    for (size_t i = 0; i < signatures.room; i++)
+        for (mpi__signature *at = signatures.places[i], *next; at; at = next) {
+            next = at->next;
+            at->next = places[at->hash % room];
+            places[at->hash % room] = at;
+        }
+    free(signatures.places);
+    signatures.places = places;
+    signatures.room = room;
+    return true;
+}
+
+/* The signature of what stands for these codes; NULL: they stand for themselves, or there is no memory. */
+static const mpi__signature *like(const unsigned char *codes, size_t length)
+{
+    size_t same = 0, times;
+    while (same < length && representative(codes[same]) == codes[same]) same++;
+    unsigned char *all = same < length ? malloc(length) : NULL;
+    for (size_t i = 0; all && i < length; i++) all[i] = representative(codes[i]);
+    const mpi__signature *found = all ? mpi__signature_of(all, length, &times) : NULL;
+    free(all);
+    return found;
+}
+
 const mpi__signature *mpi__signature_of(const unsigned char *codes, size_t count, size_t *times)
 {
     size_t length = shortest_period(codes, count);
+    const uint32_t hash = hash_of(codes, length);
     *times = length ? count / length : 0;
-    for (const mpi__signature *at = signatures; at; at = at->next)
+    if (!make_room()) return NULL;
+    for (const mpi__signature *at = signatures.places[hash % signatures.room]; at; at = at->next)
         if (at->length == length && memcmp(at->codes, codes, length) == 0) return at;
-    mpi__signature *made = malloc(sizeof *made + length);
+    const mpi__signature *other = like(codes, length); /* which may need room */
+    mpi__signature *made = make_room() ? malloc(sizeof *made + length) : NULL;
     if (!made) return NULL;
-    *made = (mpi__signature){.next = signatures, .kind = kind_of(codes, length), .length = length};
+    *made = (mpi__signature){.hash = hash, .length = length, .like = other ? other : made};
+    made->kind = other && length > 1 ? other->kind : kind_of(codes, length);
     memcpy(made->codes, codes, length);
     for (size_t i = 0; i < length; i++) made->bytes += basic[codes[i]].type.size;
     made->name = name_of(codes, length);
-    signatures = made;
+    made->next = signatures.places[hash % signatures.room];
+    signatures.places[hash % signatures.room] = made;
+    signatures.used++;
     return made;
 }
 
-enum { LOOKED_AT = 4096 /* codes; a longer one is taken to be right */ };
+/* Of as many of its types as a message has that is not a whole number of them. */
+static uint16_t kind_of_part(const mpi__signature *s, size_t bytes)
+{
+    size_t times, used = 0, codes = 0;
+    for (size_t left = bytes; left; codes++) {
+        size_t size = basic[s->codes[codes % s->length]].type.size;
+        if (size > left) return UINT16_MAX; /* it ends inside of an element: no message of whole ones does */
+        left -= size;
+    }
+    unsigned char *all = codes <= MPI__CODES_MOST ? malloc(codes) : NULL; /* a longer one is taken to be right */
+    for (; all && used < codes; used++) all[used] = s->codes[used % s->length];
+    const mpi__signature *part = all ? mpi__signature_of(all, codes, &times) : NULL;
+    free(all);
+    return part ? part->kind : 0;
+}
 
 uint16_t mpi__expected_kind(const mpi__type *type, size_t bytes)
 {
     const mpi__signature *s = type->signature;
-    unsigned char codes[LOOKED_AT];
-    size_t times, used = 0;
-    if (!s->kind || !s->bytes || bytes % s->bytes == 0) return s->kind;
-    for (; bytes && used < LOOKED_AT; used++) {
-        codes[used] = s->codes[used % s->length];
-        size_t size = basic[codes[used]].type.size;
-        if (size > bytes) return UINT16_MAX; /* it ends inside of an element: no message of whole ones does */
-        bytes -= size;
-    }
-    s = bytes ? NULL : mpi__signature_of(codes, used, &times);
-    return s ? s->kind : 0;
+    return !s->kind || !s->bytes || bytes % s->bytes == 0 ? s->kind : kind_of_part(s, bytes);
 }
 
 const char *mpi__kind_name(uint16_t kind)
 {
-    for (const mpi__signature *at = signatures; at; at = at->next)
-        if (at->kind == kind) return at->name;
+    for (size_t i = 0; i < signatures.room; i++)
+        for (const mpi__signature *at = signatures.places[i]; at; at = at->next)
+            if (at->kind == kind) return at->name;
     return kind < 256 && basic[kind].name ? basic[kind].name : "another type";
 }
 
@@ -130,7 +182,7 @@ size_t mpi__basic_size(unsigned char code)
 
 enum mpi__class mpi__class_of(const mpi__type *predefined)
 {
-    return basic[mpi__code(predefined->handle)].class;
+    return basic[mpi__code(predefined->like)].class;
 }
 
 /* ---- Predefined types ---- */
@@ -143,7 +195,7 @@ static mpi__type *open_type(MPI_Datatype handle, const char *name, size_t size, 
     basic[code].class = class;
     basic[code].name = name;
     t->object = (mpi__object){.magic = MPI__LIVE | MPI__TYPE, .references = 1};
-    t->handle = handle;
+    t->handle = t->like = handle;
     snprintf(t->name, sizeof t->name, "%s", name);
     t->size = size;
     t->extent = t->true_extent = (ptrdiff_t)extent;
@@ -163,7 +215,9 @@ static void open_pair(MPI_Datatype handle, const char *name, MPI_Datatype first,
 {
     unsigned char codes[] = {mpi__code(first), mpi__code(second)};
     size_t a = basic[codes[0]].type.size, b = basic[codes[1]].type.size;
-    mpi__type *t = open_type(handle, name, a + b, extent, basic[codes[0]].type.alignment, MPI__PAIRS);
+    size_t first_alignment = basic[codes[0]].type.alignment, alignment = basic[codes[1]].type.alignment;
+    if (first_alignment > alignment) alignment = first_alignment;
+    mpi__type *t = open_type(handle, name, a + b, extent, alignment, MPI__PAIRS);
     t->signature = mpi__signature_of(codes, 2, &t->units);
     t->true_extent = (ptrdiff_t)(offset + b);
     if (offset == a) return;

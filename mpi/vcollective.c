@@ -8,6 +8,7 @@
 static bool blocks_meet(const mpi__blocks *b, int p, int q)
 {
     const char *x = mpi__data(b->types[p], b->buf + b->places[p]), *y = mpi__data(b->types[q], b->buf + b->places[q]);
+    if (!b->counts[p] || !b->counts[q]) return false;
     return b->types[p]->dense && b->types[q]->dense && x < y + b->counts[q] && y < x + b->counts[p];
 }
 
@@ -31,43 +32,64 @@ static int check_apart(mpi__comm *c, const mpi__blocks *b)
     return MPI_SUCCESS;
 }
 
-int mpi__blocks_open(mpi__comm *c, mpi__blocks *b, const void *buf, const int counts[], const int displacements[],
-                     MPI_Datatype datatype, const MPI_Datatype datatypes[], bool receives)
+static int allot(mpi__comm *c, mpi__blocks *b, const void *buf)
 {
     size_t ranks = (size_t)c->size;
     *b = (mpi__blocks){.buf = (void *)(uintptr_t)buf, .ranks = c->size};
-    if (!counts || !displacements)
-        return mpi__wrong(c, MPI_ERR_ARG, P2P_ARGUMENT_COUNT, "the counts or the displacements are NULL");
     b->counts = calloc(ranks, 2 * sizeof *b->counts + sizeof *b->places + sizeof *b->types + sizeof *b->elements);
     if (!b->counts) return mpi__no_memory(c);
     b->offsets = b->counts + ranks;
     b->elements = b->offsets + ranks;
     b->places = (ptrdiff_t *)(void *)(b->elements + ranks);
     b->types = (mpi__type **)(void *)(b->places + ranks);
-    for (int q = 0; q < c->size; q++) {
-        /* The displacement alone can make an address: with MPI_BOTTOM. */
-        mpi__type *t;
-        int code = mpi__check_data(c, displacements[q] && !buf ? (const void *)1024 : buf, counts[q],
-                                   datatypes ? datatypes[q] : datatype, &t);
-        if (!code) {
-            mpi__type_keep(b->types[q] = t);
-            b->elements[q] = (size_t)counts[q];
-            b->counts[q] = b->elements[q] * b->types[q]->size;
-            b->places[q] = datatypes ? displacements[q] : displacements[q] * b->types[q]->extent;
-            b->offsets[q] = b->bytes;
-            b->bytes += b->counts[q];
-            code = mpi__check_unused(c, b->types[q], b->buf + b->places[q], b->elements[q], receives);
-        }
-        if (code) {
-            mpi__blocks_close(b);
-            return code;
-        }
-    }
-    int code = receives ? check_apart(c, b) : MPI_SUCCESS;
+    return MPI_SUCCESS;
+}
+
+/* The displacement is in elements, or in bytes. Alone, it can make an address: with MPI_BOTTOM. */
+static int add_block(mpi__comm *c, mpi__blocks *b, int q, int count, ptrdiff_t displacement, bool in_bytes,
+                     MPI_Datatype datatype, bool receives)
+{
+    mpi__type *t;
+    int code = mpi__check_data(c, displacement && !b->buf ? (const void *)1024 : b->buf, count, datatype, &t);
+    if (code) return code;
+    mpi__type_keep(b->types[q] = t);
+    b->elements[q] = (size_t)count;
+    b->counts[q] = b->elements[q] * t->size;
+    b->places[q] = in_bytes ? displacement : displacement * t->extent;
+    b->offsets[q] = b->bytes;
+    b->bytes += b->counts[q];
+    return mpi__check_unused(c, t, b->buf + b->places[q], b->elements[q], receives);
+}
+
+/* All blocks are there, or there was an error: then nothing is left. */
+static int complete(mpi__comm *c, mpi__blocks *b, int code)
+{
     b->packed = code ? NULL : malloc(b->bytes + 1);
     if (b->packed) return MPI_SUCCESS;
     mpi__blocks_close(b);
     return code ? code : mpi__no_memory(c);
+}
+
+int mpi__blocks_open(mpi__comm *c, mpi__blocks *b, const void *buf, const int counts[], const int displacements[],
+                     MPI_Datatype datatype, const MPI_Datatype datatypes[], bool receives)
+{
+    *b = (mpi__blocks){.counts = NULL};
+    if (!counts || !displacements)
+        return mpi__wrong(c, MPI_ERR_ARG, P2P_ARGUMENT_COUNT, "the counts or the displacements are NULL");
+    int code = allot(c, b, buf);
+    for (int q = 0; q < c->size && !code; q++)
+        code = add_block(c, b, q, counts[q], displacements[q], datatypes != NULL, datatypes ? datatypes[q] : datatype,
+                         receives);
+    if (!code && receives) code = check_apart(c, b);
+    return complete(c, b, code);
+}
+
+int mpi__blocks_alike(mpi__comm *c, mpi__blocks *b, const void *buf, int count, MPI_Datatype datatype, bool receives)
+{
+    int code = allot(c, b, buf);
+    for (int q = 0; q < c->size && !code; q++)
+        code = add_block(c, b, q, count, (ptrdiff_t)count * q, false, datatype, receives);
+    return complete(c, b, code);
 }
 
 void mpi__blocks_pack(mpi__blocks *b)

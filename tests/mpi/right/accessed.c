@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static int rank, peer;
 
@@ -98,6 +100,23 @@ static void library(void)
     fclose(file);
 }
 
+/* A process that is forked has a copy of its own. */
+static void forked(void)
+{
+    int in = 0, out = rank, status = -1;
+    MPI_Request r;
+    MPI_Irecv(&in, 1, MPI_INT, peer, 0, MPI_COMM_WORLD, &r);
+    pid_t child = fork();
+    if (child == 0) {
+        in = 7;
+        _exit(in - 7);
+    }
+    waitpid(child, &status, 0);
+    MPI_Send(&out, 1, MPI_INT, peer, 0, MPI_COMM_WORLD);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    assert(status == 0 && in == peer);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -107,6 +126,7 @@ int main(int argc, char **argv)
     between();
     operators();
     library();
+    forked();
     MPI_Finalize();
     return 0;
 }
