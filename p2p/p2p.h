@@ -7,8 +7,8 @@
  * success only, unless its comment says otherwise; p2p_rank, p2p_size, p2p_time, p2p_is_terminal, p2p_strerror and
  * p2p_error_message give the answer itself and never fail; p2p_abort does not return.
  * By default an error prints one message (rank, call, line, cause, what to try) and ends the job;
- * see p2p_set_errors. Byte counts are size_t and have no 2 GiB limit. A communicator belongs to one thread. All public
- * headers are C11 and C++11.
+ * see p2p_set_errors. Byte counts are size_t and have no 2 GiB limit. One thread of a rank at a time may be in a
+ * call. All public headers are C11 and C++11.
  *
  *      version           PAIRWISE_VERSION, PAIRWISE_VERSION_NUMBER
  *      launch            p2p_launch, p2p_launched, p2p_init, p2p_finalize, p2p_abort

@@ -62,6 +62,11 @@
     CAUSE_(STATE, REQUEST_STATE), "begin it again after p2p_repair", \
         "this %s is of an earlier generation of the world: what was under way when a rank died is gone"
 
+#define CAUSE_TWO_THREADS                                                                             \
+    CAUSE_(STATE, CALL_ORDER),                                                                        \
+        "let one thread make all calls (of MPI's, MPI_THREAD_FUNNELED is the most that is provided)", \
+        "another thread of this rank is inside of %.900s"
+
 /* ---- Repair and kept memory ---- */
 
 #define CAUSE_NO_REPAIR                                                  \

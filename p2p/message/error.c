@@ -139,10 +139,40 @@ static void show_name(p2p_engine *engine, const char *name)
     memcpy(engine->row->call.name, known->shown, sizeof known->shown);
 }
 
+/* An address that no other thread has. */
+static const void *own_thread(void)
+{
+    static _Thread_local char thread;
+    return &thread;
+}
+
+/* The open call is another thread's. Two that come at the same instant may both be let in: one that is inside for longer is
+ * seen by the next that comes. */
+static bool is_others(const p2p_engine *engine)
+{
+    return atomic_load_explicit(&engine->owner, memory_order_relaxed) != own_thread();
+}
+
+static p2p_err refuse_thread(p2p_comm *comm, const p2p_call *call, const char *file, int line)
+{
+    p2p_engine *engine = comm->engine;
+    const p2p_place other = {.role = ROLE_OTHER, .rank = engine->rank, .call = p2p__call_copy(&engine->row->call)};
+    p2p_words inside = {.used = 0};
+    scoreboard_call shown = {.line = line};
+    p2p__copy_text(shown.name, sizeof shown.name, call->name);
+    p2p__copy_text(shown.file, sizeof shown.file, file);
+    fill_numbers(&shown, comm, call, line);
+    if (shown.shape == SHAPE_COLLECTIVE) shown.shape = SHAPE_PLAIN;
+    p2p__add_call(&inside, "", &other.call);
+    p2p__fail(comm, CAUSE_TWO_THREADS, inside.text);
+    comm->blame.other = other;
+    return raise_error(comm, &shown, engine, P2P_ERR_STATE);
+}
+
 p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call)
 {
     const char *file;
-    int line, owner = 0;
+    int line;
     p2p__take_line(&file, &line);
     if (!comm) return refuse(NULL, call, file, line, NULL, "there is no communicator: call p2p_init first");
     p2p_engine *engine = comm->engine;
@@ -150,10 +180,11 @@ p2p_err p2p__enter(p2p_comm *comm, const p2p_call *call)
     if (!*engine->this_process)
         return refuse(comm, call, file, line, NULL,
                       "a process forked by a rank is not a rank and cannot use its communicators");
-    if (engine->config.debug && !atomic_compare_exchange_strong(&engine->owner, &owner, gettid()) && owner != gettid())
-        return refuse(comm, call, file, line, "let one thread do all communication",
-                      "two threads are inside Pairwise calls of one rank at once");
-    if (engine->depth++ == 0) { /* every message comes here: texts are copied to the row only when they change */
+    if (__builtin_expect(engine->depth > 0 && is_others(engine), 0)) return refuse_thread(comm, call, file, line);
+    if (engine->depth++ == 0) {
+        atomic_store_explicit(
+            &engine->owner, own_thread(),
+            memory_order_relaxed); /* every message comes here: texts are copied to the row only when they change */
         scoreboard_call *row = &engine->row->call;
         comm->blame.cause[0] = 0;
         if (call->name != engine->call_name) show_name(engine, call->name);
@@ -175,7 +206,6 @@ p2p_err p2p__leave(p2p_comm *comm, p2p_err err)
     if (__builtin_expect(engine->observed_end, 0)) p2p__observe_end(engine, err);
     if (--engine->depth > 0) return err;
     p2p__show_running(engine);
-    if (engine->config.debug) atomic_store(&engine->owner, 0);
     if (!err) return P2P_OK;
     if (engine->operation) p2p__note_error(engine);
     if (!comm->blame.cause[0] && engine->poison.cause[0])

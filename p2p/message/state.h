@@ -234,7 +234,7 @@ struct p2p_engine {
     bool drained;                      /* after a failure: everything that was sent has been received */
 
     const unsigned char *this_process; /* a page that is zero in a forked child */
-    _Atomic int owner;                 /* PAIRWISE_DEBUG: the thread inside, 0 if none */
+    _Atomic(const void *) owner;       /* the thread inside of the call that is open, by an address of its own */
 };
 
 #define SCRATCH_KINDS 16

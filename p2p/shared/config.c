@@ -95,7 +95,7 @@ static const struct {
     {{"PAIRWISE_STRICT", "0 or 1", "0", "1: every send waits for its receive; finds programs that need buffering"},
      {KIND_FLAG, AT(strict), 0, 0}},
     {{"PAIRWISE_DEBUG", "0 or 1", "0",
-      "1: notices a buffer that changes during p2p_isend, and two threads in one communicator"},
+      "1: notices a buffer that changes during p2p_isend"},
      {KIND_FLAG, AT(debug), 0, 0}},
     {{"PAIRWISE_CRC", "0 or 1", "0", "1: the bytes of every message carry a checksum"}, {KIND_FLAG, AT(crc), 0, 0}},
     {{"PAIRWISE_NETWORK", "a network: " P2P_NETWORK_NAMES ", or latency=2us,bandwidth=12G,hosts=4,...", "none",
