@@ -367,6 +367,11 @@ void p2p_layer_same_cause(p2p_comm *comm, const p2p_comm *as);
  * with this count, type, operator and root. `as` must live until then, its texts as long as the process. */
 void p2p_layer_alias(p2p_comm *comm, const p2p_fingerprint *as);
 
+/* From now on what is left at p2p_finalize is no error if all that it costs is memory (communicators, what
+ * p2p_layer_made names but requests, receives that were cancelled): a note is printed, once for all ranks that leave the
+ * same. In strict mode only if `always`, or where orders are explored. */
+void p2p_layer_leaks_are_notes(p2p_comm *comm, bool always);
+
 /* Something that the program has to give back before p2p_finalize, which names what is left. */
 typedef struct p2p_layer_thing {
     struct p2p_layer_thing *next, **link;

@@ -198,6 +198,11 @@ void p2p_layer_line(const p2p_comm *comm, const char **file, int *line)
     *line = comm->engine->call_line;
 }
 
+void p2p_layer_leaks_are_notes(p2p_comm *comm, bool always)
+{
+    comm->engine->notes_leaks = always || !comm->engine->config.strict || comm->engine->choices;
+}
+
 void p2p_layer_freed(p2p_comm *comm)
 {
     comm->library = true;

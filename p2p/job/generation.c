@@ -180,7 +180,7 @@ static void start_again(p2p_job *job, int rank)
     process->control = -1;
     if (rank == 0 && job->stdin_pipe >= 0) close(job->stdin_pipe);
     if (rank == 0) job->stdin_pipe = -1;
-    process->dead = process->heard = process->awaits = process->untold = process->keeps = false;
+    process->dead = process->heard = process->notes = process->awaits = process->untold = process->keeps = false;
     process->nudges_owed = process->status = 0;
     process->started = p2p__now();
     process->replaced++;

@@ -90,7 +90,7 @@ static void describe(const p2p_plan *plan, setting_list *list)
     put_number(list, "PAIRWISE_DEBUG", c->debug);
     put_number(list, "PAIRWISE_CRC", c->crc);
     put_number(list, "PAIRWISE_CHECK", c->check);
-    put(list, NULL, NULL, "PAIRWISE_MPI_LEAKS", "%s", leaks ? leaks : "error");
+    put(list, NULL, NULL, "PAIRWISE_MPI_LEAKS", "%s", leaks ? leaks : "default");
 }
 
 static void say_difference(const p2p_cluster *hosts, int a, const setting *of_a, int b, const setting *of_b, char *why,

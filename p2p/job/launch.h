@@ -91,6 +91,7 @@ typedef struct {
     bool goodbye, aborted, fatal;
     bool returned;       /* with 0, before its goodbye: it has nothing more to do */
     bool heard;          /* what it has found wrong is in the report */
+    bool notes;          /* and is a note, which p2p__tell_notes tells */
     int status;          /* exit code or 128 + signal, once ended */
     p2p_end end;         /* on its own host */
     int gave_up;         /* that other hosts know of: scoreboard_row */
@@ -229,6 +230,8 @@ void p2p__obey_rank(p2p_job *job, p2p_rank_process *process, const control_messa
 void p2p__check_all_done(p2p_job *job);
 /* What a rank has found wrong: into the report, once. */
 void p2p__see_found(p2p_job *job, int rank);
+/* At the end: what ranks have left as notes, once for all that have left the same. */
+void p2p__tell_notes(p2p_job *job);
 
 /* ---- ends.c ---- */
 

@@ -71,6 +71,8 @@ void p2p__see_found(p2p_job *job, int rank)
         f->what.argument = within(what.argument, ARGUMENT_COUNT);
         f->what.ranks = what.ranks;
         f->what.status = what.status;
+        f->what.note = what.note;
+        job->ranks[rank].notes = job->ranks[rank].notes || what.note;
         p2p__finding_say(f, &error);
         for (int k = 0; k < places && k < SCOREBOARD_PLACES; k++) {
             p2p_place place = row->found[i].places[k];
@@ -82,6 +84,38 @@ void p2p__see_found(p2p_job *job, int rank)
             p2p__place_host(job->scoreboard, &place);
             *p2p__finding_add(f, place.role, place.rank, NULL) = place;
         }
+    }
+}
+
+/* What this rank's note says, without the rank. */
+static const char *note_of(const p2p_job *job, int rank)
+{
+    const scoreboard_row *row = &job->scoreboard->rows[rank];
+    char own[32];
+    size_t length = (size_t)snprintf(own, sizeof own, "rank %d: ", rank);
+    return row->error + (strncmp(row->error, own, length) == 0 ? length : 0);
+}
+
+void p2p__tell_notes(p2p_job *job)
+{
+    for (int i = 0; i < job->size && p2p__judges(job); i++) {
+        const scoreboard_row *row = &job->scoreboard->rows[i];
+        p2p_rank_set alike = {0};
+        p2p_words w = {.used = 0};
+        int count = 0;
+        if (!job->ranks[i].notes) continue;
+        for (int k = i; k < job->size; k++) {
+            bool same = job->ranks[k].notes && strncmp(note_of(job, k), note_of(job, i), sizeof row->error - 32) == 0;
+            if (same) p2p__set_add(&alike, k);
+            if (same) job->ranks[k].notes = false;
+            count += same;
+        }
+        p2p__add_ranks(&w, count > 1 ? "note: ranks " : "note: rank ", &alike, job->size);
+        p2p__add(&w, ": %.*s", (int)sizeof row->error - 32, note_of(job, i));
+        char advice[sizeof row->advice];
+        snprintf(advice, sizeof advice, "%.*s", (int)sizeof advice - 1, row->advice);
+        p2p__add_advice(&w, advice[0] ? advice : NULL);
+        p2p__say(job, "%s", w.text);
     }
 }
 

@@ -293,6 +293,7 @@ static void put_finding(FILE *file, int size, const p2p_finding *f)
     p2p__json_field(file, "try", f->advice ? f->advice : "");
     p2p__json_ranks(file, "ranks", &what->ranks, size);
     if (what->all_receive) fputs(",\"all_receive\":true", file);
+    if (what->note) fputs(",\"note\":true", file);
     if (what->starved) fputs(",\"out_of_memory\":true", file);
     if (what->reason == REASON_SIGNAL) fprintf(file, ",\"signal\":%d", what->status);
     if (what->reason == REASON_EXIT || what->reason == REASON_ABORT || what->reason == REASON_GAVE_UP)

@@ -257,6 +257,7 @@ int p2p__supervise(p2p_job *job)
     loop(job);
     p2p__generation_end(job);
     p2p__check_scoreboard(job);
+    p2p__tell_notes(job);
     if (!p2p__metrics_write(job) && !job->exit_status) job->exit_status = 1;
     finish_output(job);
     p2p__restore_signals(job);

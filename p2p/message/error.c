@@ -61,25 +61,47 @@ p2p_err p2p__poison(p2p_comm *comm, p2p_err err)
     return err;
 }
 
+/* "rank 0: MPI_Finalize() at prog.c:9: " and the cause, in the words of the program's calls. */
+static void put_message(p2p_comm *comm, const scoreboard_call *call, int rank)
+{
+    p2p_words where = {.used = 0};
+    p2p__add_call(&where, "", call);
+    snprintf(comm->message, sizeof comm->message, "rank %d: %.499s: %s", rank, where.text, comm->blame.cause);
+    p2p__words_of(call->name, comm->message, sizeof comm->message);
+}
+
+static void put_advice(p2p_comm *comm, const scoreboard_call *call)
+{
+    size_t used = strlen(comm->message);
+    if (comm->blame.advice)
+        snprintf(comm->message + used, sizeof comm->message - used, P2P_TRY "%s", comm->blame.advice);
+    p2p__words_of(call->name, comm->message, sizeof comm->message);
+}
+
+void p2p__note(p2p_comm *comm)
+{
+    p2p_engine *engine = comm->engine;
+    const scoreboard_call *call = &engine->row->call;
+    put_message(comm, call, engine->rank);
+    p2p__publish(engine->row, engine->rank, &comm->blame, call, comm->message, engine->drafts);
+    put_advice(comm, call);
+    if (engine->control < 0) fprintf(stderr, "pairwise: note: %s\n", comm->message);
+    comm->blame.cause[0] = '\0';
+    engine->drafts = 0;
+}
+
 /* Tells the supervisor, and ends the process if the communicator's errors are fatal. The supervisor reports a failure
  * of the job once, for all: a rank that is told of it is silent. */
 static p2p_err raise_error(p2p_comm *comm, const scoreboard_call *call, p2p_engine *engine, p2p_err err)
 {
-    p2p_words where = {.used = 0};
-    p2p__add_call(&where, "", call);
-    snprintf(comm->message, sizeof comm->message, "rank %d: %.499s: %s", engine ? engine->rank : comm->rank, where.text,
-             comm->blame.cause);
-    p2p__words_of(call->name, comm->message, sizeof comm->message);
+    put_message(comm, call, engine ? engine->rank : comm->rank);
     bool fatal = comm->errors == P2P_ERRORS_FATAL, told = engine && engine->failed;
     if (!comm->blame.what.class) comm->blame.what = p2p__diagnosis_of(err);
     if ((fatal || err == P2P_ERR_LEAK) && !told && comm->row) {
         int own = comm->engine ? comm->engine->rank : comm->rank, drafts = comm->engine ? comm->engine->drafts : 0;
         p2p__publish(comm->row, own, &comm->blame, call, comm->message, drafts);
     }
-    size_t used = strlen(comm->message);
-    if (comm->blame.advice)
-        snprintf(comm->message + used, sizeof comm->message - used, P2P_TRY "%s", comm->blame.advice);
-    p2p__words_of(call->name, comm->message, sizeof comm->message);
+    put_advice(comm, call);
     if (!fatal) return err;
     fflush(stdout);
     if (!told) fprintf(stderr, "pairwise: %s\n", comm->message);

@@ -177,9 +177,11 @@ p2p_err p2p__report_leaks(p2p_comm *world)
     }
     add_messages(&left[MESSAGES], engine);
     p2p_finding *f = &left[REQUESTS];
+    bool pending = false; /* there are others than receives that were cancelled */
     for (p2p_request at = engine->requests; at; at = at->all_next) {
         if (is_inner(engine, at)) continue;
         const scoreboard_call posted = p2p__call_of(at);
+        pending = pending || at->status.source != P2P_CANCELLED;
         f->what.count++;
         if (f->count < SCOREBOARD_PLACES) p2p__finding_add(f, ROLE_PENDING, engine->rank, &posted);
     }
@@ -194,17 +196,23 @@ p2p_err p2p__report_leaks(p2p_comm *world)
 
     p2p_words w = {.used = 0};
     const char *advice = NULL; /* for the first kind */
+    bool note = engine->notes_leaks;
     for (int kind = 0; kind < KINDS; kind++) {
         const char *remedy = left[kind].what.count ? p2p__words_left(&w, &left[kind]) : NULL;
         if (!advice) advice = remedy;
+        bool harmless = left[kind].what.class == CLASS_RESOURCE_LEAK || (kind == REQUESTS && !pending);
+        note = note && (!left[kind].what.count || harmless);
     }
     if (w.used) p2p__fail(world, CAUSE_LEFT(advice), w.text);
-    for (int kind = 0; kind < KINDS; kind++)
+    for (int kind = 0; kind < KINDS; kind++) {
+        left[kind].what.note = note;
         if (left[kind].what.count)
             p2p__draft(engine, &left[kind]);
         else
             p2p__finding_free(&left[kind]);
-    return w.used ? P2P_ERR_LEAK : P2P_OK;
+    }
+    if (w.used && note) p2p__note(world);
+    return w.used && !note ? P2P_ERR_LEAK : P2P_OK;
 }
 
 p2p_err p2p__timeout_error(p2p_comm *comm, const scoreboard_wait *wait)

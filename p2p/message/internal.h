@@ -107,6 +107,9 @@ void p2p__draft(p2p_engine *engine, p2p_finding *finding);
 void p2p__publish(scoreboard_row *row, int rank, const p2p_blame *blame, const scoreboard_call *call, const char *text,
                   int drafts);
 
+/* What the last p2p__fail says, and its drafts, as a note: no error, of which the supervisor tells once for all ranks. */
+void p2p__note(p2p_comm *comm);
+
 /* P2P_ERR_LEAK, naming what is left, or P2P_OK. */
 p2p_err p2p__report_leaks(p2p_comm *world);
 

@@ -199,6 +199,7 @@ struct p2p_engine {
     p2p_err poisoned; /* every later call returns this */
     p2p_blame poison;
     p2p_choices *choices;    /* with launch --explore (choice.c); NULL: what comes first is first */
+    bool notes_leaks;        /* what only costs memory is left with a note */
     int drafts;              /* findings on its row that are not published yet */
     p2p_layer_thing *things; /* that a layer has made, and not given back */
     p2p_kept *kept;

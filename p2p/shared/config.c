@@ -116,8 +116,10 @@ static const struct {
      {KIND_SIZE, AT(trace_room), 1 << 20, 64 * GIB}},
     {.is = {"PAIRWISE_TRACE", "a file", "none",
             "write a trace there, as --trace does; of several jobs the last one stays"}},
-    {.is = {"PAIRWISE_MPI_LEAKS", "error or warn", "error",
-            "MPI programs: warn: what is left at MPI_Finalize does not change the exit status"}},
+    {.is =
+         {"PAIRWISE_MPI_LEAKS", "error, warn or note", "note; with --strict: error",
+          "MPI programs: note: communicators, types, operators and groups that are left at MPI_Finalize do not change "
+          "the exit status; warn: nothing that is left does"}},
     {.is = {"PAIRWISE_DEVICE", "as --device of build/train", "auto", "what the trainer and its benches compute on"}},
     {.is = {"PAIRWISE_CACHE", "a folder", "pairwise in XDG_CACHE_HOME, ~/.cache or TMPDIR",
             "where compiled kernels are kept"}},

@@ -82,7 +82,9 @@ check "its call ends the job" says "MPI_Win_free() at $work/window.c:2: Pairwise
 check "with an error" status 1 "$B/launch" -n 1 "$work/window"
 check "with -Werror it does not compile" status 1 "$B/mpicc" -Werror "$work/window.c" -o "$work/window"
 check "leaks that only warn" sh -c "PAIRWISE_MPI_LEAKS=warn $B/launch -n 2 $B/tests/mpi/wrong/type_leak"
-check "leaks end with an error" status 1 "$B/launch" -n 2 "$B/tests/mpi/wrong/type_leak"
+check "leaks end with an error" status 1 "$B/launch" -n 2 --strict "$B/tests/mpi/wrong/type_leak"
+check "leaks are to end with an error" sh -c "PAIRWISE_MPI_LEAKS=error $B/launch -n 2 $B/tests/mpi/wrong/type_leak; [ \$? -eq 1 ]"
+check "leaks of a world of one, without a launcher" says "note: rank 0: MPI_Finalize()" "$B/tests/mpi/wrong/type_leak"
 
 abi() {
     make abi && nm -D --defined-only "$B/libmpi_abi.so.1" >"$work/symbols" && grep -q ' MPI_Win_create$' "$work/symbols" &&

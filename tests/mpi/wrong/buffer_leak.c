@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* buffer_leak: an attached buffer that is never detached. */
 // ranks: 2
+// status: 0
+// expect: note: ranks 0-1: MPI_Finalize()
 // expect: buffer never detached
 // report: resource_leak/buffer
 #include <mpi.h>

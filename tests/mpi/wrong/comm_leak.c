@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* comm_leak: a communicator that is never freed. */
 // ranks: 2
+// status: 0
+// expect: note: ranks 0-1: MPI_Finalize()
 // expect: communicator never freed
 // report: resource_leak/communicator
 #include <mpi.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* group_leak: a group that is never freed. */
 // ranks: 2
+// status: 0
+// expect: note: ranks 0-1: MPI_Finalize()
 // expect: group never freed
 // report: resource_leak/group
 #include <mpi.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* type_leak: a type that is never freed. */
 // ranks: 2
+// status: 0
+// expect: note: ranks 0-1: MPI_Finalize()
 // expect: type never freed
 // report: resource_leak/type
 #include <mpi.h>
