@@ -32,8 +32,8 @@ for arg; do
     case $arg in
     --help) [ $# -eq 1 ] && usage ;;
     -show | --show | -showme | --showme) show=yes ;;
-    --showme:compile | -compile_info) echo "-I$include" && exit 0 ;;
-    --showme:link | -link_info) echo "$lib" && exit 0 ;;
+    --showme:compile | -showme:compile | -compile_info) echo "-I$include" && exit 0 ;;
+    --showme:link | -showme:link | -link_info) echo "$lib" && exit 0 ;;
     -O | -O0 | -O1 | -Og) [ "$accesses" = never ] || accesses=yes ;;
     -O*) [ "$accesses" = never ] || accesses= ;;
     -fsanitize=*) accesses=never ;;

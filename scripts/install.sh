@@ -107,6 +107,38 @@ END
     put 644 "$made/$1.pc" "lib/pkgconfig/$1.pc"
 }
 
+# For CMake: find_package(Pairwise), wherever the folder has been moved to.
+cmake_files() {
+    cat >"$made/PairwiseConfig.cmake" <<'END'
+# Pairwise::pairwise, and Pairwise::train where the trainer is installed (it needs OpenCL).
+get_filename_component(_pairwise_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+if(NOT TARGET Pairwise::pairwise)
+  add_library(Pairwise::pairwise STATIC IMPORTED)
+  set_target_properties(Pairwise::pairwise PROPERTIES
+    IMPORTED_LOCATION "${_pairwise_prefix}/lib/libpairwise.a"
+    IMPORTED_LINK_INTERFACE_LANGUAGES C
+    INTERFACE_INCLUDE_DIRECTORIES "${_pairwise_prefix}/include/pairwise")
+  if(EXISTS "${_pairwise_prefix}/lib/libpairwise_train.a")
+    add_library(Pairwise::train STATIC IMPORTED)
+    set_target_properties(Pairwise::train PROPERTIES
+      IMPORTED_LOCATION "${_pairwise_prefix}/lib/libpairwise_train.a"
+      IMPORTED_LINK_INTERFACE_LANGUAGES C
+      INTERFACE_INCLUDE_DIRECTORIES "${_pairwise_prefix}/include/pairwise"
+      INTERFACE_LINK_LIBRARIES "Pairwise::pairwise;OpenCL;m")
+  endif()
+endif()
+END
+    cat >"$made/PairwiseConfigVersion.cmake" <<END
+set(PACKAGE_VERSION "$version")
+if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
+END
+    put 644 "$made/PairwiseConfig.cmake" lib/cmake/Pairwise/PairwiseConfig.cmake
+    put 644 "$made/PairwiseConfigVersion.cmake" lib/cmake/Pairwise/PairwiseConfigVersion.cmake
+}
+cmake_files
+
 describe pairwise "Ranks and messages for learning and measuring distributed training" -lpairwise
 if [ "$action" = uninstall ] || [ -e "$B/libpairwise_train.a" ]; then
     put 644 "$B/libpairwise_train.a" lib/libpairwise_train.a
@@ -114,5 +146,5 @@ if [ "$action" = uninstall ] || [ -e "$B/libpairwise_train.a" ]; then
     describe pairwise-train "OpenCL kernels and data-parallel training" "-lpairwise_train -lpairwise -lOpenCL -lm"
 fi
 if [ "$action" = uninstall ] && [ -d "$dest$prefix/include/pairwise" ]; then
-    find "$dest$prefix/include/pairwise" "$dest$prefix/lib/pairwise" -depth -type d -empty -delete
+    find "$dest$prefix/include/pairwise" "$dest$prefix/lib/pairwise" "$dest$prefix/lib/cmake/Pairwise" -depth -type d -empty -delete
 fi

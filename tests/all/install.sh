@@ -34,6 +34,31 @@ for mpi in openmpi mpich; do
         $([ $mpi = openmpi ] && echo --oversubscribe) -np 2 "$prefix/bin/pairwise-launch" -n 2 "$work/prog"
 done
 check "run with the installed launcher" says "at 3 of 3 ranks" "$prefix/bin/pairwise-launch" -n 3 "$work/prog"
+check "an MPI program with the installed mpicc" "$prefix/bin/pairwise-mpicc" -g tests/mpi/wrong/read_accessed.c -o "$work/mpi_prog"
+check "is told what it does to buffers" says "the program reads the buffer" "$prefix/bin/pairwise-mpirun" -np 2 "$work/mpi_prog"
+
+# with_cmake NAME SOURCE PACKAGE TARGET OPTIONS...: a project that links TARGET is built as $work/NAME.
+with_cmake() {
+    local name=$1 folder=$work/cmake.$1
+    mkdir "$folder" && cp "$2" "$folder/prog.c"
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.18)' 'project(prog C)' "find_package($3 REQUIRED)" \
+        'add_executable(prog prog.c)' "target_link_libraries(prog $4)" >"$folder/CMakeLists.txt"
+    shift 4
+    cmake -S "$folder" -B "$folder/b" "$@" && cmake --build "$folder/b" && mv "$folder/b/prog" "$work/$name"
+}
+if have cmake; then
+    check "CMake: find_package(Pairwise)" \
+        with_cmake found examples/ring_token.c Pairwise Pairwise::pairwise -DCMAKE_PREFIX_PATH="$prefix"
+    check "its program runs" says "at 3 of 3 ranks" "$prefix/bin/pairwise-launch" -n 3 "$work/found"
+    check "CMake: mpicc as the compiler" with_cmake compiler tests/mpi/wrong/read_accessed.c MPI MPI::MPI_C \
+        -DCMAKE_C_COMPILER="$prefix/bin/pairwise-mpicc"
+    check "accesses are looked at" says "the program reads the buffer" "$B/launch" -n 2 "$work/compiler"
+    check "CMake: mpicc for find_package(MPI)" with_cmake asked tests/mpi/wrong/recv_recv.c MPI MPI::MPI_C \
+        -DMPI_C_COMPILER="$prefix/bin/pairwise-mpicc"
+    check "its program is explained" says "deadlock: ranks 0 and 1" "$B/launch" -n 2 "$work/asked"
+else
+    skip "CMake" "not installed"
+fi
 if [ -e "$prefix/lib/libpairwise_train.a" ]; then
     cat >"$work/net.c" <<'END'
 #include <stdio.h>
