@@ -26,8 +26,7 @@ uint64_t p2p__memory_left(void)
 {
     uint64_t kib = p2p__number_in("/proc/meminfo", "MemAvailable:", UINT64_MAX >> 11) +
                    p2p__number_in("/proc/meminfo", "SwapFree:", 0);
-    uint64_t limit = p2p__number_in("/sys/fs/cgroup/memory.max", "", UINT64_MAX);
-    uint64_t used = p2p__number_in("/sys/fs/cgroup/memory.current", "", 0), left = limit > used ? limit - used : 0;
+    uint64_t left = p2p__group_memory_left();
     return left < 1024 * kib ? left : 1024 * kib;
 }
 

@@ -18,8 +18,11 @@ typedef uint64_t memory_place; /* a multiple of MEMORY_UNIT; 0: none */
 #define MEMORY_UNIT ((size_t)65536)
 #endif
 
-/* What the machine, or the control group of this process, still has, in bytes. */
+/* What the machine, or the control groups of this process, still have, in bytes. */
 uint64_t p2p__memory_left(void);
+
+/* What the control groups of this process leave it; UINT64_MAX: they have no limit. */
+uint64_t p2p__group_memory_left(void);
 
 /* Bytes rounded up to what is really taken; 0 if that is impossible. */
 size_t p2p__memory_round(size_t bytes);

@@ -518,6 +518,29 @@ static void oomkill(void)
     FACTS(job.text, "rank 1", "killed by signal 9", "out of memory");
 }
 
+/* ---- A limit on memory of a group above the one that the job is in: seen before anything is started ---- */
+
+static char inner_path[sizeof group_path + 8];
+
+static void enter_inner(void)
+{
+    if (!write_to(inner_path, "cgroup.procs", "0")) _exit(126);
+}
+
+static void nested_limit(void)
+{
+    static lab_job job = {.size = 2, .body = lab_was_run, .setup = enter_inner, .options.memory_each = 100 << 20};
+    if (!make_group()) lab_skip("no right to make a memory cgroup");
+    snprintf(inner_path, sizeof inner_path, "%s/inner", group_path);
+    EXPECT(mkdir(inner_path, 0755) == 0, "%s", inner_path);
+    lab_start(&job);
+    lab_finish(&job);
+    rmdir(inner_path);
+    rmdir(group_path);
+    EXPECT(job.status == 1, "exit status %d", job.status);
+    FACTS(job.text, "2 ranks need at least", "and there is 0.");
+}
+
 /* ---- Which clock the library reads ---- */
 
 static int uses_wall_clock(const char *folder, const char *name)
@@ -534,21 +557,36 @@ static int uses_wall_clock(const char *folder, const char *name)
     return found;
 }
 
-static void wall_clock(void)
+/* The files of a folder and of the rooms in it; how many there are. */
+static int read_sources(const char *folder)
 {
+    char room[400];
     int files_read = 0;
-    char *folder = lab_build("../p2p");
     DIR *dir = opendir(folder);
-    if (!dir) dir = opendir(folder = lab_build("../../p2p")); /* BUILD=build/other */
-    if (!dir) lab_skip("the sources are not beside the build folder");
+    if (!dir) return 0;
     for (struct dirent *entry; (entry = readdir(dir));) {
         const char *dot = strrchr(entry->d_name, '.');
+        snprintf(room, sizeof room, "%.200s/%.100s", folder, entry->d_name);
+        if (!dot) files_read += read_sources(room);
         if (!dot || (strcmp(dot, ".c") != 0 && strcmp(dot, ".h") != 0)) continue;
-        EXPECT(!uses_wall_clock(folder, entry->d_name), "%s reads a clock that jumps", entry->d_name);
+        EXPECT(!uses_wall_clock(folder, entry->d_name), "%s reads a clock that jumps", room);
         files_read++;
     }
     closedir(dir);
-    if (files_read == 0) lab_skip("no sources in p2p");
+    return files_read;
+}
+
+static void wall_clock(void)
+{
+    static const char *const folders[] = {"p2p", "collectives", "ring", "trainer"};
+    char path[40];
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        snprintf(path, sizeof path, "../%s", folders[i]);
+        int files_read = read_sources(lab_build(path));
+        snprintf(path, sizeof path, "../../%s", folders[i]);
+        if (!files_read) files_read = read_sources(lab_build(path)); /* BUILD=build/other */
+        if (!files_read) lab_skip("the sources are not beside the build folder");
+    }
 }
 
 /* ---- Output that cannot be written ---- */
@@ -644,6 +682,8 @@ const lab_case lab_resources[] = {
     {"oom-sweep", "the n-th allocation fails, for all n: P2P_ERR_NOMEM, and the same call works afterwards", oom_sweep,
      false},
     {"oomkill", "a rank killed for memory: as any death, with the hint", oomkill, false},
+    {"group-limit", "a limit on memory of a group above the job's: seen before any rank is started", nested_limit,
+     false},
     {"clock", "no clock that jumps is read", wall_clock, false},
     {"output-full", "stdout or stderr full, closed or broken: the run goes on, the exit status is right", output_full,
      false},
