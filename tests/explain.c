@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// worlds: each
+// worlds: last
 /*
  * explain: launch --explain. On a virtual network what a collective takes is exact, so that what is predicted for it, from a
  * table of its steps (ring/predict_steps.c), must be what it took: a wrong step, length or rank in that table is seen here.

@@ -16,7 +16,7 @@ german=$(locale -a 2>/dev/null | grep -i -m 1 '^de_DE.utf')
 
 copy() {
     mkdir -p "$tree" && git ls-files -co --exclude-standard -z | xargs -0 tar -c | tar -x -C "$tree" && cp -a build "$tree" &&
-        rm -rf "$tree"/build/{mpicc,mpirun,course/work} && make -s -C "$tree" all suites asan
+        rm -rf "$tree"/build/{,asan/}{mpicc,mpirun,course/work} && make -s -C "$tree" all suites asan
 }
 
 # What has to be built for a job; of most suites not what they do not start.
