@@ -138,6 +138,25 @@ static uint64_t bury(pid_t pid)
            (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
+static bool is_rank(const p2p_job *job, pid_t pid)
+{
+    bool found = false;
+    for (int i = job->first; i < job->first + job->count; i++) found = found || job->ranks[i].pid == pid;
+    return found;
+}
+
+/* The launcher is the first process of a container, to whom all processes fall whose parent has ended. A rank, whose end is not
+ * known yet, is left for the next look. */
+static void bury_orphans(const p2p_job *job)
+{
+    siginfo_t end = {.si_pid = 0};
+    while (waitid(P_ALL, 0, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid) {
+        if (end.si_pid == job->guard || is_rank(job, end.si_pid)) return;
+        waitpid(end.si_pid, NULL, 0);
+        end.si_pid = 0;
+    }
+}
+
 void p2p__reap_all(p2p_job *job)
 {
     for (int i = job->first; i < job->first + job->count; i++) {
@@ -153,8 +172,9 @@ void p2p__reap_all(p2p_job *job)
         }
         if (end.si_pid == 0) continue;
         kill(-process->pid, SIGKILL); /* what it forked; while it is a zombie its group cannot be another's */
-        uint64_t computed = bury(process->pid);
         job->watch.ended[i] = true;
+        p2p__guard_rank(job, i);
+        uint64_t computed = bury(process->pid);
         process->status = end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status;
         job->alive--;
         p2p__listen(job, process, P2P_ALL_MESSAGES);
@@ -172,6 +192,7 @@ void p2p__reap_all(p2p_job *job)
         p2p__see_found(job, i);
         p2p__judge_end(job, process, &process->end);
     }
+    if (job->self == 1 && job->plan->program) bury_orphans(job);
 }
 
 /* ---- Signals ---- */
@@ -202,17 +223,32 @@ void p2p__interrupt(p2p_job *job, int signal)
     p2p__kill_after(job, grace > 0 ? (uint64_t)(grace * 1e9) : GRACE_NS);
 }
 
+/* Ctrl-Z: ranks have groups of their own, so they are stopped here, and go on when this process does. Time does not count
+ * meanwhile. */
+static void suspend(p2p_job *job)
+{
+    uint64_t since = p2p__now();
+    kill_ranks(job, SIGSTOP);
+    kill(getpid(), SIGSTOP);
+    uint64_t stopped = p2p__now() - since;
+    job->started += stopped;
+    if (job->kill_at) job->kill_at += stopped;
+    kill_ranks(job, SIGCONT);
+}
+
 void p2p__take_signals(p2p_job *job)
 {
     struct signalfd_siginfo info;
     while (read(job->signals, &info, sizeof info) == (ssize_t)sizeof info) {
         int signal = (int)info.ssi_signo;
         if (signal == SIGCHLD || signal == SIGPIPE || signal == SIGXFSZ) continue;
-        if (job->signalled)
+        if (signal == SIGTSTP)
+            suspend(job);
+        else if (job->signalled)
             p2p__kill_after(job, 0);
         else if (!job->interrupted)
             p2p__interrupt(job, signal);
-        job->signalled = true;
+        job->signalled = job->signalled || signal != SIGTSTP;
     }
     p2p__reap_all(job);
 }
@@ -220,13 +256,14 @@ void p2p__take_signals(p2p_job *job)
 /* A signal that the caller ignores (nohup, a background job) stays ignored. */
 void p2p__block_signals(p2p_job *job)
 {
-    static const int ours[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    static const int ours[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
+    size_t count = sizeof ours / sizeof *ours - (job->hosts ? 1 : 0); /* other hosts cannot be stopped from here */
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGPIPE);
     sigaddset(&set, SIGXFSZ); /* a limit on files (ulimit -f): the write fails, which is noticed */
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct sigaction old;
         if (sigaction(ours[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaddset(&set, ours[i]);
     }

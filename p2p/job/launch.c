@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -71,6 +72,7 @@ _Noreturn static void be_rank(p2p_job *job, int rank, int control, const int sta
         close_if(job->ranks[i].err.fd);
     }
     for (size_t i = 0; i < job->link_request_count; i++) close_if(job->link_requests[i].fd_for_b); /* nor of a link */
+    if (job->groups) munmap(job->groups, (size_t)job->count * sizeof *job->groups);
     p2p__kept_close(job);
     for (int h = 0; job->hosts && job->hosts->carrier->descriptor && h < job->hosts->count; h++)
         close_if(job->hosts->carrier->descriptor(h));
@@ -164,6 +166,7 @@ bool p2p__start_rank(p2p_job *job, int rank)
     process->pid = pid;
     process->started = p2p__now();
     job->watch.ended[process->rank] = false;
+    p2p__guard_rank(job, rank);
     job->alive++;
     return true;
 }

@@ -149,6 +149,7 @@ typedef struct {
     uint64_t old_limit; /* on descriptors */
     int old_dumpable;
     pid_t self;
+    pid_t guard, *groups; /* guard.c: the process; the ranks' groups, in memory that it shares, NULL: none */
 
     p2p_link_request *link_requests; /* room for one of each pair */
     size_t link_request_count;
@@ -251,6 +252,13 @@ void p2p__take_signals(p2p_job *job);
 /* End all ranks of this host, as this signal asks. */
 void p2p__interrupt(p2p_job *job, int signal);
 void p2p__restore_signals(p2p_job *job);
+
+/* ---- guard.c: should this process be killed, what ranks have forked ends as well ---- */
+
+/* When the ranks are there; when one has another process, or has ended; at the end. */
+void p2p__guard_begin(p2p_job *job);
+void p2p__guard_rank(p2p_job *job, int rank);
+void p2p__guard_end(p2p_job *job);
 
 /* ---- generation.c: launch --repair ---- */
 

@@ -253,8 +253,10 @@ int p2p__supervise(p2p_job *job)
         p2p__kill_after(job, 0);
         p2p__check_kill(job);
     }
+    p2p__guard_begin(job);
     if (job->hosts) p2p__clocks_ask(job);
     loop(job);
+    p2p__guard_end(job);
     p2p__generation_end(job);
     p2p__check_scoreboard(job);
     p2p__tell_notes(job);

@@ -86,7 +86,7 @@ static void limits_processes(void)
 /* The first process of a container: whose signals are ignored unless it waits for them, and to whom orphans fall. */
 static void limits_first(void)
 {
-    static lab_job fine, stuck;
+    static lab_job fine, stuck, orphans;
     char *const words[] = {"/usr/bin/unshare", "--pid", "--fork", "--mount-proc", lab_build("launch"), "-n", "2"};
     if (geteuid() != 0 || access(words[0], X_OK) != 0) lab_skip("needs root, and unshare");
     if (access(words[4], X_OK) != 0) lab_skip("%s is not built", words[4]);
@@ -101,6 +101,15 @@ static void limits_first(void)
     lab_run(&stuck);
     EXPECT(stuck.status == 1, "exit status %d: %s", stuck.status, stuck.text);
     FACTS(stuck.text, "deadlock: ranks 0 and 1");
+    memcpy(orphans.argv, words, sizeof words);
+    orphans.argv[7] = "/bin/sh";
+    orphans.argv[8] = "-c";
+    orphans.argv[9] =
+        "(true & true & true &)\n" /* they fall to process 1, which takes their ends */
+        "i=0; while [ $i -lt 2000 ] && grep -qs '^[0-9]* (true) Z\\|^[0-9]* (sh) Z' /proc/[0-9]*/stat; do\n"
+        "i=$((i + 1)); sleep 0.01; done; [ $i -lt 2000 ]";
+    lab_run(&orphans);
+    EXPECT(orphans.status == 0, "exit status %d: zombies are left: %s", orphans.status, orphans.text);
 }
 
 /* Nothing is kept at home, and nothing in /dev/shm. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of processes: ranks that die, leave, stop or dawdle; launchers that are killed, interrupted or cannot fork. */
 #include "lab.h"
+#include "p2p/shared/process.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -187,9 +188,18 @@ static void kill_and_look(lab_job *job)
     EXPECT(job->status == 137, "exit status %d", job->status);
 }
 
+static int with_child(p2p_comm *world)
+{
+    if (fork() == 0)
+        for (;;) pause();
+    return lab_idle(world);
+}
+
 static void launcher_kill(void)
 {
-    static lab_job job = {.size = 3, .body = lab_idle}, launched;
+    static lab_job job = {.size = 3, .body = lab_idle}, launched, parents = {.size = 3, .body = with_child};
+    lab_start(&parents);
+    kill_and_look(&parents);
     lab_start(&job);
     kill_and_look(&job);
     lab_launch_start(&launched, ARGS("-n", "3"), "idle");
@@ -213,6 +223,35 @@ static void sigint(void)
 {
     interrupt_with(SIGINT);
     interrupt_with(SIGTERM);
+}
+
+/* ---- Ctrl-Z ---- */
+
+static void wait_for_state(pid_t pid, const char *letters)
+{
+    double until = process_now() + 30;
+    while (!strchr(letters, p2p__process_letter(pid)) && process_now() < until) usleep(1000);
+    EXPECT(strchr(letters, p2p__process_letter(pid)), "process %d is in state %c, not %s", (int)pid,
+           p2p__process_letter(pid), letters);
+}
+
+/* The launcher stops its ranks and itself; when it goes on, so do they. */
+static void sigtstp(void)
+{
+    static lab_job job;
+    if (getenv("PAIRWISE_HOSTS")) lab_skip("ranks of other hosts cannot be stopped");
+    lab_launch_start(&job, ARGS("-n", "2"), "deaf");
+    EXPECT(lab_wait_flag(0, 2), "the ranks never ran");
+    kill(job.process.pid, SIGTSTP);
+    wait_for_state(job.process.pid, "T");
+    for (int rank = 0; rank < 2; rank++) wait_for_state(lab->rank[rank].pid, "T");
+    kill(job.process.pid, SIGCONT);
+    for (int rank = 0; rank < 2; rank++) wait_for_state(lab->rank[rank].pid, "SR");
+    atomic_store(&lab->flag[0], 0);
+    kill(lab->rank[0].pid, SIGINT);
+    kill(lab->rank[1].pid, SIGKILL);
+    lab_finish(&job);
+    EXPECT(job.status == 137, "exit status %d", job.status);
 }
 
 /* ---- Which process holds which descriptor ---- */
@@ -386,6 +425,7 @@ static int body_partial_frame(p2p_comm *world)
         CHECK(buf, "no memory");
         memset(buf, 1, PARTIAL);
         NOTE(world, p2p_send(world, buf, PARTIAL, 0, 0));
+        free(buf);
         return complaint_make(__FILE__, __LINE__, "the send ended");
     }
     CHECK(lab_wait_flag(0, 1), "rank 0 got nothing");
@@ -466,8 +506,10 @@ const lab_case lab_processes[] = {
     {"segv", "SIGSEGV: named, with the rank's last call; exit status 139", segv, false},
     {"sigstop", "a stopped rank: PAIRWISE_TIMEOUT names it and its state", sigstop, false},
     {"straggler", "a slow rank is no error: each call has the whole time limit", straggler, false},
-    {"launcher-kill", "the supervisor is killed: no rank is left", launcher_kill, false},
+    {"launcher-kill", "the supervisor is killed: no rank is left, and nothing that one has forked", launcher_kill,
+     false},
     {"sigint", "SIGINT and SIGTERM are forwarded, the deaf are killed; exit 130, 143", sigint, false},
+    {"sigtstp", "Ctrl-Z stops the ranks with their launcher, and they go on with it", sigtstp, false},
     {"fd-audit", "no third process holds a link", fd_audit, false},
     {"send-then-die", "what was sent before a death arrives, then PEER_DEAD", send_then_death, false},
     {"partial-frame", "killed in the middle of a message: PEER_DEAD says how much came", partial_frame, false},
