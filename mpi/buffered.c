@@ -20,25 +20,32 @@ struct mpi__buffer {
     void *at;
     size_t bytes, used; /* MPI_BUFFER_AUTOMATIC has no end */
     bsend *list;
+    size_t count,
+        reaped_at; /* sends in the list; how many may be there before those that have been received are looked for */
     p2p_layer_thing thing;
 };
 
 static mpi__buffer process, *attached;
 
+enum reaping { REAP_DONE /* what is known to have ended */, REAP_TEST, REAP_WAIT };
+
 /* Those that have been received give back their room. The others go on, also after an error of the wait (PAIRWISE_TIMEOUT),
  * which is returned. */
-static p2p_err reap(mpi__buffer *buffer, bool waits)
+static p2p_err reap(mpi__buffer *buffer, enum reaping how)
 {
     p2p_err first = P2P_OK;
     for (bsend **at = &buffer->list, *b; (b = *at);) {
         bool done = true;
-        p2p_err err = waits && !first ? p2p_wait(&b->p2p, NULL) : p2p_test(&b->p2p, &done, NULL);
+        p2p_err err = how == REAP_DONE             ? p2p_layer_done(&b->p2p, &done)
+                      : how == REAP_WAIT && !first ? p2p_wait(&b->p2p, NULL)
+                                                   : p2p_test(&b->p2p, &done, NULL);
         if (b->p2p) {
             if (!first) first = err;
             at = &b->next;
             continue;
         }
         *at = b->next;
+        buffer->count--;
         buffer->used -= b->bytes + MPI_BSEND_OVERHEAD;
         mpi__comm_drop(b->comm);
         free(b);
@@ -52,7 +59,11 @@ int mpi__bsend(mpi__comm *c, mpi__piece *piece, int dest, int tag, uint16_t kind
     mpi__buffer *buffer = c->buffer ? c->buffer : &process;
     int code;
     (void)kind;
-    if (needed > buffer->bytes - buffer->used) reap(buffer, false);
+    if (needed > buffer->bytes - buffer->used) reap(buffer, REAP_TEST);
+    if (buffer->count >= buffer->reaped_at) {
+        reap(buffer, REAP_DONE);
+        buffer->reaped_at = 2 * buffer->count + 64;
+    }
     bsend *b = needed <= buffer->bytes - buffer->used ? malloc(sizeof *b + piece->bytes) : NULL;
     if (!b && needed <= buffer->bytes - buffer->used) {
         code = mpi__no_memory(c);
@@ -70,6 +81,7 @@ int mpi__bsend(mpi__comm *c, mpi__piece *piece, int dest, int tag, uint16_t kind
             free(b);
         } else {
             buffer->list = b;
+            buffer->count++;
             buffer->used += needed;
             mpi__comm_keep(c);
         }
@@ -79,12 +91,17 @@ int mpi__bsend(mpi__comm *c, mpi__piece *piece, int dest, int tag, uint16_t kind
     return code;
 }
 
+void mpi__bsends_reap(void)
+{
+    for (mpi__buffer *b = attached; b; b = b->next) reap(b, REAP_DONE);
+}
+
 /* In MPI_Finalize, which ends them all. */
 bool mpi__bsends_end(void)
 {
     bool left = false;
     for (mpi__buffer *b = attached; b; b = b->next) {
-        reap(b, true);
+        reap(b, REAP_WAIT);
         left = left || b->list;
     }
     return !left;
@@ -132,7 +149,7 @@ static void take_off(mpi__comm *c, mpi__buffer *buffer)
 void mpi__buffer_drop(mpi__comm *c)
 {
     if (!c->buffer) return;
-    reap(c->buffer, true);
+    reap(c->buffer, REAP_WAIT);
     take_off(c, c->buffer);
 }
 
@@ -147,7 +164,7 @@ static int detach(const char *name, MPI_Comm comm, bool own, void *address, MPI_
     void *at = buffer ? buffer->at : NULL;
     *size = at && at != MPI_BUFFER_AUTOMATIC ? (MPI_Count)buffer->bytes : 0;
     memcpy(address, &at, sizeof at);
-    p2p_err err = buffer ? reap(buffer, true) : P2P_OK;
+    p2p_err err = buffer ? reap(buffer, REAP_WAIT) : P2P_OK;
     if (at && !err) take_off(c, buffer);
     return mpi__end(c, mpi__p2p(c, err));
 }
@@ -167,7 +184,7 @@ static int flush(const char *name, MPI_Comm comm, bool own, MPI_Request *request
     int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = name});
     if (code) return code;
     mpi__buffer *buffer = own ? c->buffer : &process;
-    p2p_err err = buffer ? reap(buffer, true) : P2P_OK;
+    p2p_err err = buffer ? reap(buffer, REAP_WAIT) : P2P_OK;
     if (err) return mpi__end(c, mpi__p2p(c, err));
     if (request) {
         mpi__request *r = mpi__request_new(c);

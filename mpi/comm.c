@@ -76,6 +76,13 @@ void mpi__comms_bury(void)
     }
 }
 
+void mpi__comms_reclaim(void)
+{
+    mpi__orphans_reap();
+    mpi__bsends_reap();
+    mpi__comms_bury();
+}
+
 API(Comm_rank)(MPI_Comm comm, int *rank)
 {
     mpi__comm *c;
@@ -122,6 +129,7 @@ static int check_value(const char *name, MPI_Comm comm, mpi__comm **c, MPI_Comm 
     if (code) return mpi__end(*c, code);
     p2p_layer_line((*c)->p2p, &file, &line);
     mpi__end(*c, MPI_SUCCESS);
+    mpi__comms_reclaim();
     p2p__here(file, line);
     return MPI_SUCCESS;
 }
@@ -350,7 +358,7 @@ static int free_comm(const char *name, MPI_Comm *comm)
     *comm = MPI_COMM_NULL;
     c->object.magic = MPI__FREED | MPI__COMM; /* requests may still hold it */
     mpi__comm_drop(c);
-    mpi__comms_bury();
+    mpi__comms_reclaim();
     return MPI_SUCCESS;
 }
 

@@ -225,7 +225,10 @@ int mpi__split_alike(mpi__comm *c, const char *name, int colour, int key, int si
                      MPI_Comm *newcomm);
 void mpi__comm_keep(mpi__comm *comm);
 void mpi__comm_drop(mpi__comm *comm);
-void mpi__comms_bury(void); /* those that nothing refers to any more; outside of calls */
+/* Outside of calls: those that nothing refers to any more; and first what has ended without the program, which may have been the
+ * last to do so. */
+void mpi__comms_bury(void);
+void mpi__comms_reclaim(void);
 mpi__group *mpi__group_of(MPI_Group handle);
 mpi__group *mpi__group_new(int size);
 int mpi__group_of_all(mpi__comm *c, const mpi__comm *of, MPI_Group *group); /* of's ranks; inside a call on c */
@@ -490,8 +493,10 @@ mpi__comm *mpi__requests_comm(int count, const MPI_Request requests[]);
 int mpi__plan_start(mpi__request *request);
 void mpi__plan_free(mpi__plan *plan);
 void mpi__orphans_end(void);
+void mpi__orphans_reap(void); /* those that have ended */
 int mpi__bsend(mpi__comm *c, mpi__piece *piece, int dest, int tag, uint16_t kind);
 bool mpi__bsends_end(void);
+void mpi__bsends_reap(void);         /* those that have been received */
 void mpi__buffer_drop(mpi__comm *c); /* what MPI_Comm_free does with the communicator's */
 
 /* ---- Operators ---- */
@@ -511,14 +516,13 @@ void mpi__op_drop(mpi__op *op);
 void mpi__ops_open(void);
 /* Does this operator go with this type? Else why not. */
 const char *mpi__op_problem(const mpi__op *op, const mpi__type *type);
-/* As an operator and an element type of dtype/. mpi__op_close afterwards. */
+/* As an operator and an element type of dtype/. mpi__combiner_close afterwards; until then its user holds both. */
 typedef struct {
     enum dtype dtype;
     enum op op;
-    bool made;
-    char name[OP_NAME_MOST + 1];
     mpi__op *from;
     mpi__type *type;
+    struct mpi__made_op *made; /* of all that combine so now, for dtype/ has few; NULL: dtype/ has it itself */
 } mpi__combiner;
 bool mpi__combiner_open(mpi__combiner *combiner, mpi__op *op, mpi__type *type);
 void mpi__combiner_close(mpi__combiner *combiner);

@@ -15,14 +15,20 @@
 
 #include "mpi/internal.h"
 
-enum { KNOWN = 4096, FRAMES = 8 };
+enum { FRAMES = 8 };
 
-/* A call of the program's: a hash table, of which no entry is ever taken out. */
-static struct {
-    uintptr_t address;
+/* A call of the program's. */
+typedef struct {
+    uintptr_t address; /* 0: none */
     const char *file;
     int line;
-} known[KNOWN];
+} known_call;
+
+/* A hash table, of which no entry is ever taken out, and a quarter is free. */
+static struct {
+    known_call *calls;
+    size_t room, used; /* room: a power of 2 */
+} known;
 
 /* The functions that programs call: all that API() defines (internal.h). */
 extern const char __start_pairwise_mpi[] __attribute__((visibility("hidden")));
@@ -178,6 +184,28 @@ static bool note_python(void)
     return true;
 }
 
+static known_call *place_of(uintptr_t address)
+{
+    size_t place = (address * UINT64_C(0x9e3779b97f4a7c15)) >> 40;
+    while (known.calls[place % known.room].address && known.calls[place % known.room].address != address) place++;
+    return &known.calls[place % known.room];
+}
+
+static bool make_room(void)
+{
+    const size_t before = known.room, room = before ? 2 * before : 1024;
+    known_call *old = known.calls;
+    if (before && known.used < before / 4 * 3) return true;
+    known_call *calls = calloc(room, sizeof *calls);
+    if (!calls) return false;
+    known.calls = calls;
+    known.room = room;
+    for (size_t i = 0; i < before; i++)
+        if (old[i].address) *place_of(old[i].address) = old[i];
+    free(old);
+    return true;
+}
+
 void mpi__note_line(void)
 {
     if (p2p_layer_line_is_noted() || note_python()) return;
@@ -192,14 +220,12 @@ void mpi__note_line(void)
         if (frame[0] <= (uintptr_t)frame || frame[0] - (uintptr_t)frame > 1 << 20) break;
         frame = (const uintptr_t *)frame[0];
     }
-    if (!caller) return;
-    size_t place = (caller * UINT64_C(0x9e3779b97f4a7c15)) >> 52;
-    while (known[place].address && known[place].address != caller) place = (place + 1) % KNOWN;
-    if (!known[place].address) {
-        static int count;
-        if (++count == KNOWN) return;
-        mpi__line_of(caller - 1, &known[place].file, &known[place].line);
-        known[place].address = caller;
+    if (!caller || !make_room()) return;
+    known_call *call = place_of(caller);
+    if (!call->address) {
+        mpi__line_of(caller - 1, &call->file, &call->line);
+        call->address = caller;
+        known.used++;
     }
-    if (known[place].file) p2p__here(known[place].file, known[place].line);
+    if (call->file) p2p__here(call->file, call->line);
 }

@@ -8,12 +8,12 @@
 
 #include "mpi/internal.h"
 
-enum { PER_BLOCK = 64, KEPT = 64 /* freed objects of a kind before one is used again */ };
+enum { FIRST_BLOCK = 64, KEPT = 64 /* freed objects of a kind before one is used again */ };
 
 typedef struct block {
     struct block *next;
     char *first;
-    size_t bytes, used; /* of one object; objects */
+    size_t bytes, room, used; /* of one object; objects */
 } block;
 
 static struct {
@@ -22,17 +22,19 @@ static struct {
     size_t freed;
 } pools[MPI__KINDS];
 
+/* Each block has twice the room of the one before, so that a handle is looked for in few. */
 static mpi__object *fresh(enum mpi__kind kind, size_t bytes)
 {
     block *b = pools[kind].blocks;
-    if (!b || b->used == PER_BLOCK) {
+    if (!b || b->used == b->room) {
+        const size_t room = b ? 2 * b->room : FIRST_BLOCK;
         block *more = malloc(sizeof *more);
-        char *first = more ? calloc(PER_BLOCK, bytes) : NULL;
+        char *first = more ? calloc(room, bytes) : NULL;
         if (!first) {
             free(more);
             return NULL;
         }
-        *more = (block){b, first, bytes, 0};
+        *more = (block){b, first, bytes, room, 0};
         pools[kind].blocks = b = more;
     }
     return (mpi__object *)(void *)(b->first + b->bytes * b->used++);

@@ -278,22 +278,55 @@ static bool type_of_size(size_t size, enum dtype *dtype)
     return true;
 }
 
-bool mpi__combiner_open(mpi__combiner *combiner, mpi__op *op, mpi__type *type)
+/* An operator of dtype/ that was made for an operator and a type: while it is in use, all their reductions share it. */
+struct mpi__made_op {
+    struct mpi__made_op *next;
+    int users;
+    mpi__combiner combiner;
+    char name[OP_NAME_MOST + 1];
+};
+
+static struct mpi__made_op *in_use;
+
+static struct mpi__made_op *make_op(mpi__op *op, mpi__type *type)
 {
     static unsigned turn;
-    size_t size = is_own(op) ? (size_t)type->extent : type->dense ? type->size : (size_t)type->extent;
+    size_t size = is_own(op) || !type->dense ? (size_t)type->extent : type->size;
+    struct mpi__made_op *m = calloc(1, sizeof *m);
+    if (!m) return NULL;
+    m->combiner = (mpi__combiner){.from = op, .type = type, .made = m};
+    snprintf(m->name, sizeof m->name, "m%u", turn++ % 900000);
+    if (!type_of_size(size ? size : 1, &m->combiner.dtype) ||
+        !op_make(m->name, is_own(op) ? call : combine, &m->combiner, op->commutes, &m->combiner.op)) {
+        free(m);
+        return NULL;
+    }
+    m->next = in_use;
+    return in_use = m;
+}
+
+bool mpi__combiner_open(mpi__combiner *combiner, mpi__op *op, mpi__type *type)
+{
     *combiner = (mpi__combiner){.from = op, .type = type};
     if (!is_own(op) && built_in(combiner, op, type)) return true;
-    if (!type_of_size(size ? size : 1, &combiner->dtype)) return false;
-    snprintf(combiner->name, sizeof combiner->name, "m%u", turn++ % 900000);
-    combiner->made = op_make(combiner->name, is_own(op) ? call : combine, combiner, op->commutes, &combiner->op);
-    return combiner->made;
+    struct mpi__made_op *m = in_use;
+    while (m && (m->combiner.from != op || m->combiner.type != type)) m = m->next;
+    if (!m) m = make_op(op, type);
+    if (!m) return false;
+    m->users++;
+    *combiner = m->combiner;
+    return true;
 }
 
 void mpi__combiner_close(mpi__combiner *combiner)
 {
-    if (combiner->made) op_free(combiner->op);
-    combiner->made = false;
+    struct mpi__made_op *m = combiner->made, **link = &in_use;
+    combiner->made = NULL;
+    if (!m || --m->users) return;
+    op_free(m->combiner.op);
+    while (*link != m) link = &(*link)->next;
+    *link = m->next;
+    free(m);
 }
 
 /* ---- Calls ---- */

@@ -186,9 +186,31 @@ static struct {
     size_t count, room;
 } orphans;
 
+void mpi__orphans_reap(void)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < orphans.count; i++) {
+        mpi__request *r = orphans.list[i];
+        mpi__comm *c = r->comm;
+        p2p_status got;
+        bool done;
+        p2p_err err = p2p_layer_done_status(&r->p2p, &done, &got);
+        if (!done) {
+            orphans.list[left++] = r;
+            continue;
+        }
+        mpi__request_finish(r, err, &got, p2p_layer_kind(c->p2p), MPI_STATUS_IGNORE);
+        c->code = 0; /* there is no call to return it */
+        mpi__request_free(r);
+    }
+    orphans.count = left;
+}
+
 static int leave(mpi__comm *c, mpi__request *r)
 {
-    if (orphans.count == orphans.room) {
+    bool full = orphans.count == orphans.room;
+    if (full) mpi__orphans_reap();
+    if (full && orphans.count >= orphans.room / 2) { /* else there is room for as many again */
         size_t room = 2 * orphans.room + 8;
         mpi__request **more = realloc(orphans.list, room * sizeof *more);
         if (!more) return mpi__no_memory(c);

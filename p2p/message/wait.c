@@ -9,22 +9,25 @@ typedef struct {
     p2p_request *requests;
     size_t count;
     bool all;
+    size_t ended;  /* of all: so many of the first have, and need no second look */
     size_t chosen; /* of those that have ended, the one that is given: with launch --explore the launcher's choice */
 } request_set;
 
 static bool is_ready(p2p_engine *engine, void *arg)
 {
     (void)engine;
-    const request_set *set = arg;
-    for (size_t i = 0; i < set->count; i++)
+    request_set *set = arg;
+    for (size_t i = set->ended; i < set->count; i++) {
         if (set->requests[i] && set->requests[i]->done != set->all) return !set->all;
+        if (set->all) set->ended = i + 1;
+    }
     return set->all;
 }
 
 static void describe(p2p_engine *engine, void *arg, scoreboard_wait *wait)
 {
     const request_set *set = arg;
-    p2p__describe_requests(engine, set->requests, set->count, set->all, wait);
+    p2p__describe_requests(engine, set->requests + set->ended, set->count - set->ended, set->all, wait);
 }
 
 /* Which of them have ended; of a call for all of them, whether they have, as bit 0. */
@@ -124,7 +127,7 @@ static void add_how_much(p2p_comm *comm, p2p_request request)
 /* A request on the caller's stack must not stay linked anywhere: what cannot be taken back poisons. */
 p2p_err p2p__finish_stacked(p2p_comm *comm, p2p_request requests[], size_t count, p2p_status *status)
 {
-    p2p_err err = wait_set(comm, &(request_set){requests, count, true, 0}, NULL);
+    p2p_err err = wait_set(comm, &(request_set){requests, count, true, 0, 0}, NULL);
     for (size_t i = 0; err && i < count; i++) {
         if (p2p__take_back(requests[i])) continue;
         add_how_much(comm, requests[i]);
@@ -212,38 +215,38 @@ static p2p_err end_requests(const char *call, request_set set, size_t *index, bo
 p2p_err p2p_wait(p2p_request *request, p2p_status *status)
 {
     if (!request) return null_argument("p2p_wait", "request");
-    return end_requests("p2p_wait", (request_set){request, 1, true, 0}, NULL, NULL, status);
+    return end_requests("p2p_wait", (request_set){request, 1, true, 0, 0}, NULL, NULL, status);
 }
 
 p2p_err p2p_test(p2p_request *request, bool *done, p2p_status *status)
 {
     if (!request || !done) return null_argument("p2p_test", request ? "done" : "request");
-    return end_requests("p2p_test", (request_set){request, 1, true, 0}, NULL, done, status);
+    return end_requests("p2p_test", (request_set){request, 1, true, 0, 0}, NULL, done, status);
 }
 
 p2p_err p2p_wait_all(size_t count, p2p_request requests[], p2p_status statuses[])
 {
     if (count && !requests) return null_argument("p2p_wait_all", "requests");
-    return end_requests("p2p_wait_all", (request_set){requests, count, true, 0}, NULL, NULL, statuses);
+    return end_requests("p2p_wait_all", (request_set){requests, count, true, 0, 0}, NULL, NULL, statuses);
 }
 
 p2p_err p2p_test_all(size_t count, p2p_request requests[], bool *done, p2p_status statuses[])
 {
     if ((count && !requests) || !done) return null_argument("p2p_test_all", done ? "requests" : "done");
-    return end_requests("p2p_test_all", (request_set){requests, count, true, 0}, NULL, done, statuses);
+    return end_requests("p2p_test_all", (request_set){requests, count, true, 0, 0}, NULL, done, statuses);
 }
 
 p2p_err p2p_wait_any(size_t count, p2p_request requests[], size_t *index, p2p_status *status)
 {
     if ((count && !requests) || !index) return null_argument("p2p_wait_any", index ? "requests" : "index");
-    return end_requests("p2p_wait_any", (request_set){requests, count, false, 0}, index, NULL, status);
+    return end_requests("p2p_wait_any", (request_set){requests, count, false, 0, 0}, index, NULL, status);
 }
 
 p2p_err p2p_test_any(size_t count, p2p_request requests[], size_t *index, bool *done, p2p_status *status)
 {
     if ((count && !requests) || !index || !done)
         return null_argument("p2p_test_any", !index ? "index" : done ? "requests" : "done");
-    return end_requests("p2p_test_any", (request_set){requests, count, false, 0}, index, done, status);
+    return end_requests("p2p_test_any", (request_set){requests, count, false, 0, 0}, index, done, status);
 }
 
 p2p_err p2p_cancel(p2p_request *request)
