@@ -47,7 +47,7 @@ TRAIN_OBJ  := $(filter-out $(OBJ)/trainer/train_main.o,$(call objects,$(TRAINING
 TRAIN_PROGRAMS := $(BUILD)/train $(call programs,bench/kernels.c bench/rate.c bench/train.c bench/compression.c examples/train_*.c)
 TRAIN_SUITES := $(call programs,$(TRAINING:%=tests/%*.c))
 REPLAY     := $(call objects,replay/*.c)
-PROGRAMS   := $(filter-out $(TRAIN_PROGRAMS),$(addprefix $(BUILD)/,launch replay demo mpicc mpirun) $(call programs,examples/*.c bench/*.c))
+PROGRAMS   := $(filter-out $(TRAIN_PROGRAMS),$(addprefix $(BUILD)/,launch replay demo mpicc mpicxx mpic++ mpirun) $(call programs,examples/*.c bench/*.c))
 MPI_CASES  := $(call programs,tests/mpi/*/*.c)
 CASES      := $(MPI_CASES) $(call programs,tests/wrong/*.c tests/right/*.c) $(BUILD)/tests/faultlab
 SUITES     := $(filter-out $(TRAIN_SUITES),$(call programs,tests/*.c))

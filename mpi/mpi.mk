@@ -2,8 +2,11 @@
 # For MPI programs: a compiler that knows where everything is, the launcher with mpirun's options, and the shared library
 # of the standard ABI.
 
-$(BUILD)/mpicc $(BUILD)/mpirun: $(BUILD)/%: mpi/%.sh $(LIB)
-	@sed -e 's|@INCLUDE@|$(CURDIR)/mpi|; s|@LIB@|$(abspath $(LIB))|; s|@LAUNCH@|$(abspath $(BUILD)/launch)|; s|@FLAGS@|$(SANFLAGS)|' $< >$@ && chmod +x $@
+$(BUILD)/mpicc: mpi/mpicc.sh
+$(BUILD)/mpicxx $(BUILD)/mpic++: mpi/mpicc.sh
+$(BUILD)/mpirun: mpi/mpirun.sh
+$(addprefix $(BUILD)/,mpicc mpicxx mpic++ mpirun): $(LIB)
+	@sed -e 's|@NAME@|$(@F)|; s|@VARIABLE@|$(if $(filter %mpicc,$@),MPICC_CC,MPICXX_CXX)|; s|@CC@|$(if $(filter %mpicc,$@),cc,c++)|$(if $(filter %mpicc,$@),,; s|MPICC_CC:-cc|MPICXX_CXX:-c++|)' -e 's|@INCLUDE@|$(CURDIR)/mpi|; s|@LIB@|$(abspath $(LIB))|; s|@LAUNCH@|$(abspath $(BUILD)/launch)|; s|@FLAGS@|$(SANFLAGS)|' $(filter %.sh,$^) >$@ && chmod +x $@
 $(BUILD)/mpirun: | $(BUILD)/launch
 
 $(MPI_CASES): $(BUILD)/%: %.c mpi/mpi.h $(BUILD)/mpicc $(LIB)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# mpicc: compile and link an MPI program for Pairwise.
+# mpicc, and as mpicxx with the compiler of C++: compile and link an MPI program for Pairwise.
 include=@INCLUDE@
 lib=@LIB@
 flags="@FLAGS@"
@@ -8,17 +8,17 @@ cc=${MPICC_CC:-cc}
 
 usage() {
     cat <<END
-Usage: mpicc [OPTION]... FILE...
-Compile and link an MPI program for Pairwise. Takes the options of the C compiler, and hands them to it.
+Usage: @NAME@ [OPTION]... FILE...
+Compile and link an MPI program for Pairwise. Takes the options of the compiler, and hands them to it.
 
   -show, --show, -showme   print the command instead of running it
   --showme:compile         print what it adds to compile
   --showme:link            print what it adds to link
-  --help                   this text (the compiler's: mpicc -v --help)
+  --help                   this text (the compiler's: @NAME@ -v --help)
 
 Without optimisation (none, -O, -O1, -Og) accesses to buffers of pending operations are found, with lines.
 MPICC_ACCESSES=1: with any optimisation; MPICC_ACCESSES=0: never.
-MPICC_CC is the compiler to use (default: cc); for C++ that uses the C functions: MPICC_CC=c++ mpicc.
+@VARIABLE@ is the compiler to use (default: @CC@). mpicc compiles C; mpicxx, or mpic++, C++ that uses the C functions.
 Run the program with mpirun -np N PROGRAM.
 END
     exit 0

@@ -85,9 +85,12 @@ program replay
 for header in mpi.h left_out.h accesses.specs; do
     put 644 "mpi/$header" "include/pairwise/mpi/$header"
 done
-for script in mpicc mpirun; do
-    sed -e "s|@INCLUDE@|$prefix/include/pairwise/mpi|; s|@LIB@|$prefix/lib/libpairwise.a|; s|@FLAGS@||" \
-        -e "s|@LAUNCH@|$prefix/bin/pairwise-launch|" "mpi/$script.sh" >"$made/$script"
+for script in mpicc mpicxx mpirun; do
+    case $script in mpicc) names=MPICC_CC:cc ;; *) names=MPICXX_CXX:c++ ;; esac
+    source=mpi/$script.sh
+    [ $script != mpicxx ] || source=mpi/mpicc.sh
+    sed -e "s|@NAME@|$script|; s|@VARIABLE@|${names%:*}|; s|@CC@|${names#*:}|; s|MPICC_CC:-cc|${names%:*}:-${names#*:}|" -e "s|@INCLUDE@|$prefix/include/pairwise/mpi|; s|@LIB@|$prefix/lib/libpairwise.a|; s|@FLAGS@||" \
+        -e "s|@LAUNCH@|$prefix/bin/pairwise-launch|" "$source" >"$made/$script"
     put 755 "$made/$script" "bin/pairwise-$script"
     page "$script"
 done

@@ -324,47 +324,67 @@ static bool program_check(const char *name, p2p_words *why)
 
 /* ---- MPI programs that another MPI's compiler has made for the standard ABI ---- */
 
-#define ABI_LIBRARY "libmpi_abi.so"
-
-/* Is one of the libraries that this program names (a string of its own) a version of ABI_LIBRARY? This launcher has no such
- * string: a launch inside a launch is no MPI program. */
-static bool needs_abi(const char *path)
+/* The first library that this program names (a string of its own) whose name begins so. This launcher has no such string: a
+ * launch inside a launch is no MPI program. */
+static bool names_library(const char *path, const char *begin, char *name, size_t bytes)
 {
-    char name[sizeof ABI_LIBRARY + 2];
-    size_t length = (size_t)snprintf(name + 1, sizeof name - 1, "%s.", ABI_LIBRARY) + 1;
+    char wanted[32];
+    size_t length = (size_t)snprintf(wanted + 1, sizeof wanted - 1, "%s.so.", begin) + 1;
     struct stat info;
-    name[0] = '\0';
+    wanted[0] = name[0] = '\0';
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool found = false;
     if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > 0) {
-        void *bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (bytes != MAP_FAILED) {
-            found = memmem(bytes, (size_t)info.st_size, name, length);
-            munmap(bytes, (size_t)info.st_size);
+        size_t size = (size_t)info.st_size;
+        const char *file = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (file != MAP_FAILED) {
+            const char *found = memmem(file, size, wanted, length);
+            if (found)
+                snprintf(name, bytes, "%.*s", (int)strnlen(found + 1, (size_t)(file + size - found - 1)), found + 1);
+            munmap((void *)(uintptr_t)file, size);
         }
     }
     if (fd >= 0) close(fd);
-    return found;
+    return name[0] != '\0';
+}
+
+static bool program_path(const char *name, char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%s", name);
+    return strchr(name, '/') || find_in_path(name, path);
+}
+
+/* Another MPI's library knows nothing of this launcher: each process is rank 0 of 1. */
+static void warn_of_other_mpi(const command *c)
+{
+    char path[PATH_MAX], library[64];
+    if (c->plan.size < 2 || (c->plan.hosts && c->plan.hosts->own) || !program_path(c->program[0], path)) return;
+    if (!names_library(path, "libmpi", library, sizeof library) &&
+        !names_library(path, "libmpich", library, sizeof library))
+        return;
+    fprintf(stderr,
+            "pairwise: note: %s was built for another MPI (%s), which knows nothing of this launcher: each of its %d "
+            "processes is rank 0 of a world of one\n  try: build it with Pairwise's mpicc, or start it with that MPI's "
+            "own mpirun\n",
+            c->program[0], library, c->plan.size);
 }
 
 /* Does this program need the shared library of MPI's standard ABI, and is ours beside the launcher? Then what
  * LD_PRELOAD has to be, so that it is loaded before another MPI's. */
 static bool program_abi(const char *name, char *library, size_t bytes)
 {
-    char path[PATH_MAX], own[PATH_MAX];
+    char path[PATH_MAX], own[PATH_MAX], needed[64];
     static const char *const places[] = {"", "/../lib/pairwise"};
     const char *slash = strrchr(name, '/');
     bool python = strncmp(slash ? slash + 1 : name, "python", 6) == 0; /* its modules may need it */
-    snprintf(path, sizeof path, "%s", name);
-    if (!slash && !find_in_path(name, path)) return false;
-    if (!python && !needs_abi(path)) return false;
+    if (!program_path(name, path)) return false;
+    if (!python && !names_library(path, "libmpi_abi", needed, sizeof needed)) return false;
     ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
     if (length < 0) return false;
     own[length] = '\0';
     char *end = strrchr(own, '/');
     if (end) *end = '\0';
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        int used = snprintf(library, bytes, "%s%s/" ABI_LIBRARY ".1", own, places[i]);
+        int used = snprintf(library, bytes, "%s%s/libmpi_abi.so.1", own, places[i]);
         if (used <= 0 || (size_t)used >= bytes || !is_file(library)) continue;
         const char *others = getenv("LD_PRELOAD");
         if (others) snprintf(library + used, bytes - (size_t)used, ":%s", others);
@@ -463,6 +483,7 @@ int main(int argc, char **argv)
         /* Ranks run as the same user: without this they could open through /proc what the supervisor holds. */
         if (c.plan.relay >= 0) prctl(PR_SET_DUMPABLE, 0);
         if (!program_abi(c.program[0], c.abi, sizeof c.abi)) c.abi[0] = '\0';
+        warn_of_other_mpi(&c);
         c.plan.program = c.program[0];
         bool orders = c.plan.config.explore;
         status = orders ? p2p__explore(&c.plan, &c.explore, c.program) : p2p__run_job(&c.plan, &err);

@@ -66,10 +66,10 @@ check "mpirun: options that are usual elsewhere" \
 check "mpicc -c, then linked" \
     sh -c "$B/mpicc -c $work/sum.c -o $work/sum.o && $B/mpicc $work/sum.o -o $work/sum2 && $B/mpirun -n 2 $work/sum2"
 check "mpicc: a C++ program" \
-    sh -c "MPICC_CC=c++ $B/mpicc -x c++ $work/sum.c -x none -o $work/sum3 && $B/mpirun -n 2 $work/sum3"
+    sh -c "$B/mpicxx -x c++ $work/sum.c -x none -o $work/sum3 && $B/mpirun -n 2 $work/sum3"
 check "C++: a container that ends while a send has its memory: the line of the function that it ended in" \
     says "free() at $work/local.cpp:7: the program frees the memory that MPI_Isend at $work/local.cpp:6" sh -c \
-    "MPICC_CC=c++ $B/mpicc -g $work/local.cpp -o $work/local && $B/mpirun -n 2 $work/local"
+    "$B/mpicxx -g $work/local.cpp -o $work/local && $B/mpirun -n 2 $work/local"
 check "mpicc -show" says "libpairwise.a" "$B/mpicc" -show "$work/sum.c"
 check "mpicc --help" says "Usage: mpicc" "$B/mpicc" --help
 check "mpirun --help" says "Usage: mpirun" "$B/mpirun" --help
@@ -81,6 +81,18 @@ check "its call ends the job" says "MPI_Win_free() at $work/window.c:2: Pairwise
     "$B/launch" -n 1 "$work/window"
 check "with an error" status 1 "$B/launch" -n 1 "$work/window"
 check "with -Werror it does not compile" status 1 "$B/mpicc" -Werror "$work/window.c" -o "$work/window"
+check "mpirun: an environment, a folder, this host" says "2 of 2" \
+    "$B/mpirun" -np 2 -H localhost:2 -ppn 2 -genv ANSWER 42 -wdir "$work" sh -c "env | grep -q ^ANSWER=42 && [ -e sum.c ] && echo 2 of 2"
+echo "localhost slots=4" >"$work/hosts"
+check "mpirun: a file of hosts" says "1 of 2: 1" "$B/mpirun" --hostfile "$work/hosts" -np 2 "$work/sum"
+check "mpirun: another host" says "not on far.example" "$B/mpirun" -H far.example -np 2 "$work/sum"
+check "mpirun: several programs" says 'several programs in one job' "$B/mpirun" -np 1 "$work/sum" : -np 1 "$work/sum"
+check "mpirun: no rank is started then" status 2 "$B/mpirun" -np 1 "$work/sum" : -np 1 "$work/sum"
+for mpi in openmpi mpich; do
+    have "mpicc.$mpi" || continue
+    check "a program of $mpi" sh -c "mpicc.$mpi $work/sum.c -o $work/other"
+    check "a program of $mpi is told to be one" says "was built for another MPI (libmpi" "$B/launch" -n 2 "$work/other"
+done
 check "leaks that only warn" sh -c "PAIRWISE_MPI_LEAKS=warn $B/launch -n 2 $B/tests/mpi/wrong/type_leak"
 check "leaks end with an error" status 1 "$B/launch" -n 2 --strict "$B/tests/mpi/wrong/type_leak"
 check "leaks are to end with an error" sh -c "PAIRWISE_MPI_LEAKS=error $B/launch -n 2 $B/tests/mpi/wrong/type_leak; [ \$? -eq 1 ]"
