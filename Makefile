@@ -91,7 +91,6 @@ build/.setup-train build/.setup-test build/.setup-plots build/.setup-lint build/
 
 $(OBJ)/collectives/choose.o $(OBJ)/p2p/job/machine.o: $(wildcard $(BUILD)/tuned_choices.inc)
 $(OBJ)/p2p/message/engine.o: $(wildcard $(BUILD)/tuned_direct.inc)
-$(OBJ)/bench/rate.o: $(wildcard solutions/K*/*.cl)
 $(OBJ)/kernels/sources.o: $(wildcard kernels/*.cl kernels/*/*.cl kernels/shapes.h)
 $(LIB): $(LIB_OBJ)
 $(TRAIN_LIB): $(TRAIN_OBJ)
@@ -110,7 +109,7 @@ $(BUILD)/train: $(OBJ)/trainer/train_main.o
 $(BUILD)/tests/faultlab: $(FAULTS) $(filter-out %/report.o,$(TEST_UTIL)) $(if $(HAS_TRAIN),$(TRAIN_LIB))
 $(call programs,bench/*.c): $(call objects,bench/util/*.c)
 $(call programs,bench/kernels.c bench/train.c): $(call objects,bench/layers/*.c)
-$(BUILD)/bench/rate: $(call objects,bench/rate/*.c)
+$(BUILD)/bench/rate: $(call objects,bench/rate/*.c exercises/check/check_forbid.c)
 $(SUITES): $(TEST_UTIL)
 $(addprefix $(BUILD)/tests/,replay trace trace_format hosts): $(filter-out %/main.o,$(REPLAY))
 $(TRAIN_SUITES): $(TEST_UTIL) $(call objects,$(TRAINING:%=tests/%/*.c))

@@ -1,131 +1,104 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rate: a kernel of exercises K1 to K5 on this machine's OpenCL device: does it build, are its results the oracle's, and
- * how fast is it beside the solution's? Both are run in turn, and medians count. build/learn calls it for an
- * exercise that has passed; it prints RATE_WORKS when the solution has run, so that what goes wrong afterwards is not the
- * device's fault, and an object of JSON:
- *
- *      {"none": "no OpenCL device: ..."}                                      nothing can be said
- *      {"build": "the compiler's log"}   {"wrong": "in which case"}           it is not right here
- *      {"device": "...", "ratio": 0.93, "speed": 22.4, "peak": 28.1, "unit": "GB/s"}
+ * rate: runs one kernel of exercises K1 to K5 on this machine's OpenCL device, as learn asks for it (learn/check/rate.h). It
+ * judges nothing and knows no solution: a kernel on a processor may read and write whatever is here. learn starts two of it,
+ * one with the learner's kernel and one with the solution's, each under the filter that other hand-ins have.
  */
-#include <math.h>
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench/rate/rate.h"
 #include "bench/util/options.h"
-#include "learn/check/rate.h"
+#include "exercises/check/check_filter.h"
+#include "exercises/check/check_internal.h"
 
-enum { TRIES = 3 };
+static rate_run it;
 
-static const double far_too_slow = 0.05; /* a ratio that need not be measured better than by one run */
-static const double long_run = 0.1;      /* seconds; a shorter one may have waited for another program */
-
-#define EMBED(name, file)                                                                                \
-    __asm__(".pushsection .rodata\n.global rate__" #name "\nrate__" #name ":\n.incbin \"solutions/" file \
-            "\"\n.byte 0\n.popsection\n");                                                               \
-    extern const char rate__##name[]
-EMBED(vector_add, "K1_vector_add/vector_add.cl");
-EMBED(sum, "K2_sum/sum.cl");
-EMBED(matmul, "K3_matmul/matmul.cl");
-EMBED(conv, "K4_conv/conv.cl");
-EMBED(norm, "K5_norm/norm.cl");
-
-static const rate_kernel all[] = {
-    {"K1", rate__vector_add, work_vector_add, 1e-6, 0, 1, {{{1000}, {256, 1}}, {{1}, {256, 1}}, {{1 << 22}, {256, 1}}}},
-    {"K2", rate__sum, work_sum, 1e-5, 1, 1, {{{1000, 3}, {256, 1}}, {{5, 2}, {256, 1}}, {{1 << 22, 64}, {256, 1}}}},
-    {"K3",
-     rate__matmul,
-     work_matmul,
-     1e-4,
-     0,
-     1,
-     {{{37, 51, 19}, {16, 4}}, {{1, 5, 3}, {16, 4}}, {{240, 240, 240}, {16, 4}}}},
-    {"K4",
-     rate__conv,
-     work_conv,
-     1e-4,
-     0,
-     1,
-     {{{3, 6, 7, 9}, {16, 4}}, {{1, 1, 1, 1}, {16, 4}}, {{16, 32, 48, 48}, {16, 4}}}},
-    {"K5", rate__norm, work_norm, 2e-3, 1000, 1, {{{3, 100}, {64, 1}}, {{2, 7}, {64, 1}}, {{1024, 1024}, {64, 1}}}},
-};
-
-static char *text_of(const char *path)
+static bool all_of(void *bytes, size_t count)
 {
-    FILE *file = fopen(path, "re");
-    char *text = NULL;
-    size_t room = 0;
-    if (!file) return NULL;
-    ssize_t got = getdelim(&text, &room, '\0', file);
-    fclose(file);
-    return got < 0 ? NULL : text;
+    for (ssize_t got; count; bytes = (char *)bytes + got, count -= (size_t)got)
+        if ((got = recv(CHECK_FD, bytes, count, MSG_WAITALL)) <= 0) return false;
+    return true;
 }
 
-typedef struct {
-    const char *words[2];
-} settings;
-
-static error_t parse(int key, char *arg, struct argp_state *state)
+static bool answer(bool good, double number)
 {
-    settings *s = state->input;
-    if (key == ARGP_KEY_ARG && state->arg_num < 2)
-        s->words[state->arg_num] = arg;
-    else if (key == ARGP_KEY_ARG || (key == ARGP_KEY_END && state->arg_num < 2))
-        argp_error(state, "an exercise, K1 to K5, and a file are wanted");
-    else
-        return ARGP_ERR_UNKNOWN;
-    return 0;
+    size_t words = good ? 0 : strlen(it.words);
+    const rate_answer a = {
+        .failed = !good, .bytes = (uint32_t)words, .is_cpu = it.device && it.device->info.is_cpu, .number = number};
+    return send(CHECK_FD, &a, sizeof a, MSG_NOSIGNAL) == (ssize_t)sizeof a &&
+           (!words || send(CHECK_FD, it.words, words, MSG_NOSIGNAL) == (ssize_t)words);
 }
 
-/* How often theirs is done while ours is done once. */
-static double measured(rate_run *it, cl_kernel theirs, cl_kernel ours)
+static bool build(const rate_order *o, const work *w)
 {
-    double ratio = rate__check_large(it, theirs, ours);
-    if (ratio < far_too_slow && it->seconds > long_run) return ratio;
-    ratio = 0;
-    for (int i = 0; i < TRIES && ratio < RATE_ENOUGH; i++) { /* it may have been something else that was slow */
-        double once, time = rate__measure(it, theirs, ours, &once);
-        if (once > ratio) ratio = once, it->seconds = time;
+    char *source = o->bytes <= RATE_SOURCE ? calloc(1, (size_t)o->bytes + 1) : NULL;
+    bool good = source && all_of(source, o->bytes) && rate__build(&it, source, w->kernel);
+    free(source);
+    return good;
+}
+
+static bool obey(const rate_order *o)
+{
+    size_t n[WORK_SIZES], group[2] = {(size_t)o->group[0], (size_t)o->group[1]};
+    work_describe *describe = rate_describe(o->code);
+    double number = 0;
+    bool good = false;
+    for (int i = 0; i < WORK_SIZES; i++) n[i] = (size_t)o->n[i];
+    if (!describe) return false;
+    work w = describe(n, group);
+    it.words[0] = '\0';
+    switch (o->what) {
+    case RATE_BUILD: good = build(o, &w); break;
+    case RATE_BEGIN: good = rate_place(&w, WORK_ARGUMENTS) <= it.shared_bytes && rate__begin(&it, &w); break;
+    case RATE_RUN: good = rate__launch(&it, &number); break;
+    case RATE_PEAK:
+        number = w.bytes > 0 ? rate__peak_of_memory(&it) : rate__peak_of_sums(it.device);
+        good = true;
+        break;
+    default: return false;
     }
-    return ratio;
+    return answer(good, number);
+}
+
+/* What kernels print goes nowhere; who asks for what they may not is ended. */
+static bool give_up_rights(void)
+{
+    struct stat s;
+    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    prctl(PR_SET_DUMPABLE, 0);
+    if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0 || dup2(nowhere, STDERR_FILENO) < 0) return false;
+    if (fstat(CHECK_FD + 1, &s) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
+    it.shared_bytes = (size_t)s.st_size;
+    it.shared = mmap(NULL, it.shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, CHECK_FD + 1, 0);
+    return it.shared != MAP_FAILED && (check_forbid_calls(true) || errno == ENOSYS);
 }
 
 int main(int argc, char **argv)
 {
-    static const struct argp argp = {
-        .parser = parse,
-        .args_doc = "EXERCISE FILE",
-        .doc = "Run a kernel of exercises K1 to K5 on this machine's OpenCL device, check its "
-               "results, and measure it beside the solution's. Prints JSON."};
-    settings given = {{NULL, NULL}};
-    rate_run it = {.r = NULL};
-    options_parse(&argp, argc, argv, &given);
-    for (size_t i = 0; i < COUNT(all); i++)
-        if (strcmp(all[i].name, given.words[0]) == 0) it.r = &all[i];
-    char *source = text_of(given.words[1]);
-    if (!it.r || !source) {
-        fprintf(stderr, "rate: %s\n", it.r ? "the file cannot be read" : "exercises are K1 to K5");
+    static const struct argp argp = {.doc =
+                                         "Run a kernel of exercises K1 to K5 on this machine's OpenCL device. "
+                                         "build/learn starts it, tells it over a "
+                                         "socket what to run, and judges what comes out: it is not for use by hand."};
+    rate_order o;
+    int type;
+    options_parse(&argp, argc, argv, NULL);
+    if (getsockopt(CHECK_FD, SOL_SOCKET, SO_TYPE, &type, &(socklen_t){sizeof type}) != 0) {
+        fputs("rate: it is started by build/learn only: make test EX=K1\n", stderr);
         return 2;
     }
-    if (!rate__keep_output()) return 1;
-    if (kernel_open(NULL, 0, &it.device)) rate__end_with("none", kernel_error_message(NULL));
-    const char *name = it.r->describe(it.r->sizes[0].n, it.r->sizes[0].group).kernel;
-    cl_kernel ours = rate__kernel(it.device, it.r->ours, name, "none");
-    rate__check(&it, ours, &it.r->sizes[0]);
-    fprintf(rate__said, "%s\n", RATE_WORKS);
-    fflush(rate__said);
-    cl_kernel theirs = rate__kernel(it.device, source, name, "build");
-    for (int i = 0; i + 1 < RATE_CASES; i++) rate__check(&it, theirs, &it.r->sizes[i]);
-    rate__begin(&it, &it.r->sizes[RATE_CASES - 1]);
-    double ratio = measured(&it, theirs, ours), amount = it.w.bytes + it.w.operations;
-    double peak = it.w.bytes > 0 ? rate__peak_of_memory(it.device) : rate__peak_of_sums(it.device);
-    fprintf(rate__said, "{\"device\": \"%s\", \"ratio\": %.8f, \"speed\": %.8f, \"peak\": %.3f, \"unit\": \"%s\"}\n",
-            it.device->info.name, ratio, amount / it.seconds * 1e-9, fmax(peak, amount / it.seconds) * 1e-9,
-            it.w.bytes > 0 ? "GB/s" : "GFLOP/s");
-    fflush(rate__said);
-    _exit(0);
+    if (!give_up_rights()) return 1;
+    bool there = kernel_open(NULL, 0, &it.device) == KERNEL_OK;
+    if (!there) snprintf(it.words, sizeof it.words, "%s", kernel_error_message(NULL));
+    if (!answer(there, 0) || !there) return 1;
+    while (all_of(&o, sizeof o) && o.code[sizeof o.code - 1] == '\0' && obey(&o)) continue;
+    _exit(0); /* a kernel may have damaged what would be tidied up */
 }

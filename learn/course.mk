@@ -6,7 +6,7 @@ COURSE   := $(BUILD)/course
 CHECKS   ?= $(sort $(wildcard tests/exercises/[0-9K]*.c))
 LEARN    := $(call objects,learn/*.c learn/*/*.c exercises/check/check_plan.c exercises/check/check_data.c $(CHECKS))
 LEARN_LIBS := -ljansson -larchive -lm
-RANKSIDE := $(patsubst %.c,$(COURSE)/obj/%.o,$(CHECKS) $(filter-out %/check_start.c,$(wildcard exercises/check/*.c)))
+RANKSIDE := $(patsubst %.c,$(COURSE)/obj/%.o,$(CHECKS) $(filter-out %/check_start.c %/check_forbid.c,$(wildcard exercises/check/*.c)))
 
 $(BUILD)/course.h: tests/exercises
 	@mkdir -p $(@D)
@@ -32,7 +32,7 @@ $(COURSE)/%.a:
 	$(Q)mkdir -p $(@D) && rm -f $@.new && ar rcs $@.new $(filter $(OBJ)/$*/% $(COURSE)/obj/$*/%,$^) && mv $@.new $@
 
 # What a rank is before it becomes the learner's program.
-$(COURSE)/obj/guard: $(OBJ)/exercises/check/check_start.o
+$(COURSE)/obj/guard: $(call objects,exercises/check/check_start.c exercises/check/check_forbid.c)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(LINK) $^ -o $@

@@ -52,10 +52,21 @@ void learn_spawned_free(learn_spawned *result);
 #define OWNED_SPAWNED __attribute__((cleanup(learn_spawned_free))) learn_spawned
 double learn_now(void); /* seconds, monotonic */
 
+/* Start it, with nowhere to print to, as the first process of a group of that number; -1 with errno. Its end: learn_stop_all
+ * kills every child of this process, and what they leave. */
+pid_t learn_start(const learn_command_line *line);
+void learn_stop_all(void);
+
 /* ---- compile.c ---- */
 
 /* Where what is built of it lies; free it. */
 char *learn_work_folder(const learn_exercise *e, const learn_options *options);
+
+/* Where confined ranks find guard and program, which nobody but the kernel can read: below the work folder. */
+#define LEARN_UNREAD "unread"
+
+/* The compiler's files are no larger than this, whatever was compiled. */
+#define LEARN_MADE_BYTES ((size_t)64 << 20)
 
 /* Make the program that runs as the ranks: its path is put in `program` (LEARN_PATH bytes). False if that fails: result
  * then explains why. Warnings go to `warnings`. */

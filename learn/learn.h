@@ -21,7 +21,7 @@
  *        spawn.c       a command, its output caught and bounded, its time limited, nothing left behind
  *        relay.c       what they sent each other, counted on its way; does it fit what they say?
  *        keys.c        what a rank's data follow from
- *        opencl.c      kernels as a C compiler reads them; rate.c: on a real device, beside the solution's
+ *        opencl.c      kernels as a C compiler reads them; rate.c: on a real device, beside the solution's (rated.c)
  *        judge.c       the side of check.h that decides whether it is right
  *
  *      course/         the learner's commands: list, hint, reset, see, ... (commands.h)
@@ -82,6 +82,10 @@ void learn_replace(char **text, char *with);                                    
 /* The whole of a file with a NUL behind it, or NULL (errno says why); free it. A whole file written by way of a temporary
  * name: false with errno. */
 char *learn_read_file(const char *path, size_t *bytes);
+
+/* The same, of what others may have put there: a plain file with one name, no link, and no more than `most` bytes. */
+char *learn_read_plain_file(const char *path, size_t most, size_t *bytes);
+
 bool learn_write_file(const char *path, const void *bytes, size_t count);
 bool learn_put_file(const char *path, const void *bytes, size_t count); /* and its folder; path has a '/' */
 bool learn_make_folder(const char *path);                               /* and those above it */
@@ -182,7 +186,8 @@ typedef struct {
     double seconds;
 } learn_result;
 
-enum learn_step { LEARN_COMPILE, LEARN_LINK, LEARN_RUN };
+/* LEARN_RATE: what runs a kernel on this machine's OpenCL device. */
+enum learn_step { LEARN_COMPILE, LEARN_LINK, LEARN_RUN, LEARN_RATE };
 
 /* How to check. All zero is the default. */
 typedef struct {
@@ -199,11 +204,14 @@ typedef struct {
     bool quiet_compiler;     /* warnings are not passed on */
     const char *instead;     /* a file that stands in for the exercise's first one: a mutant */
     const char *work;        /* folder for what is built; NULL: BUILD/course/work/NAME */
-    bool keep_program;       /* do not compile, the program of the last check in `work` is used again */
+    const char
+        *apart; /* with confine: a folder that only learn writes to, for what it makes of the files; NULL: work */
+    bool keep_program; /* do not compile, the program of the last check in `work` is used again */
     /* Called in each process that is going to be the compiler, the linker (and nm) or the launcher, before it starts: to lower
      * its rights and limits, for grading. It may fork, if what stays in front passes the exit status on; the death of learn
      * must end it (PR_SET_PDEATHSIG, which a change of user takes away). Anything but 0 and it ends. */
     int (*confine)(void *arg, enum learn_step step);
+    const char *no_device;                 /* why kernels may not run on this machine's device; NULL: they may */
     bool (*watch)(void *arg, pid_t child); /* called again and again while it runs: false ends it; may be NULL */
     void *confine_arg;
 } learn_options;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts that grow, lines that are wrapped, files in memory. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "learn/learn.h"
 #include "p2p/shared/file.h"
@@ -180,6 +182,20 @@ char *learn_read_file(const char *path, size_t *bytes)
     fclose(file);
     errno = error;
     return t.text;
+}
+
+char *learn_read_plain_file(const char *path, size_t most, size_t *bytes)
+{
+    struct stat s;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool plain = fd >= 0 && fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_nlink == 1 && (size_t)s.st_size <= most;
+    char *text = plain ? learn_memory((size_t)s.st_size + 1) : NULL;
+    size_t got = 0;
+    for (ssize_t more; plain && got < (size_t)s.st_size; got += (size_t)more)
+        if ((more = read(fd, text + got, (size_t)s.st_size - got)) <= 0) break;
+    if (bytes) *bytes = got;
+    if (fd >= 0) close(fd);
+    return text;
 }
 
 bool learn_write_file(const char *path, const void *bytes, size_t count)

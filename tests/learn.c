@@ -396,6 +396,12 @@ Test(learn, what_is_only_slow_gets_a_part_of_the_points)
     process_free(&result);
 }
 
+/* Of one token two ranks' keys may look alike: they are told apart. */
+Test(learn, a_right_solution_is_right_with_every_seed)
+{
+    says("test 31 --solution --seed 8 --work $D", 0, "31_ring_attention: passed");
+}
+
 Test(learn, other_seeds_make_other_data)
 {
     static const char command[] = "D=$(mktemp -d); trap 'rm -rf $D' EXIT; for seed in 1 2; do $T/../learn test 08 "

@@ -3,11 +3,14 @@
 /* learn_archive: what is handed in as an archive, and what is tried with archives. They are made here, by libarchive. */
 #include <archive.h>
 #include <archive_entry.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "learn/grade/sandbox.h"
 #include "learn/grade/submission.h"
 #include "tests/util/folder.h"
 #include "tests/util/suite.h"
@@ -58,7 +61,7 @@ static learn_submission end(struct archive *a, const char *name)
     cr_assert_eq(archive_write_close(a), ARCHIVE_OK);
     archive_write_free(a);
     setlocale(LC_CTYPE, "C");
-    learn_submission_read(&s, in_folder(name));
+    learn_submission_read(&s, in_folder(name), false);
     return s;
 }
 
@@ -122,6 +125,87 @@ Test(learn_archive, what_unpacks_to_more_than_any_disk_holds)
     }
 }
 
+/* What is kept of it, and what is said, is short, however many files there are. */
+Test(learn_archive, many_files_are_not_read)
+{
+    char name[250];
+    struct archive *a = begin("ada.tar.gz", false);
+    for (int i = 0; i < 6000; i++) {
+        snprintf(name, sizeof name, "%0200d/08_broadcast/f%d.c", i, i);
+        add(a, name, AE_IFREG, 0);
+    }
+    learn_submission s = end(a, "ada.tar.gz");
+    cr_assert_eq(s.count, 256);
+    cr_assert_lt(s.trouble.used, 2000);
+    ASSERT_CONTAINS(learn_string(&s.trouble), "More files are left out. ");
+    ASSERT_CONTAINS(learn_string(&s.trouble), "too large: only its beginning was read");
+    learn_submission_free(&s);
+}
+
+Test(learn_archive, large_files_are_not_all_kept)
+{
+    char name[64];
+    struct archive *a = begin("ada.zip", false);
+    for (int i = 0; i < 20; i++) {
+        snprintf(name, sizeof name, "08_broadcast/f%d.c", i);
+        add(a, name, AE_IFREG, LEARN_HANDED_BYTES - strlen(text));
+    }
+    learn_submission s = end(a, "ada.zip");
+    cr_assert_eq(s.count, 8);
+    cr_assert_leq(s.bytes, LEARN_ALL_BYTES);
+    learn_submission_free(&s);
+}
+
+/* ---- What a submission can write, nobody follows ---- */
+
+Test(learn_archive, folders_are_removed_and_links_are_not_followed)
+{
+    char top[300];
+    snprintf(top, sizeof top, "%s", in_folder("tree"));
+    cr_assert_eq(mkdir(in_folder("kept"), 0755), 0);
+    cr_assert(learn_write_file(in_folder("kept/file"), text, strlen(text)));
+    cr_assert_eq(mkdir(top, 0755), 0);
+    cr_assert_eq(symlink("../kept", in_folder("tree/link")), 0);
+    int at = open(top, O_RDONLY | O_DIRECTORY);
+    for (int i = 0; i < 300; i++) { /* deeper than a path may be long */
+        static const char name[] = "a_folder_in_a_folder_in_a_folder";
+        cr_assert_eq(mkdirat(at, name, 0755), 0);
+        int inner = openat(at, name, O_RDONLY | O_DIRECTORY);
+        close(at);
+        at = inner;
+    }
+    close(at);
+    learn_remove_tree(top);
+    cr_assert_neq(access(top, F_OK), 0);
+    cr_assert_eq(access(in_folder("kept/file"), F_OK), 0);
+}
+
+Test(learn_archive, a_planted_name_is_not_taken)
+{
+    learn_sandbox box = {.number = 0};
+    struct stat s;
+    cr_assert_eq(mkdir(in_folder("kept"), 0755), 0);
+    cr_assert_eq(symlink("kept", in_folder("work")), 0);
+    cr_assert_not(learn_make_for(&box, in_folder("work"), LEARN_SUBMISSION));
+    cr_assert(lstat(in_folder("kept"), &s) == 0 && (s.st_mode & 0777) == 0755);
+    cr_assert(learn_make_for(&box, in_folder("own"), LEARN_GRADER));
+}
+
+Test(learn_archive, only_plain_files_are_read)
+{
+    size_t bytes;
+    cr_assert(learn_write_file(in_folder("file"), text, strlen(text)));
+    OWNED char *read = learn_read_plain_file(in_folder("file"), sizeof text, &bytes);
+    cr_assert(read && bytes == strlen(text));
+    cr_assert_null(learn_read_plain_file(in_folder("file"), 3, NULL), "it is longer");
+    cr_assert_eq(symlink("file", in_folder("link")), 0);
+    cr_assert_null(learn_read_plain_file(in_folder("link"), sizeof text, NULL));
+    cr_assert_eq(mkfifo(in_folder("fifo"), 0644), 0);
+    cr_assert_null(learn_read_plain_file(in_folder("fifo"), sizeof text, NULL));
+    cr_assert_eq(link(in_folder("file"), in_folder("other")), 0);
+    cr_assert_null(learn_read_plain_file(in_folder("file"), sizeof text, NULL), "it has two names");
+}
+
 Test(learn_archive, one_that_is_locked)
 {
     struct archive *a = begin("ada.zip", true);
@@ -140,7 +224,7 @@ Test(learn_archive, one_that_is_cut_off)
         learn_submission s = end(a, "ada.tar");
         learn_submission_free(&s);
         cr_assert_eq(truncate(in_folder("ada.tar"), at[i]), 0);
-        learn_submission_read(&s, in_folder("ada.tar"));
+        learn_submission_read(&s, in_folder("ada.tar"), false);
         holds(s, at[i] >= 1800, at[i] < 512 ? "empty or cannot be read" : "damaged or cut off");
     }
 }
@@ -154,6 +238,6 @@ Test(learn_archive, one_with_a_header_that_was_changed)
     learn_submission_free(&s);
     FILE *file = fopen(in_folder("ada.tar"), "r+b");
     cr_assert(file && fseek(file, 1024 + 3, SEEK_SET) == 0 && fputc('9', file) != EOF && fclose(file) == 0);
-    learn_submission_read(&s, in_folder("ada.tar"));
+    learn_submission_read(&s, in_folder("ada.tar"), false);
     holds(s, 1, "damaged or cut off");
 }

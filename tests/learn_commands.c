@@ -517,7 +517,28 @@ Test(learn_commands_long, grade_takes_what_handin_packs)
     process_free(&result);
 }
 
-/* Links lead nowhere, in a folder and in an archive; names that climb out are only names. */
+/* As Moodle packs a class: a folder or a file for each, a number in each name; two learners may have one name. */
+Test(learn_commands_long, grade_knows_a_class_from_moodle)
+{
+    process_result result;
+    learner(
+        SOLVE_08
+        "$L handin --name x >/dev/null && M=assignsubmission_file_ && mkdir -p \"class/Zo\303\253 L_12_$M\" "
+        "class/Bob_7_$M &&"
+        "cp build/x.tar \"class/Zo\303\253 L_12_$M/my work.tar\" && head -c 100 build/x.tar >class/Bob_7_$M/x.zip &&"
+        "cp solutions/08_broadcast/broadcast.c class/Cy_8_${M}broadcast.c && cp build/x.tar class/Cy_9_${M}x.tar &&"
+        "ln -s $PWD/solutions class/eve && $L grade class --exercise 08 -j 2",
+        &result);
+    ASSERT_STATUS(result, 0);
+    ASSERT_CONTAINS(result.out, "Zo\303\253 L            08_broadcast             right");
+    ASSERT_CONTAINS(result.out, "Bob              08_broadcast             not handed in  The archive is");
+    ASSERT_CONTAINS(result.out, "Cy               08_broadcast             right");
+    ASSERT_CONTAINS(result.out, "Cy (2)           08_broadcast             right");
+    ASSERT_CONTAINS(result.out, "eve              08_broadcast             not handed in  It is a link");
+    ASSERT_CONTAINS(result.out, "  08  Cy, Cy (2), Zo\303\253 L\n");
+    process_free(&result);
+}
+
 Test(learn_commands_long, grade_shows_the_class_at_a_glance)
 {
     process_result result;
@@ -538,6 +559,7 @@ Test(learn_commands_long, grade_shows_the_class_at_a_glance)
     process_free(&result);
 }
 
+/* Links lead nowhere, in a folder and in an archive; names that climb out are only names. */
 Test(learn_commands_long, grade_follows_no_links)
 {
     process_result result;
@@ -558,9 +580,11 @@ Test(learn_commands_long, grade_follows_no_links)
     process_free(&result);
 }
 
-/* Another seed, other data; the same seed, the same words. */
+/* Another seed, other data; the same seed, the same words; with another key it is foreseen by nobody. */
 Test(learn_commands, grade_makes_its_data_from_the_seed)
 {
     ends_with(0, "grade() { $L grade tests/submissions/wrong --seed $1 --json $2.json >/dev/null; };"
-                 "grade 1 a && grade 1 b && grade 2 c && cmp a.json b.json && ! cmp -s a.json c.json");
+                 "grade 1 a && grade 1 b && grade 2 c && cmp a.json b.json && ! cmp -s a.json c.json && "
+                 "rm .learn/grading-key && grade 1 d && ! cmp -s a.json d.json && test \"$(stat -c %a "
+                 ".learn/grading-key)\" = 600");
 }

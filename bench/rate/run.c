@@ -1,160 +1,106 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel on this machine's device: its data, its arguments, and whether its results are those of the oracle. */
-#include <math.h>
+/*
+ * A kernel on this machine's device. On a processor its buffers are the shared memory itself: what learn finds there is what the
+ * kernel has written. On another device they are copied, and no kernel can reach this process.
+ */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bench/rate/rate.h"
 
-cl_kernel rate__kernel(kernel_device *device, const char *source, const char *name, const char *what)
+static bool good(rate_run *it, cl_int code, const char *what)
 {
-    static char log[KERNEL__MESSAGE];
+    if (code) snprintf(it->words, sizeof it->words, "%s: %s", what, kernel__cl_name(code));
+    return !code;
+}
+
+bool rate__build(rate_run *it, const char *source, const char *name)
+{
     cl_int code;
-    cl_program program = clCreateProgramWithSource(device->context, 1, &source, NULL, &code);
-    rate__need(code, "clCreateProgramWithSource");
-    if (clBuildProgram(program, 1, &device->id, "", NULL, NULL)) {
-        clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
-        rate__end_with(what, log);
+    cl_program program = clCreateProgramWithSource(it->device->context, 1, &source, NULL, &code);
+    if (!good(it, code, "clCreateProgramWithSource")) return false;
+    if (clBuildProgram(program, 1, &it->device->id, "", NULL, NULL)) {
+        clGetProgramBuildInfo(program, it->device->id, CL_PROGRAM_BUILD_LOG, sizeof it->words - 1, it->words, NULL);
+        return false;
     }
-    cl_kernel kernel = clCreateKernel(program, name, &code);
-    if (code) rate__end_with(what, "there is no kernel of the name that the page gives it, or it is not a __kernel");
-    return kernel;
+    it->kernel = clCreateKernel(program, name, &code);
+    if (code)
+        snprintf(it->words, sizeof it->words,
+                 "there is no kernel of the name that the page gives it, or it is not a __kernel");
+    return !code;
 }
 
-static bool is_memory(const work_argument *a)
+static bool set_argument(rate_run *it, cl_uint i)
 {
-    return a->kind == WORK_IN || a->kind == WORK_OUT;
+    const work_argument *a = &it->w.arguments[i];
+    cl_int whole = (cl_int)a->count;
+    size_t bytes = a->kind == WORK_LOCAL ? a->count * sizeof(float)
+                   : rate_is_memory(a)   ? sizeof(cl_mem)
+                                         : sizeof(cl_int);
+    const void *value = a->kind == WORK_LOCAL ? NULL
+                        : rate_is_memory(a)   ? (const void *)&it->memory[i]
+                        : a->kind == WORK_INT ? (const void *)&whole
+                                              : (const void *)&a->value;
+    return good(it, clSetKernelArg(it->kernel, i, bytes, value),
+                "clSetKernelArg: the kernel's arguments are not those of the page");
 }
 
-void rate__begin(rate_run *it, const rate_size *size)
+bool rate__begin(rate_run *it, const work *w)
 {
-    it->n = size->n;
-    it->w = it->r->describe(size->n, size->group);
-    it->out = NULL;
-    for (int i = 0; i < WORK_ARGUMENTS; i++) {
-        const work_argument *a = &it->w.arguments[i];
-        cl_int code;
-        it->memory[i] = NULL;
-        it->data[i] = NULL;
-        if (!is_memory(a)) continue;
-        it->data[i] = calloc(a->count + 1, sizeof(float));
-        if (!it->data[i]) rate__end_with("none", "out of memory");
-        uint32_t state = 12345u + (uint32_t)i;
-        for (size_t k = 0; k < a->count; k++) {
-            state = state * 1664525u + 1013904223u;
-            it->data[i][k] = a->kind == WORK_OUT ? NAN
-                                                 : it->r->begin + it->r->step * ((float)(state >> 8) / (1 << 23) - 1);
-        }
-        it->memory[i] = clCreateBuffer(it->device->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-                                       a->count * sizeof(float), it->data[i], &code);
-        rate__need(code, "clCreateBuffer");
-    }
-}
-
-void rate__end(rate_run *it)
-{
-    for (int i = 0; i < WORK_ARGUMENTS; i++) {
+    cl_mem_flags flags = CL_MEM_READ_WRITE | (it->device->info.is_cpu ? CL_MEM_USE_HOST_PTR : 0);
+    for (int i = 0; i < WORK_ARGUMENTS; i++)
         if (it->memory[i]) clReleaseMemObject(it->memory[i]);
-        free(it->data[i]);
+    memset(it->memory, 0, sizeof it->memory);
+    it->w = *w;
+    for (int i = 0; i < WORK_ARGUMENTS && w->arguments[i].kind; i++) {
+        cl_int code = 0;
+        char *at = it->shared + rate_place(w, i);
+        size_t bytes = w->arguments[i].count * sizeof(float);
+        if (rate_is_memory(&w->arguments[i]))
+            it->memory[i] = clCreateBuffer(it->device->context, flags, bytes, flags & CL_MEM_USE_HOST_PTR ? at : NULL,
+                                           &code);
+        if (!good(it, code, "clCreateBuffer") || !set_argument(it, (cl_uint)i)) return false;
     }
-    free(it->out);
+    return true;
 }
 
-void rate__set_arguments(const rate_run *it, cl_kernel kernel)
+/* Both ways between the buffers of a device with a memory of its own and the shared memory. */
+static bool copy(rate_run *it, bool to_device)
 {
-    for (cl_uint i = 0; i < WORK_ARGUMENTS && it->w.arguments[i].kind; i++) {
-        const work_argument *a = &it->w.arguments[i];
-        cl_int whole = (cl_int)a->count;
-        size_t bytes = a->kind == WORK_LOCAL ? a->count * sizeof(float)
-                       : is_memory(a)        ? sizeof(cl_mem)
-                                             : sizeof(cl_int);
-        const void *value = a->kind == WORK_LOCAL ? NULL
-                            : is_memory(a)        ? (const void *)&it->memory[i]
-                            : a->kind == WORK_INT ? (const void *)&whole
-                                                  : (const void *)&a->value;
-        rate__need(clSetKernelArg(kernel, i, bytes, value),
-                   "clSetKernelArg: the kernel's arguments are not those of the page");
+    bool all = true;
+    for (int i = 0; all && i < WORK_ARGUMENTS; i++) {
+        char *at = it->shared + rate_place(&it->w, i);
+        size_t bytes = it->w.arguments[i].count * sizeof(float);
+        if (!it->memory[i] || (!to_device && it->w.arguments[i].kind != WORK_OUT)) continue;
+        cl_int code = to_device
+                          ? clEnqueueWriteBuffer(it->device->queue, it->memory[i], CL_TRUE, 0, bytes, at, 0, NULL, NULL)
+                          : clEnqueueReadBuffer(it->device->queue, it->memory[i], CL_TRUE, 0, bytes, at, 0, NULL, NULL);
+        all = good(it, code, "copying a buffer");
     }
+    return all;
 }
 
-/* Seconds that it took. */
-double rate__launch(const rate_run *it, cl_kernel kernel)
-{
-    double begin = rate__now();
-    rate__need(clEnqueueNDRangeKernel(it->device->queue, kernel, 2, NULL, it->w.global, it->w.local, 0, NULL, NULL),
-               "clEnqueueNDRangeKernel");
-    rate__need(clFinish(it->device->queue), "clFinish");
-    return rate__now() - begin;
-}
-
-static void read_output(rate_run *it)
+/* Of a processor the output is mapped, which makes it seen. */
+static cl_int show_output(rate_run *it)
 {
     int i = work_output(&it->w);
     size_t bytes = it->w.arguments[i].count * sizeof(float);
-    if (!it->out) it->out = calloc(1, bytes + 1);
-    if (!it->out) rate__end_with("none", "out of memory");
-    rate__need(clEnqueueReadBuffer(it->device->queue, it->memory[i], CL_TRUE, 0, bytes, it->out, 0, NULL, NULL),
-               "clEnqueueReadBuffer");
+    cl_int code;
+    void *at = clEnqueueMapBuffer(it->device->queue, it->memory[i], CL_TRUE, CL_MAP_READ, 0, bytes, 0, NULL, NULL,
+                                  &code);
+    return code ? code : clEnqueueUnmapMemObject(it->device->queue, it->memory[i], at, 0, NULL, NULL);
 }
 
-/* Is what lies in the output what should be there? */
-static void compare(rate_run *it, const double *want)
+bool rate__launch(rate_run *it, double *seconds)
 {
-    size_t count = it->w.arguments[work_output(&it->w)].count, first = 0;
-    double total = 0, most = 0, worst = 0;
-    char text[256];
-    read_output(it);
-    for (size_t i = 0; i < count; i++) total += it->out[i];
-    if (it->w.by_parts) count = 1;
-    for (size_t i = 0; i < count; i++) {
-        double off = fabs((it->w.by_parts ? total : it->out[i]) - want[i]);
-        most = fmax(most, fabs(want[i]));
-        if (isnan(off)) off = INFINITY;
-        if (off > worst) worst = off, first = i;
-    }
-    if (worst <= it->r->tolerance * fmax(most, 1)) return;
-    if (it->w.by_parts)
-        snprintf(text, sizeof text, "the sum is %g, and should be %g", total, want[0]);
-    else
-        snprintf(text, sizeof text, "%s[%zu] is %g, and should be %g", it->w.arguments[work_output(&it->w)].name, first,
-                 it->out[first], want[first]);
-    rate__end_with("wrong", text);
-}
-
-void rate__check(rate_run *it, cl_kernel kernel, const rate_size *size)
-{
-    rate__begin(it, size);
-    double *want = calloc(it->w.arguments[work_output(&it->w)].count + 1, sizeof *want);
-    if (!want) rate__end_with("none", "out of memory");
-    it->w.oracle(&it->w, it->n, (const float *const *)it->data, want);
-    rate__set_arguments(it, kernel);
-    rate__launch(it, kernel);
-    compare(it, want);
-    free(want);
-    rate__end(it);
-}
-
-/* The first run of a kernel may have been compiled for the size of its groups: the second one says how long it takes, unless
- * the first is so slow that it says enough. */
-static double time_of(const rate_run *it, cl_kernel kernel)
-{
-    double seconds = rate__launch(it, kernel);
-    return seconds < 2 ? rate__launch(it, kernel) : seconds;
-}
-
-/* The same, and how often theirs is done while ours is done: twice each at most, so that a kernel which takes seconds is not run
- * for ever. */
-double rate__check_large(rate_run *it, cl_kernel theirs, cl_kernel ours)
-{
-    size_t count = it->w.arguments[work_output(&it->w)].count;
-    double *want = calloc(count + 1, sizeof *want);
-    if (!want) rate__end_with("none", "out of memory");
-    rate__set_arguments(it, theirs);
-    rate__set_arguments(it, ours);
-    double seconds = time_of(it, ours);
-    read_output(it);
-    for (size_t i = 0; i < count; i++) want[it->w.by_parts ? 0 : i] += it->out[i];
-    it->seconds = time_of(it, theirs);
-    compare(it, want);
-    free(want);
-    return seconds / it->seconds;
+    bool cpu = it->device->info.is_cpu;
+    if (!cpu && !copy(it, true)) return false;
+    double begin = rate__now();
+    if (!good(it,
+              clEnqueueNDRangeKernel(it->device->queue, it->kernel, 2, NULL, it->w.global, it->w.local, 0, NULL, NULL),
+              "clEnqueueNDRangeKernel") ||
+        (cpu && !good(it, show_output(it), "clEnqueueMapBuffer")) || !good(it, clFinish(it->device->queue), "clFinish"))
+        return false;
+    *seconds = rate__now() - begin;
+    return cpu || copy(it, false);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long a kernel takes beside another, in turn, and what the device is able to. */
+/* What the device is able to. */
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
@@ -7,9 +7,7 @@
 #include "bench/rate/rate.h"
 #include "kernels/ladder.h"
 
-enum { LEAST_ROUNDS = 9, MOST_ROUNDS = 63, PEAK_TIMES = 5, PEAK_ROUNDS = 20000 };
-
-static const double most_seconds = 0.3; /* for timing, once */
+enum { PEAK_TIMES = 5, PEAK_ROUNDS = 20000 };
 
 double rate__now(void)
 {
@@ -17,35 +15,6 @@ double rate__now(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *times, int count)
-{
-    qsort(times, (size_t)count, sizeof *times, by_size);
-    return times[count / 2];
-}
-
-double rate__measure(rate_run *it, cl_kernel theirs, cl_kernel ours, double *ratio)
-{
-    double times[MOST_ROUNDS], ratios[MOST_ROUNDS], spent = 0;
-    const cl_kernel kernels[2] = {theirs, ours};
-    int rounds = 0;
-    for (; rounds < MOST_ROUNDS && (rounds < LEAST_ROUNDS || spent < most_seconds); rounds++) {
-        double time[2];
-        for (int k = 0; k < 2; k++) spent += time[(k + rounds) % 2] = rate__launch(it, kernels[(k + rounds) % 2]);
-        times[rounds] = time[0];
-        ratios[rounds] = time[1] / time[0];
-    }
-    *ratio = median(ratios, rounds);
-    return median(times, rounds);
-}
-
-/* ---- The peak ---- */
 
 double rate__peak_of_sums(kernel_device *device)
 {
@@ -63,18 +32,22 @@ double rate__peak_of_sums(kernel_device *device)
     return best;
 }
 
-double rate__peak_of_memory(kernel_device *device)
+/* The shared memory has the room: the work that is timed is as large. */
+double rate__peak_of_memory(rate_run *it)
 {
     static const char source[] = "__kernel void stream(__global const float16 *a, __global const float16 *b, __global "
                                  "float16 *c, int n) { const int i = get_global_id(0); c[i] = a[i] + b[i]; }";
-    static const rate_kernel streams = {"peak", source, work_vector_add, 0, 0, 1, {{{1 << 22}, {256, 1}}}};
-    rate_run it = {.device = device, .r = &streams};
-    cl_kernel kernel = rate__kernel(device, source, "stream", "none");
-    double best = 0;
-    rate__begin(&it, &streams.sizes[0]);
-    rate__set_arguments(&it, kernel);
-    it.w.global[0] /= 16;
-    for (int i = 0; i < PEAK_TIMES; i++) best = fmax(best, it.w.bytes / rate__launch(&it, kernel));
-    rate__end(&it);
+    static const size_t n[WORK_SIZES] = {1 << 20}, group[2] = {256, 1};
+    double best = 0, seconds;
+    work w = work_vector_add(n, group);
+    while (rate_place(&w, WORK_ARGUMENTS) > it->shared_bytes && w.arguments[0].count > 4096) {
+        size_t less[WORK_SIZES] = {w.arguments[0].count / 2};
+        w = work_vector_add(less, group);
+    }
+    if (rate_place(&w, WORK_ARGUMENTS) > it->shared_bytes || !rate__build(it, source, "stream") || !rate__begin(it, &w))
+        return 0;
+    it->w.global[0] /= 16;
+    for (int i = 0; i < PEAK_TIMES && rate__launch(it, &seconds); i++)
+        if (i > 0) best = fmax(best, it->w.bytes / seconds);
     return best;
 }

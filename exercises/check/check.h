@@ -9,6 +9,8 @@
  * What is promised, even of code that was written to deceive, and under `learn grade`, whose data no submission can
  * foresee:
  *
+ *      kernels   On a device they are compared and timed by learn, in the memory of a process that decides nothing
+ *                (learn/check/rated.c).
  *      values    A rank knows its own data only (check_key). A result that depends on other ranks' is not right unless they
  *                came from them. Expected values exist in learn alone.
  *      sent      messages_sent and bytes_sent of check_traffic and check_sent were counted on their way, outside of all ranks

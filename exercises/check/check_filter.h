@@ -3,6 +3,7 @@
 #ifndef PAIRWISE_CHECK_FILTER_H
 #define PAIRWISE_CHECK_FILTER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <linux/audit.h>
@@ -25,5 +26,9 @@
 /* Of another architecture the numbers mean other calls. Then the call's number is what is compared. */
 #define BEGIN_FILTER \
     LOAD(arch), SKIP_UNLESS(ARCHITECTURE, 1), BPF_STMT(BPF_JMP | BPF_JA, 1), ANSWER(SECCOMP_RET_KILL_PROCESS), LOAD(nr)
+
+/* Put it on this process and what it starts, which must have no rights to gain (PR_SET_NO_NEW_PRIVS). processes: it may start
+ * some. False with errno. check_forbid.c */
+bool check_forbid_calls(bool processes);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What comes before a learner's main, in every program that is checked: settings are taken from the environment; a rank
- * that is stopped by the filter of check_start.c, or late, says where.
+ * that is stopped by the filter of check_forbid.c, or late, says where.
  * Also delays: in the sweep that looks for races, every Pairwise call of the learner waits a moment first.
  */
 #include <signal.h>
@@ -21,6 +21,20 @@ check_settings check_given = {.only = -1};
 check_place check_called;
 
 void __sanitizer_print_stack_trace(void) __attribute__((weak));
+
+/* The sanitizers ask for them before anything else runs. */
+const char *__asan_default_options(void);
+const char *__ubsan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+    return CHECK_ASAN_OPTIONS;
+}
+
+const char *__ubsan_default_options(void)
+{
+    return CHECK_UBSAN_OPTIONS;
+}
 
 /* ---- Saying where: learn looks for the line, and for the learner's own line in the stack behind it ---- */
 

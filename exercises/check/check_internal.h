@@ -4,7 +4,7 @@
  *
  *      check_plan.c      both sides     the same list of worlds and cases
  *      check_data.c      both sides     the same data
- *      check_start.c     before a rank  what a learner's code may do
+ *      check_start.c     before a rank  what a learner's code may do (check_forbid.c: system calls)
  *      check_guard.c     in a rank      settings; where it was stopped; delays
  *      check_rank.c      in a rank      main: runs the cases, writes records
  *      check_calls.c     in a rank      calls that fail on purpose
@@ -63,6 +63,14 @@ enum { CHECK_FD = 100 };
  * which it should say where it is (0: never), the one case to run (-1: all), enum check_orders. */
 #define CHECK_VARIABLE "PAIRWISE_COURSE"
 #define CHECK_VARIABLE_FORMAT "%zu,%llu,%llu,%ld,%d,%d"
+
+/* What the sanitizers do, in whatever runs a learner's code. A rank that is no one's to look into cannot read its environment,
+ * where the sanitizers look: it has them built in (check_guard.c). */
+#define CHECK_ASAN_OPTIONS                                                                              \
+    "detect_leaks=0:color=never:exitcode=1:handle_abort=1:handle_sigfpe=1:max_allocation_size_mb=256:"  \
+    "mmap_limit_mb=512:print_summary=0:symbolize=0:disable_coredump=1:detect_stack_use_after_return=1:" \
+    "allocator_may_return_null=0"
+#define CHECK_UBSAN_OPTIONS "print_stacktrace=1:halt_on_error=1:color=never:symbolize=0"
 
 /* A world that repairs itself starts at most so many new processes; the key lies in a rank's socket once for each of them. */
 enum { CHECK_REPAIRS = 31 };

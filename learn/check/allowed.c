@@ -34,7 +34,8 @@ static const ElfW(Shdr) * section(const file *f, const ElfW(Ehdr) * head, size_t
 static bool read_table(const file *f, const ElfW(Shdr) * symbols, const ElfW(Shdr) * names, const learn_exercise *e,
                        judge *against, char **found)
 {
-    if (!names || !names->sh_size || f->bytes[names->sh_offset + names->sh_size - 1]) return false;
+    if (!names || names->sh_type != SHT_STRTAB || !names->sh_size || f->bytes[names->sh_offset + names->sh_size - 1])
+        return false;
     const ElfW(Sym) *symbol = (const ElfW(Sym) *)(const void *)(f->bytes + symbols->sh_offset);
     for (size_t i = 0; i < symbols->sh_size / sizeof *symbol; i++) {
         if (symbol[i].st_shndx != SHN_UNDEF || !symbol[i].st_name) continue;
@@ -50,7 +51,7 @@ static bool read_table(const file *f, const ElfW(Shdr) * symbols, const ElfW(Shd
 static bool undefined_name(const char *path, const learn_exercise *e, judge *against, char **found)
 {
     file f;
-    OWNED char *bytes = learn_read_file(path, &f.count);
+    OWNED char *bytes = learn_read_plain_file(path, LEARN_MADE_BYTES, &f.count);
     const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)(const void *)bytes;
     bool good = bytes && f.count >= sizeof *head && memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 &&
                 head->e_shentsize == sizeof(ElfW(Shdr));

@@ -24,6 +24,10 @@ void learn_tool_free(learn_tool *t);
 /* Run it; the line is empty afterwards. confine is told `step`. Did it exit with 0? */
 bool learn_tool_run(learn_tool *t, enum learn_step step, const learn_options *options, learn_spawned *done);
 
+/* ---- run.c: the words that make a rank: the guard, if it is guarded, and the program that was linked ---- */
+
+void learn_add_rank(learn_tool *t, const learn_options *o, const char *program, bool guarded);
+
 /* ---- opencl.c: a text in OpenCL C as a C compiler reads it; path: what it is called in messages. Free it. ---- */
 
 char *learn_opencl_to_c(const char *text, const char *path);

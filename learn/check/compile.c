@@ -40,11 +40,11 @@ static bool compile_file(const char *source, const char *file, const char *objec
     learn_tool c = {.count = 0};
     OWNED_SPAWNED done;
     OWNED char *text = learn_has_ending(file, ".cl") ? learn_read_file(source, NULL) : NULL;
-    OWNED char *translated = text ? learn_format("%s.from/%s", object, file)
-                                  : NULL; /* addr2line knows that name alone */
+    OWNED char *from = options->apart ? learn_format("%s/%s", options->apart, basename(object)) : learn_copy(object);
+    OWNED char *translated = text ? learn_format("%s.from/%s", from, file) : NULL; /* addr2line knows that name alone */
     OWNED char *in_c = text ? learn_opencl_to_c(text, options->whole_names ? source : file) : NULL;
     if (text) learn_put_file(translated, in_c, strlen(in_c));
-    unlink(object);
+    unlink(object); /* whatever lies there: a link is not followed */
     learn_tool_add_compiler(&c);
     learn_tool_add_words(&c, "-pipe -std=c11 -D_GNU_SOURCE -Wall -Wextra -fstack-usage -I. -c");
     learn_tool_add_words(&c, learn_has_ending(file, ".cl") ? for_kernels : sanitizers);
@@ -127,6 +127,19 @@ static void add_harness(learn_tool *link, const char *name)
     learn_tool_add(link, "%s/course/obj/exercises/check/check_%s.o", learn_build(), name);
 }
 
+/* A process whose program its user cannot read is no one's to look into through /proc, from its first instruction on: ranks
+ * of one submission have the same user. */
+static bool make_unread(const char *program, const learn_options *options)
+{
+    learn_tool c = {.count = 0};
+    OWNED_SPAWNED done;
+    learn_tool_add_words(&c, "install -D -m 0111 -t");
+    learn_tool_add(&c, "%.*s/" LEARN_UNREAD, (int)(basename(program) - program - 1), program);
+    learn_tool_add(&c, "%s", program);
+    learn_tool_add(&c, "%s/course/obj/guard", learn_build());
+    return learn_tool_run(&c, LEARN_LINK, options, &done);
+}
+
 static bool link_program(const learn_exercise *e, const learn_tool *objects, const char *program,
                          const learn_options *options, learn_result *result)
 {
@@ -155,7 +168,7 @@ static bool link_program(const learn_exercise *e, const learn_tool *objects, con
     learn_tool_add(&c, "%s", program);
     bool good = learn_tool_run(&c, LEARN_LINK, options, &done);
     if (!good) learn_does_not_link(&done, result);
-    return good && learn_nothing_missing(e, program, result);
+    return good && learn_nothing_missing(e, program, result) && (!options->confine || make_unread(program, options));
 }
 
 char *learn_work_folder(const learn_exercise *e, const learn_options *options)

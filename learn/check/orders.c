@@ -53,8 +53,7 @@ static int search(const learn_world *w, const check_plan *plan, const check_case
     learn_tool_add(&line, "--explore=%d", most);
     learn_tool_add(&line, "--report-to=%d", CHECK_FD);
     learn_tool_add(&line, "--timeout=%g", learn_world_seconds(w->options));
-    learn_tool_add(&line, "%s/course/obj/guard", learn_build());
-    learn_tool_add(&line, "%s", w->program);
+    learn_add_rank(&line, w->options, w->program, true);
     OWNED char *variable = learn_format(CHECK_VARIABLE "=" CHECK_VARIABLE_FORMAT, (size_t)c->world,
                                         (unsigned long long)plan->seed, 0ULL, 0L, c->number, CHECK_ALL_ORDERS);
     const learn_beside beside = {polled, serve, r};

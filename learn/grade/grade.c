@@ -18,7 +18,7 @@
 #include "learn/grade/grading.h"
 #include "p2p/shared/cli.h"
 
-enum { KEY_SEED = 256, KEY_EXERCISE, KEY_POINTS, KEY_AUTOLAB, KEY_LIMIT, KEY_MEMORY, KEY_PROCESSES };
+enum { KEY_SEED = 256, KEY_EXERCISE, KEY_POINTS, KEY_AUTOLAB, KEY_LIMIT, KEY_MEMORY, KEY_PROCESSES, KEY_JOBS = 'j' };
 enum { KEY_CSV = 512, KEY_JUNIT, KEY_JSON, KEY_GRADESCOPE, KEY_GRADES, BEHIND_FORMATS };
 enum { FORMATS = BEHIND_FORMATS - KEY_CSV };
 
@@ -37,6 +37,7 @@ static const struct argp_option options[] = {
     {"limit", KEY_LIMIT, "S", 0, "seconds that one world may take (10)", 2},
     {"memory", KEY_MEMORY, "MIB", 0, "memory of a submission's processes together (2048)", 2},
     {"processes", KEY_PROCESSES, "N", 0, "processes of a submission (96)", 2},
+    {"jobs", KEY_JOBS, "N", 0, "check so many exercises at the same time (1)", 2},
     {0},
 };
 
@@ -52,6 +53,7 @@ typedef struct {
     bool *chosen; /* of each exercise of the course; NULL: none was named */
     uint64_t seed;
     double points;
+    int jobs;
     bool autolab, seeded;
     learn_limits limits;
 } arguments;
@@ -81,6 +83,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_LIMIT: a->limits.world_seconds = positive(state, "limit", arg, 3600); break;
     case KEY_MEMORY: a->limits.memory = (uint64_t)positive(state, "memory", arg, 1 << 20) << 20; break;
     case KEY_PROCESSES: a->limits.processes = (int)positive(state, "processes", arg, 10000); break;
+    case KEY_JOBS: a->jobs = (int)positive(state, "jobs", arg, LEARN_MOST_JOBS); break;
     case KEY_EXERCISE:
         if (!(e = learn_find_or_say("learn grade", arg))) exit(2);
         if (!a->chosen) a->chosen = learn_memory(count * sizeof *a->chosen);
@@ -105,17 +108,42 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const learn_submission *)a)->name, ((const learn_submission *)b)->name);
 }
 
-static void add_submission(learn_class *class, const char *path)
+static learn_submission *new_submission(learn_class *class)
 {
     class->submissions = learn_grow(class->submissions, class->count, sizeof *class->submissions);
-    learn_submission_read(&class->submissions[class->count++], path);
+    return &class->submissions[class->count++];
+}
+
+/* A file that Moodle has put beside those of others: it belongs to whoever else has that name and number. */
+static void add_loose_file(learn_class *class, int folder, const char *file)
+{
+    OWNED char *whose = learn_format("%.*s", (int)(learn_moodle_file(file) - file), file);
+    learn_submission *s = NULL;
+    for (size_t i = 0; i < class->count; i++)
+        if (class->submissions[i].name && strcmp(class->submissions[i].name, whose) == 0) s = &class->submissions[i];
+    if (!s) *(s = new_submission(class)) = (learn_submission){.name = learn_copy(whose)};
+    learn_submission_add(s, folder, file);
+}
+
+/* Those that are put together from files keep Moodle's number until all have been found. */
+static void shorten_names(learn_class *class)
+{
+    for (size_t i = 0; i < class->count; i++)
+        learn_replace(&class->submissions[i].name, learn_learners_name(class->submissions[i].name));
+    if (class->count > 1) qsort(class->submissions, class->count, sizeof *class->submissions, by_name);
+    for (size_t i = 0, same = 1; i + 1 < class->count; i++) { /* two learners of one name are told apart */
+        char **next = &class->submissions[i + 1].name;
+        OWNED char *first = learn_format("%s", class->submissions[i + 1 - same].name);
+        same = strcmp(first, *next) == 0 ? same + 1 : 1;
+        if (same > 1) learn_replace(next, learn_format("%s (%zu)", first, same));
+    }
 }
 
 /* A folder that is not a submission itself holds some: every folder and archive in it is one, empty or not. */
 static bool read_class(learn_class *class, const char *path)
 {
     if (learn_is_submission(path)) {
-        add_submission(class, path);
+        learn_submission_read(new_submission(class), path, true);
         return true;
     }
     DIR *folder = opendir(path);
@@ -123,10 +151,14 @@ static bool read_class(learn_class *class, const char *path)
         OWNED char *inner = learn_format("%s/%s", path, d->d_name);
         DIR *is_folder = *d->d_name == '.' ? NULL : opendir(inner);
         if (is_folder) closedir(is_folder);
-        if (*d->d_name != '.' && (is_folder || learn_is_submission(inner))) add_submission(class, inner);
+        if (*d->d_name == '.') continue;
+        if (is_folder || learn_is_submission(inner))
+            learn_submission_read(new_submission(class), inner, false);
+        else if (learn_moodle_file(d->d_name))
+            add_loose_file(class, dirfd(folder), d->d_name);
     }
     if (folder) closedir(folder);
-    if (class->count > 1) qsort(class->submissions, class->count, sizeof *class->submissions, by_name);
+    shorten_names(class);
     return folder != NULL;
 }
 
@@ -158,7 +190,8 @@ static int grade_class(const arguments *a, learn_class *class)
     class->seed = a->seed;     /* not known before everything has been read */
     if (!a->seeded && getrandom(&class->seed, sizeof class->seed, 0) == sizeof class->seed)
         class->seed >>= 20; /* short enough to type */
-    if (!learn_sandbox_open(&box, &a->limits)) return 1;
+    if (!learn_secret(class)) return 1;
+    if (!learn_sandbox_open(&box, &a->limits, class->folder)) return 1;
     int status = learn_grade_all(class, &box, &grades);
     learn_sandbox_close(&box);
     if (status < 128) {
@@ -168,6 +201,7 @@ static int grade_class(const arguments *a, learn_class *class)
             most += json_number_value(json_object_get(g, "most"));
         }
         learn_print_matrix(grades);
+        learn_print_alike(class, grades);
         printf("\n%zu submission%s, %g of %g points; to grade again with the same data: --seed %llu\n", class->count,
                class->count == 1 ? "" : "s", points, most, (unsigned long long)class->seed);
         if (!write_formats(a, grades)) status = 1;
@@ -179,10 +213,11 @@ static int grade_class(const arguments *a, learn_class *class)
 int learn_command_grade(int argc, char **argv)
 {
     static const struct argp parser = {options, parse, "FOLDER", about, NULL, NULL, NULL};
-    arguments a = {.points = 1, .limits = {.memory = UINT64_C(2) << 30, .processes = 96, .world_seconds = 10}};
+    arguments a = {
+        .points = 1, .jobs = 1, .limits = {.memory = UINT64_C(2) << 30, .processes = 96, .world_seconds = 10}};
     p2p__cli_parse(&parser, argc, argv, 0, &a);
-    learn_class class = {.points = a.points, .graded = a.chosen};
     OWNED char *folder = learn_from_where(a.folder);
+    learn_class class = {.folder = folder, .points = a.points, .jobs = a.jobs, .graded = a.chosen};
     int status = 2;
     if (!read_class(&class, folder))
         fprintf(stderr, "learn grade: %s: %s\n", a.folder, strerror(errno));

@@ -8,7 +8,7 @@
  *      /proc                  of the submission's own processes
  *      /tmp                   empty, in memory, bounded
  *      the checkout           only what the step needs, read only, where it always is
- *      the submission's place own files; the work folder, which only the compiler may write to
+ *      the check's place      its own files and the work folder, read only; compiler and linker may write to the latter
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,36 +21,23 @@
 
 #include "learn/grade/sandbox.h"
 
-const char *const learn_system[] = {"/usr",
-                                    "/bin",
-                                    "/sbin",
-                                    "/lib",
-                                    "/lib32",
-                                    "/lib64",
-                                    "/libx32",
-                                    "/opt",
-                                    "/nix",
-                                    "/gnu",
-                                    "/etc/alternatives",
-                                    "/etc/ld.so.conf.d",
-                                    "/etc/ld.so.cache",
-                                    "/etc/ld.so.conf",
-                                    "/etc/OpenCL",
-                                    "/sys/devices/system",
-                                    "/etc/passwd",
-                                    "/etc/group",
-                                    "/etc/nsswitch.conf",
-                                    NULL};
 const char *const learn_devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", NULL};
+
+bool learn_step_writes(enum learn_step step)
+{
+    return step == LEARN_COMPILE || step == LEARN_LINK;
+}
 
 char *learn_step_need(enum learn_step step, size_t number)
 {
-    static const char *const needs[][10] = {
+    static const char *const needs[][12] = {
         [LEARN_COMPILE] = {"exercises/exercises.h", "exercises/kernels.h", "exercises/check/opencl.h", "p2p/p2p.h",
-                           "p2p/p2p_layer.h", "dtype/dtype.h", "collectives/collectives.h", "ring/ring.h"},
+                           "p2p/p2p_layer.h", "dtype/dtype.h", "collectives/collectives.h", "ring/ring.h",
+                           "trainer/trainer.h", "kernels/kernels.h"},
         [LEARN_LINK] = {"course/obj/exercises/check", "course/obj/tests/exercises", "course/uses", "course/p2p.a",
-                        "bench/rate", "course/dtype.a", "course/collectives.a", "course/ring.a"},
-        [LEARN_RUN] = {"launch", "course/obj/guard"}};
+                        "course/obj/guard", "course/dtype.a", "course/collectives.a", "course/ring.a"},
+        [LEARN_RUN] = {"launch"},
+        [LEARN_RATE] = {"bench/rate"}};
     const char *need = needs[step][number];
     if (!need || step == LEARN_COMPILE) return need ? learn_copy(need) : NULL;
     return learn_format("%s/%s", learn_build(), need);
@@ -118,7 +105,7 @@ static bool empty(const char *root, const char *path, const char *options)
 }
 
 /* What is read only may be a link, /bin to usr/bin. */
-static bool bind_all(const char *root, const char *const *paths, bool read_only)
+static bool bind_all(const char *root, char *const *paths, bool read_only)
 {
     for (; *paths; paths++) {
         char to[LEARN_PATH] = "";
@@ -127,6 +114,13 @@ static bool bind_all(const char *root, const char *const *paths, bool read_only)
         if (link ? symlink(to, target) != 0 && errno != EEXIST : !bind(root, *paths, read_only)) return false;
     }
     return true;
+}
+
+static bool bind_devices(const char *root)
+{
+    bool good = true;
+    for (const char *const *path = learn_devices; good && *path; path++) good = bind(root, *path, false);
+    return good;
 }
 
 /* Its own processes; where that may not be mounted, the whole, in which users protect each other. */
@@ -164,10 +158,10 @@ bool learn_jail(const learn_sandbox *box, enum learn_step step)
     OWNED char *root = learn_format("%s/root", box->scratch);
     bool good = mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
                 mount("tmpfs", root, "tmpfs", MS_NOSUID | MS_NODEV, "size=4m,mode=755") == 0 &&
-                bind_all(root, learn_system, true) && bind_all(root, learn_devices, false) &&
-                bind_proc(root, &box->means) && empty(root, "/tmp", "size=256m,nr_inodes=4096,mode=1777") &&
-                bind_checkout(root, box, step) && empty(root, box->scratch, "size=1m,mode=755") &&
-                bind(root, box->place, step == LEARN_RUN) && seal(root, box);
+                bind_all(root, box->system, true) && bind_devices(root) && bind_proc(root, &box->means) &&
+                empty(root, "/tmp", "size=256m,nr_inodes=4096,mode=1777") && bind_checkout(root, box, step) &&
+                empty(root, box->scratch, "size=1m,mode=755") && bind(root, box->place, true) &&
+                (!learn_step_writes(step) || !*box->work || bind(root, box->work, false)) && seal(root, box);
     /* The old root comes to lie on the new one, and is taken away. */
     return good && chdir(root) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0 &&
            chdir(box->top) == 0;

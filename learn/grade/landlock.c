@@ -38,7 +38,7 @@ static bool allow(int ruleset, const char *path, unsigned access)
     return good;
 }
 
-static bool allow_all(int ruleset, const char *const *paths, unsigned access)
+static bool allow_all(int ruleset, char *const *paths, unsigned access)
 {
     for (; *paths; paths++)
         if (!allow(ruleset, *paths, access)) return false;
@@ -50,16 +50,19 @@ bool learn_landlock(const learn_sandbox *box, enum learn_step step)
     struct landlock_ruleset_attr attributes = {.handled_access_fs = ALL};
     int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
     if (ruleset < 0) return false;
-    unsigned place = step == LEARN_RUN ? READ : ALL; /* nothing bounds how much would be written */
+    OWNED char *tmp = learn_format("%s/tmp", box->place);
+    bool writes = learn_step_writes(step); /* of all others nothing would bound how much is written */
     bool good = true, all = false;
     for (size_t i = 0; good && !all; i++) {
         OWNED char *need = learn_step_need(step, i);
         all = !need;
         good = all || allow(ruleset, need, READ);
     }
-    good = good && allow_all(ruleset, learn_system, READ) &&
-           allow_all(ruleset, learn_devices, READ | LANDLOCK_ACCESS_FS_WRITE_FILE) &&
-           allow(ruleset, "/proc", READ | LANDLOCK_ACCESS_FS_WRITE_FILE) && allow(ruleset, box->place, place) &&
+    for (const char *const *path = learn_devices; good && *path; path++)
+        good = allow(ruleset, *path, READ | LANDLOCK_ACCESS_FS_WRITE_FILE);
+    good = good && allow_all(ruleset, box->system, READ) &&
+           allow(ruleset, "/proc", READ | LANDLOCK_ACCESS_FS_WRITE_FILE) && allow(ruleset, box->place, READ) &&
+           (!writes || (allow(ruleset, tmp, ALL) && (!*box->work || allow(ruleset, box->work, ALL)))) &&
            prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
     close(ruleset);
     return good;

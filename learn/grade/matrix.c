@@ -13,15 +13,39 @@
 
 #include "learn/explain/autopsy.h"
 #include "learn/grade/formats.h"
+#include "p2p/shared/json.h"
 
 enum { NAME_WIDTH = 16 };
 
+/* Columns that a character of UTF-8 takes: none, if it is put over the one before; two, if it is East Asian or a picture. */
+static int columns_of(const char *at, size_t bytes)
+{
+    static const unsigned wide[][2] = {{0x1100, 0x115f}, {0x2e80, 0xa4cf}, {0xac00, 0xd7a3},   {0xf900, 0xfaff},
+                                       {0xfe30, 0xfe6f}, {0xff00, 0xff60}, {0x1f300, 0x1f9ff}, {0x20000, 0x3fffd}};
+    unsigned code = (unsigned char)at[0] & (0x7fu >> bytes);
+    if (bytes < 2) return 1;
+    for (size_t i = 1; i < bytes; i++) code = code << 6 | ((unsigned char)at[i] & 0x3f);
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (code >= wide[i][0] && code <= wide[i][1]) return 2;
+    return code >= 0x300 && code <= 0x36f ? 0 : 1;
+}
+
 void learn_print_plain(const char *text, int least, int most)
 {
-    int count = 0;
-    for (; *text && *text != '\n' && count < most; text++, count++)
-        putchar(iscntrl((unsigned char)*text) ? '?' : *text);
-    printf("%*s", count < least ? least - count : 0, "");
+    int column = 0;
+    while (*text && *text != '\n') {
+        size_t bytes = p2p__utf8_length((const unsigned char *)text);
+        bool plain = bytes && !iscntrl((unsigned char)*text) && !(bytes == 2 && *text == '\xc2' && text[1] < '\xa0');
+        int columns = plain ? columns_of(text, bytes) : 1;
+        if (column + columns > most) break;
+        if (plain)
+            fwrite(text, 1, bytes, stdout);
+        else
+            putchar('?');
+        column += columns;
+        text += bytes ? bytes : 1;
+    }
+    printf("%*s", column < least ? least - column : 0, "");
 }
 
 static bool is_wrong(const json_t *g)

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <pwd.h>
 #include <signal.h>
@@ -40,6 +39,14 @@ static int processes_of(uid_t uid, int signal_number, int *threads)
     }
     if (proc) closedir(proc);
     return found;
+}
+
+int learn_kill_user(uid_t uid)
+{
+    int threads, left = 0;
+    if (uid >= FIRST_USER && uid < FIRST_USER + USERS) left = processes_of(uid, SIGKILL, &threads);
+    for (int tries = 0; left && tries < 100 && processes_of(uid, SIGKILL, &threads); tries++) usleep(10000);
+    return left;
 }
 
 /* ---- Finding out ---- */
@@ -107,26 +114,15 @@ static void find_means(learn_sandbox *box)
 
 /* ---- Folders ---- */
 
-static int remove_one(const char *path, const struct stat *s, int kind, struct FTW *where)
+char *learn_sandbox_own(const learn_sandbox *box, const char *name)
 {
-    (void)s, (void)kind, (void)where;
-    remove(path);
-    return 0;
+    return learn_format("%s/own/%s", box->place, name);
 }
 
-/* A folder of the submission's user. */
-static bool make_own(const learn_sandbox *box, const char *path, mode_t mode)
+bool learn_sandbox_work(learn_sandbox *box, const char *name)
 {
-    if (mkdir(path, mode) != 0 && errno != EEXIST) return false;
-    return !box->means.own_user || chown(path, box->uid, box->uid) == 0;
-}
-
-char *learn_sandbox_work(learn_sandbox *box, const char *name)
-{
-    char *path = learn_format("%s/work/%s", box->place, name);
-    if (make_own(box, path, 0755)) return path;
-    free(path);
-    return NULL;
+    int length = snprintf(box->work, sizeof box->work, "%.*s/work/%s", LEARN_PATH / 2 + 128, box->place, name);
+    return length < (int)sizeof box->work && learn_make_for(box, box->work, LEARN_SUBMISSION);
 }
 
 static bool make_scratch(learn_sandbox *box)
@@ -134,24 +130,19 @@ static bool make_scratch(learn_sandbox *box)
     const char *tmp = getenv("TMPDIR");
     char real[PATH_MAX];
     if (!realpath(tmp && *tmp ? tmp : "/tmp", real) || strlen(real) > LEARN_PATH / 2) return false;
-    snprintf(box->scratch, sizeof box->scratch, "%.*s/pairwise-grade.XXXXXX", LEARN_PATH / 2, real);
     struct statvfs s;
     if (statvfs(real, &s) == 0 && (s.f_flag & ST_NOEXEC)) {
         errno = ENOEXEC; /* programs are to be run there */
         return false;
     }
-    if (!mkdtemp(box->scratch)) return false;
-    OWNED char *root = learn_format("%s/root", box->scratch);
-    return chmod(box->scratch, 0711) == 0 && mkdir(root, 0755) == 0;
+    return learn_make_scratch(box, real);
 }
 
 /* ---- For all submissions ---- */
 
-bool learn_sandbox_open(learn_sandbox *box, const learn_limits *limits)
+bool learn_sandbox_open(learn_sandbox *box, const learn_limits *limits, const char *class)
 {
-    void *watched = mmap(NULL, sizeof *box->watched, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    *box = (learn_sandbox){.limits = *limits, .number = -1, .watched = watched};
-    if (watched == MAP_FAILED) return false;
+    *box = (learn_sandbox){.limits = *limits, .number = -1, .lock = -1};
     umask(022);
     box->uid = FIRST_USER + (uid_t)(getpid() % USERS);
     processes_of(geteuid(), 0, &box->already);
@@ -161,6 +152,7 @@ bool learn_sandbox_open(learn_sandbox *box, const learn_limits *limits)
                 errno == ENOEXEC ? "programs may not be run there (it is mounted noexec)" : strerror(errno));
         return false;
     }
+    box->system = learn_system_without(box, class);
     if (!learn_sandbox_begin(box)) {
         fprintf(stderr, "learn grade: nothing can be made in %s: %s\n", box->scratch, strerror(errno));
         return false;
@@ -173,8 +165,10 @@ bool learn_sandbox_open(learn_sandbox *box, const learn_limits *limits)
 
 void learn_sandbox_close(learn_sandbox *box)
 {
-    nftw(box->scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    munmap(box->watched, sizeof *box->watched);
+    learn_remove_tree(box->scratch);
+    close(box->lock);
+    for (size_t i = 0; box->system && box->system[i]; i++) free(box->system[i]);
+    free(box->system);
 }
 
 bool learn_sandbox_begin(learn_sandbox *box)
@@ -188,20 +182,24 @@ bool learn_sandbox_begin(learn_sandbox *box)
     }
     box->uid = uid;
     if (box->means.group) box->means.group = learn_group_make(box);
-    int length = snprintf(box->place, sizeof box->place, "%s/%d", box->scratch, box->number);
-    if (length >= (int)sizeof box->place || !make_own(box, box->place, 0700)) return false;
+    void *watched = mmap(NULL, sizeof *box->watched, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    box->watched = watched == MAP_FAILED ? NULL : watched;
+    box->work[0] = '\0';
+    int length = snprintf(box->place, sizeof box->place, "%.*s/%d", LEARN_PATH / 2 + 64, box->scratch, box->number);
     OWNED char *own = learn_format("%s/own", box->place), *work = learn_format("%s/work", box->place),
                *tmp = learn_format("%s/tmp", box->place);
-    return make_own(box, work, 0700) && make_own(box, tmp, 0700) && mkdir(own, 0755) == 0;
+    return watched != MAP_FAILED && length < (int)sizeof box->place && learn_make_for(box, box->place, LEARN_GRADER) &&
+           learn_make_for(box, own, LEARN_GRADER) && learn_make_for(box, work, LEARN_GRADER) &&
+           learn_make_for(box, tmp, LEARN_SUBMISSION);
 }
 
 int learn_sandbox_end(learn_sandbox *box)
 {
-    int left = 0, threads;
-    if (box->means.own_user) left = processes_of(box->uid, SIGKILL, &threads);
-    for (int tries = 0; left && tries < 100 && processes_of(box->uid, SIGKILL, &threads); tries++) usleep(10000);
+    int left = box->means.own_user ? learn_kill_user(box->uid) : 0;
     learn_group_remove(box);
-    nftw(box->place, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    learn_remove_tree(box->place);
+    if (box->watched) munmap(box->watched, sizeof *box->watched);
+    box->watched = NULL;
     return left;
 }
 

@@ -12,7 +12,9 @@
  *
  * learn_sandbox_open finds out, by trying, which of these there are, and what it says is what is done.
  *
- *      sandbox.c     what there is; places for submissions; who is left
+ *      sandbox.c     what there is; places for checks; who is left
+ *      folders.c     what those places are made of, and how they are removed
+ *      system.c      what of the system can be read
  *      confine.c     in a process that is going to be compiler or launcher: into the sandbox
  *      jail.c        the file system
  *      landlock.c    the same without mounts
@@ -25,7 +27,7 @@
 
 typedef struct {
     bool own_user, own_processes, no_network, jail, landlock, group;
-    bool filter;         /* of system calls: exercises/check/check_start.c */
+    bool filter;         /* of system calls: exercises/check/check_forbid.c */
     bool user_namespace; /* how an ordinary user gets the others */
 } learn_means;
 
@@ -42,10 +44,13 @@ typedef struct {
     learn_means means;
     learn_limits limits;
     char top[LEARN_PATH];      /* the checkout */
-    char scratch[LEARN_PATH];  /* a folder of ours, with one for each submission */
-    char place[LEARN_PATH];    /* of the submission: in it own (its files), work, tmp */
+    char scratch[LEARN_PATH];  /* a folder of ours, with one for each check */
+    char place[LEARN_PATH];    /* of the check: folders.c says what is in it */
+    char work[LEARN_PATH];     /* in it: what compiler and linker may write to */
+    char **system;             /* what of the system a submission may read, NULL at the end */
+    int lock;                  /* on scratch: this grader lives */
     uid_t uid;                 /* of the submission */
-    int number;                /* of the submission, from 0 */
+    int number;                /* of the check, from 0 */
     int already;               /* threads that this user ran before */
     char group[2][LEARN_PATH]; /* control groups, "" if there is none: for memory and for processes */
     uint64_t refused, killed;  /* what the groups had counted when they were asked last */
@@ -54,20 +59,45 @@ typedef struct {
 
 /* ---- sandbox.c ---- */
 
-/* Find out what can be done and make the scratch folder. False: not even that; said on stderr. */
-bool learn_sandbox_open(learn_sandbox *box, const learn_limits *limits);
+/* Find out what can be done and make the scratch folder. class: where submissions lie, which none may read. False: not even
+ * that; said on stderr. */
+bool learn_sandbox_open(learn_sandbox *box, const learn_limits *limits, const char *class);
 void learn_sandbox_close(learn_sandbox *box);
 
 /* What is done, and what not and why, in sentences. Free it. */
 char *learn_sandbox_words(const learn_sandbox *box);
 
-/* A place for the next submission. Its files go to place/own/EXERCISE; give learn_check work folders from
- * learn_sandbox_work and learn_sandbox_confine. False with a message if it cannot be made. */
+/* A place for the next check of a submission, with a user of its own. A copy of box serves that check, beside others; it is
+ * to be ended in any case. False with errno if it cannot be made. */
 bool learn_sandbox_begin(learn_sandbox *box);
-char *learn_sandbox_work(learn_sandbox *box, const char *name); /* free it; NULL if it cannot be made */
+char *learn_sandbox_own(const learn_sandbox *box,
+                        const char *name);                     /* a folder for its files, still to be made; free it */
+bool learn_sandbox_work(learn_sandbox *box, const char *name); /* makes box->work */
 
 /* Kill what is left of it, and remove its place. Returns how many processes had been left. */
 int learn_sandbox_end(learn_sandbox *box);
+
+/* Kill all processes of a user, if it is one of those that submissions get. How many there were. */
+int learn_kill_user(uid_t uid);
+
+/* ---- folders.c ---- */
+
+/* The grader's: its user may enter and read. The submission's: nobody else reads or follows what lies there. */
+enum learn_owner { LEARN_GRADER, LEARN_SUBMISSION };
+
+/* A new folder, empty. False with errno, also if there is something of that name. */
+bool learn_make_for(const learn_sandbox *box, const char *path, enum learn_owner owner);
+
+/* A folder and all below it, links not followed, however deep it is. */
+void learn_remove_tree(const char *path);
+
+/* box->scratch, below parent, from which what killed graders have left is removed. False with errno. */
+bool learn_make_scratch(learn_sandbox *box, const char *parent);
+
+/* ---- system.c ---- */
+
+/* What every step may read of the system: box->system. None of it holds the class, the checkout or the scratch folder. */
+char **learn_system_without(const learn_sandbox *box, const char *class);
 
 /* ---- confine.c: for learn_options ---- */
 
@@ -82,11 +112,12 @@ bool learn_drop_rights(const learn_sandbox *box);
 
 /* ---- jail.c: in a mount namespace of our own ---- */
 
+/* Does a step write to the work folder? Compiler and linker do; what a submission has written itself never runs there. */
+bool learn_step_writes(enum learn_step step);
+
 /* What of the checkout a step needs: files and folders, relative to the top. Free it. NULL behind the last. */
 char *learn_step_need(enum learn_step step, size_t number);
 
-/* What of the system every step needs, NULL at the end. */
-extern const char *const learn_system[];
 extern const char *const learn_devices[];
 
 bool learn_jail(const learn_sandbox *box, enum learn_step step);

@@ -15,6 +15,7 @@ learn=$PWD/$B/learn
 
 # What each deserves: the first words of the line that grade prints, by submission and exercise.
 expected="
+asking 08_broadcast wrong
 crashing 08_broadcast wrong
 flooding 08_broadcast wrong
 foreign_sockets 08_broadcast wrong
@@ -24,8 +25,11 @@ forking 08_broadcast wrong
 hanging 08_broadcast wrong
 hanging 10_reduce wrong
 hoarding 08_broadcast wrong
+including 08_broadcast wrong
+including 10_reduce wrong
 killing 08_broadcast wrong
 lingering 08_broadcast wrong
+looking 08_broadcast wrong
 memfd 08_broadcast wrong
 not_compiling 08_broadcast wrong
 not_started 08_broadcast not started
@@ -82,7 +86,7 @@ grade() { # NAME COMMAND...: grade everything with this command in front; everyt
     out=$work/$name
     mkdir -m 1777 "$tmp"
     # shellcheck disable=SC2086  # several words
-    TMPDIR=$tmp "$@" "$learn" grade "$folder" --seed 5 --limit 10 $formats >"$out" 2>&1
+    TMPDIR=$tmp PIPELINE_TOKEN=hunter2 "$@" "$learn" grade "$folder" --seed 5 --limit 10 --jobs 2 $formats >"$out" 2>&1
     check "grade, $name: ends with 0, whatever the grades" test $? -eq 0
     check "grade, $name: each as it deserves" as_deserved "$out"
     check "grade, $name: the compiler's words" reason "$out" not_compiling "does not compile"
@@ -132,6 +136,22 @@ else
     skip "grade: a mount below a folder that is read only" "needs root and mounts"
 fi
 
+# One submission sees no other, wherever the class lies: also below what every submission reads.
+if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs tmpfs /opt 2>/dev/null; then
+    # shellcheck disable=SC2016
+    beside() {
+        unshare -m sh -c 'mount -t tmpfs tmpfs /opt && mkdir -p /opt/class/eve/08_broadcast && cp -r tests/submissions/right /opt/class/ada &&
+            chmod -R a+rX /opt && echo "#include \"/opt/class/ada/08_broadcast/broadcast.c\"" >/opt/class/eve/08_broadcast/broadcast.c &&
+            "$0" grade /opt/class --exercise 08 && "$0" grade /opt/class/eve --exercise 08' "$learn" | tr -s ' ' >"$work/beside"
+        [ "$(grep -c '^eve 08_broadcast wrong' "$work/beside")" -eq 2 ] && grep -q "^ada 08_broadcast right" "$work/beside" && return
+        cat "$work/beside"
+        return 1
+    }
+    check "grade: a class below /opt is not read" beside
+else
+    skip "grade: a class below /opt is not read" "needs root and mounts"
+fi
+
 # ---- The formats ----
 
 if have python3; then
@@ -142,12 +162,13 @@ folder = sys.argv[1]
 rows = list(csv.DictReader(open(folder + "/out.csv", newline="")))
 right = {(r["submission"], r["exercise"]) for r in rows if r["verdict"] == "right"}
 assert right == {("right", "08_broadcast"), ("right", "10_reduce")}, right
-assert len(rows) == 38 and all(r["seed"] == "5" for r in rows), len(rows)
+handed_in = len({r["submission"] for r in rows})
+assert len(rows) == 2 * handed_in and all(r["seed"] == "5" for r in rows), len(rows)
 assert all((r["points"] == "1") == (r["verdict"] == "right") for r in rows)
 assert all(r["reason"] for r in rows if r["verdict"] == "wrong")
 
 suites = tree.parse(folder + "/out.xml").getroot()
-assert suites.tag == "testsuites" and len(suites) == 19, len(suites)
+assert suites.tag == "testsuites" and len(suites) == handed_in, len(suites)
 for suite in suites:
     cases = suite.findall("testcase")
     count = lambda kind: str(sum(len(c.findall(kind)) for c in cases))
@@ -161,13 +182,13 @@ for suite in suites:
         assert passed or list(case)[0].get("message")
 
 every = json.load(open(folder + "/all.json"))
-assert every["version"] == 1 and every["seed"] == "5" and every["submissions"] == 19
+assert every["version"] == 1 and every["seed"] == "5" and every["submissions"] == handed_in
 assert {(g["submission"], g["exercise"]) for g in every["grades"] if g["verdict"] == "right"} == right
 assert all(bool(g["kind"]) == (g["verdict"] == "wrong") for g in every["grades"])
 
 exercism = json.load(open(folder + "/out.json"))
 assert exercism["version"] == 3 and exercism["status"] == "fail" and exercism["message"] is None
-assert len(exercism["tests"]) == 38
+assert len(exercism["tests"]) == 2 * handed_in
 for test in exercism["tests"]:
     assert test["status"] in ("pass", "fail", "error") and test["name"] and test["test_code"]
     assert (test["message"] is None) == (test["status"] == "pass") and len(test["message"] or "") < 65536
@@ -175,12 +196,12 @@ for test in exercism["tests"]:
 
 scope = json.load(open(folder + "/gs.json"))
 assert "score" not in scope and scope["stdout_visibility"] == "hidden" and scope["execution_time"] > 0
-assert sum(t["score"] for t in scope["tests"]) == 2 and sum(t["max_score"] for t in scope["tests"]) == 38
+assert sum(t["score"] for t in scope["tests"]) == 2 and sum(t["max_score"] for t in scope["tests"]) == 2 * handed_in
 assert {t["status"] for t in scope["tests"]} == {"passed", "failed"}
 
 last = open(folder + "/as_we_are").read().splitlines()[-1]
 scores = json.loads(last)["scores"]
-assert len(scores) == 38 and sum(scores.values()) == 2 and scores["right/08_broadcast"] == 1, last
+assert len(scores) == 2 * handed_in and sum(scores.values()) == 2 and scores["right/08_broadcast"] == 1, last
 PYTHON
     check "grade: CSV, JUnit, exercism, Gradescope, Autolab as those expect" python3 "$work/formats.py" "$work"
     # One submission alone is what exercism, Gradescope and Autolab know.
@@ -244,16 +265,48 @@ soon_no_process_left() {
     no_process_left "$1"
 }
 check "grade: killed, no process is left" soon_no_process_left "$open/interrupted"
-check "grade: the next one removes what a killed one left" "$learn" grade tests/submissions/not_started
+check "grade: the next one removes what a killed one left" env TMPDIR="$open/interrupted" "$learn" grade tests/submissions/not_started
+check "grade: killed, no folder is left" nothing_left "$open/interrupted"
 check "grade: killed, no control group is left" no_groups_left
+
+# ---- Every solution: what an exercise needs is there in the sandbox ----
+
+solutions() { # NAME FOLDER OPTION...: with this command in front ($before), all of it is right, however fast kernels are
+    local out=$work/solutions.$1
+    # shellcheck disable=SC2086  # several words
+    $before "$learn" grade "$2" --jobs "$(nproc)" "${@:3}" >"$out" 2>&1 &&
+        grep -q ' right ' "$out" && awk '$2 ~ /^[0-9K][0-9]_/ && $3 != "right" { bad = 1 } END { exit bad }' "$out" && return
+    cat "$out"
+    return 1
+}
+before=
+check "grade: every solution is right in the sandbox" solutions all solutions
+
+# ---- Kernels: on a device they are machine code in the process that runs them ----
+
+# What they deserve, where there is a device; without one their speed is no part of the grade.
+fakes() { # NAME: with this command in front ($before)
+    local out=$work/fakes.$1 k
+    # shellcheck disable=SC2086  # several words
+    $before "$learn" grade "${folder%/*}/kernels_handed_in" --jobs 2 >"$out" 2>&1 || return
+    for k in K1_vector_add K2_sum K5_norm; do tr -s ' ' <"$out" | grep -q "^faking $k wrong .* device" || { cat "$out"; return 1; }; done
+}
+if "$learn" test K1 --solution --work "$work/K1" | grep -q "of the solution's speed" && [ "$(uname -m)" = x86_64 ]; then
+    device=yes
+    check "grade: kernels that write the verdict, plant links, look for the solution get nothing" fakes as_we_are
+else
+    device=
+    skip "grade: kernels that write the verdict" "there is no device, or it is no x86"
+fi
 
 # ---- With fewer rights ----
 
 if [ "$(id -u)" -eq 0 ] && have setpriv; then
     # A copy that others can read, for this checkout may lie where they cannot.
     mkdir -p "$open/build/course"
-    cp -r exercises solutions tests p2p dtype collectives ring "$open/"
+    cp -r exercises solutions tests p2p dtype collectives ring trainer kernels "$open/"
     cp "$B/learn" "$B/launch" "$open/build/"
+    [ ! -x "$B/bench/rate" ] || { mkdir "$open/build/bench" && cp "$B/bench/rate" "$open/build/bench/"; }
     cp -r "$B/course/obj" "$B"/course/*.a "$open/build/course/"
     chmod -R a+rX "$open"
     learn=$open/build/learn folder=$open/tests/submissions
@@ -262,6 +315,10 @@ if [ "$(id -u)" -eq 0 ] && have setpriv; then
     grade ordinary_user setpriv --reuid nobody --regid nogroup --clear-groups
     the_wild ordinary_user setpriv --reuid nobody --regid nogroup --clear-groups
     check "grade, ordinary_user: it says that submissions run as the same user" grep -q "run as you" "$work/ordinary_user"
+    before="setpriv --reuid nobody --regid nogroup --clear-groups"
+    check "grade, ordinary_user: what needs more than others is right" solutions ordinary_user "$open/solutions" --exercise 00 --exercise 23 \
+        --exercise 35 --exercise 36 --exercise 37 --exercise K1
+    [ -z "$device" ] || check "grade, ordinary_user: kernels get nothing that they should not" fakes ordinary_user
 
     grade root_in_a_container setpriv --bounding-set=-sys_admin,-sys_resource --inh-caps=-sys_admin,-sys_resource
     the_wild root_in_a_container setpriv --bounding-set=-sys_admin,-sys_resource --inh-caps=-sys_admin,-sys_resource

@@ -74,11 +74,12 @@ static double score_of(const check_case *c, int rank, size_t query, const double
     return score / sqrt(LIKE) + key[LIKE];
 }
 
-/* A number by which a block of keys is known again. */
+/* A number by which a block of keys is known again: of those of one key, which have 199 values each, no two have the same. */
 static double mark_of(size_t count, const double *keys)
 {
+    static const double weights[WIDTH] = {1, 199, 199 * 199, 1};
     double mark = 0;
-    for (size_t i = 0; i < count * WIDTH; i++) mark += keys[i] * (double)(i % 97 + 1);
+    for (size_t i = 0; i < count * WIDTH; i++) mark += keys[i] * weights[i % WIDTH] * (double)(i / WIDTH % 13 + 1);
     return mark;
 }
 

@@ -16,7 +16,7 @@
 
 #include "exercises/check/check.h"
 #include "exercises/check/check_opencl.h"
-#include "tests/exercises/works.h"
+#include "exercises/check/works.h"
 
 enum { DEVICE_APART = 1 << 20 }; /* indices of the data of two buffers */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * works: what each kernel of the exercises is called with, and what must come out, in double: for their tests, and for
- * bench/rate.c, which runs them on a real device.
+ * learn/check/rated.c, by which they are run on a real device.
  */
-#ifndef PAIRWISE_TESTS_EXERCISES_WORKS_H
-#define PAIRWISE_TESTS_EXERCISES_WORKS_H
+#ifndef PAIRWISE_CHECK_WORKS_H
+#define PAIRWISE_CHECK_WORKS_H
 
 #include <math.h>
 #include <stddef.h>
