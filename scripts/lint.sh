@@ -15,6 +15,7 @@
 # ALL=1 analyses every file, as make test-long does. Prints "ok PART" or "FAIL PART" for each.
 set -u
 cd "$(dirname "$0")/.." || exit 2
+unset MAKEFLAGS MFLAGS MAKELEVEL
 export B=${BUILD:-build}
 analyzed=${ANALYZED:-scripts/analyzed}
 jobs=$(nproc)
