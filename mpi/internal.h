@@ -462,6 +462,10 @@ typedef struct mpi__request {
     bool receives, persistent, active, collective, cancelled;
     uint64_t posted; /* of a receive */
     bool started;    /* once, if it is persistent */
+    struct {
+        const char *file;
+        int line;
+    } awaited; /* where it was waited for, or asked about, before that; line 0: nowhere */
     bool orphan;     /* the program has freed it: it has no handle any more */
     uint64_t listed; /* the last call that has it in its list */
     enum mpi__mode mode;

@@ -362,6 +362,20 @@ API(Cancel)(MPI_Request *request)
     return mpi__end(c, r->receives && r->p2p ? mpi__p2p(c, p2p_cancel(&r->p2p)) : MPI_SUCCESS);
 }
 
+/* The standard lets it pass that one is waited for which is not started, before its first start as well; but if that never
+ * comes, who has waited has meant to start it. */
+static int check_started(mpi__comm *c, const mpi__request *r)
+{
+    if (!r->persistent || r->started || !r->awaited.line) return MPI_SUCCESS;
+    int code = mpi__mistake(
+        c, MPI_ERR_REQUEST, "request_state",
+        "the request that %s made on line %d was waited for on line %d, and has never been started" MPI__TRY
+        "MPI_Start before it is waited for",
+        r->name, r->line, r->awaited.line);
+    p2p_layer_other_line(c->p2p, r->name, r->file, r->line);
+    return code;
+}
+
 API(Request_free)(MPI_Request *request)
 {
     mpi__comm *c;
@@ -374,8 +388,9 @@ API(Request_free)(MPI_Request *request)
         return mpi__end(c, mpi__wrong(c, MPI_ERR_REQUEST, P2P_ARGUMENT_REQUEST,
                                       "the request of a collective that is under way cannot be freed"));
     if (!r->p2p) {
+        code = check_started(c, r);
         mpi__request_free(r);
-        return mpi__end(c, MPI_SUCCESS);
+        return mpi__end(c, code);
     }
     return mpi__end(c, leave(c, r));
 }

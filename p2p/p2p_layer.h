@@ -39,6 +39,7 @@ typedef struct {
     const char *dtype, *op;
     int root;
     bool late;     /* begin need not wait: p2p_layer_agree will be called before a user buffer is written */
+    bool returns;  /* with `late`: it becomes a request, and agrees in its steps (p2p_layer_test_agree) alone */
     bool barriers; /* p2p_layer_barrier will be called, or there is an inline payload */
     bool parts;    /* p2p_layer_next_part may be called */
     const void *inline_payload; /* goes with it to the other ranks: see p2p_layer_inline */

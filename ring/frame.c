@@ -99,6 +99,7 @@ p2p_err frame__begin(frame__call *call, frame__span reads, frame__span writes)
                                   .op = call->has_op ? op_name(call->op) : NULL,
                                   .root = call->has_root ? call->root : -1,
                                   .late = true,
+                                  .returns = call->returns_request,
                                   .barriers = call->barriers,
                                   .parts = call->parts,
                                   .inline_payload = call->inline_payload,

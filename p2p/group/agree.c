@@ -12,10 +12,13 @@
  * of it, whatever it is waiting for. A line also has room for a few bytes, and a collective may have more barriers: a
  * rank that sees the last one arrive wakes those that sleep.
  *
- * A line is used again eight collectives later, and not before every rank has left the one that used it.
+ * A line is used again eight collectives later, and not before every rank has left the one that used it. A collective with a
+ * request is local, so one that finds no line free has none at first: its rank keeps what it thinks, and shows it once there is
+ * one, when a step asks (show_more).
  */
 #include <linux/futex.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -254,42 +257,124 @@ static p2p_err show_other_hosts(p2p_comm *comm, uint64_t number, size_t payload)
     return P2P_OK;
 }
 
+/* The line that this rank writes was last used SCOREBOARD_SLOTS collectives ago: every rank must have left that one, as those
+ * have that are in the next. Only non-blocking collectives can be that far apart. */
+static bool has_line(const p2p_comm *comm, uint64_t number)
+{
+    return comm->all_passed + SCOREBOARD_SLOTS >= number + 1;
+}
+
+/* What was shown with it is there before the line is touched: the others poll that. */
+static void write_line(p2p_comm *comm, uint64_t number, uint64_t hash, const void *payload, size_t bytes)
+{
+    p2p_engine *engine = comm->engine;
+    scoreboard_line *line = own_line(comm, number);
+    atomic_store_explicit(&line->at, p2p__line_at(number, 0), memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    atomic_store_explicit(&line->what, hash, memory_order_relaxed);
+    if (bytes) memcpy(line->payload, payload, bytes);
+    if (engine->config.explain) p2p__explain_show(comm, line->payload);
+    atomic_store_explicit(&line->at, p2p__line_at(number, 1), memory_order_release);
+    if (engine->choices) p2p__choice_acts(engine);
+}
+
+/* ---- Those that have no line yet ---- */
+
+static bool keep_unshown(p2p_comm *comm, uint64_t number, uint64_t hash)
+{
+    const p2p_engine *engine = comm->engine;
+    if (comm->unshown_count == comm->unshown_room) {
+        size_t room = 2 * comm->unshown_room + 16;
+        p2p_unshown *more = realloc(comm->unshown, room * sizeof *more);
+        if (!more) return false;
+        comm->unshown = more;
+        comm->unshown_room = room;
+    }
+    p2p_unshown *kept = &comm->unshown[comm->unshown_count++];
+    kept->hash = hash;
+    if (engine->config.check) p2p__put_words(engine, comm->context, number, number - comm->base, &kept->words);
+    return true;
+}
+
+/* Of the oldest ones, all have left those that all are in. */
+static p2p_err see_passed(p2p_comm *comm)
+{
+    while (comm->all_passed < comm->posted - comm->unshown_count) {
+        phase m = agreement(comm, comm->all_passed + 1);
+        if (!all_there(&m)) {
+            ask_to_be_woken(comm->engine, &m);
+            if (!all_there(&m)) return P2P_OK;
+        }
+        need_no_waking(&m);
+        if (m.differ >= 0) return differ(comm, &m);
+        comm->all_passed++;
+    }
+    return P2P_OK;
+}
+
+/* As many as have a line by now. */
+static p2p_err show_more(p2p_comm *comm)
+{
+    size_t shown = 0;
+    p2p_err err = comm->unshown_count ? see_passed(comm) : P2P_OK;
+    while (!err && shown < comm->unshown_count && has_line(comm, comm->posted - comm->unshown_count + shown + 1)) {
+        uint64_t number = comm->posted - comm->unshown_count + shown + 1, hash = comm->unshown[shown].hash;
+        *p2p__words_place(comm->engine, comm->context, number) = comm->unshown[shown].words;
+        write_line(comm, number, hash, NULL, 0);
+        shown++;
+        if (!comm->one_host) err = show_other_hosts(comm, number, 0);
+        phase m = agreement(comm, number);
+        m.hash = hash;
+        if (!err) settle(&m);
+        if (!err && m.differ >= 0) err = differ(comm, &m);
+    }
+    comm->unshown_count -= shown;
+    if (shown) memmove(comm->unshown, comm->unshown + shown, comm->unshown_count * sizeof *comm->unshown);
+    return err;
+}
+
+/* All of them, and one more has a line. */
+static p2p_err show_all(p2p_comm *comm, uint64_t number)
+{
+    p2p_err err = show_more(comm);
+    while (!err && (comm->unshown_count || !has_line(comm, number))) {
+        phase m = agreement(comm, comm->all_passed + 1);
+        m.settled = true; /* this rank came long ago */
+        err = wait_for(comm, &m);
+        if (!err) err = show_more(comm);
+    }
+    return err;
+}
+
 p2p_err p2p__agree_post(p2p_comm *comm, const p2p_fingerprint *what)
 {
     p2p_engine *engine = comm->engine;
     uint64_t number = comm->posted + 1;
     size_t bytes = what->inline_bytes;
-    p2p_err err = P2P_OK;
-    /* The line that this rank will write was last used SCOREBOARD_SLOTS collectives ago: every rank must have left that
-     * one, as those have that are in the next. Only non-blocking collectives can be that far apart. */
-    while (!err && comm->all_passed + SCOREBOARD_SLOTS < number + 1) {
-        phase m = agreement(comm, comm->all_passed + 1);
-        m.settled = true; /* this rank came long ago */
-        err = wait_for(comm, &m);
-    }
+    bool local = what->returns && !bytes && !engine->config.explain;
+    p2p_err err = local ? show_more(comm) : show_all(comm, number);
     comm->payloads = (p2p_scratch){NULL, 0, 0};
     if (!err && bytes > SCOREBOARD_INLINE) err = p2p_layer_scratch(comm, bytes, &comm->payloads);
     if (err) return err;
-    /* What does not fit into the line travels in this rank's scratch segment, and is there before the line is touched:
-     * the others poll that. */
+    bool later = comm->unshown_count || !has_line(comm, number);
+    /* What does not fit into the line travels in this rank's scratch segment. */
     unsigned char *segment = comm->payloads.first;
     if (segment) memcpy(segment + (size_t)comm->rank * comm->payloads.stride, what->inline_payload, bytes);
+    uint64_t hash = engine->config.check ? engine->shown->hash : 0;
+    if (later && !keep_unshown(comm, number, hash))
+        return p2p_layer_error(comm, P2P_ERR_NOMEM, "no memory for one more collective that is under way");
     comm->posted = number;
-    if (engine->choices) p2p__choice_acts(engine);
-    if (engine->config.check) p2p__show_words(engine, comm->context, number, number - comm->base);
-    comm->said = engine->config.check ? engine->shown->hash : 0;
+    comm->said = hash;
+    comm->settled = later;
+    if (later) return P2P_OK;
+    if (engine->config.check)
+        p2p__put_words(engine, comm->context, number, number - comm->base,
+                       p2p__words_place(engine, comm->context, number));
     if (what->parts && comm->rank == 0) { /* no rank takes one before it has seen this one here */
         atomic_store_explicit(&gate_at(comm, number)->parts_given, 0, memory_order_relaxed);
         atomic_store_explicit(&gate_at(comm, number)->parts_done, 0, memory_order_relaxed);
     }
-    scoreboard_line *line = own_line(comm, number);
-    atomic_store_explicit(&line->at, p2p__line_at(number, 0), memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
-    atomic_store_explicit(&line->what, comm->said, memory_order_relaxed);
-    if (bytes && !segment) memcpy(line->payload, what->inline_payload, bytes);
-    if (engine->config.explain) p2p__explain_show(comm, line->payload);
-    atomic_store_explicit(&line->at, p2p__line_at(number, 1), memory_order_release);
-    comm->settled = false;
+    write_line(comm, number, hash, what->inline_payload, segment ? 0 : bytes);
     if (!comm->one_host) err = show_other_hosts(comm, number, bytes);
     if (err) return err;
     return what->barriers ? P2P_OK : p2p__agree_settle(comm); /* with barriers: in the first one, soon */
@@ -386,6 +471,12 @@ p2p_err p2p_layer_test_agree(p2p_comm *comm, uint64_t collective, bool *agreed)
     uint64_t number = comm->base + collective;
     *agreed = !collective || !comm->engine->config.check || comm->size == 1 || number <= comm->all_passed;
     if (*agreed) return P2P_OK;
+    p2p_err err = show_more(comm);
+    bool shown = number <= comm->posted - comm->unshown_count;
+    if (!shown && comm->engine->in_step) comm->engine->in_step->lacks_agreement = true;
+    if (!shown && !err && p2p__job_failed(comm->engine)) err = p2p__job_error(comm);
+    *agreed = number <= comm->all_passed; /* by now; its line may be that of another one */
+    if (err || !shown || *agreed) return err;
     phase m = agreement(comm, number);
     /* This rank may go to sleep over something else, and has to be woken when all are there. */
     if (!all_there(&m)) ask_to_be_woken(comm->engine, &m);
@@ -394,6 +485,7 @@ p2p_err p2p_layer_test_agree(p2p_comm *comm, uint64_t collective, bool *agreed)
     if (comm->engine->in_step) comm->engine->in_step->lacks_agreement = !*agreed;
     if (m.differ >= 0) return differ(comm, &m);
     if (*agreed && number == comm->all_passed + 1) comm->all_passed++;
-    if (*agreed || !p2p__job_failed(comm->engine)) return P2P_OK;
+    if (*agreed) return show_more(comm);
+    if (!p2p__job_failed(comm->engine)) return P2P_OK;
     return p2p__job_error(comm);
 }

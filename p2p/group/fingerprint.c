@@ -69,9 +69,14 @@ static size_t word_of(uint32_t context, uint64_t number)
     return (context / 2 * SCOREBOARD_SLOTS + number % SCOREBOARD_SLOTS) % SCOREBOARD_WORDS;
 }
 
-void p2p__show_words(p2p_engine *engine, uint32_t context, uint64_t in_lines, uint64_t number)
+scoreboard_call *p2p__words_place(p2p_engine *engine, uint32_t context, uint64_t in_lines)
 {
-    scoreboard_call *words = &engine->row->words[word_of(context, in_lines)];
+    return &engine->row->words[word_of(context, in_lines)];
+}
+
+void p2p__put_words(const p2p_engine *engine, uint32_t context, uint64_t in_lines, uint64_t number,
+                    scoreboard_call *words)
+{
     *words = engine->shown->shown;
     words->context = context;
     words->number = number;

@@ -12,7 +12,10 @@
 void p2p__show_collective(p2p_engine *engine, const p2p_fingerprint *what, uint64_t number);
 
 /* Keep what the row shows in words, for others to read once they see a hash that is not theirs. */
-void p2p__show_words(p2p_engine *engine, uint32_t context, uint64_t in_lines, uint64_t number);
+void p2p__put_words(const p2p_engine *engine, uint32_t context, uint64_t in_lines, uint64_t number,
+                    scoreboard_call *words);
+/* Where this rank's row has them, for those who think otherwise. */
+scoreboard_call *p2p__words_place(p2p_engine *engine, uint32_t context, uint64_t in_lines);
 
 /* This rank and another (both of the world) think differently of a collective: show how, and what to try. */
 void p2p__show_difference(p2p_engine *engine, int other, uint32_t context, uint64_t number);

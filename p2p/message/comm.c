@@ -74,7 +74,9 @@ void p2p__comm_bury(p2p_comm *comm)
     free(comm->comm_rank);
     free(comm->traffic);
     free(comm->host);
+    free(comm->unshown);
     free(comm->costs.ports);
+    comm->unshown = NULL;
     comm->costs.ports = NULL;
     comm->world_rank = comm->comm_rank = NULL;
     comm->traffic = NULL;

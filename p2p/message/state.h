@@ -238,6 +238,12 @@ struct p2p_engine {
     _Atomic(const void *) owner;       /* the thread inside of the call that is open, by an address of its own */
 };
 
+/* A collective that has no line yet: what this rank thinks it is, as a hash and in words. */
+typedef struct {
+    uint64_t hash;
+    scoreboard_call words;
+} p2p_unshown;
+
 #define SCRATCH_KINDS 16
 
 struct p2p_comm {
@@ -249,9 +255,11 @@ struct p2p_comm {
     int *comm_rank;       /* [size of world], -1 for ranks that are no members */
     p2p_traffic *traffic; /* [size] */
     p2p_errors errors;
-    uint64_t collectives;    /* begun so far: the number of the one that is open */
-    uint64_t base;           /* their numbers in the lines begin behind this */
-    uint64_t posted;         /* of them, those that ranks have shown each other: all, unless PAIRWISE_CHECK=0 */
+    uint64_t collectives; /* begun so far: the number of the one that is open */
+    uint64_t base;        /* their numbers in the lines begin behind this */
+    uint64_t posted;      /* of them, those that ranks show each other: all, unless PAIRWISE_CHECK=0 */
+    p2p_unshown *unshown; /* the last of these, which have no line yet (agree.c) */
+    size_t unshown_count, unshown_room;
     uint64_t said;           /* this rank's hash of the last of these */
     uint64_t all_passed;     /* of these, the first so many are known to have been agreed on */
     uint64_t layers_end;     /* virtual: when the last non-blocking collective ended */

@@ -86,6 +86,26 @@ static void call(int kind, int root, long *in, long *out, MPI_Op order, MPI_Requ
     }
 }
 
+/* They are local: rank 1 begins its own once the message has come that rank 0 sends after all of them. */
+static void many_and_a_message(void)
+{
+    enum { MANY = 40 };
+    int values[MANY], sums[MANY], token = 0;
+    MPI_Request r[MANY];
+    if (rank == 1) MPI_Recv(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < MANY; i++) {
+        values[i] = rank + i;
+        if (i % 3)
+            MPI_Iallreduce(&values[i], &sums[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r[i]);
+        else
+            MPI_Ibarrier(MPI_COMM_WORLD, &r[i]);
+    }
+    if (rank == 0 && size > 1) MPI_Send(&token, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    for (int i = MANY - 1; i >= 0; i--) MPI_Wait(&r[i], MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < MANY; i++) assert(i % 3 == 0 || sums[i] == size * (size - 1) / 2 + i * size);
+}
+
 int main(int argc, char **argv)
 {
     static long in[KINDS][MOST * N], out[KINDS][MOST * N], expected[KINDS][MOST * N];
@@ -107,6 +127,7 @@ int main(int argc, char **argv)
         for (int kind = 0; kind < KINDS; kind++) assert(memcmp(out[kind], expected[kind], sizeof *out) == 0);
     }
     MPI_Op_free(&order);
+    many_and_a_message();
     MPI_Finalize();
     return 0;
 }

@@ -57,6 +57,32 @@ static void lists(void)
     MPI_Request_free(&gather);
 }
 
+/* A request that is not started ends at once, before its first start too; and one that is never needed may be freed. */
+static void inactive(void)
+{
+    int to = (rank + 1) % size, from = (rank + size - 1) % size, sent = -1, got, index, done;
+    MPI_Request r[2];
+    MPI_Status status;
+    MPI_Send_init(&sent, 1, MPI_INT, to, 0, MPI_COMM_WORLD, &r[0]);
+    MPI_Recv_init(&got, 1, MPI_INT, from, 0, MPI_COMM_WORLD, &r[1]);
+    for (int i = 0; i < TIMES; i++) {
+        MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+        MPI_Wait(&r[0], &status);
+        assert(status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG);
+        MPI_Waitany(2, r, &index, MPI_STATUS_IGNORE);
+        assert(index == MPI_UNDEFINED);
+        MPI_Testall(2, r, &done, MPI_STATUSES_IGNORE);
+        assert(done && (i == 0 || got == 10 * from + i - 1));
+        sent = 10 * rank + i;
+        MPI_Startall(2, r);
+    }
+    MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    MPI_Request_free(&r[0]);
+    MPI_Request_free(&r[1]);
+    MPI_Recv_init(&got, 1, MPI_INT, from, 1, MPI_COMM_WORLD, &r[0]);
+    MPI_Request_free(&r[0]);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -65,6 +91,7 @@ int main(int argc, char **argv)
     assert(size <= MOST);
     blocks();
     lists();
+    inactive();
     MPI_Request barrier;
     MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &barrier);
     MPI_Start(&barrier);
