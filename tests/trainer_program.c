@@ -343,6 +343,19 @@ Test(resume, in_the_middle_of_an_epoch_gives_the_same_bits, .init = make_test_fo
 }
 
 /* An evaluation is no part of the run. */
+/* An epoch of three steps: the third is told as that. At its end a run says where everything is. */
+Test(resume, counts_on_and_says_where_files_are, .init = make_test_folder, .fini = remove_test_folder)
+{
+    process_result result;
+    must_work(SMALL "--epochs 1 --steps 2 --out $D/run --quiet");
+    run(SMALL "--epochs 1 --resume $D/run --out $D/run --save $D/weights", &result);
+    ASSERT_STATUS(result, 0);
+    ASSERT_CONTAINS(result.out, "epoch 1  step 3/3");
+    ASSERT_CONTAINS(result.out, "/run: metrics.jsonl, model.safetensors, optimizer-3.safetensors");
+    ASSERT_CONTAINS(result.out, "weights: ");
+    process_free(&result);
+}
+
 Test(resume, to_evaluate_leaves_the_run_as_it_is, .init = make_test_folder, .fini = remove_test_folder)
 {
     must_work(SMALL "--steps 2 --out $D/run --quiet && cp -pr $D/run $D/before");
@@ -466,7 +479,7 @@ Test(plot, draws_loss_accuracy_and_time, .init = make_test_folder, .fini = remov
     must_work(SMALL "--epochs 1 --quiet --out $D/run --plot $D/plots/new");
     must_work("cd $D/plots/new && for p in loss accuracy time; do grep -q '<svg' $p.svg && "
               "head -c 4 $p.png | grep -q PNG || exit 1; done");
-    must_work("rm $D/plots/new/*.png && " SMALL "--epochs 1 --resume $D/run --out $D/run --plot $D/plots/new && "
+    must_work("rm $D/plots/new/*.png && " SMALL "--epochs 1 --resume $D/run --plot $D/plots/new && "
               "test -s $D/plots/new/time.png");
     must_work("sed -i -E '2s/\"(fwd_ms|bwd_ms|sync_ms|opt_ms|lr)\":[^,]*/\"\\1\":null/g' $D/run/metrics.jsonl && "
               "grep -q '\"lr\":null' $D/run/metrics.jsonl && rm $D/plots/new/* && " SMALL
@@ -574,6 +587,8 @@ Test(resume, of_a_finished_run_says_so_and_changes_nothing, .init = make_test_fo
     must_work(SMALL "--steps 2 --out $D --quiet");
     must_work("cp -p $D/metrics.jsonl $D/before && cp -p $D/model.safetensors $D/weights");
     says(SMALL "--steps 2 --resume $D --out $D", 0, "is a finished run: step 2");
+    if (system("command -v gnuplot >/dev/null") == 0)
+        says(SMALL "--steps 3 --resume $D --plot $D/plots", 2, "is not finished");
     must_work("cmp $D/metrics.jsonl $D/before && cmp $D/model.safetensors $D/weights");
 }
 

@@ -52,19 +52,20 @@ static int join(char *line, int room, const char parts[][40], int count)
 
 void train__draw_bar(train_runner *r, const train_step_report *s, double seconds)
 {
-    uint64_t done = s->step - r->first_step, epochs = r->settings->epochs ? r->settings->epochs : !r->settings->steps;
+    uint64_t done = r->epoch_before + s->step - r->first_step, all = r->epoch_before + r->epoch_steps;
+    uint64_t epochs = r->settings->epochs ? r->settings->epochs : !r->settings->steps;
     char epoch[40], line[WIDEST + 1] = "", left[24], bar[BAR + 1] = "";
     char parts[5][40] = {"", "", "", "", ""};
     int used = snprintf(epoch, sizeof epoch, "epoch %" PRIu64, s->epoch);
     if (epochs) snprintf(epoch + used, sizeof epoch - (size_t)used, "/%" PRIu64, epochs);
-    snprintf(parts[0], sizeof parts[0], "%" PRIu64 "/%" PRIu64, done, r->epoch_steps);
+    snprintf(parts[0], sizeof parts[0], "%" PRIu64 "/%" PRIu64, done, all);
     snprintf(parts[1], sizeof parts[1], "  %s left", train__time_text(seconds, left));
     snprintf(parts[2], sizeof parts[2], "  loss %.4f", s->loss);
     snprintf(parts[3], sizeof parts[3], "  %.1f%%", 100 * s->accuracy);
     snprintf(parts[4], sizeof parts[4], "  %.0f images/s", s->images_per_s);
     int room = terminal_width() - 1 - (int)strlen(epoch) - 1 - LEAST_BAR - 3;
     room = join(line, room > 0 ? room : 0, (const char(*)[40])parts, 5) + LEAST_BAR;
-    int length = room < BAR ? room : BAR, filled = (int)(length * train__share_of(done, r->epoch_steps));
+    int length = room < BAR ? room : BAR, filled = (int)(length * train__share_of(done, all));
     memset(bar, '-', (size_t)length);
     memset(bar, '#', (size_t)filled);
     printf("%s [%s] %s\033[K\r", epoch, bar, line);

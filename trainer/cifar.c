@@ -75,7 +75,10 @@ static bool has(const char *folder, const char *name)
 static p2p_err find_batches(const char *folder, batches *found, train_error *error)
 {
     static const char advice[] =
-        "  try: the folder with CIFAR-10's or CIFAR-100's binary version, or no --data for the built-in set";
+        "  try: the folder with CIFAR-10's or CIFAR-100's binary version, or no --data for the built-in set; to get "
+        "it:\n"
+        "       wget https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz && tar -xzf cifar-10-binary.tar.gz\n"
+        "       build/train --data cifar-10-batches-bin";
     bool memory = true;
     DIR *dir = opendir(folder);
     *found = (batches){0};

@@ -22,6 +22,8 @@ static const char drawing[] =
     "set grid\n"
     "set key outside bottom center horizontal\n"
     "stats $steps using 3 name \"rate\" nooutput\n"
+    "stats $steps using ($4+$5+$6+$7) name \"time\" nooutput\n"
+    "most = time_max > 3 * time_up_quartile && time_up_quartile > 0 ? 3 * time_up_quartile : 1.05 * time_max\n"
     "do for [format in \"svg png\"] {\n"
     "    if (format eq \"svg\") { set terminal svg size 900,500 background rgb \"white\" font \"sans,13\" }\n"
     "    if (format eq \"png\") { set terminal pngcairo size 900,500 font \"sans,11\" }\n"
@@ -43,6 +45,7 @@ static const char drawing[] =
     "    set ylabel \"time of a step, rank 0 (ms)\"\n"
     "    set boxwidth 1\n"
     "    set style fill solid\n"
+    "    set yrange [0 : (most > 0 ? most : 1)]\n" /* a step that took far longer goes beyond the picture */
     "    plot $steps using 1:($4+$5+$6+$7) with boxes lc rgb \"#cc79a7\" title \"optimiser\", \\\n"
     "         $steps using 1:($4+$5+$6) with boxes lc rgb \"#d55e00\" title \"sync, waited for\", \\\n"
     "         $steps using 1:($4+$5) with boxes lc rgb \"#56b4e9\" title \"backward\", \\\n"
@@ -72,7 +75,7 @@ static bool is_installed(const char *program)
 
 p2p_err train__check_plot(const train_settings *s, train_error *error)
 {
-    if (!s->out)
+    if (!s->out && !s->resume)
         return train__fail(error, P2P_ERR_ARG, "--plot draws the run that --out keeps\n  try: --out DIR as well");
     if (s->eval_only) return train__fail(error, P2P_ERR_ARG, "--plot and --eval-only: there are no steps to draw");
     if (!is_installed("gnuplot"))

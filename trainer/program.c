@@ -139,17 +139,36 @@ static bool nothing_to_do(const train_job *job)
     return true;
 }
 
+/* At the end: where everything is. */
+static void say_files(const program *p)
+{
+    const train_settings *s = &p->job.settings;
+    if (s->quiet) return;
+    if (s->out && train__writes_folder(s) && atomic_load(&p->outcome->saved))
+        printf("in %s: metrics.jsonl, " TRAIN_MODEL_FILE ", " TRAIN_STATE_FILE "\n", s->out,
+               atomic_load(&p->outcome->step));
+    if (s->save) printf("weights: %s\n", s->save);
+    if (s->dump_logits) printf("logits: %s\n", s->dump_logits);
+    if (s->plot) printf("pictures: loss, accuracy and time, as .svg and .png, in %s\n", s->plot);
+    fflush(stdout);
+}
+
 static int draw(const train_settings *s)
 {
     train_error error = {""};
-    if (!s->plot || !train__plot(s->out, s->plot, &error)) return 0;
+    if (!s->plot || !train__plot(s->out ? s->out : s->resume, s->plot, &error)) return 0;
     fprintf(stderr, "train: no pictures were drawn: %s\n", error.text);
     return 1;
 }
 
 static int run(program *p, int argc, char *argv[])
 {
-    if (nothing_to_do(&p->job)) return p2p_launched() ? 0 : draw(&p->job.settings);
+    const train_settings *s = &p->job.settings;
+    if (nothing_to_do(&p->job)) return p2p_launched() ? 0 : draw(s);
+    if (s->plot && !s->out) {
+        fprintf(stderr, "train: --plot: the run in %s is not finished\n  try: --out DIR as well\n", s->resume);
+        return 2;
+    }
     p->outcome = mmap(NULL, sizeof *p->outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (p->outcome == MAP_FAILED) {
         perror("train: mmap");
@@ -161,7 +180,8 @@ static int run(program *p, int argc, char *argv[])
     if (status == 0 && atomic_load(&p->outcome->stopped)) /* ranks were asked to stop, and perhaps not this process */
         status = 128 + (asked_to_stop ? asked_to_stop : SIGTERM);
     if (speaks && (status == 128 + SIGINT || status == 128 + SIGTERM)) say_interrupted(p, argc, argv);
-    if (status == 0 && speaks) status = draw(&p->job.settings);
+    if (status == 0 && speaks) say_files(p);
+    if (status == 0 && speaks) status = draw(s);
     munmap(p->outcome, sizeof *p->outcome);
     return status;
 }

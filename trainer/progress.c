@@ -167,9 +167,9 @@ static void say_step(const train_runner *r, const train_step_report *s)
     train__say(r,
                "epoch %" PRIu64 "  step %" PRIu64 "/%" PRIu64 "  loss %.4f  accuracy %.1f%%  %.0f images/s  %s left\n"
                "    ms: forward %.0f, backward %.0f, sync waited for %.0f, optimiser %.1f; copied %.1f KB\n",
-               s->epoch, s->step - r->first_step, r->epoch_steps, s->loss, 100 * s->accuracy, s->images_per_s,
-               train__time_text(seconds_left(r, s), left), s->forward * 1e3, s->backward * 1e3, s->sync * 1e3,
-               s->optimizer * 1e3, (double)s->copied / 1e3);
+               s->epoch, r->epoch_before + s->step - r->first_step, r->epoch_before + r->epoch_steps, s->loss,
+               100 * s->accuracy, s->images_per_s, train__time_text(seconds_left(r, s), left), s->forward * 1e3,
+               s->backward * 1e3, s->sync * 1e3, s->optimizer * 1e3, (double)s->copied / 1e3);
 }
 
 void train__progress_step(train_runner *r, const train_step_report *s)

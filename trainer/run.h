@@ -105,7 +105,8 @@ typedef struct {
     uint64_t metrics_step, metrics_epochs; /* what is in it: up to this step; the end of all epochs before this one */
     bool terminal, drawn;                  /* a bar; there is one on the screen */
     double epoch_began;
-    uint64_t epoch_steps, first_step;
+    uint64_t epoch_steps, first_step;         /* of what remained of the epoch; before it */
+    uint64_t epoch_before;                    /* steps of the epoch that were made before, by a run that is resumed */
     double trained_seconds, evaluate_seconds; /* in the epochs so far; of the last evaluation */
     uint64_t trained_steps;
     uint64_t checkpoint; /* the step of the last that was written; 0: none was */

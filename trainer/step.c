@@ -74,6 +74,8 @@ static p2p_err shard(train_runner *r)
     }
     if (!err && !r->steps_left && !r->position)
         return train__fail(r->error, P2P_ERR_ARG, "the sampler gave no rank any of %zu images", r->data.train.count);
+    size_t each = train__step_images(s) * (size_t)r->size;
+    r->epoch_before = (r->position + each - 1) / each;
     r->epoch_steps = r->steps_left;
     if (s->steps && r->epoch_steps > s->steps - r->step) r->epoch_steps = s->steps - r->step;
     return err;
